@@ -1,0 +1,105 @@
+#include "formats/common/cursor.h"
+
+#include "profmount/limits.h"
+
+bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, struct pm_bytes *ret)
+{
+	*ret = (struct pm_bytes){NULL, 0};
+	if (off > b.len || len > b.len - off)
+		return false;
+	*ret = (struct pm_bytes){b.p + off, (size_t)len};
+	return true;
+}
+
+bool pm_bytes_table(struct pm_bytes b, uint64_t off, uint64_t count, uint64_t stride, uint64_t need,
+	struct pm_bytes *ret)
+{
+	uint64_t len;
+	*ret = (struct pm_bytes){NULL, 0};
+	if (stride < need || __builtin_mul_overflow(count, stride, &len))
+		return false;
+	return pm_bytes_sub(b, off, len, ret);
+}
+
+bool pm_bytes_cstr(struct pm_bytes b, uint64_t off, struct pm_bytes *ret)
+{
+	*ret = (struct pm_bytes){NULL, 0};
+	if (off >= b.len)
+		return false;
+	size_t room = b.len - (size_t)off;
+	if (room > PM_LIMIT_STRING)
+		room = PM_LIMIT_STRING;
+	const uint8_t *nul = memchr(b.p + off, 0, room);
+	if (!nul)
+		return false;
+	*ret = (struct pm_bytes){b.p + off, (size_t)(nul - (b.p + off))};
+	return true;
+}
+
+const uint8_t *pm_cur_take(struct pm_cur *c, size_t n)
+{
+	if (c->bad || n > c->b.len - c->at) {
+		c->bad = true;
+		return NULL;
+	}
+	const uint8_t *p = c->b.p + c->at;
+	c->at += n;
+	return p;
+}
+
+uint8_t pm_cur_u8(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 1);
+	return p ? *p : 0;
+}
+
+uint16_t pm_cur_u16(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 2);
+	if (!p)
+		return 0;
+	return c->big ? pm_be16(p) : pm_le16(p);
+}
+
+uint32_t pm_cur_u32(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 4);
+	if (!p)
+		return 0;
+	return c->big ? pm_be32(p) : pm_le32(p);
+}
+
+uint64_t pm_cur_u64(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 8);
+	if (!p)
+		return 0;
+	return c->big ? pm_be64(p) : pm_le64(p);
+}
+
+double pm_cur_f64(struct pm_cur *c)
+{
+	return pm_f64_of_bits(pm_cur_u64(c));
+}
+
+struct pm_bytes pm_cur_bytes(struct pm_cur *c, size_t n)
+{
+	const uint8_t *p = pm_cur_take(c, n);
+	return (struct pm_bytes){p, p ? n : 0};
+}
+
+struct pm_bytes pm_cur_cstr(struct pm_cur *c)
+{
+	if (c->bad || c->at == c->b.len) {
+		c->bad = true;
+		return (struct pm_bytes){NULL, 0};
+	}
+	const uint8_t *p = c->b.p + c->at;
+	const uint8_t *nul = memchr(p, 0, c->b.len - c->at);
+	if (!nul) {
+		c->bad = true;
+		return (struct pm_bytes){NULL, 0};
+	}
+	c->at += (size_t)(nul - p) + 1;
+	return (struct pm_bytes){p, (size_t)(nul - p)};
+}

@@ -1,0 +1,120 @@
+/*
+ * The only way from input bytes to values. Check (pm_bytes_sub, pm_bytes_table, pm_bytes_cstr),
+ * decode (loads at fixed offsets, or a cursor), use the native copy. No other file does pointer
+ * arithmetic on input.
+ */
+#ifndef PROFMOUNT_CURSOR_H
+#define PROFMOUNT_CURSOR_H
+
+#include "profmount/bytes.h"
+
+/* ---- the gate: ranges are (offset, length) ---- */
+
+/* The part [off, off + len) of b; false, and an empty slice, where it does not lie inside. */
+bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, struct pm_bytes *ret);
+
+/*
+ * `count` records at `off`, `stride` bytes apart, of which a reader needs `need`: false where
+ * stride < need, where the product overflows or where they do not lie inside.
+ */
+bool pm_bytes_table(struct pm_bytes b, uint64_t off, uint64_t count, uint64_t stride, uint64_t need,
+	struct pm_bytes *ret);
+
+/* Record i of a table slice made by pm_bytes_table; the caller knows that i < count. */
+static inline const uint8_t *pm_bytes_row(struct pm_bytes table, uint64_t i, uint64_t stride)
+{
+	return table.p + i * stride;
+}
+
+/* The text from `off` to the next NUL (excluded), within PM_LIMIT_STRING; false without a NUL. */
+bool pm_bytes_cstr(struct pm_bytes b, uint64_t off, struct pm_bytes *ret);
+
+/* ---- loads: unaligned, fixed byte order ---- */
+
+static inline uint16_t pm_le16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t pm_le32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t pm_le64(const uint8_t *p)
+{
+	return pm_le32(p) | (uint64_t)pm_le32(p + 4) << 32;
+}
+
+static inline uint16_t pm_be16(const uint8_t *p)
+{
+	return (uint16_t)(p[1] | p[0] << 8);
+}
+
+static inline uint32_t pm_be32(const uint8_t *p)
+{
+	return (uint32_t)p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
+}
+
+static inline uint64_t pm_be64(const uint8_t *p)
+{
+	return pm_be32(p + 4) | (uint64_t)pm_be32(p) << 32;
+}
+
+/* The double with these bits. */
+static inline double pm_f64_of_bits(uint64_t bits)
+{
+	double f;
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+static inline double pm_lef64(const uint8_t *p)
+{
+	return pm_f64_of_bits(pm_le64(p));
+}
+
+static inline double pm_bef64(const uint8_t *p)
+{
+	return pm_f64_of_bits(pm_be64(p));
+}
+
+/* ---- the cursor: sequential reading with sticky failure ---- */
+
+/*
+ * Once `bad`, every read gives 0 or an empty slice and does not move: test once after a group of
+ * fields. Never loop on a count from the input before comparing it with what is left.
+ */
+struct pm_cur {
+	struct pm_bytes b;
+	size_t at;
+	bool big; /* byte order of u16 … f64 */
+	bool bad; /* a read went beyond the end */
+};
+
+static inline struct pm_cur pm_cur_of(struct pm_bytes b, bool big)
+{
+	return (struct pm_cur){.b = b, .big = big};
+}
+
+static inline size_t pm_cur_left(const struct pm_cur *c)
+{
+	return c->bad ? 0 : c->b.len - c->at;
+}
+
+/* The next n bytes, or NULL (and bad). */
+const uint8_t *pm_cur_take(struct pm_cur *c, size_t n);
+
+uint8_t pm_cur_u8(struct pm_cur *c);
+uint16_t pm_cur_u16(struct pm_cur *c);
+uint32_t pm_cur_u32(struct pm_cur *c);
+uint64_t pm_cur_u64(struct pm_cur *c);
+double pm_cur_f64(struct pm_cur *c);
+
+/* The next n bytes as a slice. */
+struct pm_bytes pm_cur_bytes(struct pm_cur *c, size_t n);
+
+/* Up to the next NUL, which is consumed and not part of the slice; bad where there is none. */
+struct pm_bytes pm_cur_cstr(struct pm_cur *c);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * The damage list: rows in the order of finding while a source is read, sorted once at the end.
+ * It bounds its own size, rows and texts, and says so in a last row; it knows nothing of CSV.
+ */
+#include "formats/common/damage.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "profmount/error.h"
+#include "profmount/limits.h"
+
+/* Room for the row, and for one more: the last one, which must not fail. */
+static bool add_row(struct pm_damage_list *list, const struct pm_damage *row)
+{
+	struct pm_damage own = *row;
+	struct pm_damage *last = list->n ? &list->rows[list->n - 1] : NULL;
+	if (list->n + 1 >= PM_LIMIT_DAMAGE)
+		return false;
+	bool same_file = last && strcmp(last->file, row->file) == 0;
+	own.file = same_file ? last->file : pm_arena_printf(&list->arena, "%s", row->file);
+	own.what = pm_arena_printf(&list->arena, "%s", row->what);
+	if (!own.file || !own.what ||
+		pm_list_room(&list->rows, list->n + 1, &list->room, sizeof(own)) < 0)
+		return false;
+	list->rows[list->n++] = own;
+	return true;
+}
+
+void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offset, uint64_t bytes,
+	const char *format, ...)
+{
+	char what[sizeof(((struct pm_error *)NULL)->text)];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	struct pm_damage row = {
+		.offset = offset, .bytes = bytes, .file = file ? file : "", .what = what};
+	pthread_mutex_lock(&list->lock);
+	if (!add_row(list, &row))
+		list->beyond++;
+	pthread_mutex_unlock(&list->lock);
+}
+
+/* By text as well: which thread came first does not show. */
+static int by_place(const void *a, const void *b)
+{
+	const struct pm_damage *x = a, *y = b;
+	int order = strcmp(x->file, y->file);
+	if (order == 0)
+		order = (x->offset > y->offset) - (x->offset < y->offset);
+	return order ? order : strcmp(x->what, y->what);
+}
+
+struct pm_damages pm_damage_rows(struct pm_damage_list *list)
+{
+	pthread_mutex_lock(&list->lock);
+	if (list->n)
+		qsort(list->rows, list->n, sizeof(*list->rows), by_place);
+	if (list->beyond &&
+		pm_list_room(&list->rows, list->n, &list->room, sizeof(*list->rows)) == 0) {
+		const char *what = pm_arena_printf(
+			&list->arena, "%zu more places are damaged and not listed", list->beyond);
+		list->rows[list->n++] = (struct pm_damage){
+			.offset = PM_NO_OFFSET,
+			.bytes = PM_NO_OFFSET,
+			.file = "",
+			.what = what ? what : "more places are damaged and not listed",
+		};
+	}
+	struct pm_damages all = {.n = list->n, .rows = list->rows};
+	pthread_mutex_unlock(&list->lock);
+	return all;
+}
+
+void pm_damage_done(struct pm_damage_list *list)
+{
+	pm_arena_done(&list->arena);
+	free(list->rows);
+	pthread_mutex_destroy(&list->lock);
+	list->rows = NULL;
+	list->n = list->room = list->beyond = 0;
+}

@@ -1,0 +1,223 @@
+/*
+ * Files of a source, mapped, and the guard against files that shrink under the mapping.
+ *
+ * The guard needs state of the whole process, the only such state below fs/: a signal handler is
+ * given an address and nothing else, so the mapped ranges stand in a table at file level. The
+ * handler takes no lock: an entry counts once its length is not 0, is filled before, and is emptied
+ * length first. Flags are kept there and not in struct pm_input, which may move.
+ *
+ * A lost page is replaced by zeros together with all of the file behind it: what a file lost it
+ * lost at its end, and a reader of all of it then faults once and not at every page.
+ *
+ * Where the table is full, or the file system maps nothing, a file of modest size is read into
+ * memory instead.
+ */
+#include "formats/common/input.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_RANGES     16384
+#define LARGEST_READ ((size_t)64 << 20)
+
+struct range {
+	uintptr_t start;
+	size_t len; /* 0: not in use */
+	bool taken; /* somebody has the entry, or is about to fill it */
+	bool lost;  /* a page was replaced by zeros */
+};
+
+static struct range ranges[N_RANGES];
+static struct sigaction before_guard; /* what happened on SIGBUS before */
+static uintptr_t page_mask;
+
+/* ---- the guard ---- */
+
+/* The range around an address, at one moment; other threads may be opening and closing files. */
+static struct range *range_of(uintptr_t address, uintptr_t *ret_end)
+{
+	for (size_t i = 0; i < N_RANGES; i++) {
+		struct range *range = &ranges[i];
+		size_t len = __atomic_load_n(&range->len, __ATOMIC_ACQUIRE);
+		uintptr_t start = __atomic_load_n(&range->start, __ATOMIC_ACQUIRE);
+		if (address - start >= len || address < start)
+			continue;
+		if (__atomic_load_n(&range->len, __ATOMIC_ACQUIRE) != len)
+			continue;
+		*ret_end = start + len;
+		return range;
+	}
+	return NULL;
+}
+
+/* Runs inside of whatever touched the page: no locks, no allocation, errno kept. */
+static void on_sigbus(int signal, siginfo_t *info, void *machine)
+{
+	(void)machine;
+	int saved = errno;
+	uintptr_t page = (uintptr_t)info->si_addr & page_mask, end;
+	struct range *range = range_of((uintptr_t)info->si_addr, &end);
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+	if (range && mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED)
+		__atomic_store_n(&range->lost, true, __ATOMIC_RELEASE);
+	else
+		sigaction(signal, &before_guard, NULL); /* the fault repeats, without us */
+	errno = saved;
+}
+
+static void install_guard(void)
+{
+	struct sigaction guard = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
+	page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+	sigemptyset(&guard.sa_mask);
+	sigaction(SIGBUS, &guard, &before_guard);
+}
+
+/* The entry that guards a mapping from now on, or -1 where the table is full. */
+static int guard_range(const void *start, size_t len)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, install_guard);
+	for (int i = 0; i < N_RANGES; i++) {
+		struct range *range = &ranges[i];
+		if (__atomic_load_n(&range->taken, __ATOMIC_RELAXED) ||
+			__atomic_exchange_n(&range->taken, true, __ATOMIC_ACQUIRE))
+			continue;
+		__atomic_store_n(&range->lost, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&range->start, (uintptr_t)start, __ATOMIC_RELAXED);
+		__atomic_store_n(&range->len, len, __ATOMIC_RELEASE);
+		return i;
+	}
+	return -1;
+}
+
+static void unguard_range(int slot)
+{
+	__atomic_store_n(&ranges[slot].len, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&ranges[slot].taken, false, __ATOMIC_RELEASE);
+}
+
+/* ---- inputs ---- */
+
+static uint64_t mtime_of(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* True where the file could be mapped and guarded. */
+static bool map_file(struct pm_input *in, size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, in->fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	in->slot = guard_range(p, len);
+	if (in->slot < 0) {
+		munmap(p, len);
+		return false;
+	}
+	in->bytes = (struct pm_bytes){p, len};
+	return true;
+}
+
+static int read_file(struct pm_input *in, size_t len, struct pm_error *err)
+{
+	if (len > LARGEST_READ)
+		return pm_error_set(err, -ENOMEM, in->name, PM_NO_OFFSET,
+			"cannot be mapped, and %zu bytes are too many to be read into memory", len);
+	uint8_t *p = malloc(len);
+	if (!p)
+		return pm_error_set(err, -ENOMEM, in->name, PM_NO_OFFSET, "no memory");
+	in->bytes = (struct pm_bytes){p, len};
+	for (size_t at = 0; at < len;) {
+		ssize_t n = pread(in->fd, p + at, len - at, (off_t)at);
+		if (n == 0)
+			return pm_error_set(
+				err, -EIO, in->name, at, "the file ends here, %zu expected", len);
+		if (n < 0 && errno != EINTR)
+			return pm_error_set(
+				err, -EIO, in->name, at, "cannot be read: %s", strerror(errno));
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int load(struct pm_input *in, struct pm_error *err)
+{
+	static const uint8_t nothing[1];
+	struct stat st;
+	if (fstat(in->fd, &st) < 0)
+		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET, "cannot be examined: %s",
+			strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return pm_error_set(err, -EINVAL, in->name, PM_NO_OFFSET, "is not a regular file");
+	in->mtime_ns = mtime_of(&st);
+	in->bytes = (struct pm_bytes){nothing, 0};
+	if (st.st_size == 0 || map_file(in, (size_t)st.st_size))
+		return 0;
+	return read_file(in, (size_t)st.st_size, err);
+}
+
+int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err)
+{
+	*in = (struct pm_input){.name = strdup(name), .fd = fd, .slot = -1};
+	if (!in->name) {
+		close(fd);
+		in->fd = -1;
+		return pm_error_set(err, -ENOMEM, name, PM_NO_OFFSET, "no memory");
+	}
+	int r = load(in, err);
+	if (r < 0)
+		pm_input_close(in);
+	return r;
+}
+
+int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err)
+{
+	*in = (struct pm_input){.fd = -1, .slot = -1};
+	/* O_NONBLOCK: opening a pipe must not wait for its other end. */
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		return pm_input_take(in, fd, path, err);
+	if (errno == ENOENT || errno == ENOTDIR)
+		return pm_error_set(err, -ENOENT, path, PM_NO_OFFSET, "there is no such file");
+	if (errno == ENXIO)
+		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET, "is not a regular file");
+	return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+}
+
+bool pm_input_changed(struct pm_input *in)
+{
+	struct stat st;
+	if (__atomic_load_n(&in->changed, __ATOMIC_ACQUIRE))
+		return true;
+	bool lost = in->slot >= 0 && __atomic_load_n(&ranges[in->slot].lost, __ATOMIC_ACQUIRE);
+	bool same = in->fd < 0 ||
+		(fstat(in->fd, &st) == 0 && (uint64_t)st.st_size == in->bytes.len &&
+			mtime_of(&st) == in->mtime_ns);
+	if (same && !lost)
+		return false;
+	__atomic_store_n(&in->changed, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+void pm_input_close(struct pm_input *in)
+{
+	if (!in->name) /* zeroed, or never opened: fd says nothing */
+		return;
+	void *p = (void *)(uintptr_t)in->bytes.p;
+	if (in->slot >= 0) {
+		unguard_range(in->slot);
+		munmap(p, in->bytes.len);
+	} else if (in->bytes.len) {
+		free(p);
+	}
+	if (in->fd >= 0)
+		close(in->fd);
+	free(in->name);
+	*in = (struct pm_input){.fd = -1, .slot = -1};
+}

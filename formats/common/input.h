@@ -1,0 +1,38 @@
+/*
+ * A file of the source, mapped read-only.
+ *
+ * When the file shrinks under the mount, touching a lost page raises SIGBUS: the handler maps a
+ * zero page there and marks the input as changed; whoever was reading goes on with zeros, and the
+ * request ends in EIO because pm_input_changed is asked before an answer leaves the program.
+ */
+#ifndef PROFMOUNT_INPUT_H
+#define PROFMOUNT_INPUT_H
+
+#include "profmount/bytes.h"
+#include "profmount/error.h"
+
+struct pm_input {
+	struct pm_bytes bytes; /* the whole file as it was when opened; empty for an empty file */
+	char *name;            /* relative to the source, for messages; owned */
+	uint64_t mtime_ns;
+	int fd;       /* owned; -1 when closed */
+	int slot;     /* of the SIGBUS guard; -1 for an empty file or one read into memory */
+	bool changed; /* atomic; see pm_input_changed */
+};
+
+/*
+ * Opens `path` below the directory `folder` (AT_FDCWD for any path). -ENOENT where there is none,
+ * -EINVAL for something that is not a regular file, -EIO where it cannot be read.
+ */
+int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err);
+
+/* Takes over an open file descriptor (closed on failure too). */
+int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err);
+
+/* True once size or modification time differ from those at opening, or a page was lost. ~200 ns. */
+bool pm_input_changed(struct pm_input *in);
+
+/* Accepts a zeroed or failed one. */
+void pm_input_close(struct pm_input *in);
+
+#endif

@@ -1,0 +1,27 @@
+/* Something that is built on first need, once, by whichever thread comes first. */
+#ifndef PROFMOUNT_LAZY_H
+#define PROFMOUNT_LAZY_H
+
+#include <pthread.h>
+
+#include "profmount/error.h"
+
+struct pm_lazy {
+	pthread_mutex_t lock;
+	int state; /* 0 not yet, 1 built, negative: the errno of a lasting failure */
+	struct pm_error error;
+};
+
+#define PM_LAZY_INIT                                                                               \
+	{                                                                                          \
+		.lock = PTHREAD_MUTEX_INITIALIZER                                                  \
+	}
+
+/*
+ * Runs build(context) unless it ran before; all callers wait for it and get its result and error.
+ * A failure lasts, except -ENOMEM, which is tried again. After success: one atomic load.
+ */
+int pm_lazy_get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
+	void *context, struct pm_error *err);
+
+#endif

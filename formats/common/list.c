@@ -1,0 +1,23 @@
+#include "formats/common/list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pm_list_room(void *items, size_t n, size_t *room, size_t size)
+{
+	void *old;
+	size_t bytes;
+	if (n < *room)
+		return 0;
+	size_t grown = n + n / 2 + 16;
+	if (grown <= n || __builtin_mul_overflow(grown, size, &bytes))
+		return -ENOMEM;
+	memcpy(&old, items, sizeof(old)); /* any pointer type, without aliasing it */
+	void *p = realloc(old, bytes);
+	if (!p)
+		return -ENOMEM;
+	memcpy(items, &p, sizeof(p));
+	*room = grown;
+	return 0;
+}

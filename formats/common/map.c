@@ -1,0 +1,164 @@
+/*
+ * Hash tables with open addressing and linear probing, at most three quarters full, a power of
+ * two in size. Nothing is ever removed.
+ *
+ * Inside a table, hashes are salted with the table's own address: the input chooses the keys, and
+ * must not be able to choose ones that all fall on one place. Nobody sees the order of the slots,
+ * so what a table answers stays the same on every mount.
+ */
+#include "formats/common/map.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "profmount/limits.h"
+
+#define FNV_BASIS  0xcbf29ce484222325u
+#define FNV_PRIME  0x100000001b3u
+#define FIRST_ROOM 64
+
+struct pm_map_slot {
+	uint64_t key;
+	uint32_t value;
+	bool taken;
+};
+
+uint64_t pm_hash_u64(uint64_t u)
+{
+	u ^= u >> 33;
+	u *= 0xff51afd7ed558ccdu;
+	u ^= u >> 33;
+	u *= 0xc4ceb9fe1a85ec53u;
+	return u ^ u >> 33;
+}
+
+static uint64_t hash_from(uint64_t basis, struct pm_bytes b)
+{
+	for (size_t i = 0; i < b.len; i++)
+		basis = (basis ^ b.p[i]) * FNV_PRIME;
+	return pm_hash_u64(basis);
+}
+
+uint64_t pm_hash_bytes(struct pm_bytes b)
+{
+	return hash_from(FNV_BASIS, b);
+}
+
+static bool is_full(size_t n, size_t room)
+{
+	return n >= room - room / 4;
+}
+
+/* ---- numbers → numbers ---- */
+
+/* The slot of a key, or the free one where it belongs; the table has a free slot. */
+static struct pm_map_slot *map_slot(const struct pm_map *m, uint64_t key)
+{
+	uint64_t at = pm_hash_u64(key ^ (uintptr_t)m->slots);
+	struct pm_map_slot *slot = &m->slots[at & (m->room - 1)];
+	while (slot->taken && slot->key != key)
+		slot = &m->slots[++at & (m->room - 1)];
+	return slot;
+}
+
+static bool map_grow(struct pm_map *m)
+{
+	struct pm_map grown = {.n = m->n, .room = m->room ? 2 * m->room : FIRST_ROOM};
+	grown.slots = calloc(grown.room, sizeof(*grown.slots));
+	if (!grown.slots)
+		return false;
+	for (size_t i = 0; i < m->room; i++)
+		if (m->slots[i].taken)
+			*map_slot(&grown, m->slots[i].key) = m->slots[i];
+	free(m->slots);
+	*m = grown;
+	return true;
+}
+
+uint32_t *pm_map_find(const struct pm_map *m, uint64_t key)
+{
+	if (m->n == 0)
+		return NULL;
+	struct pm_map_slot *slot = map_slot(m, key);
+	return slot->taken ? &slot->value : NULL;
+}
+
+uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new)
+{
+	if (is_full(m->n, m->room) && !map_grow(m))
+		return NULL;
+	struct pm_map_slot *slot = map_slot(m, key);
+	*ret_new = !slot->taken;
+	if (!slot->taken) {
+		*slot = (struct pm_map_slot){.key = key, .value = fresh, .taken = true};
+		m->n++;
+	}
+	return &slot->value;
+}
+
+void pm_map_done(struct pm_map *m)
+{
+	free(m->slots);
+	*m = (struct pm_map){.slots = NULL};
+}
+
+/* ---- interned strings: a slot holds index + 1, 0 is free ---- */
+
+static uint32_t *strtab_slot(const struct pm_strtab *t, struct pm_bytes b)
+{
+	uint64_t at = hash_from(FNV_BASIS ^ (uintptr_t)t->slots, b);
+	uint32_t *slot = &t->slots[at & (t->n_slots - 1)];
+	while (*slot && !pm_bytes_equal(t->items[*slot - 1], b))
+		slot = &t->slots[++at & (t->n_slots - 1)];
+	return slot;
+}
+
+static bool strtab_grow(struct pm_strtab *t)
+{
+	struct pm_strtab grown = *t;
+	grown.n_slots = t->n_slots ? 2 * t->n_slots : FIRST_ROOM;
+	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	if (!grown.slots)
+		return false;
+	for (uint32_t i = 0; i < t->n; i++)
+		*strtab_slot(&grown, t->items[i]) = i + 1;
+	free(t->slots);
+	*t = grown;
+	return true;
+}
+
+/* The items as their owner sees them; they are const for everybody else. */
+static struct pm_bytes *own_items(const struct pm_strtab *t)
+{
+	return (struct pm_bytes *)(uintptr_t)t->items;
+}
+
+uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b)
+{
+	if (is_full(t->n, t->n_slots) && !strtab_grow(t))
+		return UINT32_MAX;
+	uint32_t *slot = strtab_slot(t, b);
+	if (*slot)
+		return *slot - 1;
+	if (t->n >= PM_LIMIT_ITEMS || pm_list_room(&t->items, t->n, &t->room, sizeof(b)) < 0)
+		return UINT32_MAX;
+	if (t->arena)
+		b = pm_arena_copy(t->arena, b);
+	if (t->arena && !b.p)
+		return UINT32_MAX;
+	own_items(t)[t->n] = b;
+	*slot = ++t->n;
+	return t->n - 1;
+}
+
+uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b)
+{
+	return t->n ? *strtab_slot(t, b) - 1 : UINT32_MAX; /* 0 - 1: none */
+}
+
+void pm_strtab_done(struct pm_strtab *t)
+{
+	free(t->slots);
+	free(own_items(t));
+	*t = (struct pm_strtab){.arena = NULL};
+}

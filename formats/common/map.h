@@ -1,0 +1,47 @@
+/* Hash tables with open addressing: numbers → numbers, and interned strings. */
+#ifndef PROFMOUNT_MAP_H
+#define PROFMOUNT_MAP_H
+
+#include "formats/common/arena.h"
+
+/* 64-bit key → 32-bit value. Zeroed = empty. Not for use by several threads at once. */
+struct pm_map {
+	struct pm_map_slot *slots;
+	size_t n, room;
+};
+
+/* The value of a key, or NULL; valid until the next put. */
+uint32_t *pm_map_find(const struct pm_map *m, uint64_t key);
+
+/*
+ * The place of a key's value, made with `fresh` where the key is new (*ret_new says so);
+ * NULL without memory.
+ */
+uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new);
+
+void pm_map_done(struct pm_map *m);
+
+/* Interned strings: equal bytes have one index, counted from 0 in order of first sight. */
+struct pm_strtab {
+	struct pm_arena *arena; /* where copies live; NULL: the strings outlive the table */
+	const struct pm_bytes *items;
+	uint32_t n;
+	size_t room;
+	uint32_t *slots;
+	size_t n_slots;
+};
+
+/* The index of b, new or known; PM_NONE (UINT32_MAX) without memory. */
+uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b);
+
+/* The index of b, or UINT32_MAX. */
+uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b);
+
+/* Frees the table, not the arena. `items` is gone too. */
+void pm_strtab_done(struct pm_strtab *t);
+
+/* A hash that is the same on every machine and mount: FNV-1a, 64 bits, finalised. */
+uint64_t pm_hash_bytes(struct pm_bytes b);
+uint64_t pm_hash_u64(uint64_t u);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Freezing trees: from contexts by rank to pre-order arrays.
+ *
+ * Parents have lower ranks than their children, so that every pass is a plain loop by rank:
+ * forwards where a parent tells its children something, backwards where children tell their
+ * parent. No recursion and no stack, however long a chain is.
+ */
+#include "formats/common/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/tree_private.h"
+#include "profmount/limits.h"
+
+/*
+ * The shape by rank. The children of rank r are kids[first[r + 1] … first[r + 2]); those of no
+ * parent come first, so that parent + 1 is a place in `first` for every parent, PM_NONE too.
+ */
+struct shape {
+	uint32_t *first; /* n + 2 */
+	uint32_t *kids;  /* n */
+	uint32_t *size;  /* of the subtree; n */
+	uint32_t *index; /* in pre-order; n */
+};
+
+static void free_shape(struct shape *s)
+{
+	free(s->first);
+	free(s->kids);
+	free(s->size);
+	free(s->index);
+}
+
+static bool new_shape(struct shape *s, size_t n)
+{
+	s->first = calloc(n + 2, sizeof(uint32_t));
+	s->kids = calloc(n + 1, sizeof(uint32_t)); /* + 1: never of size 0 */
+	s->size = calloc(n + 1, sizeof(uint32_t));
+	s->index = calloc(n + 1, sizeof(uint32_t));
+	return s->first && s->kids && s->size && s->index;
+}
+
+/* Fills kids in order of rank. */
+static void list_children(const struct pm_tree_builder *b, struct shape *s)
+{
+	uint32_t *first = s->first;
+	for (uint32_t rank = 0; rank < b->n; rank++)
+		first[b->contexts[rank].parent + 1]++;
+	for (uint32_t i = 0, at = 0; i < b->n + 1; i++) {
+		uint32_t count = first[i];
+		first[i] = at;
+		at += count;
+	}
+	for (uint32_t rank = 0; rank < b->n; rank++)
+		s->kids[first[b->contexts[rank].parent + 1]++] = rank;
+	/* Each start has become its end, which is the start of the next. */
+	memmove(first + 1, first, ((size_t)b->n + 1) * sizeof(*first));
+	first[0] = 0;
+}
+
+/* NaN is less than everything else. */
+static bool is_heavier(double a, double b)
+{
+	return a > b || (isnan(b) && !isnan(a));
+}
+
+static int by_weight(const void *a, const void *b, void *weights)
+{
+	const uint32_t *x = a, *y = b;
+	const double *weight = weights;
+	if (is_heavier(weight[*x], weight[*y]))
+		return -1;
+	if (is_heavier(weight[*y], weight[*x]))
+		return 1;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Most lists of children have one item or are in order: only the others are sorted. */
+static void sort_children(struct shape *s, uint32_t n, const double *weight)
+{
+	for (uint32_t place = 0; place < n + 1; place++) {
+		uint32_t *kids = s->kids + s->first[place];
+		size_t n_kids = s->first[place + 1] - s->first[place];
+		for (size_t i = 1; i < n_kids; i++)
+			if (is_heavier(weight[kids[i]], weight[kids[i - 1]])) {
+				qsort_r(kids, n_kids, sizeof(*kids), by_weight,
+					(void *)(uintptr_t)weight);
+				break;
+			}
+	}
+}
+
+/* Gives the kids of a place their indexes from `at` on: each behind its elder's subtree. */
+static void place_children(struct shape *s, uint32_t place, uint32_t at)
+{
+	for (uint32_t i = s->first[place]; i < s->first[place + 1]; i++) {
+		s->index[s->kids[i]] = at;
+		at += s->size[s->kids[i]];
+	}
+}
+
+static void place_all(const struct pm_tree_builder *b, struct shape *s)
+{
+	for (uint32_t rank = b->n; rank-- > 0;) {
+		uint32_t parent = b->contexts[rank].parent;
+		s->size[rank]++; /* itself; all below it has been added */
+		if (parent != PM_NONE)
+			s->size[parent] += s->size[rank];
+	}
+	place_children(s, 0, 0);
+	for (uint32_t rank = 0; rank < b->n; rank++)
+		place_children(s, rank + 1, s->index[rank] + 1);
+}
+
+/* The arrays of the tree; -ENOMEM where it is too deep or there is no memory. */
+static int fill_arrays(const struct pm_tree_builder *b, const struct shape *s,
+	struct pm_tree_frozen *frozen, struct pm_error *err)
+{
+	size_t n = b->n;
+	uint32_t *parent = malloc((n * (b->numbered ? 6 : 5) + 1) * sizeof(*parent));
+	if (!parent)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	uint32_t *end = parent + n, *depth = end + n, *frame = depth + n, *rank_of = frame + n;
+	uint32_t *number = b->numbered ? rank_of + n : NULL;
+	frozen->arrays = parent;
+	for (uint32_t rank = 0; rank < b->n; rank++) {
+		const struct pm_tree_node *c = &b->contexts[rank];
+		uint32_t i = s->index[rank];
+		parent[i] = c->parent == PM_NONE ? PM_NONE : s->index[c->parent];
+		depth[i] = c->parent == PM_NONE ? 0 : depth[parent[i]] + 1;
+		if (depth[i] >= PM_LIMIT_DEPTH)
+			return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET,
+				"the calling-context tree is deeper than %d levels",
+				PM_LIMIT_DEPTH);
+		end[i] = i + s->size[rank];
+		frame[i] = c->frame;
+		rank_of[i] = rank;
+		if (number)
+			number[i] = c->number;
+	}
+	struct pm_tree *tree = &frozen->tree;
+	tree->n_contexts = b->n;
+	tree->parent = parent;
+	tree->end = end;
+	tree->depth = depth;
+	tree->frame = frame;
+	tree->rank = rank_of;
+	tree->number = number;
+	return 0;
+}
+
+/* Shrinks a list to its size; staying larger is no failure. */
+static void *shrunk(void *list, size_t n, size_t size)
+{
+	void *smaller = list ? realloc(list, (n ? n : 1) * size) : NULL;
+	return smaller ? smaller : list;
+}
+
+/* Frames, functions and texts go over from the builder. */
+static void move_lists(struct pm_tree_builder *b, struct pm_tree_frozen *frozen)
+{
+	struct pm_tree *tree = &frozen->tree;
+	tree->frames = frozen->frames = shrunk(b->frames, b->n_frames, sizeof(*b->frames));
+	tree->n_frames = b->n_frames;
+	tree->functions = frozen->functions =
+		shrunk(b->functions, b->n_functions, sizeof(*b->functions));
+	tree->n_functions = b->n_functions;
+	b->frames = NULL;
+	b->functions = NULL;
+
+	free(b->texts.slots);
+	b->texts.slots = NULL;
+	b->texts.n_slots = 0;
+	b->texts.items =
+		shrunk((void *)(uintptr_t)b->texts.items, b->texts.n, sizeof(*b->texts.items));
+	frozen->texts = b->texts;
+	frozen->arena = b->arena;
+	b->texts = (struct pm_strtab){.arena = NULL};
+	b->arena = (struct pm_arena){.block = NULL};
+	tree->texts = frozen->texts.items;
+	tree->n_texts = frozen->texts.n;
+}
+
+static int freeze(struct pm_tree_builder *b, const double *weight, struct shape *s,
+	struct pm_tree_frozen *frozen, struct pm_error *err)
+{
+	if (b->failed || !new_shape(s, b->n))
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	pm_map_done(&b->children);
+	list_children(b, s);
+	if (weight)
+		sort_children(s, b->n, weight);
+	place_all(b, s);
+	int r = fill_arrays(b, s, frozen, err);
+	if (r < 0)
+		return r;
+	move_lists(b, frozen);
+	if (b->numbered)
+		frozen->tree.by_number = frozen->by_number = pm_index_new(&frozen->tree, s->index);
+	if (b->numbered && !frozen->by_number)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	return 0;
+}
+
+int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tree **ret,
+	uint32_t **ret_index, struct pm_error *err)
+{
+	struct shape s = {.first = NULL};
+	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
+	int r = frozen ? freeze(b, weight, &s, frozen, err)
+		       : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	if (r == 0) {
+		*ret = &frozen->tree;
+		if (ret_index) {
+			*ret_index = s.index;
+			s.index = NULL;
+		}
+	} else if (frozen) {
+		pm_tree_free(&frozen->tree);
+	}
+	free_shape(&s);
+	pm_tree_builder_free(b);
+	return r;
+}

@@ -1,0 +1,136 @@
+/*
+ * The ordered list of formats, and the choice among them. What is listed first wins a tie.
+ */
+#include "profmount/format.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct pm_format *const pm_formats[] = {
+	NULL,
+};
+
+struct opened {
+	struct pm_profile profile;
+	const struct pm_format *format;
+	char *source;
+};
+
+static int candidate_open(
+	const char *path, struct pm_candidate *c, uint8_t *head, size_t room, struct pm_error *err)
+{
+	struct stat st;
+	/* O_NONBLOCK: a FIFO must be refused, not waited for. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		int code = errno;
+		if (fd >= 0)
+			close(fd);
+		return pm_error_set(err, code == ENOENT ? -ENOENT : -EIO, path, PM_NO_OFFSET,
+			"cannot be opened: %s", strerror(code));
+	}
+	*c = (struct pm_candidate){.path = path,
+		.fd = fd,
+		.folder = S_ISDIR(st.st_mode),
+		.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0,
+		.mtime_ns =
+			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec};
+	if (c->folder)
+		return 0;
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
+			"is neither a regular file nor a directory");
+	}
+	ssize_t n = pread(fd, head, room, 0);
+	if (n < 0) {
+		int code = errno;
+		close(fd);
+		return pm_error_set(err, -EIO, path, 0, "cannot be read: %s", strerror(code));
+	}
+	c->head = (struct pm_bytes){head, (size_t)n};
+	return 0;
+}
+
+static const struct pm_format *format_by_name(const char *name)
+{
+	for (size_t i = 0; pm_formats[i]; i++)
+		if (strcmp(pm_formats[i]->name, name) == 0)
+			return pm_formats[i];
+	return NULL;
+}
+
+static const struct pm_format *format_by_probe(const struct pm_candidate *c)
+{
+	const struct pm_format *best = NULL;
+	int most = 0;
+	for (size_t i = 0; pm_formats[i]; i++) {
+		int sure = pm_formats[i]->probe(c);
+		if (sure > most) {
+			most = sure;
+			best = pm_formats[i];
+		}
+	}
+	return best;
+}
+
+static int opened_new(const struct pm_candidate *c, const struct pm_format *format,
+	const struct pm_open_options *options, struct pm_profile **ret, struct pm_error *err)
+{
+	struct opened *o = calloc(1, sizeof(*o));
+	if (!o || !(o->source = strdup(c->path))) {
+		free(o);
+		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	}
+	int r = format->open(c, options, &o->profile, err);
+	if (r < 0) {
+		free(o->source);
+		free(o);
+		return r;
+	}
+	o->format = format;
+	o->profile.format = format->name;
+	o->profile.source = o->source;
+	*ret = &o->profile;
+	return 0;
+}
+
+int pm_profile_open(const char *path, const char *name, const struct pm_open_options *options,
+	struct pm_profile **ret, struct pm_error *err)
+{
+	static const struct pm_open_options none;
+	uint8_t head[4096];
+	struct pm_candidate c = {.fd = -1};
+	const struct pm_format *format = NULL;
+	if (name && !(format = format_by_name(name)))
+		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
+			"no format is named %s (see --formats)", name);
+	int r = candidate_open(path, &c, head, sizeof(head), err);
+	if (r < 0)
+		return r;
+	if (!format)
+		format = format_by_probe(&c);
+	if (!format)
+		r = pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
+			c.folder ? "holds no profile of a known format (see --formats)"
+				 : "is not a profile of a known format (see --formats)");
+	else
+		r = opened_new(&c, format, options ? options : &none, ret, err);
+	close(c.fd);
+	return r;
+}
+
+struct pm_profile *pm_profile_close(struct pm_profile *p)
+{
+	if (!p)
+		return NULL;
+	struct opened *o = (struct opened *)p; /* profile is its first member */
+	if (o->format->close)
+		o->format->close(p);
+	free(o->source);
+	free(o);
+	return NULL;
+}

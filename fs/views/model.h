@@ -1,0 +1,95 @@
+/*
+ * A profile with what several views need of it, computed once: metric columns, names of contexts,
+ * flat sums. Views see the profile through this and know no format. Every function is thread-safe;
+ * what is returned by pointer lives as long as the model.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_H
+#define PROFMOUNT_FS_VIEWS_MODEL_H
+
+#include "formats/common/text.h"
+#include "profmount/profile.h"
+
+/* A metric column: one number a context, function or thread can have. */
+struct pmfs_column {
+	const char *name;    /* cputime_sec_incl, calls */
+	const char *base;    /* cputime_sec: without _incl, _excl */
+	const char *export;  /* cputime_ns: the base as exports name it; times are in ns there */
+	double export_scale; /* value × this = the integer that exports show */
+	enum pm_role role;
+	uint32_t group;               /* of struct pm_metric */
+	uint32_t pair;                /* the group's other one of _incl and _excl, or PM_NONE */
+	const struct pm_metric *tree; /* whose values stand in it in tables of contexts */
+	const struct pm_metric *flat; /* in flat tables, callers and exports */
+};
+
+struct pmfs_columns {
+	uint32_t n;
+	const struct pmfs_column *columns;
+	uint32_t first_incl;                  /* the first inclusive column, or PM_NONE */
+	uint32_t first_excl;                  /* the first exclusive column, or PM_NONE */
+	uint32_t calls;                       /* the count column named `calls`, or PM_NONE */
+	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
+	uint32_t n_slots;
+};
+
+struct pmfs_model;
+
+/* `profile` outlives the model. NULL without memory. Opens and computes nothing. */
+struct pmfs_model *pmfs_model_new(const struct pm_profile *profile);
+
+/* Accepts NULL. */
+void pmfs_model_free(struct pmfs_model *m);
+
+const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m);
+
+/* Each fills `*ret` or fails with a negative errno. Costly on the first call only. */
+int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err);
+int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err);
+int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err);
+
+/* `*ret` is a list of no threads for formats that know none. */
+int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, struct pm_error *err);
+
+/*
+ * Header names of a table: those of `before`, then the metric columns each with every suffix of
+ * `suffixes` (`""` alone for plain columns), then those of `after`; each list ends with NULL.
+ * `skip` names a column that is left out (PM_NONE: none). The same arguments give the same array.
+ */
+int pmfs_model_header(struct pmfs_model *m, const char *const *before, const char *const *suffixes,
+	const char *const *after, uint32_t skip, const char *const **ret, uint32_t *ret_n,
+	struct pm_error *err);
+
+/* The column that values of this metric id fill in context tables (or flat ones), or PM_NONE. */
+uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool flat);
+
+/*
+ * Values of the whole run at a context (index), by column; NaN = no value is stored. `cells` has
+ * room for columns->n. With `flat` as flat tables and exports show them.
+ */
+int pmfs_run_cells(
+	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
+
+/* A number of a metric table: F64, or EMPTY for NaN. */
+static inline struct pm_cell pmfs_cell(double value)
+{
+	return value == value ? pm_cell_f64(value) : pm_cell_empty();
+}
+
+/*
+ * The frame's name as the `name` columns show it (raw, not made legal for a directory): its own,
+ * or loop@FILE:LINE, FILE:LINE, MODULE+0xOFFSET. `scratch` is appended to where it must be
+ * composed; the slice is valid until scratch changes.
+ */
+struct pm_bytes pmfs_frame_name(
+	const struct pm_tree *tree, const struct pm_frame *frame, struct pm_text *scratch);
+
+/* entry, function, inlined …; the number of a kind that is not defined. Valid as above. */
+struct pm_bytes pmfs_frame_kind(const struct pm_frame *frame, struct pm_text *scratch);
+
+/* The text after the last `/`. */
+struct pm_bytes pmfs_base_name(struct pm_bytes path);
+
+/* threads/node=0/rank=3: a thread's directory from the root. The model's. */
+int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);
+
+#endif

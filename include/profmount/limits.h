@@ -1,0 +1,39 @@
+/*
+ * Every bound on what an input may make us do, with its reason. Whoever enforces a limit says so
+ * in an error or in damage.csv; none cuts silently.
+ */
+#ifndef PROFMOUNT_LIMITS_H
+#define PROFMOUNT_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A document that is rendered whole. Larger ones would hurt every client that opens them. */
+#define PM_LIMIT_TEXT ((size_t)1 << 30)
+
+/* Bytes of a directory entry's name, `~hash` included: leaves room for `~N` below NAME_MAX. */
+#define PM_LIMIT_NAME 200
+
+/* Depth of a calling-context tree. The walk needs no stack, but a depth column and paths do. */
+#define PM_LIMIT_DEPTH 1000000
+
+/* Contexts, frames, functions, threads of one profile: indexes are 32 bits, one value is "none". */
+#define PM_LIMIT_ITEMS ((uint32_t)0xfffffff0)
+
+/* Rows of damage.csv; the last one says that there is more. A broken source can break everywhere.
+ */
+#define PM_LIMIT_DAMAGE 10000
+
+/* A string of an input that ends with NUL: longest real name seen is 3037 bytes. */
+#define PM_LIMIT_STRING ((size_t)1 << 20)
+
+/* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
+#define PM_LIMIT_SVG_RECTS 5000
+
+/* Slices in a Chrome trace; more kill a viewer's tab. */
+#define PM_LIMIT_TRACE_SLICES 200000
+
+/* Per-thread profiles inside one speedscope file. */
+#define PM_LIMIT_SPEEDSCOPE_THREADS 50
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * Tables: rows of typed cells. Formats and views describe them; fs/document/ turns them into CSV
+ * and TSV text, knows their exact size, and reads any window of that text.
+ *
+ * A table is read through a cursor (struct pm_rows). Every row has a position, a number that only
+ * the table understands and that grows from row to row; a cursor can start at any position that
+ * the table itself has given, and at any number for tables with `dense` positions.
+ */
+#ifndef PROFMOUNT_TABLE_H
+#define PROFMOUNT_TABLE_H
+
+#include "profmount/bytes.h"
+#include "profmount/error.h"
+
+struct pm_text;
+
+enum pm_cell_kind {
+	PM_CELL_EMPTY, /* unknown or none: an empty field */
+	PM_CELL_U64,   /* plain decimal */
+	PM_CELL_I64,   /* plain decimal */
+	PM_CELL_F64,   /* shortest decimal that reads back; NaN and infinities are an empty field */
+	PM_CELL_HEX,   /* 0x and lower-case digits: addresses, offsets */
+	PM_CELL_ID,    /* `width` lower-case hex digits, no 0x: checksums, span ids */
+	PM_CELL_TEXT,  /* any bytes; invalid UTF-8 and NUL are shown as U+FFFD */
+};
+
+struct pm_cell {
+	enum pm_cell_kind kind;
+	unsigned width; /* of PM_CELL_ID: 1 to 16 */
+	union {
+		uint64_t u;
+		int64_t i;
+		double f;
+		struct pm_bytes text; /* valid until the cursor's next step */
+	};
+};
+
+static inline struct pm_cell pm_cell_empty(void)
+{
+	return (struct pm_cell){.kind = PM_CELL_EMPTY};
+}
+
+static inline struct pm_cell pm_cell_u64(uint64_t u)
+{
+	return (struct pm_cell){.kind = PM_CELL_U64, .u = u};
+}
+
+static inline struct pm_cell pm_cell_i64(int64_t i)
+{
+	return (struct pm_cell){.kind = PM_CELL_I64, .i = i};
+}
+
+static inline struct pm_cell pm_cell_f64(double f)
+{
+	return (struct pm_cell){.kind = PM_CELL_F64, .f = f};
+}
+
+static inline struct pm_cell pm_cell_hex(uint64_t u)
+{
+	return (struct pm_cell){.kind = PM_CELL_HEX, .u = u};
+}
+
+static inline struct pm_cell pm_cell_id(uint64_t u, unsigned width)
+{
+	return (struct pm_cell){.kind = PM_CELL_ID, .width = width, .u = u};
+}
+
+static inline struct pm_cell pm_cell_text(struct pm_bytes text)
+{
+	return (struct pm_cell){.kind = PM_CELL_TEXT, .text = text};
+}
+
+static inline struct pm_cell pm_cell_str(const char *s)
+{
+	return pm_cell_text(pm_bytes_of(s));
+}
+
+struct pm_rows;
+
+/* How rows of one kind are made. Const data, shared by all tables of the kind. */
+struct pm_table_type {
+	/*
+	 * Fills the table's n_columns cells with the row at rows->at and moves rows->at to the next
+	 * row's position. One that skips positions first sets rows->row to where its row begins.
+	 * Returns 1, 0 at the end, or a negative errno. Mandatory.
+	 */
+	int (*next)(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err);
+
+	/*
+	 * Called once before the first next(), with rows->at set. Fills rows->state or rows->own.
+	 * NULL where a position says everything.
+	 */
+	int (*start)(struct pm_rows *rows, struct pm_error *err);
+
+	/* Gives back rows->own. NULL: it is given to free(). */
+	void (*done)(struct pm_rows *rows);
+
+	/*
+	 * True if a cursor may start at any number below table->end and then gives the first row
+	 * that begins at or after it: big tables are then measured by several threads.
+	 */
+	bool dense;
+};
+
+/* A table of one source: a value, copied freely; `self` must outlive it. */
+struct pm_table {
+	const struct pm_table_type *type;
+	const char *const *columns; /* n_columns names; they live as long as the profile */
+	uint32_t n_columns;
+	const void *self; /* with a and b: which table of the type this is */
+	uint64_t a, b;
+	uint64_t end; /* beyond the last row's position; 0 = unknown */
+};
+
+struct pm_rows {
+	const struct pm_table *table;
+	uint64_t at;             /* where next() goes on */
+	uint64_t row;            /* where the row that it gave last begins */
+	uint64_t state[8];       /* the table's own; zero before start() */
+	void *own;               /* the table's own memory; NULL before start() */
+	struct pm_text *scratch; /* emptied before every next(): for text cells made on the
+				  * fly; appending may move earlier bytes, so take slices
+				  * when all of the row is built */
+};
+
+/* Begins at position `at` (0 = the first row). `rows` is the caller's; end with pm_rows_done. */
+int pm_rows_start(
+	struct pm_rows *rows, const struct pm_table *table, uint64_t at, struct pm_error *err);
+
+/* The next row's cells: 1, 0 at the end, or a negative errno. Cells live until the next step. */
+int pm_rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err);
+
+/* Also after a failed start, and twice. */
+void pm_rows_done(struct pm_rows *rows);
+
+#endif
