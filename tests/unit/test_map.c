@@ -1,0 +1,154 @@
+/* Tests formats/common/arena.c and map.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/common/map.h"
+
+static void test_arena_aligns_and_zeroes_whatever_was_carved_before(void **state)
+{
+	(void)state;
+	struct pm_arena a = {.block = NULL};
+	for (size_t n = 0; n < 3000; n++) {
+		assert_string_equal(
+			pm_arena_printf(&a, "%s", n % 2 ? "odd" : "even"), n % 2 ? "odd" : "even");
+		uint8_t *p = pm_arena_alloc(&a, n);
+		assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xff, n);
+	}
+	pm_arena_done(&a);
+	assert_null(a.block);
+	assert_non_null(pm_arena_alloc(&a, 1)); /* usable again */
+	pm_arena_done(&a);
+}
+
+static void test_arena_keeps_small_things_together_around_a_big_one(void **state)
+{
+	(void)state;
+	struct pm_arena a = {.block = NULL};
+	uint8_t *first = pm_arena_alloc(&a, 16);
+	uint8_t *big = pm_arena_alloc(&a, (size_t)8 << 20);
+	uint8_t *second = pm_arena_alloc(&a, 16);
+	assert_ptr_equal(second, first + 16);
+	memset(big, 1, (size_t)8 << 20);
+	assert_int_equal(a.total, 32 + (8 << 20));
+	pm_arena_done(&a);
+}
+
+static void test_arena_refuses_sizes_that_overflow(void **state)
+{
+	(void)state;
+	struct pm_arena a = {.block = NULL};
+	assert_null(pm_arena_array(&a, SIZE_MAX / 2, 3));
+	assert_null(pm_arena_alloc(&a, SIZE_MAX));
+	assert_null(pm_arena_alloc(&a, SIZE_MAX - 8));
+	pm_arena_done(&a);
+}
+
+static void test_arena_copy_of_nothing_is_an_empty_slice_somewhere(void **state)
+{
+	(void)state;
+	struct pm_arena a = {.block = NULL};
+	struct pm_bytes b = pm_arena_copy(&a, (struct pm_bytes){NULL, 0});
+	assert_non_null(b.p);
+	assert_int_equal(b.len, 0);
+	pm_arena_done(&a);
+}
+
+static void test_map_finds_what_was_put_and_nothing_else(void **state)
+{
+	(void)state;
+	struct pm_map m = {.slots = NULL};
+	bool is_new;
+	assert_null(pm_map_find(&m, 0));
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_int_equal(*pm_map_put(&m, (uint64_t)i << 32, i, &is_new), i);
+		assert_true(is_new);
+	}
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_int_equal(*pm_map_find(&m, (uint64_t)i << 32), i);
+		assert_int_equal(*pm_map_put(&m, (uint64_t)i << 32, 7, &is_new), i);
+		assert_false(is_new);
+	}
+	assert_int_equal(m.n, 100000);
+	assert_null(pm_map_find(&m, 1));
+	assert_null(pm_map_find(&m, UINT64_MAX));
+	pm_map_done(&m);
+	assert_null(pm_map_find(&m, 0));
+}
+
+static void test_strtab_counts_strings_in_order_of_first_sight(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t len;
+		uint32_t index;
+	} rows[] = {
+		{"main", 4, 0},
+		{"", 0, 1},
+		{"mai", 3, 2},
+		{"main", 4, 0},
+		{"a\0b", 3, 3},
+		{"a\0c", 3, 4},
+		{NULL, 0, 1},
+		{"a", 1, 5},
+	};
+	struct pm_strtab t = {.arena = NULL};
+	assert_int_equal(pm_strtab_find(&t, pm_bytes_of("main")), UINT32_MAX);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct pm_bytes b = {(const uint8_t *)rows[i].text, rows[i].len};
+		assert_int_equal(pm_strtab_add(&t, b), rows[i].index);
+		assert_int_equal(pm_strtab_find(&t, b), rows[i].index);
+	}
+	assert_int_equal(t.n, 6);
+	assert_int_equal(pm_strtab_find(&t, pm_bytes_of("no")), UINT32_MAX);
+	assert_ptr_equal(t.items[0].p, rows[0].text); /* no arena: not copied */
+	pm_strtab_done(&t);
+}
+
+static void test_strtab_copies_into_its_arena_and_survives_growing(void **state)
+{
+	(void)state;
+	struct pm_arena a = {.block = NULL};
+	struct pm_strtab t = {.arena = &a};
+	for (uint32_t i = 0; i < 50000; i++) {
+		assert_int_equal(pm_strtab_add(&t, (struct pm_bytes){(uint8_t *)&i, sizeof(i)}), i);
+		assert_ptr_not_equal(t.items[i].p, &i);
+	}
+	for (uint32_t i = 0; i < 50000; i++)
+		assert_int_equal(
+			pm_strtab_find(&t, (struct pm_bytes){(uint8_t *)&i, sizeof(i)}), i);
+	pm_strtab_done(&t);
+	pm_arena_done(&a);
+}
+
+static void test_hashes_are_the_same_everywhere(void **state)
+{
+	(void)state;
+	assert_true(pm_hash_u64(0) == 0);
+	assert_true(pm_hash_u64(1) == 0xb456bcfc34c2cb2cu);
+	assert_true(pm_hash_bytes(pm_bytes_of("")) == pm_hash_u64(0xcbf29ce484222325u));
+	assert_true(pm_hash_bytes(pm_bytes_of("a")) == pm_hash_u64(0xaf63dc4c8601ec8cu));
+	assert_true(pm_hash_bytes(pm_bytes_of("foobar")) == pm_hash_u64(0x85944171f73967e8u));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arena_aligns_and_zeroes_whatever_was_carved_before),
+		cmocka_unit_test(test_arena_keeps_small_things_together_around_a_big_one),
+		cmocka_unit_test(test_arena_refuses_sizes_that_overflow),
+		cmocka_unit_test(test_arena_copy_of_nothing_is_an_empty_slice_somewhere),
+		cmocka_unit_test(test_map_finds_what_was_put_and_nothing_else),
+		cmocka_unit_test(test_strtab_counts_strings_in_order_of_first_sight),
+		cmocka_unit_test(test_strtab_copies_into_its_arena_and_survives_growing),
+		cmocka_unit_test(test_hashes_are_the_same_everywhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
