@@ -1,0 +1,183 @@
+/* Tests formats/common/costs.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "formats/common/costs.h"
+
+#define N_THREADS  5
+#define N_CONTEXTS 40
+#define N_METRICS  6
+
+struct one {
+	uint32_t thread, context, metric;
+	double value;
+};
+
+static void add_all(struct pm_costs *c, const struct one *ones, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(pm_costs_add(c, ones[i].thread, ones[i].context, ones[i].metric,
+					 ones[i].value),
+			0);
+}
+
+static void assert_value(const struct pm_value *v, const struct one *one)
+{
+	assert_int_equal(v->context, one->context + 1);
+	assert_int_equal(v->thread, one->thread);
+	assert_int_equal(v->metric, one->metric);
+	assert_false(v->whole);
+	assert_true(v->f == one->value);
+}
+
+static const struct one shuffled[] = {
+	{1, 2, 7, 1.0},
+	{0, 2, 7, 2.0},
+	{1, 0, 9, 3.0},
+	{1, 2, 3, 4.0},
+	{1, 2, 7, 5.0}, /* the same as the first */
+	{0, 3, 3, 6.0},
+};
+
+static void test_thread_has_its_values_by_context_then_metric(void **state)
+{
+	(void)state;
+	static const struct one expected[] = {{1, 0, 9, 3.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
+	struct pm_costs c = {.n = 0};
+	struct pm_value got[8];
+	add_all(&c, shuffled, 6);
+	assert_int_equal(pm_costs_freeze(&c, 3, 4), 0);
+	assert_int_equal(c.n, 5);
+	assert_int_equal(pm_costs_of_thread(&c, 1, 0, got, 8), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_value(&got[i], &expected[i]);
+	assert_int_equal(pm_costs_of_thread(&c, 1, 1, got, 1), 1); /* a window */
+	assert_value(&got[0], &expected[1]);
+	assert_int_equal(pm_costs_of_thread(&c, 1, 3, got, 8), 0);
+	assert_int_equal(pm_costs_of_thread(&c, 1, UINT64_MAX, got, 8), 0);
+	assert_int_equal(pm_costs_of_thread(&c, 2, 0, got, 8), 0); /* has none */
+	assert_int_equal(pm_costs_of_thread(&c, 3, 0, got, 8), 0); /* there is none */
+	pm_costs_done(&c);
+}
+
+static void test_context_has_its_values_by_thread_then_metric(void **state)
+{
+	(void)state;
+	static const struct one expected[] = {{0, 2, 7, 2.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
+	struct pm_costs c = {.n = 0};
+	struct pm_value got[8];
+	add_all(&c, shuffled, 6);
+	assert_int_equal(pm_costs_freeze(&c, 3, 4), 0);
+	assert_int_equal(pm_costs_of_context(&c, 2, 0, got, 8), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_value(&got[i], &expected[i]);
+	assert_int_equal(pm_costs_of_context(&c, 2, 2, got, 8), 1);
+	assert_value(&got[0], &expected[2]);
+	assert_int_equal(pm_costs_of_context(&c, 1, 0, got, 8), 0);
+	assert_int_equal(pm_costs_of_context(&c, 4, 0, got, 8), 0);
+	pm_costs_done(&c);
+}
+
+static void test_run_has_sums_over_threads_by_metric(void **state)
+{
+	(void)state;
+	static const struct one expected[] = {{PM_NONE, 2, 3, 4.0}, {PM_NONE, 2, 7, 8.0}};
+	struct pm_costs c = {.n = 0};
+	struct pm_value got[8];
+	add_all(&c, shuffled, 6);
+	assert_int_equal(pm_costs_freeze(&c, 3, 4), 0);
+	assert_int_equal(pm_costs_of_run(&c, 2, got, 8), 2);
+	assert_value(&got[0], &expected[0]);
+	assert_value(&got[1], &expected[1]);
+	assert_int_equal(pm_costs_of_run(&c, 2, got, 1), 1); /* metric 7 came first, 3 stays */
+	assert_value(&got[0], &expected[0]);
+	assert_int_equal(pm_costs_of_run(&c, 2, got, 0), 0);
+	assert_int_equal(pm_costs_of_run(&c, 4, got, 8), 0);
+	pm_costs_done(&c);
+}
+
+static void test_no_values_are_no_costs(void **state)
+{
+	(void)state;
+	struct pm_costs c = {.n = 0};
+	struct pm_value got[1];
+	assert_int_equal(pm_costs_freeze(&c, 1, 1), 0);
+	assert_int_equal(pm_costs_of_thread(&c, 0, 0, got, 1), 0);
+	assert_int_equal(pm_costs_of_context(&c, 0, 0, got, 1), 0);
+	assert_int_equal(pm_costs_of_run(&c, 0, got, 1), 0);
+	pm_costs_done(&c);
+	assert_int_equal(pm_costs_freeze(&c, 0, 0), 0);
+	pm_costs_done(&c);
+}
+
+static void test_freeze_refuses_indexes_out_of_range(void **state)
+{
+	(void)state;
+	static const struct one rows[] = {
+		{2, 0, 0, 1.0}, {0, 2, 0, 1.0}, {PM_NONE, PM_NONE, 0, 1.0}};
+	for (size_t i = 0; i < 3; i++) {
+		struct pm_costs c = {.n = 0};
+		add_all(&c, &rows[i], 1);
+		assert_int_equal(pm_costs_freeze(&c, 2, 2), -EINVAL);
+		pm_costs_done(&c);
+	}
+}
+
+/* Against a plain table of sums; values are small integers, so that sums are exact. */
+static void test_all_three_views_agree_with_a_plain_table(void **state)
+{
+	(void)state;
+	static double table[N_THREADS][N_CONTEXTS][N_METRICS];
+	struct pm_costs c = {.n = 0};
+	struct pm_value got[N_CONTEXTS * N_METRICS];
+	uint32_t random = 1, filled = 0;
+	for (int i = 0; i < 3000; i++) {
+		random = random * 1103515245 + 12345;
+		uint32_t r = random >> 8;
+		uint32_t t = r % N_THREADS, x = r / 7 % N_CONTEXTS, m = r / 401 % N_METRICS;
+		table[t][x][m] += 1 + r % 9;
+		assert_int_equal(pm_costs_add(&c, t, x, m, 1 + r % 9), 0);
+	}
+	assert_int_equal(pm_costs_freeze(&c, N_THREADS, N_CONTEXTS), 0);
+	for (uint32_t t = 0; t < N_THREADS; t++) {
+		int64_t n = pm_costs_of_thread(&c, t, 0, got, N_CONTEXTS * N_METRICS);
+		for (int64_t i = 0; i < n; i++)
+			assert_true(got[i].f == table[t][got[i].context - 1][got[i].metric]);
+		filled += (uint32_t)n;
+	}
+	assert_int_equal(filled, c.n);
+	for (uint32_t x = 0; x < N_CONTEXTS; x++) {
+		int64_t n = pm_costs_of_context(&c, x, 0, got, N_CONTEXTS * N_METRICS);
+		for (int64_t i = 0; i < n; i++)
+			assert_true(got[i].f == table[got[i].thread][x][got[i].metric]);
+		filled -= (uint32_t)n;
+		n = pm_costs_of_run(&c, x, got, N_METRICS);
+		for (int64_t i = 0; i < n; i++) {
+			double sum = 0;
+			for (uint32_t t = 0; t < N_THREADS; t++)
+				sum += table[t][x][got[i].metric];
+			assert_true(got[i].f == sum);
+			assert_true(i == 0 || got[i].metric > got[i - 1].metric);
+		}
+	}
+	assert_int_equal(filled, 0);
+	pm_costs_done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_thread_has_its_values_by_context_then_metric),
+		cmocka_unit_test(test_context_has_its_values_by_thread_then_metric),
+		cmocka_unit_test(test_run_has_sums_over_threads_by_metric),
+		cmocka_unit_test(test_no_values_are_no_costs),
+		cmocka_unit_test(test_freeze_refuses_indexes_out_of_range),
+		cmocka_unit_test(test_all_three_views_agree_with_a_plain_table),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
