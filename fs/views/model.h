@@ -69,6 +69,18 @@ uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool f
 int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
 
+/* A stored number as its columns calculate with it. */
+static inline double pmfs_value_number(const struct pm_value *value)
+{
+	return value->whole ? (double)value->u : value->f;
+}
+
+/* The same exactly, for values.csv. */
+static inline struct pm_cell pmfs_value_cell(const struct pm_value *value)
+{
+	return value->whole ? pm_cell_u64(value->u) : pm_cell_f64(value->f);
+}
+
 /* A number of a metric table: F64, or EMPTY for NaN. */
 static inline struct pm_cell pmfs_cell(double value)
 {

@@ -1,0 +1,399 @@
+/*
+ * Names of metric columns, by the rules of docs/namespace.md §1: a slug of the metric's name, its
+ * unit, a number where names clash, `_incl` or `_excl`. And the numbers that stand in them for the
+ * whole run. Which metrics exist and what they mean is the format's.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/map.h"
+#include "formats/common/number.h"
+#include "fs/views/parts.h"
+
+struct pmfs_metric_slot {
+	uint32_t id;
+	uint32_t tree, flat; /* columns; both PM_NONE in a free slot */
+};
+
+struct columns_part {
+	struct pmfs_columns columns;
+	struct pm_arena arena;
+};
+
+enum { N_ROLES = PM_ROLE_OTHER }; /* roles that have columns */
+
+/* What is known of each group while names are made. */
+struct naming {
+	const struct pm_metrics *metrics;
+	uint32_t n_groups;
+	uint32_t *first;   /* group → its first metric */
+	uint8_t *roles;    /* group → bits of the roles that its metrics have */
+	const char **base; /* group → name without _incl, _excl */
+	uint32_t *numbers; /* slug → how many groups have it */
+	struct pm_strtab slugs;
+	struct pm_strtab taken; /* every base, every column, every fixed column of a table */
+	struct pm_text text;
+	struct pm_arena *arena; /* of names that stay */
+	struct pm_arena scratch;
+};
+
+static const char *const role_suffixes[N_ROLES] = {
+	[PM_ROLE_INCLUSIVE] = "_incl",
+	[PM_ROLE_EXCLUSIVE] = "_excl",
+	[PM_ROLE_COUNT] = "",
+};
+
+/* Columns that tables with metric columns have already: a plain count must not be named so. */
+static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
+	"context_id", "contexts", "depth", "file", "first_ns", "function_id", "imbalance", "kind",
+	"last_ns", "line", "module", "name", "offset", "parent_id", "path", "samples",
+	"slowest_thread_id", "thread_id", "values"};
+
+/* Units of time and how many ns they are. */
+static const struct {
+	const char *unit;
+	double ns;
+} time_units[] = {{"sec", 1e9}, {"s", 1e9}, {"seconds", 1e9}, {"msec", 1e6}, {"ms", 1e6},
+	{"usec", 1e3}, {"us", 1e3}};
+
+/* Lower case, runs of anything but [a-z0-9] as one `_`, none at either end. */
+static void add_slug(struct pm_text *t, struct pm_bytes name)
+{
+	size_t start = t->len;
+	bool gap = false;
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t c = name.p[i];
+		if (c >= 'A' && c <= 'Z')
+			c = (uint8_t)(c - 'A' + 'a');
+		if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) {
+			gap = true;
+			continue;
+		}
+		if (gap && t->len > start)
+			pm_text_char(t, '_');
+		gap = false;
+		pm_text_char(t, (char)c);
+	}
+}
+
+/* Is `word` (a slug) in `slug`, with `_` or an end on either side? */
+static bool has_word(struct pm_bytes slug, struct pm_bytes word)
+{
+	for (size_t at = 0; at + word.len <= slug.len; at++) {
+		size_t end = at + word.len;
+		if (memcmp(slug.p + at, word.p, word.len) == 0 &&
+			(at == 0 || slug.p[at - 1] == '_') &&
+			(end == slug.len || slug.p[end] == '_'))
+			return true;
+	}
+	return false;
+}
+
+/* The slug of a metric's name, with its unit. Valid until the text changes. */
+static struct pm_bytes name_slug(struct pm_text *t, const struct pm_metric *metric)
+{
+	pm_text_clear(t);
+	add_slug(t, metric->unit);
+	size_t unit_len = t->len;
+	add_slug(t, metric->name);
+	if (t->len == unit_len)
+		pm_text_str(t, "metric");
+	struct pm_bytes both = pm_text_view(t);
+	struct pm_bytes unit = {both.p, unit_len};
+	struct pm_bytes name = {both.p + unit_len, both.len - unit_len};
+	if (t->failed || unit_len == 0 || has_word(name, unit))
+		return name;
+	pm_text_char(t, '_');
+	if (pm_text_reserve(t, unit_len))
+		pm_text_add(t, t->p, unit_len);
+	both = pm_text_view(t);
+	return (struct pm_bytes){both.p + unit_len, both.len - unit_len};
+}
+
+/* ---- bases: one name a group, unlike any other ---- */
+
+static bool is_taken(const struct naming *n, const char *name)
+{
+	return pm_strtab_find(&n->taken, pm_bytes_of(name)) != UINT32_MAX;
+}
+
+/* Takes the base and its columns if all are free; 1 if so, 0 if not. */
+static int try_base(struct naming *n, uint32_t group, const char *base)
+{
+	const char *columns[N_ROLES];
+	if (is_taken(n, base))
+		return 0;
+	for (unsigned role = 0; role < N_ROLES; role++) {
+		columns[role] = pm_arena_printf(&n->scratch, "%s%s", base, role_suffixes[role]);
+		if (!columns[role])
+			return -ENOMEM;
+		if (n->roles[group] & 1u << role && is_taken(n, columns[role]))
+			return 0;
+	}
+	n->base[group] = base;
+	for (unsigned role = 0; role < N_ROLES; role++)
+		if (n->roles[group] & 1u << role &&
+			pm_strtab_add(&n->taken, pm_bytes_of(columns[role])) == UINT32_MAX)
+			return -ENOMEM;
+	return pm_strtab_add(&n->taken, pm_bytes_of(base)) == UINT32_MAX ? -ENOMEM : 1;
+}
+
+static int name_group(struct naming *n, uint32_t group)
+{
+	struct pm_bytes slug = name_slug(&n->text, &n->metrics->metrics[n->first[group]]);
+	uint32_t known = n->text.failed ? UINT32_MAX : pm_strtab_add(&n->slugs, slug);
+	int r = known == UINT32_MAX ? -ENOMEM : 0;
+	while (r == 0) {
+		uint32_t number = ++n->numbers[known];
+		const char *base = number == 1
+			? pm_arena_printf(n->arena, "%.*s", (int)slug.len, (const char *)slug.p)
+			: pm_arena_printf(
+				  n->arena, "%.*s_%u", (int)slug.len, (const char *)slug.p, number);
+		r = base ? try_base(n, group, base) : -ENOMEM;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int look_at_groups(struct naming *n)
+{
+	const struct pm_metric *m = n->metrics->metrics;
+	for (uint32_t i = 0; i < n->metrics->n; i++)
+		if (m[i].group >= n->n_groups)
+			n->n_groups = m[i].group + 1;
+	n->first = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->first));
+	n->roles = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->roles));
+	n->base = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->base));
+	n->numbers = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->numbers));
+	if (!n->first || !n->roles || !n->base || !n->numbers)
+		return -ENOMEM;
+	for (uint32_t i = n->metrics->n; i-- > 0;) {
+		n->first[m[i].group] = i;
+		n->roles[m[i].group] |= (uint8_t)(1u << m[i].role);
+	}
+	return 0;
+}
+
+static int name_groups(struct naming *n)
+{
+	int r = look_at_groups(n);
+	for (size_t i = 0; r == 0 && i < sizeof(fixed_columns) / sizeof(*fixed_columns); i++)
+		if (pm_strtab_add(&n->taken, pm_bytes_of(fixed_columns[i])) == UINT32_MAX)
+			r = -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < n->metrics->n; i++)
+		if (n->first[n->metrics->metrics[i].group] == i)
+			r = name_group(n, n->metrics->metrics[i].group);
+	return r;
+}
+
+/* ---- columns ---- */
+
+/*
+ * The name that exports use: a unit of time at the base's end (a clash number may follow) becomes
+ * ns, and `*scale` what makes ns of a value.
+ */
+static const char *export_name(
+	struct naming *n, const char *base, const struct pm_metric *metric, double *scale)
+{
+	pm_text_clear(&n->text);
+	struct pm_bytes slug = name_slug(&n->text, metric);
+	*scale = 1;
+	for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++) {
+		size_t len = strlen(time_units[i].unit);
+		if (n->text.failed || slug.len <= len || slug.p[slug.len - len - 1] != '_' ||
+			memcmp(slug.p + slug.len - len, time_units[i].unit, len) != 0 ||
+			!pm_bytes_equal(metric->unit, pm_bytes_of(time_units[i].unit)))
+			continue;
+		*scale = time_units[i].ns;
+		return pm_arena_printf(
+			n->arena, "%.*sns%s", (int)(slug.len - len), base, base + slug.len);
+	}
+	return base;
+}
+
+static bool has_column(const struct pm_metric *m)
+{
+	return m->has_values && m->role < PM_ROLE_OTHER && (m->in_tree || m->in_flat);
+}
+
+static int make_column(struct naming *n, const struct pm_metric *metric, struct pmfs_column *ret)
+{
+	const char *base = n->base[metric->group];
+	*ret = (struct pmfs_column){
+		.name = pm_arena_printf(n->arena, "%s%s", base, role_suffixes[metric->role]),
+		.base = base,
+		.role = metric->role,
+		.group = metric->group,
+		.pair = PM_NONE,
+	};
+	ret->export = export_name(n, base, metric, &ret->export_scale);
+	return ret->name && ret->export && !n->text.failed ? 0 : -ENOMEM;
+}
+
+static int make_columns(struct naming *n, struct pmfs_columns *c)
+{
+	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
+	uint32_t *of = pm_arena_array(&n->scratch, n->n_groups, N_ROLES * sizeof(*of));
+	if (!columns || !of)
+		return -ENOMEM;
+	c->columns = columns;
+	for (uint32_t i = 0; i < n->metrics->n; i++) {
+		const struct pm_metric *metric = &n->metrics->metrics[i];
+		if (!has_column(metric))
+			continue;
+		uint32_t *place = &of[(size_t)metric->group * N_ROLES + metric->role];
+		if (*place == 0) {
+			if (make_column(n, metric, &columns[c->n]) < 0)
+				return -ENOMEM;
+			*place = ++c->n;
+		}
+		struct pmfs_column *column = &columns[*place - 1];
+		if (metric->in_tree && !column->tree)
+			column->tree = metric;
+		if (metric->in_flat && !column->flat)
+			column->flat = metric;
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		if (columns[i].role != PM_ROLE_COUNT)
+			columns[i].pair = of[(size_t)columns[i].group * N_ROLES +
+						  (columns[i].role == PM_ROLE_INCLUSIVE
+								  ? PM_ROLE_EXCLUSIVE
+								  : PM_ROLE_INCLUSIVE)] -
+				1u; /* 0 - 1 is PM_NONE */
+	return 0;
+}
+
+static void note_firsts(struct pmfs_columns *c)
+{
+	c->first_incl = c->first_excl = c->calls = PM_NONE;
+	for (uint32_t i = c->n; i-- > 0;) {
+		if (c->columns[i].role == PM_ROLE_INCLUSIVE)
+			c->first_incl = i;
+		else if (c->columns[i].role == PM_ROLE_EXCLUSIVE)
+			c->first_excl = i;
+		else if (strcmp(c->columns[i].name, "calls") == 0)
+			c->calls = i;
+	}
+}
+
+/* ---- metric id → column ---- */
+
+static struct pmfs_metric_slot *slot_of(
+	struct pmfs_metric_slot *slots, uint32_t n_slots, uint32_t id)
+{
+	uint32_t at = (uint32_t)pm_hash_u64(id) & (n_slots - 1);
+	while ((slots[at].tree != PM_NONE || slots[at].flat != PM_NONE) && slots[at].id != id)
+		at = (at + 1) & (n_slots - 1);
+	slots[at].id = id;
+	return &slots[at];
+}
+
+static int make_slots(struct pm_arena *arena, struct pmfs_columns *c)
+{
+	uint32_t n = 8;
+	while (n < 4 * (uint64_t)c->n)
+		n *= 2;
+	struct pmfs_metric_slot *slots = pm_arena_array(arena, n, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		slots[i].tree = slots[i].flat = PM_NONE;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->columns[i].tree)
+			slot_of(slots, n, c->columns[i].tree->id)->tree = i;
+		if (c->columns[i].flat)
+			slot_of(slots, n, c->columns[i].flat->id)->flat = i;
+	}
+	c->slots = slots;
+	c->n_slots = n;
+	return 0;
+}
+
+uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool flat)
+{
+	uint32_t at = (uint32_t)pm_hash_u64(metric_id) & (c->n_slots - 1);
+	const struct pmfs_metric_slot *slot = &c->slots[at];
+	while ((slot->tree != PM_NONE || slot->flat != PM_NONE) && slot->id != metric_id) {
+		at = (at + 1) & (c->n_slots - 1);
+		slot = &c->slots[at];
+	}
+	return flat ? slot->flat : slot->tree;
+}
+
+/* ---- the part ---- */
+
+static void columns_free(void *p)
+{
+	struct columns_part *part = p;
+	pm_arena_done(&part->arena);
+	free(part);
+}
+
+static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct naming n = {.metrics = NULL};
+	int r = pmfs_model_metrics(m, &n.metrics, err);
+	if (r < 0)
+		return r;
+	struct columns_part *part = calloc(1, sizeof(*part));
+	if (!part)
+		return pmfs_no_memory(err);
+	n.arena = &part->arena;
+	n.slugs.arena = n.taken.arena = &n.scratch;
+	r = name_groups(&n);
+	if (r == 0)
+		r = make_columns(&n, &part->columns);
+	if (r == 0)
+		r = make_slots(&part->arena, &part->columns);
+	note_firsts(&part->columns);
+	pm_strtab_done(&n.slugs);
+	pm_strtab_done(&n.taken);
+	pm_text_done(&n.text);
+	pm_arena_done(&n.scratch);
+	if (r < 0) {
+		columns_free(part);
+		return pmfs_no_memory(err);
+	}
+	*ret = part;
+	return 0;
+}
+
+int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {columns_build, columns_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_COLUMNS, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct columns_part *)part)->columns;
+	return 0;
+}
+
+/* ---- values ---- */
+
+int pmfs_run_cells(
+	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err)
+{
+	enum { FEW = 128 };
+	struct pm_value few[FEW], *values = few;
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_metrics *metrics;
+	const struct pmfs_columns *c;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
+		return r;
+	if (metrics->n > FEW && !(values = malloc(metrics->n * sizeof(*values))))
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < c->n; i++)
+		cells[i] = NAN;
+	size_t room = metrics->n > FEW ? metrics->n : FEW;
+	int64_t n = p->ops->run_costs(p, context, values, room, err);
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t column = pmfs_column_of(c, values[i].metric, flat);
+		if (column != PM_NONE)
+			cells[column] = pmfs_value_number(&values[i]);
+	}
+	if (values != few)
+		free(values);
+	return n < 0 ? (int)n : 0;
+}

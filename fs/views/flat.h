@@ -1,0 +1,35 @@
+/* Adding up costs by something flatter than contexts: functions, lines, call edges. */
+#ifndef PROFMOUNT_FS_VIEWS_FLAT_H
+#define PROFMOUNT_FS_VIEWS_FLAT_H
+
+#include <math.h>
+
+#include "fs/views/model.h"
+
+/* Adds a number to a cell; NaN is no value, not a number. */
+static inline void pmfs_add(double *cell, double value)
+{
+	if (!isnan(value))
+		*cell = isnan(*cell) ? value : *cell + value;
+}
+
+/* Adds a context's cells; inclusive ones only where `outer`: others are in an outer one already. */
+void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer);
+
+/* Cells by column from a row of native values by metric (as pm_edges.values has them). */
+void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
+	const double *values, double *cells);
+
+/* `n` cells without a value; NULL without memory. For free(). */
+double *pmfs_cells_new(size_t n);
+
+/*
+ * The rows 0 … n - 1 ordered by a column of `cells`, highest first, no value last, ties by number.
+ * `column` PM_NONE: as they are. NULL without memory. For free().
+ */
+uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32_t column);
+
+/* The column that flat tables are ordered by: the first exclusive one, else the first. */
+uint32_t pmfs_order_column(const struct pmfs_columns *c);
+
+#endif

@@ -1,0 +1,40 @@
+/* The four sequences of values that a profile has, read in one way. */
+#include "fs/views/values.h"
+
+void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
+	enum pmfs_values_of of, uint64_t key, uint64_t at)
+{
+	v->profile = profile;
+	v->of = of;
+	v->key = key;
+	v->at = at;
+	v->n = v->i = 0;
+}
+
+int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
+{
+	const struct pm_profile *p = v->profile;
+	const struct pm_profile_ops *ops = p->ops;
+	size_t room = sizeof(v->batch) / sizeof(v->batch[0]);
+	uint32_t thread = (uint32_t)v->key;
+	int64_t n = 0;
+	switch (v->of) {
+	case PMFS_COSTS_OF_THREAD:
+		n = ops->thread_costs(p, thread, v->at, v->batch, room, err);
+		break;
+	case PMFS_VALUES_OF_THREAD:
+		n = (ops->thread_values ? ops->thread_values : ops->thread_costs)(
+			p, thread, v->at, v->batch, room, err);
+		break;
+	case PMFS_COSTS_OF_CONTEXT:
+		n = ops->context_costs(p, v->key, v->at, v->batch, room, err);
+		break;
+	case PMFS_VALUES_OF_CONTEXT:
+		n = (ops->context_values ? ops->context_values : ops->context_costs)(
+			p, v->key, v->at, v->batch, room, err);
+		break;
+	}
+	v->i = 0;
+	v->n = n > 0 ? (uint32_t)n : 0;
+	return n < 0 ? (int)n : n > 0;
+}
