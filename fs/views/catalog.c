@@ -1,0 +1,49 @@
+/* Which views stand where, in the order in which directories list them. */
+#include "fs/views/catalog.h"
+
+static const struct pmfs_view *const root[] = {
+	&pmfs_info_json,
+	&pmfs_metrics_csv,
+	&pmfs_contexts_csv,
+	&pmfs_contexts_tsv,
+	&pmfs_functions_csv,
+	&pmfs_functions_tsv,
+	&pmfs_threads_csv,
+	&pmfs_damage_csv,
+};
+
+static const struct pmfs_view *const context[] = {
+	&pmfs_context_info,
+	&pmfs_context_path,
+	&pmfs_context_metrics,
+	&pmfs_context_threads,
+	&pmfs_context_values,
+};
+
+static const struct pmfs_view *const thread[] = {
+	&pmfs_thread_profile_csv,
+	&pmfs_thread_profile_tsv,
+	&pmfs_thread_values,
+	&pmfs_thread_trace_csv,
+	&pmfs_thread_trace_tsv,
+};
+
+#define PLACE(views)                                                                               \
+	{                                                                                          \
+		views, sizeof(views) / sizeof(*(views))                                            \
+	}
+
+static const struct {
+	const struct pmfs_view *const *views;
+	uint32_t n;
+} places[PMFS_N_PLACES] = {
+	[PMFS_PLACE_ROOT] = PLACE(root),
+	[PMFS_PLACE_CONTEXT] = PLACE(context),
+	[PMFS_PLACE_THREAD] = PLACE(thread),
+};
+
+const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n)
+{
+	*ret_n = places[place].n;
+	return places[place].views;
+}

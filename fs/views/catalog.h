@@ -1,0 +1,21 @@
+/* The views that there are, for catalog.c, which says where they stand. */
+#ifndef PROFMOUNT_FS_VIEWS_CATALOG_H
+#define PROFMOUNT_FS_VIEWS_CATALOG_H
+
+#include "fs/views/views.h"
+
+extern const struct pmfs_view pmfs_info_json;
+extern const struct pmfs_view pmfs_metrics_csv;
+extern const struct pmfs_view pmfs_contexts_csv, pmfs_contexts_tsv;
+extern const struct pmfs_view pmfs_functions_csv, pmfs_functions_tsv;
+extern const struct pmfs_view pmfs_threads_csv;
+extern const struct pmfs_view pmfs_damage_csv;
+
+extern const struct pmfs_view pmfs_context_info, pmfs_context_path, pmfs_context_metrics;
+extern const struct pmfs_view pmfs_context_threads, pmfs_context_values;
+
+extern const struct pmfs_view pmfs_thread_profile_csv, pmfs_thread_profile_tsv;
+extern const struct pmfs_view pmfs_thread_values;
+extern const struct pmfs_view pmfs_thread_trace_csv, pmfs_thread_trace_tsv;
+
+#endif
