@@ -1,0 +1,125 @@
+#include "fs/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fs/log.h"
+
+enum { PIECE = 1 << 20 };
+
+static int write_all(int fd, const char *p, size_t n, struct pm_error *err)
+{
+	while (n > 0) {
+		ssize_t done = write(fd, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "cannot be written: %s",
+				strerror(errno));
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
+	struct pm_error *err)
+{
+	for (uint64_t off = 0;;) {
+		struct pmfs_piece piece;
+		int r = pmfs_engine_read(in->engine, node, doc, off, PIECE, NULL, &piece, err);
+		if (r < 0)
+			return r;
+		size_t n = piece.len;
+		r = write_all(fd, piece.p, n, err);
+		pmfs_engine_release(in->engine, &piece);
+		if (r < 0 || n == 0)
+			return r;
+		off += n;
+	}
+}
+
+/* A failed walk: the usual reasons need no text from below. */
+static void say(const char *path, int code, const struct pm_error *err)
+{
+	if (err->code)
+		pmfs_log_error(path, err);
+	else
+		pmfs_log("%s: %s", path, strerror(-code));
+}
+
+static int list(struct pmfs_instance *in, const char *path, pm_node dir)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	uint64_t cookie = 0;
+	int r;
+	while ((r = pmfs_tree_next(in->tree, dir, &cookie, &entry, &err)) > 0)
+		printf("%.*s%s\n", (int)entry.len, entry.name,
+			entry.type == PMFS_DIRECTORY ? "/" : "");
+	if (r < 0)
+		say(path, r, &err);
+	return r < 0 || fflush(stdout) != 0;
+}
+
+int pmfs_command_ls(struct pmfs_instance *in, const char *path)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	int r = pmfs_tree_walk(in->tree, path, &entry, &err);
+	if (r < 0) {
+		say(path, r, &err);
+		return 1;
+	}
+	if (entry.type == PMFS_DIRECTORY)
+		return list(in, path, entry.node);
+	printf("%.*s\n", (int)entry.len, entry.name);
+	return fflush(stdout) != 0;
+}
+
+static int cat(struct pmfs_instance *in, const char *path, struct pm_error *err)
+{
+	struct pmfs_entry entry;
+	struct pm_doc doc;
+	int r = pmfs_tree_walk(in->tree, path, &entry, err);
+	if (r == 0)
+		r = pmfs_tree_document(in->tree, entry.node, &doc, err);
+	return r < 0 ? r : pmfs_document_write(in, entry.node, &doc, STDOUT_FILENO, err);
+}
+
+int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n)
+{
+	int status = 0;
+	for (int i = 0; i < n; i++) {
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		int r = cat(in, paths[i], &err);
+		if (r < 0) {
+			say(paths[i], r, &err);
+			status = 1;
+		}
+	}
+	return status;
+}
+
+int pmfs_command_check(struct pmfs_instance *in)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pm_damages *damages;
+	int r = in->profile->ops->damage(in->profile, &damages, &err);
+	if (r < 0) {
+		say(in->profile->source, r, &err);
+		return 2;
+	}
+	for (size_t i = 0; i < damages->n; i++) {
+		const struct pm_damage *d = &damages->rows[i];
+		printf("%s", d->file);
+		if (d->offset != PM_NO_OFFSET)
+			printf("+0x%llx", (unsigned long long)d->offset);
+		printf(": %s", d->what);
+		if (d->bytes != PM_NO_OFFSET)
+			printf(" (%llu bytes)", (unsigned long long)d->bytes);
+		printf("\n");
+	}
+	return damages->n > 0;
+}

@@ -1,0 +1,20 @@
+/* The same tree without a mount: for machines without FUSE, for scripts and for tests. */
+#ifndef PROFMOUNT_FS_COMMANDS_H
+#define PROFMOUNT_FS_COMMANDS_H
+
+#include "fs/instance.h"
+
+/* Each returns the process's exit status and says on standard error what went wrong. */
+int pmfs_command_ls(struct pmfs_instance *in, const char *path);
+int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n);
+int pmfs_command_check(struct pmfs_instance *in);
+
+/* extract.c */
+int pmfs_command_extract(
+	struct pmfs_instance *in, const char *folder, const char *const *paths, int n);
+
+/* Writes a document's bytes to a file descriptor. */
+int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
+	struct pm_error *err);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * Building a body, and windows of one.
+ *
+ * A table is rendered until it ends or has more than SMALL bytes: most of a mount's files are tiny,
+ * and stat followed by read then renders them once. What is longer is measured instead.
+ */
+#include "fs/document/body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/document/measure.h"
+#include "profmount/limits.h"
+
+enum { SMALL = 64 << 10 };
+
+static void body_free(struct pmfs_cached *cached)
+{
+	struct pmfs_body *body = (struct pmfs_body *)cached;
+	pm_text_done(&body->text);
+	free(body->marks);
+	pthread_mutex_destroy(&body->lock);
+	free(body);
+}
+
+static enum pmfs_form form_of(const struct pm_doc *doc)
+{
+	return doc->kind == PM_DOC_CSV ? PMFS_CSV : PMFS_TSV;
+}
+
+/* Renders rows until the table ends (1), or there are more than SMALL bytes (0). */
+static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm_rows *rows,
+	struct pm_cell *cells, struct pm_error *err)
+{
+	for (;;) {
+		int r = pm_rows_next(rows, cells, err);
+		if (r <= 0)
+			return r < 0 ? r : 1;
+		pmfs_row_render(&body->text, form_of(doc), cells, doc->table.n_columns);
+		if (body->text.len > SMALL || body->text.failed)
+			return pm_text_status(&body->text);
+	}
+}
+
+static int try_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
+{
+	struct pm_rows rows;
+	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
+	if (!cells)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	int r = pm_rows_start(&rows, &doc->table, 0, err);
+	if (r >= 0)
+		r = render_small(body, doc, &rows, cells, err);
+	pm_rows_done(&rows);
+	free(cells);
+	return r;
+}
+
+static int build_table(struct pmfs_body *body, const struct pm_doc *doc,
+	const struct pmfs_request *request, struct pm_error *err)
+{
+	pmfs_header_render(&body->text, form_of(doc), &doc->table);
+	size_t header = body->text.len;
+	int r = try_small(body, doc, err);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		body->whole = true;
+		return 0;
+	}
+	body->text.len = header;
+	body->size = header;
+	return pmfs_measure(body, &doc->table, form_of(doc), 0, request, err);
+}
+
+static int build(struct pmfs_body *body, const struct pm_doc *doc,
+	const struct pmfs_request *request, struct pm_error *err)
+{
+	int r;
+	switch (doc->kind) {
+	case PM_DOC_TEXT:
+	case PM_DOC_LINK:
+		r = doc->text.render(doc, &body->text, err);
+		body->whole = true;
+		break;
+	case PM_DOC_CSV:
+	case PM_DOC_TSV: r = build_table(body, doc, request, err); break;
+	case PM_DOC_BYTES:
+	case PM_DOC_FILE:
+	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
+	}
+	if (r < 0)
+		return r;
+	if (body->text.failed)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET,
+			"would have more than %zu bytes, or there is no memory for it",
+			body->text.limit ? body->text.limit : PM_LIMIT_TEXT);
+	if (body->whole)
+		body->size = body->text.len;
+	return 0;
+}
+
+int pmfs_body_build(const struct pm_doc *doc, const struct pmfs_request *request,
+	struct pmfs_body **ret, struct pm_error *err)
+{
+	struct pmfs_body *body = calloc(1, sizeof(*body));
+	if (!body)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	body->cached.free = body_free;
+	pthread_mutex_init(&body->lock, NULL);
+	int r = build(body, doc, request, err);
+	if (r < 0) {
+		body_free(&body->cached);
+		return r;
+	}
+	body->cached.bytes = sizeof(*body) + body->text.room + body->room * sizeof(*body->marks);
+	*ret = body;
+	return 0;
+}
+
+/* The last mark at or before the offset; the header is before every mark. */
+static struct pmfs_mark mark_before(struct pmfs_body *body, uint64_t off)
+{
+	size_t low = 0, high = body->n_marks; /* marks[low] <= off < marks[high] */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		*(body->marks[middle].offset <= off ? &low : &high) = middle;
+	}
+	struct pmfs_mark best = body->marks[low];
+	pthread_mutex_lock(&body->lock);
+	for (unsigned i = 0; i < PMFS_N_RESUME; i++)
+		if (body->resume[i].offset <= off && body->resume[i].offset > best.offset)
+			best = body->resume[i];
+	pthread_mutex_unlock(&body->lock);
+	return best;
+}
+
+static void remember(struct pmfs_body *body, struct pmfs_mark mark)
+{
+	pthread_mutex_lock(&body->lock);
+	body->resume[body->next_resume++ % PMFS_N_RESUME] = mark;
+	pthread_mutex_unlock(&body->lock);
+}
+
+/* A window of the table's rows being rendered: bytes [off, until) of the document's text. */
+struct window {
+	uint64_t off, until;
+	uint64_t pos;          /* offset of the row that comes next */
+	struct pmfs_mark last; /* the row rendered last */
+	uint64_t first;        /* offset of the first row rendered, or UINT64_MAX */
+};
+
+/* One row: skipped by its length where it ends before the window. 1, 0 at the end, or negative. */
+static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
+	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
+{
+	enum pmfs_form form = form_of(doc);
+	int r = pm_rows_next(rows, cells, err);
+	if (r <= 0)
+		return r;
+	if (w->pos < w->off) {
+		uint64_t n = pmfs_row_length(form, cells, doc->table.n_columns);
+		if (w->pos + n <= w->off) {
+			w->pos += n;
+			return 1;
+		}
+	}
+	size_t before = out->len;
+	pmfs_row_render(out, form, cells, doc->table.n_columns);
+	if (out->failed)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	if (w->first == UINT64_MAX)
+		w->first = w->pos;
+	w->last = (struct pmfs_mark){.offset = w->pos, .at = rows->row};
+	w->pos += out->len - before;
+	return 1;
+}
+
+static int window_rows(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
+	struct pm_cell *cells, const struct pmfs_request *request, struct pm_text *out,
+	struct pm_error *err)
+{
+	int r = 1;
+	for (uint64_t n = 0; r > 0 && w->pos < w->until; n++) {
+		if (n % PMFS_ROWS_PER_MARK == 0 && pmfs_request_cancelled(request, err))
+			return -EINTR;
+		r = window_row(w, doc, rows, cells, out, err);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Cuts what was rendered from `start` (in `out`) to the window, and remembers where it ended. */
+static void window_cut(struct window *w, struct pmfs_body *body, size_t start, uint64_t next_at,
+	struct pm_text *out)
+{
+	if (w->first == UINT64_MAX)
+		return;
+	if (w->pos > w->until)
+		out->len -= (size_t)(w->pos - w->until);
+	if (w->first < w->off) {
+		size_t cut = (size_t)(w->off - w->first);
+		memmove(out->p + start, out->p + start + cut, out->len - start - cut);
+		out->len -= cut;
+	}
+	remember(body,
+		w->pos > w->until ? w->last : (struct pmfs_mark){.offset = w->pos, .at = next_at});
+}
+
+static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, struct window *w,
+	const struct pmfs_request *request, struct pm_text *out, struct pm_error *err)
+{
+	struct pm_rows rows;
+	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
+	if (!cells)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	struct pmfs_mark mark = mark_before(body, w->off);
+	size_t start = out->len;
+	w->pos = mark.offset;
+	w->first = UINT64_MAX;
+	int r = pm_rows_start(&rows, &doc->table, mark.at, err);
+	if (r >= 0)
+		r = window_rows(w, doc, &rows, cells, request, out, err);
+	if (r >= 0)
+		window_cut(w, body, start, rows.at, out);
+	pm_rows_done(&rows);
+	free(cells);
+	return r;
+}
+
+int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
+	const struct pmfs_request *request, struct pm_text *out, struct pm_error *err)
+{
+	if (off >= body->size)
+		return 0;
+	uint64_t until = len < body->size - off ? off + len : body->size;
+	if (off < body->text.len) {
+		uint64_t end = until < body->text.len ? until : body->text.len;
+		pm_text_add(out, body->text.p + off, (size_t)(end - off));
+		off = end;
+	}
+	if (off == until || body->n_marks == 0)
+		return 0;
+	struct window w = {.off = off, .until = until};
+	return window_of_rows(body, doc, &w, request, out, err);
+}

@@ -1,0 +1,260 @@
+/*
+ * Chooses for each kind of document how it is answered:
+ *
+ *     BYTES              the map itself
+ *     FILE               a file descriptor for the length of the answer
+ *     TEXT, LINK         a body, whole
+ *     CSV, TSV           a body, whole where it is small, else marks
+ *
+ * Sizes outlive the cache in a table of fixed size: a size is asked for far more often than text.
+ */
+#include "fs/document/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/common/map.h"
+#include "fs/document/file.h"
+
+enum { N_SIZES = 1 << 16 };
+
+struct known_size {
+	uint64_t key, size;
+};
+
+struct pmfs_engine {
+	const struct pm_profile *profile;
+	struct pmfs_cache *cache;
+	struct timespec since;
+	pthread_mutex_t lock; /* of sizes */
+	struct known_size sizes[N_SIZES];
+};
+
+struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmfs_cache *cache)
+{
+	struct pmfs_engine *e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->profile = profile;
+	e->cache = cache;
+	/* As coarse as the clock that stamps files. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &e->since);
+	pthread_mutex_init(&e->lock, NULL);
+	return e;
+}
+
+void pmfs_engine_free(struct pmfs_engine *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+static void size_remember(struct pmfs_engine *e, uint64_t key, uint64_t size)
+{
+	pthread_mutex_lock(&e->lock);
+	e->sizes[pm_hash_u64(key) % N_SIZES] = (struct known_size){.key = key, .size = size};
+	pthread_mutex_unlock(&e->lock);
+}
+
+static bool size_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
+{
+	pthread_mutex_lock(&e->lock);
+	struct known_size s = e->sizes[pm_hash_u64(key) % N_SIZES];
+	pthread_mutex_unlock(&e->lock);
+	*ret = s.size;
+	return s.key == key && key != 0;
+}
+
+static int refuse_if_changed(struct pmfs_engine *e, struct pm_error *err)
+{
+	const struct pm_profile *p = e->profile;
+	if (!p->ops->changed || !p->ops->changed(p))
+		return 0;
+	return pm_error_set(err, -EIO, p->source, PM_NO_OFFSET, "has changed since it was opened");
+}
+
+struct build {
+	struct pmfs_engine *e;
+	const struct pm_doc *doc;
+	const struct pmfs_request *request;
+};
+
+static int build_body(void *context, struct pmfs_cached **ret, struct pm_error *err)
+{
+	struct build *b = context;
+	struct pmfs_body *body;
+	int r = pmfs_body_build(b->doc, b->request, &body, err);
+	if (r < 0)
+		return r;
+	r = refuse_if_changed(b->e, err);
+	if (r < 0) {
+		body->cached.free(&body->cached);
+		return r;
+	}
+	*ret = &body->cached;
+	return 0;
+}
+
+static int body_get(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
+	const struct pmfs_request *request, struct pmfs_body **ret, struct pm_error *err)
+{
+	struct build b = {.e = e, .doc = doc, .request = request};
+	struct pmfs_cached *cached;
+	for (;;) {
+		struct pm_error error = {.offset = PM_NO_OFFSET};
+		int r = pmfs_cache_get(e->cache, key, build_body, &b, &cached, &error);
+		/* Someone else's build was interrupted, not ours: build it ourselves. */
+		if (r == -EINTR && !pmfs_request_cancelled(request, NULL))
+			continue;
+		if (r < 0) {
+			if (err && !err->code)
+				*err = error;
+			return r;
+		}
+		*ret = (struct pmfs_body *)cached;
+		size_remember(e, key, (*ret)->size);
+		return 0;
+	}
+}
+
+static int file_size(
+	struct pmfs_engine *e, const struct pm_doc *doc, uint64_t *ret, struct pm_error *err)
+{
+	int fd;
+	int r = pmfs_file_open(doc->file.folder, doc->file.path, &e->since, &fd, ret, err);
+	if (r == 0)
+		close(fd);
+	return r;
+}
+
+int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
+	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err)
+{
+	struct pmfs_body *body;
+	if (doc->kind == PM_DOC_BYTES) {
+		*ret = doc->bytes.len;
+		return 0;
+	}
+	if (doc->kind == PM_DOC_FILE)
+		return file_size(e, doc, ret, err);
+	if (size_recall(e, key, ret))
+		return 0;
+	int r = body_get(e, key, doc, request, &body, err);
+	if (r < 0)
+		return r;
+	*ret = body->size;
+	pmfs_cache_release(e->cache, &body->cached);
+	return 0;
+}
+
+bool pmfs_engine_known_size(
+	struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret)
+{
+	if (doc->kind != PM_DOC_BYTES)
+		return doc->kind != PM_DOC_FILE && size_recall(e, key, ret);
+	*ret = doc->bytes.len;
+	return true;
+}
+
+static int read_bytes(const struct pm_doc *doc, uint64_t off, size_t len, struct pmfs_piece *ret)
+{
+	if (off >= doc->bytes.len)
+		return 0;
+	size_t left = doc->bytes.len - (size_t)off;
+	*ret = (struct pmfs_piece){
+		.p = doc->bytes.p + off, .len = len < left ? len : left, .mapped = true};
+	return 0;
+}
+
+static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t off, size_t len,
+	struct pmfs_piece *ret, struct pm_error *err)
+{
+	int fd;
+	uint64_t size;
+	int r = pmfs_file_open(doc->file.folder, doc->file.path, &e->since, &fd, &size, err);
+	if (r < 0)
+		return r;
+	if (off >= size)
+		len = 0;
+	else if (len > size - off)
+		len = (size_t)(size - off);
+	char *memory = malloc(len + 1);
+	size_t done = 0;
+	while (memory && done < len) {
+		ssize_t n = pread(fd, memory + done, len - done, (off_t)(off + done));
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	close(fd);
+	if (!memory || done < len) {
+		free(memory);
+		return pm_error_set(err, memory ? -EIO : -ENOMEM, doc->file.path, off + done,
+			memory ? "cannot be read" : "no memory");
+	}
+	*ret = (struct pmfs_piece){.p = memory, .len = len, .memory = memory};
+	return 0;
+}
+
+static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
+	uint64_t off, size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
+	struct pm_error *err)
+{
+	struct pm_text out = {.p = NULL};
+	int r = pmfs_body_window(body, doc, off, len, request, &out, err);
+	if (r == 0)
+		r = pm_text_status(&out);
+	if (r == 0)
+		r = refuse_if_changed(e, err);
+	if (r < 0) {
+		pm_text_done(&out);
+		return r;
+	}
+	*ret = (struct pmfs_piece){.p = out.p, .len = out.len, .memory = out.p};
+	return 0;
+}
+
+static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
+	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
+	struct pm_error *err)
+{
+	struct pmfs_body *body;
+	int r = body_get(e, key, doc, request, &body, err);
+	if (r < 0)
+		return r;
+	if (!body->whole) {
+		r = read_window(e, body, doc, off, len, request, ret, err);
+		pmfs_cache_release(e->cache, &body->cached);
+		return r;
+	}
+	size_t at = off < body->size ? (size_t)off : (size_t)body->size;
+	size_t left = (size_t)body->size - at;
+	*ret = (struct pmfs_piece){.p = body->text.p ? body->text.p + at : "",
+		.len = len < left ? len : left,
+		.cached = &body->cached};
+	return 0;
+}
+
+int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
+	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
+	struct pm_error *err)
+{
+	*ret = (struct pmfs_piece){.p = ""};
+	if (doc->kind == PM_DOC_FILE)
+		return read_file(e, doc, off, len, ret, err);
+	if (doc->kind != PM_DOC_BYTES)
+		return read_body(e, key, doc, off, len, request, ret, err);
+	int r = refuse_if_changed(e, err);
+	return r < 0 ? r : read_bytes(doc, off, len, ret);
+}
+
+void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece)
+{
+	if (piece->cached)
+		pmfs_cache_release(e->cache, piece->cached);
+	free(piece->memory);
+	*piece = (struct pmfs_piece){.p = ""};
+}

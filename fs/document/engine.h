@@ -1,0 +1,44 @@
+/*
+ * Documents as files: exact sizes and any window of bytes, for whoever serves them (the mount,
+ * --cat, --extract, tests). Thread-safe. A source that changed since it was opened gives -EIO for
+ * everything that is not in the cache already: old bytes or an error, never other bytes.
+ */
+#ifndef PROFMOUNT_FS_DOCUMENT_ENGINE_H
+#define PROFMOUNT_FS_DOCUMENT_ENGINE_H
+
+#include "fs/document/body.h"
+#include "profmount/profile.h"
+
+struct pmfs_engine;
+
+/* `cache` and `profile` outlive the engine. NULL without memory. */
+struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmfs_cache *cache);
+
+/* Accepts NULL. */
+void pmfs_engine_free(struct pmfs_engine *e);
+
+/* Exact size in bytes. `key` identifies the document; equal keys, equal documents. */
+int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
+	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
+
+/* The size if it is known without work: O(1), renders nothing. */
+bool pmfs_engine_known_size(
+	struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret);
+
+/* Bytes handed out; give them back with pmfs_engine_release. */
+struct pmfs_piece {
+	const void *p;
+	size_t len;
+	bool mapped;                /* they are the input's own pages: copying may raise SIGBUS */
+	struct pmfs_cached *cached; /* what keeps them, or */
+	void *memory;
+};
+
+/* The window [off, off + len) of the document, shorter at its end, empty beyond. */
+int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
+	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
+	struct pm_error *err);
+
+void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * Measuring cuts the positions of a table into segments. Each segment is measured on its own, with
+ * marks relative to its first byte; in the end the segments are put in a row. A table whose
+ * positions cannot be entered anywhere is one segment.
+ */
+#include "fs/document/measure.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/common/list.h"
+
+enum {
+	SEGMENT = 1 << 16, /* positions; large against the cost of starting a cursor */
+	MOST_THREADS = 8,
+};
+
+struct segment {
+	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
+	uint64_t bytes;
+	struct pmfs_mark *marks;
+	size_t n_marks, room;
+	int result;
+	struct pm_error error;
+};
+
+struct job {
+	const struct pm_table *table;
+	enum pmfs_form form;
+	const struct pmfs_request *request;
+	struct segment *segments;
+	size_t n;
+	size_t next; /* atomic: the segment that is taken next */
+	bool stop;   /* atomic: one failed, the rest is of no use */
+};
+
+bool pmfs_request_cancelled(const struct pmfs_request *request, struct pm_error *err)
+{
+	if (!request || !request->cancelled || !request->cancelled(request->context))
+		return false;
+	pm_error_set(err, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
+	return true;
+}
+
+static int mark_add(struct segment *s, uint64_t at)
+{
+	if (pm_list_room(&s->marks, s->n_marks, &s->room, sizeof(*s->marks)) < 0)
+		return pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	s->marks[s->n_marks++] = (struct pmfs_mark){.offset = s->bytes, .at = at};
+	return 0;
+}
+
+static int segment_rows(
+	const struct job *job, struct segment *s, struct pm_rows *rows, struct pm_cell *cells)
+{
+	for (uint64_t n = 0;; n++) {
+		if (n % PMFS_ROWS_PER_MARK == 0 &&
+			(__atomic_load_n(&job->stop, __ATOMIC_RELAXED) ||
+				pmfs_request_cancelled(job->request, &s->error)))
+			return -EINTR;
+		int r = pm_rows_next(rows, cells, &s->error);
+		if (r <= 0 || rows->row >= s->to)
+			return r < 0 ? r : 0;
+		if (n % PMFS_ROWS_PER_MARK == 0 && mark_add(s, rows->row) < 0)
+			return -ENOMEM;
+		s->bytes += pmfs_row_length(job->form, cells, job->table->n_columns);
+	}
+}
+
+static void segment_measure(struct job *job, struct segment *s)
+{
+	struct pm_rows rows;
+	struct pm_cell *cells = calloc(job->table->n_columns + 1, sizeof(*cells));
+	s->error.offset = PM_NO_OFFSET;
+	s->result = cells ? pm_rows_start(&rows, job->table, s->from, &s->error)
+			  : pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	if (s->result >= 0)
+		s->result = segment_rows(job, s, &rows, cells);
+	if (cells)
+		pm_rows_done(&rows);
+	free(cells);
+	if (s->result < 0)
+		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
+}
+
+static void *work(void *context)
+{
+	struct job *job = context;
+	for (;;) {
+		size_t i = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
+		if (i >= job->n || __atomic_load_n(&job->stop, __ATOMIC_RELAXED))
+			return NULL;
+		segment_measure(job, &job->segments[i]);
+	}
+}
+
+static void run(struct job *job)
+{
+	pthread_t threads[MOST_THREADS];
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = 0, most = cores < 1 ? 1 : (size_t)cores;
+	if (most > MOST_THREADS)
+		most = MOST_THREADS;
+	if (most > job->n)
+		most = job->n;
+	while (n + 1 < most && pthread_create(&threads[n], NULL, work, job) == 0)
+		n++;
+	work(job);
+	while (n > 0)
+		pthread_join(threads[--n], NULL);
+}
+
+/* The first failure that is not just the echo of another one. */
+static int outcome(const struct job *job, struct pm_error *err)
+{
+	const struct segment *failed = NULL;
+	for (size_t i = 0; i < job->n; i++) {
+		const struct segment *s = &job->segments[i];
+		if (s->result < 0 && (!failed || (failed->result == -EINTR && s->error.code)))
+			failed = s;
+	}
+	if (!failed)
+		return 0;
+	if (err && !err->code)
+		*err = failed->error;
+	return failed->result;
+}
+
+static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm_error *err)
+{
+	for (size_t i = 0; i < job->n; i++) {
+		const struct segment *s = &job->segments[i];
+		for (size_t k = 0; k < s->n_marks; k++) {
+			if (pm_list_room(&body->marks, body->n_marks, &body->room,
+				    sizeof(*body->marks)) < 0)
+				return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+			body->marks[body->n_marks++] = (struct pmfs_mark){
+				.offset = body->size + s->marks[k].offset, .at = s->marks[k].at};
+		}
+		body->size += s->bytes;
+	}
+	return 0;
+}
+
+static int cut(struct job *job, uint64_t at, struct pm_error *err)
+{
+	bool whole = !job->table->type->dense || job->table->end <= at ||
+		job->table->end - at < 2 * SEGMENT;
+	job->n = whole ? 1 : (size_t)((job->table->end - at + SEGMENT - 1) / SEGMENT);
+	job->segments = calloc(job->n, sizeof(*job->segments));
+	if (!job->segments)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	for (size_t i = 0; i < job->n; i++) {
+		job->segments[i].from = at + i * SEGMENT;
+		job->segments[i].to = i + 1 < job->n ? at + (i + 1) * SEGMENT : UINT64_MAX;
+	}
+	return 0;
+}
+
+int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pmfs_form form,
+	uint64_t at, const struct pmfs_request *request, struct pm_error *err)
+{
+	struct job job = {.table = table, .form = form, .request = request};
+	int r = cut(&job, at, err);
+	if (r < 0)
+		return r;
+	run(&job);
+	r = outcome(&job, err);
+	if (r == 0)
+		r = put_in_a_row(body, &job, err);
+	for (size_t i = 0; i < job.n; i++)
+		free(job.segments[i].marks);
+	free(job.segments);
+	return r;
+}

@@ -1,0 +1,168 @@
+/*
+ * One place knows how a cell becomes text, in two ways that must agree to the byte: rendering and
+ * measuring. tests/document/test_row.c holds them against each other.
+ */
+#include "fs/document/row.h"
+
+#include "formats/common/number.h"
+#include "formats/common/utf8.h"
+
+/* What a byte of text asks for. */
+enum {
+	PLAIN = 0,
+	BREAK = 1,  /* tab, CR, LF: a space in TSV; quotes the field in CSV */
+	QUOTE = 2,  /* quotes the field in CSV */
+	TWICE = 4,  /* is doubled in CSV */
+	BEYOND = 8, /* not ASCII, or NUL: valid UTF-8 or U+FFFD */
+};
+
+static const uint8_t class_of[256] = {
+	[0] = BEYOND,
+	[0x01 ... 0x08] = QUOTE,
+	[0x0b ... 0x0c] = QUOTE,
+	[0x0e ... 0x1f] = QUOTE,
+	['\t'] = BREAK | QUOTE,
+	['\n'] = BREAK | QUOTE,
+	['\r'] = BREAK | QUOTE,
+	[','] = QUOTE,
+	['"'] = QUOTE | TWICE,
+	[0x80 ... 0xff] = BEYOND,
+};
+
+static const char replacement[] = "\xef\xbf\xbd";
+
+static uint8_t classes(struct pm_bytes text)
+{
+	uint8_t all = 0;
+	for (size_t i = 0; i < text.len; i++)
+		all |= class_of[text.p[i]];
+	return all;
+}
+
+/* Bytes of the text with everything but plain ASCII replaced, before any quoting. */
+static uint64_t utf8_length(struct pm_bytes text)
+{
+	uint64_t len = 0;
+	for (size_t at = 0; at < text.len;) {
+		size_t n = text.p[at] ? pm_utf8_next(text, at) : 0;
+		len += n ? n : sizeof(replacement) - 1;
+		at += n ? n : 1;
+	}
+	return len;
+}
+
+static uint64_t count_quotes(struct pm_bytes text)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < text.len; i++)
+		n += text.p[i] == '"';
+	return n;
+}
+
+static uint64_t text_length(enum pmfs_form form, struct pm_bytes text)
+{
+	uint8_t all = classes(text);
+	uint64_t len = all & BEYOND ? utf8_length(text) : text.len;
+	if (form == PMFS_CSV && all & QUOTE)
+		len += 2 + (all & TWICE ? count_quotes(text) : 0);
+	return len;
+}
+
+static void add_csv_quoted(struct pm_text *out, struct pm_bytes text)
+{
+	pm_text_char(out, '"');
+	for (size_t at = 0; at < text.len;) {
+		const uint8_t *quote = memchr(text.p + at, '"', text.len - at);
+		size_t n = quote ? (size_t)(quote - text.p) + 1 - at : text.len - at;
+		pm_text_utf8(out, (struct pm_bytes){text.p + at, n});
+		if (quote)
+			pm_text_char(out, '"');
+		at += n;
+	}
+	pm_text_char(out, '"');
+}
+
+static void add_tsv_broken(struct pm_text *out, struct pm_bytes text)
+{
+	for (size_t at = 0, from = 0; at <= text.len; at++) {
+		if (at < text.len && !(class_of[text.p[at]] & BREAK))
+			continue;
+		pm_text_utf8(out, (struct pm_bytes){text.p + from, at - from});
+		if (at < text.len)
+			pm_text_char(out, ' ');
+		from = at + 1;
+	}
+}
+
+static void text_render(struct pm_text *out, enum pmfs_form form, struct pm_bytes text)
+{
+	uint8_t all = classes(text);
+	if (form == PMFS_CSV && all & QUOTE)
+		add_csv_quoted(out, text);
+	else if (form == PMFS_TSV && all & BREAK)
+		add_tsv_broken(out, text);
+	else if (all & BEYOND)
+		pm_text_utf8(out, text);
+	else
+		pm_text_bytes(out, text);
+}
+
+static void cell_render(struct pm_text *out, enum pmfs_form form, const struct pm_cell *cell)
+{
+	switch (cell->kind) {
+	case PM_CELL_EMPTY: break;
+	case PM_CELL_U64: pm_text_u64(out, cell->u); break;
+	case PM_CELL_I64: pm_text_i64(out, cell->i); break;
+	case PM_CELL_F64: pm_text_f64(out, cell->f); break;
+	case PM_CELL_HEX:
+		pm_text_str(out, "0x");
+		pm_text_hex(out, cell->u, 1);
+		break;
+	case PM_CELL_ID: pm_text_hex(out, cell->u, cell->width); break;
+	case PM_CELL_TEXT: text_render(out, form, cell->text); break;
+	}
+}
+
+static uint64_t cell_length(enum pmfs_form form, const struct pm_cell *cell)
+{
+	switch (cell->kind) {
+	case PM_CELL_EMPTY: return 0;
+	case PM_CELL_U64: return pm_u64_length(cell->u);
+	case PM_CELL_I64: return pm_i64_length(cell->i);
+	case PM_CELL_F64: return pm_f64_length(cell->f);
+	case PM_CELL_HEX: return 2 + pm_hex_length(cell->u, 1);
+	case PM_CELL_ID: return pm_hex_length(cell->u, cell->width);
+	case PM_CELL_TEXT: return text_length(form, cell->text);
+	}
+	return 0;
+}
+
+void pmfs_row_render(
+	struct pm_text *out, enum pmfs_form form, const struct pm_cell *cells, uint32_t n)
+{
+	char separator = form == PMFS_CSV ? ',' : '\t';
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			pm_text_char(out, separator);
+		cell_render(out, form, &cells[i]);
+	}
+	pm_text_char(out, '\n');
+}
+
+uint64_t pmfs_row_length(enum pmfs_form form, const struct pm_cell *cells, uint32_t n)
+{
+	uint64_t len = n ? n : 1; /* n - 1 separators and the line feed */
+	for (uint32_t i = 0; i < n; i++)
+		len += cell_length(form, &cells[i]);
+	return len;
+}
+
+void pmfs_header_render(struct pm_text *out, enum pmfs_form form, const struct pm_table *table)
+{
+	for (uint32_t i = 0; i < table->n_columns; i++) {
+		if (i)
+			pm_text_char(out, form == PMFS_CSV ? ',' : '\t');
+		text_render(out, form, pm_bytes_of(table->columns[i]));
+	}
+	pm_text_char(out, '\n');
+}

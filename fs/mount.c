@@ -1,0 +1,113 @@
+/*
+ * The life of a mount: session, mountpoint, background, loop, unmount.
+ */
+#include "fs/mount.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fs/log.h"
+#include "fs/mount_ops.h"
+#include "fs/mountpoint.h"
+
+enum { MOST_THREADS = 8 };
+
+/* libfuse's messages go where ours go; what its debug mode prints keeps its lines. */
+static void log_fuse(enum fuse_log_level level, const char *format, va_list args)
+{
+	char line[1024];
+	vsnprintf(line, sizeof(line), format, args);
+	line[strcspn(line, "\n")] = 0;
+	if (level == FUSE_LOG_DEBUG)
+		fprintf(stderr, "%s\n", line);
+	else if (line[0])
+		pmfs_log("%s", line);
+}
+
+static bool add_options(
+	struct fuse_args *args, const struct pmfs_instance *in, const struct pmfs_options *options)
+{
+	char *all = NULL, *name = NULL;
+	if (asprintf(&name, "fsname=%s", in->profile->source) < 0)
+		return false;
+	bool good = fuse_opt_add_arg(args, "profmount") == 0 &&
+		fuse_opt_add_opt(&all, "subtype=profmount,ro,nosuid,nodev,default_permissions") ==
+			0 &&
+		/* Commas and backslashes in the source's path must survive. */
+		fuse_opt_add_opt_escaped(&all, name) == 0 &&
+		(!options->fuse || fuse_opt_add_opt(&all, options->fuse) == 0) &&
+		(!options->debug || fuse_opt_add_opt(&all, "debug") == 0) &&
+		fuse_opt_add_arg(args, "-o") == 0 && fuse_opt_add_arg(args, all) == 0;
+	free(all);
+	free(name);
+	return good;
+}
+
+static int loop(struct fuse_session *se, bool single_thread)
+{
+	if (single_thread)
+		return fuse_session_loop(se);
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	if (!config)
+		return -ENOMEM;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
+	/* Idle threads are kept: making one anew costs more than it gives back. */
+	fuse_loop_cfg_set_max_threads(config, n + 1);
+	fuse_loop_cfg_set_idle_threads(config, n + 1);
+	fuse_loop_cfg_set_clone_fd(config, 1);
+	int r = fuse_session_loop_mt(se, config);
+	fuse_loop_cfg_destroy(config);
+	return r;
+}
+
+/* Mounted: into the background, and serve. A signal that ends the loop is a normal end. */
+static int run(struct fuse_session *se, const struct pmfs_options *options, const char *mountpoint)
+{
+	pmfs_mountpoint_raise_readahead(mountpoint);
+	if (fuse_daemonize(options->foreground) != 0)
+		return 1;
+	if (!options->foreground)
+		pmfs_log_to_syslog();
+	if (fuse_set_signal_handlers(se) != 0)
+		return 1;
+	int r = loop(se, options->single_thread);
+	fuse_remove_signal_handlers(se);
+	return r < 0;
+}
+
+int pmfs_mount_serve(
+	struct pmfs_instance *in, const struct pmfs_options *options, const char *mountpoint)
+{
+	struct pmfs_mount m = {.in = in, .uid = getuid(), .gid = getgid()};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct fuse_lowlevel_ops operations;
+	char absolute[PATH_MAX];
+	int status = 1;
+	if (pmfs_mountpoint_check(mountpoint, &err) < 0) {
+		pmfs_log_error(NULL, &err);
+		return 1;
+	}
+	if (!realpath(mountpoint, absolute)) {
+		pmfs_log("%s: cannot be used as mountpoint: %s", mountpoint, strerror(errno));
+		return 1;
+	}
+	fuse_set_log_func(log_fuse);
+	pmfs_mount_operations(&operations, options->xattr);
+	struct fuse_session *se = add_options(&args, in, options)
+		? fuse_session_new(&args, &operations, sizeof(operations), &m)
+		: NULL;
+	/* Where these fail libfuse has said why. */
+	if (se && fuse_session_mount(se, absolute) == 0) {
+		status = run(se, options, absolute);
+		fuse_session_unmount(se);
+	}
+	if (se)
+		fuse_session_destroy(se);
+	fuse_opt_free_args(&args);
+	return status;
+}

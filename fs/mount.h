@@ -1,0 +1,15 @@
+/* The mount: FUSE in front of an instance. Only this room sees libfuse. */
+#ifndef PROFMOUNT_FS_MOUNT_H
+#define PROFMOUNT_FS_MOUNT_H
+
+#include "fs/instance.h"
+#include "fs/options.h"
+
+/*
+ * Mounts, goes into the background unless told otherwise, and serves until it is unmounted.
+ * Returns the process's exit status; failures before the background are said on standard error.
+ */
+int pmfs_mount_serve(
+	struct pmfs_instance *in, const struct pmfs_options *options, const char *mountpoint);
+
+#endif

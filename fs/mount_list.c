@@ -1,0 +1,112 @@
+/*
+ * Listing directories. readdirplus brings attributes along, but only those that cost nothing: of
+ * directories, and of documents whose size is known or closed-form. A plain `ls` sizes nothing.
+ */
+#include "fs/mount_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same without work: false where the size would have to be computed. */
+static bool known_size(struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
+{
+	struct pm_doc doc;
+	*ret = 0;
+	if (entry->type == PMFS_DIRECTORY)
+		return true;
+	if (pmfs_tree_is_cheap(entry->node))
+		return pmfs_mount_size(m, entry->node, entry->type, NULL, ret, NULL) == 0;
+	return pmfs_tree_document(m->in->tree, entry->node, &doc, NULL) == 0 &&
+		pmfs_engine_known_size(m->in->engine, entry->node, &doc, ret);
+}
+
+struct listing {
+	fuse_req_t req;
+	char *buf;
+	size_t used, size;
+	bool plus;
+};
+
+/* Adds an entry; false where it does not fit any more. `next` is the cookie behind it. */
+static bool listing_add(
+	struct listing *l, const char *name, const struct fuse_entry_param *e, off_t next)
+{
+	char *at = l->buf + l->used;
+	size_t left = l->size - l->used;
+	size_t n = l->plus ? fuse_add_direntry_plus(l->req, at, left, name, e, next)
+			   : fuse_add_direntry(l->req, at, left, name, &e->attr, next);
+	if (n > left)
+		return false;
+	l->used += n;
+	return true;
+}
+
+static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry, off_t next)
+{
+	struct pmfs_mount *m = fuse_req_userdata(l->req);
+	char name[PMFS_NAME_SIZE];
+	struct fuse_entry_param e;
+	uint64_t size = 0;
+	bool known = !l->plus || known_size(m, entry, &size);
+	memcpy(name, entry->name, entry->len);
+	name[entry->len] = 0;
+	pmfs_mount_entry(m, entry, size, &e);
+	if (!known)
+		e.ino = 0; /* named and typed, but without attributes: stat will ask for them */
+	return listing_add(l, name, &e, next);
+}
+
+/* `.` and `..` are at offsets 0 and 1; the tree's cookie c is at c + 2. */
+static int listing_fill(struct listing *l, pm_node dir, uint64_t at, struct pm_error *err)
+{
+	struct pmfs_mount *m = fuse_req_userdata(l->req);
+	for (; at < 2; at++) {
+		struct fuse_entry_param e = {.ino = 0};
+		pm_node node = dir;
+		int r = at == 1 ? pmfs_tree_parent(m->in->tree, dir, &node, err) : 0;
+		if (r < 0)
+			return r;
+		pmfs_mount_stat(m, node, PMFS_DIRECTORY, 0, &e.attr);
+		if (!listing_add(l, at == 0 ? "." : "..", &e, (off_t)at + 1))
+			return 0;
+	}
+	for (uint64_t cookie = at - 2;;) {
+		struct pmfs_entry entry;
+		int r = pmfs_tree_next(m->in->tree, dir, &cookie, &entry, err);
+		/* What is listed already counts; the error comes when it is asked for again. */
+		if (r <= 0 || !listing_add_entry(l, &entry, (off_t)(cookie + 2)))
+			return l->used > 0 || r >= 0 ? 0 : r;
+	}
+}
+
+static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, bool plus)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct listing l = {.req = req, .buf = malloc(size), .size = size, .plus = plus};
+	struct pmfs_mount *m = fuse_req_userdata(req);
+	enum pmfs_type type;
+	int r = l.buf ? pmfs_tree_type(m->in->tree, ino, &type, &err) : -ENOMEM;
+	if (r == 0 && type != PMFS_DIRECTORY)
+		r = -ENOTDIR;
+	if (r == 0)
+		r = listing_fill(&l, ino, (uint64_t)off, &err);
+	if (r < 0)
+		pmfs_mount_failure(req, ino, r, &err);
+	else
+		fuse_reply_buf(req, l.buf, l.used);
+	free(l.buf);
+}
+
+void pmfs_mount_readdir(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, off, false);
+}
+
+void pmfs_mount_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, off, true);
+}

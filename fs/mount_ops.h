@@ -1,0 +1,43 @@
+/* What the files of the mount share: answers to FUSE requests. Only they see libfuse. */
+#ifndef PROFMOUNT_FS_MOUNT_OPS_H
+#define PROFMOUNT_FS_MOUNT_OPS_H
+
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
+#include "fs/instance.h"
+
+/* The session's user data. */
+struct pmfs_mount {
+	struct pmfs_instance *in;
+	uid_t uid;
+	gid_t gid;
+	bool kernel_opens; /* the kernel needs no open and opendir from us */
+	unsigned messages; /* atomic: errors logged so far */
+};
+
+/* The operations; `xattr` decides whether extended attributes are among them. */
+void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
+
+/* Attributes of a node of that type and size. */
+void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t size,
+	struct stat *ret);
+
+/* An entry as lookup and readdirplus give it: valid for ever. */
+void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
+	struct fuse_entry_param *ret);
+
+/* A document's size, or 0 for a directory. */
+int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type,
+	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
+
+/* Answers a request that failed, and logs why. */
+void pmfs_mount_failure(fuse_req_t req, fuse_ino_t ino, int code, const struct pm_error *err);
+
+/* mount_list.c */
+void pmfs_mount_readdir(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void pmfs_mount_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+
+#endif

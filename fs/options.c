@@ -1,0 +1,202 @@
+#include "fs/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/instance.h"
+#include "fs/log.h"
+
+const char pmfs_usage[] =
+	"usage: profmount [options] SOURCE MOUNTPOINT\n"
+	"       profmount --ls SOURCE [PATH]\n"
+	"       profmount --cat SOURCE PATH...\n"
+	"       profmount --extract SOURCE DIR [PATH...]\n"
+	"       profmount --check SOURCE\n"
+	"       profmount --formats\n"
+	"\n"
+	"Mounts the performance profile or trace store SOURCE as read-only files. Unmount with\n"
+	"`fusermount3 -u MOUNTPOINT`. README.txt in the mount tells what is there.\n"
+	"\n"
+	"    -f                  stay in the foreground\n"
+	"    -d                  the same, and print what FUSE does\n"
+	"    -s                  one thread\n"
+	"    -o format=NAME      SOURCE is of this format (see --formats)\n"
+	"    -o cache=SIZE       keep at most SIZE bytes of text in memory (k, M, G; 256M)\n"
+	"    -o xattr            answer extended attributes user.profmount.*\n"
+	"    -o allow_other      let other users in, -o allow_root: root\n"
+	"    -o auto_unmount     unmount when the process dies\n"
+	"    -h, --help          print this\n"
+	"    -V, --version       print the version\n"
+	"\n"
+	"Without a mount, the same files:\n"
+	"    --ls                list a directory\n"
+	"    --cat               write files to standard output\n"
+	"    --extract           write everything, or PATHs, below DIR; what cannot be read is named\n"
+	"                        on standard error and left out (exit 1)\n"
+	"    --check             read all of SOURCE, print what is damaged: exit 0 sound, 1 damaged,\n"
+	"                        2 unusable\n"
+	"    --formats           list the formats\n";
+
+/* For libfuse as they are. */
+static const char *const fuse_options[] = {"allow_other", "allow_root", "auto_unmount"};
+
+/* What mount(8) and fstab bring along and what is true anyway, or means nothing here. */
+static const char *const ignored_options[] = {"ro", "defaults", "nofail", "auto", "noauto", "user",
+	"users", "owner", "group", "nouser", "_netdev", "nosuid", "nodev", "noexec", "noatime",
+	"relatime", "nodiratime", "async", "default_permissions"};
+
+static bool is_one_of(const char *name, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, list[i]) == 0)
+			return true;
+	return false;
+}
+
+#define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof((list)[0]))
+
+static bool parse_size(const char *text, uint64_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	if (errno || end == text || text[0] == '-')
+		return false;
+	unsigned shift = 0;
+	if (*end)
+		shift = strchr("kK", *end)   ? 10
+			: strchr("mM", *end) ? 20
+			: strchr("gG", *end) ? 30
+					     : 0;
+	if (*end && (!shift || end[1]))
+		return false;
+	*ret = (uint64_t)n << shift;
+	return *ret >> shift == n;
+}
+
+static bool add_fuse_option(struct pmfs_options *o, const char *option)
+{
+	size_t had = o->fuse ? strlen(o->fuse) : 0;
+	char *all = realloc(o->fuse, had + strlen(option) + 2);
+	if (!all)
+		return false;
+	if (had)
+		all[had++] = ',';
+	strcpy(all + had, option);
+	o->fuse = all;
+	return true;
+}
+
+static bool parse_one(struct pmfs_options *o, char *option)
+{
+	if (strncmp(option, "format=", 7) == 0) {
+		o->format = option + 7;
+		return true;
+	}
+	if (strncmp(option, "cache=", 6) == 0) {
+		if (parse_size(option + 6, &o->cache_bytes))
+			return true;
+		pmfs_log("-o %s: a number of bytes is expected, like 512M", option);
+		return false;
+	}
+	if (strcmp(option, "xattr") == 0) {
+		o->xattr = true;
+		return true;
+	}
+	if (strcmp(option, "debug") == 0) {
+		o->debug = o->foreground = true;
+		return true;
+	}
+	if (IS_ONE_OF(option, fuse_options))
+		return add_fuse_option(o, option);
+	if (IS_ONE_OF(option, ignored_options) || strncmp(option, "x-", 2) == 0 || !*option)
+		return true;
+	pmfs_log("-o %s: no such option (see -h)", option);
+	return false;
+}
+
+static bool parse_list(struct pmfs_options *o, char *list)
+{
+	for (char *rest = list, *option; (option = strsep(&rest, ","));)
+		if (!parse_one(o, option))
+			return false;
+	return true;
+}
+
+/* How many words each mode takes after the options. */
+static const struct {
+	int least, most;
+	const char *what;
+} words[] = {
+	[PMFS_MODE_MOUNT] = {2, 2, "SOURCE and MOUNTPOINT are expected"},
+	[PMFS_MODE_LS] = {1, 2, "--ls takes SOURCE and perhaps a PATH"},
+	[PMFS_MODE_CAT] = {2, INT32_MAX, "--cat takes SOURCE and PATHs"},
+	[PMFS_MODE_EXTRACT] = {2, INT32_MAX, "--extract takes SOURCE, DIR and perhaps PATHs"},
+	[PMFS_MODE_CHECK] = {1, 1, "--check takes SOURCE"},
+	[PMFS_MODE_FORMATS] = {0, 0, "--formats takes nothing"},
+	[PMFS_MODE_HELP] = {0, INT32_MAX, ""},
+	[PMFS_MODE_VERSION] = {0, INT32_MAX, ""},
+};
+
+static bool take_words(struct pmfs_options *o, int n, char **given)
+{
+	if (n < words[o->mode].least || n > words[o->mode].most) {
+		pmfs_log("%s (see -h)", words[o->mode].what);
+		return false;
+	}
+	if (n > 0) {
+		o->source = given[0];
+		o->paths = (const char *const *)given + 1;
+		o->n_paths = n - 1;
+	}
+	return true;
+}
+
+static const struct option long_options[] = {
+	{"ls", no_argument, NULL, 'l'},
+	{"cat", no_argument, NULL, 'c'},
+	{"extract", no_argument, NULL, 'x'},
+	{"check", no_argument, NULL, 'k'},
+	{"formats", no_argument, NULL, 'F'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+static bool take_option(struct pmfs_options *o, int c, char **argv)
+{
+	switch (c) {
+	case 'f': o->foreground = true; return true;
+	case 'd': o->foreground = o->debug = true; return true;
+	case 's': o->single_thread = true; return true;
+	case 'o': return parse_list(o, optarg);
+	case 'l': o->mode = PMFS_MODE_LS; return true;
+	case 'c': o->mode = PMFS_MODE_CAT; return true;
+	case 'x': o->mode = PMFS_MODE_EXTRACT; return true;
+	case 'k': o->mode = PMFS_MODE_CHECK; return true;
+	case 'F': o->mode = PMFS_MODE_FORMATS; return true;
+	case 'h': o->mode = PMFS_MODE_HELP; return true;
+	case 'V': o->mode = PMFS_MODE_VERSION; return true;
+	case ':': pmfs_log("%s: an argument is missing (see -h)", argv[optind - 1]); return false;
+	default: pmfs_log("%s: no such option (see -h)", argv[optind - 1]); return false;
+	}
+}
+
+bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret)
+{
+	int c;
+	*ret = (struct pmfs_options){.mode = PMFS_MODE_MOUNT, .cache_bytes = PMFS_CACHE_DEFAULT};
+	/* The colon: getopt says nothing itself. Options may follow SOURCE, as mount(8) puts them.
+	 */
+	while ((c = getopt_long(argc, argv, ":fdso:hV", long_options, NULL)) != -1)
+		if (!take_option(ret, c, argv))
+			return false;
+	return take_words(ret, argc - optind, argv + optind);
+}
+
+void pmfs_options_done(struct pmfs_options *o)
+{
+	free(o->fuse);
+	*o = (struct pmfs_options){.mode = PMFS_MODE_MOUNT};
+}

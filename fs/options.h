@@ -1,0 +1,44 @@
+/* The command line. */
+#ifndef PROFMOUNT_FS_OPTIONS_H
+#define PROFMOUNT_FS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pmfs_mode {
+	PMFS_MODE_MOUNT,
+	PMFS_MODE_LS,
+	PMFS_MODE_CAT,
+	PMFS_MODE_EXTRACT,
+	PMFS_MODE_CHECK,
+	PMFS_MODE_FORMATS,
+	PMFS_MODE_HELP,
+	PMFS_MODE_VERSION,
+};
+
+struct pmfs_options {
+	enum pmfs_mode mode;
+	bool foreground;
+	bool debug;
+	bool single_thread;
+	bool xattr;
+	const char *format;       /* -o format=, or NULL */
+	uint64_t cache_bytes;     /* -o cache= */
+	char *fuse;               /* other -o options, comma-separated, for libfuse; owned */
+	const char *source;       /* as given */
+	const char *const *paths; /* what follows the source: MOUNTPOINT, DIR, PATH … */
+	int n_paths;
+};
+
+/*
+ * Fills `ret` from the command line; strings in it are argv's. False where the command line is
+ * wrong: a line on standard error has then said how. Give it back with pmfs_options_done.
+ */
+bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret);
+
+void pmfs_options_done(struct pmfs_options *o);
+
+/* What -h prints. */
+extern const char pmfs_usage[];
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * Collections of a format (chunks, traces, classes): items by name, and each item's directory. The
+ * folder that holds the items is one of documents.c.
+ */
+#include "fs/tree/internal.h"
+
+static uint32_t item_in_order(void *context, uint32_t k)
+{
+	(void)context;
+	return k;
+}
+
+static struct pm_bytes item_raw(void *context, uint32_t item, struct pm_text *scratch)
+{
+	const struct pm_collection *c = context;
+	return c->name(c, item, scratch);
+}
+
+static struct pmfs_naming naming_of(const struct pm_collection *c)
+{
+	return (struct pmfs_naming){
+		.n = c->n, .item = item_in_order, .raw = item_raw, .context = (void *)(uintptr_t)c};
+}
+
+static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
+{
+	struct pmfs_naming naming = naming_of(context);
+	struct pmfs_siblings *s;
+	int r = pmfs_siblings_build(&naming, &s, err);
+	if (r == 0)
+		*ret = &s->cached;
+	return r;
+}
+
+static int siblings_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
+	struct pmfs_siblings **ret, struct pm_error *err)
+{
+	struct pmfs_cached *cached;
+	*ret = NULL;
+	int r = pmfs_cache_get(t->cache, dir, siblings_build, (void *)(uintptr_t)c, &cached, err);
+	if (r == 0)
+		*ret = (struct pmfs_siblings *)cached;
+	return r;
+}
+
+static int item_entry(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
+	uint32_t item, struct pmfs_entry *ret)
+{
+	struct pm_named_doc doc;
+	uint32_t b = pmfs_item_b(t->paths.nodes[pmfs_node_a(dir)].index, 0);
+	ret->node = pmfs_node(c->flat ? PMFS_ITEM_DOC : PMFS_ITEM, item, b);
+	ret->type = PMFS_DIRECTORY;
+	if (!c->flat)
+		return 1;
+	int r = c->document(c, item, 0, &doc);
+	ret->type = r > 0 && doc.doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
+	return r < 0 ? r : 1;
+}
+
+int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint32_t item = 0;
+	bool found;
+	if (name.len >= PMFS_NAME_SIZE)
+		return pmfs_no_entry();
+	if (c->find) {
+		found = c->find(c, name, &item);
+	} else {
+		struct pmfs_naming naming = naming_of(c);
+		struct pmfs_siblings *s;
+		int r = siblings_get(t, dir, c, &s, err);
+		if (r < 0)
+			return r;
+		found = pmfs_siblings_find(s, &naming, name, &item);
+		pmfs_cache_release(t->cache, &s->cached);
+	}
+	if (!found)
+		return pmfs_no_entry();
+	memcpy(ret->name, name.p, name.len);
+	ret->len = name.len;
+	return item_entry(t, dir, c, item, ret);
+}
+
+static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	struct pmfs_naming naming = naming_of(c);
+	if (c->find) {
+		struct pm_text scratch = {.p = NULL};
+		ret->len = pmfs_name_legal(c->name(c, item, &scratch), ret->name);
+		pm_text_done(&scratch);
+		return 0;
+	}
+	struct pmfs_siblings *s;
+	int r = siblings_get(t, dir, c, &s, err);
+	if (r < 0)
+		return r;
+	ret->len = pmfs_siblings_name(s, &naming, item, ret->name);
+	pmfs_cache_release(t->cache, &s->cached);
+	return 0;
+}
+
+int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	int r = item_name(t, dir, c, item, ret, err);
+	return r < 0 ? r : item_entry(t, dir, c, item, ret);
+}
+
+/* ---- an item's directory ---- */
+
+static const struct pm_collection *collection_by_b(const struct pmfs_tree *t, pm_node node)
+{
+	uint32_t index = pmfs_node_b(node) >> 8;
+	return index < t->n_collections ? &t->collections[index] : NULL;
+}
+
+static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	int r = pmfs_documents_get(t, err);
+	if (r < 0)
+		return r;
+	const struct pm_collection *c = collection_by_b(t, dir);
+	bool good = c && !c->flat && pmfs_node_a(dir) < c->n && (pmfs_node_b(dir) & 0xff) == 0;
+	return good ? 0 : pmfs_no_entry();
+}
+
+static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	const struct pm_collection *c = collection_by_b(t, dir);
+	struct pm_named_doc doc;
+	(void)err;
+	if (*cookie >= PMFS_ITEM_DOC_MOST)
+		return 0;
+	int r = c->document(c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
+	if (r <= 0)
+		return r;
+	uint32_t b = pmfs_node_b(dir) | (uint32_t)*cookie;
+	++*cookie;
+	return pmfs_entry_fill(ret, pm_bytes_of(doc.path),
+		pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), b),
+		doc.doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE);
+}
+
+static int item_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t cookie = 0;
+	for (;;) {
+		int r = item_next(t, dir, &cookie, ret, err);
+		if (r <= 0)
+			return r < 0 ? r : pmfs_no_entry();
+		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
+			return 1;
+	}
+}
+
+static int item_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	uint32_t index = pmfs_node_b(dir) >> 8;
+	(void)err;
+	for (uint32_t i = 0; i < t->paths.n; i++)
+		if (t->paths.nodes[i].payload == PMFS_PAYLOAD_COLLECTION &&
+			t->paths.nodes[i].index == index) {
+			*ret = pmfs_node(PMFS_PATH, i, 0);
+			return 0;
+		}
+	return pmfs_no_entry();
+}
+
+const struct pmfs_dir pmfs_dir_item = {
+	.check = item_check,
+	.lookup = item_lookup,
+	.next = item_next,
+	.parent = item_parent,
+};
+
+int pmfs_item_doc_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	int r = pmfs_documents_get(t, err);
+	if (r < 0)
+		return r;
+	const struct pm_collection *c = collection_by_b(t, node);
+	struct pm_named_doc doc;
+	if (!c || pmfs_node_a(node) >= c->n)
+		return pmfs_no_entry();
+	r = c->document(c, pmfs_node_a(node), pmfs_node_b(node) & 0xff, &doc);
+	if (r <= 0)
+		return r < 0 ? r : pmfs_no_entry();
+	*ret = doc.doc;
+	return 0;
+}

@@ -1,0 +1,341 @@
+/*
+ * contexts/ and by-id/: a directory for each calling context, twice. Documents are the same nodes
+ * in both; directories are not, since a directory stands in one place.
+ */
+#include "fs/tree/internal.h"
+
+#include <stdlib.h>
+
+#include "formats/common/number.h"
+
+enum { PART_VIEWS, PART_METRICS, PART_CHILDREN, N_PARTS };
+
+static int get_tree(struct pmfs_tree *t, const struct pm_tree **ret, struct pm_error *err)
+{
+	return pmfs_model_tree(t->model, ret, err);
+}
+
+int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (pmfs_node_b(dir) != 0)
+		return pmfs_no_entry();
+	return pmfs_place_check(t, PMFS_PLACE_CONTEXT, pmfs_node_a(dir), err);
+}
+
+static int top_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	(void)t;
+	(void)err;
+	return pmfs_node_a(dir) == 0 && pmfs_node_b(dir) == 0 ? 0 : pmfs_no_entry();
+}
+
+/* ---- children and their names ---- */
+
+/* The children of a directory's context (of the top for contexts/) in database order. */
+struct children {
+	const struct pm_tree *tree;
+	uint32_t *items;
+	uint32_t n;
+};
+
+static uint32_t parent_of_children(pm_node dir)
+{
+	return pmfs_node_kind_of(dir) == PMFS_CONTEXTS ? PM_NONE : pmfs_node_a(dir);
+}
+
+static uint32_t first_child(uint32_t parent)
+{
+	return parent == PM_NONE ? 0 : parent + 1;
+}
+
+static uint32_t children_end(const struct pm_tree *tree, uint32_t parent)
+{
+	return parent == PM_NONE ? tree->n_contexts : tree->end[parent];
+}
+
+static int by_rank(const void *a, const void *b, void *context)
+{
+	const struct pm_tree *tree = context;
+	uint32_t x = tree->rank[*(const uint32_t *)a], y = tree->rank[*(const uint32_t *)b];
+	return (x > y) - (x < y);
+}
+
+static uint32_t child_item(void *context, uint32_t k)
+{
+	return ((const struct children *)context)->items[k];
+}
+
+static struct pm_bytes child_raw(void *context, uint32_t item, struct pm_text *scratch)
+{
+	const struct pm_tree *tree = ((const struct children *)context)->tree;
+	return pmfs_frame_name(tree, pm_tree_frame(tree, item), scratch);
+}
+
+static struct pmfs_naming naming_of(struct children *c)
+{
+	return (struct pmfs_naming){.n = c->n, .item = child_item, .raw = child_raw, .context = c};
+}
+
+struct build {
+	const struct pmfs_tree *t;
+	const struct pm_tree *tree;
+	pm_node dir;
+};
+
+static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
+{
+	const struct build *b = context;
+	struct children c = {.tree = b->tree};
+	uint32_t parent = parent_of_children(b->dir), end = children_end(b->tree, parent);
+	struct pmfs_siblings *s;
+	for (uint32_t i = first_child(parent); i < end; i = b->tree->end[i])
+		c.n++;
+	c.items = malloc((c.n + 1) * sizeof(*c.items));
+	if (!c.items)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	c.n = 0;
+	for (uint32_t i = first_child(parent); i < end; i = b->tree->end[i])
+		c.items[c.n++] = i;
+	qsort_r(c.items, c.n, sizeof(*c.items), by_rank, (void *)(uintptr_t)b->tree);
+	struct pmfs_naming naming = naming_of(&c);
+	if (parent != PM_NONE)
+		naming.reserved = b->t->context_reserved;
+	int r = pmfs_siblings_build(&naming, &s, err);
+	free(c.items);
+	if (r == 0)
+		*ret = &s->cached;
+	return r;
+}
+
+static int siblings_get(struct pmfs_tree *t, const struct pm_tree *tree, pm_node dir,
+	struct pmfs_siblings **ret, struct pm_error *err)
+{
+	struct build b = {.t = t, .tree = tree, .dir = dir};
+	struct pmfs_cached *cached;
+	*ret = NULL;
+	int r = pmfs_cache_get(t->cache, dir, siblings_build, &b, &cached, err);
+	if (r == 0)
+		*ret = (struct pmfs_siblings *)cached;
+	return r;
+}
+
+static int child_entry(struct pmfs_entry *ret, uint32_t context)
+{
+	ret->node = pmfs_node(PMFS_CONTEXT, context, 0);
+	ret->type = PMFS_DIRECTORY;
+	return 1;
+}
+
+static int child_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	struct children c = {.items = NULL};
+	struct pmfs_siblings *s;
+	uint32_t item;
+	int r = get_tree(t, &c.tree, err);
+	if (r == 0)
+		r = siblings_get(t, c.tree, dir, &s, err);
+	if (r < 0)
+		return r;
+	struct pmfs_naming naming = naming_of(&c);
+	bool found = name.len < PMFS_NAME_SIZE && pmfs_siblings_find(s, &naming, name, &item);
+	pmfs_cache_release(t->cache, &s->cached);
+	if (!found)
+		return pmfs_no_entry();
+	memcpy(ret->name, name.p, name.len);
+	ret->len = name.len;
+	return child_entry(ret, item);
+}
+
+/* A position is the child's context index + 1; 0 stands for the first child. */
+static int child_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	struct children c = {.items = NULL};
+	struct pmfs_siblings *s;
+	int r = get_tree(t, &c.tree, err);
+	if (r < 0)
+		return r;
+	uint32_t parent = parent_of_children(dir);
+	uint64_t child = *position ? *position - 1 : first_child(parent);
+	if (child >= children_end(c.tree, parent) || c.tree->parent[child] != parent)
+		return 0;
+	r = siblings_get(t, c.tree, dir, &s, err);
+	if (r < 0)
+		return r;
+	struct pmfs_naming naming = naming_of(&c);
+	ret->len = pmfs_siblings_name(s, &naming, (uint32_t)child, ret->name);
+	pmfs_cache_release(t->cache, &s->cached);
+	*position = (uint64_t)c.tree->end[child] + 1;
+	return child_entry(ret, (uint32_t)child);
+}
+
+/* ---- contexts/ ---- */
+
+static int root_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	(void)t;
+	(void)dir;
+	(void)err;
+	*ret = PMFS_NODE_ROOT;
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_contexts = {
+	.check = top_check,
+	.lookup = child_lookup,
+	.next = child_next,
+	.parent = root_parent,
+};
+
+/* ---- a context's directory ---- */
+
+static int metrics_entry(struct pmfs_entry *ret, pm_node dir)
+{
+	enum pmfs_node_kind kind =
+		pmfs_node_kind_of(dir) == PMFS_CONTEXT ? PMFS_CONTEXT_METRICS : PMFS_BY_ID_METRICS;
+	return pmfs_entry_fill(
+		ret, pm_bytes_of("metrics"), pmfs_node(kind, pmfs_node_a(dir), 0), PMFS_DIRECTORY);
+}
+
+static int documents_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	if (pm_bytes_equal(name, pm_bytes_of("metrics")))
+		return metrics_entry(ret, dir);
+	return pmfs_place_lookup(t, PMFS_PLACE_CONTEXT, pmfs_node_a(dir), name, ret, err);
+}
+
+static int context_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	int r = documents_lookup(t, dir, name, ret, err);
+	return r != -ENOENT ? r : child_lookup(t, dir, name, ret, err);
+}
+
+/* Lists the first `n_parts` parts. */
+static int parts_next(struct pmfs_tree *t, pm_node dir, unsigned n_parts, uint64_t *cookie,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	unsigned part = pmfs_cookie_part(*cookie);
+	uint64_t position = pmfs_cookie_position(*cookie);
+	int r = 0;
+	for (; part < n_parts; part++, position = 0) {
+		if (part == PART_VIEWS)
+			r = pmfs_place_next(
+				t, PMFS_PLACE_CONTEXT, pmfs_node_a(dir), &position, ret, err);
+		else if (part == PART_METRICS)
+			r = position++ == 0 ? metrics_entry(ret, dir) : 0;
+		else
+			r = child_next(t, dir, &position, ret, err);
+		if (r != 0)
+			break;
+	}
+	if (r > 0)
+		*cookie = pmfs_cookie(part, position);
+	return r;
+}
+
+static int context_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	return parts_next(t, dir, N_PARTS, cookie, ret, err);
+}
+
+static int context_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	int r = get_tree(t, &tree, err);
+	if (r < 0)
+		return r;
+	uint32_t parent = tree->parent[pmfs_node_a(dir)];
+	*ret = parent == PM_NONE ? pmfs_node(PMFS_CONTEXTS, 0, 0)
+				 : pmfs_node(PMFS_CONTEXT, parent, 0);
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_context = {
+	.check = pmfs_context_check,
+	.lookup = context_lookup,
+	.next = context_next,
+	.parent = context_parent,
+};
+
+/* ---- by-id/ ---- */
+
+static int by_id_entry(struct pmfs_entry *ret, uint32_t number, uint32_t context)
+{
+	ret->len = pm_u64_format(number, ret->name);
+	ret->node = pmfs_node(PMFS_BY_ID_CONTEXT, context, 0);
+	ret->type = PMFS_DIRECTORY;
+	return 1;
+}
+
+static int by_id_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	uint64_t number = 0;
+	(void)dir;
+	int r = get_tree(t, &tree, err);
+	if (r < 0)
+		return r;
+	if (name.len == 0 || name.len > 10 || (name.p[0] == '0' && name.len > 1))
+		return pmfs_no_entry();
+	for (size_t i = 0; i < name.len; i++) {
+		if (name.p[i] < '0' || name.p[i] > '9')
+			return pmfs_no_entry();
+		number = number * 10 + (name.p[i] - '0');
+	}
+	uint32_t context = pm_tree_find(tree, number);
+	if (context == PM_NONE)
+		return pmfs_no_entry();
+	return by_id_entry(ret, (uint32_t)number, context);
+}
+
+static int by_id_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	(void)dir;
+	int r = get_tree(t, &tree, err);
+	if (r < 0)
+		return r;
+	while (*cookie < tree->n_contexts) {
+		uint32_t context = (uint32_t)(*cookie)++;
+		uint32_t number = pm_tree_number(tree, context);
+		/* Of contexts that share a number the tree finds one: that one is listed. */
+		if (pm_tree_find(tree, number) == context)
+			return by_id_entry(ret, number, context);
+	}
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_by_id = {
+	.check = top_check,
+	.lookup = by_id_lookup,
+	.next = by_id_next,
+	.parent = root_parent,
+};
+
+static int by_id_context_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	return parts_next(t, dir, PART_CHILDREN, cookie, ret, err);
+}
+
+static int by_id_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	(void)t;
+	(void)dir;
+	(void)err;
+	*ret = pmfs_node(PMFS_BY_ID, 0, 0);
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_by_id_context = {
+	.check = pmfs_context_check,
+	.lookup = documents_lookup,
+	.next = by_id_context_next,
+	.parent = by_id_parent,
+};

@@ -1,0 +1,122 @@
+/* What the files of fs/tree/ share: one struct of functions for each kind of directory. */
+#ifndef PROFMOUNT_FS_TREE_INTERNAL_H
+#define PROFMOUNT_FS_TREE_INTERNAL_H
+
+#include "formats/common/lazy.h"
+#include "fs/tree/paths.h"
+#include "fs/tree/tree.h"
+
+struct pmfs_tree {
+	struct pmfs_model *model;
+	const struct pm_profile *profile;
+	struct pmfs_cache *cache; /* indexes of siblings, by the directory's node */
+
+	/* The format's documents, sources and collections by path. */
+	struct pm_lazy paths_built;
+	struct pmfs_paths paths;
+	struct pm_arena names; /* of annotated sources */
+	const struct pm_named_doc *docs;
+	const struct pm_source *sources;
+	const struct pm_collection *collections;
+	size_t n_docs, n_sources, n_collections;
+
+	/* threads/ */
+	struct pm_lazy threads_built;
+	struct pmfs_paths threads;
+	uint32_t *thread_node; /* by thread */
+
+	const char **context_reserved; /* names of a context's documents, ending with NULL */
+};
+
+/*
+ * A kind of directory. All get a node whose kind is right but whose indexes may be anything, and
+ * answer -ENOENT for what does not exist. `lookup` and `next` fill the entry but for its name's
+ * length check.
+ */
+struct pmfs_dir {
+	int (*check)(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
+	int (*lookup)(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+		struct pmfs_entry *ret, struct pm_error *err);
+	int (*next)(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+		struct pm_error *err);
+	int (*parent)(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
+};
+
+extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, pmfs_dir_context,
+	pmfs_dir_context_metrics, pmfs_dir_by_id, pmfs_dir_by_id_context, pmfs_dir_functions,
+	pmfs_dir_function, pmfs_dir_threads, pmfs_dir_thread_export, pmfs_dir_thread_raw,
+	pmfs_dir_path, pmfs_dir_item;
+
+/*
+ * Directories list several parts one after the other: a cookie is part (8 bits) | position. A
+ * part's function returns 0 at its end; pmfs_cookie_part then begins the next one.
+ */
+static inline unsigned pmfs_cookie_part(uint64_t cookie)
+{
+	return (unsigned)(cookie >> 56);
+}
+
+static inline uint64_t pmfs_cookie_position(uint64_t cookie)
+{
+	return cookie & (((uint64_t)1 << 56) - 1);
+}
+
+static inline uint64_t pmfs_cookie(unsigned part, uint64_t position)
+{
+	return (uint64_t)part << 56 | position;
+}
+
+/* Fills an entry; the name must be shorter than PMFS_NAME_SIZE. Returns 1. */
+int pmfs_entry_fill(
+	struct pmfs_entry *ret, struct pm_bytes name, pm_node node, enum pmfs_type type);
+
+/* ---- views.c: the documents of a place ---- */
+
+int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
+	struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+/* Is there such an item at the place? */
+int pmfs_place_check(
+	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err);
+
+/* Is a node's `a` a context, and nothing else said? */
+int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
+
+/* ---- documents of the other kinds ---- */
+
+int pmfs_context_value_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+int pmfs_thread_doc_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+int pmfs_path_doc_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+int pmfs_item_doc_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+
+/* Entries of the paths' root, for the root directory. */
+int pmfs_paths_root_lookup(
+	struct pmfs_tree *t, struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_paths_root_next(
+	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
+
+/* The format's documents, sources and collections; fills t->paths and what stands with it. */
+int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
+
+/* Items of the collection whose folder is `dir`: by name, and the one of that index. */
+int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
+	struct pmfs_entry *ret, struct pm_error *err);
+
+/* The threads' directories; fills t->threads and t->thread_node. */
+int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);
+
+/* -ENOENT, without a message: the usual answer to a wrong name or id. */
+static inline int pmfs_no_entry(void)
+{
+	return -ENOENT;
+}
+
+#endif

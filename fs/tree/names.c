@@ -1,0 +1,181 @@
+/*
+ * Legal names, and an index that makes them unique.
+ *
+ * Siblings are taken in database order. Each gets its legal name if that is free, else the first
+ * of NAME~2, NAME~3 … that is. The index keeps the hash of each final name and the number after
+ * `~`, not the names: they are made again when they are needed.
+ */
+#include "fs/tree/names.h"
+
+#include <stdlib.h>
+
+#include "formats/common/number.h"
+#include "formats/common/utf8.h"
+#include "profmount/limits.h"
+
+enum { HASH_PART = 9 }; /* ~ and 8 digits */
+
+struct pmfs_name_slot {
+	uint64_t hash; /* of the final name */
+	uint32_t item;
+	uint32_t ordinal; /* 1: the plain name; 0: the slot is free or reserved */
+	bool taken;
+};
+
+/* One character of a legal name: appends it and returns how many bytes of raw it stands for. */
+static size_t add_legal_char(struct pm_text *out, struct pm_bytes raw, size_t at)
+{
+	size_t n = pm_utf8_next(raw, at);
+	uint8_t c = raw.p[at];
+	bool c1 = n == 2 && c == 0xc2 && raw.p[at + 1] < 0xa0;
+	if (n == 0 || c < 0x20 || c == 0x7f || c1)
+		pm_text_str(out, "\xef\xbf\xbd"); /* U+FFFD */
+	else if (c == '/')
+		pm_text_str(out, "\xe2\x88\x95"); /* U+2215 */
+	else
+		pm_text_add(out, raw.p + at, n);
+	return n ? n : 1;
+}
+
+size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE])
+{
+	/* One character beyond the limit at the most: it never needs to allocate. */
+	struct pm_text text = {.p = out, .room = PMFS_NAME_SIZE};
+	size_t cut = 0;
+	if (raw.len == 0)
+		pm_text_str(&text, "(unknown)");
+	else if (raw.p[0] == '.' || raw.p[0] == '-')
+		pm_text_char(&text, '_');
+	for (size_t at = 0; at < raw.len && text.len <= PM_LIMIT_NAME;) {
+		if (text.len <= PM_LIMIT_NAME - HASH_PART)
+			cut = text.len;
+		at += add_legal_char(&text, raw, at);
+	}
+	if (text.len <= PM_LIMIT_NAME)
+		return text.len;
+	text.len = cut;
+	pm_text_char(&text, '~');
+	pm_text_hex(&text, pm_hash_bytes(raw) & 0xffffffff, 8);
+	return text.len;
+}
+
+static size_t add_ordinal(char name[PMFS_NAME_SIZE], size_t len, uint32_t ordinal)
+{
+	if (ordinal < 2)
+		return len;
+	name[len++] = '~';
+	return len + pm_u64_format(ordinal, name + len);
+}
+
+static uint64_t hash_of(const char *name, size_t len)
+{
+	return pm_hash_bytes((struct pm_bytes){(const uint8_t *)name, len});
+}
+
+static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t hash)
+{
+	size_t i = hash & (s->n_slots - 1);
+	while (s->slots[i].taken && s->slots[i].hash != hash)
+		i = (i + 1) & (s->n_slots - 1);
+	return &s->slots[i];
+}
+
+/* Takes the first free name of the item. `seen`: hash of a legal name → ordinal tried last. */
+static int take_name(
+	struct pmfs_siblings *s, struct pm_map *seen, struct pm_bytes raw, uint32_t item)
+{
+	char name[PMFS_NAME_SIZE];
+	bool fresh;
+	size_t len = pmfs_name_legal(raw, name);
+	uint32_t *ordinal = pm_map_put(seen, hash_of(name, len), 0, &fresh);
+	if (!ordinal)
+		return -ENOMEM;
+	struct pmfs_name_slot *slot;
+	uint64_t hash;
+	do {
+		++*ordinal;
+		hash = hash_of(name, add_ordinal(name, len, *ordinal));
+		slot = slot_of(s, hash);
+	} while (slot->taken);
+	*slot = (struct pmfs_name_slot){
+		.hash = hash, .item = item, .ordinal = *ordinal, .taken = true};
+	if (*ordinal == 1)
+		return 0;
+	uint32_t *kept = pm_map_put(&s->ordinals, item, *ordinal, &fresh);
+	return kept ? 0 : -ENOMEM;
+}
+
+static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
+{
+	struct pm_map seen = {.slots = NULL};
+	struct pm_text scratch = {.p = NULL};
+	int r = 0;
+	for (const char *const *name = naming->reserved; name && *name; name++) {
+		uint64_t hash = hash_of(*name, strlen(*name));
+		*slot_of(s, hash) = (struct pmfs_name_slot){.hash = hash, .taken = true};
+	}
+	for (uint32_t k = 0; r == 0 && k < naming->n; k++) {
+		uint32_t item = naming->item(naming->context, k);
+		pm_text_clear(&scratch);
+		r = take_name(s, &seen, naming->raw(naming->context, item, &scratch), item);
+	}
+	pm_map_done(&seen);
+	pm_text_done(&scratch);
+	return r;
+}
+
+static void siblings_free(struct pmfs_cached *cached)
+{
+	struct pmfs_siblings *s = (struct pmfs_siblings *)cached;
+	pm_map_done(&s->ordinals);
+	free(s->slots);
+	free(s);
+}
+
+int pmfs_siblings_build(
+	const struct pmfs_naming *naming, struct pmfs_siblings **ret, struct pm_error *err)
+{
+	size_t n_reserved = 0;
+	while (naming->reserved && naming->reserved[n_reserved])
+		n_reserved++;
+	struct pmfs_siblings *s = calloc(1, sizeof(*s));
+	if (!s)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	s->cached.free = siblings_free;
+	s->n_slots = 8;
+	while (s->n_slots < (naming->n + n_reserved) * 3 / 2)
+		s->n_slots *= 2;
+	s->slots = calloc(s->n_slots, sizeof(*s->slots));
+	if (!s->slots || take_all(s, naming) < 0) {
+		siblings_free(&s->cached);
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	}
+	s->cached.bytes = sizeof(*s) + s->n_slots * sizeof(*s->slots) + s->ordinals.room * 16;
+	*ret = s;
+	return 0;
+}
+
+bool pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
+	struct pm_bytes name, uint32_t *ret_item)
+{
+	char real[PMFS_NAME_SIZE];
+	const struct pmfs_name_slot *slot = slot_of(s, pm_hash_bytes(name));
+	if (!slot->taken || slot->ordinal == 0)
+		return false;
+	/* A hash may lie: the name decides. */
+	size_t len = pmfs_siblings_name(s, naming, slot->item, real);
+	if (len != name.len || memcmp(real, name.p, len) != 0)
+		return false;
+	*ret_item = slot->item;
+	return true;
+}
+
+size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
+	uint32_t item, char out[PMFS_NAME_SIZE])
+{
+	struct pm_text scratch = {.p = NULL};
+	size_t len = pmfs_name_legal(naming->raw(naming->context, item, &scratch), out);
+	const uint32_t *ordinal = pm_map_find(&s->ordinals, item);
+	pm_text_done(&scratch);
+	return add_ordinal(out, len, ordinal ? *ordinal : 1);
+}

@@ -1,0 +1,81 @@
+/*
+ * Node ids: what a file or directory of the mount is, packed into its inode number. A pure
+ * function of the source: there is no table of inodes, and ids are the same on every mount.
+ *
+ *     63      56 55                        24 23                 0
+ *     kind       a: an index (context …)      b: which document
+ *
+ * An id that comes from outside is hostile until its kind and indexes were checked.
+ */
+#ifndef PROFMOUNT_FS_TREE_NODE_H
+#define PROFMOUNT_FS_TREE_NODE_H
+
+#include <stdint.h>
+
+typedef uint64_t pm_node;
+
+/* The root is 1, as FUSE wants it. */
+#define PMFS_NODE_ROOT ((pm_node)1)
+
+/* Add a kind also in tree.c: dirs[] or documents[]. */
+enum pmfs_node_kind {
+	PMFS_ROOT,            /* a = 0, b = 1: the id is 1 */
+	PMFS_VIEW,            /* a document of views: a = item, b = place | view | column */
+	PMFS_EXPORT,          /* export/ */
+	PMFS_CONTEXTS,        /* contexts/ */
+	PMFS_CONTEXT,         /* a = context */
+	PMFS_CONTEXT_METRICS, /* metrics/ of context a */
+	PMFS_CONTEXT_VALUE,   /* document: metrics/COLUMN of context a, b = column */
+	PMFS_BY_ID,           /* by-id/ */
+	PMFS_BY_ID_CONTEXT,   /* a = context */
+	PMFS_BY_ID_METRICS,   /* metrics/ below it */
+	PMFS_FUNCTIONS,       /* functions/ */
+	PMFS_FUNCTION,        /* a = row of functions.csv */
+	PMFS_THREADS,         /* threads/ and each KEY=VALUE below it: a = node of the paths */
+	PMFS_THREAD_EXPORT,   /* export/ of thread a */
+	PMFS_THREAD_RAW,      /* raw/ of thread a */
+	PMFS_THREAD_DOC,      /* document: the b-th own document of thread a */
+	PMFS_PATH,            /* a folder of the format's documents: a = node of the paths */
+	PMFS_PATH_DOC,        /* document: a = node of the paths */
+	PMFS_ITEM,     /* an item of a collection, as a directory: a = item, b = collection */
+	PMFS_ITEM_DOC, /* its document: b = collection | document */
+	PMFS_N_KINDS,
+};
+
+static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)
+{
+	return (uint64_t)kind << 56 | (uint64_t)a << 24 | (b & 0xffffff);
+}
+
+static inline unsigned pmfs_node_kind_of(pm_node node)
+{
+	return (unsigned)(node >> 56);
+}
+
+static inline uint32_t pmfs_node_a(pm_node node)
+{
+	return (uint32_t)(node >> 24);
+}
+
+static inline uint32_t pmfs_node_b(pm_node node)
+{
+	return (uint32_t)(node & 0xffffff);
+}
+
+/* Parts of b of PMFS_VIEW. */
+enum { PMFS_VIEW_MOST = 256, PMFS_COLUMN_MOST = 4096 };
+
+static inline uint32_t pmfs_view_b(uint32_t place, uint32_t view, uint32_t column)
+{
+	return place << 20 | view << 12 | column;
+}
+
+/* Parts of b of PMFS_ITEM and PMFS_ITEM_DOC. */
+enum { PMFS_COLLECTION_MOST = 65536, PMFS_ITEM_DOC_MOST = 256 };
+
+static inline uint32_t pmfs_item_b(uint32_t collection, uint32_t document)
+{
+	return collection << 8 | document;
+}
+
+#endif

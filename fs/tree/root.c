@@ -1,0 +1,142 @@
+/*
+ * The root, and the directories that hold nothing but views: export/, a thread's export/.
+ */
+#include "fs/tree/internal.h"
+
+/* The root's own directories, in listing order. */
+static const struct fixed {
+	const char *name;
+	enum pmfs_node_kind kind;
+} fixed[] = {
+	{"contexts", PMFS_CONTEXTS},
+	{"by-id", PMFS_BY_ID},
+	{"functions", PMFS_FUNCTIONS},
+	{"threads", PMFS_THREADS},
+	{"export", PMFS_EXPORT},
+};
+
+enum { N_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+
+static bool is_there(const struct pmfs_tree *t, const struct fixed *f)
+{
+	return f->kind != PMFS_THREADS || t->profile->ops->threads;
+}
+
+static int fixed_entry(struct pmfs_entry *ret, const struct fixed *f)
+{
+	return pmfs_entry_fill(ret, pm_bytes_of(f->name), pmfs_node(f->kind, 0, 0), PMFS_DIRECTORY);
+}
+
+static int root_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	(void)t;
+	(void)err;
+	return dir == PMFS_NODE_ROOT ? 0 : pmfs_no_entry();
+}
+
+static int root_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	(void)dir;
+	for (unsigned i = 0; i < N_FIXED; i++)
+		if (is_there(t, &fixed[i]) && pm_bytes_equal(pm_bytes_of(fixed[i].name), name))
+			return fixed_entry(ret, &fixed[i]);
+	int r = pmfs_place_lookup(t, PMFS_PLACE_ROOT, 0, name, ret, err);
+	return r != -ENOENT ? r : pmfs_paths_root_lookup(t, name, ret, err);
+}
+
+static int root_fixed_next(struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret)
+{
+	for (uint64_t i = *position; i < N_FIXED; i++) {
+		if (!is_there(t, &fixed[i]))
+			continue;
+		*position = i + 1;
+		return fixed_entry(ret, &fixed[i]);
+	}
+	return 0;
+}
+
+static int root_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	(void)dir;
+	unsigned part = pmfs_cookie_part(*cookie);
+	uint64_t position = pmfs_cookie_position(*cookie);
+	int r = 0;
+	for (; r == 0 && part < 3; part++, position = 0) {
+		if (part == 0)
+			r = pmfs_place_next(t, PMFS_PLACE_ROOT, 0, &position, ret, err);
+		else if (part == 1)
+			r = root_fixed_next(t, &position, ret);
+		else
+			r = pmfs_paths_root_next(t, &position, ret, err);
+		if (r > 0)
+			*cookie = pmfs_cookie(part, position);
+	}
+	return r;
+}
+
+static int root_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	(void)t;
+	(void)dir;
+	(void)err;
+	*ret = PMFS_NODE_ROOT;
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_root = {
+	.check = root_check,
+	.lookup = root_lookup,
+	.next = root_next,
+	.parent = root_parent,
+};
+
+/* ---- export/ at the root and in each thread ---- */
+
+static enum pmfs_place export_place(pm_node dir)
+{
+	return pmfs_node_kind_of(dir) == PMFS_EXPORT ? PMFS_PLACE_EXPORT : PMFS_PLACE_THREAD_EXPORT;
+}
+
+static int export_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (pmfs_node_b(dir) != 0)
+		return pmfs_no_entry();
+	return pmfs_place_check(t, export_place(dir), pmfs_node_a(dir), err);
+}
+
+static int export_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	return pmfs_place_lookup(t, export_place(dir), pmfs_node_a(dir), name, ret, err);
+}
+
+static int export_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	return pmfs_place_next(t, export_place(dir), pmfs_node_a(dir), cookie, ret, err);
+}
+
+static int thread_export_parent(
+	struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	int r = pmfs_threads_get(t, err);
+	if (r == 0)
+		*ret = pmfs_node(PMFS_THREADS, t->thread_node[pmfs_node_a(dir)], 0);
+	return r;
+}
+
+const struct pmfs_dir pmfs_dir_export = {
+	.check = export_check,
+	.lookup = export_lookup,
+	.next = export_next,
+	.parent = root_parent,
+};
+
+const struct pmfs_dir pmfs_dir_thread_export = {
+	.check = export_check,
+	.lookup = export_lookup,
+	.next = export_next,
+	.parent = thread_export_parent,
+};

@@ -1,0 +1,228 @@
+/*
+ * threads/: the levels key=value of the threads' paths, and in a thread's directory its views,
+ * export/ and raw/.
+ */
+#include "fs/tree/internal.h"
+
+#include <stdlib.h>
+
+enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
+
+/* ---- the levels ---- */
+
+static int add_threads(struct pmfs_tree *t, uint32_t n, struct pm_error *err)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const char *path;
+		int r = pmfs_thread_path(t->model, i, &path, err);
+		if (r < 0)
+			return r;
+		path = strchr(path, '/'); /* below threads/ */
+		r = pmfs_paths_add(&t->threads, path ? path : "", PMFS_PAYLOAD_THREAD, i);
+		if (r < 0)
+			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "threads cannot be named");
+	}
+	return 0;
+}
+
+static int threads_build(void *context, struct pm_error *err)
+{
+	struct pmfs_tree *t = context;
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(t->model, &threads, err);
+	if (r < 0)
+		return r;
+	pmfs_paths_done(&t->threads);
+	r = add_threads(t, threads->n, err);
+	if (r < 0)
+		return r;
+	free(t->thread_node);
+	t->thread_node = calloc(threads->n + 1, sizeof(*t->thread_node));
+	if (!t->thread_node || pmfs_paths_freeze(&t->threads) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	for (uint32_t i = 0; i < t->threads.n; i++)
+		if (t->threads.nodes[i].payload == PMFS_PAYLOAD_THREAD)
+			t->thread_node[t->threads.nodes[i].index] = i;
+	return 0;
+}
+
+int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err)
+{
+	return pm_lazy_get(&t->threads_built, threads_build, t, err);
+}
+
+/* The thread of a directory, or PM_NONE for a level above threads. */
+static uint32_t thread_of(const struct pmfs_tree *t, pm_node dir)
+{
+	const struct pmfs_path *node = &t->threads.nodes[pmfs_node_a(dir)];
+	return node->payload == PMFS_PAYLOAD_THREAD ? node->index : PM_NONE;
+}
+
+static int threads_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (!t->profile->ops->threads || pmfs_node_b(dir) != 0)
+		return pmfs_no_entry();
+	int r = pmfs_threads_get(t, err);
+	return r < 0 ? r : pmfs_node_a(dir) < t->threads.n ? 0 : pmfs_no_entry();
+}
+
+static bool has_raw(struct pmfs_tree *t, uint32_t thread)
+{
+	struct pm_named_doc doc;
+	return t->profile->ops->thread_document &&
+		t->profile->ops->thread_document(t->profile, thread, 0, &doc, NULL) > 0;
+}
+
+static int folder_entry(
+	struct pmfs_tree *t, uint32_t thread, uint64_t which, struct pmfs_entry *ret)
+{
+	if (which == 0)
+		return pmfs_entry_fill(ret, pm_bytes_of("export"),
+			pmfs_node(PMFS_THREAD_EXPORT, thread, 0), PMFS_DIRECTORY);
+	if (which == 1 && has_raw(t, thread))
+		return pmfs_entry_fill(ret, pm_bytes_of("raw"),
+			pmfs_node(PMFS_THREAD_RAW, thread, 0), PMFS_DIRECTORY);
+	return 0;
+}
+
+static int level_entry(struct pmfs_tree *t, uint32_t node, struct pmfs_entry *ret)
+{
+	return pmfs_entry_fill(
+		ret, t->threads.nodes[node].name, pmfs_node(PMFS_THREADS, node, 0), PMFS_DIRECTORY);
+}
+
+static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint32_t thread = thread_of(t, dir);
+	uint32_t level = pmfs_paths_find(&t->threads, pmfs_node_a(dir), name);
+	if (level != PM_NONE)
+		return level_entry(t, level, ret);
+	if (thread == PM_NONE)
+		return pmfs_no_entry();
+	for (uint64_t i = 0; folder_entry(t, thread, i, ret) > 0; i++)
+		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
+			return 1;
+	return pmfs_place_lookup(t, PMFS_PLACE_THREAD, thread, name, ret, err);
+}
+
+static int level_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret)
+{
+	const struct pmfs_path *node = &t->threads.nodes[pmfs_node_a(dir)];
+	if (*position >= node->n)
+		return 0;
+	return level_entry(
+		t, pmfs_paths_child(&t->threads, pmfs_node_a(dir), (uint32_t)(*position)++), ret);
+}
+
+static int threads_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	uint32_t thread = thread_of(t, dir);
+	unsigned part = pmfs_cookie_part(*cookie);
+	uint64_t position = pmfs_cookie_position(*cookie);
+	int r = 0;
+	for (; part < N_PARTS; part++, position = 0) {
+		if (part == PART_CHILDREN)
+			r = level_next(t, dir, &position, ret);
+		else if (thread == PM_NONE)
+			continue;
+		else if (part == PART_VIEWS)
+			r = pmfs_place_next(t, PMFS_PLACE_THREAD, thread, &position, ret, err);
+		else
+			r = folder_entry(t, thread, position++, ret);
+		if (r != 0)
+			break;
+	}
+	if (r > 0)
+		*cookie = pmfs_cookie(part, position);
+	return r;
+}
+
+static int threads_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	(void)err;
+	uint32_t parent = t->threads.nodes[pmfs_node_a(dir)].parent;
+	*ret = parent == PM_NONE ? PMFS_NODE_ROOT : pmfs_node(PMFS_THREADS, parent, 0);
+	return 0;
+}
+
+const struct pmfs_dir pmfs_dir_threads = {
+	.check = threads_check,
+	.lookup = threads_lookup,
+	.next = threads_next,
+	.parent = threads_parent,
+};
+
+/* ---- a thread's raw/ ---- */
+
+static int raw_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
+{
+	if (pmfs_node_b(dir) != 0 || !t->profile->ops->threads)
+		return pmfs_no_entry();
+	int r = pmfs_place_check(t, PMFS_PLACE_THREAD, pmfs_node_a(dir), err);
+	if (r == 0 && !has_raw(t, pmfs_node_a(dir)))
+		r = pmfs_no_entry();
+	return r;
+}
+
+static struct pm_bytes name_in_raw(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return pm_bytes_of(slash ? slash + 1 : path);
+}
+
+static int raw_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	struct pm_named_doc doc;
+	uint32_t thread = pmfs_node_a(dir), k = (uint32_t)*cookie;
+	if (*cookie > 0xffffff)
+		return 0;
+	int r = t->profile->ops->thread_document(t->profile, thread, k, &doc, err);
+	if (r <= 0)
+		return r;
+	++*cookie;
+	return pmfs_entry_fill(
+		ret, name_in_raw(doc.path), pmfs_node(PMFS_THREAD_DOC, thread, k), PMFS_FILE);
+}
+
+static int raw_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t cookie = 0;
+	for (;;) {
+		int r = raw_next(t, dir, &cookie, ret, err);
+		if (r <= 0)
+			return r < 0 ? r : pmfs_no_entry();
+		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
+			return 1;
+	}
+}
+
+static int raw_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	return pmfs_dir_thread_export.parent(t, dir, ret, err);
+}
+
+const struct pmfs_dir pmfs_dir_thread_raw = {
+	.check = raw_check,
+	.lookup = raw_lookup,
+	.next = raw_next,
+	.parent = raw_parent,
+};
+
+int pmfs_thread_doc_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	struct pm_named_doc doc;
+	int r = raw_check(t, pmfs_node(PMFS_THREAD_RAW, pmfs_node_a(node), 0), err);
+	if (r < 0)
+		return r;
+	r = t->profile->ops->thread_document(
+		t->profile, pmfs_node_a(node), pmfs_node_b(node), &doc, err);
+	if (r <= 0)
+		return r < 0 ? r : pmfs_no_entry();
+	*ret = doc.doc;
+	return 0;
+}

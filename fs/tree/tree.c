@@ -1,0 +1,187 @@
+/*
+ * The way in: checks a node, finds its kind's functions, and calls them. What each directory holds
+ * is in root.c, contexts.c, by_id.c, functions.c, threads.c, documents.c and collections.c.
+ */
+#include "fs/tree/internal.h"
+
+#include <stdlib.h>
+
+static const struct pmfs_dir *const dirs[PMFS_N_KINDS] = {
+	[PMFS_ROOT] = &pmfs_dir_root,
+	[PMFS_EXPORT] = &pmfs_dir_export,
+	[PMFS_CONTEXTS] = &pmfs_dir_contexts,
+	[PMFS_CONTEXT] = &pmfs_dir_context,
+	[PMFS_CONTEXT_METRICS] = &pmfs_dir_context_metrics,
+	[PMFS_BY_ID] = &pmfs_dir_by_id,
+	[PMFS_BY_ID_CONTEXT] = &pmfs_dir_by_id_context,
+	[PMFS_BY_ID_METRICS] = &pmfs_dir_context_metrics,
+	[PMFS_FUNCTIONS] = &pmfs_dir_functions,
+	[PMFS_FUNCTION] = &pmfs_dir_function,
+	[PMFS_THREADS] = &pmfs_dir_threads,
+	[PMFS_THREAD_EXPORT] = &pmfs_dir_thread_export,
+	[PMFS_THREAD_RAW] = &pmfs_dir_thread_raw,
+	[PMFS_PATH] = &pmfs_dir_path,
+	[PMFS_ITEM] = &pmfs_dir_item,
+};
+
+/* How a document of each kind is found. */
+static int (*const documents[PMFS_N_KINDS])(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err) = {
+	[PMFS_VIEW] = pmfs_view_document,
+	[PMFS_CONTEXT_VALUE] = pmfs_context_value_document,
+	[PMFS_THREAD_DOC] = pmfs_thread_doc_document,
+	[PMFS_PATH_DOC] = pmfs_path_doc_document,
+	[PMFS_ITEM_DOC] = pmfs_item_doc_document,
+};
+
+static int reserve_names(struct pmfs_tree *t)
+{
+	uint32_t n;
+	const struct pmfs_view *const *views = pmfs_views(PMFS_PLACE_CONTEXT, &n);
+	t->context_reserved = calloc((size_t)n + 2, sizeof(*t->context_reserved));
+	if (!t->context_reserved)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		t->context_reserved[i] = views[i]->name;
+	t->context_reserved[n] = "metrics";
+	return 0;
+}
+
+struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pmfs_cache *cache)
+{
+	struct pmfs_tree *t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->model = model;
+	t->profile = pmfs_model_profile(model);
+	t->cache = cache;
+	pthread_mutex_init(&t->paths_built.lock, NULL);
+	pthread_mutex_init(&t->threads_built.lock, NULL);
+	if (reserve_names(t) < 0) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void pmfs_tree_free(struct pmfs_tree *t)
+{
+	if (!t)
+		return;
+	pmfs_paths_done(&t->paths);
+	pmfs_paths_done(&t->threads);
+	pm_arena_done(&t->names);
+	pthread_mutex_destroy(&t->paths_built.lock);
+	pthread_mutex_destroy(&t->threads_built.lock);
+	free(t->thread_node);
+	free(t->context_reserved);
+	free(t);
+}
+
+int pmfs_entry_fill(struct pmfs_entry *ret, struct pm_bytes name, pm_node node, enum pmfs_type type)
+{
+	ret->len = name.len < PMFS_NAME_SIZE ? name.len : PMFS_NAME_SIZE - 1;
+	memcpy(ret->name, name.p, ret->len);
+	ret->node = node;
+	ret->type = type;
+	return 1;
+}
+
+/* The functions of a directory that exists. */
+static int dir_of(
+	struct pmfs_tree *t, pm_node node, const struct pmfs_dir **ret, struct pm_error *err)
+{
+	unsigned kind = pmfs_node_kind_of(node);
+	if (kind >= PMFS_N_KINDS)
+		return pmfs_no_entry();
+	if (!dirs[kind])
+		return -ENOTDIR;
+	*ret = dirs[kind];
+	return dirs[kind]->check(t, node, err);
+}
+
+int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	unsigned kind = pmfs_node_kind_of(node);
+	if (kind >= PMFS_N_KINDS)
+		return pmfs_no_entry();
+	return documents[kind] ? documents[kind](t, node, ret, err) : -EISDIR;
+}
+
+int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
+{
+	const struct pmfs_dir *dir;
+	struct pm_doc doc;
+	int r = dir_of(t, node, &dir, err);
+	if (r != -ENOTDIR) {
+		*ret = PMFS_DIRECTORY;
+		return r;
+	}
+	r = pmfs_tree_document(t, node, &doc, err);
+	if (r == 0)
+		*ret = doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
+	return r;
+}
+
+int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	const struct pmfs_dir *d;
+	int r = dir_of(t, dir, &d, err);
+	if (r < 0)
+		return r;
+	r = d->lookup(t, dir, name, ret, err);
+	return r < 0 ? r : 0;
+}
+
+int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	const struct pmfs_dir *d;
+	int r = dir_of(t, dir, &d, err);
+	return r < 0 ? r : d->next(t, dir, cookie, ret, err);
+}
+
+int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
+{
+	const struct pmfs_dir *d;
+	int r = dir_of(t, dir, &d, err);
+	return r < 0 ? r : d->parent(t, dir, ret, err);
+}
+
+bool pmfs_tree_is_cheap(pm_node node)
+{
+	return pmfs_node_kind_of(node) == PMFS_CONTEXT_VALUE;
+}
+
+int pmfs_tree_walk(
+	struct pmfs_tree *t, const char *path, struct pmfs_entry *ret, struct pm_error *err)
+{
+	*ret = (struct pmfs_entry){.node = PMFS_NODE_ROOT, .type = PMFS_DIRECTORY};
+	while (*path) {
+		size_t len = strcspn(path, "/");
+		struct pm_bytes name = {(const uint8_t *)path, len};
+		if (len > 0 && !pm_bytes_equal(name, pm_bytes_of("."))) {
+			int r = pmfs_tree_lookup(t, ret->node, name, ret, err);
+			if (r < 0)
+				return r;
+		}
+		path += len + (path[len] == '/');
+	}
+	return 0;
+}
+
+uint32_t pmfs_tree_context_of(pm_node node, uint32_t *ret_column)
+{
+	*ret_column = PM_NONE;
+	switch (pmfs_node_kind_of(node)) {
+	case PMFS_CONTEXT_VALUE: *ret_column = pmfs_node_b(node); return pmfs_node_a(node);
+	case PMFS_CONTEXT:
+	case PMFS_CONTEXT_METRICS:
+	case PMFS_BY_ID_CONTEXT:
+	case PMFS_BY_ID_METRICS: return pmfs_node_a(node);
+	case PMFS_VIEW:
+		return pmfs_node_b(node) >> 20 == PMFS_PLACE_CONTEXT ? pmfs_node_a(node) : PM_NONE;
+	default: return PM_NONE;
+	}
+}

@@ -1,0 +1,154 @@
+/*
+ * The documents that fs/views/ lists for a place, as entries of a directory. A position is
+ * view × PMFS_COLUMN_MOST + column, the column being that of the metric a per-metric file is about.
+ */
+#include "fs/tree/internal.h"
+
+#include "formats/common/text.h"
+
+/* Columns that stand for their metric in export/: the inclusive one, or the only one. */
+static bool is_first_of_group(const struct pmfs_columns *columns, uint32_t column)
+{
+	const struct pmfs_column *c = &columns->columns[column];
+	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
+}
+
+/* The name of a view's file: `*` stands for the metric's export name. */
+static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,
+	uint32_t column, char *out)
+{
+	size_t len = 0;
+	const char *parts[3] = {view->name, "", ""};
+	size_t lens[3] = {strlen(view->name), 0, 0};
+	const char *star = view->each_metric ? strchr(view->name, '*') : NULL;
+	if (star) {
+		parts[1] = columns->columns[column].export;
+		parts[2] = star + 1;
+		lens[0] = (size_t)(star - view->name);
+		lens[1] = strlen(parts[1]);
+		lens[2] = strlen(parts[2]);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		size_t n = lens[i] < PMFS_NAME_SIZE - 1 - len ? lens[i] : PMFS_NAME_SIZE - 1 - len;
+		memcpy(out + len, parts[i], n);
+		len += n;
+	}
+	return len;
+}
+
+static int view_entry(struct pmfs_entry *ret, enum pmfs_place place, uint32_t item, uint32_t view,
+	uint32_t column)
+{
+	ret->node = pmfs_node(PMFS_VIEW, item, pmfs_view_b(place, view, column));
+	ret->type = PMFS_FILE;
+	return 1;
+}
+
+static bool is_present(struct pmfs_tree *t, const struct pmfs_view *view, uint32_t item)
+{
+	return !view->present || view->present(t->model, item);
+}
+
+/* Columns of a per-metric view; NULL, and one name, for the others. */
+static int columns_of(struct pmfs_tree *t, const struct pmfs_view *view,
+	const struct pmfs_columns **ret, uint32_t *ret_n, struct pm_error *err)
+{
+	*ret = NULL;
+	*ret_n = 1;
+	if (!view->each_metric)
+		return 0;
+	int r = pmfs_model_columns(t->model, ret, err);
+	if (r == 0)
+		*ret_n = (*ret)->n < PMFS_COLUMN_MOST ? (*ret)->n : PMFS_COLUMN_MOST;
+	return r;
+}
+
+int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t position = 0;
+	for (;;) {
+		int r = pmfs_place_next(t, place, item, &position, ret, err);
+		if (r <= 0)
+			return r < 0 ? r : pmfs_no_entry();
+		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
+			return 1;
+	}
+}
+
+int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint32_t n_views, n_columns;
+	const struct pmfs_view *const *views = pmfs_views(place, &n_views);
+	const struct pmfs_columns *columns;
+	uint64_t view = *position / PMFS_COLUMN_MOST;
+	uint32_t column = (uint32_t)(*position % PMFS_COLUMN_MOST);
+	for (; view < n_views; view++, column = 0) {
+		if (!is_present(t, views[view], item))
+			continue;
+		int r = columns_of(t, views[view], &columns, &n_columns, err);
+		if (r < 0)
+			return r;
+		while (column < n_columns && columns && !is_first_of_group(columns, column))
+			column++;
+		if (column >= n_columns)
+			continue;
+		*position = view * PMFS_COLUMN_MOST + column + 1;
+		if (column + 1 == PMFS_COLUMN_MOST || !columns)
+			*position = (view + 1) * PMFS_COLUMN_MOST;
+		ret->len = view_name(views[view], columns, column, ret->name);
+		return view_entry(ret, place, item, (uint32_t)view, column);
+	}
+	return 0;
+}
+
+static int check_index(uint32_t index, uint32_t n)
+{
+	return index < n ? 0 : pmfs_no_entry();
+}
+
+int pmfs_place_check(
+	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	int r = 0;
+	switch (place) {
+	case PMFS_PLACE_ROOT:
+	case PMFS_PLACE_EXPORT: return check_index(item, 1);
+	case PMFS_PLACE_CONTEXT:
+		r = pmfs_model_tree(t->model, &tree, err);
+		return r < 0 ? r : check_index(item, tree->n_contexts);
+	case PMFS_PLACE_FUNCTION:
+		return pmfs_dir_function.check(t, pmfs_node(PMFS_FUNCTION, item, 0), err);
+	case PMFS_PLACE_THREAD:
+	case PMFS_PLACE_THREAD_EXPORT:
+		r = pmfs_model_threads(t->model, &threads, err);
+		return r < 0 ? r : check_index(item, threads->n);
+	case PMFS_N_PLACES: break;
+	}
+	return pmfs_no_entry();
+}
+
+int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	uint32_t item = pmfs_node_a(node), b = pmfs_node_b(node), n_views, n_columns;
+	uint32_t place = b >> 20, view = b >> 12 & 0xff, column = b & 0xfff;
+	const struct pmfs_columns *columns;
+	if (place >= PMFS_N_PLACES)
+		return pmfs_no_entry();
+	const struct pmfs_view *const *views = pmfs_views((enum pmfs_place)place, &n_views);
+	if (view >= n_views)
+		return pmfs_no_entry();
+	int r = pmfs_place_check(t, (enum pmfs_place)place, item, err);
+	if (r == 0 && !is_present(t, views[view], item))
+		r = pmfs_no_entry();
+	if (r == 0)
+		r = columns_of(t, views[view], &columns, &n_columns, err);
+	if (r < 0)
+		return r;
+	if (column >= n_columns || (columns && !is_first_of_group(columns, column)))
+		return pmfs_no_entry();
+	return views[view]->document(t->model, item, column, ret, err);
+}
