@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+extern const struct pm_format hpctk_format;
+
 const struct pm_format *const pm_formats[] = {
+	&hpctk_format,
 	NULL,
 };
 

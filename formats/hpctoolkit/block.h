@@ -1,0 +1,62 @@
+/*
+ * Sparse value blocks. profile.db has one a profile, indexed by context, with values by metric;
+ * cct.db has one a context, indexed by metric, with values by profile. Both are an array of values
+ * and an index that says where each key's values begin:
+ *
+ *   index   key | start    key | start    key | start          sorted by key
+ *                   |             |             |
+ *   values  [sub | f64, sub | f64][sub | f64 …][ … ]           n_values, sorted by sub
+ */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_BLOCK_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_BLOCK_H
+
+#include "formats/hpctoolkit/db.h"
+
+struct hpctk_block {
+	const struct hpctk_layout *layout;
+	enum hpctk_file file;
+	struct pm_bytes values, index;
+	uint64_t n_values, values_at, index_at; /* at: in the file */
+	uint32_t n_index;
+	uint8_t value_size, index_size;
+};
+
+/* One index entry: its key, and the values [first, end) that belong to it. */
+struct hpctk_run {
+	uint32_t key;
+	uint64_t first, end;
+};
+
+struct hpctk_block_value {
+	uint32_t sub; /* metric, or profile */
+	double value;
+};
+
+/*
+ * The values of profile `i` of profile.db (the caller knows that i < db->profiles.n), or of the
+ * context with that number in cct.db (an empty block beyond the table). -EINVAL where they do not
+ * lie in the file, or a context's index is not in order; -ENODATA where cct.db is not there, or
+ * cut off before it.
+ */
+int hpctk_profile_block(
+	const struct hpctk_db *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
+int hpctk_context_block(
+	const struct hpctk_db *db, uint64_t number, struct hpctk_block *ret, struct pm_error *err);
+
+/* Index entry i (< n_index). -EINVAL where its values are not in order. */
+int hpctk_block_run(
+	const struct hpctk_block *b, uint32_t i, struct hpctk_run *ret, struct pm_error *err);
+
+/* Are all of the index's keys and values in order? -EINVAL where they are not. O(n_index). */
+int hpctk_block_check(const struct hpctk_block *b, struct pm_error *err);
+
+/* Value v (< n_values). */
+struct hpctk_block_value hpctk_block_value(const struct hpctk_block *b, uint64_t v);
+
+/* The index entry with that key, or HPCTK_NONE. O(log n). */
+uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key);
+
+/* The index entry that value v belongs to, 0 where none begins at or before it. O(log n). */
+uint32_t hpctk_block_entry_of(const struct hpctk_block *b, uint64_t v);
+
+#endif

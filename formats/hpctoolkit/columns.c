@@ -1,0 +1,210 @@
+/*
+ * One pm_metric for each id that profiles store values under. A metric's scopes are a group: the
+ * scope `execution` is inclusive cost; `function` is exclusive cost in flat tables, and in the tree
+ * too unless there is `lex_aware`, which is made for it.
+ */
+#include "formats/hpctoolkit/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/hpctoolkit/values.h"
+
+/* ---- roles ---- */
+
+static bool scope_is(const struct hpctk_quantity *q, const char *name)
+{
+	return pm_bytes_equal(q->scope, pm_bytes_of(name));
+}
+
+/* What stands in the parentheses that end a name: sec of `CPUTIME (sec)`. */
+static struct pm_bytes unit_of(struct pm_bytes name)
+{
+	struct pm_bytes unit = {NULL, 0};
+	if (name.len == 0 || name.p[name.len - 1] != ')')
+		return unit;
+	const uint8_t *open = memrchr(name.p, '(', name.len);
+	if (open)
+		pm_bytes_sub(name, (uint64_t)(open - name.p) + 1,
+			(uint64_t)(name.p + name.len - 1 - open) - 1, &unit);
+	return unit;
+}
+
+/* Metrics of the group at hand that have found their role: of two like scopes the first has it. */
+struct roles {
+	struct pm_metric *execution, *function, *lex_aware;
+};
+
+static void role_assign(struct roles *roles, const struct hpctk_quantity *q, struct pm_metric *m)
+{
+	m->role = PM_ROLE_OTHER;
+	if (scope_is(q, "execution") && !roles->execution) {
+		m->role = PM_ROLE_INCLUSIVE;
+		m->in_tree = m->in_flat = true;
+		roles->execution = m;
+	} else if (scope_is(q, "function") && !roles->function) {
+		m->role = PM_ROLE_EXCLUSIVE;
+		m->in_tree = !roles->lex_aware;
+		m->in_flat = true;
+		roles->function = m;
+	} else if (scope_is(q, "lex_aware") && !roles->lex_aware) {
+		m->role = PM_ROLE_EXCLUSIVE;
+		m->in_tree = true;
+		if (roles->function)
+			roles->function->in_tree = false;
+		roles->lex_aware = m;
+	}
+}
+
+/* Fills c->metrics but for has_values; `group_of` is by quantity. Returns the number of groups. */
+static uint32_t metrics_list(
+	const struct hpctk_metrics *m, struct hpctk_columns *c, uint32_t *group_of)
+{
+	uint32_t n_groups = 0, metric = HPCTK_NONE;
+	struct roles roles = {NULL, NULL, NULL};
+	for (size_t i = 0; i < m->n_quantities; i++) {
+		const struct hpctk_quantity *q = &m->quantities[i];
+		group_of[i] = HPCTK_NONE;
+		if (q->prop_id == HPCTK_NONE || m->of_prop[q->prop_id] != i)
+			continue;
+		if (q->metric != metric) {
+			metric = q->metric;
+			roles = (struct roles){NULL, NULL, NULL};
+			n_groups++;
+		}
+		group_of[i] = n_groups - 1;
+		struct pm_metric *row = &c->metrics[c->list.n++];
+		*row = (struct pm_metric){.id = q->prop_id,
+			.group = group_of[i],
+			.name = q->name,
+			.unit = unit_of(q->name),
+			.scope = q->scope};
+		role_assign(&roles, q, row);
+	}
+	return n_groups;
+}
+
+/* ---- which groups have values ---- */
+
+struct search {
+	const struct hpctk_run_reader *reader;
+	const uint32_t *group_of;
+	bool *seen;      /* by group */
+	uint32_t unseen; /* groups without a value so far: at 0 the search ends */
+};
+
+static void quantity_seen(struct search *s, uint32_t quantity)
+{
+	if (quantity == HPCTK_NONE || s->group_of[quantity] == HPCTK_NONE)
+		return;
+	bool *seen = &s->seen[s->group_of[quantity]];
+	s->unseen -= !*seen;
+	*seen = true;
+}
+
+static void summary_search(struct search *s)
+{
+	const struct hpctk_block *b = &s->reader->summary;
+	for (uint64_t v = 0; v < b->n_values && s->unseen; v++)
+		quantity_seen(s, s->reader->metrics->of_sum[hpctk_block_value(b, v).sub]);
+}
+
+/* An index entry of cct.db says what a context has values of; no value needs to be read. */
+static void cct_search(struct search *s)
+{
+	const struct hpctk_db *db = s->reader->db;
+	for (uint32_t number = 0; number < db->contexts.n && s->unseen; number++) {
+		struct hpctk_block block;
+		struct hpctk_run run;
+		if (hpctk_context_block(db, number, &block, NULL) < 0)
+			continue;
+		for (uint32_t i = 0; i < block.n_index; i++)
+			if (hpctk_block_run(&block, i, &run, NULL) == 0 && run.first < run.end &&
+				run.key < HPCTK_N_IDS)
+				quantity_seen(s, s->reader->metrics->of_prop[run.key]);
+	}
+}
+
+static void threads_search(struct search *s)
+{
+	const struct pm_threads *threads = &s->reader->threads->list;
+	for (uint32_t t = 0; t < threads->n && s->unseen; t++) {
+		struct hpctk_block b;
+		if (hpctk_profile_block(s->reader->db, threads->threads[t].id, &b, NULL) < 0)
+			continue;
+		for (uint64_t v = 0; v < b.n_values && s->unseen; v++)
+			quantity_seen(s, s->reader->metrics->of_prop[hpctk_block_value(&b, v).sub]);
+	}
+}
+
+static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_error *err)
+{
+	struct hpctk_run_reader reader;
+	int r = hpctk_run_reader_init(&reader, db, err);
+	if (r < 0)
+		return r;
+	size_t n = reader.metrics->n_quantities;
+	uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
+	bool *seen = calloc(n + 1, sizeof(*seen));
+	c->metrics = calloc(n + 1, sizeof(*c->metrics));
+	if (group_of && seen && c->metrics) {
+		struct search s = {.reader = &reader, .group_of = group_of, .seen = seen};
+		s.unseen = metrics_list(reader.metrics, c, group_of);
+		summary_search(&s);
+		if (db->present[HPCTK_CCT])
+			cct_search(&s);
+		if (!db->present[HPCTK_CCT] || db->contexts.cut)
+			threads_search(&s);
+		for (uint32_t i = 0; i < c->list.n; i++)
+			c->metrics[i].has_values = seen[c->metrics[i].group];
+		c->list.metrics = c->metrics;
+	} else {
+		r = -ENOMEM;
+	}
+	free(group_of);
+	free(seen);
+	return r;
+}
+
+static int columns_build(void *context, struct pm_error *err)
+{
+	struct hpctk_db *db = context;
+	struct hpctk_columns *c = calloc(1, sizeof(*c));
+	int r = c ? columns_fill(c, db, err) : -ENOMEM;
+	if (r < 0) {
+		hpctk_columns_free(c);
+		return r;
+	}
+	db->columns = c;
+	return 0;
+}
+
+int hpctk_columns_get(struct hpctk_db *db, const struct hpctk_columns **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&db->columns_lazy, columns_build, db, err);
+	*ret = r < 0 ? NULL : db->columns;
+	return r;
+}
+
+void hpctk_columns_free(struct hpctk_columns *c)
+{
+	if (!c)
+		return;
+	free(c->metrics);
+	free(c);
+}
+
+int hpctk_heaviest_quantity(struct hpctk_db *db, uint32_t *ret, struct pm_error *err)
+{
+	const struct hpctk_columns *c;
+	const struct hpctk_metrics *m;
+	int r = hpctk_columns_get(db, &c, err);
+	if (r == 0)
+		r = hpctk_metrics_get(db, &m, err);
+	for (uint32_t i = 0; r == 0 && i < c->list.n; i++)
+		if (c->metrics[i].role == PM_ROLE_INCLUSIVE && c->metrics[i].has_values) {
+			*ret = m->of_prop[c->metrics[i].id];
+			return 1;
+		}
+	return r;
+}

@@ -1,0 +1,20 @@
+/* The metrics as views see them: roles, groups, and which of them have a value anywhere. */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
+
+#include "formats/hpctoolkit/db.h"
+
+struct hpctk_columns {
+	struct pm_metrics list;
+	struct pm_metric *metrics;
+};
+
+/* Found on first need; lives as long as the database. */
+int hpctk_columns_get(struct hpctk_db *db, const struct hpctk_columns **ret, struct pm_error *err);
+
+void hpctk_columns_free(struct hpctk_columns *c);
+
+/* The quantity in the first inclusive column, which orders siblings: 1, or 0 for none. */
+int hpctk_heaviest_quantity(struct hpctk_db *db, uint32_t *ret, struct pm_error *err);
+
+#endif

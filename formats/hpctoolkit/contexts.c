@@ -1,0 +1,430 @@
+/*
+ * Walks the context tree of meta.db into a pm_tree, in the order of the file.
+ *
+ * A record holds where its children are and how many bytes they take; they may stand before or
+ * behind it. The walk keeps a stack of the arrays it is in. Every record visited is paid for out of
+ * the section's size, so an array that is reached twice, or from within itself, ends the walk and
+ * not the program. A record that cannot be read takes its children with it; its siblings stay.
+ */
+#include "formats/hpctoolkit/contexts.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/tree.h"
+#include "formats/hpctoolkit/columns.h"
+#include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/values.h"
+#include "profmount/limits.h"
+
+/* Records of siblings not yet visited. */
+struct siblings {
+	uint64_t at, end; /* in meta.db */
+	uint32_t parent;  /* rank, or PM_NONE */
+};
+
+struct walk {
+	struct hpctk_db *db;
+	struct pm_tree_builder *builder;
+	struct pm_bytes section;
+	uint64_t section_at;
+	uint64_t budget; /* bytes of records that may still be visited */
+	struct siblings *stack;
+	size_t depth, stack_room;
+	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
+	uint32_t *function_of;               /* tree function by row; PM_NONE = not yet used */
+	uint64_t *record_at;                 /* by rank */
+	uint32_t *number;                    /* by rank */
+	size_t record_room, number_room;
+};
+
+static void spoil(struct walk *w, uint64_t at, uint64_t bytes, const char *what)
+{
+	pm_damage_add(&w->db->damage, "meta.db", at, bytes, "context tree: %s", what);
+}
+
+/* Bytes of the section, by their offset in the file. */
+static bool section_sub(const struct walk *w, uint64_t at, uint64_t len, struct pm_bytes *ret)
+{
+	*ret = (struct pm_bytes){NULL, 0};
+	return at >= w->section_at && pm_bytes_sub(w->section, at - w->section_at, len, ret);
+}
+
+/* ---- frames ---- */
+
+static uint32_t path_text(struct walk *w, uint32_t *known, const struct hpctk_rows *rows,
+	uint32_t i, struct hpctk_path (*get)(const struct hpctk_db *db, uint32_t i))
+{
+	if (i >= rows->n)
+		return 0;
+	if (known[i] == 0)
+		known[i] = pm_tree_text(w->builder, get(w->db, i).path, false);
+	return known[i];
+}
+
+static uint32_t module_text(struct walk *w, uint32_t i)
+{
+	return path_text(w, w->module_text, &w->db->modules, i, hpctk_module_get);
+}
+
+static uint32_t source_text(struct walk *w, uint32_t i)
+{
+	return path_text(w, w->source_text, &w->db->sources, i, hpctk_source_get);
+}
+
+/* The tree's index of a function record; only functions with a context get one. */
+static uint32_t function_index(struct walk *w, uint32_t i)
+{
+	if (w->function_of[i] != PM_NONE)
+		return w->function_of[i];
+	struct hpctk_function f = hpctk_function_get(w->db, i);
+	struct pm_function function = {
+		.name = pm_tree_text(w->builder, f.name, false),
+		.file = source_text(w, f.file),
+		.module = module_text(w, f.module),
+		.line = f.line,
+		.id = i,
+		.offset = f.offset,
+	};
+	w->function_of[i] = pm_tree_function(w->builder, &function);
+	return w->function_of[i];
+}
+
+static enum pm_kind kind_of(const struct hpctk_context_record *record)
+{
+	switch (record->lexical_type) {
+	case HPCTK_NONE: return PM_KIND_ENTRY;
+	case 0: return record->relation == 2 ? PM_KIND_INLINED : PM_KIND_FUNCTION;
+	case 1: return PM_KIND_LOOP;
+	case 2: return PM_KIND_LINE;
+	case 3: return PM_KIND_INSTRUCTION;
+	default: return PM_KIND_OTHER;
+	}
+}
+
+/* The row that a field of the record at `at` points to; HPCTK_NONE for none. */
+static uint32_t row_of(struct walk *w, const struct hpctk_rows *rows, uint64_t pointer, uint64_t at,
+	const char *what)
+{
+	uint32_t i = HPCTK_NONE;
+	if (pointer != 0 && !hpctk_row_find(rows, pointer, &i))
+		spoil(w, at, PM_NO_OFFSET, what);
+	return i;
+}
+
+/* A function shows its definition, everything else its own place. */
+static uint32_t frame_of(struct walk *w, const struct hpctk_context_record *record, uint64_t at)
+{
+	const struct hpctk_db *db = w->db;
+	struct pm_frame frame = {.kind = (uint8_t)kind_of(record), .function = PM_NONE};
+	uint32_t function = row_of(w, &db->functions, record->function_at, at,
+		"the context's function is none of the table");
+	uint32_t file = row_of(w, &db->sources, record->file_at, at,
+		"the context's source file is none of the table");
+	uint32_t module = row_of(w, &db->modules, record->module_at, at,
+		"the context's load module is none of the table");
+	if (function != HPCTK_NONE)
+		frame.function = function_index(w, function);
+	if (frame.kind == PM_KIND_FUNCTION || frame.kind == PM_KIND_INLINED) {
+		if (function == HPCTK_NONE)
+			return pm_tree_intern(w->builder, &frame);
+		struct hpctk_function f = hpctk_function_get(db, function);
+		frame.name = pm_tree_text(w->builder, f.name, false);
+		frame.file = source_text(w, f.file);
+		frame.module = module_text(w, f.module);
+		frame.line = f.line;
+		frame.offset = f.offset;
+		frame.has_offset = f.module != HPCTK_NONE;
+	} else {
+		if (frame.kind == PM_KIND_ENTRY)
+			frame.name = pm_tree_text(
+				w->builder, hpctk_string_get(db, record->name_at), false);
+		if (frame.kind == PM_KIND_OTHER)
+			frame.code = (uint16_t)record->lexical_type;
+		frame.file = source_text(w, file);
+		frame.module = module_text(w, module);
+		frame.line = record->line;
+		frame.offset = record->offset;
+		frame.has_offset = record->has_point;
+	}
+	return pm_tree_intern(w->builder, &frame);
+}
+
+/* ---- the walk ---- */
+
+/* Puts the children's array on the stack. */
+static int children_enter(
+	struct walk *w, const struct hpctk_context_record *record, uint64_t at, uint32_t rank)
+{
+	struct pm_bytes children;
+	if (record->children_size == 0)
+		return 0;
+	if (!section_sub(w, record->children_at, record->children_size, &children)) {
+		spoil(w, at, PM_NO_OFFSET, "the context's children do not lie in the section");
+		return 0;
+	}
+	if (w->depth == PM_LIMIT_DEPTH) {
+		spoil(w, at, PM_NO_OFFSET, "deeper than 1000000 levels");
+		return 0;
+	}
+	if (pm_list_room(&w->stack, w->depth, &w->stack_room, sizeof(*w->stack)) < 0)
+		return -ENOMEM;
+	w->stack[w->depth++] = (struct siblings){
+		record->children_at, record->children_at + record->children_size, rank};
+	return 0;
+}
+
+/* Adds the context of a record and enters its children. */
+static int context_add(
+	struct walk *w, const struct hpctk_context_record *record, uint64_t at, uint32_t parent)
+{
+	uint32_t rank = pm_tree_count(w->builder);
+	if (record->id == 0) {
+		spoil(w, at, PM_NO_OFFSET, "a context with the reserved id 0");
+		return 0;
+	}
+	if (pm_list_room(&w->record_at, rank, &w->record_room, sizeof(*w->record_at)) < 0 ||
+		pm_list_room(&w->number, rank, &w->number_room, sizeof(*w->number)) < 0)
+		return -ENOMEM;
+	uint32_t frame = frame_of(w, record, at);
+	if (frame == PM_NONE || pm_tree_add(w->builder, parent, frame, record->id) == PM_NONE)
+		return -ENOMEM;
+	w->record_at[rank] = at;
+	w->number[rank] = record->id;
+	return children_enter(w, record, at, rank);
+}
+
+/* Takes `size` bytes off the budget; false where more is visited than the section holds. */
+static bool pay(struct walk *w, uint64_t at, uint64_t size)
+{
+	if (size <= w->budget) {
+		w->budget -= size;
+		return true;
+	}
+	spoil(w, at, PM_NO_OFFSET, "contexts overlap; the rest of the tree is left out");
+	w->depth = 0;
+	return false;
+}
+
+/* Visits the next record of the innermost array, or leaves the array. */
+static int step(struct walk *w)
+{
+	const struct hpctk_layout *l = &w->db->layout;
+	struct siblings *top = &w->stack[w->depth - 1];
+	uint64_t at = top->at, left = top->end - top->at;
+	uint32_t parent = top->parent;
+	struct hpctk_context_record record;
+	struct pm_bytes d;
+	size_t size = 0;
+	if (left == 0) {
+		w->depth--;
+		return 0;
+	}
+	if (left >= hpctk_context_head(l) && section_sub(w, at, left, &d))
+		size = hpctk_context_size(l, d.p);
+	if (size == 0 || size > left) {
+		spoil(w, at, left, "a record that goes beyond the array it is in");
+		w->depth--;
+		return 0;
+	}
+	top->at += size;
+	if (!pay(w, at, size))
+		return 0;
+	if (!hpctk_context_decode(l, d.p, size, &record)) {
+		spoil(w, at, size, "a record shorter than its flags need; its subtree is left out");
+		return 0;
+	}
+	return context_add(w, &record, at, parent);
+}
+
+static int subtrees_walk(struct walk *w)
+{
+	int r = 0;
+	while (w->depth > 0 && r == 0)
+		r = step(w);
+	return r;
+}
+
+static int entries_walk(struct walk *w, const uint8_t *head)
+{
+	const struct hpctk_layout *l = &w->db->layout;
+	uint64_t at = hpctk_u64(l, head + 0x00);
+	uint16_t n = hpctk_u16(l, head + 0x08);
+	uint8_t stride = head[0x0a];
+	int r = 0;
+	if (n && stride < HPCTK_ENTRY) {
+		spoil(w, w->section_at, PM_NO_OFFSET, "records of entry points are too small");
+		return 0;
+	}
+	for (uint16_t i = 0; i < n && r == 0; i++, at += stride) {
+		struct hpctk_context_record record;
+		struct pm_bytes d;
+		if (!section_sub(w, at, HPCTK_ENTRY, &d)) {
+			spoil(w, at, PM_NO_OFFSET, "an entry point outside of the section");
+			return 0;
+		}
+		hpctk_entry_decode(l, d.p, &record);
+		r = context_add(w, &record, at, PM_NONE);
+		if (r == 0)
+			r = subtrees_walk(w);
+	}
+	return r;
+}
+
+static int roots_walk(struct walk *w, const uint8_t *head)
+{
+	struct hpctk_context_record roots = {
+		.children_size = hpctk_u64(&w->db->layout, head + 0x00),
+		.children_at = hpctk_u64(&w->db->layout, head + 0x08),
+	};
+	int r = children_enter(w, &roots, w->section_at, PM_NONE);
+	return r < 0 ? r : subtrees_walk(w);
+}
+
+static int section_walk(struct walk *w)
+{
+	const struct hpctk_section *s = &w->db->meta[HPCTK_CONTEXT_SECTION];
+	struct pm_bytes file = hpctk_bytes(w->db, HPCTK_META), head;
+	bool entries = w->db->layout.generation >= HPCTK_JUNE;
+	if (s->at < file.len)
+		pm_bytes_sub(file, s->at, s->size < file.len - s->at ? s->size : file.len - s->at,
+			&w->section);
+	w->section_at = s->at;
+	w->budget = w->section.len;
+	if (w->section.len < s->size)
+		spoil(w, s->at, s->size, "the section does not lie in the file");
+	if (!pm_bytes_sub(w->section, 0, entries ? HPCTK_ENTRIES : HPCTK_ROOTS, &head)) {
+		spoil(w, s->at, s->size, "the section is too short for its head");
+		return 0;
+	}
+	return entries ? entries_walk(w, head.p) : roots_walk(w, head.p);
+}
+
+/* ---- from the walk to the tree ---- */
+
+/*
+ * Looks up each context in the summary once: for the order of siblings now, and so that nobody has
+ * to search for it again. `entry` and `weight` are by rank; 1 if there is anything to order by.
+ */
+static int weigh(struct walk *w, uint32_t n, uint32_t *entry, double *weight, struct pm_error *err)
+{
+	struct hpctk_run_reader reader;
+	uint32_t quantity;
+	int ordered = hpctk_heaviest_quantity(w->db, &quantity, err);
+	int r = ordered < 0 ? ordered : hpctk_run_reader_init(&reader, w->db, err);
+	if (r < 0)
+		return r;
+	bool summed = hpctk_block_check(&reader.summary, NULL) == 0;
+	for (uint32_t rank = 0; rank < n; rank++) {
+		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank]) : HPCTK_NONE;
+		if (ordered)
+			weight[rank] =
+				hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
+	}
+	return ordered;
+}
+
+static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *err)
+{
+	uint32_t n = pm_tree_count(w->builder);
+	uint32_t *entry = malloc((n + (size_t)1) * sizeof(*entry));
+	double *weight = malloc((n + (size_t)1) * sizeof(*weight));
+	t->in_summary = malloc((n + (size_t)1) * sizeof(*t->in_summary));
+	int r = -ENOMEM;
+	if (entry && weight && t->in_summary)
+		r = weigh(w, n, entry, weight, err);
+	if (r >= 0) {
+		r = pm_tree_freeze(w->builder, r ? weight : NULL, &t->tree, &t->of_rank, err);
+		w->builder = NULL;
+	}
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		t->in_summary[t->of_rank[i]] = entry[i];
+	free(entry);
+	free(weight);
+	return r;
+}
+
+static int walk_init(struct walk *w, struct hpctk_db *db)
+{
+	*w = (struct walk){
+		.db = db,
+		.builder = pm_tree_builder_new(),
+		.module_text = calloc(db->modules.n + 1u, sizeof(*w->module_text)),
+		.source_text = calloc(db->sources.n + 1u, sizeof(*w->source_text)),
+		.function_of = malloc((db->functions.n + (size_t)1) * sizeof(*w->function_of)),
+	};
+	if (!w->builder || !w->module_text || !w->source_text || !w->function_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < db->functions.n; i++)
+		w->function_of[i] = PM_NONE;
+	return 0;
+}
+
+static void walk_done(struct walk *w)
+{
+	pm_tree_builder_free(w->builder);
+	free(w->stack);
+	free(w->module_text);
+	free(w->source_text);
+	free(w->function_of);
+	free(w->record_at);
+	free(w->number);
+}
+
+static int tree_build(void *context, struct pm_error *err)
+{
+	struct hpctk_db *db = context;
+	struct hpctk_tree *t = calloc(1, sizeof(*t));
+	struct walk w;
+	int r = walk_init(&w, db);
+	if (r == 0)
+		r = t ? section_walk(&w) : -ENOMEM;
+	if (r == 0)
+		r = tree_finish(&w, t, err);
+	if (r == 0) {
+		t->record_at = w.record_at;
+		w.record_at = NULL;
+		db->tree = t;
+	} else {
+		hpctk_tree_free(t);
+		pm_error_set(err, r, "meta.db", db->meta[HPCTK_CONTEXT_SECTION].at,
+			"no memory for the context tree");
+	}
+	walk_done(&w);
+	return r;
+}
+
+int hpctk_tree_get(struct hpctk_db *db, const struct hpctk_tree **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&db->tree_lazy, tree_build, db, err);
+	*ret = r < 0 ? NULL : db->tree;
+	return r;
+}
+
+void hpctk_tree_free(struct hpctk_tree *t)
+{
+	if (!t)
+		return;
+	pm_tree_free(t->tree);
+	free(t->of_rank);
+	free(t->record_at);
+	free(t->in_summary);
+	free(t);
+}
+
+bool hpctk_context_get(const struct hpctk_db *db, const struct hpctk_tree *t, uint32_t rank,
+	struct hpctk_context_record *ret)
+{
+	const struct hpctk_layout *l = &db->layout;
+	bool entry = l->generation >= HPCTK_JUNE && t->tree->parent[t->of_rank[rank]] == PM_NONE;
+	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), d;
+	uint64_t at = t->record_at[rank];
+	if (!pm_bytes_sub(file, at, entry ? HPCTK_ENTRY : hpctk_context_head(l), &d))
+		return false;
+	if (entry) {
+		hpctk_entry_decode(l, d.p, ret);
+		return true;
+	}
+	return pm_bytes_sub(file, at, hpctk_context_size(l, d.p), &d) &&
+		hpctk_context_decode(l, d.p, d.len, ret);
+}

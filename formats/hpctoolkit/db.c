@@ -1,0 +1,232 @@
+/*
+ * Opens the files of a database and finds their tables. Everything here is a few reads in headers,
+ * so that opening costs the same for any size; what the tables hold is not looked at. A table
+ * that is cut off is used as far as it goes.
+ */
+#include "formats/hpctoolkit/db.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "formats/hpctoolkit/layout.h"
+#include "profmount/profile.h"
+
+static const char *const section_names[HPCTK_N_META_SECTIONS] = {
+	[HPCTK_GENERAL_SECTION] = "general properties",
+	[HPCTK_KINDS_SECTION] = "identifier names",
+	[HPCTK_METRICS_SECTION] = "metrics",
+	[HPCTK_CONTEXT_SECTION] = "context tree",
+	[HPCTK_STRINGS_SECTION] = "strings",
+	[HPCTK_MODULES_SECTION] = "load modules",
+	[HPCTK_FILES_SECTION] = "source files",
+	[HPCTK_FUNCTIONS_SECTION] = "functions",
+};
+
+const char *hpctk_file_name(enum hpctk_file file)
+{
+	static const char *const names[HPCTK_N_FILES] = {
+		[HPCTK_META] = "meta.db",
+		[HPCTK_PROFILE] = "profile.db",
+		[HPCTK_CCT] = "cct.db",
+		[HPCTK_TRACE] = "trace.db",
+	};
+	return names[file];
+}
+
+/* Opens one file and checks what it is. An optional one that is broken goes into damage. */
+static int file_open(struct hpctk_db *db, enum hpctk_file file, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	bool optional = file > HPCTK_PROFILE;
+	int r = pm_input_open(&db->files[file], db->folder, hpctk_file_name(file), &why);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = hpctk_magic_check(hpctk_bytes(db, file), file, &why);
+	db->present[file] = r == 0;
+	if (optional && (r == -EINVAL || r == -EIO)) {
+		pm_damage_add(&db->damage, hpctk_file_name(file), 0, PM_NO_OFFSET, "%s", why.text);
+		return 0;
+	}
+	if (r < 0 && err && !err->code)
+		*err = why;
+	return r;
+}
+
+static int files_open(struct hpctk_db *db, struct pm_error *err)
+{
+	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++) {
+		int r = file_open(db, i, err);
+		if (r < 0)
+			return r;
+	}
+	for (enum hpctk_file i = HPCTK_META; i <= HPCTK_PROFILE; i++)
+		if (!db->present[i])
+			return pm_error_set(err, -EINVAL, hpctk_file_name(i), PM_NO_OFFSET,
+				"is missing: without it there is no database");
+	return 0;
+}
+
+/*
+ * The rows of a table that lie in the file; what is cut off, or a stride that is too small for the
+ * records, goes into damage.
+ */
+static void rows_open(struct hpctk_db *db, enum hpctk_file file, const struct hpctk_table *table,
+	uint32_t need, const char *what, struct hpctk_rows *ret)
+{
+	struct pm_bytes bytes = hpctk_bytes(db, file);
+	const char *name = hpctk_file_name(file);
+	*ret = (struct hpctk_rows){.at = table->at, .n = table->n, .stride = table->stride};
+	if (table->n == 0 ||
+		pm_bytes_table(bytes, table->at, table->n, table->stride, need, &ret->rows))
+		return;
+	ret->n = 0;
+	ret->cut = true;
+	if (table->stride < need) {
+		pm_damage_add(&db->damage, name, table->at, PM_NO_OFFSET,
+			"%s: records of %u bytes are smaller than the %u of this layout", what,
+			table->stride, need);
+		return;
+	}
+	if (table->at < bytes.len)
+		ret->n = (uint32_t)((bytes.len - table->at) / table->stride);
+	pm_bytes_table(bytes, table->at, ret->n, table->stride, need, &ret->rows);
+	pm_damage_add(&db->damage, name, table->at, (uint64_t)table->n * table->stride,
+		"%s: of %u records only %u lie in the file", what, table->n, ret->n);
+}
+
+/* The head of a section, `need` bytes long; what is not in the file goes into damage. */
+static bool section_open(struct hpctk_db *db, enum hpctk_file file,
+	const struct hpctk_section *section, size_t need, const char *what, struct pm_bytes *ret)
+{
+	struct pm_bytes bytes = hpctk_bytes(db, file), whole;
+	bool inside = pm_bytes_sub(bytes, section->at, section->size, &whole);
+	bool begins = pm_bytes_sub(bytes, section->at, need, ret);
+	if (!inside || (need && (!begins || section->size < need)))
+		pm_damage_add(&db->damage, hpctk_file_name(file), section->at, section->size,
+			"%s: the section does not lie in the file", what);
+	return begins;
+}
+
+static void meta_table_open(
+	struct hpctk_db *db, enum hpctk_meta_section section, uint32_t need, struct hpctk_rows *ret)
+{
+	struct pm_bytes head;
+	struct hpctk_table table;
+	if (!section_open(db, HPCTK_META, &db->meta[section], HPCTK_TABLE - 2,
+		    section_names[section], &head))
+		return;
+	hpctk_table16_decode(&db->layout, head.p, &table);
+	rows_open(db, HPCTK_META, &table, need, section_names[section], ret);
+}
+
+/* Only big-endian databases count kinds in 16 bits; in the others garbage follows the 8 bits. */
+static void kinds_open(struct hpctk_db *db)
+{
+	const struct hpctk_section *section = &db->meta[HPCTK_KINDS_SECTION];
+	struct pm_bytes head;
+	if (!section_open(db, HPCTK_META, section, HPCTK_KINDS, section_names[HPCTK_KINDS_SECTION],
+		    &head))
+		return;
+	struct hpctk_table table = {
+		.at = hpctk_u64(&db->layout, head.p),
+		.n = db->layout.big ? hpctk_u16(&db->layout, head.p + 8) : head.p[8],
+		.stride = 8,
+	};
+	rows_open(db, HPCTK_META, &table, 8, section_names[HPCTK_KINDS_SECTION], &db->kinds);
+}
+
+static int meta_open(struct hpctk_db *db, struct pm_error *err)
+{
+	struct pm_bytes header, none;
+	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), HPCTK_FILE_HEADER,
+		    (uint64_t)HPCTK_N_META_SECTIONS * HPCTK_SECTION, &header))
+		return pm_error_set(
+			err, -EINVAL, "meta.db", HPCTK_FILE_HEADER, "ends within its header");
+	for (unsigned i = 0; i < HPCTK_N_META_SECTIONS; i++)
+		hpctk_section_decode(
+			&db->layout, header.p + (size_t)i * HPCTK_SECTION, &db->meta[i]);
+	section_open(db, HPCTK_META, &db->meta[HPCTK_STRINGS_SECTION], 0,
+		section_names[HPCTK_STRINGS_SECTION], &none);
+	kinds_open(db);
+	meta_table_open(db, HPCTK_MODULES_SECTION, HPCTK_MODULE, &db->modules);
+	meta_table_open(db, HPCTK_FILES_SECTION, HPCTK_SOURCE, &db->sources);
+	meta_table_open(db, HPCTK_FUNCTIONS_SECTION, HPCTK_FUNCTION, &db->functions);
+	return 0;
+}
+
+/* The one table that profile.db, cct.db and trace.db begin with. */
+static void first_table_open(struct hpctk_db *db, enum hpctk_file file, uint32_t need,
+	const char *what, struct hpctk_rows *ret)
+{
+	struct pm_bytes head;
+	struct hpctk_section section;
+	struct hpctk_table table;
+	if (!db->present[file])
+		return;
+	hpctk_section_decode(&db->layout, hpctk_bytes(db, file).p + HPCTK_FILE_HEADER, &section);
+	if (!section_open(db, file, &section, HPCTK_TABLE - 3, what, &head))
+		return;
+	hpctk_table8_decode(&db->layout, head.p, &table);
+	if (file == HPCTK_PROFILE && db->layout.generation == HPCTK_FIRST && table.stride < need)
+		table.stride = need; /* its text gives no usable place for the size */
+	rows_open(db, file, &table, need, what, ret);
+}
+
+static void trace_bounds_open(struct hpctk_db *db)
+{
+	struct hpctk_section section;
+	struct pm_bytes head;
+	db->first_ns = db->last_ns = PM_NO_TIME;
+	if (!db->present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
+		return;
+	hpctk_section_decode(
+		&db->layout, hpctk_bytes(db, HPCTK_TRACE).p + HPCTK_FILE_HEADER, &section);
+	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), section.at, HPCTK_TRACES_TIMED, &head))
+		return;
+	db->first_ns = hpctk_u64(&db->layout, head.p + 0x10);
+	db->last_ns = hpctk_u64(&db->layout, head.p + 0x18);
+}
+
+int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
+{
+	*db = (struct hpctk_db){
+		.folder = fcntl(folder, F_DUPFD_CLOEXEC, 0),
+		.damage = PM_DAMAGE_LIST_INIT,
+		.metrics_lazy = PM_LAZY_INIT,
+		.columns_lazy = PM_LAZY_INIT,
+		.tree_lazy = PM_LAZY_INIT,
+		.threads_lazy = PM_LAZY_INIT,
+		.span_lazy = PM_LAZY_INIT,
+		.documents_lazy = PM_LAZY_INIT,
+		.sources_lazy = PM_LAZY_INIT,
+		.damage_lazy = PM_LAZY_INIT,
+	};
+	int r = db->folder < 0
+		? pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the directory cannot be kept open")
+		: files_open(db, err);
+	if (r == 0)
+		r = hpctk_layout_detect(db, err);
+	if (r == 0)
+		r = meta_open(db, err);
+	if (r < 0) {
+		hpctk_db_close(db);
+		return r;
+	}
+	uint32_t context_size = db->layout.generation == HPCTK_FIRST ? 8 : HPCTK_BLOCK;
+	first_table_open(
+		db, HPCTK_PROFILE, hpctk_profile_size(&db->layout), "profiles", &db->profiles);
+	first_table_open(db, HPCTK_CCT, context_size, "contexts", &db->contexts);
+	first_table_open(db, HPCTK_TRACE, HPCTK_TRACE_HEADER, "traces", &db->traces);
+	trace_bounds_open(db);
+	return 0;
+}
+
+void hpctk_db_close(struct hpctk_db *db)
+{
+	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
+		pm_input_close(&db->files[i]);
+	if (db->folder >= 0)
+		close(db->folder);
+	pm_damage_done(&db->damage);
+}

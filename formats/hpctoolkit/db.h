@@ -1,0 +1,98 @@
+/*
+ * An open database: the mapped files, the layout they share, and where their tables lie. All of it
+ * is fixed once hpctk_db_open has returned; what takes work to find out is behind the lazies.
+ */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_DB_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_DB_H
+
+#include "formats/common/damage.h"
+#include "formats/common/input.h"
+#include "formats/common/lazy.h"
+#include "formats/hpctoolkit/records.h"
+#include "profmount/profile.h"
+
+enum hpctk_file { HPCTK_META, HPCTK_PROFILE, HPCTK_CCT, HPCTK_TRACE, HPCTK_N_FILES };
+
+/* Sections of meta.db in the order of its header. */
+enum hpctk_meta_section {
+	HPCTK_GENERAL_SECTION,
+	HPCTK_KINDS_SECTION,
+	HPCTK_METRICS_SECTION,
+	HPCTK_CONTEXT_SECTION,
+	HPCTK_STRINGS_SECTION,
+	HPCTK_MODULES_SECTION,
+	HPCTK_FILES_SECTION,
+	HPCTK_FUNCTIONS_SECTION,
+	HPCTK_N_META_SECTIONS,
+};
+
+/* An array of records that lies in its file: row i is at rows.p + i × stride. */
+struct hpctk_rows {
+	struct pm_bytes rows;
+	uint64_t at; /* in the file */
+	uint32_t n;
+	uint32_t stride;
+	bool cut; /* the file promises more rows than it holds */
+};
+
+#define HPCTK_N_FACTS 3
+
+struct hpctk_db {
+	int folder; /* the database's directory */
+	struct pm_input files[HPCTK_N_FILES];
+	bool present[HPCTK_N_FILES]; /* the file is there and can be read */
+	struct hpctk_layout layout;
+	char version[8]; /* of meta.db: 4.0 */
+	struct pm_fact facts[HPCTK_N_FACTS];
+
+	struct hpctk_section meta[HPCTK_N_META_SECTIONS];
+	struct hpctk_rows kinds; /* pointers to names */
+	struct hpctk_rows modules, sources, functions;
+	struct hpctk_rows profiles;
+	struct hpctk_rows contexts; /* of cct.db */
+	struct hpctk_rows traces;
+	uint64_t first_ns, last_ns; /* the bounds that trace.db claims; PM_NO_TIME = none */
+
+	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
+
+	struct pm_lazy metrics_lazy, columns_lazy, tree_lazy, threads_lazy, span_lazy;
+	struct pm_lazy documents_lazy, sources_lazy, damage_lazy;
+	struct hpctk_metrics *metrics;
+	struct hpctk_columns *columns;
+	struct hpctk_tree *tree;
+	struct hpctk_threads *threads;
+	struct hpctk_documents *documents;
+	struct hpctk_sources *copied;
+	uint64_t origin_ns, duration_ns;
+	struct pm_damages damages;
+};
+
+/*
+ * Opens the database in directory `folder` (borrowed). -ENOTSUP for versions that we do not read,
+ * -EINVAL for files that do not belong together; on failure nothing is left open.
+ */
+int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err);
+
+/* Closes the files; what the lazies made is given back by those who made it. */
+void hpctk_db_close(struct hpctk_db *db);
+
+static inline struct pm_bytes hpctk_bytes(const struct hpctk_db *db, enum hpctk_file file)
+{
+	return db->files[file].bytes;
+}
+
+static inline const uint8_t *hpctk_row(const struct hpctk_rows *rows, uint64_t i)
+{
+	return pm_bytes_row(rows->rows, i, rows->stride);
+}
+
+/* meta.db, profile.db, cct.db, trace.db */
+const char *hpctk_file_name(enum hpctk_file file);
+
+/* The profile's mutable parts, for lazies and the damage list, which lock for themselves. */
+static inline struct hpctk_db *hpctk_db_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * HPCToolkit databases, version 4: a directory with meta.db and profile.db, and mostly with cct.db
+ * and trace.db. Recognises and opens them; the model is in model.c, the bytes are described in
+ * docs/formats/hpctoolkit.md.
+ */
+#include "profmount/format.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/model.h"
+
+/* The beginning of one of the database's files below a directory; its length. */
+static size_t head_read(int folder, const char *name, uint8_t *head, size_t room)
+{
+	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = pread(fd, head, room, 0);
+	close(fd);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static bool begins(const uint8_t *head, size_t len, const char *magic)
+{
+	return len >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
+}
+
+/* What older versions and incomplete databases get, so that open() says why. */
+enum { SURE = 100, NO_META = 40, TOO_OLD = 20 };
+
+static int probe(const struct pm_candidate *c)
+{
+	uint8_t head[16];
+	if (!c->folder)
+		return begins(c->head.p, c->head.len, "HPCTOOLKITmeta") ? SURE : 0;
+	size_t n = head_read(c->fd, "meta.db", head, sizeof(head));
+	if (begins(head, n, "HPCTOOLKITmeta"))
+		return SURE;
+	n = head_read(c->fd, "profile.db", head, sizeof(head));
+	if (begins(head, n, "HPCTOOLKITprof"))
+		return NO_META;
+	return begins(head, n, "HPCPROF-") ? TOO_OLD : 0;
+}
+
+/* The database's directory, also for a path to its meta.db. Returns a descriptor or -1. */
+static int folder_open(const struct pm_candidate *c)
+{
+	if (c->folder)
+		return fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	char *path = strdup(c->path);
+	char *slash = path ? strrchr(path, '/') : NULL;
+	int fd = -1;
+	if (slash) {
+		slash[1] = '\0';
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else if (path) {
+		fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	free(path);
+	return fd;
+}
+
+static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	(void)options; /* nothing is scanned while opening */
+	struct hpctk_db *db = malloc(sizeof(*db));
+	if (!db)
+		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	int folder = folder_open(c);
+	int r = folder < 0 ? pm_error_set(err, -EIO, c->path, PM_NO_OFFSET,
+				     "its directory cannot be opened: %s", strerror(errno))
+			   : hpctk_db_open(db, folder, err);
+	if (folder >= 0)
+		close(folder);
+	if (r < 0) {
+		free(db);
+		return r;
+	}
+	hpctk_model_init(db, ret);
+	return 0;
+}
+
+static void format_close(struct pm_profile *p)
+{
+	hpctk_model_done(p);
+}
+
+const struct pm_format hpctk_format = {
+	.name = "hpctoolkit",
+	.summary = "HPCToolkit database, version 4.0 (released and draft layouts)",
+	.probe = probe,
+	.open = format_open,
+	.close = format_close,
+};

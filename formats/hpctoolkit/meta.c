@@ -1,0 +1,88 @@
+/*
+ * The flat tables of meta.db. Nothing is kept: a row is decoded whenever it is asked for. Fields
+ * that cannot be read come out empty here and are named by damage.c.
+ */
+#include "formats/hpctoolkit/meta.h"
+
+bool hpctk_string_find(const struct hpctk_db *db, uint64_t at, struct pm_bytes *ret)
+{
+	return pm_bytes_cstr(hpctk_bytes(db, HPCTK_META), at, ret);
+}
+
+struct pm_bytes hpctk_string_get(const struct hpctk_db *db, uint64_t at)
+{
+	struct pm_bytes s = {NULL, 0};
+	if (at != 0)
+		hpctk_string_find(db, at, &s);
+	return s;
+}
+
+void hpctk_general_get(
+	const struct hpctk_db *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description)
+{
+	struct pm_bytes head;
+	*ret_title = *ret_description = (struct pm_bytes){NULL, 0};
+	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), db->meta[HPCTK_GENERAL_SECTION].at,
+		    HPCTK_GENERAL, &head))
+		return;
+	*ret_title = hpctk_string_get(db, hpctk_u64(&db->layout, head.p + 0x00));
+	*ret_description = hpctk_string_get(db, hpctk_u64(&db->layout, head.p + 0x08));
+}
+
+struct pm_bytes hpctk_kind_name(const struct hpctk_db *db, uint32_t kind)
+{
+	if (kind >= db->kinds.n)
+		return (struct pm_bytes){NULL, 0};
+	return hpctk_string_get(db, hpctk_u64(&db->layout, hpctk_row(&db->kinds, kind)));
+}
+
+static struct hpctk_path path_get(
+	const struct hpctk_db *db, const struct hpctk_rows *rows, uint32_t i)
+{
+	struct hpctk_path_record record;
+	hpctk_path_decode(&db->layout, hpctk_row(rows, i), &record);
+	return (struct hpctk_path){record.flags, hpctk_string_get(db, record.path_at)};
+}
+
+struct hpctk_path hpctk_module_get(const struct hpctk_db *db, uint32_t i)
+{
+	return path_get(db, &db->modules, i);
+}
+
+struct hpctk_path hpctk_source_get(const struct hpctk_db *db, uint32_t i)
+{
+	return path_get(db, &db->sources, i);
+}
+
+struct hpctk_function hpctk_function_get(const struct hpctk_db *db, uint32_t i)
+{
+	struct hpctk_function_record record;
+	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);
+	return (struct hpctk_function){
+		.name = hpctk_string_get(db, record.name_at),
+		.module = hpctk_row_get(&db->modules, record.module_at),
+		.file = hpctk_row_get(&db->sources, record.file_at),
+		.line = record.line,
+		.offset = record.offset,
+	};
+}
+
+bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret)
+{
+	*ret = HPCTK_NONE;
+	if (rows->n == 0 || at < rows->at)
+		return false;
+	uint64_t i = (at - rows->at) / rows->stride;
+	if (i >= rows->n || i * rows->stride != at - rows->at)
+		return false;
+	*ret = (uint32_t)i;
+	return true;
+}
+
+uint32_t hpctk_row_get(const struct hpctk_rows *rows, uint64_t at)
+{
+	uint32_t i = HPCTK_NONE;
+	if (at != 0)
+		hpctk_row_find(rows, at, &i);
+	return i;
+}

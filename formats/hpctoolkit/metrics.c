@@ -1,0 +1,301 @@
+/*
+ * Reads the metrics section. Older layouts nest: metric → scopes → summaries. Since June 2022
+ * scopes are a table of their own, and a metric has instances of scopes beside summaries, which
+ * both point at a scope. Either way it becomes one list of quantities (metric × scope) and one of
+ * summaries. What cannot be read goes into damage and the rest is used.
+ */
+#include "formats/hpctoolkit/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/hpctoolkit/meta.h"
+
+struct reader {
+	struct hpctk_db *db;
+	struct hpctk_metrics *m;
+	struct hpctk_metrics_head head;
+	struct hpctk_rows scopes;
+	struct pm_map
+		of_scope; /* (metric, scope) → quantity, for summaries that point at a scope */
+	uint32_t budget;  /* records that may still be read: arrays can share their bytes */
+};
+
+/* Ids have 16 bits. A sound section has one record an id, and a few for metrics and scopes. */
+#define BUDGET (8 * HPCTK_N_IDS)
+
+static void spoil(struct reader *r, uint64_t at, const char *what)
+{
+	pm_damage_add(&r->db->damage, "meta.db", at, PM_NO_OFFSET, "metrics: %s", what);
+}
+
+/* An array inside meta.db; empty, with a row in damage, where it is not. */
+static void array_open(struct reader *r, uint64_t at, uint32_t n, uint32_t stride, uint32_t need,
+	struct hpctk_rows *ret)
+{
+	*ret = (struct hpctk_rows){.at = at, .stride = stride};
+	if (n == 0)
+		return;
+	if (n > r->budget) {
+		spoil(r, at, "more records than there can be ids");
+		return;
+	}
+	if (!pm_bytes_table(hpctk_bytes(r->db, HPCTK_META), at, n, stride, need, &ret->rows)) {
+		spoil(r, at, "an array that does not lie in the file");
+		return;
+	}
+	ret->n = n;
+	r->budget -= n;
+}
+
+static int quantity_add(struct reader *r, const struct hpctk_quantity *q, uint32_t *ret)
+{
+	struct hpctk_metrics *m = r->m;
+	if (pm_list_room(&m->quantities, m->n_quantities, &m->quantity_room, sizeof(*q)) < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)m->n_quantities;
+	m->quantities[m->n_quantities++] = *q;
+	if (q->prop_id != HPCTK_NONE && m->of_prop[q->prop_id] == HPCTK_NONE)
+		m->of_prop[q->prop_id] = *ret;
+	return 0;
+}
+
+static int summary_add(struct reader *r, const struct hpctk_summary *s)
+{
+	struct hpctk_metrics *m = r->m;
+	struct hpctk_quantity *q = &m->quantities[s->quantity];
+	if (pm_list_room(&m->summaries, m->n_summaries, &m->summary_room, sizeof(*s)) < 0)
+		return -ENOMEM;
+	m->summaries[m->n_summaries++] = *s;
+	q->n_summaries++;
+	bool is_sum = s->combine == 0 && pm_bytes_equal(s->formula, pm_bytes_of("$$"));
+	if (is_sum && s->stat_id != HPCTK_NONE && q->sum_id == HPCTK_NONE) {
+		q->sum_id = s->stat_id;
+		if (m->of_sum[s->stat_id] == HPCTK_NONE)
+			m->of_sum[s->stat_id] = s->quantity;
+	}
+	return 0;
+}
+
+/* Gives quantities from `first` on that have no summary an empty one. */
+static int summaries_complete(struct reader *r, size_t first)
+{
+	int status = 0;
+	for (size_t i = first; i < r->m->n_quantities && status == 0; i++)
+		if (r->m->quantities[i].n_summaries == 0)
+			status = summary_add(r,
+				&(struct hpctk_summary){.quantity = (uint32_t)i,
+					.combine = HPCTK_NONE,
+					.stat_id = HPCTK_NONE});
+	return status;
+}
+
+static int summary_read(struct reader *r, uint32_t quantity, const struct hpctk_summary_record *s)
+{
+	struct hpctk_summary summary = {.quantity = quantity,
+		.combine = s->combine,
+		.stat_id = s->stat_id,
+		.formula = hpctk_string_get(r->db, s->formula_at)};
+	return summary_add(r, &summary);
+}
+
+/* ---- nested ---- */
+
+static int nested_scope_read(
+	struct reader *r, uint32_t metric, struct pm_bytes name, const uint8_t *d)
+{
+	const struct hpctk_layout *l = &r->db->layout;
+	struct hpctk_instance_record scope;
+	struct hpctk_rows summaries;
+	uint32_t quantity;
+	hpctk_instance_decode(l, d, &scope);
+	int status = quantity_add(r,
+		&(struct hpctk_quantity){.metric = metric,
+			.prop_id = scope.prop_id,
+			.sum_id = HPCTK_NONE,
+			.scope_type = HPCTK_NONE,
+			.propagation = HPCTK_NONE,
+			.name = name,
+			.scope = hpctk_string_get(r->db, scope.name_at)},
+		&quantity);
+	if (status < 0)
+		return status;
+	array_open(
+		r, scope.summaries_at, scope.n_summaries, r->head.summary_size, 0x10, &summaries);
+	for (uint32_t i = 0; i < summaries.n && status == 0; i++) {
+		struct hpctk_summary_record s;
+		hpctk_summary_decode(l, hpctk_row(&summaries, i), &s);
+		status = summary_read(r, quantity, &s);
+	}
+	return status;
+}
+
+static int nested_metric_read(
+	struct reader *r, uint32_t metric, const struct hpctk_metric_record *record)
+{
+	struct pm_bytes name = hpctk_string_get(r->db, record->name_at);
+	struct hpctk_rows scopes;
+	int status = 0;
+	array_open(
+		r, record->instances_at, record->n_instances, r->head.instance_size, 0x18, &scopes);
+	for (uint32_t i = 0; i < scopes.n && status == 0; i++)
+		status = nested_scope_read(r, metric, name, hpctk_row(&scopes, i));
+	return status;
+}
+
+/* ---- shared scopes ---- */
+
+/* The quantity of a metric at the scope whose record stands at `scope_at`, made if need be. */
+static int shared_quantity(
+	struct reader *r, const struct hpctk_quantity *metric, uint64_t scope_at, uint32_t *ret)
+{
+	uint32_t i;
+	bool fresh = false;
+	struct hpctk_scope_record scope;
+	struct hpctk_quantity q = *metric;
+	*ret = HPCTK_NONE;
+	if (!hpctk_row_find(&r->scopes, scope_at, &i)) {
+		spoil(r, scope_at, "a pointer to a scope that leads to none");
+		return 0;
+	}
+	uint32_t *known =
+		pm_map_put(&r->of_scope, (uint64_t)metric->metric << 32 | i, HPCTK_NONE, &fresh);
+	if (!known)
+		return -ENOMEM;
+	if (!fresh && q.prop_id == HPCTK_NONE) {
+		*ret = *known;
+		return 0;
+	}
+	hpctk_scope_decode(&r->db->layout, hpctk_row(&r->scopes, i), &scope);
+	q.scope_type = scope.type;
+	q.propagation = scope.propagation;
+	q.scope = hpctk_string_get(r->db, scope.name_at);
+	int status = quantity_add(r, &q, ret);
+	if (fresh)
+		*known = *ret;
+	return status;
+}
+
+static int shared_summaries_read(
+	struct reader *r, const struct hpctk_quantity *metric, const struct hpctk_rows *summaries)
+{
+	int status = 0;
+	for (uint32_t i = 0; i < summaries->n && status == 0; i++) {
+		struct hpctk_summary_record s;
+		uint32_t quantity;
+		hpctk_summary_decode(&r->db->layout, hpctk_row(summaries, i), &s);
+		status = shared_quantity(r, metric, s.scope_at, &quantity);
+		if (status == 0 && quantity != HPCTK_NONE)
+			status = summary_read(r, quantity, &s);
+	}
+	return status;
+}
+
+static int shared_metric_read(
+	struct reader *r, uint32_t metric, const struct hpctk_metric_record *record)
+{
+	struct hpctk_rows instances, summaries;
+	struct hpctk_quantity q = {.metric = metric,
+		.prop_id = HPCTK_NONE,
+		.sum_id = HPCTK_NONE,
+		.name = hpctk_string_get(r->db, record->name_at)};
+	uint32_t ignored;
+	int status = 0;
+	array_open(r, record->instances_at, record->n_instances, r->head.instance_size, 0x10,
+		&instances);
+	for (uint32_t i = 0; i < instances.n && status == 0; i++) {
+		struct hpctk_instance_record instance;
+		hpctk_instance_decode(&r->db->layout, hpctk_row(&instances, i), &instance);
+		q.prop_id = instance.prop_id;
+		status = shared_quantity(r, &q, instance.scope_at, &ignored);
+	}
+	q.prop_id = HPCTK_NONE;
+	array_open(r, record->summaries_at, record->n_summaries, r->head.summary_size, 0x18,
+		&summaries);
+	if (status == 0)
+		status = shared_summaries_read(r, &q, &summaries);
+	return status;
+}
+
+/* ---- the section ---- */
+
+static int section_read(struct reader *r)
+{
+	struct hpctk_db *db = r->db;
+	bool shared = db->layout.generation >= HPCTK_JUNE;
+	struct hpctk_rows metrics;
+	struct pm_bytes head;
+	int status = 0;
+	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), db->meta[HPCTK_METRICS_SECTION].at,
+		    shared ? HPCTK_METRICS_SHARED : HPCTK_METRICS_NESTED, &head)) {
+		spoil(r, db->meta[HPCTK_METRICS_SECTION].at, "the section is cut off");
+		return 0;
+	}
+	hpctk_metrics_head_decode(&db->layout, head.p, &r->head);
+	if (shared)
+		array_open(r, r->head.scopes_at, r->head.n_scopes, r->head.scope_size, 0x10,
+			&r->scopes);
+	array_open(r, r->head.metrics_at, r->head.n_metrics, r->head.metric_size,
+		shared ? 0x20 : 0x18, &metrics);
+	r->m->n_metrics = metrics.n;
+	for (uint32_t i = 0; i < metrics.n && status == 0; i++) {
+		struct hpctk_metric_record record;
+		size_t first = r->m->n_quantities;
+		hpctk_metric_decode(&db->layout, hpctk_row(&metrics, i), &record);
+		status = shared ? shared_metric_read(r, i, &record)
+				: nested_metric_read(r, i, &record);
+		if (status == 0)
+			status = summaries_complete(r, first);
+	}
+	return status;
+}
+
+static uint32_t *ids_new(void)
+{
+	uint32_t *ids = malloc(HPCTK_N_IDS * sizeof(*ids));
+	if (ids)
+		memset(ids, 0xff, HPCTK_N_IDS * sizeof(*ids)); /* HPCTK_NONE */
+	return ids;
+}
+
+static int metrics_build(void *context, struct pm_error *err)
+{
+	struct hpctk_db *db = context;
+	struct hpctk_metrics *m = calloc(1, sizeof(*m));
+	int status = -ENOMEM;
+	if (m) {
+		m->of_prop = ids_new();
+		m->of_sum = ids_new();
+	}
+	if (m && m->of_prop && m->of_sum) {
+		struct reader r = {.db = db, .m = m, .budget = BUDGET};
+		status = section_read(&r);
+		pm_map_done(&r.of_scope);
+	}
+	if (status < 0) {
+		hpctk_metrics_free(m);
+		return pm_error_set(err, status, "meta.db", PM_NO_OFFSET, "no memory for metrics");
+	}
+	db->metrics = m;
+	return 0;
+}
+
+int hpctk_metrics_get(struct hpctk_db *db, const struct hpctk_metrics **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&db->metrics_lazy, metrics_build, db, err);
+	*ret = r < 0 ? NULL : db->metrics;
+	return r;
+}
+
+void hpctk_metrics_free(struct hpctk_metrics *m)
+{
+	if (!m)
+		return;
+	free(m->quantities);
+	free(m->summaries);
+	free(m->of_prop);
+	free(m->of_sum);
+	free(m);
+}

@@ -1,0 +1,43 @@
+/* The metrics section of meta.db: which numbers profiles and the summary store. */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
+
+#include "formats/hpctoolkit/db.h"
+
+/* A metric in one propagation scope. Profiles store its values under `prop_id`. */
+struct hpctk_quantity {
+	uint32_t metric;      /* index in the database */
+	uint32_t prop_id;     /* HPCTK_NONE: named by summaries only */
+	uint32_t sum_id;      /* summary statistic: sum of the values; HPCTK_NONE: there is none */
+	uint32_t scope_type;  /* HPCTK_NONE: not stored */
+	uint32_t propagation; /* HPCTK_NONE: not stored */
+	uint32_t n_summaries;
+	struct pm_bytes name, scope;
+};
+
+/* A statistic that the summary profile stores under `stat_id`. */
+struct hpctk_summary {
+	uint32_t quantity; /* index */
+	uint32_t combine;  /* 0 sum, 1 min, 2 max */
+	uint32_t stat_id;  /* HPCTK_NONE: a quantity without any statistic */
+	struct pm_bytes formula;
+};
+
+struct hpctk_metrics {
+	uint32_t n_metrics;
+	struct hpctk_quantity *quantities; /* database order: adjacent for one metric */
+	size_t n_quantities, quantity_room;
+	struct hpctk_summary *summaries; /* database order, each quantity at least once */
+	size_t n_summaries, summary_room;
+	uint32_t *of_prop; /* quantity by prop_id, HPCTK_NONE for others; HPCTK_N_IDS of them */
+	uint32_t *of_sum;  /* quantity by sum_id */
+};
+
+#define HPCTK_N_IDS 0x10000u /* metric ids have 16 bits */
+
+/* Read on first need; lives as long as the database. */
+int hpctk_metrics_get(struct hpctk_db *db, const struct hpctk_metrics **ret, struct pm_error *err);
+
+void hpctk_metrics_free(struct hpctk_metrics *m);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * The model of a database: hands out what the readers have found, in the terms of the seam. No
+ * bytes are read here.
+ */
+#include "formats/hpctoolkit/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/common/text.h"
+#include "formats/hpctoolkit/columns.h"
+#include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/damage.h"
+#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/metrics.h"
+#include "formats/hpctoolkit/threads.h"
+#include "formats/hpctoolkit/trace.h"
+#include "formats/hpctoolkit/values.h"
+
+static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	const struct hpctk_tree *t;
+	int r = hpctk_tree_get(hpctk_db_of(p), &t, err);
+	*ret = r < 0 ? NULL : t->tree;
+	return r;
+}
+
+static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	const struct hpctk_columns *c;
+	int r = hpctk_columns_get(hpctk_db_of(p), &c, err);
+	*ret = r < 0 ? NULL : &c->list;
+	return r;
+}
+
+static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	const struct hpctk_threads *t;
+	int r = hpctk_threads_get(hpctk_db_of(p), &t, err);
+	*ret = r < 0 ? NULL : &t->list;
+	return r;
+}
+
+static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
+	struct pm_error *err)
+{
+	const struct hpctk_db *db = hpctk_db_of(p);
+	const struct hpctk_threads *t;
+	struct hpctk_block block;
+	int r = hpctk_threads_get(hpctk_db_of(p), &t, err);
+	if (r == 0)
+		r = hpctk_profile_block(db, t->list.threads[thread].id, &block, err);
+	if (r < 0)
+		return r;
+	*ret = (struct pm_thread_counts){.contexts = block.n_index, .values = block.n_values};
+	return 0;
+}
+
+static int facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	(void)err;
+	const struct hpctk_db *db = hpctk_db_of(p);
+	*ret = db->facts;
+	*ret_n = HPCTK_N_FACTS;
+	return 0;
+}
+
+static bool changed(const struct pm_profile *p)
+{
+	struct hpctk_db *db = hpctk_db_of(p);
+	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
+		if (db->present[i] && pm_input_changed(&db->files[i]))
+			return true;
+	return false;
+}
+
+static const struct pm_profile_ops ops = {
+	.tree = tree,
+	.metrics = metrics,
+	.threads = threads,
+	.thread_counts = thread_counts,
+	.run_costs = hpctk_run_costs,
+	.thread_costs = hpctk_thread_costs,
+	.context_costs = hpctk_context_costs,
+	.samples = hpctk_samples,
+	.span = hpctk_span,
+	.facts = facts,
+	.damage = hpctk_damage,
+	.changed = changed,
+};
+
+static void facts_init(struct hpctk_db *db, struct pm_bytes description)
+{
+	const uint8_t *head = hpctk_bytes(db, HPCTK_META).p;
+	snprintf(db->version, sizeof(db->version), "%u.%u", head[0x0e], head[0x0f]);
+	db->facts[0] = (struct pm_fact){"version", pm_cell_str(db->version)};
+	db->facts[1] =
+		(struct pm_fact){"byte_order", pm_cell_str(db->layout.big ? "big" : "little")};
+	db->facts[2] = (struct pm_fact){"description", pm_cell_text(description)};
+}
+
+/* The bound that trace.db states, if it is in this century; else the age of the file. */
+static uint64_t time_of_measurement(const struct hpctk_db *db)
+{
+	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
+	return db->first_ns >= year_2000 && db->first_ns < year_2100
+		? db->first_ns
+		: db->files[HPCTK_META].mtime_ns;
+}
+
+void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret)
+{
+	struct pm_bytes description;
+	ret->ops = &ops;
+	ret->layout = hpctk_layout_name(&db->layout);
+	hpctk_general_get(db, &ret->title, &description);
+	facts_init(db, description);
+	ret->mtime_ns = time_of_measurement(db);
+	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
+		ret->input_bytes += hpctk_bytes(db, i).len;
+	ret->kind_of_tree = "samples";
+	ret->has_lines = true;
+	ret->self = db;
+}
+
+void hpctk_model_done(struct pm_profile *p)
+{
+	struct hpctk_db *db = hpctk_db_of(p);
+	hpctk_tree_free(db->tree);
+	hpctk_columns_free(db->columns);
+	hpctk_metrics_free(db->metrics);
+	hpctk_threads_free(db->threads);
+	hpctk_db_close(db);
+	free(db);
+}

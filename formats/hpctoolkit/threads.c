@@ -1,0 +1,223 @@
+/*
+ * Builds the list of threads from profile.db's identifier tuples and trace.db's headers. Per
+ * thread there is an identity and a trace line, nothing per value or sample.
+ */
+#include "formats/hpctoolkit/threads.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/text.h"
+#include "formats/hpctoolkit/meta.h"
+
+/* Levels of a tuple. Real ones have up to five; each is a level of directories. */
+#define MAX_IDS 64
+
+bool hpctk_profile_is_summary(const struct hpctk_db *db, uint32_t i)
+{
+	struct hpctk_profile_record record;
+	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
+	return record.flags == HPCTK_NONE ? i == 0 : record.flags & 1;
+}
+
+bool hpctk_tuple_find(const struct hpctk_db *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
+{
+	struct pm_bytes file = hpctk_bytes(db, HPCTK_PROFILE), head;
+	uint32_t skip = hpctk_tuple_head(&db->layout);
+	struct hpctk_profile_record record;
+	*ret = (struct pm_bytes){NULL, 0};
+	*ret_n = 0;
+	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
+	if (record.tuple_at == 0)
+		return true;
+	if (!pm_bytes_sub(file, record.tuple_at, skip, &head))
+		return false;
+	uint32_t n = hpctk_u16(&db->layout, head.p);
+	if (n > MAX_IDS ||
+		!pm_bytes_table(
+			file, record.tuple_at + skip, n, HPCTK_TUPLE_ID, HPCTK_TUPLE_ID, ret))
+		return false;
+	*ret_n = n;
+	return true;
+}
+
+uint32_t hpctk_thread_of(const struct hpctk_db *db, const struct hpctk_threads *t, uint32_t profile)
+{
+	return profile < db->profiles.n ? t->of_profile[profile] : PM_NONE;
+}
+
+struct builder {
+	struct hpctk_db *db;
+	struct hpctk_threads *t;
+	struct pm_thread *threads;
+	const char **keys;
+	size_t n_keys, key_room;
+};
+
+/* A kind's name as a column and directory key: lower case, nothing that a path or CSV minds. */
+static const char *key_name(struct builder *b, uint32_t kind)
+{
+	struct pm_bytes name = hpctk_kind_name(b->db, kind);
+	if (name.len == 0 || name.len > 64)
+		return pm_arena_printf(&b->t->arena, "kind%u", kind);
+	char *s = pm_arena_printf(&b->t->arena, "%.*s", (int)name.len, (const char *)name.p);
+	for (char *c = s; c && *c; c++) {
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c - 'A' + 'a');
+		else if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9'))
+			*c = '_';
+	}
+	return s;
+}
+
+/* The index of a key, by name: few and short, so a walk over them will do. */
+static int key_index(struct builder *b, const char *name, uint32_t *ret)
+{
+	if (!name)
+		return -ENOMEM;
+	for (*ret = 0; *ret < b->n_keys; (*ret)++)
+		if (strcmp(b->keys[*ret], name) == 0)
+			return 0;
+	if (pm_list_room(&b->keys, b->n_keys, &b->key_room, sizeof(*b->keys)) < 0)
+		return -ENOMEM;
+	b->keys[b->n_keys++] = name;
+	return 0;
+}
+
+/* A profile without a readable tuple still needs a directory: it is named by its index. */
+static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *thread)
+{
+	struct pm_bytes ids;
+	uint32_t n;
+	if (!hpctk_tuple_find(b->db, profile, &ids, &n))
+		pm_damage_add(&b->db->damage, "profile.db",
+			b->db->profiles.at + (uint64_t)profile * b->db->profiles.stride,
+			b->db->profiles.stride, "profile %u: its identifier tuple cannot be read",
+			profile);
+	thread->n_identity = n ? n : 1;
+	struct pm_identity *identity =
+		pm_arena_array(&b->t->arena, thread->n_identity, sizeof(*identity));
+	if (!identity)
+		return -ENOMEM;
+	thread->identity = identity;
+	identity[0].value = profile;
+	int r = n ? 0 : key_index(b, "profile", &identity[0].key);
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		struct hpctk_tuple_id id;
+		hpctk_tuple_id_decode(&b->db->layout, pm_bytes_row(ids, i, HPCTK_TUPLE_ID), &id);
+		identity[i].value = id.logical;
+		r = key_index(b, key_name(b, id.kind), &identity[i].key);
+	}
+	return r;
+}
+
+static int identities_read(struct builder *b)
+{
+	uint32_t n = 0;
+	int r = 0;
+	b->t->summary = PM_NONE;
+	for (uint32_t i = 0; i < b->db->profiles.n && r == 0; i++) {
+		b->t->of_profile[i] = PM_NONE;
+		if (hpctk_profile_is_summary(b->db, i)) {
+			if (b->t->summary == PM_NONE)
+				b->t->summary = i;
+			continue;
+		}
+		b->threads[n].id = i;
+		b->t->of_profile[i] = n;
+		r = identity_read(b, i, &b->threads[n++]);
+	}
+	b->t->list.n = n;
+	return r;
+}
+
+/* One trace header; what it says goes to its thread, unless another one was first. */
+static void line_read(struct builder *b, uint32_t i)
+{
+	struct hpctk_db *db = b->db;
+	uint64_t at = db->traces.at + (uint64_t)i * db->traces.stride;
+	struct hpctk_trace_record record;
+	struct pm_bytes samples;
+	hpctk_trace_decode(&db->layout, hpctk_row(&db->traces, i), &record);
+	uint32_t thread = hpctk_thread_of(db, b->t, record.profile);
+	if (thread == PM_NONE || b->t->lines[thread].present) {
+		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+			thread == PM_NONE ? "trace %u is of profile %u, which is no thread"
+					  : "trace %u is another one of profile %u",
+			i, record.profile);
+		return;
+	}
+	struct hpctk_line *line = &b->t->lines[thread];
+	*line = (struct hpctk_line){.at = record.at, .present = true};
+	b->threads[thread].has_trace = true;
+	if (record.end == record.at)
+		return;
+	if (record.end < record.at ||
+		!pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), record.at, record.end - record.at,
+			&samples)) {
+		line->damaged = true;
+		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+			"trace %u: its samples do not lie in the file", i);
+		return;
+	}
+	line->n = samples.len / HPCTK_SAMPLE;
+	b->threads[thread].n_samples = line->n;
+	if (samples.len % HPCTK_SAMPLE)
+		pm_damage_add(&db->damage, "trace.db", record.at + line->n * HPCTK_SAMPLE,
+			samples.len % HPCTK_SAMPLE, "trace %u ends within a sample", i);
+}
+
+static int threads_fill(struct builder *b)
+{
+	struct pm_arena *arena = &b->t->arena;
+	size_t n = b->db->profiles.n;
+	b->threads = pm_arena_array(arena, n, sizeof(*b->threads));
+	b->t->of_profile = pm_arena_array(arena, n, sizeof(*b->t->of_profile));
+	b->t->lines = pm_arena_array(arena, n, sizeof(*b->t->lines));
+	if (!b->threads || !b->t->of_profile || !b->t->lines)
+		return -ENOMEM;
+	int r = identities_read(b);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < b->db->traces.n; i++)
+		line_read(b, i);
+	const char **keys = pm_arena_array(arena, b->n_keys, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_keys; i++)
+		keys[i] = b->keys[i];
+	b->t->list.threads = b->threads;
+	b->t->list.keys = keys;
+	b->t->list.n_keys = (uint32_t)b->n_keys;
+	return 0;
+}
+
+static int threads_build(void *context, struct pm_error *err)
+{
+	struct hpctk_db *db = context;
+	struct hpctk_threads *t = calloc(1, sizeof(*t));
+	struct builder b = {.db = db, .t = t};
+	int r = t ? threads_fill(&b) : -ENOMEM;
+	free(b.keys);
+	if (r < 0) {
+		hpctk_threads_free(t);
+		return pm_error_set(err, r, "profile.db", PM_NO_OFFSET, "no memory for threads");
+	}
+	db->threads = t;
+	return 0;
+}
+
+int hpctk_threads_get(struct hpctk_db *db, const struct hpctk_threads **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&db->threads_lazy, threads_build, db, err);
+	*ret = r < 0 ? NULL : db->threads;
+	return r;
+}
+
+void hpctk_threads_free(struct hpctk_threads *t)
+{
+	if (!t)
+		return;
+	pm_arena_done(&t->arena);
+	free(t);
+}

@@ -1,0 +1,41 @@
+/* Profiles as threads: identity, trace line. The summary profile is none. */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_THREADS_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_THREADS_H
+
+#include "formats/common/arena.h"
+#include "formats/hpctoolkit/db.h"
+
+/* Samples of one thread: n of them from `at` in trace.db. */
+struct hpctk_line {
+	uint64_t at, n;
+	bool present; /* it has a trace, possibly an empty one */
+	bool damaged; /* … whose samples do not lie in the file */
+};
+
+struct hpctk_threads {
+	struct pm_threads list;
+	struct pm_arena arena;
+	uint32_t *of_profile;     /* thread by profile index, PM_NONE for summaries */
+	struct hpctk_line *lines; /* by thread */
+	uint32_t summary;         /* profile index of the summary profile, or PM_NONE */
+};
+
+/* Found on first need; lives as long as the database. */
+int hpctk_threads_get(struct hpctk_db *db, const struct hpctk_threads **ret, struct pm_error *err);
+
+void hpctk_threads_free(struct hpctk_threads *t);
+
+/* The thread of a profile index as values and traces name it, or PM_NONE. */
+uint32_t hpctk_thread_of(
+	const struct hpctk_db *db, const struct hpctk_threads *t, uint32_t profile);
+
+/* Is profile i a summary over threads? */
+bool hpctk_profile_is_summary(const struct hpctk_db *db, uint32_t i);
+
+/*
+ * The identifier tuple of profile i: `*ret` ids of `*ret_n`, HPCTK_TUPLE_ID bytes each. None for a
+ * summary; false where it does not lie in the file or is longer than any real one.
+ */
+bool hpctk_tuple_find(const struct hpctk_db *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);
+
+#endif
