@@ -70,10 +70,10 @@ static bool size_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
 
 static int refuse_if_changed(struct pmfs_engine *e, struct pm_error *err)
 {
-	const struct pm_profile *p = e->profile;
-	if (!p->ops->changed || !p->ops->changed(p))
+	if (!pm_profile_changed(e->profile))
 		return 0;
-	return pm_error_set(err, -EIO, p->source, PM_NO_OFFSET, "has changed since it was opened");
+	return pm_error_set(
+		err, -EIO, e->profile->source, PM_NO_OFFSET, "has changed since it was opened");
 }
 
 struct build {

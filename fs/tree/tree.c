@@ -123,6 +123,18 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 	return r;
 }
 
+/*
+ * "There is no such entry" holds only for the source that was opened: nobody may remember it of one
+ * that has changed since.
+ */
+static int none(struct pmfs_tree *t, int result, struct pm_error *err)
+{
+	if (!pm_profile_changed(t->profile))
+		return result;
+	return pm_error_set(
+		err, -EIO, t->profile->source, PM_NO_OFFSET, "has changed since it was opened");
+}
+
 int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
@@ -131,6 +143,8 @@ int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, str
 	if (r < 0)
 		return r;
 	r = d->lookup(t, dir, name, ret, err);
+	if (r == -ENOENT && (!err || !err->code))
+		return none(t, r, err);
 	return r < 0 ? r : 0;
 }
 
@@ -139,7 +153,9 @@ int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pm
 {
 	const struct pmfs_dir *d;
 	int r = dir_of(t, dir, &d, err);
-	return r < 0 ? r : d->next(t, dir, cookie, ret, err);
+	if (r == 0)
+		r = d->next(t, dir, cookie, ret, err);
+	return r == 0 ? none(t, 0, err) : r;
 }
 
 int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)

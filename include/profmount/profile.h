@@ -337,4 +337,10 @@ struct pm_profile {
 	void *self;                  /* the format's own */
 };
 
+/* See pm_profile_ops.changed. What was read before the question is then not to be trusted. */
+static inline bool pm_profile_changed(const struct pm_profile *p)
+{
+	return p->ops->changed && p->ops->changed(p);
+}
+
 #endif
