@@ -2,13 +2,21 @@
 #include "fs/views/catalog.h"
 
 static const struct pmfs_view *const root[] = {
+	&pmfs_readme_txt,
+	&pmfs_summary_txt,
 	&pmfs_info_json,
 	&pmfs_metrics_csv,
 	&pmfs_contexts_csv,
 	&pmfs_contexts_tsv,
 	&pmfs_functions_csv,
 	&pmfs_functions_tsv,
+	&pmfs_lines_csv,
+	&pmfs_lines_tsv,
+	&pmfs_callers_csv,
+	&pmfs_callers_tsv,
 	&pmfs_threads_csv,
+	&pmfs_imbalance_csv,
+	&pmfs_hotpath_txt,
 	&pmfs_damage_csv,
 };
 
@@ -20,12 +28,23 @@ static const struct pmfs_view *const context[] = {
 	&pmfs_context_values,
 };
 
+static const struct pmfs_view *const function[] = {
+	&pmfs_function_info,
+	&pmfs_function_metrics,
+	&pmfs_function_callers,
+	&pmfs_function_callees,
+	&pmfs_function_contexts,
+	&pmfs_function_source,
+};
+
 static const struct pmfs_view *const thread[] = {
+	&pmfs_thread_summary,
 	&pmfs_thread_profile_csv,
 	&pmfs_thread_profile_tsv,
 	&pmfs_thread_values,
 	&pmfs_thread_trace_csv,
 	&pmfs_thread_trace_tsv,
+	&pmfs_thread_functions_csv,
 };
 
 #define PLACE(views)                                                                               \
@@ -39,6 +58,7 @@ static const struct {
 } places[PMFS_N_PLACES] = {
 	[PMFS_PLACE_ROOT] = PLACE(root),
 	[PMFS_PLACE_CONTEXT] = PLACE(context),
+	[PMFS_PLACE_FUNCTION] = PLACE(function),
 	[PMFS_PLACE_THREAD] = PLACE(thread),
 };
 

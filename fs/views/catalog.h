@@ -4,18 +4,28 @@
 
 #include "fs/views/views.h"
 
+extern const struct pmfs_view pmfs_readme_txt, pmfs_summary_txt;
 extern const struct pmfs_view pmfs_info_json;
 extern const struct pmfs_view pmfs_metrics_csv;
 extern const struct pmfs_view pmfs_contexts_csv, pmfs_contexts_tsv;
 extern const struct pmfs_view pmfs_functions_csv, pmfs_functions_tsv;
+extern const struct pmfs_view pmfs_lines_csv, pmfs_lines_tsv;
+extern const struct pmfs_view pmfs_callers_csv, pmfs_callers_tsv;
 extern const struct pmfs_view pmfs_threads_csv;
+extern const struct pmfs_view pmfs_imbalance_csv;
+extern const struct pmfs_view pmfs_hotpath_txt;
 extern const struct pmfs_view pmfs_damage_csv;
 
 extern const struct pmfs_view pmfs_context_info, pmfs_context_path, pmfs_context_metrics;
 extern const struct pmfs_view pmfs_context_threads, pmfs_context_values;
 
+extern const struct pmfs_view pmfs_function_info, pmfs_function_metrics;
+extern const struct pmfs_view pmfs_function_callers, pmfs_function_callees;
+extern const struct pmfs_view pmfs_function_contexts, pmfs_function_source;
+
 extern const struct pmfs_view pmfs_thread_profile_csv, pmfs_thread_profile_tsv;
 extern const struct pmfs_view pmfs_thread_values;
 extern const struct pmfs_view pmfs_thread_trace_csv, pmfs_thread_trace_tsv;
+extern const struct pmfs_view pmfs_thread_functions_csv, pmfs_thread_summary;
 
 #endif

@@ -261,30 +261,3 @@ const struct pmfs_view pmfs_context_values = {
 	.present = has_threads,
 	.document = context_values,
 };
-
-/* ---- metrics/<column> ---- */
-
-static int render_number(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	const struct pmfs_columns *columns;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0)
-		return r;
-	double *cells = malloc((columns->n + 1) * sizeof(*cells));
-	if (!cells)
-		return pmfs_no_memory(err);
-	r = pmfs_run_cells(m, (uint32_t)doc->text.a, false, cells, err);
-	if (r == 0)
-		pm_text_f64(out, cells[doc->text.b]);
-	free(cells);
-	pm_text_char(out, '\n');
-	return r < 0 ? r : pm_text_status(out);
-}
-
-struct pm_doc pmfs_context_number(struct pmfs_model *m, uint32_t context, uint32_t column)
-{
-	struct pm_doc doc = pmfs_doc_of_text(m, context, render_number);
-	doc.text.b = column;
-	return doc;
-}

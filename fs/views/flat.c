@@ -3,11 +3,53 @@
 
 #include <stdlib.h>
 
+#include "profmount/limits.h"
+
+#include "formats/common/list.h"
+
 void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (outer || c->columns[i].role != PM_ROLE_INCLUSIVE)
 			pmfs_add(&to[i], cells[i]);
+}
+
+int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
+{
+	size_t n_columns = s->columns->n;
+	size_t size = (n_columns ? n_columns : 1) * sizeof(*s->cells);
+	if (s->n >= PM_LIMIT_ITEMS || pm_list_room(&s->cells, s->n, &s->room_cells, size) < 0 ||
+		pm_list_room(&s->until, s->n, &s->room_until, sizeof(*s->until)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_columns; i++)
+		s->cells[s->n * n_columns + i] = NAN;
+	s->until[s->n] = 0;
+	*ret = s->n++;
+	return 0;
+}
+
+void pmfs_sums_add(
+	struct pmfs_sums *s, uint32_t row, uint32_t context, uint32_t end, const double *cells)
+{
+	bool outer = context >= s->until[row];
+	if (outer)
+		s->until[row] = end;
+	pmfs_add_cells(s->columns, s->cells + (size_t)row * s->columns->n, cells, outer);
+}
+
+void pmfs_sums_done(struct pmfs_sums *s)
+{
+	free(s->cells);
+	free(s->until);
+}
+
+uint32_t pmfs_tree_height(const struct pm_tree *tree)
+{
+	uint32_t height = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		if (tree->depth[i] >= height)
+			height = tree->depth[i] + 1;
+	return height;
 }
 
 void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,

@@ -16,6 +16,30 @@ static inline void pmfs_add(double *cell, double value)
 /* Adds a context's cells; inclusive ones only where `outer`: others are in an outer one already. */
 void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer);
 
+/* Rows that are found one after the other while contexts are added up. Zeroed but for columns. */
+struct pmfs_sums {
+	const struct pmfs_columns *columns;
+	uint32_t n;
+	double *cells;   /* columns->n a row */
+	uint32_t *until; /* row → end of the last subtree that counted as an outer one */
+	size_t room_cells, room_until;
+};
+
+/* Adds a row without values. */
+int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret);
+
+/*
+ * Adds the cells of the context, whose subtree ends at `end`, to a row. Contexts come in pre-order:
+ * one is outermost of its row iff it lies at or beyond the end of the last outermost one.
+ */
+void pmfs_sums_add(
+	struct pmfs_sums *s, uint32_t row, uint32_t context, uint32_t end, const double *cells);
+
+void pmfs_sums_done(struct pmfs_sums *s);
+
+/* Levels of the tree: one more than the greatest depth. */
+uint32_t pmfs_tree_height(const struct pm_tree *tree);
+
 /* Cells by column from a row of native values by metric (as pm_edges.values has them). */
 void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
 	const double *values, double *cells);

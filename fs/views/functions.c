@@ -200,9 +200,10 @@ int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, stru
 	static const struct pmfs_part_type type = {functions_build, functions_free};
 	void *part;
 	int r = pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, &part, err);
-	if (r == 0)
-		*ret = &((struct functions_part *)part)->functions;
-	return r;
+	if (r < 0)
+		return r;
+	*ret = &((struct functions_part *)part)->functions;
+	return 0;
 }
 
 /* ---- functions.csv ---- */
@@ -235,8 +236,8 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 	if (r < 0 || rows->at >= f->n)
 		return r;
 	uint32_t row = (uint32_t)rows->at++;
-	pmfs_function_row(f, row, pmfs_function_contexts(f, row),
-		f->cells + (size_t)row * f->columns->n, cells);
+	pmfs_function_row(
+		f, row, pmfs_function_count(f, row), f->cells + (size_t)row * f->columns->n, cells);
 	return 1;
 }
 

@@ -37,7 +37,7 @@ static inline struct pm_bytes pmfs_function_name(const struct pmfs_functions *f,
 }
 
 /* Contexts of a row. */
-static inline uint32_t pmfs_function_contexts(const struct pmfs_functions *f, uint32_t row)
+static inline uint32_t pmfs_function_count(const struct pmfs_functions *f, uint32_t row)
 {
 	return f->first[row + 1] - f->first[row];
 }

@@ -45,7 +45,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_json j = {.out = out, .first = true, .indented = true};
+	struct pm_json j = {.out = out, .indented = true};
 	struct pmfs_counts c;
 	int r = pmfs_count(m, &c, err);
 	if (r < 0)

@@ -1,6 +1,11 @@
-#ifndef TMP_SOURCE_H
-#define TMP_SOURCE_H
+/* Source text with the cost of each line beside it. */
+#ifndef PROFMOUNT_FS_VIEWS_SOURCE_H
+#define PROFMOUNT_FS_VIEWS_SOURCE_H
+
 #include "fs/views/model.h"
-static inline int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *s, struct pm_doc *ret, struct pm_error *err)
-{(void)m;(void)s;(void)ret;(void)err;return -ENOENT;}
+
+/* The document source/X.annotated.txt of one of the profile's sources. */
+int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, struct pm_doc *ret,
+	struct pm_error *err);
+
 #endif

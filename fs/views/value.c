@@ -1,17 +1,21 @@
+/* metrics/<column> of a context: the number that contexts.csv has there. */
 #include "fs/views/value.h"
 
 #include <stdlib.h>
 
-static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+#include "fs/views/flat.h"
+#include "fs/views/tables.h"
+
+static int render_number(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = (struct pmfs_model *)(uintptr_t)doc->text.self;
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pmfs_columns *columns;
 	int r = pmfs_model_columns(m, &columns, err);
 	if (r < 0)
 		return r;
-	double *cells = malloc((columns->n + 1) * sizeof(*cells));
+	double *cells = pmfs_cells_new(columns->n);
 	if (!cells)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pmfs_no_memory(err);
 	r = pmfs_run_cells(m, (uint32_t)doc->text.a, false, cells, err);
 	double value = r < 0 ? 0 : cells[doc->text.b];
 	free(cells);
@@ -26,7 +30,7 @@ static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error
 
 int pmfs_value_document(struct pmfs_model *m, uint32_t context, uint32_t column, struct pm_doc *ret)
 {
-	*ret = (struct pm_doc){.kind = PM_DOC_TEXT,
-		.text = {.render = render, .self = m, .a = context, .b = column}};
+	*ret = pmfs_doc_of_text(m, context, render_number);
+	ret->text.b = column;
 	return 0;
 }

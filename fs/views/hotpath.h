@@ -1,0 +1,20 @@
+/* The path of contexts that holds most of the cost. */
+#ifndef PROFMOUNT_FS_VIEWS_HOTPATH_H
+#define PROFMOUNT_FS_VIEWS_HOTPATH_H
+
+#include "fs/views/model.h"
+
+/* One step: a context and its inclusive cost. */
+struct pmfs_hot {
+	uint32_t context;
+	double value;
+};
+
+/*
+ * From the top down, by the first inclusive column. `*ret` (free()) has `*ret_n` steps, none where
+ * nothing has a cost; `*ret_whole` is the cost of all contexts at the top.
+ */
+int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, double *ret_whole,
+	struct pm_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * imbalance.csv: how unevenly threads share the cost of a context. Contexts that two threads or
+ * more have; a thread that has the context but not the metric counts as 0; the deviation is that
+ * of the population. A row's position is the context's index.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/catalog.h"
+#include "fs/views/imbalance.h"
+#include "fs/views/tables.h"
+#include "fs/views/values.h"
+
+void pmfs_imbalance_free(struct pmfs_imbalance *s)
+{
+	if (!s)
+		return;
+	free(s->spreads);
+	free(s->seen);
+	free(s);
+}
+
+int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err)
+{
+	struct pmfs_imbalance *s = calloc(1, sizeof(*s));
+	if (!s)
+		return pmfs_no_memory(err);
+	s->model = m;
+	int r = pmfs_model_tree(m, &s->tree, err);
+	if (r == 0)
+		r = pmfs_model_columns(m, &s->columns, err);
+	if (r == 0)
+		r = pmfs_model_threads(m, &s->threads, err);
+	if (r == 0) {
+		s->spreads = calloc((size_t)s->columns->n + 1, sizeof(*s->spreads));
+		s->seen = calloc((size_t)s->threads->n + 1, sizeof(*s->seen));
+		if (!s->spreads || !s->seen)
+			r = pmfs_no_memory(err);
+	}
+	if (r < 0) {
+		pmfs_imbalance_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* Welford's method: the sum of squares about the mean does not suffer from large values. */
+static void spread_add(struct pmfs_spread *s, double value, uint32_t thread)
+{
+	if (s->n == 0 || value < s->min)
+		s->min = value;
+	if (s->n == 0 || value > s->max || (value == s->max && thread < s->slowest)) {
+		s->max = value;
+		s->slowest = thread;
+	}
+	s->n++;
+	double off = value - s->mean;
+	s->mean += off / s->n;
+	s->squares += off * (value - s->mean);
+}
+
+/* Counts threads that have the context but no value as zeros. */
+static void spread_finish(struct pmfs_spread *s, uint32_t n_threads)
+{
+	if (s->n == 0 || s->n >= n_threads)
+		return;
+	double all = n_threads, zeros = n_threads - s->n;
+	s->squares += s->mean * s->mean * s->n * zeros / all;
+	s->mean *= s->n / all;
+	s->n = n_threads;
+	s->min = fmin(s->min, 0);
+	if (s->max < 0) {
+		s->max = 0;
+		s->slowest = PM_NONE;
+	}
+}
+
+int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int r;
+	s->round++;
+	s->n_threads = 0;
+	memset(s->spreads, 0, s->columns->n * sizeof(*s->spreads));
+	pmfs_values_start(&values, pmfs_model_profile(s->model), PMFS_COSTS_OF_CONTEXT,
+		pm_tree_number(s->tree, context), 0);
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		if (v->thread >= s->threads->n)
+			continue;
+		if (s->seen[v->thread] != s->round) {
+			s->seen[v->thread] = s->round;
+			s->n_threads++;
+		}
+		uint32_t column = pmfs_column_of(s->columns, v->metric, false);
+		double value = pmfs_value_number(v);
+		if (column != PM_NONE && !isnan(value))
+			spread_add(&s->spreads[column], value, v->thread);
+	}
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		spread_finish(&s->spreads[i], s->n_threads);
+	return r;
+}
+
+/* ---- imbalance.csv ---- */
+
+static int rows_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_imbalance *s;
+	int r = pmfs_imbalance_new(pmfs_model_of(rows->table->self), &s, err);
+	if (r == 0)
+		rows->own = s;
+	return r;
+}
+
+static void rows_done(struct pm_rows *rows)
+{
+	pmfs_imbalance_free(rows->own);
+}
+
+static struct pm_cell *spread_cells(const struct pmfs_spread *s, struct pm_cell *cells)
+{
+	bool known = s->n > 0;
+	cells[0] = known ? pm_cell_f64(s->min) : pm_cell_empty();
+	cells[1] = known ? pm_cell_f64(s->mean) : pm_cell_empty();
+	cells[2] = known ? pm_cell_f64(s->max) : pm_cell_empty();
+	cells[3] = known ? pm_cell_f64(sqrt(s->squares / s->n)) : pm_cell_empty();
+	return cells + 4;
+}
+
+static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_imbalance *s = rows->own;
+	uint32_t context;
+	do {
+		if (rows->at >= s->tree->n_contexts)
+			return 0;
+		context = (uint32_t)rows->at++;
+		int r = pmfs_imbalance_read(s, context, err);
+		if (r < 0)
+			return r;
+	} while (s->n_threads < 2);
+	*cells++ = pm_cell_u64(pm_tree_number(s->tree, context));
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		cells = spread_cells(&s->spreads[i], cells);
+	cells[0] = cells[1] = pm_cell_empty();
+	if (s->columns->first_incl != PM_NONE) {
+		const struct pmfs_spread *first = &s->spreads[s->columns->first_incl];
+		if (first->n > 0 && first->mean != 0)
+			cells[0] = pm_cell_f64(first->max / first->mean);
+		if (first->n > 0 && first->slowest != PM_NONE)
+			cells[1] = pm_cell_u64(s->threads->threads[first->slowest].id);
+	}
+	cells[2] = pm_cell_text(
+		pmfs_frame_name(s->tree, pm_tree_frame(s->tree, context), rows->scratch));
+	return 1;
+}
+
+static int imbalance_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
+	static const char *const before[] = {"context_id", NULL};
+	static const char *const spreads[] = {"_min", "_mean", "_max", "_stddev", NULL};
+	static const char *const after[] = {"imbalance", "slowest_thread_id", "name", NULL};
+	const struct pm_tree *tree;
+	(void)item;
+	int r = pmfs_model_tree(m, &tree, err);
+	if (r < 0)
+		return r;
+	*ret = (struct pm_table){.type = &type, .self = m, .end = tree->n_contexts};
+	return pmfs_model_header(
+		m, before, spreads, after, PM_NONE, &ret->columns, &ret->n_columns, err);
+}
+
+PMFS_TABLE_DOCUMENT(imbalance_csv, PM_DOC_CSV, imbalance_table)
+
+/* Threads that cannot be read are no reason to hide the file: reading it says why. */
+static bool has_several_threads(struct pmfs_model *m, uint32_t item)
+{
+	const struct pm_threads *threads;
+	(void)item;
+	return pmfs_model_threads(m, &threads, NULL) < 0 || threads->n > 1;
+}
+
+const struct pmfs_view pmfs_imbalance_csv = {
+	.name = "imbalance.csv",
+	.about = "How unevenly threads share each context's cost; imbalance = max / mean.",
+	.present = has_several_threads,
+	.document = imbalance_csv,
+};

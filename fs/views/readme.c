@@ -1,0 +1,162 @@
+/*
+ * README.txt: what stands in this mount, what its numbers mean, and commands that work as they
+ * stand, with names of this very data. They run in any POSIX shell with mawk or another awk.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "profmount/limits.h"
+
+#include "fs/views/catalog.h"
+#include "fs/views/recipes.h"
+#include "fs/views/tables.h"
+
+static void add_entry(struct pm_text *out, const char *name, const char *about)
+{
+	pm_text_printf(out, "  %-14s %s\n", name, about);
+}
+
+/* ---- what stands where ---- */
+
+/* The views of the root; a twin without words of its own stands with its .csv. */
+static void add_views(struct pm_text *out, struct pmfs_model *m)
+{
+	char name[64];
+	uint32_t n;
+	const struct pmfs_view *const *views = pmfs_views(PMFS_PLACE_ROOT, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pmfs_view *view = views[i];
+		bool twin = i + 1 < n && !views[i + 1]->about;
+		if (!view->about || (view->present && !view->present(m, 0)))
+			continue;
+		snprintf(name, sizeof(name), "%s%s", view->name, twin ? " .tsv" : "");
+		add_entry(out, name, view->about);
+	}
+}
+
+static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_source *sources;
+	size_t n = 0;
+	int r = p->ops->sources ? p->ops->sources(p, &sources, &n, err) : 0;
+	if (r >= 0 && n > 0)
+		add_entry(out, "source/",
+			p->has_lines
+				? "The program's source; X.annotated.txt has the cost of each line."
+				: "The program's source.");
+	return r < 0 ? r : 0;
+}
+
+static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_error *err)
+{
+	const struct pm_named_doc *docs;
+	size_t n = 0;
+	bool has_raw = false;
+	int r = p->ops->documents ? p->ops->documents(p, &docs, &n, err) : 0;
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		has_raw = has_raw || strncmp(docs[i].path, "raw/", 4) == 0;
+	if (has_raw)
+		add_entry(out, "raw/",
+			"The source's own tables in its own terms, nothing interpreted.");
+	return r < 0 ? r : 0;
+}
+
+static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	uint32_t n;
+	add_entry(out, "contexts/", "The calling-context tree as directories, heaviest first.");
+	add_entry(out, "by-id/", "The same contexts by their context_id.");
+	add_entry(out, "functions/", "A directory a function: costs, callers, callees, contexts.");
+	if (p->ops->threads)
+		add_entry(out, "threads/",
+			"A directory a thread, key=value: its profile, values, trace, flat profile.");
+	pmfs_views(PMFS_PLACE_EXPORT, &n);
+	if (n > 0)
+		add_entry(out, "export/",
+			"The same profile in other viewers' formats, and pictures.");
+	int r = add_source(out, m, err);
+	return r < 0 ? r : add_raw(out, p, err);
+}
+
+static void add_notes(struct pm_text *out, const struct pm_profile *p)
+{
+	for (const struct pm_note *note = p->notes; note && note->name; note++)
+		add_entry(out, note->name, note->text);
+}
+
+/* ---- what numbers mean ---- */
+
+static void add_meanings(struct pm_text *out, const struct pm_profile *p)
+{
+	pm_text_str(out,
+		"\nNumbers\n"
+		"  _incl is the cost of a context and all below it, _excl its own. In functions.csv and\n"
+		"  callers.csv inclusive cost counts recursion once: outermost calls only. An empty cell\n"
+		"  means that no value is stored; 0 is a stored zero. Units stand in column names.\n"
+		"  The order of siblings and the hot path follow the first inclusive column; the hot path\n"
+		"  goes on while a child holds half of its parent's cost.\n");
+	if (p->ops->threads)
+		pm_text_str(out,
+			"  imbalance = max / mean of the first inclusive column over the threads that have\n"
+			"  the context; a thread without a value counts as 0; _stddev is of the population.\n");
+	if (p->ops->samples)
+		pm_text_str(out,
+			"  time_ns counts from time_origin_ns (info.json); timestamp_ns is as stored.\n");
+	if (p->kind_of_tree && strcmp(p->kind_of_tree, "edges") == 0)
+		pm_text_str(out,
+			"  This source knows call edges only: contexts/ has two levels, a sub and below it\n"
+			"  those that it called, so inclusive costs of the top level overlap.\n");
+}
+
+static void add_exports(struct pm_text *out)
+{
+	uint32_t n;
+	pmfs_views(PMFS_PLACE_EXPORT, &n);
+	if (n == 0)
+		return;
+	pm_text_printf(out,
+		"\nExports\n"
+		"  Costs there are whole numbers, rounded; units of time become ns. Viewers die of size,\n"
+		"  so flamegraph.svg draws at most %d frames, trace.json %d slices, and\n"
+		"  profile.speedscope.json %d threads; each says what it leaves out.\n",
+		PM_LIMIT_SVG_RECTS, PM_LIMIT_TRACE_SLICES, PM_LIMIT_SPEEDSCOPE_THREADS);
+}
+
+static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	const struct pm_profile *p = pmfs_model_profile(m);
+	int r;
+	pm_text_str(out, "A performance profile as files, mounted read-only by profmount.\n  ");
+	pm_text_line(out, pm_bytes_of(p->source));
+	pm_text_printf(out, " (%s", p->format);
+	if (p->layout)
+		pm_text_printf(out, ", %s", p->layout);
+	pm_text_str(out, ")\n\nEntries\n");
+	add_views(out, m);
+	if ((r = add_folders(out, m, err)) < 0)
+		return r;
+	add_notes(out, p);
+	add_meanings(out, p);
+	add_exports(out);
+	pm_text_str(out, "\nCommands (in this directory)\n");
+	r = pmfs_add_recipes(m, out, err);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+static int readme_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_readme);
+	return 0;
+}
+
+const struct pmfs_view pmfs_readme_txt = {
+	.name = "README.txt",
+	.about = "This page.",
+	.document = readme_txt,
+};

@@ -1,0 +1,76 @@
+/* How texts for people show amounts and names. Tables never use this: they are exact. */
+#include "fs/views/screen.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/common/utf8.h"
+
+void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	size_t from = out->len;
+	pm_text_line(out, text);
+	if (out->failed)
+		return;
+	struct pm_bytes line = {(const uint8_t *)out->p + from, out->len - from};
+	size_t at = 0, keep = 0;
+	for (unsigned n = 0; at < line.len; n++) {
+		if (n + 1 == width)
+			keep = at;
+		if (n == width) {
+			out->len = from + keep;
+			pm_text_str(out, "…");
+			return;
+		}
+		at += pm_utf8_next(line, at);
+	}
+}
+
+/* Three to four digits and a unit. */
+static int format_duration(char *text, size_t size, double ns)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (fabs(ns) >= units[i].ns)
+			return snprintf(text, size, "%.2f %s", ns / units[i].ns, units[i].unit);
+	return snprintf(text, size, "%.4g %s", ns, ns == 0 ? "s" : "ns");
+}
+
+void pmfs_add_duration(struct pm_text *out, double ns)
+{
+	char text[64];
+	format_duration(text, sizeof(text), ns);
+	pm_text_str(out, text);
+}
+
+static bool is_time(const struct pmfs_column *column)
+{
+	size_t len = strlen(column->export);
+	return column->export_scale != 1 ||
+		(len > 3 && strcmp(column->export + len - 3, "_ns") == 0);
+}
+
+void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value)
+{
+	char text[64] = "";
+	if (isnan(value))
+		text[0] = '\0';
+	else if (is_time(column))
+		format_duration(text, sizeof(text), value * column->export_scale);
+	else if (value == floor(value) && fabs(value) < 1e13)
+		snprintf(text, sizeof(text), "%.0f", value);
+	else
+		snprintf(text, sizeof(text), "%.6g", value);
+	pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH, text);
+}
+
+void pmfs_add_share(struct pm_text *out, double part, double whole)
+{
+	if (isnan(part) || !(whole > 0))
+		pm_text_printf(out, "%6s", "");
+	else
+		pm_text_printf(out, "%5.1f%%", 100 * part / whole);
+}

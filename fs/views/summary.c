@@ -1,0 +1,267 @@
+/*
+ * summary.txt: one screen of a profile for a person, at most 60 lines of 100 columns. What it
+ * shows are the first rows of the tables.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/catalog.h"
+#include "fs/views/counts.h"
+#include "fs/views/flat.h"
+#include "fs/views/hotpath.h"
+#include "fs/views/screen.h"
+#include "fs/views/tables.h"
+#include "fs/views/threadfunctions.h"
+#include "fs/views/threads.h"
+#include "fs/views/worst.h"
+
+enum { TOP_FUNCTIONS = 20, HOT_STEPS = 12 };
+
+/* ---- what and how much ---- */
+
+static void add_count(struct pm_text *out, uint64_t n, const char *what)
+{
+	if (n != PM_NO_TIME)
+		pm_text_printf(out, "%llu %s   ", (unsigned long long)n, what);
+}
+
+static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	if (value.len == 0)
+		return;
+	pm_text_printf(out, "%-8s ", key);
+	pmfs_add_cut(out, value, PMFS_SCREEN_WIDTH - 9);
+	pm_text_char(out, '\n');
+}
+
+static void add_head(
+	struct pm_text *out, const struct pm_profile *p, const struct pmfs_counts *counts)
+{
+	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
+	add_cut_line(out, "source", pm_bytes_of(p->source));
+	add_cut_line(out, "title", p->title);
+	add_cut_line(out, "format", pm_bytes_of(p->format));
+	add_cut_line(out, "layout", pm_bytes_of(p->layout));
+	pm_text_str(out, "has      ");
+	add_count(out, counts->contexts, "contexts");
+	add_count(out, counts->functions, "functions");
+	add_count(out, counts->threads, "threads");
+	add_count(out, counts->samples, p->traces_are_calls ? "calls" : "samples");
+	if (counts->duration_ns != PM_NO_TIME) {
+		pm_text_str(out, "in ");
+		pmfs_add_duration(out, (double)counts->duration_ns);
+	}
+	pm_text_char(out, '\n');
+	if (counts->damages > 0)
+		pm_text_printf(out, "damage   %llu parts could not be read: see damage.csv\n",
+			(unsigned long long)counts->damages);
+}
+
+/* ---- functions ---- */
+
+/* The first rows of a flat profile: `order` are rows, `cells` by row. */
+static void add_functions(struct pm_text *out, const struct pmfs_functions *f,
+	const uint32_t *order, uint32_t n, const double *cells, double whole)
+{
+	uint32_t column = pmfs_order_column(f->columns);
+	if (column == PM_NONE || n == 0)
+		return;
+	pm_text_printf(out, "\nFunctions with most %s\n", f->columns->columns[column].name);
+	for (uint32_t i = 0; i < n && i < TOP_FUNCTIONS; i++) {
+		uint32_t row = order ? order[i] : i;
+		double value = cells[(size_t)row * f->columns->n + column];
+		pm_text_char(out, ' ');
+		pmfs_add_share(out, value, whole);
+		pmfs_add_amount(out, &f->columns->columns[column], value);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, pmfs_function_name(f, row), PMFS_SCREEN_WIDTH - 23);
+		pm_text_char(out, '\n');
+	}
+}
+
+/* What the shares are of: all cost of the ordering column that functions have. */
+static double sum_of_functions(const struct pmfs_functions *f, const double *cells)
+{
+	uint32_t column = pmfs_order_column(f->columns);
+	double sum = 0;
+	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++) {
+		double value = cells[(size_t)row * f->columns->n + column];
+		if (!isnan(value))
+			sum += value;
+	}
+	return sum;
+}
+
+/* ---- the hot path ---- */
+
+static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
+	const struct pmfs_column *column, const struct pmfs_hot *path, uint32_t n, double whole)
+{
+	struct pm_text scratch = {.p = NULL};
+	if (n == 0)
+		return;
+	pm_text_printf(out, "\nHot path by %s\n", column->name);
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > HOT_STEPS && i == HOT_STEPS / 2) {
+			i = n - HOT_STEPS / 2;
+			pm_text_printf(
+				out, " %20s  … %u more: see hotpath.txt …\n", "", n - HOT_STEPS);
+		}
+		pm_text_char(out, ' ');
+		pmfs_add_share(out, path[i].value, whole);
+		pmfs_add_amount(out, column, path[i].value);
+		pm_text_str(out, "  ");
+		pm_text_clear(&scratch);
+		pmfs_add_cut(out,
+			pmfs_frame_name(tree, pm_tree_frame(tree, path[i].context), &scratch),
+			PMFS_SCREEN_WIDTH - 23);
+		pm_text_char(out, '\n');
+	}
+	pm_text_done(&scratch);
+}
+
+/* ---- imbalance ---- */
+
+static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
+	const struct pmfs_column *column, double whole, struct pm_error *err)
+{
+	struct pmfs_worst_list worst;
+	struct pm_text scratch = {.p = NULL};
+	const char *path = "";
+	int r = pmfs_worst_imbalances(m, whole, &worst, err);
+	if (r < 0 || worst.n == 0)
+		return r;
+	pm_text_printf(out,
+		"\nMost lost by imbalance of %s (max - mean over the threads; max / mean)\n",
+		column->name);
+	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
+		const struct pmfs_worst *item = &worst.items[i];
+		const struct pm_frame *frame = pm_tree_frame(tree, item->context);
+		pm_text_printf(out, " %6.2f", item->max / item->mean);
+		pmfs_add_amount(out, column, item->max - item->mean);
+		pm_text_str(out, "  ");
+		pm_text_clear(&scratch);
+		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), 40);
+		r = pmfs_thread_path(m, item->slowest, &path, err);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, pm_bytes_of(path), PMFS_SCREEN_WIDTH - 65);
+		pm_text_char(out, '\n');
+	}
+	pm_text_done(&scratch);
+	return r;
+}
+
+/* ---- the whole run ---- */
+
+static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	struct pmfs_hot *path;
+	uint32_t n;
+	double whole;
+	int r = pmfs_functions(m, &f, err);
+	if (r < 0 || (r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
+		return r;
+	add_functions(out, f, NULL, f->n, f->cells, sum_of_functions(f, f->cells));
+	if (f->columns->first_incl != PM_NONE) {
+		const struct pmfs_column *column = &f->columns->columns[f->columns->first_incl];
+		add_hotpath(out, f->tree, column, path, n, whole);
+		r = add_worst(out, m, f->tree, column, whole, err);
+	}
+	free(path);
+	return r;
+}
+
+static int render_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	struct pmfs_counts counts;
+	int r = pmfs_count(m, &counts, err);
+	if (r < 0)
+		return r;
+	add_head(out, pmfs_model_profile(m), &counts);
+	r = add_tree(out, m, err);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+/* ---- one thread ---- */
+
+static int add_totals(
+	struct pm_text *out, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
+{
+	enum { MOST = 20 };
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r < 0)
+		return r;
+	double *cells = pmfs_cells_new(c->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	r = pmfs_thread_totals(m, thread, cells, err);
+	for (uint32_t i = 0, shown = 0; r == 0 && i < c->n && shown < MOST; i++) {
+		if (isnan(cells[i]))
+			continue;
+		pm_text_str(out, shown++ ? "         " : "total    ");
+		pmfs_add_amount(out, &c->columns[i], cells[i]);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, pm_bytes_of(c->columns[i].name), PMFS_SCREEN_WIDTH - 25);
+		pm_text_char(out, '\n');
+	}
+	free(cells);
+	return r;
+}
+
+static int render_thread(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	uint32_t thread = (uint32_t)doc->text.a;
+	struct pmfs_thread_functions *t;
+	const struct pm_threads *threads;
+	const char *path;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || (r = pmfs_thread_path(m, thread, &path, err)) < 0)
+		return r;
+	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(pmfs_model_profile(m)->source)));
+	add_cut_line(out, "thread", pm_bytes_of(path));
+	add_cut_line(out, "file", threads->threads[thread].file);
+	if (threads->threads[thread].has_trace)
+		pm_text_printf(out, "trace    %llu rows\n",
+			(unsigned long long)threads->threads[thread].n_samples);
+	if ((r = add_totals(out, m, thread, err)) < 0 ||
+		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
+		return r;
+	add_functions(out, t->functions, t->order, t->n, t->cells,
+		sum_of_functions(t->functions, t->cells));
+	pmfs_thread_functions_free(t);
+	return pm_text_status(out);
+}
+
+static int summary_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_summary);
+	return 0;
+}
+
+static int thread_summary(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_thread);
+	return 0;
+}
+
+const struct pmfs_view pmfs_summary_txt = {
+	.name = "summary.txt",
+	.about = "One screen: the most costly functions, the hot path, the worst imbalances.",
+	.document = summary_txt,
+};
+
+const struct pmfs_view pmfs_thread_summary = {
+	.name = "summary.txt",
+	.about = "One screen about this thread.",
+	.document = thread_summary,
+};

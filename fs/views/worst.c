@@ -1,0 +1,83 @@
+/* Looks for imbalance where it matters: top down, through contexts with 1 % of the cost or more. */
+#include "fs/views/worst.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/flat.h"
+#include "fs/views/imbalance.h"
+#include "fs/views/parts.h"
+
+/* Keeps the list sorted; what falls off its end is forgotten. */
+static void insert(struct pmfs_worst_list *list, const struct pmfs_worst *item)
+{
+	struct pmfs_worst *items = list->items;
+	uint32_t at = list->n;
+	while (at > 0 && items[at - 1].max - items[at - 1].mean < item->max - item->mean)
+		at--;
+	if (at == PMFS_N_WORST)
+		return;
+	if (list->n < PMFS_N_WORST)
+		list->n++;
+	memmove(&items[at + 1], &items[at], (list->n - at - 1) * sizeof(*items));
+	items[at] = *item;
+}
+
+/* What the context loses, if two threads or more have it and its mean is above 0. */
+static int look_at(struct pmfs_imbalance *s, uint32_t context, struct pmfs_worst *ret,
+	bool *ret_found, struct pm_error *err)
+{
+	int r = pmfs_imbalance_read(s, context, err);
+	const struct pmfs_spread *spread = &s->spreads[s->columns->first_incl];
+	*ret_found = r == 0 && s->n_threads > 1 && spread->n > 0 && spread->mean > 0 &&
+		spread->max > spread->mean && spread->slowest != PM_NONE;
+	if (*ret_found)
+		*ret = (struct pmfs_worst){context, spread->slowest, spread->max, spread->mean};
+	return r;
+}
+
+static int search(struct pmfs_imbalance *s, double least, double *cells,
+	struct pmfs_worst_list *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree = s->tree;
+	struct pmfs_worst found;
+	bool good;
+	for (uint32_t i = 0; i < tree->n_contexts;) {
+		int r = pmfs_run_cells(s->model, i, false, cells, err);
+		if (r < 0)
+			return r;
+		if (!(cells[s->columns->first_incl] >= least)) {
+			i = tree->end[i];
+			continue;
+		}
+		if (pm_tree_frame(tree, i)->function != PM_NONE) {
+			r = look_at(s, i, &found, &good, err);
+			if (r < 0)
+				return r;
+			if (good)
+				insert(ret, &found);
+		}
+		i++;
+	}
+	return 0;
+}
+
+int pmfs_worst_imbalances(
+	struct pmfs_model *m, double whole, struct pmfs_worst_list *ret, struct pm_error *err)
+{
+	struct pmfs_imbalance *s;
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	ret->n = 0;
+	if (r < 0 || !pmfs_model_profile(m)->ops->threads || c->first_incl == PM_NONE ||
+		!(whole > 0))
+		return r;
+	r = pmfs_imbalance_new(m, &s, err);
+	if (r < 0)
+		return r;
+	double *cells = pmfs_cells_new(c->n);
+	r = cells ? search(s, whole / 100, cells, ret, err) : pmfs_no_memory(err);
+	free(cells);
+	pmfs_imbalance_free(s);
+	return r;
+}
