@@ -1,19 +1,11 @@
 #include "fs/document/file.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-static int open_beneath(int folder, const char *path)
-{
-	struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-}
+#include "formats/common/beneath.h"
 
 static bool is_after(const struct timespec *a, const struct timespec *b)
 {
@@ -24,10 +16,10 @@ int pmfs_file_open(int folder, const char *path, const struct timespec *since, i
 	uint64_t *ret_size, struct pm_error *err)
 {
 	struct stat st;
-	int fd = open_beneath(folder, path);
+	int fd = pm_open_beneath(folder, path);
 	if (fd < 0)
 		return pm_error_set(
-			err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+			err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(-fd));
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "is not a regular file");
