@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Includes point down: the floors of docs/architecture.md, checked over every file.
+
+    check_includes.py ROOT
+"""
+import os
+import re
+import sys
+
+# A file of the left room may include headers of its own room and of the rooms on the right.
+ROOMS = (
+    ("include/profmount/", ()),
+    ("formats/common/", ("include/profmount/",)),
+    ("formats/registry.c", ("include/profmount/", "formats/common/")),
+    ("formats/", ("include/profmount/", "formats/common/")),
+    ("fs/views/", ("include/profmount/", "formats/common/")),
+    ("fs/document/", ("include/profmount/", "formats/common/")),
+    ("fs/tree/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/")),
+    ("fs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/tree/")),
+)
+# A third-party library has one door.
+LIBRARIES = {
+    "fuse_lowlevel.h": ("fs/mount_ops.h",),
+    "zlib.h": ("formats/common/inflate.c",),
+    "lz4.h": ("formats/common/unlz4.c",),
+}
+
+
+def room_of(path):
+    """The room and, for a format, its folder: a format never includes another one."""
+    for room, below in ROOMS:
+        if path.startswith(room):
+            if room == "formats/":
+                room = "/".join(path.split("/")[:2]) + "/"
+            return room, below
+    return None, ()
+
+
+def breaches(root, path):
+    room, below = room_of(path)
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
+            if not match:
+                continue
+            quoted, name = match.group(1) == '"', match.group(2)
+            if name in LIBRARIES and path not in LIBRARIES[name]:
+                yield f"{path}:{number}: <{name}> belongs to {', '.join(LIBRARIES[name])}"
+            if not quoted:
+                continue
+            full = "include/" + name if name.startswith("profmount/") else name
+            if not full.startswith((room,) + below):
+                yield f"{path}:{number}: {name} is not below {room}"
+
+
+def main():
+    root, found, files = sys.argv[1], [], 0
+    for top in ("include", "formats", "fs"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    files += 1
+                    found += breaches(root, os.path.relpath(os.path.join(folder, name), root))
+    print("\n".join(found) or f"{files} files: includes point down")
+    sys.exit(1 if found or files < 10 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""The command line without a mount.
+
+    test_commands.py PROFMOUNT SOURCE
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
+
+
+def run(*args, **more):
+    return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+
+
+def listing(path=""):
+    return run("--ls", SOURCE, path).stdout.decode().splitlines()
+
+
+class Commands(unittest.TestCase):
+    def test_help_and_version_go_to_standard_output(self):
+        for option in ("-h", "--help"):
+            done = run(option)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertIn(b"SOURCE MOUNTPOINT", done.stdout)
+        for option in ("-V", "--version"):
+            self.assertRegex(run(option).stdout.decode(), r"^profmount \d+\.\d+\.\d+\n$")
+
+    def test_formats_are_listed(self):
+        done = run("--formats")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"hpctoolkit", done.stdout)
+
+    def test_ls_marks_directories(self):
+        names = listing()
+        self.assertIn("contexts/", names)
+        self.assertIn("README.txt", names)
+        self.assertEqual(listing("README.txt"), ["README.txt"])
+        self.assertEqual(listing("./contexts//"), listing("contexts"))
+
+    def test_cat_takes_several_paths_and_names_missing_ones(self):
+        one, two = run("--cat", SOURCE, "info.json").stdout, run("--cat", SOURCE, "metrics.csv").stdout
+        self.assertEqual(run("--cat", SOURCE, "info.json", "metrics.csv").stdout, one + two)
+        done = run("--cat", SOURCE, "no/such", "info.json")
+        self.assertEqual((done.returncode, done.stdout), (1, one))
+        self.assertIn(b"no/such", done.stderr)
+
+    def test_extract_writes_what_cat_prints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("--extract", SOURCE, os.path.join(folder, "all"))
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            files = [os.path.join(d, n) for d, _, names in os.walk(folder) for n in names]
+            self.assertGreater(len(files), 20)
+            for path in files[::max(1, len(files) // 60)]:
+                with open(path, "rb") as f:
+                    name = os.path.relpath(path, os.path.join(folder, "all"))
+                    self.assertEqual(f.read(), run("--cat", SOURCE, name).stdout, name)
+
+    def test_extract_of_paths_writes_them_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = listing("by-id")[0].rstrip("/")
+            done = run("--extract", SOURCE, folder, "info.json", f"by-id/{first}", "no/such")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), r"^no/such: .*\n$")
+            self.assertEqual(sorted(os.listdir(folder)), ["by-id", "info.json"])
+            self.assertIn("info.txt", os.listdir(os.path.join(folder, "by-id", first)))
+
+    def test_extract_does_not_follow_links_out_of_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as outside:
+            os.symlink(outside, os.path.join(folder, "contexts"))
+            done = run("--extract", SOURCE, folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(os.listdir(outside), [])
+
+    def test_check_says_sound(self):
+        done = run("--check", SOURCE)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+
+    def test_an_unknown_format_is_refused_by_name(self):
+        done = run("-o", "format=nosuch", "--ls", SOURCE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"nosuch", done.stderr)
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROFMOUNT, "--cat", SOURCE, "contexts.csv"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"No space left", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
