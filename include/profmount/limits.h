@@ -27,6 +27,9 @@
 /* A string of an input that ends with NUL: longest real name seen is 3037 bytes. */
 #define PM_LIMIT_STRING ((size_t)1 << 20)
 
+/* A record that a compressed stream must hold in memory at once. */
+#define PM_LIMIT_WINDOW ((size_t)64 << 20)
+
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
 #define PM_LIMIT_SVG_RECTS 5000
 

@@ -1,0 +1,74 @@
+/*
+ * Everything that zlib does for us: a pull stream over deflated bytes, inflating a block of known
+ * size, checksums, and gzip for exports. The only file that knows zlib is inflate.c.
+ *
+ * The stream: ask for a window of at least so many bytes, use some of them, say how many.
+ *
+ *	struct pm_bytes w = pm_inflate_peek(s, HEADER_SIZE);
+ *	if (w.len < HEADER_SIZE)
+ *		… the data ends here; pm_inflate_status says whether it should have
+ *	pm_inflate_consume(s, HEADER_SIZE);
+ *
+ * Memory is bounded by the largest `min` asked for, never by what the input claims. What was
+ * inflated before a stream broke stays readable.
+ */
+#ifndef PROFMOUNT_FORMATS_COMMON_INFLATE_H
+#define PROFMOUNT_FORMATS_COMMON_INFLATE_H
+
+#include "formats/common/text.h"
+#include "profmount/error.h"
+
+enum pm_inflate_kind {
+	PM_INFLATE_RAW,    /* RFC 1951, no header, no checksum */
+	PM_INFLATE_ZLIB,   /* RFC 1950 */
+	PM_INFLATE_GZIP,   /* RFC 1952, one member or several */
+	PM_INFLATE_STORED, /* not compressed: the window is all that is left of the input */
+};
+
+enum pm_inflate_state {
+	PM_INFLATE_MORE,   /* not at the end yet, as far as one knows */
+	PM_INFLATE_ENDED,  /* the stream ended as it should; there may be input after it */
+	PM_INFLATE_BROKEN, /* cut or damaged; `why` says which */
+};
+
+struct pm_inflate_status {
+	enum pm_inflate_state state;
+	uint64_t in;  /* input bytes used: where a broken stream broke, where an ended one ended */
+	uint64_t out; /* bytes consumed by the reader: the place of the window */
+	const char *why; /* of a broken stream, for a person; static text */
+};
+
+struct pm_inflate;
+
+/* Reads `in`, which outlives the stream. NULL without memory. Inflates nothing yet. */
+struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in);
+
+/* Accepts NULL. Returns NULL. */
+struct pm_inflate *pm_inflate_free(struct pm_inflate *s);
+
+/*
+ * What comes next: at least `min` bytes, usually far more; fewer only where the stream ended or
+ * broke, or where `min` is above PM_LIMIT_WINDOW. Valid until the next peek; O(1) while the window
+ * is long enough.
+ */
+struct pm_bytes pm_inflate_peek(struct pm_inflate *s, size_t min);
+
+/* Moves on by n bytes of the last window. */
+void pm_inflate_consume(struct pm_inflate *s, size_t n);
+
+struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s);
+
+/*
+ * Inflates a raw stream into `out`. Succeeds when exactly n bytes were delivered: what the stream
+ * would give beyond is not looked at, and it need not be finished. -EINVAL where it gives fewer or
+ * is damaged before that; the offset in `err` is the place in `in`.
+ */
+int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
+
+/* CRC-32 (of gzip, PNG …) of what `crc` covers and b after it; begin with 0. */
+uint32_t pm_crc32(uint32_t crc, struct pm_bytes b);
+
+/* Appends `in` as one gzip member; equal input gives equal bytes. Failure shows in `out`. */
+void pm_gzip(struct pm_text *out, struct pm_bytes in);
+
+#endif
