@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#define ZLIB_CONST /* next_in is const */
 #include <zlib.h>
 
 #include "profmount/limits.h"
@@ -67,7 +68,7 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 	}
 	s->room = WINDOW_FIRST;
 	s->buffer = malloc(s->room);
-	s->z.next_in = (z_const Bytef *)s->in.p;
+	s->z.next_in = s->in.p;
 	if (!s->buffer || inflateInit2(&s->z, bits_of(kind)) != Z_OK) {
 		free(s->buffer);
 		free(s);
@@ -168,7 +169,7 @@ struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s)
 
 int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
 {
-	z_stream z = {.next_in = (z_const Bytef *)in.p};
+	z_stream z = {.next_in = in.p};
 	size_t done = 0, before;
 	int r = Z_OK;
 	if (inflateInit2(&z, BITS_RAW) != Z_OK)
@@ -200,7 +201,7 @@ uint32_t pm_crc32(uint32_t crc, struct pm_bytes b)
 
 void pm_gzip(struct pm_text *out, struct pm_bytes in)
 {
-	z_stream z = {.next_in = (z_const Bytef *)in.p};
+	z_stream z = {.next_in = in.p};
 	int r = deflateInit2(
 		&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, BITS_GZIP, 8, Z_DEFAULT_STRATEGY);
 	out->failed |= r != Z_OK;
