@@ -1,0 +1,17 @@
+# Debian packages, by what they are for. Sourced by tests/demo, tests/all and .ci/run.
+build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev liblz4-dev"
+test_packages="$build_packages libcmocka-dev python3 libdevel-nytprof-perl"
+ci_packages="clang-format rsync"
+
+# Installs what is missing of the packages named; asks the network only then.
+install_packages() {
+    missing=
+    for package; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    $as_root apt-get update -qq &&
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
