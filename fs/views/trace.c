@@ -8,6 +8,9 @@
 #include "fs/views/tables.h"
 #include "fs/views/threads.h"
 
+/* Columns; rows that are calls have two more before the name. */
+enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, NAME, SELF = NAME, SEQ, CALL_NAME };
+
 struct trace_rows {
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
@@ -43,14 +46,32 @@ static int fetch(struct trace_rows *t, const struct pm_rows *rows, struct pm_err
 	return n < 0 ? (int)n : n > 0;
 }
 
-/* The context's id if the tree knows it or nothing ran; its index or PM_NONE. */
-static struct pm_cell context_cell(struct trace_rows *t, uint64_t number)
+/* Remembers the context of a row: runs of equal ones are common. */
+static void find_context(struct trace_rows *t, uint64_t number)
 {
-	if (number != t->number) {
-		t->number = number;
-		t->context = pm_tree_find(t->tree, number);
+	if (number == t->number)
+		return;
+	t->number = number;
+	t->context = pm_tree_find(t->tree, number);
+}
+
+/* context_id, depth and name: 0 has an id alone, a context that the tree lacks has nothing. */
+static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct pm_cell *id,
+	struct pm_cell *depth, struct pm_cell *name)
+{
+	if (t->context != PM_NONE) {
+		pm_set_u64(id, t->number);
+		pm_set_u64(depth, t->tree->depth[t->context]);
+		pm_set_text(name,
+			pmfs_frame_name(
+				t->tree, pm_tree_frame(t->tree, t->context), rows->scratch));
+		return;
 	}
-	return t->context != PM_NONE || number == 0 ? pm_cell_u64(number) : pm_cell_empty();
+	pm_set_empty(id);
+	pm_set_empty(depth);
+	pm_set_empty(name);
+	if (t->number == 0)
+		pm_set_u64(id, 0);
 }
 
 static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -62,21 +83,20 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 			return r;
 	}
 	const struct pm_sample *s = &t->batch[t->i++];
+	bool calls = t->profile->traces_are_calls;
 	rows->at++;
-	*cells++ = pmfs_time_cell(s->time_ns, t->origin);
-	*cells++ = pmfs_known_cell(s->duration_ns, PM_NO_TIME);
-	*cells++ = pm_cell_u64(s->time_ns);
-	*cells++ = context_cell(t, s->context);
-	*cells++ =
-		t->context == PM_NONE ? pm_cell_empty() : pm_cell_u64(t->tree->depth[t->context]);
-	if (t->profile->traces_are_calls) {
-		*cells++ = pm_cell_i64((int64_t)s->self_ns);
-		*cells++ = pm_cell_u64(s->seq);
+	pm_set_i64(&cells[TIME], (int64_t)(s->time_ns - t->origin));
+	if (s->duration_ns == PM_NO_TIME)
+		pm_set_empty(&cells[DURATION]);
+	else
+		pm_set_u64(&cells[DURATION], s->duration_ns);
+	pm_set_u64(&cells[TIMESTAMP], s->time_ns);
+	find_context(t, s->context);
+	set_context(t, rows, &cells[CONTEXT], &cells[DEPTH], &cells[calls ? CALL_NAME : NAME]);
+	if (calls) {
+		pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
+		pm_set_u64(&cells[SEQ], s->seq);
 	}
-	*cells++ = t->context == PM_NONE
-		? pm_cell_empty()
-		: pm_cell_text(pmfs_frame_name(
-			  t->tree, pm_tree_frame(t->tree, t->context), rows->scratch));
 	return 1;
 }
 

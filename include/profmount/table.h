@@ -75,6 +75,40 @@ static inline struct pm_cell pm_cell_str(const char *s)
 	return pm_cell_text(pm_bytes_of(s));
 }
 
+/*
+ * The same in place, for rows that are made by the million: a cell that is built and then copied
+ * costs several times as much.
+ */
+static inline void pm_set_empty(struct pm_cell *cell)
+{
+	cell->kind = PM_CELL_EMPTY;
+}
+
+static inline void pm_set_u64(struct pm_cell *cell, uint64_t u)
+{
+	cell->kind = PM_CELL_U64;
+	cell->u = u;
+}
+
+static inline void pm_set_i64(struct pm_cell *cell, int64_t i)
+{
+	cell->kind = PM_CELL_I64;
+	cell->i = i;
+}
+
+static inline void pm_set_f64(struct pm_cell *cell, double f)
+{
+	cell->kind = PM_CELL_F64;
+	cell->f = f;
+}
+
+static inline void pm_set_text(struct pm_cell *cell, struct pm_bytes text)
+{
+	cell->kind = PM_CELL_TEXT;
+	cell->text.p = text.p;
+	cell->text.len = text.len;
+}
+
 struct pm_rows;
 
 /* How rows of one kind are made. Const data, shared by all tables of the kind. */
