@@ -13,7 +13,7 @@
 
 static void add_entry(struct pm_text *out, const char *name, const char *about)
 {
-	pm_text_printf(out, "  %-14s %s\n", name, about);
+	pm_text_printf(out, "  %-18s %s\n", name, about);
 }
 
 /* ---- what stands where ---- */
@@ -65,17 +65,13 @@ static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_er
 static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	uint32_t n;
 	add_entry(out, "contexts/", "The calling-context tree as directories, heaviest first.");
 	add_entry(out, "by-id/", "The same contexts by their context_id.");
 	add_entry(out, "functions/", "A directory a function: costs, callers, callees, contexts.");
 	if (p->ops->threads)
 		add_entry(out, "threads/",
 			"A directory a thread, key=value: its profile, values, trace, flat profile.");
-	pmfs_views(PMFS_PLACE_EXPORT, &n);
-	if (n > 0)
-		add_entry(out, "export/",
-			"The same profile in other viewers' formats, and pictures.");
+	add_entry(out, "export/", "The same profile in other viewers' formats, and pictures.");
 	int r = add_source(out, m, err);
 	return r < 0 ? r : add_raw(out, p, err);
 }
@@ -112,10 +108,6 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 
 static void add_exports(struct pm_text *out)
 {
-	uint32_t n;
-	pmfs_views(PMFS_PLACE_EXPORT, &n);
-	if (n == 0)
-		return;
 	pm_text_printf(out,
 		"\nExports\n"
 		"  Costs there are whole numbers, rounded; units of time become ns. Viewers die of size,\n"

@@ -12,6 +12,7 @@
 #include "fs/views/functions.h"
 #include "fs/views/hotpath.h"
 #include "fs/views/lines.h"
+#include "fs/views/threadnames.h"
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
 struct recipes {
@@ -41,12 +42,16 @@ static void ask(const struct recipes *c, const char *question)
 	pm_text_printf(c->out, "  %s\n", question);
 }
 
-/* A number in a unit that awk prints in full: seconds for times, else as it is. */
-static double scale_of(const struct pmfs_column *column)
+/* What makes a number readable that awk would else print with an exponent: seconds for times. */
+static const char *divisor_of(const struct pmfs_column *column)
 {
 	size_t len = strlen(column->export);
 	bool time = len > 3 && strcmp(column->export + len - 3, "_ns") == 0;
-	return time ? 1e9 / column->export_scale : 1;
+	if (!time || column->export_scale == 1e9)
+		return "";
+	return column->export_scale == 1e6    ? " / 1e3"
+		: column->export_scale == 1e3 ? " / 1e6"
+					      : " / 1e9";
 }
 
 /* ---- functions ---- */
@@ -56,14 +61,11 @@ static void add_functions(const struct recipes *c)
 	uint32_t column = c->columns->first_excl != PM_NONE ? c->columns->first_excl : 0;
 	if (c->functions->n == 0 || c->columns->n == 0)
 		return;
-	double scale = scale_of(&c->columns->columns[column]);
-	ask(c,
-		scale == 1 ? "Which functions cost most by themselves?"
-			   : "Which functions cost most by themselves? (seconds)");
+	ask(c, "Which functions cost most by themselves? (times in seconds)");
 	pm_text_printf(c->out,
-		"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { printf \"%%.3f  %%s\\n\", $%u / "
-		"%.0f, $NF }'\n",
-		column + 3, scale);
+		"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { printf \"%%.6f  %%s\\n\", $%u%s, "
+		"$NF }'\n",
+		column + 3, divisor_of(&c->columns->columns[column]));
 }
 
 static void add_callers(const struct recipes *c, const struct pmfs_calls *calls)
@@ -88,10 +90,10 @@ static void add_per_call(const struct recipes *c)
 		return;
 	ask(c, "Which functions are slowest per call?");
 	pm_text_printf(c->out,
-		"$ awk -F'\\t' 'NR > 1 && $%u > 0 { printf \"%%.9f  %%s\\n\", $%u / $%u / %.0f, $NF }' "
+		"$ awk -F'\\t' 'NR > 1 && $%u > 0 { printf \"%%.9f  %%s\\n\", $%u / $%u%s, $NF }' "
 		"functions.tsv | sort -gr | head\n",
 		c->columns->calls + 3, cost + 3, c->columns->calls + 3,
-		scale_of(&c->columns->columns[cost]));
+		divisor_of(&c->columns->columns[cost]));
 }
 
 /* ---- contexts ---- */
@@ -116,16 +118,22 @@ static void add_contexts(const struct recipes *c)
 	if (c->context == PM_NONE)
 		return;
 	unsigned number = pm_tree_number(c->functions->tree, c->context);
-	const char *column = c->columns->columns[c->columns->first_incl].name;
-	ask(c, "What is the hot path, and what does its last context cost?");
+	ask(c, "What is the hot path?");
 	pm_text_str(c->out, "$ cat hotpath.txt\n");
-	pm_text_printf(
-		c->out, "$ cat by-id/%u/path.txt by-id/%u/metrics/%s\n", number, number, column);
-	if (!c->profile->ops->threads)
+	pm_text_printf(c->out, "  (its last context is by-id/%u/: path.txt, metrics/%s%s)\n",
+		number, c->columns->columns[c->columns->first_incl].name,
+		c->profile->ops->threads ? ", threads.csv" : "");
+}
+
+static void add_threads(const struct recipes *c)
+{
+	unsigned column = c->threads->n_keys + c->columns->first_incl + 2;
+	if (c->threads->n == 0 || c->columns->first_incl == PM_NONE)
 		return;
-	ask(c, "Which thread is slowest there?");
-	pm_text_printf(c->out, "$ sort -t, -k%u,%ugr by-id/%u/threads.csv | head -n 5\n",
-		c->columns->first_incl + 2, c->columns->first_incl + 2, number);
+	ask(c, "Which threads cost most?");
+	pm_text_printf(c->out,
+		"$ (head -n 1 threads.csv; sort -t, -k%u,%ugr threads.csv | head -n 5)\n", column,
+		column);
 }
 
 static void add_imbalance(const struct recipes *c)
@@ -146,8 +154,9 @@ static int add_lines(const struct recipes *c, struct pm_error *err)
 		return 0;
 	int r = pmfs_lines(c->model, &l, err);
 	for (uint32_t i = 0; r == 0 && i < l->n; i++) {
-		struct pm_bytes file = l->tree->texts[l->lines[l->order[i]].file];
-		if (!can_be_typed(file))
+		const struct pm_line *line = &l->lines[l->order[i]];
+		struct pm_bytes file = l->tree->texts[line->file];
+		if (line->line == 0 || !can_be_typed(file))
 			continue;
 		ask(c, "Which lines of this file cost most?");
 		pm_text_printf(c->out,
@@ -181,22 +190,25 @@ static int add_trace(const struct recipes *c, struct pm_error *err)
 	return 0;
 }
 
+/* The identity column to group by: the rank, which every parallel program has, else the first. */
 static int add_sql(const struct recipes *c, struct pm_error *err)
 {
 	uint32_t cost = c->columns->first_excl;
-	const char *path;
-	if (c->threads->n == 0 || cost == PM_NONE)
+	const struct pmfs_thread_names *names;
+	if (c->threads->n < 2 || c->threads->n_keys == 0 || cost == PM_NONE)
 		return 0;
-	int r = pmfs_thread_path(c->model, 0, &path, err);
+	int r = pmfs_model_thread_names(c->model, &names, err);
 	if (r < 0)
 		return r;
-	const char *key = path + strlen("threads/");
-	int len = (int)strcspn(key, "=");
-	ask(c, "What does each part of the run cost? (SQL, nothing to import)");
+	const char *key = names->before[1];
+	for (uint32_t i = 1; names->before[i]; i++)
+		if (strcmp(names->before[i], "rank") == 0)
+			key = names->before[i];
+	ask(c, "What does each of them cost? (SQL, nothing to import)");
 	pm_text_printf(c->out,
-		"$ duckdb -c \"select %.*s, sum(%s) from read_csv('threads/**/profile.csv', "
+		"$ duckdb -c \"select %s, sum(%s) from read_csv('threads/**/profile.csv', "
 		"hive_partitioning = true, union_by_name = true) group by 1 order by 1\"\n",
-		len, key, c->columns->columns[cost].name);
+		key, c->columns->columns[cost].name);
 	return 0;
 }
 
@@ -222,6 +234,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	add_per_call(&c);
 	add_callers(&c, calls);
 	add_contexts(&c);
+	add_threads(&c);
 	add_imbalance(&c);
 	if ((r = add_lines(&c, err)) < 0 || (r = add_trace(&c, err)) < 0 ||
 		(r = add_sql(&c, err)) < 0)

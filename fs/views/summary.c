@@ -141,10 +141,9 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 		pmfs_add_amount(out, column, item->max - item->mean);
 		pm_text_str(out, "  ");
 		pm_text_clear(&scratch);
-		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), 40);
 		r = pmfs_thread_path(m, item->slowest, &path, err);
-		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pm_bytes_of(path), PMFS_SCREEN_WIDTH - 65);
+		pm_text_printf(out, "%-36.36s  ", path);
+		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), PMFS_SCREEN_WIDTH - 62);
 		pm_text_char(out, '\n');
 	}
 	pm_text_done(&scratch);
