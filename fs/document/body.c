@@ -23,9 +23,9 @@ static void body_free(struct pmfs_cached *cached)
 	free(body);
 }
 
-static enum pmfs_form form_of(const struct pm_doc *doc)
+static enum pm_form form_of(const struct pm_doc *doc)
 {
-	return doc->kind == PM_DOC_CSV ? PMFS_CSV : PMFS_TSV;
+	return doc->kind == PM_DOC_CSV ? PM_CSV : PM_TSV;
 }
 
 /* Renders rows until the table ends (1), or there are more than SMALL bytes (0). */
@@ -36,7 +36,7 @@ static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct
 		int r = pm_rows_next(rows, cells, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
-		pmfs_row_render(&body->text, form_of(doc), cells, doc->table.n_columns);
+		pm_row_render(&body->text, form_of(doc), cells, doc->table.n_columns);
 		if (body->text.len > SMALL || body->text.failed)
 			return pm_text_status(&body->text);
 	}
@@ -59,7 +59,7 @@ static int try_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm
 static int build_table(struct pmfs_body *body, const struct pm_doc *doc,
 	const struct pmfs_request *request, struct pm_error *err)
 {
-	pmfs_header_render(&body->text, form_of(doc), &doc->table);
+	pm_row_header(&body->text, form_of(doc), &doc->table);
 	size_t header = body->text.len;
 	int r = try_small(body, doc, err);
 	if (r < 0)
@@ -154,19 +154,19 @@ struct window {
 static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
 {
-	enum pmfs_form form = form_of(doc);
+	enum pm_form form = form_of(doc);
 	int r = pm_rows_next(rows, cells, err);
 	if (r <= 0)
 		return r;
 	if (w->pos < w->off) {
-		uint64_t n = pmfs_row_length(form, cells, doc->table.n_columns);
+		uint64_t n = pm_row_length(form, cells, doc->table.n_columns);
 		if (w->pos + n <= w->off) {
 			w->pos += n;
 			return 1;
 		}
 	}
 	size_t before = out->len;
-	pmfs_row_render(out, form, cells, doc->table.n_columns);
+	pm_row_render(out, form, cells, doc->table.n_columns);
 	if (out->failed)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	if (w->first == UINT64_MAX)

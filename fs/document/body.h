@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
+#include "formats/common/row.h"
 #include "fs/document/cache.h"
-#include "fs/document/row.h"
 #include "profmount/document.h"
 
 /* Who waits for an answer; long work asks now and then whether they still do. */

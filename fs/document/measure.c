@@ -26,7 +26,7 @@ struct segment {
 
 struct job {
 	const struct pm_table *table;
-	enum pmfs_form form;
+	enum pm_form form;
 	const struct pmfs_request *request;
 	struct segment *segments;
 	size_t n;
@@ -42,11 +42,11 @@ bool pmfs_request_cancelled(const struct pmfs_request *request, struct pm_error 
 	return true;
 }
 
-static int mark_add(struct segment *s, uint64_t at)
+static int mark_add(struct segment *s, struct pmfs_mark mark)
 {
 	if (pm_list_room(&s->marks, s->n_marks, &s->room, sizeof(*s->marks)) < 0)
 		return pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	s->marks[s->n_marks++] = (struct pmfs_mark){.offset = s->bytes, .at = at};
+	s->marks[s->n_marks++] = mark;
 	return 0;
 }
 
@@ -61,9 +61,27 @@ static int segment_rows(
 		int r = pm_rows_next(rows, cells, &s->error);
 		if (r <= 0 || rows->row >= s->to)
 			return r < 0 ? r : 0;
-		if (n % PMFS_ROWS_PER_MARK == 0 && mark_add(s, rows->row) < 0)
+		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->row};
+		if (n % PMFS_ROWS_PER_MARK == 0 && mark_add(s, mark) < 0)
 			return -ENOMEM;
-		s->bytes += pmfs_row_length(job->form, cells, job->table->n_columns);
+		s->bytes += pm_row_length(job->form, cells, job->table->n_columns);
+	}
+}
+
+/* The same with the table's own way of measuring. */
+static int segment_batches(const struct job *job, struct segment *s, struct pm_rows *rows)
+{
+	for (;;) {
+		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) ||
+			pmfs_request_cancelled(job->request, &s->error))
+			return -EINTR;
+		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->at};
+		int64_t n = job->table->type->measure(
+			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->error);
+		if (n <= 0)
+			return (int)n;
+		if (mark_add(s, mark) < 0)
+			return -ENOMEM;
 	}
 }
 
@@ -75,7 +93,8 @@ static void segment_measure(struct job *job, struct segment *s)
 	s->result = cells ? pm_rows_start(&rows, job->table, s->from, &s->error)
 			  : pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	if (s->result >= 0)
-		s->result = segment_rows(job, s, &rows, cells);
+		s->result = job->table->type->measure ? segment_batches(job, s, &rows)
+						      : segment_rows(job, s, &rows, cells);
 	if (cells)
 		pm_rows_done(&rows);
 	free(cells);
@@ -157,7 +176,7 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 	return 0;
 }
 
-int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pmfs_form form,
+int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_form form,
 	uint64_t at, const struct pmfs_request *request, struct pm_error *err)
 {
 	struct job job = {.table = table, .form = form, .request = request};

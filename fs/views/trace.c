@@ -4,9 +4,11 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/number.h"
 #include "fs/views/catalog.h"
 #include "fs/views/tables.h"
 #include "fs/views/threads.h"
+#include "fs/views/tracelength.h"
 
 /* Columns; rows that are calls have two more before the name. */
 enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, NAME, SELF = NAME, SEQ, CALL_NAME };
@@ -100,11 +102,50 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	return 1;
 }
 
+/* The bytes of one row: three times, what depends on the context alone, separators, line feed. */
+static uint64_t trace_row_bytes(
+	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
+{
+	uint64_t bytes = pm_i64_length((int64_t)(s->time_ns - t->origin)) +
+		pm_u64_length(s->time_ns) + NAME + 1;
+	if (s->duration_ns != PM_NO_TIME)
+		bytes += pm_u64_length(s->duration_ns);
+	find_context(t, s->context);
+	if (t->context != PM_NONE)
+		bytes += pmfs_trace_length(lengths, t->tree, t->context);
+	else if (s->context == 0)
+		bytes++;
+	if (t->profile->traces_are_calls)
+		bytes += pm_i64_length((int64_t)s->self_ns) + pm_u64_length(s->seq) +
+			(CALL_NAME - NAME);
+	return bytes;
+}
+
+static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
+	uint64_t *bytes, struct pm_error *err)
+{
+	struct trace_rows *t = rows->own;
+	struct pmfs_trace_lengths *lengths;
+	int64_t n = 0;
+	int r = pmfs_trace_lengths(pmfs_model_of(rows->table->self), form, &lengths, err);
+	if (r < 0)
+		return r;
+	for (; (uint64_t)n < most && rows->at < to; n++, rows->at++) {
+		if (t->i == t->n) {
+			r = fetch(t, rows, err);
+			if (r <= 0)
+				return r < 0 ? r : n;
+		}
+		*bytes += trace_row_bytes(t, lengths, &t->batch[t->i++]);
+	}
+	return n;
+}
+
 static int trace_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
-		.start = trace_start, .next = trace_next, .dense = true};
+		.start = trace_start, .next = trace_next, .measure = trace_measure, .dense = true};
 	static const char *const of_samples[] = {
 		"time_ns", "duration_ns", "timestamp_ns", "context_id", "depth", "name", NULL};
 	static const char *const of_calls[] = {"time_ns", "duration_ns", "timestamp_ns",

@@ -109,6 +109,9 @@ static inline void pm_set_text(struct pm_cell *cell, struct pm_bytes text)
 	cell->text.len = text.len;
 }
 
+/* How a table is written. */
+enum pm_form { PM_CSV, PM_TSV };
+
 struct pm_rows;
 
 /* How rows of one kind are made. Const data, shared by all tables of the kind. */
@@ -125,6 +128,14 @@ struct pm_table_type {
 	 * NULL where a position says everything.
 	 */
 	int (*start)(struct pm_rows *rows, struct pm_error *err);
+
+	/*
+	 * Optional, for tables of many millions of rows: adds to `*bytes` what next() and
+	 * pm_row_length would come to for the rows from rows->at on and below `to`, `most` of them
+	 * at the most, and moves rows->at. Returns their number, 0 at the end, or a negative errno.
+	 */
+	int64_t (*measure)(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
+		uint64_t *bytes, struct pm_error *err);
 
 	/* Gives back rows->own. NULL: it is given to free(). */
 	void (*done)(struct pm_rows *rows);

@@ -51,10 +51,10 @@ static struct pm_text whole_of(const struct pm_doc *doc)
 	struct pm_text out = {.p = NULL};
 	struct pm_cell cells[2];
 	struct pm_rows rows;
-	pmfs_header_render(&out, PMFS_CSV, &doc->table);
+	pm_row_header(&out, PM_CSV, &doc->table);
 	assert_int_equal(pm_rows_start(&rows, &doc->table, 0, NULL), 0);
 	while (pm_rows_next(&rows, cells, NULL) > 0)
-		pmfs_row_render(&out, PMFS_CSV, cells, 2);
+		pm_row_render(&out, PM_CSV, cells, 2);
 	pm_rows_done(&rows);
 	return out;
 }

@@ -1,8 +1,8 @@
 /*
  * One place knows how a cell becomes text, in two ways that must agree to the byte: rendering and
- * measuring. tests/document/test_row.c holds them against each other.
+ * measuring. tests/unit/test_row.c holds them against each other.
  */
-#include "fs/document/row.h"
+#include "formats/common/row.h"
 
 #include "formats/common/number.h"
 #include "formats/common/utf8.h"
@@ -59,11 +59,11 @@ static uint64_t count_quotes(struct pm_bytes text)
 	return n;
 }
 
-static uint64_t text_length(enum pmfs_form form, struct pm_bytes text)
+uint64_t pm_row_text_length(enum pm_form form, struct pm_bytes text)
 {
 	uint8_t all = classes(text);
 	uint64_t len = all & BEYOND ? utf8_length(text) : text.len;
-	if (form == PMFS_CSV && all & QUOTE)
+	if (form == PM_CSV && all & QUOTE)
 		len += 2 + (all & TWICE ? count_quotes(text) : 0);
 	return len;
 }
@@ -94,12 +94,12 @@ static void add_tsv_broken(struct pm_text *out, struct pm_bytes text)
 	}
 }
 
-static void text_render(struct pm_text *out, enum pmfs_form form, struct pm_bytes text)
+static void text_render(struct pm_text *out, enum pm_form form, struct pm_bytes text)
 {
 	uint8_t all = classes(text);
-	if (form == PMFS_CSV && all & QUOTE)
+	if (form == PM_CSV && all & QUOTE)
 		add_csv_quoted(out, text);
-	else if (form == PMFS_TSV && all & BREAK)
+	else if (form == PM_TSV && all & BREAK)
 		add_tsv_broken(out, text);
 	else if (all & BEYOND)
 		pm_text_utf8(out, text);
@@ -107,23 +107,25 @@ static void text_render(struct pm_text *out, enum pmfs_form form, struct pm_byte
 		pm_text_bytes(out, text);
 }
 
-static void cell_render(struct pm_text *out, enum pmfs_form form, const struct pm_cell *cell)
+/* A number at the end of `out`, which has room for it. */
+static size_t number_render(char *out, const struct pm_cell *cell)
 {
 	switch (cell->kind) {
-	case PM_CELL_EMPTY: break;
-	case PM_CELL_U64: pm_text_u64(out, cell->u); break;
-	case PM_CELL_I64: pm_text_i64(out, cell->i); break;
-	case PM_CELL_F64: pm_text_f64(out, cell->f); break;
+	case PM_CELL_U64: return pm_u64_format(cell->u, out);
+	case PM_CELL_I64: return pm_i64_format(cell->i, out);
+	case PM_CELL_F64: return pm_f64_format(cell->f, out);
 	case PM_CELL_HEX:
-		pm_text_str(out, "0x");
-		pm_text_hex(out, cell->u, 1);
-		break;
-	case PM_CELL_ID: pm_text_hex(out, cell->u, cell->width); break;
-	case PM_CELL_TEXT: text_render(out, form, cell->text); break;
+		out[0] = '0';
+		out[1] = 'x';
+		return 2 + pm_hex_format(cell->u, 1, out + 2);
+	case PM_CELL_ID: return pm_hex_format(cell->u, cell->width, out);
+	case PM_CELL_EMPTY:
+	case PM_CELL_TEXT: break;
 	}
+	return 0;
 }
 
-static uint64_t cell_length(enum pmfs_form form, const struct pm_cell *cell)
+static uint64_t cell_length(enum pm_form form, const struct pm_cell *cell)
 {
 	switch (cell->kind) {
 	case PM_CELL_EMPTY: return 0;
@@ -132,24 +134,35 @@ static uint64_t cell_length(enum pmfs_form form, const struct pm_cell *cell)
 	case PM_CELL_F64: return pm_f64_length(cell->f);
 	case PM_CELL_HEX: return 2 + pm_hex_length(cell->u, 1);
 	case PM_CELL_ID: return pm_hex_length(cell->u, cell->width);
-	case PM_CELL_TEXT: return text_length(form, cell->text);
+	case PM_CELL_TEXT: return pm_row_text_length(form, cell->text);
 	}
 	return 0;
 }
 
-void pmfs_row_render(
-	struct pm_text *out, enum pmfs_form form, const struct pm_cell *cells, uint32_t n)
+void pm_row_render(struct pm_text *out, enum pm_form form, const struct pm_cell *cells, uint32_t n)
 {
-	char separator = form == PMFS_CSV ? ',' : '\t';
+	/* A number, its separator, and the two bytes of 0x. */
+	enum { ROOM = PM_NUMBER_SIZE + 3 };
+	char separator = form == PM_CSV ? ',' : '\t';
 	for (uint32_t i = 0; i < n; i++) {
+		if (cells[i].kind == PM_CELL_TEXT) {
+			if (i)
+				pm_text_char(out, separator);
+			text_render(out, form, cells[i].text);
+			continue;
+		}
+		char *p = pm_text_reserve(out, ROOM);
+		if (!p)
+			return;
 		if (i)
-			pm_text_char(out, separator);
-		cell_render(out, form, &cells[i]);
+			*p++ = separator;
+		p += number_render(p, &cells[i]);
+		out->len = (size_t)(p - out->p);
 	}
 	pm_text_char(out, '\n');
 }
 
-uint64_t pmfs_row_length(enum pmfs_form form, const struct pm_cell *cells, uint32_t n)
+uint64_t pm_row_length(enum pm_form form, const struct pm_cell *cells, uint32_t n)
 {
 	uint64_t len = n ? n : 1; /* n - 1 separators and the line feed */
 	for (uint32_t i = 0; i < n; i++)
@@ -157,11 +170,11 @@ uint64_t pmfs_row_length(enum pmfs_form form, const struct pm_cell *cells, uint3
 	return len;
 }
 
-void pmfs_header_render(struct pm_text *out, enum pmfs_form form, const struct pm_table *table)
+void pm_row_header(struct pm_text *out, enum pm_form form, const struct pm_table *table)
 {
 	for (uint32_t i = 0; i < table->n_columns; i++) {
 		if (i)
-			pm_text_char(out, form == PMFS_CSV ? ',' : '\t');
+			pm_text_char(out, form == PM_CSV ? ',' : '\t');
 		text_render(out, form, pm_bytes_of(table->columns[i]));
 	}
 	pm_text_char(out, '\n');

@@ -1,4 +1,4 @@
-/* fs/document/row.c: cells as CSV and TSV, and that measuring agrees with rendering. */
+/* formats/common/row.c: cells as CSV and TSV, and that measuring agrees with rendering. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,15 +9,15 @@
 
 #include <math.h>
 
-#include "fs/document/row.h"
+#include "formats/common/row.h"
 
 static void expect(const struct pm_cell *cells, uint32_t n, const char *csv, const char *tsv)
 {
-	const char *want[] = {[PMFS_CSV] = csv, [PMFS_TSV] = tsv};
-	for (enum pmfs_form form = PMFS_CSV; form <= PMFS_TSV; form++) {
+	const char *want[] = {[PM_CSV] = csv, [PM_TSV] = tsv};
+	for (enum pm_form form = PM_CSV; form <= PM_TSV; form++) {
 		struct pm_text out = {.p = NULL};
-		pmfs_row_render(&out, form, cells, n);
-		assert_int_equal(pmfs_row_length(form, cells, n), out.len);
+		pm_row_render(&out, form, cells, n);
+		assert_int_equal(pm_row_length(form, cells, n), out.len);
 		pm_text_char(&out, 0);
 		assert_string_equal(out.p, want[form]);
 		pm_text_done(&out);
@@ -84,10 +84,10 @@ static void test_lengths_agree_on_random_text(void **state)
 		for (size_t i = 0; i < n; i++)
 			bytes[i] = (uint8_t)alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
 		struct pm_cell cell = pm_cell_text((struct pm_bytes){bytes, n});
-		for (enum pmfs_form form = PMFS_CSV; form <= PMFS_TSV; form++) {
+		for (enum pm_form form = PM_CSV; form <= PM_TSV; form++) {
 			struct pm_text out = {.p = NULL};
-			pmfs_row_render(&out, form, &cell, 1);
-			assert_int_equal(out.len, pmfs_row_length(form, &cell, 1));
+			pm_row_render(&out, form, &cell, 1);
+			assert_int_equal(out.len, pm_row_length(form, &cell, 1));
 			pm_text_done(&out);
 		}
 	}
@@ -99,8 +99,8 @@ static void test_a_header_is_quoted_like_a_row(void **state)
 	const char *const columns[] = {"a", "b,c"};
 	struct pm_table table = {.columns = columns, .n_columns = 2};
 	struct pm_text out = {.p = NULL};
-	pmfs_header_render(&out, PMFS_CSV, &table);
-	pmfs_header_render(&out, PMFS_TSV, &table);
+	pm_row_header(&out, PM_CSV, &table);
+	pm_row_header(&out, PM_TSV, &table);
 	assert_int_equal(out.len, 14);
 	assert_memory_equal(out.p, "a,\"b,c\"\na\tb,c\n", 14);
 	pm_text_done(&out);
