@@ -101,11 +101,14 @@ static int threads_table(
 		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
 	static const char *const before[] = {"thread_id", NULL};
 	static const char *const after[] = {"path", NULL};
+	const struct pm_threads *threads;
 	const struct pm_tree *tree;
 	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
+		(r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
 	ret->a = pm_tree_number(tree, item);
+	ret->end = threads->n;
 	return 0;
 }
 

@@ -1,0 +1,316 @@
+/* Flat tables: functions, lines, call edges; recursion; native costs; annotated source. */
+#include "harness.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fs/views/source.h"
+
+#define ROOT     PMFS_PLACE_ROOT
+#define FUNCTION PMFS_PLACE_FUNCTION
+
+static void cost(struct fake *f, uint32_t number, double inclusive, double exclusive)
+{
+	fake_value(f, 0, number, 1, inclusive);
+	fake_value(f, 0, number, 2, exclusive);
+}
+
+/*
+ * main (1) ┬ line 10 (8) ─ a (2) ─ b (3) ─ a (4) ─ a (5) ─ line 10 (9)
+ *          └ b (6)
+ */
+static struct fake *fake_with_recursion(void)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	uint32_t main_ = fake_function(f, "main", "/src/a.c", 1);
+	uint32_t a = fake_function(f, "a", "/src/a.c", 3);
+	uint32_t b = fake_function(f, "b", "/src/b.c", 7);
+	fake_call(f, 1, 0, main_);
+	fake_line(f, 8, 1, "/src/a.c", 10);
+	fake_call(f, 2, 8, a);
+	fake_call(f, 3, 2, b);
+	fake_call(f, 4, 3, a);
+	fake_call(f, 5, 4, a);
+	fake_line(f, 9, 5, "/src/a.c", 10);
+	fake_call(f, 6, 1, b);
+	cost(f, 1, 90, 10);
+	cost(f, 8, 50, 0);
+	cost(f, 2, 50, 10);
+	cost(f, 3, 40, 15);
+	cost(f, 4, 25, 10);
+	cost(f, 5, 15, 15);
+	cost(f, 9, 15, 15);
+	cost(f, 6, 30, 30);
+	return f;
+}
+
+static void test_functions_count_recursion_once(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, ROOT, "functions.csv", 0,
+		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"1|2|70|45|7|/bin/app|/src/b.c|b\n"
+		"2|3|50|35|3|/bin/app|/src/a.c|a\n"
+		"3|1|90|10|1|/bin/app|/src/a.c|main\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_functions_keep_the_ids_of_the_database(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	struct pm_function own = {.name = fake_text(f, "own"), .id = 0};
+	pm_tree_function(f->builder, &own);
+	fake_context(f, 1, 0,
+		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = 0, .name = own.name});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "functions.csv", 0,
+		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"0|1||||||own\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_functions_without_contexts_or_values(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_function(f, "unused", NULL, 0);
+	uint32_t none = fake_function(f, "no value", NULL, 0);
+	uint32_t zero = fake_function(f, "zero", NULL, 0);
+	uint32_t nan = fake_function(f, "nan", NULL, 0);
+	fake_call(f, 1, 0, none);
+	fake_call(f, 2, 0, zero);
+	fake_call(f, 3, 0, nan);
+	fake_value(f, 0, 2, 2, 0);
+	fake_value(f, 0, 3, 2, NAN);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "functions.csv", 0,
+		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"1|1||0||/bin/app||zero\n"
+		"2|1||||/bin/app||no value\n"
+		"3|1||||/bin/app||nan\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_lines_add_up_by_file_and_line(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, ROOT, "lines.csv", 0,
+		"line|time_ns_incl|time_ns_excl|file|name\n"
+		"10|50|15|/src/a.c|main\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_callers_have_a_row_for_each_edge_and_place(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, ROOT, "callers.csv", 0,
+		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
+		"|3||90|10||||main\n"
+		"3|2||50|10|10|/src/a.c|main|a\n"
+		"2|1||40|15|||a|b\n"
+		"3|1||30|30|||main|b\n"
+		"1|2||25|10|||b|a\n"
+		"2|2||15|15|||a|a\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_edge_inside_itself_counts_once(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	uint32_t a = fake_function(f, "a", NULL, 0);
+	for (uint32_t i = 1; i <= 4; i++) {
+		fake_call(f, i, i - 1, a);
+		cost(f, i, 50 - i, 1);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "callers.csv", 0,
+		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
+		"|1||49|1||||a\n"
+		"1|1||48|3|||a|a\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_calls_column_fills_the_calls_of_callers(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	fake_metric(f, PM_ROLE_COUNT, 0, "calls", "");
+	fake_metric(f, PM_ROLE_COUNT, 1, "errors", "");
+	fake_thread(f, 0, 0);
+	uint32_t main_ = fake_function(f, "main", NULL, 0), a = fake_function(f, "a", NULL, 0);
+	fake_call(f, 1, 0, main_);
+	fake_call(f, 2, 1, a);
+	fake_call(f, 3, 2, a);
+	fake_call(f, 4, 3, a);
+	fake_value(f, 0, 2, 1, 3);
+	fake_value(f, 0, 2, 2, 1);
+	fake_value(f, 0, 3, 1, 4);
+	fake_value(f, 0, 4, 1, 5);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "callers.csv", 0,
+		"caller_id|callee_id|calls|errors|line|file|caller|callee\n"
+		"1|1|9||||a|a\n"
+		"2|1|3|1|||main|a\n"
+		"|2||||||main\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_function_directory_tells_about_one_function(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, FUNCTION, "info.txt", 1,
+		"function_id: 2\nname: a\nfile: /src/a.c\nline: 3\nmodule: /bin/app\ncontexts: 3\n");
+	assert_view(m, FUNCTION, "metrics.csv", 1,
+		"metric_id|value|scope|name\n1|50|execution|time\n2|35|function|time\n");
+	assert_view(m, FUNCTION, "callers.csv", 1,
+		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
+		"3|2||50|10|10|/src/a.c|main|a\n"
+		"1|2||25|10|||b|a\n"
+		"2|2||15|15|||a|a\n");
+	assert_view(m, FUNCTION, "callees.csv", 1,
+		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
+		"2|1||40|15|||a|b\n"
+		"2|2||15|15|||a|a\n");
+	assert_view(m, FUNCTION, "contexts.csv", 1,
+		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|module|file|name\n"
+		"2|8|2|50|10|3||function|/bin/app|/src/a.c|a\n"
+		"4|3|4|25|10|3||function|/bin/app|/src/a.c|a\n"
+		"5|4|5|15|15|3||function|/bin/app|/src/a.c|a\n");
+	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_native_costs_replace_sums_over_contexts(void **state)
+{
+	static const double functions[] = {1, 2, 30, 40, 5, NAN};
+	static const struct pm_edge edges[] = {
+		{.caller = 0, .callee = 1, .file = 0, .line = 0, .calls = 7},
+		{.caller = PM_NONE, .callee = 0, .calls = 0},
+	};
+	static const double edge_values[] = {3, NAN, 90, 10};
+	static const struct pm_line lines[] = {{0, 5, 1}, {0, 6, PM_NONE}};
+	static const double line_values[] = {NAN, 1, NAN, 2};
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_function(f, "a", NULL, 0);
+	fake_function(f, "b", NULL, 0);
+	cost(f, 1, 1000, 1000);
+	f->function_costs = functions;
+	f->edges = (struct pm_edges){2, edges, edge_values};
+	f->lines = (struct pm_lines){2, lines, line_values};
+	f->ops.function_costs = fake_function_costs;
+	f->ops.edges = fake_edges;
+	f->ops.lines = fake_lines;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "functions.csv", 0,
+		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"1|0|30|40||/bin/app||a\n"
+		"2|1|1|2||/bin/app||main\n"
+		"3|0|5|||/bin/app||b\n");
+	assert_view(m, ROOT, "callers.csv", 0,
+		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
+		"|2|0|90|10||||main\n"
+		"2|1|7|3||||main|a\n");
+	assert_view(m, ROOT, "lines.csv", 0,
+		"line|time_ns_incl|time_ns_excl|file|name\n"
+		"6||2||\n"
+		"5||1||a\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_source_stands_with_the_cost_of_its_lines(void **state)
+{
+	static const char text[] = "one\ntwo\r\n\tthree\xff";
+	struct fake *f = fake_with_recursion();
+	struct pm_source source = {.path = "src/a.c",
+		.file = pm_bytes_of("/src/a.c"),
+		.doc = {.kind = PM_DOC_BYTES, .bytes = pm_bytes_of(text)}};
+	struct pm_error err = {.code = 0};
+	struct pm_text t = {.p = NULL};
+	struct pm_doc doc;
+	(void)state;
+	fake_line(f, 20, 6, "/src/a.c", 2);
+	fake_value(f, 0, 20, 2, 1e6);
+	f->sources = &source;
+	f->n_sources = 1;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_source_annotated(m, &source, &doc, &err), 0);
+	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
+	pm_text_char(&t, '\0');
+	assert_string_equal(t.p,
+		"   time_ns_incl    time_ns_excl    line  source\n"
+		"                                      1  one\n"
+		"                        1000000       2  two\n"
+		"                                      3  \tthree\xef\xbf\xbd\n"
+		"             50              15      10  \n");
+	pm_text_done(&t);
+	/* main is at line 1, a at 3; b is of another file. */
+	assert_view(m, FUNCTION, "source.txt", 2,
+		"   time_ns_excl    line  source\n"
+		"                      1  one\n"
+		"        1000000       2  two\n");
+	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1));
+	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_hotpath_follows_the_heaviest_while_it_holds_half(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, ROOT, "hotpath.txt", 0,
+		"100.0%\t90\tmain\t/src/a.c:1\n"
+		"55.6%\t50\ta.c:10\t/src/a.c:10\n"
+		"55.6%\t50\ta\t/src/a.c:3\n"
+		"44.4%\t40\tb\t/src/b.c:7\n"
+		"27.8%\t25\ta\t/src/a.c:3\n"
+		"16.7%\t15\ta\t/src/a.c:3\n"
+		"16.7%\t15\ta.c:10\t/src/a.c:10\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions_count_recursion_once),
+		cmocka_unit_test(test_functions_keep_the_ids_of_the_database),
+		cmocka_unit_test(test_functions_without_contexts_or_values),
+		cmocka_unit_test(test_lines_add_up_by_file_and_line),
+		cmocka_unit_test(test_callers_have_a_row_for_each_edge_and_place),
+		cmocka_unit_test(test_edge_inside_itself_counts_once),
+		cmocka_unit_test(test_calls_column_fills_the_calls_of_callers),
+		cmocka_unit_test(test_function_directory_tells_about_one_function),
+		cmocka_unit_test(test_native_costs_replace_sums_over_contexts),
+		cmocka_unit_test(test_source_stands_with_the_cost_of_its_lines),
+		cmocka_unit_test(test_hotpath_follows_the_heaviest_while_it_holds_half),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

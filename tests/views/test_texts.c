@@ -1,0 +1,242 @@
+/* Texts for people: summary.txt, README.txt, info.json, damage.csv. */
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/common/utf8.h"
+#include "fs/views/screen.h"
+
+#define ROOT PMFS_PLACE_ROOT
+
+/* No longer and no wider than a screen, and no control characters. */
+static void assert_screen(const char *text, unsigned lines, unsigned columns)
+{
+	unsigned n = 0, width = 0;
+	for (size_t at = 0; text[at]; at++) {
+		unsigned char c = (unsigned char)text[at];
+		assert_true(c == '\n' || c >= 0x20);
+		if (c == '\n') {
+			n++;
+			width = 0;
+		} else if ((c & 0xc0) != 0x80) {
+			assert_true(++width <= columns);
+		}
+	}
+	assert_true(n <= lines);
+}
+
+/* 300 functions with long names one below the other, and as many threads as wanted. */
+static struct fake *fake_with_long_names(uint32_t n_threads)
+{
+	static char names[300][400];
+	struct fake *f = fake_with_time();
+	for (uint32_t t = 0; t < n_threads; t++)
+		fake_thread(f, UINT64_MAX - t, UINT64_MAX);
+	for (uint32_t i = 0; i < 300; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u\n\x01\xff%0300d", i, 0);
+		uint32_t function = fake_function(f, names[i], "/src/with\nnewline.c", i);
+		fake_call(f, i + 1, i, function);
+		for (uint32_t t = 0; t < n_threads; t++) {
+			fake_value(f, t, i + 1, 1, (300 - i) * (t + 1.0));
+			fake_value(f, t, i + 1, 2, t + 1.0);
+		}
+	}
+	return f;
+}
+
+static void test_summary_fits_a_screen(void **state)
+{
+	struct fake *f = fake_with_long_names(3);
+	static const struct pm_damage damage[] = {{16, 4, "a.db", "is not there"}};
+	(void)state;
+	f->profile.title = pm_bytes_of("t\x1b[31m");
+	f->damages = (struct pm_damages){1, damage};
+	f->duration_ns = 1500000000;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "summary.txt", 0);
+	assert_screen(text, 60, 100);
+	assert_non_null(strstr(text, "fake.db"));
+	assert_non_null(strstr(text, "300 contexts   300 functions   3 threads"));
+	assert_non_null(strstr(text, "in 1.50 s"));
+	assert_non_null(strstr(text, "1 parts could not be read"));
+	assert_non_null(strstr(text, "Hot path by time_ns_incl\n 100.0%"));
+	assert_non_null(strstr(text, "288 more: see hotpath.txt"));
+	assert_non_null(strstr(text, "  1.50 "));
+	free(text);
+	text = view_text(m, PMFS_PLACE_THREAD, "summary.txt", 2);
+	assert_screen(text, 60, 100);
+	assert_non_null(strstr(text, "Functions with most time_ns_excl"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_summary_of_nothing_says_so(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	f->ops.threads = NULL;
+	f->ops.span = NULL;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "summary.txt", 0,
+		"profile  fake.db\nsource   /data/fake.db\nformat   fake\nlayout   plain\n"
+		"has      0 contexts   0 functions   \n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
+{
+	static const struct pm_note notes[] = {{"traces.csv", "One row a trace."}, {NULL, NULL}};
+	static const struct pm_named_doc raw[] = {{.path = "raw/a.csv"}};
+	struct fake *f = fake_with_long_names(2);
+	const struct pmfs_view *const *views;
+	uint32_t n;
+	(void)state;
+	f->profile.notes = notes;
+	f->documents = raw;
+	f->n_documents = 1;
+	fake_call(f, 500, 0, fake_function(f, "it's", NULL, 0));
+	fake_call(f, 501, 1, fake_function(f, "plain<a, b>()", NULL, 0));
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_screen(text, 120, 200);
+	views = pmfs_views(ROOT, &n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(!views[i]->about || strstr(text, views[i]->name));
+	assert_non_null(strstr(text, "traces.csv"));
+	assert_non_null(strstr(text, "raw/"));
+	assert_non_null(strstr(text, "grep -F -e 'plain<a, b>()' callers.tsv"));
+	assert_null(strstr(text, "it's"));
+	assert_null(strstr(text, "newline"));
+	assert_non_null(strstr(text, "select rank, sum(time_ns_excl)"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_readme_of_nothing_has_one_command(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	f->ops.threads = NULL;
+	f->profile.has_lines = false;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	const char *first = strstr(text, "\n$ ");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "\n$ "));
+	assert_null(strstr(text, "lines.csv .tsv"));
+	assert_null(strstr(text, "imbalance.csv"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_info_counts_and_has_the_formats_facts(void **state)
+{
+	static const struct pm_damage damage[] = {{16, PM_NO_OFFSET, "a.db", "is\nnot there"}};
+	struct pm_fact facts[] = {
+		{"pid", {.kind = PM_CELL_U64, .u = UINT64_MAX}},
+		{"skew", {.kind = PM_CELL_I64, .i = -5}},
+		{"host", {.kind = PM_CELL_EMPTY}},
+		{"command", {.kind = PM_CELL_TEXT, .text = pm_bytes_of("a \"b\"\n")}},
+	};
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_sample(f, 0, 5, 1);
+	f->origin_ns = 5;
+	f->duration_ns = PM_NO_TIME;
+	f->facts = facts;
+	f->n_facts = 4;
+	f->damages = (struct pm_damages){1, damage};
+	f->profile.title = pm_bytes_of("T");
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "info.json", 0,
+		"{\n"
+		"  \"source\": \"/data/fake.db\",\n"
+		"  \"format\": \"fake\",\n"
+		"  \"layout\": \"plain\",\n"
+		"  \"title\": \"T\",\n"
+		"  \"contexts\": 1,\n"
+		"  \"threads\": 1,\n"
+		"  \"metrics\": 2,\n"
+		"  \"functions\": 1,\n"
+		"  \"samples\": 1,\n"
+		"  \"time_origin_ns\": 5,\n"
+		"  \"duration_ns\": null,\n"
+		"  \"damaged\": true,\n"
+		"  \"contexts_are\": \"samples\",\n"
+		"  \"pid\": 18446744073709551615,\n"
+		"  \"skew\": -5,\n"
+		"  \"host\": null,\n"
+		"  \"command\": \"a \\\"b\\\"\\n\"\n"
+		"}\n");
+	assert_view(m, ROOT, "damage.csv", 0, "offset|bytes|file|what\n16||a.db|is\nnot there\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_cut_keeps_whole_characters(void **state)
+{
+	static const struct {
+		const char *text, *want;
+		unsigned width;
+	} cases[] = {{"abc", "abc", 3}, {"abcd", "ab…", 3}, {"äöüß", "äö…", 3}, {"", "", 3},
+		{"a\nb", "a b", 3}, {"abc", "…", 1}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pm_text t = {.p = NULL};
+		pm_text_str(&t, "|");
+		pmfs_add_cut(&t, pm_bytes_of(cases[i].text), cases[i].width);
+		pm_text_char(&t, '\0');
+		assert_string_equal(t.p + 1, cases[i].want);
+		pm_text_done(&t);
+	}
+}
+
+static void test_amounts_have_fitting_units(void **state)
+{
+	static const struct {
+		double value;
+		const char *export, *want;
+		double scale;
+	} cases[] = {
+		{12.3456, "t_ns", "       12.35 s", 1e9},
+		{0.0021, "t_ns", "       2.10 ms", 1e9},
+		{0, "t_ns", "           0 s", 1},
+		{999, "t_ns", "     999.00 ns", 1},
+		{-2e6, "t_ns", "      -2.00 ms", 1},
+		{1234567, "cycles", "       1234567", 1},
+		{0.25, "ratio", "          0.25", 1},
+		{NAN, "cycles", "              ", 1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pmfs_column column = {
+			.export = cases[i].export, .export_scale = cases[i].scale};
+		struct pm_text t = {.p = NULL};
+		pmfs_add_amount(&t, &column, cases[i].value);
+		pm_text_char(&t, '\0');
+		assert_string_equal(t.p, cases[i].want);
+		pm_text_done(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_summary_of_nothing_says_so),
+		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
+		cmocka_unit_test(test_readme_of_nothing_has_one_command),
+		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
+		cmocka_unit_test(test_cut_keeps_whole_characters),
+		cmocka_unit_test(test_amounts_have_fitting_units),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* threads.csv, what a thread's directory holds, imbalance. */
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROOT   PMFS_PLACE_ROOT
+#define THREAD PMFS_PLACE_THREAD
+
+/* main (1) calls a (2), on two threads; context 99 is none of the tree's. */
+static struct fake *fake_with_two_threads(void)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 1);
+	fake_thread(f, 3, 0);
+	f->origin_ns = 1000;
+	f->duration_ns = 500;
+	uint32_t main_ = fake_function(f, "main", "/src/a.c", 1);
+	uint32_t a = fake_function(f, "a", NULL, 0);
+	fake_call(f, 1, 0, main_);
+	fake_call(f, 2, 1, a);
+	fake_value(f, 0, 99, 1, 5);
+	fake_value(f, 0, 2, 2, 6);
+	fake_value(f, 0, 2, 1, 7);
+	fake_value(f, 0, 1, 1, 10);
+	fake_value(f, 1, 1, 1, 30);
+	fake_value(f, 1, 1, 2, 30);
+	return f;
+}
+
+static void test_threads_have_identity_totals_and_times(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, 1500, 2);
+	fake_sample(f, 0, 1700, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const char *want =
+		"thread_id|rank|thread|time_ns_incl|time_ns_excl|contexts|values|samples|first_ns|"
+		"last_ns|path\n"
+		"10|0|1|10|6|3|4|2|500|700|threads/rank=0/thread=1\n"
+		"11|3|0|30|30|1|2|0|||threads/rank=3/thread=0\n";
+	assert_view(m, ROOT, "threads.csv", 0, want);
+	assert_view(m, ROOT, "threads.csv", 0, want); /* from what was kept */
+	assert_dense(m, ROOT, "threads.csv", 0);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_stored_total_of_a_thread_wins(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_value(f, 0, 0, 1, 11.5);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "threads.csv", 0);
+	assert_non_null(strstr(text, "\n10|0|1|11.5|6|"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_paths_are_unique_and_plain(void **state)
+{
+	static const char *const keys[] = {"GPU/Stream", "gpu_stream", ""};
+	static const struct pm_identity same[] = {{0, 1}, {1, 2}}, last[] = {{2, 5}};
+	static const struct pm_thread threads[] = {
+		{.id = 1, .n_identity = 2, .identity = same},
+		{.id = 2, .n_identity = 2, .identity = same},
+		{.id = 3, .n_identity = 2, .identity = same},
+		{.id = 4, .n_identity = 1, .identity = last},
+		{.id = 5},
+	};
+	static const char *const want[] = {"threads/gpu_stream=1/gpu_stream_2=2",
+		"threads/gpu_stream=1/gpu_stream_2=2~2", "threads/gpu_stream=1/gpu_stream_2=2~3",
+		"threads/key=5", "threads/profile=5"};
+	struct fake *f = fake_new();
+	const struct pm_threads before = f->threads;
+	const char *path;
+	(void)state;
+	f->threads = (struct pm_threads){
+		.n = 5, .threads = threads, .n_keys = 3, .keys = keys, .has_files = true};
+	f->ops.thread_counts = NULL;
+	struct fake_thread data[5] = {{.values = NULL}};
+	f->threads_data = data;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(pmfs_thread_path(m, i, &path, NULL), 0);
+		assert_string_equal(path, want[i]);
+	}
+	assert_int_equal(pmfs_thread_path(m, 5, &path, NULL), -ENOENT);
+	char *text = view_text(m, ROOT, "threads.csv", 0);
+	assert_non_null(strstr(text,
+		"thread_id|gpu_stream|gpu_stream_2|key|contexts|values|samples|first_ns|last_ns|"
+		"file|path\n1|1|2||||||||threads/"));
+	free(text);
+	pmfs_model_free(m);
+	f->threads = before;
+	f->threads_data = NULL;
+	fake_free(f);
+}
+
+static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_view(m, THREAD, "profile.csv", 0,
+		"context_id|time_ns_incl|time_ns_excl|line|kind|file|name\n"
+		"2|7|6||function||a\n"
+		"1|10||1|function|/src/a.c|main\n");
+	assert_view(m, THREAD, "values.csv", 0,
+		"context_id|metric_id|value\n99|1|5\n2|2|6\n2|1|7\n1|1|10\n");
+	assert_dense(m, THREAD, "profile.csv", 0);
+	assert_dense(m, THREAD, "values.csv", 0);
+	assert_view(m, THREAD, "functions.csv", 0,
+		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"2|1|7|6||/bin/app||a\n"
+		"1|1|10||1|/bin/app|/src/a.c|main\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_profile_beyond_one_batch_loses_nothing(void **state)
+{
+	enum { MANY = 700 };
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	uint32_t a = fake_function(f, "a", NULL, 0);
+	for (uint32_t i = 1; i <= MANY; i++) {
+		fake_call(f, i, 0, a);
+		fake_value(f, 0, i, 1, i);
+		fake_value(f, 0, i, 2, i);
+		fake_value(f, 0, i, 77, i);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, THREAD, "profile.csv", 0), want[64];
+	const char *line = strchr(text, '\n') + 1;
+	for (uint32_t i = 1; i <= MANY; i++, line = strchr(line, '\n') + 1) {
+		snprintf(want, sizeof(want), "%u|%u|%u||function||a\n", i, i, i);
+		assert_memory_equal(line, want, strlen(want));
+	}
+	assert_int_equal(*line, '\0');
+	assert_dense(m, THREAD, "profile.csv", 0);
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_trace_tells_what_ran_when(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, 900, 1);
+	fake_sample(f, 0, 1500, 2);
+	fake_sample(f, 0, 1600, 0);
+	fake_sample(f, 0, 1650, 99);
+	fake_sample(f, 0, 1700, UINT64_MAX);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, THREAD, "trace.csv", 0,
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n"
+		"-100|600|900|1|0|main\n"
+		"500|100|1500|2|1|a\n"
+		"600|50|1600|0||\n"
+		"650|50|1650|||\n"
+		"700||1700|||\n");
+	assert_dense(m, THREAD, "trace.csv", 0);
+	assert_view(m, THREAD, "trace.csv", 1,
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_trace_of_calls_has_self_time_and_sequence(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	f->profile.traces_are_calls = true;
+	fake_sample(f, 0, 1500, 2);
+	f->threads_data[0].samples[0].duration_ns = 7;
+	f->threads_data[0].samples[0].self_ns = (uint64_t)-3;
+	f->threads_data[0].samples[0].seq = 42;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, THREAD, "trace.csv", 0,
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|self_ns|seq|name\n"
+		"500|7|1500|2|1|-3|42|a\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* Numbers that need no rounding: 20, 20, -, - and 30, -, -, -. */
+static void test_imbalance_counts_missing_values_as_zero(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	uint32_t main_ = fake_function(f, "main", NULL, 0);
+	fake_call(f, 1, 0, main_);
+	fake_call(f, 2, 1, main_);
+	for (uint32_t t = 0; t < 4; t++) {
+		fake_thread(f, t, 0);
+		fake_value(f, t, 1, 77, 1);
+	}
+	fake_value(f, 1, 1, 1, 20);
+	fake_value(f, 2, 1, 1, 20);
+	fake_value(f, 3, 1, 2, 30);
+	fake_value(f, 3, 2, 1, 1000); /* on one thread only: no row */
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "imbalance.csv", 0,
+		"context_id|time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|"
+		"time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|imbalance|"
+		"slowest_thread_id|name\n"
+		"1|0|10|20|10|0|7.5|30|12.99038105676658|2|11|main\n");
+	assert_dense(m, ROOT, "imbalance.csv", 0);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_imbalance_of_negative_costs_names_no_thread_that_has_none(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_thread(f, 0, 0);
+	fake_thread(f, 1, 0);
+	fake_value(f, 0, 1, 1, -4);
+	fake_value(f, 1, 1, 77, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "imbalance.csv", 0);
+	assert_non_null(strstr(text, "\n1|-4|-2|0|2|||||0||main\n"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_views_of_threads_are_absent_without_threads(void **state)
+{
+	struct fake *f = fake_with_time();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_true(view_named(ROOT, "threads.csv")->present(m, 0));
+	assert_false(view_named(ROOT, "imbalance.csv")->present(m, 0)); /* of no threads */
+	f->ops.threads = NULL;
+	assert_false(view_named(ROOT, "threads.csv")->present(m, 0));
+	assert_false(view_named(PMFS_PLACE_CONTEXT, "threads.csv")->present(m, 0));
+	assert_false(view_named(PMFS_PLACE_CONTEXT, "values.csv")->present(m, 0));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_trace_is_there_where_the_thread_has_one(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	((struct pm_thread *)(uintptr_t)f->threads.threads)[1].has_trace = false;
+	assert_true(view_named(THREAD, "trace.csv")->present(m, 0));
+	assert_false(view_named(THREAD, "trace.csv")->present(m, 1));
+	assert_false(view_named(THREAD, "trace.tsv")->present(m, 1));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads_have_identity_totals_and_times),
+		cmocka_unit_test(test_stored_total_of_a_thread_wins),
+		cmocka_unit_test(test_paths_are_unique_and_plain),
+		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),
+		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),
+		cmocka_unit_test(test_trace_tells_what_ran_when),
+		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
+		cmocka_unit_test(test_imbalance_counts_missing_values_as_zero),
+		cmocka_unit_test(test_imbalance_of_negative_costs_names_no_thread_that_has_none),
+		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
+		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
