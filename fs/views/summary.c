@@ -53,7 +53,7 @@ static void add_head(
 	}
 	pm_text_char(out, '\n');
 	if (counts->damages > 0)
-		pm_text_printf(out, "damage   %llu parts could not be read: see damage.csv\n",
+		pm_text_printf(out, "damage   see damage.csv: %llu rows\n",
 			(unsigned long long)counts->damages);
 }
 
