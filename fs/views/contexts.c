@@ -47,9 +47,9 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	*cells++ = pmfs_known_cell(frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	*cells++ = pmfs_kind_cell(frame);
-	*cells++ = pm_cell_text(tree->texts[frame->module]);
-	*cells++ = pm_cell_text(tree->texts[frame->file]);
-	*cells++ = pm_cell_text(pmfs_frame_name(tree, frame, scratch));
+	pm_set_text(cells++, tree->texts[frame->module]);
+	pm_set_text(cells++, tree->texts[frame->file]);
+	pm_set_text(cells, pmfs_frame_name(tree, frame, scratch));
 	return 1;
 }
 

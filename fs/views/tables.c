@@ -23,8 +23,12 @@ struct pm_table pmfs_table_plain(
 struct pm_cell *pmfs_number_cells(
 	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		*cells++ = pmfs_cell(numbers[i]);
+	for (uint32_t i = 0; i < c->n; i++, cells++) {
+		if (numbers[i] == numbers[i])
+			pm_set_f64(cells, numbers[i]);
+		else
+			pm_set_empty(cells);
+	}
 	return cells;
 }
 

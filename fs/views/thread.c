@@ -99,12 +99,12 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 		return r;
 	rows->at = p->values.at;
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
-	*cells++ = pm_cell_u64(pm_tree_number(p->tree, context));
-	cells = pmfs_number_cells(p->columns, p->numbers, cells);
-	*cells++ = pmfs_known_cell(frame->line, 0);
-	*cells++ = pmfs_kind_cell(frame);
-	*cells++ = pm_cell_text(p->tree->texts[frame->file]);
-	*cells++ = pm_cell_text(pmfs_frame_name(p->tree, frame, rows->scratch));
+	pm_set_u64(cells, pm_tree_number(p->tree, context));
+	cells = pmfs_number_cells(p->columns, p->numbers, cells + 1);
+	cells[0] = pmfs_known_cell(frame->line, 0);
+	cells[1] = pmfs_kind_cell(frame);
+	pm_set_text(&cells[2], p->tree->texts[frame->file]);
+	pm_set_text(&cells[3], pmfs_frame_name(p->tree, frame, rows->scratch));
 	return 1;
 }
 
@@ -145,8 +145,8 @@ static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	int r = pmfs_values_peek(rows->own, &v, err);
 	if (r <= 0)
 		return r;
-	cells[0] = pm_cell_u64(v->context);
-	cells[1] = pm_cell_u64(v->metric);
+	pm_set_u64(&cells[0], v->context);
+	pm_set_u64(&cells[1], v->metric);
 	cells[2] = pmfs_value_cell(v);
 	pmfs_values_step(rows->own);
 	rows->at++;
