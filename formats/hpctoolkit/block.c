@@ -18,7 +18,8 @@ static uint64_t start_decode(const struct hpctk_block *b, uint32_t i)
 	return hpctk_u64(b->layout, d + b->index_size - 8);
 }
 
-static int block_open(const struct hpctk_db *db, const uint8_t *d, bool of_context,
+/* `d` is the description of the block, which stands at `at` in its file. */
+static int block_open(const struct hpctk_db *db, const uint8_t *d, uint64_t at, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
 	bool turned = of_context && db->layout.generation != HPCTK_FIRST;
@@ -39,41 +40,47 @@ static int block_open(const struct hpctk_db *db, const uint8_t *d, bool of_conte
 	if (ret->n_values &&
 		!pm_bytes_table(file, ret->values_at, ret->n_values, ret->value_size,
 			ret->value_size, &ret->values))
-		return pm_error_set(err, -EINVAL, name, ret->values_at,
-			"%llu values that do not lie in the file",
-			(unsigned long long)ret->n_values);
+		return pm_error_set(err, -EINVAL, name, at,
+			"%llu values at 0x%llx do not lie in the file",
+			(unsigned long long)ret->n_values, (unsigned long long)ret->values_at);
 	if (ret->n_index &&
 		!pm_bytes_table(file, ret->index_at, ret->n_index, ret->index_size, ret->index_size,
 			&ret->index))
-		return pm_error_set(err, -EINVAL, name, ret->index_at,
-			"an index of %u entries that does not lie in the file", ret->n_index);
+		return pm_error_set(err, -EINVAL, name, at,
+			"an index of %u entries at 0x%llx does not lie in the file", ret->n_index,
+			(unsigned long long)ret->index_at);
 	if (ret->n_values && !ret->n_index)
-		return pm_error_set(err, -EINVAL, name, ret->values_at,
-			"%llu values without an index", (unsigned long long)ret->n_values);
+		return pm_error_set(err, -EINVAL, name, at, "%llu values without an index",
+			(unsigned long long)ret->n_values);
 	return 0;
 }
 
-/* In the first layout the description of a block stands behind a pointer. */
-static int block_follow(const struct hpctk_db *db, uint64_t at, bool of_context,
-	struct hpctk_block *ret, struct pm_error *err)
+/* In the first layout row i holds a pointer to the description; 0 for an empty block. */
+static int block_follow(const struct hpctk_db *db, const struct hpctk_rows *rows, uint64_t i,
+	bool of_context, struct hpctk_block *ret, struct pm_error *err)
 {
 	static const uint8_t nothing[HPCTK_BLOCK];
 	enum hpctk_file file = of_context ? HPCTK_CCT : HPCTK_PROFILE;
 	struct pm_bytes d = {nothing, sizeof(nothing)};
+	uint64_t at = hpctk_u64(&db->layout, hpctk_row(rows, i));
 	if (at != 0 && !pm_bytes_sub(hpctk_bytes(db, file), at, HPCTK_BLOCK, &d))
-		return pm_error_set(err, -EINVAL, hpctk_file_name(file), at,
-			"a value block that does not lie in the file");
-	return block_open(db, d.p, of_context, ret, err);
+		return pm_error_set(err, -EINVAL, hpctk_file_name(file), hpctk_row_at(rows, i),
+			"a value block at 0x%llx does not lie in the file", (unsigned long long)at);
+	return block_open(db, d.p, at, of_context, ret, err);
+}
+
+static int row_open(const struct hpctk_db *db, const struct hpctk_rows *rows, uint64_t i,
+	bool of_context, struct hpctk_block *ret, struct pm_error *err)
+{
+	if (db->layout.generation == HPCTK_FIRST)
+		return block_follow(db, rows, i, of_context, ret, err);
+	return block_open(db, hpctk_row(rows, i), hpctk_row_at(rows, i), of_context, ret, err);
 }
 
 int hpctk_profile_block(
 	const struct hpctk_db *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err)
 {
-	struct hpctk_profile_record record;
-	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
-	if (record.block)
-		return block_open(db, record.block, false, ret, err);
-	return block_follow(db, record.block_at, false, ret, err);
+	return row_open(db, &db->profiles, i, false, ret, err);
 }
 
 int hpctk_context_block(
@@ -85,10 +92,7 @@ int hpctk_context_block(
 			"does not reach to context %llu", (unsigned long long)number);
 	if (number >= db->contexts.n)
 		return 0;
-	const uint8_t *d = hpctk_row(&db->contexts, number);
-	int r = db->layout.generation == HPCTK_FIRST
-		? block_follow(db, hpctk_u64(&db->layout, d), true, ret, err)
-		: block_open(db, d, true, ret, err);
+	int r = row_open(db, &db->contexts, number, true, ret, err);
 	return r < 0 ? r : hpctk_block_check(ret, err);
 }
 

@@ -13,7 +13,7 @@
 #include "formats/common/list.h"
 #include "formats/common/tree.h"
 #include "formats/hpctoolkit/columns.h"
-#include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/frames.h"
 #include "formats/hpctoolkit/values.h"
 #include "profmount/limits.h"
 
@@ -31,11 +31,11 @@ struct walk {
 	uint64_t budget; /* bytes of records that may still be visited */
 	struct siblings *stack;
 	size_t depth, stack_room;
-	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
-	uint32_t *function_of;               /* tree function by row; PM_NONE = not yet used */
-	uint64_t *record_at;                 /* by rank */
-	uint32_t *number;                    /* by rank */
+	struct hpctk_frames frames;
+	uint64_t *record_at; /* by rank */
+	uint32_t *number;    /* by rank */
 	size_t record_room, number_room;
+	bool full; /* the budget is spent */
 };
 
 static void spoil(struct walk *w, uint64_t at, uint64_t bytes, const char *what)
@@ -48,106 +48,6 @@ static bool section_sub(const struct walk *w, uint64_t at, uint64_t len, struct 
 {
 	*ret = (struct pm_bytes){NULL, 0};
 	return at >= w->section_at && pm_bytes_sub(w->section, at - w->section_at, len, ret);
-}
-
-/* ---- frames ---- */
-
-static uint32_t path_text(struct walk *w, uint32_t *known, const struct hpctk_rows *rows,
-	uint32_t i, struct hpctk_path (*get)(const struct hpctk_db *db, uint32_t i))
-{
-	if (i >= rows->n)
-		return 0;
-	if (known[i] == 0)
-		known[i] = pm_tree_text(w->builder, get(w->db, i).path, false);
-	return known[i];
-}
-
-static uint32_t module_text(struct walk *w, uint32_t i)
-{
-	return path_text(w, w->module_text, &w->db->modules, i, hpctk_module_get);
-}
-
-static uint32_t source_text(struct walk *w, uint32_t i)
-{
-	return path_text(w, w->source_text, &w->db->sources, i, hpctk_source_get);
-}
-
-/* The tree's index of a function record; only functions with a context get one. */
-static uint32_t function_index(struct walk *w, uint32_t i)
-{
-	if (w->function_of[i] != PM_NONE)
-		return w->function_of[i];
-	struct hpctk_function f = hpctk_function_get(w->db, i);
-	struct pm_function function = {
-		.name = pm_tree_text(w->builder, f.name, false),
-		.file = source_text(w, f.file),
-		.module = module_text(w, f.module),
-		.line = f.line,
-		.id = i,
-		.offset = f.offset,
-	};
-	w->function_of[i] = pm_tree_function(w->builder, &function);
-	return w->function_of[i];
-}
-
-static enum pm_kind kind_of(const struct hpctk_context_record *record)
-{
-	switch (record->lexical_type) {
-	case HPCTK_NONE: return PM_KIND_ENTRY;
-	case 0: return record->relation == 2 ? PM_KIND_INLINED : PM_KIND_FUNCTION;
-	case 1: return PM_KIND_LOOP;
-	case 2: return PM_KIND_LINE;
-	case 3: return PM_KIND_INSTRUCTION;
-	default: return PM_KIND_OTHER;
-	}
-}
-
-/* The row that a field of the record at `at` points to; HPCTK_NONE for none. */
-static uint32_t row_of(struct walk *w, const struct hpctk_rows *rows, uint64_t pointer, uint64_t at,
-	const char *what)
-{
-	uint32_t i = HPCTK_NONE;
-	if (pointer != 0 && !hpctk_row_find(rows, pointer, &i))
-		spoil(w, at, PM_NO_OFFSET, what);
-	return i;
-}
-
-/* A function shows its definition, everything else its own place. */
-static uint32_t frame_of(struct walk *w, const struct hpctk_context_record *record, uint64_t at)
-{
-	const struct hpctk_db *db = w->db;
-	struct pm_frame frame = {.kind = (uint8_t)kind_of(record), .function = PM_NONE};
-	uint32_t function = row_of(w, &db->functions, record->function_at, at,
-		"the context's function is none of the table");
-	uint32_t file = row_of(w, &db->sources, record->file_at, at,
-		"the context's source file is none of the table");
-	uint32_t module = row_of(w, &db->modules, record->module_at, at,
-		"the context's load module is none of the table");
-	if (function != HPCTK_NONE)
-		frame.function = function_index(w, function);
-	if (frame.kind == PM_KIND_FUNCTION || frame.kind == PM_KIND_INLINED) {
-		if (function == HPCTK_NONE)
-			return pm_tree_intern(w->builder, &frame);
-		struct hpctk_function f = hpctk_function_get(db, function);
-		frame.name = pm_tree_text(w->builder, f.name, false);
-		frame.file = source_text(w, f.file);
-		frame.module = module_text(w, f.module);
-		frame.line = f.line;
-		frame.offset = f.offset;
-		frame.has_offset = f.module != HPCTK_NONE;
-	} else {
-		if (frame.kind == PM_KIND_ENTRY)
-			frame.name = pm_tree_text(
-				w->builder, hpctk_string_get(db, record->name_at), false);
-		if (frame.kind == PM_KIND_OTHER)
-			frame.code = (uint16_t)record->lexical_type;
-		frame.file = source_text(w, file);
-		frame.module = module_text(w, module);
-		frame.line = record->line;
-		frame.offset = record->offset;
-		frame.has_offset = record->has_point;
-	}
-	return pm_tree_intern(w->builder, &frame);
 }
 
 /* ---- the walk ---- */
@@ -186,7 +86,7 @@ static int context_add(
 	if (pm_list_room(&w->record_at, rank, &w->record_room, sizeof(*w->record_at)) < 0 ||
 		pm_list_room(&w->number, rank, &w->number_room, sizeof(*w->number)) < 0)
 		return -ENOMEM;
-	uint32_t frame = frame_of(w, record, at);
+	uint32_t frame = hpctk_frame_of(&w->frames, record, at);
 	if (frame == PM_NONE || pm_tree_add(w->builder, parent, frame, record->id) == PM_NONE)
 		return -ENOMEM;
 	w->record_at[rank] = at;
@@ -203,6 +103,7 @@ static bool pay(struct walk *w, uint64_t at, uint64_t size)
 	}
 	spoil(w, at, PM_NO_OFFSET, "contexts overlap; the rest of the tree is left out");
 	w->depth = 0;
+	w->full = true;
 	return false;
 }
 
@@ -256,11 +157,12 @@ static int entries_walk(struct walk *w, const uint8_t *head)
 		spoil(w, w->section_at, PM_NO_OFFSET, "records of entry points are too small");
 		return 0;
 	}
-	for (uint16_t i = 0; i < n && r == 0; i++, at += stride) {
+	for (uint16_t i = 0; i < n && r == 0 && !w->full; i++, at += stride) {
 		struct hpctk_context_record record;
 		struct pm_bytes d;
 		if (!section_sub(w, at, HPCTK_ENTRY, &d)) {
-			spoil(w, at, PM_NO_OFFSET, "an entry point outside of the section");
+			spoil(w, w->section_at, PM_NO_OFFSET,
+				"entry points outside of the section");
 			return 0;
 		}
 		hpctk_entry_decode(l, d.p, &record);
@@ -346,27 +248,15 @@ static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *er
 
 static int walk_init(struct walk *w, struct hpctk_db *db)
 {
-	*w = (struct walk){
-		.db = db,
-		.builder = pm_tree_builder_new(),
-		.module_text = calloc(db->modules.n + 1u, sizeof(*w->module_text)),
-		.source_text = calloc(db->sources.n + 1u, sizeof(*w->source_text)),
-		.function_of = malloc((db->functions.n + (size_t)1) * sizeof(*w->function_of)),
-	};
-	if (!w->builder || !w->module_text || !w->source_text || !w->function_of)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < db->functions.n; i++)
-		w->function_of[i] = PM_NONE;
-	return 0;
+	*w = (struct walk){.db = db, .builder = pm_tree_builder_new()};
+	return w->builder ? hpctk_frames_init(&w->frames, db, w->builder) : -ENOMEM;
 }
 
 static void walk_done(struct walk *w)
 {
 	pm_tree_builder_free(w->builder);
 	free(w->stack);
-	free(w->module_text);
-	free(w->source_text);
-	free(w->function_of);
+	hpctk_frames_done(&w->frames);
 	free(w->record_at);
 	free(w->number);
 }

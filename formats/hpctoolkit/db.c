@@ -67,15 +67,47 @@ static int files_open(struct hpctk_db *db, struct pm_error *err)
 	return 0;
 }
 
+/* A section as the header of its file describes it. */
+struct place {
+	enum hpctk_file file;
+	const char *what;
+	uint64_t described_at; /* where its size and pointer stand */
+	struct hpctk_section section;
+};
+
+/* Section i of a file's header, which is known to hold it. */
+static struct place place_of(
+	const struct hpctk_db *db, enum hpctk_file file, unsigned i, const char *what)
+{
+	struct place place = {file, what, HPCTK_FILE_HEADER + (uint64_t)i * HPCTK_SECTION, {0, 0}};
+	hpctk_section_decode(
+		&db->layout, hpctk_bytes(db, file).p + place.described_at, &place.section);
+	return place;
+}
+
+/* The head of a section, `need` bytes long; what does not lie in the file goes into damage. */
+static bool head_open(
+	struct hpctk_db *db, const struct place *place, size_t need, struct pm_bytes *ret)
+{
+	struct pm_bytes bytes = hpctk_bytes(db, place->file), whole;
+	bool inside = pm_bytes_sub(bytes, place->section.at, place->section.size, &whole);
+	bool begins = pm_bytes_sub(bytes, place->section.at, need, ret);
+	if (!inside || !begins)
+		pm_damage_add(&db->damage, hpctk_file_name(place->file), place->described_at,
+			HPCTK_SECTION, "%s: the section at 0x%llx does not lie in the file",
+			place->what, (unsigned long long)place->section.at);
+	return begins;
+}
+
 /*
  * The rows of a table that lie in the file; what is cut off, or a stride that is too small for the
  * records, goes into damage.
  */
-static void rows_open(struct hpctk_db *db, enum hpctk_file file, const struct hpctk_table *table,
-	uint32_t need, const char *what, struct hpctk_rows *ret)
+static void rows_open(struct hpctk_db *db, const struct place *place,
+	const struct hpctk_table *table, uint32_t need, struct hpctk_rows *ret)
 {
-	struct pm_bytes bytes = hpctk_bytes(db, file);
-	const char *name = hpctk_file_name(file);
+	struct pm_bytes bytes = hpctk_bytes(db, place->file);
+	const char *name = hpctk_file_name(place->file);
 	*ret = (struct hpctk_rows){.at = table->at, .n = table->n, .stride = table->stride};
 	if (table->n == 0 ||
 		pm_bytes_table(bytes, table->at, table->n, table->stride, need, &ret->rows))
@@ -83,71 +115,60 @@ static void rows_open(struct hpctk_db *db, enum hpctk_file file, const struct hp
 	ret->n = 0;
 	ret->cut = true;
 	if (table->stride < need) {
-		pm_damage_add(&db->damage, name, table->at, PM_NO_OFFSET,
-			"%s: records of %u bytes are smaller than the %u of this layout", what,
-			table->stride, need);
+		pm_damage_add(&db->damage, name, place->section.at, PM_NO_OFFSET,
+			"%s: records of %u bytes are smaller than the %u of this layout",
+			place->what, table->stride, need);
 		return;
 	}
 	if (table->at < bytes.len)
 		ret->n = (uint32_t)((bytes.len - table->at) / table->stride);
 	pm_bytes_table(bytes, table->at, ret->n, table->stride, need, &ret->rows);
-	pm_damage_add(&db->damage, name, table->at, (uint64_t)table->n * table->stride,
-		"%s: of %u records only %u lie in the file", what, table->n, ret->n);
-}
-
-/* The head of a section, `need` bytes long; what is not in the file goes into damage. */
-static bool section_open(struct hpctk_db *db, enum hpctk_file file,
-	const struct hpctk_section *section, size_t need, const char *what, struct pm_bytes *ret)
-{
-	struct pm_bytes bytes = hpctk_bytes(db, file), whole;
-	bool inside = pm_bytes_sub(bytes, section->at, section->size, &whole);
-	bool begins = pm_bytes_sub(bytes, section->at, need, ret);
-	if (!inside || (need && (!begins || section->size < need)))
-		pm_damage_add(&db->damage, hpctk_file_name(file), section->at, section->size,
-			"%s: the section does not lie in the file", what);
-	return begins;
+	pm_damage_add(&db->damage, name, place->section.at, PM_NO_OFFSET,
+		"%s: of %u records at 0x%llx only %u lie in the file", place->what, table->n,
+		(unsigned long long)table->at, ret->n);
 }
 
 static void meta_table_open(
-	struct hpctk_db *db, enum hpctk_meta_section section, uint32_t need, struct hpctk_rows *ret)
+	struct hpctk_db *db, enum hpctk_meta_section i, uint32_t need, struct hpctk_rows *ret)
 {
-	struct pm_bytes head;
+	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
 	struct hpctk_table table;
-	if (!section_open(db, HPCTK_META, &db->meta[section], HPCTK_TABLE - 2,
-		    section_names[section], &head))
+	struct pm_bytes head;
+	if (!head_open(db, &place, HPCTK_META_TABLE, &head))
 		return;
 	hpctk_table16_decode(&db->layout, head.p, &table);
-	rows_open(db, HPCTK_META, &table, need, section_names[section], ret);
+	rows_open(db, &place, &table, need, ret);
 }
 
 /* Only big-endian databases count kinds in 16 bits; in the others garbage follows the 8 bits. */
 static void kinds_open(struct hpctk_db *db)
 {
-	const struct hpctk_section *section = &db->meta[HPCTK_KINDS_SECTION];
+	unsigned i = HPCTK_KINDS_SECTION;
+	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
 	struct pm_bytes head;
-	if (!section_open(db, HPCTK_META, section, HPCTK_KINDS, section_names[HPCTK_KINDS_SECTION],
-		    &head))
+	if (!head_open(db, &place, HPCTK_KINDS, &head))
 		return;
 	struct hpctk_table table = {
-		.at = hpctk_u64(&db->layout, head.p),
-		.n = db->layout.big ? hpctk_u16(&db->layout, head.p + 8) : head.p[8],
+		.at = hpctk_u64(&db->layout, head.p + 0x00),
+		.n = db->layout.big ? hpctk_u16(&db->layout, head.p + 0x08) : head.p[0x08],
 		.stride = 8,
 	};
-	rows_open(db, HPCTK_META, &table, 8, section_names[HPCTK_KINDS_SECTION], &db->kinds);
+	rows_open(db, &place, &table, 8, &db->kinds);
 }
 
 static int meta_open(struct hpctk_db *db, struct pm_error *err)
 {
-	struct pm_bytes header, none;
+	struct pm_bytes header;
 	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), HPCTK_FILE_HEADER,
 		    (uint64_t)HPCTK_N_META_SECTIONS * HPCTK_SECTION, &header))
 		return pm_error_set(
 			err, -EINVAL, "meta.db", HPCTK_FILE_HEADER, "ends within its header");
-	for (unsigned i = 0; i < HPCTK_N_META_SECTIONS; i++)
-		hpctk_section_decode(
-			&db->layout, header.p + (size_t)i * HPCTK_SECTION, &db->meta[i]);
-	section_open(db, HPCTK_META, &db->meta[HPCTK_STRINGS_SECTION], 0,
-		section_names[HPCTK_STRINGS_SECTION], &none);
+	for (unsigned i = 0; i < HPCTK_N_META_SECTIONS; i++) {
+		struct place place = place_of(db, HPCTK_META, i, section_names[i]);
+		db->meta[i] = place.section;
+		if (i == HPCTK_GENERAL_SECTION || i == HPCTK_STRINGS_SECTION)
+			head_open(db, &place, 0, &header);
+	}
 	kinds_open(db);
 	meta_table_open(db, HPCTK_MODULES_SECTION, HPCTK_MODULE, &db->modules);
 	meta_table_open(db, HPCTK_FILES_SECTION, HPCTK_SOURCE, &db->sources);
@@ -159,33 +180,30 @@ static int meta_open(struct hpctk_db *db, struct pm_error *err)
 static void first_table_open(struct hpctk_db *db, enum hpctk_file file, uint32_t need,
 	const char *what, struct hpctk_rows *ret)
 {
-	struct pm_bytes head;
-	struct hpctk_section section;
 	struct hpctk_table table;
+	struct pm_bytes head;
 	if (!db->present[file])
 		return;
-	hpctk_section_decode(&db->layout, hpctk_bytes(db, file).p + HPCTK_FILE_HEADER, &section);
-	if (!section_open(db, file, &section, HPCTK_TABLE - 3, what, &head))
+	struct place place = place_of(db, file, 0, what);
+	if (!head_open(db, &place, HPCTK_TABLE, &head))
 		return;
 	hpctk_table8_decode(&db->layout, head.p, &table);
 	if (file == HPCTK_PROFILE && db->layout.generation == HPCTK_FIRST && table.stride < need)
 		table.stride = need; /* its text gives no usable place for the size */
-	rows_open(db, file, &table, need, what, ret);
+	rows_open(db, &place, &table, need, ret);
 }
 
-static void trace_bounds_open(struct hpctk_db *db)
+/* The lower bound of times in the head of trace.db. */
+static uint64_t first_time(const struct hpctk_db *db)
 {
-	struct hpctk_section section;
 	struct pm_bytes head;
-	db->first_ns = db->last_ns = PM_NO_TIME;
 	if (!db->present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
-		return;
-	hpctk_section_decode(
-		&db->layout, hpctk_bytes(db, HPCTK_TRACE).p + HPCTK_FILE_HEADER, &section);
-	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), section.at, HPCTK_TRACES_TIMED, &head))
-		return;
-	db->first_ns = hpctk_u64(&db->layout, head.p + 0x10);
-	db->last_ns = hpctk_u64(&db->layout, head.p + 0x18);
+		return PM_NO_TIME;
+	struct place place = place_of(db, HPCTK_TRACE, 0, "traces");
+	if (!pm_bytes_sub(
+		    hpctk_bytes(db, HPCTK_TRACE), place.section.at, HPCTK_TRACES_TIMED, &head))
+		return PM_NO_TIME;
+	return hpctk_u64(&db->layout, head.p + 0x10);
 }
 
 int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
@@ -218,7 +236,7 @@ int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
 		db, HPCTK_PROFILE, hpctk_profile_size(&db->layout), "profiles", &db->profiles);
 	first_table_open(db, HPCTK_CCT, context_size, "contexts", &db->contexts);
 	first_table_open(db, HPCTK_TRACE, HPCTK_TRACE_HEADER, "traces", &db->traces);
-	trace_bounds_open(db);
+	db->first_ns = first_time(db);
 	return 0;
 }
 

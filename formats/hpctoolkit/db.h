@@ -42,7 +42,8 @@ struct hpctk_db {
 	struct pm_input files[HPCTK_N_FILES];
 	bool present[HPCTK_N_FILES]; /* the file is there and can be read */
 	struct hpctk_layout layout;
-	char version[8]; /* of meta.db: 4.0 */
+	const struct pm_profile *profile; /* which this is the database of; the model's */
+	char version[8];                  /* of meta.db: 4.0 */
 	struct pm_fact facts[HPCTK_N_FACTS];
 
 	struct hpctk_section meta[HPCTK_N_META_SECTIONS];
@@ -51,7 +52,7 @@ struct hpctk_db {
 	struct hpctk_rows profiles;
 	struct hpctk_rows contexts; /* of cct.db */
 	struct hpctk_rows traces;
-	uint64_t first_ns, last_ns; /* the bounds that trace.db claims; PM_NO_TIME = none */
+	uint64_t first_ns; /* no sample is earlier, as trace.db claims; PM_NO_TIME = unknown */
 
 	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
 
@@ -84,6 +85,12 @@ static inline struct pm_bytes hpctk_bytes(const struct hpctk_db *db, enum hpctk_
 static inline const uint8_t *hpctk_row(const struct hpctk_rows *rows, uint64_t i)
 {
 	return pm_bytes_row(rows->rows, i, rows->stride);
+}
+
+/* Where row i stands in its file. */
+static inline uint64_t hpctk_row_at(const struct hpctk_rows *rows, uint64_t i)
+{
+	return rows->at + i * rows->stride;
 }
 
 /* meta.db, profile.db, cct.db, trace.db */

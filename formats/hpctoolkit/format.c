@@ -85,15 +85,10 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	return 0;
 }
 
-static void format_close(struct pm_profile *p)
-{
-	hpctk_model_done(p);
-}
-
 const struct pm_format hpctk_format = {
 	.name = "hpctoolkit",
 	.summary = "HPCToolkit database, version 4.0 (released and draft layouts)",
 	.probe = probe,
 	.open = format_open,
-	.close = format_close,
+	.close = hpctk_model_done,
 };

@@ -76,7 +76,7 @@ static unsigned meta_admits(const struct hpctk_layout *l, struct pm_bytes file)
  */
 static unsigned profile_admits(const struct hpctk_layout *l, struct pm_bytes file)
 {
-	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE - 3);
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
 	if (!d)
 		return 0;
 	if (d[0x0c] >= 0x30)
@@ -86,7 +86,7 @@ static unsigned profile_admits(const struct hpctk_layout *l, struct pm_bytes fil
 
 static unsigned cct_admits(const struct hpctk_layout *l, struct pm_bytes file)
 {
-	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE - 3);
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
 	if (!d)
 		return 0;
 	return d[0x0c] >= HPCTK_BLOCK ? ALL & ~BIT(HPCTK_FIRST) : BIT(HPCTK_FIRST);
@@ -96,7 +96,7 @@ static unsigned cct_admits(const struct hpctk_layout *l, struct pm_bytes file)
 static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 {
 	struct hpctk_section section;
-	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE - 3);
+	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
 	if (!d)
 		return 0;
 	hpctk_section_decode(l, file.p + 0x10, &section);
@@ -160,10 +160,10 @@ int hpctk_layout_detect(struct hpctk_db *db, struct pm_error *err)
 const char *hpctk_layout_name(const struct hpctk_layout *l)
 {
 	static const char *const names[HPCTK_N_GENERATIONS] = {
-		[HPCTK_FIRST] = "first-draft",
-		[HPCTK_APRIL] = "draft-2022-04",
-		[HPCTK_JUNE] = "draft-2022-06",
-		[HPCTK_RELEASED] = "released",
+		[HPCTK_FIRST] = "4.0-first-draft",
+		[HPCTK_APRIL] = "4.0-draft-2022-04",
+		[HPCTK_JUNE] = "4.0-draft-2022-06",
+		[HPCTK_RELEASED] = "4.0",
 	};
 	return names[l->generation];
 }

@@ -19,7 +19,7 @@ int hpctk_magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_err
  */
 int hpctk_layout_detect(struct hpctk_db *db, struct pm_error *err);
 
-/* released, draft-2022-06, draft-2022-04, first-draft */
+/* 4.0, 4.0-draft-2022-06, 4.0-draft-2022-04, 4.0-first-draft */
 const char *hpctk_layout_name(const struct hpctk_layout *l);
 
 #endif

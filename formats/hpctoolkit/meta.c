@@ -4,9 +4,18 @@
  */
 #include "formats/hpctoolkit/meta.h"
 
+/*
+ * Longest string. Real names reach 3037 bytes; a bound keeps a file whose every record points to
+ * one long string from costing the product of both.
+ */
+#define MAX_STRING 0x10000u
+
 bool hpctk_string_find(const struct hpctk_db *db, uint64_t at, struct pm_bytes *ret)
 {
-	return pm_bytes_cstr(hpctk_bytes(db, HPCTK_META), at, ret);
+	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
+	uint64_t left = at < file.len ? file.len - at : 0;
+	pm_bytes_sub(file, at, left < MAX_STRING ? left : MAX_STRING, &rest);
+	return pm_bytes_cstr(rest, 0, ret);
 }
 
 struct pm_bytes hpctk_string_get(const struct hpctk_db *db, uint64_t at)

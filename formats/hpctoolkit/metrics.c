@@ -18,17 +18,32 @@ struct reader {
 	struct hpctk_metrics *m;
 	struct hpctk_metrics_head head;
 	struct hpctk_rows scopes;
-	struct pm_map
-		of_scope; /* (metric, scope) → quantity, for summaries that point at a scope */
-	uint32_t budget;  /* records that may still be read: arrays can share their bytes */
+	struct pm_map of_scope; /* metric << 32 | scope → quantity */
+	uint64_t at;            /* of the record that is being read: damage is told there */
+	uint32_t budget;        /* records that may still be read: arrays can share their bytes */
 };
 
 /* Ids have 16 bits. A sound section has one record an id, and a few for metrics and scopes. */
 #define BUDGET (8 * HPCTK_N_IDS)
 
-static void spoil(struct reader *r, uint64_t at, const char *what)
+static void spoil(struct reader *r, const char *what)
 {
-	pm_damage_add(&r->db->damage, "meta.db", at, PM_NO_OFFSET, "metrics: %s", what);
+	pm_damage_add(&r->db->damage, "meta.db", r->at, PM_NO_OFFSET, "metrics: %s", what);
+}
+
+/* Row i, which is read from now on. */
+static const uint8_t *row_enter(struct reader *r, const struct hpctk_rows *rows, uint32_t i)
+{
+	r->at = hpctk_row_at(rows, i);
+	return hpctk_row(rows, i);
+}
+
+static struct pm_bytes string_read(struct reader *r, uint64_t at)
+{
+	struct pm_bytes s = {NULL, 0};
+	if (at != 0 && !hpctk_string_find(r->db, at, &s))
+		spoil(r, "a name that does not end in the file");
+	return s;
 }
 
 /* An array inside meta.db; empty, with a row in damage, where it is not. */
@@ -39,11 +54,11 @@ static void array_open(struct reader *r, uint64_t at, uint32_t n, uint32_t strid
 	if (n == 0)
 		return;
 	if (n > r->budget) {
-		spoil(r, at, "more records than there can be ids");
+		spoil(r, "more records than there can be ids");
 		return;
 	}
 	if (!pm_bytes_table(hpctk_bytes(r->db, HPCTK_META), at, n, stride, need, &ret->rows)) {
-		spoil(r, at, "an array that does not lie in the file");
+		spoil(r, "an array that does not lie in the file");
 		return;
 	}
 	ret->n = n;
@@ -97,7 +112,7 @@ static int summary_read(struct reader *r, uint32_t quantity, const struct hpctk_
 	struct hpctk_summary summary = {.quantity = quantity,
 		.combine = s->combine,
 		.stat_id = s->stat_id,
-		.formula = hpctk_string_get(r->db, s->formula_at)};
+		.formula = string_read(r, s->formula_at)};
 	return summary_add(r, &summary);
 }
 
@@ -118,7 +133,7 @@ static int nested_scope_read(
 			.scope_type = HPCTK_NONE,
 			.propagation = HPCTK_NONE,
 			.name = name,
-			.scope = hpctk_string_get(r->db, scope.name_at)},
+			.scope = string_read(r, scope.name_at)},
 		&quantity);
 	if (status < 0)
 		return status;
@@ -126,7 +141,7 @@ static int nested_scope_read(
 		r, scope.summaries_at, scope.n_summaries, r->head.summary_size, 0x10, &summaries);
 	for (uint32_t i = 0; i < summaries.n && status == 0; i++) {
 		struct hpctk_summary_record s;
-		hpctk_summary_decode(l, hpctk_row(&summaries, i), &s);
+		hpctk_summary_decode(l, row_enter(r, &summaries, i), &s);
 		status = summary_read(r, quantity, &s);
 	}
 	return status;
@@ -135,19 +150,22 @@ static int nested_scope_read(
 static int nested_metric_read(
 	struct reader *r, uint32_t metric, const struct hpctk_metric_record *record)
 {
-	struct pm_bytes name = hpctk_string_get(r->db, record->name_at);
+	struct pm_bytes name = string_read(r, record->name_at);
 	struct hpctk_rows scopes;
 	int status = 0;
 	array_open(
 		r, record->instances_at, record->n_instances, r->head.instance_size, 0x18, &scopes);
 	for (uint32_t i = 0; i < scopes.n && status == 0; i++)
-		status = nested_scope_read(r, metric, name, hpctk_row(&scopes, i));
+		status = nested_scope_read(r, metric, name, row_enter(r, &scopes, i));
 	return status;
 }
 
 /* ---- shared scopes ---- */
 
-/* The quantity of a metric at the scope whose record stands at `scope_at`, made if need be. */
+/*
+ * The quantity of a metric at the scope whose record stands at `scope_at`. An instance (with a
+ * prop_id) always makes one, a summary only where no instance did. HPCTK_NONE without such a scope.
+ */
 static int shared_quantity(
 	struct reader *r, const struct hpctk_quantity *metric, uint64_t scope_at, uint32_t *ret)
 {
@@ -157,7 +175,7 @@ static int shared_quantity(
 	struct hpctk_quantity q = *metric;
 	*ret = HPCTK_NONE;
 	if (!hpctk_row_find(&r->scopes, scope_at, &i)) {
-		spoil(r, scope_at, "a pointer to a scope that leads to none");
+		spoil(r, "a pointer to a scope that leads to none");
 		return 0;
 	}
 	uint32_t *known =
@@ -171,7 +189,7 @@ static int shared_quantity(
 	hpctk_scope_decode(&r->db->layout, hpctk_row(&r->scopes, i), &scope);
 	q.scope_type = scope.type;
 	q.propagation = scope.propagation;
-	q.scope = hpctk_string_get(r->db, scope.name_at);
+	q.scope = string_read(r, scope.name_at);
 	int status = quantity_add(r, &q, ret);
 	if (fresh)
 		*known = *ret;
@@ -185,7 +203,7 @@ static int shared_summaries_read(
 	for (uint32_t i = 0; i < summaries->n && status == 0; i++) {
 		struct hpctk_summary_record s;
 		uint32_t quantity;
-		hpctk_summary_decode(&r->db->layout, hpctk_row(summaries, i), &s);
+		hpctk_summary_decode(&r->db->layout, row_enter(r, summaries, i), &s);
 		status = shared_quantity(r, metric, s.scope_at, &quantity);
 		if (status == 0 && quantity != HPCTK_NONE)
 			status = summary_read(r, quantity, &s);
@@ -200,20 +218,20 @@ static int shared_metric_read(
 	struct hpctk_quantity q = {.metric = metric,
 		.prop_id = HPCTK_NONE,
 		.sum_id = HPCTK_NONE,
-		.name = hpctk_string_get(r->db, record->name_at)};
+		.name = string_read(r, record->name_at)};
 	uint32_t ignored;
 	int status = 0;
 	array_open(r, record->instances_at, record->n_instances, r->head.instance_size, 0x10,
 		&instances);
+	array_open(r, record->summaries_at, record->n_summaries, r->head.summary_size, 0x18,
+		&summaries);
 	for (uint32_t i = 0; i < instances.n && status == 0; i++) {
 		struct hpctk_instance_record instance;
-		hpctk_instance_decode(&r->db->layout, hpctk_row(&instances, i), &instance);
+		hpctk_instance_decode(&r->db->layout, row_enter(r, &instances, i), &instance);
 		q.prop_id = instance.prop_id;
 		status = shared_quantity(r, &q, instance.scope_at, &ignored);
 	}
 	q.prop_id = HPCTK_NONE;
-	array_open(r, record->summaries_at, record->n_summaries, r->head.summary_size, 0x18,
-		&summaries);
 	if (status == 0)
 		status = shared_summaries_read(r, &q, &summaries);
 	return status;
@@ -228,9 +246,10 @@ static int section_read(struct reader *r)
 	struct hpctk_rows metrics;
 	struct pm_bytes head;
 	int status = 0;
-	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), db->meta[HPCTK_METRICS_SECTION].at,
+	r->at = db->meta[HPCTK_METRICS_SECTION].at;
+	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), r->at,
 		    shared ? HPCTK_METRICS_SHARED : HPCTK_METRICS_NESTED, &head)) {
-		spoil(r, db->meta[HPCTK_METRICS_SECTION].at, "the section is cut off");
+		spoil(r, "the section is cut off");
 		return 0;
 	}
 	hpctk_metrics_head_decode(&db->layout, head.p, &r->head);
@@ -243,7 +262,7 @@ static int section_read(struct reader *r)
 	for (uint32_t i = 0; i < metrics.n && status == 0; i++) {
 		struct hpctk_metric_record record;
 		size_t first = r->m->n_quantities;
-		hpctk_metric_decode(&db->layout, hpctk_row(&metrics, i), &record);
+		hpctk_metric_decode(&db->layout, row_enter(r, &metrics, i), &record);
 		status = shared ? shared_metric_read(r, i, &record)
 				: nested_metric_read(r, i, &record);
 		if (status == 0)

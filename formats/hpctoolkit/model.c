@@ -14,6 +14,8 @@
 #include "formats/hpctoolkit/layout.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/metrics.h"
+#include "formats/hpctoolkit/raw.h"
+#include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/threads.h"
 #include "formats/hpctoolkit/trace.h"
 #include "formats/hpctoolkit/values.h"
@@ -42,18 +44,19 @@ static int threads(const struct pm_profile *p, const struct pm_threads **ret, st
 	return r;
 }
 
+/* As stored; not known of a thread whose values do not lie in the file. */
 static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
 	struct pm_error *err)
 {
-	const struct hpctk_db *db = hpctk_db_of(p);
 	const struct hpctk_threads *t;
 	struct hpctk_block block;
 	int r = hpctk_threads_get(hpctk_db_of(p), &t, err);
-	if (r == 0)
-		r = hpctk_profile_block(db, t->list.threads[thread].id, &block, err);
 	if (r < 0)
 		return r;
-	*ret = (struct pm_thread_counts){.contexts = block.n_index, .values = block.n_values};
+	*ret = (struct pm_thread_counts){.contexts = PM_NO_TIME, .values = PM_NO_TIME};
+	if (hpctk_profile_block(hpctk_db_of(p), t->list.threads[thread].id, &block, NULL) == 0)
+		*ret = (struct pm_thread_counts){
+			.contexts = block.n_index, .values = block.n_values};
 	return 0;
 }
 
@@ -64,6 +67,18 @@ static int facts(
 	const struct hpctk_db *db = hpctk_db_of(p);
 	*ret = db->facts;
 	*ret_n = HPCTK_N_FACTS;
+	return 0;
+}
+
+static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	pm_text_str(out,
+		"  Which scopes and statistics does the database store, under which ids?\n"
+		"$ head -n 5 raw/metrics.csv\n"
+		"  Which profiles hold most values?\n"
+		"$ tail -n +2 raw/profiles.csv | sort -t, -k3,3nr | head -n 5\n");
 	return 0;
 }
 
@@ -86,7 +101,10 @@ static const struct pm_profile_ops ops = {
 	.context_costs = hpctk_context_costs,
 	.samples = hpctk_samples,
 	.span = hpctk_span,
+	.documents = hpctk_documents,
+	.sources = hpctk_sources,
 	.facts = facts,
+	.recipes = recipes,
 	.damage = hpctk_damage,
 	.changed = changed,
 };
@@ -123,6 +141,7 @@ void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret)
 	ret->kind_of_tree = "samples";
 	ret->has_lines = true;
 	ret->self = db;
+	db->profile = ret;
 }
 
 void hpctk_model_done(struct pm_profile *p)
@@ -132,6 +151,8 @@ void hpctk_model_done(struct pm_profile *p)
 	hpctk_columns_free(db->columns);
 	hpctk_metrics_free(db->metrics);
 	hpctk_threads_free(db->threads);
+	hpctk_documents_free(db->documents);
+	hpctk_sources_free(db->copied);
 	hpctk_db_close(db);
 	free(db);
 }

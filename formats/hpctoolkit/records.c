@@ -160,7 +160,7 @@ static bool flex_decode(const struct hpctk_layout *l, struct pm_bytes flex, unsi
 		ret->module_at = pm_cur_u64(&c);
 		ret->offset = pm_cur_u64(&c);
 	}
-	ret->has_function = flags & HAS_FUNCTION;
+	ret->has_place = flags & HAS_PLACE;
 	ret->has_point = flags & HAS_POINT;
 	return !c.bad;
 }
@@ -213,16 +213,8 @@ uint32_t hpctk_profile_size(const struct hpctk_layout *l)
 void hpctk_profile_decode(
 	const struct hpctk_layout *l, const uint8_t *d, struct hpctk_profile_record *ret)
 {
-	*ret = (struct hpctk_profile_record){.flags = HPCTK_NONE};
-	if (l->generation == HPCTK_FIRST) {
-		ret->block_at = hpctk_u64(l, d + 0x00);
-		ret->tuple_at = hpctk_u64(l, d + 0x08);
-		return;
-	}
-	ret->block = d;
-	ret->tuple_at = hpctk_u64(l, d + 0x20);
-	if (l->generation == HPCTK_RELEASED)
-		ret->flags = hpctk_u32(l, d + 0x28);
+	ret->tuple_at = hpctk_u64(l, d + (l->generation == HPCTK_FIRST ? 0x08 : 0x20));
+	ret->flags = l->generation == HPCTK_RELEASED ? hpctk_u32(l, d + 0x28) : HPCTK_NONE;
 }
 
 uint32_t hpctk_tuple_head(const struct hpctk_layout *l)

@@ -29,7 +29,8 @@ struct hpctk_layout {
 enum {
 	HPCTK_FILE_HEADER = 0x10,
 	HPCTK_SECTION = 0x10,
-	HPCTK_TABLE = 0x10,
+	HPCTK_META_TABLE = 0x0e,
+	HPCTK_TABLE = 0x0d,
 	HPCTK_GENERAL = 0x10,
 	HPCTK_KINDS = 0x0a,
 	HPCTK_ENTRIES = 0x0b,
@@ -174,7 +175,7 @@ struct hpctk_context_record {
 	uint64_t function_at, file_at, module_at;
 	uint32_t line;
 	uint64_t offset;
-	bool has_function, has_point;
+	bool has_place, has_point; /* file and line, module and offset are stored */
 };
 
 void hpctk_entry_decode(
@@ -192,10 +193,8 @@ bool hpctk_context_decode(const struct hpctk_layout *l, const uint8_t *d, size_t
 
 /* ---- profile.db ---- */
 
-/* A profile: its values are described by `block`, or by the block at `block_at`. */
+/* What a profile has beside its values, for which see hpctk_block_record. */
 struct hpctk_profile_record {
-	const uint8_t *block; /* NULL: behind the pointer */
-	uint64_t block_at;
 	uint64_t tuple_at;
 	uint32_t flags; /* HPCTK_NONE: not stored */
 };

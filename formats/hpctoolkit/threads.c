@@ -5,9 +5,10 @@
 #include "formats/hpctoolkit/threads.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/list.h"
-#include "formats/common/text.h"
+#include "formats/common/map.h"
 #include "formats/hpctoolkit/meta.h"
 
 /* Levels of a tuple. Real ones have up to five; each is a level of directories. */
@@ -52,6 +53,7 @@ struct builder {
 	struct pm_thread *threads;
 	const char **keys;
 	size_t n_keys, key_room;
+	struct pm_map key_of_kind;
 };
 
 /* A kind's name as a column and directory key: lower case, nothing that a path or CSV minds. */
@@ -84,14 +86,25 @@ static int key_index(struct builder *b, const char *name, uint32_t *ret)
 	return 0;
 }
 
+static int kind_key(struct builder *b, uint32_t kind, uint32_t *ret)
+{
+	bool fresh;
+	uint32_t *known = pm_map_put(&b->key_of_kind, kind, PM_NONE, &fresh);
+	int r = known ? 0 : -ENOMEM;
+	if (r == 0 && fresh)
+		r = key_index(b, key_name(b, kind), known);
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
 /* A profile without a readable tuple still needs a directory: it is named by its index. */
 static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *thread)
 {
 	struct pm_bytes ids;
 	uint32_t n;
 	if (!hpctk_tuple_find(b->db, profile, &ids, &n))
-		pm_damage_add(&b->db->damage, "profile.db",
-			b->db->profiles.at + (uint64_t)profile * b->db->profiles.stride,
+		pm_damage_add(&b->db->damage, "profile.db", hpctk_row_at(&b->db->profiles, profile),
 			b->db->profiles.stride, "profile %u: its identifier tuple cannot be read",
 			profile);
 	thread->n_identity = n ? n : 1;
@@ -106,7 +119,7 @@ static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *
 		struct hpctk_tuple_id id;
 		hpctk_tuple_id_decode(&b->db->layout, pm_bytes_row(ids, i, HPCTK_TUPLE_ID), &id);
 		identity[i].value = id.logical;
-		r = key_index(b, key_name(b, id.kind), &identity[i].key);
+		r = kind_key(b, id.kind, &identity[i].key);
 	}
 	return r;
 }
@@ -135,7 +148,7 @@ static int identities_read(struct builder *b)
 static void line_read(struct builder *b, uint32_t i)
 {
 	struct hpctk_db *db = b->db;
-	uint64_t at = db->traces.at + (uint64_t)i * db->traces.stride;
+	uint64_t at = hpctk_row_at(&db->traces, i);
 	struct hpctk_trace_record record;
 	struct pm_bytes samples;
 	hpctk_trace_decode(&db->layout, hpctk_row(&db->traces, i), &record);
@@ -199,6 +212,7 @@ static int threads_build(void *context, struct pm_error *err)
 	struct builder b = {.db = db, .t = t};
 	int r = t ? threads_fill(&b) : -ENOMEM;
 	free(b.keys);
+	pm_map_done(&b.key_of_kind);
 	if (r < 0) {
 		hpctk_threads_free(t);
 		return pm_error_set(err, r, "profile.db", PM_NO_OFFSET, "no memory for threads");

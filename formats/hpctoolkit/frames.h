@@ -1,0 +1,29 @@
+/* What a context record stands for: frames of the tree, and functions and texts behind them. */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
+
+#include "formats/common/tree.h"
+#include "formats/hpctoolkit/db.h"
+
+/* Remembers what rows of meta.db's tables have become in the tree. */
+struct hpctk_frames {
+	struct hpctk_db *db;
+	struct pm_tree_builder *builder;
+	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
+	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
+	uint32_t *frame, *inlined_frame;     /* of functions, by row; PM_NONE = not yet known */
+};
+
+/* 0 or -ENOMEM; hpctk_frames_done in either case. */
+int hpctk_frames_init(struct hpctk_frames *f, struct hpctk_db *db, struct pm_tree_builder *builder);
+
+/*
+ * The frame of a record that stands at `at`: a function shows its definition, everything else its
+ * own place. Pointers that lead nowhere go into damage. PM_NONE without memory.
+ */
+uint32_t hpctk_frame_of(
+	struct hpctk_frames *f, const struct hpctk_context_record *record, uint64_t at);
+
+void hpctk_frames_done(struct hpctk_frames *f);
+
+#endif

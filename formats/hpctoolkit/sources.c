@@ -1,0 +1,114 @@
+/*
+ * Which copied source files are there. meta.db names them by paths below the database's src/; a
+ * path that could lead anywhere else is not followed, and one that leads to nothing is no damage:
+ * databases are often shipped without their sources.
+ */
+#include "formats/hpctoolkit/sources.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/common/arena.h"
+#include "formats/common/beneath.h"
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/hpctoolkit/meta.h"
+
+struct hpctk_sources {
+	struct pm_source *items;
+	size_t n, room;
+	struct pm_arena arena;
+};
+
+enum { COPIED = 1 };
+
+/* src/A/B with components that are names, so that it can be shown as source/A/B. */
+static bool is_below_src(struct pm_bytes path)
+{
+	size_t start = 0;
+	if (path.len <= 4 || memcmp(path.p, "src/", 4) != 0)
+		return false;
+	for (size_t i = 0; i <= path.len; i++) {
+		if (i < path.len && path.p[i] != '/')
+			continue;
+		size_t len = i - start;
+		const uint8_t *name = path.p + start;
+		if (len == 0 || (len <= 2 && memcmp(name, "..", len) == 0))
+			return false;
+		start = i + 1;
+	}
+	return true;
+}
+
+static bool is_there(int folder, const char *path)
+{
+	struct stat st;
+	int fd = pm_open_beneath(folder, path);
+	if (fd < 0)
+		return false;
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	close(fd);
+	return regular;
+}
+
+static int source_add(
+	struct hpctk_sources *s, const struct hpctk_db *db, struct pm_strtab *seen, uint32_t i)
+{
+	struct hpctk_path source = hpctk_source_get(db, i);
+	uint32_t n = seen->n;
+	if (!(source.flags & COPIED) || !is_below_src(source.path))
+		return 0;
+	if (pm_strtab_add(seen, source.path) == PM_NONE)
+		return -ENOMEM;
+	if (seen->n == n)
+		return 0; /* listed twice */
+	char *path = pm_arena_printf(
+		&s->arena, "%.*s", (int)source.path.len, (const char *)source.path.p);
+	if (!path || pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
+		return -ENOMEM;
+	if (!is_there(db->folder, path))
+		return 0;
+	s->items[s->n++] = (struct pm_source){
+		.path = path + strlen("src/"),
+		.file = source.path,
+		.doc = {.kind = PM_DOC_FILE, .file = {.folder = db->folder, .path = path}},
+	};
+	return 0;
+}
+
+static int sources_build(void *context, struct pm_error *err)
+{
+	struct hpctk_db *db = context;
+	struct hpctk_sources *s = calloc(1, sizeof(*s));
+	struct pm_strtab seen = {.n = 0};
+	int r = s ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
+		r = source_add(s, db, &seen, i);
+	pm_strtab_done(&seen);
+	if (r < 0) {
+		hpctk_sources_free(s);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for source files");
+	}
+	db->copied = s;
+	return 0;
+}
+
+int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	struct hpctk_db *db = hpctk_db_of(p);
+	int r = pm_lazy_get(&db->sources_lazy, sources_build, db, err);
+	*ret = r < 0 ? NULL : db->copied->items;
+	*ret_n = r < 0 ? 0 : db->copied->n;
+	return r;
+}
+
+void hpctk_sources_free(struct hpctk_sources *s)
+{
+	if (!s)
+		return;
+	pm_arena_done(&s->arena);
+	free(s->items);
+	free(s);
+}

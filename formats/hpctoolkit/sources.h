@@ -1,0 +1,13 @@
+/* Source files that were copied into the database. */
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
+
+#include "formats/hpctoolkit/db.h"
+
+/* As pm_profile_ops.sources. */
+int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
+	struct pm_error *err);
+
+void hpctk_sources_free(struct hpctk_sources *s);
+
+#endif
