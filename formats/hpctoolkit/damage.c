@@ -1,22 +1,248 @@
 /*
  * Reads all of a database once and collects what is wrong with it. The readers themselves report
- * what stops them (tables, metrics, contexts, tuples, trace headers); this adds what nobody would
- * come upon before a user asks for it.
+ * what stops them while they open files and tables and walk metrics, contexts, tuples and trace
+ * headers; this file adds what lies in strings, value blocks and samples, which nobody would come
+ * upon before a user asks for it. No row is made twice, and a fault that can repeat makes one row
+ * for all of its block or line.
  */
 #include "formats/hpctoolkit/damage.h"
 
-#include "formats/hpctoolkit/columns.h"
+#include <stdlib.h>
+
 #include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/trace.h"
+#include "formats/hpctoolkit/values.h"
+
+struct scan {
+	struct hpctk_db *db;
+	const struct hpctk_tree *tree;
+	const struct hpctk_metrics *metrics;
+	const struct hpctk_threads *threads;
+	bool *is_stat; /* by id: does the summary store a statistic under it? */
+};
+
+/* ---- meta.db ---- */
+
+static void footer_scan(struct scan *s, enum hpctk_file file)
+{
+	static const char footers[HPCTK_N_FILES][9] = {
+		[HPCTK_META] = "_meta.db",
+		[HPCTK_PROFILE] = "_prof.db",
+		[HPCTK_CCT] = "__ctx.db",
+		[HPCTK_TRACE] = "trace.db",
+	};
+	struct pm_bytes bytes = hpctk_bytes(s->db, file), end;
+	bool required = file != HPCTK_TRACE || s->db->layout.generation != HPCTK_FIRST;
+	if (!s->db->present[file] || !required)
+		return;
+	if (bytes.len < 8 || !pm_bytes_sub(bytes, bytes.len - 8, 8, &end) ||
+		memcmp(end.p, footers[file], 8) != 0)
+		pm_damage_add(&s->db->damage, hpctk_file_name(file), bytes.len, PM_NO_OFFSET,
+			"does not end with %s: the file may be cut off", footers[file]);
+}
+
+/* A string that a field at `at` points to, `what` it is. */
+static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const char *what)
+{
+	struct pm_bytes ignored;
+	if (string_at != 0 && !hpctk_string_find(s->db, string_at, &ignored))
+		pm_damage_add(&s->db->damage, "meta.db", at, PM_NO_OFFSET,
+			"%s: its string does not end in the file", what);
+}
+
+static void paths_scan(struct scan *s, const struct hpctk_rows *rows, const char *what)
+{
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct hpctk_path_record record;
+		hpctk_path_decode(&s->db->layout, hpctk_row(rows, i), &record);
+		string_scan(s, record.path_at, hpctk_row_at(rows, i), what);
+	}
+}
+
+static void functions_scan(struct scan *s)
+{
+	const struct hpctk_db *db = s->db;
+	for (uint32_t i = 0; i < db->functions.n; i++) {
+		uint64_t at = hpctk_row_at(&db->functions, i);
+		struct hpctk_function_record f;
+		uint32_t ignored;
+		hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &f);
+		string_scan(s, f.name_at, at, "function");
+		if (f.module_at != 0 && !hpctk_row_find(&db->modules, f.module_at, &ignored))
+			pm_damage_add(&s->db->damage, "meta.db", at, db->functions.stride,
+				"function %u: its load module is none of the table", i);
+		if (f.file_at != 0 && !hpctk_row_find(&db->sources, f.file_at, &ignored))
+			pm_damage_add(&s->db->damage, "meta.db", at, db->functions.stride,
+				"function %u: its source file is none of the table", i);
+	}
+}
+
+static void meta_scan(struct scan *s)
+{
+	const struct hpctk_db *db = s->db;
+	uint64_t at = db->meta[HPCTK_GENERAL_SECTION].at;
+	struct pm_bytes head;
+	if (pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, HPCTK_GENERAL, &head)) {
+		string_scan(s, hpctk_u64(&db->layout, head.p + 0x00), at, "title");
+		string_scan(s, hpctk_u64(&db->layout, head.p + 0x08), at + 8, "description");
+	}
+	for (uint32_t i = 0; i < db->kinds.n; i++)
+		string_scan(s, hpctk_u64(&db->layout, hpctk_row(&db->kinds, i)),
+			hpctk_row_at(&db->kinds, i), "identifier name");
+	paths_scan(s, &db->modules, "load module");
+	paths_scan(s, &db->sources, "source file");
+	functions_scan(s);
+}
+
+/* Contexts in database order, so that of two with one number the second is reported. */
+static void numbers_scan(struct scan *s)
+{
+	const struct pm_tree *tree = s->tree->tree;
+	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
+		uint32_t context = s->tree->of_rank[rank];
+		if (pm_tree_find(tree, tree->number[context]) != context)
+			pm_damage_add(&s->db->damage, "meta.db", s->tree->record_at[rank],
+				PM_NO_OFFSET, "context tree: another context has the id %u",
+				tree->number[context]);
+	}
+}
+
+/* ---- profile.db and cct.db ---- */
+
+/* Counts things of one kind in one block or line, and where the first of them stands. */
+struct tally {
+	uint64_t n, first_at;
+};
+
+static void tally_add(struct tally *t, uint64_t at)
+{
+	if (t->n++ == 0)
+		t->first_at = at;
+}
+
+static void error_add(struct scan *s, const struct pm_error *e, const char *what, uint32_t i)
+{
+	pm_damage_add(
+		&s->db->damage, e->file, e->offset, PM_NO_OFFSET, "%s %u: %s", what, i, e->text);
+}
+
+static bool is_prop(const struct scan *s, uint32_t id)
+{
+	return id < HPCTK_N_IDS && s->metrics->of_prop[id] != HPCTK_NONE;
+}
+
+static void profile_scan(struct scan *s, uint32_t i)
+{
+	struct pm_error e = {.offset = PM_NO_OFFSET};
+	bool summary = hpctk_profile_is_summary(s->db, i);
+	struct tally unknown = {0, 0};
+	struct hpctk_block block;
+	if (hpctk_profile_block(s->db, i, &block, &e) < 0) {
+		error_add(s, &e, "profile", i);
+		return;
+	}
+	if (hpctk_block_check(&block, &e) < 0)
+		error_add(s, &e, "profile", i);
+	for (uint64_t v = 0; v < block.n_values; v++) {
+		uint32_t id = hpctk_block_value(&block, v).sub;
+		if (!(summary ? s->is_stat[id] : is_prop(s, id)))
+			tally_add(&unknown, block.values_at + v * block.value_size);
+	}
+	if (unknown.n)
+		pm_damage_add(&s->db->damage, "profile.db", unknown.first_at, PM_NO_OFFSET,
+			"profile %u: %llu values of metrics that meta.db does not know", i,
+			(unsigned long long)unknown.n);
+}
+
+static void context_scan(struct scan *s, uint32_t number)
+{
+	struct pm_error e = {.offset = PM_NO_OFFSET};
+	struct tally metrics = {0, 0}, profiles = {0, 0};
+	struct hpctk_block block;
+	if (hpctk_context_block(s->db, number, &block, &e) < 0) {
+		error_add(s, &e, "context", number);
+		return;
+	}
+	for (uint32_t i = 0; i < block.n_index; i++) {
+		struct hpctk_run run;
+		if (hpctk_block_run(&block, i, &run, NULL) == 0 && !is_prop(s, run.key))
+			tally_add(&metrics, block.index_at + (uint64_t)i * block.index_size);
+	}
+	for (uint64_t v = 0; v < block.n_values; v++)
+		if (hpctk_thread_of(s->db, s->threads, hpctk_block_value(&block, v).sub) == PM_NONE)
+			tally_add(&profiles, block.values_at + v * block.value_size);
+	if (metrics.n)
+		pm_damage_add(&s->db->damage, "cct.db", metrics.first_at, PM_NO_OFFSET,
+			"context %u: values of %llu metrics that meta.db does not know", number,
+			(unsigned long long)metrics.n);
+	if (profiles.n)
+		pm_damage_add(&s->db->damage, "cct.db", profiles.first_at, PM_NO_OFFSET,
+			"context %u: %llu values of profiles that are no threads", number,
+			(unsigned long long)profiles.n);
+}
+
+/* ---- trace.db ---- */
+
+static void line_scan(struct scan *s, uint32_t thread)
+{
+	const struct hpctk_line *line = &s->threads->lines[thread];
+	uint32_t profile = s->threads->list.threads[thread].id;
+	struct tally unknown = {0, 0}, early = {0, 0};
+	uint64_t before = 0;
+	for (uint64_t i = 0; i < line->n; i++) {
+		struct hpctk_sample_record sample = hpctk_sample_get(s->db, line, i);
+		uint64_t at = line->at + i * HPCTK_SAMPLE;
+		if (sample.time_ns < before)
+			tally_add(&early, at);
+		if (sample.context != 0 && pm_tree_find(s->tree->tree, sample.context) == PM_NONE)
+			tally_add(&unknown, at);
+		before = sample.time_ns;
+	}
+	if (unknown.n)
+		pm_damage_add(&s->db->damage, "trace.db", unknown.first_at, PM_NO_OFFSET,
+			"profile %u: %llu samples in contexts that meta.db does not know", profile,
+			(unsigned long long)unknown.n);
+	if (early.n)
+		pm_damage_add(&s->db->damage, "trace.db", early.first_at, PM_NO_OFFSET,
+			"profile %u: %llu samples that are earlier than the one before", profile,
+			(unsigned long long)early.n);
+}
+
+/* ---- all together ---- */
+
+static void scan_all(struct scan *s)
+{
+	for (size_t i = 0; i < s->metrics->n_summaries; i++)
+		if (s->metrics->summaries[i].stat_id != HPCTK_NONE)
+			s->is_stat[s->metrics->summaries[i].stat_id] = true;
+	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++)
+		footer_scan(s, i);
+	meta_scan(s);
+	numbers_scan(s);
+	for (uint32_t i = 0; i < s->db->profiles.n; i++)
+		profile_scan(s, i);
+	for (uint32_t i = 0; i < s->db->contexts.n; i++)
+		context_scan(s, i);
+	for (uint32_t i = 0; i < s->threads->list.n; i++)
+		line_scan(s, i);
+}
 
 static int damage_build(void *context, struct pm_error *err)
 {
 	struct hpctk_db *db = context;
-	const struct hpctk_tree *tree;
-	int r = hpctk_tree_get(db, &tree, err);
-	if (r < 0)
-		return r;
-	db->damages = pm_damage_rows(&db->damage);
-	return 0;
+	struct scan s = {.db = db, .is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
+	int r = s.is_stat ? hpctk_tree_get(db, &s.tree, err) : -ENOMEM;
+	if (r == 0)
+		r = hpctk_metrics_get(db, &s.metrics, err);
+	if (r == 0)
+		r = hpctk_threads_get(db, &s.threads, err);
+	if (r == 0) {
+		scan_all(&s);
+		db->damages = pm_damage_rows(&db->damage);
+	}
+	free(s.is_stat);
+	return r;
 }
 
 int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
