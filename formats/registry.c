@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 extern const struct pm_format hpctk_format;
+extern const struct pm_format hpcrun_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
+	&hpcrun_format,
 	NULL,
 };
 

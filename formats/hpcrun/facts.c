@@ -1,0 +1,162 @@
+/*
+ * Facts about the run. A directory may hold files of several programs and many processes: what is
+ * said of one process is said with the file that says it.
+ */
+#include "formats/hpcrun/facts.h"
+
+#include <stdio.h>
+
+#include "formats/hpcrun/names.h"
+
+/* ---- layout ---- */
+
+void hpcrun_profile_layout(enum hpcrun_family family, unsigned version, char *ret, size_t size)
+{
+	static const char *const names[] = {
+		[HPCRUN_FAMILY_EARLY] = "early",
+		[HPCRUN_FAMILY_EPOCHS] = "epochs",
+		[HPCRUN_FAMILY_SECTIONS] = "sections",
+	};
+	ret[0] = '\0';
+	if (family != HPCRUN_FAMILY_NONE)
+		snprintf(ret, size, "%s-%02x.%02X", names[family], version >> 8, version & 0xff);
+}
+
+void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t size)
+{
+	ret[0] = '\0';
+	if (trace->is_real)
+		snprintf(ret, size, "trace-bare");
+	else if (trace->has_flags || trace->n > 0)
+		snprintf(ret, size, "trace-%s", trace->has_flags ? "01.01" : "01.00");
+}
+
+static void layout_of_profile(struct pm_bytes file, char *ret, size_t size)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	struct hpcrun_profile p;
+	bool ok = hpcrun_profile_read(&p, file, HPCRUN_WHO, &silent, NULL) == 0;
+	hpcrun_profile_layout(ok ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
+	hpcrun_profile_done(&p);
+}
+
+static void layout_of_trace(struct pm_bytes file, char *ret, size_t size)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	struct hpcrun_trace trace;
+	hpcrun_trace_read(&trace, file, &silent, NULL);
+	hpcrun_trace_layout(&trace, ret, size);
+}
+
+static bool file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file,
+	void (*layout)(struct pm_bytes, char *, size_t), char *ret, size_t size)
+{
+	struct pm_input in;
+	if (!file->name || file->size == 0 || hpcrun_file_open(folder, file, &in, NULL) < 0)
+		return false;
+	layout(in.bytes, ret, size);
+	hpcrun_file_close(folder, &in);
+	return ret[0] != '\0';
+}
+
+bool hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
+{
+	for (uint32_t i = 0; i < folder->n; i++)
+		if (file_layout(
+			    folder, &folder->sources[i].profile, layout_of_profile, ret, size) ||
+			file_layout(folder, &folder->sources[i].trace, layout_of_trace, ret, size))
+			return true;
+	return false;
+}
+
+/* ---- program ---- */
+
+/* Files of one program stand together: their names begin with it. */
+struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder)
+{
+	struct pm_bytes program = {NULL, 0}, best = program;
+	uint64_t bytes = 0, most = 0;
+	for (uint32_t i = 0; i < folder->n; i++) {
+		const struct hpcrun_source *s = &folder->sources[i];
+		struct pm_bytes stem = hpcrun_file_stem(hpcrun_source_file(s));
+		struct pm_bytes next = hpcrun_file_name_parse(stem).program;
+		if (!pm_bytes_equal(program, next))
+			bytes = 0;
+		program = next;
+		bytes += s->profile.size + s->trace.size;
+		if (i == 0 || bytes > most) {
+			most = bytes;
+			best = program;
+		}
+	}
+	return best;
+}
+
+/* ---- facts ---- */
+
+static void add(struct hpcrun_facts *f, const char *key, struct pm_cell value)
+{
+	f->items[f->n++] = (struct pm_fact){.key = key, .value = value};
+}
+
+static int add_text(struct hpcrun_facts *f, const char *key, struct pm_bytes text)
+{
+	if (text.len == 0)
+		return 0;
+	struct pm_bytes copy = pm_arena_copy(&f->arena, text);
+	if (!copy.p)
+		return -ENOMEM;
+	add(f, key, pm_cell_text(copy));
+	return 0;
+}
+
+static int add_header(struct hpcrun_facts *f, const struct hpcrun_profile *p)
+{
+	static const struct {
+		const char *fact, *key;
+	} texts[] = {{"program", "program-name"}, {"program_path", "program-path"},
+		{"job", "job-id"}, {"host", "host-id"}};
+	uint64_t pid;
+	int r = add_text(f, "version", p->magic);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == 0; i++)
+		r = add_text(f, texts[i].fact, hpcrun_pairs_find(&p->header, texts[i].key));
+	if (hpcrun_number_parse(hpcrun_pairs_find(&p->header, "process-id"), &pid))
+		add(f, "pid", pm_cell_u64(pid));
+	return r;
+}
+
+/* 1 where the file told something, 0, or -ENOMEM. */
+static int ask_file(
+	struct hpcrun_facts *f, struct hpcrun_folder *folder, const struct hpcrun_file *file)
+{
+	struct hpcrun_report silent = {.file = NULL};
+	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
+	struct pm_input in;
+	if (!file->name || file->size == 0 || hpcrun_file_open(folder, file, &in, NULL) < 0)
+		return 0;
+	int r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
+	if (r == 0) {
+		add(f, "told_by", pm_cell_str(file->name));
+		r = add_header(f, &p);
+		r = r < 0 ? r : 1;
+	}
+	hpcrun_profile_done(&p);
+	hpcrun_file_close(folder, &in);
+	return r == -ENOMEM || r > 0 ? r : 0;
+}
+
+int hpcrun_facts_read(struct hpcrun_facts *ret, struct hpcrun_folder *folder)
+{
+	uint64_t profiles = 0, traces = 0;
+	int r = 0;
+	*ret = (struct hpcrun_facts){.n = 0};
+	for (uint32_t i = 0; i < folder->n; i++) {
+		profiles += folder->sources[i].profile.name != NULL;
+		traces += folder->sources[i].trace.name != NULL;
+	}
+	add(ret, "profile_files", pm_cell_u64(profiles));
+	add(ret, "trace_files", pm_cell_u64(traces));
+	for (uint32_t i = 0; i < folder->n && r == 0; i++)
+		r = ask_file(ret, folder, &folder->sources[i].profile);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,245 @@
+/*
+ * A measurement directory has thousands of files, one or two for each thread, among others that are
+ * none of ours: they are listed by name when mounting, opened when needed, and closed at once.
+ */
+#include "formats/hpcrun/folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/common/list.h"
+#include "profmount/limits.h"
+
+static const char profile_end[] = ".hpcrun", trace_end[] = ".hpctrace";
+
+/* ---- names ---- */
+
+static bool ends_with(struct pm_bytes name, const char *end)
+{
+	size_t len = strlen(end);
+	return name.len > len && memcmp(name.p + name.len - len, end, len) == 0;
+}
+
+static struct pm_bytes stem_of(struct pm_bytes name)
+{
+	if (ends_with(name, profile_end))
+		name.len -= strlen(profile_end);
+	else if (ends_with(name, trace_end))
+		name.len -= strlen(trace_end);
+	return name;
+}
+
+struct pm_bytes hpcrun_file_stem(const struct hpcrun_file *file)
+{
+	return stem_of(pm_bytes_of(file->name));
+}
+
+const struct hpcrun_file *hpcrun_source_file(const struct hpcrun_source *s)
+{
+	return s->profile.name ? &s->profile : &s->trace;
+}
+
+/* ---- listing ---- */
+
+/* 1 and the file, 0 where there is no such regular file, or -ENOMEM. */
+static int look_at(int folder, const char *name, struct hpcrun_file *ret)
+{
+	struct stat st;
+	if (fstatat(folder, name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	*ret = (struct hpcrun_file){.name = strdup(name),
+		.size = (uint64_t)st.st_size,
+		.mtime_ns =
+			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec};
+	return ret->name ? 1 : -ENOMEM;
+}
+
+/* By name without ending, a profile before its trace. */
+static int by_name(const void *a, const void *b)
+{
+	const struct hpcrun_source *x = a, *y = b;
+	int order = pm_bytes_compare(
+		hpcrun_file_stem(hpcrun_source_file(x)), hpcrun_file_stem(hpcrun_source_file(y)));
+	return order ? order : (x->profile.name == NULL) - (y->profile.name == NULL);
+}
+
+/* Puts each trace to the profile of the same name, which stands before it. */
+static void join_traces(struct hpcrun_folder *f)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct hpcrun_source *last = n ? &f->sources[n - 1] : NULL;
+		if (last && f->sources[i].trace.name && last->profile.name &&
+			pm_bytes_equal(hpcrun_file_stem(&last->profile),
+				hpcrun_file_stem(&f->sources[i].trace)))
+			last->trace = f->sources[i].trace;
+		else
+			f->sources[n++] = f->sources[i];
+	}
+	f->n = n;
+}
+
+static int add_file(struct hpcrun_folder *f, size_t *room, const char *name)
+{
+	bool is_trace = ends_with(pm_bytes_of(name), trace_end);
+	struct hpcrun_source s = {.profile = {.name = NULL}};
+	if (!is_trace && !ends_with(pm_bytes_of(name), profile_end))
+		return 0;
+	int r = look_at(f->fd, name, is_trace ? &s.trace : &s.profile);
+	if (r <= 0)
+		return r;
+	if (f->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&f->sources, f->n, room, sizeof(*f->sources)) < 0) {
+		free(is_trace ? s.trace.name : s.profile.name);
+		return -ENOMEM;
+	}
+	f->sources[f->n++] = s;
+	return 0;
+}
+
+/* A stream over the directory of its own, from its beginning; NULL where it cannot be read. */
+static DIR *stream_of(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
+}
+
+bool hpcrun_folder_probe(int fd)
+{
+	DIR *dir = stream_of(fd);
+	bool found = false;
+	for (struct dirent *e; dir && !found && (e = readdir(dir));) {
+		struct pm_bytes name = pm_bytes_of(e->d_name);
+		found = ends_with(name, profile_end) || ends_with(name, trace_end);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int list_files(struct hpcrun_folder *f)
+{
+	size_t room = 0;
+	int r = 0;
+	DIR *dir = stream_of(f->fd);
+	if (!dir)
+		return -EIO;
+	for (struct dirent *e; r == 0 && (e = readdir(dir));)
+		r = add_file(f, &room, e->d_name);
+	closedir(dir);
+	if (r == 0 && f->n > 1)
+		qsort(f->sources, f->n, sizeof(*f->sources), by_name);
+	join_traces(f);
+	return r;
+}
+
+int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, struct pm_error *err)
+{
+	*ret = (struct hpcrun_folder){.fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	int r = ret->fd < 0 ? -EIO : list_files(ret);
+	if (r == 0 && ret->n == 0)
+		r = -EINVAL;
+	if (r < 0)
+		hpcrun_folder_close(ret);
+	switch (r) {
+	case 0: return 0;
+	case -EINVAL:
+		return pm_error_set(err, r, path, PM_NO_OFFSET,
+			"holds no measurement file (*.hpcrun, *.hpctrace)");
+	case -ENOMEM: return pm_error_set(err, r, path, PM_NO_OFFSET, "no memory");
+	default: return pm_error_set(err, r, path, PM_NO_OFFSET, "cannot be listed");
+	}
+}
+
+/* The same thread's other file, where names tell. */
+static int look_beside(struct hpcrun_folder *f, struct hpcrun_source *s, bool is_trace)
+{
+	const struct hpcrun_file *file = is_trace ? &s->trace : &s->profile;
+	if (!ends_with(pm_bytes_of(file->name), is_trace ? trace_end : profile_end))
+		return 0;
+	struct pm_bytes stem = hpcrun_file_stem(file);
+	char *name;
+	if (asprintf(&name, "%.*s%s", (int)stem.len, (const char *)stem.p,
+		    is_trace ? profile_end : trace_end) < 0)
+		return -ENOMEM;
+	int r = look_at(f->fd, name, is_trace ? &s->profile : &s->trace);
+	free(name);
+	return r < 0 ? r : 0;
+}
+
+static int open_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *parent = strndup(path, (size_t)(slash - path) + 1);
+	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(parent);
+	return fd;
+}
+
+int hpcrun_folder_open_file(
+	struct hpcrun_folder *ret, const char *path, bool is_trace, struct pm_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	*ret = (struct hpcrun_folder){.fd = open_parent(path), .n = 1};
+	ret->sources = calloc(1, sizeof(*ret->sources));
+	int r = ret->fd < 0 || !ret->sources ? -EIO : 0;
+	if (r == 0) {
+		struct hpcrun_source *s = &ret->sources[0];
+		r = look_at(ret->fd, slash ? slash + 1 : path, is_trace ? &s->trace : &s->profile);
+		r = r > 0 ? look_beside(ret, s, is_trace) : -EIO;
+	}
+	if (r == 0)
+		return 0;
+	hpcrun_folder_close(ret);
+	return pm_error_set(err, r, path, PM_NO_OFFSET, "cannot be examined");
+}
+
+void hpcrun_folder_close(struct hpcrun_folder *f)
+{
+	for (uint32_t i = 0; i < f->n && f->sources; i++) {
+		free(f->sources[i].profile.name);
+		free(f->sources[i].trace.name);
+	}
+	free(f->sources);
+	if (f->fd >= 0)
+		close(f->fd);
+	*f = (struct hpcrun_folder){.fd = -1};
+}
+
+/* ---- files ---- */
+
+int hpcrun_file_open(struct hpcrun_folder *f, const struct hpcrun_file *file, struct pm_input *ret,
+	struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = pm_input_open(ret, f->fd, file->name, &why);
+	if (r == 0 && ret->bytes.len == file->size && ret->mtime_ns == file->mtime_ns)
+		return 0;
+	if (r < 0 && r != -ENOENT)
+		return pm_error_set(err, r, file->name, why.offset, "%s", why.text);
+	pm_input_close(ret);
+	__atomic_store_n(&f->changed, true, __ATOMIC_RELEASE);
+	return pm_error_set(
+		err, -EIO, file->name, PM_NO_OFFSET, "has changed since it was mounted");
+}
+
+void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in)
+{
+	if (in->name && pm_input_changed(in))
+		__atomic_store_n(&f->changed, true, __ATOMIC_RELEASE);
+	pm_input_close(in);
+}
+
+bool hpcrun_folder_changed(const struct hpcrun_folder *f)
+{
+	return __atomic_load_n(&f->changed, __ATOMIC_ACQUIRE);
+}

@@ -1,0 +1,52 @@
+/* The measurement files of a source: which there are, and how they are opened. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_FOLDER_H
+#define PROFMOUNT_FORMATS_HPCRUN_FOLDER_H
+
+#include "formats/common/input.h"
+
+struct hpcrun_file {
+	char *name; /* in the folder; owned; NULL: there is none */
+	uint64_t size, mtime_ns;
+};
+
+/* What one thread left: a profile, a trace, or both. */
+struct hpcrun_source {
+	struct hpcrun_file profile, trace;
+};
+
+struct hpcrun_folder {
+	int fd;                        /* owned; -1 when closed */
+	struct hpcrun_source *sources; /* owned; by name */
+	uint32_t n;
+	bool changed; /* atomic: a file is not any more what it was when listed */
+};
+
+/* True where the directory holds a name of a measurement file. */
+bool hpcrun_folder_probe(int fd);
+
+/* Lists the directory; opens nothing in it. */
+int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, struct pm_error *err);
+
+/* One file, and what stands beside it for the same thread. `is_trace` says what the file is. */
+int hpcrun_folder_open_file(
+	struct hpcrun_folder *ret, const char *path, bool is_trace, struct pm_error *err);
+
+/* Also for a zeroed one. */
+void hpcrun_folder_close(struct hpcrun_folder *f);
+
+/* Maps a listed file; -EIO where it has changed since. From any thread. */
+int hpcrun_file_open(struct hpcrun_folder *f, const struct hpcrun_file *file, struct pm_input *ret,
+	struct pm_error *err);
+
+/* Accepts a zeroed one. Notices a file that has changed while it was open. */
+void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in);
+
+bool hpcrun_folder_changed(const struct hpcrun_folder *f);
+
+/* The name without .hpcrun or .hpctrace. */
+struct pm_bytes hpcrun_file_stem(const struct hpcrun_file *file);
+
+/* Of what is there: the profile, else the trace. */
+const struct hpcrun_file *hpcrun_source_file(const struct hpcrun_source *s);
+
+#endif

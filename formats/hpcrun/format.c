@@ -1,0 +1,77 @@
+/*
+ * hpcrun measurements: a directory of .hpcrun and .hpctrace files, or one of them with what stands
+ * beside it. Recognises and opens them; the bytes are described in docs/formats/hpcrun.md.
+ */
+#include "profmount/format.h"
+
+#include <string.h>
+
+#include "formats/hpcrun/model.h"
+#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/trace.h"
+
+enum { SURE = 100, FOLDER = 90, BY_NAME = 10 };
+
+static bool path_ends(const char *path, const char *end)
+{
+	size_t len = strlen(path), end_len = strlen(end);
+	return len > end_len && strcmp(path + len - end_len, end) == 0;
+}
+
+static bool is_trace(const struct pm_candidate *c)
+{
+	static const char magic[] = "HPCRUN-trace______";
+	return c->head.len >= strlen(magic) && memcmp(c->head.p, magic, strlen(magic)) == 0;
+}
+
+/* By name alone: files that hold nothing get their reason, and traces of 2009 have no magic. */
+static int probe(const struct pm_candidate *c)
+{
+	unsigned version;
+	if (c->folder)
+		return hpcrun_folder_probe(c->fd) ? FOLDER : 0;
+	if (is_trace(c) || hpcrun_family_of(c->head, &version) != HPCRUN_FAMILY_NONE)
+		return SURE;
+	return path_ends(c->path, ".hpcrun") || path_ends(c->path, ".hpctrace") ? BY_NAME : 0;
+}
+
+/* Why a single file holds nothing, in the reader's words. */
+static int explain(const struct pm_candidate *c, bool trace, struct pm_error *err)
+{
+	struct hpcrun_report silent = {.file = c->path};
+	if (trace) {
+		struct hpcrun_trace t;
+		return hpcrun_trace_read(&t, c->head, &silent, err);
+	}
+	struct hpcrun_profile p;
+	int r = hpcrun_profile_read(&p, c->head, HPCRUN_WHO, &silent, err);
+	hpcrun_profile_done(&p);
+	return r;
+}
+
+static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	(void)options; /* nothing is scanned while opening */
+	struct hpcrun_folder folder;
+	bool trace = !c->folder && (is_trace(c) || path_ends(c->path, ".hpctrace"));
+	int r = c->folder ? hpcrun_folder_open(&folder, c->fd, c->path, err)
+			  : hpcrun_folder_open_file(&folder, c->path, trace, err);
+	if (r < 0)
+		return r;
+	struct pm_error general = {.offset = PM_NO_OFFSET};
+	r = hpcrun_model_init(&folder, c->path, ret, &general);
+	if (r == -EINVAL && !c->folder)
+		explain(c, trace, err);
+	if (r < 0)
+		return pm_error_set(err, r, c->path, general.offset, "%s", general.text);
+	return 0;
+}
+
+const struct pm_format hpcrun_format = {
+	.name = "hpcrun",
+	.summary = "HPCToolkit measurements: hpcrun profiles 01.98 to 04.00 and of 2009, traces",
+	.probe = probe,
+	.open = format_open,
+	.close = hpcrun_model_done,
+};

@@ -1,0 +1,55 @@
+/*
+ * What one profile gives to the merged tree, in compact arrays of its own: the file is closed again
+ * before anybody else sees them.
+ */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_HARVEST_H
+#define PROFMOUNT_FORMATS_HPCRUN_HARVEST_H
+
+#include "formats/common/arena.h"
+#include "formats/hpcrun/folder.h"
+#include "formats/hpcrun/profile.h"
+
+enum hpcrun_place_kind {
+	HPCRUN_PLACE_MODULE,  /* in the load module with that index */
+	HPCRUN_PLACE_SPECIAL, /* a placeholder: `module` is the special module's id */
+	HPCRUN_PLACE_UNKNOWN, /* the load map does not say where */
+};
+
+struct hpcrun_crop_node {
+	uint64_t ip;
+	uint32_t parent; /* index of an earlier node, or UINT32_MAX */
+	uint32_t module;
+	uint32_t number; /* by which traces name it; 0 = by none */
+	uint8_t kind;    /* enum hpcrun_place_kind */
+};
+
+struct hpcrun_crop_value {
+	uint64_t bits;
+	uint32_t node, metric; /* indexes */
+};
+
+struct hpcrun_crop_metric {
+	struct pm_bytes name;
+	uint64_t period;
+	bool real;
+};
+
+struct hpcrun_harvest {
+	struct hpcrun_crop_node *nodes;   /* of all epochs */
+	struct hpcrun_crop_value *values; /* in stored order, those of known nodes and metrics */
+	struct hpcrun_crop_metric *metrics;
+	struct pm_bytes *modules; /* names */
+	size_t n_nodes, n_values, n_metrics, n_modules;
+	size_t nodes_room, values_room, metrics_room, modules_room;
+	struct pm_arena arena; /* of names */
+	struct pm_damage_list damage;
+};
+
+/* Reads all of a file; one that cannot be read leaves its damage alone. 0 or -ENOMEM. */
+int hpcrun_harvest_read(
+	struct hpcrun_harvest *ret, struct hpcrun_folder *folder, const struct hpcrun_file *file);
+
+/* Also for a zeroed one. */
+void hpcrun_harvest_done(struct hpcrun_harvest *h);
+
+#endif

@@ -1,0 +1,353 @@
+/*
+ * Merging. Files are harvested in parallel and taken in order of their names, so that the tree, its
+ * ranks and the order of metrics are the same on every mount. While files come in, contexts are
+ * ranks; when the tree is frozen they become indexes.
+ */
+#include "formats/hpcrun/merge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/hpcrun/frames.h"
+#include "formats/hpcrun/harvest.h"
+#include "formats/hpcrun/names.h"
+#include "formats/hpcrun/pipeline.h"
+
+struct merger {
+	struct hpcrun_merged *merged;
+	struct hpcrun_folder *folder;
+	const struct hpcrun_who *who;
+	struct pm_damage_list *damage;
+	struct pm_tree_builder *builder;
+	struct hpcrun_frames frames;
+	struct pm_arena scratch;     /* of the tables */
+	struct pm_strtab names;      /* of metrics, by first appearance */
+	struct pm_strtab scale_keys; /* distinct (name, value format, period) */
+	size_t scales_room, values_room, links_room;
+	uint64_t n_values, n_links;
+};
+
+/* ---- one file ---- */
+
+/* contexts[i] becomes the rank of node i. */
+static int take_nodes(struct merger *m, const struct hpcrun_harvest *h, uint32_t *contexts)
+{
+	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules)); /* texts; 0 = not yet */
+	int r = modules ? 0 : -ENOMEM;
+	for (size_t i = 0; i < h->n_nodes && r == 0; i++) {
+		const struct hpcrun_crop_node *node = &h->nodes[i];
+		struct pm_bytes name = {NULL, 0};
+		uint32_t module = 0, parent = PM_NONE;
+		if (node->kind == HPCRUN_PLACE_MODULE) {
+			name = h->modules[node->module];
+			if (modules[node->module] == 0)
+				modules[node->module] = pm_tree_text(m->builder, name, true);
+			module = modules[node->module];
+		}
+		if (node->parent != UINT32_MAX)
+			parent = contexts[node->parent];
+		uint32_t frame = hpcrun_frames_find(&m->frames, m->builder, node, module, name);
+		contexts[i] = frame == PM_NONE ? PM_NONE : pm_tree_child(m->builder, parent, frame);
+		if (module == PM_NONE || contexts[i] == PM_NONE)
+			r = -ENOMEM;
+	}
+	free(modules);
+	return r;
+}
+
+static uint32_t scale_of(struct merger *m, const struct hpcrun_crop_metric *metric)
+{
+	struct {
+		uint64_t period;
+		uint32_t name, real;
+	} key = {metric->period, pm_strtab_add(&m->names, metric->name), metric->real};
+	uint32_t known = m->scale_keys.n;
+	uint32_t scale = pm_strtab_add(
+		&m->scale_keys, (struct pm_bytes){(const uint8_t *)&key, sizeof(key)});
+	if (key.name == PM_NONE || scale == PM_NONE || scale < known)
+		return key.name == PM_NONE ? PM_NONE : scale;
+	if (pm_list_room(&m->merged->scales, scale, &m->scales_room, sizeof(*m->merged->scales)) <
+		0)
+		return PM_NONE;
+	m->merged->scales[scale] = (struct hpcrun_scale){
+		.group = key.name, .real = metric->real, .period = metric->period};
+	return scale;
+}
+
+static int take_values(struct merger *m, const struct hpcrun_harvest *h, const uint32_t *contexts)
+{
+	uint32_t *scales = calloc(h->n_metrics + 1, sizeof(*scales));
+	int r = scales ? 0 : -ENOMEM;
+	for (size_t i = 0; i < h->n_metrics && r == 0; i++) {
+		scales[i] = scale_of(m, &h->metrics[i]);
+		r = scales[i] == PM_NONE ? -ENOMEM : 0;
+	}
+	for (size_t i = 0; i < h->n_values && r == 0; i++) {
+		const struct hpcrun_crop_value *v = &h->values[i];
+		r = pm_list_room(&m->merged->values, m->n_values, &m->values_room,
+			sizeof(*m->merged->values));
+		if (r < 0)
+			break;
+		m->merged->values[m->n_values++] = (struct hpcrun_stored){
+			.bits = v->bits, .context = contexts[v->node], .scale = scales[v->metric]};
+	}
+	free(scales);
+	return r;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct hpcrun_link *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Of epochs that number alike the last one stays: traces are written on. */
+static int take_links(struct merger *m, const struct hpcrun_harvest *h, const uint32_t *contexts)
+{
+	struct pm_map last = {.slots = NULL};
+	uint64_t start = m->n_links;
+	bool is_new;
+	int r = 0;
+	for (size_t i = 0; i < h->n_nodes && r == 0; i++) {
+		struct hpcrun_link link = {h->nodes[i].number, contexts[i]};
+		if (link.number == 0)
+			continue;
+		uint32_t *place =
+			pm_map_put(&last, link.number, (uint32_t)(m->n_links - start), &is_new);
+		r = place
+			? pm_list_room(&m->merged->links, m->n_links, &m->links_room, sizeof(link))
+			: -ENOMEM;
+		if (r < 0)
+			break;
+		m->merged->links[start + *place] = link;
+		m->n_links += is_new;
+	}
+	pm_map_done(&last);
+	if (r == 0 && m->n_links > start)
+		qsort(m->merged->links + start, m->n_links - start, sizeof(struct hpcrun_link),
+			by_number);
+	return r;
+}
+
+static void take_damage(struct merger *m, struct hpcrun_harvest *h)
+{
+	struct pm_damages all = pm_damage_rows(&h->damage);
+	for (size_t i = 0; i < all.n; i++)
+		pm_damage_add(m->damage, all.rows[i].file, all.rows[i].offset, all.rows[i].bytes,
+			"%s", all.rows[i].what);
+}
+
+static int make_harvest(void *context, uint32_t i, void *result)
+{
+	struct merger *m = context;
+	const struct hpcrun_file *file = &m->folder->sources[i].profile;
+	return file->name ? hpcrun_harvest_read(result, m->folder, file) : 0;
+}
+
+static int take_harvest(void *context, uint32_t i, void *result)
+{
+	struct merger *m = context;
+	struct hpcrun_harvest *h = result;
+	uint32_t *contexts = calloc(h->n_nodes + 1, sizeof(*contexts));
+	int r = contexts ? take_nodes(m, h, contexts) : -ENOMEM;
+	if (r == 0)
+		r = take_values(m, h, contexts);
+	if (r == 0 && m->folder->sources[i].trace.name)
+		r = take_links(m, h, contexts);
+	take_damage(m, h);
+	free(contexts);
+	m->merged->value_start[i + 1] = m->n_values;
+	m->merged->link_start[i + 1] = m->n_links;
+	return r;
+}
+
+static void drop_harvest(void *result)
+{
+	hpcrun_harvest_done(result);
+}
+
+/* ---- metrics ---- */
+
+/* Names that have values become groups, in the order in which files name them. */
+static int number_groups(struct merger *m)
+{
+	struct hpcrun_merged *merged = m->merged;
+	uint32_t *group_of_name = malloc(((size_t)m->names.n + 1) * sizeof(*group_of_name));
+	if (!group_of_name)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->names.n; i++)
+		group_of_name[i] = PM_NONE;
+	for (uint64_t i = 0; i < m->n_values; i++)
+		group_of_name[merged->scales[merged->values[i].scale].group] = 0;
+	for (uint32_t i = 0; i < m->names.n; i++)
+		if (group_of_name[i] != PM_NONE)
+			group_of_name[i] = merged->n_groups++;
+	for (uint32_t i = 0; i < m->scale_keys.n; i++)
+		merged->scales[i].group = group_of_name[merged->scales[i].group];
+	struct pm_metric *metrics =
+		pm_arena_array(&merged->arena, 2 * (size_t)merged->n_groups + 1, sizeof(*metrics));
+	for (uint32_t i = 0; i < m->names.n && metrics; i++) {
+		uint32_t group = group_of_name[i];
+		if (group == PM_NONE)
+			continue;
+		struct pm_metric metric = {.id = 2 * group,
+			.group = group,
+			.role = PM_ROLE_EXCLUSIVE,
+			.in_tree = true,
+			.in_flat = true,
+			.has_values = true,
+			.name = pm_arena_copy(&merged->arena, m->names.items[i]),
+			.scope = pm_bytes_of("exclusive")};
+		metric.unit = hpcrun_metric_unit(metric.name);
+		metrics[metric.id] = metric;
+		metric.id++;
+		metric.role = PM_ROLE_INCLUSIVE;
+		metric.scope = pm_bytes_of("inclusive");
+		metrics[metric.id] = metric;
+	}
+	merged->metrics = (struct pm_metrics){.n = 2 * merged->n_groups, .metrics = metrics};
+	free(group_of_name);
+	return metrics ? 0 : -ENOMEM;
+}
+
+double hpcrun_merged_cost(const struct hpcrun_merged *m, const struct hpcrun_stored *v)
+{
+	const struct hpcrun_scale *scale = &m->scales[v->scale];
+	double value = scale->real ? pm_f64_of_bits(v->bits) : (double)v->bits;
+	return isfinite(value) ? value * (double)scale->period : NAN;
+}
+
+/* ---- the tree ---- */
+
+/* By rank: the inclusive cost of the first metric, which orders siblings. */
+static double *weigh(const struct merger *m)
+{
+	const struct hpcrun_merged *merged = m->merged;
+	uint32_t n = pm_tree_count(m->builder);
+	double *weight = calloc((size_t)n + 1, sizeof(*weight));
+	if (!weight)
+		return NULL;
+	for (uint64_t i = 0; i < m->n_values; i++) {
+		const struct hpcrun_stored *v = &merged->values[i];
+		double cost = hpcrun_merged_cost(merged, v);
+		if (merged->scales[v->scale].group == 0 && cost == cost)
+			weight[v->context] += cost;
+	}
+	for (uint32_t rank = n; rank-- > 0;) {
+		uint32_t parent = pm_tree_parent_of(m->builder, rank);
+		if (parent != PM_NONE)
+			weight[parent] += weight[rank];
+	}
+	return weight;
+}
+
+static int freeze(struct merger *m, struct pm_error *err)
+{
+	struct hpcrun_merged *merged = m->merged;
+	uint32_t *index = NULL;
+	double *weight = weigh(m);
+	if (!weight)
+		return -ENOMEM;
+	int r = pm_tree_freeze(m->builder, weight, &merged->tree, &index, err);
+	m->builder = NULL;
+	free(weight);
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < m->n_values; i++)
+		merged->values[i].context = index[merged->values[i].context];
+	for (uint64_t i = 0; i < m->n_links; i++)
+		merged->links[i].context = index[merged->links[i].context];
+	free(index);
+	return 0;
+}
+
+/* Values of each thread, and the contexts that have them. */
+static int count(struct merger *m)
+{
+	struct hpcrun_merged *merged = m->merged;
+	uint32_t n = m->who->threads.n;
+	uint32_t *seen = calloc((size_t)merged->tree->n_contexts + 1, sizeof(*seen));
+	merged->counts = calloc((size_t)n + 1, sizeof(*merged->counts));
+	if (!seen || !merged->counts) {
+		free(seen);
+		return -ENOMEM;
+	}
+	for (uint32_t thread = 0; thread < n; thread++) {
+		uint64_t start = merged->value_start[thread], end = merged->value_start[thread + 1];
+		struct pm_thread_counts *c = &merged->counts[thread];
+		c->values = end - start;
+		for (uint64_t i = start; i < end; i++) {
+			uint32_t context = merged->values[i].context;
+			c->contexts += seen[context] != thread + 1;
+			seen[context] = thread + 1;
+		}
+	}
+	free(seen);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int merge_all(struct merger *m, struct pm_error *err)
+{
+	struct hpcrun_merged *merged = m->merged;
+	uint32_t n = m->who->threads.n;
+	struct hpcrun_pipeline pipeline = {.n = n,
+		.size = sizeof(struct hpcrun_harvest),
+		.make = make_harvest,
+		.take = take_harvest,
+		.drop = drop_harvest,
+		.context = m};
+	m->builder = pm_tree_builder_new();
+	merged->value_start = calloc((size_t)n + 1, sizeof(*merged->value_start));
+	merged->link_start = calloc((size_t)n + 1, sizeof(*merged->link_start));
+	if (!m->builder || !merged->value_start || !merged->link_start)
+		return -ENOMEM;
+	int r = hpcrun_pipeline_run(&pipeline);
+	if (r == 0)
+		r = number_groups(m);
+	if (r == 0)
+		r = freeze(m, err);
+	return r == 0 ? count(m) : r;
+}
+
+int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
+	const struct hpcrun_who *who, struct pm_damage_list *damage, struct pm_error *err)
+{
+	struct merger m = {.merged = ret, .folder = folder, .who = who, .damage = damage};
+	*ret = (struct hpcrun_merged){.n_groups = 0};
+	m.names.arena = m.scale_keys.arena = &m.scratch;
+	int r = merge_all(&m, err);
+	pm_tree_builder_free(m.builder);
+	hpcrun_frames_done(&m.frames);
+	pm_strtab_done(&m.names);
+	pm_strtab_done(&m.scale_keys);
+	pm_arena_done(&m.scratch);
+	if (r == 0)
+		return 0;
+	hpcrun_merged_done(ret);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree");
+}
+
+void hpcrun_merged_done(struct hpcrun_merged *m)
+{
+	pm_tree_free(m->tree);
+	free(m->scales);
+	free(m->values);
+	free(m->value_start);
+	free(m->links);
+	free(m->link_start);
+	free(m->counts);
+	pm_arena_done(&m->arena);
+	*m = (struct hpcrun_merged){.n_groups = 0};
+}
+
+uint64_t hpcrun_merged_find(const struct hpcrun_merged *m, uint32_t thread, uint32_t node)
+{
+	uint64_t start = m->link_start[thread], n = m->link_start[thread + 1] - start;
+	struct hpcrun_link key = {.number = node};
+	const struct hpcrun_link *link =
+		n ? bsearch(&key, m->links + start, (size_t)n, sizeof(key), by_number) : NULL;
+	return link ? pm_tree_number(m->tree, link->context) : UINT64_MAX;
+}

@@ -1,0 +1,144 @@
+/*
+ * Workers make results ahead of the caller, who takes them in order, by at most a window: a ring of
+ * slots. What is taken does not depend on how many workers there are.
+ */
+#include "formats/hpcrun/pipeline.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WORKERS = 16, WINDOW = 4 * MOST_WORKERS };
+
+struct run {
+	const struct hpcrun_pipeline *pipeline;
+	pthread_mutex_t lock;
+	pthread_cond_t moved; /* next, taken, made or stop have changed */
+	uint32_t next, taken;
+	bool made[WINDOW];
+	int code[WINDOW];
+	char *results; /* WINDOW of them */
+	bool stop;
+};
+
+static void *result_of(const struct run *r, uint32_t i)
+{
+	return r->results + (i % WINDOW) * r->pipeline->size;
+}
+
+static int make(const struct run *r, uint32_t i)
+{
+	memset(result_of(r, i), 0, r->pipeline->size);
+	return r->pipeline->make(r->pipeline->context, i, result_of(r, i));
+}
+
+static int take(const struct run *r, uint32_t i, int code)
+{
+	if (code == 0)
+		code = r->pipeline->take(r->pipeline->context, i, result_of(r, i));
+	if (r->pipeline->drop)
+		r->pipeline->drop(result_of(r, i));
+	return code;
+}
+
+static void *work(void *self)
+{
+	struct run *r = self;
+	pthread_mutex_lock(&r->lock);
+	while (!r->stop && r->next < r->pipeline->n) {
+		if (r->next >= r->taken + WINDOW) {
+			pthread_cond_wait(&r->moved, &r->lock);
+			continue;
+		}
+		uint32_t i = r->next++;
+		pthread_mutex_unlock(&r->lock);
+		int code = make(r, i);
+		pthread_mutex_lock(&r->lock);
+		r->code[i % WINDOW] = code;
+		r->made[i % WINDOW] = true;
+		pthread_cond_broadcast(&r->moved);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+static int take_all(struct run *r)
+{
+	int code = 0;
+	for (uint32_t i = 0; i < r->pipeline->n && code == 0; i++) {
+		bool *made = &r->made[i % WINDOW];
+		pthread_mutex_lock(&r->lock);
+		while (!*made)
+			pthread_cond_wait(&r->moved, &r->lock);
+		pthread_mutex_unlock(&r->lock);
+		code = take(r, i, r->code[i % WINDOW]);
+		pthread_mutex_lock(&r->lock);
+		*made = false;
+		r->taken++;
+		r->stop = code != 0;
+		pthread_cond_broadcast(&r->moved);
+		pthread_mutex_unlock(&r->lock);
+	}
+	return code;
+}
+
+/* Signals are the main thread's, but for those that a worker's own doing raises. */
+static unsigned start_workers(struct run *r, pthread_t *workers, unsigned n)
+{
+	sigset_t quiet, before;
+	unsigned started = 0;
+	sigfillset(&quiet);
+	sigdelset(&quiet, SIGBUS);
+	sigdelset(&quiet, SIGSEGV);
+	sigdelset(&quiet, SIGFPE);
+	sigdelset(&quiet, SIGILL);
+	pthread_sigmask(SIG_SETMASK, &quiet, &before);
+	while (started < n && pthread_create(&workers[started], NULL, work, r) == 0)
+		started++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+static int run_alone(struct run *r)
+{
+	int code = 0;
+	for (uint32_t i = 0; i < r->pipeline->n && code == 0; i++)
+		code = take(r, i, make(r, i));
+	return code;
+}
+
+static int run_together(struct run *r, unsigned n)
+{
+	pthread_t workers[MOST_WORKERS];
+	n = start_workers(r, workers, n);
+	if (n == 0)
+		return run_alone(r);
+	int code = take_all(r);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(workers[i], NULL);
+	for (size_t i = 0; i < WINDOW; i++)
+		if (r->made[i] && r->pipeline->drop)
+			r->pipeline->drop(r->results + i * r->pipeline->size);
+	return code;
+}
+
+int hpcrun_pipeline_run(const struct hpcrun_pipeline *p)
+{
+	struct run r = {.pipeline = p,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.moved = PTHREAD_COND_INITIALIZER};
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (unsigned)cores;
+	r.results = calloc(WINDOW, p->size);
+	if (!r.results)
+		return -ENOMEM;
+	int code = p->n < 2 || n < 2 ? run_alone(&r) : run_together(&r, n);
+	free(r.results);
+	pthread_cond_destroy(&r.moved);
+	pthread_mutex_destroy(&r.lock);
+	return code;
+}

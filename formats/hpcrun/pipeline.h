@@ -1,0 +1,23 @@
+/* Work on many files with all cores, whose results are taken in order. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_PIPELINE_H
+#define PROFMOUNT_FORMATS_HPCRUN_PIPELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hpcrun_pipeline {
+	uint32_t n;  /* items of work */
+	size_t size; /* of a result */
+	/* Makes result i, which is zeroed before. Several at once. A failure ends the run. */
+	int (*make)(void *context, uint32_t i, void *result);
+	/* Takes results in order, one at a time, and may keep what they own. */
+	int (*take)(void *context, uint32_t i, void *result);
+	/* Frees what a result still owns; also one that was never made. NULL: it owns nothing. */
+	void (*drop)(void *result);
+	void *context;
+};
+
+/* 0 or the first failure. A few results exist at a time, however many there are in all. */
+int hpcrun_pipeline_run(const struct hpcrun_pipeline *p);
+
+#endif

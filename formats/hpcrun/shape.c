@@ -1,0 +1,130 @@
+/*
+ * Writers put parents before children, but a broken file may say anything: parents that are not
+ * there, chains without an end. Every chain is walked once; what has been walked has a depth.
+ */
+#include "formats/hpcrun/shape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "profmount/limits.h"
+
+#define NONE UINT32_MAX
+
+enum { UNSEEN = 0 }; /* depths count from 1 */
+#define ON_CHAIN UINT32_MAX
+
+struct walk {
+	struct hpcrun_shape *shape;
+	const struct hpcrun_nodes *nodes;
+	const struct hpcrun_report *report;
+	uint32_t *depth;
+	uint32_t *chain; /* the nodes from the one in question up to one that is known */
+	uint32_t n_ordered;
+};
+
+static void report_node(const struct walk *w, uint32_t place, const char *what)
+{
+	struct hpcrun_node node;
+	hpcrun_node_decode(w->nodes, place, &node);
+	hpcrun_report_loss(w->report, w->nodes->off + (uint64_t)place * w->nodes->size,
+		w->nodes->size, "context %lld (parent %lld) %s", (long long)node.id,
+		(long long)node.parent, what);
+}
+
+static int number_nodes(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->shape->n; i++) {
+		struct hpcrun_node node;
+		bool is_new;
+		hpcrun_node_decode(w->nodes, i, &node);
+		uint32_t number = hpcrun_node_number(node.id);
+		if (number == 0) {
+			report_node(w, i, "has the number that means none");
+			continue;
+		}
+		if (!pm_map_put(&w->shape->by_number, number, i, &is_new))
+			return -ENOMEM;
+		if (!is_new)
+			report_node(w, i, "has the number of an earlier one, which keeps it");
+	}
+	return 0;
+}
+
+static void find_parents(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->shape->n; i++) {
+		struct hpcrun_node node;
+		hpcrun_node_decode(w->nodes, i, &node);
+		uint32_t number = hpcrun_node_number(node.parent);
+		const uint32_t *place = number ? pm_map_find(&w->shape->by_number, number) : NULL;
+		w->shape->parent[i] = place && *place != i ? *place : NONE;
+		if (number && !place)
+			report_node(w, i, "has a parent that is not there: shown at the top");
+		else if (place && *place == i)
+			report_node(w, i, "is its own parent: shown at the top");
+	}
+}
+
+/* From `place` up to a node that is known, or to the top; cuts a cycle at its last link. */
+static uint32_t climb(struct walk *w, uint32_t place)
+{
+	uint32_t n = 0, *parent = w->shape->parent;
+	while (place != NONE && w->depth[place] == UNSEEN) {
+		w->depth[place] = ON_CHAIN;
+		w->chain[n++] = place;
+		place = parent[place];
+	}
+	if (place != NONE && w->depth[place] == ON_CHAIN) {
+		report_node(w, w->chain[n - 1], "is above itself: shown at the top");
+		parent[w->chain[n - 1]] = NONE;
+	}
+	return n;
+}
+
+static void put_in_order(struct walk *w)
+{
+	uint32_t *parent = w->shape->parent;
+	for (uint32_t i = 0; i < w->shape->n; i++)
+		for (uint32_t n = climb(w, i); n-- > 0;) {
+			uint32_t place = w->chain[n];
+			uint32_t above = parent[place] == NONE ? 0 : w->depth[parent[place]];
+			if (above >= PM_LIMIT_DEPTH) {
+				report_node(w, place, "is too deep: shown at the top");
+				parent[place] = NONE;
+				above = 0;
+			}
+			w->depth[place] = above + 1;
+			w->shape->order[w->n_ordered++] = place;
+		}
+}
+
+int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes,
+	const struct hpcrun_report *report)
+{
+	struct walk w = {.shape = ret, .nodes = nodes, .report = report};
+	*ret = (struct hpcrun_shape){.n = (uint32_t)nodes->n};
+	if (nodes->n > PM_LIMIT_ITEMS)
+		return -ENOMEM;
+	size_t n = nodes->n + 1; /* never of size 0 */
+	ret->parent = calloc(n, sizeof(*ret->parent));
+	ret->order = calloc(n, sizeof(*ret->order));
+	w.depth = calloc(n, sizeof(*w.depth));
+	w.chain = calloc(n, sizeof(*w.chain));
+	int r = ret->parent && ret->order && w.depth && w.chain ? number_nodes(&w) : -ENOMEM;
+	if (r == 0) {
+		find_parents(&w);
+		put_in_order(&w);
+	}
+	free(w.depth);
+	free(w.chain);
+	return r;
+}
+
+void hpcrun_shape_done(struct hpcrun_shape *s)
+{
+	free(s->parent);
+	free(s->order);
+	pm_map_done(&s->by_number);
+	*s = (struct hpcrun_shape){.n = 0};
+}

@@ -1,0 +1,45 @@
+/* Traces in time: units, order, and the samples as the seam wants them. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_TIMES_H
+#define PROFMOUNT_FORMATS_HPCRUN_TIMES_H
+
+#include "formats/common/lazy.h"
+#include "formats/hpcrun/merge.h"
+
+struct hpcrun_time {
+	bool microseconds;
+	bool sorted;          /* samples stand in the order of time */
+	uint64_t first, last; /* in ns; of a trace with samples */
+	struct pm_lazy lazy;  /* of the order, where it is not as stored */
+	uint32_t *order;      /* places by time */
+};
+
+struct hpcrun_times {
+	struct hpcrun_time *items; /* one a thread */
+	uint32_t n;
+	uint64_t origin_ns, end_ns; /* of all; PM_NO_TIME without samples */
+};
+
+/* Scans all traces, in parallel. Files that cannot be read have no samples then. 0 or -ENOMEM. */
+int hpcrun_times_read(
+	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who);
+
+/* Also for a zeroed one. */
+void hpcrun_times_done(struct hpcrun_times *t);
+
+/* The trace whose samples are asked for. */
+struct hpcrun_trace_place {
+	struct hpcrun_folder *folder;
+	const struct hpcrun_thread *thread;
+	struct hpcrun_time *time;
+	const struct hpcrun_merged *merged;
+	uint32_t index; /* of the thread */
+};
+
+/* As pm_profile_ops.samples. */
+int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+
+/* Tells the report of samples whose node no profile has, and of what else is lost of a trace. */
+int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpcrun_report *report);
+
+#endif

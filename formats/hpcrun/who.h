@@ -1,0 +1,31 @@
+/*
+ * Who the threads are: identities and sizes, from the beginnings of the files. No tree is read.
+ */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_WHO_H
+#define PROFMOUNT_FORMATS_HPCRUN_WHO_H
+
+#include "formats/common/arena.h"
+#include "formats/hpcrun/folder.h"
+#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/trace.h"
+#include "profmount/profile.h"
+
+struct hpcrun_thread {
+	enum hpcrun_family family; /* NONE: no profile, or none that can be read */
+	unsigned version;
+	bool has_trace; /* there is one, readable or not */
+	struct hpcrun_trace trace;
+};
+
+struct hpcrun_who {
+	struct pm_threads threads;
+	struct hpcrun_thread *items; /* threads.n */
+	struct pm_arena arena;
+};
+
+int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct pm_error *err);
+
+/* Also for a zeroed one. */
+void hpcrun_who_done(struct hpcrun_who *w);
+
+#endif
