@@ -171,14 +171,20 @@ static struct pm_cell *identity_cells(
 	return cells + threads->n_keys;
 }
 
-/* contexts, values */
+/* contexts, values, and after the samples last_ns once more where the format knows better */
 static int count_cells(
-	const struct pm_profile *p, uint32_t thread, struct pm_cell *cells, struct pm_error *err)
+	struct pmfs_model *m, uint32_t thread, struct pm_cell *cells, struct pm_error *err)
 {
-	struct pm_thread_counts counts = {PM_NO_TIME, PM_NO_TIME};
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_thread_counts counts = {PM_NO_TIME, PM_NO_TIME, 0};
+	uint64_t origin;
 	int r = p->ops->thread_counts ? p->ops->thread_counts(p, thread, &counts, err) : 0;
 	cells[0] = pmfs_known_cell(counts.contexts, PM_NO_TIME);
 	cells[1] = pmfs_known_cell(counts.values, PM_NO_TIME);
+	if (r < 0 || counts.last_ns == 0)
+		return r;
+	r = pmfs_time_origin(m, &origin, err);
+	cells[4] = pmfs_time_cell(counts.last_ns, origin);
 	return r;
 }
 
@@ -210,8 +216,8 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	*cells++ = pm_cell_u64(thread->id);
 	cells = identity_cells(threads, thread, cells);
 	cells = pmfs_number_cells(columns, rows->own, cells);
-	if ((r = count_cells(pmfs_model_profile(m), i, cells, err)) < 0 ||
-		(r = trace_cells(m, threads, i, cells + 2, err)) < 0)
+	if ((r = trace_cells(m, threads, i, cells + 2, err)) < 0 ||
+		(r = count_cells(m, i, cells, err)) < 0)
 		return r;
 	cells += 5;
 	if (threads->has_files)

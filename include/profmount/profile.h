@@ -159,6 +159,7 @@ struct pm_threads {
 struct pm_thread_counts {
 	uint64_t contexts;
 	uint64_t values;
+	uint64_t last_ns; /* where traces are calls: the latest end, as stored; 0 = unknown */
 };
 
 struct pm_sample {
