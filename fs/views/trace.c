@@ -87,7 +87,7 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	const struct pm_sample *s = &t->batch[t->i++];
 	bool calls = t->profile->traces_are_calls;
 	rows->at++;
-	pm_set_i64(&cells[TIME], (int64_t)(s->time_ns - t->origin));
+	cells[TIME] = pmfs_time_cell(s->time_ns, t->origin);
 	if (s->duration_ns == PM_NO_TIME)
 		pm_set_empty(&cells[DURATION]);
 	else
@@ -106,8 +106,9 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 static uint64_t trace_row_bytes(
 	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
 {
-	uint64_t bytes = pm_i64_length((int64_t)(s->time_ns - t->origin)) +
-		pm_u64_length(s->time_ns) + NAME + 1;
+	uint64_t time = s->time_ns - t->origin;
+	uint64_t bytes = pm_u64_length(s->time_ns) + NAME + 1;
+	bytes += s->time_ns < t->origin ? pm_i64_length((int64_t)time) : pm_u64_length(time);
 	if (s->duration_ns != PM_NO_TIME)
 		bytes += pm_u64_length(s->duration_ns);
 	find_context(t, s->context);
