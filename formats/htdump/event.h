@@ -1,0 +1,70 @@
+/* Events: the bytes at one place of a stream, and their fields (docs/formats/htdump.md §events). */
+#ifndef PROFMOUNT_HTDUMP_EVENT_H
+#define PROFMOUNT_HTDUMP_EVENT_H
+
+#include "formats/common/text.h"
+#include "formats/htdump/dialect.h"
+#include "formats/htdump/klass.h"
+#include "profmount/table.h"
+
+enum { HTD_HEADER_SIZE = 0x14 };
+
+struct htd_header {
+	uint32_t klass_id;
+	uint64_t timestamp, id;
+};
+
+struct htd_event {
+	struct htd_header header;
+	bool big;
+	uint64_t at; /* in the stream */
+	struct pm_bytes bytes;
+	const struct htd_plan *plan;
+};
+
+/* Bytes known to hold no NUL, so that searches for one from many places take the time of one. */
+struct htd_no_nul {
+	uint64_t from, to;
+};
+
+/* The header at `at`; false where it does not fit. */
+bool htd_header_read(struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big,
+	struct htd_header *ret);
+
+/*
+ * The bytes of an event at `at` that is laid out like this; false where it does not fit or a
+ * string does not end. `seen` may be NULL.
+ */
+bool htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+	struct htd_no_nul *seen, struct pm_bytes *ret);
+
+/* Field i as an integer, sign extended where it has one. 0 unless htd_is_integer. */
+uint64_t htd_event_integer(const struct htd_event *e, uint32_t i);
+
+/* Field i as a text. Empty unless it is HTD_KIND_TEXT. */
+struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i);
+
+/* Walks the fields in order: cheaper than asking for each. */
+struct htd_fields {
+	const struct htd_event *e;
+	uint32_t i, strings;
+	uint64_t base; /* end of the last string */
+};
+
+/* The next field's bytes, without a string's NUL; false after the last. */
+bool htd_fields_next(struct htd_fields *w, const struct htd_flat **ret, struct pm_bytes *ret_bytes);
+
+/* A scalar field as a cell, EMPTY for text and arrays. */
+struct pm_cell htd_value_cell(const struct htd_flat *f, struct pm_bytes bytes, bool big);
+
+/* Any field as text is appended: numbers, [1,2], 0x…; NaN and infinities as words. */
+void htd_value_text(struct pm_text *out, const struct htd_flat *f, struct pm_bytes bytes, bool big);
+
+/* The same of field i. */
+void htd_event_show(struct pm_text *out, const struct htd_event *e, uint32_t i);
+struct pm_cell htd_event_cell(const struct htd_event *e, uint32_t i);
+
+/* What makes an event a call; false where it is none, or has a negative duration or thread. */
+bool htd_event_call(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * HTDUMP, the event streams of HawkTracer: one file. Recognises and opens them; the model is in
+ * model.c, the bytes are described in docs/formats/htdump.md.
+ */
+#include "profmount/format.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "formats/htdump/source.h"
+
+static int probe(const struct pm_candidate *c)
+{
+	struct htd_dialect dialect;
+	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
+}
+
+static void source_free(struct htd_source *src)
+{
+	htd_calls_done(&src->calls);
+	htd_segments_free(src->segments);
+	htd_sheets_done(src);
+	htd_stream_done(&src->stream);
+	pm_damage_done(&src->damage_list);
+	pm_arena_done(&src->arena);
+	pm_input_close(&src->input);
+	free(src);
+}
+
+/* Byte order alone is no event that anybody traced. */
+static bool holds_events(const struct htd_stream *s)
+{
+	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
+	return s->n_events > s->table.klasses[order->klass].events.n_events;
+}
+
+static int source_fill(
+	struct htd_source *src, const struct pm_open_options *options, struct pm_error *err)
+{
+	struct htd_stream *s = &src->stream;
+	s->bytes = src->input.bytes;
+	htd_dialect_detect(s->bytes, &s->dialect);
+	int r = htd_stream_scan(s, src->input.name, options, &src->damage_list, err);
+	if (r < 0)
+		return r;
+	if (!holds_events(s))
+		return pm_error_set(err, -EINVAL, src->input.name, 0,
+			"no readable event, a HawkTracer stream with its class descriptions was "
+			"expected");
+	src->segments = htd_segments_new();
+	return src->segments ? 0 : -ENOMEM;
+}
+
+int htd_source_open(struct pm_input *input, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	struct htd_source *src = calloc(1, sizeof(*src));
+	if (!src) {
+		pm_input_close(input);
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	}
+	src->input = *input;
+	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	src->calls_lazy = src->facts_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	int r = source_fill(src, options, err);
+	if (r == 0)
+		r = htd_model_init(src, ret);
+	if (r < 0) {
+		source_free(src);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
+	}
+	return 0;
+}
+
+static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	struct pm_input input;
+	const char *slash = strrchr(c->path, '/');
+	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
+	int r = pm_input_take(&input, fd, slash ? slash + 1 : c->path, err);
+	return r < 0 ? r : htd_source_open(&input, options, ret, err);
+}
+
+static void format_close(struct pm_profile *p)
+{
+	source_free(htd_source_of(p));
+}
+
+const struct pm_format htd_format = {
+	.name = "htdump",
+	.summary = "HawkTracer event stream, releases 0.3 to 0.11 and the design text's layout",
+	.probe = probe,
+	.open = format_open,
+	.close = format_close,
+};

@@ -1,0 +1,215 @@
+/*
+ * Event classes as a stream describes them (docs/formats/htdump.md §classes): versions of classes,
+ * their fields, and for each moment of the stream the plan by which an event of a class is read.
+ *
+ * The opening scan fills the table; from then on it is const.
+ */
+#ifndef PROFMOUNT_HTDUMP_KLASS_H
+#define PROFMOUNT_HTDUMP_KLASS_H
+
+#include "formats/common/map.h"
+#include "formats/htdump/runs.h"
+#include "profmount/limits.h"
+
+#define HTD_NONE UINT32_MAX
+
+/* Descriptions beyond these are damage. Real programs have tens of classes, ten fields each. */
+#define HTD_LIMIT_KLASSES 65536
+#define HTD_LIMIT_FIELDS  (1u << 18) /* of all classes together */
+#define HTD_LIMIT_FLAT    1024       /* fields of one event, structs resolved */
+#define HTD_LIMIT_STEPS   4096       /* descriptions visited to resolve one class */
+#define HTD_LIMIT_NESTING 64         /* structs in structs, bases included */
+#define HTD_LIMIT_NAME    4096       /* bytes of a class's, type's or field's name */
+#define HTD_LIMIT_PLANNED                                                                          \
+	(1u << 20) /* fields of all plans together, each 64 bytes of names one                     \
+		    */
+
+/* Numbers on the wire; the timestamp-first layout counts from 0 and is translated. */
+enum htd_type {
+	HTD_STRUCT = 1,
+	HTD_STRING = 2,
+	HTD_INTEGER = 3,
+	HTD_FLOAT = 4,
+	HTD_DOUBLE = 5,
+	HTD_POINTER = 6,
+	HTD_UNSIGNED = 99,
+};
+
+/* A field as described. The texts are slices of the input. */
+struct htd_field {
+	struct pm_bytes type, name;
+	uint64_t size;
+	uint8_t data_type; /* enum htd_type, or another number as stored */
+};
+
+/* What an event means to this reader. */
+enum htd_role {
+	HTD_ROLE_OTHER,
+	HTD_ROLE_CALL,    /* has duration and thread_id */
+	HTD_ROLE_MAPPING, /* gives a number a label */
+	HTD_ROLE_SYSTEM,  /* the library's version */
+	HTD_ROLE_ENDIANNESS,
+	HTD_ROLE_KLASS_INFO,
+	HTD_ROLE_FIELD_INFO,
+};
+
+/* How a field's bytes are shown. */
+enum htd_kind {
+	HTD_KIND_UNSIGNED,
+	HTD_KIND_SIGNED,
+	HTD_KIND_REAL,
+	HTD_KIND_POINTER,
+	HTD_KIND_TEXT,  /* up to its NUL */
+	HTD_KIND_ARRAY, /* of numbers, `step` bytes each */
+};
+
+/* A field as it lies in an event: structs and bases resolved. */
+struct htd_flat {
+	struct pm_bytes name; /* qualified: where.x */
+	struct pm_bytes type;
+	uint64_t size;
+	uint8_t data_type;
+	uint8_t kind;     /* enum htd_kind */
+	uint8_t element;  /* enum htd_kind of an array's elements */
+	uint8_t step;     /* bytes of an array's elements */
+	bool composed;    /* the name is not a slice of the input */
+	uint32_t column;  /* of its class version, in field order */
+	uint32_t strings; /* how many lie before it */
+	uint64_t at;      /* from the event, or from the end of the last string before it */
+};
+
+/* How events of a class version are read from some point of the stream on. */
+struct htd_plan {
+	uint32_t klass;
+	enum htd_role role;
+	bool describes;   /* the stream, not the program: not part of the measured time */
+	uint32_t n;       /* fields */
+	uint32_t n_texts; /* of them strings */
+	struct htd_flat *fields;
+	uint64_t head;  /* bytes up to the first string, or of the whole event; header included */
+	uint64_t *gaps; /* bytes from the end of string i up to the next one, or the end */
+	uint32_t duration, thread, label, identifier; /* fields with a role, or HTD_NONE */
+	const char *broken;                           /* why no event can be read, or NULL */
+};
+
+/* A field that some events of a version have, and the last plan that did. */
+struct htd_column {
+	const struct htd_flat *field;
+	uint32_t plan;
+};
+
+/* A version of a class. */
+struct htd_klass {
+	uint32_t id;
+	bool fixed;        /* known to every reader: descriptions of it are not looked at */
+	uint8_t declared;  /* number of fields that its description announces */
+	uint32_t n_fields; /* described */
+	uint32_t n_again;  /* of them confirmed since the class was last announced */
+	size_t room;
+	struct pm_bytes name;
+	struct htd_field *fields;
+	struct htd_runs events;
+	uint32_t n_columns; /* the fields of all its events together */
+	size_t column_room;
+	struct htd_column *columns;
+};
+
+struct htd_binding {
+	uint64_t from; /* offset of the first event */
+	const struct htd_plan *plan;
+};
+
+/* A class id, and what it has stood for. */
+struct htd_slot {
+	uint32_t id;
+	uint32_t klass;      /* the newest version */
+	uint32_t generation; /* of the table, when the last binding was made */
+	size_t n, room;
+	struct htd_binding *bindings;
+};
+
+struct htd_table {
+	struct pm_arena arena;
+	struct htd_klass *klasses;
+	size_t n_klasses, klass_room;
+	struct htd_slot *slots;
+	size_t n_slots, slot_room;
+	uint32_t direct[256]; /* slot + 1 of small ids */
+	struct pm_map by_id;  /* slot of other ids */
+	struct pm_strtab names;
+	struct htd_named *named; /* by index in names */
+	size_t named_room;
+	uint32_t dump;       /* how many streams have begun: concatenated ones each describe anew */
+	uint32_t generation; /* grows with every change */
+	uint32_t n_fields, n_plans, n_planned;
+	struct htd_flat *scratch; /* HTD_LIMIT_FLAT, while scanning */
+};
+
+/* The fixed classes' ids. */
+struct htd_fixed_ids {
+	uint32_t endianness, root, klass_info, field_info;
+};
+
+int htd_table_init(struct htd_table *t, const struct htd_fixed_ids *ids);
+void htd_table_done(struct htd_table *t);
+
+/* A description out of the stream. 0, -ENOENT for a field of an unknown class,
+ * -ENOTSUP beyond a limit, -ENOMEM. */
+int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint8_t declared);
+int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *field);
+
+/* The class of that id, or NULL. O(1). */
+struct htd_slot *htd_table_slot(const struct htd_table *t, uint32_t id);
+
+/* The version that a struct or base of this type name means, or HTD_NONE. */
+uint32_t htd_table_named(const struct htd_table *t, struct pm_bytes type);
+
+/* Of the version: the type of its field `base`, or of the root class. Empty for the root. */
+struct pm_bytes htd_klass_parent(const struct htd_klass *k);
+
+/* The name without the library's prefix HT_. */
+struct pm_bytes htd_bare(struct pm_bytes name);
+
+/* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at);
+
+/* The same, where the table has changed since the last one was made. */
+static inline const struct htd_plan *htd_slot_plan(
+	struct htd_table *t, struct htd_slot *slot, uint64_t at)
+{
+	return slot->n && slot->generation == t->generation ? slot->bindings[slot->n - 1].plan
+							    : htd_slot_plan_make(t, slot, at);
+}
+
+/* Afterwards: the plan that the scan used there, or NULL. */
+const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at);
+
+static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slot, uint64_t at)
+{
+	return slot->n == 1 ? slot->bindings[0].plan : htd_slot_plan_search(slot, at);
+}
+
+/* After the scan: completes the columns of every version. */
+int htd_table_finish(struct htd_table *t);
+
+/* kind.c: sets kind, element and step of a field from its type, size and data type. */
+void htd_kind_set(struct htd_flat *f);
+
+/* Is this field's type that of the root class? */
+static inline bool htd_is_root(struct pm_bytes type)
+{
+	return pm_bytes_equal(htd_bare(type), pm_bytes_of("Event"));
+}
+
+static inline bool htd_is_number(const struct htd_flat *f)
+{
+	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED ||
+		f->kind == HTD_KIND_REAL;
+}
+
+static inline bool htd_is_integer(const struct htd_flat *f)
+{
+	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED;
+}
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * The model of a stream: hands out what scan and calls have found, in the terms of the seam. No
+ * bytes are read here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/htdump/source.h"
+
+static int calls_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	int r = htd_calls_build(&src->calls, &src->stream, err);
+	if (r < 0)
+		htd_calls_done(&src->calls);
+	return r;
+}
+
+int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&src->calls_lazy, calls_build, src, err);
+	*ret = r < 0 ? NULL : &src->calls;
+	return r;
+}
+
+/* ---- the tree and its costs ---- */
+
+static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	const struct htd_calls *c;
+	int r = htd_calls_get(htd_source_of(p), &c, err);
+	*ret = r < 0 ? NULL : c->tree;
+	return r;
+}
+
+#define TEXT(s)                                                                                    \
+	{                                                                                          \
+		(const uint8_t *)(s), sizeof(s) - 1                                                \
+	}
+
+static const struct pm_metric metric_list[HTD_N_METRICS] = {
+	[HTD_METRIC_INCL] = {.id = HTD_METRIC_INCL,
+		.group = 0,
+		.role = PM_ROLE_INCLUSIVE,
+		.in_tree = true,
+		.in_flat = true,
+		.has_values = true,
+		.name = TEXT("time"),
+		.unit = TEXT("ns"),
+		.scope = TEXT("inclusive")},
+	[HTD_METRIC_EXCL] = {.id = HTD_METRIC_EXCL,
+		.group = 0,
+		.role = PM_ROLE_EXCLUSIVE,
+		.in_tree = true,
+		.in_flat = true,
+		.has_values = true,
+		.name = TEXT("time"),
+		.unit = TEXT("ns"),
+		.scope = TEXT("exclusive")},
+	[HTD_METRIC_CALLS] = {.id = HTD_METRIC_CALLS,
+		.group = 1,
+		.role = PM_ROLE_COUNT,
+		.in_tree = true,
+		.in_flat = true,
+		.has_values = true,
+		.name = TEXT("calls")},
+};
+
+static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	static const struct pm_metrics list = {HTD_N_METRICS, metric_list};
+	(void)p;
+	(void)err;
+	*ret = &list;
+	return 0;
+}
+
+static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	const struct htd_calls *c;
+	int r = htd_calls_get(htd_source_of(p), &c, err);
+	return r < 0 ? r : pm_costs_of_run(&c->costs, context, ret, room);
+}
+
+static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	const struct htd_calls *c;
+	int r = htd_calls_get(htd_source_of(p), &c, err);
+	return r < 0 ? r : pm_costs_of_thread(&c->costs, thread, first, ret, room);
+}
+
+static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	const struct htd_calls *c;
+	int r = htd_calls_get(htd_source_of(p), &c, err);
+	if (r < 0)
+		return r;
+	uint32_t context = pm_tree_find(c->tree, number);
+	return context == PM_NONE ? 0 : pm_costs_of_context(&c->costs, context, first, ret, room);
+}
+
+/* ---- threads ---- */
+
+static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &htd_source_of(p)->threads;
+	return 0;
+}
+
+static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
+	struct pm_error *err)
+{
+	const struct htd_calls *c;
+	int r = htd_calls_get(htd_source_of(p), &c, err);
+	if (r < 0)
+		return r;
+	const struct htd_lane *lane = &c->lanes[thread];
+	*ret = (struct pm_thread_counts){.contexts = lane->n_contexts,
+		.values = (uint64_t)lane->n_contexts * HTD_N_METRICS,
+		.last_ns = lane->end == UINT64_MAX ? 0 : lane->end};
+	return 0;
+}
+
+static int threads_init(struct htd_source *src)
+{
+	static const char *const keys[] = {"thread"};
+	const struct htd_stream *s = &src->stream;
+	struct pm_thread *list = pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*list));
+	struct pm_identity *identity =
+		pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*identity));
+	if (!list || !identity)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		identity[i].value = s->threads[i].number;
+		list[i] = (struct pm_thread){.id = i,
+			.n_identity = 1,
+			.identity = &identity[i],
+			.has_trace = true,
+			.n_samples = s->threads[i].calls.n_events};
+	}
+	src->threads = (struct pm_threads){
+		.n = (uint32_t)s->n_threads, .threads = list, .n_keys = 1, .keys = keys};
+	return 0;
+}
+
+static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct htd_stream *s = &htd_source_of(p)->stream;
+	bool known = s->origin <= s->last;
+	(void)err;
+	*ret_origin_ns = known ? s->origin : PM_NO_TIME;
+	*ret_duration_ns = known ? s->last - s->origin : PM_NO_TIME;
+	return 0;
+}
+
+/* ---- documents ---- */
+
+static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct htd_source *src = htd_source_of(p);
+	(void)err;
+	*ret = src->documents;
+	*ret_n = sizeof(src->documents) / sizeof(src->documents[0]);
+	return 0;
+}
+
+static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct htd_source *src = htd_source_of(p);
+	(void)err;
+	*ret = src->collections;
+	*ret_n = src->n_collections;
+	return 0;
+}
+
+static const struct pm_note notes[] = {
+	{"labels.csv", "calls and time by label, most time first"},
+	{"classes", "the events of each class, one column a field"},
+	{"counters", "numbers that the program traced, over time"},
+	{NULL, NULL},
+};
+
+static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	(void)err;
+	pm_text_str(out, "$ head labels.csv\n$ head raw/events.csv\n");
+	if (htd_source_of(p)->n_counters)
+		pm_text_str(out, "$ ls counters\n");
+	return 0;
+}
+
+static int facts_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	const struct htd_stream *s = &src->stream;
+	const struct htd_calls *c;
+	struct pm_cell version = pm_cell_empty();
+	int r = htd_calls_get(src, &c, err);
+	if (r < 0)
+		return r;
+	if (s->version != UINT64_MAX) {
+		unsigned v = (unsigned)s->version;
+		snprintf(src->version, sizeof(src->version), "%u.%u.%u", v >> 16, v >> 8 & 0xff,
+			v & 0xff);
+		version = pm_cell_str(src->version);
+	}
+	src->facts[0] =
+		(struct pm_fact){"endianness", pm_cell_str(s->dialect.big ? "big" : "little")};
+	src->facts[1] = (struct pm_fact){"hawktracer_version", version};
+	src->facts[2] = (struct pm_fact){"events", pm_cell_u64(s->n_events)};
+	src->facts[3] = (struct pm_fact){"classes", pm_cell_u64(s->table.n_klasses)};
+	src->facts[4] = (struct pm_fact){"overlapping_calls", pm_cell_u64(c->overlapping)};
+	return 0;
+}
+
+static int facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	struct htd_source *src = htd_source_of(p);
+	*ret = src->facts;
+	*ret_n = HTD_N_FACTS;
+	return pm_lazy_get(&src->facts_lazy, facts_build, src, err);
+}
+
+static int damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &htd_source_of(p)->damages;
+	return 0;
+}
+
+static bool changed(const struct pm_profile *p)
+{
+	return pm_input_changed(&htd_source_of(p)->input);
+}
+
+static const struct pm_profile_ops ops = {
+	.tree = tree,
+	.metrics = metrics,
+	.threads = threads,
+	.thread_counts = thread_counts,
+	.run_costs = run_costs,
+	.thread_costs = thread_costs,
+	.context_costs = context_costs,
+	.samples = htd_samples,
+	.span = span,
+	.documents = documents,
+	.collections = collections,
+	.facts = facts,
+	.recipes = recipes,
+	.damage = damage,
+	.changed = changed,
+};
+
+int htd_model_init(struct htd_source *src, struct pm_profile *ret)
+{
+	int r = htd_sheets_init(src);
+	if (r == 0)
+		r = threads_init(src);
+	if (r < 0)
+		return r;
+	htd_raw_documents(src);
+	htd_class_collection(src, &src->collections[src->n_collections++]);
+	if (src->n_counters)
+		htd_counter_collection(src, &src->collections[src->n_collections++]);
+	src->damages = pm_damage_rows(&src->damage_list);
+	ret->ops = &ops;
+	ret->layout = src->stream.dialect.timestamp_first ? "timestamp-first" : "class-first";
+	ret->title = pm_bytes_of(src->input.name);
+	ret->mtime_ns = src->input.mtime_ns;
+	ret->input_bytes = src->stream.bytes.len;
+	ret->kind_of_tree = "calls";
+	ret->traces_are_calls = true;
+	ret->notes = notes;
+	ret->self = src;
+	return 0;
+}

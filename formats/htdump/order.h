@@ -1,0 +1,64 @@
+/*
+ * Events of a kind in order of time, without keeping them (docs/decisions/0060): blocks of
+ * the stream are sorted one by one as they are read, and only events that come late, later in the
+ * stream than a block with younger ones, are listed.
+ */
+#ifndef PROFMOUNT_HTDUMP_ORDER_H
+#define PROFMOUNT_HTDUMP_ORDER_H
+
+#include "formats/htdump/stream.h"
+
+/* Events from one mark to the next. */
+#define HTD_MARK 1024
+
+/* What a cursor must know to go on with an event. */
+struct htd_mark {
+	size_t run, late;
+	htd_place newest; /* of the blocks before; 0 = none */
+	uint32_t at;      /* in the block's own order */
+};
+
+struct htd_order {
+	const struct htd_stream *s;
+	struct htd_filter filter;
+	bool by_id; /* equal times: the smaller id first; else, and then, by place */
+	htd_place *late;
+	size_t n_late;
+	struct htd_mark *marks; /* of events 0, HTD_MARK …: made by htd_order_mark */
+	size_t n_marks, mark_room;
+};
+
+/* Finds the late ones; `o` has stream, filter and by_id. One pass over its runs. */
+int htd_order_build(struct htd_order *o);
+void htd_order_done(struct htd_order *o);
+
+/* A place in time order. */
+struct htd_key {
+	uint64_t timestamp, id;
+	htd_place place;
+};
+
+struct htd_sorted {
+	const struct htd_order *o;
+	size_t run, late;      /* the next of each */
+	struct htd_key newest; /* of the blocks so far */
+	size_t first;          /* run of the block at hand */
+	htd_place before;      /* newest before it */
+	struct htd_key *items; /* the block, sorted: HTD_CHUNK of them */
+	uint32_t n, at;
+	bool has_head;
+	struct htd_key head; /* the next late one */
+};
+
+/* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */
+int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark);
+
+/* The next event: 1, 0 at the end, -EIO where the file has changed. */
+int htd_sorted_next(struct htd_sorted *c, struct htd_event *ret, htd_place *ret_place);
+
+void htd_sorted_done(struct htd_sorted *c);
+
+/* Notes where the cursor stands; call it before every HTD_MARKth event. 0 or -ENOMEM. */
+int htd_order_mark(struct htd_order *o, const struct htd_sorted *c);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * Plans: how the bytes of an event of a class lie, at some moment of the stream.
+ *
+ * Bases and structs are named by their types and resolved when an event needs them, because a
+ * child may be described before its parent. A plan is a flat list of fields; strings have no
+ * length, so places count from the end of the last string before a field. Descriptions are
+ * hostile: structs may hold themselves, nest without end or be huge; then the plan is broken and
+ * says why.
+ */
+#include "formats/htdump/klass.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+enum { HEADER_SIZE = 0x14 };
+
+struct level {
+	uint32_t klass, next; /* field */
+	struct pm_bytes prefix;
+};
+
+struct resolver {
+	struct htd_table *t;
+	struct pm_arena names; /* composed ones */
+	struct level stack[HTD_LIMIT_NESTING];
+	uint32_t depth, steps, n;
+	const char *broken;
+};
+
+/* ---- resolving ---- */
+
+/* prefix + name + end, in memory of the resolver. */
+static int compose(struct resolver *r, struct pm_bytes prefix, struct pm_bytes name,
+	const char *end, struct pm_bytes *ret)
+{
+	size_t len = prefix.len + name.len + strlen(end);
+	if (len > HTD_LIMIT_NAME)
+		r->broken = "has a field whose name is too long";
+	*ret = (struct pm_bytes){NULL, 0};
+	if (r->broken)
+		return 0;
+	uint8_t *p = pm_arena_alloc(&r->names, len + 1);
+	if (!p)
+		return -ENOMEM;
+	if (prefix.len)
+		memcpy(p, prefix.p, prefix.len);
+	memcpy(p + prefix.len, name.p, name.len);
+	memcpy(p + prefix.len + name.len, end, strlen(end));
+	*ret = (struct pm_bytes){p, len};
+	return 0;
+}
+
+static int flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat f)
+{
+	f.composed = prefix.len > 0;
+	if (r->n == HTD_LIMIT_FLAT)
+		r->broken = "has too many fields";
+	else if (f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING)
+		r->broken = "has a field that is too large";
+	else if (f.composed && compose(r, prefix, f.name, "", &f.name) < 0)
+		return -ENOMEM;
+	if (r->broken)
+		return 0;
+	htd_kind_set(&f);
+	r->t->scratch[r->n++] = f;
+	return 0;
+}
+
+/* A struct of the root class that is not the base: a header stands there. */
+static int header_add(struct resolver *r, struct pm_bytes prefix)
+{
+	static const struct {
+		const char *name, *type;
+		uint64_t size;
+	} parts[] = {{"klass_id", "HT_EventKlassId", 4}, {"timestamp", "HT_TimestampNs", 8},
+		{"id", "HT_EventId", 8}};
+	for (size_t i = 0; i < 3; i++) {
+		struct htd_flat f = {.name = pm_bytes_of(parts[i].name),
+			.type = pm_bytes_of(parts[i].type),
+			.size = parts[i].size,
+			.data_type = HTD_UNSIGNED};
+		if (flat_add(r, prefix, f) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int struct_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
+{
+	bool base = pm_bytes_equal(field->name, pm_bytes_of("base"));
+	struct pm_bytes inner = prefix;
+	if (!base && compose(r, prefix, field->name, ".", &inner) < 0)
+		return -ENOMEM;
+	if (htd_is_root(field->type))
+		return base ? 0 : header_add(r, inner);
+	uint32_t klass = htd_table_named(r->t, field->type);
+	if (klass == HTD_NONE)
+		r->broken = "holds a struct that is not described";
+	else if (r->depth == HTD_LIMIT_NESTING)
+		r->broken = "nests structs without end";
+	else
+		r->stack[r->depth++] = (struct level){.klass = klass, .prefix = inner};
+	return 0;
+}
+
+static int field_enter(struct resolver *r, struct pm_bytes prefix, const struct htd_field *field)
+{
+	if (++r->steps > HTD_LIMIT_STEPS)
+		r->broken = "is described by too many fields";
+	if (r->broken)
+		return 0;
+	if (field->data_type == HTD_STRUCT)
+		return struct_enter(r, prefix, field);
+	return flat_add(r, prefix,
+		(struct htd_flat){.name = field->name,
+			.type = field->type,
+			.size = field->size,
+			.data_type = field->data_type});
+}
+
+/* Fills the table's scratch with the version's fields as they lie in an event. */
+static int resolve(struct resolver *r, uint32_t klass)
+{
+	r->stack[r->depth++] = (struct level){.klass = klass};
+	while (r->depth && !r->broken) {
+		struct level *l = &r->stack[r->depth - 1];
+		const struct htd_klass *k = &r->t->klasses[l->klass];
+		if (l->next == k->n_fields)
+			r->depth--;
+		else if (field_enter(r, l->prefix, &k->fields[l->next++]) < 0)
+			return -ENOMEM;
+	}
+	if (r->broken)
+		r->n = 0;
+	return 0;
+}
+
+/* ---- from a list of fields to a plan ---- */
+
+static void layout(struct htd_plan *p)
+{
+	uint64_t at = HEADER_SIZE;
+	uint32_t strings = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct htd_flat *f = &p->fields[i];
+		f->strings = strings;
+		f->at = at;
+		if (f->kind != HTD_KIND_TEXT) {
+			at += f->size;
+			continue;
+		}
+		*(strings ? &p->gaps[strings - 1] : &p->head) = at;
+		strings++;
+		at = 0;
+	}
+	*(strings ? &p->gaps[strings - 1] : &p->head) = at;
+}
+
+static uint32_t field_named(const struct htd_plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (pm_bytes_equal(p->fields[i].name, pm_bytes_of(name)))
+			return i;
+	return HTD_NONE;
+}
+
+static bool is_integer_at(const struct htd_plan *p, uint32_t field)
+{
+	return field != HTD_NONE && htd_is_integer(&p->fields[field]);
+}
+
+static void roles_set(struct htd_plan *p, const struct htd_klass *k)
+{
+	struct pm_bytes name = htd_bare(k->name);
+	p->duration = field_named(p, "duration");
+	p->thread = field_named(p, "thread_id");
+	p->label = field_named(p, "label");
+	p->identifier = field_named(p, "identifier");
+	if (p->identifier == HTD_NONE)
+		p->identifier = field_named(p, "hash"); /* releases before 0.6 */
+	p->describes = true;
+	if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EndiannessInfoEvent")))
+		p->role = HTD_ROLE_ENDIANNESS;
+	else if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EventKlassInfoEvent")))
+		p->role = HTD_ROLE_KLASS_INFO;
+	else if (k->fixed && pm_bytes_equal(name, pm_bytes_of("EventKlassFieldInfoEvent")))
+		p->role = HTD_ROLE_FIELD_INFO;
+	else if (pm_bytes_equal(name, pm_bytes_of("SystemInfoEvent")))
+		p->role = HTD_ROLE_SYSTEM;
+	else if (pm_bytes_equal(name, pm_bytes_of("StringMappingEvent")))
+		p->role = is_integer_at(p, p->identifier) && p->label != HTD_NONE &&
+				p->fields[p->label].kind == HTD_KIND_TEXT
+			? HTD_ROLE_MAPPING
+			: HTD_ROLE_OTHER;
+	else
+		p->describes = false;
+	if (!p->describes && is_integer_at(p, p->duration) && is_integer_at(p, p->thread))
+		p->role = HTD_ROLE_CALL;
+}
+
+static bool flat_equal(const struct htd_flat *a, const struct htd_flat *b)
+{
+	return a->size == b->size && a->data_type == b->data_type &&
+		pm_bytes_equal(a->name, b->name) && pm_bytes_equal(a->type, b->type);
+}
+
+static bool same_plan(const struct htd_plan *p, const struct resolver *r, uint32_t klass)
+{
+	if (!p || p->klass != klass || p->n != r->n || p->broken != r->broken)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!flat_equal(&p->fields[i], &r->t->scratch[i]))
+			return false;
+	return true;
+}
+
+/* ---- columns: the fields of all events of a version ---- */
+
+/*
+ * The column of a field: one that is equal and that this plan (they are numbered) has not used
+ * yet, looking from `from` on, else a new one. HTD_NONE where there are too many.
+ */
+static int column_find(struct htd_klass *k, struct htd_flat *f, uint32_t from, uint32_t plan)
+{
+	for (uint32_t i = 0; i < k->n_columns; i++) {
+		f->column = (from + i) % k->n_columns;
+		struct htd_column *c = &k->columns[f->column];
+		if (c->plan != plan && flat_equal(c->field, f)) {
+			c->plan = plan;
+			return 0;
+		}
+	}
+	f->column = HTD_NONE;
+	if (k->n_columns == HTD_LIMIT_FLAT)
+		return 0;
+	if (pm_list_room(&k->columns, k->n_columns, &k->column_room, sizeof(*k->columns)) < 0)
+		return -ENOMEM;
+	f->column = k->n_columns;
+	k->columns[k->n_columns++] = (struct htd_column){f, plan};
+	return 0;
+}
+
+static int columns_find(struct htd_table *t, struct htd_plan *p)
+{
+	struct htd_klass *k = &t->klasses[p->klass];
+	t->n_plans++;
+	for (uint32_t i = 0, from = 0; i < p->n; i++, from++) {
+		if (column_find(k, &p->fields[i], from, t->n_plans) < 0)
+			return -ENOMEM;
+		from = p->fields[i].column;
+		if (from == HTD_NONE) {
+			p->broken = "has had too many different fields";
+			p->n = p->n_texts = 0;
+		}
+	}
+	return 0;
+}
+
+/* ---- plans ---- */
+
+static int fields_copy(struct resolver *r, struct htd_plan *p)
+{
+	struct htd_table *t = r->t;
+	p->fields = pm_arena_array(&t->arena, p->n + 1, sizeof(*p->fields));
+	p->gaps = pm_arena_array(&t->arena, p->n_texts + 1, sizeof(*p->gaps));
+	if (!p->fields || !p->gaps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->fields[i] = t->scratch[i];
+		if (t->scratch[i].composed &&
+			!(p->fields[i].name = pm_arena_copy(&t->arena, t->scratch[i].name)).p)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
+{
+	struct htd_table *t = r->t;
+	size_t budget = r->n + r->names.total / 64 + 1;
+	if (budget > HTD_LIMIT_PLANNED - t->n_planned) {
+		r->n = 0;
+		r->broken = "comes after too many class descriptions";
+		budget = 0;
+	}
+	struct htd_plan *p = pm_arena_alloc(&t->arena, sizeof(*p));
+	if (!p)
+		return NULL;
+	*p = (struct htd_plan){.klass = klass, .n = r->n, .broken = r->broken};
+	for (uint32_t i = 0; i < p->n; i++)
+		p->n_texts += t->scratch[i].kind == HTD_KIND_TEXT;
+	if (fields_copy(r, p) < 0 || columns_find(t, p) < 0)
+		return NULL;
+	layout(p);
+	roles_set(p, &t->klasses[klass]);
+	t->n_planned += (uint32_t)budget;
+	return p;
+}
+
+/* The plan of a version as the table stands now: `last` where nothing has changed. */
+static const struct htd_plan *plan_make(
+	struct htd_table *t, uint32_t klass, const struct htd_plan *last)
+{
+	struct resolver r = {.t = t};
+	const struct htd_plan *p = NULL;
+	if (resolve(&r, klass) == 0)
+		p = same_plan(last, &r, klass) ? last : plan_new(&r, klass);
+	pm_arena_done(&r.names);
+	return p;
+}
+
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at)
+{
+	const struct htd_plan *last = slot->n ? slot->bindings[slot->n - 1].plan : NULL;
+	if (pm_list_room(&slot->bindings, slot->n, &slot->room, sizeof(*slot->bindings)) < 0)
+		return NULL;
+	const struct htd_plan *p = plan_make(t, slot->klass, last);
+	if (p && p != last)
+		slot->bindings[slot->n++] = (struct htd_binding){at, p};
+	slot->generation = t->generation;
+	return p;
+}
+
+const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at)
+{
+	size_t low = 0, high = slot->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (slot->bindings[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? slot->bindings[low - 1].plan : NULL;
+}
+
+/* Versions without an event have columns too, as far as they can be resolved. */
+int htd_table_finish(struct htd_table *t)
+{
+	for (uint32_t i = 0; i < t->n_klasses; i++)
+		if (!t->klasses[i].n_columns && !plan_make(t, i, NULL))
+			return -ENOMEM;
+	free(t->scratch);
+	t->scratch = NULL;
+	return 0;
+}

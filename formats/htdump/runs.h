@@ -1,0 +1,61 @@
+/*
+ * Where events of a kind (a class version, a thread's calls) lie in the stream: 8 bytes for all of
+ * them among HTD_RUN events of the stream.
+ */
+#ifndef PROFMOUNT_HTDUMP_RUNS_H
+#define PROFMOUNT_HTDUMP_RUNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTD_CHUNK        1024 /* events from one entry of the index to the next */
+#define HTD_RUN          32   /* about what the library writes of one thread at a time */
+#define HTD_LIMIT_OFFSET ((uint64_t)1 << 44)
+
+/* A place: offset of an event (44 bits), its ordinal in its chunk (10), events from there less 1.
+ */
+typedef uint64_t htd_place;
+
+static inline htd_place htd_place_of(uint64_t offset, uint64_t seq)
+{
+	return offset << 20 | (seq % HTD_CHUNK) << 10;
+}
+
+static inline uint64_t htd_place_offset(htd_place p)
+{
+	return p >> 20;
+}
+
+static inline uint32_t htd_place_ordinal(htd_place p)
+{
+	return (uint32_t)(p >> 10) % HTD_CHUNK;
+}
+
+static inline uint32_t htd_place_count(htd_place p)
+{
+	return (uint32_t)(p % HTD_CHUNK) + 1;
+}
+
+struct htd_runs {
+	htd_place *items; /* one for every HTD_RUN events that hold such; in stream order */
+	size_t n, room;
+	uint64_t last; /* seq / HTD_RUN of the last item */
+	uint64_t n_events;
+};
+
+/* Begins another item with the event. 0 or -ENOMEM. */
+int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq);
+
+/* Adds an event; in stream order. 0 or -ENOMEM. */
+static inline int htd_runs_add(struct htd_runs *r, uint64_t offset, uint64_t seq)
+{
+	if (r->n == 0 || r->last != seq / HTD_RUN)
+		return htd_runs_begin(r, offset, seq);
+	r->items[r->n - 1]++;
+	r->n_events++;
+	return 0;
+}
+
+void htd_runs_done(struct htd_runs *r);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * The one pass over a stream when it is opened: learns the classes, counts, and notes where things
+ * are. An event is taken over only when the one after it could be read, because a broken event
+ * shows itself by what follows. Descriptions cannot wait: later events need them.
+ */
+#include "formats/htdump/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+/* Fields of the described classes, as klass.c lays them out. */
+enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
+enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIELD_INFO_DATA_TYPE };
+
+enum { PROGRESS_BYTES = 16 << 20 };
+
+/* ---- reading one event ---- */
+
+static bool unreadable(struct htd_scan *c, const char *why)
+{
+	c->why = why;
+	return false;
+}
+
+/* A hole of zeros is full of byte order events: only one that begins a dump is believed. */
+static bool endianness_valid(struct htd_scan *c, const struct htd_event *e)
+{
+	const struct htd_stream *s = c->s;
+	uint64_t order = htd_event_integer(e, 0);
+	if (e->header.timestamp || e->header.id || order > 1)
+		return unreadable(c, "is a byte order event with other values than 0 and 1");
+	if (e->at > 0 &&
+		!htd_dialect_klass_info(s->bytes, e->at + e->bytes.len, &s->dialect, order == 1))
+		return unreadable(c, "is a byte order event that no class description follows");
+	return true;
+}
+
+bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
+{
+	struct htd_stream *s = c->s;
+	ret->at = at;
+	ret->big = c->big;
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &ret->header))
+		return unreadable(c, "ends in its header");
+	c->why_klass = ret->header.klass_id;
+	struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
+	if (!slot)
+		return unreadable(c, "is of a class that is not described");
+	ret->plan = htd_slot_plan(&s->table, slot, at);
+	if (!ret->plan) {
+		c->no_memory = true;
+		return unreadable(c, "does not fit into memory");
+	}
+	if (ret->plan->broken)
+		return unreadable(c, ret->plan->broken);
+	if (!htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes))
+		return unreadable(c, "is cut, or a string in it does not end");
+	return ret->plan->role != HTD_ROLE_ENDIANNESS || endianness_valid(c, ret);
+}
+
+/* ---- taking over an event ---- */
+
+static int thread_find(struct htd_scan *c, uint64_t number, uint32_t *ret)
+{
+	struct htd_stream *s = c->s;
+	bool fresh;
+	*ret = c->last_thread;
+	if (c->last_thread < s->n_threads && s->threads[c->last_thread].number == number)
+		return 0;
+	if (s->n_threads >= HTD_LIMIT_THREADS && !pm_map_find(&c->thread_of, number))
+		return -ENOTSUP;
+	if (pm_list_room(&s->threads, s->n_threads, &s->thread_room, sizeof(*s->threads)) < 0)
+		return -ENOMEM;
+	uint32_t *known = pm_map_put(&c->thread_of, number, (uint32_t)s->n_threads, &fresh);
+	if (!known)
+		return -ENOMEM;
+	if (fresh)
+		s->threads[s->n_threads++] = (struct htd_thread){.number = number};
+	*ret = c->last_thread = *known;
+	return 0;
+}
+
+static int call_take(
+	struct htd_scan *c, const struct htd_event *e, uint64_t duration, uint64_t number)
+{
+	struct htd_stream *s = c->s;
+	uint64_t end;
+	uint32_t thread;
+	int r = thread_find(c, number, &thread);
+	if (r == -ENOTSUP) {
+		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
+			"call of a thread beyond the first %u: not among the calls",
+			HTD_LIMIT_THREADS);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (__builtin_add_overflow(e->header.timestamp, duration, &end))
+		end = UINT64_MAX;
+	if (end > s->last)
+		s->last = end;
+	return htd_runs_add(&s->threads[thread].calls, e->at, s->n_events);
+}
+
+/* Every thread tells the labels that it uses: most mappings say what is known. */
+static int mapping_take(struct htd_scan *c, const struct htd_event *e)
+{
+	struct htd_stream *s = c->s;
+	uint64_t number = htd_event_integer(e, e->plan->identifier);
+	struct pm_bytes label = htd_event_text(e, e->plan->label);
+	bool fresh;
+	uint32_t *newest = pm_map_put(&c->mapped, number, HTD_NONE, &fresh);
+	if (!newest)
+		return -ENOMEM;
+	if (!fresh && pm_bytes_equal(s->mappings[*newest].label, label))
+		return 0;
+	if (pm_list_room(&s->mappings, s->n_mappings, &s->mapping_room, sizeof(*s->mappings)) < 0)
+		return -ENOMEM;
+	*newest = (uint32_t)s->n_mappings;
+	s->mappings[s->n_mappings++] = (struct htd_mapping){number, e->at, label};
+	return 0;
+}
+
+static void version_take(struct htd_stream *s, const struct htd_event *e)
+{
+	if (e->plan->n != 3 || !htd_is_integer(&e->plan->fields[0]) ||
+		!htd_is_integer(&e->plan->fields[1]) || !htd_is_integer(&e->plan->fields[2]))
+		return;
+	s->version = (htd_event_integer(e, 0) & 0xff) << 16 |
+		(htd_event_integer(e, 1) & 0xff) << 8 | (htd_event_integer(e, 2) & 0xff);
+}
+
+static int event_take(struct htd_scan *c, const struct htd_event *e)
+{
+	struct htd_stream *s = c->s;
+	uint64_t duration, thread;
+	int r = 0;
+	if (s->n_events % HTD_CHUNK == 0) {
+		r = pm_list_room(&s->index, s->n_index, &s->index_room, sizeof(*s->index));
+		if (r < 0)
+			return r;
+		s->index[s->n_index++] = e->at;
+	}
+	if (e->header.timestamp || e->header.id)
+		c->trusted[c->n_trusted++ % HTD_TRUSTED] = e->header;
+	if (!e->plan->describes && e->header.timestamp < s->origin)
+		s->origin = e->header.timestamp;
+	if (!e->plan->describes && e->header.timestamp > s->last)
+		s->last = e->header.timestamp;
+	if (htd_event_call(e, &duration, &thread))
+		r = call_take(c, e, duration, thread);
+	else if (e->plan->role == HTD_ROLE_MAPPING)
+		r = mapping_take(c, e);
+	else if (e->plan->role == HTD_ROLE_SYSTEM)
+		version_take(s, e);
+	if (r == 0)
+		r = htd_runs_add(&s->table.klasses[e->plan->klass].events, e->at, s->n_events);
+	s->n_events++;
+	return r;
+}
+
+/* ---- events that describe the stream ---- */
+
+static int turn(struct htd_scan *c, uint64_t from, bool big)
+{
+	struct htd_stream *s = c->s;
+	if (s->n_turns && c->big == big)
+		return 0;
+	if (pm_list_room(&s->turns, s->n_turns, &s->turn_room, sizeof(*s->turns)) < 0)
+		return -ENOMEM;
+	s->turns[s->n_turns++] = (struct htd_turn){from, big};
+	c->big = big;
+	return 0;
+}
+
+/* The design text numbers types from 0. */
+static uint8_t data_type_of(const struct htd_dialect *d, uint64_t stored)
+{
+	if (!d->timestamp_first || stored > 6)
+		return (uint8_t)stored;
+	return stored == 6 ? HTD_UNSIGNED : (uint8_t)(stored + 1);
+}
+
+static int description_take(struct htd_scan *c, const struct htd_event *e)
+{
+	struct htd_stream *s = c->s;
+	if (e->plan->role == HTD_ROLE_KLASS_INFO) {
+		struct pm_bytes name = htd_event_text(e, KLASS_INFO_NAME);
+		if (name.len > HTD_LIMIT_NAME)
+			return -ENOTSUP;
+		return htd_table_klass(&s->table, (uint32_t)htd_event_integer(e, KLASS_INFO_ID),
+			name, (uint8_t)htd_event_integer(e, KLASS_INFO_COUNT));
+	}
+	struct htd_field field = {
+		.type = htd_event_text(e, FIELD_INFO_TYPE),
+		.name = htd_event_text(e, FIELD_INFO_NAME),
+		.size = htd_event_integer(e, FIELD_INFO_SIZE),
+		.data_type = data_type_of(&s->dialect, htd_event_integer(e, FIELD_INFO_DATA_TYPE)),
+	};
+	if (field.type.len > HTD_LIMIT_NAME || field.name.len > HTD_LIMIT_NAME)
+		return -ENOTSUP;
+	return htd_table_field(&s->table, (uint32_t)htd_event_integer(e, FIELD_INFO_ID), &field);
+}
+
+static int describing_take(struct htd_scan *c, const struct htd_event *e)
+{
+	int r = event_take(c, e);
+	if (r < 0)
+		return r;
+	if (e->plan->role == HTD_ROLE_ENDIANNESS) {
+		c->s->table.dump++;
+		c->n_trusted = 0;
+		return turn(c, e->at + e->bytes.len, htd_event_integer(e, 0) == 1);
+	}
+	r = description_take(c, e);
+	if (r == -ENOENT || r == -ENOTSUP) {
+		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
+			r == -ENOENT ? "describes a field of a class that is not described"
+				     : "describes more, or with longer names, than can be held");
+		r = 0;
+	}
+	return r;
+}
+
+/* ---- the pass ---- */
+
+static int gap_add(struct htd_scan *c, uint64_t from, uint64_t to, const char *why, uint32_t klass)
+{
+	struct htd_stream *s = c->s;
+	if (pm_list_room(&s->gaps, s->n_gaps, &s->gap_room, sizeof(*s->gaps)) < 0)
+		return -ENOMEM;
+	s->gaps[s->n_gaps++] = (struct htd_gap){from, to};
+	pm_damage_add(c->damage, c->file, from, to - from, "event (class id %u) %s", klass, why);
+	return 0;
+}
+
+/*
+ * The event at `*at` cannot be read. It may be the one before it (`waiting`) that is broken: when
+ * sound events begin inside of it, or when it does not fit to the others. Moves `*at` to where
+ * reading resumes.
+ */
+static int resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
+{
+	const char *why = c->why;
+	uint32_t klass = c->why_klass;
+	uint64_t broken = *at;
+	int r = 0;
+	*at = htd_resync(c, waiting->plan ? waiting->at + 1 : broken + 1);
+	if (waiting->plan && (*at < broken || !htd_ends_near(c, waiting))) {
+		why = *at < broken ? "is shorter than its class" : "ends at an impossible time";
+		broken = waiting->at;
+		klass = waiting->header.klass_id;
+	} else if (waiting->plan) {
+		r = event_take(c, waiting);
+	}
+	waiting->plan = NULL;
+	return r < 0 ? r : gap_add(c, broken, *at, why, klass);
+}
+
+static bool describes(const struct htd_event *e)
+{
+	return e->plan->role == HTD_ROLE_ENDIANNESS || e->plan->role == HTD_ROLE_KLASS_INFO ||
+		e->plan->role == HTD_ROLE_FIELD_INFO;
+}
+
+static int pass(struct htd_scan *c, const struct pm_open_options *options)
+{
+	const struct htd_stream *s = c->s;
+	struct htd_event waiting = {.plan = NULL}, e;
+	uint64_t at = 0, report = 0;
+	int r = 0;
+	while (r == 0 && at < s->bytes.len && !c->no_memory) {
+		if (at >= report && options->progress) {
+			options->progress(options->context, at, s->bytes.len);
+			report = at + PROGRESS_BYTES;
+		}
+		if (!htd_scan_read(c, at, &e)) {
+			r = resume(c, &waiting, &at);
+			continue;
+		}
+		at += e.bytes.len;
+		if (waiting.plan)
+			r = event_take(c, &waiting);
+		waiting = e;
+		if (r == 0 && describes(&e)) {
+			r = describing_take(c, &e);
+			waiting.plan = NULL;
+		}
+	}
+	if (r == 0 && waiting.plan)
+		r = event_take(c, &waiting);
+	return c->no_memory ? -ENOMEM : r;
+}
+
+/* In order of their numbers, which the file system lists. */
+static int thread_order(const void *a, const void *b)
+{
+	const struct htd_thread *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+int htd_stream_scan(struct htd_stream *s, const char *file, const struct pm_open_options *options,
+	struct pm_damage_list *damage, struct pm_error *err)
+{
+	struct htd_scan c = {.s = s, .damage = damage, .file = file};
+	if (s->bytes.len >= HTD_LIMIT_OFFSET)
+		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
+	s->origin = UINT64_MAX;
+	s->version = UINT64_MAX;
+	int r = htd_table_init(&s->table, &s->dialect.ids);
+	if (r == 0)
+		r = turn(&c, 0, s->dialect.big);
+	if (r == 0)
+		r = pass(&c, options);
+	if (r == 0)
+		r = htd_table_finish(&s->table);
+	pm_map_done(&c.thread_of);
+	pm_map_done(&c.mapped);
+	if (r < 0)
+		return pm_error_set(err, -ENOMEM, file, PM_NO_OFFSET, "no memory for its index");
+	if (s->n_threads)
+		qsort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
+	return 0;
+}
+
+void htd_stream_done(struct htd_stream *s)
+{
+	htd_table_done(&s->table);
+	for (size_t i = 0; i < s->n_threads; i++)
+		htd_runs_done(&s->threads[i].calls);
+	free(s->threads);
+	free(s->index);
+	free(s->gaps);
+	free(s->turns);
+	free(s->mappings);
+}

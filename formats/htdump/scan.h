@@ -1,0 +1,38 @@
+/* What the opening scan and its resynchronisation share; nobody else needs it. */
+#ifndef PROFMOUNT_HTDUMP_SCAN_H
+#define PROFMOUNT_HTDUMP_SCAN_H
+
+#include "formats/htdump/stream.h"
+
+/* Headers of the last events that were read: what a plausible one must be near to. */
+enum { HTD_TRUSTED = 4 };
+
+struct htd_scan {
+	struct htd_stream *s;
+	struct pm_damage_list *damage;
+	const char *file;
+	bool big;
+	struct htd_no_nul no_nul;
+	struct htd_header trusted[HTD_TRUSTED];
+	unsigned n_trusted;      /* grows on; the newest is at (n_trusted - 1) % HTD_TRUSTED */
+	struct pm_map thread_of; /* thread_id → index */
+	uint32_t last_thread;    /* index */
+	struct pm_map mapped;    /* number → its newest mapping */
+	const char *why;         /* the event at hand cannot be read */
+	uint32_t why_klass;      /* its class */
+	bool no_memory;
+};
+
+/* Reads the event at `at`; false with `why` set where there is none. */
+bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret);
+
+/* The first place from `from` on where events go on that can be trusted; the end if none. */
+uint64_t htd_resync(struct htd_scan *c, uint64_t from);
+
+/*
+ * A call is written when it ends. Next to damage, one that ends at another time than everything
+ * else has a broken duration. True for what is no call.
+ */
+bool htd_ends_near(const struct htd_scan *c, const struct htd_event *e);
+
+#endif

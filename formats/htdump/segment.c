@@ -1,0 +1,142 @@
+/*
+ * Calls made again from a mark on: which were open there is known, contexts follow from the tree,
+ * and the self time of a call that outlives the segment stands with the next mark.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/htdump/calls.h"
+
+struct frame {
+	uint64_t start, duration;
+	uint32_t context;
+	uint32_t sample; /* in the segment, or HTD_NONE: it began before */
+};
+
+struct replay {
+	const struct htd_calls *c;
+	struct htd_segment *seg;
+	struct pm_text scratch;
+	struct frame *stack;
+	size_t depth, room;
+};
+
+static int push(struct replay *p, struct frame f)
+{
+	if (pm_list_room(&p->stack, p->depth, &p->room, sizeof(f)) < 0)
+		return -ENOMEM;
+	p->stack[p->depth++] = f;
+	return 0;
+}
+
+/* The calls that are open at the mark: innermost first in the chain, last on the stack. */
+static int restore(struct replay *p, uint32_t innermost)
+{
+	struct htd_event e;
+	uint64_t duration, thread;
+	for (uint32_t i = innermost; i != HTD_NONE; i = p->c->opens[i].parent) {
+		const struct htd_open *o = &p->c->opens[i];
+		if (!htd_stream_event(p->c->s, o->place, &e) ||
+			!htd_event_call(&e, &duration, &thread))
+			return -EIO;
+		int r = push(p,
+			(struct frame){e.header.timestamp, htd_event_integer(&e, e.plan->duration),
+				o->context, HTD_NONE});
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < p->depth / 2; i++) {
+		struct frame swapped = p->stack[i];
+		p->stack[i] = p->stack[p->depth - 1 - i];
+		p->stack[p->depth - 1 - i] = swapped;
+	}
+	return 0;
+}
+
+static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret)
+{
+	const struct htd_calls *c = p->c;
+	uint32_t label = htd_labels_find(&c->labels, e, &p->scratch);
+	uint32_t parent = p->depth ? p->stack[p->depth - 1].context : PM_NONE;
+	if (p->scratch.failed)
+		return -ENOMEM;
+	if (label >= c->n_labels)
+		return -EIO;
+	const uint32_t *context =
+		pm_map_find(&c->children, htd_child_key(parent, c->by_label[label].frame));
+	if (!context)
+		return -EIO;
+	*ret = *context;
+	return 0;
+}
+
+static int replay_call(struct replay *p, const struct htd_event *e, htd_place place)
+{
+	struct frame f = {.start = e->header.timestamp, .sample = p->seg->n};
+	uint64_t thread;
+	if (!htd_event_call(e, &f.duration, &thread))
+		return -EIO;
+	while (p->depth &&
+		!htd_call_holds(p->stack[p->depth - 1].start, p->stack[p->depth - 1].duration,
+			f.start, f.duration))
+		p->depth--;
+	int r = context_of(p, e, &f.context);
+	if (r < 0)
+		return r;
+	uint32_t parent = p->depth ? p->stack[p->depth - 1].sample : HTD_NONE;
+	if (parent != HTD_NONE)
+		p->seg->samples[parent].self_ns -= f.duration;
+	p->seg->samples[p->seg->n++] = (struct pm_sample){
+		.time_ns = f.start,
+		.duration_ns = f.duration,
+		.context = pm_tree_number(p->c->tree, f.context),
+		.self_ns = f.duration,
+		.seq = htd_stream_seq(p->c->s, place),
+	};
+	return push(p, f);
+}
+
+static int replay_all(struct replay *p, const struct htd_lane *lane)
+{
+	struct htd_sorted cursor;
+	struct htd_event e;
+	htd_place place;
+	size_t m = p->seg->mark;
+	int r = htd_sorted_start(&cursor, &lane->order, &lane->order.marks[m]);
+	while (r >= 0 && p->seg->n < HTD_MARK) {
+		r = htd_sorted_next(&cursor, &e, &place);
+		if (r <= 0)
+			break;
+		r = replay_call(p, &e, place);
+	}
+	htd_sorted_done(&cursor);
+	if (r < 0 || m + 1 >= lane->order.n_marks)
+		return r;
+	/* What is open now is open at the next mark, in the same order. */
+	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = p->c->opens[i].parent) {
+		const struct frame *f = &p->stack[--p->depth];
+		if (f->sample != HTD_NONE)
+			p->seg->samples[f->sample].self_ns = p->c->opens[i].self;
+	}
+	return 0;
+}
+
+int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err)
+{
+	struct replay p = {.c = c, .seg = ret};
+	const struct htd_lane *lane = &c->lanes[ret->lane];
+	ret->n = 0;
+	int r = 0;
+	if (ret->mark < lane->order.n_marks) {
+		r = restore(&p, lane->open[ret->mark]);
+		if (r == 0)
+			r = replay_all(&p, lane);
+	}
+	free(p.stack);
+	pm_text_done(&p.scratch);
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			r == -EIO ? "the source has changed" : "no memory for a trace");
+	return 0;
+}

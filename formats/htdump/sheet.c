@@ -1,0 +1,153 @@
+/*
+ * Sheets: the columns under which the events of each class version are shown, and which of them
+ * are time series. Names come from the traced program: one that is taken gets a number.
+ */
+#include "formats/htdump/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+static const char *const own_columns[] = {"seq", "timestamp", "id"};
+enum { N_OWN = 3 };
+
+/* Names of one sheet, and the number that the next one of that name tries. */
+struct taken {
+	struct pm_strtab names;
+	uint32_t *next;
+	size_t n_next, room;
+};
+
+static int taken_add(struct taken *t, struct pm_bytes name, uint32_t *ret_index, bool *ret_fresh)
+{
+	uint32_t before = t->names.n;
+	*ret_index = pm_strtab_add(&t->names, name);
+	*ret_fresh = t->names.n > before;
+	if (*ret_index == PM_NONE)
+		return -ENOMEM;
+	if (!*ret_fresh)
+		return 0;
+	if (pm_list_room(&t->next, t->n_next, &t->room, sizeof(*t->next)) < 0)
+		return -ENOMEM;
+	t->next[t->n_next++] = 2;
+	return 0;
+}
+
+/* `name`, or `name_2` and so on, as a string. */
+static const char *column_name(struct htd_source *src, struct taken *t, struct pm_bytes name)
+{
+	uint32_t first, other;
+	bool fresh;
+	const char *p = pm_arena_printf(&src->arena, "%.*s", (int)name.len, (const char *)name.p);
+	if (taken_add(t, name, &first, &fresh) < 0)
+		return NULL;
+	while (p && !fresh) {
+		p = pm_arena_printf(&src->arena, "%.*s_%u", (int)name.len, (const char *)name.p,
+			t->next[first]++);
+		if (p && taken_add(t, pm_bytes_of(p), &other, &fresh) < 0)
+			return NULL;
+	}
+	return p;
+}
+
+static bool is_last(const struct htd_flat *f)
+{
+	return f->kind == HTD_KIND_TEXT || f->kind == HTD_KIND_ARRAY;
+}
+
+static int sheet_fill(struct htd_source *src, const struct htd_klass *k, struct htd_sheet *sheet,
+	struct taken *taken)
+{
+	const char **columns = pm_arena_array(&src->arena, k->n_columns + N_OWN, sizeof(*columns));
+	uint32_t n = N_OWN, unused;
+	bool fresh;
+	sheet->cell = pm_arena_array(&src->arena, k->n_columns + 1, sizeof(*sheet->cell));
+	if (!columns || !sheet->cell)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < N_OWN; i++) {
+		columns[i] = own_columns[i];
+		if (taken_add(taken, pm_bytes_of(own_columns[i]), &unused, &fresh) < 0)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < k->n_columns; i++)
+		n += !is_last(k->columns[i].field);
+	for (uint32_t i = 0, number = N_OWN; i < k->n_columns; i++) {
+		const struct htd_flat *f = k->columns[i].field;
+		sheet->cell[i] = is_last(f) ? n++ : number++;
+		columns[sheet->cell[i]] = column_name(src, taken, f->name);
+		if (!columns[sheet->cell[i]])
+			return -ENOMEM;
+	}
+	sheet->columns = columns;
+	sheet->n_columns = k->n_columns + N_OWN;
+	return 0;
+}
+
+/* Is it a class of the traced program, with values over time? */
+static bool has_counters(const struct htd_klass *k)
+{
+	static const char *const library[] = {"Event", "CallstackBaseEvent", "CallstackIntEvent",
+		"CallstackStringEvent", "SystemInfoEvent", "StringMappingEvent"};
+	bool duration = false, thread = false;
+	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
+		if (pm_bytes_equal(htd_bare(k->name), pm_bytes_of(library[i])))
+			return false;
+	for (uint32_t i = 0; i < k->n_columns; i++) {
+		struct pm_bytes name = k->columns[i].field->name;
+		duration = duration || pm_bytes_equal(name, pm_bytes_of("duration"));
+		thread = thread || pm_bytes_equal(name, pm_bytes_of("thread_id"));
+	}
+	return !k->fixed && k->events.n_events > 0 && !(duration && thread);
+}
+
+static int counters_add(struct htd_source *src, uint32_t klass)
+{
+	const struct htd_klass *k = &src->stream.table.klasses[klass];
+	for (uint32_t i = 0; has_counters(k) && i < k->n_columns; i++) {
+		if (!htd_is_number(k->columns[i].field))
+			continue;
+		if (pm_list_room(&src->counters, src->n_counters, &src->counter_room,
+			    sizeof(*src->counters)) < 0)
+			return -ENOMEM;
+		src->counters[src->n_counters++] = (struct htd_counter){klass, i};
+	}
+	return 0;
+}
+
+int htd_sheets_init(struct htd_source *src)
+{
+	const struct htd_table *t = &src->stream.table;
+	struct taken names = {.next = NULL};
+	int r = 0;
+	src->sheets = calloc(t->n_klasses + 1, sizeof(*src->sheets));
+	if (!src->sheets)
+		return -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < t->n_klasses; i++) {
+		struct taken taken = {.next = NULL};
+		struct htd_sheet *sheet = &src->sheets[i];
+		uint32_t index;
+		bool fresh;
+		*sheet = (struct htd_sheet){.lazy = PM_LAZY_INIT, .nth = 1};
+		r = taken_add(&names, t->klasses[i].name, &index, &fresh);
+		if (r == 0 && !fresh)
+			sheet->nth = names.next[index]++;
+		if (r == 0)
+			r = sheet_fill(src, &t->klasses[i], sheet, &taken);
+		if (r == 0)
+			r = counters_add(src, i);
+		pm_strtab_done(&taken.names);
+		free(taken.next);
+	}
+	pm_strtab_done(&names.names);
+	free(names.next);
+	return r;
+}
+
+void htd_sheets_done(struct htd_source *src)
+{
+	for (size_t i = 0; src->sheets && i < src->stream.table.n_klasses; i++)
+		htd_order_done(&src->sheets[i].order);
+	free(src->sheets);
+	free(src->counters);
+}

@@ -1,0 +1,79 @@
+/* An opened stream with everything that is made of it: the profile's `self`. */
+#ifndef PROFMOUNT_HTDUMP_SOURCE_H
+#define PROFMOUNT_HTDUMP_SOURCE_H
+
+#include "formats/common/input.h"
+#include "formats/common/lazy.h"
+#include "formats/htdump/calls.h"
+#include "profmount/format.h"
+
+/* How classes/NAME/events.csv shows the fields of a class version. */
+struct htd_sheet {
+	const char *const *columns; /* seq, timestamp, id, then the fields: numbers first */
+	uint32_t n_columns;
+	uint32_t *cell;         /* of each of the class's columns */
+	uint32_t nth;           /* version of that name, from 1 */
+	struct pm_lazy lazy;    /* guards: */
+	struct htd_order order; /* its events by time, for counters */
+};
+
+/* A file in counters/. */
+struct htd_counter {
+	uint32_t klass, column;
+};
+
+struct htd_segments; /* samples that were made lately */
+
+#define HTD_N_FACTS 5
+
+struct htd_source {
+	struct pm_input input;
+	struct htd_stream stream;
+	struct pm_damage_list damage_list;
+	struct pm_damages damages;
+	struct pm_arena arena;
+	struct htd_sheet *sheets; /* one for each class version */
+	struct htd_counter *counters;
+	size_t n_counters, counter_room;
+	struct pm_threads threads;
+	struct pm_named_doc documents[4];
+	struct pm_collection collections[2];
+	size_t n_collections;
+	struct pm_lazy calls_lazy, facts_lazy;
+	struct htd_calls calls;
+	struct htd_segments *segments;
+	struct pm_fact facts[HTD_N_FACTS];
+	char version[16];
+};
+
+static inline struct htd_source *htd_source_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+/* format.c: takes over the input, also on failure. The whole of opening but for finding it. */
+int htd_source_open(struct pm_input *input, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err);
+
+/* The calls, built on first need. */
+int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err);
+
+/* sheet.c: fills sheets and counters. */
+int htd_sheets_init(struct htd_source *src);
+void htd_sheets_done(struct htd_source *src);
+
+/* trace.c: pm_profile_ops.samples. */
+int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+struct htd_segments *htd_segments_new(void);
+void htd_segments_free(struct htd_segments *segments);
+
+/* tables_*.c: the documents and collections that only this format has. */
+void htd_raw_documents(struct htd_source *src);
+void htd_class_collection(const struct htd_source *src, struct pm_collection *ret);
+void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret);
+
+/* model.c: the profile of a scanned stream. 0 or -ENOMEM. */
+int htd_model_init(struct htd_source *src, struct pm_profile *ret);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * A stream after its scan: const, and readable from any event on.
+ *
+ * No event is kept. An index has the offset of every HTD_CHUNKth event, so event `seq` is found by
+ * walking less than a chunk; damaged ranges and changes of byte order are lists beside it.
+ */
+#ifndef PROFMOUNT_HTDUMP_STREAM_H
+#define PROFMOUNT_HTDUMP_STREAM_H
+
+#include "formats/common/damage.h"
+#include "formats/htdump/event.h"
+#include "profmount/format.h"
+
+/* Threads that have calls; more are not shown as calls. A thread costs about 1 KB. */
+#define HTD_LIMIT_THREADS (1u << 18)
+
+/* A range that holds no readable event. */
+struct htd_gap {
+	uint64_t from, to;
+};
+
+/* From this offset on, this byte order. */
+struct htd_turn {
+	uint64_t from;
+	bool big;
+};
+
+/* A number's label from this place of the stream on. */
+struct htd_mapping {
+	uint64_t number, at;
+	struct pm_bytes label; /* slice of the input */
+};
+
+/* Calls with one thread_id. */
+struct htd_thread {
+	uint64_t number;
+	struct htd_runs calls;
+};
+
+struct htd_stream {
+	struct pm_bytes bytes;
+	struct htd_dialect dialect;
+	struct htd_table table;
+	uint64_t *index; /* offsets of events 0, HTD_CHUNK … */
+	size_t n_index, index_room;
+	uint64_t n_events;
+	struct htd_gap *gaps;
+	size_t n_gaps, gap_room;
+	struct htd_turn *turns; /* the first is at 0 */
+	size_t n_turns, turn_room;
+	struct htd_mapping *mappings; /* in stream order, repetitions left out */
+	size_t n_mappings, mapping_room;
+	struct htd_thread *threads;
+	size_t n_threads, thread_room;
+	uint64_t origin, last; /* of the measured time; origin > last: no such event */
+	uint64_t version;      /* of the library: three bytes 0xMMmmpp, UINT64_MAX = unknown */
+};
+
+/*
+ * Fills `s` but for bytes and dialect, which the caller has set; end with htd_stream_done, also
+ * after a failure. `options` is asked for its progress callback.
+ */
+int htd_stream_scan(struct htd_stream *s, const char *file, const struct pm_open_options *options,
+	struct pm_damage_list *damage, struct pm_error *err);
+
+void htd_stream_done(struct htd_stream *s);
+
+/* ---- reading ---- */
+
+/* A walk over events in stream order. */
+struct htd_walk {
+	const struct htd_stream *s;
+	uint64_t at, seq; /* of the next event */
+	size_t gap, turn; /* the next ones */
+	bool big;
+};
+
+/* Starts at event `seq`; beyond the last one the walk is at its end. O(HTD_CHUNK). */
+void htd_walk_start(struct htd_walk *w, const struct htd_stream *s, uint64_t seq);
+
+/* Starts at an event whose place is known; free where the walk (else zeroed) is there. O(log n). */
+void htd_walk_place(struct htd_walk *w, const struct htd_stream *s, htd_place place);
+
+/* The next event; false at the end. */
+bool htd_walk_next(struct htd_walk *w, struct htd_event *ret);
+
+/* The event at a place; false where the input has changed. */
+bool htd_stream_event(const struct htd_stream *s, htd_place place, struct htd_event *ret);
+
+/* The event's number in the stream. O(log n). */
+uint64_t htd_stream_seq(const struct htd_stream *s, htd_place place);
+
+/* Events of one class version, or calls of one thread. */
+struct htd_filter {
+	const struct htd_runs *runs;
+	bool calls;
+	uint64_t what; /* thread number, or class version */
+};
+
+bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e);
+
+/* A walk over the filter's events in stream order. */
+struct htd_picker {
+	struct htd_filter filter;
+	size_t run;    /* the next one */
+	uint32_t left; /* events in the one at hand */
+	uint64_t from; /* events before this one are not wanted */
+	struct htd_walk walk;
+};
+
+/* Starts at the first such event at or after event `seq`. O(log n). */
+void htd_picker_start(struct htd_picker *p, const struct htd_stream *s,
+	const struct htd_filter *filter, uint64_t seq);
+
+/* The next event and its number in the stream; false at the end. */
+bool htd_picker_next(struct htd_picker *p, struct htd_event *ret, uint64_t *ret_seq);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * What stands below classes/NAME/ (a class version's fields and events) and counters/ (numbers of
+ * the traced program over time).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/htdump/source.h"
+#include "formats/htdump/tables.h"
+
+/* ---- fields.csv: the base chain first; a row's position is its index ---- */
+
+static const char *const field_columns[] = {"index", "size", "data_type", "type", "name"};
+
+struct field_list {
+	size_t n;
+	const struct htd_field *fields[];
+};
+
+static bool is_base(const struct htd_field *f)
+{
+	return f->data_type == HTD_STRUCT && pm_bytes_equal(f->name, pm_bytes_of("base"));
+}
+
+static uint32_t base_of(const struct htd_table *t, uint32_t klass)
+{
+	const struct htd_klass *k = &t->klasses[klass];
+	for (uint32_t i = 0; i < k->n_fields; i++)
+		if (is_base(&k->fields[i]) && !htd_is_root(k->fields[i].type))
+			return htd_table_named(t, k->fields[i].type);
+	return HTD_NONE;
+}
+
+static int fields_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	const struct htd_table *t = &src->stream.table;
+	uint32_t chain[HTD_LIMIT_NESTING], depth = 0;
+	size_t n = 0;
+	uint32_t klass = (uint32_t)rows->table->a;
+	for (; klass != HTD_NONE && depth < HTD_LIMIT_NESTING; klass = base_of(t, klass)) {
+		chain[depth++] = klass;
+		n += t->klasses[klass].n_fields;
+	}
+	struct field_list *list = malloc(sizeof(*list) + n * sizeof(list->fields[0]));
+	if (!list)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	list->n = 0;
+	while (depth--) {
+		const struct htd_klass *k = &t->klasses[chain[depth]];
+		for (uint32_t i = 0; i < k->n_fields; i++)
+			if (!is_base(&k->fields[i]))
+				list->fields[list->n++] = &k->fields[i];
+	}
+	rows->own = list;
+	return 0;
+}
+
+static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct field_list *list = rows->own;
+	(void)err;
+	if (rows->at >= list->n)
+		return 0;
+	const struct htd_field *f = list->fields[rows->at];
+	cells[0] = pm_cell_u64(rows->at++);
+	cells[1] = pm_cell_u64(f->size);
+	cells[2] = htd_data_type_cell(f->data_type);
+	cells[3] = pm_cell_text(f->type);
+	cells[4] = pm_cell_text(f->name);
+	return 1;
+}
+
+static const struct pm_table_type fields_type = {.next = fields_next, .start = fields_start};
+
+/* ---- events.csv: a row's position is seq ---- */
+
+static int events_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	uint32_t klass = (uint32_t)rows->table->a;
+	struct htd_filter filter = {
+		.runs = &src->stream.table.klasses[klass].events, .what = klass};
+	struct htd_picker *p = malloc(sizeof(*p));
+	if (!p)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	htd_picker_start(p, &src->stream, &filter, rows->at);
+	rows->own = p;
+	return 0;
+}
+
+/* Arrays become texts in `scratch`, one after the other; the cells follow when all are there. */
+static void event_cells(const struct htd_sheet *sheet, const struct htd_event *e,
+	struct pm_text *scratch, struct pm_cell *cells)
+{
+	struct htd_fields w = {.e = e};
+	const struct htd_flat *f;
+	struct pm_bytes bytes;
+	while (htd_fields_next(&w, &f, &bytes)) {
+		struct pm_cell *cell = &cells[sheet->cell[f->column]];
+		size_t before = scratch->len;
+		*cell = htd_value_cell(f, bytes, e->big);
+		if (f->kind == HTD_KIND_TEXT) {
+			*cell = pm_cell_text(bytes);
+		} else if (f->kind == HTD_KIND_ARRAY) {
+			htd_value_text(scratch, f, bytes, e->big);
+			*cell = pm_cell_text((struct pm_bytes){NULL, scratch->len - before});
+		}
+	}
+	size_t at = 0;
+	for (uint32_t i = 0; i < e->plan->n && at < scratch->len; i++) {
+		struct pm_cell *cell = &cells[sheet->cell[e->plan->fields[i].column]];
+		if (e->plan->fields[i].kind != HTD_KIND_ARRAY)
+			continue;
+		cell->text.p = (const uint8_t *)scratch->p + at;
+		at += cell->text.len;
+	}
+}
+
+static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	const struct htd_sheet *sheet = &src->sheets[rows->table->a];
+	struct htd_picker *p = rows->own;
+	struct htd_event e;
+	uint64_t seq;
+	if (!htd_picker_next(p, &e, &seq))
+		return p->run < p->filter.runs->n || p->left ? htd_source_changed(src, err) : 0;
+	rows->row = seq;
+	rows->at = seq + 1;
+	for (uint32_t i = 3; i < sheet->n_columns; i++)
+		cells[i] = pm_cell_empty();
+	cells[0] = pm_cell_u64(seq);
+	cells[1] = pm_cell_u64(e.header.timestamp);
+	cells[2] = pm_cell_u64(e.header.id);
+	event_cells(sheet, &e, rows->scratch, cells);
+	return 1;
+}
+
+static const struct pm_table_type events_type = {
+	.next = events_next, .start = events_start, .dense = true};
+
+/* ---- classes/ ---- */
+
+static struct pm_bytes class_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct htd_source *src = c->self;
+	(void)scratch;
+	return src->stream.table.klasses[i].name;
+}
+
+static int class_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct htd_source *src = c->self;
+	const struct htd_sheet *sheet = &src->sheets[i];
+	if (k == 0)
+		*ret = (struct pm_named_doc){"fields.csv",
+			pm_doc_csv((struct pm_table){.type = &fields_type,
+				.columns = field_columns,
+				.n_columns = sizeof(field_columns) / sizeof(field_columns[0]),
+				.self = src,
+				.a = i})};
+	else if (k == 1)
+		*ret = (struct pm_named_doc){"events.csv",
+			pm_doc_csv((struct pm_table){.type = &events_type,
+				.columns = sheet->columns,
+				.n_columns = sheet->n_columns,
+				.self = src,
+				.a = i,
+				.end = src->stream.n_events})};
+	return k < 2;
+}
+
+void htd_class_collection(const struct htd_source *src, struct pm_collection *ret)
+{
+	*ret = (struct pm_collection){.path = "classes",
+		.n = (uint32_t)src->stream.table.n_klasses,
+		.self = src,
+		.name = class_name,
+		.document = class_document};
+}
+
+/* ---- counters/: a row's position is the event's place in time order ---- */
+
+static const char *const counter_columns[] = {"time_ns", "value"};
+
+struct counter_rows {
+	struct htd_sorted cursor;
+	const struct htd_plan *plan; /* of the last event, and where the field is in it */
+	uint32_t field;
+};
+
+struct order_job {
+	const struct htd_source *src;
+	uint32_t klass;
+};
+
+static int order_build(void *context, struct pm_error *err)
+{
+	const struct order_job *job = context;
+	const struct htd_stream *s = &job->src->stream;
+	struct htd_order *o = &job->src->sheets[job->klass].order;
+	struct htd_sorted cursor;
+	struct htd_event e;
+	htd_place place;
+	htd_order_done(o);
+	*o = (struct htd_order){.s = s,
+		.filter = {.runs = &s->table.klasses[job->klass].events, .what = job->klass}};
+	int r = htd_order_build(o);
+	if (r == 0)
+		r = htd_sorted_start(&cursor, o, NULL);
+	else
+		cursor.items = NULL;
+	for (uint64_t n = 0; r >= 0; n++) {
+		if (n % HTD_MARK == 0)
+			r = htd_order_mark(o, &cursor);
+		if (r >= 0)
+			r = htd_sorted_next(&cursor, &e, &place);
+		if (r <= 0)
+			break;
+	}
+	htd_sorted_done(&cursor);
+	return r == -EIO ? htd_source_changed(job->src, err) : r;
+}
+
+static void counter_done(struct pm_rows *rows)
+{
+	struct counter_rows *c = rows->own;
+	htd_sorted_done(&c->cursor);
+	free(c);
+}
+
+static int counter_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	struct htd_sheet *sheet = &src->sheets[rows->table->a];
+	struct order_job job = {src, (uint32_t)rows->table->a};
+	struct htd_event e;
+	htd_place place;
+	int r = pm_lazy_get(&sheet->lazy, order_build, &job, err);
+	if (r < 0)
+		return r;
+	struct counter_rows *c = calloc(1, sizeof(*c));
+	if (!c)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	rows->own = c;
+	uint64_t mark = rows->at / HTD_MARK, skip = rows->at % HTD_MARK;
+	if (mark >= sheet->order.n_marks)
+		return 0;
+	r = htd_sorted_start(&c->cursor, &sheet->order, &sheet->order.marks[mark]);
+	while (r >= 0 && skip--)
+		if ((r = htd_sorted_next(&c->cursor, &e, &place)) == 0)
+			break;
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "cannot be sorted by time") : 0;
+}
+
+static uint32_t field_of(struct counter_rows *c, const struct htd_plan *plan, uint32_t column)
+{
+	if (c->plan == plan)
+		return c->field;
+	c->plan = plan;
+	c->field = HTD_NONE;
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->fields[i].column == column)
+			c->field = i;
+	return c->field;
+}
+
+static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	struct counter_rows *c = rows->own;
+	struct htd_event e;
+	htd_place place;
+	uint32_t field = HTD_NONE;
+	if (!c->cursor.o)
+		return 0;
+	while (field == HTD_NONE) {
+		int r = htd_sorted_next(&c->cursor, &e, &place);
+		if (r <= 0)
+			return r < 0 ? htd_source_changed(src, err) : 0;
+		rows->row = rows->at++;
+		field = field_of(c, e.plan, (uint32_t)rows->table->b);
+	}
+	cells[0] = pm_cell_u64(e.header.timestamp - src->stream.origin);
+	cells[1] = htd_event_cell(&e, field);
+	return 1;
+}
+
+static const struct pm_table_type counter_type = {
+	.next = counter_next, .start = counter_start, .done = counter_done, .dense = true};
+
+static struct pm_bytes counter_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct htd_source *src = c->self;
+	const struct htd_counter *counter = &src->counters[i];
+	const struct htd_sheet *sheet = &src->sheets[counter->klass];
+	pm_text_clear(scratch);
+	pm_text_bytes(scratch, src->stream.table.klasses[counter->klass].name);
+	if (sheet->nth > 1)
+		pm_text_printf(scratch, "~%u", sheet->nth);
+	pm_text_char(scratch, '.');
+	pm_text_str(scratch, sheet->columns[sheet->cell[counter->column]]);
+	pm_text_str(scratch, ".csv");
+	return pm_text_view(scratch);
+}
+
+static int counter_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct htd_source *src = c->self;
+	const struct htd_counter *counter = &src->counters[i];
+	*ret = (struct pm_named_doc){"value.csv",
+		pm_doc_csv((struct pm_table){.type = &counter_type,
+			.columns = counter_columns,
+			.n_columns = sizeof(counter_columns) / sizeof(counter_columns[0]),
+			.self = src,
+			.a = counter->klass,
+			.b = counter->column,
+			.end = src->stream.table.klasses[counter->klass].events.n_events})};
+	return k < 1;
+}
+
+void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret)
+{
+	*ret = (struct pm_collection){.path = "counters",
+		.n = (uint32_t)src->n_counters,
+		.flat = true,
+		.self = src,
+		.name = counter_name,
+		.document = counter_document};
+}

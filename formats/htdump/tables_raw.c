@@ -1,0 +1,205 @@
+/*
+ * The stream in its own terms: raw/classes.csv, raw/fields.csv, raw/events.csv; and labels.csv.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/htdump/source.h"
+#include "formats/htdump/tables.h"
+
+/* ---- raw/classes.csv: a row's position is the class version ---- */
+
+static const char *const klass_columns[] = {"class_id", "fields", "parent", "name"};
+
+static int klasses_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	const struct htd_table *t = &src->stream.table;
+	(void)err;
+	if (rows->at >= t->n_klasses)
+		return 0;
+	const struct htd_klass *k = &t->klasses[rows->at++];
+	cells[0] = pm_cell_u64(k->id);
+	cells[1] = pm_cell_u64(k->n_fields);
+	cells[2] = pm_cell_text(htd_klass_parent(k));
+	cells[3] = pm_cell_text(k->name);
+	return 1;
+}
+
+static const struct pm_table_type klasses_type = {.next = klasses_next};
+
+/* ---- raw/fields.csv: a row's position is version << 32 | field ---- */
+
+static const char *const field_columns[] = {
+	"class_id", "index", "size", "data_type", "type", "class", "name"};
+
+struct pm_cell htd_data_type_cell(uint8_t data_type)
+{
+	switch (data_type) {
+	case HTD_STRUCT: return pm_cell_str("STRUCT");
+	case HTD_STRING: return pm_cell_str("STRING");
+	case HTD_INTEGER: return pm_cell_str("INTEGER");
+	case HTD_FLOAT: return pm_cell_str("FLOAT");
+	case HTD_DOUBLE: return pm_cell_str("DOUBLE");
+	case HTD_POINTER: return pm_cell_str("POINTER");
+	case HTD_UNSIGNED: return pm_cell_str("UNSIGNED_INTEGER");
+	default: return pm_cell_u64(data_type);
+	}
+}
+
+static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	const struct htd_table *t = &src->stream.table;
+	uint64_t klass = rows->at >> 32, field = rows->at & UINT32_MAX;
+	(void)err;
+	while (klass < t->n_klasses && field >= t->klasses[klass].n_fields) {
+		klass++;
+		field = 0;
+	}
+	if (klass >= t->n_klasses)
+		return 0;
+	const struct htd_klass *k = &t->klasses[klass];
+	const struct htd_field *f = &k->fields[field];
+	rows->row = klass << 32 | field;
+	rows->at = rows->row + 1;
+	cells[0] = pm_cell_u64(k->id);
+	cells[1] = pm_cell_u64(field);
+	cells[2] = pm_cell_u64(f->size);
+	cells[3] = htd_data_type_cell(f->data_type);
+	cells[4] = pm_cell_text(f->type);
+	cells[5] = pm_cell_text(k->name);
+	cells[6] = pm_cell_text(f->name);
+	return 1;
+}
+
+static const struct pm_table_type fields_type = {.next = fields_next};
+
+/* ---- raw/events.csv: a row's position is seq ---- */
+
+static const char *const event_columns[] = {
+	"seq", "offset", "class_id", "timestamp", "id", "class", "fields"};
+
+static int events_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	struct htd_walk *w = malloc(sizeof(*w));
+	if (!w)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	htd_walk_start(w, &src->stream, rows->at);
+	rows->own = w;
+	return 0;
+}
+
+/* \; \\ and \n, so that the pairs can be split again. */
+static void add_escaped(struct pm_text *out, struct pm_bytes text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = (char)text.p[i];
+		if (c == ';' || c == '\\' || c == '\n')
+			pm_text_char(out, '\\');
+		pm_text_char(out, c == '\n' ? 'n' : c);
+	}
+}
+
+static void add_pairs(struct pm_text *out, const struct htd_event *e)
+{
+	struct htd_fields w = {.e = e};
+	const struct htd_flat *f;
+	struct pm_bytes bytes;
+	while (htd_fields_next(&w, &f, &bytes)) {
+		if (w.i > 1)
+			pm_text_char(out, ';');
+		add_escaped(out, f->name);
+		pm_text_char(out, '=');
+		if (f->kind == HTD_KIND_TEXT)
+			add_escaped(out, bytes);
+		else
+			htd_value_text(out, f, bytes, e->big);
+	}
+}
+
+static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	struct htd_walk *w = rows->own;
+	struct htd_event e;
+	if (w->seq >= src->stream.n_events)
+		return 0;
+	if (!htd_walk_next(w, &e))
+		return htd_source_changed(src, err);
+	rows->at = w->seq;
+	add_pairs(rows->scratch, &e);
+	cells[0] = pm_cell_u64(w->seq - 1);
+	cells[1] = pm_cell_u64(e.at);
+	cells[2] = pm_cell_u64(e.header.klass_id);
+	cells[3] = pm_cell_u64(e.header.timestamp);
+	cells[4] = pm_cell_u64(e.header.id);
+	cells[5] = pm_cell_text(src->stream.table.klasses[e.plan->klass].name);
+	cells[6] = pm_cell_text(pm_text_view(rows->scratch));
+	return 1;
+}
+
+static const struct pm_table_type events_type = {
+	.next = events_next, .start = events_start, .dense = true};
+
+/* ---- labels.csv: a row's position is the label's rank ---- */
+
+static const char *const label_columns[] = {
+	"calls", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "label"};
+
+static int labels_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct htd_calls *calls;
+	return htd_calls_get((struct htd_source *)(uintptr_t)rows->table->self, &calls, err);
+}
+
+static struct pm_cell sum_cell(htd_sum sum)
+{
+	if (sum >= INT64_MIN && sum <= INT64_MAX)
+		return pm_cell_i64((int64_t)sum);
+	return sum > 0 && sum <= UINT64_MAX ? pm_cell_u64((uint64_t)sum) : pm_cell_f64((double)sum);
+}
+
+static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct htd_source *src = rows->table->self;
+	const struct htd_calls *c = &src->calls;
+	(void)err;
+	if (rows->at >= c->n_ranked)
+		return 0;
+	uint32_t label = c->ranked[rows->at++];
+	const struct htd_label_cost *l = &c->by_label[label];
+	cells[0] = pm_cell_u64(l->calls);
+	cells[1] = sum_cell(l->incl);
+	cells[2] = sum_cell(l->excl);
+	cells[3] = pm_cell_u64(l->min);
+	cells[4] = pm_cell_u64(l->max);
+	cells[5] = pm_cell_text(c->labels.texts.items[label]);
+	return 1;
+}
+
+static const struct pm_table_type labels_type = {.next = labels_next, .start = labels_start};
+
+/* ---- the documents ---- */
+
+#define COLUMNS(names) (names), sizeof(names) / sizeof((names)[0])
+
+static struct pm_named_doc document(const struct htd_source *src, const char *path,
+	const struct pm_table_type *type, const char *const *columns, size_t n_columns)
+{
+	return (struct pm_named_doc){path,
+		pm_doc_csv((struct pm_table){.type = type,
+			.columns = columns,
+			.n_columns = (uint32_t)n_columns,
+			.self = src})};
+}
+
+void htd_raw_documents(struct htd_source *src)
+{
+	src->documents[0] = document(src, "labels.csv", &labels_type, COLUMNS(label_columns));
+	src->documents[1] = document(src, "raw/classes.csv", &klasses_type, COLUMNS(klass_columns));
+	src->documents[2] = document(src, "raw/fields.csv", &fields_type, COLUMNS(field_columns));
+	src->documents[3] = document(src, "raw/events.csv", &events_type, COLUMNS(event_columns));
+	src->documents[3].doc.table.end = src->stream.n_events;
+}

@@ -1,0 +1,151 @@
+/*
+ * Walking a scanned stream: from any event on, over damage and changes of byte order. Const, for
+ * any number of readers. What the scan has checked is checked again at each step, because the
+ * file under the map may change.
+ */
+#include "formats/htdump/stream.h"
+
+/* The number of gaps that begin before `at`. */
+static size_t gaps_before(const struct htd_stream *s, uint64_t at)
+{
+	size_t low = 0, high = s->n_gaps;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->gaps[middle].from < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The number of turns at or before `at`; the first one always is. */
+static size_t turns_until(const struct htd_stream *s, uint64_t at)
+{
+	size_t low = 1, high = s->n_turns;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->turns[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void walk_from(struct htd_walk *w, const struct htd_stream *s, uint64_t at, uint64_t seq)
+{
+	*w = (struct htd_walk){.s = s, .at = at, .seq = seq, .gap = gaps_before(s, at)};
+	w->turn = turns_until(s, at);
+	w->big = s->turns[w->turn - 1].big;
+}
+
+void htd_walk_start(struct htd_walk *w, const struct htd_stream *s, uint64_t seq)
+{
+	struct htd_event skipped;
+	uint64_t chunk = seq / HTD_CHUNK;
+	if (seq >= s->n_events) {
+		walk_from(w, s, s->bytes.len, s->n_events);
+		return;
+	}
+	walk_from(w, s, s->index[chunk], chunk * HTD_CHUNK);
+	while (w->seq < seq && htd_walk_next(w, &skipped))
+		;
+}
+
+uint64_t htd_stream_seq(const struct htd_stream *s, htd_place place)
+{
+	uint64_t at = htd_place_offset(place);
+	size_t low = 0, high = s->n_index;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->index[middle] <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low ? low - 1 : 0) * (uint64_t)HTD_CHUNK + htd_place_ordinal(place);
+}
+
+void htd_walk_place(struct htd_walk *w, const struct htd_stream *s, htd_place place)
+{
+	if (w->s != s || w->at != htd_place_offset(place))
+		walk_from(w, s, htd_place_offset(place), htd_stream_seq(s, place));
+}
+
+static bool event_read(const struct htd_stream *s, uint64_t at, bool big, struct htd_event *ret)
+{
+	ret->at = at;
+	ret->big = big;
+	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, big, &ret->header))
+		return false;
+	const struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
+	ret->plan = slot ? htd_slot_plan_at(slot, at) : NULL;
+	return ret->plan && !ret->plan->broken &&
+		htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes);
+}
+
+bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)
+{
+	const struct htd_stream *s = w->s;
+	while (w->gap < s->n_gaps && s->gaps[w->gap].from == w->at)
+		w->at = s->gaps[w->gap++].to;
+	if (w->seq >= s->n_events)
+		return false;
+	while (w->turn < s->n_turns && s->turns[w->turn].from <= w->at)
+		w->big = s->turns[w->turn++].big;
+	if (!event_read(s, w->at, w->big, ret))
+		return false;
+	w->at += ret->bytes.len;
+	w->seq++;
+	return true;
+}
+
+bool htd_stream_event(const struct htd_stream *s, htd_place place, struct htd_event *ret)
+{
+	uint64_t at = htd_place_offset(place);
+	return event_read(s, at, s->turns[turns_until(s, at) - 1].big, ret);
+}
+
+bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e)
+{
+	uint64_t duration, thread;
+	if (!f->calls)
+		return e->plan->klass == f->what;
+	return htd_event_call(e, &duration, &thread) && thread == f->what;
+}
+
+void htd_picker_start(struct htd_picker *p, const struct htd_stream *s,
+	const struct htd_filter *filter, uint64_t seq)
+{
+	size_t low = 0, high = filter->runs->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (htd_stream_seq(s, filter->runs->items[middle]) / HTD_RUN < seq / HTD_RUN)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*p = (struct htd_picker){.filter = *filter, .run = low, .from = seq, .walk = {.s = s}};
+}
+
+bool htd_picker_next(struct htd_picker *p, struct htd_event *ret, uint64_t *ret_seq)
+{
+	for (;;) {
+		if (!p->left) {
+			if (p->run == p->filter.runs->n)
+				return false;
+			htd_place run = p->filter.runs->items[p->run++];
+			htd_walk_place(&p->walk, p->walk.s, run);
+			p->left = htd_place_count(run);
+		}
+		if (!htd_walk_next(&p->walk, ret))
+			return false;
+		if (!htd_filter_match(&p->filter, ret))
+			continue;
+		p->left--;
+		*ret_seq = p->walk.seq - 1;
+		if (*ret_seq >= p->from)
+			return true;
+	}
+}
