@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 extern const struct pm_format hpctk_format;
-
-	&hpcrun_format,
-	&hpctk_format,
-	&htd_format,
-const struct pm_format *const pm_formats[] = {
 extern const struct pm_format hpcrun_format;
 extern const struct pm_format htd_format;
+
+const struct pm_format *const pm_formats[] = {
+	&hpctk_format,
+	&hpcrun_format,
+	&htd_format,
 	NULL,
 };
 

@@ -1,0 +1,282 @@
+/* Nesting, labels, time order and costs of calls. */
+#include "tests/htdump/test.h"
+
+#include <stdlib.h>
+
+#include "formats/htdump/source.h"
+
+/* What a call should become. */
+struct want {
+	uint64_t start, duration;
+	int64_t self;
+	uint32_t depth;
+	const char *label;
+};
+
+static void assert_trace(
+	const struct pm_profile *p, uint32_t thread, const struct want *want, size_t n)
+{
+	const struct pm_tree *tree;
+	struct pm_sample got[64];
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->samples(p, thread, 0, got, 64, NULL), n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t context = pm_tree_find(tree, got[i].context);
+		struct pm_bytes name = tree->texts[pm_tree_frame(tree, context)->name];
+		assert_int_equal(got[i].time_ns, want[i].start);
+		assert_int_equal(got[i].duration_ns, want[i].duration);
+		assert_int_equal((int64_t)got[i].self_ns, want[i].self);
+		assert_int_equal(tree->depth[context], want[i].depth);
+		assert_true(pm_bytes_equal(name, pm_bytes_of(want[i].label)));
+	}
+	assert_null(stream_drain(p));
+}
+
+#define T UINT64_C(2000000000)
+
+static void test_calls_nest_by_start_and_duration(void **state)
+{
+	(void)state;
+	static const struct want want[] = {
+		{T, 100, 75, 0, "root"},
+		{T + 10, 20, 15, 1, "f"},
+		{T + 12, 5, 5, 2, "g"},
+		{T + 40, 5, 5, 1, "g"},
+		{T + 100, 0, 0, 1, "at the end"},
+		{T + 200, 1, 1, 0, "next"},
+	};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, T + 12, 5, "g");
+	htdw_call_text(&w, 1, T + 10, 20, "f");
+	htdw_call_text(&w, 1, T + 40, 5, "g");
+	htdw_call_text(&w, 1, T, 100, "root");
+	htdw_call_text(&w, 1, T + 100, 0, "at the end");
+	htdw_call_text(&w, 1, T + 200, 1, "next");
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 6);
+	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|root");
+	assert_row(&p, "labels.csv", 2, "2|10|10|5|5|g");
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_equal_starts_nest_by_id(void **state)
+{
+	(void)state;
+	static const struct want want[] = {
+		{T, 100, 0, 0, "outer"}, {T, 100, 0, 1, "middle"}, {T, 100, 100, 2, "inner"}};
+	static const char *const labels[] = {"inner", "middle", "outer"};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	for (int i = 0; i < 3; i++) {
+		htdw_event_at(&w, HTDW_CALL_TEXT, T, (uint64_t)(1000 - i));
+		htdw_number(&w, 100, 8);
+		htdw_number(&w, 1, 4);
+		htdw_text(&w, labels[i]);
+	}
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 3);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_overlapping_calls_are_shown_and_counted(void **state)
+{
+	(void)state;
+	static const struct want want[] = {
+		{T, 50, 50, 0, "a"}, {T + 20, 60, 50, 0, "b"}, {T + 30, 10, 10, 1, "c"}};
+	struct htdw w = {.p = NULL};
+	const struct pm_fact *facts;
+	size_t n;
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, T + 30, 10, "c");
+	htdw_call_text(&w, 1, T, 50, "a");
+	htdw_call_text(&w, 1, T + 20, 60, "b");
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 3);
+	assert_int_equal(p.ops->facts(&p, &facts, &n, NULL), 0);
+	assert_string_equal(facts[n - 1].key, "overlapping_calls");
+	assert_int_equal(facts[n - 1].value.u, 1);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_ends_beyond_64_bits_do_not_wrap(void **state)
+{
+	(void)state;
+	static const struct want want[] = {{UINT64_MAX - 4, 100, 90, 0, "far"},
+		{UINT64_MAX - 2, 10, 10, 1, "in it"}, {UINT64_MAX, 200, 200, 0, "last"}};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, UINT64_MAX - 2, 10, "in it");
+	htdw_call_text(&w, 1, UINT64_MAX - 4, 100, "far");
+	htdw_call_text(&w, 1, UINT64_MAX, 200, "last");
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 3);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_sums_beyond_64_bits_do_not_wrap(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, 1, UINT64_MAX, "x");
+	htdw_call_text(&w, 2, 1, UINT64_MAX, "x");
+	struct pm_profile p = written_open(&w);
+	assert_row(&p, "labels.csv", 0,
+		"2|3.68935e+19|-2|18446744073709551615|18446744073709551615|x");
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_labels_follow_the_mapping_in_force(void **state)
+{
+	(void)state;
+	static const struct want want[] = {{T, 5, 5, 0, "one"}, {T + 10, 5, 5, 0, "one"},
+		{T + 20, 5, 5, 0, "two"}, {T + 30, 5, 5, 0, "8"}, {T + 40, 5, 5, 0, ""}};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_int(&w, 1, T, 5, 7); /* before its mapping */
+	htdw_mapping(&w, 7, "one");
+	htdw_mapping(&w, 7, "one");
+	htdw_call_int(&w, 1, T + 10, 5, 7);
+	htdw_mapping(&w, 7, "two");
+	htdw_call_int(&w, 1, T + 20, 5, 7);
+	htdw_call_int(&w, 1, T + 30, 5, 8);
+	htdw_event_at(&w, HTDW_CALL_BASE, T + 40, w.id++);
+	htdw_number(&w, 5, 8);
+	htdw_number(&w, 1, 4);
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 5);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_threads_come_in_order_of_their_numbers(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	const struct pm_threads *threads;
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 4294967295u, T, 1, "a");
+	htdw_call_text(&w, 2, T, 1, "b");
+	htdw_call_text(&w, 2, T + 5, 1, "b");
+	struct pm_profile p = written_open(&w);
+	assert_int_equal(p.ops->threads(&p, &threads, NULL), 0);
+	assert_int_equal(threads->n, 2);
+	assert_int_equal(threads->threads[0].identity[0].value, 2);
+	assert_int_equal(threads->threads[0].n_samples, 2);
+	assert_int_equal(threads->threads[1].identity[0].value, 4294967295u);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+/* ---- against a plain sort, over many marks ---- */
+
+struct plain {
+	uint64_t start, duration, id, self;
+};
+
+static int plain_order(const void *a, const void *b)
+{
+	const struct plain *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool holds(const struct plain *a, const struct plain *b)
+{
+	return b->start >= a->start && b->start + b->duration <= a->start + a->duration;
+}
+
+static void plain_nest(struct plain *calls, size_t n)
+{
+	size_t *stack = calloc(n, sizeof(*stack)), depth = 0;
+	qsort(calls, n, sizeof(*calls), plain_order);
+	for (size_t i = 0; i < n; i++) {
+		while (depth && !holds(&calls[stack[depth - 1]], &calls[i]))
+			depth--;
+		calls[i].self = calls[i].duration;
+		if (depth)
+			calls[stack[depth - 1]].self -= calls[i].duration;
+		stack[depth++] = i;
+	}
+	free(stack);
+}
+
+static void assert_plain(const struct plain *calls, size_t n)
+{
+	struct htdw w = {.p = NULL};
+	struct plain *want = calloc(n, sizeof(*want));
+	struct pm_sample s;
+	htdw_begin(&w, false, false);
+	for (size_t i = 0; i < n; i++) {
+		want[i] = calls[i];
+		want[i].id = w.id;
+		htdw_call_int(&w, 1, want[i].start, want[i].duration, i % 5);
+		if (i % 3 == 0) /* another thread between them */
+			htdw_call_int(&w, 2, T + i, 1, 9);
+	}
+	plain_nest(want, n);
+	struct pm_profile p = written_open(&w);
+	for (size_t i = 0; i < n; i += 1 + i % 7) {
+		assert_int_equal(p.ops->samples(&p, 0, i, &s, 1, NULL), 1);
+		assert_int_equal(s.time_ns, want[i].start);
+		assert_int_equal(s.duration_ns, want[i].duration);
+		assert_int_equal(s.self_ns, want[i].self);
+	}
+	assert_null(stream_drain(&p));
+	stream_close(&p);
+	htdw_done(&w);
+	free(want);
+}
+
+static void test_shuffled_calls_are_in_time_order(void **state)
+{
+	(void)state;
+	enum { N = 6000 };
+	struct plain *calls = calloc(N, sizeof(*calls));
+	uint64_t random = 1;
+	for (size_t i = 0; i < N; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		calls[i].start = T + (random >> 33) % 20000;
+		calls[i].duration = (random >> 50) % 300;
+	}
+	assert_plain(calls, N);
+	free(calls);
+}
+
+/* Post-order, as recorded: children before the call that holds them. */
+static void test_deep_calls_keep_their_self_times_across_marks(void **state)
+{
+	(void)state;
+	enum { N = 5000, DEPTH = 1500 };
+	struct plain *calls = calloc(N, sizeof(*calls));
+	for (size_t i = 0; i < N; i++) {
+		uint64_t tower = i / DEPTH, level = DEPTH - 1 - i % DEPTH;
+		calls[i].start = T + tower * 100000 + level;
+		calls[i].duration = 10000 - 2 * level;
+	}
+	assert_plain(calls, N);
+	free(calls);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls_nest_by_start_and_duration),
+		cmocka_unit_test(test_equal_starts_nest_by_id),
+		cmocka_unit_test(test_overlapping_calls_are_shown_and_counted),
+		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
+		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
+		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
+		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
+		cmocka_unit_test(test_shuffled_calls_are_in_time_order),
+		cmocka_unit_test(test_deep_calls_keep_their_self_times_across_marks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
