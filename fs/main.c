@@ -77,8 +77,11 @@ static int open_instance(
 	int r = pmfs_instance_open(ret, source, o->format, o->cache_bytes, &options, &err);
 	if (bar.shown)
 		fputs("\r\033[K", stderr);
-	if (r < 0)
-		pmfs_log_error(strstr(err.text, source) ? NULL : o->source, &err);
+	if (r < 0) {
+		const char *name = strrchr(source, '/');
+		bool named = name && strcmp(name + 1, err.file) == 0;
+		pmfs_log_error(named ? NULL : o->source, &err);
+	}
 	return r;
 }
 

@@ -35,10 +35,10 @@ static bool is_nested(const struct hpctkw_database *w)
 	return w->style.generation <= HPCTKW_APRIL;
 }
 
-static void write_general(struct out *o)
+static void write_general(const struct hpctkw_database *w, struct out *o)
 {
 	size_t at = out_room(o, 0x10);
-	out_set(o, at + 0x00, 8, out_string(o, "a title"));
+	out_set(o, at + 0x00, 8, out_string(o, w->title ? w->title : "a title"));
 	out_set(o, at + 0x08, 8, out_string(o, "a description"));
 	hpctkw_end_section(o, GENERAL, at);
 }
@@ -372,7 +372,7 @@ void hpctkw_write_meta(const struct hpctkw_database *w, struct out *o)
 {
 	struct places p = {.strings = NULL};
 	hpctkw_write_header(o, "meta", N_SECTIONS);
-	write_general(o);
+	write_general(w, o);
 	write_kinds(w, o);
 	write_metrics(w, o);
 	write_strings(w, o, &p);

@@ -35,6 +35,11 @@ struct hpctkw_database *hpctkw_new(const struct hpctkw_style *style)
 	return w;
 }
 
+void hpctkw_title(struct hpctkw_database *w, const char *title)
+{
+	w->title = title;
+}
+
 void hpctkw_free(struct hpctkw_database *w)
 {
 	if (!w)

@@ -27,6 +27,9 @@ struct hpctkw_database;
 struct hpctkw_database *hpctkw_new(const struct hpctkw_style *style);
 void hpctkw_free(struct hpctkw_database *w);
 
+/* The title; "a title" where none is given. Borrowed. */
+void hpctkw_title(struct hpctkw_database *w, const char *title);
+
 #define HPCTKW_NONE UINT32_MAX
 
 /* Scopes of a metric, in the order in which the database lists them. */

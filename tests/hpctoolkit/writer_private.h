@@ -51,6 +51,7 @@ struct profile {
 };
 
 struct hpctkw_database {
+	const char *title;
 	struct hpctkw_style style;
 	LIST(const char *) metrics;
 	LIST(struct path) modules;

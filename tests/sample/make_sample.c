@@ -2,7 +2,7 @@
  * Writes the bundled sample: a database as HPCToolkit would make it of `heat`, a small solver with
  * four ranks of two threads each. Rank 3 has the larger part of the grid, so the others wait.
  *
- *     make_sample DIR
+ *     make_sample DIR         and prints DIR
  */
 #include <errno.h>
 #include <stdio.h>
@@ -295,6 +295,7 @@ static struct hpctkw_database *sample(void)
 {
 	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
 	struct hpctkw_database *w = hpctkw_new(&style);
+	hpctkw_title(w, "heat");
 	hpctkw_metric(w, "CPUTIME (sec)");
 	hpctkw_metric(w, "PAPI_TOT_INS");
 	hpctkw_module(w, "/home/ada/heat/heat");
@@ -348,7 +349,9 @@ int main(int argc, char **argv)
 	bool good = write_text(argv[1], "src/home/ada/heat/heat.c", heat_c) &&
 		write_text(argv[1], "src/home/ada/heat/grid.c", grid_c) &&
 		hpctkw_save(&files, argv[1]) == 0;
-	if (!good)
+	if (good)
+		puts(argv[1]);
+	else
 		fprintf(stderr, "make_sample: %s: %s\n", argv[1], strerror(errno));
 	hpctkw_files_free(&files);
 	hpctkw_free(w);
