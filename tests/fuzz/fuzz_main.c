@@ -2,20 +2,23 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int run(const char *path)
 {
+	struct stat st;
 	FILE *f = fopen(path, "rb");
-	if (!f || fseek(f, 0, SEEK_END) != 0) {
+	if (!f || fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode)) {
 		fprintf(stderr, "%s: cannot be read\n", path);
+		if (f)
+			fclose(f);
 		return 1;
 	}
-	long size = ftell(f);
-	rewind(f);
-	uint8_t *data = malloc(size > 0 ? (size_t)size : 1);
-	size_t n = data && size > 0 ? fread(data, 1, (size_t)size, f) : 0;
+	size_t size = (size_t)st.st_size;
+	uint8_t *data = malloc(size ? size : 1);
+	size_t n = data ? fread(data, 1, size, f) : 0;
 	fclose(f);
 	LLVMFuzzerTestOneInput(data, n);
 	free(data);
