@@ -2,15 +2,6 @@
 
 #include "profmount/limits.h"
 
-bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, struct pm_bytes *ret)
-{
-	*ret = (struct pm_bytes){NULL, 0};
-	if (off > b.len || len > b.len - off)
-		return false;
-	*ret = (struct pm_bytes){b.p + off, (size_t)len};
-	return true;
-}
-
 bool pm_bytes_table(struct pm_bytes b, uint64_t off, uint64_t count, uint64_t stride, uint64_t need,
 	struct pm_bytes *ret)
 {

@@ -207,7 +207,8 @@ static int add_sql(const struct recipes *c, struct pm_error *err)
 	ask(c, "What does each of them cost? (SQL, nothing to import)");
 	pm_text_printf(c->out,
 		"$ duckdb -c \"select %s, sum(%s) from read_csv('threads/**/profile.csv', "
-		"hive_partitioning = true, union_by_name = true) group by 1 order by 1\"\n",
+		"hive_partitioning = true, union_by_name = true) "
+		"where kind not in ('loop', 'line') group by 1 order by 1\"\n",
 		key, c->columns->columns[cost].name);
 	return 0;
 }

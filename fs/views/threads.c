@@ -56,6 +56,23 @@ static void add(double *cell, double value)
 	*cell = isnan(*cell) ? value : *cell + value;
 }
 
+/* Loops and lines: their function's own cost holds theirs. */
+static bool is_part(const struct pm_tree *tree, uint32_t context)
+{
+	uint8_t kind = pm_tree_frame(tree, context)->kind;
+	return tree->depth[context] > 0 && (kind == PM_KIND_LOOP || kind == PM_KIND_LINE);
+}
+
+/* Does this context's cost count for the thread? Every cost once. */
+static bool counts(const struct pm_tree *tree, uint32_t context, enum pm_role role)
+{
+	if (context == PM_NONE)
+		return false;
+	if (role == PM_ROLE_INCLUSIVE)
+		return tree->depth[context] == 0;
+	return role != PM_ROLE_EXCLUSIVE || !is_part(tree, context);
+}
+
 /* Inclusive costs of context 0 are the thread's as stored: they replace what the top adds up to. */
 static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tree *tree,
 	const struct pmfs_columns *columns, double *cells, struct pm_error *err)
@@ -72,17 +89,17 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tre
 		stored[i] = cells[i] = NAN;
 	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		uint32_t column = pmfs_column_of(columns, v->metric, false);
+		uint32_t column = pmfs_column_of(columns, v->metric, true);
 		if (column == PM_NONE)
 			continue;
 		if (v->context != number) {
 			number = v->context;
 			context = pm_tree_find(tree, number);
 		}
-		bool inclusive = columns->columns[column].role == PM_ROLE_INCLUSIVE;
-		if (number == 0 && inclusive)
+		enum pm_role role = columns->columns[column].role;
+		if (number == 0 && role == PM_ROLE_INCLUSIVE)
 			stored[column] = pmfs_value_number(v);
-		else if (context != PM_NONE && (!inclusive || tree->depth[context] == 0))
+		else if (counts(tree, context, role))
 			add(&cells[column], pmfs_value_number(v));
 	}
 	for (uint32_t i = 0; i < columns->n; i++)
