@@ -13,7 +13,7 @@
 /* The part [off, off + len) of b; false, and an empty slice, where it does not lie inside. */
 static inline bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, struct pm_bytes *ret)
 {
-	*ret = (struct pm_bytes){NULL, 0};
+	*ret = (struct pm_bytes){b.p, 0};
 	if (off > b.len || len > b.len - off)
 		return false;
 	*ret = (struct pm_bytes){b.p + off, (size_t)len};

@@ -35,12 +35,17 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 	if (first >= line->n)
 		return 0;
 	size_t n = room < line->n - first ? room : (size_t)(line->n - first);
-	struct hpctk_sample_record now = hpctk_sample_get(db, line, first);
+	struct hpctk_sample_record now, next;
+	struct pm_bytes d; /* the samples and the one behind them; the line lies in the file */
+	pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), line->at + first * HPCTK_SAMPLE,
+		(line->n - first) * HPCTK_SAMPLE, &d);
+	hpctk_sample_decode(&db->layout, pm_bytes_row(d, 0, HPCTK_SAMPLE), &now);
 	for (size_t i = 0; i < n; i++) {
-		struct hpctk_sample_record next = now;
 		bool last = first + i + 1 == line->n;
+		next = now;
 		if (!last)
-			next = hpctk_sample_get(db, line, first + i + 1);
+			hpctk_sample_decode(
+				&db->layout, pm_bytes_row(d, i + 1, HPCTK_SAMPLE), &next);
 		bool known = now.context == 0 || pm_tree_find(tree->tree, now.context) != PM_NONE;
 		ret[i] = (struct pm_sample){
 			.time_ns = now.time_ns,
