@@ -35,7 +35,8 @@ static void test_sub_accepts_only_what_lies_inside(void **state)
 		struct pm_bytes got = {ten, 3};
 		assert_int_equal(pm_bytes_sub(input, rows[i].off, rows[i].len, &got), rows[i].fits);
 		assert_int_equal(got.len, rows[i].fits ? rows[i].len : 0);
-		assert_ptr_equal(got.p, rows[i].fits ? ten + rows[i].off : NULL);
+		if (rows[i].fits)
+			assert_ptr_equal(got.p, ten + rows[i].off);
 	}
 }
 
