@@ -102,31 +102,46 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Nodes that have numbers, as number << 32 | index, in this order. */
+static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
+{
+	uint64_t *keys = malloc((h->n_nodes + 1) * sizeof(*keys));
+	bool sorted = true;
+	size_t n = 0;
+	for (size_t i = 0; i < h->n_nodes && keys; i++) {
+		if (h->nodes[i].number == 0)
+			continue;
+		keys[n] = (uint64_t)h->nodes[i].number << 32 | i;
+		sorted &= n == 0 || keys[n - 1] < keys[n];
+		n++;
+	}
+	if (keys && !sorted)
+		qsort(keys, n, sizeof(*keys), by_key);
+	*ret_n = n;
+	return keys;
+}
+
 /* Of epochs that number alike the last one stays: traces are written on. */
 static int take_links(struct merger *m, const struct hpcrun_harvest *h, const uint32_t *contexts)
 {
-	struct pm_map last = {.slots = NULL};
-	uint64_t start = m->n_links;
-	bool is_new;
-	int r = 0;
-	for (size_t i = 0; i < h->n_nodes && r == 0; i++) {
-		struct hpcrun_link link = {h->nodes[i].number, contexts[i]};
-		if (link.number == 0)
+	size_t n;
+	uint64_t *keys = sorted_keys(h, &n);
+	int r = keys ? 0 : -ENOMEM;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		struct hpcrun_link link = {(uint32_t)(keys[i] >> 32), contexts[(uint32_t)keys[i]]};
+		if (i + 1 < n && keys[i + 1] >> 32 == link.number)
 			continue;
-		uint32_t *place =
-			pm_map_put(&last, link.number, (uint32_t)(m->n_links - start), &is_new);
-		r = place
-			? pm_list_room(&m->merged->links, m->n_links, &m->links_room, sizeof(link))
-			: -ENOMEM;
-		if (r < 0)
-			break;
-		m->merged->links[start + *place] = link;
-		m->n_links += is_new;
+		r = pm_list_room(&m->merged->links, m->n_links, &m->links_room, sizeof(link));
+		if (r == 0)
+			m->merged->links[m->n_links++] = link;
 	}
-	pm_map_done(&last);
-	if (r == 0 && m->n_links > start)
-		qsort(m->merged->links + start, m->n_links - start, sizeof(struct hpcrun_link),
-			by_number);
+	free(keys);
 	return r;
 }
 
