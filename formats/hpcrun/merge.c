@@ -184,53 +184,70 @@ static void drop_harvest(void *result)
 
 /* ---- metrics ---- */
 
-/* Names that have values become groups, in the order in which files name them. */
-static int number_groups(struct merger *m)
+/* The group's two metrics. */
+static int make_metrics(struct hpcrun_merged *merged, struct pm_metric *metrics, uint32_t group,
+	struct pm_bytes name)
+{
+	struct pm_metric metric = {.id = 2 * group,
+		.group = group,
+		.role = PM_ROLE_EXCLUSIVE,
+		.in_tree = true,
+		.in_flat = true,
+		.has_values = true,
+		.name = pm_arena_copy(&merged->arena, name),
+		.scope = pm_bytes_of("exclusive")};
+	if (!metric.name.p)
+		return -ENOMEM;
+	metric.unit = hpcrun_metric_unit(metric.name);
+	metrics[metric.id] = metric;
+	metric.id++;
+	metric.role = PM_ROLE_INCLUSIVE;
+	metric.scope = pm_bytes_of("inclusive");
+	metrics[metric.id] = metric;
+	return 0;
+}
+
+/* By name: its group, or PM_NONE where no value is stored. In the order in which files name them.
+ */
+static uint32_t *number_groups(struct merger *m)
 {
 	struct hpcrun_merged *merged = m->merged;
-	uint32_t *group_of_name = malloc(((size_t)m->names.n + 1) * sizeof(*group_of_name));
-	if (!group_of_name)
-		return -ENOMEM;
+	uint32_t *groups = malloc(((size_t)m->names.n + 1) * sizeof(*groups));
+	if (!groups)
+		return NULL;
 	for (uint32_t i = 0; i < m->names.n; i++)
-		group_of_name[i] = PM_NONE;
+		groups[i] = PM_NONE;
 	for (uint64_t i = 0; i < m->n_values; i++)
-		group_of_name[merged->scales[merged->values[i].scale].group] = 0;
+		groups[merged->scales[merged->values[i].scale].group] = 0;
 	for (uint32_t i = 0; i < m->names.n; i++)
-		if (group_of_name[i] != PM_NONE)
-			group_of_name[i] = merged->n_groups++;
+		if (groups[i] != PM_NONE)
+			groups[i] = merged->n_groups++;
 	for (uint32_t i = 0; i < m->scale_keys.n; i++)
-		merged->scales[i].group = group_of_name[merged->scales[i].group];
+		merged->scales[i].group = groups[merged->scales[i].group];
+	return groups;
+}
+
+static int list_metrics(struct merger *m)
+{
+	struct hpcrun_merged *merged = m->merged;
+	uint32_t *groups = number_groups(m);
 	struct pm_metric *metrics =
 		pm_arena_array(&merged->arena, 2 * (size_t)merged->n_groups + 1, sizeof(*metrics));
-	for (uint32_t i = 0; i < m->names.n && metrics; i++) {
-		uint32_t group = group_of_name[i];
-		if (group == PM_NONE)
-			continue;
-		struct pm_metric metric = {.id = 2 * group,
-			.group = group,
-			.role = PM_ROLE_EXCLUSIVE,
-			.in_tree = true,
-			.in_flat = true,
-			.has_values = true,
-			.name = pm_arena_copy(&merged->arena, m->names.items[i]),
-			.scope = pm_bytes_of("exclusive")};
-		metric.unit = hpcrun_metric_unit(metric.name);
-		metrics[metric.id] = metric;
-		metric.id++;
-		metric.role = PM_ROLE_INCLUSIVE;
-		metric.scope = pm_bytes_of("inclusive");
-		metrics[metric.id] = metric;
-	}
+	int r = groups && metrics ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < m->names.n && r == 0; i++)
+		if (groups[i] != PM_NONE)
+			r = make_metrics(merged, metrics, groups[i], m->names.items[i]);
 	merged->metrics = (struct pm_metrics){.n = 2 * merged->n_groups, .metrics = metrics};
-	free(group_of_name);
-	return metrics ? 0 : -ENOMEM;
+	free(groups);
+	return r;
 }
 
 double hpcrun_merged_cost(const struct hpcrun_merged *m, const struct hpcrun_stored *v)
 {
 	const struct hpcrun_scale *scale = &m->scales[v->scale];
 	double value = scale->real ? pm_f64_of_bits(v->bits) : (double)v->bits;
-	return isfinite(value) ? value * (double)scale->period : NAN;
+	double cost = value * (double)scale->period;
+	return isfinite(cost) ? cost : NAN;
 }
 
 /* ---- the tree ---- */
@@ -321,7 +338,7 @@ static int merge_all(struct merger *m, struct pm_error *err)
 		return -ENOMEM;
 	int r = hpcrun_pipeline_run(&pipeline);
 	if (r == 0)
-		r = number_groups(m);
+		r = list_metrics(m);
 	if (r == 0)
 		r = freeze(m, err);
 	return r == 0 ? count(m) : r;
