@@ -73,7 +73,10 @@ static bool counts(const struct pm_tree *tree, uint32_t context, enum pm_role ro
 	return role != PM_ROLE_EXCLUSIVE || !is_part(tree, context);
 }
 
-/* Inclusive costs of context 0 are the thread's as stored: they replace what the top adds up to. */
+/*
+ * Inclusive costs and counts of context 0 are the thread's as stored: they replace what the
+ * contexts add up to.
+ */
 static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tree *tree,
 	const struct pmfs_columns *columns, double *cells, struct pm_error *err)
 {
@@ -97,7 +100,7 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tre
 			context = pm_tree_find(tree, number);
 		}
 		enum pm_role role = columns->columns[column].role;
-		if (number == 0 && role == PM_ROLE_INCLUSIVE)
+		if (number == 0 && (role == PM_ROLE_INCLUSIVE || role == PM_ROLE_COUNT))
 			stored[column] = pmfs_value_number(v);
 		else if (counts(tree, context, role))
 			add(&cells[column], pmfs_value_number(v));
