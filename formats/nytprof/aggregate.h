@@ -1,0 +1,41 @@
+/* Adds records up to the tables of a file. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_AGGREGATE_H
+#define PROFMOUNT_FORMATS_NYTPROF_AGGREGATE_H
+
+#include "formats/nytprof/native.h"
+#include "formats/nytprof/record.h"
+
+/* The rows of lines that ran lately, by a few bits of their place: most times are of those. */
+enum { NYTP_RECENT = 256 };
+
+struct nytp_recent {
+	uint64_t key;
+	uint32_t row; /* + 1; 0 = none */
+};
+
+/* What must be remembered from one record to the next. */
+struct nytp_adding {
+	struct nytp *n;
+	struct nytp_file *f;
+	uint32_t process; /* index in f->threads of the process that the records are of */
+	int64_t discounts;
+	struct nytp_recent recent[NYTP_N_LEVELS][NYTP_RECENT];
+	uint64_t texts_dropped; /* lines of source beyond NYTP_LIMIT_SOURCE */
+};
+
+/*
+ * Adds one record. -ENOMEM: no memory, or a limit of this format; the record is not, or only
+ * partly, in the tables.
+ */
+int nytp_add(struct nytp_adding *a, const struct nytp_record *r);
+
+/* The parts of a process record, for streams that write it in another way. */
+int nytp_add_process(struct nytp_adding *a, uint32_t pid, uint32_t ppid, double start);
+
+/* `name=value`, without the tag. A line without `=` is none. */
+int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line);
+
+/* No record follows. -ENOMEM. */
+int nytp_add_end(struct nytp_adding *a);
+
+#endif

@@ -1,0 +1,68 @@
+/* What the parts of the model share while it is built. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
+#define PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
+
+#include "formats/common/tree.h"
+#include "formats/nytprof/model.h"
+
+/* Costs of a context, while it is known by its rank. */
+struct nytp_cell {
+	uint32_t thread; /* NYTP_NONE: of the run alone */
+	uint32_t rank;
+	double values[NYTP_N_METRICS]; /* NaN = none */
+};
+
+/* Calls of one sub by another from one place: NYTProf's SUB_CALLERS, or Pynytprof's C. */
+struct nytp_flow {
+	uint32_t caller, callee; /* names; caller may be NYTP_NONE */
+	uint32_t file;           /* text of the tree */
+	uint32_t line;
+	uint32_t thread; /* NYTP_NONE: not known */
+	uint64_t calls;
+	double incl, excl; /* ns */
+};
+
+/* Where a sub is defined. */
+struct nytp_home {
+	const struct nytp_file *file;
+	const struct nytp_sub *sub; /* NULL: not known */
+};
+
+struct nytp_building {
+	const struct nytp *n;
+	const struct nytp_threads *threads;
+	struct nytp_model *m;
+	struct pm_tree_builder *tree;
+	uint32_t *function, *frame; /* by name: index in the tree, or NYTP_NONE */
+	struct nytp_home *homes;    /* by name */
+	struct nytp_flow *flows;    /* sorted by caller, callee, file, line */
+	struct nytp_cell *cells;
+	double *weight; /* by rank, for the order of siblings */
+	size_t n_flows, flows_room, n_cells, cells_room, weight_room;
+};
+
+/* The function or frame of a sub, made on first need; NYTP_NONE without memory. */
+uint32_t nytp_function_of(struct nytp_building *b, uint32_t name);
+uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name);
+
+/* The text of a file's name; of a number that no record names: `fid N` for Pynytprof, else none. */
+uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid);
+
+/* A cell with no values. -ENOMEM: NULL. */
+struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank);
+
+/* Adds to what orders a context among its siblings. -ENOMEM. */
+int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
+
+/* contexts.c: the tree from sub returns, by process. -ENOMEM. */
+int nytp_build_calls(struct nytp_building *b);
+
+/* flows.c: collects b->flows; makes the edges of them; makes a tree of two levels. -ENOMEM. */
+int nytp_collect_flows(struct nytp_building *b);
+int nytp_build_edges(struct nytp_building *b);
+int nytp_build_edge_tree(struct nytp_building *b);
+
+/* lines.c: costs by source line. -ENOMEM. */
+int nytp_build_lines(struct nytp_building *b);
+
+#endif

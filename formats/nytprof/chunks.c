@@ -1,0 +1,284 @@
+/*
+ * Chunks → tables. A chunk is a tag, a length of 4 bytes and records of fixed size or with a text
+ * that ends in NUL. Over its few weeks of life the writer put different things under the letters D
+ * and F, so their payload is read in every known way, and the first that uses it up exactly counts.
+ */
+#include "formats/nytprof/chunks.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "formats/common/cursor.h"
+#include "formats/common/list.h"
+#include "formats/nytprof/dialect.h"
+
+enum { CHUNK_HEAD = 5, SAMPLE_SIZE = 28, EDGE_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8 };
+
+#define OK       "ok"
+#define LEFTOVER "its length is no multiple of a record's"
+#define UNKNOWN  "no known layout"
+#define CUT      "cut"
+
+/* Chunks are not compressed: rows need no other limit than the file's size. */
+#define ROOM(py, list)                                                                             \
+	pm_list_room(&(py)->list, (py)->n_##list, &(py)->list##_room, sizeof(*(py)->list))
+
+static int read_samples(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) >= SAMPLE_SIZE) {
+		if (ROOM(py, samples) < 0)
+			return -ENOMEM;
+		struct nytp_py_sample *s = &py->samples[py->n_samples++];
+		s->fid = pm_cur_u32(&c);
+		s->line = pm_cur_u32(&c);
+		s->calls = pm_cur_u32(&c);
+		s->incl = pm_cur_u64(&c);
+		s->excl = pm_cur_u64(&c);
+	}
+	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
+	return 0;
+}
+
+static int read_edges(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) >= EDGE_SIZE) {
+		if (ROOM(py, edges) < 0)
+			return -ENOMEM;
+		struct nytp_py_edge *e = &py->edges[py->n_edges++];
+		e->caller = pm_cur_u32(&c);
+		e->callee = pm_cur_u32(&c);
+		e->calls = pm_cur_u32(&c);
+		e->ticks = pm_cur_u64(&c);
+		e->sub_ticks = pm_cur_u64(&c);
+	}
+	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
+	return 0;
+}
+
+/* ---- D: statement events, names, or names with places ---- */
+
+/* Events begin with 1 each, and one 0 follows the last. */
+static bool are_events(struct pm_bytes payload)
+{
+	if (payload.len % EVENT_SIZE != 1 || payload.p[payload.len - 1] != 0)
+		return false;
+	for (size_t at = 0; at + 1 < payload.len; at += EVENT_SIZE)
+		if (payload.p[at] != 1)
+			return false;
+	return true;
+}
+
+static int read_events(struct nytp_py *py, struct pm_bytes payload)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) >= EVENT_SIZE) {
+		if (ROOM(py, events) < 0)
+			return -ENOMEM;
+		struct nytp_py_event *e = &py->events[py->n_events++];
+		pm_cur_take(&c, 1);
+		e->fid = pm_cur_u32(&c);
+		e->line = pm_cur_u32(&c);
+		e->ticks = pm_cur_u64(&c);
+	}
+	return 0;
+}
+
+static bool has_control(struct pm_bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] < 0x20)
+			return true;
+	return false;
+}
+
+enum names { NAMES_NOT, NAMES_ODD, NAMES_GOOD };
+
+/* Is this a list of `head` bytes and a name each, to the last byte? */
+static enum names are_names(struct pm_bytes payload, size_t head)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	bool odd = false;
+	while (pm_cur_left(&c)) {
+		pm_cur_take(&c, head);
+		odd |= has_control(pm_cur_cstr(&c));
+		if (c.bad)
+			return NAMES_NOT;
+	}
+	return odd ? NAMES_ODD : NAMES_GOOD;
+}
+
+static int read_names(struct nytp_adding *a, struct pm_bytes payload, size_t head)
+{
+	struct nytp_py *py = &a->f->py;
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c)) {
+		if (ROOM(py, subs) < 0)
+			return -ENOMEM;
+		struct nytp_py_sub *s = &py->subs[py->n_subs];
+		s->sid = pm_cur_u32(&c);
+		s->flags = pm_cur_u32(&c);
+		pm_cur_take(&c, head - 8);
+		s->name = nytp_name_add(a->n, pm_cur_cstr(&c));
+		if (s->name == NYTP_NONE)
+			return -ENOMEM;
+		py->n_subs++;
+	}
+	return 0;
+}
+
+static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	*ret_status = OK;
+	if (payload.len == 0)
+		return 0;
+	if (are_events(payload))
+		return read_events(&a->f->py, payload);
+	enum names plain = are_names(payload, 8);
+	enum names placed = are_names(payload, 16);
+	if (placed != NAMES_NOT && plain != NAMES_GOOD) {
+		a->f->py.placed = true;
+		return read_names(a, payload, 16);
+	}
+	if (plain != NAMES_NOT)
+		return read_names(a, payload, 8);
+	*ret_status = UNKNOWN;
+	return 0;
+}
+
+/* ---- F: file names, or ids alone ---- */
+
+static int read_files(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	*ret_status = OK;
+	if (are_names(payload, 16) == NAMES_NOT) {
+		if (payload.len % FILE_ID_SIZE)
+			*ret_status = UNKNOWN;
+		return 0;
+	}
+	while (pm_cur_left(&c)) {
+		struct nytp_record r = {.tag = NYTP_NEW_FID};
+		r.u[0] = pm_cur_u32(&c);
+		r.u[3] = pm_cur_u32(&c);
+		r.u[4] = pm_cur_u32(&c);
+		r.u[5] = pm_cur_u32(&c);
+		r.s[0] = pm_cur_cstr(&c);
+		if (nytp_add(a, &r) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_attributes(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c)) {
+		struct pm_bytes line = pm_cur_cstr(&c);
+		if (c.bad)
+			break;
+		if (nytp_add_attribute(a, false, line) < 0)
+			return -ENOMEM;
+	}
+	*ret_status = c.bad ? UNKNOWN : OK;
+	return 0;
+}
+
+static int read_payload(
+	struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, const char **ret_status)
+{
+	switch (tag) {
+	case 'S': return read_samples(&a->f->py, payload, ret_status);
+	case 'C': return read_edges(&a->f->py, payload, ret_status);
+	case 'D': return read_d(a, payload, ret_status);
+	case 'F': return read_files(a, payload, ret_status);
+	case 'A': return read_attributes(a, payload, ret_status);
+	default: *ret_status = payload.len ? UNKNOWN : OK; return 0;
+	}
+}
+
+/* The chunk at `at`, and where the next one begins; a cut one is read as far as it goes. */
+static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, size_t *ret_next)
+{
+	struct nytp_py *py = &a->f->py;
+	struct pm_bytes length, payload = {NULL, 0};
+	const char *status = OK;
+	uint8_t tag = file.p[at];
+	uint32_t len = 0;
+	bool bare_end = tag == 'E' && at + 1 == file.len;
+	bool headed = pm_bytes_sub(file, at + 1, 4, &length);
+	if (headed)
+		len = pm_le32(length.p);
+	size_t begin = headed ? at + CHUNK_HEAD : file.len, left = file.len - begin;
+	bool cut = !bare_end && (!headed || len > left);
+	if (headed)
+		pm_bytes_sub(file, begin, len < left ? len : left, &payload);
+	if (ROOM(py, chunks) < 0 || read_payload(a, tag, payload, &status) < 0)
+		return -ENOMEM;
+	py->chunks[py->n_chunks++] = (struct nytp_py_chunk){.offset = at,
+		.bytes = cut ? payload.len : len,
+		.tag = {(char)tag},
+		.status = cut ? CUT : status};
+	if (cut || strcmp(status, OK) != 0)
+		pm_damage_add(&a->n->damage, a->f->name, at,
+			file.len - at < CHUNK_HEAD ? file.len - at : CHUNK_HEAD + payload.len,
+			"chunk %c: %s", tag, cut ? "the file ends within it" : status);
+	*ret_next = begin + payload.len;
+	return 0;
+}
+
+/* ---- when all have been read ---- */
+
+static int name_sid(struct nytp_adding *a, uint32_t sid, uint32_t name)
+{
+	bool fresh;
+	char text[24];
+	uint32_t *known = pm_map_put(&a->f->py.by_sid, sid, name, &fresh);
+	if (known && fresh && name == NYTP_NONE) {
+		snprintf(text, sizeof(text), "sub %u", sid);
+		*known = nytp_name_add(a->n, pm_bytes_of(text));
+	}
+	return known && *known != NYTP_NONE ? 0 : -ENOMEM;
+}
+
+/* Call records of the C extension hold a place instead of the caller. */
+static int name_subs(struct nytp_adding *a)
+{
+	const struct nytp_py *py = &a->f->py;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < py->n_subs; i++)
+		r = name_sid(a, py->subs[i].sid, py->subs[i].name);
+	for (size_t i = 0; r == 0 && i < py->n_edges; i++) {
+		const struct nytp_py_edge *e = &py->edges[i];
+		r = name_sid(a, py->placed ? e->calls : e->callee, NYTP_NONE);
+		if (r == 0 && !py->placed)
+			r = name_sid(a, e->caller, NYTP_NONE);
+	}
+	return r;
+}
+
+static void count_statements(struct nytp_file *f)
+{
+	for (size_t i = 0; f->n_threads && i < f->py.n_samples; i++)
+		f->threads[0].statements += f->py.samples[i].calls;
+}
+
+int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at)
+{
+	bool ended = false;
+	while (at < file.len && !ended && memchr("SDCFEA", file.p[at], 6)) {
+		ended = file.p[at] == 'E';
+		if (read_chunk(a, file, at, &at) < 0)
+			return -ENOMEM;
+		nytp_progress(a->n, at);
+	}
+	if (at < file.len)
+		pm_damage_add(&a->n->damage, a->f->name, at, file.len - at,
+			ended ? "bytes after the chunk that ends a profile"
+			      : "no chunk begins with these bytes");
+	else if (!ended)
+		pm_damage_add(&a->n->damage, a->f->name, at, 0, "there is no chunk that ends it");
+	count_statements(a->f);
+	return name_subs(a);
+}

@@ -1,0 +1,91 @@
+/*
+ * The trees of the processes, laid over each other: same names along the path are one context.
+ * Walks each tree from its top with an explicit stack, siblings in the order in which their names
+ * first occurred.
+ */
+#include "formats/nytprof/building.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+struct step {
+	uint32_t node;
+	uint32_t name;
+	uint32_t parent; /* rank, or PM_NONE */
+};
+
+struct walk {
+	const struct nytp_calls *calls;
+	struct step *steps;
+	size_t n, room;
+};
+
+/* The one that is to be visited last first. */
+static int by_name(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+	return (x->name < y->name) - (x->name > y->name);
+}
+
+static int push_kids(struct walk *w, uint32_t node, uint32_t rank)
+{
+	const struct nytp_call *nodes = w->calls->nodes;
+	size_t first = w->n;
+	for (uint32_t kid = nodes[node].kids.first; kid != NYTP_NONE; kid = nodes[kid].next) {
+		if (pm_list_room(&w->steps, w->n, &w->room, sizeof(*w->steps)) < 0)
+			return -ENOMEM;
+		w->steps[w->n++] = (struct step){kid, nodes[kid].name, rank};
+	}
+	if (w->n - first > 1)
+		qsort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
+	return 0;
+}
+
+static int visit(struct nytp_building *b, const struct step *step, const struct nytp_call *call,
+	uint32_t thread, double ns_per_tick, uint32_t *ret_rank)
+{
+	uint32_t frame = nytp_frame_of(b, step->name);
+	uint32_t rank = frame == NYTP_NONE ? PM_NONE : pm_tree_child(b->tree, step->parent, frame);
+	*ret_rank = rank;
+	if (rank == PM_NONE || nytp_weigh(b, rank, call->incl * ns_per_tick) < 0)
+		return -ENOMEM;
+	struct nytp_cell *cell = nytp_cell_add(b, thread, rank);
+	if (!cell)
+		return -ENOMEM;
+	cell->values[NYTP_INCL] = call->incl * ns_per_tick;
+	if (call->calls == 0) /* not returned: what is below it is all that is known */
+		return 0;
+	cell->values[NYTP_EXCL] = call->excl * ns_per_tick;
+	cell->values[NYTP_CALLS] = (double)call->calls;
+	return 0;
+}
+
+static int walk_thread(struct nytp_building *b, const struct nytp_calls *calls, uint32_t thread,
+	double ns_per_tick)
+{
+	struct walk w = {.calls = calls};
+	uint32_t rank;
+	int r = calls->roots == NYTP_NONE ? 0 : push_kids(&w, calls->roots, PM_NONE);
+	while (r == 0 && w.n) {
+		struct step step = w.steps[--w.n];
+		r = visit(b, &step, &calls->nodes[step.node], thread, ns_per_tick, &rank);
+		if (r == 0)
+			r = push_kids(&w, step.node, rank);
+	}
+	free(w.steps);
+	return r;
+}
+
+int nytp_build_calls(struct nytp_building *b)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < b->n->n_files; i++) {
+		const struct nytp_file *f = &b->n->files[i];
+		for (size_t k = 0; r == 0 && k < f->n_threads; k++)
+			r = walk_thread(b, &f->threads[k].calls,
+				nytp_thread_of(b->threads, f->threads[k].pid), f->ns_per_tick);
+	}
+	return r;
+}

@@ -1,0 +1,35 @@
+/* Which of the layouts that share the line `NYTProf 5 0` a file has. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_DIALECT_H
+#define PROFMOUNT_FORMATS_NYTPROF_DIALECT_H
+
+#include "formats/nytprof/native.h"
+
+enum nytp_body {
+	NYTP_BODY_RECORDS, /* Devel::NYTProf */
+	NYTP_BODY_CHUNKS,  /* Pynytprof: chunks, after P or without it */
+	NYTP_BODY_TOKENS,  /* Pynytprof: records after a P of fixed size */
+	NYTP_BODY_UNKNOWN,
+};
+
+struct nytp_dialect {
+	enum nytp_body body;
+	size_t body_at;   /* behind the header lines */
+	size_t rest_at;   /* of chunks and tokens: behind P */
+	bool has_process; /* P was read: */
+	uint32_t pid, ppid;
+	double start;
+};
+
+/* Looks at what follows the first line, which ends at `at`. -ENOMEM. */
+int nytp_dialect_find(struct pm_bytes file, size_t at, struct nytp_dialect *ret);
+
+/* A time that a process could have started at: 1973 to 5138. */
+static inline bool nytp_time_is_sane(double seconds)
+{
+	return seconds > 1e8 && seconds < 1e11;
+}
+
+/* Does a chunk begin at `at`, as far as its tag and length tell? */
+bool nytp_chunk_begins(struct pm_bytes file, size_t at);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * Call edges: from the tables of call places that a finished program writes, or from Pynytprof's
+ * edges. Places of one file name and line are one place, whatever the file's number. Where there
+ * are no sub returns, the tree has two levels: each sub, and under it the subs that it called.
+ */
+#include "formats/nytprof/building.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+#define NS_PER_SEC 1e9
+
+static struct nytp_flow *flow_add(struct nytp_building *b)
+{
+	if (pm_list_room(&b->flows, b->n_flows, &b->flows_room, sizeof(*b->flows)) < 0)
+		return NULL;
+	return &b->flows[b->n_flows++];
+}
+
+static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
+{
+	/* The tables of a merged file do not tell processes apart. */
+	bool alone = f->n_threads == 1;
+	for (size_t i = 0; i < f->n_edges; i++) {
+		const struct nytp_edge *edge = &f->edges[i];
+		const struct nytp_site *site = &f->sites[edge->site];
+		struct nytp_flow *flow = flow_add(b);
+		if (!flow)
+			return -ENOMEM;
+		*flow = (struct nytp_flow){.caller = edge->caller,
+			.callee = f->subs[site->sub].name,
+			.file = nytp_file_text(b, f, site->fid),
+			.line = site->line,
+			.thread = alone ? nytp_thread_of(b->threads, f->threads[0].pid) : NYTP_NONE,
+			.calls = edge->sums.count,
+			.incl = edge->sums.incl * NS_PER_SEC,
+			.excl = edge->sums.excl * NS_PER_SEC};
+		if (flow->file == PM_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A call record of the C extension has a call place and no caller, and does not count calls. */
+static void place_flow(struct nytp_building *b, const struct nytp_file *f,
+	const struct nytp_py_edge *edge, struct nytp_flow *flow)
+{
+	flow->caller = NYTP_NONE;
+	flow->file = nytp_file_text(b, f, edge->caller);
+	flow->line = edge->callee;
+	flow->callee = *pm_map_find(&f->py.by_sid, edge->calls);
+	flow->calls = 0;
+}
+
+static int collect_chunks(struct nytp_building *b, const struct nytp_file *f)
+{
+	const struct nytp_py *py = &f->py;
+	for (size_t i = 0; i < py->n_edges; i++) {
+		const struct nytp_py_edge *edge = &py->edges[i];
+		struct nytp_flow *flow = flow_add(b);
+		if (!flow)
+			return -ENOMEM;
+		*flow = (struct nytp_flow){.thread = NYTP_NONE,
+			.calls = edge->calls,
+			.incl = (double)edge->ticks * f->ns_per_tick,
+			.excl = (double)edge->sub_ticks * f->ns_per_tick};
+		if (f->n_threads)
+			flow->thread = nytp_thread_of(b->threads, f->threads[0].pid);
+		if (py->placed) {
+			place_flow(b, f, edge, flow);
+			continue;
+		}
+		flow->caller = *pm_map_find(&py->by_sid, edge->caller);
+		flow->callee = *pm_map_find(&py->by_sid, edge->callee);
+	}
+	return 0;
+}
+
+static int by_edge(const void *a, const void *b)
+{
+	const struct nytp_flow *x = a, *y = b;
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static bool same_edge(const struct nytp_flow *x, const struct nytp_flow *y)
+{
+	return x->caller == y->caller && x->callee == y->callee && x->file == y->file &&
+		x->line == y->line;
+}
+
+/* Also the functions of both ends: a sub that nobody called and that called nothing has none. */
+int nytp_collect_flows(struct nytp_building *b)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < b->n->n_files; i++) {
+		r = collect_stored(b, &b->n->files[i]);
+		if (r == 0)
+			r = collect_chunks(b, &b->n->files[i]);
+	}
+	for (size_t i = 0; r == 0 && i < b->n_flows; i++) {
+		uint32_t caller = b->flows[i].caller;
+		if (nytp_function_of(b, b->flows[i].callee) == NYTP_NONE ||
+			(caller != NYTP_NONE && nytp_function_of(b, caller) == NYTP_NONE))
+			r = -ENOMEM;
+	}
+	if (r == 0 && b->n_flows)
+		qsort(b->flows, b->n_flows, sizeof(*b->flows), by_edge);
+	return r;
+}
+
+static void edge_fill(struct nytp_building *b, const struct nytp_flow *flow, uint64_t i)
+{
+	struct nytp_model *m = b->m;
+	bool caller_known = flow->caller != NYTP_NONE;
+	m->edges[i] = (struct pm_edge){.callee = b->function[flow->callee],
+		.caller = caller_known ? b->function[flow->caller] : PM_NONE,
+		.file = flow->file,
+		.line = flow->line};
+	double *values = &m->edge_values[i * NYTP_N_METRICS];
+	values[NYTP_INCL] = values[NYTP_EXCL] = 0;
+	values[NYTP_STATEMENTS] = NAN;
+}
+
+int nytp_build_edges(struct nytp_building *b)
+{
+	struct nytp_model *m = b->m;
+	uint64_t n = 0;
+	m->edges = calloc(b->n_flows + 1, sizeof(*m->edges));
+	m->edge_values = calloc((b->n_flows + 1) * NYTP_N_METRICS, sizeof(*m->edge_values));
+	if (!m->edges || !m->edge_values)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_flows; i++) {
+		const struct nytp_flow *flow = &b->flows[i];
+		if (i == 0 || !same_edge(flow, flow - 1))
+			edge_fill(b, flow, n++);
+		double *values = &m->edge_values[(n - 1) * NYTP_N_METRICS];
+		m->edges[n - 1].calls += flow->calls;
+		values[NYTP_INCL] += flow->incl;
+		values[NYTP_EXCL] += flow->excl;
+		values[NYTP_CALLS] = (double)m->edges[n - 1].calls;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		double *values = &m->edge_values[i * NYTP_N_METRICS];
+		values[NYTP_INCL] = round(values[NYTP_INCL]);
+		values[NYTP_EXCL] = round(values[NYTP_EXCL]);
+	}
+	m->edge_list = (struct pm_edges){n, m->edges, m->edge_values};
+	return 0;
+}
+
+/* The context of a sub on the first level. */
+static uint32_t top_of(struct nytp_building *b, uint32_t name)
+{
+	return pm_tree_child(b->tree, PM_NONE, nytp_frame_of(b, name));
+}
+
+/* All calls of one sub by another in one process: the cost of a context of the second level. */
+static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struct nytp_cell **last)
+{
+	uint32_t top = top_of(b, flow->caller);
+	uint32_t rank = top == PM_NONE
+		? PM_NONE
+		: pm_tree_child(b->tree, top, nytp_frame_of(b, flow->callee));
+	if (rank == PM_NONE || nytp_weigh(b, rank, flow->incl) < 0)
+		return -ENOMEM;
+	if (!*last || (*last)->rank != rank || (*last)->thread != flow->thread) {
+		*last = nytp_cell_add(b, flow->thread, rank);
+		if (!*last)
+			return -ENOMEM;
+		(*last)->values[NYTP_INCL] = (*last)->values[NYTP_EXCL] = 0;
+		(*last)->values[NYTP_CALLS] = 0;
+	}
+	(*last)->values[NYTP_INCL] += flow->incl;
+	(*last)->values[NYTP_EXCL] += flow->excl;
+	(*last)->values[NYTP_CALLS] += (double)flow->calls;
+	return 0;
+}
+
+/*
+ * The first level has inclusive time alone, of the run: with exclusive time or calls there, sums
+ * over the tree would count everything twice.
+ */
+static int add_totals(struct nytp_building *b)
+{
+	int r = 0;
+	uint32_t n = b->n->names.n;
+	double *totals = malloc(((size_t)n + 1) * sizeof(*totals));
+	for (uint32_t name = 0; totals && name < n; name++)
+		totals[name] = NAN;
+	for (size_t i = 0; totals && i < b->n_flows; i++) {
+		double *total = &totals[b->flows[i].callee];
+		*total = isnan(*total) ? b->flows[i].incl : *total + b->flows[i].incl;
+	}
+	for (uint32_t name = 0; totals && r == 0 && name < n; name++) {
+		if (isnan(totals[name]))
+			continue;
+		uint32_t rank = top_of(b, name);
+		struct nytp_cell *cell = nytp_cell_add(b, NYTP_NONE, rank);
+		if (rank == PM_NONE || !cell || nytp_weigh(b, rank, totals[name]) < 0)
+			r = -ENOMEM;
+		else
+			cell->values[NYTP_INCL] = round(totals[name]);
+	}
+	r = totals ? r : -ENOMEM;
+	free(totals);
+	return r;
+}
+
+int nytp_build_edge_tree(struct nytp_building *b)
+{
+	struct nytp_cell *last = NULL;
+	for (size_t i = 0; i < b->n_flows; i++) {
+		const struct nytp_flow *flow = &b->flows[i];
+		if (flow->caller != NYTP_NONE && add_flow(b, flow, &last) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < b->n_cells; i++)
+		for (size_t k = 0; k < NYTP_CALLS; k++)
+			b->cells[i].values[k] = round(b->cells[i].values[k]);
+	return add_totals(b);
+}

@@ -1,0 +1,25 @@
+/* Bounds of this format; see also profmount/limits.h. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_LIMITS_H
+#define PROFMOUNT_FORMATS_NYTPROF_LIMITS_H
+
+#include <stddef.h>
+
+/*
+ * Rows of all tables and contexts of all processes together, some 80 bytes each. A program with
+ * 20 000 evals has 200 000; a compressed file of a few MB could claim more than any memory holds.
+ */
+#define NYTP_LIMIT_ROWS ((size_t)1 << 24)
+
+/* Names of subs and files, attributes: bytes in all. */
+#define NYTP_LIMIT_NAMES ((size_t)512 << 20)
+
+/* Saved source text with its index of lines: bytes in all. */
+#define NYTP_LIMIT_SOURCE ((size_t)1 << 30)
+
+/* Processes and files of one source. */
+#define NYTP_LIMIT_PROCESSES 65536
+
+/* Evals within evals, as directories of source/. */
+#define NYTP_LIMIT_EVALS 16
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * Costs by source line. Lines of files with one name are one line (evals, modules that were loaded
+ * twice). The function of a line is the innermost sub whose lines hold it.
+ */
+#include "formats/nytprof/building.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+struct spot {
+	uint32_t file, line;
+	double incl, excl, count;
+};
+
+/* The lines of a sub. */
+struct extent {
+	uint32_t file, first, last;
+	uint32_t function;
+};
+
+struct spots {
+	struct spot *items;
+	size_t n, room;
+};
+
+static int spot_add(struct nytp_building *b, const struct nytp_file *f, uint32_t fid,
+	struct spot spot, struct spots *spots)
+{
+	spot.file = nytp_file_text(b, f, fid);
+	if (spot.file == PM_NONE ||
+		pm_list_room(&spots->items, spots->n, &spots->room, sizeof(*spots->items)) < 0)
+		return -ENOMEM;
+	spots->items[spots->n++] = spot;
+	return 0;
+}
+
+static int collect(struct nytp_building *b, const struct nytp_file *f, struct spots *spots)
+{
+	double ns = f->ns_per_tick;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < f->levels[NYTP_LINES].n; i++) {
+		const struct nytp_line *line = &f->levels[NYTP_LINES].items[i];
+		struct spot spot = {.line = line->line,
+			.incl = NAN,
+			.excl = (double)line->ticks * ns,
+			.count = (double)line->count};
+		r = spot_add(b, f, line->fid, spot, spots);
+	}
+	for (size_t i = 0; r == 0 && i < f->py.n_samples; i++) {
+		const struct nytp_py_sample *sample = &f->py.samples[i];
+		struct spot spot = {.line = sample->line,
+			.incl = (double)sample->incl * ns,
+			.excl = (double)sample->excl * ns,
+			.count = sample->calls};
+		r = spot_add(b, f, sample->fid, spot, spots);
+	}
+	/* Events are the same time again, statement by statement. */
+	for (size_t i = 0; r == 0 && f->py.n_samples == 0 && i < f->py.n_events; i++) {
+		const struct nytp_py_event *event = &f->py.events[i];
+		struct spot spot = {.line = event->line,
+			.incl = NAN,
+			.excl = (double)event->ticks * ns,
+			.count = 1};
+		r = spot_add(b, f, event->fid, spot, spots);
+	}
+	return r;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static void unite(struct spots *spots)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < spots->n; i++) {
+		struct spot *last = &spots->items[n - (n > 0)], *spot = &spots->items[i];
+		if (n == 0 || by_place(last, spot) != 0) {
+			spots->items[n++] = *spot;
+			continue;
+		}
+		last->incl += spot->incl;
+		last->excl += spot->excl;
+		last->count += spot->count;
+	}
+	spots->n = n;
+}
+
+/* ---- which sub is a line in ---- */
+
+static int by_extent(const void *a, const void *b)
+{
+	const struct extent *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->last != y->last)
+		return x->last > y->last ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* File-level code of the script: stored as line 1 alone. */
+static bool is_runtime(const struct nytp_building *b, uint32_t name)
+{
+	return pm_bytes_equal(nytp_name(b->n, name), pm_bytes_of("main::RUNTIME"));
+}
+
+static int collect_extents(struct nytp_building *b, struct extent **ret, size_t *ret_n)
+{
+	size_t n = 0;
+	struct extent *extents = calloc((size_t)b->n->names.n + 1, sizeof(*extents));
+	if (!extents)
+		return -ENOMEM;
+	*ret = extents;
+	for (uint32_t name = 0; name < b->n->names.n; name++) {
+		const struct nytp_home *home = &b->homes[name];
+		if (b->function[name] == NYTP_NONE || !home->sub || home->sub->last == 0)
+			continue;
+		uint32_t file = nytp_file_text(b, home->file, home->sub->fid);
+		if (file == PM_NONE)
+			return -ENOMEM;
+		extents[n++] = (struct extent){.file = file,
+			.first = home->sub->first,
+			.last = is_runtime(b, name) ? UINT32_MAX : home->sub->last,
+			.function = b->function[name]};
+	}
+	qsort(extents, n, sizeof(*extents), by_extent);
+	*ret_n = n;
+	return 0;
+}
+
+/* Extents in order of their beginning; those that hold the current line are on a stack. */
+struct sweep {
+	const struct extent *extents;
+	size_t n, next;
+	const struct extent **open;
+	size_t n_open;
+};
+
+static uint32_t function_at(struct sweep *s, uint32_t file, uint32_t line)
+{
+	for (; s->next < s->n; s->next++) {
+		const struct extent *e = &s->extents[s->next];
+		if (e->file > file || (e->file == file && e->first > line))
+			break;
+		if (e->file == file)
+			s->open[s->n_open++] = e;
+	}
+	while (s->n_open &&
+		(s->open[s->n_open - 1]->file != file || s->open[s->n_open - 1]->last < line))
+		s->n_open--;
+	return s->n_open ? s->open[s->n_open - 1]->function : PM_NONE;
+}
+
+/* ---- the lines ---- */
+
+static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *sweep)
+{
+	m->lines = calloc(spots->n + 1, sizeof(*m->lines));
+	m->line_values = calloc((spots->n + 1) * NYTP_N_METRICS, sizeof(*m->line_values));
+	if (!m->lines || !m->line_values)
+		return -ENOMEM;
+	for (size_t i = 0; i < spots->n; i++) {
+		const struct spot *spot = &spots->items[i];
+		double *values = &m->line_values[i * NYTP_N_METRICS];
+		m->lines[i] = (struct pm_line){
+			spot->file, spot->line, function_at(sweep, spot->file, spot->line)};
+		values[NYTP_INCL] = spot->incl;
+		values[NYTP_EXCL] = spot->excl;
+		values[NYTP_CALLS] = NAN;
+		values[NYTP_STATEMENTS] = spot->count;
+	}
+	m->line_list = (struct pm_lines){spots->n, m->lines, m->line_values};
+	return 0;
+}
+
+int nytp_build_lines(struct nytp_building *b)
+{
+	struct spots spots = {.items = NULL};
+	struct extent *extents = NULL;
+	struct sweep sweep = {.extents = NULL};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < b->n->n_files; i++)
+		r = collect(b, &b->n->files[i], &spots);
+	if (r == 0)
+		r = collect_extents(b, &extents, &sweep.n);
+	if (r == 0) {
+		if (spots.n)
+			qsort(spots.items, spots.n, sizeof(*spots.items), by_place);
+		unite(&spots);
+		sweep.extents = extents;
+		sweep.open = malloc((sweep.n + 1) * sizeof(*sweep.open));
+		r = sweep.open ? fill(b->m, &spots, &sweep) : -ENOMEM;
+	}
+	free(sweep.open);
+	free(extents);
+	free(spots.items);
+	return r;
+}

@@ -1,0 +1,127 @@
+/*
+ * Names, and the end of the native structs. Names are kept once for all files of a source, so that
+ * processes are compared by number.
+ */
+#include "formats/nytprof/native.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/text.h"
+#include "formats/common/utf8.h"
+#include "formats/nytprof/limits.h"
+
+void nytp_latin1(struct pm_text *out, struct pm_bytes latin1)
+{
+	for (size_t i = 0; i < latin1.len; i++) {
+		uint8_t c = latin1.p[i];
+		if (c >= 0x80)
+			pm_text_char(out, (char)(0xc0 | c >> 6));
+		pm_text_char(out, c < 0x80 ? (char)c : (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+static uint32_t latin1_add(struct nytp *n, struct pm_bytes latin1)
+{
+	struct pm_text text = {.p = NULL};
+	nytp_latin1(&text, latin1);
+	uint32_t name = text.failed ? NYTP_NONE : pm_strtab_add(&n->names, pm_text_view(&text));
+	pm_text_done(&text);
+	return name;
+}
+
+uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text)
+{
+	uint32_t known = pm_strtab_find(&n->names, text);
+	if (known != NYTP_NONE)
+		return known;
+	if (n->names.n >= NYTP_LIMIT_ROWS || n->arena.total > NYTP_LIMIT_NAMES)
+		return NYTP_NONE;
+	return pm_utf8_valid(text) ? pm_strtab_add(&n->names, text) : latin1_add(n, text);
+}
+
+struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid)
+{
+	const uint32_t *i = pm_map_find(&f->by_fid, fid);
+	return i ? nytp_name(n, f->fids[*i].name) : pm_bytes_of("");
+}
+
+struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_attributes; i++) {
+		const struct nytp_attribute *a = &f->attributes[i];
+		if (!a->option && pm_bytes_equal(nytp_name(n, a->name), pm_bytes_of(name)))
+			return nytp_name(n, a->value);
+	}
+	return pm_bytes_of("");
+}
+
+double nytp_number(struct pm_bytes text)
+{
+	char copy[64];
+	char *end;
+	if (text.len == 0 || text.len >= sizeof(copy))
+		return NAN;
+	memcpy(copy, text.p, text.len);
+	copy[text.len] = 0;
+	double value = strtod(copy, &end);
+	return end == copy || (*end && *end != '\r') ? NAN : value;
+}
+
+void nytp_progress(const struct nytp *n, uint64_t done)
+{
+	const struct pm_open_options *o = n->options;
+	if (o && o->progress)
+		o->progress(o->context, n->bytes_done + done, n->bytes_all);
+}
+
+void nytp_init(struct nytp *n, const struct pm_open_options *options)
+{
+	*n = (struct nytp){.options = options, .damage = PM_DAMAGE_LIST_INIT};
+	n->names.arena = &n->arena;
+}
+
+static void py_done(struct nytp_py *py)
+{
+	free(py->subs);
+	free(py->samples);
+	free(py->events);
+	free(py->edges);
+	free(py->chunks);
+	pm_map_done(&py->by_sid);
+}
+
+void nytp_file_done(struct nytp_file *f)
+{
+	free(f->attributes);
+	free(f->processes);
+	free(f->fids);
+	free(f->subs);
+	free(f->sites);
+	free(f->edges);
+	free(f->texts);
+	for (size_t i = 0; i < f->n_threads; i++)
+		nytp_calls_done(&f->threads[i].calls);
+	free(f->threads);
+	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
+		pm_map_done(&f->levels[i].by_place);
+		free(f->levels[i].items);
+	}
+	struct pm_map *maps[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_place,
+		&f->by_site, &f->by_edge, &f->by_pid};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		pm_map_done(maps[i]);
+	pm_text_done(&f->text);
+	py_done(&f->py);
+	*f = (struct nytp_file){.name = NULL};
+}
+
+void nytp_done(struct nytp *n)
+{
+	for (size_t i = 0; i < n->n_files; i++)
+		nytp_file_done(&n->files[i]);
+	free(n->files);
+	pm_strtab_done(&n->names);
+	pm_arena_done(&n->arena);
+	pm_damage_done(&n->damage);
+}

@@ -1,0 +1,199 @@
+/*
+ * A source in NYTProf's own terms: what the reader makes of its files, and what tables.c and
+ * model.c present. Filled while opening, const from then on.
+ */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
+#define PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
+
+#include "formats/common/damage.h"
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/nytprof/calls.h"
+#include "profmount/format.h"
+
+/* Names are indexes into nytp.names. Texts are UTF-8: what was not is taken as Latin-1. */
+
+struct nytp_attribute {
+	bool option;
+	uint32_t name, value;
+};
+
+struct nytp_process {
+	uint32_t pid, ppid;
+	double start, end; /* epoch seconds; NaN = not known */
+};
+
+/* A `@` record: a file, or the text of an eval. */
+struct nytp_fid {
+	uint32_t fid, eval_fid, eval_line, flags, size, mtime, name;
+};
+
+/* Sums over call records. Times as stored: seconds. */
+struct nytp_sums {
+	uint64_t count;
+	double incl, excl, reci;
+	uint32_t depth; /* of recursion, the greatest */
+};
+
+struct nytp_sub {
+	uint32_t name, fid, first, last;
+	bool located; /* there is a SUB_INFO: fid, first, last are known */
+	struct nytp_sums sums;
+};
+
+/* All calls of a sub from one place. */
+struct nytp_site {
+	uint32_t sub, fid, line;
+	uint32_t first_edge, n_edges; /* its callers; set when the file has been read */
+	struct nytp_sums sums;
+};
+
+/* Those of them that one caller made. */
+struct nytp_edge {
+	uint32_t site, caller;
+	struct nytp_sums sums;
+};
+
+struct nytp_line {
+	uint32_t fid, line;
+	int64_t count, ticks;
+};
+
+/* Statement times by line, and with blocks=1 by block and by sub. */
+enum nytp_level_kind { NYTP_LINES, NYTP_BLOCKS, NYTP_SUBBLOCKS, NYTP_N_LEVELS };
+
+struct nytp_lines {
+	struct pm_map by_place;
+	struct nytp_line *items;
+	size_t n, room;
+};
+
+/* A line of saved source text. */
+struct nytp_text_line {
+	uint32_t fid, line;
+	uint64_t off; /* in nytp_file.text */
+	uint32_t len;
+};
+
+/* What one process did, as far as the stream tells processes apart. */
+struct nytp_thread {
+	uint32_t pid;
+	int64_t statements;
+	struct nytp_calls calls;
+};
+
+/* ---- Pynytprof's chunks ---- */
+
+struct nytp_py_sub {
+	uint32_t sid, flags, name;
+};
+
+struct nytp_py_sample {
+	uint32_t fid, line, calls;
+	uint64_t incl, excl; /* ticks */
+};
+
+struct nytp_py_event {
+	uint32_t fid, line;
+	uint64_t ticks;
+};
+
+struct nytp_py_edge {
+	uint32_t caller, callee, calls;
+	uint64_t ticks, sub_ticks;
+};
+
+struct nytp_py_chunk {
+	uint64_t offset, bytes;
+	char tag[2];
+	const char *status; /* static */
+};
+
+struct nytp_py {
+	struct nytp_py_sub *subs;
+	struct nytp_py_sample *samples;
+	struct nytp_py_event *events;
+	struct nytp_py_edge *edges;
+	struct nytp_py_chunk *chunks;
+	size_t n_subs, n_samples, n_events, n_edges, n_chunks;
+	size_t subs_room, samples_room, events_room, edges_room, chunks_room;
+	struct pm_map by_sid; /* names of subs, `sub N` for those without one */
+	bool placed; /* D holds places of subs, so C holds call places instead of callers */
+};
+
+/* ---- files and the source ---- */
+
+enum nytp_layout {
+	NYTP_LAYOUT_4,
+	NYTP_LAYOUT_5,
+	NYTP_LAYOUT_CHUNKS, /* Pynytprof: tagged chunks */
+	NYTP_LAYOUT_TOKENS, /* Pynytprof: the records of version 5 after a raw P */
+};
+
+struct nytp_file {
+	const char *name; /* relative to the source */
+	enum nytp_layout layout;
+	double ns_per_tick;
+	struct nytp_attribute *attributes;
+	struct nytp_process *processes;
+	struct nytp_fid *fids;
+	struct nytp_sub *subs;
+	struct nytp_site *sites;
+	struct nytp_edge *edges;
+	struct nytp_thread *threads;
+	struct nytp_text_line *texts;
+	size_t n_attributes, n_processes, n_fids, n_subs, n_sites, n_edges, n_threads, n_texts;
+	size_t attributes_room, processes_room, fids_room, subs_room, sites_room, edges_room,
+		threads_room, texts_room;
+	struct nytp_lines levels[NYTP_N_LEVELS];
+	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
+	uint32_t n_places;
+	struct pm_text text; /* saved source, line after line as stored */
+	struct nytp_py py;
+};
+
+struct nytp {
+	struct pm_arena arena;
+	struct pm_strtab names;
+	struct nytp_file *files;
+	size_t n_files;
+	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
+	size_t source_bytes; /* of saved source, its index included */
+	struct pm_damage_list damage;
+	const struct pm_open_options *options; /* while opening */
+	uint64_t bytes_done, bytes_all;        /* for its progress */
+};
+
+static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
+{
+	return n->names.items[name];
+}
+
+/* The index of a text of the source as UTF-8; NYTP_NONE without memory or beyond the limit. */
+uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text);
+
+/*
+ * Latin-1 as UTF-8. Perl writes names that fit into Latin-1 as such, others as UTF-8, under the
+ * same tag: what is not valid UTF-8 is Latin-1.
+ */
+void nytp_latin1(struct pm_text *out, struct pm_bytes latin1);
+
+/* The file's name by its number; the empty text where no record defines it. */
+struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
+
+/* The value of an attribute (not an option), or an empty slice. */
+struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, const char *name);
+
+/* A number written in text, or NaN. */
+double nytp_number(struct pm_bytes text);
+
+/* Reports progress: `done` bytes of the file that is being read. */
+void nytp_progress(const struct nytp *n, uint64_t done);
+
+/* An empty source. */
+void nytp_init(struct nytp *n, const struct pm_open_options *options);
+
+void nytp_file_done(struct nytp_file *f);
+void nytp_done(struct nytp *n);
+
+#endif

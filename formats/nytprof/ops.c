@@ -1,0 +1,295 @@
+/*
+ * The operations of an opened source. Native tables are there from the beginning; the model and the
+ * list of sources are made on first need.
+ */
+#include "formats/nytprof/opened.h"
+
+#include <math.h>
+
+static struct nytp_opened *opened_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+/* ---- built on first need ---- */
+
+static int build_model(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_model_build(&o->model, &o->native, &o->threads, err);
+	if (r < 0)
+		nytp_model_done(&o->model);
+	return r;
+}
+
+static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_error *err)
+{
+	struct nytp_opened *o = opened_of(p);
+	*ret = &o->model;
+	return pm_lazy_get(&o->model_once, build_model, o, err);
+}
+
+static int build_sources(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	if (nytp_sources_build(&o->sources, &o->native) == 0)
+		return 0;
+	nytp_sources_done(&o->sources);
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of sources");
+}
+
+static int build_damage(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	(void)err;
+	o->damages = pm_damage_rows(&o->native.damage);
+	return 0;
+}
+
+/* ---- operations ---- */
+
+static int op_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	*ret = m->tree;
+	return r;
+}
+
+static int op_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	*ret = &nytp_metrics;
+	return 0;
+}
+
+static int op_threads(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &opened_of(p)->threads.list;
+	return 0;
+}
+
+/*
+ * What a thread cost outside of all contexts, as context 0: its statements, and in a tree of edges
+ * its time in subs. Returns how many values there are.
+ */
+static size_t thread_own(
+	const struct nytp_opened *o, uint32_t thread, struct pm_value ret[static 2])
+{
+	size_t n = 0;
+	double total = o->model.thread_totals[thread];
+	if (!isnan(total))
+		ret[n++] = (struct pm_value){.metric = NYTP_INCL, .thread = thread, .f = total};
+	ret[n++] = (struct pm_value){.metric = NYTP_STATEMENTS,
+		.thread = thread,
+		.f = (double)o->threads.statements[thread]};
+	return n;
+}
+
+static uint64_t stored_values(const struct pm_costs *c, uint32_t thread)
+{
+	return c->thread_start[thread + 1] - c->thread_start[thread];
+}
+
+static int64_t op_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct pm_value own[2];
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	if (r < 0)
+		return r;
+	size_t n_own = thread_own(opened_of(p), thread, own), n = 0;
+	for (; n < room && first < n_own; first++)
+		ret[n++] = own[first];
+	return (int64_t)n + pm_costs_of_thread(&m->costs, thread, first - n_own, ret + n, room - n);
+}
+
+static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
+	struct pm_thread_counts *ret, struct pm_error *err)
+{
+	struct pm_value own[2], values[64];
+	struct nytp_model *m;
+	uint64_t last = 0, at = 0;
+	int64_t n;
+	int r = model(p, &m, err);
+	if (r < 0)
+		return r;
+	ret->contexts = 0;
+	ret->values = thread_own(opened_of(p), thread, own) + stored_values(&m->costs, thread);
+	while ((n = pm_costs_of_thread(&m->costs, thread, at, values, 64)) > 0) {
+		for (int64_t i = 0; i < n; i++) {
+			ret->contexts += values[i].context != last;
+			last = values[i].context;
+		}
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	struct nytp_model *m;
+	size_t n = 0;
+	int r = model(p, &m, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < NYTP_N_METRICS && n < room; i++) {
+		double value = m->run[(size_t)context * NYTP_N_METRICS + i];
+		if (!isnan(value))
+			ret[n++] = (struct pm_value){.context = pm_tree_number(m->tree, context),
+				.metric = i,
+				.thread = PM_NONE,
+				.f = value};
+	}
+	return (int64_t)n;
+}
+
+static int64_t op_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	if (r < 0)
+		return r;
+	uint32_t context = pm_tree_find(m->tree, number);
+	return context == PM_NONE ? 0 : pm_costs_of_context(&m->costs, context, first, ret, room);
+}
+
+static int op_edges(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	*ret = &m->edge_list;
+	return r;
+}
+
+static int op_lines(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	*ret = &m->line_list;
+	return r;
+}
+
+static int op_function_costs(const struct pm_profile *p, const double **ret, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	*ret = m->functions;
+	return r;
+}
+
+uint64_t nytp_ns_of(double seconds)
+{
+	return (uint64_t)round(seconds * 1e6) * 1000;
+}
+
+/* From the first start to the last end of a process. */
+static int op_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct nytp_facts *facts = &opened_of(p)->facts;
+	(void)err;
+	*ret_origin_ns = *ret_duration_ns = PM_NO_TIME;
+	if (isnan(facts->start))
+		return 0;
+	*ret_origin_ns = nytp_ns_of(facts->start);
+	if (facts->end >= facts->start)
+		*ret_duration_ns = nytp_ns_of(facts->end - facts->start);
+	return 0;
+}
+
+/* The tables of one file stand at the root, those of several in their processes' directories. */
+static int op_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct nytp_opened *o = opened_of(p);
+	(void)err;
+	bool alone = o->native.n_files == 1;
+	*ret = alone ? o->docs[0].docs : &o->processes;
+	*ret_n = alone ? o->docs[0].n : 1;
+	return 0;
+}
+
+static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
+	struct pm_named_doc *ret, struct pm_error *err)
+{
+	const struct nytp_opened *o = opened_of(p);
+	const struct nytp_docs *docs = &o->docs[o->threads.files[thread] - o->native.files];
+	(void)err;
+	if (o->native.n_files == 1 || k >= docs->n)
+		return 0;
+	*ret = docs->docs[k];
+	return 1;
+}
+
+static int op_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	struct nytp_opened *o = opened_of(p);
+	int r = pm_lazy_get(&o->sources_once, build_sources, o, err);
+	*ret = o->sources.list;
+	*ret_n = o->sources.n;
+	return r;
+}
+
+static int op_facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	const struct nytp_facts *facts = &opened_of(p)->facts;
+	(void)err;
+	*ret = facts->list;
+	*ret_n = facts->n;
+	return 0;
+}
+
+static int op_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	struct nytp_opened *o = opened_of(p);
+	*ret = &o->damages;
+	return pm_lazy_get(&o->damage_once, build_damage, o, err);
+}
+
+const struct pm_profile_ops nytp_ops = {
+	.tree = op_tree,
+	.metrics = op_metrics,
+	.threads = op_threads,
+	.thread_counts = op_thread_counts,
+	.run_costs = op_run_costs,
+	.thread_costs = op_thread_costs,
+	.context_costs = op_context_costs,
+	.span = op_span,
+	.edges = op_edges,
+	.lines = op_lines,
+	.function_costs = op_function_costs,
+	.documents = op_documents,
+	.thread_document = op_thread_document,
+	.sources = op_sources,
+	.facts = op_facts,
+	.damage = op_damage,
+};
+
+const struct pm_profile_ops nytp_ops_without_edges = {
+	.tree = op_tree,
+	.metrics = op_metrics,
+	.threads = op_threads,
+	.thread_counts = op_thread_counts,
+	.run_costs = op_run_costs,
+	.thread_costs = op_thread_costs,
+	.context_costs = op_context_costs,
+	.span = op_span,
+	.lines = op_lines,
+	.function_costs = op_function_costs,
+	.documents = op_documents,
+	.thread_document = op_thread_document,
+	.sources = op_sources,
+	.facts = op_facts,
+	.damage = op_damage,
+};

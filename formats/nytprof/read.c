@@ -1,0 +1,236 @@
+/*
+ * One file, from its first byte to its last readable one. Decides what is an error (nothing to
+ * present) and what is damage (present the rest, say what is missing).
+ */
+#include "formats/nytprof/read.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "formats/common/cursor.h"
+#include "formats/nytprof/aggregate.h"
+#include "formats/nytprof/chunks.h"
+#include "formats/nytprof/dialect.h"
+#include "formats/nytprof/stream.h"
+
+#define DEFAULT_TICKS_PER_SEC 10000000.0
+#define NS_PER_SEC            1e9
+
+enum { PROGRESS_RECORDS = 1 << 16, NV_SIZE = 8 };
+
+/* ---- versions ---- */
+
+bool nytp_head_matches(struct pm_bytes head)
+{
+	return head.len >= 8 &&
+		(memcmp(head.p, "NYTProf ", 8) == 0 || memcmp(head.p, "NYTPROF6", 8) == 0 ||
+			memcmp(head.p, "NYTPROF\0", 8) == 0);
+}
+
+static int check_version(
+	struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at, struct pm_error *err)
+{
+	unsigned major;
+	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF6", 8) == 0)
+		return pm_error_set(err, -ENOTSUP, f->name, 0,
+			"a profile of version 6, which is another format; 4 and 5 can be read");
+	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF\0", 8) == 0)
+		return pm_error_set(err, -ENOTSUP, f->name, 0,
+			"a binary header of an early Pynytprof; text headers can be read");
+	if (!nytp_first_line(bytes, &major, ret_at))
+		return pm_error_set(err, -EINVAL, f->name, 0,
+			"the first line is not a whole header: NYTProf MAJOR MINOR");
+	if (major != 4 && major != 5)
+		return pm_error_set(err, -ENOTSUP, f->name, 0,
+			"a profile of version %u; 4 and 5 can be read", major);
+	f->layout = major == 4 ? NYTP_LAYOUT_4 : NYTP_LAYOUT_5;
+	return 0;
+}
+
+static int check_nv_size(const struct nytp_adding *a, struct pm_error *err)
+{
+	double size = nytp_number(nytp_attribute(a->n, a->f, "nv_size"));
+	if (isnan(size) || size == NV_SIZE)
+		return 0;
+	return pm_error_set(err, -ENOTSUP, a->f->name, PM_NO_OFFSET,
+		"written by a perl with numbers of nv_size %g (long double or quadmath); 8 can be read",
+		size);
+}
+
+/* ---- records ---- */
+
+/* Nothing says in which byte order doubles are; the first time of a process does. */
+static void settle_order(struct nytp_stream *s, struct nytp_record *p)
+{
+	uint64_t bits;
+	memcpy(&bits, &p->f[0], sizeof(bits));
+	double swapped = pm_f64_of_bits(__builtin_bswap64(bits));
+	if (nytp_time_is_sane(p->f[0]) || !nytp_time_is_sane(swapped))
+		return;
+	s->swap = !s->swap;
+	p->f[0] = swapped;
+}
+
+static int add_record(struct nytp_adding *a, struct nytp_stream *s, struct nytp_record *record,
+	struct pm_error *err)
+{
+	if (record->tag == NYTP_PID_START && a->f->n_processes == 0)
+		settle_order(s, record);
+	int r = nytp_add(a, record);
+	if (r == 0 && record->tag == NYTP_ATTRIBUTE)
+		r = check_nv_size(a, err);
+	return r;
+}
+
+static void report_break(const struct nytp_adding *a, int r, const struct nytp_stream *s,
+	const struct nytp_break *why)
+{
+	uint64_t done = s->in ? nytp_stream_done(s) : 0;
+	if (r == -EINVAL)
+		pm_damage_add(&a->n->damage, a->f->name, why->offset, why->bytes, "%s", why->what);
+	if (r == -ENOMEM)
+		pm_damage_add(&a->n->damage, a->f->name, done, s->file.len - done,
+			"no memory for more rows: what follows is not presented");
+}
+
+static int read_records(
+	struct nytp_adding *a, struct pm_bytes bytes, size_t at, struct pm_error *err)
+{
+	struct nytp_stream s;
+	struct nytp_record record;
+	struct nytp_break why;
+	uint64_t n = 0;
+	int r = nytp_stream_open(&s, bytes, at);
+	while (r >= 0 && (r = nytp_stream_next(&s, &record, &why)) > 0) {
+		r = add_record(a, &s, &record, err);
+		if (++n % PROGRESS_RECORDS == 0)
+			nytp_progress(a->n, nytp_stream_done(&s));
+	}
+	report_break(a, r, &s, &why);
+	nytp_stream_close(&s);
+	return r == -ENOTSUP ? r : 0;
+}
+
+/* ---- header lines of files whose body is something else ---- */
+
+static int read_header(
+	struct nytp_adding *a, struct pm_bytes bytes, size_t at, size_t end, struct pm_error *err)
+{
+	int r = 0;
+	while (r == 0 && at < end) {
+		uint8_t tag = bytes.p[at];
+		const uint8_t *feed = memchr(bytes.p + at, '\n', end - at);
+		size_t next = feed ? (size_t)(feed - bytes.p) + 1 : end;
+		struct pm_bytes line = {bytes.p + at + 1, next - at - (feed ? 2 : 1)};
+		if (tag == NYTP_ATTRIBUTE || tag == NYTP_OPTION)
+			r = nytp_add_attribute(a, tag == NYTP_OPTION, line);
+		at = next;
+	}
+	return r < 0 ? r : check_nv_size(a, err);
+}
+
+static int read_pynytprof(struct nytp_adding *a, struct pm_bytes bytes, size_t at,
+	const struct nytp_dialect *d, struct pm_error *err)
+{
+	bool chunks = d->body == NYTP_BODY_CHUNKS;
+	a->f->layout = chunks ? NYTP_LAYOUT_CHUNKS : NYTP_LAYOUT_TOKENS;
+	int r = read_header(a, bytes, at, d->body_at, err);
+	if (r == 0 && d->has_process)
+		r = nytp_add_process(a, d->pid, d->ppid, d->start);
+	if (r < 0)
+		return r;
+	return chunks ? nytp_chunks_read(a, bytes, d->rest_at)
+		      : read_records(a, bytes, d->rest_at, err);
+}
+
+/* ---- what is missing ---- */
+
+static uint64_t count_returns(const struct nytp_file *f)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < f->n_threads; i++)
+		n += f->threads[i].calls.returns;
+	return n;
+}
+
+static bool is_chunks(const struct nytp_file *f)
+{
+	return f->layout == NYTP_LAYOUT_CHUNKS;
+}
+
+/* Subs, callers and source text are written when a program ends, and only then. */
+static void report_unfinished(const struct nytp_adding *a)
+{
+	const struct nytp_file *f = a->f;
+	uint64_t returns = count_returns(f);
+	size_t open = 0, first = 0;
+	for (size_t i = f->n_processes; i-- > 0;)
+		if (isnan(f->processes[i].end)) {
+			open++;
+			first = i;
+		}
+	if (f->n_processes == 0 && !is_chunks(f))
+		pm_damage_add(&a->n->damage, f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"no process is recorded");
+	if (open == 0 || is_chunks(f))
+		return;
+	const char *lost = "nothing but the end of the stream is missing";
+	if (f->n_sites == 0)
+		lost = returns
+			? "the tables of subs, callers and source text are missing; functions and "
+			  "callers are rebuilt from the returns of subs"
+			: "the tables of subs, callers and source text are missing, and there are "
+			  "no returns of subs to rebuild them from";
+	pm_damage_add(&a->n->damage, f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+		"%zu of %zu processes did not finish (%u): %s", open, f->n_processes,
+		f->processes[first].pid, lost);
+}
+
+static void settle_ticks(const struct nytp_adding *a)
+{
+	double rate = nytp_number(nytp_attribute(a->n, a->f, "ticks_per_sec"));
+	if (!(rate > 0) || isinf(rate)) {
+		rate = DEFAULT_TICKS_PER_SEC;
+		pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"no usable ticks_per_sec: 10000000 is assumed, times of statements and contexts may be wrong");
+	}
+	a->f->ns_per_tick = NS_PER_SEC / rate;
+}
+
+static void report_limits(const struct nytp_adding *a)
+{
+	if (a->texts_dropped)
+		pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%llu lines of source text are beyond the limit and not kept",
+			(unsigned long long)a->texts_dropped);
+	for (size_t i = 0; i < a->f->n_threads; i++)
+		if (a->f->threads[i].calls.too_deep)
+			pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+				"process %u: calls deeper than a context tree may be stand at its deepest level",
+				a->f->threads[i].pid);
+}
+
+int nytp_file_read(struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, struct pm_error *err)
+{
+	struct nytp_adding a = {.n = n, .f = f};
+	struct nytp_dialect dialect;
+	size_t at;
+	int r = check_version(f, bytes, &at, err);
+	if (r == 0)
+		r = nytp_dialect_find(bytes, at, &dialect);
+	if (r == 0 && dialect.body == NYTP_BODY_UNKNOWN)
+		return pm_error_set(err, -EINVAL, f->name, dialect.body_at,
+			"what follows the header is neither NYTProf's records nor Pynytprof's chunks");
+	if (r == 0)
+		r = dialect.body == NYTP_BODY_RECORDS
+			? read_records(&a, bytes, at, err)
+			: read_pynytprof(&a, bytes, at, &dialect, err);
+	if (r == 0)
+		r = nytp_add_end(&a);
+	if (r < 0)
+		return pm_error_set(err, r, f->name, PM_NO_OFFSET, "no memory for its tables");
+	settle_ticks(&a);
+	report_unfinished(&a);
+	report_limits(&a);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * The tables of a file in the order in which they are presented: lines by place, callers by call
+ * place and name. What was needed to find rows is given back.
+ */
+#include "formats/nytprof/settle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int by_place(const void *a, const void *b)
+{
+	const struct nytp_line *x = a, *y = b;
+	uint64_t p = (uint64_t)x->fid << 32 | x->line, q = (uint64_t)y->fid << 32 | y->line;
+	return (p > q) - (p < q);
+}
+
+/* qsort has no context; each edge carries what it is sorted by. */
+struct edge_key {
+	uint32_t site;
+	struct pm_bytes caller;
+	struct nytp_edge edge;
+};
+
+static int by_site_and_caller(const void *a, const void *b)
+{
+	const struct edge_key *x = a, *y = b;
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return pm_bytes_compare(x->caller, y->caller);
+}
+
+/* Edges in the order of their sites, callers by name; each site knows its own. */
+static int sort_edges(const struct nytp *n, struct nytp_file *f)
+{
+	struct edge_key *keys = malloc((f->n_edges + 1) * sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n_edges; i++)
+		keys[i] = (struct edge_key){
+			f->edges[i].site, nytp_name(n, f->edges[i].caller), f->edges[i]};
+	qsort(keys, f->n_edges, sizeof(*keys), by_site_and_caller);
+	for (size_t i = 0; i < f->n_edges; i++) {
+		struct nytp_site *site = &f->sites[keys[i].site];
+		f->edges[i] = keys[i].edge;
+		if (site->n_edges++ == 0)
+			site->first_edge = (uint32_t)i;
+	}
+	free(keys);
+	return 0;
+}
+
+int nytp_file_settle(const struct nytp *n, struct nytp_file *f)
+{
+	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
+		struct nytp_lines *lines = &f->levels[i];
+		if (lines->n)
+			qsort(lines->items, lines->n, sizeof(*lines->items), by_place);
+		pm_map_done(&lines->by_place);
+	}
+	pm_map_done(&f->by_site);
+	pm_map_done(&f->by_edge);
+	pm_map_done(&f->by_place);
+	return sort_edges(n, f);
+}

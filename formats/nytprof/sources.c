@@ -1,0 +1,326 @@
+/*
+ * Saved lines → texts, and a path for each: as the program named the file, made legal; an eval
+ * under its parent, `lib/X.pm.evals/(eval 5) line 8`. Equal texts of one path (each process of a
+ * forked run saves all of them) are shown once.
+ */
+#include "formats/nytprof/sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/utf8.h"
+#include "formats/nytprof/limits.h"
+#include "profmount/limits.h"
+
+/* The saved text of one fid: a range of its file's order. */
+struct nytp_text {
+	const struct nytp_file *f;
+	const uint32_t *lines;
+	size_t n;
+};
+
+enum use { USE_FILE = 1, USE_FOLDER };
+
+struct naming {
+	const struct nytp *n;
+	struct nytp_sources *s;
+	struct pm_strtab paths; /* taken */
+	struct pm_map uses;     /* path → how */
+	struct pm_map items;    /* path as wanted → the first text that has it */
+	struct pm_map next;     /* path as wanted → N of its next `~N` */
+	struct pm_text path;
+};
+
+/* ---- texts ---- */
+
+static struct pm_bytes line_text(const struct nytp_text *t, size_t i)
+{
+	const struct nytp_text_line *line = &t->f->texts[t->lines[i]];
+	return (struct pm_bytes){(const uint8_t *)t->f->text.p + line->off, line->len};
+}
+
+/* Of a line that was saved twice the last one counts. */
+static bool is_last(const struct nytp_text *t, size_t i)
+{
+	return i + 1 == t->n || t->f->texts[t->lines[i]].line != t->f->texts[t->lines[i + 1]].line;
+}
+
+static bool same_text(const struct nytp_text *a, const struct nytp_text *b)
+{
+	bool same = a->n == b->n;
+	for (size_t i = 0; same && i < a->n; i++)
+		same = is_last(a, i) == is_last(b, i) &&
+			pm_bytes_equal(line_text(a, i), line_text(b, i));
+	return same;
+}
+
+static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct nytp_sources *s = doc->text.self;
+	const struct nytp_text *t = &s->texts[doc->text.a];
+	(void)err;
+	for (size_t i = 0; i < t->n; i++)
+		if (is_last(t, i))
+			pm_text_bytes(out, line_text(t, i));
+	return pm_text_status(out);
+}
+
+/* ---- legal names ---- */
+
+/* One component of a path: as in every other directory of a mount. */
+static void add_legal(struct pm_text *out, struct pm_bytes name)
+{
+	size_t begin = out->len;
+	if (name.len == 0)
+		pm_text_str(out, "(unknown)");
+	else if (name.p[0] == '.' || name.p[0] == '-')
+		pm_text_char(out, '_');
+	for (size_t at = 0, n; at < name.len; at += n) {
+		n = pm_utf8_next(name, at);
+		if (n == 1 && name.p[at] == '/')
+			pm_text_str(out, "\u2215");
+		else if (n == 0 || (n == 1 && (name.p[at] < 0x20 || name.p[at] == 0x7f)))
+			pm_text_str(out, "\ufffd");
+		else
+			pm_text_add(out, name.p + at, n);
+		n += n == 0;
+	}
+	if (out->failed || out->len - begin <= PM_LIMIT_NAME)
+		return;
+	size_t end = begin + PM_LIMIT_NAME - 9;
+	while (((uint8_t)out->p[end] & 0xc0) == 0x80)
+		end--;
+	out->len = end;
+	pm_text_char(out, '~');
+	pm_text_hex(out, (uint32_t)pm_hash_bytes(name), 8);
+}
+
+static void add_path(struct pm_text *out, struct pm_bytes name)
+{
+	size_t begin = out->len;
+	for (size_t at = 0; at < name.len;) {
+		const uint8_t *slash = memchr(name.p + at, '/', name.len - at);
+		size_t end = slash ? (size_t)(slash - name.p) : name.len;
+		struct pm_bytes part = {name.p + at, end - at};
+		at = end + 1;
+		if (part.len == 0 || (part.len == 1 && part.p[0] == '.'))
+			continue;
+		if (out->len > begin)
+			pm_text_char(out, '/');
+		add_legal(out, part);
+	}
+	if (out->len == begin)
+		add_legal(out, (struct pm_bytes){NULL, 0});
+}
+
+/* `(eval 5) line 8` for `(eval 5)[lib/X.pm:8]`: the rest says what the folder says. */
+static void add_eval(struct pm_text *out, struct pm_bytes name, uint32_t line)
+{
+	const uint8_t *bracket = name.len ? memchr(name.p, '[', name.len) : NULL;
+	struct pm_text label = {.p = NULL};
+	pm_text_add(&label, name.p, bracket ? (size_t)(bracket - name.p) : name.len);
+	pm_text_printf(&label, " line %u", line);
+	add_legal(out, pm_text_view(&label));
+	out->failed |= label.failed;
+	pm_text_done(&label);
+}
+
+/* The fid, its parent, … as far as they are evals; `*ret_n` of them. */
+static void find_parents(const struct nytp_file *f, uint32_t fid,
+	const struct nytp_fid *chain[static NYTP_LIMIT_EVALS], size_t *ret_n)
+{
+	size_t n = 0;
+	const uint32_t *i = pm_map_find(&f->by_fid, fid);
+	while (i && n < NYTP_LIMIT_EVALS) {
+		const struct nytp_fid *row = &f->fids[*i];
+		chain[n++] = row;
+		i = row->eval_fid ? pm_map_find(&f->by_fid, row->eval_fid) : NULL;
+	}
+	*ret_n = n;
+}
+
+static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid)
+{
+	const struct nytp_fid *chain[NYTP_LIMIT_EVALS];
+	size_t n;
+	find_parents(f, fid, chain, &n);
+	if (n == 0) {
+		pm_text_printf(&g->path, "fid %u", fid);
+		return;
+	}
+	struct pm_bytes top = nytp_name(g->n, chain[n - 1]->name);
+	if (top.len && top.p[0] == '(') /* an eval whose parent is not known */
+		add_legal(&g->path, top);
+	else
+		add_path(&g->path, top);
+	while (--n > 0) {
+		pm_text_str(&g->path, ".evals/");
+		add_eval(&g->path, nytp_name(g->n, chain[n - 1]->name), chain[n - 1]->eval_line);
+	}
+}
+
+/* ---- unique names ---- */
+
+/* How the first `len` bytes of the path are used already; 0 = not. */
+static uint32_t use_of(const struct naming *g, struct pm_bytes path)
+{
+	uint32_t i = pm_strtab_find(&g->paths, path);
+	const uint32_t *use = i == NYTP_NONE ? NULL : pm_map_find(&g->uses, i);
+	return use ? *use : 0;
+}
+
+static int take(struct naming *g, struct pm_bytes path, enum use use)
+{
+	bool fresh;
+	uint32_t i = pm_strtab_add(&g->paths, path);
+	return i != NYTP_NONE && pm_map_put(&g->uses, i, use, &fresh) ? 0 : -ENOMEM;
+}
+
+/* The path with `~N` where its name, or the name of its annotated twin, is taken. */
+static int number_path(struct naming *g)
+{
+	static const char twin[] = ".annotated.txt";
+	bool fresh;
+	size_t len = g->path.len;
+	uint32_t wanted = pm_strtab_add(&g->paths, pm_text_view(&g->path));
+	uint32_t *next = wanted == NYTP_NONE ? NULL : pm_map_put(&g->next, wanted, 2, &fresh);
+	for (;;) {
+		size_t end = g->path.len;
+		pm_text_str(&g->path, twin);
+		if (!next || g->path.failed)
+			return -ENOMEM;
+		struct pm_bytes both = pm_text_view(&g->path), alone = {both.p, end};
+		if (!use_of(g, alone) && !use_of(g, both)) {
+			int r = take(g, both, USE_FILE);
+			g->path.len = end;
+			return r < 0 ? r : take(g, alone, USE_FILE);
+		}
+		g->path.len = len;
+		pm_text_printf(&g->path, "~%u", (*next)++);
+	}
+}
+
+/* Folders of the path that are files already get `~` too, then the path is taken. */
+static int settle_path(struct naming *g)
+{
+	for (size_t at = 0; at < g->path.len; at++) {
+		if (g->path.p[at] != '/')
+			continue;
+		while (use_of(g, (struct pm_bytes){(uint8_t *)g->path.p, at}) == USE_FILE) {
+			if (!pm_text_reserve(&g->path, 1))
+				return -ENOMEM;
+			memmove(g->path.p + at + 1, g->path.p + at, g->path.len - at);
+			g->path.p[at++] = '~';
+			g->path.len++;
+		}
+		if (take(g, (struct pm_bytes){(uint8_t *)g->path.p, at}, USE_FOLDER) < 0)
+			return -ENOMEM;
+	}
+	return number_path(g);
+}
+
+/* ---- the list ---- */
+
+static int add_text(struct naming *g, struct nytp_text text, uint32_t fid)
+{
+	bool fresh;
+	struct nytp_sources *s = g->s;
+	pm_text_clear(&g->path);
+	add_wanted(g, text.f, fid);
+	uint32_t wanted = pm_strtab_add(&g->paths, pm_text_view(&g->path));
+	uint32_t *first =
+		wanted == NYTP_NONE ? NULL : pm_map_put(&g->items, wanted, (uint32_t)s->n, &fresh);
+	if (!first || g->path.failed)
+		return -ENOMEM;
+	if (!fresh && same_text(&s->texts[*first], &text))
+		return 0;
+	if (settle_path(g) < 0 || pm_list_room(&s->list, s->n, &s->room, sizeof(*s->list)) < 0 ||
+		pm_list_room(&s->texts, s->n, &s->texts_room, sizeof(*s->texts)) < 0)
+		return -ENOMEM;
+	struct pm_bytes path = pm_text_view(&g->path);
+	char *copy = pm_arena_printf(&s->arena, "%.*s", (int)path.len, path.p);
+	if (!copy)
+		return -ENOMEM;
+	s->texts[s->n] = text;
+	s->list[s->n] = (struct pm_source){.path = copy,
+		.file = nytp_fid_name(g->n, text.f, fid),
+		.doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = s, .a = s->n}}};
+	s->n++;
+	return 0;
+}
+
+struct line_key {
+	uint32_t fid, line, i;
+};
+
+static int by_line(const void *a, const void *b)
+{
+	const struct line_key *x = a, *y = b;
+	if (x->fid != y->fid)
+		return x->fid < y->fid ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+static uint32_t *order_new(const struct nytp_file *f)
+{
+	struct line_key *keys = malloc((f->n_texts + 1) * sizeof(*keys));
+	uint32_t *order = malloc((f->n_texts + 1) * sizeof(*order));
+	if (keys && order) {
+		for (uint32_t i = 0; i < f->n_texts; i++)
+			keys[i] = (struct line_key){f->texts[i].fid, f->texts[i].line, i};
+		qsort(keys, f->n_texts, sizeof(*keys), by_line);
+		for (size_t i = 0; i < f->n_texts; i++)
+			order[i] = keys[i].i;
+	} else {
+		free(order);
+		order = NULL;
+	}
+	free(keys);
+	return order;
+}
+
+static int add_file(struct naming *g, const struct nytp_file *f, const uint32_t *order)
+{
+	int r = 0;
+	for (size_t i = 0, end; r == 0 && i < f->n_texts; i = end) {
+		uint32_t fid = f->texts[order[i]].fid;
+		for (end = i; end < f->n_texts && f->texts[order[end]].fid == fid;)
+			end++;
+		r = add_text(g, (struct nytp_text){f, order + i, end - i}, fid);
+	}
+	return r;
+}
+
+int nytp_sources_build(struct nytp_sources *s, const struct nytp *n)
+{
+	struct naming g = {.n = n, .s = s, .paths = {.arena = &s->arena}};
+	int r = 0;
+	s->order = calloc(n->n_files + 1, sizeof(*s->order));
+	if (!s->order)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < n->n_files; i++) {
+		s->order[i] = order_new(&n->files[i]);
+		s->n_orders++;
+		r = s->order[i] ? add_file(&g, &n->files[i], s->order[i]) : -ENOMEM;
+	}
+	pm_strtab_done(&g.paths);
+	pm_map_done(&g.uses);
+	pm_map_done(&g.items);
+	pm_map_done(&g.next);
+	pm_text_done(&g.path);
+	return r;
+}
+
+void nytp_sources_done(struct nytp_sources *s)
+{
+	for (size_t i = 0; i < s->n_orders; i++)
+		free(s->order[i]);
+	free(s->order);
+	free(s->list);
+	free(s->texts);
+	pm_arena_done(&s->arena);
+	*s = (struct nytp_sources){.list = NULL};
+}

@@ -1,0 +1,20 @@
+/* source/: the text of files and evals that a profile carries. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_SOURCES_H
+#define PROFMOUNT_FORMATS_NYTPROF_SOURCES_H
+
+#include "formats/nytprof/native.h"
+
+struct nytp_sources {
+	struct pm_arena arena;
+	struct pm_source *list;
+	struct nytp_text *texts; /* by index in the list */
+	uint32_t **order;        /* by file of the source: its saved lines by fid and line */
+	size_t n, room, texts_room, n_orders;
+};
+
+/* -ENOMEM. Give back with nytp_sources_done, also after a failure. */
+int nytp_sources_build(struct nytp_sources *s, const struct nytp *n);
+
+void nytp_sources_done(struct nytp_sources *s);
+
+#endif

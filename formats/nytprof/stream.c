@@ -1,0 +1,162 @@
+/*
+ * The walk from record to record. A stream begins uncompressed; after a `z` record the rest is one
+ * zlib stream whose end is the end of the profile, whatever follows. The last bytes, fewer than a
+ * record may need, are copied and padded, so that the decoder needs no second, careful version.
+ */
+#include "formats/nytprof/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/common/cursor.h"
+#include "profmount/limits.h"
+
+bool nytp_first_line(struct pm_bytes file, unsigned *ret_major, size_t *ret_len)
+{
+	char line[64];
+	unsigned major, minor;
+	size_t n = file.len < sizeof(line) - 1 ? file.len : sizeof(line) - 1;
+	if (n)
+		memcpy(line, file.p, n);
+	line[n] = 0;
+	char *feed = memchr(line, '\n', n);
+	if (!feed || sscanf(line, "NYTProf %4u %4u", &major, &minor) != 2)
+		return false;
+	*ret_major = major;
+	*ret_len = (size_t)(feed - line) + 1;
+	return true;
+}
+
+/* What follows `at` in the file becomes the stream. */
+static int source_set(struct nytp_stream *s, enum pm_inflate_kind kind, uint64_t at)
+{
+	struct pm_bytes rest;
+	pm_inflate_free(s->in);
+	s->in = NULL;
+	pm_bytes_sub(s->file, at, s->file.len - at, &rest);
+	s->base = at;
+	s->at = s->limit = 0;
+	s->w = (struct pm_bytes){NULL, 0};
+	free(s->tail);
+	s->tail = NULL;
+	s->in = pm_inflate_new(kind, rest);
+	return s->in ? 0 : -ENOMEM;
+}
+
+int nytp_stream_open(struct nytp_stream *s, struct pm_bytes file, size_t at)
+{
+	*s = (struct nytp_stream){.file = file};
+	return source_set(s, PM_INFLATE_STORED, at);
+}
+
+void nytp_stream_close(struct nytp_stream *s)
+{
+	pm_inflate_free(s->in);
+	free(s->tail);
+	*s = (struct nytp_stream){.in = NULL};
+}
+
+uint64_t nytp_stream_done(const struct nytp_stream *s)
+{
+	struct pm_inflate_status status = pm_inflate_status(s->in);
+	return s->base + status.in + (s->deflated ? 0 : s->at);
+}
+
+/* The place of the next record in the stream; in a file that is not compressed: in the file. */
+static uint64_t place(const struct nytp_stream *s)
+{
+	return (s->deflated ? 0 : s->base) + pm_inflate_status(s->in).out + s->at;
+}
+
+/*
+ * Makes `need` bytes readable from the next record on. False where the stream does not have them,
+ * padding included; -ENOMEM shows as *ret < 0.
+ */
+static bool refill(struct nytp_stream *s, size_t need, int *ret)
+{
+	if (s->tail || need > PM_LIMIT_WINDOW)
+		return false;
+	pm_inflate_consume(s->in, s->at);
+	s->at = 0;
+	s->w = pm_inflate_peek(s->in, need);
+	s->limit = s->w.len;
+	if (s->w.len >= need)
+		return true;
+	if (s->w.len == 0 || need > s->w.len + NYTP_HEAD)
+		return false;
+	s->tail = calloc(1, s->limit + NYTP_HEAD);
+	if (!s->tail) {
+		*ret = -ENOMEM;
+		return false;
+	}
+	memcpy(s->tail, s->w.p, s->limit);
+	s->w = (struct pm_bytes){s->tail, s->limit + NYTP_HEAD};
+	return true;
+}
+
+static int broken(const struct nytp_stream *s, const char *what, struct nytp_break *ret)
+{
+	struct pm_inflate_status in = pm_inflate_status(s->in);
+	uint64_t end = s->file.len;
+	ret->offset = !s->deflated              ? place(s)
+		: in.state == PM_INFLATE_BROKEN ? s->base + in.in
+						: s->base;
+	ret->bytes = end - ret->offset;
+	if (s->deflated)
+		snprintf(ret->what, sizeof(ret->what), "%s, at inflated offset 0x%llx%s%s", what,
+			(unsigned long long)place(s), in.why ? ": " : "", in.why ? in.why : "");
+	else
+		snprintf(ret->what, sizeof(ret->what), "%s", what);
+	return -EINVAL;
+}
+
+/* There is no whole record any more: is that the end, a cut, or damage? */
+static int finish(struct nytp_stream *s, struct nytp_break *ret_break)
+{
+	bool rest = s->at < s->limit;
+	ret_break->cut = true;
+	if (pm_inflate_status(s->in).state == PM_INFLATE_BROKEN)
+		return broken(s, "the stream breaks off", ret_break);
+	if (rest && s->limit - s->at > PM_LIMIT_WINDOW)
+		return broken(s, "a record is longer than can be", ret_break);
+	return rest ? broken(s, "the stream ends within a record", ret_break) : 0;
+}
+
+static int unknown(struct nytp_stream *s, uint8_t tag, struct nytp_break *ret_break)
+{
+	char what[64];
+	ret_break->cut = false;
+	snprintf(what, sizeof(what), "no record begins with these bytes (tag 0x%02x)", tag);
+	return broken(s, what, ret_break);
+}
+
+int nytp_stream_next(struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break)
+{
+	size_t need = NYTP_HEAD;
+	int r = 0;
+	for (;;) {
+		if (s->w.len - s->at < need && !refill(s, need, &r))
+			return r < 0 ? r : finish(s, ret_break);
+		if (s->at == s->limit)
+			return finish(s, ret_break);
+		struct pm_bytes w = {s->w.p + s->at, s->w.len - s->at};
+		int64_t used = nytp_record_decode(w, s->swap, ret, &need);
+		if (used < 0 && need >= s->limit - s->at) /* in the padding */
+			return finish(s, ret_break);
+		if (used < 0 || (ret->tag == NYTP_DEFLATE && s->deflated))
+			return unknown(s, ret->tag, ret_break);
+		if (used == 0)
+			continue;
+		if ((size_t)used > s->limit - s->at)
+			return finish(s, ret_break);
+		s->at += (size_t)used;
+		if (ret->tag != NYTP_DEFLATE)
+			return 1;
+		need = NYTP_HEAD;
+		r = source_set(s, PM_INFLATE_ZLIB, place(s));
+		if (r < 0)
+			return r;
+		s->deflated = true;
+	}
+}

@@ -1,0 +1,63 @@
+/* Processes with one pid are one thread: their directory is `process=PID`. */
+#include "formats/nytprof/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char *const keys[] = {"process"};
+
+static void add_file(struct nytp_threads *t, const struct nytp *n, const struct nytp_file *f)
+{
+	for (size_t k = 0; k < f->n_threads; k++) {
+		uint32_t pid = f->threads[k].pid, i = *pm_map_find(&t->by_pid, pid);
+		t->statements[i] += f->threads[k].statements;
+		if (t->files[i])
+			continue;
+		t->files[i] = f;
+		t->identities[i] = (struct pm_identity){.value = pid};
+		t->threads[i] = (struct pm_thread){.id = pid,
+			.n_identity = 1,
+			.identity = &t->identities[i],
+			.file = pm_bytes_of(n->n_files > 1 ? f->name : NULL)};
+	}
+}
+
+int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
+{
+	bool fresh;
+	uint32_t count = 0;
+	for (size_t i = 0; i < n->n_files; i++)
+		for (size_t k = 0; k < n->files[i].n_threads; k++) {
+			if (!pm_map_put(&t->by_pid, n->files[i].threads[k].pid, count, &fresh))
+				return -ENOMEM;
+			count += fresh;
+		}
+	t->threads = calloc((size_t)count + 1, sizeof(*t->threads));
+	t->identities = calloc((size_t)count + 1, sizeof(*t->identities));
+	t->statements = calloc((size_t)count + 1, sizeof(*t->statements));
+	t->files = calloc((size_t)count + 1, sizeof(*t->files));
+	if (!t->threads || !t->identities || !t->statements || !t->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_files; i++)
+		add_file(t, n, &n->files[i]);
+	t->list = (struct pm_threads){.n = count,
+		.threads = t->threads,
+		.n_keys = 1,
+		.keys = keys,
+		.has_files = n->n_files > 1};
+	return 0;
+}
+
+uint32_t nytp_thread_of(const struct nytp_threads *t, uint32_t pid)
+{
+	return *pm_map_find(&t->by_pid, pid);
+}
+
+void nytp_threads_done(struct nytp_threads *t)
+{
+	free(t->threads);
+	free(t->identities);
+	free(t->statements);
+	free(t->files);
+	pm_map_done(&t->by_pid);
+}
