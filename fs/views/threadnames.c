@@ -14,9 +14,16 @@ struct names_part {
 	struct pm_arena arena;
 };
 
-/* Other columns of threads.csv. */
-static const char *const fixed_columns[] = {
-	"thread_id", "contexts", "values", "samples", "first_ns", "last_ns", "file", "path"};
+/* Other columns of threads.csv; of those for metrics, the ones without a suffix. */
+static const char *const fixed_columns[] = {"thread_id", "contexts", "values", "samples",
+	"first_ns", "last_ns", "file", "path", "calls", "statements", "errors"};
+
+/* Could it be the column of a metric? Asking for those would mean reading values. */
+static bool looks_like_metric(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 5 && (strcmp(name + n - 5, "_incl") == 0 || strcmp(name + n - 5, "_excl") == 0);
+}
 
 static char plain_char(char c)
 {
@@ -35,15 +42,15 @@ static const char *plain_key(struct pm_arena *arena, struct pm_strtab *taken, co
 			return NULL;
 		for (char *c = name; *c; c++)
 			*c = plain_char(*c);
-		if (pm_strtab_find(taken, pm_bytes_of(name)) != UINT32_MAX)
+		if (pm_strtab_find(taken, pm_bytes_of(name)) != UINT32_MAX ||
+			looks_like_metric(name))
 			continue;
 		return pm_strtab_add(taken, pm_bytes_of(name)) == UINT32_MAX ? NULL : name;
 	}
 }
 
 /* Fills names->before: thread_id, the keys, NULL. */
-static int make_keys(struct names_part *part, const struct pm_threads *threads,
-	const struct pmfs_columns *columns)
+static int make_keys(struct names_part *part, const struct pm_threads *threads)
 {
 	struct pm_strtab taken = {.arena = NULL};
 	const char **before =
@@ -51,8 +58,6 @@ static int make_keys(struct names_part *part, const struct pm_threads *threads,
 	bool good = before != NULL;
 	for (size_t i = 0; good && i < sizeof(fixed_columns) / sizeof(*fixed_columns); i++)
 		good = pm_strtab_add(&taken, pm_bytes_of(fixed_columns[i])) != UINT32_MAX;
-	for (uint32_t i = 0; good && i < columns->n; i++)
-		good = pm_strtab_add(&taken, pm_bytes_of(columns->columns[i].name)) != UINT32_MAX;
 	if (good)
 		before[0] = "thread_id";
 	for (uint32_t i = 0; good && i < threads->n_keys; i++)
@@ -113,14 +118,13 @@ static void names_free(void *p)
 static int names_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	const struct pm_threads *threads;
-	const struct pmfs_columns *columns;
 	int r = pmfs_model_threads(m, &threads, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
+	if (r < 0)
 		return r;
 	struct names_part *part = calloc(1, sizeof(*part));
 	if (!part)
 		return pmfs_no_memory(err);
-	if (make_keys(part, threads, columns) < 0 || make_paths(part, threads) < 0) {
+	if (make_keys(part, threads) < 0 || make_paths(part, threads) < 0) {
 		names_free(part);
 		return pmfs_no_memory(err);
 	}
