@@ -1,0 +1,16 @@
+/* LZ4: one raw block, without frame or size prefix. */
+#ifndef PROFMOUNT_FORMATS_COMMON_UNLZ4_H
+#define PROFMOUNT_FORMATS_COMMON_UNLZ4_H
+
+#include "profmount/bytes.h"
+
+/* No block gives more than this many bytes for one of its own. */
+#define PM_UNLZ4_RATIO 255
+
+/*
+ * Decompresses the block `in` to exactly `size` bytes at `out`; false where it is no such block.
+ * Never writes beyond `size`.
+ */
+bool pm_unlz4(struct pm_bytes in, uint8_t *out, size_t size);
+
+#endif
