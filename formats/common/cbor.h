@@ -1,0 +1,85 @@
+/*
+ * CBOR (RFC 8949) as a stream of events, for data that may be a cut of a longer stream: a sequence
+ * of top-level items, arrays left open at the end, breaks of arrays that were opened before the
+ * data begins. Several parts can be fed one after another; what is open stays open between them.
+ *
+ * Knows no recursion: what is open stands on a stack of its own, as deep as the caller allows.
+ * Refused as malformed: reserved initial bytes, maps and strings of unknown length, simple values
+ * without a meaning, text that is not UTF-8, a break or the end of a part inside a counted item.
+ */
+#ifndef PROFMOUNT_FORMATS_COMMON_CBOR_H
+#define PROFMOUNT_FORMATS_COMMON_CBOR_H
+
+#include "formats/common/cursor.h"
+#include "profmount/error.h"
+
+enum pm_cbor_kind {
+	PM_CBOR_UINT,   /* u */
+	PM_CBOR_NEGINT, /* -1 - u */
+	PM_CBOR_BYTES,
+	PM_CBOR_TEXT,
+	PM_CBOR_ARRAY, /* u items follow, then its end */
+	PM_CBOR_INDEF, /* an array of unknown length: items follow, then its end */
+	PM_CBOR_MAP,   /* u pairs follow, then its end */
+	PM_CBOR_TAG,   /* tag u; one item follows, then its end */
+	PM_CBOR_FALSE,
+	PM_CBOR_TRUE,
+	PM_CBOR_NULL,
+	PM_CBOR_UNDEFINED,
+	PM_CBOR_FLOAT, /* f */
+	PM_CBOR_END,   /* of the innermost open array, map or tag */
+	PM_CBOR_BREAK, /* a break while nothing is open */
+};
+
+struct pm_cbor_event {
+	enum pm_cbor_kind kind;
+	enum pm_cbor_kind of; /* of PM_CBOR_END: what ends */
+	bool open;            /* of PM_CBOR_END: the data ended before its break */
+	size_t at;            /* where in the part the item begins */
+	uint64_t u;
+	double f;
+	struct pm_bytes bytes; /* of BYTES and TEXT: a slice of the part */
+};
+
+struct pm_cbor {
+	struct pm_cur in;
+	struct pm_cbor_level *levels; /* what is open, outermost first */
+	uint32_t depth;
+	uint32_t room;
+	uint32_t limit;
+};
+
+/* `limit`: how many arrays, maps and tags may be open at once. End with pm_cbor_done. */
+void pm_cbor_init(struct pm_cbor *c, uint32_t limit);
+
+/* Goes on with `part`, which must outlive the events made of it. */
+void pm_cbor_feed(struct pm_cbor *c, struct pm_bytes part);
+
+/*
+ * The next event: 1, 0 at the end of the part, -EINVAL with the reason and the offset in the part,
+ * -ENOMEM.
+ */
+int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
+
+/*
+ * Called when there is no further part: 1 with the PM_CBOR_END of something still open, 0 when
+ * nothing is left, -EINVAL where the data ends inside a counted item.
+ */
+int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
+
+void pm_cbor_done(struct pm_cbor *c);
+
+/* For consumers, where an item is not what it should be: `what at byte N of the payload`. */
+int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const char *what);
+
+/* One initial byte and its argument; `low` is 31 for a break or an unknown length. */
+struct pm_cbor_head {
+	uint8_t major;
+	uint8_t low;
+	uint64_t value;
+};
+
+/* For records of plain integers, read without a decoder; false at the end or a reserved byte. */
+bool pm_cbor_read_head(struct pm_cur *in, struct pm_cbor_head *ret);
+
+#endif

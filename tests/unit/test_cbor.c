@@ -1,0 +1,157 @@
+/* formats/common/cbor.c: events of whole items, of cut streams, and what is refused. */
+#include "formats/common/cbor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "formats/common/text.h"
+
+/* One letter an event; numbers and texts behind theirs. */
+static void put_event(struct pm_text *out, const struct pm_cbor_event *e)
+{
+	static const char letters[] = "unbtaimg-+0?f";
+	if (e->kind == PM_CBOR_BREAK) {
+		pm_text_char(out, '!');
+	} else if (e->kind == PM_CBOR_END) {
+		pm_text_str(out, e->open ? ".." : ".");
+	} else {
+		pm_text_char(out, letters[e->kind]);
+		if (e->kind == PM_CBOR_FLOAT)
+			pm_text_f64(out, e->f);
+		else if (e->kind == PM_CBOR_TEXT || e->kind == PM_CBOR_BYTES)
+			pm_text_bytes(out, e->bytes);
+		else if (e->kind <= PM_CBOR_TAG && e->kind != PM_CBOR_INDEF)
+			pm_text_u64(out, e->u);
+	}
+	pm_text_char(out, ' ');
+}
+
+/* `hex` in a block of exact size. */
+static struct pm_bytes bytes_of(const char *hex)
+{
+	size_t n = strlen(hex) / 2;
+	uint8_t *p = malloc(n ? n : 1);
+	assert_non_null(p);
+	for (size_t i = 0; i < n; i++) {
+		unsigned value;
+		sscanf(hex + 2 * i, "%2x", &value);
+		p[i] = (uint8_t)value;
+	}
+	return (struct pm_bytes){p, n};
+}
+
+static int events_of(const char *const *parts, size_t n_parts, uint32_t limit, struct pm_text *out)
+{
+	struct pm_cbor c;
+	struct pm_cbor_event e;
+	int n = 0;
+	pm_cbor_init(&c, limit);
+	for (size_t i = 0; i < n_parts && n >= 0; i++) {
+		struct pm_bytes b = bytes_of(parts[i]);
+		pm_cbor_feed(&c, b);
+		while ((n = pm_cbor_next(&c, &e, NULL)) > 0)
+			put_event(out, &e);
+		free((void *)(uintptr_t)b.p);
+	}
+	while (n >= 0 && (n = pm_cbor_finish(&c, &e, NULL)) > 0)
+		put_event(out, &e);
+	pm_cbor_done(&c);
+	pm_text_char(out, '\0');
+	return n;
+}
+
+static void test_items_give_their_events(void **state)
+{
+	static const struct {
+		const char *hex, *events;
+	} cases[] = {
+		{"", ""},
+		{"00", "u0 "},
+		{"1818", "u24 "},
+		{"1bffffffffffffffff", "u18446744073709551615 "},
+		{"3b7fffffffffffffff", "n9223372036854775807 "},
+		{"4161", "ba "},
+		{"6161", "ta "},
+		{"820102", "a2 u1 u2 . "},
+		{"80", "a0 . "},
+		{"a10102", "m1 u1 u2 . "},
+		{"9f01ff", "i u1 . "},
+		{"c19f80ff", "g1 i a0 . . . "},
+		{"f4f5f6f7", "- + 0 ? "},
+		{"f93c00", "f1 "},
+		{"f90001", "f5.960464477539063e-8 "},
+		{"fa40490fdb", "f3.1415927410125732 "},
+		{"fb400921fb54442d18", "f3.141592653589793 "},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_text out = {0};
+		assert_int_equal(events_of(&cases[i].hex, 1, 8, &out), 0);
+		assert_string_equal(out.p, cases[i].events);
+		pm_text_done(&out);
+	}
+}
+
+static void test_a_cut_stream_is_no_error(void **state)
+{
+	static const char *const open[] = {"c89f01"};
+	static const char *const stray[] = {"01ffff"};
+	static const char *const parts[] = {"c89f01", "9f02", "ff03ff"};
+	struct pm_text out = {0};
+	(void)state;
+	assert_int_equal(events_of(open, 1, 8, &out), 0);
+	assert_string_equal(out.p, "g8 i u1 .. . ");
+	pm_text_clear(&out);
+	assert_int_equal(events_of(stray, 1, 8, &out), 0);
+	assert_string_equal(out.p, "u1 ! ! ");
+	pm_text_clear(&out);
+	assert_int_equal(events_of(parts, 3, 8, &out), 0);
+	assert_string_equal(out.p, "g8 i u1 i u2 . u3 . . ");
+	pm_text_done(&out);
+}
+
+static void test_what_is_no_cbor_is_refused(void **state)
+{
+	static const char *const cases[] = {
+		"1c",
+		"18",
+		"1b00",
+		"6261",
+		"61ff",
+		"8201",
+		"9bffffffffffffffff00",
+		"bb80000000000000"
+		"0000",
+		"bf0102ff",
+		"5f4161ff",
+		"7f6161ff",
+		"82ff",
+		"c1ff",
+		"c1",
+		"e0",
+		"f800",
+		"a101",
+		"fc",
+		"8181818181818181818181",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_text out = {0};
+		assert_int_equal(events_of(&cases[i], 1, 8, &out), -EINVAL);
+		pm_text_done(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_items_give_their_events),
+		cmocka_unit_test(test_a_cut_stream_is_no_error),
+		cmocka_unit_test(test_what_is_no_cbor_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
