@@ -201,11 +201,23 @@ struct pm_lines {
 
 /* ---- documents that only this format has ---- */
 
+/*
+ * The calls of one item, one context each, siblings in order of time: what a picture of the item
+ * needs. The caller's; give it back with pm_item_tree_done (formats/common/tree.h).
+ */
+struct pm_item_tree {
+	struct pm_tree *tree;
+	/* Of each context; all times count from the beginning of the item. */
+	uint64_t *start_ns;
+	uint64_t *inclusive_ns; /* PM_NO_TIME: the call has not ended */
+	int64_t *exclusive_ns;  /* may be negative where children overlap */
+};
+
 /* A directory of n items: each a directory with the same kind of documents, or a document. */
 struct pm_collection {
 	const char *path; /* below the root: stores/000000/chunks */
-	uint32_t n;
-	bool flat; /* items are documents, not directories */
+	uint32_t n;       /* unless there is `count` */
+	bool flat;        /* items are documents, not directories */
 	const void *self;
 	uint64_t a;
 	/*
@@ -218,6 +230,9 @@ struct pm_collection {
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */
 	int (*document)(
 		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);
+	/* Optional: item i has calls, so views add flamegraph.svg and trace.chrome.json to it. */
+	int (*tree)(const struct pm_collection *c, uint32_t i, struct pm_item_tree *ret,
+		struct pm_error *err);
 };
 
 /* A source file that the profile carries: source/PATH. */
