@@ -16,17 +16,28 @@ static struct pm_bytes item_raw(void *context, uint32_t item, struct pm_text *sc
 	return c->name(c, item, scratch);
 }
 
-static struct pmfs_naming naming_of(const struct pm_collection *c)
+int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	return (struct pmfs_naming){
-		.n = c->n, .item = item_in_order, .raw = item_raw, .context = (void *)(uintptr_t)c};
+	*ret = c->n;
+	return c->count ? c->count(c, ret, err) : 0;
+}
+
+static int naming_of(const struct pm_collection *c, struct pmfs_naming *ret, struct pm_error *err)
+{
+	uint32_t n;
+	int r = pmfs_item_count(c, &n, err);
+	*ret = (struct pmfs_naming){
+		.n = n, .item = item_in_order, .raw = item_raw, .context = (void *)(uintptr_t)c};
+	return r;
 }
 
 static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
 {
-	struct pmfs_naming naming = naming_of(context);
+	struct pmfs_naming naming;
 	struct pmfs_siblings *s;
-	int r = pmfs_siblings_build(&naming, &s, err);
+	int r = naming_of(context, &naming, err);
+	if (r == 0)
+		r = pmfs_siblings_build(&naming, &s, err);
 	if (r == 0)
 		*ret = &s->cached;
 	return r;
@@ -67,9 +78,11 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	if (c->find) {
 		found = c->find(c, name, &item);
 	} else {
-		struct pmfs_naming naming = naming_of(c);
+		struct pmfs_naming naming;
 		struct pmfs_siblings *s;
-		int r = siblings_get(t, dir, c, &s, err);
+		int r = naming_of(c, &naming, err);
+		if (r == 0)
+			r = siblings_get(t, dir, c, &s, err);
 		if (r < 0)
 			return r;
 		found = pmfs_siblings_find(s, &naming, name, &item);
@@ -85,7 +98,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	struct pmfs_naming naming = naming_of(c);
+	struct pmfs_naming naming;
 	if (c->find) {
 		struct pm_text scratch = {.p = NULL};
 		ret->len = pmfs_name_legal(c->name(c, item, &scratch), ret->name);
@@ -93,7 +106,9 @@ static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collectio
 		return 0;
 	}
 	struct pmfs_siblings *s;
-	int r = siblings_get(t, dir, c, &s, err);
+	int r = naming_of(c, &naming, err);
+	if (r == 0)
+		r = siblings_get(t, dir, c, &s, err);
 	if (r < 0)
 		return r;
 	ret->len = pmfs_siblings_name(s, &naming, item, ret->name);
@@ -122,8 +137,13 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	if (r < 0)
 		return r;
 	const struct pm_collection *c = collection_by_b(t, dir);
-	bool good = c && !c->flat && pmfs_node_a(dir) < c->n && (pmfs_node_b(dir) & 0xff) == 0;
-	return good ? 0 : pmfs_no_entry();
+	uint32_t n = 0;
+	if (!c || c->flat || (pmfs_node_b(dir) & 0xff) != 0)
+		return pmfs_no_entry();
+	r = pmfs_item_count(c, &n, err);
+	if (r < 0)
+		return r;
+	return pmfs_node_a(dir) < n ? 0 : pmfs_no_entry();
 }
 
 static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
@@ -185,7 +205,13 @@ int pmfs_item_doc_document(
 		return r;
 	const struct pm_collection *c = collection_by_b(t, node);
 	struct pm_named_doc doc;
-	if (!c || pmfs_node_a(node) >= c->n)
+	uint32_t n = 0;
+	if (!c)
+		return pmfs_no_entry();
+	r = pmfs_item_count(c, &n, err);
+	if (r < 0)
+		return r;
+	if (pmfs_node_a(node) >= n)
 		return pmfs_no_entry();
 	r = c->document(c, pmfs_node_a(node), pmfs_node_b(node) & 0xff, &doc);
 	if (r <= 0)

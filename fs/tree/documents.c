@@ -150,8 +150,10 @@ static int path_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	}
 	if (part == 0)
 		position = 0;
-	if (!c || position >= c->n)
-		return 0;
+	uint32_t n = 0;
+	int r = c ? pmfs_item_count(c, &n, err) : 0;
+	if (r < 0 || position >= n)
+		return r;
 	*cookie = pmfs_cookie(1, position + 1);
 	return pmfs_item_get(t, dir, c, (uint32_t)position, ret, err);
 }

@@ -105,6 +105,8 @@ int pmfs_paths_root_next(
 int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
 /* Items of the collection whose folder is `dir`: by name, and the one of that index. */
+/* Items of a collection. */
+int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,

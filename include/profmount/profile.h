@@ -220,6 +220,8 @@ struct pm_collection {
 	bool flat;        /* items are documents, not directories */
 	const void *self;
 	uint64_t a;
+	/* Optional, where counting takes work: called before any item is asked for. */
+	int (*count)(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 	/*
 	 * Item i's name, raw (the tree makes it legal and unique); valid until `scratch` changes.
 	 * The tree finds items by an index over these names unless `find` is there.
