@@ -30,6 +30,28 @@
 /* A record that a compressed stream must hold in memory at once. */
 #define PM_LIMIT_WINDOW ((size_t)64 << 20)
 
+/* A decompressed chunk of a trace store: writers make them of one upload, 10 kB to 1 MB. */
+#define PM_LIMIT_PAYLOAD ((size_t)256 << 20)
+
+/* CBOR nesting that data.json shows: parsers of JSON give up far earlier. */
+#define PM_LIMIT_JSON_DEPTH 10000
+
+/* Nested calls of a recorded trace (each is two levels of CBOR), and its recorded calls. */
+#define PM_LIMIT_CALL_DEPTH  10000
+#define PM_LIMIT_TRACE_CALLS ((uint32_t)1 << 20)
+
+/* Attributes of one trace, with their texts: a reference of two bytes may name a long text. */
+#define PM_LIMIT_TRACE_TEXT ((size_t)128 << 20)
+
+/* A decoded text index file; inverting it needs six times as much. Stores rotate at 16 MB. */
+#define PM_LIMIT_TEXT_INDEX ((size_t)128 << 20)
+
+/* Call paths of all traces of a store together: 100 bytes each while they are counted. */
+#define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
+
+/* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
+#define PM_LIMIT_CAUSES 64
+
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
 #define PM_LIMIT_SVG_RECTS 5000
 

@@ -1,0 +1,72 @@
+/* The call tree of one trace or span, read from the payloads that hold it. */
+#ifndef PROFMOUNT_FORMATS_ZTS_CALLS_H
+#define PROFMOUNT_FORMATS_ZTS_CALLS_H
+
+#include "formats/common/arena.h"
+#include "formats/zts/store.h"
+
+/* Where a part of a trace is. */
+struct zts_part {
+	uint32_t store;
+	uint32_t chunk; /* PM_NONE: there is no such chunk */
+	uint64_t data_offset, start_offset;
+};
+
+struct zts_attr {
+	uint32_t call;
+	uint32_t order; /* of appearance: later ones replace earlier ones */
+	bool is_text;   /* else `value` is JSON */
+	struct pm_bytes key, value;
+};
+
+enum zts_has {
+	ZTS_HAS_TSTART = 1,
+	ZTS_HAS_TSTOP = 2,
+	ZTS_HAS_FLAGS = 4,
+	ZTS_HAS_TIMESTAMP = 8,
+	ZTS_HAS_SPAN = 16,
+	ZTS_HAS_PARENT = 32,
+	ZTS_HAS_TYPE = 64,
+	ZTS_HAS_EXCEPTION = 128,
+	ZTS_IS_OPEN = 256, /* the data ended before the record */
+};
+
+struct zts_call {
+	uint32_t parent; /* PM_NONE: the trace's own */
+	uint32_t end;    /* calls below it are those up to here */
+	uint32_t depth;
+	uint32_t has;
+	uint32_t store, chunk; /* where its record begins; ids are of that store */
+	uint64_t start_offset;
+	uint64_t method, exception;
+	uint64_t tstart, tstop; /* ticks */
+	uint64_t calls, flags, timestamp_ms, span_id, parent_id, type;
+	uint32_t attr, n_attrs; /* in zts_tree.attrs */
+};
+
+/* Calls in pre-order, attributes by call and key. */
+struct zts_tree {
+	struct zts_call *calls;
+	uint32_t n;
+	size_t room;
+	struct zts_attr *attrs;
+	size_t n_attrs, attr_room;
+	size_t attr_bytes;
+	struct pm_arena texts;
+	size_t bytes; /* memory that it takes, about */
+};
+
+/* -EINVAL or -EIO with the reason where a part cannot be read; then nothing is left allocated. */
+int zts_tree_read(struct zts_stores *s, const struct zts_part *parts, uint32_t n_parts,
+	struct zts_tree *ret, struct pm_error *err);
+void zts_tree_done(struct zts_tree *tree);
+
+/*
+ * How long a call took, negative where the clock went back; false, and 0, where it has not ended.
+ */
+bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns);
+
+/* Costs of the calls themselves, without those directly below; the caller's to free(). */
+int64_t *zts_tree_self(const struct zts_tree *tree);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * The metadata index of a store: a record for each part of each trace or span, in either
+ * generation of the store.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_META_H
+#define PROFMOUNT_FORMATS_ZTS_META_H
+
+#include "profmount/bytes.h"
+
+enum zts_flag {
+	ZTS_FLAG_ERROR = 0x08,
+	ZTS_FLAG_FIRST = 0x20, /* of the parts of a chunked trace */
+	ZTS_FLAG_LAST = 0x40,
+};
+
+/* A record of the index, or what a scan of the chunks says instead (by_scan). */
+struct zts_span {
+	uint64_t trace_id[2];
+	uint64_t span_id, parent_id;        /* 0: none */
+	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
+	uint64_t data_offset, start_offset;
+	uint64_t calls, errors, records;
+	uint64_t tstart, tstop; /* ticks; PM_NO_TIME: not known */
+	uint64_t method;        /* id of its description; 0: not known */
+	uint32_t store;
+	uint32_t flags;
+	bool old; /* first generation: times are whole seconds */
+	bool by_scan;
+};
+
+struct zts_spans {
+	struct zts_span *items;
+	size_t n, room;
+};
+
+/*
+ * Carves the records out of a file of a MapDB store (meta.db.p, meta.db.t) without knowing how it
+ * is organised. `method_key` is the id of the text `call.method` (0: there is none). Records of
+ * pages that are no longer in use come several times: see zts_spans_unite.
+ */
+int zts_meta_carve(
+	struct zts_spans *spans, struct pm_bytes file, uint32_t store, uint64_t method_key);
+
+/* Reads qmeta.idx. *ret_whole is false where the file is shorter than it says, or is none. */
+int zts_meta_read_old(
+	struct zts_spans *spans, struct pm_bytes file, uint32_t store, bool *ret_whole);
+
+/* Sorts by place and keeps one of equal records. */
+void zts_spans_unite(struct zts_spans *spans);
+
+#endif

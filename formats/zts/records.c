@@ -1,0 +1,146 @@
+/*
+ * Turns CBOR events into events of call records. Tags count only directly inside of a record, or
+ * outside of all; whatever else stands there is passed over. The written description has other
+ * numbers for two tags than the writer's code; both are taken.
+ */
+#include "formats/zts/records.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "profmount/limits.h"
+
+enum tag {
+	TAG_INFO_DESCRIBED = 0x02,
+	TAG_ATTRS_DESCRIBED = 0x03,
+	TAG_RECORD = 0x08,
+	TAG_ATTRS = 0x09,
+	TAG_INFO = 0x0e,
+	TAG_EXCEPTION = 0x23,
+};
+
+/* A record is a tag and an array; what stands in it may nest a little further. */
+enum { CBOR_DEPTH = 2 * PM_LIMIT_CALL_DEPTH + 64 };
+
+void zts_records_init(struct zts_records *r)
+{
+	*r = (struct zts_records){.n = 0};
+	pm_cbor_init(&r->cbor, CBOR_DEPTH);
+}
+
+void zts_records_feed(struct zts_records *r, struct pm_bytes part)
+{
+	pm_cbor_feed(&r->cbor, part);
+}
+
+void zts_records_done(struct zts_records *r)
+{
+	pm_cbor_done(&r->cbor);
+	free(r->levels);
+	r->levels = NULL;
+}
+
+static uint32_t inner_level(const struct zts_records *r)
+{
+	return r->n ? r->levels[r->n - 1] : 0;
+}
+
+static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
+	struct zts_record_event *ret, struct pm_error *err)
+{
+	if (r->n >= PM_LIMIT_CALL_DEPTH)
+		return pm_cbor_malformed(e, err, "calls nested too deeply");
+	if (pm_list_room(&r->levels, r->n, &r->room, sizeof(*r->levels)) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	r->levels[r->n++] = r->cbor.depth;
+	*ret = (struct zts_record_event){.kind = ZTS_RECORD_BEGIN, .at = e->at};
+	return 1;
+}
+
+/* What stands behind a tag. Returns 1 with an event, 0 where it is nothing of interest. */
+static int read_tagged(struct zts_records *r, const struct pm_cbor_event *tag,
+	struct zts_record_event *ret, struct pm_error *err)
+{
+	struct pm_cbor_event e;
+	int n = pm_cbor_next(&r->cbor, &e, err);
+	if (n <= 0)
+		return n;
+	*ret = (struct zts_record_event){.at = tag->at, .value = e.u};
+	switch (tag->u) {
+	case TAG_RECORD: return e.kind == PM_CBOR_INDEF ? begin_record(r, tag, ret, err) : 0;
+	case TAG_INFO:
+	case TAG_INFO_DESCRIBED: r->info_left = e.kind == PM_CBOR_MAP ? e.u : 0; return 0;
+	case TAG_ATTRS:
+	case TAG_ATTRS_DESCRIBED: ret->kind = ZTS_RECORD_ATTRS; return e.kind == PM_CBOR_MAP;
+	case TAG_EXCEPTION: ret->kind = ZTS_RECORD_EXCEPTION; return e.kind == PM_CBOR_UINT;
+	default: return 0;
+	}
+}
+
+static int read_info(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
+{
+	struct pm_cbor_event key, value;
+	int n = pm_cbor_next(&r->cbor, &key, err);
+	if (n > 0)
+		n = pm_cbor_next(&r->cbor, &value, err);
+	if (n <= 0)
+		return n < 0 ? n : pm_cbor_malformed(&key, err, "a number of a call is cut off");
+	if (key.kind != PM_CBOR_UINT || value.kind > PM_CBOR_NEGINT)
+		return pm_cbor_malformed(&key, err, "a number of a call is none");
+	if ((key.u == ZTS_TSTART || key.u == ZTS_TSTOP) && value.u > ZTS_MOST_TICK)
+		return pm_cbor_malformed(&key, err, "a call's time is beyond 40 bits");
+	if (key.u == ZTS_TIMESTAMP && (value.kind == PM_CBOR_NEGINT || value.u > ZTS_MOST_MS))
+		return pm_cbor_malformed(&key, err, "a time stamp is beyond what ns can hold");
+	r->info_left--;
+	*ret = (struct zts_record_event){.kind = ZTS_RECORD_INFO,
+		.at = key.at,
+		.key = key.u,
+		.value = value.kind == PM_CBOR_NEGINT ? ~value.u : value.u};
+	return 1;
+}
+
+/* True where the end of an array is the end of the innermost record. */
+static bool ends_record(struct zts_records *r, const struct pm_cbor_event *e)
+{
+	return r->n > 0 && e->kind == PM_CBOR_END && e->of == PM_CBOR_INDEF &&
+		r->cbor.depth + 1 == inner_level(r);
+}
+
+static int end_record(
+	struct zts_records *r, const struct pm_cbor_event *e, struct zts_record_event *ret)
+{
+	r->n--;
+	*ret = (struct zts_record_event){.kind = ZTS_RECORD_END, .at = e->at, .open = e->open};
+	return 1;
+}
+
+int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
+{
+	struct pm_cbor_event e;
+	for (;;) {
+		if (r->info_left > 0)
+			return read_info(r, ret, err);
+		int n = pm_cbor_next(&r->cbor, &e, err);
+		if (n <= 0)
+			return n;
+		if (ends_record(r, &e))
+			return end_record(r, &e, ret);
+		if (e.kind != PM_CBOR_TAG || r->cbor.depth - 1 != inner_level(r))
+			continue;
+		n = read_tagged(r, &e, ret, err);
+		if (n != 0)
+			return n;
+	}
+}
+
+int zts_records_finish(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
+{
+	struct pm_cbor_event e;
+	for (;;) {
+		int n = pm_cbor_finish(&r->cbor, &e, err);
+		if (n <= 0)
+			return n;
+		if (ends_record(r, &e))
+			return end_record(r, &e, ret);
+	}
+}

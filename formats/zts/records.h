@@ -1,0 +1,72 @@
+/*
+ * Call records in payloads: tag 8, then an array of unknown length that holds numbers of the call,
+ * its attributes, its exception and the records of the calls below it. One trace may go on in
+ * further payloads: feed them one after another.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_RECORDS_H
+#define PROFMOUNT_FORMATS_ZTS_RECORDS_H
+
+#include "formats/common/cbor.h"
+#include "formats/common/text.h"
+#include "formats/zts/texts.h"
+
+/* Numbers of a call, as they are keyed in the payload. */
+enum zts_info {
+	ZTS_TIMESTAMP = 0x05, /* ms since the epoch; a record that has it begins a trace or span */
+	ZTS_TYPE = 0x07,      /* first generation only */
+	ZTS_CALLS = 0x09,
+	ZTS_FLAGS = 0x0b,
+	ZTS_TSTART = 0x0c, /* ticks */
+	ZTS_TSTOP = 0x0d,
+	ZTS_METHOD = 0x0e,
+	ZTS_PARENT = 0x11,
+	ZTS_SPAN = 0x12,
+};
+
+#define ZTS_TICK_NS   65536ull
+#define ZTS_MOST_TICK ((1ull << 40) - 1)
+#define ZTS_MS_NS     1000000ull
+/* The latest time stamp, in ms, that fits into signed 64 bits of ns. */
+#define ZTS_MOST_MS ((uint64_t)INT64_MAX / ZTS_MS_NS)
+
+enum zts_record_kind {
+	ZTS_RECORD_BEGIN,     /* at: its place in the part */
+	ZTS_RECORD_INFO,      /* key, value */
+	ZTS_RECORD_ATTRS,     /* value pairs may be read with zts_value_read now, or not at all */
+	ZTS_RECORD_EXCEPTION, /* value: its id */
+	ZTS_RECORD_END,       /* open: the data ended before it */
+};
+
+struct zts_record_event {
+	enum zts_record_kind kind;
+	size_t at;
+	uint64_t key, value;
+	bool open;
+};
+
+struct zts_records {
+	struct pm_cbor cbor;
+	uint32_t *levels; /* for each open record, how many CBOR items are open inside of it */
+	size_t n, room;
+	uint64_t info_left; /* pairs of the map of numbers that is being read */
+};
+
+void zts_records_init(struct zts_records *r);
+void zts_records_feed(struct zts_records *r, struct pm_bytes part);
+
+/* As pm_cbor_next. Information outside of all records comes too, with n == 0. */
+int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err);
+
+/* As pm_cbor_finish: ends records that are still open. */
+int zts_records_finish(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err);
+
+void zts_records_done(struct zts_records *r);
+
+/*
+ * Reads one item, a key or value of an attribute, and appends it: as text where it is one
+ * (*ret_text, and always with `as_key`), else as JSON. References are resolved with `t`.
+ */
+int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key,
+	struct pm_text *out, bool *ret_text, struct pm_error *err);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * Reads every payload once. A payload is read up to where it breaks: records that ended before that
+ * are there. Knows nothing of the index, nor of names.
+ */
+#include "formats/zts/scan.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/zts/calls.h"
+#include "formats/zts/meta.h"
+#include "formats/zts/parallel.h"
+#include "formats/zts/payload.h"
+#include "formats/zts/records.h"
+#include "profmount/limits.h"
+
+/* Chunks that one thread takes at a time. */
+enum { PIECE = 16 };
+
+/* A record that has not ended. */
+struct open_record {
+	struct zts_found found;
+	uint32_t records, errors;
+};
+
+/* What one piece of chunks gave. */
+struct piece {
+	struct zts_found *found;
+	size_t n, room;
+	struct zts_formless *formless;
+	size_t n_formless, formless_room;
+};
+
+struct scan_job {
+	const struct zts_store *store;
+	struct zts_scan *scan;
+	struct piece *pieces;
+};
+
+struct scanner {
+	struct piece *piece;
+	struct zts_records reader;
+	struct open_record *open;
+	size_t room;
+	uint32_t chunk;
+	uint32_t records, errors; /* seen so far */
+};
+
+static int begin_record(struct scanner *s, const struct zts_record_event *e)
+{
+	size_t n = s->reader.n - 1; /* records around it */
+	if (pm_list_room(&s->open, n, &s->room, sizeof(*s->open)) < 0)
+		return -ENOMEM;
+	uint32_t at = (uint32_t)e->at, outer = at;
+	if (n > 0) {
+		const struct zts_found *around = &s->open[n - 1].found;
+		bool dated = around->has & ZTS_HAS_TIMESTAMP;
+		if (dated || around->outer != around->start_offset)
+			outer = dated ? around->start_offset : around->outer;
+	}
+	s->open[n] = (struct open_record){.records = s->records++,
+		.errors = s->errors,
+		.found = {.chunk = s->chunk,
+			.start_offset = at,
+			.outer = outer,
+			.begins_trace = n == 0}};
+	return 0;
+}
+
+static void take_info(struct scanner *s, const struct zts_record_event *e)
+{
+	if (s->reader.n == 0)
+		return;
+	struct zts_found *f = &s->open[s->reader.n - 1].found;
+	switch (e->key) {
+	case ZTS_TIMESTAMP:
+		f->timestamp_ms = e->value;
+		f->has |= ZTS_HAS_TIMESTAMP;
+		break;
+	case ZTS_TSTART:
+		f->tstart = e->value;
+		f->has |= ZTS_HAS_TSTART;
+		break;
+	case ZTS_TSTOP:
+		f->tstop = e->value;
+		f->has |= ZTS_HAS_TSTOP;
+		break;
+	case ZTS_SPAN:
+		f->span_id = e->value;
+		f->has |= ZTS_HAS_SPAN;
+		break;
+	case ZTS_PARENT: f->parent_id = e->value; break;
+	case ZTS_TYPE: f->has |= ZTS_HAS_TYPE; break;
+	case ZTS_CALLS: f->calls = e->value; break;
+	case ZTS_METHOD: f->method = e->value; break;
+	case ZTS_FLAGS:
+		if ((e->value & ZTS_FLAG_ERROR) && !(f->has & ZTS_HAS_FLAGS))
+			s->errors++;
+		f->has |= e->value & ZTS_FLAG_ERROR ? ZTS_HAS_FLAGS : 0;
+		break;
+	default: break;
+	}
+}
+
+static int end_record(struct scanner *s, const struct zts_record_event *e)
+{
+	struct open_record *r = &s->open[s->reader.n];
+	struct piece *p = s->piece;
+	if (!(r->found.has & ZTS_HAS_TIMESTAMP))
+		return 0;
+	if (pm_list_room(&p->found, p->n, &p->room, sizeof(*p->found)) < 0)
+		return -ENOMEM;
+	r->found.has |= e->open ? ZTS_IS_OPEN : 0;
+	r->found.records = s->records - r->records;
+	r->found.errors = s->errors - r->errors;
+	p->found[p->n++] = r->found;
+	return 0;
+}
+
+static int take_event(struct scanner *s, const struct zts_record_event *e)
+{
+	switch (e->kind) {
+	case ZTS_RECORD_BEGIN: return begin_record(s, e);
+	case ZTS_RECORD_INFO: take_info(s, e); return 0;
+	case ZTS_RECORD_END: return end_record(s, e);
+	case ZTS_RECORD_EXCEPTION:
+		for (size_t i = 0; i < s->reader.n; i++)
+			s->open[i].found.has |= ZTS_HAS_EXCEPTION;
+		return 0;
+	case ZTS_RECORD_ATTRS: break;
+	}
+	return 0;
+}
+
+/* Finds records; what breaks the payload is found again, and told, by the check of its form. */
+static int find_records(struct scanner *s, struct pm_bytes payload)
+{
+	struct zts_record_event e;
+	int n, r = 0;
+	zts_records_feed(&s->reader, payload);
+	while (r == 0 && (n = zts_records_next(&s->reader, &e, NULL)) != 0)
+		r = n < 0 ? n : take_event(s, &e);
+	while (r == 0 && (n = zts_records_finish(&s->reader, &e, NULL)) != 0)
+		r = n < 0 ? n : take_event(s, &e);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int scan_payload(struct piece *piece, uint32_t chunk, struct pm_bytes payload)
+{
+	struct scanner s = {.piece = piece, .chunk = chunk};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	zts_records_init(&s.reader);
+	int r = find_records(&s, payload);
+	zts_records_done(&s.reader);
+	free(s.open);
+	if (r == 0)
+		r = zts_payload_check(payload, &err);
+	if (r == -ENOMEM || r == 0)
+		return r;
+	if (pm_list_room(&piece->formless, piece->n_formless, &piece->formless_room,
+		    sizeof(*piece->formless)) < 0)
+		return -ENOMEM;
+	char *why = strdup(err.text);
+	if (!why)
+		return -ENOMEM;
+	piece->formless[piece->n_formless++] = (struct zts_formless){chunk, why};
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct zts_found *x = a, *y = b;
+	if (x->chunk != y->chunk)
+		return x->chunk < y->chunk ? -1 : 1;
+	return (x->start_offset > y->start_offset) - (x->start_offset < y->start_offset);
+}
+
+static int scan_piece(void *context, size_t i)
+{
+	struct scan_job *job = context;
+	const struct zts_chunks *chunks = &job->store->chunks;
+	struct piece *piece = &job->pieces[i];
+	uint32_t end =
+		(uint32_t)(i + 1) * PIECE < chunks->n ? (uint32_t)(i + 1) * PIECE : chunks->n;
+	int r = 0;
+	for (uint32_t chunk = (uint32_t)i * PIECE; chunk < end && r == 0; chunk++) {
+		uint8_t *payload;
+		enum zts_status status;
+		r = zts_chunk_read(chunks, chunk, &payload, &status);
+		job->scan->status[chunk] = (uint8_t)status;
+		if (r == 0) {
+			r = scan_payload(piece, chunk,
+				(struct pm_bytes){payload, chunks->chunks[chunk].bytes});
+			free(payload);
+		} else if (r == -EINVAL) {
+			r = 0;
+		}
+	}
+	if (piece->n)
+		qsort(piece->found, piece->n, sizeof(*piece->found), by_place);
+	return r;
+}
+
+/* Puts what the pieces gave one after another. */
+static int join_pieces(struct scan_job *job, size_t n_pieces)
+{
+	struct zts_scan *scan = job->scan;
+	size_t n = 0, n_formless = 0;
+	for (size_t i = 0; i < n_pieces; i++) {
+		n += job->pieces[i].n;
+		n_formless += job->pieces[i].n_formless;
+	}
+	scan->found = malloc(n * sizeof(*scan->found) + 1);
+	scan->formless = malloc(n_formless * sizeof(*scan->formless) + 1);
+	if (!scan->found || !scan->formless)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_pieces; i++) {
+		struct piece *p = &job->pieces[i];
+		if (p->n)
+			memcpy(scan->found + scan->n, p->found, p->n * sizeof(*p->found));
+		if (p->n_formless)
+			memcpy(scan->formless + scan->n_formless, p->formless,
+				p->n_formless * sizeof(*p->formless));
+		scan->n += p->n;
+		scan->n_formless += p->n_formless;
+		p->n_formless = 0;
+	}
+	return 0;
+}
+
+static void free_pieces(struct piece *pieces, size_t n)
+{
+	for (size_t i = 0; pieces && i < n; i++) {
+		for (size_t k = 0; k < pieces[i].n_formless; k++)
+			free(pieces[i].formless[k].why);
+		free(pieces[i].found);
+		free(pieces[i].formless);
+	}
+	free(pieces);
+}
+
+int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct pm_error *err)
+{
+	uint32_t n = store->chunks.n;
+	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
+	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
+	struct scan_job job = {store, ret, calloc(n_pieces + 1, sizeof(struct piece))};
+	int r = ret->status && job.pieces ? zts_parallel(n_pieces, scan_piece, &job) : -ENOMEM;
+	if (r == 0)
+		r = join_pieces(&job, n_pieces);
+	free_pieces(job.pieces, n_pieces);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		if (ret->status[i] == ZTS_OK)
+			ret->payload_bytes += store->chunks.chunks[i].bytes;
+	if (r < 0) {
+		zts_scan_done(ret);
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory to read chunks");
+	}
+	return 0;
+}
+
+void zts_scan_done(struct zts_scan *scan)
+{
+	for (size_t i = 0; i < scan->n_formless; i++)
+		free(scan->formless[i].why);
+	free(scan->formless);
+	free(scan->found);
+	free(scan->status);
+	*scan = (struct zts_scan){.n = 0};
+}
+
+struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset)
+{
+	struct zts_found key = {.chunk = chunk, .start_offset = (uint32_t)start_offset};
+	if (start_offset > UINT32_MAX || scan->n == 0)
+		return NULL;
+	return bsearch(&key, scan->found, scan->n, sizeof(*scan->found), by_place);
+}

@@ -1,0 +1,50 @@
+/*
+ * What the chunks of a store hold, found by reading all of them: which are sound, and where traces
+ * and spans begin.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_SCAN_H
+#define PROFMOUNT_FORMATS_ZTS_SCAN_H
+
+#include "formats/zts/store.h"
+
+/* A record with a time stamp. */
+struct zts_found {
+	uint32_t chunk;
+	uint32_t start_offset;    /* in the payload */
+	uint32_t outer;           /* start of the next such record around it; its own if none */
+	uint32_t has;             /* enum zts_has */
+	uint32_t records, errors; /* call records in it, and those that failed */
+	uint64_t timestamp_ms, span_id, parent_id;
+	uint64_t tstart, tstop;
+	uint64_t calls, method;
+	bool begins_trace; /* stands in no other record */
+	/* What zts_survey finds out. */
+	bool claimed; /* the index has a record for it */
+	bool shown;   /* begins a trace that can be presented */
+	bool inner;   /* stands in one, so its calls are counted there */
+	bool counted; /* a trace that counts its calls was met */
+};
+
+/* A payload that has no form in JSON, wholly or from some place on. */
+struct zts_formless {
+	uint32_t chunk;
+	char *why;
+};
+
+struct zts_scan {
+	struct zts_found *found; /* by place */
+	size_t n;
+	uint8_t *status; /* of each chunk: enum zts_status, known now for all */
+	struct zts_formless *formless;
+	size_t n_formless;
+	uint64_t payload_bytes; /* of sound chunks */
+};
+
+/* Reads all chunks, on all cores. Fails without memory alone. */
+int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct pm_error *err);
+void zts_scan_done(struct zts_scan *scan);
+
+/* The record that begins there, or NULL. */
+struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset);
+
+#endif

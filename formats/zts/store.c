@@ -1,0 +1,341 @@
+/*
+ * Finds and opens the files of stores, and hands out payloads and text indexes. File descriptors
+ * are closed once a file is mapped: a base may hold hundreds of stores, and a file that grows, as
+ * that of a live store does, is not one that has changed.
+ */
+#include "formats/zts/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/common/list.h"
+
+enum { NUMBER_DIGITS = 6 };
+
+/* Decompressed chunks kept for the next reader. */
+#define PAYLOAD_CACHE ((size_t)96 << 20)
+
+/* ---- files ---- */
+
+static bool has_ending(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+	return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* What a file of a store is by its name; false for those that are not read. */
+static bool kind_of_file(const char *name, enum zts_file_kind *ret)
+{
+	bool text = strncmp(name, "text-", 5) == 0;
+	if (text && has_ending(name, ".wal"))
+		*ret = ZTS_FILE_WAL;
+	else if (text && has_ending(name, ".fmi"))
+		*ret = ZTS_FILE_FM;
+	else if (strcmp(name, "meta.db.p") == 0 || strcmp(name, "meta.db.t") == 0)
+		*ret = ZTS_FILE_META;
+	else if (strcmp(name, "qmeta.idx") == 0)
+		*ret = ZTS_FILE_META_OLD;
+	else
+		return false;
+	return true;
+}
+
+static void close_descriptor(struct pm_input *in)
+{
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = -1;
+}
+
+/* A file that cannot be opened is damage, not the end. */
+static int add_file(struct zts_stores *s, struct zts_store *store, int folder, const char *name)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	enum zts_file_kind kind;
+	char *path = zts_store_path(store, &s->arena, name);
+	if (!kind_of_file(name, &kind))
+		return 0;
+	if (!path ||
+		pm_list_room(&store->files, store->n_files, &store->file_room,
+			sizeof(*store->files)) < 0)
+		return -ENOMEM;
+	struct zts_file *file = &store->files[store->n_files];
+	*file = (struct zts_file){.kind = kind};
+	int r = pm_input_open(&file->input, folder, name, &err);
+	if (r < 0) {
+		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
+		return r == -ENOMEM ? r : 0;
+	}
+	close_descriptor(&file->input);
+	file->data = file->input.bytes;
+	if (kind == ZTS_FILE_WAL)
+		file->data.len = zts_wal_length(file->data);
+	s->input_bytes += file->input.bytes.len;
+	store->n_files++;
+	return 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Calls `each` for the entries of a folder, in the order of their names. */
+static int each_entry(int folder, int (*each)(void *context, const char *name), void *context,
+	struct pm_error *err)
+{
+	struct dirent **entries;
+	int r = 0, n = scandirat(folder, ".", &entries, NULL, by_name);
+	if (n < 0)
+		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, NULL, PM_NO_OFFSET,
+			"the folder cannot be read: %s", strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (r == 0)
+			r = each(context, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+struct folder {
+	struct zts_stores *stores;
+	struct zts_store *store;
+	int fd;
+};
+
+static int take_file(void *context, const char *name)
+{
+	struct folder *f = context;
+	return add_file(f->stores, f->store, f->fd, name);
+}
+
+/* ---- stores ---- */
+
+static void tell_header(struct zts_stores *s, struct zts_store *store, const char *path)
+{
+	if (store->chunks.has_header || store->traces.bytes.len == 0)
+		return;
+	pm_damage_add(&s->damage, path, 0, PM_NO_OFFSET,
+		"the file has no ZTS0 header; read as deflate with checksums");
+}
+
+/* Opens the store in `folder` if there is one; -ENOENT else. */
+static int open_store(struct zts_stores *s, int folder, const char *number, const char *place,
+	struct pm_error *err)
+{
+	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	struct zts_store *store = &s->items[s->n];
+	*store = (struct zts_store){.number = number, .place = place, .texts_once = PM_LAZY_INIT};
+	store->traces_fd = -1;
+	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
+	if (r < 0)
+		return r;
+	s->n++;
+	store->traces_fd = store->traces.fd;
+	store->traces.fd = -1;
+	s->input_bytes += store->traces.bytes.len;
+	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;
+	r = zts_chunks_walk(&store->chunks, store->traces.bytes, err);
+	struct folder f = {s, store, folder};
+	if (r == 0)
+		r = each_entry(folder, take_file, &f, err);
+	const char *path = zts_store_path(store, &s->arena, "traces.dat");
+	if (r == 0 && path)
+		tell_header(s, store, path);
+	return r;
+}
+
+static bool is_number(const char *name)
+{
+	return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789abcdef") == NUMBER_DIGITS;
+}
+
+static int take_store(void *context, const char *name)
+{
+	struct folder *f = context;
+	struct zts_stores *s = f->stores;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (!is_number(name))
+		return 0;
+	const char *number = pm_arena_printf(&s->arena, "%s", name);
+	const char *place = pm_arena_printf(&s->arena, "%s/", name);
+	const char *path = pm_arena_printf(&s->arena, "%s/traces.dat", name);
+	int fd = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!number || !place || !path || (fd < 0 && errno == ENOMEM)) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	if (fd < 0) {
+		if (errno != ENOTDIR)
+			pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
+				"the store's folder cannot be opened: %s", strerror(errno));
+		return 0;
+	}
+	int r = open_store(s, fd, number, place, &err);
+	close(fd);
+	if (r == -EIO || r == -EINVAL)
+		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* True where at least one traces.dat has a header, a chunk, or nothing at all. */
+static bool is_readable(const struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct zts_store *store = &s->items[i];
+		if (store->chunks.has_header || store->chunks.n > 0 || store->traces.bytes.len == 0)
+			return true;
+	}
+	return false;
+}
+
+static void adopt(struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) /* now that the array stays where it is */
+		s->items[i].damage = &s->damage;
+}
+
+static void drop_payload(void *thing)
+{
+	struct zts_payload *payload = thing;
+	free(payload->memory);
+	free(payload);
+}
+
+int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err)
+{
+	struct folder f = {.stores = s, .fd = folder};
+	*s = (struct zts_stores){.damage = PM_DAMAGE_LIST_INIT};
+	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
+	const char *number = pm_arena_printf(&s->arena, "%s", is_number(name) ? name : "000000");
+	int r = number ? 0 : -ENOMEM;
+	if (r == 0 && faccessat(folder, "traces.dat", F_OK, 0) == 0)
+		r = open_store(s, folder, number, "", err);
+	else if (r == 0)
+		r = each_entry(folder, take_store, &f, err);
+	if (r == 0 && !is_readable(s))
+		r = pm_error_set(err, -EINVAL, "traces.dat", 0,
+			s->n ? "holds neither a ZTS0 header nor a chunk"
+			     : "is not there, and no folder 000000, 000001 … with one");
+	if (r < 0)
+		zts_stores_close(s);
+	adopt(s);
+	return r;
+}
+
+static void close_store(struct zts_store *store)
+{
+	for (size_t i = 0; i < store->n_files; i++)
+		pm_input_close(&store->files[i].input);
+	free(store->files);
+	zts_texts_done(&store->texts);
+	zts_chunks_done(&store->chunks);
+	pm_input_close(&store->traces);
+	if (store->traces_fd >= 0)
+		close(store->traces_fd);
+}
+
+void zts_stores_close(struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		close_store(&s->items[i]);
+	free(s->items);
+	zts_cache_done(&s->payloads);
+	pm_damage_done(&s->damage);
+	pm_arena_done(&s->arena);
+	s->items = NULL;
+	s->n = 0;
+}
+
+char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, const char *file)
+{
+	return pm_arena_printf(arena, "%s%s", store->place, file);
+}
+
+bool zts_store_grew(const struct zts_store *store)
+{
+	struct stat st;
+	return fstat(store->traces_fd, &st) == 0 && (uint64_t)st.st_size > store->traces.bytes.len;
+}
+
+bool zts_stores_lost(struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct zts_store *store = &s->items[i];
+		if (pm_input_changed(&store->traces))
+			return true;
+		for (size_t k = 0; k < store->n_files; k++)
+			if (pm_input_changed(&store->files[k].input))
+				return true;
+	}
+	return false;
+}
+
+/* ---- on need ---- */
+
+static int read_texts(void *context, struct pm_error *err)
+{
+	struct zts_store *store = context;
+	struct pm_arena names = {0};
+	int r = 0;
+	for (size_t i = 0; i < store->n_files && r == 0; i++) {
+		const struct zts_file *file = &store->files[i];
+		const char *path = zts_store_path(store, &names, file->input.name);
+		if (!path)
+			r = -ENOMEM;
+		else if (file->kind == ZTS_FILE_WAL)
+			r = zts_texts_add_wal(&store->texts, file->data, store->damage, path);
+		else if (file->kind == ZTS_FILE_FM)
+			r = zts_texts_add_fm(&store->texts, file->data, store->damage, path);
+	}
+	pm_arena_done(&names);
+	if (r < 0) {
+		zts_texts_done(&store->texts);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the text index");
+	}
+	zts_texts_freeze(&store->texts);
+	return 0;
+}
+
+int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&store->texts_once, read_texts, store, err);
+	*ret = &store->texts;
+	return r;
+}
+
+int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
+	const struct zts_payload **ret, struct pm_error *err)
+{
+	const struct zts_chunks *chunks = &s->items[store].chunks;
+	uint64_t key = (uint64_t)store << 32 | chunk;
+	enum zts_status status;
+	struct zts_payload *payload = zts_cache_take(&s->payloads, key);
+	*ret = payload;
+	if (payload)
+		return 0;
+	payload = calloc(1, sizeof(*payload));
+	int r = payload ? zts_chunk_read(chunks, chunk, &payload->memory, &status) : -ENOMEM;
+	if (r < 0) {
+		free(payload);
+		return r == -ENOMEM
+			? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
+			: pm_error_set(err, -EIO, "traces.dat", chunks->chunks[chunk].offset, "%s",
+				  zts_status_text(status));
+	}
+	payload->bytes = (struct pm_bytes){payload->memory, chunks->chunks[chunk].bytes};
+	zts_cache_put(&s->payloads, key, payload, payload->bytes.len + sizeof(*payload));
+	*ret = payload;
+	return 0;
+}
+
+void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload)
+{
+	zts_cache_release(&s->payloads, payload);
+}

@@ -1,0 +1,81 @@
+/*
+ * The files of a trace store, or of a directory of stores, as they were when mounted. A writer may
+ * go on: files stay mapped at the length that they had, nothing is ever written or created.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_STORE_H
+#define PROFMOUNT_FORMATS_ZTS_STORE_H
+
+#include "formats/common/damage.h"
+#include "formats/common/input.h"
+#include "formats/common/lazy.h"
+#include "formats/zts/cache.h"
+#include "formats/zts/chunks.h"
+#include "formats/zts/texts.h"
+
+enum zts_file_kind {
+	ZTS_FILE_WAL,
+	ZTS_FILE_FM,
+	ZTS_FILE_META,     /* meta.db.p, meta.db.t */
+	ZTS_FILE_META_OLD, /* qmeta.idx */
+};
+
+struct zts_file {
+	enum zts_file_kind kind;
+	struct pm_input input;
+	struct pm_bytes data; /* of a WAL: what was written when it was opened */
+};
+
+struct zts_store {
+	const char *number; /* six hex digits */
+	const char *place;  /* of the folder below the source: `000000/`, or empty */
+	struct pm_input traces;
+	int traces_fd; /* to see whether the file has grown */
+	struct zts_chunks chunks;
+	struct zts_file *files;
+	size_t n_files, file_room;
+	struct pm_lazy texts_once;
+	struct zts_texts texts; /* see zts_store_texts */
+	struct pm_damage_list *damage;
+};
+
+struct zts_stores {
+	struct zts_store *items; /* by number */
+	uint32_t n;
+	size_t room;
+	struct pm_arena arena;        /* names */
+	struct pm_damage_list damage; /* found while opening and reading */
+	struct zts_cache payloads;    /* decompressed chunks */
+	uint64_t input_bytes;
+	uint64_t mtime_ns;
+};
+
+/* Opens the stores below a folder, or the one that it is. `name` is the folder's own. */
+int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err);
+void zts_stores_close(struct zts_stores *s);
+
+/* The text index, read on first need. */
+int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err);
+
+/* True where traces.dat holds more by now than when it was opened. */
+bool zts_store_grew(const struct zts_store *store);
+
+/* True where a page of any file is lost because the file shrank. */
+bool zts_stores_lost(struct zts_stores *s);
+
+/*
+ * The payload of a sound chunk, out of the cache; give it back with zts_payload_release. -EIO with
+ * the reason for a chunk that is not sound.
+ */
+struct zts_payload {
+	struct pm_bytes bytes;
+	uint8_t *memory;
+};
+
+int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
+	const struct zts_payload **ret, struct pm_error *err);
+void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload);
+
+/* The name of a file of a store, relative to the source; NULL without memory. */
+char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, const char *file);
+
+#endif
