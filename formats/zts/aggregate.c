@@ -1,0 +1,261 @@
+/*
+ * Cuts the traces into as many stretches as there are cores, lets a thread add up each, and puts
+ * the results together in order: the sums and the order of first sight are those of one pass.
+ */
+#include "formats/zts/aggregate.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/tree.h"
+#include "formats/zts/parallel.h"
+#include "formats/zts/partial.h"
+#include "profmount/limits.h"
+
+struct gathering {
+	struct zts_stores *stores;
+	const struct zts_survey *survey;
+	struct zts_partial *partials;
+	uint32_t n_partials;
+};
+
+/* ---- adding up ---- */
+
+static int tell_unreadable(
+	struct gathering *g, const struct zts_trace *t, const struct pm_error *err)
+{
+	struct pm_arena names = {0};
+	const char *path = zts_store_path(&g->stores->items[t->store], &names, "traces.dat");
+	if (path)
+		pm_damage_add(&g->stores->damage, path, g->survey->parts[t->part].data_offset,
+			PM_NO_OFFSET, "a trace cannot be read: %s", err->text);
+	pm_arena_done(&names);
+	return path ? 0 : -ENOMEM;
+}
+
+static int gather_stretch(void *context, size_t i)
+{
+	struct gathering *g = context;
+	const struct zts_survey *v = g->survey;
+	uint32_t from = (uint32_t)((uint64_t)v->n * i / g->n_partials);
+	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
+	int r = 0;
+	for (uint32_t k = from; k < to && r == 0; k++) {
+		const struct zts_trace *t = &v->traces[v->by_store[k]];
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		struct zts_tree tree;
+		if (t->lost || t->inner)
+			continue;
+		r = zts_tree_read(g->stores, v->parts + t->part, t->n_parts, &tree, &err);
+		if (r == 0) {
+			r = zts_partial_add(&g->partials[i], g->stores, &tree);
+			zts_tree_done(&tree);
+		} else if (r != -ENOMEM) {
+			r = tell_unreadable(g, t, &err);
+		}
+	}
+	return r;
+}
+
+/* ---- putting together ---- */
+
+static void add_sums(struct zts_sums *to, const struct zts_sums *from)
+{
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->inclusive_ns += from->inclusive_ns;
+	to->exclusive_ns += from->exclusive_ns;
+}
+
+struct joining {
+	struct zts_aggregate *a;
+	struct pm_tree_builder *builder;
+	struct pm_strtab names, attrs;
+	uint32_t *frames; /* of each method */
+	size_t frame_room, method_room, attr_room, sum_room;
+	struct zts_sums *sums; /* by rank */
+};
+
+static void add_method(struct zts_method *to, const struct zts_method *from)
+{
+	add_sums(&to->sums, &from->sums);
+	if (from->ended)
+		zts_method_ended(to, from->min_ns, from->max_ns);
+}
+
+/* Takes over a method; PM_NONE without memory. */
+static uint32_t join_method(struct joining *j, const struct zts_method *method)
+{
+	struct zts_aggregate *a = j->a;
+	uint32_t index = pm_strtab_add(&j->names, method->name);
+	if (index == PM_NONE || index < a->n_methods) {
+		if (index != PM_NONE)
+			add_method(&a->methods[index], method);
+		return index;
+	}
+	if (pm_list_room(&a->methods, index, &j->method_room, sizeof(*a->methods)) < 0 ||
+		pm_list_room(&j->frames, index, &j->frame_room, sizeof(*j->frames)) < 0)
+		return PM_NONE;
+	uint32_t name = pm_tree_text(j->builder, method->name, true);
+	struct pm_function function = {.name = name, .id = PM_NONE};
+	struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+		.function = pm_tree_function(j->builder, &function),
+		.name = name};
+	j->frames[index] = pm_tree_intern(j->builder, &frame);
+	a->methods[index] = *method;
+	a->methods[index].name = j->names.items[index];
+	a->n_methods++;
+	return index;
+}
+
+/* `methods` are the joined methods of the partial's own; `ranks` gets those of its paths. */
+static int join_paths(
+	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *ranks)
+{
+	for (uint32_t i = 0; i < p->n_paths; i++) {
+		const struct zts_path *path = &p->paths[i];
+		uint32_t before = pm_tree_count(j->builder);
+		uint32_t parent = path->parent == PM_NONE ? PM_NONE : ranks[path->parent];
+		bool left_out = path->parent != PM_NONE && parent == PM_NONE;
+		ranks[i] = PM_NONE;
+		if (left_out || before >= PM_LIMIT_CALL_PATHS) {
+			j->a->left_out += path->sums.calls;
+			continue;
+		}
+		uint32_t rank = pm_tree_child(j->builder, parent, j->frames[methods[path->method]]);
+		if (rank == PM_NONE ||
+			pm_list_room(&j->sums, rank, &j->sum_room, sizeof(*j->sums)) < 0)
+			return -ENOMEM;
+		if (rank == before)
+			j->sums[rank] = (struct zts_sums){0};
+		add_sums(&j->sums[rank], &path->sums);
+		ranks[i] = rank;
+	}
+	return 0;
+}
+
+static int join_attrs(struct joining *j, const struct zts_partial *p)
+{
+	struct zts_aggregate *a = j->a;
+	for (uint32_t i = 0; i < p->attrs.n; i++) {
+		uint32_t index = pm_strtab_add(&j->attrs, p->attrs.items[i]);
+		if (index == PM_NONE ||
+			pm_list_room(&a->attrs, index, &j->attr_room, sizeof(*a->attrs)) < 0)
+			return -ENOMEM;
+		if (index == a->n_attrs) {
+			struct zts_attr_count *attr = &a->attrs[a->n_attrs++];
+			attr->traces = 0;
+			zts_attr_split(j->attrs.items[index], &attr->key, &attr->value);
+		}
+		a->attrs[index].traces += p->attr_counts[i];
+	}
+	return 0;
+}
+
+static int join_partial(struct joining *j, const struct zts_partial *p)
+{
+	uint32_t *methods = malloc(p->names.n * sizeof(*methods) + 1);
+	uint32_t *ranks = malloc(p->n_paths * sizeof(*ranks) + 1);
+	int r = methods && ranks ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < p->names.n && r == 0; i++) {
+		methods[i] = join_method(j, &p->methods[i]);
+		r = methods[i] == PM_NONE ? -ENOMEM : 0;
+	}
+	if (r == 0)
+		r = join_paths(j, p, methods, ranks);
+	if (r == 0)
+		r = join_attrs(j, p);
+	j->a->left_out += p->left_out;
+	free(methods);
+	free(ranks);
+	return r;
+}
+
+static int freeze(struct joining *j, struct pm_error *err)
+{
+	struct zts_aggregate *a = j->a;
+	uint32_t n = pm_tree_count(j->builder), *index = NULL;
+	double *weight = malloc(n * sizeof(*weight) + 1);
+	a->sums = malloc(n * sizeof(*a->sums) + 1);
+	int r = weight && a->sums ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		weight[i] = (double)j->sums[i].inclusive_ns;
+	if (r == 0) {
+		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
+		j->builder = NULL;
+	}
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		a->sums[index[i]] = j->sums[i];
+	free(index);
+	free(weight);
+	return r;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct zts_method *x = a, *y = b;
+	if (x->sums.exclusive_ns != y->sums.exclusive_ns)
+		return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+	return pm_bytes_compare(x->name, y->name);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct zts_attr_count *x = a, *y = b;
+	int order = pm_bytes_compare(x->key, y->key);
+	if (order == 0 && x->traces != y->traces)
+		return x->traces > y->traces ? -1 : 1;
+	return order ? order : pm_bytes_compare(x->value, y->value);
+}
+
+static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
+{
+	struct joining j = {.a = a,
+		.builder = pm_tree_builder_new(),
+		.names = {.arena = &a->texts},
+		.attrs = {.arena = &a->texts}};
+	int r = j.builder ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < g->n_partials && r == 0; i++)
+		r = join_partial(&j, &g->partials[i]);
+	if (r == 0)
+		r = freeze(&j, err);
+	if (r == 0 && a->n_methods)
+		qsort(a->methods, a->n_methods, sizeof(*a->methods), by_time);
+	if (r == 0 && a->n_attrs)
+		qsort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
+	pm_tree_builder_free(j.builder);
+	pm_strtab_done(&j.names);
+	pm_strtab_done(&j.attrs);
+	free(j.frames);
+	free(j.sums);
+	return r;
+}
+
+int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, struct pm_error *err)
+{
+	*a = (struct zts_aggregate){.tree = NULL};
+	struct gathering g = {stores, survey, NULL, zts_parallel_width()};
+	g.partials = calloc(g.n_partials, sizeof(*g.partials));
+	int r = g.partials ? zts_parallel(g.n_partials, gather_stretch, &g) : -ENOMEM;
+	if (r == 0)
+		r = join(&g, a, err);
+	for (uint32_t i = 0; g.partials && i < g.n_partials; i++)
+		zts_partial_done(&g.partials[i]);
+	free(g.partials);
+	if (r < 0) {
+		zts_aggregate_done(a);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces");
+	}
+	return 0;
+}
+
+void zts_aggregate_done(struct zts_aggregate *a)
+{
+	pm_tree_free(a->tree);
+	free(a->sums);
+	free(a->methods);
+	free(a->attrs);
+	pm_arena_done(&a->texts);
+	*a = (struct zts_aggregate){.tree = NULL};
+}

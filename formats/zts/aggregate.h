@@ -1,0 +1,44 @@
+/*
+ * All recorded calls together: by path of methods (the context tree), by method, and how many
+ * traces carry which attribute. Each recorded call counts once.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
+#define PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
+
+#include "formats/zts/survey.h"
+#include "profmount/profile.h"
+
+struct zts_sums {
+	uint64_t calls, errors;
+	int64_t inclusive_ns, exclusive_ns;
+};
+
+struct zts_method {
+	struct pm_bytes name;
+	struct zts_sums sums; /* inclusive: of outermost calls */
+	bool ended;           /* one call at least: min and max are known */
+	int64_t min_ns, max_ns;
+};
+
+struct zts_attr_count {
+	uint64_t traces;
+	struct pm_bytes key, value;
+};
+
+struct zts_aggregate {
+	struct pm_tree *tree;
+	struct zts_sums *sums;      /* of each context */
+	struct zts_method *methods; /* by exclusive time, highest first */
+	size_t n_methods;
+	struct zts_attr_count *attrs; /* by key, then most traces first */
+	size_t n_attrs;
+	uint64_t left_out; /* calls beyond PM_LIMIT_CALL_PATHS */
+	struct pm_arena texts;
+};
+
+/* Reads all traces that can be read, on all cores. */
+int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
+	const struct zts_survey *survey, struct pm_error *err);
+void zts_aggregate_done(struct zts_aggregate *a);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * Where the documents stand: tables at fixed paths, and the collections of chunks, traces and links
+ * to traces.
+ */
+#include "formats/common/list.h"
+#include "formats/common/text.h"
+#include "formats/zts/zts.h"
+
+void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out)
+{
+	pm_text_str(out, "stores/");
+	pm_text_str(out, z->stores.items[t->store].number);
+	pm_text_str(out, "/traces/");
+	zts_trace_name(t, out);
+}
+
+static struct pm_doc text_doc(const struct zts *z,
+	int (*render)(const struct pm_doc *, struct pm_text *, struct pm_error *), uint64_t a,
+	uint64_t b)
+{
+	return (struct pm_doc){
+		.kind = PM_DOC_TEXT, .text = {.render = render, .self = z, .a = a, .b = b}};
+}
+
+/* ---- chunks of a store: a = the store ---- */
+
+static struct pm_bytes chunk_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	(void)c;
+	pm_text_clear(scratch);
+	pm_text_u64(scratch, i);
+	return pm_text_view(scratch);
+}
+
+static bool chunk_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+{
+	uint64_t i = 0;
+	if (name.len == 0 || name.len > 10 || (name.p[0] == '0' && name.len > 1))
+		return false;
+	for (size_t k = 0; k < name.len; k++) {
+		if (name.p[k] < '0' || name.p[k] > '9')
+			return false;
+		i = i * 10 + (uint64_t)(name.p[k] - '0');
+	}
+	*ret_i = (uint32_t)i;
+	return i < c->n;
+}
+
+static int chunk_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	switch (k) {
+	case 0:
+		*ret = (struct pm_named_doc){
+			"data.json", text_doc(c->self, zts_render_payload_json, c->a, i)};
+		return 1;
+	case 1:
+		*ret = (struct pm_named_doc){
+			"data.cbor", text_doc(c->self, zts_render_payload, c->a, i)};
+		return 1;
+	case 2:
+		*ret = (struct pm_named_doc){
+			"info.txt", text_doc(c->self, zts_render_chunk_info, c->a, i)};
+		return 1;
+	default: return 0;
+	}
+}
+
+/* ---- traces of a store: a = the store ---- */
+
+static int trace_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	const struct zts_survey *v;
+	int r = zts_get_survey(c->self, &v, err);
+	*ret = r < 0 ? 0 : v->first_of[c->a + 1] - v->first_of[c->a];
+	return r;
+}
+
+static uint32_t trace_of(const struct pm_collection *c, uint32_t i)
+{
+	const struct zts *z = c->self;
+	return z->survey.by_store[z->survey.first_of[c->a] + i];
+}
+
+static struct pm_bytes trace_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct zts *z = c->self;
+	pm_text_clear(scratch);
+	zts_trace_name(&z->survey.traces[trace_of(c, i)], scratch);
+	return pm_text_view(scratch);
+}
+
+static int trace_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct zts *z = c->self;
+	uint32_t trace = trace_of(c, i);
+	switch (k) {
+	case 0:
+		*ret = (struct pm_named_doc){
+			"trace.json", text_doc(z, zts_render_trace_json, trace, 0)};
+		return 1;
+	case 1:
+		*ret = (struct pm_named_doc){
+			"tree.txt", text_doc(z, zts_render_trace_text, trace, 0)};
+		return 1;
+	case 2:
+		*ret = (struct pm_named_doc){"calls.csv", pm_doc_csv(zts_calls_table(z, trace))};
+		return 1;
+	case 3:
+		*ret = (struct pm_named_doc){
+			"attributes.csv", pm_doc_csv(zts_trace_attrs_table(z, trace))};
+		return 1;
+	case 4:
+		*ret = (struct pm_named_doc){
+			"exception.txt", text_doc(z, zts_render_exceptions, trace, 0)};
+		return z->survey.traces[trace].has_exception;
+	default: return 0;
+	}
+}
+
+static int trace_tree(
+	const struct pm_collection *c, uint32_t i, struct pm_item_tree *ret, struct pm_error *err)
+{
+	return zts_trace_item_tree(c->self, trace_of(c, i), ret, err);
+}
+
+/* ---- slow/ and errors/: links to traces ---- */
+
+static int render_link(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct zts *z = doc->text.self;
+	(void)err;
+	pm_text_str(out, "../");
+	zts_trace_path(z, &z->survey.traces[doc->text.a], out);
+	return 0;
+}
+
+static int link_document(const struct zts *z, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
+{
+	struct pm_doc doc = text_doc(z, render_link, trace, 0);
+	doc.kind = PM_DOC_LINK;
+	*ret = (struct pm_named_doc){"", doc};
+	return k == 0;
+}
+
+static int slow_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	const struct zts_survey *v;
+	int r = zts_get_survey(c->self, &v, err);
+	*ret = v->n_slow;
+	return r;
+}
+
+static struct pm_bytes slow_name(const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct zts *z = c->self;
+	pm_text_clear(scratch);
+	pm_text_printf(scratch, "%03u-", i + 1);
+	zts_trace_name(&z->survey.traces[z->survey.slow[i]], scratch);
+	return pm_text_view(scratch);
+}
+
+static int slow_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct zts *z = c->self;
+	return link_document(z, z->survey.slow[i], k, ret);
+}
+
+static int failed_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	const struct zts_survey *v;
+	int r = zts_get_survey(c->self, &v, err);
+	*ret = v->n_failed;
+	return r;
+}
+
+static struct pm_bytes failed_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	const struct zts *z = c->self;
+	pm_text_clear(scratch);
+	zts_trace_name(&z->survey.traces[z->survey.failed[i]], scratch);
+	return pm_text_view(scratch);
+}
+
+static int failed_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	const struct zts *z = c->self;
+	return link_document(z, z->survey.failed[i], k, ret);
+}
+
+/* ---- the lists ---- */
+
+static int add_collection(struct zts *z, struct pm_collection c)
+{
+	if (!c.path ||
+		pm_list_room(&z->collections, z->n_collections, &z->collections_room, sizeof(c)) <
+			0)
+		return -ENOMEM;
+	c.self = z;
+	z->collections[z->n_collections++] = c;
+	return 0;
+}
+
+static int add_store(struct zts *z, uint32_t s)
+{
+	const struct zts_store *store = &z->stores.items[s];
+	struct pm_collection chunks = {
+		.path = pm_arena_printf(&z->arena, "stores/%s/chunks", store->number),
+		.n = store->chunks.n,
+		.a = s,
+		.name = chunk_name,
+		.find = chunk_find,
+		.document = chunk_document};
+	struct pm_collection traces = {
+		.path = pm_arena_printf(&z->arena, "stores/%s/traces", store->number),
+		.a = s,
+		.count = trace_count,
+		.name = trace_name,
+		.document = trace_document,
+		.tree = trace_tree};
+	int r = add_collection(z, chunks);
+	return r < 0 ? r : add_collection(z, traces);
+}
+
+static int list_collections(struct zts *z)
+{
+	static const struct pm_collection slow = {.path = "slow",
+		.flat = true,
+		.count = slow_count,
+		.name = slow_name,
+		.document = slow_document};
+	static const struct pm_collection failed = {.path = "errors",
+		.flat = true,
+		.count = failed_count,
+		.name = failed_name,
+		.document = failed_document};
+	int r = add_collection(z, slow) ?: add_collection(z, failed);
+	for (uint32_t s = 0; s < z->stores.n && r == 0; s++)
+		r = add_store(z, s);
+	return r;
+}
+
+int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct zts *z = zts_of(p);
+	(void)err;
+	*ret = z->collections;
+	*ret_n = z->n_collections;
+	return 0;
+}
+
+static int add_document(struct zts *z, const char *path, struct pm_doc doc)
+{
+	if (!path ||
+		pm_list_room(&z->documents, z->n_documents, &z->documents_room,
+			sizeof(*z->documents)) < 0)
+		return -ENOMEM;
+	z->documents[z->n_documents++] = (struct pm_named_doc){path, doc};
+	return 0;
+}
+
+int zts_list_documents(struct zts *z)
+{
+	struct pm_table traces = zts_table(z, ZTS_TABLE_TRACES);
+	struct pm_table methods = zts_table(z, ZTS_TABLE_METHODS);
+	int r = add_document(z, "traces.csv", pm_doc_csv(traces))
+		?: add_document(z, "traces.tsv", pm_doc_tsv(traces))
+		?: add_document(z, "methods.csv", pm_doc_csv(methods))
+		?: add_document(z, "methods.tsv", pm_doc_tsv(methods))
+		?: add_document(z, "attributes.csv",
+			   pm_doc_csv(zts_table(z, ZTS_TABLE_ATTRIBUTES)))
+		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_table(z, ZTS_TABLE_SPANS)));
+	for (uint32_t s = 0; s < z->stores.n && r == 0; s++) {
+		const char *number = z->stores.items[s].number;
+		r = add_document(z, pm_arena_printf(&z->arena, "stores/%s/chunks.csv", number),
+			    pm_doc_csv(zts_chunks_table(z, s)))
+			?: add_document(z,
+				   pm_arena_printf(&z->arena, "stores/%s/strings.csv", number),
+				   pm_doc_csv(zts_strings_table(z, s)));
+	}
+	return r < 0 ? r : list_collections(z);
+}
+
+int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct zts *z = zts_of(p);
+	(void)err;
+	*ret = z->documents;
+	*ret_n = z->n_documents;
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* Everything that could not be read, gathered by reading everything. */
+#include <stdlib.h>
+
+#include "formats/zts/zts.h"
+
+struct telling {
+	struct zts *z;
+	const struct zts_survey *v;
+	struct pm_damage_list *list;
+	struct pm_arena names;
+};
+
+static void tell_chunks(struct telling *t, uint32_t store, const char *file)
+{
+	const struct zts_chunks *chunks = &t->z->stores.items[store].chunks;
+	const struct zts_scan *scan = &t->v->scans[store];
+	for (uint32_t i = 0; i < chunks->n; i++) {
+		enum zts_status status = scan->status[i];
+		uint64_t offset = chunks->chunks[i].offset;
+		if (status != ZTS_OK)
+			pm_damage_add(t->list, file, offset, zts_chunk_end(chunks, i) - offset,
+				"chunk %u: %s", i, zts_status_text(status));
+	}
+	for (size_t i = 0; i < chunks->n_gaps; i++)
+		pm_damage_add(t->list, file, chunks->gaps[i].offset, chunks->gaps[i].bytes,
+			"these bytes belong to no chunk");
+	for (size_t i = 0; i < scan->n_formless; i++) {
+		const struct zts_formless *f = &scan->formless[i];
+		pm_damage_add(t->list, file, chunks->chunks[f->chunk].offset, PM_NO_OFFSET,
+			"chunk %u has no data.json: %s", f->chunk, f->why);
+	}
+}
+
+/* True where a damaged chunk or gap says already what is wrong there. */
+static bool is_told(const struct telling *t, const struct zts_part *p)
+{
+	if (p->chunk == PM_NONE)
+		return zts_is_gap(&t->z->stores.items[p->store].chunks, p->data_offset);
+	return t->v->scans[p->store].status[p->chunk] != ZTS_OK;
+}
+
+static void tell_lost_traces(struct telling *t)
+{
+	for (uint32_t i = 0; i < t->v->n; i++) {
+		const struct zts_trace *trace = &t->v->traces[i];
+		for (uint32_t k = 0; trace->lost && k < trace->n_parts; k++) {
+			const struct zts_part *p = &t->v->parts[trace->part + k];
+			const char *file = zts_store_path(
+				&t->z->stores.items[p->store], &t->names, "traces.dat");
+			if (file && !is_told(t, p))
+				pm_damage_add(t->list, file, p->data_offset, PM_NO_OFFSET,
+					"the trace %016llx%016llx is not, or not readable, where "
+					"the index has it",
+					(unsigned long long)trace->trace_id[0],
+					(unsigned long long)trace->trace_id[1]);
+		}
+	}
+}
+
+static const char *index_file(const struct zts_store *store)
+{
+	for (size_t i = 0; i < store->n_files; i++)
+		if (store->files[i].kind == ZTS_FILE_META ||
+			store->files[i].kind == ZTS_FILE_META_OLD)
+			return store->files[i].input.name;
+	return "";
+}
+
+/* Spans without a record: the index is not there, or has lost them. */
+static void tell_index(struct telling *t, uint32_t store, size_t *span)
+{
+	const struct zts_store *s = &t->z->stores.items[store];
+	const struct zts_spans *spans = &t->v->spans; /* by store */
+	size_t first = *span, missing = 0;
+	for (; *span < spans->n && spans->items[*span].store == store; ++*span)
+		missing += spans->items[*span].by_scan;
+	const char *file = zts_store_path(s, &t->names, index_file(s));
+	if (missing > 0 && file)
+		pm_damage_add(t->list, file, PM_NO_OFFSET, PM_NO_OFFSET,
+			"the metadata index lacks %zu of %zu spans: their trace ids are not known",
+			missing, *span - first);
+}
+
+static void tell_texts(struct telling *t, uint32_t store)
+{
+	const struct zts_store *s = &t->z->stores.items[store];
+	const char *file = zts_store_path(s, &t->names, "");
+	if (file && s->chunks.n > 0 && s->texts.n == 0)
+		pm_damage_add(t->list, file, PM_NO_OFFSET, PM_NO_OFFSET,
+			"the store has no text index: names are shown as #ID");
+}
+
+static int gather(void *context, struct pm_error *err)
+{
+	struct telling t = {.z = context};
+	const struct zts_aggregate *a;
+	size_t span = 0;
+	int r = zts_get_survey(t.z, &t.v, err);
+	if (r == 0)
+		r = zts_get_aggregate(t.z, &a, err);
+	if (r < 0)
+		return r;
+	t.list = &t.z->stores.damage;
+	for (uint32_t i = 0; i < t.z->stores.n; i++) {
+		const char *file = zts_store_path(&t.z->stores.items[i], &t.names, "traces.dat");
+		if (file)
+			tell_chunks(&t, i, file);
+		tell_index(&t, i, &span);
+		tell_texts(&t, i);
+	}
+	tell_lost_traces(&t);
+	if (a->left_out > 0)
+		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
+			"%llu calls are not in contexts/: there are too many call paths",
+			(unsigned long long)a->left_out);
+	t.z->damages = pm_damage_rows(t.list);
+	pm_arena_done(&t.names);
+	return 0;
+}
+
+int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	struct zts *z = zts_of(p);
+	*ret = &z->damages;
+	return pm_lazy_get(&z->damage_once, gather, z, err);
+}

@@ -1,0 +1,153 @@
+/*
+ * ZTS0 trace stores: a directory with traces.dat, the directory that holds several such stores, or
+ * a traces.dat itself, which stands for its directory.
+ */
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/zts/zts.h"
+
+/* Call trees kept for the next reader of a trace. */
+#define TREE_CACHE ((size_t)64 << 20)
+
+enum { SURE = 100, LIKELY = 20, HEADER_SIZE = 16, STORES_ASKED = 4096 };
+
+/* How sure traces.dat below `folder` makes us; 0 without one. */
+static int ask_store(int folder, const char *path)
+{
+	uint8_t head[HEADER_SIZE] = {0};
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	close(fd);
+	if (n >= 4 && (memcmp(head, "ZTS0", 4) == 0 || memcmp(head, "ZCH0", 4) == 0))
+		return SURE;
+	return n >= 0 ? LIKELY : 0;
+}
+
+/* The sub-stores of a base are numbered from 000000 on, and old ones may be gone. */
+static int ask_base(int folder)
+{
+	char path[sizeof("000000/traces.dat")];
+	int best = 0;
+	for (unsigned i = 0; i < STORES_ASKED && best < SURE; i++) {
+		snprintf(path, sizeof(path), "%06x/traces.dat", i);
+		int sure = ask_store(folder, path);
+		best = sure > best ? sure : best;
+	}
+	return best;
+}
+
+static int probe(const struct pm_candidate *c)
+{
+	if (!c->folder)
+		return c->head.len >= 4 && memcmp(c->head.p, "ZTS0", 4) == 0 ? SURE : 0;
+	int sure = ask_store(c->fd, "traces.dat");
+	return sure ? sure : ask_base(c->fd);
+}
+
+static void close_zts(struct pm_profile *p)
+{
+	struct zts *z = zts_of(p);
+	zts_aggregate_done(&z->aggregate);
+	zts_survey_done(&z->survey);
+	zts_cache_done(&z->trees);
+	zts_stores_close(&z->stores);
+	free(z->documents);
+	free(z->collections);
+	pm_arena_done(&z->arena);
+	free(z);
+}
+
+static void drop_tree(void *thing)
+{
+	zts_tree_done(thing);
+	free(thing);
+}
+
+static const char *layout_of(const struct zts *z)
+{
+	const char *layout = "no-index";
+	for (uint32_t i = 0; i < z->stores.n; i++)
+		for (size_t k = 0; k < z->stores.items[i].n_files; k++) {
+			enum zts_file_kind kind = z->stores.items[i].files[k].kind;
+			if (kind == ZTS_FILE_META)
+				layout = "second-generation";
+			else if (kind == ZTS_FILE_META_OLD)
+				return "first-generation";
+		}
+	return layout;
+}
+
+/* The folder that is meant, and its name. */
+static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int *ret_folder,
+	const char **ret_name, struct pm_error *err)
+{
+	char *path = pm_arena_printf(arena, "%s", c->path);
+	if (!path)
+		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	const char *folder = c->folder ? path : dirname(path);
+	*ret_folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *slash = strrchr(folder, '/');
+	*ret_name = slash ? slash + 1 : folder;
+	if (*ret_folder < 0)
+		return pm_error_set(
+			err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+	return 0;
+}
+
+static int open_zts(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	static const struct pm_lazy fresh = PM_LAZY_INIT;
+	static const struct pm_note notes[] = {
+		{"traces.csv", "every trace and span: when, how long, errors, method, where it is"},
+		{"methods.csv", "every method over all traces"},
+		{"attributes.csv", "how many traces carry which attribute value"},
+		{"slow", "links to the longest traces"},
+		{"errors", "links to the traces with an error"},
+		{"stores", "each store: its chunks, its texts, and a directory for each trace"},
+		{NULL, NULL},
+	};
+	int folder = -1;
+	const char *name = "";
+	struct zts *z = calloc(1, sizeof(*z));
+	(void)options;
+	if (!z)
+		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	z->survey_once = z->aggregate_once = z->damage_once = fresh;
+	z->facts_once = fresh;
+	zts_cache_init(&z->trees, TREE_CACHE, drop_tree);
+	int r = open_folder(c, &z->arena, &folder, &name, err);
+	if (r == 0) {
+		r = zts_stores_open(&z->stores, folder, name, err);
+		close(folder);
+	}
+	*ret = (struct pm_profile){.ops = &zts_ops, .self = z};
+	if (r == 0 && zts_list_documents(z) < 0)
+		r = pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	if (r < 0) {
+		close_zts(ret);
+		return r;
+	}
+	ret->layout = layout_of(z);
+	ret->title = pm_bytes_of(name);
+	ret->mtime_ns = z->stores.mtime_ns;
+	ret->input_bytes = z->stores.input_bytes;
+	ret->kind_of_tree = "calls";
+	ret->notes = notes;
+	return 0;
+}
+
+const struct pm_format zts_format = {
+	.name = "zts",
+	.summary = "ZTS0 trace stores of Zorka and ZICO, both generations",
+	.probe = probe,
+	.open = open_zts,
+	.close = close_zts,
+};

@@ -1,0 +1,240 @@
+/* Native → model: the context tree of all traces with its costs, and what the run was. */
+#include <stdlib.h>
+
+#include "formats/common/tree.h"
+#include "formats/zts/names.h"
+#include "formats/zts/records.h"
+#include "formats/zts/zts.h"
+
+enum metric_id { METRIC_INCLUSIVE, METRIC_EXCLUSIVE, METRIC_CALLS, METRIC_ERRORS, N_METRICS };
+
+#define TEXT(s)                                                                                    \
+	{                                                                                          \
+		(const uint8_t *)(s), sizeof(s) - 1                                                \
+	}
+
+static const struct pm_metric metrics[N_METRICS] = {
+	[METRIC_INCLUSIVE] = {METRIC_INCLUSIVE, 0, PM_ROLE_INCLUSIVE, true, true, true,
+		TEXT("time"), TEXT("ns"), TEXT("inclusive")},
+	[METRIC_EXCLUSIVE] = {METRIC_EXCLUSIVE, 0, PM_ROLE_EXCLUSIVE, true, true, true,
+		TEXT("time"), TEXT("ns"), TEXT("exclusive")},
+	[METRIC_CALLS] = {METRIC_CALLS, 1, PM_ROLE_COUNT, true, true, true, TEXT("calls"),
+		TEXT("calls"), TEXT("exclusive")},
+	[METRIC_ERRORS] = {METRIC_ERRORS, 2, PM_ROLE_COUNT, true, true, true, TEXT("errors"),
+		TEXT("errors"), TEXT("exclusive")},
+};
+
+static int get_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	static const struct pm_metrics all = {N_METRICS, metrics};
+	(void)p;
+	(void)err;
+	*ret = &all;
+	return 0;
+}
+
+static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(zts_of(p), &a, err);
+	*ret = r < 0 ? NULL : a->tree;
+	return r;
+}
+
+/* Times below zero, from clipped calls, cannot be whole numbers of the seam's kind. */
+static struct pm_value time_value(uint32_t metric, int64_t ns)
+{
+	struct pm_value value = {.metric = metric, .thread = PM_NONE, .whole = ns >= 0};
+	if (ns >= 0)
+		value.u = (uint64_t)ns;
+	else
+		value.f = (double)ns;
+	return value;
+}
+
+static struct pm_value count_value(uint32_t metric, uint64_t n)
+{
+	return (struct pm_value){.metric = metric, .thread = PM_NONE, .whole = true, .u = n};
+}
+
+static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(zts_of(p), &a, err);
+	if (r < 0)
+		return r;
+	const struct zts_sums *sums = &a->sums[context];
+	const struct pm_value all[N_METRICS] = {
+		time_value(METRIC_INCLUSIVE, sums->inclusive_ns),
+		time_value(METRIC_EXCLUSIVE, sums->exclusive_ns),
+		count_value(METRIC_CALLS, sums->calls),
+		count_value(METRIC_ERRORS, sums->errors),
+	};
+	size_t n = room < N_METRICS ? room : N_METRICS;
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = all[i];
+		ret[i].context = pm_tree_number(a->tree, context);
+	}
+	return (int64_t)n;
+}
+
+static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct zts_survey *v;
+	int r = zts_get_survey(zts_of(p), &v, err);
+	if (r < 0)
+		return r;
+	*ret_origin_ns = v->origin_ns;
+	*ret_duration_ns = v->n ? v->end_ns - v->origin_ns : PM_NO_TIME;
+	return 0;
+}
+
+/* ---- one trace ---- */
+
+static int fill_item_tree(const struct zts_tree *tree, const int64_t *self_ns,
+	const uint32_t *index, struct pm_item_tree *ret)
+{
+	size_t size = tree->n * sizeof(uint64_t);
+	const struct zts_call *root = &tree->calls[0];
+	ret->start_ns = malloc(size);
+	ret->inclusive_ns = malloc(size);
+	ret->exclusive_ns = malloc(size);
+	if (!ret->start_ns || !ret->inclusive_ns || !ret->exclusive_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *call = &tree->calls[i];
+		int64_t duration_ns;
+		uint64_t ticks = call->tstart > root->tstart ? call->tstart - root->tstart : 0;
+		ret->start_ns[index[i]] = ticks * ZTS_TICK_NS;
+		bool ended = zts_call_duration(call, &duration_ns);
+		ret->inclusive_ns[index[i]] = !ended ? PM_NO_TIME
+			: duration_ns > 0            ? (uint64_t)duration_ns
+						     : 0;
+		ret->exclusive_ns[index[i]] = self_ns[i];
+	}
+	return 0;
+}
+
+static void build_item_tree(
+	const struct zts *z, const struct zts_tree *tree, struct pm_tree_builder *b)
+{
+	struct pm_text name = {0};
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *call = &tree->calls[i];
+		pm_text_clear(&name);
+		zts_name_method(zts_texts_of(z, call->store), call->method, &name);
+		struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+			.function = PM_NONE,
+			.name = pm_tree_text(b, pm_text_view(&name), true)};
+		pm_tree_add(b, call->parent, pm_tree_intern(b, &frame), 0);
+	}
+	pm_text_done(&name);
+}
+
+int zts_trace_item_tree(
+	const struct zts *z, uint32_t trace, struct pm_item_tree *ret, struct pm_error *err)
+{
+	const struct zts_tree *tree;
+	uint32_t *index = NULL;
+	*ret = (struct pm_item_tree){.tree = NULL};
+	int r = zts_get_tree(z, trace, &tree, err);
+	if (r < 0)
+		return r;
+	struct pm_tree_builder *b = pm_tree_builder_new();
+	int64_t *self_ns = zts_tree_self(tree);
+	r = b && self_ns ? 0 : -ENOMEM;
+	if (r == 0) {
+		build_item_tree(z, tree, b);
+		r = pm_tree_freeze(b, NULL, &ret->tree, &index, err);
+		b = NULL;
+	}
+	if (r == 0)
+		r = fill_item_tree(tree, self_ns, index, ret);
+	pm_tree_builder_free(b);
+	free(index);
+	free(self_ns);
+	zts_release_tree(z, tree);
+	if (r < 0) {
+		pm_item_tree_done(ret);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
+	}
+	return 0;
+}
+
+/* ---- info.json, README.txt ---- */
+
+static int build_facts(void *context, struct pm_error *err)
+{
+	struct zts *z = context;
+	const struct zts_survey *v;
+	uint64_t chunks = 0;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < z->stores.n; i++)
+		chunks += z->stores.items[i].chunks.n;
+	const struct pm_fact facts[ZTS_N_FACTS] = {
+		{"stores", pm_cell_u64(z->stores.n)},
+		{"chunks", pm_cell_u64(chunks)},
+		{"traces", pm_cell_u64(v->n)},
+		{"traces_with_error", pm_cell_u64(v->n_failed)},
+		{"compression", pm_cell_str(zts_codec_text(z->stores.items[0].chunks.codec))},
+	};
+	memcpy(z->facts, facts, sizeof(facts));
+	return 0;
+}
+
+static int get_facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	struct zts *z = zts_of(p);
+	*ret = z->facts;
+	*ret_n = ZTS_N_FACTS;
+	return pm_lazy_get(&z->facts_once, build_facts, z, err);
+}
+
+static int add_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	const struct zts *z = zts_of(p);
+	const struct zts_survey *v;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0)
+		return r;
+	pm_text_str(out, "$ sort -t, -k2,2nr traces.csv | head\n");
+	if (v->n_failed > 0)
+		pm_text_str(out, "$ awk -F, '$7 == 1' traces.csv\n");
+	pm_text_str(out, "$ column -ts, methods.csv | head\n");
+	if (v->n > 0 && !v->traces[v->slow[0]].lost) {
+		const char *find =
+			"[.. | objects | select(.exception?) | .exception.class] | unique";
+		pm_text_str(out, "$ cat ");
+		zts_trace_path(z, &v->traces[v->slow[0]], out);
+		pm_text_str(out, "/tree.txt\n$ jq '");
+		pm_text_str(out, find);
+		pm_text_str(out, "' ");
+		zts_trace_path(z, &v->traces[v->slow[0]], out);
+		pm_text_str(out, "/trace.json\n");
+	}
+	return 0;
+}
+
+static bool has_changed(const struct pm_profile *p)
+{
+	return zts_stores_lost(&zts_of(p)->stores);
+}
+
+const struct pm_profile_ops zts_ops = {
+	.tree = get_tree,
+	.metrics = get_metrics,
+	.run_costs = run_costs,
+	.span = get_span,
+	.documents = zts_documents,
+	.collections = zts_collections,
+	.facts = get_facts,
+	.recipes = add_recipes,
+	.damage = zts_damage,
+	.changed = has_changed,
+};

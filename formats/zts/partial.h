@@ -1,0 +1,45 @@
+/* The sums of some of the traces, gathered by one thread. A part of formats/zts/aggregate.c. */
+#ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
+#define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
+
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/zts/aggregate.h"
+
+struct zts_path {
+	uint32_t parent; /* a path, or PM_NONE */
+	uint32_t method;
+	struct zts_sums sums;
+};
+
+struct zts_partial {
+	struct pm_arena texts;
+	struct pm_map ids;      /* store and method id → method */
+	struct pm_strtab names; /* of methods */
+	struct zts_method *methods;
+	uint32_t *active; /* of each method: its calls that have not ended */
+	size_t method_room, active_room;
+	struct pm_map children; /* parent path and method → path */
+	struct zts_path *paths; /* in order of first sight */
+	uint32_t n_paths;
+	size_t path_room;
+	struct pm_strtab attrs; /* attributes, see zts_attr_split */
+	uint64_t *attr_counts;
+	size_t attr_room;
+	uint64_t left_out;
+	struct pm_text scratch;
+};
+
+/* Adds the calls of one trace. 0 or -ENOMEM. */
+int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree);
+
+/* Calls of the method took from `min_ns` to `max_ns`. */
+void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);
+
+void zts_partial_done(struct zts_partial *p);
+
+/* One attribute as an interned text, and back. */
+void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value);
+void zts_attr_split(struct pm_bytes joined, struct pm_bytes *ret_key, struct pm_bytes *ret_value);
+
+#endif

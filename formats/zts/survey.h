@@ -1,0 +1,56 @@
+/*
+ * All traces and spans of all stores: what the metadata indexes say, held against what a scan of
+ * the chunks finds. Built once, const from then on.
+ */
+#ifndef PROFMOUNT_FORMATS_ZTS_SURVEY_H
+#define PROFMOUNT_FORMATS_ZTS_SURVEY_H
+
+#include "formats/zts/calls.h"
+#include "formats/zts/meta.h"
+#include "formats/zts/scan.h"
+
+struct zts_trace {
+	size_t part; /* its first, in zts_survey.parts */
+	uint32_t n_parts;
+	uint32_t store; /* of the first part */
+	uint32_t twin;  /* how many earlier traces of the store have the same name */
+	uint64_t trace_id[2];
+	uint64_t span_id, parent_id;        /* 0: none */
+	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
+	uint64_t calls, records, errors;
+	uint64_t method;   /* id in the text index of the first part's store; 0: not known */
+	bool has_trace_id; /* the index knows it */
+	bool error;
+	bool lost;  /* its payload is not there, or not readable */
+	bool inner; /* its calls stand in another trace, too */
+	bool has_exception;
+};
+
+struct zts_survey {
+	struct zts_scan *scans; /* of each store */
+	uint32_t n_stores;
+	struct zts_spans spans;   /* records of the indexes, and what only the scans found */
+	struct zts_trace *traces; /* in time order */
+	uint32_t n;
+	size_t room;
+	struct zts_part *parts;
+	size_t n_parts, part_room;
+	uint32_t *by_store; /* traces, those of a store together, in time order */
+	uint32_t *first_of; /* n_stores + 1 places in by_store */
+	uint32_t *slow;     /* the longest, longest first */
+	uint32_t n_slow;
+	uint32_t *failed; /* those with an error, in time order */
+	uint32_t n_failed;
+	uint64_t origin_ns, end_ns; /* of all traces; PM_NO_TIME without one */
+};
+
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err);
+void zts_survey_done(struct zts_survey *v);
+
+/* A step of zts_survey_build: sorts the traces and makes the lists of them. */
+int zts_survey_order(struct zts_survey *v, struct pm_error *err);
+
+/* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, what is not known left out. */
+void zts_trace_name(const struct zts_trace *t, struct pm_text *out);
+
+#endif

@@ -1,0 +1,148 @@
+/* The orders in which traces are listed: by time, by store, by duration; and their names. */
+#include "formats/zts/survey.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "formats/common/text.h"
+#include "formats/zts/records.h"
+#include "profmount/profile.h"
+
+enum { SLOWEST = 100 };
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_time(const void *a, const void *b, void *context)
+{
+	const struct zts_trace *x = a, *y = b;
+	const struct zts_survey *v = context;
+	const struct zts_part *p = &v->parts[x->part], *q = &v->parts[y->part];
+	return order(x->timestamp_ns, y->timestamp_ns)
+		?: order(p->store, q->store)
+		?: order(p->data_offset, q->data_offset)
+		?: order(p->start_offset, q->start_offset)
+		?: order(x->trace_id[0], y->trace_id[0])
+		?: order(x->trace_id[1], y->trace_id[1])
+		?: order(x->span_id, y->span_id);
+}
+
+static uint64_t length_of(const struct zts_trace *t)
+{
+	return t->duration_ns == PM_NO_TIME ? 0 : t->duration_ns;
+}
+
+static int by_length(const void *a, const void *b, void *context)
+{
+	const struct zts_survey *v = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	return order(length_of(&v->traces[k]), length_of(&v->traces[i])) ?: order(i, k);
+}
+
+/* Equal for traces of one store that have the same name. */
+static int compare_names(const struct zts_trace *x, const struct zts_trace *y)
+{
+	return order(x->store, y->store)
+		?: order(x->timestamp_ns / ZTS_MS_NS, y->timestamp_ns / ZTS_MS_NS)
+		?: order(x->has_trace_id, y->has_trace_id)
+		?: order(x->trace_id[0], y->trace_id[0])
+		?: order(x->trace_id[1], y->trace_id[1])
+		?: order(x->span_id, y->span_id);
+}
+
+static int by_name(const void *a, const void *b, void *context)
+{
+	const struct zts_survey *v = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	return compare_names(&v->traces[i], &v->traces[k]) ?: order(i, k);
+}
+
+static int by_store(const void *a, const void *b, void *context)
+{
+	const struct zts_survey *v = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	return order(v->traces[i].store, v->traces[k].store) ?: order(i, k);
+}
+
+static void number_twins(struct zts_survey *v, uint32_t *all)
+{
+	qsort_r(all, v->n, sizeof(*all), by_name, v);
+	for (uint32_t i = 1; i < v->n; i++) {
+		struct zts_trace *t = &v->traces[all[i]], *before = &v->traces[all[i - 1]];
+		t->twin = compare_names(before, t) == 0 ? before->twin + 1 : 0;
+	}
+}
+
+static void list_stores(struct zts_survey *v)
+{
+	qsort_r(v->by_store, v->n, sizeof(*v->by_store), by_store, v);
+	for (uint32_t i = 0; i < v->n; i++)
+		v->first_of[v->traces[i].store + 1]++;
+	for (uint32_t s = 0; s < v->n_stores; s++)
+		v->first_of[s + 1] += v->first_of[s];
+}
+
+static void list_failed(struct zts_survey *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->traces[i].error)
+			v->failed[v->n_failed++] = i;
+}
+
+static void measure_time(struct zts_survey *v)
+{
+	v->origin_ns = v->n ? v->traces[0].timestamp_ns : PM_NO_TIME;
+	v->end_ns = v->origin_ns;
+	for (uint32_t i = 0; i < v->n; i++) {
+		uint64_t end = v->traces[i].timestamp_ns + length_of(&v->traces[i]);
+		v->end_ns = end > v->end_ns ? end : v->end_ns;
+	}
+}
+
+int zts_survey_order(struct zts_survey *v, struct pm_error *err)
+{
+	size_t size = ((size_t)v->n + 1) * sizeof(uint32_t);
+	v->by_store = malloc(size);
+	v->slow = malloc(size);
+	v->failed = malloc(size);
+	v->first_of = calloc((size_t)v->n_stores + 1, sizeof(*v->first_of));
+	if (!v->by_store || !v->slow || !v->failed || !v->first_of)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+	if (v->n)
+		qsort_r(v->traces, v->n, sizeof(*v->traces), by_time, v);
+	measure_time(v);
+	if (v->n == 0)
+		return 0;
+	for (uint32_t i = 0; i < v->n; i++)
+		v->by_store[i] = v->slow[i] = i;
+	number_twins(v, v->by_store);
+	list_stores(v);
+	qsort_r(v->slow, v->n, sizeof(*v->slow), by_length, v);
+	v->n_slow = v->n < SLOWEST ? v->n : SLOWEST;
+	list_failed(v);
+	return 0;
+}
+
+void zts_trace_name(const struct zts_trace *t, struct pm_text *out)
+{
+	char stamp[sizeof("YYYYMMDDTHHMMSS")];
+	struct tm tm;
+	uint64_t ms = t->timestamp_ns / ZTS_MS_NS;
+	time_t seconds = (time_t)(ms / 1000);
+	gmtime_r(&seconds, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
+	pm_text_printf(out, "%s.%03u", stamp, (unsigned)(ms % 1000));
+	if (t->has_trace_id) {
+		pm_text_char(out, '-');
+		pm_text_hex(out, t->trace_id[0], 16);
+		pm_text_hex(out, t->trace_id[1], 16);
+	}
+	if (t->span_id) {
+		pm_text_char(out, '-');
+		pm_text_hex(out, t->span_id, 16);
+	}
+	if (t->twin)
+		pm_text_printf(out, "~%u", t->twin + 1);
+}

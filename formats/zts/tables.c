@@ -1,0 +1,167 @@
+/* Tables over all stores: traces, methods, attributes, and the metadata index as it is. */
+#include "formats/common/text.h"
+#include "formats/zts/names.h"
+#include "formats/zts/zts.h"
+
+static const char *const trace_columns[] = {"time_ns", "duration_ns", "timestamp_ns", "calls",
+	"records", "errors", "error", "trace_id", "span_id", "parent_id", "store", "chunk", "path",
+	"method"};
+static const char *const method_columns[] = {
+	"calls", "errors", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "method"};
+static const char *const attribute_columns[] = {"traces", "attribute", "value"};
+static const char *const span_columns[] = {"store", "timestamp_ns", "duration_ns", "data_offset",
+	"start_offset", "calls", "errors", "records", "tstart", "tstop", "trace_id", "span_id",
+	"parent_id"};
+
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
+
+static struct pm_cell known_u64(uint64_t u)
+{
+	return u == PM_NO_TIME ? pm_cell_empty() : pm_cell_u64(u);
+}
+
+static struct pm_cell known_id(uint64_t id)
+{
+	return id ? pm_cell_id(id, 16) : pm_cell_empty();
+}
+
+/* Text of the row's scratch, from `from` up to `to`. */
+static struct pm_cell scratch_cell(const struct pm_rows *rows, size_t from, size_t to)
+{
+	if (rows->scratch->failed)
+		return pm_cell_empty();
+	return pm_cell_text((struct pm_bytes){(const uint8_t *)rows->scratch->p + from, to - from});
+}
+
+static void add_trace_id(struct pm_text *out, const uint64_t id[2])
+{
+	pm_text_hex(out, id[0], 16);
+	pm_text_hex(out, id[1], 16);
+}
+
+/* ---- traces.csv ---- */
+
+static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts *z = rows->table->self;
+	const struct zts_survey *v;
+	const struct zts_texts *texts;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0 || rows->at >= v->n)
+		return r;
+	const struct zts_trace *t = &v->traces[rows->at++];
+	const struct zts_part *part = &v->parts[t->part];
+	struct pm_text *s = rows->scratch;
+	r = zts_store_texts(&z->stores.items[t->store], &texts, err);
+	if (r < 0)
+		return r;
+	if (t->has_trace_id)
+		add_trace_id(s, t->trace_id);
+	size_t path = s->len;
+	zts_trace_path(z, t, s);
+	size_t method = s->len;
+	if (t->method)
+		zts_name_method(texts, t->method, s);
+	struct pm_cell row[] = {
+		pm_cell_u64(t->timestamp_ns - v->origin_ns),
+		known_u64(t->duration_ns),
+		pm_cell_u64(t->timestamp_ns),
+		pm_cell_u64(t->calls),
+		pm_cell_u64(t->records),
+		pm_cell_u64(t->errors),
+		pm_cell_u64(t->error),
+		scratch_cell(rows, 0, path),
+		known_id(t->span_id),
+		known_id(t->parent_id),
+		pm_cell_str(z->stores.items[t->store].number),
+		part->chunk == PM_NONE ? pm_cell_empty() : pm_cell_u64(part->chunk),
+		scratch_cell(rows, path, method),
+		scratch_cell(rows, method, s->len),
+	};
+	memcpy(cells, row, sizeof(row));
+	return 1;
+}
+
+/* ---- methods.csv, attributes.csv ---- */
+
+static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(rows->table->self, &a, err);
+	if (r < 0 || rows->at >= a->n_methods)
+		return r;
+	const struct zts_method *m = &a->methods[rows->at++];
+	cells[0] = pm_cell_u64(m->sums.calls);
+	cells[1] = pm_cell_u64(m->sums.errors);
+	cells[2] = pm_cell_i64(m->sums.inclusive_ns);
+	cells[3] = pm_cell_i64(m->sums.exclusive_ns);
+	cells[4] = m->ended ? pm_cell_i64(m->min_ns) : pm_cell_empty();
+	cells[5] = m->ended ? pm_cell_i64(m->max_ns) : pm_cell_empty();
+	cells[6] = pm_cell_text(m->name);
+	return 1;
+}
+
+static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(rows->table->self, &a, err);
+	if (r < 0 || rows->at >= a->n_attrs)
+		return r;
+	const struct zts_attr_count *attr = &a->attrs[rows->at++];
+	cells[0] = pm_cell_u64(attr->traces);
+	cells[1] = pm_cell_text(attr->key);
+	cells[2] = pm_cell_text(attr->value);
+	return 1;
+}
+
+/* ---- raw/spans.csv ---- */
+
+static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts *z = rows->table->self;
+	const struct zts_survey *v;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0 || rows->at >= v->spans.n)
+		return r;
+	const struct zts_span *span = &v->spans.items[rows->at++];
+	if (!span->by_scan)
+		add_trace_id(rows->scratch, span->trace_id);
+	struct pm_cell row[] = {
+		pm_cell_str(z->stores.items[span->store].number),
+		pm_cell_u64(span->timestamp_ns),
+		known_u64(span->duration_ns),
+		pm_cell_u64(span->data_offset),
+		pm_cell_u64(span->start_offset),
+		pm_cell_u64(span->calls),
+		pm_cell_u64(span->errors),
+		pm_cell_u64(span->records),
+		known_u64(span->tstart),
+		known_u64(span->tstop),
+		scratch_cell(rows, 0, rows->scratch->len),
+		known_id(span->span_id),
+		known_id(span->parent_id),
+	};
+	memcpy(cells, row, sizeof(row));
+	return 1;
+}
+
+/* ---- the list of them ---- */
+
+static const struct pm_table_type traces_type = {.next = traces_next};
+static const struct pm_table_type methods_type = {.next = methods_next};
+static const struct pm_table_type attributes_type = {.next = attributes_next};
+static const struct pm_table_type spans_type = {.next = spans_next};
+
+struct pm_table zts_table(const struct zts *z, enum zts_table which)
+{
+	static const struct pm_table tables[] = {
+		[ZTS_TABLE_TRACES] = {&traces_type, trace_columns, COUNT(trace_columns)},
+		[ZTS_TABLE_METHODS] = {&methods_type, method_columns, COUNT(method_columns)},
+		[ZTS_TABLE_ATTRIBUTES] = {&attributes_type, attribute_columns,
+			COUNT(attribute_columns)},
+		[ZTS_TABLE_SPANS] = {&spans_type, span_columns, COUNT(span_columns)},
+	};
+	struct pm_table table = tables[which];
+	table.self = z;
+	return table;
+}

@@ -1,0 +1,85 @@
+/* An opened source: its files, and what is made of them on first need. */
+#ifndef PROFMOUNT_FORMATS_ZTS_ZTS_H
+#define PROFMOUNT_FORMATS_ZTS_ZTS_H
+
+#include "formats/common/lazy.h"
+#include "formats/zts/aggregate.h"
+#include "formats/zts/store.h"
+#include "formats/zts/survey.h"
+#include "profmount/format.h"
+
+enum { ZTS_N_FACTS = 5 };
+
+struct zts {
+	struct zts_stores stores;
+	struct pm_lazy survey_once, aggregate_once, damage_once, facts_once;
+	struct zts_survey survey;       /* see zts_get_survey */
+	struct zts_aggregate aggregate; /* see zts_get_aggregate */
+	struct zts_cache trees;         /* call trees of traces, see zts_get_tree */
+	struct pm_damages damages;
+	struct pm_named_doc *documents;
+	size_t n_documents, documents_room;
+	struct pm_collection *collections;
+	size_t n_collections, collections_room;
+	struct pm_fact facts[ZTS_N_FACTS];
+	struct pm_arena arena; /* names of documents and collections */
+};
+
+/* The parts that are built on first need; const from then on. */
+int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err);
+int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err);
+
+/* The call tree of a trace, out of a cache; give it back. -EIO for a trace that is lost. */
+int zts_get_tree(
+	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err);
+void zts_release_tree(const struct zts *z, const struct zts_tree *tree);
+
+/* The text index that the ids of a call belong to. It was read when the tree was. */
+const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store);
+
+/* damage.c: reads everything. */
+int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+
+/* tables.c, store_tables.c: tables at fixed paths below the root. */
+enum zts_table {
+	ZTS_TABLE_TRACES,
+	ZTS_TABLE_METHODS,
+	ZTS_TABLE_ATTRIBUTES,
+	ZTS_TABLE_SPANS,
+};
+
+struct pm_table zts_table(const struct zts *z, enum zts_table which);
+struct pm_table zts_chunks_table(const struct zts *z, uint32_t store);
+struct pm_table zts_strings_table(const struct zts *z, uint32_t store);
+
+/* trace_json.c, trace_text.c, trace_tables.c, chunk_docs.c: documents of one trace or chunk. */
+int zts_render_trace_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+struct pm_table zts_calls_table(const struct zts *z, uint32_t trace);
+struct pm_table zts_trace_attrs_table(const struct zts *z, uint32_t trace);
+int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
+
+/* collections.c; zts_list_documents is called once, when the source is opened */
+int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err);
+int zts_list_documents(struct zts *z);
+int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
+	struct pm_error *err);
+
+/* `stores/000000/traces/NAME` */
+void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);
+
+/* model.c */
+int zts_trace_item_tree(
+	const struct zts *z, uint32_t trace, struct pm_item_tree *ret, struct pm_error *err);
+extern const struct pm_profile_ops zts_ops;
+
+static inline struct zts *zts_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+#endif
