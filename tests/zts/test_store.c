@@ -1,0 +1,371 @@
+/* formats/zts through the seam: what a store of our own writer presents, sound and damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/zts/drain.h"
+#include "tests/zts/writer.h"
+
+static const char traces_new[] =
+	"0,6553600,1558000000000000000,2,2,1,1,0000000000000001"
+	"00000000000000aa,0000000000000011"
+	",,000000,0,stores/000000/traces/20190516T094640.000-000000000000000100000000000000aa-"
+	"0000000000000011,Item com.shop.Cart.add(String[], int)\n"
+	"5000000,6553600,1558000000005000000,2,2,0,0,0000000000000001"
+	"00000000000000bb,"
+	"0000000000000022,,000000,1,stores/000000/traces/20190516T094640.005-0000000000000001"
+	"00000000000000bb-0000000000000022,Item com.shop.Cart.add(String[], int)\n"
+	"10000000,6553600,1558000000010000000,2,2,0,0,8000000000000000"
+	"00000000000000cc,"
+	"0000000000000033,,000000,4,stores/000000/traces/20190516T094640.010-8000000000000000"
+	"00000000000000cc-0000000000000033,Item com.shop.Cart.add(String[], int)\n"
+	"11000000,655360,1558000000011000000,1,1,0,0,8000000000000000"
+	"00000000000000cc,"
+	"0000000000000034,0000000000000033,000000,4,stores/000000/traces/20190516T094640.011-"
+	"800000000000000000000000000000cc-0000000000000034,void com.shop.Cart.add()\n";
+
+static const char simple_dir[] = "stores/000000/traces/20190516T094640.000-00000000000000010000000"
+				 "0000000aa-0000000000000011/";
+static const char parts_dir[] = "stores/000000/traces/20190516T094640.005-000000000000000100000000"
+				"000000bb-0000000000000022/";
+
+static char folder[] = "/tmp/profmount-zts-XXXXXX";
+static char store[64];
+
+static struct pm_profile *open_source(const char *path)
+{
+	struct pm_error err = {0};
+	struct pm_profile *p = NULL;
+	if (pm_profile_open(path, NULL, NULL, &p, &err) < 0)
+		fail_msg("%s: %s", path, err.text);
+	assert_string_equal(p->format, "zts");
+	return p;
+}
+
+static struct pm_profile *open_sample(const struct zts_sample *s)
+{
+	zts_remove_folder(store);
+	assert_true(zts_sample_write(s, store));
+	return open_source(folder);
+}
+
+static void assert_text(
+	const struct pm_profile *p, const char *dir, const char *name, const char *expected)
+{
+	char path[512];
+	struct pm_text out = {0};
+	snprintf(path, sizeof(path), "%s%s", dir, name);
+	assert_int_equal(zts_drain_path(p, path, &out), 0);
+	pm_text_char(&out, '\0');
+	assert_string_equal(out.p, expected);
+	pm_text_done(&out);
+}
+
+static int result_of(const struct pm_profile *p, const char *path)
+{
+	struct pm_text out = {0};
+	int r = zts_drain_path(p, path, &out);
+	pm_text_done(&out);
+	return r;
+}
+
+static size_t damage_of(const struct pm_profile *p)
+{
+	const struct pm_damages *damages;
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	return damages->n;
+}
+
+static void test_every_codec_and_index_file_gives_the_same_traces(void **state)
+{
+	static const uint32_t flags[] = {0x00, 0x10, 0x01, 0x11, 0x02, 0x12};
+	(void)state;
+	for (size_t i = 0; i < 12; i++) {
+		struct zts_sample s;
+		zts_sample_make(&s, flags[i / 2], i % 2, ZTS_INDEX_NEW);
+		struct pm_profile *p = open_sample(&s);
+		assert_text(p, "", "traces.csv", traces_new);
+		assert_int_equal(damage_of(p), 0);
+		pm_profile_close(p);
+		zts_sample_done(&s);
+	}
+}
+
+static void test_codecs_numbered_as_described_are_found_out(void **state)
+{
+	(void)state;
+	for (uint32_t codec = 1; codec <= 2; codec++) {
+		struct zts_sample s;
+		zts_sample_make(&s, 0x10 | codec, false, ZTS_INDEX_NEW);
+		s.traces.p[7] = (char)(0x10 | (3 - codec));
+		struct pm_profile *p = open_sample(&s);
+		assert_text(p, "", "traces.csv", traces_new);
+		assert_int_equal(damage_of(p), 0);
+		pm_profile_close(p);
+		zts_sample_done(&s);
+	}
+}
+
+static void test_traces_are_found_without_an_index(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NONE);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "raw/spans.csv",
+		"000000,1558000000000000000,6553600,16,0,2,1,2,100,200,,0000000000000011,\n"
+		"000000,1558000000005000000,,113,0,0,0,2,1000,,,0000000000000022,\n"
+		"000000,1558000000010000000,6553600,249,0,2,0,2,2000,2100,,0000000000000033,\n"
+		"000000,1558000000011000000,655360,249,29,1,0,1,2010,2020,,0000000000000034,\n");
+	assert_int_equal(damage_of(p), 1);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_first_generation_takes_times_from_the_payload(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, true, ZTS_INDEX_OLD);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "traces.csv",
+		"0,6553600,1558000000000000000,2,2,1,1,0000000000000001"
+		"00000000000000aa,,,"
+		"000000,0,stores/000000/traces/20190516T094640.000-0000000000000001"
+		"00000000000000aa,Item com.shop.Cart.add(String[], int)\n"
+		"5000000,6553600,1558000000005000000,2,2,0,0,0000000000000001"
+		"00000000000000bb"
+		",,,000000,1,stores/000000/traces/20190516T094640.005-0000000000000001"
+		"00000000000000bb,Item com.shop.Cart.add(String[], int)\n"
+		"10000000,6553600,1558000000010000000,2,2,0,0,8000000000000000"
+		"00000000000000cc"
+		",,,000000,4,stores/000000/traces/20190516T094640.010-8000000000000000"
+		"00000000000000cc,Item com.shop.Cart.add(String[], int)\n");
+	assert_int_equal(damage_of(p), 0);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_texts_are_resolved_by_their_whole_shape(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "stores/000000/strings.csv",
+		"1,class,com.shop.Cart\n2,method,add\n"
+		"3,signature,([Ljava/lang/String;I)Lcom/shop/Item;\n"
+		"4,methoddesc,Item com.shop.Cart.add(String[], int)\n5,string,component\n"
+		"6,string,http\n7,class,java.lang.IllegalStateException\n8,string,cart is full\n"
+		"9,string,Cart.java\n10,stackitem,com.shop.Cart.add(Cart.java:74)\n"
+		"11,callstack,com.shop.Cart.add(Cart.java:74); com.shop.Cart.add(Cart.java:74)\n"
+		"12,exception,java.lang.IllegalStateException: cart is full\n"
+		"13,exception,java.lang.IllegalStateException: \n14,string,call.method\n"
+		"15,string,\v1\x0e"
+		"0\v0\v\n16,methoddesc,void com.shop.Cart.add()\n"
+		"17,kvpair,component=x=1\n18,krpair,component=http\n");
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_trace_shows_calls_attributes_and_causes(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x12, false, ZTS_INDEX_NEW);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, simple_dir, "calls.csv",
+		"0,6553600,3932160,0,2,0,Item com.shop.Cart.add(String[], int)\n"
+		"655360,2621440,2621440,1,1,1,void com.shop.Cart.add()\n");
+	assert_text(p, simple_dir, "attributes.csv", "component,http\n");
+	assert_text(p, simple_dir, "exception.txt",
+		"in void com.shop.Cart.add()\n"
+		"java.lang.IllegalStateException: cart is full\n"
+		"\tat com.shop.Cart.add(Cart.java:74)\n\tat com.shop.Cart.add(Cart.java:74)\n"
+		"Caused by: java.lang.IllegalStateException: \n"
+		"\tat com.shop.Cart.add(Cart.java:74)\n\tat com.shop.Cart.add(Cart.java:74)\n");
+	assert_text(p, simple_dir, "tree.txt",
+		"100.0%         6.554 ms  Item com.shop.Cart.add(String[], int)\n"
+		" 40.0%         2.621 ms    void com.shop.Cart.add()  ERROR\n");
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_chunked_trace_is_assembled(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, parts_dir, "calls.csv",
+		"5000000,6553600,5898240,0,2,0,Item com.shop.Cart.add(String[], int)\n"
+		"5655360,655360,655360,1,1,0,void com.shop.Cart.add()\n");
+	assert_text(p, "stores/000000/chunks/", "1/data.json",
+		"[{\"@tag\":8,\"@value\":{\"@indef\":[{\"@tag\":14,\"@value\":{\"@map\":[[12,1000]]}},"
+		"{\"@tag\":14,\"@value\":{\"@map\":[[14,4]]}},{\"@tag\":14,\"@value\":{\"@map\":[[5,"
+		"1558000000005]]}},{\"@tag\":14,\"@value\":{\"@map\":[[18,34]]}},{\"@tag\":8,"
+		"\"@value\":{\"@indef\":[{\"@tag\":14,\"@value\":{\"@map\":[[12,1010]]}},{\"@tag\":14,"
+		"\"@value\":{\"@map\":[[14,16]]}}],\"@open\":true}}],\"@open\":true}}]\n");
+	assert_text(p, "stores/000000/chunks/", "2/data.json",
+		"[{\"@tag\":14,\"@value\":{\"@map\":[[13,1020]]}},{\"@tag\":14,\"@value\":{\"@map\":[["
+		"9,1]]}},{\"@break\":true},{\"@tag\":14,\"@value\":{\"@map\":[[13,1100]]}},{\"@tag\":14"
+		",\"@value\":{\"@map\":[[9,2]]}},{\"@break\":true}]\n");
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_each_recorded_call_counts_once(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "methods.csv",
+		"3,0,19660800,15728640,6553600,6553600,Item com.shop.Cart.add(String[], int)\n"
+		"3,1,3932160,3932160,655360,2621440,void com.shop.Cart.add()\n");
+	assert_text(p, "", "attributes.csv", "1,component,http\n");
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_broken_chunk_spoils_its_own_files_alone(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	s.traces.p[s.offsets[0] + 30] ^= 1;
+	struct pm_profile *p = open_sample(&s);
+	assert_int_equal(result_of(p, "stores/000000/chunks/0/data.json"), -EIO);
+	assert_int_equal(result_of(p, "stores/000000/chunks/0/data.cbor"), -EIO);
+	assert_int_equal(result_of(p, "stores/000000/chunks/0/info.txt"), 0);
+	assert_int_equal(result_of(p, "stores/000000/chunks/1/data.json"), 0);
+	char path[512];
+	snprintf(path, sizeof(path), "%strace.json", simple_dir);
+	assert_int_equal(result_of(p, path), -EIO);
+	snprintf(path, sizeof(path), "%strace.json", parts_dir);
+	assert_int_equal(result_of(p, path), 0);
+	assert_int_equal(damage_of(p), 1);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_length_beyond_the_codec_is_refused(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	memcpy(s.traces.p + s.offsets[0] + 8, "\x7f\xff\xff\xff", 4);
+	struct pm_profile *p = open_sample(&s);
+	struct pm_text out = {0};
+	assert_int_equal(zts_drain_path(p, "stores/000000/chunks.csv", &out), 0);
+	pm_text_char(&out, '\0');
+	assert_non_null(strstr(out.p, "2147483647"));
+	assert_non_null(strstr(out.p, "claims more bytes than its compression can give"));
+	pm_text_done(&out);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_chunks_are_found_again_behind_damage(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	s.traces.p[s.offsets[1]] = 'X';
+	struct pm_profile *p = open_sample(&s);
+	const struct pm_damages *damages;
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(damages->rows[0].offset, s.offsets[1]);
+	assert_int_equal(damages->rows[0].bytes, s.offsets[2] - s.offsets[1]);
+	assert_int_equal(result_of(p, "stores/000000/chunks/3/data.json"), 0);
+	assert_int_equal(result_of(p, "stores/000000/chunks/4/data.json"), -ENOENT);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_growing_store_shows_what_was_there(void **state)
+{
+	struct zts_sample s;
+	char path[128];
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	struct pm_profile *p = open_sample(&s);
+	snprintf(path, sizeof(path), "%s/traces.dat", store);
+	FILE *f = fopen(path, "ab");
+	assert_non_null(f);
+	fwrite(s.traces.p + s.offsets[0], s.offsets[1] - s.offsets[0], 1, f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/text-00000001.wal", store);
+	f = fopen(path, "r+b");
+	assert_non_null(f);
+	fseek(f, -64, SEEK_END);
+	fwrite("C\1later\2C\3", 10, 1, f);
+	fclose(f);
+	assert_text(p, "", "traces.csv", traces_new);
+	struct pm_text strings = {0};
+	assert_int_equal(zts_drain_path(p, "stores/000000/strings.csv", &strings), 0);
+	assert_null(memmem(strings.p, strings.len, "later", 5));
+	assert_false(p->ops->changed(p));
+	pm_text_done(&strings);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_store_alone_keeps_its_number(void **state)
+{
+	struct zts_sample s;
+	(void)state;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	pm_profile_close(open_sample(&s));
+	char path[128];
+	snprintf(path, sizeof(path), "%s/traces.dat", store);
+	const char *sources[] = {store, path};
+	for (size_t i = 0; i < 2; i++) {
+		struct pm_profile *p = open_source(sources[i]);
+		assert_text(p, "", "traces.csv", traces_new);
+		pm_profile_close(p);
+	}
+	zts_sample_done(&s);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(store, sizeof(store), "%s/000000", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	zts_remove_folder(store);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_codec_and_index_file_gives_the_same_traces),
+		cmocka_unit_test(test_codecs_numbered_as_described_are_found_out),
+		cmocka_unit_test(test_traces_are_found_without_an_index),
+		cmocka_unit_test(test_first_generation_takes_times_from_the_payload),
+		cmocka_unit_test(test_texts_are_resolved_by_their_whole_shape),
+		cmocka_unit_test(test_a_trace_shows_calls_attributes_and_causes),
+		cmocka_unit_test(test_a_chunked_trace_is_assembled),
+		cmocka_unit_test(test_each_recorded_call_counts_once),
+		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
+		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
+		cmocka_unit_test(test_chunks_are_found_again_behind_damage),
+		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
+		cmocka_unit_test(test_a_store_alone_keeps_its_number),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
