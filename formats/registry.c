@@ -12,15 +12,15 @@
 extern const struct pm_format hpctk_format;
 extern const struct pm_format hpcrun_format;
 extern const struct pm_format nytp_format;
-extern const struct pm_format htd_format;
 extern const struct pm_format zts_format;
+extern const struct pm_format htd_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
 	&hpcrun_format,
 	&nytp_format,
-	&htd_format,
 	&zts_format,
+	&htd_format,
 	NULL,
 };
 
