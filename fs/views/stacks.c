@@ -21,12 +21,12 @@ static bool is_part(const struct pm_tree *tree, uint32_t context)
 	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
 }
 
-static void find_frames(struct pmfs_stacks *s)
+void pmfs_stacks_find_frames(
+	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown)
 {
-	for (uint32_t i = s->first; i < s->end; i++) {
-		bool top = i == s->first || s->tree->parent[i] == PM_NONE;
-		s->shown[i - s->first] =
-			top || !is_part(s->tree, i) ? i : s->shown[s->tree->parent[i] - s->first];
+	for (uint32_t i = first; i < end; i++) {
+		bool top = i == first || tree->parent[i] == PM_NONE;
+		shown[i - first] = top || !is_part(tree, i) ? i : shown[tree->parent[i] - first];
 	}
 }
 
@@ -124,7 +124,7 @@ static int fill(struct pmfs_model *m, const struct pmfs_columns *columns, uint32
 	int r = allocate(s, err);
 	if (r < 0)
 		return r;
-	find_frames(s);
+	pmfs_stacks_find_frames(s->tree, s->first, s->end, s->shown);
 	r = thread == PM_NONE ? read_run(m, columns, s, err)
 			      : read_thread(m, columns, thread, s, err);
 	if (r < 0)
@@ -176,6 +176,14 @@ uint64_t pmfs_stacks_units(const struct pmfs_stacks *s, double cost)
 	if (!(scaled > 0))
 		return 0;
 	return scaled < 0x1p63 ? (uint64_t)scaled : INT64_MAX;
+}
+
+uint64_t pmfs_stacks_total(const struct pmfs_stacks *s)
+{
+	uint64_t total = 0;
+	for (uint32_t i = s->first; i < s->end; i++)
+		total = pmfs_stacks_add(total, pmfs_stacks_own(s, i));
+	return total;
 }
 
 struct pm_bytes pmfs_stacks_name(

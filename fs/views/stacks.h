@@ -31,6 +31,10 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 /* Accepts a zeroed one. */
 void pmfs_stacks_done(struct pmfs_stacks *s);
 
+/* Fills `shown` as above. For those who need no costs. */
+void pmfs_stacks_find_frames(
+	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown);
+
 static inline bool pmfs_stacks_is_frame(const struct pmfs_stacks *s, uint32_t context)
 {
 	return s->shown[context - s->first] == context;
@@ -50,6 +54,15 @@ uint64_t pmfs_stacks_units(const struct pmfs_stacks *s, double cost);
 static inline uint64_t pmfs_stacks_own(const struct pmfs_stacks *s, uint32_t context)
 {
 	return pmfs_stacks_units(s, s->self[context - s->first]);
+}
+
+/* All of them together. */
+uint64_t pmfs_stacks_total(const struct pmfs_stacks *s);
+
+/* a + b, or the largest number there is: hostile costs do not wrap. */
+static inline uint64_t pmfs_stacks_add(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
 }
 
 /* The name of a frame for viewers: as tables show it, `(unknown)` where it has none. */

@@ -2,7 +2,7 @@
  * Merging frames by name. Contexts come in pre-order, so a frame's caller has its node before it;
  * a node is found by its parent and its name in one hash table.
  */
-#include "fs/views/paths.h"
+#include "fs/views/namepaths.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 struct merging {
 	const struct pmfs_stacks *stacks;
-	struct pmfs_paths *paths;
+	struct pmfs_name_paths *paths;
 	void (*clean)(struct pm_text *out, struct pm_bytes name);
 	uint32_t *name_of;   /* frame of the tree → name, or PM_NONE while not asked for */
 	uint32_t *node_of;   /* context → node; of frames */
@@ -35,7 +35,7 @@ static uint32_t name_of(struct merging *m, uint32_t frame)
 static int merge_frame(struct merging *m, uint32_t context)
 {
 	const struct pmfs_stacks *s = m->stacks;
-	struct pmfs_paths *p = m->paths;
+	struct pmfs_name_paths *p = m->paths;
 	uint32_t caller = pmfs_stacks_caller(s, context);
 	uint32_t parent = caller == PM_NONE ? 0 : m->node_of[caller - s->first];
 	uint32_t name = name_of(m, s->tree->frame[context]);
@@ -73,7 +73,7 @@ static int merge(struct merging *m)
 }
 
 /* Counts two cells too far, so that filling moves each start to where it belongs. */
-static void list_children(struct pmfs_paths *p)
+static void list_children(struct pmfs_name_paths *p)
 {
 	for (uint32_t i = 1; i < p->n; i++)
 		p->child_start[(size_t)p->parent[i] + 2]++;
@@ -83,44 +83,46 @@ static void list_children(struct pmfs_paths *p)
 		p->children[p->child_start[p->parent[i] + 1]++] = i;
 }
 
-int pmfs_paths_make(const struct pmfs_stacks *s,
-	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_paths *ret,
+static int build(struct merging *m)
+{
+	struct pmfs_name_paths *p = m->paths;
+	size_t room = (size_t)(m->stacks->end - m->stacks->first) + 1;
+	p->parent = malloc(room * sizeof(*p->parent));
+	p->name = malloc(room * sizeof(*p->name));
+	p->self = malloc(room * sizeof(*p->self));
+	p->child_start = calloc(room + 2, sizeof(*p->child_start));
+	p->children = malloc(room * sizeof(*p->children));
+	if (!p->parent || !p->name || !p->self || !p->child_start || !p->children)
+		return -ENOMEM;
+	p->parent[0] = PM_NONE;
+	p->name[0] = 0;
+	p->self[0] = 0;
+	p->n = 1;
+	return merge(m);
+}
+
+int pmfs_name_paths_make(const struct pmfs_stacks *s,
+	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
 	struct pm_error *err)
 {
-	size_t room = (size_t)(s->end - s->first) + 1;
-	struct pmfs_paths p = {
-		.n = 1,
-		.parent = malloc(room * sizeof(*p.parent)),
-		.name = malloc(room * sizeof(*p.name)),
-		.self = malloc(room * sizeof(*p.self)),
-		.child_start = calloc(room + 2, sizeof(*p.child_start)),
-		.children = malloc(room * sizeof(*p.children)),
-	};
-	struct merging m = {.stacks = s, .paths = &p, .clean = clean};
-	int r = -ENOMEM;
-	p.names.arena = &p.arena;
-	if (p.parent && p.name && p.self && p.child_start && p.children) {
-		p.parent[0] = PM_NONE;
-		p.name[0] = 0;
-		p.self[0] = 0;
-		r = merge(&m);
-	}
+	*ret = (struct pmfs_name_paths){.n = 0};
+	ret->names.arena = &ret->arena;
+	struct merging m = {.stacks = s, .paths = ret, .clean = clean};
+	int r = build(&m);
 	free(m.name_of);
 	free(m.node_of);
 	pm_map_done(&m.nodes);
 	pm_text_done(&m.raw);
 	pm_text_done(&m.cleaned);
 	if (r < 0) {
-		pmfs_paths_done(&p);
+		pmfs_name_paths_done(ret);
 		return pmfs_no_memory(err);
 	}
-	list_children(&p);
-	p.names.arena = NULL;
-	*ret = p;
+	list_children(ret);
 	return 0;
 }
 
-void pmfs_paths_done(struct pmfs_paths *p)
+void pmfs_name_paths_done(struct pmfs_name_paths *p)
 {
 	free(p->parent);
 	free(p->name);
@@ -129,5 +131,5 @@ void pmfs_paths_done(struct pmfs_paths *p)
 	free(p->children);
 	pm_strtab_done(&p->names);
 	pm_arena_done(&p->arena);
-	*p = (struct pmfs_paths){.n = 0};
+	*p = (struct pmfs_name_paths){.n = 0};
 }
