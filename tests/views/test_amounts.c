@@ -1,0 +1,66 @@
+/* Numbers in pictures. */
+#include "harness.h"
+
+#include "fs/views/amounts.h"
+
+static void assert_text(struct pm_text *t, const char *want)
+{
+	pm_text_char(t, '\0');
+	assert_int_equal(pm_text_status(t), 0);
+	assert_string_equal(t->p, want);
+	pm_text_clear(t);
+}
+
+static void test_amounts_have_four_digits_and_a_fitting_unit(void **state)
+{
+	static const struct {
+		double value;
+		const char *unit, *text;
+	} rows[] = {
+		{0, "sec", "0 ns"},
+		{1.5, "sec", "1.500 s"},
+		{0.99996, "s", "1000 ms"},
+		{12345.678, "sec", "12346 s"},
+		{12.345, "ms", "12.35 ms"},
+		{999, "ns", "999 ns"},
+		{2e-10, "sec", "0.200 ns"},
+		{1536, "bytes", "1.500 KiB"},
+		{1234567, "", "1,234,567"},
+		{1234567, "cycles", "1,234,567 cycles"},
+		{0.12345, "", "0.123"},
+		{1e300, "", "1.000e+300"},
+		{100, "a\nb", "100 a b"},
+	};
+	struct pm_text t = {.p = NULL};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		pmfs_print_amount(&t, rows[i].value, pm_bytes_of(rows[i].unit));
+		assert_text(&t, rows[i].text);
+	}
+	pm_text_done(&t);
+}
+
+static void test_shares_keep_what_is_small(void **state)
+{
+	static const struct {
+		double part, whole;
+		const char *text;
+	} rows[] = {{1, 2, "50%"}, {1, 3, "33.3%"}, {1, 300, "0.33%"}, {1, 1e6, "≈0%"},
+		{0, 5, "0%"}, {5, 0, "0%"}, {2, 2, "100%"}};
+	struct pm_text t = {.p = NULL};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		pmfs_print_share(&t, rows[i].part, rows[i].whole);
+		assert_text(&t, rows[i].text);
+	}
+	pm_text_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_amounts_have_four_digits_and_a_fitting_unit),
+		cmocka_unit_test(test_shares_keep_what_is_small),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
