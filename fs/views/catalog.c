@@ -20,12 +20,18 @@ static const struct pmfs_view *const root[] = {
 	&pmfs_damage_csv,
 };
 
+static const struct pmfs_view *const export[] = {
+	&pmfs_flamegraph_svg,
+	&pmfs_flamegraph_html,
+};
+
 static const struct pmfs_view *const context[] = {
 	&pmfs_context_info,
 	&pmfs_context_path,
 	&pmfs_context_metrics,
 	&pmfs_context_threads,
 	&pmfs_context_values,
+	&pmfs_context_flamegraph,
 };
 
 static const struct pmfs_view *const function[] = {
@@ -47,6 +53,11 @@ static const struct pmfs_view *const thread[] = {
 	&pmfs_thread_functions_csv,
 };
 
+static const struct pmfs_view *const thread_export[] = {
+	&pmfs_thread_flamegraph_svg,
+	&pmfs_thread_flamegraph_html,
+};
+
 #define PLACE(views)                                                                               \
 	{                                                                                          \
 		views, sizeof(views) / sizeof(*(views))                                            \
@@ -57,9 +68,11 @@ static const struct {
 	uint32_t n;
 } places[PMFS_N_PLACES] = {
 	[PMFS_PLACE_ROOT] = PLACE(root),
+	[PMFS_PLACE_EXPORT] = PLACE(export),
 	[PMFS_PLACE_CONTEXT] = PLACE(context),
 	[PMFS_PLACE_FUNCTION] = PLACE(function),
 	[PMFS_PLACE_THREAD] = PLACE(thread),
+	[PMFS_PLACE_THREAD_EXPORT] = PLACE(thread_export),
 };
 
 const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n)

@@ -1,0 +1,46 @@
+/* What pictures in SVG have in common: the frame of the file, numbers, and texts that fit. */
+#ifndef PROFMOUNT_FS_VIEWS_SVG_H
+#define PROFMOUNT_FS_VIEWS_SVG_H
+
+#include "formats/common/text.h"
+
+/* Drawn for this width and margin, in px; scripts and viewers scale it. */
+#define PMFS_SVG_WIDTH  1200
+#define PMFS_SVG_MARGIN 10
+
+/* The root element with the styles of all pictures, and the background. `title` may be hostile. */
+void pmfs_svg_open(struct pm_text *out, unsigned height, struct pm_bytes title);
+
+/* The script, and the end of the file. */
+void pmfs_svg_close(struct pm_text *out, struct pm_bytes script);
+
+/* What scripts use at the right of the heading: buttons, and the share that a search matched. */
+void pmfs_svg_controls(struct pm_text *out);
+
+/* `<text id="id" class="style" x= y=>`; the content and pmfs_svg_text_end follow. */
+void pmfs_svg_text(struct pm_text *out, const char *id, const char *style, double x, double y);
+void pmfs_svg_text_end(struct pm_text *out);
+
+/* The same with its content: what `line` holds, escaped. Empties `line`; its failure is `out`'s. */
+void pmfs_svg_line(struct pm_text *out, const char *id, const char *style, double x, double y,
+	struct pm_text *line);
+
+/* `<rect x= y= width= height=` without its end, for more attributes. */
+void pmfs_svg_rect(struct pm_text *out, double x, double y, double width, double height);
+
+/* ` fill="#rrggbb"` */
+void pmfs_svg_fill(struct pm_text *out, unsigned colour);
+
+/* Three decimals at most. */
+void pmfs_svg_number(struct pm_text *out, double number);
+
+/* The name, escaped, or its beginning and `…` where it is absurdly long. */
+void pmfs_svg_name(struct pm_text *out, struct pm_bytes name);
+
+/*
+ * Puts as much of the name as fits into a box of that width at x, y, with `…` at the end where it
+ * was cut; nothing where not even two letters fit.
+ */
+void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name);
+
+#endif
