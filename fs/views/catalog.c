@@ -23,6 +23,7 @@ static const struct pmfs_view *const root[] = {
 static const struct pmfs_view *const export[] = {
 	&pmfs_flamegraph_svg,
 	&pmfs_flamegraph_html,
+	&pmfs_timeline_svg,
 };
 
 static const struct pmfs_view *const context[] = {
@@ -45,6 +46,7 @@ static const struct pmfs_view *const function[] = {
 
 static const struct pmfs_view *const thread[] = {
 	&pmfs_thread_summary,
+	&pmfs_thread_timeline,
 	&pmfs_thread_profile_csv,
 	&pmfs_thread_profile_tsv,
 	&pmfs_thread_values,
@@ -56,6 +58,7 @@ static const struct pmfs_view *const thread[] = {
 static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_flamegraph_svg,
 	&pmfs_thread_flamegraph_html,
+	&pmfs_thread_timeline,
 };
 
 #define PLACE(views)                                                                               \

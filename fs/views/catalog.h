@@ -31,5 +31,6 @@ extern const struct pmfs_view pmfs_thread_functions_csv, pmfs_thread_summary;
 extern const struct pmfs_view pmfs_flamegraph_svg, pmfs_flamegraph_html;
 extern const struct pmfs_view pmfs_context_flamegraph;
 extern const struct pmfs_view pmfs_thread_flamegraph_svg, pmfs_thread_flamegraph_html;
+extern const struct pmfs_view pmfs_timeline_svg, pmfs_thread_timeline;
 
 #endif

@@ -43,4 +43,12 @@ void pmfs_svg_name(struct pm_text *out, struct pm_bytes name);
  */
 void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name);
 
+struct pmfs_time_axis {
+	double left, right, top, bottom; /* px: where its grid lines go */
+	double begin_ns, end_ns;
+};
+
+/* Grid lines, and times above them. Draws nothing where no time passes. */
+void pmfs_svg_time_axis(struct pm_text *out, const struct pmfs_time_axis *axis);
+
 #endif
