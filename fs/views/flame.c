@@ -63,11 +63,12 @@ static int nodes_by_name(const struct pmfs_flame *f, uint32_t **ret)
 	bool good = s.names && s.next && s.nodes;
 	if (good)
 		sort_nodes(f, &s);
-	else
-		free(s.nodes);
 	free(s.names);
 	free(s.next);
-	*ret = s.nodes;
+	if (good)
+		*ret = s.nodes;
+	else
+		free(s.nodes);
 	return good ? 0 : -ENOMEM;
 }
 

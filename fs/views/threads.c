@@ -218,6 +218,21 @@ static int threads_start(struct pm_rows *rows, struct pm_error *err)
 	return rows->own ? 0 : pmfs_no_memory(err);
 }
 
+/* A thread whose costs cannot be read has none in the table; damage.csv names it. */
+static int row_totals(struct pmfs_model *m, uint32_t thread, const struct pmfs_columns *columns,
+	double *cells, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	int r = pmfs_thread_totals(m, thread, cells, &error);
+	if (r >= 0)
+		return 0;
+	if (r == -ENOMEM)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < columns->n; i++)
+		cells[i] = NAN;
+	return 0;
+}
+
 static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
@@ -230,7 +245,7 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	uint32_t i = (uint32_t)rows->at++;
 	const struct pm_thread *thread = &threads->threads[i];
 	if ((r = pmfs_model_columns(m, &columns, err)) < 0 ||
-		(r = pmfs_thread_totals(m, i, rows->own, err)) < 0 ||
+		(r = row_totals(m, i, columns, rows->own, err)) < 0 ||
 		(r = pmfs_thread_path(m, i, &path, err)) < 0)
 		return r;
 	*cells++ = pm_cell_u64(thread->id);
