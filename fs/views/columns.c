@@ -371,29 +371,72 @@ int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, st
 
 /* ---- values ---- */
 
+/* The values of the whole run at a context. */
+struct run {
+	const struct pmfs_columns *columns;
+	struct pm_value *values;
+	int64_t n;
+	struct pm_value few[128]; /* most runs have few metrics */
+};
+
+static int run_get(struct pmfs_model *m, uint32_t context, struct run *run, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_metrics *metrics;
+	size_t room = sizeof(run->few) / sizeof(*run->few);
+	run->values = run->few;
+	run->n = 0;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &run->columns, err)) < 0)
+		return r;
+	if (metrics->n > room) {
+		room = metrics->n;
+		run->values = malloc(room * sizeof(*run->values));
+		if (!run->values)
+			return pmfs_no_memory(err);
+	}
+	run->n = p->ops->run_costs(p, context, run->values, room, err);
+	return run->n < 0 ? (int)run->n : 0;
+}
+
+static void run_done(struct run *run)
+{
+	if (run->values != run->few)
+		free(run->values);
+}
+
 int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err)
 {
-	enum { FEW = 128 };
-	struct pm_value few[FEW], *values = few;
-	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_metrics *metrics;
-	const struct pmfs_columns *c;
-	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
-		return r;
-	if (metrics->n > FEW && !(values = malloc(metrics->n * sizeof(*values))))
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; i < c->n; i++)
+	struct run run;
+	int r = run_get(m, context, &run, err);
+	for (uint32_t i = 0; r == 0 && i < run.columns->n; i++)
 		cells[i] = NAN;
-	size_t room = metrics->n > FEW ? metrics->n : FEW;
-	int64_t n = p->ops->run_costs(p, context, values, room, err);
-	for (int64_t i = 0; i < n; i++) {
-		uint32_t column = pmfs_column_of(c, values[i].metric, flat);
+	for (int64_t i = 0; i < run.n; i++) {
+		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, flat);
 		if (column != PM_NONE)
-			cells[column] = pmfs_value_number(&values[i]);
+			cells[column] = pmfs_value_number(&run.values[i]);
 	}
-	if (values != few)
-		free(values);
-	return n < 0 ? (int)n : 0;
+	run_done(&run);
+	return r;
+}
+
+int pmfs_run_row(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
+{
+	struct run run;
+	int r = run_get(m, context, &run, err);
+	for (uint32_t i = 0; r == 0 && i < run.columns->n; i++)
+		pm_set_empty(&cells[i]);
+	for (int64_t i = 0; i < run.n; i++) {
+		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, false);
+		if (column == PM_NONE)
+			continue;
+		if (run.values[i].whole)
+			pm_set_u64(&cells[column], run.values[i].u);
+		else
+			pm_set_f64(&cells[column], run.values[i].f);
+	}
+	run_done(&run);
+	return r;
 }

@@ -17,7 +17,7 @@ int pmfs_context_rows_new(
 	int r = pmfs_model_columns(m, &columns, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	struct pmfs_context_rows *c = malloc(sizeof(*c) + columns->n * sizeof(*c->numbers));
+	struct pmfs_context_rows *c = malloc(sizeof(*c));
 	if (!c)
 		return pmfs_no_memory(err);
 	c->model = m;
@@ -37,13 +37,13 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 {
 	const struct pm_tree *tree = c->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
-	int r = pmfs_run_cells(c->model, context, false, c->numbers, err);
+	int r = pmfs_run_row(c->model, context, cells + 3, err);
 	if (r < 0)
 		return r;
 	*cells++ = number_cell(tree, context);
 	*cells++ = number_cell(tree, tree->parent[context]);
 	*cells++ = pm_cell_u64(tree->depth[context]);
-	cells = pmfs_number_cells(c->columns, c->numbers, cells);
+	cells += c->columns->n;
 	*cells++ = pmfs_known_cell(frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	*cells++ = pmfs_kind_cell(frame);

@@ -9,7 +9,6 @@ struct pmfs_context_rows {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
-	double numbers[]; /* columns->n */
 };
 
 /* One allocation, for rows->own: freed with free(). */

@@ -69,6 +69,10 @@ uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool f
 int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
 
+/* The same as cells, and so exactly where a value is a whole number beyond what a double holds. */
+int pmfs_run_row(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
+
 /* A stored number as its columns calculate with it. */
 static inline double pmfs_value_number(const struct pm_value *value)
 {

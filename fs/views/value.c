@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "fs/views/flat.h"
+#include "formats/common/row.h"
 #include "fs/views/tables.h"
 
 static int render_number(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
@@ -13,19 +13,16 @@ static int render_number(const struct pm_doc *doc, struct pm_text *out, struct p
 	int r = pmfs_model_columns(m, &columns, err);
 	if (r < 0)
 		return r;
-	double *cells = pmfs_cells_new(columns->n);
+	struct pm_cell *cells = calloc((size_t)columns->n + 1, sizeof(*cells));
 	if (!cells)
 		return pmfs_no_memory(err);
-	r = pmfs_run_cells(m, (uint32_t)doc->text.a, false, cells, err);
-	double value = r < 0 ? 0 : cells[doc->text.b];
+	r = pmfs_run_row(m, (uint32_t)doc->text.a, cells, err);
+	if (r == 0 && cells[doc->text.b].kind == PM_CELL_EMPTY)
+		r = pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET, "has no such value");
+	if (r == 0)
+		pm_row_render(out, PM_CSV, &cells[doc->text.b], 1);
 	free(cells);
-	if (r < 0)
-		return r;
-	if (value != value)
-		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET, "has no such value");
-	pm_text_f64(out, value);
-	pm_text_char(out, '\n');
-	return 0;
+	return r;
 }
 
 int pmfs_value_document(struct pmfs_model *m, uint32_t context, uint32_t column, struct pm_doc *ret)
