@@ -42,15 +42,11 @@ static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, stru
 	return r;
 }
 
-/* Times below zero, from clipped calls, cannot be whole numbers of the seam's kind. */
+/* Times of clipped calls may be below zero. */
 static struct pm_value time_value(uint32_t metric, int64_t ns)
 {
-	struct pm_value value = {.metric = metric, .thread = PM_NONE, .whole = ns >= 0};
-	if (ns >= 0)
-		value.u = (uint64_t)ns;
-	else
-		value.f = (double)ns;
-	return value;
+	return (struct pm_value){
+		.metric = metric, .thread = PM_NONE, .whole = true, .negative = ns < 0, .i = ns};
 }
 
 static struct pm_value count_value(uint32_t metric, uint64_t n)

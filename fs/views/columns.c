@@ -430,12 +430,8 @@ int pmfs_run_row(
 		pm_set_empty(&cells[i]);
 	for (int64_t i = 0; i < run.n; i++) {
 		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, false);
-		if (column == PM_NONE)
-			continue;
-		if (run.values[i].whole)
-			pm_set_u64(&cells[column], run.values[i].u);
-		else
-			pm_set_f64(&cells[column], run.values[i].f);
+		if (column != PM_NONE)
+			cells[column] = pmfs_value_cell(&run.values[i]);
 	}
 	run_done(&run);
 	return r;

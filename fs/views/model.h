@@ -76,13 +76,17 @@ int pmfs_run_row(
 /* A stored number as its columns calculate with it. */
 static inline double pmfs_value_number(const struct pm_value *value)
 {
-	return value->whole ? (double)value->u : value->f;
+	if (!value->whole)
+		return value->f;
+	return value->negative ? (double)value->i : (double)value->u;
 }
 
 /* The same exactly, for values.csv. */
 static inline struct pm_cell pmfs_value_cell(const struct pm_value *value)
 {
-	return value->whole ? pm_cell_u64(value->u) : pm_cell_f64(value->f);
+	if (!value->whole)
+		return pm_cell_f64(value->f);
+	return value->negative ? pm_cell_i64(value->i) : pm_cell_u64(value->u);
 }
 
 /* A number of a metric table: F64, or EMPTY for NaN. */

@@ -123,10 +123,12 @@ struct pm_value {
 	uint64_t context; /* number, also one that the tree does not know */
 	uint32_t metric;  /* id */
 	uint32_t thread;  /* index, see struct pm_threads; PM_NONE for the whole run */
-	bool whole;       /* u holds it, f does not */
+	bool whole;       /* u or i holds it, f does not */
+	bool negative;    /* of a whole one: i holds it */
 	union {
 		double f;
-		uint64_t u; /* stored as an integer beyond what a double can hold */
+		uint64_t u; /* an integer, perhaps beyond what a double can hold */
+		int64_t i;
 	};
 };
 
