@@ -153,11 +153,11 @@ static int fill_threads(struct levelling *l)
 		if (fill_level(l, level) < 0)
 			return -ENOMEM;
 		uint32_t most = most_seen(b);
-		if (most <= least) {
+		if (most < least) {
 			least = most;
 			best = level;
 		}
-		if (most <= b->n_seen / 2)
+		if (most <= b->n_seen / 5 * 2)
 			return 0;
 	}
 	return fill_level(l, best);

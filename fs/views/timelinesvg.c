@@ -20,7 +20,7 @@
 enum {
 	N = PMFS_TIMELINE_POINTS,
 	TOP = 106,       /* px above the first band */
-	LABELS = 130,    /* px left of the bands, for the names of threads */
+	LABELS = 158,    /* px left of the bands, for the names of threads */
 	LABEL_STEP = 12, /* px between labels at least */
 	LEGEND = 12,     /* functions in the legend; two more places are for the rest */
 	LEGEND_ROWS = 5,
@@ -130,7 +130,7 @@ static void draw_labels(struct drawing *d)
 	uint32_t every = d->step >= LABEL_STEP ? 1 : (uint32_t)ceil(LABEL_STEP / d->step);
 	for (uint32_t row = 0; row < t->n_rows; row += every) {
 		struct pm_bytes label = thread_label(d, t->thread[row]);
-		pmfs_add_cut(&cut, (struct pm_bytes){label.p + skip, label.len - skip}, 22);
+		pmfs_add_cut(&cut, (struct pm_bytes){label.p + skip, label.len - skip}, 24);
 		pmfs_svg_line(d->out, NULL, "small right", d->left - 6,
 			TOP + row * d->step + (d->step - 1) / 2 + 4, &cut);
 	}
