@@ -4,12 +4,15 @@
 #include "fs/mount.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fs/confine.h"
 #include "fs/log.h"
+#include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
 
@@ -64,19 +67,44 @@ static int loop(struct fuse_session *se, bool single_thread)
 	return r;
 }
 
-/* Mounted: into the background, and serve. A signal that ends the loop is a normal end. */
+static bool is_unmounted(struct fuse_session *se)
+{
+	struct pollfd device = {.fd = fuse_session_fd(se)};
+	return poll(&device, 1, 0) == 1 && (device.revents & POLLERR);
+}
+
+/* Serves with what little privilege that takes. A signal that ends the loop is a normal end. */
+static int serve_confined(struct fuse_session *se, const struct pmfs_options *options)
+{
+	struct pmfs_keeper keeper;
+	int r = pmfs_keeper_start(&keeper, se, options->auto_unmount);
+	if (r < 0) {
+		pmfs_log("cannot start the process that unmounts: %s", strerror(-r));
+		fuse_session_unmount(se);
+		return 1;
+	}
+	pmfs_confine();
+	r = loop(se, options->single_thread);
+	pmfs_keeper_unmount(&keeper);
+	/* Frees what libfuse remembers. While clients are still inside it would unmount again. */
+	if (is_unmounted(se))
+		fuse_session_unmount(se);
+	return r < 0;
+}
+
+/* Mounted: into the background, and serve. */
 static int run(struct fuse_session *se, const struct pmfs_options *options, const char *mountpoint)
 {
 	pmfs_mountpoint_raise_readahead(mountpoint);
-	if (fuse_daemonize(options->foreground) != 0)
+	if (fuse_daemonize(options->foreground) != 0 || fuse_set_signal_handlers(se) != 0) {
+		fuse_session_unmount(se);
 		return 1;
+	}
 	if (!options->foreground)
 		pmfs_log_to_syslog();
-	if (fuse_set_signal_handlers(se) != 0)
-		return 1;
-	int r = loop(se, options->single_thread);
+	int status = serve_confined(se, options);
 	fuse_remove_signal_handlers(se);
-	return r < 0;
+	return status;
 }
 
 int pmfs_mount_serve(
@@ -102,10 +130,8 @@ int pmfs_mount_serve(
 		? fuse_session_new(&args, &operations, sizeof(operations), &m)
 		: NULL;
 	/* Where these fail libfuse has said why. */
-	if (se && fuse_session_mount(se, absolute) == 0) {
+	if (se && fuse_session_mount(se, absolute) == 0)
 		status = run(se, options, absolute);
-		fuse_session_unmount(se);
-	}
 	if (se)
 		fuse_session_destroy(se);
 	fuse_opt_free_args(&args);

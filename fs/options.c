@@ -39,7 +39,7 @@ const char pmfs_usage[] =
 	"    --formats           list the formats\n";
 
 /* For libfuse as they are. */
-static const char *const fuse_options[] = {"allow_other", "allow_root", "auto_unmount"};
+static const char *const fuse_options[] = {"allow_other", "allow_root"};
 
 /* What mount(8) and fstab bring along and what is true anyway, or means nothing here. */
 static const char *const ignored_options[] = {"ro", "defaults", "nofail", "auto", "noauto", "user",
@@ -102,6 +102,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 	}
 	if (strcmp(option, "xattr") == 0) {
 		o->xattr = true;
+		return true;
+	}
+	if (strcmp(option, "auto_unmount") == 0) {
+		o->auto_unmount = true;
 		return true;
 	}
 	if (strcmp(option, "debug") == 0) {

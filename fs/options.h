@@ -22,6 +22,7 @@ struct pmfs_options {
 	bool debug;
 	bool single_thread;
 	bool xattr;
+	bool auto_unmount;
 	const char *format;       /* -o format=, or NULL */
 	uint64_t cache_bytes;     /* -o cache= */
 	char *fuse;               /* other -o options, comma-separated, for libfuse; owned */

@@ -22,6 +22,7 @@ ROOMS = (
 LIBRARIES = {
     "fuse_lowlevel.h": ("fs/mount_ops.h",),
     "zlib.h": ("formats/common/inflate.c",),
+    "seccomp.h": ("fs/confine.c",),
     "lz4.h": ("formats/common/unlz4.c",),
 }
 

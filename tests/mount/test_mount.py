@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How a real mount behaves towards programs.
 
-    test_mount.py PROFMOUNT SOURCE
+    test_mount.py PROFMOUNT SOURCE [CONFINEMENT]
 
+CONFINEMENT is what the build has: `none`, `landlock`, or `seccomp` (which is both).
 What files say is compared with `profmount --cat` of the same source. Exit 77, with a reason, where this machine
 cannot mount.
 """
@@ -10,6 +11,7 @@ import contextlib
 import errno
 import os
 import random
+import re
 import shutil
 import signal
 import stat
@@ -21,6 +23,7 @@ import time
 import unittest
 
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
+CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
 SECONDS = 30  # nothing here takes long; whoever waits longer hangs
 
 
@@ -234,6 +237,47 @@ class Life(unittest.TestCase):
         finally:
             subprocess.run(["fusermount3", "-u", point], check=True)
             os.rmdir(point)
+
+
+@unittest.skipIf(CONFINEMENT == "none", "this build has no confinement")
+class Confinement(unittest.TestCase):
+    READ_ALL = 1 << 2  # CAP_DAC_READ_SEARCH
+
+    def test_every_thread_has_given_up_its_privileges(self):
+        with served() as (point, process):
+            for path in walk(point):
+                os.lstat(path)
+            for task in os.listdir(f"/proc/{process.pid}/task"):
+                with open(f"/proc/{process.pid}/task/{task}/status", encoding="utf-8") as f:
+                    status = dict(line.rstrip("\n").split(":\t", 1) for line in f)
+                self.assertEqual(status["NoNewPrivs"], "1")
+                self.assertEqual(status["Seccomp"], "2" if CONFINEMENT == "seccomp" else "0")
+                self.assertEqual(int(status["CapEff"], 16) & ~self.READ_ALL, 0)
+                self.assertEqual(int(status["CapPrm"], 16) & ~self.READ_ALL, 0)
+
+    def test_nothing_is_open_for_writing(self):
+        with served() as (point, process):
+            slurp(os.path.join(point, "contexts.csv"))
+            for fd in os.listdir(f"/proc/{process.pid}/fd"):
+                target = os.readlink(f"/proc/{process.pid}/fd/{fd}")
+                with open(f"/proc/{process.pid}/fdinfo/{fd}", encoding="utf-8") as f:
+                    flags = int(re.search(r"^flags:\s*(\d+)$", f.read(), re.M).group(1), 8)
+                if flags & os.O_ACCMODE != os.O_RDONLY:
+                    self.assertRegex(target, r"^(/dev/fuse|/dev/null|pipe:.*|socket:.*)$")
+
+    def test_a_dead_server_is_unmounted_when_asked_for(self):
+        with served("-o", "auto_unmount") as (point, process):
+            process.kill()
+            process.wait(SECONDS)
+            self.assertTrue(wait_until(lambda: not is_mounted(point)))
+
+    def test_a_busy_mount_ends_with_its_server(self):
+        with served() as (point, process):
+            inside = os.open(point, os.O_RDONLY)
+            process.terminate()
+            self.assertEqual(process.wait(SECONDS), 0)
+            self.assertFalse(is_mounted(point))
+            os.close(inside)
 
 
 class Changes(unittest.TestCase):
