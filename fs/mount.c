@@ -110,7 +110,7 @@ static int run(struct fuse_session *se, const struct pmfs_options *options, cons
 int pmfs_mount_serve(
 	struct pmfs_instance *in, const struct pmfs_options *options, const char *mountpoint)
 {
-	struct pmfs_mount m = {.in = in, .uid = getuid(), .gid = getgid()};
+	struct pmfs_mount m = {.in = in, .uid = options->uid, .gid = options->gid};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct fuse_lowlevel_ops operations;

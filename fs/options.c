@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fs/instance.h"
 #include "fs/log.h"
@@ -25,6 +26,7 @@ const char pmfs_usage[] =
 	"    -o cache=SIZE       keep at most SIZE bytes of text in memory (k, M, G; 256M)\n"
 	"    -o xattr            answer extended attributes user.profmount.*\n"
 	"    -o allow_other      let other users in, -o allow_root: root\n"
+	"    -o uid=N,gid=N      the owner of all files (who mounts)\n"
 	"    -o auto_unmount     unmount when the process dies\n"
 	"    -h, --help          print this\n"
 	"    -V, --version       print the version\n"
@@ -41,10 +43,16 @@ const char pmfs_usage[] =
 /* For libfuse as they are. */
 static const char *const fuse_options[] = {"allow_other", "allow_root"};
 
-/* What mount(8) and fstab bring along and what is true anyway, or means nothing here. */
-static const char *const ignored_options[] = {"ro", "defaults", "nofail", "auto", "noauto", "user",
-	"users", "owner", "group", "nouser", "_netdev", "nosuid", "nodev", "noexec", "noatime",
-	"relatime", "nodiratime", "async", "default_permissions"};
+/*
+ * What mount(8), mount.fuse3 and fstab bring along: true anyway, or meaningless for files that
+ * nobody can write or execute. `rw`, `suid` and `dev` come without being asked for.
+ */
+static const char *const ignored_options[] = {"ro", "rw", "defaults", "auto", "noauto", "nofail",
+	"user", "nouser", "users", "owner", "noowner", "group", "nogroup", "_netdev", "suid",
+	"nosuid", "dev", "nodev", "exec", "noexec", "async", "sync", "dirsync", "atime", "noatime",
+	"diratime", "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime",
+	"lazytime", "nolazytime", "silent", "loud", "default_permissions"};
+static const char *const ignored_prefixes[] = {"x-", "X-", "comment=", "user="};
 
 static bool is_one_of(const char *name, const char *const *list, size_t n)
 {
@@ -88,6 +96,28 @@ static bool add_fuse_option(struct pmfs_options *o, const char *option)
 	return true;
 }
 
+/* `uid=N` and `gid=N`. */
+static bool take_id(const char *option, uint32_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long n = strtoul(option + 4, &end, 10);
+	bool good = !errno && end > option + 4 && !*end && option[4] != '-' && n < UINT32_MAX;
+	if (good)
+		*ret = (uint32_t)n;
+	else
+		pmfs_log("-o %s: a number is expected, like %.4s1000", option, option);
+	return good;
+}
+
+static bool is_ignored(const char *option)
+{
+	for (size_t i = 0; i < sizeof(ignored_prefixes) / sizeof(ignored_prefixes[0]); i++)
+		if (strncmp(option, ignored_prefixes[i], strlen(ignored_prefixes[i])) == 0)
+			return true;
+	return !*option || IS_ONE_OF(option, ignored_options);
+}
+
 static bool parse_one(struct pmfs_options *o, char *option)
 {
 	if (strncmp(option, "format=", 7) == 0) {
@@ -100,6 +130,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		pmfs_log("-o %s: a number of bytes is expected, like 512M", option);
 		return false;
 	}
+	if (strncmp(option, "uid=", 4) == 0)
+		return take_id(option, &o->uid);
+	if (strncmp(option, "gid=", 4) == 0)
+		return take_id(option, &o->gid);
 	if (strcmp(option, "xattr") == 0) {
 		o->xattr = true;
 		return true;
@@ -114,7 +148,7 @@ static bool parse_one(struct pmfs_options *o, char *option)
 	}
 	if (IS_ONE_OF(option, fuse_options))
 		return add_fuse_option(o, option);
-	if (IS_ONE_OF(option, ignored_options) || strncmp(option, "x-", 2) == 0 || !*option)
+	if (is_ignored(option))
 		return true;
 	pmfs_log("-o %s: no such option (see -h)", option);
 	return false;
@@ -190,7 +224,10 @@ static bool take_option(struct pmfs_options *o, int c, char **argv)
 bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret)
 {
 	int c;
-	*ret = (struct pmfs_options){.mode = PMFS_MODE_MOUNT, .cache_bytes = PMFS_CACHE_DEFAULT};
+	*ret = (struct pmfs_options){.mode = PMFS_MODE_MOUNT,
+		.cache_bytes = PMFS_CACHE_DEFAULT,
+		.uid = getuid(),
+		.gid = getgid()};
 	/* The colon: getopt says nothing itself. Options may follow SOURCE, as mount(8) puts them.
 	 */
 	while ((c = getopt_long(argc, argv, ":fdso:hV", long_options, NULL)) != -1)

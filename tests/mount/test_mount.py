@@ -193,6 +193,50 @@ class Metadata(unittest.TestCase):
             self.assertIn("user.profmount.kind", os.listxattr(context))
 
 
+class Surroundings(unittest.TestCase):
+    """mount(8) and fstab.
+
+    mount.fuse3 finds installed programs; PROGRAM#SOURCE of type fuse is how it takes another one.
+    """
+
+    @contextlib.contextmanager
+    def point(self):
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            point = os.path.join(folder, "point")
+            os.mkdir(point)
+            try:
+                yield folder, point
+            finally:
+                if is_mounted(point):
+                    subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+
+    def check(self, point, *command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        self.assertTrue(is_mounted(point))
+        self.assertEqual(slurp(os.path.join(point, "info.json")), run("--cat", SOURCE, "info.json").stdout)
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("mount.fuse3"), "needs root and mount.fuse3")
+    def test_mount_knows_the_type(self):
+        for options in ("defaults", "ro,noexec,nosuid,nodev,noatime,sync,_netdev,nofail,x-systemd.automount,user=ada",
+                        "allow_other,auto_unmount,uid=12,gid=34,comment=profile"):
+            with self.point() as (_, point):
+                self.check(point, "mount", "-t", "fuse", PROFMOUNT + "#" + SOURCE, point, "-o", options)
+                if "uid=12" in options:
+                    info = os.stat(os.path.join(point, "README.txt"))
+                    self.assertEqual((info.st_uid, info.st_gid), (12, 34))
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("mount.fuse3"), "needs root and mount.fuse3")
+    def test_fstab_knows_the_type(self):
+        with self.point() as (folder, point):
+            fstab = os.path.join(folder, "fstab")
+            with open(fstab, "w", encoding="utf-8") as f:
+                f.write(f"{PROFMOUNT}#{SOURCE} {point} fuse noauto,users,nofail,x-gvfs-show,xattr 0 0\n")
+            self.check(point, "mount", "--fstab", fstab, point)
+            subprocess.run(["umount", point], check=True, timeout=SECONDS)
+            self.assertFalse(is_mounted(point))
+
+
 class Life(unittest.TestCase):
     def test_unmounting_ends_the_process_well(self):
         with served() as (point, process):
