@@ -1,6 +1,6 @@
 # Debian packages, by what they are for. Sourced by tests/demo, tests/all and .ci/run.
 build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev liblz4-dev libseccomp-dev"
-test_packages="$build_packages libcmocka-dev python3 libdevel-nytprof-perl"
+test_packages="$build_packages libcmocka-dev python3 libdevel-nytprof-perl man-db"
 ci_packages="clang-format rsync"
 
 # Installs what is missing of the packages named; asks the network only then.

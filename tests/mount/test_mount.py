@@ -194,10 +194,12 @@ class Metadata(unittest.TestCase):
 
 
 class Surroundings(unittest.TestCase):
-    """mount(8) and fstab.
+    """mount(8), fstab and the desktop.
 
     mount.fuse3 finds installed programs; PROGRAM#SOURCE of type fuse is how it takes another one.
     """
+
+    env = {**os.environ, "PATH": os.path.dirname(PROFMOUNT) + os.pathsep + os.environ["PATH"]}
 
     @contextlib.contextmanager
     def point(self):
@@ -211,7 +213,7 @@ class Surroundings(unittest.TestCase):
                     subprocess.run(["fusermount3", "-u", "-z", point], check=True)
 
     def check(self, point, *command):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=SECONDS)
         self.assertEqual((done.returncode, done.stderr), (0, ""), command)
         self.assertTrue(is_mounted(point))
         self.assertEqual(slurp(os.path.join(point, "info.json")), run("--cat", SOURCE, "info.json").stdout)
@@ -235,6 +237,25 @@ class Surroundings(unittest.TestCase):
             self.check(point, "mount", "--fstab", fstab, point)
             subprocess.run(["umount", point], check=True, timeout=SECONDS)
             self.assertFalse(is_mounted(point))
+
+    def test_the_desktop_opens_a_profile_once(self):
+        script = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "packaging", "profmount-open")
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            with open(os.path.join(folder, "xdg-open"), "w", encoding="utf-8") as f:
+                f.write("#!/bin/sh\nprintf %s \"$1\"\n")
+            os.chmod(f.name, 0o755)
+            env = {**self.env, "XDG_RUNTIME_DIR": folder, "PATH": folder + os.pathsep + self.env["PATH"]}
+            point = os.path.join(folder, "profmount", os.path.basename(SOURCE))
+            try:
+                for _ in range(2):
+                    done = subprocess.run([script, SOURCE], env=env, capture_output=True, text=True, timeout=SECONDS)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, point, ""))
+                self.assertTrue(os.path.exists(os.path.join(point, "README.txt")))
+            finally:
+                subprocess.run(["fusermount3", "-u", point], check=True)
+            done = subprocess.run([script, "/etc/passwd"], env=env, capture_output=True, text=True, timeout=SECONDS)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("passwd", done.stderr)
 
 
 class Life(unittest.TestCase):

@@ -1,0 +1,33 @@
+# fish completion for profmount(1)
+
+# What is inside of the profile that --ls or --cat was given.
+function __profmount_paths
+    set -l words (commandline -opc | string match -v -- '-*')
+    set -l folder (commandline -ct | string match -r '^.*/')
+    for name in (profmount --ls $words[2] "$folder" 2>/dev/null)
+        echo "$folder$name"
+    end
+end
+
+function __profmount_options
+    set -l before (commandline -ct | string match -r '^.*,')
+    printf "$before%s\n" allow_other allow_root auto_unmount cache= gid= uid= xattr
+    profmount --formats 2>/dev/null | string replace -r '^(\S+) +' "$before""format=\$1\t"
+end
+
+function __profmount_has_source
+    test (count (commandline -opc | string match -v -- '-*')) -ge 2
+end
+
+complete -c profmount -s h -l help -d 'Print a summary'
+complete -c profmount -s V -l version -d 'Print the version'
+complete -c profmount -l formats -d 'List the formats'
+complete -c profmount -l ls -d 'List a directory'
+complete -c profmount -l cat -d 'Write files to standard output'
+complete -c profmount -l extract -d 'Write everything below a directory'
+complete -c profmount -l check -d 'Say what is damaged'
+complete -c profmount -s f -d 'Stay in the foreground'
+complete -c profmount -s d -d 'Print what FUSE does'
+complete -c profmount -s s -d 'One thread'
+complete -c profmount -s o -x -d 'Mount options' -a '(__profmount_options)'
+complete -c profmount -f -n '__fish_contains_opt ls cat; and __profmount_has_source' -a '(__profmount_paths)'
