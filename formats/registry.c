@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 extern const struct pm_format hpctk_format;
@@ -88,6 +89,14 @@ static const struct pm_format *format_by_probe(const struct pm_candidate *c)
 	return best;
 }
 
+/* As coarse as the clock that stamps files. */
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static int opened_new(const struct pm_candidate *c, const struct pm_format *format,
 	const struct pm_open_options *options, struct pm_profile **ret, struct pm_error *err)
 {
@@ -96,6 +105,7 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 		free(o);
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	}
+	uint64_t before = now_ns();
 	int r = format->open(c, options, &o->profile, err);
 	if (r < 0) {
 		free(o->source);
@@ -105,6 +115,7 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 	o->format = format;
 	o->profile.format = format->name;
 	o->profile.source = o->source;
+	o->profile.opened_ns = before;
 	*ret = &o->profile;
 	return 0;
 }

@@ -7,18 +7,41 @@
 #include "fs/mount_keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fs/mount_ops.h"
 
+/*
+ * What ps shows: not the server's command line, by which people and scripts find the server. The
+ * kernel reads it from where argv was, which begins with the program's name.
+ */
+static void rename_process(void)
+{
+	static const char name[] = "profmount-keeper";
+	char line[4096];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line));
+	if (fd >= 0)
+		close(fd);
+	prctl(PR_SET_NAME, name);
+	if (n < (ssize_t)sizeof(name))
+		return;
+	memset(program_invocation_name, 0, (size_t)n);
+	memcpy(program_invocation_name, name, sizeof(name));
+}
+
 static _Noreturn void keep(int line, struct fuse_session *se, bool always)
 {
 	static const int deaf_to[] = {SIGINT, SIGTERM, SIGHUP};
 	char byte;
 	ssize_t n;
+	rename_process();
 	/* Those who signal the group or each process by name mean the server. */
 	for (size_t i = 0; i < sizeof(deaf_to) / sizeof(deaf_to[0]); i++)
 		signal(deaf_to[i], SIG_IGN);

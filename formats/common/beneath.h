@@ -1,11 +1,23 @@
-/* Opens files of a source that a database names: never anything outside of its folder. */
+/*
+ * Files of a source that are read when they are asked for (source text, YAML): never anything
+ * outside of its folder, and nothing that changed after the source was opened.
+ */
 #ifndef PROFMOUNT_FORMATS_COMMON_BENEATH_H
 #define PROFMOUNT_FORMATS_COMMON_BENEATH_H
+
+#include "profmount/error.h"
 
 /*
  * Opens the file `path` below `folder` for reading; neither `..` nor symbolic links may lead out
  * of it. A descriptor (the caller's), or a negative errno of openat2(2).
  */
 int pm_open_beneath(int folder, const char *path);
+
+/*
+ * The same for a regular file that was there, and as it is, at `since_ns` (pm_profile.opened_ns;
+ * 0: whenever). -EIO otherwise. `*ret_fd` is the caller's.
+ */
+int pm_open_unchanged(int folder, const char *path, uint64_t since_ns, int *ret_fd,
+	uint64_t *ret_size, struct pm_error *err);
 
 #endif

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/beneath.h"
 #include "formats/common/map.h"
-#include "fs/document/file.h"
 
 enum { N_SIZES = 1 << 16 };
 
@@ -26,7 +26,6 @@ struct known_size {
 struct pmfs_engine {
 	const struct pm_profile *profile;
 	struct pmfs_cache *cache;
-	struct timespec since;
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
 };
@@ -38,8 +37,6 @@ struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmf
 		return NULL;
 	e->profile = profile;
 	e->cache = cache;
-	/* As coarse as the clock that stamps files. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &e->since);
 	pthread_mutex_init(&e->lock, NULL);
 	return e;
 }
@@ -124,7 +121,8 @@ static int file_size(
 	struct pmfs_engine *e, const struct pm_doc *doc, uint64_t *ret, struct pm_error *err)
 {
 	int fd;
-	int r = pmfs_file_open(doc->file.folder, doc->file.path, &e->since, &fd, ret, err);
+	int r = pm_open_unchanged(
+		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, ret, err);
 	if (r == 0)
 		close(fd);
 	return r;
@@ -174,7 +172,8 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 {
 	int fd;
 	uint64_t size;
-	int r = pmfs_file_open(doc->file.folder, doc->file.path, &e->since, &fd, &size, err);
+	int r = pm_open_unchanged(
+		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, &size, err);
 	if (r < 0)
 		return r;
 	if (off >= size)

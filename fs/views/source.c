@@ -109,10 +109,12 @@ static void text_done(struct source_text *t)
 	pm_input_close(&t->input);
 }
 
-static int text_open(const struct pm_source *source, struct source_text *t, struct pm_error *err)
+static int text_open(const struct pm_source *source, uint64_t since_ns, struct source_text *t,
+	struct pm_error *err)
 {
 	const struct pm_doc *doc = &source->doc;
-	int r = 0;
+	uint64_t size;
+	int r = 0, fd;
 	*t = (struct source_text){.bytes = {NULL, 0}};
 	switch (doc->kind) {
 	case PM_DOC_BYTES: t->bytes = doc->bytes; break;
@@ -121,11 +123,10 @@ static int text_open(const struct pm_source *source, struct source_text *t, stru
 		t->bytes = pm_text_view(&t->rendered);
 		break;
 	case PM_DOC_FILE:
-		r = pm_open_beneath(doc->file.folder, doc->file.path);
+		r = pm_open_unchanged(doc->file.folder, doc->file.path, since_ns, &fd, &size, err);
 		if (r < 0)
-			return pm_error_set(err, -EIO, source->path, PM_NO_OFFSET,
-				"the source text cannot be opened");
-		r = pm_input_take(&t->input, r, source->path, err);
+			return r;
+		r = pm_input_take(&t->input, fd, source->path, err);
 		t->bytes = t->input.bytes;
 		break;
 	case PM_DOC_CSV:
@@ -250,7 +251,7 @@ static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, u
 	a.shown = calloc((size_t)a.lines->columns->n + 1, sizeof(*a.shown));
 	if (!a.shown)
 		return pmfs_no_memory(err);
-	r = text_open(&part->sources[source], &text, err);
+	r = text_open(&part->sources[source], pmfs_model_profile(m)->opened_ns, &text, err);
 	if (r >= 0) {
 		choose_columns(&a);
 		add_text(&a, text.bytes, out);

@@ -346,6 +346,7 @@ struct pm_profile {
 	const struct pm_profile_ops *ops;
 	const char *format; /* set by pm_profile_open: a name of --formats */
 	const char *source; /* set by pm_profile_open: absolute path */
+	uint64_t opened_ns; /* set by pm_profile_open: when, since the epoch */
 	const char *layout; /* which variant was recognised */
 	struct pm_bytes title;
 	uint64_t mtime_ns;        /* time of measurement, else the input's mtime; since the epoch */
