@@ -27,12 +27,14 @@ enum { N_ROLES = PM_ROLE_OTHER }; /* roles that have columns */
 struct naming {
 	const struct pm_metrics *metrics;
 	uint32_t n_groups;
-	uint32_t *first;   /* group → its first metric */
-	uint8_t *roles;    /* group → bits of the roles that its metrics have */
-	const char **base; /* group → name without _incl, _excl */
-	uint32_t *numbers; /* slug → how many groups have it */
+	uint32_t *first;      /* group → its first metric */
+	uint8_t *roles;       /* group → bits of the roles that its metrics have */
+	const char **base;    /* group → name without _incl, _excl */
+	const char **exports; /* group → name in exports, NULL before its first column */
+	uint32_t *numbers;    /* slug → how many groups have it */
 	struct pm_strtab slugs;
 	struct pm_strtab taken; /* every base, every column, every fixed column of a table */
+	struct pm_strtab taken_exports;
 	struct pm_text text;
 	struct pm_arena *arena; /* of names that stay */
 	struct pm_arena scratch;
@@ -164,8 +166,9 @@ static int look_at_groups(struct naming *n)
 	n->first = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->first));
 	n->roles = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->roles));
 	n->base = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->base));
+	n->exports = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->exports));
 	n->numbers = pm_arena_array(&n->scratch, n->n_groups, sizeof(*n->numbers));
-	if (!n->first || !n->roles || !n->base || !n->numbers)
+	if (!n->first || !n->roles || !n->base || !n->exports || !n->numbers)
 		return -ENOMEM;
 	for (uint32_t i = n->metrics->n; i-- > 0;) {
 		n->first[m[i].group] = i;
@@ -216,6 +219,23 @@ static bool has_column(const struct pm_metric *m)
 	return m->has_values && m->role < PM_ROLE_OTHER && (m->in_tree || m->in_flat);
 }
 
+/* `cputime_sec` and `cputime_usec` are both cputime_ns: the second gets a number. */
+static int name_export(struct naming *n, uint32_t group, const char *wanted)
+{
+	for (unsigned number = 1; !n->exports[group]; number++) {
+		const char *name =
+			number == 1 ? wanted : pm_arena_printf(n->arena, "%s_%u", wanted, number);
+		if (!name)
+			return -ENOMEM;
+		if (pm_strtab_find(&n->taken_exports, pm_bytes_of(name)) != UINT32_MAX)
+			continue;
+		if (pm_strtab_add(&n->taken_exports, pm_bytes_of(name)) == UINT32_MAX)
+			return -ENOMEM;
+		n->exports[group] = name;
+	}
+	return 0;
+}
+
 static int make_column(struct naming *n, const struct pm_metric *metric, struct pmfs_column *ret)
 {
 	const char *base = n->base[metric->group];
@@ -226,8 +246,11 @@ static int make_column(struct naming *n, const struct pm_metric *metric, struct 
 		.group = metric->group,
 		.pair = PM_NONE,
 	};
-	ret->export = export_name(n, base, metric, &ret->export_scale);
-	return ret->name && ret->export && !n->text.failed ? 0 : -ENOMEM;
+	const char *export = export_name(n, base, metric, &ret->export_scale);
+	if (!ret->name || n->text.failed || name_export(n, metric->group, export) < 0)
+		return -ENOMEM;
+	ret->export = n->exports[metric->group];
+	return 0;
 }
 
 static int make_columns(struct naming *n, struct pmfs_columns *c)
@@ -339,7 +362,7 @@ static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	if (!part)
 		return pmfs_no_memory(err);
 	n.arena = &part->arena;
-	n.slugs.arena = n.taken.arena = &n.scratch;
+	n.slugs.arena = n.taken.arena = n.taken_exports.arena = &n.scratch;
 	r = name_groups(&n);
 	if (r == 0)
 		r = make_columns(&n, &part->columns);
@@ -348,6 +371,7 @@ static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	note_firsts(&part->columns);
 	pm_strtab_done(&n.slugs);
 	pm_strtab_done(&n.taken);
+	pm_strtab_done(&n.taken_exports);
 	pm_text_done(&n.text);
 	pm_arena_done(&n.scratch);
 	if (r < 0) {

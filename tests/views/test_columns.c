@@ -76,6 +76,25 @@ static void test_clashes_are_numbered_on_the_metrics_part(void **state)
 	fake_free(f);
 }
 
+static void test_units_of_time_that_become_one_are_numbered_in_exports(void **state)
+{
+	struct fake *f = fake_new();
+	const struct pmfs_columns *c;
+	(void)state;
+	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "t (sec)", "sec");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "t (sec)", "sec");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 1, "t (usec)", "usec");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 2, "t", "ns");
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
+	assert_string_equal(c->columns[0].export, "t_ns");
+	assert_string_equal(c->columns[1].export, "t_ns");
+	assert_string_equal(c->columns[2].export, "t_ns_2");
+	assert_string_equal(c->columns[3].export, "t_ns_3");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_metrics_without_values_have_no_column(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -164,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_follow_the_rules),
 		cmocka_unit_test(test_clashes_are_numbered_on_the_metrics_part),
+		cmocka_unit_test(test_units_of_time_that_become_one_are_numbered_in_exports),
 		cmocka_unit_test(test_metrics_without_values_have_no_column),
 		cmocka_unit_test(test_tree_and_flat_tables_can_show_other_metrics_in_one_column),
 		cmocka_unit_test(test_header_is_the_same_array_every_time),
