@@ -24,6 +24,7 @@ static const struct pmfs_view *const export[] = {
 	&pmfs_flamegraph_svg,
 	&pmfs_flamegraph_html,
 	&pmfs_timeline_svg,
+	&pmfs_export_folded,
 };
 
 static const struct pmfs_view *const context[] = {
@@ -59,6 +60,7 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_flamegraph_svg,
 	&pmfs_thread_flamegraph_html,
 	&pmfs_thread_timeline,
+	&pmfs_thread_folded,
 };
 
 #define PLACE(views)                                                                               \

@@ -1,0 +1,49 @@
+/* Names and units in exports. What a viewer wants of them is each export's own business. */
+#include "fs/views/export.h"
+
+#include <string.h>
+
+bool pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item)
+{
+	const struct pmfs_columns *columns;
+	(void)item;
+	return pmfs_model_columns(m, &columns, NULL) == 0 && columns->n > 0;
+}
+
+uint32_t pmfs_export_main_column(const struct pmfs_columns *c)
+{
+	return c->first_incl == PM_NONE ? 0 : c->first_incl;
+}
+
+const char *pmfs_export_unit(const struct pmfs_column *c, const char *other)
+{
+	struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
+	if (c->export_scale != 1 || pm_bytes_equal(unit, pm_bytes_of("ns")))
+		return "nanoseconds";
+	return pm_bytes_equal(unit, pm_bytes_of("bytes")) ? "bytes" : other;
+}
+
+int pmfs_export_thread_name(
+	struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err)
+{
+	int r = pmfs_thread_path(m, thread, ret, err);
+	if (r == 0)
+		*ret += strlen("threads/");
+	return r;
+}
+
+int pmfs_export_title(
+	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const char *name;
+	pm_text_line(out, p->title.len ? p->title : pmfs_base_name(pm_bytes_of(p->source)));
+	if (thread == PM_NONE)
+		return 0;
+	int r = pmfs_export_thread_name(m, thread, &name, err);
+	if (r < 0)
+		return r;
+	pm_text_str(out, ", ");
+	pm_text_str(out, name);
+	return 0;
+}
