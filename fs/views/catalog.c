@@ -25,6 +25,7 @@ static const struct pmfs_view *const export[] = {
 	&pmfs_flamegraph_html,
 	&pmfs_timeline_svg,
 	&pmfs_export_folded,
+	&pmfs_export_speedscope,
 };
 
 static const struct pmfs_view *const context[] = {
@@ -61,6 +62,7 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_flamegraph_html,
 	&pmfs_thread_timeline,
 	&pmfs_thread_folded,
+	&pmfs_thread_speedscope,
 };
 
 #define PLACE(views)                                                                               \

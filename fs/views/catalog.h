@@ -34,5 +34,6 @@ extern const struct pmfs_view pmfs_thread_flamegraph_svg, pmfs_thread_flamegraph
 extern const struct pmfs_view pmfs_timeline_svg, pmfs_thread_timeline;
 
 extern const struct pmfs_view pmfs_export_folded, pmfs_thread_folded;
+extern const struct pmfs_view pmfs_export_speedscope, pmfs_thread_speedscope;
 
 #endif

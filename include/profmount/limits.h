@@ -58,7 +58,8 @@
 /* Slices in a Chrome trace; more kill a viewer's tab. */
 #define PM_LIMIT_TRACE_SLICES 200000
 
-/* Per-thread profiles inside one speedscope file. */
+/* Per-thread profiles inside one speedscope file, and the size up to which they are added. */
 #define PM_LIMIT_SPEEDSCOPE_THREADS 50
+#define PM_LIMIT_SPEEDSCOPE_BYTES   ((size_t)64 << 20)
 
 #endif

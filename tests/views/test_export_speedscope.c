@@ -1,0 +1,104 @@
+/* profile.speedscope.json: one profile a metric, of the run and of threads. */
+#include "exports.h"
+
+#include <string.h>
+
+#include "fs/views/export.h"
+
+#define SPEEDSCOPE "profile.speedscope.json"
+#define HEAD                                                                                                \
+	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"" PMFS_EXPORTER \
+	"\",\"activeProfileIndex\":0,"
+
+static void test_run_and_threads_are_profiles(void **state)
+{
+	struct fake *f = fake_program();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_export(m, SPEEDSCOPE, PM_NONE,
+		HEAD "\"profiles\":["
+		     "{\"type\":\"sampled\",\"name\":\"time_ns\",\"unit\":\"nanoseconds\","
+		     "\"startValue\":0,\"endValue\":100,"
+		     "\"samples\":[[0],[0,1],[0,1,1],[0,2],[0,3]],\"weights\":[16,30,30,20,4]},"
+		     "{\"type\":\"sampled\",\"name\":\"time_ns, rank=3/thread=0\","
+		     "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":90,"
+		     "\"samples\":[[0],[0,1],[0,1,1],[0,2],[0,3]],\"weights\":[16,30,20,20,4]},"
+		     "{\"type\":\"sampled\",\"name\":\"time_ns, rank=3/thread=1\","
+		     "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":10,"
+		     "\"samples\":[[0,1,1]],\"weights\":[10]}],"
+		     "\"shared\":{\"frames\":["
+		     "{\"name\":\"main\",\"file\":\"/src/a.c\",\"line\":3},"
+		     "{\"name\":\"solve\",\"file\":\"/src/b.c\",\"line\":7},"
+		     "{\"name\":\"io\"},"
+		     "{\"name\":\"init\",\"file\":\"/src/a.c\",\"line\":40}]},"
+		     "\"name\":\"app\"}\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
+{
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	(void)state;
+	for (uint32_t i = 1; i < 60; i++)
+		fake_thread(f, 0, i);
+	fake_timed(f, 1, 0, "main", 1);
+	for (uint32_t i = 1; i < 60; i++)
+		fake_value(f, i, 1, 1, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, SPEEDSCOPE, 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+	assert_non_null(strstr(text.p, "thread=49"));
+	assert_null(strstr(text.p, "thread=50"));
+	assert_non_null(
+		strstr(text.p, "\"name\":\"app (without 10 threads: see their own export/)\"}\n"));
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_metrics_without_cost_are_left_out_but_the_first(void **state)
+{
+	struct fake *f = fake_with_thread();
+	(void)state;
+	fake_metric(f, PM_ROLE_COUNT, 1, "faults", "");
+	uint32_t bytes = fake_metric(f, PM_ROLE_COUNT, 2, "io", "bytes");
+	fake_timed(f, 1, 0, "a \"b\" \\ \x01 \xff", 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+#define EMPTY                                                                                      \
+	"{\"type\":\"sampled\",\"name\":\"time_ns\",\"unit\":\"nanoseconds\","                     \
+	"\"startValue\":0,\"endValue\":0,\"samples\":[],\"weights\":[]}"
+	assert_export(m, SPEEDSCOPE, PM_NONE,
+		HEAD "\"profiles\":[" EMPTY "],\"shared\":{\"frames\":[]},\"name\":\"app\"}\n");
+	fake_value(f, 0, 1, bytes, 5);
+	assert_export(m, SPEEDSCOPE, PM_NONE,
+		HEAD "\"profiles\":[" EMPTY ",{\"type\":\"sampled\",\"name\":\"io_bytes\","
+		     "\"unit\":\"bytes\",\"startValue\":0,\"endValue\":5,\"samples\":[[0]],"
+		     "\"weights\":[5]}],\"shared\":{\"frames\":["
+		     "{\"name\":\"a \\\"b\\\" \\\\ \\u0001 \xef\xbf\xbd\"}]},"
+		     "\"name\":\"app\"}\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_without_metrics_it_is_absent(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_false(view_named(PMFS_PLACE_EXPORT, SPEEDSCOPE)->present(m, 0));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_run_and_threads_are_profiles),
+		cmocka_unit_test(test_threads_beyond_the_limit_are_counted_in_the_name),
+		cmocka_unit_test(test_metrics_without_cost_are_left_out_but_the_first),
+		cmocka_unit_test(test_without_metrics_it_is_absent),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
