@@ -26,6 +26,8 @@ static const struct pmfs_view *const export[] = {
 	&pmfs_timeline_svg,
 	&pmfs_export_folded,
 	&pmfs_export_speedscope,
+	&pmfs_export_callgrind,
+	&pmfs_export_dot,
 };
 
 static const struct pmfs_view *const context[] = {
@@ -63,6 +65,8 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_timeline,
 	&pmfs_thread_folded,
 	&pmfs_thread_speedscope,
+	&pmfs_thread_callgrind,
+	&pmfs_thread_dot,
 };
 
 #define PLACE(views)                                                                               \

@@ -111,9 +111,11 @@ static void add_exports(struct pm_text *out)
 	pm_text_printf(out,
 		"\nExports\n"
 		"  Costs there are whole numbers, rounded; units of time become ns. Viewers die of size,\n"
-		"  so flamegraph.svg draws at most %d frames, trace.json %d slices, and\n"
-		"  profile.speedscope.json %d threads; each says what it leaves out.\n",
-		PM_LIMIT_SVG_RECTS, PM_LIMIT_TRACE_SLICES, PM_LIMIT_SPEEDSCOPE_THREADS);
+		"  so flamegraph.svg draws at most %d frames, callgraph.dot %d functions,\n"
+		"  trace.json %d slices, and profile.speedscope.json %d threads; each says what\n"
+		"  it leaves out.\n",
+		PM_LIMIT_SVG_RECTS, PM_LIMIT_DOT_NODES, PM_LIMIT_TRACE_SLICES,
+		PM_LIMIT_SPEEDSCOPE_THREADS);
 }
 
 static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)

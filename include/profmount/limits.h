@@ -55,6 +55,9 @@
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
 #define PM_LIMIT_SVG_RECTS 5000
 
+/* Functions in callgraph.dot; Graphviz takes minutes to place more. */
+#define PM_LIMIT_DOT_NODES 200
+
 /* Slices in a Chrome trace; more kill a viewer's tab. */
 #define PM_LIMIT_TRACE_SLICES 200000
 

@@ -1,0 +1,188 @@
+/* callgrind.out.M and callgraph.dot, which show one graph. */
+#include "exports.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/views/export.h"
+
+#define CALLGRIND "callgrind.out.*"
+#define HEAD(title, total)                                                                         \
+	"# callgrind format\nversion: 1\ncreator: " PMFS_EXPORTER "\npositions: line\n"            \
+	"event: time_ns : time in nanoseconds\ncmd: " title "\nevents: time_ns\nsummary: " total   \
+	"\n\n"
+
+static void test_costs_are_by_line_and_calls_by_their_place(void **state)
+{
+	struct fake *f = fake_program();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_export(m, CALLGRIND, 0,
+		HEAD("app", "100") "ob=(4) /bin/app\nfl=(3) /src/a.c\nfn=(2) main\n"
+				   "3 6\n10 5\n12 5\n"
+				   "cob=(4)\ncfi=(6) /src/b.c\ncfn=(5) solve\ncalls=0 7\n12 60\n"
+				   "cob=(4)\ncfi=(1) ???\ncfn=(7) io\ncalls=0 0\n12 20\n"
+				   "cob=(4)\ncfi=(3)\ncfn=(8) init\ncalls=0 40\n3 4\n\n"
+				   "ob=(4)\nfl=(6)\nfn=(5)\n7 40\n20 20\n"
+				   "cob=(4)\ncfi=(6)\ncfn=(5)\ncalls=0 7\n20 30\n\n"
+				   "ob=(4)\nfl=(1)\nfn=(7)\n0 20\n\n"
+				   "ob=(4)\nfl=(3)\nfn=(8)\n40 4\n\n"
+				   "totals: 100\n");
+	assert_thread_export(m, CALLGRIND, 1, 0,
+		HEAD("app, rank=3/thread=1",
+			"10") "ob=(4) /bin/app\nfl=(3) /src/a.c\nfn=(2) main\n"
+			      "cob=(4)\ncfi=(6) /src/b.c\ncfn=(5) solve\ncalls=0 7\n12 10\n\n"
+			      "ob=(4)\nfl=(6)\nfn=(5)\n7 10\n"
+			      "cob=(4)\ncfi=(6)\ncfn=(5)\ncalls=0 7\n20 10\n\n"
+			      "totals: 10\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* even(10) → odd(8) → even(5) → odd(3): even → odd has 8, not 8 + 3. */
+static void test_cycle_costs_once_on_a_path(void **state)
+{
+	struct fake *f = fake_with_thread();
+	(void)state;
+	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
+	uint32_t even = fake_function(f, "even", NULL, 0), odd = fake_function(f, "odd", NULL, 0);
+	static const double times[] = {10, 8, 5, 3};
+	for (uint32_t i = 0; i < 4; i++) {
+		fake_call(f, i + 1, i, i % 2 ? odd : even);
+		fake_value(f, 0, i + 1, 1, times[i]);
+		fake_value(f, 0, i + 1, calls, i + 1);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_export(m, CALLGRIND, 0,
+		HEAD("app", "10") "ob=(3) /bin/app\nfl=(1) ???\nfn=(2) even\n0 4\n"
+				  "cob=(3)\ncfi=(1)\ncfn=(4) odd\ncalls=6 0\n0 8\n\n"
+				  "ob=(3)\nfl=(1)\nfn=(4)\n0 6\n"
+				  "cob=(3)\ncfi=(1)\ncfn=(2)\ncalls=3 0\n0 5\n\n"
+				  "totals: 10\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_functions_of_one_name_are_told_apart_by_place(void **state)
+{
+	struct fake *f = fake_with_thread();
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "init", "/a.c", 1));
+	fake_call(f, 2, 0, fake_function(f, "init", "/b.c", 2));
+	fake_value(f, 0, 1, 1, 5);
+	fake_value(f, 0, 2, 1, 4);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_export(m, CALLGRIND, 0,
+		HEAD("app", "9") "ob=(4) /bin/app\nfl=(3) /a.c\nfn=(2) init\n1 5\n\n"
+				 "ob=(4)\nfl=(5) /b.c\nfn=(2)\n2 4\n\n"
+				 "totals: 9\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_hostile_names_stay_on_their_line(void **state)
+{
+	struct fake *f = fake_with_thread();
+	(void)state;
+	f->profile.title = pm_bytes_of("my\napp");
+	fake_call(f, 1, 0, fake_function(f, "a\nfn=(9) b\xff", "/x\r\n.c", 1));
+	fake_value(f, 0, 1, 1, 5);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_export(m, CALLGRIND, 0,
+		HEAD("my app",
+			"5") "ob=(4) /bin/app\nfl=(3) /x .c\nfn=(2) a fn=(9) b\xef\xbf\xbd\n1 5\n\n"
+			     "totals: 5\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_nothing_is_a_head_and_totals(void **state)
+{
+	struct fake *f = fake_with_thread();
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_export(m, CALLGRIND, 0, HEAD("app", "0") "totals: 0\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* ---- callgraph.dot ---- */
+
+static char *dot_of(struct pmfs_model *m)
+{
+	struct pm_text text;
+	assert_int_equal(
+		render_export(m, PMFS_PLACE_EXPORT, "callgraph.dot", 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+	return text.p;
+}
+
+static void assert_holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s in:\n%s", part, text);
+}
+
+static void test_dot_shows_functions_and_calls_with_shares(void **state)
+{
+	struct fake *f = fake_program();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *dot = dot_of(m);
+	(void)state;
+	assert_holds(dot, "label=\"app: time_ns, 4 of 5 functions;");
+	assert_holds(dot, "f0 [label=\"main\\n100.0% (self 16.0%)\"");
+	assert_holds(dot, "f1 [label=\"solve\\n60.0% (self 60.0%)\"");
+	assert_holds(dot, "f0 -> f1 [label=\"60.0%\"");
+	assert_holds(dot, "f1 -> f1 [label=\"30.0%\"");
+	assert_null(strstr(dot, "idle"));
+	free(dot);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
+{
+	static char names[300][16];
+	struct fake *f = fake_with_thread();
+	(void)state;
+	fake_timed(f, 1, 0, "main \"\\N\" <b>", 1000);
+	fake_timed(f, 2, 1, "small", 9);
+	for (uint32_t i = 0; i < 300; i++) {
+		snprintf(names[i], sizeof(names[i]), "deep%u", i);
+		fake_timed(f, i + 3, i == 0 ? 1 : i + 2, names[i], 900);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *dot = dot_of(m);
+	assert_holds(dot, "200 of 302 functions; not shown: below 1%, or beyond the first 200");
+	assert_holds(dot, "label=\"main \\\"\\\\N\\\" <b>\\n100.0% (self 9.1%)\"");
+	assert_null(strstr(dot, "small"));
+	assert_null(strstr(dot, "deep299"));
+	free(dot);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_dot_is_absent_without_metrics(void **state)
+{
+	struct fake *f = fake_new();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_false(view_named(PMFS_PLACE_EXPORT, "callgraph.dot")->present(m, 0));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_costs_are_by_line_and_calls_by_their_place),
+		cmocka_unit_test(test_cycle_costs_once_on_a_path),
+		cmocka_unit_test(test_functions_of_one_name_are_told_apart_by_place),
+		cmocka_unit_test(test_hostile_names_stay_on_their_line),
+		cmocka_unit_test(test_nothing_is_a_head_and_totals),
+		cmocka_unit_test(test_dot_shows_functions_and_calls_with_shares),
+		cmocka_unit_test(test_dot_leaves_out_what_is_small_and_says_so),
+		cmocka_unit_test(test_dot_is_absent_without_metrics),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
