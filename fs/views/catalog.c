@@ -27,6 +27,7 @@ static const struct pmfs_view *const export[] = {
 	&pmfs_export_folded,
 	&pmfs_export_speedscope,
 	&pmfs_export_callgrind,
+	&pmfs_export_pprof,
 	&pmfs_export_dot,
 };
 
@@ -66,6 +67,7 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_folded,
 	&pmfs_thread_speedscope,
 	&pmfs_thread_callgrind,
+	&pmfs_thread_pprof,
 	&pmfs_thread_dot,
 };
 

@@ -36,6 +36,7 @@ extern const struct pmfs_view pmfs_timeline_svg, pmfs_thread_timeline;
 extern const struct pmfs_view pmfs_export_folded, pmfs_thread_folded;
 extern const struct pmfs_view pmfs_export_speedscope, pmfs_thread_speedscope;
 extern const struct pmfs_view pmfs_export_callgrind, pmfs_thread_callgrind;
+extern const struct pmfs_view pmfs_export_pprof, pmfs_thread_pprof;
 extern const struct pmfs_view pmfs_export_dot, pmfs_thread_dot;
 
 #endif
