@@ -28,6 +28,7 @@ static const struct pmfs_view *const export[] = {
 	&pmfs_export_speedscope,
 	&pmfs_export_callgrind,
 	&pmfs_export_pprof,
+	&pmfs_export_chrome,
 	&pmfs_export_dot,
 };
 
@@ -68,6 +69,7 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_speedscope,
 	&pmfs_thread_callgrind,
 	&pmfs_thread_pprof,
+	&pmfs_thread_chrome,
 	&pmfs_thread_dot,
 };
 

@@ -37,6 +37,7 @@ extern const struct pmfs_view pmfs_export_folded, pmfs_thread_folded;
 extern const struct pmfs_view pmfs_export_speedscope, pmfs_thread_speedscope;
 extern const struct pmfs_view pmfs_export_callgrind, pmfs_thread_callgrind;
 extern const struct pmfs_view pmfs_export_pprof, pmfs_thread_pprof;
+extern const struct pmfs_view pmfs_export_chrome, pmfs_thread_chrome;
 extern const struct pmfs_view pmfs_export_dot, pmfs_thread_dot;
 
 #endif
