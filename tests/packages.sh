@@ -1,7 +1,15 @@
 # Debian packages, by what they are for. Sourced by tests/demo, tests/all and .ci/run.
 build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev liblz4-dev libseccomp-dev"
 test_packages="$build_packages libcmocka-dev python3 libdevel-nytprof-perl man-db"
+client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
+    golang-src chromium"
 ci_packages="clang-format rsync"
+
+# Installs the viewers that tests/clients/ opens exports in; those tests are skipped where this fails.
+install_clients() {
+    command -v npm >/dev/null || client_packages="$client_packages nodejs npm"
+    install_packages $client_packages && npm ci --silent --no-audit --no-fund --prefix tests/clients
+}
 
 # Installs what is missing of the packages named; asks the network only then.
 install_packages() {

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""DuckDB reads the tables of all threads as one, keys of their directories as columns, and finds the sums of ours.
+
+Files of one query must have the same keys: threads and GPU streams are two queries.
+"""
+import collections
+import json
+
+from clients import Source, driver, expect, node_module
+
+node_module("@duckdb/node-api")
+
+
+def keys_of(row):
+    return tuple(part.split("=")[0] for part in row["path"].split("/")[1:])
+
+
+def check(source, keys, threads, columns):
+    """What these threads, which have these keys, cost in all: their contexts at the top, by thread."""
+    pattern, by = "/".join(f"{key}=*" for key in keys), ", ".join(keys)
+    table = f"read_csv('{source.path(f'threads/{pattern}/profile.csv')}', hive_partitioning = true, union_by_name = true)"
+    tops = f"context_id in (select context_id from '{source.path('contexts.csv')}' where depth = 0)"
+    sums = ", ".join(f'sum(try_cast("{c}" as double))' for c in columns)
+    rows, types = json.loads(driver("duckdb.mjs", f"select {by}, {sums} from {table} where {tops} group by {by}",
+                                    f"select {', '.join(f'typeof({key})' for key in keys)} from {table} limit 1"))
+    expect(set(types[0]) == {"BIGINT"}, f"types of {by}: {types}")
+    expect(len(rows) == len(threads), f"{len(rows)} threads with {by}, not {len(threads)}")
+    shown = {tuple(row[:len(keys)]): dict(zip(columns, row[len(keys):])) for row in rows}
+    for thread in threads:
+        for column, value in shown[tuple(thread[key] for key in keys)].items():
+            total = float(thread[column] or 0)
+            expect(abs((value or 0) - total) <= 1e-9 * abs(total), f"{thread['path']}: {column} {value}, not {total}")
+    print(f"DuckDB: {len(threads)} threads with {by}: {len(columns)} columns")
+
+
+with Source("threads") as source:
+    columns = [c for c in source.rows("contexts.csv")[0] if c.endswith("_incl")]
+    groups = collections.defaultdict(list)
+    for row in source.rows("threads.csv"):
+        if any(row[c] for c in columns):
+            groups[keys_of(row)].append(row)
+    for keys, threads in groups.items():
+        check(source, keys, threads, columns)

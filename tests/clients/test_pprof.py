@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""go tool pprof reads M.pb.gz: totals are ours, names are whole, and its own exports of it work."""
+import os
+import re
+import tempfile
+
+from clients import Source, expect, expect_total, program, run
+
+go = program("go", "golang-go")
+program("dot", "graphviz")
+
+
+def pprof(home, *arguments):
+    return run(go, "tool", "pprof", *arguments,
+               env={**os.environ, "HOME": home, "PPROF_TMPDIR": home, "GOCACHE": home, "GOTOOLCHAIN": "local"})
+
+
+with Source("export", "functions.csv") as source, tempfile.TemporaryDirectory() as home:
+    names = {re.sub(r"\s+", " ", row["name"]) for row in source.rows("contexts.csv")} | {"(unknown)"}
+    for metric, path in source.exports("", ".pb.gz"):
+        total, slack = source.total(metric)
+        if total < 1:
+            continue
+        unit = "ns" if metric.endswith("_ns") else "B" if metric.endswith("_bytes") else "count"
+        said = pprof(home, "-top", f"-unit={unit}", "-nodefraction=0", path)
+        shown = re.search(rf"Showing nodes accounting for .* of ([0-9.]+){'' if unit == 'count' else unit} total", said)
+        expect(shown, said[:500])
+        expect_total(source, metric, float(shown.group(1)), "go tool pprof")
+        listed = re.findall(r"^ *\S+ +[0-9.]+% +[0-9.]+% +\S+ +[0-9.]+%  (.*)$", said, re.M)
+        expect(listed and all(n.replace(" (inline)", "") in names for n in listed),
+               f"names that are not ours: {[n for n in listed if n not in names][:3]}")
+        expect(f"Type: {metric}" in said, said[:500])
+    pprof(home, "-svg", f"-output={source.path('out.svg')}", path)
+    pprof(home, "-traces", path)
+    same = pprof(home, "-top", "-base", path, path)
+    expect(" of 0" in same, same[:500])
