@@ -6,13 +6,6 @@
 
 #include "formats/common/text.h"
 
-/* Columns that stand for their metric in export/: the inclusive one, or the only one. */
-static bool is_first_of_group(const struct pmfs_columns *columns, uint32_t column)
-{
-	const struct pmfs_column *c = &columns->columns[column];
-	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
-}
-
 /* The name of a view's file: `*` stands for the metric's export name. */
 static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,
 	uint32_t column, char *out)
@@ -90,7 +83,8 @@ int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, u
 		int r = columns_of(t, views[view], &columns, &n_columns, err);
 		if (r < 0)
 			return r;
-		while (column < n_columns && columns && !is_first_of_group(columns, column))
+		while (column < n_columns && columns &&
+			!pmfs_column_is_first(&columns->columns[column]))
 			column++;
 		if (column >= n_columns)
 			continue;
@@ -148,7 +142,7 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 		r = columns_of(t, views[view], &columns, &n_columns, err);
 	if (r < 0)
 		return r;
-	if (column >= n_columns || (columns && !is_first_of_group(columns, column)))
+	if (column >= n_columns || (columns && !pmfs_column_is_first(&columns->columns[column])))
 		return pmfs_no_entry();
 	return views[view]->document(t->model, item, column, ret, err);
 }

@@ -44,12 +44,6 @@ bool pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item);
 /* The column that a view stands for which is there once: inclusive if there is one. */
 uint32_t pmfs_export_main_column(const struct pmfs_columns *c);
 
-/* Does the column stand for its group? The inclusive one, or the only one. */
-static inline bool pmfs_export_is_group(const struct pmfs_column *c)
-{
-	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
-}
-
 /* In what exports count: nanoseconds, bytes, or `other`. */
 const char *pmfs_export_unit(const struct pmfs_column *c, const char *other);
 

@@ -1,6 +1,5 @@
 /*
- * trace.json: the traces as Chrome trace events. Which slices there are, and on which track each
- * stands, is found by slices.c and tracks.c; how events are written, by chrome.c.
+ * trace.json: the traces of all threads, or of one, as Chrome trace events.
  */
 #include "formats/common/json.h"
 #include "fs/views/catalog.h"

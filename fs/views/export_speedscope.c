@@ -111,7 +111,7 @@ static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *e
 {
 	for (uint32_t i = 0; i < w->columns->n; i++) {
 		struct pmfs_stacks s;
-		if (!pmfs_export_is_group(&w->columns->columns[i]))
+		if (!pmfs_column_is_first(&w->columns->columns[i]))
 			continue;
 		int r = pmfs_stacks_make(w->model, i, thread, PM_NONE, &s, err);
 		if (r < 0)

@@ -101,12 +101,6 @@ static void name_metric(struct pmfs_caption *c, const struct pmfs_column *column
 
 /* ---- metrics ---- */
 
-/* Of the two columns of a metric the inclusive one stands for it. */
-static bool stands_for_metric(const struct pmfs_column *c)
-{
-	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
-}
-
 /* What the subject costs in all, by column: of contexts at the top alone. */
 static int top_cells(struct subject *s, double *cells, double *sums, struct pm_error *err)
 {
@@ -144,7 +138,7 @@ static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
 	int r = top_cells(s, cells, sums, err);
 	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++) {
 		const struct pmfs_column *c = &s->columns->columns[i];
-		if (stands_for_metric(c) && worth(c, sums[i]) > best) {
+		if (pmfs_column_is_first(c) && worth(c, sums[i]) > best) {
 			best = worth(c, sums[i]);
 			*ret = i;
 		}
@@ -196,7 +190,7 @@ static int draw_metrics(
 {
 	for (uint32_t i = 0; i < s->columns->n; i++) {
 		struct pmfs_name_paths paths;
-		if (!stands_for_metric(&s->columns->columns[i]))
+		if (!pmfs_column_is_first(&s->columns->columns[i]))
 			continue;
 		int r = make_paths(s, i, &paths, err);
 		if (r < 0)

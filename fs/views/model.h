@@ -32,6 +32,15 @@ struct pmfs_columns {
 	uint32_t n_slots;
 };
 
+/*
+ * Does the column stand for its metric where there is one file for each, in export/? The inclusive
+ * one does, or the only one.
+ */
+static inline bool pmfs_column_is_first(const struct pmfs_column *c)
+{
+	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
+}
+
 struct pmfs_model;
 
 /* `profile` outlives the model. NULL without memory. Opens and computes nothing. */
