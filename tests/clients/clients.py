@@ -33,7 +33,7 @@ def node_module(name):
     program("node", "nodejs")
     path = os.path.join(HERE, "node_modules", name)
     if not os.path.isdir(path):
-        skip(f"{name} is not installed (npm ci --prefix {HERE})")
+        skip(f"{name} is not installed (npm install --no-package-lock --prefix {HERE})")
     return path
 
 
