@@ -117,23 +117,17 @@ static char *dot_of(struct pmfs_model *m)
 	return text.p;
 }
 
-static void assert_holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no %s in:\n%s", part, text);
-}
-
 static void test_dot_shows_functions_and_calls_with_shares(void **state)
 {
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *dot = dot_of(m);
 	(void)state;
-	assert_holds(dot, "label=\"app: time_ns, 4 of 5 functions;");
-	assert_holds(dot, "f0 [label=\"main\\n100.0% (self 16.0%)\"");
-	assert_holds(dot, "f1 [label=\"solve\\n60.0% (self 60.0%)\"");
-	assert_holds(dot, "f0 -> f1 [label=\"60.0%\"");
-	assert_holds(dot, "f1 -> f1 [label=\"30.0%\"");
+	assert_non_null(strstr(dot, "label=\"app: time_ns, 4 of 5 functions;"));
+	assert_non_null(strstr(dot, "f0 [label=\"main\\n100.0% (self 16.0%)\""));
+	assert_non_null(strstr(dot, "f1 [label=\"solve\\n60.0% (self 60.0%)\""));
+	assert_non_null(strstr(dot, "f0 -> f1 [label=\"60.0%\""));
+	assert_non_null(strstr(dot, "f1 -> f1 [label=\"30.0%\""));
 	assert_null(strstr(dot, "idle"));
 	free(dot);
 	pmfs_model_free(m);
@@ -153,8 +147,9 @@ static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
 	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *dot = dot_of(m);
-	assert_holds(dot, "200 of 302 functions; not shown: below 1%, or beyond the first 200");
-	assert_holds(dot, "label=\"main \\\"\\\\N\\\" <b>\\n100.0% (self 9.1%)\"");
+	assert_non_null(
+		strstr(dot, "200 of 302 functions; not shown: below 1%, or beyond the first 200"));
+	assert_non_null(strstr(dot, "label=\"main \\\"\\\\N\\\" <b>\\n100.0% (self 9.1%)\""));
 	assert_null(strstr(dot, "small"));
 	assert_null(strstr(dot, "deep299"));
 	free(dot);
