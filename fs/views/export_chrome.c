@@ -148,24 +148,6 @@ static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct p
 
 /* ---- the views ---- */
 
-static bool thread_has_trace(struct pmfs_model *m, uint32_t item)
-{
-	const struct pm_threads *threads;
-	return pmfs_model_threads(m, &threads, NULL) == 0 && threads->threads[item].has_trace;
-}
-
-static bool some_thread_has_trace(struct pmfs_model *m, uint32_t item)
-{
-	const struct pm_threads *threads;
-	(void)item;
-	if (pmfs_model_threads(m, &threads, NULL) < 0)
-		return false;
-	for (uint32_t i = 0; i < threads->n; i++)
-		if (threads->threads[i].has_trace)
-			return true;
-	return false;
-}
-
 PMFS_EXPORT_DOCUMENTS(chrome, thread_chrome, render_chrome)
 
 const struct pmfs_view pmfs_export_chrome = {
@@ -174,12 +156,12 @@ const struct pmfs_view pmfs_export_chrome = {
 		"The traces for chrome://tracing, Perfetto and speedscope. Of more than 200000 "
 		"slices only the topmost levels, or the first ones; otherData says so. Threads have "
 		"files of their own.",
-	.present = some_thread_has_trace,
+	.present = pmfs_some_thread_has_trace,
 	.document = chrome,
 };
 
 const struct pmfs_view pmfs_thread_chrome = {
 	.name = "trace.json",
-	.present = thread_has_trace,
+	.present = pmfs_thread_has_trace,
 	.document = thread_chrome,
 };

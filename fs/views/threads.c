@@ -139,6 +139,26 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 	return 0;
 }
 
+/* ---- traces ---- */
+
+bool pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread)
+{
+	const struct pm_threads *threads;
+	return pmfs_model_threads(m, &threads, NULL) == 0 && threads->threads[thread].has_trace;
+}
+
+bool pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item)
+{
+	const struct pm_threads *threads;
+	(void)item;
+	if (pmfs_model_threads(m, &threads, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < threads->n; i++)
+		if (threads->threads[i].has_trace)
+			return true;
+	return false;
+}
+
 /* ---- times ---- */
 
 int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err)

@@ -24,4 +24,8 @@ static inline struct pm_cell pmfs_time_cell(uint64_t time_ns, uint64_t origin_ns
 	return pm_cell_u64(time_ns - origin_ns);
 }
 
+/* For views that show traces: has this thread one, has any? Cheap. */
+bool pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread);
+bool pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item);
+
 #endif

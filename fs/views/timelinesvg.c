@@ -301,24 +301,6 @@ static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error
 	return r;
 }
 
-static bool has_samples(struct pmfs_model *m, uint32_t item)
-{
-	const struct pm_threads *threads;
-	return pmfs_model_threads(m, &threads, NULL) == 0 && threads->threads[item].has_trace;
-}
-
-static bool any_has_samples(struct pmfs_model *m, uint32_t item)
-{
-	const struct pm_threads *threads;
-	(void)item;
-	if (pmfs_model_threads(m, &threads, NULL) < 0)
-		return false;
-	for (uint32_t i = 0; i < threads->n; i++)
-		if (threads->threads[i].has_trace)
-			return true;
-	return false;
-}
-
 static int run_document(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
 	struct pm_error *err)
 {
@@ -341,13 +323,13 @@ static int thread_document(struct pmfs_model *m, uint32_t item, uint32_t column,
 const struct pmfs_view pmfs_timeline_svg = {
 	.name = "timeline.svg",
 	.about = "What ran when on every thread, as a picture.",
-	.present = any_has_samples,
+	.present = pmfs_some_thread_has_trace,
 	.document = run_document,
 };
 
 const struct pmfs_view pmfs_thread_timeline = {
 	.name = "timeline.svg",
 	.about = "What ran when, as a picture: the call path over time.",
-	.present = has_samples,
+	.present = pmfs_thread_has_trace,
 	.document = thread_document,
 };

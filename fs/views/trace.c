@@ -165,21 +165,15 @@ static int trace_table(
 PMFS_TABLE_DOCUMENT(trace_csv, PM_DOC_CSV, trace_table)
 PMFS_TABLE_DOCUMENT(trace_tsv, PM_DOC_TSV, trace_table)
 
-static bool has_trace(struct pmfs_model *m, uint32_t item)
-{
-	const struct pm_threads *threads;
-	return pmfs_model_threads(m, &threads, NULL) == 0 && threads->threads[item].has_trace;
-}
-
 const struct pmfs_view pmfs_thread_trace_csv = {
 	.name = "trace.csv",
 	.about = "What ran when: one row a sample or call, in time order.",
-	.present = has_trace,
+	.present = pmfs_thread_has_trace,
 	.document = trace_csv,
 };
 
 const struct pmfs_view pmfs_thread_trace_tsv = {
 	.name = "trace.tsv",
-	.present = has_trace,
+	.present = pmfs_thread_has_trace,
 	.document = trace_tsv,
 };
