@@ -42,6 +42,7 @@ static _Noreturn void keep(int line, struct fuse_session *se, bool always)
 	char byte;
 	ssize_t n;
 	rename_process();
+	send(line, "", 1, MSG_NOSIGNAL); /* ready */
 	/* Those who signal the group or each process by name mean the server. */
 	for (size_t i = 0; i < sizeof(deaf_to) / sizeof(deaf_to[0]); i++)
 		signal(deaf_to[i], SIG_IGN);
@@ -65,8 +66,12 @@ int pmfs_keeper_start(struct pmfs_keeper *ret, struct fuse_session *se, bool alw
 		keep(ends[1], se, always);
 	}
 	close(ends[1]);
-	if (ret->pid > 0)
+	if (ret->pid > 0) {
+		char ready;
+		while (read(ret->line, &ready, 1) < 0 && errno == EINTR)
+			continue;
 		return 0;
+	}
 	close(ends[0]);
 	return -code;
 }

@@ -23,7 +23,7 @@ struct pmfs_options {
 	bool single_thread;
 	bool xattr;
 	bool auto_unmount;
-	uint32_t uid, gid; /* the owner of all files */
+	uint32_t uid, gid;        /* the owner of all files */
 	const char *format;       /* -o format=, or NULL */
 	uint64_t cache_bytes;     /* -o cache= */
 	char *fuse;               /* other -o options, comma-separated, for libfuse; owned */
