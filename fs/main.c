@@ -80,6 +80,8 @@ static int open_instance(
 	if (r < 0) {
 		const char *name = strrchr(source, '/');
 		bool named = name && strcmp(name + 1, err.file) == 0;
+		if (named)
+			snprintf(err.file, sizeof(err.file), "%s", o->source);
 		pmfs_log_error(named ? NULL : o->source, &err);
 	}
 	return r;

@@ -16,17 +16,19 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err)
 {
 	struct stat st;
 	struct statfs fs;
-	if (stat(mountpoint, &st) != 0 && (errno == ENOTCONN || errno == ECONNABORTED))
+	/* While the last of a dead server's descriptors is being closed, stat is still cached. */
+	bool there = stat(mountpoint, &st) == 0 && statfs(mountpoint, &fs) == 0;
+	if (!there && (errno == ENOTCONN || errno == ECONNABORTED))
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
 			"%s: is the mount of a process that died; free it with: fusermount3 -u %s",
 			mountpoint, mountpoint);
-	if (stat(mountpoint, &st) != 0)
+	if (!there)
 		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
 			"%s: cannot be used as mountpoint: %s", mountpoint, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"%s: cannot be used as mountpoint: it is not a directory", mountpoint);
-	if (statfs(mountpoint, &fs) == 0 && fs.f_type == FUSE_MAGIC && st.st_ino == 1)
+	if (fs.f_type == FUSE_MAGIC && st.st_ino == 1)
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"%s: is in use: something is mounted there already", mountpoint);
 	return 0;
