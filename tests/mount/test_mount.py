@@ -8,6 +8,7 @@ What files say is compared with `profmount --cat` of the same source. Exit 77, w
 cannot mount.
 """
 import contextlib
+import ctypes
 import errno
 import os
 import random
@@ -15,6 +16,7 @@ import re
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ import unittest
 
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
+SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 SECONDS = 30  # nothing here takes long; whoever waits longer hangs
 
 
@@ -54,6 +57,31 @@ def error_of(function, *args):
     except OSError as e:
         return e.errno
     return 0
+
+
+class Handles:
+    """name_to_handle_at(2) and open_by_handle_at(2): how an NFS server names files across restarts."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    SIZE = 128
+
+    @classmethod
+    def of(cls, path):
+        handle = ctypes.create_string_buffer(struct.pack("Ii", cls.SIZE, 0), 8 + cls.SIZE)
+        mount = ctypes.c_int()
+        if cls.libc.name_to_handle_at(-100, os.fsencode(path), handle, ctypes.byref(mount), 0) != 0:
+            raise OSError(ctypes.get_errno(), "name_to_handle_at", path)
+        return handle.raw
+
+    @classmethod
+    def open(cls, point, handle):
+        folder = os.open(point, os.O_RDONLY)
+        try:
+            fd = cls.libc.open_by_handle_at(folder, handle, os.O_RDONLY)
+            if fd < 0:
+                raise OSError(ctypes.get_errno(), "open_by_handle_at")
+            return fd
+        finally:
+            os.close(folder)
 
 
 def walk(top):
@@ -193,6 +221,52 @@ class Metadata(unittest.TestCase):
             self.assertIn("user.profmount.kind", os.listxattr(context))
 
 
+class Remote(unittest.TestCase):
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_handles_survive_a_remount(self):
+        with mounted() as point:
+            paths = [p for p in walk(point) if not os.path.islink(p)]
+            random.Random(3).shuffle(paths)
+            handles = {os.path.relpath(p, point): Handles.of(p) for p in paths[:100]}
+        with mounted() as point:
+            for name, handle in handles.items():
+                fd = Handles.open(point, handle)
+                path = os.path.join(point, name)
+                try:
+                    self.assertEqual(os.fstat(fd).st_ino, os.stat(path).st_ino, name)
+                    if os.path.isdir(path):
+                        self.assertEqual(os.listdir(fd), os.listdir(path), name)
+                    else:
+                        with open(fd, "rb", closefd=False) as f:
+                            self.assertEqual(f.read(), slurp(path), name)
+                finally:
+                    os.close(fd)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_handles_that_were_never_given_are_stale(self):
+        with mounted() as point:
+            handle = bytearray(Handles.of(os.path.join(point, "README.txt")))
+            handle[8:16] = b"\xff" * 8
+            self.assertEqual(error_of(Handles.open, point, bytes(handle)), errno.ESTALE)
+
+    @unittest.skipUnless(shutil.which("sshfs") and os.path.exists(SFTP_SERVER), "needs sshfs and an SFTP server")
+    def test_sshfs_of_a_mount_reads_the_same(self):
+        with mounted() as point, tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            far, ssh = os.path.join(folder, "far"), os.path.join(folder, "ssh")
+            os.mkdir(far)
+            with open(ssh, "w", encoding="utf-8") as f:
+                f.write(f"#!/bin/sh\nexec {SFTP_SERVER} -R\n")  # what sshd would start, without a network
+            os.chmod(ssh, 0o755)
+            subprocess.run(["sshfs", "-o", f"ro,ssh_command={ssh}", f"host:{point}", far], check=True, timeout=SECONDS)
+            try:
+                self.assertEqual(sorted(os.listdir(far)), sorted(os.listdir(point)))
+                files = [p for p in walk(point) if stat.S_ISREG(os.lstat(p).st_mode)]
+                for path in files[::max(1, len(files) // 50)]:
+                    self.assertEqual(slurp(path), slurp(os.path.join(far, os.path.relpath(path, point))), path)
+            finally:
+                subprocess.run(["fusermount3", "-u", "-z", far], check=True)
+
+
 class Surroundings(unittest.TestCase):
     """mount(8), fstab and the desktop.
 
@@ -285,6 +359,12 @@ class Life(unittest.TestCase):
             self.assertIn(b"fusermount3 -u " + point.encode(), done.stderr)
             subprocess.run(["fusermount3", "-u", point], check=True)
 
+    def test_a_dead_server_is_unmounted_when_asked_for(self):
+        with served("-o", "auto_unmount") as (point, process):
+            process.kill()
+            process.wait(SECONDS)
+            self.assertTrue(wait_until(lambda: not is_mounted(point)))
+
     def test_a_mountpoint_is_not_used_twice(self):
         with mounted() as point:
             done = run(SOURCE, point)
@@ -329,12 +409,6 @@ class Confinement(unittest.TestCase):
                     flags = int(re.search(r"^flags:\s*(\d+)$", f.read(), re.M).group(1), 8)
                 if flags & os.O_ACCMODE != os.O_RDONLY:
                     self.assertRegex(target, r"^(/dev/fuse|/dev/null|pipe:.*|socket:.*)$")
-
-    def test_a_dead_server_is_unmounted_when_asked_for(self):
-        with served("-o", "auto_unmount") as (point, process):
-            process.kill()
-            process.wait(SECONDS)
-            self.assertTrue(wait_until(lambda: not is_mounted(point)))
 
     def test_a_busy_mount_ends_with_its_server(self):
         with served() as (point, process):
