@@ -26,7 +26,7 @@ PLACES = {
     "share/fish/vendor_completions.d": ("profmount.fish",),
     "share/applications": ("profmount.desktop",),
     "share/mime/packages": ("profmount.xml",),
-    "share/doc/profmount": ("README.md", "namespace.md", "remote.md"),
+    "share/doc/profmount": ("README.md", "namespace.md", "errors.md", "remote.md"),
 }
 
 # First bytes of a file, and what a file manager should take it for.

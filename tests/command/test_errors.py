@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Each message of docs/errors.md is provoked, and says what stands there.
+
+    test_errors.py PROFMOUNT SOURCE DOCUMENT
+
+SOURCE is the bundled sample, an HPCToolkit database. A case is a function that makes what it needs in a scratch folder
+and gives the command line.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROFMOUNT, SOURCE, DOCUMENT = (os.path.abspath(p) for p in sys.argv[1:4])
+CASES = {}
+USAGE, REFUSED = 2, 1
+
+
+def case(message, status=REFUSED, needs=lambda: True):
+    def add(function):
+        CASES.setdefault(message, []).append((function, status, needs))
+        return function
+    return add
+
+
+def usage(message, *words):
+    case(message, USAGE)(lambda folder: words)
+
+
+def file_with(message, data, name="file", *options):
+    """A source that is one file with these bytes."""
+    def make(folder):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return *options, "--ls", path
+    case(message)(make)
+
+
+def database_with(message, change):
+    """A copy of the sample, changed."""
+    def make(folder):
+        path = os.path.join(folder, "database")
+        shutil.copytree(SOURCE, path)
+        change(path)
+        return "--ls", path
+    case(message)(make)
+
+
+def patched(name, offset, data):
+    def change(path):
+        with open(os.path.join(path, name), "r+b") as f:
+            f.seek(offset)
+            f.write(data)
+    return change
+
+
+def can_mount():
+    return os.path.exists("/dev/fuse") and shutil.which("fusermount3")
+
+
+def is_root_and_can_mount():
+    return os.getuid() == 0 and can_mount() and shutil.which("unshare") and shutil.which("setpriv")
+
+
+usage("SOURCE and MOUNTPOINT are expected (see -h)", "one")
+usage("SOURCE and MOUNTPOINT are expected (see -h)", "one", "two", "three")
+usage("--ls takes SOURCE and perhaps a PATH (see -h)", "--ls")
+usage("--cat takes SOURCE and PATHs (see -h)", "--cat", "source")
+usage("--extract takes SOURCE, DIR and perhaps PATHs (see -h)", "--extract", "source")
+usage("--check takes SOURCE (see -h)", "--check", "one", "two")
+usage("--formats takes nothing (see -h)", "--formats", "zts")
+usage("<option>: no such option (see -h)", "--nosuch", "source", "point")
+usage("<option>: no such option (see -h)", "-x", "source", "point")
+usage("-o <option>: no such option (see -h)", "-o", "nosuch=1", "source", "point")
+usage("-o: an argument is missing (see -h)", "source", "point", "-o")
+for size in ("x", "", "-1", "1T", "99999999999G"):
+    usage("-o cache=<text>: a number of bytes is expected, like 512M", "-o", "cache=" + size, "source", "point")
+for number in ("ada", "", "-1", "4294967295", "1x"):
+    usage("-o uid=<text>: a number is expected, like uid=1000", "-o", "uid=" + number, "source", "point")
+usage("-o gid=<text>: a number is expected, like gid=1000", "-o", "gid=users", "source", "point")
+
+file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
+file_with("<path>: is not a profile of a known format (see --formats)", b"")
+file_with("<path>: is empty: the run ended before anything was written", b"", "a.hpcrun")
+file_with("<path>: is not an hpcrun profile: no HPCRUN-profile____ or HPCRUN____02.00 here", b"a letter\n" * 99, "a.hpcrun")
+file_with("<path>: is an hpcrun profile of a version that is not known (known: 01.98 to 04.00)",
+          b"HPCRUN-profile____05.00b", "a.hpcrun")
+file_with("<path>: a trace of a version that is not known (known: 01.00b, 01.01b)", b"HPCRUN-trace______09.01b")
+file_with("<path>: is not an hpcrun trace: neither HPCRUN-trace______ nor a time stands here", b"HPCRUN-trace____", "a.hpctrace")
+file_with("<path>: the file ends inside its header: flags of 8 bytes are expected here", b"HPCRUN-trace______01.01b")
+file_with("<path>: the first line is not a whole header: NYTProf MAJOR MINOR", b"NYTProf 5")
+file_with("<path>: a profile of version 6, which is another format; 4 and 5 can be read", b"NYTPROF6....")
+file_with("<path>: a binary header of an early Pynytprof; text headers can be read", b"NYTPROF\0....")
+file_with("<path>: a profile of version <n>; 4 and 5 can be read", b"NYTProf 3 0\n")
+file_with("<path>: what follows the header is neither NYTProf's records nor Pynytprof's chunks", b"NYTProf 5 0\n\377\377")
+file_with("<path>: <file>: holds neither a ZTS0 header nor a chunk", b"letters", "traces.dat", "-o", "format=zts")
+file_with("<path>: no readable event, a HawkTracer stream with its class descriptions was expected", b"a letter\n",
+          "file", "-o", "format=htdump")
+
+database_with("<path>: <file>: is not a regular file",
+              lambda path: (os.unlink(path + "/profile.db"), os.mkfifo(path + "/profile.db")))
+database_with("<path>: <file>: is missing: without it there is no database", lambda path: os.unlink(path + "/profile.db"))
+database_with("<path>: <file>: has <n> bytes, which is too short for its header",
+              lambda path: os.truncate(path + "/meta.db", 20))
+database_with("<path>: <file>: does not begin with <mark>", patched("profile.db", 0, b"xx"))
+database_with("<path>: <file>: is version <n>, only 4 is supported", patched("meta.db", 14, b"\5"))
+database_with("<path>: <file>: its header leads to no metrics of a known layout", patched("meta.db", 16, bytes(200)))
+
+
+@case("<path>: <file>: is of a database older than version 4 (HPCPROF-), which is not supported")
+def old_database(folder):
+    with open(os.path.join(folder, "profile.db"), "wb") as f:
+        f.write(b"HPCPROF-profdb__" + bytes(100))
+    return "--ls", folder
+
+
+def empty_folder(message, *options):
+    case(message)(lambda folder: (*options, "--ls", folder))
+
+
+empty_folder("<path>: holds no profile of a known format (see --formats)")
+empty_folder("<path>: holds no measurement file (*.hpcrun, *.hpctrace)", "-o", "format=hpcrun")
+empty_folder("<path>: holds no NYTProf profile", "-o", "format=nytprof")
+empty_folder("<path>: <file>: is not there, and no folder 000000, 000001 … with one", "-o", "format=zts")
+empty_folder("<path>: no format is named <name> (see --formats)", "-o", "format=nosuch")
+case("<path>: is neither a regular file nor a directory")(lambda folder: ("--ls", "/dev/zero"))
+case("<path>: cannot be opened: <reason>")(lambda folder: ("--ls", os.path.join(folder, "nosuch")))
+case("<path>: cannot be opened: <reason>", USAGE)(lambda folder: ("--check", os.path.join(folder, "nosuch")))
+
+case("<path>: cannot be used as mountpoint: <reason>")(lambda folder: (SOURCE, os.path.join(folder, "nosuch")))
+case("<path>: cannot be used as mountpoint: it is not a directory")(lambda folder: (SOURCE, "/etc/passwd"))
+
+
+@case("<path>: is in use: something is mounted there already", needs=can_mount)
+def mounted_twice(folder):
+    subprocess.run([PROFMOUNT, SOURCE, folder], check=True)
+    return SOURCE, folder
+
+
+@case("<path>: is the mount of a process that died; free it with: fusermount3 -u <path>", needs=can_mount)
+def dead_mount(folder):
+    process = subprocess.Popen([PROFMOUNT, "-f", SOURCE, folder])
+    while not os.path.ismount(folder) and process.poll() is None:
+        pass
+    process.kill()
+    process.wait()
+    return SOURCE, folder
+
+
+@case("fuse: device not found, try 'modprobe fuse' first", needs=is_root_and_can_mount)
+def no_device(folder):
+    return "unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /dev && '{PROFMOUNT}' '{SOURCE}' '{folder}'"
+
+
+@case("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
+      needs=is_root_and_can_mount)
+def sharing_user(folder):
+    program, point = os.path.join(folder, "profmount"), os.path.join(folder, "point")
+    shutil.copy(PROFMOUNT, program)
+    shutil.copytree(SOURCE, os.path.join(folder, "source"))
+    os.mkdir(point)
+    os.chmod(folder, 0o755)
+    os.chown(point, 65534, 65534)
+    return ("unshare", "--mount", "sh", "-c",
+            f"mount --bind /dev/null /etc/fuse.conf && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
+            f"'{program}' -o allow_other '{folder}/source' '{point}'")
+
+
+def path_of(message, *words):
+    case(message)(lambda folder: words)
+
+
+path_of("<path>: No such file or directory", "--ls", SOURCE, "nosuch")
+path_of("<path>: No such file or directory", "--cat", SOURCE, "contexts/nosuch")
+path_of("<path>: Not a directory", "--ls", SOURCE, "README.txt/x")
+path_of("<path>: Is a directory", "--cat", SOURCE, "contexts")
+path_of("<path>: cannot be used: <reason>", "--extract", SOURCE, "/etc/passwd")
+path_of("<path>: cannot be written: <reason>", "sh", "-c", f"'{PROFMOUNT}' --cat '{SOURCE}' info.json >/dev/full")
+
+
+@case("<path>: cannot be created: <reason>")
+def file_over_folder(folder):
+    os.mkdir(os.path.join(folder, "info.json"))
+    return "--extract", SOURCE, folder, "info.json"
+
+
+@case("<path>: cannot be opened: <reason>")
+def folder_over_link(folder):
+    os.symlink("/tmp", os.path.join(folder, "by-id"))
+    return "--extract", SOURCE, folder, "by-id"
+
+
+def messages():
+    """The first column of each table but the last, which is about errno values."""
+    with open(DOCUMENT, encoding="utf-8") as f:
+        text = f.read().split("## While mounted")[0]
+    return set(re.findall(r"^\| `(.+?)` \|", text, re.M))
+
+
+class Errors(unittest.TestCase):
+    # A source that is written just then, and links: tests/mount, and where there is a source with links.
+    ELSEWHERE = {"<path>: has changed since it was opened", "<path>: cannot be linked: <reason>"}
+
+    def test_document_and_cases_name_the_same_messages(self):
+        self.assertEqual(messages(), set(CASES) | self.ELSEWHERE)
+
+    def provoke(self, message, make, status):
+        pattern = "(profmount: )?" + re.sub(r"<[a-z]+>", ".*", re.sub(r"([][.*+?()^$|\\{}])", r"\\\1", message))
+        with tempfile.TemporaryDirectory(prefix="profmount-errors-") as folder:
+            words = make(folder)
+            program = () if words[0] in ("sh", "unshare") else (PROFMOUNT,)
+            try:
+                done = subprocess.run([*program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            finally:
+                if os.path.ismount(folder) or not os.path.exists(folder):
+                    subprocess.run(["fusermount3", "-u", folder], check=True)
+            said = done.stderr.decode()
+            self.assertRegex(said, f"^{pattern}\n$")
+            self.assertEqual(done.returncode, status)
+
+    def test_each_message_is_provoked(self):
+        for message, cases in CASES.items():
+            for make, status, needs in cases:
+                with self.subTest(message=message):
+                    if not needs():
+                        self.skipTest("this machine cannot mount, or the test is not root")
+                    self.provoke(message, make, status)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
