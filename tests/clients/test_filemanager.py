@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A desktop file manager (pcmanfm under Xvfb) browses a mount: names, thumbnails of pictures, and nothing hangs."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from clients import expect, program, run, skip
+
+if len(sys.argv) not in (3, 4):
+    sys.exit(f"usage: {sys.argv[0]} PROFMOUNT SOURCE [SCREENSHOTS]")
+PROFMOUNT, SOURCE = (os.path.abspath(a) for a in sys.argv[1:3])
+SECONDS = 60
+
+
+class Screen:
+    """An X server without a screen, with a session bus, and a home of its own."""
+
+    def __init__(self, home):
+        receive, send = os.pipe()
+        self.server = subprocess.Popen([program("Xvfb", "xvfb"), "-displayfd", str(send), "-screen", "0", "1000x700x24"],
+                                       pass_fds=(send,), stderr=subprocess.DEVNULL)
+        os.close(send)
+        with open(receive, encoding="ascii") as file:
+            display = ":" + file.readline().strip()
+        self.env = {**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "XDG_CONFIG_HOME": home,
+                    "XDG_CACHE_HOME": home, "NO_AT_BRIDGE": "1"}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait(SECONDS)
+
+    def window(self, title):
+        """The number of the window with this title, once it is there."""
+        said = run("xdotool", "search", "--sync", "--onlyvisible", "--name", f"^{title}$", timeout=SECONDS, env=self.env)
+        return said.split()[-1]
+
+    def orange(self, path=None):
+        """How many points have the colours of flames; a screenshot for people goes to path."""
+        if path:
+            run("import", "-window", "root", path, timeout=SECONDS, env=self.env)
+        shot = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], env=self.env, timeout=SECONDS,
+                              stdout=subprocess.PIPE, check=True).stdout
+        return sum(r > 220 and 120 < g < 200 and 60 < b < 150 for r, g, b in zip(shot[::3], shot[1::3], shot[2::3]))
+
+
+def browse(screen, folder, flames):
+    """Opens a folder, waits for as many points of flames more than before, and closes the window."""
+    before = screen.orange()
+    manager = subprocess.Popen(["dbus-run-session", "--", "pcmanfm", "--no-desktop", folder], env=screen.env,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        window = screen.window(os.path.basename(folder))
+        until = time.time() + SECONDS
+        while (seen := screen.orange() - before) < flames and time.time() < until:
+            time.sleep(0.5)
+        if len(sys.argv) > 3:
+            screen.orange(os.path.join(sys.argv[3], os.path.basename(folder) + ".png"))
+        expect(seen >= flames, f"{folder}: pictures have no thumbnails")
+        # Who hangs does not close its window.
+        run("xdotool", "windowfocus", "--sync", window, "key", "ctrl+w", timeout=SECONDS, env=screen.env)
+        manager.wait(SECONDS)
+    finally:
+        manager.kill()
+    print(f"pcmanfm: {os.path.basename(folder)}: {seen} points of flames")
+
+
+for name, package in (("pcmanfm", "pcmanfm"), ("dbus-run-session", "dbus"), ("xdotool", "xdotool"),
+                      ("import", "imagemagick"), ("fusermount3", "fuse3")):
+    program(name, package)
+if not os.path.exists("/dev/fuse"):
+    skip("this machine cannot mount: no /dev/fuse")
+
+with tempfile.TemporaryDirectory(prefix="profmount-clients-") as home:
+    point = os.path.join(home, "profile")
+    os.mkdir(point)
+    run(PROFMOUNT, SOURCE, point)
+    try:
+        with Screen(home) as screen:
+            browse(screen, point, 0)
+            browse(screen, os.path.join(point, "export"), 100)
+    finally:
+        run("fusermount3", "-u", point)  # fails where something is still open
