@@ -1,0 +1,29 @@
+/*
+ * Writes a big valid folder of hpcrun measurements, the same bytes every time:
+ *
+ *     make_hpcrun DIR PROFILES NODES SAMPLES
+ *
+ * PROFILES files of the 04.00 format with NODES nodes each and, where SAMPLES is not 0, a trace.
+ * One file at a time is in memory.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "tests/bench/make.h"
+#include "tests/hpcrun/fixture.h"
+
+int main(int argc, char **argv)
+{
+	if (argc != 5) {
+		fprintf(stderr, "usage: make_hpcrun DIR PROFILES NODES SAMPLES\n");
+		return 2;
+	}
+	make_folder(argv[1]);
+	int r = fixture_run_write(argv[1], (uint32_t)make_number(argv[2]),
+		(uint32_t)make_number(argv[3]), (uint32_t)make_number(argv[4]));
+	if (r < 0) {
+		errno = -r;
+		make_die(argv[1]);
+	}
+	return 0;
+}
