@@ -1,0 +1,216 @@
+/*
+ * Any bytes through the whole program but for FUSE: open, walk the tree breadth-first, read
+ * documents in windows. A small part of the law of tests/conformance must hold: what is listed is
+ * found, sizes are the bytes delivered, windows are slices of the whole.
+ *
+ * An input is a source file, or a folder of them: FOLDER_MAGIC, then for each file its number in
+ * folder_names, its length (32 bits, little-endian) and its bytes.
+ * seeds.py makes inputs of both kinds.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/common/cursor.h"
+#include "fs/instance.h"
+
+#define FOLDER_MAGIC "profmount folder\n"
+
+enum {
+	MOST_DIRS = 200,
+	MOST_DOCS = 300,
+	MOST_ENTRIES = 500, /* of a directory */
+	WINDOWS = 4,
+	LARGE = 1 << 20,   /* documents beyond this are read in windows only */
+	CACHE = 256 << 10, /* so small that things are dropped and built again */
+};
+
+static const char *const folder_names[] = {
+	"meta.db",
+	"profile.db",
+	"cct.db",
+	"trace.db",
+	"traces.dat",
+	"meta.db.p",
+	"meta.db.t",
+	"qmeta.idx",
+	"text-00000001.wal",
+	"text-00000001-00000100.fmi",
+	"a-000000-000-01-1-0.hpcrun",
+	"a-000000-000-01-1-0.hpctrace",
+	"a-000000-001-01-1-0.hpcrun",
+	"a-000000-001-01-1-0.hpctrace",
+};
+enum { N_NAMES = sizeof(folder_names) / sizeof(*folder_names) };
+
+struct walk {
+	struct pmfs_instance in;
+	pm_node queue[MOST_DIRS];
+	unsigned n_dirs, n_docs;
+	uint64_t random;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char folder[] = "/tmp/profmount-fuzz-XXXXXX";
+static int folder_fd = -1;
+
+static void must(bool good, const char *what, const struct pmfs_entry *e)
+{
+	if (good)
+		return;
+	fprintf(stderr, "%.*s: %s\n", e ? (int)e->len : 0, e ? e->name : "", what);
+	abort();
+}
+
+static uint64_t next_random(struct walk *w)
+{
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	return w->random >> 33;
+}
+
+/* ---- the source on disk ---- */
+
+static void folder_clear(void)
+{
+	for (unsigned i = 0; i < N_NAMES; i++)
+		unlinkat(folder_fd, folder_names[i], 0);
+}
+
+static void folder_remove(void)
+{
+	folder_clear();
+	rmdir(folder);
+}
+
+static void folder_make(void)
+{
+	if (!mkdtemp(folder) || (folder_fd = open(folder, O_RDONLY | O_DIRECTORY)) < 0) {
+		perror(folder);
+		exit(1);
+	}
+	atexit(folder_remove);
+}
+
+static void file_write(const char *name, struct pm_bytes data)
+{
+	int fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	must(fd >= 0 && write(fd, data.p, data.len) == (ssize_t)data.len, name, NULL);
+	close(fd);
+}
+
+/* Returns the path to open. */
+static const char *source_write(struct pm_bytes data)
+{
+	static char path[sizeof(folder) + sizeof("/traces.dat")];
+	struct pm_bytes magic = pm_bytes_of(FOLDER_MAGIC);
+	folder_clear();
+	if (data.len < magic.len || memcmp(data.p, magic.p, magic.len) != 0) {
+		/* Trace stores are known by this name, the others by what they hold. */
+		file_write("traces.dat", data);
+		snprintf(path, sizeof(path), "%s/traces.dat", folder);
+		return path;
+	}
+	struct pm_cur c = pm_cur_of(data, false);
+	pm_cur_bytes(&c, magic.len);
+	while (pm_cur_left(&c) >= 5) {
+		unsigned name = pm_cur_u8(&c) % N_NAMES;
+		size_t len = pm_cur_u32(&c), left = pm_cur_left(&c);
+		file_write(folder_names[name], pm_cur_bytes(&c, len < left ? len : left));
+	}
+	return folder;
+}
+
+/* ---- documents ---- */
+
+static void check_window(struct walk *w, const struct pmfs_entry *e, const struct pm_doc *doc,
+	const char *whole, uint64_t size)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_piece piece;
+	uint64_t off = next_random(w) % (size + 2);
+	size_t len = next_random(w) % 8192;
+	uint64_t left = off < size ? size - off : 0;
+	int r = pmfs_engine_read(w->in.engine, e->node, doc, off, len, NULL, &piece, &err);
+	must(r == 0, "a window cannot be read", e);
+	must(piece.len == (len < left ? len : left), "a window has the wrong length", e);
+	must(!whole || piece.len == 0 || memcmp(piece.p, whole + off, piece.len) == 0,
+		"a window is not a slice", e);
+	pmfs_engine_release(w->in.engine, &piece);
+}
+
+static void check_document(struct walk *w, const struct pmfs_entry *e)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_piece piece = {.len = 0};
+	struct pm_doc doc;
+	uint64_t size = 0;
+	must(pmfs_tree_document(w->in.tree, e->node, &doc, &err) == 0, "no document", e);
+	if (pmfs_engine_size(w->in.engine, e->node, &doc, NULL, &size, &err) < 0) {
+		must(err.code < 0 && err.text[0], "an error without a reason", e);
+		return;
+	}
+	char *whole = NULL;
+	if (size <= LARGE) {
+		int r = pmfs_engine_read(
+			w->in.engine, e->node, &doc, 0, (size_t)size + 1, NULL, &piece, &err);
+		must(r == 0 && piece.len == size, "the size is not the bytes delivered", e);
+		whole = malloc(piece.len + 1);
+		memcpy(whole, piece.p, piece.len);
+		pmfs_engine_release(w->in.engine, &piece);
+	}
+	for (unsigned i = 0; i < WINDOWS; i++)
+		check_window(w, e, &doc, whole, size);
+	free(whole);
+}
+
+/* ---- the walk ---- */
+
+static void check_entry(struct walk *w, pm_node dir, const struct pmfs_entry *e)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry found;
+	struct pm_bytes name = {(const uint8_t *)e->name, e->len};
+	must(pmfs_tree_lookup(w->in.tree, dir, name, &found, &err) == 0 && found.node == e->node,
+		"listed but not found", e);
+	if (e->type == PMFS_DIRECTORY && w->n_dirs < MOST_DIRS)
+		w->queue[w->n_dirs++] = e->node;
+	if (e->type != PMFS_DIRECTORY && w->n_docs < MOST_DOCS) {
+		w->n_docs++;
+		check_document(w, e);
+	}
+}
+
+static void check_tree(struct walk *w)
+{
+	w->queue[w->n_dirs++] = PMFS_NODE_ROOT;
+	for (unsigned i = 0; i < w->n_dirs; i++) {
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		struct pmfs_entry e;
+		uint64_t cookie = 0;
+		int r = 1;
+		for (unsigned k = 0; k < MOST_ENTRIES && r > 0; k++) {
+			r = pmfs_tree_next(w->in.tree, w->queue[i], &cookie, &e, &err);
+			if (r > 0)
+				check_entry(w, w->queue[i], &e);
+		}
+		must(r >= 0 || err.text[0], "a directory fails without a reason", NULL);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct walk w = {.random = size};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (folder_fd < 0)
+		folder_make();
+	const char *path = source_write((struct pm_bytes){data, size});
+	if (pmfs_instance_open(&w.in, path, NULL, CACHE, NULL, &err) < 0) {
+		must(err.code < 0 && err.text[0], "refused without a reason", NULL);
+		return 0;
+	}
+	check_tree(&w);
+	pmfs_instance_close(&w.in);
+	return 0;
+}
