@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
@@ -49,6 +50,11 @@ def wait_until(condition):
 def slurp(path):
     with open(path, "rb") as f:
         return f.read()
+
+
+def anonymous_bytes(process):
+    with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
+        return int(re.search(r"^RssAnon:\s*(\d+) kB$", f.read(), re.M).group(1)) << 10
 
 
 def error_of(function, *args):
@@ -384,6 +390,63 @@ class Life(unittest.TestCase):
             os.rmdir(point)
 
 
+class Endurance(unittest.TestCase):
+    def test_memory_stays_flat_over_reads_of_random_files(self):
+        chance = random.Random(3)
+
+        def read_some(files, n):
+            for path in chance.choices(files, k=n):
+                with open(path, "rb", buffering=0) as f:
+                    os.pread(f.fileno(), 8192, chance.randrange(os.fstat(f.fileno()).st_size + 1))
+                    os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # the next reader asks again
+
+        # A sanitizer that keeps what was freed would look like a leak.
+        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0:thread_local_quarantine_size_kb=0"), \
+                served("-o", "cache=1M") as (point, process):
+            files = [p for p in walk(point) if stat.S_ISREG(os.lstat(p).st_mode)]
+            read_some(files, 3000)
+            before = anonymous_bytes(process)
+            read_some(files, 10000)
+            self.assertLess(anonymous_bytes(process), before + (4 << 20))
+
+    def unmount_while_readers_are_busy(self, unmount):
+        rounds, failed = [], []
+
+        def read(files):
+            while not failed:
+                for path in files:
+                    try:
+                        with open(path, "rb", buffering=0) as f:
+                            f.read()
+                            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+                    except OSError as e:
+                        failed.append(e.errno)
+                        return
+                rounds.append(1)
+
+        # libfuse does not give back the name of a mountpoint that goes under readers.
+        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="detect_leaks=0"), served() as (point, process):
+            files = [p for p in walk(point) if stat.S_ISREG(os.lstat(p).st_mode)][:100]
+            readers = [threading.Thread(target=read, args=(files[n:] + files[:n],)) for n in range(4)]
+            for r in readers:
+                r.start()
+            self.assertTrue(wait_until(lambda: rounds))
+            unmount(point, process)
+            for r in readers:
+                r.join(SECONDS)
+                self.assertFalse(r.is_alive())
+            self.assertEqual(process.wait(SECONDS), 0)
+            self.assertFalse(is_mounted(point))
+        self.assertLessEqual(set(failed), {errno.ENOENT, errno.ENOTCONN, errno.ECONNABORTED, errno.EIO})
+
+    def test_a_signal_unmounts_while_readers_are_busy(self):
+        self.unmount_while_readers_are_busy(lambda point, process: process.terminate())
+
+    def test_a_lazy_unmount_goes_through_while_readers_are_busy(self):
+        self.unmount_while_readers_are_busy(
+            lambda point, process: subprocess.run(["fusermount3", "-u", "-z", point], check=True))
+
+
 @unittest.skipIf(CONFINEMENT == "none", "this build has no confinement")
 class Confinement(unittest.TestCase):
     READ_ALL = 1 << 2  # CAP_DAC_READ_SEARCH
@@ -444,6 +507,12 @@ class Changes(unittest.TestCase):
 
     def test_truncated_to_nothing(self):
         self.check(lambda path: os.truncate(path, 0))
+
+    def test_grown(self):
+        def grow(path):
+            with open(path, "ab") as f:
+                f.write(b"more bytes" * 1000)
+        self.check(grow)
 
     def test_removed(self):
         self.check(os.unlink)
