@@ -19,8 +19,8 @@ static void compose_name(
 		return;
 	}
 	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
-	size_t folders = slash ? (size_t)(slash - module.p) + 1 : 0;
-	pm_text_add(out, module.p + folders, module.len - folders);
+	const uint8_t *base = slash ? slash + 1 : module.p;
+	pm_text_add(out, base, module.len - (size_t)(base - module.p));
 	if (node->kind == HPCRUN_PLACE_UNKNOWN)
 		pm_text_str(out, "(unknown)");
 	pm_text_str(out, "+0x");
