@@ -28,7 +28,7 @@ static struct pm_cell known_id(uint64_t id)
 /* Text of the row's scratch, from `from` up to `to`. */
 static struct pm_cell scratch_cell(const struct pm_rows *rows, size_t from, size_t to)
 {
-	if (rows->scratch->failed)
+	if (rows->scratch->failed || from == to)
 		return pm_cell_empty();
 	return pm_cell_text((struct pm_bytes){(const uint8_t *)rows->scratch->p + from, to - from});
 }
