@@ -144,6 +144,18 @@ static int read_break(struct pm_cbor *c, struct pm_cbor_event *e, struct pm_erro
 	return end_level(c, e);
 }
 
+/* What has no length of its own: an array that a break ends, and the break. */
+static int read_uncounted(
+	struct pm_cbor *c, uint8_t major, struct pm_cbor_event *e, struct pm_error *err)
+{
+	if (major == 7)
+		return read_break(c, e, err);
+	if (major != 4)
+		return pm_cbor_malformed(e, err, "CBOR of unknown length that is no array");
+	e->kind = PM_CBOR_INDEF;
+	return push_level(c, e, UNCOUNTED, err);
+}
+
 int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err)
 {
 	struct pm_cbor_head head;
@@ -154,10 +166,8 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 		return 0;
 	if (!pm_cbor_read_head(&c->in, &head))
 		return pm_cbor_malformed(ret, err, "CBOR with a cut or reserved initial byte");
-	if (head.major == 7 && head.low == 31)
-		return read_break(c, ret, err);
-	if (head.low == 31 && head.major != 4)
-		return pm_cbor_malformed(ret, err, "CBOR of unknown length that is no array");
+	if (head.low == 31)
+		return read_uncounted(c, head.major, ret, err);
 	ret->u = head.value;
 	switch (head.major) {
 	case 0:
@@ -169,9 +179,7 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 	case 3:
 		ret->kind = head.major == 2 ? PM_CBOR_BYTES : PM_CBOR_TEXT;
 		return read_string(c, ret, err);
-	case 4:
-		ret->kind = head.low == 31 ? PM_CBOR_INDEF : PM_CBOR_ARRAY;
-		return push_level(c, ret, head.low == 31 ? UNCOUNTED : ret->u, err);
+	case 4: ret->kind = PM_CBOR_ARRAY; return push_level(c, ret, ret->u, err);
 	case 5:
 		ret->kind = PM_CBOR_MAP;
 		return push_level(c, ret, ret->u < UINT64_MAX / 2 ? ret->u * 2 : ret->u, err);

@@ -102,8 +102,8 @@ static int read_info(struct zts_records *r, struct zts_record_event *ret, struct
 /* True where the end of an array is the end of the innermost record. */
 static bool ends_record(struct zts_records *r, const struct pm_cbor_event *e)
 {
-	return r->n > 0 && e->kind == PM_CBOR_END && e->of == PM_CBOR_INDEF &&
-		r->cbor.depth + 1 == inner_level(r);
+	return e->kind == PM_CBOR_END && r->n > 0 && r->cbor.depth + 1 == inner_level(r) &&
+		e->of == PM_CBOR_INDEF;
 }
 
 static int end_record(
