@@ -96,12 +96,6 @@ static int take_values(struct merger *m, const struct hpcrun_harvest *h, const u
 	return r;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct hpcrun_link *x = a, *y = b;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -375,11 +369,17 @@ void hpcrun_merged_done(struct hpcrun_merged *m)
 	*m = (struct hpcrun_merged){.n_groups = 0};
 }
 
+/* Steps choose without branching: samples jump about, so no guess of the processor would hold. */
 uint64_t hpcrun_merged_find(const struct hpcrun_merged *m, uint32_t thread, uint32_t node)
 {
-	uint64_t start = m->link_start[thread], n = m->link_start[thread + 1] - start;
-	struct hpcrun_link key = {.number = node};
-	const struct hpcrun_link *link =
-		n ? bsearch(&key, m->links + start, (size_t)n, sizeof(key), by_number) : NULL;
-	return link ? pm_tree_number(m->tree, link->context) : UINT64_MAX;
+	size_t n = (size_t)(m->link_start[thread + 1] - m->link_start[thread]);
+	if (n == 0)
+		return UINT64_MAX;
+	const struct hpcrun_link *link = m->links + m->link_start[thread];
+	while (n > 1) {
+		size_t half = n / 2;
+		link = link[half].number <= node ? link + half : link;
+		n -= half;
+	}
+	return link->number == node ? pm_tree_number(m->tree, link->context) : UINT64_MAX;
 }
