@@ -29,9 +29,8 @@ struct pmfs_tree {
 };
 
 /*
- * A kind of directory. All get a node whose kind is right but whose indexes may be anything, and
- * answer -ENOENT for what does not exist. `lookup` and `next` fill the entry but for its name's
- * length check.
+ * A kind of directory. `check` gets a node whose kind is right but whose indexes may be anything,
+ * and answers -ENOENT for what does not exist; the others get nodes that were checked.
  */
 struct pmfs_dir {
 	int (*check)(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
@@ -48,8 +47,8 @@ extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, 
 	pmfs_dir_path, pmfs_dir_item;
 
 /*
- * Directories list several parts one after the other: a cookie is part (8 bits) | position. A
- * part's function returns 0 at its end; pmfs_cookie_part then begins the next one.
+ * Directories list several parts one after the other: a cookie is part (8 bits) | position. Where
+ * a part's function returns 0, the next part begins at position 0.
  */
 static inline unsigned pmfs_cookie_part(uint64_t cookie)
 {
