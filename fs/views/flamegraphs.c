@@ -41,19 +41,13 @@ static struct pm_bytes frame_name(struct subject *s, uint32_t context)
 	return name;
 }
 
-static bool is_part_of_caller(const struct pm_tree *tree, uint32_t context)
-{
-	uint8_t kind = pm_tree_frame(tree, context)->kind;
-	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
-}
-
 /* The callers of a context from the outermost on; the first stands for those beyond the limit. */
 static void name_callers(struct subject *s)
 {
 	uint32_t callers[PMFS_MAX_ABOVE], n = 0, further = 0;
 	const uint32_t *parent = s->tree->parent;
 	for (uint32_t i = parent[s->context]; i != PM_NONE; i = parent[i]) {
-		if (is_part_of_caller(s->tree, i) && parent[i] != PM_NONE)
+		if (pmfs_is_part(s->tree, i) && parent[i] != PM_NONE)
 			continue;
 		if (n < PMFS_MAX_ABOVE)
 			callers[n++] = i;

@@ -112,6 +112,13 @@ static inline struct pm_cell pmfs_cell(double value)
 struct pm_bytes pmfs_frame_name(
 	const struct pm_tree *tree, const struct pm_frame *frame, struct pm_text *scratch);
 
+/* Loops and lines: part of the frame above them, whose own cost holds theirs. */
+static inline bool pmfs_is_part(const struct pm_tree *tree, uint32_t context)
+{
+	uint8_t kind = pm_tree_frame(tree, context)->kind;
+	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
+}
+
 /* entry, function, inlined …; the number of a kind that is not defined. Valid as above. */
 struct pm_bytes pmfs_frame_kind(const struct pm_frame *frame, struct pm_text *scratch);
 

@@ -15,18 +15,13 @@
 #include "fs/views/parts.h"
 #include "fs/views/values.h"
 
-static bool is_part(const struct pm_tree *tree, uint32_t context)
-{
-	uint8_t kind = pm_tree_frame(tree, context)->kind;
-	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
-}
-
 void pmfs_stacks_find_frames(
 	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown)
 {
 	for (uint32_t i = first; i < end; i++) {
 		bool top = i == first || tree->parent[i] == PM_NONE;
-		shown[i - first] = top || !is_part(tree, i) ? i : shown[tree->parent[i] - first];
+		shown[i - first] =
+			top || !pmfs_is_part(tree, i) ? i : shown[tree->parent[i] - first];
 	}
 }
 

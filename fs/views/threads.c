@@ -56,13 +56,6 @@ static void add(double *cell, double value)
 	*cell = isnan(*cell) ? value : *cell + value;
 }
 
-/* Loops and lines: their function's own cost holds theirs. */
-static bool is_part(const struct pm_tree *tree, uint32_t context)
-{
-	uint8_t kind = pm_tree_frame(tree, context)->kind;
-	return tree->depth[context] > 0 && (kind == PM_KIND_LOOP || kind == PM_KIND_LINE);
-}
-
 /* Does this context's cost count for the thread? Every cost once. */
 static bool counts(const struct pm_tree *tree, uint32_t context, enum pm_role role)
 {
@@ -70,7 +63,8 @@ static bool counts(const struct pm_tree *tree, uint32_t context, enum pm_role ro
 		return false;
 	if (role == PM_ROLE_INCLUSIVE)
 		return tree->depth[context] == 0;
-	return role != PM_ROLE_EXCLUSIVE || !is_part(tree, context);
+	bool part = pmfs_is_part(tree, context) && tree->depth[context] > 0;
+	return role != PM_ROLE_EXCLUSIVE || !part;
 }
 
 /*
