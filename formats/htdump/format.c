@@ -61,7 +61,7 @@ int htd_source_open(struct pm_input *input, const struct pm_open_options *option
 	}
 	src->input = *input;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	src->calls_lazy = src->facts_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = source_fill(src, options, err);
 	if (r == 0)
 		r = htd_model_init(src, ret);

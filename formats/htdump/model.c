@@ -230,11 +230,27 @@ static int facts(
 	return pm_lazy_get(&src->facts_lazy, facts_build, src, err);
 }
 
+/* What the scan found, and calls that nothing can be made of. */
+static int damage_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	const struct htd_calls *calls;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = htd_calls_get(src, &calls, &why);
+	if (r == -EIO)
+		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	if (r < 0)
+		pm_damage_add(&src->damage_list, src->input.name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%s: they are not presented as contexts", why.text);
+	src->damages = pm_damage_rows(&src->damage_list);
+	return 0;
+}
+
 static int damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	(void)err;
-	*ret = &htd_source_of(p)->damages;
-	return 0;
+	struct htd_source *src = htd_source_of(p);
+	*ret = &src->damages;
+	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
 }
 
 static bool changed(const struct pm_profile *p)
@@ -271,7 +287,6 @@ int htd_model_init(struct htd_source *src, struct pm_profile *ret)
 	htd_class_collection(src, &src->collections[src->n_collections++]);
 	if (src->n_counters)
 		htd_counter_collection(src, &src->collections[src->n_collections++]);
-	src->damages = pm_damage_rows(&src->damage_list);
 	ret->ops = &ops;
 	ret->layout = src->stream.dialect.timestamp_first ? "timestamp-first" : "class-first";
 	ret->title = pm_bytes_of(src->input.name);

@@ -39,7 +39,7 @@ struct htd_source {
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
 	size_t n_collections;
-	struct pm_lazy calls_lazy, facts_lazy;
+	struct pm_lazy calls_lazy, facts_lazy, damage_lazy;
 	struct htd_calls calls;
 	struct htd_segments *segments;
 	struct pm_fact facts[HTD_N_FACTS];

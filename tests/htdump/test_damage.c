@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "profmount/limits.h"
+
 enum { N = 40 };
 
 /* N calls behind the metadata; ret_at[i] is where call i begins, ret_at[N] the end. */
@@ -152,6 +154,21 @@ static void test_far_ends_of_strings_are_searched_once(void **state)
 	}
 }
 
+static void test_calls_too_deep_for_a_tree_are_damage(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	for (uint64_t i = 0; i <= PM_LIMIT_DEPTH; i++)
+		htdw_call_text(&w, 1, UINT64_C(2000000000) + i, 2 * (PM_LIMIT_DEPTH + 1 - i), "f");
+	struct pm_profile p = written_open(&w);
+	struct pm_damages d = damages_of(&p);
+	assert_int_equal(d.n, 1);
+	assert_non_null(strstr(d.rows[0].what, "deeper than 1000000 levels"));
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_call_of_impossible_length_next_to_damage_is_left_out),
 		cmocka_unit_test(test_field_of_an_unknown_class_is_named),
 		cmocka_unit_test(test_far_ends_of_strings_are_searched_once),
+		cmocka_unit_test(test_calls_too_deep_for_a_tree_are_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
