@@ -333,8 +333,8 @@ static int failed(int r, struct pm_error *err)
 	if (r == -EIO)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "the source has changed");
 	if (r == -ENOTSUP)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET,
-			"calls nest deeper than %d levels", PM_LIMIT_DEPTH);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "calls nest deeper than %d levels",
+			PM_LIMIT_DEPTH);
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the calls");
 }
 

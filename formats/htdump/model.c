@@ -237,7 +237,7 @@ static int damage_build(void *context, struct pm_error *err)
 	const struct htd_calls *calls;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	int r = htd_calls_get(src, &calls, &why);
-	if (r == -EIO)
+	if (r < 0 && r != -ENOTSUP)
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
 	if (r < 0)
 		pm_damage_add(&src->damage_list, src->input.name, PM_NO_OFFSET, PM_NO_OFFSET,

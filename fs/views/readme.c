@@ -118,6 +118,18 @@ static void add_exports(struct pm_text *out)
 		PM_LIMIT_SPEEDSCOPE_THREADS);
 }
 
+/* Where the source has no contexts to speak of, the rest of the page still helps. */
+static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = pmfs_add_recipes(m, out, &why);
+	if (r == -ENOTSUP) {
+		pm_text_printf(out, "  none: %s\n", why.text);
+		return 0;
+	}
+	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
+}
+
 static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
@@ -136,7 +148,7 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	add_meanings(out, p);
 	add_exports(out);
 	pm_text_str(out, "\nCommands (in this directory)\n");
-	r = pmfs_add_recipes(m, out, err);
+	r = add_commands(m, out, err);
 	return r < 0 ? r : pm_text_status(out);
 }
 

@@ -117,6 +117,24 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	fake_free(f);
 }
 
+static void test_readme_stands_without_contexts(void **state)
+{
+	(void)state;
+	struct fake *f = fake_with_time();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	f->tree_error = -ENOTSUP;
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text, "\nEntries\n"));
+	assert_non_null(strstr(text, "  none: broken on purpose\n"));
+	free(text);
+	pmfs_model_free(m);
+	f->tree_error = -EIO;
+	m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "README.txt", 0, "!-5");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_readme_of_nothing_has_one_command(void **state)
 {
 	struct fake *f = fake_new();
@@ -233,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_summary_fits_a_screen),
 		cmocka_unit_test(test_summary_of_nothing_says_so),
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
+		cmocka_unit_test(test_readme_stands_without_contexts),
 		cmocka_unit_test(test_readme_of_nothing_has_one_command),
 		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
 		cmocka_unit_test(test_cut_keeps_whole_characters),
