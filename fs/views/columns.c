@@ -10,6 +10,7 @@
 #include "formats/common/map.h"
 #include "formats/common/number.h"
 #include "fs/views/parts.h"
+#include "fs/views/slug.h"
 
 struct pmfs_metric_slot {
 	uint32_t id;
@@ -59,60 +60,6 @@ static const struct {
 } time_units[] = {{"sec", 1e9}, {"s", 1e9}, {"seconds", 1e9}, {"msec", 1e6}, {"ms", 1e6},
 	{"usec", 1e3}, {"us", 1e3}};
 
-/* Lower case, runs of anything but [a-z0-9] as one `_`, none at either end. */
-static void add_slug(struct pm_text *t, struct pm_bytes name)
-{
-	size_t start = t->len;
-	bool gap = false;
-	for (size_t i = 0; i < name.len; i++) {
-		uint8_t c = name.p[i];
-		if (c >= 'A' && c <= 'Z')
-			c = (uint8_t)(c - 'A' + 'a');
-		if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) {
-			gap = true;
-			continue;
-		}
-		if (gap && t->len > start)
-			pm_text_char(t, '_');
-		gap = false;
-		pm_text_char(t, (char)c);
-	}
-}
-
-/* Is `word` (a slug) in `slug`, with `_` or an end on either side? */
-static bool has_word(struct pm_bytes slug, struct pm_bytes word)
-{
-	for (size_t at = 0; at + word.len <= slug.len; at++) {
-		size_t end = at + word.len;
-		if (memcmp(slug.p + at, word.p, word.len) == 0 &&
-			(at == 0 || slug.p[at - 1] == '_') &&
-			(end == slug.len || slug.p[end] == '_'))
-			return true;
-	}
-	return false;
-}
-
-/* The slug of a metric's name, with its unit. Valid until the text changes. */
-static struct pm_bytes name_slug(struct pm_text *t, const struct pm_metric *metric)
-{
-	pm_text_clear(t);
-	add_slug(t, metric->unit);
-	size_t unit_len = t->len;
-	add_slug(t, metric->name);
-	if (t->len == unit_len)
-		pm_text_str(t, "metric");
-	struct pm_bytes both = pm_text_view(t);
-	struct pm_bytes unit = {both.p, unit_len};
-	struct pm_bytes name = {both.p + unit_len, both.len - unit_len};
-	if (t->failed || unit_len == 0 || has_word(name, unit))
-		return name;
-	pm_text_char(t, '_');
-	if (pm_text_reserve(t, unit_len))
-		pm_text_add(t, t->p, unit_len);
-	both = pm_text_view(t);
-	return (struct pm_bytes){both.p + unit_len, both.len - unit_len};
-}
-
 /* ---- bases: one name a group, unlike any other ---- */
 
 static bool is_taken(const struct naming *n, const char *name)
@@ -143,7 +90,7 @@ static int try_base(struct naming *n, uint32_t group, const char *base)
 
 static int name_group(struct naming *n, uint32_t group)
 {
-	struct pm_bytes slug = name_slug(&n->text, &n->metrics->metrics[n->first[group]]);
+	struct pm_bytes slug = pmfs_metric_slug(&n->text, &n->metrics->metrics[n->first[group]]);
 	uint32_t known = n->text.failed ? UINT32_MAX : pm_strtab_add(&n->slugs, slug);
 	int r = known == UINT32_MAX ? -ENOMEM : 0;
 	while (r == 0) {
@@ -199,7 +146,7 @@ static const char *export_name(
 	struct naming *n, const char *base, const struct pm_metric *metric, double *scale)
 {
 	pm_text_clear(&n->text);
-	struct pm_bytes slug = name_slug(&n->text, metric);
+	struct pm_bytes slug = pmfs_metric_slug(&n->text, metric);
 	*scale = 1;
 	for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++) {
 		size_t len = strlen(time_units[i].unit);
@@ -392,5 +339,3 @@ int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, st
 	*ret = &((struct columns_part *)part)->columns;
 	return 0;
 }
-
-/* ---- values ---- */
