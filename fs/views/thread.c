@@ -130,13 +130,7 @@ PMFS_TABLE_DOCUMENT(profile_tsv, PM_DOC_TSV, profile_table)
 
 static int values_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct pmfs_values *values = malloc(sizeof(*values));
-	if (!values)
-		return pmfs_no_memory(err);
-	rows->own = values;
-	pmfs_values_start(values, pmfs_model_profile(rows->table->self), PMFS_VALUES_OF_THREAD,
-		rows->table->a, rows->at);
-	return 0;
+	return pmfs_values_rows_start(rows, PMFS_VALUES_OF_THREAD, err);
 }
 
 static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

@@ -1,6 +1,10 @@
 /* The four sequences of values that a profile has, read in one way. */
 #include "fs/views/values.h"
 
+#include <stdlib.h>
+
+#include "fs/views/parts.h"
+
 void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
 	enum pmfs_values_of of, uint64_t key, uint64_t at)
 {
@@ -9,6 +13,17 @@ void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
 	v->key = key;
 	v->at = at;
 	v->n = v->i = 0;
+}
+
+int pmfs_values_rows_start(struct pm_rows *rows, enum pmfs_values_of of, struct pm_error *err)
+{
+	struct pmfs_values *values = malloc(sizeof(*values));
+	if (!values)
+		return pmfs_no_memory(err);
+	rows->own = values;
+	pmfs_values_start(
+		values, pmfs_model_profile(rows->table->self), of, rows->table->a, rows->at);
+	return 0;
 }
 
 int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)

@@ -3,6 +3,7 @@
 #define PROFMOUNT_FS_VIEWS_VALUES_H
 
 #include "profmount/profile.h"
+#include "profmount/table.h"
 
 enum pmfs_values_of {
 	PMFS_COSTS_OF_THREAD, /* by thread index */
@@ -24,6 +25,12 @@ struct pmfs_values {
 /* Starts before value `at`. A format without values as stored gives its costs. */
 void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
 	enum pmfs_values_of of, uint64_t key, uint64_t at);
+
+/*
+ * The start() of a table of the model whose rows are values: rows->own becomes a cursor, for
+ * free(), at value rows->at of the thread or context table->a. 0 or -ENOMEM.
+ */
+int pmfs_values_rows_start(struct pm_rows *rows, enum pmfs_values_of of, struct pm_error *err);
 
 /* Fetches the next batch: 1, 0 at the end, or a negative errno. For pmfs_values_peek. */
 int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err);
