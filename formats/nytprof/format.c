@@ -120,7 +120,11 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c, struct
 		"nytprof-4", "nytprof-5", "pynytprof-chunks", "pynytprof-tokens"};
 	const struct nytp *n = &o->native;
 	double known = isnan(o->facts.end) ? o->facts.start : o->facts.end;
-	ret->ops = has_edges(n) || !nytp_has_calls(n) ? &nytp_ops : &nytp_ops_without_edges;
+	o->ops = nytp_ops;
+	/* A killed program left no table of call places: views then derive edges from the tree. */
+	if (nytp_has_calls(n) && !has_edges(n))
+		o->ops.edges = NULL;
+	ret->ops = &o->ops;
 	ret->layout = layouts[n->files[0].layout];
 	ret->title = nytp_attribute(n, &n->files[0], "application");
 	ret->mtime_ns = isnan(known) ? c->mtime_ns : nytp_ns_of(known);

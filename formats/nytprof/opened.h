@@ -15,6 +15,7 @@ struct nytp_docs {
 
 /* All that an opened source holds. */
 struct nytp_opened {
+	struct pm_profile_ops ops; /* nytp_ops, without what this source has not */
 	struct nytp native;
 	struct nytp_threads threads;
 	struct nytp_docs *docs;        /* by file */
@@ -26,11 +27,7 @@ struct nytp_opened {
 	struct nytp_facts facts;
 };
 
-/*
- * A program that was killed left no table of call places: edges are then those of the tree, which
- * views derive themselves.
- */
-extern const struct pm_profile_ops nytp_ops, nytp_ops_without_edges;
+extern const struct pm_profile_ops nytp_ops;
 
 /* Seconds since the epoch as ns; stored as doubles, they are good to a microsecond. */
 uint64_t nytp_ns_of(double seconds);

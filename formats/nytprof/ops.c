@@ -275,21 +275,3 @@ const struct pm_profile_ops nytp_ops = {
 	.facts = op_facts,
 	.damage = op_damage,
 };
-
-const struct pm_profile_ops nytp_ops_without_edges = {
-	.tree = op_tree,
-	.metrics = op_metrics,
-	.threads = op_threads,
-	.thread_counts = op_thread_counts,
-	.run_costs = op_run_costs,
-	.thread_costs = op_thread_costs,
-	.context_costs = op_context_costs,
-	.span = op_span,
-	.lines = op_lines,
-	.function_costs = op_function_costs,
-	.documents = op_documents,
-	.thread_document = op_thread_document,
-	.sources = op_sources,
-	.facts = op_facts,
-	.damage = op_damage,
-};
