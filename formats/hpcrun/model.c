@@ -1,132 +1,23 @@
-/*
- * The model: which part is built when, and what the seam is told. Mounting lists the directory;
- * identities need the beginnings of the files, times need the traces, everything else needs the
- * merged tree.
- *
- *	who ──→ merged ──→ costs
- *	  └──→ times         └──→ by_context
- */
+/* The seam over a measurement: what it asks for, parts.h builds. */
 #include "formats/hpcrun/model.h"
 
 #include <stdlib.h>
 
-#include "formats/common/costs.h"
-#include "formats/common/lazy.h"
 #include "formats/common/text.h"
-#include "formats/hpcrun/facts.h"
-#include "formats/hpcrun/merge.h"
-#include "formats/hpcrun/spread.h"
-#include "formats/hpcrun/stored.h"
+#include "formats/hpcrun/parts.h"
 #include "formats/hpcrun/tables.h"
-#include "formats/hpcrun/times.h"
 
-struct model {
-	struct hpcrun_folder folder;
-	char layout[32];
-
-	struct pm_lazy who_lazy, merged_lazy, costs_lazy, times_lazy, by_context_lazy;
-	struct pm_lazy damage_lazy, facts_lazy;
-	struct hpcrun_who who;
-	struct hpcrun_merged merged;
-	struct pm_costs costs;
-	struct hpcrun_times times;
-	struct hpcrun_facts facts;
-	struct pm_damage_list damage_list;
-	struct pm_damages damages;
-	struct hpcrun_file_list files;
-	struct pm_named_doc document; /* of the root */
-	struct hpcrun_by_context by_context;
-};
-
-static struct model *model_of(const struct pm_profile *p)
+static struct hpcrun_model *model_of(const struct pm_profile *p)
 {
 	return p->self;
-}
-
-/* ---- parts ---- */
-
-static int build_who(void *self, struct pm_error *err)
-{
-	struct model *m = self;
-	return hpcrun_who_read(&m->who, &m->folder, err);
-}
-
-static int get_who(struct model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->who_lazy, build_who, m, err);
-}
-
-static int build_merged(void *self, struct pm_error *err)
-{
-	struct model *m = self;
-	int r = get_who(m, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_merge(&m->merged, &m->folder, &m->who, &m->damage_list, err);
-	if (r == 0)
-		return 0;
-	pm_damage_done(&m->damage_list); /* it may be tried again */
-	m->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	return r;
-}
-
-static int get_merged(struct model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->merged_lazy, build_merged, m, err);
-}
-
-static int build_costs(void *self, struct pm_error *err)
-{
-	struct model *m = self;
-	int r = get_merged(m, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_spread(&m->costs, &m->merged, m->who.threads.n);
-	if (r == 0)
-		return 0;
-	pm_costs_done(&m->costs);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the costs");
-}
-
-static int get_costs(struct model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->costs_lazy, build_costs, m, err);
-}
-
-static int build_times(void *self, struct pm_error *err)
-{
-	struct model *m = self;
-	int r = get_who(m, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_times_read(&m->times, &m->folder, &m->who);
-	if (r == 0)
-		return 0;
-	hpcrun_times_done(&m->times);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the traces");
-}
-
-static int get_times(struct model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->times_lazy, build_times, m, err);
-}
-
-static int build_by_context(void *self, struct pm_error *err)
-{
-	struct model *m = self;
-	int r = get_merged(m, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_by_context_make(&m->by_context, &m->merged, m->who.threads.n);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the values") : 0;
 }
 
 /* ---- tree, metrics, threads ---- */
 
 static int model_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_merged(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_merged(m, err);
 	*ret = m->merged.tree;
 	return r;
 }
@@ -134,24 +25,24 @@ static int model_tree(const struct pm_profile *p, const struct pm_tree **ret, st
 static int model_metrics(
 	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
+	struct hpcrun_model *m = model_of(p);
 	*ret = &m->merged.metrics;
-	return get_merged(m, err);
+	return hpcrun_get_merged(m, err);
 }
 
 static int model_threads(
 	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
+	struct hpcrun_model *m = model_of(p);
 	*ret = &m->who.threads;
-	return get_who(m, err);
+	return hpcrun_get_who(m, err);
 }
 
 static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_merged(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_merged(m, err);
 	if (r == 0)
 		*ret = m->merged.counts[thread];
 	return r;
@@ -162,24 +53,24 @@ static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 static int64_t model_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_costs(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_costs(m, err);
 	return r < 0 ? r : pm_costs_of_run(&m->costs, context, ret, room);
 }
 
 static int64_t model_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_costs(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_costs(m, err);
 	return r < 0 ? r : pm_costs_of_thread(&m->costs, thread, first, ret, room);
 }
 
 static int64_t model_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_costs(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_costs(m, err);
 	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
 	if (r < 0 || context == PM_NONE)
 		return r;
@@ -189,16 +80,16 @@ static int64_t model_context_costs(const struct pm_profile *p, uint64_t number, 
 static int64_t model_thread_values(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_merged(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_merged(m, err);
 	return r < 0 ? r : hpcrun_stored_of_thread(&m->merged, thread, first, ret, room);
 }
 
 static int64_t model_context_values(const struct pm_profile *p, uint64_t number, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = pm_lazy_get(&m->by_context_lazy, build_by_context, m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_by_context(m, err);
 	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
 	if (r < 0 || context == PM_NONE)
 		return r;
@@ -207,7 +98,7 @@ static int64_t model_context_values(const struct pm_profile *p, uint64_t number,
 
 /* ---- traces ---- */
 
-static struct hpcrun_trace_place trace_place(struct model *m, uint32_t thread)
+static struct hpcrun_trace_place trace_place(struct hpcrun_model *m, uint32_t thread)
 {
 	return (struct hpcrun_trace_place){.folder = &m->folder,
 		.thread = &m->who.items[thread],
@@ -219,10 +110,10 @@ static struct hpcrun_trace_place trace_place(struct model *m, uint32_t thread)
 static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_times(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_times(m, err);
 	if (r == 0)
-		r = get_merged(m, err);
+		r = hpcrun_get_merged(m, err);
 	if (r < 0)
 		return r;
 	struct hpcrun_trace_place place = trace_place(m, thread);
@@ -232,8 +123,8 @@ static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64
 static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
 	uint64_t *ret_duration_ns, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_times(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_times(m, err);
 	if (r < 0)
 		return r;
 	*ret_origin_ns = *ret_duration_ns = m->times.origin_ns;
@@ -246,9 +137,9 @@ static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
 
 static int who_of_model(void *self, const struct hpcrun_who **ret, struct pm_error *err)
 {
-	struct model *m = self;
+	struct hpcrun_model *m = self;
 	*ret = &m->who;
-	return get_who(m, err);
+	return hpcrun_get_who(m, err);
 }
 
 static int model_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
@@ -263,14 +154,14 @@ static int model_documents(const struct pm_profile *p, const struct pm_named_doc
 static int model_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_who(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_who(m, err);
 	return r < 0 ? r : hpcrun_raw_document(&m->folder, &m->who, thread, k, ret);
 }
 
 static int build_facts(void *self, struct pm_error *err)
 {
-	struct model *m = self;
+	struct hpcrun_model *m = self;
 	int r = hpcrun_facts_read(&m->facts, &m->folder);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
 }
@@ -278,7 +169,7 @@ static int build_facts(void *self, struct pm_error *err)
 static int model_facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
-	struct model *m = model_of(p);
+	struct hpcrun_model *m = model_of(p);
 	int r = pm_lazy_get(&m->facts_lazy, build_facts, m, err);
 	*ret = m->facts.items;
 	*ret_n = m->facts.n;
@@ -287,8 +178,8 @@ static int model_facts(
 
 static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	struct model *m = model_of(p);
-	int r = get_who(m, err);
+	struct hpcrun_model *m = model_of(p);
+	int r = hpcrun_get_who(m, err);
 	if (r < 0)
 		return r;
 	const struct pm_threads *threads = &m->who.threads;
@@ -306,10 +197,10 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 
 static int build_damage(void *self, struct pm_error *err)
 {
-	struct model *m = self;
-	int r = get_merged(m, err);
+	struct hpcrun_model *m = self;
+	int r = hpcrun_get_merged(m, err);
 	if (r == 0)
-		r = get_times(m, err);
+		r = hpcrun_get_times(m, err);
 	for (uint32_t i = 0; i < m->who.threads.n && r == 0; i++) {
 		const char *name = m->folder.sources[i].trace.name;
 		struct hpcrun_trace_place place = trace_place(m, i);
@@ -325,7 +216,7 @@ static int build_damage(void *self, struct pm_error *err)
 static int model_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct model *m = model_of(p);
+	struct hpcrun_model *m = model_of(p);
 	*ret = &m->damages;
 	return pm_lazy_get(&m->damage_lazy, build_damage, m, err);
 }
@@ -357,7 +248,7 @@ static const struct pm_profile_ops ops = {
 	.changed = model_changed,
 };
 
-static void describe(struct model *m, struct pm_profile *ret)
+static void describe(struct hpcrun_model *m, struct pm_profile *ret)
 {
 	ret->ops = &ops;
 	ret->self = m;
@@ -377,12 +268,12 @@ static void describe(struct model *m, struct pm_profile *ret)
 int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_profile *ret,
 	struct pm_error *err)
 {
-	struct model *m = malloc(sizeof(*m));
+	struct hpcrun_model *m = malloc(sizeof(*m));
 	if (!m) {
 		hpcrun_folder_close(folder);
 		return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 	}
-	*m = (struct model){.folder = *folder,
+	*m = (struct hpcrun_model){.folder = *folder,
 		.who_lazy = PM_LAZY_INIT,
 		.merged_lazy = PM_LAZY_INIT,
 		.costs_lazy = PM_LAZY_INIT,
@@ -406,7 +297,7 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 
 void hpcrun_model_done(struct pm_profile *p)
 {
-	struct model *m = model_of(p);
+	struct hpcrun_model *m = model_of(p);
 	pm_costs_done(&m->costs);
 	hpcrun_merged_done(&m->merged);
 	hpcrun_times_done(&m->times);
