@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/zts/index.h"
 #include "formats/zts/records.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
@@ -25,71 +26,18 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* ---- the index ---- */
-
-/* The id of the text `call.method`, under which the index keeps a trace's method; 0: none. */
-static uint64_t find_method_key(const struct zts_texts *texts)
-{
-	static const struct pm_bytes key = {(const uint8_t *)"call.method", 11};
-	static const struct pm_bytes marked = {(const uint8_t *)"\4call.method\4", 13};
-	for (size_t i = 0; i < texts->n; i++)
-		if (pm_bytes_equal(texts->items[i].raw, key) ||
-			pm_bytes_equal(texts->items[i].raw, marked))
-			return texts->items[i].id;
-	return 0;
-}
-
-static int read_index_file(
-	struct survey *s, uint32_t store, const struct zts_file *file, uint64_t method_key)
-{
-	struct zts_store *st = &s->stores->items[store];
-	bool whole = true;
-	int r = 0;
-	if (file->kind == ZTS_FILE_META)
-		return zts_meta_carve(&s->v->spans, file->data, store, method_key);
-	if (file->kind == ZTS_FILE_META_OLD)
-		r = zts_meta_read_old(&s->v->spans, file->data, store, &whole);
-	if (!whole) {
-		struct pm_arena names = {0};
-		const char *path = zts_store_path(st, &names, file->input.name);
-		if (path)
-			pm_damage_add(&s->stores->damage, path, 0, PM_NO_OFFSET,
-				"is no qmeta.idx, or shorter than it says");
-		pm_arena_done(&names);
-	}
-	return r;
-}
-
-/* Records that a living writer added after traces.dat was opened speak of what is not shown. */
-static void forget_later(struct survey *s, uint32_t store, size_t first)
-{
-	const struct zts_store *st = &s->stores->items[store];
-	struct zts_spans *spans = &s->v->spans;
-	size_t kept = first;
-	if (!zts_store_grew(st))
-		return;
-	for (size_t i = first; i < spans->n; i++)
-		if (spans->items[i].data_offset < st->traces.bytes.len)
-			spans->items[kept++] = spans->items[i];
-	spans->n = kept;
-}
-
 static int read_store(struct survey *s, uint32_t store, struct pm_error *err)
 {
 	struct zts_store *st = &s->stores->items[store];
 	const struct zts_texts *texts;
-	size_t first = s->v->spans.n;
 	int r = zts_store_texts(st, &texts, err);
 	if (r == 0)
 		r = zts_scan_store(st, &s->v->scans[store], err);
 	if (r < 0)
 		return r;
-	uint64_t method_key = find_method_key(texts);
-	for (size_t i = 0; i < st->n_files && r == 0; i++)
-		r = read_index_file(s, store, &st->files[i], method_key);
+	r = zts_index_read(&s->v->spans, s->stores, store, texts);
 	if (r < 0)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the index");
-	forget_later(s, store, first);
 	s->effort += s->v->scans[store].payload_bytes * 16;
 	return 0;
 }

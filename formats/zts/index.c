@@ -1,0 +1,60 @@
+/* Which of a store's files hold the records of its index, and which of these count. */
+#include "formats/zts/index.h"
+
+/* The id of the text `call.method`, under which the index keeps a trace's method; 0: none. */
+static uint64_t find_method_key(const struct zts_texts *texts)
+{
+	static const struct pm_bytes key = {(const uint8_t *)"call.method", 11};
+	static const struct pm_bytes marked = {(const uint8_t *)"\4call.method\4", 13};
+	for (size_t i = 0; i < texts->n; i++)
+		if (pm_bytes_equal(texts->items[i].raw, key) ||
+			pm_bytes_equal(texts->items[i].raw, marked))
+			return texts->items[i].id;
+	return 0;
+}
+
+static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+	const struct zts_file *file, uint64_t method_key)
+{
+	bool whole = true;
+	int r = 0;
+	if (file->kind == ZTS_FILE_META)
+		return zts_meta_carve(spans, file->data, store, method_key);
+	if (file->kind == ZTS_FILE_META_OLD)
+		r = zts_meta_read_old(spans, file->data, store, &whole);
+	if (!whole) {
+		struct pm_arena names = {0};
+		const char *path = zts_store_path(&stores->items[store], &names, file->input.name);
+		if (path)
+			pm_damage_add(&stores->damage, path, 0, PM_NO_OFFSET,
+				"is no qmeta.idx, or shorter than it says");
+		pm_arena_done(&names);
+	}
+	return r;
+}
+
+/* Records that a living writer added after traces.dat was opened speak of what is not shown. */
+static void forget_later(struct zts_spans *spans, const struct zts_store *st, size_t first)
+{
+	size_t kept = first;
+	if (!zts_store_grew(st))
+		return;
+	for (size_t i = first; i < spans->n; i++)
+		if (spans->items[i].data_offset < st->traces.bytes.len)
+			spans->items[kept++] = spans->items[i];
+	spans->n = kept;
+}
+
+int zts_index_read(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
+	const struct zts_texts *texts)
+{
+	const struct zts_store *st = &stores->items[store];
+	uint64_t method_key = find_method_key(texts);
+	size_t first = spans->n;
+	int r = 0;
+	for (size_t i = 0; i < st->n_files && r == 0; i++)
+		r = read_file(spans, stores, store, &st->files[i], method_key);
+	if (r == 0)
+		forget_later(spans, st, first);
+	return r;
+}
