@@ -201,6 +201,7 @@ static int build_damage(void *self, struct pm_error *err)
 	int r = hpcrun_get_merged(m, err);
 	if (r == 0)
 		r = hpcrun_get_times(m, err);
+	size_t before = m->damage_list.n;
 	for (uint32_t i = 0; i < m->who.threads.n && r == 0; i++) {
 		const char *name = m->folder.sources[i].trace.name;
 		struct hpcrun_trace_place place = trace_place(m, i);
@@ -210,6 +211,8 @@ static int build_damage(void *self, struct pm_error *err)
 	}
 	if (r == 0)
 		m->damages = pm_damage_rows(&m->damage_list);
+	else
+		m->damage_list.n = before; /* it may be tried again */
 	return r;
 }
 
