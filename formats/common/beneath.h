@@ -9,7 +9,8 @@
 
 /*
  * Opens the file `path` below `folder` for reading; neither `..` nor symbolic links may lead out
- * of it. A descriptor (the caller's), or a negative errno of openat2(2).
+ * of it (where the system lacks openat2(2), no link is followed at all). A descriptor (the
+ * caller's), or a negative errno.
  */
 int pm_open_beneath(int folder, const char *path);
 
