@@ -171,8 +171,9 @@ int zts_payload_write(struct pm_bytes payload, struct pm_text *out, struct pm_er
 	pm_cbor_init(&c, PM_LIMIT_JSON_DEPTH);
 	pm_cbor_feed(&c, payload);
 	pm_json_open(&w.json, '[');
-	while ((n = next_event(&c, &e, err)) > 0 && !out->failed)
-		n = write_event(&w, &e, err);
+	do
+		n = next_event(&c, &e, err);
+	while (n > 0 && !out->failed && (n = write_event(&w, &e, err)) > 0);
 	if (n == 0)
 		pm_json_close(&w.json, ']');
 	pm_text_char(out, '\n');
