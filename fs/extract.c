@@ -200,7 +200,9 @@ static int write_path(struct walk *w, const char *path)
 	}
 	int depth = 0;
 	char *copy = strdup(path), *rest = copy, *name, *next = NULL;
-	for (name = strsep(&rest, "/"); copy && name; name = next) {
+	if (!copy)
+		return -ENOMEM;
+	for (name = strsep(&rest, "/"); name && r == 0; name = next) {
 		next = strsep(&rest, "/");
 		while (next && !*next)
 			next = strsep(&rest, "/");
@@ -210,17 +212,17 @@ static int write_path(struct walk *w, const char *path)
 			write_document(w, &entry, name);
 		else if ((r = enter(w, name, &err)) == 0)
 			depth++;
-		if (r < 0) {
-			failed(w, r, &err);
-			break;
-		}
 	}
-	if (copy && r == 0 && entry.type == PMFS_DIRECTORY)
-		r = write_tree(w, entry.node);
-	while (depth-- > 0 && leave(w) == 0)
-		continue;
 	free(copy);
-	return copy ? 0 : -ENOMEM;
+	if (r < 0) {
+		failed(w, r, &err);
+		r = 0;
+	} else if (entry.type == PMFS_DIRECTORY) {
+		r = write_tree(w, entry.node);
+	}
+	while (r == 0 && depth-- > 0)
+		r = leave(w);
+	return r;
 }
 
 static int open_folder(const char *folder)
