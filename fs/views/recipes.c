@@ -12,7 +12,6 @@
 #include "fs/views/functions.h"
 #include "fs/views/hotpath.h"
 #include "fs/views/lines.h"
-#include "fs/views/threadnames.h"
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
 struct recipes {
@@ -190,26 +189,50 @@ static int add_trace(const struct recipes *c, struct pm_error *err)
 	return 0;
 }
 
-/* The identity column to group by: the rank, which every parallel program has, else the first. */
+/* The first thread that has values. */
+static uint32_t thread_with_values(const struct recipes *c)
+{
+	const struct pm_profile *p = c->profile;
+	struct pm_thread_counts counts;
+	for (uint32_t i = 0; p->ops->thread_counts && i < c->threads->n; i++)
+		if (p->ops->thread_counts(p, i, &counts, NULL) == 0 && counts.values > 0)
+			return i;
+	return 0;
+}
+
+/* The paths of threads with the same keys: stars in the place of values. */
+static void put_pattern(struct pm_text *out, const char *path)
+{
+	for (; *path; path++) {
+		pm_text_char(out, *path);
+		if (*path == '=') {
+			pm_text_char(out, '*');
+			path += strcspn(path, "/") - 1;
+		}
+	}
+}
+
+/*
+ * By the rank, which every parallel program has, else by the first key. SQL engines refuse files
+ * of different keys, such as threads and GPU streams.
+ */
 static int add_sql(const struct recipes *c, struct pm_error *err)
 {
 	uint32_t cost = c->columns->first_excl;
-	const struct pmfs_thread_names *names;
+	const char *path;
 	if (c->threads->n < 2 || c->threads->n_keys == 0 || cost == PM_NONE)
 		return 0;
-	int r = pmfs_model_thread_names(c->model, &names, err);
+	int r = pmfs_thread_path(c->model, thread_with_values(c), &path, err);
 	if (r < 0)
 		return r;
-	const char *key = names->before[1];
-	for (uint32_t i = 1; names->before[i]; i++)
-		if (strcmp(names->before[i], "rank") == 0)
-			key = names->before[i];
+	const char *rank = strstr(path, "/rank="), *key = (rank ? rank : strchr(path, '/')) + 1;
 	ask(c, "What does each of them cost? (SQL, nothing to import)");
-	pm_text_printf(c->out,
-		"$ duckdb -c \"select %s, sum(%s) from read_csv('threads/**/profile.csv', "
-		"hive_partitioning = true, union_by_name = true) "
-		"where kind not in ('loop', 'line') group by 1 order by 1\"\n",
-		key, c->columns->columns[cost].name);
+	pm_text_printf(c->out, "$ duckdb -c \"select %.*s, sum(%s) from read_csv('",
+		(int)strcspn(key, "="), key, c->columns->columns[cost].name);
+	put_pattern(c->out, path);
+	pm_text_str(c->out,
+		"/profile.csv', union_by_name = true) "
+		"where kind not in ('loop', 'line') group by 1 order by 1\"\n");
 	return 0;
 }
 

@@ -117,6 +117,26 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	fake_free(f);
 }
 
+static void test_readme_queries_threads_of_the_same_keys(void **state)
+{
+	(void)state;
+	struct fake *f = fake_with_time();
+	fake_thread(f, UINT64_MAX, 7);
+	fake_thread(f, 0, 10);
+	fake_thread(f, 1, 11);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	for (uint32_t thread = 1; thread < 3; thread++)
+		fake_value(f, thread, 1, 2, 5);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text,
+		"select rank, sum(time_ns_excl) from "
+		"read_csv('threads/rank=*/thread=*/profile.csv', "));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_readme_stands_without_contexts(void **state)
 {
 	(void)state;
@@ -251,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_summary_fits_a_screen),
 		cmocka_unit_test(test_summary_of_nothing_says_so),
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
+		cmocka_unit_test(test_readme_queries_threads_of_the_same_keys),
 		cmocka_unit_test(test_readme_stands_without_contexts),
 		cmocka_unit_test(test_readme_of_nothing_has_one_command),
 		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
