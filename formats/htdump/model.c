@@ -191,9 +191,13 @@ static const struct pm_note notes[] = {
 static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	(void)err;
-	pm_text_str(out, "$ head labels.csv\n$ head raw/events.csv\n");
+	pm_text_str(out,
+		"  Which labels cost most, and what is in the stream?\n"
+		"$ head labels.csv raw/events.csv\n");
 	if (htd_source_of(p)->n_counters)
-		pm_text_str(out, "$ ls counters\n");
+		pm_text_str(out,
+			"  Which numbers did the program count?\n"
+			"$ ls counters\n");
 	return 0;
 }
 

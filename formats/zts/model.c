@@ -199,18 +199,24 @@ static int add_recipes(const struct pm_profile *p, struct pm_text *out, struct p
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0)
 		return r;
-	pm_text_str(out, "$ sort -t, -k2,2nr traces.csv | head\n");
+	pm_text_str(out,
+		"  Which traces took longest?\n"
+		"$ sort -t, -k2,2nr traces.csv | head\n");
 	if (v->n_failed > 0)
-		pm_text_str(out, "$ awk -F, '$7 == 1' traces.csv\n");
-	pm_text_str(out, "$ column -ts, methods.csv | head\n");
+		pm_text_str(out,
+			"  Which failed?\n"
+			"$ awk -F, '$7 == 1' traces.csv\n");
+	pm_text_str(out,
+		"  Which methods cost most, and which end in errors?\n"
+		"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
 	if (v->n > 0 && !v->traces[v->slow[0]].lost) {
-		const char *find =
-			"[.. | objects | select(.exception?) | .exception.class] | unique";
-		pm_text_str(out, "$ cat ");
+		pm_text_str(out,
+			"  What happened in the longest trace, and which exceptions were there?\n"
+			"$ cat ");
 		zts_trace_path(z, &v->traces[v->slow[0]], out);
-		pm_text_str(out, "/tree.txt\n$ jq '");
-		pm_text_str(out, find);
-		pm_text_str(out, "' ");
+		pm_text_str(out,
+			"/tree.txt\n"
+			"$ jq '[.. | objects | select(.exception?) | .exception.class] | unique' ");
 		zts_trace_path(z, &v->traces[v->slow[0]], out);
 		pm_text_str(out, "/trace.json\n");
 	}

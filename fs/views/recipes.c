@@ -266,6 +266,6 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	r = c.profile->ops->recipes ? c.profile->ops->recipes(c.profile, out, err) : 0;
 	pm_text_str(out,
 		"  What changed since another run? Mount both; names hold no ids, so\n"
-		"  diff -r OTHER/functions functions  and  diff OTHER/lines.csv lines.csv  tell.\n");
+		"  diff -r OTHER/functions functions  and  diff OTHER/functions.tsv functions.tsv  tell.\n");
 	return r;
 }
