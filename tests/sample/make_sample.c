@@ -1,8 +1,9 @@
 /*
- * Writes the bundled sample: a database as HPCToolkit would make it of `heat`, a small solver with
- * four ranks of two threads each. Rank 3 has the larger part of the grid, so the others wait.
+ * Writes the bundled sample, DIR/heat: a database as HPCToolkit would make it of a small solver
+ * with four ranks of two threads each. Rank 3 has the larger part of the grid, so the others wait.
+ * DIR/heat-even is of a second run, with a grid that is divided evenly.
  *
- *     make_sample DIR         and prints DIR
+ *     make_sample DIR         and prints what it wrote
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static const struct node {
 	int what; /* function, or file */
 	int line;
 	double first, others;
-	double instructions; /* a second, in billions */
+	double instructions; /* a second, in billions; cycles are 2.4 */
 } nodes[] = {
 	{-1, ENTRY, 0, 0, 0, 0, 0},
 	{0, CALL, MAIN, 0, 0, 0, 0},
@@ -119,7 +120,9 @@ static const struct node {
 	{21, CALL, BARRIER, 0, 0, 0.24, 0.2},
 };
 
-enum { N_NODES = sizeof(nodes) / sizeof(nodes[0]), N_METRICS = 2 };
+enum { N_NODES = sizeof(nodes) / sizeof(nodes[0]) };
+enum { SECONDS, CYCLES, INSTRUCTIONS, N_METRICS };
+enum run { UNEVEN, EVEN };
 
 /* The main thread's part of the tree is the first one; its relax is not the others'. */
 static bool runs_on(int node, int thread)
@@ -127,17 +130,19 @@ static bool runs_on(int node, int thread)
 	return (node < 21) == (thread == 0);
 }
 
-static double own_cost(int node, int rank, int thread, int metric)
+static double own_cost(enum run run, int node, int rank, int thread, int metric)
 {
 	const struct node *n = &nodes[node];
 	if (!runs_on(node, thread))
 		return 0;
 	double seconds = thread == 0 ? n->first : n->others;
 	bool waits = (n->kind == CALL || n->kind == INLINED) && n->what == WAITALL;
-	double work = rank == RANKS - 1 ? 1.45 : 1.0 + 0.03 * rank;
-	double scale = waits ? (rank == RANKS - 1 ? 0.2 : 4.0 - 0.2 * rank) : work;
-	seconds = (double)(long)(seconds * scale * 1000 + 0.5) / 1000;
-	return metric == 0 ? seconds : (double)(long)(seconds * n->instructions * 1e9);
+	bool last = rank == RANKS - 1;
+	double work = run == EVEN ? 1.135 : last ? 1.45 : 1.0 + 0.03 * rank;
+	double wait = run == EVEN || last ? 0.2 : 4.0 - 0.2 * rank;
+	double rate = metric == CYCLES ? 2.4 : n->instructions;
+	seconds = (double)(long)(seconds * (waits ? wait : work) * 1000 + 0.5) / 1000;
+	return metric == SECONDS ? seconds : (double)(long)(seconds * rate * 1e9);
 }
 
 /* ---- costs by scope ---- */
@@ -151,11 +156,11 @@ static bool is_call(int node)
 	return nodes[node].kind != LOOP && nodes[node].kind != LINE;
 }
 
-static struct costs costs_of(int rank, int thread, int metric)
+static struct costs costs_of(enum run run, int rank, int thread, int metric)
 {
 	struct costs c;
 	for (int i = 0; i < N_NODES; i++)
-		c.own[i] = c.function[i] = c.execution[i] = own_cost(i, rank, thread, metric);
+		c.own[i] = c.function[i] = c.execution[i] = own_cost(run, i, rank, thread, metric);
 	for (int i = N_NODES - 1; i > 0; i--) {
 		int parent = nodes[i].parent;
 		if (parent < 0)
@@ -248,9 +253,9 @@ static void add_to(struct costs *sum, const struct costs *c)
 }
 
 /* Samples visit what costs something by turns, longer where it costs more. */
-static void add_trace(struct hpctkw_database *w, int rank, int thread)
+static void add_trace(struct hpctkw_database *w, enum run run, int rank, int thread)
 {
-	struct costs c = costs_of(rank, thread, 0);
+	struct costs c = costs_of(run, rank, thread, SECONDS);
 	double debt[N_NODES] = {0}, total = 0;
 	hpctkw_trace(w);
 	for (int i = 0; i < N_NODES; i++)
@@ -269,12 +274,13 @@ static void add_trace(struct hpctkw_database *w, int rank, int thread)
 	hpctkw_sample(w, start_ns + (uint64_t)SAMPLES * STEP_NS, 0);
 }
 
-static void add_profiles(struct hpctkw_database *w)
+static void add_profiles(struct hpctkw_database *w, enum run run)
 {
 	struct costs sum[N_METRICS] = {{.own = {0}}};
 	for (int p = 0; p < RANKS * THREADS_PER_RANK; p++)
 		for (int m = 0; m < N_METRICS; m++) {
-			struct costs c = costs_of(p / THREADS_PER_RANK, p % THREADS_PER_RANK, m);
+			struct costs c =
+				costs_of(run, p / THREADS_PER_RANK, p % THREADS_PER_RANK, m);
 			add_to(&sum[m], &c);
 		}
 	add_profile(w, sum, true);
@@ -282,21 +288,22 @@ static void add_profiles(struct hpctkw_database *w)
 		int rank = p / THREADS_PER_RANK, thread = p % THREADS_PER_RANK;
 		struct costs c[N_METRICS];
 		for (int m = 0; m < N_METRICS; m++)
-			c[m] = costs_of(rank, thread, m);
+			c[m] = costs_of(run, rank, thread, m);
 		add_profile(w, c, false);
 		hpctkw_identity(w, 1, (uint32_t)rank / 2, 0x7f0100u + (uint32_t)rank / 2, true);
 		hpctkw_identity(w, 2, (uint32_t)rank, (uint32_t)rank, false);
 		hpctkw_identity(w, 3, (uint32_t)thread, (uint32_t)thread, false);
-		add_trace(w, rank, thread);
+		add_trace(w, run, rank, thread);
 	}
 }
 
-static struct hpctkw_database *sample(void)
+static struct hpctkw_database *sample(enum run run)
 {
 	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
 	struct hpctkw_database *w = hpctkw_new(&style);
 	hpctkw_title(w, "heat");
 	hpctkw_metric(w, "CPUTIME (sec)");
+	hpctkw_metric(w, "PAPI_TOT_CYC");
 	hpctkw_metric(w, "PAPI_TOT_INS");
 	hpctkw_module(w, "/home/ada/heat/heat");
 	hpctkw_module(w, "/usr/lib/libmpi.so.40");
@@ -310,7 +317,7 @@ static struct hpctkw_database *sample(void)
 			functions[i].file < 0 ? HPCTKW_NONE : (uint32_t)functions[i].file,
 			(uint32_t)functions[i].line);
 	add_contexts(w);
-	add_profiles(w);
+	add_profiles(w, run);
 	return w;
 }
 
@@ -337,23 +344,30 @@ static bool write_text(const char *folder, const char *name, const char *text)
 	return fclose(f) == 0 && good;
 }
 
+static bool write_run(enum run run, const char *dir, const char *name)
+{
+	char folder[2048];
+	struct hpctkw_database *w = sample(run);
+	struct hpctkw_files files;
+	hpctkw_write(w, &files);
+	snprintf(folder, sizeof(folder), "%s/%s", dir, name);
+	bool good = write_text(folder, "src/home/ada/heat/heat.c", heat_c) &&
+		write_text(folder, "src/home/ada/heat/grid.c", grid_c) &&
+		hpctkw_save(&files, folder) == 0;
+	if (good)
+		puts(folder);
+	else
+		fprintf(stderr, "make_sample: %s: %s\n", folder, strerror(errno));
+	hpctkw_files_free(&files);
+	hpctkw_free(w);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
 		fprintf(stderr, "usage: make_sample DIR\n");
 		return 2;
 	}
-	struct hpctkw_database *w = sample();
-	struct hpctkw_files files;
-	hpctkw_write(w, &files);
-	bool good = write_text(argv[1], "src/home/ada/heat/heat.c", heat_c) &&
-		write_text(argv[1], "src/home/ada/heat/grid.c", grid_c) &&
-		hpctkw_save(&files, argv[1]) == 0;
-	if (good)
-		puts(argv[1]);
-	else
-		fprintf(stderr, "make_sample: %s: %s\n", argv[1], strerror(errno));
-	hpctkw_files_free(&files);
-	hpctkw_free(w);
-	return !good;
+	return !(write_run(UNEVEN, argv[1], "heat") && write_run(EVEN, argv[1], "heat-even"));
 }
