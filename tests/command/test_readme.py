@@ -1,42 +1,114 @@
 #!/usr/bin/env python3
-"""The recipes of README.md, run on the bundled sample as they stand.
+"""What README.md shows is what a user sees: its commands run in mounts of the samples, and print what stands there.
 
-    test_readme.py PROFMOUNT SAMPLE README
+    test_readme.py PROFMOUNT SAMPLES README
+
+So do those of the README.txt of each mount run, as they stand. Where this machine cannot mount, the samples are
+extracted. `...` stands for any lines.
 """
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
-PROFMOUNT, SAMPLE, README = (os.path.abspath(p) for p in sys.argv[1:4])
+PROFMOUNT, SAMPLES, README = (os.path.abspath(p) for p in sys.argv[1:4])
+CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
+# What is mounted where, and the folder that each block of recipes is for.
+MOUNTS = {"before": "heat", "after": "heat-even", "gpu": "gpu", "perl": "nytprof.out", "shop": "shop"}
+BLOCKS = ("before", "viewers", "", "gpu", "perl", "shop")
 
 
-def recipes():
+@contextlib.contextmanager
+def mounted():
+    """A folder with all samples in it."""
+    can_mount = os.path.exists("/dev/fuse") and shutil.which("fusermount3")
+    with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder, contextlib.ExitStack() as undo:
+        for name, sample in MOUNTS.items():
+            point = os.path.join(folder, name)
+            os.mkdir(point)
+            subprocess.run([PROFMOUNT, *([] if can_mount else ["--extract"]), os.path.join(SAMPLES, sample), point],
+                           check=True)
+            if can_mount:
+                undo.callback(subprocess.run, ["fusermount3", "-u", point], check=True)
+        yield folder
+
+
+def duckdb(folder):
+    """A folder for PATH that has duckdb: the shell is in no Debian, its library is one of tests/clients."""
+    library = os.path.join(CLIENTS, "node_modules", "@duckdb")
+    if not shutil.which("duckdb") and shutil.which("node") and os.path.isdir(library):
+        path = os.path.join(folder, "duckdb")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"#!/bin/sh\nexec node '{CLIENTS}/duckdb.mjs' \"$@\"\n")
+        os.chmod(path, 0o755)
+
+
+def blocks(section):
+    """Of each block of code: (command, what it prints)."""
     with open(README, encoding="utf-8") as f:
-        text = f.read().split("## Recipes", 1)[1].split("```")[1]
-    return re.findall(r"^\$ (.*)$", text, re.M)
+        text = re.split(r"(?m)^## ", f.read().split(f"\n## {section}\n")[1])[0]
+    return [re.findall(r"(?m)^\$ (.*)\n((?:(?!\$ ).+\n)*)", block) for block in text.split("```")[1::2]]
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([PROFMOUNT, "--extract", SAMPLE, folder], check=True)
-        for command in recipes():
-            if command.startswith("duckdb") and not shutil.which("duckdb"):
-                print(f"SKIPPED (duckdb is not installed): {command}")
-                continue
-            with tempfile.TemporaryDirectory() as copies:
-                done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, timeout=60, check=False,
-                                      env={**os.environ, "TMPDIR": copies})
-                said = done.stdout or os.listdir(copies)
-            if done.returncode or done.stderr or not said:
-                failed += 1
-                print(f"FAILED (exit {done.returncode}, {done.stderr.decode()[:200]}): {command}")
-    print(f"{len(recipes())} recipes, {failed} failed")
-    sys.exit(1 if failed or not recipes() else 0)
+class Readme(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.undo = contextlib.ExitStack()
+        cls.folder = cls.undo.enter_context(mounted())
+        programs = cls.undo.enter_context(tempfile.TemporaryDirectory())
+        duckdb(programs)
+        cls.env = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": programs + os.pathsep + os.environ["PATH"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.undo.close()
+
+    def output(self, command, folder):
+        if command.startswith(("duckdb ", "jq ")) and not shutil.which(command.split()[0], path=self.env["PATH"]):
+            self.skipTest(f"not installed: {command}")
+        done = subprocess.run(["sh", "-c", command], cwd=os.path.join(self.folder, folder), env=self.env, timeout=60,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), command)
+        return done.stdout.decode()
+
+    def compare(self, command, printed, folder):
+        with self.subTest(command=command):
+            said = self.output(command, folder)
+            if command == "ls":  # in as many columns as the terminal has room for
+                said, printed = ("\n".join(sorted(text.split())) for text in (said, printed))
+            said, printed = ("\n".join(line.rstrip() for line in text.splitlines()) for text in (said, printed))
+            self.assertRegex(said, "^" + re.escape(printed).replace(r"\.\.\.", r"[\s\S]*") + "$")
+
+    def test_the_demo_shows_what_is_there(self):
+        (demo,) = blocks("Thirty seconds")
+        self.assertGreater(len(demo), 4)
+        for command, printed in demo:
+            if not command.startswith(("profmount ", "cd")):
+                self.compare(command, printed, "before")
+
+    def test_recipes_print_their_answers(self):
+        found = blocks("Recipes")
+        self.assertEqual(len(found), len(BLOCKS))
+        for folder, block in zip(BLOCKS, found):
+            self.assertTrue(block)
+            for command, printed in block:
+                if folder == "viewers":  # tests/clients has them
+                    self.assertTrue(os.path.isfile(os.path.join(self.folder, "before", command.split()[-1])), command)
+                else:
+                    self.assertTrue(printed, command)
+                    self.compare(command, printed, folder)
+
+    def test_commands_of_each_mount_run(self):
+        for folder in MOUNTS:
+            with open(os.path.join(self.folder, folder, "README.txt"), encoding="utf-8") as f:
+                for command in re.findall(r"(?m)^\$ (.*)$", f.read()):
+                    with self.subTest(folder=folder, command=command):
+                        self.assertTrue(self.output(command, folder), command)
 
 
 if __name__ == "__main__":
-    main()
+    unittest.main(argv=sys.argv[:1], verbosity=2)
