@@ -2,7 +2,8 @@
 build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev liblz4-dev libseccomp-dev"
 test_packages="$build_packages libcmocka-dev python3 libdevel-nytprof-perl man-db"
 client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
-    golang-src chromium pcmanfm xvfb xdotool imagemagick nfs-ganesha nfs-ganesha-vfs"
+    golang-src chromium pcmanfm xvfb xdotool imagemagick python3-pandas
+    nfs-ganesha nfs-ganesha-vfs"
 ci_packages="clang-format git rsync"
 
 # Installs the viewers that tests/clients/ opens exports in, and the NFS server of tests/mount/; those tests are skipped

@@ -119,3 +119,18 @@ def expect_total(source, metric, shown, client):
     total, slack = source.total(metric)
     expect(abs(shown - total) <= slack + 1e-9 * total, f"{client} shows {shown:.0f} {metric}, the source has {total:.0f}")
     print(f"{client}: {metric} {shown:.0f}")
+
+
+def documented(source):
+    """The code of docs/remote.md, of this source in the place of the mount."""
+    with open(os.path.join(HERE, "../../docs/remote.md"), encoding="utf-8") as file:
+        code = re.findall(r"(?m)^    (.*)$", re.sub(r"(?m)^$", "    ", file.read()))
+    return "\n".join(code).replace("/mnt/prof", source.folder)
+
+
+def expect_ranks(source, shown, client):
+    """What the threads of each rank cost by threads.csv is what the client shows."""
+    for rank in {row["rank"] for row in source.rows("threads.csv")}:
+        total = sum(float(row["cputime_sec_excl"]) for row in source.rows("threads.csv") if row["rank"] == rank)
+        expect(abs(float(shown[rank]) - total) <= 1e-9 * total, f"{client}: rank {rank}: {shown[rank]}, not {total}")
+    print(f"{client}: {len(shown)} ranks, as docs/remote.md has it")

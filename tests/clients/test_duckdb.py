@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """DuckDB reads the tables of all threads as one, keys of their directories as columns, and finds the sums of ours.
 
-Files of one query must have the same keys: threads and GPU streams are two queries.
+Files of one query must have the same keys: threads and GPU streams are two queries. So do those of docs/remote.md.
 """
 import collections
 import json
+import os
+import re
 
-from clients import Source, driver, expect, node_module
+from clients import Source, documented, driver, expect, expect_ranks, node_module
 
 node_module("@duckdb/node-api")
 
@@ -41,3 +43,9 @@ with Source("threads") as source:
             groups[keys_of(row)].append(row)
     for keys, threads in groups.items():
         check(source, keys, threads, columns)
+    if "rank" in source.rows("threads.csv")[0]:
+        queries = [query.replace("profile.parquet", source.path("profile.parquet"))
+                   for query in re.findall(r"(?m)^(?:select|copy)[^;]*;", documented(source))]
+        sums, _ = json.loads(driver("duckdb.mjs", *queries))
+        expect_ranks(source, dict(sums), "DuckDB")
+        expect(os.path.getsize(source.path("profile.parquet")) > 0, "profile.parquet is empty")
