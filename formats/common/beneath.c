@@ -27,7 +27,7 @@ static int open_step(int folder, const char *name, size_t len, int flags)
 
 /*
  * For kernels before 5.6 and containers that forbid openat2(2): one name at a time. Stricter than
- * that call, as any symbolic link and any `..` is refused.
+ * that call, as any symbolic link and any `..` is refused, but for mounts, which it crosses.
  */
 static int open_by_steps(int folder, const char *path)
 {
@@ -48,7 +48,8 @@ static int open_by_steps(int folder, const char *path)
 
 int pm_open_beneath(int folder, const char *path)
 {
-	struct open_how how = {.flags = FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	struct open_how how = {.flags = FLAGS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		return open_by_steps(folder, path);

@@ -9,8 +9,9 @@
 
 /*
  * Opens the file `path` below `folder` for reading; neither `..` nor symbolic links may lead out
- * of it (where the system lacks openat2(2), no link is followed at all). A descriptor (the
- * caller's), or a negative errno.
+ * of it, nor anything into another mount, which might be ours and wait for us (where the system
+ * lacks openat2(2), no link is followed at all, but mounts are). A descriptor (the caller's), or a
+ * negative errno.
  */
 int pm_open_beneath(int folder, const char *path);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "formats/common/arena.h"
+#include "formats/common/beneath.h"
 #include "formats/common/list.h"
 
 struct hpctk_documents {
@@ -47,8 +48,7 @@ static int compare_paths(const void *a, const void *b)
 /* metrics/ is optional, and so is what is in it. */
 static int yaml_list(struct hpctk_documents *d, const struct hpctk_db *db)
 {
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(db->folder, "metrics", flags);
+	int fd = pm_open_beneath(db->folder, "metrics");
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	size_t first = d->n;

@@ -390,6 +390,19 @@ class Life(unittest.TestCase):
             os.rmdir(point)
 
 
+    @unittest.skipUnless(os.path.isdir(SOURCE), "needs a source that is a directory")
+    def test_a_mountpoint_in_the_source_is_not_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "source")
+            shutil.copytree(SOURCE, copy)
+            for point in [copy] + [path for path in walk(copy) if os.path.isdir(path)]:
+                run("-s", copy, point)
+                try:
+                    subprocess.run(["grep", "-rq", "no such text", point], timeout=SECONDS)
+                finally:
+                    subprocess.run(["fusermount3", "-u", point], check=True)
+
+
 class Endurance(unittest.TestCase):
     def test_memory_stays_flat_over_reads_of_random_files(self):
         chance = random.Random(3)
