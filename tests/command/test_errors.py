@@ -156,18 +156,23 @@ def no_device(folder):
     return "unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /dev && '{PROFMOUNT}' '{SOURCE}' '{folder}'"
 
 
-@case("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
-      needs=is_root_and_can_mount)
-def sharing_user(folder):
+def as_user(folder, owner, *options):
+    """A mount by nobody on a folder of this user, where users may not share mounts."""
     program, point = os.path.join(folder, "profmount"), os.path.join(folder, "point")
     shutil.copy(PROFMOUNT, program)
     shutil.copytree(SOURCE, os.path.join(folder, "source"))
     os.mkdir(point)
     os.chmod(folder, 0o755)
-    os.chown(point, 65534, 65534)
+    os.chown(point, owner, owner)
     return ("unshare", "--mount", "sh", "-c",
             f"mount --bind /dev/null /etc/fuse.conf && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
-            f"'{program}' -o allow_other '{folder}/source' '{point}'")
+            f"'{program}' {' '.join(options)} '{folder}/source' '{point}'")
+
+
+case("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
+     needs=is_root_and_can_mount)(lambda folder: as_user(folder, 65534, "-o", "allow_other"))
+case("fusermount3: user has no write access to mountpoint <path>",
+     needs=is_root_and_can_mount)(lambda folder: as_user(folder, 0))
 
 
 def path_of(message, *words):
