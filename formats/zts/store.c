@@ -220,7 +220,7 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 	else if (r == 0)
 		r = each_entry(folder, take_store, &f, err);
 	if (r == 0 && !is_readable(s))
-		r = pm_error_set(err, -EINVAL, "traces.dat", 0,
+		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
 			s->n ? "holds neither a ZTS0 header nor a chunk"
 			     : "is not there, and no folder 000000, 000001 … with one");
 	if (r < 0)

@@ -156,8 +156,8 @@ def no_device(folder):
     return "unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /dev && '{PROFMOUNT}' '{SOURCE}' '{folder}'"
 
 
-def as_user(folder, owner, *options):
-    """A mount by nobody on a folder of this user, where users may not share mounts."""
+def as_user(folder, prepare, *options, owner=65534):
+    """A mount by nobody on a folder of this user, after root prepared the system."""
     program, point = os.path.join(folder, "profmount"), os.path.join(folder, "point")
     shutil.copy(PROFMOUNT, program)
     shutil.copytree(SOURCE, os.path.join(folder, "source"))
@@ -165,14 +165,23 @@ def as_user(folder, owner, *options):
     os.chmod(folder, 0o755)
     os.chown(point, owner, owner)
     return ("unshare", "--mount", "sh", "-c",
-            f"mount --bind /dev/null /etc/fuse.conf && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
+            f"{prepare.format(folder=folder)} && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
             f"'{program}' {' '.join(options)} '{folder}/source' '{point}'")
 
 
-case("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
-     needs=is_root_and_can_mount)(lambda folder: as_user(folder, 65534, "-o", "allow_other"))
-case("fusermount3: user has no write access to mountpoint <path>",
-     needs=is_root_and_can_mount)(lambda folder: as_user(folder, 0))
+def as_user_with(message, *how, **more):
+    case(message, needs=is_root_and_can_mount)(lambda folder: as_user(folder, *how, **more))
+
+
+as_user_with("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
+             "mount --bind /dev/null /etc/fuse.conf", "-o", "allow_other")
+as_user_with("fusermount3: user has no write access to mountpoint <path>", "true", owner=0)
+as_user_with("fuse: failed to open /dev/fuse: <reason>",
+             "cp -a /dev/fuse {folder}/fuse && chmod 600 {folder}/fuse && mount --bind {folder}/fuse /dev/fuse")
+as_user_with("fuse: failed to exec fusermount3: <reason>", "mount --bind /dev/null \"$(command -v fusermount3)\"")
+case("fusermount3: mount failed: <reason>", needs=is_root_and_can_mount)(
+    lambda folder: ("sh", "-c", "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin "
+                                f"'{PROFMOUNT}' '{SOURCE}' '{folder}'"))
 
 
 def path_of(message, *words):
