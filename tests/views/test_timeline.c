@@ -90,6 +90,24 @@ static void test_all_threads_show_the_level_that_tells_most(void **state)
 	fake_free(f);
 }
 
+static void test_threads_that_run_one_function_show_it(void **state)
+{
+	(void)state;
+	struct fake *f = fake_with_paths();
+	for (uint32_t t = 0; t < 2; t++) {
+		fake_thread(f, t, 0);
+		fake_sample(f, t, 1000000, 3);
+		fake_sample(f, t, 2000000, 0);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *svg = draw(m, EXPORT, 0);
+	assert_has(svg, "Functions at level 1 of the call path");
+	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 1 ms, 1 ms</title>"), 2);
+	free(svg);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static int counts_of_calls(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
@@ -307,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thread_is_its_call_path_over_time),
 		cmocka_unit_test(test_all_threads_show_the_level_that_tells_most),
+		cmocka_unit_test(test_threads_that_run_one_function_show_it),
 		cmocka_unit_test(test_calls_lie_within_each_other),
 		cmocka_unit_test(test_what_is_too_short_is_seen_but_not_counted),
 		cmocka_unit_test(test_a_long_trace_is_searched_and_not_read),
