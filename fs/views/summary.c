@@ -70,6 +70,8 @@ static void add_functions(struct pm_text *out, const struct pmfs_functions *f,
 	for (uint32_t i = 0; i < n && i < TOP_FUNCTIONS; i++) {
 		uint32_t row = order ? order[i] : i;
 		double value = cells[(size_t)row * f->columns->n + column];
+		if (isnan(value)) /* nor have those that follow one */
+			break;
 		pm_text_char(out, ' ');
 		pmfs_add_share(out, value, whole);
 		pmfs_add_amount(out, &f->columns->columns[column], value);
