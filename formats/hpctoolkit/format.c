@@ -29,6 +29,16 @@ static bool begins(const uint8_t *head, size_t len, const char *magic)
 	return len >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
 }
 
+static bool is_database_file(struct pm_bytes head)
+{
+	static const char *const magics[] = {
+		"HPCTOOLKITmeta", "HPCTOOLKITprof", "HPCTOOLKITctxt", "HPCTOOLKITtrce"};
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (begins(head.p, head.len, magics[i]))
+			return true;
+	return false;
+}
+
 /* What older versions and incomplete databases get, so that open() says why. */
 enum { SURE = 100, NO_META = 40, TOO_OLD = 20 };
 
@@ -36,7 +46,7 @@ static int probe(const struct pm_candidate *c)
 {
 	uint8_t head[16];
 	if (!c->folder)
-		return begins(c->head.p, c->head.len, "HPCTOOLKITmeta") ? SURE : 0;
+		return is_database_file(c->head) ? SURE : 0;
 	size_t n = head_read(c->fd, "meta.db", head, sizeof(head));
 	if (begins(head, n, "HPCTOOLKITmeta"))
 		return SURE;
@@ -46,7 +56,7 @@ static int probe(const struct pm_candidate *c)
 	return begins(head, n, "HPCPROF-") ? TOO_OLD : 0;
 }
 
-/* The database's directory, also for a path to its meta.db. Returns a descriptor or -1. */
+/* The database's directory, also for a path to one of its files. Returns a descriptor or -1. */
 static int folder_open(const struct pm_candidate *c)
 {
 	if (c->folder)

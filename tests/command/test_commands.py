@@ -41,6 +41,11 @@ class Commands(unittest.TestCase):
         self.assertEqual(listing("README.txt"), ["README.txt"])
         self.assertEqual(listing("./contexts//"), listing("contexts"))
 
+    def test_each_file_of_a_database_stands_for_it(self):
+        contexts = run("--cat", SOURCE, "contexts.csv").stdout
+        for name in ("meta.db", "profile.db", "cct.db", "trace.db"):
+            self.assertEqual(run("--cat", os.path.join(SOURCE, name), "contexts.csv").stdout, contexts, name)
+
     def test_cat_takes_several_paths_and_names_missing_ones(self):
         one, two = run("--cat", SOURCE, "info.json").stdout, run("--cat", SOURCE, "metrics.csv").stdout
         self.assertEqual(run("--cat", SOURCE, "info.json", "metrics.csv").stdout, one + two)
