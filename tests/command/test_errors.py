@@ -103,6 +103,8 @@ file_with("<path>: no readable event, a HawkTracer stream with its class descrip
 
 database_with("<path>: <file>: is not a regular file",
               lambda path: (os.unlink(path + "/profile.db"), os.mkfifo(path + "/profile.db")))
+database_with("<path>: <file>: cannot be opened: <reason>",
+              lambda path: (os.unlink(path + "/profile.db"), os.symlink("profile.db", path + "/profile.db")))
 database_with("<path>: <file>: is missing: without it there is no database", lambda path: os.unlink(path + "/profile.db"))
 database_with("<path>: <file>: has <n> bytes, which is too short for its header",
               lambda path: os.truncate(path + "/meta.db", 20))
@@ -115,6 +117,14 @@ database_with("<path>: <file>: its header leads to no metrics of a known layout"
 def old_database(folder):
     with open(os.path.join(folder, "profile.db"), "wb") as f:
         f.write(b"HPCPROF-profdb__" + bytes(100))
+    return "--ls", folder
+
+
+@case("<path>: holds profiles of more than one run, <name> and <name>: give one of them")
+def two_runs(folder):
+    for name in ("one.out", "two.out"):
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(b"NYTProf 5 0\n:basetime=1\n")
     return "--ls", folder
 
 
