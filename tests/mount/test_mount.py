@@ -120,6 +120,7 @@ def served(*options):
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
+        os.listdir(point)  # whoever answers has its signal handlers, and its keeper
         yield point, process
     finally:
         if is_mounted(point):
