@@ -326,10 +326,12 @@ class Surroundings(unittest.TestCase):
                 f.write("#!/bin/sh\nprintf %s \"$1\"\n")
             os.chmod(f.name, 0o755)
             env = {**self.env, "XDG_RUNTIME_DIR": folder, "PATH": folder + os.pathsep + self.env["PATH"]}
-            point = os.path.join(folder, "profmount", os.path.basename(SOURCE))
+            source = os.path.join(folder, "a profile, über")
+            (shutil.copytree if os.path.isdir(SOURCE) else shutil.copy2)(SOURCE, source)
+            point = os.path.join(folder, "profmount", os.path.basename(source))
             try:
                 for _ in range(2):
-                    done = subprocess.run([script, SOURCE], env=env, capture_output=True, text=True, timeout=SECONDS)
+                    done = subprocess.run([script, source], env=env, capture_output=True, text=True, timeout=SECONDS)
                     self.assertEqual((done.returncode, done.stdout, done.stderr), (0, point, ""))
                 self.assertTrue(os.path.exists(os.path.join(point, "README.txt")))
             finally:
