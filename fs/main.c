@@ -15,12 +15,15 @@
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 2 };
 
-/* The background closes descriptors 0 to 2: the source must not get one of them. */
+/*
+ * The background closes descriptors 0 to 2: the source must not get one of them. Who writes to one
+ * that was closed still gets an error.
+ */
 static void fill_standard_descriptors(void)
 {
 	int fd;
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);

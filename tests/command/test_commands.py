@@ -95,6 +95,11 @@ class Commands(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"No space left", done.stderr)
 
+    def test_a_closed_output_is_an_error(self):
+        for command in ("--cat '{}' contexts.csv", "--ls '{}'", "--formats", "--help"):
+            done = subprocess.run(["sh", "-c", f"exec '{PROFMOUNT}' {command.format(SOURCE)} >&-"], stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 1, command)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
