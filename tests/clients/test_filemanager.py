@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A desktop file manager (pcmanfm under Xvfb) browses a mount: names, thumbnails of pictures, and nothing hangs."""
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +27,9 @@ class Screen:
         with open(receive, encoding="ascii") as file:
             display = ":" + file.readline().strip()
         self.env = {**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "XDG_CONFIG_HOME": home,
-                    "XDG_CACHE_HOME": home, "NO_AT_BRIDGE": "1"}
+                    "XDG_CACHE_HOME": home, "NO_AT_BRIDGE": "1",
+                    # Without gvfs: its daemons look into every mount of the machine, and keep those of other tests busy.
+                    "GIO_USE_VFS": "local", "GIO_USE_VOLUME_MONITOR": "unix"}
 
     def __enter__(self):
         return self
@@ -52,7 +56,8 @@ def browse(screen, folder, flames):
     """Opens a folder, waits for as many points of flames more than before, and closes the window."""
     before = screen.orange()
     manager = subprocess.Popen(["dbus-run-session", "--", "pcmanfm", "--no-desktop", folder], env=screen.env,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
     try:
         window = screen.window(os.path.basename(folder))
         until = time.time() + SECONDS
@@ -65,7 +70,8 @@ def browse(screen, folder, flames):
         run("xdotool", "windowfocus", "--sync", window, "key", "ctrl+w", timeout=SECONDS, env=screen.env)
         manager.wait(SECONDS)
     finally:
-        manager.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(manager.pid, signal.SIGKILL)  # and what it started
     print(f"pcmanfm: {os.path.basename(folder)}: {seen} points of flames")
 
 
