@@ -2,6 +2,7 @@
  * ZTS0 trace stores: a directory with traces.dat, the directory that holds several such stores, or
  * a traces.dat itself, which stands for its directory.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -30,16 +31,27 @@ static int ask_store(int folder, const char *path)
 	return n >= 0 ? LIKELY : 0;
 }
 
-/* The sub-stores of a base are numbered from 000000 on, and old ones may be gone. */
+/* The sub-stores of a base are numbered; old ones may be gone. */
 static int ask_base(int folder)
 {
 	char path[sizeof("000000/traces.dat")];
-	int best = 0;
-	for (unsigned i = 0; i < STORES_ASKED && best < SURE; i++) {
-		snprintf(path, sizeof(path), "%06x/traces.dat", i);
+	int best = 0, fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned asked = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	for (struct dirent *e; best < SURE && asked < STORES_ASKED && (e = readdir(dir));) {
+		if (!zts_store_is_number(e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%.6s/traces.dat", e->d_name);
 		int sure = ask_store(folder, path);
 		best = sure > best ? sure : best;
+		asked++;
 	}
+	closedir(dir);
 	return best;
 }
 

@@ -150,7 +150,7 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	return r;
 }
 
-static bool is_number(const char *name)
+bool zts_store_is_number(const char *name)
 {
 	return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789abcdef") == NUMBER_DIGITS;
 }
@@ -160,7 +160,7 @@ static int take_store(void *context, const char *name)
 	struct folder *f = context;
 	struct zts_stores *s = f->stores;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	if (!is_number(name))
+	if (!zts_store_is_number(name))
 		return 0;
 	const char *number = pm_arena_printf(&s->arena, "%s", name);
 	const char *place = pm_arena_printf(&s->arena, "%s/", name);
@@ -213,7 +213,8 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 	struct folder f = {.stores = s, .fd = folder};
 	*s = (struct zts_stores){.damage = PM_DAMAGE_LIST_INIT};
 	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
-	const char *number = pm_arena_printf(&s->arena, "%s", is_number(name) ? name : "000000");
+	const char *number =
+		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
 	int r = number ? 0 : -ENOMEM;
 	if (r == 0 && faccessat(folder, "traces.dat", F_OK, 0) == 0)
 		r = open_store(s, folder, number, "", err);

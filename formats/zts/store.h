@@ -49,6 +49,9 @@ struct zts_stores {
 	uint64_t mtime_ns;
 };
 
+/* Six hexadecimal digits: the name of a sub-store's folder. */
+bool zts_store_is_number(const char *name);
+
 /* Opens the stores below a folder, or the one that it is. `name` is the folder's own. */
 int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err);
 void zts_stores_close(struct zts_stores *s);
