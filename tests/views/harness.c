@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/common/number.h"
+#include "formats/common/row.h"
 
 const struct pmfs_view *view_named(enum pmfs_place place, const char *name)
 {
@@ -117,6 +118,37 @@ void assert_dense(struct pmfs_model *m, enum pmfs_place place, const char *name,
 	assert_int_equal(part.len, 0);
 	pm_text_done(&all);
 	pm_text_done(&part);
+}
+
+static uint64_t bytes_of_rows(const struct pm_table *table, enum pm_form form)
+{
+	struct pm_rows rows;
+	struct pm_error err = {.code = 0};
+	struct pm_cell *cells = calloc(table->n_columns + 1, sizeof(*cells));
+	uint64_t bytes = 0;
+	assert_int_equal(pm_rows_start(&rows, table, 0, &err), 0);
+	while (pm_rows_next(&rows, cells, &err) > 0)
+		bytes += pm_row_length(form, cells, table->n_columns);
+	assert_int_equal(err.code, 0);
+	pm_rows_done(&rows);
+	free(cells);
+	return bytes;
+}
+
+void assert_measured(struct pmfs_model *m, enum pmfs_place place, const char *name, uint32_t item)
+{
+	struct pm_error err = {.code = 0};
+	struct pm_rows rows;
+	struct pm_doc doc;
+	uint64_t bytes = 0;
+	assert_int_equal(get_doc(m, place, name, item, &doc, &err), 0);
+	enum pm_form form = doc.kind == PM_DOC_CSV ? PM_CSV : PM_TSV;
+	assert_int_equal(pm_rows_start(&rows, &doc.table, 0, &err), 0);
+	while (doc.table.type->measure(&rows, form, UINT64_MAX, 3, &bytes, &err) > 0)
+		continue;
+	assert_int_equal(err.code, 0);
+	pm_rows_done(&rows);
+	assert_int_equal(bytes, bytes_of_rows(&doc.table, form));
 }
 
 struct fake *fake_with_time(void)

@@ -167,8 +167,26 @@ static void test_trace_tells_what_ran_when(void **state)
 		"650|50|1650|||\n"
 		"700||1700|||\n");
 	assert_dense(m, THREAD, "trace.csv", 0);
+	assert_measured(m, THREAD, "trace.csv", 0);
+	assert_measured(m, THREAD, "trace.tsv", 0);
 	assert_view(m, THREAD, "trace.csv", 1,
 		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_trace_of_unknown_times(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, PM_NO_TIME - 1, 1);
+	fake_sample(f, 0, PM_NO_TIME, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, THREAD, "trace.csv", 0,
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n"
+		"18446744073709550614|1|18446744073709551614|1|0|main\n"
+		"||18446744073709551615|1|0|main\n");
+	assert_measured(m, THREAD, "trace.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -186,6 +204,7 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 	assert_view(m, THREAD, "trace.csv", 0,
 		"time_ns|duration_ns|timestamp_ns|context_id|depth|self_ns|seq|name\n"
 		"500|7|1500|2|1|-3|42|a\n");
+	assert_measured(m, THREAD, "trace.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -271,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),
 		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),
 		cmocka_unit_test(test_trace_tells_what_ran_when),
+		cmocka_unit_test(test_trace_of_unknown_times),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
 		cmocka_unit_test(test_imbalance_counts_missing_values_as_zero),
 		cmocka_unit_test(test_imbalance_of_negative_costs_names_no_thread_that_has_none),
