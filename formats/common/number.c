@@ -16,17 +16,6 @@ static unsigned bit_length(uint64_t u)
 	return 64 - (unsigned)__builtin_clzll(u | 1);
 }
 
-size_t pm_u64_length(uint64_t u)
-{
-	static const uint64_t powers[] = {0 /* which has a digit too */, 10U, 100U, 1000U, 10000U,
-		100000U, 1000000U, 10000000U, 100000000U, 1000000000U, 10000000000U, 100000000000U,
-		1000000000000U, 10000000000000U, 100000000000000U, 1000000000000000U,
-		10000000000000000U, 100000000000000000U, 1000000000000000000U,
-		10000000000000000000U};
-	unsigned below = bit_length(u) * 1233 >> 12; /* bits × log10(2): right or one too low */
-	return below + (u >= powers[below]);
-}
-
 size_t pm_u64_format(uint64_t u, char *out)
 {
 	size_t len = pm_u64_length(u);

@@ -23,7 +23,18 @@ size_t pm_hex_format(uint64_t u, unsigned width, char *out);
 size_t pm_f64_format(double f, char *out);
 
 /* What the functions above would return, without the text. O(1). */
-size_t pm_u64_length(uint64_t u);
+static inline size_t pm_u64_length(uint64_t u)
+{
+	static const uint64_t powers[] = {0 /* which has a digit too */, 10U, 100U, 1000U, 10000U,
+		100000U, 1000000U, 10000000U, 100000000U, 1000000000U, 10000000000U, 100000000000U,
+		1000000000000U, 10000000000000U, 100000000000000U, 1000000000000000U,
+		10000000000000000U, 100000000000000000U, 1000000000000000000U,
+		10000000000000000000U};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(u | 1);
+	unsigned below = bits * 1233 >> 12; /* bits × log10(2): right or one too low */
+	return below + (u >= powers[below]);
+}
+
 size_t pm_i64_length(int64_t i);
 size_t pm_hex_length(uint64_t u, unsigned width);
 size_t pm_f64_length(double f);

@@ -253,10 +253,3 @@ void hpctk_trace_decode(
 	ret->at = hpctk_u64(l, d + 0x08);
 	ret->end = hpctk_u64(l, d + 0x10);
 }
-
-void hpctk_sample_decode(
-	const struct hpctk_layout *l, const uint8_t *d, struct hpctk_sample_record *ret)
-{
-	ret->time_ns = hpctk_u64(l, d + 0x00);
-	ret->context = hpctk_u32(l, d + 0x08);
-}

@@ -4,8 +4,6 @@
  */
 #include "formats/hpctoolkit/trace.h"
 
-#include "formats/hpctoolkit/contexts.h"
-
 struct hpctk_sample_record hpctk_sample_get(
 	const struct hpctk_db *db, const struct hpctk_line *line, uint64_t i)
 {
@@ -21,10 +19,7 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 {
 	struct hpctk_db *db = hpctk_db_of(p);
 	const struct hpctk_threads *threads;
-	const struct hpctk_tree *tree;
 	int r = hpctk_threads_get(db, &threads, err);
-	if (r == 0)
-		r = hpctk_tree_get(db, &tree, err);
 	if (r < 0)
 		return r;
 	const struct hpctk_line *line = &threads->lines[thread];
@@ -46,13 +41,12 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 		if (!last)
 			hpctk_sample_decode(
 				&db->layout, pm_bytes_row(d, i + 1, HPCTK_SAMPLE), &next);
-		bool known = now.context == 0 || pm_tree_find(tree->tree, now.context) != PM_NONE;
 		ret[i] = (struct pm_sample){
 			.time_ns = now.time_ns,
 			.duration_ns = last || next.time_ns < now.time_ns
 				? PM_NO_TIME
 				: next.time_ns - now.time_ns,
-			.context = known ? now.context : UINT64_MAX,
+			.context = now.context,
 		};
 		now = next;
 	}

@@ -167,7 +167,7 @@ struct pm_thread_counts {
 struct pm_sample {
 	uint64_t time_ns;     /* as stored, in ns */
 	uint64_t duration_ns; /* PM_NO_TIME: none */
-	uint64_t context;     /* number; 0 = nothing running, UINT64_MAX = unknown to the tree */
+	uint64_t context;     /* number; 0 = nothing running, one the tree lacks = unknown */
 	uint64_t self_ns;     /* of calls: duration less direct children's; two's complement */
 	uint64_t seq;         /* of calls: the event's place in the stream */
 };
