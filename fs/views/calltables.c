@@ -54,11 +54,11 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	const struct pmfs_call *call = &c->calls[i];
 	*cells++ = id_cell(f, call->caller);
 	*cells++ = id_cell(f, call->callee);
-	*cells++ = pmfs_known_cell(call->calls, PMFS_UNCOUNTED);
+	pmfs_set_known(cells++, call->calls, PMFS_UNCOUNTED);
 	for (uint32_t k = 0; k < c->columns->n; k++)
 		if (k != c->columns->calls)
 			*cells++ = pmfs_cell(c->cells[(size_t)i * c->columns->n + k]);
-	*cells++ = pmfs_known_cell(call->line, 0);
+	pmfs_set_known(cells++, call->line, 0);
 	*cells++ = pm_cell_text(c->tree->texts[call->file]);
 	*cells++ = name_cell(c->tree, call->caller);
 	*cells++ = name_cell(c->tree, call->callee);

@@ -144,7 +144,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 			if (own->values[i].metric != metric->id)
 				continue;
 			cells[0] = pm_cell_u64(metric->id);
-			cells[1] = pmfs_value_cell(&own->values[i]);
+			pmfs_set_value(&cells[1], &own->values[i]);
 			cells[2] = pm_cell_text(metric->scope);
 			cells[3] = pm_cell_text(metric->name);
 			return 1;
@@ -182,7 +182,7 @@ static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[0] = pm_cell_u64(v->metric);
 	cells[1] = v->thread < threads->n ? pm_cell_u64(threads->threads[v->thread].id)
 					  : pm_cell_empty();
-	cells[2] = pmfs_value_cell(v);
+	pmfs_set_value(&cells[2], v);
 	pmfs_values_step(rows->own);
 	rows->at++;
 	return 1;

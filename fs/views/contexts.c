@@ -27,9 +27,12 @@ int pmfs_context_rows_new(
 	return 0;
 }
 
-static struct pm_cell number_cell(const struct pm_tree *tree, uint32_t context)
+static void set_parent(struct pm_cell *cell, const struct pm_tree *tree, uint32_t parent)
 {
-	return context == PM_NONE ? pm_cell_empty() : pm_cell_u64(pm_tree_number(tree, context));
+	if (parent == PM_NONE)
+		pm_set_empty(cell);
+	else
+		pm_set_u64(cell, pm_tree_number(tree, parent));
 }
 
 int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,
@@ -40,13 +43,13 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	int r = pmfs_run_row(c->model, context, cells + 3, err);
 	if (r < 0)
 		return r;
-	*cells++ = number_cell(tree, context);
-	*cells++ = number_cell(tree, tree->parent[context]);
-	*cells++ = pm_cell_u64(tree->depth[context]);
+	pm_set_u64(cells++, pm_tree_number(tree, context));
+	set_parent(cells++, tree, tree->parent[context]);
+	pm_set_u64(cells++, tree->depth[context]);
 	cells += c->columns->n;
-	*cells++ = pmfs_known_cell(frame->line, 0);
+	pmfs_set_known(cells++, frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
-	*cells++ = pmfs_kind_cell(frame);
+	pmfs_set_kind(cells++, frame);
 	pm_set_text(cells++, tree->texts[frame->module]);
 	pm_set_text(cells++, tree->texts[frame->file]);
 	pm_set_text(cells, pmfs_frame_name(tree, frame, scratch));

@@ -12,8 +12,8 @@ static int damage_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (rows->at >= damages->n)
 		return 0;
 	const struct pm_damage *damage = &damages->rows[rows->at++];
-	*cells++ = pmfs_known_cell(damage->offset, PM_NO_OFFSET);
-	*cells++ = pmfs_known_cell(damage->bytes, PM_NO_OFFSET);
+	pmfs_set_known(cells++, damage->offset, PM_NO_OFFSET);
+	pmfs_set_known(cells++, damage->bytes, PM_NO_OFFSET);
 	*cells++ = pm_cell_str(damage->file);
 	*cells++ = pm_cell_str(damage->what);
 	return 1;

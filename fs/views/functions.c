@@ -215,7 +215,7 @@ void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t co
 	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
 	*cells++ = pm_cell_u64(contexts);
 	cells = pmfs_number_cells(f->columns, numbers, cells);
-	*cells++ = pmfs_known_cell(function->line, 0);
+	pmfs_set_known(cells++, function->line, 0);
 	*cells++ = pm_cell_text(f->tree->texts[function->module]);
 	*cells++ = pm_cell_text(f->tree->texts[function->file]);
 	*cells++ = pm_cell_text(f->tree->texts[function->name]);

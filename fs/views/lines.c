@@ -204,7 +204,7 @@ static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		return r;
 	uint32_t row = l->order[rows->at++];
 	const struct pm_line *line = &l->lines[row];
-	*cells++ = pmfs_known_cell(line->line, 0);
+	pmfs_set_known(cells++, line->line, 0);
 	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
 	*cells++ = pm_cell_text(l->tree->texts[line->file]);
 	*cells++ = line->function == PM_NONE

@@ -91,11 +91,14 @@ static inline double pmfs_value_number(const struct pm_value *value)
 }
 
 /* The same exactly, for values.csv. */
-static inline struct pm_cell pmfs_value_cell(const struct pm_value *value)
+static inline void pmfs_set_value(struct pm_cell *cell, const struct pm_value *value)
 {
 	if (!value->whole)
-		return pm_cell_f64(value->f);
-	return value->negative ? pm_cell_i64(value->i) : pm_cell_u64(value->u);
+		pm_set_f64(cell, value->f);
+	else if (value->negative)
+		pm_set_i64(cell, value->i);
+	else
+		pm_set_u64(cell, value->u);
 }
 
 /* A number of a metric table: F64, or EMPTY for NaN. */

@@ -67,7 +67,7 @@ int pmfs_run_row(
 	for (int64_t i = 0; i < run.n; i++) {
 		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, false);
 		if (column != PM_NONE)
-			cells[column] = pmfs_value_cell(&run.values[i]);
+			pmfs_set_value(&cells[column], &run.values[i]);
 	}
 	run_done(&run);
 	return r;

@@ -32,11 +32,12 @@ struct pm_cell *pmfs_number_cells(
 	return cells;
 }
 
-struct pm_cell pmfs_kind_cell(const struct pm_frame *frame)
+void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame)
 {
 	if (frame->kind >= PM_KIND_OTHER)
-		return pm_cell_u64(frame->code);
-	return pm_cell_text(pmfs_frame_kind(frame, NULL));
+		pm_set_u64(cell, frame->code);
+	else
+		pm_set_text(cell, pmfs_frame_kind(frame, NULL));
 }
 
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,

@@ -19,13 +19,16 @@ struct pm_cell *pmfs_number_cells(
 	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells);
 
 /* A source line, a thread or another number of which `none` means that it is not known. */
-static inline struct pm_cell pmfs_known_cell(uint64_t number, uint64_t none)
+static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_t none)
 {
-	return number == none ? pm_cell_empty() : pm_cell_u64(number);
+	if (number == none)
+		pm_set_empty(cell);
+	else
+		pm_set_u64(cell, number);
 }
 
 /* The kind of a frame. */
-struct pm_cell pmfs_kind_cell(const struct pm_frame *frame);
+void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame);
 
 /*
  * Defines the document function `name` of a view: the table that `make_table(m, item, &table, err)`

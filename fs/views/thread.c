@@ -101,8 +101,8 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
 	pm_set_u64(cells, pm_tree_number(p->tree, context));
 	cells = pmfs_number_cells(p->columns, p->numbers, cells + 1);
-	cells[0] = pmfs_known_cell(frame->line, 0);
-	cells[1] = pmfs_kind_cell(frame);
+	pmfs_set_known(&cells[0], frame->line, 0);
+	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], p->tree->texts[frame->file]);
 	pm_set_text(&cells[3], pmfs_frame_name(p->tree, frame, rows->scratch));
 	return 1;
@@ -141,7 +141,7 @@ static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 		return r;
 	pm_set_u64(&cells[0], v->context);
 	pm_set_u64(&cells[1], v->metric);
-	cells[2] = pmfs_value_cell(v);
+	pmfs_set_value(&cells[2], v);
 	pmfs_values_step(rows->own);
 	rows->at++;
 	return 1;

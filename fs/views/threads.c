@@ -174,7 +174,7 @@ static int sample_cell(struct pmfs_model *m, uint32_t thread, uint64_t sample, s
 	if (r < 0)
 		return r;
 	int64_t n = p->ops->samples ? p->ops->samples(p, thread, sample, &s, 1, err) : 0;
-	*ret = n > 0 ? pmfs_time_cell(s.time_ns, origin) : pm_cell_empty();
+	pmfs_set_time(ret, s.time_ns, origin);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -213,12 +213,12 @@ static int count_cells(
 	struct pm_thread_counts counts = {PM_NO_TIME, PM_NO_TIME, 0};
 	uint64_t origin;
 	int r = p->ops->thread_counts ? p->ops->thread_counts(p, thread, &counts, err) : 0;
-	cells[0] = pmfs_known_cell(counts.contexts, PM_NO_TIME);
-	cells[1] = pmfs_known_cell(counts.values, PM_NO_TIME);
+	pmfs_set_known(&cells[0], counts.contexts, PM_NO_TIME);
+	pmfs_set_known(&cells[1], counts.values, PM_NO_TIME);
 	if (r < 0 || counts.last_ns == 0)
 		return r;
 	r = pmfs_time_origin(m, &origin, err);
-	cells[4] = pmfs_time_cell(counts.last_ns, origin);
+	pmfs_set_time(&cells[4], counts.last_ns, origin);
 	return r;
 }
 

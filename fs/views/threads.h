@@ -15,13 +15,14 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err);
 
 /* A time counted from the origin; empty where either is PM_NO_TIME. */
-static inline struct pm_cell pmfs_time_cell(uint64_t time_ns, uint64_t origin_ns)
+static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_t origin_ns)
 {
 	if (time_ns == PM_NO_TIME || origin_ns == PM_NO_TIME)
-		return pm_cell_empty();
-	if (time_ns < origin_ns)
-		return pm_cell_i64((int64_t)(time_ns - origin_ns));
-	return pm_cell_u64(time_ns - origin_ns);
+		pm_set_empty(cell);
+	else if (time_ns < origin_ns)
+		pm_set_i64(cell, (int64_t)(time_ns - origin_ns));
+	else
+		pm_set_u64(cell, time_ns - origin_ns);
 }
 
 /* For views that show traces: has this thread one, has any? Cheap. */

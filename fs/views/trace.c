@@ -87,7 +87,7 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	const struct pm_sample *s = &t->batch[t->i++];
 	bool calls = t->profile->traces_are_calls;
 	rows->at++;
-	cells[TIME] = pmfs_time_cell(s->time_ns, t->origin);
+	pmfs_set_time(&cells[TIME], s->time_ns, t->origin);
 	if (s->duration_ns == PM_NO_TIME)
 		pm_set_empty(&cells[DURATION]);
 	else
