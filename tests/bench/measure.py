@@ -9,6 +9,7 @@ import time
 
 TMPFS = "/dev/shm"
 RUNS = 3
+LOOKUPS = 1000
 
 INTRODUCTION = """# Performance
 
@@ -17,8 +18,15 @@ measures each figure beside a baseline of the same run; ratios count, absolute f
 
 - Sources lie in the page cache. A figure is the best of three runs, but for what happens only once in a mount (cold, first).
 - "Mount ready" is from the command to its return. An answer includes it.
+- "Growth" sets a figure against the same figure of the smaller source above it, beside the growth of the source: 1 is
+  in proportion, less is better.
 - Reading is compared with the same bytes on tmpfs; a scan with `cat` of the source, or with zlib inflating it and doing
   nothing else; file system work with an extracted copy on tmpfs, client and process pinned to one processor.
+- "Out of memory" is the copy behind FUSE, served by a process that holds it in memory and does nothing else
+  (tests/bench/serve_memory.c): two READDIRPLUS requests for a directory and a READ for a file are what the protocol
+  asks for, so no file system in a process can be faster when cold. Of what profmount takes in a cold walk the kernel has
+  four fifths, half of all for putting process and client to sleep and waking them, a tenth for asking whether the
+  source has changed.
 - Private memory is RssAnon. VmHWM has the mapped pages of the source in it, which the kernel takes back when it needs them.
 """
 
@@ -35,14 +43,24 @@ class Table:
 
     def __init__(self):
         self.sections = []
+        self.before = {}  # in this section: what → (size of the source, figure)
 
     def section(self, title):
         print(f"\n{title}")
         self.sections.append((title, []))
+        self.before = {}
 
     def row(self, what, figure, baseline="", ratio=""):
         print(f"  {what:58} {figure:>14} {baseline:>24} {ratio:>8}")
         self.sections[-1][1].append((what, figure, baseline, ratio))
+
+    def growth(self, what, n, figure):
+        """How the figure grew with the source, if there was a smaller one of `n` bytes, rows or entries."""
+        n_before, before = self.before.get(what, (0, 0))
+        self.before[what] = (n, figure)
+        if before:
+            self.row(f"growth of {what}", f"x {figure / before:.1f}", f"source x {n / n_before:.1f}",
+                     f"{figure / before / (n / n_before):.2f}")
 
     def markdown(self):
         out = [INTRODUCTION, f"Machine: {machine()}."]
@@ -74,6 +92,12 @@ def best(function, *args, runs=RUNS):
     return min(timed(function, *args) for _ in range(runs))
 
 
+def read_all(path):
+    with open(path, "rb", buffering=0) as f:
+        while f.read(1 << 17):
+            pass
+
+
 def shell(command, cwd=None, cpu=None):
     words = (["taskset", "-c", str(cpu)] if cpu is not None else []) + ["sh", "-c", command]
     subprocess.run(words, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
@@ -90,7 +114,9 @@ class Measure:
         self.profmount = os.path.abspath(options.profmount)
         self.makers = os.path.abspath(options.makers)
         self.work = options.work
+        self.serve_memory = os.path.join(self.makers, "serve_memory")
         self.count = 1 if options.small else 3 if options.large else 2
+        self.made = []
         self.table = Table()
         os.makedirs(self.work, exist_ok=True)
 
@@ -101,6 +127,7 @@ class Measure:
     def make(self, maker, name, *args):
         """A source, made once; in the page cache afterwards."""
         path = os.path.join(self.work, name)
+        self.made.append(path)
         if not os.path.exists(path):
             subprocess.run([os.path.join(self.makers, maker), path + ".part", *map(str, args)], check=True)
             os.rename(path + ".part", path)
@@ -109,12 +136,18 @@ class Measure:
                 shell(f"cat '{os.path.join(folder, n)}' >/dev/null")
         return path
 
+    def forget(self):
+        """Deletes the sources that were made; the largest of all formats do not fit on a disk together."""
+        for path in self.made:
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        self.made = []
+
     @contextlib.contextmanager
-    def mounted(self, source, cpu=None):
+    def mounted(self, source, cpu=None, server=None):
         """Yields (mountpoint, process id)."""
         point = tempfile.mkdtemp(prefix="mnt-", dir=self.work)
         words = ["taskset", "-c", str(cpu)] if cpu is not None else []
-        process = subprocess.Popen([*words, self.profmount, "-f", source, point])
+        process = subprocess.Popen([*words, *(server or [self.profmount, "-f"]), source, point])
         while not os.path.ismount(point):
             if process.poll() is not None:
                 raise SystemExit(f"{source}: not mounted")
@@ -147,18 +180,22 @@ class Measure:
     def opening(self, title, source, baseline="", base=0.0, inflated=0):
         """Mount ready, as a rate too where it scans the source (`inflated` bytes); answer; memory."""
         took = self.mount_time(source)
+        n = size(source)
         self.table.row(f"{title}: mount ready", seconds(took))
         if base:
-            n = inflated or size(source)
-            self.table.row(f"{title}: the scan in it", rate(n, took), f"{baseline} {rate(n, base)}", f"{base / took:.2f}")
-        self.first_answer(title, source)
+            scanned = inflated or n
+            self.table.row(f"{title}: the scan in it", rate(scanned, took), f"{baseline} {rate(scanned, base)}",
+                           f"{base / took:.2f}")
+        answer = self.first_answer(title, source)
         with self.mounted(source) as (point, pid):
             shell(f"cat {point}/*.csv")
             private, most = self.memory(pid)
         self.table.row(f"{title}: private memory after all tables", megabytes(private), f"VmHWM {megabytes(most)}")
+        for what, figure in (("mount ready", took), ("the first answer", answer), ("private memory", private)):
+            self.table.growth(what, n, figure)
 
     def first_answer(self, title, source):
-        """Mount, and the ten most costly functions."""
+        """Mount, and the ten most costly functions; in how many seconds."""
         def once():
             point = tempfile.mkdtemp(prefix="mnt-", dir=self.work)
             took = timed(lambda: (subprocess.run([self.profmount, source, point], check=True),
@@ -170,24 +207,51 @@ class Measure:
         took = min(once() for _ in range(RUNS))
         ready = best(shell, f"sort -t, -k3,3gr {self.work}/ready.csv | head -n 10")
         self.table.row(f"{title}: mount and top 10 functions", seconds(took), f"sort of a ready CSV {seconds(ready)}")
+        return took
+
+    def exports(self, title, source, names):
+        """What exports cost whose reader knows the program already, each in a mount of its own."""
+        for name in names:
+            with self.mounted(source) as (point, pid):
+                read_all(os.path.join(point, "functions.csv"))
+                before, _ = self.memory(pid)
+                path = os.path.join(point, "export", name)
+                took = timed(os.stat, path)
+                more = self.memory(pid)[0] - before
+                self.table.row(f"{title}: export/{name}", seconds(took),
+                               f"{megabytes(os.path.getsize(path))}, memory +{megabytes(more)}")
+            self.table.growth(f"export/{name}", size(source), took)
 
     def reading(self, title, source, name):
-        """First and second reading of one file, against tmpfs."""
+        """First and second reading of one file, against tmpfs; how long the first stat took."""
         with self.mounted(source) as (point, _):
             path = os.path.join(point, name)
             first_stat = timed(os.stat, path)
             n = os.stat(path).st_size
             tail = best(shell, f"tail -c 1000 '{path}'")
-            first = timed(shell, f"cat '{path}'")
-            second = best(shell, f"cat '{path}'")
+            first = timed(read_all, path)
+            second = best(read_all, path)
             copy = os.path.join(TMPFS, "profmount-bench-copy")
             shutil.copyfile(path, copy)
-        base = best(shell, f"cat '{copy}'")
+        base = best(read_all, copy)
         os.unlink(copy)
         self.table.row(f"{title} ({n / 1e6:.0f} MB): first stat", seconds(first_stat))
         self.table.row(f"{title}: tail -c 1000 after it", seconds(tail))
         self.table.row(f"{title}: first reading after it", rate(n, first), f"tmpfs {rate(n, base)}", f"{base / first:.2f}")
         self.table.row(f"{title}: second reading", rate(n, second), f"tmpfs {rate(n, base)}", f"{base / second:.2f}")
+        return first_stat
+
+    def lookups(self, title, source):
+        """Names that nobody asked for yet, in a folder of as many entries as there are contexts."""
+        with self.mounted(source) as (point, _):
+            folder = os.path.join(point, "by-id")
+            names = os.listdir(folder)
+        with self.mounted(source) as (point, _):
+            paths = [os.path.join(point, "by-id", name) for name in names[1::max(len(names) // LOOKUPS, 1)]]
+            os.stat(os.path.join(point, "by-id", names[0]))
+            took = timed(lambda: [os.stat(path) for path in paths]) / len(paths)
+        self.table.row(f"{title}: lookup among {len(names)} entries", f"{took * 1e6:.1f} µs")
+        self.table.growth("a lookup", len(names), took)
 
     def walks(self, source):
         """The same commands on the mount and on its extracted copy in tmpfs, pinned to one processor."""
@@ -199,9 +263,12 @@ class Measure:
                     ("grep -r over metrics", "grep -r --include='*_incl' -c . contexts", None))
         for title, command, _ in commands:
             base = best(shell, command, copy, 0)
+            with self.mounted(copy, cpu=0, server=[self.serve_memory]) as (point, _):
+                bound = timed(shell, command, point, 0)
             with self.mounted(source, cpu=0) as (point, _):
                 cold = timed(shell, command, point, 0)
                 warm = best(shell, command, point, 0)
             self.table.row(f"{title}: cold", seconds(cold), f"tmpfs {seconds(base)}", f"{base / cold:.2f}")
+            self.table.row(f"{title}: cold, out of memory", seconds(bound), f"tmpfs {seconds(base)}", f"{base / bound:.2f}")
             self.table.row(f"{title}: warm", seconds(warm), f"tmpfs {seconds(base)}", f"{base / warm:.2f}")
         shutil.rmtree(copy)

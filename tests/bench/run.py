@@ -5,7 +5,8 @@
                        [--work /tmp/profmount-bench] [--only FORMAT] [--small | --large] [--markdown FILE]
 
 Of each format there are sources of several sizes; --small takes the first, to see that it works, --large also
-those of gigabytes. measure.py says what is measured, and how. Nothing here is a test.
+those of gigabytes, deletes the sources of a format when it is done with it, and needs 16 GB of memory and as much of
+disk. measure.py says what is measured, and how. Nothing here is a test.
 """
 import argparse
 import concurrent.futures
@@ -51,15 +52,14 @@ class Bench(Measure):
             source = self.make("make_hpctoolkit", "hpctoolkit-%d-%d" % numbers[:2], *numbers)
             label = f"{megabytes(size(source))}, {numbers[0]} contexts, {numbers[1]} threads"
             self.opening(label, source)
-            with self.mounted(source) as (point, _):
-                for name in ("cputime_ns.collapsedstack.txt", "cputime_ns.pb.gz", "flamegraph.svg"):
-                    took = timed(os.stat, os.path.join(point, "export", name))
-                    self.table.row(f"{label}: export/{name}", seconds(took))
+            self.lookups(label, source)
+            self.exports(label, source, ("cputime_ns.collapsedstack.txt", "cputime_ns.pb.gz", "flamegraph.svg"))
         for name in ("contexts.csv", f"{thread}/profile.csv", f"{thread}/values.csv", f"{thread}/trace.csv"):
             self.reading(os.path.basename(name), source, name)
-        samples = self.sizes(100000, 10000000, 100000000)[-1]
-        source = self.make("make_hpctoolkit", f"hpctoolkit-trace{samples}", 20000, 1, 2000, samples)
-        self.reading(f"trace.csv of {samples / 1e6:g} M samples", source, f"{thread}/trace.csv")
+        for samples in self.sizes(100000, 10000000, 100000000):
+            source = self.make("make_hpctoolkit", f"hpctoolkit-trace{samples}", 20000, 1, 2000, samples)
+            stat = self.reading(f"trace.csv of {samples / 1e6:g} M samples", source, f"{thread}/trace.csv")
+            self.table.growth("first stat of trace.csv", samples, stat)
         self.table.section("File system work (one processor for client and process)")
         self.walks(self.make("make_hpctoolkit", "hpctoolkit-walk", 10000, 4, 10000, 100))
 
@@ -131,6 +131,8 @@ def main():
     for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump):
         if options.only in ("", section.__name__):
             section()
+            if options.large:
+                bench.forget()
     if options.markdown:
         with open(options.markdown, "w", encoding="utf-8") as f:
             f.write(bench.table.markdown())
