@@ -42,8 +42,9 @@ struct collecting {
 	uint32_t thread; /* that is being read */
 	struct open *open;
 	uint32_t n_open;
-	uint32_t *path; /* of the sample, from the top */
-	uint64_t now;   /* when the last sample ended */
+	uint32_t running; /* the frame whose path is open */
+	uint32_t *path;   /* of the sample, from the top */
+	uint64_t now;     /* when the last sample ended */
 };
 
 /* ---- keeping slices ---- */
@@ -94,10 +95,10 @@ static void close_down_to(struct collecting *c, uint32_t n, uint64_t time)
 	}
 }
 
-/* Fills c->path with the frames of the context, from the top. */
-static uint32_t find_path(struct collecting *c, uint32_t context)
+/* Fills c->path with what is above the frame and itself, from the top. */
+static uint32_t find_path(struct collecting *c, uint32_t frame)
 {
-	uint32_t frame = c->shown[context], n = c->depth[frame] + 1;
+	uint32_t n = c->depth[frame] + 1;
 	for (uint32_t i = n; i-- > 0;) {
 		c->path[i] = c->tree->frame[frame];
 		if (i > 0)
@@ -139,7 +140,10 @@ static int add_sample(struct collecting *c, const struct pm_sample *sample)
 	if (end <= start)
 		return 0;
 	c->now = end;
-	return open_path(c, find_path(c, context), start);
+	if (c->n_open > 0 && c->shown[context] == c->running)
+		return 0;
+	c->running = c->shown[context];
+	return open_path(c, find_path(c, c->running), start);
 }
 
 /* ---- calls ---- */
@@ -290,6 +294,16 @@ static void find_depths(struct collecting *c)
 	}
 }
 
+/* What runs below the levels that are kept runs in the frame above them. */
+static void cut_to_depth(struct collecting *c)
+{
+	for (uint32_t i = 0; i < c->tree->n_contexts; i++) {
+		uint32_t frame = c->shown[i];
+		if (c->depth[frame] >= c->slices->max_depth)
+			c->shown[i] = c->shown[frame == i ? c->tree->parent[i] : frame];
+	}
+}
+
 static int allocate(struct collecting *c)
 {
 	size_t n = (size_t)c->tree->n_contexts + 1, levels = (size_t)c->height + 1;
@@ -314,6 +328,8 @@ static int collect(struct collecting *c, uint32_t thread, struct pm_error *err)
 		return r;
 	c->counting = false;
 	c->slices->max_depth = choose_depth(c);
+	if (!c->profile->traces_are_calls)
+		cut_to_depth(c);
 	return read_threads(c, thread, err);
 }
 
