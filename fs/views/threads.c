@@ -16,6 +16,9 @@
 /* ---- totals ---- */
 
 struct totals_part {
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	uint8_t *roles;       /* by context: which costs of it count, bits 1 << enum pm_role */
 	pthread_mutex_t lock; /* of what follows */
 	bool *known;          /* by thread */
 	double *cells;        /* columns->n a thread */
@@ -25,17 +28,33 @@ static void totals_free(void *p)
 {
 	struct totals_part *part = p;
 	pthread_mutex_destroy(&part->lock);
+	free(part->roles);
 	free(part->known);
 	free(part->cells);
 	free(part);
+}
+
+/* Of which role do costs of this context count for a thread? Every cost once. */
+static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
+{
+	bool top = tree->depth[context] == 0;
+	bool part = pmfs_is_part(tree, context) && !top;
+	uint8_t roles = 1 << PM_ROLE_COUNT | 1 << PM_ROLE_OTHER;
+	if (top)
+		roles |= 1 << PM_ROLE_INCLUSIVE;
+	if (!part)
+		roles |= 1 << PM_ROLE_EXCLUSIVE;
+	return roles;
 }
 
 static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	const struct pm_threads *threads;
 	const struct pmfs_columns *columns;
+	const struct pm_tree *tree;
 	int r = pmfs_model_threads(m, &threads, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
+	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
+		(r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
 	struct totals_part *part = calloc(1, sizeof(*part));
 	if (!part)
@@ -43,10 +62,15 @@ static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	pthread_mutex_init(&part->lock, NULL);
 	part->known = calloc((size_t)threads->n + 1, sizeof(*part->known));
 	part->cells = calloc((size_t)threads->n * columns->n + 1, sizeof(*part->cells));
-	if (!part->known || !part->cells) {
+	part->roles = malloc((size_t)tree->n_contexts + 1);
+	if (!part->known || !part->cells || !part->roles) {
 		totals_free(part);
 		return pmfs_no_memory(err);
 	}
+	part->tree = tree;
+	part->columns = columns;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		part->roles[i] = roles_of(tree, i);
 	*ret = part;
 	return 0;
 }
@@ -56,28 +80,18 @@ static void add(double *cell, double value)
 	*cell = isnan(*cell) ? value : *cell + value;
 }
 
-/* Does this context's cost count for the thread? Every cost once. */
-static bool counts(const struct pm_tree *tree, uint32_t context, enum pm_role role)
-{
-	if (context == PM_NONE)
-		return false;
-	if (role == PM_ROLE_INCLUSIVE)
-		return tree->depth[context] == 0;
-	bool part = pmfs_is_part(tree, context) && tree->depth[context] > 0;
-	return role != PM_ROLE_EXCLUSIVE || !part;
-}
-
 /*
  * Inclusive costs and counts of context 0 are the thread's as stored: they replace what the
  * contexts add up to.
  */
-static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tree *tree,
-	const struct pmfs_columns *columns, double *cells, struct pm_error *err)
+static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals_part *part,
+	double *cells, struct pm_error *err)
 {
+	const struct pmfs_columns *columns = part->columns;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	uint64_t number = 0;
-	uint32_t context = PM_NONE;
+	uint8_t counted = 0; /* roles of that context */
 	double *stored = malloc((columns->n + 1) * sizeof(*stored));
 	int r;
 	if (!stored)
@@ -91,12 +105,13 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tre
 			continue;
 		if (v->context != number) {
 			number = v->context;
-			context = pm_tree_find(tree, number);
+			uint32_t context = pm_tree_find(part->tree, number);
+			counted = context == PM_NONE ? 0 : part->roles[context];
 		}
 		enum pm_role role = columns->columns[column].role;
 		if (number == 0 && (role == PM_ROLE_INCLUSIVE || role == PM_ROLE_COUNT))
 			stored[column] = pmfs_value_number(v);
-		else if (counts(tree, context, role))
+		else if (counted & 1 << role)
 			add(&cells[column], pmfs_value_number(v));
 	}
 	for (uint32_t i = 0; i < columns->n; i++)
@@ -109,22 +124,20 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct pm_tre
 int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {totals_build, totals_free};
-	const struct pmfs_columns *columns;
-	const struct pm_tree *tree;
 	void *p;
 	int r = pmfs_model_part(m, PMFS_PART_TOTALS, &type, &p, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
-		(r = pmfs_model_tree(m, &tree, err)) < 0)
+	if (r < 0)
 		return r;
 	struct totals_part *part = p;
-	double *kept = part->cells + (size_t)thread * columns->n;
-	size_t size = columns->n * sizeof(*cells);
+	uint32_t n = part->columns->n;
+	double *kept = part->cells + (size_t)thread * n;
+	size_t size = n * sizeof(*cells);
 	pthread_mutex_lock(&part->lock);
 	bool known = part->known[thread];
 	if (known)
 		memcpy(cells, kept, size);
 	pthread_mutex_unlock(&part->lock);
-	if (known || (r = sum_thread(m, thread, tree, columns, cells, err)) < 0)
+	if (known || (r = sum_thread(m, thread, part, cells, err)) < 0)
 		return r;
 	pthread_mutex_lock(&part->lock);
 	memcpy(kept, cells, size);
