@@ -23,25 +23,12 @@ struct pm_map_slot {
 	bool taken;
 };
 
-uint64_t pm_hash_u64(uint64_t u)
-{
-	u ^= u >> 33;
-	u *= 0xff51afd7ed558ccdu;
-	u ^= u >> 33;
-	u *= 0xc4ceb9fe1a85ec53u;
-	return u ^ u >> 33;
-}
-
-static uint64_t hash_from(uint64_t basis, struct pm_bytes b)
-{
-	for (size_t i = 0; i < b.len; i++)
-		basis = (basis ^ b.p[i]) * FNV_PRIME;
-	return pm_hash_u64(basis);
-}
-
 uint64_t pm_hash_bytes(struct pm_bytes b)
 {
-	return hash_from(FNV_BASIS, b);
+	uint64_t hash = FNV_BASIS;
+	for (size_t i = 0; i < b.len; i++)
+		hash = (hash ^ b.p[i]) * FNV_PRIME;
+	return pm_hash_u64(hash);
 }
 
 static bool is_full(size_t n, size_t room)
@@ -104,9 +91,25 @@ void pm_map_done(struct pm_map *m)
 
 /* ---- interned strings: a slot holds index + 1, 0 is free ---- */
 
+/* Eight bytes at a time, the last eight perhaps over some of those before. */
+static uint64_t hash_words(uint64_t hash, struct pm_bytes b)
+{
+	uint64_t word = 0;
+	hash ^= b.len;
+	for (size_t i = 0; i + sizeof(word) < b.len; i += sizeof(word)) {
+		memcpy(&word, b.p + i, sizeof(word));
+		hash = pm_hash_u64(hash ^ word);
+	}
+	if (b.len >= sizeof(word))
+		memcpy(&word, b.p + b.len - sizeof(word), sizeof(word));
+	else if (b.len)
+		memcpy(&word, b.p, b.len);
+	return pm_hash_u64(hash ^ word);
+}
+
 static uint32_t *strtab_slot(const struct pm_strtab *t, struct pm_bytes b)
 {
-	uint64_t at = hash_from(FNV_BASIS ^ (uintptr_t)t->slots, b);
+	uint64_t at = hash_words((uintptr_t)t->slots, b);
 	uint32_t *slot = &t->slots[at & (t->n_slots - 1)];
 	while (*slot && !pm_bytes_equal(t->items[*slot - 1], b))
 		slot = &t->slots[++at & (t->n_slots - 1)];

@@ -42,6 +42,14 @@ void pm_strtab_done(struct pm_strtab *t);
 
 /* A hash that is the same on every machine and mount: FNV-1a, 64 bits, finalised. */
 uint64_t pm_hash_bytes(struct pm_bytes b);
-uint64_t pm_hash_u64(uint64_t u);
+
+static inline uint64_t pm_hash_u64(uint64_t u)
+{
+	u ^= u >> 33;
+	u *= 0xff51afd7ed558ccdu;
+	u ^= u >> 33;
+	u *= 0xc4ceb9fe1a85ec53u;
+	return u ^ u >> 33;
+}
 
 #endif
