@@ -142,24 +142,30 @@ int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line)
 
 /* ---- statements ---- */
 
-/* The row of a line, from the table where it did not run lately. */
+/* Where a place stands among the recent ones: neighbouring lines are spread over all of them. */
+static uint32_t recent_of(uint32_t fid, uint32_t line)
+{
+	return (fid * 0x85ebca6bu + line) * 0x9e3779b1u >> (32 - NYTP_RECENT_BITS);
+}
+
+/* The row of a line, through the hash table where it did not run lately. */
 static struct nytp_line *line_of(
 	struct nytp_adding *a, enum nytp_level_kind level, uint32_t fid, uint32_t line)
 {
 	bool fresh;
 	struct nytp_lines *lines = &a->f->levels[level];
-	uint64_t key = pair(fid, line);
-	struct nytp_recent *recent = &a->recent[level][(fid * 31 + line) % NYTP_RECENT];
-	if (recent->row && recent->key == key)
-		return &lines->items[recent->row - 1];
+	uint32_t *recent = &a->recent[level][recent_of(fid, line)];
+	struct nytp_line *row = &lines->items[*recent];
+	if (lines->n && row->fid == fid && row->line == line)
+		return row;
 	struct rows rows = {&lines->by_place, &lines->items, &lines->n, &lines->room,
 		sizeof(*lines->items), &a->n->rows};
-	struct nytp_line *row = row_of(rows, key, &fresh);
+	row = row_of(rows, pair(fid, line), &fresh);
 	if (!row)
 		return NULL;
 	row->fid = fid;
 	row->line = line;
-	*recent = (struct nytp_recent){key, (uint32_t)(row - lines->items) + 1};
+	*recent = (uint32_t)(row - lines->items);
 	return row;
 }
 

@@ -22,10 +22,6 @@ struct decoder {
 static const uint8_t *varint_long(const uint8_t *p, uint32_t *ret)
 {
 	uint32_t first = p[0];
-	if (first < 0xc0) {
-		*ret = (first & 0x3f) << 8 | p[1];
-		return p + 2;
-	}
 	if (first < 0xe0) {
 		*ret = (first & 0x1f) << 16 | pm_be16(p + 1);
 		return p + 3;
@@ -40,10 +36,15 @@ static const uint8_t *varint_long(const uint8_t *p, uint32_t *ret)
 
 static inline const uint8_t *varint(const uint8_t *p, uint32_t *ret)
 {
-	if (*p >= 0x80)
-		return varint_long(p, ret);
-	*ret = *p;
-	return p + 1;
+	if (*p < 0x80) {
+		*ret = *p;
+		return p + 1;
+	}
+	if (*p < 0xc0) {
+		*ret = (*p & 0x3fu) << 8 | p[1];
+		return p + 2;
+	}
+	return varint_long(p, ret);
 }
 
 const uint8_t *nytp_varint_decode(const uint8_t *p, uint32_t *ret)
@@ -51,10 +52,16 @@ const uint8_t *nytp_varint_decode(const uint8_t *p, uint32_t *ret)
 	return varint(p, ret);
 }
 
-static inline void take_varints(struct decoder *d, uint32_t *ret, size_t n)
+static inline const uint8_t *varints(const uint8_t *p, uint32_t *ret, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		d->p = varint(d->p, &ret[i]);
+		p = varint(p, &ret[i]);
+	return p;
+}
+
+static inline void take_varints(struct decoder *d, uint32_t *ret, size_t n)
+{
+	d->p = varints(d->p, ret, n);
 }
 
 static inline void take_doubles(struct decoder *d, bool swap, double *ret, size_t n)
@@ -117,7 +124,6 @@ static void take_sub_callers(struct decoder *d, bool swap, struct nytp_record *r
 static void take_fields(struct decoder *d, bool swap, struct nytp_record *r)
 {
 	switch (r->tag) {
-	case NYTP_TIME_LINE: take_varints(d, r->u, 3); break;
 	case NYTP_TIME_BLOCK: take_varints(d, r->u, 5); break;
 	case NYTP_DISCOUNT:
 	case NYTP_DEFLATE: break;
@@ -161,8 +167,10 @@ static void take_fields(struct decoder *d, bool swap, struct nytp_record *r)
 
 int64_t nytp_record_decode(struct pm_bytes w, bool swap, struct nytp_record *ret, size_t *ret_need)
 {
-	struct decoder d = {.p = w.p + 1, .begin = w.p, .end = w.p + w.len};
 	ret->tag = w.p[0];
+	if (ret->tag == NYTP_TIME_LINE) /* most are: done before anything else is looked at */
+		return varints(w.p + 1, ret->u, 3) - w.p;
+	struct decoder d = {.p = w.p + 1, .begin = w.p, .end = w.p + w.len};
 	take_fields(&d, swap, ret);
 	*ret_need = d.bad ? (size_t)(d.p - d.begin) : d.need;
 	if (d.bad)

@@ -131,7 +131,9 @@ static int unknown(struct nytp_stream *s, uint8_t tag, struct nytp_break *ret_br
 	return broken(s, what, ret_break);
 }
 
-int nytp_stream_next(struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break)
+/* The next record where more must be read first, or where it is none. */
+static int next_carefully(
+	struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break)
 {
 	size_t need = NYTP_HEAD;
 	int r = 0;
@@ -159,4 +161,17 @@ int nytp_stream_next(struct nytp_stream *s, struct nytp_record *ret, struct nytp
 			return r;
 		s->deflated = true;
 	}
+}
+
+int nytp_stream_next(struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break)
+{
+	size_t need, left = s->limit - s->at;
+	if (left < NYTP_HEAD)
+		return next_carefully(s, ret, ret_break);
+	struct pm_bytes w = {s->w.p + s->at, left};
+	int64_t used = nytp_record_decode(w, s->swap, ret, &need);
+	if (used <= 0 || ret->tag == NYTP_DEFLATE)
+		return next_carefully(s, ret, ret_break);
+	s->at += (size_t)used;
+	return 1;
 }
