@@ -45,11 +45,12 @@ def programs(folder):
     with open(test, "w") as f:
         f.write('use Test::More tests => 2; ok(1); is("a", "a");\n')
     yield "script", None, [script]
-    found = [(name, shutil.which(name)) for name in ("prove", "json_pp", "pod2text", "corelist")]
-    arguments = {"prove": ["-q", test], "json_pp": [], "pod2text": [shutil.which("prove") or ""], "corelist": ["strict"]}
-    for name, path in found:
+    arguments = {"prove": ["-q", test], "json_pp": [], "pod2text": [shutil.which("prove") or ""], "corelist": ["strict"],
+                 "perldoc": ["-T", "-f", "open"], "ack": ["--noenv", "sub", folder]}
+    for name, more in arguments.items():
+        path = shutil.which(name)
         if path:
-            yield name, JSON if name == "json_pp" else None, [path, *arguments[name]]
+            yield name, JSON if name == "json_pp" else None, [path, *more]
 
 
 def profile(folder, name, options, stdin, command):
