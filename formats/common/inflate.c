@@ -9,6 +9,8 @@
  *
  * When it is too short for a peek, the window moves to the front; when it fills the whole buffer,
  * the buffer doubles. So it grows only as far as the stream really delivers.
+ *
+ * From the second megabyte on, a thread inflates ahead: shorter streams are done before that pays.
  */
 #include "formats/common/inflate.h"
 
@@ -18,19 +20,26 @@
 #define ZLIB_CONST /* next_in is const */
 #include <zlib.h>
 
+#include "formats/common/ahead.h"
 #include "profmount/limits.h"
 
-enum { WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
+enum { AHEAD_FROM = 1024 * 1024, WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
 
 /* windowBits of inflateInit2: the size of the history, and which wrapper is expected. */
 enum { BITS_RAW = -15, BITS_ZLIB = 15, BITS_GZIP = 15 + 16 };
 
-struct pm_inflate {
+/* What is inflated; the thread's, while there is one. */
+struct source {
 	z_stream z;
 	struct pm_bytes in;
 	enum pm_inflate_kind kind;
-	enum pm_inflate_state state;
-	const char *why;
+};
+
+struct pm_inflate {
+	struct source source;
+	struct pm_ahead *ahead; /* NULL: no thread */
+	bool alone;             /* there will be none */
+	struct pm_step last;    /* its `n` is in the window already */
 	uint8_t *buffer; /* NULL for a stored stream: there `from` and `to` are places in `in` */
 	size_t from, to, room;
 	uint64_t out;
@@ -59,17 +68,17 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 	struct pm_inflate *s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->kind = kind;
-	s->in = in.p ? in : (struct pm_bytes){nothing, 0};
+	s->source.kind = kind;
+	s->source.in = in.p ? in : (struct pm_bytes){nothing, 0};
 	if (kind == PM_INFLATE_STORED) {
 		s->to = in.len;
-		s->state = PM_INFLATE_ENDED;
+		s->last.state = PM_INFLATE_ENDED;
 		return s;
 	}
 	s->room = WINDOW_FIRST;
 	s->buffer = malloc(s->room);
-	s->z.next_in = s->in.p;
-	if (!s->buffer || inflateInit2(&s->z, bits_of(kind)) != Z_OK) {
+	s->source.z.next_in = s->source.in.p;
+	if (!s->buffer || inflateInit2(&s->source.z, bits_of(kind)) != Z_OK) {
 		free(s->buffer);
 		free(s);
 		return NULL;
@@ -79,19 +88,53 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 
 struct pm_inflate *pm_inflate_free(struct pm_inflate *s)
 {
-	if (s && s->buffer)
-		inflateEnd(&s->z);
-	if (s)
+	if (s && s->buffer) {
+		pm_ahead_free(s->ahead);
+		inflateEnd(&s->source.z);
 		free(s->buffer);
+	}
 	free(s);
 	return NULL;
 }
 
-static void broke(struct pm_inflate *s, const char *why)
+/* ---- inflating: on the thread, where there is one ---- */
+
+/* One member of a gzip stream ended; another may follow. */
+static bool next_member(struct source *s)
 {
-	s->state = PM_INFLATE_BROKEN;
-	s->why = why;
+	size_t at = input_used(&s->z, s->in);
+	if (s->kind != PM_INFLATE_GZIP || s->in.len - at < 2)
+		return false;
+	return s->in.p[at] == 0x1f && s->in.p[at + 1] == 0x8b && inflateReset(&s->z) == Z_OK;
 }
+
+static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
+{
+	struct source *s = self;
+	const char *why = NULL;
+	uInt room = n < UINT_MAX ? (uInt)n : UINT_MAX;
+	give_input(&s->z, s->in);
+	s->z.next_out = out;
+	s->z.avail_out = room;
+	int r = inflate(&s->z, Z_NO_FLUSH);
+	struct pm_step step = {.n = room - s->z.avail_out, .in = input_used(&s->z, s->in)};
+	if (r == Z_STREAM_END && !next_member(s))
+		step.state = PM_INFLATE_ENDED;
+	else if (r == Z_DATA_ERROR)
+		why = s->z.msg ? s->z.msg : "the compressed stream is damaged";
+	else if (r == Z_NEED_DICT)
+		why = "the compressed stream needs a preset dictionary";
+	else if (r == Z_MEM_ERROR)
+		why = "no memory to inflate it";
+	else if (r == Z_BUF_ERROR || (s->z.avail_out > 0 && step.in == s->in.len))
+		why = "the compressed stream is cut";
+	if (why)
+		step.state = PM_INFLATE_BROKEN;
+	step.why = why;
+	return step;
+}
+
+/* ---- the window ---- */
 
 /* True with room behind the window, false at the limit or without memory. */
 static bool make_room(struct pm_inflate *s)
@@ -107,7 +150,8 @@ static bool make_room(struct pm_inflate *s)
 		return false;
 	uint8_t *grown = realloc(s->buffer, s->room * 2);
 	if (!grown) {
-		broke(s, "no memory to inflate it");
+		s->last.state = PM_INFLATE_BROKEN;
+		s->last.why = "no memory to inflate it";
 		return false;
 	}
 	s->buffer = grown;
@@ -115,41 +159,24 @@ static bool make_room(struct pm_inflate *s)
 	return true;
 }
 
-/* One member of a gzip stream ended; another may follow. */
-static bool next_member(struct pm_inflate *s)
+/* Fills the room behind the window. */
+static void fill(struct pm_inflate *s)
 {
-	size_t at = input_used(&s->z, s->in);
-	if (s->kind != PM_INFLATE_GZIP || s->in.len - at < 2)
-		return false;
-	return s->in.p[at] == 0x1f && s->in.p[at + 1] == 0x8b && inflateReset(&s->z) == Z_OK;
-}
-
-/* Inflates once into the room behind the window. */
-static void step(struct pm_inflate *s)
-{
-	uInt room = (uInt)(s->room - s->to);
-	give_input(&s->z, s->in);
-	s->z.next_out = s->buffer + s->to;
-	s->z.avail_out = room;
-	int r = inflate(&s->z, Z_NO_FLUSH);
-	s->to += room - s->z.avail_out;
-	if (r == Z_STREAM_END && !next_member(s))
-		s->state = PM_INFLATE_ENDED;
-	else if (r == Z_DATA_ERROR)
-		broke(s, s->z.msg ? s->z.msg : "the compressed stream is damaged");
-	else if (r == Z_NEED_DICT)
-		broke(s, "the compressed stream needs a preset dictionary");
-	else if (r == Z_MEM_ERROR)
-		broke(s, "no memory to inflate it");
-	else if (r == Z_BUF_ERROR || (s->z.avail_out > 0 && input_used(&s->z, s->in) == s->in.len))
-		broke(s, "the compressed stream is cut");
+	uint8_t *room = s->buffer + s->to;
+	size_t n = s->room - s->to;
+	if (!s->alone && !s->ahead && s->out >= AHEAD_FROM) {
+		s->ahead = pm_ahead_new(inflate_once, &s->source);
+		s->alone = !s->ahead;
+	}
+	s->last = s->ahead ? pm_ahead_take(s->ahead, room, n) : inflate_once(&s->source, room, n);
+	s->to += s->last.n;
 }
 
 struct pm_bytes pm_inflate_peek(struct pm_inflate *s, size_t min)
 {
-	while (s->to - s->from < min && s->state == PM_INFLATE_MORE && make_room(s))
-		step(s);
-	const uint8_t *base = s->buffer ? s->buffer : s->in.p;
+	while (s->to - s->from < min && s->last.state == PM_INFLATE_MORE && make_room(s))
+		fill(s);
+	const uint8_t *base = s->buffer ? s->buffer : s->source.in.p;
 	return (struct pm_bytes){base + s->from, s->to - s->from};
 }
 
@@ -161,10 +188,10 @@ void pm_inflate_consume(struct pm_inflate *s, size_t n)
 
 struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s)
 {
-	return (struct pm_inflate_status){.state = s->state,
-		.in = s->buffer ? input_used(&s->z, s->in) : s->from,
+	return (struct pm_inflate_status){.state = s->last.state,
+		.in = s->buffer ? s->last.in : s->from,
 		.out = s->out,
-		.why = s->why};
+		.why = s->last.why};
 }
 
 int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)

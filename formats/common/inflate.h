@@ -10,7 +10,8 @@
  *	pm_inflate_consume(s, HEADER_SIZE);
  *
  * Memory is bounded by the largest `min` asked for, never by what the input claims. What was
- * inflated before a stream broke stays readable.
+ * inflated before a stream broke stays readable. A long stream is inflated ahead, on a thread of
+ * its own that ends with it; what is read does not depend on that.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_INFLATE_H
 #define PROFMOUNT_FORMATS_COMMON_INFLATE_H

@@ -9,7 +9,8 @@
 
 #include "profmount/limits.h"
 
-enum { PLAIN_LEN = 1 << 20 };
+/* Long enough that a thread inflates the later part of what is consumed bit by bit. */
+enum { PLAIN_LEN = 3 << 19 };
 
 /* Text that deflates to about a third; the same on every run. */
 static struct pm_bytes plain_new(void)
@@ -172,6 +173,21 @@ static void test_damaged_stream_says_why_and_keeps_what_precedes(void **state)
 	drop(plain);
 }
 
+static void test_stream_can_be_left_before_its_end(void **state)
+{
+	struct pm_bytes plain = plain_new(), raw = raw_new(plain);
+	(void)state;
+	for (size_t left = 0; left < PLAIN_LEN; left += PLAIN_LEN / 8) {
+		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_RAW, raw);
+		for (size_t at = 0; at < left; at += 4096)
+			pm_inflate_consume(s, pm_inflate_peek(s, 4096).len ? 4096 : 0);
+		assert_int_equal(pm_inflate_peek(s, 1).p[0], plain.p[left]);
+		pm_inflate_free(s);
+	}
+	drop(raw);
+	drop(plain);
+}
+
 static void test_window_is_bounded(void **state)
 {
 	uint8_t *zeros = calloc(1, PM_LIMIT_WINDOW + 1000);
@@ -201,7 +217,7 @@ static void test_block_wants_exactly_n_bytes(void **state)
 	assert_int_equal(pm_inflate_block(cut, out, PLAIN_LEN / 3, NULL), 0);
 	assert_int_equal(pm_inflate_block(raw, out, PLAIN_LEN + 1, &err), -EINVAL);
 	assert_string_equal(
-		err.text, "the compressed data ends too early: 1048576 of 1048577 bytes");
+		err.text, "the compressed data ends too early: 1572864 of 1572865 bytes");
 	err = (struct pm_error){0};
 	assert_int_equal(pm_inflate_block(cut, out, PLAIN_LEN, &err), -EINVAL);
 	assert_int_equal(err.offset, cut.len);
@@ -266,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_gzip_members_are_one_stream),
 		cmocka_unit_test(test_cut_stream_gives_what_precedes_the_cut),
 		cmocka_unit_test(test_damaged_stream_says_why_and_keeps_what_precedes),
+		cmocka_unit_test(test_stream_can_be_left_before_its_end),
 		cmocka_unit_test(test_window_is_bounded),
 		cmocka_unit_test(test_block_wants_exactly_n_bytes),
 		cmocka_unit_test(test_block_refuses_damage),
