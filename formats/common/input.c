@@ -24,6 +24,7 @@
 
 #define N_RANGES     16384
 #define LARGEST_READ ((size_t)64 << 20)
+#define PASSED_STEP  ((size_t)16 << 20)
 
 struct range {
 	uintptr_t start;
@@ -203,6 +204,16 @@ bool pm_input_changed(struct pm_input *in)
 		return false;
 	__atomic_store_n(&in->changed, true, __ATOMIC_RELEASE);
 	return true;
+}
+
+void pm_input_passed(struct pm_input *in, uint64_t upto)
+{
+	size_t end = upto / PASSED_STEP * PASSED_STEP;
+	if (in->slot < 0 || upto > in->bytes.len || end <= in->passed)
+		return;
+	void *p = (void *)(uintptr_t)(in->bytes.p + in->passed);
+	madvise(p, end - in->passed, MADV_DONTNEED);
+	in->passed = end;
 }
 
 void pm_input_close(struct pm_input *in)

@@ -15,9 +15,10 @@ struct pm_input {
 	struct pm_bytes bytes; /* the whole file as it was when opened; empty for an empty file */
 	char *name;            /* relative to the source, for messages; owned */
 	uint64_t mtime_ns;
-	int fd;       /* owned; -1 when closed */
-	int slot;     /* of the SIGBUS guard; -1 for an empty file or one read into memory */
-	bool changed; /* atomic; see pm_input_changed */
+	int fd;        /* owned; -1 when closed */
+	int slot;      /* of the SIGBUS guard; -1 for an empty file or one read into memory */
+	bool changed;  /* atomic; see pm_input_changed */
+	size_t passed; /* see pm_input_passed */
 };
 
 /*
@@ -31,6 +32,12 @@ int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error
 
 /* True once size or modification time differ from those at opening, or a page was lost. ~200 ns. */
 bool pm_input_changed(struct pm_input *in);
+
+/*
+ * For whoever scans a file: what lies before `upto` leaves the process's memory, in large steps,
+ * and comes back when it is read again. Not for use by several threads at once.
+ */
+void pm_input_passed(struct pm_input *in, uint64_t upto);
 
 /* Accepts a zeroed or failed one. */
 void pm_input_close(struct pm_input *in);

@@ -19,7 +19,9 @@ static int read_file(struct nytp_opened *o, struct pm_input *in, struct pm_error
 	struct nytp *n = &o->native;
 	struct nytp_file *f = &n->files[n->n_files];
 	*f = (struct nytp_file){.name = pm_arena_printf(&n->arena, "%s", in->name)};
+	n->input = in;
 	int r = f->name ? nytp_file_read(n, f, in->bytes, err) : -ENOMEM;
+	n->input = NULL;
 	n->bytes_done += in->bytes.len;
 	nytp_progress(n, 0);
 	if (r < 0)

@@ -73,6 +73,8 @@ void nytp_progress(const struct nytp *n, uint64_t done)
 	const struct pm_open_options *o = n->options;
 	if (o && o->progress)
 		o->progress(o->context, n->bytes_done + done, n->bytes_all);
+	if (n->input)
+		pm_input_passed(n->input, done);
 }
 
 void nytp_init(struct nytp *n, const struct pm_open_options *options)

@@ -6,6 +6,7 @@
 #define PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
 
 #include "formats/common/damage.h"
+#include "formats/common/input.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "formats/nytprof/calls.h"
@@ -161,6 +162,7 @@ struct nytp {
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;
 	const struct pm_open_options *options; /* while opening */
+	struct pm_input *input;                /* while it is read */
 	uint64_t bytes_done, bytes_all;        /* for its progress */
 };
 
@@ -187,7 +189,7 @@ struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, 
 /* A number written in text, or NaN. */
 double nytp_number(struct pm_bytes text);
 
-/* Reports progress: `done` bytes of the file that is being read. */
+/* `done` bytes of the file that is being read are done with: reports progress, frees memory. */
 void nytp_progress(const struct nytp *n, uint64_t done);
 
 /* An empty source. */

@@ -44,6 +44,12 @@ bool pm_input_changed(struct pm_input *in)
 	return false;
 }
 
+void pm_input_passed(struct pm_input *in, uint64_t upto)
+{
+	(void)in;
+	(void)upto;
+}
+
 void pm_input_close(struct pm_input *in)
 {
 	free((void *)(uintptr_t)in->bytes.p);

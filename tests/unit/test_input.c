@@ -261,6 +261,36 @@ static void test_bus_error_elsewhere_kills_as_ever(void **state)
 	pm_input_close(&other);
 }
 
+/* Pages of files and of shared memory that are mapped in. */
+static size_t shared_pages(void)
+{
+	size_t all, resident, shared;
+	FILE *f = fopen("/proc/self/statm", "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%zu %zu %zu", &all, &resident, &shared), 3);
+	fclose(f);
+	return shared;
+}
+
+static void test_what_was_passed_leaves_memory_and_comes_back(void **state)
+{
+	(void)state;
+	size_t len = (size_t)40 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+	write_file("file", 'a', len);
+	struct pm_input in = open_input("file");
+	for (size_t i = 0; i < len; i += page)
+		assert_int_equal(in.bytes.p[i], 'a');
+	size_t before = shared_pages();
+	pm_input_passed(&in, len + 1); /* no such place */
+	pm_input_passed(&in, 1000);    /* too little */
+	assert_int_equal(in.passed, 0);
+	pm_input_passed(&in, len);
+	assert_true(shared_pages() + ((size_t)30 << 20) / page < before);
+	for (size_t i = 0; i < len; i += page)
+		assert_int_equal(in.bytes.p[i], 'a');
+	pm_input_close(&in);
+}
+
 static void test_files_beyond_the_table_are_read_up_to_a_size(void **state)
 {
 	(void)state;
@@ -303,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_file_written_in_place_is_changed),
 		cmocka_unit_test(test_replaced_file_keeps_its_old_bytes),
 		cmocka_unit_test(test_bus_error_elsewhere_kills_as_ever),
+		cmocka_unit_test(test_what_was_passed_leaves_memory_and_comes_back),
 		cmocka_unit_test(test_files_beyond_the_table_are_read_up_to_a_size),
 	};
 	if (!make_folder() || !install_guard())
