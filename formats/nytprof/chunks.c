@@ -1,7 +1,8 @@
 /*
  * Chunks → tables. A chunk is a tag, a length of 4 bytes and records of fixed size or with a text
  * that ends in NUL. Over its few weeks of life the writer put different things under the letters D
- * and F, so their payload is read in every known way, and the first that uses it up exactly counts.
+ * and F, and in its last days packed numbers as NYTProf's records do. So a payload is read in every
+ * known way, and the first that uses it up exactly counts.
  */
 #include "formats/nytprof/chunks.h"
 
@@ -12,7 +13,7 @@
 #include "formats/common/list.h"
 #include "formats/nytprof/dialect.h"
 
-enum { CHUNK_HEAD = 5, SAMPLE_SIZE = 28, EDGE_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8 };
+enum { CHUNK_HEAD = 5, COUNTS_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8, NUMBER_MOST = 5 };
 
 #define OK       "ok"
 #define LEFTOVER "its length is no multiple of a record's"
@@ -23,18 +24,59 @@ enum { CHUNK_HEAD = 5, SAMPLE_SIZE = 28, EDGE_SIZE = 28, EVENT_SIZE = 17, FILE_I
 #define ROOM(py, list)                                                                             \
 	pm_list_room(&(py)->list, (py)->n_##list, &(py)->list##_room, sizeof(*(py)->list))
 
+/* ---- S and C: three numbers and two times a record ---- */
+
+struct counts {
+	uint32_t u[3];
+	uint64_t ticks[2];
+};
+
+static uint32_t take_packed(struct pm_cur *c)
+{
+	uint8_t padded[NUMBER_MOST] = {0};
+	uint32_t number;
+	struct pm_cur ahead = *c;
+	size_t left = pm_cur_left(c);
+	struct pm_bytes bytes = pm_cur_bytes(&ahead, left < NUMBER_MOST ? left : NUMBER_MOST);
+	if (bytes.len)
+		memcpy(padded, bytes.p, bytes.len);
+	pm_cur_take(c, (size_t)(nytp_varint_decode(padded, &number) - padded));
+	return c->bad ? 0 : number;
+}
+
+static struct counts take_counts(struct pm_cur *c, bool packed)
+{
+	struct counts r;
+	for (size_t i = 0; i < 3; i++)
+		r.u[i] = packed ? take_packed(c) : pm_cur_u32(c);
+	r.ticks[0] = pm_cur_u64(c);
+	r.ticks[1] = pm_cur_u64(c);
+	return r;
+}
+
+static bool are_packed_counts(struct pm_bytes payload)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	if (payload.len % COUNTS_SIZE == 0)
+		return false;
+	while (pm_cur_left(&c))
+		take_counts(&c, true);
+	return !c.bad;
+}
+
 static int read_samples(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	while (pm_cur_left(&c) >= SAMPLE_SIZE) {
+	bool packed = are_packed_counts(payload);
+	while (pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
 		if (ROOM(py, samples) < 0)
 			return -ENOMEM;
-		struct nytp_py_sample *s = &py->samples[py->n_samples++];
-		s->fid = pm_cur_u32(&c);
-		s->line = pm_cur_u32(&c);
-		s->calls = pm_cur_u32(&c);
-		s->incl = pm_cur_u64(&c);
-		s->excl = pm_cur_u64(&c);
+		struct counts r = take_counts(&c, packed);
+		py->samples[py->n_samples++] = (struct nytp_py_sample){.fid = r.u[0],
+			.line = r.u[1],
+			.calls = r.u[2],
+			.incl = r.ticks[0],
+			.excl = r.ticks[1]};
 	}
 	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
 	return 0;
@@ -43,15 +85,16 @@ static int read_samples(struct nytp_py *py, struct pm_bytes payload, const char 
 static int read_edges(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	while (pm_cur_left(&c) >= EDGE_SIZE) {
+	bool packed = are_packed_counts(payload);
+	while (pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
 		if (ROOM(py, edges) < 0)
 			return -ENOMEM;
-		struct nytp_py_edge *e = &py->edges[py->n_edges++];
-		e->caller = pm_cur_u32(&c);
-		e->callee = pm_cur_u32(&c);
-		e->calls = pm_cur_u32(&c);
-		e->ticks = pm_cur_u64(&c);
-		e->sub_ticks = pm_cur_u64(&c);
+		struct counts r = take_counts(&c, packed);
+		py->edges[py->n_edges++] = (struct nytp_py_edge){.caller = r.u[0],
+			.callee = r.u[1],
+			.calls = r.u[2],
+			.ticks = r.ticks[0],
+			.sub_ticks = r.ticks[1]};
 	}
 	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
 	return 0;
@@ -70,17 +113,34 @@ static bool are_events(struct pm_bytes payload)
 	return true;
 }
 
-static int read_events(struct nytp_py *py, struct pm_bytes payload)
+static struct nytp_py_event take_event(struct pm_cur *c, bool packed)
+{
+	struct nytp_py_event e;
+	pm_cur_take(c, 1);
+	e.fid = packed ? take_packed(c) : pm_cur_u32(c);
+	e.line = packed ? take_packed(c) : pm_cur_u32(c);
+	e.ticks = pm_cur_u64(c);
+	return e;
+}
+
+static bool are_packed_events(struct pm_bytes payload)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	while (pm_cur_left(&c) >= EVENT_SIZE) {
+	while (pm_cur_left(&c) > 1) {
+		if (payload.p[c.at] != 1)
+			return false;
+		take_event(&c, true);
+	}
+	return pm_cur_left(&c) == 1 && pm_cur_u8(&c) == 0;
+}
+
+static int read_events(struct nytp_py *py, struct pm_bytes payload, bool packed)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) > 1) {
 		if (ROOM(py, events) < 0)
 			return -ENOMEM;
-		struct nytp_py_event *e = &py->events[py->n_events++];
-		pm_cur_take(&c, 1);
-		e->fid = pm_cur_u32(&c);
-		e->line = pm_cur_u32(&c);
-		e->ticks = pm_cur_u64(&c);
+		py->events[py->n_events++] = take_event(&c, packed);
 	}
 	return 0;
 }
@@ -134,9 +194,11 @@ static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **r
 	if (payload.len == 0)
 		return 0;
 	if (are_events(payload))
-		return read_events(&a->f->py, payload);
+		return read_events(&a->f->py, payload, false);
 	enum names plain = are_names(payload, 8);
 	enum names placed = are_names(payload, 16);
+	if (plain != NAMES_GOOD && placed != NAMES_GOOD && are_packed_events(payload))
+		return read_events(&a->f->py, payload, true);
 	if (placed != NAMES_NOT && plain != NAMES_GOOD) {
 		a->f->py.placed = true;
 		return read_names(a, payload, 16);
@@ -149,12 +211,25 @@ static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **r
 
 /* ---- F: file names, or ids alone ---- */
 
+/* Two numbers each, of fixed size or packed: there is nothing in them to present. */
+static bool are_ids(struct pm_bytes payload)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	if (payload.len % FILE_ID_SIZE == 0)
+		return true;
+	while (pm_cur_left(&c)) {
+		take_packed(&c);
+		take_packed(&c);
+	}
+	return !c.bad;
+}
+
 static int read_files(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
 	*ret_status = OK;
 	if (are_names(payload, 16) == NAMES_NOT) {
-		if (payload.len % FILE_ID_SIZE)
+		if (!are_ids(payload))
 			*ret_status = UNKNOWN;
 		return 0;
 	}

@@ -46,6 +46,39 @@ static void test_chunks_of_the_c_extension_have_places_and_no_callers(void **sta
 	pm_profile_close(p);
 }
 
+static void test_chunks_of_packed_numbers_are_read(void **state)
+{
+	struct nytpw w = {.big = false};
+	(void)state;
+	nytpw_packed_chunks(&w);
+	struct pm_profile *p = nytpx_open_written(&w);
+	nytpx_expect_table(p, "raw/samples.csv",
+		"1|100|70000|1000|100\n2|200|140000|2000|200\n3|300|210000|3000|300\n");
+	nytpx_expect_table(p, "raw/events.csv", "0|1|658188\n1|101|658189\n2|201|658190\n");
+	nytpx_expect_table(
+		p, "raw/edges.csv", "1|100|7|1000|100\n2|200|14|2000|200\n3|300|21|3000|300\n");
+	assert_int_equal(nytpx_count_damage(p, ""), 0);
+	pm_profile_close(p);
+}
+
+/* As packed events this is one, with the name in its ticks. */
+static void test_a_name_that_could_be_an_event_is_a_name(void **state)
+{
+	struct nytpw w = {.big = false};
+	(void)state;
+	nytpw_header(&w, 5);
+	nytpw_raw_p(&w, 4242, 4241, 1752048000.25);
+	size_t chunk = nytpw_chunk_begin(&w, 'D');
+	nytpw_u32(&w, 1);
+	nytpw_u32(&w, 0);
+	pm_text_add(&w.out, "abc", 4);
+	nytpw_chunk_end(&w, chunk);
+	nytpw_chunk_end(&w, nytpw_chunk_begin(&w, 'E'));
+	struct pm_profile *p = nytpx_open_written(&w);
+	nytpx_expect_table(p, "raw/subs.csv", "1|0|abc\n");
+	pm_profile_close(p);
+}
+
 /* Both numbers of four bytes and a raw P: the same 16 bytes; what follows decides. */
 static void test_ambiguous_process_record_is_decided_by_what_follows(void **state)
 {
@@ -192,6 +225,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chunks_are_told_from_records),
 		cmocka_unit_test(test_chunks_of_the_c_extension_have_places_and_no_callers),
+		cmocka_unit_test(test_chunks_of_packed_numbers_are_read),
+		cmocka_unit_test(test_a_name_that_could_be_an_event_is_a_name),
 		cmocka_unit_test(test_ambiguous_process_record_is_decided_by_what_follows),
 		cmocka_unit_test(test_records_after_a_raw_process_record_are_read),
 		cmocka_unit_test(test_cut_chunk_is_read_as_far_as_it_goes),

@@ -14,15 +14,17 @@
 #include "tests/nytprof/exercise.h"
 #include "tests/nytprof/writer.h"
 
-enum { N_FIXTURES = 6 };
+enum { N_FIXTURES = 7 };
 
 static struct pm_bytes fixture_new(size_t i)
 {
 	struct nytpw w = {.big = i == 3};
 	if (i < 4)
 		nytpw_rich(&w, i == 2 ? 4 : 5, i == 1);
-	else
+	else if (i < 6)
 		nytpw_chunks(&w, i == 5);
+	else
+		nytpw_packed_chunks(&w);
 	return nytpw_take(&w);
 }
 

@@ -341,3 +341,43 @@ void nytpw_chunks(struct nytpw *w, bool placed)
 	edges_chunk(w);
 	nytpw_chunk_end(w, nytpw_chunk_begin(w, 'E'));
 }
+
+static void packed_counts_chunk(struct nytpw *w, char tag, uint32_t last)
+{
+	size_t chunk = nytpw_chunk_begin(w, tag);
+	for (uint32_t i = 1; i < 4; i++) {
+		nytpw_varint(w, i);
+		nytpw_varint(w, 100 * i);
+		nytpw_varint(w, last * i);
+		nytpw_u64(w, 1000 * i);
+		nytpw_u64(w, 100 * i);
+	}
+	nytpw_chunk_end(w, chunk);
+}
+
+static void packed_events_chunk(struct nytpw *w)
+{
+	size_t chunk = nytpw_chunk_begin(w, 'D');
+	for (uint32_t i = 0; i < 3; i++) {
+		pm_text_char(&w->out, 1);
+		nytpw_varint(w, i);
+		nytpw_varint(w, 1 + 100 * i);
+		nytpw_u64(w, 0x0a0b0c + i);
+	}
+	pm_text_char(&w->out, 0);
+	nytpw_chunk_end(w, chunk);
+}
+
+void nytpw_packed_chunks(struct nytpw *w)
+{
+	nytpw_header(w, 5);
+	nytpw_raw_p(w, 4242, 4241, 1752048000.25);
+	packed_counts_chunk(w, 'S', 70000);
+	size_t chunk = nytpw_chunk_begin(w, 'F');
+	nytpw_varint(w, 1);
+	nytpw_varint(w, 0);
+	nytpw_chunk_end(w, chunk);
+	packed_events_chunk(w);
+	packed_counts_chunk(w, 'C', 7);
+	nytpw_chunk_end(w, nytpw_chunk_begin(w, 'E'));
+}

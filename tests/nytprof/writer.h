@@ -68,4 +68,7 @@ void nytpw_rich(struct nytpw *w, unsigned major, bool deflated);
 /* The seed's layout: samples, names, edges, end. `placed`: as the C extension wrote it. */
 void nytpw_chunks(struct nytpw *w, bool placed);
 
+/* The writer's last days: numbers as in records, statement events, no names. */
+void nytpw_packed_chunks(struct nytpw *w);
+
 #endif
