@@ -27,47 +27,6 @@ bool pm_bytes_cstr(struct pm_bytes b, uint64_t off, struct pm_bytes *ret)
 	return true;
 }
 
-const uint8_t *pm_cur_take(struct pm_cur *c, size_t n)
-{
-	if (c->bad || n > c->b.len - c->at) {
-		c->bad = true;
-		return NULL;
-	}
-	const uint8_t *p = c->b.p + c->at;
-	c->at += n;
-	return p;
-}
-
-uint8_t pm_cur_u8(struct pm_cur *c)
-{
-	const uint8_t *p = pm_cur_take(c, 1);
-	return p ? *p : 0;
-}
-
-uint16_t pm_cur_u16(struct pm_cur *c)
-{
-	const uint8_t *p = pm_cur_take(c, 2);
-	if (!p)
-		return 0;
-	return c->big ? pm_be16(p) : pm_le16(p);
-}
-
-uint32_t pm_cur_u32(struct pm_cur *c)
-{
-	const uint8_t *p = pm_cur_take(c, 4);
-	if (!p)
-		return 0;
-	return c->big ? pm_be32(p) : pm_le32(p);
-}
-
-uint64_t pm_cur_u64(struct pm_cur *c)
-{
-	const uint8_t *p = pm_cur_take(c, 8);
-	if (!p)
-		return 0;
-	return c->big ? pm_be64(p) : pm_le64(p);
-}
-
 double pm_cur_f64(struct pm_cur *c)
 {
 	return pm_f64_of_bits(pm_cur_u64(c));

@@ -110,12 +110,53 @@ static inline size_t pm_cur_left(const struct pm_cur *c)
 }
 
 /* The next n bytes, or NULL (and bad). */
-const uint8_t *pm_cur_take(struct pm_cur *c, size_t n);
+static inline const uint8_t *pm_cur_take(struct pm_cur *c, size_t n)
+{
+	if (c->bad || n > c->b.len - c->at) {
+		c->bad = true;
+		return NULL;
+	}
+	const uint8_t *p = c->b.p + c->at;
+	c->at += n;
+	return p;
+}
 
-uint8_t pm_cur_u8(struct pm_cur *c);
-uint16_t pm_cur_u16(struct pm_cur *c);
-uint32_t pm_cur_u32(struct pm_cur *c);
-uint64_t pm_cur_u64(struct pm_cur *c);
+/* The next n bytes without moving behind them, or NULL. */
+static inline const uint8_t *pm_cur_peek(const struct pm_cur *c, size_t n)
+{
+	return n > pm_cur_left(c) ? NULL : c->b.p + c->at;
+}
+
+static inline uint8_t pm_cur_u8(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 1);
+	return p ? *p : 0;
+}
+
+static inline uint16_t pm_cur_u16(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 2);
+	if (!p)
+		return 0;
+	return c->big ? pm_be16(p) : pm_le16(p);
+}
+
+static inline uint32_t pm_cur_u32(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 4);
+	if (!p)
+		return 0;
+	return c->big ? pm_be32(p) : pm_le32(p);
+}
+
+static inline uint64_t pm_cur_u64(struct pm_cur *c)
+{
+	const uint8_t *p = pm_cur_take(c, 8);
+	if (!p)
+		return 0;
+	return c->big ? pm_be64(p) : pm_le64(p);
+}
+
 double pm_cur_f64(struct pm_cur *c);
 
 /* The next n bytes as a slice. */
