@@ -23,6 +23,7 @@ LIBRARIES = {
     "fuse_lowlevel.h": ("fs/mount_ops.h",),
     "zlib.h": ("formats/common/inflate.c",),
     "seccomp.h": ("fs/confine.c",),
+    "libdeflate.h": ("formats/common/inflate_block.c",),
     "lz4.h": ("formats/common/unlz4.c",),
 }
 

@@ -194,7 +194,7 @@ struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s)
 		.why = s->last.why};
 }
 
-int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
+int pm_inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err)
 {
 	z_stream z = {.next_in = in.p};
 	size_t done = 0, before;
@@ -219,11 +219,6 @@ int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error
 		return 0;
 	return pm_error_set(err, r == Z_MEM_ERROR ? -ENOMEM : -EINVAL, NULL, used,
 		"%s: %zu of %zu bytes", why, done, n);
-}
-
-uint32_t pm_crc32(uint32_t crc, struct pm_bytes b)
-{
-	return b.len ? (uint32_t)crc32_z(crc, b.p, b.len) : crc;
 }
 
 void pm_gzip(struct pm_text *out, struct pm_bytes in)

@@ -1,6 +1,7 @@
 /*
- * Everything that zlib does for us: a pull stream over deflated bytes, inflating a block of known
- * size, checksums, and gzip for exports. The only file that knows zlib is inflate.c.
+ * Everything that zlib and libdeflate do for us: a pull stream over deflated bytes, inflating a
+ * block of known size, checksums, and gzip for exports. The only files that know them are inflate.c
+ * and inflate_block.c.
  *
  * The stream: ask for a window of at least so many bytes, use some of them, say how many.
  *
@@ -65,6 +66,9 @@ struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s);
  * is damaged before that; the offset in `err` is the place in `in`.
  */
 int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
+
+/* The same with zlib alone: slower, but no slower where the stream gives more, or is damaged. */
+int pm_inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
 
 /* CRC-32 (of gzip, PNG …) of what `crc` covers and b after it; begin with 0. */
 uint32_t pm_crc32(uint32_t crc, struct pm_bytes b);

@@ -228,6 +228,24 @@ static void test_block_wants_exactly_n_bytes(void **state)
 	drop(plain);
 }
 
+static void test_block_need_not_be_finished(void **state)
+{
+	static const uint8_t flushed[] = {0, 3, 0, 0xfc, 0xff, 'a', 'b', 'c', 0, 0, 0, 0xff, 0xff};
+	struct pm_bytes in = exact((struct pm_bytes){flushed, sizeof(flushed)}, 0, sizeof(flushed));
+	uint8_t out[4];
+	struct pm_error err = {0};
+	(void)state;
+	for (size_t n = 0; n <= 3; n++) {
+		memset(out, 0, sizeof(out));
+		assert_int_equal(pm_inflate_block(in, out, n, NULL), 0);
+		assert_memory_equal(out, "abc", n);
+		assert_int_equal(out[n], 0);
+	}
+	assert_int_equal(pm_inflate_block(in, out, 4, &err), -EINVAL);
+	assert_string_equal(err.text, "the compressed data is cut: 3 of 4 bytes");
+	drop(in);
+}
+
 static void test_block_refuses_damage(void **state)
 {
 	static const uint8_t bad[] = {0x07, 0x00}; /* block type 3 does not exist */
@@ -285,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_stream_can_be_left_before_its_end),
 		cmocka_unit_test(test_window_is_bounded),
 		cmocka_unit_test(test_block_wants_exactly_n_bytes),
+		cmocka_unit_test(test_block_need_not_be_finished),
 		cmocka_unit_test(test_block_refuses_damage),
 		cmocka_unit_test(test_crc32_adds_up_over_pieces),
 		cmocka_unit_test(test_gzip_is_the_same_every_time),
