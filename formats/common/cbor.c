@@ -34,21 +34,12 @@ void pm_cbor_done(struct pm_cbor *c)
 	c->levels = NULL;
 }
 
-bool pm_cbor_read_head(struct pm_cur *in, struct pm_cbor_head *ret)
+uint64_t pm_cbor_read_last(struct pm_cur *in, size_t n)
 {
-	uint8_t first = pm_cur_u8(in);
-	*ret = (struct pm_cbor_head){.major = first >> 5, .low = first & 31, .value = first & 31};
-	switch (ret->low) {
-	case 24: ret->value = pm_cur_u8(in); break;
-	case 25: ret->value = pm_cur_u16(in); break;
-	case 26: ret->value = pm_cur_u32(in); break;
-	case 27: ret->value = pm_cur_u64(in); break;
-	case 28:
-	case 29:
-	case 30: return false;
-	default: break;
-	}
-	return !in->bad;
+	uint64_t value = 0;
+	while (n-- > 0)
+		value = value << 8 | pm_cur_u8(in);
+	return value;
 }
 
 static double half_value(uint64_t bits)
@@ -90,18 +81,25 @@ int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const
 		err, -EINVAL, NULL, e->at, "%s at byte %zu of the payload", what, e->at);
 }
 
+static bool grow(struct pm_cbor *c)
+{
+	size_t room = c->room;
+	bool grown = pm_list_room(&c->levels, c->depth, &room, sizeof(*c->levels)) == 0;
+	c->room = (uint32_t)room;
+	return grown;
+}
+
 static int push_level(
 	struct pm_cbor *c, struct pm_cbor_event *e, uint64_t left, struct pm_error *err)
 {
-	size_t room = c->room;
 	if (e->kind != PM_CBOR_INDEF && left > pm_cur_left(&c->in))
 		return pm_cbor_malformed(e, err, "CBOR with more items than bytes");
 	if (c->depth >= c->limit)
 		return pm_cbor_malformed(e, err, "CBOR nested too deeply");
-	if (pm_list_room(&c->levels, c->depth, &room, sizeof(*c->levels)) < 0)
+	if (c->depth == c->room && !grow(c))
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	c->room = (uint32_t)room;
 	c->levels[c->depth++] = (struct pm_cbor_level){left, e->kind};
+	c->deepest = c->depth > c->deepest ? c->depth : c->deepest;
 	return 1;
 }
 
@@ -129,6 +127,7 @@ static int read_simple(
 	case 27: e->f = pm_f64_of_bits(e->u); break;
 	default: return pm_cbor_malformed(e, err, "CBOR simple value without a meaning");
 	}
+	c->not_finite |= e->kind == PM_CBOR_FLOAT && !isfinite(e->f);
 	count_item(c);
 	return 1;
 }
@@ -186,6 +185,32 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 	case 6: ret->kind = PM_CBOR_TAG; return push_level(c, ret, 1, err);
 	default: ret->kind = PM_CBOR_FLOAT; return read_simple(c, head.low, ret, err);
 	}
+}
+
+bool pm_cbor_begin_tagged(struct pm_cbor *c, uint8_t tag)
+{
+	const uint8_t *heads = pm_cur_peek(&c->in, 2);
+	if (!heads || heads[0] != (0xc0 | tag) || heads[1] != 0x9f || c->depth + 2 > c->limit ||
+		c->depth + 2 > c->room || (c->depth > 0 && c->levels[c->depth - 1].left == 0))
+		return false;
+	c->in.at += 2;
+	c->levels[c->depth++] = (struct pm_cbor_level){1, PM_CBOR_TAG};
+	c->levels[c->depth++] = (struct pm_cbor_level){UNCOUNTED, PM_CBOR_INDEF};
+	c->deepest = c->depth > c->deepest ? c->depth : c->deepest;
+	return true;
+}
+
+bool pm_cbor_end_tagged(struct pm_cbor *c)
+{
+	const uint8_t *head = pm_cur_peek(&c->in, 1);
+	if (!head || head[0] != 0xff || c->depth < 2 ||
+		c->levels[c->depth - 1].kind != PM_CBOR_INDEF ||
+		c->levels[c->depth - 2].kind != PM_CBOR_TAG)
+		return false;
+	c->in.at++;
+	c->depth -= 2;
+	count_item(c);
+	return true;
 }
 
 int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err)

@@ -47,6 +47,8 @@ struct pm_cbor {
 	uint32_t depth;
 	uint32_t room;
 	uint32_t limit;
+	uint32_t deepest; /* how many levels were open at once, at most */
+	bool not_finite;  /* there was a NaN or an infinity */
 };
 
 /* `limit`: how many arrays, maps and tags may be open at once. End with pm_cbor_done. */
@@ -69,6 +71,14 @@ int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error
 
 void pm_cbor_done(struct pm_cbor *c);
 
+/*
+ * Short cuts for a tag below 24 with an array of unknown length in it: they do at once what
+ * pm_cbor_next does in two events, at the beginning and at the end. False where something else
+ * stands there, or may be wrong; then nothing has been done, and pm_cbor_next tells.
+ */
+bool pm_cbor_begin_tagged(struct pm_cbor *c, uint8_t tag);
+bool pm_cbor_end_tagged(struct pm_cbor *c);
+
 /* For consumers, where an item is not what it should be: `what at byte N of the payload`. */
 int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const char *what);
 
@@ -79,7 +89,23 @@ struct pm_cbor_head {
 	uint64_t value;
 };
 
+/* An argument of n bytes near the end of the data. */
+uint64_t pm_cbor_read_last(struct pm_cur *in, size_t n);
+
 /* For records of plain integers, read without a decoder; false at the end or a reserved byte. */
-bool pm_cbor_read_head(struct pm_cur *in, struct pm_cbor_head *ret);
+static inline bool pm_cbor_read_head(struct pm_cur *in, struct pm_cbor_head *ret)
+{
+	uint8_t first = pm_cur_u8(in), low = first & 31;
+	size_t more = low >= 24 && low <= 27 ? (size_t)1 << (low - 24) : 0;
+	const uint8_t *p = pm_cur_peek(in, 8);
+	uint64_t value = low;
+	if (more && p)
+		value = pm_be64(p) >> (64 - 8 * more);
+	else if (more)
+		value = pm_cbor_read_last(in, more);
+	in->at += p ? more : 0;
+	*ret = (struct pm_cbor_head){.major = first >> 5, .low = low, .value = value};
+	return !in->bad && (low < 28 || low == 31);
+}
 
 #endif

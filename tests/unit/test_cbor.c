@@ -44,7 +44,26 @@ static struct pm_bytes bytes_of(const char *hex)
 	return (struct pm_bytes){p, n};
 }
 
-static int events_of(const char *const *parts, size_t n_parts, uint32_t limit, struct pm_text *out)
+/* One step, where it can be with a short cut that gives the events of two. */
+static int step(struct pm_cbor *c, bool short_cuts, struct pm_text *out)
+{
+	struct pm_cbor_event e;
+	if (short_cuts && pm_cbor_begin_tagged(c, 8)) {
+		pm_text_str(out, "g8 i ");
+		return 1;
+	}
+	if (short_cuts && pm_cbor_end_tagged(c)) {
+		pm_text_str(out, ". . ");
+		return 1;
+	}
+	int n = pm_cbor_next(c, &e, NULL);
+	if (n > 0)
+		put_event(out, &e);
+	return n;
+}
+
+static int read_events(const char *const *parts, size_t n_parts, uint32_t limit, bool short_cuts,
+	struct pm_text *out)
 {
 	struct pm_cbor c;
 	struct pm_cbor_event e;
@@ -53,8 +72,9 @@ static int events_of(const char *const *parts, size_t n_parts, uint32_t limit, s
 	for (size_t i = 0; i < n_parts && n >= 0; i++) {
 		struct pm_bytes b = bytes_of(parts[i]);
 		pm_cbor_feed(&c, b);
-		while ((n = pm_cbor_next(&c, &e, NULL)) > 0)
-			put_event(out, &e);
+		do
+			n = step(&c, short_cuts, out);
+		while (n > 0);
 		free((void *)(uintptr_t)b.p);
 	}
 	while (n >= 0 && (n = pm_cbor_finish(&c, &e, NULL)) > 0)
@@ -62,6 +82,11 @@ static int events_of(const char *const *parts, size_t n_parts, uint32_t limit, s
 	pm_cbor_done(&c);
 	pm_text_char(out, '\0');
 	return n;
+}
+
+static int events_of(const char *const *parts, size_t n_parts, uint32_t limit, struct pm_text *out)
+{
+	return read_events(parts, n_parts, limit, false, out);
 }
 
 static void test_items_give_their_events(void **state)
@@ -146,12 +171,71 @@ static void test_what_is_no_cbor_is_refused(void **state)
 	}
 }
 
+static void test_short_cuts_give_the_same(void **state)
+{
+	static const char *const cases[] = {
+		"c89fff",
+		"00c89f01c89fffc89f02ffff03",
+		"82c89fff00",
+		"81c89fff",
+		"c1c89fc89fffff",
+		"c89f81c89fffff",
+		"c89f",
+		"c8",
+		"c89fc19fffff",
+		"9fffff",
+		"82c89fffff",
+		"c89fc89fc89fc89fc89fffffffffff",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_text slow = {0}, fast = {0};
+		int n = read_events(&cases[i], 1, 8, false, &slow);
+		assert_int_equal(read_events(&cases[i], 1, 8, true, &fast), n);
+		assert_string_equal(fast.p, slow.p);
+		pm_text_done(&slow);
+		pm_text_done(&fast);
+	}
+}
+
+static void test_what_json_may_refuse_is_noted(void **state)
+{
+	static const struct {
+		const char *hex;
+		uint32_t deepest;
+		bool not_finite;
+	} cases[] = {
+		{"818101", 2, false},
+		{"c89fff8101", 2, false},
+		{"f93c00", 0, false},
+		{"f97e00f93c00", 0, true},
+		{"81fa7f800000", 1, true},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_bytes b = bytes_of(cases[i].hex);
+		struct pm_text out = {0};
+		struct pm_cbor c;
+		pm_cbor_init(&c, 8);
+		pm_cbor_feed(&c, b);
+		while (step(&c, true, &out) > 0)
+			;
+		assert_int_equal(c.deepest, cases[i].deepest);
+		assert_int_equal(c.not_finite, cases[i].not_finite);
+		pm_cbor_done(&c);
+		pm_text_done(&out);
+		free((void *)(uintptr_t)b.p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_items_give_their_events),
 		cmocka_unit_test(test_a_cut_stream_is_no_error),
 		cmocka_unit_test(test_what_is_no_cbor_is_refused),
+		cmocka_unit_test(test_short_cuts_give_the_same),
+		cmocka_unit_test(test_what_json_may_refuse_is_noted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
