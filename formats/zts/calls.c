@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/zts/records.h"
+#include "formats/zts/records_next.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
@@ -166,7 +166,7 @@ static int read_part(struct reader *r, const struct zts_part *part, struct pm_er
 		    payload->bytes.len - part->start_offset, &data)) {
 		zts_records_feed(&r->records, data);
 		do {
-			n = zts_records_next(&r->records, &e, err);
+			n = zts_records_next_inline(&r->records, &e, err);
 			if (n == 0)
 				n = 2; /* the end of the part */
 			else if (n > 0)

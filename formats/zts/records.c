@@ -3,21 +3,11 @@
  * outside of all; whatever else stands there is passed over. The written description has other
  * numbers for two tags than the writer's code; both are taken.
  */
-#include "formats/zts/records.h"
+#include "formats/zts/records_next.h"
 
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "profmount/limits.h"
-
-enum tag {
-	TAG_INFO_DESCRIBED = 0x02,
-	TAG_ATTRS_DESCRIBED = 0x03,
-	TAG_RECORD = 0x08,
-	TAG_ATTRS = 0x09,
-	TAG_INFO = 0x0e,
-	TAG_EXCEPTION = 0x23,
-};
 
 /* A record is a tag and an array; what stands in it may nest a little further. */
 enum { CBOR_DEPTH = 2 * PM_LIMIT_CALL_DEPTH + 64 };
@@ -38,11 +28,6 @@ void zts_records_done(struct zts_records *r)
 	pm_cbor_done(&r->cbor);
 	free(r->levels);
 	r->levels = NULL;
-}
-
-static uint32_t inner_level(const struct zts_records *r)
-{
-	return r->n ? r->levels[r->n - 1] : 0;
 }
 
 static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
@@ -67,12 +52,12 @@ static int read_tagged(struct zts_records *r, const struct pm_cbor_event *tag,
 		return n;
 	*ret = (struct zts_record_event){.at = tag->at, .value = e.u};
 	switch (tag->u) {
-	case TAG_RECORD: return e.kind == PM_CBOR_INDEF ? begin_record(r, tag, ret, err) : 0;
-	case TAG_INFO:
-	case TAG_INFO_DESCRIBED: r->info_left = e.kind == PM_CBOR_MAP ? e.u : 0; return 0;
-	case TAG_ATTRS:
-	case TAG_ATTRS_DESCRIBED: ret->kind = ZTS_RECORD_ATTRS; return e.kind == PM_CBOR_MAP;
-	case TAG_EXCEPTION: ret->kind = ZTS_RECORD_EXCEPTION; return e.kind == PM_CBOR_UINT;
+	case ZTS_TAG_RECORD: return e.kind == PM_CBOR_INDEF ? begin_record(r, tag, ret, err) : 0;
+	case ZTS_TAG_INFO:
+	case ZTS_TAG_INFO_DESCRIBED: r->info_left = e.kind == PM_CBOR_MAP ? e.u : 0; return 0;
+	case ZTS_TAG_ATTRS:
+	case ZTS_TAG_ATTRS_DESCRIBED: ret->kind = ZTS_RECORD_ATTRS; return e.kind == PM_CBOR_MAP;
+	case ZTS_TAG_EXCEPTION: ret->kind = ZTS_RECORD_EXCEPTION; return e.kind == PM_CBOR_UINT;
 	default: return 0;
 	}
 }
@@ -87,22 +72,23 @@ static int read_info(struct zts_records *r, struct zts_record_event *ret, struct
 		return n < 0 ? n : pm_cbor_malformed(&key, err, "a number of a call is cut off");
 	if (key.kind != PM_CBOR_UINT || value.kind > PM_CBOR_NEGINT)
 		return pm_cbor_malformed(&key, err, "a number of a call is none");
-	if ((key.u == ZTS_TSTART || key.u == ZTS_TSTOP) && value.u > ZTS_MOST_TICK)
-		return pm_cbor_malformed(&key, err, "a call's time is beyond 40 bits");
-	if (key.u == ZTS_TIMESTAMP && (value.kind == PM_CBOR_NEGINT || value.u > ZTS_MOST_MS))
-		return pm_cbor_malformed(&key, err, "a time stamp is beyond what ns can hold");
+	bool negative = value.kind == PM_CBOR_NEGINT;
+	const char *wrong =
+		zts_wrong_info(key.u, negative && key.u == ZTS_TIMESTAMP ? UINT64_MAX : value.u);
+	if (wrong)
+		return pm_cbor_malformed(&key, err, wrong);
 	r->info_left--;
 	*ret = (struct zts_record_event){.kind = ZTS_RECORD_INFO,
 		.at = key.at,
 		.key = key.u,
-		.value = value.kind == PM_CBOR_NEGINT ? ~value.u : value.u};
+		.value = negative ? ~value.u : value.u};
 	return 1;
 }
 
 /* True where the end of an array is the end of the innermost record. */
 static bool ends_record(struct zts_records *r, const struct pm_cbor_event *e)
 {
-	return e->kind == PM_CBOR_END && r->n > 0 && r->cbor.depth + 1 == inner_level(r) &&
+	return e->kind == PM_CBOR_END && r->n > 0 && r->cbor.depth + 1 == zts_inner_level(r) &&
 		e->of == PM_CBOR_INDEF;
 }
 
@@ -125,7 +111,7 @@ int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct
 			return n;
 		if (ends_record(r, &e))
 			return end_record(r, &e, ret);
-		if (e.kind != PM_CBOR_TAG || r->cbor.depth - 1 != inner_level(r))
+		if (e.kind != PM_CBOR_TAG || r->cbor.depth - 1 != zts_inner_level(r))
 			continue;
 		n = read_tagged(r, &e, ret, err);
 		if (n != 0)

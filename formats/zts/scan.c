@@ -11,7 +11,7 @@
 #include "formats/zts/meta.h"
 #include "formats/zts/parallel.h"
 #include "formats/zts/payload.h"
-#include "formats/zts/records.h"
+#include "formats/zts/records_next.h"
 #include "profmount/limits.h"
 
 /* Chunks that one thread takes at a time. */
@@ -132,17 +132,18 @@ static int take_event(struct scanner *s, const struct zts_record_event *e)
 	return 0;
 }
 
-/* Finds records; what breaks the payload is found again, and told, by the check of its form. */
+/* -EINVAL where the payload breaks, or may have no form in JSON. */
 static int find_records(struct scanner *s, struct pm_bytes payload)
 {
 	struct zts_record_event e;
 	int n, r = 0;
 	zts_records_feed(&s->reader, payload);
-	while (r == 0 && (n = zts_records_next(&s->reader, &e, NULL)) != 0)
+	while (r == 0 && (n = zts_records_next_inline(&s->reader, &e, NULL)) != 0)
 		r = n < 0 ? n : take_event(s, &e);
 	while (r == 0 && (n = zts_records_finish(&s->reader, &e, NULL)) != 0)
 		r = n < 0 ? n : take_event(s, &e);
-	return r == -ENOMEM ? r : 0;
+	const struct pm_cbor *c = &s->reader.cbor;
+	return r == 0 && (c->not_finite || c->deepest > PM_LIMIT_JSON_DEPTH) ? -EINVAL : r;
 }
 
 static int scan_payload(struct piece *piece, uint32_t chunk, struct pm_bytes payload)
@@ -153,7 +154,7 @@ static int scan_payload(struct piece *piece, uint32_t chunk, struct pm_bytes pay
 	int r = find_records(&s, payload);
 	zts_records_done(&s.reader);
 	free(s.open);
-	if (r == 0)
+	if (r == -EINVAL)
 		r = zts_payload_check(payload, &err);
 	if (r == -ENOMEM || r == 0)
 		return r;
