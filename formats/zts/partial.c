@@ -16,6 +16,8 @@
 
 enum { ID_BITS = 40 };
 
+#define NO_ID UINT64_MAX
+
 void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value)
 {
 	pm_text_hex(out, key.len, 8);
@@ -51,6 +53,12 @@ static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
 	return method;
 }
 
+/* Store and method of a call in one number; NO_ID where they do not fit. */
+static uint64_t call_id(const struct zts_call *call)
+{
+	return call->method >> ID_BITS ? NO_ID : (uint64_t)call->store << ID_BITS | call->method;
+}
+
 /* The method of a call; PM_NONE without memory. */
 static uint32_t method_of(
 	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
@@ -58,9 +66,8 @@ static uint32_t method_of(
 	const struct zts_texts *texts;
 	bool is_new = true;
 	uint32_t *place = NULL;
-	if (call->method >> ID_BITS == 0) {
-		uint64_t key = (uint64_t)call->store << ID_BITS | call->method;
-		place = pm_map_put(&p->ids, key, PM_NONE, &is_new);
+	if (call_id(call) != NO_ID) {
+		place = pm_map_put(&p->ids, call_id(call), PM_NONE, &is_new);
 		if (!place)
 			return PM_NONE;
 		if (!is_new && *place != PM_NONE)
@@ -178,19 +185,53 @@ struct step {
 	uint32_t method, path;
 };
 
+/*
+ * Traces are alike: the path of a call is mostly the one that followed the path of the call before
+ * the last time, too. This is told without a look into a table.
+ */
+static bool guess_step(
+	const struct zts_partial *p, const struct zts_call *call, uint32_t parent, struct step *ret)
+{
+	uint32_t guess = p->latest < p->n_paths ? p->paths[p->latest].next : PM_NONE;
+	if (guess >= p->n_paths)
+		return false;
+	const struct zts_path *path = &p->paths[guess];
+	*ret = (struct step){path->method, guess};
+	return path->parent == parent && path->id == call_id(call) && path->id != NO_ID;
+}
+
+static int find_step(struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call,
+	uint32_t parent, struct step *ret)
+{
+	if (!guess_step(p, call, parent, ret)) {
+		uint32_t method = method_of(p, stores, call);
+		uint32_t path = method == PM_NONE ? PM_NONE : path_of(p, parent, method);
+		if (path == PM_NONE)
+			return -ENOMEM;
+		if (path != LEFT_OUT)
+			p->paths[path].id = call_id(call);
+		if (p->latest < p->n_paths)
+			p->paths[p->latest].next = path;
+		*ret = (struct step){method, path};
+	}
+	p->latest = ret->path;
+	return 0;
+}
+
 /* `way` are the steps from the root to the call before, `*depth` of them. */
-static int add_call(struct zts_partial *p, const struct zts_call *call, uint32_t method,
+static int add_call(struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call,
 	int64_t self_ns, struct step *way, uint32_t *depth)
 {
 	while (*depth > call->depth)
 		p->active[way[--*depth].method]--;
-	uint32_t path = path_of(p, *depth ? way[*depth - 1].path : PM_NONE, method);
-	if (path == PM_NONE)
+	struct step *step = &way[*depth];
+	uint32_t parent = *depth ? way[*depth - 1].path : PM_NONE;
+	if (find_step(p, stores, call, parent, step) < 0)
 		return -ENOMEM;
-	add_to_method(p, method, call, self_ns);
-	add_to_path(p, path, call, self_ns);
-	p->active[method]++;
-	way[(*depth)++] = (struct step){method, path};
+	add_to_method(p, step->method, call, self_ns);
+	add_to_path(p, step->path, call, self_ns);
+	p->active[step->method]++;
+	++*depth;
 	return 0;
 }
 
@@ -202,8 +243,7 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	int r = self && way ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < tree->n && r == 0; i++) {
 		const struct zts_call *call = &tree->calls[i];
-		uint32_t method = method_of(p, stores, call);
-		r = method == PM_NONE ? -ENOMEM : add_call(p, call, method, self[i], way, &depth);
+		r = add_call(p, stores, call, self[i], way, &depth);
 		if (r == 0 && begins_trace(call))
 			r = count_attrs(p, tree, call);
 	}

@@ -7,8 +7,10 @@
 #include "formats/zts/aggregate.h"
 
 struct zts_path {
+	uint64_t id;     /* store and method of its latest call */
 	uint32_t parent; /* a path, or PM_NONE */
 	uint32_t method;
+	uint32_t next; /* the path of the call behind its latest call */
 	struct zts_sums sums;
 };
 
@@ -22,6 +24,7 @@ struct zts_partial {
 	struct pm_map children; /* parent path and method → path */
 	struct zts_path *paths; /* in order of first sight */
 	uint32_t n_paths;
+	uint32_t latest; /* path of the call before */
 	size_t path_room;
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;
