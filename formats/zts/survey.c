@@ -3,7 +3,7 @@
  * payload that it names has its time stamp: indexes outlive the bytes that they speak of. Parts of
  * one trace are united by its ids; what a scan finds and no index names is a trace without an id.
  */
-#include "formats/zts/survey.h"
+#include "formats/zts/survey_private.h"
 
 #include <stdlib.h>
 
@@ -13,20 +13,7 @@
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
-struct survey {
-	struct zts_survey *v;
-	struct zts_stores *stores;
-	const struct zts_span **index; /* records of the index, parts of a trace together */
-	size_t n_index;
-	uint64_t effort; /* bytes of payload that chunked traces may still take to assemble */
-};
-
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int read_store(struct survey *s, uint32_t store, struct pm_error *err)
+static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *err)
 {
 	struct zts_store *st = &s->stores->items[store];
 	const struct zts_texts *texts;
@@ -42,46 +29,9 @@ static int read_store(struct survey *s, uint32_t store, struct pm_error *err)
 	return 0;
 }
 
-/* ---- traces of the index ---- */
+/* ---- what both kinds of traces need ---- */
 
-static int by_trace(const void *a, const void *b)
-{
-	const struct zts_span *x = *(const struct zts_span *const *)a;
-	const struct zts_span *y = *(const struct zts_span *const *)b;
-	return order(x->trace_id[0], y->trace_id[0])
-		?: order(x->trace_id[1], y->trace_id[1])
-		?: order(x->span_id, y->span_id)
-		?: order(x->store, y->store)
-		?: order(x->data_offset, y->data_offset)
-		?: order(x->start_offset, y->start_offset)
-		?: order(x->timestamp_ns, y->timestamp_ns);
-}
-
-static int sort_index(struct survey *s, struct pm_error *err)
-{
-	struct zts_spans *spans = &s->v->spans;
-	zts_spans_unite(spans);
-	s->index = malloc(spans->n * sizeof(struct zts_span *) + 1);
-	if (!s->index)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the index");
-	s->n_index = spans->n;
-	for (size_t i = 0; i < spans->n; i++)
-		s->index[i] = &spans->items[i];
-	if (s->n_index)
-		qsort(s->index, s->n_index, sizeof(struct zts_span *), by_trace);
-	return 0;
-}
-
-/* True where `next` goes on with the trace of the records before it, `last` being the latest. */
-static bool goes_on(const struct zts_span *last, const struct zts_span *next)
-{
-	if (last->trace_id[0] != next->trace_id[0] || last->trace_id[1] != next->trace_id[1] ||
-		last->span_id != next->span_id)
-		return false;
-	return !(last->flags & ZTS_FLAG_LAST) || !(next->flags & ZTS_FLAG_FIRST);
-}
-
-static int add_part(struct survey *s, const struct zts_span *span)
+int zts_survey_add_part(struct zts_surveyor *s, const struct zts_span *span)
 {
 	struct zts_survey *v = s->v;
 	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
@@ -93,7 +43,7 @@ static int add_part(struct survey *s, const struct zts_span *span)
 	return 0;
 }
 
-static int add_trace(struct zts_survey *v, const struct zts_trace *t)
+int zts_survey_add_trace(struct zts_survey *v, const struct zts_trace *t)
 {
 	if (v->n >= PM_LIMIT_ITEMS ||
 		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
@@ -102,27 +52,7 @@ static int add_trace(struct zts_survey *v, const struct zts_trace *t)
 	return 0;
 }
 
-static bool is_sound(const struct zts_survey *v, const struct zts_part *p)
-{
-	return p->chunk != PM_NONE && v->scans[p->store].status[p->chunk] == ZTS_OK;
-}
-
-/* What the scan found where a trace begins, if the index is right about it. */
-static struct zts_found *find_claimed(
-	struct zts_survey *v, const struct zts_span *span, const struct zts_part *part)
-{
-	struct zts_found *f = part->chunk == PM_NONE
-		? NULL
-		: zts_scan_find(&v->scans[part->store], part->chunk, part->start_offset);
-	if (!f)
-		return NULL;
-	uint64_t stamp = f->timestamp_ms * ZTS_MS_NS;
-	bool fits = span->old ||
-		(span->timestamp_ns >= stamp && span->timestamp_ns - stamp < ZTS_MS_NS);
-	return fits ? f : NULL;
-}
-
-static uint64_t found_duration(const struct zts_found *f)
+uint64_t zts_found_duration(const struct zts_found *f)
 {
 	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
 	if ((f->has & both) != both || f->tstop < f->tstart)
@@ -130,131 +60,16 @@ static uint64_t found_duration(const struct zts_found *f)
 	return (f->tstop - f->tstart) * ZTS_TICK_NS;
 }
 
-/* Payload that reading the parts takes; false where too much was read for this already. */
-static bool can_afford(struct survey *s, const struct zts_trace *t)
-{
-	uint64_t cost = 0;
-	for (uint32_t i = 0; i < t->n_parts; i++) {
-		const struct zts_part *p = &s->v->parts[t->part + i];
-		cost += s->stores->items[p->store].chunks.chunks[p->chunk].bytes;
-	}
-	if (cost > s->effort)
-		return false;
-	s->effort -= cost;
-	return true;
-}
-
-/* A trace in several parts has to be assembled to know it. */
-static int assemble(struct survey *s, struct zts_trace *t, bool old, struct pm_error *err)
-{
-	struct zts_survey *v = s->v;
-	struct zts_tree tree;
-	if (!can_afford(s, t)) {
-		t->lost = true;
-		return 0;
-	}
-	int r = zts_tree_read(s->stores, v->parts + t->part, t->n_parts, &tree, NULL);
-	if (r == -ENOMEM)
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
-	t->lost = r < 0;
-	if (r < 0)
-		return 0;
-	int64_t duration_ns;
-	bool ended = zts_call_duration(&tree.calls[0], &duration_ns);
-	if (old)
-		t->duration_ns = ended && duration_ns >= 0 ? (uint64_t)duration_ns : PM_NO_TIME;
-	for (uint32_t i = 0; i < tree.n; i++) {
-		const struct zts_call *c = &tree.calls[i];
-		t->has_exception |= (c->has & ZTS_HAS_EXCEPTION) != 0;
-		struct zts_found *f = i > 0 && (c->has & ZTS_HAS_TIMESTAMP)
-			? zts_scan_find(&v->scans[c->store], c->chunk, c->start_offset)
-			: NULL;
-		if (f)
-			f->inner = true;
-	}
-	zts_tree_done(&tree);
-	return 0;
-}
-
-/* Completes a trace of the index with what its payload says. */
-static int look_up(
-	struct survey *s, struct zts_trace *t, const struct zts_span *first, struct pm_error *err)
-{
-	struct zts_survey *v = s->v;
-	const struct zts_part *parts = &v->parts[t->part];
-	struct zts_found *f = find_claimed(v, first, &parts[0]);
-	for (uint32_t i = 0; i < t->n_parts; i++)
-		t->lost |= !is_sound(v, &parts[i]);
-	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
-	if (!f)
-		return 0;
-	f->claimed = true;
-	if (first->old) {
-		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
-		t->duration_ns = found_duration(f);
-	}
-	if (f->method)
-		t->method = f->method;
-	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
-	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
-	f->shown = !t->lost;
-	return r;
-}
-
-/* The trace whose records are index[from … to). */
-static int take_trace(struct survey *s, size_t from, size_t to, struct pm_error *err)
-{
-	struct zts_survey *v = s->v;
-	const struct zts_span *first = s->index[from], *last = s->index[to - 1];
-	struct zts_trace t = {.part = v->n_parts,
-		.store = first->store,
-		.trace_id = {first->trace_id[0], first->trace_id[1]},
-		.span_id = first->span_id,
-		.parent_id = first->parent_id,
-		.timestamp_ns = first->timestamp_ns,
-		.duration_ns = last->duration_ns,
-		.calls = last->calls,
-		.records = last->records,
-		.errors = last->errors,
-		.method = first->method,
-		.has_trace_id = true};
-	int r = 0;
-	for (size_t i = from; i < to && r == 0; i++) {
-		const struct zts_span *span = s->index[i];
-		bool again = i > from && span->store == s->index[i - 1]->store &&
-			span->data_offset == s->index[i - 1]->data_offset;
-		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
-		if (!again)
-			r = add_part(s, span);
-	}
-	t.n_parts = (uint32_t)(v->n_parts - t.part);
-	if (r == 0)
-		r = look_up(s, &t, first, err);
-	return r < 0 ? r : add_trace(v, &t);
-}
-
-static int take_index(struct survey *s, struct pm_error *err)
-{
-	int r = 0;
-	for (size_t from = 0, to; from < s->n_index && r == 0; from = to) {
-		for (to = from + 1; to < s->n_index; to++)
-			if (!goes_on(s->index[to - 1], s->index[to]))
-				break;
-		r = take_trace(s, from, to, err);
-	}
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
-}
-
 /* ---- traces that only the scan knows ---- */
 
-static int take_found(struct survey *s, uint32_t store, struct zts_found *f)
+static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *f)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
 	struct zts_span span = {.span_id = f->span_id,
 		.parent_id = f->parent_id,
 		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
-		.duration_ns = found_duration(f),
+		.duration_ns = zts_found_duration(f),
 		.data_offset = chunk->offset,
 		.start_offset = f->start_offset,
 		.calls = f->calls,
@@ -283,8 +98,8 @@ static int take_found(struct survey *s, uint32_t store, struct zts_found *f)
 	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
 		return -ENOMEM;
 	v->spans.items[v->spans.n++] = span;
-	int r = add_part(s, &span);
-	return r < 0 ? r : add_trace(v, &t);
+	int r = zts_survey_add_part(s, &span);
+	return r < 0 ? r : zts_survey_add_trace(v, &t);
 }
 
 /* First-generation stores have no traces inside of others: such records are plain calls. */
@@ -293,7 +108,7 @@ static bool is_trace(const struct zts_found *f)
 	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
 }
 
-static int take_unclaimed(struct survey *s, struct pm_error *err)
+static int take_unclaimed(struct zts_surveyor *s, struct pm_error *err)
 {
 	for (uint32_t store = 0; store < s->v->n_stores; store++) {
 		struct zts_scan *scan = &s->v->scans[store];
@@ -333,17 +148,14 @@ static void mark_inner(struct zts_survey *v)
 
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err)
 {
-	struct survey s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
+	struct zts_surveyor s = {v, stores, PM_LIMIT_PAYLOAD};
 	*v = (struct zts_survey){.n_stores = stores->n};
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
 	int r = v->scans ? 0 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	for (uint32_t i = 0; i < stores->n && r == 0; i++)
 		r = read_store(&s, i, err);
 	if (r == 0)
-		r = sort_index(&s, err);
-	if (r == 0)
-		r = take_index(&s, err);
-	free(s.index);
+		r = zts_survey_take_index(&s, err);
 	if (r == 0)
 		r = take_unclaimed(&s, err);
 	if (r == 0) {

@@ -1,0 +1,188 @@
+/*
+ * The traces of the index. A record is believed only where the payload that it names has its time
+ * stamp: indexes outlive the bytes that they speak of. Parts of one trace are united by its ids.
+ */
+#include <stdlib.h>
+
+#include "formats/zts/records.h"
+#include "formats/zts/survey_private.h"
+#include "profmount/limits.h"
+#include "profmount/profile.h"
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_trace(const void *a, const void *b)
+{
+	const struct zts_span *x = *(const struct zts_span *const *)a;
+	const struct zts_span *y = *(const struct zts_span *const *)b;
+	return order(x->trace_id[0], y->trace_id[0])
+		?: order(x->trace_id[1], y->trace_id[1])
+		?: order(x->span_id, y->span_id)
+		?: order(x->store, y->store)
+		?: order(x->data_offset, y->data_offset)
+		?: order(x->start_offset, y->start_offset)
+		?: order(x->timestamp_ns, y->timestamp_ns);
+}
+
+/* The records, parts of a trace together; NULL without memory. */
+static const struct zts_span **sort_index(const struct zts_spans *spans)
+{
+	const struct zts_span **sorted = malloc(spans->n * sizeof(struct zts_span *) + 1);
+	for (size_t i = 0; sorted && i < spans->n; i++)
+		sorted[i] = &spans->items[i];
+	if (sorted && spans->n)
+		qsort(sorted, spans->n, sizeof(struct zts_span *), by_trace);
+	return sorted;
+}
+
+/* True where `next` goes on with the trace of the records before it, `last` being the latest. */
+static bool goes_on(const struct zts_span *last, const struct zts_span *next)
+{
+	if (last->trace_id[0] != next->trace_id[0] || last->trace_id[1] != next->trace_id[1] ||
+		last->span_id != next->span_id)
+		return false;
+	return !(last->flags & ZTS_FLAG_LAST) || !(next->flags & ZTS_FLAG_FIRST);
+}
+
+static bool is_sound(const struct zts_survey *v, const struct zts_part *p)
+{
+	return p->chunk != PM_NONE && v->scans[p->store].status[p->chunk] == ZTS_OK;
+}
+
+/* What the scan found where a trace begins, if the index is right about it. */
+static struct zts_found *find_claimed(
+	struct zts_survey *v, const struct zts_span *span, const struct zts_part *part)
+{
+	struct zts_found *f = part->chunk == PM_NONE
+		? NULL
+		: zts_scan_find(&v->scans[part->store], part->chunk, part->start_offset);
+	if (!f)
+		return NULL;
+	uint64_t stamp = f->timestamp_ms * ZTS_MS_NS;
+	bool fits = span->old ||
+		(span->timestamp_ns >= stamp && span->timestamp_ns - stamp < ZTS_MS_NS);
+	return fits ? f : NULL;
+}
+
+/* Payload that reading the parts takes; false where too much was read for this already. */
+static bool can_afford(struct zts_surveyor *s, const struct zts_trace *t)
+{
+	uint64_t cost = 0;
+	for (uint32_t i = 0; i < t->n_parts; i++) {
+		const struct zts_part *p = &s->v->parts[t->part + i];
+		cost += s->stores->items[p->store].chunks.chunks[p->chunk].bytes;
+	}
+	if (cost > s->effort)
+		return false;
+	s->effort -= cost;
+	return true;
+}
+
+/* A trace in several parts has to be assembled to know it. */
+static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	struct zts_tree tree;
+	if (!can_afford(s, t)) {
+		t->lost = true;
+		return 0;
+	}
+	int r = zts_tree_read(s->stores, v->parts + t->part, t->n_parts, &tree, NULL);
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
+	t->lost = r < 0;
+	if (r < 0)
+		return 0;
+	int64_t duration_ns;
+	bool ended = zts_call_duration(&tree.calls[0], &duration_ns);
+	if (old)
+		t->duration_ns = ended && duration_ns >= 0 ? (uint64_t)duration_ns : PM_NO_TIME;
+	for (uint32_t i = 0; i < tree.n; i++) {
+		const struct zts_call *c = &tree.calls[i];
+		t->has_exception |= (c->has & ZTS_HAS_EXCEPTION) != 0;
+		struct zts_found *f = i > 0 && (c->has & ZTS_HAS_TIMESTAMP)
+			? zts_scan_find(&v->scans[c->store], c->chunk, c->start_offset)
+			: NULL;
+		if (f)
+			f->inner = true;
+	}
+	zts_tree_done(&tree);
+	return 0;
+}
+
+/* Completes a trace of the index with what its payload says. */
+static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts_span *first,
+	struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_part *parts = &v->parts[t->part];
+	struct zts_found *f = find_claimed(v, first, &parts[0]);
+	for (uint32_t i = 0; i < t->n_parts; i++)
+		t->lost |= !is_sound(v, &parts[i]);
+	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
+	if (!f)
+		return 0;
+	f->claimed = true;
+	if (first->old) {
+		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
+		t->duration_ns = zts_found_duration(f);
+	}
+	if (f->method)
+		t->method = f->method;
+	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
+	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
+	f->shown = !t->lost;
+	return r;
+}
+
+/* The trace whose records are index[0 … n). */
+static int take_trace(
+	struct zts_surveyor *s, const struct zts_span **index, size_t n, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_span *first = index[0], *last = index[n - 1];
+	struct zts_trace t = {.part = v->n_parts,
+		.store = first->store,
+		.trace_id = {first->trace_id[0], first->trace_id[1]},
+		.span_id = first->span_id,
+		.parent_id = first->parent_id,
+		.timestamp_ns = first->timestamp_ns,
+		.duration_ns = last->duration_ns,
+		.calls = last->calls,
+		.records = last->records,
+		.errors = last->errors,
+		.method = first->method,
+		.has_trace_id = true};
+	int r = 0;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const struct zts_span *span = index[i];
+		bool again = i > 0 && span->store == index[i - 1]->store &&
+			span->data_offset == index[i - 1]->data_offset;
+		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
+		if (!again)
+			r = zts_survey_add_part(s, span);
+	}
+	t.n_parts = (uint32_t)(v->n_parts - t.part);
+	if (r == 0)
+		r = look_up(s, &t, first, err);
+	return r < 0 ? r : zts_survey_add_trace(v, &t);
+}
+
+int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
+{
+	struct zts_spans *spans = &s->v->spans;
+	zts_spans_unite(spans);
+	const struct zts_span **index = sort_index(spans);
+	int r = index ? 0 : -ENOMEM;
+	for (size_t from = 0, to; from < spans->n && r == 0; from = to) {
+		for (to = from + 1; to < spans->n; to++)
+			if (!goes_on(index[to - 1], index[to]))
+				break;
+		r = take_trace(s, index + from, to - from, err);
+	}
+	free(index);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+}
