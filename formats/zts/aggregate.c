@@ -54,6 +54,7 @@ static int gather_stretch(void *context, size_t i)
 			r = tell_unreadable(g, t, &err);
 		}
 	}
+	pm_map_done(&g->partials[i].children); /* joining needs none, and memory */
 	return r;
 }
 
@@ -215,8 +216,10 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		.names = {.arena = &a->texts},
 		.attrs = {.arena = &a->texts}};
 	int r = j.builder ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < g->n_partials && r == 0; i++)
+	for (uint32_t i = 0; i < g->n_partials && r == 0; i++) {
 		r = join_partial(&j, &g->partials[i]);
+		zts_partial_done(&g->partials[i]); /* what is joined takes its place */
+	}
 	if (r == 0)
 		r = freeze(&j, err);
 	if (r == 0 && a->n_methods)

@@ -266,4 +266,5 @@ void zts_partial_done(struct zts_partial *p)
 	free(p->active);
 	free(p->paths);
 	free(p->attr_counts);
+	*p = (struct zts_partial){.n_paths = 0};
 }

@@ -260,12 +260,19 @@ int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct p
 	return 0;
 }
 
+void zts_scan_forget_found(struct zts_scan *scan)
+{
+	free(scan->found);
+	scan->found = NULL;
+	scan->n = 0;
+}
+
 void zts_scan_done(struct zts_scan *scan)
 {
 	for (size_t i = 0; i < scan->n_formless; i++)
 		free(scan->formless[i].why);
+	zts_scan_forget_found(scan);
 	free(scan->formless);
-	free(scan->found);
 	free(scan->status);
 	*scan = (struct zts_scan){.n = 0};
 }

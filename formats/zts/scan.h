@@ -44,6 +44,9 @@ struct zts_scan {
 int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct pm_error *err);
 void zts_scan_done(struct zts_scan *scan);
 
+/* Forgets the records: they are many, and of use until the survey is done. */
+void zts_scan_forget_found(struct zts_scan *scan);
+
 /* The record that begins there, or NULL. */
 struct zts_found *zts_scan_find(const struct zts_scan *scan, uint32_t chunk, uint64_t start_offset);
 

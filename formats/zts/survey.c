@@ -160,6 +160,8 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_
 		r = take_unclaimed(&s, err);
 	if (r == 0) {
 		mark_inner(v);
+		for (uint32_t i = 0; i < stores->n; i++)
+			zts_scan_forget_found(&v->scans[i]);
 		r = zts_survey_order(v, err);
 	}
 	if (r < 0)
