@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/pipeline.h"
 #include "formats/hpcrun/frames.h"
 #include "formats/hpcrun/harvest.h"
 #include "formats/hpcrun/names.h"
-#include "formats/hpcrun/pipeline.h"
 
 struct merger {
 	struct hpcrun_merged *merged;
@@ -319,7 +319,7 @@ static int merge_all(struct merger *m, struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
 	uint32_t n = m->who->threads.n;
-	struct hpcrun_pipeline pipeline = {.n = n,
+	struct pm_pipeline pipeline = {.n = n,
 		.size = sizeof(struct hpcrun_harvest),
 		.make = make_harvest,
 		.take = take_harvest,
@@ -330,7 +330,7 @@ static int merge_all(struct merger *m, struct pm_error *err)
 	merged->link_start = calloc((size_t)n + 1, sizeof(*merged->link_start));
 	if (!m->builder || !merged->value_start || !merged->link_start)
 		return -ENOMEM;
-	int r = hpcrun_pipeline_run(&pipeline);
+	int r = pm_pipeline_run(&pipeline);
 	if (r == 0)
 		r = list_metrics(m);
 	if (r == 0)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "formats/hpcrun/pipeline.h"
+#include "formats/common/pipeline.h"
 
 /* A trace alone counts in ns if its times are at least this: microseconds of the year 5138. */
 #define LEAST_NS UINT64_C(100000000000000000)
@@ -94,7 +94,7 @@ int hpcrun_times_read(
 	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who)
 {
 	struct scanning s = {.folder = folder, .who = who, .times = ret};
-	struct hpcrun_pipeline pipeline = {.n = who->threads.n,
+	struct pm_pipeline pipeline = {.n = who->threads.n,
 		.size = sizeof(struct hpcrun_time),
 		.make = make_time,
 		.take = take_time,
@@ -103,7 +103,7 @@ int hpcrun_times_read(
 		.n = who->threads.n,
 		.origin_ns = PM_NO_TIME,
 		.end_ns = PM_NO_TIME};
-	return ret->items ? hpcrun_pipeline_run(&pipeline) : -ENOMEM;
+	return ret->items ? pm_pipeline_run(&pipeline) : -ENOMEM;
 }
 
 void hpcrun_times_done(struct hpcrun_times *t)

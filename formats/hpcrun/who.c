@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
+#include "formats/common/pipeline.h"
 #include "formats/hpcrun/identity.h"
 #include "formats/hpcrun/names.h"
-#include "formats/hpcrun/pipeline.h"
 
 struct result {
 	struct hpcrun_thread thread;
@@ -150,7 +150,7 @@ static int take_result(void *context, uint32_t i, void *result)
 
 static int read_all(struct reading *reading, uint32_t n)
 {
-	struct hpcrun_pipeline pipeline = {.n = n,
+	struct pm_pipeline pipeline = {.n = n,
 		.size = sizeof(struct result),
 		.make = make_result,
 		.take = take_result,
@@ -158,7 +158,7 @@ static int read_all(struct reading *reading, uint32_t n)
 	struct hpcrun_who *who = reading->who;
 	if (!who->items || !reading->threads || !reading->claims)
 		return -ENOMEM;
-	int r = hpcrun_pipeline_run(&pipeline);
+	int r = pm_pipeline_run(&pipeline);
 	who->threads = (struct pm_threads){.n = n, .threads = reading->threads, .has_files = true};
 	if (r == 0)
 		r = hpcrun_identities_settle(

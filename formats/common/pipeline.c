@@ -2,7 +2,7 @@
  * Workers make results ahead of the caller, who takes them in order, by at most a window: a ring of
  * slots. What is taken does not depend on how many workers there are.
  */
-#include "formats/hpcrun/pipeline.h"
+#include "formats/common/pipeline.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 enum { MOST_WORKERS = 16, WINDOW = 4 * MOST_WORKERS };
 
 struct run {
-	const struct hpcrun_pipeline *pipeline;
+	const struct pm_pipeline *pipeline;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* next, taken, made or stop have changed */
 	uint32_t next, taken;
@@ -126,7 +126,7 @@ static int run_together(struct run *r, unsigned n)
 	return code;
 }
 
-int hpcrun_pipeline_run(const struct hpcrun_pipeline *p)
+int pm_pipeline_run(const struct pm_pipeline *p)
 {
 	struct run r = {.pipeline = p,
 		.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -1,11 +1,11 @@
-/* Work on many files with all cores, whose results are taken in order. */
-#ifndef PROFMOUNT_FORMATS_HPCRUN_PIPELINE_H
-#define PROFMOUNT_FORMATS_HPCRUN_PIPELINE_H
+/* Work on many things with all cores, whose results are taken in order. */
+#ifndef PROFMOUNT_PIPELINE_H
+#define PROFMOUNT_PIPELINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct hpcrun_pipeline {
+struct pm_pipeline {
 	uint32_t n;  /* items of work */
 	size_t size; /* of a result */
 	/* Makes result i, which is zeroed before. Several at once. A failure ends the run. */
@@ -18,6 +18,6 @@ struct hpcrun_pipeline {
 };
 
 /* 0 or the first failure. A few results exist at a time, however many there are in all. */
-int hpcrun_pipeline_run(const struct hpcrun_pipeline *p);
+int pm_pipeline_run(const struct pm_pipeline *p);
 
 #endif
