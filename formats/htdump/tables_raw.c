@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/cursor.h"
 #include "formats/htdump/source.h"
 #include "formats/htdump/tables.h"
 
@@ -94,12 +95,20 @@ static int events_start(struct pm_rows *rows, struct pm_error *err)
 /* \; \\ and \n, so that the pairs can be split again. */
 static void add_escaped(struct pm_text *out, struct pm_bytes text)
 {
+	struct pm_bytes plain;
+	size_t from = 0;
 	for (size_t i = 0; i < text.len; i++) {
 		char c = (char)text.p[i];
-		if (c == ';' || c == '\\' || c == '\n')
-			pm_text_char(out, '\\');
+		if (c != ';' && c != '\\' && c != '\n')
+			continue;
+		pm_bytes_sub(text, from, i - from, &plain);
+		pm_text_bytes(out, plain);
+		pm_text_char(out, '\\');
 		pm_text_char(out, c == '\n' ? 'n' : c);
+		from = i + 1;
 	}
+	pm_bytes_sub(text, from, text.len - from, &plain);
+	pm_text_bytes(out, plain);
 }
 
 static void add_pairs(struct pm_text *out, const struct htd_event *e)
@@ -175,7 +184,7 @@ static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[2] = sum_cell(l->excl);
 	cells[3] = pm_cell_u64(l->min);
 	cells[4] = pm_cell_u64(l->max);
-	cells[5] = pm_cell_text(c->labels.texts.items[label]);
+	cells[5] = pm_cell_text(htd_labels_text(&c->labels, label));
 	return 1;
 }
 
