@@ -36,6 +36,13 @@ static inline const uint8_t *pm_bytes_row(struct pm_bytes table, uint64_t i, uin
 /* The text from `off` to the next NUL (excluded), within PM_LIMIT_STRING; false without a NUL. */
 bool pm_bytes_cstr(struct pm_bytes b, uint64_t off, struct pm_bytes *ret);
 
+/* Has the processor fetch [off, off + len) for a reader to come, as far as it lies inside. */
+static inline void pm_bytes_prefetch(struct pm_bytes b, uint64_t off, uint64_t len)
+{
+	for (uint64_t at = 0; at < len && off < b.len && at < b.len - off; at += 64)
+		__builtin_prefetch(b.p + off + at);
+}
+
 /* ---- loads: unaligned, fixed byte order ---- */
 
 static inline uint16_t pm_le16(const uint8_t *p)

@@ -1,8 +1,7 @@
 /*
- * Building the call tree: each thread's calls are walked in time order with a stack of those that
- * are open; the parent of a call is the innermost one that holds it whole. Costs are summed per
- * thread and context. Before every HTD_MARKth call the open ones are noted, so that samples can be
- * made again from there (segment.c) without keeping calls.
+ * Building the call tree: lanes are walked side by side and taken in the order of their threads, so
+ * that contexts and labels come in the same order on every mount. While lanes come in, contexts
+ * are ranks; when the tree is frozen they become indexes.
  */
 #include "formats/htdump/calls.h"
 
@@ -10,274 +9,178 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/pipeline.h"
 
-struct frame {
-	uint64_t start, duration, self;
-	htd_place place;
-	uint32_t label, context; /* by rank while building */
-	uint32_t open;           /* once noted */
-};
-
-/* Costs of a context on the thread at hand. */
-struct cost {
-	htd_sum incl, excl;
-	uint64_t calls;
-};
-
-/* The same, kept for a thread. */
-struct row {
-	uint32_t lane, context;
-	double values[HTD_N_METRICS];
+/* The shortest and the longest call of a context. */
+struct extent {
+	uint64_t min, max;
 };
 
 struct builder {
 	struct htd_calls *c;
 	struct pm_tree_builder *tree;
-	struct pm_text scratch;
-	struct frame *stack;
-	size_t depth, stack_room;
-	size_t n_noted; /* frames from the bottom that are noted */
-	struct cost *costs;
-	size_t n_costs, cost_room;
-	uint32_t *touched; /* contexts with costs */
-	size_t n_touched, touched_room;
-	struct row *rows;
-	size_t n_rows, row_room;
+	struct extent *extents; /* by rank */
+	size_t n_extents, extent_room;
 };
 
-/* ---- labels and contexts ---- */
+/* ---- taking a lane ---- */
 
-static int label_frame(struct builder *b, uint32_t label)
+static int lane_make(void *context, uint32_t i, void *result)
 {
-	struct htd_label_cost *l = &b->c->by_label[label];
-	struct pm_bytes name = b->c->labels.texts.items[label];
-	if (l->frame != HTD_NONE)
-		return 0;
-	uint32_t text = pm_tree_text(b->tree, name, false);
-	if (text == PM_NONE)
-		return -ENOMEM;
-	uint32_t function =
-		pm_tree_function(b->tree, &(struct pm_function){.name = text, .id = PM_NONE});
-	if (function == PM_NONE)
-		return -ENOMEM;
-	l->frame = pm_tree_intern(b->tree,
-		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = function, .name = text});
-	return l->frame == PM_NONE ? -ENOMEM : 0;
+	const struct builder *b = context;
+	return htd_lane_walk(result, b->c->s, i, &b->c->mapped);
 }
 
-static int label_of(struct builder *b, const struct htd_event *e, uint32_t *ret)
+static void lane_drop(void *result)
+{
+	htd_lane_walk_done(result);
+}
+
+/* Gives the label of a call a frame of the tree. */
+static int label_frame(struct builder *b, uint32_t label, uint32_t *ret)
 {
 	struct htd_calls *c = b->c;
-	*ret = htd_labels_add(&c->labels, e, &b->scratch);
-	if (*ret == HTD_NONE)
-		return -ENOMEM;
-	while (c->n_labels <= *ret) {
+	while (c->n_labels <= label) {
 		if (pm_list_room(&c->by_label, c->n_labels, &c->label_room, sizeof(*c->by_label)) <
 			0)
 			return -ENOMEM;
 		c->by_label[c->n_labels++] =
 			(struct htd_label_cost){.min = UINT64_MAX, .frame = HTD_NONE};
 	}
-	return label_frame(b, *ret);
-}
-
-static int cost_of(struct builder *b, uint32_t context, struct cost **ret)
-{
-	while (b->n_costs <= context) {
-		if (pm_list_room(&b->costs, b->n_costs, &b->cost_room, sizeof(*b->costs)) < 0)
-			return -ENOMEM;
-		b->costs[b->n_costs++] = (struct cost){.calls = 0};
-	}
-	*ret = &b->costs[context];
-	if ((*ret)->calls)
+	*ret = c->by_label[label].frame;
+	if (*ret != HTD_NONE)
 		return 0;
-	if (pm_list_room(&b->touched, b->n_touched, &b->touched_room, sizeof(*b->touched)) < 0)
+	uint32_t text = pm_tree_text(b->tree, htd_labels_text(&c->labels, label), false);
+	uint32_t function =
+		pm_tree_function(b->tree, &(struct pm_function){.name = text, .id = PM_NONE});
+	*ret = c->by_label[label].frame = pm_tree_intern(b->tree,
+		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = function, .name = text});
+	return text == PM_NONE || function == PM_NONE || *ret == PM_NONE ? -ENOMEM : 0;
+}
+
+/* The labels that a walk has found, as those of all calls. */
+static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint32_t **ret)
+{
+	*ret = malloc(((size_t)from->texts.n + 1) * sizeof(**ret));
+	if (!*ret)
 		return -ENOMEM;
-	b->touched[b->n_touched++] = context;
-	return 0;
-}
-
-/* ---- the stack ---- */
-
-static void close_call(struct builder *b)
-{
-	const struct frame *f = &b->stack[--b->depth];
-	struct htd_label_cost *l = &b->c->by_label[f->label];
-	b->costs[f->context].excl += (int64_t)f->self;
-	l->excl += (int64_t)f->self;
-	l->open--;
-	if (f->open != HTD_NONE)
-		b->c->opens[f->open].self = f->self;
-	if (b->n_noted > b->depth)
-		b->n_noted = b->depth;
-}
-
-static void close_until(struct builder *b, uint64_t start, uint64_t duration)
-{
-	bool overlaps = false;
-	while (b->depth) {
-		const struct frame *f = &b->stack[b->depth - 1];
-		if (htd_call_holds(f->start, f->duration, start, duration))
-			break;
-		overlaps = overlaps || start - f->start < f->duration;
-		close_call(b);
-	}
-	b->c->overlapping += overlaps;
-}
-
-static void label_count(struct htd_label_cost *l, uint64_t duration)
-{
-	l->calls++;
-	l->min = duration < l->min ? duration : l->min;
-	l->max = duration > l->max ? duration : l->max;
-	if (l->open++ == 0)
-		l->incl += duration;
-}
-
-static int open_call(
-	struct builder *b, struct htd_lane *lane, const struct htd_event *e, htd_place place)
-{
-	struct frame f = {.start = e->header.timestamp, .place = place, .open = HTD_NONE};
-	struct cost *cost;
-	uint64_t thread, end;
-	if (!htd_event_call(e, &f.duration, &thread))
-		return -EIO;
-	f.self = f.duration;
-	if (__builtin_add_overflow(f.start, f.duration, &end))
-		end = UINT64_MAX;
-	lane->end = end > lane->end ? end : lane->end;
-	int r = label_of(b, e, &f.label);
-	if (r < 0)
-		return r;
-	close_until(b, f.start, f.duration);
-	struct htd_label_cost *label = &b->c->by_label[f.label];
-	f.context = pm_tree_child(
-		b->tree, b->depth ? b->stack[b->depth - 1].context : PM_NONE, label->frame);
-	if (f.context == PM_NONE || cost_of(b, f.context, &cost) < 0 ||
-		pm_list_room(&b->stack, b->depth, &b->stack_room, sizeof(f)) < 0)
-		return -ENOMEM;
-	if (b->depth == PM_LIMIT_DEPTH)
-		return -ENOTSUP;
-	cost->calls++;
-	cost->incl += f.duration;
-	label_count(label, f.duration);
-	if (b->depth)
-		b->stack[b->depth - 1].self -= f.duration;
-	b->stack[b->depth++] = f;
-	return 0;
-}
-
-/* Notes the open calls that no earlier mark has noted, and the innermost one for this mark. */
-static int mark(struct builder *b, struct htd_lane *lane, const struct htd_sorted *cursor)
-{
-	struct htd_calls *c = b->c;
-	for (; b->n_noted < b->depth; b->n_noted++) {
-		struct frame *f = &b->stack[b->n_noted];
-		if (c->n_opens >= PM_LIMIT_ITEMS ||
-			pm_list_room(&c->opens, c->n_opens, &c->open_room, sizeof(*c->opens)) < 0)
+	for (uint32_t i = 0; i < from->texts.n; i++) {
+		(*ret)[i] = htd_labels_take(&c->labels, from->texts.items[i], c->s->bytes);
+		if ((*ret)[i] == HTD_NONE)
 			return -ENOMEM;
-		f->open = (uint32_t)c->n_opens;
-		c->opens[c->n_opens++] = (struct htd_open){
-			.place = f->place,
-			.context = f->context,
-			.parent = b->n_noted ? b->stack[b->n_noted - 1].open : HTD_NONE,
-		};
 	}
-	size_t n = lane->order.n_marks;
-	if (pm_list_room(&lane->open, n, &lane->open_room, sizeof(*lane->open)) < 0)
-		return -ENOMEM;
-	lane->open[n] = b->depth ? b->stack[b->depth - 1].open : HTD_NONE;
-	return htd_order_mark(&lane->order, cursor);
-}
-
-/* ---- threads ---- */
-
-static int rows_take(struct builder *b, uint32_t lane)
-{
-	for (size_t i = 0; i < b->n_touched; i++) {
-		struct cost *cost = &b->costs[b->touched[i]];
-		if (pm_list_room(&b->rows, b->n_rows, &b->row_room, sizeof(*b->rows)) < 0)
-			return -ENOMEM;
-		struct row *row = &b->rows[b->n_rows++];
-		*row = (struct row){.lane = lane, .context = b->touched[i]};
-		row->values[HTD_METRIC_INCL] = (double)cost->incl;
-		row->values[HTD_METRIC_EXCL] = (double)cost->excl;
-		row->values[HTD_METRIC_CALLS] = (double)cost->calls;
-		*cost = (struct cost){.calls = 0};
-	}
-	b->c->lanes[lane].n_contexts = (uint32_t)b->n_touched;
-	b->n_touched = 0;
 	return 0;
 }
 
-static int lane_walk(struct builder *b, struct htd_lane *lane)
+/* Adds a path to the tree; its parent has a rank already. */
+static int path_take(struct builder *b, struct htd_path *path, uint32_t label, uint32_t thread,
+	const uint32_t *rank_of, uint32_t *ret_rank)
 {
-	struct htd_sorted cursor;
-	struct htd_event e;
-	htd_place place;
-	int r = htd_sorted_start(&cursor, &lane->order, NULL);
-	for (uint64_t n = 0; r >= 0; n++) {
-		if (n % HTD_MARK == 0)
-			r = mark(b, lane, &cursor);
-		if (r >= 0)
-			r = htd_sorted_next(&cursor, &e, &place);
-		if (r <= 0)
-			break;
-		r = open_call(b, lane, &e, place);
+	uint32_t frame;
+	if (label_frame(b, label, &frame) < 0)
+		return -ENOMEM;
+	*ret_rank = pm_tree_child(
+		b->tree, path->parent == PM_NONE ? PM_NONE : rank_of[path->parent], frame);
+	if (*ret_rank == PM_NONE)
+		return -ENOMEM;
+	if (*ret_rank == b->n_extents) {
+		if (pm_list_room(&b->extents, b->n_extents, &b->extent_room, sizeof(*b->extents)) <
+			0)
+			return -ENOMEM;
+		b->extents[b->n_extents++] = (struct extent){.min = UINT64_MAX};
 	}
-	htd_sorted_done(&cursor);
-	while (b->depth)
-		close_call(b);
+	struct extent *extent = &b->extents[*ret_rank];
+	extent->min = path->min < extent->min ? path->min : extent->min;
+	extent->max = path->max > extent->max ? path->max : extent->max;
+	return htd_costs_add(&b->c->costs,
+		&(struct htd_cost){thread, *ret_rank, path->calls, path->incl, path->excl});
+}
+
+static int paths_take(struct builder *b, uint32_t thread, struct htd_lane_walk *w)
+{
+	uint32_t n = w->lane.n_contexts, n_mapped = b->c->mapped.texts.n, *found = NULL;
+	uint32_t *rank_of = malloc(((size_t)n + 1) * sizeof(*rank_of));
+	int r = rank_of ? labels_take(b->c, &w->labels, &found) : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		uint32_t label = w->paths[i].label;
+		r = path_take(b, &w->paths[i], label < n_mapped ? label : found[label - n_mapped],
+			thread, rank_of, &rank_of[i]);
+	}
+	for (size_t i = 0; r == 0 && i < w->lane.n_opens; i++)
+		w->lane.opens[i].context = rank_of[w->lane.opens[i].context];
+	free(found);
+	free(rank_of);
 	return r;
 }
 
-static int lane_build(struct builder *b, uint32_t i)
+static int lane_take(void *context, uint32_t i, void *result)
 {
-	const struct htd_stream *s = b->c->s;
-	struct htd_lane *lane = &b->c->lanes[i];
-	const struct htd_thread *thread = &s->threads[i];
-	lane->order = (struct htd_order){
-		.s = s,
-		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},
-		.by_id = true,
-	};
-	int r = htd_order_build(&lane->order);
-	if (r == 0)
-		r = lane_walk(b, lane);
-	return r < 0 ? r : rows_take(b, i);
+	struct builder *b = context;
+	struct htd_lane_walk *w = result;
+	int r = paths_take(b, i, w);
+	b->c->overlapping += w->overlapping;
+	b->c->lanes[i] = w->lane;
+	w->lane = (struct htd_lane){.end = 0};
+	return r;
 }
 
 /* ---- the frozen tree ---- */
 
 static int weigh(const struct builder *b, double **ret)
 {
-	uint32_t n = pm_tree_count(b->tree);
-	*ret = calloc(n + 1, sizeof(**ret));
+	const struct htd_costs *costs = &b->c->costs;
+	*ret = calloc(b->n_extents + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->n_rows; i++)
-		(*ret)[b->rows[i].context] += b->rows[i].values[HTD_METRIC_INCL];
+	for (size_t i = 0; i < costs->n; i++)
+		(*ret)[costs->items[i].context] += (double)costs->items[i].incl;
 	return 0;
 }
 
-static int costs_take(struct builder *b, const uint32_t *index)
+static int index_take(struct builder *b, const uint32_t *index)
 {
 	struct htd_calls *c = b->c;
-	for (size_t i = 0; i < b->n_rows; i++) {
-		const struct row *row = &b->rows[i];
-		for (uint32_t m = 0; m < HTD_N_METRICS; m++)
-			if (pm_costs_add(&c->costs, row->lane, index[row->context], m,
-				    row->values[m]) < 0)
-				return -ENOMEM;
-	}
-	for (size_t i = 0; i < c->n_opens; i++)
-		c->opens[i].context = index[c->opens[i].context];
+	const struct pm_tree *tree = c->tree;
+	uint32_t n_threads = (uint32_t)c->s->n_threads;
+	for (uint32_t thread = 0; thread < n_threads; thread++)
+		for (size_t i = 0; i < c->lanes[thread].n_opens; i++)
+			c->lanes[thread].opens[i].context =
+				index[c->lanes[thread].opens[i].context];
 	bool fresh;
-	for (uint32_t i = 0; i < c->tree->n_contexts; i++)
-		if (!pm_map_put(&c->children, htd_child_key(c->tree->parent[i], c->tree->frame[i]),
-			    i, &fresh))
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		if (!pm_map_put(&c->children, htd_child_key(tree->parent[i], tree->frame[i]), i,
+			    &fresh))
 			return -ENOMEM;
-	return pm_costs_freeze(&c->costs, (uint32_t)c->s->n_threads, c->tree->n_contexts);
+	return htd_costs_freeze(&c->costs, index, n_threads, tree->n_contexts);
+}
+
+/* ---- labels ---- */
+
+/* Adds up contexts by label; inclusive time only where no caller has the same label. */
+static int labels_sum(struct builder *b)
+{
+	struct htd_calls *c = b->c;
+	const struct pm_tree *tree = c->tree;
+	uint32_t *label_of = calloc((size_t)tree->n_frames + 1, sizeof(*label_of));
+	if (!label_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n_labels; i++)
+		if (c->by_label[i].frame != HTD_NONE)
+			label_of[c->by_label[i].frame] = i;
+	for (uint32_t i = 0, open = PM_NONE; i < tree->n_contexts; open = i++) {
+		for (; open != tree->parent[i]; open = tree->parent[open])
+			c->by_label[label_of[tree->frame[open]]].open--;
+		struct htd_label_cost *l = &c->by_label[label_of[tree->frame[i]]];
+		const struct extent *extent = &b->extents[tree->rank[i]];
+		struct htd_cost sum = htd_costs_sum(&c->costs, i);
+		l->min = extent->min < l->min ? extent->min : l->min;
+		l->max = extent->max > l->max ? extent->max : l->max;
+		l->calls += sum.calls;
+		l->excl += sum.excl;
+		l->incl += l->open++ ? 0 : sum.incl;
+	}
+	free(label_of);
+	return 0;
 }
 
 static int label_order(const void *a, const void *b, void *context)
@@ -302,6 +205,8 @@ static int labels_rank(struct htd_calls *c)
 	return 0;
 }
 
+/* ---- the whole ---- */
+
 static int freeze(struct builder *b, struct pm_error *err)
 {
 	double *weight;
@@ -312,20 +217,14 @@ static int freeze(struct builder *b, struct pm_error *err)
 		b->tree = NULL;
 	}
 	if (r == 0)
-		r = costs_take(b, index);
+		r = index_take(b, index);
+	if (r == 0)
+		r = labels_sum(b);
+	if (r == 0)
+		r = labels_rank(b->c);
 	free(weight);
 	free(index);
 	return r;
-}
-
-static void builder_done(struct builder *b)
-{
-	pm_tree_builder_free(b->tree);
-	pm_text_done(&b->scratch);
-	free(b->stack);
-	free(b->costs);
-	free(b->touched);
-	free(b->rows);
 }
 
 static int failed(int r, struct pm_error *err)
@@ -341,32 +240,38 @@ static int failed(int r, struct pm_error *err)
 int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err)
 {
 	struct builder b = {.c = c, .tree = pm_tree_builder_new()};
+	const struct pm_pipeline lanes = {
+		.n = (uint32_t)s->n_threads,
+		.size = sizeof(struct htd_lane_walk),
+		.make = lane_make,
+		.take = lane_take,
+		.drop = lane_drop,
+		.context = &b,
+	};
 	c->s = s;
+	c->labels.mapped = &c->mapped;
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
-	int r = b.tree && c->lanes ? htd_labels_init(&c->labels, s) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < s->n_threads; i++)
-		r = lane_build(&b, i);
+	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
+	if (r == 0)
+		r = pm_pipeline_run(&lanes);
 	if (r == 0)
 		r = freeze(&b, err);
-	if (r == 0)
-		r = labels_rank(c);
-	builder_done(&b);
+	pm_tree_builder_free(b.tree);
+	free(b.extents);
 	return r < 0 ? failed(r, err) : 0;
 }
 
 void htd_calls_done(struct htd_calls *c)
 {
-	for (size_t i = 0; c->lanes && i < c->s->n_threads; i++) {
-		htd_order_done(&c->lanes[i].order);
-		free(c->lanes[i].open);
-	}
+	for (size_t i = 0; c->lanes && i < c->s->n_threads; i++)
+		htd_lane_done(&c->lanes[i]);
 	free(c->lanes);
-	free(c->opens);
 	free(c->by_label);
 	free(c->ranked);
 	htd_labels_done(&c->labels);
+	htd_mapped_done(&c->mapped);
 	pm_map_done(&c->children);
-	pm_costs_done(&c->costs);
+	htd_costs_done(&c->costs);
 	pm_tree_free(c->tree);
 	*c = (struct htd_calls){.s = NULL};
 }

@@ -80,32 +80,44 @@ bool htd_fields_next(struct htd_fields *w, const struct htd_flat **ret, struct p
 	return true;
 }
 
-/* Most fields with a role lie before the first string, and are found at once. */
-static struct pm_bytes field_bytes(const struct htd_event *e, uint32_t i)
+/* A field that has no fixed place: a string, or what lies behind one. */
+static struct pm_bytes field_search(const struct htd_event *e, uint32_t i)
 {
-	const struct htd_flat *f = &e->plan->fields[i];
 	struct htd_fields w = {.e = e};
+	const struct htd_flat *f;
 	struct pm_bytes b = {NULL, 0};
-	if (f->strings == 0 && f->kind != HTD_KIND_TEXT) {
-		pm_bytes_sub(e->bytes, f->at, f->size, &b);
-		return b;
-	}
 	while (w.i <= i)
 		if (!htd_fields_next(&w, &f, &b))
 			return (struct pm_bytes){NULL, 0};
 	return b;
 }
 
-static uint64_t unsigned_load(struct pm_bytes b, bool big)
+/* Most fields with a role lie before the first string, and are found at once. */
+static inline struct pm_bytes field_bytes(const struct htd_event *e, uint32_t i)
+{
+	const struct htd_flat *f = &e->plan->fields[i];
+	struct pm_bytes b;
+	if (f->strings > 0 || f->kind == HTD_KIND_TEXT)
+		return field_search(e, i);
+	pm_bytes_sub(e->bytes, f->at, f->size, &b);
+	return b;
+}
+
+static uint64_t odd_load(struct pm_bytes b, bool big)
 {
 	uint64_t u = 0;
+	for (size_t i = 0; i < b.len && i < 8; i++)
+		u = big ? u << 8 | b.p[i] : u | (uint64_t)b.p[i] << 8 * i;
+	return u;
+}
+
+static inline uint64_t unsigned_load(struct pm_bytes b, bool big)
+{
 	if (b.len == 8)
 		return big ? pm_be64(b.p) : pm_le64(b.p);
 	if (b.len == 4)
 		return big ? pm_be32(b.p) : pm_le32(b.p);
-	for (size_t i = 0; i < b.len && i < 8; i++)
-		u = big ? u << 8 | b.p[i] : u | (uint64_t)b.p[i] << 8 * i;
-	return u;
+	return odd_load(b, big);
 }
 
 static int64_t signed_load(struct pm_bytes b, bool big)
@@ -127,11 +139,16 @@ static double real_load(struct pm_bytes b, bool big)
 	return (double)f;
 }
 
-uint64_t htd_event_integer(const struct htd_event *e, uint32_t i)
+static inline uint64_t integer_load(const struct htd_event *e, uint32_t i)
 {
 	struct pm_bytes b = field_bytes(e, i);
 	return e->plan->fields[i].kind == HTD_KIND_SIGNED ? (uint64_t)signed_load(b, e->big)
 							  : unsigned_load(b, e->big);
+}
+
+uint64_t htd_event_integer(const struct htd_event *e, uint32_t i)
+{
+	return integer_load(e, i);
 }
 
 struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i)
@@ -140,9 +157,9 @@ struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i)
 							: (struct pm_bytes){NULL, 0};
 }
 
-static bool natural(const struct htd_event *e, uint32_t i, uint64_t *ret)
+static inline bool natural(const struct htd_event *e, uint32_t i, uint64_t *ret)
 {
-	*ret = htd_event_integer(e, i);
+	*ret = integer_load(e, i);
 	return e->plan->fields[i].kind == HTD_KIND_UNSIGNED || (int64_t)*ret >= 0;
 }
 

@@ -21,51 +21,71 @@ static int span_order(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-int htd_labels_init(struct htd_labels *l, const struct htd_stream *s)
+int htd_mapped_init(struct htd_mapped *m, const struct htd_stream *s)
 {
-	*l = (struct htd_labels){.n_spans = s->n_mappings};
-	if (!l->n_spans)
+	*m = (struct htd_mapped){.n_spans = s->n_mappings};
+	if (!m->n_spans)
 		return 0;
-	l->spans = calloc(l->n_spans, sizeof(*l->spans));
-	if (!l->spans)
+	m->spans = calloc(m->n_spans, sizeof(*m->spans));
+	if (!m->spans)
 		return -ENOMEM;
-	for (size_t i = 0; i < l->n_spans; i++) {
-		const struct htd_mapping *m = &s->mappings[i];
-		uint32_t label = pm_strtab_add(&l->texts, m->label);
+	for (size_t i = 0; i < m->n_spans; i++) {
+		const struct htd_mapping *mapping = &s->mappings[i];
+		uint32_t label = pm_strtab_add(&m->texts, mapping->label);
 		if (label == HTD_NONE)
 			return -ENOMEM;
-		l->spans[i] = (struct htd_label_span){m->number, m->at, label};
+		m->spans[i] = (struct htd_label_span){mapping->number, mapping->at, label};
 	}
-	qsort(l->spans, l->n_spans, sizeof(*l->spans), span_order);
+	qsort(m->spans, m->n_spans, sizeof(*m->spans), span_order);
 	bool fresh;
-	for (size_t i = 0; i < l->n_spans; i++)
-		if (!pm_map_put(&l->mapped, l->spans[i].number, (uint32_t)i, &fresh))
+	for (size_t i = 0; i < m->n_spans; i++)
+		if (!pm_map_put(&m->first, m->spans[i].number, (uint32_t)i, &fresh))
 			return -ENOMEM;
 	return 0;
 }
 
+void htd_mapped_done(struct htd_mapped *m)
+{
+	free(m->spans);
+	pm_map_done(&m->first);
+	pm_strtab_done(&m->texts);
+}
+
 void htd_labels_done(struct htd_labels *l)
 {
-	free(l->spans);
-	pm_map_done(&l->mapped);
 	pm_map_done(&l->plain);
 	pm_strtab_done(&l->texts);
 	pm_arena_done(&l->arena);
 }
 
-static uint32_t label_at(const struct htd_labels *l, size_t first, uint64_t at)
+static uint32_t label_at(const struct htd_mapped *mapped, size_t first, uint64_t at)
 {
-	uint64_t number = l->spans[first].number;
-	size_t low = first + 1, high = l->n_spans;
+	uint64_t number = mapped->spans[first].number;
+	size_t low = first + 1, high = mapped->n_spans;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct htd_label_span *m = &l->spans[middle];
+		const struct htd_label_span *m = &mapped->spans[middle];
 		if (m->number == number && m->at <= at)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return l->spans[low - 1].label;
+	return mapped->spans[low - 1].label;
+}
+
+static uint32_t text_find(const struct htd_labels *l, struct pm_bytes text)
+{
+	uint32_t label = pm_strtab_find(&l->mapped->texts, text);
+	if (label != HTD_NONE)
+		return label;
+	label = pm_strtab_find(&l->texts, text);
+	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
+}
+
+static bool is_number(const struct htd_event *call)
+{
+	uint32_t i = call->plan->label;
+	return i != HTD_NONE && call->plan->fields[i].kind == HTD_KIND_UNSIGNED;
 }
 
 /* The label where a table knows it, else its text, which may lie in `scratch`. */
@@ -74,12 +94,12 @@ static uint32_t look(const struct htd_labels *l, const struct htd_event *call,
 {
 	uint32_t i = call->plan->label;
 	*ret_text = (struct pm_bytes){NULL, 0};
-	*ret_number = UINT64_MAX;
-	if (i != HTD_NONE && call->plan->fields[i].kind == HTD_KIND_UNSIGNED) {
+	*ret_number = 0;
+	if (is_number(call)) {
 		*ret_number = htd_event_integer(call, i);
-		const uint32_t *first = pm_map_find(&l->mapped, *ret_number);
+		const uint32_t *first = pm_map_find(&l->mapped->first, *ret_number);
 		if (first)
-			return label_at(l, *first, call->at);
+			return label_at(l->mapped, *first, call->at);
 		const uint32_t *plain = pm_map_find(&l->plain, *ret_number);
 		if (plain)
 			return *plain;
@@ -91,7 +111,7 @@ static uint32_t look(const struct htd_labels *l, const struct htd_event *call,
 		htd_event_show(scratch, call, i);
 		*ret_text = pm_text_view(scratch);
 	}
-	return pm_strtab_find(&l->texts, *ret_text);
+	return text_find(l, *ret_text);
 }
 
 uint32_t htd_labels_find(
@@ -102,21 +122,31 @@ uint32_t htd_labels_find(
 	return look(l, call, scratch, &text, &number);
 }
 
+static bool lies_in(struct pm_bytes text, struct pm_bytes input)
+{
+	return text.len == 0 || (text.p >= input.p && text.p < input.p + input.len);
+}
+
+uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text, struct pm_bytes input)
+{
+	uint32_t label = text_find(l, text);
+	if (label != HTD_NONE)
+		return label;
+	l->texts.arena = lies_in(text, input) ? NULL : &l->arena;
+	label = pm_strtab_add(&l->texts, text);
+	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
+}
+
 uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch)
 {
 	struct pm_bytes text;
 	uint64_t number;
+	bool fresh;
 	uint32_t label = look(l, call, scratch, &text, &number);
 	if (label != HTD_NONE)
 		return label;
-	if (text.len && text.p == (const uint8_t *)scratch->p &&
-		!(text = pm_arena_copy(&l->arena, text)).p)
-		return HTD_NONE;
-	label = pm_strtab_add(&l->texts, text);
-	bool fresh,
-		plain = call->plan->label != HTD_NONE &&
-		call->plan->fields[call->plan->label].kind == HTD_KIND_UNSIGNED;
-	if (label != HTD_NONE && plain && !pm_map_put(&l->plain, number, label, &fresh))
+	label = htd_labels_take(l, text, call->bytes);
+	if (label != HTD_NONE && is_number(call) && !pm_map_put(&l->plain, number, label, &fresh))
 		return HTD_NONE;
 	return label;
 }

@@ -4,25 +4,44 @@
 
 #include "formats/htdump/stream.h"
 
-struct htd_labels {
-	struct pm_arena arena;
+/* The labels that mappings give to numbers: const once they are taken over. */
+struct htd_mapped {
 	struct pm_strtab texts;
 	struct htd_label_span *spans; /* by number, then place */
 	size_t n_spans;
-	struct pm_map mapped; /* number → its first span */
-	struct pm_map plain;  /* number without a mapping → label */
+	struct pm_map first; /* number → its first span */
 };
 
-/* Takes over the stream's mappings. 0 or -ENOMEM; end with htd_labels_done in both cases. */
-int htd_labels_init(struct htd_labels *l, const struct htd_stream *s);
+/* Those, and behind them the labels that calls bring along. */
+struct htd_labels {
+	const struct htd_mapped *mapped;
+	struct pm_strtab texts;
+	struct pm_map plain;   /* number without a mapping → label */
+	struct pm_arena arena; /* texts that are not in the input */
+};
+
+/* Takes over the stream's mappings. 0 or -ENOMEM; end with htd_mapped_done in both cases. */
+int htd_mapped_init(struct htd_mapped *m, const struct htd_stream *s);
+void htd_mapped_done(struct htd_mapped *m);
+
+/* `l` is zeroed but for `mapped`. */
 void htd_labels_done(struct htd_labels *l);
 
-/* The label of a call, an index into texts; added where new. HTD_NONE without memory. */
+static inline struct pm_bytes htd_labels_text(const struct htd_labels *l, uint32_t label)
+{
+	uint32_t n = l->mapped->texts.n;
+	return label < n ? l->mapped->texts.items[label] : l->texts.items[label - n];
+}
+
+/* The label of a call; added where new. HTD_NONE without memory. */
 uint32_t htd_labels_add(
 	struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
 /* The same for a call that was added before, or HTD_NONE. For several threads at once. */
 uint32_t htd_labels_find(
 	const struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
+
+/* The label of that text; added where new, as a copy unless it lies in `input`. */
+uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text, struct pm_bytes input);
 
 #endif

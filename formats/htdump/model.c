@@ -81,7 +81,7 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_source_of(p), &c, err);
-	return r < 0 ? r : pm_costs_of_run(&c->costs, context, ret, room);
+	return r < 0 ? r : htd_costs_of_run(&c->costs, context, ret, room);
 }
 
 static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -89,7 +89,7 @@ static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_source_of(p), &c, err);
-	return r < 0 ? r : pm_costs_of_thread(&c->costs, thread, first, ret, room);
+	return r < 0 ? r : htd_costs_of_thread(&c->costs, thread, first, ret, room);
 }
 
 static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
@@ -100,7 +100,7 @@ static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64
 	if (r < 0)
 		return r;
 	uint32_t context = pm_tree_find(c->tree, number);
-	return context == PM_NONE ? 0 : pm_costs_of_context(&c->costs, context, first, ret, room);
+	return context == PM_NONE ? 0 : htd_costs_of_context(&c->costs, context, first, ret, room);
 }
 
 /* ---- threads ---- */

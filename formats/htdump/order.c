@@ -12,7 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/list.h"
+
+/* Runs lie apart from each other: those to come are fetched while one is read. */
+enum { AHEAD = 2, RUN_BYTES = 1024 };
 
 struct late_list {
 	struct htd_key *keys;
@@ -29,11 +33,6 @@ static int key_compare(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static struct htd_key key_of(const struct htd_order *o, const struct htd_event *e, htd_place place)
-{
-	return (struct htd_key){e->header.timestamp, o->by_id ? e->header.id : 0, place};
-}
-
 /* Calls that call nothing are in order already. */
 static void keys_sort(struct htd_key *keys, size_t n)
 {
@@ -44,48 +43,118 @@ static void keys_sort(struct htd_key *keys, size_t n)
 		}
 }
 
-static int event_sort(struct htd_sorted *c, const struct htd_key *key, struct late_list *late)
+/* Completes what has an event. */
+static void event_key(const struct htd_order *o, struct htd_sorted_event *e, uint64_t seq)
 {
-	if (!c->before || key_compare(key, &c->newest) > 0) {
-		c->items[c->n++] = *key;
-	} else if (late) {
-		if (pm_list_room(&late->keys, late->n, &late->room, sizeof(*key)) < 0)
-			return -ENOMEM;
-		late->keys[late->n++] = *key;
+	const struct htd_header *h = &e->event.header;
+	e->seq = seq;
+	e->key.timestamp = h->timestamp;
+	e->key.id = o->by_id ? h->id : 0;
+	e->key.place = htd_place_of(e->event.at, seq);
+}
+
+static int event_at(const struct htd_order *o, htd_place place, struct htd_sorted_event *ret)
+{
+	if (!htd_stream_event(o->s, place, &ret->event))
+		return -EIO;
+	event_key(o, ret, htd_stream_seq(o->s, place));
+	return 0;
+}
+
+static int event_compare(const void *a, const void *b)
+{
+	const struct htd_sorted_event *x = a, *y = b;
+	return key_compare(&x->key, &y->key);
+}
+
+/*
+ * Links the events of a block as they follow each other when calls are written at their end: an
+ * event is followed by all that came just before it and are younger, which are its calls. These
+ * are runs in order; heads and tails are those of all runs so far, in order. O(n).
+ */
+static void block_link(struct htd_sorted *c)
+{
+	struct htd_sorted_event *items = c->items;
+	uint32_t heads[HTD_CHUNK], tails[HTD_CHUNK], n = 0;
+	for (uint32_t i = 0; i < c->n; i++, n++) {
+		uint32_t tail = n ? tails[n - 1] : i, all = n;
+		while (n && key_compare(&items[i].key, &items[heads[n - 1]].key) < 0)
+			n--;
+		items[i].next = n < all ? heads[n] : HTD_NONE;
+		heads[n] = i;
+		tails[n] = n < all ? tail : i;
+		if (n)
+			items[tails[n - 1]].next = i;
 	}
+	c->next = c->n ? heads[0] : HTD_NONE;
+}
+
+static bool block_is_linked(const struct htd_sorted *c)
+{
+	const struct htd_sorted_event *items = c->items;
+	for (uint32_t i = c->next; i != HTD_NONE && items[i].next != HTD_NONE; i = items[i].next)
+		if (key_compare(&items[i].key, &items[items[i].next].key) > 0)
+			return false;
+	return true;
+}
+
+/* What was written in another order, as where calls overlap, is sorted by comparing. */
+static void block_sort(struct htd_sorted *c)
+{
+	block_link(c);
+	if (block_is_linked(c))
+		return;
+	qsort(c->items, c->n, sizeof(*c->items), event_compare);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->items[i].next = i + 1 < c->n ? i + 1 : HTD_NONE;
+	c->next = 0;
+}
+
+static int late_add(struct late_list *late, const struct htd_key *key)
+{
+	if (pm_list_room(&late->keys, late->n, &late->room, sizeof(*key)) < 0)
+		return -ENOMEM;
+	late->keys[late->n++] = *key;
 	return 0;
 }
 
 /*
  * Reads the next block, as many runs as are at most HTD_CHUNK events: timely events into `items`,
- * sorted, late ones into `late` (may be NULL).
+ * in stream order, late ones into `late` (may be NULL).
  */
 static int block_read(struct htd_sorted *c, struct late_list *late)
 {
 	const struct htd_order *o = c->o;
 	const struct htd_runs *runs = o->filter.runs;
+	struct htd_key before = c->newest;
 	struct htd_walk w = {.s = NULL};
-	struct htd_event e;
 	c->first = c->run;
-	c->before = c->newest.place;
+	c->before = before.place;
 	c->n = c->at = 0;
 	for (uint32_t n = 0; c->run < runs->n; c->run++) {
 		uint32_t left = htd_place_count(runs->items[c->run]);
 		if ((n += left) > HTD_CHUNK)
 			break;
+		if (c->run + AHEAD < runs->n)
+			pm_bytes_prefetch(o->s->bytes,
+				htd_place_offset(runs->items[c->run + AHEAD]), RUN_BYTES);
 		htd_walk_place(&w, o->s, runs->items[c->run]);
-		while (left && htd_walk_next(&w, &e)) {
-			if (!htd_filter_match(&o->filter, &e))
+		while (left) {
+			struct htd_sorted_event *item = &c->items[c->n];
+			if (!htd_walk_next(&w, &item->event))
+				break;
+			if (!htd_filter_match(&o->filter, &item->event))
 				continue;
 			left--;
-			struct htd_key key = key_of(o, &e, htd_place_of(e.at, w.seq - 1));
-			if (event_sort(c, &key, late) < 0)
+			event_key(o, item, w.seq - 1);
+			if (!c->before || key_compare(&item->key, &before) > 0)
+				c->n++;
+			else if (late && late_add(late, &item->key) < 0)
 				return -ENOMEM;
+			if (key_compare(&item->key, &c->newest) > 0)
+				c->newest = item->key;
 		}
 	}
-	keys_sort(c->items, c->n);
-	if (c->n)
-		c->newest = c->items[c->n - 1];
 	return 0;
 }
 
@@ -105,7 +174,7 @@ static int late_take(struct htd_order *o, struct late_list *late)
 int htd_order_build(struct htd_order *o)
 {
 	struct late_list late = {.keys = NULL};
-	struct htd_sorted c = {.o = o, .items = calloc(HTD_CHUNK, sizeof(*c.items))};
+	struct htd_sorted c = {.o = o, .items = malloc(HTD_CHUNK * sizeof(*c.items))};
 	int r = c.items ? 0 : -ENOMEM;
 	while (r == 0 && c.run < o->filter.runs->n)
 		r = block_read(&c, &late);
@@ -135,64 +204,65 @@ int htd_order_mark(struct htd_order *o, const struct htd_sorted *c)
 	return 0;
 }
 
+static void block_start(struct htd_sorted *c)
+{
+	block_read(c, NULL); /* cannot fail: it lists nothing */
+	block_sort(c);
+}
+
+/* Gives out the block's next event, of which there is one. */
+static const struct htd_sorted_event *block_step(struct htd_sorted *c)
+{
+	const struct htd_sorted_event *item = &c->items[c->next];
+	c->next = item->next;
+	c->at++;
+	return item;
+}
+
 static int head_read(struct htd_sorted *c)
 {
-	struct htd_event e;
 	c->has_head = c->late < c->o->n_late;
-	if (!c->has_head)
-		return 0;
-	htd_place place = c->o->late[c->late];
-	if (!htd_stream_event(c->o->s, place, &e))
-		return -EIO;
-	c->head = key_of(c->o, &e, place);
-	return 0;
+	return c->has_head ? event_at(c->o, c->o->late[c->late], &c->head) : 0;
 }
 
 int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark)
 {
-	struct htd_event e;
-	*c = (struct htd_sorted){.o = o, .items = calloc(HTD_CHUNK, sizeof(*c->items))};
+	*c = (struct htd_sorted){
+		.o = o, .items = malloc(HTD_CHUNK * sizeof(*c->items)), .next = HTD_NONE};
 	if (!c->items)
 		return -ENOMEM;
 	if (mark && mark->newest) {
-		if (!htd_stream_event(o->s, mark->newest, &e))
+		if (event_at(o, mark->newest, &c->given) < 0)
 			return -EIO;
-		c->newest = key_of(o, &e, mark->newest);
+		c->newest = c->given.key;
 	}
 	if (mark) {
 		c->run = mark->run;
 		c->late = mark->late;
 	}
 	int r = head_read(c);
-	if (r == 0 && mark && mark->at) {
-		r = block_read(c, NULL);
-		c->at = mark->at < c->n ? mark->at : c->n;
-	}
+	if (r == 0 && mark && mark->at)
+		block_start(c);
+	while (r == 0 && mark && c->at < mark->at && c->next != HTD_NONE)
+		block_step(c);
 	return r;
 }
 
-int htd_sorted_next(struct htd_sorted *c, struct htd_event *ret, htd_place *ret_place)
+int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret)
 {
-	int r = 0;
-	while (r == 0 && c->at == c->n && c->run < c->o->filter.runs->n)
-		r = block_read(c, NULL);
-	if (r < 0)
-		return r;
-	bool timely = c->at < c->n;
+	while (c->next == HTD_NONE && c->run < c->o->filter.runs->n)
+		block_start(c);
+	bool timely = c->next != HTD_NONE;
 	if (!timely && !c->has_head)
 		return 0;
-	if (timely && c->has_head && key_compare(&c->head, &c->items[c->at]) < 0)
-		timely = false;
-	if (timely) {
-		*ret_place = c->items[c->at++].place;
-	} else {
-		*ret_place = c->head.place;
-		c->late++;
-		r = head_read(c);
+	if (timely && (!c->has_head || key_compare(&c->items[c->next].key, &c->head.key) <= 0)) {
+		*ret = block_step(c);
+		return 1;
 	}
-	if (r == 0 && !htd_stream_event(c->o->s, *ret_place, ret))
-		r = -EIO;
-	return r < 0 ? r : 1;
+	c->given = c->head;
+	c->late++;
+	*ret = &c->given;
+	return head_read(c) < 0 ? -EIO : 1;
 }
 
 void htd_sorted_done(struct htd_sorted *c)

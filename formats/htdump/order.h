@@ -38,23 +38,35 @@ struct htd_key {
 	htd_place place;
 };
 
+/* An event in time order. */
+struct htd_sorted_event {
+	struct htd_key key;
+	uint64_t seq;
+	struct htd_event event;
+	uint32_t next; /* in its block */
+};
+
 struct htd_sorted {
 	const struct htd_order *o;
-	size_t run, late;      /* the next of each */
-	struct htd_key newest; /* of the blocks so far */
-	size_t first;          /* run of the block at hand */
-	htd_place before;      /* newest before it */
-	struct htd_key *items; /* the block, sorted: HTD_CHUNK of them */
-	uint32_t n, at;
+	size_t run, late;               /* the next of each */
+	struct htd_key newest;          /* of the blocks so far */
+	size_t first;                   /* run of the block at hand */
+	htd_place before;               /* newest before it */
+	struct htd_sorted_event *items; /* the block: HTD_CHUNK of them, linked in order */
+	uint32_t n, at;                 /* events of the block, and how many were given out */
+	uint32_t next;                  /* in the block, or HTD_NONE */
 	bool has_head;
-	struct htd_key head; /* the next late one */
+	struct htd_sorted_event head, given; /* the next late one, and the last that was given */
 };
 
 /* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */
 int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark);
 
-/* The next event: 1, 0 at the end, -EIO where the file has changed. */
-int htd_sorted_next(struct htd_sorted *c, struct htd_event *ret, htd_place *ret_place);
+/*
+ * The next event, valid until the one after it is asked for: 1, 0 at the end, -EIO where the file
+ * has changed.
+ */
+int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret);
 
 void htd_sorted_done(struct htd_sorted *c);
 

@@ -16,6 +16,7 @@ struct frame {
 
 struct replay {
 	const struct htd_calls *c;
+	const struct htd_lane *lane;
 	struct htd_segment *seg;
 	struct pm_text scratch;
 	struct frame *stack;
@@ -35,8 +36,8 @@ static int restore(struct replay *p, uint32_t innermost)
 {
 	struct htd_event e;
 	uint64_t duration, thread;
-	for (uint32_t i = innermost; i != HTD_NONE; i = p->c->opens[i].parent) {
-		const struct htd_open *o = &p->c->opens[i];
+	for (uint32_t i = innermost; i != HTD_NONE; i = p->lane->opens[i].parent) {
+		const struct htd_open *o = &p->lane->opens[i];
 		if (!htd_stream_event(p->c->s, o->place, &e) ||
 			!htd_event_call(&e, &duration, &thread))
 			return -EIO;
@@ -71,8 +72,9 @@ static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret
 	return 0;
 }
 
-static int replay_call(struct replay *p, const struct htd_event *e, htd_place place)
+static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 {
+	const struct htd_event *e = &sorted->event;
 	struct frame f = {.start = e->header.timestamp, .sample = p->seg->n};
 	uint64_t thread;
 	if (!htd_event_call(e, &f.duration, &thread))
@@ -92,46 +94,47 @@ static int replay_call(struct replay *p, const struct htd_event *e, htd_place pl
 		.duration_ns = f.duration,
 		.context = pm_tree_number(p->c->tree, f.context),
 		.self_ns = f.duration,
-		.seq = htd_stream_seq(p->c->s, place),
+		.seq = sorted->seq,
 	};
 	return push(p, f);
 }
 
-static int replay_all(struct replay *p, const struct htd_lane *lane)
+static int replay_all(struct replay *p)
 {
+	const struct htd_lane *lane = p->lane;
+	const struct htd_sorted_event *e;
 	struct htd_sorted cursor;
-	struct htd_event e;
-	htd_place place;
 	size_t m = p->seg->mark;
 	int r = htd_sorted_start(&cursor, &lane->order, &lane->order.marks[m]);
 	while (r >= 0 && p->seg->n < HTD_MARK) {
-		r = htd_sorted_next(&cursor, &e, &place);
+		r = htd_sorted_next(&cursor, &e);
 		if (r <= 0)
 			break;
-		r = replay_call(p, &e, place);
+		r = replay_call(p, e);
 	}
 	htd_sorted_done(&cursor);
 	if (r < 0 || m + 1 >= lane->order.n_marks)
 		return r;
 	/* What is open now is open at the next mark, in the same order. */
-	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = p->c->opens[i].parent) {
+	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth;
+		i = p->lane->opens[i].parent) {
 		const struct frame *f = &p->stack[--p->depth];
 		if (f->sample != HTD_NONE)
-			p->seg->samples[f->sample].self_ns = p->c->opens[i].self;
+			p->seg->samples[f->sample].self_ns = p->lane->opens[i].self;
 	}
 	return 0;
 }
 
 int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err)
 {
-	struct replay p = {.c = c, .seg = ret};
 	const struct htd_lane *lane = &c->lanes[ret->lane];
+	struct replay p = {.c = c, .lane = lane, .seg = ret};
 	ret->n = 0;
 	int r = 0;
 	if (ret->mark < lane->order.n_marks) {
 		r = restore(&p, lane->open[ret->mark]);
 		if (r == 0)
-			r = replay_all(&p, lane);
+			r = replay_all(&p);
 	}
 	free(p.stack);
 	pm_text_done(&p.scratch);

@@ -202,9 +202,8 @@ static int order_build(void *context, struct pm_error *err)
 	const struct order_job *job = context;
 	const struct htd_stream *s = &job->src->stream;
 	struct htd_order *o = &job->src->sheets[job->klass].order;
+	const struct htd_sorted_event *e;
 	struct htd_sorted cursor;
-	struct htd_event e;
-	htd_place place;
 	htd_order_done(o);
 	*o = (struct htd_order){.s = s,
 		.filter = {.runs = &s->table.klasses[job->klass].events, .what = job->klass}};
@@ -217,7 +216,7 @@ static int order_build(void *context, struct pm_error *err)
 		if (n % HTD_MARK == 0)
 			r = htd_order_mark(o, &cursor);
 		if (r >= 0)
-			r = htd_sorted_next(&cursor, &e, &place);
+			r = htd_sorted_next(&cursor, &e);
 		if (r <= 0)
 			break;
 	}
@@ -237,8 +236,7 @@ static int counter_start(struct pm_rows *rows, struct pm_error *err)
 	const struct htd_source *src = rows->table->self;
 	struct htd_sheet *sheet = &src->sheets[rows->table->a];
 	struct order_job job = {src, (uint32_t)rows->table->a};
-	struct htd_event e;
-	htd_place place;
+	const struct htd_sorted_event *e;
 	int r = pm_lazy_get(&sheet->lazy, order_build, &job, err);
 	if (r < 0)
 		return r;
@@ -251,7 +249,7 @@ static int counter_start(struct pm_rows *rows, struct pm_error *err)
 		return 0;
 	r = htd_sorted_start(&c->cursor, &sheet->order, &sheet->order.marks[mark]);
 	while (r >= 0 && skip--)
-		if ((r = htd_sorted_next(&c->cursor, &e, &place)) == 0)
+		if ((r = htd_sorted_next(&c->cursor, &e)) == 0)
 			break;
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "cannot be sorted by time") : 0;
 }
@@ -272,20 +270,19 @@ static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 {
 	const struct htd_source *src = rows->table->self;
 	struct counter_rows *c = rows->own;
-	struct htd_event e;
-	htd_place place;
+	const struct htd_sorted_event *e = NULL;
 	uint32_t field = HTD_NONE;
 	if (!c->cursor.o)
 		return 0;
 	while (field == HTD_NONE) {
-		int r = htd_sorted_next(&c->cursor, &e, &place);
+		int r = htd_sorted_next(&c->cursor, &e);
 		if (r <= 0)
 			return r < 0 ? htd_source_changed(src, err) : 0;
 		rows->row = rows->at++;
-		field = field_of(c, e.plan, (uint32_t)rows->table->b);
+		field = field_of(c, e->event.plan, (uint32_t)rows->table->b);
 	}
-	cells[0] = pm_cell_u64(e.header.timestamp - src->stream.origin);
-	cells[1] = htd_event_cell(&e, field);
+	cells[0] = pm_cell_u64(e->event.header.timestamp - src->stream.origin);
+	cells[1] = htd_event_cell(&e->event, field);
 	return 1;
 }
 

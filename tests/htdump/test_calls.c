@@ -127,7 +127,27 @@ static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 	htdw_call_text(&w, 2, 1, UINT64_MAX, "x");
 	struct pm_profile p = written_open(&w);
 	assert_row(&p, "labels.csv", 0,
-		"2|3.68935e+19|-2|18446744073709551615|18446744073709551615|x");
+		"2|3.68935e+19|3.68935e+19|18446744073709551615|18446744073709551615|x");
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_sums_that_no_double_holds_are_exact(void **state)
+{
+	(void)state;
+	const uint64_t long_ns = (UINT64_C(1) << 53) + 1;
+	struct pm_value values[3];
+	struct pm_error err;
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, T, long_ns, "x");
+	htdw_call_text(&w, 2, T, long_ns, "x");
+	htdw_call_text(&w, 2, T + long_ns + 1, 3, "x");
+	struct pm_profile p = written_open(&w);
+	assert_int_equal(p.ops->run_costs(&p, 0, values, 3, &err), 3);
+	assert_true(values[0].whole && values[0].u == 2 * long_ns + 3);
+	assert_int_equal(p.ops->thread_costs(&p, 0, 1, values, 1, &err), 1);
+	assert_true(values[0].whole && values[0].u == long_ns);
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -273,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_overlapping_calls_are_shown_and_counted),
 		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
+		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
 		cmocka_unit_test(test_shuffled_calls_are_in_time_order),

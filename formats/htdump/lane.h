@@ -1,0 +1,67 @@
+/*
+ * Lanes: the calls of one thread of the measured program, which need nothing of the other threads.
+ */
+#ifndef PROFMOUNT_HTDUMP_LANE_H
+#define PROFMOUNT_HTDUMP_LANE_H
+
+#include "formats/htdump/labels.h"
+#include "formats/htdump/order.h"
+
+/* Sums of 64-bit times that cannot overflow. */
+typedef __int128 htd_sum;
+
+/* A call that is open at some mark: marks share them, each knows the one around it. */
+struct htd_open {
+	htd_place place;
+	uint64_t self; /* duration less direct children's */
+	uint32_t context;
+	uint32_t parent; /* the one around it, or HTD_NONE */
+};
+
+/* What stays of a lane. */
+struct htd_lane {
+	struct htd_order order;
+	struct htd_open *opens;
+	size_t n_opens, opens_room;
+	uint32_t *open; /* at each mark the innermost open call, or HTD_NONE */
+	size_t open_room;
+	uint32_t n_contexts;
+	uint64_t end; /* of its last call; UINT64_MAX = beyond what 64 bits hold */
+};
+
+void htd_lane_done(struct htd_lane *lane);
+
+/* A path of labels, and its calls on this thread. */
+struct htd_path {
+	uint32_t parent, label; /* PM_NONE at the top; of the walk's labels */
+	uint64_t calls, min, max;
+	htd_sum incl, excl;
+};
+
+/* A lane, and what else the walk over its calls found: the lane's n_contexts paths, by first call.
+ */
+struct htd_lane_walk {
+	struct htd_lane lane;
+	struct htd_path *paths;
+	size_t path_room;
+	struct htd_labels labels;
+	uint64_t overlapping; /* calls that begin in another one and end after it */
+};
+
+/*
+ * Walks the calls of the stream's thread i; `w` is zeroed before. 0, -EIO where the file has
+ * changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; end with htd_lane_walk_done in any case.
+ */
+int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
+	const struct htd_mapped *mapped);
+void htd_lane_walk_done(struct htd_lane_walk *w);
+
+/* Does the call of `start` and `duration` hold the other one whole? Ends may lie beyond 2^64. */
+static inline bool htd_call_holds(
+	uint64_t start, uint64_t duration, uint64_t inner_start, uint64_t inner_duration)
+{
+	return inner_start >= start && inner_start - start <= duration &&
+		inner_duration <= duration - (inner_start - start);
+}
+
+#endif
