@@ -19,8 +19,9 @@ struct replay {
 	const struct htd_lane *lane;
 	struct htd_segment *seg;
 	struct pm_text scratch;
-	struct frame *stack;
+	struct frame *stack; /* the innermost of the calls that are open */
 	size_t depth, room;
+	uint32_t around; /* of the lane's opens: the one around the stack, or HTD_NONE */
 };
 
 static int push(struct replay *p, struct frame f)
@@ -31,28 +32,35 @@ static int push(struct replay *p, struct frame f)
 	return 0;
 }
 
-/* The calls that are open at the mark: innermost first in the chain, last on the stack. */
-static int restore(struct replay *p, uint32_t innermost)
+/*
+ * Of the calls that are open at the mark, however many, only those are looked at that end: each
+ * comes to the stack when it is empty. 1, or 0 where no call is open any more.
+ */
+static int stack_fill(struct replay *p)
 {
 	struct htd_event e;
 	uint64_t duration, thread;
-	for (uint32_t i = innermost; i != HTD_NONE; i = p->lane->opens[i].parent) {
-		const struct htd_open *o = &p->lane->opens[i];
-		if (!htd_stream_event(p->c->s, o->place, &e) ||
-			!htd_event_call(&e, &duration, &thread))
-			return -EIO;
-		int r = push(p,
-			(struct frame){e.header.timestamp, htd_event_integer(&e, e.plan->duration),
-				o->context, HTD_NONE});
-		if (r < 0)
-			return r;
+	if (p->depth || p->around == HTD_NONE)
+		return p->depth > 0;
+	const struct htd_open *o = &p->lane->opens[p->around];
+	if (!htd_stream_event(p->c->s, o->place, &e) || !htd_event_call(&e, &duration, &thread))
+		return -EIO;
+	p->around = o->parent;
+	int r = push(p, (struct frame){e.header.timestamp, duration, o->context, HTD_NONE});
+	return r < 0 ? r : 1;
+}
+
+/* Pops what does not hold the call. */
+static int stack_close(struct replay *p, uint64_t start, uint64_t duration)
+{
+	int r;
+	while ((r = stack_fill(p)) > 0) {
+		const struct frame *f = &p->stack[p->depth - 1];
+		if (htd_call_holds(f->start, f->duration, start, duration))
+			break;
+		p->depth--;
 	}
-	for (size_t i = 0; i < p->depth / 2; i++) {
-		struct frame swapped = p->stack[i];
-		p->stack[i] = p->stack[p->depth - 1 - i];
-		p->stack[p->depth - 1 - i] = swapped;
-	}
-	return 0;
+	return r;
 }
 
 static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret)
@@ -79,11 +87,9 @@ static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 	uint64_t thread;
 	if (!htd_event_call(e, &f.duration, &thread))
 		return -EIO;
-	while (p->depth &&
-		!htd_call_holds(p->stack[p->depth - 1].start, p->stack[p->depth - 1].duration,
-			f.start, f.duration))
-		p->depth--;
-	int r = context_of(p, e, &f.context);
+	int r = stack_close(p, f.start, f.duration);
+	if (r >= 0)
+		r = context_of(p, e, &f.context);
 	if (r < 0)
 		return r;
 	uint32_t parent = p->depth ? p->stack[p->depth - 1].sample : HTD_NONE;
@@ -115,12 +121,12 @@ static int replay_all(struct replay *p)
 	htd_sorted_done(&cursor);
 	if (r < 0 || m + 1 >= lane->order.n_marks)
 		return r;
-	/* What is open now is open at the next mark, in the same order. */
-	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth;
-		i = p->lane->opens[i].parent) {
+	/* What began here and is open now is open at the next mark, in the same order. */
+	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = lane->opens[i].parent) {
 		const struct frame *f = &p->stack[--p->depth];
-		if (f->sample != HTD_NONE)
-			p->seg->samples[f->sample].self_ns = p->lane->opens[i].self;
+		if (f->sample == HTD_NONE)
+			break;
+		p->seg->samples[f->sample].self_ns = lane->opens[i].self;
 	}
 	return 0;
 }
@@ -132,9 +138,8 @@ int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct 
 	ret->n = 0;
 	int r = 0;
 	if (ret->mark < lane->order.n_marks) {
-		r = restore(&p, lane->open[ret->mark]);
-		if (r == 0)
-			r = replay_all(&p);
+		p.around = lane->open[ret->mark];
+		r = replay_all(&p);
 	}
 	free(p.stack);
 	pm_text_done(&p.scratch);
