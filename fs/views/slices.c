@@ -21,7 +21,7 @@ enum { MAX_LANES = 64 };
 
 /* A frame on the stack of the sample before. */
 struct open {
-	uint32_t frame;
+	uint32_t context;
 	size_t slice; /* or NO_SLICE where it was not kept */
 };
 
@@ -33,6 +33,7 @@ struct collecting {
 	const struct pm_threads *threads;
 	uint64_t origin;
 	uint32_t height;  /* of the tree */
+	bool cut;         /* frames deeper than PM_LIMIT_SAMPLE_LEVELS are left out */
 	uint32_t *shown;  /* context → frame that it is part of; see stacks.h */
 	uint32_t *depth;  /* context → frames above it */
 	uint64_t *counts; /* by depth */
@@ -42,9 +43,8 @@ struct collecting {
 	uint32_t thread; /* that is being read */
 	struct open *open;
 	uint32_t n_open;
-	uint32_t running; /* the frame whose path is open */
-	uint32_t *path;   /* of the sample, from the top */
-	uint64_t now;     /* when the last sample ended */
+	uint32_t *path; /* of the sample, from the top: contexts that are frames */
+	uint64_t now;   /* when the last sample ended */
 };
 
 /* ---- keeping slices ---- */
@@ -95,31 +95,47 @@ static void close_down_to(struct collecting *c, uint32_t n, uint64_t time)
 	}
 }
 
-/* Fills c->path with what is above the frame and itself, from the top. */
-static uint32_t find_path(struct collecting *c, uint32_t frame)
+/*
+ * Fills c->path with the frames of the context, from the innermost up to one that is open: what is
+ * above that is open too. Returns their number, and how many of them need not be looked at.
+ */
+static uint32_t find_path(struct collecting *c, uint32_t context, uint32_t *ret_open)
 {
-	uint32_t n = c->depth[frame] + 1;
-	for (uint32_t i = n; i-- > 0;) {
-		c->path[i] = c->tree->frame[frame];
+	uint32_t frame = c->shown[context], n = c->depth[frame] + 1, i = n;
+	while (i > 0 && (i > c->n_open || c->open[i - 1].context != frame)) {
+		c->path[--i] = frame;
 		if (i > 0)
 			frame = c->shown[c->tree->parent[frame]];
 	}
+	*ret_open = i;
 	return n;
 }
 
-static int open_path(struct collecting *c, uint32_t n_path, uint64_t time)
+/* Different contexts may be of one frame, which then stays open. */
+static uint32_t keep_open(struct collecting *c, uint32_t n_path, uint32_t from)
 {
-	uint32_t common = 0;
-	while (common < n_path && common < c->n_open && c->open[common].frame == c->path[common])
-		common++;
+	const uint32_t *frame = c->tree->frame;
+	uint32_t i = from;
+	for (; i < n_path && i < c->n_open; i++) {
+		if (frame[c->open[i].context] != frame[c->path[i]])
+			break;
+		c->open[i].context = c->path[i];
+	}
+	return i;
+}
+
+static int open_path(struct collecting *c, uint32_t context, uint64_t time)
+{
+	uint32_t common, n_path = find_path(c, context, &common);
+	common = keep_open(c, n_path, common);
 	close_down_to(c, common, time);
 	for (uint32_t i = common; i < n_path; i++) {
 		struct pmfs_slice slice = {.start_ns = time,
 			.end_ns = time,
 			.thread = c->thread,
-			.frame = c->path[i],
+			.frame = c->tree->frame[c->path[i]],
 			.depth = i};
-		c->open[i].frame = c->path[i];
+		c->open[i].context = c->path[i];
 		if (keep(c, &slice, &c->open[i].slice) < 0)
 			return -ENOMEM;
 		c->n_open++;
@@ -140,10 +156,7 @@ static int add_sample(struct collecting *c, const struct pm_sample *sample)
 	if (end <= start)
 		return 0;
 	c->now = end;
-	if (c->n_open > 0 && c->shown[context] == c->running)
-		return 0;
-	c->running = c->shown[context];
-	return open_path(c, find_path(c, c->running), start);
+	return open_path(c, context, start);
 }
 
 /* ---- calls ---- */
@@ -280,17 +293,26 @@ static uint32_t choose_depth(const struct collecting *c)
 		n += c->counts[depth++];
 	while (depth < c->height && c->counts[depth] == 0)
 		depth++;
-	return depth >= c->height ? PM_NONE : depth;
+	if (depth < c->height)
+		return depth;
+	return c->cut ? PM_LIMIT_SAMPLE_LEVELS : PM_NONE;
 }
 
+/* A frame that is too deep to be looked at counts as the one above it. */
 static void find_depths(struct collecting *c)
 {
+	uint32_t most = c->profile->traces_are_calls ? UINT32_MAX : PM_LIMIT_SAMPLE_LEVELS;
 	for (uint32_t i = 0; i < c->tree->n_contexts; i++) {
-		uint32_t parent = c->tree->parent[i];
-		if (c->shown[i] != i)
-			c->depth[i] = c->depth[c->shown[i]];
-		else
-			c->depth[i] = parent == PM_NONE ? 0 : c->depth[parent] + 1;
+		uint32_t parent = c->tree->parent[i], frame = c->shown[i];
+		c->depth[i] = parent == PM_NONE ? 0 : c->depth[parent] + 1;
+		if (frame == i && c->depth[i] >= most) {
+			frame = parent;
+			c->cut = true;
+		}
+		if (frame != i) {
+			c->shown[i] = c->shown[frame];
+			c->depth[i] = c->depth[frame];
+		}
 	}
 }
 

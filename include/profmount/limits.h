@@ -61,6 +61,9 @@
 /* Slices in a Chrome trace; more kill a viewer's tab. */
 #define PM_LIMIT_TRACE_SLICES 200000
 
+/* Levels of the call path of a trace's samples: each may open all of them. Viewers show 512. */
+#define PM_LIMIT_SAMPLE_LEVELS 1000
+
 /* Per-thread profiles inside one speedscope file, and the size up to which they are added. */
 #define PM_LIMIT_SPEEDSCOPE_THREADS 50
 #define PM_LIMIT_SPEEDSCOPE_BYTES   ((size_t)64 << 20)

@@ -163,6 +163,28 @@ static void test_too_many_slices_at_the_top_are_counted(void **state)
 	fake_free(f);
 }
 
+/* Two samples, one far below the other: what is too deep counts as the frame above it. */
+static void test_samples_show_their_topmost_levels(void **state)
+{
+	enum { DEPTH = PM_LIMIT_SAMPLE_LEVELS + 10 };
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	(void)state;
+	for (uint32_t i = 1; i <= DEPTH; i++)
+		fake_timed(f, i, i - 1, "f", 1);
+	fake_sample(f, 0, 0, DEPTH);
+	fake_sample(f, 0, 10, PM_LIMIT_SAMPLE_LEVELS - 1);
+	fake_sample(f, 0, 20, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, CHROME, 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+	assert_non_null(strstr(text.p, ",\"max_depth\":1000}"));
+	assert_int_equal(count_slices(&text), PM_LIMIT_SAMPLE_LEVELS);
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_numbers_that_clash_are_replaced(void **state)
 {
 	static const char *const keys[] = {"node", "rank", "gpustream", "thread"};
@@ -227,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_calls_that_overlap_stand_on_lanes),
 		cmocka_unit_test(test_too_many_slices_lose_the_deepest_levels),
 		cmocka_unit_test(test_too_many_slices_at_the_top_are_counted),
+		cmocka_unit_test(test_samples_show_their_topmost_levels),
 		cmocka_unit_test(test_numbers_that_clash_are_replaced),
 		cmocka_unit_test(test_without_traces_it_is_absent),
 	};
