@@ -1,7 +1,10 @@
 /* Names and units in exports. What a viewer wants of them is each export's own business. */
 #include "fs/views/export.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "profmount/limits.h"
 
 bool pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item)
 {
@@ -30,6 +33,14 @@ int pmfs_export_thread_name(
 	if (r == 0)
 		*ret += strlen("threads/");
 	return r;
+}
+
+int pmfs_export_check_length(uint64_t bytes, struct pm_error *err)
+{
+	if (bytes <= PM_LIMIT_TEXT)
+		return 0;
+	return pm_error_set(
+		err, -EFBIG, NULL, PM_NO_OFFSET, "would have more than %zu bytes", PM_LIMIT_TEXT);
 }
 
 int pmfs_export_title(

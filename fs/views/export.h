@@ -51,6 +51,12 @@ const char *pmfs_export_unit(const struct pmfs_column *c, const char *other);
 int pmfs_export_title(
 	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err);
 
+/*
+ * Refuses a document of that many bytes where it would be too long: deep trees have gigabytes of
+ * paths, and who writes them all out can know before.
+ */
+int pmfs_export_check_length(uint64_t bytes, struct pm_error *err);
+
 /* rank=0/thread=1: a thread's directory below threads/. The model's. */
 int pmfs_export_thread_name(
 	struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);

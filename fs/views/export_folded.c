@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/number.h"
 #include "fs/views/catalog.h"
 #include "fs/views/export.h"
 #include "fs/views/namepaths.h"
@@ -102,6 +103,23 @@ static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
 	pm_text_char(out, '\n');
 }
 
+/* All lines together, before one is written: parents come before children. */
+static int check_length(const struct folding *f, struct pm_error *err)
+{
+	const struct pmfs_name_paths *p = &f->paths;
+	uint64_t *prefix = calloc((size_t)p->n + 1, sizeof(*prefix)), all = 0;
+	if (!prefix)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 1; i < p->n; i++) {
+		uint64_t cost = pmfs_stacks_units(f->stacks, p->self[i]);
+		prefix[i] = prefix[p->parent[i]] + pmfs_name_paths_name(p, i).len + 1;
+		if (cost > 0)
+			all = pmfs_stacks_add(all, prefix[i] + pm_u64_length(cost) + 1);
+	}
+	free(prefix);
+	return pmfs_export_check_length(all, err);
+}
+
 static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *err)
 {
 	int r = push(f, 0, err);
@@ -135,6 +153,8 @@ static int render_folded(const struct pm_doc *doc, struct pm_text *out, struct p
 	if (r < 0)
 		return r;
 	r = pmfs_name_paths_make(&stacks, clean, &f.paths, err);
+	if (r == 0)
+		r = check_length(&f, err);
 	if (r == 0)
 		r = sort_items(&f, err);
 	if (r == 0)

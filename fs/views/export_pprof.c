@@ -101,6 +101,14 @@ static void write_sample(struct writing *w, uint32_t context, uint64_t cost)
 	add_bytes(&w->profile, PROFILE_SAMPLE, &w->message);
 }
 
+/* A level is one byte at least. */
+static int check_length(const struct writing *w, struct pm_error *err)
+{
+	uint64_t levels;
+	int r = pmfs_stacks_count_levels(w->stacks, &levels, err);
+	return r < 0 ? r : pmfs_export_check_length(levels, err);
+}
+
 static void write_samples(struct writing *w)
 {
 	const struct pmfs_stacks *s = w->stacks;
@@ -212,7 +220,9 @@ static int write_file(struct writing *w, struct pmfs_model *m, uint32_t thread, 
 	w->used = calloc((size_t)w->stacks->tree->n_frames + 1, sizeof(*w->used));
 	if (!w->used)
 		return pmfs_no_memory(err);
-	int r = write_profile(w, m, thread, err);
+	int r = check_length(w, err);
+	if (r == 0)
+		r = write_profile(w, m, thread, err);
 	if (r < 0)
 		return r;
 	if (w->failed || w->message.failed || w->inner.failed || w->profile.failed)

@@ -48,6 +48,14 @@ static void write_stack(struct writing *w, const struct pmfs_stacks *s, uint32_t
 	pm_json_close(&w->j, ']');
 }
 
+/* A level is a number and a comma at least. */
+static int check_length(const struct writing *w, const struct pmfs_stacks *s, struct pm_error *err)
+{
+	uint64_t levels;
+	int r = pmfs_stacks_count_levels(s, &levels, err);
+	return r < 0 ? r : pmfs_export_check_length(w->j.out->len + 2 * levels, err);
+}
+
 static void write_samples(struct writing *w, const struct pmfs_stacks *s)
 {
 	pm_json_key(&w->j, "samples");
@@ -90,11 +98,14 @@ static int write_profile(
 	uint64_t total = pmfs_stacks_total(s);
 	if (total == 0 && w->has_profiles)
 		return 0;
+	int r = check_length(w, s, err);
+	if (r < 0)
+		return r;
 	w->has_profiles = true;
 	pm_json_open(&w->j, '{');
 	pm_json_key(&w->j, "type");
 	pm_json_str(&w->j, "sampled");
-	int r = write_name(w, s->column, thread, err);
+	r = write_name(w, s->column, thread, err);
 	pm_json_key(&w->j, "unit");
 	pm_json_str(&w->j, pmfs_export_unit(s->column, "none"));
 	pm_json_key(&w->j, "startValue");

@@ -181,6 +181,25 @@ uint64_t pmfs_stacks_total(const struct pmfs_stacks *s)
 	return total;
 }
 
+/* Cannot overflow: a tree has less than 2^32 contexts, and PM_LIMIT_DEPTH levels. */
+int pmfs_stacks_count_levels(const struct pmfs_stacks *s, uint64_t *ret, struct pm_error *err)
+{
+	uint32_t *height = malloc(((size_t)(s->end - s->first) + 1) * sizeof(*height));
+	if (!height)
+		return pmfs_no_memory(err);
+	*ret = 0;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		if (!pmfs_stacks_is_frame(s, i))
+			continue;
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		height[i - s->first] = caller == PM_NONE ? 1 : height[caller - s->first] + 1;
+		if (pmfs_stacks_own(s, i) > 0)
+			*ret += height[i - s->first];
+	}
+	free(height);
+	return 0;
+}
+
 struct pm_bytes pmfs_stacks_name(
 	const struct pm_tree *tree, const struct pm_frame *frame, struct pm_text *scratch)
 {

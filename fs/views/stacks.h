@@ -59,6 +59,12 @@ static inline uint64_t pmfs_stacks_own(const struct pmfs_stacks *s, uint32_t con
 /* All of them together. */
 uint64_t pmfs_stacks_total(const struct pmfs_stacks *s);
 
+/*
+ * How many frames there are in the stacks of all frames with a cost of their own, for those who
+ * write each of them out: in a deep tree they are many more than contexts. O(contexts).
+ */
+int pmfs_stacks_count_levels(const struct pmfs_stacks *s, uint64_t *ret, struct pm_error *err);
+
 /* a + b, or the largest number there is: hostile costs do not wrap. */
 static inline uint64_t pmfs_stacks_add(uint64_t a, uint64_t b)
 {

@@ -100,6 +100,26 @@ static void test_deep_recursion_needs_no_stack(void **state)
 	fake_free(f);
 }
 
+/* Every frame has a cost of its own, and so a line. */
+static void test_paths_that_are_too_long_together_are_refused(void **state)
+{
+	enum { DEPTH = 6000 };
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	(void)state;
+	uint32_t function = fake_function(
+		f, "a name of sixty bytes, as are common where there are templates", NULL, 0);
+	for (uint32_t i = 1; i <= DEPTH; i++) {
+		fake_call(f, i, i - 1, function);
+		fake_value(f, 0, i, 1, DEPTH - i + 1);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), -EFBIG);
+	assert_null(text.p);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_nothing_is_an_empty_file(void **state)
 {
 	struct fake *f = fake_with_thread();
@@ -131,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_names_keep_to_their_place),
 		cmocka_unit_test(test_seconds_are_nanoseconds),
 		cmocka_unit_test(test_deep_recursion_needs_no_stack),
+		cmocka_unit_test(test_paths_that_are_too_long_together_are_refused),
 		cmocka_unit_test(test_nothing_is_an_empty_file),
 		cmocka_unit_test(test_broken_tree_is_an_error),
 	};

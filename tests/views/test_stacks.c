@@ -35,6 +35,9 @@ static void test_loops_and_lines_are_part_of_the_frame_above(void **state)
 	(void)state;
 	assert_own(&s, 9, whole);
 	assert_int_equal(pmfs_stacks_total(&s), 100);
+	uint64_t levels;
+	assert_int_equal(pmfs_stacks_count_levels(&s, &levels, NULL), 0);
+	assert_int_equal(levels, 1 + 2 + 3 + 2 + 2);
 	uint32_t main_ = pm_tree_find(s.tree, 1), solve = pm_tree_find(s.tree, 4);
 	assert_int_equal(s.shown[pm_tree_find(s.tree, 3)], main_);
 	assert_int_equal(pmfs_stacks_caller(&s, solve), main_);
