@@ -1,186 +1,159 @@
 /*
- * Costs in two orders, both made by counting: never by comparing all with all.
- *
- * While values are added, both arrays grow side by side, in order of arrival: by_thread[i] holds
- * the context of value i, by_context[i] its thread. pm_costs_freeze distributes them over the
- * contexts, from there over the threads, merges what is equal and distributes the rest over the
- * contexts again. A distribution keeps the order of what falls on one place.
+ * Costs in two orders. They lie by context; of each it is known before where it goes, so that
+ * nothing is moved but within a context, and there only what did not come in order. A thread has a
+ * list of places, which leads through the contexts in order.
  */
 #include "formats/common/costs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/common/list.h"
+#include "profmount/limits.h"
 
 struct pm_cost {
-	uint32_t other; /* the context in by_thread, the thread in by_context */
+	uint32_t thread;
 	uint32_t metric;
 	double value;
 };
 
-int pm_costs_add(
+/* ---- placing ---- */
+
+int pm_costs_init(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts)
+{
+	c->n_threads = n_threads;
+	c->n_contexts = n_contexts;
+	c->context_start = calloc((size_t)n_contexts + 1, sizeof(*c->context_start));
+	c->thread_start = calloc((size_t)n_threads + 1, sizeof(*c->thread_start));
+	return c->context_start && c->thread_start ? 0 : -ENOMEM;
+}
+
+void pm_costs_expect(struct pm_costs *c, uint32_t context)
+{
+	c->context_start[context + 1]++;
+	c->n++;
+}
+
+int pm_costs_place(struct pm_costs *c)
+{
+	if (c->n > PM_LIMIT_ITEMS)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n_contexts; i++)
+		c->context_start[i + 1] += c->context_start[i];
+	c->items = malloc((c->n + 1) * sizeof(*c->items));
+	c->room = malloc(((size_t)c->n_contexts + 1) * sizeof(*c->room));
+	if (!c->items || !c->room)
+		return -ENOMEM;
+	memcpy(c->room, c->context_start, c->n_contexts * sizeof(*c->room));
+	return 0;
+}
+
+void pm_costs_add(
 	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, double value)
 {
-	size_t room = c->room;
-	if (pm_list_room(&c->by_thread, c->n, &room, sizeof(*c->by_thread)) < 0 ||
-		pm_list_room(&c->by_context, c->n, &c->room, sizeof(*c->by_context)) < 0)
-		return -ENOMEM;
-	c->by_thread[c->n] = (struct pm_cost){context, metric, value};
-	c->by_context[c->n] = (struct pm_cost){thread, metric, value};
-	c->n++;
-	return 0;
+	c->items[c->room[context]++] = (struct pm_cost){thread, metric, value};
 }
 
 /* ---- freezing ---- */
 
-/* Where the values of each of `n` places begin, when `costs` is distributed over them. */
-static int count_places(
-	const struct pm_cost *costs, uint64_t n_costs, uint32_t n, uint64_t **ret_start)
-{
-	uint64_t *start = calloc((size_t)n + 1, sizeof(*start));
-	if (!start)
-		return -ENOMEM;
-	for (uint64_t i = 0; i < n_costs; i++) {
-		if (costs[i].other >= n) {
-			free(start);
-			return -EINVAL;
-		}
-		start[costs[i].other + 1]++;
-	}
-	for (uint32_t place = 0; place < n; place++)
-		start[place + 1] += start[place];
-	*ret_start = start;
-	return 0;
-}
-
-/*
- * A distribution moves each start to its end, which is the next one's start: this undoes it,
- * without a second array of n.
- */
-static void restore_starts(uint64_t *start, uint32_t n)
-{
-	for (uint32_t place = n; place > 0; place--)
-		start[place] = start[place - 1];
-	start[0] = 0;
-}
-
-/* From arrival to contexts: `to` has the thread of each. */
-static void arrivals_to_contexts(struct pm_costs *c, struct pm_cost *to)
-{
-	for (uint64_t i = 0; i < c->n; i++)
-		to[c->context_start[c->by_thread[i].other]++] = c->by_context[i];
-	restore_starts(c->context_start, c->n_contexts);
-}
-
-/* From one order to the other; each value's `other` becomes the place where it lay. */
-static void distribute(const struct pm_cost *from, const uint64_t *from_start, uint32_t n_from,
-	struct pm_cost *to, uint64_t *to_start)
-{
-	for (uint32_t place = 0; place < n_from; place++)
-		for (uint64_t i = from_start[place]; i < from_start[place + 1]; i++)
-			to[to_start[from[i].other]++] =
-				(struct pm_cost){place, from[i].metric, from[i].value};
-}
-
-static int by_metric(const void *a, const void *b)
+static int cost_order(const void *a, const void *b)
 {
 	const struct pm_cost *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Orders the values from `first` to `last` of one thread and context, mostly in order already. */
-static void sort_metrics(struct pm_cost *costs, uint64_t first, uint64_t last)
+/* Formats that go thread by thread, and metric by metric, have nothing to be sorted. */
+static bool is_in_order(const struct pm_cost *items, size_t n)
 {
-	for (uint64_t i = first + 1; i < last; i++)
-		if (costs[i].metric < costs[i - 1].metric) {
-			qsort(costs + first, last - first, sizeof(*costs), by_metric);
-			return;
-		}
+	for (size_t i = 1; i < n; i++)
+		if (cost_order(&items[i - 1], &items[i]) >= 0)
+			return false;
+	return true;
 }
 
-/* Merges equal (context, metric) of one thread in place, to `at`; returns the new end. */
-static uint64_t merge_thread(struct pm_cost *costs, uint64_t first, uint64_t last, uint64_t at)
+/* Moves the costs of a context down to `at`, in order and equal ones merged; returns their end. */
+static uint32_t settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t at)
 {
-	uint64_t begin = at;
-	while (first < last) {
-		uint64_t next = first + 1;
-		while (next < last && costs[next].other == costs[first].other)
-			next++;
-		sort_metrics(costs, first, next);
-		for (; first < next; first++) {
-			struct pm_cost *before = at > begin ? &costs[at - 1] : NULL;
-			if (before && before->other == costs[first].other &&
-				before->metric == costs[first].metric)
-				before->value += costs[first].value;
-			else
-				costs[at++] = costs[first];
-		}
+	struct pm_cost *items = c->items;
+	uint32_t begin = at;
+	if (!is_in_order(items + first, end - first))
+		qsort(items + first, end - first, sizeof(*items), cost_order);
+	for (; first < end; first++) {
+		if (at > begin && cost_order(&items[at - 1], &items[first]) == 0)
+			items[at - 1].value += items[first].value;
+		else
+			items[at++] = items[first];
 	}
 	return at;
 }
 
-static void merge_equal(struct pm_costs *c)
+static void settle(struct pm_costs *c)
 {
-	uint64_t at = 0, first = 0;
-	for (uint32_t thread = 0; thread < c->n_threads; thread++) {
-		uint64_t last = c->thread_start[thread + 1];
-		at = merge_thread(c->by_thread, first, last, at);
-		c->thread_start[thread + 1] = at;
-		first = last;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < c->n_contexts; i++) {
+		uint32_t first = c->context_start[i];
+		c->context_start[i] = at;
+		at = settle_context(c, first, c->room[i], at);
 	}
+	c->context_start[c->n_contexts] = at;
 	c->n = at;
 }
 
-/* Gives back what a smaller `n` left over; staying larger is no failure. */
-static struct pm_cost *shrunk(struct pm_cost *costs, uint64_t n)
+static int list_by_thread(struct pm_costs *c)
 {
-	struct pm_cost *smaller = realloc(costs, (n ? n : 1) * sizeof(*costs));
-	return smaller ? smaller : costs;
-}
-
-int pm_costs_freeze(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts)
-{
-	c->n_threads = n_threads;
-	c->n_contexts = n_contexts;
-	int r = count_places(c->by_thread, c->n, n_contexts, &c->context_start);
-	if (r == 0)
-		r = count_places(c->by_context, c->n, n_threads, &c->thread_start);
-	if (r < 0 || c->n == 0)
-		return r;
-	struct pm_cost *other = malloc(c->n * sizeof(*other));
-	if (!other)
+	uint32_t *start = c->thread_start;
+	c->by_thread = malloc((c->n + 1) * sizeof(*c->by_thread));
+	if (!c->by_thread)
 		return -ENOMEM;
-	arrivals_to_contexts(c, other);
-	distribute(other, c->context_start, n_contexts, c->by_thread, c->thread_start);
-	restore_starts(c->thread_start, n_threads);
-	free(other);
-	merge_equal(c);
-	free(c->context_start);
-	c->context_start = NULL;
-	r = count_places(c->by_thread, c->n, n_contexts, &c->context_start);
-	if (r < 0)
-		return r;
-	distribute(c->by_thread, c->thread_start, n_threads, c->by_context, c->context_start);
-	restore_starts(c->context_start, n_contexts);
-	c->by_thread = shrunk(c->by_thread, c->n);
-	c->by_context = shrunk(c->by_context, c->n);
+	for (uint32_t i = 0; i < c->n; i++)
+		start[c->items[i].thread + 1]++;
+	for (uint32_t i = 0; i < c->n_threads; i++)
+		start[i + 1] += start[i];
+	for (uint32_t i = 0; i < c->n; i++)
+		c->by_thread[start[c->items[i].thread]++] = i;
+	/* Each start has become its end, which is the start of the next. */
+	memmove(start + 1, start, c->n_threads * sizeof(*start));
+	start[0] = 0;
 	return 0;
 }
 
+int pm_costs_freeze(struct pm_costs *c)
+{
+	settle(c);
+	free(c->room);
+	c->room = NULL;
+	return list_by_thread(c);
+}
+
 /* ---- reading ---- */
+
+/* The context that has a place. */
+static uint32_t context_at(const struct pm_costs *c, uint32_t place)
+{
+	uint32_t low = 0, high = c->n_contexts;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		*(c->context_start[middle] <= place ? &low : &high) = middle;
+	}
+	return low;
+}
 
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room)
 {
 	if (thread >= c->n_threads)
 		return 0;
-	uint64_t begin = c->thread_start[thread], n = c->thread_start[thread + 1] - begin;
+	uint32_t begin = c->thread_start[thread], n = c->thread_start[thread + 1] - begin;
+	uint32_t context = first < n ? context_at(c, c->by_thread[begin + first]) : 0;
 	size_t filled = 0;
 	for (; filled < room && first < n; filled++, first++) {
-		const struct pm_cost *cost = &c->by_thread[begin + first];
+		uint32_t place = c->by_thread[begin + first];
+		const struct pm_cost *cost = &c->items[place];
+		while (c->context_start[context + 1] <= place)
+			context++;
 		ret[filled] = (struct pm_value){
-			.context = (uint64_t)cost->other + 1,
+			.context = (uint64_t)context + 1,
 			.metric = cost->metric,
 			.thread = thread,
 			.f = cost->value,
@@ -194,14 +167,14 @@ int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t
 {
 	if (context >= c->n_contexts)
 		return 0;
-	uint64_t begin = c->context_start[context], n = c->context_start[context + 1] - begin;
+	uint32_t begin = c->context_start[context], n = c->context_start[context + 1] - begin;
 	size_t filled = 0;
 	for (; filled < room && first < n; filled++, first++) {
-		const struct pm_cost *cost = &c->by_context[begin + first];
+		const struct pm_cost *cost = &c->items[begin + first];
 		ret[filled] = (struct pm_value){
 			.context = (uint64_t)context + 1,
 			.metric = cost->metric,
-			.thread = cost->other,
+			.thread = cost->thread,
 			.f = cost->value,
 		};
 	}
@@ -236,17 +209,17 @@ int64_t pm_costs_of_run(
 		return 0;
 	size_t n = 0, at = 0;
 	uint32_t thread = PM_NONE;
-	for (uint64_t i = c->context_start[context]; i < c->context_start[context + 1]; i++) {
-		const struct pm_cost *cost = &c->by_context[i];
+	for (uint32_t i = c->context_start[context]; i < c->context_start[context + 1]; i++) {
+		const struct pm_cost *cost = &c->items[i];
 		struct pm_value one = {
 			.context = (uint64_t)context + 1,
 			.metric = cost->metric,
 			.thread = PM_NONE,
 			.f = cost->value,
 		};
-		if (cost->other != thread)
+		if (cost->thread != thread)
 			at = 0; /* metrics begin anew with each thread */
-		thread = cost->other;
+		thread = cost->thread;
 		n = add_to_sums(ret, n, room, &one, &at);
 	}
 	return (int64_t)n;
@@ -254,9 +227,10 @@ int64_t pm_costs_of_run(
 
 void pm_costs_done(struct pm_costs *c)
 {
+	free(c->items);
 	free(c->by_thread);
-	free(c->by_context);
 	free(c->thread_start);
 	free(c->context_start);
+	free(c->room);
 	*c = (struct pm_costs){.n = 0};
 }

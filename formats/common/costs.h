@@ -1,7 +1,8 @@
 /*
  * Costs of contexts by thread, in memory: for formats that have no index of their own on disk.
- * Append in any order, freeze, then read by thread or by context. 16 bytes a value, twice. Contexts
- * have no numbers of their own there: pm_value.context is the context's index + 1.
+ * Expect each, place them, add each, in any order, freeze, then read by thread or by context. 20
+ * bytes a value, from the beginning on. Contexts have no numbers of their own there:
+ * pm_value.context is the context's index + 1.
  */
 #ifndef PROFMOUNT_COSTS_H
 #define PROFMOUNT_COSTS_H
@@ -9,20 +10,30 @@
 #include "profmount/profile.h"
 
 struct pm_costs {
-	struct pm_cost *by_thread, *by_context; /* the same values, in two orders */
-	uint64_t *thread_start;                 /* n_threads + 1 */
-	uint64_t *context_start;                /* n_contexts + 1 */
-	uint64_t n;
-	size_t room;
+	struct pm_cost *items;   /* by context, then thread, then metric */
+	uint32_t *by_thread;     /* places in items: thread after thread, each in their order */
+	uint32_t *context_start; /* in items: n_contexts + 1 */
+	uint32_t *thread_start;  /* in by_thread: n_threads + 1 */
+	uint32_t *room;          /* while adding: places that are free, by context */
 	uint32_t n_threads, n_contexts;
+	uint64_t n;
 };
 
-/* One value; several of one (thread, context, metric) are added up by pm_costs_freeze. */
-int pm_costs_add(
+/* Zeroed before; end with pm_costs_done after any failure. 0 or -ENOMEM. */
+int pm_costs_init(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts);
+
+/* Announces a value for the context, which is below n_contexts. */
+void pm_costs_expect(struct pm_costs *c, uint32_t context);
+
+/* When all are announced. 0 or -ENOMEM. */
+int pm_costs_place(struct pm_costs *c);
+
+/* One that was announced; several of one (thread, context, metric) are added up. */
+void pm_costs_add(
 	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, double value);
 
-/* Contexts must be below n_contexts (indexes of the frozen tree), threads below n_threads. */
-int pm_costs_freeze(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts);
+/* When all are added. 0 or -ENOMEM. */
+int pm_costs_freeze(struct pm_costs *c);
 
 /* As pm_profile_ops.thread_costs: by context, then metric. */
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,

@@ -1,9 +1,11 @@
 /*
  * A thread visits a small part of the merged tree. So its costs go up the tree along the paths that
- * it has visited, metric by metric; what no thread visits costs nothing.
+ * it has visited, metric by metric; what no thread visits costs nothing. All threads are gone
+ * through twice: to announce where there will be costs, and to add them.
  */
 #include "formats/hpcrun/spread.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -11,29 +13,36 @@
 struct spread {
 	const struct hpcrun_merged *merged;
 	struct pm_costs *costs;
+	bool adding; /* else announcing */
 	/* By context; only those in `touched` are not as at the beginning. */
 	double *own, *total;
 	uint8_t *seen; /* SEEN_… */
 	uint32_t *touched;
-	size_t n_touched, touched_room;
-	struct hpcrun_stored *values; /* of one thread, by group */
+	size_t n_touched;
+	size_t *group_end; /* in `values` */
+	const struct hpcrun_stored *
+		*values; /* of one thread, by group, as they come from the file */
 	size_t values_room;
 };
 
 enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 
-/* Marks the context and all above it. */
-static int touch(struct spread *s, uint32_t context)
+/* Of contexts in order, one in that many is found faster by looking at all than by sorting. */
+enum { FEW = 32 };
+
+static void add(struct spread *s, const struct hpcrun_stored *v)
 {
 	const uint32_t *parent = s->merged->tree->parent;
-	for (; context != PM_NONE && !s->seen[context]; context = parent[context]) {
-		if (pm_list_room(&s->touched, s->n_touched, &s->touched_room, sizeof(*s->touched)) <
-			0)
-			return -ENOMEM;
-		s->seen[context] = SEEN_BELOW;
-		s->touched[s->n_touched++] = context;
+	double cost = hpcrun_merged_cost(s->merged, v);
+	if (cost != cost)
+		return;
+	/* It is known of the context and all above it. */
+	for (uint32_t i = v->context; i != PM_NONE && !s->seen[i]; i = parent[i]) {
+		s->seen[i] = SEEN_BELOW;
+		s->touched[s->n_touched++] = i;
 	}
-	return 0;
+	s->own[v->context] += cost;
+	s->seen[v->context] |= SEEN_OWN;
 }
 
 static int downwards(const void *a, const void *b)
@@ -42,70 +51,109 @@ static int downwards(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* Gives the sums of one thread and group to the costs, children before parents. */
-static int give(struct spread *s, uint32_t thread, uint32_t group)
+/* Orders what was touched: children before parents. */
+static void order_touched(struct spread *s)
+{
+	uint32_t n = s->merged->tree->n_contexts;
+	if (s->n_touched < n / FEW) {
+		qsort(s->touched, s->n_touched, sizeof(*s->touched), downwards);
+		return;
+	}
+	s->n_touched = 0;
+	for (uint32_t i = n; i-- > 0;)
+		if (s->seen[i])
+			s->touched[s->n_touched++] = i;
+}
+
+static void announce(struct spread *s)
+{
+	for (size_t i = 0; i < s->n_touched; i++) {
+		pm_costs_expect(s->costs, s->touched[i]);
+		if (s->seen[s->touched[i]] & SEEN_OWN)
+			pm_costs_expect(s->costs, s->touched[i]);
+	}
+}
+
+static void give(struct spread *s, uint32_t thread, uint32_t group)
 {
 	const uint32_t *parent = s->merged->tree->parent;
-	int r = 0;
-	if (s->n_touched > 1)
-		qsort(s->touched, s->n_touched, sizeof(*s->touched), downwards);
+	order_touched(s);
 	for (size_t i = 0; i < s->n_touched; i++) {
 		uint32_t context = s->touched[i];
 		double total = s->total[context] + s->own[context];
 		if (parent[context] != PM_NONE)
 			s->total[parent[context]] += total;
-		if (r == 0 && (s->seen[context] & SEEN_OWN))
-			r = pm_costs_add(s->costs, thread, context, 2 * group, s->own[context]);
-		if (r == 0)
-			r = pm_costs_add(s->costs, thread, context, 2 * group + 1, total);
+		if (s->seen[context] & SEEN_OWN)
+			pm_costs_add(s->costs, thread, context, 2 * group, s->own[context]);
+		pm_costs_add(s->costs, thread, context, 2 * group + 1, total);
+	}
+}
+
+static void forget(struct spread *s)
+{
+	for (size_t i = 0; i < s->n_touched; i++) {
+		uint32_t context = s->touched[i];
 		s->own[context] = s->total[context] = 0;
 		s->seen[context] = 0;
 	}
 	s->n_touched = 0;
-	return r;
 }
 
-static int add(struct spread *s, const struct hpcrun_stored *v)
+/* Lists a thread's values by group, without changing their order within one. */
+static int list_values(struct spread *s, const struct hpcrun_stored *stored, size_t n)
 {
-	double cost = hpcrun_merged_cost(s->merged, v);
-	if (cost != cost)
-		return 0;
-	int r = touch(s, v->context);
-	s->own[v->context] += cost;
-	s->seen[v->context] |= SEEN_OWN;
-	return r;
-}
-
-/* By group; within one as they come from the file, so that sums are the same each time. */
-static int by_group(const void *a, const void *b, void *scales)
-{
-	const struct hpcrun_stored *x = a, *y = b;
-	const struct hpcrun_scale *all = scales;
-	if (all[x->scale].group != all[y->scale].group)
-		return all[x->scale].group < all[y->scale].group ? -1 : 1;
-	return (x->context > y->context) - (x->context < y->context);
+	const struct hpcrun_merged *m = s->merged;
+	size_t *end = s->group_end;
+	if (pm_list_room(&s->values, n, &s->values_room, sizeof(*s->values)) < 0)
+		return -ENOMEM;
+	memset(end, 0, ((size_t)m->n_groups + 1) * sizeof(*end));
+	for (size_t i = 0; i < n; i++)
+		end[m->scales[stored[i].scale].group + 1]++;
+	for (uint32_t group = 0; group < m->n_groups; group++)
+		end[group + 1] += end[group];
+	for (size_t i = 0; i < n; i++)
+		s->values[end[m->scales[stored[i].scale].group]++] = &stored[i];
+	return 0;
 }
 
 static int spread_thread(struct spread *s, uint32_t thread)
 {
 	const struct hpcrun_merged *m = s->merged;
 	uint64_t start = m->value_start[thread];
-	size_t n = (size_t)(m->value_start[thread + 1] - start);
-	if (n == 0)
-		return 0;
-	if (pm_list_room(&s->values, n, &s->values_room, sizeof(*s->values)) < 0)
+	size_t n = (size_t)(m->value_start[thread + 1] - start), i = 0;
+	if (list_values(s, m->values + start, n) < 0)
 		return -ENOMEM;
-	memcpy(s->values, m->values + start, n * sizeof(*s->values));
-	qsort_r(s->values, n, sizeof(*s->values), by_group, m->scales);
-	int r = 0;
-	for (size_t i = 0; i < n && r == 0; i++) {
-		uint32_t group = m->scales[s->values[i].scale].group;
-		r = add(s, &s->values[i]);
-		bool last = i + 1 == n || m->scales[s->values[i + 1].scale].group != group;
-		if (r == 0 && last)
-			r = give(s, thread, group);
+	for (uint32_t group = 0; group < m->n_groups; group++) {
+		for (; i < s->group_end[group]; i++)
+			add(s, s->values[i]);
+		if (s->adding)
+			give(s, thread, group);
+		else
+			announce(s);
+		forget(s);
 	}
+	return 0;
+}
+
+static int spread_threads(struct spread *s, uint32_t n_threads)
+{
+	int r = 0;
+	for (uint32_t i = 0; i < n_threads && r == 0; i++)
+		r = spread_thread(s, i);
 	return r;
+}
+
+static int spread_all(struct spread *s, uint32_t n_threads)
+{
+	int r = pm_costs_init(s->costs, n_threads, s->merged->tree->n_contexts);
+	if (r == 0)
+		r = spread_threads(s, n_threads);
+	if (r == 0)
+		r = pm_costs_place(s->costs);
+	s->adding = true;
+	if (r == 0)
+		r = spread_threads(s, n_threads);
+	return r < 0 ? r : pm_costs_freeze(s->costs);
 }
 
 int hpcrun_spread(struct pm_costs *ret, const struct hpcrun_merged *m, uint32_t n_threads)
@@ -115,15 +163,15 @@ int hpcrun_spread(struct pm_costs *ret, const struct hpcrun_merged *m, uint32_t 
 	s.own = calloc(n, sizeof(*s.own));
 	s.total = calloc(n, sizeof(*s.total));
 	s.seen = calloc(n, sizeof(*s.seen));
-	int r = s.own && s.total && s.seen ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n_threads && r == 0; i++)
-		r = spread_thread(&s, i);
-	if (r == 0)
-		r = pm_costs_freeze(ret, n_threads, m->tree->n_contexts);
+	s.touched = malloc(n * sizeof(*s.touched));
+	s.group_end = malloc(((size_t)m->n_groups + 1) * sizeof(*s.group_end));
+	int r = s.own && s.total && s.seen && s.touched && s.group_end ? spread_all(&s, n_threads)
+								       : -ENOMEM;
 	free(s.own);
 	free(s.total);
 	free(s.seen);
 	free(s.touched);
+	free(s.group_end);
 	free(s.values);
 	return r;
 }

@@ -148,11 +148,23 @@ static void add(double *cell, double value)
 		*cell = isnan(*cell) ? value : *cell + value;
 }
 
+/* Announces the values of all threads. */
+static int place_costs(struct nytp_building *b, const uint32_t *index)
+{
+	struct pm_costs *costs = &b->m->costs;
+	int r = pm_costs_init(costs, b->threads->list.n, b->m->tree->n_contexts);
+	for (size_t i = 0; i < b->n_cells && r == 0; i++)
+		for (uint32_t k = 0; k < NYTP_N_METRICS; k++)
+			if (b->cells[i].thread != NYTP_NONE && !isnan(b->cells[i].values[k]))
+				pm_costs_expect(costs, index[b->cells[i].rank]);
+	return r < 0 ? r : pm_costs_place(costs);
+}
+
 static int spread_cells(struct nytp_building *b, const uint32_t *index)
 {
 	struct nytp_model *m = b->m;
 	m->run = cells_new(m->tree->n_contexts);
-	if (!m->run)
+	if (!m->run || place_costs(b, index) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->n_cells; i++) {
 		const struct nytp_cell *cell = &b->cells[i];
@@ -160,12 +172,11 @@ static int spread_cells(struct nytp_building *b, const uint32_t *index)
 		for (uint32_t k = 0; k < NYTP_N_METRICS; k++) {
 			double value = cell->values[k];
 			add(&m->run[(size_t)context * NYTP_N_METRICS + k], value);
-			if (cell->thread != NYTP_NONE && !isnan(value) &&
-				pm_costs_add(&m->costs, cell->thread, context, k, value) < 0)
-				return -ENOMEM;
+			if (cell->thread != NYTP_NONE && !isnan(value))
+				pm_costs_add(&m->costs, cell->thread, context, k, value);
 		}
 	}
-	return pm_costs_freeze(&m->costs, b->threads->list.n, m->tree->n_contexts);
+	return pm_costs_freeze(&m->costs);
 }
 
 /* A function's costs over its contexts; inclusive time of the outermost ones alone. */
