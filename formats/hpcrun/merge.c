@@ -12,7 +12,6 @@
 #include "formats/common/pipeline.h"
 #include "formats/hpcrun/frames.h"
 #include "formats/hpcrun/harvest.h"
-#include "formats/hpcrun/names.h"
 
 struct merger {
 	struct hpcrun_merged *merged;
@@ -21,10 +20,8 @@ struct merger {
 	struct pm_damage_list *damage;
 	struct pm_tree_builder *builder;
 	struct hpcrun_frames frames;
-	struct pm_arena scratch;     /* of the tables */
-	struct pm_strtab names;      /* of metrics, by first appearance */
-	struct pm_strtab scale_keys; /* distinct (name, value format, period) */
-	size_t scales_room, values_room, links_room;
+	struct hpcrun_metric_names metrics;
+	size_t values_room, links_room;
 	uint64_t n_values, n_links;
 };
 
@@ -56,31 +53,12 @@ static int take_nodes(struct merger *m, const struct hpcrun_harvest *h, uint32_t
 	return r;
 }
 
-static uint32_t scale_of(struct merger *m, const struct hpcrun_crop_metric *metric)
-{
-	struct {
-		uint64_t period;
-		uint32_t name, real;
-	} key = {metric->period, pm_strtab_add(&m->names, metric->name), metric->real};
-	uint32_t known = m->scale_keys.n;
-	uint32_t scale = pm_strtab_add(
-		&m->scale_keys, (struct pm_bytes){(const uint8_t *)&key, sizeof(key)});
-	if (key.name == PM_NONE || scale == PM_NONE || scale < known)
-		return key.name == PM_NONE ? PM_NONE : scale;
-	if (pm_list_room(&m->merged->scales, scale, &m->scales_room, sizeof(*m->merged->scales)) <
-		0)
-		return PM_NONE;
-	m->merged->scales[scale] = (struct hpcrun_scale){
-		.group = key.name, .real = metric->real, .period = metric->period};
-	return scale;
-}
-
 static int take_values(struct merger *m, const struct hpcrun_harvest *h, const uint32_t *contexts)
 {
 	uint32_t *scales = calloc(h->n_metrics + 1, sizeof(*scales));
 	int r = scales ? 0 : -ENOMEM;
 	for (size_t i = 0; i < h->n_metrics && r == 0; i++) {
-		scales[i] = scale_of(m, &h->metrics[i]);
+		scales[i] = hpcrun_metric_names_scale(&m->metrics, &h->metrics[i]);
 		r = scales[i] == PM_NONE ? -ENOMEM : 0;
 	}
 	for (size_t i = 0; i < h->n_values && r == 0; i++) {
@@ -178,61 +156,19 @@ static void drop_harvest(void *result)
 
 /* ---- metrics ---- */
 
-/* The group's two metrics. */
-static int make_metrics(struct hpcrun_merged *merged, struct pm_metric *metrics, uint32_t group,
-	struct pm_bytes name)
-{
-	struct pm_metric metric = {.id = 2 * group,
-		.group = group,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = pm_arena_copy(&merged->arena, name),
-		.scope = pm_bytes_of("exclusive")};
-	if (!metric.name.p)
-		return -ENOMEM;
-	metric.unit = hpcrun_metric_unit(metric.name);
-	metrics[metric.id] = metric;
-	metric.id++;
-	metric.role = PM_ROLE_INCLUSIVE;
-	metric.scope = pm_bytes_of("inclusive");
-	metrics[metric.id] = metric;
-	return 0;
-}
-
-/* By name: its group, or PM_NONE where no value is stored. In the order in which files name them.
- */
-static uint32_t *number_groups(struct merger *m)
-{
-	struct hpcrun_merged *merged = m->merged;
-	uint32_t *groups = malloc(((size_t)m->names.n + 1) * sizeof(*groups));
-	if (!groups)
-		return NULL;
-	for (uint32_t i = 0; i < m->names.n; i++)
-		groups[i] = PM_NONE;
-	for (uint64_t i = 0; i < m->n_values; i++)
-		groups[merged->scales[merged->values[i].scale].group] = 0;
-	for (uint32_t i = 0; i < m->names.n; i++)
-		if (groups[i] != PM_NONE)
-			groups[i] = merged->n_groups++;
-	for (uint32_t i = 0; i < m->scale_keys.n; i++)
-		merged->scales[i].group = groups[merged->scales[i].group];
-	return groups;
-}
-
 static int list_metrics(struct merger *m)
 {
 	struct hpcrun_merged *merged = m->merged;
-	uint32_t *groups = number_groups(m);
-	struct pm_metric *metrics =
-		pm_arena_array(&merged->arena, 2 * (size_t)merged->n_groups + 1, sizeof(*metrics));
-	int r = groups && metrics ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < m->names.n && r == 0; i++)
-		if (groups[i] != PM_NONE)
-			r = make_metrics(merged, metrics, groups[i], m->names.items[i]);
-	merged->metrics = (struct pm_metrics){.n = 2 * merged->n_groups, .metrics = metrics};
-	free(groups);
+	bool *used = calloc((size_t)m->metrics.keys.n + 1, sizeof(*used));
+	if (!used)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < m->n_values; i++)
+		used[merged->values[i].scale] = true;
+	int r = hpcrun_metric_names_list(&m->metrics, used, &merged->arena, &merged->metrics);
+	merged->n_groups = merged->metrics.n / 2;
+	merged->scales = m->metrics.scales;
+	m->metrics.scales = NULL;
+	free(used);
 	return r;
 }
 
@@ -343,13 +279,10 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 {
 	struct merger m = {.merged = ret, .folder = folder, .who = who, .damage = damage};
 	*ret = (struct hpcrun_merged){.n_groups = 0};
-	m.names.arena = m.scale_keys.arena = &m.scratch;
 	int r = merge_all(&m, err);
 	pm_tree_builder_free(m.builder);
 	hpcrun_frames_done(&m.frames);
-	pm_strtab_done(&m.names);
-	pm_strtab_done(&m.scale_keys);
-	pm_arena_done(&m.scratch);
+	hpcrun_metric_names_done(&m.metrics);
 	if (r == 0)
 		return 0;
 	hpcrun_merged_done(ret);

@@ -7,14 +7,8 @@
 
 #include "formats/common/tree.h"
 #include "formats/hpcrun/folder.h"
+#include "formats/hpcrun/metrics.h"
 #include "formats/hpcrun/who.h"
-
-/* How values of one metric of one kind of file are meant. */
-struct hpcrun_scale {
-	uint32_t group; /* of struct pm_metric; PM_NONE where no value is stored */
-	bool real;
-	uint64_t period;
-};
 
 struct hpcrun_stored {
 	uint64_t bits;
@@ -29,7 +23,7 @@ struct hpcrun_link {
 
 struct hpcrun_merged {
 	struct pm_tree *tree;
-	struct pm_metrics metrics; /* _excl of group g is metric 2g, _incl 2g + 1 */
+	struct pm_metrics metrics; /* of n_groups groups */
 	uint32_t n_groups;
 	struct hpcrun_scale *scales;
 	struct hpcrun_stored *values; /* thread after thread, each in stored order */
