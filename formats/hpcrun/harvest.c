@@ -94,16 +94,6 @@ static void locate(const struct harvester *s, const struct epoch *e, uint32_t pl
 		report_node(s, e, place, &node, "has no parent and is no root");
 }
 
-/* By which number traces and values find a node: none, where an earlier one has it. */
-static uint32_t number_of(const struct epoch *e, uint32_t place)
-{
-	struct hpcrun_node node;
-	hpcrun_node_decode(&e->stored->nodes, place, &node);
-	uint32_t number = hpcrun_node_number(node.id);
-	const uint32_t *first = number ? pm_map_find(&e->shape.by_number, number) : NULL;
-	return first && *first == place ? number : 0;
-}
-
 static int keep_nodes(
 	const struct harvester *s, struct epoch *e, const struct hpcrun_finder *finder)
 {
@@ -112,7 +102,7 @@ static int keep_nodes(
 		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
 		struct hpcrun_crop_node node = {
 			.parent = parent == UINT32_MAX ? UINT32_MAX : e->index[parent],
-			.number = number_of(e, place)};
+			.number = e->shape.number[place]};
 		locate(s, e, place, finder, &node);
 		if (h->n_nodes >= PM_LIMIT_ITEMS ||
 			pm_list_room(&h->nodes, h->n_nodes, &h->nodes_room, sizeof(node)) < 0)

@@ -45,7 +45,9 @@ static int number_nodes(struct walk *w)
 		}
 		if (!pm_map_put(&w->shape->by_number, number, i, &is_new))
 			return -ENOMEM;
-		if (!is_new)
+		if (is_new)
+			w->shape->number[i] = number;
+		else
 			report_node(w, i, "has the number of an earlier one, which keeps it");
 	}
 	return 0;
@@ -108,10 +110,12 @@ int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes
 		return -ENOMEM;
 	size_t n = nodes->n + 1; /* never of size 0 */
 	ret->parent = calloc(n, sizeof(*ret->parent));
+	ret->number = calloc(n, sizeof(*ret->number));
 	ret->order = calloc(n, sizeof(*ret->order));
 	w.depth = calloc(n, sizeof(*w.depth));
 	w.chain = calloc(n, sizeof(*w.chain));
-	int r = ret->parent && ret->order && w.depth && w.chain ? number_nodes(&w) : -ENOMEM;
+	bool room = ret->parent && ret->number && ret->order && w.depth && w.chain;
+	int r = room ? number_nodes(&w) : -ENOMEM;
 	if (r == 0) {
 		find_parents(&w);
 		put_in_order(&w);
@@ -124,6 +128,7 @@ int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes
 void hpcrun_shape_done(struct hpcrun_shape *s)
 {
 	free(s->parent);
+	free(s->number);
 	free(s->order);
 	pm_map_done(&s->by_number);
 	*s = (struct hpcrun_shape){.n = 0};

@@ -8,8 +8,9 @@
 
 struct hpcrun_shape {
 	uint32_t n;
-	uint32_t *parent;        /* by place in the file: the parent's place, or UINT32_MAX */
-	uint32_t *order;         /* places, parents before children; as stored where that is so */
+	uint32_t *parent; /* by place in the file: the parent's place, or UINT32_MAX */
+	uint32_t *number; /* by place: its own, 0 where it has none or an earlier node has it */
+	uint32_t *order;  /* places, parents before children; as stored where that is so */
 	struct pm_map by_number; /* node number → place of the first node that has it */
 };
 
