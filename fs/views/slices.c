@@ -1,7 +1,6 @@
 /*
  * Slices of traces. Samples say what was running from then on: frames that consecutive samples
- * have in common stay open. Calls are slices as they are, but those of one thread may overlap:
- * each goes to the first lane where it nests.
+ * have in common stay open. Calls are slices as they are; see lanes.h.
  *
  * Everything is done twice: first slices are counted by depth, to know how deep all fit into the
  * limit, then they are kept.
@@ -12,12 +11,11 @@
 
 #include "formats/common/list.h"
 #include "fs/views/flat.h"
+#include "fs/views/lanes.h"
 #include "fs/views/parts.h"
 #include "fs/views/stacks.h"
 #include "fs/views/threads.h"
 #include "profmount/limits.h"
-
-enum { MAX_LANES = 64 };
 
 /* A frame on the stack of the sample before. */
 struct open {
@@ -178,67 +176,6 @@ static int add_call(struct collecting *c, const struct pm_sample *call)
 	return keep(c, &slice, &place);
 }
 
-static int outer_first(const void *a, const void *b)
-{
-	const struct pmfs_slice *x = a, *y = b;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
-	return (x->frame > y->frame) - (x->frame < y->frame);
-}
-
-/* The ends of slices that are open on a lane, innermost last. */
-struct lane {
-	uint64_t *ends;
-	size_t n, room;
-};
-
-/* 1 if the slice nests on the lane and now stands there, 0 if not. */
-static int try_lane(struct lane *lane, const struct pmfs_slice *slice)
-{
-	while (lane->n > 0 && lane->ends[lane->n - 1] <= slice->start_ns)
-		lane->n--;
-	if (lane->n > 0 && lane->ends[lane->n - 1] < slice->end_ns)
-		return 0;
-	if (pm_list_room(&lane->ends, lane->n, &lane->room, sizeof(*lane->ends)) < 0)
-		return -ENOMEM;
-	lane->ends[lane->n++] = slice->end_ns;
-	return 1;
-}
-
-static int find_lane(struct lane *lanes, struct pmfs_slice *slice)
-{
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < MAX_LANES; i++) {
-		slice->lane = i;
-		r = try_lane(&lanes[i], slice);
-	}
-	return r;
-}
-
-/* Orders the slices of a thread from place `first` on, and gives each its lane. */
-static int nest_calls(struct pmfs_slices *s, size_t first)
-{
-	struct lane lanes[MAX_LANES] = {{.n = 0}};
-	size_t kept = first;
-	int r = 0;
-	if (s->n > first)
-		qsort(s->slices + first, s->n - first, sizeof(*s->slices), outer_first);
-	for (size_t i = first; r >= 0 && i < s->n; i++) {
-		s->slices[kept] = s->slices[i];
-		r = find_lane(lanes, &s->slices[kept]);
-		kept += r > 0;
-	}
-	s->n_left_out += s->n - kept;
-	s->n = kept;
-	for (size_t i = 0; i < MAX_LANES; i++)
-		free(lanes[i].ends);
-	return r < 0 ? r : 0;
-}
-
 /* ---- reading ---- */
 
 static int add_batch(struct collecting *c, const struct pm_sample *batch, int64_t n)
@@ -268,7 +205,7 @@ static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *e
 	close_down_to(c, 0, c->now);
 	if (n < 0)
 		return (int)n;
-	if (c->profile->traces_are_calls && !c->counting && nest_calls(c->slices, first) < 0)
+	if (c->profile->traces_are_calls && !c->counting && pmfs_slices_nest(c->slices, first) < 0)
 		return pmfs_no_memory(err);
 	return 0;
 }
