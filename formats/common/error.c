@@ -35,6 +35,12 @@ int pm_error_set(
 	return code;
 }
 
+int pm_error_plain(struct pm_error *err, int code)
+{
+	return pm_error_set(
+		err, code, NULL, PM_NO_OFFSET, code == -ENOMEM ? "no memory" : "cannot be read");
+}
+
 int pm_error_prefix(struct pm_error *err, const char *format, ...)
 {
 	char before[sizeof(err->text)], all[2 * sizeof(err->text) + 2];

@@ -125,7 +125,7 @@ static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
 	else if (r == Z_NEED_DICT)
 		why = "the compressed stream needs a preset dictionary";
 	else if (r == Z_MEM_ERROR)
-		why = "no memory to inflate it";
+		step.state = PM_INFLATE_FAILED;
 	else if (r == Z_BUF_ERROR || (s->z.avail_out > 0 && step.in == s->in.len))
 		why = "the compressed stream is cut";
 	if (why)
@@ -150,8 +150,7 @@ static bool make_room(struct pm_inflate *s)
 		return false;
 	uint8_t *grown = realloc(s->buffer, s->room * 2);
 	if (!grown) {
-		s->last.state = PM_INFLATE_BROKEN;
-		s->last.why = "no memory to inflate it";
+		s->last.state = PM_INFLATE_FAILED;
 		return false;
 	}
 	s->buffer = grown;

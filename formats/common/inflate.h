@@ -31,6 +31,7 @@ enum pm_inflate_state {
 	PM_INFLATE_MORE,   /* not at the end yet, as far as one knows */
 	PM_INFLATE_ENDED,  /* the stream ended as it should; there may be input after it */
 	PM_INFLATE_BROKEN, /* cut or damaged; `why` says which */
+	PM_INFLATE_FAILED, /* no memory: nothing is known of what follows */
 };
 
 struct pm_inflate_status {

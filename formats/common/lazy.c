@@ -10,9 +10,8 @@ int pm_lazy_get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_erro
 	if (lazy->state == 0) {
 		lazy->error = (struct pm_error){.offset = PM_NO_OFFSET};
 		r = build(context, &lazy->error);
-		if (r < 0 && !lazy->error.code)
-			pm_error_set(&lazy->error, r, NULL, PM_NO_OFFSET,
-				r == -ENOMEM ? "no memory" : "cannot be read");
+		if (r < 0)
+			pm_error_plain(&lazy->error, r);
 		if (r != -ENOMEM)
 			__atomic_store_n(&lazy->state, r < 0 ? r : 1, __ATOMIC_RELEASE);
 	}

@@ -26,7 +26,13 @@ void pm_text_done(struct pm_text *t)
 void pm_text_clear(struct pm_text *t)
 {
 	t->len = 0;
-	t->failed = false;
+}
+
+void pm_text_end(struct pm_text *t, struct pm_text *out)
+{
+	out->failed |= t->failed;
+	out->full |= t->full;
+	pm_text_done(t);
 }
 
 static size_t limit_of(const struct pm_text *t)
@@ -55,10 +61,10 @@ char *pm_text_reserve(struct pm_text *t, size_t n)
 	if (t->failed)
 		return NULL;
 	if (!t->p || n > t->room - t->len) {
-		if (n > limit_of(t) - t->len || !grow(t, t->len + n)) {
-			t->failed = true;
+		t->full = n > limit_of(t) - t->len;
+		t->failed = t->full || !grow(t, t->len + n);
+		if (t->failed)
 			return NULL;
-		}
 	}
 	return t->p + t->len;
 }

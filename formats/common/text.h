@@ -13,13 +13,17 @@ struct pm_text {
 	size_t room;
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then of no use */
+	bool full;    /* failed at the limit */
 };
 
 /* Gives the memory back; the builder is empty and usable again. Accepts a zeroed one. */
 void pm_text_done(struct pm_text *t);
 
-/* Empties it, keeps the memory, forgets a failure. */
+/* Empties it and keeps the memory; a failure stays, so that it may be tested after a loop. */
 void pm_text_clear(struct pm_text *t);
+
+/* pm_text_done for a builder whose pieces went into `out`: `out` fails with it. */
+void pm_text_end(struct pm_text *t, struct pm_text *out);
 
 /* Room for n more bytes, to be written at the returned place and claimed with len += …; or NULL. */
 char *pm_text_reserve(struct pm_text *t, size_t n);

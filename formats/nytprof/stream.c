@@ -116,6 +116,8 @@ static int finish(struct nytp_stream *s, struct nytp_break *ret_break)
 {
 	bool rest = s->at < s->limit;
 	ret_break->cut = true;
+	if (pm_inflate_status(s->in).state == PM_INFLATE_FAILED)
+		return -ENOMEM;
 	if (pm_inflate_status(s->in).state == PM_INFLATE_BROKEN)
 		return broken(s, "the stream breaks off", ret_break);
 	if (rest && s->limit - s->at > PM_LIMIT_WINDOW)

@@ -89,12 +89,14 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc,
 	case PM_DOC_FILE:
 	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
 	}
-	if (body->text.failed)
+	if (body->text.full)
 		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"would have more than %zu bytes, or there is no memory for it",
+			"would have more than %zu bytes",
 			body->text.limit ? body->text.limit : PM_LIMIT_TEXT);
+	if (r == 0)
+		r = pm_text_status(&body->text);
 	if (r < 0)
-		return r;
+		return pm_error_plain(err, r);
 	if (body->whole)
 		body->size = body->text.len;
 	return 0;

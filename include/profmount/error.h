@@ -31,6 +31,9 @@ struct pm_error {
 int pm_error_set(struct pm_error *err, int code, const char *file, uint64_t offset,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* A plain reason for a failure that nobody explained, as no memory needs none. Returns `code`. */
+int pm_error_plain(struct pm_error *err, int code);
+
 /* Puts `format…: ` before the text of a filled error. Returns err->code, or -EIO for NULL. */
 int pm_error_prefix(struct pm_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

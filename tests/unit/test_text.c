@@ -104,7 +104,7 @@ static void test_default_limit_refuses_without_allocating(void **state)
 	assert_null(t.p);
 }
 
-static void test_failure_is_sticky_until_cleared(void **state)
+static void test_failure_is_sticky_until_the_end(void **state)
 {
 	(void)state;
 	struct pm_text t = {.limit = 4};
@@ -115,8 +115,25 @@ static void test_failure_is_sticky_until_cleared(void **state)
 	assert_int_equal(pm_text_status(&t), -ENOMEM);
 	pm_text_clear(&t);
 	pm_text_str(&t, "1234");
+	assert_int_equal(pm_text_status(&t), -ENOMEM);
+	pm_text_done(&t);
+	pm_text_str(&t, "1234");
 	check_text(&t, BYTES("1234"));
 	pm_text_done(&t);
+}
+
+static void test_a_text_fails_with_its_pieces(void **state)
+{
+	(void)state;
+	struct pm_text out = {.p = NULL}, good = {.p = NULL}, bad = {.limit = 4};
+	pm_text_str(&good, "12345");
+	pm_text_str(&bad, "12345");
+	pm_text_end(&good, &out);
+	assert_int_equal(pm_text_status(&out), 0);
+	pm_text_end(&bad, &out);
+	assert_int_equal(pm_text_status(&out), -ENOMEM);
+	assert_null(good.p);
+	pm_text_done(&out);
 }
 
 static void test_done_leaves_a_usable_builder_with_its_limit(void **state)
@@ -242,7 +259,8 @@ int main(void)
 		cmocka_unit_test(test_long_text_grows_byte_by_byte),
 		cmocka_unit_test(test_limit_is_reached_and_never_passed),
 		cmocka_unit_test(test_default_limit_refuses_without_allocating),
-		cmocka_unit_test(test_failure_is_sticky_until_cleared),
+		cmocka_unit_test(test_failure_is_sticky_until_the_end),
+		cmocka_unit_test(test_a_text_fails_with_its_pieces),
 		cmocka_unit_test(test_done_leaves_a_usable_builder_with_its_limit),
 		cmocka_unit_test(test_reserving_nothing_succeeds),
 		cmocka_unit_test(test_utf8_replaces_each_bad_byte_and_nul),
