@@ -74,24 +74,24 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint32_t item = 0;
-	bool found;
+	int r;
 	if (name.len >= PMFS_NAME_SIZE)
 		return pmfs_no_entry();
 	if (c->find) {
-		found = c->find(c, name, &item);
+		r = c->find(c, name, &item);
 	} else {
 		struct pmfs_naming naming;
 		struct pmfs_siblings *s;
-		int r = naming_of(c, &naming, err);
+		r = naming_of(c, &naming, err);
 		if (r == 0)
 			r = siblings_get(t, dir, c, &s, err);
 		if (r < 0)
 			return r;
-		found = pmfs_siblings_find(s, &naming, name, &item);
+		r = pmfs_siblings_find(s, &naming, name, &item);
 		pmfs_cache_release(t->cache, &s->cached);
 	}
-	if (!found)
-		return pmfs_no_entry();
+	if (r <= 0)
+		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
 	return item_entry(t, dir, c, item, ret);
@@ -101,21 +101,23 @@ static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collectio
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	struct pmfs_naming naming;
+	int r;
 	if (c->find) {
 		struct pm_text scratch = {.p = NULL};
 		ret->len = pmfs_name_legal(c->name(c, item, &scratch), ret->name);
+		r = pm_text_status(&scratch);
 		pm_text_done(&scratch);
-		return 0;
+		return r < 0 ? pm_error_plain(err, r) : 0;
 	}
 	struct pmfs_siblings *s;
-	int r = naming_of(c, &naming, err);
+	r = naming_of(c, &naming, err);
 	if (r == 0)
 		r = siblings_get(t, dir, c, &s, err);
 	if (r < 0)
 		return r;
 	ret->len = pmfs_siblings_name(s, &naming, item, ret->name);
 	pmfs_cache_release(t->cache, &s->cached);
-	return 0;
+	return ret->len ? 0 : pm_error_plain(err, -ENOMEM);
 }
 
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,

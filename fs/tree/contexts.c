@@ -138,10 +138,10 @@ static int child_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	if (r < 0)
 		return r;
 	struct pmfs_naming naming = naming_of(&c);
-	bool found = name.len < PMFS_NAME_SIZE && pmfs_siblings_find(s, &naming, name, &item);
+	r = name.len < PMFS_NAME_SIZE ? pmfs_siblings_find(s, &naming, name, &item) : 0;
 	pmfs_cache_release(t->cache, &s->cached);
-	if (!found)
-		return pmfs_no_entry();
+	if (r <= 0)
+		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
 	return child_entry(ret, item);
@@ -166,6 +166,8 @@ static int child_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, stru
 	struct pmfs_naming naming = naming_of(&c);
 	ret->len = pmfs_siblings_name(s, &naming, (uint32_t)child, ret->name);
 	pmfs_cache_release(t->cache, &s->cached);
+	if (ret->len == 0)
+		return pm_error_plain(err, -ENOMEM);
 	*position = (uint64_t)c.tree->end[child] + 1;
 	return child_entry(ret, (uint32_t)child);
 }

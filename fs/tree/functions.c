@@ -88,10 +88,10 @@ static int functions_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes na
 	if (r < 0)
 		return r;
 	struct pmfs_naming naming = naming_of(&rows);
-	bool found = name.len < PMFS_NAME_SIZE && pmfs_siblings_find(s, &naming, name, &row);
+	r = name.len < PMFS_NAME_SIZE ? pmfs_siblings_find(s, &naming, name, &row) : 0;
 	pmfs_cache_release(t->cache, &s->cached);
-	if (!found)
-		return pmfs_no_entry();
+	if (r <= 0)
+		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
 	return row_entry(ret, row);
@@ -114,6 +114,8 @@ static int functions_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie,
 	pmfs_cache_release(t->cache, &s->cached);
 	if (!more)
 		return 0;
+	if (ret->len == 0)
+		return pm_error_plain(err, -ENOMEM);
 	++*cookie;
 	return row_entry(ret, row);
 }

@@ -117,7 +117,8 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 	for (uint32_t k = 0; r == 0 && k < naming->n; k++) {
 		uint32_t item = naming->item(naming->context, k);
 		pm_text_clear(&scratch);
-		r = take_name(s, &seen, naming->raw(naming->context, item, &scratch), item);
+		struct pm_bytes raw = naming->raw(naming->context, item, &scratch);
+		r = scratch.failed ? -ENOMEM : take_name(s, &seen, raw, item);
 	}
 	pm_map_done(&seen);
 	pm_text_done(&scratch);
@@ -155,19 +156,19 @@ int pmfs_siblings_build(
 	return 0;
 }
 
-bool pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
+int pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
 	struct pm_bytes name, uint32_t *ret_item)
 {
 	char real[PMFS_NAME_SIZE];
 	const struct pmfs_name_slot *slot = slot_of(s, pm_hash_bytes(name));
 	if (!slot->taken || slot->ordinal == 0)
-		return false;
+		return 0;
 	/* A hash may lie: the name decides. */
 	size_t len = pmfs_siblings_name(s, naming, slot->item, real);
-	if (len != name.len || memcmp(real, name.p, len) != 0)
-		return false;
+	if (len == 0)
+		return -ENOMEM;
 	*ret_item = slot->item;
-	return true;
+	return len == name.len && memcmp(real, name.p, len) == 0;
 }
 
 size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
@@ -176,6 +177,7 @@ size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_namin
 	struct pm_text scratch = {.p = NULL};
 	size_t len = pmfs_name_legal(naming->raw(naming->context, item, &scratch), out);
 	const uint32_t *ordinal = pm_map_find(&s->ordinals, item);
+	bool failed = scratch.failed;
 	pm_text_done(&scratch);
-	return add_ordinal(out, len, ordinal ? *ordinal : 1);
+	return failed ? 0 : add_ordinal(out, len, ordinal ? *ordinal : 1);
 }

@@ -43,11 +43,11 @@ struct pmfs_siblings {
 int pmfs_siblings_build(
 	const struct pmfs_naming *naming, struct pmfs_siblings **ret, struct pm_error *err);
 
-/* Item by name; false where there is none. O(1) but for siblings that share a name. */
-bool pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
+/* Item by name: 1, 0 where there is none, or -ENOMEM. O(1) but for siblings that share a name. */
+int pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
 	struct pm_bytes name, uint32_t *ret_item);
 
-/* An item's unique name. Returns its length. */
+/* An item's unique name. Returns its length; 0 without memory. */
 size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
 	uint32_t item, char out[PMFS_NAME_SIZE]);
 

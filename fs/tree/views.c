@@ -37,9 +37,10 @@ static int view_entry(struct pmfs_entry *ret, enum pmfs_place place, uint32_t it
 	return 1;
 }
 
-static bool is_present(struct pmfs_tree *t, const struct pmfs_view *view, uint32_t item)
+static int is_present(
+	struct pmfs_tree *t, const struct pmfs_view *view, uint32_t item, struct pm_error *err)
 {
-	return !view->present || view->present(t->model, item);
+	return view->present ? view->present(t->model, item, err) : 1;
 }
 
 /* Columns of a per-metric view; NULL, and one name, for the others. */
@@ -78,9 +79,11 @@ int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, u
 	uint64_t view = *position / PMFS_COLUMN_MOST;
 	uint32_t column = (uint32_t)(*position % PMFS_COLUMN_MOST);
 	for (; view < n_views; view++, column = 0) {
-		if (!is_present(t, views[view], item))
+		int r = is_present(t, views[view], item, err);
+		if (r == 0)
 			continue;
-		int r = columns_of(t, views[view], &columns, &n_columns, err);
+		if (r > 0)
+			r = columns_of(t, views[view], &columns, &n_columns, err);
 		if (r < 0)
 			return r;
 		while (column < n_columns && columns &&
@@ -136,10 +139,12 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 	if (view >= n_views)
 		return pmfs_no_entry();
 	int r = pmfs_place_check(t, (enum pmfs_place)place, item, err);
-	if (r == 0 && !is_present(t, views[view], item))
-		r = pmfs_no_entry();
 	if (r == 0)
+		r = is_present(t, views[view], item, err);
+	if (r > 0)
 		r = columns_of(t, views[view], &columns, &n_columns, err);
+	else if (r == 0)
+		r = pmfs_no_entry();
 	if (r < 0)
 		return r;
 	if (column >= n_columns || (columns && !pmfs_column_is_first(&columns->columns[column])))

@@ -76,7 +76,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 		pm_text_char(out, '\n');
 	}
 	pm_text_printf(out, "path depth: %u\n", tree->depth[context]);
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	return pm_text_status(out);
 }
 
@@ -104,7 +104,7 @@ static int render_path(const struct pm_doc *doc, struct pm_text *out, struct pm_
 		pm_text_char(out, '\n');
 	}
 	free(path);
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	return pm_text_status(out);
 }
 
@@ -225,9 +225,10 @@ static int context_path(struct pmfs_model *m, uint32_t item, uint32_t column, st
 PMFS_TABLE_DOCUMENT(context_metrics, PM_DOC_CSV, metrics_table)
 PMFS_TABLE_DOCUMENT(context_values, PM_DOC_CSV, values_table)
 
-static bool has_threads(struct pmfs_model *m, uint32_t item)
+static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
+	(void)err;
 	return pmfs_model_profile(m)->ops->threads != NULL;
 }
 

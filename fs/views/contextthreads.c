@@ -114,9 +114,10 @@ static int threads_table(
 
 PMFS_TABLE_DOCUMENT(context_threads, PM_DOC_CSV, threads_table)
 
-static bool has_threads(struct pmfs_model *m, uint32_t item)
+static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
+	(void)err;
 	return pmfs_model_profile(m)->ops->threads != NULL;
 }
 

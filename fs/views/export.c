@@ -6,11 +6,12 @@
 
 #include "profmount/limits.h"
 
-bool pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item)
+int pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
 	(void)item;
-	return pmfs_model_columns(m, &columns, NULL) == 0 && columns->n > 0;
+	int r = pmfs_model_columns(m, &columns, NULL);
+	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && columns->n > 0;
 }
 
 uint32_t pmfs_export_main_column(const struct pmfs_columns *c)

@@ -125,7 +125,7 @@ static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
 	pmfs_chrome_events(&w->chrome);
 	r = write_events(w, err);
 	pmfs_chrome_end(&w->chrome);
-	return r < 0 ? r : pm_text_status(&w->scratch);
+	return r;
 }
 
 static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
@@ -142,7 +142,7 @@ static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct p
 		r = write_file(&w, thread, err);
 	pmfs_slices_done(&w.slices);
 	pmfs_tracks_done(&w.tracks);
-	pm_text_done(&w.scratch);
+	pm_text_end(&w.scratch, out);
 	return r < 0 ? r : pm_text_status(out);
 }
 

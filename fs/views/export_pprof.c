@@ -68,6 +68,7 @@ static void add_bytes(struct pm_text *out, unsigned field, const struct pm_text 
 {
 	add_varint(out, field << 3 | LENGTH);
 	add_varint(out, bytes->len);
+	out->failed |= bytes->failed;
 	pm_text_bytes(out, pm_text_view(bytes));
 }
 

@@ -26,23 +26,19 @@ struct subject {
 
 /* ---- captions ---- */
 
-static struct pm_bytes keep(struct subject *s, const struct pm_text *text)
-{
-	return pm_arena_copy(&s->arena, pm_text_view(text));
-}
-
-static struct pm_bytes frame_name(struct subject *s, uint32_t context)
+static int name_frame(struct subject *s, uint32_t context, struct pm_bytes *ret)
 {
 	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
 	pm_text_line(&line, pmfs_stacks_name(s->tree, pm_tree_frame(s->tree, context), &raw));
-	struct pm_bytes name = keep(s, &line);
-	pm_text_done(&raw);
+	pm_text_end(&raw, &line);
+	*ret = pm_arena_copy(&s->arena, pm_text_view(&line));
+	bool good = !line.failed && ret->p;
 	pm_text_done(&line);
-	return name;
+	return good ? 0 : -ENOMEM;
 }
 
 /* The callers of a context from the outermost on; the first stands for those beyond the limit. */
-static void name_callers(struct subject *s)
+static int name_callers(struct subject *s)
 {
 	uint32_t callers[PMFS_MAX_ABOVE], n = 0, further = 0;
 	const uint32_t *parent = s->tree->parent;
@@ -56,11 +52,14 @@ static void name_callers(struct subject *s)
 	}
 	s->caption.above = s->above;
 	s->caption.n_above = n;
-	for (uint32_t i = 0; i < n; i++)
-		s->above[i] = frame_name(s, callers[n - 1 - i]);
-	if (further > 0)
-		s->above[0] =
-			pm_bytes_of(pm_arena_printf(&s->arena, "… %u callers above", further + 1));
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = name_frame(s, callers[n - 1 - i], &s->above[i]);
+	if (r < 0 || further == 0)
+		return r;
+	const char *cut = pm_arena_printf(&s->arena, "… %u callers above", further + 1);
+	s->above[0] = pm_bytes_of(cut);
+	return cut ? 0 : -ENOMEM;
 }
 
 static int name_subject(struct subject *s, struct pm_error *err)
@@ -74,9 +73,9 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	c->of = pm_bytes_of("the whole run");
 	if (s->context != PM_NONE) {
 		c->of = c->title;
-		c->title = frame_name(s, s->context);
 		c->whole = pm_bytes_of("");
-		name_callers(s);
+		int r = name_frame(s, s->context, &c->title);
+		return r < 0 ? r : name_callers(s);
 	} else if (s->thread != PM_NONE) {
 		int r = pmfs_thread_path(s->model, s->thread, &path, err);
 		if (r < 0)

@@ -110,7 +110,7 @@ static int render_hotpath(const struct pm_doc *doc, struct pm_text *out, struct 
 		pm_text_char(out, '\n');
 	}
 	free(path);
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	return pm_text_status(out);
 }
 

@@ -178,11 +178,12 @@ static int imbalance_table(
 PMFS_TABLE_DOCUMENT(imbalance_csv, PM_DOC_CSV, imbalance_table)
 
 /* Threads that cannot be read are no reason to hide the file: reading it says why. */
-static bool has_several_threads(struct pmfs_model *m, uint32_t item)
+static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_threads *threads;
 	(void)item;
-	return pmfs_model_threads(m, &threads, NULL) < 0 || threads->n > 1;
+	int r = pmfs_model_threads(m, &threads, NULL);
+	return r == -ENOMEM ? pmfs_no_memory(err) : r < 0 || threads->n > 1;
 }
 
 const struct pmfs_view pmfs_imbalance_csv = {

@@ -49,7 +49,7 @@ static int name_frames(struct boxes *b, const struct pm_tree *tree)
 		pm_text_clear(&scratch);
 		struct pm_bytes name = pmfs_stacks_name(tree, &tree->frames[i], &scratch);
 		b->names[i] = pm_arena_copy(&b->arena, name);
-		good = b->names[i].p != NULL;
+		good = !scratch.failed && b->names[i].p;
 	}
 	pm_text_done(&scratch);
 	return good ? 0 : -ENOMEM;
@@ -118,7 +118,7 @@ static int draw(const struct pm_doc *doc, const struct pm_item_tree *calls, stru
 			.unit = pm_bytes_of("ns")};
 		r = pmfs_flamegraph_draw(&flame, &caption, out, err);
 	}
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	boxes_done(&b);
 	return r == -ENOMEM ? pmfs_no_memory(err) : r;
 }
@@ -167,7 +167,7 @@ static void write_calls(struct pmfs_chrome *chrome, const struct pm_item_tree *c
 		pmfs_chrome_slice(chrome, 1, 1, start, end[i] - start,
 			pmfs_stacks_name(tree, pm_tree_frame(tree, i), &scratch));
 	}
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, chrome->out);
 }
 
 static void write_other_data(const struct pm_tree *tree, struct pm_bytes title, struct pm_text *out)
@@ -201,7 +201,7 @@ static int write_chrome(const struct pm_doc *doc, const struct pm_item_tree *cal
 		pmfs_chrome_end(&chrome);
 	}
 	bool good = end && busy_until;
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	free(end);
 	free(busy_until);
 	return good ? 0 : pmfs_no_memory(err);

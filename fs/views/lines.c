@@ -226,9 +226,10 @@ static int lines_table(
 PMFS_TABLE_DOCUMENT(lines_csv, PM_DOC_CSV, lines_table)
 PMFS_TABLE_DOCUMENT(lines_tsv, PM_DOC_TSV, lines_table)
 
-static bool has_lines(struct pmfs_model *m, uint32_t item)
+static int has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
+	(void)err;
 	return pmfs_model_profile(m)->has_lines;
 }
 

@@ -19,7 +19,7 @@ static void add_entry(struct pm_text *out, const char *name, const char *about)
 /* ---- what stands where ---- */
 
 /* The views of the root; a twin without words of its own stands with its .csv. */
-static void add_views(struct pm_text *out, struct pmfs_model *m)
+static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	char name[64];
 	uint32_t n;
@@ -27,11 +27,15 @@ static void add_views(struct pm_text *out, struct pmfs_model *m)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pmfs_view *view = views[i];
 		bool twin = i + 1 < n && !views[i + 1]->about;
-		if (!view->about || (view->present && !view->present(m, 0)))
+		int present = view->present ? view->present(m, 0, err) : 1;
+		if (present < 0)
+			return present;
+		if (present == 0 || !view->about)
 			continue;
 		snprintf(name, sizeof(name), "%s%s", view->name, twin ? " .tsv" : "");
 		add_entry(out, name, view->about);
 	}
+	return 0;
 }
 
 static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
@@ -134,15 +138,16 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pm_profile *p = pmfs_model_profile(m);
-	int r;
 	pm_text_str(out, "A performance profile as files, mounted read-only by profmount.\n  ");
 	pm_text_line(out, pm_bytes_of(p->source));
 	pm_text_printf(out, " (%s", p->format);
 	if (p->layout)
 		pm_text_printf(out, ", %s", p->layout);
 	pm_text_str(out, ")\n\nEntries\n");
-	add_views(out, m);
-	if ((r = add_folders(out, m, err)) < 0)
+	int r = add_views(out, m, err);
+	if (r == 0)
+		r = add_folders(out, m, err);
+	if (r < 0)
 		return r;
 	add_notes(out, p);
 	add_meanings(out, p);

@@ -120,6 +120,8 @@ static int text_open(const struct pm_source *source, uint64_t since_ns, struct s
 	case PM_DOC_BYTES: t->bytes = doc->bytes; break;
 	case PM_DOC_TEXT:
 		r = doc->text.render(doc, &t->rendered, err);
+		if (r == 0)
+			r = pm_text_status(&t->rendered);
 		t->bytes = pm_text_view(&t->rendered);
 		break;
 	case PM_DOC_FILE:
@@ -336,13 +338,15 @@ static int function_source(struct pmfs_model *m, uint32_t item, uint32_t column,
 	return 0;
 }
 
-static bool has_source(struct pmfs_model *m, uint32_t item)
+static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_function *function;
 	uint32_t source;
-	return p->ops->sources && p->has_lines &&
-		source_of_function(m, item, &source, &function, NULL) == 0 && source != PM_NONE;
+	if (!p->ops->sources || !p->has_lines)
+		return 0;
+	int r = source_of_function(m, item, &source, &function, NULL);
+	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;
 }
 
 const struct pmfs_view pmfs_function_source = {

@@ -119,7 +119,7 @@ static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
 			PMFS_SCREEN_WIDTH - 23);
 		pm_text_char(out, '\n');
 	}
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 }
 
 /* ---- imbalance ---- */
@@ -148,7 +148,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), PMFS_SCREEN_WIDTH - 62);
 		pm_text_char(out, '\n');
 	}
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	return r;
 }
 

@@ -148,22 +148,24 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 
 /* ---- traces ---- */
 
-bool pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread)
+int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err)
 {
 	const struct pm_threads *threads;
-	return pmfs_model_threads(m, &threads, NULL) == 0 && threads->threads[thread].has_trace;
+	int r = pmfs_model_threads(m, &threads, NULL);
+	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && threads->threads[thread].has_trace;
 }
 
-bool pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item)
+int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_threads *threads;
 	(void)item;
-	if (pmfs_model_threads(m, &threads, NULL) < 0)
-		return false;
+	int r = pmfs_model_threads(m, &threads, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? pmfs_no_memory(err) : 0;
 	for (uint32_t i = 0; i < threads->n; i++)
 		if (threads->threads[i].has_trace)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 /* ---- times ---- */
@@ -311,9 +313,10 @@ static int threads_table(
 
 PMFS_TABLE_DOCUMENT(threads_csv, PM_DOC_CSV, threads_table)
 
-static bool has_threads(struct pmfs_model *m, uint32_t item)
+static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
+	(void)err;
 	return pmfs_model_profile(m)->ops->threads != NULL;
 }
 

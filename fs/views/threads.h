@@ -26,7 +26,7 @@ static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_
 }
 
 /* For views that show traces: has this thread one, has any? Cheap. */
-bool pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread);
-bool pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item);
+int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
+int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
 #endif

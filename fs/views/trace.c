@@ -102,7 +102,10 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	return 1;
 }
 
-/* The bytes of one row: three times, what depends on the context alone, separators, line feed. */
+/*
+ * The bytes of one row: three times, what depends on the context alone, separators, line feed. 0
+ * without memory.
+ */
 static uint64_t trace_row_bytes(
 	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
 {
@@ -114,10 +117,14 @@ static uint64_t trace_row_bytes(
 	if (s->duration_ns != PM_NO_TIME)
 		bytes += pm_u64_length(s->duration_ns);
 	find_context(t, s->context);
-	if (t->context != PM_NONE)
-		bytes += pmfs_trace_length(lengths, t->tree, t->context);
-	else if (s->context == 0)
+	if (t->context != PM_NONE) {
+		uint32_t of_context = pmfs_trace_length(lengths, t->tree, t->context);
+		if (of_context == 0)
+			return 0;
+		bytes += of_context;
+	} else if (s->context == 0) {
 		bytes++;
+	}
 	if (t->profile->traces_are_calls)
 		bytes += pm_i64_length((int64_t)s->self_ns) + pm_u64_length(s->seq) +
 			(CALL_NAME - NAME);
@@ -139,7 +146,10 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 			if (r <= 0)
 				return r < 0 ? r : n;
 		}
-		*bytes += trace_row_bytes(t, lengths, &t->batch[t->i++]);
+		uint64_t row = trace_row_bytes(t, lengths, &t->batch[t->i++]);
+		if (row == 0)
+			return pmfs_no_memory(err);
+		*bytes += row;
 	}
 	return n;
 }

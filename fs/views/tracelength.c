@@ -12,7 +12,10 @@ uint32_t pmfs_trace_length_compute(
 	struct pm_bytes name = pmfs_frame_name(tree, pm_tree_frame(tree, context), &scratch);
 	uint64_t bytes = pm_u64_length(pm_tree_number(tree, context)) +
 		pm_u64_length(tree->depth[context]) + pm_row_text_length(lengths->form, name);
+	bool failed = scratch.failed;
 	pm_text_done(&scratch);
+	if (failed)
+		return 0;
 	__atomic_store_n(&lengths->bytes[context], (uint32_t)bytes, __ATOMIC_RELAXED);
 	return (uint32_t)bytes;
 }

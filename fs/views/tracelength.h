@@ -17,6 +17,7 @@ struct pmfs_trace_lengths {
 int pmfs_trace_lengths(struct pmfs_model *m, enum pm_form form, struct pmfs_trace_lengths **ret,
 	struct pm_error *err);
 
+/* Bytes of that part for a context; 0 without memory. */
 uint32_t pmfs_trace_length_compute(
 	struct pmfs_trace_lengths *lengths, const struct pm_tree *tree, uint32_t context);
 

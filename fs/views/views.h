@@ -11,8 +11,11 @@ struct pmfs_view {
 	const char *name;  /* of the file; with `each_metric` the `*` stands for the export name */
 	const char *about; /* a sentence for README.txt; NULL for twins */
 	bool each_metric;  /* one file for each metric group with a column; see pmfs_view_metric */
-	/* Is it there for this item? NULL: always. Cheap: no tree, no values. */
-	bool (*present)(struct pmfs_model *m, uint32_t item);
+	/*
+	 * Is it there for this item: 1, 0, or -ENOMEM where that cannot be told now? NULL: always.
+	 * Cheap: no tree, no values.
+	 */
+	int (*present)(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 	/*
 	 * The document. `item`: 0 at the root, else index of the context, function row or thread;
 	 * `column`: of each_metric views the group's column that the file is about.

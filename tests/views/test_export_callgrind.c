@@ -162,7 +162,7 @@ static void test_dot_is_absent_without_metrics(void **state)
 	struct fake *f = fake_new();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_false(view_named(PMFS_PLACE_EXPORT, "callgraph.dot")->present(m, 0));
+	assert_false(view_named(PMFS_PLACE_EXPORT, "callgraph.dot")->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }

@@ -231,13 +231,13 @@ static void test_without_traces_it_is_absent(void **state)
 	struct pm_thread *threads = (struct pm_thread *)(uintptr_t)f->threads.threads;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	threads[0].has_trace = false;
-	assert_true(of_run->present(m, 0));
-	assert_false(of_thread->present(m, 0));
-	assert_true(of_thread->present(m, 1));
+	assert_true(of_run->present(m, 0, NULL));
+	assert_false(of_thread->present(m, 0, NULL));
+	assert_true(of_thread->present(m, 1, NULL));
 	threads[1].has_trace = false;
-	assert_false(of_run->present(m, 0));
+	assert_false(of_run->present(m, 0, NULL));
 	f->ops.threads = NULL;
-	assert_false(of_run->present(m, 0));
+	assert_false(of_run->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }

@@ -87,7 +87,7 @@ static void test_without_metrics_it_is_absent(void **state)
 	struct fake *f = fake_new();
 	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_false(view_named(PMFS_PLACE_EXPORT, SPEEDSCOPE)->present(m, 0));
+	assert_false(view_named(PMFS_PLACE_EXPORT, SPEEDSCOPE)->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }

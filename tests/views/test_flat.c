@@ -197,7 +197,7 @@ static void test_function_directory_tells_about_one_function(void **state)
 		"2|8|2|50|10|3||function|/bin/app|/src/a.c|a\n"
 		"4|3|4|25|10|3||function|/bin/app|/src/a.c|a\n"
 		"5|4|5|15|15|3||function|/bin/app|/src/a.c|a\n");
-	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1));
+	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -274,8 +274,8 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 		"   time_ns_excl    line  source\n"
 		"                      1  one\n"
 		"        1000000       2  two\n");
-	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1));
-	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0));
+	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
+	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }

@@ -258,12 +258,12 @@ static void test_views_of_threads_are_absent_without_threads(void **state)
 	struct fake *f = fake_with_time();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_true(view_named(ROOT, "threads.csv")->present(m, 0));
-	assert_false(view_named(ROOT, "imbalance.csv")->present(m, 0)); /* of no threads */
+	assert_true(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
+	assert_false(view_named(ROOT, "imbalance.csv")->present(m, 0, NULL)); /* of no threads */
 	f->ops.threads = NULL;
-	assert_false(view_named(ROOT, "threads.csv")->present(m, 0));
-	assert_false(view_named(PMFS_PLACE_CONTEXT, "threads.csv")->present(m, 0));
-	assert_false(view_named(PMFS_PLACE_CONTEXT, "values.csv")->present(m, 0));
+	assert_false(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
+	assert_false(view_named(PMFS_PLACE_CONTEXT, "threads.csv")->present(m, 0, NULL));
+	assert_false(view_named(PMFS_PLACE_CONTEXT, "values.csv")->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -274,9 +274,9 @@ static void test_trace_is_there_where_the_thread_has_one(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[1].has_trace = false;
-	assert_true(view_named(THREAD, "trace.csv")->present(m, 0));
-	assert_false(view_named(THREAD, "trace.csv")->present(m, 1));
-	assert_false(view_named(THREAD, "trace.tsv")->present(m, 1));
+	assert_true(view_named(THREAD, "trace.csv")->present(m, 0, NULL));
+	assert_false(view_named(THREAD, "trace.csv")->present(m, 1, NULL));
+	assert_false(view_named(THREAD, "trace.tsv")->present(m, 1, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }

@@ -309,13 +309,13 @@ static void test_only_threads_with_a_trace_have_a_timeline(void **state)
 	const struct pmfs_view *all = view_named(EXPORT, "timeline.svg");
 	const struct pmfs_view *one = view_named(PMFS_PLACE_THREAD, "timeline.svg");
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_false(all->present(m, 0));
+	assert_false(all->present(m, 0, NULL));
 	fake_thread(f, 0, 0);
-	assert_true(all->present(m, 0));
-	assert_true(one->present(m, 0));
+	assert_true(all->present(m, 0, NULL));
+	assert_true(one->present(m, 0, NULL));
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[0].has_trace = false;
-	assert_false(all->present(m, 0));
-	assert_false(one->present(m, 0));
+	assert_false(all->present(m, 0, NULL));
+	assert_false(one->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);
 }
