@@ -31,42 +31,50 @@ void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t siz
 		snprintf(ret, size, "trace-%s", trace->has_flags ? "01.01" : "01.00");
 }
 
-static void layout_of_profile(struct pm_bytes file, char *ret, size_t size)
+static int layout_of_profile(struct pm_bytes file, char *ret, size_t size)
 {
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_profile p;
-	bool ok = hpcrun_profile_read(&p, file, HPCRUN_WHO, &silent, NULL) == 0;
-	hpcrun_profile_layout(ok ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
+	int r = hpcrun_profile_read(&p, file, HPCRUN_WHO, &silent, NULL);
+	hpcrun_profile_layout(r == 0 ? p.family : HPCRUN_FAMILY_NONE, p.version, ret, size);
 	hpcrun_profile_done(&p);
+	return r;
 }
 
-static void layout_of_trace(struct pm_bytes file, char *ret, size_t size)
+static int layout_of_trace(struct pm_bytes file, char *ret, size_t size)
 {
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_trace trace;
-	hpcrun_trace_read(&trace, file, &silent, NULL);
+	int r = hpcrun_trace_read(&trace, file, &silent, NULL);
 	hpcrun_trace_layout(&trace, ret, size);
+	return r;
 }
 
-static bool file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file,
-	void (*layout)(struct pm_bytes, char *, size_t), char *ret, size_t size)
+/* 1 and the layout, 0 where the file has none to tell, or -ENOMEM. */
+static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file,
+	int (*layout)(struct pm_bytes, char *, size_t), char *ret, size_t size)
 {
 	struct pm_input in;
-	if (!file->name || file->size == 0 || hpcrun_file_open(folder, file, &in, NULL) < 0)
-		return false;
-	layout(in.bytes, ret, size);
-	hpcrun_file_close(folder, &in);
-	return ret[0] != '\0';
+	if (!file->name || file->size == 0)
+		return 0;
+	int r = hpcrun_file_open(folder, file, &in, NULL);
+	if (r == 0) {
+		r = layout(in.bytes, ret, size);
+		hpcrun_file_close(folder, &in);
+	}
+	return r == -ENOMEM ? r : r == 0 && ret[0];
 }
 
-bool hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
+int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
 {
-	for (uint32_t i = 0; i < folder->n; i++)
-		if (file_layout(
-			    folder, &folder->sources[i].profile, layout_of_profile, ret, size) ||
-			file_layout(folder, &folder->sources[i].trace, layout_of_trace, ret, size))
-			return true;
-	return false;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < folder->n; i++) {
+		const struct hpcrun_source *s = &folder->sources[i];
+		r = file_layout(folder, &s->profile, layout_of_profile, ret, size);
+		if (r == 0)
+			r = file_layout(folder, &s->trace, layout_of_trace, ret, size);
+	}
+	return r;
 }
 
 /* ---- program ---- */
@@ -132,9 +140,12 @@ static int ask_file(
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
 	struct pm_input in;
-	if (!file->name || file->size == 0 || hpcrun_file_open(folder, file, &in, NULL) < 0)
+	if (!file->name || file->size == 0)
 		return 0;
-	int r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
+	int r = hpcrun_file_open(folder, file, &in, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
 	if (r == 0) {
 		add(f, "told_by", pm_cell_str(file->name));
 		r = add_header(f, &p);

@@ -13,10 +13,10 @@ void hpcrun_profile_layout(enum hpcrun_family family, unsigned version, char *re
 void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t size);
 
 /*
- * Finds the first file that can be read, and fills `ret` with its layout. False where none
- * can.
+ * Finds the first file that can be read, and fills `ret` with its layout. 1, 0 where none
+ * can, or -ENOMEM.
  */
-bool hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size);
+int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size);
 
 /* The program that left most bytes; lives as long as the folder. */
 struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder);

@@ -111,16 +111,17 @@ static DIR *stream_of(int folder)
 	return dir;
 }
 
-bool hpcrun_folder_probe(int fd)
+int hpcrun_folder_probe(int fd)
 {
 	DIR *dir = stream_of(fd);
 	bool found = false;
-	for (struct dirent *e; dir && !found && (e = readdir(dir));) {
+	if (!dir)
+		return -EIO;
+	for (struct dirent *e; !found && (e = readdir(dir));) {
 		struct pm_bytes name = pm_bytes_of(e->d_name);
 		found = ends_with(name, profile_end) || ends_with(name, trace_end);
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return found;
 }
 
@@ -130,7 +131,7 @@ static int list_files(struct hpcrun_folder *f)
 	int r = 0;
 	DIR *dir = stream_of(f->fd);
 	if (!dir)
-		return -EIO;
+		return errno == ENOMEM ? -ENOMEM : -EIO;
 	for (struct dirent *e; r == 0 && (e = readdir(dir));)
 		r = add_file(f, &room, e->d_name);
 	closedir(dir);
@@ -181,7 +182,9 @@ static int open_parent(const char *path)
 		return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *parent = strndup(path, (size_t)(slash - path) + 1);
 	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int code = errno;
 	free(parent);
+	errno = code;
 	return fd;
 }
 
@@ -191,16 +194,19 @@ int hpcrun_folder_open_file(
 	const char *slash = strrchr(path, '/');
 	*ret = (struct hpcrun_folder){.fd = open_parent(path), .n = 1};
 	ret->sources = calloc(1, sizeof(*ret->sources));
-	int r = ret->fd < 0 || !ret->sources ? -EIO : 0;
+	int r = 0;
+	if (ret->fd < 0 || !ret->sources)
+		r = errno == ENOMEM ? -ENOMEM : -EIO;
 	if (r == 0) {
 		struct hpcrun_source *s = &ret->sources[0];
 		r = look_at(ret->fd, slash ? slash + 1 : path, is_trace ? &s->trace : &s->profile);
-		r = r > 0 ? look_beside(ret, s, is_trace) : -EIO;
+		r = r > 0 ? look_beside(ret, s, is_trace) : r < 0 ? r : -EIO;
 	}
 	if (r == 0)
 		return 0;
 	hpcrun_folder_close(ret);
-	return pm_error_set(err, r, path, PM_NO_OFFSET, "cannot be examined");
+	return pm_error_set(
+		err, r, path, PM_NO_OFFSET, r == -ENOMEM ? "no memory" : "cannot be examined");
 }
 
 void hpcrun_folder_close(struct hpcrun_folder *f)

@@ -21,8 +21,8 @@ struct hpcrun_folder {
 	bool changed; /* atomic: a file is not any more what it was when listed */
 };
 
-/* True where the directory holds a name of a measurement file. */
-bool hpcrun_folder_probe(int fd);
+/* 1 where the directory holds a name of a measurement file, else 0; -EIO: it cannot be listed. */
+int hpcrun_folder_probe(int fd);
 
 /* Lists the directory; opens nothing in it. */
 int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, struct pm_error *err);

@@ -10,7 +10,7 @@
 #include "formats/hpcrun/profile.h"
 #include "formats/hpcrun/trace.h"
 
-enum { SURE = 100, FOLDER = 90, BY_NAME = 10 };
+enum { SURE = 100, FOLDER = 90, BY_NAME = 10, UNLISTED = 1 };
 
 static bool path_ends(const char *path, const char *end)
 {
@@ -28,8 +28,9 @@ static bool is_trace(const struct pm_candidate *c)
 static int probe(const struct pm_candidate *c)
 {
 	unsigned version;
+	int found = c->folder ? hpcrun_folder_probe(c->fd) : 0;
 	if (c->folder)
-		return hpcrun_folder_probe(c->fd) ? FOLDER : 0;
+		return found < 0 ? UNLISTED : found ? FOLDER : 0;
 	if (is_trace(c) || hpcrun_family_of(c->head, &version) != HPCRUN_FAMILY_NONE)
 		return SURE;
 	return path_ends(c->path, ".hpcrun") || path_ends(c->path, ".hpctrace") ? BY_NAME : 0;

@@ -31,6 +31,8 @@ static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *buil
 	const struct hpcrun_crop_node *node, uint32_t module, struct pm_bytes module_name)
 {
 	compose_name(&f->text, node, module_name);
+	if (f->text.failed)
+		return PM_NONE;
 	uint32_t name = pm_tree_text(builder, pm_text_view(&f->text), true);
 	struct pm_function function = {
 		.name = name, .module = module, .id = PM_NONE, .offset = node->ip};

@@ -285,9 +285,12 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 		.damage_lazy = PM_LAZY_INIT,
 		.facts_lazy = PM_LAZY_INIT,
 		.damage_list = PM_DAMAGE_LIST_INIT};
-	if (!hpcrun_layout_find(&m->folder, m->layout, sizeof(m->layout))) {
+	int r = hpcrun_layout_find(&m->folder, m->layout, sizeof(m->layout));
+	if (r <= 0) {
 		hpcrun_folder_close(&m->folder);
 		free(m);
+		if (r < 0)
+			return pm_error_plain(err, r);
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			"holds nothing of an hpcrun profile or trace that can be read");
 	}

@@ -49,13 +49,16 @@ static void scan(
 	ret->last = hpcrun_trace_ns(trace, greatest, ret->microseconds);
 }
 
-/* Opens a trace's file. 1, or 0 where it has no records (any more). */
+/* Opens a trace's file. 1, 0 where it has no records (any more), or -ENOMEM. */
 static int open_records(struct hpcrun_folder *folder, uint32_t thread,
 	const struct hpcrun_trace *trace, struct pm_input *in, struct pm_bytes *ret)
 {
 	*in = (struct pm_input){.name = NULL};
-	if (trace->n == 0 || hpcrun_file_open(folder, &folder->sources[thread].trace, in, NULL) < 0)
+	if (trace->n == 0)
 		return 0;
+	int r = hpcrun_file_open(folder, &folder->sources[thread].trace, in, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	*ret = hpcrun_trace_records(trace, in->bytes);
 	return ret->len > 0;
 }
@@ -68,10 +71,11 @@ static int make_time(void *context, uint32_t i, void *result)
 	struct pm_bytes records;
 	struct pm_input in;
 	time->first = PM_NO_TIME;
-	if (open_records(s->folder, i, &thread->trace, &in, &records))
+	int r = open_records(s->folder, i, &thread->trace, &in, &records);
+	if (r > 0)
 		scan(thread, records, time);
 	hpcrun_file_close(s->folder, &in);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 static int take_time(void *context, uint32_t i, void *result)
@@ -182,11 +186,12 @@ int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	struct ordering o = {.trace = &place->thread->trace, .time = place->time};
 	const char *name = place->folder->sources[place->index].trace.name;
 	struct pm_input in;
-	int64_t r = 0;
 	if (first >= o.trace->n || room == 0)
 		return 0;
-	if (!open_records(place->folder, place->index, o.trace, &in, &o.records))
-		r = pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be read any more");
+	int64_t r = open_records(place->folder, place->index, o.trace, &in, &o.records);
+	if (r < 0)
+		return pm_error_plain(err, (int)r);
+	r = r > 0 ? 0 : pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be read any more");
 	if (r == 0 && !o.time->sorted)
 		r = pm_lazy_get(&o.time->lazy, make_order, &o, err);
 	if (r == 0)

@@ -95,8 +95,10 @@ static int read_profile(
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
 	struct pm_input in = {.name = NULL};
-	int r = 0;
-	if (source->profile.name && hpcrun_file_open(folder, &source->profile, &in, NULL) == 0) {
+	int r = -ENOENT;
+	if (source->profile.name)
+		r = hpcrun_file_open(folder, &source->profile, &in, NULL);
+	if (r == 0) {
 		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_WHO, &silent, NULL);
 		if (r == 0) {
 			ret->thread.family = p.family;
@@ -110,17 +112,21 @@ static int read_profile(
 	return r == -ENOMEM ? r : 0;
 }
 
-static void read_trace(
+static int read_trace(
 	struct hpcrun_folder *folder, const struct hpcrun_source *source, struct result *ret)
 {
 	struct hpcrun_report silent = {.file = NULL};
 	struct pm_input in;
 	ret->thread.has_trace = source->trace.name != NULL;
-	if (!ret->thread.has_trace || hpcrun_file_open(folder, &source->trace, &in, NULL) < 0)
-		return;
+	if (!ret->thread.has_trace)
+		return 0;
+	int r = hpcrun_file_open(folder, &source->trace, &in, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	hpcrun_trace_read(&ret->thread.trace, in.bytes, &silent, NULL);
 	ret->thread.trace.magic = (struct pm_bytes){NULL, 0}; /* of the file */
 	hpcrun_file_close(folder, &in);
+	return 0;
 }
 
 static int make_result(void *context, uint32_t i, void *result)
@@ -128,8 +134,8 @@ static int make_result(void *context, uint32_t i, void *result)
 	struct reading *reading = context;
 	struct result *ret = result;
 	const struct hpcrun_source *source = &reading->folder->sources[i];
-	read_trace(reading->folder, source, ret);
-	return read_profile(reading->folder, source, ret);
+	int r = read_trace(reading->folder, source, ret);
+	return r < 0 ? r : read_profile(reading->folder, source, ret);
 }
 
 /* ---- all of them ---- */
