@@ -143,6 +143,8 @@ uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, stru
 	uint64_t number;
 	bool fresh;
 	uint32_t label = look(l, call, scratch, &text, &number);
+	if (scratch->failed)
+		return HTD_NONE;
 	if (label != HTD_NONE)
 		return label;
 	label = htd_labels_take(l, text, call->bytes);
