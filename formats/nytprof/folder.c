@@ -43,21 +43,22 @@ static bool is_profile(int folder, const char *name, uint64_t *ret_size)
 	return found;
 }
 
-bool nytp_folder_matches(int fd)
+int nytp_folder_matches(int fd)
 {
 	const struct dirent *entry;
 	uint64_t size;
 	bool found = false;
 	DIR *dir = open_again(fd);
-	for (int n = 0; dir && !found && n < PROBED_FILES && (entry = readdir(dir));) {
+	if (!dir)
+		return -EIO;
+	for (int n = 0; !found && n < PROBED_FILES && (entry = readdir(dir));) {
 		if (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN &&
 			entry->d_type != DT_LNK)
 			continue;
 		found = is_profile(fd, entry->d_name, &size);
 		n++;
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return found;
 }
 
@@ -111,8 +112,8 @@ int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_
 {
 	DIR *dir = open_again(fd);
 	if (!dir)
-		return pm_error_set(
-			err, -EIO, path, PM_NO_OFFSET, "cannot be listed: %s", strerror(errno));
+		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, path, PM_NO_OFFSET,
+			"cannot be listed: %s", strerror(errno));
 	int r = list(f, fd, dir);
 	closedir(dir);
 	if (r < 0)

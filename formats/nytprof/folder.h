@@ -12,8 +12,11 @@ struct nytp_folder {
 	uint64_t bytes; /* of all files */
 };
 
-/* Does the directory hold a profile? Looks into the beginnings of at most 512 files. */
-bool nytp_folder_matches(int fd);
+/*
+ * Does the directory hold a profile: 1, 0, or -EIO where it cannot be listed? Looks into the
+ * beginnings of at most 512 files.
+ */
+int nytp_folder_matches(int fd);
 
 /*
  * Lists the profiles in a directory. -EINVAL where they are of more than one run by their names;

@@ -20,7 +20,7 @@ static int read_file(struct nytp_opened *o, struct pm_input *in, struct pm_error
 	struct nytp_file *f = &n->files[n->n_files];
 	*f = (struct nytp_file){.name = pm_arena_printf(&n->arena, "%s", in->name)};
 	n->input = in;
-	int r = f->name ? nytp_file_read(n, f, in->bytes, err) : -ENOMEM;
+	int r = f->name ? nytp_file_read(n, f, in->bytes, err) : pm_error_plain(err, -ENOMEM);
 	n->input = NULL;
 	n->bytes_done += in->bytes.len;
 	nytp_progress(n, 0);
@@ -164,12 +164,13 @@ static void close_source(struct pm_profile *p)
 
 /* ---- recognising ---- */
 
-enum { SURE = 100, A_FOLDER = 60 };
+enum { SURE = 100, A_FOLDER = 60, UNLISTED = 1 };
 
 static int probe(const struct pm_candidate *c)
 {
+	int found = c->folder ? nytp_folder_matches(c->fd) : 0;
 	if (c->folder)
-		return nytp_folder_matches(c->fd) ? A_FOLDER : 0;
+		return found < 0 ? UNLISTED : found ? A_FOLDER : 0;
 	return nytp_head_matches(c->head) ? SURE : 0;
 }
 

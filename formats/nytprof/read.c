@@ -11,6 +11,7 @@
 #include "formats/nytprof/aggregate.h"
 #include "formats/nytprof/chunks.h"
 #include "formats/nytprof/dialect.h"
+#include "formats/nytprof/limits.h"
 #include "formats/nytprof/stream.h"
 
 #define DEFAULT_TICKS_PER_SEC 10000000.0
@@ -82,6 +83,14 @@ static int add_record(struct nytp_adding *a, struct nytp_stream *s, struct nytp_
 	return r;
 }
 
+/* A source that is as large as can be is presented up to there; without memory it is refused. */
+static bool is_full(const struct nytp_adding *a)
+{
+	return a->n->rows >= NYTP_LIMIT_ROWS || a->n->names.n >= NYTP_LIMIT_ROWS ||
+		a->n->arena.total > NYTP_LIMIT_NAMES || a->f->n_processes >= NYTP_LIMIT_PROCESSES ||
+		a->f->n_threads >= NYTP_LIMIT_PROCESSES;
+}
+
 static void report_break(const struct nytp_adding *a, int r, const struct nytp_stream *s,
 	const struct nytp_break *why)
 {
@@ -90,7 +99,7 @@ static void report_break(const struct nytp_adding *a, int r, const struct nytp_s
 		pm_damage_add(&a->n->damage, a->f->name, why->offset, why->bytes, "%s", why->what);
 	if (r == -ENOMEM)
 		pm_damage_add(&a->n->damage, a->f->name, done, s->file.len - done,
-			"no memory for more rows: what follows is not presented");
+			"there are as many rows as can be: what follows is not presented");
 }
 
 static int read_records(
@@ -106,9 +115,11 @@ static int read_records(
 		if (++n % PROGRESS_RECORDS == 0)
 			nytp_progress(a->n, nytp_stream_done(&s));
 	}
-	report_break(a, r, &s, &why);
+	bool refused = r == -ENOTSUP || (r == -ENOMEM && !is_full(a));
+	if (!refused)
+		report_break(a, r, &s, &why);
 	nytp_stream_close(&s);
-	return r == -ENOTSUP ? r : 0;
+	return refused ? r : 0;
 }
 
 /* ---- header lines of files whose body is something else ---- */
