@@ -15,7 +15,7 @@
 /* Call trees kept for the next reader of a trace. */
 #define TREE_CACHE ((size_t)64 << 20)
 
-enum { SURE = 100, LIKELY = 20, HEADER_SIZE = 16, STORES_ASKED = 4096 };
+enum { SURE = 100, LIKELY = 20, UNLISTED = 1, HEADER_SIZE = 16, STORES_ASKED = 4096 };
 
 /* How sure traces.dat below `folder` makes us; 0 without one. */
 static int ask_store(int folder, const char *path)
@@ -41,7 +41,7 @@ static int ask_base(int folder)
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return 0;
+		return UNLISTED;
 	}
 	for (struct dirent *e; best < SURE && asked < STORES_ASKED && (e = readdir(dir));) {
 		if (!zts_store_is_number(e->d_name))

@@ -215,7 +215,7 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
 	const char *number =
 		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
-	int r = number ? 0 : -ENOMEM;
+	int r = number ? 0 : pm_error_plain(err, -ENOMEM);
 	if (r == 0 && faccessat(folder, "traces.dat", F_OK, 0) == 0)
 		r = open_store(s, folder, number, "", err);
 	else if (r == 0)
