@@ -91,7 +91,9 @@ static int take_value(
 	int n = zts_value_read(&r->records, r->texts, as_key, &r->scratch, ret_text, err);
 	if (n < 0)
 		return n;
-	if (r->scratch.failed || r->tree->attr_bytes + r->scratch.len > PM_LIMIT_TRACE_TEXT)
+	if (r->scratch.failed && !r->scratch.full)
+		return no_memory(err);
+	if (r->scratch.full || r->tree->attr_bytes + r->scratch.len > PM_LIMIT_TRACE_TEXT)
 		return pm_error_set(err, -EINVAL, "traces.dat", r->part->data_offset,
 			"the trace's attributes take more than %zu bytes", PM_LIMIT_TRACE_TEXT);
 	r->tree->attr_bytes += r->scratch.len;

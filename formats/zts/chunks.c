@@ -74,19 +74,20 @@ static uint64_t most_bytes(enum zts_codec codec, uint64_t compressed_bytes)
 	return 0;
 }
 
-static bool decompress(enum zts_codec codec, struct pm_bytes in, uint8_t *out, size_t size)
+/* 0, -EINVAL where the data does not give these bytes, or -ENOMEM. */
+static int decompress(enum zts_codec codec, struct pm_bytes in, uint8_t *out, size_t size)
 {
 	switch (codec) {
 	case ZTS_RAW:
 		if (in.len != size)
-			return false;
+			return -EINVAL;
 		memcpy(out, in.p, size);
-		return true;
-	case ZTS_DEFLATE: return pm_inflate_block(in, out, size, NULL) == 0;
-	case ZTS_LZ4: return pm_unlz4(in, out, size);
+		return 0;
+	case ZTS_DEFLATE: return pm_inflate_block(in, out, size, NULL);
+	case ZTS_LZ4: return pm_unlz4(in, out, size) ? 0 : -EINVAL;
 	case ZTS_UNKNOWN: break;
 	}
-	return false;
+	return -EINVAL;
 }
 
 bool zts_has_checksums(const struct zts_chunks *c)
@@ -116,10 +117,11 @@ static int read_with(const struct zts_chunks *c, const struct zts_chunk *chunk,
 	uint8_t *out = malloc(chunk->bytes ? chunk->bytes : 1);
 	if (!out)
 		return -ENOMEM;
-	if (!decompress(codec, compressed(c, chunk), out, chunk->bytes)) {
+	int r = decompress(codec, compressed(c, chunk), out, chunk->bytes);
+	if (r < 0) {
 		free(out);
 		*ret_status = ZTS_STREAM;
-		return -EINVAL;
+		return r;
 	}
 	*ret_status = ZTS_OK;
 	*ret = out;

@@ -114,11 +114,11 @@ static int fill_item_tree(const struct zts_tree *tree, const int64_t *self_ns,
 	return 0;
 }
 
-static void build_item_tree(
+static int build_item_tree(
 	const struct zts *z, const struct zts_tree *tree, struct pm_tree_builder *b)
 {
 	struct pm_text name = {0};
-	for (uint32_t i = 0; i < tree->n; i++) {
+	for (uint32_t i = 0; i < tree->n && !name.failed; i++) {
 		const struct zts_call *call = &tree->calls[i];
 		pm_text_clear(&name);
 		zts_name_method(zts_texts_of(z, call->store), call->method, &name);
@@ -127,7 +127,9 @@ static void build_item_tree(
 			.name = pm_tree_text(b, pm_text_view(&name), true)};
 		pm_tree_add(b, call->parent, pm_tree_intern(b, &frame), 0);
 	}
+	int r = pm_text_status(&name);
 	pm_text_done(&name);
+	return r;
 }
 
 int zts_trace_item_tree(
@@ -142,8 +144,9 @@ int zts_trace_item_tree(
 	struct pm_tree_builder *b = pm_tree_builder_new();
 	int64_t *self_ns = zts_tree_self(tree);
 	r = b && self_ns ? 0 : -ENOMEM;
+	if (r == 0)
+		r = build_item_tree(z, tree, b);
 	if (r == 0) {
-		build_item_tree(z, tree, b);
 		r = pm_tree_freeze(b, NULL, &ret->tree, &index, err);
 		b = NULL;
 	}

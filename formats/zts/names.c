@@ -247,9 +247,9 @@ static void write_method(const struct zts_texts *t, const uint64_t ids[3], struc
 	} else {
 		pm_text_bytes(out, pm_text_view(&signature));
 	}
-	pm_text_done(&signature);
-	pm_text_done(&arguments);
-	pm_text_done(&result);
+	pm_text_end(&signature, out);
+	pm_text_end(&arguments, out);
+	pm_text_end(&result, out);
 }
 
 void zts_name_method(const struct zts_texts *t, uint64_t id, struct pm_text *out)

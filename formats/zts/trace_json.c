@@ -259,6 +259,6 @@ int zts_render_trace_json(const struct pm_doc *doc, struct pm_text *out, struct 
 	w.trace = &v->traces[doc->text.a];
 	write_trace(&w, v);
 	zts_release_tree(z, w.tree);
-	pm_text_done(&w.scratch);
+	pm_text_end(&w.scratch, out);
 	return 0;
 }

@@ -44,7 +44,7 @@ int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct 
 	zts_call_duration(&tree->calls[0], &whole_ns);
 	for (uint32_t i = 0; i < tree->n && !out->failed; i++)
 		write_call(z, &tree->calls[i], whole_ns, &name, out);
-	pm_text_done(&name);
+	pm_text_end(&name, out);
 	zts_release_tree(z, tree);
 	return 0;
 }
@@ -110,7 +110,7 @@ int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct 
 		pm_text_char(out, '\n');
 		write_exception(t, call->exception, &scratch, out);
 	}
-	pm_text_done(&scratch);
+	pm_text_end(&scratch, out);
 	zts_release_tree(z, tree);
 	return 0;
 }

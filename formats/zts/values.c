@@ -175,6 +175,6 @@ int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key
 	}
 	while (n > 0 && r->cbor.depth > outside) /* ends of tags around the value */
 		n = pm_cbor_next(&r->cbor, &e, err);
-	pm_text_done(&w.scratch);
+	pm_text_end(&w.scratch, out);
 	return n < 0 ? n : 0;
 }
