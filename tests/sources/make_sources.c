@@ -1,0 +1,136 @@
+/*
+ * Writes a small source of each format and dialect, for tests of what holds for all of them:
+ *
+ *     make_sources FOLDER         and prints the paths of the sources
+ */
+#include "tests/sources/make_sources.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/hpctoolkit/fixtures.h"
+#include "tests/htdump/writer.h"
+#include "tests/nytprof/writer.h"
+#include "tests/zts/writer.h"
+
+static const char *folder;
+
+_Noreturn void sources_die(const char *path)
+{
+	fprintf(stderr, "make_sources: %s: %s\n", path, strerror(errno));
+	exit(1);
+}
+
+const char *sources_path(const char *name)
+{
+	static char path[4096];
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	puts(path);
+	return path;
+}
+
+const char *sources_folder(const char *name)
+{
+	const char *path = sources_path(name);
+	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		sources_die(path);
+	return path;
+}
+
+void sources_file(const char *name, struct pm_bytes b)
+{
+	const char *path = sources_path(name);
+	FILE *f = fopen(path, "wb");
+	if (!f || fwrite(b.p, 1, b.len, f) != b.len || fclose(f) != 0)
+		sources_die(path);
+}
+
+static void write_hpctoolkit(void)
+{
+	static const char *const names[] = {
+		"hpctoolkit-first", "hpctoolkit-april", "hpctoolkit-june", "hpctoolkit"};
+	for (int i = 0; i < 4; i++) {
+		struct hpctkw_style style = {.generation = (enum hpctkw_generation)i};
+		struct hpctkw_database *w = fixture_rich(&style);
+		struct hpctkw_files files;
+		hpctkw_write(w, &files);
+		const char *path = sources_folder(names[i]);
+		if (hpctkw_save(&files, path) != 0)
+			sources_die(path);
+		hpctkw_files_free(&files);
+		hpctkw_free(w);
+	}
+}
+
+static void save_nytprof(struct nytpw *w, const char *name)
+{
+	struct pm_bytes b = nytpw_take(w);
+	sources_file(name, b);
+	free((void *)(uintptr_t)b.p);
+}
+
+static void write_nytprof(void)
+{
+	struct nytpw w = {.deflated_at = 0};
+	nytpw_rich(&w, 5, false);
+	save_nytprof(&w, "nytprof.out");
+	w = (struct nytpw){.deflated_at = 0};
+	nytpw_rich(&w, 5, true);
+	save_nytprof(&w, "nytprof-deflated.out");
+	w = (struct nytpw){.deflated_at = 0};
+	nytpw_chunks(&w, false);
+	save_nytprof(&w, "pynytprof.out");
+	sources_folder("nytprof");
+	w = (struct nytpw){.deflated_at = 0};
+	nytpw_rich(&w, 4, false);
+	save_nytprof(&w, "nytprof/nytprof.out.1");
+	w = (struct nytpw){.deflated_at = 0};
+	nytpw_rich(&w, 4, true);
+	save_nytprof(&w, "nytprof/nytprof.out.2");
+}
+
+static void write_zts(void)
+{
+	static const char *const names[] = {"zts", "zts-old", "zts-plain"};
+	static const uint32_t flags[] = {0x11, 0x02, 0x00};
+	for (int i = 0; i < 3; i++) {
+		struct zts_sample s;
+		bool old = i == 1;
+		const char *path = sources_path(names[i]);
+		zts_sample_make(&s, flags[i], !old, old ? ZTS_INDEX_OLD : ZTS_INDEX_NEW);
+		zts_remove_folder(path);
+		if (!zts_sample_write(&s, path))
+			sources_die(path);
+		zts_sample_done(&s);
+	}
+}
+
+static void write_htdump(void)
+{
+	for (int old = 0; old < 2; old++) {
+		struct htdw w = {.p = NULL};
+		htdw_everything(&w, old, old);
+		sources_file(old ? "old.htdump" : "new.htdump", (struct pm_bytes){w.p, w.len});
+		htdw_done(&w);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_sources FOLDER\n");
+		return 2;
+	}
+	folder = argv[1];
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		sources_die(folder);
+	write_hpctoolkit();
+	sources_write_hpcrun();
+	write_nytprof();
+	write_zts();
+	write_htdump();
+	return 0;
+}
