@@ -147,6 +147,15 @@ static int read_file(struct pm_input *in, size_t len, struct pm_error *err)
 	return 0;
 }
 
+/* A file whose first byte cannot be read is refused, rather than taken for one of zeros. */
+static int read_first(struct pm_input *in, struct pm_error *err)
+{
+	char first;
+	if (pread(in->fd, &first, 1, 0) >= 0)
+		return 0;
+	return pm_error_set(err, -EIO, in->name, 0, "cannot be read: %s", strerror(errno));
+}
+
 static int load(struct pm_input *in, struct pm_error *err)
 {
 	static const uint8_t nothing[1];
@@ -158,8 +167,11 @@ static int load(struct pm_input *in, struct pm_error *err)
 		return pm_error_set(err, -EINVAL, in->name, PM_NO_OFFSET, "is not a regular file");
 	in->mtime_ns = mtime_of(&st);
 	in->bytes = (struct pm_bytes){nothing, 0};
-	if (st.st_size == 0 || map_file(in, (size_t)st.st_size))
+	if (st.st_size == 0)
 		return 0;
+	int r = read_first(in, err);
+	if (r < 0 || map_file(in, (size_t)st.st_size))
+		return r;
 	return read_file(in, (size_t)st.st_size, err);
 }
 

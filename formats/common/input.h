@@ -1,9 +1,10 @@
 /*
  * A file of the source, mapped read-only.
  *
- * When the file shrinks under the mount, touching a lost page raises SIGBUS: the handler maps a
- * zero page there and marks the input as changed; whoever was reading goes on with zeros, and the
- * request ends in EIO because pm_input_changed is asked before an answer leaves the program.
+ * When the file shrinks under the mount, or its file system cannot read it, touching a lost page
+ * raises SIGBUS: the handler maps a zero page there and marks the input as changed; whoever was
+ * reading goes on with zeros, and the request ends in EIO because pm_input_changed is asked before
+ * an answer leaves the program.
  */
 #ifndef PROFMOUNT_INPUT_H
 #define PROFMOUNT_INPUT_H

@@ -13,20 +13,22 @@
 #include "formats/hpctoolkit/layout.h"
 #include "formats/hpctoolkit/model.h"
 
-/* The beginning of one of the database's files below a directory; its length. */
-static size_t head_read(int folder, const char *name, uint8_t *head, size_t room)
+/* The beginning of one of the database's files below a directory; its length, or -EIO. */
+static ssize_t head_read(int folder, const char *name, uint8_t *head, size_t room)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	ssize_t n = pread(fd, head, room, 0);
+	if (n < 0)
+		n = errno == EIO ? -EIO : 0;
 	close(fd);
-	return n < 0 ? 0 : (size_t)n;
+	return n;
 }
 
-static bool begins(const uint8_t *head, size_t len, const char *magic)
+static bool begins(const uint8_t *head, ssize_t len, const char *magic)
 {
-	return len >= strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
+	return len >= (ssize_t)strlen(magic) && memcmp(head, magic, strlen(magic)) == 0;
 }
 
 static bool is_database_file(struct pm_bytes head)
@@ -34,22 +36,24 @@ static bool is_database_file(struct pm_bytes head)
 	static const char *const magics[] = {
 		"HPCTOOLKITmeta", "HPCTOOLKITprof", "HPCTOOLKITctxt", "HPCTOOLKITtrce"};
 	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if (begins(head.p, head.len, magics[i]))
+		if (begins(head.p, (ssize_t)head.len, magics[i]))
 			return true;
 	return false;
 }
 
-/* What older versions and incomplete databases get, so that open() says why. */
-enum { SURE = 100, NO_META = 40, TOO_OLD = 20 };
+/* What older versions and damaged databases get, so that open() says why. */
+enum { SURE = 100, NO_META = 40, TOO_OLD = 20, UNREADABLE = 10 };
 
 static int probe(const struct pm_candidate *c)
 {
 	uint8_t head[16];
 	if (!c->folder)
 		return is_database_file(c->head) ? SURE : 0;
-	size_t n = head_read(c->fd, "meta.db", head, sizeof(head));
+	ssize_t n = head_read(c->fd, "meta.db", head, sizeof(head));
 	if (begins(head, n, "HPCTOOLKITmeta"))
 		return SURE;
+	if (n < 0)
+		return UNREADABLE;
 	n = head_read(c->fd, "profile.db", head, sizeof(head));
 	if (begins(head, n, "HPCTOOLKITprof"))
 		return NO_META;

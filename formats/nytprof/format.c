@@ -22,6 +22,9 @@ static int read_file(struct nytp_opened *o, struct pm_input *in, struct pm_error
 	n->input = in;
 	int r = f->name ? nytp_file_read(n, f, in->bytes, err) : pm_error_plain(err, -ENOMEM);
 	n->input = NULL;
+	if (r == 0 && pm_input_changed(in))
+		r = pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
+			"cannot be read, or has changed while it was read");
 	n->bytes_done += in->bytes.len;
 	nytp_progress(n, 0);
 	if (r < 0)

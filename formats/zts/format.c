@@ -25,10 +25,11 @@ static int ask_store(int folder, const char *path)
 	if (fd < 0)
 		return 0;
 	ssize_t n = pread(fd, head, sizeof(head), 0);
+	bool broken = n < 0 && errno == EIO;
 	close(fd);
 	if (n >= 4 && (memcmp(head, "ZTS0", 4) == 0 || memcmp(head, "ZCH0", 4) == 0))
 		return SURE;
-	return n >= 0 ? LIKELY : 0;
+	return n >= 0 || broken ? LIKELY : 0; /* open() says why */
 }
 
 /* The sub-stores of a base are numbered; old ones may be gone. */

@@ -69,8 +69,8 @@ static int refuse_if_changed(struct pmfs_engine *e, struct pm_error *err)
 {
 	if (!pm_profile_changed(e->profile))
 		return 0;
-	return pm_error_set(
-		err, -EIO, e->profile->source, PM_NO_OFFSET, "has changed since it was opened");
+	return pm_error_set(err, -EIO, e->profile->source, PM_NO_OFFSET,
+		"has changed since it was opened, or cannot be read");
 }
 
 struct build {

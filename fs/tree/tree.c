@@ -131,8 +131,8 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 {
 	if (!pm_profile_changed(t->profile))
 		return result;
-	return pm_error_set(
-		err, -EIO, t->profile->source, PM_NO_OFFSET, "has changed since it was opened");
+	return pm_error_set(err, -EIO, t->profile->source, PM_NO_OFFSET,
+		"has changed since it was opened, or cannot be read");
 }
 
 int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,

@@ -227,7 +227,7 @@ def messages():
 
 class Errors(unittest.TestCase):
     # A source that is written just then, links, and a deep tree: tests/mount, where there are links, tests/views.
-    ELSEWHERE = {"<path>: has changed since it was opened", "<path>: cannot be linked: <reason>",
+    ELSEWHERE = {"<path>: has changed since it was opened, or cannot be read", "<path>: cannot be linked: <reason>",
                  "<path>: would have more than <bytes> bytes"}
 
     def test_document_and_cases_name_the_same_messages(self):
