@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """A mount behind an NFS server: clients read the same, and their handles outlive both programs.
 
-    test_nfs.py PROFMOUNT SOURCE
-
 The server is NFS-Ganesha, which opens files by handle, as the kernel's does. The client is below, since real ones do
 not show their handles. Exit 77, with a reason, where the server cannot run.
 """
@@ -17,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from test_mount import SECONDS, mounted, slurp, wait_until, walk
+from mounts import SECONDS, mounted, slurp, wait_until, walk
 
 CONFIG = """
 NFS_CORE_PARAM {{ Protocols = 4; NFS_Port = {port}; Bind_addr = 127.0.0.1; Enable_RQUOTA = false; }}

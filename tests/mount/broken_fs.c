@@ -1,0 +1,119 @@
+/*
+ * A file system over a folder on which reading fails where a test says so:
+ *
+ *     broken_fs FOLDER MOUNTPOINT CONTROL
+ *
+ * CONTROL is a file with lines `NAME FROM TO`: bytes of NAME that give EIO. It is read anew at each
+ * read of a page, and pages that the kernel has are not asked for again. Stays in the foreground.
+ */
+#define FUSE_USE_VERSION 34
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int folder;
+static const char *control;
+
+enum { PAGE = 4096 };
+
+static const char *below(const char *path)
+{
+	return path[1] ? path + 1 : ".";
+}
+
+static int or_errno(long result)
+{
+	return result < 0 ? -errno : (int)result;
+}
+
+static bool is_broken(const char *path, off_t from, size_t len)
+{
+	char name[256];
+	unsigned long long start, end;
+	bool broken = false;
+	FILE *f = fopen(control, "r");
+	while (f && !broken && fscanf(f, "%255s %llu %llu", name, &start, &end) == 3)
+		broken = strcmp(name, below(path)) == 0 && (unsigned long long)from < end &&
+			(unsigned long long)from + len > start;
+	if (f)
+		fclose(f);
+	return broken;
+}
+
+/* Page by page: one that is broken spoils no other. */
+static void *op_init(struct fuse_conn_info *conn, struct fuse_config *config)
+{
+	(void)config;
+	conn->max_read = PAGE;
+	return NULL;
+}
+
+static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+{
+	(void)fi;
+	return or_errno(fstatat(folder, below(path), st, AT_SYMLINK_NOFOLLOW));
+}
+
+static int op_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t off,
+	struct fuse_file_info *fi, enum fuse_readdir_flags flags)
+{
+	(void)off, (void)fi, (void)flags;
+	int fd = openat(folder, below(path), O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -errno;
+	for (struct dirent *e; (e = readdir(dir));)
+		fill(buffer, e->d_name, NULL, 0, 0);
+	closedir(dir);
+	return 0;
+}
+
+static int op_open(const char *path, struct fuse_file_info *fi)
+{
+	int fd = openat(folder, below(path), O_RDONLY);
+	if (fd < 0)
+		return -errno;
+	fi->fh = (unsigned)fd;
+	return 0;
+}
+
+static int op_read(const char *path, char *buffer, size_t len, off_t off, struct fuse_file_info *fi)
+{
+	if (is_broken(path, off, len))
+		return -EIO;
+	return or_errno(pread((int)fi->fh, buffer, len, off));
+}
+
+static int op_release(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	return or_errno(close((int)fi->fh));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct fuse_operations operations = {
+		.init = op_init,
+		.getattr = op_getattr,
+		.readdir = op_readdir,
+		.open = op_open,
+		.read = op_read,
+		.release = op_release,
+	};
+	char foreground[] = "-f", options[] = "-oro,max_read=4096,fsname=broken";
+	char *args[] = {argv[0], foreground, options, argv[2], NULL};
+	folder = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (folder < 0) {
+		fprintf(stderr, "usage: broken_fs FOLDER MOUNTPOINT CONTROL\n");
+		return 2;
+	}
+	control = argv[3];
+	return fuse_main(4, args, &operations, NULL);
+}

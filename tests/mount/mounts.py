@@ -1,0 +1,101 @@
+"""Real mounts: what the tests of this folder share.
+
+    test_NAME.py PROFMOUNT SOURCE CONFINEMENT [MORE…]
+
+CONFINEMENT is what the build has: `none`, `landlock`, or `seccomp` (which is both). Each test ends with exit 77 and a
+reason where this machine cannot mount.
+"""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
+CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
+SECONDS = 30  # nothing here takes long; whoever waits longer hangs
+
+
+def run(*args, **more):
+    return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, **more)
+
+
+def is_mounted(point):
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as f:
+        return any(line.split(" ")[4] == point for line in f)
+
+
+def wait_until(condition):
+    until = time.time() + SECONDS
+    while not condition() and time.time() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def slurp(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def anonymous_bytes(process):
+    with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
+        return int(re.search(r"^RssAnon:\s*(\d+) kB$", f.read(), re.M).group(1)) << 10
+
+
+def error_of(function, *args):
+    try:
+        function(*args)
+    except OSError as e:
+        return e.errno
+    return 0
+
+
+def walk(top):
+    for folder, folders, files in os.walk(top):
+        for name in folders + files:
+            yield os.path.join(folder, name)
+
+
+@contextlib.contextmanager
+def mounted(*options, source=SOURCE):
+    """A mountpoint with SOURCE mounted by a background process."""
+    point = tempfile.mkdtemp(prefix="profmount-test-")
+    done = run(*options, source, point)
+    try:
+        assert done.returncode == 0, done.stderr.decode()
+        assert done.stderr == b"", done.stderr.decode()
+        assert is_mounted(point), "profmount returned before the mount was ready"
+        yield point
+    finally:
+        if is_mounted(point):
+            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+        os.rmdir(point)
+
+
+@contextlib.contextmanager
+def served(*options, source=SOURCE):
+    """The same in the foreground: yields the mountpoint and the process."""
+    point = tempfile.mkdtemp(prefix="profmount-test-")
+    process = subprocess.Popen([PROFMOUNT, "-f", *options, source, point], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
+        os.listdir(point)  # whoever answers has its signal handlers, and its keeper
+        yield point, process
+    finally:
+        if is_mounted(point):
+            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+        process.wait(SECONDS)
+        process.stderr.close()
+        os.rmdir(point)
+
+
+def main():
+    if not os.path.exists("/dev/fuse") or not shutil.which("fusermount3"):
+        print("SKIPPED: this machine cannot mount (no /dev/fuse or no fusermount3)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

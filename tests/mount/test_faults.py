@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Read errors from the file system below: the bytes that were there, EIO or damage, never other bytes.
+
+    test_faults.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
+
+SOURCE is not used: sources of each format are made by MAKERS, the folder of tests/bench, and served by BROKEN_FS.
+"""
+import contextlib
+import errno
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import sources
+from mounts import SECONDS, error_of, is_mounted, main, mounted, run, served, slurp, wait_until, walk
+
+MAKERS, BROKEN_FS = (os.path.abspath(p) for p in sys.argv[4:6])
+PAGE = 4096
+MOST_PATHS = 150  # looked at, of a mount
+
+
+class Below:
+    """A source on a file system whose pages can be broken."""
+
+    def __init__(self, folder, path, control):
+        self.whole, self.control = path, control
+        self.path = os.path.join(folder, os.path.basename(path))
+        base = path if os.path.isdir(path) else os.path.dirname(path)
+        self.files = [os.path.relpath(p, os.path.dirname(path)) for p in (walk(path) if os.path.isdir(path) else [path])
+                      if os.path.isfile(p)]
+        assert self.files, base
+
+    def break_pages(self, pages_of):
+        """Breaks the pages [from, to) that pages_of(number of pages) gives, of each file."""
+        with open(self.control + ".new", "w", encoding="utf-8") as f:
+            for name in self.files:
+                n = -(-os.path.getsize(os.path.join(os.path.dirname(self.whole), name)) // PAGE)
+                first, last = pages_of(n)
+                f.write(f"{name} {first * PAGE} {last * PAGE}\n")
+        os.rename(self.control + ".new", self.control)
+
+
+@contextlib.contextmanager
+def below(name):
+    with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+        whole, point, control = (os.path.join(folder, n) for n in ("whole", "point", "control"))
+        os.mkdir(whole)
+        os.mkdir(point)
+        source = Below(point, sources.make(MAKERS, name, whole), control)
+        process = subprocess.Popen([BROKEN_FS, whole, point, control], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
+            yield source
+        finally:
+            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+            process.wait(SECONDS)
+
+
+def read(path):
+    """The bytes of a file, the names in a directory, None for EIO, or False where there is nothing."""
+    try:
+        return sorted(os.listdir(path)) if os.path.isdir(path) else slurp(path)
+    except OSError as e:
+        if e.errno not in (errno.EIO, errno.ENOENT):
+            raise
+        return None if e.errno == errno.EIO else False
+
+
+class ReadErrors(unittest.TestCase):
+    def check_everything(self, point, reference):
+        """What can be read is right, or damage.csv says what is missing. How many could be read, and how many not."""
+        good = lost = 0
+        paths = [reference, *itertools.islice(walk(reference), 10 * MOST_PATHS)]
+        for path in paths[::len(paths) // MOST_PATHS + 1]:
+            name = os.path.relpath(path, reference)
+            if os.path.islink(path) or name == "damage.csv":
+                continue
+            got = read(os.path.join(point, name))
+            if got is None:
+                lost += 1
+            else:
+                good += 1
+                if isinstance(got, bytes):
+                    got = got.replace(b"/point/", b"/whole/")  # documents name their source
+                if got != read(path):  # then it says so
+                    self.assertIn(b"cannot be read: Input/output error", read(os.path.join(point, "damage.csv")), name)
+        return good, lost
+
+    def check(self, name, pages_of):
+        with below(name) as source, mounted(source=source.whole) as reference, \
+                served(source=source.path) as (point, process):
+            source.break_pages(pages_of)
+            good, lost = self.check_everything(point, reference)
+            self.assertIsNone(process.poll())
+            self.assertEqual(error_of(os.statvfs, point), 0)
+            self.assertGreater(good + lost, 10)
+            subprocess.run(["fusermount3", "-u", point], check=True)
+            self.assertEqual(process.wait(SECONDS), 0)
+
+    def test_pages_that_break_after_mounting(self):
+        for name in sources.MAKERS:
+            for what, pages_of in (("first", lambda n: (0, 1)), ("middle", lambda n: (n // 2, n // 2 + 1)),
+                                   ("last", lambda n: (n - 1, n)), ("all", lambda n: (0, n))):
+                with self.subTest(source=name, pages=what):
+                    self.check(name, pages_of)
+
+    def test_first_pages_that_are_broken_before(self):
+        for name in sources.MAKERS:
+            with self.subTest(source=name), below(name) as source, tempfile.TemporaryDirectory() as point:
+                source.break_pages(lambda n: (0, 1))
+                done = run(source.path, point)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertRegex(done.stderr, b"(cannot|can) be read")
+                self.assertFalse(is_mounted(point))
+
+    def test_other_pages_that_are_broken_before(self):
+        for name in sources.MAKERS:
+            with self.subTest(source=name), below(name) as source, mounted(source=source.whole) as reference, \
+                    tempfile.TemporaryDirectory(prefix="profmount-test-") as point:
+                source.break_pages(lambda n: (n // 2, n // 2 + 1) if n > 2 else (n, n))
+                done = run(source.path, point)
+                if done.returncode != 0:
+                    self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                    continue
+                try:
+                    self.check_everything(point, reference)
+                finally:
+                    subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+
+
+if __name__ == "__main__":
+    main()
