@@ -67,6 +67,19 @@ static int loop(struct fuse_session *se, bool single_thread)
 	return r;
 }
 
+/* Answers the kernel's greeting, which is its first request. */
+static void greet(struct fuse_session *se)
+{
+	struct fuse_buf request = {.mem = NULL};
+	int n;
+	do
+		n = fuse_session_receive_buf(se, &request);
+	while (n == -EINTR && !fuse_session_exited(se));
+	if (n > 0)
+		fuse_session_process_buf(se, &request);
+	free(request.mem);
+}
+
 static bool is_unmounted(struct fuse_session *se)
 {
 	struct pollfd device = {.fd = fuse_session_fd(se)};
@@ -95,13 +108,15 @@ static int serve_confined(struct fuse_session *se, const struct pmfs_options *op
 /* Mounted: into the background, and serve. */
 static int run(struct fuse_session *se, const struct pmfs_options *options, const char *mountpoint)
 {
-	pmfs_mountpoint_raise_readahead(mountpoint);
 	if (fuse_daemonize(options->foreground) != 0 || fuse_set_signal_handlers(se) != 0) {
 		fuse_session_unmount(se);
 		return 1;
 	}
 	if (!options->foreground)
 		pmfs_log_to_syslog();
+	/* The greeting bounds what the kernel reads ahead, but only once. */
+	greet(se);
+	pmfs_mountpoint_raise_readahead(mountpoint);
 	int status = serve_confined(se, options);
 	fuse_remove_signal_handlers(se);
 	return status;

@@ -34,18 +34,37 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err)
 	return 0;
 }
 
+/* The list of mounts has blanks, and a few others, in octal. */
+static void unescape(char *path)
+{
+	char *to = path;
+	unsigned code;
+	for (; *path; path++) {
+		if (*path == '\\' && sscanf(path + 1, "%3o", &code) == 1) {
+			*to++ = (char)code;
+			path += 3;
+		} else {
+			*to++ = *path;
+		}
+	}
+	*to = '\0';
+}
+
 /* major:minor of the mount at that path, as the kernel's list of mounts has it. */
 static bool device_of(const char *mountpoint, char *ret, size_t size)
 {
 	char line[8192], id[32], path[4096];
 	bool found = false;
 	FILE *f = fopen("/proc/self/mountinfo", "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %*s %31s %*s %4095s", id, path) == 2 &&
-			strcmp(path, mountpoint) == 0) {
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %*s %31s %*s %4095s", id, path) != 2)
+			continue;
+		unescape(path);
+		if (strcmp(path, mountpoint) == 0) {
 			snprintf(ret, size, "%s", id);
 			found = true;
 		}
+	}
 	if (f)
 		fclose(f);
 	return found;

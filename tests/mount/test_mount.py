@@ -87,6 +87,20 @@ class Metadata(unittest.TestCase):
             self.assertIn(" fuse.profmount " + SOURCE + " ", line)
             self.assertTrue(os.statvfs(point).f_flag & os.ST_RDONLY)
 
+    def test_readahead_is_large_whatever_the_mountpoint_is_called(self):
+        for name in ("plain", "with blanks\tand \\ # \n"):
+            with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+                point = os.path.join(folder, name)
+                os.mkdir(point)
+                self.assertEqual(run(SOURCE, point).returncode, 0)
+                try:
+                    device = os.stat(point).st_dev
+                    path = f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"
+                    if os.access(path, os.W_OK):
+                        self.assertEqual(int(slurp(path)), 4096, name)
+                finally:
+                    subprocess.run(["fusermount3", "-u", point], check=True)
+
     def test_nothing_can_be_changed(self):
         with mounted() as point:
             readme, new = os.path.join(point, "README.txt"), os.path.join(point, "new")
