@@ -177,7 +177,8 @@ static void write_tree(struct writer *w)
 {
 	uint32_t open = 0;
 	pm_json_key(&w->json, "tree");
-	for (uint32_t i = 0; i < w->tree->n && !w->json.out->failed; i++) {
+	/* A key has its value, also where the text has failed. */
+	for (uint32_t i = 0; i < w->tree->n && (i == 0 || !w->json.out->failed); i++) {
 		for (; open > w->tree->calls[i].depth; open--) {
 			pm_json_close(&w->json, ']');
 			pm_json_close(&w->json, '}');
