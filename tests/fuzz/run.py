@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets, each for a short time, from seeds that the fixture writers make:
+
+    run.py BUILD SECONDS [TARGET…]
+
+BUILD is one as fuzz/meson.build describes. Ends with `N passed, N failed`; what breaks a target stays in the current
+directory, as libFuzzer leaves it.
+"""
+import glob
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2])
+SOURCES = os.path.join(BUILD, "tests/sources/all")
+FILES = {
+    "hpcrun": ("*.hpcrun", "hpcrun/*"),
+    "htdump": ("*.htdump",),
+    "nytprof": ("*.out", "nytprof/*"),
+    "zts_chunks": ("zts*/traces.dat",),
+    "zts_meta": ("zts*/meta.db.*", "zts*/qmeta.idx"),
+    "zts_texts": ("zts*/text-*",),
+}
+
+
+def payloads(path):
+    """The payloads of a store's chunks that are not compressed."""
+    with open(path, "rb") as f:
+        data, at = f.read(), 16
+    while data[at:at + 4] == b"ZCH0":
+        size = struct.unpack_from(">I", data, at + 4)[0]
+        yield data[at + 16:at + 16 + size]
+        at += 16 + size
+
+
+def make_seeds(target, to):
+    if target == "seam":
+        subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
+    if target == "hpctoolkit":
+        subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
+    if target == "cbor":
+        for n, payload in enumerate(payloads(os.path.join(SOURCES, "zts-plain/traces.dat"))):
+            with open(os.path.join(to, f"payload-{n}"), "wb") as f:
+                f.write(payload)
+    paths = [p for pattern in FILES.get(target, ()) for p in glob.glob(os.path.join(SOURCES, pattern))]
+    for path in paths + glob.glob(os.path.join(HERE, "corpus", target, "*")):
+        shutil.copyfile(path, os.path.join(to, os.path.relpath(path, "/").replace("/", "_")))
+    assert os.listdir(to), f"{target} has no seeds"
+
+
+def main():
+    names = sys.argv[3:] or sorted(os.path.basename(p)[5:-2] for p in glob.glob(HERE + "/fuzz_*.c"))
+    failed = 0
+    for name in [n for n in names if n != "main"]:
+        with tempfile.TemporaryDirectory(prefix="profmount-fuzz-") as seeds:
+            make_seeds(name, seeds)
+            done = subprocess.run([os.path.join(BUILD, "tests/fuzz/fuzz_" + name), f"-max_total_time={SECONDS}",
+                                   "-rss_limit_mb=3000", "-timeout=25", seeds], capture_output=True, text=True,
+                                  errors="replace", check=False)
+        print(name, "ok" if done.returncode == 0 else "FAILED", done.stderr.strip().splitlines()[-1], flush=True)
+        if done.returncode != 0:
+            print(done.stderr[-4000:])
+            failed += 1
+    print(f"{len([n for n in names if n != 'main']) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
