@@ -155,8 +155,8 @@ static struct nytp_line *line_of(
 	bool fresh;
 	struct nytp_lines *lines = &a->f->levels[level];
 	uint32_t *recent = &a->recent[level][recent_of(fid, line)];
-	struct nytp_line *row = &lines->items[*recent];
-	if (lines->n && row->fid == fid && row->line == line)
+	struct nytp_line *row = lines->n ? &lines->items[*recent] : NULL;
+	if (row && row->fid == fid && row->line == line)
 		return row;
 	struct rows rows = {&lines->by_place, &lines->items, &lines->n, &lines->room,
 		sizeof(*lines->items), &a->n->rows};
