@@ -153,6 +153,14 @@ struct nytp_file {
 	struct nytp_py py;
 };
 
+/* As stored, valid as long as the file. A file without a byte of text has nowhere to point. */
+static inline struct pm_bytes nytp_text_bytes(
+	const struct nytp_file *f, const struct nytp_text_line *l)
+{
+	return l->len ? (struct pm_bytes){(const uint8_t *)f->text.p + l->off, l->len}
+		      : pm_bytes_of("");
+}
+
 struct nytp {
 	struct pm_arena arena;
 	struct pm_strtab names;

@@ -36,8 +36,7 @@ struct naming {
 
 static struct pm_bytes line_text(const struct nytp_text *t, size_t i)
 {
-	const struct nytp_text_line *line = &t->f->texts[t->lines[i]];
-	return (struct pm_bytes){(const uint8_t *)t->f->text.p + line->off, line->len};
+	return nytp_text_bytes(t->f, &t->f->texts[t->lines[i]]);
 }
 
 /* Of a line that was saved twice the last one counts. */

@@ -149,7 +149,7 @@ static void subblocks_row(const struct raw *raw, struct pm_rows *rows, struct pm
 static void source_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
 {
 	const struct nytp_text_line *l = &raw->f->texts[rows->at];
-	struct pm_bytes text = {(const uint8_t *)raw->f->text.p + l->off, l->len};
+	struct pm_bytes text = nytp_text_bytes(raw->f, l);
 	if (text.len && text.p[text.len - 1] == '\n')
 		text.len--;
 	cells[0] = pm_cell_u64(l->fid);
