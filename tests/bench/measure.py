@@ -13,8 +13,8 @@ LOOKUPS = 1000
 
 INTRODUCTION = """# Performance
 
-Written by `tests/bench/run.py --markdown docs/performance.md`, which makes its sources (`ninja bench`), mounts them, and
-measures each figure beside a baseline of the same run; ratios count, absolute figures orient.
+Written by `tests/bench/run.py --large --markdown docs/performance.md`, which makes its sources (`ninja bench`), mounts
+them, and measures each figure beside a baseline of the same run; ratios count, absolute figures orient.
 
 - Sources lie in the page cache. A figure is the best of three runs, but for what happens only once in a mount (cold, first).
 - "Mount ready" is from the command to its return. An answer includes it.
@@ -192,7 +192,7 @@ class Measure:
             private, most = self.memory(pid)
         self.table.row(f"{title}: private memory after all tables", megabytes(private), f"VmHWM {megabytes(most)}")
         for what, figure in (("mount ready", took), ("the first answer", answer), ("private memory", private)):
-            self.table.growth(what, n, figure)
+            self.table.growth(f"{what}, deflated" if inflated else what, n, figure)
 
     def first_answer(self, title, source):
         """Mount, and the ten most costly functions; in how many seconds."""

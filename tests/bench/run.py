@@ -15,7 +15,7 @@ import subprocess
 import sys
 import zlib
 
-from measure import Measure, best, megabytes, seconds, shell, size, timed
+from measure import Measure, best, megabytes, read_all, seconds, shell, size, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -98,11 +98,11 @@ class Bench(Measure):
             with self.mounted(source) as (point, _):
                 traces = os.path.join(point, "stores", "000000", "traces")
                 one = os.path.join(traces, os.listdir(traces)[0], "trace.json")
-                self.table.row(f"{n} MB: one trace.json", seconds(timed(shell, f"cat {one}")))
+                self.table.row(f"{n} MB: one trace.json", seconds(timed(read_all, one)))
                 data = os.path.join(point, "stores", "000000", "chunks", "1", "data.json")
-                self.table.row(f"{n} MB: one data.json", seconds(timed(shell, f"cat {data}")))
+                self.table.row(f"{n} MB: one data.json", seconds(timed(read_all, data)))
             with self.mounted(source) as (point, _):
-                took = timed(shell, f"cat {point}/methods.csv")
+                took = timed(read_all, f"{point}/methods.csv")
             self.table.row(f"{n} MB: methods.csv", seconds(took), f"zlib, all processors {seconds(base)}", f"{base / took:.2f}")
         self.reading("traces.csv", source, "traces.csv")
         self.reading("contexts.csv", source, "contexts.csv")
