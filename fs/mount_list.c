@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same without work: false where the size would have to be computed. */
+/* An entry's size where it costs nothing: false where it would have to be computed. */
 static bool known_size(struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
 {
 	struct pm_doc doc;

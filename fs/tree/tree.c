@@ -1,6 +1,6 @@
 /*
  * The way in: checks a node, finds its kind's functions, and calls them. What each directory holds
- * is in root.c, contexts.c, by_id.c, functions.c, threads.c, documents.c and collections.c.
+ * is in root.c, contexts.c, values.c, functions.c, threads.c, documents.c and collections.c.
  */
 #include "fs/tree/internal.h"
 
