@@ -192,6 +192,7 @@ static int add_times(struct nytp_adding *a, const struct nytp_record *r, size_t 
 			return ret;
 	}
 	t->statements += 1 - a->discounts;
+	t->ticks += (int32_t)r->u[0];
 	a->discounts = 0;
 	return 0;
 }

@@ -182,6 +182,23 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 	return 0;
 }
 
+/* Main code is file-level code of the script, a sub of its own by name alone, or of no sub. */
+static void sum_statements(struct nytp_building *b)
+{
+	struct nytp_model *m = b->m;
+	uint32_t main_code = PM_NONE;
+	for (uint32_t name = 0; name < b->n->names.n; name++)
+		if (b->function[name] != NYTP_NONE && is_runtime(b, name))
+			main_code = b->function[name];
+	for (uint64_t i = 0; i < m->line_list.n; i++) {
+		uint32_t function = m->lines[i].function;
+		double ns = m->line_values[i * NYTP_N_METRICS + NYTP_EXCL];
+		m->statements.whole_ns += ns;
+		if (function == PM_NONE || function == main_code)
+			m->statements.outside_ns += ns;
+	}
+}
+
 int nytp_build_lines(struct nytp_building *b)
 {
 	struct spots spots = {.items = NULL};
@@ -200,6 +217,8 @@ int nytp_build_lines(struct nytp_building *b)
 		sweep.open = malloc((sweep.n + 1) * sizeof(*sweep.open));
 		r = sweep.open ? fill(b->m, &spots, &sweep) : -ENOMEM;
 	}
+	if (r == 0)
+		sum_statements(b);
 	free(sweep.open);
 	free(extents);
 	free(spots.items);

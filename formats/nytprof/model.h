@@ -22,6 +22,7 @@ struct nytp_model {
 	struct pm_line *lines;
 	double *line_values;
 	struct pm_lines line_list;
+	struct pm_statements statements;
 	double *thread_totals; /* by thread: inclusive time where the tree is of edges, else NaN */
 };
 

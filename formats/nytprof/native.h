@@ -79,7 +79,7 @@ struct nytp_text_line {
 /* What one process did, as far as the stream tells processes apart. */
 struct nytp_thread {
 	uint32_t pid;
-	int64_t statements;
+	int64_t statements, ticks; /* how many, and their time */
 	struct nytp_calls calls;
 };
 

@@ -128,6 +128,7 @@ static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 		}
 		at += (uint64_t)n;
 	}
+	ret->statements_ns = opened_of(p)->threads.statements_ns[thread];
 	return 0;
 }
 
@@ -182,6 +183,16 @@ static int op_function_costs(const struct pm_profile *p, const double **ret, str
 	struct nytp_model *m;
 	int r = model(p, &m, err);
 	*ret = m->functions;
+	return r;
+}
+
+static int op_statements(
+	const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err)
+{
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	if (r == 0)
+		*ret = m->statements;
 	return r;
 }
 
@@ -269,6 +280,7 @@ const struct pm_profile_ops nytp_ops = {
 	.edges = op_edges,
 	.lines = op_lines,
 	.function_costs = op_function_costs,
+	.statements = op_statements,
 	.documents = op_documents,
 	.thread_document = op_thread_document,
 	.sources = op_sources,

@@ -6,11 +6,24 @@
 
 static const char *const keys[] = {"process"};
 
+/* Pynytprof has lines or statements of a whole file, which is one process. */
+static double py_ticks(const struct nytp_py *py)
+{
+	double ticks = 0;
+	for (size_t i = 0; i < py->n_samples; i++)
+		ticks += (double)py->samples[i].excl;
+	for (size_t i = 0; py->n_samples == 0 && i < py->n_events; i++)
+		ticks += (double)py->events[i].ticks;
+	return ticks;
+}
+
 static void add_file(struct nytp_threads *t, const struct nytp *n, const struct nytp_file *f)
 {
 	for (size_t k = 0; k < f->n_threads; k++) {
 		uint32_t pid = f->threads[k].pid, i = *pm_map_find(&t->by_pid, pid);
 		t->statements[i] += f->threads[k].statements;
+		t->statements_ns[i] += f->ns_per_tick *
+			((double)f->threads[k].ticks + (k == 0 ? py_ticks(&f->py) : 0));
 		if (t->files[i])
 			continue;
 		t->files[i] = f;
@@ -35,8 +48,9 @@ int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
 	t->threads = calloc((size_t)count + 1, sizeof(*t->threads));
 	t->identities = calloc((size_t)count + 1, sizeof(*t->identities));
 	t->statements = calloc((size_t)count + 1, sizeof(*t->statements));
+	t->statements_ns = calloc((size_t)count + 1, sizeof(*t->statements_ns));
 	t->files = calloc((size_t)count + 1, sizeof(*t->files));
-	if (!t->threads || !t->identities || !t->statements || !t->files)
+	if (!t->threads || !t->identities || !t->statements || !t->statements_ns || !t->files)
 		return -ENOMEM;
 	for (size_t i = 0; i < n->n_files; i++)
 		add_file(t, n, &n->files[i]);
@@ -58,6 +72,7 @@ void nytp_threads_done(struct nytp_threads *t)
 	free(t->threads);
 	free(t->identities);
 	free(t->statements);
+	free(t->statements_ns);
 	free(t->files);
 	pm_map_done(&t->by_pid);
 }

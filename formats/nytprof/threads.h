@@ -9,6 +9,7 @@ struct nytp_threads {
 	struct pm_thread *threads;
 	struct pm_identity *identities;
 	int64_t *statements;            /* by thread */
+	double *statements_ns;          /* their time */
 	const struct nytp_file **files; /* by thread: where it was first seen */
 	struct pm_map by_pid;
 };

@@ -10,6 +10,7 @@
 #include "fs/views/flat.h"
 #include "fs/views/hotpath.h"
 #include "fs/views/screen.h"
+#include "fs/views/sections.h"
 #include "fs/views/tables.h"
 #include "fs/views/threadfunctions.h"
 #include "fs/views/threads.h"
@@ -181,6 +182,8 @@ static int render_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 	if (r < 0)
 		return r;
 	add_head(out, pmfs_model_profile(m), &counts);
+	if ((r = pmfs_add_remarks(out, m, err)) < 0 || (r = pmfs_add_sections(out, m, err)) < 0)
+		return r;
 	r = add_tree(out, m, err);
 	return r < 0 ? r : pm_text_status(out);
 }

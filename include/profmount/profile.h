@@ -161,7 +161,17 @@ struct pm_threads {
 struct pm_thread_counts {
 	uint64_t contexts;
 	uint64_t values;
-	uint64_t last_ns; /* where traces are calls: the latest end, as stored; 0 = unknown */
+	uint64_t last_ns;     /* where traces are calls: the latest end, as stored; 0 = unknown */
+	double statements_ns; /* where there are `statements`: its part of their time */
+};
+
+/*
+ * Time as a line profiler measures it, statement by statement: apart from the time of calls, and
+ * also of code that is in no function. The costs in pm_lines are of it.
+ */
+struct pm_statements {
+	double whole_ns;   /* of all threads */
+	double outside_ns; /* of it, in code that is in no function but the program's main one */
 };
 
 struct pm_sample {
@@ -239,6 +249,15 @@ struct pm_collection {
 		struct pm_error *err);
 };
 
+/*
+ * A short table that only this format has, most telling rows first: summary.txt shows its title and
+ * its rows. The last column is text, and may be long. Columns of times end with `_ns`.
+ */
+struct pm_section {
+	const char *title; /* Slowest traces */
+	struct pm_table table;
+};
+
 /* A source file that the profile carries: source/PATH. */
 struct pm_source {
 	const char *path;     /* below source/; legal names, no `..` */
@@ -312,6 +331,9 @@ struct pm_profile_ops {
 	int (*lines)(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err);
 	/* n_functions rows of pm_metrics.n cells, NaN = none. */
 	int (*function_costs)(const struct pm_profile *p, const double **ret, struct pm_error *err);
+	/* Where time is also measured by statement: threads.csv gets `statements_ns`. */
+	int (*statements)(
+		const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err);
 
 	/* Documents at fixed paths below the root (raw/…); cheap, opens nothing. */
 	int (*documents)(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
@@ -329,6 +351,11 @@ struct pm_profile_ops {
 		struct pm_error *err);
 	/* Appends README lines `$ command` that show what only this format has. */
 	int (*recipes)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
+	/* Appends sentences, a line each: what one must know before believing these numbers. */
+	int (*remarks)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
+	/* For summary.txt, in the order in which they stand there. */
+	int (*sections)(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+		struct pm_error *err);
 	/* Mandatory. Reads everything on first call and says what could not be read. */
 	int (*damage)(
 		const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);

@@ -1,0 +1,102 @@
+/* What a format alone knows, in summary.txt: its sections and its remarks. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "formats/common/text.h"
+#include "fs/views/sections.h"
+
+static int next_row(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	static const char *const names[] = {"GET /αβγ?id=1", "a\nb"};
+	(void)err;
+	if (rows->at >= rows->table->a)
+		return 0;
+	cells[0] = pm_cell_u64(1500000000 * (rows->at + 1));
+	cells[1] = rows->at ? pm_cell_empty() : pm_cell_i64(-3);
+	cells[2] = pm_cell_str(names[rows->at % 2]);
+	rows->at++;
+	return 1;
+}
+
+static const struct pm_table_type row_type = {.next = next_row};
+static const char *const columns[] = {"duration_ns", "calls", "method"};
+static struct pm_section sections[] = {
+	{"Slowest traces", {&row_type, columns, 3, NULL, 2, 0, 0}},
+	{"Nothing", {&row_type, columns, 3, NULL, 0, 0, 0}},
+};
+
+static int get_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	*ret = sections;
+	*ret_n = 2;
+	return 0;
+}
+
+static int add_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	for (int i = 0; i < 30; i++)
+		pm_text_str(out, "word ");
+	pm_text_str(out, "end.\nSecond.\n");
+	return 0;
+}
+
+static void test_sections_have_names_units_and_no_more_rows_than_fit(void **state)
+{
+	struct fake *f = fake_new();
+	struct pm_text out = {0};
+	struct pm_error err = {0};
+	(void)state;
+	f->ops.sections = get_sections;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
+	pm_text_char(&out, '\0');
+	assert_string_equal(out.p,
+		"\nSlowest traces\n"
+		"     duration    calls  method\n"
+		"       1.50 s       -3  GET /αβγ?id=1\n"
+		"       3.00 s           a b\n");
+	pm_text_clear(&out);
+	sections[0].table.a = 1000;
+	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
+	sections[0].table.a = 2;
+	size_t lines = 0;
+	for (size_t i = 0; i < out.len; i++)
+		lines += out.p[i] == '\n';
+	assert_int_equal(lines, 3 + PMFS_SECTION_ROWS);
+	pm_text_done(&out);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_remarks_are_wrapped_at_words(void **state)
+{
+	struct fake *f = fake_new();
+	struct pm_text out = {0};
+	struct pm_error err = {0};
+	(void)state;
+	f->ops.remarks = add_remarks;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_add_remarks(&out, m, &err), 0);
+	pm_text_char(&out, '\0');
+	assert_non_null(strstr(out.p, "note     word word"));
+	assert_non_null(strstr(out.p, "word\n         word"));
+	assert_non_null(strstr(out.p, "end.\nnote     Second.\n"));
+	pm_text_done(&out);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sections_have_names_units_and_no_more_rows_than_fit),
+		cmocka_unit_test(test_remarks_are_wrapped_at_words),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
