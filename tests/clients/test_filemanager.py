@@ -8,6 +8,8 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import can_mount  # noqa: E402
 from clients import expect, program, run, skip
 
 if len(sys.argv) not in (3, 4):
@@ -78,8 +80,8 @@ def browse(screen, folder, flames):
 for name, package in (("pcmanfm", "pcmanfm"), ("dbus-run-session", "dbus"), ("xdotool", "xdotool"),
                       ("import", "imagemagick"), ("fusermount3", "fuse3")):
     program(name, package)
-if not os.path.exists("/dev/fuse"):
-    skip("this machine cannot mount: no /dev/fuse")
+if why := can_mount.why_not():
+    skip(why)
 
 with tempfile.TemporaryDirectory(prefix="profmount-clients-") as home:
     point = os.path.join(home, "profile")

@@ -6,6 +6,7 @@
 SOURCE is the bundled sample, an HPCToolkit database. A case is a function that makes what it needs in a scratch folder
 and gives the command line.
 """
+import functools
 import os
 import re
 import shutil
@@ -14,14 +15,18 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import can_mount  # noqa: E402
+
 PROFMOUNT, SOURCE, DOCUMENT = (os.path.abspath(p) for p in sys.argv[1:4])
 CASES = {}
 USAGE, REFUSED = 2, 1
 
 
-def case(message, status=REFUSED, needs=lambda: True):
+def case(message, status=REFUSED, lacks=lambda: None):
+    """A case of a message; lacks() says what this machine lacks for it, if anything."""
     def add(function):
-        CASES.setdefault(message, []).append((function, status, needs))
+        CASES.setdefault(message, []).append((function, status, lacks))
         return function
     return add
 
@@ -58,12 +63,19 @@ def patched(name, offset, data):
     return change
 
 
-def can_mount():
-    return os.path.exists("/dev/fuse") and shutil.which("fusermount3")
+# A /dev/fuse with a mode of its own, as udev would make it: containers often have one that only root may open.
+GIVE_DEVICE = ("mount -t tmpfs -o dev,mode=755 none /mnt && mknod -m {mode} /mnt/fuse c 10 229 && "
+               "mount --bind /mnt/fuse /dev/fuse")
 
 
-def is_root_and_can_mount():
-    return os.getuid() == 0 and can_mount() and shutil.which("unshare") and shutil.which("setpriv")
+@functools.cache
+def lacks_root():
+    """Why this user cannot prepare a system for another one."""
+    if os.getuid() != 0:
+        return "needs root"
+    done = subprocess.run(["unshare", "--mount", "setpriv", "sh", "-c", GIVE_DEVICE.format(mode=666)], capture_output=True,
+                          check=False, text=True)
+    return can_mount.why_not() or (done.stderr.strip() if done.returncode else None)
 
 
 usage("SOURCE and MOUNTPOINT are expected (see -h)", "one")
@@ -145,13 +157,13 @@ case("<path>: cannot be used as mountpoint: <reason>")(lambda folder: (SOURCE, o
 case("<path>: cannot be used as mountpoint: it is not a directory")(lambda folder: (SOURCE, "/etc/passwd"))
 
 
-@case("<path>: is in use: something is mounted there already", needs=can_mount)
+@case("<path>: is in use: something is mounted there already", lacks=can_mount.why_not)
 def mounted_twice(folder):
     subprocess.run([PROFMOUNT, SOURCE, folder], check=True)
     return SOURCE, folder
 
 
-@case("<path>: is the mount of a process that died; free it with: fusermount3 -u <path>", needs=can_mount)
+@case("<path>: is the mount of a process that died; free it with: fusermount3 -u <path>", lacks=can_mount.why_not)
 def dead_mount(folder):
     process = subprocess.Popen([PROFMOUNT, "-f", SOURCE, folder])
     while not os.path.ismount(folder) and process.poll() is None:
@@ -161,12 +173,12 @@ def dead_mount(folder):
     return SOURCE, folder
 
 
-@case("fuse: device not found, try 'modprobe fuse' first", needs=is_root_and_can_mount)
+@case("fuse: device not found, try 'modprobe fuse' first", lacks=lacks_root)
 def no_device(folder):
     return "unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /dev && '{PROFMOUNT}' '{SOURCE}' '{folder}'"
 
 
-def as_user(folder, prepare, *options, owner=65534):
+def as_user(folder, prepare, *options, owner=65534, mode=666):
     """A mount by nobody on a folder of this user, after root prepared the system."""
     program, point = os.path.join(folder, "profmount"), os.path.join(folder, "point")
     shutil.copy(PROFMOUNT, program)
@@ -175,21 +187,20 @@ def as_user(folder, prepare, *options, owner=65534):
     os.chmod(folder, 0o755)
     os.chown(point, owner, owner)
     return ("unshare", "--mount", "sh", "-c",
-            f"{prepare.format(folder=folder)} && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
+            f"{GIVE_DEVICE.format(mode=mode)} && {prepare} && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
             f"'{program}' {' '.join(options)} '{folder}/source' '{point}'")
 
 
 def as_user_with(message, *how, **more):
-    case(message, needs=is_root_and_can_mount)(lambda folder: as_user(folder, *how, **more))
+    case(message, lacks=lacks_root)(lambda folder: as_user(folder, *how, **more))
 
 
 as_user_with("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
              "mount --bind /dev/null /etc/fuse.conf", "-o", "allow_other")
 as_user_with("fusermount3: user has no write access to mountpoint <path>", "true", owner=0)
-as_user_with("fuse: failed to open /dev/fuse: <reason>",
-             "cp -a /dev/fuse {folder}/fuse && chmod 600 {folder}/fuse && mount --bind {folder}/fuse /dev/fuse")
+as_user_with("fuse: failed to open /dev/fuse: <reason>", "true", mode=600)
 as_user_with("fuse: failed to exec fusermount3: <reason>", "mount --bind /dev/null \"$(command -v fusermount3)\"")
-case("fusermount3: mount failed: <reason>", needs=is_root_and_can_mount)(
+case("fusermount3: mount failed: <reason>", lacks=lacks_root)(
     lambda folder: ("sh", "-c", "exec setpriv --bounding-set -sys_admin --inh-caps -sys_admin "
                                 f"'{PROFMOUNT}' '{SOURCE}' '{folder}'"))
 
@@ -249,10 +260,10 @@ class Errors(unittest.TestCase):
 
     def test_each_message_is_provoked(self):
         for message, cases in CASES.items():
-            for make, status, needs in cases:
+            for make, status, lacks in cases:
                 with self.subTest(message=message):
-                    if not needs():
-                        self.skipTest("this machine cannot mount, or the test is not root")
+                    if why := lacks():
+                        self.skipTest(why)
                     self.provoke(message, make, status)
 
 

@@ -44,8 +44,9 @@ def run(*args, **more):
     return subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **more)
 
 
-def needs(program):
-    return unittest.skipUnless(shutil.which(program), f"{program} is not here")
+def needs(program, package=None):
+    return unittest.skipUnless(shutil.which(program),
+                               f"{program} is not installed (Debian: apt-get install {package or program})")
 
 
 class Install(unittest.TestCase):
@@ -92,7 +93,7 @@ class Install(unittest.TestCase):
             for word in long | mount:
                 self.assertIn(word, self.text("share", shell), shell)
 
-    @needs("man")
+    @needs("man", "man-db")
     def test_manual_pages_have_no_warnings(self):
         for section, name in (("1", "profmount"), ("1", "profmount-open"), ("5", "profmount"), ("8", "mount.profmount")):
             done = run("man", "--warnings", "-l", self.path(f"share/man/man{section}/{name}.{section}"),
@@ -125,13 +126,13 @@ class Install(unittest.TestCase):
                        env={**os.environ, "HOME": home, "PATH": os.path.dirname(PROFMOUNT) + ":" + os.environ["PATH"]})
         self.assertIn("README.txt", done.stdout.split())
 
-    @needs("desktop-file-validate")
+    @needs("desktop-file-validate", "desktop-file-utils")
     def test_the_desktop_entry_is_valid(self):
         done = run("desktop-file-validate", self.path("share/applications/profmount.desktop"))
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
-    @needs("gio")
-    @needs("update-mime-database")
+    @needs("gio", "libglib2.0-bin")
+    @needs("update-mime-database", "shared-mime-info")
     def test_files_are_known_by_their_first_bytes(self):
         with tempfile.TemporaryDirectory() as folder:
             packages = os.path.join(folder, "data", "mime", "packages")

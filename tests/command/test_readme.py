@@ -15,6 +15,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import can_mount  # noqa: E402
+
 PROFMOUNT, SAMPLES, README = (os.path.abspath(p) for p in sys.argv[1:4])
 CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
 # What is mounted where, and the folder that each block of recipes is for.
@@ -25,14 +28,14 @@ BLOCKS = ("before", "viewers", "", "gpu", "perl", "shop")
 @contextlib.contextmanager
 def mounted():
     """A folder with all samples in it."""
-    can_mount = os.path.exists("/dev/fuse") and shutil.which("fusermount3")
+    mounts = not can_mount.why_not()
     with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder, contextlib.ExitStack() as undo:
         for name, sample in MOUNTS.items():
             point = os.path.join(folder, name)
             os.mkdir(point)
-            subprocess.run([PROFMOUNT, *([] if can_mount else ["--extract"]), os.path.join(SAMPLES, sample), point],
+            subprocess.run([PROFMOUNT, *([] if mounts else ["--extract"]), os.path.join(SAMPLES, sample), point],
                            check=True)
-            if can_mount:
+            if mounts:
                 undo.callback(subprocess.run, ["fusermount3", "-u", point], check=True)
         yield folder
 
@@ -69,7 +72,7 @@ class Readme(unittest.TestCase):
 
     def output(self, command, folder):
         if command.startswith(("duckdb ", "jq ")) and not shutil.which(command.split()[0], path=self.env["PATH"]):
-            self.skipTest(f"not installed: {command}")
+            self.skipTest(f"{command.split()[0]} is not installed")
         done = subprocess.run(["sh", "-c", command], cwd=os.path.join(self.folder, folder), env=self.env, timeout=60,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""), command)

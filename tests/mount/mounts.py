@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import can_mount  # noqa: E402
+
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
 SECONDS = 30  # nothing here takes long; whoever waits longer hangs
@@ -94,8 +97,13 @@ def served(*options, source=SOURCE):
         os.rmdir(point)
 
 
-def main():
-    if not os.path.exists("/dev/fuse") or not shutil.which("fusermount3"):
-        print("SKIPPED: this machine cannot mount (no /dev/fuse or no fusermount3)")
+def skip_where(why):
+    """Ends this test as skipped if there is a reason."""
+    if why:
+        print(f"SKIPPED: {why}")
         sys.exit(77)
+
+
+def main():
+    skip_where(can_mount.why_not())
     unittest.main(argv=sys.argv[:1], verbosity=2)

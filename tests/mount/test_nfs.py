@@ -11,11 +11,10 @@ import socket
 import stat
 import struct
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from mounts import SECONDS, mounted, slurp, wait_until, walk
+from mounts import SECONDS, main, mounted, skip_where, slurp, wait_until, walk
 
 CONFIG = """
 NFS_CORE_PARAM {{ Protocols = 4; NFS_Port = {port}; Bind_addr = 127.0.0.1; Enable_RQUOTA = false; }}
@@ -142,10 +141,6 @@ class Nfs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for missing, why in ((not os.path.exists("/dev/fuse"), "this machine cannot mount"),
-                         (not shutil.which("ganesha.nfsd"), "needs NFS-Ganesha (Debian: nfs-ganesha, nfs-ganesha-vfs)"),
-                         (os.getuid() != 0, "needs root")):
-        if missing:
-            print(f"SKIPPED: {why}")
-            sys.exit(77)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    skip_where(not shutil.which("ganesha.nfsd") and "needs NFS-Ganesha (Debian: apt-get install nfs-ganesha nfs-ganesha-vfs)")
+    skip_where(os.getuid() != 0 and "needs root")
+    main()

@@ -70,7 +70,7 @@ class Remote(unittest.TestCase):
             handle[8:16] = b"\xff" * 8
             self.assertEqual(error_of(Handles.open, point, bytes(handle)), errno.ESTALE)
 
-    @unittest.skipUnless(shutil.which("sshfs") and os.path.exists(SFTP_SERVER), "needs sshfs and an SFTP server")
+    @unittest.skipUnless(shutil.which("sshfs") and os.path.exists(SFTP_SERVER), "sshfs is not installed (Debian: apt-get install sshfs openssh-sftp-server)")
     def test_sshfs_of_a_mount_reads_the_same(self):
         with mounted() as point, tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
             far, ssh = os.path.join(folder, "far"), os.path.join(folder, "ssh")

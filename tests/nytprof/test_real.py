@@ -38,7 +38,10 @@ JSON = '{"a": [1, 2, {"b": "text"}], "c": null}'
 
 
 def programs(folder):
-    """(name, standard input, command after perl -d:NYTProf); those that are not installed are left out."""
+    """(name, standard input, command after perl -d:NYTProf); those that are not installed are left out.
+
+    A program may be there and not run: Debian's perldoc asks for perl-doc.
+    """
     script, test = os.path.join(folder, "script.pl"), os.path.join(folder, "one.t")
     with open(script, "w") as f:
         f.write(SCRIPT)
@@ -51,6 +54,11 @@ def programs(folder):
         path = shutil.which(name)
         if path:
             yield name, JSON if name == "json_pp" else None, [path, *more]
+
+
+def runs(stdin, command):
+    return subprocess.run(["perl", *command], input=stdin, text=True, check=False, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, timeout=120).returncode == 0
 
 
 def profile(folder, name, options, stdin, command):
@@ -127,6 +135,10 @@ class Real(unittest.TestCase):
 
     def test_programs_agree_with_the_stock_reader(self):
         for name, stdin, command in programs(self.folder):
+            if not runs(stdin, command):
+                with self.subTest(name):
+                    self.skipTest(f"{name} does not run here, profiled or not")
+                continue
             for options in ("compress=6", "compress=0:blocks=1:calls=2"):
                 with self.subTest(name, options=options):
                     out = profile(self.folder, name, options, stdin, command)
@@ -183,6 +195,6 @@ if __name__ == "__main__":
     try:
         subprocess.run(["perl", "-MDevel::NYTProf::Data", "-e1"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
-        print("SKIPPED: perl has no Devel::NYTProf (Debian: libdevel-nytprof-perl)", file=sys.stderr)
+        print("SKIPPED: perl has no Devel::NYTProf (Debian: apt-get install libdevel-nytprof-perl)", file=sys.stderr)
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)

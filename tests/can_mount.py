@@ -1,0 +1,19 @@
+"""Whether this user can mount on this machine: for tests that skip where that is not so."""
+import os
+import re
+import shutil
+
+CAP_SYS_ADMIN = 21
+
+
+def why_not():
+    """One line that says why mounting fails here, or None."""
+    if not shutil.which("fusermount3"):
+        return "fusermount3 is not installed (Debian: apt-get install fuse3)"
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError as e:
+        return f"/dev/fuse cannot be opened: {e.strerror}"
+    with open("/proc/self/status", encoding="utf-8") as f:
+        bounds = int(re.search(r"^CapBnd:\s*(\w+)$", f.read(), re.M).group(1), 16)
+    return None if bounds >> CAP_SYS_ADMIN & 1 else "this container has no right to mount"
