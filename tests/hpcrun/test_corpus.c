@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 	DIR *dir = argc > 1 ? opendir(argv[1]) : NULL;
 	if (!dir) {
-		printf("skipped: there is no corpus at %s\n", argc > 1 ? argv[1] : "(no path)");
+		printf("SKIPPED: no corpus at %s\n", argc > 1 ? argv[1] : "(no path)");
 		return SKIPPED;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {

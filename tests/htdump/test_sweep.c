@@ -75,7 +75,7 @@ static void test_recorded_streams_can_be_read(void **state)
 	snprintf(folder, sizeof(folder), "%s/data", corpus ? corpus : "");
 	DIR *dir = opendir(folder);
 	if (!dir) {
-		print_message("no corpus of recorded streams at %s\n", folder);
+		print_message("SKIPPED: no corpus at %s\n", folder);
 		skip();
 	}
 	for (const struct dirent *e; (e = readdir(dir));)

@@ -58,7 +58,7 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/data", corpus ? corpus : "");
 	DIR *folder = opendir(path);
 	if (!folder) {
-		printf("skipped: no corpus at %s\n", path);
+		printf("SKIPPED: no corpus at %s\n", path);
 		return SKIPPED;
 	}
 	while ((entry = readdir(folder))) {
