@@ -67,19 +67,6 @@ static int loop(struct fuse_session *se, bool single_thread)
 	return r;
 }
 
-/* Answers the kernel's greeting, which is its first request. */
-static void greet(struct fuse_session *se)
-{
-	struct fuse_buf request = {.mem = NULL};
-	int n;
-	do
-		n = fuse_session_receive_buf(se, &request);
-	while (n == -EINTR && !fuse_session_exited(se));
-	if (n > 0)
-		fuse_session_process_buf(se, &request);
-	free(request.mem);
-}
-
 static bool is_unmounted(struct fuse_session *se)
 {
 	struct pollfd device = {.fd = fuse_session_fd(se)};
@@ -115,7 +102,8 @@ static int run(struct fuse_session *se, const struct pmfs_options *options, cons
 	if (!options->foreground)
 		pmfs_log_to_syslog();
 	/* The greeting bounds what the kernel reads ahead, but only once. */
-	greet(se);
+	if (pmfs_mount_greet(se) < 0)
+		pmfs_log("lookups in one directory will wait for each other");
 	pmfs_mountpoint_raise_readahead(mountpoint);
 	int status = serve_confined(se, options);
 	fuse_remove_signal_handlers(se);

@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry's size where it costs nothing: false where it would have to be computed. */
-static bool known_size(struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
-{
-	struct pm_doc doc;
-	*ret = 0;
-	if (entry->type == PMFS_DIRECTORY)
-		return true;
-	if (pmfs_tree_is_cheap(entry->node))
-		return pmfs_mount_size(m, entry->node, entry->type, NULL, ret, NULL) == 0;
-	return pmfs_tree_document(m->in->tree, entry->node, &doc, NULL) == 0 &&
-		pmfs_engine_known_size(m->in->engine, entry->node, &doc, ret);
-}
-
 struct listing {
 	fuse_req_t req;
 	char *buf;
@@ -47,7 +34,7 @@ static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry,
 	char name[PMFS_NAME_SIZE];
 	struct fuse_entry_param e;
 	uint64_t size = 0;
-	bool known = !l->plus || known_size(m, entry, &size);
+	bool known = !l->plus || pmfs_mount_known_size(m, entry, &size) == PMFS_SIZE_KNOWN;
 	memcpy(name, entry->name, entry->len);
 	name[entry->len] = 0;
 	pmfs_mount_entry(m, entry, size, &e);

@@ -37,7 +37,7 @@ static struct pmfs_request request_of(fuse_req_t req)
 /* What a client gets for an error: details are in the log. */
 void pmfs_mount_failure(fuse_req_t req, fuse_ino_t ino, int code, const struct pm_error *err)
 {
-	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -EINTR, -ENOMEM};
+	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -EINTR, -ENOMEM, -ESTALE};
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (code == plain[i] && !(code == -ENOENT && err->code)) {
 			fuse_reply_err(req, -code);
@@ -88,6 +88,29 @@ int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type,
 	return r < 0 ? r : pmfs_engine_size(m->in->engine, node, &doc, request, ret, err);
 }
 
+enum pmfs_size pmfs_mount_known_size(
+	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
+{
+	struct pm_doc doc;
+	*ret = 0;
+	if (entry->type == PMFS_DIRECTORY)
+		return PMFS_SIZE_KNOWN;
+	enum pmfs_size known = pmfs_engine_recall(m->in->engine, entry->node, ret);
+	if (known == PMFS_SIZE_KNOWN)
+		return known;
+	if (pmfs_tree_is_cheap(entry->node) &&
+		pmfs_mount_size(m, entry->node, entry->type, NULL, ret, NULL) == 0)
+		return PMFS_SIZE_KNOWN;
+	if (!pmfs_tree_is_of_format(entry->node))
+		return known;
+	if (pmfs_tree_document(m->in->tree, entry->node, &doc, NULL) < 0 || doc.kind == PM_DOC_FILE)
+		return PMFS_SIZE_FORGOTTEN;
+	if (doc.kind != PM_DOC_BYTES)
+		return known;
+	*ret = doc.bytes.len;
+	return PMFS_SIZE_KNOWN;
+}
+
 void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
 	struct fuse_entry_param *ret)
 {
@@ -130,6 +153,24 @@ static int lookup_special(struct pmfs_mount *m, pm_node node, const char *name,
 	return r == -ENOENT ? -ESTALE : r;
 }
 
+/*
+ * The size that goes with a name: 1, or 0 where it is left to getattr, because the kernel lets
+ * nobody who looks up a name that is being looked up go before it is answered. It asks getattr
+ * before it opens the file, as it checks permissions. But a size that may have been told before
+ * must come again: the kernel would cut the file under its readers.
+ */
+static int size_for_lookup(struct pmfs_mount *m, const struct pmfs_entry *entry,
+	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err)
+{
+	enum pmfs_size known = pmfs_mount_known_size(m, entry, ret);
+	if (known == PMFS_SIZE_KNOWN)
+		return 1;
+	if (known == PMFS_SIZE_NEVER_TOLD && entry->type == PMFS_FILE)
+		return 0;
+	int r = pmfs_mount_size(m, entry->node, entry->type, request, ret, err);
+	return r < 0 ? r : 1;
+}
+
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct pmfs_mount *m = mount_of(req);
@@ -146,12 +187,14 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	}
 	if (r == 0)
-		r = pmfs_mount_size(m, entry.node, entry.type, &request, &size, &err);
+		r = size_for_lookup(m, &entry, &request, &size, &err);
 	if (r < 0) {
 		pmfs_mount_failure(req, parent, r, &err);
 		return;
 	}
 	pmfs_mount_entry(m, &entry, size, &e);
+	if (r == 0)
+		e.attr_timeout = 0;
 	fuse_reply_entry(req, &e);
 }
 
@@ -274,6 +317,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	static const unsigned opens = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT;
 	struct pmfs_mount *m = userdata;
 	m->kernel_opens = (conn->capable & opens) == opens;
+	m->parallel = conn->capable & FUSE_CAP_PARALLEL_DIROPS;
 	conn->want |= conn->capable & wanted;
 	conn->want &= ~unwanted;
 	conn->time_gran = 1;

@@ -13,11 +13,19 @@ struct pmfs_mount {
 	uid_t uid;
 	gid_t gid;
 	bool kernel_opens; /* the kernel needs no open and opendir from us */
+	bool parallel;     /* it may ask for several names of a directory at once */
+	bool greeted;      /* and was told so */
 	unsigned messages; /* atomic: errors logged so far */
 };
 
 /* The operations; `xattr` decides whether extended attributes are among them. */
 void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
+
+/*
+ * Answers the kernel's first request. To be called once between fuse_session_mount and the loop;
+ * a negative errno where PARALLEL_DIROPS could not be negotiated.
+ */
+int pmfs_mount_greet(struct fuse_session *se);
 
 /* Attributes of a node of that type and size. */
 void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t size,
@@ -30,6 +38,10 @@ void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry
 /* A document's size, or 0 for a directory. */
 int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type,
 	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
+
+/* The same as far as it costs nothing. */
+enum pmfs_size pmfs_mount_known_size(
+	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
 
 /* Answers a request that failed, and logs why. */
 void pmfs_mount_failure(fuse_req_t req, fuse_ino_t ino, int code, const struct pm_error *err);

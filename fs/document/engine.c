@@ -17,7 +17,7 @@
 #include "formats/common/beneath.h"
 #include "formats/common/map.h"
 
-enum { N_SIZES = 1 << 16 };
+enum { N_SIZES = 1 << 17 };
 
 struct known_size {
 	uint64_t key, size;
@@ -28,6 +28,7 @@ struct pmfs_engine {
 	struct pmfs_cache *cache;
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
+	bool forgot[N_SIZES]; /* of two sizes that share a place the earlier one is lost */
 };
 
 struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmfs_cache *cache)
@@ -51,8 +52,11 @@ void pmfs_engine_free(struct pmfs_engine *e)
 
 static void size_remember(struct pmfs_engine *e, uint64_t key, uint64_t size)
 {
+	size_t place = pm_hash_u64(key) % N_SIZES;
 	pthread_mutex_lock(&e->lock);
-	e->sizes[pm_hash_u64(key) % N_SIZES] = (struct known_size){.key = key, .size = size};
+	if (e->sizes[place].key != 0 && e->sizes[place].key != key)
+		e->forgot[place] = true;
+	e->sizes[place] = (struct known_size){.key = key, .size = size};
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -148,13 +152,14 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	return 0;
 }
 
-bool pmfs_engine_known_size(
-	struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret)
+enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
 {
-	if (doc->kind != PM_DOC_BYTES)
-		return doc->kind != PM_DOC_FILE && size_recall(e, key, ret);
-	*ret = doc->bytes.len;
-	return true;
+	if (size_recall(e, key, ret))
+		return PMFS_SIZE_KNOWN;
+	pthread_mutex_lock(&e->lock);
+	bool forgot = e->forgot[pm_hash_u64(key) % N_SIZES];
+	pthread_mutex_unlock(&e->lock);
+	return forgot ? PMFS_SIZE_FORGOTTEN : PMFS_SIZE_NEVER_TOLD;
 }
 
 static int read_bytes(const struct pm_doc *doc, uint64_t off, size_t len, struct pmfs_piece *ret)

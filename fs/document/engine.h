@@ -21,9 +21,14 @@ void pmfs_engine_free(struct pmfs_engine *e);
 int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
 	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
 
-/* The size if it is known without work: O(1), renders nothing. */
-bool pmfs_engine_known_size(
-	struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret);
+enum pmfs_size {
+	PMFS_SIZE_KNOWN,
+	PMFS_SIZE_NEVER_TOLD, /* pmfs_engine_size has not answered yet */
+	PMFS_SIZE_FORGOTTEN,  /* it may have */
+};
+
+/* What is known of the size of a TEXT, CSV, TSV or LINK without work: O(1), renders nothing. */
+enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret);
 
 /* Bytes handed out; give them back with pmfs_engine_release. */
 struct pmfs_piece {

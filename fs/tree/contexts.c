@@ -279,9 +279,6 @@ static int by_id_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	const struct pm_tree *tree;
 	uint64_t number = 0;
 	(void)dir;
-	int r = get_tree(t, &tree, err);
-	if (r < 0)
-		return r;
 	if (name.len == 0 || name.len > 10 || (name.p[0] == '0' && name.len > 1))
 		return pmfs_no_entry();
 	for (size_t i = 0; i < name.len; i++) {
@@ -289,6 +286,9 @@ static int by_id_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 			return pmfs_no_entry();
 		number = number * 10 + (name.p[i] - '0');
 	}
+	int r = get_tree(t, &tree, err);
+	if (r < 0)
+		return r;
 	uint32_t context = pm_tree_find(tree, number);
 	if (context == PM_NONE)
 		return pmfs_no_entry();

@@ -170,6 +170,12 @@ bool pmfs_tree_is_cheap(pm_node node)
 	return pmfs_node_kind_of(node) == PMFS_CONTEXT_VALUE;
 }
 
+bool pmfs_tree_is_of_format(pm_node node)
+{
+	unsigned kind = pmfs_node_kind_of(node);
+	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
+}
+
 int pmfs_tree_walk(
 	struct pmfs_tree *t, const char *path, struct pmfs_entry *ret, struct pm_error *err)
 {

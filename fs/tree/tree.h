@@ -51,6 +51,9 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 /* Is rendering this document so cheap that a listing may do it for its size? */
 bool pmfs_tree_is_cheap(pm_node node);
 
+/* Is it a document of the format's own, which pmfs_tree_document gives at once? */
+bool pmfs_tree_is_of_format(pm_node node);
+
 /* The node at a path from the root, `/` between names, for the command line. */
 int pmfs_tree_walk(
 	struct pmfs_tree *t, const char *path, struct pmfs_entry *ret, struct pm_error *err);

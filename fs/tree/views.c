@@ -57,20 +57,8 @@ static int columns_of(struct pmfs_tree *t, const struct pmfs_view *view,
 	return r;
 }
 
-int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
-	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
-{
-	uint64_t position = 0;
-	for (;;) {
-		int r = pmfs_place_next(t, place, item, &position, ret, err);
-		if (r <= 0)
-			return r < 0 ? r : pmfs_no_entry();
-		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
-			return 1;
-	}
-}
-
-int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
+/* The view's file at or behind the position, 1; or 0 behind the last. Moves the position on. */
+static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint32_t n_views, n_columns;
@@ -78,26 +66,75 @@ int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, u
 	const struct pmfs_columns *columns;
 	uint64_t view = *position / PMFS_COLUMN_MOST;
 	uint32_t column = (uint32_t)(*position % PMFS_COLUMN_MOST);
-	for (; view < n_views; view++, column = 0) {
-		int r = is_present(t, views[view], item, err);
-		if (r == 0)
-			continue;
-		if (r > 0)
-			r = columns_of(t, views[view], &columns, &n_columns, err);
-		if (r < 0)
-			return r;
-		while (column < n_columns && columns &&
-			!pmfs_column_is_first(&columns->columns[column]))
-			column++;
-		if (column >= n_columns)
-			continue;
+	int r = is_present(t, views[view], item, err);
+	if (r > 0)
+		r = columns_of(t, views[view], &columns, &n_columns, err);
+	else if (r == 0)
+		n_columns = 0;
+	if (r < 0)
+		return r;
+	*position = (view + 1) * PMFS_COLUMN_MOST;
+	while (column < n_columns && columns && !pmfs_column_is_first(&columns->columns[column]))
+		column++;
+	if (column >= n_columns)
+		return 0;
+	if (columns && column + 1 < PMFS_COLUMN_MOST)
 		*position = view * PMFS_COLUMN_MOST + column + 1;
-		if (column + 1 == PMFS_COLUMN_MOST || !columns)
-			*position = (view + 1) * PMFS_COLUMN_MOST;
-		ret->len = view_name(views[view], columns, column, ret->name);
-		return view_entry(ret, place, item, (uint32_t)view, column);
+	ret->len = view_name(views[view], columns, column, ret->name);
+	return view_entry(ret, place, item, (uint32_t)view, column);
+}
+
+/* May it be the name of the view's file? `*` stands for anything. */
+static bool may_be_named(const struct pmfs_view *view, struct pm_bytes name)
+{
+	size_t len = strlen(view->name);
+	const char *star = view->each_metric ? strchr(view->name, '*') : NULL;
+	if (!star)
+		return name.len == len && memcmp(view->name, name.p, len) == 0;
+	size_t before = (size_t)(star - view->name), after = len - before - 1;
+	return name.len >= before + after && memcmp(view->name, name.p, before) == 0 &&
+		memcmp(star + 1, name.p + name.len - after, after) == 0;
+}
+
+/* Of the view whose files may be so named, without a question for the others' presence. */
+static int view_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint32_t view,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint64_t position = (uint64_t)view * PMFS_COLUMN_MOST;
+	while (position / PMFS_COLUMN_MOST == view) {
+		int r = view_next(t, place, item, &position, ret, err);
+		if (r <= 0)
+			return r;
+		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
+			return 1;
 	}
 	return 0;
+}
+
+int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
+	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint32_t n_views;
+	const struct pmfs_view *const *views = pmfs_views(place, &n_views);
+	for (uint32_t view = 0; view < n_views; view++) {
+		int r = 0;
+		if (may_be_named(views[view], name))
+			r = view_lookup(t, place, item, view, name, ret, err);
+		if (r != 0)
+			return r;
+	}
+	return pmfs_no_entry();
+}
+
+int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	uint32_t n_views;
+	int r = 0;
+	pmfs_views(place, &n_views);
+	while (r == 0 && *position / PMFS_COLUMN_MOST < n_views)
+		r = view_next(t, place, item, position, ret, err);
+	return r;
 }
 
 static int check_index(uint32_t index, uint32_t n)

@@ -4,16 +4,32 @@
 What files say is compared with `profmount --cat` of the same source.
 """
 import errno
+import mmap
 import os
 import random
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
 from mounts import SECONDS, SOURCE, error_of, is_mounted, main, mounted, run, slurp, walk
+
+# Ways to a file's data that ask nobody for its size; argv: path, size. Each writes the data to standard output.
+FIRST_HEAD = "import mmap, os, sys\npath, size = sys.argv[1], int(sys.argv[2])\nfd = os.open(path, os.O_RDONLY)\n"
+FIRST = {
+    "read": "while (p := os.read(fd, 65536)): os.write(1, p)",
+    "sendfile": "while os.sendfile(1, fd, None, 1 << 20): pass",
+    "splice": "r, w = os.pipe()\nwhile (n := os.splice(fd, w, 65536)): os.write(1, os.read(r, n))",
+    "mmap": "os.write(1, mmap.mmap(fd, size, prot=mmap.PROT_READ)[:])",
+    "lseek": "n = os.lseek(fd, 0, os.SEEK_END)\nos.write(1, os.pread(fd, n, 0))",
+    "past the cache": "fd = os.open(path, os.O_RDONLY | os.O_DIRECT)\nm = mmap.mmap(-1, 1 << 20)\n"
+                      "while (n := os.readv(fd, [m])): os.write(1, m[:n])",
+    "by its descriptor": "fd = os.open(path, os.O_PATH)\nfd = os.open(f'/proc/self/fd/{fd}', os.O_RDONLY)\n"
+                         "while os.sendfile(1, fd, None, 1 << 20): pass",
+}
 
 
 class Contents(unittest.TestCase):
@@ -26,6 +42,42 @@ class Contents(unittest.TestCase):
                 data = slurp(path)
                 self.assertEqual(os.stat(path).st_size, len(data), path)
                 self.assertEqual(run("--cat", SOURCE, os.path.relpath(path, point)).stdout, data, path)
+
+    def test_whoever_comes_first_sees_exact_sizes(self):
+        # Lookup leaves sizes to getattr: each way to the data gets a file that nobody has asked for before.
+        name = "functions.csv"
+        want = run("--cat", SOURCE, name).stdout
+        for way in FIRST:
+            with self.subTest(way=way), mounted() as point:
+                done = subprocess.run([sys.executable, "-c", FIRST_HEAD + FIRST[way], os.path.join(point, name), str(len(want))],
+                                      capture_output=True, timeout=SECONDS)
+                self.assertEqual((done.returncode, done.stdout), (0, want), done.stderr)
+        for command in ("cat %s", "tail -n +1 %s", "dd if=%s status=none", "head -c 1000000 %s", "grep -h '' %s", "tac %s | tac",
+                        "cp %s copy && cat copy && rm copy", "tar -cf - -C $(dirname %s) functions.csv | tar -xOf -"):
+            with self.subTest(command=command), mounted() as point, tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(["sh", "-c", command % os.path.join(point, name)], cwd=folder, capture_output=True, timeout=SECONDS)
+                self.assertEqual((done.returncode, done.stdout), (0, want), done.stderr)
+
+    def test_two_who_come_first_see_exact_sizes(self):
+        want = run("--cat", SOURCE, "functions.csv").stdout
+        for _ in range(5):
+            with mounted() as point:
+                command = [sys.executable, "-c", FIRST_HEAD + FIRST["sendfile"], os.path.join(point, "functions.csv"), "0"]
+                readers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+                for r in readers:
+                    self.assertEqual(r.communicate(timeout=SECONDS)[0], want)
+
+    def test_a_second_path_to_a_file_leaves_its_readers_alone(self):
+        # by-id/ and contexts/ hold the same files: looking one up again must not cut it.
+        with mounted() as point:
+            one = next(p for p in walk(os.path.join(point, "contexts")) if p.endswith("/path.txt"))
+            with open(one, "rb", buffering=0) as f:
+                held = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+                for number in os.listdir(os.path.join(point, "by-id")):
+                    for name in os.listdir(os.path.join(point, "by-id", number)):
+                        os.open(os.path.join(point, "by-id", number, name), os.O_PATH | os.O_CLOEXEC)
+                self.assertEqual(os.fstat(f.fileno()).st_size, len(held))
+                self.assertEqual(held[:], slurp(one))
 
     def test_windows_of_unread_files_are_slices(self):
         chance = random.Random(2)
