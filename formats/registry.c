@@ -63,6 +63,11 @@ static int candidate_open(
 		close(fd);
 		return pm_error_set(err, -EIO, path, 0, "cannot be read: %s", strerror(code));
 	}
+	if (n == 0) {
+		close(fd);
+		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
+			"is empty: the run ended before anything was written");
+	}
 	c->head = (struct pm_bytes){head, (size_t)n};
 	return 0;
 }

@@ -96,8 +96,10 @@ for number in ("ada", "", "-1", "4294967295", "1x"):
 usage("-o gid=<text>: a number is expected, like gid=1000", "-o", "gid=users", "source", "point")
 
 file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
-file_with("<path>: is not a profile of a known format (see --formats)", b"")
-file_with("<path>: is empty: the run ended before anything was written", b"", "a.hpcrun")
+for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
+    file_with("<path>: is empty: the run ended before anything was written", b"", name)
+for name in ("hpctoolkit", "hpcrun", "nytprof", "zts", "htdump"):
+    file_with("<path>: is empty: the run ended before anything was written", b"", "file", "-o", "format=" + name)
 file_with("<path>: is not an hpcrun profile: no HPCRUN-profile____ or HPCRUN____02.00 here", b"a letter\n" * 99, "a.hpcrun")
 file_with("<path>: is an hpcrun profile of a version that is not known (known: 01.98 to 04.00)",
           b"HPCRUN-profile____05.00b", "a.hpcrun")
@@ -130,6 +132,12 @@ def old_database(folder):
     with open(os.path.join(folder, "profile.db"), "wb") as f:
         f.write(b"HPCPROF-profdb__" + bytes(100))
     return "--ls", folder
+
+
+@case("<path>: holds nothing of an hpcrun profile or trace that can be read")
+def empty_measurement(folder):
+    with open(os.path.join(folder, "a-000000-000-01-1-0.hpcrun"), "wb"):
+        return "--ls", folder
 
 
 @case("<path>: holds profiles of more than one run, <name> and <name>: give one of them")

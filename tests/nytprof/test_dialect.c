@@ -210,7 +210,7 @@ static void test_versions_and_sizes_that_cannot_be_read_are_refused_by_name(void
 		{"NYTProf 5", -EINVAL, "first line"},
 		{"NYTProf 5 0\n\x01\x02\x03\x04", -EINVAL, "neither"},
 		{"something else", -EINVAL, "first line"},
-		{"", -EINVAL, "first line"},
+		{"", -EINVAL, "is empty"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
