@@ -61,16 +61,17 @@ uint32_t pm_tree_function(struct pm_tree_builder *b, const struct pm_function *f
 
 static bool is_same_frame(const struct pm_frame *a, const struct pm_frame *b)
 {
-	return a->kind == b->kind && a->has_offset == b->has_offset && a->code == b->code &&
-		a->function == b->function && a->name == b->name && a->file == b->file &&
-		a->module == b->module && a->line == b->line && a->offset == b->offset;
+	return a->kind == b->kind && a->has_offset == b->has_offset && a->nested == b->nested &&
+		a->code == b->code && a->function == b->function && a->name == b->name &&
+		a->file == b->file && a->module == b->module && a->line == b->line &&
+		a->offset == b->offset;
 }
 
 /* Salted as the tables of map.c are. */
 static uint64_t hash_frame(const struct pm_frame *f, uintptr_t salt)
 {
 	uint64_t h = pm_hash_u64(salt ^ f->kind ^ (uint64_t)f->has_offset << 8 ^
-		(uint64_t)f->code << 16 ^ (uint64_t)f->function << 32);
+		(uint64_t)f->nested << 9 ^ (uint64_t)f->code << 16 ^ (uint64_t)f->function << 32);
 	h = pm_hash_u64(h ^ f->name ^ (uint64_t)f->file << 32);
 	h = pm_hash_u64(h ^ f->module ^ (uint64_t)f->line << 32);
 	return pm_hash_u64(h ^ f->offset);

@@ -239,6 +239,8 @@ static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *er
 		r = pm_tree_freeze(w->builder, r ? weight : NULL, &t->tree, &t->of_rank, err);
 		w->builder = NULL;
 	}
+	if (r >= 0)
+		t->tree->n_function_ids = w->db->functions.n;
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		t->in_summary[t->of_rank[i]] = entry[i];
 	free(entry);

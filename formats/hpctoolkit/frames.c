@@ -80,11 +80,14 @@ static uint32_t function_index(struct hpctk_frames *f, uint32_t i)
 	return f->function[i];
 }
 
+/* How a context hangs below its parent: scopes add costs up through lexical nesting alone. */
+enum { LEXICAL = 0, INLINED_CALL = 2 };
+
 static enum pm_kind kind_of(const struct hpctk_context_record *record)
 {
 	switch (record->lexical_type) {
 	case HPCTK_NONE: return PM_KIND_ENTRY;
-	case 0: return record->relation == 2 ? PM_KIND_INLINED : PM_KIND_FUNCTION;
+	case 0: return record->relation == INLINED_CALL ? PM_KIND_INLINED : PM_KIND_FUNCTION;
 	case 1: return PM_KIND_LOOP;
 	case 2: return PM_KIND_LINE;
 	case 3: return PM_KIND_INSTRUCTION;
@@ -92,13 +95,15 @@ static enum pm_kind kind_of(const struct hpctk_context_record *record)
 	}
 }
 
-/* The frame of function i, called or inlined; without a record nothing is known but the kind. */
-static uint32_t function_frame(struct hpctk_frames *f, enum pm_kind kind, uint32_t i)
+/* The frame of function i; without a record nothing is known but how it was entered. */
+static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, uint32_t i)
 {
-	struct pm_frame frame = {.kind = (uint8_t)kind, .function = PM_NONE};
 	if (i == HPCTK_NONE)
 		return pm_tree_intern(f->builder, &frame);
-	uint32_t *known = kind == PM_KIND_INLINED ? &f->inlined_frame[i] : &f->frame[i];
+	uint32_t *known = frame.kind == PM_KIND_INLINED ? &f->inlined_frame[i] : &f->frame[i];
+	uint32_t unlikely = PM_NONE;
+	if (frame.nested)
+		known = &unlikely;
 	if (*known != PM_NONE)
 		return *known;
 	struct hpctk_function stored = hpctk_function_get(f->db, i);
@@ -140,6 +145,7 @@ uint32_t hpctk_frame_of(
 	struct hpctk_frames *f, const struct hpctk_context_record *record, uint64_t at)
 {
 	struct pm_frame frame = {.kind = (uint8_t)kind_of(record), .function = PM_NONE};
+	frame.nested = frame.kind != PM_KIND_ENTRY && record->relation == LEXICAL;
 	uint32_t function = row_of(f, &f->db->functions, record->function_at, at,
 		"the context's function is none of the table");
 	uint32_t file = row_of(f, &f->db->sources, record->file_at, at,
@@ -147,7 +153,7 @@ uint32_t hpctk_frame_of(
 	uint32_t module = row_of(f, &f->db->modules, record->module_at, at,
 		"the context's load module is none of the table");
 	if (frame.kind == PM_KIND_FUNCTION || frame.kind == PM_KIND_INLINED)
-		return function_frame(f, frame.kind, function);
+		return function_frame(f, frame, function);
 	if (frame.kind == PM_KIND_ENTRY)
 		frame.name = entry_name(f, record->name_at, at);
 	if (frame.kind == PM_KIND_OTHER)

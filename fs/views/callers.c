@@ -1,7 +1,7 @@
 /*
  * Call edges: one for each caller, callee and call site, summed over the contexts or taken from
- * the format. The caller of a context is the nearest context above it that is of a function; the
- * call site is the nearest line, loop or instruction with a line on the way there.
+ * the format. The caller of a context is the nearest call above it; the call site is the nearest
+ * line, loop or instruction with a line on the way there.
  */
 #include "fs/views/callers.h"
 
@@ -9,7 +9,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
-#include "fs/views/flat.h"
+#include "fs/views/groups.h"
 #include "fs/views/parts.h"
 
 struct calls_part {
@@ -75,6 +75,12 @@ struct path {
 	uint32_t *site;     /* the nearest call site since then: a context, or PM_NONE */
 };
 
+struct walk {
+	struct calls_part *part;
+	struct finder finder;
+	struct path path;
+};
+
 static bool is_site(const struct pm_frame *frame)
 {
 	return frame->line != 0 &&
@@ -82,21 +88,22 @@ static bool is_site(const struct pm_frame *frame)
 			frame->kind == PM_KIND_INSTRUCTION);
 }
 
-/* Goes on to a context; fills `call` with the edge to it where it is of a function. */
+/* Goes on to a context; fills `call` with the edge to it where it is a call. */
 static bool step(
-	const struct pm_tree *tree, struct path *path, uint32_t context, struct pmfs_call *call)
+	const struct pmfs_identity *id, struct path *path, uint32_t context, struct pmfs_call *call)
 {
+	const struct pm_tree *tree = id->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
 	uint32_t depth = tree->depth[context];
 	uint32_t caller = depth > 0 ? path->function[depth - 1] : PM_NONE;
 	uint32_t site = depth > 0 ? path->site[depth - 1] : PM_NONE;
-	bool is_call = frame->function != PM_NONE;
-	path->function[depth] = is_call ? frame->function : caller;
+	bool is_call = pmfs_is_call(id, context);
+	uint32_t callee = pmfs_function_of(id, context);
+	path->function[depth] = is_call ? callee : caller;
 	path->site[depth] = is_site(frame) ? context : is_call ? PM_NONE : site;
 	if (!is_call)
 		return false;
-	*call = (struct pmfs_call){
-		.caller = caller, .callee = frame->function, .calls = PMFS_UNCOUNTED};
+	*call = (struct pmfs_call){.caller = caller, .callee = callee, .calls = PMFS_UNCOUNTED};
 	if (site != PM_NONE && caller != PM_NONE) {
 		call->file = pm_tree_frame(tree, site)->file;
 		call->line = pm_tree_frame(tree, site)->line;
@@ -104,25 +111,27 @@ static bool step(
 	return true;
 }
 
-static int sum_calls(struct pmfs_model *m, struct calls_part *part, struct path *path,
-	double *cells, struct pm_error *err)
+/* A call's costs are its edge's; a part's are those of the call that it is a part of. */
+static int row_of(void *self, uint32_t context, uint32_t above, uint32_t *ret, bool *ret_counts)
 {
-	const struct pm_tree *tree = part->calls.tree;
-	struct finder finder = {.pairs = {.n = 0}};
+	struct walk *w = self;
 	struct pmfs_call call;
-	uint32_t row;
-	int r = 0;
-	for (uint32_t i = 0; i < tree->n_contexts && r == 0; i++) {
-		if (!step(tree, path, i, &call))
-			continue;
-		if (find_row(part, &finder, &call, &row) < 0)
-			r = pmfs_no_memory(err);
-		else if ((r = pmfs_run_cells(m, i, true, cells, err)) == 0)
-			pmfs_sums_add(&part->sums, row, i, tree->end[i], cells);
-	}
-	pm_map_done(&finder.pairs);
-	pm_map_done(&finder.sites);
-	pm_map_done(&finder.edges);
+	*ret = above;
+	if (!step(w->part->calls.identity, &w->path, context, &call))
+		return 0;
+	*ret_counts = pmfs_is_outer(w->part->calls.identity, context);
+	return find_row(w->part, &w->finder, &call, ret);
+}
+
+static int sum_calls(struct pmfs_model *m, struct walk *w, struct pm_error *err)
+{
+	const struct pm_tree *tree = w->part->calls.tree;
+	struct pmfs_grouping g = {
+		.model = m, .tree = tree, .end = tree->n_contexts, .row = row_of, .self = w};
+	int r = pmfs_group(&g, &w->part->sums, err);
+	pm_map_done(&w->finder.pairs);
+	pm_map_done(&w->finder.sites);
+	pm_map_done(&w->finder.edges);
 	return r;
 }
 
@@ -142,18 +151,35 @@ static void take_counts(struct calls_part *part)
 static int calls_of_contexts(struct pmfs_model *m, struct calls_part *part, struct pm_error *err)
 {
 	size_t height = (size_t)pmfs_tree_height(part->calls.tree) + 1;
-	struct path path = {malloc(height * sizeof(uint32_t)), malloc(height * sizeof(uint32_t))};
-	double *cells = pmfs_cells_new(part->calls.columns->n);
-	int r = path.function && path.site && cells ? sum_calls(m, part, &path, cells, err)
-						    : pmfs_no_memory(err);
-	free(path.function);
-	free(path.site);
-	free(cells);
+	struct walk w = {.part = part};
+	w.path.function = malloc(height * sizeof(uint32_t));
+	w.path.site = malloc(height * sizeof(uint32_t));
+	int r = w.path.function && w.path.site ? sum_calls(m, &w, err) : pmfs_no_memory(err);
+	free(w.path.function);
+	free(w.path.site);
 	take_counts(part);
 	return r;
 }
 
 /* ---- from the format ---- */
+
+/* Adds a row that the format has: those of functions that are one are one, too. */
+static int add_native(struct calls_part *part, struct finder *finder, const struct pm_edge *e,
+	const double *cells)
+{
+	const struct pmfs_identity *id = part->calls.identity;
+	struct pmfs_call call = {.caller = pmfs_same_function(id, e->caller),
+		.callee = pmfs_same_function(id, e->callee),
+		.file = e->file,
+		.line = e->line};
+	uint32_t row;
+	if (find_row(part, finder, &call, &row) < 0)
+		return -ENOMEM;
+	part->rows[row].calls += e->calls;
+	pmfs_add_cells(part->calls.columns, part->sums.cells + (size_t)row * part->calls.columns->n,
+		cells, true);
+	return 0;
+}
 
 static int calls_of_format(struct pmfs_model *m, struct calls_part *part, struct pm_error *err)
 {
@@ -161,19 +187,23 @@ static int calls_of_format(struct pmfs_model *m, struct calls_part *part, struct
 	const struct pmfs_columns *c = part->calls.columns;
 	const struct pm_metrics *metrics;
 	const struct pm_edges *edges;
-	uint32_t row;
+	struct finder finder = {.pairs = {.n = 0}};
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0 || (r = p->ops->edges(p, &edges, err)) < 0)
 		return r;
-	for (uint64_t i = 0; i < edges->n; i++) {
-		const struct pm_edge *e = &edges->edges[i];
-		struct pmfs_call call = {e->caller, e->callee, e->file, e->line, e->calls};
-		if (new_row(part, &call, &row) < 0)
-			return pmfs_no_memory(err);
-		pmfs_native_cells(c, metrics, edges->values + i * metrics->n,
-			part->sums.cells + (size_t)row * c->n);
+	double *cells = pmfs_cells_new(c->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	for (uint64_t i = 0; r == 0 && i < edges->n; i++) {
+		pmfs_native_cells(c, metrics, edges->values + i * metrics->n, cells);
+		if (add_native(part, &finder, &edges->edges[i], cells) < 0)
+			r = pmfs_no_memory(err);
 	}
-	return 0;
+	pm_map_done(&finder.pairs);
+	pm_map_done(&finder.sites);
+	pm_map_done(&finder.edges);
+	free(cells);
+	return r;
 }
 
 /* ---- the part ---- */
@@ -182,7 +212,7 @@ static int calls_of_format(struct pmfs_model *m, struct calls_part *part, struct
 static int list_calls(
 	const struct calls_part *part, bool callee, uint32_t **ret_list, uint32_t **ret_first)
 {
-	uint32_t n = part->sums.n, n_functions = part->calls.tree->n_functions;
+	uint32_t n = part->sums.n, n_functions = part->calls.identity->n;
 	uint32_t *list = malloc(((size_t)n + 1) * sizeof(*list));
 	uint32_t *first = calloc((size_t)n_functions + 2, sizeof(*first));
 	*ret_list = list;
@@ -223,9 +253,10 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	if (!part)
 		return pmfs_no_memory(err);
 	struct pmfs_calls *c = &part->calls;
-	int r = pmfs_model_tree(m, &c->tree, err);
+	int r = pmfs_identity(m, &c->identity, err);
 	if (r == 0)
 		r = pmfs_model_columns(m, &c->columns, err);
+	c->tree = r == 0 ? c->identity->tree : NULL;
 	part->sums.columns = c->columns;
 	if (r == 0)
 		r = pmfs_model_profile(m)->ops->edges ? calls_of_format(m, part, err)

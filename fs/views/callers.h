@@ -2,13 +2,13 @@
 #ifndef PROFMOUNT_FS_VIEWS_CALLERS_H
 #define PROFMOUNT_FS_VIEWS_CALLERS_H
 
-#include "fs/views/model.h"
+#include "fs/views/identity.h"
 
 #define PMFS_UNCOUNTED UINT64_MAX /* calls that were not counted */
 
 /* One row of callers.csv. */
 struct pmfs_call {
-	uint32_t caller; /* function index in the tree, or PM_NONE: at the top */
+	uint32_t caller; /* a function, or PM_NONE: at the top */
 	uint32_t callee;
 	uint32_t file; /* text: of the call site */
 	uint32_t line; /* 0 = unknown */
@@ -18,12 +18,13 @@ struct pmfs_call {
 struct pmfs_calls {
 	uint32_t n;
 	const struct pmfs_call *calls;
-	const double *cells;   /* columns->n a call; inclusive: of its outermost instances */
+	const double *cells; /* columns->n a call; inclusive: of the callee's outermost instances */
 	const uint32_t *order; /* as callers.csv has them: most inclusive cost first */
-	/* By function index: its calls are list[first[f]] … list[first[f + 1] - 1], in that order.
+	/* By function: its calls are list[first[f]] … list[first[f + 1] - 1], in that order.
 	 */
 	const uint32_t *by_caller, *caller_first;
 	const uint32_t *by_callee, *callee_first;
+	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 };

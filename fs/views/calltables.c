@@ -32,11 +32,11 @@ static struct pm_cell id_cell(const struct pmfs_functions *f, uint32_t function)
 	return pm_cell_u64(pmfs_function_id(f, f->row[function]));
 }
 
-static struct pm_cell name_cell(const struct pm_tree *tree, uint32_t function)
+static struct pm_cell name_cell(const struct pmfs_identity *id, uint32_t function)
 {
 	if (function == PM_NONE)
 		return pm_cell_empty();
-	return pm_cell_text(tree->texts[tree->functions[function].name]);
+	return pm_cell_text(id->functions[function].name);
 }
 
 static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -60,8 +60,8 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 			*cells++ = pmfs_cell(c->cells[(size_t)i * c->columns->n + k]);
 	pmfs_set_known(cells++, call->line, 0);
 	*cells++ = pm_cell_text(c->tree->texts[call->file]);
-	*cells++ = name_cell(c->tree, call->caller);
-	*cells++ = name_cell(c->tree, call->callee);
+	*cells++ = name_cell(c->identity, call->caller);
+	*cells++ = name_cell(c->identity, call->callee);
 	return 1;
 }
 

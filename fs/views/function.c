@@ -26,7 +26,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	int r = pmfs_functions(pmfs_model_of(doc->text.self), &f, err);
 	if (r < 0)
 		return r;
-	const struct pm_function *function = &f->tree->functions[f->function[row]];
+	const struct pmfs_function *function = pmfs_function_at(f, row);
 	pm_text_printf(out, "function_id: %u\nname: ", pmfs_function_id(f, row));
 	pm_text_line(out, pmfs_function_name(f, row));
 	pm_text_char(out, '\n');

@@ -1,9 +1,6 @@
 /*
  * functions.csv: the flat profile. Summed over the contexts in one pass in pre-order, or taken
  * from the format where it knows better. A row's position is its number.
- *
- * A context is the outermost of its function on its path iff it lies at or beyond the end of the
- * last outermost one: ends of subtrees replace a stack of functions.
  */
 #include "fs/views/functions.h"
 
@@ -11,20 +8,21 @@
 
 #include "fs/views/catalog.h"
 #include "fs/views/flat.h"
+#include "fs/views/groups.h"
 #include "fs/views/tables.h"
 
 struct functions_part {
 	struct pmfs_functions functions;
 	uint32_t *function, *row, *first, *contexts;
-	uint8_t *is_outer;
 	double *cells;
 };
 
-/* While rows are made: everything by index of the function in the tree. */
+/* While rows are made: everything by function. */
 struct summing {
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
 	const struct pm_tree *tree;
+	const struct pmfs_identity *identity;
 	const struct pmfs_columns *columns;
 	uint32_t *n_contexts;
 	double *cells;
@@ -37,44 +35,24 @@ static void functions_free(void *p)
 	free(part->row);
 	free(part->first);
 	free(part->contexts);
-	free(part->is_outer);
 	free(part->cells);
 	free(part);
 }
 
 /* ---- summing ---- */
 
-static int find_outer(struct summing *s, uint8_t *is_outer)
+static int sum_contexts(struct summing *s, struct pm_error *err)
 {
-	uint32_t *until = calloc((size_t)s->tree->n_functions + 1, sizeof(*until));
-	if (!until)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->tree->n_contexts; i++) {
-		uint32_t function = pm_tree_frame(s->tree, i)->function;
-		if (function == PM_NONE)
-			continue;
-		s->n_contexts[function]++;
-		is_outer[i] = i >= until[function];
-		if (is_outer[i])
-			until[function] = s->tree->end[i];
-	}
-	free(until);
-	return 0;
-}
-
-static int sum_contexts(struct summing *s, const uint8_t *is_outer, struct pm_error *err)
-{
+	const struct pmfs_identity *id = s->identity;
 	int r = 0;
 	double *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
-		uint32_t function = pm_tree_frame(s->tree, i)->function;
-		if (function == PM_NONE)
-			continue;
+		struct pmfs_share share = pmfs_function_share(id, i);
 		r = pmfs_run_cells(s->model, i, true, cells, err);
-		pmfs_add_cells(s->columns, s->cells + (size_t)function * s->columns->n, cells,
-			is_outer[i]);
+		if (r == 0)
+			pmfs_share_costs(s->columns, s->cells, &share, cells);
 	}
 	free(cells);
 	return r;
@@ -87,21 +65,35 @@ static int take_native(struct summing *s, struct pm_error *err)
 	int r = pmfs_model_metrics(s->model, &metrics, err);
 	if (r < 0 || (r = s->profile->ops->function_costs(s->profile, &values, err)) < 0)
 		return r;
-	for (uint32_t i = 0; i < s->tree->n_functions; i++)
-		pmfs_native_cells(s->columns, metrics, values + (size_t)i * metrics->n,
-			s->cells + (size_t)i * s->columns->n);
+	double *cells = pmfs_cells_new(s->columns->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < s->tree->n_functions; i++) {
+		uint32_t function = s->identity->same[i];
+		pmfs_native_cells(s->columns, metrics, values + (size_t)i * metrics->n, cells);
+		pmfs_add_cells(
+			s->columns, s->cells + (size_t)function * s->columns->n, cells, true);
+	}
+	free(cells);
 	return 0;
 }
 
 /* ---- rows ---- */
 
 /* Functions with a context have a row; all have one where the format names them natively. */
-static int make_rows(struct functions_part *part, const struct summing *s)
+static bool has_row(const struct summing *s, uint32_t function)
 {
 	bool all = s->profile->ops->function_costs || s->profile->ops->edges;
-	size_t n = s->tree->n_functions, n_columns = s->columns->n;
-	uint32_t *order = pmfs_order(
-		s->cells, s->tree->n_functions, s->columns->n, pmfs_order_column(s->columns));
+	if (s->n_contexts[function] > 0)
+		return true;
+	return all && function < s->tree->n_functions && s->identity->same[function] == function;
+}
+
+static int make_rows(struct functions_part *part, const struct summing *s)
+{
+	size_t n = s->identity->n, n_columns = s->columns->n;
+	uint32_t *order =
+		pmfs_order(s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
 	part->function = malloc((n + 1) * sizeof(*part->function));
 	part->row = malloc((n + 1) * sizeof(*part->row));
 	part->first = malloc((n + 1) * sizeof(*part->first));
@@ -114,7 +106,7 @@ static int make_rows(struct functions_part *part, const struct summing *s)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t function = order[i];
 		part->row[function] = PM_NONE;
-		if (!all && s->n_contexts[function] == 0)
+		if (!has_row(s, function))
 			continue;
 		part->row[function] = rows;
 		part->function[rows] = function;
@@ -140,25 +132,24 @@ static int list_contexts(struct functions_part *part, const struct summing *s)
 		return -ENOMEM;
 	}
 	memcpy(next, part->first, (size_t)rows * sizeof(*next));
-	for (uint32_t i = 0; i < s->tree->n_contexts; i++) {
-		uint32_t function = pm_tree_frame(s->tree, i)->function;
-		if (function != PM_NONE)
-			part->contexts[next[part->row[function]]++] = i;
-	}
+	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
+		if (pmfs_is_call(s->identity, i))
+			part->contexts[next[part->row[pmfs_function_of(s->identity, i)]]++] = i;
 	free(next);
 	return 0;
 }
 
 static int make_part(struct functions_part *part, struct summing *s, struct pm_error *err)
 {
-	size_t n = s->tree->n_functions;
+	size_t n = s->identity->n;
 	s->n_contexts = calloc(n + 1, sizeof(*s->n_contexts));
 	s->cells = pmfs_cells_new(n * s->columns->n);
-	part->is_outer = calloc((size_t)s->tree->n_contexts + 1, sizeof(*part->is_outer));
-	if (!s->n_contexts || !s->cells || !part->is_outer || find_outer(s, part->is_outer) < 0)
+	if (!s->n_contexts || !s->cells)
 		return pmfs_no_memory(err);
-	int r = s->profile->ops->function_costs ? take_native(s, err)
-						: sum_contexts(s, part->is_outer, err);
+	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
+		if (pmfs_is_call(s->identity, i))
+			s->n_contexts[pmfs_function_of(s->identity, i)]++;
+	int r = s->profile->ops->function_costs ? take_native(s, err) : sum_contexts(s, err);
 	if (r < 0)
 		return r;
 	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)
@@ -169,9 +160,10 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	struct summing s = {.model = m, .profile = pmfs_model_profile(m)};
-	int r = pmfs_model_tree(m, &s.tree, err);
+	int r = pmfs_identity(m, &s.identity, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &s.columns, err)) < 0)
 		return r;
+	s.tree = s.identity->tree;
 	struct functions_part *part = calloc(1, sizeof(*part));
 	if (!part)
 		return pmfs_no_memory(err);
@@ -188,7 +180,7 @@ static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *er
 		.first = part->first,
 		.contexts = part->contexts,
 		.cells = part->cells,
-		.is_outer = part->is_outer,
+		.identity = s.identity,
 		.tree = s.tree,
 		.columns = s.columns};
 	*ret = part;
@@ -211,14 +203,14 @@ int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, stru
 void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
 	const double *numbers, struct pm_cell *cells)
 {
-	const struct pm_function *function = &f->tree->functions[f->function[row]];
+	const struct pmfs_function *function = pmfs_function_at(f, row);
 	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
 	*cells++ = pm_cell_u64(contexts);
 	cells = pmfs_number_cells(f->columns, numbers, cells);
 	pmfs_set_known(cells++, function->line, 0);
 	*cells++ = pm_cell_text(f->tree->texts[function->module]);
 	*cells++ = pm_cell_text(f->tree->texts[function->file]);
-	*cells++ = pm_cell_text(f->tree->texts[function->name]);
+	*cells++ = pm_cell_text(function->name);
 }
 
 int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,

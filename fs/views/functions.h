@@ -5,17 +5,18 @@
 #ifndef PROFMOUNT_FS_VIEWS_FUNCTIONS_H
 #define PROFMOUNT_FS_VIEWS_FUNCTIONS_H
 
+#include "fs/views/identity.h"
 #include "fs/views/views.h"
 
 /* Rows of functions.csv, in its order; row numbers are what functions/ is indexed by. */
 struct pmfs_functions {
 	uint32_t n;
-	const uint32_t *function; /* row → index in the tree */
-	const uint32_t *row;      /* index in the tree → row, or PM_NONE */
+	const uint32_t *function; /* row → function */
+	const uint32_t *row;      /* function → row, or PM_NONE */
 	const uint32_t *first;    /* row → its first place in `contexts`; n + 1 of them */
-	const uint32_t *contexts; /* contexts by row, in pre-order */
+	const uint32_t *contexts; /* instances by row, in pre-order */
 	const double *cells;      /* columns->n a row; NaN = no value */
-	const uint8_t *is_outer;  /* by context: below no other context of its function */
+	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 };
@@ -23,17 +24,23 @@ struct pmfs_functions {
 /* Computed on the first call; the model's. */
 int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err);
 
+static inline const struct pmfs_function *pmfs_function_at(
+	const struct pmfs_functions *f, uint32_t row)
+{
+	return &f->identity->functions[f->function[row]];
+}
+
 /* function_id: the database's own number, or the place in functions.csv from 1. */
 static inline uint32_t pmfs_function_id(const struct pmfs_functions *f, uint32_t row)
 {
-	uint32_t id = f->tree->functions[f->function[row]].id;
+	uint32_t id = pmfs_function_at(f, row)->id;
 	return id != PM_NONE ? id : row + 1;
 }
 
 /* The name as the `name` columns show it. */
 static inline struct pm_bytes pmfs_function_name(const struct pmfs_functions *f, uint32_t row)
 {
-	return f->tree->texts[f->tree->functions[f->function[row]].name];
+	return pmfs_function_at(f, row)->name;
 }
 
 /* Contexts of a row. */

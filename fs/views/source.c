@@ -287,14 +287,14 @@ int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, 
 
 /* The source that a function is in, or PM_NONE. */
 static int source_of_function(struct pmfs_model *m, uint32_t row, uint32_t *ret,
-	const struct pm_function **ret_function, struct pm_error *err)
+	const struct pmfs_function **ret_function, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
 	struct sources_part *part;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0 || (r = get_sources(m, &part, err)) < 0)
 		return r;
-	const struct pm_function *function = &f->tree->functions[f->function[row]];
+	const struct pmfs_function *function = pmfs_function_at(f, row);
 	const uint32_t *source = pm_map_find(&part->of_file, function->file);
 	*ret = source && function->line > 0 ? *source : PM_NONE;
 	*ret_function = function;
@@ -302,7 +302,7 @@ static int source_of_function(struct pmfs_model *m, uint32_t row, uint32_t *ret,
 }
 
 /* A function ends before the next one of its file begins. */
-static uint32_t last_line(const struct pm_tree *tree, const struct pm_function *function)
+static uint32_t last_line(const struct pm_tree *tree, const struct pmfs_function *function)
 {
 	uint32_t next = UINT32_MAX;
 	for (uint32_t i = 0; i < tree->n_functions; i++) {
@@ -317,7 +317,7 @@ static uint32_t last_line(const struct pm_tree *tree, const struct pm_function *
 static int render_function(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	const struct pm_function *function;
+	const struct pmfs_function *function;
 	const struct pm_tree *tree;
 	uint32_t source;
 	int r = pmfs_model_tree(m, &tree, err);
@@ -341,7 +341,7 @@ static int function_source(struct pmfs_model *m, uint32_t item, uint32_t column,
 static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_function *function;
+	const struct pmfs_function *function;
 	uint32_t source;
 	if (!p->ops->sources || !p->has_lines)
 		return 0;

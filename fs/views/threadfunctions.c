@@ -7,6 +7,7 @@
 #include "fs/views/catalog.h"
 #include "fs/views/flat.h"
 #include "fs/views/functions.h"
+#include "fs/views/groups.h"
 #include "fs/views/tables.h"
 #include "fs/views/threadfunctions.h"
 #include "fs/views/values.h"
@@ -21,35 +22,45 @@ void pmfs_thread_functions_free(struct pmfs_thread_functions *t)
 	free(t);
 }
 
-/* Adds up the thread's values; only outermost contexts of a function bring inclusive ones. */
+/* Adds a context's cells to the rows of its functions. */
+static void add_context(struct pmfs_thread_functions *t, uint32_t context, double *cells)
+{
+	const struct pmfs_functions *f = t->functions;
+	if (context != PM_NONE) {
+		struct pmfs_share share = pmfs_function_share(f->identity, context);
+		share.row = f->row[share.row];
+		share.above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
+		if (share.row != PM_NONE) {
+			t->contexts[share.row] += pmfs_is_call(f->identity, context);
+			pmfs_share_costs(f->columns, t->cells, &share, cells);
+		}
+	}
+	for (uint32_t i = 0; i < f->columns->n; i++)
+		cells[i] = NAN;
+}
+
+/* Values of one context come one after the other. */
 static int sum_values(struct pmfs_model *m, struct pmfs_thread_functions *t, uint32_t thread,
-	struct pm_error *err)
+	double *cells, struct pm_error *err)
 {
 	const struct pmfs_functions *f = t->functions;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	uint64_t number = 0;
-	uint32_t context = PM_NONE, row = PM_NONE;
+	uint32_t context = PM_NONE;
 	int r;
 	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		if (v->context != number) {
+			add_context(t, context, cells);
 			number = v->context;
 			context = pm_tree_find(f->tree, number);
-			uint32_t function = context == PM_NONE
-				? PM_NONE
-				: pm_tree_frame(f->tree, context)->function;
-			row = function == PM_NONE ? PM_NONE : f->row[function];
-			if (row != PM_NONE)
-				t->contexts[row]++;
 		}
 		uint32_t column = pmfs_column_of(f->columns, v->metric, true);
-		if (row == PM_NONE || column == PM_NONE)
-			continue;
-		if (f->is_outer[context] || f->columns->columns[column].role != PM_ROLE_INCLUSIVE)
-			pmfs_add(&t->cells[(size_t)row * f->columns->n + column],
-				pmfs_value_number(v));
+		if (column != PM_NONE)
+			pmfs_add(&cells[column], pmfs_value_number(v));
 	}
+	add_context(t, context, cells);
 	return r;
 }
 
@@ -79,10 +90,12 @@ int pmfs_thread_functions(struct pmfs_model *m, uint32_t thread, struct pmfs_thr
 	t->functions = f;
 	t->contexts = calloc((size_t)f->n + 1, sizeof(*t->contexts));
 	t->cells = pmfs_cells_new((size_t)f->n * f->columns->n);
-	if (!t->contexts || !t->cells)
+	double *cells = pmfs_cells_new(f->columns->n);
+	if (!t->contexts || !t->cells || !cells)
 		r = pmfs_no_memory(err);
 	if (r == 0)
-		r = sum_values(m, t, thread, err);
+		r = sum_values(m, t, thread, cells, err);
+	free(cells);
 	if (r == 0 && order_rows(t) < 0)
 		r = pmfs_no_memory(err);
 	if (r < 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fs/views/flat.h"
+#include "fs/views/identity.h"
 #include "fs/views/imbalance.h"
 #include "fs/views/parts.h"
 
@@ -40,17 +41,21 @@ static int search(struct pmfs_imbalance *s, double least, double *cells,
 	struct pmfs_worst_list *ret, struct pm_error *err)
 {
 	const struct pm_tree *tree = s->tree;
+	const struct pmfs_identity *identity;
+	int r = pmfs_identity(s->model, &identity, err);
+	if (r < 0)
+		return r;
 	struct pmfs_worst found;
 	bool good;
 	for (uint32_t i = 0; i < tree->n_contexts;) {
-		int r = pmfs_run_cells(s->model, i, false, cells, err);
+		r = pmfs_run_cells(s->model, i, false, cells, err);
 		if (r < 0)
 			return r;
 		if (!(cells[s->columns->first_incl] >= least)) {
 			i = tree->end[i];
 			continue;
 		}
-		if (pm_tree_frame(tree, i)->function != PM_NONE) {
+		if (pmfs_is_call(identity, i)) {
 			r = look_at(s, i, &found, &good, err);
 			if (r < 0)
 				return r;

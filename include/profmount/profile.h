@@ -35,7 +35,9 @@ enum pm_kind {
 /* What stands on one level of a call path; interned: equal frames have one index. */
 struct pm_frame {
 	uint8_t kind; /* enum pm_kind */
-	bool has_offset;
+	bool has_offset : 1;
+	/* Part of the context above it, whose own cost in flat tables holds this one's, too. */
+	bool nested : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
 	uint32_t function; /* index of the function that this frame is an instance of, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */
@@ -72,6 +74,7 @@ struct pm_tree {
 	const struct pm_frame *frames;
 	uint32_t n_functions;
 	const struct pm_function *functions;
+	uint32_t n_function_ids; /* the database's own numbers are below; 0: functions have none */
 	uint32_t n_texts;
 	const struct pm_bytes *texts;
 	const struct pm_index *by_number; /* see pm_tree_find */

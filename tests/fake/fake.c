@@ -352,6 +352,7 @@ void fake_call(struct fake *f, uint32_t number, uint32_t parent, uint32_t functi
 void fake_line(struct fake *f, uint32_t number, uint32_t parent, const char *file, uint32_t line)
 {
 	struct pm_frame frame = {.kind = PM_KIND_LINE,
+		.nested = true,
 		.function = PM_NONE,
 		.file = fake_text(f, file),
 		.line = line};

@@ -123,8 +123,8 @@ static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 		"3|2||50|10|10|/src/a.c|main|a\n"
 		"2|1||40|15|||a|b\n"
 		"3|1||30|30|||main|b\n"
-		"1|2||25|10|||b|a\n"
-		"2|2||15|15|||a|a\n");
+		"1|2||0|10|||b|a\n"
+		"2|2||0|15|||a|a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -143,7 +143,7 @@ static void test_edge_inside_itself_counts_once(void **state)
 	assert_view(m, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
 		"|1||49|1||||a\n"
-		"1|1||48|3|||a|a\n");
+		"1|1||0|3|||a|a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -186,12 +186,12 @@ static void test_function_directory_tells_about_one_function(void **state)
 	assert_view(m, FUNCTION, "callers.csv", 1,
 		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
 		"3|2||50|10|10|/src/a.c|main|a\n"
-		"1|2||25|10|||b|a\n"
-		"2|2||15|15|||a|a\n");
+		"1|2||0|10|||b|a\n"
+		"2|2||0|15|||a|a\n");
 	assert_view(m, FUNCTION, "callees.csv", 1,
 		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
 		"2|1||40|15|||a|b\n"
-		"2|2||15|15|||a|a\n");
+		"2|2||0|15|||a|a\n");
 	assert_view(m, FUNCTION, "contexts.csv", 1,
 		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|module|file|name\n"
 		"2|8|2|50|10|3||function|/bin/app|/src/a.c|a\n"

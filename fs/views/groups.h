@@ -1,0 +1,53 @@
+/*
+ * Costs of the whole run by anything that contexts fall into: functions, lines, modules, call
+ * edges. Every context's own cost is added to one row; inclusive costs count once, at the outermost
+ * context of a row.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_GROUPS_H
+#define PROFMOUNT_FS_VIEWS_GROUPS_H
+
+#include "fs/views/flat.h"
+#include "fs/views/identity.h"
+
+/* Where a context's costs go. */
+struct pmfs_share {
+	uint32_t row;   /* of its own cost */
+	uint32_t above; /* of its parent's own cost, or PM_NONE: it has no parent */
+	bool nested;    /* what is stored as its parent's own cost holds its own, too */
+	bool outer;     /* its inclusive cost is in no other one of the row */
+};
+
+/* Adds a context's cells to the rows of a table with `n` columns a row. */
+void pmfs_share_costs(const struct pmfs_columns *c, double *rows, const struct pmfs_share *share,
+	const double *cells);
+
+/* That of a context in a table with a row for each function. */
+static inline struct pmfs_share pmfs_function_share(
+	const struct pmfs_identity *id, uint32_t context)
+{
+	uint32_t parent = id->tree->parent[context];
+	return (struct pmfs_share){
+		.row = pmfs_function_of(id, context),
+		.above = parent == PM_NONE ? PM_NONE : pmfs_function_of(id, parent),
+		.nested = parent != PM_NONE && pm_tree_frame(id->tree, context)->nested,
+		.outer = pmfs_is_outer(id, context),
+	};
+}
+
+struct pmfs_grouping {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	uint32_t first, end; /* of the contexts that are looked at: a subtree, or all */
+	/*
+	 * The row of a context (pmfs_sums_row makes new ones), or PM_NONE where it has no cost of
+	 * its own. `above` is its parent's, PM_NONE for the first context. `*ret_counts`: it stands
+	 * for the row, so that its inclusive cost may count, not just its own. 0 or -ENOMEM.
+	 */
+	int (*row)(void *self, uint32_t context, uint32_t above, uint32_t *ret, bool *ret_counts);
+	void *self;
+};
+
+/* Adds all up into `sums`, which may have rows already. */
+int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err);
+
+#endif
