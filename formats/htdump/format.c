@@ -9,19 +9,27 @@
 
 #include "formats/htdump/source.h"
 
+/* What is read when a stream is opened. */
+enum { HEAD_BYTES = 4096 };
+
 static int probe(const struct pm_candidate *c)
 {
 	struct htd_dialect dialect;
 	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
 }
 
+static void scan_done(struct htd_source *src)
+{
+	htd_sheets_done(src);
+	htd_stream_done(&src->stream);
+	pm_damage_done(&src->damage_list);
+}
+
 static void source_free(struct htd_source *src)
 {
 	htd_calls_done(&src->calls);
 	htd_segments_free(src->segments);
-	htd_sheets_done(src);
-	htd_stream_done(&src->stream);
-	pm_damage_done(&src->damage_list);
+	scan_done(src);
 	pm_arena_done(&src->arena);
 	pm_input_close(&src->input);
 	free(src);
@@ -34,25 +42,54 @@ static bool holds_events(const struct htd_stream *s)
 	return s->n_events > s->table.klasses[order->klass].events.n_events;
 }
 
-static int source_fill(
-	struct htd_source *src, const struct pm_open_options *options, struct pm_error *err)
+static int scan_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	struct htd_stream *s = &src->stream;
+	int r = htd_stream_scan(s, src->input.name, &src->damage_list, err);
+	if (r == 0)
+		r = htd_sheets_init(src);
+	if (r == 0)
+		r = htd_threads_init(src);
+	if (r == 0)
+		return 0;
+	scan_done(src);
+	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	*s = (struct htd_stream){.bytes = s->bytes, .dialect = s->dialect};
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
+}
+
+int htd_scan_get(struct htd_source *src, struct pm_error *err)
+{
+	return pm_lazy_get(&src->scan_lazy, scan_build, src, err);
+}
+
+/*
+ * A stream that begins with a class description has that event at least. Anything else, when the
+ * format was forced, and what is too short for the rest to matter is read now.
+ */
+static int source_fill(struct htd_source *src, struct pm_error *err)
 {
 	struct htd_stream *s = &src->stream;
 	s->bytes = src->input.bytes;
-	htd_dialect_detect(s->bytes, &s->dialect);
-	int r = htd_stream_scan(s, src->input.name, options, &src->damage_list, err);
-	if (r < 0)
-		return r;
-	if (!holds_events(s))
-		return pm_error_set(err, -EINVAL, src->input.name, 0,
+	bool described = htd_dialect_detect(s->bytes, &s->dialect) > 0;
+	src->segments = htd_segments_new();
+	if (!src->segments)
+		return -ENOMEM;
+	if (s->bytes.len >= HTD_LIMIT_OFFSET)
+		return pm_error_set(
+			err, -ENOTSUP, src->input.name, PM_NO_OFFSET, "is larger than 16 TiB");
+	if (described && s->bytes.len > HEAD_BYTES)
+		return 0;
+	int r = htd_scan_get(src, err);
+	if (r == 0 && !holds_events(s))
+		r = pm_error_set(err, -EINVAL, src->input.name, 0,
 			"no readable event, a HawkTracer stream with its class descriptions was "
 			"expected");
-	src->segments = htd_segments_new();
-	return src->segments ? 0 : -ENOMEM;
+	return r;
 }
 
-int htd_source_open(struct pm_input *input, const struct pm_open_options *options,
-	struct pm_profile *ret, struct pm_error *err)
+int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err)
 {
 	struct htd_source *src = calloc(1, sizeof(*src));
 	if (!src) {
@@ -61,14 +98,14 @@ int htd_source_open(struct pm_input *input, const struct pm_open_options *option
 	}
 	src->input = *input;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	int r = source_fill(src, options, err);
-	if (r == 0)
-		r = htd_model_init(src, ret);
+	int r = source_fill(src, err);
 	if (r < 0) {
 		source_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 	}
+	htd_model_init(src, ret);
 	return 0;
 }
 
@@ -77,11 +114,12 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 {
 	struct pm_input input;
 	const char *slash = strrchr(c->path, '/');
+	(void)options;
 	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
 	int r = pm_input_take(&input, fd, slash ? slash + 1 : c->path, err);
-	return r < 0 ? r : htd_source_open(&input, options, ret, err);
+	return r < 0 ? r : htd_source_open(&input, ret, err);
 }
 
 static void format_close(struct pm_profile *p)

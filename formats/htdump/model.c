@@ -8,10 +8,16 @@
 
 #include "formats/htdump/source.h"
 
+/* Where the second thread of a stream is looked for before all of it is read. */
+#define SOON_BYTES ((uint64_t)16 << 20)
+
 static int calls_build(void *context, struct pm_error *err)
 {
 	struct htd_source *src = context;
-	int r = htd_calls_build(&src->calls, &src->stream, err);
+	int r = htd_scan_get(src, err);
+	if (r < 0)
+		return r;
+	r = htd_calls_build(&src->calls, &src->stream, err);
 	if (r < 0)
 		htd_calls_done(&src->calls);
 	return r;
@@ -107,9 +113,30 @@ static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64
 
 static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
-	(void)err;
 	*ret = &htd_source_of(p)->threads;
+	return htd_scan_get(htd_source_of(p), err);
+}
+
+/* Streams of several threads show it soon; for the others it takes reading all. */
+static int several_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	int r = htd_stream_has_threads(src->stream.bytes, &src->stream.dialect, SOON_BYTES);
+	if (r == -EAGAIN && (r = htd_scan_get(src, err)) == 0)
+		r = src->stream.n_threads > 1;
+	if (r < 0)
+		return pm_error_plain(err, r);
+	src->several = r > 0;
 	return 0;
+}
+
+static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	struct htd_source *src = htd_source_of(p);
+	if (feature != PM_HAS_SEVERAL_THREADS)
+		return 0;
+	int r = pm_lazy_get(&src->several_lazy, several_build, src, err);
+	return r < 0 ? r : src->several;
 }
 
 static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
@@ -126,7 +153,7 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
-static int threads_init(struct htd_source *src)
+int htd_threads_init(struct htd_source *src)
 {
 	static const char *const keys[] = {"thread"};
 	const struct htd_stream *s = &src->stream;
@@ -152,8 +179,10 @@ static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *r
 	struct pm_error *err)
 {
 	const struct htd_stream *s = &htd_source_of(p)->stream;
+	int r = htd_scan_get(htd_source_of(p), err);
+	if (r < 0)
+		return r;
 	bool known = s->origin <= s->last;
-	(void)err;
 	*ret_origin_ns = known ? s->origin : PM_NO_TIME;
 	*ret_duration_ns = known ? s->last - s->origin : PM_NO_TIME;
 	return 0;
@@ -177,7 +206,7 @@ static int collections(const struct pm_profile *p, const struct pm_collection **
 	const struct htd_source *src = htd_source_of(p);
 	(void)err;
 	*ret = src->collections;
-	*ret_n = src->n_collections;
+	*ret_n = sizeof(src->collections) / sizeof(src->collections[0]);
 	return 0;
 }
 
@@ -190,7 +219,9 @@ static const struct pm_note notes[] = {
 
 static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	(void)err;
+	int r = htd_scan_get(htd_source_of(p), err);
+	if (r < 0)
+		return r;
 	pm_text_str(out,
 		"  Which labels cost most, and what is in the stream?\n"
 		"$ head labels.csv raw/events.csv\n");
@@ -266,6 +297,7 @@ static const struct pm_profile_ops ops = {
 	.tree = tree,
 	.metrics = metrics,
 	.threads = threads,
+	.has = has,
 	.thread_counts = thread_counts,
 	.run_costs = run_costs,
 	.thread_costs = thread_costs,
@@ -280,17 +312,11 @@ static const struct pm_profile_ops ops = {
 	.changed = changed,
 };
 
-int htd_model_init(struct htd_source *src, struct pm_profile *ret)
+void htd_model_init(struct htd_source *src, struct pm_profile *ret)
 {
-	int r = htd_sheets_init(src);
-	if (r == 0)
-		r = threads_init(src);
-	if (r < 0)
-		return r;
 	htd_raw_documents(src);
-	htd_class_collection(src, &src->collections[src->n_collections++]);
-	if (src->n_counters)
-		htd_counter_collection(src, &src->collections[src->n_collections++]);
+	htd_class_collection(src, &src->collections[0]);
+	htd_counter_collection(src, &src->collections[1]);
 	ret->ops = &ops;
 	ret->layout = src->stream.dialect.timestamp_first ? "timestamp-first" : "class-first";
 	ret->title = pm_bytes_of(src->input.name);
@@ -300,5 +326,4 @@ int htd_model_init(struct htd_source *src, struct pm_profile *ret)
 	ret->traces_are_calls = true;
 	ret->notes = notes;
 	ret->self = src;
-	return 0;
 }

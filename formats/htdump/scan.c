@@ -14,8 +14,6 @@
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
 enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIELD_INFO_DATA_TYPE };
 
-enum { PROGRESS_BYTES = 16 << 20 };
-
 /* ---- reading one event ---- */
 
 static bool unreadable(struct htd_scan *c, const char *why)
@@ -265,17 +263,13 @@ static bool describes(const struct htd_event *e)
 		e->plan->role == HTD_ROLE_FIELD_INFO;
 }
 
-static int pass(struct htd_scan *c, const struct pm_open_options *options)
+static int pass(struct htd_scan *c)
 {
 	const struct htd_stream *s = c->s;
 	struct htd_event waiting = {.plan = NULL}, e;
-	uint64_t at = 0, report = 0;
+	uint64_t at = 0;
 	int r = 0;
-	while (r == 0 && at < s->bytes.len && !c->no_memory) {
-		if (at >= report && options->progress) {
-			options->progress(options->context, at, s->bytes.len);
-			report = at + PROGRESS_BYTES;
-		}
+	while (r == 0 && at < c->until && s->n_threads <= c->threads_most && !c->no_memory) {
 		if (!htd_scan_read(c, at, &e)) {
 			r = resume(c, &waiting, &at);
 			continue;
@@ -289,7 +283,7 @@ static int pass(struct htd_scan *c, const struct pm_open_options *options)
 			waiting.plan = NULL;
 		}
 	}
-	if (r == 0 && waiting.plan)
+	if (r == 0 && waiting.plan && c->until == s->bytes.len)
 		r = event_take(c, &waiting);
 	return c->no_memory ? -ENOMEM : r;
 }
@@ -301,28 +295,53 @@ static int thread_order(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-int htd_stream_scan(struct htd_stream *s, const char *file, const struct pm_open_options *options,
-	struct pm_damage_list *damage, struct pm_error *err)
+static int scan(struct htd_scan *c)
 {
-	struct htd_scan c = {.s = s, .damage = damage, .file = file};
-	if (s->bytes.len >= HTD_LIMIT_OFFSET)
-		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
+	struct htd_stream *s = c->s;
 	s->origin = UINT64_MAX;
 	s->version = UINT64_MAX;
 	int r = htd_table_init(&s->table, &s->dialect.ids);
 	if (r == 0)
-		r = turn(&c, 0, s->dialect.big);
+		r = turn(c, 0, s->dialect.big);
 	if (r == 0)
-		r = pass(&c, options);
+		r = pass(c);
 	if (r == 0)
 		r = htd_table_finish(&s->table);
-	pm_map_done(&c.thread_of);
-	pm_map_done(&c.mapped);
+	pm_map_done(&c->thread_of);
+	pm_map_done(&c->mapped);
+	return r;
+}
+
+int htd_stream_scan(
+	struct htd_stream *s, const char *file, struct pm_damage_list *damage, struct pm_error *err)
+{
+	struct htd_scan c = {.s = s,
+		.damage = damage,
+		.file = file,
+		.until = s->bytes.len,
+		.threads_most = HTD_LIMIT_THREADS};
+	if (s->bytes.len >= HTD_LIMIT_OFFSET)
+		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
+	int r = scan(&c);
 	if (r < 0)
 		return pm_error_set(err, -ENOMEM, file, PM_NO_OFFSET, "no memory for its index");
 	if (s->n_threads)
 		qsort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
 	return 0;
+}
+
+int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dialect, uint64_t most)
+{
+	struct htd_stream s = {.bytes = bytes, .dialect = *dialect};
+	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
+	struct htd_scan c = {.s = &s, .damage = &damage, .file = "", .threads_most = 1};
+	c.until = most < bytes.len ? most : bytes.len;
+	int r = scan(&c);
+	if (r == 0)
+		r = s.n_threads > 1 ? 1 : c.until < bytes.len ? -EAGAIN : 0;
+	htd_stream_done(&s);
+	pm_damage_done(&damage);
+	return r;
 }
 
 void htd_stream_done(struct htd_stream *s)

@@ -150,4 +150,7 @@ void htd_sheets_done(struct htd_source *src)
 		htd_order_done(&src->sheets[i].order);
 	free(src->sheets);
 	free(src->counters);
+	src->sheets = NULL;
+	src->counters = NULL;
+	src->n_counters = src->counter_room = 0;
 }

@@ -38,8 +38,8 @@ struct htd_source {
 	struct pm_threads threads;
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
-	size_t n_collections;
-	struct pm_lazy calls_lazy, facts_lazy, damage_lazy;
+	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy;
+	bool several; /* threads; see several_lazy */
 	struct htd_calls calls;
 	struct htd_segments *segments;
 	struct pm_fact facts[HTD_N_FACTS];
@@ -52,13 +52,19 @@ static inline struct htd_source *htd_source_of(const struct pm_profile *p)
 }
 
 /* format.c: takes over the input, also on failure. The whole of opening but for finding it. */
-int htd_source_open(struct pm_input *input, const struct pm_open_options *options,
-	struct pm_profile *ret, struct pm_error *err);
+int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
+
+/*
+ * format.c: the stream is read from its beginning to its end on first need. Until then nobody may
+ * look into `stream`, `sheets`, `counters`, `threads`; whoever has got `calls`, counted the items
+ * of a collection, or started a table has seen to it.
+ */
+int htd_scan_get(struct htd_source *src, struct pm_error *err);
 
 /* The calls, built on first need. */
 int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err);
 
-/* sheet.c: fills sheets and counters. */
+/* sheet.c: fills sheets and counters; part of the scan. */
 int htd_sheets_init(struct htd_source *src);
 void htd_sheets_done(struct htd_source *src);
 
@@ -73,7 +79,10 @@ void htd_raw_documents(struct htd_source *src);
 void htd_class_collection(const struct htd_source *src, struct pm_collection *ret);
 void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret);
 
-/* model.c: the profile of a scanned stream. 0 or -ENOMEM. */
-int htd_model_init(struct htd_source *src, struct pm_profile *ret);
+/* model.c: the profile of a stream that may not be scanned yet. */
+void htd_model_init(struct htd_source *src, struct pm_profile *ret);
+
+/* model.c: fills threads; part of the scan. 0 or -ENOMEM. */
+int htd_threads_init(struct htd_source *src);
 
 #endif

@@ -58,10 +58,16 @@ struct htd_stream {
 
 /*
  * Fills `s` but for bytes and dialect, which the caller has set; end with htd_stream_done, also
- * after a failure. `options` is asked for its progress callback.
+ * after a failure. -ENOMEM; -ENOTSUP where the stream is too long.
  */
-int htd_stream_scan(struct htd_stream *s, const char *file, const struct pm_open_options *options,
-	struct pm_damage_list *damage, struct pm_error *err);
+int htd_stream_scan(struct htd_stream *s, const char *file, struct pm_damage_list *damage,
+	struct pm_error *err);
+
+/*
+ * Have two threads traced calls in the first `most` bytes? 1, or 0 where they are all of the
+ * stream; -EAGAIN where they do not tell; -ENOMEM. Stops at the second thread.
+ */
+int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dialect, uint64_t most);
 
 void htd_stream_done(struct htd_stream *s);
 

@@ -173,11 +173,19 @@ static int class_document(
 	return k < 2;
 }
 
+static int class_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	struct htd_source *src = (struct htd_source *)(uintptr_t)c->self;
+	int r = htd_scan_get(src, err);
+	*ret = r < 0 ? 0 : (uint32_t)src->stream.table.n_klasses;
+	return r;
+}
+
 void htd_class_collection(const struct htd_source *src, struct pm_collection *ret)
 {
 	*ret = (struct pm_collection){.path = "classes",
-		.n = (uint32_t)src->stream.table.n_klasses,
 		.self = src,
+		.count = class_count,
 		.name = class_name,
 		.document = class_document};
 }
@@ -321,12 +329,20 @@ static int counter_document(
 	return k < 1;
 }
 
+static int counter_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	struct htd_source *src = (struct htd_source *)(uintptr_t)c->self;
+	int r = htd_scan_get(src, err);
+	*ret = r < 0 ? 0 : (uint32_t)src->n_counters;
+	return r;
+}
+
 void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret)
 {
 	*ret = (struct pm_collection){.path = "counters",
-		.n = (uint32_t)src->n_counters,
 		.flat = true,
 		.self = src,
+		.count = counter_count,
 		.name = counter_name,
 		.document = counter_document};
 }

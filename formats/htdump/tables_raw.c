@@ -8,6 +8,16 @@
 #include "formats/htdump/source.h"
 #include "formats/htdump/tables.h"
 
+static struct htd_source *source_of(const struct pm_table *table)
+{
+	return (struct htd_source *)(uintptr_t)table->self;
+}
+
+static int scanned_start(struct pm_rows *rows, struct pm_error *err)
+{
+	return htd_scan_get(source_of(rows->table), err);
+}
+
 /* ---- raw/classes.csv: a row's position is the class version ---- */
 
 static const char *const klass_columns[] = {"class_id", "fields", "parent", "name"};
@@ -27,7 +37,7 @@ static int klasses_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
-static const struct pm_table_type klasses_type = {.next = klasses_next};
+static const struct pm_table_type klasses_type = {.next = klasses_next, .start = scanned_start};
 
 /* ---- raw/fields.csv: a row's position is version << 32 | field ---- */
 
@@ -74,7 +84,7 @@ static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static const struct pm_table_type fields_type = {.next = fields_next};
+static const struct pm_table_type fields_type = {.next = fields_next, .start = scanned_start};
 
 /* ---- raw/events.csv: a row's position is seq ---- */
 
@@ -83,7 +93,10 @@ static const char *const event_columns[] = {
 
 static int events_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	struct htd_source *src = source_of(rows->table);
+	int r = htd_scan_get(src, err);
+	if (r < 0)
+		return r;
 	struct htd_walk *w = malloc(sizeof(*w));
 	if (!w)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
@@ -149,8 +162,16 @@ static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
+static int events_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
+{
+	struct htd_source *src = source_of(table);
+	int r = htd_scan_get(src, err);
+	*ret = r < 0 ? 0 : src->stream.n_events;
+	return r;
+}
+
 static const struct pm_table_type events_type = {
-	.next = events_next, .start = events_start, .dense = true};
+	.next = events_next, .start = events_start, .end = events_end, .dense = true};
 
 /* ---- labels.csv: a row's position is the label's rank ---- */
 
@@ -160,7 +181,7 @@ static const char *const label_columns[] = {
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct htd_calls *calls;
-	return htd_calls_get((struct htd_source *)(uintptr_t)rows->table->self, &calls, err);
+	return htd_calls_get(source_of(rows->table), &calls, err);
 }
 
 static struct pm_cell sum_cell(htd_sum sum)
@@ -210,5 +231,4 @@ void htd_raw_documents(struct htd_source *src)
 	src->documents[1] = document(src, "raw/classes.csv", &klasses_type, COLUMNS(klass_columns));
 	src->documents[2] = document(src, "raw/fields.csv", &fields_type, COLUMNS(field_columns));
 	src->documents[3] = document(src, "raw/events.csv", &events_type, COLUMNS(event_columns));
-	src->documents[3].doc.table.end = src->stream.n_events;
 }

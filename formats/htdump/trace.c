@@ -101,6 +101,9 @@ int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 {
 	struct htd_source *src = htd_source_of(p);
 	size_t n = 0;
+	int r = htd_scan_get(src, err);
+	if (r < 0)
+		return r;
 	while (n < room && first + n < src->threads.threads[thread].n_samples) {
 		int64_t more = piece(src, thread, first + n, ret + n, room - n, err);
 		if (more < 0)

@@ -163,9 +163,13 @@ static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm
 
 static int cut(struct job *job, uint64_t at, struct pm_error *err)
 {
-	bool whole = !job->table->type->dense || job->table->end <= at ||
-		job->table->end - at < 2 * SEGMENT;
-	job->n = whole ? 1 : (size_t)((job->table->end - at + SEGMENT - 1) / SEGMENT);
+	const struct pm_table *table = job->table;
+	uint64_t end = table->end;
+	int r = table->type->end ? table->type->end(table, &end, err) : 0;
+	if (r < 0)
+		return r;
+	bool whole = !table->type->dense || end <= at || end - at < 2 * SEGMENT;
+	job->n = whole ? 1 : (size_t)((end - at + SEGMENT - 1) / SEGMENT);
 	job->segments = calloc(job->n, sizeof(*job->segments));
 	if (!job->segments)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");

@@ -9,23 +9,64 @@
 #include "formats/common/arena.h"
 #include "fs/views/source.h"
 
+/*
+ * Source files stand in paths of their own, so that the root can be listed without them; in a
+ * node's `a` this bit says so.
+ */
+#define OF_SOURCES (UINT32_C(1) << 31)
+
+enum { SOURCE_FOLDER = 1 };
+
+#define SOURCE_NODE (pmfs_node(PMFS_PATH, SOURCE_FOLDER | OF_SOURCES, 0))
+
 /* ---- the paths ---- */
 
 static int add_sources(struct pmfs_tree *t)
 {
-	for (size_t i = 0; i < t->n_sources; i++) {
+	int r = pmfs_paths_add(&t->source_paths, "source", PMFS_PAYLOAD_NONE, 0);
+	for (size_t i = 0; i < t->n_sources && r == 0; i++) {
 		const char *path = pm_arena_printf(&t->names, "source/%s", t->sources[i].path);
 		const char *twin =
 			pm_arena_printf(&t->names, "source/%s.annotated.txt", t->sources[i].path);
-		int r = path && twin ? 0 : -ENOMEM;
+		r = path && twin ? 0 : -ENOMEM;
 		if (r == 0)
-			r = pmfs_paths_add(&t->paths, path, PMFS_PAYLOAD_SOURCE, (uint32_t)i);
+			r = pmfs_paths_add(
+				&t->source_paths, path, PMFS_PAYLOAD_SOURCE, (uint32_t)i);
 		if (r == 0)
-			r = pmfs_paths_add(&t->paths, twin, PMFS_PAYLOAD_ANNOTATED, (uint32_t)i);
-		if (r < 0 && r != -EEXIST)
-			return r;
+			r = pmfs_paths_add(
+				&t->source_paths, twin, PMFS_PAYLOAD_ANNOTATED, (uint32_t)i);
+		if (r == -EEXIST)
+			r = 0;
 	}
-	return 0;
+	return r < 0 ? r : pmfs_paths_freeze(&t->source_paths);
+}
+
+static int sources_build(void *context, struct pm_error *err)
+{
+	struct pmfs_tree *t = context;
+	const struct pm_profile *p = t->profile;
+	int r = p->ops->sources ? p->ops->sources(p, &t->sources, &t->n_sources, err) : 0;
+	if (r < 0)
+		return r;
+	pmfs_paths_done(&t->source_paths);
+	r = add_sources(t);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+static int sources_get(struct pmfs_tree *t, struct pm_error *err)
+{
+	return pm_lazy_get(&t->sources_built, sources_build, t, err);
+}
+
+static int has_sources(struct pmfs_tree *t, struct pm_error *err)
+{
+	const struct pm_profile *p = t->profile;
+	if (!p->ops->sources)
+		return 0;
+	if (p->ops->has)
+		return p->ops->has(p, PM_HAS_SOURCES, err);
+	int r = sources_get(t, err);
+	return r < 0 ? r : t->n_sources > 0;
 }
 
 static int add_paths(struct pmfs_tree *t)
@@ -42,8 +83,7 @@ static int add_paths(struct pmfs_tree *t)
 		if (r < 0 && r != -EEXIST)
 			return r;
 	}
-	int r = add_sources(t);
-	return r < 0 ? r : pmfs_paths_freeze(&t->paths);
+	return pmfs_paths_freeze(&t->paths);
 }
 
 static int paths_build(void *context, struct pm_error *err)
@@ -55,8 +95,6 @@ static int paths_build(void *context, struct pm_error *err)
 		r = p->ops->documents(p, &t->docs, &t->n_docs, err);
 	if (r >= 0 && p->ops->collections)
 		r = p->ops->collections(p, &t->collections, &t->n_collections, err);
-	if (r >= 0 && p->ops->sources)
-		r = p->ops->sources(p, &t->sources, &t->n_sources, err);
 	if (r < 0)
 		return r;
 	pmfs_paths_done(&t->paths);
@@ -69,61 +107,99 @@ int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err)
 	return pm_lazy_get(&t->paths_built, paths_build, t, err);
 }
 
-static int path_entry(struct pmfs_tree *t, uint32_t node, struct pmfs_entry *ret)
+/* The paths that a node's `a` is of, built, and its place in them. */
+static int paths_of(struct pmfs_tree *t, uint32_t a, const struct pmfs_paths **ret,
+	uint32_t *ret_node, struct pm_error *err)
 {
-	const struct pmfs_path *path = &t->paths.nodes[node];
+	int r = a & OF_SOURCES ? sources_get(t, err) : pmfs_documents_get(t, err);
+	*ret = a & OF_SOURCES ? &t->source_paths : &t->paths;
+	*ret_node = a & ~OF_SOURCES;
+	if (r == 0 && *ret_node >= (*ret)->n)
+		r = pmfs_no_entry();
+	return r;
+}
+
+static int path_entry(
+	struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node, struct pmfs_entry *ret)
+{
+	const struct pmfs_path *path = &paths->nodes[node];
 	bool folder =
 		path->payload == PMFS_PAYLOAD_NONE || path->payload == PMFS_PAYLOAD_COLLECTION;
 	enum pmfs_type type = folder ? PMFS_DIRECTORY : PMFS_FILE;
 	if (path->payload == PMFS_PAYLOAD_DOCUMENT && t->docs[path->index].doc.kind == PM_DOC_LINK)
 		type = PMFS_LINK;
+	uint32_t a = paths == &t->source_paths ? node | OF_SOURCES : node;
 	return pmfs_entry_fill(
-		ret, path->name, pmfs_node(folder ? PMFS_PATH : PMFS_PATH_DOC, node, 0), type);
+		ret, path->name, pmfs_node(folder ? PMFS_PATH : PMFS_PATH_DOC, a, 0), type);
+}
+
+static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
+	uint64_t *position, struct pmfs_entry *ret)
+{
+	if (*position >= paths->nodes[node].n)
+		return 0;
+	uint32_t child = pmfs_paths_child(paths, node, (uint32_t)(*position)++);
+	return path_entry(t, paths, child, ret);
+}
+
+/* ---- what of it stands at the root ---- */
+
+int pmfs_source_root_next(
+	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)
+{
+	int r = *position == 0 ? has_sources(t, err) : 0;
+	if (r <= 0)
+		return r;
+	++*position;
+	return pmfs_entry_fill(ret, pm_bytes_of("source"), SOURCE_NODE, PMFS_DIRECTORY);
 }
 
 int pmfs_paths_root_lookup(
 	struct pmfs_tree *t, struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {
+	uint64_t position = 0;
+	if (pm_bytes_equal(name, pm_bytes_of("source"))) {
+		int r = pmfs_source_root_next(t, &position, ret, err);
+		return r == 0 ? pmfs_no_entry() : r;
+	}
 	int r = pmfs_documents_get(t, err);
 	if (r < 0)
 		return r;
 	uint32_t node = pmfs_paths_find(&t->paths, 0, name);
-	return node == PM_NONE ? pmfs_no_entry() : path_entry(t, node, ret);
-}
-
-static int child_next(
-	struct pmfs_tree *t, uint32_t node, uint64_t *position, struct pmfs_entry *ret)
-{
-	if (*position >= t->paths.nodes[node].n)
-		return 0;
-	return path_entry(t, pmfs_paths_child(&t->paths, node, (uint32_t)(*position)++), ret);
+	return node == PM_NONE ? pmfs_no_entry() : path_entry(t, &t->paths, node, ret);
 }
 
 int pmfs_paths_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)
 {
 	int r = pmfs_documents_get(t, err);
-	return r < 0 ? r : child_next(t, 0, position, ret);
+	return r < 0 ? r : child_next(t, &t->paths, 0, position, ret);
 }
 
 /* ---- folders of the paths, collections among them ---- */
 
-/* The collection of a directory, or NULL. */
-static const struct pm_collection *collection_of(const struct pmfs_tree *t, pm_node dir)
+/* The collection that a node of the paths is, or NULL. */
+static const struct pm_collection *collection_of(
+	const struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node)
 {
-	const struct pmfs_path *path = &t->paths.nodes[pmfs_node_a(dir)];
+	const struct pmfs_path *path = &paths->nodes[node];
 	return path->payload == PMFS_PAYLOAD_COLLECTION ? &t->collections[path->index] : NULL;
 }
 
 static int path_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
-	int r = pmfs_documents_get(t, err);
+	const struct pmfs_paths *paths;
+	uint32_t node;
+	if (dir == SOURCE_NODE) { /* whose attributes need no list of sources */
+		int there = has_sources(t, err);
+		return there == 0 ? pmfs_no_entry() : there < 0 ? there : 0;
+	}
+	int r = paths_of(t, pmfs_node_a(dir), &paths, &node, err);
 	if (r < 0)
 		return r;
-	uint32_t node = pmfs_node_a(dir);
-	if (node == 0 || node >= t->paths.n || pmfs_node_b(dir) != 0)
+	if (node == 0 || pmfs_node_b(dir) != 0)
 		return pmfs_no_entry();
-	enum pmfs_payload payload = t->paths.nodes[node].payload;
+	enum pmfs_payload payload = paths->nodes[node].payload;
 	bool folder = payload == PMFS_PAYLOAD_NONE || payload == PMFS_PAYLOAD_COLLECTION;
 	return folder ? 0 : pmfs_no_entry();
 }
@@ -131,10 +207,15 @@ static int path_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 static int path_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint32_t node = pmfs_paths_find(&t->paths, pmfs_node_a(dir), name);
+	const struct pmfs_paths *paths;
+	uint32_t folder;
+	int r = paths_of(t, pmfs_node_a(dir), &paths, &folder, err);
+	if (r < 0)
+		return r;
+	uint32_t node = pmfs_paths_find(paths, folder, name);
 	if (node != PM_NONE)
-		return path_entry(t, node, ret);
-	const struct pm_collection *c = collection_of(t, dir);
+		return path_entry(t, paths, node, ret);
+	const struct pm_collection *c = collection_of(t, paths, folder);
 	return c ? pmfs_item_find(t, dir, c, name, ret, err) : pmfs_no_entry();
 }
 
@@ -143,15 +224,19 @@ static int path_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 {
 	unsigned part = pmfs_cookie_part(*cookie);
 	uint64_t position = pmfs_cookie_position(*cookie);
-	const struct pm_collection *c = collection_of(t, dir);
-	if (part == 0 && child_next(t, pmfs_node_a(dir), &position, ret) > 0) {
+	const struct pmfs_paths *paths;
+	uint32_t folder, n = 0;
+	int r = paths_of(t, pmfs_node_a(dir), &paths, &folder, err);
+	if (r < 0)
+		return r;
+	if (part == 0 && child_next(t, paths, folder, &position, ret) > 0) {
 		*cookie = pmfs_cookie(0, position);
 		return 1;
 	}
 	if (part == 0)
 		position = 0;
-	uint32_t n = 0;
-	int r = c ? pmfs_item_count(c, &n, err) : 0;
+	const struct pm_collection *c = collection_of(t, paths, folder);
+	r = c ? pmfs_item_count(c, &n, err) : 0;
 	if (r < 0 || position >= n)
 		return r;
 	*cookie = pmfs_cookie(1, position + 1);
@@ -160,10 +245,15 @@ static int path_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 
 static int path_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
 {
-	(void)err;
-	uint32_t parent = t->paths.nodes[pmfs_node_a(dir)].parent;
-	*ret = parent == 0 ? PMFS_NODE_ROOT : pmfs_node(PMFS_PATH, parent, 0);
-	return 0;
+	const struct pmfs_paths *paths;
+	uint32_t a = pmfs_node_a(dir), node;
+	*ret = PMFS_NODE_ROOT;
+	if (dir == SOURCE_NODE)
+		return 0;
+	int r = paths_of(t, a, &paths, &node, err);
+	if (r == 0 && paths->nodes[node].parent != 0)
+		*ret = pmfs_node(PMFS_PATH, paths->nodes[node].parent | (a & OF_SOURCES), 0);
+	return r;
 }
 
 const struct pmfs_dir pmfs_dir_path = {
@@ -176,12 +266,14 @@ const struct pmfs_dir pmfs_dir_path = {
 int pmfs_path_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
-	int r = pmfs_documents_get(t, err);
+	const struct pmfs_paths *paths;
+	uint32_t i;
+	int r = paths_of(t, pmfs_node_a(node), &paths, &i, err);
 	if (r < 0)
 		return r;
-	if (pmfs_node_a(node) >= t->paths.n || pmfs_node_b(node) != 0)
+	if (pmfs_node_b(node) != 0)
 		return pmfs_no_entry();
-	const struct pmfs_path *path = &t->paths.nodes[pmfs_node_a(node)];
+	const struct pmfs_path *path = &paths->nodes[i];
 	switch (path->payload) {
 	case PMFS_PAYLOAD_DOCUMENT: *ret = t->docs[path->index].doc; return 0;
 	case PMFS_PAYLOAD_SOURCE: *ret = t->sources[path->index].doc; return 0;

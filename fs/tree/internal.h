@@ -11,14 +11,19 @@ struct pmfs_tree {
 	const struct pm_profile *profile;
 	struct pmfs_cache *cache; /* indexes of siblings, by the directory's node */
 
-	/* The format's documents, sources and collections by path. */
+	/* The format's documents and collections by path. */
 	struct pm_lazy paths_built;
 	struct pmfs_paths paths;
-	struct pm_arena names; /* of annotated sources */
 	const struct pm_named_doc *docs;
-	const struct pm_source *sources;
 	const struct pm_collection *collections;
-	size_t n_docs, n_sources, n_collections;
+	size_t n_docs, n_collections;
+
+	/* The program's source by path; listing it may take reading all of a profile. */
+	struct pm_lazy sources_built;
+	struct pmfs_paths source_paths; /* node 1 is source/ */
+	struct pm_arena names;          /* of source_paths */
+	const struct pm_source *sources;
+	size_t n_sources;
 
 	/* threads/ */
 	struct pm_lazy threads_built;
@@ -100,11 +105,14 @@ int pmfs_paths_root_lookup(
 int pmfs_paths_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
 
-/* The format's documents, sources and collections; fills t->paths and what stands with it. */
+/* source/, for the root directory. */
+int pmfs_source_root_next(
+	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
+
+/* The format's documents and collections; fills t->paths and what stands with it. */
 int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
-/* Items of the collection whose folder is `dir`: by name, and the one of that index. */
-/* Items of a collection. */
+/* Items of a collection whose folder is `dir`: how many, by name, and the one of that index. */
 int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);

@@ -63,13 +63,15 @@ static int root_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	unsigned part = pmfs_cookie_part(*cookie);
 	uint64_t position = pmfs_cookie_position(*cookie);
 	int r = 0;
-	for (; r == 0 && part < 3; part++, position = 0) {
+	for (; r == 0 && part < 4; part++, position = 0) {
 		if (part == 0)
 			r = pmfs_place_next(t, PMFS_PLACE_ROOT, 0, &position, ret, err);
 		else if (part == 1)
 			r = root_fixed_next(t, &position, ret);
-		else
+		else if (part == 2)
 			r = pmfs_paths_root_next(t, &position, ret, err);
+		else
+			r = pmfs_source_root_next(t, &position, ret, err);
 		if (r > 0)
 			*cookie = pmfs_cookie(part, position);
 	}

@@ -56,6 +56,7 @@ struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pmfs_cache *cac
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
 	pthread_mutex_init(&t->paths_built.lock, NULL);
+	pthread_mutex_init(&t->sources_built.lock, NULL);
 	pthread_mutex_init(&t->threads_built.lock, NULL);
 	if (reserve_names(t) < 0) {
 		free(t);
@@ -69,9 +70,11 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	if (!t)
 		return;
 	pmfs_paths_done(&t->paths);
+	pmfs_paths_done(&t->source_paths);
 	pmfs_paths_done(&t->threads);
 	pm_arena_done(&t->names);
 	pthread_mutex_destroy(&t->paths_built.lock);
+	pthread_mutex_destroy(&t->sources_built.lock);
 	pthread_mutex_destroy(&t->threads_built.lock);
 	free(t->thread_node);
 	free(t->context_reserved);

@@ -259,8 +259,9 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	c->tree = r == 0 ? c->identity->tree : NULL;
 	part->sums.columns = c->columns;
 	if (r == 0)
-		r = pmfs_model_profile(m)->ops->edges ? calls_of_format(m, part, err)
-						      : calls_of_contexts(m, part, err);
+		r = pmfs_model_profile(m)->ops->edges ? calls_of_format(m, part, err) : -ENOENT;
+	if (r == -ENOENT)
+		r = calls_of_contexts(m, part, err);
 	if (r == 0 && sort_calls(part) < 0)
 		r = pmfs_no_memory(err);
 	if (r < 0) {

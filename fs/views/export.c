@@ -48,8 +48,9 @@ int pmfs_export_title(
 	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_bytes title = pm_profile_title(p);
 	const char *name;
-	pm_text_line(out, p->title.len ? p->title : pmfs_base_name(pm_bytes_of(p->source)));
+	pm_text_line(out, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)));
 	if (thread == PM_NONE)
 		return 0;
 	int r = pmfs_export_thread_name(m, thread, &name, err);

@@ -67,7 +67,9 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	const struct pm_profile *p = pmfs_model_profile(s->model);
 	struct pmfs_caption *c = &s->caption;
 	const char *path;
-	c->title = p->title.len ? p->title : pmfs_base_name(pm_bytes_of(p->source));
+	c->title = pm_profile_title(p);
+	if (!c->title.len)
+		c->title = pmfs_base_name(pm_bytes_of(p->source));
 	c->source = pm_bytes_of(p->source);
 	c->whole = pm_bytes_of("all");
 	c->of = pm_bytes_of("the whole run");

@@ -180,8 +180,11 @@ PMFS_TABLE_DOCUMENT(imbalance_csv, PM_DOC_CSV, imbalance_table)
 /* Threads that cannot be read are no reason to hide the file: reading it says why. */
 static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
+	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_threads *threads;
 	(void)item;
+	if (p->ops->has)
+		return p->ops->has(p, PM_HAS_SEVERAL_THREADS, err);
 	int r = pmfs_model_threads(m, &threads, NULL);
 	return r == -ENOMEM ? pmfs_no_memory(err) : r < 0 || threads->n > 1;
 }

@@ -58,7 +58,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_json_key(&j, "layout");
 	pm_json_text(&j, pm_bytes_of(p->layout));
 	pm_json_key(&j, "title");
-	pm_json_text(&j, p->title);
+	pm_json_text(&j, pm_profile_title(p));
 	add_count(&j, "contexts", c.contexts);
 	add_count(&j, "threads", c.threads);
 	add_count(&j, "metrics", c.metrics);
@@ -69,7 +69,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_json_key(&j, "damaged");
 	pm_json_bool(&j, c.damages > 0);
 	pm_json_key(&j, "contexts_are");
-	pm_json_text(&j, pm_bytes_of(p->kind_of_tree));
+	pm_json_text(&j, pm_bytes_of(pm_profile_kind_of_tree(p)));
 	r = add_facts(&j, p, err);
 	pm_json_close(&j, '}');
 	pm_text_char(out, '\n');

@@ -90,6 +90,7 @@ static void add_notes(struct pm_text *out, const struct pm_profile *p)
 
 static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 {
+	const char *kind = pm_profile_kind_of_tree(p);
 	pm_text_str(out,
 		"\nNumbers\n"
 		"  _incl is the cost of a context and all below it, _excl its own. In functions.csv and\n"
@@ -104,7 +105,7 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 	if (p->ops->samples)
 		pm_text_str(out,
 			"  time_ns counts from time_origin_ns (info.json); timestamp_ns is as stored.\n");
-	if (p->kind_of_tree && strcmp(p->kind_of_tree, "edges") == 0)
+	if (kind && strcmp(kind, "edges") == 0)
 		pm_text_str(out,
 			"  This source knows call edges only: contexts/ has two levels, a sub and below it\n"
 			"  those that it called, so inclusive costs of the top level overlap.\n");

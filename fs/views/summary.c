@@ -40,7 +40,7 @@ static void add_head(
 {
 	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
 	add_cut_line(out, "source", pm_bytes_of(p->source));
-	add_cut_line(out, "title", p->title);
+	add_cut_line(out, "title", pm_profile_title(p));
 	add_cut_line(out, "format", pm_bytes_of(p->format));
 	add_cut_line(out, "layout", pm_bytes_of(p->layout));
 	pm_text_str(out, "has      ");

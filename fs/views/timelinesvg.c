@@ -232,8 +232,9 @@ static void add_method(struct drawing *d, struct pm_text *out)
 static void draw_header(struct drawing *d)
 {
 	const struct pm_profile *p = pmfs_model_profile(d->model);
+	struct pm_bytes title = pm_profile_title(p);
 	struct pm_text line = {.p = NULL};
-	pmfs_add_cut(&line, p->title.len ? p->title : pmfs_base_name(pm_bytes_of(p->source)), 60);
+	pmfs_add_cut(&line, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)), 60);
 	pm_text_str(&line, " · ");
 	pm_text_line(&line,
 		d->only == PM_NONE ? pm_bytes_of("what ran when") : thread_label(d, d->only));

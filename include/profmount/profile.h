@@ -289,6 +289,12 @@ struct pm_damages {
 
 /* ---- the profile ---- */
 
+/* What of a source decides whether files are there, and can be told before all of it was read. */
+enum pm_feature {
+	PM_HAS_SEVERAL_THREADS, /* two or more: there is an imbalance.csv */
+	PM_HAS_SOURCES,         /* there is a source/, which may turn out empty */
+};
+
 /*
  * All functions return 0 (or a count) or a negative errno with `err` filled. NULL where the
  * format has no such thing; what is mandatory says so. Functions that fill `ret[room]` return how
@@ -329,7 +335,16 @@ struct pm_profile_ops {
 	int (*span)(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 		struct pm_error *err);
 
-	/* Natively known flat costs; NULL: views derive them from the contexts. */
+	/*
+	 * 1 or 0, the same each time. Optional, for formats whose lists of threads and sources take
+	 * reading everything; as quick as can be. NULL: views look into the lists.
+	 */
+	int (*has)(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err);
+
+	/*
+	 * Natively known flat costs; NULL, or -ENOENT from edges: views derive them from the
+	 * contexts.
+	 */
 	int (*edges)(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err);
 	int (*lines)(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err);
 	/* n_functions rows of pm_metrics.n cells, NaN = none. */
@@ -348,6 +363,11 @@ struct pm_profile_ops {
 		size_t *ret_n, struct pm_error *err);
 	int (*sources)(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 		struct pm_error *err);
+
+	/* Optional, where the beginning of the source does not tell: pm_profile.title,
+	 * .kind_of_tree. */
+	struct pm_bytes (*title)(const struct pm_profile *p);
+	const char *(*kind_of_tree)(const struct pm_profile *p);
 
 	/* For info.json and README.txt. */
 	int (*facts)(const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n,
@@ -374,19 +394,31 @@ struct pm_note {
 
 struct pm_profile {
 	const struct pm_profile_ops *ops;
-	const char *format; /* set by pm_profile_open: a name of --formats */
-	const char *source; /* set by pm_profile_open: absolute path */
-	uint64_t opened_ns; /* set by pm_profile_open: when, since the epoch */
-	const char *layout; /* which variant was recognised */
-	struct pm_bytes title;
+	const char *format;       /* set by pm_profile_open: a name of --formats */
+	const char *source;       /* set by pm_profile_open: absolute path */
+	uint64_t opened_ns;       /* set by pm_profile_open: when, since the epoch */
+	const char *layout;       /* which variant was recognised */
+	struct pm_bytes title;    /* see pm_profile_title */
 	uint64_t mtime_ns;        /* time of measurement, else the input's mtime; since the epoch */
 	uint64_t input_bytes;     /* size of the source, for statfs */
-	const char *kind_of_tree; /* info.json contexts_are: "calls", "edges", "samples" */
+	const char *kind_of_tree; /* see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* trace.csv gets self_ns and seq */
 	bool has_lines;           /* the format knows source lines: there is a lines.csv */
 	const struct pm_note *notes; /* ends with a NULL name; NULL: none */
 	void *self;                  /* the format's own */
 };
+
+/* Both may read the source; where that fails they give what is known without. */
+static inline struct pm_bytes pm_profile_title(const struct pm_profile *p)
+{
+	return p->ops->title ? p->ops->title(p) : p->title;
+}
+
+/* info.json contexts_are: "calls", "edges", "samples" */
+static inline const char *pm_profile_kind_of_tree(const struct pm_profile *p)
+{
+	return p->ops->kind_of_tree ? p->ops->kind_of_tree(p) : p->kind_of_tree;
+}
 
 /* See pm_profile_ops.changed. What was read before the question is then not to be trusted. */
 static inline bool pm_profile_changed(const struct pm_profile *p)

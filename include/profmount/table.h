@@ -113,6 +113,7 @@ static inline void pm_set_text(struct pm_cell *cell, struct pm_bytes text)
 enum pm_form { PM_CSV, PM_TSV };
 
 struct pm_rows;
+struct pm_table;
 
 /* How rows of one kind are made. Const data, shared by all tables of the kind. */
 struct pm_table_type {
@@ -137,12 +138,18 @@ struct pm_table_type {
 	int64_t (*measure)(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
 		uint64_t *bytes, struct pm_error *err);
 
+	/*
+	 * table->end, for tables that are described before it can be known; asked for when the
+	 * table is measured. Without it, table->end holds.
+	 */
+	int (*end)(const struct pm_table *table, uint64_t *ret, struct pm_error *err);
+
 	/* Gives back rows->own. NULL: it is given to free(). */
 	void (*done)(struct pm_rows *rows);
 
 	/*
-	 * True if a cursor may start at any number below table->end and then gives the first row
-	 * that begins at or after it: big tables are then measured by several threads.
+	 * True if a cursor may start at any number below the table's end and then gives the first
+	 * row that begins at or after it: big tables are then measured by several threads.
 	 */
 	bool dense;
 };
@@ -154,7 +161,7 @@ struct pm_table {
 	uint32_t n_columns;
 	const void *self; /* with a and b: which table of the type this is */
 	uint64_t a, b;
-	uint64_t end; /* beyond the last row's position; 0 = unknown */
+	uint64_t end; /* beyond the last row's position; 0 = unknown; see pm_table_type.end */
 };
 
 struct pm_rows {

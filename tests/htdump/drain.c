@@ -13,7 +13,6 @@
 
 int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_error *err)
 {
-	static const struct pm_open_options none;
 	uint8_t *copy = n ? malloc(n) : NULL;
 	struct pm_input input = {
 		.bytes = {copy, n}, .name = strdup("stream"), .fd = -1, .slot = -1};
@@ -21,7 +20,7 @@ int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_er
 		memcpy(copy, p, n);
 	*ret = (struct pm_profile){.self = NULL};
 	*err = (struct pm_error){.code = 0};
-	return htd_source_open(&input, &none, ret, err);
+	return htd_source_open(&input, ret, err);
 }
 
 extern const struct pm_format htd_format;
@@ -131,13 +130,17 @@ static const char *drain_documents(const struct pm_profile *p)
 	for (size_t i = 0; i < n && !wrong; i++)
 		wrong = drain_table(&docs[i].doc.table);
 	p->ops->collections(p, &list, &n, &err);
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t item = 0; item < list[i].n && !wrong; item++) {
+	for (size_t i = 0; i < n && !wrong; i++) {
+		uint32_t items = 0;
+		if (list[i].count(&list[i], &items, &err) < 0)
+			wrong = "a collection cannot be counted";
+		for (uint32_t item = 0; item < items && !wrong; item++) {
 			list[i].name(&list[i], item, &name);
 			for (uint32_t k = 0;
 				!wrong && list[i].document(&list[i], item, k, &doc) > 0; k++)
 				wrong = drain_table(&doc.doc.table);
 		}
+	}
 	pm_text_done(&name);
 	return wrong;
 }
@@ -146,8 +149,11 @@ static bool collection_document(
 	const struct pm_collection *c, const char *rest, struct pm_named_doc *ret)
 {
 	struct pm_text scratch = {.p = NULL};
+	struct pm_error err = {.code = 0};
 	bool found = false;
-	for (uint32_t i = 0; i < c->n && !found; i++) {
+	uint32_t n = 0;
+	c->count(c, &n, &err);
+	for (uint32_t i = 0; i < n && !found; i++) {
 		struct pm_bytes name = c->name(c, i, &scratch);
 		if (strncmp(rest, (const char *)name.p, name.len) != 0)
 			continue;

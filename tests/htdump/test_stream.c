@@ -119,6 +119,7 @@ static void test_any_event_is_found_through_the_index(void **state)
 		htdw_call_text(&w, 1, 2000000000u + 10 * i, 5, i % 3 ? "a" : "longer label");
 	struct pm_profile p = written_open(&w);
 	const struct htd_stream *s = &htd_source_of(&p)->stream;
+	assert_int_equal(htd_scan_get(htd_source_of(&p), NULL), 0);
 	struct htd_walk all, one;
 	struct htd_event a, b;
 	htd_walk_start(&all, s, 0);
@@ -136,6 +137,33 @@ static void test_any_event_is_found_through_the_index(void **state)
 	htdw_done(&w);
 }
 
+/* Opening reads the head; the second thread of a long stream is seen without all of it. */
+static void test_opening_does_not_scan(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_int(&w, 1, 2000000000u, 5, 1);
+	htdw_call_int(&w, 2, 2000000010u, 5, 1);
+	for (unsigned i = 0; i < 5000; i++)
+		htdw_call_int(&w, 1, 2000000020u + 10 * i, 5, i % 10);
+	struct pm_profile p = written_open(&w);
+	struct htd_source *src = htd_source_of(&p);
+	const struct pm_collection *collections;
+	const struct pm_named_doc *docs;
+	size_t n;
+	assert_int_equal(p.ops->has(&p, PM_HAS_SEVERAL_THREADS, NULL), 1);
+	assert_int_equal(p.ops->documents(&p, &docs, &n, NULL), 0);
+	assert_int_equal(p.ops->collections(&p, &collections, &n, NULL), 0);
+	assert_int_equal(src->stream.n_events, 0);
+	const struct pm_threads *threads;
+	assert_int_equal(p.ops->threads(&p, &threads, NULL), 0);
+	assert_int_equal(threads->n, 2);
+	assert_true(src->stream.n_events > 5000);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 static void test_memory_of_an_opened_stream_is_small(void **state)
 {
 	(void)state;
@@ -146,6 +174,7 @@ static void test_memory_of_an_opened_stream_is_small(void **state)
 		htdw_call_int(&w, i / 25 % 4, 2000000000u + 10 * i, 5, i % 10);
 	struct pm_profile p = written_open(&w);
 	const struct htd_stream *s = &htd_source_of(&p)->stream;
+	assert_int_equal(htd_scan_get(htd_source_of(&p), NULL), 0);
 	size_t runs = 0;
 	for (size_t i = 0; i < s->n_threads; i++)
 		runs += s->threads[i].calls.n;
@@ -165,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_stream_without_an_event_is_refused),
 		cmocka_unit_test(test_byte_order_changes_where_a_dump_is_appended),
 		cmocka_unit_test(test_any_event_is_found_through_the_index),
+		cmocka_unit_test(test_opening_does_not_scan),
 		cmocka_unit_test(test_memory_of_an_opened_stream_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
