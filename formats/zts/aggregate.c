@@ -48,7 +48,8 @@ static int gather_stretch(void *context, size_t i)
 			continue;
 		r = zts_tree_read(g->stores, v->parts + t->part, t->n_parts, &tree, &err);
 		if (r == 0) {
-			r = zts_partial_add(&g->partials[i], g->stores, &tree);
+			const struct zts_moment moment = {v->by_store[k], t->timestamp_ns};
+			r = zts_partial_add(&g->partials[i], g->stores, &tree, &moment);
 			zts_tree_done(&tree);
 		} else if (r != -ENOMEM) {
 			r = tell_unreadable(g, t, &err);
@@ -166,6 +167,8 @@ static int join_partial(struct joining *j, const struct zts_partial *p)
 		r = join_paths(j, p, methods, ranks);
 	if (r == 0)
 		r = join_attrs(j, p);
+	if (r == 0)
+		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
 	j->a->left_out += p->left_out;
 	free(methods);
 	free(ranks);
@@ -226,6 +229,7 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		qsort(a->methods, a->n_methods, sizeof(*a->methods), by_time);
 	if (r == 0 && a->n_attrs)
 		qsort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
+	zts_exceptions_sort(&a->exceptions);
 	pm_tree_builder_free(j.builder);
 	pm_strtab_done(&j.names);
 	pm_strtab_done(&j.attrs);
@@ -259,6 +263,7 @@ void zts_aggregate_done(struct zts_aggregate *a)
 	free(a->sums);
 	free(a->methods);
 	free(a->attrs);
+	zts_exceptions_done(&a->exceptions);
 	pm_arena_done(&a->texts);
 	*a = (struct zts_aggregate){.tree = NULL};
 }

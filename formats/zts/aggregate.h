@@ -1,10 +1,11 @@
 /*
- * All recorded calls together: by path of methods (the context tree), by method, and how many
- * traces carry which attribute. Each recorded call counts once.
+ * All recorded calls together: by path of methods (the context tree), by method, by the exception
+ * they ended with, and how many traces carry which attribute. Each recorded call counts once.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 #define PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 
+#include "formats/zts/exceptions.h"
 #include "formats/zts/survey.h"
 #include "profmount/profile.h"
 
@@ -32,7 +33,8 @@ struct zts_aggregate {
 	size_t n_methods;
 	struct zts_attr_count *attrs; /* by key, then most traces first */
 	size_t n_attrs;
-	uint64_t left_out; /* calls beyond PM_LIMIT_CALL_PATHS */
+	struct zts_exceptions exceptions; /* sorted */
+	uint64_t left_out;                /* calls beyond PM_LIMIT_CALL_PATHS */
 	struct pm_arena texts;
 };
 

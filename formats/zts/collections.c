@@ -276,6 +276,8 @@ int zts_list_documents(struct zts *z)
 		?: add_document(z, "methods.tsv", pm_doc_tsv(methods))
 		?: add_document(z, "attributes.csv",
 			   pm_doc_csv(zts_table(z, ZTS_TABLE_ATTRIBUTES)))
+		?: add_document(z, "exceptions.csv",
+			   pm_doc_csv(zts_table(z, ZTS_TABLE_EXCEPTIONS)))
 		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_table(z, ZTS_TABLE_SPANS)));
 	for (uint32_t s = 0; s < z->stores.n && r == 0; s++) {
 		const char *number = z->stores.items[s].number;

@@ -160,6 +160,10 @@ static void old_record_decode(const uint8_t *d, struct zts_span *ret)
 		.tstart = PM_NO_TIME,
 		.tstop = PM_NO_TIME,
 		.method = method & DESCRIPTION ? 0 : method,
+		.origin = {[ZTS_APPLICATION] = (uint16_t)(w2 >> 48),
+			[ZTS_ENVIRONMENT] = (uint16_t)(w2 >> 32),
+			[ZTS_TRACE_TYPE] = (uint16_t)(w2 >> 16),
+			[ZTS_HOST] = (uint16_t)(w4 >> 48)},
 		.flags = (uint32_t)(w2 & 0xff),
 		.old = true,
 	};

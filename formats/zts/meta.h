@@ -13,6 +13,15 @@ enum zts_flag {
 	ZTS_FLAG_LAST = 0x40,
 };
 
+/* Where a trace of the first generation comes from: numbers that its collector gave. */
+enum zts_origin {
+	ZTS_APPLICATION,
+	ZTS_ENVIRONMENT,
+	ZTS_TRACE_TYPE,
+	ZTS_HOST,
+	ZTS_N_ORIGINS,
+};
+
 /* A record of the index, or what a scan of the chunks says instead (by_scan). */
 struct zts_span {
 	uint64_t trace_id[2];
@@ -20,8 +29,9 @@ struct zts_span {
 	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
 	uint64_t data_offset, start_offset;
 	uint64_t calls, errors, records;
-	uint64_t tstart, tstop; /* ticks; PM_NO_TIME: not known */
-	uint64_t method;        /* id of its description; 0: not known */
+	uint64_t tstart, tstop;         /* ticks; PM_NO_TIME: not known */
+	uint64_t method;                /* id of its description; 0: not known */
+	uint16_t origin[ZTS_N_ORIGINS]; /* first generation */
 	uint32_t store;
 	uint32_t flags;
 	bool old; /* first generation: times are whole seconds */

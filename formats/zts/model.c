@@ -163,7 +163,7 @@ int zts_trace_item_tree(
 	return 0;
 }
 
-/* ---- info.json, README.txt ---- */
+/* ---- info.json ---- */
 
 static int build_facts(void *context, struct pm_error *err)
 {
@@ -195,37 +195,6 @@ static int get_facts(
 	return pm_lazy_get(&z->facts_once, build_facts, z, err);
 }
 
-static int add_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
-{
-	const struct zts *z = zts_of(p);
-	const struct zts_survey *v;
-	int r = zts_get_survey(z, &v, err);
-	if (r < 0)
-		return r;
-	pm_text_str(out,
-		"  Which traces took longest?\n"
-		"$ sort -t, -k2,2nr traces.csv | head\n");
-	if (v->n_failed > 0)
-		pm_text_str(out,
-			"  Which failed?\n"
-			"$ awk -F, '$7 == 1' traces.csv\n");
-	pm_text_str(out,
-		"  Which methods cost most, and which end in errors?\n"
-		"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
-	if (v->n > 0 && !v->traces[v->slow[0]].lost) {
-		pm_text_str(out,
-			"  What happened in the longest trace, and which exceptions were there?\n"
-			"$ cat ");
-		zts_trace_path(z, &v->traces[v->slow[0]], out);
-		pm_text_str(out,
-			"/tree.txt\n"
-			"$ jq '[.. | objects | select(.exception?) | .exception.class] | unique' ");
-		zts_trace_path(z, &v->traces[v->slow[0]], out);
-		pm_text_str(out, "/trace.json\n");
-	}
-	return 0;
-}
-
 static bool has_changed(const struct pm_profile *p)
 {
 	return zts_stores_lost(&zts_of(p)->stores);
@@ -239,7 +208,8 @@ const struct pm_profile_ops zts_ops = {
 	.documents = zts_documents,
 	.collections = zts_collections,
 	.facts = get_facts,
-	.recipes = add_recipes,
+	.recipes = zts_recipes,
+	.sections = zts_sections,
 	.damage = zts_damage,
 	.changed = has_changed,
 };

@@ -123,7 +123,8 @@ void zts_unescape(struct pm_bytes raw, struct pm_text *out)
 
 void zts_name_unknown(const struct zts_texts *t, uint64_t id, struct pm_text *out)
 {
-	(void)t;
+	if (t->store)
+		pm_text_str(out, t->store);
 	pm_text_char(out, '#');
 	pm_text_u64(out, id);
 }

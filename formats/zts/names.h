@@ -1,7 +1,7 @@
 /*
  * What entries of the text index mean: names, methods, stacks, exceptions, as people read them.
  * Ids are of the store whose text index is given; 0 is the empty text, an id that the index does
- * not have is shown as `#ID`.
+ * not have is shown as `STORE#ID`, since another store's may be the same number.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_NAMES_H
 #define PROFMOUNT_FORMATS_ZTS_NAMES_H
@@ -18,7 +18,7 @@ void zts_text_resolve(const struct zts_texts *t, struct pm_bytes raw, struct pm_
 /* A string used as a name or value. */
 void zts_name_string(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
-/* What stands for an id that the index does not have: `#ID`. */
+/* What stands for an id that the index does not have: `STORE#ID`. */
 void zts_name_unknown(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
 /* `type package.Class.method(types)`, and the class alone. */

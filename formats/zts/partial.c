@@ -235,7 +235,8 @@ static int add_call(struct zts_partial *p, struct zts_stores *stores, const stru
 	return 0;
 }
 
-int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree)
+int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
+	const struct zts_moment *moment)
 {
 	uint32_t depth = 0;
 	int64_t *self = zts_tree_self(tree);
@@ -249,6 +250,8 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	}
 	while (depth > 0)
 		p->active[way[--depth].method]--;
+	if (r == 0)
+		r = zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
 	free(way);
 	free(self);
 	return r;
@@ -262,6 +265,7 @@ void zts_partial_done(struct zts_partial *p)
 	pm_strtab_done(&p->names);
 	pm_strtab_done(&p->attrs);
 	pm_text_done(&p->scratch);
+	zts_exceptions_done(&p->exceptions);
 	free(p->methods);
 	free(p->active);
 	free(p->paths);

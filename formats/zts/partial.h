@@ -29,12 +29,14 @@ struct zts_partial {
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;
 	size_t attr_room;
+	struct zts_exceptions exceptions;
 	uint64_t left_out;
 	struct pm_text scratch;
 };
 
 /* Adds the calls of one trace. 0 or -ENOMEM. */
-int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree);
+int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
+	const struct zts_moment *moment);
 
 /* Calls of the method took from `min_ns` to `max_ns`. */
 void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);

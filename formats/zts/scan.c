@@ -1,6 +1,6 @@
 /*
  * Reads every payload once. A payload is read up to where it breaks: records that ended before that
- * are there. Knows nothing of the index, nor of names.
+ * are there. Knows nothing of the index; of names, those of attributes alone.
  */
 #include "formats/zts/scan.h"
 
@@ -21,6 +21,7 @@ enum { PIECE = 16 };
 struct open_record {
 	struct zts_found found;
 	uint32_t records, errors;
+	size_t attrs; /* where its attributes begin in scanner.attrs */
 };
 
 /* What one piece of chunks gave. */
@@ -29,21 +30,28 @@ struct piece {
 	size_t n, room;
 	struct zts_formless *formless;
 	size_t n_formless, formless_room;
+	struct zts_met *attrs; /* of `found`, each one's together */
+	size_t n_attrs, attr_room;
+	struct pm_arena texts;
 };
 
 struct scan_job {
 	const struct zts_store *store;
+	struct zts_attr_names *names;
 	struct zts_scan *scan;
 	struct piece *pieces;
 };
 
 struct scanner {
+	const struct zts_store *store;
 	struct piece *piece;
 	struct zts_records reader;
 	struct open_record *open;
 	size_t room;
 	uint32_t chunk;
 	uint32_t records, errors; /* seen so far */
+	struct zts_met *attrs;    /* of records that have not ended, inner ones behind outer ones */
+	size_t n_attrs, attr_room;
 };
 
 static int begin_record(struct scanner *s, const struct zts_record_event *e)
@@ -60,6 +68,7 @@ static int begin_record(struct scanner *s, const struct zts_record_event *e)
 	}
 	s->open[n] = (struct open_record){.records = s->records++,
 		.errors = s->errors,
+		.attrs = s->n_attrs,
 		.found = {.chunk = s->chunk,
 			.start_offset = at,
 			.outer = outer,
@@ -102,6 +111,44 @@ static void take_info(struct scanner *s, const struct zts_record_event *e)
 	}
 }
 
+/*
+ * Attributes of the innermost record, if it is one with a time stamp: that stands in front of them.
+ * The reader goes over them once more, and is the one that says what is malformed.
+ */
+static int take_attrs(struct scanner *s, uint64_t n)
+{
+	struct pm_cur in = s->reader.cbor.in;
+	const struct open_record *r = s->reader.n ? &s->open[s->reader.n - 1] : NULL;
+	int code = 0;
+	if (!r || !(r->found.has & ZTS_HAS_TIMESTAMP))
+		return 0;
+	for (uint64_t i = 0; i < n && s->n_attrs - r->attrs < ZTS_KEPT_MOST; i++) {
+		if (pm_list_room(&s->attrs, s->n_attrs, &s->attr_room, sizeof(*s->attrs)) < 0)
+			return -ENOMEM;
+		code = zts_attr_meet(
+			&in, &s->store->texts, &s->piece->texts, &s->attrs[s->n_attrs]);
+		if (code < 0)
+			break;
+		s->n_attrs++;
+	}
+	return code == -ENOMEM ? code : 0;
+}
+
+/* The record's own, which are the last ones by now. */
+static int keep_attrs(struct scanner *s, const struct open_record *r, struct zts_found *found)
+{
+	struct piece *p = s->piece;
+	found->attr = (uint32_t)p->n_attrs;
+	found->n_attrs = (uint8_t)(s->n_attrs - r->attrs);
+	for (size_t i = r->attrs; i < s->n_attrs; i++) {
+		if (pm_list_room(&p->attrs, p->n_attrs, &p->attr_room, sizeof(*p->attrs)) < 0)
+			return -ENOMEM;
+		p->attrs[p->n_attrs++] = s->attrs[i];
+	}
+	s->n_attrs = r->attrs;
+	return 0;
+}
+
 static int end_record(struct scanner *s, const struct zts_record_event *e)
 {
 	struct open_record *r = &s->open[s->reader.n];
@@ -113,6 +160,8 @@ static int end_record(struct scanner *s, const struct zts_record_event *e)
 	r->found.has |= e->open ? ZTS_IS_OPEN : 0;
 	r->found.records = s->records - r->records;
 	r->found.errors = s->errors - r->errors;
+	if (keep_attrs(s, r, &r->found) < 0)
+		return -ENOMEM;
 	p->found[p->n++] = r->found;
 	return 0;
 }
@@ -127,7 +176,7 @@ static int take_event(struct scanner *s, const struct zts_record_event *e)
 		for (size_t i = 0; i < s->reader.n; i++)
 			s->open[i].found.has |= ZTS_HAS_EXCEPTION;
 		return 0;
-	case ZTS_RECORD_ATTRS: break;
+	case ZTS_RECORD_ATTRS: return take_attrs(s, e->value);
 	}
 	return 0;
 }
@@ -146,14 +195,16 @@ static int find_records(struct scanner *s, struct pm_bytes payload)
 	return r == 0 && (c->not_finite || c->deepest > PM_LIMIT_JSON_DEPTH) ? -EINVAL : r;
 }
 
-static int scan_payload(struct piece *piece, uint32_t chunk, struct pm_bytes payload)
+static int scan_payload(
+	const struct zts_store *store, struct piece *piece, uint32_t chunk, struct pm_bytes payload)
 {
-	struct scanner s = {.piece = piece, .chunk = chunk};
+	struct scanner s = {.store = store, .piece = piece, .chunk = chunk};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	zts_records_init(&s.reader);
 	int r = find_records(&s, payload);
 	zts_records_done(&s.reader);
 	free(s.open);
+	free(s.attrs);
 	if (r == -EINVAL)
 		r = zts_payload_check(payload, &err);
 	if (r == -ENOMEM || r == 0)
@@ -190,7 +241,7 @@ static int scan_piece(void *context, size_t i)
 		r = zts_chunk_read(chunks, chunk, &payload, &status);
 		job->scan->status[chunk] = (uint8_t)status;
 		if (r == 0) {
-			r = scan_payload(piece, chunk,
+			r = scan_payload(job->store, piece, chunk,
 				(struct pm_bytes){payload, chunks->chunks[chunk].bytes});
 			free(payload);
 		} else if (r == -EINVAL) {
@@ -202,14 +253,63 @@ static int scan_piece(void *context, size_t i)
 	return r;
 }
 
+/* Takes over the attributes of a piece; `numbers` are those of names by their id in the index. */
+static int join_attrs(struct scan_job *job, struct piece *p, struct pm_map *numbers)
+{
+	struct zts_scan *scan = job->scan;
+	for (size_t i = 0; i < p->n_attrs; i++) {
+		const struct zts_met *met = &p->attrs[i];
+		bool fresh = true;
+		uint32_t other, *number = &other;
+		if (met->key.len == ZTS_KEPT_REF)
+			number = pm_map_put(numbers, met->key.u, PM_NONE, &fresh);
+		if (!number ||
+			(fresh &&
+				zts_attr_number(job->names, &met->key, &job->store->texts, number) <
+					0))
+			return -ENOMEM;
+		scan->attrs[scan->n_attrs] = met->value;
+		scan->attrs[scan->n_attrs++].name = *number;
+	}
+	scan->texts[scan->n_texts++] = p->texts;
+	p->texts = (struct pm_arena){.block = NULL};
+	free(p->attrs);
+	p->attrs = NULL;
+	return 0;
+}
+
+static int join_all_attrs(struct scan_job *job, size_t n_pieces)
+{
+	struct zts_scan *scan = job->scan;
+	struct pm_map numbers = {.n = 0};
+	size_t n = 0;
+	int r = 0;
+	for (size_t i = 0; i < n_pieces; i++)
+		n += job->pieces[i].n_attrs;
+	scan->attr_room = n + 1;
+	scan->attrs = malloc(scan->attr_room * sizeof(*scan->attrs));
+	scan->texts = calloc(n_pieces + 1, sizeof(*scan->texts));
+	if (!scan->attrs || !scan->texts || n >= PM_LIMIT_ITEMS)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_pieces && r == 0; i++)
+		r = join_attrs(job, &job->pieces[i], &numbers);
+	pm_map_done(&numbers);
+	return r;
+}
+
 /* Puts what the pieces gave one after another. */
 static int join_pieces(struct scan_job *job, size_t n_pieces)
 {
 	struct zts_scan *scan = job->scan;
 	size_t n = 0, n_formless = 0;
+	uint32_t n_attrs = 0;
 	for (size_t i = 0; i < n_pieces; i++) {
-		n += job->pieces[i].n;
-		n_formless += job->pieces[i].n_formless;
+		struct piece *p = &job->pieces[i];
+		for (size_t k = 0; k < p->n; k++)
+			p->found[k].attr += n_attrs;
+		n_attrs += (uint32_t)p->n_attrs;
+		n += p->n;
+		n_formless += p->n_formless;
 	}
 	scan->found = malloc(n * sizeof(*scan->found) + 1);
 	scan->formless = malloc(n_formless * sizeof(*scan->formless) + 1);
@@ -226,7 +326,7 @@ static int join_pieces(struct scan_job *job, size_t n_pieces)
 		scan->n_formless += p->n_formless;
 		p->n_formless = 0;
 	}
-	return 0;
+	return join_all_attrs(job, n_pieces);
 }
 
 static void free_pieces(struct piece *pieces, size_t n)
@@ -236,16 +336,19 @@ static void free_pieces(struct piece *pieces, size_t n)
 			free(pieces[i].formless[k].why);
 		free(pieces[i].found);
 		free(pieces[i].formless);
+		free(pieces[i].attrs);
+		pm_arena_done(&pieces[i].texts);
 	}
 	free(pieces);
 }
 
-int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct pm_error *err)
+int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
+	struct zts_scan *ret, struct pm_error *err)
 {
 	uint32_t n = store->chunks.n;
 	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
 	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
-	struct scan_job job = {store, ret, calloc(n_pieces + 1, sizeof(struct piece))};
+	struct scan_job job = {store, names, ret, calloc(n_pieces + 1, sizeof(struct piece))};
 	int r = ret->status && job.pieces ? zts_parallel(n_pieces, scan_piece, &job) : -ENOMEM;
 	if (r == 0)
 		r = join_pieces(&job, n_pieces);
@@ -271,7 +374,11 @@ void zts_scan_done(struct zts_scan *scan)
 {
 	for (size_t i = 0; i < scan->n_formless; i++)
 		free(scan->formless[i].why);
+	for (size_t i = 0; i < scan->n_texts; i++)
+		pm_arena_done(&scan->texts[i]);
 	zts_scan_forget_found(scan);
+	free(scan->attrs);
+	free(scan->texts);
 	free(scan->formless);
 	free(scan->status);
 	*scan = (struct zts_scan){.n = 0};

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_SCAN_H
 #define PROFMOUNT_FORMATS_ZTS_SCAN_H
 
+#include "formats/zts/attrs.h"
 #include "formats/zts/store.h"
 
 /* A record with a time stamp. */
@@ -17,6 +18,8 @@ struct zts_found {
 	uint64_t timestamp_ms, span_id, parent_id;
 	uint64_t tstart, tstop;
 	uint64_t calls, method;
+	uint32_t attr;     /* its attributes: from here on in zts_scan.attrs */
+	uint8_t n_attrs;   /* at most ZTS_KEPT_MOST */
 	bool begins_trace; /* stands in no other record */
 	/* What zts_survey finds out. */
 	bool claimed; /* the index has a record for it */
@@ -38,13 +41,21 @@ struct zts_scan {
 	struct zts_formless *formless;
 	size_t n_formless;
 	uint64_t payload_bytes; /* of sound chunks */
+	struct zts_kept *attrs; /* of the records, in order of appearance */
+	size_t n_attrs, attr_room;
+	struct pm_arena *texts; /* of attributes, one for each piece of chunks */
+	size_t n_texts;
 };
 
-/* Reads all chunks, on all cores. Fails without memory alone. */
-int zts_scan_store(const struct zts_store *store, struct zts_scan *ret, struct pm_error *err);
+/*
+ * Reads all chunks, on all cores; the store's text index has been read. Names of attributes get
+ * their numbers in `names`. Fails without memory alone.
+ */
+int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
+	struct zts_scan *ret, struct pm_error *err);
 void zts_scan_done(struct zts_scan *scan);
 
-/* Forgets the records: they are many, and of use until the survey is done. */
+/* Forgets the records, not their attributes: they are many, and of use until the survey is done. */
 void zts_scan_forget_found(struct zts_scan *scan);
 
 /* The record that begins there, or NULL. */

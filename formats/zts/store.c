@@ -285,6 +285,7 @@ static int read_texts(void *context, struct pm_error *err)
 	struct zts_store *store = context;
 	struct pm_arena names = {0};
 	int r = 0;
+	store->texts.store = store->number;
 	for (size_t i = 0; i < store->n_files && r == 0; i++) {
 		const struct zts_file *file = &store->files[i];
 		const char *path = zts_store_path(store, &names, file->input.name);

@@ -19,7 +19,7 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 	const struct zts_texts *texts;
 	int r = zts_store_texts(st, &texts, err);
 	if (r == 0)
-		r = zts_scan_store(st, &s->v->scans[store], err);
+		r = zts_scan_store(st, &s->v->attr_names, &s->v->scans[store], err);
 	if (r < 0)
 		return r;
 	r = zts_index_read(&s->v->spans, s->stores, store, texts);
@@ -92,8 +92,11 @@ static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *
 		.errors = f->errors,
 		.method = f->method,
 		.error = f->errors > 0,
+		.attr = f->attr,
+		.n_attrs = f->n_attrs,
 		.lost = f->records > PM_LIMIT_TRACE_CALLS,
 		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
+	t.n_attrs = t.lost ? 0 : t.n_attrs;
 	f->shown = !t.lost;
 	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
 		return -ENOMEM;
@@ -146,6 +149,16 @@ static void mark_inner(struct zts_survey *v)
 	}
 }
 
+const struct zts_kept *zts_trace_attr(
+	const struct zts_survey *v, const struct zts_trace *t, uint32_t name)
+{
+	const struct zts_kept *attrs = v->scans[t->store].attrs;
+	for (uint32_t i = t->n_attrs; i-- > 0;)
+		if (attrs[t->attr + i].name == name)
+			return &attrs[t->attr + i];
+	return NULL;
+}
+
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err)
 {
 	struct zts_surveyor s = {v, stores, PM_LIMIT_PAYLOAD};
@@ -164,6 +177,8 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_
 			zts_scan_forget_found(&v->scans[i]);
 		r = zts_survey_order(v, err);
 	}
+	if (r == 0 && zts_columns_choose(v) < 0)
+		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for attributes");
 	if (r < 0)
 		zts_survey_done(v);
 	return r;
@@ -181,5 +196,6 @@ void zts_survey_done(struct zts_survey *v)
 	free(v->first_of);
 	free(v->slow);
 	free(v->failed);
+	zts_attr_names_done(&v->attr_names);
 	*v = (struct zts_survey){.n = 0};
 }

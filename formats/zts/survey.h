@@ -6,6 +6,7 @@
 #define PROFMOUNT_FORMATS_ZTS_SURVEY_H
 
 #include "formats/zts/calls.h"
+#include "formats/zts/columns.h"
 #include "formats/zts/meta.h"
 #include "formats/zts/scan.h"
 
@@ -18,6 +19,10 @@ struct zts_trace {
 	uint64_t span_id, parent_id;        /* 0: none */
 	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
 	uint64_t calls, records, errors;
+	uint32_t attr; /* attributes of its own call: from here on in its store's scan */
+	uint8_t n_attrs;
+	bool has_origin; /* the index is of the first generation and knows it */
+	uint16_t origin[ZTS_N_ORIGINS];
 	uint64_t method;   /* id in the text index of the first part's store; 0: not known */
 	bool has_trace_id; /* the index knows it */
 	bool error;
@@ -41,6 +46,8 @@ struct zts_survey {
 	uint32_t n_slow;
 	uint32_t *failed; /* those with an error, in time order */
 	uint32_t n_failed;
+	struct zts_attr_names attr_names; /* in all stores */
+	struct zts_columns columns;
 	uint64_t origin_ns, end_ns; /* of all traces; PM_NO_TIME without one */
 };
 
@@ -49,6 +56,10 @@ void zts_survey_done(struct zts_survey *v);
 
 /* A step of zts_survey_build: sorts the traces and makes the lists of them. */
 int zts_survey_order(struct zts_survey *v, struct pm_error *err);
+
+/* The trace's value of that attribute, or NULL. The last one where it has several. */
+const struct zts_kept *zts_trace_attr(
+	const struct zts_survey *v, const struct zts_trace *t, uint32_t name);
 
 /* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, what is not known left out. */
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/zts/records.h"
 #include "formats/zts/survey_private.h"
 #include "profmount/limits.h"
@@ -81,6 +82,31 @@ static bool can_afford(struct zts_surveyor *s, const struct zts_trace *t)
 	return true;
 }
 
+/* Attributes of a trace's own call, which may stand in any of its parts. */
+static int keep_attrs(struct zts_surveyor *s, struct zts_trace *t, const struct zts_tree *tree)
+{
+	struct zts_survey *v = s->v;
+	struct zts_scan *scan = &v->scans[t->store];
+	const struct zts_call *root = &tree->calls[0];
+	if (scan->n_attrs >= PM_LIMIT_ITEMS - ZTS_KEPT_MOST)
+		return 0;
+	t->attr = (uint32_t)scan->n_attrs;
+	t->n_attrs = 0;
+	for (uint32_t i = 0; i < root->n_attrs && i < ZTS_KEPT_MOST; i++) {
+		const struct zts_attr *attr = &tree->attrs[root->attr + i];
+		struct zts_kept key, value;
+		if (!zts_kept_of_text(attr->key, &v->attr_names.arena, &key) ||
+			!zts_kept_of_text(attr->value, &v->attr_names.arena, &value) ||
+			zts_attr_number(&v->attr_names, &key, NULL, &value.name) < 0 ||
+			pm_list_room(&scan->attrs, scan->n_attrs, &scan->attr_room,
+				sizeof(*scan->attrs)) < 0)
+			return -ENOMEM;
+		scan->attrs[scan->n_attrs++] = value;
+		t->n_attrs++;
+	}
+	return 0;
+}
+
 /* A trace in several parts has to be assembled to know it. */
 static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
 {
@@ -109,8 +135,9 @@ static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struc
 		if (f)
 			f->inner = true;
 	}
+	r = keep_attrs(s, t, &tree);
 	zts_tree_done(&tree);
-	return 0;
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
 }
 
 /* Completes a trace of the index with what its payload says. */
@@ -132,6 +159,8 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	}
 	if (f->method)
 		t->method = f->method;
+	t->attr = f->attr;
+	t->n_attrs = t->lost ? 0 : f->n_attrs;
 	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
 	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
 	f->shown = !t->lost;
@@ -155,7 +184,9 @@ static int take_trace(
 		.records = last->records,
 		.errors = last->errors,
 		.method = first->method,
+		.has_origin = first->old,
 		.has_trace_id = true};
+	memcpy(t.origin, first->origin, sizeof(t.origin));
 	int r = 0;
 	for (size_t i = 0; i < n && r == 0; i++) {
 		const struct zts_span *span = index[i];

@@ -3,12 +3,11 @@
 #include "formats/zts/names.h"
 #include "formats/zts/zts.h"
 
-static const char *const trace_columns[] = {"time_ns", "duration_ns", "timestamp_ns", "calls",
-	"records", "errors", "error", "trace_id", "span_id", "parent_id", "store", "chunk", "path",
-	"method"};
 static const char *const method_columns[] = {
 	"calls", "errors", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "method"};
 static const char *const attribute_columns[] = {"traces", "attribute", "value"};
+static const char *const exception_columns[] = {
+	"count", "first_ns", "last_ns", "path", "class", "message"};
 static const char *const span_columns[] = {"store", "timestamp_ns", "duration_ns", "data_offset",
 	"start_offset", "calls", "errors", "records", "tstart", "tstop", "trace_id", "span_id",
 	"parent_id"};
@@ -41,16 +40,61 @@ static void add_trace_id(struct pm_text *out, const uint64_t id[2])
 
 /* ---- traces.csv ---- */
 
+static int traces_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct zts_survey *v;
+	int r = zts_get_survey(table->self, &v, err);
+	if (r < 0)
+		return r;
+	table->columns = v->columns.names;
+	table->n_columns = v->columns.n;
+	return 0;
+}
+
+/* Cells of attributes: numbers as such, texts into the scratch; `ends` is where each text ends. */
+static void put_attrs(const struct zts_survey *v, const struct zts_trace *t,
+	const struct zts_texts *texts, struct pm_text *s, size_t *ends)
+{
+	for (uint32_t i = 0; i < v->columns.n_attrs; i++) {
+		const struct zts_kept *attr = zts_trace_attr(v, t, v->columns.attrs[i]);
+		if (attr)
+			zts_kept_text(attr, texts, s);
+		ends[i] = s->len;
+	}
+}
+
+/* What is known of a trace without its names; returns the cell behind. */
+static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_survey *v,
+	const struct zts_trace *t, struct pm_cell *cells)
+{
+	const struct zts_part *part = &v->parts[t->part];
+	struct pm_cell row[] = {
+		pm_cell_u64(t->timestamp_ns - v->origin_ns), known_u64(t->duration_ns),
+		pm_cell_u64(t->timestamp_ns), pm_cell_u64(t->calls), pm_cell_u64(t->records),
+		pm_cell_u64(t->errors), pm_cell_u64(t->error), pm_cell_empty(), /* trace_id */
+		known_id(t->span_id), known_id(t->parent_id),
+		pm_cell_str(z->stores.items[t->store].number),
+		part->chunk == PM_NONE ? pm_cell_empty() : pm_cell_u64(part->chunk),
+		pm_cell_empty(), /* path */
+	};
+	memcpy(cells, row, sizeof(row));
+	cells += COUNT(row);
+	for (uint32_t i = 0; v->columns.origins && i < ZTS_N_ORIGINS; i++)
+		*cells++ = t->has_origin ? pm_cell_u64(t->origin[i]) : pm_cell_empty();
+	return cells;
+}
+
 static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
+	enum { TRACE_ID = 7, PATH = 12 };
 	const struct zts *z = rows->table->self;
 	const struct zts_survey *v;
 	const struct zts_texts *texts;
+	size_t ends[ZTS_ATTR_COLUMNS];
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0 || rows->at >= v->n)
 		return r;
 	const struct zts_trace *t = &v->traces[rows->at++];
-	const struct zts_part *part = &v->parts[t->part];
 	struct pm_text *s = rows->scratch;
 	r = zts_store_texts(&z->stores.items[t->store], &texts, err);
 	if (r < 0)
@@ -59,26 +103,17 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 		add_trace_id(s, t->trace_id);
 	size_t path = s->len;
 	zts_trace_path(z, t, s);
+	size_t attrs = s->len;
+	put_attrs(v, t, texts, s, ends);
 	size_t method = s->len;
 	if (t->method)
 		zts_name_method(texts, t->method, s);
-	struct pm_cell row[] = {
-		pm_cell_u64(t->timestamp_ns - v->origin_ns),
-		known_u64(t->duration_ns),
-		pm_cell_u64(t->timestamp_ns),
-		pm_cell_u64(t->calls),
-		pm_cell_u64(t->records),
-		pm_cell_u64(t->errors),
-		pm_cell_u64(t->error),
-		scratch_cell(rows, 0, path),
-		known_id(t->span_id),
-		known_id(t->parent_id),
-		pm_cell_str(z->stores.items[t->store].number),
-		part->chunk == PM_NONE ? pm_cell_empty() : pm_cell_u64(part->chunk),
-		scratch_cell(rows, path, method),
-		scratch_cell(rows, method, s->len),
-	};
-	memcpy(cells, row, sizeof(row));
+	struct pm_cell *next = trace_numbers(z, v, t, cells);
+	cells[TRACE_ID] = scratch_cell(rows, 0, path);
+	cells[PATH] = scratch_cell(rows, path, attrs);
+	for (uint32_t i = 0; i < v->columns.n_attrs; i++)
+		*next++ = scratch_cell(rows, i ? ends[i - 1] : attrs, ends[i]);
+	*next = scratch_cell(rows, method, s->len);
 	return 1;
 }
 
@@ -111,6 +146,27 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	cells[0] = pm_cell_u64(attr->traces);
 	cells[1] = pm_cell_text(attr->key);
 	cells[2] = pm_cell_text(attr->value);
+	return 1;
+}
+
+/* ---- exceptions.csv ---- */
+
+static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts *z = rows->table->self;
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(z, &a, err);
+	if (r < 0 || rows->at >= a->exceptions.texts.n)
+		return r;
+	const struct zts_thrown *thrown = &a->exceptions.items[rows->at++];
+	const struct zts_survey *v = &z->survey;
+	zts_trace_path(z, &v->traces[thrown->trace], rows->scratch);
+	cells[0] = pm_cell_u64(thrown->count);
+	cells[1] = pm_cell_u64(thrown->first_ns - v->origin_ns);
+	cells[2] = pm_cell_u64(thrown->last_ns - v->origin_ns);
+	cells[3] = pm_cell_text(pm_text_view(rows->scratch));
+	cells[4] = pm_cell_text(thrown->class);
+	cells[5] = pm_cell_text(thrown->message);
 	return 1;
 }
 
@@ -147,18 +203,21 @@ static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 
 /* ---- the list of them ---- */
 
-static const struct pm_table_type traces_type = {.next = traces_next};
+static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 static const struct pm_table_type attributes_type = {.next = attributes_next};
+static const struct pm_table_type exceptions_type = {.next = exceptions_next};
 static const struct pm_table_type spans_type = {.next = spans_next};
 
 struct pm_table zts_table(const struct zts *z, enum zts_table which)
 {
 	static const struct pm_table tables[] = {
-		[ZTS_TABLE_TRACES] = {&traces_type, trace_columns, COUNT(trace_columns)},
+		[ZTS_TABLE_TRACES] = {&traces_type, NULL, 0},
 		[ZTS_TABLE_METHODS] = {&methods_type, method_columns, COUNT(method_columns)},
 		[ZTS_TABLE_ATTRIBUTES] = {&attributes_type, attribute_columns,
 			COUNT(attribute_columns)},
+		[ZTS_TABLE_EXCEPTIONS] = {&exceptions_type, exception_columns,
+			COUNT(exception_columns)},
 		[ZTS_TABLE_SPANS] = {&spans_type, span_columns, COUNT(span_columns)},
 	};
 	struct pm_table table = tables[which];

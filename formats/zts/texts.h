@@ -14,6 +14,7 @@ struct zts_text {
 };
 
 struct zts_texts {
+	const char *store;      /* its number: ids mean something in their store alone */
 	struct zts_text *items; /* by id, each once */
 	size_t n;
 	size_t room;

@@ -7,6 +7,16 @@
 /* Deeper calls stand where those of this depth do, with their depth in front. */
 enum { DEEPEST_INDENT = 100 };
 
+/* The share and the duration in front of a call. */
+enum { NUMBERS_WIDTH = 25 };
+
+/* The part of a line in front of a name, for calls of that depth. */
+static void write_indent(uint32_t depth, struct pm_text *out)
+{
+	for (uint32_t i = 0; i < depth && i < DEEPEST_INDENT; i++)
+		pm_text_str(out, "  ");
+}
+
 static void write_call(const struct zts *z, const struct zts_call *call, int64_t whole_ns,
 	struct pm_text *name, struct pm_text *out)
 {
@@ -20,8 +30,7 @@ static void write_call(const struct zts *z, const struct zts_call *call, int64_t
 		pm_text_printf(out, "%14.3f ms  ", (double)ns / 1e6);
 	else
 		pm_text_str(out, "        not ended  ");
-	for (uint32_t i = 0; i < call->depth && i < DEEPEST_INDENT; i++)
-		pm_text_str(out, "  ");
+	write_indent(call->depth, out);
 	if (call->depth > DEEPEST_INDENT)
 		pm_text_printf(out, "[%u] ", call->depth);
 	pm_text_clear(name);
@@ -29,6 +38,45 @@ static void write_call(const struct zts *z, const struct zts_call *call, int64_t
 	pm_text_line(out, pm_text_view(name));
 	if (call->flags & ZTS_FLAG_ERROR)
 		pm_text_str(out, "  ERROR");
+	pm_text_char(out, '\n');
+}
+
+/* What a call carries, each on a line of its own below it. */
+static void write_attributes(
+	const struct zts_tree *tree, const struct zts_call *call, struct pm_text *out)
+{
+	for (uint32_t i = 0; i < call->n_attrs; i++) {
+		const struct zts_attr *attr = &tree->attrs[call->attr + i];
+		pm_text_printf(out, "%*s", NUMBERS_WIDTH, "");
+		write_indent(call->depth, out);
+		pm_text_str(out, "  | ");
+		pm_text_line(out, attr->key);
+		pm_text_str(out, " = ");
+		pm_text_line(out, attr->value);
+		pm_text_char(out, '\n');
+	}
+}
+
+/* Its class and message; exception.txt has the stack and the causes. */
+static void write_thrown(
+	const struct zts *z, const struct zts_call *call, struct pm_text *text, struct pm_text *out)
+{
+	const struct zts_texts *t = zts_texts_of(z, call->store);
+	struct zts_exception e;
+	if (!(call->has & ZTS_HAS_EXCEPTION))
+		return;
+	pm_text_printf(out, "%*s", NUMBERS_WIDTH, "");
+	write_indent(call->depth, out);
+	pm_text_str(out, "  ! ");
+	pm_text_clear(text);
+	if (zts_exception_find(t, call->exception, &e)) {
+		zts_name_string(t, e.class_id, text);
+		pm_text_str(text, ": ");
+		zts_name_string(t, e.message_id, text);
+	} else {
+		zts_name_unknown(t, call->exception, text);
+	}
+	pm_text_line(out, pm_text_view(text));
 	pm_text_char(out, '\n');
 }
 
@@ -42,8 +90,11 @@ int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct 
 		return r;
 	int64_t whole_ns;
 	zts_call_duration(&tree->calls[0], &whole_ns);
-	for (uint32_t i = 0; i < tree->n && !out->failed; i++)
+	for (uint32_t i = 0; i < tree->n && !out->failed; i++) {
 		write_call(z, &tree->calls[i], whole_ns, &name, out);
+		write_attributes(tree, &tree->calls[i], out);
+		write_thrown(z, &tree->calls[i], &name, out);
+	}
 	pm_text_end(&name, out);
 	zts_release_tree(z, tree);
 	return 0;

@@ -8,7 +8,7 @@
 #include "formats/zts/survey.h"
 #include "profmount/format.h"
 
-enum { ZTS_N_FACTS = 5 };
+enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 
 struct zts {
 	struct zts_stores stores;
@@ -22,7 +22,8 @@ struct zts {
 	struct pm_collection *collections;
 	size_t n_collections, collections_room;
 	struct pm_fact facts[ZTS_N_FACTS];
-	struct pm_arena arena; /* names of documents and collections */
+	struct pm_section sections[ZTS_N_SECTIONS]; /* filled when opened */
+	struct pm_arena arena;                      /* names of documents and collections */
 };
 
 /* The parts that are built on first need; const from then on. */
@@ -45,6 +46,7 @@ enum zts_table {
 	ZTS_TABLE_TRACES,
 	ZTS_TABLE_METHODS,
 	ZTS_TABLE_ATTRIBUTES,
+	ZTS_TABLE_EXCEPTIONS,
 	ZTS_TABLE_SPANS,
 };
 
@@ -68,6 +70,11 @@ int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, s
 int zts_list_documents(struct zts *z);
 int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err);
+
+/* sections.c, recipes.c */
+int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
+	struct pm_error *err);
+int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
 /* `stores/000000/traces/NAME` */
 void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);

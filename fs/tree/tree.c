@@ -108,7 +108,10 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 	unsigned kind = pmfs_node_kind_of(node);
 	if (kind >= PMFS_N_KINDS)
 		return pmfs_no_entry();
-	return documents[kind] ? documents[kind](t, node, ret, err) : -EISDIR;
+	int r = documents[kind] ? documents[kind](t, node, ret, err) : -EISDIR;
+	bool is_table = r == 0 && (ret->kind == PM_DOC_CSV || ret->kind == PM_DOC_TSV);
+	return is_table && ret->table.type->columns ? ret->table.type->columns(&ret->table, err)
+						    : r;
 }
 
 int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)

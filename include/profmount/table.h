@@ -144,6 +144,12 @@ struct pm_table_type {
 	 */
 	int (*end)(const struct pm_table *table, uint64_t *ret, struct pm_error *err);
 
+	/*
+	 * Optional, where it takes work to know which columns there are: sets table->columns and
+	 * n_columns. Called before anything else is asked of the table, any number of times.
+	 */
+	int (*columns)(struct pm_table *table, struct pm_error *err);
+
 	/* Gives back rows->own. NULL: it is given to free(). */
 	void (*done)(struct pm_rows *rows);
 

@@ -5,7 +5,7 @@
 
 #include "formats/common/tree.h"
 
-enum { MOST_COLUMNS = 32 };
+enum { MOST_COLUMNS = 40 };
 
 static void put_cell(struct pm_text *out, const struct pm_cell *c)
 {
@@ -20,11 +20,15 @@ static void put_cell(struct pm_text *out, const struct pm_cell *c)
 	}
 }
 
-static int drain_table(const struct pm_table *table, struct pm_text *out)
+static int drain_table(const struct pm_table *given, struct pm_text *out)
 {
 	struct pm_cell cells[MOST_COLUMNS];
+	struct pm_table own = *given, *table = &own;
 	struct pm_rows rows;
-	int r = pm_rows_start(&rows, table, 0, NULL);
+	int r = table->type->columns ? table->type->columns(table, NULL) : 0;
+	if (r < 0)
+		return r;
+	r = pm_rows_start(&rows, table, 0, NULL);
 	while (r >= 0 && (r = pm_rows_next(&rows, cells, NULL)) > 0)
 		for (uint32_t i = 0; i < table->n_columns; i++) {
 			put_cell(out, &cells[i]);

@@ -16,19 +16,19 @@ static const char traces_new[] =
 	"0,6553600,1558000000000000000,2,2,1,1,0000000000000001"
 	"00000000000000aa,0000000000000011"
 	",,000000,0,stores/000000/traces/20190516T094640.000-000000000000000100000000000000aa-"
-	"0000000000000011,Item com.shop.Cart.add(String[], int)\n"
+	"0000000000000011,http,Item com.shop.Cart.add(String[], int)\n"
 	"5000000,6553600,1558000000005000000,2,2,0,0,0000000000000001"
 	"00000000000000bb,"
 	"0000000000000022,,000000,1,stores/000000/traces/20190516T094640.005-0000000000000001"
-	"00000000000000bb-0000000000000022,Item com.shop.Cart.add(String[], int)\n"
+	"00000000000000bb-0000000000000022,,Item com.shop.Cart.add(String[], int)\n"
 	"10000000,6553600,1558000000010000000,2,2,0,0,8000000000000000"
 	"00000000000000cc,"
 	"0000000000000033,,000000,4,stores/000000/traces/20190516T094640.010-8000000000000000"
-	"00000000000000cc-0000000000000033,Item com.shop.Cart.add(String[], int)\n"
+	"00000000000000cc-0000000000000033,,Item com.shop.Cart.add(String[], int)\n"
 	"11000000,655360,1558000000011000000,1,1,0,0,8000000000000000"
 	"00000000000000cc,"
 	"0000000000000034,0000000000000033,000000,4,stores/000000/traces/20190516T094640.011-"
-	"800000000000000000000000000000cc-0000000000000034,void com.shop.Cart.add()\n";
+	"800000000000000000000000000000cc-0000000000000034,,void com.shop.Cart.add()\n";
 
 static const char simple_dir[] = "stores/000000/traces/20190516T094640.000-00000000000000010000000"
 				 "0000000aa-0000000000000011/";
@@ -138,15 +138,15 @@ static void test_first_generation_takes_times_from_the_payload(void **state)
 		"0,6553600,1558000000000000000,2,2,1,1,0000000000000001"
 		"00000000000000aa,,,"
 		"000000,0,stores/000000/traces/20190516T094640.000-0000000000000001"
-		"00000000000000aa,Item com.shop.Cart.add(String[], int)\n"
+		"00000000000000aa,3,4,449,2,http,Item com.shop.Cart.add(String[], int)\n"
 		"5000000,6553600,1558000000005000000,2,2,0,0,0000000000000001"
 		"00000000000000bb"
 		",,,000000,1,stores/000000/traces/20190516T094640.005-0000000000000001"
-		"00000000000000bb,Item com.shop.Cart.add(String[], int)\n"
+		"00000000000000bb,3,4,449,2,,Item com.shop.Cart.add(String[], int)\n"
 		"10000000,6553600,1558000000010000000,2,2,0,0,8000000000000000"
 		"00000000000000cc"
 		",,,000000,4,stores/000000/traces/20190516T094640.010-8000000000000000"
-		"00000000000000cc,Item com.shop.Cart.add(String[], int)\n");
+		"00000000000000cc,3,4,449,2,,Item com.shop.Cart.add(String[], int)\n");
 	assert_int_equal(damage_of(p), 0);
 	pm_profile_close(p);
 	zts_sample_done(&s);
@@ -192,7 +192,9 @@ static void test_a_trace_shows_calls_attributes_and_causes(void **state)
 		"\tat com.shop.Cart.add(Cart.java:74)\n\tat com.shop.Cart.add(Cart.java:74)\n");
 	assert_text(p, simple_dir, "tree.txt",
 		"100.0%         6.554 ms  Item com.shop.Cart.add(String[], int)\n"
-		" 40.0%         2.621 ms    void com.shop.Cart.add()  ERROR\n");
+		"                           | component = http\n"
+		" 40.0%         2.621 ms    void com.shop.Cart.add()  ERROR\n"
+		"                             ! java.lang.IllegalStateException: cart is full\n");
 	pm_profile_close(p);
 	zts_sample_done(&s);
 }
@@ -230,8 +232,136 @@ static void test_each_recorded_call_counts_once(void **state)
 		"3,0,19660800,15728640,6553600,6553600,Item com.shop.Cart.add(String[], int)\n"
 		"3,1,3932160,3932160,655360,2621440,void com.shop.Cart.add()\n");
 	assert_text(p, "", "attributes.csv", "1,component,http\n");
+	assert_text(p, "", "exceptions.csv",
+		"1,655360,655360,stores/000000/traces/20190516T094640.000-0000000000000001"
+		"00000000000000aa-0000000000000011,java.lang.IllegalStateException,cart is full\n");
 	pm_profile_close(p);
 	zts_sample_done(&s);
+}
+
+/* ---- attributes as columns ---- */
+
+/* A store without an index: one chunk for each payload that is put. */
+struct bare {
+	struct pm_text traces, texts;
+};
+
+static void bare_begin(struct bare *b, const struct zts_entry *texts, size_t n)
+{
+	*b = (struct bare){.traces = {0}};
+	zts_put_file_header(&b->traces, 0x10);
+	if (n)
+		zts_put_wal(&b->texts, texts, n);
+}
+
+static void bare_write(struct bare *b, const char *path)
+{
+	zts_remove_folder(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(zts_write_file(path, "traces.dat", pm_text_view(&b->traces)));
+	if (b->texts.len)
+		assert_true(zts_write_file(path, "text-00000001.wal", pm_text_view(&b->texts)));
+	pm_text_done(&b->traces);
+	pm_text_done(&b->texts);
+}
+
+static void begin_trace(struct pm_text *p, uint64_t ms, uint64_t method)
+{
+	zts_put_begin(p, 100, method);
+	zts_put_info(p, 0x05, 1558000000000ull + ms);
+}
+
+/* Text, a number, a truth value and a list, under a key that is text, too. */
+static void put_odd_attrs(struct pm_text *p)
+{
+	zts_put_head(p, 6, 0x09);
+	zts_put_head(p, 5, 4);
+	zts_put_head(p, 0, 17);
+	zts_put_head(p, 0, 4000000000u);
+	zts_put_head(p, 6, 0x06);
+	zts_put_head(p, 0, 1);
+	pm_text_char(p, (char)0xf5);
+	zts_put_head(p, 3, 6);
+	pm_text_str(p, "Method");
+	zts_put_head(p, 3, 11);
+	pm_text_str(p, "a long text");
+	zts_put_head(p, 3, 4);
+	pm_text_str(p, "list");
+	zts_put_head(p, 4, 2);
+	zts_put_head(p, 0, 1);
+	zts_put_head(p, 0, 2);
+}
+
+static void test_traces_have_a_column_for_each_frequent_attribute(void **state)
+{
+	static const struct zts_entry texts[] = {
+		{1, "http.status code"}, {2, "500"}, {3, "error"}, {4, "200"}, {5, "ERROR"}};
+	struct pm_text p = {0};
+	struct bare b;
+	(void)state;
+	bare_begin(&b, texts, 5);
+	begin_trace(&p, 0, 0);
+	zts_put_attr(&p, 1, 2);
+	zts_put_attr(&p, 3, 4);
+	zts_put_attr(&p, 1, 4); /* a later value replaces an earlier one */
+	zts_put_begin(&p, 110, 0);
+	zts_put_attr(&p, 5, 4); /* of a call, not of the trace */
+	zts_put_end(&p, 120, 1);
+	zts_put_end(&p, 200, 2);
+	zts_put_chunk(&b.traces, 0x10, pm_text_view(&p));
+	pm_text_clear(&p);
+	begin_trace(&p, 5, 0);
+	put_odd_attrs(&p);
+	zts_put_end(&p, 300, 1);
+	zts_put_chunk(&b.traces, 0x10, pm_text_view(&p));
+	pm_text_done(&p);
+	bare_write(&b, store);
+	struct pm_profile *profile = open_source(folder);
+	const struct pm_named_doc *docs;
+	size_t n;
+	assert_int_equal(profile->ops->documents(profile, &docs, &n, NULL), 0);
+	assert_string_equal(docs[0].path, "traces.csv");
+	struct pm_table table = docs[0].doc.table;
+	assert_int_equal(table.type->columns(&table, NULL), 0);
+	static const char *const names[] = {
+		"http_status_code", "17", "method_2", "error_2", "list", "method"};
+	assert_int_equal(table.n_columns, 13 + 6);
+	for (uint32_t i = 0; i < 6; i++) /* two traces have the first, the others are by name */
+		assert_string_equal(table.columns[13 + i], names[i]);
+	assert_text(profile, "", "traces.csv",
+		"0,6553600,1558000000000000000,2,2,0,0,,,,000000,0,"
+		"stores/000000/traces/20190516T094640.000,200,,,200,,\n"
+		"5000000,13107200,1558000000005000000,1,1,0,0,,,,000000,1,"
+		"stores/000000/traces/20190516T094640.005,true,4000000000,a long text,,[1,2],\n");
+	pm_profile_close(profile);
+}
+
+static void test_an_id_means_something_in_its_store_alone(void **state)
+{
+	char other[sizeof(store)];
+	struct pm_text p = {0};
+	struct bare b;
+	(void)state;
+	snprintf(other, sizeof(other), "%s/000001", folder);
+	for (int i = 0; i < 2; i++) {
+		bare_begin(&b, NULL, 0);
+		pm_text_clear(&p);
+		begin_trace(&p, 0, 70);
+		zts_put_exception(&p, 9);
+		zts_put_end(&p, 200, 1);
+		zts_put_chunk(&b.traces, 0x10, pm_text_view(&p));
+		bare_write(&b, i ? other : store);
+	}
+	pm_text_done(&p);
+	struct pm_profile *profile = open_source(folder);
+	assert_text(profile, "", "methods.csv",
+		"1,0,6553600,6553600,6553600,6553600,000000#70\n"
+		"1,0,6553600,6553600,6553600,6553600,000001#70\n");
+	assert_text(profile, "", "exceptions.csv",
+		"1,0,0,stores/000000/traces/20190516T094640.000,000000#9,\n"
+		"1,0,0,stores/000001/traces/20190516T094640.000,000001#9,\n");
+	pm_profile_close(profile);
+	zts_remove_folder(other);
 }
 
 static void test_a_broken_chunk_spoils_its_own_files_alone(void **state)
@@ -361,6 +491,8 @@ int main(void)
 		cmocka_unit_test(test_a_trace_shows_calls_attributes_and_causes),
 		cmocka_unit_test(test_a_chunked_trace_is_assembled),
 		cmocka_unit_test(test_each_recorded_call_counts_once),
+		cmocka_unit_test(test_traces_have_a_column_for_each_frequent_attribute),
+		cmocka_unit_test(test_an_id_means_something_in_its_store_alone),
 		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
 		cmocka_unit_test(test_chunks_are_found_again_behind_damage),

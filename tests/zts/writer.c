@@ -270,9 +270,9 @@ void zts_put_qmeta(struct pm_text *out, const struct zts_record *records, size_t
 	for (size_t i = 0; i < n; i++) {
 		const struct zts_record *r = &records[i];
 		put_be(out, r->start_offset << 32 | r->timestamp_ns / 1000000000, 8);
-		put_be(out, r->errors << 8 | r->flags, 8);
+		put_be(out, 3ull << 48 | 4ull << 32 | 449 << 16 | r->errors << 8 | r->flags, 8);
 		put_be(out, r->data_offset, 8);
-		put_be(out, (r->duration_ns / 1000000000) << 32 | r->method, 8);
+		put_be(out, 2ull << 48 | (r->duration_ns / 1000000000) << 32 | r->method, 8);
 		put_be(out, 0, 8);
 		put_be(out, r->records << 40 | r->calls, 8);
 		put_be(out, r->trace_id[0], 8);

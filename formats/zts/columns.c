@@ -1,0 +1,146 @@
+/*
+ * Counts how many traces carry each attribute. A column's name is made as those of metrics are:
+ * lower case, everything else than letters and digits as one `_`, a number where names clash.
+ */
+#include "formats/zts/columns.h"
+
+#include <stdlib.h>
+
+#include "formats/zts/survey.h"
+#include "profmount/profile.h"
+
+static const char *const before[] = {"time_ns", "duration_ns", "timestamp_ns", "calls", "records",
+	"errors", "error", "trace_id", "span_id", "parent_id", "store", "chunk", "path"};
+static const char *const origins[ZTS_N_ORIGINS] = {[ZTS_APPLICATION] = "application_id",
+	[ZTS_ENVIRONMENT] = "environment_id",
+	[ZTS_TRACE_TYPE] = "type_id",
+	[ZTS_HOST] = "host_id"};
+static const char method[] = "method";
+
+enum { N_BEFORE = sizeof(before) / sizeof(before[0]), LONGEST_NAME = 64 };
+
+/* ---- how many traces have which ---- */
+
+struct count {
+	uint64_t traces;
+	uint32_t name;
+	struct pm_bytes text;
+};
+
+static int by_traces(const void *a, const void *b)
+{
+	const struct count *x = a, *y = b;
+	if (x->traces != y->traces)
+		return x->traces > y->traces ? -1 : 1;
+	return pm_bytes_compare(x->text, y->text);
+}
+
+static void count_traces(const struct zts_survey *v, struct count *counts)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct zts_trace *t = &v->traces[i];
+		const struct zts_kept *attrs = v->scans[t->store].attrs;
+		for (uint32_t k = 0; k < t->n_attrs; k++) {
+			uint32_t name = attrs[t->attr + k].name;
+			if (name != PM_NONE && zts_trace_attr(v, t, name) == &attrs[t->attr + k])
+				counts[name].traces++;
+		}
+	}
+}
+
+/* ---- names of columns ---- */
+
+static bool is_taken(const struct zts_columns *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (strcmp(c->names[i], name) == 0)
+			return true;
+	return strcmp(name, method) == 0;
+}
+
+static size_t make_slug(struct pm_bytes text, char ret[static LONGEST_NAME])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < text.len && n < LONGEST_NAME - 1; i++) {
+		uint8_t c = text.p[i];
+		bool upper = c >= 'A' && c <= 'Z';
+		bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || upper;
+		if (plain)
+			ret[n++] = (char)(upper ? c + ('a' - 'A') : c);
+		else if (n > 0 && ret[n - 1] != '_')
+			ret[n++] = '_';
+	}
+	while (n > 0 && ret[n - 1] == '_')
+		n--;
+	if (n == 0) {
+		memcpy(ret, "attribute", 9);
+		n = 9;
+	}
+	ret[n] = '\0';
+	return n;
+}
+
+static int add_attr(struct zts_columns *c, struct pm_arena *arena, const struct count *count)
+{
+	char slug[LONGEST_NAME];
+	make_slug(count->text, slug);
+	const char *name = pm_arena_printf(arena, "%s", slug);
+	for (unsigned number = 2; name && is_taken(c, name); number++)
+		name = pm_arena_printf(arena, "%s_%u", slug, number);
+	if (!name)
+		return -ENOMEM;
+	c->attrs[c->n_attrs++] = count->name;
+	c->names[c->n++] = name;
+	return 0;
+}
+
+/* ---- which says what a trace was about ---- */
+
+uint32_t zts_columns_find(const struct zts_survey *v, const char *word)
+{
+	const struct zts_columns *c = &v->columns;
+	for (uint32_t i = 0; i < c->n_attrs; i++)
+		if (strstr(c->names[c->first_attr + i], word))
+			return i;
+	return PM_NONE;
+}
+
+uint32_t zts_columns_telling(const struct zts_survey *v, const struct zts_trace *t)
+{
+	static const char *const words[] = {
+		"sql", "statement", "url", "uri", "query", "topic", "queue", "path"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		uint32_t column = zts_columns_find(v, words[i]);
+		if (column != PM_NONE && zts_trace_attr(v, t, v->columns.attrs[column]))
+			return column;
+	}
+	return PM_NONE;
+}
+
+int zts_columns_choose(struct zts_survey *v)
+{
+	struct zts_columns *c = &v->columns;
+	uint32_t n = v->attr_names.texts.n;
+	struct count *counts = calloc((size_t)n + 1, sizeof(*counts));
+	int r = counts ? 0 : -ENOMEM;
+	*c = (struct zts_columns){.n = 0};
+	for (uint32_t i = 0; i < v->n; i++)
+		c->origins |= v->traces[i].has_origin;
+	for (uint32_t i = 0; i < N_BEFORE; i++)
+		c->names[c->n++] = before[i];
+	for (uint32_t i = 0; c->origins && i < ZTS_N_ORIGINS; i++)
+		c->names[c->n++] = origins[i];
+	c->first_attr = c->n;
+	if (r == 0) {
+		for (uint32_t i = 0; i < n; i++)
+			counts[i] = (struct count){0, i, v->attr_names.texts.items[i]};
+		count_traces(v, counts);
+		qsort(counts, n, sizeof(*counts), by_traces);
+	}
+	for (uint32_t i = 0; i < n && i < ZTS_ATTR_COLUMNS && r == 0; i++)
+		if (counts[i].traces > 0)
+			r = add_attr(c, &v->attr_names.arena, &counts[i]);
+	c->names[c->n++] = method;
+	free(counts);
+	return r;
+}

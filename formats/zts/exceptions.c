@@ -1,0 +1,137 @@
+/* Exceptions are the same where class and message are: ids differ from store to store. */
+#include "formats/zts/exceptions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/zts/names.h"
+#include "formats/zts/partial.h"
+#include "formats/zts/records.h"
+#include "profmount/profile.h"
+
+enum { ID_BITS = 40 };
+
+/* The item of that class and message, in one text, with nothing counted if it is new. */
+static struct zts_thrown *item_of(
+	struct zts_exceptions *e, struct pm_bytes joined, struct pm_arena *arena)
+{
+	uint32_t known = e->texts.n;
+	e->texts.arena = arena;
+	uint32_t i = pm_strtab_add(&e->texts, joined);
+	if (i == PM_NONE || pm_list_room(&e->items, i, &e->room, sizeof(*e->items)) < 0)
+		return NULL;
+	if (i == known) {
+		e->items[i] = (struct zts_thrown){.first_ns = UINT64_MAX, .trace = PM_NONE};
+		zts_attr_split(e->texts.items[i], &e->items[i].class, &e->items[i].message);
+	}
+	return &e->items[i];
+}
+
+static void count(struct zts_thrown *item, const struct zts_thrown *more)
+{
+	item->count += more->count;
+	if (more->first_ns < item->first_ns ||
+		(more->first_ns == item->first_ns && more->trace < item->trace)) {
+		item->first_ns = more->first_ns;
+		item->trace = more->trace;
+	}
+	if (more->last_ns > item->last_ns)
+		item->last_ns = more->last_ns;
+}
+
+/* Class and message of an exception; of one that the index does not have its id is known. */
+static int join_names(const struct zts_texts *t, uint64_t id, struct pm_text *out)
+{
+	struct pm_text class = {.p = NULL}, message = {.p = NULL};
+	struct zts_exception x;
+	if (zts_exception_find(t, id, &x)) {
+		zts_name_string(t, x.class_id, &class);
+		zts_name_string(t, x.message_id, &message);
+	} else {
+		zts_name_unknown(t, id, &class);
+	}
+	zts_attr_join(out, pm_text_view(&class), pm_text_view(&message));
+	pm_text_end(&class, out);
+	pm_text_end(&message, out);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* The place of a call's exception in e->items; PM_NONE without memory. */
+static uint32_t place_of(struct zts_exceptions *e, struct zts_stores *stores,
+	const struct zts_call *call, struct pm_arena *arena)
+{
+	const struct zts_texts *texts;
+	struct pm_text joined = {.p = NULL};
+	bool fresh = true;
+	uint32_t other = PM_NONE, *place = &other;
+	if (call->exception >> ID_BITS == 0)
+		place = pm_map_put(&e->ids, (uint64_t)call->store << ID_BITS | call->exception,
+			PM_NONE, &fresh);
+	if (!place || (!fresh && *place != PM_NONE))
+		return place ? *place : PM_NONE;
+	if (zts_store_texts(&stores->items[call->store], &texts, NULL) < 0)
+		return PM_NONE;
+	const struct zts_thrown *item = join_names(texts, call->exception, &joined) < 0
+		? NULL
+		: item_of(e, pm_text_view(&joined), arena);
+	*place = item ? (uint32_t)(item - e->items) : PM_NONE;
+	pm_text_done(&joined);
+	return *place;
+}
+
+int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
+	const struct zts_tree *tree, const struct zts_moment *moment, struct pm_arena *arena)
+{
+	const struct zts_call *root = &tree->calls[0];
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *call = &tree->calls[i];
+		if (!(call->has & ZTS_HAS_EXCEPTION))
+			continue;
+		uint32_t place = place_of(e, stores, call, arena);
+		if (place == PM_NONE)
+			return -ENOMEM;
+		bool timed =
+			(call->has & root->has & ZTS_HAS_TSTART) && call->tstart >= root->tstart;
+		uint64_t ticks = timed ? call->tstart - root->tstart : 0;
+		struct zts_thrown one = {.count = 1, .trace = moment->trace};
+		one.first_ns = one.last_ns = moment->timestamp_ns + ticks * ZTS_TICK_NS;
+		count(&e->items[place], &one);
+	}
+	return 0;
+}
+
+int zts_exceptions_join(
+	struct zts_exceptions *to, const struct zts_exceptions *from, struct pm_arena *arena)
+{
+	for (uint32_t i = 0; i < from->texts.n; i++) {
+		struct zts_thrown *item = item_of(to, from->texts.items[i], arena);
+		if (!item)
+			return -ENOMEM;
+		count(item, &from->items[i]);
+	}
+	return 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct zts_thrown *x = a, *y = b;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	int order = pm_bytes_compare(x->class, y->class);
+	return order ? order : pm_bytes_compare(x->message, y->message);
+}
+
+void zts_exceptions_sort(struct zts_exceptions *e)
+{
+	if (e->texts.n)
+		qsort(e->items, e->texts.n, sizeof(*e->items), by_count);
+}
+
+void zts_exceptions_done(struct zts_exceptions *e)
+{
+	pm_strtab_done(&e->texts);
+	pm_map_done(&e->ids);
+	free(e->items);
+	*e = (struct zts_exceptions){.items = NULL};
+}

@@ -1,0 +1,43 @@
+/* Which exceptions calls ended with: how often, when, and where first. */
+#ifndef PROFMOUNT_FORMATS_ZTS_EXCEPTIONS_H
+#define PROFMOUNT_FORMATS_ZTS_EXCEPTIONS_H
+
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/zts/calls.h"
+
+/* Exceptions of one class with one message. */
+struct zts_thrown {
+	uint64_t count;             /* of calls that ended with it */
+	uint64_t first_ns, last_ns; /* when the first and the last of them began */
+	uint32_t trace;             /* the first one's */
+	struct pm_bytes class, message;
+};
+
+struct zts_exceptions {
+	struct pm_strtab texts; /* class and message in one, see zts_attr_join */
+	struct pm_map ids;      /* store and id → item */
+	struct zts_thrown *items;
+	size_t room;
+};
+
+/* Where a call stands: the trace's number, and when that began. */
+struct zts_moment {
+	uint32_t trace;
+	uint64_t timestamp_ns;
+};
+
+/* Adds those of a trace. Texts go to `arena`. 0 or -ENOMEM. */
+int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
+	const struct zts_tree *tree, const struct zts_moment *moment, struct pm_arena *arena);
+
+/* Adds what `from` has. 0 or -ENOMEM. */
+int zts_exceptions_join(
+	struct zts_exceptions *to, const struct zts_exceptions *from, struct pm_arena *arena);
+
+/* Most frequent first; nothing can be added afterwards. */
+void zts_exceptions_sort(struct zts_exceptions *e);
+
+void zts_exceptions_done(struct zts_exceptions *e);
+
+#endif

@@ -1,0 +1,119 @@
+/* The commands of README.txt that only stores have, with names and values out of this store. */
+#include "formats/common/text.h"
+#include "formats/zts/zts.h"
+
+/* Which column of traces.csv is which attribute. */
+static void add_columns(const struct zts_survey *v, struct pm_text *out)
+{
+	const struct zts_columns *c = &v->columns;
+	if (c->n_attrs == 0)
+		return;
+	pm_text_printf(out,
+		"  traces.csv has a column for each of the %u most frequent attributes:\n",
+		c->n_attrs);
+	for (uint32_t i = 0; i < c->n_attrs; i++) {
+		pm_text_printf(out, "    $%-3u %-24s ", c->first_attr + i + 1,
+			c->names[c->first_attr + i]);
+		pm_text_line(out, v->attr_names.texts.items[c->attrs[i]]);
+		pm_text_char(out, '\n');
+	}
+}
+
+/* Can it stand between double quotes in an awk program between single quotes? */
+static bool is_plain(struct pm_bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] < ' ' || text.p[i] > '~' || strchr("'\"\\", text.p[i]))
+			return false;
+	return text.len > 0 && text.len <= 80;
+}
+
+/* ` && $16 == "500"`; false where the trace's value is none for a command. */
+static bool add_condition(const struct zts *z, const struct zts_survey *v,
+	const struct zts_trace *t, uint32_t column, struct pm_text *out)
+{
+	struct pm_text value = {.p = NULL};
+	const struct zts_kept *attr =
+		column == PM_NONE ? NULL : zts_trace_attr(v, t, v->columns.attrs[column]);
+	if (!attr)
+		return false;
+	zts_kept_text(attr, zts_texts_of(z, t->store), &value);
+	bool plain = is_plain(pm_text_view(&value));
+	if (plain) {
+		pm_text_printf(out, " && $%u == \"", v->columns.first_attr + column + 1);
+		pm_text_bytes(out, pm_text_view(&value));
+		pm_text_char(out, '"');
+	}
+	pm_text_end(&value, out);
+	return plain;
+}
+
+/* Traces like the longest one: at least half as long, of the same status, about the same thing. */
+static void add_search(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
+{
+	const struct zts_trace *t = &v->traces[v->slow[0]];
+	struct pm_text conditions = {.p = NULL};
+	uint32_t telling = zts_columns_telling(v, t), status = zts_columns_find(v, "status");
+	bool any = add_condition(z, v, t, status, &conditions);
+	if (telling != status)
+		any |= add_condition(z, v, t, telling, &conditions);
+	if (!any)
+		any = add_condition(z, v, t, v->columns.n_attrs ? 0 : PM_NONE, &conditions);
+	if (any && t->duration_ns != PM_NO_TIME) {
+		pm_text_printf(out,
+			"  Which were slow, with these attributes?\n"
+			"$ awk -F'\\t' '$2 > %llu",
+			(unsigned long long)(t->duration_ns / 2));
+		pm_text_bytes(out, pm_text_view(&conditions));
+		pm_text_str(out, "' traces.tsv\n");
+	}
+	pm_text_end(&conditions, out);
+}
+
+static void add_longest(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
+{
+	const struct zts_trace *t = &v->traces[v->slow[0]];
+	pm_text_str(out,
+		"  What happened in the longest trace?\n"
+		"$ cat ");
+	zts_trace_path(z, t, out);
+	pm_text_str(out, "/tree.txt\n");
+	if (!t->has_exception)
+		return;
+	pm_text_str(
+		out, "$ jq '[.. | objects | select(.exception?) | .exception.class] | unique' ");
+	zts_trace_path(z, t, out);
+	pm_text_str(out, "/trace.json\n");
+}
+
+int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	const struct zts *z = zts_of(p);
+	const struct zts_survey *v;
+	bool thrown = false;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0 || v->n == 0)
+		return r;
+	pm_text_str(out,
+		"  Which traces took longest?\n"
+		"$ sort -t, -k2,2nr traces.csv | head\n");
+	if (v->n_failed > 0)
+		pm_text_str(out,
+			"  Which failed?\n"
+			"$ awk -F, '$7 == 1' traces.csv\n");
+	for (uint32_t i = 0; i < v->n; i++)
+		thrown |= v->traces[i].has_exception && !v->traces[i].lost;
+	if (thrown)
+		pm_text_str(out,
+			"  Which exceptions were there, most frequent first, and in which trace first?\n"
+			"$ head exceptions.csv\n");
+	pm_text_str(out,
+		"  Which methods cost most, and which end in errors?\n"
+		"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
+	if (!v->traces[v->slow[0]].lost) {
+		add_search(z, v, out);
+		add_longest(z, v, out);
+	}
+	add_columns(v, out);
+	return 0;
+}
