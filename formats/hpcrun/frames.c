@@ -43,8 +43,10 @@ static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *buil
 		.offset = node->ip};
 	if (node->kind != HPCRUN_PLACE_MODULE)
 		frame.name = name; /* views name instructions of known modules alike */
-	if (node->kind == HPCRUN_PLACE_SPECIAL)
+	if (node->kind == HPCRUN_PLACE_SPECIAL) {
 		frame.kind = PM_KIND_PLACEHOLDER;
+		frame.is_idle = hpcrun_is_idle(node->module, node->ip);
+	}
 	return pm_tree_intern(builder, &frame);
 }
 

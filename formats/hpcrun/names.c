@@ -116,6 +116,12 @@ bool hpcrun_is_root(uint32_t module, uint64_t ip)
 		(module == HPCRUN_MODULE_NONE && (ip == 0 || ip == code_of("^Primary")));
 }
 
+bool hpcrun_is_idle(uint32_t module, uint64_t ip)
+{
+	return module == HPCRUN_MODULE_NONE &&
+		(ip == code_of("NoActvty") || ip == code_of("OMP Idle"));
+}
+
 /* A code of a later version says something as it is; other numbers are shown as such. */
 static void unknown_name(struct pm_text *out, uint64_t ip)
 {

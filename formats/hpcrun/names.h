@@ -34,6 +34,9 @@ void hpcrun_placeholder_name(struct pm_text *out, uint32_t module, uint64_t ip);
 /* True for the roots that hpcrun makes of its own; any other root was a node once. */
 bool hpcrun_is_root(uint32_t module, uint64_t ip);
 
+/* True for the special nodes that stand for time in which nothing runs. */
+bool hpcrun_is_idle(uint32_t module, uint64_t ip);
+
 /* What stands in the last parentheses of a metric's name: CPUTIME (sec) → sec; or empty. */
 struct pm_bytes hpcrun_metric_unit(struct pm_bytes name);
 

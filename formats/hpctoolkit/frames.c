@@ -95,6 +95,13 @@ static enum pm_kind kind_of(const struct hpctk_context_record *record)
 	}
 }
 
+/* Functions that stand for time in which nothing runs: no program can name its own so. */
+static bool is_idle(struct pm_bytes name)
+{
+	return pm_bytes_equal(name, pm_bytes_of("<no activity>")) ||
+		pm_bytes_equal(name, pm_bytes_of("<omp idle>"));
+}
+
 /* The frame of function i; without a record nothing is known but how it was entered. */
 static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, uint32_t i)
 {
@@ -109,6 +116,7 @@ static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, ui
 	struct hpctk_function stored = hpctk_function_get(f->db, i);
 	frame.function = function_index(f, i);
 	frame.name = pm_tree_text(f->builder, stored.name, false);
+	frame.is_idle = is_idle(stored.name);
 	frame.file = source_text(f, stored.file);
 	frame.module = module_text(f, stored.module);
 	frame.line = stored.line;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fs/views/catalog.h"
+#include "fs/views/categories.h"
 #include "fs/views/tables.h"
 
 int pmfs_context_rows_new(
@@ -14,8 +15,10 @@ int pmfs_context_rows_new(
 {
 	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
+	const uint8_t *categories;
 	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
+		(r = pmfs_categories(m, &categories, err)) < 0)
 		return r;
 	struct pmfs_context_rows *c = malloc(sizeof(*c));
 	if (!c)
@@ -23,6 +26,7 @@ int pmfs_context_rows_new(
 	c->model = m;
 	c->tree = tree;
 	c->columns = columns;
+	c->categories = categories;
 	*ret = c;
 	return 0;
 }
@@ -50,6 +54,7 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	pmfs_set_known(cells++, frame->line, 0);
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	pmfs_set_kind(cells++, frame);
+	pm_set_text(cells++, pmfs_category_name(c->categories[context]));
 	pm_set_text(cells++, tree->texts[frame->module]);
 	pm_set_text(cells++, tree->texts[frame->file]);
 	pm_set_text(cells, pmfs_frame_name(tree, frame, scratch));
@@ -61,7 +66,7 @@ int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, s
 {
 	static const char *const before[] = {"context_id", "parent_id", "depth", NULL};
 	static const char *const after[] = {
-		"line", "offset", "kind", "module", "file", "name", NULL};
+		"line", "offset", "kind", "category", "module", "file", "name", NULL};
 	return pmfs_table_with_metrics(m, type, before, after, ret, err);
 }
 

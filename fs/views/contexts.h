@@ -9,6 +9,7 @@ struct pmfs_context_rows {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
+	const uint8_t *categories; /* by context */
 };
 
 /* One allocation, for rows->own: freed with free(). */

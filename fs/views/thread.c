@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fs/views/catalog.h"
+#include "fs/views/categories.h"
 #include "fs/views/tables.h"
 #include "fs/views/values.h"
 
@@ -25,6 +26,7 @@ static int count_values(
 struct profile_rows {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
+	const uint8_t *categories; /* by context */
 	struct pmfs_values values;
 	double numbers[]; /* columns->n */
 };
@@ -60,7 +62,8 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 		return pmfs_no_memory(err);
 	rows->own = p;
 	p->columns = columns;
-	if ((r = pmfs_model_tree(m, &p->tree, err)) < 0)
+	if ((r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
+		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
 	pmfs_values_start(
 		&p->values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, rows->table->a, rows->at);
@@ -103,8 +106,9 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells = pmfs_number_cells(p->columns, p->numbers, cells + 1);
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
-	pm_set_text(&cells[2], p->tree->texts[frame->file]);
-	pm_set_text(&cells[3], pmfs_frame_name(p->tree, frame, rows->scratch));
+	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));
+	pm_set_text(&cells[3], p->tree->texts[frame->file]);
+	pm_set_text(&cells[4], pmfs_frame_name(p->tree, frame, rows->scratch));
 	return 1;
 }
 
@@ -114,7 +118,7 @@ static int profile_table(
 	static const struct pm_table_type type = {
 		.start = profile_start, .next = profile_next, .dense = true};
 	static const char *const before[] = {"context_id", NULL};
-	static const char *const after[] = {"line", "kind", "file", "name", NULL};
+	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
 	const struct pm_profile *p = pmfs_model_profile(m);
 	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
 	ret->a = item;

@@ -3,19 +3,22 @@
  * index; samples are read in batches.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/number.h"
 #include "fs/views/catalog.h"
+#include "fs/views/categories.h"
 #include "fs/views/tables.h"
 #include "fs/views/threads.h"
 #include "fs/views/tracelength.h"
 
-/* Columns; rows that are calls have two more before the name. */
-enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, NAME, SELF = NAME, SEQ, CALL_NAME };
+/* Columns; rows that are calls have two more before the category. */
+enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, CATEGORY, SELF = CATEGORY, SEQ, CALL_CATEGORY };
+enum { N_COLUMNS = CATEGORY + 3 };
 
 struct trace_rows {
 	const struct pm_profile *profile;
-	const struct pm_tree *tree;
+	struct pmfs_trace_contexts contexts;
 	uint64_t origin;
 	uint64_t number; /* of the last row's context, and where the tree has it */
 	uint32_t context;
@@ -34,7 +37,7 @@ static int trace_start(struct pm_rows *rows, struct pm_error *err)
 	t->number = 0;
 	t->context = PM_NONE;
 	t->n = t->i = 0;
-	int r = pmfs_model_tree(m, &t->tree, err);
+	int r = pmfs_trace_contexts(m, &t->contexts, err);
 	return r < 0 ? r : pmfs_time_origin(m, &t->origin, err);
 }
 
@@ -54,26 +57,34 @@ static void find_context(struct trace_rows *t, uint64_t number)
 	if (number == t->number)
 		return;
 	t->number = number;
-	t->context = pm_tree_find(t->tree, number);
+	t->context = pm_tree_find(t->contexts.tree, number);
 }
 
-/* context_id, depth and name: 0 has an id alone, a context that the tree lacks has nothing. */
+/*
+ * What the context says, into the cells from context_id on and from the category on: 0 has an id
+ * and a category alone, a context that the tree lacks has nothing.
+ */
 static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct pm_cell *id,
-	struct pm_cell *depth, struct pm_cell *name)
+	struct pm_cell *category)
 {
+	const struct pm_tree *tree = t->contexts.tree;
+	pm_set_text(category,
+		pmfs_category_name(
+			pmfs_category_of(t->contexts.categories, t->context, t->number)));
 	if (t->context != PM_NONE) {
-		pm_set_u64(id, t->number);
-		pm_set_u64(depth, t->tree->depth[t->context]);
-		pm_set_text(name,
-			pmfs_frame_name(
-				t->tree, pm_tree_frame(t->tree, t->context), rows->scratch));
+		pm_set_u64(&id[0], t->number);
+		pm_set_u64(&id[1], tree->depth[t->context]);
+		pm_set_text(&category[1], pmfs_trace_function(&t->contexts, t->context));
+		pm_set_text(&category[2],
+			pmfs_frame_name(tree, pm_tree_frame(tree, t->context), rows->scratch));
 		return;
 	}
-	pm_set_empty(id);
-	pm_set_empty(depth);
-	pm_set_empty(name);
+	pm_set_empty(&id[0]);
+	pm_set_empty(&id[1]);
+	pm_set_empty(&category[1]);
+	pm_set_empty(&category[2]);
 	if (t->number == 0)
-		pm_set_u64(id, 0);
+		pm_set_u64(&id[0], 0);
 }
 
 static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -94,7 +105,7 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		pm_set_u64(&cells[DURATION], s->duration_ns);
 	pm_set_u64(&cells[TIMESTAMP], s->time_ns);
 	find_context(t, s->context);
-	set_context(t, rows, &cells[CONTEXT], &cells[DEPTH], &cells[calls ? CALL_NAME : NAME]);
+	set_context(t, rows, &cells[CONTEXT], &cells[calls ? CALL_CATEGORY : CATEGORY]);
 	if (calls) {
 		pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
 		pm_set_u64(&cells[SEQ], s->seq);
@@ -110,7 +121,7 @@ static uint64_t trace_row_bytes(
 	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
 {
 	uint64_t time = s->time_ns - t->origin;
-	uint64_t bytes = pm_u64_length(s->time_ns) + NAME + 1;
+	uint64_t bytes = pm_u64_length(s->time_ns) + N_COLUMNS;
 	if (s->time_ns != PM_NO_TIME && t->origin != PM_NO_TIME)
 		bytes +=
 			s->time_ns < t->origin ? pm_i64_length((int64_t)time) : pm_u64_length(time);
@@ -118,16 +129,16 @@ static uint64_t trace_row_bytes(
 		bytes += pm_u64_length(s->duration_ns);
 	find_context(t, s->context);
 	if (t->context != PM_NONE) {
-		uint32_t of_context = pmfs_trace_length(lengths, t->tree, t->context);
+		uint32_t of_context = pmfs_trace_length(lengths, &t->contexts, t->context);
 		if (of_context == 0)
 			return 0;
 		bytes += of_context;
 	} else if (s->context == 0) {
-		bytes++;
+		bytes += strlen("0idle");
 	}
 	if (t->profile->traces_are_calls)
 		bytes += pm_i64_length((int64_t)s->self_ns) + pm_u64_length(s->seq) +
-			(CALL_NAME - NAME);
+			(CALL_CATEGORY - CATEGORY);
 	return bytes;
 }
 
@@ -159,10 +170,10 @@ static int trace_table(
 {
 	static const struct pm_table_type type = {
 		.start = trace_start, .next = trace_next, .measure = trace_measure, .dense = true};
-	static const char *const of_samples[] = {
-		"time_ns", "duration_ns", "timestamp_ns", "context_id", "depth", "name", NULL};
+	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
+		"context_id", "depth", "category", "function", "name", NULL};
 	static const char *const of_calls[] = {"time_ns", "duration_ns", "timestamp_ns",
-		"context_id", "depth", "self_ns", "seq", "name", NULL};
+		"context_id", "depth", "self_ns", "seq", "category", "function", "name", NULL};
 	bool calls = pmfs_model_profile(m)->traces_are_calls;
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, err);

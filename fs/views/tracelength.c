@@ -4,14 +4,36 @@
 
 #include "formats/common/number.h"
 #include "formats/common/row.h"
+#include "fs/views/categories.h"
+
+int pmfs_trace_contexts(struct pmfs_model *m, struct pmfs_trace_contexts *ret, struct pm_error *err)
+{
+	int r = pmfs_identity(m, &ret->identity, err);
+	if (r < 0)
+		return r;
+	ret->tree = ret->identity->tree;
+	return pmfs_categories(m, &ret->categories, err);
+}
+
+struct pm_bytes pmfs_trace_function(const struct pmfs_trace_contexts *c, uint32_t context)
+{
+	const struct pmfs_function *function =
+		&c->identity->functions[pmfs_function_of(c->identity, context)];
+	bool is_known = function->module != 0 || function->file != 0 ||
+		!pm_bytes_equal(function->name, pm_bytes_of("(unknown)"));
+	return is_known ? function->name : (struct pm_bytes){NULL, 0};
+}
 
 uint32_t pmfs_trace_length_compute(
-	struct pmfs_trace_lengths *lengths, const struct pm_tree *tree, uint32_t context)
+	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context)
 {
 	struct pm_text scratch = {.p = NULL};
-	struct pm_bytes name = pmfs_frame_name(tree, pm_tree_frame(tree, context), &scratch);
-	uint64_t bytes = pm_u64_length(pm_tree_number(tree, context)) +
-		pm_u64_length(tree->depth[context]) + pm_row_text_length(lengths->form, name);
+	struct pm_bytes name = pmfs_frame_name(c->tree, pm_tree_frame(c->tree, context), &scratch);
+	uint64_t bytes = pm_u64_length(pm_tree_number(c->tree, context)) +
+		pm_u64_length(c->tree->depth[context]) +
+		pmfs_category_name(c->categories[context]).len +
+		pm_row_text_length(lengths->form, pmfs_trace_function(c, context)) +
+		pm_row_text_length(lengths->form, name);
 	bool failed = scratch.failed;
 	pm_text_done(&scratch);
 	if (failed)

@@ -38,6 +38,8 @@ struct pm_frame {
 	bool has_offset : 1;
 	/* Part of the context above it, whose own cost in flat tables holds this one's, too. */
 	bool nested : 1;
+	/* Nothing runs there: the format says so. <no activity> */
+	bool is_idle : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
 	uint32_t function; /* index of the function that this frame is an instance of, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */

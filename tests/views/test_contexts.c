@@ -51,13 +51,13 @@ static void test_contexts_are_listed_with_costs_of_the_whole_run(void **state)
 	fake_value(f, 0, 30, 2, 0);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|module|file|name\n"
-		"7||0|100||1||function|/bin/app|/src/a.c|main\n"
-		"9|7|1|100||3||loop||/src/a.c|loop@a.c:3\n"
-		"12|9|2|70||4||line||/src/a.c|a.c:4\n"
-		"15|12|3|70|70.5|||function|/bin/app||f\n"
-		"20|9|2||||0xbeef|instruction|/bin/app||app+0xbeef\n"
-		"30||0||0|||77|||\n");
+		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n"
+		"7||0|100||1||function||/bin/app|/src/a.c|main\n"
+		"9|7|1|100||3||loop|||/src/a.c|loop@a.c:3\n"
+		"12|9|2|70||4||line|||/src/a.c|a.c:4\n"
+		"15|12|3|70|70.5|||function||/bin/app||f\n"
+		"20|9|2||||0xbeef|instruction||/bin/app||app+0xbeef\n"
+		"30||0||0|||77||||\n");
 	assert_dense(m, PMFS_PLACE_ROOT, "contexts.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -70,8 +70,8 @@ static void test_contexts_without_numbers_count_from_one(void **state)
 	fake_call(f, 0, 0, fake_function(f, "main", NULL, 0));
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
-		"context_id|parent_id|depth|line|offset|kind|module|file|name\n"
-		"1||0|||function|/bin/app||main\n");
+		"context_id|parent_id|depth|line|offset|kind|category|module|file|name\n"
+		"1||0|||function||/bin/app||main\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -192,7 +192,7 @@ static void test_empty_tree_gives_headers_alone(void **state)
 	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|module|file|name\n");
+		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n");
 	assert_view(

@@ -193,10 +193,10 @@ static void test_function_directory_tells_about_one_function(void **state)
 		"2|1||40|15|||a|b\n"
 		"2|2||0|15|||a|a\n");
 	assert_view(m, FUNCTION, "contexts.csv", 1,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|module|file|name\n"
-		"2|8|2|50|10|3||function|/bin/app|/src/a.c|a\n"
-		"4|3|4|25|10|3||function|/bin/app|/src/a.c|a\n"
-		"5|4|5|15|15|3||function|/bin/app|/src/a.c|a\n");
+		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n"
+		"2|8|2|50|10|3||function||/bin/app|/src/a.c|a\n"
+		"4|3|4|25|10|3||function||/bin/app|/src/a.c|a\n"
+		"5|4|5|15|15|3||function||/bin/app|/src/a.c|a\n");
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	pmfs_model_free(m);
 	fake_free(f);

@@ -107,9 +107,9 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, THREAD, "profile.csv", 0,
-		"context_id|time_ns_incl|time_ns_excl|line|kind|file|name\n"
-		"2|7|6||function||a\n"
-		"1|10||1|function|/src/a.c|main\n");
+		"context_id|time_ns_incl|time_ns_excl|line|kind|category|file|name\n"
+		"2|7|6||function|||a\n"
+		"1|10||1|function||/src/a.c|main\n");
 	assert_view(m, THREAD, "values.csv", 0,
 		"context_id|metric_id|value\n99|1|5\n2|2|6\n2|1|7\n1|1|10\n");
 	assert_dense(m, THREAD, "profile.csv", 0);
@@ -139,7 +139,7 @@ static void test_profile_beyond_one_batch_loses_nothing(void **state)
 	char *text = view_text(m, THREAD, "profile.csv", 0), want[64];
 	const char *line = strchr(text, '\n') + 1;
 	for (uint32_t i = 1; i <= MANY; i++, line = strchr(line, '\n') + 1) {
-		snprintf(want, sizeof(want), "%u|%u|%u||function||a\n", i, i, i);
+		snprintf(want, sizeof(want), "%u|%u|%u||function|||a\n", i, i, i);
 		assert_memory_equal(line, want, strlen(want));
 	}
 	assert_int_equal(*line, '\0');
@@ -160,17 +160,17 @@ static void test_trace_tells_what_ran_when(void **state)
 	fake_sample(f, 0, 1700, UINT64_MAX);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, THREAD, "trace.csv", 0,
-		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n"
-		"-100|600|900|1|0|main\n"
-		"500|100|1500|2|1|a\n"
-		"600|50|1600|0||\n"
-		"650|50|1650|||\n"
-		"700||1700|||\n");
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|category|function|name\n"
+		"-100|600|900|1|0||main|main\n"
+		"500|100|1500|2|1||a|a\n"
+		"600|50|1600|0||idle||\n"
+		"650|50|1650|||||\n"
+		"700||1700|||||\n");
 	assert_dense(m, THREAD, "trace.csv", 0);
 	assert_measured(m, THREAD, "trace.csv", 0);
 	assert_measured(m, THREAD, "trace.tsv", 0);
 	assert_view(m, THREAD, "trace.csv", 1,
-		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n");
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|category|function|name\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -183,9 +183,9 @@ static void test_trace_of_unknown_times(void **state)
 	fake_sample(f, 0, PM_NO_TIME, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, THREAD, "trace.csv", 0,
-		"time_ns|duration_ns|timestamp_ns|context_id|depth|name\n"
-		"18446744073709550614|1|18446744073709551614|1|0|main\n"
-		"||18446744073709551615|1|0|main\n");
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|category|function|name\n"
+		"18446744073709550614|1|18446744073709551614|1|0||main|main\n"
+		"||18446744073709551615|1|0||main|main\n");
 	assert_measured(m, THREAD, "trace.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -202,8 +202,8 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 	f->threads_data[0].samples[0].seq = 42;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, THREAD, "trace.csv", 0,
-		"time_ns|duration_ns|timestamp_ns|context_id|depth|self_ns|seq|name\n"
-		"500|7|1500|2|1|-3|42|a\n");
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|self_ns|seq|category|function|name\n"
+		"500|7|1500|2|1|-3|42||a|a\n");
 	assert_measured(m, THREAD, "trace.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);

@@ -1,0 +1,215 @@
+/* Categories of functions and contexts, and the part of a name that they and labels go by. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "fs/views/categories.h"
+#include "fs/views/shortname.h"
+
+static void test_bare_names_keep_who_is_meant(void **state)
+{
+	static const struct {
+		const char *name, *bare;
+	} cases[] = {
+		{"main", "main"},
+		{"", ""},
+		{"void a::b<int>(char) const", "a::b<int>"},
+		{"std::vector<int, std::allocator<int> >::~vector()",
+			"std::vector<int, std::allocator<int> >::~vector"},
+		{"opal_progress [libopen-pal.so.40.30.2]", "opal_progress"},
+		{"CalcPressureForElems(double*, int) [clone .omp] [clone .1]",
+			"CalcPressureForElems"},
+		{"operator new(unsigned long)", "operator new"},
+		{"void* operator new(unsigned long)", "operator new"},
+		{"bool a::operator()(int)", "a::operator()"},
+		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+		{"std::map<int, void (*)(int)> const& f<std::pair<int, int> >(int)",
+			"f<std::pair<int, int> >"},
+		{"void cudaLaunchKernel<char>", "cudaLaunchKernel<char>"},
+		{"void com.shop.Cart.add(int, java.lang.String)", "com.shop.Cart.add"},
+		{"Mail::SpamAssassin::Conf::parse_rules", "Mail::SpamAssassin::Conf::parse_rules"},
+		{"Draw scene (3)", "Draw scene (3)"},
+		{"Load level", "Load level"},
+		{")", ")"},
+		{"a)", "a)"},
+		{"()", "()"},
+		{"] ]", "] ]"},
+		{" ()", " ()"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pm_bytes bare = pmfs_name_bare(pm_bytes_of(cases[i].name));
+		if (!pm_bytes_equal(bare, pm_bytes_of(cases[i].bare)))
+			fail_msg("%s: %.*s, not %s", cases[i].name, (int)bare.len,
+				(const char *)bare.p, cases[i].bare);
+	}
+}
+
+static void test_components_end_with_the_most_telling(void **state)
+{
+	struct pm_bytes perl = pm_bytes_of("Mail::SpamAssassin::Conf::parse_rules");
+	struct pm_bytes cpp = pm_bytes_of("a::b<c::d>::e");
+	(void)state;
+	assert_int_equal(pmfs_name_component(perl, perl.len), strlen("Mail::SpamAssassin::Conf::"));
+	assert_int_equal(pmfs_name_component(perl, 26), strlen("Mail::SpamAssassin::"));
+	assert_int_equal(pmfs_name_component(cpp, cpp.len), strlen("a::b<c::d>::"));
+	assert_int_equal(pmfs_name_component(cpp, 12), strlen("a::"));
+	assert_int_equal(pmfs_name_component(cpp, 3), 0);
+	assert_int_equal(pmfs_name_component(pm_bytes_of("main"), 4), 0);
+	assert_int_equal(pmfs_name_component(pm_bytes_of(""), 0), 0);
+}
+
+static const char *category(const char *name, const char *module)
+{
+	const struct pmfs_rule *rule =
+		pmfs_rule_of_function(pm_bytes_of(name), pm_bytes_of(module));
+	return rule ? (const char *)pmfs_category_name(rule->category).p : "none";
+}
+
+static void test_rules_tell_libraries_from_the_program(void **state)
+{
+	static const struct {
+		const char *name, *module, *category;
+	} cases[] = {
+		{"MPI_Allreduce", "/bin/app", "mpi"},
+		{"PMPI_Wait", "", "mpi"},
+		{"mpi_send_", "", "mpi"},
+		{"MPI_File_write_all", "", "io"},
+		{"var_destructor [libopen-pal.so.40.30.2]", "/lib/libopen-pal.so.40", "mpi"},
+		{"", "/usr/lib64/libucp.so.0.0.0", "mpi"},
+		{"<omp barrier wait>", "", "openmp"},
+		{"__kmp_fork_barrier(int)", "/lib/libomp.so", "openmp"},
+		{"__kmp_invoke_microtask", "/lib/libomp.so", ""},
+		{"main._omp_fn.0", "/bin/app", ""},
+		{"omp_get_num_threads@plt", "/bin/app", "openmp"},
+		{"<gpu kernel>", "", "gpu"},
+		{"cudaLaunchKernel<char>", "/bin/app", "gpu"},
+		{"cuLaunchKernel", "", "gpu"},
+		{"hipLaunchKernel", "", "gpu"},
+		{"current", "/bin/app", "none"},
+		{"clear", "/bin/app", "none"},
+		{"clock", "/bin/app", "none"},
+		{"zero", "/bin/app", "none"},
+		{"hipster", "/bin/app", "none"},
+		{"kernmain()", "/m/gpubins/36ed.gpubin", "gpu"},
+		{"__GI___sched_yield", "/lib64/libc.so.6", "thread"},
+		{"start_thread", "/lib64/libpthread.so.0", ""},
+		{"pthread_mutex_lock", "", "thread"},
+		{"__libc_malloc", "/lib64/libc.so.6", "memory"},
+		{"malloc", "", "memory"},
+		{"operator new(unsigned long)", "", "memory"},
+		{"mallocate", "/bin/app", "none"},
+		{"fread", "", "io"},
+		{"readout", "/bin/app", "none"},
+		{"main::CORE:print", "", "io"},
+		{"IO::Handle::flush", "", "io"},
+		{"IO::Socket::INET::connect", "", "net"},
+		{"Foo::CORE:accept", "", "net"},
+		{"Foo::CORE:sort", "", "none"},
+		{"Foo::CORE::bar", "", "none"},
+		{"DBI::st::execute", "", "sql"},
+		{"java.sql.ResultSet java.sql.Statement.executeQuery(java.lang.String)", "", "sql"},
+		{"int java.net.SocketInputStream.read(byte[])", "", "net"},
+		{"java.util.concurrent.ThreadPoolExecutor.runWorker", "", "none"},
+		{"void java.lang.System.gc()", "", "gc"},
+		{"main", "/bin/app", ""},
+		{"compute", "/bin/app", "none"},
+		{"", "", "none"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *got = category(cases[i].name, cases[i].module);
+		if (strcmp(got, cases[i].category) != 0)
+			fail_msg("%s, %s: %s, not %s", cases[i].name, cases[i].module, got,
+				cases[i].category);
+	}
+}
+
+/* What the column of contexts.csv says of contexts 1 to n, one letter each, `-` for none. */
+static void assert_categories(struct fake *f, uint32_t n, const char *want)
+{
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pm_tree *tree;
+	const uint8_t *of;
+	char got[16] = "";
+	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
+	assert_int_equal(pmfs_categories(m, &of, NULL), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		struct pm_bytes name = pmfs_category_name(of[pm_tree_find(tree, i + 1)]);
+		got[i] = name.len ? (char)name.p[0] : '-';
+	}
+	assert_string_equal(got, want);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* main, MPI_Wait, its loop, progress below it, a lock there; a lock of the program's own. */
+static void test_what_a_library_calls_is_the_library(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "MPI_Wait", NULL, 0));
+	fake_context(f, 3, 2, &(struct pm_frame){.kind = PM_KIND_LOOP, .function = PM_NONE});
+	fake_call(f, 4, 3, fake_function(f, "progress", NULL, 0));
+	uint32_t lock = fake_function(f, "pthread_mutex_lock", NULL, 0);
+	fake_call(f, 5, 4, lock);
+	fake_call(f, 6, 1, lock);
+	fake_call(f, 7, 6, fake_function(f, "malloc", NULL, 0));
+	assert_categories(f, 7, "-mmmmtm");
+}
+
+/* A region's own code is the program's, also where the runtime that calls it is not. */
+static void test_what_is_called_back_is_the_program(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "__kmp_barrier", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "main._omp_fn.0", NULL, 0));
+	fake_call(f, 3, 2, fake_function(f, "solve", NULL, 0));
+	fake_call(f, 4, 3, fake_function(f, "cudaMemcpy", NULL, 0));
+	assert_categories(f, 4, "o--g");
+}
+
+/* Idle is what the format says, whatever it is called; an instruction goes with its function. */
+static void test_idle_comes_from_the_format(void **state)
+{
+	struct fake *f = fake_new();
+	uint32_t pthread = fake_text(f, "/lib/libpthread.so.0");
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "idle", NULL, 0));
+	fake_context(f, 2, 0,
+		&(struct pm_frame){
+			.kind = PM_KIND_PLACEHOLDER, .function = PM_NONE, .is_idle = true});
+	fake_context(f, 3, 0,
+		&(struct pm_frame){.kind = PM_KIND_FUNCTION,
+			.function = PM_NONE,
+			.name = fake_text(f, "read"),
+			.module = pthread});
+	fake_context(f, 4, 3,
+		&(struct pm_frame){.kind = PM_KIND_INSTRUCTION,
+			.function = PM_NONE,
+			.module = pthread,
+			.has_offset = true,
+			.offset = 16});
+	fake_context(f, 5, 0,
+		&(struct pm_frame){.kind = PM_KIND_INSTRUCTION,
+			.function = PM_NONE,
+			.module = pthread,
+			.has_offset = true,
+			.offset = 32});
+	assert_categories(f, 5, "-iiit");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bare_names_keep_who_is_meant),
+		cmocka_unit_test(test_components_end_with_the_most_telling),
+		cmocka_unit_test(test_rules_tell_libraries_from_the_program),
+		cmocka_unit_test(test_what_a_library_calls_is_the_library),
+		cmocka_unit_test(test_what_is_called_back_is_the_program),
+		cmocka_unit_test(test_idle_comes_from_the_format),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
