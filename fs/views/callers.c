@@ -112,22 +112,24 @@ static bool step(
 }
 
 /* A call's costs are its edge's; a part's are those of the call that it is a part of. */
-static int row_of(void *self, uint32_t context, uint32_t above, uint32_t *ret, bool *ret_counts)
+static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
 {
 	struct walk *w = self;
 	struct pmfs_call call;
-	*ret = above;
+	(void)cells;
+	share->row = share->above;
 	if (!step(w->part->calls.identity, &w->path, context, &call))
 		return 0;
-	*ret_counts = pmfs_is_outer(w->part->calls.identity, context);
-	return find_row(w->part, &w->finder, &call, ret);
+	share->counts = true;
+	share->outer = pmfs_is_outer(w->part->calls.identity, context);
+	return find_row(w->part, &w->finder, &call, &share->row);
 }
 
 static int sum_calls(struct pmfs_model *m, struct walk *w, struct pm_error *err)
 {
 	const struct pm_tree *tree = w->part->calls.tree;
 	struct pmfs_grouping g = {
-		.model = m, .tree = tree, .end = tree->n_contexts, .row = row_of, .self = w};
+		.model = m, .tree = tree, .end = tree->n_contexts, .place = place, .self = w};
 	int r = pmfs_group(&g, &w->part->sums, err);
 	pm_map_done(&w->finder.pairs);
 	pm_map_done(&w->finder.sites);

@@ -19,27 +19,30 @@ int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
 	size_t n_columns = s->columns->n;
 	size_t size = (n_columns ? n_columns : 1) * sizeof(*s->cells);
 	if (s->n >= PM_LIMIT_ITEMS || pm_list_room(&s->cells, s->n, &s->room_cells, size) < 0 ||
+		(s->to_be_tidied && pm_list_room(&s->taken, s->n, &s->room_taken, size) < 0) ||
 		pm_list_room(&s->until, s->n, &s->room_until, sizeof(*s->until)) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_columns; i++)
+	for (size_t i = 0; i < n_columns; i++) {
 		s->cells[s->n * n_columns + i] = NAN;
+		if (s->taken)
+			s->taken[s->n * n_columns + i] = 0;
+	}
 	s->until[s->n] = 0;
 	*ret = s->n++;
 	return 0;
 }
 
-void pmfs_sums_add(
-	struct pmfs_sums *s, uint32_t row, uint32_t context, uint32_t end, const double *cells)
+void pmfs_sums_tidy(struct pmfs_sums *s)
 {
-	bool outer = context >= s->until[row];
-	if (outer)
-		s->until[row] = end;
-	pmfs_add_cells(s->columns, s->cells + (size_t)row * s->columns->n, cells, outer);
+	for (size_t i = 0; i < (size_t)s->n * s->columns->n; i++)
+		if (fabs(s->cells[i]) <= 1e-11 * s->taken[i])
+			s->cells[i] = 0;
 }
 
 void pmfs_sums_done(struct pmfs_sums *s)
 {
 	free(s->cells);
+	free(s->taken);
 	free(s->until);
 }
 

@@ -16,24 +16,23 @@ static inline void pmfs_add(double *cell, double value)
 /* Adds a context's cells; inclusive ones only where `outer`: others are in an outer one already. */
 void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer);
 
-/* Rows that are found one after the other while contexts are added up. Zeroed but for columns. */
+/* Rows that are found one after the other while contexts are added up. Zeroed but for the first
+ * two. */
 struct pmfs_sums {
 	const struct pmfs_columns *columns;
+	bool to_be_tidied; /* see pmfs_sums_tidy */
 	uint32_t n;
 	double *cells;   /* columns->n a row */
+	double *taken;   /* of each cell: how much was taken away again; only if to be tidied */
 	uint32_t *until; /* row → end of the last subtree that counted as an outer one */
-	size_t room_cells, room_until;
+	size_t room_cells, room_taken, room_until;
 };
 
 /* Adds a row without values. */
 int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret);
 
-/*
- * Adds the cells of the context, whose subtree ends at `end`, to a row. Contexts come in pre-order:
- * one is outermost of its row iff it lies at or beyond the end of the last outermost one.
- */
-void pmfs_sums_add(
-	struct pmfs_sums *s, uint32_t row, uint32_t context, uint32_t end, const double *cells);
+/* Makes nothing of what is left by rounding where much was added and taken away. */
+void pmfs_sums_tidy(struct pmfs_sums *s);
 
 void pmfs_sums_done(struct pmfs_sums *s);
 

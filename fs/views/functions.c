@@ -52,7 +52,7 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 		struct pmfs_share share = pmfs_function_share(id, i);
 		r = pmfs_run_cells(s->model, i, true, cells, err);
 		if (r == 0)
-			pmfs_share_costs(s->columns, s->cells, &share, cells);
+			pmfs_share_costs(s->columns, s->cells, NULL, &share, cells);
 	}
 	free(cells);
 	return r;

@@ -9,32 +9,42 @@
 #include "fs/views/parts.h"
 
 /* Costs that are stored twice, in a context and in the one it is nested in, leave the outer one. */
-static void add_own(double *own, double *above, double value, const struct pmfs_share *share)
+static void take_from_above(const struct pmfs_columns *c, double *rows, double *taken,
+	const struct pmfs_share *share, const double *cells)
 {
-	if (share->nested && share->above == share->row)
-		return;
-	pmfs_add(own, value);
-	if (share->nested && share->above != PM_NONE)
-		pmfs_add(above, -value);
+	size_t above = (size_t)share->above * c->n;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (isnan(cells[i]) || c->columns[i].role != PM_ROLE_EXCLUSIVE)
+			continue;
+		pmfs_add(&rows[above + i], -cells[i]);
+		if (taken)
+			taken[above + i] += fabs(cells[i]);
+	}
 }
 
-void pmfs_share_costs(const struct pmfs_columns *c, double *rows, const struct pmfs_share *share,
-	const double *cells)
+void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
+	const struct pmfs_share *share, const double *cells)
 {
 	double *own = rows + (size_t)share->row * c->n;
-	double *above = share->above == PM_NONE ? NULL : rows + (size_t)share->above * c->n;
+	bool is_above = share->nested && share->above == share->row;
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (isnan(cells[i]))
 			continue;
 		switch (c->columns[i].role) {
-		case PM_ROLE_INCLUSIVE: pmfs_add(&own[i], share->outer ? cells[i] : 0); break;
+		case PM_ROLE_INCLUSIVE:
+			if (share->counts)
+				pmfs_add(&own[i], share->outer ? cells[i] : 0);
+			break;
 		case PM_ROLE_EXCLUSIVE:
-			add_own(&own[i], above ? &above[i] : NULL, cells[i], share);
+			if (!is_above)
+				pmfs_add(&own[i], cells[i]);
 			break;
 		case PM_ROLE_COUNT:
 		case PM_ROLE_OTHER: pmfs_add(&own[i], cells[i]); break;
 		}
 	}
+	if (share->nested && !is_above && share->above != PM_NONE)
+		take_from_above(c, rows, taken, share, cells);
 }
 
 /* Adds one context; `rows` are those of the contexts above it, by depth. */
@@ -43,17 +53,17 @@ static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, ui
 {
 	uint32_t depth = g->tree->depth[context] - g->tree->depth[g->first];
 	struct pmfs_share share = {.above = depth > 0 ? rows[depth - 1] : PM_NONE,
-		.nested = depth > 0 && pm_tree_frame(g->tree, context)->nested};
-	bool counts = false;
-	if (g->row(g->self, context, share.above, &share.row, &counts) < 0)
+		.nested = depth > 0 && pm_tree_frame(g->tree, context)->nested,
+		.outer = true};
+	if (g->place(g->self, context, cells, &share) < 0)
 		return -ENOMEM;
 	rows[depth] = share.row;
 	if (share.row == PM_NONE)
 		return 0;
-	share.outer = counts && context >= sums->until[share.row];
+	share.outer = share.outer && share.counts && context >= sums->until[share.row];
 	if (share.outer)
 		sums->until[share.row] = g->tree->end[context];
-	pmfs_share_costs(sums->columns, sums->cells, &share, cells);
+	pmfs_share_costs(sums->columns, sums->cells, sums->taken, &share, cells);
 	return 0;
 }
 

@@ -14,12 +14,16 @@ struct pmfs_share {
 	uint32_t row;   /* of its own cost */
 	uint32_t above; /* of its parent's own cost, or PM_NONE: it has no parent */
 	bool nested;    /* what is stored as its parent's own cost holds its own, too */
-	bool outer;     /* its inclusive cost is in no other one of the row */
+	bool counts;    /* it stands for the row, not just for a part of its own cost … */
+	bool outer;     /* … and its inclusive cost is in no other one of the row */
 };
 
-/* Adds a context's cells to the rows of a table with `n` columns a row. */
-void pmfs_share_costs(const struct pmfs_columns *c, double *rows, const struct pmfs_share *share,
-	const double *cells);
+/*
+ * Adds a context's cells to the rows of a table with c->n cells a row. What is taken from a row
+ * again is added to its cell in `taken`, unless that is NULL.
+ */
+void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
+	const struct pmfs_share *share, const double *cells);
 
 /* That of a context in a table with a row for each function. */
 static inline struct pmfs_share pmfs_function_share(
@@ -30,6 +34,7 @@ static inline struct pmfs_share pmfs_function_share(
 		.row = pmfs_function_of(id, context),
 		.above = parent == PM_NONE ? PM_NONE : pmfs_function_of(id, parent),
 		.nested = parent != PM_NONE && pm_tree_frame(id->tree, context)->nested,
+		.counts = pmfs_is_call(id, context),
 		.outer = pmfs_is_outer(id, context),
 	};
 }
@@ -39,11 +44,12 @@ struct pmfs_grouping {
 	const struct pm_tree *tree;
 	uint32_t first, end; /* of the contexts that are looked at: a subtree, or all */
 	/*
-	 * The row of a context (pmfs_sums_row makes new ones), or PM_NONE where it has no cost of
-	 * its own. `above` is its parent's, PM_NONE for the first context. `*ret_counts`: it stands
-	 * for the row, so that its inclusive cost may count, not just its own. 0 or -ENOMEM.
+	 * Fills `row` and `counts` of a context's share: the row is made by pmfs_sums_row, or
+	 * PM_NONE where the context has no cost of its own. The other fields are filled; `outer`
+	 * may be denied, otherwise the row decides. `above` is PM_NONE for the first context.
+	 * 0 or -ENOMEM.
 	 */
-	int (*row)(void *self, uint32_t context, uint32_t above, uint32_t *ret, bool *ret_counts);
+	int (*place)(void *self, uint32_t context, const double *cells, struct pmfs_share *share);
 	void *self;
 };
 

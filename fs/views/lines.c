@@ -1,7 +1,7 @@
 /*
- * lines.csv: what each source line costs, summed over the contexts that are lines, or taken from
- * the format. One row for each file and line; the name is that of the function around it where it
- * was first met. A row's position is its number.
+ * lines.csv: what each source line costs, summed over the contexts or taken from the format. One
+ * row for each file and line, with the name of the function that costs most there; cost of which
+ * the line is not known is in one row for each function. A row's position is its number.
  */
 #include "fs/views/lines.h"
 
@@ -10,7 +10,7 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "fs/views/catalog.h"
-#include "fs/views/flat.h"
+#include "fs/views/groups.h"
 #include "fs/views/tables.h"
 
 struct lines_part {
@@ -19,77 +19,267 @@ struct lines_part {
 	struct pm_line *rows;
 	size_t room;
 	uint32_t *order, *by_place;
-	struct pm_map known; /* file and line → row */
+};
+
+/* Own cost of a function at a line that several share. */
+struct shared {
+	uint32_t row, function;
+	double cost;
+};
+
+/* While rows are made. */
+struct making {
+	struct lines_part *part;
+	struct pm_map places;    /* file and line → row */
+	struct pm_map names;     /* name and module of functions → number */
+	struct pm_map functions; /* that number and file → row of unknown lines */
+	struct pm_strtab texts;  /* of names */
+	uint32_t *unknown;       /* function → its row of unknown lines, or PM_NONE */
+	struct pm_map shares;    /* row and function → place in `shared` */
+	struct shared *shared;   /* of functions that are not the row's first */
+	size_t n_shared, room_shared;
+	bool *is_line; /* row → there is a context that is this line */
+	size_t room_is_line;
+	uint32_t column; /* whose cost gives a line its name, or PM_NONE */
 };
 
 static void lines_free(void *p)
 {
 	struct lines_part *part = p;
 	pmfs_sums_done(&part->sums);
-	pm_map_done(&part->known);
 	free(part->rows);
 	free(part->order);
 	free(part->by_place);
 	free(part);
 }
 
-/* The row of a line, new or known. */
-static int find_row(struct lines_part *part, const struct pm_line *line, uint32_t *ret)
+static void making_done(struct making *w)
+{
+	pm_map_done(&w->places);
+	pm_map_done(&w->names);
+	pm_map_done(&w->functions);
+	pm_map_done(&w->shares);
+	pm_strtab_done(&w->texts);
+	free(w->unknown);
+	free(w->shared);
+	free(w->is_line);
+}
+
+/* ---- rows ---- */
+
+static int new_row(struct making *w, const struct pm_line *line, uint32_t *ret)
+{
+	struct lines_part *part = w->part;
+	uint32_t n = part->sums.n;
+	if (pm_list_room(&part->rows, n, &part->room, sizeof(*part->rows)) < 0 ||
+		pm_list_room(&w->is_line, n, &w->room_is_line, sizeof(*w->is_line)) < 0)
+		return -ENOMEM;
+	part->rows[n] = *line;
+	w->is_line[n] = false;
+	return pmfs_sums_row(&part->sums, ret);
+}
+
+/* The row of a known line, new or not. */
+static int find_line(struct making *w, const struct pm_line *line, uint32_t *ret)
 {
 	bool fresh;
 	uint64_t key = (uint64_t)line->file << 32 | line->line;
-	uint32_t *row = pm_map_put(&part->known, key, part->sums.n, &fresh);
+	uint32_t *row = pm_map_put(&w->places, key, w->part->sums.n, &fresh);
 	if (!row)
 		return -ENOMEM;
 	*ret = *row;
-	if (!fresh)
+	return fresh ? new_row(w, line, ret) : 0;
+}
+
+/* The row of a function's unknown lines: one for all that only their own lines tell apart. */
+static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
+{
+	const struct pmfs_function *f = &w->part->lines.identity->functions[function];
+	struct pm_line line = {.file = f->file, .function = function};
+	bool fresh;
+	if (w->unknown[function] != PM_NONE) {
+		*ret = w->unknown[function];
 		return 0;
-	if (pm_list_room(&part->rows, part->sums.n, &part->room, sizeof(*part->rows)) < 0)
+	}
+	uint32_t name = pm_strtab_add(&w->texts, f->name);
+	uint32_t *number = name == PM_NONE ? NULL
+					   : pm_map_put(&w->names, (uint64_t)name << 32 | f->module,
+						     (uint32_t)w->names.n, &fresh);
+	uint32_t *row = number ? pm_map_put(&w->functions, (uint64_t)*number << 32 | f->file,
+					 w->part->sums.n, &fresh)
+			       : NULL;
+	if (!row)
 		return -ENOMEM;
-	part->rows[part->sums.n] = *line;
-	return pmfs_sums_row(&part->sums, ret);
+	*ret = *row;
+	int r = fresh ? new_row(w, &line, ret) : 0;
+	w->unknown[function] = *ret;
+	return r;
+}
+
+/* ---- names of lines ---- */
+
+/* Notes what a function that is not the row's first costs there. */
+static int note_share(struct making *w, uint32_t row, uint32_t function, double cost)
+{
+	bool fresh;
+	if (w->part->rows[row].function == function || w->part->rows[row].line == 0 || isnan(cost))
+		return 0;
+	uint32_t *at = pm_map_put(
+		&w->shares, (uint64_t)row << 32 | function, (uint32_t)w->n_shared, &fresh);
+	if (!at ||
+		(fresh &&
+			pm_list_room(&w->shared, w->n_shared, &w->room_shared, sizeof(*w->shared)) <
+				0))
+		return -ENOMEM;
+	if (fresh)
+		w->shared[w->n_shared++] = (struct shared){row, function, 0};
+	w->shared[*at].cost += cost;
+	return 0;
+}
+
+/* The first function of a row has what no other one has: the most, unless another has more. */
+static int choose_names(struct making *w)
+{
+	struct lines_part *part = w->part;
+	double *most = pmfs_cells_new(part->sums.n);
+	if (!most)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->n_shared; i++) {
+		const struct shared *s = &w->shared[i];
+		if (isnan(most[s->row]))
+			most[s->row] =
+				part->sums
+					.cells[(size_t)s->row * part->sums.columns->n + w->column];
+		most[s->row] -= s->cost;
+	}
+	for (size_t i = 0; i < w->n_shared; i++) {
+		const struct shared *s = &w->shared[i];
+		if (!(s->cost > most[s->row]))
+			continue;
+		most[s->row] = s->cost;
+		part->rows[s->row].function = s->function;
+	}
+	free(most);
+	return 0;
 }
 
 /* ---- from the contexts ---- */
 
-static int sum_lines(struct pmfs_model *m, struct lines_part *part, uint32_t *functions,
-	double *cells, struct pm_error *err)
+static bool is_line(const struct pm_tree *tree, uint32_t context)
 {
-	const struct pm_tree *tree = part->lines.tree;
-	for (uint32_t i = 0; i < tree->n_contexts; i++) {
-		const struct pm_frame *frame = pm_tree_frame(tree, i);
-		uint32_t depth = tree->depth[i], row;
-		uint32_t around = depth > 0 ? functions[depth - 1] : PM_NONE;
-		functions[depth] = frame->function != PM_NONE ? frame->function : around;
-		if (frame->kind != PM_KIND_LINE)
-			continue;
-		struct pm_line line = {frame->file, frame->line, functions[depth]};
-		if (find_row(part, &line, &row) < 0)
-			return pmfs_no_memory(err);
-		int r = pmfs_run_cells(m, i, true, cells, err);
-		if (r < 0)
-			return r;
-		pmfs_sums_add(&part->sums, row, i, tree->end[i], cells);
-	}
-	return 0;
+	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	return frame->kind == PM_KIND_LINE || frame->kind == PM_KIND_LOOP;
 }
 
-static int lines_of_contexts(struct pmfs_model *m, struct lines_part *part, struct pm_error *err)
+static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
 {
-	size_t height = pmfs_tree_height(part->lines.tree);
-	uint32_t *functions = malloc((height + 1) * sizeof(*functions));
-	double *cells = pmfs_cells_new(part->lines.columns->n);
-	int r = functions && cells ? sum_lines(m, part, functions, cells, err)
-				   : pmfs_no_memory(err);
-	free(functions);
-	free(cells);
-	return r;
+	for (uint32_t i = context + 1; i < tree->end[context]; i = tree->end[i])
+		if (is_line(tree, i))
+			return true;
+	return false;
+}
+
+/* As pmfs_share_costs adds own costs to rows, for the functions there. */
+static int note_shares(
+	struct making *w, uint32_t context, const double *cells, const struct pmfs_share *share)
+{
+	const struct pmfs_identity *id = w->part->lines.identity;
+	double cost = w->column == PM_NONE ? NAN : cells[w->column];
+	if (share->nested && share->above == share->row)
+		return 0;
+	if (share->nested && share->above != PM_NONE &&
+		note_share(w, share->above, pmfs_function_of(id, id->tree->parent[context]),
+			-cost) < 0)
+		return -ENOMEM;
+	return note_share(w, share->row, pmfs_function_of(id, context), cost);
+}
+
+/* Inclusive cost is that of lines, and of calls of functions that are made of none. */
+static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+{
+	struct making *w = self;
+	const struct pmfs_identity *id = w->part->lines.identity;
+	const struct pm_frame *frame = pm_tree_frame(id->tree, context);
+	struct pm_line line = {frame->file, frame->line, pmfs_function_of(id, context)};
+	bool known = is_line(id->tree, context) && frame->line != 0;
+	share->counts = frame->kind == PM_KIND_LINE ||
+		(pmfs_is_call(id, context) && !has_lines_below(id->tree, context));
+	if ((known ? find_line(w, &line, &share->row)
+		   : find_unknown(w, line.function, &share->row)) < 0)
+		return -ENOMEM;
+	w->is_line[share->row] |= known && frame->kind == PM_KIND_LINE;
+	return note_shares(w, context, cells, share);
+}
+
+/* A row is a line that there is, or a cost. */
+static bool is_needed(const struct making *w, uint32_t row)
+{
+	const struct pmfs_sums *s = &w->part->sums;
+	const double *cells = s->cells + (size_t)row * s->columns->n;
+	bool needed = w->is_line[row];
+	for (uint32_t i = 0; i < s->columns->n && !needed; i++)
+		needed = s->columns->columns[i].role != PM_ROLE_INCLUSIVE && fabs(cells[i]) > 0;
+	return needed;
+}
+
+/* Inclusive cost is never less than what is known of own cost. */
+static void include_own(const struct pmfs_columns *c, double *cells)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		if (column->role == PM_ROLE_INCLUSIVE && column->pair != PM_NONE &&
+			cells[column->pair] > 0 && !(cells[i] >= cells[column->pair]))
+			cells[i] = cells[column->pair];
+	}
+}
+
+static void drop_rows(struct making *w)
+{
+	struct lines_part *part = w->part;
+	size_t n_columns = part->sums.columns->n;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < part->sums.n; i++) {
+		if (!is_needed(w, i))
+			continue;
+		double *cells = part->sums.cells + kept * n_columns;
+		memmove(cells, part->sums.cells + i * n_columns, n_columns * sizeof(*cells));
+		if (part->rows[i].line == 0)
+			include_own(part->sums.columns, cells);
+		part->rows[kept++] = part->rows[i];
+	}
+	part->sums.n = kept;
+}
+
+static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_error *err)
+{
+	struct lines_part *part = w->part;
+	const struct pmfs_identity *id = part->lines.identity;
+	struct pmfs_grouping g = {.model = m,
+		.tree = id->tree,
+		.end = id->tree->n_contexts,
+		.place = place,
+		.self = w};
+	part->sums.to_be_tidied = true;
+	w->column = part->sums.columns->first_excl;
+	w->unknown = malloc(((size_t)id->n + 1) * sizeof(*w->unknown));
+	if (!w->unknown)
+		return pmfs_no_memory(err);
+	memset(w->unknown, 0xff, (size_t)id->n * sizeof(*w->unknown)); /* PM_NONE */
+	int r = pmfs_group(&g, &part->sums, err);
+	if (r < 0)
+		return r;
+	if (choose_names(w) < 0)
+		return pmfs_no_memory(err);
+	pmfs_sums_tidy(&part->sums);
+	drop_rows(w);
+	return 0;
 }
 
 /* ---- from the format ---- */
 
-static int lines_of_format(struct pmfs_model *m, struct lines_part *part, struct pm_error *err)
+static int lines_of_format(struct pmfs_model *m, struct making *w, struct pm_error *err)
 {
+	struct lines_part *part = w->part;
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_columns *c = part->lines.columns;
 	const struct pm_metrics *metrics;
@@ -102,12 +292,13 @@ static int lines_of_format(struct pmfs_model *m, struct lines_part *part, struct
 	if (!cells)
 		return pmfs_no_memory(err);
 	for (uint64_t i = 0; i < native->n && r == 0; i++) {
-		if (find_row(part, &native->lines[i], &row) < 0)
+		struct pm_line line = native->lines[i];
+		line.function = pmfs_same_function(part->lines.identity, line.function);
+		pmfs_native_cells(c, metrics, native->values + i * metrics->n, cells);
+		if (find_line(w, &line, &row) < 0)
 			r = pmfs_no_memory(err);
-		else {
-			pmfs_native_cells(c, metrics, native->values + i * metrics->n, cells);
-			pmfs_sums_add(&part->sums, row, 0, 0, cells);
-		}
+		else
+			pmfs_add_cells(c, part->sums.cells + (size_t)row * c->n, cells, true);
 	}
 	free(cells);
 	return r;
@@ -142,24 +333,25 @@ static int sort_lines(struct lines_part *part)
 static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	struct lines_part *part = calloc(1, sizeof(*part));
+	struct making w = {.part = part};
 	if (!part)
 		return pmfs_no_memory(err);
 	struct pmfs_lines *l = &part->lines;
-	int r = pmfs_model_tree(m, &l->tree, err);
+	int r = pmfs_identity(m, &l->identity, err);
 	if (r == 0)
 		r = pmfs_model_columns(m, &l->columns, err);
 	part->sums.columns = l->columns;
 	if (r == 0)
-		r = pmfs_model_profile(m)->ops->lines ? lines_of_format(m, part, err)
-						      : lines_of_contexts(m, part, err);
+		r = pmfs_model_profile(m)->ops->lines ? lines_of_format(m, &w, err)
+						      : lines_of_contexts(m, &w, err);
+	making_done(&w);
 	if (r == 0 && sort_lines(part) < 0)
 		r = pmfs_no_memory(err);
 	if (r < 0) {
 		lines_free(part);
 		return r;
 	}
-	pm_map_done(&part->known);
-	part->known = (struct pm_map){.n = 0};
+	l->tree = l->identity->tree;
 	l->n = part->sums.n;
 	l->lines = part->rows;
 	l->cells = part->sums.cells;
@@ -206,10 +398,11 @@ static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	const struct pm_line *line = &l->lines[row];
 	pmfs_set_known(cells++, line->line, 0);
 	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
+	const struct pmfs_function *function =
+		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
+	*cells++ = function ? pm_cell_text(l->tree->texts[function->module]) : pm_cell_empty();
 	*cells++ = pm_cell_text(l->tree->texts[line->file]);
-	*cells++ = line->function == PM_NONE
-		? pm_cell_empty()
-		: pm_cell_text(l->tree->texts[l->tree->functions[line->function].name]);
+	*cells++ = function ? pm_cell_text(function->name) : pm_cell_empty();
 	return 1;
 }
 
@@ -218,7 +411,7 @@ static int lines_table(
 {
 	static const struct pm_table_type type = {.next = lines_next, .dense = true};
 	static const char *const before[] = {"line", NULL};
-	static const char *const after[] = {"file", "name", NULL};
+	static const char *const after[] = {"module", "file", "name", NULL};
 	(void)item;
 	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
 }

@@ -2,14 +2,15 @@
 #ifndef PROFMOUNT_FS_VIEWS_LINES_H
 #define PROFMOUNT_FS_VIEWS_LINES_H
 
-#include "fs/views/model.h"
+#include "fs/views/identity.h"
 
 struct pmfs_lines {
 	uint32_t n;
-	const struct pm_line *lines;
-	const double *cells;      /* columns->n a line */
-	const uint32_t *order;    /* as lines.csv has them: most exclusive cost first */
-	const uint32_t *by_place; /* by file (index of the text), then line */
+	const struct pm_line *lines; /* functions as pmfs_identity has them; line 0: not known */
+	const double *cells;         /* columns->n a line */
+	const uint32_t *order;       /* as lines.csv has them: most exclusive cost first */
+	const uint32_t *by_place;    /* by file (index of the text), then line */
+	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 };

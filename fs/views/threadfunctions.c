@@ -32,7 +32,7 @@ static void add_context(struct pmfs_thread_functions *t, uint32_t context, doubl
 		share.above = share.above == PM_NONE ? PM_NONE : f->row[share.above];
 		if (share.row != PM_NONE) {
 			t->contexts[share.row] += pmfs_is_call(f->identity, context);
-			pmfs_share_costs(f->columns, t->cells, &share, cells);
+			pmfs_share_costs(f->columns, t->cells, NULL, &share, cells);
 		}
 	}
 	for (uint32_t i = 0; i < f->columns->n; i++)

@@ -195,8 +195,8 @@ static void test_empty_tree_gives_headers_alone(void **state)
 		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n");
-	assert_view(
-		m, PMFS_PLACE_ROOT, "lines.csv", 0, "line|time_ns_incl|time_ns_excl|file|name\n");
+	assert_view(m, PMFS_PLACE_ROOT, "lines.csv", 0,
+		"line|time_ns_incl|time_ns_excl|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n");
 	assert_view(m, PMFS_PLACE_ROOT, "hotpath.txt", 0, "");

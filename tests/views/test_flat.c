@@ -106,8 +106,43 @@ static void test_lines_add_up_by_file_and_line(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|file|name\n"
-		"10|50|15|/src/a.c|main\n");
+		"line|time_ns_incl|time_ns_excl|module|file|name\n"
+		"|70|45|/bin/app|/src/b.c|b\n"
+		"|50|20|/bin/app|/src/a.c|a\n"
+		"10|50|15|/bin/app|/src/a.c|a\n"
+		"|10|10|/bin/app|/src/a.c|main\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* A line of a header in two functions, and two functions of which no line is known. */
+static void test_lines_are_named_after_the_function_that_costs_most_there(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "little", "/src/a.c", 1));
+	fake_line(f, 2, 1, "/src/a.h", 5);
+	fake_call(f, 3, 0, fake_function(f, "much", "/src/a.c", 9));
+	fake_line(f, 4, 3, "/src/a.h", 5);
+	fake_call(f, 5, 4, fake_function(f, "stripped", "libc", 0));
+	fake_line(f, 6, 5, "libc", 0);
+	fake_call(f, 7, 6, fake_function(f, "silent", "libc", 0));
+	fake_line(f, 8, 7, "libc", 0);
+	cost(f, 1, 10, 10);
+	cost(f, 2, 10, 10);
+	cost(f, 3, 90, 20.3);
+	cost(f, 4, 90, 20.3);
+	cost(f, 5, 69.7, 0.7);
+	cost(f, 6, 69.7, 0.7);
+	cost(f, 7, 69, 69);
+	cost(f, 8, 69, 69);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "lines.csv", 0,
+		"line|time_ns_incl|time_ns_excl|module|file|name\n"
+		"|69|69|/bin/app|libc|silent\n"
+		"5|100|30.3|/bin/app|/src/a.h|much\n"
+		"|69.7|0.7|/bin/app|libc|stripped\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -236,9 +271,9 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 		"|2|0|90|10||||main\n"
 		"2|1|7|3||||main|a\n");
 	assert_view(m, ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|file|name\n"
-		"6||2||\n"
-		"5||1||a\n");
+		"line|time_ns_incl|time_ns_excl|module|file|name\n"
+		"6||2|||\n"
+		"5||1|/bin/app||a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -304,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_functions_keep_the_ids_of_the_database),
 		cmocka_unit_test(test_functions_without_contexts_or_values),
 		cmocka_unit_test(test_lines_add_up_by_file_and_line),
+		cmocka_unit_test(test_lines_are_named_after_the_function_that_costs_most_there),
 		cmocka_unit_test(test_callers_have_a_row_for_each_edge_and_place),
 		cmocka_unit_test(test_edge_inside_itself_counts_once),
 		cmocka_unit_test(test_calls_column_fills_the_calls_of_callers),
