@@ -105,11 +105,6 @@ static void unguard_range(int slot)
 
 /* ---- inputs ---- */
 
-static uint64_t mtime_of(const struct stat *st)
-{
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
-}
-
 /* True where the file could be mapped and guarded. */
 static bool map_file(struct pm_input *in, size_t len)
 {
@@ -165,19 +160,26 @@ static int load(struct pm_input *in, struct pm_error *err)
 			strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return pm_error_set(err, -EINVAL, in->name, PM_NO_OFFSET, "is not a regular file");
-	in->mtime_ns = mtime_of(&st);
+	in->stamp = pm_stamp_of(&st);
 	in->bytes = (struct pm_bytes){nothing, 0};
-	if (st.st_size == 0)
+	if (in->watch && pm_stamp_compare(&in->watch->was, &in->stamp) == PM_CHANGED)
+		return pm_error_set(
+			err, -EIO, in->name, PM_NO_OFFSET, "has changed since it was mounted");
+	if (in->watch)
+		in->stamp = in->watch->was;
+	in->mtime_ns = in->stamp.mtime_ns;
+	if (in->stamp.size == 0)
 		return 0;
 	int r = read_first(in, err);
-	if (r < 0 || map_file(in, (size_t)st.st_size))
+	if (r < 0 || map_file(in, in->stamp.size))
 		return r;
-	return read_file(in, (size_t)st.st_size, err);
+	return read_file(in, in->stamp.size, err);
 }
 
-int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err)
+int pm_input_take_watched(
+	struct pm_input *in, int fd, const char *name, struct pm_watch *watch, struct pm_error *err)
 {
-	*in = (struct pm_input){.name = strdup(name), .fd = fd, .slot = -1};
+	*in = (struct pm_input){.name = strdup(name), .fd = fd, .slot = -1, .watch = watch};
 	if (!in->name) {
 		close(fd);
 		in->fd = -1;
@@ -189,13 +191,19 @@ int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error
 	return r;
 }
 
-int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err)
+int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err)
+{
+	return pm_input_take_watched(in, fd, name, NULL, err);
+}
+
+int pm_input_open_watched(struct pm_input *in, int folder, const char *path, struct pm_watch *watch,
+	struct pm_error *err)
 {
 	*in = (struct pm_input){.fd = -1, .slot = -1};
 	/* O_NONBLOCK: opening a pipe must not wait for its other end. */
 	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0)
-		return pm_input_take(in, fd, path, err);
+		return pm_input_take_watched(in, fd, path, watch, err);
 	if (errno == ENOENT || errno == ENOTDIR)
 		return pm_error_set(err, -ENOENT, path, PM_NO_OFFSET, "there is no such file");
 	if (errno == ENXIO)
@@ -203,16 +211,28 @@ int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_e
 	return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
 }
 
-bool pm_input_changed(struct pm_input *in)
+int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err)
+{
+	return pm_input_open_watched(in, folder, path, NULL, err);
+}
+
+static bool is_same(struct pm_input *in)
 {
 	struct stat st;
+	if (in->watch)
+		return pm_watch_good(in->watch, in->bytes, in->fd);
+	if (fstat(in->fd, &st) != 0)
+		return false;
+	struct pm_stamp is = pm_stamp_of(&st);
+	return pm_stamp_compare(&in->stamp, &is) == PM_UNCHANGED;
+}
+
+bool pm_input_changed(struct pm_input *in)
+{
 	if (__atomic_load_n(&in->changed, __ATOMIC_ACQUIRE))
 		return true;
 	bool lost = in->slot >= 0 && __atomic_load_n(&ranges[in->slot].lost, __ATOMIC_ACQUIRE);
-	bool same = in->fd < 0 ||
-		(fstat(in->fd, &st) == 0 && (uint64_t)st.st_size == in->bytes.len &&
-			mtime_of(&st) == in->mtime_ns);
-	if (same && !lost)
+	if (!lost && (in->fd < 0 || is_same(in)))
 		return false;
 	__atomic_store_n(&in->changed, true, __ATOMIC_RELEASE);
 	return true;

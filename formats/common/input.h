@@ -9,14 +9,16 @@
 #ifndef PROFMOUNT_INPUT_H
 #define PROFMOUNT_INPUT_H
 
-#include "profmount/bytes.h"
+#include "formats/common/watch.h"
 #include "profmount/error.h"
 
 struct pm_input {
 	struct pm_bytes bytes; /* the whole file as it was when opened; empty for an empty file */
 	char *name;            /* relative to the source, for messages; owned */
 	uint64_t mtime_ns;
-	int fd;        /* owned; -1 when closed */
+	struct pm_stamp stamp;  /* as it was when opened */
+	struct pm_watch *watch; /* the caller's; NULL: the file must not grow */
+	int fd;                 /* owned; -1 when closed */
 	int slot;      /* of the SIGBUS guard; -1 for an empty file or one read into memory */
 	bool changed;  /* atomic; see pm_input_changed */
 	size_t passed; /* see pm_input_passed */
@@ -31,7 +33,19 @@ int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_e
 /* Takes over an open file descriptor (closed on failure too). */
 int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err);
 
-/* True once size or modification time differ from those at opening, or a page was lost. ~200 ns. */
+/*
+ * The same for a file that may grow: what is mapped is as much of it as `watch` knows, which
+ * outlives the input; -EIO where it is not that file any more.
+ */
+int pm_input_open_watched(struct pm_input *in, int folder, const char *path, struct pm_watch *watch,
+	struct pm_error *err);
+int pm_input_take_watched(struct pm_input *in, int fd, const char *name, struct pm_watch *watch,
+	struct pm_error *err);
+
+/*
+ * True once the file is not what it was at opening (see pm_stamp_compare; one that is watched may
+ * have grown), or a page was lost. ~200 ns.
+ */
 bool pm_input_changed(struct pm_input *in);
 
 /*

@@ -65,7 +65,7 @@ static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint3
 	if (!*ret)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < from->texts.n; i++) {
-		(*ret)[i] = htd_labels_take(&c->labels, from->texts.items[i], c->s->bytes);
+		(*ret)[i] = htd_labels_take(&c->labels, from->texts.items[i]);
 		if ((*ret)[i] == HTD_NONE)
 			return -ENOMEM;
 	}

@@ -32,6 +32,7 @@ static void source_free(struct htd_source *src)
 	scan_done(src);
 	pm_arena_done(&src->arena);
 	pm_input_close(&src->input);
+	pm_watch_done(&src->watch);
 	free(src);
 }
 
@@ -47,6 +48,9 @@ static int scan_build(void *context, struct pm_error *err)
 	struct htd_source *src = context;
 	struct htd_stream *s = &src->stream;
 	int r = htd_stream_scan(s, src->input.name, &src->damage_list, err);
+	if (r == 0 && pm_input_changed(&src->input))
+		r = pm_error_set(err, -EIO, src->input.name, PM_NO_OFFSET,
+			"cannot be read, or has changed while it was read");
 	if (r == 0)
 		r = htd_sheets_init(src);
 	if (r == 0)
@@ -55,7 +59,7 @@ static int scan_build(void *context, struct pm_error *err)
 		return 0;
 	scan_done(src);
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	*s = (struct htd_stream){.bytes = s->bytes, .dialect = s->dialect};
+	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
@@ -72,6 +76,11 @@ static int source_fill(struct htd_source *src, struct pm_error *err)
 {
 	struct htd_stream *s = &src->stream;
 	s->bytes = src->input.bytes;
+	if (src->input.fd >= 0) {
+		if (pm_watch_init(&src->watch, &src->input.stamp, true) < 0)
+			return -ENOMEM;
+		src->input.watch = s->watch = &src->watch;
+	}
 	bool described = htd_dialect_detect(s->bytes, &s->dialect) > 0;
 	src->segments = htd_segments_new();
 	if (!src->segments)

@@ -122,17 +122,12 @@ uint32_t htd_labels_find(
 	return look(l, call, scratch, &text, &number);
 }
 
-static bool lies_in(struct pm_bytes text, struct pm_bytes input)
-{
-	return text.len == 0 || (text.p >= input.p && text.p < input.p + input.len);
-}
-
-uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text, struct pm_bytes input)
+uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text)
 {
 	uint32_t label = text_find(l, text);
 	if (label != HTD_NONE)
 		return label;
-	l->texts.arena = lies_in(text, input) ? NULL : &l->arena;
+	l->texts.arena = &l->arena;
 	label = pm_strtab_add(&l->texts, text);
 	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
 }
@@ -147,7 +142,7 @@ uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, stru
 		return HTD_NONE;
 	if (label != HTD_NONE)
 		return label;
-	label = htd_labels_take(l, text, call->bytes);
+	label = htd_labels_take(l, text);
 	if (label != HTD_NONE && is_number(call) && !pm_map_put(&l->plain, number, label, &fresh))
 		return HTD_NONE;
 	return label;

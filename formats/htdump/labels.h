@@ -17,7 +17,7 @@ struct htd_labels {
 	const struct htd_mapped *mapped;
 	struct pm_strtab texts;
 	struct pm_map plain;   /* number without a mapping → label */
-	struct pm_arena arena; /* texts that are not in the input */
+	struct pm_arena arena; /* of texts: what a file that grows held may not be trusted later */
 };
 
 /* Takes over the stream's mappings. 0 or -ENOMEM; end with htd_mapped_done in both cases. */
@@ -41,7 +41,7 @@ uint32_t htd_labels_add(
 uint32_t htd_labels_find(
 	const struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
-/* The label of that text; added where new, as a copy unless it lies in `input`. */
-uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text, struct pm_bytes input);
+/* The label of that text; a copy of it is added where it is new. */
+uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text);
 
 #endif

@@ -12,6 +12,9 @@
 
 /* Fields of the described classes, as klass.c lays them out. */
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
+/* As much as stays in a processor's cache until it is read. */
+enum { USE_STEP = 128 << 10 };
+
 enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIELD_INFO_DATA_TYPE };
 
 /* ---- reading one event ---- */
@@ -102,6 +105,15 @@ static int call_take(
 	return htd_runs_add(&s->threads[thread].calls, e->at, s->n_events);
 }
 
+/* Makes a text outlive what the file holds now. */
+static int keep(struct htd_stream *s, struct pm_bytes *text)
+{
+	if (text->len == 0)
+		return 0;
+	*text = pm_arena_copy(&s->texts, *text);
+	return text->p ? 0 : -ENOMEM;
+}
+
 /* Every thread tells the labels that it uses: most mappings say what is known. */
 static int mapping_take(struct htd_scan *c, const struct htd_event *e)
 {
@@ -114,7 +126,8 @@ static int mapping_take(struct htd_scan *c, const struct htd_event *e)
 		return -ENOMEM;
 	if (!fresh && pm_bytes_equal(s->mappings[*newest].label, label))
 		return 0;
-	if (pm_list_room(&s->mappings, s->n_mappings, &s->mapping_room, sizeof(*s->mappings)) < 0)
+	if (pm_list_room(&s->mappings, s->n_mappings, &s->mapping_room, sizeof(*s->mappings)) < 0 ||
+		keep(s, &label) < 0)
 		return -ENOMEM;
 	*newest = (uint32_t)s->n_mappings;
 	s->mappings[s->n_mappings++] = (struct htd_mapping){number, e->at, label};
@@ -188,6 +201,8 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 		struct pm_bytes name = htd_event_text(e, KLASS_INFO_NAME);
 		if (name.len > HTD_LIMIT_NAME)
 			return -ENOTSUP;
+		if (keep(s, &name) < 0)
+			return -ENOMEM;
 		return htd_table_klass(&s->table, (uint32_t)htd_event_integer(e, KLASS_INFO_ID),
 			name, (uint8_t)htd_event_integer(e, KLASS_INFO_COUNT));
 	}
@@ -199,6 +214,8 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 	};
 	if (field.type.len > HTD_LIMIT_NAME || field.name.len > HTD_LIMIT_NAME)
 		return -ENOTSUP;
+	if (keep(s, &field.type) < 0 || keep(s, &field.name) < 0)
+		return -ENOMEM;
 	return htd_table_field(&s->table, (uint32_t)htd_event_integer(e, FIELD_INFO_ID), &field);
 }
 
@@ -263,18 +280,33 @@ static bool describes(const struct htd_event *e)
 		e->plan->role == HTD_ROLE_FIELD_INFO;
 }
 
+/* Sums up a file that may grow a little ahead of what is read of it. */
+static bool use(struct htd_scan *c, uint64_t upto)
+{
+	const struct htd_stream *s = c->s;
+	uint64_t from = c->used;
+	if (!s->watch || upto <= from)
+		return true;
+	if (upto - from < USE_STEP)
+		upto = s->bytes.len - from < USE_STEP ? s->bytes.len : from + USE_STEP;
+	c->used = upto;
+	return pm_watch_use(s->watch, s->bytes, from, upto - from);
+}
+
 static int pass(struct htd_scan *c)
 {
 	const struct htd_stream *s = c->s;
 	struct htd_event waiting = {.plan = NULL}, e;
 	uint64_t at = 0;
 	int r = 0;
-	while (r == 0 && at < c->until && s->n_threads <= c->threads_most && !c->no_memory) {
+	while (r == 0 && at < c->until && use(c, at + 1) && s->n_threads <= c->threads_most &&
+		!c->no_memory) {
 		if (!htd_scan_read(c, at, &e)) {
 			r = resume(c, &waiting, &at);
 			continue;
 		}
 		at += e.bytes.len;
+		use(c, at);
 		if (waiting.plan)
 			r = event_take(c, &waiting);
 		waiting = e;
@@ -354,4 +386,5 @@ void htd_stream_done(struct htd_stream *s)
 	free(s->gaps);
 	free(s->turns);
 	free(s->mappings);
+	pm_arena_done(&s->texts);
 }

@@ -18,6 +18,7 @@ struct htd_scan {
 	struct pm_map thread_of; /* thread_id → index */
 	uint32_t last_thread;    /* index */
 	struct pm_map mapped;    /* number → its newest mapping */
+	uint64_t used;           /* so far, for the stream's watch */
 	uint64_t until;          /* no event that begins here or later is taken over */
 	size_t threads_most;     /* stop when there are more */
 	const char *why;         /* the event at hand cannot be read */

@@ -27,6 +27,7 @@ struct htd_segments; /* samples that were made lately */
 #define HTD_N_FACTS 5
 
 struct htd_source {
+	struct pm_watch watch;
 	struct pm_input input;
 	struct htd_stream stream;
 	struct pm_damage_list damage_list;

@@ -8,6 +8,7 @@
 #define PROFMOUNT_HTDUMP_STREAM_H
 
 #include "formats/common/damage.h"
+#include "formats/common/watch.h"
 #include "formats/htdump/event.h"
 #include "profmount/format.h"
 
@@ -28,7 +29,7 @@ struct htd_turn {
 /* A number's label from this place of the stream on. */
 struct htd_mapping {
 	uint64_t number, at;
-	struct pm_bytes label; /* slice of the input */
+	struct pm_bytes label;
 };
 
 /* Calls with one thread_id. */
@@ -39,7 +40,9 @@ struct htd_thread {
 
 struct htd_stream {
 	struct pm_bytes bytes;
+	struct pm_watch *watch; /* of the file that they are of; NULL: they stay as they are */
 	struct htd_dialect dialect;
+	struct pm_arena texts; /* names and labels */
 	struct htd_table table;
 	uint64_t *index; /* offsets of events 0, HTD_CHUNK … */
 	size_t n_index, index_room;

@@ -77,12 +77,16 @@ static bool event_read(const struct htd_stream *s, uint64_t at, bool big, struct
 {
 	ret->at = at;
 	ret->big = big;
+	if (s->watch && !pm_watch_use(s->watch, s->bytes, at, 1))
+		return false;
 	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, big, &ret->header))
 		return false;
 	const struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
 	ret->plan = slot ? htd_slot_plan_at(slot, at) : NULL;
-	return ret->plan && !ret->plan->broken &&
-		htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes);
+	if (!ret->plan || ret->plan->broken ||
+		!htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes))
+		return false;
+	return !s->watch || pm_watch_use(s->watch, s->bytes, at, ret->bytes.len);
 }
 
 bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)

@@ -38,6 +38,20 @@ int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error
 	return pm_error_set(err, -EIO, name, PM_NO_OFFSET, "inputs are in memory here");
 }
 
+int pm_input_open_watched(struct pm_input *in, int folder, const char *path, struct pm_watch *watch,
+	struct pm_error *err)
+{
+	(void)watch;
+	return pm_input_open(in, folder, path, err);
+}
+
+int pm_input_take_watched(
+	struct pm_input *in, int fd, const char *name, struct pm_watch *watch, struct pm_error *err)
+{
+	(void)watch;
+	return pm_input_take(in, fd, name, err);
+}
+
 bool pm_input_changed(struct pm_input *in)
 {
 	(void)in;

@@ -1,0 +1,213 @@
+/*
+ * Stamps and sums of files that may grow.
+ *
+ * Each block that was used has a sum, and the generation in which it was used last. When the file
+ * is seen to have grown, a generation begins: every later use of a block compares its sum first,
+ * and blocks that answers under way may have used, those of this generation and the one before,
+ * are compared at once. What was read in older ones is in no answer that has yet to leave.
+ */
+#include "formats/common/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "formats/common/cursor.h"
+
+#define BLOCK ((uint64_t)64 << 10)
+
+/* A write stamps the file before it makes it longer: that long it may seem rewritten. */
+enum { WRITE_TRIES = 20, WRITE_PAUSE_NS = 1000000 };
+
+struct pm_block {
+	uint64_t sum;  /* atomic; 0: not used yet */
+	uint32_t used; /* atomic; the generation of the last use; 0: none */
+};
+
+/* ---- stamps ---- */
+
+static uint64_t ns_of(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct pm_stamp pm_stamp_of(const struct stat *st)
+{
+	return (struct pm_stamp){.device = st->st_dev,
+		.inode = st->st_ino,
+		.links = st->st_nlink,
+		.size = (uint64_t)st->st_size,
+		.mtime_ns = ns_of(st->st_mtim),
+		.ctime_ns = ns_of(st->st_ctim)};
+}
+
+enum pm_change pm_stamp_compare(const struct pm_stamp *was, const struct pm_stamp *is)
+{
+	if (is->device != was->device || is->inode != was->inode || is->size < was->size)
+		return PM_CHANGED;
+	if (is->size > was->size)
+		return PM_GROWN;
+	if (is->mtime_ns != was->mtime_ns)
+		return PM_CHANGED;
+	return is->ctime_ns == was->ctime_ns || is->links < was->links ? PM_UNCHANGED : PM_CHANGED;
+}
+
+/* ---- sums ---- */
+
+static uint64_t word_at(const uint8_t *p)
+{
+	uint64_t w;
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return h << 29 | h >> 35;
+}
+
+/* Four chains, which a processor works on side by side. Never 0. */
+static uint64_t sum_of(struct pm_bytes b)
+{
+	uint64_t h[4] = {1, 2, 3, b.len};
+	uint8_t rest[32] = {0};
+	size_t at = 0;
+	for (; b.len - at >= sizeof(rest); at += sizeof(rest))
+		for (unsigned k = 0; k < 4; k++)
+			h[k] = mix(h[k], word_at(b.p + at + 8 * k));
+	if (b.len > at)
+		memcpy(rest, b.p + at, b.len - at);
+	uint64_t sum = 0;
+	for (unsigned k = 0; k < 4; k++)
+		sum = mix(mix(sum, mix(h[k], word_at(rest + 8 * k))), k);
+	return sum ? sum : 1;
+}
+
+static void note_change(struct pm_watch *w)
+{
+	__atomic_store_n(&w->changed, true, __ATOMIC_RELEASE);
+}
+
+static bool is_changed(struct pm_watch *w)
+{
+	return __atomic_load_n(&w->changed, __ATOMIC_ACQUIRE);
+}
+
+/* Is the block what it was when it was used first? This is, if it was not used before. */
+static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
+{
+	struct pm_bytes block;
+	uint64_t off = i * BLOCK, left = w->was.size - off, before = 0;
+	if (!pm_bytes_sub(bytes, off, left < BLOCK ? left : BLOCK, &block))
+		return false;
+	uint64_t sum = sum_of(block);
+	return __atomic_compare_exchange_n(&w->blocks[i].sum, &before, sum, false, __ATOMIC_ACQ_REL,
+		       __ATOMIC_ACQUIRE) ||
+		before == sum;
+}
+
+/*
+ * Noted after it was compared, and again if a generation has begun meanwhile: so whoever begins
+ * one either finds the note, or the user compares the block once more.
+ */
+static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
+{
+	uint32_t *used = &w->blocks[i].used;
+	uint32_t now = __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE), before;
+	while (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now) {
+		if (!block_good(w, bytes, i)) {
+			note_change(w);
+			return false;
+		}
+		__atomic_store_n(used, now, __ATOMIC_SEQ_CST);
+		before = now;
+		now = __atomic_load_n(&w->generation, __ATOMIC_SEQ_CST);
+		if (now == before)
+			break;
+	}
+	return true;
+}
+
+bool pm_watch_use(struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint64_t len)
+{
+	if (!w->blocks || len == 0)
+		return true;
+	if (off >= w->was.size || len > w->was.size - off)
+		return false;
+	for (size_t i = off / BLOCK; i <= (off + len - 1) / BLOCK; i++)
+		if (!block_use(w, bytes, i))
+			return false;
+	return true;
+}
+
+/* ---- the file as it is now ---- */
+
+static enum pm_change look(const struct pm_watch *w, int fd, struct pm_stamp *ret)
+{
+	static const struct timespec pause = {.tv_nsec = WRITE_PAUSE_NS};
+	enum pm_change change = PM_CHANGED;
+	for (int i = 0; i < WRITE_TRIES; i++) {
+		struct stat st;
+		if (fstat(fd, &st) != 0)
+			return PM_CHANGED;
+		*ret = pm_stamp_of(&st);
+		change = pm_stamp_compare(&w->seen, ret);
+		if (change != PM_CHANGED || ret->size != w->seen.size)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return change;
+}
+
+/* Begins a generation; the caller holds the lock. */
+static bool grow(struct pm_watch *w, struct pm_bytes bytes, const struct pm_stamp *is)
+{
+	uint32_t now = __atomic_add_fetch(&w->generation, 1, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < w->n && w->blocks; i++) {
+		uint32_t used = __atomic_load_n(&w->blocks[i].used, __ATOMIC_SEQ_CST);
+		if (used && used + 2 >= now && !block_good(w, bytes, i))
+			return false;
+	}
+	w->seen = *is;
+	return true;
+}
+
+bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd)
+{
+	struct pm_stamp is;
+	if (is_changed(w))
+		return false;
+	pthread_mutex_lock(&w->lock);
+	enum pm_change change = look(w, fd, &is);
+	bool good = change == PM_UNCHANGED || (change == PM_GROWN && grow(w, bytes, &is));
+	pthread_mutex_unlock(&w->lock);
+	if (!good)
+		note_change(w);
+	return good && !is_changed(w);
+}
+
+bool pm_watch_grown(struct pm_watch *w)
+{
+	return __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE) > 1;
+}
+
+int pm_watch_init(struct pm_watch *w, const struct pm_stamp *was, bool sums)
+{
+	*w = (struct pm_watch){.was = *was, .seen = *was, .generation = 1};
+	pthread_mutex_init(&w->lock, NULL);
+	w->n = was->size / BLOCK + (was->size % BLOCK != 0);
+	if (!sums || w->n == 0)
+		return 0;
+	w->blocks = calloc(w->n, sizeof(*w->blocks));
+	return w->blocks ? 0 : -ENOMEM;
+}
+
+void pm_watch_done(struct pm_watch *w)
+{
+	if (w->generation)
+		pthread_mutex_destroy(&w->lock);
+	free(w->blocks);
+	*w = (struct pm_watch){.blocks = NULL};
+}
