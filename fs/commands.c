@@ -28,7 +28,7 @@ int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_
 {
 	for (uint64_t off = 0;;) {
 		struct pmfs_piece piece;
-		int r = pmfs_engine_read(in->engine, node, doc, off, PIECE, NULL, &piece, err);
+		int r = pmfs_engine_read(in->engine, node, doc, off, PIECE, &piece, err);
 		if (r < 0)
 			return r;
 		size_t n = piece.len;

@@ -58,7 +58,7 @@ static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, co
 {
 	uint64_t size;
 	/* What cannot be produced leaves no file behind. */
-	int r = pmfs_engine_size(w->in->engine, node, doc, NULL, &size, err);
+	int r = pmfs_engine_size(w->in->engine, node, doc, &size, err);
 	if (r < 0)
 		return r;
 	int fd = openat(
@@ -80,8 +80,7 @@ static int write_link(struct walk *w, pm_node node, const struct pm_doc *doc, co
 {
 	char target[4096];
 	struct pmfs_piece piece;
-	int r = pmfs_engine_read(
-		w->in->engine, node, doc, 0, sizeof(target) - 1, NULL, &piece, err);
+	int r = pmfs_engine_read(w->in->engine, node, doc, 0, sizeof(target) - 1, &piece, err);
 	if (r < 0)
 		return r;
 	memcpy(target, piece.p, piece.len);

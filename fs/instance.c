@@ -8,7 +8,7 @@ int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *
 	if (r < 0)
 		return r;
 	ret->model = pmfs_model_new(ret->profile);
-	ret->cache = pmfs_cache_new(cache_bytes);
+	ret->cache = pm_cache_new(cache_bytes);
 	if (ret->model && ret->cache) {
 		ret->engine = pmfs_engine_new(ret->profile, ret->cache);
 		ret->tree = pmfs_tree_new(ret->model, ret->cache);
@@ -23,7 +23,7 @@ void pmfs_instance_close(struct pmfs_instance *i)
 {
 	pmfs_tree_free(i->tree);
 	pmfs_engine_free(i->engine);
-	pmfs_cache_free(i->cache);
+	pm_cache_free(i->cache);
 	pmfs_model_free(i->model);
 	pm_profile_close(i->profile);
 	*i = (struct pmfs_instance){.profile = NULL};

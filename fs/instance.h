@@ -9,7 +9,7 @@
 struct pmfs_instance {
 	struct pm_profile *profile;
 	struct pmfs_model *model;
-	struct pmfs_cache *cache;
+	struct pm_cache *cache;
 	struct pmfs_engine *engine;
 	struct pmfs_tree *tree;
 };

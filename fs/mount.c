@@ -12,11 +12,12 @@
 
 #include "fs/confine.h"
 #include "fs/log.h"
+#include "fs/mount_jobs.h"
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
 
-enum { MOST_THREADS = 8 };
+enum { FREE_THREADS = 3 }; /* to read requests, whatever else goes on */
 
 /* libfuse's messages go where ours go; what its debug mode prints keeps its lines. */
 static void log_fuse(enum fuse_log_level level, const char *format, va_list args)
@@ -49,18 +50,16 @@ static bool add_options(
 	return good;
 }
 
-static int loop(struct fuse_session *se, bool single_thread)
+static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 {
 	if (single_thread)
 		return fuse_session_loop(se);
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
 	if (!config)
 		return -ENOMEM;
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned n = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
 	/* Idle threads are kept: making one anew costs more than it gives back. */
-	fuse_loop_cfg_set_max_threads(config, n + 1);
-	fuse_loop_cfg_set_idle_threads(config, n + 1);
+	fuse_loop_cfg_set_max_threads(config, n_hosted + FREE_THREADS);
+	fuse_loop_cfg_set_idle_threads(config, n_hosted + FREE_THREADS);
 	fuse_loop_cfg_set_clone_fd(config, 1);
 	int r = fuse_session_loop_mt(se, config);
 	fuse_loop_cfg_destroy(config);
@@ -73,8 +72,16 @@ static bool is_unmounted(struct fuse_session *se)
 	return poll(&device, 1, 0) == 1 && (device.revents & POLLERR);
 }
 
+/* Work that does not end, as on a disk that does not answer, keeps nobody from unmounting. */
+static void leave(void *keeper)
+{
+	pmfs_keeper_unmount(keeper);
+	_exit(0);
+}
+
 /* Serves with what little privilege that takes. A signal that ends the loop is a normal end. */
-static int serve_confined(struct fuse_session *se, const struct pmfs_options *options)
+static int serve_confined(
+	struct fuse_session *se, struct pmfs_mount *m, const struct pmfs_options *options)
 {
 	struct pmfs_keeper keeper;
 	int r = pmfs_keeper_start(&keeper, se, options->auto_unmount);
@@ -84,7 +91,10 @@ static int serve_confined(struct fuse_session *se, const struct pmfs_options *op
 		return 1;
 	}
 	pmfs_confine();
-	r = loop(se, options->single_thread);
+	m->jobs = pmfs_jobs_start(se, options->single_thread, leave, &keeper);
+	r = m->jobs ? loop(se, pmfs_jobs_hosted(m->jobs), options->single_thread) : -ENOMEM;
+	fuse_session_exit(se);
+	pmfs_jobs_stop(m->jobs);
 	pmfs_keeper_unmount(&keeper);
 	/* Frees what libfuse remembers. While clients are still inside it would unmount again. */
 	if (is_unmounted(se))
@@ -93,7 +103,8 @@ static int serve_confined(struct fuse_session *se, const struct pmfs_options *op
 }
 
 /* Mounted: into the background, and serve. */
-static int run(struct fuse_session *se, const struct pmfs_options *options, const char *mountpoint)
+static int run(struct fuse_session *se, struct pmfs_mount *m, const struct pmfs_options *options,
+	const char *mountpoint)
 {
 	if (fuse_daemonize(options->foreground) != 0 || fuse_set_signal_handlers(se) != 0) {
 		fuse_session_unmount(se);
@@ -105,7 +116,7 @@ static int run(struct fuse_session *se, const struct pmfs_options *options, cons
 	if (pmfs_mount_greet(se) < 0)
 		pmfs_log("lookups in one directory will wait for each other");
 	pmfs_mountpoint_raise_readahead(mountpoint);
-	int status = serve_confined(se, options);
+	int status = serve_confined(se, m, options);
 	fuse_remove_signal_handlers(se);
 	return status;
 }
@@ -134,7 +145,7 @@ int pmfs_mount_serve(
 		: NULL;
 	/* Where these fail libfuse has said why. */
 	if (se && fuse_session_mount(se, absolute) == 0)
-		status = run(se, options, absolute);
+		status = run(se, &m, options, absolute);
 	if (se)
 		fuse_session_destroy(se);
 	fuse_opt_free_args(&args);

@@ -2,12 +2,13 @@
  * Listing directories. readdirplus brings attributes along, but only those that cost nothing: of
  * directories, and of documents whose size is known or closed-form. A plain `ls` sizes nothing.
  */
-#include "fs/mount_ops.h"
+#include "fs/mount_jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct listing {
+	struct pmfs_mount *m;
 	fuse_req_t req;
 	char *buf;
 	size_t used, size;
@@ -30,7 +31,7 @@ static bool listing_add(
 
 static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry, off_t next)
 {
-	struct pmfs_mount *m = fuse_req_userdata(l->req);
+	struct pmfs_mount *m = l->m;
 	char name[PMFS_NAME_SIZE];
 	struct fuse_entry_param e;
 	uint64_t size = 0;
@@ -46,7 +47,7 @@ static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry,
 /* `.` and `..` are at offsets 0 and 1; the tree's cookie c is at c + 2. */
 static int listing_fill(struct listing *l, pm_node dir, uint64_t at, struct pm_error *err)
 {
-	struct pmfs_mount *m = fuse_req_userdata(l->req);
+	struct pmfs_mount *m = l->m;
 	for (; at < 2; at++) {
 		struct fuse_entry_param e = {.ino = 0};
 		pm_node node = dir;
@@ -66,34 +67,30 @@ static int listing_fill(struct listing *l, pm_node dir, uint64_t at, struct pm_e
 	}
 }
 
-static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, bool plus)
+static void list(struct pmfs_call *c, bool plus)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct listing l = {.req = req, .buf = malloc(size), .size = size, .plus = plus};
-	struct pmfs_mount *m = fuse_req_userdata(req);
+	struct listing l = {
+		.m = c->m, .req = c->req, .buf = malloc(c->size), .size = c->size, .plus = plus};
 	enum pmfs_type type;
-	int r = l.buf ? pmfs_tree_type(m->in->tree, ino, &type, &err) : -ENOMEM;
+	int r = l.buf ? pmfs_tree_type(c->m->in->tree, c->ino, &type, &err) : -ENOMEM;
 	if (r == 0 && type != PMFS_DIRECTORY)
 		r = -ENOTDIR;
 	if (r == 0)
-		r = listing_fill(&l, ino, (uint64_t)off, &err);
+		r = listing_fill(&l, c->ino, (uint64_t)c->off, &err);
 	if (r < 0)
-		pmfs_mount_failure(req, ino, r, &err);
-	else
-		fuse_reply_buf(req, l.buf, l.used);
+		pmfs_mount_failure(c, r, &err);
+	else if (pmfs_call_take(c))
+		fuse_reply_buf(c->req, l.buf, l.used);
 	free(l.buf);
 }
 
-void pmfs_mount_readdir(
-	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+void pmfs_answer_readdir(struct pmfs_call *c)
 {
-	(void)fi;
-	list(req, ino, size, off, false);
+	list(c, false);
 }
 
-void pmfs_mount_readdirplus(
-	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+void pmfs_answer_readdirplus(struct pmfs_call *c)
 {
-	(void)fi;
-	list(req, ino, size, off, true);
+	list(c, true);
 }

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "formats/common/map.h"
 #include "fs/log.h"
+#include "fs/mount_jobs.h"
 #include "fs/xattr.h"
 
 enum {
@@ -19,39 +21,52 @@ enum {
 	MOST_MESSAGES = 1000, /* a grep over a broken source must not fill the log */
 };
 
+/* What calls ask of a node. */
+enum { CALL_LIST = 1, CALL_XATTR, CALL_READ };
+
 static struct pmfs_mount *mount_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
 
-static bool is_interrupted(void *context)
+/* A call as it comes in. Those of one `what` and node, which fit one answer, share a job. */
+static struct pmfs_call call_of(
+	fuse_req_t req, void (*answer)(struct pmfs_call *c), fuse_ino_t ino, uint64_t what)
 {
-	return fuse_req_interrupted(context);
+	return (struct pmfs_call){
+		.m = mount_of(req),
+		.req = req,
+		.answer = answer,
+		.ino = ino,
+		.key = what ? pm_hash_u64(ino ^ pm_hash_u64(what)) : ino,
+	};
 }
 
-static struct pmfs_request request_of(fuse_req_t req)
+static void serve(struct pmfs_call *c)
 {
-	return (struct pmfs_request){.cancelled = is_interrupted, .context = req};
+	pmfs_jobs_serve(c->m->jobs, c);
 }
 
 /* What a client gets for an error: details are in the log. */
-void pmfs_mount_failure(fuse_req_t req, fuse_ino_t ino, int code, const struct pm_error *err)
+void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err)
 {
 	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -EINTR, -ENOMEM, -ESTALE};
+	if (!pmfs_call_take(c))
+		return;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (code == plain[i] && !(code == -ENOENT && err->code)) {
-			fuse_reply_err(req, -code);
+			fuse_reply_err(c->req, -code);
 			return;
 		}
-	unsigned n = __atomic_fetch_add(&mount_of(req)->messages, 1, __ATOMIC_RELAXED);
+	unsigned n = __atomic_fetch_add(&c->m->messages, 1, __ATOMIC_RELAXED);
 	if (n < MOST_MESSAGES && err->code) {
 		char node[32];
-		snprintf(node, sizeof(node), "inode %llu", (unsigned long long)ino);
+		snprintf(node, sizeof(node), "inode %llu", (unsigned long long)c->ino);
 		pmfs_log_error(node, err);
 	}
 	if (n == MOST_MESSAGES)
 		pmfs_log("further errors are not logged");
-	fuse_reply_err(req, EIO);
+	fuse_reply_err(c->req, EIO);
 }
 
 /* ---- attributes ---- */
@@ -77,15 +92,15 @@ void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type ty
 	ret->st_atim = ret->st_ctim = ret->st_mtim;
 }
 
-int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type,
-	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err)
+int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
+	struct pm_error *err)
 {
 	struct pm_doc doc;
 	*ret = 0;
 	if (type == PMFS_DIRECTORY)
 		return 0;
 	int r = pmfs_tree_document(m->in->tree, node, &doc, err);
-	return r < 0 ? r : pmfs_engine_size(m->in->engine, node, &doc, request, ret, err);
+	return r < 0 ? r : pmfs_engine_size(m->in->engine, node, &doc, ret, err);
 }
 
 enum pmfs_size pmfs_mount_known_size(
@@ -99,7 +114,7 @@ enum pmfs_size pmfs_mount_known_size(
 	if (known == PMFS_SIZE_KNOWN)
 		return known;
 	if (pmfs_tree_is_cheap(entry->node) &&
-		pmfs_mount_size(m, entry->node, entry->type, NULL, ret, NULL) == 0)
+		pmfs_mount_size(m, entry->node, entry->type, ret, NULL) == 0)
 		return PMFS_SIZE_KNOWN;
 	if (!pmfs_tree_is_of_format(entry->node))
 		return known;
@@ -119,24 +134,29 @@ void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry
 	pmfs_mount_stat(m, entry->node, entry->type, size, &ret->attr);
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void answer_getattr(struct pmfs_call *c)
 {
-	struct pmfs_mount *m = mount_of(req);
-	struct pmfs_request request = request_of(req);
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	enum pmfs_type type;
 	uint64_t size;
 	struct stat st;
-	(void)fi;
-	int r = pmfs_tree_type(m->in->tree, ino, &type, &err);
+	int r = pmfs_tree_type(c->m->in->tree, c->ino, &type, &err);
 	if (r == 0)
-		r = pmfs_mount_size(m, ino, type, &request, &size, &err);
+		r = pmfs_mount_size(c->m, c->ino, type, &size, &err);
 	if (r < 0) {
-		pmfs_mount_failure(req, ino, r, &err);
+		pmfs_mount_failure(c, r, &err);
 		return;
 	}
-	pmfs_mount_stat(m, ino, type, size, &st);
-	fuse_reply_attr(req, &st, DBL_MAX);
+	pmfs_mount_stat(c->m, c->ino, type, size, &st);
+	if (pmfs_call_take(c))
+		fuse_reply_attr(c->req, &st, DBL_MAX);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct pmfs_call c = call_of(req, answer_getattr, ino, 0);
+	(void)fi;
+	serve(&c);
 }
 
 /* `.` and `..` come from NFS clients that hold nothing but a node id. */
@@ -153,95 +173,147 @@ static int lookup_special(struct pmfs_mount *m, pm_node node, const char *name,
 	return r == -ENOENT ? -ESTALE : r;
 }
 
-/*
- * The size that goes with a name: 1, or 0 where it is left to getattr, because the kernel lets
- * nobody who looks up a name that is being looked up go before it is answered. It asks getattr
- * before it opens the file, as it checks permissions. But a size that may have been told before
- * must come again: the kernel would cut the file under its readers.
- */
-static int size_for_lookup(struct pmfs_mount *m, const struct pmfs_entry *entry,
-	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err)
+/* The entry of a call's name. */
+static int find(struct pmfs_call *c, struct pmfs_entry *ret, struct pm_error *err)
 {
-	enum pmfs_size known = pmfs_mount_known_size(m, entry, ret);
+	if (strcmp(c->name, ".") == 0 || strcmp(c->name, "..") == 0)
+		return lookup_special(c->m, c->ino, c->name, ret, err);
+	return pmfs_tree_lookup(c->m->in->tree, c->ino, pm_bytes_of(c->name), ret, err);
+}
+
+/* With attributes that are void: the kernel asks getattr for the size before it uses them. */
+static void answer_lookup_early(struct pmfs_call *c)
+{
+	struct fuse_entry_param e;
+	pmfs_mount_entry(c->m, &c->entry, 0, &e);
+	e.attr_timeout = 0;
+	fuse_reply_entry(c->req, &e);
+}
+
+/*
+ * The kernel lets nobody who looks up a name that is being looked up go before it is answered. So a
+ * size that takes long is left to getattr, which the kernel asks before it opens the file, as it
+ * checks permissions. But a size that may have been told before must come again: the kernel would
+ * cut the file under its readers.
+ */
+static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *err)
+{
+	enum pmfs_size known = pmfs_mount_known_size(c->m, &c->entry, ret);
 	if (known == PMFS_SIZE_KNOWN)
-		return 1;
-	if (known == PMFS_SIZE_NEVER_TOLD && entry->type == PMFS_FILE)
 		return 0;
-	int r = pmfs_mount_size(m, entry->node, entry->type, request, ret, err);
-	return r < 0 ? r : 1;
+	if (known == PMFS_SIZE_NEVER_TOLD && c->entry.type == PMFS_FILE) {
+		c->answer_early = answer_lookup_early;
+		c->key = c->entry.node;
+	}
+	return pmfs_mount_size(c->m, c->entry.node, c->entry.type, ret, err);
+}
+
+static void answer_lookup(struct pmfs_call *c)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct fuse_entry_param e = {.entry_timeout = DBL_MAX};
+	uint64_t size = 0;
+	int r = c->answer_early ? 0 : find(c, &c->entry, &err);
+	if (r == 0)
+		r = size_for_lookup(c, &size, &err);
+	if (r < 0 && (r != -ENOENT || err.code)) {
+		pmfs_mount_failure(c, r, &err);
+		return;
+	}
+	if (r == 0)
+		pmfs_mount_entry(c->m, &c->entry, size, &e);
+	/* A name that is not there is remembered: it will never be. */
+	if (pmfs_call_take(c))
+		fuse_reply_entry(c->req, &e);
 }
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct pmfs_mount *m = mount_of(req);
-	struct pmfs_request request = request_of(req);
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_entry entry;
-	struct fuse_entry_param e = {.entry_timeout = DBL_MAX};
-	uint64_t size;
-	bool special = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-	int r = special ? lookup_special(m, parent, name, &entry, &err)
-			: pmfs_tree_lookup(m->in->tree, parent, pm_bytes_of(name), &entry, &err);
-	if (r == -ENOENT && !err.code) {
-		fuse_reply_entry(req, &e); /* remembered: it will never be there */
-		return;
-	}
-	if (r == 0)
-		r = size_for_lookup(m, &entry, &request, &size, &err);
-	if (r < 0) {
-		pmfs_mount_failure(req, parent, r, &err);
-		return;
-	}
-	pmfs_mount_entry(m, &entry, size, &e);
-	if (r == 0)
-		e.attr_timeout = 0;
-	fuse_reply_entry(req, &e);
+	struct pmfs_call c = call_of(
+		req, answer_lookup, parent, pm_hash_bytes(pm_bytes_of(name)) | (uint64_t)1 << 63);
+	c.name = name;
+	serve(&c);
 }
 
 /* ---- contents ---- */
 
-static void op_read(
-	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
+static void answer_read(struct pmfs_call *c)
 {
-	struct pmfs_mount *m = mount_of(req);
-	struct pmfs_request request = request_of(req);
+	struct pmfs_instance *in = c->m->in;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_piece piece;
 	struct pm_doc doc;
-	(void)fi;
-	int r = pmfs_tree_document(m->in->tree, ino, &doc, &err);
+	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
 	if (r == 0)
 		r = pmfs_engine_read(
-			m->in->engine, ino, &doc, (uint64_t)off, len, &request, &piece, &err);
+			in->engine, c->ino, &doc, (uint64_t)c->off, c->size, &piece, &err);
 	if (r < 0) {
-		pmfs_mount_failure(req, ino, r, &err);
+		pmfs_mount_failure(c, r, &err);
 		return;
 	}
 	/* Pages of the input that were lost meanwhile: the kernel answers the client with EIO. */
-	fuse_reply_buf(req, piece.p, piece.len);
-	pmfs_engine_release(m->in->engine, &piece);
+	if (pmfs_call_take(c))
+		fuse_reply_buf(c->req, piece.p, piece.len);
+	pmfs_engine_release(in->engine, &piece);
 }
 
-static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+static void op_read(
+	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
+{
+	struct pmfs_call c = call_of(req, answer_read, ino, CALL_READ + ((uint64_t)off << 8));
+	(void)fi;
+	c.size = len;
+	c.off = off;
+	serve(&c);
+}
+
+static void answer_readlink(struct pmfs_call *c)
 {
 	char target[4096];
-	struct pmfs_mount *m = mount_of(req);
+	struct pmfs_instance *in = c->m->in;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_piece piece;
 	struct pm_doc doc;
-	int r = pmfs_tree_document(m->in->tree, ino, &doc, &err);
+	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
 	if (r == 0)
-		r = doc.kind == PM_DOC_LINK ? pmfs_engine_read(m->in->engine, ino, &doc, 0,
-						      sizeof(target) - 1, NULL, &piece, &err)
+		r = doc.kind == PM_DOC_LINK ? pmfs_engine_read(in->engine, c->ino, &doc, 0,
+						      sizeof(target) - 1, &piece, &err)
 					    : -EINVAL;
 	if (r < 0) {
-		pmfs_mount_failure(req, ino, r, &err);
+		pmfs_mount_failure(c, r, &err);
 		return;
 	}
 	memcpy(target, piece.p, piece.len);
 	target[piece.len] = 0;
-	pmfs_engine_release(m->in->engine, &piece);
-	fuse_reply_readlink(req, target);
+	pmfs_engine_release(in->engine, &piece);
+	if (pmfs_call_take(c))
+		fuse_reply_readlink(c->req, target);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct pmfs_call c = call_of(req, answer_readlink, ino, 0);
+	serve(&c);
+}
+
+static void op_readdir(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct pmfs_call c = call_of(req, pmfs_answer_readdir, ino, CALL_LIST);
+	(void)fi;
+	c.size = size;
+	c.off = off;
+	serve(&c);
+}
+
+static void op_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct pmfs_call c = call_of(req, pmfs_answer_readdirplus, ino, CALL_LIST);
+	(void)fi;
+	c.size = size;
+	c.off = off;
+	serve(&c);
 }
 
 /* ---- the file system ---- */
@@ -280,32 +352,50 @@ static void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *f
 	fuse_reply_none(req);
 }
 
-static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+static void reply_attribute(struct pmfs_call *c, const struct pm_text *value)
+{
+	if (!pmfs_call_take(c))
+		return;
+	if (c->size == 0)
+		fuse_reply_xattr(c->req, value->len);
+	else if (value->len > c->size)
+		fuse_reply_err(c->req, ERANGE);
+	else
+		fuse_reply_buf(c->req, value->p, value->len);
+}
+
+static void answer_getxattr(struct pmfs_call *c)
 {
 	struct pm_text value = {.p = NULL};
-	int r = pmfs_xattr_get(mount_of(req)->in, ino, name, &value);
-	if (r < 0)
-		fuse_reply_err(req, -r);
-	else if (size == 0)
-		fuse_reply_xattr(req, value.len);
-	else if (value.len > size)
-		fuse_reply_err(req, ERANGE);
-	else
-		fuse_reply_buf(req, value.p, value.len);
+	int r = pmfs_xattr_get(c->m->in, c->ino, c->name, &value);
+	if (r == 0)
+		reply_attribute(c, &value);
+	else if (pmfs_call_take(c))
+		fuse_reply_err(c->req, -r);
 	pm_text_done(&value);
+}
+
+static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct pmfs_call c = call_of(req, answer_getxattr, ino, CALL_XATTR);
+	c.name = name;
+	c.size = size;
+	serve(&c);
+}
+
+static void answer_listxattr(struct pmfs_call *c)
+{
+	struct pm_text names = {.p = NULL};
+	pmfs_xattr_list(c->m->in, c->ino, &names);
+	reply_attribute(c, &names);
+	pm_text_done(&names);
 }
 
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
-	struct pm_text names = {.p = NULL};
-	pmfs_xattr_list(mount_of(req)->in, ino, &names);
-	if (size == 0)
-		fuse_reply_xattr(req, names.len);
-	else if (names.len > size)
-		fuse_reply_err(req, ERANGE);
-	else
-		fuse_reply_buf(req, names.p, names.len);
-	pm_text_done(&names);
+	struct pmfs_call c = call_of(req, answer_listxattr, ino, CALL_XATTR);
+	c.size = size;
+	serve(&c);
 }
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
@@ -335,8 +425,8 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr)
 		.open = op_open,
 		.opendir = op_open,
 		.read = op_read,
-		.readdir = pmfs_mount_readdir,
-		.readdirplus = pmfs_mount_readdirplus,
+		.readdir = op_readdir,
+		.readdirplus = op_readdirplus,
 		.statfs = op_statfs,
 	};
 	/* With handlers for them every `ls -l` would ask twice for each file. */

@@ -10,6 +10,7 @@
 /* The session's user data. */
 struct pmfs_mount {
 	struct pmfs_instance *in;
+	struct pmfs_jobs *jobs; /* from the loop's begin on */
 	uid_t uid;
 	gid_t gid;
 	bool kernel_opens; /* the kernel needs no open and opendir from us */
@@ -36,20 +37,20 @@ void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry
 	struct fuse_entry_param *ret);
 
 /* A document's size, or 0 for a directory. */
-int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type,
-	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
+int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
+	struct pm_error *err);
 
 /* The same as far as it costs nothing. */
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
 
-/* Answers a request that failed, and logs why. */
-void pmfs_mount_failure(fuse_req_t req, fuse_ino_t ino, int code, const struct pm_error *err);
+struct pmfs_call; /* fs/mount_jobs.h */
+
+/* Answers a call that failed, and logs why. */
+void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err);
 
 /* mount_list.c */
-void pmfs_mount_readdir(
-	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
-void pmfs_mount_readdirplus(
-	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void pmfs_answer_readdir(struct pmfs_call *c);
+void pmfs_answer_readdirplus(struct pmfs_call *c);
 
 #endif

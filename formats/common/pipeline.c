@@ -12,10 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/work.h"
+
 enum { MOST_WORKERS = 16, WINDOW = 4 * MOST_WORKERS };
 
 struct run {
 	const struct pm_pipeline *pipeline;
+	struct pm_work *work;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* next, taken, made or stop have changed */
 	uint32_t next, taken;
@@ -33,6 +36,8 @@ static void *result_of(const struct run *r, uint32_t i)
 static int make(const struct run *r, uint32_t i)
 {
 	memset(result_of(r, i), 0, r->pipeline->size);
+	if (pm_work_cancelled())
+		return -ENOMEM;
 	return r->pipeline->make(r->pipeline->context, i, result_of(r, i));
 }
 
@@ -48,6 +53,7 @@ static int take(const struct run *r, uint32_t i, int code)
 static void *work(void *self)
 {
 	struct run *r = self;
+	pm_work_help(r->work);
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && r->next < r->pipeline->n) {
 		if (r->next >= r->taken + WINDOW) {
@@ -129,6 +135,7 @@ static int run_together(struct run *r, unsigned n)
 int pm_pipeline_run(const struct pm_pipeline *p)
 {
 	struct run r = {.pipeline = p,
+		.work = pm_work_current(),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.moved = PTHREAD_COND_INITIALIZER};
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -11,7 +11,10 @@
 
 #include "formats/common/number.h"
 #include "formats/common/utf8.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
+
+enum { CHECKED = 64 << 10 };
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
@@ -48,9 +51,14 @@ static bool grow(struct pm_text *t, size_t need)
 		room *= 2;
 	if (room < need || room > limit)
 		room = limit;
+	/* Whoever renders much stops here when nobody waits for it any more. */
+	if (room > CHECKED && pm_work_cancelled())
+		return false;
 	char *p = realloc(t->p, room);
 	if (!p)
 		return false;
+	if (t->grown)
+		t->grown(t->grown_context, room - t->room);
 	t->p = p;
 	t->room = room;
 	return true;

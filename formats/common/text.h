@@ -14,6 +14,9 @@ struct pm_text {
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then of no use */
 	bool full;    /* failed at the limit */
+	/* Optional: told how many bytes more it takes, for who accounts for memory. */
+	void (*grown)(void *context, size_t more);
+	void *grown_context;
 };
 
 /* Gives the memory back; the builder is empty and usable again. Accepts a zeroed one. */

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/work.h"
 #include "fs/document/measure.h"
 #include "profmount/limits.h"
 
 enum { SMALL = 64 << 10 };
 
-static void body_free(struct pmfs_cached *cached)
+static void body_free(struct pm_cached *cached)
 {
 	struct pmfs_body *body = (struct pmfs_body *)cached;
 	pm_text_done(&body->text);
@@ -33,6 +34,8 @@ static int render_small(struct pmfs_body *body, const struct pm_doc *doc, struct
 	struct pm_cell *cells, struct pm_error *err)
 {
 	for (;;) {
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
 		int r = pm_rows_next(rows, cells, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
@@ -56,8 +59,7 @@ static int try_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm
 	return r;
 }
 
-static int build_table(struct pmfs_body *body, const struct pm_doc *doc,
-	const struct pmfs_request *request, struct pm_error *err)
+static int build_table(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
 {
 	pm_row_header(&body->text, form_of(doc), &doc->table);
 	size_t header = body->text.len;
@@ -70,11 +72,10 @@ static int build_table(struct pmfs_body *body, const struct pm_doc *doc,
 	}
 	body->text.len = header;
 	body->size = header;
-	return pmfs_measure(body, &doc->table, form_of(doc), 0, request, err);
+	return pmfs_measure(body, &doc->table, form_of(doc), 0, err);
 }
 
-static int build(struct pmfs_body *body, const struct pm_doc *doc,
-	const struct pmfs_request *request, struct pm_error *err)
+static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
 {
 	int r;
 	switch (doc->kind) {
@@ -84,7 +85,7 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc,
 		body->whole = true;
 		break;
 	case PM_DOC_CSV:
-	case PM_DOC_TSV: r = build_table(body, doc, request, err); break;
+	case PM_DOC_TSV: r = build_table(body, doc, err); break;
 	case PM_DOC_BYTES:
 	case PM_DOC_FILE:
 	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
@@ -102,19 +103,50 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc,
 	return 0;
 }
 
-int pmfs_body_build(const struct pm_doc *doc, const struct pmfs_request *request,
-	struct pmfs_body **ret, struct pm_error *err)
+/* What a text being made takes of the cache's room. */
+struct account {
+	struct pm_cache *cache;
+	int64_t bytes;
+};
+
+static void account_grown(void *context, size_t more)
 {
+	struct account *a = context;
+	a->bytes += (int64_t)more;
+	if (a->cache)
+		pm_cache_reserve(a->cache, (int64_t)more);
+}
+
+/* A text grows by doubling: what that leaves unused is given back. */
+static void shrink(struct pm_text *text)
+{
+	char *p = text->room - text->len > text->room / 8 ? realloc(text->p, text->len + 1) : NULL;
+	if (p) {
+		text->p = p;
+		text->room = text->len + 1;
+	}
+}
+
+int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
+	struct pm_error *err)
+{
+	struct account account = {.cache = cache};
 	struct pmfs_body *body = calloc(1, sizeof(*body));
 	if (!body)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	body->cached.free = body_free;
 	pthread_mutex_init(&body->lock, NULL);
-	int r = build(body, doc, request, err);
+	body->text.grown = account_grown;
+	body->text.grown_context = &account;
+	int r = build(body, doc, err);
+	body->text.grown = NULL;
+	if (cache && account.bytes)
+		pm_cache_reserve(cache, -account.bytes);
 	if (r < 0) {
 		body_free(&body->cached);
 		return r;
 	}
+	shrink(&body->text);
 	body->cached.bytes = sizeof(*body) + body->text.room + body->room * sizeof(*body->marks);
 	*ret = body;
 	return 0;
@@ -179,13 +211,12 @@ static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows
 }
 
 static int window_rows(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
-	struct pm_cell *cells, const struct pmfs_request *request, struct pm_text *out,
-	struct pm_error *err)
+	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
 {
 	int r = 1;
 	for (uint64_t n = 0; r > 0 && w->pos < w->until; n++) {
-		if (n % PMFS_ROWS_PER_MARK == 0 && pmfs_request_cancelled(request, err))
-			return -EINTR;
+		if (n % PMFS_ROWS_PER_MARK == 0 && pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
 		r = window_row(w, doc, rows, cells, out, err);
 	}
 	return r < 0 ? r : 0;
@@ -209,7 +240,7 @@ static void window_cut(struct window *w, struct pmfs_body *body, size_t start, u
 }
 
 static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, struct window *w,
-	const struct pmfs_request *request, struct pm_text *out, struct pm_error *err)
+	struct pm_text *out, struct pm_error *err)
 {
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
@@ -221,7 +252,7 @@ static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, stru
 	w->first = UINT64_MAX;
 	int r = pm_rows_start(&rows, &doc->table, mark.at, err);
 	if (r >= 0)
-		r = window_rows(w, doc, &rows, cells, request, out, err);
+		r = window_rows(w, doc, &rows, cells, out, err);
 	if (r >= 0)
 		window_cut(w, body, start, rows.at, out);
 	pm_rows_done(&rows);
@@ -230,7 +261,7 @@ static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, stru
 }
 
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
-	const struct pmfs_request *request, struct pm_text *out, struct pm_error *err)
+	struct pm_text *out, struct pm_error *err)
 {
 	if (off >= body->size)
 		return 0;
@@ -243,5 +274,5 @@ int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t 
 	if (off == until || body->n_marks == 0)
 		return 0;
 	struct window w = {.off = off, .until = until};
-	return window_of_rows(body, doc, &w, request, out, err);
+	return window_of_rows(body, doc, &w, out, err);
 }

@@ -8,15 +8,9 @@
 
 #include <pthread.h>
 
+#include "formats/common/cache.h"
 #include "formats/common/row.h"
-#include "fs/document/cache.h"
 #include "profmount/document.h"
-
-/* Who waits for an answer; long work asks now and then whether they still do. */
-struct pmfs_request {
-	bool (*cancelled)(void *context); /* NULL: never */
-	void *context;
-};
 
 /* The row at position `at` of the table begins at byte `offset` of its text. */
 struct pmfs_mark {
@@ -27,7 +21,7 @@ struct pmfs_mark {
 enum { PMFS_N_RESUME = 4 };
 
 struct pmfs_body {
-	struct pmfs_cached cached;
+	struct pm_cached cached;
 	uint64_t size;
 	bool whole;
 	struct pm_text text;     /* whole: everything; else the header row */
@@ -39,18 +33,18 @@ struct pmfs_body {
 	unsigned next_resume;
 };
 
-/* Renders or measures a document of kind TEXT, LINK, CSV or TSV. -EINTR where cancelled. */
-int pmfs_body_build(const struct pm_doc *doc, const struct pmfs_request *request,
-	struct pmfs_body **ret, struct pm_error *err);
+/*
+ * Renders or measures a document of kind TEXT, LINK, CSV or TSV. What is being made counts against
+ * the limit of `cache`, where that is not NULL. -ENOMEM where the work is cancelled.
+ */
+int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
+	struct pm_error *err);
 
 /*
  * Appends the text [off, off + len), less at the end, of a body that is not whole. `doc` is the
  * document that it was built from. Costs the window and at most PMFS_ROWS_PER_MARK rows more.
  */
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
-	const struct pmfs_request *request, struct pm_text *out, struct pm_error *err);
-
-/* True, with -EINTR and a message in `err`, where nobody waits any more. */
-bool pmfs_request_cancelled(const struct pmfs_request *request, struct pm_error *err);
+	struct pm_text *out, struct pm_error *err);
 
 #endif

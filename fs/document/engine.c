@@ -16,8 +16,12 @@
 
 #include "formats/common/beneath.h"
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 
-enum { N_SIZES = 1 << 17 };
+enum {
+	N_SIZES = 1 << 17,
+	LARGE = 1 << 20, /* who reads a text of so many bytes will want the rest of it */
+};
 
 struct known_size {
 	uint64_t key, size;
@@ -25,13 +29,13 @@ struct known_size {
 
 struct pmfs_engine {
 	const struct pm_profile *profile;
-	struct pmfs_cache *cache;
+	struct pm_cache *cache;
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
 	bool forgot[N_SIZES]; /* of two sizes that share a place the earlier one is lost */
 };
 
-struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmfs_cache *cache)
+struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache)
 {
 	struct pmfs_engine *e = calloc(1, sizeof(*e));
 	if (!e)
@@ -80,14 +84,13 @@ static int refuse_if_changed(struct pmfs_engine *e, struct pm_error *err)
 struct build {
 	struct pmfs_engine *e;
 	const struct pm_doc *doc;
-	const struct pmfs_request *request;
 };
 
-static int build_body(void *context, struct pmfs_cached **ret, struct pm_error *err)
+static int build_body(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	struct build *b = context;
 	struct pmfs_body *body;
-	int r = pmfs_body_build(b->doc, b->request, &body, err);
+	int r = pmfs_body_build(b->doc, b->e->cache, &body, err);
 	if (r < 0)
 		return r;
 	r = refuse_if_changed(b->e, err);
@@ -100,31 +103,24 @@ static int build_body(void *context, struct pmfs_cached **ret, struct pm_error *
 }
 
 static int body_get(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
-	const struct pmfs_request *request, struct pmfs_body **ret, struct pm_error *err)
+	struct pmfs_body **ret, struct pm_error *err)
 {
-	struct build b = {.e = e, .doc = doc, .request = request};
-	struct pmfs_cached *cached;
-	for (;;) {
-		struct pm_error error = {.offset = PM_NO_OFFSET};
-		int r = pmfs_cache_get(e->cache, key, build_body, &b, &cached, &error);
-		/* Someone else's build was interrupted, not ours: build it ourselves. */
-		if (r == -EINTR && !pmfs_request_cancelled(request, NULL))
-			continue;
-		if (r < 0) {
-			if (err && !err->code)
-				*err = error;
-			return r;
-		}
-		*ret = (struct pmfs_body *)cached;
-		size_remember(e, key, (*ret)->size);
-		return 0;
-	}
+	struct build b = {.e = e, .doc = doc};
+	struct pm_cached *cached;
+	int r = pm_cache_get(e->cache, key, build_body, &b, &cached, err);
+	if (r < 0)
+		return r;
+	*ret = (struct pmfs_body *)cached;
+	size_remember(e, key, (*ret)->size);
+	return 0;
 }
 
 static int file_size(
 	struct pmfs_engine *e, const struct pm_doc *doc, uint64_t *ret, struct pm_error *err)
 {
 	int fd;
+	if (!pm_work_may_build())
+		return pm_error_plain(err, -ENOMEM);
 	int r = pm_open_unchanged(
 		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, ret, err);
 	if (r == 0)
@@ -132,8 +128,8 @@ static int file_size(
 	return r;
 }
 
-int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
-	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err)
+int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
+	struct pm_error *err)
 {
 	struct pmfs_body *body;
 	if (doc->kind == PM_DOC_BYTES) {
@@ -144,11 +140,11 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 		return file_size(e, doc, ret, err);
 	if (size_recall(e, key, ret))
 		return 0;
-	int r = body_get(e, key, doc, request, &body, err);
+	int r = body_get(e, key, doc, &body, err);
 	if (r < 0)
 		return r;
 	*ret = body->size;
-	pmfs_cache_release(e->cache, &body->cached);
+	pm_cache_release(e->cache, &body->cached);
 	return 0;
 }
 
@@ -177,6 +173,8 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 {
 	int fd;
 	uint64_t size;
+	if (!pm_work_may_build())
+		return pm_error_plain(err, -ENOMEM);
 	int r = pm_open_unchanged(
 		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, &size, err);
 	if (r < 0)
@@ -204,11 +202,12 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 }
 
 static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
-	uint64_t off, size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
-	struct pm_error *err)
+	uint64_t off, size_t len, struct pmfs_piece *ret, struct pm_error *err)
 {
 	struct pm_text out = {.p = NULL};
-	int r = pmfs_body_window(body, doc, off, len, request, &out, err);
+	if (!pm_work_may_build())
+		return pm_error_plain(err, -ENOMEM);
+	int r = pmfs_body_window(body, doc, off, len, &out, err);
 	if (r == 0)
 		r = pm_text_status(&out);
 	if (r == 0)
@@ -222,16 +221,15 @@ static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const stru
 }
 
 static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
-	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
-	struct pm_error *err)
+	size_t len, struct pmfs_piece *ret, struct pm_error *err)
 {
 	struct pmfs_body *body;
-	int r = body_get(e, key, doc, request, &body, err);
+	int r = body_get(e, key, doc, &body, err);
 	if (r < 0)
 		return r;
 	if (!body->whole) {
-		r = read_window(e, body, doc, off, len, request, ret, err);
-		pmfs_cache_release(e->cache, &body->cached);
+		r = read_window(e, body, doc, off, len, ret, err);
+		pm_cache_release(e->cache, &body->cached);
 		return r;
 	}
 	size_t at = off < body->size ? (size_t)off : (size_t)body->size;
@@ -239,18 +237,19 @@ static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	*ret = (struct pmfs_piece){.p = body->text.p ? body->text.p + at : "",
 		.len = len < left ? len : left,
 		.cached = &body->cached};
+	if (body->size > LARGE)
+		pm_cache_keep(e->cache, &body->cached, at + ret->len < body->size);
 	return 0;
 }
 
 int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
-	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
-	struct pm_error *err)
+	size_t len, struct pmfs_piece *ret, struct pm_error *err)
 {
 	*ret = (struct pmfs_piece){.p = ""};
 	if (doc->kind == PM_DOC_FILE)
 		return read_file(e, doc, off, len, ret, err);
 	if (doc->kind != PM_DOC_BYTES)
-		return read_body(e, key, doc, off, len, request, ret, err);
+		return read_body(e, key, doc, off, len, ret, err);
 	int r = refuse_if_changed(e, err);
 	return r < 0 ? r : read_bytes(doc, off, len, ret);
 }
@@ -258,7 +257,7 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece)
 {
 	if (piece->cached)
-		pmfs_cache_release(e->cache, piece->cached);
+		pm_cache_release(e->cache, piece->cached);
 	free(piece->memory);
 	*piece = (struct pmfs_piece){.p = ""};
 }

@@ -12,14 +12,14 @@
 struct pmfs_engine;
 
 /* `cache` and `profile` outlive the engine. NULL without memory. */
-struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pmfs_cache *cache);
+struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache);
 
 /* Accepts NULL. */
 void pmfs_engine_free(struct pmfs_engine *e);
 
 /* Exact size in bytes. `key` identifies the document; equal keys, equal documents. */
-int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
-	const struct pmfs_request *request, uint64_t *ret, struct pm_error *err);
+int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
+	struct pm_error *err);
 
 enum pmfs_size {
 	PMFS_SIZE_KNOWN,
@@ -34,15 +34,14 @@ enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t 
 struct pmfs_piece {
 	const void *p;
 	size_t len;
-	bool mapped;                /* they are the input's own pages: copying may raise SIGBUS */
-	struct pmfs_cached *cached; /* what keeps them, or */
+	bool mapped;              /* they are the input's own pages: copying may raise SIGBUS */
+	struct pm_cached *cached; /* what keeps them, or */
 	void *memory;
 };
 
 /* The window [off, off + len) of the document, shorter at its end, empty beyond. */
 int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
-	size_t len, const struct pmfs_request *request, struct pmfs_piece *ret,
-	struct pm_error *err);
+	size_t len, struct pmfs_piece *ret, struct pm_error *err);
 
 void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece);
 

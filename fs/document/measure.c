@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 
 enum {
 	SEGMENT = 1 << 16, /* positions; large against the cost of starting a cursor */
@@ -27,20 +28,12 @@ struct segment {
 struct job {
 	const struct pm_table *table;
 	enum pm_form form;
-	const struct pmfs_request *request;
+	struct pm_work *work;
 	struct segment *segments;
 	size_t n;
 	size_t next; /* atomic: the segment that is taken next */
 	bool stop;   /* atomic: one failed, the rest is of no use */
 };
-
-bool pmfs_request_cancelled(const struct pmfs_request *request, struct pm_error *err)
-{
-	if (!request || !request->cancelled || !request->cancelled(request->context))
-		return false;
-	pm_error_set(err, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
-	return true;
-}
 
 static int mark_add(struct segment *s, struct pmfs_mark mark)
 {
@@ -55,9 +48,8 @@ static int segment_rows(
 {
 	for (uint64_t n = 0;; n++) {
 		if (n % PMFS_ROWS_PER_MARK == 0 &&
-			(__atomic_load_n(&job->stop, __ATOMIC_RELAXED) ||
-				pmfs_request_cancelled(job->request, &s->error)))
-			return -EINTR;
+			(__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled()))
+			return -ENOMEM;
 		int r = pm_rows_next(rows, cells, &s->error);
 		if (r <= 0 || rows->row >= s->to)
 			return r < 0 ? r : 0;
@@ -72,9 +64,8 @@ static int segment_rows(
 static int segment_batches(const struct job *job, struct segment *s, struct pm_rows *rows)
 {
 	for (;;) {
-		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) ||
-			pmfs_request_cancelled(job->request, &s->error))
-			return -EINTR;
+		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
+			return -ENOMEM;
 		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->at};
 		int64_t n = job->table->type->measure(
 			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->error);
@@ -102,15 +93,22 @@ static void segment_measure(struct job *job, struct segment *s)
 		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
 }
 
-static void *work(void *context)
+static void work(struct job *job)
 {
-	struct job *job = context;
 	for (;;) {
 		size_t i = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
 		if (i >= job->n || __atomic_load_n(&job->stop, __ATOMIC_RELAXED))
-			return NULL;
+			return;
 		segment_measure(job, &job->segments[i]);
 	}
+}
+
+static void *help(void *context)
+{
+	struct job *job = context;
+	pm_work_help(job->work);
+	work(job);
+	return NULL;
 }
 
 static void run(struct job *job)
@@ -122,7 +120,7 @@ static void run(struct job *job)
 		most = MOST_THREADS;
 	if (most > job->n)
 		most = job->n;
-	while (n + 1 < most && pthread_create(&threads[n], NULL, work, job) == 0)
+	while (n + 1 < most && pthread_create(&threads[n], NULL, help, job) == 0)
 		n++;
 	work(job);
 	while (n > 0)
@@ -135,11 +133,13 @@ static int outcome(const struct job *job, struct pm_error *err)
 	const struct segment *failed = NULL;
 	for (size_t i = 0; i < job->n; i++) {
 		const struct segment *s = &job->segments[i];
-		if (s->result < 0 && (!failed || (failed->result == -EINTR && s->error.code)))
+		if (s->result < 0 && (!failed || (!failed->error.code && s->error.code)))
 			failed = s;
 	}
 	if (!failed)
 		return 0;
+	if (!failed->error.code)
+		return pm_error_plain(err, failed->result);
 	if (err && !err->code)
 		*err = failed->error;
 	return failed->result;
@@ -181,9 +181,9 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 }
 
 int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_form form,
-	uint64_t at, const struct pmfs_request *request, struct pm_error *err)
+	uint64_t at, struct pm_error *err)
 {
-	struct job job = {.table = table, .form = form, .request = request};
+	struct job job = {.table = table, .form = form, .work = pm_work_current()};
 	int r = cut(&job, at, err);
 	if (r < 0)
 		return r;

@@ -9,9 +9,9 @@
 
 /*
  * Adds marks and size for the rows from position `at` on, whose text begins at body->size.
- * -EINTR where the request is cancelled.
+ * -ENOMEM where the work is cancelled.
  */
 int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_form form,
-	uint64_t at, const struct pmfs_request *request, struct pm_error *err);
+	uint64_t at, struct pm_error *err);
 
 #endif

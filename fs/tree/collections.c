@@ -33,7 +33,7 @@ static int naming_of(const struct pm_collection *c, struct pmfs_naming *ret, str
 	return r;
 }
 
-static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
+static int siblings_build(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	struct pmfs_naming naming;
 	struct pmfs_siblings *s;
@@ -48,9 +48,9 @@ static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_err
 static int siblings_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pmfs_siblings **ret, struct pm_error *err)
 {
-	struct pmfs_cached *cached;
+	struct pm_cached *cached;
 	*ret = NULL;
-	int r = pmfs_cache_get(t->cache, dir, siblings_build, (void *)(uintptr_t)c, &cached, err);
+	int r = pm_cache_get(t->cache, dir, siblings_build, (void *)(uintptr_t)c, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
 	return r;
@@ -88,7 +88,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 		if (r < 0)
 			return r;
 		r = pmfs_siblings_find(s, &naming, name, &item);
-		pmfs_cache_release(t->cache, &s->cached);
+		pm_cache_release(t->cache, &s->cached);
 	}
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
@@ -116,7 +116,7 @@ static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collectio
 	if (r < 0)
 		return r;
 	ret->len = pmfs_siblings_name(s, &naming, item, ret->name);
-	pmfs_cache_release(t->cache, &s->cached);
+	pm_cache_release(t->cache, &s->cached);
 	return ret->len ? 0 : pm_error_plain(err, -ENOMEM);
 }
 

@@ -82,7 +82,7 @@ struct build {
 	pm_node dir;
 };
 
-static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
+static int siblings_build(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct build *b = context;
 	struct children c = {.tree = b->tree};
@@ -111,9 +111,9 @@ static int siblings_get(struct pmfs_tree *t, const struct pm_tree *tree, pm_node
 	struct pmfs_siblings **ret, struct pm_error *err)
 {
 	struct build b = {.t = t, .tree = tree, .dir = dir};
-	struct pmfs_cached *cached;
+	struct pm_cached *cached;
 	*ret = NULL;
-	int r = pmfs_cache_get(t->cache, dir, siblings_build, &b, &cached, err);
+	int r = pm_cache_get(t->cache, dir, siblings_build, &b, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
 	return r;
@@ -139,7 +139,7 @@ static int child_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 		return r;
 	struct pmfs_naming naming = naming_of(&c);
 	r = name.len < PMFS_NAME_SIZE ? pmfs_siblings_find(s, &naming, name, &item) : 0;
-	pmfs_cache_release(t->cache, &s->cached);
+	pm_cache_release(t->cache, &s->cached);
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
@@ -165,7 +165,7 @@ static int child_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, stru
 		return r;
 	struct pmfs_naming naming = naming_of(&c);
 	ret->len = pmfs_siblings_name(s, &naming, (uint32_t)child, ret->name);
-	pmfs_cache_release(t->cache, &s->cached);
+	pm_cache_release(t->cache, &s->cached);
 	if (ret->len == 0)
 		return pm_error_plain(err, -ENOMEM);
 	*position = (uint64_t)c.tree->end[child] + 1;

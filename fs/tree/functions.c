@@ -37,7 +37,7 @@ static struct pmfs_naming naming_of(struct rows *rows)
 		.n = rows->functions->n, .item = row_item, .raw = row_raw, .context = rows};
 }
 
-static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_error *err)
+static int siblings_build(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	struct rows *rows = context;
 	const struct pmfs_functions *f = rows->functions;
@@ -59,11 +59,11 @@ static int siblings_build(void *context, struct pmfs_cached **ret, struct pm_err
 static int siblings_get(
 	struct pmfs_tree *t, struct rows *rows, struct pmfs_siblings **ret, struct pm_error *err)
 {
-	struct pmfs_cached *cached;
+	struct pm_cached *cached;
 	*ret = NULL;
 	int r = pmfs_functions(t->model, &rows->functions, err);
 	if (r == 0)
-		r = pmfs_cache_get(t->cache, pmfs_node(PMFS_FUNCTIONS, 0, 0), siblings_build, rows,
+		r = pm_cache_get(t->cache, pmfs_node(PMFS_FUNCTIONS, 0, 0), siblings_build, rows,
 			&cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
@@ -89,7 +89,7 @@ static int functions_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes na
 		return r;
 	struct pmfs_naming naming = naming_of(&rows);
 	r = name.len < PMFS_NAME_SIZE ? pmfs_siblings_find(s, &naming, name, &row) : 0;
-	pmfs_cache_release(t->cache, &s->cached);
+	pm_cache_release(t->cache, &s->cached);
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
@@ -111,7 +111,7 @@ static int functions_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie,
 	bool more = *cookie < rows.functions->n;
 	if (more)
 		ret->len = pmfs_siblings_name(s, &naming, row, ret->name);
-	pmfs_cache_release(t->cache, &s->cached);
+	pm_cache_release(t->cache, &s->cached);
 	if (!more)
 		return 0;
 	if (ret->len == 0)

@@ -9,7 +9,7 @@
 struct pmfs_tree {
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
-	struct pmfs_cache *cache; /* indexes of siblings, by the directory's node */
+	struct pm_cache *cache; /* indexes of siblings, by the directory's node */
 
 	/* The format's documents and collections by path. */
 	struct pm_lazy paths_built;

@@ -125,7 +125,7 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 	return r;
 }
 
-static void siblings_free(struct pmfs_cached *cached)
+static void siblings_free(struct pm_cached *cached)
 {
 	struct pmfs_siblings *s = (struct pmfs_siblings *)cached;
 	pm_map_done(&s->ordinals);

@@ -5,9 +5,9 @@
 #ifndef PROFMOUNT_FS_TREE_NAMES_H
 #define PROFMOUNT_FS_TREE_NAMES_H
 
+#include "formats/common/cache.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
-#include "fs/document/cache.h"
 #include "profmount/profile.h"
 
 /* Room for any entry's name: a legal name, `~` and a number. */
@@ -34,7 +34,7 @@ struct pmfs_naming {
 
 /* An index over siblings, kept in the cache: about 40 bytes an entry. */
 struct pmfs_siblings {
-	struct pmfs_cached cached;
+	struct pm_cached cached;
 	struct pm_map ordinals; /* item → number after `~`, where there is one */
 	size_t n_slots;         /* a power of two */
 	struct pmfs_name_slot *slots;

@@ -47,7 +47,7 @@ static int reserve_names(struct pmfs_tree *t)
 	return 0;
 }
 
-struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pmfs_cache *cache)
+struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache)
 {
 	struct pmfs_tree *t = calloc(1, sizeof(*t));
 	if (!t)
@@ -55,9 +55,6 @@ struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pmfs_cache *cac
 	t->model = model;
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
-	pthread_mutex_init(&t->paths_built.lock, NULL);
-	pthread_mutex_init(&t->sources_built.lock, NULL);
-	pthread_mutex_init(&t->threads_built.lock, NULL);
 	if (reserve_names(t) < 0) {
 		free(t);
 		return NULL;
@@ -73,9 +70,6 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pmfs_paths_done(&t->source_paths);
 	pmfs_paths_done(&t->threads);
 	pm_arena_done(&t->names);
-	pthread_mutex_destroy(&t->paths_built.lock);
-	pthread_mutex_destroy(&t->sources_built.lock);
-	pthread_mutex_destroy(&t->threads_built.lock);
 	free(t->thread_node);
 	free(t->context_reserved);
 	free(t);

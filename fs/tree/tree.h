@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FS_TREE_TREE_H
 #define PROFMOUNT_FS_TREE_TREE_H
 
-#include "fs/document/cache.h"
+#include "formats/common/cache.h"
 #include "fs/tree/names.h"
 #include "fs/tree/node.h"
 #include "fs/views/views.h"
@@ -22,7 +22,7 @@ struct pmfs_entry {
 struct pmfs_tree;
 
 /* Both outlive the tree. NULL without memory. Reads nothing of the source. */
-struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pmfs_cache *cache);
+struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache);
 
 /* Accepts NULL. */
 void pmfs_tree_free(struct pmfs_tree *t);

@@ -55,7 +55,6 @@ void pmfs_model_free(struct pmfs_model *m)
 	for (size_t i = 0; i < PMFS_N_PARTS; i++) {
 		if (m->parts[i].built)
 			m->parts[i].type->free(m->parts[i].built);
-		pthread_mutex_destroy(&m->parts[i].lazy.lock);
 	}
 	pthread_mutex_destroy(&m->lock);
 	pm_arena_done(&m->arena);

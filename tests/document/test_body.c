@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "formats/common/work.h"
 #include "fs/document/body.h"
 #include "fs/document/measure.h"
 
@@ -64,7 +65,7 @@ static void check_window(struct pmfs_body *body, const struct pm_doc *doc,
 {
 	struct pm_text got = {.p = NULL};
 	size_t left = off < whole->len ? whole->len - (size_t)off : 0;
-	assert_int_equal(pmfs_body_window(body, doc, off, len, NULL, &got, NULL), 0);
+	assert_int_equal(pmfs_body_window(body, doc, off, len, &got, NULL), 0);
 	assert_int_equal(got.len, len < left ? len : left);
 	if (got.len)
 		assert_memory_equal(got.p, whole->p + off, got.len);
@@ -135,20 +136,17 @@ static void test_a_row_that_fails_fails_the_table_with_its_reason(void **state)
 	}
 }
 
-static bool always(void *context)
-{
-	(void)context;
-	return true;
-}
-
 static void test_nobody_measures_for_nobody(void **state)
 {
 	(void)state;
 	struct numbers t = {.n = 500000, .gap = 1, .fail_at = UINT64_MAX};
 	struct pm_doc doc = doc_of(&t, true);
-	struct pmfs_request request = {.cancelled = always};
+	struct pm_work work = {.cancelled = true};
 	struct pmfs_body *body;
-	assert_int_equal(pmfs_body_build(&doc, &request, &body, NULL), -EINTR);
+	pm_work_enter(&work);
+	assert_int_equal(pmfs_body_build(&doc, NULL, &body, NULL), -ENOMEM);
+	pm_work_enter(NULL);
+	assert_true(work.gave_up);
 }
 
 int main(void)

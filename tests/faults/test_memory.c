@@ -71,10 +71,9 @@ static int read_whole(struct pmfs_instance *in, pm_node node, uint64_t *ret_size
 	*ret = (struct pmfs_piece){.len = 0};
 	int r = pmfs_tree_document(in->tree, node, &doc, err);
 	if (r == 0)
-		r = pmfs_engine_size(in->engine, node, &doc, NULL, ret_size, err);
+		r = pmfs_engine_size(in->engine, node, &doc, ret_size, err);
 	if (r == 0)
-		r = pmfs_engine_read(
-			in->engine, node, &doc, 0, (size_t)*ret_size + 1, NULL, ret, err);
+		r = pmfs_engine_read(in->engine, node, &doc, 0, (size_t)*ret_size + 1, ret, err);
 	return r;
 }
 

@@ -132,7 +132,7 @@ static void check_window(struct walk *w, const struct pmfs_entry *e, const struc
 	uint64_t off = next_random(w) % (size + 2);
 	size_t len = next_random(w) % 8192;
 	uint64_t left = off < size ? size - off : 0;
-	int r = pmfs_engine_read(w->in.engine, e->node, doc, off, len, NULL, &piece, &err);
+	int r = pmfs_engine_read(w->in.engine, e->node, doc, off, len, &piece, &err);
 	must(r == 0, "a window cannot be read", e);
 	must(piece.len == (len < left ? len : left), "a window has the wrong length", e);
 	must(!whole || piece.len == 0 || memcmp(piece.p, whole + off, piece.len) == 0,
@@ -147,14 +147,14 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	struct pm_doc doc;
 	uint64_t size = 0;
 	must(pmfs_tree_document(w->in.tree, e->node, &doc, &err) == 0, "no document", e);
-	if (pmfs_engine_size(w->in.engine, e->node, &doc, NULL, &size, &err) < 0) {
+	if (pmfs_engine_size(w->in.engine, e->node, &doc, &size, &err) < 0) {
 		must(err.code < 0 && err.text[0], "an error without a reason", e);
 		return;
 	}
 	char *whole = NULL;
 	if (size <= LARGE) {
 		int r = pmfs_engine_read(
-			w->in.engine, e->node, &doc, 0, (size_t)size + 1, NULL, &piece, &err);
+			w->in.engine, e->node, &doc, 0, (size_t)size + 1, &piece, &err);
 		must(r == 0 && piece.len == size, "the size is not the bytes delivered", e);
 		whole = malloc(piece.len + 1);
 		memcpy(whole, piece.p, piece.len);

@@ -1,0 +1,278 @@
+/*
+ * A chained hash table and a list in order of use, behind the lock of formats/common/work.c, which
+ * is held for lookups only, never while something is built.
+ *
+ *     buckets[hash] → slot → slot          newest ⇄ slot ⇄ slot ⇄ oldest
+ *
+ * A slot whose thing is being built is in the table with users > 0 and no thing yet.
+ */
+#include "formats/common/cache.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "formats/common/map.h"
+#include "formats/common/work.h"
+
+enum {
+	N_BUCKETS = 1 << 14,
+	PER_THING = 32, /* malloc's own bytes for a slot and a thing */
+};
+
+#define KEPT_NS ((uint64_t)5 * 1000 * 1000 * 1000)
+
+struct pm_slot {
+	uint64_t key;
+	struct pm_cached *thing; /* NULL while it is built */
+	struct pm_turn turn;
+	int failure;            /* of the build, for those who waited */
+	struct pm_error *error; /* of the failure; NULL without memory */
+	unsigned users;
+	struct pm_slot *next; /* in the bucket */
+	struct pm_slot *newer, *older;
+};
+
+struct pm_cache {
+	uint64_t limit, bytes;
+	struct pm_slot *newest, *oldest; /* slots with a thing */
+	struct pm_slot *buckets[N_BUCKETS];
+};
+
+struct pm_cache *pm_cache_new(uint64_t limit_bytes)
+{
+	struct pm_cache *c = calloc(1, sizeof(*c));
+	if (c)
+		c->limit = limit_bytes;
+	return c;
+}
+
+static uint64_t cost_of(const struct pm_cached *thing)
+{
+	return thing->bytes + sizeof(struct pm_slot) + PER_THING;
+}
+
+static struct pm_slot **place_of(struct pm_cache *c, uint64_t key)
+{
+	struct pm_slot **place = &c->buckets[pm_hash_u64(key) % N_BUCKETS];
+	while (*place && (*place)->key != key)
+		place = &(*place)->next;
+	return place;
+}
+
+static void order_remove(struct pm_cache *c, struct pm_slot *s)
+{
+	*(s->newer ? &s->newer->older : &c->newest) = s->older;
+	*(s->older ? &s->older->newer : &c->oldest) = s->newer;
+	s->newer = s->older = NULL;
+}
+
+static void order_put_first(struct pm_cache *c, struct pm_slot *s)
+{
+	s->newer = NULL;
+	s->older = c->newest;
+	*(c->newest ? &c->newest->newer : &c->oldest) = s;
+	c->newest = s;
+}
+
+static void slot_drop(struct pm_cache *c, struct pm_slot *s)
+{
+	*place_of(c, s->key) = s->next;
+	order_remove(c, s);
+	c->bytes -= cost_of(s->thing);
+	s->thing->free(s->thing);
+	free(s);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void make_room(struct pm_cache *c)
+{
+	struct pm_slot *s = c->oldest;
+	uint64_t now = c->bytes > c->limit ? now_ns() : 0;
+	while (s && c->bytes > c->limit) {
+		struct pm_slot *newer = s->newer;
+		if (s->users == 0 && s->thing->kept_until_ns <= now)
+			slot_drop(c, s);
+		s = newer;
+	}
+}
+
+void pm_cache_free(struct pm_cache *c)
+{
+	if (!c)
+		return;
+	while (c->oldest)
+		slot_drop(c, c->oldest);
+	free(c);
+}
+
+/* ---- building; the lock is held ---- */
+
+/* One user less of a slot that failed and is in the table no more. */
+static void leave_failed(struct pm_slot *s)
+{
+	if (--s->users > 0)
+		return;
+	free(s->error);
+	free(s);
+}
+
+/*
+ * Someone else builds it: waits for the outcome. 1 where that is none, since its builder was
+ * cancelled.
+ */
+static int wait_for(struct pm_slot *s, struct pm_cached **ret, struct pm_error *err)
+{
+	s->users++;
+	if (!pm_turn_wait(&s->turn)) {
+		/* Still being built, so the builder is a user, too. */
+		s->users--;
+		return pm_error_set(err, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
+	}
+	if (s->thing) {
+		*ret = s->thing;
+		return 0;
+	}
+	int failure = s->failure;
+	if (failure != -EINTR && err && !err->code) {
+		if (s->error)
+			*err = *s->error;
+		else
+			pm_error_plain(err, failure);
+	}
+	leave_failed(s);
+	return failure == -EINTR ? 1 : failure;
+}
+
+static void fail(struct pm_cache *c, struct pm_slot *s, int failure, const struct pm_error *error)
+{
+	*place_of(c, s->key) = s->next;
+	s->failure = failure;
+	if (s->users > 1 && (s->error = malloc(sizeof(*s->error))))
+		*s->error = *error;
+	pm_turn_end(&s->turn);
+	leave_failed(s);
+}
+
+static int build_slot(struct pm_cache *c, struct pm_slot *s,
+	int (*build)(void *, struct pm_cached **, struct pm_error *), void *context,
+	struct pm_cached **ret, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	struct pm_cached *thing = NULL;
+	struct pm_work *work = pm_work_current();
+	pm_turn_begin(&s->turn);
+	pm_turn_unlock();
+	int r = build(context, &thing, &error);
+	/* Part of it may be missing. */
+	if (work && __atomic_load_n(&work->gave_up, __ATOMIC_RELAXED)) {
+		if (r >= 0)
+			thing->free(thing);
+		error.code = 0;
+		r = pm_error_set(&error, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
+	}
+	pm_turn_lock();
+	if (r < 0) {
+		if (err && !err->code)
+			*err = error;
+		fail(c, s, r, &error);
+		return r;
+	}
+	s->thing = thing;
+	thing->slot = s;
+	*ret = thing;
+	c->bytes += cost_of(thing);
+	order_put_first(c, s);
+	make_room(c);
+	pm_turn_end(&s->turn);
+	return 0;
+}
+
+static int get(struct pm_cache *c, uint64_t key,
+	int (*build)(void *, struct pm_cached **, struct pm_error *), void *context,
+	struct pm_cached **ret, struct pm_error *err)
+{
+	for (;;) {
+		struct pm_slot **place = place_of(c, key), *s = *place;
+		if (s && s->thing) {
+			s->users++;
+			order_remove(c, s);
+			order_put_first(c, s);
+			*ret = s->thing;
+			return 0;
+		}
+		if (!pm_work_may_build())
+			return pm_error_plain(err, -ENOMEM);
+		if (s) {
+			int r = wait_for(s, ret, err);
+			if (r <= 0)
+				return r;
+			continue;
+		}
+		if (!(s = calloc(1, sizeof(*s))))
+			return pm_error_plain(err, -ENOMEM);
+		s->key = key;
+		s->users = 1;
+		*place = s;
+		return build_slot(c, s, build, context, ret, err);
+	}
+}
+
+int pm_cache_get(struct pm_cache *c, uint64_t key,
+	int (*build)(void *, struct pm_cached **, struct pm_error *), void *context,
+	struct pm_cached **ret, struct pm_error *err)
+{
+	pm_turn_lock();
+	int r = get(c, key, build, context, ret, err);
+	pm_turn_unlock();
+	return r;
+}
+
+struct pm_cached *pm_cache_peek(struct pm_cache *c, uint64_t key)
+{
+	pm_turn_lock();
+	struct pm_slot *s = *place_of(c, key);
+	struct pm_cached *thing = s ? s->thing : NULL;
+	if (thing)
+		s->users++;
+	pm_turn_unlock();
+	return thing;
+}
+
+void pm_cache_release(struct pm_cache *c, struct pm_cached *thing)
+{
+	pm_turn_lock();
+	thing->slot->users--;
+	make_room(c);
+	pm_turn_unlock();
+}
+
+void pm_cache_keep(struct pm_cache *c, struct pm_cached *thing, bool keep)
+{
+	uint64_t until = keep ? now_ns() + KEPT_NS : 0;
+	(void)c;
+	pm_turn_lock();
+	thing->kept_until_ns = until;
+	pm_turn_unlock();
+}
+
+void pm_cache_reserve(struct pm_cache *c, int64_t more)
+{
+	pm_turn_lock();
+	c->bytes += (uint64_t)more;
+	make_room(c);
+	pm_turn_unlock();
+}
+
+uint64_t pm_cache_bytes(struct pm_cache *c)
+{
+	pm_turn_lock();
+	uint64_t bytes = c->bytes;
+	pm_turn_unlock();
+	return bytes;
+}

@@ -1,0 +1,197 @@
+/* formats/common/work.c and lazy.c: who waits, who is cancelled, and what becomes of builds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "formats/common/lazy.h"
+
+/* A build that says when it has begun, and goes on when it is let, or cancelled. */
+struct slow {
+	struct pm_lazy lazy;
+	struct pm_work work;
+	sem_t begun, go;
+	bool let; /* atomic */
+	int builds, result;
+	pthread_t thread;
+};
+
+static int build(void *context, struct pm_error *err)
+{
+	struct slow *s = context;
+	(void)err;
+	s->builds++;
+	sem_post(&s->begun);
+	while (!__atomic_load_n(&s->let, __ATOMIC_SEQ_CST))
+		if (pm_work_cancelled())
+			return -ENOMEM;
+	return s->result;
+}
+
+static void *get(void *context)
+{
+	struct slow *s = context;
+	pm_work_enter(&s->work);
+	int r = pm_lazy_get(&s->lazy, build, s, NULL);
+	pm_work_enter(NULL);
+	return (void *)(intptr_t)r;
+}
+
+static void begin(struct slow *s)
+{
+	sem_init(&s->begun, 0, 0);
+	pthread_create(&s->thread, NULL, get, s);
+	sem_wait(&s->begun);
+}
+
+static intptr_t end(struct slow *s)
+{
+	void *result;
+	pthread_join(s->thread, &result);
+	sem_destroy(&s->begun);
+	return (intptr_t)result;
+}
+
+/* Another work that wants the same lazy. */
+struct other {
+	struct slow *slow;
+	struct pm_work work;
+	pthread_t thread;
+};
+
+static void *get_too(void *context)
+{
+	struct other *o = context;
+	pm_work_enter(&o->work);
+	int r = pm_lazy_get(&o->slow->lazy, build, o->slow, NULL);
+	pm_work_enter(NULL);
+	return (void *)(intptr_t)r;
+}
+
+static intptr_t end_other(struct other *o)
+{
+	void *result;
+	pthread_join(o->thread, &result);
+	return (intptr_t)result;
+}
+
+/* Starts it; returns when it waits for the slow one. */
+static void begin_other(struct other *o)
+{
+	unsigned waiters = 0;
+	pthread_create(&o->thread, NULL, get_too, o);
+	while (waiters == 0) {
+		pm_turn_lock();
+		waiters = o->slow->lazy.turn.waiters;
+		pm_turn_unlock();
+	}
+}
+
+static void test_abandoned_work_ends_and_is_begun_anew(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0};
+	begin(&s);
+	pm_work_abandon(&s.work);
+	assert_int_equal(end(&s), -ENOMEM);
+	assert_true(s.work.gave_up);
+	s.let = true;
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), 0);
+	assert_int_equal(s.builds, 2);
+}
+
+static void test_what_others_need_goes_on(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0};
+	struct other o = {.slow = &s};
+	begin(&s);
+	begin_other(&o);
+	pm_work_abandon(&s.work);
+	assert_false(__atomic_load_n(&s.work.cancelled, __ATOMIC_RELAXED));
+	assert_true(__atomic_load_n(&o.work.waited, __ATOMIC_RELAXED));
+	__atomic_store_n(&s.let, true, __ATOMIC_SEQ_CST);
+	assert_int_equal(end(&s), 0);
+	assert_int_equal(end_other(&o), 0);
+	assert_int_equal(s.builds, 1);
+}
+
+static void test_the_last_who_needs_it_takes_it_along(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0};
+	struct other o = {.slow = &s};
+	begin(&s);
+	begin_other(&o);
+	pm_work_abandon(&s.work);
+	pm_work_abandon(&o.work);
+	assert_int_equal(end_other(&o), -ENOMEM);
+	assert_int_equal(end(&s), -ENOMEM);
+}
+
+static void test_abandoned_work_can_be_wanted_again(void **state)
+{
+	(void)state;
+	struct pm_work w = {.needed = 1};
+	pm_work_abandon(&w);
+	assert_true(pm_work_want(&w));
+	w.needed = 0;
+	pm_work_abandon(&w);
+	assert_false(pm_work_want(&w));
+	pm_work_enter(&w);
+	assert_true(pm_work_cancelled());
+	pm_work_enter(NULL);
+}
+
+/* A failure that comes of being cancelled is none of the source's. */
+static void test_no_failure_of_cancelled_work_lasts(void **state)
+{
+	(void)state;
+	struct slow s = {.let = true, .result = -EINVAL};
+	sem_init(&s.begun, 0, 0);
+	s.work.cancelled = true;
+	pm_work_enter(&s.work);
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), -ENOMEM);
+	pm_work_enter(NULL);
+	s.result = 0;
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), 0);
+	sem_destroy(&s.begun);
+}
+
+static void test_nothing_is_built_at_once(void **state)
+{
+	(void)state;
+	struct slow s = {.let = true};
+	struct pm_work now = {.at_once = true};
+	sem_init(&s.begun, 0, 0);
+	pm_work_enter(&now);
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), -ENOMEM);
+	assert_true(now.refused);
+	pm_work_enter(NULL);
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), 0);
+	now.refused = false;
+	pm_work_enter(&now);
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), 0);
+	assert_false(now.refused);
+	pm_work_enter(NULL);
+	assert_int_equal(s.builds, 1);
+	sem_destroy(&s.begun);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_abandoned_work_ends_and_is_begun_anew),
+		cmocka_unit_test(test_what_others_need_goes_on),
+		cmocka_unit_test(test_the_last_who_needs_it_takes_it_along),
+		cmocka_unit_test(test_abandoned_work_can_be_wanted_again),
+		cmocka_unit_test(test_no_failure_of_cancelled_work_lasts),
+		cmocka_unit_test(test_nothing_is_built_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
