@@ -79,6 +79,8 @@ static int open_instance(
 		options.context = &bar;
 	}
 	int r = pmfs_instance_open(ret, source, o->format, o->cache_bytes, &options, &err);
+	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, &err)) < 0)
+		pmfs_instance_close(ret);
 	if (bar.shown)
 		fputs("\r\033[K", stderr);
 	if (r < 0) {

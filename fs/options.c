@@ -23,6 +23,8 @@ const char pmfs_usage[] =
 	"    -d                  the same, and print what FUSE does\n"
 	"    -s                  one thread\n"
 	"    -o format=NAME      SOURCE is of this format (see --formats)\n"
+	"    -o metric=NAME      this quantity leads (a column of metrics.csv or its stem): first columns,\n"
+	"                        order, pictures, summary\n"
 	"    -o cache=SIZE       keep at most SIZE bytes of text in memory (k, M, G; 256M)\n"
 	"    -o xattr            answer extended attributes user.profmount.*\n"
 	"    -o allow_other      let other users in, -o allow_root: root\n"
@@ -122,6 +124,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 {
 	if (strncmp(option, "format=", 7) == 0) {
 		o->format = option + 7;
+		return true;
+	}
+	if (strncmp(option, "metric=", 7) == 0) {
+		o->metric = option + 7;
 		return true;
 	}
 	if (strncmp(option, "cache=", 6) == 0) {

@@ -25,6 +25,7 @@ struct pmfs_options {
 	bool auto_unmount;
 	uint32_t uid, gid;        /* the owner of all files */
 	const char *format;       /* -o format=, or NULL */
+	const char *metric;       /* -o metric=, or NULL */
 	uint64_t cache_bytes;     /* -o cache= */
 	char *fuse;               /* other -o options, comma-separated, for libfuse; owned */
 	const char *source;       /* as given */

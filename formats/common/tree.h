@@ -49,10 +49,20 @@ uint32_t pm_tree_frame_of(const struct pm_tree_builder *b, uint32_t rank);
  * Freezes the tree and frees the builder. `weight[rank]` is the inclusive cost that orders
  * siblings (NULL: database order; NaN counts as least). `*ret_index` (unless NULL) becomes an
  * array rank → index in the tree, the caller's to free(). Of contexts with one number the first
- * is found by pm_tree_find.
+ * is found by pm_tree_find. The tree says that group 0 orders it, where there are weights: who
+ * weighs by another one changes `ordered_by`.
  */
 int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_index, struct pm_error *err);
+
+/*
+ * The same tree with siblings in another order: by `weight[i]`, i a context of `tree`, as above.
+ * Contexts keep their numbers. Frames, functions and texts stay those of `tree`, which must outlive
+ * it. `*ret_from` becomes an array context → context of `tree`, the caller's to free().
+ * `ordered_by` is as in `tree`.
+ */
+int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
+	uint32_t **ret_from, struct pm_error *err);
 
 /* Accepts NULL. */
 void pm_tree_free(struct pm_tree *tree);

@@ -182,25 +182,36 @@ static void move_lists(struct pm_tree_builder *b, struct pm_tree_frozen *frozen)
 	tree->n_texts = frozen->texts.n;
 }
 
-static int freeze(struct pm_tree_builder *b, const double *weight, struct shape *s,
+/* Contexts by rank become the arrays of the tree and the index over their numbers. */
+static int arrange(const struct pm_tree_builder *b, const double *weight, struct shape *s,
 	struct pm_tree_frozen *frozen, struct pm_error *err)
 {
-	if (b->failed || !new_shape(s, b->n))
+	if (!new_shape(s, b->n))
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
-	pm_map_done(&b->children);
 	list_children(b, s);
 	if (weight)
 		sort_children(s, b->n, weight);
 	place_all(b, s);
 	int r = fill_arrays(b, s, frozen, err);
-	if (r < 0)
+	if (r < 0 || !b->numbered)
 		return r;
-	move_lists(b, frozen);
-	if (b->numbered)
-		frozen->tree.by_number = frozen->by_number = pm_index_new(&frozen->tree, s->index);
-	if (b->numbered && !frozen->by_number)
+	frozen->tree.by_number = frozen->by_number = pm_index_new(&frozen->tree, s->index);
+	if (!frozen->by_number)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
 	return 0;
+}
+
+static int freeze(struct pm_tree_builder *b, const double *weight, struct shape *s,
+	struct pm_tree_frozen *frozen, struct pm_error *err)
+{
+	if (b->failed)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
+	pm_map_done(&b->children);
+	frozen->tree.ordered_by = weight ? 0 : PM_NONE;
+	int r = arrange(b, weight, s, frozen, err);
+	if (r == 0)
+		move_lists(b, frozen);
+	return r;
 }
 
 int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tree **ret,
@@ -222,4 +233,72 @@ int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tr
 	free_shape(&s);
 	pm_tree_builder_free(b);
 	return r;
+}
+
+/* ---- another order ---- */
+
+/* The contexts of a tree as they were before it was frozen: by rank. */
+static void unfreeze(const struct pm_tree *tree, const double *weight, struct pm_tree_node *nodes,
+	double *weight_of, uint32_t *from)
+{
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t rank = tree->rank[i], parent = tree->parent[i];
+		nodes[rank] = (struct pm_tree_node){
+			.parent = parent == PM_NONE ? PM_NONE : tree->rank[parent],
+			.frame = tree->frame[i],
+			.number = pm_tree_number(tree, i),
+		};
+		weight_of[rank] = weight[i];
+		from[rank] = i;
+	}
+}
+
+static int reorder(const struct pm_tree *tree, const double *weight, struct pm_tree_frozen *frozen,
+	uint32_t **ret_from, struct pm_error *err)
+{
+	size_t n = (size_t)tree->n_contexts + 1;
+	struct shape s = {.first = NULL};
+	struct pm_tree_builder b = {.n = tree->n_contexts, .numbered = true};
+	double *weight_of = malloc(n * sizeof(*weight_of));
+	uint32_t *from_rank = malloc(n * sizeof(*from_rank)), *from = malloc(n * sizeof(*from));
+	b.contexts = malloc(n * sizeof(*b.contexts));
+	int r = -ENOMEM;
+	if (weight_of && from_rank && from && b.contexts) {
+		unfreeze(tree, weight, b.contexts, weight_of, from_rank);
+		r = arrange(&b, weight_of, &s, frozen, err);
+	}
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		from[i] = from_rank[frozen->tree.rank[i]];
+	free_shape(&s);
+	free(b.contexts);
+	free(weight_of);
+	free(from_rank);
+	if (r == 0)
+		*ret_from = from;
+	else
+		free(from);
+	return r;
+}
+
+int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
+	uint32_t **ret_from, struct pm_error *err)
+{
+	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
+	int r = frozen ? reorder(tree, weight, frozen, ret_from, err) : -ENOMEM;
+	if (r < 0) {
+		if (frozen)
+			pm_tree_free(&frozen->tree);
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the tree");
+	}
+	struct pm_tree *t = &frozen->tree;
+	t->ordered_by = tree->ordered_by;
+	t->n_frames = tree->n_frames;
+	t->frames = tree->frames;
+	t->n_function_ids = tree->n_function_ids;
+	t->n_functions = tree->n_functions;
+	t->functions = tree->functions;
+	t->n_texts = tree->n_texts;
+	t->texts = tree->texts;
+	*ret = t;
+	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
+#include "formats/common/quantity.h"
 #include "formats/hpcrun/frames.h"
 #include "formats/hpcrun/harvest.h"
 
@@ -182,8 +183,25 @@ double hpcrun_merged_cost(const struct hpcrun_merged *m, const struct hpcrun_sto
 
 /* ---- the tree ---- */
 
-/* By rank: the inclusive cost of the first metric, which orders siblings. */
-static double *weigh(const struct merger *m)
+/* The group of metrics that orders siblings, or PM_NONE where nothing costs anything. */
+static int find_leading(const struct merger *m, uint32_t *ret)
+{
+	const struct hpcrun_merged *merged = m->merged;
+	double *whole = calloc((size_t)merged->n_groups + 1, sizeof(*whole));
+	if (!whole)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < m->n_values; i++) {
+		double cost = hpcrun_merged_cost(merged, &merged->values[i]);
+		if (cost == cost)
+			whole[merged->scales[merged->values[i].scale].group] += cost;
+	}
+	*ret = pm_quantity_leading(&merged->metrics, whole);
+	free(whole);
+	return 0;
+}
+
+/* By rank: the inclusive cost of the group that orders siblings. */
+static double *weigh(const struct merger *m, uint32_t group)
 {
 	const struct hpcrun_merged *merged = m->merged;
 	uint32_t n = pm_tree_count(m->builder);
@@ -193,7 +211,7 @@ static double *weigh(const struct merger *m)
 	for (uint64_t i = 0; i < m->n_values; i++) {
 		const struct hpcrun_stored *v = &merged->values[i];
 		double cost = hpcrun_merged_cost(merged, v);
-		if (merged->scales[v->scale].group == 0 && cost == cost)
+		if (merged->scales[v->scale].group == group && cost == cost)
 			weight[v->context] += cost;
 	}
 	for (uint32_t rank = n; rank-- > 0;) {
@@ -207,15 +225,17 @@ static double *weigh(const struct merger *m)
 static int freeze(struct merger *m, struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
-	uint32_t *index = NULL;
-	double *weight = weigh(m);
+	uint32_t *index = NULL, group;
+	int r = find_leading(m, &group);
+	double *weight = r == 0 ? weigh(m, group) : NULL;
 	if (!weight)
 		return -ENOMEM;
-	int r = pm_tree_freeze(m->builder, weight, &merged->tree, &index, err);
+	r = pm_tree_freeze(m->builder, weight, &merged->tree, &index, err);
 	m->builder = NULL;
 	free(weight);
 	if (r < 0)
 		return r;
+	merged->tree->ordered_by = group;
 	for (uint64_t i = 0; i < m->n_values; i++)
 		merged->values[i].context = index[merged->values[i].context];
 	for (uint64_t i = 0; i < m->n_links; i++)

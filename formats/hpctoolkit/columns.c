@@ -193,18 +193,3 @@ void hpctk_columns_free(struct hpctk_columns *c)
 	free(c->metrics);
 	free(c);
 }
-
-int hpctk_heaviest_quantity(struct hpctk_db *db, uint32_t *ret, struct pm_error *err)
-{
-	const struct hpctk_columns *c;
-	const struct hpctk_metrics *m;
-	int r = hpctk_columns_get(db, &c, err);
-	if (r == 0)
-		r = hpctk_metrics_get(db, &m, err);
-	for (uint32_t i = 0; r == 0 && i < c->list.n; i++)
-		if (c->metrics[i].role == PM_ROLE_INCLUSIVE && c->metrics[i].has_values) {
-			*ret = m->of_prop[c->metrics[i].id];
-			return 1;
-		}
-	return r;
-}

@@ -14,7 +14,4 @@ int hpctk_columns_get(struct hpctk_db *db, const struct hpctk_columns **ret, str
 
 void hpctk_columns_free(struct hpctk_columns *c);
 
-/* The quantity in the first inclusive column, which orders siblings: 1, or 0 for none. */
-int hpctk_heaviest_quantity(struct hpctk_db *db, uint32_t *ret, struct pm_error *err);
-
 #endif

@@ -8,9 +8,11 @@
  */
 #include "formats/hpctoolkit/contexts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/quantity.h"
 #include "formats/common/tree.h"
 #include "formats/hpctoolkit/columns.h"
 #include "formats/hpctoolkit/frames.h"
@@ -205,42 +207,94 @@ static int section_walk(struct walk *w)
 /* ---- from the walk to the tree ---- */
 
 /*
- * Looks up each context in the summary once: for the order of siblings now, and so that nobody has
- * to search for it again. `entry` and `weight` are by rank; 1 if there is anything to order by.
+ * Adds up what contexts at the top cost altogether, by group of metrics: `whole` is zeroed. Values
+ * of a context are in the order of the metrics. `entry` is by rank.
  */
-static int weigh(struct walk *w, uint32_t n, uint32_t *entry, double *weight, struct pm_error *err)
+static int tops_add(struct walk *w, const struct hpctk_run_reader *reader,
+	const struct pm_metrics *metrics, const uint32_t *entry, double *whole)
+{
+	uint32_t n = pm_tree_count(w->builder);
+	struct pm_value *values = malloc(((size_t)metrics->n + 1) * sizeof(*values));
+	for (uint32_t rank = 0; values && rank < n; rank++) {
+		if (pm_tree_parent_of(w->builder, rank) != PM_NONE)
+			continue;
+		int64_t n_values = hpctk_run_all(
+			reader, w->number[rank], entry[rank], values, metrics->n, NULL);
+		for (int64_t i = 0, k = 0; i < n_values && k < metrics->n; k++) {
+			const struct pm_metric *metric = &metrics->metrics[k];
+			if (metric->id != values[i].metric)
+				continue;
+			if (metric->role == PM_ROLE_INCLUSIVE && isfinite(values[i].f))
+				whole[metric->group] += values[i].f;
+			i++;
+		}
+	}
+	free(values);
+	return values ? 0 : -ENOMEM;
+}
+
+/* The group whose inclusive cost orders siblings, and its quantity; PM_NONE where none has any. */
+static int find_leading(struct walk *w, const struct hpctk_run_reader *reader,
+	const uint32_t *entry, uint32_t *ret, uint32_t *ret_quantity, struct pm_error *err)
+{
+	const struct hpctk_columns *c;
+	int r = hpctk_columns_get(w->db, &c, err);
+	if (r < 0)
+		return r;
+	double *whole = calloc((size_t)pm_metrics_groups(&c->list) + 1, sizeof(*whole));
+	r = whole ? tops_add(w, reader, &c->list, entry, whole) : -ENOMEM;
+	uint32_t group = pm_quantity_leading(&c->list, whole);
+	if (group == PM_NONE) /* nothing at the top costs anything */
+		group = pm_quantity_leading(&c->list, NULL);
+	*ret = PM_NONE;
+	for (uint32_t i = 0; i < c->list.n; i++)
+		if (c->metrics[i].group == group && c->metrics[i].role == PM_ROLE_INCLUSIVE) {
+			*ret = group;
+			*ret_quantity = reader->metrics->of_prop[c->metrics[i].id];
+		}
+	free(whole);
+	return r;
+}
+
+/*
+ * Looks up each context in the summary once: for the order of siblings now, and so that nobody has
+ * to search for it again. `entry` and `weight` are by rank, `*ret` is the group that orders.
+ */
+static int weigh(
+	struct walk *w, uint32_t *entry, double *weight, uint32_t *ret, struct pm_error *err)
 {
 	struct hpctk_run_reader reader;
-	uint32_t quantity;
-	int ordered = hpctk_heaviest_quantity(w->db, &quantity, err);
-	int r = ordered < 0 ? ordered : hpctk_run_reader_init(&reader, w->db, err);
+	uint32_t n = pm_tree_count(w->builder), quantity = HPCTK_NONE;
+	int r = hpctk_run_reader_init(&reader, w->db, err);
 	if (r < 0)
 		return r;
 	bool summed = hpctk_block_check(&reader.summary, NULL) == 0;
-	for (uint32_t rank = 0; rank < n; rank++) {
+	for (uint32_t rank = 0; rank < n; rank++)
 		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank]) : HPCTK_NONE;
-		if (ordered)
-			weight[rank] =
-				hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
-	}
-	return ordered;
+	r = find_leading(w, &reader, entry, ret, &quantity, err);
+	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++)
+		weight[rank] = hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
+	return r;
 }
 
 static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *err)
 {
-	uint32_t n = pm_tree_count(w->builder);
+	uint32_t n = pm_tree_count(w->builder), group = PM_NONE;
 	uint32_t *entry = malloc((n + (size_t)1) * sizeof(*entry));
 	double *weight = malloc((n + (size_t)1) * sizeof(*weight));
 	t->in_summary = malloc((n + (size_t)1) * sizeof(*t->in_summary));
 	int r = -ENOMEM;
 	if (entry && weight && t->in_summary)
-		r = weigh(w, n, entry, weight, err);
-	if (r >= 0) {
-		r = pm_tree_freeze(w->builder, r ? weight : NULL, &t->tree, &t->of_rank, err);
+		r = weigh(w, entry, weight, &group, err);
+	if (r == 0) {
+		r = pm_tree_freeze(
+			w->builder, group == PM_NONE ? NULL : weight, &t->tree, &t->of_rank, err);
 		w->builder = NULL;
 	}
-	if (r >= 0)
+	if (r == 0) {
 		t->tree->n_function_ids = w->db->functions.n;
+		t->tree->ordered_by = group;
+	}
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		t->in_summary[t->of_rank[i]] = entry[i];
 	free(entry);

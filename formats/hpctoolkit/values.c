@@ -137,17 +137,17 @@ static int costs_from_threads(
 	return 0;
 }
 
-/* All costs of a context; the values' order is that of the metrics. */
-static int costs_collect(const struct hpctk_run_reader *r, uint64_t number, uint32_t entry,
-	struct costs *c, struct pm_error *err)
+int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
+	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	costs_from_summary(r, number, entry, c);
-	int status = costs_from_cct(r, number, c);
+	struct costs c = {.metrics = r->metrics, .values = ret, .room = room, .only = HPCTK_NONE};
+	costs_from_summary(r, number, entry, &c);
+	int status = costs_from_cct(r, number, &c);
 	if (status < 0)
-		status = costs_from_threads(r, number, c, err);
-	for (size_t i = 0; i < c->n; i++)
-		c->values[i].thread = PM_NONE;
-	return status;
+		status = costs_from_threads(r, number, &c, err);
+	for (size_t i = 0; i < c.n; i++)
+		c.values[i].thread = PM_NONE;
+	return status < 0 ? status : (int64_t)c.n;
 }
 
 double hpctk_run_cost(
@@ -171,12 +171,9 @@ int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_
 	int r = hpctk_tree_get(db, &tree, err);
 	if (r == 0)
 		r = hpctk_run_reader_init(&reader, db, err);
-	if (r < 0)
-		return r;
-	struct costs c = {
-		.metrics = reader.metrics, .values = ret, .room = room, .only = HPCTK_NONE};
-	r = costs_collect(&reader, tree->tree->number[context], tree->in_summary[context], &c, err);
-	return r < 0 ? r : (int64_t)c.n;
+	return r < 0 ? r
+		     : hpctk_run_all(&reader, tree->tree->number[context],
+			       tree->in_summary[context], ret, room, err);
 }
 
 /* ---- threads and contexts ---- */

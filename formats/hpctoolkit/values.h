@@ -23,6 +23,10 @@ int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_db *db, struc
 /* The summary's index entry for a context number, or HPCTK_NONE. */
 uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number);
 
+/* All costs of a context whose summary entry is known, in database order of metrics. */
+int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
+	struct pm_value *ret, size_t room, struct pm_error *err);
+
 /* One cost of a context whose summary entry is known; NaN where none is stored, or readable. */
 double hpctk_run_cost(
 	const struct hpctk_run_reader *r, uint32_t number, uint32_t entry, uint32_t quantity);

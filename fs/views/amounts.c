@@ -71,14 +71,6 @@ void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit)
 	pm_text_line(out, unit);
 }
 
-bool pmfs_is_time(struct pm_bytes unit)
-{
-	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++)
-		if (pm_bytes_equal(unit, pm_bytes_of(scales[i].unit)))
-			return scales[i].steps == times;
-	return false;
-}
-
 void pmfs_print_ns(struct pm_text *out, double ns)
 {
 	add_stepped(out, ns, times);

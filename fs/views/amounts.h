@@ -7,9 +7,6 @@
 /* Four digits and a fitting unit for times and bytes (12.34 ms); 1,234,567 cycles for counts. */
 void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit);
 
-/* sec, ms, ns … */
-bool pmfs_is_time(struct pm_bytes unit);
-
 /* 12.34 ms, of a time in ns. */
 void pmfs_print_ns(struct pm_text *out, double ns);
 

@@ -1,14 +1,15 @@
 /*
  * Names of metric columns, by the rules of docs/namespace.md §1: a slug of the metric's name, its
- * unit, a number where names clash, `_incl` or `_excl`. And the numbers that stand in them for the
- * whole run. Which metrics exist and what they mean is the format's.
+ * unit, a number where names clash, `_incl` or `_excl`; and their order: what leads comes first.
+ * Which metrics exist and what they mean is the format's.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/map.h"
-#include "formats/common/number.h"
+#include "formats/common/quantity.h"
+#include "fs/views/lead.h"
 #include "fs/views/parts.h"
 #include "fs/views/slug.h"
 
@@ -52,13 +53,6 @@ static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "ca
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
 	"imbalance", "kind", "last_ns", "line", "module", "name", "offset", "parent_id", "path",
 	"samples", "slowest_thread_id", "thread_id", "values"};
-
-/* Units of time and how many ns they are. */
-static const struct {
-	const char *unit;
-	double ns;
-} time_units[] = {{"sec", 1e9}, {"s", 1e9}, {"seconds", 1e9}, {"msec", 1e6}, {"ms", 1e6},
-	{"usec", 1e3}, {"us", 1e3}};
 
 /* ---- bases: one name a group, unlike any other ---- */
 
@@ -147,18 +141,14 @@ static const char *export_name(
 {
 	pm_text_clear(&n->text);
 	struct pm_bytes slug = pmfs_metric_slug(&n->text, metric);
+	double ns = pm_unit_ns(metric->unit);
+	size_t len = metric->unit.len;
 	*scale = 1;
-	for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++) {
-		size_t len = strlen(time_units[i].unit);
-		if (n->text.failed || slug.len <= len || slug.p[slug.len - len - 1] != '_' ||
-			memcmp(slug.p + slug.len - len, time_units[i].unit, len) != 0 ||
-			!pm_bytes_equal(metric->unit, pm_bytes_of(time_units[i].unit)))
-			continue;
-		*scale = time_units[i].ns;
-		return pm_arena_printf(
-			n->arena, "%.*sns%s", (int)(slug.len - len), base, base + slug.len);
-	}
-	return base;
+	if (n->text.failed || ns <= 1 || slug.len <= len || slug.p[slug.len - len - 1] != '_' ||
+		memcmp(slug.p + slug.len - len, metric->unit.p, len) != 0)
+		return base;
+	*scale = ns;
+	return pm_arena_printf(n->arena, "%.*sns%s", (int)(slug.len - len), base, base + slug.len);
 }
 
 static bool has_column(const struct pm_metric *m)
@@ -200,9 +190,8 @@ static int make_column(struct naming *n, const struct pm_metric *metric, struct 
 	return 0;
 }
 
-static int make_columns(struct naming *n, struct pmfs_columns *c)
+static int make_columns(struct naming *n, struct pmfs_columns *c, struct pmfs_column *columns)
 {
-	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
 	uint32_t *of = pm_arena_array(&n->scratch, n->n_groups, N_ROLES * sizeof(*of));
 	if (!columns || !of)
 		return -ENOMEM;
@@ -223,27 +212,50 @@ static int make_columns(struct naming *n, struct pmfs_columns *c)
 		if (metric->in_flat && !column->flat)
 			column->flat = metric;
 	}
-	for (uint32_t i = 0; i < c->n; i++)
-		if (columns[i].role != PM_ROLE_COUNT)
-			columns[i].pair = of[(size_t)columns[i].group * N_ROLES +
-						  (columns[i].role == PM_ROLE_INCLUSIVE
-								  ? PM_ROLE_EXCLUSIVE
-								  : PM_ROLE_INCLUSIVE)] -
-				1u; /* 0 - 1 is PM_NONE */
 	return 0;
 }
 
-static void note_firsts(struct pmfs_columns *c)
+/* ---- order ---- */
+
+static int by_lead(const void *a, const void *b, void *lead)
 {
+	const struct pmfs_column *x = a, *y = b;
+	bool x_leads = x->group == *(uint32_t *)lead, y_leads = y->group == *(uint32_t *)lead;
+	if (x_leads != y_leads)
+		return x_leads ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	static const int place[N_ROLES] = {
+		[PM_ROLE_EXCLUSIVE] = 0, [PM_ROLE_INCLUSIVE] = 1, [PM_ROLE_COUNT] = 2};
+	return place[x->role] - place[y->role];
+}
+
+static void pair_columns(struct pmfs_columns *c, struct pmfs_column *columns)
+{
+	for (uint32_t i = 0; i + 1 < c->n; i++)
+		if (columns[i].group == columns[i + 1].group &&
+			columns[i].role == PM_ROLE_EXCLUSIVE &&
+			columns[i + 1].role == PM_ROLE_INCLUSIVE) {
+			columns[i].pair = i + 1;
+			columns[i + 1].pair = i;
+		}
+}
+
+static void put_in_order(struct pmfs_columns *c, struct pmfs_column *columns, uint32_t lead)
+{
+	if (c->n > 0)
+		qsort_r(columns, c->n, sizeof(*columns), by_lead, &lead);
+	pair_columns(c, columns);
 	c->first_incl = c->first_excl = c->calls = PM_NONE;
 	for (uint32_t i = c->n; i-- > 0;) {
-		if (c->columns[i].role == PM_ROLE_INCLUSIVE)
+		if (columns[i].group == lead && columns[i].role == PM_ROLE_INCLUSIVE)
 			c->first_incl = i;
-		else if (c->columns[i].role == PM_ROLE_EXCLUSIVE)
+		else if (columns[i].group == lead)
 			c->first_excl = i;
-		else if (strcmp(c->columns[i].name, "calls") == 0)
+		if (strcmp(columns[i].name, "calls") == 0)
 			c->calls = i;
 	}
+	c->lead = c->n > 0 ? columns[0].base : NULL;
 }
 
 /* ---- metric id → column ---- */
@@ -299,6 +311,22 @@ static void columns_free(void *p)
 	free(part);
 }
 
+static int fill_columns(
+	struct pmfs_model *m, struct naming *n, struct columns_part *part, struct pm_error *err)
+{
+	struct pmfs_columns *c = &part->columns;
+	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
+	uint32_t lead;
+	if (!columns || name_groups(n) < 0 || make_columns(n, c, columns) < 0)
+		return pmfs_no_memory(err);
+	const char *wish = pmfs_model_wish(m);
+	int r = wish ? pmfs_lead_by_name(c, wish, &lead, err) : pmfs_lead_by_rule(m, &lead, err);
+	if (r < 0)
+		return r;
+	put_in_order(c, columns, lead);
+	return make_slots(&part->arena, c) < 0 ? pmfs_no_memory(err) : 0;
+}
+
 static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	struct naming n = {.metrics = NULL};
@@ -310,23 +338,17 @@ static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 		return pmfs_no_memory(err);
 	n.arena = &part->arena;
 	n.slugs.arena = n.taken.arena = n.taken_exports.arena = &n.scratch;
-	r = name_groups(&n);
-	if (r == 0)
-		r = make_columns(&n, &part->columns);
-	if (r == 0)
-		r = make_slots(&part->arena, &part->columns);
-	note_firsts(&part->columns);
+	r = fill_columns(m, &n, part, err);
 	pm_strtab_done(&n.slugs);
 	pm_strtab_done(&n.taken);
 	pm_strtab_done(&n.taken_exports);
 	pm_text_done(&n.text);
 	pm_arena_done(&n.scratch);
-	if (r < 0) {
+	if (r < 0)
 		columns_free(part);
-		return pmfs_no_memory(err);
-	}
-	*ret = part;
-	return 0;
+	else
+		*ret = part;
+	return r;
 }
 
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)

@@ -119,7 +119,6 @@ struct metric_rows {
 static int metrics_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_metrics *metrics;
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
@@ -129,7 +128,7 @@ static int metrics_start(struct pm_rows *rows, struct pm_error *err)
 		return pmfs_no_memory(err);
 	rows->own = own;
 	own->metrics = metrics;
-	int64_t n = p->ops->run_costs(p, (uint32_t)rows->table->a, own->values, metrics->n, err);
+	int64_t n = pmfs_run_values(m, (uint32_t)rows->table->a, own->values, metrics->n, err);
 	own->n = n > 0 ? (uint32_t)n : 0;
 	return n < 0 ? (int)n : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * callgraph.dot: the call graph of the first metric for Graphviz. Shows the functions and calls
+ * callgraph.dot: the call graph of the primary quantity for Graphviz. Shows the functions and calls
  * that hold 1 % of the whole, at most PM_LIMIT_DOT_NODES functions; the label says what is not
  * shown. The redder and larger, the more a function costs by itself.
  */
@@ -170,8 +170,8 @@ PMFS_EXPORT_DOCUMENTS(dot, thread_dot, render_dot)
 
 const struct pmfs_view pmfs_export_dot = {
 	.name = "callgraph.dot",
-	.about = "The call graph for Graphviz: functions and calls of at least 1 % of the first "
-		 "metric, at most 200 functions.",
+	.about = "The call graph for Graphviz: functions and calls that hold at least 1 % of the "
+		 "whole, at most 200 functions.",
 	.present = pmfs_export_has_metrics,
 	.document = dot,
 };

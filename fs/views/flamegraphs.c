@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/views/amounts.h"
+#include "formats/common/quantity.h"
 #include "fs/views/catalog.h"
 #include "fs/views/flame.h"
 #include "fs/views/namepaths.h"
@@ -115,11 +115,18 @@ static int top_cells(struct subject *s, double *cells, double *sums, struct pm_e
 	return 0;
 }
 
-/* How well a metric serves for a picture: one with a cost, a time if there is one. */
-static unsigned worth(const struct pmfs_column *c, double sum)
+/*
+ * How well a metric serves for a picture: the primary one if it costs anything here, else what
+ * would lead among those that do.
+ */
+static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *c, double sum)
 {
 	const struct pm_metric *metric = c->flat ? c->flat : c->tree;
-	return !(sum > 0) ? 1 : pmfs_is_time(metric->unit) ? 3 : 2;
+	if (!(sum > 0))
+		return 1;
+	if (c->group == all->columns[0].group)
+		return PM_N_QUANTITIES + 2;
+	return PM_N_QUANTITIES + 1 - pm_quantity_of(metric->name, metric->unit);
 }
 
 /* The first of those metrics that are worth most; leaves `*ret` alone where there is none. */
@@ -133,8 +140,8 @@ static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
 	int r = top_cells(s, cells, sums, err);
 	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++) {
 		const struct pmfs_column *c = &s->columns->columns[i];
-		if (pmfs_column_is_first(c) && worth(c, sums[i]) > best) {
-			best = worth(c, sums[i]);
+		if (pmfs_column_is_first(c) && worth(s->columns, c, sums[i]) > best) {
+			best = worth(s->columns, c, sums[i]);
 			*ret = i;
 		}
 	}

@@ -52,7 +52,7 @@ double *pmfs_cells_new(size_t n);
  */
 uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32_t column);
 
-/* The column that flat tables are ordered by: the first exclusive one, else the first. */
+/* The column that flat tables are ordered by: the primary own cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);
 
 #endif

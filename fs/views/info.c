@@ -47,8 +47,9 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	const struct pm_profile *p = pmfs_model_profile(m);
 	struct pm_json j = {.out = out, .indented = true};
 	struct pmfs_counts c;
+	const struct pmfs_columns *columns;
 	int r = pmfs_count(m, &c, err);
-	if (r < 0)
+	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
 		return r;
 	pm_json_open(&j, '{');
 	pm_json_key(&j, "source");
@@ -70,6 +71,8 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_json_bool(&j, c.damages > 0);
 	pm_json_key(&j, "contexts_are");
 	pm_json_text(&j, pm_bytes_of(pm_profile_kind_of_tree(p)));
+	pm_json_key(&j, "primary_metric");
+	pm_json_text(&j, pm_bytes_of(columns->lead));
 	r = add_facts(&j, p, err);
 	pm_json_close(&j, '}');
 	pm_text_char(out, '\n');

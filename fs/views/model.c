@@ -28,6 +28,7 @@ struct header {
 
 struct pmfs_model {
 	const struct pm_profile *profile;
+	const char *wish; /* which quantity is to lead, or NULL */
 	struct part parts[PMFS_N_PARTS];
 	pthread_mutex_t lock; /* of what follows */
 	struct pm_arena arena;
@@ -67,9 +68,16 @@ const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m)
 	return m->profile;
 }
 
-int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err)
+int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err)
 {
-	return m->profile->ops->tree(m->profile, ret, err);
+	const struct pmfs_columns *c;
+	m->wish = name;
+	return pmfs_model_columns(m, &c, err);
+}
+
+const char *pmfs_model_wish(const struct pmfs_model *m)
+{
+	return m->wish;
 }
 
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err)

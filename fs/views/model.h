@@ -22,11 +22,16 @@ struct pmfs_column {
 	const struct pm_metric *flat; /* in flat tables, callers and exports */
 };
 
+/*
+ * The primary quantity's columns come first, then the others' in database order; of each quantity
+ * the own cost comes before the inclusive one.
+ */
 struct pmfs_columns {
 	uint32_t n;
 	const struct pmfs_column *columns;
-	uint32_t first_incl;                  /* the first inclusive column, or PM_NONE */
-	uint32_t first_excl;                  /* the first exclusive column, or PM_NONE */
+	const char *lead;                     /* the primary quantity: cputime_sec; NULL: none */
+	uint32_t first_incl;                  /* its inclusive column, or PM_NONE */
+	uint32_t first_excl;                  /* the column of its own cost or count, or PM_NONE */
 	uint32_t calls;                       /* the count column named `calls`, or PM_NONE */
 	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
 	uint32_t n_slots;
@@ -46,12 +51,26 @@ struct pmfs_model;
 /* `profile` outlives the model. NULL without memory. Opens and computes nothing. */
 struct pmfs_model *pmfs_model_new(const struct pm_profile *profile);
 
+/*
+ * The quantity that is to lead instead of the one that would by the rule: a column
+ * (`gker_sec_incl`) or its stem (`gker_sec`). Before anything else is asked of the model. A name
+ * that is not there fails with -EINVAL, and `err` lists those that are.
+ */
+int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err);
+
+/* The name that was given there, or NULL. */
+const char *pmfs_model_wish(const struct pmfs_model *m);
+
 /* Accepts NULL. */
 void pmfs_model_free(struct pmfs_model *m);
 
 const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m);
 
-/* Each fills `*ret` or fails with a negative errno. Costly on the first call only. */
+/*
+ * Each fills `*ret` or fails with a negative errno. Costly on the first call only. The tree's
+ * siblings are in the order of the primary quantity: its contexts are not always those of the
+ * format's tree, their numbers are.
+ */
 int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err);
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err);
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err);
@@ -70,6 +89,10 @@ int pmfs_model_header(struct pmfs_model *m, const char *const *before, const cha
 
 /* The column that values of this metric id fill in context tables (or flat ones), or PM_NONE. */
 uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool flat);
+
+/* As run_costs of struct pm_profile_ops, for a context of the model's tree. */
+int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
+	struct pm_error *err);
 
 /*
  * Values of the whole run at a context (index), by column; NaN = no value is stored. `cells` has

@@ -88,16 +88,28 @@ static void add_notes(struct pm_text *out, const struct pm_profile *p)
 
 /* ---- what numbers mean ---- */
 
+/* Which quantity leads; nothing where there is none. */
+static int add_lead(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r == 0 && c->lead)
+		pm_text_printf(out,
+			"  %s leads: its columns come first, and it orders contexts, functions, lines and\n"
+			"  callers, and is what pictures and commands are about. Another one does with\n"
+			"  -o metric=NAME (metrics.csv); summary.txt has the whole of each.\n",
+			c->lead);
+	return r;
+}
+
 static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 {
 	const char *kind = pm_profile_kind_of_tree(p);
 	pm_text_str(out,
-		"\nNumbers\n"
 		"  _incl is the cost of a context and all below it, _excl its own. In functions.csv and\n"
 		"  callers.csv inclusive cost counts recursion once: outermost calls only. An empty cell\n"
 		"  means that no value is stored; 0 is a stored zero. Units stand in column names.\n"
-		"  The order of siblings and the hot path follow the first inclusive column; the hot path\n"
-		"  goes on while a child holds half of its parent's cost.\n");
+		"  The hot path goes on while a child holds half of its parent's cost.\n");
 	if (p->ops->threads)
 		pm_text_str(out,
 			"  imbalance = max / mean of the first inclusive column over the threads that have\n"
@@ -151,6 +163,10 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	if (r < 0)
 		return r;
 	add_notes(out, p);
+	pm_text_str(out, "\nNumbers\n");
+	r = add_lead(out, m, err);
+	if (r < 0)
+		return r;
 	add_meanings(out, p);
 	add_exports(out);
 	pm_text_str(out, "\nCommands (in this directory)\n");

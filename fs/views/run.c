@@ -17,7 +17,6 @@ struct run {
 
 static int run_get(struct pmfs_model *m, uint32_t context, struct run *run, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_metrics *metrics;
 	size_t room = sizeof(run->few) / sizeof(*run->few);
 	run->values = run->few;
@@ -31,7 +30,7 @@ static int run_get(struct pmfs_model *m, uint32_t context, struct run *run, stru
 		if (!run->values)
 			return pmfs_no_memory(err);
 	}
-	run->n = p->ops->run_costs(p, context, run->values, room, err);
+	run->n = pmfs_run_values(m, context, run->values, room, err);
 	return run->n < 0 ? (int)run->n : 0;
 }
 

@@ -7,7 +7,7 @@
 struct pmfs_worst {
 	uint32_t context;
 	uint32_t slowest; /* thread index */
-	double max, mean; /* of the first inclusive column */
+	double max, mean; /* of the primary quantity, inclusive */
 };
 
 enum { PMFS_N_WORST = 5 };

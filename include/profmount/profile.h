@@ -59,12 +59,14 @@ struct pm_function {
 };
 
 /*
- * The tree as flat arrays, in pre-order, siblings heaviest first (inclusive cost of the first
- * metric, then database order). Children of i: i + 1, then end[child], … below end[i]; a subtree
+ * The tree as flat arrays, in pre-order, siblings heaviest first (inclusive cost of the quantity
+ * `ordered_by`, then database order); views put them into another order where another quantity
+ * leads. Children of i: i + 1, then end[child], … below end[i]; a subtree
  * is the range i … end[i]. Texts: index 0 is the empty text, every index is in range.
  */
 struct pm_tree {
 	uint32_t n_contexts;
+	uint32_t ordered_by;    /* a group of metrics, or PM_NONE: siblings in database order */
 	const uint32_t *parent; /* PM_NONE at the top */
 	const uint32_t *end;
 	const uint32_t *depth; /* 0 at the top */

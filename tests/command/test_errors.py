@@ -126,6 +126,9 @@ database_with("<path>: <file>: does not begin with <mark>", patched("profile.db"
 database_with("<path>: <file>: is version <n>, only 4 is supported", patched("meta.db", 14, b"\5"))
 database_with("<path>: <file>: its header leads to no metrics of a known layout", patched("meta.db", 16, bytes(200)))
 
+case("<path>: no metric is named <name>: there are <names>")(lambda folder: ("-o", "metric=nosuch", "--ls", SOURCE))
+case("<path>: no metric is named <name>: there are <names>", USAGE)(lambda folder: ("-o", "metric=x", "--check", SOURCE))
+
 
 @case("<path>: <file>: is of a database older than version 4 (HPCPROF-), which is not supported")
 def old_database(folder):

@@ -88,6 +88,39 @@ static void test_siblings_come_heaviest_first_then_in_database_order(void **stat
 	}
 }
 
+static void test_another_order_keeps_numbers_and_ranks(void **state)
+{
+	static const uint32_t numbers[] = {70, 10, 20, 30, 30, 50, 60};
+	static const double first[] = {9, 1, 0, 0, 2, 3, 1};   /* 0 5 4 1 2 3 6 */
+	static const double then[] = {1, 2, 2, 5, NAN, 6, 2};  /* by context of that tree */
+	static const uint32_t ranks[] = {6, 0, 1, 3, 2, 4, 5}; /* 4, 5 and 1 weigh 2, 2, 5 */
+	struct pm_error err = {.code = 0};
+	(void)state;
+	for (unsigned numbered = 0; numbered < 2; numbered++) {
+		struct pm_tree *tree = freeze(seven(numbered ? numbers : NULL), first, NULL),
+			       *other;
+		uint32_t *from;
+		assert_int_equal(tree->ordered_by, 0);
+		assert_int_equal(pm_tree_reorder(tree, then, &other, &from, &err), 0);
+		assert_is_pre_order(other);
+		assert_memory_equal(other->rank, ranks, sizeof(ranks));
+		for (uint32_t i = 0; i < 7; i++) {
+			uint32_t old = from[i], number = pm_tree_number(tree, old);
+			assert_int_equal(pm_tree_number(other, i), number);
+			assert_int_equal(
+				from[pm_tree_find(other, number)], pm_tree_find(tree, number));
+			assert_int_equal(other->rank[i], tree->rank[old]);
+			assert_int_equal(other->frame[i], tree->frame[old]);
+			assert_int_equal(other->depth[i], tree->depth[old]);
+		}
+		assert_ptr_equal(other->frames, tree->frames);
+		assert_int_equal(pm_tree_find(other, 0), PM_NONE);
+		free(from);
+		pm_tree_free(other);
+		pm_tree_free(tree);
+	}
+}
+
 static void test_without_weights_database_order_stays(void **state)
 {
 	(void)state;
@@ -323,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_texts_and_functions_go_into_the_tree),
 		cmocka_unit_test(test_empty_tree_is_a_tree),
 		cmocka_unit_test(test_sums_go_up_and_nothing_stays_nothing),
+		cmocka_unit_test(test_another_order_keeps_numbers_and_ranks),
 		cmocka_unit_test(test_chain_as_deep_as_the_limit_freezes),
 		cmocka_unit_test(test_chain_beyond_the_limit_is_refused_with_the_limit),
 		cmocka_unit_test(test_big_random_tree_keeps_its_promises),

@@ -130,9 +130,9 @@ static void test_tree_and_flat_tables_can_show_other_metrics_in_one_column(void 
 	assert_int_equal(c->n, 2);
 	assert_int_equal(c->columns[0].pair, 1);
 	assert_int_equal(c->columns[1].pair, 0);
-	assert_int_equal(pmfs_column_of(c, 2, false), 1);
+	assert_int_equal(pmfs_column_of(c, 2, false), 0);
 	assert_int_equal(pmfs_column_of(c, 2, true), PM_NONE);
-	assert_int_equal(pmfs_column_of(c, flat, true), 1);
+	assert_int_equal(pmfs_column_of(c, flat, true), 0);
 	assert_int_equal(pmfs_column_of(c, flat, false), PM_NONE);
 	assert_int_equal(pmfs_column_of(c, 99, false), PM_NONE);
 	pmfs_model_free(m);
@@ -150,8 +150,8 @@ static void test_header_is_the_same_array_every_time(void **state)
 	(void)state;
 	assert_int_equal(pmfs_model_header(m, before, some, after, 1, &names_of, &n, NULL), 0);
 	assert_int_equal(n, 4);
-	assert_string_equal(names_of[1], "time_ns_incl_x");
-	assert_string_equal(names_of[2], "time_ns_incl_y");
+	assert_string_equal(names_of[1], "time_ns_excl_x");
+	assert_string_equal(names_of[2], "time_ns_excl_y");
 	assert_string_equal(names_of[3], "b");
 	assert_int_equal(pmfs_model_header(m, before, some, after, 1, &again, &n, NULL), 0);
 	assert_ptr_equal(names_of, again);
@@ -178,6 +178,121 @@ static void test_many_metrics_of_one_name_get_a_column_each(void **state)
 	fake_free(f);
 }
 
+/* A launch count, a time of a GPU and a time: each has own and inclusive costs of two calls. */
+static struct fake *fake_with_three_quantities(void)
+{
+	static const double costs[2][3] = {{5, 300, 20}, {7, 200, 30}}; /* by call */
+	static const char *const quantities[] = {"launches", "GKER (sec)", "CPUTIME (sec)"};
+	static const char *const units[] = {"", "sec", "sec"};
+	struct fake *f = fake_new();
+	for (uint32_t g = 0; g < 3; g++) {
+		fake_metric(f, PM_ROLE_INCLUSIVE, g, quantities[g], units[g]);
+		fake_metric(f, PM_ROLE_EXCLUSIVE, g, quantities[g], units[g]);
+	}
+	fake_thread(f, 0, 0);
+	fake_call(f, 7, 0, fake_function(f, "f", NULL, 0));
+	fake_call(f, 9, 0, fake_function(f, "g", NULL, 0));
+	for (uint32_t call = 0; call < 2; call++)
+		for (uint32_t i = 0; i < 6; i++)
+			fake_value(f, 0, 7 + 2 * call, i + 1, costs[call][i / 2]);
+	return f;
+}
+
+static void test_what_leads_comes_first_and_orders_siblings(void **state)
+{
+	static const struct {
+		const char *wish, *lead, *want;
+	} rows[] = {
+		{NULL, "cputime_sec", "9|0|30|30|7|7|200|200\n7|0|20|20|5|5|300|300\n"},
+		{"gker_sec", "gker_sec", "7|0|300|300|5|5|20|20\n9|0|200|200|7|7|30|30\n"},
+		{"launches_incl", "launches", "9|0|7|7|200|200|30|30\n7|0|5|5|300|300|20|20\n"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fake *f = fake_with_three_quantities();
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		const struct pmfs_columns *c;
+		struct pm_text got = {.p = NULL};
+		double cells[6];
+		const struct pm_tree *tree;
+		if (rows[i].wish)
+			assert_int_equal(pmfs_model_lead_with(m, rows[i].wish, NULL), 0);
+		assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
+		assert_string_equal(c->lead, rows[i].lead);
+		assert_int_equal(c->first_excl, 0);
+		assert_int_equal(c->first_incl, 1);
+		assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
+		for (uint32_t context = 0; context < 2; context++) {
+			assert_int_equal(pmfs_run_cells(m, context, false, cells, NULL), 0);
+			pm_text_printf(
+				&got, "%u|%u", pm_tree_number(tree, context), tree->depth[context]);
+			for (unsigned k = 0; k < 6; k++)
+				pm_text_printf(&got, "|%.0f", cells[k]);
+			pm_text_char(&got, '\n');
+		}
+		pm_text_char(&got, '\0');
+		assert_string_equal(got.p, rows[i].want);
+		pm_text_done(&got);
+		pmfs_model_free(m);
+		fake_free(f);
+	}
+}
+
+static void test_a_wish_that_is_not_there_is_told_what_is(void **state)
+{
+	struct fake *f = fake_with_three_quantities();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_error err = {.code = 0};
+	(void)state;
+	assert_int_equal(pmfs_model_lead_with(m, "gker", &err), -EINVAL);
+	assert_string_equal(
+		err.text, "no metric is named gker: there are launches, gker_sec, cputime_sec");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* Counts have no inclusive cost: all contexts are added up, though no one is at the top. */
+static void test_a_count_leads_where_times_are_zero(void **state)
+{
+	struct fake *f = fake_with_time();
+	const struct pmfs_columns *c;
+	uint32_t errors = fake_metric(f, PM_ROLE_COUNT, 1, "errors", "");
+	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 2, "calls", "");
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "a", NULL, 0));
+	fake_call(f, 3, 1, fake_function(f, "b", NULL, 0));
+	fake_value(f, 0, 1, 1, 0);
+	fake_value(f, 0, 2, errors, 0);
+	fake_value(f, 0, 2, calls, 1);
+	fake_value(f, 0, 3, calls, 2);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pm_tree *tree;
+	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
+	assert_string_equal(c->lead, "calls");
+	assert_string_equal(c->columns[0].name, "calls");
+	assert_int_equal(c->first_excl, 0);
+	assert_int_equal(c->first_incl, PM_NONE);
+	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
+	assert_int_equal(pm_tree_number(tree, 1), 3); /* more calls than a */
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_names_decide_where_the_tree_is_broken(void **state)
+{
+	struct fake *f = fake_with_three_quantities();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pmfs_columns *c;
+	(void)state;
+	f->tree_error = -ENOTSUP;
+	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
+	assert_string_equal(c->lead, "cputime_sec");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +303,10 @@ int main(void)
 		cmocka_unit_test(test_tree_and_flat_tables_can_show_other_metrics_in_one_column),
 		cmocka_unit_test(test_header_is_the_same_array_every_time),
 		cmocka_unit_test(test_many_metrics_of_one_name_get_a_column_each),
+		cmocka_unit_test(test_what_leads_comes_first_and_orders_siblings),
+		cmocka_unit_test(test_a_wish_that_is_not_there_is_told_what_is),
+		cmocka_unit_test(test_a_count_leads_where_times_are_zero),
+		cmocka_unit_test(test_names_decide_where_the_tree_is_broken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

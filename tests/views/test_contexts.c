@@ -51,13 +51,13 @@ static void test_contexts_are_listed_with_costs_of_the_whole_run(void **state)
 	fake_value(f, 0, 30, 2, 0);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n"
-		"7||0|100||1||function||/bin/app|/src/a.c|main\n"
-		"9|7|1|100||3||loop|||/src/a.c|loop@a.c:3\n"
-		"12|9|2|70||4||line|||/src/a.c|a.c:4\n"
-		"15|12|3|70|70.5|||function||/bin/app||f\n"
+		"context_id|parent_id|depth|time_ns_excl|time_ns_incl|line|offset|kind|category|module|file|name\n"
+		"7||0||100|1||function||/bin/app|/src/a.c|main\n"
+		"9|7|1||100|3||loop|||/src/a.c|loop@a.c:3\n"
+		"12|9|2||70|4||line|||/src/a.c|a.c:4\n"
+		"15|12|3|70.5|70|||function||/bin/app||f\n"
 		"20|9|2||||0xbeef|instruction||/bin/app||app+0xbeef\n"
-		"30||0||0|||77||||\n");
+		"30||0|0||||77||||\n");
 	assert_dense(m, PMFS_PLACE_ROOT, "contexts.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -133,11 +133,11 @@ static void test_context_has_its_values_by_metric_thread_and_as_stored(void **st
 		"metric_id|thread_id|value\n"
 		"3|11|1\n1|10|9007199254740993\n3|10|8\n");
 	assert_view(m, PMFS_PLACE_CONTEXT, "threads.csv", context,
-		"thread_id|time_ns_incl|time_ns_excl|path\n"
-		"10|9007199254740992||threads/rank=0/thread=0\n"
+		"thread_id|time_ns_excl|time_ns_incl|path\n"
+		"10||9007199254740992|threads/rank=0/thread=0\n"
 		"11|||threads/rank=1/thread=0\n");
 	assert_view(m, PMFS_PLACE_CONTEXT, "threads.csv", pm_tree_find(tree, 9),
-		"thread_id|time_ns_incl|time_ns_excl|path\n");
+		"thread_id|time_ns_excl|time_ns_incl|path\n");
 	assert_dense(m, PMFS_PLACE_CONTEXT, "threads.csv", context);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -157,7 +157,7 @@ static void test_threads_beyond_one_block_are_all_listed(void **state)
 	char *text = view_text(m, PMFS_PLACE_CONTEXT, "threads.csv", 0), want[64];
 	const char *line = strchr(text, '\n') + 1;
 	for (uint32_t i = 0; i < MANY; i++) {
-		snprintf(want, sizeof(want), "%u|%u||threads/rank=%u/thread=0\n", i + 10, i, i);
+		snprintf(want, sizeof(want), "%u||%u|threads/rank=%u/thread=0\n", i + 10, i, i);
 		assert_memory_equal(line, want, strlen(want));
 		line = strchr(line, '\n') + 1;
 	}
@@ -178,7 +178,7 @@ static void test_number_file_holds_the_cell_of_contexts_csv(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pm_tree *tree;
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
-	assert_int_equal(pmfs_value_document(m, pm_tree_find(tree, 7), 0, &doc), 0);
+	assert_int_equal(pmfs_value_document(m, pm_tree_find(tree, 7), 1, &doc), 0);
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
 	assert_true(pm_bytes_equal(pm_text_view(&t), pm_bytes_of("0.1\n")));
 	pm_text_done(&t);
@@ -192,13 +192,13 @@ static void test_empty_tree_gives_headers_alone(void **state)
 	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n");
+		"context_id|parent_id|depth|time_ns_excl|time_ns_incl|line|offset|kind|category|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|module|file|name\n");
+		"line|time_ns_excl|time_ns_incl|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "callers.csv", 0,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n");
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n");
 	assert_view(m, PMFS_PLACE_ROOT, "hotpath.txt", 0, "");
 	pmfs_model_free(m);
 	fake_free(f);

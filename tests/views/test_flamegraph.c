@@ -370,7 +370,7 @@ static void test_page_has_every_metric_and_begins_with_the_best(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	char *html = view_text(m, EXPORT, "flamegraph.html", 0);
-	assert_has(html, "\"tree\":[1,0,3,0,2,0,2,2]");
+	assert_has(html, "\"tree\":[1,0,2,0,3,0,3,2]");
 	assert_has(
 		html, "{\"name\":\"events\",\"unit\":\"\",\"column\":\"events\",\"values\":[-5]}");
 	assert_has(html,

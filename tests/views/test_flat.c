@@ -51,10 +51,10 @@ static void test_functions_count_recursion_once(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
-		"1|2|70|45|7|/bin/app|/src/b.c|b\n"
-		"2|3|50|35|3|/bin/app|/src/a.c|a\n"
-		"3|1|90|10|1|/bin/app|/src/a.c|main\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
+		"1|2|45|70|7|/bin/app|/src/b.c|b\n"
+		"2|3|35|50|3|/bin/app|/src/a.c|a\n"
+		"3|1|10|90|1|/bin/app|/src/a.c|main\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -70,7 +70,7 @@ static void test_functions_keep_the_ids_of_the_database(void **state)
 		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = 0, .name = own.name});
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
 		"0|1||||||own\n");
 	pmfs_model_free(m);
 	fake_free(f);
@@ -92,8 +92,8 @@ static void test_functions_without_contexts_or_values(void **state)
 	fake_value(f, 0, 3, 2, NAN);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
-		"1|1||0||/bin/app||zero\n"
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
+		"1|1|0|||/bin/app||zero\n"
 		"2|1||||/bin/app||no value\n"
 		"3|1||||/bin/app||nan\n");
 	pmfs_model_free(m);
@@ -106,10 +106,10 @@ static void test_lines_add_up_by_file_and_line(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|module|file|name\n"
-		"|70|45|/bin/app|/src/b.c|b\n"
-		"|50|20|/bin/app|/src/a.c|a\n"
-		"10|50|15|/bin/app|/src/a.c|a\n"
+		"line|time_ns_excl|time_ns_incl|module|file|name\n"
+		"|45|70|/bin/app|/src/b.c|b\n"
+		"|20|50|/bin/app|/src/a.c|a\n"
+		"10|15|50|/bin/app|/src/a.c|a\n"
 		"|10|10|/bin/app|/src/a.c|main\n");
 	pmfs_model_free(m);
 	fake_free(f);
@@ -139,10 +139,10 @@ static void test_lines_are_named_after_the_function_that_costs_most_there(void *
 	cost(f, 8, 69, 69);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|module|file|name\n"
+		"line|time_ns_excl|time_ns_incl|module|file|name\n"
 		"|69|69|/bin/app|libc|silent\n"
-		"5|100|30.3|/bin/app|/src/a.h|much\n"
-		"|69.7|0.7|/bin/app|libc|stripped\n");
+		"5|30.3|100|/bin/app|/src/a.h|much\n"
+		"|0.7|69.7|/bin/app|libc|stripped\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -153,13 +153,13 @@ static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, ROOT, "callers.csv", 0,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
-		"|3||90|10||||main\n"
-		"3|2||50|10|10|/src/a.c|main|a\n"
-		"2|1||40|15|||a|b\n"
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
+		"|3||10|90||||main\n"
+		"3|2||10|50|10|/src/a.c|main|a\n"
+		"2|1||15|40|||a|b\n"
 		"3|1||30|30|||main|b\n"
-		"1|2||0|10|||b|a\n"
-		"2|2||0|15|||a|a\n");
+		"1|2||10|0|||b|a\n"
+		"2|2||15|0|||a|a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -176,9 +176,9 @@ static void test_edge_inside_itself_counts_once(void **state)
 	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "callers.csv", 0,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
-		"|1||49|1||||a\n"
-		"1|1||0|3|||a|a\n");
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
+		"|1||1|49||||a\n"
+		"1|1||3|0|||a|a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -217,20 +217,20 @@ static void test_function_directory_tells_about_one_function(void **state)
 	assert_view(m, FUNCTION, "info.txt", 1,
 		"function_id: 2\nname: a\nfile: /src/a.c\nline: 3\nmodule: /bin/app\ncontexts: 3\n");
 	assert_view(m, FUNCTION, "metrics.csv", 1,
-		"metric_id|value|scope|name\n1|50|execution|time\n2|35|function|time\n");
+		"metric_id|value|scope|name\n2|35|function|time\n1|50|execution|time\n");
 	assert_view(m, FUNCTION, "callers.csv", 1,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
-		"3|2||50|10|10|/src/a.c|main|a\n"
-		"1|2||0|10|||b|a\n"
-		"2|2||0|15|||a|a\n");
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
+		"3|2||10|50|10|/src/a.c|main|a\n"
+		"1|2||10|0|||b|a\n"
+		"2|2||15|0|||a|a\n");
 	assert_view(m, FUNCTION, "callees.csv", 1,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
-		"2|1||40|15|||a|b\n"
-		"2|2||0|15|||a|a\n");
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
+		"2|1||15|40|||a|b\n"
+		"2|2||15|0|||a|a\n");
 	assert_view(m, FUNCTION, "contexts.csv", 1,
-		"context_id|parent_id|depth|time_ns_incl|time_ns_excl|line|offset|kind|category|module|file|name\n"
-		"2|8|2|50|10|3||function||/bin/app|/src/a.c|a\n"
-		"4|3|4|25|10|3||function||/bin/app|/src/a.c|a\n"
+		"context_id|parent_id|depth|time_ns_excl|time_ns_incl|line|offset|kind|category|module|file|name\n"
+		"2|8|2|10|50|3||function||/bin/app|/src/a.c|a\n"
+		"4|3|4|10|25|3||function||/bin/app|/src/a.c|a\n"
 		"5|4|5|15|15|3||function||/bin/app|/src/a.c|a\n");
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	pmfs_model_free(m);
@@ -262,18 +262,18 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 	f->ops.lines = fake_lines;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
-		"1|0|30|40||/bin/app||a\n"
-		"2|1|1|2||/bin/app||main\n"
-		"3|0|5|||/bin/app||b\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
+		"1|0|40|30||/bin/app||a\n"
+		"2|1|2|1||/bin/app||main\n"
+		"3|0||5||/bin/app||b\n");
 	assert_view(m, ROOT, "callers.csv", 0,
-		"caller_id|callee_id|calls|time_ns_incl|time_ns_excl|line|file|caller|callee\n"
-		"|2|0|90|10||||main\n"
-		"2|1|7|3||||main|a\n");
+		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
+		"|2|0|10|90||||main\n"
+		"2|1|7||3|||main|a\n");
 	assert_view(m, ROOT, "lines.csv", 0,
-		"line|time_ns_incl|time_ns_excl|module|file|name\n"
-		"6||2|||\n"
-		"5||1|/bin/app||a\n");
+		"line|time_ns_excl|time_ns_incl|module|file|name\n"
+		"6|2||||\n"
+		"5|1||/bin/app||a\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -298,11 +298,11 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
 	pm_text_char(&t, '\0');
 	assert_string_equal(t.p,
-		"   time_ns_incl    time_ns_excl    line  source\n"
+		"   time_ns_excl    time_ns_incl    line  source\n"
 		"                                      1  one\n"
-		"                        1000000       2  two\n"
+		"        1000000                       2  two\n"
 		"                                      3  \tthree\xef\xbf\xbd\n"
-		"             50              15      10  \n");
+		"             15              50      10  \n");
 	pm_text_done(&t);
 	/* main is at line 1, a at 3; b is of another file. */
 	assert_view(m, FUNCTION, "source.txt", 2,

@@ -209,6 +209,7 @@ static void test_info_counts_and_has_the_formats_facts(void **state)
 		"  \"duration_ns\": null,\n"
 		"  \"damaged\": true,\n"
 		"  \"contexts_are\": \"samples\",\n"
+		"  \"primary_metric\": \"time_ns\",\n"
 		"  \"pid\": 18446744073709551615,\n"
 		"  \"skew\": -5,\n"
 		"  \"host\": null,\n"

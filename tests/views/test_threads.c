@@ -37,9 +37,9 @@ static void test_threads_have_identity_totals_and_times(void **state)
 	fake_sample(f, 0, 1700, 0);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const char *want =
-		"thread_id|rank|thread|time_ns_incl|time_ns_excl|contexts|values|samples|first_ns|"
+		"thread_id|rank|thread|time_ns_excl|time_ns_incl|contexts|values|samples|first_ns|"
 		"last_ns|path\n"
-		"10|0|1|10|6|3|4|2|500|700|threads/rank=0/thread=1\n"
+		"10|0|1|6|10|3|4|2|500|700|threads/rank=0/thread=1\n"
 		"11|3|0|30|30|1|2|0|||threads/rank=3/thread=0\n";
 	assert_view(m, ROOT, "threads.csv", 0, want);
 	assert_view(m, ROOT, "threads.csv", 0, want); /* from what was kept */
@@ -55,7 +55,7 @@ static void test_stored_total_of_a_thread_wins(void **state)
 	fake_value(f, 0, 0, 1, 11.5);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "threads.csv", 0);
-	assert_non_null(strstr(text, "\n10|0|1|11.5|6|"));
+	assert_non_null(strstr(text, "\n10|0|1|6|11.5|"));
 	free(text);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -107,17 +107,17 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, THREAD, "profile.csv", 0,
-		"context_id|time_ns_incl|time_ns_excl|line|kind|category|file|name\n"
-		"2|7|6||function|||a\n"
-		"1|10||1|function||/src/a.c|main\n");
+		"context_id|time_ns_excl|time_ns_incl|line|kind|category|file|name\n"
+		"2|6|7||function|||a\n"
+		"1||10|1|function||/src/a.c|main\n");
 	assert_view(m, THREAD, "values.csv", 0,
 		"context_id|metric_id|value\n99|1|5\n2|2|6\n2|1|7\n1|1|10\n");
 	assert_dense(m, THREAD, "profile.csv", 0);
 	assert_dense(m, THREAD, "values.csv", 0);
 	assert_view(m, THREAD, "functions.csv", 0,
-		"function_id|contexts|time_ns_incl|time_ns_excl|line|module|file|name\n"
-		"2|1|7|6||/bin/app||a\n"
-		"1|1|10||1|/bin/app|/src/a.c|main\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
+		"2|1|6|7||/bin/app||a\n"
+		"1|1||10|1|/bin/app|/src/a.c|main\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -227,10 +227,10 @@ static void test_imbalance_counts_missing_values_as_zero(void **state)
 	fake_value(f, 3, 2, 1, 1000); /* on one thread only: no row */
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "imbalance.csv", 0,
-		"context_id|time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|"
-		"time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|imbalance|"
+		"context_id|time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|"
+		"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|imbalance|"
 		"slowest_thread_id|name\n"
-		"1|0|10|20|10|0|7.5|30|12.99038105676658|2|11|main\n");
+		"1|0|7.5|30|12.99038105676658|0|10|20|10|2|11|main\n");
 	assert_dense(m, ROOT, "imbalance.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -247,7 +247,7 @@ static void test_imbalance_of_negative_costs_names_no_thread_that_has_none(void 
 	fake_value(f, 1, 1, 77, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "imbalance.csv", 0);
-	assert_non_null(strstr(text, "\n1|-4|-2|0|2|||||0||main\n"));
+	assert_non_null(strstr(text, "\n1|||||-4|-2|0|2|0||main\n"));
 	free(text);
 	pmfs_model_free(m);
 	fake_free(f);
