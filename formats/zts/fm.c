@@ -24,7 +24,8 @@ enum {
 	BLOCK_SIZE = 14,
 	BLOCK_HAS_DATA = 1,
 	BLOCK_LZ4 = 2,
-	RANK_SIZE = 7, /* of one byte value in a block's rank table */
+	RANK_SIZE = 7,   /* of one byte value in a block's rank table */
+	SMALL = 1 << 16, /* a text of this size is never too much for its file */
 };
 
 struct header {
@@ -54,6 +55,24 @@ static void block_decode(const uint8_t *d, struct block *ret)
 	ret->text_off = pm_le32(d + 0x04);
 	ret->n_ranks = d[0x0c];
 	ret->flags = d[0x0d];
+}
+
+/* A text is decoded where its file is long enough for it, and has the counts of such a text. */
+static int check_length(struct pm_bytes file, const struct header *h, struct pm_error *err)
+{
+	uint64_t most = SMALL + (uint64_t)file.len * PM_LIMIT_TEXT_INDEX_RATIO, sum = 0;
+	if (most > PM_LIMIT_TEXT_INDEX)
+		most = PM_LIMIT_TEXT_INDEX;
+	for (unsigned v = 0; v < 256; v++)
+		sum += pm_le32(file.p + HEADER_SIZE + v * 4);
+	if (sum != h->length)
+		return pm_error_set(err, -EINVAL, NULL, HEADER_SIZE,
+			"the counts of bytes are not those of the blocks");
+	if (h->length > most)
+		return pm_error_set(err, -EINVAL, NULL, 0x08,
+			"claims a text of %u bytes, more than the %llu that are taken of this file",
+			h->length, (unsigned long long)most);
+	return 0;
 }
 
 /* Where block i is, and where the next one begins. */
@@ -178,15 +197,14 @@ int zts_fm_read(struct pm_bytes file, struct zts_fm *ret, struct pm_error *err)
 	if (!pm_bytes_sub(file, 0, BLOCKS_AT, &front) || memcmp(front.p, "0MFZ", 4) != 0)
 		return pm_error_set(err, -EINVAL, NULL, 0, "is no FM file");
 	header_decode(front.p, &h);
-	if (h.length > PM_LIMIT_TEXT_INDEX)
-		return pm_error_set(err, -EINVAL, NULL, 0x08,
-			"claims a text of %u bytes, more than the %zu that are taken", h.length,
-			PM_LIMIT_TEXT_INDEX);
+	int r = check_length(file, &h, err);
+	if (r < 0)
+		return r;
 	uint8_t *text = malloc((size_t)h.length + 1);
 	if (!text)
 		return pm_error_set(
 			err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the text index");
-	int r = read_column(file, &h, text, err);
+	r = read_column(file, &h, text, err);
 	if (r == 0 && h.length > 0)
 		r = invert(file, text, h.length, err);
 	if (r < 0) {

@@ -19,7 +19,7 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 	bool whole = true;
 	int r = 0;
 	if (file->kind == ZTS_FILE_META)
-		return zts_meta_carve(spans, file->data, store, method_key);
+		r = zts_meta_carve(spans, file->data, store, method_key, &whole);
 	if (file->kind == ZTS_FILE_META_OLD)
 		r = zts_meta_read_old(spans, file->data, store, &whole);
 	if (!whole) {
@@ -27,7 +27,9 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 		const char *path = zts_store_path(&stores->items[store], &names, file->input.name);
 		if (path)
 			pm_damage_add(&stores->damage, path, 0, PM_NO_OFFSET,
-				"is no qmeta.idx, or shorter than it says");
+				file->kind == ZTS_FILE_META
+					? "records share their bytes: not all of them are read"
+					: "is no qmeta.idx, or shorter than it says");
 		pm_arena_done(&names);
 	}
 	return r;

@@ -56,8 +56,11 @@ static bool read_int(struct pm_cur *in, int64_t *ret)
 	return true;
 }
 
-/* A map of integers to integers; *ret_value is what stands under `key`, if it does. */
-static bool read_map(struct pm_cur *in, uint64_t key, uint64_t *ret_value)
+/*
+ * A map of integers to integers; *ret_value is what stands under `key`, if it does. Its pairs are
+ * paid for from `budget`.
+ */
+static bool read_map(struct pm_cur *in, uint64_t key, uint64_t *ret_value, uint64_t *budget)
 {
 	struct pm_cbor_head head;
 	int64_t k, v;
@@ -65,6 +68,9 @@ static bool read_map(struct pm_cur *in, uint64_t key, uint64_t *ret_value)
 		head.value > pm_cur_left(in) / 2)
 		return false;
 	for (uint64_t i = 0; i < head.value; i++) {
+		if (*budget == 0)
+			return false;
+		--*budget;
 		if (!read_int(in, &k) || !read_int(in, &v))
 			return false;
 		if (key != 0 && k >= 0 && (uint64_t)k == key && v > 0)
@@ -83,14 +89,16 @@ static bool makes_sense(const int64_t f[N_FIELDS])
 		f[FIELD_START_OFFSET] <= UINT32_MAX;
 }
 
-static bool read_record(struct pm_cur in, uint64_t method_key, struct zts_span *ret)
+static bool read_record(
+	struct pm_cur in, uint64_t method_key, uint64_t *budget, struct zts_span *ret)
 {
 	int64_t f[N_FIELDS];
 	uint64_t unused = 0, method = 0;
 	for (int i = 0; i < N_FIELDS; i++)
 		if (!read_int(&in, &f[i]))
 			return false;
-	if (!makes_sense(f) || !read_map(&in, method_key, &method) || !read_map(&in, 0, &unused))
+	if (!makes_sense(f) || !read_map(&in, method_key, &method, budget) ||
+		!read_map(&in, 0, &unused, budget))
 		return false;
 	*ret = (struct zts_span){
 		.trace_id = {(uint64_t)f[FIELD_TRACE_ID_1], (uint64_t)f[FIELD_TRACE_ID_2]},
@@ -111,11 +119,13 @@ static bool read_record(struct pm_cur in, uint64_t method_key, struct zts_span *
 	return true;
 }
 
-int zts_meta_carve(
-	struct zts_spans *spans, struct pm_bytes file, uint32_t store, uint64_t method_key)
+int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store,
+	uint64_t method_key, bool *ret_whole)
 {
 	struct zts_span span;
 	struct pm_bytes rest = file;
+	/* A pair takes two bytes: records that share none of theirs need no more than half. */
+	uint64_t budget = file.len;
 	int r = 0;
 	while (r == 0 && rest.len > 0) {
 		const uint8_t *found = memmem(rest.p, rest.len, record_tag, sizeof(record_tag));
@@ -123,11 +133,12 @@ int zts_meta_carve(
 			break;
 		size_t behind = (size_t)(found - rest.p) + sizeof(record_tag);
 		pm_bytes_sub(rest, behind, rest.len - behind, &rest);
-		if (!read_record(pm_cur_of(rest, true), method_key, &span))
+		if (!read_record(pm_cur_of(rest, true), method_key, &budget, &span))
 			continue;
 		span.store = store;
 		r = add_span(spans, &span);
 	}
+	*ret_whole = budget > 0 || file.len == 0;
 	return r;
 }
 

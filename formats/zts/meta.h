@@ -46,10 +46,11 @@ struct zts_spans {
 /*
  * Carves the records out of a file of a MapDB store (meta.db.p, meta.db.t) without knowing how it
  * is organised. `method_key` is the id of the text `call.method` (0: there is none). Records of
- * pages that are no longer in use come several times: see zts_spans_unite.
+ * pages that are no longer in use come several times: see zts_spans_unite. O(file); *ret_whole is
+ * false where records with many attributes share their bytes, so that not all were read.
  */
-int zts_meta_carve(
-	struct zts_spans *spans, struct pm_bytes file, uint32_t store, uint64_t method_key);
+int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store,
+	uint64_t method_key, bool *ret_whole);
 
 /* Reads qmeta.idx. *ret_whole is false where the file is shorter than it says, or is none. */
 int zts_meta_read_old(

@@ -116,8 +116,12 @@ int zts_texts_add_fm(
 		pm_damage_add(damage, file, err.offset, PM_NO_OFFSET, "%s", err.text);
 		return 0;
 	}
-	t->decoded[t->n_decoded++] = fm.data;
+	size_t before = t->n;
 	r = add_entries(t, (struct pm_bytes){fm.data, fm.len}, &loss);
+	if (t->n > before)
+		t->decoded[t->n_decoded++] = fm.data;
+	else
+		free(fm.data);
 	if (loss.n > 0)
 		pm_damage_add(damage, file, PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu entries of the text index are damaged", (unsigned long long)loss.n);

@@ -18,7 +18,7 @@ struct zts_texts {
 	struct zts_text *items; /* by id, each once */
 	size_t n;
 	size_t room;
-	uint8_t **decoded; /* what FM files gave; owned */
+	uint8_t **decoded; /* of each FM file that has entries: its text; owned */
 	size_t n_decoded, decoded_room;
 };
 

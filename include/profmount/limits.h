@@ -46,6 +46,10 @@
 /* A decoded text index file; inverting it needs six times as much. Stores rotate at 16 MB. */
 #define PM_LIMIT_TEXT_INDEX ((size_t)128 << 20)
 
+/* Bytes that one byte of a text index may decode to, beyond a block's worth: writers' come to 1.5,
+ * their LZ4 could give 255 and a block without data any number. */
+#define PM_LIMIT_TEXT_INDEX_RATIO 64
+
 /* Call paths of all traces of a store together: 100 bytes each while they are counted. */
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 

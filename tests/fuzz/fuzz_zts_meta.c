@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct zts_spans spans = {.n = 0};
 	struct pm_bytes b = {data, size};
 	bool whole;
-	zts_meta_carve(&spans, b, 0, 14);
+	zts_meta_carve(&spans, b, 0, 14, &whole);
 	zts_meta_read_old(&spans, b, 0, &whole);
 	zts_spans_unite(&spans);
 	free(spans.items);

@@ -56,7 +56,7 @@ static void read_meta(struct pm_bytes b)
 {
 	struct zts_spans spans = {.n = 0};
 	bool whole;
-	assert_int_equal(zts_meta_carve(&spans, b, 0, 14), 0);
+	assert_int_equal(zts_meta_carve(&spans, b, 0, 14, &whole), 0);
 	assert_int_equal(zts_meta_read_old(&spans, b, 0, &whole), 0);
 	zts_spans_unite(&spans);
 	free(spans.items);
