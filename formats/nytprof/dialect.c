@@ -14,6 +14,9 @@
 /* P as Pynytprof wrote it: tag, pid, ppid, start; for some weeks with a length word as well. */
 enum { RAW_P = 17, LONG_P = 21, P_PAYLOAD = 16 };
 
+/* Where three records are looked for: all of a file is not read to recognise it. */
+enum { NEAR = 16 << 10 };
+
 struct reading {
 	bool sane;
 	size_t end;
@@ -77,7 +80,10 @@ static int records_follow(struct pm_bytes file, size_t at, bool *ret)
 	struct nytp_stream s;
 	struct nytp_record record;
 	struct nytp_break why = {.cut = true};
-	int r = nytp_stream_open(&s, file, at);
+	struct pm_bytes near = file;
+	if (at < file.len && file.len - at > NEAR)
+		near.len = at + NEAR;
+	int r = nytp_stream_open(&s, near, at);
 	for (int i = 0; r >= 0 && i < 3; i++) {
 		r = nytp_stream_next(&s, &record, &why);
 		if (r == 0)

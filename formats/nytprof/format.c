@@ -1,104 +1,107 @@
 /*
- * The format `nytprof`: what is recognised, and how a source is opened: all of its files are read
- * once, from beginning to end.
+ * The format `nytprof`: what is recognised, and how a source is opened: the heads of its files are
+ * looked at. They are read on first need (scan.c).
  */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "formats/common/input.h"
+#include "formats/nytprof/dialect.h"
 #include "formats/nytprof/folder.h"
 #include "formats/nytprof/opened.h"
 #include "formats/nytprof/read.h"
-#include "formats/nytprof/tables.h"
+#include "profmount/format.h"
 
 /* ---- opening ---- */
 
-static int read_file(struct nytp_opened *o, struct pm_input *in, struct pm_error *err)
+/* A file of the source begins well. */
+static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head *ret_head,
+	struct pm_error *err)
 {
 	struct nytp *n = &o->native;
+	struct nytp_part *part = &o->parts[n->n_files];
 	struct nytp_file *f = &n->files[n->n_files];
-	*f = (struct nytp_file){.name = pm_arena_printf(&n->arena, "%s", in->name)};
-	n->input = in;
-	int r = f->name ? nytp_file_read(n, f, in->bytes, err) : pm_error_plain(err, -ENOMEM);
-	n->input = NULL;
-	if (r == 0 && pm_input_changed(in))
-		r = pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
-			"cannot be read, or has changed while it was read");
-	n->bytes_done += in->bytes.len;
-	nytp_progress(n, 0);
+	int r = nytp_head_read(in->bytes, in->name, ret_head, err);
 	if (r < 0)
-		nytp_file_done(f);
-	else
-		n->n_files++;
-	return r;
+		return r;
+	part->name = pm_arena_printf(&o->arena, "%s", in->name);
+	if (!part->name)
+		return pm_error_plain(err, -ENOMEM);
+	pm_watch_init(&part->watch, &in->stamp, false);
+	*f = (struct nytp_file){.name = part->name, .layout = ret_head->layout};
+	r = nytp_tables_make(&o->arena, n, f, ret_head->blocks, &o->docs[n->n_files]);
+	n->n_files++;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-static int open_file(struct nytp_opened *o, const struct pm_candidate *c, struct pm_error *err)
+static int make_room(struct nytp_opened *o, size_t n)
 {
-	struct pm_input in = {.fd = -1};
+	o->native.files = calloc(n + 1, sizeof(*o->native.files));
+	o->parts = calloc(n + 1, sizeof(*o->parts));
+	o->docs = calloc(n + 1, sizeof(*o->docs));
+	return o->native.files && o->parts && o->docs ? 0 : -ENOMEM;
+}
+
+static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
+	struct nytp_head *ret_head, struct pm_error *err)
+{
 	const char *slash = strrchr(c->path, '/');
-	o->native.files = calloc(1, sizeof(*o->native.files));
-	o->native.bytes_all = c->size;
-	if (!o->native.files)
-		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	int r = pm_input_take(
-		&in, fcntl(c->fd, F_DUPFD_CLOEXEC, 0), slash ? slash + 1 : c->path, err);
+	int r = make_room(o, 1);
 	if (r == 0)
-		r = read_file(o, &in, err);
-	pm_input_close(&in);
-	return r;
+		r = pm_input_take(&o->input, fcntl(c->fd, F_DUPFD_CLOEXEC, 0),
+			slash ? slash + 1 : c->path, err);
+	if (r == 0)
+		r = add_part(o, &o->input, ret_head, err);
+	if (r == 0)
+		o->input.watch = &o->parts[0].watch;
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* One of several files; what is wrong with it spoils it alone. */
-static int open_one(struct nytp_opened *o, int folder, const char *name, struct pm_error *err)
+static int open_one(struct nytp_opened *o, int folder, const char *name, struct nytp_head *ret_head,
+	struct pm_error *err)
 {
 	struct pm_input in = {.fd = -1};
-	struct pm_error why = {0};
+	struct nytp_head head;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	size_t before = o->native.n_files;
 	int r = pm_input_open(&in, folder, name, &why);
 	if (r == 0)
-		r = read_file(o, &in, &why);
+		r = add_part(o, &in, &head, &why);
 	pm_input_close(&in);
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, name, PM_NO_OFFSET, "no memory");
-	if (r < 0)
-		pm_damage_add(&o->native.damage, name, why.offset, PM_NO_OFFSET, "%s", why.text);
+	if (r == 0 && before == 0)
+		*ret_head = head;
+	const char *copy = r < 0 ? pm_arena_printf(&o->arena, "%s", name) : "";
+	if (r < 0 && copy)
+		pm_damage_add(&o->unread, copy, why.offset, PM_NO_OFFSET, "%s", why.text);
 	return 0;
 }
 
-static int open_folder(struct nytp_opened *o, const struct pm_candidate *c, struct pm_error *err)
+static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
+	struct nytp_head *ret_head, struct pm_error *err)
 {
 	struct nytp_folder folder = {.names = NULL};
 	int r = nytp_folder_list(&folder, c->fd, c->path, err);
-	o->native.bytes_all = folder.bytes;
-	o->native.files = calloc(folder.n + 1, sizeof(*o->native.files));
-	if (r == 0 && !o->native.files)
+	if (r == 0 && make_room(o, folder.n) < 0)
 		r = pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	if (r == 0 && (o->folder = fcntl(c->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		r = pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
 	for (size_t i = 0; r == 0 && i < folder.n; i++)
-		r = open_one(o, c->fd, folder.names[i], err);
+		r = open_one(o, c->fd, folder.names[i], ret_head, err);
+	o->bytes = folder.bytes;
 	nytp_folder_done(&folder);
 	if (r == 0 && o->native.n_files == 0) {
-		const struct pm_damages damages = pm_damage_rows(&o->native.damage);
+		const struct pm_damages damages = pm_damage_rows(&o->unread);
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
 			"holds no profile that can be read: %s", damages.rows[0].what);
 	}
-	return r;
-}
-
-static int make_docs(struct nytp_opened *o, struct pm_error *err)
-{
-	struct nytp *n = &o->native;
-	int r = nytp_threads_build(&o->threads, n);
-	o->docs = calloc(n->n_files, sizeof(*o->docs));
-	if (!o->docs)
-		r = -ENOMEM;
-	for (size_t i = 0; r == 0 && i < n->n_files; i++)
-		r = nytp_tables_make(n, &n->files[i], &o->docs[i].docs, &o->docs[i].n);
 	if (r == 0)
-		r = nytp_processes_make(n, &o->processes);
-	if (r == 0)
-		r = nytp_facts_make(&o->facts, n);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables") : 0;
+		r = nytp_processes_make(&o->arena, &o->native, &o->all_processes, &o->processes);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 static void free_opened(struct nytp_opened *o)
@@ -106,35 +109,28 @@ static void free_opened(struct nytp_opened *o)
 	nytp_sources_done(&o->sources);
 	nytp_model_done(&o->model);
 	nytp_threads_done(&o->threads);
+	pm_input_close(&o->input);
+	for (size_t i = 0; i < o->native.n_files; i++)
+		pm_watch_done(&o->parts[i].watch);
 	nytp_done(&o->native);
+	pm_damage_done(&o->unread);
+	pm_arena_done(&o->arena);
+	if (o->folder >= 0)
+		close(o->folder);
+	free(o->parts);
 	free(o->docs);
 	free(o);
 }
 
-static bool has_edges(const struct nytp *n)
-{
-	for (size_t i = 0; i < n->n_files; i++)
-		if (n->files[i].n_edges || n->files[i].py.n_edges)
-			return true;
-	return false;
-}
-
-static void describe(struct nytp_opened *o, const struct pm_candidate *c, struct pm_profile *ret)
+static void describe(struct nytp_opened *o, const struct pm_candidate *c,
+	const struct nytp_head *head, struct pm_profile *ret)
 {
 	static const char *const layouts[] = {
 		"nytprof-4", "nytprof-5", "pynytprof-chunks", "pynytprof-tokens"};
-	const struct nytp *n = &o->native;
-	double known = isnan(o->facts.end) ? o->facts.start : o->facts.end;
-	o->ops = nytp_ops;
-	/* A killed program left no table of call places: views then derive edges from the tree. */
-	if (nytp_has_calls(n) && !has_edges(n))
-		o->ops.edges = NULL;
-	ret->ops = &o->ops;
-	ret->layout = layouts[n->files[0].layout];
-	ret->title = nytp_attribute(n, &n->files[0], "application");
-	ret->mtime_ns = isnan(known) ? c->mtime_ns : nytp_ns_of(known);
-	ret->input_bytes = n->bytes_all;
-	ret->kind_of_tree = nytp_has_calls(n) ? "calls" : "edges";
+	ret->ops = &nytp_ops;
+	ret->layout = layouts[head->layout];
+	ret->mtime_ns = nytp_time_is_sane(head->start) ? nytp_ns_of(head->start) : c->mtime_ns;
+	ret->input_bytes = o->bytes;
 	ret->has_lines = true;
 	ret->self = o;
 }
@@ -144,19 +140,23 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 {
 	static const struct pm_lazy lazy = PM_LAZY_INIT;
 	struct nytp_opened *o = calloc(1, sizeof(*o));
+	struct nytp_head head = {.start = NAN};
+	(void)options;
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	o->model_once = o->sources_once = o->damage_once = lazy;
-	nytp_init(&o->native, options);
-	int r = c->folder ? open_folder(o, c, err) : open_file(o, c, err);
-	if (r == 0)
-		r = make_docs(o, err);
-	o->native.options = NULL;
+	o->unread = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	o->folder = o->input.fd = -1;
+	o->bytes = c->size;
+	nytp_init(&o->native);
+	o->native.fill = nytp_scan;
+	int r = c->folder ? open_folder(o, c, &head, err) : open_file(o, c, &head, err);
 	if (r < 0) {
 		free_opened(o);
 		return r;
 	}
-	describe(o, c, ret);
+	o->alone = o->native.n_files == 1 && !isnan(head.start);
+	describe(o, c, &head, ret);
 	return 0;
 }
 

@@ -70,16 +70,24 @@ double nytp_number(struct pm_bytes text)
 
 void nytp_progress(const struct nytp *n, uint64_t done)
 {
-	const struct pm_open_options *o = n->options;
-	if (o && o->progress)
-		o->progress(o->context, n->bytes_done + done, n->bytes_all);
 	if (n->input)
 		pm_input_passed(n->input, done);
 }
 
-void nytp_init(struct nytp *n, const struct pm_open_options *options)
+static int fill(void *context, struct pm_error *err)
 {
-	*n = (struct nytp){.options = options, .damage = PM_DAMAGE_LIST_INIT};
+	struct nytp *n = context;
+	return n->fill(n, err);
+}
+
+int nytp_ready(struct nytp *n, struct pm_error *err)
+{
+	return n->fill ? pm_lazy_get(&n->once, fill, n, err) : 0;
+}
+
+void nytp_init(struct nytp *n)
+{
+	*n = (struct nytp){.once = PM_LAZY_INIT, .damage = PM_DAMAGE_LIST_INIT};
 	n->names.arena = &n->arena;
 }
 
@@ -118,12 +126,27 @@ void nytp_file_done(struct nytp_file *f)
 	*f = (struct nytp_file){.name = NULL};
 }
 
-void nytp_done(struct nytp *n)
+void nytp_reset(struct nytp *n)
 {
-	for (size_t i = 0; i < n->n_files; i++)
+	for (size_t i = 0; i < n->n_files; i++) {
+		struct nytp_file was = n->files[i];
 		nytp_file_done(&n->files[i]);
-	free(n->files);
+		n->files[i] = (struct nytp_file){.name = was.name, .layout = was.layout};
+	}
 	pm_strtab_done(&n->names);
 	pm_arena_done(&n->arena);
 	pm_damage_done(&n->damage);
+	n->arena = (struct pm_arena){0};
+	n->names.arena = &n->arena;
+	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	n->rows = n->source_bytes = 0;
+}
+
+void nytp_done(struct nytp *n)
+{
+	nytp_reset(n);
+	pm_damage_done(&n->damage);
+	free(n->files);
+	n->files = NULL;
+	n->n_files = 0;
 }

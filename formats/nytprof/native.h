@@ -1,16 +1,17 @@
 /*
  * A source in NYTProf's own terms: what the reader makes of its files, and what tables.c and
- * model.c present. Filled while opening, const from then on.
+ * model.c present. Filled on first need (nytp_ready), const from then on.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
 #define PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
 
 #include "formats/common/damage.h"
 #include "formats/common/input.h"
+#include "formats/common/lazy.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "formats/nytprof/calls.h"
-#include "profmount/format.h"
+#include "profmount/document.h"
 
 /* Names are indexes into nytp.names. Texts are UTF-8: what was not is taken as Latin-1. */
 
@@ -162,17 +163,20 @@ static inline struct pm_bytes nytp_text_bytes(
 }
 
 struct nytp {
+	struct pm_lazy once;
+	int (*fill)(struct nytp *n, struct pm_error *err); /* NULL: it is filled */
 	struct pm_arena arena;
 	struct pm_strtab names;
-	struct nytp_file *files;
+	struct nytp_file *files; /* there from the beginning, with name and layout */
 	size_t n_files;
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;
-	const struct pm_open_options *options; /* while opening */
-	struct pm_input *input;                /* while it is read */
-	uint64_t bytes_done, bytes_all;        /* for its progress */
+	struct pm_input *input; /* while it is read */
 };
+
+/* Reads the files, once, by whoever comes first. */
+int nytp_ready(struct nytp *n, struct pm_error *err);
 
 static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
 {
@@ -197,11 +201,14 @@ struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, 
 /* A number written in text, or NaN. */
 double nytp_number(struct pm_bytes text);
 
-/* `done` bytes of the file that is being read are done with: reports progress, frees memory. */
+/* `done` bytes of the file that is being read are done with: frees memory. */
 void nytp_progress(const struct nytp *n, uint64_t done);
 
 /* An empty source. */
-void nytp_init(struct nytp *n, const struct pm_open_options *options);
+void nytp_init(struct nytp *n);
+
+/* As before it was filled: files keep name and layout. */
+void nytp_reset(struct nytp *n);
 
 void nytp_file_done(struct nytp_file *f);
 void nytp_done(struct nytp *n);

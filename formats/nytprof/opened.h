@@ -6,26 +6,40 @@
 #include "formats/nytprof/facts.h"
 #include "formats/nytprof/model.h"
 #include "formats/nytprof/sources.h"
+#include "formats/nytprof/tables.h"
 
-/* The documents of one file. */
-struct nytp_docs {
-	struct pm_named_doc *docs;
-	size_t n;
+/* A file of the source as it was when it was opened. */
+struct nytp_part {
+	struct pm_watch watch;
+	const char *name;
 };
 
 /* All that an opened source holds. */
 struct nytp_opened {
-	struct pm_profile_ops ops; /* nytp_ops, without what this source has not */
-	struct nytp native;
-	struct nytp_threads threads;
+	struct nytp native; /* first: nytp_opened_of */
+	struct pm_arena arena;
+	int folder;                    /* owned; -1 for a single file, which `input` is */
+	struct pm_input input;         /* until it was read */
+	struct nytp_part *parts;       /* by file of native */
+	struct pm_damage_list unread;  /* files that are no part of it */
+	uint64_t bytes;                /* of all files */
+	bool alone;                    /* one file, as the profiler writes it: one process */
 	struct nytp_docs *docs;        /* by file */
 	struct pm_named_doc processes; /* of all of several files */
+	struct nytp_file all_processes;
+
+	/* Filled with native. */
+	struct nytp_threads threads;
+	struct nytp_facts facts;
+
 	struct pm_lazy model_once, sources_once, damage_once;
 	struct nytp_model model;
 	struct nytp_sources sources;
 	struct pm_damages damages;
-	struct nytp_facts facts;
 };
+
+/* scan.c: nytp.fill of an opened source. */
+int nytp_scan(struct nytp *n, struct pm_error *err);
 
 extern const struct pm_profile_ops nytp_ops;
 

@@ -1,9 +1,10 @@
 /*
- * The operations of an opened source. Native tables are there from the beginning; the model and the
- * list of sources are made on first need.
+ * The operations of an opened source. Native tables, the model and the list of sources are made on
+ * first need.
  */
 #include "formats/nytprof/opened.h"
 
+#include <errno.h>
 #include <math.h>
 
 static struct nytp_opened *opened_of(const struct pm_profile *p)
@@ -11,12 +12,22 @@ static struct nytp_opened *opened_of(const struct pm_profile *p)
 	return p->self;
 }
 
+/* The source with its native tables; what fails to fill them lasts. */
+static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
+{
+	*ret = opened_of(p);
+	return nytp_ready(&(*ret)->native, err);
+}
+
 /* ---- built on first need ---- */
 
 static int build_model(void *context, struct pm_error *err)
 {
 	struct nytp_opened *o = context;
-	int r = nytp_model_build(&o->model, &o->native, &o->threads, err);
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	r = nytp_model_build(&o->model, &o->native, &o->threads, err);
 	if (r < 0)
 		nytp_model_done(&o->model);
 	return r;
@@ -32,6 +43,9 @@ static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_
 static int build_sources(void *context, struct pm_error *err)
 {
 	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
 	if (nytp_sources_build(&o->sources, &o->native) == 0)
 		return 0;
 	nytp_sources_done(&o->sources);
@@ -41,7 +55,9 @@ static int build_sources(void *context, struct pm_error *err)
 static int build_damage(void *context, struct pm_error *err)
 {
 	struct nytp_opened *o = context;
-	(void)err;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
 	o->damages = pm_damage_rows(&o->native.damage);
 	return 0;
 }
@@ -68,9 +84,47 @@ static int op_metrics(
 static int op_threads(
 	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
-	(void)err;
-	*ret = &opened_of(p)->threads.list;
-	return 0;
+	struct nytp_opened *o;
+	int r = ready(p, &o, err);
+	*ret = &o->threads.list;
+	return r;
+}
+
+static bool may_have_text(const struct nytp *n)
+{
+	for (size_t i = 0; i < n->n_files; i++)
+		if (n->files[i].layout != NYTP_LAYOUT_CHUNKS)
+			return true;
+	return false;
+}
+
+/*
+ * Files of one run are of several processes; a file as the profiler writes it, with the time of its
+ * beginning in the header, is of one. Those that nytprofmerge makes lack it.
+ */
+static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	struct nytp_opened *o = opened_of(p);
+	if (feature == PM_HAS_SOURCES)
+		return may_have_text(&o->native);
+	if (o->alone || o->native.n_files > 1)
+		return !o->alone;
+	int r = ready(p, &o, err);
+	return r < 0 ? r : o->threads.list.n > 1;
+}
+
+static struct pm_bytes op_title(const struct pm_profile *p)
+{
+	struct nytp_opened *o;
+	if (ready(p, &o, NULL) < 0)
+		return p->title;
+	return nytp_attribute(&o->native, &o->native.files[0], "application");
+}
+
+static const char *op_kind_of_tree(const struct pm_profile *p)
+{
+	struct nytp_opened *o;
+	return ready(p, &o, NULL) == 0 && nytp_has_calls(&o->native) ? "calls" : "edges";
 }
 
 /*
@@ -162,11 +216,23 @@ static int64_t op_context_costs(const struct pm_profile *p, uint64_t number, uin
 	return context == PM_NONE ? 0 : pm_costs_of_context(&m->costs, context, first, ret, room);
 }
 
+static bool has_edges(const struct nytp *n)
+{
+	for (size_t i = 0; i < n->n_files; i++)
+		if (n->files[i].n_edges || n->files[i].py.n_edges)
+			return true;
+	return false;
+}
+
+/* A killed program left no table of call places: views then derive edges from the tree. */
 static int op_edges(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err)
 {
+	const struct nytp *n = &opened_of(p)->native;
 	struct nytp_model *m;
 	int r = model(p, &m, err);
 	*ret = &m->edge_list;
+	if (r == 0 && nytp_has_calls(n) && !has_edges(n))
+		r = -ENOENT;
 	return r;
 }
 
@@ -205,11 +271,12 @@ uint64_t nytp_ns_of(double seconds)
 static int op_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
-	const struct nytp_facts *facts = &opened_of(p)->facts;
-	(void)err;
+	struct nytp_opened *o;
+	int r = ready(p, &o, err);
+	const struct nytp_facts *facts = &o->facts;
 	*ret_origin_ns = *ret_duration_ns = PM_NO_TIME;
-	if (isnan(facts->start))
-		return 0;
+	if (r < 0 || isnan(facts->start))
+		return r;
 	*ret_origin_ns = nytp_ns_of(facts->start);
 	if (facts->end >= facts->start)
 		*ret_duration_ns = nytp_ns_of(facts->end - facts->start);
@@ -231,10 +298,12 @@ static int op_documents(const struct pm_profile *p, const struct pm_named_doc **
 static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err)
 {
-	const struct nytp_opened *o = opened_of(p);
+	struct nytp_opened *o;
+	int r = ready(p, &o, err);
+	if (r < 0 || o->native.n_files == 1)
+		return r;
 	const struct nytp_docs *docs = &o->docs[o->threads.files[thread] - o->native.files];
-	(void)err;
-	if (o->native.n_files == 1 || k >= docs->n)
+	if (k >= docs->n)
 		return 0;
 	*ret = docs->docs[k];
 	return 1;
@@ -253,11 +322,11 @@ static int op_sources(const struct pm_profile *p, const struct pm_source **ret, 
 static int op_facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
-	const struct nytp_facts *facts = &opened_of(p)->facts;
-	(void)err;
-	*ret = facts->list;
-	*ret_n = facts->n;
-	return 0;
+	struct nytp_opened *o;
+	int r = ready(p, &o, err);
+	*ret = o->facts.list;
+	*ret_n = o->facts.n;
+	return r;
 }
 
 static int op_damage(
@@ -272,6 +341,9 @@ const struct pm_profile_ops nytp_ops = {
 	.tree = op_tree,
 	.metrics = op_metrics,
 	.threads = op_threads,
+	.has = op_has,
+	.title = op_title,
+	.kind_of_tree = op_kind_of_tree,
 	.thread_counts = op_thread_counts,
 	.run_costs = op_run_costs,
 	.thread_costs = op_thread_costs,

@@ -140,11 +140,21 @@ static int read_header(
 	return r < 0 ? r : check_nv_size(a, err);
 }
 
+static enum nytp_layout layout_of(const struct nytp_dialect *d, enum nytp_layout records)
+{
+	switch (d->body) {
+	case NYTP_BODY_CHUNKS: return NYTP_LAYOUT_CHUNKS;
+	case NYTP_BODY_TOKENS: return NYTP_LAYOUT_TOKENS;
+	case NYTP_BODY_RECORDS:
+	case NYTP_BODY_UNKNOWN: break;
+	}
+	return records;
+}
+
 static int read_pynytprof(struct nytp_adding *a, struct pm_bytes bytes, size_t at,
 	const struct nytp_dialect *d, struct pm_error *err)
 {
 	bool chunks = d->body == NYTP_BODY_CHUNKS;
-	a->f->layout = chunks ? NYTP_LAYOUT_CHUNKS : NYTP_LAYOUT_TOKENS;
 	int r = read_header(a, bytes, at, d->body_at, err);
 	if (r == 0 && d->has_process)
 		r = nytp_add_process(a, d->pid, d->ppid, d->start);
@@ -221,17 +231,58 @@ static void report_limits(const struct nytp_adding *a)
 				a->f->threads[i].pid);
 }
 
+/* What kind of file it is, and where its records or chunks begin. */
+static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
+	struct nytp_dialect *ret, struct pm_error *err)
+{
+	int r = check_version(f, bytes, ret_at, err);
+	if (r == 0)
+		r = nytp_dialect_find(bytes, *ret_at, ret);
+	if (r == 0 && ret->body == NYTP_BODY_UNKNOWN)
+		return pm_error_set(err, -EINVAL, f->name, ret->body_at,
+			"what follows the header is neither NYTProf's records nor Pynytprof's chunks");
+	if (r == 0)
+		f->layout = layout_of(ret, f->layout);
+	return r;
+}
+
+static bool has_blocks(const struct nytp_file *f, const struct nytp *n)
+{
+	for (size_t i = 0; i < f->n_attributes; i++) {
+		const struct nytp_attribute *a = &f->attributes[i];
+		if (a->option && pm_bytes_equal(nytp_name(n, a->name), pm_bytes_of("blocks")))
+			return nytp_number(nytp_name(n, a->value)) != 0;
+	}
+	return f->layout == NYTP_LAYOUT_4 || f->layout == NYTP_LAYOUT_5;
+}
+
+int nytp_head_read(
+	struct pm_bytes bytes, const char *name, struct nytp_head *ret, struct pm_error *err)
+{
+	struct nytp n;
+	struct nytp_file f = {.name = name};
+	struct nytp_adding a = {.n = &n, .f = &f};
+	struct nytp_dialect dialect;
+	size_t at;
+	nytp_init(&n);
+	int r = begin(&f, bytes, &at, &dialect, err);
+	if (r == 0)
+		r = read_header(&a, bytes, at, dialect.body_at, err);
+	if (r == 0)
+		*ret = (struct nytp_head){.layout = f.layout,
+			.start = nytp_number(nytp_attribute(&n, &f, "basetime")),
+			.blocks = dialect.body_at < bytes.len && has_blocks(&f, &n)};
+	nytp_file_done(&f);
+	nytp_done(&n);
+	return r < 0 ? pm_error_set(err, r, name, PM_NO_OFFSET, "no memory for its header") : 0;
+}
+
 int nytp_file_read(struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, struct pm_error *err)
 {
 	struct nytp_adding a = {.n = n, .f = f};
 	struct nytp_dialect dialect;
 	size_t at;
-	int r = check_version(f, bytes, &at, err);
-	if (r == 0)
-		r = nytp_dialect_find(bytes, at, &dialect);
-	if (r == 0 && dialect.body == NYTP_BODY_UNKNOWN)
-		return pm_error_set(err, -EINVAL, f->name, dialect.body_at,
-			"what follows the header is neither NYTProf's records nor Pynytprof's chunks");
+	int r = begin(f, bytes, &at, &dialect, err);
 	if (r == 0)
 		r = dialect.body == NYTP_BODY_RECORDS
 			? read_records(&a, bytes, at, err)

@@ -12,6 +12,20 @@
 int nytp_file_read(
 	struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, struct pm_error *err);
 
+/* What the beginning of a file tells. */
+struct nytp_head {
+	enum nytp_layout layout;
+	double start; /* of the program: basetime, epoch seconds; NaN = not said */
+	bool blocks;  /* times of blocks are recorded, or it is not said */
+};
+
+/*
+ * Looks at a file's header lines and at what follows them. Fails as nytp_file_read does where the
+ * file is nothing that can be read; what is wrong further on is damage.
+ */
+int nytp_head_read(
+	struct pm_bytes bytes, const char *name, struct nytp_head *ret, struct pm_error *err);
+
 /* True where the bytes are of a kind of NYTProf file, known or not. */
 bool nytp_head_matches(struct pm_bytes head);
 

@@ -12,10 +12,13 @@
 enum { MOST_COLUMNS = 10 };
 
 struct raw {
-	const struct nytp *n;
+	struct nytp *n;
 	const struct nytp_file *f;
 	const struct raw_kind *kind;
 };
+
+/* Where a table is there at all: the head of a file tells. */
+enum presence { ALWAYS, IN_RECORDS, IN_CHUNKS, WITH_BLOCKS };
 
 /* One kind of table. */
 struct raw_kind {
@@ -23,8 +26,7 @@ struct raw_kind {
 	const char *const columns[MOST_COLUMNS + 1]; /* ends with NULL */
 	size_t count; /* where in struct nytp_file the number of rows stands */
 	void (*row)(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells);
-	/* Is it there at all? NULL: always. */
-	bool (*present)(const struct nytp_file *f);
+	enum presence present;
 };
 
 static struct pm_cell name_cell(const struct raw *raw, uint32_t name)
@@ -35,16 +37,6 @@ static struct pm_cell name_cell(const struct raw *raw, uint32_t name)
 static struct pm_cell file_cell(const struct raw *raw, uint32_t fid)
 {
 	return pm_cell_text(nytp_fid_name(raw->n, raw->f, fid));
-}
-
-static bool is_chunks(const struct nytp_file *f)
-{
-	return f->layout == NYTP_LAYOUT_CHUNKS;
-}
-
-static bool is_records(const struct nytp_file *f)
-{
-	return !is_chunks(f);
 }
 
 /* ---- both dialects ---- */
@@ -131,11 +123,6 @@ static void lines_row(const struct raw *raw, struct pm_rows *rows, struct pm_cel
 	level_row(raw, NYTP_LINES, rows->at, cells);
 }
 
-static bool has_blocks(const struct nytp_file *f)
-{
-	return f->levels[NYTP_BLOCKS].n > 0;
-}
-
 static void blocks_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
 {
 	level_row(raw, NYTP_BLOCKS, rows->at, cells);
@@ -214,57 +201,72 @@ static void chunks_row(const struct raw *raw, struct pm_rows *rows, struct pm_ce
 
 static const struct raw_kind kinds[] = {
 	{"raw/attributes.csv", {"kind", "name", "value"}, COUNT(n_attributes), attributes_row,
-		NULL},
+		ALWAYS},
 	{"raw/processes.csv", {"pid", "ppid", "start", "end"}, COUNT(n_processes), processes_row,
-		NULL},
+		ALWAYS},
 	{"raw/files.csv", {"fid", "flags", "size", "mtime", "eval_fid", "eval_line", "name"},
-		COUNT(n_fids), files_row, NULL},
+		COUNT(n_fids), files_row, ALWAYS},
 	{"raw/subs.csv",
 		{"calls", "excl_s", "incl_s", "reci_s", "rec_depth", "fid", "first_line",
 			"last_line", "file", "name"},
-		COUNT(n_subs), subs_row, is_records},
+		COUNT(n_subs), subs_row, IN_RECORDS},
 	{"raw/callers.csv",
 		{"caller_fid", "caller_line", "count", "incl_s", "excl_s", "reci_s", "rec_depth",
 			"callers", "callee"},
-		COUNT(n_sites), callers_row, is_records},
+		COUNT(n_sites), callers_row, IN_RECORDS},
 	{"raw/lines.csv", {"fid", "line", "count", "ticks", "file"}, COUNT(levels[NYTP_LINES].n),
-		lines_row, is_records},
+		lines_row, IN_RECORDS},
 	{"raw/blocks.csv", {"fid", "line", "count", "ticks", "file"}, COUNT(levels[NYTP_BLOCKS].n),
-		blocks_row, has_blocks},
+		blocks_row, WITH_BLOCKS},
 	{"raw/subblocks.csv", {"fid", "line", "count", "ticks", "file"},
-		COUNT(levels[NYTP_SUBBLOCKS].n), subblocks_row, has_blocks},
-	{"raw/source.csv", {"fid", "line", "text"}, COUNT(n_texts), source_row, is_records},
-	{"raw/subs.csv", {"sid", "flags", "name"}, COUNT(py.n_subs), py_subs_row, is_chunks},
+		COUNT(levels[NYTP_SUBBLOCKS].n), subblocks_row, WITH_BLOCKS},
+	{"raw/source.csv", {"fid", "line", "text"}, COUNT(n_texts), source_row, IN_RECORDS},
+	{"raw/subs.csv", {"sid", "flags", "name"}, COUNT(py.n_subs), py_subs_row, IN_CHUNKS},
 	{"raw/samples.csv", {"fid", "line", "calls", "inc_ticks", "exc_ticks"}, COUNT(py.n_samples),
-		samples_row, is_chunks},
-	{"raw/events.csv", {"fid", "line", "ticks"}, COUNT(py.n_events), events_row, is_chunks},
+		samples_row, IN_CHUNKS},
+	{"raw/events.csv", {"fid", "line", "ticks"}, COUNT(py.n_events), events_row, IN_CHUNKS},
 	{"raw/edges.csv", {"caller_sid", "callee_sid", "calls", "ticks", "sub_ticks"},
-		COUNT(py.n_edges), edges_row, is_chunks},
+		COUNT(py.n_edges), edges_row, IN_CHUNKS},
 	{"raw/chunks.csv", {"offset", "bytes", "tag", "status"}, COUNT(py.n_chunks), chunks_row,
-		is_chunks},
+		IN_CHUNKS},
 };
 
 enum { KIND_PROCESSES = 1, N_KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+static size_t row_count(const struct raw *raw)
+{
+	size_t n;
+	memcpy(&n, (const char *)raw->f + raw->kind->count, sizeof(n));
+	return n;
+}
+
+static int raw_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct raw *raw = rows->table->self;
+	return nytp_ready(raw->n, err);
+}
+
+static int raw_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
+{
+	const struct raw *raw = table->self;
+	int r = nytp_ready(raw->n, err);
+	*ret = r < 0 ? 0 : row_count(raw);
+	return r;
+}
 
 static int raw_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct raw *raw = rows->table->self;
 	(void)err;
-	if (rows->at >= rows->table->end)
+	if (rows->at >= row_count(raw))
 		return 0;
 	raw->kind->row(raw, rows, cells);
 	rows->at++;
 	return 1;
 }
 
-static const struct pm_table_type raw_type = {.next = raw_next, .dense = true};
-
-static size_t row_count(const struct nytp_file *f, const struct raw_kind *kind)
-{
-	size_t n;
-	memcpy(&n, (const char *)f + kind->count, sizeof(n));
-	return n;
-}
+static const struct pm_table_type raw_type = {
+	.next = raw_next, .start = raw_start, .end = raw_end, .dense = true};
 
 static uint32_t count_columns(const struct raw_kind *kind)
 {
@@ -274,51 +276,68 @@ static uint32_t count_columns(const struct raw_kind *kind)
 	return n;
 }
 
-static struct pm_named_doc doc_of(struct raw *raw)
+static struct pm_named_doc doc_of(const struct raw *raw)
 {
 	struct pm_table table = {.type = &raw_type,
 		.columns = raw->kind->columns,
 		.n_columns = count_columns(raw->kind),
-		.self = raw,
-		.end = row_count(raw->f, raw->kind)};
+		.self = raw};
 	return (struct pm_named_doc){raw->kind->path, pm_doc_csv(table)};
 }
 
-int nytp_tables_make(
-	struct nytp *n, const struct nytp_file *f, struct pm_named_doc **ret, size_t *ret_n)
+static bool is_present(const struct raw_kind *kind, const struct nytp_file *f, bool blocks)
 {
-	struct pm_named_doc *docs = pm_arena_array(&n->arena, N_KINDS, sizeof(*docs));
-	struct raw *raws = pm_arena_array(&n->arena, N_KINDS, sizeof(*raws));
+	bool chunks = f->layout == NYTP_LAYOUT_CHUNKS;
+	switch (kind->present) {
+	case ALWAYS: return true;
+	case IN_RECORDS: return !chunks;
+	case IN_CHUNKS: return chunks;
+	case WITH_BLOCKS: return blocks;
+	}
+	return false;
+}
+
+int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f, bool blocks,
+	struct nytp_docs *ret)
+{
+	struct pm_named_doc *docs = pm_arena_array(arena, N_KINDS, sizeof(*docs));
+	struct raw *raws = pm_arena_array(arena, N_KINDS, sizeof(*raws));
 	size_t count = 0;
 	if (!docs || !raws)
 		return -ENOMEM;
 	for (size_t i = 0; i < N_KINDS; i++) {
-		if (kinds[i].present && !kinds[i].present(f))
+		if (!is_present(&kinds[i], f, blocks))
 			continue;
 		raws[count] = (struct raw){n, f, &kinds[i]};
 		docs[count] = doc_of(&raws[count]);
 		count++;
 	}
-	*ret = docs;
-	*ret_n = count;
+	*ret = (struct nytp_docs){docs, count};
 	return 0;
 }
 
-int nytp_processes_make(struct nytp *n, struct pm_named_doc *ret)
+int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
+	struct pm_named_doc *ret)
+{
+	struct raw *raw = pm_arena_alloc(arena, sizeof(*raw));
+	if (!raw)
+		return -ENOMEM;
+	*raw = (struct raw){n, all, &kinds[KIND_PROCESSES]};
+	*ret = doc_of(raw);
+	return 0;
+}
+
+int nytp_processes_fill(struct nytp *n, struct nytp_file *all)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < n->n_files; i++)
 		count += n->files[i].n_processes;
-	struct nytp_file *all = pm_arena_alloc(&n->arena, sizeof(*all));
-	struct raw *raw = pm_arena_alloc(&n->arena, sizeof(*raw));
 	struct nytp_process *list = pm_arena_array(&n->arena, count, sizeof(*list));
-	if (!all || !raw || !list)
+	if (!list)
 		return -ENOMEM;
-	all->processes = list;
+	*all = (struct nytp_file){.processes = list};
 	for (size_t i = 0; i < n->n_files; i++)
 		for (size_t k = 0; k < n->files[i].n_processes; k++)
 			list[all->n_processes++] = n->files[i].processes[k];
-	*raw = (struct raw){n, all, &kinds[KIND_PROCESSES]};
-	*ret = doc_of(raw);
 	return 0;
 }

@@ -4,11 +4,25 @@
 
 #include "formats/nytprof/native.h"
 
-/* Documents of a file, made in n->arena. -ENOMEM. */
-int nytp_tables_make(
-	struct nytp *n, const struct nytp_file *f, struct pm_named_doc **ret, size_t *ret_n);
+/* The documents of one file. */
+struct nytp_docs {
+	struct pm_named_doc *docs;
+	size_t n;
+};
 
-/* The processes of all files in one table: what a source of several files has at its root. */
-int nytp_processes_make(struct nytp *n, struct pm_named_doc *ret);
+/*
+ * Documents of a file of `n`, which need not be filled yet; made in `arena`. `blocks`: times of
+ * blocks are recorded, or may be. -ENOMEM.
+ */
+int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *f, bool blocks,
+	struct nytp_docs *ret);
+
+/*
+ * The processes of all files in one table: what a source of several files has at its root. The
+ * table shows `all`, which nytp_processes_fill fills when the files were read.
+ */
+int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
+	struct pm_named_doc *ret);
+int nytp_processes_fill(struct nytp *n, struct nytp_file *all);
 
 #endif

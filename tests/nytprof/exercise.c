@@ -29,12 +29,11 @@ static void use_table(const struct pm_table *table)
 
 static void use_tables(struct nytp *n)
 {
-	struct pm_named_doc *docs;
-	size_t n_docs;
-	if (nytp_tables_make(n, &n->files[0], &docs, &n_docs) < 0)
+	struct nytp_docs docs;
+	if (nytp_tables_make(&n->arena, n, &n->files[0], true, &docs) < 0)
 		abort();
-	for (size_t i = 0; i < n_docs; i++)
-		use_table(&docs[i].doc.table);
+	for (size_t i = 0; i < docs.n; i++)
+		use_table(&docs.docs[i].doc.table);
 }
 
 static void use_model(const struct nytp *n)
@@ -75,7 +74,7 @@ static void use_sources(const struct nytp *n)
 bool nytpw_exercise(struct pm_bytes file)
 {
 	struct nytp n;
-	nytp_init(&n, NULL);
+	nytp_init(&n);
 	n.files = calloc(1, sizeof(*n.files));
 	if (!n.files)
 		abort();

@@ -31,7 +31,7 @@ static void test_tree_of_calls_is_exact_in_every_dress(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct pm_profile *p = open_rich(i == 2 ? 4 : 5, i == 1, i == 3);
 		assert_string_equal(p->layout, layouts[i]);
-		assert_string_equal(p->kind_of_tree, "calls");
+		assert_string_equal(pm_profile_kind_of_tree(p), "calls");
 		nytpx_expect_tree(p, rich_tree);
 		assert_int_equal(nytpx_count_damage(p, ""), 0);
 		pm_profile_close(p);
@@ -203,7 +203,7 @@ static void test_without_returns_the_tree_has_two_levels(void **state)
 		nytpw_callers(&w, &callers[i]);
 	nytpw_pid_end(&w, 7, 1.7e9 + 1);
 	struct pm_profile *p = nytpx_open_written(&w);
-	assert_string_equal(p->kind_of_tree, "edges");
+	assert_string_equal(pm_profile_kind_of_tree(p), "edges");
 	nytpx_expect_tree(p,
 		"0 main::a 500000000\n"
 		"1 main::b 375000000 375000000 2\n"
@@ -235,7 +235,8 @@ static void test_killed_process_is_presented_up_to_its_last_record(void **state)
 		"0 (not returned) 500\n"
 		"1 (not returned) 500\n"
 		"2 main::c 500 500 1\n");
-	assert_null(p->ops->edges);
+	const struct pm_edges *edges;
+	assert_int_equal(p->ops->edges(p, &edges, NULL), -ENOENT);
 	nytpx_expect_table(p, "raw/processes.csv", "7|0|1700000000|\n");
 	nytpx_expect_table(p, "raw/subs.csv", "");
 	assert_int_equal(nytpx_count_damage(p, "the stream ends within a record"), 1);

@@ -1,0 +1,75 @@
+/*
+ * Reading the files of an opened source, from beginning to end, on first need. They are what they
+ * were when the source was opened, or everything is -EIO; nothing of them is needed afterwards.
+ */
+#include "formats/nytprof/opened.h"
+
+#include <errno.h>
+
+#include "formats/nytprof/read.h"
+
+/* A file that began well and cannot be presented after all is damage. */
+static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
+{
+	struct nytp *n = &o->native;
+	struct nytp_file *f = &n->files[i], was = *f;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	n->input = in;
+	int r = nytp_file_read(n, f, in->bytes, &why);
+	n->input = NULL;
+	if (pm_input_changed(in))
+		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
+			"cannot be read, or has changed while it was read");
+	if (r == -EINVAL || r == -ENOTSUP) {
+		nytp_file_done(f);
+		*f = was;
+		pm_damage_add(&n->damage, f->name, why.offset, PM_NO_OFFSET, "%s", why.text);
+		return 0;
+	}
+	return r < 0 ? pm_error_set(err, r, in->name, why.offset, "%s", why.text) : 0;
+}
+
+static int read_part(struct nytp_opened *o, size_t i, struct pm_error *err)
+{
+	struct nytp_part *part = &o->parts[i];
+	struct pm_input in = {.fd = -1};
+	if (o->folder < 0)
+		return read_input(o, i, &o->input, err);
+	int r = pm_input_open_watched(&in, o->folder, part->name, &part->watch, err);
+	if (r == 0)
+		r = read_input(o, i, &in, err);
+	pm_input_close(&in);
+	return r == -ENOENT ? pm_error_set(err, -EIO, part->name, PM_NO_OFFSET, "is gone") : r;
+}
+
+static int finish(struct nytp_opened *o)
+{
+	struct nytp *n = &o->native;
+	for (size_t i = 0; i < o->unread.n; i++)
+		pm_damage_add(&n->damage, o->unread.rows[i].file, o->unread.rows[i].offset,
+			PM_NO_OFFSET, "%s", o->unread.rows[i].what);
+	int r = nytp_threads_build(&o->threads, n);
+	if (r == 0)
+		r = nytp_processes_fill(n, &o->all_processes);
+	if (r == 0)
+		r = nytp_facts_make(&o->facts, n);
+	return r;
+}
+
+int nytp_scan(struct nytp *n, struct pm_error *err)
+{
+	struct nytp_opened *o = (struct nytp_opened *)n; /* native is its first member */
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < n->n_files; i++)
+		r = read_part(o, i, err);
+	if (r == 0)
+		r = finish(o);
+	if (r == 0) {
+		pm_input_close(&o->input);
+		return 0;
+	}
+	nytp_threads_done(&o->threads);
+	o->threads = (struct nytp_threads){.threads = NULL};
+	nytp_reset(n);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables");
+}
