@@ -49,6 +49,15 @@ static void say(const char *path, int code, const struct pm_error *err)
 		pmfs_log("%s: %s", path, strerror(-code));
 }
 
+/* What stands in the buffer still has to be written: 1 with a line where that fails. */
+static int flush(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	pmfs_log("standard output: cannot be written: %s", strerror(errno));
+	return 1;
+}
+
 static int list(struct pmfs_instance *in, const char *path, pm_node dir)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -60,7 +69,7 @@ static int list(struct pmfs_instance *in, const char *path, pm_node dir)
 			entry.type == PMFS_DIRECTORY ? "/" : "");
 	if (r < 0)
 		say(path, r, &err);
-	return r < 0 || fflush(stdout) != 0;
+	return flush() != 0 || r < 0;
 }
 
 int pmfs_command_ls(struct pmfs_instance *in, const char *path)
@@ -75,7 +84,7 @@ int pmfs_command_ls(struct pmfs_instance *in, const char *path)
 	if (entry.type == PMFS_DIRECTORY)
 		return list(in, path, entry.node);
 	printf("%.*s\n", (int)entry.len, entry.name);
-	return fflush(stdout) != 0;
+	return flush();
 }
 
 static int cat(struct pmfs_instance *in, const char *path, struct pm_error *err)
@@ -121,5 +130,5 @@ int pmfs_command_check(struct pmfs_instance *in)
 			printf(" (%llu bytes)", (unsigned long long)d->bytes);
 		printf("\n");
 	}
-	return damages->n > 0;
+	return flush() != 0 || damages->n > 0;
 }

@@ -9,9 +9,10 @@ int pmfs_command_ls(struct pmfs_instance *in, const char *path);
 int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n);
 int pmfs_command_check(struct pmfs_instance *in);
 
-/* extract.c */
+/* extract.c: the open folder that --extract writes to, made where it is missing; -1 with a line */
+int pmfs_extract_target(const char *folder);
 int pmfs_command_extract(
-	struct pmfs_instance *in, const char *folder, const char *const *paths, int n);
+	struct pmfs_instance *in, const char *folder, int target, const char *const *paths, int n);
 
 /* Writes a document's bytes to a file descriptor. */
 int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,

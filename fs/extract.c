@@ -53,6 +53,27 @@ static void failed(struct walk *w, int code, const struct pm_error *err)
 		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
 }
 
+/* Removes what an earlier extraction left; what is of another type stays, and is not waited for. */
+static bool make_room(int folder, const char *name, mode_t type)
+{
+	struct stat st;
+	if (errno != EEXIST || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	if ((st.st_mode & S_IFMT) == type)
+		return unlinkat(folder, name, 0) == 0;
+	errno = EEXIST;
+	return false;
+}
+
+static int create_file(int folder, const char *name)
+{
+	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(folder, name, flags, 0666);
+	if (fd < 0 && make_room(folder, name, S_IFREG))
+		fd = openat(folder, name, flags, 0666);
+	return fd;
+}
+
 static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, const char *name,
 	struct pm_error *err)
 {
@@ -61,8 +82,7 @@ static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, co
 	int r = pmfs_engine_size(w->in->engine, node, doc, &size, err);
 	if (r < 0)
 		return r;
-	int fd = openat(
-		w->folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	int fd = create_file(w->folder, name);
 	if (fd < 0)
 		return pm_error_set(
 			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
@@ -86,8 +106,8 @@ static int write_link(struct walk *w, pm_node node, const struct pm_doc *doc, co
 	memcpy(target, piece.p, piece.len);
 	target[piece.len] = 0;
 	pmfs_engine_release(w->in->engine, &piece);
-	unlinkat(w->folder, name, 0);
-	if (symlinkat(target, w->folder, name) == 0)
+	if (symlinkat(target, w->folder, name) == 0 ||
+		(make_room(w->folder, name, S_IFLNK) && symlinkat(target, w->folder, name) == 0))
 		return 0;
 	return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "cannot be linked: %s", strerror(errno));
 }
@@ -224,22 +244,20 @@ static int write_path(struct walk *w, const char *path)
 	return r;
 }
 
-static int open_folder(const char *folder)
+int pmfs_extract_target(const char *folder)
 {
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return -1;
-	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+	if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		pmfs_log("%s: cannot be used: %s", folder, strerror(errno));
+	return fd;
 }
 
 int pmfs_command_extract(
-	struct pmfs_instance *in, const char *folder, const char *const *paths, int n)
+	struct pmfs_instance *in, const char *folder, int target, const char *const *paths, int n)
 {
-	struct walk w = {.in = in, .terminal = isatty(STDERR_FILENO)};
-	w.folder = open_folder(folder);
-	if (w.folder < 0) {
-		pmfs_log("%s: cannot be used: %s", folder, strerror(errno));
-		return 1;
-	}
+	struct walk w = {.in = in, .terminal = isatty(STDERR_FILENO), .folder = target};
 	int r = n == 0 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
 	for (int i = 0; r == 0 && i < n; i++)
 		r = write_path(&w, paths[i]);

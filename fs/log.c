@@ -5,29 +5,28 @@
 #include "fs/log.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <syslog.h>
+#include <string.h>
+#include <unistd.h>
 
-static bool to_syslog;
+#include "fs/mount_keeper.h"
 
-void pmfs_log_to_syslog(void)
+static int keeper = -1;
+
+void pmfs_log_to_keeper(int line)
 {
-	openlog("profmount", LOG_PID, LOG_DAEMON);
-	to_syslog = true;
+	keeper = line;
 }
 
 void pmfs_log(const char *format, ...)
 {
-	char line[1024];
+	char message[1024] = {PMFS_KEEPER_LOG};
 	va_list args;
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	vsnprintf(message + 1, sizeof(message) - 1, format, args);
 	va_end(args);
-	if (to_syslog)
-		syslog(LOG_WARNING, "%s", line);
-	else
-		fprintf(stderr, "profmount: %s\n", line);
+	if (keeper < 0 || write(keeper, message, 1 + strlen(message + 1)) < 0)
+		fprintf(stderr, "profmount: %s\n", message + 1);
 }
 
 void pmfs_log_error(const char *before, const struct pm_error *err)

@@ -1,4 +1,4 @@
-/* Where messages go: standard error, and from pmfs_log_to_syslog on the system's log. */
+/* Where messages go: standard error, and from pmfs_log_to_keeper on the system's log. */
 #ifndef PROFMOUNT_FS_LOG_H
 #define PROFMOUNT_FS_LOG_H
 
@@ -10,6 +10,7 @@ void pmfs_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line: `profmount: BEFORE: why`; BEFORE may be NULL. */
 void pmfs_log_error(const char *before, const struct pm_error *err);
 
-void pmfs_log_to_syslog(void);
+/* The keeper's line (fs/mount_keeper.h); it writes to the system's log. */
+void pmfs_log_to_keeper(int line);
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * The life of a mount: session, mountpoint, background, loop, unmount.
+ * The life of a mount: session, background, keeper, confinement, source, loop, unmount.
  */
 #include "fs/mount.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fs/background.h"
 #include "fs/confine.h"
 #include "fs/log.h"
 #include "fs/mount_jobs.h"
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
+#include "fs/opening.h"
 
 enum { FREE_THREADS = 3 }; /* to read requests, whatever else goes on */
 
@@ -32,10 +33,10 @@ static void log_fuse(enum fuse_log_level level, const char *format, va_list args
 }
 
 static bool add_options(
-	struct fuse_args *args, const struct pmfs_instance *in, const struct pmfs_options *options)
+	struct fuse_args *args, const struct pmfs_options *options, const char *source)
 {
 	char *all = NULL, *name = NULL;
-	if (asprintf(&name, "fsname=%s", in->profile->source) < 0)
+	if (asprintf(&name, "fsname=%s", source) < 0)
 		return false;
 	bool good = fuse_opt_add_arg(args, "profmount") == 0 &&
 		fuse_opt_add_opt(&all, "subtype=profmount,ro,nosuid,nodev,default_permissions") ==
@@ -60,94 +61,138 @@ static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 	/* Idle threads are kept: making one anew costs more than it gives back. */
 	fuse_loop_cfg_set_max_threads(config, n_hosted + FREE_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, n_hosted + FREE_THREADS);
-	fuse_loop_cfg_set_clone_fd(config, 1);
+	/* A device of its own for each thread would have to be opened for writing. */
+	fuse_loop_cfg_set_clone_fd(config, 0);
 	int r = fuse_session_loop_mt(se, config);
 	fuse_loop_cfg_destroy(config);
 	return r;
 }
 
-static bool is_unmounted(struct fuse_session *se)
+/* What happens between the command line and the loop. */
+struct mounting {
+	const struct pmfs_options *options;
+	const char *source, *mountpoint; /* real paths */
+	struct fuse_session *session;
+	struct pmfs_background background;
+	struct pmfs_instance in;
+	struct pmfs_mount mount;
+	int line; /* to the keeper */
+};
+
+/* The keeper mounts, and libfuse takes the device as one that was opened before. */
+static int take_device(struct mounting *m)
 {
-	struct pollfd device = {.fd = fuse_session_fd(se)};
-	return poll(&device, 1, 0) == 1 && (device.revents & POLLERR);
+	char name[32];
+	int device = pmfs_keeper_mount(m->line);
+	if (device < 0)
+		return -EIO;
+	snprintf(name, sizeof(name), "/dev/fd/%d", device);
+	return fuse_session_mount(m->session, name) == 0 ? 0 : -EIO;
 }
 
 /* Work that does not end, as on a disk that does not answer, keeps nobody from unmounting. */
-static void leave(void *keeper)
+static void leave(void *mounting)
 {
-	pmfs_keeper_unmount(keeper);
+	const struct mounting *m = mounting;
+	pmfs_keeper_unmount(m->line);
 	_exit(0);
 }
 
-/* Serves with what little privilege that takes. A signal that ends the loop is a normal end. */
-static int serve_confined(
-	struct fuse_session *se, struct pmfs_mount *m, const struct pmfs_options *options)
+/* Mounted: into the background, and serve. A signal that ends the loop is a normal end. */
+static int serve_requests(struct mounting *m)
 {
-	struct pmfs_keeper keeper;
-	int r = pmfs_keeper_start(&keeper, se, options->auto_unmount);
-	if (r < 0) {
-		pmfs_log("cannot start the process that unmounts: %s", strerror(-r));
-		fuse_session_unmount(se);
+	bool single = m->options->single_thread;
+	/* The greeting bounds what the kernel reads ahead, but only once. */
+	if (pmfs_mount_greet(m->session) < 0)
+		pmfs_log("lookups in one directory will wait for each other");
+	pmfs_keeper_ready(m->line);
+	if (m->background.wanted)
+		pmfs_log_to_keeper(m->line);
+	pmfs_background_ready(&m->background);
+	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
+	m->mount.jobs = jobs;
+	int r = jobs ? loop(m->session, pmfs_jobs_hosted(jobs), single) : -ENOMEM;
+	fuse_session_exit(m->session);
+	pmfs_jobs_stop(jobs);
+	return r;
+}
+
+static int serve(struct mounting *m)
+{
+	if (fuse_set_signal_handlers(m->session) != 0)
 		return 1;
-	}
-	pmfs_confine();
-	m->jobs = pmfs_jobs_start(se, options->single_thread, leave, &keeper);
-	r = m->jobs ? loop(se, pmfs_jobs_hosted(m->jobs), options->single_thread) : -ENOMEM;
-	fuse_session_exit(se);
-	pmfs_jobs_stop(m->jobs);
-	pmfs_keeper_unmount(&keeper);
-	/* Frees what libfuse remembers. While clients are still inside it would unmount again. */
-	if (is_unmounted(se))
-		fuse_session_unmount(se);
+	int r = take_device(m);
+	if (r == 0)
+		r = serve_requests(m);
+	pmfs_keeper_unmount(m->line);
+	fuse_remove_signal_handlers(m->session);
 	return r < 0;
 }
 
-/* Mounted: into the background, and serve. */
-static int run(struct fuse_session *se, struct pmfs_mount *m, const struct pmfs_options *options,
-	const char *mountpoint)
+/* Everything after this is done with what little privilege serving takes. */
+static int open_and_serve(struct mounting *m)
 {
-	if (fuse_daemonize(options->foreground) != 0 || fuse_set_signal_handlers(se) != 0) {
-		fuse_session_unmount(se);
+	const struct pmfs_keeping keeping = {.session = m->session,
+		.mountpoint = m->mountpoint,
+		.always = m->options->auto_unmount,
+		.background = &m->background};
+	m->line = pmfs_keeper_start(&keeping);
+	if (m->line < 0) {
+		pmfs_log("cannot start the process that mounts: %s", strerror(-m->line));
 		return 1;
 	}
-	if (!options->foreground)
-		pmfs_log_to_syslog();
-	/* The greeting bounds what the kernel reads ahead, but only once. */
-	if (pmfs_mount_greet(se) < 0)
-		pmfs_log("lookups in one directory will wait for each other");
-	pmfs_mountpoint_raise_readahead(mountpoint);
-	int status = serve_confined(se, m, options);
-	fuse_remove_signal_handlers(se);
+	pmfs_confine(PMFS_DUTY_SERVE, -1);
+	if (pmfs_open_source(m->options, m->source, &m->in) < 0)
+		return 1;
+	int status = serve(m);
+	pmfs_instance_close(&m->in);
 	return status;
 }
 
-int pmfs_mount_serve(
-	struct pmfs_instance *in, const struct pmfs_options *options, const char *mountpoint)
+static int run(struct mounting *m)
 {
-	struct pmfs_mount m = {.in = in, .uid = options->uid, .gid = options->gid};
+	int status;
+	int r = pmfs_background_start(&m->background, &status);
+	if (r == 0)
+		return open_and_serve(m);
+	if (r < 0)
+		pmfs_log("cannot go into the background: %s", strerror(-r));
+	return r < 0 ? 1 : status;
+}
+
+static bool is_usable(const char *mountpoint, char absolute[PATH_MAX])
+{
 	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (pmfs_mountpoint_check(mountpoint, &err) < 0)
+		pmfs_log_error(NULL, &err);
+	else if (realpath(mountpoint, absolute))
+		return true;
+	else
+		pmfs_log("%s: cannot be used as mountpoint: %s", mountpoint, strerror(errno));
+	return false;
+}
+
+int pmfs_mount(const struct pmfs_options *options, const char *source)
+{
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct fuse_lowlevel_ops operations;
 	char absolute[PATH_MAX];
+	struct mounting m = {.options = options, .source = source, .mountpoint = absolute};
 	int status = 1;
-	if (pmfs_mountpoint_check(mountpoint, &err) < 0) {
-		pmfs_log_error(NULL, &err);
+	if (!is_usable(options->paths[0], absolute))
 		return 1;
-	}
-	if (!realpath(mountpoint, absolute)) {
-		pmfs_log("%s: cannot be used as mountpoint: %s", mountpoint, strerror(errno));
-		return 1;
-	}
+	m.background.wanted = !options->foreground;
+	m.mount = (struct pmfs_mount){.in = &m.in, .uid = options->uid, .gid = options->gid};
 	fuse_set_log_func(log_fuse);
 	pmfs_mount_operations(&operations, options->xattr);
-	struct fuse_session *se = add_options(&args, in, options)
-		? fuse_session_new(&args, &operations, sizeof(operations), &m)
+	/* Where this fails libfuse has said why. */
+	m.session = add_options(&args, options, source)
+		? fuse_session_new(&args, &operations, sizeof(operations), &m.mount)
 		: NULL;
-	/* Where these fail libfuse has said why. */
-	if (se && fuse_session_mount(se, absolute) == 0)
-		status = run(se, &m, options, absolute);
-	if (se)
-		fuse_session_destroy(se);
+	if (m.session) {
+		status = run(&m);
+		fuse_session_destroy(m.session);
+	}
 	fuse_opt_free_args(&args);
 	return status;
 }

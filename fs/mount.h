@@ -2,14 +2,13 @@
 #ifndef PROFMOUNT_FS_MOUNT_H
 #define PROFMOUNT_FS_MOUNT_H
 
-#include "fs/instance.h"
 #include "fs/options.h"
 
 /*
- * Mounts, goes into the background unless told otherwise, and serves until it is unmounted.
- * Returns the process's exit status; failures before the background are said on standard error.
+ * Opens `source` (a real path), mounts it, goes into the background unless told otherwise, and
+ * serves until it is unmounted. Returns the process's exit status; failures before the background
+ * are said on standard error.
  */
-int pmfs_mount_serve(
-	struct pmfs_instance *in, const struct pmfs_options *options, const char *mountpoint);
+int pmfs_mount(const struct pmfs_options *options, const char *source);
 
 #endif

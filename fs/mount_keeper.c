@@ -1,8 +1,12 @@
 /*
- * The keeper's whole life: forked before the server is confined, it waits for a byte and unmounts.
- * It never looks at the profile. A server that dies without a word leaves a dead mount, which the
- * next mount there diagnoses; with `-o auto_unmount` that is unmounted, too. (libfuse's own
- * auto_unmount cannot look into the mounts of others than root, and leaves them.)
+ * The keeper's whole life: forked before the server is confined, it does what messages on its line
+ * say, in the one order that makes sense, and never looks at the profile. A server that dies
+ * without a word leaves a dead mount, which the next mount there diagnoses; with `-o auto_unmount`
+ * that is unmounted, too. (libfuse's own auto_unmount cannot look into the mounts of others than
+ * root, and leaves them.)
+ *
+ * Somebody may kill the keeper, and nobody else could unmount. So from the mount on it has a
+ * spare, a process that does nothing but wait for the keeper's death and then takes its place.
  */
 #include "fs/mount_keeper.h"
 
@@ -13,73 +17,191 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <unistd.h>
 
+#include "fs/background.h"
 #include "fs/mount_ops.h"
+#include "fs/mountpoint.h"
+
+enum { MESSAGE = 1100 };
 
 /*
  * What ps shows: not the server's command line, by which people and scripts find the server. The
  * kernel reads it from where argv was, which begins with the program's name.
  */
-static void rename_process(void)
+static void rename_process(const char *name)
 {
-	static const char name[] = "profmount-keeper";
 	char line[4096];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line));
 	if (fd >= 0)
 		close(fd);
 	prctl(PR_SET_NAME, name);
-	if (n < (ssize_t)sizeof(name))
+	if (n < (ssize_t)strlen(name) + 1)
 		return;
 	memset(program_invocation_name, 0, (size_t)n);
-	memcpy(program_invocation_name, name, sizeof(name));
+	memcpy(program_invocation_name, name, strlen(name));
 }
 
-static _Noreturn void keep(int line, struct fuse_session *se, bool always)
+/* Room for one descriptor in a message. */
+union control {
+	char room[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr head;
+};
+
+/* Sends one byte and with it a descriptor, if there is one. */
+static void send_device(int line, int device)
 {
-	static const int deaf_to[] = {SIGINT, SIGTERM, SIGHUP};
+	char answer = device >= 0;
+	union control control = {.room = {0}};
+	struct iovec part = {.iov_base = &answer, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	if (device >= 0) {
+		message.msg_control = control.room;
+		message.msg_controllen = sizeof(control.room);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+		*c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(c), &device, sizeof(device));
+	}
+	sendmsg(line, &message, MSG_NOSIGNAL);
+}
+
+/*
+ * The process that waits for the keeper's death. It returns when that has happened, being the
+ * keeper now, with a spare of its own.
+ */
+static pid_t start_spare(void)
+{
 	char byte;
-	ssize_t n;
-	rename_process();
-	send(line, "", 1, MSG_NOSIGNAL); /* ready */
-	/* Those who signal the group or each process by name mean the server. */
-	for (size_t i = 0; i < sizeof(deaf_to) / sizeof(deaf_to[0]); i++)
-		signal(deaf_to[i], SIG_IGN);
-	do
-		n = read(line, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n == 1 || always)
-		fuse_session_unmount(se);
+	int alive[2];
+	if (pipe2(alive, O_CLOEXEC) != 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid != 0) { /* the keeper holds the other end until it ends */
+		close(alive[0]);
+		return pid;
+	}
+	close(alive[1]);
+	rename_process("profmount-spare");
+	while (read(alive[0], &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(alive[0]);
+	rename_process("profmount-keeper");
+	return start_spare();
+}
+
+static void mount_once(const struct pmfs_keeping *k, int line)
+{
+	struct fuse_session *se = k->session;
+	if (fuse_session_fd(se) >= 0)
+		return;
+	/* Where it fails libfuse has said why. */
+	send_device(line, fuse_session_mount(se, k->mountpoint) == 0 ? fuse_session_fd(se) : -1);
+}
+
+static _Noreturn void end(pid_t spare)
+{
+	if (spare > 0 && kill(spare, SIGKILL) == 0)
+		waitpid(spare, NULL, 0);
 	_exit(0);
 }
 
-int pmfs_keeper_start(struct pmfs_keeper *ret, struct fuse_session *se, bool always)
+static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 {
+	char message[MESSAGE];
+	pid_t spare = -1;
+	ssize_t n;
+	for (;;) {
+		/* The last message stays, for the spare where this process is killed over it. */
+		n = recv(line, message, sizeof(message) - 1, MSG_PEEK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || message[0] == PMFS_KEEPER_UNMOUNT)
+			break;
+		recv(line, message, sizeof(message) - 1, 0);
+		message[n] = 0;
+		if (message[0] == PMFS_KEEPER_MOUNT)
+			mount_once(k, line);
+		if (message[0] == PMFS_KEEPER_READY && spare < 0) {
+			pmfs_mountpoint_raise_readahead(k->mountpoint);
+			pmfs_background_leave(k->background);
+			spare = start_spare();
+		}
+		if (message[0] == PMFS_KEEPER_LOG)
+			syslog(LOG_WARNING, "%s", message + 1);
+	}
+	if (n > 0 || k->always)
+		fuse_session_unmount(k->session);
+	end(spare);
+}
+
+int pmfs_keeper_start(const struct pmfs_keeping *keeping)
+{
+	/* Those who signal the group or each process by name mean the server. */
+	static const int deaf_to[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
 	int ends[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
-	*ret = (struct pmfs_keeper){.pid = fork(), .line = ends[0]};
+	pid_t pid = fork();
 	int code = errno;
-	if (ret->pid == 0) {
+	if (pid == 0) {
 		close(ends[0]);
-		keep(ends[1], se, always);
+		for (size_t i = 0; i < sizeof(deaf_to) / sizeof(deaf_to[0]); i++)
+			signal(deaf_to[i], SIG_IGN);
+		rename_process("profmount-keeper");
+		openlog("profmount", LOG_PID, LOG_DAEMON);
+		keep(keeping, ends[1]);
 	}
 	close(ends[1]);
-	if (ret->pid > 0) {
-		char ready;
-		while (read(ret->line, &ready, 1) < 0 && errno == EINTR)
-			continue;
-		return 0;
-	}
+	if (pid > 0)
+		return ends[0];
 	close(ends[0]);
 	return -code;
 }
 
-void pmfs_keeper_unmount(struct pmfs_keeper *keeper)
+static bool tell(int line, char message)
 {
-	send(keeper->line, "", 1, MSG_NOSIGNAL);
-	close(keeper->line);
-	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+	return write(line, &message, 1) == 1;
+}
+
+int pmfs_keeper_mount(int line)
+{
+	char answer = 0;
+	union control control;
+	struct iovec part = {.iov_base = &answer, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room)};
+	int device = -1;
+	ssize_t n;
+	if (!tell(line, PMFS_KEEPER_MOUNT))
+		return -1;
+	do
+		n = recvmsg(line, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	const struct cmsghdr *c = n == 1 && answer ? CMSG_FIRSTHDR(&message) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&device, CMSG_DATA(c), sizeof(device));
+	return device;
+}
+
+void pmfs_keeper_ready(int line)
+{
+	tell(line, PMFS_KEEPER_READY);
+}
+
+void pmfs_keeper_unmount(int line)
+{
+	char byte;
+	tell(line, PMFS_KEEPER_UNMOUNT);
+	/* The keeper and its spare hold the other end until they are gone. */
+	while (read(line, &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(line);
+	while (wait(NULL) < 0 && errno == EINTR)
 		continue;
 }

@@ -1,27 +1,45 @@
 /*
- * The keeper: a child process that unmounts. Unmounting takes a privilege (root's, or that of the
- * set-user-id fusermount3) that the process which reads a profile has given up.
+ * The keeper: a child process that mounts, logs and unmounts. That takes privileges (root's, or
+ * those of the set-user-id fusermount3, and a way to the system's log) which the process that reads
+ * a profile gives up before it looks at it.
  */
 #ifndef PROFMOUNT_FS_MOUNT_KEEPER_H
 #define PROFMOUNT_FS_MOUNT_KEEPER_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct fuse_session;
+struct pmfs_background;
 
-struct pmfs_keeper {
-	pid_t pid;
-	int line; /* a byte over it: unmount; its end without one: the server died */
+struct pmfs_keeping {
+	struct fuse_session *session;             /* not mounted yet */
+	const char *mountpoint;                   /* absolute */
+	bool always;                              /* unmount also when the server dies */
+	const struct pmfs_background *background; /* it leaves the terminal, too */
+};
+
+/* First byte of a message to the keeper. A line for the log follows PMFS_KEEPER_LOG. */
+enum {
+	PMFS_KEEPER_MOUNT = 'm',
+	PMFS_KEEPER_READY = 'r',
+	PMFS_KEEPER_LOG = 'l',
+	PMFS_KEEPER_UNMOUNT = 'u',
 };
 
 /*
- * Starts it for a mounted session; `always` has it unmount also when the server dies. Returns 0 or
- * a negative errno.
+ * Starts it, before the confinement. Returns the line to it, a descriptor that keeps the bounds of
+ * messages, or a negative errno. When the line is closed without PMFS_KEEPER_UNMOUNT the server has
+ * died.
  */
-int pmfs_keeper_start(struct pmfs_keeper *ret, struct fuse_session *se, bool always);
+int pmfs_keeper_start(const struct pmfs_keeping *keeping);
 
-/* Has it unmount, and waits for that. What is unmounted already stays so. */
-void pmfs_keeper_unmount(struct pmfs_keeper *keeper);
+/* Has it mount: the device's descriptor, or -1 where that failed and has been said. */
+int pmfs_keeper_mount(int line);
+
+/* The kernel was greeted: it raises readahead, and leaves the terminal. */
+void pmfs_keeper_ready(int line);
+
+/* Has it unmount, waits for that, and closes the line. What is unmounted already stays so. */
+void pmfs_keeper_unmount(int line);
 
 #endif

@@ -22,7 +22,7 @@ ROOMS = (
 LIBRARIES = {
     "fuse_lowlevel.h": ("fs/mount_ops.h",),
     "zlib.h": ("formats/common/inflate.c",),
-    "seccomp.h": ("fs/confine.c",),
+    "seccomp.h": ("fs/confine_calls.c",),
     "libdeflate.h": ("formats/common/inflate_block.c",),
     "lz4.h": ("formats/common/unlz4.c",),
 }

@@ -80,6 +80,22 @@ class Commands(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(os.listdir(outside), [])
 
+    def test_extract_replaces_files_and_waits_for_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "metrics.csv"))
+            os.mkdir(os.path.join(folder, "README.txt"))
+            old = os.path.join(folder, "info.json")
+            with open(old, "wb") as f:
+                f.write(b"x" * 100000)
+            os.link(old, os.path.join(folder, "kept"))
+            done = run("--extract", SOURCE, folder, "info.json", "metrics.csv", "README.txt")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, b"metrics.csv: cannot be created: File exists\n"
+                                          b"README.txt: cannot be created: File exists\n")
+            with open(old, "rb") as f:
+                self.assertEqual(f.read(), run("--cat", SOURCE, "info.json").stdout)
+            self.assertEqual(os.path.getsize(os.path.join(folder, "kept")), 100000)
+
     def test_check_says_sound(self):
         done = run("--check", SOURCE)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
@@ -91,9 +107,21 @@ class Commands(unittest.TestCase):
 
     def test_a_full_disk_is_an_error(self):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([PROFMOUNT, "--cat", SOURCE, "contexts.csv"], stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(b"No space left", done.stderr)
+            for command in (["--cat", SOURCE, "contexts.csv"], ["--ls", SOURCE], ["--ls", SOURCE, "info.json"],
+                            ["--formats"], ["--help"]):
+                done = subprocess.run([PROFMOUNT, *command], stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 1, command)
+                self.assertIn(b"No space left", done.stderr, command)
+
+    def test_a_full_disk_is_an_error_of_check_too(self):
+        with tempfile.TemporaryDirectory() as folder, open("/dev/full", "wb") as full:
+            damaged = os.path.join(folder, "nytprof.out")
+            with open(damaged, "wb") as f:
+                f.write(b"NYTProf 5 0\n!ticks_per_sec=10000000\n!nv_size=8\nP")
+            self.assertEqual(run("--check", damaged).returncode, 1)
+            done = subprocess.run([PROFMOUNT, "--check", damaged], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"No space left", done.stderr)
 
     def test_a_closed_output_is_an_error(self):
         for command in ("--cat '{}' contexts.csv", "--ls '{}'", "--formats", "--help"):

@@ -15,6 +15,23 @@ import unittest.mock
 from mounts import CONFINEMENT, SECONDS, SOURCE, is_mounted, main, mounted, run, served, slurp, wait_until, walk
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
+        return [int(child) for child in f.read().split()]
+
+
+def grandchildren(pid):
+    return [grandchild for child in children(pid) for grandchild in children(child)]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 class Life(unittest.TestCase):
     def test_unmounting_ends_the_process_well(self):
         with served() as (point, process):
@@ -47,6 +64,33 @@ class Life(unittest.TestCase):
             process.kill()
             process.wait(SECONDS)
             self.assertTrue(wait_until(lambda: not is_mounted(point)))
+
+    def test_a_dead_keeper_leaves_no_dead_mount(self):
+        for _ in range(3):
+            with served() as (point, process):
+                self.assertTrue(wait_until(lambda: grandchildren(process.pid)))
+                keeper = children(process.pid)[0]
+                os.kill(keeper, signal.SIGKILL)
+                self.assertGreater(len(os.listdir(point)), 0)
+                process.terminate()
+                self.assertEqual(process.wait(SECONDS), 0)
+                self.assertTrue(wait_until(lambda: not is_mounted(point)))
+
+    def test_no_process_is_left(self):
+        with served() as (point, process):
+            self.assertTrue(wait_until(lambda: grandchildren(process.pid)))
+            helpers = children(process.pid) + grandchildren(process.pid)
+            process.terminate()
+            process.wait(SECONDS)
+            self.assertTrue(wait_until(lambda: not any(is_running(pid) for pid in helpers)))
+
+    def test_the_background_is_entered_when_the_mount_is_ready(self):
+        with mounted() as point:
+            self.assertIn("README.txt", os.listdir(point))
+        with tempfile.TemporaryDirectory() as point:
+            done = run("/dev/null", point)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_a_mountpoint_is_not_used_twice(self):
         with mounted() as point:

@@ -1,4 +1,4 @@
-/* Tests formats/common/beneath.c, as it is and on a system that lacks openat2(2). */
+/* Tests formats/common/beneath.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,15 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
@@ -42,7 +38,12 @@ static int set_up(void **state)
 	return mkdirat(folder, "sub", 0700) < 0 || write_file(folder, "sub/file") < 0 ||
 			write_file(folder, "top") < 0 || symlinkat("/", folder, "root") < 0 ||
 			symlinkat("../secret", folder, "out") < 0 ||
-			symlinkat("..", folder, "sub/up") < 0
+			symlinkat("..", folder, "sub/up") < 0 ||
+			symlinkat("top", folder, "to-top") < 0 ||
+			symlinkat("./sub", folder, "to-sub") < 0 ||
+			symlinkat("../to-top", folder, "sub/file-up") < 0 ||
+			symlinkat("circle", folder, "circle") < 0 ||
+			mkfifoat(folder, "pipe", 0600) < 0
 		? -1
 		: 0;
 }
@@ -102,22 +103,42 @@ static void test_what_is_not_there_says_so(void **state)
 	assert_int_equal(pm_open_beneath(folder, name), -ENAMETOOLONG);
 }
 
-static void test_the_rest_holds_without_openat2(void **state)
+static void test_links_within_the_folder_are_followed(void **state)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
-	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-	assert_int_equal(syscall(SYS_openat2, folder, "top", NULL, 0), -1);
-	assert_int_equal(errno, ENOSYS);
-	test_files_of_the_folder_are_opened(state);
-	test_nothing_outside_is_opened(state);
-	test_what_is_not_there_says_so(state);
+	(void)state;
+	static const char *const paths[] = {"to-top", "sub/up/top", "sub/up/sub/file",
+		"to-sub/file", "to-sub/../top", "sub/../top", "./sub/.././top", "sub/file-up",
+		"sub/"};
+	for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		int fd = pm_open_beneath(folder, paths[i]);
+		if (fd < 0)
+			fail_msg("%s: %s", paths[i], strerror(-fd));
+		assert_int_equal(fcntl(fd, F_GETFL) & O_PATH, 0);
+		close(fd);
+	}
+	assert_int_equal(pm_open_beneath(folder, "circle"), -ELOOP);
+	assert_int_equal(pm_open_beneath(folder, "sub/../nothing"), -ENOENT);
+}
+
+static void test_a_pipe_is_not_waited_for(void **state)
+{
+	(void)state;
+	int fd = pm_open_beneath(folder, "pipe"), regular;
+	uint64_t size;
+	struct pm_error err = {0};
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(pm_open_unchanged(folder, "pipe", 0, &regular, &size, &err), -EIO);
+}
+
+/* /proc is another mount wherever there is one. */
+static void test_other_mounts_are_not_entered(void **state)
+{
+	(void)state;
+	int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(pm_open_beneath(root, "proc/self/status"), -EXDEV);
+	assert_int_equal(pm_open_beneath(root, "proc"), -EXDEV);
+	close(root);
 }
 
 int main(void)
@@ -126,7 +147,9 @@ int main(void)
 		cmocka_unit_test(test_files_of_the_folder_are_opened),
 		cmocka_unit_test(test_nothing_outside_is_opened),
 		cmocka_unit_test(test_what_is_not_there_says_so),
-		cmocka_unit_test(test_the_rest_holds_without_openat2),
+		cmocka_unit_test(test_links_within_the_folder_are_followed),
+		cmocka_unit_test(test_a_pipe_is_not_waited_for),
+		cmocka_unit_test(test_other_mounts_are_not_entered),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,68 @@
+/*
+ * libfuse's own way (fuse_daemonize) forks after the mount, and so after everything was read. Here
+ * the fork comes first, since whoever reads is confined and cannot fork.
+ */
+#include "fs/background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The other's word that it is ready, or else its status. */
+static int wait_for(pid_t pid, int line)
+{
+	char ready;
+	int status;
+	ssize_t n;
+	do
+		n = read(line, &ready, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
+}
+
+int pmfs_background_start(struct pmfs_background *b, int *ret_status)
+{
+	int ends[2];
+	if (!b->wanted)
+		return 0;
+	b->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -errno;
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	b->line = ends[1];
+	if (pid == 0) {
+		close(ends[0]);
+		return 0;
+	}
+	close(ends[1]);
+	*ret_status = wait_for(pid, ends[0]);
+	return 1;
+}
+
+void pmfs_background_leave(const struct pmfs_background *b)
+{
+	if (!b->wanted)
+		return;
+	setsid();
+	for (int fd = 0; b->null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(b->null, fd);
+	if (chdir("/") != 0)
+		return; /* the root is always there */
+}
+
+void pmfs_background_ready(struct pmfs_background *b)
+{
+	if (!b->wanted)
+		return;
+	pmfs_background_leave(b);
+	if (write(b->line, "", 1) == 1)
+		close(b->line);
+}

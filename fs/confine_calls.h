@@ -1,0 +1,10 @@
+/* The seccomp layer of fs/confine.c. */
+#ifndef PROFMOUNT_FS_CONFINE_CALLS_H
+#define PROFMOUNT_FS_CONFINE_CALLS_H
+
+#include "fs/confine.h"
+
+/* System calls that the duty does not need are from now on answered as by a kernel without them. */
+void pmfs_forbid_other_calls(enum pmfs_duty duty);
+
+#endif
