@@ -14,6 +14,7 @@ static const struct pmfs_view *const root[] = {
 	&pmfs_lines_tsv,
 	&pmfs_callers_csv,
 	&pmfs_callers_tsv,
+	&pmfs_categories_csv,
 	&pmfs_threads_csv,
 	&pmfs_imbalance_csv,
 	&pmfs_hotpath_txt,

@@ -11,6 +11,7 @@ extern const struct pmfs_view pmfs_contexts_csv, pmfs_contexts_tsv;
 extern const struct pmfs_view pmfs_functions_csv, pmfs_functions_tsv;
 extern const struct pmfs_view pmfs_lines_csv, pmfs_lines_tsv;
 extern const struct pmfs_view pmfs_callers_csv, pmfs_callers_tsv;
+extern const struct pmfs_view pmfs_categories_csv;
 extern const struct pmfs_view pmfs_threads_csv;
 extern const struct pmfs_view pmfs_imbalance_csv;
 extern const struct pmfs_view pmfs_hotpath_txt;

@@ -14,11 +14,13 @@
 const struct pmfs_rule pmfs_rules[] = {
 	/* clang-format off */
 	{PMFS_PROGRAM, false, PMFS_RULE_HOLDS, WORDS("._omp_fn.", ".omp_outlined", "omp_task_entry")},
+	{PMFS_OPENMP, false, PMFS_RULE_BEGINS, WORDS("GOMP_parallel_end", "kmp_api_GOMP_parallel_end")},
 	{PMFS_PROGRAM, false, PMFS_RULE_BEGINS, WORDS("kmpc_fork_call", "kmp_fork_call", "kmp_invoke_",
 		"kmp_launch_", "kmp_GOMP_microtask", "kmpc_omp_task", "kmp_GOMP_fork", "GOMP_parallel",
-		"GOMP_task", "gomp_thread_start", "gomp_barrier_handle_tasks", "omp_outlined")},
+		"GOMP_task", "kmp_api_GOMP_parallel",
+		"kmp_api_GOMP_task", "gomp_thread_start", "gomp_barrier_handle_tasks", "omp_outlined")},
 	{PMFS_PROGRAM, false, PMFS_RULE_IS, WORDS("start_thread", "clone", "clone3", "thread_start",
-		"pthread_create", "libc_start_main", "libc_start_call_main", "start", "main")},
+		"libc_start_main", "libc_start_call_main", "start", "main")},
 
 	{PMFS_IO, false, PMFS_RULE_BEGINS, WORDS("MPI_File_", "PMPI_File_", "mpi_file_", "mca_io_",
 		"ADIOI_", "ADIO_")},

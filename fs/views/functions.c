@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fs/views/catalog.h"
+#include "fs/views/categorysums.h"
 #include "fs/views/flat.h"
 #include "fs/views/groups.h"
 #include "fs/views/tables.h"
@@ -14,6 +15,7 @@
 struct functions_part {
 	struct pmfs_functions functions;
 	uint32_t *function, *row, *first, *contexts;
+	uint8_t *category;
 	double *cells;
 };
 
@@ -35,6 +37,7 @@ static void functions_free(void *p)
 	free(part->row);
 	free(part->first);
 	free(part->contexts);
+	free(part->category);
 	free(part->cells);
 	free(part);
 }
@@ -154,7 +157,7 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 		return r;
 	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)
 		return pmfs_no_memory(err);
-	return 0;
+	return pmfs_function_categories(s->model, &part->category, err);
 }
 
 static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *err)
@@ -180,6 +183,7 @@ static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *er
 		.first = part->first,
 		.contexts = part->contexts,
 		.cells = part->cells,
+		.category = part->category,
 		.identity = s.identity,
 		.tree = s.tree,
 		.columns = s.columns};
@@ -208,6 +212,7 @@ void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t co
 	*cells++ = pm_cell_u64(contexts);
 	cells = pmfs_number_cells(f->columns, numbers, cells);
 	pmfs_set_known(cells++, function->line, 0);
+	*cells++ = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
 	*cells++ = pm_cell_text(f->tree->texts[function->module]);
 	*cells++ = pm_cell_text(f->tree->texts[function->file]);
 	*cells++ = pm_cell_text(function->name);
@@ -217,7 +222,7 @@ int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
 	struct pm_table *ret, struct pm_error *err)
 {
 	static const char *const before[] = {"function_id", "contexts", NULL};
-	static const char *const after[] = {"line", "module", "file", "name", NULL};
+	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
 	return pmfs_table_with_metrics(m, type, before, after, ret, err);
 }
 

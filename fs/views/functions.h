@@ -16,6 +16,7 @@ struct pmfs_functions {
 	const uint32_t *first;    /* row → its first place in `contexts`; n + 1 of them */
 	const uint32_t *contexts; /* instances by row, in pre-order */
 	const double *cells;      /* columns->n a row; NaN = no value */
+	const uint8_t *category;  /* by function: enum pmfs_category */
 	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;

@@ -201,6 +201,38 @@ static void test_idle_comes_from_the_format(void **state)
 	assert_categories(f, 5, "-iiit");
 }
 
+/* progress runs below MPI_Wait for most of its time, and by itself. */
+static void test_costs_add_up_by_category(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	uint32_t progress = fake_function(f, "progress", NULL, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "MPI_Wait", NULL, 0));
+	fake_call(f, 3, 2, progress);
+	fake_call(f, 4, 1, progress);
+	fake_value(f, 0, 1, 1, 100);
+	fake_value(f, 0, 1, 2, 30);
+	fake_value(f, 0, 2, 1, 60);
+	fake_value(f, 0, 2, 2, 20);
+	fake_value(f, 0, 3, 1, 40);
+	fake_value(f, 0, 3, 2, 40);
+	fake_value(f, 0, 4, 1, 10);
+	fake_value(f, 0, 4, 2, 10);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *functions = view_text(m, PMFS_PLACE_ROOT, "functions.csv", 0);
+	assert_view(m, PMFS_PLACE_ROOT, "categories.csv", 0,
+		"contexts|time_ns_excl|time_ns_incl|share|category\n"
+		"2|60|60|0.6|mpi\n"
+		"2|40|100|0.4|\n");
+	assert_non_null(strstr(functions, "|mpi|/bin/app||progress\n"));
+	assert_non_null(strstr(functions, "||/bin/app||main\n"));
+	free(functions);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_library_calls_is_the_library),
 		cmocka_unit_test(test_what_is_called_back_is_the_program),
 		cmocka_unit_test(test_idle_comes_from_the_format),
+		cmocka_unit_test(test_costs_add_up_by_category),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

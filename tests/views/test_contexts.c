@@ -194,7 +194,7 @@ static void test_empty_tree_gives_headers_alone(void **state)
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
 		"context_id|parent_id|depth|time_ns_excl|time_ns_incl|line|offset|kind|category|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "lines.csv", 0,
 		"line|time_ns_excl|time_ns_incl|module|file|name\n");
 	assert_view(m, PMFS_PLACE_ROOT, "callers.csv", 0,

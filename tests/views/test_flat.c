@@ -51,10 +51,10 @@ static void test_functions_count_recursion_once(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
-		"1|2|45|70|7|/bin/app|/src/b.c|b\n"
-		"2|3|35|50|3|/bin/app|/src/a.c|a\n"
-		"3|1|10|90|1|/bin/app|/src/a.c|main\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"1|2|45|70|7||/bin/app|/src/b.c|b\n"
+		"2|3|35|50|3||/bin/app|/src/a.c|a\n"
+		"3|1|10|90|1||/bin/app|/src/a.c|main\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -70,8 +70,8 @@ static void test_functions_keep_the_ids_of_the_database(void **state)
 		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = 0, .name = own.name});
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
-		"0|1||||||own\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"0|1|||||||own\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -92,10 +92,10 @@ static void test_functions_without_contexts_or_values(void **state)
 	fake_value(f, 0, 3, 2, NAN);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
-		"1|1|0|||/bin/app||zero\n"
-		"2|1||||/bin/app||no value\n"
-		"3|1||||/bin/app||nan\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"1|1|0||||/bin/app||zero\n"
+		"2|1|||||/bin/app||no value\n"
+		"3|1|||||/bin/app||nan\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -262,10 +262,10 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 	f->ops.lines = fake_lines;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
-		"1|0|40|30||/bin/app||a\n"
-		"2|1|2|1||/bin/app||main\n"
-		"3|0||5||/bin/app||b\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"1|0|40|30|||/bin/app||a\n"
+		"2|1|2|1|||/bin/app||main\n"
+		"3|0||5|||/bin/app||b\n");
 	assert_view(m, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
 		"|2|0|10|90||||main\n"

@@ -5,7 +5,7 @@
 
 #define ROOT PMFS_PLACE_ROOT
 
-#define HEADER "function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
+#define HEADER "function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 
 static void cost(struct fake *f, uint32_t number, double inclusive, double exclusive)
 {
@@ -58,8 +58,8 @@ static void test_code_without_a_function_is_an_address(void **state)
 	cost(f, 3, 90, 30);
 	cost(f, 4, 60, 60);
 	assert_functions(f,
-		"1|2|70|100||/lib/libx||libx+0x10\n"
-		"2|1|30|90||/lib/libx||libx+0x20\n");
+		"1|2|70|100|||/lib/libx||libx+0x10\n"
+		"2|1|30|90|||/lib/libx||libx+0x20\n");
 }
 
 /* What the function's own cost holds already is not added again; what it does not hold is. */
@@ -76,7 +76,7 @@ static void test_code_below_its_function_is_part_of_it(void **state)
 	cost(f, 2, 40, 40);
 	cost(f, 3, 60, 60);
 	cost(f, 4, 60, 60);
-	assert_functions(f, "1|1|100|100|1|/bin/app|/src/a.c|main\n");
+	assert_functions(f, "1|1|100|100|1||/bin/app|/src/a.c|main\n");
 }
 
 /* Called from a line, of another module, or below an address that is: each is an address. */
@@ -96,10 +96,10 @@ static void test_called_or_foreign_code_is_an_address(void **state)
 	cost(f, 4, 30, 20); /* nested: main's 50 holds these 20 */
 	cost(f, 5, 5, 5);   /* and these 20 hold the 5 */
 	assert_functions(f,
-		"1|1|40|40||/bin/app||app+0x10\n"
-		"2|1|30|100|1|/bin/app|/src/a.c|main\n"
-		"3|1|15|30||/lib/libx||libx+0x20\n"
-		"4|1|5|5||/bin/app||app+0x30\n");
+		"1|1|40|40|||/bin/app||app+0x10\n"
+		"2|1|30|100|1||/bin/app|/src/a.c|main\n"
+		"3|1|15|30|||/lib/libx||libx+0x20\n"
+		"4|1|5|5|||/bin/app||app+0x30\n");
 }
 
 static void test_identical_functions_are_one(void **state)
@@ -124,8 +124,8 @@ static void test_identical_functions_are_one(void **state)
 		"2|2||2|0|||work|work\n");
 	pmfs_model_free(m);
 	assert_functions(f,
-		"1|1|7|7|9|/bin/app|/src/a.c|work\n"
-		"2|2|3|10|3|/bin/app|/src/a.c|work\n");
+		"1|1|7|7|9||/bin/app|/src/a.c|work\n"
+		"2|2|3|10|3||/bin/app|/src/a.c|work\n");
 }
 
 /* The lowest of the database's numbers; functions that it has not are numbered behind its own. */
@@ -147,8 +147,8 @@ static void test_numbers_are_the_databases_own(void **state)
 	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
 	f->tree->n_function_ids = 50;
 	assert_functions(f,
-		"50|1|2|2||/lib/libx||libx+0x10\n"
-		"4|1|1|3||||twin\n");
+		"50|1|2|2|||/lib/libx||libx+0x10\n"
+		"4|1|1|3|||||twin\n");
 }
 
 /* An entry is in no function; where it has own cost, that is an unknown one's, as a nameless is. */
@@ -171,8 +171,8 @@ static void test_what_has_no_name_is_unknown(void **state)
 	cost(f, 4, 30, 30);
 	cost(f, 5, 40, 0);
 	assert_functions(f,
-		"1|2|30|60||||(unknown)\n"
-		"2|1|30|30||||<gpu kernel>\n");
+		"1|2|30|60|||||(unknown)\n"
+		"2|1|30|30||gpu|||<gpu kernel>\n");
 }
 
 int main(void)

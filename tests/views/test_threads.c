@@ -115,9 +115,9 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 	assert_dense(m, THREAD, "profile.csv", 0);
 	assert_dense(m, THREAD, "values.csv", 0);
 	assert_view(m, THREAD, "functions.csv", 0,
-		"function_id|contexts|time_ns_excl|time_ns_incl|line|module|file|name\n"
-		"2|1|6|7||/bin/app||a\n"
-		"1|1||10|1|/bin/app|/src/a.c|main\n");
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"2|1|6|7|||/bin/app||a\n"
+		"1|1||10|1||/bin/app|/src/a.c|main\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
