@@ -20,16 +20,36 @@
 
 enum { FREE_THREADS = 3 }; /* to read requests, whatever else goes on */
 
-/* libfuse's messages go where ours go; what its debug mode prints keeps its lines. */
+/* The reason in a line of libfuse that says that fusermount3 cannot be run, else NULL. */
+static const char *cannot_run(const char *line)
+{
+	static const char *const forms[] = {
+		"fuse: failed to exec fusermount3: ", "On calling fusermount posix_spawn failed: ",
+		"posix_spawn(p)() for fusermount3 failed: "};
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		if (strncmp(line, forms[i], strlen(forms[i])) == 0)
+			return line + strlen(forms[i]);
+	return NULL;
+}
+
+/*
+ * libfuse's messages go where ours go; what its debug mode prints keeps its lines. Since 3.15 it
+ * says four times, in two ways, that fusermount3 cannot be run: once is enough.
+ */
 static void log_fuse(enum fuse_log_level level, const char *format, va_list args)
 {
+	static bool said;
 	char line[1024];
 	vsnprintf(line, sizeof(line), format, args);
 	line[strcspn(line, "\n")] = 0;
+	const char *reason = cannot_run(line);
 	if (level == FUSE_LOG_DEBUG)
 		fprintf(stderr, "%s\n", line);
-	else if (line[0])
+	else if (reason && !said)
+		pmfs_log("fuse: failed to exec fusermount3: %s", reason);
+	else if (!reason && line[0])
 		pmfs_log("%s", line);
+	said = said || reason;
 }
 
 static bool add_options(

@@ -98,7 +98,9 @@ class Install(unittest.TestCase):
         for section, name in (("1", "profmount"), ("1", "profmount-open"), ("5", "profmount"), ("8", "mount.profmount")):
             done = run("man", "--warnings", "-l", self.path(f"share/man/man{section}/{name}.{section}"),
                        env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
-            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            # How well a line is filled depends on the width, and on groff's version.
+            said = [line for line in done.stderr.splitlines() if "cannot adjust line" not in line]
+            self.assertEqual((done.returncode, said), (0, []), name)
 
     @needs("bash")
     def test_bash_completes_paths_inside_of_a_profile(self):
