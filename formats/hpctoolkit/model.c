@@ -140,6 +140,7 @@ void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret)
 		ret->input_bytes += hpctk_bytes(db, i).len;
 	ret->kind_of_tree = "samples";
 	ret->has_lines = true;
+	ret->has_modules = true;
 	ret->self = db;
 	db->profile = ret;
 }

@@ -155,6 +155,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	ret->mtime_ns = z->stores.mtime_ns;
 	ret->input_bytes = z->stores.input_bytes;
 	ret->kind_of_tree = "calls";
+	ret->module_end = ".";
 	ret->notes = notes;
 	return 0;
 }

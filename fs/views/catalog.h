@@ -9,6 +9,8 @@ extern const struct pmfs_view pmfs_info_json;
 extern const struct pmfs_view pmfs_metrics_csv;
 extern const struct pmfs_view pmfs_contexts_csv, pmfs_contexts_tsv;
 extern const struct pmfs_view pmfs_functions_csv, pmfs_functions_tsv;
+extern const struct pmfs_view pmfs_modules_csv, pmfs_modules_tsv;
+extern const struct pmfs_view pmfs_files_csv, pmfs_files_tsv;
 extern const struct pmfs_view pmfs_lines_csv, pmfs_lines_tsv;
 extern const struct pmfs_view pmfs_callers_csv, pmfs_callers_tsv;
 extern const struct pmfs_view pmfs_categories_csv;
@@ -18,6 +20,7 @@ extern const struct pmfs_view pmfs_hotpath_txt;
 extern const struct pmfs_view pmfs_damage_csv;
 
 extern const struct pmfs_view pmfs_context_info, pmfs_context_path, pmfs_context_metrics;
+extern const struct pmfs_view pmfs_context_functions;
 extern const struct pmfs_view pmfs_context_threads, pmfs_context_values;
 
 extern const struct pmfs_view pmfs_function_info, pmfs_function_metrics;

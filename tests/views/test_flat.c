@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fs/views/source.h"
@@ -116,6 +117,70 @@ static void test_lines_add_up_by_file_and_line(void **state)
 }
 
 /* A line of a header in two functions, and two functions of which no line is known. */
+/* Inclusive cost counts once in a module and in a file, too: main and a share both. */
+static void test_modules_and_files_add_functions_up(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "modules.csv", 0,
+		"functions|time_ns_excl|time_ns_incl|module\n"
+		"3|90|90|/bin/app\n");
+	assert_view(m, ROOT, "files.csv", 0,
+		"functions|time_ns_excl|time_ns_incl|file\n"
+		"1|45|70|/src/b.c\n"
+		"2|45|90|/src/a.c\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void assert_module(const char *end, const char *name, const char *module)
+{
+	char want[200];
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, name, NULL, 0));
+	cost(f, 1, 1, 1);
+	f->profile.module_end = end;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	snprintf(want, sizeof(want), "functions|time_ns_excl|time_ns_incl|module\n1|1|1|%s\n",
+		module);
+	assert_view(m, ROOT, "modules.csv", 0, want);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_packages_and_classes_are_read_from_names(void **state)
+{
+	(void)state;
+	assert_module("::", "Mail::Conf::parse", "Mail::Conf");
+	assert_module("::", "main::__ANON__[/a b/x::y.pl:12]", "main");
+	assert_module("::", "CORE:sort", "");
+	assert_module(".", "void org.app.Valve.invoke(a.B, int)", "org.app.Valve");
+	assert_module(".", "java.lang.String[] org.app.Valve.names()", "org.app.Valve");
+	assert_module(".", "#70", "");
+}
+
+/* Below the call of a (2): b's cost is there once, a's outermost instance is the root. */
+static void test_subtrees_have_a_flat_profile(void **state)
+{
+	struct fake *f = fake_with_recursion();
+	const struct pm_tree *tree;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_view(m, PMFS_PLACE_CONTEXT, "functions.csv", pm_tree_find(tree, 2),
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"2|3|35|50|3||/bin/app|/src/a.c|a\n"
+		"1|1|15|40|7||/bin/app|/src/b.c|b\n");
+	assert_view(m, PMFS_PLACE_CONTEXT, "functions.csv", pm_tree_find(tree, 9),
+		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
+		"2|1|15|15|3||/bin/app|/src/a.c|a\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_lines_are_named_after_the_function_that_costs_most_there(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -339,6 +404,9 @@ int main(void)
 		cmocka_unit_test(test_functions_keep_the_ids_of_the_database),
 		cmocka_unit_test(test_functions_without_contexts_or_values),
 		cmocka_unit_test(test_lines_add_up_by_file_and_line),
+		cmocka_unit_test(test_modules_and_files_add_functions_up),
+		cmocka_unit_test(test_packages_and_classes_are_read_from_names),
+		cmocka_unit_test(test_subtrees_have_a_flat_profile),
 		cmocka_unit_test(test_lines_are_named_after_the_function_that_costs_most_there),
 		cmocka_unit_test(test_callers_have_a_row_for_each_edge_and_place),
 		cmocka_unit_test(test_edge_inside_itself_counts_once),
