@@ -38,7 +38,7 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 int pmfs_open_source(const struct pmfs_options *o, const char *source, struct pmfs_instance *ret)
 {
 	struct bar bar = {.shown = false};
-	struct pm_open_options options = {.progress = NULL};
+	struct pm_open_options options = {.keep_evals = o->keep_evals};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	clock_gettime(CLOCK_MONOTONIC, &bar.start);
 	if (isatty(STDERR_FILENO)) {

@@ -26,6 +26,7 @@ const char pmfs_usage[] =
 	"    -o metric=NAME      this quantity leads (a column of metrics.csv or its stem): first columns,\n"
 	"                        order, pictures, summary\n"
 	"    -o cache=SIZE       keep at most SIZE bytes of text in memory (k, M, G; 256M)\n"
+	"    -o evals            NYTProf: tell evals of one line of source apart\n"
 	"    -o xattr            answer extended attributes user.profmount.*\n"
 	"    -o allow_other      let other users in, -o allow_root: root\n"
 	"    -o uid=N,gid=N      the owner of all files (who mounts)\n"
@@ -140,6 +141,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return take_id(option, &o->uid);
 	if (strncmp(option, "gid=", 4) == 0)
 		return take_id(option, &o->gid);
+	if (strcmp(option, "evals") == 0) {
+		o->keep_evals = true;
+		return true;
+	}
 	if (strcmp(option, "xattr") == 0) {
 		o->xattr = true;
 		return true;

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/nytprof/evals.h"
 
 struct step {
 	uint32_t node;
-	uint32_t name;
+	uint32_t met;    /* the name as stored: siblings stand as they were met */
+	uint32_t name;   /* as shown */
 	uint32_t parent; /* rank, or PM_NONE */
 };
 
@@ -26,17 +28,23 @@ struct walk {
 static int by_name(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
-	return (x->name < y->name) - (x->name > y->name);
+	return (x->met < y->met) - (x->met > y->met);
 }
 
-static int push_kids(struct walk *w, uint32_t node, uint32_t rank)
+static uint32_t shown_name(const struct nytp *n, uint32_t name)
+{
+	return name == NYTP_NOT_RETURNED ? name : nytp_folded(n, name);
+}
+
+static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32_t rank)
 {
 	const struct nytp_call *nodes = w->calls->nodes;
 	size_t first = w->n;
 	for (uint32_t kid = nodes[node].kids.first; kid != NYTP_NONE; kid = nodes[kid].next) {
 		if (pm_list_room(&w->steps, w->n, &w->room, sizeof(*w->steps)) < 0)
 			return -ENOMEM;
-		w->steps[w->n++] = (struct step){kid, nodes[kid].name, rank};
+		uint32_t met = nodes[kid].name;
+		w->steps[w->n++] = (struct step){kid, met, shown_name(n, met), rank};
 	}
 	if (w->n - first > 1)
 		qsort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
@@ -67,12 +75,12 @@ static int walk_thread(struct nytp_building *b, const struct nytp_calls *calls, 
 {
 	struct walk w = {.calls = calls};
 	uint32_t rank;
-	int r = calls->roots == NYTP_NONE ? 0 : push_kids(&w, calls->roots, PM_NONE);
+	int r = calls->roots == NYTP_NONE ? 0 : push_kids(b->n, &w, calls->roots, PM_NONE);
 	while (r == 0 && w.n) {
 		struct step step = w.steps[--w.n];
 		r = visit(b, &step, &calls->nodes[step.node], thread, ns_per_tick, &rank);
 		if (r == 0)
-			r = push_kids(&w, step.node, rank);
+			r = push_kids(b->n, &w, step.node, rank);
 	}
 	free(w.steps);
 	return r;

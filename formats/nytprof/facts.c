@@ -71,7 +71,7 @@ int nytp_facts_make(struct nytp_facts *facts, struct nytp *n)
 		processes += f->n_processes;
 	}
 	add_attributes(facts, n);
-	add(facts, "files", pm_cell_u64(n->n_files));
+	add(facts, "profile_files", pm_cell_u64(n->n_files));
 	add(facts, "processes", pm_cell_u64(processes));
 	add(facts, "processes_finished", pm_cell_u64(finished));
 	add(facts, "statements", pm_cell_i64(statements));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/nytprof/evals.h"
 
 #define NS_PER_SEC 1e9
 
@@ -30,8 +31,8 @@ static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
 		struct nytp_flow *flow = flow_add(b);
 		if (!flow)
 			return -ENOMEM;
-		*flow = (struct nytp_flow){.caller = edge->caller,
-			.callee = f->subs[site->sub].name,
+		*flow = (struct nytp_flow){.caller = nytp_folded(b->n, edge->caller),
+			.callee = nytp_folded(b->n, f->subs[site->sub].name),
 			.file = nytp_file_text(b, f, site->fid),
 			.line = site->line,
 			.thread = alone ? nytp_thread_of(b->threads, f->threads[0].pid) : NYTP_NONE,
@@ -129,7 +130,7 @@ static void edge_fill(struct nytp_building *b, const struct nytp_flow *flow, uin
 		.line = flow->line};
 	double *values = &m->edge_values[i * NYTP_N_METRICS];
 	values[NYTP_INCL] = values[NYTP_EXCL] = 0;
-	values[NYTP_STATEMENTS] = NAN;
+	values[NYTP_STATEMENTS] = values[NYTP_STATEMENTS_NS] = NAN;
 }
 
 int nytp_build_edges(struct nytp_building *b)

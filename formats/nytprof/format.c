@@ -142,7 +142,6 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 	static const struct pm_lazy lazy = PM_LAZY_INIT;
 	struct nytp_opened *o = calloc(1, sizeof(*o));
 	struct nytp_head head = {.start = NAN};
-	(void)options;
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	o->model_once = o->sources_once = o->damage_once = lazy;
@@ -151,6 +150,7 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 	o->bytes = c->size;
 	nytp_init(&o->native);
 	o->native.fill = nytp_scan;
+	o->native.keep_evals = options->keep_evals;
 	int r = c->folder ? open_folder(o, c, &head, err) : open_file(o, c, &head, err);
 	if (r < 0) {
 		free_opened(o);

@@ -12,6 +12,7 @@
 
 #include "formats/common/list.h"
 #include "formats/nytprof/building.h"
+#include "formats/nytprof/evals.h"
 
 #define TEXT(s)                                                                                    \
 	{                                                                                          \
@@ -29,6 +30,7 @@ static const struct pm_metric metrics[NYTP_N_METRICS] = {
 	METRIC(NYTP_EXCL, 0, PM_ROLE_EXCLUSIVE, "time", "ns", "exclusive"),
 	METRIC(NYTP_CALLS, 1, PM_ROLE_COUNT, "calls", "", "count"),
 	METRIC(NYTP_STATEMENTS, 2, PM_ROLE_COUNT, "statements", "", "count"),
+	METRIC(NYTP_STATEMENTS_NS, 3, PM_ROLE_COUNT, "statements", "ns", "exclusive"),
 };
 
 const struct pm_metrics nytp_metrics = {NYTP_N_METRICS, metrics};
@@ -38,7 +40,7 @@ const struct pm_metrics nytp_metrics = {NYTP_N_METRICS, metrics};
 uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid)
 {
 	char number[24];
-	struct pm_bytes name = nytp_fid_name(b->n, f, fid);
+	struct pm_bytes name = nytp_fid_shown(b->n, f, fid);
 	if (name.len || f->layout != NYTP_LAYOUT_CHUNKS)
 		return pm_tree_text(b->tree, name, false);
 	snprintf(number, sizeof(number), "fid %u", fid);
@@ -109,7 +111,7 @@ static void find_homes(struct nytp_building *b)
 	for (size_t i = 0; i < b->n->n_files; i++) {
 		const struct nytp_file *f = &b->n->files[i];
 		for (size_t k = 0; k < f->n_subs; k++) {
-			struct nytp_home *home = &b->homes[f->subs[k].name];
+			struct nytp_home *home = &b->homes[nytp_folded(b->n, f->subs[k].name)];
 			if (f->subs[k].located && !home->sub)
 				*home = (struct nytp_home){f, &f->subs[k]};
 		}
@@ -203,32 +205,70 @@ static int sum_functions(struct nytp_building *b)
 	return 0;
 }
 
-/* Functions that are in no tree of calls have what is stored of their callers. */
-static int settle_functions(struct nytp_building *b, bool calls)
+/* What is stored of the calls of each function: the tables of call places. */
+static double *sum_flows(struct nytp_building *b)
 {
-	struct nytp_model *m = b->m;
-	m->functions = cells_new(m->tree->n_functions);
-	bool *in_tree = calloc((size_t)m->tree->n_functions + 1, sizeof(*in_tree));
-	int r = m->functions && in_tree ? 0 : -ENOMEM;
-	if (r == 0 && calls)
-		r = sum_functions(b);
-	for (size_t i = 0; r == 0 && i < m->tree->n_functions; i++)
-		in_tree[i] = !isnan(m->functions[i * NYTP_N_METRICS + NYTP_CALLS]);
-	for (size_t i = 0; r == 0 && i < b->n_flows; i++) {
+	double *stored = cells_new(b->m->tree->n_functions);
+	for (size_t i = 0; stored && i < b->n_flows; i++) {
 		const struct nytp_flow *flow = &b->flows[i];
-		uint32_t function = b->function[flow->callee];
-		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
-		if (in_tree[function])
-			continue;
+		double *to = &stored[(size_t)b->function[flow->callee] * NYTP_N_METRICS];
 		add(&to[NYTP_INCL], flow->incl);
 		add(&to[NYTP_EXCL], flow->excl);
 		add(&to[NYTP_CALLS], (double)flow->calls);
 	}
-	for (size_t i = 0; r == 0 && i < m->tree->n_functions; i++)
-		for (size_t k = 0; !in_tree[i] && k < NYTP_N_METRICS; k++)
-			m->functions[i * NYTP_N_METRICS + k] =
-				round(m->functions[i * NYTP_N_METRICS + k]);
-	free(in_tree);
+	return stored;
+}
+
+static double known(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+/*
+ * A process goes on adding to its table of callers when DB::enable_profile(FILE) begins a new file,
+ * so the table of the last file is of the whole process, and the calls in it are not.
+ */
+static void compare_calls(struct nytp_building *b, const double *stored)
+{
+	struct nytp_model *m = b->m;
+	double most = 0;
+	for (uint32_t name = 0; b->n_flows && name < b->n->names.n; name++) {
+		uint32_t function = b->function[name];
+		if (function == NYTP_NONE)
+			continue;
+		size_t cell = (size_t)function * NYTP_N_METRICS + NYTP_CALLS;
+		double tree = known(m->functions[cell]), callers = known(stored[cell]);
+		m->differ.subs += tree != callers;
+		m->differ.tree_ns += known(m->functions[cell - NYTP_CALLS + NYTP_EXCL]);
+		m->differ.callers_ns += known(stored[cell - NYTP_CALLS + NYTP_EXCL]);
+		if (fabs(tree - callers) <= most)
+			continue;
+		most = fabs(tree - callers);
+		m->differ.name = name;
+		m->differ.name_in_tree = (uint64_t)tree;
+		m->differ.name_in_callers = (uint64_t)callers;
+	}
+}
+
+/* A function costs what the tree has of it, so that functions add up; without calls, what is
+ * stored. */
+static int settle_functions(struct nytp_building *b, bool calls)
+{
+	struct nytp_model *m = b->m;
+	double *stored = sum_flows(b);
+	if (!stored)
+		return -ENOMEM;
+	if (!calls) {
+		m->functions = stored;
+		for (size_t i = 0; i < (size_t)m->tree->n_functions * NYTP_N_METRICS; i++)
+			stored[i] = round(stored[i]);
+		return 0;
+	}
+	m->functions = cells_new(m->tree->n_functions);
+	int r = m->functions ? sum_functions(b) : -ENOMEM;
+	if (r == 0)
+		compare_calls(b, stored);
+	free(stored);
 	return r;
 }
 
@@ -236,10 +276,13 @@ static int settle_functions(struct nytp_building *b, bool calls)
 static void count_statements(struct nytp_model *m)
 {
 	for (uint64_t i = 0; i < m->line_list.n; i++) {
+		const double *from = &m->line_values[i * NYTP_N_METRICS];
 		uint32_t function = m->lines[i].function;
-		if (function != PM_NONE)
-			add(&m->functions[(size_t)function * NYTP_N_METRICS + NYTP_STATEMENTS],
-				m->line_values[i * NYTP_N_METRICS + NYTP_STATEMENTS]);
+		if (function == PM_NONE)
+			continue;
+		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
+		add(&to[NYTP_STATEMENTS], from[NYTP_STATEMENTS]);
+		add(&to[NYTP_STATEMENTS_NS], from[NYTP_STATEMENTS_NS]);
 	}
 }
 

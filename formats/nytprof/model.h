@@ -6,7 +6,14 @@
 #include "formats/nytprof/threads.h"
 
 /* Index and metric_id at once. Times are in ns. */
-enum nytp_metric { NYTP_INCL, NYTP_EXCL, NYTP_CALLS, NYTP_STATEMENTS, NYTP_N_METRICS };
+enum nytp_metric {
+	NYTP_INCL,
+	NYTP_EXCL,
+	NYTP_CALLS,
+	NYTP_STATEMENTS,
+	NYTP_STATEMENTS_NS, /* by line, and so by function; subs' own time is measured apart */
+	NYTP_N_METRICS,
+};
 
 extern const struct pm_metrics nytp_metrics;
 
@@ -23,6 +30,13 @@ struct nytp_model {
 	double *line_values;
 	struct pm_lines line_list;
 	struct pm_statements statements;
+	/* How callers differ from the calls of the tree. */
+	struct {
+		uint32_t subs; /* which count other calls */
+		uint32_t name; /* the one of which they differ most */
+		uint64_t name_in_tree, name_in_callers;
+		double tree_ns, callers_ns; /* own time of all */
+	} differ;
 	double *thread_totals; /* by thread: inclusive time where the tree is of edges, else NaN */
 };
 

@@ -9,6 +9,7 @@
 
 #include "formats/common/text.h"
 #include "formats/common/utf8.h"
+#include "formats/nytprof/evals.h"
 #include "formats/nytprof/limits.h"
 
 void nytp_latin1(struct pm_text *out, struct pm_bytes latin1)
@@ -44,6 +45,12 @@ struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, u
 {
 	const uint32_t *i = pm_map_find(&f->by_fid, fid);
 	return i ? nytp_name(n, f->fids[*i].name) : pm_bytes_of("");
+}
+
+struct pm_bytes nytp_fid_shown(const struct nytp *n, const struct nytp_file *f, uint32_t fid)
+{
+	const uint32_t *i = pm_map_find(&f->by_fid, fid);
+	return i ? nytp_name(n, nytp_folded(n, f->fids[*i].name)) : pm_bytes_of("");
 }
 
 struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, const char *name)
@@ -136,6 +143,9 @@ void nytp_reset(struct nytp *n)
 	pm_strtab_done(&n->names);
 	pm_arena_done(&n->arena);
 	pm_damage_done(&n->damage);
+	free(n->folded);
+	n->folded = NULL;
+	n->n_folded = 0;
 	n->arena = (struct pm_arena){0};
 	n->names.arena = &n->arena;
 	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;

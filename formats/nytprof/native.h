@@ -80,6 +80,7 @@ struct nytp_text_line {
 /* What one process did, as far as the stream tells processes apart. */
 struct nytp_thread {
 	uint32_t pid;
+	uint32_t run;              /* see nytp_runs_find; 0 before */
 	int64_t statements, ticks; /* how many, and their time */
 	struct nytp_calls calls;
 };
@@ -167,8 +168,12 @@ struct nytp {
 	int (*fill)(struct nytp *n, struct pm_error *err); /* NULL: it is filled */
 	struct pm_arena arena;
 	struct pm_strtab names;
+	uint32_t *folded; /* by name, see nytp_folded; NULL: each stands for itself */
+	uint32_t n_folded;
+	bool keep_evals;
 	struct nytp_file *files; /* there from the beginning, with name and layout */
 	size_t n_files;
+	uint32_t n_runs;
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;
@@ -194,6 +199,9 @@ void nytp_latin1(struct pm_text *out, struct pm_bytes latin1);
 
 /* The file's name by its number; the empty text where no record defines it. */
 struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
+
+/* The same with evals of one place as one: what the model and source/ have. */
+struct pm_bytes nytp_fid_shown(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
 
 /* The value of an attribute (not an option), or an empty slice. */
 struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, const char *name);

@@ -131,8 +131,10 @@ static const char *op_kind_of_tree(const struct pm_profile *p)
  * What a thread cost outside of all contexts, as context 0: its statements, and in a tree of edges
  * its time in subs. Returns how many values there are.
  */
+enum { NYTP_OWN = 3 };
+
 static size_t thread_own(
-	const struct nytp_opened *o, uint32_t thread, struct pm_value ret[static 2])
+	const struct nytp_opened *o, uint32_t thread, struct pm_value ret[static NYTP_OWN])
 {
 	size_t n = 0;
 	double total = o->model.thread_totals[thread];
@@ -141,6 +143,9 @@ static size_t thread_own(
 	ret[n++] = (struct pm_value){.metric = NYTP_STATEMENTS,
 		.thread = thread,
 		.f = (double)o->threads.statements[thread]};
+	ret[n++] = (struct pm_value){.metric = NYTP_STATEMENTS_NS,
+		.thread = thread,
+		.f = o->threads.statements_ns[thread]};
 	return n;
 }
 
@@ -152,7 +157,7 @@ static uint64_t stored_values(const struct pm_costs *c, uint32_t thread)
 static int64_t op_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct pm_value own[2];
+	struct pm_value own[NYTP_OWN];
 	struct nytp_model *m;
 	int r = model(p, &m, err);
 	if (r < 0)
@@ -166,7 +171,7 @@ static int64_t op_thread_costs(const struct pm_profile *p, uint32_t thread, uint
 static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
-	struct pm_value own[2], values[64];
+	struct pm_value own[NYTP_OWN], values[64];
 	struct nytp_model *m;
 	uint64_t last = 0, at = 0;
 	int64_t n;
@@ -182,7 +187,6 @@ static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 		}
 		at += (uint64_t)n;
 	}
-	ret->statements_ns = opened_of(p)->threads.statements_ns[thread];
 	return 0;
 }
 
@@ -329,6 +333,49 @@ static int op_facts(
 	return r;
 }
 
+static void remark_calls(const struct nytp *n, const struct nytp_model *m, struct pm_text *out)
+{
+	pm_text_printf(
+		out, "callers.csv differs from functions.csv in %u subs, most in ", m->differ.subs);
+	pm_text_line(out, nytp_name(n, m->differ.name));
+	pm_text_printf(out,
+		" (%llu calls and %llu): callers are the table that the process kept since it "
+		"began, functions and contexts the calls that are in this file, as after "
+		"DB::enable_profile(FILE).\n",
+		(unsigned long long)m->differ.name_in_callers,
+		(unsigned long long)m->differ.name_in_tree);
+}
+
+static bool differ_in_time(const struct nytp_model *m)
+{
+	double a = m->differ.tree_ns, b = m->differ.callers_ns;
+	return b != 0 && fabs(a - b) > 0.01 * fmax(fabs(a), fabs(b));
+}
+
+static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	const struct nytp *n = &opened_of(p)->native;
+	struct nytp_model *m;
+	int r = model(p, &m, err);
+	if (r < 0)
+		return r;
+	if (n->n_runs > 1)
+		pm_text_printf(out,
+			"%u runs that have nothing to do with each other are in this directory, and "
+			"sums are over all of them: threads/run=N tells them apart, damage.csv says "
+			"what is where.\n",
+			n->n_runs);
+	if (m->differ.subs > 0)
+		remark_calls(n, m, out);
+	else if (differ_in_time(m))
+		pm_text_printf(out,
+			"callers.csv differs from functions.csv in time, %.4g s and %.4g s, because "
+			"one is stored in seconds and the other in ticks: ticks_per_sec may be "
+			"wrong.\n",
+			m->differ.callers_ns / 1e9, m->differ.tree_ns / 1e9);
+	return 0;
+}
+
 static int op_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
@@ -357,5 +404,6 @@ const struct pm_profile_ops nytp_ops = {
 	.thread_document = op_thread_document,
 	.sources = op_sources,
 	.facts = op_facts,
+	.remarks = op_remarks,
 	.damage = op_damage,
 };

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
+#include "formats/nytprof/evals.h"
 #include "formats/nytprof/read.h"
+#include "formats/nytprof/runs.h"
 
 /* A file that began well and cannot be presented after all is damage. */
 static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
@@ -48,7 +50,11 @@ static int finish(struct nytp_opened *o)
 	for (size_t i = 0; i < o->unread.n; i++)
 		pm_damage_add(&n->damage, o->unread.rows[i].file, o->unread.rows[i].offset,
 			PM_NO_OFFSET, "%s", o->unread.rows[i].what);
-	int r = nytp_threads_build(&o->threads, n);
+	int r = nytp_runs_find(n);
+	if (r == 0)
+		r = nytp_threads_build(&o->threads, n);
+	if (r == 0 && !n->keep_evals)
+		r = nytp_evals_fold(n);
 	if (r == 0)
 		r = nytp_processes_fill(n, &o->all_processes);
 	if (r == 0)

@@ -243,7 +243,7 @@ static int add_text(struct naming *g, struct nytp_text text, uint32_t fid)
 		return -ENOMEM;
 	s->texts[s->n] = text;
 	s->list[s->n] = (struct pm_source){.path = copy,
-		.file = nytp_fid_name(g->n, text.f, fid),
+		.file = nytp_fid_shown(g->n, text.f, fid),
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = s, .a = s->n}}};
 	s->n++;
 	return 0;

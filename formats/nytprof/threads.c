@@ -1,10 +1,16 @@
-/* Processes with one pid are one thread: their directory is `process=PID`. */
+/*
+ * Processes with one pid are one thread: their directory is `process=PID`, where there are several
+ * runs `run=N/process=PID`.
+ */
 #include "formats/nytprof/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+enum { KEYS_ALONE = 1, KEYS_OF_RUNS = 2 };
+
 static const char *const keys[] = {"process"};
+static const char *const keys_of_runs[] = {"run", "process"};
 
 /* Pynytprof has lines or statements of a whole file, which is one process. */
 static double py_ticks(const struct nytp_py *py)
@@ -27,10 +33,14 @@ static void add_file(struct nytp_threads *t, const struct nytp *n, const struct 
 		if (t->files[i])
 			continue;
 		t->files[i] = f;
-		t->identities[i] = (struct pm_identity){.value = pid};
+		struct pm_identity *identity = &t->identities[(size_t)i * KEYS_OF_RUNS];
+		uint32_t n_keys = n->n_runs > 1 ? KEYS_OF_RUNS : KEYS_ALONE;
+		if (n_keys == KEYS_OF_RUNS)
+			identity[0] = (struct pm_identity){.key = 0, .value = f->threads[k].run};
+		identity[n_keys - 1] = (struct pm_identity){.key = n_keys - 1, .value = pid};
 		t->threads[i] = (struct pm_thread){.id = pid,
-			.n_identity = 1,
-			.identity = &t->identities[i],
+			.n_identity = n_keys,
+			.identity = identity,
 			.file = pm_bytes_of(n->n_files > 1 ? f->name : NULL)};
 	}
 }
@@ -46,7 +56,7 @@ int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
 			count += fresh;
 		}
 	t->threads = calloc((size_t)count + 1, sizeof(*t->threads));
-	t->identities = calloc((size_t)count + 1, sizeof(*t->identities));
+	t->identities = calloc((size_t)count + 1, KEYS_OF_RUNS * sizeof(*t->identities));
 	t->statements = calloc((size_t)count + 1, sizeof(*t->statements));
 	t->statements_ns = calloc((size_t)count + 1, sizeof(*t->statements_ns));
 	t->files = calloc((size_t)count + 1, sizeof(*t->files));
@@ -56,8 +66,8 @@ int nytp_threads_build(struct nytp_threads *t, const struct nytp *n)
 		add_file(t, n, &n->files[i]);
 	t->list = (struct pm_threads){.n = count,
 		.threads = t->threads,
-		.n_keys = 1,
-		.keys = keys,
+		.n_keys = n->n_runs > 1 ? KEYS_OF_RUNS : KEYS_ALONE,
+		.keys = n->n_runs > 1 ? keys_of_runs : keys,
 		.has_files = n->n_files > 1};
 	return 0;
 }

@@ -168,8 +168,7 @@ struct pm_threads {
 struct pm_thread_counts {
 	uint64_t contexts;
 	uint64_t values;
-	uint64_t last_ns;     /* where traces are calls: the latest end, as stored; 0 = unknown */
-	double statements_ns; /* where there are `statements`: its part of their time */
+	uint64_t last_ns; /* where traces are calls: the latest end, as stored; 0 = unknown */
 };
 
 /*
@@ -353,7 +352,7 @@ struct pm_profile_ops {
 	int (*lines)(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err);
 	/* n_functions rows of pm_metrics.n cells, NaN = none. */
 	int (*function_costs)(const struct pm_profile *p, const double **ret, struct pm_error *err);
-	/* Where time is also measured by statement: threads.csv gets `statements_ns`. */
+	/* Where time is also measured by statement; metrics have it by thread and function. */
 	int (*statements)(
 		const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err);
 

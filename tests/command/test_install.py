@@ -82,7 +82,7 @@ class Install(unittest.TestCase):
         long = set(re.findall(r"--([a-z]+)", usage))
         mount = set(re.findall(r"(?:-o |,|: )([a-z_]+)(?==|,| {2})", re.sub(r"(?m)^(?!    -o ).*$", "", usage)))
         self.assertLessEqual({"ls", "cat", "extract", "check", "formats", "help", "version"}, long)
-        self.assertLessEqual({"format", "cache", "xattr", "allow_other", "uid", "gid", "auto_unmount"}, mount)
+        self.assertLessEqual({"format", "cache", "evals", "xattr", "allow_other", "uid", "gid", "auto_unmount"}, mount)
         page = self.text("share/man/man1/profmount.1")
         for word in long:
             self.assertRegex(page, rf"Fl -{word}\b")

@@ -128,11 +128,12 @@ static void test_cut_chunk_is_read_as_far_as_it_goes(void **state)
 
 /* ---- several files ---- */
 
+/* A process that 5 began. */
 static void save_process(const char *name, uint32_t pid)
 {
 	struct nytpw w = {.big = false};
 	nytpw_header(&w, 5);
-	nytpw_pid_start(&w, pid, 1, 1.7e9);
+	nytpw_pid_start(&w, pid, pid == 5 ? 1 : 5, 1.7e9);
 	nytpw_return(&w, 1, pid, pid, "main::work");
 	nytpw_pid_end(&w, pid, 1.7e9 + 1);
 	nytpx_save(&w, name);
@@ -151,11 +152,13 @@ static void test_files_of_a_directory_are_processes_of_one_run(void **state)
 	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->n, 3);
 	assert_int_equal(threads->threads[1].id, 7);
+	assert_int_equal(threads->n_keys, 1);
+	assert_int_equal(nytpx_count_damage(p, ""), 0);
 	assert_true(threads->has_files);
 	nytpx_expect_tree(p, "0 main::work 2400 2400 3\n");
 	assert_null(nytpx_find_table(p, "raw/attributes.csv")); /* each process has its own */
 	nytpx_expect_table(p, "raw/processes.csv",
-		"5|1|1700000000|1700000001\n7|1|1700000000|1700000001\n12|1|1700000000|1700000001\n");
+		"5|1|1700000000|1700000001\n7|5|1700000000|1700000001\n12|5|1700000000|1700000001\n");
 	assert_int_equal(p->ops->thread_document(p, 2, 0, &doc, NULL), 1);
 	assert_string_equal(doc.path, "raw/attributes.csv");
 	pm_profile_close(p);

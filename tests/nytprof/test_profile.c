@@ -113,14 +113,16 @@ static void test_edges_and_lines_are_native(void **state)
 static void test_statements_tell_what_is_outside_of_subs(void **state)
 {
 	struct pm_profile *p = open_rich(5, false, false);
-	struct pm_thread_counts counts;
+	struct pm_value values[4];
 	struct pm_statements s;
 	struct pm_error err = {0};
 	(void)state;
 	assert_int_equal(p->ops->statements(p, &s, &err), 0);
 	assert_true(s.whole_ns == 16900);
-	assert_int_equal(p->ops->thread_counts(p, 0, &counts, &err), 0);
-	assert_true(counts.statements_ns == s.whole_ns);
+	assert_int_equal(p->ops->thread_costs(p, 0, 0, values, 2, &err), 2);
+	assert_int_equal(values[0].metric, 3);
+	assert_int_equal(values[1].metric, 4);
+	assert_true(values[1].context == 0 && values[1].f == s.whole_ns);
 	const struct pm_lines *lines;
 	const struct pm_tree *tree;
 	double outside = 0;
@@ -132,7 +134,7 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 			? pm_bytes_of("")
 			: tree->texts[tree->functions[function].name];
 		if (name.len == 0 || pm_bytes_equal(name, pm_bytes_of("main::RUNTIME")))
-			outside += lines->values[i * 4 + 1];
+			outside += lines->values[i * 5 + 1];
 	}
 	assert_true(outside > 0 && s.outside_ns == outside);
 	pm_profile_close(p);
@@ -264,9 +266,10 @@ static void test_processes_of_a_merged_file_are_threads(void **state)
 	assert_int_equal(threads->n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(threads->threads[i].identity[0].value, 5 + i);
-		assert_true(p->ops->thread_costs(p, i, 0, values, 8, NULL) == 5);
+		assert_true(p->ops->thread_costs(p, i, 0, values, 8, NULL) == 6);
 		assert_true(values[0].f == 2 - i);         /* statements */
-		assert_true(values[1].f == 100 * (5 + i)); /* of the caller that never returned */
+		assert_true(values[1].f == 100 * (2 - i)); /* their time */
+		assert_true(values[2].f == 100 * (5 + i)); /* of the caller that never returned */
 	}
 	pm_profile_close(p);
 }

@@ -1,0 +1,214 @@
+#include "formats/nytprof/runs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A process: the first record of its pid. */
+struct member {
+	const struct nytp_file *f;
+	uint32_t pid, ppid;
+	double start;
+	uint32_t above; /* another of the same run, or itself */
+	uint32_t run;   /* of the one that is itself */
+	bool has_parent;
+};
+
+struct finding {
+	struct nytp *n;
+	struct member *members;
+	uint32_t n_members;
+	struct pm_map by_pid;
+};
+
+static uint32_t head_of(const struct finding *g, uint32_t i)
+{
+	while (g->members[i].above != i)
+		i = g->members[i].above;
+	return i;
+}
+
+/* The one that began first stands for both. */
+static void unite(struct finding *g, uint32_t a, uint32_t b)
+{
+	uint32_t x = head_of(g, a), y = head_of(g, b);
+	bool first = !(g->members[y].start < g->members[x].start);
+	g->members[first ? y : x].above = first ? x : y;
+}
+
+/* ---- who there is ---- */
+
+static int add_file(struct finding *g, const struct nytp_file *f)
+{
+	bool fresh;
+	for (size_t i = 0; i < f->n_processes; i++) {
+		const struct nytp_process *p = &f->processes[i];
+		if (!pm_map_put(&g->by_pid, p->pid, g->n_members, &fresh))
+			return -ENOMEM;
+		if (fresh) {
+			g->members[g->n_members] = (struct member){
+				.f = f, .pid = p->pid, .ppid = p->ppid, .start = p->start};
+			g->members[g->n_members].above = g->n_members;
+			g->n_members++;
+		}
+	}
+	return 0;
+}
+
+static int gather(struct finding *g)
+{
+	size_t n = 0;
+	int r = 0;
+	for (size_t i = 0; i < g->n->n_files; i++)
+		n += g->n->files[i].n_processes;
+	g->members = calloc(n + 1, sizeof(*g->members));
+	if (!g->members)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->n->n_files && r == 0; i++)
+		r = add_file(g, &g->n->files[i]);
+	return r;
+}
+
+/* ---- who belongs together ---- */
+
+static void unite_families(struct finding *g)
+{
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		const uint32_t *parent = pm_map_find(&g->by_pid, g->members[i].ppid);
+		if (!parent || *parent == i || head_of(g, *parent) == head_of(g, i))
+			continue;
+		g->members[i].has_parent = true;
+		unite(g, *parent, i);
+	}
+}
+
+/* Same program, begun in the same second: forks of a parent that is not there. */
+static bool same_start(const struct finding *g, const struct member *a, const struct member *b)
+{
+	static const char *const names[] = {"basetime", "application"};
+	for (size_t i = 0; i < 2; i++) {
+		struct pm_bytes x = nytp_attribute(g->n, a->f, names[i]);
+		struct pm_bytes y = nytp_attribute(g->n, b->f, names[i]);
+		if (x.len == 0 || !pm_bytes_equal(x, y))
+			return false;
+	}
+	return a->ppid == b->ppid;
+}
+
+static int by_parent(const void *a, const void *b, void *members)
+{
+	const struct member *x = (const struct member *)members + *(const uint32_t *)a;
+	const struct member *y = (const struct member *)members + *(const uint32_t *)b;
+	if (x->ppid != y->ppid)
+		return x->ppid < y->ppid ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int unite_siblings(struct finding *g)
+{
+	uint32_t n = 0, *roots = malloc(((size_t)g->n_members + 1) * sizeof(*roots));
+	if (!roots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_members; i++)
+		if (!g->members[i].has_parent)
+			roots[n++] = i;
+	qsort_r(roots, n, sizeof(*roots), by_parent, g->members);
+	for (uint32_t i = 1; i < n; i++)
+		if (same_start(g, &g->members[roots[i - 1]], &g->members[roots[i]]) &&
+			head_of(g, roots[i - 1]) != head_of(g, roots[i]))
+			unite(g, roots[i - 1], roots[i]);
+	free(roots);
+	return 0;
+}
+
+/* ---- the runs ---- */
+
+static int by_start(const void *a, const void *b, void *members)
+{
+	const struct member *x = (const struct member *)members + *(const uint32_t *)a;
+	const struct member *y = (const struct member *)members + *(const uint32_t *)b;
+	if (x->start != y->start && !isnan(x->start) && !isnan(y->start))
+		return x->start < y->start ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int number_runs(struct finding *g)
+{
+	uint32_t n = 0, *heads = malloc(((size_t)g->n_members + 1) * sizeof(*heads));
+	if (!heads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_members; i++)
+		if (g->members[i].above == i)
+			heads[n++] = i;
+	qsort_r(heads, n, sizeof(*heads), by_start, g->members);
+	for (uint32_t i = 0; i < n; i++)
+		g->members[heads[i]].run = i + 1;
+	g->n->n_runs = n ? n : 1;
+	free(heads);
+	for (size_t i = 0; i < g->n->n_files; i++)
+		for (size_t k = 0; k < g->n->files[i].n_threads; k++) {
+			struct nytp_thread *t = &g->n->files[i].threads[k];
+			const uint32_t *m = pm_map_find(&g->by_pid, t->pid);
+			t->run = m ? g->members[head_of(g, *m)].run : 1;
+		}
+	return 0;
+}
+
+/* ---- what is said ---- */
+
+/* `nytprof.out.123` of process 123 beside a `nytprof.out`: a fork, so there was a parent. */
+static bool is_fork(const struct finding *g, const struct member *m)
+{
+	const char *dot = strrchr(m->f->name, '.');
+	size_t stem = dot ? (size_t)(dot - m->f->name) : 0;
+	if (!dot || strtoul(dot + 1, NULL, 10) != m->pid)
+		return false;
+	for (size_t i = 0; i < g->n->n_files; i++)
+		if (strlen(g->n->files[i].name) == stem &&
+			memcmp(g->n->files[i].name, m->f->name, stem) == 0)
+			return true;
+	return false;
+}
+
+static void tell_run(const struct finding *g, uint32_t head)
+{
+	const struct member *h = &g->members[head];
+	uint32_t processes = 0, roots = 0;
+	char parent[80] = "";
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		bool mine = head_of(g, i) == head;
+		processes += mine;
+		roots += mine && !g->members[i].has_parent;
+	}
+	if (roots > 1 || is_fork(g, h))
+		snprintf(parent, sizeof(parent), "the parent %u of process %u left no profile here",
+			h->ppid, h->pid);
+	if (g->n->n_runs > 1)
+		pm_damage_add(&g->n->damage, h->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"run %u of %u in this directory: process %u and %u more have nothing to do "
+			"with the others, and sums are over all of them%s%s",
+			h->run, g->n->n_runs, h->pid, processes - 1, *parent ? "; " : "", parent);
+	else if (*parent)
+		pm_damage_add(&g->n->damage, h->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"%s: what it did itself is missing", parent);
+}
+
+int nytp_runs_find(struct nytp *n)
+{
+	struct finding g = {.n = n};
+	int r = n->n_files > 1 ? gather(&g) : 0;
+	n->n_runs = 1;
+	if (r == 0 && n->n_files > 1) {
+		unite_families(&g);
+		r = unite_siblings(&g);
+		if (r == 0)
+			r = number_runs(&g);
+		for (uint32_t i = 0; i < g.n_members && r == 0; i++)
+			if (g.members[i].above == i)
+				tell_run(&g, i);
+	}
+	free(g.members);
+	pm_map_done(&g.by_pid);
+	return r;
+}

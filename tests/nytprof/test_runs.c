@@ -1,0 +1,256 @@
+/*
+ * What belongs together: evals of one place, processes of one run, callers and calls; and what is
+ * said where it does not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "tests/nytprof/expect.h"
+
+static struct pm_profile *open_with(struct nytpw *w, bool keep_evals)
+{
+	char path[128];
+	const struct pm_open_options options = {.keep_evals = keep_evals};
+	struct pm_profile *p = NULL;
+	nytpx_save(w, "x.out");
+	snprintf(path, sizeof(path), "%s/x.out", nytpx_folder);
+	assert_int_equal(pm_profile_open(path, NULL, &options, &p, NULL), 0);
+	nytpx_drop("x.out");
+	return p;
+}
+
+static void expect_remark(const struct pm_profile *p, const char *text)
+{
+	struct pm_text out = {0};
+	assert_int_equal(p->ops->remarks(p, &out, NULL), 0);
+	pm_text_char(&out, '\0');
+	if (text)
+		assert_non_null(strstr(out.p, text));
+	else
+		assert_string_equal(out.p, "");
+	pm_text_done(&out);
+}
+
+/* ---- evals ---- */
+
+/* Two evals of line 3; in each a line, a sub that is called, and an eval with another sub. */
+static void write_evals(struct nytpw *w)
+{
+	static const char *const files[] = {"(eval 1)[x.pl:3]", "(eval 7)[x.pl:3]",
+		"(eval 2)[(eval 1)[x.pl:3]:4]", "(eval 8)[(eval 7)[x.pl:3]:4]"};
+	static const char *const subs[] = {"M::__ANON__[(eval 1)[x.pl:3]:1]",
+		"M::__ANON__[(eval 7)[x.pl:3]:1]", "M::in", "M::in"};
+	nytpw_header(w, 5);
+	nytpw_pid_start(w, 7, 1, 1.7e9);
+	nytpw_fid(w, 1, 0, 0, "x.pl");
+	for (uint32_t i = 0; i < 4; i++) {
+		struct nytpw_callers c = {1, 3, 1, 0, 1e-6, 1e-6, 0, "main::RUNTIME", subs[i]};
+		nytpw_fid(w, i + 2, 1, 3, files[i]);
+		nytpw_time(w, 10, i + 2, 1);
+		nytpw_return(w, 1, 10, 10, subs[i]);
+		nytpw_sub(w, i + 2, subs[i], 1, 1);
+		nytpw_callers(w, &c);
+		nytpw_source(w, i + 2, 1, i < 2 ? "sub { 1 }" : "sub in { 1 }");
+	}
+	nytpw_pid_end(w, 7, 1.7e9 + 1);
+}
+
+static void expect_lines(const struct pm_profile *p, uint64_t n, const char *file, double ns)
+{
+	const struct pm_lines *lines;
+	const struct pm_tree *tree;
+	bool found = false;
+	assert_int_equal(p->ops->lines(p, &lines, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(lines->n, n);
+	for (uint64_t i = 0; i < n; i++)
+		if (pm_bytes_equal(tree->texts[lines->lines[i].file], pm_bytes_of(file))) {
+			assert_true(lines->values[i * 5 + 1] == ns);
+			found = true;
+		}
+	assert_true(found);
+}
+
+static void test_evals_of_one_place_are_one(void **state)
+{
+	struct nytpw w = {.big = false};
+	const struct pm_source *sources;
+	size_t n;
+	(void)state;
+	write_evals(&w);
+	struct pm_profile *p = open_with(&w, false);
+	nytpx_expect_tree(p,
+		"0 M::__ANON__[(eval)[x.pl:3]:1] 2000 2000 2\n"
+		"0 M::in 2000 2000 2\n");
+	expect_lines(p, 2, "(eval)[(eval)[x.pl:3]:4]", 2000);
+	expect_remark(p, NULL);
+	/* As stored, each by itself. */
+	nytpx_expect_table(p, "raw/lines.csv",
+		"2|1|1|10|(eval 1)[x.pl:3]\n3|1|1|10|(eval 7)[x.pl:3]\n"
+		"4|1|1|10|(eval 2)[(eval 1)[x.pl:3]:4]\n5|1|1|10|(eval 8)[(eval 7)[x.pl:3]:4]\n");
+	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++)
+		assert_true(pm_bytes_equal(sources[i].file,
+			pm_bytes_of(i < 2 ? "(eval)[x.pl:3]" : "(eval)[(eval)[x.pl:3]:4]")));
+	pm_profile_close(p);
+}
+
+static void test_evals_are_kept_apart_where_asked_for(void **state)
+{
+	struct nytpw w = {.big = false};
+	(void)state;
+	write_evals(&w);
+	struct pm_profile *p = open_with(&w, true);
+	nytpx_expect_tree(p,
+		"0 M::in 2000 2000 2\n"
+		"0 M::__ANON__[(eval 1)[x.pl:3]:1] 1000 1000 1\n"
+		"0 M::__ANON__[(eval 7)[x.pl:3]:1] 1000 1000 1\n");
+	expect_lines(p, 4, "(eval 8)[(eval 7)[x.pl:3]:4]", 1000);
+	pm_profile_close(p);
+}
+
+static void test_only_numbers_of_evals_are_taken_out(void **state)
+{
+	static const char *const names[] = {
+		"(eval )[x]", "(eval 12", "(eval 3) [x]", "((eval 4)[x"};
+	static const char want[] = "0 ((eval)[x 100 100 1\n"
+				   "0 (eval )[x] 100 100 1\n"
+				   "0 (eval 12 100 100 1\n"
+				   "0 (eval 3) [x] 100 100 1\n";
+	struct nytpw w = {.big = false};
+	(void)state;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 7, 1, 1.7e9);
+	nytpw_return(&w, 1, 1, 1, names[3]);
+	for (size_t i = 0; i < 3; i++)
+		nytpw_return(&w, 1, 1, 1, names[i]);
+	nytpw_pid_end(&w, 7, 1.7e9 + 1);
+	struct pm_profile *p = open_with(&w, false);
+	nytpx_expect_tree(p, want);
+	pm_profile_close(p);
+}
+
+/* ---- callers and calls ---- */
+
+static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
+{
+	static const struct nytpw_callers callers[] = {
+		{1, 3, 40, 0, 4e-6, 4e-6, 0, "main::RUNTIME", "main::leaf"},
+		{1, 1, 1, 0, 9e-6, 9e-6, 0, "main::NULL", "main::BEGIN@1"},
+	};
+	struct nytpw w = {.big = false};
+	const struct pm_tree *tree;
+	const double *costs;
+	double sum = 0;
+	(void)state;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 7, 1, 1.7e9);
+	for (size_t i = 0; i < 20; i++)
+		nytpw_return(&w, 1, 1, 1, "main::leaf");
+	for (size_t i = 0; i < 2; i++)
+		nytpw_callers(&w, &callers[i]);
+	nytpw_pid_end(&w, 7, 1.7e9 + 1);
+	struct pm_profile *p = nytpx_open_written(&w);
+	expect_remark(p,
+		"callers.csv differs from functions.csv in 2 subs, most in main::leaf "
+		"(40 calls and 20)");
+	/* What the file has no calls of costs nothing: functions add up to the tree. */
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->function_costs(p, &costs, NULL), 0);
+	for (uint32_t i = 0; i < tree->n_functions; i++)
+		sum += costs[i * 5 + 1] == costs[i * 5 + 1] ? costs[i * 5 + 1] : 0;
+	assert_true(sum == 2000);
+	pm_profile_close(p);
+}
+
+/* ---- runs ---- */
+
+static void save(const char *name, uint32_t pid, uint32_t ppid, uint32_t basetime)
+{
+	char line[64];
+	struct nytpw w = {.big = false};
+	nytpw_header(&w, 5);
+	snprintf(line, sizeof(line), ":basetime=%u", basetime);
+	nytpw_line(&w, line);
+	nytpw_line(&w, ":application=x.pl");
+	nytpw_pid_start(&w, pid, ppid, basetime + pid * 1e-3);
+	nytpw_return(&w, 1, 1, 1, "main::work");
+	nytpw_pid_end(&w, pid, basetime + 1);
+	nytpx_save(&w, name);
+}
+
+static struct pm_profile *open_runs(uint32_t n_keys)
+{
+	struct pm_profile *p = NULL;
+	const struct pm_threads *threads;
+	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &p, NULL), 0);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(threads->n_keys, n_keys);
+	assert_string_equal(threads->keys[n_keys - 1], "process");
+	return p;
+}
+
+static void test_runs_that_do_not_belong_together_are_told_apart(void **state)
+{
+	static const uint64_t run_of[] = {2, 2, 1};
+	const struct pm_threads *threads;
+	(void)state;
+	save("x.out", 50, 1, 1700000100);
+	save("x.out.51", 51, 50, 1700000100);
+	save("x.out.9", 9, 8, 1700000000); /* left by a run before: 8 wrote x.out, too */
+	struct pm_profile *p = open_runs(2);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_string_equal(threads->keys[0], "run");
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct pm_thread *t = &threads->threads[i];
+		assert_int_equal(t->n_identity, 2);
+		/* x.out, x.out.9, x.out.51 */
+		assert_int_equal(t->identity[0].value, t->id == 9 ? run_of[2] : run_of[0]);
+		assert_int_equal(t->identity[1].value, t->id);
+	}
+	assert_int_equal(nytpx_count_damage(p, "run 1 of 2 in this directory: process 9 and 0"), 1);
+	assert_int_equal(
+		nytpx_count_damage(p, "run 2 of 2 in this directory: process 50 and 1"), 1);
+	assert_int_equal(
+		nytpx_count_damage(p, "the parent 8 of process 9 left no profile here"), 1);
+	expect_remark(p, "2 runs that have nothing to do with each other");
+	pm_profile_close(p);
+	nytpx_drop("x.out");
+	nytpx_drop("x.out.51");
+	nytpx_drop("x.out.9");
+}
+
+static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state)
+{
+	(void)state;
+	save("x.out.51", 51, 50, 1700000100);
+	save("x.out.52", 52, 50, 1700000100);
+	save("x.out.53", 53, 52, 1700000100);
+	struct pm_profile *p = open_runs(1);
+	assert_int_equal(nytpx_count_damage(p, "the parent 50 of process 51 left no profile"), 1);
+	assert_int_equal(nytpx_count_damage(p, ""), 1);
+	expect_remark(p, NULL);
+	pm_profile_close(p);
+	nytpx_drop("x.out.51");
+	nytpx_drop("x.out.52");
+	nytpx_drop("x.out.53");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_evals_of_one_place_are_one),
+		cmocka_unit_test(test_evals_are_kept_apart_where_asked_for),
+		cmocka_unit_test(test_only_numbers_of_evals_are_taken_out),
+		cmocka_unit_test(test_callers_of_more_than_is_in_the_file_are_told),
+		cmocka_unit_test(test_runs_that_do_not_belong_together_are_told_apart),
+		cmocka_unit_test(test_children_of_a_parent_that_is_not_there_are_one_run),
+	};
+	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
+}
