@@ -51,8 +51,9 @@ static const char *const role_suffixes[N_ROLES] = {
 /* Columns that tables with metric columns have already: a plain count must not be named so. */
 static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
-	"functions", "imbalance", "kind", "last_ns", "line", "module", "name", "offset",
-	"parent_id", "path", "samples", "slowest_thread_id", "thread_id", "values"};
+	"functions", "imbalance", "kind", "last_ns", "line", "lost", "module", "name", "offset",
+	"parent_id", "path", "samples", "share", "slowest_thread_id", "thread_id", "threads",
+	"values"};
 
 /* ---- bases: one name a group, unlike any other ---- */
 

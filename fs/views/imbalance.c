@@ -1,7 +1,8 @@
 /*
- * imbalance.csv: how unevenly threads share the cost of a context. Contexts that two threads or
- * more have; a thread that has the context but not the metric counts as 0; the deviation is that
- * of the population. A row's position is the context's index.
+ * imbalance.csv: how unevenly threads share the cost of a context. Each quantity is seen over the
+ * threads that have any value of it: those without one at this context count as 0, so that work of
+ * a single thread is the imbalance that it is. The deviation is that of the population. A row's
+ * position is the context's index.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 		r = pmfs_model_columns(m, &s->columns, err);
 	if (r == 0)
 		r = pmfs_model_threads(m, &s->threads, err);
+	if (r == 0)
+		r = pmfs_busy(m, &s->busy, err);
 	if (r == 0) {
 		s->spreads = calloc((size_t)s->columns->n + 1, sizeof(*s->spreads));
 		s->seen = calloc((size_t)s->threads->n + 1, sizeof(*s->seen));
@@ -60,7 +63,7 @@ static void spread_add(struct pmfs_spread *s, double value, uint32_t thread)
 	s->squares += off * (value - s->mean);
 }
 
-/* Counts threads that have the context but no value as zeros. */
+/* Counts threads that have the quantity but no value here as zeros. */
 static void spread_finish(struct pmfs_spread *s, uint32_t n_threads)
 {
 	if (s->n == 0 || s->n >= n_threads)
@@ -87,19 +90,18 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 	pmfs_values_start(&values, pmfs_model_profile(s->model), PMFS_COSTS_OF_CONTEXT,
 		pm_tree_number(s->tree, context), 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
-		if (v->thread >= s->threads->n)
+		uint32_t column = pmfs_column_of(s->columns, v->metric, false);
+		double value = pmfs_value_number(v);
+		if (v->thread >= s->threads->n || column == PM_NONE || isnan(value))
 			continue;
 		if (s->seen[v->thread] != s->round) {
 			s->seen[v->thread] = s->round;
 			s->n_threads++;
 		}
-		uint32_t column = pmfs_column_of(s->columns, v->metric, false);
-		double value = pmfs_value_number(v);
-		if (column != PM_NONE && !isnan(value))
-			spread_add(&s->spreads[column], value, v->thread);
+		spread_add(&s->spreads[column], value, v->thread);
 	}
 	for (uint32_t i = 0; i < s->columns->n; i++)
-		spread_finish(&s->spreads[i], s->n_threads);
+		spread_finish(&s->spreads[i], s->busy->n_of[i]);
 	return r;
 }
 
@@ -140,19 +142,22 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		int r = pmfs_imbalance_read(s, context, err);
 		if (r < 0)
 			return r;
-	} while (s->n_threads < 2);
+	} while (s->n_threads == 0);
 	*cells++ = pm_cell_u64(pm_tree_number(s->tree, context));
 	for (uint32_t i = 0; i < s->columns->n; i++)
 		cells = spread_cells(&s->spreads[i], cells);
-	cells[0] = cells[1] = pm_cell_empty();
-	if (s->columns->first_incl != PM_NONE) {
-		const struct pmfs_spread *first = &s->spreads[s->columns->first_incl];
-		if (first->n > 0 && first->mean != 0)
+	*cells++ = pm_cell_u64(s->n_threads);
+	cells[0] = cells[1] = cells[2] = pm_cell_empty();
+	uint32_t column = pmfs_leading_column(s->columns);
+	if (column != PM_NONE && s->spreads[column].n > 0) {
+		const struct pmfs_spread *first = &s->spreads[column];
+		if (first->mean != 0)
 			cells[0] = pm_cell_f64(first->max / first->mean);
-		if (first->n > 0 && first->slowest != PM_NONE)
-			cells[1] = pm_cell_u64(s->threads->threads[first->slowest].id);
+		cells[1] = pm_cell_f64(first->max - first->mean);
+		if (first->slowest != PM_NONE)
+			cells[2] = pm_cell_u64(s->threads->threads[first->slowest].id);
 	}
-	cells[2] = pm_cell_text(
+	cells[3] = pm_cell_text(
 		pmfs_frame_name(s->tree, pm_tree_frame(s->tree, context), rows->scratch));
 	return 1;
 }
@@ -164,7 +169,8 @@ static int imbalance_table(
 		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
 	static const char *const before[] = {"context_id", NULL};
 	static const char *const spreads[] = {"_min", "_mean", "_max", "_stddev", NULL};
-	static const char *const after[] = {"imbalance", "slowest_thread_id", "name", NULL};
+	static const char *const after[] = {
+		"threads", "imbalance", "lost", "slowest_thread_id", "name", NULL};
 	const struct pm_tree *tree;
 	(void)item;
 	int r = pmfs_model_tree(m, &tree, err);
@@ -191,7 +197,7 @@ static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_er
 
 const struct pmfs_view pmfs_imbalance_csv = {
 	.name = "imbalance.csv",
-	.about = "How unevenly threads share each context's cost; imbalance = max / mean.",
+	.about = "How unevenly threads share each context's cost; lost = max - mean.",
 	.present = has_several_threads,
 	.document = imbalance_csv,
 };

@@ -2,11 +2,11 @@
 #ifndef PROFMOUNT_FS_VIEWS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_IMBALANCE_H
 
-#include "fs/views/model.h"
+#include "fs/views/busy.h"
 
-/* Of one column over the threads that have the context. */
+/* Of one column over the threads with any value of its quantity, here or elsewhere. */
 struct pmfs_spread {
-	uint32_t n;       /* threads; 0: no thread has a value */
+	uint32_t n;       /* threads; 0: no thread has a value here */
 	uint32_t slowest; /* thread index with the maximum, the lowest of several */
 	double min, max, mean;
 	double squares; /* sum of (value - mean)² */
@@ -18,9 +18,10 @@ struct pmfs_imbalance {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
+	const struct pmfs_busy *busy;
 	uint32_t round;              /* counts reads */
 	uint32_t *seen;              /* thread → the last round in which it had the context */
-	uint32_t n_threads;          /* that have the context read last */
+	uint32_t n_threads;          /* with a value at the context read last */
 	struct pmfs_spread *spreads; /* by column */
 };
 

@@ -46,6 +46,12 @@ static inline bool pmfs_column_is_first(const struct pmfs_column *c)
 	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
 }
 
+/* What the primary quantity costs with all below, or where it has no such column, by itself. */
+static inline uint32_t pmfs_leading_column(const struct pmfs_columns *c)
+{
+	return c->first_incl != PM_NONE ? c->first_incl : c->first_excl;
+}
+
 struct pmfs_model;
 
 /* `profile` outlives the model. NULL without memory. Opens and computes nothing. */

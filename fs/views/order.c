@@ -27,7 +27,7 @@ static void order_free(void *p)
 /* The metric that orders siblings: what the quantity costs with all below, else by itself. */
 static const struct pm_metric *ordering_metric(const struct pmfs_columns *c)
 {
-	uint32_t column = c->first_incl != PM_NONE ? c->first_incl : c->first_excl;
+	uint32_t column = pmfs_leading_column(c);
 	return column == PM_NONE ? NULL : c->columns[column].tree;
 }
 

@@ -112,8 +112,9 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		"  The hot path goes on while a child holds half of its parent's cost.\n");
 	if (p->ops->threads)
 		pm_text_str(out,
-			"  imbalance = max / mean of the first inclusive column over the threads that have\n"
-			"  the context; a thread without a value counts as 0; _stddev is of the population.\n");
+			"  imbalance.csv: of each column over all threads that have any cost of its quantity;\n"
+			"  one without a value at a context counts as 0, _stddev is of the population.\n"
+			"  imbalance = max / mean and lost = max - mean, of what leads, inclusive.\n");
 	if (p->ops->samples)
 		pm_text_str(out,
 			"  time_ns counts from time_origin_ns (info.json); timestamp_ns is as stored.\n");

@@ -139,8 +139,8 @@ static void add_imbalance(const struct recipes *c)
 {
 	if (c->threads->n < 2 || c->columns->first_incl == PM_NONE)
 		return;
-	unsigned column = 2 + 4 * c->columns->n;
-	ask(c, "Where do threads differ most? (imbalance, slowest thread, name)");
+	unsigned column = 4 + 4 * c->columns->n;
+	ask(c, "Where is most lost because threads differ? (max - mean, slowest thread, name)");
 	pm_text_printf(c->out, "$ cut -d, -f%u- imbalance.csv | sort -t, -k1,1gr | head\n", column);
 }
 

@@ -24,14 +24,14 @@ static void insert(struct pmfs_worst_list *list, const struct pmfs_worst *item)
 	items[at] = *item;
 }
 
-/* What the context loses, if two threads or more have it and its mean is above 0. */
+/* What is lost at the context, if its mean is above 0. */
 static int look_at(struct pmfs_imbalance *s, uint32_t context, struct pmfs_worst *ret,
 	bool *ret_found, struct pm_error *err)
 {
 	int r = pmfs_imbalance_read(s, context, err);
-	const struct pmfs_spread *spread = &s->spreads[s->columns->first_incl];
-	*ret_found = r == 0 && s->n_threads > 1 && spread->n > 0 && spread->mean > 0 &&
-		spread->max > spread->mean && spread->slowest != PM_NONE;
+	const struct pmfs_spread *spread = &s->spreads[pmfs_leading_column(s->columns)];
+	*ret_found = r == 0 && spread->n > 1 && spread->mean > 0 && spread->max > spread->mean &&
+		spread->slowest != PM_NONE;
 	if (*ret_found)
 		*ret = (struct pmfs_worst){context, spread->slowest, spread->max, spread->mean};
 	return r;
@@ -51,7 +51,7 @@ static int search(struct pmfs_imbalance *s, double least, double *cells,
 		r = pmfs_run_cells(s->model, i, false, cells, err);
 		if (r < 0)
 			return r;
-		if (!(cells[s->columns->first_incl] >= least)) {
+		if (!(cells[pmfs_leading_column(s->columns)] >= least)) {
 			i = tree->end[i];
 			continue;
 		}
@@ -74,8 +74,7 @@ int pmfs_worst_imbalances(
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
 	ret->n = 0;
-	if (r < 0 || !pmfs_model_profile(m)->ops->threads || c->first_incl == PM_NONE ||
-		!(whole > 0))
+	if (r < 0 || !pmfs_model_profile(m)->ops->threads || c->n == 0 || !(whole > 0))
 		return r;
 	r = pmfs_imbalance_new(m, &s, err);
 	if (r < 0)

@@ -209,7 +209,7 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 	fake_free(f);
 }
 
-/* Numbers that need no rounding: 20, 20, -, - and 30, -, -, -. */
+/* Over the threads that have any time, three of four: 20, 20, - and 30, -, -; then 60, -, -. */
 static void test_imbalance_counts_missing_values_as_zero(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -224,13 +224,15 @@ static void test_imbalance_counts_missing_values_as_zero(void **state)
 	fake_value(f, 1, 1, 1, 20);
 	fake_value(f, 2, 1, 1, 20);
 	fake_value(f, 3, 1, 2, 30);
-	fake_value(f, 3, 2, 1, 1000); /* on one thread only: no row */
+	fake_value(f, 3, 2, 1, 60); /* on one thread only: all of it is lost to the others */
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "imbalance.csv", 0,
 		"context_id|time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|"
-		"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|imbalance|"
-		"slowest_thread_id|name\n"
-		"1|0|7.5|30|12.99038105676658|0|10|20|10|2|11|main\n");
+		"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|threads|"
+		"imbalance|lost|slowest_thread_id|name\n"
+		"1|0|10|30|14.142135623730951|0|13.333333333333332|20|9.428090415820634|3|"
+		"1.5000000000000002|6.666666666666668|11|main\n"
+		"2|||||0|20|60|28.284271247461902|1|3|40|13|main\n");
 	assert_dense(m, ROOT, "imbalance.csv", 0);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -244,10 +246,10 @@ static void test_imbalance_of_negative_costs_names_no_thread_that_has_none(void 
 	fake_thread(f, 0, 0);
 	fake_thread(f, 1, 0);
 	fake_value(f, 0, 1, 1, -4);
-	fake_value(f, 1, 1, 77, 1);
+	fake_value(f, 1, 1, 2, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "imbalance.csv", 0);
-	assert_non_null(strstr(text, "\n1|||||-4|-2|0|2|0||main\n"));
+	assert_non_null(strstr(text, "|-4|-2|0|2|2|0|2||main\n"));
 	free(text);
 	pmfs_model_free(m);
 	fake_free(f);

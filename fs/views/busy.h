@@ -1,0 +1,23 @@
+/*
+ * Which threads cost anything at all, which a stored zero is not: means are taken over them, and
+ * empty threads counted apart.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_BUSY_H
+#define PROFMOUNT_FS_VIEWS_BUSY_H
+
+#include "fs/views/model.h"
+
+struct pmfs_busy {
+	uint32_t n_threads;
+	uint32_t n_empty;     /* threads that no column has a cost of */
+	const uint32_t *n_of; /* by column: threads that have a cost of its quantity */
+	const bool *empty;    /* by thread */
+};
+
+/*
+ * Computed on the first call; the model's. Quantities with inclusive costs are looked for at the
+ * contexts at the top, only counts take reading all values of each thread.
+ */
+int pmfs_busy(struct pmfs_model *m, const struct pmfs_busy **ret, struct pm_error *err);
+
+#endif
