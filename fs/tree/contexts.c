@@ -119,6 +119,44 @@ static int siblings_get(struct pmfs_tree *t, const struct pm_tree *tree, pm_node
 	return r;
 }
 
+/* ---- names of children, for tables ---- */
+
+static int entries_take(void *self, uint32_t parent, void **ret, struct pm_error *err)
+{
+	struct pmfs_tree *t = self;
+	const struct pm_tree *tree;
+	struct pmfs_siblings *s;
+	int r = get_tree(t, &tree, err);
+	if (r == 0)
+		r = siblings_get(t, tree, pmfs_node(PMFS_CONTEXT, parent, 0), &s, err);
+	if (r == 0)
+		*ret = s;
+	return r;
+}
+
+static int entries_name(
+	void *taken, const struct pm_tree *tree, uint32_t child, struct pm_text *out)
+{
+	struct children c = {.tree = tree};
+	struct pmfs_naming naming = naming_of(&c);
+	char name[PMFS_NAME_SIZE];
+	size_t len = pmfs_siblings_name(taken, &naming, child, name);
+	pm_text_add(out, name, len);
+	return len > 0 && !out->failed ? 0 : -ENOMEM;
+}
+
+static void entries_release(void *self, void *taken)
+{
+	struct pmfs_tree *t = self;
+	pm_cache_release(t->cache, &((struct pmfs_siblings *)taken)->cached);
+}
+
+void pmfs_contexts_name_entries(struct pmfs_tree *t)
+{
+	struct pmfs_entries entries = {entries_take, entries_name, entries_release, t};
+	pmfs_model_set_entries(t->model, &entries);
+}
+
 static int child_entry(struct pmfs_entry *ret, uint32_t context)
 {
 	ret->node = pmfs_node(PMFS_CONTEXT, context, 0);

@@ -85,6 +85,9 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 int pmfs_place_check(
 	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err);
 
+/* Tells the model what the directories of contexts are called. */
+void pmfs_contexts_name_entries(struct pmfs_tree *t);
+
 /* Is a node's `a` a context, and nothing else said? */
 int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
 

@@ -59,6 +59,7 @@ struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache
 		free(t);
 		return NULL;
 	}
+	pmfs_contexts_name_entries(t);
 	return t;
 }
 

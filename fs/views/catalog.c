@@ -42,6 +42,7 @@ static const struct pmfs_view *const context[] = {
 	&pmfs_context_path,
 	&pmfs_context_metrics,
 	&pmfs_context_functions,
+	&pmfs_context_children,
 	&pmfs_context_threads,
 	&pmfs_context_values,
 	&pmfs_context_flamegraph,

@@ -21,6 +21,7 @@ extern const struct pmfs_view pmfs_damage_csv;
 
 extern const struct pmfs_view pmfs_context_info, pmfs_context_path, pmfs_context_metrics;
 extern const struct pmfs_view pmfs_context_functions;
+extern const struct pmfs_view pmfs_context_children;
 extern const struct pmfs_view pmfs_context_threads, pmfs_context_values;
 
 extern const struct pmfs_view pmfs_function_info, pmfs_function_metrics;

@@ -30,6 +30,7 @@ struct pmfs_model {
 	const struct pm_profile *profile;
 	const char *wish; /* which quantity is to lead, or NULL */
 	struct part parts[PMFS_N_PARTS];
+	struct pmfs_entries entries;
 	pthread_mutex_t lock; /* of what follows */
 	struct pm_arena arena;
 	struct header *headers;
@@ -78,6 +79,16 @@ int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error
 const char *pmfs_model_wish(const struct pmfs_model *m)
 {
 	return m->wish;
+}
+
+void pmfs_model_set_entries(struct pmfs_model *m, const struct pmfs_entries *entries)
+{
+	m->entries = *entries;
+}
+
+const struct pmfs_entries *pmfs_model_entries(const struct pmfs_model *m)
+{
+	return m->entries.take ? &m->entries : NULL;
 }
 
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err)

@@ -73,6 +73,23 @@ void pmfs_model_free(struct pmfs_model *m);
 const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m);
 
 /*
+ * What the directories of a context's children are called: known on the floor above, which sets it
+ * before anything is asked of the model. `take` keeps the names of one context's children ready
+ * until `release`; `name` appends that of a child.
+ */
+struct pmfs_entries {
+	int (*take)(void *self, uint32_t parent, void **ret, struct pm_error *err);
+	int (*name)(void *taken, const struct pm_tree *tree, uint32_t child, struct pm_text *out);
+	void (*release)(void *self, void *taken);
+	void *self;
+};
+
+void pmfs_model_set_entries(struct pmfs_model *m, const struct pmfs_entries *entries);
+
+/* NULL before they are set. */
+const struct pmfs_entries *pmfs_model_entries(const struct pmfs_model *m);
+
+/*
  * Each fills `*ret` or fails with a negative errno. Costly on the first call only. The tree's
  * siblings are in the order of the primary quantity: its contexts are not always those of the
  * format's tree, their numbers are.

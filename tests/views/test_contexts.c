@@ -111,6 +111,42 @@ static void test_hostile_name_stays_on_its_line(void **state)
 	fake_free(f);
 }
 
+/* The line is nested in the loop, whose own cost holds the line's. */
+static void test_children_and_the_context_itself_add_up(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	uint32_t main_ = fake_function(f, "main", NULL, 0), f_ = fake_function(f, "f", NULL, 0);
+	fake_call(f, 7, 0, main_);
+	fake_context(f, 9, 7,
+		&(struct pm_frame){.kind = PM_KIND_LINE,
+			.nested = true,
+			.function = PM_NONE,
+			.file = fake_text(f, "/src/a.c"),
+			.line = 4});
+	fake_call(f, 15, 7, f_);
+	fake_value(f, 0, 7, 1, 100);
+	fake_value(f, 0, 7, 2, 50);
+	fake_value(f, 0, 9, 1, 30);
+	fake_value(f, 0, 9, 2, 30);
+	fake_value(f, 0, 15, 1, 50);
+	fake_value(f, 0, 15, 2, 50);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pm_tree *tree;
+	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
+	assert_view(m, PMFS_PLACE_CONTEXT, "children.csv", pm_tree_find(tree, 7),
+		"context_id|time_ns_excl|time_ns_incl|share|kind|entry\n"
+		"15|50|50|0.5|function|f\n"
+		"9|30|30|0.3|line|a.c:4\n"
+		"7|20|20|0.2|function|(self)\n");
+	assert_view(m, PMFS_PLACE_CONTEXT, "children.csv", pm_tree_find(tree, 15),
+		"context_id|time_ns_excl|time_ns_incl|share|kind|entry\n"
+		"15|50|50|0.5|function|(self)\n");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_context_has_its_values_by_metric_thread_and_as_stored(void **state)
 {
 	struct fake *f = fake_of_every_kind();
@@ -226,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_contexts_without_numbers_count_from_one),
 		cmocka_unit_test(test_context_tells_who_it_is),
 		cmocka_unit_test(test_hostile_name_stays_on_its_line),
+		cmocka_unit_test(test_children_and_the_context_itself_add_up),
 		cmocka_unit_test(test_context_has_its_values_by_metric_thread_and_as_stored),
 		cmocka_unit_test(test_threads_beyond_one_block_are_all_listed),
 		cmocka_unit_test(test_number_file_holds_the_cell_of_contexts_csv),
