@@ -15,6 +15,7 @@
 #include "fs/mount_jobs.h"
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
+#include "fs/mount_warm.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
 
@@ -131,9 +132,12 @@ static int serve_requests(struct mounting *m)
 	pmfs_background_ready(&m->background);
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
+	struct pmfs_warm *warm = jobs ? pmfs_warm_start(m->mount.in->profile) : NULL;
 	int r = jobs ? loop(m->session, pmfs_jobs_hosted(jobs), single) : -ENOMEM;
 	fuse_session_exit(m->session);
 	pmfs_jobs_stop(jobs);
+	if (!pmfs_warm_stop(warm))
+		leave(m);
 	return r;
 }
 

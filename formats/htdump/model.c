@@ -288,6 +288,11 @@ static int damage(const struct pm_profile *p, const struct pm_damages **ret, str
 	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
 }
 
+static void warm(const struct pm_profile *p)
+{
+	htd_scan_get(htd_source_of(p), NULL);
+}
+
 static bool changed(const struct pm_profile *p)
 {
 	return pm_input_changed(&htd_source_of(p)->input);
@@ -309,6 +314,7 @@ static const struct pm_profile_ops ops = {
 	.facts = facts,
 	.recipes = recipes,
 	.damage = damage,
+	.warm = warm,
 	.changed = changed,
 };
 

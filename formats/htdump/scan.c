@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 
 /* Fields of the described classes, as klass.c lays them out. */
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
@@ -280,17 +281,19 @@ static bool describes(const struct htd_event *e)
 		e->plan->role == HTD_ROLE_FIELD_INFO;
 }
 
-/* Sums up a file that may grow a little ahead of what is read of it. */
+/* Sums up a file that may grow a little ahead of what is read of it, and asks whether to go on. */
 static bool use(struct htd_scan *c, uint64_t upto)
 {
 	const struct htd_stream *s = c->s;
 	uint64_t from = c->used;
-	if (!s->watch || upto <= from)
+	if (upto <= from)
 		return true;
+	pm_work_progress(from, s->bytes.len);
+	c->no_memory = c->no_memory || pm_work_cancelled();
 	if (upto - from < USE_STEP)
 		upto = s->bytes.len - from < USE_STEP ? s->bytes.len : from + USE_STEP;
 	c->used = upto;
-	return pm_watch_use(s->watch, s->bytes, from, upto - from);
+	return !s->watch || pm_watch_use(s->watch, s->bytes, from, upto - from);
 }
 
 static int pass(struct htd_scan *c)

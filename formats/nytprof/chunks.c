@@ -346,7 +346,8 @@ int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at)
 		ended = file.p[at] == 'E';
 		if (read_chunk(a, file, at, &at) < 0)
 			return -ENOMEM;
-		nytp_progress(a->n, at);
+		if (nytp_progress(a->n, at) < 0)
+			return -ENOMEM;
 	}
 	if (at < file.len)
 		pm_damage_add(&a->n->damage, a->f->name, at, file.len - at,

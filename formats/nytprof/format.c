@@ -157,6 +157,7 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 		return r;
 	}
 	o->alone = o->native.n_files == 1 && !isnan(head.start);
+	o->native.bytes_all = o->bytes;
 	describe(o, c, &head, ret);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "formats/common/text.h"
 #include "formats/common/utf8.h"
+#include "formats/common/work.h"
 #include "formats/nytprof/evals.h"
 #include "formats/nytprof/limits.h"
 
@@ -75,10 +76,12 @@ double nytp_number(struct pm_bytes text)
 	return end == copy || (*end && *end != '\r') ? NAN : value;
 }
 
-void nytp_progress(const struct nytp *n, uint64_t done)
+int nytp_progress(const struct nytp *n, uint64_t done)
 {
+	pm_work_progress(n->bytes_done + done, n->bytes_all);
 	if (n->input)
 		pm_input_passed(n->input, done);
+	return pm_work_cancelled() ? -ENOMEM : 0;
 }
 
 static int fill(void *context, struct pm_error *err)
@@ -150,6 +153,7 @@ void nytp_reset(struct nytp *n)
 	n->names.arena = &n->arena;
 	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	n->rows = n->source_bytes = 0;
+	n->bytes_done = 0;
 }
 
 void nytp_done(struct nytp *n)

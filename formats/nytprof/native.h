@@ -177,7 +177,8 @@ struct nytp {
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;
-	struct pm_input *input; /* while it is read */
+	struct pm_input *input;         /* while it is read */
+	uint64_t bytes_done, bytes_all; /* of all files */
 };
 
 /* Reads the files, once, by whoever comes first. */
@@ -209,8 +210,8 @@ struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, 
 /* A number written in text, or NaN. */
 double nytp_number(struct pm_bytes text);
 
-/* `done` bytes of the file that is being read are done with: frees memory. */
-void nytp_progress(const struct nytp *n, uint64_t done);
+/* `done` bytes of the file that is being read are done with: -ENOMEM where to stop. */
+int nytp_progress(const struct nytp *n, uint64_t done);
 
 /* An empty source. */
 void nytp_init(struct nytp *n);

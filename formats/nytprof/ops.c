@@ -384,6 +384,11 @@ static int op_damage(
 	return pm_lazy_get(&o->damage_once, build_damage, o, err);
 }
 
+static void op_warm(const struct pm_profile *p)
+{
+	nytp_ready(&opened_of(p)->native, NULL);
+}
+
 const struct pm_profile_ops nytp_ops = {
 	.tree = op_tree,
 	.metrics = op_metrics,
@@ -406,4 +411,5 @@ const struct pm_profile_ops nytp_ops = {
 	.facts = op_facts,
 	.remarks = op_remarks,
 	.damage = op_damage,
+	.warm = op_warm,
 };

@@ -112,8 +112,8 @@ static int read_records(
 	int r = nytp_stream_open(&s, bytes, at);
 	while (r >= 0 && (r = nytp_stream_next(&s, &record, &why)) > 0) {
 		r = add_record(a, &s, &record, err);
-		if (++n % PROGRESS_RECORDS == 0)
-			nytp_progress(a->n, nytp_stream_done(&s));
+		if (r >= 0 && ++n % PROGRESS_RECORDS == 0)
+			r = nytp_progress(a->n, nytp_stream_done(&s));
 	}
 	bool refused = r == -ENOTSUP || (r == -ENOMEM && !is_full(a));
 	if (!refused)

@@ -19,6 +19,7 @@ static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, stru
 	n->input = in;
 	int r = nytp_file_read(n, f, in->bytes, &why);
 	n->input = NULL;
+	n->bytes_done += in->bytes.len;
 	if (pm_input_changed(in))
 		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
 			"cannot be read, or has changed while it was read");

@@ -385,6 +385,11 @@ struct pm_profile_ops {
 	/* Mandatory. Reads everything on first call and says what could not be read. */
 	int (*damage)(
 		const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+	/*
+	 * Optional: reads what nearly every answer needs, once the mount is ready and before
+	 * anybody asks. What fails there fails again for whoever asks.
+	 */
+	void (*warm)(const struct pm_profile *p);
 	/* True once the source is seen to have changed since it was opened; cheap. NULL: never. */
 	bool (*changed)(const struct pm_profile *p);
 };

@@ -1,0 +1,102 @@
+#include "fs/mount_warm.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "formats/common/work.h"
+
+/* Those who have waited for the mount come first. */
+enum { PAUSE_MS = 50, STUCK_MS = 1000 };
+
+struct pmfs_warm {
+	const struct pm_profile *profile;
+	struct pm_work work;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	bool stop, ended;
+};
+
+static struct timespec after_ms(int ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += ms * 1000000L;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+/* What fails is tried again, and reported, by whoever needs it. */
+static void *run(void *context)
+{
+	struct pmfs_warm *w = context;
+	struct timespec until = after_ms(PAUSE_MS);
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop && pthread_cond_timedwait(&w->moved, &w->lock, &until) == 0)
+		;
+	bool stop = w->stop;
+	pthread_mutex_unlock(&w->lock);
+	if (!stop) {
+		pm_work_enter(&w->work);
+		w->profile->ops->warm(w->profile);
+		pm_work_enter(NULL);
+	}
+	pthread_mutex_lock(&w->lock);
+	w->ended = true;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+static bool start_thread(struct pmfs_warm *w)
+{
+	sigset_t quiet, before;
+	sigfillset(&quiet);
+	sigdelset(&quiet, SIGBUS);
+	sigdelset(&quiet, SIGSEGV);
+	sigdelset(&quiet, SIGFPE);
+	sigdelset(&quiet, SIGILL);
+	pthread_sigmask(SIG_SETMASK, &quiet, &before);
+	bool good = pthread_create(&w->thread, NULL, run, w) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return good;
+}
+
+struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
+{
+	struct pmfs_warm *w = p->ops->warm ? calloc(1, sizeof(*w)) : NULL;
+	if (!w)
+		return NULL;
+	w->profile = p;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->moved, NULL);
+	if (start_thread(w))
+		return w;
+	free(w);
+	return NULL;
+}
+
+bool pmfs_warm_stop(struct pmfs_warm *w)
+{
+	if (!w)
+		return true;
+	struct timespec until = after_ms(STUCK_MS);
+	pm_work_cancel(&w->work);
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_broadcast(&w->moved);
+	while (!w->ended && pthread_cond_timedwait(&w->moved, &w->lock, &until) == 0)
+		;
+	bool ended = w->ended;
+	pthread_mutex_unlock(&w->lock);
+	if (!ended)
+		return false;
+	pthread_join(w->thread, NULL);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->moved);
+	free(w);
+	return true;
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""A source that grows while it is mounted is served as it was; one that is rewritten gives that, or EIO.
+
+    test_growth.py PROFMOUNT SOURCE CONFINEMENT MAKERS
+"""
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+import sources
+from mounts import is_mounted, main, mounted, run, slurp
+
+MAKERS = sys.argv[4]
+NAMES = ("README.txt", "summary.txt", "info.json", "contexts.csv", "functions.csv", "metrics.csv", "damage.csv", "hotpath.txt")
+RAW = {"htdump": ("raw/events.csv", "labels.csv"), "nytprof": ("raw/lines.csv", "raw/subs.csv"),
+       "nytprof deflated": ("raw/lines.csv",)}
+TICK = 0.02  # the clock that stamps files may be as coarse as that
+
+
+class Growing:
+    """A source cut to half of what it will be, and that other half."""
+
+    def __init__(self, folder, name):
+        whole = sources.make(MAKERS, name, folder)
+        self.names = NAMES + RAW[name]
+        self.path = os.path.join(folder, "source")
+        data = slurp(whole)
+        self.first, self.rest = data[:len(data) // 2], data[len(data) // 2:]
+        self.write()
+        # What a copy made now would give.
+        self.want = {n: run("--cat", self.path, n).stdout for n in self.names}
+
+    def write(self):
+        with open(self.path, "wb") as f:
+            f.write(self.first)
+        time.sleep(TICK)
+
+    def grow(self):
+        with open(self.path, "ab") as f:
+            f.write(self.rest)
+
+    def rewrite(self):
+        """Here and there another bit, and nothing to be seen of it in the time of modification."""
+        was = os.stat(self.path)
+        with open(self.path, "r+b") as f:
+            for at in range(len(self.first) // 4, len(self.first), len(self.first) // 8):
+                f.seek(at)
+                f.write(bytes([self.first[at] ^ 1]))
+        os.utime(self.path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+class Growth(unittest.TestCase):
+    def each(self):
+        for name in RAW:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                yield Growing(folder, name)
+
+    def check(self, point, g, names, refused):
+        for name in names:
+            path = os.path.join(point, name)
+            try:
+                self.assertEqual(slurp(path), g.want[name], name)
+            except OSError as e:
+                self.assertTrue(refused and e.errno == errno.EIO, f"{name}: {e}")
+
+    def test_grown_source_is_what_it_was(self):
+        for g in self.each():
+            for early in (0, len(g.names) // 2, len(g.names)):
+                with mounted("-o", "cache=4k", source=g.path) as point:
+                    self.check(point, g, g.names[:early], False)
+                    g.grow()
+                    self.check(point, g, g.names, False)
+                g.write()
+
+    def test_source_that_grows_all_the_time_is_what_it_was(self):
+        for g in self.each():
+            with mounted("-o", "cache=4k", source=g.path) as point:
+                for i, name in enumerate(g.names):
+                    with open(g.path, "ab") as f:
+                        f.write(g.rest[i:i + 1])
+                    self.check(point, g, [name], False)
+
+    def test_rewritten_source_gives_old_bytes_or_none(self):
+        for g in self.each():
+            for early in (0, len(g.names) // 2):
+                with mounted("-o", "cache=4k", source=g.path) as point:
+                    self.check(point, g, g.names[:early], False)
+                    g.rewrite()
+                    self.check(point, g, g.names, True)
+                g.write()
+
+    def test_grown_and_rewritten_source_gives_old_bytes_or_none(self):
+        for g in self.each():
+            with mounted("-o", "cache=4k", source=g.path) as point:
+                self.check(point, g, g.names[:2], False)
+                g.grow()
+                g.rewrite()
+                self.check(point, g, g.names, True)
+            g.write()
+
+    def test_truncated_and_replaced_sources_give_old_bytes_or_none(self):
+        def replace(path):
+            shutil.copy2(path, path + ".new")
+            os.rename(path + ".new", path)
+        for g in self.each():
+            for spoil in (lambda p: os.truncate(p, 100), os.unlink, replace):
+                with mounted("-o", "cache=4k", source=g.path) as point:
+                    self.check(point, g, g.names[:2], False)
+                    spoil(g.path)
+                    self.check(point, g, g.names, True)
+                    self.assertTrue(is_mounted(point))
+                g.write()
+
+
+if __name__ == "__main__":
+    main()
