@@ -4,6 +4,10 @@
  */
 #include "formats/hpctoolkit/block.h"
 
+#include <stdlib.h>
+
+#include "formats/hpctoolkit/sharing.h"
+
 /* Entries and values have 10 bytes with a key of 16 bits, 12 with one of 32. */
 enum { SHORT_KEY = 0x0a, LONG_KEY = 0x0c };
 
@@ -69,18 +73,108 @@ static int block_follow(const struct hpctk_db *db, const struct hpctk_rows *rows
 	return block_open(db, d.p, at, of_context, ret, err);
 }
 
-static int row_open(const struct hpctk_db *db, const struct hpctk_rows *rows, uint64_t i,
-	bool of_context, struct hpctk_block *ret, struct pm_error *err)
+/* The block of row i; it may lie in bytes of others. */
+static int row_follow(const struct hpctk_db *db, uint64_t i, bool of_context,
+	struct hpctk_block *ret, struct pm_error *err)
 {
+	const struct hpctk_rows *rows = of_context ? &db->contexts : &db->profiles;
 	if (db->layout.generation == HPCTK_FIRST)
 		return block_follow(db, rows, i, of_context, ret, err);
 	return block_open(db, hpctk_row(rows, i), hpctk_row_at(rows, i), of_context, ret, err);
 }
 
+/* ---- blocks that share bytes ---- */
+
+/* The values and the index of row i that are not empty: up to two stretches of the file. */
+static size_t stretches_of(
+	const struct hpctk_db *db, uint32_t i, bool of_context, struct hpctk_stretch ret[2])
+{
+	struct hpctk_block b;
+	size_t n = 0;
+	if (row_follow(db, i, of_context, &b, NULL) < 0)
+		return 0;
+	if (b.values.len)
+		ret[n++] = (struct hpctk_stretch){b.values_at, b.values_at + b.values.len, i};
+	if (b.index.len)
+		ret[n++] = (struct hpctk_stretch){b.index_at, b.index_at + b.index.len, i};
+	return n;
+}
+
+/* Do all blocks stand one behind the other? hpcprof writes those of contexts so. */
+static bool are_in_order(const struct hpctk_db *db, uint32_t n_rows, bool of_context)
+{
+	uint64_t reach = 0;
+	for (uint32_t i = 0; i < n_rows; i++) {
+		struct hpctk_stretch s[2];
+		size_t n = stretches_of(db, i, of_context, s);
+		bool turned = n == 2 && s[1].at < s[0].at;
+		for (size_t k = 0; k < n; k++) {
+			const struct hpctk_stretch *next = &s[turned ? n - 1 - k : k];
+			if (next->at < reach)
+				return false;
+			reach = next->end;
+		}
+	}
+	return true;
+}
+
+static int sharing_find(struct hpctk_db *db, bool of_context, struct pm_error *err)
+{
+	uint32_t n_rows = of_context ? db->contexts.n : db->profiles.n;
+	if (are_in_order(db, n_rows, of_context))
+		return 0;
+	size_t n = 0;
+	struct hpctk_stretch *all = malloc(2 * (size_t)n_rows * sizeof(*all));
+	uint8_t *marks = calloc(n_rows / 8 + 1, 1);
+	if (!all || !marks) {
+		free(all);
+		free(marks);
+		return pm_error_plain(err, -ENOMEM);
+	}
+	for (uint32_t i = 0; i < n_rows; i++)
+		n += stretches_of(db, i, of_context, all + n);
+	hpctk_sharing_mark(all, n, marks);
+	free(all);
+	db->sharing[of_context] = marks;
+	return 0;
+}
+
+static int profiles_sharing(void *db, struct pm_error *err)
+{
+	return sharing_find(db, false, err);
+}
+
+static int contexts_sharing(void *db, struct pm_error *err)
+{
+	return sharing_find(db, true, err);
+}
+
+/* ---- blocks ---- */
+
+int hpctk_blocks_ready(const struct hpctk_db *db, bool of_context, struct pm_error *err)
+{
+	struct hpctk_db *own = hpctk_db_of(db->profile);
+	return pm_lazy_get(&own->sharing_lazy[of_context],
+		of_context ? contexts_sharing : profiles_sharing, own, err);
+}
+
+static int row_open(const struct hpctk_db *db, uint64_t i, bool of_context, struct hpctk_block *ret,
+	struct pm_error *err)
+{
+	int r = hpctk_blocks_ready(db, of_context, err);
+	if (r == 0)
+		r = row_follow(db, i, of_context, ret, err);
+	if (r == 0 && hpctk_sharing_marked(db->sharing[of_context], i))
+		return pm_error_set(err, -EINVAL, hpctk_file_name(ret->file),
+			ret->n_values ? ret->values_at : ret->index_at,
+			"its values lie in those of another one");
+	return r;
+}
+
 int hpctk_profile_block(
 	const struct hpctk_db *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err)
 {
-	return row_open(db, &db->profiles, i, false, ret, err);
+	return row_open(db, i, false, ret, err);
 }
 
 int hpctk_context_block(
@@ -92,7 +186,7 @@ int hpctk_context_block(
 			"does not reach to context %llu", (unsigned long long)number);
 	if (number >= db->contexts.n)
 		return 0;
-	int r = row_open(db, &db->contexts, number, true, ret, err);
+	int r = row_open(db, number, true, ret, err);
 	return r < 0 ? r : hpctk_block_check(ret, err);
 }
 

@@ -35,13 +35,18 @@ struct hpctk_block_value {
 /*
  * The values of profile `i` of profile.db (the caller knows that i < db->profiles.n), or of the
  * context with that number in cct.db (an empty block beyond the table). -EINVAL where they do not
- * lie in the file, or a context's index is not in order; -ENODATA where cct.db is not there, or
- * cut off before it.
+ * lie in the file, or lie in those of another one, or a context's index is not in order; -ENODATA
+ * where cct.db is not there, or cut off before it. Fails with -ENOMEM, too, until it was found out
+ * which blocks share bytes: O(rows) the first time where they stand in order, else O(rows log
+ * rows).
  */
 int hpctk_profile_block(
 	const struct hpctk_db *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
 int hpctk_context_block(
 	const struct hpctk_db *db, uint64_t number, struct hpctk_block *ret, struct pm_error *err);
+
+/* That way of failing, earlier, for all blocks of contexts or of profiles. */
+int hpctk_blocks_ready(const struct hpctk_db *db, bool of_context, struct pm_error *err);
 
 /* Index entry i (< n_index). -EINVAL where its values are not in order. */
 int hpctk_block_run(

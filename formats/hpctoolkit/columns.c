@@ -141,6 +141,8 @@ static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_
 {
 	struct hpctk_run_reader reader;
 	int r = hpctk_run_reader_init(&reader, db, err);
+	if (r == 0)
+		r = hpctk_blocks_ready(db, true, err);
 	if (r < 0)
 		return r;
 	size_t n = reader.metrics->n_quantities;

@@ -237,6 +237,8 @@ static int damage_build(void *context, struct pm_error *err)
 		r = hpctk_metrics_get(db, &s.metrics, err);
 	if (r == 0)
 		r = hpctk_threads_get(db, &s.threads, err);
+	if (r == 0)
+		r = hpctk_blocks_ready(db, true, err);
 	if (r == 0) {
 		scan_all(&s);
 		db->damages = pm_damage_rows(&db->damage);

@@ -6,6 +6,7 @@
 #include "formats/hpctoolkit/db.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "formats/hpctoolkit/layout.h"
@@ -211,6 +212,7 @@ int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
 	*db = (struct hpctk_db){
 		.folder = fcntl(folder, F_DUPFD_CLOEXEC, 0),
 		.damage = PM_DAMAGE_LIST_INIT,
+		.sharing_lazy = {PM_LAZY_INIT, PM_LAZY_INIT},
 		.metrics_lazy = PM_LAZY_INIT,
 		.columns_lazy = PM_LAZY_INIT,
 		.tree_lazy = PM_LAZY_INIT,
@@ -246,5 +248,7 @@ void hpctk_db_close(struct hpctk_db *db)
 		pm_input_close(&db->files[i]);
 	if (db->folder >= 0)
 		close(db->folder);
+	free(db->sharing[0]);
+	free(db->sharing[1]);
 	pm_damage_done(&db->damage);
 }

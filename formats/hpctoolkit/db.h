@@ -51,6 +51,9 @@ struct hpctk_db {
 	struct hpctk_rows modules, sources, functions;
 	struct hpctk_rows profiles;
 	struct hpctk_rows contexts; /* of cct.db */
+	/* Rows of profiles, and of contexts, whose values lie in those of others: see block.c. */
+	struct pm_lazy sharing_lazy[2];
+	uint8_t *sharing[2]; /* NULL: none */
 	struct hpctk_rows traces;
 	uint64_t first_ns; /* no sample is earlier, as trace.db claims; PM_NO_TIME = unknown */
 

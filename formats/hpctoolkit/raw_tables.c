@@ -214,7 +214,6 @@ static void tuple_write(const struct hpctk_db *db, uint32_t profile, struct pm_t
 
 static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	(void)err;
 	const struct hpctk_db *db = db_of(rows);
 	struct hpctk_profile_record record;
 	struct hpctk_block block;
@@ -222,6 +221,9 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 		return 0;
 	uint32_t i = (uint32_t)rows->at;
 	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
+	int r = hpctk_blocks_ready(db, false, err);
+	if (r < 0)
+		return r;
 	bool sound = hpctk_profile_block(db, i, &block, NULL) == 0;
 	tuple_write(db, i, rows->scratch);
 	cells[0] = pm_cell_u64(i);

@@ -9,6 +9,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/meta.h"
 
 /* Levels of a tuple. Real ones have up to five; each is a level of directories. */
@@ -224,6 +225,8 @@ static int threads_build(void *context, struct pm_error *err)
 int hpctk_threads_get(struct hpctk_db *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->threads_lazy, threads_build, db, err);
+	if (r == 0) /* so that nobody takes a lack of memory for damage of a thread's values */
+		r = hpctk_blocks_ready(db, false, err);
 	*ret = r < 0 ? NULL : db->threads;
 	return r;
 }

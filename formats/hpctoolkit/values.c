@@ -271,7 +271,10 @@ int64_t hpctk_context_costs(const struct pm_profile *p, uint64_t number, uint64_
 	int r = hpctk_threads_get(db, &threads, err);
 	if (r < 0)
 		return r;
-	if (hpctk_context_block(db, number, &block, NULL) == 0)
+	r = hpctk_context_block(db, number, &block, NULL);
+	if (r == 0)
 		return values_from_cct(db, threads, &block, number, first, ret, room, err);
+	if (r == -ENOMEM)
+		return pm_error_plain(err, r);
 	return values_from_threads(db, threads, number, first, ret, room, err);
 }

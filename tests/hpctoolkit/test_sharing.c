@@ -1,0 +1,130 @@
+/* Value blocks that lie in bytes of others: each byte is read for one of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/cursor.h"
+#include "formats/hpctoolkit/sharing.h"
+#include "tests/hpctoolkit/fixtures.h"
+
+static struct fixture_folder folder;
+static struct hpctkw_files files; /* the rich database in the released layout */
+
+static int write_rich(void **state)
+{
+	(void)state;
+	struct hpctkw_database *w =
+		fixture_rich(&(struct hpctkw_style){.generation = HPCTKW_RELEASED});
+	hpctkw_write(w, &files);
+	hpctkw_free(w);
+	fixture_folder_make(&folder);
+	return 0;
+}
+
+static int remove_rich(void **state)
+{
+	(void)state;
+	fixture_folder_done(&folder);
+	hpctkw_files_free(&files);
+	return 0;
+}
+
+/* Row i of the one table that a file begins with. */
+static uint8_t *row(enum hpctkw_file file, uint32_t i)
+{
+	const struct pm_bytes bytes = {files.file[file].p, files.file[file].n};
+	uint64_t table = pm_le64(bytes.p + 0x18);
+	return files.file[file].p + pm_le64(bytes.p + table) + (uint64_t)i * bytes.p[table + 0x0c];
+}
+
+/* How many rows of damage say that the values at `offset` are those of another one. */
+static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t offset)
+{
+	const struct pm_damages *damages;
+	size_t n = 0;
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	for (size_t i = 0; i < damages->n; i++)
+		n += strcmp(damages->rows[i].file, file) == 0 &&
+			damages->rows[i].offset == offset &&
+			strstr(damages->rows[i].what, "its values lie in those of another one");
+	return n;
+}
+
+static void test_blocks_of_one_place_are_read_once(void **state)
+{
+	(void)state;
+	struct pm_value value;
+	for (uint32_t i = 5; i < 9; i++)
+		memcpy(row(HPCTKW_CCT, i), row(HPCTKW_CCT, 9), 0x20);
+	memcpy(row(HPCTKW_PROFILE, 2), row(HPCTKW_PROFILE, 1), 0x20);
+	fixture_folder_save(&folder, &files);
+	struct pm_profile *p = fixture_open(&folder);
+	/* Of five rows one keeps it. */
+	assert_int_equal(shared_at(p, "cct.db", pm_le64(row(HPCTKW_CCT, 9) + 8)), 4);
+	assert_int_equal(shared_at(p, "profile.db", pm_le64(row(HPCTKW_PROFILE, 1) + 8)), 1);
+	assert_int_equal(p->ops->thread_costs(p, 0, 0, &value, 1, NULL), 1);
+	assert_int_equal(p->ops->thread_costs(p, 1, 0, &value, 1, NULL), -EINVAL);
+	pm_profile_close(p);
+}
+
+/* The damage is in the row that claims too much, not in those that it covers. */
+static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
+{
+	(void)state;
+	struct pm_value value;
+	const struct pm_damages *damages;
+	uint64_t values = pm_le64(row(HPCTKW_CCT, 4) + 8);
+	uint64_t n = (files.file[HPCTKW_CCT].n - values) / 12;
+	for (int i = 0; i < 8; i++)
+		row(HPCTKW_CCT, 4)[i] = (uint8_t)(n >> 8 * i);
+	fixture_folder_save(&folder, &files);
+	struct pm_profile *p = fixture_open(&folder);
+	assert_int_equal(shared_at(p, "cct.db", values), 1);
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(damages->n, 1);
+	assert_int_equal(p->ops->context_costs(p, 9, 0, &value, 1, NULL), 1);
+	assert_true(value.f == 3);
+	pm_profile_close(p);
+}
+
+static void test_marks_leave_what_is_disjoint(void **state)
+{
+	(void)state;
+	static const struct {
+		struct hpctk_stretch stretches[5];
+		size_t n;
+		uint8_t marks;
+	} cases[] = {
+		{{{0, 10, 0}, {10, 20, 1}, {20, 30, 2}}, 3, 0},
+		{{{20, 30, 0}, {0, 10, 1}, {10, 20, 2}}, 3, 0},
+		{{{0, 10, 0}, {0, 10, 1}, {0, 10, 2}}, 3, 0x06},
+		{{{0, 100, 0}, {10, 20, 1}, {30, 40, 2}}, 3, 0x01},
+		{{{0, 10, 0}, {9, 20, 1}, {20, 30, 2}}, 3, 0x02},
+		{{{0, 10, 0}, {40, 50, 0}, {10, 20, 1}, {45, 50, 1}, {60, 70, 2}}, 5, 0x02},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct hpctk_stretch stretches[5];
+		uint8_t marks = 0;
+		memcpy(stretches, cases[i].stretches, sizeof(stretches));
+		hpctk_sharing_mark(stretches, cases[i].n, &marks);
+		assert_int_equal(marks, cases[i].marks);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_blocks_of_one_place_are_read_once, write_rich, remove_rich),
+		cmocka_unit_test_setup_teardown(
+			test_a_block_that_covers_others_costs_none_of_theirs, write_rich,
+			remove_rich),
+		cmocka_unit_test(test_marks_leave_what_is_disjoint),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
