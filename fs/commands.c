@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/text.h"
 #include "fs/log.h"
 
 enum { PIECE = 1 << 20 };
@@ -115,6 +116,7 @@ int pmfs_command_check(struct pmfs_instance *in)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pm_damages *damages;
+	struct pm_text line = {.p = NULL};
 	int r = in->profile->ops->damage(in->profile, &damages, &err);
 	if (r < 0) {
 		say(in->profile->source, r, &err);
@@ -122,13 +124,17 @@ int pmfs_command_check(struct pmfs_instance *in)
 	}
 	for (size_t i = 0; i < damages->n; i++) {
 		const struct pm_damage *d = &damages->rows[i];
-		printf("%s", d->file);
+		pm_text_clear(&line);
+		pm_text_shown(&line, pm_bytes_of(d->file));
 		if (d->offset != PM_NO_OFFSET)
-			printf("+0x%llx", (unsigned long long)d->offset);
-		printf(": %s", d->what);
+			pm_text_printf(&line, "+0x%llx", (unsigned long long)d->offset);
+		pm_text_str(&line, ": ");
+		pm_text_shown(&line, pm_bytes_of(d->what));
 		if (d->bytes != PM_NO_OFFSET)
-			printf(" (%llu bytes)", (unsigned long long)d->bytes);
-		printf("\n");
+			pm_text_printf(&line, " (%llu bytes)", (unsigned long long)d->bytes);
+		pm_text_char(&line, '\n');
+		fwrite(line.p, 1, line.failed ? 0 : line.len, stdout);
 	}
+	pm_text_done(&line);
 	return flush() != 0 || damages->n > 0;
 }

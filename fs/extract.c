@@ -46,11 +46,16 @@ static void show_progress(struct walk *w)
 static void failed(struct walk *w, int code, const struct pm_error *err)
 {
 	char line[900];
+	struct pm_text all = {.p = NULL};
 	w->failed++;
 	if (w->terminal)
 		fputs("\r\033[K", stderr);
-	fprintf(stderr, "%.*s: %s\n", (int)w->path.len, w->path.p,
-		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
+	pm_text_shown(&all, pm_text_view(&w->path));
+	pm_text_str(&all, ": ");
+	pm_text_str(&all, err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
+	pm_text_char(&all, '\n');
+	fwrite(all.p, 1, all.failed ? 0 : all.len, stderr);
+	pm_text_done(&all);
 }
 
 /* Removes what an earlier extraction left; what is of another type stays, and is not waited for. */

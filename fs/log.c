@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/utf8.h"
 #include "fs/mount_keeper.h"
 
 static int keeper = -1;
@@ -20,11 +21,12 @@ void pmfs_log_to_keeper(int line)
 
 void pmfs_log(const char *format, ...)
 {
-	char message[1024] = {PMFS_KEEPER_LOG};
+	char line[1024], message[1024] = {PMFS_KEEPER_LOG};
 	va_list args;
 	va_start(args, format);
-	vsnprintf(message + 1, sizeof(message) - 1, format, args);
+	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	pm_shown_copy(message + 1, sizeof(message) - 1, line);
 	if (keeper < 0 || write(keeper, message, 1 + strlen(message + 1)) < 0)
 		fprintf(stderr, "profmount: %s\n", message + 1);
 }

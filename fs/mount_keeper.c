@@ -20,6 +20,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "formats/common/utf8.h"
 #include "fs/background.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
@@ -102,6 +103,14 @@ static void mount_once(const struct pmfs_keeping *k, int line)
 	send_device(line, fuse_session_mount(se, k->mountpoint) == 0 ? fuse_session_fd(se) : -1);
 }
 
+/* Who sends it may have been taken over. */
+static void log_line(const char *line)
+{
+	char shown[MESSAGE];
+	pm_shown_copy(shown, sizeof(shown), line);
+	syslog(LOG_WARNING, "%s", shown);
+}
+
 static _Noreturn void end(pid_t spare)
 {
 	if (spare > 0 && kill(spare, SIGKILL) == 0)
@@ -131,7 +140,7 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 			spare = start_spare();
 		}
 		if (message[0] == PMFS_KEEPER_LOG)
-			syslog(LOG_WARNING, "%s", message + 1);
+			log_line(message + 1);
 	}
 	if (n > 0 || k->always)
 		fuse_session_unmount(k->session);

@@ -4,13 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line for a terminal or syslog, whatever bytes the input brought into the text. */
-static void make_printable(char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = '?';
-}
+#include "formats/common/utf8.h"
 
 static const char *without_folders(const char *path)
 {
@@ -23,15 +17,16 @@ int pm_error_set(
 {
 	if (!err || err->code)
 		return code;
+	char text[sizeof(err->text)];
 	va_list args;
 	err->code = code;
 	err->offset = offset;
-	snprintf(err->file, sizeof(err->file), "%s", file ? without_folders(file) : "");
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	make_printable(err->file);
-	make_printable(err->text);
+	/* For a terminal or the log, whatever bytes the input brought along. */
+	pm_shown_copy(err->file, sizeof(err->file), file ? without_folders(file) : "");
+	pm_shown_copy(err->text, sizeof(err->text), text);
 	return code;
 }
 
@@ -50,9 +45,8 @@ int pm_error_prefix(struct pm_error *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(before, sizeof(before), format, args);
 	va_end(args);
-	make_printable(before);
 	snprintf(all, sizeof(all), "%s: %s", before, err->text);
-	snprintf(err->text, sizeof(err->text), "%.*s", (int)sizeof(err->text) - 1, all);
+	pm_shown_copy(err->text, sizeof(err->text), all);
 	return err->code;
 }
 

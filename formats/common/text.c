@@ -16,7 +16,7 @@
 
 enum { CHECKED = 64 << 10 };
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#define REPLACEMENT PM_REPLACEMENT
 
 /* ---- memory ---- */
 
@@ -261,6 +261,25 @@ void pm_text_xml(struct pm_text *t, struct pm_bytes b)
 	add_escaped(t, b, &xml_escapes);
 }
 
+/* ---- names and messages ---- */
+
+size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at)
+{
+	bool shown;
+	size_t n = pm_utf8_shown(b, at, &shown);
+	if (shown)
+		pm_text_add(t, b.p + at, n);
+	else
+		pm_text_str(t, REPLACEMENT);
+	return n;
+}
+
+void pm_text_shown(struct pm_text *t, struct pm_bytes b)
+{
+	for (size_t at = 0; at < b.len;)
+		at += pm_text_shown_char(t, b, at);
+}
+
 /* ---- one line ---- */
 
 /* Length of the space or control character (C0, DEL, C1, U+2028, U+2029) at b.p[at], or 0. */
@@ -297,7 +316,7 @@ void pm_text_line(struct pm_text *t, struct pm_bytes b)
 {
 	for (size_t at = 0; at < b.len;) {
 		size_t end = end_of_word(b, at);
-		pm_text_utf8(t, (struct pm_bytes){b.p + at, end - at});
+		pm_text_shown(t, (struct pm_bytes){b.p + at, end - at});
 		at = end_of_blanks(b, end);
 		if (at > end)
 			pm_text_char(t, ' ');

@@ -47,7 +47,13 @@ void pm_text_printf(struct pm_text *t, const char *format, ...)
 /* Valid UTF-8 as it is, each byte of anything else, and NUL, as U+FFFD. */
 void pm_text_utf8(struct pm_text *t, struct pm_bytes b);
 
-/* As pm_text_utf8 on one line: every run of white space or control characters is one space. */
+/* By the rule for names and messages (formats/common/utf8.h). */
+void pm_text_shown(struct pm_text *t, struct pm_bytes b);
+
+/* One character of it; returns how many bytes of b it stands for. */
+size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at);
+
+/* As pm_text_shown on one line: every run of white space or control characters is one space. */
 void pm_text_line(struct pm_text *t, struct pm_bytes b);
 
 /* As a JSON string with its quotes. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/utf8.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
 
@@ -76,14 +75,10 @@ static void add_legal(struct pm_text *out, struct pm_bytes name)
 	else if (name.p[0] == '.' || name.p[0] == '-')
 		pm_text_char(out, '_');
 	for (size_t at = 0, n; at < name.len; at += n) {
-		n = pm_utf8_next(name, at);
-		if (n == 1 && name.p[at] == '/')
+		bool slash = name.p[at] == '/';
+		n = slash ? 1 : pm_text_shown_char(out, name, at);
+		if (slash)
 			pm_text_str(out, "\u2215");
-		else if (n == 0 || (n == 1 && (name.p[at] < 0x20 || name.p[at] == 0x7f)))
-			pm_text_str(out, "\ufffd");
-		else
-			pm_text_add(out, name.p + at, n);
-		n += n == 0;
 	}
 	if (out->failed || out->len - begin <= PM_LIMIT_NAME)
 		return;

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 
 #include "formats/common/number.h"
-#include "formats/common/utf8.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
-enum { HASH_PART = 9 }; /* ~ and 8 digits */
+enum {
+	HASH_PART = 9,    /* ~ and 8 digits */
+	ASK_EVERY = 1024, /* names, until it is asked whether anybody still waits */
+};
 
 struct pmfs_name_slot {
 	uint64_t hash; /* of the final name */
@@ -25,16 +28,10 @@ struct pmfs_name_slot {
 /* One character of a legal name: appends it and returns how many bytes of raw it stands for. */
 static size_t add_legal_char(struct pm_text *out, struct pm_bytes raw, size_t at)
 {
-	size_t n = pm_utf8_next(raw, at);
-	uint8_t c = raw.p[at];
-	bool c1 = n == 2 && c == 0xc2 && raw.p[at + 1] < 0xa0;
-	if (n == 0 || c < 0x20 || c == 0x7f || c1)
-		pm_text_str(out, "\xef\xbf\xbd"); /* U+FFFD */
-	else if (c == '/')
-		pm_text_str(out, "\xe2\x88\x95"); /* U+2215 */
-	else
-		pm_text_add(out, raw.p + at, n);
-	return n ? n : 1;
+	if (raw.p[at] != '/')
+		return pm_text_shown_char(out, raw, at);
+	pm_text_str(out, "\xe2\x88\x95"); /* U+2215 */
+	return 1;
 }
 
 size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE])
@@ -72,9 +69,10 @@ static uint64_t hash_of(const char *name, size_t len)
 	return pm_hash_bytes((struct pm_bytes){(const uint8_t *)name, len});
 }
 
+/* Salted as pm_map is: the input chooses names, and must not choose the places where they end. */
 static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t hash)
 {
-	size_t i = hash & (s->n_slots - 1);
+	size_t i = pm_hash_u64(hash ^ (uintptr_t)s->slots) & (s->n_slots - 1);
 	while (s->slots[i].taken && s->slots[i].hash != hash)
 		i = (i + 1) & (s->n_slots - 1);
 	return &s->slots[i];
@@ -119,6 +117,8 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 		pm_text_clear(&scratch);
 		struct pm_bytes raw = naming->raw(naming->context, item, &scratch);
 		r = scratch.failed ? -ENOMEM : take_name(s, &seen, raw, item);
+		if (k % ASK_EVERY == 0 && pm_work_cancelled())
+			r = -ENOMEM;
 	}
 	pm_map_done(&seen);
 	pm_text_done(&scratch);

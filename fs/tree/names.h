@@ -14,8 +14,9 @@
 #define PMFS_NAME_SIZE 256
 
 /*
- * The legal form of a raw name: `/` as U+2215, control characters and invalid UTF-8 as U+FFFD,
- * `(unknown)` for nothing, `_` before a leading `.` or `-`; cut to PM_LIMIT_NAME bytes with
+ * The legal form of a raw name: `/` as U+2215, what must not reach a terminal as U+FFFD
+ * (formats/common/utf8.h), `(unknown)` for nothing, `_` before a leading `.` or `-`; cut to
+ * PM_LIMIT_NAME bytes with
  * `~` and 8 hex digits of a hash of the raw name. Returns its length (no NUL).
  */
 size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE]);

@@ -26,7 +26,7 @@ struct pm_error {
 /*
  * Fills `err` unless it is NULL or already filled (the first writer wins) and returns `code`,
  * so that `return pm_error_set(…)` is the whole error path. `code` is a negative errno; `file`
- * may be NULL; control characters in the text become `?`.
+ * may be NULL; what must not reach a terminal becomes U+FFFD (formats/common/utf8.h).
  */
 int pm_error_set(struct pm_error *err, int code, const char *file, uint64_t offset,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));

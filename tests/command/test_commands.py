@@ -4,9 +4,11 @@
     test_commands.py PROFMOUNT SOURCE
 """
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import unittest
 
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -14,6 +16,31 @@ PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 
 def run(*args, **more):
     return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+
+
+def profile_of(*calls, file="/x.pl"):
+    """A NYTProf profile, version 5, with calls of these depths and names and a file of that name."""
+    def number(n):
+        return bytes([n]) if n < 0x80 else bytes([0x80 | n >> 8, n & 255])  # below 16384
+
+    def text(name):
+        return b"'" + number(len(name.encode())) + name.encode()
+
+    spent = struct.pack("<dd", 1.0, 1.0)
+    return b"".join((
+        b"NYTProf 5 0\n:basetime=1795248845\n:application=x.pl\n:nv_size=8\n:ticks_per_sec=10000000\n!subs=1\n",
+        b"P" + number(1234) + number(1) + struct.pack("<d", 1795248845.5),
+        b"@" + number(1) + number(0) * 5 + text(file), b"+" + number(10) + number(1) + number(1),
+        *(b"<" + number(depth) + spent + text(name) for depth, name in calls),
+        b"p" + number(1234) + struct.pack("<d", 1795248846.5)))
+
+
+HOSTILE = "\x1b]0;title\x07 \x9b31m \u202egpj.exe \u200b\u2066\u00ad\U000e0041"
+
+
+def is_safe(text):
+    """Nothing that a terminal obeys: no control or format character but the ends of lines."""
+    return not any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text if c != "\n")
 
 
 def listing(path=""):
@@ -95,6 +122,25 @@ class Commands(unittest.TestCase):
             with open(old, "rb") as f:
                 self.assertEqual(f.read(), run("--cat", SOURCE, "info.json").stdout)
             self.assertEqual(os.path.getsize(os.path.join(folder, "kept")), 100000)
+
+    def test_nothing_that_a_terminal_obeys_is_printed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number in "123":
+                with open(os.path.join(folder, f"a{HOSTILE}.{number}"), "wb") as f:
+                    f.write(profile_of((1, HOSTILE), (1, "main::x"), file=f"/{HOSTILE}.pl")[:60 if number == "3" else None])
+            done = run("--check", folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("]0;title", done.stdout.decode())
+            self.assertTrue(is_safe(done.stdout.decode()), done.stdout)
+            out = os.path.join(folder, "out")
+            self.assertEqual(run("--extract", folder, out).returncode, 0)
+            names = [n for _, folders, files in os.walk(out) for n in folders + files]
+            self.assertTrue(any("gpj.exe" in name for name in names))
+            self.assertEqual([name for name in names if not is_safe(name)], [])
+            for name in ("summary.txt", "README.txt"):
+                self.assertTrue(is_safe(run("--cat", folder, name).stdout.decode()), name)
+            done = run("--cat", folder, f"no{HOSTILE}")
+            self.assertTrue(is_safe(done.stderr.decode()), done.stderr)
 
     def test_check_says_sound(self):
         done = run("--check", SOURCE)

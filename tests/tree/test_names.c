@@ -36,6 +36,7 @@ static void test_hostile_names_become_legal(void **state)
 		{"\xc2\x85next line", "\ufffdnext line"},
 		{"<gpu kernel>", "<gpu kernel>"},
 		{"\xe2\x82\xac", "\u20ac"},
+		{"\u202egpj.exe", "\ufffdgpj.exe"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect_legal(pm_bytes_of(rows[i].raw), rows[i].want);

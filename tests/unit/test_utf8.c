@@ -66,12 +66,44 @@ static void test_valid_wants_all_of_it_valid(void **state)
 	assert_false(pm_utf8_valid(pm_bytes_of("cut \xe2\x82")));
 }
 
+static void test_what_may_reach_a_terminal(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *shown;
+	} rows[] = {
+		{"plain ~", "plain ~"},
+		{"\x1b]0;x\x07", "\ufffd]0;x\ufffd"},
+		{"\t\r\n\x7f", "\ufffd\ufffd\ufffd\ufffd"},
+		{"\x9b"
+		 "31m",
+			"\ufffd"
+			"31m"},
+		{"\xc2\x9b"
+		 "31m",
+			"\ufffd"
+			"31m"},
+		{"\xc2\xa0\u00e9\u20ac\U0001f600", "\xc2\xa0\u00e9\u20ac\U0001f600"},
+		{"a\u202eb\u2066c\u200f\u061c", "a\ufffdb\ufffdc\ufffd\ufffd"},
+		{"\u00ad\u200b\ufeff\u2028\U000e0041", "\ufffd\ufffd\ufffd\ufffd\ufffd"},
+		{"\u2027\u2070\u200a\ufffc", "\u2027\u2070\u200a\ufffc"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char shown[64], cut[6];
+		pm_shown_copy(shown, sizeof(shown), rows[i].text);
+		assert_string_equal(shown, rows[i].shown);
+		pm_shown_copy(cut, sizeof(cut), rows[i].text);
+		assert_true(pm_utf8_valid(pm_bytes_of(cut)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_next_knows_the_length_of_one_character),
 		cmocka_unit_test(test_next_beyond_the_end_is_nothing),
 		cmocka_unit_test(test_valid_wants_all_of_it_valid),
+		cmocka_unit_test(test_what_may_reach_a_terminal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
