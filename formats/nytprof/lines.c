@@ -177,7 +177,7 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 		values[NYTP_EXCL] = spot->excl;
 		values[NYTP_CALLS] = NAN;
 		values[NYTP_STATEMENTS] = spot->count;
-		values[NYTP_STATEMENTS_NS] = spot->excl;
+		values[NYTP_STATEMENTS_NS] = NAN; /* of lines it is their time */
 	}
 	m->line_list = (struct pm_lines){spots->n, m->lines, m->line_values};
 	return 0;

@@ -282,7 +282,7 @@ static void count_statements(struct nytp_model *m)
 			continue;
 		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
 		add(&to[NYTP_STATEMENTS], from[NYTP_STATEMENTS]);
-		add(&to[NYTP_STATEMENTS_NS], from[NYTP_STATEMENTS_NS]);
+		add(&to[NYTP_STATEMENTS_NS], from[NYTP_EXCL]);
 	}
 }
 

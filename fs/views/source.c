@@ -1,6 +1,7 @@
 /*
- * Source text with the cost of each line beside it: source/X.annotated.txt, and of one function
- * functions/F/source.txt. Sources and lines meet by the name of the file.
+ * Source text with the cost of each line beside it, and below it whom it calls:
+ * source/X.annotated.txt, and of one function functions/F/source.txt. Sources, lines and calls meet
+ * by the name of the file.
  */
 #include "fs/views/source.h"
 
@@ -13,6 +14,7 @@
 #include "fs/views/catalog.h"
 #include "fs/views/functions.h"
 #include "fs/views/lines.h"
+#include "fs/views/sites.h"
 #include "fs/views/tables.h"
 
 /* ---- which file is which source ---- */
@@ -32,29 +34,31 @@ static void sources_free(void *p)
 	free(part);
 }
 
-/* Where two sources have one name, the first is it. */
+/* Where several sources have one name (evals of one place), costs are beside each of them. */
 static int match_files(struct sources_part *part, const struct pm_tree *tree)
 {
 	struct pm_strtab names = {.arena = NULL};
 	bool fresh, good = true;
-	uint32_t *source = malloc(((size_t)part->n + 1) * sizeof(*source));
-	for (uint32_t i = 0; source && i < part->n; i++) {
+	uint32_t *first = malloc(((size_t)part->n + 1) * sizeof(*first)); /* source of a name */
+	for (uint32_t i = 0; first && i < part->n; i++) {
 		uint32_t before = names.n, name = pm_strtab_add(&names, part->sources[i].file);
 		part->file[i] = PM_NONE;
 		if (name == UINT32_MAX)
 			good = false;
 		else if (name == before)
-			source[name] = i;
+			first[name] = i;
 	}
-	for (uint32_t i = 1; source && good && i < tree->n_texts; i++) {
+	for (uint32_t i = 1; first && good && i < tree->n_texts; i++) {
 		uint32_t name = pm_strtab_find(&names, tree->texts[i]);
 		if (name == UINT32_MAX)
 			continue;
-		part->file[source[name]] = i;
-		good = pm_map_put(&part->of_file, i, source[name], &fresh) != NULL;
+		part->file[first[name]] = i;
+		good = pm_map_put(&part->of_file, i, first[name], &fresh) != NULL;
 	}
-	good = good && source;
-	free(source);
+	good = good && first;
+	for (uint32_t i = 0; good && i < part->n; i++)
+		part->file[i] = part->file[first[pm_strtab_find(&names, part->sources[i].file)]];
+	free(first);
 	pm_strtab_done(&names);
 	return good ? 0 : -ENOMEM;
 }
@@ -163,6 +167,8 @@ struct annotated {
 	uint32_t first, last;
 	uint32_t at; /* in lines->by_place */
 	bool *shown; /* by column */
+	struct pmfs_sites sites;
+	bool calls; /* lines of the file call something: there is a column for its cost */
 };
 
 enum { NUMBER_WIDTH = 15, LINE_WIDTH = 7 };
@@ -206,7 +212,18 @@ static void add_header(const struct annotated *a, struct pm_text *out)
 		if (a->shown[i])
 			pm_text_printf(
 				out, "%*s ", NUMBER_WIDTH, a->lines->columns->columns[i].name);
+	if (a->calls)
+		pm_text_printf(out, "%*s ", NUMBER_WIDTH, "in_calls");
 	pm_text_printf(out, "%*s  source\n", LINE_WIDTH, "line");
+}
+
+/* Where the text begins. */
+static unsigned indent_of(const struct annotated *a)
+{
+	unsigned n = LINE_WIDTH + 2 + (NUMBER_WIDTH + 1) * a->calls;
+	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+		n += (NUMBER_WIDTH + 1) * a->shown[i];
+	return n;
 }
 
 /* One line: its numbers where it has any, its number, its text. */
@@ -220,9 +237,13 @@ static void add_line(
 		if (a->shown[i])
 			add_number(out, known ? cells[i] : NAN);
 	a->at += known;
+	if (a->calls)
+		add_number(out, pmfs_sites_cost(&a->sites, number));
 	pm_text_printf(out, "%*u  ", LINE_WIDTH, number);
 	pm_text_utf8(out, text);
 	pm_text_char(out, '\n');
+	if (a->calls)
+		pmfs_sites_add(&a->sites, number, indent_of(a), out);
 }
 
 /* Costs of lines that the text has not got (it is of another version) come last, never lost. */
@@ -253,13 +274,18 @@ static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, u
 	a.shown = calloc((size_t)a.lines->columns->n + 1, sizeof(*a.shown));
 	if (!a.shown)
 		return pmfs_no_memory(err);
-	r = text_open(&part->sources[source], pmfs_model_profile(m)->opened_ns, &text, err);
+	const struct pmfs_lines_of range = {a.file, first, last};
+	r = pmfs_sites_of(m, &range, &a.sites, err);
+	a.calls = a.sites.n > 0;
+	if (r >= 0)
+		r = text_open(&part->sources[source], pmfs_model_profile(m)->opened_ns, &text, err);
 	if (r >= 0) {
 		choose_columns(&a);
 		add_text(&a, text.bytes, out);
 		r = pm_text_status(out);
 		text_done(&text);
 	}
+	pmfs_sites_done(&a.sites);
 	free(a.shown);
 	return r;
 }

@@ -363,11 +363,13 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
 	pm_text_char(&t, '\0');
 	assert_string_equal(t.p,
-		"   time_ns_excl    time_ns_incl    line  source\n"
-		"                                      1  one\n"
-		"        1000000                       2  two\n"
-		"                                      3  \tthree\xef\xbf\xbd\n"
-		"             15              50      10  \n");
+		"   time_ns_excl    time_ns_incl        in_calls    line  source\n"
+		"                                                      1  one\n"
+		"        1000000                                       2  two\n"
+		"                                                      3  \tthree\xef\xbf\xbd\n"
+		"             15              50              50      10  \n"
+		"                                                         #       50.00 ns in calls of "
+		"a\n");
 	pm_text_done(&t);
 	/* main is at line 1, a at 3; b is of another file. */
 	assert_view(m, FUNCTION, "source.txt", 2,
@@ -376,6 +378,55 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 		"        1000000       2  two\n");
 	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0, NULL));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_source_says_whom_its_lines_call(void **state)
+{
+	enum { CALLEES = 10, METRICS = 2 };
+	struct fake *f = fake_with_time();
+	struct pm_source source = {.path = "a.pl",
+		.file = pm_bytes_of("a.pl"),
+		.doc = {.kind = PM_DOC_BYTES, .bytes = pm_bytes_of("one\ntwo\nthree\n")}};
+	struct pm_edge edges[CALLEES + 1];
+	double values[(CALLEES + 1) * METRICS];
+	static char names[CALLEES][8];
+	struct pm_error err = {.code = 0};
+	struct pm_text t = {.p = NULL};
+	struct pm_doc doc;
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", "a.pl", 1));
+	cost(f, 1, 1000, 1000);
+	uint32_t file = fake_text(f, "a.pl");
+	for (uint32_t i = 0; i <= CALLEES; i++) {
+		if (i < CALLEES) {
+			snprintf(names[i], sizeof(names[i]), "f%u", i);
+			fake_function(f, names[i], NULL, 0);
+		}
+		/* f0 is called from the second line, all of them from the third. */
+		edges[i] = (struct pm_edge){0, i < CALLEES ? i + 1 : 1, file, i < CALLEES ? 3 : 2,
+			i < CALLEES ? i + 1 : 7};
+		values[i * METRICS] = i < CALLEES ? 1e6 * (i + 1) : 4e9;
+		values[i * METRICS + 1] = NAN;
+	}
+	f->edges = (struct pm_edges){CALLEES + 1, edges, values};
+	f->ops.edges = fake_edges;
+	f->sources = &source;
+	f->n_sources = 1;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_source_annotated(m, &source, &doc, &err), 0);
+	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
+	pm_text_char(&t, '\0');
+	assert_non_null(strstr(t.p, "     4000000000       2  two\n"));
+	assert_non_null(strstr(t.p, "#         4.00 s in 7 calls of f0\n"));
+	assert_non_null(strstr(t.p, "       55000000       3  three\n"));
+	assert_non_null(strstr(
+		t.p, "three\n                         #       10.00 ms in 10 calls of f9\n"));
+	assert_non_null(strstr(t.p, "# … and of 2 more: see callers.csv\n"));
+	assert_null(strstr(t.p, "1 call of f0"));
+	pm_text_done(&t);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -414,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_function_directory_tells_about_one_function),
 		cmocka_unit_test(test_native_costs_replace_sums_over_contexts),
 		cmocka_unit_test(test_source_stands_with_the_cost_of_its_lines),
+		cmocka_unit_test(test_source_says_whom_its_lines_call),
 		cmocka_unit_test(test_hotpath_follows_the_heaviest_while_it_holds_half),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
