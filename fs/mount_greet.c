@@ -26,7 +26,9 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct pmfs_mount *m = userdata;
-	if (m->parallel && !m->greeted && count == 2 &&
+	if (m->greeted)
+		return writev(fd, iov, count);
+	if (m->parallel && count == 2 &&
 		iov[1].iov_len >= offsetof(struct fuse_init_out, max_background)) {
 		struct fuse_init_out *init = iov[1].iov_base;
 		init->flags |= FUSE_PARALLEL_DIROPS;

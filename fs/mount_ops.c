@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 #include "fs/log.h"
 #include "fs/mount_jobs.h"
 #include "fs/xattr.h"
@@ -103,6 +104,15 @@ int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uin
 	return r < 0 ? r : pmfs_engine_size(m->in->engine, node, &doc, ret, err);
 }
 
+/* A document as far as nothing has to be built to tell it. */
+static int document_at_once(struct pmfs_mount *m, pm_node node, struct pm_doc *ret)
+{
+	struct pm_work at_once = {.at_once = true}, *before = pm_work_enter(&at_once);
+	int r = pmfs_tree_document(m->in->tree, node, ret, NULL);
+	pm_work_enter(before);
+	return at_once.refused ? -EAGAIN : r;
+}
+
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret)
 {
@@ -118,10 +128,11 @@ enum pmfs_size pmfs_mount_known_size(
 		return PMFS_SIZE_KNOWN;
 	if (!pmfs_tree_is_of_format(entry->node))
 		return known;
-	if (pmfs_tree_document(m->in->tree, entry->node, &doc, NULL) < 0 || doc.kind == PM_DOC_FILE)
-		return PMFS_SIZE_FORGOTTEN;
-	if (doc.kind != PM_DOC_BYTES)
+	int r = document_at_once(m, entry->node, &doc);
+	if (r == -EAGAIN || (r == 0 && doc.kind != PM_DOC_FILE && doc.kind != PM_DOC_BYTES))
 		return known;
+	if (r < 0 || doc.kind == PM_DOC_FILE)
+		return PMFS_SIZE_FORGOTTEN;
 	*ret = doc.bytes.len;
 	return PMFS_SIZE_KNOWN;
 }
@@ -191,6 +202,8 @@ static void answer_lookup_early(struct pmfs_call *c)
 }
 
 /*
+ * The size that goes with a name: 1, or 0 where it is left to getattr.
+ *
  * The kernel lets nobody who looks up a name that is being looked up go before it is answered. So a
  * size that takes long is left to getattr, which the kernel asks before it opens the file, as it
  * checks permissions. But a size that may have been told before must come again: the kernel would
@@ -200,12 +213,15 @@ static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *
 {
 	enum pmfs_size known = pmfs_mount_known_size(c->m, &c->entry, ret);
 	if (known == PMFS_SIZE_KNOWN)
-		return 0;
-	if (known == PMFS_SIZE_NEVER_TOLD && c->entry.type == PMFS_FILE) {
+		return 1;
+	if (known == PMFS_SIZE_NEVER_TOLD && c->entry.type == PMFS_FILE && !c->answer_early) {
+		if (c->parked)
+			return 0; /* the name has taken its time */
 		c->answer_early = answer_lookup_early;
 		c->key = c->entry.node;
 	}
-	return pmfs_mount_size(c->m, c->entry.node, c->entry.type, ret, err);
+	int r = pmfs_mount_size(c->m, c->entry.node, c->entry.type, ret, err);
+	return r < 0 ? r : 1;
 }
 
 static void answer_lookup(struct pmfs_call *c)
@@ -220,8 +236,10 @@ static void answer_lookup(struct pmfs_call *c)
 		pmfs_mount_failure(c, r, &err);
 		return;
 	}
-	if (r == 0)
+	if (r >= 0)
 		pmfs_mount_entry(c->m, &c->entry, size, &e);
+	if (r == 0)
+		e.attr_timeout = 0;
 	/* A name that is not there is remembered: it will never be. */
 	if (pmfs_call_take(c))
 		fuse_reply_entry(c->req, &e);

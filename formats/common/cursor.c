@@ -1,4 +1,5 @@
 #include "formats/common/cursor.h"
+#include "formats/common/work.h"
 
 #include "profmount/limits.h"
 
@@ -52,4 +53,15 @@ struct pm_bytes pm_cur_cstr(struct pm_cur *c)
 	}
 	c->at += (size_t)(nul - p) + 1;
 	return (struct pm_bytes){p, (size_t)(nul - p)};
+}
+
+bool pm_bytes_fetch(struct pm_bytes b)
+{
+	enum { PAGE = 4096 };
+	for (size_t at = 0; at < b.len; at += PAGE) {
+		(void)*(const volatile uint8_t *)(b.p + at);
+		if (pm_work_cancelled())
+			return false;
+	}
+	return true;
 }

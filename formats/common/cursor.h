@@ -43,6 +43,12 @@ static inline void pm_bytes_prefetch(struct pm_bytes b, uint64_t off, uint64_t l
 		__builtin_prefetch(b.p + off + at);
 }
 
+/*
+ * Waits until the disk has brought all of it, for who goes through it without asking whether
+ * anybody still waits; false where nobody does (formats/common/work.h).
+ */
+bool pm_bytes_fetch(struct pm_bytes b);
+
 /* ---- loads: unaligned, fixed byte order ---- */
 
 static inline uint16_t pm_le16(const uint8_t *p)

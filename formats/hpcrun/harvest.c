@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "formats/hpcrun/modules.h"
 #include "formats/hpcrun/names.h"
 #include "formats/hpcrun/shape.h"
@@ -99,6 +100,8 @@ static int keep_nodes(
 {
 	struct hpcrun_harvest *h = s->harvest;
 	for (uint32_t i = 0; i < e->shape.n; i++) {
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
 		struct hpcrun_crop_node node = {
 			.parent = parent == UINT32_MAX ? UINT32_MAX : e->index[parent],
@@ -171,7 +174,7 @@ static int keep_values(const struct harvester *s)
 	struct hpcrun_value value;
 	int r = 0;
 	while (r == 0 && hpcrun_values_next(&v, &value))
-		r = keep_value(s, &value);
+		r = pm_work_cancelled() ? -ENOMEM : keep_value(s, &value);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/quantity.h"
+#include "formats/common/work.h"
 #include "formats/hpcrun/frames.h"
 #include "formats/hpcrun/harvest.h"
 
@@ -47,7 +48,7 @@ static int take_nodes(struct merger *m, const struct hpcrun_harvest *h, uint32_t
 			parent = contexts[node->parent];
 		uint32_t frame = hpcrun_frames_find(&m->frames, m->builder, node, module, name);
 		contexts[i] = frame == PM_NONE ? PM_NONE : pm_tree_child(m->builder, parent, frame);
-		if (module == PM_NONE || contexts[i] == PM_NONE)
+		if (module == PM_NONE || contexts[i] == PM_NONE || pm_work_cancelled())
 			r = -ENOMEM;
 	}
 	free(modules);

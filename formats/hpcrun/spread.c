@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 
 struct spread {
 	const struct hpcrun_merged *merged;
@@ -139,7 +140,7 @@ static int spread_threads(struct spread *s, uint32_t n_threads)
 {
 	int r = 0;
 	for (uint32_t i = 0; i < n_threads && r == 0; i++)
-		r = spread_thread(s, i);
+		r = pm_work_cancelled() ? -ENOMEM : spread_thread(s, i);
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/work.h"
 #include "formats/hpctoolkit/values.h"
 
 /* ---- roles ---- */
@@ -113,7 +114,8 @@ static void summary_search(struct search *s)
 static void cct_search(struct search *s)
 {
 	const struct hpctk_db *db = s->reader->db;
-	for (uint32_t number = 0; number < db->contexts.n && s->unseen; number++) {
+	for (uint32_t number = 0; number < db->contexts.n && s->unseen && !pm_work_cancelled();
+		number++) {
 		struct hpctk_block block;
 		struct hpctk_run run;
 		if (hpctk_context_block(db, number, &block, NULL) < 0)
@@ -128,7 +130,7 @@ static void cct_search(struct search *s)
 static void threads_search(struct search *s)
 {
 	const struct pm_threads *threads = &s->reader->threads->list;
-	for (uint32_t t = 0; t < threads->n && s->unseen; t++) {
+	for (uint32_t t = 0; t < threads->n && s->unseen && !pm_work_cancelled(); t++) {
 		struct hpctk_block b;
 		if (hpctk_profile_block(s->reader->db, threads->threads[t].id, &b, NULL) < 0)
 			continue;
@@ -160,6 +162,7 @@ static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_
 		for (uint32_t i = 0; i < c->list.n; i++)
 			c->metrics[i].has_values = seen[c->metrics[i].group];
 		c->list.metrics = c->metrics;
+		r = pm_work_cancelled() ? -ENOMEM : 0;
 	} else {
 		r = -ENOMEM;
 	}

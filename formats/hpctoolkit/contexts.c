@@ -14,6 +14,7 @@
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/tree.h"
+#include "formats/common/work.h"
 #include "formats/hpctoolkit/columns.h"
 #include "formats/hpctoolkit/frames.h"
 #include "formats/hpctoolkit/values.h"
@@ -144,7 +145,7 @@ static int subtrees_walk(struct walk *w)
 {
 	int r = 0;
 	while (w->depth > 0 && r == 0)
-		r = step(w);
+		r = pm_work_cancelled() ? -ENOMEM : step(w);
 	return r;
 }
 
@@ -269,11 +270,17 @@ static int weigh(
 	if (r < 0)
 		return r;
 	bool summed = hpctk_block_check(&reader.summary, NULL) == 0;
-	for (uint32_t rank = 0; rank < n; rank++)
+	for (uint32_t rank = 0; rank < n; rank++) {
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank]) : HPCTK_NONE;
+	}
 	r = find_leading(w, &reader, entry, ret, &quantity, err);
-	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++)
+	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++) {
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		weight[rank] = hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
+	}
 	return r;
 }
 

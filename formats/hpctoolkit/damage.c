@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/trace.h"
@@ -19,7 +20,8 @@ struct scan {
 	const struct hpctk_tree *tree;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
-	bool *is_stat; /* by id: does the summary store a statistic under it? */
+	struct pm_damage_list found; /* by this scan */
+	bool *is_stat;               /* by id: does the summary store a statistic under it? */
 };
 
 /* ---- meta.db ---- */
@@ -38,7 +40,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 		return;
 	if (bytes.len < 8 || !pm_bytes_sub(bytes, bytes.len - 8, 8, &end) ||
 		memcmp(end.p, footers[file], 8) != 0)
-		pm_damage_add(&s->db->damage, hpctk_file_name(file), bytes.len, PM_NO_OFFSET,
+		pm_damage_add(&s->found, hpctk_file_name(file), bytes.len, PM_NO_OFFSET,
 			"does not end with %s: the file may be cut off", footers[file]);
 }
 
@@ -47,7 +49,7 @@ static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const c
 {
 	struct pm_bytes ignored;
 	if (string_at != 0 && !hpctk_string_find(s->db, string_at, &ignored))
-		pm_damage_add(&s->db->damage, "meta.db", at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "meta.db", at, PM_NO_OFFSET,
 			"%s: its string does not end in the file", what);
 }
 
@@ -70,10 +72,10 @@ static void functions_scan(struct scan *s)
 		hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &f);
 		string_scan(s, f.name_at, at, "function");
 		if (f.module_at != 0 && !hpctk_row_find(&db->modules, f.module_at, &ignored))
-			pm_damage_add(&s->db->damage, "meta.db", at, db->functions.stride,
+			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
 				"function %u: its load module is none of the table", i);
 		if (f.file_at != 0 && !hpctk_row_find(&db->sources, f.file_at, &ignored))
-			pm_damage_add(&s->db->damage, "meta.db", at, db->functions.stride,
+			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
 				"function %u: its source file is none of the table", i);
 	}
 }
@@ -102,8 +104,8 @@ static void numbers_scan(struct scan *s)
 	for (uint32_t rank = 0; rank < tree->n_contexts; rank++) {
 		uint32_t context = s->tree->of_rank[rank];
 		if (pm_tree_find(tree, tree->number[context]) != context)
-			pm_damage_add(&s->db->damage, "meta.db", s->tree->record_at[rank],
-				PM_NO_OFFSET, "context tree: another context has the id %u",
+			pm_damage_add(&s->found, "meta.db", s->tree->record_at[rank], PM_NO_OFFSET,
+				"context tree: another context has the id %u",
 				tree->number[context]);
 	}
 }
@@ -123,8 +125,7 @@ static void tally_add(struct tally *t, uint64_t at)
 
 static void error_add(struct scan *s, const struct pm_error *e, const char *what, uint32_t i)
 {
-	pm_damage_add(
-		&s->db->damage, e->file, e->offset, PM_NO_OFFSET, "%s %u: %s", what, i, e->text);
+	pm_damage_add(&s->found, e->file, e->offset, PM_NO_OFFSET, "%s %u: %s", what, i, e->text);
 }
 
 static bool is_prop(const struct scan *s, uint32_t id)
@@ -150,7 +151,7 @@ static void profile_scan(struct scan *s, uint32_t i)
 			tally_add(&unknown, block.values_at + v * block.value_size);
 	}
 	if (unknown.n)
-		pm_damage_add(&s->db->damage, "profile.db", unknown.first_at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "profile.db", unknown.first_at, PM_NO_OFFSET,
 			"profile %u: %llu values of metrics that meta.db does not know", i,
 			(unsigned long long)unknown.n);
 }
@@ -173,11 +174,11 @@ static void context_scan(struct scan *s, uint32_t number)
 		if (hpctk_thread_of(s->db, s->threads, hpctk_block_value(&block, v).sub) == PM_NONE)
 			tally_add(&profiles, block.values_at + v * block.value_size);
 	if (metrics.n)
-		pm_damage_add(&s->db->damage, "cct.db", metrics.first_at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "cct.db", metrics.first_at, PM_NO_OFFSET,
 			"context %u: values of %llu metrics that meta.db does not know", number,
 			(unsigned long long)metrics.n);
 	if (profiles.n)
-		pm_damage_add(&s->db->damage, "cct.db", profiles.first_at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "cct.db", profiles.first_at, PM_NO_OFFSET,
 			"context %u: %llu values of profiles that are no threads", number,
 			(unsigned long long)profiles.n);
 }
@@ -200,11 +201,11 @@ static void line_scan(struct scan *s, uint32_t thread)
 		before = sample.time_ns;
 	}
 	if (unknown.n)
-		pm_damage_add(&s->db->damage, "trace.db", unknown.first_at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "trace.db", unknown.first_at, PM_NO_OFFSET,
 			"profile %u: %llu samples in contexts that meta.db does not know", profile,
 			(unsigned long long)unknown.n);
 	if (early.n)
-		pm_damage_add(&s->db->damage, "trace.db", early.first_at, PM_NO_OFFSET,
+		pm_damage_add(&s->found, "trace.db", early.first_at, PM_NO_OFFSET,
 			"profile %u: %llu samples that are earlier than the one before", profile,
 			(unsigned long long)early.n);
 }
@@ -220,18 +221,33 @@ static void scan_all(struct scan *s)
 		footer_scan(s, i);
 	meta_scan(s);
 	numbers_scan(s);
-	for (uint32_t i = 0; i < s->db->profiles.n; i++)
+	for (uint32_t i = 0; i < s->db->profiles.n && !pm_work_cancelled(); i++)
 		profile_scan(s, i);
-	for (uint32_t i = 0; i < s->db->contexts.n; i++)
+	for (uint32_t i = 0; i < s->db->contexts.n && !pm_work_cancelled(); i++)
 		context_scan(s, i);
-	for (uint32_t i = 0; i < s->threads->list.n; i++)
+	for (uint32_t i = 0; i < s->threads->list.n && !pm_work_cancelled(); i++)
 		line_scan(s, i);
+}
+
+/* To what was found when the database was opened, unless the scan was cancelled on its way. */
+static int take_found(struct scan *s)
+{
+	struct pm_damages rows = pm_damage_rows(&s->found);
+	if (pm_work_cancelled())
+		return -ENOMEM;
+	for (size_t i = 0; i < rows.n; i++)
+		pm_damage_add(&s->db->damage, rows.rows[i].file, rows.rows[i].offset,
+			rows.rows[i].bytes, "%s", rows.rows[i].what);
+	s->db->damages = pm_damage_rows(&s->db->damage);
+	return 0;
 }
 
 static int damage_build(void *context, struct pm_error *err)
 {
 	struct hpctk_db *db = context;
-	struct scan s = {.db = db, .is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
+	struct scan s = {.db = db,
+		.found = PM_DAMAGE_LIST_INIT,
+		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
 	int r = s.is_stat ? hpctk_tree_get(db, &s.tree, err) : -ENOMEM;
 	if (r == 0)
 		r = hpctk_metrics_get(db, &s.metrics, err);
@@ -241,8 +257,9 @@ static int damage_build(void *context, struct pm_error *err)
 		r = hpctk_blocks_ready(db, true, err);
 	if (r == 0) {
 		scan_all(&s);
-		db->damages = pm_damage_rows(&db->damage);
+		r = take_found(&s);
 	}
+	pm_damage_done(&s.found);
 	free(s.is_stat);
 	return r;
 }

@@ -14,6 +14,7 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 
 /* Runs lie apart from each other: those to come are fetched while one is read. */
 enum { AHEAD = 2, RUN_BYTES = 1024 };
@@ -177,7 +178,7 @@ int htd_order_build(struct htd_order *o)
 	struct htd_sorted c = {.o = o, .items = malloc(HTD_CHUNK * sizeof(*c.items))};
 	int r = c.items ? 0 : -ENOMEM;
 	while (r == 0 && c.run < o->filter.runs->n)
-		r = block_read(&c, &late);
+		r = pm_work_cancelled() ? -ENOMEM : block_read(&c, &late);
 	if (r == 0)
 		r = late_take(o, &late);
 	free(late.keys);

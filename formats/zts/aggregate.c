@@ -8,6 +8,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/tree.h"
+#include "formats/common/work.h"
 #include "formats/zts/parallel.h"
 #include "formats/zts/partial.h"
 #include "profmount/limits.h"
@@ -46,6 +47,10 @@ static int gather_stretch(void *context, size_t i)
 		struct zts_tree tree;
 		if (t->lost || t->inner)
 			continue;
+		if (pm_work_cancelled()) {
+			r = -ENOMEM;
+			break;
+		}
 		r = zts_tree_read(g->stores, v->parts + t->part, t->n_parts, &tree, &err);
 		if (r == 0) {
 			const struct zts_moment moment = {v->by_store[k], t->timestamp_ns};

@@ -15,6 +15,7 @@
 #include "formats/common/inflate.h"
 #include "formats/common/list.h"
 #include "formats/common/unlz4.h"
+#include "formats/common/work.h"
 #include "profmount/profile.h"
 
 enum {
@@ -132,6 +133,9 @@ int zts_chunk_read(
 	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status)
 {
 	const struct zts_chunk *chunk = &c->chunks[i];
+	*ret_status = ZTS_UNCHECKED;
+	if (!pm_bytes_fetch(compressed(c, chunk)))
+		return -ENOMEM;
 	*ret_status = sound_so_far(c, chunk);
 	if (*ret_status != ZTS_OK)
 		return -EINVAL;
@@ -147,6 +151,8 @@ static enum zts_codec other_codec(enum zts_codec codec)
 static int check_chunk(struct zts_chunks *c, struct zts_chunk *chunk)
 {
 	uint8_t *payload = NULL;
+	if (!pm_bytes_fetch(compressed(c, chunk)))
+		return -ENOMEM;
 	enum zts_status status = sound_so_far(c, chunk);
 	int r = status == ZTS_OK ? read_with(c, chunk, c->codec, &payload, &status) : -EINVAL;
 	bool telling = chunk->bytes > 0 && c->codec != ZTS_RAW;
@@ -261,7 +267,7 @@ int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error 
 	uint64_t at = has_magic(file, 0) ? 0 : HEADER_SIZE;
 	while (at < file.len && r == 0) {
 		if (has_magic(file, at)) {
-			r = take_chunk(c, at, &at);
+			r = pm_work_cancelled() ? -ENOMEM : take_chunk(c, at, &at);
 			continue;
 		}
 		uint64_t next = find_magic(file, at + 1);

@@ -1,6 +1,8 @@
 /* Which of a store's files hold the records of its index, and which of these count. */
 #include "formats/zts/index.h"
 
+#include "formats/common/cursor.h"
+
 /* The id of the text `call.method`, under which the index keeps a trace's method; 0: none. */
 static uint64_t find_method_key(const struct zts_texts *texts)
 {
@@ -18,6 +20,8 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 {
 	bool whole = true;
 	int r = 0;
+	if (!pm_bytes_fetch(file->data))
+		return -ENOMEM;
 	if (file->kind == ZTS_FILE_META)
 		r = zts_meta_carve(spans, file->data, store, method_key, &whole);
 	if (file->kind == ZTS_FILE_META_OLD)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 
 enum { NUMBER_DIGITS = 6 };
@@ -288,8 +289,10 @@ static int read_texts(void *context, struct pm_error *err)
 	store->texts.store = store->number;
 	for (size_t i = 0; i < store->n_files && r == 0; i++) {
 		const struct zts_file *file = &store->files[i];
+		if (!pm_bytes_fetch(file->data))
+			r = -ENOMEM;
 		const char *path = zts_store_path(store, &names, file->input.name);
-		if (!path)
+		if (!path || r < 0)
 			r = -ENOMEM;
 		else if (file->kind == ZTS_FILE_WAL)
 			r = zts_texts_add_wal(&store->texts, file->data, store->damage, path);

@@ -9,6 +9,7 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "formats/zts/fm.h"
 
 enum { WAL_HEADER_SIZE = 4, MOST_DIGITS = 6 };
@@ -61,6 +62,8 @@ static int add_entries(struct zts_texts *t, struct pm_bytes b, struct loss *loss
 	for (size_t at = 0; at < b.len;) {
 		struct zts_text entry;
 		struct pm_bytes rest, one;
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		pm_bytes_sub(b, at, b.len - at, &rest);
 		if (rest.p[0] == 0 || rest.p[0] == 3) {
 			at++;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "fs/views/model.h"
+
+#include "formats/common/work.h"
 #include "fs/views/parts.h"
 
 /* The values of the whole run at a context. */
@@ -21,6 +23,8 @@ static int run_get(struct pmfs_model *m, uint32_t context, struct run *run, stru
 	size_t room = sizeof(run->few) / sizeof(*run->few);
 	run->values = run->few;
 	run->n = 0;
+	if (pm_work_cancelled())
+		return pmfs_no_memory(err);
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &run->columns, err)) < 0)
 		return r;

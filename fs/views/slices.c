@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "fs/views/flat.h"
 #include "fs/views/lanes.h"
 #include "fs/views/parts.h"
@@ -198,7 +199,7 @@ static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *e
 	c->n_open = 0;
 	while ((n = c->profile->ops->samples(
 			c->profile, thread, at, batch, sizeof(batch) / sizeof(*batch), err)) > 0) {
-		if (add_batch(c, batch, n) < 0)
+		if (add_batch(c, batch, n) < 0 || pm_work_cancelled())
 			return pmfs_no_memory(err);
 		at += (uint64_t)n;
 	}

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/parts.h"
 
 enum { N = PMFS_TIMELINE_POINTS, BATCH = 128 };
@@ -47,6 +48,8 @@ static uint64_t end_of(const struct pm_sample *s)
 /* The batch that begins at sample `first`; a trace that ends early has fewer samples. */
 static int load(struct reader *r, uint64_t first, uint32_t room, struct pm_error *err)
 {
+	if (pm_work_cancelled())
+		return pmfs_no_memory(err);
 	int64_t n = r->profile->ops->samples(r->profile, r->thread, first, r->batch, room, err);
 	r->first = first;
 	r->n_batch = n > 0 ? (uint32_t)n : 0;

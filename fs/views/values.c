@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/parts.h"
 
 void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
@@ -33,6 +34,8 @@ int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err)
 	size_t room = sizeof(v->batch) / sizeof(v->batch[0]);
 	uint32_t thread = (uint32_t)v->key;
 	int64_t n = 0;
+	if (pm_work_cancelled())
+		return pmfs_no_memory(err);
 	switch (v->of) {
 	case PMFS_COSTS_OF_THREAD:
 		n = ops->thread_costs(p, thread, v->at, v->batch, room, err);
