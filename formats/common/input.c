@@ -162,9 +162,11 @@ static int load(struct pm_input *in, struct pm_error *err)
 		return pm_error_set(err, -EINVAL, in->name, PM_NO_OFFSET, "is not a regular file");
 	in->stamp = pm_stamp_of(&st);
 	in->bytes = (struct pm_bytes){nothing, 0};
-	if (in->watch && pm_stamp_compare(&in->watch->was, &in->stamp) == PM_CHANGED)
+	if (in->watch && pm_stamp_compare(&in->watch->was, &in->stamp) == PM_CHANGED) {
+		pm_watch_spoil(in->watch);
 		return pm_error_set(
 			err, -EIO, in->name, PM_NO_OFFSET, "has changed since it was mounted");
+	}
 	if (in->watch)
 		in->stamp = in->watch->was;
 	in->mtime_ns = in->stamp.mtime_ns;

@@ -85,12 +85,12 @@ static uint64_t sum_of(struct pm_bytes b)
 	return sum ? sum : 1;
 }
 
-static void note_change(struct pm_watch *w)
+void pm_watch_spoil(struct pm_watch *w)
 {
 	__atomic_store_n(&w->changed, true, __ATOMIC_RELEASE);
 }
 
-static bool is_changed(struct pm_watch *w)
+bool pm_watch_spoilt(struct pm_watch *w)
 {
 	return __atomic_load_n(&w->changed, __ATOMIC_ACQUIRE);
 }
@@ -118,7 +118,7 @@ static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 	uint32_t now = __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE), before;
 	while (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now) {
 		if (!block_good(w, bytes, i)) {
-			note_change(w);
+			pm_watch_spoil(w);
 			return false;
 		}
 		__atomic_store_n(used, now, __ATOMIC_SEQ_CST);
@@ -177,15 +177,15 @@ static bool grow(struct pm_watch *w, struct pm_bytes bytes, const struct pm_stam
 bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd)
 {
 	struct pm_stamp is;
-	if (is_changed(w))
+	if (pm_watch_spoilt(w))
 		return false;
 	pthread_mutex_lock(&w->lock);
 	enum pm_change change = look(w, fd, &is);
 	bool good = change == PM_UNCHANGED || (change == PM_GROWN && grow(w, bytes, &is));
 	pthread_mutex_unlock(&w->lock);
 	if (!good)
-		note_change(w);
-	return good && !is_changed(w);
+		pm_watch_spoil(w);
+	return good && !pm_watch_spoilt(w);
 }
 
 bool pm_watch_grown(struct pm_watch *w)

@@ -66,4 +66,8 @@ bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd);
 /* True once the file was seen to be longer than it was. */
 bool pm_watch_grown(struct pm_watch *w);
 
+/* It is not what it was. */
+void pm_watch_spoil(struct pm_watch *w);
+bool pm_watch_spoilt(struct pm_watch *w);
+
 #endif

@@ -45,17 +45,30 @@ const struct hpcrun_file *hpcrun_source_file(const struct hpcrun_source *s)
 
 /* ---- listing ---- */
 
+static void file_done(struct hpcrun_file *file)
+{
+	if (file->watch)
+		pm_watch_done(file->watch);
+	free(file->watch);
+	free(file->name);
+	*file = (struct hpcrun_file){.name = NULL};
+}
+
 /* 1 and the file, 0 where there is no such regular file, or -ENOMEM. */
 static int look_at(int folder, const char *name, struct hpcrun_file *ret)
 {
 	struct stat st;
 	if (fstatat(folder, name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 		return 0;
+	struct pm_stamp stamp = pm_stamp_of(&st);
 	*ret = (struct hpcrun_file){.name = strdup(name),
-		.size = (uint64_t)st.st_size,
-		.mtime_ns =
-			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec};
-	return ret->name ? 1 : -ENOMEM;
+		.size = stamp.size,
+		.mtime_ns = stamp.mtime_ns,
+		.watch = calloc(1, sizeof(*ret->watch))};
+	if (ret->name && ret->watch && pm_watch_init(ret->watch, &stamp, true) == 0)
+		return 1;
+	file_done(ret);
+	return -ENOMEM;
 }
 
 /* By name without ending, a profile before its trace. */
@@ -94,7 +107,7 @@ static int add_file(struct hpcrun_folder *f, size_t *room, const char *name)
 		return r;
 	if (f->n >= PM_LIMIT_ITEMS ||
 		pm_list_room(&f->sources, f->n, room, sizeof(*f->sources)) < 0) {
-		free(is_trace ? s.trace.name : s.profile.name);
+		file_done(is_trace ? &s.trace : &s.profile);
 		return -ENOMEM;
 	}
 	f->sources[f->n++] = s;
@@ -212,8 +225,8 @@ int hpcrun_folder_open_file(
 void hpcrun_folder_close(struct hpcrun_folder *f)
 {
 	for (uint32_t i = 0; i < f->n && f->sources; i++) {
-		free(f->sources[i].profile.name);
-		free(f->sources[i].trace.name);
+		file_done(&f->sources[i].profile);
+		file_done(&f->sources[i].trace);
 	}
 	free(f->sources);
 	if (f->fd >= 0)
@@ -227,15 +240,20 @@ int hpcrun_file_open(struct hpcrun_folder *f, const struct hpcrun_file *file, st
 	struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = pm_input_open(ret, f->fd, file->name, &why);
-	if (r == 0 && ret->bytes.len == file->size && ret->mtime_ns == file->mtime_ns)
+	int r = pm_input_open_watched(ret, f->fd, file->name, file->watch, &why);
+	if (r == 0 && !pm_watch_spoilt(file->watch))
 		return 0;
-	if (r < 0 && r != -ENOENT)
+	if (r < 0 && r != -ENOENT && !pm_watch_spoilt(file->watch))
 		return pm_error_set(err, r, file->name, why.offset, "%s", why.text);
 	pm_input_close(ret);
 	__atomic_store_n(&f->changed, true, __ATOMIC_RELEASE);
 	return pm_error_set(
 		err, -EIO, file->name, PM_NO_OFFSET, "has changed since it was mounted");
+}
+
+void hpcrun_file_use(struct pm_input *in, uint64_t off, uint64_t len)
+{
+	pm_watch_use(in->watch, in->bytes, off, len);
 }
 
 void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in)

@@ -7,6 +7,7 @@
 struct hpcrun_file {
 	char *name; /* in the folder; owned; NULL: there is none */
 	uint64_t size, mtime_ns;
+	struct pm_watch *watch; /* owned */
 };
 
 /* What one thread left: a profile, a trace, or both. */
@@ -34,9 +35,12 @@ int hpcrun_folder_open_file(
 /* Also for a zeroed one. */
 void hpcrun_folder_close(struct hpcrun_folder *f);
 
-/* Maps a listed file; -EIO where it has changed since. From any thread. */
+/* Maps a listed file; -EIO where it has changed since, but for growing. From any thread. */
 int hpcrun_file_open(struct hpcrun_folder *f, const struct hpcrun_file *file, struct pm_input *ret,
 	struct pm_error *err);
+
+/* Bytes of it that are read next; of heads, which are kept, nobody needs to say so. */
+void hpcrun_file_use(struct pm_input *in, uint64_t off, uint64_t len);
 
 /* Accepts a zeroed one. Notices a file that has changed while it was open. */
 void hpcrun_file_close(struct hpcrun_folder *f, struct pm_input *in);

@@ -212,6 +212,8 @@ int hpcrun_harvest_read(
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int r = hpcrun_file_open(folder, file, &in, &err);
 	if (r == 0)
+		hpcrun_file_use(&in, 0, in.bytes.len);
+	if (r == 0)
 		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_ALL, &report, &err);
 	if (r == 0)
 		r = keep_all(&s);

@@ -38,6 +38,7 @@ static int raw_start(struct pm_rows *rows, struct pm_error *err)
 	int r = hpcrun_file_open(raw->folder, file, &raw->in, err);
 	if (r < 0)
 		return r;
+	hpcrun_file_use(&raw->in, 0, raw->in.bytes.len);
 	struct pm_error why = {.code = 0};
 	r = hpcrun_profile_read(&raw->profile, raw->in.bytes, HPCRUN_ALL, &silent, &why);
 	if (r == -ENOMEM)

@@ -72,8 +72,10 @@ static int make_time(void *context, uint32_t i, void *result)
 	struct pm_input in;
 	time->first = PM_NO_TIME;
 	int r = open_records(s->folder, i, &thread->trace, &in, &records);
-	if (r > 0)
+	if (r > 0) {
+		hpcrun_file_use(&in, 0, in.bytes.len);
 		scan(thread, records, time);
+	}
 	hpcrun_file_close(s->folder, &in);
 	return r < 0 ? r : 0;
 }
@@ -180,6 +182,16 @@ static size_t fill(const struct hpcrun_trace_place *place, const struct ordering
 	return n;
 }
 
+static void use_samples(const struct ordering *o, uint64_t first, size_t room, struct pm_input *in)
+{
+	const struct hpcrun_trace *t = o->trace;
+	uint64_t n = t->n - first <= room ? t->n - first : room + 1;
+	if (o->time->sorted)
+		hpcrun_file_use(in, t->start + first * t->size, n * t->size);
+	else
+		hpcrun_file_use(in, 0, in->bytes.len);
+}
+
 int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
@@ -192,6 +204,8 @@ int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	if (r < 0)
 		return pm_error_plain(err, (int)r);
 	r = r > 0 ? 0 : pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be read any more");
+	if (r == 0)
+		use_samples(&o, first, room, &in);
 	if (r == 0 && !o.time->sorted)
 		r = pm_lazy_get(&o.time->lazy, make_order, &o, err);
 	if (r == 0)
@@ -236,6 +250,8 @@ int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpc
 	struct hpcrun_trace trace;
 	struct pm_input in;
 	int r = hpcrun_file_open(place->folder, file, &in, &err);
+	if (r == 0)
+		hpcrun_file_use(&in, 0, in.bytes.len);
 	if (r == 0)
 		r = hpcrun_trace_read(&trace, in.bytes, report, &err);
 	if (r == 0 && place->thread->trace.n > 0)

@@ -29,6 +29,8 @@ static int raw_start(struct pm_rows *rows, struct pm_error *err)
 	rows->own = raw;
 	const struct hpcrun_file *file = &raw->folder->sources[rows->table->a].trace;
 	int r = hpcrun_file_open(raw->folder, file, &raw->in, err);
+	if (r == 0)
+		hpcrun_file_use(&raw->in, 0, raw->in.bytes.len);
 	if (r == 0 && hpcrun_trace_read(&raw->trace, raw->in.bytes, &silent, NULL) == 0)
 		raw->records = hpcrun_trace_records(&raw->trace, raw->in.bytes);
 	return r;
