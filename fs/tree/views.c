@@ -5,6 +5,7 @@
 #include "fs/tree/internal.h"
 
 #include "formats/common/text.h"
+#include "fs/views/wholes.h"
 
 /* The name of a view's file: `*` stands for the metric's export name. */
 static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,
@@ -57,6 +58,15 @@ static int columns_of(struct pmfs_tree *t, const struct pmfs_view *view,
 	return r;
 }
 
+/* Is there a file about the column's metric: is it the metric's first, and costs it anything? */
+static int has_file(struct pmfs_tree *t, const struct pmfs_columns *columns, uint32_t column,
+	struct pm_error *err)
+{
+	if (!pmfs_column_is_first(&columns->columns[column]))
+		return 0;
+	return pmfs_has_cost(t->model, column, err);
+}
+
 /* The view's file at or behind the position, 1; or 0 behind the last. Moves the position on. */
 static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
 	struct pmfs_entry *ret, struct pm_error *err)
@@ -74,10 +84,11 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 	if (r < 0)
 		return r;
 	*position = (view + 1) * PMFS_COLUMN_MOST;
-	while (column < n_columns && columns && !pmfs_column_is_first(&columns->columns[column]))
-		column++;
-	if (column >= n_columns)
-		return 0;
+	for (r = !columns; column < n_columns; column++)
+		if (!columns || (r = has_file(t, columns, column, err)) != 0)
+			break;
+	if (r < 0 || column >= n_columns)
+		return r < 0 ? r : 0;
 	if (columns && column + 1 < PMFS_COLUMN_MOST)
 		*position = view * PMFS_COLUMN_MOST + column + 1;
 	ret->len = view_name(views[view], columns, column, ret->name);
@@ -184,7 +195,9 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 		r = pmfs_no_entry();
 	if (r < 0)
 		return r;
-	if (column >= n_columns || (columns && !pmfs_column_is_first(&columns->columns[column])))
+	if (column >= n_columns)
 		return pmfs_no_entry();
+	if (columns && (r = has_file(t, columns, column, err)) <= 0)
+		return r < 0 ? r : pmfs_no_entry();
 	return views[view]->document(t->model, item, column, ret, err);
 }

@@ -44,6 +44,13 @@ int pmfs_export_check_length(uint64_t bytes, struct pm_error *err)
 		err, -EFBIG, NULL, PM_NO_OFFSET, "would have more than %zu bytes", PM_LIMIT_TEXT);
 }
 
+void pmfs_export_levels(uint32_t levels, struct pm_text *out)
+{
+	if (levels > PM_LIMIT_STACK_LEVELS)
+		pm_text_printf(
+			out, " (stacks end after %u of %u levels)", PM_LIMIT_STACK_LEVELS, levels);
+}
+
 int pmfs_export_title(
 	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err)
 {

@@ -51,6 +51,9 @@ const char *pmfs_export_unit(const struct pmfs_column *c, const char *other);
 int pmfs_export_title(
 	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err);
 
+/* Where stacks have more levels than are written (pmfs_stacks_cut), says so. */
+void pmfs_export_levels(uint32_t levels, struct pm_text *out);
+
 /*
  * Refuses a document of that many bytes where it would be too long: deep trees have gigabytes of
  * paths, and who writes them all out can know before.

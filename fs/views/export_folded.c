@@ -152,7 +152,10 @@ static int render_folded(const struct pm_doc *doc, struct pm_text *out, struct p
 		pmfs_export_thread(doc), PM_NONE, &stacks, err);
 	if (r < 0)
 		return r;
-	r = pmfs_name_paths_make(&stacks, clean, &f.paths, err);
+	uint32_t levels;
+	r = pmfs_stacks_cut(&stacks, &levels, err);
+	if (r == 0)
+		r = pmfs_name_paths_make(&stacks, clean, &f.paths, err);
 	if (r == 0)
 		r = check_length(&f, err);
 	if (r == 0)
@@ -172,7 +175,7 @@ PMFS_EXPORT_DOCUMENTS(folded, thread_folded, render_folded)
 const struct pmfs_view pmfs_export_folded = {
 	.name = "*.collapsedstack.txt",
 	.about = "Folded stacks, one path a line with its own cost in whole units: "
-		 "flamegraph.pl, speedscope, inferno.",
+		 "flamegraph.pl, speedscope, inferno. Paths end after 1,000 frames.",
 	.each_metric = true,
 	.document = folded,
 };

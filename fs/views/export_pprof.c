@@ -39,7 +39,8 @@ enum {
 enum wire { VARINT = 0, LENGTH = 2 };
 
 struct writing {
-	const struct pmfs_stacks *stacks;
+	struct pmfs_stacks *stacks;
+	uint32_t levels; /* of the deepest stack */
 	struct pm_text profile;
 	struct pm_text message, inner, scratch;
 	struct pm_strtab strings;
@@ -209,6 +210,7 @@ static int write_profile(
 	add_number(&w->profile, PROFILE_TIME_NANOS, pmfs_model_profile(m)->mtime_ns);
 	pm_text_clear(&w->message);
 	int r = pmfs_export_title(m, thread, &w->message, err);
+	pmfs_export_levels(w->levels, &w->message);
 	add_number(&w->profile, PROFILE_COMMENT, string_of(w, pm_text_view(&w->message)));
 	add_number(&w->profile, PROFILE_DEFAULT_SAMPLE_TYPE, type);
 	write_strings(w);
@@ -242,7 +244,9 @@ static int render_pprof(const struct pm_doc *doc, struct pm_text *out, struct pm
 	int r = pmfs_stacks_make(m, pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
 	if (r < 0)
 		return r;
-	r = write_file(&w, m, thread, out, err);
+	r = pmfs_stacks_cut(&stacks, &w.levels, err);
+	if (r == 0)
+		r = write_file(&w, m, thread, out, err);
 	pmfs_stacks_done(&stacks);
 	pm_text_done(&w.profile);
 	pm_text_done(&w.message);

@@ -21,6 +21,7 @@ struct writing {
 	uint32_t *frames;    /* of the tree, by place in the file */
 	uint32_t n_frames;
 	uint32_t *stack; /* of frames; as many as the tree has levels */
+	uint32_t levels; /* of the deepest stack */
 	bool has_profiles;
 };
 
@@ -91,16 +92,17 @@ static int write_name(
 	return r;
 }
 
-/* Writes a profile; one without any cost only where it is the file's first. */
 static int write_profile(
-	struct writing *w, const struct pmfs_stacks *s, uint32_t thread, struct pm_error *err)
+	struct writing *w, struct pmfs_stacks *s, uint32_t thread, struct pm_error *err)
 {
 	uint64_t total = pmfs_stacks_total(s);
-	if (total == 0 && w->has_profiles)
-		return 0;
-	int r = check_length(w, s, err);
+	uint32_t levels;
+	int r = pmfs_stacks_cut(s, &levels, err);
+	if (r == 0)
+		r = check_length(w, s, err);
 	if (r < 0)
 		return r;
+	w->levels = levels > w->levels ? levels : w->levels;
 	w->has_profiles = true;
 	pm_json_open(&w->j, '{');
 	pm_json_key(&w->j, "type");
@@ -117,7 +119,7 @@ static int write_profile(
 	return r;
 }
 
-/* The profiles of the run or of one thread, one for each metric. */
+/* The profiles of the run or of one thread, one for each metric with a cost there. */
 static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *err)
 {
 	for (uint32_t i = 0; i < w->columns->n; i++) {
@@ -127,12 +129,25 @@ static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *e
 		int r = pmfs_stacks_make(w->model, i, thread, PM_NONE, &s, err);
 		if (r < 0)
 			return r;
-		r = write_profile(w, &s, thread, err);
+		if (pmfs_stacks_total(&s) > 0)
+			r = write_profile(w, &s, thread, err);
 		pmfs_stacks_done(&s);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+/* A file without profiles is none: where nothing has a cost, one says so. */
+static int write_empty(struct writing *w, uint32_t thread, struct pm_error *err)
+{
+	struct pmfs_stacks s;
+	int r = pmfs_stacks_make(w->model, 0, thread, PM_NONE, &s, err);
+	if (r < 0)
+		return r;
+	r = write_profile(w, &s, thread, err);
+	pmfs_stacks_done(&s);
+	return r;
 }
 
 /* Those of each thread, as many as the limits allow. `*ret_left` are left out. */
@@ -196,6 +211,7 @@ static int write_title(struct writing *w, uint32_t thread, uint32_t left, struct
 	int r = pmfs_export_title(w->model, thread, &title, err);
 	if (left > 0)
 		pm_text_printf(&title, " (without %u threads: see their own export/)", left);
+	pmfs_export_levels(w->levels, &title);
 	pm_json_key(&w->j, "name");
 	pm_json_text(&w->j, pm_text_view(&title));
 	if (r == 0)
@@ -217,6 +233,8 @@ static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
 	pm_json_key(&w->j, "profiles");
 	pm_json_open(&w->j, '[');
 	int r = write_profiles(w, thread, err);
+	if (r == 0 && !w->has_profiles && w->columns->n > 0)
+		r = write_empty(w, thread, err);
 	if (r == 0 && thread == PM_NONE)
 		r = write_threads(w, &left, err);
 	if (r < 0)

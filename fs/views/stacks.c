@@ -14,6 +14,8 @@
 #include "formats/common/list.h"
 #include "fs/views/parts.h"
 #include "fs/views/values.h"
+#include "fs/views/wholes.h"
+#include "profmount/limits.h"
 
 void pmfs_stacks_find_frames(
 	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown)
@@ -142,7 +144,8 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
 	const struct pmfs_column *c = &columns->columns[column];
-	if (c->role == PM_ROLE_EXCLUSIVE && c->pair != PM_NONE)
+	enum pm_role wanted = pmfs_costs_overlap(m) ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE;
+	if (c->pair != PM_NONE && c->role != wanted)
 		c = &columns->columns[c->pair];
 	struct pmfs_stacks s = {.tree = tree, .column = c, .end = tree->n_contexts};
 	if (context != PM_NONE) {
@@ -155,6 +158,34 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	else
 		*ret = s;
 	return r;
+}
+
+/* What is part of a frame comes behind it, and goes where that has gone. */
+int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err)
+{
+	uint32_t *level = calloc((size_t)(s->end - s->first) + 1, sizeof(*level));
+	if (!level)
+		return pmfs_no_memory(err);
+	*ret_levels = 0;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		uint32_t at = i - s->first;
+		if (!pmfs_stacks_is_frame(s, i)) {
+			s->shown[at] = s->shown[s->shown[at] - s->first];
+			level[at] = level[s->tree->parent[i] - s->first];
+			continue;
+		}
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		level[at] = caller == PM_NONE ? 1 : level[s->tree->parent[i] - s->first] + 1;
+		if (level[at] > *ret_levels)
+			*ret_levels = level[at];
+		if (level[at] <= PM_LIMIT_STACK_LEVELS)
+			continue;
+		s->shown[at] = caller;
+		s->self[caller - s->first] += s->self[at];
+		s->self[at] = 0;
+	}
+	free(level);
+	return 0;
 }
 
 void pmfs_stacks_done(struct pmfs_stacks *s)

@@ -28,6 +28,12 @@ struct pmfs_stacks {
 int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
 	struct pmfs_stacks *ret, struct pm_error *err);
 
+/*
+ * Makes frames below PM_LIMIT_STACK_LEVELS part of the one on that level, with their own costs.
+ * `*ret_levels` is how many levels there were. 0 or -ENOMEM. O(contexts).
+ */
+int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err);
+
 /* Accepts a zeroed one. */
 void pmfs_stacks_done(struct pmfs_stacks *s);
 

@@ -14,6 +14,7 @@
 #include "fs/views/tables.h"
 #include "fs/views/threadfunctions.h"
 #include "fs/views/threads.h"
+#include "fs/views/wholes.h"
 #include "fs/views/worst.h"
 
 enum { TOP_FUNCTIONS = 20, HOT_STEPS = 12 };
@@ -158,13 +159,17 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
+	const struct pmfs_wholes *wholes;
 	struct pmfs_hot *path;
 	uint32_t n;
 	double whole;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || (r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
+	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+		(r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
 		return r;
-	add_functions(out, f, NULL, f->n, f->cells, sum_of_functions(f, f->cells));
+	uint32_t by = pmfs_order_column(f->columns);
+	if (by != PM_NONE)
+		add_functions(out, f, NULL, f->n, f->cells, wholes->of[by]);
 	if (f->columns->first_incl != PM_NONE) {
 		const struct pmfs_column *column = &f->columns->columns[f->columns->first_incl];
 		add_hotpath(out, f->tree, column, path, n, whole);
@@ -182,7 +187,8 @@ static int render_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 	if (r < 0)
 		return r;
 	add_head(out, pmfs_model_profile(m), &counts);
-	if ((r = pmfs_add_remarks(out, m, err)) < 0 || (r = pmfs_add_sections(out, m, err)) < 0)
+	if ((r = pmfs_unaccounted(m, out, err)) < 0 || (r = pmfs_add_remarks(out, m, err)) < 0 ||
+		(r = pmfs_add_sections(out, m, err)) < 0)
 		return r;
 	r = add_tree(out, m, err);
 	return r < 0 ? r : pm_text_status(out);

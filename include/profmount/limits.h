@@ -68,6 +68,12 @@
 /* Levels of the call path of a trace's samples: each may open all of them. Viewers show 512. */
 #define PM_LIMIT_SAMPLE_LEVELS 1000
 
+/*
+ * Levels of a stack in exports that write out the stack of each cost: a chain of n calls has n * n
+ * frames there. What lies deeper is cost of the last level.
+ */
+#define PM_LIMIT_STACK_LEVELS 1000
+
 /* Per-thread profiles inside one speedscope file, and the size up to which they are added. */
 #define PM_LIMIT_SPEEDSCOPE_THREADS 50
 #define PM_LIMIT_SPEEDSCOPE_BYTES   ((size_t)64 << 20)

@@ -2,7 +2,10 @@
 #include "exports.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "profmount/limits.h"
 
 #define FOLDED "*.collapsedstack.txt"
 
@@ -94,24 +97,49 @@ static void test_deep_recursion_needs_no_stack(void **state)
 	fake_value(f, 0, DEPTH, 1, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), 0);
-	assert_int_equal(text.len, 2 * DEPTH + 2); /* f;f;…;f 1 */
+	assert_int_equal(text.len, 2 * PM_LIMIT_STACK_LEVELS + 2); /* f;f;…;f 1 */
 	pm_text_done(&text);
 	pmfs_model_free(m);
 	fake_free(f);
 }
 
-/* Every frame has a cost of its own, and so a line. */
-static void test_paths_that_are_too_long_together_are_refused(void **state)
+/* What lies deeper is cost of the last level, so that nothing is lost. */
+static void test_paths_end_after_so_many_levels(void **state)
 {
-	enum { DEPTH = 6000 };
+	enum { DEPTH = PM_LIMIT_STACK_LEVELS + 7 };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
 	(void)state;
-	uint32_t function = fake_function(
-		f, "a name of sixty bytes, as are common where there are templates", NULL, 0);
+	uint32_t function = fake_function(f, "f", NULL, 0);
 	for (uint32_t i = 1; i <= DEPTH; i++) {
 		fake_call(f, i, i - 1, function);
 		fake_value(f, 0, i, 1, DEPTH - i + 1);
+	}
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), 0);
+	assert_int_equal(text.len, PM_LIMIT_STACK_LEVELS * (PM_LIMIT_STACK_LEVELS + 3));
+	assert_memory_equal(text.p + text.len - 4, "f 8\n", 4);
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* Every call of the last level is another function, and so a path of its own. */
+static void test_paths_that_are_too_long_together_are_refused(void **state)
+{
+	enum { DEPTH = PM_LIMIT_STACK_LEVELS - 1, WIDTH = 20000 };
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	char name[20];
+	(void)state;
+	uint32_t function = fake_function(
+		f, "a name of sixty bytes, as are common where there are templates", NULL, 0);
+	for (uint32_t i = 1; i <= DEPTH; i++)
+		fake_call(f, i, i - 1, function);
+	for (uint32_t i = 1; i <= WIDTH; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		fake_call(f, DEPTH + i, DEPTH, fake_function(f, name, NULL, 0));
+		fake_value(f, 0, DEPTH + i, 1, 1);
 	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), -EFBIG);
@@ -151,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_names_keep_to_their_place),
 		cmocka_unit_test(test_seconds_are_nanoseconds),
 		cmocka_unit_test(test_deep_recursion_needs_no_stack),
+		cmocka_unit_test(test_paths_end_after_so_many_levels),
 		cmocka_unit_test(test_paths_that_are_too_long_together_are_refused),
 		cmocka_unit_test(test_nothing_is_an_empty_file),
 		cmocka_unit_test(test_broken_tree_is_an_error),

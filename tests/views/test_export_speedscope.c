@@ -58,7 +58,7 @@ static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
 	fake_free(f);
 }
 
-static void test_metrics_without_cost_are_left_out_but_the_first(void **state)
+static void test_metrics_without_cost_are_left_out(void **state)
 {
 	struct fake *f = fake_with_thread();
 	(void)state;
@@ -73,7 +73,7 @@ static void test_metrics_without_cost_are_left_out_but_the_first(void **state)
 		HEAD "\"profiles\":[" EMPTY "],\"shared\":{\"frames\":[]},\"name\":\"app\"}\n");
 	fake_value(f, 0, 1, bytes, 5);
 	assert_export(m, SPEEDSCOPE, PM_NONE,
-		HEAD "\"profiles\":[" EMPTY ",{\"type\":\"sampled\",\"name\":\"io_bytes\","
+		HEAD "\"profiles\":[{\"type\":\"sampled\",\"name\":\"io_bytes\","
 		     "\"unit\":\"bytes\",\"startValue\":0,\"endValue\":5,\"samples\":[[0]],"
 		     "\"weights\":[5]}],\"shared\":{\"frames\":["
 		     "{\"name\":\"a \\\"b\\\" \\\\ \\u0001 \xef\xbf\xbd\"}]},"
@@ -97,7 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run_and_threads_are_profiles),
 		cmocka_unit_test(test_threads_beyond_the_limit_are_counted_in_the_name),
-		cmocka_unit_test(test_metrics_without_cost_are_left_out_but_the_first),
+		cmocka_unit_test(test_metrics_without_cost_are_left_out),
 		cmocka_unit_test(test_without_metrics_it_is_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
