@@ -3,6 +3,7 @@
 #define PROFMOUNT_FS_COMMANDS_H
 
 #include "fs/instance.h"
+#include "fs/options.h"
 
 /* Each returns the process's exit status and says on standard error what went wrong. */
 int pmfs_command_ls(struct pmfs_instance *in, const char *path);
@@ -11,8 +12,7 @@ int pmfs_command_check(struct pmfs_instance *in);
 
 /* extract.c: the open folder that --extract writes to, made where it is missing; -1 with a line */
 int pmfs_extract_target(const char *folder);
-int pmfs_command_extract(
-	struct pmfs_instance *in, const char *folder, int target, const char *const *paths, int n);
+int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 
 /* Writes a document's bytes to a file descriptor. */
 int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,

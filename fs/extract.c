@@ -29,6 +29,8 @@ struct walk {
 	int folder;          /* open directory of the innermost level */
 	struct pm_text path; /* of what is being written, NUL-terminated when shown */
 	uint64_t files, failed;
+	uint64_t most, written; /* bytes, in whole blocks as they take on a disk */
+	bool full;              /* the next one would have been too many: nothing more is written */
 	bool terminal;
 	time_t shown;
 };
@@ -43,19 +45,40 @@ static void show_progress(struct walk *w)
 	fflush(stderr);
 }
 
+static void say(const struct walk *w, struct pm_bytes path, const char *what)
+{
+	struct pm_text line = {.p = NULL};
+	if (w->terminal)
+		fputs("\r\033[K", stderr);
+	pm_text_shown(&line, path);
+	pm_text_printf(&line, ": %s\n", what);
+	fwrite(line.p, 1, line.failed ? 0 : line.len, stderr);
+	pm_text_done(&line);
+}
+
 static void failed(struct walk *w, int code, const struct pm_error *err)
 {
 	char line[900];
-	struct pm_text all = {.p = NULL};
 	w->failed++;
-	if (w->terminal)
-		fputs("\r\033[K", stderr);
-	pm_text_shown(&all, pm_text_view(&w->path));
-	pm_text_str(&all, ": ");
-	pm_text_str(&all, err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
-	pm_text_char(&all, '\n');
-	fwrite(all.p, 1, all.failed ? 0 : all.len, stderr);
-	pm_text_done(&all);
+	say(w, pm_text_view(&w->path),
+		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
+}
+
+/* True where n bytes more may be written, which are then counted; else everything ends here. */
+static bool pay(struct walk *w, uint64_t n, struct pm_error *err)
+{
+	enum { BLOCK = 4096 };
+	uint64_t blocks = n / BLOCK + 1;
+	if (!w->full && blocks <= (w->most - w->written) / BLOCK) {
+		w->written += blocks * BLOCK;
+		return true;
+	}
+	w->full = true;
+	pm_error_set(err, -ENOSPC, NULL, PM_NO_OFFSET,
+		"left out, with all that follows it: more than %llu bytes would be written "
+		"(-o max=SIZE)",
+		(unsigned long long)w->most);
+	return false;
 }
 
 /* Removes what an earlier extraction left; what is of another type stays, and is not waited for. */
@@ -87,6 +110,8 @@ static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, co
 	int r = pmfs_engine_size(w->in->engine, node, doc, &size, err);
 	if (r < 0)
 		return r;
+	if (!pay(w, size, err))
+		return -ENOSPC;
 	int fd = create_file(w->folder, name);
 	if (fd < 0)
 		return pm_error_set(
@@ -134,6 +159,8 @@ static void write_document(struct walk *w, const struct pmfs_entry *entry, const
 /* Makes the directory (or takes it as it is) and goes into it. */
 static int enter(struct walk *w, const char *name, struct pm_error *err)
 {
+	if (!pay(w, 0, err))
+		return -ENOSPC;
 	if (mkdirat(w->folder, name, 0777) != 0 && errno != EEXIST)
 		return pm_error_set(
 			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
@@ -188,11 +215,20 @@ static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 	return push(w, entry->node);
 }
 
+/* The entries of the root that come behind the one in which everything ended. */
+static void name_rest(struct walk *w)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	while (pmfs_tree_next(w->in->tree, PMFS_NODE_ROOT, &w->levels[0].cookie, &entry, &err) > 0)
+		say(w, (struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
+}
+
 /* Everything below the directory `node`, which is open as w->folder; leaves it open. */
 static int write_tree(struct walk *w, pm_node node)
 {
 	int r = push(w, node);
-	while (r == 0 && w->n > 0) {
+	while (r == 0 && w->n > 0 && !w->full) {
 		struct level *level = &w->levels[w->n - 1];
 		struct pm_error err = {.offset = PM_NO_OFFSET};
 		struct pmfs_entry entry;
@@ -206,6 +242,8 @@ static int write_tree(struct walk *w, pm_node node)
 			failed(w, r, &err);
 		r = --w->n > 0 ? leave(w) : 0;
 	}
+	if (w->full && node == PMFS_NODE_ROOT)
+		name_rest(w);
 	return r;
 }
 
@@ -249,6 +287,14 @@ static int write_path(struct walk *w, const char *path)
 	return r;
 }
 
+/* Where no limit is given: far beyond what sound profiles come to, see docs/decisions/0092. */
+static uint64_t most_for(uint64_t input_bytes)
+{
+	enum { TIMES = 64 };
+	const uint64_t least = (uint64_t)1 << 30;
+	return input_bytes > least / TIMES ? input_bytes * TIMES : least;
+}
+
 int pmfs_extract_target(const char *folder)
 {
 	int fd = -1;
@@ -259,15 +305,21 @@ int pmfs_extract_target(const char *folder)
 	return fd;
 }
 
-int pmfs_command_extract(
-	struct pmfs_instance *in, const char *folder, int target, const char *const *paths, int n)
+int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target)
 {
-	struct walk w = {.in = in, .terminal = isatty(STDERR_FILENO), .folder = target};
-	int r = n == 0 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
-	for (int i = 0; r == 0 && i < n; i++)
-		r = write_path(&w, paths[i]);
+	struct walk w = {.in = in,
+		.terminal = isatty(STDERR_FILENO),
+		.folder = target,
+		.most = o->max_bytes ? o->max_bytes : most_for(in->profile->input_bytes)};
+	int r = o->n_paths == 1 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
+	for (int i = 1; r == 0 && i < o->n_paths; i++) {
+		if (w.full)
+			say(&w, pm_bytes_of(o->paths[i]), "left out");
+		else
+			r = write_path(&w, o->paths[i]);
+	}
 	if (r < 0)
-		pmfs_log("%s: %s", folder, strerror(-r));
+		pmfs_log("%s: %s", o->paths[0], strerror(-r));
 	if (w.terminal)
 		fprintf(stderr, "\r\033[K%llu files\n", (unsigned long long)w.files);
 	close(w.folder);

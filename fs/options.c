@@ -27,6 +27,7 @@ const char pmfs_usage[] =
 	"                        order, pictures, summary\n"
 	"    -o cache=SIZE       keep at most SIZE bytes of text in memory (k, M, G; 256M)\n"
 	"    -o evals            NYTProf: tell evals of one line of source apart\n"
+	"    -o max=SIZE         let --extract write at most SIZE bytes (1G, or 64 times SOURCE)\n"
 	"    -o xattr            answer extended attributes user.profmount.*\n"
 	"    -o allow_other      let other users in, -o allow_root: root\n"
 	"    -o uid=N,gid=N      the owner of all files (who mounts)\n"
@@ -113,6 +114,14 @@ static bool take_id(const char *option, uint32_t *ret)
 	return good;
 }
 
+static bool take_size(const char *option, const char *text, uint64_t *ret)
+{
+	if (parse_size(text, ret) && *ret > 0)
+		return true;
+	pmfs_log("-o %s: a number of bytes is expected, like 512M", option);
+	return false;
+}
+
 static bool is_ignored(const char *option)
 {
 	for (size_t i = 0; i < sizeof(ignored_prefixes) / sizeof(ignored_prefixes[0]); i++)
@@ -131,12 +140,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		o->metric = option + 7;
 		return true;
 	}
-	if (strncmp(option, "cache=", 6) == 0) {
-		if (parse_size(option + 6, &o->cache_bytes))
-			return true;
-		pmfs_log("-o %s: a number of bytes is expected, like 512M", option);
-		return false;
-	}
+	if (strncmp(option, "cache=", 6) == 0)
+		return take_size(option, option + 6, &o->cache_bytes);
+	if (strncmp(option, "max=", 4) == 0)
+		return take_size(option, option + 4, &o->max_bytes);
 	if (strncmp(option, "uid=", 4) == 0)
 		return take_id(option, &o->uid);
 	if (strncmp(option, "gid=", 4) == 0)

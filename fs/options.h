@@ -28,6 +28,7 @@ struct pmfs_options {
 	const char *format;       /* -o format=, or NULL */
 	const char *metric;       /* -o metric=, or NULL */
 	uint64_t cache_bytes;     /* -o cache= */
+	uint64_t max_bytes;       /* -o max=; 0: by the size of the source */
 	char *fuse;               /* other -o options, comma-separated, for libfuse; owned */
 	const char *source;       /* as given */
 	const char *const *paths; /* what follows the source: MOUNTPOINT, DIR, PATH … */

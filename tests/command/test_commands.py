@@ -123,6 +123,28 @@ class Commands(unittest.TestCase):
                 self.assertEqual(f.read(), run("--cat", SOURCE, "info.json").stdout)
             self.assertEqual(os.path.getsize(os.path.join(folder, "kept")), 100000)
 
+    def test_extract_writes_no_more_than_its_budget(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = os.path.join(folder, "nytprof.out")
+            with open(deep, "wb") as f:
+                f.write(profile_of(*((depth, f"f{depth % 7}") for depth in range(300, 0, -1))))
+            out = os.path.join(folder, "out")
+            done = run("-o", "max=1M", "--extract", deep, out)
+            self.assertEqual(done.returncode, 1)
+            first, *others = done.stderr.decode().splitlines()
+            self.assertRegex(first, r"^contexts/.*: left out, with all that follows it: more than 1048576 bytes would "
+                                    r"be written \(-o max=SIZE\)$")
+            self.assertIn("by-id: left out", others)
+            self.assertIn("export: left out", others)
+            paths = [os.path.join(d, n) for d, folders, names in os.walk(out) for n in folders + names]
+            taken = sum(4096 if os.path.isdir(p) else os.path.getsize(p) // 4096 * 4096 + 4096 for p in paths)
+            self.assertLessEqual(taken, 1 << 20)
+            self.assertGreater(taken, 1 << 19)
+            done = run("-o", "max=1k", "--extract", deep, os.path.join(folder, "two"), "info.json", "summary.txt")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), r"^info.json: left out, .*\nsummary.txt: left out\n$")
+            self.assertEqual(run("-o", "max=1G", "--extract", deep, os.path.join(folder, "all")).returncode, 0)
+
     def test_nothing_that_a_terminal_obeys_is_printed(self):
         with tempfile.TemporaryDirectory() as folder:
             for number in "123":

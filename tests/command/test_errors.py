@@ -91,6 +91,7 @@ usage("-o <option>: no such option (see -h)", "-o", "nosuch=1", "source", "point
 usage("-o: an argument is missing (see -h)", "source", "point", "-o")
 for size in ("x", "", "-1", "1T", "99999999999G"):
     usage("-o cache=<text>: a number of bytes is expected, like 512M", "-o", "cache=" + size, "source", "point")
+    usage("-o max=<text>: a number of bytes is expected, like 512M", "-o", "max=" + size, "source", "point")
 for number in ("ada", "", "-1", "4294967295", "1x"):
     usage("-o uid=<text>: a number is expected, like uid=1000", "-o", "uid=" + number, "source", "point")
 usage("-o gid=<text>: a number is expected, like gid=1000", "-o", "gid=users", "source", "point")
