@@ -6,24 +6,54 @@
 
 #include "formats/common/utf8.h"
 
+/* Where character n of the line begins. */
+static size_t character_at(struct pm_bytes line, unsigned n)
+{
+	size_t at = 0;
+	for (; n > 0 && at < line.len; n--)
+		at += pm_utf8_next(line, at);
+	return at;
+}
+
+static unsigned count_characters(struct pm_bytes line)
+{
+	unsigned n = 0;
+	for (size_t at = 0; at < line.len; n++)
+		at += pm_utf8_next(line, at);
+	return n;
+}
+
+/* Returns how many characters it has become. */
+static unsigned add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	struct pm_text clean = {.p = NULL};
+	pm_text_line(&clean, text);
+	struct pm_bytes line = pm_text_view(&clean);
+	unsigned n = count_characters(line);
+	if (n <= width) {
+		pm_text_bytes(out, line);
+	} else {
+		unsigned tail = (width - 1) / 3, head = width - 1 - tail;
+		size_t end = character_at(line, head), from = character_at(line, n - tail);
+		pm_text_add(out, line.p, end);
+		pm_text_str(out, "…");
+		pm_text_add(out, line.p + from, line.len - from);
+		n = width;
+	}
+	out->failed |= clean.failed;
+	pm_text_done(&clean);
+	return n;
+}
+
 void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
 {
-	size_t from = out->len;
-	pm_text_line(out, text);
-	if (out->failed)
-		return;
-	struct pm_bytes line = {(const uint8_t *)out->p + from, out->len - from};
-	size_t at = 0, keep = 0;
-	for (unsigned n = 0; at < line.len; n++) {
-		if (n + 1 == width)
-			keep = at;
-		if (n == width) {
-			out->len = from + keep;
-			pm_text_str(out, "…");
-			return;
-		}
-		at += pm_utf8_next(line, at);
-	}
+	add_cut(out, text, width);
+}
+
+void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	unsigned n = add_cut(out, text, width);
+	pm_text_printf(out, "%*s", (int)(width - n), "");
 }
 
 /* Three to four digits and a unit. */

@@ -6,8 +6,14 @@
 
 enum { PMFS_SCREEN_WIDTH = 100 };
 
-/* At most `width` characters of the text on one line; a cut one ends with `…`. */
+/*
+ * At most `width` characters of the text on one line. A longer one has `…` in its middle: names are
+ * told apart by their ends as often as by their beginnings.
+ */
 void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width);
+
+/* The same, filled up with blanks. */
+void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width);
 
 /* 12.4 s, 830 us for columns of time, else the number; right-aligned in PMFS_AMOUNT_WIDTH. */
 enum { PMFS_AMOUNT_WIDTH = 14 };

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fs/views/amounts.h"
+#include "fs/views/busy.h"
 #include "fs/views/catalog.h"
+#include "fs/views/costly.h"
 #include "fs/views/counts.h"
 #include "fs/views/flat.h"
 #include "fs/views/hotpath.h"
@@ -17,14 +20,18 @@
 #include "fs/views/wholes.h"
 #include "fs/views/worst.h"
 
-enum { TOP_FUNCTIONS = 20, HOT_STEPS = 12 };
+enum { HOT_STEPS = 12 };
 
 /* ---- what and how much ---- */
 
-static void add_count(struct pm_text *out, uint64_t n, const char *what)
+/* `3 threads`, `1 thread`, or nothing where it is not known; behind others, apart from them. */
+static void add_count(struct pm_text *out, uint64_t n, const char *one)
 {
-	if (n != PM_NO_TIME)
-		pm_text_printf(out, "%llu %s   ", (unsigned long long)n, what);
+	if (n == PM_NO_TIME)
+		return;
+	pm_text_str(out, out->p[out->len - 1] == ' ' ? "" : "   ");
+	pmfs_print_count(out, n);
+	pm_text_printf(out, " %s%s", one, n == 1 ? "" : "s");
 }
 
 static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes value)
@@ -36,64 +43,49 @@ static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes v
 	pm_text_char(out, '\n');
 }
 
-static void add_head(
-	struct pm_text *out, const struct pm_profile *p, const struct pmfs_counts *counts)
+static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
+	struct pm_error *err)
 {
+	const struct pmfs_busy *busy;
+	add_count(out, counts->threads, "thread");
+	if (counts->threads == PM_NO_TIME || counts->threads < 2)
+		return 0;
+	int r = pmfs_busy(m, &busy, err);
+	if (r == 0 && busy->n_empty > 0) {
+		pm_text_str(out, ", ");
+		pmfs_print_count(out, busy->n_empty);
+		pm_text_str(out, " of them empty");
+	}
+	return r;
+}
+
+static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
+	struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
 	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
 	add_cut_line(out, "source", pm_bytes_of(p->source));
 	add_cut_line(out, "title", pm_profile_title(p));
 	add_cut_line(out, "format", pm_bytes_of(p->format));
 	add_cut_line(out, "layout", pm_bytes_of(p->layout));
 	pm_text_str(out, "has      ");
-	add_count(out, counts->contexts, "contexts");
-	add_count(out, counts->functions, "functions");
-	add_count(out, counts->threads, "threads");
-	add_count(out, counts->samples, p->traces_are_calls ? "calls" : "samples");
+	add_count(out, counts->contexts, "context");
+	add_count(out, counts->functions, "function");
+	int r = add_threads(out, m, counts, err);
+	if (counts->samples > 0)
+		add_count(out, counts->samples, p->traces_are_calls ? "call" : "sample");
 	if (counts->duration_ns != PM_NO_TIME) {
-		pm_text_str(out, "in ");
+		pm_text_str(out, "   in ");
 		pmfs_add_duration(out, (double)counts->duration_ns);
 	}
 	pm_text_char(out, '\n');
-	if (counts->damages > 0)
-		pm_text_printf(out, "damage   see damage.csv: %llu rows\n",
-			(unsigned long long)counts->damages);
-}
-
-/* ---- functions ---- */
-
-/* The first rows of a flat profile: `order` are rows, `cells` by row. */
-static void add_functions(struct pm_text *out, const struct pmfs_functions *f,
-	const uint32_t *order, uint32_t n, const double *cells, double whole)
-{
-	uint32_t column = pmfs_order_column(f->columns);
-	if (column == PM_NONE || n == 0)
-		return;
-	pm_text_printf(out, "\nFunctions with most %s\n", f->columns->columns[column].name);
-	for (uint32_t i = 0; i < n && i < TOP_FUNCTIONS; i++) {
-		uint32_t row = order ? order[i] : i;
-		double value = cells[(size_t)row * f->columns->n + column];
-		if (isnan(value)) /* nor have those that follow one */
-			break;
+	if (counts->damages > 0) {
+		pm_text_str(out, "damage   see damage.csv:");
 		pm_text_char(out, ' ');
-		pmfs_add_share(out, value, whole);
-		pmfs_add_amount(out, &f->columns->columns[column], value);
-		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pmfs_function_name(f, row), PMFS_SCREEN_WIDTH - 23);
+		add_count(out, counts->damages, "row");
 		pm_text_char(out, '\n');
 	}
-}
-
-/* What the shares are of: all cost of the ordering column that functions have. */
-static double sum_of_functions(const struct pmfs_functions *f, const double *cells)
-{
-	uint32_t column = pmfs_order_column(f->columns);
-	double sum = 0;
-	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++) {
-		double value = cells[(size_t)row * f->columns->n + column];
-		if (!isnan(value))
-			sum += value;
-	}
-	return sum;
+	return r;
 }
 
 /* ---- the hot path ---- */
@@ -127,17 +119,20 @@ static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
 /* ---- imbalance ---- */
 
 static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
-	const struct pmfs_column *column, double whole, struct pm_error *err)
+	const struct pmfs_columns *columns, double whole, struct pm_error *err)
 {
+	uint32_t leading = pmfs_leading_column(columns);
+	const struct pmfs_column *column = &columns->columns[leading];
 	struct pmfs_worst_list worst;
 	struct pm_text scratch = {.p = NULL};
+	const struct pmfs_busy *busy;
 	const char *path = "";
 	int r = pmfs_worst_imbalances(m, whole, &worst, err);
-	if (r < 0 || worst.n == 0)
+	if (r < 0 || worst.n == 0 || (r = pmfs_busy(m, &busy, err)) < 0)
 		return r;
 	pm_text_printf(out,
-		"\nMost lost by imbalance of %s (max - mean over the threads; max / mean)\n",
-		column->name);
+		"\nMost lost by imbalance of %s (max / mean, max - mean, slowest of %u threads)\n",
+		column->name, busy->n_of[leading]);
 	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
 		const struct pmfs_worst *item = &worst.items[i];
 		const struct pm_frame *frame = pm_tree_frame(tree, item->context);
@@ -146,8 +141,10 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 		pm_text_str(out, "  ");
 		pm_text_clear(&scratch);
 		r = pmfs_thread_path(m, item->slowest, &path, err);
-		pm_text_printf(out, "%-36.36s  ", path);
-		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), PMFS_SCREEN_WIDTH - 62);
+		if (r == 0)
+			pmfs_add_cut_padded(out, pm_bytes_of(path + strlen("threads/")), 32);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), PMFS_SCREEN_WIDTH - 58);
 		pm_text_char(out, '\n');
 	}
 	pm_text_end(&scratch, out);
@@ -164,18 +161,29 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	uint32_t n;
 	double whole;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+	if (r < 0 || f->columns->n == 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
 		(r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
 		return r;
-	uint32_t by = pmfs_order_column(f->columns);
-	if (by != PM_NONE)
-		add_functions(out, f, NULL, f->n, f->cells, wholes->of[by]);
-	if (f->columns->first_incl != PM_NONE) {
-		const struct pmfs_column *column = &f->columns->columns[f->columns->first_incl];
-		add_hotpath(out, f->tree, column, path, n, whole);
-		r = add_worst(out, m, f->tree, column, whole, err);
+	pmfs_add_costly_functions(out, f, NULL, f->n, f->cells, wholes->of[0]);
+	r = pmfs_add_gpu(out, f, wholes, err);
+	if (r == 0)
+		r = pmfs_add_costly_lines(out, m, err);
+	if (r == 0 && f->columns->first_incl != PM_NONE) {
+		add_hotpath(out, f->tree, &f->columns->columns[f->columns->first_incl], path, n,
+			wholes->of[0]);
+		r = add_worst(out, m, f->tree, f->columns, wholes->of[0], err);
 	}
 	free(path);
+	return r;
+}
+
+static int add_wholes(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_wholes *wholes;
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r == 0 && (r = pmfs_wholes(m, &wholes, err)) == 0)
+		pmfs_add_quantities(out, c, wholes);
 	return r;
 }
 
@@ -184,17 +192,28 @@ static int render_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct pmfs_counts counts;
 	int r = pmfs_count(m, &counts, err);
-	if (r < 0)
-		return r;
-	add_head(out, pmfs_model_profile(m), &counts);
-	if ((r = pmfs_unaccounted(m, out, err)) < 0 || (r = pmfs_add_remarks(out, m, err)) < 0 ||
-		(r = pmfs_add_sections(out, m, err)) < 0)
+	if (r < 0 || (r = add_head(out, m, &counts, err)) < 0 ||
+		(r = add_wholes(out, m, err)) < 0 || (r = pmfs_unaccounted(m, out, err)) < 0 ||
+		(r = pmfs_add_remarks(out, m, err)) < 0 || (r = pmfs_add_sections(out, m, err)) < 0)
 		return r;
 	r = add_tree(out, m, err);
 	return r < 0 ? r : pm_text_status(out);
 }
 
 /* ---- one thread ---- */
+
+/* What the shares are of: all cost of the ordering column that functions have on the thread. */
+static double sum_of_functions(const struct pmfs_functions *f, const double *cells)
+{
+	uint32_t column = pmfs_order_column(f->columns);
+	double sum = 0;
+	for (uint32_t row = 0; column != PM_NONE && row < f->n; row++) {
+		double value = cells[(size_t)row * f->columns->n + column];
+		if (!isnan(value))
+			sum += value;
+	}
+	return sum;
+}
 
 static int add_totals(
 	struct pm_text *out, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
@@ -234,13 +253,15 @@ static int render_thread(const struct pm_doc *doc, struct pm_text *out, struct p
 	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(pmfs_model_profile(m)->source)));
 	add_cut_line(out, "thread", pm_bytes_of(path));
 	add_cut_line(out, "file", threads->threads[thread].file);
-	if (threads->threads[thread].has_trace)
-		pm_text_printf(out, "trace    %llu rows\n",
-			(unsigned long long)threads->threads[thread].n_samples);
+	if (threads->threads[thread].has_trace) {
+		pm_text_str(out, "trace    ");
+		add_count(out, threads->threads[thread].n_samples, "row");
+		pm_text_char(out, '\n');
+	}
 	if ((r = add_totals(out, m, thread, err)) < 0 ||
 		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
 		return r;
-	add_functions(out, t->functions, t->order, t->n, t->cells,
+	pmfs_add_costly_functions(out, t->functions, t->order, t->n, t->cells,
 		sum_of_functions(t->functions, t->cells));
 	pmfs_thread_functions_free(t);
 	return pm_text_status(out);

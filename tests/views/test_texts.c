@@ -58,9 +58,10 @@ static void test_summary_fits_a_screen(void **state)
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_screen(text, 60, 100);
 	assert_non_null(strstr(text, "fake.db"));
-	assert_non_null(strstr(text, "300 contexts   300 functions   3 threads"));
-	assert_non_null(strstr(text, "in 1.50 s"));
-	assert_non_null(strstr(text, "damage.csv: 1 rows"));
+	assert_non_null(
+		strstr(text, "has      300 contexts   300 functions   3 threads   in 1.50 s\n"));
+	assert_non_null(strstr(text, "\nmeasured 1.800 µs of time_ns, which leads"));
+	assert_non_null(strstr(text, "damage.csv: 1 row\n"));
 	assert_non_null(strstr(text, "Hot path by time_ns_incl\n 100.0%"));
 	assert_non_null(strstr(text, "288 more: see hotpath.txt"));
 	assert_non_null(strstr(text, "  1.50 "));
@@ -68,6 +69,78 @@ static void test_summary_fits_a_screen(void **state)
 	text = view_text(m, PMFS_PLACE_THREAD, "summary.txt", 2);
 	assert_screen(text, 60, 100);
 	assert_non_null(strstr(text, "Functions with most time_ns_excl"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* CPU time leads; one of two functions of a name runs on the GPU alone, and a thread does nothing.
+ */
+static void test_summary_tells_about_gpus_and_empty_threads(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "GKER (sec)", "sec");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "GKER (sec)", "sec");
+	fake_metric(f, PM_ROLE_INCLUSIVE, 1, "CPUTIME (sec)", "sec");
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 1, "CPUTIME (sec)", "sec");
+	for (uint32_t t = 0; t < 3; t++)
+		fake_thread(f, t, 0);
+	fake_call(f, 1, 0, fake_function(f, "twin", "/src/a.cc", 7));
+	fake_call(f, 2, 0, fake_function(f, "twin", "/src/b.cc", 9));
+	fake_call(f, 3, 2, fake_function(f, "kernel", NULL, 0));
+	fake_value(f, 0, 1, 3, 3);
+	fake_value(f, 0, 1, 4, 3);
+	fake_value(f, 1, 2, 3, 1);
+	fake_value(f, 1, 2, 4, 0.5);
+	fake_value(f, 1, 2, 1, 8);
+	fake_value(f, 1, 3, 1, 8);
+	fake_value(f, 1, 3, 2, 8);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "summary.txt", 0);
+	assert_screen(text, 60, 100);
+	assert_non_null(strstr(text, "3 threads, 1 of them empty"));
+	assert_non_null(strstr(text, "\nmeasured 4 s of cputime_sec, which leads"));
+	assert_non_null(strstr(text, "\nalso     gker_sec 8 s\n"));
+	assert_non_null(
+		strstr(text, "unaccounted  cputime_sec: functions add up to 3.500 s of 4 s"));
+	assert_non_null(strstr(text, "  75.0%        3.00 s  twin  a.cc:7\n"));
+	assert_non_null(strstr(text, "  12.5%     500.00 ms  twin  b.cc:9\n"));
+	assert_non_null(strstr(text, "GPU operations"));
+	assert_non_null(strstr(
+		text, "Kernels with most gker_sec_excl, of 8 s\n 100.0%        8.00 s  kernel\n"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static int two_statements(
+	const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	*ret = (struct pm_statements){.whole_ns = 2000, .outside_ns = 1500};
+	return 0;
+}
+
+static void test_summary_has_the_slowest_lines_of_main_code(void **state)
+{
+	struct fake *f = fake_with_time();
+	const struct pm_line lines[] = {{fake_text(f, "/src/main.pl"), 5, PM_NONE},
+		{fake_text(f, "/src/main.pl"), 9, PM_NONE}};
+	static const double values[] = {NAN, 500, NAN, 1500};
+	(void)state;
+	fake_thread(f, 0, 0);
+	f->lines = (struct pm_lines){2, lines, values};
+	f->ops.lines = fake_lines;
+	f->ops.statements = two_statements;
+	f->ops.span = NULL;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "summary.txt", 0);
+	assert_non_null(strstr(text, "0 functions   1 thread\n"));
+	assert_non_null(strstr(text,
+		"Slowest lines, of 2 µs profiled statement by statement, 1.500 µs (75.0%) of it "
+		"outside of subs\n  75.0%       1.50 us  /src/main.pl:9\n"));
 	free(text);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -82,7 +155,7 @@ static void test_summary_of_nothing_says_so(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "summary.txt", 0,
 		"profile  fake.db\nsource   /data/fake.db\nformat   fake\nlayout   plain\n"
-		"has      0 contexts   0 functions   \n");
+		"has      0 contexts   0 functions\n");
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -226,7 +299,8 @@ static void test_cut_keeps_whole_characters(void **state)
 		const char *text, *want;
 		unsigned width;
 	} cases[] = {{"abc", "abc", 3}, {"abcd", "ab…", 3}, {"äöüß", "äö…", 3}, {"", "", 3},
-		{"a\nb", "a b", 3}, {"abc", "…", 1}};
+		{"abcdefgh", "abcd…h", 6}, {"äbcdefgü", "äbcd…ü", 6}, {"a\nb", "a b", 3},
+		{"abc", "…", 1}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pm_text t = {.p = NULL};
@@ -270,6 +344,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
+		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_summary_of_nothing_says_so),
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
 		cmocka_unit_test(test_readme_queries_threads_of_the_same_keys),
