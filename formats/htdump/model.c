@@ -30,6 +30,21 @@ int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct p
 	return r;
 }
 
+static int quantiles_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	const struct htd_calls *c;
+	int r = htd_calls_get(src, &c, err);
+	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, err);
+}
+
+int htd_quantiles_get(
+	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err)
+{
+	*ret = &src->quantiles;
+	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
+}
+
 /* ---- the tree and its costs ---- */
 
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)

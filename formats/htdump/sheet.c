@@ -9,8 +9,8 @@
 
 #include "formats/common/list.h"
 
-static const char *const own_columns[] = {"seq", "timestamp", "id"};
-enum { N_OWN = 3 };
+static const char *const own_columns[] = {"seq", "timestamp", "id", "time_ns"};
+enum { N_OWN = 4 };
 
 /* Names of one sheet, and the number that the next one of that name tries. */
 struct taken {

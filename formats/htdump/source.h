@@ -5,11 +5,13 @@
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
 #include "formats/htdump/calls.h"
+#include "formats/htdump/quantiles.h"
 #include "profmount/format.h"
 
 /* How classes/NAME/events.csv shows the fields of a class version. */
 struct htd_sheet {
-	const char *const *columns; /* seq, timestamp, id, then the fields: numbers first */
+	const char *const
+		*columns; /* seq, timestamp, id, time_ns, then the fields: numbers first */
 	uint32_t n_columns;
 	uint32_t *cell;         /* of each of the class's columns */
 	uint32_t nth;           /* version of that name, from 1 */
@@ -39,9 +41,10 @@ struct htd_source {
 	struct pm_threads threads;
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
-	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy;
+	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy, quantiles_lazy;
 	bool several; /* threads; see several_lazy */
 	struct htd_calls calls;
+	struct htd_quantiles quantiles; /* see htd_quantiles_get */
 	struct htd_segments *segments;
 	struct pm_fact facts[HTD_N_FACTS];
 	char version[16];
@@ -64,6 +67,10 @@ int htd_scan_get(struct htd_source *src, struct pm_error *err);
 
 /* The calls, built on first need. */
 int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err);
+
+/* The quantiles of labels, built on first need: then by_label of the calls are known, too. */
+int htd_quantiles_get(
+	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err);
 
 /* sheet.c: fills sheets and counters; part of the scan. */
 int htd_sheets_init(struct htd_source *src);

@@ -117,6 +117,17 @@ static void event_cells(const struct htd_sheet *sheet, const struct htd_event *e
 	}
 }
 
+/* From the time origin; what the stream says of itself may lie before it. */
+static struct pm_cell time_cell(const struct htd_source *src, uint64_t timestamp)
+{
+	uint64_t origin = src->stream.origin;
+	if (timestamp >= origin)
+		return pm_cell_u64(timestamp - origin);
+	bool fits = origin - timestamp <= (uint64_t)INT64_MAX;
+	return fits && origin <= src->stream.last ? pm_cell_i64(-(int64_t)(origin - timestamp))
+						  : pm_cell_empty();
+}
+
 static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct htd_source *src = rows->table->self;
@@ -128,11 +139,12 @@ static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 		return p->run < p->filter.runs->n || p->left ? htd_source_changed(src, err) : 0;
 	rows->row = seq;
 	rows->at = seq + 1;
-	for (uint32_t i = 3; i < sheet->n_columns; i++)
+	for (uint32_t i = 4; i < sheet->n_columns; i++)
 		cells[i] = pm_cell_empty();
 	cells[0] = pm_cell_u64(seq);
 	cells[1] = pm_cell_u64(e.header.timestamp);
 	cells[2] = pm_cell_u64(e.header.id);
+	cells[3] = time_cell(src, e.header.timestamp);
 	event_cells(sheet, &e, rows->scratch, cells);
 	return 1;
 }

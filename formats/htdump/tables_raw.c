@@ -175,13 +175,13 @@ static const struct pm_table_type events_type = {
 
 /* ---- labels.csv: a row's position is the label's rank ---- */
 
-static const char *const label_columns[] = {
-	"calls", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "label"};
+static const char *const label_columns[] = {"calls", "time_ns_incl", "time_ns_excl", "time_ns_min",
+	"time_ns_max", "p50_ns", "p95_ns", "p99_ns", "max_ns", "label"};
 
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_calls *calls;
-	return htd_calls_get(source_of(rows->table), &calls, err);
+	const struct htd_quantiles *quantiles;
+	return htd_quantiles_get(source_of(rows->table), &quantiles, err);
 }
 
 static struct pm_cell sum_cell(htd_sum sum)
@@ -205,7 +205,10 @@ static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[2] = sum_cell(l->excl);
 	cells[3] = pm_cell_u64(l->min);
 	cells[4] = pm_cell_u64(l->max);
-	cells[5] = pm_cell_text(htd_labels_text(&c->labels, label));
+	for (uint32_t i = 0; i < HTD_N_QUANTILES; i++)
+		cells[5 + i] = pm_cell_u64(src->quantiles.values[label][i]);
+	cells[8] = pm_cell_u64(l->max);
+	cells[9] = pm_cell_text(htd_labels_text(&c->labels, label));
 	return 1;
 }
 

@@ -1,7 +1,9 @@
 /* Nesting, labels, time order and costs of calls. */
 #include "tests/htdump/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/htdump/source.h"
 
@@ -55,8 +57,8 @@ static void test_calls_nest_by_start_and_duration(void **state)
 	htdw_call_text(&w, 1, T + 200, 1, "next");
 	struct pm_profile p = written_open(&w);
 	assert_trace(&p, 0, want, 6);
-	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|root");
-	assert_row(&p, "labels.csv", 2, "2|10|10|5|5|g");
+	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|100|100|100|100|root");
+	assert_row(&p, "labels.csv", 2, "2|10|10|5|5|5|5|5|5|g");
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -127,7 +129,60 @@ static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 	htdw_call_text(&w, 2, 1, UINT64_MAX, "x");
 	struct pm_profile p = written_open(&w);
 	assert_row(&p, "labels.csv", 0,
-		"2|3.68935e+19|3.68935e+19|18446744073709551615|18446744073709551615|x");
+		"2|3.68935e+19|3.68935e+19|18446744073709551615|18446744073709551615|"
+		"18446744073709551615|18446744073709551615|18446744073709551615|"
+		"18446744073709551615|x");
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static int by_duration(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* The last of the first `percent` of the calls, as quantile_disc has it. */
+static uint64_t quantile(const uint64_t *sorted, size_t n, size_t percent)
+{
+	size_t rank = (n * percent + 99) / 100;
+	return sorted[rank ? rank - 1 : 0];
+}
+
+/* Many calls of most different lengths, half of them equal; and few. */
+static void test_quantiles_are_those_of_the_sorted_durations(void **state)
+{
+	enum { MANY = 30000, FEW = 7 };
+	static const char *const names[] = {"many", "few"};
+	static const size_t counts[] = {MANY, FEW};
+	static uint64_t durations[2][MANY];
+	struct htdw w = {.p = NULL};
+	uint64_t start = T, random = 1;
+	(void)state;
+	htdw_begin(&w, false, false);
+	for (size_t label = 0; label < 2; label++)
+		for (size_t i = 0; i < counts[label]; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			uint64_t ns = i % 2 ? 777 : random >> (24 + random % 40);
+			htdw_call_text(&w, 1 + (uint32_t)(i % 3), start, ns, names[label]);
+			durations[label][i] = ns;
+			start += ns + 1;
+		}
+	struct pm_profile p = written_open(&w);
+	for (uint64_t row = 0; row < 2; row++) {
+		struct pm_doc doc;
+		char got[512], want[512];
+		assert_true(stream_document(&p, "labels.csv", &doc));
+		assert_true(stream_row(&doc.table, row, got, sizeof(got)));
+		size_t label = strstr(got, "few") != NULL, n = counts[label];
+		qsort(durations[label], n, sizeof(uint64_t), by_duration);
+		snprintf(want, sizeof(want), "|%llu|%llu|%llu|%llu|%s",
+			(unsigned long long)quantile(durations[label], n, 50),
+			(unsigned long long)quantile(durations[label], n, 95),
+			(unsigned long long)quantile(durations[label], n, 99),
+			(unsigned long long)durations[label][n - 1], names[label]);
+		assert_non_null(strstr(got, want));
+	}
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -293,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_overlapping_calls_are_shown_and_counted),
 		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
+		cmocka_unit_test(test_quantiles_are_those_of_the_sorted_durations),
 		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),

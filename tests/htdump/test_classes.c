@@ -16,7 +16,7 @@ static void test_fields_of_bases_come_first(void **state)
 	assert_row(&p, "classes/Child/fields.csv", 1, "1|1|UNSIGNED_INTEGER|uint8_t|b");
 	assert_rows(&p, "classes/Child/fields.csv", 3);
 	assert_row(&p, "raw/classes.csv", 11, "11|2|Inner|Child");
-	assert_row(&p, "classes/Child/events.csv", 0, "43|1000004200|41|8|9|child");
+	assert_row(&p, "classes/Child/events.csv", 0, "43|1000004200|41|100|8|9|child");
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -27,7 +27,7 @@ static void test_taken_column_names_get_a_number(void **state)
 	struct htdw w = {.p = NULL};
 	struct pm_doc doc;
 	static const char *const want[] = {
-		"seq", "timestamp", "id", "id_2", "x", "x_2_2", "x_3", "x_2"};
+		"seq", "timestamp", "id", "time_ns", "id_2", "x", "x_2_2", "x_3", "x_2"};
 	htdw_begin(&w, false, false);
 	htdw_klass(&w, OWN, "Own", 5);
 	htdw_field(&w, OWN, "uint8_t", "id", 1, HTDW_UNSIGNED);
@@ -37,8 +37,8 @@ static void test_taken_column_names_get_a_number(void **state)
 	htdw_field(&w, OWN, "uint8_t", "x", 1, HTDW_UNSIGNED);
 	struct pm_profile p = written_open(&w);
 	assert_true(stream_document(&p, "classes/Own/events.csv", &doc));
-	assert_int_equal(doc.table.n_columns, 8);
-	for (uint32_t i = 0; i < 8; i++)
+	assert_int_equal(doc.table.n_columns, 9);
+	for (uint32_t i = 0; i < 9; i++)
 		assert_string_equal(doc.table.columns[i], want[i]);
 	stream_close(&p);
 	htdw_done(&w);
@@ -59,8 +59,8 @@ static void test_late_fields_extend_a_version(void **state)
 	htdw_number(&w, 3, 1);
 	struct pm_profile p = written_open(&w);
 	assert_row(&p, "raw/events.csv", 27, "27|1285|9|1000002600|25|Grow|x=1");
-	assert_row(&p, "classes/Grow/events.csv", 0, "27|1000002600|25|1|");
-	assert_row(&p, "classes/Grow/events.csv", 1, "29|1000002800|27|2|3");
+	assert_row(&p, "classes/Grow/events.csv", 0, "27|1000002600|25|0|1|");
+	assert_row(&p, "classes/Grow/events.csv", 1, "29|1000002800|27|200|2|3");
 	assert_rows(&p, "counters/Grow.x.csv", 2);
 	assert_row(&p, "counters/Grow.y.csv", 0, "200|3");
 	assert_rows(&p, "counters/Grow.y.csv", 1);

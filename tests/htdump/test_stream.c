@@ -31,8 +31,8 @@ static void test_layouts_and_byte_orders_are_told_apart(void **state)
 		assert_null(stream_drain(&p));
 		assert_int_equal(damages_of(&p).n, 0);
 		assert_row(&p, "classes/All/events.csv", 1,
-			cut ? "47|1000004300|46|-1|0.25|0.125|0x1001|7|semi;colon|inner|[0,1,2]"
-			    : "48|1000004300|46|-1|0.25|0.125|0x1001|7|semi;colon|inner|[0,1,2]");
+			cut ? "47|1000004300|46|200|-1|0.25|0.125|0x1001|7|semi;colon|inner|[0,1,2]"
+			    : "48|1000004300|46|200|-1|0.25|0.125|0x1001|7|semi;colon|inner|[0,1,2]");
 		stream_close(&p);
 		htdw_done(&w);
 	}
@@ -102,8 +102,8 @@ static void test_byte_order_changes_where_a_dump_is_appended(void **state)
 	struct pm_profile p = written_open(&w);
 	assert_int_equal(damages_of(&p).n, 0);
 	assert_null(stream_drain(&p));
-	assert_row(
-		&p, "classes/HT_CallstackStringEvent/events.csv", 1, "51|2000000100|47|10|1|big");
+	assert_row(&p, "classes/HT_CallstackStringEvent/events.csv", 1,
+		"51|2000000100|47|100|10|1|big");
 	assert_rows(&p, "raw/classes.csv", 9);
 	stream_close(&p);
 	htdw_done(&w);

@@ -1,0 +1,23 @@
+/*
+ * Quantiles of the durations of each label's calls, exact: the smallest duration that is not
+ * exceeded by at least that share of the calls, as quantile_disc of SQL has it.
+ */
+#ifndef PROFMOUNT_HTDUMP_QUANTILES_H
+#define PROFMOUNT_HTDUMP_QUANTILES_H
+
+#include "formats/htdump/calls.h"
+
+enum { HTD_P50, HTD_P95, HTD_P99, HTD_N_QUANTILES };
+
+struct htd_quantiles {
+	uint64_t (*values)[HTD_N_QUANTILES]; /* by label, ns */
+};
+
+/*
+ * Reads all calls a few times, in bounded memory; the more often the more labels there are. 0 or a
+ * negative errno with nothing left allocated. `q` is zeroed before.
+ */
+int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, struct pm_error *err);
+void htd_quantiles_done(struct htd_quantiles *q);
+
+#endif
