@@ -11,7 +11,7 @@
 
 struct zts_sums {
 	uint64_t calls, errors;
-	int64_t inclusive_ns, exclusive_ns;
+	zts_sum inclusive_ns, exclusive_ns;
 };
 
 struct zts_method {

@@ -267,9 +267,15 @@ bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns)
 	return true;
 }
 
-int64_t *zts_tree_self(const struct zts_tree *tree)
+struct pm_cell zts_sum_cell(zts_sum sum)
 {
-	int64_t *self = malloc(tree->n * sizeof(*self) + 1);
+	return sum >= INT64_MIN && sum <= INT64_MAX ? pm_cell_i64((int64_t)sum)
+						    : pm_cell_f64((double)sum);
+}
+
+zts_sum *zts_tree_self(const struct zts_tree *tree)
+{
+	zts_sum *self = malloc(tree->n * sizeof(*self) + 1);
 	for (uint32_t i = 0; self && i < tree->n; i++) {
 		int64_t cost;
 		zts_call_duration(&tree->calls[i], &cost);

@@ -4,6 +4,7 @@
 
 #include "formats/common/arena.h"
 #include "formats/zts/store.h"
+#include "profmount/document.h"
 
 /* Where a part of a trace is. */
 struct zts_part {
@@ -66,7 +67,11 @@ void zts_tree_done(struct zts_tree *tree);
  */
 bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns);
 
+/* Sums of times that cannot overflow; as a cell, a double where 64 bits do not hold it. */
+typedef __int128 zts_sum;
+struct pm_cell zts_sum_cell(zts_sum sum);
+
 /* Costs of the calls themselves, without those directly below; the caller's to free(). */
-int64_t *zts_tree_self(const struct zts_tree *tree);
+zts_sum *zts_tree_self(const struct zts_tree *tree);
 
 #endif

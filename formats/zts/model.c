@@ -43,10 +43,16 @@ static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, stru
 }
 
 /* Times of clipped calls may be below zero. */
-static struct pm_value time_value(uint32_t metric, int64_t ns)
+static struct pm_value time_value(uint32_t metric, zts_sum ns)
 {
-	return (struct pm_value){
-		.metric = metric, .thread = PM_NONE, .whole = true, .negative = ns < 0, .i = ns};
+	struct pm_value value = {.metric = metric, .thread = PM_NONE};
+	value.whole = ns >= INT64_MIN && ns <= INT64_MAX;
+	value.negative = value.whole && ns < 0;
+	if (value.whole)
+		value.i = (int64_t)ns;
+	else
+		value.f = (double)ns;
+	return value;
 }
 
 static struct pm_value count_value(uint32_t metric, uint64_t n)
@@ -90,7 +96,7 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 
 /* ---- one trace ---- */
 
-static int fill_item_tree(const struct zts_tree *tree, const int64_t *self_ns,
+static int fill_item_tree(const struct zts_tree *tree, const zts_sum *self_ns,
 	const uint32_t *index, struct pm_item_tree *ret)
 {
 	size_t size = tree->n * sizeof(uint64_t);
@@ -109,7 +115,10 @@ static int fill_item_tree(const struct zts_tree *tree, const int64_t *self_ns,
 		ret->inclusive_ns[index[i]] = !ended ? PM_NO_TIME
 			: duration_ns > 0            ? (uint64_t)duration_ns
 						     : 0;
-		ret->exclusive_ns[index[i]] = self_ns[i];
+		/* Overlapping children of one call, each as long as can be: nothing that is drawn.
+		 */
+		ret->exclusive_ns[index[i]] =
+			self_ns[i] < INT64_MIN ? INT64_MIN : (int64_t)self_ns[i];
 	}
 	return 0;
 }
@@ -142,7 +151,7 @@ int zts_trace_item_tree(
 	if (r < 0)
 		return r;
 	struct pm_tree_builder *b = pm_tree_builder_new();
-	int64_t *self_ns = zts_tree_self(tree);
+	zts_sum *self_ns = zts_tree_self(tree);
 	r = b && self_ns ? 0 : -ENOMEM;
 	if (r == 0)
 		r = build_item_tree(z, tree, b);

@@ -95,7 +95,7 @@ void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
 }
 
 static void add_to_method(
-	struct zts_partial *p, uint32_t method, const struct zts_call *call, int64_t self_ns)
+	struct zts_partial *p, uint32_t method, const struct zts_call *call, zts_sum self_ns)
 {
 	struct zts_method *m = &p->methods[method];
 	int64_t duration_ns;
@@ -133,7 +133,7 @@ static uint32_t path_of(struct zts_partial *p, uint32_t parent, uint32_t method)
 }
 
 static void add_to_path(
-	struct zts_partial *p, uint32_t path, const struct zts_call *call, int64_t self_ns)
+	struct zts_partial *p, uint32_t path, const struct zts_call *call, zts_sum self_ns)
 {
 	if (path == LEFT_OUT) {
 		p->left_out++;
@@ -220,7 +220,7 @@ static int find_step(struct zts_partial *p, struct zts_stores *stores, const str
 
 /* `way` are the steps from the root to the call before, `*depth` of them. */
 static int add_call(struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call,
-	int64_t self_ns, struct step *way, uint32_t *depth)
+	zts_sum self_ns, struct step *way, uint32_t *depth)
 {
 	while (*depth > call->depth)
 		p->active[way[--*depth].method]--;
@@ -239,7 +239,7 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	const struct zts_moment *moment)
 {
 	uint32_t depth = 0;
-	int64_t *self = zts_tree_self(tree);
+	zts_sum *self = zts_tree_self(tree);
 	struct step *way = malloc(PM_LIMIT_CALL_DEPTH * sizeof(*way));
 	int r = self && way ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < tree->n && r == 0; i++) {

@@ -128,8 +128,8 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	const struct zts_method *m = &a->methods[rows->at++];
 	cells[0] = pm_cell_u64(m->sums.calls);
 	cells[1] = pm_cell_u64(m->sums.errors);
-	cells[2] = pm_cell_i64(m->sums.inclusive_ns);
-	cells[3] = pm_cell_i64(m->sums.exclusive_ns);
+	cells[2] = zts_sum_cell(m->sums.inclusive_ns);
+	cells[3] = zts_sum_cell(m->sums.exclusive_ns);
 	cells[4] = m->ended ? pm_cell_i64(m->min_ns) : pm_cell_empty();
 	cells[5] = m->ended ? pm_cell_i64(m->max_ns) : pm_cell_empty();
 	cells[6] = pm_cell_text(m->name);

@@ -13,7 +13,7 @@ static const char *const attr_columns[] = {"attribute", "value"};
 struct cursor {
 	const struct zts *z;
 	const struct zts_tree *tree;
-	int64_t *self_ns;
+	zts_sum *self_ns;
 	uint64_t begin_ns; /* of the trace, from the time origin */
 };
 
@@ -51,7 +51,7 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	if (rows->at >= c->tree->n)
 		return 0;
 	const struct zts_call *root = &c->tree->calls[0], *call = &c->tree->calls[rows->at];
-	int64_t self_ns = c->self_ns[rows->at++];
+	zts_sum self_ns = c->self_ns[rows->at++];
 	int64_t duration_ns;
 	bool ended = zts_call_duration(call, &duration_ns);
 	bool started = call->has & root->has & ZTS_HAS_TSTART;
@@ -59,7 +59,7 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	zts_name_method(zts_texts_of(c->z, call->store), call->method, rows->scratch);
 	cells[0] = started ? pm_cell_i64((int64_t)time_ns) : pm_cell_empty();
 	cells[1] = ended ? pm_cell_i64(duration_ns) : pm_cell_empty();
-	cells[2] = ended ? pm_cell_i64(self_ns) : pm_cell_empty();
+	cells[2] = ended ? zts_sum_cell(self_ns) : pm_cell_empty();
 	cells[3] = pm_cell_u64(call->depth);
 	cells[4] = pm_cell_u64(call->calls);
 	cells[5] = pm_cell_u64((call->flags & ZTS_FLAG_ERROR) != 0);
