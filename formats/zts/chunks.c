@@ -133,9 +133,12 @@ int zts_chunk_read(
 	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status)
 {
 	const struct zts_chunk *chunk = &c->chunks[i];
+	struct pm_bytes data = compressed(c, chunk);
 	*ret_status = ZTS_UNCHECKED;
-	if (!pm_bytes_fetch(compressed(c, chunk)))
+	if (!pm_bytes_fetch(data))
 		return -ENOMEM;
+	if (c->watch && data.len)
+		pm_watch_use(c->watch, c->file, chunk->offset + HEADER_SIZE, data.len);
 	*ret_status = sound_so_far(c, chunk);
 	if (*ret_status != ZTS_OK)
 		return -EINVAL;

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_CHUNKS_H
 #define PROFMOUNT_FORMATS_ZTS_CHUNKS_H
 
-#include "profmount/bytes.h"
+#include "formats/common/watch.h"
 #include "profmount/error.h"
 #include "profmount/limits.h"
 
@@ -43,6 +43,7 @@ struct zts_gap {
 
 struct zts_chunks {
 	struct pm_bytes file;
+	struct pm_watch *watch; /* NULL: the bytes stay as they are */
 	bool has_header;
 	uint32_t flags; /* as stored */
 	bool settled;   /* a chunk was decompressed with `codec` */

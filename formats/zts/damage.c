@@ -62,7 +62,7 @@ static const char *index_file(const struct zts_store *store)
 	for (size_t i = 0; i < store->n_files; i++)
 		if (store->files[i].kind == ZTS_FILE_META ||
 			store->files[i].kind == ZTS_FILE_META_OLD)
-			return store->files[i].input.name;
+			return store->files[i].name;
 	return "";
 }
 

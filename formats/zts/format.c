@@ -137,6 +137,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	z->survey_once = z->aggregate_once = z->damage_once = fresh;
 	z->facts_once = fresh;
+	z->stores.folder = -1;
 	zts_cache_init(&z->trees, TREE_CACHE, drop_tree);
 	int r = open_folder(c, &z->arena, &folder, &name, err);
 	if (r == 0) {

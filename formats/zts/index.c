@@ -28,7 +28,7 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 		r = zts_meta_read_old(spans, file->data, store, &whole);
 	if (!whole) {
 		struct pm_arena names = {0};
-		const char *path = zts_store_path(&stores->items[store], &names, file->input.name);
+		const char *path = zts_store_path(&stores->items[store], &names, file->name);
 		if (path)
 			pm_damage_add(&stores->damage, path, 0, PM_NO_OFFSET,
 				file->kind == ZTS_FILE_META
@@ -39,28 +39,19 @@ static int read_file(struct zts_spans *spans, struct zts_stores *stores, uint32_
 	return r;
 }
 
-/* Records that a living writer added after traces.dat was opened speak of what is not shown. */
-static void forget_later(struct zts_spans *spans, const struct zts_store *st, size_t first)
-{
-	size_t kept = first;
-	if (!zts_store_grew(st))
-		return;
-	for (size_t i = first; i < spans->n; i++)
-		if (spans->items[i].data_offset < st->traces.bytes.len)
-			spans->items[kept++] = spans->items[i];
-	spans->n = kept;
-}
-
 int zts_index_read(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
 	const struct zts_texts *texts)
 {
 	const struct zts_store *st = &stores->items[store];
 	uint64_t method_key = find_method_key(texts);
-	size_t first = spans->n;
 	int r = 0;
-	for (size_t i = 0; i < st->n_files && r == 0; i++)
-		r = read_file(spans, stores, store, &st->files[i], method_key);
-	if (r == 0)
-		forget_later(spans, st, first);
+	for (size_t i = 0; i < st->n_files && r == 0; i++) {
+		const struct zts_file *file = &st->files[i];
+		if (file->kind != ZTS_FILE_META && file->kind != ZTS_FILE_META_OLD)
+			continue;
+		r = read_file(spans, stores, store, file, method_key);
+		if (r == 0 && !zts_file_same(st, file))
+			r = -EIO;
+	}
 	return r;
 }

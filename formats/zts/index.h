@@ -8,7 +8,8 @@
 
 /*
  * Appends what the index of a store says of its traces, as stored: nothing is sorted or united.
- * Files that are no index go to the damage of the stores. 0 or -ENOMEM. Cost: all of meta.db.*.
+ * Files that are no index go to the damage of the stores. 0, -ENOMEM, or
+ * -EIO where they are not what they were. Cost: all of meta.db.*.
  */
 int zts_index_read(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
 	const struct zts_texts *texts);

@@ -6,6 +6,9 @@
 #include "formats/zts/records.h"
 #include "formats/zts/zts.h"
 
+/* Read in the background; some seconds' work. */
+#define WARM_MOST ((uint64_t)1 << 30)
+
 enum metric_id { METRIC_INCLUSIVE, METRIC_EXCLUSIVE, METRIC_CALLS, METRIC_ERRORS, N_METRICS };
 
 #define TEXT(s)                                                                                    \
@@ -204,9 +207,17 @@ static int get_facts(
 	return pm_lazy_get(&z->facts_once, build_facts, z, err);
 }
 
+/* Reads all of it: not where that takes long, and nobody may ever ask for it. */
+static void warm(const struct pm_profile *p)
+{
+	const struct zts_survey *v;
+	if (p->input_bytes <= WARM_MOST)
+		zts_get_survey(zts_of(p), &v, NULL);
+}
+
 static bool has_changed(const struct pm_profile *p)
 {
-	return zts_stores_lost(&zts_of(p)->stores);
+	return zts_stores_changed(&zts_of(p)->stores);
 }
 
 const struct pm_profile_ops zts_ops = {
@@ -220,5 +231,6 @@ const struct pm_profile_ops zts_ops = {
 	.recipes = zts_recipes,
 	.sections = zts_sections,
 	.damage = zts_damage,
+	.warm = warm,
 	.changed = has_changed,
 };

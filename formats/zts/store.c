@@ -1,7 +1,8 @@
 /*
- * Finds and opens the files of stores, and hands out payloads and text indexes. File descriptors
- * are closed once a file is mapped: a base may hold hundreds of stores, and a file that grows, as
- * that of a live store does, is not one that has changed.
+ * Finds and opens the files of stores, and hands out payloads and text indexes. A base may hold
+ * hundreds of stores: only the descriptors of traces.dat, which grows, are kept. The others are
+ * read once, and asked for by name whether they are what they were; WAL files, which are written
+ * to where they are, are copied.
  */
 #include "formats/zts/store.h"
 
@@ -72,8 +73,14 @@ static int add_file(struct zts_stores *s, struct zts_store *store, int folder, c
 	}
 	close_descriptor(&file->input);
 	file->data = file->input.bytes;
-	if (kind == ZTS_FILE_WAL)
+	file->stamp = file->input.stamp;
+	file->name = path + strlen(store->place);
+	if (kind == ZTS_FILE_WAL) {
 		file->data.len = zts_wal_length(file->data);
+		file->data = pm_arena_copy(&s->arena, file->data);
+		if (!file->data.p)
+			return -ENOMEM;
+	}
 	s->input_bytes += file->input.bytes.len;
 	store->n_files++;
 	return 0;
@@ -132,16 +139,18 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	struct zts_store *store = &s->items[s->n];
 	*store = (struct zts_store){.number = number, .place = place, .texts_once = PM_LAZY_INIT};
-	store->traces_fd = -1;
 	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
 	if (r < 0)
 		return r;
 	s->n++;
-	store->traces_fd = store->traces.fd;
-	store->traces.fd = -1;
+	store->watch = calloc(1, sizeof(*store->watch));
+	if (!store->watch || pm_watch_init(store->watch, &store->traces.stamp, true) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	store->traces.watch = store->watch;
 	s->input_bytes += store->traces.bytes.len;
 	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;
 	r = zts_chunks_walk(&store->chunks, store->traces.bytes, err);
+	store->chunks.watch = store->watch;
 	struct folder f = {s, store, folder};
 	if (r == 0)
 		r = each_entry(folder, take_file, &f, err);
@@ -198,8 +207,10 @@ static bool is_readable(const struct zts_stores *s)
 
 static void adopt(struct zts_stores *s)
 {
-	for (uint32_t i = 0; i < s->n; i++) /* now that the array stays where it is */
+	for (uint32_t i = 0; i < s->n; i++) { /* now that the array stays where it is */
 		s->items[i].damage = &s->damage;
+		s->items[i].folder = s->folder;
+	}
 }
 
 static void drop_payload(void *thing)
@@ -213,10 +224,13 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 {
 	struct folder f = {.stores = s, .fd = folder};
 	*s = (struct zts_stores){.damage = PM_DAMAGE_LIST_INIT};
+	s->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
 	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
 	const char *number =
 		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
 	int r = number ? 0 : pm_error_plain(err, -ENOMEM);
+	if (s->folder < 0)
+		r = pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be opened");
 	if (r == 0 && faccessat(folder, "traces.dat", F_OK, 0) == 0)
 		r = open_store(s, folder, number, "", err);
 	else if (r == 0)
@@ -239,8 +253,9 @@ static void close_store(struct zts_store *store)
 	zts_texts_done(&store->texts);
 	zts_chunks_done(&store->chunks);
 	pm_input_close(&store->traces);
-	if (store->traces_fd >= 0)
-		close(store->traces_fd);
+	if (store->watch)
+		pm_watch_done(store->watch);
+	free(store->watch);
 }
 
 void zts_stores_close(struct zts_stores *s)
@@ -248,6 +263,9 @@ void zts_stores_close(struct zts_stores *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		close_store(&s->items[i]);
 	free(s->items);
+	if (s->folder >= 0)
+		close(s->folder);
+	s->folder = -1;
 	zts_cache_done(&s->payloads);
 	pm_damage_done(&s->damage);
 	pm_arena_done(&s->arena);
@@ -260,13 +278,21 @@ char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, cons
 	return pm_arena_printf(arena, "%s%s", store->place, file);
 }
 
-bool zts_store_grew(const struct zts_store *store)
+bool zts_file_same(const struct zts_store *store, const struct zts_file *file)
 {
 	struct stat st;
-	return fstat(store->traces_fd, &st) == 0 && (uint64_t)st.st_size > store->traces.bytes.len;
+	struct pm_arena names = {0};
+	const char *path = zts_store_path(store, &names, file->name);
+	bool same = path && fstatat(store->folder, path, &st, 0) == 0;
+	if (same) {
+		struct pm_stamp is = pm_stamp_of(&st);
+		same = pm_stamp_compare(&file->stamp, &is) == PM_UNCHANGED;
+	}
+	pm_arena_done(&names);
+	return same;
 }
 
-bool zts_stores_lost(struct zts_stores *s)
+bool zts_stores_changed(struct zts_stores *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct zts_store *store = &s->items[i];
@@ -291,13 +317,16 @@ static int read_texts(void *context, struct pm_error *err)
 		const struct zts_file *file = &store->files[i];
 		if (!pm_bytes_fetch(file->data))
 			r = -ENOMEM;
-		const char *path = zts_store_path(store, &names, file->input.name);
+		const char *path = zts_store_path(store, &names, file->name);
 		if (!path || r < 0)
 			r = -ENOMEM;
 		else if (file->kind == ZTS_FILE_WAL)
 			r = zts_texts_add_wal(&store->texts, file->data, store->damage, path);
 		else if (file->kind == ZTS_FILE_FM)
 			r = zts_texts_add_fm(&store->texts, file->data, store->damage, path);
+		if (r == 0 && file->kind == ZTS_FILE_FM && !zts_file_same(store, file))
+			r = pm_error_set(
+				err, -EIO, path, PM_NO_OFFSET, "has changed since it was mounted");
 	}
 	pm_arena_done(&names);
 	if (r < 0) {

@@ -21,15 +21,18 @@ enum zts_file_kind {
 
 struct zts_file {
 	enum zts_file_kind kind;
-	struct pm_input input;
-	struct pm_bytes data; /* of a WAL: what was written when it was opened */
+	const char *name;
+	struct pm_input input; /* its descriptor is closed; of a WAL, all of it */
+	struct pm_stamp stamp;
+	struct pm_bytes data; /* of a WAL: a copy of what was written when it was opened */
 };
 
 struct zts_store {
 	const char *number; /* six hex digits */
 	const char *place;  /* of the folder below the source: `000000/`, or empty */
+	int folder;         /* that the stores are in; not owned */
 	struct pm_input traces;
-	int traces_fd; /* to see whether the file has grown */
+	struct pm_watch *watch; /* of traces; owned */
 	struct zts_chunks chunks;
 	struct zts_file *files;
 	size_t n_files, file_room;
@@ -42,7 +45,8 @@ struct zts_stores {
 	struct zts_store *items; /* by number */
 	uint32_t n;
 	size_t room;
-	struct pm_arena arena;        /* names */
+	int folder;                   /* owned */
+	struct pm_arena arena;        /* names, and what WAL files held */
 	struct pm_damage_list damage; /* found while opening and reading */
 	struct zts_cache payloads;    /* decompressed chunks */
 	uint64_t input_bytes;
@@ -59,11 +63,11 @@ void zts_stores_close(struct zts_stores *s);
 /* The text index, read on first need. */
 int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err);
 
-/* True where traces.dat holds more by now than when it was opened. */
-bool zts_store_grew(const struct zts_store *store);
+/* Is a file of it, which is read once, what it was when it was opened? Asked after reading it. */
+bool zts_file_same(const struct zts_store *store, const struct zts_file *file);
 
-/* True where a page of any file is lost because the file shrank. */
-bool zts_stores_lost(struct zts_stores *s);
+/* True where a traces.dat did not only grow, or a page of any file is lost. */
+bool zts_stores_changed(struct zts_stores *s);
 
 /*
  * The payload of a sound chunk, out of the cache; give it back with zts_payload_release. -EIO with

@@ -23,6 +23,9 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 	if (r < 0)
 		return r;
 	r = zts_index_read(&s->v->spans, s->stores, store, texts);
+	if (r == -EIO)
+		return pm_error_set(err, r, st->place, PM_NO_OFFSET,
+			"the metadata index has changed since it was mounted");
 	if (r < 0)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the index");
 	s->effort += s->v->scans[store].payload_bytes * 16;

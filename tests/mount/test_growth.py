@@ -16,8 +16,11 @@ from mounts import is_mounted, main, mounted, run, slurp
 
 MAKERS = sys.argv[4]
 NAMES = ("README.txt", "summary.txt", "info.json", "contexts.csv", "functions.csv", "metrics.csv", "damage.csv", "hotpath.txt")
-RAW = {"htdump": ("raw/events.csv", "labels.csv"), "nytprof": ("raw/lines.csv", "raw/subs.csv"),
-       "nytprof deflated": ("raw/lines.csv",)}
+# What else is read of each format; and the file that grows, in a folder.
+RAW = {"hpcrun": ("threads.csv", "imbalance.csv", "export/trace.json"), "htdump": ("raw/events.csv", "labels.csv"),
+       "nytprof": ("raw/lines.csv", "raw/subs.csv"), "nytprof deflated": ("raw/lines.csv",),
+       "zts": ("traces.csv", "methods.csv", "raw/spans.csv")}
+FILES = {"hpcrun": "made-000000-001-007f0101-4242-0.hpctrace", "zts": "traces.dat"}
 TICK = 0.02  # the clock that stamps files may be as coarse as that
 
 
@@ -25,32 +28,32 @@ class Growing:
     """A source cut to half of what it will be, and that other half."""
 
     def __init__(self, folder, name):
-        whole = sources.make(MAKERS, name, folder)
+        self.path = sources.make(MAKERS, name, folder)
+        self.file = os.path.join(self.path, FILES[name]) if name in FILES else self.path
         self.names = NAMES + RAW[name]
-        self.path = os.path.join(folder, "source")
-        data = slurp(whole)
+        data = slurp(self.file)
         self.first, self.rest = data[:len(data) // 2], data[len(data) // 2:]
         self.write()
         # What a copy made now would give.
         self.want = {n: run("--cat", self.path, n).stdout for n in self.names}
 
     def write(self):
-        with open(self.path, "wb") as f:
+        with open(self.file, "wb") as f:
             f.write(self.first)
         time.sleep(TICK)
 
     def grow(self):
-        with open(self.path, "ab") as f:
+        with open(self.file, "ab") as f:
             f.write(self.rest)
 
     def rewrite(self):
         """Here and there another bit, and nothing to be seen of it in the time of modification."""
-        was = os.stat(self.path)
-        with open(self.path, "r+b") as f:
+        was = os.stat(self.file)
+        with open(self.file, "r+b") as f:
             for at in range(len(self.first) // 4, len(self.first), len(self.first) // 8):
                 f.seek(at)
                 f.write(bytes([self.first[at] ^ 1]))
-        os.utime(self.path, ns=(was.st_atime_ns, was.st_mtime_ns))
+        os.utime(self.file, ns=(was.st_atime_ns, was.st_mtime_ns))
 
 
 class Growth(unittest.TestCase):
@@ -80,7 +83,7 @@ class Growth(unittest.TestCase):
         for g in self.each():
             with mounted("-o", "cache=4k", source=g.path) as point:
                 for i, name in enumerate(g.names):
-                    with open(g.path, "ab") as f:
+                    with open(g.file, "ab") as f:
                         f.write(g.rest[i:i + 1])
                     self.check(point, g, [name], False)
 
@@ -110,7 +113,7 @@ class Growth(unittest.TestCase):
             for spoil in (lambda p: os.truncate(p, 100), os.unlink, replace):
                 with mounted("-o", "cache=4k", source=g.path) as point:
                     self.check(point, g, g.names[:2], False)
-                    spoil(g.path)
+                    spoil(g.file)
                     self.check(point, g, g.names, True)
                     self.assertTrue(is_mounted(point))
                 g.write()
