@@ -112,11 +112,10 @@ static bool step(
 }
 
 /* A call's costs are its edge's; a part's are those of the call that it is a part of. */
-static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct walk *w = self;
 	struct pmfs_call call;
-	(void)cells;
 	share->row = share->above;
 	if (!step(w->part->calls.identity, &w->path, context, &call))
 		return 0;

@@ -32,10 +32,9 @@ static void sums_free(void *p)
 	free(s);
 }
 
-static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	const struct grouping *g = self;
-	(void)cells;
 	share->row = g->of[context];
 	share->counts = true;
 	g->contexts[share->row]++;

@@ -255,6 +255,7 @@ static void put_in_order(struct pmfs_columns *c, struct pmfs_column *columns, ui
 			c->first_excl = i;
 		if (strcmp(columns[i].name, "calls") == 0)
 			c->calls = i;
+		c->has_counts |= columns[i].role == PM_ROLE_COUNT;
 	}
 	c->lead = c->n > 0 ? columns[0].base : NULL;
 }

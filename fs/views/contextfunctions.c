@@ -33,13 +33,12 @@ static void subtree_free(struct subtree *s)
 }
 
 /* The subtree of a line or an instruction begins inside of a function: there it stands for it. */
-static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct subtree *s = self;
 	const struct pmfs_functions *f = s->functions;
 	uint32_t whole = f->row[pmfs_function_of(f->identity, context)];
 	bool is_call = pmfs_is_call(f->identity, context), fresh;
-	(void)cells;
 	share->row = PM_NONE;
 	if (whole == PM_NONE ||
 		(!is_call && pm_tree_frame(f->tree, context)->kind == PM_KIND_ENTRY))

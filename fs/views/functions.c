@@ -53,6 +53,8 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
 		struct pmfs_share share = pmfs_function_share(id, i);
+		if (pmfs_share_is_empty(s->columns, &share))
+			continue;
 		r = pmfs_run_cells(s->model, i, true, cells, err);
 		if (r == 0)
 			pmfs_share_costs(s->columns, s->cells, NULL, &share, cells);

@@ -47,23 +47,36 @@ void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
 		take_from_above(c, rows, taken, share, cells);
 }
 
-/* Adds one context; `rows` are those of the contexts above it, by depth. */
-static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t *rows,
-	uint32_t context, const double *cells)
+/* Where the context's costs go; `rows` are those of the contexts above it, by depth. */
+static int place_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t *rows,
+	uint32_t context, struct pmfs_share *share)
 {
 	uint32_t depth = g->tree->depth[context] - g->tree->depth[g->first];
-	struct pmfs_share share = {.above = depth > 0 ? rows[depth - 1] : PM_NONE,
+	*share = (struct pmfs_share){.above = depth > 0 ? rows[depth - 1] : PM_NONE,
 		.nested = depth > 0 && pm_tree_frame(g->tree, context)->nested,
 		.outer = true};
-	if (g->place(g->self, context, cells, &share) < 0)
+	if (g->place(g->self, context, share) < 0)
 		return -ENOMEM;
-	rows[depth] = share.row;
-	if (share.row == PM_NONE)
+	rows[depth] = share->row;
+	if (share->row == PM_NONE)
 		return 0;
-	share.outer = share.outer && share.counts && context >= sums->until[share.row];
-	if (share.outer)
-		sums->until[share.row] = g->tree->end[context];
-	pmfs_share_costs(sums->columns, sums->cells, sums->taken, &share, cells);
+	share->outer = share->outer && share->counts && context >= sums->until[share->row];
+	if (share->outer)
+		sums->until[share->row] = g->tree->end[context];
+	return 0;
+}
+
+static int add_context(const struct pmfs_grouping *g, struct pmfs_sums *sums, uint32_t context,
+	const struct pmfs_share *share, double *cells, struct pm_error *err)
+{
+	if (share->row == PM_NONE || pmfs_share_is_empty(sums->columns, share))
+		return 0;
+	int r = pmfs_run_cells(g->model, context, true, cells, err);
+	if (r < 0)
+		return r;
+	pmfs_share_costs(sums->columns, sums->cells, sums->taken, share, cells);
+	if (g->added && g->added(g->self, context, cells, share) < 0)
+		return pmfs_no_memory(err);
 	return 0;
 }
 
@@ -72,11 +85,13 @@ int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_
 	size_t height = pmfs_tree_height(g->tree);
 	uint32_t *rows = malloc((height + 1) * sizeof(*rows));
 	double *cells = pmfs_cells_new(sums->columns->n);
+	struct pmfs_share share;
 	int r = rows && cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = g->first; r == 0 && i < g->end; i++) {
-		r = pmfs_run_cells(g->model, i, true, cells, err);
-		if (r == 0 && add_context(g, sums, rows, i, cells) < 0)
+		if (place_context(g, sums, rows, i, &share) < 0)
 			r = pmfs_no_memory(err);
+		else
+			r = add_context(g, sums, i, &share, cells, err);
 	}
 	free(rows);
 	free(cells);

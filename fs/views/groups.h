@@ -33,10 +33,16 @@ static inline struct pmfs_share pmfs_function_share(
 	return (struct pmfs_share){
 		.row = pmfs_function_of(id, context),
 		.above = parent == PM_NONE ? PM_NONE : pmfs_function_of(id, parent),
-		.nested = parent != PM_NONE && pm_tree_frame(id->tree, context)->nested,
+		.nested = pmfs_is_nested(id, context),
 		.counts = pmfs_is_call(id, context),
 		.outer = pmfs_is_outer(id, context),
 	};
+}
+
+/* Brings the context nothing to a row, so that its costs need not be read? */
+static inline bool pmfs_share_is_empty(const struct pmfs_columns *c, const struct pmfs_share *share)
+{
+	return share->nested && share->above == share->row && !share->counts && !c->has_counts;
 }
 
 struct pmfs_grouping {
@@ -49,7 +55,10 @@ struct pmfs_grouping {
 	 * may be denied, otherwise the row decides. `above` is PM_NONE for the first context.
 	 * 0 or -ENOMEM.
 	 */
-	int (*place)(void *self, uint32_t context, const double *cells, struct pmfs_share *share);
+	int (*place)(void *self, uint32_t context, struct pmfs_share *share);
+	/* Optional: the costs that are added then. 0 or -ENOMEM. */
+	int (*added)(
+		void *self, uint32_t context, const double *cells, const struct pmfs_share *share);
 	void *self;
 };
 

@@ -75,7 +75,7 @@ static int put_function(struct building *b, const struct pmfs_function *function
 {
 	struct identity_part *part = b->part;
 	struct pmfs_identity *id = &part->identity;
-	if (id->n >= PMFS_OF_OUTER - 1 ||
+	if (id->n >= PMFS_OF_NESTED - 1 ||
 		pm_list_room(&part->functions, id->n, &part->room, sizeof(*function)) < 0)
 		return -ENOMEM;
 	part->functions[id->n++] = *function;
@@ -178,6 +178,11 @@ static int make_function(struct building *b, const struct pm_frame *frame, uint3
 
 /* ---- contexts ---- */
 
+static uint32_t function_in(uint32_t of)
+{
+	return of & ~PMFS_OF_FLAGS;
+}
+
 static int function_of_frame(struct building *b, uint32_t frame, uint32_t *ret)
 {
 	const struct pm_frame *f = &b->tree->frames[frame];
@@ -196,9 +201,9 @@ static int function_of_frame(struct building *b, uint32_t frame, uint32_t *ret)
 static bool is_code_of(const struct building *b, const struct pm_frame *frame, uint32_t parent)
 {
 	uint32_t above = b->part->of[parent];
-	const struct pmfs_function *function = &b->part->functions[above & ~PMFS_OF_CALL];
+	const struct pmfs_function *function = &b->part->functions[function_in(above)];
 	if (frame->function != PM_NONE)
-		return frame->nested && b->part->same[frame->function] == (above & ~PMFS_OF_CALL);
+		return frame->nested && b->part->same[frame->function] == function_in(above);
 	return !function->is_address && function->module == frame->module &&
 		(frame->nested || (above & PMFS_OF_CALL));
 }
@@ -236,7 +241,7 @@ static int place_contexts(struct building *b)
 		uint32_t parent = tree->parent[i];
 		int r = 0;
 		if (is_part(b, frame, parent)) {
-			of[i] = of[parent] & ~PMFS_OF_CALL;
+			of[i] = function_in(of[parent]);
 		} else if (is_in_none(frame)) {
 			if (b->unknown == PM_NONE)
 				r = make_function(b, &nothing, &b->unknown);
@@ -247,6 +252,7 @@ static int place_contexts(struct building *b)
 		}
 		if (r < 0)
 			return r;
+		of[i] |= parent != PM_NONE && frame->nested ? PMFS_OF_NESTED : 0;
 	}
 	return 0;
 }
@@ -276,13 +282,13 @@ static int find_unknown_calls(
 	uint32_t *of = b->part->of;
 	for (uint32_t i = b->tree->n_contexts; i-- > 0;) {
 		uint32_t parent = b->tree->parent[i];
-		if ((of[i] & ~PMFS_OF_OUTER) != b->unknown)
+		if (function_in(of[i]) != b->unknown || of[i] & PMFS_OF_CALL)
 			continue;
 		bool has_own = of[i] & PMFS_OF_OUTER;
 		int r = has_own ? 0 : has_own_cost(m, i, cells, &has_own, err);
 		if (r < 0)
 			return r;
-		of[i] = b->unknown;
+		of[i] &= ~PMFS_OF_OUTER;
 		if (has_own && is_part(b, pm_tree_frame(b->tree, i), parent))
 			of[parent] |= of[parent] & PMFS_OF_CALL ? 0 : PMFS_OF_OUTER;
 		else if (has_own)
@@ -298,8 +304,8 @@ static int find_outer(struct building *b)
 	if (!until)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->tree->n_contexts; i++) {
-		uint32_t function = of[i] & ~PMFS_OF_CALL;
-		if (function == of[i] || i < until[function])
+		uint32_t function = function_in(of[i]);
+		if (!(of[i] & PMFS_OF_CALL) || i < until[function])
 			continue;
 		until[function] = b->tree->end[i];
 		of[i] |= PMFS_OF_OUTER;

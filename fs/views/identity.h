@@ -31,13 +31,16 @@ struct pmfs_identity {
 /* Computed on the first call, 4 bytes a context; the model's. */
 int pmfs_identity(struct pmfs_model *m, const struct pmfs_identity **ret, struct pm_error *err);
 
-#define PMFS_OF_CALL  0x80000000u
-#define PMFS_OF_OUTER 0x40000000u
+/* Beside the function in `of`. */
+#define PMFS_OF_CALL   0x80000000u
+#define PMFS_OF_OUTER  0x40000000u
+#define PMFS_OF_NESTED 0x20000000u
+#define PMFS_OF_FLAGS  (PMFS_OF_CALL | PMFS_OF_OUTER | PMFS_OF_NESTED)
 
 /* The function whose row has the context's own cost. */
 static inline uint32_t pmfs_function_of(const struct pmfs_identity *id, uint32_t context)
 {
-	return id->of[context] & ~(PMFS_OF_CALL | PMFS_OF_OUTER);
+	return id->of[context] & ~PMFS_OF_FLAGS;
 }
 
 /* Is the context an instance of that function, not a part of one above it? */
@@ -50,6 +53,12 @@ static inline bool pmfs_is_call(const struct pmfs_identity *id, uint32_t context
 static inline bool pmfs_is_outer(const struct pmfs_identity *id, uint32_t context)
 {
 	return (id->of[context] & PMFS_OF_OUTER) != 0;
+}
+
+/* Does the own cost of the context above hold its own, as stored? See struct pm_frame. */
+static inline bool pmfs_is_nested(const struct pmfs_identity *id, uint32_t context)
+{
+	return (id->of[context] & PMFS_OF_NESTED) != 0;
 }
 
 /* The function that stands for one of the tree's, or PM_NONE for PM_NONE. */

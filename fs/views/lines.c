@@ -181,8 +181,9 @@ static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
 
 /* As pmfs_share_costs adds own costs to rows, for the functions there. */
 static int note_shares(
-	struct making *w, uint32_t context, const double *cells, const struct pmfs_share *share)
+	void *self, uint32_t context, const double *cells, const struct pmfs_share *share)
 {
+	struct making *w = self;
 	const struct pmfs_identity *id = w->part->lines.identity;
 	double cost = w->column == PM_NONE ? NAN : cells[w->column];
 	if (share->nested && share->above == share->row)
@@ -195,7 +196,7 @@ static int note_shares(
 }
 
 /* Inclusive cost is that of lines, and of calls of functions that are made of none. */
-static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct making *w = self;
 	const struct pmfs_identity *id = w->part->lines.identity;
@@ -208,7 +209,7 @@ static int place(void *self, uint32_t context, const double *cells, struct pmfs_
 		   : find_unknown(w, line.function, &share->row)) < 0)
 		return -ENOMEM;
 	w->is_line[share->row] |= known && frame->kind == PM_KIND_LINE;
-	return note_shares(w, context, cells, share);
+	return 0;
 }
 
 /* A row is a line that there is, or a cost. */
@@ -258,6 +259,7 @@ static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_e
 		.tree = id->tree,
 		.end = id->tree->n_contexts,
 		.place = place,
+		.added = note_shares,
 		.self = w};
 	part->sums.to_be_tidied = true;
 	w->column = part->sums.columns->first_excl;

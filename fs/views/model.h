@@ -32,6 +32,7 @@ struct pmfs_columns {
 	const char *lead;                     /* the primary quantity: cputime_sec; NULL: none */
 	uint32_t first_incl;                  /* its inclusive column, or PM_NONE */
 	uint32_t first_excl;                  /* the column of its own cost or count, or PM_NONE */
+	bool has_counts;                      /* some are plain counts */
 	uint32_t calls;                       /* the count column named `calls`, or PM_NONE */
 	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
 	uint32_t n_slots;

@@ -72,12 +72,11 @@ static struct pm_bytes file_of(const struct pm_profile *p, const struct pm_tree 
 
 /* ---- summing ---- */
 
-static int place(void *self, uint32_t context, const double *cells, struct pmfs_share *share)
+static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	const struct rollup *u = self;
 	const struct pmfs_functions *f = u->functions;
 	uint32_t function = f->row[pmfs_function_of(f->identity, context)];
-	(void)cells;
 	share->counts = pmfs_is_call(f->identity, context);
 	share->row = function == PM_NONE ? PM_NONE : u->row_of_function[function];
 	return 0;
