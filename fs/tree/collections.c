@@ -153,11 +153,11 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 /* The format's documents come first; the last two numbers are pictures that views make. */
 enum { FIRST_VIEW = PMFS_ITEM_DOC_MOST - 2 };
 
-static int item_document(
-	const struct pm_collection *c, uint32_t item, uint32_t k, struct pm_named_doc *ret)
+static int item_document(struct pmfs_tree *t, const struct pm_collection *c, uint32_t item,
+	uint32_t k, struct pm_named_doc *ret)
 {
 	return k < FIRST_VIEW ? c->document(c, item, k, ret)
-			      : pmfs_item_view(c, item, k - FIRST_VIEW, ret);
+			      : pmfs_item_view(t->model, c, item, k - FIRST_VIEW, ret);
 }
 
 static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
@@ -168,11 +168,11 @@ static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	(void)err;
 	int r = 0;
 	if (*cookie < FIRST_VIEW)
-		r = item_document(c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
+		r = item_document(t, c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
 	if (r == 0 && *cookie < FIRST_VIEW)
 		*cookie = FIRST_VIEW;
 	if (r == 0 && *cookie < PMFS_ITEM_DOC_MOST)
-		r = item_document(c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
+		r = item_document(t, c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
 	if (r <= 0)
 		return r;
 	uint32_t b = pmfs_node_b(dir) | (uint32_t)*cookie;
@@ -231,7 +231,7 @@ int pmfs_item_doc_document(
 		return r;
 	if (pmfs_node_a(node) >= n)
 		return pmfs_no_entry();
-	r = item_document(c, pmfs_node_a(node), pmfs_node_b(node) & 0xff, &doc);
+	r = item_document(t, c, pmfs_node_a(node), pmfs_node_b(node) & 0xff, &doc);
 	if (r <= 0)
 		return r < 0 ? r : pmfs_no_entry();
 	*ret = doc.doc;

@@ -1,7 +1,8 @@
 /*
- * From contexts to functions at a level of the call path. Loops and lines are part of the frame
- * above them, so a context's level counts frames, not contexts. All levels are found by passes over
- * the tree in pre-order, in which a parent comes before its children: no path is ever walked up.
+ * From contexts to functions: those at a level of the call path, or the deepest that matter. Loops
+ * and lines are part of the frame above them, so a context's level counts frames, not contexts. All
+ * levels are found by passes over the tree in pre-order, in which a parent comes before its
+ * children: no path is ever walked up.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,10 @@
 #include "fs/views/stacks.h"
 #include "fs/views/timeline.h"
 
-enum { N = PMFS_TIMELINE_POINTS };
+enum {
+	N = PMFS_TIMELINE_POINTS,
+	WIDE_PART = 100, /* a function matters that has this part of all that is seen */
+};
 
 struct levelling {
 	const struct pmfs_timeline *timeline;
@@ -47,27 +51,29 @@ static void find_frames(struct levelling *l, uint32_t level)
 
 /* ---- names ---- */
 
+static int intern_frame(struct levelling *l, uint32_t frame)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
+	if (l->name_of[frame] != PM_NONE)
+		return 0;
+	pm_text_line(&line, pmfs_stacks_name(tree, &tree->frames[frame], &raw));
+	l->name_of[frame] = pm_strtab_add(&l->bands->names, pm_text_view(&line));
+	bool good = !raw.failed && !line.failed && l->name_of[frame] != PM_NONE;
+	pm_text_done(&raw);
+	pm_text_done(&line);
+	return good ? 0 : -ENOMEM;
+}
+
 /* Every name that a cell can have at the level that l->frame is of. */
 static int intern_names(struct levelling *l)
 {
 	const struct pmfs_timeline *t = l->timeline;
-	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
-	bool good = true;
-	for (size_t i = 0; good && i < (size_t)t->n_rows * N; i++) {
-		if (t->context[i] == PM_NONE)
-			continue;
-		uint32_t frame = t->tree->frame[l->frame[t->context[i]]];
-		if (l->name_of[frame] != PM_NONE)
-			continue;
-		pm_text_clear(&raw);
-		pm_text_clear(&line);
-		pm_text_line(&line, pmfs_stacks_name(t->tree, &t->tree->frames[frame], &raw));
-		l->name_of[frame] = pm_strtab_add(&l->bands->names, pm_text_view(&line));
-		good = !raw.failed && !line.failed && l->name_of[frame] != PM_NONE;
-	}
-	pm_text_done(&raw);
-	pm_text_done(&line);
-	return good ? 0 : -ENOMEM;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < (size_t)t->n_rows * N; i++)
+		if (t->context[i] != PM_NONE)
+			r = intern_frame(l, t->tree->frame[l->frame[t->context[i]]]);
+	return r;
 }
 
 /* Fills a band from a row of the timeline. With `only`, from paths that reach that level. */
@@ -121,47 +127,90 @@ static int count_names(struct levelling *l)
 	return 0;
 }
 
-/* The cells of the name that most of them show. */
-static uint32_t most_seen(const struct pmfs_bands *b)
-{
-	uint32_t most = 0;
-	for (uint32_t i = 0; i < b->n_names; i++)
-		if (b->top[i].n_seen > most)
-			most = b->top[i].n_seen;
-	return most;
-}
-
 /* ---- the two kinds of picture ---- */
 
-static int fill_level(struct levelling *l, uint32_t level)
+/* How many cells run a frame or what it calls, by context; 0 for what is no frame. */
+static uint32_t *count_cells(const struct levelling *l)
 {
-	find_frames(l, level);
-	if (intern_names(l) < 0)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < l->timeline->n_rows; row++)
-		fill_band(l, row, row, NULL);
-	l->bands->level = level;
-	return count_names(l);
+	const struct pmfs_timeline *t = l->timeline;
+	uint32_t *cells = calloc((size_t)t->tree->n_contexts + 1, sizeof(*cells));
+	if (!cells)
+		return NULL;
+	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
+		if (t->context[i] != PM_NONE)
+			cells[l->shown[t->context[i]]]++;
+	for (uint32_t i = t->tree->n_contexts; i-- > 0;) {
+		uint32_t parent = t->tree->parent[i];
+		if (parent != PM_NONE && l->shown[i] == i)
+			cells[l->shown[parent]] += cells[i];
+	}
+	return cells;
+}
+
+static int intern_frames(struct levelling *l, const uint32_t *cells)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		if (cells[i] > 0)
+			r = intern_frame(l, tree->frame[i]);
+	return r;
+}
+
+/* How many cells run a function or what it calls, by name: those of its outermost frames. */
+static uint32_t *count_functions(const struct levelling *l, const uint32_t *cells)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	size_t n = (size_t)l->bands->names.n + 1;
+	uint32_t *width = calloc(n, sizeof(*width)), *until = calloc(n, sizeof(*until));
+	for (uint32_t i = 0; width && until && i < tree->n_contexts; i++) {
+		uint32_t name = cells[i] > 0 ? l->name_of[tree->frame[i]] : PM_NONE;
+		if (name == PM_NONE || i < until[name])
+			continue;
+		width[name] += cells[i];
+		until[name] = tree->end[i];
+	}
+	if (!until) {
+		free(width);
+		width = NULL;
+	}
+	free(until);
+	return width;
+}
+
+/* For each context the deepest frame of its path whose function matters; else the outermost. */
+static void find_wide_frames(
+	struct levelling *l, const uint32_t *cells, const uint32_t *width, uint32_t least)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		bool wide = l->shown[i] == i && cells[i] > 0 &&
+			width[l->name_of[tree->frame[i]]] >= least;
+		l->frame[i] = wide || parent == PM_NONE ? i : l->frame[parent];
+	}
 }
 
 static int fill_threads(struct levelling *l)
 {
-	struct pmfs_bands *b = l->bands;
-	uint32_t best = 0, least = UINT32_MAX;
-	b->n_rows = l->timeline->n_rows;
-	for (uint32_t level = 0; level <= l->deepest; level++) {
-		if (fill_level(l, level) < 0)
-			return -ENOMEM;
-		uint32_t most = most_seen(b);
-		/* Where all that ran is one function, its name tells more than its callers'. */
-		if (most < least || most == b->n_seen) {
-			least = most;
-			best = level;
-		}
-		if (most <= b->n_seen / 5 * 2)
-			return 0;
+	const struct pmfs_timeline *t = l->timeline;
+	uint32_t *cells = count_cells(l), *width = NULL;
+	uint64_t n_seen = 0;
+	int r = cells && intern_frames(l, cells) == 0 ? 0 : -ENOMEM;
+	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
+		n_seen += t->context[i] != PM_NONE;
+	if (r == 0 && !(width = count_functions(l, cells)))
+		r = -ENOMEM;
+	if (r == 0) {
+		find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			fill_band(l, row, row, NULL);
+		l->bands->n_rows = t->n_rows;
+		r = count_names(l);
 	}
-	return fill_level(l, best);
+	free(cells);
+	free(width);
+	return r;
 }
 
 static int fill_stack(struct levelling *l)

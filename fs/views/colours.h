@@ -1,15 +1,30 @@
-/* The colours of pictures: a function has the same one in every picture of every mount. */
+/*
+ * The colours of pictures: twelve hues that a person can tell apart for what the program does,
+ * assigned by cost; one for each category; greys for waiting and idle. A name has the same one in
+ * every picture of a mount.
+ */
 #ifndef PROFMOUNT_FS_VIEWS_COLOURS_H
 #define PROFMOUNT_FS_VIEWS_COLOURS_H
 
-#include "profmount/bytes.h"
+#include "fs/views/model.h"
 
-#define PMFS_N_COLOURS 64
+enum {
+	PMFS_N_HUES = 12,
+	PMFS_N_COLOURS = PMFS_N_HUES + 10, /* 64 at most: pages write a number as one letter */
+};
 
-/* Calm and warm, all of them light enough for dark text: 0xrrggbb. */
-extern const uint32_t pmfs_colours[PMFS_N_COLOURS];
+/* All of them light enough for dark text, any two at least ΔE2000 15 apart: 0xrrggbb. */
+extern const uint32_t pmfs_palette[PMFS_N_COLOURS];
 
-/* Which of them a name has. */
-unsigned pmfs_colour_of(struct pm_bytes name);
+struct pmfs_colours;
+
+/* The model's. Costs the flat profile on the first call. */
+int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err);
+
+/*
+ * Which colour of the palette a name has, as pictures write it. A name that is no function's has
+ * one of the hues, as all have where `c` is NULL.
+ */
+unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name);
 
 #endif

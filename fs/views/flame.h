@@ -8,6 +8,8 @@
 #include "formats/common/text.h"
 #include "profmount/error.h"
 
+struct pmfs_colours;
+
 /*
  * A tree, all of it the caller's. Node 0 is the whole and its name is not used; every other node
  * comes after its parent. Siblings should have different names: one name, one box.
@@ -33,6 +35,7 @@ struct pmfs_caption {
 	struct pm_bytes whole;        /* the label of node 0; empty: it is not drawn */
 	const struct pm_bytes *above; /* callers, outermost first; PMFS_MAX_ABOVE at most */
 	uint32_t n_above;
+	const struct pmfs_colours *colours; /* or NULL */
 };
 
 /* Everything by node, unless it says otherwise. */

@@ -8,6 +8,7 @@
 
 #include "formats/common/quantity.h"
 #include "fs/views/catalog.h"
+#include "fs/views/colours.h"
 #include "fs/views/flame.h"
 #include "fs/views/namepaths.h"
 #include "fs/views/tables.h"
@@ -255,6 +256,8 @@ static int render(
 	int r = pmfs_model_tree(s.model, &s.tree, err);
 	if (r == 0)
 		r = pmfs_model_columns(s.model, &s.columns, err);
+	if (r == 0)
+		r = pmfs_colours(s.model, &s.caption.colours, err);
 	if (r == 0)
 		r = name_subject(&s, err);
 	if (r == 0)

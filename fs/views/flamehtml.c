@@ -49,9 +49,9 @@ static void add_member(
 }
 
 /* Names, the number of each name's colour as a letter of base64url, and the colours. */
-static void add_names(struct pmfs_flame_page *page)
+static void add_names(struct pmfs_flame_page *page, const struct pmfs_colours *colours)
 {
-	static const char letters[PMFS_N_COLOURS + 1] =
+	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	const struct pmfs_flame *f = page->flame;
 	pm_text_str(page->out, ",\n\"names\":[");
@@ -61,11 +61,11 @@ static void add_names(struct pmfs_flame_page *page)
 	}
 	pm_text_str(page->out, "],\n\"colours\":\"");
 	for (uint32_t i = 0; i < f->n_names; i++)
-		pm_text_char(page->out, letters[pmfs_colour_of(f->names[i])]);
+		pm_text_char(page->out, letters[pmfs_colour_of(colours, f->names[i])]);
 	pm_text_str(page->out, "\",\n\"palette\":[");
 	for (unsigned i = 0; i < PMFS_N_COLOURS; i++) {
 		pm_text_str(page->out, i ? ",\"#" : "\"#");
-		pm_text_hex(page->out, pmfs_colours[i], 6);
+		pm_text_hex(page->out, pmfs_palette[i], 6);
 		pm_text_char(page->out, '"');
 	}
 	pm_text_char(page->out, ']');
@@ -100,7 +100,7 @@ void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_capti
 	add_member(page, ",", "of", caption->of);
 	add_member(page, ",", "source", caption->source);
 	add_member(page, ",", "whole", caption->whole);
-	add_names(page);
+	add_names(page, caption->colours);
 	add_tree(page);
 	pm_text_str(page->out, ",\n\"metrics\":[");
 }
@@ -142,6 +142,7 @@ int pmfs_flame_page_end(struct pmfs_flame_page *page, struct pm_error *err)
 {
 	pm_text_str(page->out, "]}");
 	page->rest = add_until(page->out, page->rest, "{{script}}");
+	pm_text_bytes(page->out, pmfs_asset_labels_js);
 	pm_text_bytes(page->out, pmfs_asset_page_js);
 	pm_text_bytes(page->out, page->rest);
 	pm_text_done(&page->scratch);

@@ -18,12 +18,11 @@ enum {
 	TOP = 82,          /* of the first level */
 	BOTTOM = 34,       /* below the last */
 	MAX_LEVELS = 1000, /* renderers give up at 32767 px */
-	MAX_BOXES = PM_LIMIT_SVG_RECTS - PMFS_MAX_ABOVE - 1,
 	INNER = PMFS_SVG_WIDTH - 2 * PMFS_SVG_MARGIN,
 };
 
-/* Narrower boxes are not drawn: 0.6 px. */
-#define MIN_SHARE 0.0005
+/* Narrower boxes are not drawn, however few there are: a hundredth of a px. */
+#define MIN_SHARE 1e-5
 
 /* The box that is no function. */
 #define WHOLE_COLOUR 0xe9e4dc
@@ -92,15 +91,16 @@ static int choose_boxes(struct drawing *d)
 {
 	const struct pmfs_flame_layout *l = &d->layout;
 	uint32_t n = d->flame->n, first = d->caption->whole.len ? 0 : 1;
+	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the paper */
 	d->boxes = malloc(n * sizeof(*d->boxes));
 	if (!d->boxes)
 		return -ENOMEM;
 	for (uint32_t i = first; i < n && d->whole > 0; i++)
 		if (l->total[i] >= d->whole * MIN_SHARE && l->depth[i] < MAX_LEVELS)
 			d->boxes[d->n_boxes++] = i;
-	if (d->n_boxes > MAX_BOXES) {
+	if (d->n_boxes > most) {
 		qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout);
-		d->n_boxes = MAX_BOXES;
+		d->n_boxes = most;
 	}
 	qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, &d->layout);
 	for (uint32_t i = 0; i < d->n_boxes; i++)
@@ -163,7 +163,7 @@ static void draw_box(struct drawing *d, uint32_t node, struct pm_text *facts)
 	struct box box = {.x = PMFS_SVG_MARGIN + width_of(d, d->layout.start[node]),
 		.y = TOP + level * ROW,
 		.width = width_of(d, d->layout.total[node]),
-		.colour = node ? pmfs_colours[pmfs_colour_of(name)] : WHOLE_COLOUR};
+		.colour = node ? pmfs_palette[pmfs_colour_of(c->colours, name)] : WHOLE_COLOUR};
 	pm_text_clear(facts);
 	add_costs(d, node, facts);
 	draw_bar(d, "box", name, pm_text_view(facts), &box);
@@ -177,7 +177,7 @@ static void draw_boxes(struct drawing *d)
 	struct pm_text facts = {.p = NULL};
 	for (uint32_t i = 0; i < c->n_above; i++) {
 		struct box box = {PMFS_SVG_MARGIN, TOP + i * ROW, INNER,
-			pmfs_colours[pmfs_colour_of(c->above[i])]};
+			pmfs_palette[pmfs_colour_of(c->colours, c->above[i])]};
 		draw_bar(d, "box faded", c->above[i], pm_bytes_of("a caller"), &box);
 	}
 	for (uint32_t i = 0; i < d->n_boxes; i++)
@@ -259,7 +259,7 @@ static void draw_footer(struct drawing *d)
 		pm_text_str(d->out, " of all.");
 	}
 	pmfs_svg_text_end(d->out);
-	pmfs_svg_close(d->out, pmfs_asset_flamegraph_js);
+	pmfs_svg_close(d->out, pmfs_asset_labels_js, pmfs_asset_flamegraph_js);
 }
 
 int pmfs_flamegraph_draw(const struct pmfs_flame *flame, const struct pmfs_caption *caption,

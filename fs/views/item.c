@@ -10,6 +10,7 @@
 #include "formats/common/map.h"
 #include "formats/common/tree.h"
 #include "fs/views/chrome.h"
+#include "fs/views/colours.h"
 #include "fs/views/flame.h"
 #include "fs/views/parts.h"
 #include "fs/views/stacks.h"
@@ -103,7 +104,10 @@ static int draw(const struct pm_doc *doc, const struct pm_item_tree *calls, stru
 	const struct pm_collection *c = doc->text.self;
 	struct boxes b = {.n = 0};
 	struct pm_text scratch = {.p = NULL};
-	int r = boxes_make(&b, calls);
+	const struct pmfs_colours *colours;
+	int r = pmfs_colours((struct pmfs_model *)(uintptr_t)doc->text.b, &colours, err);
+	if (r == 0)
+		r = boxes_make(&b, calls);
 	if (r == 0) {
 		struct pmfs_flame flame = {.n = b.n,
 			.parent = b.parent,
@@ -115,7 +119,8 @@ static int draw(const struct pm_doc *doc, const struct pm_item_tree *calls, stru
 			.of = pm_bytes_of("this item"),
 			.source = pm_bytes_of(c->path),
 			.metric = pm_bytes_of("time"),
-			.unit = pm_bytes_of("ns")};
+			.unit = pm_bytes_of("ns"),
+			.colours = colours};
 		r = pmfs_flamegraph_draw(&flame, &caption, out, err);
 	}
 	pm_text_end(&scratch, out);
@@ -226,13 +231,16 @@ static const struct {
 	{"trace.chrome.json", render_chrome},
 };
 
-int pmfs_item_view(
-	const struct pm_collection *c, uint32_t item, uint32_t k, struct pm_named_doc *ret)
+int pmfs_item_view(struct pmfs_model *m, const struct pm_collection *c, uint32_t item, uint32_t k,
+	struct pm_named_doc *ret)
 {
 	if (!c->tree || k >= sizeof(views) / sizeof(views[0]))
 		return 0;
 	*ret = (struct pm_named_doc){.path = views[k].name,
 		.doc = {.kind = PM_DOC_TEXT,
-			.text = {.render = views[k].render, .self = c, .a = item}}};
+			.text = {.render = views[k].render,
+				.self = c,
+				.a = item,
+				.b = (uintptr_t)m}}};
 	return 1;
 }

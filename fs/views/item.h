@@ -2,10 +2,10 @@
 #ifndef PROFMOUNT_FS_VIEWS_ITEM_H
 #define PROFMOUNT_FS_VIEWS_ITEM_H
 
-#include "profmount/profile.h"
+#include "fs/views/model.h"
 
 /* The k-th picture of the item: 1, or 0 beyond the last and for collections without calls. */
-int pmfs_item_view(
-	const struct pm_collection *c, uint32_t item, uint32_t k, struct pm_named_doc *ret);
+int pmfs_item_view(struct pmfs_model *m, const struct pm_collection *c, uint32_t item, uint32_t k,
+	struct pm_named_doc *ret);
 
 #endif

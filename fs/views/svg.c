@@ -8,6 +8,7 @@
 
 #include "formats/common/utf8.h"
 #include "fs/views/assets.h"
+#include "fs/views/shortname.h"
 
 /* Advance of the boxes' type: 11 px of any common monospaced font, rounded up. */
 #define COLUMN_WIDTH 6.65
@@ -60,9 +61,10 @@ void pmfs_svg_open(struct pm_text *out, unsigned height, struct pm_bytes title)
 	pm_text_str(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-void pmfs_svg_close(struct pm_text *out, struct pm_bytes script)
+void pmfs_svg_close(struct pm_text *out, struct pm_bytes before, struct pm_bytes script)
 {
 	pm_text_str(out, "<script><![CDATA[\n");
+	pm_text_bytes(out, before);
 	pm_text_bytes(out, script);
 	pm_text_str(out, "]]></script>\n</svg>\n");
 }
@@ -135,17 +137,68 @@ void pmfs_svg_name(struct pm_text *out, struct pm_bytes name)
 		pm_text_str(out, "…");
 }
 
+static bool fits(struct pm_bytes text, size_t columns)
+{
+	return fitting(text, columns) == text.len;
+}
+
+/* A part of a name that says something by itself: three letters, and no number. */
+static bool is_telling(struct pm_bytes part)
+{
+	bool starts = part.len > 0 && (part.p[0] < '0' || part.p[0] > '9');
+	return starts && !fits(part, 2);
+}
+
+/*
+ * What of a name fits: all of it; the name without types and arguments; its last components behind
+ * `…`; the beginning of the last one before `…`; nothing. The scripts do the same (labels.js).
+ */
+static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_cut_before)
+{
+	struct pm_bytes bare = pmfs_name_bare(name), last = bare, best = {NULL, 0};
+	*ret_cut_before = false;
+	if (fits(name, columns))
+		return name;
+	if (fits(bare, columns))
+		return bare;
+	for (size_t at = bare.len; columns >= 4 && at > 0;) {
+		at = pmfs_name_component(bare, at);
+		struct pm_bytes part = {bare.p + at, bare.len - at};
+		if (at == 0 || !is_telling(part))
+			continue;
+		if (last.len == bare.len)
+			last = part;
+		if (!fits(part, columns - 1))
+			break;
+		best = part;
+	}
+	*ret_cut_before = best.len > 0;
+	if (best.len == 0 && columns >= 4)
+		best = (struct pm_bytes){last.p, fitting(last, columns - 1)};
+	return best;
+}
+
+void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns)
+{
+	bool cut_before;
+	struct pm_bytes shown = shorten(name, columns, &cut_before);
+	if (shown.len == 0)
+		return;
+	bool is_whole = shown.len == name.len || shown.len == pmfs_name_bare(name).len;
+	pm_text_str(out, cut_before ? "…" : "");
+	pm_text_bytes(out, shown);
+	pm_text_str(out, cut_before || is_whole ? "" : "…");
+}
+
 void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name)
 {
 	size_t columns = width < 12 ? 0 : (size_t)((width - 5) / COLUMN_WIDTH);
-	size_t len = fitting(name, columns);
-	if (len < name.len)
-		len = columns < 3 ? 0 : fitting(name, columns - 1);
-	if (len == 0)
-		return;
-	pmfs_svg_text(out, NULL, NULL, x + 3, y + 12.5);
-	pm_text_xml(out, (struct pm_bytes){name.p, len});
-	if (len < name.len)
-		pm_text_str(out, "…");
-	pm_text_str(out, "</text>");
+	struct pm_text label = {.p = NULL};
+	pmfs_svg_cut(&label, name, columns);
+	if (label.len > 0) {
+		pmfs_svg_text(out, NULL, NULL, x + 3, y + 12.5);
+		pm_text_xml(out, pm_text_view(&label));
+		pm_text_str(out, "</text>");
+	}
+	pm_text_end(&label, out);
 }

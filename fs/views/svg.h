@@ -11,8 +11,8 @@
 /* The root element with the styles of all pictures, and the background. `title` may be hostile. */
 void pmfs_svg_open(struct pm_text *out, unsigned height, struct pm_bytes title);
 
-/* The script, and the end of the file. */
-void pmfs_svg_close(struct pm_text *out, struct pm_bytes script);
+/* The script with what it needs before it, and the end of the file. */
+void pmfs_svg_close(struct pm_text *out, struct pm_bytes before, struct pm_bytes script);
 
 /* What scripts use at the right of the heading: buttons, and the share that a search matched. */
 void pmfs_svg_controls(struct pm_text *out);
@@ -38,9 +38,13 @@ void pmfs_svg_number(struct pm_text *out, double number);
 void pmfs_svg_name(struct pm_text *out, struct pm_bytes name);
 
 /*
- * Puts as much of the name as fits into a box of that width at x, y, with `…` at the end where it
- * was cut; nothing where not even two letters fit.
+ * What of a name fits into that many columns and tells it from others: types and arguments go
+ * first, then leading components (`…Conf::parse_rules`), then the end of the last one; nothing
+ * where less than three letters would be left.
  */
+void pmfs_svg_cut(struct pm_text *out, struct pm_bytes name, size_t columns);
+
+/* The same as the label of a box of that width at x, y. */
 void pmfs_svg_label(struct pm_text *out, double x, double y, double width, struct pm_bytes name);
 
 struct pmfs_time_axis {

@@ -45,7 +45,6 @@ uint64_t pmfs_timeline_time(const struct pmfs_timeline *t, uint32_t point);
 struct pmfs_bands {
 	uint32_t n_rows;
 	uint32_t *name;   /* index of names.items, or PM_NONE */
-	uint32_t level;   /* all threads: which one; one thread: rows are levels 0 … */
 	uint32_t n_names; /* the names in `top`, most frequent first */
 	struct pmfs_band_name *top;
 	uint64_t n_seen, n_busy, n_cells; /* sums of `top`, and the cells that it counts in all */
@@ -61,9 +60,9 @@ struct pmfs_band_name {
 
 /*
  * The functions of a timeline. Of one thread (`stacked`, one row) each level of the call path is a
- * band, and `top` counts innermost functions. Of several, each thread is a band of the functions at
- * one level, or at the end of shorter paths: the first level at which no function has more than
- * half of the time, or the last that comes nearest to it.
+ * band, and `top` counts innermost functions. Of several, each thread is a band: of each call path
+ * the deepest function that has 1 % of what is seen, so that what waits below a busy function is
+ * seen to wait.
  */
 int pmfs_bands_make(
 	const struct pmfs_timeline *t, bool stacked, struct pmfs_bands *ret, struct pm_error *err);

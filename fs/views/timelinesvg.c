@@ -25,6 +25,7 @@ enum {
 	LEGEND = 12,     /* functions in the legend; two more places are for the rest */
 	LEGEND_ROWS = 5,
 	LEGEND_STEP = 18, /* px from one to the next */
+	LEGEND_COLUMNS = 40,
 };
 
 struct drawing {
@@ -33,6 +34,7 @@ struct drawing {
 	struct pmfs_timeline timeline;
 	struct pmfs_bands bands;
 	const struct pmfs_thread_names *names;
+	const struct pmfs_colours *colours;
 	uint32_t joined; /* cells that are drawn alike */
 	double left;     /* px left of the bands */
 	double step;     /* px from one band to the next */
@@ -81,7 +83,7 @@ static void draw_run(struct drawing *d, uint32_t band, uint32_t begin, uint32_t 
 	pmfs_print_ns(d->out, time_of(d, end) - time_of(d, begin));
 	pm_text_str(d->out, "</title>");
 	pmfs_svg_rect(d->out, x, y, width, d->step - 1);
-	pmfs_svg_fill(d->out, pmfs_colours[pmfs_colour_of(name_of(d, name))]);
+	pmfs_svg_fill(d->out, pmfs_palette[pmfs_colour_of(d->colours, name_of(d, name))]);
 	pm_text_str(d->out, "/>");
 	if (d->step >= 16)
 		pmfs_svg_label(d->out, x, y, width, name_of(d, name));
@@ -163,26 +165,58 @@ static void draw_legend_entry(
 	if (style)
 		pm_text_printf(d->out, " class=\"%s\"", style);
 	else
-		pmfs_svg_fill(d->out, pmfs_colours[pmfs_colour_of(name)]);
+		pmfs_svg_fill(d->out, pmfs_palette[pmfs_colour_of(d->colours, name)]);
 	pm_text_str(d->out, "/>");
 	pmfs_svg_text(d->out, NULL, "right", x + 62, y + 10.5);
 	pmfs_print_share(d->out, share, (double)d->bands.n_cells);
 	pmfs_svg_text_end(d->out);
-	pmfs_add_cut(&cut, name, 44);
+	pmfs_svg_cut(&cut, name, LEGEND_COLUMNS);
 	pmfs_svg_line(d->out, NULL, NULL, x + 70, y + 10.5, &cut);
 	pm_text_done(&cut);
 }
 
-/* The most frequent functions; the last places are for the others and for nothing at all. */
+/*
+ * The most frequent function that has no place yet and a colour that no entry has, or at least
+ * another one than the entry before; n_names if there is none.
+ */
+static uint32_t next_entry(
+	const struct drawing *d, const bool *has_place, uint64_t used, unsigned before)
+{
+	const struct pmfs_bands *b = &d->bands;
+	uint32_t other = b->n_names;
+	for (uint32_t i = 0; i < b->n_names && i < 2 * LEGEND; i++) {
+		unsigned colour = pmfs_colour_of(d->colours, name_of(d, b->top[i].name));
+		if (has_place[i] || colour == before)
+			continue;
+		if (!(used >> colour & 1))
+			return i;
+		if (other == b->n_names)
+			other = i;
+	}
+	return other;
+}
+
+/*
+ * The most frequent functions, neighbours in different colours; the last places are for the others
+ * and for nothing at all.
+ */
 static void draw_legend(struct drawing *d)
 {
 	const struct pmfs_bands *b = &d->bands;
-	unsigned n = b->n_names < LEGEND ? b->n_names : LEGEND, place = 0;
+	bool has_place[2 * LEGEND] = {false};
+	unsigned place = 0, before = PMFS_N_COLOURS;
+	uint64_t used = 0;
 	double others = (double)b->n_busy;
-	for (; place < n; place++) {
-		struct pm_bytes name = name_of(d, b->top[place].name);
-		draw_legend_entry(d, place, NULL, b->top[place].n_busy, name);
-		others -= b->top[place].n_busy;
+	for (uint32_t i; place < LEGEND; place++) {
+		i = next_entry(d, has_place, used, before);
+		if (i == b->n_names)
+			break;
+		struct pm_bytes name = name_of(d, b->top[i].name);
+		has_place[i] = true;
+		before = pmfs_colour_of(d->colours, name);
+		used |= UINT64_C(1) << before;
+		draw_legend_entry(d, place, NULL, b->top[i].n_busy, name);
+		others -= b->top[i].n_busy;
 	}
 	if (others > 0)
 		draw_legend_entry(d, place++, "others", others, pm_bytes_of("other functions"));
@@ -211,9 +245,7 @@ static void add_facts(struct drawing *d, struct pm_text *out)
 static void add_method(struct drawing *d, struct pm_text *out)
 {
 	if (d->only == PM_NONE) {
-		pm_text_str(out, "Functions at level ");
-		pmfs_print_count(out, d->bands.level);
-		pm_text_str(out, " of the call path; ");
+		pm_text_str(out, "The innermost function that has 1% or more; ");
 	} else {
 		pm_text_str(out, "Callers stand above what they call; ");
 	}
@@ -261,7 +293,7 @@ static int draw(struct drawing *d, struct pm_error *err)
 	for (uint32_t i = 0; i < d->bands.n_rows; i++)
 		draw_band(d, i);
 	draw_legend(d);
-	pmfs_svg_close(d->out, pmfs_asset_timeline_js);
+	pmfs_svg_close(d->out, pm_bytes_of(""), pmfs_asset_timeline_js);
 	return pm_text_status(d->out) < 0 ? pmfs_no_memory(err) : 0;
 }
 
@@ -273,6 +305,8 @@ static int prepare(struct drawing *d, struct pm_error *err)
 	int r = pmfs_time_origin(d->model, &origin, err);
 	if (r == 0)
 		r = pmfs_model_thread_names(d->model, &d->names, err);
+	if (r == 0)
+		r = pmfs_colours(d->model, &d->colours, err);
 	if (r == 0)
 		r = pmfs_timeline_read(d->model, d->only, &d->timeline, err);
 	if (r == 0)

@@ -66,7 +66,7 @@ static void test_a_thread_is_its_call_path_over_time(void **state)
 	fake_free(f);
 }
 
-static void test_all_threads_show_the_level_that_tells_most(void **state)
+static void test_all_threads_show_the_innermost_functions(void **state)
 {
 	struct fake *f = fake_with_paths();
 	(void)state;
@@ -79,12 +79,40 @@ static void test_all_threads_show_the_level_that_tells_most(void **state)
 	fake_thread(f, 7, 0); /* without samples */
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, EXPORT, 0);
-	assert_has(svg, "Functions at level 1 of the call path");
+	assert_has(svg, "The innermost function that has 1% or more");
 	assert_has(svg, "2 threads");
-	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 500 µs, 500 µs</title>"), 2);
+	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 500 µs, 500 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "<title>dot\n0 ns – 500 µs, 500 µs</title>"), 1);
 	assert_int_equal(count_of(svg, "<title>write\n500 µs – 1 ms, 500 µs</title>"), 2);
 	assert_true(strstr(svg, ">rank=0/thread=0<") < strstr(svg, ">rank=1/thread=0<"));
 	assert_null(strstr(svg, "rank=7"));
+	free(svg);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* solve waits for 30 % of its time, and calls a little something for 0.5 %, which is solve. */
+static void test_waiting_below_a_busy_function_is_waiting(void **state)
+{
+	struct fake *f = fake_new();
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "solve", NULL, 0));
+	fake_call(f, 3, 2, fake_function(f, "MPI_Wait", NULL, 0));
+	fake_call(f, 4, 2, fake_function(f, "little", NULL, 0));
+	fake_thread(f, 0, 0);
+	fake_sample(f, 0, 0, 2);
+	fake_sample(f, 0, 400000, 4);
+	fake_sample(f, 0, 405000, 2);
+	fake_sample(f, 0, 700000, 3);
+	fake_sample(f, 0, 1000000, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *svg = draw(m, EXPORT, 0);
+	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 700 µs, 700 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "<title>MPI_Wait\n700 µs – 1 ms, 300 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "little"), 0);
+	assert_has(svg, ">30%<");
+	assert_has(svg, ">70%<");
 	free(svg);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -101,7 +129,7 @@ static void test_threads_that_run_one_function_show_it(void **state)
 	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, EXPORT, 0);
-	assert_has(svg, "Functions at level 1 of the call path");
+	assert_has(svg, "The innermost function that has 1% or more");
 	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 1 ms, 1 ms</title>"), 2);
 	free(svg);
 	pmfs_model_free(m);
@@ -324,7 +352,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thread_is_its_call_path_over_time),
-		cmocka_unit_test(test_all_threads_show_the_level_that_tells_most),
+		cmocka_unit_test(test_all_threads_show_the_innermost_functions),
+		cmocka_unit_test(test_waiting_below_a_busy_function_is_waiting),
 		cmocka_unit_test(test_threads_that_run_one_function_show_it),
 		cmocka_unit_test(test_calls_lie_within_each_other),
 		cmocka_unit_test(test_what_is_too_short_is_seen_but_not_counted),

@@ -20,14 +20,6 @@ function endOf(i) {
   return end;
 }
 
-function fit(name, room) {
-  const letters = [...name], wide = letter => letter.codePointAt(0) > 0x10ff ? 2 : 1;
-  let columns = Math.floor(room / column), used = 0, n = 0;
-  while (n < letters.length && used + wide(letters[n]) <= columns) used += wide(letters[n++]);
-  if (n === letters.length) return name;
-  return columns < 3 ? "" : letters.slice(0, used > columns - 1 ? n - 1 : n).join("") + "…";
-}
-
 function label(box, x, room) {
   const shown = room < 12 ? "" : fit(box.name, room - 5);
   if (!box.text && shown) {

@@ -133,12 +133,6 @@ const levelTop = d => (state.flame ? shownLevels - 1 - d : d) * ROW + 6 - view.s
 const left = i => 10 + (start[i] - start[state.zoom]) / total[state.zoom] * (width - 20);
 const wide = i => total[i] / total[state.zoom] * (width - 20);
 
-function fit(name, room) {
-  const columns = Math.floor(room / column);
-  if (name.length <= columns) return name;
-  return columns < 3 ? "" : name.slice(0, columns - 1) + "…";
-}
-
 function drawBox(i, x, y, w, faded) {
   const matched = matching && matching[nameOf[i]] && i > 0;
   ctx.globalAlpha = faded ? 0.45 : matching && !matched ? 0.55 : 1;
