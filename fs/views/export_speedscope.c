@@ -1,13 +1,15 @@
 /*
  * profile.speedscope.json: one profile for each metric of the whole run, then the same for each
  * thread, as many as the limits allow; the name of the file says how many were left out. A sample
- * is a frame with a cost of its own.
+ * is a frame with a cost of its own. Where traces are calls, those of each thread follow in order
+ * of time.
  */
 #include <stdlib.h>
 
 #include "formats/common/json.h"
 #include "fs/views/catalog.h"
 #include "fs/views/export.h"
+#include "fs/views/export_evented.h"
 #include "fs/views/flat.h"
 #include "fs/views/stacks.h"
 #include "profmount/limits.h"
@@ -17,25 +19,13 @@ struct writing {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	struct pm_json j;
-	uint32_t *number_of; /* frame of the tree → its place in the file, or PM_NONE */
-	uint32_t *frames;    /* of the tree, by place in the file */
-	uint32_t n_frames;
+	struct pmfs_frame_places places;
 	uint32_t *stack; /* of frames; as many as the tree has levels */
 	uint32_t levels; /* of the deepest stack */
 	bool has_profiles;
 };
 
 /* ---- profiles ---- */
-
-/* The frame's place in the file: frames are numbered as samples need them. */
-static uint32_t number_of(struct writing *w, uint32_t frame)
-{
-	if (w->number_of[frame] == PM_NONE) {
-		w->frames[w->n_frames] = frame;
-		w->number_of[frame] = w->n_frames++;
-	}
-	return w->number_of[frame];
-}
 
 /* The frames from the top to the context as one JSON array. */
 static void write_stack(struct writing *w, const struct pmfs_stacks *s, uint32_t context)
@@ -45,7 +35,7 @@ static void write_stack(struct writing *w, const struct pmfs_stacks *s, uint32_t
 		w->stack[n++] = w->tree->frame[i];
 	pm_json_open(&w->j, '[');
 	while (n > 0)
-		pm_json_u64(&w->j, number_of(w, w->stack[--n]));
+		pm_json_u64(&w->j, pmfs_frame_place(&w->places, w->stack[--n]));
 	pm_json_close(&w->j, ']');
 }
 
@@ -196,8 +186,8 @@ static int write_frames(struct writing *w)
 	pm_json_open(&w->j, '{');
 	pm_json_key(&w->j, "frames");
 	pm_json_open(&w->j, '[');
-	for (uint32_t i = 0; i < w->n_frames; i++)
-		write_frame(w, &w->tree->frames[w->frames[i]], &scratch);
+	for (uint32_t i = 0; i < w->places.n; i++)
+		write_frame(w, &w->tree->frames[w->places.frames[i]], &scratch);
 	pm_json_close(&w->j, ']');
 	pm_json_close(&w->j, '}');
 	int r = pm_text_status(&scratch);
@@ -237,6 +227,8 @@ static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
 		r = write_empty(w, thread, err);
 	if (r == 0 && thread == PM_NONE)
 		r = write_threads(w, &left, err);
+	if (r == 0)
+		r = pmfs_evented_write(w->model, thread, &w->places, &w->j, err);
 	if (r < 0)
 		return r;
 	pm_json_close(&w->j, ']');
@@ -255,17 +247,17 @@ static int render_speedscope(const struct pm_doc *doc, struct pm_text *out, stru
 	int r = pmfs_model_tree(w.model, &w.tree, err);
 	if (r < 0 || (r = pmfs_model_columns(w.model, &w.columns, err)) < 0)
 		return r;
-	w.number_of = malloc(((size_t)w.tree->n_frames + 1) * sizeof(*w.number_of));
-	w.frames = malloc(((size_t)w.tree->n_frames + 1) * sizeof(*w.frames));
+	w.places.place = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
+	w.places.frames = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
 	w.stack = malloc(((size_t)pmfs_tree_height(w.tree) + 1) * sizeof(*w.stack));
-	if (w.number_of && w.frames && w.stack) {
-		memset(w.number_of, 0xff, w.tree->n_frames * sizeof(*w.number_of)); /* PM_NONE */
+	if (w.places.place && w.places.frames && w.stack) {
+		memset(w.places.place, 0xff, w.tree->n_frames * sizeof(uint32_t)); /* PM_NONE */
 		r = write_file(&w, pmfs_export_thread(doc), err);
 	} else {
 		r = pmfs_no_memory(err);
 	}
-	free(w.number_of);
-	free(w.frames);
+	free(w.places.place);
+	free(w.places.frames);
 	free(w.stack);
 	return r < 0 ? r : pm_text_status(out);
 }
@@ -276,7 +268,8 @@ const struct pmfs_view pmfs_export_speedscope = {
 	.name = "profile.speedscope.json",
 	.about =
 		"For speedscope: every metric, of the whole run and of the first 50 threads (fewer "
-		"where that would be more than 64 MiB; its name says how many are left out).",
+		"where that would be more than 64 MiB; its name says how many are left out); calls "
+		"also in order of time.",
 	.present = pmfs_export_has_metrics,
 	.document = speedscope,
 };

@@ -82,6 +82,48 @@ static void test_metrics_without_cost_are_left_out(void **state)
 	fake_free(f);
 }
 
+static void test_calls_follow_in_order_of_time(void **state)
+{
+	static const uint64_t calls[][3] = {
+		{1000, 100, 1}, /* outer; inner stands in it twice, once without length */
+		{1010, 30, 2},
+		{1040, 0, 2},
+		{1050, 100, 3}, /* overlaps it: another lane */
+		{1200, 5, 1},
+	};
+	enum { N = sizeof(calls) / sizeof(calls[0]) };
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	(void)state;
+	f->origin_ns = 1000;
+	f->profile.traces_are_calls = true;
+	fake_timed(f, 1, 0, "outer", 100);
+	fake_timed(f, 2, 1, "inner", 40);
+	fake_timed(f, 3, 0, "async", 50);
+	for (size_t i = 0; i < N; i++)
+		fake_sample(f, 0, calls[i][0], calls[i][2]);
+	for (size_t i = 0; i < N; i++)
+		f->threads_data[0].samples[i].duration_ns = calls[i][1];
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, SPEEDSCOPE, 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+#define EVENT(type, frame, at) "{\"type\":\"" type "\",\"frame\":" frame ",\"at\":" at "}"
+	/* clang-format off */
+	assert_non_null(strstr(text.p,
+		"{\"type\":\"evented\",\"name\":\"in order of time, rank=0/thread=0\","
+		"\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":205,\"events\":["
+		EVENT("O", "0", "0") "," EVENT("O", "1", "10") "," EVENT("C", "1", "40") ","
+		EVENT("O", "1", "40") "," EVENT("C", "1", "40") "," EVENT("C", "0", "100") ","
+		EVENT("O", "0", "200") "," EVENT("C", "0", "205") "]}"));
+	assert_non_null(strstr(text.p,
+		"rank=0/thread=0 (2)\",\"unit\":\"nanoseconds\",\"startValue\":50,\"endValue\":150,"
+		"\"events\":[" EVENT("O", "2", "50") "," EVENT("C", "2", "150") "]}"));
+	/* clang-format on */
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_without_metrics_it_is_absent(void **state)
 {
 	struct fake *f = fake_new();
@@ -98,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_run_and_threads_are_profiles),
 		cmocka_unit_test(test_threads_beyond_the_limit_are_counted_in_the_name),
 		cmocka_unit_test(test_metrics_without_cost_are_left_out),
+		cmocka_unit_test(test_calls_follow_in_order_of_time),
 		cmocka_unit_test(test_without_metrics_it_is_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
