@@ -175,27 +175,43 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 	return 0;
 }
 
+/* Is this the first column of a quantity that is a GPU's time, and is not 0? */
+static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_wholes *w, uint32_t i)
+{
+	bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
+	return first && is_gpu_time(&c->columns[i]) && w->of[i] > 0;
+}
+
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 	const struct pmfs_wholes *wholes, struct pm_error *err)
 {
 	const struct pmfs_columns *c = f->columns;
 	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;
-	for (uint32_t i = 0; i < c->n; i++) {
-		if ((i > 0 && c->columns[i].group == c->columns[i - 1].group) ||
-			!is_gpu_time(&c->columns[i]) || !(wholes->of[i] > 0))
+	for (uint32_t i = c->n; i-- > 0;) {
+		if (!is_gpu_row(c, wholes, i))
 			continue;
+		n++;
 		if (class_of(&c->columns[i]) == PM_QUANTITY_GPU_WORK)
 			all = i;
 		if (is_kernel_time(&c->columns[i]))
 			kernels = i;
-		pm_text_str(out, n++ ? "" : "\nGPU operations: kernels, copies, synchronisation\n");
+	}
+	if (n == 0)
+		return 0;
+	pm_text_str(out, "\nGPU operations: kernels, copies, synchronisation");
+	if (all != PM_NONE)
+		pm_text_printf(out, "; share of %s", c->columns[all].base);
+	pm_text_char(out, '\n');
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (!is_gpu_row(c, wholes, i))
+			continue;
 		pm_text_char(out, ' ');
 		pmfs_add_share(out, wholes->of[i], all == PM_NONE ? 0 : wholes->of[all]);
 		pmfs_add_amount(out, &c->columns[i], wholes->of[i]);
 		pm_text_printf(out, "  %s\n", c->columns[i].base);
 	}
-	bool led_by_gpu = c->n > 0 && is_gpu_time(&c->columns[0]);
-	if (kernels == PM_NONE || led_by_gpu || c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
+	if (kernels == PM_NONE || is_gpu_time(&c->columns[0]) ||
+		c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
 		return 0;
 	return add_kernels(out, f, kernels, wholes->of[kernels], err);
 }
@@ -239,7 +255,7 @@ int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_e
 	uint32_t column = pmfs_order_column(l->columns);
 	if (column == PM_NONE || l->n == 0)
 		return 0;
-	pm_text_str(out, "\nSlowest lines, of ");
+	pm_text_str(out, "\nSlowest lines, share of ");
 	pmfs_print_ns(out, all.whole_ns);
 	pm_text_str(out, " profiled statement by statement, ");
 	pmfs_print_ns(out, all.outside_ns);

@@ -1,6 +1,8 @@
 /*
- * The commands of README.txt. Names come from the measured program: only those that need no
- * quoting inside '…' are used. Column numbers are those of this profile's tables.
+ * The commands of README.txt. Each prints something true of this very source: what they ask about
+ * is chosen among what costs most, and one whose answer would be empty is left out. Names come from
+ * the measured program: only those that need no quoting inside '…"…"…' are used. Column numbers are
+ * those of this profile's tables.
  */
 #include "fs/views/recipes.h"
 
@@ -9,9 +11,12 @@
 
 #include "formats/common/utf8.h"
 #include "fs/views/callers.h"
+#include "fs/views/categories.h"
+#include "fs/views/flat.h"
 #include "fs/views/functions.h"
 #include "fs/views/hotpath.h"
 #include "fs/views/lines.h"
+#include "fs/views/wholes.h"
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
 struct recipes {
@@ -21,7 +26,7 @@ struct recipes {
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
 	struct pm_text *out;
-	uint32_t row;     /* the function with most cost whose name can be typed */
+	const struct pmfs_wholes *wholes;
 	uint32_t context; /* the deepest of the hot path */
 };
 
@@ -31,7 +36,7 @@ static bool can_be_typed(struct pm_bytes name)
 	if (name.len == 0 || name.len > 80 || !pm_utf8_valid(name))
 		return false;
 	for (size_t i = 0; i < name.len; i++)
-		if (name.p[i] < 0x20 || name.p[i] == 0x7f || name.p[i] == '\'')
+		if (name.p[i] < 0x20 || name.p[i] == 0x7f || strchr("'\"\\", name.p[i]))
 			return false;
 	return true;
 }
@@ -41,7 +46,15 @@ static void ask(const struct recipes *c, const char *question)
 	pm_text_printf(c->out, "  %s\n", question);
 }
 
-/* What makes a number readable that awk would else print with an exponent: seconds for times. */
+/* Does anything cost anything by itself? Then functions.tsv has it in $3. */
+static bool has_cost(const struct recipes *c)
+{
+	return c->columns->first_excl != PM_NONE && c->functions->n > 0 &&
+		pmfs_function_cell(c->functions, 0, c->columns->first_excl) > 0;
+}
+
+/* How a number is printed: times of small units in seconds, which are easier to read, else as is.
+ */
 static const char *divisor_of(const struct pmfs_column *column)
 {
 	size_t len = strlen(column->export);
@@ -53,46 +66,71 @@ static const char *divisor_of(const struct pmfs_column *column)
 					      : " / 1e9";
 }
 
+/* What the numbers that a command prints are: `seconds`, else the quantity's own name. */
+static const char *unit_of(const struct pmfs_column *column)
+{
+	return *divisor_of(column) ? "seconds" : column->base;
+}
+
 /* ---- functions ---- */
 
 static void add_functions(const struct recipes *c)
 {
-	uint32_t column = c->columns->first_excl != PM_NONE ? c->columns->first_excl : 0;
-	if (c->functions->n == 0 || c->columns->n == 0)
+	if (!has_cost(c))
 		return;
-	ask(c, "Which functions cost most by themselves? (times in seconds)");
-	pm_text_printf(c->out,
-		"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { printf \"%%.6f  %%s\\n\", $%u%s, "
-		"$NF }'\n",
-		column + 3, divisor_of(&c->columns->columns[column]));
+	const struct pmfs_column *column = &c->columns->columns[c->columns->first_excl];
+	pm_text_printf(
+		c->out, "  Which functions cost most by themselves? (%s)\n", unit_of(column));
+	if (*divisor_of(column))
+		pm_text_printf(c->out,
+			"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", "
+			"$%u%s, $NF }'\n",
+			c->columns->first_excl + 3, divisor_of(column));
+	else
+		pm_text_printf(c->out,
+			"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { print $%u, $NF }'\n",
+			c->columns->first_excl + 3);
 }
 
+/* Of the functions that cost most the first one with a call whose name can be typed. */
 static void add_callers(const struct recipes *c, const struct pmfs_calls *calls)
 {
-	if (c->row == PM_NONE)
+	for (uint32_t row = 0; row < c->functions->n; row++) {
+		struct pm_bytes name = pmfs_function_name(c->functions, row);
+		uint32_t function = c->functions->function[row];
+		if (calls->callee_first[function] == calls->callee_first[function + 1] ||
+			!can_be_typed(name))
+			continue;
+		ask(c, "Who calls this function, how often, at what cost?");
+		pm_text_printf(c->out,
+			"$ awk -F'\\t' 'NR == 1 || $NF == \"%.*s\"' callers.tsv | head -n 6\n",
+			(int)name.len, (const char *)name.p);
 		return;
-	struct pm_bytes name = pmfs_function_name(c->functions, c->row);
-	uint32_t function = c->functions->function[c->row];
-	if (calls->callee_first[function] == calls->callee_first[function + 1])
-		return;
-	ask(c, "Who calls this function, how often, at what cost?");
-	pm_text_printf(c->out,
-		"$ (head -n 1 callers.tsv; grep -F -e '%.*s' callers.tsv | head -n 5)\n",
-		(int)name.len, (const char *)name.p);
+	}
+}
+
+static bool some_function_has(const struct recipes *c, uint32_t column, uint32_t other)
+{
+	for (uint32_t row = 0; row < c->functions->n; row++)
+		if (pmfs_function_cell(c->functions, row, column) > 0 &&
+			pmfs_function_cell(c->functions, row, other) > 0)
+			return true;
+	return false;
 }
 
 /* Cost per call, where calls are counted. */
 static void add_per_call(const struct recipes *c)
 {
-	uint32_t cost = c->columns->first_excl;
-	if (c->columns->calls == PM_NONE || cost == PM_NONE || c->functions->n == 0)
+	uint32_t cost = c->columns->first_excl, calls = c->columns->calls;
+	if (calls == PM_NONE || calls == cost || !has_cost(c) || !some_function_has(c, calls, cost))
 		return;
-	ask(c, "Which functions are slowest per call?");
+	const struct pmfs_column *column = &c->columns->columns[cost];
+	pm_text_printf(c->out, "  Which functions cost most per call, by themselves? (%s)\n",
+		unit_of(column));
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 && $%u > 0 { printf \"%%.9f  %%s\\n\", $%u / $%u%s, $NF }' "
 		"functions.tsv | sort -gr | head\n",
-		c->columns->calls + 3, cost + 3, c->columns->calls + 3,
-		divisor_of(&c->columns->columns[cost]));
+		calls + 3, cost + 3, calls + 3, divisor_of(column));
 }
 
 /* ---- contexts ---- */
@@ -124,28 +162,37 @@ static void add_contexts(const struct recipes *c)
 		c->profile->ops->threads ? ", threads.csv" : "");
 }
 
+/* The leading quantity costs something on threads, and there are several. */
+static bool threads_differ(const struct recipes *c)
+{
+	uint32_t column = pmfs_leading_column(c->columns);
+	return c->threads->n > 1 && column != PM_NONE && c->wholes->of[column] != 0;
+}
+
 static void add_threads(const struct recipes *c)
 {
-	unsigned column = c->threads->n_keys + c->columns->first_incl + 2;
-	if (c->threads->n == 0 || c->columns->first_incl == PM_NONE)
+	if (!threads_differ(c))
 		return;
+	unsigned column = c->threads->n_keys + pmfs_leading_column(c->columns) + 2;
 	ask(c, "Which threads cost most?");
 	pm_text_printf(c->out,
-		"$ (head -n 1 threads.csv; sort -t, -k%u,%ugr threads.csv | head -n 5)\n", column,
-		column);
+		"$ (head -n 1 threads.csv; tail -n +2 threads.csv | sort -t, -k%u,%ugr | head -n 5)\n",
+		column, column);
 }
 
 static void add_imbalance(const struct recipes *c)
 {
-	if (c->threads->n < 2 || c->columns->first_incl == PM_NONE)
+	if (!threads_differ(c))
 		return;
 	unsigned column = 4 + 4 * c->columns->n;
 	ask(c, "Where is most lost because threads differ? (max - mean, slowest thread, name)");
-	pm_text_printf(c->out, "$ cut -d, -f%u- imbalance.csv | sort -t, -k1,1gr | head\n", column);
+	pm_text_printf(c->out,
+		"$ tail -n +2 imbalance.csv | cut -d, -f%u- | sort -t, -k1,1gr | head\n", column);
 }
 
 /* ---- lines ---- */
 
+/* Of the lines that cost most the first one whose file can be typed. */
 static int add_lines(const struct recipes *c, struct pm_error *err)
 {
 	const struct pmfs_lines *l;
@@ -159,97 +206,175 @@ static int add_lines(const struct recipes *c, struct pm_error *err)
 			continue;
 		ask(c, "Which lines of this file cost most?");
 		pm_text_printf(c->out,
-			"$ (head -n 1 lines.tsv; grep -F -e '%.*s' lines.tsv | head -n 5)\n",
+			"$ awk -F'\\t' 'NR == 1 || $(NF - 1) == \"%.*s\"' lines.tsv | head -n 6\n",
 			(int)file.len, (const char *)file.p);
 		break;
 	}
 	return r;
 }
 
-/* ---- threads ---- */
+/* ---- traces ---- */
 
-static int add_trace(const struct recipes *c, struct pm_error *err)
+/* Is there an idle row with a duration among the first ones of the thread's trace? 1 or 0. */
+static int is_idle_at_times(
+	const struct recipes *c, uint32_t thread, const uint8_t *categories, struct pm_error *err)
 {
-	const char *path;
-	if (c->profile->traces_are_calls)
-		return 0;
-	for (uint32_t i = 0; i < c->threads->n; i++) {
-		if (!c->threads->threads[i].has_trace || c->threads->threads[i].n_samples == 0)
-			continue;
-		int r = pmfs_thread_path(c->model, i, &path, err);
-		if (r < 0)
-			return r;
-		ask(c, "How long did this thread do nothing?");
-		pm_text_printf(c->out,
-			"$ awk -F, '$4 == \"0\" { s += $2 } END { printf \"%%.6f s\\n\", s / 1e9 }' "
-			"%s/trace.csv\n",
-			path);
-		return 0;
-	}
-	return 0;
-}
-
-/* The first thread that has values. */
-static uint32_t thread_with_values(const struct recipes *c)
-{
-	const struct pm_profile *p = c->profile;
-	struct pm_thread_counts counts;
-	for (uint32_t i = 0; p->ops->thread_counts && i < c->threads->n; i++)
-		if (p->ops->thread_counts(p, i, &counts, NULL) == 0 && counts.values > 0)
-			return i;
-	return 0;
-}
-
-/* The paths of threads with the same keys: stars in the place of values. */
-static void put_pattern(struct pm_text *out, const char *path)
-{
-	for (; *path; path++) {
-		pm_text_char(out, *path);
-		if (*path == '=') {
-			pm_text_char(out, '*');
-			path += strcspn(path, "/") - 1;
+	enum { LOOKED_AT = 4096, BATCH = 256 };
+	struct pm_sample samples[BATCH];
+	for (uint64_t at = 0; at < LOOKED_AT; at += BATCH) {
+		int64_t n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, err);
+		if (n <= 0)
+			return (int)n;
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t context = samples[i].context
+				? pm_tree_find(c->functions->tree, samples[i].context)
+				: PM_NONE;
+			if (samples[i].duration_ns != PM_NO_TIME && samples[i].duration_ns > 0 &&
+				pmfs_category_of(categories, context, samples[i].context) ==
+					PMFS_IDLE)
+				return 1;
 		}
 	}
+	return 0;
+}
+
+static bool is_gpu(const struct recipes *c, uint32_t thread)
+{
+	const struct pm_thread *t = &c->threads->threads[thread];
+	for (uint32_t i = 0; i < t->n_identity; i++)
+		if (strncmp(c->threads->keys[t->identity[i].key], "gpu", 3) == 0)
+			return true;
+	return false;
+}
+
+static void add_idle(const struct recipes *c, const char *path, uint64_t span_ns)
+{
+	ask(c, "How long had this thread nothing to do, and what part of the run is that?");
+	pm_text_printf(c->out,
+		"$ awk -F, '$%u == \"idle\" { s += $2 } END { printf \"%%.6f s, %%.2f%%%%\\n\", s / 1e9, "
+		"100 * s / %llu }' %s/trace.csv\n",
+		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns, path);
+}
+
+static void add_utilisation(const struct recipes *c, uint64_t span_ns)
+{
+	ask(c, "What part of the run was each GPU stream busy?");
+	pm_text_printf(c->out,
+		"$ find threads -path '*gpu*' -name trace.csv | xargs awk -F, 'FNR > 1 { b[FILENAME] += "
+		"$%u == \"idle\" ? 0 : $2 } END { for (f in b) printf \"%%.2f%%%%  %%s\\n\", "
+		"100 * b[f] / %llu, f }' | sort -gr | head\n",
+		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns);
+}
+
+static int add_traces(const struct recipes *c, struct pm_error *err)
+{
+	enum { THREADS_LOOKED_AT = 256 };
+	uint64_t origin, span_ns = PM_NO_TIME;
+	const uint8_t *categories;
+	bool idle = false, gpu = false;
+	const struct pm_profile *p = c->profile;
+	int r = p->ops->span ? p->ops->span(p, &origin, &span_ns, err) : 0;
+	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
+		(r = pmfs_categories(c->model, &categories, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && gpu); i++) {
+		const struct pm_thread *thread = &c->threads->threads[i];
+		const char *path;
+		if (!thread->has_trace || thread->n_samples == 0)
+			continue;
+		gpu |= is_gpu(c, i);
+		if (idle)
+			continue;
+		if ((r = is_idle_at_times(c, i, categories, err)) < 0)
+			return r;
+		idle = r > 0;
+		if (idle && (r = pmfs_thread_path(c->model, i, &path, err)) < 0)
+			return r;
+		if (idle)
+			add_idle(c, path, span_ns);
+	}
+	if (gpu)
+		add_utilisation(c, span_ns);
+	return 0;
+}
+
+/* ---- threads ---- */
+
+/* The thread's value of a key, or NULL. */
+static const uint64_t *value_of(const struct pm_thread *thread, uint32_t key)
+{
+	for (uint32_t i = 0; i < thread->n_identity; i++)
+		if (thread->identity[i].key == key)
+			return &thread->identity[i].value;
+	return NULL;
+}
+
+static bool threads_differ_in(const struct pm_threads *threads, uint32_t key)
+{
+	const uint64_t *first = value_of(&threads->threads[0], key);
+	for (uint32_t i = 1; i < threads->n; i++) {
+		const uint64_t *other = value_of(&threads->threads[i], key);
+		if ((first == NULL) != (other == NULL) || (first && *first != *other))
+			return true;
+	}
+	return false;
+}
+
+/* What parallel programs are asked about: the rank if there are several, else what differs first.
+ */
+static const char *key_of(const struct pm_threads *threads)
+{
+	uint32_t found = PM_NONE;
+	for (uint32_t i = 0; i < threads->n_keys; i++) {
+		bool rank = strcmp(threads->keys[i], "rank") == 0;
+		if ((rank || found == PM_NONE) && threads_differ_in(threads, i))
+			found = i;
+	}
+	return threads->keys[found == PM_NONE ? 0 : found];
 }
 
 /*
- * By the rank, which every parallel program has, else by the first key. SQL engines refuse files
- * of different keys, such as threads and GPU streams.
+ * SQL engines take keys of directories for columns only where all files have the same ones, which
+ * threads and GPU streams have not: the key is taken from the file's name. Tables of threads
+ * without any cost have no rows to tell types from: numbers are read as text and cast.
  */
-static int add_sql(const struct recipes *c, struct pm_error *err)
+static void add_sql(const struct recipes *c)
 {
-	uint32_t cost = c->columns->first_excl;
-	const char *path;
-	if (c->threads->n < 2 || c->threads->n_keys == 0 || cost == PM_NONE)
-		return 0;
-	int r = pmfs_thread_path(c->model, thread_with_values(c), &path, err);
-	if (r < 0)
-		return r;
-	const char *rank = strstr(path, "/rank="), *key = (rank ? rank : strchr(path, '/')) + 1;
-	ask(c, "What does each of them cost? (SQL, nothing to import)");
-	pm_text_printf(c->out, "$ duckdb -c \"select %.*s, sum(%s) from read_csv('",
-		(int)strcspn(key, "="), key, c->columns->columns[cost].name);
-	put_pattern(c->out, path);
-	pm_text_str(c->out,
-		"/profile.csv', union_by_name = true) "
-		"where kind not in ('loop', 'line') group by 1 order by 1\"\n");
-	return 0;
+	if (!threads_differ(c) || c->threads->n_keys == 0 || !has_cost(c))
+		return;
+	const char *key = key_of(c->threads);
+	const char *cost = c->columns->columns[c->columns->first_excl].name;
+	pm_text_printf(c->out,
+		"  What does each %s cost, and in which functions? (SQL, nothing to import)\n"
+		"$ duckdb -c \"select regexp_extract(filename, '/%s=([0-9]+)', 1) as %s, name, "
+		"sum(%s::double) as cost from read_csv('threads/**/functions.csv', header = true, "
+		"all_varchar = true, filename = true, hive_partitioning = false) "
+		"group by all order by cost desc nulls last limit 10\"\n",
+		key, key, key, cost);
+}
+
+static void add_other_run(const struct recipes *c)
+{
+	if (!has_cost(c))
+		return;
+	pm_text_printf(c->out,
+		"  What changed since another run? Mount it at OTHER and compare by name, for rows hold ids\n"
+		"  of their run:\n"
+		"  awk -F'\\t' 'FNR > 1 { d[$NF] += NR == FNR ? -$%u : $%u } END { for (f in d) print d[f], f }'"
+		" \\\n      OTHER/functions.tsv functions.tsv | sort -gr | head\n",
+		c->columns->first_excl + 3, c->columns->first_excl + 3);
 }
 
 int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
-	struct recipes c = {
-		.model = m, .profile = pmfs_model_profile(m), .out = out, .row = PM_NONE};
+	struct recipes c = {.model = m, .profile = pmfs_model_profile(m), .out = out};
 	const struct pmfs_calls *calls;
 	int r;
 	if ((r = pmfs_functions(m, &c.functions, err)) < 0 ||
-		(r = pmfs_calls(m, &calls, err)) < 0 ||
+		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_wholes(m, &c.wholes, err)) < 0 ||
 		(r = pmfs_model_threads(m, &c.threads, err)) < 0)
 		return r;
 	c.columns = c.functions->columns;
-	for (uint32_t row = 0; row < c.functions->n && c.row == PM_NONE; row++)
-		if (can_be_typed(pmfs_function_name(c.functions, row)))
-			c.row = row;
 	if ((r = find_hot(&c, err)) < 0)
 		return r;
 	ask(&c, "What is this, in one screen?");
@@ -260,12 +385,10 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	add_contexts(&c);
 	add_threads(&c);
 	add_imbalance(&c);
-	if ((r = add_lines(&c, err)) < 0 || (r = add_trace(&c, err)) < 0 ||
-		(r = add_sql(&c, err)) < 0)
+	if ((r = add_lines(&c, err)) < 0 || (r = add_traces(&c, err)) < 0)
 		return r;
+	add_sql(&c);
 	r = c.profile->ops->recipes ? c.profile->ops->recipes(c.profile, out, err) : 0;
-	pm_text_str(out,
-		"  What changed since another run? Mount both; names hold no ids, so\n"
-		"  diff -r OTHER/functions functions  and  diff OTHER/functions.tsv functions.tsv  tell.\n");
+	add_other_run(&c);
 	return r;
 }
