@@ -125,8 +125,12 @@ int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line)
 {
 	bool fresh;
 	const uint8_t *sign = line.len ? memchr(line.p, '=', line.len) : NULL;
-	if (!sign)
+	if (!sign) {
+		pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"an attribute of the header has no value: %.*s",
+			(int)(line.len < 64 ? line.len : 64), (const char *)line.p);
 		return 0;
+	}
 	size_t name_len = (size_t)(sign - line.p);
 	uint32_t name = nytp_name_add(a->n, (struct pm_bytes){line.p, name_len});
 	uint32_t value = nytp_name_add(a->n, (struct pm_bytes){sign + 1, line.len - name_len - 1});

@@ -17,6 +17,9 @@ enum { RAW_P = 17, LONG_P = 21, P_PAYLOAD = 16 };
 /* Where three records are looked for: all of a file is not read to recognise it. */
 enum { NEAR = 16 << 10 };
 
+/* Lines of the header that are none of it: how many are passed over, and how long they may be. */
+enum { MOST_LINES = 16, LONGEST_LINE = 4096 };
+
 struct reading {
 	bool sane;
 	size_t end;
@@ -162,19 +165,47 @@ static int find_behind_p(struct pm_bytes file, struct nytp_dialect *d)
 	return 0;
 }
 
-int nytp_dialect_find(struct pm_bytes file, size_t at, struct nytp_dialect *ret)
+/*
+ * Behind a line of text that is none of the header's: an attribute's value may have had a line feed
+ * in it. `at` where there is no such line, or nothing behind it.
+ */
+static size_t skip_text(struct pm_bytes file, size_t at)
+{
+	size_t end = at;
+	while (end < file.len && end - at < LONGEST_LINE && file.p[end] >= 0x20 &&
+		file.p[end] != 0x7f)
+		end++;
+	return end > at && end + 1 < file.len && file.p[end] == '\n' ? end + 1 : at;
+}
+
+static int find(struct pm_bytes file, size_t at, struct nytp_dialect *ret)
 {
 	bool follow;
 	*ret = (struct nytp_dialect){.body_at = skip_header(file, at)};
+	ret->rest_at = ret->body_at;
 	if (ret->body_at < file.len && file.p[ret->body_at] == NYTP_PID_START)
 		return find_behind_p(file, ret);
 	int r = records_follow(file, ret->body_at, &follow);
 	if (r < 0)
 		return r;
-	ret->rest_at = ret->body_at;
 	if (!follow && chunks_chain(file, ret->body_at))
 		ret->body = NYTP_BODY_CHUNKS;
 	else
 		ret->body = follow ? NYTP_BODY_RECORDS : NYTP_BODY_UNKNOWN;
 	return 0;
+}
+
+int nytp_dialect_find(struct pm_bytes file, size_t at, struct nytp_dialect *ret)
+{
+	int r = find(file, at, ret);
+	struct nytp_dialect next = *ret;
+	for (int i = 0; r == 0 && next.body == NYTP_BODY_UNKNOWN && i < MOST_LINES; i++) {
+		size_t behind = skip_text(file, next.body_at);
+		if (behind == next.body_at)
+			break;
+		r = find(file, behind, &next);
+	}
+	if (r == 0 && next.body != NYTP_BODY_UNKNOWN)
+		*ret = next;
+	return r;
 }

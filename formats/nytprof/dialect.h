@@ -14,19 +14,25 @@ enum nytp_body {
 struct nytp_dialect {
 	enum nytp_body body;
 	size_t body_at;   /* behind the header lines */
-	size_t rest_at;   /* of chunks and tokens: behind P */
+	size_t rest_at;   /* the same; of chunks and tokens: behind P */
 	bool has_process; /* P was read: */
 	uint32_t pid, ppid;
 	double start;
 };
 
-/* Looks at what follows the first line, which ends at `at`. -ENOMEM. */
+/*
+ * Looks at what follows the first line, which ends at `at`. Lines of text among those of the header
+ * are passed over where else nothing that is known would follow. -ENOMEM.
+ */
 int nytp_dialect_find(struct pm_bytes file, size_t at, struct nytp_dialect *ret);
 
-/* A time that a process could have started at: 1973 to 5138. */
+/* Seconds since the epoch that signed ns can hold: up to 2255. */
+#define NYTP_MOST_SECONDS 9e9
+
+/* A time that a process could have started at, from 1973 on. */
 static inline bool nytp_time_is_sane(double seconds)
 {
-	return seconds > 1e8 && seconds < 1e11;
+	return seconds > 1e8 && seconds < NYTP_MOST_SECONDS;
 }
 
 /* Does a chunk begin at `at`, as far as its tag and length tell? */

@@ -122,7 +122,7 @@ static int read_records(
 	return refused ? r : 0;
 }
 
-/* ---- header lines of files whose body is something else ---- */
+/* ---- header lines ---- */
 
 static int read_header(
 	struct nytp_adding *a, struct pm_bytes bytes, size_t at, size_t end, struct pm_error *err)
@@ -133,8 +133,14 @@ static int read_header(
 		const uint8_t *feed = memchr(bytes.p + at, '\n', end - at);
 		size_t next = feed ? (size_t)(feed - bytes.p) + 1 : end;
 		struct pm_bytes line = {bytes.p + at + 1, next - at - (feed ? 2 : 1)};
-		if (tag == NYTP_ATTRIBUTE || tag == NYTP_OPTION)
+		if (!feed)
+			pm_damage_add(&a->n->damage, a->f->name, at, next - at,
+				"the stream ends within a record");
+		else if (tag == NYTP_ATTRIBUTE || tag == NYTP_OPTION)
 			r = nytp_add_attribute(a, tag == NYTP_OPTION, line);
+		else if (tag != NYTP_COMMENT && tag != '\n')
+			pm_damage_add(&a->n->damage, a->f->name, at, next - at,
+				"a line of the header is none that is known: is it part of the value before it?");
 		at = next;
 	}
 	return r < 0 ? r : check_nv_size(a, err);
@@ -151,7 +157,7 @@ static enum nytp_layout layout_of(const struct nytp_dialect *d, enum nytp_layout
 	return records;
 }
 
-static int read_pynytprof(struct nytp_adding *a, struct pm_bytes bytes, size_t at,
+static int read_body(struct nytp_adding *a, struct pm_bytes bytes, size_t at,
 	const struct nytp_dialect *d, struct pm_error *err)
 {
 	bool chunks = d->body == NYTP_BODY_CHUNKS;
@@ -205,6 +211,18 @@ static void report_unfinished(const struct nytp_adding *a)
 	pm_damage_add(&a->n->damage, f->name, PM_NO_OFFSET, PM_NO_OFFSET,
 		"%zu of %zu processes did not finish (%u): %s", open, f->n_processes,
 		f->processes[first].pid, lost);
+}
+
+/* Times that ns cannot hold are none. A clock that was never set is told by its place in time. */
+static void report_times(const struct nytp_adding *a)
+{
+	for (size_t i = 0; i < a->f->n_processes; i++) {
+		const struct nytp_process *p = &a->f->processes[i];
+		double wrong = p->start < 0 || p->start >= NYTP_MOST_SECONDS ? p->start : p->end;
+		if (wrong < 0 || wrong >= NYTP_MOST_SECONDS)
+			pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
+				"process %u: a time of %g s is none", p->pid, wrong);
+	}
 }
 
 static void settle_ticks(const struct nytp_adding *a)
@@ -284,14 +302,13 @@ int nytp_file_read(struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, s
 	size_t at;
 	int r = begin(f, bytes, &at, &dialect, err);
 	if (r == 0)
-		r = dialect.body == NYTP_BODY_RECORDS
-			? read_records(&a, bytes, at, err)
-			: read_pynytprof(&a, bytes, at, &dialect, err);
+		r = read_body(&a, bytes, at, &dialect, err);
 	if (r == 0)
 		r = nytp_add_end(&a);
 	if (r < 0)
 		return pm_error_set(err, r, f->name, PM_NO_OFFSET, "no memory for its tables");
 	settle_ticks(&a);
+	report_times(&a);
 	report_unfinished(&a);
 	report_limits(&a);
 	return 0;

@@ -199,6 +199,52 @@ static void test_directory_of_several_runs_is_refused(void **state)
 
 /* ---- refused ---- */
 
+/* A line feed in a value: what follows it is a line of its own, and may look like a record. */
+static void test_a_header_line_that_is_none_is_damage(void **state)
+{
+	static const char *const lines[] = {"of two lines", "Perl, it says\n@ and so on", "-",
+		"\303\251t\303\251", "!no value"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		for (int last = 0; last < 2; last++) {
+			struct nytpw w = {.big = false};
+			nytpw_header(&w, 5);
+			nytpw_line(&w, ":application=a name");
+			nytpw_line(&w, lines[i]);
+			if (!last)
+				nytpw_line(&w, ":more=1");
+			nytpw_pid_start(&w, 7, 1, 1.7e9);
+			nytpw_fid(&w, 1, 0, 0, "/dir/main.pl");
+			nytpw_time(&w, 30, 1, 5);
+			nytpw_pid_end(&w, 7, 1.7e9 + 1);
+			struct pm_profile *p = nytpx_open_written(&w);
+			nytpx_expect_table(p, "raw/lines.csv", "1|5|1|30|/dir/main.pl\n");
+			nytpx_expect_table(p, "raw/processes.csv", "7|1|1700000000|1700000001\n");
+			assert_in_range(nytpx_count_damage(p, "of the header"), 1, 2);
+			assert_int_equal(
+				nytpx_count_damage(p, ""), nytpx_count_damage(p, "of the header"));
+			pm_profile_close(p);
+		}
+}
+
+static void test_times_that_ns_cannot_hold_are_none(void **state)
+{
+	uint64_t origin, duration;
+	struct nytpw w = {.big = false};
+	(void)state;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 7, 1, 5e10);
+	nytpw_fid(&w, 1, 0, 0, "/dir/main.pl");
+	nytpw_time(&w, 30, 1, 5);
+	nytpw_pid_end(&w, 7, 5e10 + 1);
+	struct pm_profile *p = nytpx_open_written(&w);
+	nytpx_expect_table(p, "raw/processes.csv", "7|1|50000000000|50000000001\n");
+	assert_int_equal(p->ops->span(p, &origin, &duration, NULL), 0);
+	assert_true(origin == PM_NO_TIME && duration == PM_NO_TIME);
+	assert_int_equal(nytpx_count_damage(p, "process 7: a time of 5e+10 s is none"), 1);
+	pm_profile_close(p);
+}
+
 static void test_versions_and_sizes_that_cannot_be_read_are_refused_by_name(void **state)
 {
 	static const struct {
@@ -236,6 +282,8 @@ int main(void)
 		cmocka_unit_test(test_files_of_a_directory_are_processes_of_one_run),
 		cmocka_unit_test(test_file_that_cannot_be_read_spoils_itself_alone),
 		cmocka_unit_test(test_directory_of_several_runs_is_refused),
+		cmocka_unit_test(test_a_header_line_that_is_none_is_damage),
+		cmocka_unit_test(test_times_that_ns_cannot_hold_are_none),
 		cmocka_unit_test(test_versions_and_sizes_that_cannot_be_read_are_refused_by_name),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
