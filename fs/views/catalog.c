@@ -19,6 +19,7 @@ static const struct pmfs_view *const root[] = {
 	&pmfs_callers_csv,
 	&pmfs_callers_tsv,
 	&pmfs_categories_csv,
+	&pmfs_gpu_csv,
 	&pmfs_threads_csv,
 	&pmfs_imbalance_csv,
 	&pmfs_hotpath_txt,

@@ -13,7 +13,7 @@ extern const struct pmfs_view pmfs_modules_csv, pmfs_modules_tsv;
 extern const struct pmfs_view pmfs_files_csv, pmfs_files_tsv;
 extern const struct pmfs_view pmfs_lines_csv, pmfs_lines_tsv;
 extern const struct pmfs_view pmfs_callers_csv, pmfs_callers_tsv;
-extern const struct pmfs_view pmfs_categories_csv;
+extern const struct pmfs_view pmfs_categories_csv, pmfs_gpu_csv;
 extern const struct pmfs_view pmfs_threads_csv;
 extern const struct pmfs_view pmfs_imbalance_csv;
 extern const struct pmfs_view pmfs_hotpath_txt;
