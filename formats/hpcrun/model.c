@@ -183,15 +183,19 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	if (r < 0)
 		return r;
 	const struct pm_threads *threads = &m->who.threads;
+	uint32_t thread = 0;
+	while (thread < threads->n && !m->folder.sources[thread].profile.name)
+		thread++;
+	if (thread == threads->n) /* traces alone say nothing about the run */
+		return 0;
 	pm_text_str(out,
 		"  What does the measurement file of a thread say about its run?\n$ cat threads");
-	for (uint32_t i = 0; i < threads->threads[0].n_identity; i++) {
-		const struct pm_identity *level = &threads->threads[0].identity[i];
+	for (uint32_t i = 0; i < threads->threads[thread].n_identity; i++) {
+		const struct pm_identity *level = &threads->threads[thread].identity[i];
 		pm_text_printf(out, "/%s=%llu", threads->keys[level->key],
 			(unsigned long long)level->value);
 	}
-	pm_text_str(out,
-		m->folder.sources[0].profile.name ? "/raw/header.csv\n" : "/raw/traceheader.csv\n");
+	pm_text_str(out, "/raw/header.csv\n");
 	return 0;
 }
 

@@ -89,6 +89,7 @@ static void add_longest(const struct zts *z, const struct zts_survey *v, struct 
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
 	const struct zts *z = zts_of(p);
+	const struct zts_aggregate *a;
 	const struct zts_survey *v;
 	bool thrown = false;
 	int r = zts_get_survey(z, &v, err);
@@ -107,9 +108,12 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 		pm_text_str(out,
 			"  Which exceptions were there, most frequent first, and in which trace first?\n"
 			"$ head exceptions.csv\n");
-	pm_text_str(out,
-		"  Which methods cost most, and which end in errors?\n"
-		"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
+	if ((r = zts_get_aggregate(z, &a, err)) < 0)
+		return r;
+	if (a->n_methods > 0)
+		pm_text_str(out,
+			"  Which methods cost most, and which end in errors?\n"
+			"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
 	if (!v->traces[v->slow[0]].lost) {
 		add_search(z, v, out);
 		add_longest(z, v, out);

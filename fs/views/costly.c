@@ -16,9 +16,12 @@ static const struct pm_metric *metric_of(const struct pmfs_column *c)
 	return c->flat ? c->flat : c->tree;
 }
 
+/* Counts of calls have the unit `calls`: once is enough. */
 static void add_amount(struct pm_text *out, const struct pmfs_column *c, double value)
 {
-	pmfs_print_amount(out, value, metric_of(c)->unit);
+	struct pm_bytes unit = metric_of(c)->unit;
+	bool said = pm_bytes_equal(unit, pm_bytes_of(c->base));
+	pmfs_print_amount(out, value, said ? pm_bytes_of("") : unit);
 }
 
 /* ---- quantities ---- */

@@ -9,6 +9,20 @@
 #include "fs/views/imbalance.h"
 #include "fs/views/parts.h"
 
+/* Is it what a caller in the list loses by calling this? Then the caller's row says it. */
+static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst *item,
+	const struct pm_tree *tree)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct pmfs_worst *above = &list->items[i];
+		if (above->context < item->context && item->context < tree->end[above->context] &&
+			above->slowest == item->slowest &&
+			item->max - item->mean > 0.99 * (above->max - above->mean))
+			return true;
+	}
+	return false;
+}
+
 /* Keeps the list sorted; what falls off its end is forgotten. */
 static void insert(struct pmfs_worst_list *list, const struct pmfs_worst *item)
 {
@@ -59,7 +73,7 @@ static int search(struct pmfs_imbalance *s, double least, double *cells,
 			r = look_at(s, i, &found, &good, err);
 			if (r < 0)
 				return r;
-			if (good)
+			if (good && !is_told(ret, &found, tree))
 				insert(ret, &found);
 		}
 		i++;

@@ -18,7 +18,8 @@ struct pmfs_worst_list {
 };
 
 /*
- * The contexts of functions with the greatest max - mean. Only those that hold 1 % of `whole` are
+ * The contexts of functions with the greatest max - mean, without those below one of them that
+ * lose the same. Only those that hold 1 % of `whole` are
  * looked at, so that the work does not grow with the tree.
  */
 int pmfs_worst_imbalances(

@@ -5,7 +5,8 @@
  *
  * Names are legal and unique; lookup finds what listing shows; every cookie restarts its listing;
  * `..` leads back; sizes are the bytes delivered; random windows are slices of the whole; text ends
- * with a line feed; ids that mean nothing do no harm; a second opening gives the same again.
+ * with a line feed; ids that mean nothing do no harm; a second opening gives the same again; what
+ * leads comes first and orders (lead.h).
  * Exit 0 when all holds; else a line says what does not.
  */
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include "formats/common/list.h"
 #include "formats/common/utf8.h"
 #include "fs/instance.h"
+#include "lead.h"
 
 enum {
 	MOST_DIRS = 3000,    /* directories looked at; more are sampled by their order */
@@ -311,6 +313,8 @@ static bool conforms(const char *source)
 	}
 	check_tree(&w);
 	check_hostile(&w);
+	const char *breach = lead_breach(&w.in);
+	check(&w, !breach, "%s", breach);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);
 	free(path);
