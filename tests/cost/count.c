@@ -1,0 +1,120 @@
+/*
+ * What a source costs:
+ *
+ *     count SOURCE [PATH…]
+ *
+ * prints lines `WORK OWN PEAK WHAT`: of opening, of --check, and of each document and directory
+ * that is asked for, the root's and those of its folders where none is. OWN are the bytes of the
+ * document itself or of the names listed; a negative one is an error's number.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/instance.h"
+#include "tests/cost/counted.h"
+
+static uint64_t before;
+
+static void print(long long own, const char *what)
+{
+	uint64_t now = counted_work();
+	printf("%llu %lld %llu %s\n", (unsigned long long)(now - before), own,
+		(unsigned long long)counted_peak_bytes(), what);
+	fflush(stdout);
+	before = counted_work();
+}
+
+static long long read_whole(struct pmfs_instance *in, pm_node node)
+{
+	enum { WINDOW = 128 << 10 };
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pm_doc doc;
+	uint64_t size, at = 0;
+	int r = pmfs_tree_document(in->tree, node, &doc, &err);
+	if (r == 0)
+		r = pmfs_engine_size(in->engine, node, &doc, &size, &err);
+	while (r == 0 && at < size) {
+		struct pmfs_piece piece;
+		r = pmfs_engine_read(in->engine, node, &doc, at, WINDOW, &piece, &err);
+		if (r < 0 || piece.len == 0)
+			break;
+		at += piece.len;
+		pmfs_engine_release(in->engine, &piece);
+	}
+	return r < 0 ? r : (long long)at;
+}
+
+static long long list(struct pmfs_instance *in, pm_node dir)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	uint64_t cookie = 0;
+	long long own = 0;
+	int r;
+	while ((r = pmfs_tree_next(in->tree, dir, &cookie, &entry, &err)) > 0)
+		own += entry.len;
+	return r < 0 ? r : own;
+}
+
+static void count(struct pmfs_instance *in, const char *path)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	int r = pmfs_tree_walk(in->tree, path, &entry, &err);
+	if (r < 0)
+		print(r, path);
+	else
+		print(entry.type == PMFS_DIRECTORY ? list(in, entry.node)
+						   : read_whole(in, entry.node),
+			path);
+}
+
+/* What stands in a folder; folders in it, to a depth. */
+static void count_below(struct pmfs_instance *in, const char *folder, unsigned depth)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry, dir;
+	uint64_t cookie = 0;
+	enum { FEW = 40 };
+	unsigned n = 0;
+	if (pmfs_tree_walk(in->tree, folder, &dir, &err) < 0)
+		return;
+	while (n++ < FEW && pmfs_tree_next(in->tree, dir.node, &cookie, &entry, &err) > 0) {
+		char path[4096];
+		int len = snprintf(path, sizeof(path), "%s%s%.*s", folder, *folder ? "/" : "",
+			(int)entry.len, entry.name);
+		if (len < 0 || (size_t)len >= sizeof(path))
+			continue;
+		count(in, path);
+		if (entry.type == PMFS_DIRECTORY && depth > 0)
+			count_below(in, path, depth - 1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pm_damages *damages;
+	struct pmfs_instance in;
+	char line[900];
+	if (argc < 2) {
+		fprintf(stderr, "usage: count SOURCE [PATH…]\n");
+		return 2;
+	}
+	before = counted_work();
+	int r = pmfs_instance_open(&in, argv[1], NULL, PMFS_CACHE_DEFAULT, NULL, &err);
+	print(r, "(open)");
+	if (r < 0) {
+		fprintf(stderr, "%s\n", pm_error_line(&err, line, sizeof(line)));
+		return 0;
+	}
+	r = in.profile->ops->damage(in.profile, &damages, &err);
+	print(r, "(check)");
+	for (int i = 2; i < argc; i++)
+		count(&in, argv[i]);
+	if (argc == 2)
+		count_below(&in, "", 1);
+	pmfs_instance_close(&in);
+	return 0;
+}

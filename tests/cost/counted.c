@@ -1,0 +1,131 @@
+#include "tests/cost/counted.h"
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static uint64_t work, live, peak;
+
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+	__atomic_fetch_add(&work, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t counted_work(void)
+{
+	return __atomic_load_n(&work, __ATOMIC_RELAXED);
+}
+
+uint64_t counted_peak_bytes(void)
+{
+	return __atomic_load_n(&peak, __ATOMIC_RELAXED);
+}
+
+static void pay(size_t bytes)
+{
+	__atomic_fetch_add(&work, bytes / 16, __ATOMIC_RELAXED);
+}
+
+static void *took(void *p)
+{
+	uint64_t now = __atomic_add_fetch(&live, p ? malloc_usable_size(p) : 0, __ATOMIC_RELAXED);
+	uint64_t most = __atomic_load_n(&peak, __ATOMIC_RELAXED);
+	while (now > most &&
+		!__atomic_compare_exchange_n(
+			&peak, &most, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	return p;
+}
+
+static void gave(void *p)
+{
+	__atomic_fetch_sub(&live, p ? malloc_usable_size(p) : 0, __ATOMIC_RELAXED);
+}
+
+/* ---- ld --wrap ---- */
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+void *__real_memcpy(void *to, const void *from, size_t n);
+void *__real_memmove(void *to, const void *from, size_t n);
+void *__real_memset(void *to, int c, size_t n);
+int __real_memcmp(const void *a, const void *b, size_t n);
+void *__real_memchr(const void *s, int c, size_t n);
+size_t __real_strlen(const char *s);
+
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+void *__wrap_memcpy(void *to, const void *from, size_t n);
+void *__wrap_memmove(void *to, const void *from, size_t n);
+void *__wrap_memset(void *to, int c, size_t n);
+int __wrap_memcmp(const void *a, const void *b, size_t n);
+void *__wrap_memchr(const void *s, int c, size_t n);
+size_t __wrap_strlen(const char *s);
+
+void *__wrap_malloc(size_t n)
+{
+	return took(__real_malloc(n));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return took(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	gave(p);
+	void *grown = __real_realloc(p, n);
+	took(grown || n == 0 ? grown : p);
+	return grown;
+}
+
+void __wrap_free(void *p)
+{
+	gave(p);
+	__real_free(p);
+}
+
+void *__wrap_memcpy(void *to, const void *from, size_t n)
+{
+	pay(n);
+	return __real_memcpy(to, from, n);
+}
+
+void *__wrap_memmove(void *to, const void *from, size_t n)
+{
+	pay(n);
+	return __real_memmove(to, from, n);
+}
+
+void *__wrap_memset(void *to, int c, size_t n)
+{
+	pay(n);
+	return __real_memset(to, c, n);
+}
+
+int __wrap_memcmp(const void *a, const void *b, size_t n)
+{
+	pay(n);
+	return __real_memcmp(a, b, n);
+}
+
+void *__wrap_memchr(const void *s, int c, size_t n)
+{
+	void *found = __real_memchr(s, c, n);
+	pay(found ? (size_t)((char *)found - (const char *)s) : n);
+	return found;
+}
+
+size_t __wrap_strlen(const char *s)
+{
+	size_t n = __real_strlen(s);
+	pay(n);
+	return n;
+}
