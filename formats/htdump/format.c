@@ -110,7 +110,7 @@ int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_er
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->quantiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	src->quantiles_lazy = src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = source_fill(src, err);
 	if (r < 0) {
 		source_free(src);

@@ -323,6 +323,7 @@ static const struct pm_profile_ops ops = {
 	.thread_costs = thread_costs,
 	.context_costs = context_costs,
 	.samples = htd_samples,
+	.series = htd_series,
 	.span = span,
 	.documents = documents,
 	.collections = collections,

@@ -84,21 +84,31 @@ static int sheet_fill(struct htd_source *src, const struct htd_klass *k, struct 
 	return 0;
 }
 
-/* Is it a class of the traced program, with values over time? */
-static bool has_counters(const struct htd_klass *k)
+bool htd_is_own_class(const struct htd_klass *k)
 {
 	static const char *const library[] = {"Event", "CallstackBaseEvent", "CallstackIntEvent",
 		"CallstackStringEvent", "SystemInfoEvent", "StringMappingEvent"};
-	bool duration = false, thread = false;
 	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
 		if (pm_bytes_equal(htd_bare(k->name), pm_bytes_of(library[i])))
 			return false;
+	return !k->fixed;
+}
+
+bool htd_is_call_class(const struct htd_klass *k)
+{
+	bool duration = false, thread = false;
 	for (uint32_t i = 0; i < k->n_columns; i++) {
 		struct pm_bytes name = k->columns[i].field->name;
 		duration = duration || pm_bytes_equal(name, pm_bytes_of("duration"));
 		thread = thread || pm_bytes_equal(name, pm_bytes_of("thread_id"));
 	}
-	return !k->fixed && k->events.n_events > 0 && !(duration && thread);
+	return duration && thread;
+}
+
+/* Is it a class of the traced program, with values over time? */
+static bool has_counters(const struct htd_klass *k)
+{
+	return htd_is_own_class(k) && k->events.n_events > 0 && !htd_is_call_class(k);
 }
 
 static int counters_add(struct htd_source *src, uint32_t klass)

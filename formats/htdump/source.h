@@ -41,9 +41,12 @@ struct htd_source {
 	struct pm_threads threads;
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
-	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy, quantiles_lazy;
+	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy, quantiles_lazy,
+		series_lazy;
 	bool several; /* threads; see several_lazy */
 	struct htd_calls calls;
+	struct pm_series *series; /* see htd_series */
+	size_t n_series;
 	struct htd_quantiles quantiles; /* see htd_quantiles_get */
 	struct htd_segments *segments;
 	struct pm_fact facts[HTD_N_FACTS];
@@ -76,6 +79,14 @@ int htd_quantiles_get(
 int htd_sheets_init(struct htd_source *src);
 void htd_sheets_done(struct htd_source *src);
 
+/* sheet.c: is it a class of the traced program; do its events have a duration and a thread? */
+bool htd_is_own_class(const struct htd_klass *k);
+bool htd_is_call_class(const struct htd_klass *k);
+
+/* series.c: pm_profile_ops.series. */
+int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err);
+
 /* trace.c: pm_profile_ops.samples. */
 int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
@@ -84,6 +95,7 @@ void htd_segments_free(struct htd_segments *segments);
 
 /* tables_*.c: the documents and collections that only this format has. */
 void htd_raw_documents(struct htd_source *src);
+struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass);
 void htd_class_collection(const struct htd_source *src, struct pm_collection *ret);
 void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret);
 

@@ -162,11 +162,21 @@ static struct pm_bytes class_name(
 	return src->stream.table.klasses[i].name;
 }
 
+struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass)
+{
+	const struct htd_sheet *sheet = &src->sheets[klass];
+	return (struct pm_table){.type = &events_type,
+		.columns = sheet->columns,
+		.n_columns = sheet->n_columns,
+		.self = src,
+		.a = klass,
+		.end = src->stream.n_events};
+}
+
 static int class_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
 	const struct htd_source *src = c->self;
-	const struct htd_sheet *sheet = &src->sheets[i];
 	if (k == 0)
 		*ret = (struct pm_named_doc){"fields.csv",
 			pm_doc_csv((struct pm_table){.type = &fields_type,
@@ -175,13 +185,7 @@ static int class_document(
 				.self = src,
 				.a = i})};
 	else if (k == 1)
-		*ret = (struct pm_named_doc){"events.csv",
-			pm_doc_csv((struct pm_table){.type = &events_type,
-				.columns = sheet->columns,
-				.n_columns = sheet->n_columns,
-				.self = src,
-				.a = i,
-				.end = src->stream.n_events})};
+		*ret = (struct pm_named_doc){"events.csv", pm_doc_csv(htd_class_events(src, i))};
 	return k < 2;
 }
 

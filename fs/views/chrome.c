@@ -57,16 +57,42 @@ void pmfs_chrome_place(
 	pm_text_str(c->out, "}}");
 }
 
-void pmfs_chrome_slice(struct pmfs_chrome *c, uint64_t pid, uint64_t tid, uint64_t start_ns,
-	uint64_t length_ns, struct pm_bytes name)
+/* What stands last in an event. */
+static void end_event(struct pmfs_chrome *c, struct pm_bytes name, struct pm_bytes args)
 {
-	start_event(c, length_ns ? 'X' : 'i', pid, tid);
-	add_us(c, ",\"ts\":", start_ns);
-	if (length_ns)
-		add_us(c, ",\"dur\":", length_ns);
-	else
-		pm_text_str(c->out, ",\"s\":\"t\"");
 	pm_text_str(c->out, ",\"name\":");
 	pm_text_json(c->out, name);
+	if (args.len) {
+		pm_text_str(c->out, ",\"args\":");
+		pm_text_bytes(c->out, args);
+	}
 	pm_text_char(c->out, '}');
+}
+
+void pmfs_chrome_slice(struct pmfs_chrome *c, const struct pmfs_chrome_slice *slice)
+{
+	start_event(c, slice->length_ns ? 'X' : 'i', slice->pid, slice->tid);
+	add_us(c, ",\"ts\":", slice->start_ns);
+	if (slice->length_ns)
+		add_us(c, ",\"dur\":", slice->length_ns);
+	else
+		pm_text_str(c->out, ",\"s\":\"t\"");
+	end_event(c, slice->name, slice->args);
+}
+
+void pmfs_chrome_counter(struct pmfs_chrome *c, uint64_t pid, uint64_t time_ns,
+	struct pm_bytes name, struct pm_bytes args)
+{
+	start_event(c, 'C', pid, 0);
+	add_us(c, ",\"ts\":", time_ns);
+	end_event(c, name, args);
+}
+
+void pmfs_chrome_instant(struct pmfs_chrome *c, uint64_t pid, uint64_t time_ns,
+	struct pm_bytes name, struct pm_bytes args)
+{
+	start_event(c, 'i', pid, 0);
+	add_us(c, ",\"ts\":", time_ns);
+	pm_text_str(c->out, ",\"s\":\"p\"");
+	end_event(c, name, args);
 }

@@ -1,8 +1,8 @@
 /*
  * Writes Chrome trace events, for chrome://tracing, Perfetto, speedscope and the Firefox Profiler.
- * Times are relative and in microseconds, because viewers keep them as doubles; slices have no
- * args, because speedscope takes those for part of the name; what takes no time is an instant,
- * because speedscope breaks on slices of no length.
+ * Times are relative and in microseconds, because viewers keep them as doubles; slices have args
+ * only where calls have fields of their own, because speedscope takes those for part of the name;
+ * what takes no time is an instant, because speedscope breaks on slices of no length.
  *
  *     pmfs_chrome_begin, other data as JSON, pmfs_chrome_events, events, pmfs_chrome_end
  *
@@ -29,7 +29,18 @@ void pmfs_chrome_name(
 void pmfs_chrome_place(
 	struct pmfs_chrome *c, const char *what, uint64_t pid, uint64_t tid, uint64_t place);
 
-void pmfs_chrome_slice(struct pmfs_chrome *c, uint64_t pid, uint64_t tid, uint64_t start_ns,
-	uint64_t length_ns, struct pm_bytes name);
+struct pmfs_chrome_slice {
+	uint64_t pid, tid, start_ns, length_ns;
+	struct pm_bytes name;
+	struct pm_bytes args; /* a JSON object, or empty */
+};
+
+void pmfs_chrome_slice(struct pmfs_chrome *c, const struct pmfs_chrome_slice *slice);
+
+/* Numbers at a time, and something that happened; `args` as above. */
+void pmfs_chrome_counter(struct pmfs_chrome *c, uint64_t pid, uint64_t time_ns,
+	struct pm_bytes name, struct pm_bytes args);
+void pmfs_chrome_instant(struct pmfs_chrome *c, uint64_t pid, uint64_t time_ns,
+	struct pm_bytes name, struct pm_bytes args);
 
 #endif

@@ -4,6 +4,7 @@
 #include "formats/common/json.h"
 #include "fs/views/catalog.h"
 #include "fs/views/chrome.h"
+#include "fs/views/chromeseries.h"
 #include "fs/views/export.h"
 #include "fs/views/slices.h"
 #include "fs/views/stacks.h"
@@ -15,6 +16,8 @@ struct writing {
 	const struct pm_tree *tree;
 	struct pmfs_slices slices;
 	struct pmfs_tracks tracks;
+	struct pmfs_call_args args;
+	uint64_t step; /* every so many counters and instants; 0: none */
 	struct pmfs_chrome chrome;
 	struct pm_text scratch;
 };
@@ -55,14 +58,18 @@ static void write_thread(struct writing *w, uint32_t thread)
 	}
 }
 
-static void write_slice(struct writing *w, const struct pmfs_slice *slice)
+static void write_slice(struct writing *w, size_t i)
 {
+	const struct pmfs_slice *slice = &w->slices.slices[i];
 	const struct pmfs_track *track = &w->tracks.tracks[slice->thread];
 	pm_text_clear(&w->scratch);
-	pmfs_chrome_slice(&w->chrome, pmfs_tracks_pid(&w->tracks, track->process),
-		pmfs_track_tid(track, slice->lane), slice->start_ns,
-		slice->end_ns - slice->start_ns,
-		pmfs_stacks_name(w->tree, &w->tree->frames[slice->frame], &w->scratch));
+	const struct pmfs_chrome_slice event = {.pid = pmfs_tracks_pid(&w->tracks, track->process),
+		.tid = pmfs_track_tid(track, slice->lane),
+		.start_ns = slice->start_ns,
+		.length_ns = slice->end_ns - slice->start_ns,
+		.name = pmfs_stacks_name(w->tree, &w->tree->frames[slice->frame], &w->scratch),
+		.args = pmfs_call_args_of(&w->args, i)};
+	pmfs_chrome_slice(&w->chrome, &event);
 }
 
 static int write_events(struct writing *w, struct pm_error *err)
@@ -71,7 +78,10 @@ static int write_events(struct writing *w, struct pm_error *err)
 	for (uint32_t i = 0; i < w->tracks.threads->n; i++)
 		write_thread(w, i);
 	for (size_t i = 0; i < w->slices.n && !w->chrome.out->failed; i++)
-		write_slice(w, &w->slices.slices[i]);
+		write_slice(w, i);
+	if (r == 0 && w->step > 0)
+		r = pmfs_chrome_add_series(w->model, &w->chrome,
+			w->tracks.processes.n ? pmfs_tracks_pid(&w->tracks, 0) : 0, w->step, err);
 	return r;
 }
 
@@ -112,6 +122,10 @@ static int write_other_data(struct writing *w, uint32_t thread, struct pm_error 
 		pm_json_text(&j, pm_text_view(&w->scratch));
 	}
 	write_cuts(&j, &w->slices);
+	if (w->step > 1) {
+		pm_json_key(&j, "counters_and_instants_one_of");
+		pm_json_u64(&j, w->step);
+	}
 	pm_json_close(&j, '}');
 	return 0;
 }
@@ -139,9 +153,14 @@ static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct p
 		return r;
 	r = pmfs_tracks_make(threads, thread, &w.slices, &w.tracks, err);
 	if (r == 0)
+		r = pmfs_call_args_make(w.model, &w.slices, &w.args, err);
+	if (r == 0 && thread == PM_NONE)
+		r = pmfs_chrome_series_step(w.model, &w.step, err);
+	if (r == 0)
 		r = write_file(&w, thread, err);
 	pmfs_slices_done(&w.slices);
 	pmfs_tracks_done(&w.tracks);
+	pmfs_call_args_done(&w.args);
 	pm_text_end(&w.scratch, out);
 	return r < 0 ? r : pm_text_status(out);
 }

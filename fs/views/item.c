@@ -169,8 +169,12 @@ static void write_calls(struct pmfs_chrome *chrome, const struct pm_item_tree *c
 		*before = end[i];
 		busy_until[i] = start;
 		pm_text_clear(&scratch);
-		pmfs_chrome_slice(chrome, 1, 1, start, end[i] - start,
-			pmfs_stacks_name(tree, pm_tree_frame(tree, i), &scratch));
+		const struct pmfs_chrome_slice slice = {.pid = 1,
+			.tid = 1,
+			.start_ns = start,
+			.length_ns = end[i] - start,
+			.name = pmfs_stacks_name(tree, pm_tree_frame(tree, i), &scratch)};
+		pmfs_chrome_slice(chrome, &slice);
 	}
 	pm_text_end(&scratch, chrome->out);
 }

@@ -168,6 +168,7 @@ static int add_call(struct collecting *c, const struct pm_sample *call)
 		return 0;
 	struct pmfs_slice slice = {
 		.start_ns = time_of(c, call),
+		.seq = call->seq,
 		.thread = c->thread,
 		.frame = c->tree->frame[c->shown[context]],
 		.depth = c->depth[c->shown[context]],

@@ -7,6 +7,7 @@
 /* A frame that was on a thread's stack from start to end. Times count from the time origin. */
 struct pmfs_slice {
 	uint64_t start_ns, end_ns; /* the same for calls that took no time */
+	uint64_t seq;              /* of a call: see struct pm_sample */
 	uint32_t thread;
 	uint32_t frame; /* of the tree */
 	uint32_t depth; /* frames above it */

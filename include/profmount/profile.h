@@ -264,6 +264,26 @@ struct pm_section {
 	struct pm_table table;
 };
 
+/*
+ * Events that a traced program recorded beside its calls, or fields of calls beyond when, how long
+ * and what: a row an event, in the order of the stream. Of the columns, `seq` has its place in the
+ * stream, the one that a call's sample has, and `time` its time from the time origin in ns.
+ */
+enum pm_series_kind {
+	PM_SERIES_COUNTER, /* numbers over time */
+	PM_SERIES_INSTANT, /* events without numbers */
+	PM_SERIES_CALLS,   /* fields of calls */
+};
+
+struct pm_series {
+	enum pm_series_kind kind;
+	struct pm_bytes name;
+	struct pm_table table;
+	uint64_t n; /* rows */
+	uint32_t seq, time;
+	const bool *fields; /* by column: is a field to be shown */
+};
+
 /* A source file that the profile carries: source/PATH. */
 struct pm_source {
 	const char *path;     /* below source/; legal names, no `..` */
@@ -334,6 +354,9 @@ struct pm_profile_ops {
 	/* A thread's trace in time order, from sample `first` on. */
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
+	/* For trace.json: what stands beside the calls, and in them. */
+	int (*series)(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+		struct pm_error *err);
 	/* Time origin and span of the measured execution; PM_NO_TIME where unknown. */
 	int (*span)(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 		struct pm_error *err);

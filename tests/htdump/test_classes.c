@@ -77,6 +77,47 @@ static void own(struct htdw *w, const char *name, const char *field, uint64_t va
 	htdw_number(w, value, 1);
 }
 
+static void test_series_are_counters_instants_and_fields_of_calls(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	const struct pm_series *series;
+	size_t n;
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, 5, 5, "plain"); /* has no fields of its own */
+	own(&w, "Load", "x", 1);
+	htdw_klass(&w, OWN + 1, "Mark", 1);
+	htdw_field(&w, OWN + 1, "const char*", "what", 8, HTDW_STRING);
+	htdw_event(&w, OWN + 1);
+	htdw_text(&w, "here");
+	htdw_klass(&w, OWN + 2, "Io", 4);
+	htdw_field(&w, OWN + 2, "uint64_t", "duration", 8, HTDW_UNSIGNED);
+	htdw_field(&w, OWN + 2, "uint32_t", "thread_id", 4, HTDW_UNSIGNED);
+	htdw_field(&w, OWN + 2, "uint8_t", "bytes", 1, HTDW_UNSIGNED);
+	htdw_field(&w, OWN + 2, "const char*", "label", 8, HTDW_STRING);
+	htdw_event(&w, OWN + 2);
+	htdw_number(&w, 10, 8);
+	htdw_number(&w, 1, 4);
+	htdw_number(&w, 9, 1);
+	htdw_text(&w, "read");
+	struct pm_profile p = written_open(&w);
+	static const enum pm_series_kind kinds[] = {
+		PM_SERIES_COUNTER, PM_SERIES_INSTANT, PM_SERIES_CALLS};
+	static const char *const fields[] = {"x", "what", "bytes"};
+	assert_int_equal(p.ops->series(&p, &series, &n, NULL), 0);
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(series[i].kind, kinds[i]);
+		assert_int_equal(series[i].n, 1);
+		assert_string_equal(series[i].table.columns[series[i].time], "time_ns");
+		for (uint32_t k = 0; k < series[i].table.n_columns; k++)
+			assert_true(series[i].fields[k] ==
+				(strcmp(series[i].table.columns[k], fields[i]) == 0));
+	}
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 static void test_only_other_descriptions_begin_a_version(void **state)
 {
 	(void)state;
@@ -218,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_fields_of_bases_come_first),
 		cmocka_unit_test(test_taken_column_names_get_a_number),
 		cmocka_unit_test(test_late_fields_extend_a_version),
+		cmocka_unit_test(test_series_are_counters_instants_and_fields_of_calls),
 		cmocka_unit_test(test_only_other_descriptions_begin_a_version),
 		cmocka_unit_test(test_values_are_shown_by_their_types),
 		cmocka_unit_test(test_classes_that_cannot_be_read_are_damage),

@@ -108,6 +108,108 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 	fake_free(f);
 }
 
+/* ---- what stands beside calls ---- */
+
+/* Rows seq, time, number, text: row i at i us; a: their number, b: the first one's seq. */
+static int series_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	(void)err;
+	if (rows->at >= rows->table->a)
+		return 0;
+	cells[0] = pm_cell_u64(rows->table->b + rows->at);
+	cells[1] = pm_cell_u64(rows->at * 1000);
+	cells[2] = pm_cell_i64(-(int64_t)rows->at);
+	cells[3] = rows->at % 2 ? pm_cell_empty() : pm_cell_str("a \"b\"");
+	rows->at++;
+	return 1;
+}
+
+static const struct pm_table_type series_type = {.next = series_next};
+static const char *const series_columns[] = {"seq", "time_ns", "n", "text"};
+static const bool number_only[] = {false, false, true, false};
+static const bool both[] = {false, false, true, true};
+static struct pm_series series[3];
+
+static int get_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	*ret = series;
+	*ret_n = 3;
+	return 0;
+}
+
+static struct pm_series series_of(
+	enum pm_series_kind kind, const char *name, uint64_t n, const bool *fields)
+{
+	return (struct pm_series){kind, pm_bytes_of(name),
+		{&series_type, series_columns, 4, NULL, n, 7, 0}, n, 0, 1, fields};
+}
+
+static void test_counters_instants_and_fields_stand_beside_calls(void **state)
+{
+	static const uint64_t calls[][3] = {{1000, 100, 1}, {1010, 30, 2}};
+	struct fake *f = fake_with_thread();
+	(void)state;
+	f->origin_ns = 1000;
+	f->profile.traces_are_calls = true;
+	f->ops.series = get_series;
+	series[0] = series_of(PM_SERIES_COUNTER, "Load", 2, number_only);
+	series[1] = series_of(PM_SERIES_INSTANT, "Mark", 1, both);
+	series[2] = series_of(PM_SERIES_CALLS, "Io", 2, both);
+	fake_timed(f, 1, 0, "outer", 100);
+	fake_timed(f, 2, 1, "inner", 40);
+	add_calls(f, calls, 2);
+	f->threads_data[0].samples[0].seq = 3; /* has no fields */
+	f->threads_data[0].samples[1].seq = 8;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	/* clang-format off */
+	assert_export(m, CHROME, PM_NONE,
+		HEAD("app", "") PROCESS("0", "rank 0")
+		"," THREAD("0", "0", "thread 0", "0")
+		"," SLICE("0", "0", "0.000", "0.100", "outer")
+		",\n{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":0.010,\"dur\":0.030,\"name\":\"inner\",\"args\":{\"n\":-1}}"
+		",\n{\"ph\":\"C\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"name\":\"Load\",\"args\":{\"n\":0}}"
+		",\n{\"ph\":\"C\",\"pid\":0,\"tid\":0,\"ts\":1.000,\"name\":\"Load\",\"args\":{\"n\":-1}}"
+		",\n{\"ph\":\"i\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"s\":\"p\",\"name\":\"Mark\",\"args\":{\"n\":0,\"text\":\"a \\\"b\\\"\"}}"
+		TAIL);
+	/* clang-format on */
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static size_t count_text(const struct pm_text *text, const char *what)
+{
+	size_t n = 0, len = strlen(what);
+	for (size_t i = 0; i + len <= text->len; i++)
+		n += memcmp(text->p + i, what, len) == 0;
+	return n;
+}
+
+static void test_of_too_many_counters_every_nth_stands(void **state)
+{
+	static const uint64_t calls[][3] = {{1000, 100, 1}};
+	struct fake *f = fake_with_thread();
+	struct pm_text text;
+	(void)state;
+	f->profile.traces_are_calls = true;
+	f->ops.series = get_series;
+	series[0] = series_of(PM_SERIES_COUNTER, "Load", 150000, number_only);
+	series[1] = series_of(PM_SERIES_INSTANT, "Mark", 90000, both);
+	series[2] = series_of(PM_SERIES_CALLS, "Io", 0, both);
+	fake_timed(f, 1, 0, "outer", 100);
+	add_calls(f, calls, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, CHROME, 0, PM_NONE, &text), 0);
+	assert_int_equal(count_text(&text, "{\"ph\":\"C\""), 50000);
+	assert_int_equal(count_text(&text, "{\"ph\":\"i\""), 30000);
+	assert_int_equal(count_text(&text, "\"counters_and_instants_one_of\":3"), 1);
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static size_t count_slices(const struct pm_text *text)
 {
 	static const char start[] = "\n{\"ph\":\"X\"";
@@ -247,6 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_common_frames_of_samples_stay_open),
 		cmocka_unit_test(test_calls_that_overlap_stand_on_lanes),
+		cmocka_unit_test(test_counters_instants_and_fields_stand_beside_calls),
+		cmocka_unit_test(test_of_too_many_counters_every_nth_stands),
 		cmocka_unit_test(test_too_many_slices_lose_the_deepest_levels),
 		cmocka_unit_test(test_too_many_slices_at_the_top_are_counted),
 		cmocka_unit_test(test_samples_show_their_topmost_levels),
