@@ -93,6 +93,9 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name)
 
 size_t pmfs_name_component(struct pm_bytes bare, size_t before)
 {
+	const uint8_t *offset = bare.len ? memmem(bare.p, bare.len, "+0x", 3) : NULL;
+	if (offset)
+		return offset < bare.p + before ? (size_t)(offset - bare.p) : 0;
 	size_t depth = 0;
 	for (size_t i = before < bare.len ? before : bare.len; i-- > 0;) {
 		uint8_t c = bare.p[i];
@@ -101,7 +104,8 @@ size_t pmfs_name_component(struct pm_bytes bare, size_t before)
 		else if ((c == '(' || c == '{' || c == '<') && depth > 0)
 			depth--;
 		else if (depth == 0 && i + 1 < before &&
-			(c == '/' || c == '.' || (c == ':' && i > 0 && bare.p[i - 1] == ':')))
+			(c == '/' || c == '.' || (c == ' ' && bare.p[0] == '<') ||
+				(c == ':' && i > 0 && bare.p[i - 1] == ':')))
 			return i + 1;
 	}
 	return 0;

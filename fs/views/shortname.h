@@ -13,7 +13,8 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name);
 
 /*
  * Where the last component of a bare name begins, and each one before it: the greatest place below
- * `before` that follows a `::`, `.` or `/` outside of brackets; 0 if there is none.
+ * `before` that follows a `::`, `.` or `/` outside of brackets; 0 if there is none. Of an address,
+ * MODULE+0xOFFSET, it is the offset; of a `<placeholder> number`, the number.
  */
 size_t pmfs_name_component(struct pm_bytes bare, size_t before);
 

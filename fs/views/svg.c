@@ -145,7 +145,8 @@ static bool fits(struct pm_bytes text, size_t columns)
 /* A part of a name that says something by itself: three letters, and no number. */
 static bool is_telling(struct pm_bytes part)
 {
-	bool starts = part.len > 0 && (part.p[0] < '0' || part.p[0] > '9');
+	bool is_hex = part.len > 2 && part.p[0] == '0' && part.p[1] == 'x';
+	bool starts = part.len > 0 && (is_hex || part.p[0] < '0' || part.p[0] > '9');
 	return starts && !fits(part, 2);
 }
 
@@ -166,7 +167,7 @@ static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_c
 		struct pm_bytes part = {bare.p + at, bare.len - at};
 		if (at == 0 || !is_telling(part))
 			continue;
-		if (last.len == bare.len)
+		if (last.len == bare.len && part.p[0] != '+') /* an address cut is none */
 			last = part;
 		if (!fits(part, columns - 1))
 			break;

@@ -176,17 +176,18 @@ static void draw_legend_entry(
 }
 
 /*
- * The most frequent function that has no place yet and a colour that no entry has, or at least
- * another one than the entry before; n_names if there is none.
+ * The most frequent function that has no place yet and a colour unlike that of the entry before, if
+ * possible one that no entry has; n_names if there is none.
  */
 static uint32_t next_entry(
 	const struct drawing *d, const bool *has_place, uint64_t used, unsigned before)
 {
 	const struct pmfs_bands *b = &d->bands;
 	uint32_t other = b->n_names;
+	uint64_t near = before < PMFS_N_COLOURS ? pmfs_colours_near[before] : 0;
 	for (uint32_t i = 0; i < b->n_names && i < 2 * LEGEND; i++) {
 		unsigned colour = pmfs_colour_of(d->colours, name_of(d, b->top[i].name));
-		if (has_place[i] || colour == before)
+		if (has_place[i] || colour == before || near >> colour & 1)
 			continue;
 		if (!(used >> colour & 1))
 			return i;

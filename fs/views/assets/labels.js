@@ -36,11 +36,13 @@ function bare(name) {
 
 /* Where the last component of a bare name begins that begins before a place. */
 function component(name, before) {
+  const offset = name.indexOf("+0x");
+  if (offset >= 0) return offset < before ? offset : 0;
   for (let i = before - 1, depth = 0; i >= 0; i--) {
     const c = name[i];
     if (")}>".includes(c)) depth++;
     else if ("({<".includes(c) && depth > 0) depth--;
-    else if (depth === 0 && i + 1 < before && (c === "/" || c === "." || (c === ":" && name[i - 1] === ":"))) return i + 1;
+    else if (depth === 0 && i + 1 < before && (c === "/" || c === "." || (c === " " && name[0] === "<") || (c === ":" && name[i - 1] === ":"))) return i + 1;
   }
   return 0;
 }
@@ -57,8 +59,8 @@ function fit(name, room) {
   for (let at = short.length; at > 0; ) {
     at = component(short, at);
     const part = short.slice(at);
-    if (at === 0 || /^[0-9]/.test(part) || columnsOf(part) < 3) continue;
-    if (last === short) last = part;
+    if (at === 0 || /^[0-9](?!x)/.test(part) || columnsOf(part) < 3) continue;
+    if (last === short && part[0] !== "+") last = part;
     if (columnsOf(part) > most - 1) break;
     best = part;
   }
