@@ -213,6 +213,54 @@ static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 	fake_free(f);
 }
 
+static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
+{
+	static const char *const gpus[] = {"gpucontext", "gpustream"};
+	(void)state;
+	for (unsigned idle = 0; idle < 2; idle++) {
+		struct fake *f = fake_with_time();
+		f->duration_ns = 1000;
+		f->threads.keys = gpus;
+		fake_thread(f, 1, 7);
+		fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+		fake_value(f, 0, 1, 1, 5);
+		fake_sample(f, 0, 100, 1);
+		fake_sample(f, 0, 300, idle ? 0 : 1);
+		fake_sample(f, 0, 700, 1);
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		char *text = view_text(m, ROOT, "README.txt", 0);
+		assert_int_equal(idle,
+			strstr(text,
+				"$6 == \"idle\" { s += $2 } END { printf \"%.6f s, %.2f%%\\n\", "
+				"s / 1e9, 100 * s / 1000 }' "
+				"threads/gpucontext=1/gpustream=7/trace.csv\n") != NULL);
+		assert_non_null(strstr(text, "each GPU stream busy"));
+		free(text);
+		pmfs_model_free(m);
+		fake_free(f);
+	}
+}
+
+/* Names that awk would read otherwise, and costs that are not there, are not asked about. */
+static void test_readme_asks_about_what_has_an_answer(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	fake_thread(f, 1, 0);
+	fake_call(f, 1, 0, fake_function(f, "a\\b", NULL, 0));
+	fake_call(f, 2, 0, fake_function(f, "say \"x\"", NULL, 0));
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_null(strstr(text, "$ awk"));
+	assert_null(strstr(text, "duckdb"));
+	assert_null(strstr(text, "imbalance.csv |"));
+	assert_null(strstr(text, "hotpath.txt\n"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_readme_stands_without_contexts(void **state)
 {
 	(void)state;
@@ -352,6 +400,8 @@ int main(void)
 		cmocka_unit_test(test_summary_of_nothing_says_so),
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
 		cmocka_unit_test(test_readme_queries_all_threads_whatever_their_keys),
+		cmocka_unit_test(test_readme_asks_about_idle_time_where_there_is_some),
+		cmocka_unit_test(test_readme_asks_about_what_has_an_answer),
 		cmocka_unit_test(test_readme_stands_without_contexts),
 		cmocka_unit_test(test_readme_of_nothing_has_one_command),
 		cmocka_unit_test(test_info_counts_and_has_the_formats_facts),
