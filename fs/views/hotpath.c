@@ -4,7 +4,6 @@
  */
 #include "fs/views/hotpath.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -12,6 +11,7 @@
 #include "fs/views/context.h"
 #include "fs/views/flat.h"
 #include "fs/views/tables.h"
+#include "fs/views/wholes.h"
 
 struct walk {
 	struct pmfs_model *model;
@@ -21,7 +21,6 @@ struct walk {
 	struct pmfs_hot *path;
 	uint32_t n;
 	size_t room;
-	double whole;
 };
 
 /* Among the siblings in first … end: the one with most cost, the first of several. */
@@ -36,8 +35,6 @@ static int hottest(
 		double value = w->cells[w->column];
 		if (value > ret->value)
 			*ret = (struct pmfs_hot){i, value};
-		if (w->n == 0 && !isnan(value))
-			w->whole += value;
 	}
 	return 0;
 }
@@ -62,8 +59,7 @@ static int descend(struct walk *w, struct pm_error *err)
 	return 0;
 }
 
-int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, double *ret_whole,
-	struct pm_error *err)
+int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	struct walk w = {.model = m};
@@ -83,7 +79,6 @@ int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, d
 	}
 	*ret = w.path;
 	*ret_n = w.n;
-	*ret_whole = w.whole;
 	return 0;
 }
 
@@ -94,13 +89,15 @@ static int render_hotpath(const struct pm_doc *doc, struct pm_text *out, struct 
 	const struct pm_tree *tree;
 	struct pmfs_hot *path;
 	uint32_t n;
-	double whole;
+	const struct pmfs_wholes *wholes;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 || (r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
+	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
-		pm_text_printf(out, "%.1f%%\t", 100 * path[i].value / whole);
+		pm_text_printf(out, "%.1f%%\t",
+			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
 		pm_text_f64(out, path[i].value);
 		pm_text_char(out, '\t');
 		pm_text_clear(&scratch);

@@ -12,9 +12,9 @@ struct pmfs_hot {
 
 /*
  * From the top down, by the inclusive column of the primary quantity. `*ret` (free()) has `*ret_n`
- * steps, none where nothing has a cost; `*ret_whole` is the cost of all contexts at the top.
+ * steps, none where nothing has an inclusive cost.
  */
-int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, double *ret_whole,
-	struct pm_error *err);
+int pmfs_hotpath(
+	struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err);
 
 #endif

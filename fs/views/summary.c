@@ -159,10 +159,9 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	const struct pmfs_wholes *wholes;
 	struct pmfs_hot *path;
 	uint32_t n;
-	double whole;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0 || f->columns->n == 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
-		(r = pmfs_hotpath(m, &path, &n, &whole, err)) < 0)
+		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	pmfs_add_costly_functions(out, f, NULL, f->n, f->cells, wholes->of[0]);
 	r = pmfs_add_gpu(out, f, wholes, err);
