@@ -3,11 +3,16 @@
  * a known class, an id and a timestamp near those of events before the damage, for a call an end
  * near them too, and after the event another such header. A new dump, appended to a broken one, is
  * recognised by its byte order event and the class description after it.
+ *
+ * A program may have paused behind the damage, so that nothing is near to what was before: events
+ * in a row that are near to each other will do, where what follows them closely does no better.
  */
 #include "formats/htdump/scan.h"
 
 #define NEAR_ID 10000000u
 #define NEAR_NS (3600u * UINT64_C(1000000000))
+
+enum { CHAIN = 8, LAST_CHAIN = 3 /* of what ends with the stream */, CLOSELY = 4096 };
 
 static bool near(uint64_t a, uint64_t b, uint64_t distance)
 {
@@ -76,10 +81,50 @@ static bool is_sound(struct htd_scan *c, uint64_t at)
 		(htd_ends_near(c, &e) && goes_on(c, at + e.bytes.len));
 }
 
+/* The header of an event with a time, of a class that is known. */
+static bool dated_header(const struct htd_scan *c, uint64_t at, struct htd_header *ret)
+{
+	const struct htd_stream *s = c->s;
+	return htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, ret) &&
+		ret->timestamp && ret->klass_id != s->dialect.ids.endianness &&
+		htd_table_slot(&s->table, ret->klass_id);
+}
+
+/*
+ * Do events begin here that are near to each other, whatever was before? Each has an id of its own:
+ * fields of events that are alike, taken for headers, have the same.
+ */
+static bool is_chain(struct htd_scan *c, uint64_t at)
+{
+	struct htd_header h, next;
+	struct htd_event e;
+	if (!dated_header(c, at, &h))
+		return false;
+	for (int n = 1; n < CHAIN; n++) {
+		if (!htd_scan_read(c, at, &e))
+			return false;
+		at += e.bytes.len;
+		if (at == c->s->bytes.len)
+			return n >= LAST_CHAIN;
+		if (!dated_header(c, at, &next) || h.id == next.id ||
+			!near(h.id, next.id, NEAR_ID) ||
+			!near(h.timestamp, next.timestamp, NEAR_NS))
+			return false;
+		h = next;
+	}
+	return htd_scan_read(c, at, &e);
+}
+
 uint64_t htd_resync(struct htd_scan *c, uint64_t from)
 {
-	uint64_t at = from;
-	while (at < c->s->bytes.len && !c->no_memory && !is_sound(c, at))
-		at++;
-	return at;
+	uint64_t len = c->s->bytes.len, chain = len, until = len;
+	for (uint64_t at = from; at < until && !c->no_memory; at++) {
+		if (is_sound(c, at))
+			return at;
+		if (chain == len && is_chain(c, at)) {
+			chain = at;
+			until = len - at > CLOSELY ? at + CLOSELY : len;
+		}
+	}
+	return chain;
 }

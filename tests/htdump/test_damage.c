@@ -63,6 +63,27 @@ static void test_lost_byte_costs_one_call(void **state)
 	}
 }
 
+/* Nothing behind the damage is near to what was before it. */
+static void test_a_pause_behind_damage_costs_one_call(void **state)
+{
+	(void)state;
+	const uint64_t pause = 2 * 3600 * UINT64_C(1000000000);
+	for (size_t lost = 0; lost < 40; lost++)
+		for (unsigned left = 3; left < N - 20; left++) {
+			size_t at[N + 1];
+			struct htdw w = {.p = NULL};
+			htdw_begin(&w, false, false);
+			for (unsigned i = 0; i < 21 + left; i++) {
+				at[i] = w.len;
+				htdw_call_int(
+					&w, 1, 1000005000u + 10 * i + (i > 20 ? pause : 0), 5, 77);
+			}
+			bytes_move(&w, at[20] + lost, at[20] + lost + 1);
+			assert_damage(&w, 20 + left, at[20], at[21] - at[20] - 1);
+			htdw_done(&w);
+		}
+}
+
 static void test_hole_of_zeros_makes_no_events(void **state)
 {
 	(void)state;
@@ -174,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_event_is_left_out),
 		cmocka_unit_test(test_lost_byte_costs_one_call),
+		cmocka_unit_test(test_a_pause_behind_damage_costs_one_call),
 		cmocka_unit_test(test_hole_of_zeros_makes_no_events),
 		cmocka_unit_test(test_unknown_class_is_skipped),
 		cmocka_unit_test(test_dump_behind_a_cut_one_is_read),
