@@ -47,11 +47,20 @@ static uint8_t number_kind(const struct htd_flat *f)
 	return is_unsigned(f) ? HTD_KIND_UNSIGNED : HTD_KIND_SIGNED;
 }
 
-/* More bytes than the C type has are an array of it; more than a number can have, of bytes. */
+/*
+ * What is of an unknown type is bytes. More bytes than the C type has are an array of it; more than
+ * a number can have, of bytes.
+ */
 void htd_kind_set(struct htd_flat *f)
 {
 	if (f->data_type == HTD_STRING) {
 		f->kind = HTD_KIND_TEXT;
+		return;
+	}
+	if (!htd_type_is_known(f->data_type)) {
+		f->kind = HTD_KIND_ARRAY;
+		f->element = HTD_KIND_UNSIGNED;
+		f->step = 1;
 		return;
 	}
 	f->kind = number_kind(f);

@@ -207,6 +207,12 @@ static inline bool htd_is_number(const struct htd_flat *f)
 		f->kind == HTD_KIND_REAL;
 }
 
+/* One of enum htd_type: what another number means is not known. */
+static inline bool htd_type_is_known(uint8_t data_type)
+{
+	return (data_type >= HTD_STRUCT && data_type <= HTD_POINTER) || data_type == HTD_UNSIGNED;
+}
+
 static inline bool htd_is_integer(const struct htd_flat *f)
 {
 	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED;

@@ -27,6 +27,7 @@ struct resolver {
 	struct level stack[HTD_LIMIT_NESTING];
 	uint32_t depth, steps, n;
 	const char *broken;
+	bool too_large; /* a field is: there are columns, but no event can be read */
 };
 
 /* ---- resolving ---- */
@@ -57,13 +58,12 @@ static int flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat 
 	f.composed = prefix.len > 0;
 	if (r->n == HTD_LIMIT_FLAT)
 		r->broken = "has too many fields";
-	else if (f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING)
-		r->broken = "has a field that is too large";
 	else if (f.composed && compose(r, prefix, f.name, "", &f.name) < 0)
 		return -ENOMEM;
 	if (r->broken)
 		return 0;
 	htd_kind_set(&f);
+	r->too_large |= f.size > PM_LIMIT_STRING && f.data_type != HTD_STRING;
 	r->t->scratch[r->n++] = f;
 	return 0;
 }
@@ -134,6 +134,8 @@ static int resolve(struct resolver *r, uint32_t klass)
 	}
 	if (r->broken)
 		r->n = 0;
+	else if (r->too_large)
+		r->broken = "has a field that is too large";
 	return 0;
 }
 

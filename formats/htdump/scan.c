@@ -215,6 +215,10 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 	};
 	if (field.type.len > HTD_LIMIT_NAME || field.name.len > HTD_LIMIT_NAME)
 		return -ENOTSUP;
+	if (!htd_type_is_known(field.data_type))
+		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
+			"describes a field of a data type that is not known (%u): its bytes are shown",
+			field.data_type);
 	if (keep(s, &field.type) < 0 || keep(s, &field.name) < 0)
 		return -ENOMEM;
 	return htd_table_field(&s->table, (uint32_t)htd_event_integer(e, FIELD_INFO_ID), &field);

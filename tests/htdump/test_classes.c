@@ -164,7 +164,7 @@ static const struct shown {
 	{"float", 8, HTDW_FLOAT, "\0\0\x80\x3f\0\0\0\x40", "v=[1,2]"},
 	{"long double", 2, HTDW_DOUBLE, "\1\2", "v=[1,2]"},
 	{"void*", 4, HTDW_POINTER, "\0\x10\0\0", "v=0x1000"},
-	{"new", 2, (enum htdw_type)50, "\1\0", "v=1"},
+	{"new", 2, (enum htdw_type)50, "\1\0", "v=[1,0]"},
 	{"const char*", 8, HTDW_STRING, "a;b\\c\nd", "v=a\\;b\\\\c\\nd"},
 };
 
@@ -230,6 +230,59 @@ static void test_classes_that_cannot_be_read_are_damage(void **state)
 	}
 }
 
+static void test_a_class_with_a_field_of_impossible_size_keeps_its_columns(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	struct pm_doc doc;
+	htdw_begin(&w, false, false);
+	htdw_klass(&w, OWN, "Own", 2);
+	htdw_field(&w, OWN, "uint8_t", "x", UINT64_MAX, HTDW_UNSIGNED);
+	htdw_field(&w, OWN, "uint8_t", "y", 1, HTDW_UNSIGNED);
+	htdw_call_text(&w, 1, 1000004000, 1, "before");
+	htdw_event(&w, OWN);
+	htdw_call_text(&w, 1, 1000005000, 1, "after");
+	struct pm_profile p = written_open(&w);
+	assert_int_equal(damages_of(&p).n, 1);
+	assert_true(stream_document(&p, "classes/Own/events.csv", &doc));
+	assert_int_equal(doc.table.n_columns, 6);
+	assert_string_equal(doc.table.columns[4], "y");
+	assert_string_equal(doc.table.columns[5], "x");
+	assert_rows(&p, "classes/Own/events.csv", 0);
+	assert_null(stream_drain(&p));
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+/* It can be no counter, and no duration: only its bytes are known. */
+static void test_a_field_of_an_unknown_type_is_damage_and_bytes(void **state)
+{
+	(void)state;
+	struct htdw w = {.p = NULL};
+	char want[200];
+	htdw_begin(&w, false, false);
+	htdw_klass(&w, OWN, "Own", 2);
+	size_t at = w.len;
+	htdw_field(&w, OWN, "uint32_t", "v", 4, (enum htdw_type)42);
+	size_t end = w.len;
+	htdw_field(&w, OWN, "uint8_t", "tail", 1, HTDW_UNSIGNED);
+	size_t event = htdw_event(&w, OWN);
+	htdw_bytes(&w, "\1\2\3\4\115", 5);
+	struct pm_profile p = written_open(&w);
+	struct pm_damages d = damages_of(&p);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.rows[0].offset, at);
+	assert_int_equal(d.rows[0].bytes, end - at);
+	assert_non_null(strstr(d.rows[0].what, "data type that is not known (42)"));
+	snprintf(want, sizeof(want), "28|%zu|9|1000002700|26|Own|v=[1,2,3,4];tail=77", event);
+	assert_row(&p, "raw/events.csv", 28, want);
+	assert_rows(&p, "counters/Own.tail.csv", 1);
+	struct pm_doc doc;
+	assert_false(stream_document(&p, "counters/Own.v.csv", &doc));
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 /* 64 levels of two structs each: 2^64 fields, if somebody counted them. */
 static void test_structs_that_multiply_are_bounded(void **state)
 {
@@ -263,6 +316,8 @@ int main(void)
 		cmocka_unit_test(test_only_other_descriptions_begin_a_version),
 		cmocka_unit_test(test_values_are_shown_by_their_types),
 		cmocka_unit_test(test_classes_that_cannot_be_read_are_damage),
+		cmocka_unit_test(test_a_class_with_a_field_of_impossible_size_keeps_its_columns),
+		cmocka_unit_test(test_a_field_of_an_unknown_type_is_damage_and_bytes),
 		cmocka_unit_test(test_structs_that_multiply_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
