@@ -9,6 +9,7 @@
 #include "fs/views/flat.h"
 #include "fs/views/functions.h"
 #include "fs/views/parts.h"
+#include "fs/views/stacks.h"
 
 struct wholes_part {
 	struct pmfs_wholes wholes;
@@ -154,6 +155,41 @@ static double rounding_of(const struct pmfs_functions *f, struct pm_bytes unit, 
 	return 1e-9 * fabs(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
 }
 
+/* Names what adds up to something else than the whole of a column. */
+static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char *what, double sum,
+	double whole)
+{
+	struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
+	pm_text_printf(out, "unaccounted  %s: %s add up to ", c->base, what);
+	pmfs_print_amount(out, sum, unit);
+	pm_text_str(out, " of ");
+	pmfs_print_amount(out, whole, unit);
+}
+
+/* Exports show no negative cost: where calls are longer than their callers, that is too much. */
+static int add_exports(struct pmfs_model *m, const struct pmfs_wholes *w, struct pm_text *out,
+	struct pm_error *err)
+{
+	struct pmfs_stacks s;
+	double sum = 0;
+	if (w->columns->n == 0)
+		return 0;
+	const struct pmfs_column *c = &w->columns->columns[0];
+	int r = pmfs_stacks_make(m, 0, PM_NONE, PM_NONE, &s, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = s.first; i < s.end; i++)
+		sum += s.self[i - s.first];
+	bool good = fabs(sum - w->of[0]) * c->export_scale <=
+		1e-9 * fabs(w->of[0]) * c->export_scale + (s.end - s.first);
+	pmfs_stacks_done(&s);
+	if (good)
+		return 0;
+	add_sum(out, c, "exports", sum, w->of[0]);
+	pm_text_char(out, '\n');
+	return 0;
+}
+
 int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
@@ -175,14 +211,11 @@ int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 			continue;
 		if (n++ > 0)
 			continue;
-		pm_text_printf(out, "unaccounted  %s: functions add up to ", c->base);
-		pmfs_print_amount(out, sum, unit);
-		pm_text_str(out, " of ");
-		pmfs_print_amount(out, w->of[i], unit);
+		add_sum(out, c, "functions", sum, w->of[i]);
 	}
 	if (n > 1)
 		pm_text_printf(out, "; of %u other metrics, too", n - 1);
 	if (n > 0)
 		pm_text_char(out, '\n');
-	return 0;
+	return n > 0 ? 0 : add_exports(m, w, out, err);
 }

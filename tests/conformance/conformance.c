@@ -6,7 +6,7 @@
  * Names are legal and unique; lookup finds what listing shows; every cookie restarts its listing;
  * `..` leads back; sizes are the bytes delivered; random windows are slices of the whole; text ends
  * with a line feed; ids that mean nothing do no harm; a second opening gives the same again; what
- * leads comes first and orders (lead.h).
+ * leads comes first and orders (lead.h); what is derived adds up (laws.h).
  * Exit 0 when all holds; else a line says what does not.
  */
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "formats/common/list.h"
 #include "formats/common/utf8.h"
 #include "fs/instance.h"
+#include "laws.h"
 #include "lead.h"
 
 enum {
@@ -315,6 +316,7 @@ static bool conforms(const char *source)
 	check_hostile(&w);
 	const char *breach = lead_breach(&w.in);
 	check(&w, !breach, "%s", breach);
+	w.n_failed += check_laws(&w.in, source);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);
 	free(path);

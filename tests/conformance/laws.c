@@ -1,0 +1,311 @@
+/*
+ * Everything adds up: own costs of each table to the whole, the edges to a function to its
+ * inclusive cost, exports to the whole in their unit; and no two rows are the same thing. Where a
+ * source contradicts itself, the summary has to say so.
+ */
+#include "laws.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/map.h"
+#include "fs/views/model.h"
+#include "sheet.h"
+
+/* One metric with columns: what it costs as a whole, by contexts.csv. */
+struct quantity {
+	const char *own, *incl; /* columns, or NULL */
+	double whole;
+	double own_sum; /* of contexts.csv */
+	bool apart;     /* measured by something else than contexts: statements */
+};
+
+struct laws {
+	struct pmfs_instance *in;
+	const char *source;
+	struct sheet contexts, functions;
+	struct quantity *quantities;
+	unsigned n_quantities, n_failed;
+	bool edges;   /* inclusive costs are of edges, and do not add up */
+	bool nested;  /* exclusive costs of contexts hold those of lines below them */
+	bool excused; /* the summary says that something is unaccounted for, or rows are damaged */
+};
+
+static void fail(struct laws *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void fail(struct laws *w, const char *format, ...)
+{
+	va_list args;
+	w->n_failed++;
+	if (w->n_failed > 20)
+		return;
+	fprintf(stderr, "%s: ", w->source);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* Doubles that were added in another order, or whole nanoseconds that were rounded one by one. */
+static bool is_near(double a, double b, double units)
+{
+	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + units;
+}
+
+/* ---- the whole ---- */
+
+static double sum_of_tops(const struct sheet *contexts, int column)
+{
+	int depth = sheet_column(contexts, "depth");
+	double sum = 0;
+	for (size_t i = 0; i < contexts->n; i++)
+		if (sheet_at(contexts, i, depth)->number == 0)
+			sum += sheet_at(contexts, i, column)->number;
+	return sum;
+}
+
+static void measure(struct laws *w, const struct pmfs_columns *c)
+{
+	w->quantities = calloc((size_t)c->n + 1, sizeof(*w->quantities));
+	for (uint32_t i = 0; w->quantities && i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		struct quantity q = {.own = column->name};
+		if (column->role == PM_ROLE_INCLUSIVE && column->pair != PM_NONE)
+			continue;
+		if (column->pair != PM_NONE)
+			q.incl = c->columns[column->pair].name;
+		if (column->role == PM_ROLE_INCLUSIVE)
+			q = (struct quantity){.incl = column->name};
+		if (q.own)
+			q.own_sum = sheet_sum(&w->contexts, sheet_column(&w->contexts, q.own));
+		q.whole = q.own_sum;
+		if (q.incl && !w->edges)
+			q.whole = sum_of_tops(&w->contexts, sheet_column(&w->contexts, q.incl));
+		q.apart = q.own && sheet_is_empty(&w->contexts, sheet_column(&w->contexts, q.own));
+		w->quantities[w->n_quantities++] = q;
+	}
+}
+
+/* ---- tables ---- */
+
+static void check_sums(struct laws *w, const char *name)
+{
+	struct sheet s;
+	if (!sheet_read(w->in, name, &s))
+		return;
+	for (unsigned i = 0; i < w->n_quantities; i++) {
+		const struct quantity *q = &w->quantities[i];
+		int column = q->own ? sheet_column(&s, q->own) : SHEET_NONE;
+		if (column == SHEET_NONE || q->apart || (w->nested && !q->incl))
+			continue;
+		double sum = sheet_sum(&s, column);
+		if (!is_near(sum, q->whole, 1e-12 * fabs(q->whole) + (double)s.n) && !w->excused)
+			fail(w, "%s: %s adds up to %.15g, the whole is %.15g", name, q->own, sum,
+				q->whole);
+	}
+	sheet_done(&s);
+}
+
+/* Rows that are alike in all of these columns. */
+static void check_unique(struct laws *w, const char *name, const char *const *columns)
+{
+	struct sheet s;
+	struct pm_arena arena = {.block = NULL};
+	struct pm_strtab seen = {.arena = &arena};
+	char key[8192];
+	if (!sheet_read(w->in, name, &s))
+		return;
+	for (size_t i = 0; i < s.n; i++) {
+		size_t len = 0;
+		for (unsigned k = 0; columns[k]; k++) {
+			int column = sheet_column(&s, columns[k]);
+			if (column == SHEET_NONE)
+				continue;
+			const struct sheet_cell *cell = sheet_at(&s, i, column);
+			struct pm_bytes t = cell->text;
+			int n = snprintf(key + len, sizeof(key) - len, "%.17g|%zu|%.*s|",
+				cell->number, t.len, (int)(t.len < 1500 ? t.len : 1500),
+				t.len ? (const char *)t.p : "");
+			len += n > 0 && (size_t)n < sizeof(key) - len ? (size_t)n : 0;
+		}
+		uint32_t before = seen.n;
+		if (pm_strtab_add(&seen, (struct pm_bytes){(uint8_t *)key, len}) != before)
+			fail(w, "%s: row %zu is as one before: %.*s", name, i + 1, (int)len, key);
+	}
+	pm_strtab_done(&seen);
+	pm_arena_done(&arena);
+	sheet_done(&s);
+}
+
+/* A function's inclusive cost is that of the edges to it. */
+static void check_edges_of(
+	struct laws *w, const struct sheet *callers, const struct pm_map *rows, const char *column)
+{
+	int of_function = sheet_column(&w->functions, column),
+	    of_edge = sheet_column(callers, column);
+	int callee = sheet_column(callers, "callee_id");
+	double *sums = calloc(w->functions.n + 1, sizeof(*sums));
+	for (size_t i = 0; sums && of_edge != SHEET_NONE && i < callers->n; i++) {
+		const uint32_t *row =
+			pm_map_find(rows, (uint64_t)sheet_at(callers, i, callee)->number);
+		if (!row)
+			fail(w, "callers.csv: row %zu: no such callee", i + 1);
+		else
+			sums[*row] += sheet_at(callers, i, of_edge)->number;
+	}
+	for (size_t i = 0; sums && of_edge != SHEET_NONE && i < w->functions.n; i++) {
+		double want = sheet_at(&w->functions, i, of_function)->number;
+		if (!is_near(sums[i], want, 1e-12 * fabs(want) + 1) && !w->excused)
+			fail(w, "callers.csv: %s to function row %zu: %.15g, functions.csv: %.15g",
+				column, i + 1, sums[i], want);
+	}
+	free(sums);
+}
+
+static void check_callers(struct laws *w)
+{
+	struct sheet callers;
+	struct pm_map rows = {.n = 0};
+	bool fresh;
+	int id = sheet_column(&w->functions, "function_id");
+	if (w->in->profile->ops->edges || !sheet_read(w->in, "callers.csv", &callers))
+		return;
+	for (size_t i = 0; i < w->functions.n; i++) {
+		uint64_t number = (uint64_t)sheet_at(&w->functions, i, id)->number;
+		pm_map_put(&rows, number, (uint32_t)i, &fresh);
+		if (!fresh)
+			fail(w, "functions.csv: two functions have the number %llu",
+				(unsigned long long)number);
+	}
+	for (unsigned i = 0; i < w->n_quantities; i++)
+		if (w->quantities[i].incl)
+			check_edges_of(w, &callers, &rows, w->quantities[i].incl);
+	pm_map_done(&rows);
+	sheet_done(&callers);
+}
+
+/* ---- exports ---- */
+
+static double sum_of_folded(const char *text)
+{
+	double sum = 0;
+	for (const char *line = text; *line;) {
+		const char *end = strchrnul(line, '\n'), *space = end;
+		while (space > line && *space != ' ')
+			space--;
+		sum += strtod(space, NULL);
+		line = *end ? end + 1 : end;
+	}
+	return sum;
+}
+
+/* The export of a quantity: there where it costs anything, and as much as that. */
+static void check_folded(struct laws *w, pm_node dir, const struct pmfs_column *c, double whole)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	char name[512];
+	size_t len;
+	snprintf(name, sizeof(name), "%.400s.collapsedstack.txt", c->export);
+	int r = pmfs_tree_lookup(w->in->tree, dir, pm_bytes_of(name), &entry, &err);
+	if ((r == 0) != (whole != 0)) {
+		fail(w, "export/%s: %s, the whole is %.15g", name, r == 0 ? "there" : "absent",
+			whole);
+		return;
+	}
+	char *text = r == 0 ? sheet_text(w->in, entry.node, &len) : NULL;
+	double units = whole * c->export_scale;
+	if (text && whole > 0 && units < 0x1p62 && !w->excused &&
+		!is_near(sum_of_folded(text), units, (double)w->contexts.n + 1))
+		fail(w, "export/%s: %.15g, the whole is %.15g", name, sum_of_folded(text), units);
+	free(text);
+}
+
+static void check_exports(struct laws *w, const struct pmfs_columns *c)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry dir;
+	if (pmfs_tree_lookup(w->in->tree, PMFS_NODE_ROOT, pm_bytes_of("export"), &dir, &err) < 0)
+		return;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		const char *own = column->pair != PM_NONE && column->role == PM_ROLE_INCLUSIVE
+			? c->columns[column->pair].name
+			: column->name;
+		if (!pmfs_column_is_first(column))
+			continue;
+		for (unsigned k = 0; k < w->n_quantities; k++) {
+			const struct quantity *q = &w->quantities[k];
+			if (strcmp(q->own ? q->own : q->incl, own) == 0 && (!w->nested || q->incl))
+				check_folded(w, dir.node, column, q->whole);
+		}
+	}
+}
+
+/* ---- all of them ---- */
+
+/* What the summary says, or damage, may be why sums are not the whole. */
+static bool is_excused(struct laws *w)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pm_damages *damages;
+	struct pmfs_entry entry;
+	size_t len;
+	if (pmfs_tree_lookup(
+		    w->in->tree, PMFS_NODE_ROOT, pm_bytes_of("summary.txt"), &entry, &err) < 0)
+		return true;
+	char *text = sheet_text(w->in, entry.node, &len);
+	bool excused = !text || strstr(text, "unaccounted");
+	free(text);
+	const struct pm_profile *p = w->in->profile;
+	return excused || p->ops->damage(p, &damages, &err) < 0;
+}
+
+static bool is_of_edges(const struct pm_profile *p)
+{
+	const char *kind = pm_profile_kind_of_tree(p);
+	return kind && strcmp(kind, "edges") == 0;
+}
+
+static void check_all(struct laws *w, const struct pmfs_columns *c)
+{
+	static const char *const function[] = {"name", "file", "line", "module", NULL};
+	static const char *const edge[] = {"caller_id", "callee_id", "file", "line", NULL};
+	static const char *const own[] = {
+		"functions.csv", "modules.csv", "files.csv", "categories.csv"};
+	w->edges = is_of_edges(w->in->profile);
+	w->nested = strcmp(w->in->profile->format, "hpctoolkit") == 0;
+	w->excused = is_excused(w);
+	measure(w, c);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		check_sums(w, own[i]);
+	if (!w->in->profile->ops->lines)
+		check_sums(w, "lines.csv");
+	check_unique(w, "functions.csv", function);
+	check_unique(w, "lines.csv", function);
+	check_unique(w, "callers.csv", edge);
+	check_callers(w);
+	check_exports(w, c);
+	free(w->quantities);
+}
+
+unsigned check_laws(struct pmfs_instance *in, const char *source)
+{
+	struct laws w = {.in = in, .source = source};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pmfs_columns *c;
+	if (pmfs_model_columns(in->model, &c, &err) < 0 ||
+		!sheet_read(in, "contexts.csv", &w.contexts))
+		return 0; /* a tree that cannot be read: its documents say why */
+	if (sheet_read(in, "functions.csv", &w.functions)) {
+		check_all(&w, c);
+		sheet_done(&w.functions);
+	} else {
+		fail(&w, "functions.csv cannot be read, contexts.csv can");
+	}
+	sheet_done(&w.contexts);
+	return w.n_failed;
+}

@@ -1,0 +1,103 @@
+/* What quantities cost as a whole, and what is said where costs contradict each other. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "fs/views/wholes.h"
+
+static void cost(struct fake *f, uint32_t number, double inclusive, double exclusive)
+{
+	fake_value(f, 0, number, 1, inclusive);
+	fake_value(f, 0, number, 2, exclusive);
+}
+
+/* main calls work: 100 ns, of which 60 in work, unless they are changed. */
+static struct fake *fake_of_two(double main_own, double work_incl, double work_own)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "work", NULL, 0));
+	cost(f, 1, 100, main_own);
+	cost(f, 2, work_incl, work_own);
+	return f;
+}
+
+static void assert_unaccounted(struct fake *f, const char *want)
+{
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_text text = {.p = NULL};
+	assert_int_equal(pmfs_unaccounted(m, &text, NULL), 0);
+	pm_text_char(&text, '\0');
+	assert_string_equal(text.p, want);
+	pm_text_done(&text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_nothing_is_said_where_all_adds_up(void **state)
+{
+	(void)state;
+	assert_unaccounted(fake_of_two(40, 60, 60), "");
+	assert_unaccounted(fake_of_two(39, 60, 60), ""); /* rounded one by one */
+}
+
+static void test_what_stands_in_no_function_is_said(void **state)
+{
+	(void)state;
+	assert_unaccounted(fake_of_two(10, 60, 60),
+		"unaccounted  time_ns: functions add up to 70 ns of 100 ns\n");
+}
+
+static void test_calls_that_are_longer_than_their_callers_are_said(void **state)
+{
+	(void)state;
+	assert_unaccounted(fake_of_two(-200, 300, 300),
+		"unaccounted  time_ns: exports add up to 300 ns of 100 ns\n");
+}
+
+static void test_wholes_are_of_the_top_or_of_own_costs(void **state)
+{
+	const struct pmfs_wholes *w;
+	struct fake *f = fake_of_two(40, 60, 60);
+	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
+	(void)state;
+	fake_metric(f, PM_ROLE_COUNT, 2, "errors", "");
+	fake_value(f, 0, 1, calls, 1);
+	fake_value(f, 0, 2, calls, 7);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_wholes(m, &w, NULL), 0);
+	assert_true(w->of[0] == 100 && w->of[1] == 100 && w->of[2] == 8 && w->of[3] == 0);
+	assert_int_equal(pmfs_has_cost(m, 2, NULL), 1);
+	assert_int_equal(pmfs_has_cost(m, 3, NULL), 0);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* Edges: the first level has the calls of work again. */
+static void test_inclusive_costs_of_edges_do_not_add_up(void **state)
+{
+	const struct pmfs_wholes *w;
+	struct fake *f = fake_of_two(40, 60, 60);
+	(void)state;
+	fake_call(f, 3, 0, 1);
+	cost(f, 3, 60, 0);
+	f->profile.kind_of_tree = "edges";
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_wholes(m, &w, NULL), 0);
+	assert_true(w->of[0] == 100 && w->of[1] == 100);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_said_where_all_adds_up),
+		cmocka_unit_test(test_what_stands_in_no_function_is_said),
+		cmocka_unit_test(test_calls_that_are_longer_than_their_callers_are_said),
+		cmocka_unit_test(test_wholes_are_of_the_top_or_of_own_costs),
+		cmocka_unit_test(test_inclusive_costs_of_edges_do_not_add_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
