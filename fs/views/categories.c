@@ -130,7 +130,12 @@ const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_by
 /* ---- contexts ---- */
 
 /* What a context hands down: its category, and whether that is only of the system. */
-enum { NO_RULE = 0x40, IS_SYSTEM = 0x80, CATEGORY = 0x3f };
+enum {
+	CATEGORY = 0x1f,
+	BY_MODULE = 0x20, /* code without a name in a library that starts threads or regions */
+	NO_RULE = 0x40,
+	IS_SYSTEM = 0x80,
+};
 
 static uint8_t said_by(const struct pm_tree *tree, const struct pm_frame *frame)
 {
@@ -144,17 +149,55 @@ static uint8_t said_by(const struct pm_tree *tree, const struct pm_frame *frame)
 			tree->texts[frame->module]);
 	if (!rule)
 		return NO_RULE;
-	return (uint8_t)(rule->category | (rule->is_system ? IS_SYSTEM : 0));
+	bool starts_code = rule->category == PMFS_OPENMP || rule->category == PMFS_THREAD;
+	return (uint8_t)(rule->category | (rule->is_system ? IS_SYSTEM : 0) |
+		(!named && starts_code ? BY_MODULE : 0));
+}
+
+/* The module of the outermost code that is of no library: the program's own; 0 if none is. */
+static uint32_t program_module(const struct pm_tree *tree, const uint8_t *said)
+{
+	static const char *const others[] = {"lib", "ld-", "ld.", "<", "[", "linux-", "vdso"};
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t module = pm_tree_frame(tree, i)->module;
+		struct pm_bytes name = pmfs_base_name(tree->texts[module]);
+		bool is_other = name.len == 0 || said[tree->frame[i]] != NO_RULE;
+		for (size_t k = 0; !is_other && k < sizeof(others) / sizeof(*others); k++)
+			is_other = begins(name, others[k]);
+		if (!is_other)
+			return module;
+	}
+	return 0;
+}
+
+/*
+ * By context, 1: calls the program's own code, however deep below it. For free(); NULL without
+ * memory.
+ */
+static uint8_t *find_callers_of_program(const struct pm_tree *tree, const uint8_t *said)
+{
+	uint32_t program = program_module(tree, said);
+	uint8_t *calls = calloc((size_t)tree->n_contexts + 1, 1);
+	for (uint32_t i = tree->n_contexts; calls && program != 0 && i-- > 0;) {
+		bool is_program = said[tree->frame[i]] == NO_RULE &&
+			pm_tree_frame(tree, i)->module == program;
+		if (tree->parent[i] != PM_NONE)
+			calls[tree->parent[i]] |= calls[i] || is_program;
+	}
+	return calls;
 }
 
 /* Loops, lines and instructions that are part of a function have its category. */
-static void hand_down(const struct pmfs_identity *id, const uint8_t *said, uint8_t *of)
+static void hand_down(const struct pmfs_identity *id, const uint8_t *said,
+	const uint8_t *calls_program, uint8_t *of)
 {
 	const struct pm_tree *tree = id->tree;
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t parent = tree->parent[i];
 		uint8_t above = parent == PM_NONE ? PMFS_PROGRAM : of[parent];
 		uint8_t own = said[tree->frame[i]];
+		if (own != NO_RULE && (own & BY_MODULE) && calls_program[i])
+			own = PMFS_PROGRAM;
 		bool library_above = above != PMFS_PROGRAM && !(above & IS_SYSTEM);
 		bool inherits = own == NO_RULE || ((own & IS_SYSTEM) && library_above) ||
 			!pmfs_is_call(id, i);
@@ -180,8 +223,15 @@ static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *e
 	}
 	for (uint32_t i = 0; i < tree->n_frames; i++)
 		said[i] = said_by(tree, &tree->frames[i]);
-	hand_down(id, said, of);
+	uint8_t *calls_program = find_callers_of_program(tree, said);
+	if (calls_program)
+		hand_down(id, said, calls_program, of);
 	free(said);
+	free(calls_program);
+	if (!calls_program) {
+		free(of);
+		return pmfs_no_memory(err);
+	}
 	*ret = of;
 	return 0;
 }

@@ -171,6 +171,24 @@ static void test_what_is_called_back_is_the_program(void **state)
 	assert_categories(f, 4, "o--g");
 }
 
+/* Without symbols: libgomp starts a region of the program, and waits. */
+static void test_addresses_that_call_the_program_are_its_own(void **state)
+{
+	static const char *const modules[] = {"/bin/app", "/lib/libgomp.so.1", "/bin/app",
+		"/lib/libcuda.so", "/lib/libgomp.so.1", "/lib/libc.so.6"};
+	static const uint32_t parents[] = {0, 1, 2, 3, 1, 5};
+	struct fake *f = fake_new();
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		fake_context(f, i + 1, parents[i],
+			&(struct pm_frame){.kind = PM_KIND_INSTRUCTION,
+				.function = PM_NONE,
+				.module = fake_text(f, modules[i]),
+				.has_offset = true,
+				.offset = 16 * i});
+	assert_categories(f, 6, "---goo");
+}
+
 /* Idle is what the format says, whatever it is called; an instruction goes with its function. */
 static void test_idle_comes_from_the_format(void **state)
 {
@@ -241,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_rules_tell_libraries_from_the_program),
 		cmocka_unit_test(test_what_a_library_calls_is_the_library),
 		cmocka_unit_test(test_what_is_called_back_is_the_program),
+		cmocka_unit_test(test_addresses_that_call_the_program_are_its_own),
 		cmocka_unit_test(test_idle_comes_from_the_format),
 		cmocka_unit_test(test_costs_add_up_by_category),
 	};
