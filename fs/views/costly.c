@@ -26,41 +26,46 @@ static void add_amount(struct pm_text *out, const struct pmfs_column *c, double 
 
 /* ---- quantities ---- */
 
-/* Appends ` NAME AMOUNT`, on a new line where this one is full. `*line` is where it begins. */
-static void add_other(struct pm_text *out, struct pm_bytes text, bool first, size_t *line)
+/* `, NAME AMOUNT`, on a new line where this one is full: its length is in `*width`. */
+static void add_other(struct pm_text *out, struct pm_bytes text, size_t *width)
 {
-	if (!first) {
-		pm_text_char(out, ',');
-		if (out->len - *line + 1 + text.len > PMFS_SCREEN_WIDTH - 2) {
-			pm_text_str(out, "\n        ");
-			*line = out->len - 8;
-		}
-		pm_text_char(out, ' ');
+	pm_text_char(out, ',');
+	if (*width + 2 + text.len > PMFS_SCREEN_WIDTH - 1) {
+		pm_text_str(out, "\n        ");
+		*width = 8;
 	}
+	pm_text_char(out, ' ');
 	pm_text_bytes(out, text);
+	*width += 2 + text.len;
 }
 
 static void add_others(
 	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes)
 {
+	enum { MOST = 40 };
 	struct pm_text one = {.p = NULL};
-	size_t line = out->len;
-	bool first = true;
-	for (uint32_t i = 0; i < c->n; i++) {
+	uint32_t n = 0;
+	size_t width = 0;
+	for (uint32_t i = 1; i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
 		if (column->group == c->columns[0].group || wholes->of[i] == 0 ||
-			column->group == c->columns[i - 1].group)
+			column->group == c->columns[i - 1].group || n++ >= MOST)
 			continue;
-		if (first)
-			pm_text_str(out, "also     ");
 		pm_text_clear(&one);
-		pm_text_str(&one, column->base);
+		pmfs_add_cut(&one, pm_bytes_of(column->base), 60);
 		pm_text_char(&one, ' ');
 		add_amount(&one, column, wholes->of[i]);
-		add_other(out, pm_text_view(&one), first, &line);
-		first = false;
+		if (n > 1) {
+			add_other(out, pm_text_view(&one), &width);
+			continue;
+		}
+		pm_text_str(out, "also     ");
+		pm_text_bytes(out, pm_text_view(&one));
+		width = 9 + one.len;
 	}
-	if (!first)
+	if (n > MOST)
+		pm_text_printf(out, " … %u more", n - MOST);
+	if (n > 0)
 		pm_text_char(out, '\n');
 	out->failed |= one.failed;
 	pm_text_done(&one);

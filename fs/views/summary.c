@@ -153,26 +153,47 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 
 /* ---- the whole run ---- */
 
-static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static unsigned count_lines(const struct pm_text *text)
 {
-	const struct pmfs_functions *f;
-	const struct pmfs_wholes *wholes;
+	unsigned n = 0;
+	for (size_t i = 0; i < text->len; i++)
+		n += text->p[i] == '\n';
+	return n;
+}
+
+/* What stands below the functions. */
+static int add_details(struct pm_text *out, struct pmfs_model *m, const struct pmfs_functions *f,
+	const struct pmfs_wholes *wholes, struct pm_error *err)
+{
 	struct pmfs_hot *path;
 	uint32_t n;
-	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || f->columns->n == 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
-		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
+	int r = pmfs_add_gpu(out, f, wholes, err);
+	if (r < 0 || (r = pmfs_add_costly_lines(out, m, err)) < 0 ||
+		f->columns->first_incl == PM_NONE || (r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
-	pmfs_add_costly_functions(out, f, NULL, f->n, f->cells, wholes->of[0]);
-	r = pmfs_add_gpu(out, f, wholes, err);
-	if (r == 0)
-		r = pmfs_add_costly_lines(out, m, err);
-	if (r == 0 && f->columns->first_incl != PM_NONE) {
-		add_hotpath(out, f->tree, &f->columns->columns[f->columns->first_incl], path, n,
-			wholes->of[0]);
-		r = add_worst(out, m, f->tree, f->columns, wholes->of[0], err);
-	}
+	add_hotpath(
+		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, wholes->of[0]);
 	free(path);
+	return add_worst(out, m, f->tree, f->columns, wholes->of[0], err);
+}
+
+/* Functions get what the rest leaves of a screen, but a few in any case. */
+static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	enum { SCREEN_LINES = 60, LEAST_FUNCTIONS = 5 };
+	struct pm_text details = {.p = NULL};
+	const struct pmfs_functions *f;
+	const struct pmfs_wholes *wholes;
+	int r = pmfs_functions(m, &f, err);
+	if (r < 0 || f->columns->n == 0 || (r = pmfs_wholes(m, &wholes, err)) < 0)
+		return r;
+	r = add_details(&details, m, f, wholes, err);
+	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
+	if (taken + LEAST_FUNCTIONS < SCREEN_LINES)
+		most = SCREEN_LINES - taken;
+	pmfs_add_costly_functions(out, f, NULL, f->n < most ? f->n : most, f->cells, wholes->of[0]);
+	pm_text_bytes(out, pm_text_view(&details));
+	pm_text_end(&details, out);
 	return r;
 }
 
