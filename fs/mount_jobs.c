@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "formats/common/work.h"
+#include "fs/signals.h"
 
 enum {
 	MOST_CORES = 8,
@@ -23,6 +24,7 @@ enum {
 	TICK_MS = 10,       /* of the watch; the longest that a lookup waits for a size */
 	YOUNG_MS = 50,      /* until a job no longer keeps others from starting */
 	DESERTED_MS = 200,  /* until work that nobody waits for ends */
+	ASKED_MS = 100,     /* between two looks at the signals of who waits */
 	STUCK_MS = 800,     /* until work that does not end is left behind */
 	QUIET_TICKS = 100,  /* until the watch sleeps until it is woken */
 	KEPT_THREADS = 2,   /* for the next job */
@@ -119,6 +121,7 @@ static struct pmfs_call *park(const struct pmfs_call *c)
 	*own = *c;
 	own->name = name;
 	own->parked = true;
+	own->tid = fuse_req_ctx(own->req)->pid;
 	fuse_req_interrupt_func(own->req, note_interrupt, own);
 	return own;
 }
@@ -331,10 +334,19 @@ void pmfs_jobs_serve(struct pmfs_jobs *jobs, struct pmfs_call *c)
 
 /* ---- the watch; the lock is held ---- */
 
+/* The kernel tells of the first signal alone: once there was one, the others are looked for. */
+static bool gives_up(struct pmfs_call *c, uint64_t now)
+{
+	if (!__atomic_load_n(&c->interrupted, __ATOMIC_RELAXED) || now - c->asked_ms < ASKED_MS)
+		return false;
+	c->asked_ms = now;
+	return pmfs_wants_out(c->tid);
+}
+
 static void reply_to_one(
 	struct pmfs_jobs *jobs, const struct job *j, struct pmfs_call *c, uint64_t now)
 {
-	bool interrupted = __atomic_load_n(&c->interrupted, __ATOMIC_RELAXED);
+	bool interrupted = gives_up(c, now);
 	bool early = c->answer_early && (!j->running || now - j->started_ms >= TICK_MS);
 	if (!jobs->stop && !interrupted && !early)
 		return;

@@ -31,9 +31,11 @@ struct pmfs_call {
 
 	/* Of mount_jobs.c: */
 	struct pmfs_call *next;
-	bool parked;      /* it has left the thread that it came in with */
-	bool taken;       /* atomic */
-	bool interrupted; /* atomic */
+	bool parked;       /* it has left the thread that it came in with */
+	bool taken;        /* atomic */
+	bool interrupted;  /* atomic */
+	pid_t tid;         /* who waits; 0: unknown */
+	uint64_t asked_ms; /* when he was last asked whether he wants to wait any longer */
 };
 
 /* True for the one who replies; false where the answer is not wanted, or worth nothing. */

@@ -128,6 +128,36 @@ static int file_size(
 	return r;
 }
 
+/* Renders what is too small to be worth an entry of the cache; `*ret` is the caller's. */
+static int render_brief(
+	struct pmfs_engine *e, const struct pm_doc *doc, struct pm_text *ret, struct pm_error *err)
+{
+	*ret = (struct pm_text){.p = NULL};
+	int r = doc->text.render(doc, ret, err);
+	if (r == 0)
+		r = pm_text_status(ret);
+	if (r == 0)
+		r = refuse_if_changed(e, err);
+	if (r < 0)
+		pm_text_done(ret);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+static bool is_brief(const struct pm_doc *doc)
+{
+	return doc->kind == PM_DOC_TEXT && doc->text.brief;
+}
+
+static int brief_size(
+	struct pmfs_engine *e, const struct pm_doc *doc, uint64_t *ret, struct pm_error *err)
+{
+	struct pm_text text;
+	int r = render_brief(e, doc, &text, err);
+	*ret = text.len;
+	pm_text_done(&text);
+	return r;
+}
+
 int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
 	struct pm_error *err)
 {
@@ -138,6 +168,8 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	}
 	if (doc->kind == PM_DOC_FILE)
 		return file_size(e, doc, ret, err);
+	if (is_brief(doc))
+		return brief_size(e, doc, ret, err);
 	if (size_recall(e, key, ret))
 		return 0;
 	int r = body_get(e, key, doc, &body, err);
@@ -220,6 +252,19 @@ static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const stru
 	return 0;
 }
 
+static int read_brief(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t off, size_t len,
+	struct pmfs_piece *ret, struct pm_error *err)
+{
+	struct pm_text text;
+	int r = render_brief(e, doc, &text, err);
+	if (r < 0)
+		return r;
+	size_t at = off < text.len ? (size_t)off : text.len, left = text.len - at;
+	*ret = (struct pmfs_piece){
+		.p = text.p ? text.p + at : "", .len = len < left ? len : left, .memory = text.p};
+	return 0;
+}
+
 static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t off,
 	size_t len, struct pmfs_piece *ret, struct pm_error *err)
 {
@@ -248,6 +293,8 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	*ret = (struct pmfs_piece){.p = ""};
 	if (doc->kind == PM_DOC_FILE)
 		return read_file(e, doc, off, len, ret, err);
+	if (is_brief(doc))
+		return read_brief(e, doc, off, len, ret, err);
 	if (doc->kind != PM_DOC_BYTES)
 		return read_body(e, key, doc, off, len, ret, err);
 	int r = refuse_if_changed(e, err);

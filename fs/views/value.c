@@ -29,5 +29,6 @@ int pmfs_value_document(struct pmfs_model *m, uint32_t context, uint32_t column,
 {
 	*ret = pmfs_doc_of_text(m, context, render_number);
 	ret->text.b = column;
+	ret->text.brief = true;
 	return 0;
 }

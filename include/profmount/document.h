@@ -30,6 +30,7 @@ struct pm_doc {
 				struct pm_error *err);
 			const void *self; /* with a, b, c: which document this is */
 			uint64_t a, b, c;
+			bool brief; /* a few bytes, at once: rendered anew each time */
 		} text;
 		struct {
 			int folder;       /* open directory of the source, owned by the profile */

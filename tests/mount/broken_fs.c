@@ -3,8 +3,9 @@
  *
  *     broken_fs FOLDER MOUNTPOINT CONTROL
  *
- * CONTROL is a file with lines `NAME FROM TO`: bytes of NAME that give EIO. It is read anew at each
- * read of a page, and pages that the kernel has are not asked for again. Stays in the foreground.
+ * CONTROL is a file with lines `NAME FROM TO WHAT`: bytes of NAME that give EIO (WHAT: breaks), or
+ * for which one waits as long as the line is there (waits). It is read anew at each read of a page,
+ * and pages that the kernel has are not asked for again. Stays in the foreground.
  */
 #define FUSE_USE_VERSION 34
 
@@ -33,25 +34,32 @@ static int or_errno(long result)
 	return result < 0 ? -errno : (int)result;
 }
 
-static bool is_broken(const char *path, off_t from, size_t len)
+static bool is_told(const char *path, off_t from, size_t len, const char *what)
 {
-	char name[256];
+	char name[256], told[16];
 	unsigned long long start, end;
-	bool broken = false;
+	bool found = false;
 	FILE *f = fopen(control, "r");
-	while (f && !broken && fscanf(f, "%255s %llu %llu", name, &start, &end) == 3)
-		broken = strcmp(name, below(path)) == 0 && (unsigned long long)from < end &&
-			(unsigned long long)from + len > start;
+	while (f && !found && fscanf(f, "%255s %llu %llu %15s", name, &start, &end, told) == 4)
+		found = strcmp(name, below(path)) == 0 && strcmp(told, what) == 0 &&
+			(unsigned long long)from < end && (unsigned long long)from + len > start;
 	if (f)
 		fclose(f);
-	return broken;
+	return found;
+}
+
+/* A disk that takes its time. Who was killed meanwhile does not wait for it. */
+static void wait_for_gate(const char *path, off_t from, size_t len)
+{
+	while (!fuse_interrupted() && is_told(path, from, len, "waits"))
+		usleep(10000);
 }
 
 /* Page by page: one that is broken spoils no other. */
 static void *op_init(struct fuse_conn_info *conn, struct fuse_config *config)
 {
-	(void)config;
 	conn->max_read = PAGE;
+	config->intr = 1;
 	return NULL;
 }
 
@@ -86,7 +94,8 @@ static int op_open(const char *path, struct fuse_file_info *fi)
 
 static int op_read(const char *path, char *buffer, size_t len, off_t off, struct fuse_file_info *fi)
 {
-	if (is_broken(path, off, len))
+	wait_for_gate(path, off, len);
+	if (is_told(path, off, len, "breaks"))
 		return -EIO;
 	return or_errno(pread((int)fi->fh, buffer, len, off));
 }
@@ -107,7 +116,7 @@ int main(int argc, char **argv)
 		.read = op_read,
 		.release = op_release,
 	};
-	char foreground[] = "-f", options[] = "-oro,max_read=4096,fsname=broken";
+	char foreground[] = "-f", options[] = "-oro,max_read=4096,max_threads=64,fsname=broken";
 	char *args[] = {argv[0], foreground, options, argv[2], NULL};
 	folder = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (folder < 0) {

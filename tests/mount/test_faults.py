@@ -5,58 +5,18 @@
 
 SOURCE is not used: sources of each format are made by MAKERS, the folder of tests/bench, and served by BROKEN_FS.
 """
-import contextlib
 import errno
 import itertools
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import sources
-from mounts import SECONDS, error_of, is_mounted, main, mounted, run, served, slurp, wait_until, walk
+from below import MAKERS, below
+from mounts import SECONDS, error_of, is_mounted, main, mounted, run, served, slurp, walk
 
-MAKERS, BROKEN_FS = (os.path.abspath(p) for p in sys.argv[4:6])
-PAGE = 4096
 MOST_PATHS = 150  # looked at, of a mount
-
-
-class Below:
-    """A source on a file system whose pages can be broken."""
-
-    def __init__(self, folder, path, control):
-        self.whole, self.control = path, control
-        self.path = os.path.join(folder, os.path.basename(path))
-        base = path if os.path.isdir(path) else os.path.dirname(path)
-        self.files = [os.path.relpath(p, os.path.dirname(path)) for p in (walk(path) if os.path.isdir(path) else [path])
-                      if os.path.isfile(p)]
-        assert self.files, base
-
-    def break_pages(self, pages_of):
-        """Breaks the pages [from, to) that pages_of(number of pages) gives, of each file."""
-        with open(self.control + ".new", "w", encoding="utf-8") as f:
-            for name in self.files:
-                n = -(-os.path.getsize(os.path.join(os.path.dirname(self.whole), name)) // PAGE)
-                first, last = pages_of(n)
-                f.write(f"{name} {first * PAGE} {last * PAGE}\n")
-        os.rename(self.control + ".new", self.control)
-
-
-@contextlib.contextmanager
-def below(name):
-    with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
-        whole, point, control = (os.path.join(folder, n) for n in ("whole", "point", "control"))
-        os.mkdir(whole)
-        os.mkdir(point)
-        source = Below(point, sources.make(MAKERS, name, whole), control)
-        process = subprocess.Popen([BROKEN_FS, whole, point, control], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
-            yield source
-        finally:
-            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
-            process.wait(SECONDS)
 
 
 def read(path):

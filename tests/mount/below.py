@@ -1,0 +1,62 @@
+"""Sources on a file system whose pages can be broken, or be long in coming: BROKEN_FS.
+
+    test_NAME.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
+"""
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+
+import sources
+from mounts import SECONDS, is_mounted, wait_until, walk
+
+MAKERS, BROKEN_FS = (os.path.abspath(p) for p in sys.argv[4:6])
+PAGE = 4096
+
+
+class Below:
+    """A source on a file system whose pages can be broken."""
+
+    def __init__(self, folder, path, control):
+        self.whole, self.control = path, control
+        self.path = os.path.join(folder, os.path.basename(path))
+        base = path if os.path.isdir(path) else os.path.dirname(path)
+        self.files = [os.path.relpath(p, os.path.dirname(path)) for p in (walk(path) if os.path.isdir(path) else [path])
+                      if os.path.isfile(p)]
+        assert self.files, base
+
+    def break_pages(self, pages_of):
+        """Breaks the pages [from, to) that pages_of(number of pages) gives, of each file."""
+        self.tell(pages_of, self.files, "breaks")
+
+    def close_gate(self, *ends):
+        """Who reads of the files with such an end waits until the gate is opened."""
+        self.tell(lambda n: (0, n), [f for f in self.files if f.endswith(ends)], "waits")
+
+    def open_gate(self):
+        self.tell(None, [], "waits")
+
+    def tell(self, pages_of, files, what):
+        with open(self.control + ".new", "w", encoding="utf-8") as f:
+            for name in files:
+                n = -(-os.path.getsize(os.path.join(os.path.dirname(self.whole), name)) // PAGE)
+                first, last = pages_of(n)
+                f.write(f"{name} {first * PAGE} {last * PAGE} {what}\n")
+        os.rename(self.control + ".new", self.control)
+
+
+@contextlib.contextmanager
+def below(name):
+    with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+        whole, point, control = (os.path.join(folder, n) for n in ("whole", "point", "control"))
+        os.mkdir(whole)
+        os.mkdir(point)
+        source = Below(point, sources.make(MAKERS, name, whole), control)
+        process = subprocess.Popen([BROKEN_FS, whole, point, control], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
+            yield source
+        finally:
+            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+            process.wait(SECONDS)
