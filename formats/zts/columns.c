@@ -42,7 +42,9 @@ static void count_traces(const struct zts_survey *v, struct count *counts)
 		const struct zts_kept *attrs = v->scans[t->store].attrs;
 		for (uint32_t k = 0; k < t->n_attrs; k++) {
 			uint32_t name = attrs[t->attr + k].name;
-			if (name != PM_NONE && zts_trace_attr(v, t, name) == &attrs[t->attr + k])
+			const struct zts_kept *attr = &attrs[t->attr + k];
+			bool empty = attr->len == 0 || (attr->len == ZTS_KEPT_REF && attr->u == 0);
+			if (name != PM_NONE && !empty && zts_trace_attr(v, t, name) == attr)
 				counts[name].traces++;
 		}
 	}

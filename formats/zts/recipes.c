@@ -6,6 +6,12 @@
 static void add_columns(const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_columns *c = &v->columns;
+	if (c->origins)
+		pm_text_str(out,
+			"  traces.csv has the numbers that the collector gave to where a trace is from:\n");
+	for (uint32_t i = 0; c->origins && i < ZTS_N_ORIGINS; i++)
+		pm_text_printf(out, "    $%-3u %s\n", c->first_attr - ZTS_N_ORIGINS + i + 1,
+			c->names[c->first_attr - ZTS_N_ORIGINS + i]);
 	if (c->n_attrs == 0)
 		return;
 	pm_text_printf(out,

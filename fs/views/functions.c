@@ -4,6 +4,7 @@
  */
 #include "fs/views/functions.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "fs/views/catalog.h"
@@ -73,6 +74,10 @@ static int take_native(struct summing *s, struct pm_error *err)
 	double *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
+	/* What was summed over contexts stays of those that the format has no costs of. */
+	for (uint32_t i = 0; i < s->tree->n_functions; i++)
+		for (uint32_t k = 0; k < s->columns->n; k++)
+			s->cells[(size_t)s->identity->same[i] * s->columns->n + k] = NAN;
 	for (uint32_t i = 0; i < s->tree->n_functions; i++) {
 		uint32_t function = s->identity->same[i];
 		pmfs_native_cells(s->columns, metrics, values + (size_t)i * metrics->n, cells);
@@ -154,7 +159,9 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
 		if (pmfs_is_call(s->identity, i))
 			s->n_contexts[pmfs_function_of(s->identity, i)]++;
-	int r = s->profile->ops->function_costs ? take_native(s, err) : sum_contexts(s, err);
+	int r = sum_contexts(s, err);
+	if (r == 0 && s->profile->ops->function_costs)
+		r = take_native(s, err);
 	if (r < 0)
 		return r;
 	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)
