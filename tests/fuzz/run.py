@@ -17,11 +17,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 SOURCES = os.path.join(BUILD, "tests/sources/all")
+SLOW_UNIT = 10  # seconds that one input may take, under sanitizers and beside others; they are a few kB
 FILES = {
     "hpcrun": ("*.hpcrun", "hpcrun/*"),
     "htdump": ("*.htdump",),
     "nytprof": ("*.out", "nytprof/*"),
-    "zts_chunks": ("zts*/traces.dat",),
+    "zts_chunks": ("zts*/traces.dat",),  # and payloads
     "zts_meta": ("zts*/meta.db.*", "zts*/qmeta.idx"),
     "zts_texts": ("zts*/text-*",),
 }
@@ -42,7 +43,7 @@ def make_seeds(target, to):
         subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
     if target == "hpctoolkit":
         subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
-    if target == "cbor":
+    if target in ("cbor", "zts_chunks"):
         for n, payload in enumerate(payloads(os.path.join(SOURCES, "zts-plain/traces.dat"))):
             with open(os.path.join(to, f"payload-{n}"), "wb") as f:
                 f.write(payload)
@@ -59,7 +60,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="profmount-fuzz-") as seeds:
             make_seeds(name, seeds)
             done = subprocess.run([os.path.join(BUILD, "tests/fuzz/fuzz_" + name), f"-max_total_time={SECONDS}",
-                                   "-rss_limit_mb=3000", "-timeout=25", seeds], capture_output=True, text=True,
+                                   "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}", seeds], capture_output=True, text=True,
                                   errors="replace", check=False)
         print(name, "ok" if done.returncode == 0 else "FAILED", done.stderr.strip().splitlines()[-1], flush=True)
         if done.returncode != 0:
