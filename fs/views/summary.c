@@ -27,7 +27,7 @@ enum { HOT_STEPS = 12 };
 /* `3 threads`, `1 thread`, or nothing where it is not known; behind others, apart from them. */
 static void add_count(struct pm_text *out, uint64_t n, const char *one)
 {
-	if (n == PM_NO_TIME)
+	if (n == PM_NO_TIME || out->failed)
 		return;
 	pm_text_str(out, out->p[out->len - 1] == ' ' ? "" : "   ");
 	pmfs_print_count(out, n);
