@@ -94,11 +94,14 @@ static const struct pm_format *format_by_probe(const struct pm_candidate *c)
 	return best;
 }
 
-/* As coarse as the clock that stamps files. */
+/*
+ * Not the coarse clock: files may be stamped by a finer one, and what changed just before would
+ * seem to have changed since.
+ */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	clock_gettime(CLOCK_REALTIME, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 

@@ -12,6 +12,7 @@
 #include "fs/background.h"
 #include "fs/confine.h"
 #include "fs/log.h"
+#include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
@@ -97,7 +98,8 @@ struct mounting {
 	struct pmfs_background background;
 	struct pmfs_instance in;
 	struct pmfs_mount mount;
-	int line; /* to the keeper */
+	int line;      /* to the keeper */
+	uint64_t mark; /* of the source before it was opened, for -o follow */
 };
 
 /* The keeper mounts, and libfuse takes the device as one that was opened before. */
@@ -132,11 +134,20 @@ static int serve_requests(struct mounting *m)
 	pmfs_background_ready(&m->background);
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
-	struct pmfs_warm *warm = jobs ? pmfs_warm_start(m->mount.in->profile) : NULL;
-	int r = jobs ? loop(m->session, pmfs_jobs_hosted(jobs), single) : -ENOMEM;
+	struct pmfs_warm *warm = NULL;
+	struct pmfs_follow *follow = NULL;
+	int r = jobs ? 0 : -ENOMEM;
+	if (r == 0 && m->options->follow)
+		follow = pmfs_follow_start(&m->mount, m->options, m->source, m->mark);
+	else if (r == 0)
+		warm = pmfs_warm_start(m->mount.in->profile);
+	if (r == 0)
+		r = m->options->follow && !follow
+			? -ENOMEM
+			: loop(m->session, pmfs_jobs_hosted(jobs), single);
 	fuse_session_exit(m->session);
 	pmfs_jobs_stop(jobs);
-	if (!pmfs_warm_stop(warm))
+	if (!pmfs_warm_stop(warm) || (follow && !pmfs_follow_stop(follow)))
 		leave(m);
 	return r;
 }
@@ -166,6 +177,8 @@ static int open_and_serve(struct mounting *m)
 		return 1;
 	}
 	pmfs_confine(PMFS_DUTY_SERVE, -1);
+	if (m->options->follow)
+		m->mark = pmfs_follow_mark(m->source);
 	if (pmfs_open_source(m->options, m->source, &m->in) < 0)
 		return 1;
 	int status = serve(m);
@@ -206,7 +219,8 @@ int pmfs_mount(const struct pmfs_options *options, const char *source)
 	if (!is_usable(options->paths[0], absolute))
 		return 1;
 	m.background.wanted = !options->foreground;
-	m.mount = (struct pmfs_mount){.in = &m.in, .uid = options->uid, .gid = options->gid};
+	m.mount = (struct pmfs_mount){
+		.in = &m.in, .uid = options->uid, .gid = options->gid, .follows = options->follow};
 	fuse_set_log_func(log_fuse);
 	pmfs_mount_operations(&operations, options->xattr);
 	/* Where this fails libfuse has said why. */

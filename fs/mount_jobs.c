@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "formats/common/work.h"
+#include "fs/mount_follow.h"
 #include "fs/signals.h"
+#include "fs/thread.h"
 
 enum {
 	MOST_CORES = 8,
@@ -105,6 +107,7 @@ static bool try_at_once(struct pmfs_call *c)
 
 static void call_free(struct pmfs_call *c)
 {
+	pmfs_mount_unpin(c->m);
 	free((char *)(uintptr_t)c->name);
 	free(c);
 }
@@ -132,16 +135,8 @@ static void *run_ready(void *context);
 
 static bool start_thread(struct pmfs_jobs *jobs)
 {
-	sigset_t quiet, before;
 	pthread_t thread;
-	sigfillset(&quiet);
-	sigdelset(&quiet, SIGBUS);
-	sigdelset(&quiet, SIGSEGV);
-	sigdelset(&quiet, SIGFPE);
-	sigdelset(&quiet, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &quiet, &before);
-	bool good = pthread_create(&thread, NULL, run_ready, jobs) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	bool good = pmfs_thread_start(&thread, run_ready, jobs);
 	if (good) {
 		pthread_detach(thread);
 		jobs->n_threads++;
@@ -323,13 +318,14 @@ static void submit(struct pmfs_jobs *jobs, struct pmfs_call *c, bool may_host)
 
 void pmfs_jobs_serve(struct pmfs_jobs *jobs, struct pmfs_call *c)
 {
-	if (try_at_once(c))
-		return;
-	struct pmfs_call *parked = park(c);
-	if (parked)
+	struct pmfs_call *parked = try_at_once(c) ? NULL : park(c);
+	if (parked) {
 		submit(jobs, parked, true);
-	else if (claim(c))
+		return;
+	}
+	if (claim(c))
 		fuse_reply_err(c->req, ENOMEM);
+	pmfs_mount_unpin(c->m);
 }
 
 /* ---- the watch; the lock is held ---- */

@@ -13,8 +13,8 @@
 
 /* A request of the kernel. */
 struct pmfs_call {
-	struct pmfs_mount *m;
-	fuse_req_t req; /* to be touched by who took the call alone */
+	struct pmfs_mount *m; /* pinned: given back with the call */
+	fuse_req_t req;       /* to be touched by who took the call alone */
 	/*
 	 * Finds the answer, and replies if pmfs_call_take allows it. Called until somebody took
 	 * the call; never by two at once.
@@ -22,7 +22,7 @@ struct pmfs_call {
 	void (*answer)(struct pmfs_call *c);
 	/* Optional, set by answer: replies with what is known already, so that nobody waits. */
 	void (*answer_early)(struct pmfs_call *c);
-	fuse_ino_t ino;
+	fuse_ino_t ino; /* the node */
 	const char *name;
 	size_t size;
 	off_t off;

@@ -14,11 +14,13 @@
 #include "formats/common/map.h"
 #include "formats/common/work.h"
 #include "fs/log.h"
+#include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
 #include "fs/xattr.h"
 
 enum {
 	BLOCK = 128 << 10,    /* st_blksize: what glibc and Python read at a time */
+	FOLLOW_TIMEOUT = 1,   /* s: how long a name may outlive its snapshot */
 	MOST_MESSAGES = 1000, /* a grep over a broken source must not fill the log */
 };
 
@@ -35,17 +37,29 @@ static struct pmfs_call call_of(
 	fuse_req_t req, void (*answer)(struct pmfs_call *c), fuse_ino_t ino, uint64_t what)
 {
 	return (struct pmfs_call){
-		.m = mount_of(req),
+		.m = pmfs_mount_pin(mount_of(req), ino),
 		.req = req,
 		.answer = answer,
-		.ino = ino,
+		.ino = pmfs_mount_node(ino),
 		.key = what ? pm_hash_u64(ino ^ pm_hash_u64(what)) : ino,
 	};
 }
 
 static void serve(struct pmfs_call *c)
 {
-	pmfs_jobs_serve(c->m->jobs, c);
+	if (c->m)
+		pmfs_jobs_serve(c->m->jobs, c);
+	else
+		fuse_reply_err(c->req, ESTALE);
+}
+
+/* For a call of an open file: out of the snapshot that it was opened in. */
+static void serve_open(struct pmfs_call *c, struct pmfs_mount *m)
+{
+	if (c->m)
+		pmfs_mount_unpin(c->m);
+	c->m = m;
+	serve(c);
 }
 
 /* What a client gets for an error: details are in the log. */
@@ -78,9 +92,9 @@ void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type ty
 	static const mode_t modes[] = {[PMFS_DIRECTORY] = S_IFDIR | 0555,
 		[PMFS_FILE] = S_IFREG | 0444,
 		[PMFS_LINK] = S_IFLNK | 0777};
-	uint64_t mtime = m->in->profile->mtime_ns;
+	uint64_t mtime = m->mtime_ns ? m->mtime_ns : m->in->profile->mtime_ns;
 	memset(ret, 0, sizeof(*ret));
-	ret->st_ino = node;
+	ret->st_ino = pmfs_mount_ino(m, node);
 	ret->st_mode = modes[type];
 	ret->st_nlink = 1;
 	ret->st_uid = m->uid;
@@ -140,8 +154,9 @@ enum pmfs_size pmfs_mount_known_size(
 void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
 	struct fuse_entry_param *ret)
 {
-	*ret = (struct fuse_entry_param){
-		.ino = entry->node, .attr_timeout = DBL_MAX, .entry_timeout = DBL_MAX};
+	*ret = (struct fuse_entry_param){.ino = pmfs_mount_ino(m, entry->node),
+		.attr_timeout = m->follow ? 0 : DBL_MAX,
+		.entry_timeout = m->follow ? FOLLOW_TIMEOUT : DBL_MAX};
 	pmfs_mount_stat(m, entry->node, entry->type, size, &ret->attr);
 }
 
@@ -160,7 +175,7 @@ static void answer_getattr(struct pmfs_call *c)
 	}
 	pmfs_mount_stat(c->m, c->ino, type, size, &st);
 	if (pmfs_call_take(c))
-		fuse_reply_attr(c->req, &st, DBL_MAX);
+		fuse_reply_attr(c->req, &st, c->m->follow ? 0 : DBL_MAX);
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -227,7 +242,7 @@ static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *
 static void answer_lookup(struct pmfs_call *c)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct fuse_entry_param e = {.entry_timeout = DBL_MAX};
+	struct fuse_entry_param e = {.entry_timeout = c->m->follow ? FOLLOW_TIMEOUT : DBL_MAX};
 	uint64_t size = 0;
 	int r = c->answer_early ? 0 : find(c, &c->entry, &err);
 	if (r == 0)
@@ -279,10 +294,13 @@ static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
 {
 	struct pmfs_call c = call_of(req, answer_read, ino, CALL_READ + ((uint64_t)off << 8));
-	(void)fi;
+	struct pmfs_mount *session = mount_of(req);
 	c.size = len;
 	c.off = off;
-	serve(&c);
+	if (session->follow && fi && fi->fh)
+		serve_open(&c, pmfs_handle_pin(session, fi->fh, c.ino, (uint64_t)off));
+	else
+		serve(&c);
 }
 
 static void answer_readlink(struct pmfs_call *c)
@@ -314,45 +332,66 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	serve(&c);
 }
 
+static void serve_listing(struct pmfs_call *c, const struct fuse_file_info *fi)
+{
+	struct pmfs_mount *session = mount_of(c->req);
+	if (session->follow && fi && fi->fh)
+		serve_open(c, pmfs_handle_pin(session, fi->fh, c->ino, 0));
+	else
+		serve(c);
+}
+
 static void op_readdir(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct pmfs_call c = call_of(req, pmfs_answer_readdir, ino, CALL_LIST);
-	(void)fi;
 	c.size = size;
 	c.off = off;
-	serve(&c);
+	serve_listing(&c, fi);
 }
 
 static void op_readdirplus(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct pmfs_call c = call_of(req, pmfs_answer_readdirplus, ino, CALL_LIST);
-	(void)fi;
 	c.size = size;
 	c.off = off;
-	serve(&c);
+	serve_listing(&c, fi);
 }
 
 /* ---- the file system ---- */
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
-	if (mount_of(req)->kernel_opens) {
+	struct pmfs_mount *session = mount_of(req);
+	if (session->kernel_opens) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
-	fi->keep_cache = 1;
-	fi->cache_readdir = 1;
-	fuse_reply_open(req, fi);
+	fi->keep_cache = fi->cache_readdir = !session->follow;
+	fi->direct_io = session->follow != NULL;
+	fi->fh = session->follow ? pmfs_handle_open(session, ino) : 0;
+	if (session->follow && !fi->fh)
+		fuse_reply_err(req, ESTALE);
+	else if (fuse_reply_open(req, fi) != 0 && session->follow)
+		pmfs_handle_close(fi->fh);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	if (mount_of(req)->follow)
+		pmfs_handle_close(fi->fh);
+	fuse_reply_err(req, 0);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {.f_bsize = BLOCK, .f_frsize = 4096, .f_namemax = 255};
+	struct pmfs_mount *m = pmfs_mount_pin(mount_of(req), PMFS_NODE_ROOT);
 	(void)ino;
-	st.f_blocks = (mount_of(req)->in->profile->input_bytes + 4095) / 4096;
+	st.f_blocks = (m->in->profile->input_bytes + 4095) / 4096;
+	pmfs_mount_unpin(m);
 	fuse_reply_statfs(req, &st);
 }
 
@@ -424,7 +463,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 		FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE;
 	static const unsigned opens = FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT;
 	struct pmfs_mount *m = userdata;
-	m->kernel_opens = (conn->capable & opens) == opens;
+	m->kernel_opens = (conn->capable & opens) == opens && !m->follows;
 	m->parallel = conn->capable & FUSE_CAP_PARALLEL_DIROPS;
 	conn->want |= conn->capable & wanted;
 	conn->want &= ~unwanted;
@@ -442,6 +481,8 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr)
 		.readlink = op_readlink,
 		.open = op_open,
 		.opendir = op_open,
+		.release = op_release,
+		.releasedir = op_release,
 		.read = op_read,
 		.readdir = op_readdir,
 		.readdirplus = op_readdirplus,

@@ -13,10 +13,13 @@ struct pmfs_mount {
 	struct pmfs_jobs *jobs; /* from the loop's begin on */
 	uid_t uid;
 	gid_t gid;
-	bool kernel_opens; /* the kernel needs no open and opendir from us */
-	bool parallel;     /* it may ask for several names of a directory at once */
-	bool greeted;      /* and was told so */
-	unsigned messages; /* atomic: errors logged so far */
+	bool kernel_opens;          /* the kernel needs no open and opendir from us */
+	bool parallel;              /* it may ask for several names of a directory at once */
+	bool greeted;               /* and was told so */
+	bool follows;               /* -o follow */
+	unsigned messages;          /* atomic: errors logged so far */
+	struct pmfs_follow *follow; /* -o follow: this is one of its snapshots, or the session */
+	uint64_t mtime_ns;          /* of a snapshot; 0: what the profile says */
 };
 
 /* The operations; `xattr` decides whether extended attributes are among them. */

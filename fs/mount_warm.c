@@ -1,11 +1,11 @@
 #include "fs/mount_warm.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "formats/common/work.h"
+#include "fs/thread.h"
 
 /* Those who have waited for the mount come first. */
 enum { PAUSE_MS = 50, STUCK_MS = 1000 };
@@ -51,20 +51,6 @@ static void *run(void *context)
 	return NULL;
 }
 
-static bool start_thread(struct pmfs_warm *w)
-{
-	sigset_t quiet, before;
-	sigfillset(&quiet);
-	sigdelset(&quiet, SIGBUS);
-	sigdelset(&quiet, SIGSEGV);
-	sigdelset(&quiet, SIGFPE);
-	sigdelset(&quiet, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &quiet, &before);
-	bool good = pthread_create(&w->thread, NULL, run, w) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return good;
-}
-
 struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
 {
 	struct pmfs_warm *w = p->ops->warm ? calloc(1, sizeof(*w)) : NULL;
@@ -73,7 +59,7 @@ struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
 	w->profile = p;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->moved, NULL);
-	if (start_thread(w))
+	if (pmfs_thread_start(&w->thread, run, w))
 		return w;
 	free(w);
 	return NULL;

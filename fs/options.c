@@ -32,6 +32,7 @@ const char pmfs_usage[] =
 	"    -o allow_other      let other users in, -o allow_root: root\n"
 	"    -o uid=N,gid=N      the owner of all files (who mounts)\n"
 	"    -o auto_unmount     unmount when the process dies\n"
+	"    -o follow           show what is written to SOURCE while it is mounted\n"
 	"    -h, --help          print this\n"
 	"    -V, --version       print the version\n"
 	"\n"
@@ -154,6 +155,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 	}
 	if (strcmp(option, "xattr") == 0) {
 		o->xattr = true;
+		return true;
+	}
+	if (strcmp(option, "follow") == 0) {
+		o->follow = true;
 		return true;
 	}
 	if (strcmp(option, "auto_unmount") == 0) {

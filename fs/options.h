@@ -23,6 +23,7 @@ struct pmfs_options {
 	bool single_thread;
 	bool xattr;
 	bool auto_unmount;
+	bool follow;              /* -o follow */
 	bool keep_evals;          /* -o evals */
 	uint32_t uid, gid;        /* the owner of all files */
 	const char *format;       /* -o format=, or NULL */
