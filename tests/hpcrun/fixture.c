@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const fixture_version_names[FIXTURE_N_VERSIONS] = {"era-little", "era-big", "seed",
-	"01.98", "01.9A", "02.00-of-2010", "02.00", "02.00-tail", "02.00-long-tail", "03.00",
-	"04.00"};
+const char *const fixture_version_names[FIXTURE_N_VERSIONS] = {"era-little", "era-big",
+	"02.00-of-2009", "seed", "01.98", "01.9A", "02.00-of-2010", "02.00", "02.00-tail",
+	"02.00-long-tail", "03.00", "04.00"};
 
 struct out {
 	struct pm_text *text;
@@ -125,7 +125,7 @@ static uint64_t address_of(const struct fixture_profile *p, const struct fixture
 static void put_node(
 	struct out *o, const struct fixture_profile *p, const struct fixture_node *node)
 {
-	bool era = p->version == FIXTURE_ERA_LITTLE || p->version == FIXTURE_ERA_BIG;
+	bool era = p->version < FIXTURE_SEED;
 	bool lush = era || p->lush;
 	put(o, id_of(p, node), 4);
 	put(o, node->parent, 4);
@@ -221,8 +221,11 @@ static void put_sparse(struct out *o, const struct fixture_profile *p)
 		n_values += count_values(p, i);
 		n_blocks += count_values(p, i) > 0;
 	}
-	put(o, p->n_levels, 2);
-	for (size_t i = 0; i < p->n_levels; i++) {
+	if (p->footer)
+		put(o, 1, 4); /* the thread, in the place of its identity */
+	else
+		put(o, p->n_levels, 2);
+	for (size_t i = 0; i < p->n_levels && !p->footer; i++) {
 		put(o, p->levels[i].kind, 2);
 		put(o, p->levels[i].physical, 8);
 		put(o, p->levels[i].logical, 8);
@@ -242,6 +245,8 @@ static void put_sections(struct out *o, const struct fixture_profile *p)
 {
 	uint64_t start[6], end[6];
 	for (size_t i = 0; i < 6; i++) {
+		if (i == 4 && p->footer)
+			continue;
 		start[i] = i ? o->text->len : 0;
 		switch (i) {
 		case 0: break; /* magic and pairs are there */
@@ -256,8 +261,11 @@ static void put_sections(struct out *o, const struct fixture_profile *p)
 	}
 	uint64_t footer = o->text->len;
 	for (size_t i = 0; i < 6; i++) {
+		if (i == 4 && p->footer)
+			continue;
 		put(o, start[i], 8);
-		put(o, end[i], 8);
+		if (p->footer != FIXTURE_FOOTER_STARTS)
+			put(o, end[i], 8);
 	}
 	put(o, footer, 8);
 	pm_text_str(o->text, "HPCRUNsm");
@@ -266,10 +274,10 @@ static void put_sections(struct out *o, const struct fixture_profile *p)
 void fixture_profile_write(const struct fixture_profile *p, struct pm_text *out)
 {
 	static const char *const magics[FIXTURE_N_VERSIONS] = {"HPCRUN____02.00l",
-		"HPCRUN____02.00b", "HPCRUN____02.00l", "HPCRUN-profile____01.98b",
-		"HPCRUN-profile____01.9Ab", "HPCRUN-profile____02.00b", "HPCRUN-profile____02.00b",
-		"HPCRUN-profile____02.00b", "HPCRUN-profile____02.00b", "HPCRUN-profile____03.00b",
-		"HPCRUN-profile____04.00b"};
+		"HPCRUN____02.00b", "HPCRUN-profile____02.00b", "HPCRUN____02.00l",
+		"HPCRUN-profile____01.98b", "HPCRUN-profile____01.9Ab", "HPCRUN-profile____02.00b",
+		"HPCRUN-profile____02.00b", "HPCRUN-profile____02.00b", "HPCRUN-profile____02.00b",
+		"HPCRUN-profile____03.00b", "HPCRUN-profile____04.00b"};
 	const char *magic = magics[p->version];
 	struct out o = {.text = out, .big = magic[strlen(magic) - 1] == 'b'};
 	pm_text_str(out, magic);

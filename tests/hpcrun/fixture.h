@@ -7,9 +7,17 @@
 
 #include "formats/common/text.h"
 
+/* Snapshots of 04.00 from 2020 and 2021 wrote no dictionary, and shorter footers. */
+enum fixture_footer {
+	FIXTURE_FOOTER,        /* as released */
+	FIXTURE_FOOTER_STARTS, /* 56 bytes: where five sections start */
+	FIXTURE_FOOTER_FIVE,   /* 96 bytes: where five sections start and end */
+};
+
 enum fixture_version {
 	FIXTURE_ERA_LITTLE, /* HPCRUN____02.00l, as the code of July 2009 wrote it */
 	FIXTURE_ERA_BIG,    /* HPCRUN____02.00b, of one day in August */
+	FIXTURE_0200_2009,  /* the same bytes behind the 24-byte magic, of three days in August */
 	FIXTURE_SEED,       /* HPCRUN____02.00l, as its design note says */
 	FIXTURE_0198,       /* 24-byte magic, load map without ids */
 	FIXTURE_019A,       /* load map with ids and addresses */
@@ -64,8 +72,9 @@ struct fixture_profile {
 	size_t n_nodes;
 	const struct fixture_level *levels; /* of 0400 */
 	size_t n_levels;
-	size_t n_epochs; /* the same one again; 0 = a header alone */
-	bool lush;       /* with fields of logical unwinding, where they are a choice */
+	size_t n_epochs;            /* the same one again; 0 = a header alone */
+	enum fixture_footer footer; /* of 0400 */
+	bool lush;                  /* with fields of logical unwinding, where they are a choice */
 };
 
 void fixture_profile_write(const struct fixture_profile *p, struct pm_text *out);

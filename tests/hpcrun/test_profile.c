@@ -78,6 +78,29 @@ static void test_every_version_is_read_whole(void **state)
 	}
 }
 
+static void test_snapshots_of_0400_are_named(void **state)
+{
+	(void)state;
+	for (enum fixture_footer f = FIXTURE_FOOTER_STARTS; f <= FIXTURE_FOOTER_FIVE; f++) {
+		struct fixture_profile p = fixture_small(FIXTURE_0400);
+		struct pm_text t = {.p = NULL};
+		struct made m;
+		p.footer = f;
+		fixture_profile_write(&p, &t);
+		assert_int_equal(t.len % 1024, f == FIXTURE_FOOTER_STARTS ? 56 : 96);
+		open_bytes(&m, t.p, t.len);
+		/* What it is of can be told; its sections are others than those of releases. */
+		assert_int_equal(m.profile.header.n, 5);
+		assert_int_equal(count_values(&m.profile), 0);
+		struct pm_damages rows = pm_damage_rows(&m.list);
+		assert_int_equal(rows.n, 1);
+		assert_int_equal(rows.rows[0].offset, t.len - 16);
+		assert_non_null(strstr(rows.rows[0].what, "only snapshots of 2020 and 2021 wrote"));
+		close_made(&m);
+		pm_text_done(&t);
+	}
+}
+
 static void test_nodes_are_as_written(void **state)
 {
 	(void)state;
@@ -87,6 +110,7 @@ static void test_nodes_are_as_written(void **state)
 		uint64_t ip;
 	} leaves[] = {
 		{FIXTURE_ERA_LITTLE, 23, 0x7f0000000900},
+		{FIXTURE_0200_2009, 23, 0x7f0000000900},
 		{FIXTURE_SEED, -23, 0x7f0000000900},
 		{FIXTURE_0198, -23, 0x7f0000000900},
 		{FIXTURE_0200, -23, 0x900},
@@ -229,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_version_is_read_whole),
+		cmocka_unit_test(test_snapshots_of_0400_are_named),
 		cmocka_unit_test(test_nodes_are_as_written),
 		cmocka_unit_test(test_logical_unwinding_widens_nodes),
 		cmocka_unit_test(test_values_begin_at_any_position),
