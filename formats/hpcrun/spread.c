@@ -122,7 +122,7 @@ static int spread_thread(struct spread *s, uint32_t thread)
 	const struct hpcrun_merged *m = s->merged;
 	uint64_t start = m->value_start[thread];
 	size_t n = (size_t)(m->value_start[thread + 1] - start), i = 0;
-	if (list_values(s, m->values + start, n) < 0)
+	if (list_values(s, n ? m->values + start : NULL, n) < 0) /* no values at all: NULL */
 		return -ENOMEM;
 	for (uint32_t group = 0; group < m->n_groups; group++) {
 		for (; i < s->group_end[group]; i++)

@@ -99,6 +99,29 @@ static double cost_at(uint32_t context, uint32_t metric)
 	return -1;
 }
 
+/* As of threads that only launch work: nodes, and not one value. */
+static void test_a_run_without_values_costs_nothing(void **state)
+{
+	(void)state;
+	struct pm_text t = {.p = NULL};
+	struct fixture_profile p = fixture_small(FIXTURE_0400);
+	struct fixture_node nodes[FIXTURE_NODES];
+	struct pm_value value;
+	memcpy(nodes, p.nodes, sizeof(nodes));
+	for (size_t i = 0; i < FIXTURE_NODES; i++)
+		memset(nodes[i].values, 0, sizeof(nodes[i].values));
+	p.nodes = nodes;
+	fixture_profile_write(&p, &t);
+	assert_int_equal(fixture_save(&t, folder, "a.hpcrun"), 0);
+	pm_text_done(&t);
+	assert_int_equal(open_below("a.hpcrun", NULL), 0);
+	assert_true(tree_of()->n_contexts > 0);
+	for (uint32_t i = 0; i < tree_of()->n_contexts; i++)
+		assert_int_equal(profile->ops->run_costs(profile, i, &value, 1, NULL), 0);
+	assert_int_equal(profile->ops->thread_costs(profile, 0, 0, &value, 1, NULL), 0);
+	assert_int_equal(damage_of(), 0);
+}
+
 static void test_every_version_becomes_the_same_tree(void **state)
 {
 	(void)state;
@@ -289,6 +312,7 @@ static void test_a_large_run_is_the_same_each_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_a_run_without_values_costs_nothing),
 		TEST(test_every_version_becomes_the_same_tree),
 		TEST(test_threads_merge_into_one_tree),
 		TEST(test_stored_values_are_neither_scaled_nor_rounded),
