@@ -101,6 +101,8 @@ void pmfs_add_share(struct pm_text *out, double part, double whole)
 {
 	if (isnan(part) || !(whole > 0))
 		pm_text_printf(out, "%6s", "");
-	else
+	else if (part / whole < 10)
 		pm_text_printf(out, "%5.1f%%", 100 * part / whole);
+	else /* costs that contradict each other */
+		pm_text_str(out, " >999%");
 }

@@ -59,6 +59,21 @@ static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct p
 	return r;
 }
 
+/* How long it took, and what was seen of it in time. */
+static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const char *one)
+{
+	bool timed = counts->duration_ns != PM_NO_TIME;
+	bool traced = counts->samples != PM_NO_TIME && counts->samples > 0;
+	if (!timed && !traced)
+		return;
+	pm_text_str(out, "run      ");
+	if (timed)
+		pmfs_add_duration(out, (double)counts->duration_ns);
+	if (traced)
+		add_count(out, counts->samples, one);
+	pm_text_char(out, '\n');
+}
+
 static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
 	struct pm_error *err)
 {
@@ -72,13 +87,8 @@ static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs
 	add_count(out, counts->contexts, "context");
 	add_count(out, counts->functions, "function");
 	int r = add_threads(out, m, counts, err);
-	if (counts->samples > 0)
-		add_count(out, counts->samples, p->traces_are_calls ? "call" : "sample");
-	if (counts->duration_ns != PM_NO_TIME) {
-		pm_text_str(out, "   in ");
-		pmfs_add_duration(out, (double)counts->duration_ns);
-	}
 	pm_text_char(out, '\n');
+	add_run(out, counts, p->traces_are_calls ? "call" : "sample");
 	if (counts->damages > 0) {
 		pm_text_str(out, "damage   see damage.csv:");
 		pm_text_char(out, ' ');

@@ -58,8 +58,8 @@ static void test_summary_fits_a_screen(void **state)
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_screen(text, 60, 100);
 	assert_non_null(strstr(text, "fake.db"));
-	assert_non_null(
-		strstr(text, "has      300 contexts   300 functions   3 threads   in 1.50 s\n"));
+	assert_non_null(strstr(
+		text, "has      300 contexts   300 functions   3 threads\nrun      1.50 s\n"));
 	assert_non_null(strstr(text, "\nmeasured 1.800 µs of time_ns, which leads"));
 	assert_non_null(strstr(text, "damage.csv: 1 row\n"));
 	assert_non_null(strstr(text, "Hot path by time_ns_incl\n 100.0%"));
@@ -139,7 +139,7 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 	char *text = view_text(m, ROOT, "summary.txt", 0);
 	assert_non_null(strstr(text, "0 functions   1 thread\n"));
 	assert_non_null(strstr(text,
-		"Slowest lines, share of 2 µs profiled statement by statement, 1.500 µs (75.0%) of it "
+		"Slowest lines, share of 2 µs by statement, 1.500 µs (75.0%) "
 		"outside of subs\n  75.0%       1.50 us  /src/main.pl:9\n"));
 	free(text);
 	pmfs_model_free(m);
