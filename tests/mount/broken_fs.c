@@ -59,6 +59,7 @@ static void wait_for_gate(const char *path, off_t from, size_t len)
 static void *op_init(struct fuse_conn_info *conn, struct fuse_config *config)
 {
 	conn->max_read = PAGE;
+	conn->max_readahead = 0;
 	config->intr = 1;
 	return NULL;
 }

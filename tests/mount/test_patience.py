@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Nobody waits for what he did not ask for, and whoever does not want to wait any more is let go.
+
+    test_patience.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
+
+The disk below the source is a gate: as long as it is closed, whoever needs a page of it waits. So nothing here depends
+on how quick a machine is: an answer that comes while the gate is closed needed nothing from behind it.
+"""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import sources
+from below import below
+from mounts import SECONDS, is_mounted, main, run, served, slurp, wait_until
+
+SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functions.tsv", "summary.txt", "hotpath.txt",
+        "export/flamegraph.svg", "export/flamegraph.html")
+sources.MAKERS["large"] = ("make_hpctoolkit", ["database", 6000, 24, 200, 500])  # not all of it is read when mounting
+VALUES = ("profile.db", "cct.db")  # what these need, and names and metrics do not
+
+
+def start(*args, output=subprocess.DEVNULL):
+    return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
+
+
+def ends(process):
+    """Its exit status once it has ended; what it printed is thrown away."""
+    process.communicate(timeout=SECONDS)
+    return process.returncode
+
+
+def waits(process):
+    """Does it wait for an answer? It is asked for some time: it may be on its way."""
+    def sleeps():
+        with open(f"/proc/{process.pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] in "SD"
+    return wait_until(lambda: process.poll() is not None or sleeps()) and process.poll() is None
+
+
+@contextlib.contextmanager
+def slow_mount(*options, warm=True):
+    """A mount whose source's values are behind a closed gate."""
+    with below("large") as source:
+        with served(*options, source=source.path) as (point, process):
+            if warm:
+                slurp(os.path.join(point, "metrics.csv"))
+                os.listdir(os.path.join(point, "export"))
+            source.close_gate(*VALUES)
+            try:
+                yield source, point, process
+            finally:
+                source.open_gate()
+
+
+class Patience(unittest.TestCase):
+    def test_what_is_there_is_answered_while_many_wait(self):
+        with slow_mount() as (_, point, process):
+            readers = [start("cat", os.path.join(point, name)) for name in SLOW * 4]
+            for r in readers:
+                self.assertTrue(waits(r))
+            for command in (["stat", "-f", point], ["ls", point], ["ls", os.path.join(point, "export")],
+                            ["cat", os.path.join(point, "metrics.csv")], ["stat", os.path.join(point, "metrics.csv")],
+                            ["dd", f"if={point}/metrics.csv", "iflag=direct", "of=/dev/null", "bs=64k"]):
+                self.assertEqual(ends(start(*command)), 0, command)
+            self.assertNotEqual(ends(start("stat", os.path.join(point, "no-such-file"))), 0)
+            for r in readers:
+                self.assertIsNone(r.poll())
+            for r in readers:
+                r.kill()
+                ends(r)
+            self.assertIsNone(process.poll())
+
+    def test_lookups_in_one_directory_go_at_the_same_time(self):
+        # The names below by-id/ need the tree, so the first one waits; what is no number is none of them.
+        with slow_mount(warm=False) as (_, point, _process):
+            first = start("stat", os.path.join(point, "by-id", "1"))
+            self.assertTrue(waits(first))
+            self.assertNotEqual(ends(start("stat", os.path.join(point, "by-id", "x"))), 0)
+            self.assertIsNone(first.poll())
+            first.kill()
+            ends(first)
+
+    def test_whoever_is_interrupted_is_gone(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with slow_mount(warm=False) as (source, point, process):
+                contexts = os.path.join(point, "contexts.csv")
+                commands = [["stat", contexts], ["cat", contexts], ["cat", contexts], ["ls", os.path.join(point, "contexts")],
+                            ["stat", os.path.join(point, "by-id", "1")], ["cat", os.path.join(point, "functions.csv")]]
+                stays = start("cat", contexts, output=subprocess.PIPE)
+                readers = [start(*c) for c in commands]
+                for r, c in zip(readers + [stays], commands + ["stays"]):
+                    self.assertTrue(waits(r), c)
+                for r, c in zip(readers, commands):
+                    r.send_signal(number)
+                    self.assertEqual(ends(r), -number, c)
+                self.assertTrue(waits(stays))
+                source.open_gate()
+                out, _ = stays.communicate(timeout=SECONDS)
+                self.assertEqual(out, run("--cat", source.whole, "contexts.csv").stdout)
+                self.assertIsNone(process.poll())
+
+    def test_signals_that_a_reader_handles_fail_nothing(self):
+        script = ("import os, signal, sys\nn = 0\ndef count(*_):\n    global n\n    n += 1\n"
+                  "for s in (signal.SIGALRM, signal.SIGUSR1, signal.SIGCHLD):\n    signal.signal(s, count)\n"
+                  "    signal.siginterrupt(s, False)\nprint(len(open(sys.argv[1], 'rb').read()), flush=True)\nsys.exit(n == 0)\n")
+        with slow_mount() as (source, point, _process):
+            reader = start(sys.executable, "-c", script, os.path.join(point, "contexts.csv"), output=subprocess.PIPE)
+            self.assertTrue(wait_until(lambda: b"contexts.csv" in slurp(f"/proc/{reader.pid}/cmdline")))
+            self.assertTrue(wait_until(lambda: "fuse" in slurp(f"/proc/{reader.pid}/wchan").decode() or
+                                       "request" in slurp(f"/proc/{reader.pid}/wchan").decode()))
+            for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGCHLD):
+                reader.send_signal(number)
+            self.assertTrue(waits(reader))
+            source.open_gate()
+            out, _ = reader.communicate(timeout=SECONDS)
+            self.assertEqual((reader.returncode, int(out)), (0, len(run("--cat", source.whole, "contexts.csv").stdout)))
+
+    def test_a_signal_behind_a_handled_one_counts(self):
+        script = "import os, signal, sys\nsignal.signal(signal.SIGUSR1, lambda *_: 0)\nprint(flush=True)\nos.stat(sys.argv[1])\n"
+        with slow_mount() as (_, point, _process):
+            reader = start(sys.executable, "-c", script, os.path.join(point, "contexts.csv"), output=subprocess.PIPE)
+            reader.stdout.readline()
+            self.assertTrue(waits(reader))
+            reader.send_signal(signal.SIGUSR1)
+            self.assertTrue(waits(reader))
+            reader.kill()
+            self.assertEqual(ends(reader), -signal.SIGKILL)
+
+    def test_the_server_ends_while_fifty_wait(self):
+        for options in ((), ("-s",)):
+            with slow_mount(*options) as (_, point, process):
+                readers = [start("cat", os.path.join(point, (SLOW * 6)[n])) for n in range(50)]
+                for r in readers:
+                    self.assertTrue(waits(r))
+                process.terminate()
+                process.wait(SECONDS)
+                self.assertFalse(is_mounted(point))
+                for r in readers:
+                    self.assertNotEqual(ends(r), 0)
+
+    def test_a_lazy_unmount_lets_fifty_have_their_answers(self):
+        with slow_mount() as (source, point, process):
+            readers = [start("cat", os.path.join(point, (SLOW * 6)[n])) for n in range(50)]
+            for r in readers:
+                self.assertTrue(waits(r))
+            self.assertNotEqual(ends(start("fusermount3", "-u", point)), 0)
+            self.assertEqual(ends(start("fusermount3", "-u", "-z", point)), 0)
+            source.open_gate()
+            for r in readers:
+                self.assertEqual(ends(r), 0)
+            self.assertEqual(process.wait(SECONDS), 0)
+
+
+if __name__ == "__main__":
+    main()
