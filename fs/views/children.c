@@ -55,17 +55,10 @@ static void rows_done(struct pm_rows *rows)
 
 /* ---- what the context costs by itself ---- */
 
-/* Own costs hold those of children that are nested in the context. */
-static bool is_held(enum pm_role role, bool nested)
-{
-	return role == PM_ROLE_INCLUSIVE || (role == PM_ROLE_EXCLUSIVE && nested);
-}
-
-static void take_child(
-	const struct pmfs_columns *columns, double *own, const double *child, bool nested)
+static void take_child(const struct pmfs_columns *columns, double *own, const double *child)
 {
 	for (uint32_t k = 0; k < columns->n; k++)
-		if (is_held(columns->columns[k].role, nested) && !isnan(child[k]))
+		if (columns->columns[k].role == PM_ROLE_INCLUSIVE && !isnan(child[k]))
 			own[k] -= child[k];
 }
 
@@ -77,22 +70,38 @@ static void drop_rounding(const struct pmfs_columns *columns, double *own, const
 			own[k] = 0;
 }
 
-/* What is left of costs without the children's; counts are not of the context alone. */
+/*
+ * Counts are not of the context alone. What is stored as its own cost holds that of some children
+ * where any is nested in it: what is left of the inclusive cost is then its own.
+ */
+static void settle_own(const struct pmfs_columns *columns, double *own, bool any_nested)
+{
+	for (uint32_t k = 0; k < columns->n; k++) {
+		const struct pmfs_column *c = &columns->columns[k];
+		if (c->role == PM_ROLE_COUNT)
+			own[k] = NAN;
+		else if (c->role == PM_ROLE_EXCLUSIVE && any_nested && c->pair != PM_NONE)
+			own[k] = own[c->pair];
+	}
+}
+
+/* What is left of costs without the children's. */
 static int own_numbers(struct children_rows *c, uint32_t context, struct pm_error *err)
 {
 	const struct pm_tree *tree = c->tree;
 	double *own = c->numbers, *child = c->numbers + c->columns->n;
+	bool any_nested = false;
 	int r = pmfs_run_cells(c->model, context, false, own, err);
-	for (uint32_t k = 0; r == 0 && k < c->columns->n; k++)
-		if (c->columns->columns[k].role == PM_ROLE_COUNT)
-			own[k] = NAN;
 	for (uint32_t i = context + 1; r == 0 && i < tree->end[context]; i = tree->end[i]) {
 		r = pmfs_run_cells(c->model, i, false, child, err);
 		if (r == 0)
-			take_child(c->columns, own, child, pm_tree_frame(tree, i)->nested);
+			take_child(c->columns, own, child);
+		any_nested |= pm_tree_frame(tree, i)->nested;
 	}
 	if (r == 0 && (r = pmfs_run_cells(c->model, context, false, child, err)) == 0)
 		drop_rounding(c->columns, own, child);
+	if (r == 0)
+		settle_own(c->columns, own, any_nested);
 	return r;
 }
 

@@ -14,7 +14,7 @@
 #define COLUMN_WIDTH 6.65
 
 /* Bytes of a name that a tooltip shows: the longest template is no use there. */
-#define NAME_BYTES 1000
+#define NAME_BYTES 4000
 
 void pmfs_svg_number(struct pm_text *out, double number)
 {
