@@ -126,9 +126,9 @@ static void check_unique(struct laws *w, const char *name, const char *const *co
 				continue;
 			const struct sheet_cell *cell = sheet_at(&s, i, column);
 			struct pm_bytes t = cell->text;
-			int n = snprintf(key + len, sizeof(key) - len, "%.17g|%zu|%.*s|",
-				cell->number, t.len, (int)(t.len < 1500 ? t.len : 1500),
-				t.len ? (const char *)t.p : "");
+			int n = snprintf(key + len, sizeof(key) - len, "%d%.17g|%zu|%.*s|",
+				cell->is_empty, cell->number, t.len,
+				(int)(t.len < 1500 ? t.len : 1500), t.len ? (const char *)t.p : "");
 			len += n > 0 && (size_t)n < sizeof(key) - len ? (size_t)n : 0;
 		}
 		uint32_t before = seen.n;
