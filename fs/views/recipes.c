@@ -259,7 +259,7 @@ static void add_utilisation(const struct recipes *c, uint64_t span_ns)
 {
 	ask(c, "What part of the run was each GPU stream busy?");
 	pm_text_printf(c->out,
-		"$ find threads -path '*gpu*' -name trace.csv | xargs awk -F, 'FNR > 1 { b[FILENAME] += "
+		"$ find threads -path '*gpu*' -name trace.tsv | xargs awk -F'\\t' 'FNR > 1 { b[FILENAME] += "
 		"$%u == \"idle\" ? 0 : $2 } END { for (f in b) printf \"%%.2f%%%%  %%s\\n\", "
 		"100 * b[f] / %llu, f }' | sort -gr | head\n",
 		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns);

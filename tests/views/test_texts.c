@@ -235,6 +235,7 @@ static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
 				"s / 1e9, 100 * s / 1000 }' "
 				"threads/gpucontext=1/gpustream=7/trace.csv\n") != NULL);
 		assert_non_null(strstr(text, "each GPU stream busy"));
+		assert_null(strstr(text, "-name trace.csv")); /* raw/ has one, too */
 		free(text);
 		pmfs_model_free(m);
 		fake_free(f);
