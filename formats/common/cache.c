@@ -16,7 +16,7 @@
 
 enum {
 	N_BUCKETS = 1 << 14,
-	PER_THING = 32, /* malloc's own bytes for a slot and a thing */
+	PER_THING = 64, /* malloc's own bytes for a slot, a thing and its text, and what it loses */
 };
 
 #define KEPT_NS ((uint64_t)5 * 1000 * 1000 * 1000)

@@ -13,7 +13,7 @@
 #include "fs/document/measure.h"
 #include "profmount/limits.h"
 
-enum { SMALL = 64 << 10 };
+enum { SMALL = 64 << 10, SHRUNK = 16 << 10 };
 
 static void body_free(struct pm_cached *cached)
 {
@@ -117,10 +117,14 @@ static void account_grown(void *context, size_t more)
 		pm_cache_reserve(a->cache, (int64_t)more);
 }
 
-/* A text grows by doubling: what that leaves unused is given back. */
+/*
+ * A text grows by doubling: what that leaves unused is given back, where it is not so little that
+ * nothing else would fit there.
+ */
 static void shrink(struct pm_text *text)
 {
-	char *p = text->room - text->len > text->room / 8 ? realloc(text->p, text->len + 1) : NULL;
+	bool much = text->room > SHRUNK && text->room - text->len > text->room / 8;
+	char *p = much ? realloc(text->p, text->len + 1) : NULL;
 	if (p) {
 		text->p = p;
 		text->room = text->len + 1;
