@@ -35,17 +35,33 @@ static int metrics_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 	return r;
 }
 
+/* Has the context a value of that column: 1, 0, or a negative errno. */
+static int has_value(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
+	uint32_t column, struct pm_error *err)
+{
+	double *cells = malloc(columns->n * sizeof(*cells));
+	if (!cells)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	int r = pmfs_run_cells(t->model, context, false, cells, err);
+	if (r == 0)
+		r = cells[column] == cells[column];
+	free(cells);
+	return r;
+}
+
+/* Values are looked at for that name alone. */
 static int metrics_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint64_t cookie = 0;
-	for (;;) {
-		int r = metrics_next(t, dir, &cookie, ret, err);
-		if (r <= 0)
-			return r < 0 ? r : pmfs_no_entry();
+	const struct pmfs_columns *columns;
+	uint32_t context = pmfs_node_a(dir);
+	int r = pmfs_model_columns(t->model, &columns, err);
+	for (uint32_t i = 0; r == 0 && i < columns->n; i++) {
+		value_entry(ret, columns, context, i);
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
-			return 1;
+			r = has_value(t, context, columns, i, err);
 	}
+	return r == 0 ? pmfs_no_entry() : r;
 }
 
 static int metrics_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)

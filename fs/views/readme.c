@@ -170,6 +170,9 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 		return r;
 	add_meanings(out, p);
 	add_exports(out);
+	pm_text_str(out,
+		"\nA source that grows is shown as it was when it was mounted. To see the rest mount it\n"
+		"again, or with -o follow, which moves on with it.\n");
 	pm_text_str(out, "\nCommands (in this directory)\n");
 	r = add_commands(m, out, err);
 	return r < 0 ? r : pm_text_status(out);
