@@ -253,9 +253,12 @@ static void report_limits(const struct nytp_adding *a)
 static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
 	struct nytp_dialect *ret, struct pm_error *err)
 {
+	enum nytp_layout known = f->layout; /* from when it was opened: it stays what it was */
 	int r = check_version(f, bytes, ret_at, err);
 	if (r == 0)
 		r = nytp_dialect_find(bytes, *ret_at, ret);
+	if (r < 0)
+		f->layout = known;
 	if (r == 0 && ret->body == NYTP_BODY_UNKNOWN)
 		return pm_error_set(err, -EINVAL, f->name, ret->body_at,
 			"what follows the header is neither NYTProf's records nor Pynytprof's chunks");

@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -281,15 +283,12 @@ char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, cons
 bool zts_file_same(const struct zts_store *store, const struct zts_file *file)
 {
 	struct stat st;
-	struct pm_arena names = {0};
-	const char *path = zts_store_path(store, &names, file->name);
-	bool same = path && fstatat(store->folder, path, &st, 0) == 0;
-	if (same) {
-		struct pm_stamp is = pm_stamp_of(&st);
-		same = pm_stamp_compare(&file->stamp, &is) == PM_UNCHANGED;
-	}
-	pm_arena_done(&names);
-	return same;
+	char path[NUMBER_DIGITS + sizeof("/") + NAME_MAX]; /* lack of memory is no change */
+	snprintf(path, sizeof(path), "%s%s", store->place, file->name);
+	if (fstatat(store->folder, path, &st, 0) != 0)
+		return false;
+	struct pm_stamp is = pm_stamp_of(&st);
+	return pm_stamp_compare(&file->stamp, &is) == PM_UNCHANGED;
 }
 
 bool zts_stores_changed(struct zts_stores *s)
