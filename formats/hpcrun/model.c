@@ -189,7 +189,7 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	if (thread == threads->n) /* traces alone say nothing about the run */
 		return 0;
 	pm_text_str(out,
-		"  What does the measurement file of a thread say about its run?\n$ cat threads");
+		"  What does a thread's measurement file record about the run?\n$ cat threads");
 	for (uint32_t i = 0; i < threads->threads[thread].n_identity; i++) {
 		const struct pm_identity *level = &threads->threads[thread].identity[i];
 		pm_text_printf(out, "/%s=%llu", threads->keys[level->key],

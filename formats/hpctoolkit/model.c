@@ -75,9 +75,9 @@ static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_er
 	(void)p;
 	(void)err;
 	pm_text_str(out,
-		"  Which scopes and statistics does the database store, under which ids?\n"
+		"  Which scopes and statistics does the database store, and under which ids?\n"
 		"$ head -n 5 raw/metrics.csv\n"
-		"  Which profiles hold most values?\n"
+		"  Which profiles have the most values?\n"
 		"$ tail -n +2 raw/profiles.csv | sort -t, -k3,3nr | head -n 5\n");
 	return 0;
 }

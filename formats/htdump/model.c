@@ -226,9 +226,9 @@ static int collections(const struct pm_profile *p, const struct pm_collection **
 }
 
 static const struct pm_note notes[] = {
-	{"labels.csv", "calls and time by label, most time first"},
-	{"classes", "the events of each class, one column a field"},
-	{"counters", "numbers that the program traced, over time"},
+	{"labels.csv", "calls and time by label, highest time first"},
+	{"classes", "the events of each class, one column per field"},
+	{"counters", "numeric values traced by the program, over time"},
 	{NULL, NULL},
 };
 
@@ -238,11 +238,11 @@ static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_er
 	if (r < 0)
 		return r;
 	pm_text_str(out,
-		"  Which labels cost most, and what is in the stream?\n"
+		"  Which labels are the most expensive, and what does the stream contain?\n"
 		"$ head labels.csv raw/events.csv\n");
 	if (htd_source_of(p)->n_counters)
 		pm_text_str(out,
-			"  Which numbers did the program count?\n"
+			"  Which counters did the program trace?\n"
 			"$ ls counters\n");
 	return 0;
 }

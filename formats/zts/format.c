@@ -120,10 +120,10 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	static const struct pm_note notes[] = {
 		{"traces.csv",
-			"every trace and span: when, how long, errors, attributes, method, path"},
+			"every trace and span: start, duration, errors, attributes, method, path"},
 		{"methods.csv", "every method over all traces"},
-		{"attributes.csv", "how many traces carry which attribute value"},
-		{"exceptions.csv", "every exception: how often, when first and last, where first"},
+		{"attributes.csv", "how many traces have each attribute value"},
+		{"exceptions.csv", "every exception: count, first and last time, first trace"},
 		{"slow", "links to the longest traces"},
 		{"errors", "links to the traces with an error"},
 		{"stores", "each store: its chunks, its texts, and a directory for each trace"},

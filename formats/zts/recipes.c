@@ -8,7 +8,7 @@ static void add_columns(const struct zts_survey *v, struct pm_text *out)
 	const struct zts_columns *c = &v->columns;
 	if (c->origins)
 		pm_text_str(out,
-			"  traces.csv has the numbers that the collector gave to where a trace is from:\n");
+			"  traces.csv has the collector's numbers for the origin of a trace:\n");
 	for (uint32_t i = 0; c->origins && i < ZTS_N_ORIGINS; i++)
 		pm_text_printf(out, "    $%-3u %s\n", c->first_attr - ZTS_N_ORIGINS + i + 1,
 			c->names[c->first_attr - ZTS_N_ORIGINS + i]);
@@ -67,7 +67,7 @@ static void add_search(const struct zts *z, const struct zts_survey *v, struct p
 		any = add_condition(z, v, t, v->columns.n_attrs ? 0 : PM_NONE, &conditions);
 	if (any && t->duration_ns != PM_NO_TIME) {
 		pm_text_printf(out,
-			"  Which were slow, with these attributes?\n"
+			"  Which traces with these attributes were slow?\n"
 			"$ awk -F'\\t' '$2 > %llu",
 			(unsigned long long)(t->duration_ns / 2));
 		pm_text_bytes(out, pm_text_view(&conditions));
@@ -102,23 +102,23 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 	if (r < 0 || v->n == 0)
 		return r;
 	pm_text_str(out,
-		"  Which traces took longest?\n"
+		"  Which traces took the longest?\n"
 		"$ sort -t, -k2,2nr traces.csv | head\n");
 	if (v->n_failed > 0)
 		pm_text_str(out,
-			"  Which failed?\n"
+			"  Which traces failed?\n"
 			"$ awk -F, '$7 == 1' traces.csv\n");
 	for (uint32_t i = 0; i < v->n; i++)
 		thrown |= v->traces[i].has_exception && !v->traces[i].lost;
 	if (thrown)
 		pm_text_str(out,
-			"  Which exceptions were there, most frequent first, and in which trace first?\n"
+			"  Which exceptions were thrown most often, and in which trace first?\n"
 			"$ head exceptions.csv\n");
 	if ((r = zts_get_aggregate(z, &a, err)) < 0)
 		return r;
 	if (a->n_methods > 0)
 		pm_text_str(out,
-			"  Which methods cost most, and which end in errors?\n"
+			"  Which methods are the most expensive, and which fail most often?\n"
 			"$ head methods.tsv; sort -k 2,2nr methods.tsv | head\n");
 	if (!v->traces[v->slow[0]].lost) {
 		add_search(z, v, out);

@@ -112,7 +112,7 @@ PMFS_TABLE_DOCUMENT(function_callees, PM_DOC_CSV, calls_from)
 
 const struct pmfs_view pmfs_callers_csv = {
 	.name = "callers.csv",
-	.about = "Who calls whom, from where, and the cost of these calls.",
+	.about = "Call edges: caller, callee, call site, number and cost of the calls.",
 	.document = callers_csv,
 };
 
@@ -123,12 +123,12 @@ const struct pmfs_view pmfs_callers_tsv = {
 
 const struct pmfs_view pmfs_function_callers = {
 	.name = "callers.csv",
-	.about = "Who calls this function.",
+	.about = "The callers of this function.",
 	.document = function_callers,
 };
 
 const struct pmfs_view pmfs_function_callees = {
 	.name = "callees.csv",
-	.about = "Whom this function calls.",
+	.about = "The functions that this function calls.",
 	.document = function_callees,
 };

@@ -295,6 +295,6 @@ PMFS_TABLE_DOCUMENT(categories_csv, PM_DOC_CSV, categories_table)
 
 const struct pmfs_view pmfs_categories_csv = {
 	.name = "categories.csv",
-	.about = "What kind of work the run was: cost by category, mpi, io, memory and so on.",
+	.about = "Cost by category of work: mpi, io, memory and so on.",
 	.document = categories_csv,
 };

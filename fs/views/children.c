@@ -181,6 +181,6 @@ PMFS_TABLE_DOCUMENT(children_csv, PM_DOC_CSV, children_table)
 
 const struct pmfs_view pmfs_context_children = {
 	.name = "children.csv",
-	.about = "Where its cost comes from: the contexts right below it, and itself.",
+	.about = "Where its cost comes from: its child contexts and its own cost.",
 	.document = children_csv,
 };

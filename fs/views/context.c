@@ -233,7 +233,7 @@ static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err
 
 const struct pmfs_view pmfs_context_info = {
 	.name = "info.txt",
-	.about = "Who this context is.",
+	.about = "Kind, name and place of this context.",
 	.document = context_info,
 };
 
@@ -245,13 +245,13 @@ const struct pmfs_view pmfs_context_path = {
 
 const struct pmfs_view pmfs_context_metrics = {
 	.name = "metrics.csv",
-	.about = "Its values over the whole run.",
+	.about = "Its costs over the whole run.",
 	.document = context_metrics,
 };
 
 const struct pmfs_view pmfs_context_values = {
 	.name = "values.csv",
-	.about = "Its values exactly as stored.",
+	.about = "Its values on each thread, exactly as stored.",
 	.present = has_threads,
 	.document = context_values,
 };

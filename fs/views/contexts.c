@@ -112,7 +112,7 @@ PMFS_TABLE_DOCUMENT(contexts_tsv, PM_DOC_TSV, contexts_table)
 
 const struct pmfs_view pmfs_contexts_csv = {
 	.name = "contexts.csv",
-	.about = "Every calling context with its costs over the whole run, a parent before its "
+	.about = "Every calling context with its costs over the whole run; parents precede their "
 		 "children.",
 	.document = contexts_csv,
 };

@@ -123,7 +123,7 @@ static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err
 
 const struct pmfs_view pmfs_context_threads = {
 	.name = "threads.csv",
-	.about = "What this context costs on each thread.",
+	.about = "The costs of this context on each thread.",
 	.present = has_threads,
 	.document = context_threads,
 };

@@ -76,9 +76,10 @@ void pmfs_add_quantities(
 {
 	if (c->n == 0)
 		return;
-	pm_text_str(out, "measured ");
+	pm_text_str(out, "total    ");
 	add_amount(out, &c->columns[0], wholes->of[0]);
-	pm_text_printf(out, " of %s, which leads (another: -o metric=NAME)\n", c->lead);
+	pm_text_printf(
+		out, " %s, the primary quantity (choose another with -o metric=NAME)\n", c->lead);
 	add_others(out, c, wholes);
 }
 
@@ -131,10 +132,11 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 	}
 	if (shown == 0)
 		return;
-	pm_text_printf(out, "\nFunctions with most %s", f->columns->columns[column].name);
+	pm_text_printf(out, "\nFunctions by %s", f->columns->columns[column].name);
 	if (whole > 0) {
-		pm_text_str(out, ", of ");
+		pm_text_str(out, " (total ");
 		add_amount(out, &f->columns->columns[column], whole);
+		pm_text_char(out, ')');
 	}
 	pm_text_char(out, '\n');
 	for (uint32_t i = 0; i < shown; i++)
@@ -170,9 +172,9 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 	uint32_t *order = pmfs_order(f->cells, f->n, f->columns->n, column);
 	if (!order)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	pm_text_printf(out, "\nKernels with most %s, of ", f->columns->columns[column].name);
+	pm_text_printf(out, "\nKernels by %s (total ", f->columns->columns[column].name);
 	add_amount(out, &f->columns->columns[column], whole);
-	pm_text_char(out, '\n');
+	pm_text_str(out, ")\n");
 	for (uint32_t i = 0; i < f->n && i < TOP_KERNELS; i++) {
 		double value = pmfs_function_cell(f, order[i], column);
 		if (!(value > 0))

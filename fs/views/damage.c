@@ -35,6 +35,6 @@ PMFS_TABLE_DOCUMENT(damage_csv, PM_DOC_CSV, damage_table)
 const struct pmfs_view pmfs_damage_csv = {
 	.name = "damage.csv",
 	.about =
-		"What could not be read, with file and offset; the header alone when all is sound.",
+		"What could not be read, with file and offset; only a header if nothing is damaged.",
 	.document = damage_csv,
 };

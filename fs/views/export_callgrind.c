@@ -124,8 +124,8 @@ PMFS_EXPORT_DOCUMENTS(callgrind, thread_callgrind, render_callgrind)
 
 const struct pmfs_view pmfs_export_callgrind = {
 	.name = "callgrind.out.*",
-	.about = "For kcachegrind and callgrind_annotate: own costs by line and calls; the number "
-		 "of calls is 0 where only samples were taken.",
+	.about = "For kcachegrind and callgrind_annotate: own costs by line, and calls; the call "
+		 "counts of sampled profiles are 0.",
 	.each_metric = true,
 	.document = callgrind,
 };

@@ -172,9 +172,9 @@ PMFS_EXPORT_DOCUMENTS(chrome, thread_chrome, render_chrome)
 const struct pmfs_view pmfs_export_chrome = {
 	.name = "trace.json",
 	.about =
-		"The traces for chrome://tracing, Perfetto and speedscope. Of more than 200000 "
-		"slices only the topmost levels, or the first ones; otherData says so. Threads have "
-		"files of their own.",
+		"The traces for chrome://tracing, Perfetto and speedscope. Beyond 200000 slices only "
+		"the topmost levels, or the first slices, are kept; otherData says so. Each thread "
+		"also has its own file.",
 	.present = pmfs_some_thread_has_trace,
 	.document = chrome,
 };

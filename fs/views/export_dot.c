@@ -170,8 +170,8 @@ PMFS_EXPORT_DOCUMENTS(dot, thread_dot, render_dot)
 
 const struct pmfs_view pmfs_export_dot = {
 	.name = "callgraph.dot",
-	.about = "The call graph for Graphviz: functions and calls that hold at least 1 % of the "
-		 "whole, at most 200 functions.",
+	.about = "The call graph for Graphviz: functions and calls with at least 1 % of the total "
+		 "cost, at most 200 functions.",
 	.present = pmfs_export_has_metrics,
 	.document = dot,
 };

@@ -263,7 +263,7 @@ PMFS_EXPORT_DOCUMENTS(pprof, thread_pprof, render_pprof)
 
 const struct pmfs_view pmfs_export_pprof = {
 	.name = "*.pb.gz",
-	.about = "For go tool pprof and what else reads its profiles.",
+	.about = "For go tool pprof and other tools that read its format.",
 	.each_metric = true,
 	.document = pprof,
 };

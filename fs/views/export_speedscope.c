@@ -267,9 +267,9 @@ PMFS_EXPORT_DOCUMENTS(speedscope, thread_speedscope, render_speedscope)
 const struct pmfs_view pmfs_export_speedscope = {
 	.name = "profile.speedscope.json",
 	.about =
-		"For speedscope: every metric, of the whole run and of the first 50 threads (fewer "
-		"where that would be more than 64 MiB; its name says how many are left out); calls "
-		"also in order of time.",
+		"For speedscope: every metric of the whole run and of the first 50 threads (fewer if "
+		"that would exceed 64 MiB; the profile's name says how many are left out); calls also "
+		"in time order.",
 	.present = pmfs_export_has_metrics,
 	.document = speedscope,
 };

@@ -304,30 +304,30 @@ FLAME_DOCUMENT(thread_html, PM_NONE, item, render_html)
 
 const struct pmfs_view pmfs_flamegraph_svg = {
 	.name = "flamegraph.svg",
-	.about = "The calling contexts as a picture: width is cost, callers stand on top.",
+	.about = "Flame graph of the run: width is cost, callers are on top.",
 	.document = run_svg,
 };
 
 const struct pmfs_view pmfs_flamegraph_html = {
 	.name = "flamegraph.html",
-	.about = "All of it for a browser: every metric, zoom, search.",
+	.about = "Interactive flame graph for a browser: every metric, zoom, search.",
 	.document = run_html,
 };
 
 const struct pmfs_view pmfs_context_flamegraph = {
 	.name = "flamegraph.svg",
-	.about = "The context and all below it as a picture.",
+	.about = "Flame graph of this context and everything below it.",
 	.document = context_svg,
 };
 
 const struct pmfs_view pmfs_thread_flamegraph_svg = {
 	.name = "flamegraph.svg",
-	.about = "The thread's calling contexts as a picture.",
+	.about = "Flame graph of this thread.",
 	.document = thread_svg,
 };
 
 const struct pmfs_view pmfs_thread_flamegraph_html = {
 	.name = "flamegraph.html",
-	.about = "The same for a browser: every metric, zoom, search.",
+	.about = "Interactive flame graph of this thread: every metric, zoom, search.",
 	.document = thread_html,
 };

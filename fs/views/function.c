@@ -121,18 +121,18 @@ PMFS_TABLE_DOCUMENT(function_contexts, PM_DOC_CSV, contexts_table)
 
 const struct pmfs_view pmfs_function_info = {
 	.name = "info.txt",
-	.about = "Who this function is.",
+	.about = "Name, file and module of this function.",
 	.document = function_info,
 };
 
 const struct pmfs_view pmfs_function_metrics = {
 	.name = "metrics.csv",
-	.about = "What it costs over the whole run.",
+	.about = "Its costs over the whole run.",
 	.document = function_metrics,
 };
 
 const struct pmfs_view pmfs_function_contexts = {
 	.name = "contexts.csv",
-	.about = "Its contexts, as in the root's contexts.csv.",
+	.about = "Its calling contexts; columns as in the root's contexts.csv.",
 	.document = function_contexts,
 };

@@ -260,7 +260,7 @@ PMFS_TABLE_DOCUMENT(functions_tsv, PM_DOC_TSV, functions_table)
 
 const struct pmfs_view pmfs_functions_csv = {
 	.name = "functions.csv",
-	.about = "The flat profile: what each function costs, most exclusive cost first.",
+	.about = "The flat profile: the costs of each function, highest exclusive cost first.",
 	.document = functions_csv,
 };
 

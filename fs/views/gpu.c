@@ -281,7 +281,7 @@ PMFS_TABLE_DOCUMENT(gpu_csv, PM_DOC_CSV, gpu_table)
 
 const struct pmfs_view pmfs_gpu_csv = {
 	.name = "gpu.csv",
-	.about = "Kernels, copies and other operations of GPUs: launches, times, bytes.",
+	.about = "GPU kernels, copies and other operations: launches, times, bytes.",
 	.present = has_gpu,
 	.document = gpu_csv,
 };

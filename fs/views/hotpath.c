@@ -122,6 +122,6 @@ static int hotpath_txt(struct pmfs_model *m, uint32_t item, uint32_t column, str
 
 const struct pmfs_view pmfs_hotpath_txt = {
 	.name = "hotpath.txt",
-	.about = "The path that holds most of the cost: share, value, name, place.",
+	.about = "The most expensive call path: share, value, name, place.",
 	.document = hotpath_txt,
 };

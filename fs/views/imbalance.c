@@ -197,7 +197,7 @@ static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_er
 
 const struct pmfs_view pmfs_imbalance_csv = {
 	.name = "imbalance.csv",
-	.about = "How unevenly threads share each context's cost; lost = max - mean.",
+	.about = "How unevenly each context's cost is spread over threads; lost = max - mean.",
 	.present = has_several_threads,
 	.document = imbalance_csv,
 };

@@ -90,6 +90,6 @@ static int info_json(struct pmfs_model *m, uint32_t item, uint32_t column, struc
 
 const struct pmfs_view pmfs_info_json = {
 	.name = "info.json",
-	.about = "Source, format, counts, times, and what the format says about the run.",
+	.about = "Source, format, counts, times, and what the profile records about the run.",
 	.document = info_json,
 };

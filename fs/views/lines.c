@@ -430,7 +430,7 @@ static int has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 
 const struct pmfs_view pmfs_lines_csv = {
 	.name = "lines.csv",
-	.about = "What each source line costs, most exclusive cost first.",
+	.about = "The costs of each source line, highest exclusive cost first.",
 	.present = has_lines,
 	.document = lines_csv,
 };

@@ -45,6 +45,6 @@ PMFS_TABLE_DOCUMENT(metrics_csv, PM_DOC_CSV, metrics_table)
 
 const struct pmfs_view pmfs_metrics_csv = {
 	.name = "metrics.csv",
-	.about = "What was measured: metric ids, the columns that show them, units, scopes.",
+	.about = "The metrics: ids, the columns that show them, units, scopes.",
 	.document = metrics_csv,
 };

@@ -1,6 +1,6 @@
 /*
- * README.txt: what stands in this mount, what its numbers mean, and commands that work as they
- * stand, with names of this very data. They run in any POSIX shell with mawk or another awk.
+ * README.txt: what this mount contains, what its numbers mean, and commands that run unchanged and
+ * use names from this profile. They work in any POSIX shell with any awk.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +16,9 @@ static void add_entry(struct pm_text *out, const char *name, const char *about)
 	pm_text_printf(out, "  %-18s %s\n", name, about);
 }
 
-/* ---- what stands where ---- */
+/* ---- the entries ---- */
 
-/* The views of the root; a twin without words of its own stands with its .csv. */
+/* The views of the root; a twin without a description shares the line of its .csv. */
 static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	char name[64];
@@ -47,8 +47,8 @@ static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	if (r >= 0 && n > 0)
 		add_entry(out, "source/",
 			p->has_lines
-				? "The program's source; X.annotated.txt has the cost of each line."
-				: "The program's source.");
+				? "The program's source code; FILE.annotated.txt has the cost of each line."
+				: "The program's source code.");
 	return r < 0 ? r : 0;
 }
 
@@ -61,21 +61,23 @@ static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_er
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		has_raw = has_raw || strncmp(docs[i].path, "raw/", 4) == 0;
 	if (has_raw)
-		add_entry(out, "raw/",
-			"The source's own tables in its own terms, nothing interpreted.");
+		add_entry(out, "raw/", "The format's own tables, uninterpreted.");
 	return r < 0 ? r : 0;
 }
 
 static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	add_entry(out, "contexts/", "The calling-context tree as directories, heaviest first.");
-	add_entry(out, "by-id/", "The same contexts by their context_id.");
-	add_entry(out, "functions/", "A directory a function: costs, callers, callees, contexts.");
+	add_entry(
+		out, "contexts/", "The calling-context tree as directories, most expensive first.");
+	add_entry(out, "by-id/", "The same contexts, by context_id.");
+	add_entry(out, "functions/",
+		"One directory per function: costs, callers, callees, contexts.");
 	if (p->ops->threads)
 		add_entry(out, "threads/",
-			"A directory a thread, key=value: its profile, values, trace, flat profile.");
-	add_entry(out, "export/", "The same profile in other viewers' formats, and pictures.");
+			"One directory per thread, key=value: profile, values, trace, flat profile.");
+	add_entry(
+		out, "export/", "The same profile in the formats of other tools, and as pictures.");
 	int r = add_source(out, m, err);
 	return r < 0 ? r : add_raw(out, p, err);
 }
@@ -88,16 +90,16 @@ static void add_notes(struct pm_text *out, const struct pm_profile *p)
 
 /* ---- what numbers mean ---- */
 
-/* Which quantity leads; nothing where there is none. */
+/* The primary quantity; nothing where there is none. */
 static int add_lead(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
 	if (r == 0 && c->lead)
 		pm_text_printf(out,
-			"  %s leads: its columns come first, and it orders contexts, functions, lines and\n"
-			"  callers, and is what pictures and commands are about. Another one does with\n"
-			"  -o metric=NAME (metrics.csv); summary.txt has the whole of each.\n",
+			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
+			"  callers are sorted by it, and pictures and the commands below use it. Choose another\n"
+			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
 			c->lead);
 	return r;
 }
@@ -106,37 +108,39 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 {
 	const char *kind = pm_profile_kind_of_tree(p);
 	pm_text_str(out,
-		"  _incl is the cost of a context and all below it, _excl its own. In functions.csv and\n"
-		"  callers.csv inclusive cost counts recursion once: outermost calls only. An empty cell\n"
-		"  means that no value is stored; 0 is a stored zero. Units stand in column names.\n"
-		"  The hot path goes on while a child holds half of its parent's cost.\n");
+		"  _incl is the cost of a context including everything below it, _excl is its own cost.\n"
+		"  Inclusive costs in functions.csv and callers.csv count recursive calls once (only the\n"
+		"  outermost). An empty cell means that no value is stored; 0 is a stored zero. Units are\n"
+		"  part of the column names. The hot path follows the most expensive child for as long as\n"
+		"  it has at least half of its parent's cost.\n");
 	if (p->ops->threads)
 		pm_text_str(out,
-			"  imbalance.csv: of each column over all threads that have any cost of its quantity;\n"
-			"  one without a value at a context counts as 0, _stddev is of the population.\n"
-			"  imbalance = max / mean and lost = max - mean, of what leads, inclusive.\n");
+			"  imbalance.csv: statistics over all threads with a nonzero cost of the quantity. A\n"
+			"  thread without a value at a context counts as 0; _stddev is the population's.\n"
+			"  imbalance = max / mean and lost = max - mean, of the primary quantity's inclusive\n"
+			"  cost.\n");
 	if (p->ops->samples)
 		pm_text_str(out,
-			"  time_ns counts from time_origin_ns (info.json); timestamp_ns is as stored.\n");
+			"  time_ns is relative to time_origin_ns (info.json); timestamp_ns is as stored.\n");
 	if (kind && strcmp(kind, "edges") == 0)
 		pm_text_str(out,
-			"  This source knows call edges only: contexts/ has two levels, a sub and below it\n"
-			"  those that it called, so inclusive costs of the top level overlap.\n");
+			"  This profile records call edges only. contexts/ has two levels, each sub and the\n"
+			"  subs it called, so inclusive costs at the top level overlap.\n");
 }
 
 static void add_exports(struct pm_text *out)
 {
 	pm_text_printf(out,
 		"\nExports\n"
-		"  Costs there are whole numbers, rounded; units of time become ns. Viewers die of size,\n"
-		"  so flamegraph.svg draws at most %d frames, callgraph.dot %d functions,\n"
-		"  trace.json %d slices, and profile.speedscope.json %d threads; each says what\n"
-		"  it leaves out.\n",
+		"  Costs are rounded to whole numbers and times converted to ns. Viewers fail on very\n"
+		"  large files, so flamegraph.svg is limited to %d frames, callgraph.dot to %d functions,\n"
+		"  trace.json to %d slices and profile.speedscope.json to %d threads. Each file states\n"
+		"  what it omits.\n",
 		PM_LIMIT_SVG_RECTS, PM_LIMIT_DOT_NODES, PM_LIMIT_TRACE_SLICES,
 		PM_LIMIT_SPEEDSCOPE_THREADS);
 }
 
-/* Where the source has no contexts to speak of, the rest of the page still helps. */
+/* The rest of the page is still useful where the contexts cannot be had. */
 static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
@@ -171,9 +175,9 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	add_meanings(out, p);
 	add_exports(out);
 	pm_text_str(out,
-		"\nA source that grows is shown as it was when it was mounted. To see the rest mount it\n"
-		"again, or with -o follow, which moves on with it.\n");
-	pm_text_str(out, "\nCommands (in this directory)\n");
+		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
+		"see more, or mount with -o follow to keep up with it.\n");
+	pm_text_str(out, "\nCommands (run them in this directory)\n");
 	r = add_commands(m, out, err);
 	return r < 0 ? r : pm_text_status(out);
 }

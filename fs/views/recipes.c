@@ -1,6 +1,6 @@
 /*
- * The commands of README.txt. Each prints something true of this very source: what they ask about
- * is chosen among what costs most, and one whose answer would be empty is left out. Names come from
+ * The commands of README.txt. Each is built for this profile: its subject is picked from the
+ * most expensive entries, and a command whose output would be empty is left out. Names come from
  * the measured program: only those that need no quoting inside '…"…"…' are used. Column numbers are
  * those of this profile's tables.
  */
@@ -79,8 +79,8 @@ static void add_functions(const struct recipes *c)
 	if (!has_cost(c))
 		return;
 	const struct pmfs_column *column = &c->columns->columns[c->columns->first_excl];
-	pm_text_printf(
-		c->out, "  Which functions cost most by themselves? (%s)\n", unit_of(column));
+	pm_text_printf(c->out, "  Which functions have the highest exclusive cost? (%s)\n",
+		unit_of(column));
 	if (*divisor_of(column))
 		pm_text_printf(c->out,
 			"$ head -n 11 functions.tsv | awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", "
@@ -101,7 +101,7 @@ static void add_callers(const struct recipes *c, const struct pmfs_calls *calls)
 		if (calls->callee_first[function] == calls->callee_first[function + 1] ||
 			!can_be_typed(name))
 			continue;
-		ask(c, "Who calls this function, how often, at what cost?");
+		ask(c, "What calls this function, how often, and at what cost?");
 		pm_text_printf(c->out,
 			"$ awk -F'\\t' 'NR == 1 || $NF == \"%.*s\"' callers.tsv | head -n 6\n",
 			(int)name.len, (const char *)name.p);
@@ -125,7 +125,7 @@ static void add_per_call(const struct recipes *c)
 	if (calls == PM_NONE || calls == cost || !has_cost(c) || !some_function_has(c, calls, cost))
 		return;
 	const struct pmfs_column *column = &c->columns->columns[cost];
-	pm_text_printf(c->out, "  Which functions cost most per call, by themselves? (%s)\n",
+	pm_text_printf(c->out, "  Which functions have the highest exclusive cost per call? (%s)\n",
 		unit_of(column));
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 && $%u > 0 { printf \"%%.9f  %%s\\n\", $%u / $%u%s, $NF }' "
@@ -156,8 +156,9 @@ static void add_contexts(const struct recipes *c)
 	unsigned number = pm_tree_number(c->functions->tree, c->context);
 	ask(c, "What is the hot path?");
 	pm_text_str(c->out, "$ cat hotpath.txt\n");
-	pm_text_printf(c->out, "  (its last context is by-id/%u/: path.txt, metrics/%s%s)\n",
-		number, c->columns->columns[c->columns->first_incl].name,
+	pm_text_printf(c->out,
+		"  (its last context is by-id/%u/; see path.txt, metrics/%s%s there)\n", number,
+		c->columns->columns[c->columns->first_incl].name,
 		c->profile->ops->threads ? ", threads.csv" : "");
 }
 
@@ -173,7 +174,7 @@ static void add_threads(const struct recipes *c)
 	if (!threads_differ(c))
 		return;
 	unsigned column = c->threads->n_keys + pmfs_leading_column(c->columns) + 2;
-	ask(c, "Which threads cost most?");
+	ask(c, "Which threads are the most expensive?");
 	pm_text_printf(c->out,
 		"$ (head -n 1 threads.csv; tail -n +2 threads.csv | sort -t, -k%u,%ugr | head -n 5)\n",
 		column, column);
@@ -184,7 +185,7 @@ static void add_imbalance(const struct recipes *c)
 	if (!threads_differ(c))
 		return;
 	unsigned column = 4 + 4 * c->columns->n;
-	ask(c, "Where is most lost because threads differ? (max - mean, slowest thread, name)");
+	ask(c, "Where does load imbalance cost the most? (max - mean, slowest thread, name)");
 	pm_text_printf(c->out,
 		"$ tail -n +2 imbalance.csv | cut -d, -f%u- | sort -t, -k1,1gr | head\n", column);
 }
@@ -203,7 +204,7 @@ static int add_lines(const struct recipes *c, struct pm_error *err)
 		struct pm_bytes file = l->tree->texts[line->file];
 		if (line->line == 0 || !can_be_typed(file))
 			continue;
-		ask(c, "Which lines of this file cost most?");
+		ask(c, "Which lines of this file are the most expensive?");
 		pm_text_printf(c->out,
 			"$ awk -F'\\t' 'NR == 1 || $(NF - 1) == \"%.*s\"' lines.tsv | head -n 6\n",
 			(int)file.len, (const char *)file.p);
@@ -248,7 +249,7 @@ static bool is_gpu(const struct recipes *c, uint32_t thread)
 
 static void add_idle(const struct recipes *c, const char *path, uint64_t span_ns)
 {
-	ask(c, "How long had this thread nothing to do, and what part of the run is that?");
+	ask(c, "How long was this thread idle, and what share of the run is that?");
 	pm_text_printf(c->out,
 		"$ awk -F, '$%u == \"idle\" { s += $2 } END { printf \"%%.6f s, %%.2f%%%%\\n\", s / 1e9, "
 		"100 * s / %llu }' %s/trace.csv\n",
@@ -257,7 +258,7 @@ static void add_idle(const struct recipes *c, const char *path, uint64_t span_ns
 
 static void add_utilisation(const struct recipes *c, uint64_t span_ns)
 {
-	ask(c, "What part of the run was each GPU stream busy?");
+	ask(c, "What share of the run was each GPU stream busy?");
 	pm_text_printf(c->out,
 		"$ find threads -path '*gpu*' -name trace.tsv | xargs awk -F'\\t' 'FNR > 1 { b[FILENAME] += "
 		"$%u == \"idle\" ? 0 : $2 } END { for (f in b) printf \"%%.2f%%%%  %%s\\n\", "
@@ -344,7 +345,7 @@ static void add_sql(const struct recipes *c)
 	const char *key = key_of(c->threads);
 	const char *cost = c->columns->columns[c->columns->first_excl].name;
 	pm_text_printf(c->out,
-		"  What does each %s cost, and in which functions? (SQL, nothing to import)\n"
+		"  What does each %s cost, by function? (SQL directly on the files)\n"
 		"$ duckdb -c \"select regexp_extract(filename, '/%s=([0-9]+)', 1) as %s, name, "
 		"sum(%s::double) as cost from read_csv('threads/**/functions.csv', header = true, "
 		"all_varchar = true, filename = true, hive_partitioning = false) "
@@ -357,8 +358,8 @@ static void add_other_run(const struct recipes *c)
 	if (!has_cost(c))
 		return;
 	pm_text_printf(c->out,
-		"  What changed since another run? Mount it at OTHER and compare by name, for rows hold ids\n"
-		"  of their run:\n"
+		"  What changed since another run? Mount that run at OTHER and compare by name (ids are\n"
+		"  only valid within one run):\n"
 		"  awk -F'\\t' 'FNR > 1 { d[$NF] += NR == FNR ? -$%u : $%u } END { for (f in d) print d[f], f }'"
 		" \\\n      OTHER/functions.tsv functions.tsv | sort -gr | head\n",
 		c->columns->first_excl + 3, c->columns->first_excl + 3);
@@ -376,7 +377,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	c.columns = c.functions->columns;
 	if ((r = find_hot(&c, err)) < 0)
 		return r;
-	ask(&c, "What is this, in one screen?");
+	ask(&c, "What does the profile show, on one screen?");
 	pm_text_str(out, "$ cat summary.txt\n");
 	add_functions(&c);
 	add_per_call(&c);

@@ -220,7 +220,7 @@ PMFS_TABLE_DOCUMENT(files_tsv, PM_DOC_TSV, files_table)
 
 const struct pmfs_view pmfs_modules_csv = {
 	.name = "modules.csv",
-	.about = "What each load module, package or class costs, most exclusive cost first.",
+	.about = "The costs of each load module, package or class, highest exclusive cost first.",
 	.present = has_modules,
 	.document = modules_csv,
 };
@@ -233,7 +233,7 @@ const struct pmfs_view pmfs_modules_tsv = {
 
 const struct pmfs_view pmfs_files_csv = {
 	.name = "files.csv",
-	.about = "What the functions of each source file cost, most exclusive cost first.",
+	.about = "The costs of the functions of each source file, highest exclusive cost first.",
 	.present = has_files,
 	.document = files_csv,
 };

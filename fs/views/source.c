@@ -377,7 +377,7 @@ static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 
 const struct pmfs_view pmfs_function_source = {
 	.name = "source.txt",
-	.about = "Its source with the cost of each line.",
+	.about = "Its source code with the cost of each line.",
 	.present = has_source,
 	.document = function_source,
 };

@@ -141,7 +141,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	if (r < 0 || worst.n == 0 || (r = pmfs_busy(m, &busy, err)) < 0)
 		return r;
 	pm_text_printf(out,
-		"\nMost lost by imbalance of %s (max / mean, max - mean, slowest of %u threads)\n",
+		"\nLoad imbalance of %s (max / mean, max - mean, slowest of %u threads)\n",
 		column->name, busy->n_of[leading]);
 	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
 		const struct pmfs_worst *item = &worst.items[i];
@@ -171,7 +171,7 @@ static unsigned count_lines(const struct pm_text *text)
 	return n;
 }
 
-/* What stands below the functions. */
+/* The sections below the functions. */
 static int add_details(struct pm_text *out, struct pmfs_model *m, const struct pmfs_functions *f,
 	const struct pmfs_wholes *wholes, struct pm_error *err)
 {
@@ -317,12 +317,12 @@ static int thread_summary(struct pmfs_model *m, uint32_t item, uint32_t column, 
 
 const struct pmfs_view pmfs_summary_txt = {
 	.name = "summary.txt",
-	.about = "One screen: the most costly functions, the hot path, the worst imbalances.",
+	.about = "One screen: the most expensive functions, the hot path, the worst imbalances.",
 	.document = summary_txt,
 };
 
 const struct pmfs_view pmfs_thread_summary = {
 	.name = "summary.txt",
-	.about = "One screen about this thread.",
+	.about = "This thread on one screen.",
 	.document = thread_summary,
 };

@@ -177,6 +177,6 @@ const struct pmfs_view pmfs_thread_profile_tsv = {
 
 const struct pmfs_view pmfs_thread_values = {
 	.name = "values.csv",
-	.about = "Every value of this thread exactly as stored.",
+	.about = "Every value of this thread, exactly as stored.",
 	.document = values_csv,
 };

@@ -322,7 +322,7 @@ static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err
 
 const struct pmfs_view pmfs_threads_csv = {
 	.name = "threads.csv",
-	.about = "One row a thread: who it is, what it cost in all, its directory.",
+	.about = "One row per thread: identity, total costs, directory.",
 	.present = has_threads,
 	.document = threads_csv,
 };

@@ -190,7 +190,7 @@ PMFS_TABLE_DOCUMENT(trace_tsv, PM_DOC_TSV, trace_table)
 
 const struct pmfs_view pmfs_thread_trace_csv = {
 	.name = "trace.csv",
-	.about = "What ran when: one row a sample or call, in time order.",
+	.about = "What ran when: one row per sample or call, in time order.",
 	.present = pmfs_thread_has_trace,
 	.document = trace_csv,
 };

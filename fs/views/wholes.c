@@ -214,7 +214,7 @@ int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 		add_sum(out, c, "functions", sum, w->of[i]);
 	}
 	if (n > 1)
-		pm_text_printf(out, "; of %u other metrics, too", n - 1);
+		pm_text_printf(out, "; likewise %u other metric%s", n - 1, n == 2 ? "" : "s");
 	if (n > 0)
 		pm_text_char(out, '\n');
 	return n > 0 ? 0 : add_exports(m, w, out, err);
