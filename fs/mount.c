@@ -16,6 +16,7 @@
 #include "fs/mount_jobs.h"
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
+#include "fs/mount_progress.h"
 #include "fs/mount_warm.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
@@ -134,13 +135,14 @@ static int serve_requests(struct mounting *m)
 	pmfs_background_ready(&m->background);
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
+	m->mount.progress = pmfs_progress_new();
 	struct pmfs_warm *warm = NULL;
 	struct pmfs_follow *follow = NULL;
-	int r = jobs ? 0 : -ENOMEM;
+	int r = jobs && m->mount.progress ? 0 : -ENOMEM;
 	if (r == 0 && m->options->follow)
 		follow = pmfs_follow_start(&m->mount, m->options, m->source, m->mark);
 	else if (r == 0)
-		warm = pmfs_warm_start(m->mount.in->profile);
+		m->mount.warm = warm = pmfs_warm_start(m->mount.in->profile);
 	if (r == 0)
 		r = m->options->follow && !follow
 			? -ENOMEM
@@ -149,6 +151,7 @@ static int serve_requests(struct mounting *m)
 	pmfs_jobs_stop(jobs);
 	if (!pmfs_warm_stop(warm) || (follow && !pmfs_follow_stop(follow)))
 		leave(m);
+	pmfs_progress_free(m->mount.progress);
 	return r;
 }
 

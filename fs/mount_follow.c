@@ -287,6 +287,7 @@ static bool is_numbered(pm_node node)
 	case PMFS_EXPORT:
 	case PMFS_CONTEXTS:
 	case PMFS_BY_ID:
+	case PMFS_PROGRESS:
 	case PMFS_FUNCTIONS: return false;
 	case PMFS_PATH:
 	case PMFS_PATH_DOC: return pmfs_node_a(node) >= FIXED_PATHS;

@@ -328,6 +328,23 @@ void pmfs_jobs_serve(struct pmfs_jobs *jobs, struct pmfs_call *c)
 	pmfs_mount_unpin(c->m);
 }
 
+void pmfs_jobs_each(struct pmfs_jobs *jobs,
+	void (*take)(void *context, const struct pmfs_running *running), void *context)
+{
+	pthread_mutex_lock(&jobs->lock);
+	for (const struct job *j = jobs->all; j; j = j->next) {
+		if (!j->running)
+			continue;
+		/* The call that is being answered first stays as long as its job. */
+		struct pmfs_running running = {.ino = j->calls->ino,
+			.name = j->calls->name,
+			.ms = now_ms() - j->started_ms};
+		pm_work_how_far(&j->work, &running.done, &running.total);
+		take(context, &running);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+}
+
 /* ---- the watch; the lock is held ---- */
 
 /* The kernel tells of the first signal alone: once there was one, the others are looked for. */

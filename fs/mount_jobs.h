@@ -55,6 +55,17 @@ unsigned pmfs_jobs_hosted(const struct pmfs_jobs *jobs);
 /* Answers the call, now or later; `c` is copied. */
 void pmfs_jobs_serve(struct pmfs_jobs *jobs, struct pmfs_call *c);
 
+/* A job that runs: the first call that asked for it, and how far it is. */
+struct pmfs_running {
+	fuse_ino_t ino;
+	const char *name; /* of a lookup in `ino`, or NULL */
+	uint64_t done, total, ms;
+};
+
+/* Those that run now, in order of arrival; `take` must not wait for anything. */
+void pmfs_jobs_each(struct pmfs_jobs *jobs,
+	void (*take)(void *context, const struct pmfs_running *running), void *context);
+
 /* Ends all work, and answers whoever waits with ECONNABORTED. Accepts NULL. */
 void pmfs_jobs_stop(struct pmfs_jobs *jobs);
 

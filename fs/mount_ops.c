@@ -1,7 +1,7 @@
 /*
  * FUSE requests → tree and engine. Stateless: an inode number is a node id, forget is nothing, and
- * the kernel may cache everything for ever, since a mount never changes. open and opendir are
- * answered with ENOSYS, after which the kernel does them by itself.
+ * the kernel may cache everything for ever, since a mount never changes, but for .progress. open
+ * and opendir are answered with ENOSYS, after which the kernel does them by itself.
  */
 #include "fs/mount_ops.h"
 
@@ -16,6 +16,7 @@
 #include "fs/log.h"
 #include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
+#include "fs/mount_progress.h"
 #include "fs/xattr.h"
 
 enum {
@@ -180,8 +181,12 @@ static void answer_getattr(struct pmfs_call *c)
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct pmfs_call c = call_of(req, answer_getattr, ino, 0);
 	(void)fi;
+	if (pmfs_progress_is(ino)) {
+		pmfs_progress_getattr(mount_of(req), req, ino);
+		return;
+	}
+	struct pmfs_call c = call_of(req, answer_getattr, ino, 0);
 	serve(&c);
 }
 
@@ -262,6 +267,10 @@ static void answer_lookup(struct pmfs_call *c)
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
+	if (pmfs_progress_is(parent) || pmfs_progress_is_named(parent, name)) {
+		pmfs_progress_lookup(mount_of(req), req, parent);
+		return;
+	}
 	struct pmfs_call c = call_of(
 		req, answer_lookup, parent, pm_hash_bytes(pm_bytes_of(name)) | (uint64_t)1 << 63);
 	c.name = name;
@@ -293,8 +302,12 @@ static void answer_read(struct pmfs_call *c)
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
 {
-	struct pmfs_call c = call_of(req, answer_read, ino, CALL_READ + ((uint64_t)off << 8));
 	struct pmfs_mount *session = mount_of(req);
+	if (pmfs_progress_is(ino)) {
+		pmfs_progress_read(session, req, ino, len, off);
+		return;
+	}
+	struct pmfs_call c = call_of(req, answer_read, ino, CALL_READ + ((uint64_t)off << 8));
 	c.size = len;
 	c.off = off;
 	if (session->follow && fi && fi->fh)
@@ -368,6 +381,11 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
+	if (pmfs_progress_is(ino)) {
+		fi->keep_cache = true;
+		fuse_reply_open(req, fi);
+		return;
+	}
 	fi->keep_cache = fi->cache_readdir = !session->follow;
 	fi->direct_io = session->follow != NULL;
 	fi->fh = session->follow ? pmfs_handle_open(session, ino) : 0;
@@ -379,8 +397,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
-	if (mount_of(req)->follow)
+	if (mount_of(req)->follow && !pmfs_progress_is(ino))
 		pmfs_handle_close(fi->fh);
 	fuse_reply_err(req, 0);
 }
@@ -397,15 +414,16 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
 {
-	(void)ino;
-	(void)n;
+	if (pmfs_progress_is(ino))
+		pmfs_progress_forget(mount_of(req), ino, n);
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *forgets)
 {
-	(void)n;
-	(void)forgets;
+	for (size_t i = 0; i < n; i++)
+		if (pmfs_progress_is(forgets[i].ino))
+			pmfs_progress_forget(mount_of(req), forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 

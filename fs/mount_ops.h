@@ -11,6 +11,8 @@
 struct pmfs_mount {
 	struct pmfs_instance *in;
 	struct pmfs_jobs *jobs; /* from the loop's begin on */
+	struct pmfs_warm *warm; /* or NULL */
+	struct pmfs_progress *progress;
 	uid_t uid;
 	gid_t gid;
 	bool kernel_opens;          /* the kernel needs no open and opendir from us */

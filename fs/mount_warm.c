@@ -16,7 +16,8 @@ struct pmfs_warm {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	bool stop, ended;
+	struct timespec started;
+	bool stop, runs, ended;
 };
 
 static struct timespec after_ms(int ms)
@@ -38,6 +39,8 @@ static void *run(void *context)
 	while (!w->stop && pthread_cond_timedwait(&w->moved, &w->lock, &until) == 0)
 		;
 	bool stop = w->stop;
+	w->runs = !stop;
+	clock_gettime(CLOCK_MONOTONIC, &w->started);
 	pthread_mutex_unlock(&w->lock);
 	if (!stop) {
 		pm_work_enter(&w->work);
@@ -45,6 +48,7 @@ static void *run(void *context)
 		pm_work_enter(NULL);
 	}
 	pthread_mutex_lock(&w->lock);
+	w->runs = false;
 	w->ended = true;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
@@ -63,6 +67,22 @@ struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
 		return w;
 	free(w);
 	return NULL;
+}
+
+bool pmfs_warm_runs(struct pmfs_warm *w, uint64_t *ret_done, uint64_t *ret_total, uint64_t *ret_ms)
+{
+	struct timespec now;
+	if (!w)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pthread_mutex_lock(&w->lock);
+	bool runs = w->runs;
+	int64_t ms = (now.tv_sec - w->started.tv_sec) * 1000 +
+		(now.tv_nsec - w->started.tv_nsec) / 1000000;
+	pthread_mutex_unlock(&w->lock);
+	*ret_ms = ms > 0 ? (uint64_t)ms : 0;
+	pm_work_how_far(&w->work, ret_done, ret_total);
+	return runs;
 }
 
 bool pmfs_warm_stop(struct pmfs_warm *w)

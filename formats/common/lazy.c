@@ -13,6 +13,7 @@ static int build_now(struct pm_lazy *lazy, int (*build)(void *context, struct pm
 		r = -ENOMEM;
 	if (r < 0)
 		pm_error_plain(&error, r);
+	pm_work_progress(0, 0);
 	pm_turn_lock();
 	if (r < 0 && r != -ENOMEM)
 		lazy->error = error;

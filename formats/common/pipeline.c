@@ -77,6 +77,7 @@ static int take_all(struct run *r)
 	int code = 0;
 	for (uint32_t i = 0; i < r->pipeline->n && code == 0; i++) {
 		bool *made = &r->made[i % WINDOW];
+		pm_work_progress(i, r->pipeline->n);
 		pthread_mutex_lock(&r->lock);
 		while (!*made)
 			pthread_cond_wait(&r->moved, &r->lock);
@@ -112,8 +113,10 @@ static unsigned start_workers(struct run *r, pthread_t *workers, unsigned n)
 static int run_alone(struct run *r)
 {
 	int code = 0;
-	for (uint32_t i = 0; i < r->pipeline->n && code == 0; i++)
+	for (uint32_t i = 0; i < r->pipeline->n && code == 0; i++) {
+		pm_work_progress(i, r->pipeline->n);
 		code = take(r, i, make(r, i));
+	}
 	return code;
 }
 

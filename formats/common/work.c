@@ -96,6 +96,17 @@ bool pm_work_want(struct pm_work *w)
 
 /* ---- turns ---- */
 
+void pm_work_how_far(const struct pm_work *w, uint64_t *ret_done, uint64_t *ret_total)
+{
+	pthread_mutex_lock(&lock);
+	while (w->awaited && w->awaited->building && w->awaited->builder)
+		w = w->awaited->builder;
+	uint64_t done = __atomic_load_n(&w->done, __ATOMIC_RELAXED);
+	*ret_total = __atomic_load_n(&w->total, __ATOMIC_RELAXED);
+	*ret_done = done < *ret_total ? done : *ret_total;
+	pthread_mutex_unlock(&lock);
+}
+
 void pm_turn_lock(void)
 {
 	pthread_mutex_lock(&lock);
@@ -130,13 +141,17 @@ bool pm_turn_wait(struct pm_turn *t)
 	unsigned round = t->round;
 	if (!t->building || pm_work_cancelled())
 		return !t->building;
-	if (current && !is_helper)
+	if (current && !is_helper) {
 		__atomic_store_n(&current->waited, true, __ATOMIC_RELAXED);
+		current->awaited = t;
+	}
 	t->waiters++;
 	if (t->builder)
 		t->builder->needed++;
 	while (t->building && t->round == round && !pm_work_cancelled())
 		pthread_cond_wait(&moved, &lock);
+	if (current && !is_helper)
+		current->awaited = NULL;
 	if (t->building && t->round == round) {
 		t->waiters--;
 		if (t->builder) {

@@ -24,6 +24,7 @@ struct pm_work {
 	bool gave_up;         /* atomic: somebody has heard so; what it returned is worth nothing */
 	uint64_t done, total; /* atomic: see pm_work_progress */
 	/* Under one lock for all works: */
+	const struct pm_turn *awaited; /* it waits for whoever has this turn; NULL: for nobody */
 	bool abandoned;
 	unsigned needed; /* by so many other works, which wait for what it builds */
 };
@@ -43,8 +44,14 @@ bool pm_work_cancelled(void);
 /* May this thread build something now? False in work that is `at_once`, which then is refused. */
 bool pm_work_may_build(void);
 
-/* How far this thread's work is, in any unit; total 0: unknown. Replaces what was said before. */
+/*
+ * How far this thread's work is, in any unit; total 0: unknown. Replaces what was said before. A
+ * few instructions.
+ */
 void pm_work_progress(uint64_t done, uint64_t total);
+
+/* How far a work is, or the one that it waits for. `done` is at most `total`. */
+void pm_work_how_far(const struct pm_work *w, uint64_t *ret_done, uint64_t *ret_total);
 
 /* Ends it in any case. */
 void pm_work_cancel(struct pm_work *w);

@@ -139,8 +139,10 @@ static int spread_thread(struct spread *s, uint32_t thread)
 static int spread_threads(struct spread *s, uint32_t n_threads)
 {
 	int r = 0;
-	for (uint32_t i = 0; i < n_threads && r == 0; i++)
+	for (uint32_t i = 0; i < n_threads && r == 0; i++) {
+		pm_work_progress(i, n_threads);
 		r = pm_work_cancelled() ? -ENOMEM : spread_thread(s, i);
+	}
 	return r;
 }
 

@@ -144,8 +144,10 @@ static int step(struct walk *w)
 static int subtrees_walk(struct walk *w)
 {
 	int r = 0;
-	while (w->depth > 0 && r == 0)
+	while (w->depth > 0 && r == 0) {
+		pm_work_progress(w->section.len - w->budget, w->section.len);
 		r = pm_work_cancelled() ? -ENOMEM : step(w);
+	}
 	return r;
 }
 
@@ -273,12 +275,14 @@ static int weigh(
 	for (uint32_t rank = 0; rank < n; rank++) {
 		if (pm_work_cancelled())
 			return -ENOMEM;
+		pm_work_progress(rank, n);
 		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank]) : HPCTK_NONE;
 	}
 	r = find_leading(w, &reader, entry, ret, &quantity, err);
 	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++) {
 		if (pm_work_cancelled())
 			return -ENOMEM;
+		pm_work_progress(rank, n);
 		weight[rank] = hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
 	}
 	return r;

@@ -177,8 +177,10 @@ int htd_order_build(struct htd_order *o)
 	struct late_list late = {.keys = NULL};
 	struct htd_sorted c = {.o = o, .items = malloc(HTD_CHUNK * sizeof(*c.items))};
 	int r = c.items ? 0 : -ENOMEM;
-	while (r == 0 && c.run < o->filter.runs->n)
+	while (r == 0 && c.run < o->filter.runs->n) {
+		pm_work_progress(c.run, o->filter.runs->n);
 		r = pm_work_cancelled() ? -ENOMEM : block_read(&c, &late);
+	}
 	if (r == 0)
 		r = late_take(o, &late);
 	free(late.keys);

@@ -269,6 +269,7 @@ int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error 
 	read_file_header(c);
 	uint64_t at = has_magic(file, 0) ? 0 : HEADER_SIZE;
 	while (at < file.len && r == 0) {
+		pm_work_progress(at, file.len);
 		if (has_magic(file, at)) {
 			r = pm_work_cancelled() ? -ENOMEM : take_chunk(c, at, &at);
 			continue;

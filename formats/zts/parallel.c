@@ -34,6 +34,7 @@ static void *take_pieces(void *argument)
 		size_t i = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED);
 		if (i >= crew->n)
 			break;
+		pm_work_progress(i, crew->n);
 		int none = 0, r = pm_work_cancelled() ? -ENOMEM : crew->work(crew->context, i);
 		if (r < 0)
 			__atomic_compare_exchange_n(

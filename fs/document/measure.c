@@ -99,6 +99,7 @@ static void work(struct job *job)
 		size_t i = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
 		if (i >= job->n || __atomic_load_n(&job->stop, __ATOMIC_RELAXED))
 			return;
+		pm_work_progress(i, job->n);
 		segment_measure(job, &job->segments[i]);
 	}
 }

@@ -40,6 +40,7 @@ enum pmfs_node_kind {
 	PMFS_ITEM,     /* an item of a collection, as a directory: a = item, b = collection */
 	PMFS_ITEM_DOC, /* its document: b = collection | document */
 	PMFS_N_KINDS,
+	PMFS_PROGRESS = 31, /* of the mount alone, not of the tree: a snapshot of .progress */
 };
 
 static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)

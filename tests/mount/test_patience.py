@@ -7,6 +7,7 @@ The disk below the source is a gate: as long as it is closed, whoever needs a pa
 on how quick a machine is: an answer that comes while the gate is closed needed nothing from behind it.
 """
 import contextlib
+import csv
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import unittest
 
 import sources
 from below import below
-from mounts import SECONDS, is_mounted, main, run, served, slurp, wait_until
+from mounts import SECONDS, error_of, is_mounted, main, run, served, slurp, wait_until
 
 SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functions.tsv", "summary.txt", "hotpath.txt",
         "export/flamegraph.svg", "export/flamegraph.html")
@@ -130,6 +131,38 @@ class Patience(unittest.TestCase):
             self.assertTrue(waits(reader))
             reader.kill()
             self.assertEqual(ends(reader), -signal.SIGKILL)
+
+    def test_whoever_waits_sees_how_far_it_is(self):
+        for options in ((), ("-s",), ("-o", "follow")):
+            with slow_mount(*options) as (source, point, process):
+                progress = os.path.join(point, ".progress")
+                self.assertNotIn(".progress", os.listdir(point))
+                reader = start("cat", os.path.join(point, "contexts.csv"))
+                other = start("cat", os.path.join(point, "export", "flamegraph.svg"))
+
+                def builds():
+                    header, *rows = slurp(progress).decode().splitlines()
+                    self.assertEqual(header, "done,total,seconds,what")
+                    return {what: (done, total, float(seconds)) for done, total, seconds, what in csv.reader(rows)}
+                self.assertTrue(wait_until(lambda: {"contexts.csv", "export/flamegraph.svg"} <= set(builds())), slurp(progress))
+                for done, total, seconds in builds().values():
+                    self.assertLessEqual(int(done or 0), int(total or 0))
+                    self.assertGreaterEqual(seconds, 0)
+                first = builds()["contexts.csv"]
+                self.assertTrue(wait_until(lambda: builds()["contexts.csv"][2] > first[2]))
+                # A snapshot stays what it is for who has it open; the others see what comes.
+                with open(progress, "rb") as held:
+                    self.assertEqual(os.fstat(held.fileno()).st_size, len(os.pread(held.fileno(), 1 << 20, 0)))
+                    source.open_gate()
+                    self.assertEqual((ends(reader), ends(other)), (0, 0))
+                    self.assertTrue(wait_until(lambda: builds() == {}))
+                    self.assertIn(b"contexts.csv\n", held.read())
+                for command in (["cp", progress, "/dev/null"], ["cat", progress], ["ls", "-l", progress], ["tail", progress]):
+                    self.assertEqual(ends(start(*command)), 0, command)
+                for _ in range(3):
+                    self.assertNotEqual(error_of(os.readlink, progress), 0)
+                    self.assertEqual(os.stat(progress).st_size, len(b"done,total,seconds,what\n"))
+                self.assertIsNone(process.poll())
 
     def test_the_server_ends_while_fifty_wait(self):
         for options in ((), ("-s",)):

@@ -26,6 +26,7 @@ static int build(void *context, struct pm_error *err)
 	struct slow *s = context;
 	(void)err;
 	s->builds++;
+	pm_work_progress(3, 8);
 	sem_post(&s->begun);
 	while (!__atomic_load_n(&s->let, __ATOMIC_SEQ_CST))
 		if (pm_work_cancelled())
@@ -183,6 +184,39 @@ static void test_nothing_is_built_at_once(void **state)
 	sem_destroy(&s.begun);
 }
 
+static void test_who_waits_is_as_far_as_what_he_waits_for(void **state)
+{
+	(void)state;
+	struct slow s = {.let = false};
+	struct other o = {.slow = &s};
+	uint64_t done = 1, total = 1;
+	pm_work_how_far(&o.work, &done, &total);
+	assert_int_equal(done, 0);
+	assert_int_equal(total, 0);
+	begin(&s);
+	pm_work_how_far(&s.work, &done, &total);
+	assert_int_equal(done, 3);
+	assert_int_equal(total, 8);
+	pthread_create(&o.thread, NULL, get_too, &o);
+	do
+		pm_work_how_far(&o.work, &done, &total);
+	while (total == 0);
+	assert_int_equal(done, 3);
+	assert_int_equal(total, 8);
+	__atomic_store_n(&s.let, true, __ATOMIC_SEQ_CST);
+	assert_int_equal(end(&s), 0);
+	assert_int_equal(end_other(&o), 0);
+	/* What comes next is not as far as what was built. */
+	pm_work_how_far(&o.work, &done, &total);
+	assert_int_equal(total, 0);
+	pm_work_how_far(&s.work, &done, &total);
+	assert_int_equal(total, 0);
+	s.work.done = 9;
+	s.work.total = 8;
+	pm_work_how_far(&s.work, &done, &total);
+	assert_int_equal(done, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_abandoned_work_can_be_wanted_again),
 		cmocka_unit_test(test_no_failure_of_cancelled_work_lasts),
 		cmocka_unit_test(test_nothing_is_built_at_once),
+		cmocka_unit_test(test_who_waits_is_as_far_as_what_he_waits_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,283 @@
+#include "fs/mount_progress.h"
+
+#include <float.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "formats/common/row.h"
+#include "fs/mount_follow.h"
+#include "fs/mount_jobs.h"
+#include "fs/mount_warm.h"
+
+enum {
+	MOST_LINES = 64,
+	MOST_SNAPSHOTS = 1000,
+	FRESH_MS = 100, /* as long, a name that is looked up again means the same snapshot */
+};
+
+/* s: how long the kernel does not even ask. */
+static const double entry_timeout = 0.1;
+
+struct snapshot {
+	fuse_ino_t ino;
+	uint64_t lookups; /* that the kernel has not forgotten */
+	struct timespec made;
+	struct pm_text text;
+	struct snapshot *older;
+};
+
+struct pmfs_progress {
+	pthread_mutex_t lock; /* of all that follows */
+	struct snapshot *newest;
+	unsigned n;
+	uint32_t last; /* number given */
+};
+
+/* ---- what a snapshot says ---- */
+
+struct lines {
+	struct pm_text *text;
+	unsigned n;
+};
+
+/* The folders at the root, with a slash; NULL for any other node. */
+static const char *folder_of(pm_node node)
+{
+	switch (pmfs_node_kind_of(node)) {
+	case PMFS_ROOT: return "";
+	case PMFS_EXPORT: return "export/";
+	case PMFS_CONTEXTS: return "contexts/";
+	case PMFS_BY_ID: return "by-id/";
+	case PMFS_FUNCTIONS: return "functions/";
+	case PMFS_THREADS: return pmfs_node_a(node) == 0 ? "threads/" : NULL;
+	default: return NULL;
+	}
+}
+
+/* The name of a document at the root or in export/, whose name needs no metric; or NULL. */
+static const char *document_of(pm_node node)
+{
+	uint32_t n, b = pmfs_node_b(node), place = b >> 20, view = b >> 12 & (PMFS_VIEW_MOST - 1);
+	if (pmfs_node_kind_of(node) != PMFS_VIEW ||
+		(place != PMFS_PLACE_ROOT && place != PMFS_PLACE_EXPORT))
+		return NULL;
+	const struct pmfs_view *const *views = pmfs_views(place, &n);
+	return view < n && !views[view]->each_metric ? views[view]->name : NULL;
+}
+
+/* The path where it is known without asking for anything, else the inode's number. */
+static void name_job(struct pm_text *out, const struct pmfs_running *r)
+{
+	pm_node node = pmfs_mount_node(r->ino);
+	const char *folder = folder_of(node), *document = document_of(node);
+	if (document)
+		pm_text_printf(out, "%s%s",
+			pmfs_node_b(node) >> 20 == PMFS_PLACE_EXPORT ? "export/" : "", document);
+	else if (folder)
+		pm_text_str(out, folder);
+	else
+		pm_text_printf(out, "inode %llu", (unsigned long long)r->ino);
+	if (r->name && !folder)
+		pm_text_char(out, '/');
+	if (r->name)
+		pm_text_str(out, r->name);
+}
+
+static void add_line(
+	struct lines *l, uint64_t done, uint64_t total, uint64_t ms, struct pm_bytes what)
+{
+	const struct pm_cell cells[] = {
+		total ? pm_cell_u64(done) : pm_cell_empty(),
+		total ? pm_cell_u64(total) : pm_cell_empty(),
+		pm_cell_f64((double)(ms / 100) / 10),
+		pm_cell_text(what),
+	};
+	if (l->n++ < MOST_LINES)
+		pm_row_render(l->text, PM_CSV, cells, sizeof(cells) / sizeof(*cells));
+}
+
+static void add_job(void *lines, const struct pmfs_running *r)
+{
+	struct lines *l = lines;
+	struct pm_text what = {.p = NULL};
+	name_job(&what, r);
+	if (!what.failed)
+		add_line(l, r->done, r->total, r->ms, pm_text_view(&what));
+	pm_text_done(&what);
+}
+
+static void render(const struct pmfs_mount *m, struct pm_text *out)
+{
+	struct lines lines = {.text = out};
+	uint64_t done, total, ms;
+	pm_text_str(out, "done,total,seconds,what\n");
+	if (pmfs_warm_runs(m->warm, &done, &total, &ms))
+		add_line(&lines, done, total, ms, pm_bytes_of("(source)"));
+	pmfs_jobs_each(m->jobs, add_job, &lines);
+}
+
+/* ---- snapshots; the lock is held ---- */
+
+static uint64_t age_ms(const struct snapshot *s)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	int64_t ms = (int64_t)(now.tv_sec - s->made.tv_sec) * 1000 +
+		(now.tv_nsec - s->made.tv_nsec) / 1000000;
+	return ms < 0 ? UINT64_MAX : (uint64_t)ms; /* the clock was set back */
+}
+
+static struct snapshot *find(const struct pmfs_progress *p, fuse_ino_t ino)
+{
+	struct snapshot *s = p->newest;
+	while (s && s->ino != ino)
+		s = s->older;
+	return s;
+}
+
+static void snapshot_free(struct snapshot *s)
+{
+	pm_text_done(&s->text);
+	free(s);
+}
+
+/* NULL without memory, or with too many. */
+static struct snapshot *make(struct pmfs_mount *m)
+{
+	struct pmfs_progress *p = m->progress;
+	struct snapshot *s = p->n < MOST_SNAPSHOTS ? calloc(1, sizeof(*s)) : NULL;
+	if (!s)
+		return NULL;
+	clock_gettime(CLOCK_REALTIME, &s->made);
+	render(m, &s->text);
+	if (s->text.failed) {
+		snapshot_free(s);
+		return NULL;
+	}
+	s->ino = pmfs_node(PMFS_PROGRESS, p->last++, 0);
+	s->older = p->newest;
+	p->newest = s;
+	p->n++;
+	return s;
+}
+
+static void attributes(const struct pmfs_mount *m, const struct snapshot *s, struct stat *ret)
+{
+	*ret = (struct stat){.st_ino = s->ino,
+		.st_mode = S_IFREG | 0444,
+		.st_nlink = 1,
+		.st_uid = m->uid,
+		.st_gid = m->gid,
+		.st_size = (off_t)s->text.len,
+		.st_blksize = 4096,
+		.st_blocks = (blkcnt_t)((s->text.len + 511) / 512),
+		.st_mtim = s->made,
+		.st_atim = s->made,
+		.st_ctim = s->made};
+}
+
+/* ---- requests ---- */
+
+void pmfs_progress_lookup(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino)
+{
+	struct pmfs_progress *p = m->progress;
+	struct fuse_entry_param e = {.attr_timeout = DBL_MAX, .entry_timeout = entry_timeout};
+	bool by_number = pmfs_progress_is(ino); /* `.`, of an NFS client */
+	pthread_mutex_lock(&p->lock);
+	struct snapshot *s = by_number ? find(p, ino) : p->newest;
+	if (!by_number && (!s || age_ms(s) >= FRESH_MS))
+		s = make(m);
+	if (s) {
+		s->lookups++;
+		e.ino = s->ino;
+		attributes(m, s, &e.attr);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (!s)
+		fuse_reply_err(req, by_number ? ESTALE : ENOMEM);
+	else if (fuse_reply_entry(req, &e) != 0)
+		pmfs_progress_forget(m, e.ino, 1);
+}
+
+void pmfs_progress_getattr(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino)
+{
+	struct stat st;
+	pthread_mutex_lock(&m->progress->lock);
+	const struct snapshot *s = find(m->progress, ino);
+	if (s)
+		attributes(m, s, &st);
+	pthread_mutex_unlock(&m->progress->lock);
+	if (s)
+		fuse_reply_attr(req, &st, DBL_MAX);
+	else
+		fuse_reply_err(req, ESTALE);
+}
+
+void pmfs_progress_read(
+	struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino, size_t size, off_t off)
+{
+	pthread_mutex_lock(&m->progress->lock);
+	const struct snapshot *s = find(m->progress, ino);
+	if (!s) {
+		fuse_reply_err(req, ESTALE);
+	} else {
+		size_t from = (uint64_t)off < s->text.len ? (size_t)off : s->text.len;
+		size_t left = s->text.len - from;
+		fuse_reply_buf(req, s->text.p + from, size < left ? size : left);
+	}
+	pthread_mutex_unlock(&m->progress->lock);
+}
+
+void pmfs_progress_forget(struct pmfs_mount *m, fuse_ino_t ino, uint64_t n)
+{
+	struct pmfs_progress *p = m->progress;
+	pthread_mutex_lock(&p->lock);
+	struct snapshot **place = &p->newest;
+	while (*place && (*place)->ino != ino)
+		place = &(*place)->older;
+	struct snapshot *s = *place;
+	bool dead = s && s->lookups <= n;
+	if (dead) {
+		*place = s->older;
+		p->n--;
+		snapshot_free(s);
+	} else if (s) {
+		s->lookups -= n;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+bool pmfs_progress_is(fuse_ino_t ino)
+{
+	return pmfs_node_kind_of(ino) == PMFS_PROGRESS;
+}
+
+bool pmfs_progress_is_named(fuse_ino_t parent, const char *name)
+{
+	return parent == PMFS_NODE_ROOT && strcmp(name, ".progress") == 0;
+}
+
+/* ---- life ---- */
+
+struct pmfs_progress *pmfs_progress_new(void)
+{
+	struct pmfs_progress *p = calloc(1, sizeof(*p));
+	if (p)
+		pthread_mutex_init(&p->lock, NULL);
+	return p;
+}
+
+void pmfs_progress_free(struct pmfs_progress *p)
+{
+	if (!p)
+		return;
+	for (struct snapshot *s = p->newest, *older; s; s = older) {
+		older = s->older;
+		snapshot_free(s);
+	}
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
