@@ -4,6 +4,7 @@
  */
 #include "formats/htdump/event.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "formats/common/cursor.h"
@@ -48,19 +49,22 @@ static uint64_t string_end(struct pm_bytes stream, uint64_t from, struct htd_no_
 	return ends && start - from + looked < PM_LIMIT_STRING ? start + looked + 1 : 0;
 }
 
-bool htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
 	struct htd_no_nul *seen, struct pm_bytes *ret)
 {
 	if (!pm_bytes_sub(stream, at, plan->head, ret))
-		return false;
+		return -ENODATA;
 	uint64_t end = at + plan->head;
 	for (uint32_t i = 0; i < plan->n_texts; i++) {
-		end = string_end(stream, end, seen);
+		uint64_t text = end;
+		end = string_end(stream, text, seen);
+		if (!end && stream.len - text >= PM_LIMIT_STRING)
+			return -E2BIG;
 		if (!end || plan->gaps[i] > stream.len - end)
-			return false;
+			return -ENODATA;
 		end += plan->gaps[i];
 	}
-	return pm_bytes_sub(stream, at, end - at, ret);
+	return pm_bytes_sub(stream, at, end - at, ret) ? 0 : -ENODATA;
 }
 
 /* ---- fields ---- */

@@ -32,10 +32,10 @@ bool htd_header_read(struct pm_bytes stream, uint64_t at, bool timestamp_first, 
 	struct htd_header *ret);
 
 /*
- * The bytes of an event at `at` that is laid out like this; false where it does not fit or a
- * string does not end. `seen` may be NULL.
+ * The bytes of an event at `at` that is laid out like this. -ENODATA where the stream ends within
+ * it, -E2BIG where a string in it is longer than PM_LIMIT_STRING. `seen` may be NULL.
  */
-bool htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
 	struct htd_no_nul *seen, struct pm_bytes *ret);
 
 /* Field i as an integer, sign extended where it has one. 0 unless htd_is_integer. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 
@@ -23,6 +24,14 @@ enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIE
 static bool unreadable(struct htd_scan *c, const char *why)
 {
 	c->why = why;
+	c->why_end = false;
+	return false;
+}
+
+static bool cut_off(struct htd_scan *c, const char *why)
+{
+	c->why = why;
+	c->why_end = true;
 	return false;
 }
 
@@ -30,13 +39,15 @@ static bool unreadable(struct htd_scan *c, const char *why)
 static bool endianness_valid(struct htd_scan *c, const struct htd_event *e)
 {
 	const struct htd_stream *s = c->s;
-	uint64_t order = htd_event_integer(e, 0);
+	uint64_t order = htd_event_integer(e, 0), next = e->at + e->bytes.len;
+	const char *alone = "is a byte order event that no class description follows";
+	struct pm_bytes name;
 	if (e->header.timestamp || e->header.id || order > 1)
 		return unreadable(c, "is a byte order event with other values than 0 and 1");
-	if (e->at > 0 &&
-		!htd_dialect_klass_info(s->bytes, e->at + e->bytes.len, &s->dialect, order == 1))
-		return unreadable(c, "is a byte order event that no class description follows");
-	return true;
+	if (e->at == 0 || htd_dialect_klass_info(s->bytes, next, &s->dialect, order == 1))
+		return true;
+	bool ends = !pm_bytes_cstr(s->bytes, next + HTD_HEADER_SIZE + 4, &name);
+	return ends ? cut_off(c, alone) : unreadable(c, alone);
 }
 
 bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
@@ -45,7 +56,7 @@ bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
 	ret->at = at;
 	ret->big = c->big;
 	if (!htd_header_read(s->bytes, at, s->dialect.timestamp_first, c->big, &ret->header))
-		return unreadable(c, "ends in its header");
+		return cut_off(c, "ends in its header");
 	c->why_klass = ret->header.klass_id;
 	struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
 	if (!slot)
@@ -57,8 +68,11 @@ bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
 	}
 	if (ret->plan->broken)
 		return unreadable(c, ret->plan->broken);
-	if (!htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes))
-		return unreadable(c, "is cut, or a string in it does not end");
+	int r = htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes);
+	if (r == -ENODATA)
+		return cut_off(c, "is cut, or a string in it does not end");
+	if (r < 0)
+		return unreadable(c, "has a string that does not end");
 	return ret->plan->role != HTD_ROLE_ENDIANNESS || endianness_valid(c, ret);
 }
 
@@ -257,18 +271,19 @@ static int gap_add(struct htd_scan *c, uint64_t from, uint64_t to, const char *w
 }
 
 /*
- * The event at `*at` cannot be read. It may be the one before it (`waiting`) that is broken: when
- * sound events begin inside of it, or when it does not fit to the others. Moves `*at` to where
- * reading resumes.
+ * The event at `*at` cannot be read. Unless the end of the data cuts it off, it may be the one
+ * before it (`waiting`) that is broken: when sound events begin inside of it, or when it does not
+ * fit to the others. Moves `*at` to where reading resumes.
  */
 static int resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 {
 	const char *why = c->why;
 	uint32_t klass = c->why_klass;
 	uint64_t broken = *at;
+	bool doubted = waiting->plan && !c->why_end;
 	int r = 0;
-	*at = htd_resync(c, waiting->plan ? waiting->at + 1 : broken + 1);
-	if (waiting->plan && (*at < broken || !htd_ends_near(c, waiting))) {
+	*at = htd_resync(c, doubted ? waiting->at + 1 : broken + 1);
+	if (doubted && (*at < broken || !htd_ends_near(c, waiting))) {
 		why = *at < broken ? "is shorter than its class" : "ends at an impossible time";
 		broken = waiting->at;
 		klass = waiting->header.klass_id;

@@ -23,6 +23,7 @@ struct htd_scan {
 	size_t threads_most;     /* stop when there are more */
 	const char *why;         /* the event at hand cannot be read */
 	uint32_t why_klass;      /* its class */
+	bool why_end;            /* because the data end within it: no sign of damage before it */
 	bool no_memory;
 };
 

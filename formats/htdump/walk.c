@@ -84,7 +84,7 @@ static bool event_read(const struct htd_stream *s, uint64_t at, bool big, struct
 	const struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
 	ret->plan = slot ? htd_slot_plan_at(slot, at) : NULL;
 	if (!ret->plan || ret->plan->broken ||
-		!htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes))
+		htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes) < 0)
 		return false;
 	return !s->watch || pm_watch_use(s->watch, s->bytes, at, ret->bytes.len);
 }

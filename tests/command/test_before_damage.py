@@ -49,9 +49,9 @@ class BeforeDamage(unittest.TestCase):
             whole = rows_of(source, table)
             ends = [int(row["offset"]) for row in whole[1:]] + [len(data)]
             for at in range(len(data) // POSITIONS, len(data), max(1, len(data) // POSITIONS)):
-                # HTDUMP's records have no marks: the one right before the damage may be taken for the broken one.
-                before = sum(end <= at for end in ends) - (not name)
-                if before <= 0:
+                before = sum(end <= at for end in ends)
+                # An HTDUMP stream has no magic number: what tells it is the class description behind its first record.
+                if before <= (not name):
                     continue
                 for copy in self.with_bytes(source, name, change(data, at)):
                     with self.subTest(source=os.path.basename(source), at=at):

@@ -1,6 +1,7 @@
 /* Streams that end anywhere, and what is found again behind broken bytes. */
 #include "tests/htdump/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profmount/limits.h"
@@ -48,6 +49,50 @@ static void test_cut_event_is_left_out(void **state)
 	for (w.len = at[N] - 1; w.len > at[N - 1]; w.len--)
 		assert_damage(&w, N - 1, at[N - 1], w.len - at[N - 1]);
 	htdw_done(&w);
+}
+
+enum { ROW = 256, ROWS = 256 };
+
+/* Rows of raw/events.csv; ret_at[i] is where event i begins. Returns how many. */
+static unsigned events_of(const struct htdw *w, char rows[ROWS][ROW], size_t *ret_at)
+{
+	struct pm_profile p = written_open(w);
+	struct pm_doc doc;
+	unsigned n = 0;
+	unsigned long at;
+	assert_true(stream_document(&p, "raw/events.csv", &doc));
+	for (; stream_row(&doc.table, n, rows[n], ROW); n++) {
+		assert_in_range(n, 0, ROWS - 2);
+		assert_int_equal(sscanf(rows[n], "%*u|%lu", &at), 1);
+		ret_at[n] = at;
+	}
+	ret_at[n] = w->len;
+	stream_close(&p);
+	return n;
+}
+
+/* Of two dumps, the second is cut anywhere; its byte order event needs what follows it. */
+static void test_cut_leaves_every_whole_event(void **state)
+{
+	(void)state;
+	char rows[ROWS][ROW];
+	size_t at[ROWS];
+	for (int variant = 0; variant < 4; variant++) {
+		struct htdw w = {.p = NULL};
+		htdw_everything(&w, variant & 1, variant & 2);
+		size_t second = w.len;
+		htdw_everything(&w, variant & 1, variant & 2);
+		unsigned whole = events_of(&w, rows, at) - 1;
+		for (w.len--; w.len >= second; w.len--) {
+			while (at[whole] > w.len)
+				whole--;
+			struct pm_profile p = written_open(&w);
+			unsigned last = whole - (at[whole - 1] == second ? 2 : 1);
+			assert_row(&p, "raw/events.csv", last, rows[last]);
+			stream_close(&p);
+		}
+		htdw_done(&w);
+	}
 }
 
 static void test_lost_byte_costs_one_call(void **state)
@@ -194,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_event_is_left_out),
+		cmocka_unit_test(test_cut_leaves_every_whole_event),
 		cmocka_unit_test(test_lost_byte_costs_one_call),
 		cmocka_unit_test(test_a_pause_behind_damage_costs_one_call),
 		cmocka_unit_test(test_hole_of_zeros_makes_no_events),
