@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Includes point down: the floors of docs/architecture.md, checked over every file.
+"""Includes point down: the layers of docs/architecture.md, checked over every file.
 
     check_includes.py ROOT
 """
