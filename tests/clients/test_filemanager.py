@@ -2,6 +2,7 @@
 """A desktop file manager (pcmanfm under Xvfb) browses a mount: names, thumbnails of pictures, and nothing hangs."""
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,15 +24,23 @@ class Screen:
 
     def __init__(self, home):
         receive, send = os.pipe()
-        self.server = subprocess.Popen([program("Xvfb", "xvfb"), "-displayfd", str(send), "-screen", "0", "1000x700x24"],
+        self.server = subprocess.Popen([program("Xvfb", "xvfb"), "-displayfd", str(send), "-screen", "0", "1400x1000x24"],
                                        pass_fds=(send,), stderr=subprocess.DEVNULL)
         os.close(send)
         with open(receive, encoding="ascii") as file:
             display = ":" + file.readline().strip()
+        self.colours = set()
         self.env = {**os.environ, "DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "XDG_CONFIG_HOME": home,
                     "XDG_CACHE_HOME": home, "NO_AT_BRIDGE": "1",
                     # Without gvfs: its daemons look into every mount of the machine, and keep those of other tests busy.
                     "GIO_USE_VFS": "local", "GIO_USE_VOLUME_MONITOR": "unix"}
+
+        # Thumbnails so large that the pictures' colours survive, in a window that holds them all.
+        for file, text in (("libfm/libfm.conf", "[ui]\nbig_icon_size=256\nthumbnail_size=256\n"),
+                           ("pcmanfm/default/pcmanfm.conf", "[ui]\nwin_width=1400\nwin_height=1000\n")):
+            os.makedirs(os.path.dirname(os.path.join(home, file)))
+            with open(os.path.join(home, file), "w", encoding="ascii") as config:
+                config.write(text)
 
     def __enter__(self):
         return self
@@ -45,28 +54,28 @@ class Screen:
         said = run("xdotool", "search", "--sync", "--onlyvisible", "--name", f"^{title}$", timeout=SECONDS, env=self.env)
         return said.split()[-1]
 
-    def orange(self, path=None):
-        """How many points have the colours of flames; a screenshot for people goes to path."""
+    def flames(self, path=None):
+        """How many points have a colour of the flame graph's boxes; a screenshot for people goes to path."""
         if path:
             run("import", "-window", "root", path, timeout=SECONDS, env=self.env)
         shot = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], env=self.env, timeout=SECONDS,
                               stdout=subprocess.PIPE, check=True).stdout
-        return sum(r > 220 and 120 < g < 200 and 60 < b < 150 for r, g, b in zip(shot[::3], shot[1::3], shot[2::3]))
+        return sum(point in self.colours for point in zip(shot[::3], shot[1::3], shot[2::3]))
 
 
 def browse(screen, folder, flames):
     """Opens a folder, waits for as many points of flames more than before, and closes the window."""
-    before = screen.orange()
+    before = screen.flames()
     manager = subprocess.Popen(["dbus-run-session", "--", "pcmanfm", "--no-desktop", folder], env=screen.env,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
     try:
         window = screen.window(os.path.basename(folder))
         until = time.time() + SECONDS
-        while (seen := screen.orange() - before) < flames and time.time() < until:
+        while (seen := screen.flames() - before) < flames and time.time() < until:
             time.sleep(0.5)
         if len(sys.argv) > 3:
-            screen.orange(os.path.join(sys.argv[3], os.path.basename(folder) + ".png"))
+            screen.flames(os.path.join(sys.argv[3], os.path.basename(folder) + ".png"))
         expect(seen >= flames, f"{folder}: pictures have no thumbnails")
         # Who hangs does not close its window.
         run("xdotool", "windowfocus", "--sync", window, "key", "ctrl+w", timeout=SECONDS, env=screen.env)
@@ -89,6 +98,9 @@ with tempfile.TemporaryDirectory(prefix="profmount-clients-") as home:
     run(PROFMOUNT, SOURCE, point)
     try:
         with Screen(home) as screen:
+            with open(os.path.join(point, "export", "flamegraph.svg"), encoding="utf-8") as picture:
+                fills = [tuple(bytes.fromhex(f)) for f in re.findall('<rect[^>]* fill="#([0-9a-f]{6})"', picture.read())]
+            screen.colours = {fill for fill in fills if max(fill) - min(fill) > 60}  # greys are everywhere
             browse(screen, point, 0)
             browse(screen, os.path.join(point, "export"), 100)
     finally:
