@@ -10,32 +10,22 @@
 
 struct busy_part {
 	struct pmfs_busy busy;
-	uint32_t *n_of;
 	bool *empty;
 };
 
-/* While threads are looked at: has[thread * columns->n + column] of one of the group's columns. */
+/* While threads are looked at. */
 struct looking {
 	struct pmfs_model *model;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
-	bool *has;
+	bool *empty; /* by thread, until a cost is found */
 };
 
 static void busy_free(void *p)
 {
 	struct busy_part *part = p;
-	free(part->n_of);
 	free(part->empty);
 	free(part);
-}
-
-/* A quantity is known by its first column. */
-static uint32_t first_of_group(const struct pmfs_columns *c, uint32_t column)
-{
-	while (column > 0 && c->columns[column - 1].group == c->columns[column].group)
-		column--;
-	return column;
 }
 
 static bool costs(double value)
@@ -53,8 +43,7 @@ static int look_at_context(struct looking *l, uint64_t number, struct pm_error *
 		uint32_t column = pmfs_column_of(l->columns, v->metric, false);
 		double value = pmfs_value_number(v);
 		if (column != PM_NONE && v->thread < l->threads->n && costs(value))
-			l->has[(size_t)v->thread * l->columns->n +
-				first_of_group(l->columns, column)] = true;
+			l->empty[v->thread] = false;
 	}
 	return r;
 }
@@ -92,33 +81,10 @@ static int look_at_totals(struct looking *l, struct pm_error *err)
 			r = pmfs_no_memory(err);
 		for (uint32_t i = 0; known == 0 && i < n; i++)
 			if (costs(cells[i]))
-				l->has[(size_t)t * n + first_of_group(l->columns, i)] = true;
+				l->empty[t] = false;
 	}
 	free(cells);
 	return r;
-}
-
-static int count(const struct looking *l, struct busy_part *part)
-{
-	uint32_t n = l->columns->n;
-	part->n_of = calloc((size_t)n + 1, sizeof(*part->n_of));
-	part->empty = calloc((size_t)l->threads->n + 1, sizeof(*part->empty));
-	if (!part->n_of || !part->empty)
-		return -ENOMEM;
-	for (uint32_t t = 0; t < l->threads->n; t++) {
-		part->empty[t] = true;
-		for (uint32_t i = 0; i < n; i++) {
-			if (!l->has[(size_t)t * n + first_of_group(l->columns, i)])
-				continue;
-			part->n_of[i]++;
-			part->empty[t] = false;
-		}
-		part->busy.n_empty += part->empty[t];
-	}
-	part->busy.n_threads = l->threads->n;
-	part->busy.n_of = part->n_of;
-	part->busy.empty = part->empty;
-	return 0;
 }
 
 static int busy_build(struct pmfs_model *m, void **ret, struct pm_error *err)
@@ -128,18 +94,25 @@ static int busy_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	if (r < 0 || (r = pmfs_model_threads(m, &l.threads, err)) < 0)
 		return r;
 	struct busy_part *part = calloc(1, sizeof(*part));
-	l.has = calloc((size_t)l.threads->n * l.columns->n + 1, sizeof(*l.has));
-	r = part && l.has ? look_at_tops(&l, err) : pmfs_no_memory(err);
+	if (!part || !(part->empty = malloc((size_t)l.threads->n + 1))) {
+		free(part);
+		return pmfs_no_memory(err);
+	}
+	memset(part->empty, true, (size_t)l.threads->n + 1);
+	l.empty = part->empty;
+	r = look_at_tops(&l, err);
 	if (r == 0 && has_lone_columns(l.columns))
 		r = look_at_totals(&l, err);
-	if (r == 0 && count(&l, part) < 0)
-		r = pmfs_no_memory(err);
-	free(l.has);
-	if (r == 0)
-		*ret = part;
-	else if (part)
+	if (r < 0) {
 		busy_free(part);
-	return r;
+		return r;
+	}
+	for (uint32_t t = 0; t < l.threads->n; t++)
+		part->busy.n_empty += part->empty[t];
+	part->busy.n_threads = l.threads->n;
+	part->busy.empty = part->empty;
+	*ret = part;
+	return 0;
 }
 
 int pmfs_busy(struct pmfs_model *m, const struct pmfs_busy **ret, struct pm_error *err)

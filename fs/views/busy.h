@@ -1,6 +1,5 @@
 /*
- * Which threads cost anything at all, which a stored zero is not: means are taken over them, and
- * empty threads counted apart.
+ * Which threads cost anything at all, which a stored zero is not: empty threads are counted apart.
  */
 #ifndef PROFMOUNT_FS_VIEWS_BUSY_H
 #define PROFMOUNT_FS_VIEWS_BUSY_H
@@ -9,9 +8,8 @@
 
 struct pmfs_busy {
 	uint32_t n_threads;
-	uint32_t n_empty;     /* threads that no column has a cost of */
-	const uint32_t *n_of; /* by column: threads that have a cost of its quantity */
-	const bool *empty;    /* by thread */
+	uint32_t n_empty;  /* threads that no column has a cost of */
+	const bool *empty; /* by thread */
 };
 
 /*

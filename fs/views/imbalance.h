@@ -2,9 +2,9 @@
 #ifndef PROFMOUNT_FS_VIEWS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_IMBALANCE_H
 
-#include "fs/views/busy.h"
+#include "fs/views/views.h"
 
-/* Of one column over the threads with any value of its quantity, here or elsewhere. */
+/* Of one column over the threads with any value of its quantity at the context. */
 struct pmfs_spread {
 	uint32_t n;       /* threads; 0: no thread has a value here */
 	uint32_t slowest; /* thread index with the maximum, the lowest of several */
@@ -18,9 +18,9 @@ struct pmfs_imbalance {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
-	const struct pmfs_busy *busy;
 	uint32_t round;              /* counts reads */
-	uint32_t *seen;              /* thread → the last round in which it had the context */
+	uint32_t *seen;              /* thread × quantity → the last round that it had one in */
+	uint32_t *n_of;              /* by the first column of a quantity: threads that have it */
 	uint32_t n_threads;          /* with a value at the context read last */
 	struct pmfs_spread *spreads; /* by column */
 };

@@ -135,14 +135,13 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	const struct pmfs_column *column = &columns->columns[leading];
 	struct pmfs_worst_list worst;
 	struct pm_text scratch = {.p = NULL};
-	const struct pmfs_busy *busy;
 	const char *path = "";
 	int r = pmfs_worst_imbalances(m, whole, &worst, err);
-	if (r < 0 || worst.n == 0 || (r = pmfs_busy(m, &busy, err)) < 0)
+	if (r < 0 || worst.n == 0)
 		return r;
 	pm_text_printf(out,
-		"\nLoad imbalance of %s (max / mean, max - mean, slowest of %u threads)\n",
-		column->name, busy->n_of[leading]);
+		"\nLoad imbalance of %s (max / mean, max - mean, slowest of the threads in the context)\n",
+		column->name);
 	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
 		const struct pmfs_worst *item = &worst.items[i];
 		const struct pm_frame *frame = pm_tree_frame(tree, item->context);
