@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "formats/common/text.h"
+#include "fs/bar.h"
 #include "fs/log.h"
 
 enum { PIECE = 1 << 20 };
@@ -33,6 +34,7 @@ int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_
 		if (r < 0)
 			return r;
 		size_t n = piece.len;
+		pmfs_bar_give_way(fd);
 		r = write_all(fd, piece.p, n, err);
 		pmfs_engine_release(in->engine, &piece);
 		if (r < 0 || n == 0)
@@ -82,6 +84,7 @@ int pmfs_command_ls(struct pmfs_instance *in, const char *path)
 		say(path, r, &err);
 		return 1;
 	}
+	pmfs_bar_give_way(STDOUT_FILENO);
 	if (entry.type == PMFS_DIRECTORY)
 		return list(in, path, entry.node);
 	printf("%.*s\n", (int)entry.len, entry.name);
@@ -118,6 +121,7 @@ int pmfs_command_check(struct pmfs_instance *in)
 	const struct pm_damages *damages;
 	struct pm_text line = {.p = NULL};
 	int r = in->profile->ops->damage(in->profile, &damages, &err);
+	pmfs_bar_give_way(STDOUT_FILENO);
 	if (r < 0) {
 		say(in->profile->source, r, &err);
 		return 2;

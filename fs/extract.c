@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/common/list.h"
 #include "formats/common/text.h"
+#include "fs/bar.h"
 #include "fs/log.h"
 
 struct level {
@@ -31,28 +31,16 @@ struct walk {
 	uint64_t files, failed;
 	uint64_t most, written; /* bytes, in whole blocks as they take on a disk */
 	bool full;              /* the next one would have been too many: nothing more is written */
-	bool terminal;
-	time_t shown;
 };
 
-static void show_progress(struct walk *w)
-{
-	time_t now = time(NULL);
-	if (!w->terminal || now == w->shown)
-		return;
-	w->shown = now;
-	fprintf(stderr, "\r%llu files", (unsigned long long)w->files);
-	fflush(stderr);
-}
-
-static void say(const struct walk *w, struct pm_bytes path, const char *what)
+static void say(struct pm_bytes path, const char *what)
 {
 	struct pm_text line = {.p = NULL};
-	if (w->terminal)
-		fputs("\r\033[K", stderr);
 	pm_text_shown(&line, path);
 	pm_text_printf(&line, ": %s\n", what);
+	pmfs_bar_hide();
 	fwrite(line.p, 1, line.failed ? 0 : line.len, stderr);
+	pmfs_bar_go_on();
 	pm_text_done(&line);
 }
 
@@ -60,7 +48,7 @@ static void failed(struct walk *w, int code, const struct pm_error *err)
 {
 	char line[900];
 	w->failed++;
-	say(w, pm_text_view(&w->path),
+	say(pm_text_view(&w->path),
 		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
 }
 
@@ -152,8 +140,7 @@ static void write_document(struct walk *w, const struct pmfs_entry *entry, const
 					     : write_file(w, entry->node, &doc, name, &err);
 	if (r < 0)
 		failed(w, r, &err);
-	w->files++;
-	show_progress(w);
+	pmfs_bar_count(++w->files);
 }
 
 /* Makes the directory (or takes it as it is) and goes into it. */
@@ -221,7 +208,7 @@ static void name_rest(struct walk *w)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
 	while (pmfs_tree_next(w->in->tree, PMFS_NODE_ROOT, &w->levels[0].cookie, &entry, &err) > 0)
-		say(w, (struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
+		say((struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
 }
 
 /* Everything below the directory `node`, which is open as w->folder; leaves it open. */
@@ -308,20 +295,20 @@ int pmfs_extract_target(const char *folder)
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target)
 {
 	struct walk w = {.in = in,
-		.terminal = isatty(STDERR_FILENO),
 		.folder = target,
 		.most = o->max_bytes ? o->max_bytes : most_for(in->profile->input_bytes)};
 	int r = o->n_paths == 1 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
 	for (int i = 1; r == 0 && i < o->n_paths; i++) {
 		if (w.full)
-			say(&w, pm_bytes_of(o->paths[i]), "left out");
+			say(pm_bytes_of(o->paths[i]), "left out");
 		else
 			r = write_path(&w, o->paths[i]);
 	}
 	if (r < 0)
 		pmfs_log("%s: %s", o->paths[0], strerror(-r));
-	if (w.terminal)
-		fprintf(stderr, "\r\033[K%llu files\n", (unsigned long long)w.files);
+	pmfs_bar_end();
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "%llu files\n", (unsigned long long)w.files);
 	close(w.folder);
 	free(w.levels);
 	pm_text_done(&w.path);

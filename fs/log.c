@@ -1,6 +1,6 @@
 /*
- * The only mutable state at file level beside the SIGBUS guard's: set once, before any thread is
- * started.
+ * The only mutable state at file level beside the SIGBUS guard's and the bar's: set once, before
+ * any thread is started.
  */
 #include "fs/log.h"
 
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/common/utf8.h"
+#include "fs/bar.h"
 #include "fs/mount_keeper.h"
 
 static int keeper = -1;
@@ -17,6 +18,13 @@ static int keeper = -1;
 void pmfs_log_to_keeper(int line)
 {
 	keeper = line;
+}
+
+static void say(const char *message)
+{
+	pmfs_bar_hide();
+	fprintf(stderr, "profmount: %s\n", message);
+	pmfs_bar_go_on();
 }
 
 void pmfs_log(const char *format, ...)
@@ -28,7 +36,7 @@ void pmfs_log(const char *format, ...)
 	va_end(args);
 	pm_shown_copy(message + 1, sizeof(message) - 1, line);
 	if (keeper < 0 || write(keeper, message, 1 + strlen(message + 1)) < 0)
-		fprintf(stderr, "profmount: %s\n", message + 1);
+		say(message + 1);
 }
 
 void pmfs_log_error(const char *before, const struct pm_error *err)

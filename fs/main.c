@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fs/bar.h"
 #include "fs/commands.h"
 #include "fs/confine.h"
 #include "fs/log.h"
@@ -63,19 +64,30 @@ static int run_command(const struct pmfs_options *o, struct pmfs_instance *in, i
 	return 0;
 }
 
+static int open_and_run(const struct pmfs_options *o, const char *source, int target)
+{
+	struct pmfs_instance in;
+	if (pmfs_open_source(o, source, &in) < 0)
+		return o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
+	int status = run_command(o, &in, target);
+	pmfs_instance_close(&in);
+	return status;
+}
+
 /* A command without a mount: what it writes to is opened first, and the source when confined. */
 static int run_confined(const struct pmfs_options *o, const char *source)
 {
-	struct pmfs_instance in;
+	struct pm_work work = {.cancelled = false};
 	int target = -1;
 	bool extract = o->mode == PMFS_MODE_EXTRACT;
 	if (extract && (target = pmfs_extract_target(o->paths[0])) < 0)
 		return 1;
 	pmfs_confine(extract ? PMFS_DUTY_EXTRACT : PMFS_DUTY_PRINT, target);
-	if (pmfs_open_source(o, source, &in) < 0)
-		return o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
-	int status = run_command(o, &in, target);
-	pmfs_instance_close(&in);
+	pm_work_enter(&work);
+	pmfs_bar_start(&work);
+	int status = open_and_run(o, source, target);
+	pmfs_bar_end();
+	pm_work_enter(NULL);
 	return status;
 }
 

@@ -6,8 +6,8 @@
 #include "fs/options.h"
 
 /*
- * Opens `source`, the real path of what the options name. A bar on standard error shows progress
- * from the first second on where that is a terminal. On failure a line there has said why.
+ * Opens `source`, the real path of what the options name. On failure a line on standard error has
+ * said why.
  */
 int pmfs_open_source(
 	const struct pmfs_options *options, const char *source, struct pmfs_instance *ret);

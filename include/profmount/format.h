@@ -18,9 +18,6 @@ struct pm_candidate {
 };
 
 struct pm_open_options {
-	/* Called now and then by a format that must scan while opening; NULL: nobody looks. */
-	void (*progress)(void *context, uint64_t done, uint64_t total);
-	void *context;
 	bool keep_evals; /* Perl: evals of one place in the source are not shown as one */
 };
 

@@ -9,15 +9,18 @@ on how quick a machine is: an answer that comes while the gate is closed needed 
 import contextlib
 import csv
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 import sources
 from below import below
-from mounts import SECONDS, error_of, is_mounted, main, run, served, slurp, wait_until
+from mounts import PROFMOUNT, SECONDS, error_of, is_mounted, main, run, served, slurp, wait_until
 
 SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functions.tsv", "summary.txt", "hotpath.txt",
         "export/flamegraph.svg", "export/flamegraph.html")
@@ -163,6 +166,42 @@ class Patience(unittest.TestCase):
                     self.assertNotEqual(error_of(os.readlink, progress), 0)
                     self.assertEqual(os.stat(progress).st_size, len(b"done,total,seconds,what\n"))
                 self.assertIsNone(process.poll())
+
+    def test_commands_show_on_a_terminal_how_far_they_are(self):
+        line = re.compile(rb"\r\x1b\[K\d+ s")
+
+        def begin(*args, **streams):
+            master, terminal = pty.openpty()
+            process = subprocess.Popen([PROFMOUNT, *args], stdin=subprocess.DEVNULL, stderr=terminal,
+                                       **{k: terminal if v == "terminal" else v for k, v in streams.items()})
+            os.close(terminal)
+            return process, master
+
+        def said(master, until=None):
+            out = b""
+            with contextlib.suppress(OSError):  # how a terminal ends
+                while not (until and until.search(out)):
+                    out += os.read(master, 4096)
+            return out
+        with below("large") as source, tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            target = os.path.join(folder, "out")
+            for args, stdout in ((["--cat", source.path, "contexts.csv"], subprocess.DEVNULL),
+                                 (["--cat", source.path, "metrics.csv"], "terminal"),
+                                 (["--extract", source.path, target, "contexts.csv"], subprocess.DEVNULL),
+                                 (["--check", source.path], "terminal")):
+                source.close_gate("meta.db", *VALUES)
+                process, master = begin(*args, stdout=stdout)
+                first = said(master, line)
+                self.assertRegex(first, line, args)
+                source.open_gate()
+                rest = said(master)
+                self.assertEqual(process.wait(SECONDS), 0, args)
+                os.close(master)
+                # The line is gone: behind it stands what was to be written, and nothing else.
+                shown = (first + rest).rsplit(b"\r\x1b[K", 1)[1]
+                expected = b"1 files\r\n" if "--extract" in args else run(*args[:1], source.whole, *args[2:]).stdout
+                self.assertEqual(shown, b"" if "contexts.csv" in args and "--cat" in args else
+                                 expected.replace(b"\n", b"\r\n") if stdout == "terminal" else expected, args)
 
     def test_the_server_ends_while_fifty_wait(self):
         for options in ((), ("-s",)):
