@@ -62,7 +62,7 @@ static int format_duration(char *text, size_t size, double ns)
 	static const struct {
 		double ns;
 		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (fabs(ns) >= units[i].ns)
 			return snprintf(text, size, "%.2f %s", ns / units[i].ns, units[i].unit);
@@ -94,7 +94,8 @@ void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, doub
 		snprintf(text, sizeof(text), "%.0f", value);
 	else
 		snprintf(text, sizeof(text), "%.6g", value);
-	pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH, text);
+	bool micro = strchr(text, '\xc2') != NULL; /* two bytes, one column */
+	pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH + micro, text);
 }
 
 void pmfs_add_share(struct pm_text *out, double part, double whole)
