@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/map.h"
 #include "fs/views/parts.h"
 #include "fs/views/stacks.h"
 #include "fs/views/timeline.h"
@@ -285,20 +286,15 @@ void pmfs_bands_done(struct pmfs_bands *b)
 
 /* ---- making it fit ---- */
 
-/* The value that most of the cells have, the earliest of equals. */
-static uint32_t most_frequent(const uint32_t *cells, uint32_t n)
+/*
+ * The cell that is drawn for those from `at` to `end`. One at random, so that functions keep their
+ * shares, which the most frequent one of a block would not (what is short would disappear) and one
+ * at a fixed place would not either (loops have a rhythm); but the same one in every band, so that
+ * the levels of a stack agree.
+ */
+static uint32_t pick(const uint32_t *band, uint32_t at, uint32_t end)
 {
-	uint32_t best = cells[0], most = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t count = 0;
-		for (uint32_t k = i; k < n; k++)
-			count += cells[k] == cells[i];
-		if (count > most) {
-			most = count;
-			best = cells[i];
-		}
-	}
-	return best;
+	return band[at + pm_hash_u64(at) % (end - at)];
 }
 
 /* Runs of a band whose cells are joined n at a time. */
@@ -306,7 +302,7 @@ static uint32_t count_runs(const uint32_t *band, uint32_t n)
 {
 	uint32_t runs = 0, before = PM_NONE;
 	for (uint32_t i = 0; i < N; i += n) {
-		uint32_t now = most_frequent(band + i, i + n < N ? n : N - i);
+		uint32_t now = pick(band, i, i + n < N ? i + n : N);
 		runs += now != PM_NONE && now != before;
 		before = now;
 	}
@@ -316,7 +312,7 @@ static uint32_t count_runs(const uint32_t *band, uint32_t n)
 static void join_cells(uint32_t *band, uint32_t n)
 {
 	for (uint32_t i = 0; i < N; i += n) {
-		uint32_t end = i + n < N ? i + n : N, now = most_frequent(band + i, end - i);
+		uint32_t end = i + n < N ? i + n : N, now = pick(band, i, end);
 		for (uint32_t k = i; k < end; k++)
 			band[k] = now;
 	}

@@ -71,8 +71,9 @@ int pmfs_bands_make(
 void pmfs_bands_done(struct pmfs_bands *b);
 
 /*
- * Makes what is drawn fit: cells of a band are joined, n at a time, to the function that most of
- * them have, until there are at most `limit` runs of equal cells. Returns n.
+ * Makes what is drawn fit: cells of a band are joined, n at a time, to a random one of them (the
+ * same in every band and on every call), until there are at most `limit` runs of equal cells.
+ * Returns n.
  */
 uint32_t pmfs_bands_fit(struct pmfs_bands *b, uint32_t limit);
 

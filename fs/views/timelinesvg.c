@@ -253,9 +253,9 @@ static void add_method(struct drawing *d, struct pm_text *out)
 	pm_text_str(out, "looked up at 1,000 points in time, one every ");
 	pmfs_print_ns(out, span_ns(d) / N);
 	if (d->joined > 1) {
-		pm_text_str(out, "; blocks show what most of ");
+		pm_text_str(out, "; a block shows one of ");
 		pmfs_print_count(out, d->joined);
-		pm_text_str(out, " points have");
+		pm_text_str(out, " points, picked at random");
 	}
 	if (d->bands.n_seen > d->bands.n_busy)
 		pm_text_str(out, "; what is shorter is widened to be seen");

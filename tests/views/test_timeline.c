@@ -249,25 +249,39 @@ static void test_of_many_threads_some_are_shown(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, EXPORT, 0);
 	assert_has(svg, "150 of 450 threads");
-	assert_has(svg, "blocks show what most of ");
+	assert_has(svg, "; a block shows one of ");
 	free(svg);
 	pmfs_model_free(m);
 	fake_free(f);
 }
 
-static void test_joined_cells_show_what_most_of_them_have(void **state)
+static uint32_t count_cells(const uint32_t *cells, uint32_t name)
 {
-	uint32_t *cells = malloc(PMFS_TIMELINE_POINTS * sizeof(*cells));
-	struct pmfs_bands b = {.n_rows = 1, .name = cells};
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++)
+		n += cells[i] == name;
+	return n;
+}
+
+/* Two bands of a stack, whose functions alternate: half of the time each, also where cells are
+ * joined. */
+static void test_joined_cells_keep_shares_and_levels(void **state)
+{
+	uint32_t *cells = malloc(2 * PMFS_TIMELINE_POINTS * sizeof(*cells));
+	struct pmfs_bands b = {.n_rows = 2, .name = cells};
 	(void)state;
 	assert_non_null(cells);
+	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++) {
+		cells[i] = 7 + i % 2;
+		cells[PMFS_TIMELINE_POINTS + i] = 17 + i % 2;
+	}
+	assert_int_equal(pmfs_bands_fit(&b, 2 * PMFS_TIMELINE_POINTS), 1);
+	assert_int_equal(count_cells(cells, 8), PMFS_TIMELINE_POINTS / 2);
+	assert_true(pmfs_bands_fit(&b, PMFS_TIMELINE_POINTS / 4) >= 4);
+	assert_in_range(count_cells(cells, 8), PMFS_TIMELINE_POINTS * 4 / 10,
+		PMFS_TIMELINE_POINTS * 6 / 10);
 	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++)
-		cells[i] = i % 3 == 1 ? 8 : 7;
-	assert_int_equal(pmfs_bands_fit(&b, PMFS_TIMELINE_POINTS), 1);
-	assert_int_equal(cells[1], 8);
-	assert_int_equal(pmfs_bands_fit(&b, 1), 3);
-	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++)
-		assert_int_equal(cells[i], 7);
+		assert_int_equal(cells[PMFS_TIMELINE_POINTS + i], cells[i] + 10);
 	pmfs_bands_done(&b);
 }
 
@@ -359,7 +373,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_too_short_is_seen_but_not_counted),
 		cmocka_unit_test(test_a_long_trace_is_searched_and_not_read),
 		cmocka_unit_test(test_of_many_threads_some_are_shown),
-		cmocka_unit_test(test_joined_cells_show_what_most_of_them_have),
+		cmocka_unit_test(test_joined_cells_keep_shares_and_levels),
 		cmocka_unit_test(test_no_time_and_no_samples_are_said),
 		cmocka_unit_test(test_times_without_order_and_end_do_no_harm),
 		cmocka_unit_test(test_hostile_names_and_deep_paths_are_drawn),
