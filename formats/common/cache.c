@@ -269,6 +269,11 @@ void pm_cache_reserve(struct pm_cache *c, int64_t more)
 	pm_turn_unlock();
 }
 
+uint64_t pm_cache_limit(const struct pm_cache *c)
+{
+	return c->limit;
+}
+
 uint64_t pm_cache_bytes(struct pm_cache *c)
 {
 	pm_turn_lock();

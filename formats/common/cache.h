@@ -52,6 +52,9 @@ void pm_cache_keep(struct pm_cache *cache, struct pm_cached *c, bool keep);
 /* Counts what is being built against the limit: `more` bytes, less where negative. */
 void pm_cache_reserve(struct pm_cache *cache, int64_t more);
 
+/* The limit that it was made with. */
+uint64_t pm_cache_limit(const struct pm_cache *cache);
+
 /* Bytes held now, bookkeeping included, for tests and the log. */
 uint64_t pm_cache_bytes(struct pm_cache *cache);
 

@@ -176,6 +176,9 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	if (r < 0)
 		return r;
 	*ret = body->size;
+	/* Reading begins with the size: what is too large for the cache would be rendered twice. */
+	if (body->whole && body->cached.bytes > pm_cache_limit(e->cache))
+		pm_cache_keep(e->cache, &body->cached, true);
 	pm_cache_release(e->cache, &body->cached);
 	return 0;
 }
@@ -282,7 +285,7 @@ static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	*ret = (struct pmfs_piece){.p = body->text.p ? body->text.p + at : "",
 		.len = len < left ? len : left,
 		.cached = &body->cached};
-	if (body->size > LARGE)
+	if (body->size > LARGE || body->cached.bytes > pm_cache_limit(e->cache))
 		pm_cache_keep(e->cache, &body->cached, at + ret->len < body->size);
 	return 0;
 }
