@@ -35,6 +35,21 @@ static const struct pm_metric metrics[NYTP_N_METRICS] = {
 
 const struct pm_metrics nytp_metrics = {NYTP_N_METRICS, metrics};
 
+static const struct pm_metric untimed[NYTP_N_METRICS] = {
+	METRIC(NYTP_INCL, 0, PM_ROLE_INCLUSIVE, "time", "ns", "inclusive"),
+	METRIC(NYTP_EXCL, 0, PM_ROLE_EXCLUSIVE, "time", "ns", "exclusive"),
+	METRIC(NYTP_CALLS, 1, PM_ROLE_COUNT, "calls", "", "count"),
+	METRIC(NYTP_STATEMENTS, 2, PM_ROLE_COUNT, "statements", "", "count"),
+	{.id = NYTP_STATEMENTS_NS,
+		.group = 3,
+		.role = PM_ROLE_COUNT,
+		.name = TEXT("statements"),
+		.unit = TEXT("ns"),
+		.scope = TEXT("exclusive")},
+};
+
+const struct pm_metrics nytp_metrics_untimed = {NYTP_N_METRICS, untimed};
+
 /* ---- what the parts share ---- */
 
 uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid)
@@ -283,6 +298,7 @@ static void count_statements(struct nytp_model *m)
 		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
 		add(&to[NYTP_STATEMENTS], from[NYTP_STATEMENTS]);
 		add(&to[NYTP_STATEMENTS_NS], from[NYTP_EXCL]);
+		m->times_statements |= !isnan(from[NYTP_EXCL]);
 	}
 }
 

@@ -16,6 +16,7 @@ enum nytp_metric {
 };
 
 extern const struct pm_metrics nytp_metrics;
+extern const struct pm_metrics nytp_metrics_untimed; /* where no statement's time is known */
 
 /* Values are rows of NYTP_N_METRICS cells, NaN = none. */
 struct nytp_model {
@@ -30,6 +31,7 @@ struct nytp_model {
 	double *line_values;
 	struct pm_lines line_list;
 	struct pm_statements statements;
+	bool times_statements; /* some function has statements with a time */
 	/* How callers differ from the calls of the tree. */
 	struct {
 		uint32_t subs; /* which count other calls */

@@ -75,9 +75,13 @@ static int op_tree(const struct pm_profile *p, const struct pm_tree **ret, struc
 static int op_metrics(
 	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
-	(void)p;
-	(void)err;
-	*ret = &nytp_metrics;
+	struct nytp_opened *o;
+	struct nytp_model *m;
+	int r = ready(p, &o, err);
+	if (r < 0 || (r = model(p, &m, err)) < 0)
+		return r;
+	bool timed = m->times_statements || o->threads.list.n > 0;
+	*ret = timed ? &nytp_metrics : &nytp_metrics_untimed;
 	return 0;
 }
 
