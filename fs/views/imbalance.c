@@ -1,6 +1,6 @@
 /*
- * imbalance.csv: how unevenly threads share the cost of a context. Each quantity is compared over
- * the threads that have any value of it at the context: workers that never get to main are no
+ * imbalance.csv: how unevenly threads share the cost of a context. Each column is compared over
+ * the threads that have a value of it at the context: workers that never get to main are no
  * imbalance of main. The deviation is that of the population. A row's position is the context's
  * index.
  */
@@ -17,7 +17,6 @@ void pmfs_imbalance_free(struct pmfs_imbalance *s)
 	if (!s)
 		return;
 	free(s->spreads);
-	free(s->n_of);
 	free(s->seen);
 	free(s);
 }
@@ -34,11 +33,9 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 	if (r == 0)
 		r = pmfs_model_threads(m, &s->threads, err);
 	if (r == 0) {
-		size_t n = s->columns->n;
-		s->spreads = calloc(n + 1, sizeof(*s->spreads));
-		s->n_of = calloc(n + 1, sizeof(*s->n_of));
-		s->seen = calloc(s->threads->n * (n + 1) + 1, sizeof(*s->seen));
-		if (!s->spreads || !s->n_of || !s->seen)
+		s->spreads = calloc((size_t)s->columns->n + 1, sizeof(*s->spreads));
+		s->seen = calloc((size_t)s->threads->n + 1, sizeof(*s->seen));
+		if (!s->spreads || !s->seen)
 			r = pmfs_no_memory(err);
 	}
 	if (r < 0) {
@@ -64,38 +61,6 @@ static void spread_add(struct pmfs_spread *s, double value, uint32_t thread)
 	s->squares += off * (value - s->mean);
 }
 
-/* Counts threads that have the quantity here but no value in this column as zeros. */
-static void spread_finish(struct pmfs_spread *s, uint32_t n_threads)
-{
-	if (s->n == 0 || s->n >= n_threads)
-		return;
-	double all = n_threads, zeros = n_threads - s->n;
-	s->squares += s->mean * s->mean * s->n * zeros / all;
-	s->mean *= s->n / all;
-	s->n = n_threads;
-	s->min = fmin(s->min, 0);
-	if (s->max < 0) {
-		s->max = 0;
-		s->slowest = PM_NONE;
-	}
-}
-
-/* A quantity goes by the first of its columns. */
-static uint32_t quantity_of(const struct pmfs_columns *c, uint32_t column)
-{
-	uint32_t pair = c->columns[column].pair;
-	return pair < column ? pair : column;
-}
-
-/* True the first time that this is seen at the context. */
-static bool is_first(struct pmfs_imbalance *s, uint32_t thread, uint32_t what)
-{
-	uint32_t *seen = &s->seen[(size_t)thread * (s->columns->n + 1) + what];
-	bool first = *seen != s->round;
-	*seen = s->round;
-	return first;
-}
-
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
 {
 	const struct pmfs_columns *c = s->columns;
@@ -105,7 +70,6 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 	s->round++;
 	s->n_threads = 0;
 	memset(s->spreads, 0, c->n * sizeof(*s->spreads));
-	memset(s->n_of, 0, c->n * sizeof(*s->n_of));
 	pmfs_values_start(&values, pmfs_model_profile(s->model), PMFS_COSTS_OF_CONTEXT,
 		pm_tree_number(s->tree, context), 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
@@ -113,13 +77,12 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 		double value = pmfs_value_number(v);
 		if (v->thread >= s->threads->n || column == PM_NONE || isnan(value))
 			continue;
-		s->n_threads += is_first(s, v->thread, c->n);
-		uint32_t quantity = quantity_of(c, column);
-		s->n_of[quantity] += is_first(s, v->thread, quantity);
+		if (s->seen[v->thread] != s->round) {
+			s->seen[v->thread] = s->round;
+			s->n_threads++;
+		}
 		spread_add(&s->spreads[column], value, v->thread);
 	}
-	for (uint32_t i = 0; i < c->n; i++)
-		spread_finish(&s->spreads[i], s->n_of[quantity_of(c, i)]);
 	return r;
 }
 
@@ -172,8 +135,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		if (first->mean != 0)
 			cells[0] = pm_cell_f64(first->max / first->mean);
 		cells[1] = pm_cell_f64(first->max - first->mean);
-		if (first->slowest != PM_NONE)
-			cells[2] = pm_cell_u64(s->threads->threads[first->slowest].id);
+		cells[2] = pm_cell_u64(s->threads->threads[first->slowest].id);
 	}
 	cells[3] = pm_cell_text(
 		pmfs_frame_name(s->tree, pm_tree_frame(s->tree, context), rows->scratch));

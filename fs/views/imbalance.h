@@ -4,7 +4,7 @@
 
 #include "fs/views/views.h"
 
-/* Of one column over the threads with any value of its quantity at the context. */
+/* Of one column over the threads with a value of it at the context. */
 struct pmfs_spread {
 	uint32_t n;       /* threads; 0: no thread has a value here */
 	uint32_t slowest; /* thread index with the maximum, the lowest of several */
@@ -19,8 +19,7 @@ struct pmfs_imbalance {
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
 	uint32_t round;              /* counts reads */
-	uint32_t *seen;              /* thread × quantity → the last round that it had one in */
-	uint32_t *n_of;              /* by the first column of a quantity: threads that have it */
+	uint32_t *seen;              /* thread → the last round in which it had a value */
 	uint32_t n_threads;          /* with a value at the context read last */
 	struct pmfs_spread *spreads; /* by column */
 };

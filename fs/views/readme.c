@@ -115,7 +115,7 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		"  it has at least half of its parent's cost.\n");
 	if (p->ops->threads)
 		pm_text_str(out,
-			"  imbalance.csv compares the threads that have any value of the quantity at the\n"
+			"  imbalance.csv compares the threads that have a value of the metric at the\n"
 			"  context (column `threads` counts them); _stddev is the population's.\n"
 			"  imbalance = max / mean and lost = max - mean, of the primary quantity's inclusive\n"
 			"  cost.\n");

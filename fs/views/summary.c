@@ -140,7 +140,7 @@ static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_
 	if (r < 0 || worst.n == 0)
 		return r;
 	pm_text_printf(out,
-		"\nLoad imbalance of %s (max / mean, max - mean, slowest of the threads in the context)\n",
+		"\nLoad imbalance of %s (max / mean, max - mean, slowest of its threads)\n",
 		column->name);
 	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
 		const struct pmfs_worst *item = &worst.items[i];

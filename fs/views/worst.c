@@ -44,8 +44,7 @@ static int look_at(struct pmfs_imbalance *s, uint32_t context, struct pmfs_worst
 {
 	int r = pmfs_imbalance_read(s, context, err);
 	const struct pmfs_spread *spread = &s->spreads[pmfs_leading_column(s->columns)];
-	*ret_found = r == 0 && spread->n > 1 && spread->mean > 0 && spread->max > spread->mean &&
-		spread->slowest != PM_NONE;
+	*ret_found = r == 0 && spread->n > 1 && spread->mean > 0 && spread->max > spread->mean;
 	if (*ret_found)
 		*ret = (struct pmfs_worst){context, spread->slowest, spread->max, spread->mean};
 	return r;

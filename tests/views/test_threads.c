@@ -209,8 +209,8 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 	fake_free(f);
 }
 
-/* Over the threads that have any time there, three of four: 20, 20, - and 30, -, -; then 60. */
-static void test_imbalance_counts_missing_values_as_zero(void **state)
+/* Four threads: 20, 40, - and own 30; then 60 on one thread only. */
+static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 {
 	struct fake *f = fake_with_time();
 	(void)state;
@@ -222,7 +222,7 @@ static void test_imbalance_counts_missing_values_as_zero(void **state)
 		fake_value(f, t, 1, 77, 1);
 	}
 	fake_value(f, 1, 1, 1, 20);
-	fake_value(f, 2, 1, 1, 20);
+	fake_value(f, 2, 1, 1, 40);
 	fake_value(f, 3, 1, 2, 30);
 	fake_value(f, 3, 2, 1, 60); /* on one thread only */
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -230,27 +230,9 @@ static void test_imbalance_counts_missing_values_as_zero(void **state)
 		"context_id|time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|"
 		"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|threads|"
 		"imbalance|lost|slowest_thread_id|name\n"
-		"1|0|10|30|14.142135623730951|0|13.333333333333332|20|9.428090415820634|3|"
-		"1.5000000000000002|6.666666666666668|11|main\n"
+		"1|30|30|30|0|20|30|40|10|3|1.3333333333333333|10|12|main\n"
 		"2|||||60|60|60|0|1|1|0|13|main\n");
 	assert_dense(m, ROOT, "imbalance.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
-}
-
-static void test_imbalance_of_negative_costs_names_no_thread_that_has_none(void **state)
-{
-	struct fake *f = fake_with_time();
-	(void)state;
-	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
-	fake_thread(f, 0, 0);
-	fake_thread(f, 1, 0);
-	fake_value(f, 0, 1, 1, -4);
-	fake_value(f, 1, 1, 2, 1);
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "imbalance.csv", 0);
-	assert_non_null(strstr(text, "|-4|-2|0|2|2|0|2||main\n"));
-	free(text);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -294,8 +276,7 @@ int main(void)
 		cmocka_unit_test(test_trace_tells_what_ran_when),
 		cmocka_unit_test(test_trace_of_unknown_times),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
-		cmocka_unit_test(test_imbalance_counts_missing_values_as_zero),
-		cmocka_unit_test(test_imbalance_of_negative_costs_names_no_thread_that_has_none),
+		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
 		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
 		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),
 	};
