@@ -13,7 +13,7 @@
 #include "formats/common/work.h"
 #include "fs/log.h"
 #include "fs/thread.h"
-#include "fs/views/views.h"
+#include "fs/views/model/views.h"
 
 enum {
 	PERIOD_MS = 1000,

@@ -7,12 +7,18 @@ import os
 import re
 import sys
 
+# The rooms of fs/views: each may include those before it.
+VIEWS = ("model", "sums", "tables", "texts", "exports", "pictures")
 # A file of the left room may include headers of its own room and of the rooms on the right.
 ROOMS = (
     ("include/profmount/", ()),
     ("formats/common/", ("include/profmount/",)),
     ("formats/registry.c", ("include/profmount/", "formats/common/")),
     ("formats/", ("include/profmount/", "formats/common/")),
+    *(
+        (f"fs/views/{room}/", ("include/profmount/", "formats/common/") + tuple(f"fs/views/{r}/" for r in VIEWS[:i]))
+        for i, room in enumerate(VIEWS)
+    ),
     ("fs/views/", ("include/profmount/", "formats/common/")),
     ("fs/document/", ("include/profmount/", "formats/common/")),
     ("fs/tree/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/")),

@@ -4,7 +4,7 @@
  */
 #include "fs/tree/internal.h"
 
-#include "fs/views/item.h"
+#include "fs/views/pictures/item.h"
 
 static uint32_t item_in_order(void *context, uint32_t k)
 {

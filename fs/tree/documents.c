@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/arena.h"
-#include "fs/views/source.h"
+#include "fs/views/texts/source.h"
 
 /*
  * Source files stand in paths of their own, so that the root can be listed without them; in a

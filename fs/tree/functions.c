@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "fs/views/functions.h"
+#include "fs/views/sums/functions.h"
 
 static int functions_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {

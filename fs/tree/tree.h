@@ -8,7 +8,7 @@
 #include "formats/common/cache.h"
 #include "fs/tree/names.h"
 #include "fs/tree/node.h"
-#include "fs/views/views.h"
+#include "fs/views/model/views.h"
 
 enum pmfs_type { PMFS_DIRECTORY, PMFS_FILE, PMFS_LINK };
 

@@ -1,5 +1,5 @@
 /* Which views stand where, in the order in which directories list them. */
-#include "fs/views/catalog.h"
+#include "fs/views/model/catalog.h"
 
 static const struct pmfs_view *const root[] = {
 	&pmfs_readme_txt,

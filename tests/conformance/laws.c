@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "formats/common/map.h"
-#include "fs/views/model.h"
+#include "fs/views/model/model.h"
 #include "sheet.h"
 
 /* One metric with columns: what it costs as a whole, by contexts.csv. */

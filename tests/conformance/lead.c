@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/views/flat.h"
-#include "fs/views/functions.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/sums/functions.h"
 
 enum { MOST_COLUMNS = 8 }; /* that lead, one after the other */
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "fake.h"
-#include "fs/views/views.h"
+#include "fs/views/model/views.h"
 
 /* The view of that name at a place, or NULL; not whether it is present. */
 const struct pmfs_view *view_named(enum pmfs_place place, const char *name);

@@ -1,7 +1,7 @@
 /* Numbers in pictures. */
 #include "harness.h"
 
-#include "fs/views/amounts.h"
+#include "fs/views/model/amounts.h"
 
 static void assert_text(struct pm_text *t, const char *want)
 {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "fs/views/categories.h"
-#include "fs/views/shortname.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/shortname.h"
 
 static void test_bare_names_keep_who_is_meant(void **state)
 {

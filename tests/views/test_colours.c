@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/colours.h"
-#include "fs/views/svg.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/pictures/svg.h"
 
 /* ---- CIEDE2000 ---- */
 

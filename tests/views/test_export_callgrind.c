@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/export.h"
+#include "fs/views/exports/export.h"
 
 #define CALLGRIND "callgrind.out.*"
 #define HEAD(title, total)                                                                         \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fs/views/export.h"
+#include "fs/views/exports/export.h"
 #include "profmount/limits.h"
 
 #define CHROME "trace.json"

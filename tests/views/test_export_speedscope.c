@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fs/views/export.h"
+#include "fs/views/exports/export.h"
 
 #define SPEEDSCOPE "profile.speedscope.json"
 #define HEAD                                                                                                \

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/flame.h"
+#include "fs/views/pictures/flame.h"
 #include "profmount/limits.h"
 #include "xml.h"
 

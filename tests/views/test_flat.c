@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/source.h"
+#include "fs/views/texts/source.h"
 
 #define ROOT     PMFS_PLACE_ROOT
 #define FUNCTION PMFS_PLACE_FUNCTION

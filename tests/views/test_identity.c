@@ -1,7 +1,7 @@
 /* What a function is: identical ones, addresses, parts, placeholders, what has no name. */
 #include "harness.h"
 
-#include "fs/views/identity.h"
+#include "fs/views/model/identity.h"
 
 #define ROOT PMFS_PLACE_ROOT
 

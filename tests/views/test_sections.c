@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/common/text.h"
-#include "fs/views/sections.h"
+#include "fs/views/texts/sections.h"
 
 static int next_row(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {

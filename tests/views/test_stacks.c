@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "fs/views/namepaths.h"
-#include "fs/views/stacks.h"
+#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/stacks.h"
 
 static struct pmfs_stacks stacks_of(
 	struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/common/utf8.h"
-#include "fs/views/screen.h"
+#include "fs/views/model/screen.h"
 
 #define ROOT PMFS_PLACE_ROOT
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/timeline.h"
+#include "fs/views/pictures/timeline.h"
 #include "profmount/limits.h"
 #include "xml.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fs/views/wholes.h"
+#include "fs/views/sums/wholes.h"
 
 static void cost(struct fake *f, uint32_t number, double inclusive, double exclusive)
 {

@@ -1,0 +1,137 @@
+/*
+ * callgrind.out.M: own costs by line and calls with what they cost, for kcachegrind,
+ * callgrind_annotate and speedscope.
+ *
+ * The four readers agree on less than the format has: `event:` and `cmd:` stand before `events:`,
+ * positions are lines alone, costs are unsigned integers, and a name's `(id)` is defined where it
+ * is used first and never again.
+ */
+#include <stdlib.h>
+
+#include "fs/views/exports/export.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/sums/callgraph.h"
+
+/* Texts have one number in each space of names that they occur in. */
+enum space { OBJECTS, FILES, FUNCTIONS, N_SPACES };
+
+struct writing {
+	const struct pmfs_graph *graph;
+	struct pm_text *out;
+	bool *defined[N_SPACES]; /* by text */
+};
+
+static void write_name(struct writing *w, const char *key, enum space space, uint32_t text)
+{
+	pm_text_str(w->out, key);
+	pm_text_str(w->out, "=(");
+	pm_text_u64(w->out, (uint64_t)text + 1);
+	pm_text_char(w->out, ')');
+	if (!w->defined[space][text]) {
+		struct pm_bytes name = pmfs_graph_text(w->graph, text);
+		w->defined[space][text] = true;
+		pm_text_char(w->out, ' ');
+		pm_text_bytes(w->out, name.len ? name : pm_bytes_of("???"));
+	}
+	pm_text_char(w->out, '\n');
+}
+
+static void write_function(struct writing *w, const struct pmfs_graph_function *f)
+{
+	pm_text_char(w->out, '\n');
+	write_name(w, "ob", OBJECTS, f->module);
+	write_name(w, "fl", FILES, f->file);
+	write_name(w, "fn", FUNCTIONS, f->name);
+}
+
+static void write_callee(struct writing *w, const struct pmfs_graph_cost *cost)
+{
+	const struct pmfs_graph_function *callee = &w->graph->functions[cost->callee];
+	write_name(w, "cob", OBJECTS, callee->module);
+	write_name(w, "cfi", FILES, callee->file);
+	write_name(w, "cfn", FUNCTIONS, callee->name);
+	pm_text_str(w->out, "calls=");
+	pm_text_u64(w->out, cost->calls);
+	pm_text_char(w->out, ' ');
+	pm_text_u64(w->out, callee->line);
+	pm_text_char(w->out, '\n');
+}
+
+static void write_costs(struct writing *w)
+{
+	const struct pmfs_graph *g = w->graph;
+	for (size_t i = 0; i < g->n_costs; i++) {
+		const struct pmfs_graph_cost *cost = &g->costs[i];
+		if (i == 0 || cost->function != cost[-1].function)
+			write_function(w, &g->functions[cost->function]);
+		if (cost->callee != PM_NONE)
+			write_callee(w, cost);
+		pm_text_u64(w->out, cost->line);
+		pm_text_char(w->out, ' ');
+		pm_text_u64(w->out, cost->units);
+		pm_text_char(w->out, '\n');
+	}
+}
+
+static int write_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs_column *column,
+	uint32_t thread, struct pm_error *err)
+{
+	pm_text_printf(out,
+		"# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevent: %s : ",
+		PMFS_EXPORTER, column->export);
+	pm_text_line(out, (column->flat ? column->flat : column->tree)->name);
+	pm_text_printf(out, " in %s\ncmd: ", pmfs_export_unit(column, "whole units"));
+	int r = pmfs_export_title(m, thread, out, err);
+	pm_text_printf(out, "\nevents: %s\n", column->export);
+	return r;
+}
+
+static int write_body(struct pm_text *out, const struct pmfs_graph *g, struct pm_error *err)
+{
+	struct writing w = {.graph = g, .out = out};
+	bool *defined = calloc(N_SPACES, g->texts.n * sizeof(*defined));
+	if (!defined)
+		return pmfs_no_memory(err);
+	for (unsigned i = 0; i < N_SPACES; i++)
+		w.defined[i] = defined + (size_t)i * g->texts.n;
+	pm_text_str(out, "summary: ");
+	pm_text_u64(out, g->total);
+	pm_text_char(out, '\n');
+	write_costs(&w);
+	pm_text_str(out, "\ntotals: ");
+	pm_text_u64(out, g->total);
+	pm_text_char(out, '\n');
+	free(defined);
+	return 0;
+}
+
+static int render_callgrind(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	uint32_t thread = pmfs_export_thread(doc);
+	struct pmfs_graph graph;
+	int r = pmfs_graph_make(m, pmfs_export_column(doc), thread, &graph, err);
+	if (r < 0)
+		return r;
+	r = write_head(out, m, graph.column, thread, err);
+	if (r == 0)
+		r = write_body(out, &graph, err);
+	pmfs_graph_done(&graph);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+PMFS_EXPORT_DOCUMENTS(callgrind, thread_callgrind, render_callgrind)
+
+const struct pmfs_view pmfs_export_callgrind = {
+	.name = "callgrind.out.*",
+	.about = "For kcachegrind and callgrind_annotate: own costs by line, and calls; the call "
+		 "counts of sampled profiles are 0.",
+	.each_metric = true,
+	.document = callgrind,
+};
+
+const struct pmfs_view pmfs_thread_callgrind = {
+	.name = "callgrind.out.*",
+	.each_metric = true,
+	.document = thread_callgrind,
+};

@@ -1,0 +1,187 @@
+/*
+ * M.collapsedstack.txt: `frame;frame;frame COST`, one line a path, for flamegraph.pl, speedscope,
+ * inferno, the Firefox Profiler and anything else that reads folded stacks.
+ *
+ * The format cannot escape anything: `;` in a name becomes `:`. Costs are whole numbers, because
+ * readers drop or cut others. Paths are sorted bytewise, which is not the order of a walk with
+ * sorted siblings: `a b` comes before `a;c`. Each node therefore stands twice among its siblings,
+ * as itself, `a`, and as the beginning of the paths below it, `a;`.
+ */
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/number.h"
+#include "fs/views/exports/export.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/sums/namepaths.h"
+
+/* A node's line, or with `below` all lines of paths through it. */
+struct item {
+	uint32_t node;
+	bool below;
+};
+
+struct level {
+	size_t next, end; /* of items */
+	size_t prefix;    /* bytes of the path so far */
+};
+
+struct folding {
+	const struct pmfs_stacks *stacks;
+	struct pmfs_name_paths paths;
+	struct item *items; /* two for each child, in the order of paths.children */
+	struct level *levels;
+	size_t n_levels, room_levels;
+	struct pm_text path;
+};
+
+static void clean(struct pm_text *out, struct pm_bytes name)
+{
+	size_t start = out->len;
+	pm_text_line(out, name);
+	for (size_t i = start; !out->failed && i < out->len; i++)
+		if (out->p[i] == ';')
+			out->p[i] = ':';
+}
+
+/* The byte of an item's path at `at`, or -1 beyond its end. */
+static int byte_at(struct pm_bytes name, const struct item *item, size_t at)
+{
+	if (at < name.len)
+		return name.p[at];
+	return item->below ? ';' : -1;
+}
+
+/* Names hold no `;`, so the first difference is at the end of the shorter name at the latest. */
+static int by_path(const void *a, const void *b, void *paths)
+{
+	const struct item *x = a, *y = b;
+	struct pm_bytes left = pmfs_name_paths_name(paths, x->node);
+	struct pm_bytes right = pmfs_name_paths_name(paths, y->node);
+	size_t n = left.len < right.len ? left.len : right.len;
+	int order = n ? memcmp(left.p, right.p, n) : 0;
+	return order ? order : byte_at(left, x, n) - byte_at(right, y, n);
+}
+
+static int sort_items(struct folding *f, struct pm_error *err)
+{
+	struct pmfs_name_paths *p = &f->paths;
+	f->items = malloc((2 * (size_t)p->n + 1) * sizeof(*f->items));
+	if (!f->items)
+		return pmfs_no_memory(err);
+	for (size_t i = 0; i + 1 < p->n; i++) {
+		f->items[2 * i] = (struct item){p->children[i], false};
+		f->items[2 * i + 1] = (struct item){p->children[i], true};
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		size_t start = p->child_start[i], end = p->child_start[i + 1];
+		qsort_r(f->items + 2 * start, 2 * (end - start), sizeof(*f->items), by_path, p);
+	}
+	return 0;
+}
+
+static int push(struct folding *f, uint32_t node, struct pm_error *err)
+{
+	if (pm_list_room(&f->levels, f->n_levels, &f->room_levels, sizeof(*f->levels)) < 0)
+		return pmfs_no_memory(err);
+	f->levels[f->n_levels++] = (struct level){
+		.next = 2 * (size_t)f->paths.child_start[node],
+		.end = 2 * (size_t)f->paths.child_start[node + 1],
+		.prefix = f->path.len,
+	};
+	return 0;
+}
+
+static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
+{
+	uint64_t cost = pmfs_stacks_units(f->stacks, f->paths.self[node]);
+	if (cost == 0)
+		return;
+	pm_text_bytes(out, pm_text_view(&f->path));
+	pm_text_char(out, ' ');
+	pm_text_u64(out, cost);
+	pm_text_char(out, '\n');
+}
+
+/* All lines together, before one is written: parents come before children. */
+static int check_length(const struct folding *f, struct pm_error *err)
+{
+	const struct pmfs_name_paths *p = &f->paths;
+	uint64_t *prefix = calloc((size_t)p->n + 1, sizeof(*prefix)), all = 0;
+	if (!prefix)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 1; i < p->n; i++) {
+		uint64_t cost = pmfs_stacks_units(f->stacks, p->self[i]);
+		prefix[i] = prefix[p->parent[i]] + pmfs_name_paths_name(p, i).len + 1;
+		if (cost > 0)
+			all = pmfs_stacks_add(all, prefix[i] + pm_u64_length(cost) + 1);
+	}
+	free(prefix);
+	return pmfs_export_check_length(all, err);
+}
+
+static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *err)
+{
+	int r = push(f, 0, err);
+	while (r == 0 && f->n_levels > 0 && !out->failed) {
+		struct level *level = &f->levels[f->n_levels - 1];
+		if (level->next == level->end) {
+			f->n_levels--;
+			continue;
+		}
+		const struct item *item = &f->items[level->next++];
+		f->path.len = level->prefix;
+		pm_text_bytes(&f->path, pmfs_name_paths_name(&f->paths, item->node));
+		if (item->below) {
+			pm_text_char(&f->path, ';');
+			r = push(f, item->node, err);
+		} else {
+			write_line(f, item->node, out);
+		}
+		if (f->path.failed)
+			return pmfs_no_memory(err);
+	}
+	return r;
+}
+
+static int render_folded(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_stacks stacks;
+	struct folding f = {.stacks = &stacks};
+	int r = pmfs_stacks_make(pmfs_model_of(doc->text.self), pmfs_export_column(doc),
+		pmfs_export_thread(doc), PM_NONE, &stacks, err);
+	if (r < 0)
+		return r;
+	uint32_t levels;
+	r = pmfs_stacks_cut(&stacks, &levels, err);
+	if (r == 0)
+		r = pmfs_name_paths_make(&stacks, clean, &f.paths, err);
+	if (r == 0)
+		r = check_length(&f, err);
+	if (r == 0)
+		r = sort_items(&f, err);
+	if (r == 0)
+		r = write_lines(&f, out, err);
+	pmfs_stacks_done(&stacks);
+	pmfs_name_paths_done(&f.paths);
+	free(f.items);
+	free(f.levels);
+	pm_text_done(&f.path);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+PMFS_EXPORT_DOCUMENTS(folded, thread_folded, render_folded)
+
+const struct pmfs_view pmfs_export_folded = {
+	.name = "*.collapsedstack.txt",
+	.about = "Folded stacks, one path a line with its own cost in whole units: "
+		 "flamegraph.pl, speedscope, inferno. Paths end after 1,000 frames.",
+	.each_metric = true,
+	.document = folded,
+};
+
+const struct pmfs_view pmfs_thread_folded = {
+	.name = "*.collapsedstack.txt",
+	.each_metric = true,
+	.document = thread_folded,
+};

@@ -1,0 +1,281 @@
+/*
+ * profile.speedscope.json: one profile for each metric of the whole run, then the same for each
+ * thread, as many as the limits allow; the name of the file says how many were left out. A sample
+ * is a frame with a cost of its own. Where traces are calls, those of each thread follow in order
+ * of time.
+ */
+#include <stdlib.h>
+
+#include "formats/common/json.h"
+#include "fs/views/exports/export.h"
+#include "fs/views/exports/export_evented.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/sums/stacks.h"
+#include "profmount/limits.h"
+
+struct writing {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	struct pm_json j;
+	struct pmfs_frame_places places;
+	uint32_t *stack; /* of frames; as many as the tree has levels */
+	uint32_t levels; /* of the deepest stack */
+	bool has_profiles;
+};
+
+/* ---- profiles ---- */
+
+/* The frames from the top to the context as one JSON array. */
+static void write_stack(struct writing *w, const struct pmfs_stacks *s, uint32_t context)
+{
+	uint32_t n = 0;
+	for (uint32_t i = context; i != PM_NONE; i = pmfs_stacks_caller(s, i))
+		w->stack[n++] = w->tree->frame[i];
+	pm_json_open(&w->j, '[');
+	while (n > 0)
+		pm_json_u64(&w->j, pmfs_frame_place(&w->places, w->stack[--n]));
+	pm_json_close(&w->j, ']');
+}
+
+/* A level is a number and a comma at least. */
+static int check_length(const struct writing *w, const struct pmfs_stacks *s, struct pm_error *err)
+{
+	uint64_t levels;
+	int r = pmfs_stacks_count_levels(s, &levels, err);
+	return r < 0 ? r : pmfs_export_check_length(w->j.out->len + 2 * levels, err);
+}
+
+static void write_samples(struct writing *w, const struct pmfs_stacks *s)
+{
+	pm_json_key(&w->j, "samples");
+	pm_json_open(&w->j, '[');
+	for (uint32_t i = 0; i < w->tree->n_contexts && !w->j.out->failed; i++)
+		if (pmfs_stacks_own(s, i) > 0)
+			write_stack(w, s, i);
+	pm_json_close(&w->j, ']');
+	pm_json_key(&w->j, "weights");
+	pm_json_open(&w->j, '[');
+	for (uint32_t i = 0; i < w->tree->n_contexts; i++)
+		if (pmfs_stacks_own(s, i) > 0)
+			pm_json_u64(&w->j, pmfs_stacks_own(s, i));
+	pm_json_close(&w->j, ']');
+}
+
+static int write_name(
+	struct writing *w, const struct pmfs_column *column, uint32_t thread, struct pm_error *err)
+{
+	struct pm_text name = {.p = NULL};
+	const char *of;
+	int r = 0;
+	pm_text_str(&name, column->export);
+	if (thread != PM_NONE && (r = pmfs_export_thread_name(w->model, thread, &of, err)) == 0) {
+		pm_text_str(&name, ", ");
+		pm_text_str(&name, of);
+	}
+	pm_json_key(&w->j, "name");
+	pm_json_text(&w->j, pm_text_view(&name));
+	if (r == 0)
+		r = pm_text_status(&name);
+	pm_text_done(&name);
+	return r;
+}
+
+static int write_profile(
+	struct writing *w, struct pmfs_stacks *s, uint32_t thread, struct pm_error *err)
+{
+	uint64_t total = pmfs_stacks_total(s);
+	uint32_t levels;
+	int r = pmfs_stacks_cut(s, &levels, err);
+	if (r == 0)
+		r = check_length(w, s, err);
+	if (r < 0)
+		return r;
+	w->levels = levels > w->levels ? levels : w->levels;
+	w->has_profiles = true;
+	pm_json_open(&w->j, '{');
+	pm_json_key(&w->j, "type");
+	pm_json_str(&w->j, "sampled");
+	r = write_name(w, s->column, thread, err);
+	pm_json_key(&w->j, "unit");
+	pm_json_str(&w->j, pmfs_export_unit(s->column, "none"));
+	pm_json_key(&w->j, "startValue");
+	pm_json_u64(&w->j, 0);
+	pm_json_key(&w->j, "endValue");
+	pm_json_u64(&w->j, total);
+	write_samples(w, s);
+	pm_json_close(&w->j, '}');
+	return r;
+}
+
+/* The profiles of the run or of one thread, one for each metric with a cost there. */
+static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *err)
+{
+	for (uint32_t i = 0; i < w->columns->n; i++) {
+		struct pmfs_stacks s;
+		if (!pmfs_column_is_first(&w->columns->columns[i]))
+			continue;
+		int r = pmfs_stacks_make(w->model, i, thread, PM_NONE, &s, err);
+		if (r < 0)
+			return r;
+		if (pmfs_stacks_total(&s) > 0)
+			r = write_profile(w, &s, thread, err);
+		pmfs_stacks_done(&s);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* A file without profiles is none: where nothing has a cost, one says so. */
+static int write_empty(struct writing *w, uint32_t thread, struct pm_error *err)
+{
+	struct pmfs_stacks s;
+	int r = pmfs_stacks_make(w->model, 0, thread, PM_NONE, &s, err);
+	if (r < 0)
+		return r;
+	r = write_profile(w, &s, thread, err);
+	pmfs_stacks_done(&s);
+	return r;
+}
+
+/* Those of each thread, as many as the limits allow. `*ret_left` are left out. */
+static int write_threads(struct writing *w, uint32_t *ret_left, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(w->model, &threads, err);
+	if (r < 0)
+		return r;
+	uint32_t n = threads->n < 2 ? 0 : threads->n, i = 0;
+	while (i < n && i < PM_LIMIT_SPEEDSCOPE_THREADS &&
+		w->j.out->len < PM_LIMIT_SPEEDSCOPE_BYTES) {
+		r = write_profiles(w, i++, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_left = n - i;
+	return 0;
+}
+
+/* ---- the file ---- */
+
+static void write_frame(struct writing *w, const struct pm_frame *frame, struct pm_text *scratch)
+{
+	struct pm_bytes file = w->tree->texts[frame->file];
+	pm_text_clear(scratch);
+	pm_json_open(&w->j, '{');
+	pm_json_key(&w->j, "name");
+	pm_json_text(&w->j, pmfs_stacks_name(w->tree, frame, scratch));
+	if (file.len) {
+		pm_json_key(&w->j, "file");
+		pm_json_text(&w->j, file);
+	}
+	if (frame->line) {
+		pm_json_key(&w->j, "line");
+		pm_json_u64(&w->j, frame->line);
+	}
+	pm_json_close(&w->j, '}');
+}
+
+/* What samples refer to, and so what is known when they are all written. */
+static int write_frames(struct writing *w)
+{
+	struct pm_text scratch = {.p = NULL};
+	pm_json_key(&w->j, "shared");
+	pm_json_open(&w->j, '{');
+	pm_json_key(&w->j, "frames");
+	pm_json_open(&w->j, '[');
+	for (uint32_t i = 0; i < w->places.n; i++)
+		write_frame(w, &w->tree->frames[w->places.frames[i]], &scratch);
+	pm_json_close(&w->j, ']');
+	pm_json_close(&w->j, '}');
+	int r = pm_text_status(&scratch);
+	pm_text_done(&scratch);
+	return r;
+}
+
+static int write_title(struct writing *w, uint32_t thread, uint32_t left, struct pm_error *err)
+{
+	struct pm_text title = {.p = NULL};
+	int r = pmfs_export_title(w->model, thread, &title, err);
+	if (left > 0)
+		pm_text_printf(&title, " (without %u threads: see their own export/)", left);
+	pmfs_export_levels(w->levels, &title);
+	pm_json_key(&w->j, "name");
+	pm_json_text(&w->j, pm_text_view(&title));
+	if (r == 0)
+		r = pm_text_status(&title);
+	pm_text_done(&title);
+	return r;
+}
+
+static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
+{
+	uint32_t left = 0;
+	pm_json_open(&w->j, '{');
+	pm_json_key(&w->j, "$schema");
+	pm_json_str(&w->j, "https://www.speedscope.app/file-format-schema.json");
+	pm_json_key(&w->j, "exporter");
+	pm_json_str(&w->j, PMFS_EXPORTER);
+	pm_json_key(&w->j, "activeProfileIndex");
+	pm_json_u64(&w->j, 0);
+	pm_json_key(&w->j, "profiles");
+	pm_json_open(&w->j, '[');
+	int r = write_profiles(w, thread, err);
+	if (r == 0 && !w->has_profiles && w->columns->n > 0)
+		r = write_empty(w, thread, err);
+	if (r == 0 && thread == PM_NONE)
+		r = write_threads(w, &left, err);
+	if (r == 0)
+		r = pmfs_evented_write(w->model, thread, &w->places, &w->j, err);
+	if (r < 0)
+		return r;
+	pm_json_close(&w->j, ']');
+	r = write_frames(w);
+	if (r == 0)
+		r = write_title(w, thread, left, err);
+	pm_json_close(&w->j, '}');
+	pm_text_char(w->j.out, '\n');
+	return r;
+}
+
+static int render_speedscope(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct writing w = {
+		.model = pmfs_model_of(doc->text.self), .j = {.out = out, .first = true}};
+	int r = pmfs_model_tree(w.model, &w.tree, err);
+	if (r < 0 || (r = pmfs_model_columns(w.model, &w.columns, err)) < 0)
+		return r;
+	w.places.place = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
+	w.places.frames = malloc(((size_t)w.tree->n_frames + 1) * sizeof(uint32_t));
+	w.stack = malloc(((size_t)pmfs_tree_height(w.tree) + 1) * sizeof(*w.stack));
+	if (w.places.place && w.places.frames && w.stack) {
+		memset(w.places.place, 0xff, w.tree->n_frames * sizeof(uint32_t)); /* PM_NONE */
+		r = write_file(&w, pmfs_export_thread(doc), err);
+	} else {
+		r = pmfs_no_memory(err);
+	}
+	free(w.places.place);
+	free(w.places.frames);
+	free(w.stack);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+PMFS_EXPORT_DOCUMENTS(speedscope, thread_speedscope, render_speedscope)
+
+const struct pmfs_view pmfs_export_speedscope = {
+	.name = "profile.speedscope.json",
+	.about =
+		"For speedscope: every metric of the whole run and of the first 50 threads (fewer if "
+		"that would exceed 64 MiB; the profile's name says how many are left out); calls also "
+		"in time order.",
+	.present = pmfs_export_has_metrics,
+	.document = speedscope,
+};
+
+const struct pmfs_view pmfs_thread_speedscope = {
+	.name = "profile.speedscope.json",
+	.present = pmfs_export_has_metrics,
+	.document = thread_speedscope,
+};

@@ -1,0 +1,19 @@
+/* Costs and shares as people read them in pictures; tables have the exact numbers. */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_AMOUNTS_H
+#define PROFMOUNT_FS_VIEWS_MODEL_AMOUNTS_H
+
+#include "formats/common/text.h"
+
+/* Four digits and a fitting unit for times and bytes (12.34 ms); 1,234,567 cycles for counts. */
+void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit);
+
+/* 12.34 ms, of a time in ns. */
+void pmfs_print_ns(struct pm_text *out, double ns);
+
+/* 45.6%, 0.12%, ≈0% for what is less than 0.005%; 0% of nothing. */
+void pmfs_print_share(struct pm_text *out, double part, double whole);
+
+/* 1,234,567 */
+void pmfs_print_count(struct pm_text *out, uint64_t count);
+
+#endif

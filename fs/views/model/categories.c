@@ -1,0 +1,248 @@
+/*
+ * Which category each context has. Rules are tried once for each distinct frame; then one pass in
+ * pre-order hands down what a frame's own function does not say.
+ */
+#include "fs/views/model/categories.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/views/model/identity.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/shortname.h"
+
+static const char *const names[PMFS_N_CATEGORIES] = {
+	[PMFS_PROGRAM] = "",
+	[PMFS_IDLE] = "idle",
+	[PMFS_MPI] = "mpi",
+	[PMFS_OPENMP] = "openmp",
+	[PMFS_GPU] = "gpu",
+	[PMFS_THREAD] = "thread",
+	[PMFS_IO] = "io",
+	[PMFS_MEMORY] = "memory",
+	[PMFS_GC] = "gc",
+	[PMFS_SQL] = "sql",
+	[PMFS_NET] = "net",
+};
+
+struct pm_bytes pmfs_category_name(enum pmfs_category category)
+{
+	return pm_bytes_of(names[category]);
+}
+
+/* ---- rules ---- */
+
+/* What a rule compares. */
+struct subject {
+	struct pm_bytes stored, name, core, module;
+};
+
+static bool begins(struct pm_bytes text, const char *word)
+{
+	size_t len = strlen(word);
+	return text.len >= len && memcmp(text.p, word, len) == 0;
+}
+
+static bool ends(struct pm_bytes text, const char *word)
+{
+	size_t len = strlen(word);
+	return text.len >= len && memcmp(text.p + text.len - len, word, len) == 0;
+}
+
+static bool is_word(struct pm_bytes text, const char *word)
+{
+	return begins(text, word) && word[text.len] == 0;
+}
+
+/* `name` goes on with a capital after the word. */
+static bool is_camel(struct pm_bytes name, const char *word)
+{
+	size_t len = strlen(word);
+	return begins(name, word) && name.len > len + 1 && name.p[len] >= 'A' &&
+		name.p[len] <= 'Z' && name.p[len + 1] >= 'a' && name.p[len + 1] <= 'z';
+}
+
+static bool matches(enum pmfs_rule_of of, const struct subject *s, const char *word)
+{
+	switch (of) {
+	case PMFS_RULE_IS: return s->name.len == strlen(word) && is_word(s->name, word);
+	case PMFS_RULE_BEGINS: return begins(s->name, word);
+	case PMFS_RULE_CAMEL: return is_camel(s->name, word);
+	case PMFS_RULE_HOLDS:
+		return s->stored.len && memmem(s->stored.p, s->stored.len, word, strlen(word));
+	case PMFS_RULE_CORE: return s->core.len && begins(s->core, word);
+	case PMFS_RULE_MODULE: return begins(s->module, word);
+	case PMFS_RULE_SUFFIX: return ends(s->module, word);
+	}
+	return false;
+}
+
+/* `foo@plt`, `foo@@GLIBC_2.2.5`, `foo.isra.0`, `foo.part.1`: what linkers and compilers add. */
+static struct pm_bytes without_suffix(struct pm_bytes name)
+{
+	static const char *const suffixes[] = {"@", ".isra.", ".part.", ".constprop.", ".cold"};
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const uint8_t *at = name.len
+			? memmem(name.p, name.len, suffixes[i], strlen(suffixes[i]))
+			: NULL;
+		if (at && at > name.p)
+			name.len = (size_t)(at - name.p);
+	}
+	return name;
+}
+
+static struct pm_bytes plain_name(struct pm_bytes stored)
+{
+	static const char *const prefixes[] = {"__GI_", "__libc_"};
+	struct pm_bytes name = without_suffix(pmfs_name_bare(stored));
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (begins(name, prefixes[i]) && !begins(name, "__libc_start_"))
+			name = (struct pm_bytes){
+				name.p + strlen(prefixes[i]), name.len - strlen(prefixes[i])};
+	while (name.len > 1 && name.p[0] == '_')
+		name = (struct pm_bytes){name.p + 1, name.len - 1};
+	return name;
+}
+
+/* The word of Perl that `main::CORE:print` stands for; nothing for other names. */
+static struct pm_bytes core_word(struct pm_bytes stored)
+{
+	const uint8_t *at = stored.len ? memmem(stored.p, stored.len, "CORE:", 5) : NULL;
+	size_t before = at ? (size_t)(at - stored.p) : 0;
+	if (!at || before + 5 == stored.len || at[5] == ':')
+		return (struct pm_bytes){stored.p, 0};
+	return (struct pm_bytes){at + 5, stored.len - before - 5};
+}
+
+const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_bytes module)
+{
+	struct subject s = {.stored = name,
+		.name = plain_name(name),
+		.core = core_word(name),
+		.module = pmfs_base_name(module)};
+	for (size_t i = 0; i < pmfs_n_rules; i++)
+		for (const char *const *word = pmfs_rules[i].words; *word; word++)
+			if (matches(pmfs_rules[i].of, &s, *word))
+				return &pmfs_rules[i];
+	return NULL;
+}
+
+/* ---- contexts ---- */
+
+/* What a context hands down: its category, and whether that is only of the system. */
+enum {
+	CATEGORY = 0x1f,
+	BY_MODULE = 0x20, /* code without a name in a library that starts threads or regions */
+	NO_RULE = 0x40,
+	IS_SYSTEM = 0x80,
+};
+
+static uint8_t said_by(const struct pm_tree *tree, const struct pm_frame *frame)
+{
+	bool named = frame->kind != PM_KIND_INSTRUCTION && frame->kind != PM_KIND_ENTRY;
+	if (frame->is_idle)
+		return PMFS_IDLE;
+	if (frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE)
+		return NO_RULE;
+	const struct pmfs_rule *rule =
+		pmfs_rule_of_function(named ? tree->texts[frame->name] : (struct pm_bytes){NULL, 0},
+			tree->texts[frame->module]);
+	if (!rule)
+		return NO_RULE;
+	bool starts_code = rule->category == PMFS_OPENMP || rule->category == PMFS_THREAD;
+	return (uint8_t)(rule->category | (rule->is_system ? IS_SYSTEM : 0) |
+		(!named && starts_code ? BY_MODULE : 0));
+}
+
+/* The module of the outermost code that is of no library: the program's own; 0 if none is. */
+static uint32_t program_module(const struct pm_tree *tree, const uint8_t *said)
+{
+	static const char *const others[] = {"lib", "ld-", "ld.", "<", "[", "linux-", "vdso"};
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t module = pm_tree_frame(tree, i)->module;
+		struct pm_bytes name = pmfs_base_name(tree->texts[module]);
+		bool is_other = name.len == 0 || said[tree->frame[i]] != NO_RULE;
+		for (size_t k = 0; !is_other && k < sizeof(others) / sizeof(*others); k++)
+			is_other = begins(name, others[k]);
+		if (!is_other)
+			return module;
+	}
+	return 0;
+}
+
+/*
+ * By context, 1: calls the program's own code, however deep below it. For free(); NULL without
+ * memory.
+ */
+static uint8_t *find_callers_of_program(const struct pm_tree *tree, const uint8_t *said)
+{
+	uint32_t program = program_module(tree, said);
+	uint8_t *calls = calloc((size_t)tree->n_contexts + 1, 1);
+	for (uint32_t i = tree->n_contexts; calls && program != 0 && i-- > 0;) {
+		bool is_program = said[tree->frame[i]] == NO_RULE &&
+			pm_tree_frame(tree, i)->module == program;
+		if (tree->parent[i] != PM_NONE)
+			calls[tree->parent[i]] |= calls[i] || is_program;
+	}
+	return calls;
+}
+
+/* Loops, lines and instructions that are part of a function have its category. */
+static void hand_down(const struct pmfs_identity *id, const uint8_t *said,
+	const uint8_t *calls_program, uint8_t *of)
+{
+	const struct pm_tree *tree = id->tree;
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		uint8_t above = parent == PM_NONE ? PMFS_PROGRAM : of[parent];
+		uint8_t own = said[tree->frame[i]];
+		if (own != NO_RULE && (own & BY_MODULE) && calls_program[i])
+			own = PMFS_PROGRAM;
+		bool library_above = above != PMFS_PROGRAM && !(above & IS_SYSTEM);
+		bool inherits = own == NO_RULE || ((own & IS_SYSTEM) && library_above) ||
+			!pmfs_is_call(id, i);
+		of[i] = inherits ? above : own;
+	}
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		of[i] &= CATEGORY;
+}
+
+static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	const struct pmfs_identity *id;
+	int r = pmfs_identity(m, &id, err);
+	if (r < 0)
+		return r;
+	const struct pm_tree *tree = id->tree;
+	uint8_t *said = malloc((size_t)tree->n_frames + 1);
+	uint8_t *of = malloc((size_t)tree->n_contexts + 1);
+	if (!said || !of) {
+		free(said);
+		free(of);
+		return pmfs_no_memory(err);
+	}
+	for (uint32_t i = 0; i < tree->n_frames; i++)
+		said[i] = said_by(tree, &tree->frames[i]);
+	uint8_t *calls_program = find_callers_of_program(tree, said);
+	if (calls_program)
+		hand_down(id, said, calls_program, of);
+	free(said);
+	free(calls_program);
+	if (!calls_program) {
+		free(of);
+		return pmfs_no_memory(err);
+	}
+	*ret = of;
+	return 0;
+}
+
+int pmfs_categories(struct pmfs_model *m, const uint8_t **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {categories_build, free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_CATEGORIES, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = part;
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* What the flat tables share: sums of cells and their order. */
+#include "fs/views/model/flat.h"
+
+#include <stdlib.h>
+
+#include "profmount/limits.h"
+
+#include "formats/common/list.h"
+
+void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (outer || c->columns[i].role != PM_ROLE_INCLUSIVE)
+			pmfs_add(&to[i], cells[i]);
+}
+
+int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret)
+{
+	size_t n_columns = s->columns->n;
+	size_t size = (n_columns ? n_columns : 1) * sizeof(*s->cells);
+	if (s->n >= PM_LIMIT_ITEMS || pm_list_room(&s->cells, s->n, &s->room_cells, size) < 0 ||
+		(s->to_be_tidied && pm_list_room(&s->taken, s->n, &s->room_taken, size) < 0) ||
+		pm_list_room(&s->until, s->n, &s->room_until, sizeof(*s->until)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_columns; i++) {
+		s->cells[s->n * n_columns + i] = NAN;
+		if (s->taken)
+			s->taken[s->n * n_columns + i] = 0;
+	}
+	s->until[s->n] = 0;
+	*ret = s->n++;
+	return 0;
+}
+
+void pmfs_sums_tidy(struct pmfs_sums *s)
+{
+	for (size_t i = 0; i < (size_t)s->n * s->columns->n; i++)
+		if (fabs(s->cells[i]) <= 1e-11 * s->taken[i])
+			s->cells[i] = 0;
+}
+
+void pmfs_sums_done(struct pmfs_sums *s)
+{
+	free(s->cells);
+	free(s->taken);
+	free(s->until);
+}
+
+uint32_t pmfs_tree_height(const struct pm_tree *tree)
+{
+	uint32_t height = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		if (tree->depth[i] >= height)
+			height = tree->depth[i] + 1;
+	return height;
+}
+
+void pmfs_native_cells(const struct pmfs_columns *c, const struct pm_metrics *metrics,
+	const double *values, double *cells)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		cells[i] = c->columns[i].flat ? values[c->columns[i].flat - metrics->metrics] : NAN;
+}
+
+double *pmfs_cells_new(size_t n)
+{
+	double *cells = calloc(n + 1, sizeof(*cells));
+	for (size_t i = 0; cells && i < n; i++)
+		cells[i] = NAN;
+	return cells;
+}
+
+struct weighed {
+	double weight;
+	uint32_t row;
+};
+
+static int heavier_first(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32_t column)
+{
+	struct weighed *weighed = malloc(((size_t)n + 1) * sizeof(*weighed));
+	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
+	if (!weighed || !order) {
+		free(weighed);
+		free(order);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double weight = column == PM_NONE ? 0 : cells[(size_t)i * n_columns + column];
+		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : weight, i};
+	}
+	qsort(weighed, n, sizeof(*weighed), heavier_first);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = weighed[i].row;
+	free(weighed);
+	return order;
+}
+
+uint32_t pmfs_order_column(const struct pmfs_columns *c)
+{
+	if (c->first_excl != PM_NONE)
+		return c->first_excl;
+	return c->n > 0 ? 0 : PM_NONE;
+}

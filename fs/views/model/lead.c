@@ -1,0 +1,162 @@
+/*
+ * Which quantity leads. What one costs as a whole is known from the contexts at the top, where it
+ * has inclusive costs; call edges overlap there, and counts have none: these are added up over all
+ * contexts, if they matter.
+ */
+#include "fs/views/model/lead.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/map.h"
+#include "formats/common/quantity.h"
+#include "fs/views/model/parts.h"
+
+struct wholes {
+	const struct pm_profile *profile;
+	const struct pm_tree *tree; /* of the profile: its order is not asked for */
+	const struct pm_metrics *metrics;
+	struct pm_map of_id; /* metric id → index in metrics */
+	struct pm_value *values;
+	double *of_group;
+	bool *at_the_top; /* by group: inclusive costs at the top are the whole */
+	uint32_t n_groups;
+};
+
+static int index_metrics(struct wholes *w)
+{
+	bool fresh;
+	for (uint32_t i = 0; i < w->metrics->n; i++) {
+		const struct pm_metric *metric = &w->metrics->metrics[i];
+		if (!pm_map_put(&w->of_id, metric->id, i, &fresh))
+			return -ENOMEM;
+		if (metric->role == PM_ROLE_INCLUSIVE && metric->has_values)
+			w->at_the_top[metric->group] = true;
+	}
+	const char *kind = pm_profile_kind_of_tree(w->profile);
+	if (kind && strcmp(kind, "edges") == 0)
+		memset(w->at_the_top, 0, w->n_groups * sizeof(*w->at_the_top));
+	return 0;
+}
+
+/* Adds the costs of a context: inclusive ones if it is a context at the `top`, else the others. */
+static int add_context(struct wholes *w, uint32_t context, bool top, struct pm_error *err)
+{
+	int64_t n = w->profile->ops->run_costs(w->profile, context, w->values, w->metrics->n, err);
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t *index = pm_map_find(&w->of_id, w->values[i].metric);
+		const struct pm_metric *metric = index ? &w->metrics->metrics[*index] : NULL;
+		double value = pmfs_value_number(&w->values[i]);
+		if (!metric || !isfinite(value) || w->at_the_top[metric->group] != top ||
+			(metric->role == PM_ROLE_INCLUSIVE) != top)
+			continue;
+		w->of_group[metric->group] += value;
+	}
+	return n < 0 ? (int)n : 0;
+}
+
+/* A context that cannot be read costs nothing here; what it says is said where it is shown. */
+static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
+{
+	uint32_t n = w->tree->n_contexts;
+	for (uint32_t i = 0; i < n; i = tops ? w->tree->end[i] : i + 1) {
+		struct pm_error why = {.code = 0};
+		if (add_context(w, i, tops, &why) == -ENOMEM)
+			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
+	}
+	return 0;
+}
+
+/* Would one of the groups whose whole is not known yet lead if it had one? */
+static bool is_open(const struct wholes *w, uint32_t leading)
+{
+	double *maybe = malloc(((size_t)w->n_groups + 1) * sizeof(*maybe));
+	if (!maybe)
+		return true; /* to add up too much does no harm */
+	for (uint32_t i = 0; i < w->n_groups; i++)
+		maybe[i] = w->at_the_top[i] ? w->of_group[i] : 1;
+	bool open = pm_quantity_leading(w->metrics, maybe) != leading;
+	free(maybe);
+	return open;
+}
+
+static int choose(struct wholes *w, uint32_t *ret, struct pm_error *err)
+{
+	if (!w->values || !w->of_group || !w->at_the_top || index_metrics(w) < 0)
+		return pmfs_no_memory(err);
+	int r = add_contexts(w, true, err);
+	*ret = pm_quantity_leading(w->metrics, w->of_group);
+	if (r < 0 || !is_open(w, *ret))
+		return r;
+	r = add_contexts(w, false, err);
+	*ret = pm_quantity_leading(w->metrics, w->of_group);
+	return r;
+}
+
+int pmfs_lead_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *err)
+{
+	struct wholes w = {.profile = pmfs_model_profile(m)};
+	struct pm_error why = {.code = 0};
+	*ret = PM_NONE;
+	int r = pmfs_model_metrics(m, &w.metrics, err);
+	if (r < 0)
+		return r;
+	r = w.profile->ops->tree(w.profile, &w.tree, &why);
+	if (r == -ENOMEM)
+		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+	if (r == 0) {
+		w.n_groups = pm_metrics_groups(w.metrics);
+		w.values = malloc(((size_t)w.metrics->n + 1) * sizeof(*w.values));
+		w.of_group = calloc((size_t)w.n_groups + 1, sizeof(*w.of_group));
+		w.at_the_top = calloc((size_t)w.n_groups + 1, sizeof(*w.at_the_top));
+		r = choose(&w, ret, err);
+		free(w.values);
+		free(w.of_group);
+		free(w.at_the_top);
+		pm_map_done(&w.of_id);
+		if (r < 0)
+			return r;
+	}
+	if (*ret == PM_NONE)
+		*ret = pm_quantity_leading(w.metrics, NULL);
+	return 0;
+}
+
+/* ---- by name ---- */
+
+/* `a, b, c`, or as many as an error has room for. */
+static void list_stems(const struct pmfs_columns *c, struct pm_text *out)
+{
+	enum { ROOM = 420 };
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (i > 0 && c->columns[i].group == c->columns[i - 1].group)
+			continue;
+		pm_text_str(out, i == 0 ? "there are " : ", ");
+		if (out->len + strlen(c->columns[i].base) > ROOM) {
+			pm_text_str(out, "… (see metrics.csv)");
+			return;
+		}
+		pm_text_str(out, c->columns[i].base);
+	}
+	if (c->n == 0)
+		pm_text_str(out, "there are none with values");
+}
+
+int pmfs_lead_by_name(
+	const struct pmfs_columns *c, const char *name, uint32_t *ret, struct pm_error *err)
+{
+	struct pm_text stems = {.p = NULL};
+	for (uint32_t i = 0; i < c->n; i++)
+		if (strcmp(name, c->columns[i].name) == 0 ||
+			strcmp(name, c->columns[i].base) == 0) {
+			*ret = c->columns[i].group;
+			return 0;
+		}
+	list_stems(c, &stems);
+	struct pm_bytes list = pm_text_view(&stems);
+	int r = pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "no metric is named %.60s: %.*s",
+		name, (int)list.len, (const char *)list.p);
+	pm_text_done(&stems);
+	return r;
+}

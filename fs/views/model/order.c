@@ -1,0 +1,125 @@
+/*
+ * The tree in the order of the primary quantity. Formats order it by what leads by the rule; where
+ * another quantity does, siblings are put into another order here, and contexts keep their numbers.
+ */
+#include "fs/views/model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/tree.h"
+#include "fs/views/model/parts.h"
+
+struct order_part {
+	const struct pm_tree *tree; /* the format's, or `own` */
+	struct pm_tree *own;
+	uint32_t *from; /* context of `own` → of the format's; NULL: they are the same */
+};
+
+static void order_free(void *p)
+{
+	struct order_part *part = p;
+	pm_tree_free(part->own);
+	free(part->from);
+	free(part);
+}
+
+/* The metric that orders siblings: what the quantity costs with all below, else by itself. */
+static const struct pm_metric *ordering_metric(const struct pmfs_columns *c)
+{
+	uint32_t column = pmfs_leading_column(c);
+	return column == PM_NONE ? NULL : c->columns[column].tree;
+}
+
+static int weigh(struct pmfs_model *m, const struct pm_tree *tree, uint32_t metric, double *weight,
+	struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_metrics *metrics;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0)
+		return r;
+	struct pm_value *values = malloc(((size_t)metrics->n + 1) * sizeof(*values));
+	if (!values)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		struct pm_error why = {.code = 0};
+		int64_t n = p->ops->run_costs(p, i, values, metrics->n, &why);
+		weight[i] = NAN; /* also where it cannot be read: whoever shows it will say so */
+		for (int64_t k = 0; k < n; k++)
+			if (values[k].metric == metric)
+				weight[i] = pmfs_value_number(&values[k]);
+		if (n == -ENOMEM) {
+			free(values);
+			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
+		}
+	}
+	free(values);
+	return 0;
+}
+
+static int put_in_order(struct pmfs_model *m, const struct pmfs_columns *c, struct order_part *part,
+	struct pm_error *err)
+{
+	const struct pm_metric *metric = ordering_metric(c);
+	if (!metric || metric->group == part->tree->ordered_by || part->tree->n_contexts < 2)
+		return 0;
+	double *weight = malloc((size_t)part->tree->n_contexts * sizeof(*weight));
+	int r = weight ? weigh(m, part->tree, metric->id, weight, err) : pmfs_no_memory(err);
+	if (r == 0)
+		r = pm_tree_reorder(part->tree, weight, &part->own, &part->from, err);
+	if (r == 0) {
+		part->own->ordered_by = metric->group;
+		part->tree = part->own;
+	}
+	free(weight);
+	return r;
+}
+
+static int order_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pmfs_columns *c;
+	const struct pm_tree *tree;
+	int r = p->ops->tree(p, &tree, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
+		return r;
+	struct order_part *part = calloc(1, sizeof(*part));
+	if (!part)
+		return pmfs_no_memory(err);
+	part->tree = tree;
+	r = put_in_order(m, c, part, err);
+	if (r < 0)
+		order_free(part);
+	else
+		*ret = part;
+	return r;
+}
+
+static int get_order(struct pmfs_model *m, const struct order_part **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {order_build, order_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_ORDER, &type, &part, err);
+	*ret = part;
+	return r;
+}
+
+int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err)
+{
+	const struct order_part *part;
+	int r = get_order(m, &part, err);
+	*ret = r < 0 ? NULL : part->tree;
+	return r;
+}
+
+int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
+	struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct order_part *part;
+	int r = get_order(m, &part, err);
+	if (r < 0)
+		return r;
+	return p->ops->run_costs(p, part->from ? part->from[context] : context, ret, room, err);
+}

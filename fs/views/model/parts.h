@@ -1,0 +1,54 @@
+/*
+ * What views compute once and keep with the model: each part belongs to one .c file, which builds
+ * it on first need and hands it out through functions of its own.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
+#define PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
+
+#include "fs/views/model/model.h"
+
+enum pmfs_part {
+	PMFS_PART_COLUMNS,
+	PMFS_PART_ORDER,
+	PMFS_PART_THREADS,
+	PMFS_PART_TOTALS,
+	PMFS_PART_BUSY,
+	PMFS_PART_WHOLES,
+	PMFS_PART_IDENTITY,
+	PMFS_PART_FUNCTIONS,
+	PMFS_PART_LINES,
+	PMFS_PART_CALLERS,
+	PMFS_PART_MODULES,
+	PMFS_PART_FILES,
+	PMFS_PART_SOURCES,
+	PMFS_PART_CATEGORIES,
+	PMFS_PART_CATEGORY_SUMS,
+	PMFS_PART_COLOURS,
+	PMFS_PART_GPU,
+	PMFS_PART_TRACE_CSV,
+	PMFS_PART_TRACE_TSV,
+	PMFS_N_PARTS,
+};
+
+struct pmfs_part_type {
+	/* `*ret` is the model's from then on. On failure nothing is left allocated. */
+	int (*build)(struct pmfs_model *m, void **ret, struct pm_error *err);
+	void (*free)(void *part);
+};
+
+/* The part, built if this is the first call for it. Always the same type for the same part. */
+int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
+	void **ret, struct pm_error *err);
+
+/* The model that a document or table carries as `self`. */
+static inline struct pmfs_model *pmfs_model_of(const void *self)
+{
+	return (struct pmfs_model *)(uintptr_t)self;
+}
+
+static inline int pmfs_no_memory(struct pm_error *err)
+{
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+}
+
+#endif

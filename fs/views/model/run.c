@@ -1,0 +1,77 @@
+/*
+ * Values of the whole run at a context, by column: as numbers to calculate with, and as cells.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/model.h"
+
+#include "formats/common/work.h"
+#include "fs/views/model/parts.h"
+
+/* The values of the whole run at a context. */
+struct run {
+	const struct pmfs_columns *columns;
+	struct pm_value *values;
+	int64_t n;
+	struct pm_value few[128]; /* most runs have few metrics */
+};
+
+static int run_get(struct pmfs_model *m, uint32_t context, struct run *run, struct pm_error *err)
+{
+	const struct pm_metrics *metrics;
+	size_t room = sizeof(run->few) / sizeof(*run->few);
+	run->values = run->few;
+	run->n = 0;
+	if (pm_work_cancelled())
+		return pmfs_no_memory(err);
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &run->columns, err)) < 0)
+		return r;
+	if (metrics->n > room) {
+		room = metrics->n;
+		run->values = malloc(room * sizeof(*run->values));
+		if (!run->values)
+			return pmfs_no_memory(err);
+	}
+	run->n = pmfs_run_values(m, context, run->values, room, err);
+	return run->n < 0 ? (int)run->n : 0;
+}
+
+static void run_done(struct run *run)
+{
+	if (run->values != run->few)
+		free(run->values);
+}
+
+int pmfs_run_cells(
+	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err)
+{
+	struct run run;
+	int r = run_get(m, context, &run, err);
+	for (uint32_t i = 0; r == 0 && i < run.columns->n; i++)
+		cells[i] = NAN;
+	for (int64_t i = 0; i < run.n; i++) {
+		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, flat);
+		if (column != PM_NONE)
+			cells[column] = pmfs_value_number(&run.values[i]);
+	}
+	run_done(&run);
+	return r;
+}
+
+int pmfs_run_row(
+	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err)
+{
+	struct run run;
+	int r = run_get(m, context, &run, err);
+	for (uint32_t i = 0; r == 0 && i < run.columns->n; i++)
+		pm_set_empty(&cells[i]);
+	for (int64_t i = 0; i < run.n; i++) {
+		uint32_t column = pmfs_column_of(run.columns, run.values[i].metric, false);
+		if (column != PM_NONE)
+			pmfs_set_value(&cells[column], &run.values[i]);
+	}
+	run_done(&run);
+	return r;
+}

@@ -1,0 +1,109 @@
+/* How texts for people show amounts and names. Tables never use this: they are exact. */
+#include "fs/views/model/screen.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/common/utf8.h"
+
+/* Where character n of the line begins. */
+static size_t character_at(struct pm_bytes line, unsigned n)
+{
+	size_t at = 0;
+	for (; n > 0 && at < line.len; n--)
+		at += pm_utf8_next(line, at);
+	return at;
+}
+
+static unsigned count_characters(struct pm_bytes line)
+{
+	unsigned n = 0;
+	for (size_t at = 0; at < line.len; n++)
+		at += pm_utf8_next(line, at);
+	return n;
+}
+
+/* Returns how many characters it has become. */
+static unsigned add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	struct pm_text clean = {.p = NULL};
+	pm_text_line(&clean, text);
+	struct pm_bytes line = pm_text_view(&clean);
+	unsigned n = count_characters(line);
+	if (n <= width) {
+		pm_text_bytes(out, line);
+	} else {
+		unsigned tail = (width - 1) / 3, head = width - 1 - tail;
+		size_t end = character_at(line, head), from = character_at(line, n - tail);
+		pm_text_add(out, line.p, end);
+		pm_text_str(out, "…");
+		pm_text_add(out, line.p + from, line.len - from);
+		n = width;
+	}
+	out->failed |= clean.failed;
+	pm_text_done(&clean);
+	return n;
+}
+
+void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	add_cut(out, text, width);
+}
+
+void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	unsigned n = add_cut(out, text, width);
+	pm_text_printf(out, "%*s", (int)(width - n), "");
+}
+
+/* Three to four digits and a unit. */
+static int format_duration(char *text, size_t size, double ns)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (fabs(ns) >= units[i].ns)
+			return snprintf(text, size, "%.2f %s", ns / units[i].ns, units[i].unit);
+	return snprintf(text, size, "%.4g %s", ns, ns == 0 ? "s" : "ns");
+}
+
+void pmfs_add_duration(struct pm_text *out, double ns)
+{
+	char text[64];
+	format_duration(text, sizeof(text), ns);
+	pm_text_str(out, text);
+}
+
+static bool is_time(const struct pmfs_column *column)
+{
+	size_t len = strlen(column->export);
+	return column->export_scale != 1 ||
+		(len > 3 && strcmp(column->export + len - 3, "_ns") == 0);
+}
+
+void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value)
+{
+	char text[64] = "";
+	if (isnan(value))
+		text[0] = '\0';
+	else if (is_time(column))
+		format_duration(text, sizeof(text), value * column->export_scale);
+	else if (value == floor(value) && fabs(value) < 1e13)
+		snprintf(text, sizeof(text), "%.0f", value);
+	else
+		snprintf(text, sizeof(text), "%.6g", value);
+	bool micro = strchr(text, '\xc2') != NULL; /* two bytes, one column */
+	pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH + micro, text);
+}
+
+void pmfs_add_share(struct pm_text *out, double part, double whole)
+{
+	if (isnan(part) || !(whole > 0))
+		pm_text_printf(out, "%6s", "");
+	else if (part / whole < 10)
+		pm_text_printf(out, "%5.1f%%", 100 * part / whole);
+	else /* costs that contradict each other */
+		pm_text_str(out, " >999%");
+}

@@ -1,0 +1,14 @@
+/* The part of a column's name that comes from a metric (docs/namespace.md §1). */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_SLUG_H
+#define PROFMOUNT_FS_VIEWS_MODEL_SLUG_H
+
+#include "formats/common/text.h"
+#include "profmount/profile.h"
+
+/*
+ * The slug of the metric's name, followed by its unit's unless the name has that word already.
+ * Written into `t`, which is cleared, and valid until it changes; t->failed tells of no memory.
+ */
+struct pm_bytes pmfs_metric_slug(struct pm_text *t, const struct pm_metric *metric);
+
+#endif

@@ -1,0 +1,53 @@
+/* Shorthands for views that are tables. */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
+#define PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
+
+#include "fs/views/model/parts.h"
+#include "fs/views/model/views.h"
+
+/* The table's columns: those of `before`, every metric column, those of `after`. */
+int pmfs_table_with_metrics(struct pmfs_model *m, const struct pm_table_type *type,
+	const char *const *before, const char *const *after, struct pm_table *ret,
+	struct pm_error *err);
+
+/* A table without metric columns; `columns` ends with NULL. */
+struct pm_table pmfs_table_plain(
+	struct pmfs_model *m, const struct pm_table_type *type, const char *const *columns);
+
+/* Fills one cell for each metric column. Returns the cell after the last. */
+struct pm_cell *pmfs_number_cells(
+	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells);
+
+/* A source line, a thread or another number of which `none` means that it is not known. */
+static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_t none)
+{
+	if (number == none)
+		pm_set_empty(cell);
+	else
+		pm_set_u64(cell, number);
+}
+
+/* The kind of a frame. */
+void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame);
+
+/*
+ * Defines the document function `name` of a view: the table that `make_table(m, item, &table, err)`
+ * describes, as PM_DOC_CSV or PM_DOC_TSV.
+ */
+#define PMFS_TABLE_DOCUMENT(name, doc_kind, make_table)                                            \
+	static int name(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,  \
+		struct pm_error *err)                                                              \
+	{                                                                                          \
+		struct pm_table table;                                                             \
+		int r = make_table(m, item, &table, err);                                          \
+		(void)column;                                                                      \
+		if (r == 0)                                                                        \
+			*ret = (struct pm_doc){.kind = (doc_kind), .table = table};                \
+		return r;                                                                          \
+	}
+
+/* A text document, rendered by `render` with self = the model, a = the item. */
+struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
+	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err));
+
+#endif

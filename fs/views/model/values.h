@@ -1,0 +1,54 @@
+/* Reads the values of a thread or of a context one after the other, in small batches. */
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_VALUES_H
+#define PROFMOUNT_FS_VIEWS_MODEL_VALUES_H
+
+#include "profmount/profile.h"
+#include "profmount/table.h"
+
+enum pmfs_values_of {
+	PMFS_COSTS_OF_THREAD, /* by thread index */
+	PMFS_VALUES_OF_THREAD,
+	PMFS_COSTS_OF_CONTEXT, /* by context number */
+	PMFS_VALUES_OF_CONTEXT,
+};
+
+/* A cursor: a plain value, nothing to give back. */
+struct pmfs_values {
+	const struct pm_profile *profile;
+	enum pmfs_values_of of;
+	uint64_t key;
+	uint64_t at; /* of the value that comes next in the whole sequence */
+	uint32_t n, i;
+	struct pm_value batch[256];
+};
+
+/* Starts before value `at`. A format without values as stored gives its costs. */
+void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
+	enum pmfs_values_of of, uint64_t key, uint64_t at);
+
+/*
+ * The start() of a table of the model whose rows are values: rows->own becomes a cursor, for
+ * free(), at value rows->at of the thread or context table->a. 0 or -ENOMEM.
+ */
+int pmfs_values_rows_start(struct pm_rows *rows, enum pmfs_values_of of, struct pm_error *err);
+
+/* Fetches the next batch: 1, 0 at the end, or a negative errno. For pmfs_values_peek. */
+int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err);
+
+/* The value that comes next, without going beyond it: 1, 0 at the end, or a negative errno. */
+static inline int pmfs_values_peek(
+	struct pmfs_values *v, const struct pm_value **ret, struct pm_error *err)
+{
+	int r = v->i < v->n ? 1 : pmfs_values_fetch(v, err);
+	*ret = &v->batch[v->i];
+	return r;
+}
+
+/* Goes beyond the value that pmfs_values_peek showed. */
+static inline void pmfs_values_step(struct pmfs_values *v)
+{
+	v->i++;
+	v->at++;
+}
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * From contexts to functions: those at a level of the call path, or the deepest that matter. Loops
+ * and lines are part of the frame above them, so a context's level counts frames, not contexts. All
+ * levels are found by passes over the tree in pre-order, in which a parent comes before its
+ * children: no path is ever walked up.
+ */
+#include <stdlib.h>
+
+#include "formats/common/map.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/pictures/timeline.h"
+#include "fs/views/sums/stacks.h"
+
+enum {
+	N = PMFS_TIMELINE_POINTS,
+	WIDE_PART = 100, /* a function matters that has this part of all that is seen */
+};
+
+struct levelling {
+	const struct pmfs_timeline *timeline;
+	struct pmfs_bands *bands;
+	uint32_t *shown;   /* by context: the frame that it is part of */
+	uint32_t *level;   /* by context: of that frame */
+	uint32_t *frame;   /* by context: the one at the level asked for, or the path's last */
+	uint32_t *name_of; /* by frame of the tree: its name, or PM_NONE */
+	uint32_t deepest;  /* of all cells */
+};
+
+static void find_levels(struct levelling *l)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	pmfs_stacks_find_frames(tree, 0, tree->n_contexts, l->shown);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		l->level[i] = parent == PM_NONE ? 0 : l->level[parent] + (l->shown[i] == i);
+	}
+	for (size_t i = 0; i < (size_t)l->timeline->n_rows * N; i++) {
+		uint32_t context = l->timeline->context[i];
+		if (context != PM_NONE && l->level[context] > l->deepest)
+			l->deepest = l->level[context];
+	}
+	if (l->deepest >= PMFS_TIMELINE_LEVELS)
+		l->deepest = PMFS_TIMELINE_LEVELS - 1;
+}
+
+static void find_frames(struct levelling *l, uint32_t level)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		l->frame[i] = l->level[i] > level ? l->frame[tree->parent[i]] : l->shown[i];
+}
+
+/* ---- names ---- */
+
+static int intern_frame(struct levelling *l, uint32_t frame)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
+	if (l->name_of[frame] != PM_NONE)
+		return 0;
+	pm_text_line(&line, pmfs_stacks_name(tree, &tree->frames[frame], &raw));
+	l->name_of[frame] = pm_strtab_add(&l->bands->names, pm_text_view(&line));
+	bool good = !raw.failed && !line.failed && l->name_of[frame] != PM_NONE;
+	pm_text_done(&raw);
+	pm_text_done(&line);
+	return good ? 0 : -ENOMEM;
+}
+
+/* Every name that a cell can have at the level that l->frame is of. */
+static int intern_names(struct levelling *l)
+{
+	const struct pmfs_timeline *t = l->timeline;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < (size_t)t->n_rows * N; i++)
+		if (t->context[i] != PM_NONE)
+			r = intern_frame(l, t->tree->frame[l->frame[t->context[i]]]);
+	return r;
+}
+
+/* Fills a band from a row of the timeline. With `only`, from paths that reach that level. */
+static void fill_band(struct levelling *l, uint32_t row, uint32_t band, const uint32_t *only)
+{
+	const struct pmfs_timeline *t = l->timeline;
+	const uint32_t *from = t->context + (size_t)row * N;
+	uint32_t *to = l->bands->name + (size_t)band * N;
+	for (uint32_t i = 0; i < N; i++) {
+		bool some = from[i] != PM_NONE && (!only || l->level[from[i]] >= *only);
+		to[i] = some ? l->name_of[t->tree->frame[l->frame[from[i]]]] : PM_NONE;
+	}
+}
+
+/* ---- how often each name occurs ---- */
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct pmfs_band_name *x = a, *y = b;
+	if (x->n_busy != y->n_busy)
+		return x->n_busy < y->n_busy ? 1 : -1;
+	if (x->n_seen != y->n_seen)
+		return x->n_seen < y->n_seen ? 1 : -1;
+	return x->name < y->name ? -1 : 1;
+}
+
+/* Counts the first bands, one for each row of the timeline, into `top`. */
+static int count_names(struct levelling *l)
+{
+	struct pmfs_bands *b = l->bands;
+	struct pmfs_band_name *top = realloc(b->top, ((size_t)b->names.n + 1) * sizeof(*top));
+	if (!top)
+		return -ENOMEM;
+	b->top = top;
+	b->n_names = b->names.n;
+	b->n_seen = b->n_busy = 0;
+	b->n_cells = (uint64_t)l->timeline->n_rows * N;
+	for (uint32_t i = 0; i < b->n_names; i++)
+		top[i] = (struct pmfs_band_name){.name = i};
+	for (size_t i = 0; i < b->n_cells; i++) {
+		if (b->name[i] == PM_NONE)
+			continue;
+		top[b->name[i]].n_seen++;
+		top[b->name[i]].n_busy += !l->timeline->brief[i];
+		b->n_seen++;
+		b->n_busy += !l->timeline->brief[i];
+	}
+	qsort(top, b->n_names, sizeof(*top), compare_counts);
+	while (b->n_names > 0 && top[b->n_names - 1].n_seen == 0)
+		b->n_names--;
+	return 0;
+}
+
+/* ---- the two kinds of picture ---- */
+
+/* How many cells run a frame or what it calls, by context; 0 for what is no frame. */
+static uint32_t *count_cells(const struct levelling *l)
+{
+	const struct pmfs_timeline *t = l->timeline;
+	uint32_t *cells = calloc((size_t)t->tree->n_contexts + 1, sizeof(*cells));
+	if (!cells)
+		return NULL;
+	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
+		if (t->context[i] != PM_NONE)
+			cells[l->shown[t->context[i]]]++;
+	for (uint32_t i = t->tree->n_contexts; i-- > 0;) {
+		uint32_t parent = t->tree->parent[i];
+		if (parent != PM_NONE && l->shown[i] == i)
+			cells[l->shown[parent]] += cells[i];
+	}
+	return cells;
+}
+
+static int intern_frames(struct levelling *l, const uint32_t *cells)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		if (cells[i] > 0)
+			r = intern_frame(l, tree->frame[i]);
+	return r;
+}
+
+/* How many cells run a function or what it calls, by name: those of its outermost frames. */
+static uint32_t *count_functions(const struct levelling *l, const uint32_t *cells)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	size_t n = (size_t)l->bands->names.n + 1;
+	uint32_t *width = calloc(n, sizeof(*width)), *until = calloc(n, sizeof(*until));
+	for (uint32_t i = 0; width && until && i < tree->n_contexts; i++) {
+		uint32_t name = cells[i] > 0 ? l->name_of[tree->frame[i]] : PM_NONE;
+		if (name == PM_NONE || i < until[name])
+			continue;
+		width[name] += cells[i];
+		until[name] = tree->end[i];
+	}
+	if (!until) {
+		free(width);
+		width = NULL;
+	}
+	free(until);
+	return width;
+}
+
+/* For each context the deepest frame of its path whose function matters; else the outermost. */
+static void find_wide_frames(
+	struct levelling *l, const uint32_t *cells, const uint32_t *width, uint32_t least)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		bool wide = l->shown[i] == i && cells[i] > 0 &&
+			width[l->name_of[tree->frame[i]]] >= least;
+		l->frame[i] = wide || parent == PM_NONE ? i : l->frame[parent];
+	}
+}
+
+static int fill_threads(struct levelling *l)
+{
+	const struct pmfs_timeline *t = l->timeline;
+	uint32_t *cells = count_cells(l), *width = NULL;
+	uint64_t n_seen = 0;
+	int r = cells && intern_frames(l, cells) == 0 ? 0 : -ENOMEM;
+	for (size_t i = 0; i < (size_t)t->n_rows * N; i++)
+		n_seen += t->context[i] != PM_NONE;
+	if (r == 0 && !(width = count_functions(l, cells)))
+		r = -ENOMEM;
+	if (r == 0) {
+		find_wide_frames(l, cells, width, (uint32_t)(n_seen / WIDE_PART) + 1);
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			fill_band(l, row, row, NULL);
+		l->bands->n_rows = t->n_rows;
+		r = count_names(l);
+	}
+	free(cells);
+	free(width);
+	return r;
+}
+
+static int fill_stack(struct levelling *l)
+{
+	struct pmfs_bands *b = l->bands;
+	find_frames(l, UINT32_MAX);
+	if (intern_names(l) < 0)
+		return -ENOMEM;
+	fill_band(l, 0, 0, NULL);
+	if (count_names(l) < 0)
+		return -ENOMEM;
+	b->n_rows = l->deepest + 1;
+	for (uint32_t level = 0; level <= l->deepest; level++) {
+		find_frames(l, level);
+		if (intern_names(l) < 0)
+			return -ENOMEM;
+		fill_band(l, 0, level, &level);
+	}
+	return 0;
+}
+
+static int make_bands(struct levelling *l, bool stacked)
+{
+	const struct pm_tree *tree = l->timeline->tree;
+	size_t n = (size_t)tree->n_contexts + 1, n_frames = (size_t)tree->n_frames + 1;
+	l->shown = malloc(n * sizeof(*l->shown));
+	l->level = malloc(n * sizeof(*l->level));
+	l->frame = malloc(n * sizeof(*l->frame));
+	l->name_of = malloc(n_frames * sizeof(*l->name_of));
+	if (!l->shown || !l->level || !l->frame || !l->name_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_frames; i++)
+		l->name_of[i] = PM_NONE;
+	find_levels(l);
+	size_t rows = stacked ? l->deepest + 1 : l->timeline->n_rows;
+	l->bands->name = malloc((rows + 1) * N * sizeof(*l->bands->name));
+	if (!l->bands->name)
+		return -ENOMEM;
+	if (l->timeline->n_rows == 0)
+		return 0;
+	return stacked ? fill_stack(l) : fill_threads(l);
+}
+
+int pmfs_bands_make(
+	const struct pmfs_timeline *t, bool stacked, struct pmfs_bands *ret, struct pm_error *err)
+{
+	struct pmfs_bands b = {.n_rows = 0};
+	struct levelling l = {.timeline = t, .bands = &b};
+	b.names.arena = &b.arena;
+	int r = make_bands(&l, stacked);
+	free(l.shown);
+	free(l.level);
+	free(l.frame);
+	free(l.name_of);
+	b.names.arena = NULL;
+	if (r < 0) {
+		pmfs_bands_done(&b);
+		return pmfs_no_memory(err);
+	}
+	*ret = b;
+	return 0;
+}
+
+void pmfs_bands_done(struct pmfs_bands *b)
+{
+	free(b->name);
+	free(b->top);
+	pm_strtab_done(&b->names);
+	pm_arena_done(&b->arena);
+	*b = (struct pmfs_bands){.n_rows = 0};
+}
+
+/* ---- making it fit ---- */
+
+/*
+ * The cell that is drawn for those from `at` to `end`. One at random, so that functions keep their
+ * shares, which the most frequent one of a block would not (what is short would disappear) and one
+ * at a fixed place would not either (loops have a rhythm); but the same one in every band, so that
+ * the levels of a stack agree.
+ */
+static uint32_t pick(const uint32_t *band, uint32_t at, uint32_t end)
+{
+	return band[at + pm_hash_u64(at) % (end - at)];
+}
+
+/* Runs of a band whose cells are joined n at a time. */
+static uint32_t count_runs(const uint32_t *band, uint32_t n)
+{
+	uint32_t runs = 0, before = PM_NONE;
+	for (uint32_t i = 0; i < N; i += n) {
+		uint32_t now = pick(band, i, i + n < N ? i + n : N);
+		runs += now != PM_NONE && now != before;
+		before = now;
+	}
+	return runs;
+}
+
+static void join_cells(uint32_t *band, uint32_t n)
+{
+	for (uint32_t i = 0; i < N; i += n) {
+		uint32_t end = i + n < N ? i + n : N, now = pick(band, i, end);
+		for (uint32_t k = i; k < end; k++)
+			band[k] = now;
+	}
+}
+
+uint32_t pmfs_bands_fit(struct pmfs_bands *b, uint32_t limit)
+{
+	uint32_t n = 0;
+	uint64_t runs;
+	do {
+		n++;
+		runs = 0;
+		for (uint32_t i = 0; i < b->n_rows && runs <= limit; i++)
+			runs += count_runs(b->name + (size_t)i * N, n);
+	} while (runs > limit && n < N);
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		join_cells(b->name + (size_t)i * N, n);
+	return n;
+}

@@ -1,0 +1,168 @@
+/*
+ * Which name has which colour: functions in order of cost take one hue after the other, so those
+ * that matter differ; those of a category take the shades of its family. A table rather than a
+ * formula: pictures are the same on every machine.
+ */
+#include "fs/views/pictures/colours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/sums/functions.h"
+
+/* Behind the hues; a family takes three places. */
+enum {
+	IDLE = PMFS_N_HUES,
+	WAITING,
+	MPI,
+	OPENMP = MPI + PMFS_N_SHADES,
+	GPU = OPENMP + PMFS_N_SHADES,
+	IO = GPU + PMFS_N_SHADES,
+	MEMORY = IO + PMFS_N_SHADES,
+	GC = MEMORY + PMFS_N_SHADES,
+	SQL = GC + PMFS_N_SHADES,
+	NET = SQL + PMFS_N_SHADES,
+};
+
+const uint32_t pmfs_palette[PMFS_N_COLOURS] = {
+	/* clang-format off */
+	0xef806f, 0x6fa4fc, 0xdc932e, 0x5bbd74, 0xb28fef, 0xfbc8ac,
+	0x3bcdf4, 0xaaac31, 0xe9c6f1, 0x84ead7, 0xe57db1, 0xcedca8,
+	[IDLE] = 0xe2e2e2,
+	[WAITING] = 0xa4a4a4,
+	[MPI] = 0xad6066, 0xfeb2bf, 0xb56a42,
+	[OPENMP] = 0x6b7c92, 0xbac9f9, 0x83acbc,
+	[GPU] = 0x6b9174, 0x9edcae, 0x37bab6,
+	[IO] = 0xa68f68, 0xe8c773, 0xeda570,
+	[MEMORY] = 0x8e68a5, 0xa2a0c3, 0xfeaedc,
+	[GC] = 0xa58998, 0xd7a0e3, 0xeabfbb,
+	[SQL] = 0x1c989e, 0xa5d5d7, 0x3788bb,
+	[NET] = 0x7c8033, 0xa0aa87, 0xa8742a,
+	/* clang-format on */
+};
+
+const uint64_t pmfs_colours_near[PMFS_N_COLOURS] = {
+	/* clang-format off */
+	0, 0x4000c0000, 0x2002000000, 0x200000, 0x48000000, 0x82000000,
+	0x200080000, 0x1000000, 0x50008000, 0x200600000, 0x50008000, 0x1000200000,
+	0, 0x1008080000,
+	0, 0x90000500, 0x2000000000,
+	0x400000000, 0x8000002, 0x300402042,
+	0x1000000000, 0xa08, 0x300080200,
+	0x3000000000, 0x80, 0x24,
+	0, 0x60042010, 0x40008500,
+	0x8000000, 0x18000510, 0x8020,
+	0x480000, 0x480240, 0x20002,
+	0, 0x902800, 0x810004,
+	/* clang-format on */
+};
+
+struct pmfs_colours {
+	struct pm_strtab names;
+	uint8_t *colour; /* of each name */
+	size_t room;
+	struct pm_arena arena;
+};
+
+static void colours_free(void *p)
+{
+	struct pmfs_colours *c = p;
+	pm_strtab_done(&c->names);
+	pm_arena_done(&c->arena);
+	free(c->colour);
+	free(c);
+}
+
+/* Runtimes wait in functions of their own: barriers of OpenMP say so. */
+static bool is_wait(struct pm_bytes name)
+{
+	return memmem(name.p, name.len, "wait", 4) || memmem(name.p, name.len, "barrier", 7);
+}
+
+/* The first colour of a category, and how many it has. */
+static unsigned colours_of(enum pmfs_category category, struct pm_bytes name, unsigned *ret_n)
+{
+	static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
+		[PMFS_OPENMP] = OPENMP,
+		[PMFS_GPU] = GPU,
+		[PMFS_IO] = IO,
+		[PMFS_MEMORY] = MEMORY,
+		[PMFS_GC] = GC,
+		[PMFS_SQL] = SQL,
+		[PMFS_NET] = NET};
+	*ret_n = 1;
+	if (category == PMFS_IDLE)
+		return IDLE;
+	if (category == PMFS_THREAD || (category == PMFS_OPENMP && is_wait(name)))
+		return WAITING;
+	*ret_n = category == PMFS_PROGRAM ? PMFS_N_HUES : PMFS_N_SHADES;
+	return families[category];
+}
+
+/* Of functions that share a name the dearest decides. */
+static int add_name(struct pmfs_colours *c, struct pm_bytes name, enum pmfs_category category,
+	unsigned *n_named)
+{
+	unsigned n, first = colours_of(category, name, &n);
+	uint32_t known = c->names.n, at = pm_strtab_add(&c->names, name);
+	if (at == PM_NONE || pm_list_room(&c->colour, at, &c->room, sizeof(*c->colour)) < 0)
+		return -ENOMEM;
+	if (at < known)
+		return 0;
+	c->colour[at] = (uint8_t)(first + n_named[category] % n);
+	n_named[category] += n > 1;
+	return 0;
+}
+
+static int add_functions(struct pmfs_colours *c, const struct pmfs_functions *f)
+{
+	struct pm_text line = {.p = NULL};
+	unsigned n_named[PMFS_N_CATEGORIES] = {0};
+	int r = 0;
+	for (uint32_t row = 0; r == 0 && row < f->n; row++) {
+		enum pmfs_category category = (enum pmfs_category)f->category[f->function[row]];
+		pm_text_clear(&line);
+		pm_text_line(&line, pmfs_function_name(f, row));
+		r = line.failed ? -ENOMEM : add_name(c, pm_text_view(&line), category, n_named);
+	}
+	pm_text_done(&line);
+	return r;
+}
+
+static int colours_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(m, &f, err);
+	if (r < 0)
+		return r;
+	struct pmfs_colours *c = calloc(1, sizeof(*c));
+	if (!c)
+		return pmfs_no_memory(err);
+	c->names.arena = &c->arena;
+	if (add_functions(c, f) < 0) {
+		colours_free(c);
+		return pmfs_no_memory(err);
+	}
+	*ret = c;
+	return 0;
+}
+
+int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {colours_build, colours_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_COLOURS, &type, &part, err);
+	if (r == 0)
+		*ret = part;
+	return r;
+}
+
+unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name)
+{
+	uint32_t at = c ? pm_strtab_find(&c->names, name) : PM_NONE;
+	return at != PM_NONE ? c->colour[at] : (unsigned)(pm_hash_bytes(name) % PMFS_N_HUES);
+}

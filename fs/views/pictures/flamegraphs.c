@@ -1,0 +1,333 @@
+/*
+ * Flame graphs of a profile: of the whole run, of a context with all below it, of a thread. Frames
+ * are those of the exports (stacks.h), merged by name (namepaths.h). A picture of a context costs
+ * its subtree, not the tree.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/quantity.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/pictures/flame.h"
+#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/threads.h"
+
+/* What a picture is of, and what stands around it. */
+struct subject {
+	struct pmfs_model *model;
+	uint32_t context, thread; /* PM_NONE: all */
+	const struct pmfs_columns *columns;
+	const struct pm_tree *tree;
+	struct pmfs_caption caption;
+	struct pm_bytes above[PMFS_MAX_ABOVE];
+	struct pm_arena arena; /* of texts in the caption */
+};
+
+/* ---- captions ---- */
+
+static int name_frame(struct subject *s, uint32_t context, struct pm_bytes *ret)
+{
+	struct pm_text raw = {.p = NULL}, line = {.p = NULL};
+	pm_text_line(&line, pmfs_stacks_name(s->tree, pm_tree_frame(s->tree, context), &raw));
+	pm_text_end(&raw, &line);
+	*ret = pm_arena_copy(&s->arena, pm_text_view(&line));
+	bool good = !line.failed && ret->p;
+	pm_text_done(&line);
+	return good ? 0 : -ENOMEM;
+}
+
+/* The callers of a context from the outermost on; the first stands for those beyond the limit. */
+static int name_callers(struct subject *s)
+{
+	uint32_t callers[PMFS_MAX_ABOVE], n = 0, further = 0;
+	const uint32_t *parent = s->tree->parent;
+	for (uint32_t i = parent[s->context]; i != PM_NONE; i = parent[i]) {
+		if (pmfs_is_part(s->tree, i) && parent[i] != PM_NONE)
+			continue;
+		if (n < PMFS_MAX_ABOVE)
+			callers[n++] = i;
+		else
+			further++;
+	}
+	s->caption.above = s->above;
+	s->caption.n_above = n;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = name_frame(s, callers[n - 1 - i], &s->above[i]);
+	if (r < 0 || further == 0)
+		return r;
+	const char *cut = pm_arena_printf(&s->arena, "… %u callers above", further + 1);
+	s->above[0] = pm_bytes_of(cut);
+	return cut ? 0 : -ENOMEM;
+}
+
+static int name_subject(struct subject *s, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(s->model);
+	struct pmfs_caption *c = &s->caption;
+	const char *path;
+	c->title = pm_profile_title(p);
+	if (!c->title.len)
+		c->title = pmfs_base_name(pm_bytes_of(p->source));
+	c->source = pm_bytes_of(p->source);
+	c->whole = pm_bytes_of("all");
+	c->of = pm_bytes_of("the whole run");
+	if (s->context != PM_NONE) {
+		c->of = c->title;
+		c->whole = pm_bytes_of("");
+		int r = name_frame(s, s->context, &c->title);
+		return r < 0 ? r : name_callers(s);
+	} else if (s->thread != PM_NONE) {
+		int r = pmfs_thread_path(s->model, s->thread, &path, err);
+		if (r < 0)
+			return r;
+		c->of = pm_bytes_of(path + strlen("threads/"));
+	}
+	return 0;
+}
+
+static void name_metric(struct pmfs_caption *c, const struct pmfs_column *column)
+{
+	const struct pm_metric *metric = column->flat ? column->flat : column->tree;
+	c->metric = metric->name;
+	c->unit = metric->unit;
+}
+
+/* ---- metrics ---- */
+
+/* What the subject costs in all, by column: of contexts at the top alone. */
+static int top_cells(struct subject *s, double *cells, double *sums, struct pm_error *err)
+{
+	if (s->thread != PM_NONE)
+		return pmfs_thread_totals(s->model, s->thread, sums, err);
+	uint32_t first = s->context == PM_NONE ? 0 : s->context;
+	uint32_t end = s->context == PM_NONE ? s->tree->n_contexts : first + 1;
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		sums[i] = 0;
+	for (uint32_t i = first; i < end; i = s->tree->end[i]) {
+		int r = pmfs_run_cells(s->model, i, true, cells, err);
+		if (r < 0)
+			return r;
+		for (uint32_t k = 0; k < s->columns->n; k++)
+			sums[k] += cells[k] > 0 ? cells[k] : 0;
+	}
+	return 0;
+}
+
+/*
+ * How well a metric serves for a picture: the primary one if it costs anything here, else what
+ * would lead among those that do.
+ */
+static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *c, double sum)
+{
+	const struct pm_metric *metric = c->flat ? c->flat : c->tree;
+	if (!(sum > 0))
+		return 1;
+	if (c->group == all->columns[0].group)
+		return PM_N_QUANTITIES + 2;
+	return PM_N_QUANTITIES + 1 - pm_quantity_of(metric->name, metric->unit);
+}
+
+/* The first of those metrics that are worth most; leaves `*ret` alone where there is none. */
+static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
+{
+	unsigned best = 0;
+	double *cells = calloc(2 * (size_t)s->columns->n + 1, sizeof(*cells));
+	if (!cells)
+		return pmfs_no_memory(err);
+	double *sums = cells + s->columns->n;
+	int r = top_cells(s, cells, sums, err);
+	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++) {
+		const struct pmfs_column *c = &s->columns->columns[i];
+		if (pmfs_column_is_first(c) && worth(s->columns, c, sums[i]) > best) {
+			best = worth(s->columns, c, sums[i]);
+			*ret = i;
+		}
+	}
+	free(cells);
+	return r;
+}
+
+/* ---- drawing ---- */
+
+static void clean_name(struct pm_text *out, struct pm_bytes name)
+{
+	pm_text_line(out, name);
+}
+
+static struct pmfs_flame flame_of(const struct pmfs_name_paths *p)
+{
+	return (struct pmfs_flame){.n = p->n,
+		.parent = p->parent,
+		.name = p->name,
+		.names = p->names.items,
+		.n_names = p->names.n,
+		.self = p->self};
+}
+
+static int make_paths(
+	struct subject *s, uint32_t column, struct pmfs_name_paths *ret, struct pm_error *err)
+{
+	struct pmfs_stacks stacks;
+	int r = pmfs_stacks_make(s->model, column, s->thread, s->context, &stacks, err);
+	if (r < 0)
+		return r;
+	name_metric(&s->caption, stacks.column);
+	r = pmfs_name_paths_make(&stacks, clean_name, ret, err);
+	pmfs_stacks_done(&stacks);
+	return r;
+}
+
+static int draw_svg(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
+	struct pm_text *out, struct pm_error *err)
+{
+	(void)column;
+	return pmfs_flamegraph_draw(flame, &s->caption, out, err);
+}
+
+/* Paths are numbered alike for every metric: those of one serve for the tree. */
+static int draw_metrics(
+	struct subject *s, struct pmfs_flame_page *page, uint32_t chosen, struct pm_error *err)
+{
+	for (uint32_t i = 0; i < s->columns->n; i++) {
+		struct pmfs_name_paths paths;
+		if (!pmfs_column_is_first(&s->columns->columns[i]))
+			continue;
+		int r = make_paths(s, i, &paths, err);
+		if (r < 0)
+			return r;
+		pmfs_flame_page_metric(
+			page, &s->caption, s->columns->columns[i].export, i == chosen, paths.self);
+		pmfs_name_paths_done(&paths);
+	}
+	return 0;
+}
+
+static int draw_html(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
+	struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_flame_layout layout;
+	int r = pmfs_flame_lay_out(flame, &layout, err);
+	if (r < 0)
+		return r;
+	struct pmfs_flame_page page = {.out = out, .flame = flame, .layout = &layout};
+	pmfs_flame_page_begin(&page, &s->caption);
+	r = draw_metrics(s, &page, column, err);
+	int end = pmfs_flame_page_end(&page, err);
+	pmfs_flame_layout_done(&layout);
+	return r < 0 ? r : end;
+}
+
+typedef int draw_fn(struct subject *s, const struct pmfs_flame *flame, uint32_t column,
+	struct pm_text *out, struct pm_error *err);
+
+/* A profile without metrics is one box without a cost: the pictures say so. */
+static int draw_subject(struct subject *s, draw_fn *draw, struct pm_text *out, struct pm_error *err)
+{
+	static const uint32_t parent = PM_NONE, name = 0;
+	static const double self = 0;
+	struct pmfs_flame flame = {.n = 1, .parent = &parent, .name = &name, .self = &self};
+	struct pmfs_name_paths paths = {.n = 0};
+	uint32_t column = PM_NONE;
+	int r = choose_column(s, &column, err);
+	if (r < 0)
+		return r;
+	if (column != PM_NONE) {
+		r = make_paths(s, column, &paths, err);
+		if (r < 0)
+			return r;
+		flame = flame_of(&paths);
+	}
+	r = draw(s, &flame, column, out, err);
+	pmfs_name_paths_done(&paths);
+	return r;
+}
+
+static int render(
+	const struct pm_doc *doc, draw_fn *draw, struct pm_text *out, struct pm_error *err)
+{
+	struct subject s = {
+		.model = pmfs_model_of(doc->text.self),
+		.context = (uint32_t)doc->text.a,
+		.thread = (uint32_t)doc->text.b,
+	};
+	int r = pmfs_model_tree(s.model, &s.tree, err);
+	if (r == 0)
+		r = pmfs_model_columns(s.model, &s.columns, err);
+	if (r == 0)
+		r = pmfs_colours(s.model, &s.caption.colours, err);
+	if (r == 0)
+		r = name_subject(&s, err);
+	if (r == 0)
+		r = draw_subject(&s, draw, out, err);
+	pm_arena_done(&s.arena);
+	return r;
+}
+
+static int render_svg(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render(doc, draw_svg, out, err);
+}
+
+static int render_html(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render(doc, draw_html, out, err);
+}
+
+/* ---- views ---- */
+
+static struct pm_doc doc_of(struct pmfs_model *m, uint32_t context, uint32_t thread,
+	int (*draw)(const struct pm_doc *, struct pm_text *, struct pm_error *))
+{
+	return (struct pm_doc){.kind = PM_DOC_TEXT,
+		.text = {.render = draw, .self = m, .a = context, .b = thread}};
+}
+
+#define FLAME_DOCUMENT(name, context, thread, draw)                                                \
+	static int name(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,  \
+		struct pm_error *err)                                                              \
+	{                                                                                          \
+		(void)item;                                                                        \
+		(void)column;                                                                      \
+		(void)err;                                                                         \
+		*ret = doc_of(m, context, thread, draw);                                           \
+		return 0;                                                                          \
+	}
+
+FLAME_DOCUMENT(run_svg, PM_NONE, PM_NONE, render_svg)
+FLAME_DOCUMENT(run_html, PM_NONE, PM_NONE, render_html)
+FLAME_DOCUMENT(context_svg, item, PM_NONE, render_svg)
+FLAME_DOCUMENT(thread_svg, PM_NONE, item, render_svg)
+FLAME_DOCUMENT(thread_html, PM_NONE, item, render_html)
+
+const struct pmfs_view pmfs_flamegraph_svg = {
+	.name = "flamegraph.svg",
+	.about = "Flame graph of the run: width is cost, callers are on top.",
+	.document = run_svg,
+};
+
+const struct pmfs_view pmfs_flamegraph_html = {
+	.name = "flamegraph.html",
+	.about = "Interactive flame graph for a browser: every metric, zoom, search.",
+	.document = run_html,
+};
+
+const struct pmfs_view pmfs_context_flamegraph = {
+	.name = "flamegraph.svg",
+	.about = "Flame graph of this context and everything below it.",
+	.document = context_svg,
+};
+
+const struct pmfs_view pmfs_thread_flamegraph_svg = {
+	.name = "flamegraph.svg",
+	.about = "Flame graph of this thread.",
+	.document = thread_svg,
+};
+
+const struct pmfs_view pmfs_thread_flamegraph_html = {
+	.name = "flamegraph.html",
+	.about = "Interactive flame graph of this thread: every metric, zoom, search.",
+	.document = thread_html,
+};

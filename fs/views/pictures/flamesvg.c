@@ -1,0 +1,283 @@
+/*
+ * flamegraph.svg: callers above what they call, the widest boxes only. Which boxes are drawn is
+ * decided by cost alone and a box is never dearer than the one above it, so no box hangs in the
+ * air. Written in pre-order: assets/flamegraph.js relies on that for zooming.
+ */
+#include <stdlib.h>
+
+#include "fs/views/model/amounts.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/pictures/assets.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/pictures/flame.h"
+#include "fs/views/pictures/svg.h"
+#include "profmount/limits.h"
+
+enum {
+	ROW = 18,          /* px from one level to the next */
+	TOP = 82,          /* of the first level */
+	BOTTOM = 34,       /* below the last */
+	MAX_LEVELS = 1000, /* renderers give up at 32767 px */
+	INNER = PMFS_SVG_WIDTH - 2 * PMFS_SVG_MARGIN,
+};
+
+/* Narrower boxes are not drawn, however few there are: a hundredth of a px. */
+#define MIN_SHARE 1e-5
+
+/* The box that is no function. */
+#define WHOLE_COLOUR 0xe9e4dc
+
+/* Own costs are differences: smaller ones than this share of the whole are nothing. */
+#define ROUNDING 1e-9
+
+struct drawing {
+	const struct pmfs_flame *flame;
+	const struct pmfs_caption *caption;
+	struct pmfs_flame_layout layout;
+	double whole;
+	uint32_t *boxes; /* nodes to be drawn, in pre-order */
+	uint32_t n_boxes;
+	uint32_t levels;
+	uint32_t n_omitted; /* boxes with a cost that are not drawn, and what they cost */
+	double omitted;
+	struct pm_text *out;
+};
+
+struct box {
+	double x, y, width;
+	unsigned colour;
+};
+
+/* ---- what is drawn ---- */
+
+static int compare_costs(const void *a, const void *b, void *layout)
+{
+	const struct pmfs_flame_layout *l = layout;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (l->total[x] != l->total[y])
+		return l->total[x] < l->total[y] ? 1 : -1;
+	return l->place[x] < l->place[y] ? -1 : 1;
+}
+
+static int compare_places(const void *a, const void *b, void *layout)
+{
+	const struct pmfs_flame_layout *l = layout;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return l->place[x] < l->place[y] ? -1 : 1;
+}
+
+/* Adds up what hangs below the drawn boxes without being drawn itself. */
+static int count_omitted(struct drawing *d)
+{
+	const struct pmfs_flame *f = d->flame;
+	bool *drawn = calloc(f->n, sizeof(*drawn));
+	if (!drawn)
+		return -ENOMEM;
+	drawn[0] = true;
+	for (uint32_t i = 0; i < d->n_boxes; i++)
+		drawn[d->boxes[i]] = true;
+	for (uint32_t i = 1; i < f->n; i++) {
+		if (drawn[i] || !(d->layout.total[i] > 0))
+			continue;
+		d->n_omitted++;
+		if (drawn[f->parent[i]])
+			d->omitted += d->layout.total[i];
+	}
+	free(drawn);
+	return 0;
+}
+
+static int choose_boxes(struct drawing *d)
+{
+	const struct pmfs_flame_layout *l = &d->layout;
+	uint32_t n = d->flame->n, first = d->caption->whole.len ? 0 : 1;
+	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the paper */
+	d->boxes = malloc(n * sizeof(*d->boxes));
+	if (!d->boxes)
+		return -ENOMEM;
+	for (uint32_t i = first; i < n && d->whole > 0; i++)
+		if (l->total[i] >= d->whole * MIN_SHARE && l->depth[i] < MAX_LEVELS)
+			d->boxes[d->n_boxes++] = i;
+	if (d->n_boxes > most) {
+		qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout);
+		d->n_boxes = most;
+	}
+	qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, &d->layout);
+	for (uint32_t i = 0; i < d->n_boxes; i++)
+		if (l->depth[d->boxes[i]] - first >= d->levels)
+			d->levels = l->depth[d->boxes[i]] - first + 1;
+	return count_omitted(d);
+}
+
+/* ---- boxes ---- */
+
+static double width_of(const struct drawing *d, double cost)
+{
+	return INNER * (cost / d->whole);
+}
+
+static void add_costs(const struct drawing *d, uint32_t node, struct pm_text *out)
+{
+	const struct pmfs_flame *f = d->flame;
+	double cost = d->layout.total[node], own = pmfs_flame_own(f, node);
+	pmfs_print_amount(out, cost, d->caption->unit);
+	if (node != 0) {
+		pm_text_str(out, ", ");
+		pmfs_print_share(out, cost, d->whole);
+		pm_text_str(out, " of all");
+	}
+	if (node != 0 && f->parent[node] != 0) {
+		pm_text_str(out, ", ");
+		pmfs_print_share(out, cost, d->layout.total[f->parent[node]]);
+		pm_text_str(out, " of its caller");
+	}
+	if (own > cost * ROUNDING && own < cost) {
+		pm_text_str(out, "; ");
+		pmfs_print_amount(out, own, d->caption->unit);
+		pm_text_str(out, " its own");
+	}
+}
+
+/* A box with its tooltip and as much of its name as fits. */
+static void draw_bar(struct drawing *d, const char *style, struct pm_bytes name,
+	struct pm_bytes facts, const struct box *box)
+{
+	pm_text_printf(d->out, "<g class=\"%s\"><title>", style);
+	pmfs_svg_name(d->out, name);
+	pm_text_char(d->out, '\n');
+	pm_text_xml(d->out, facts);
+	pm_text_str(d->out, "</title>");
+	pmfs_svg_rect(d->out, box->x, box->y, box->width, ROW - 1);
+	pm_text_str(d->out, " rx=\"2\"");
+	pmfs_svg_fill(d->out, box->colour);
+	pm_text_str(d->out, "/>");
+	pmfs_svg_label(d->out, box->x, box->y, box->width, name);
+	pm_text_str(d->out, "</g>\n");
+}
+
+static void draw_box(struct drawing *d, uint32_t node, struct pm_text *facts)
+{
+	const struct pmfs_caption *c = d->caption;
+	struct pm_bytes name = node ? d->flame->names[d->flame->name[node]] : c->whole;
+	uint32_t level = d->layout.depth[node] - (c->whole.len ? 0 : 1) + c->n_above;
+	struct box box = {.x = PMFS_SVG_MARGIN + width_of(d, d->layout.start[node]),
+		.y = TOP + level * ROW,
+		.width = width_of(d, d->layout.total[node]),
+		.colour = node ? pmfs_palette[pmfs_colour_of(c->colours, name)] : WHOLE_COLOUR};
+	pm_text_clear(facts);
+	add_costs(d, node, facts);
+	draw_bar(d, "box", name, pm_text_view(facts), &box);
+	d->out->failed |= facts->failed;
+}
+
+/* Callers of the whole: bars, for they have no cost here. */
+static void draw_boxes(struct drawing *d)
+{
+	const struct pmfs_caption *c = d->caption;
+	struct pm_text facts = {.p = NULL};
+	for (uint32_t i = 0; i < c->n_above; i++) {
+		struct box box = {PMFS_SVG_MARGIN, TOP + i * ROW, INNER,
+			pmfs_palette[pmfs_colour_of(c->colours, c->above[i])]};
+		draw_bar(d, "box faded", c->above[i], pm_bytes_of("a caller"), &box);
+	}
+	for (uint32_t i = 0; i < d->n_boxes; i++)
+		draw_box(d, d->boxes[i], &facts);
+	pm_text_done(&facts);
+}
+
+/* ---- what stands around them ---- */
+
+static void add_heading(struct pm_text *out, const struct pmfs_caption *c)
+{
+	pmfs_add_cut(out, c->title, 60);
+	if (c->title.len && c->metric.len)
+		pm_text_str(out, " · ");
+	pmfs_add_cut(out, c->metric, 40);
+}
+
+static void add_facts(const struct drawing *d, struct pm_text *out)
+{
+	const struct pm_bytes more[] = {d->caption->of, d->caption->source};
+	if (d->whole > 0) {
+		pmfs_print_amount(out, d->whole, d->caption->unit);
+		pm_text_str(out, " in all");
+	} else {
+		pm_text_str(out, "no values");
+	}
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (more[i].len) {
+			pm_text_str(out, " · ");
+			pmfs_add_cut(out, more[i], 80);
+		}
+}
+
+static void add_legend(const struct drawing *d, struct pm_text *out)
+{
+	pm_text_str(out, "Width is the cost of a call path");
+	if (d->caption->unit.len) {
+		pm_text_str(out, " in ");
+		pmfs_add_cut(out, d->caption->unit, 20);
+	}
+	pm_text_str(out,
+		"; callers stand above what they call, siblings in alphabetical order; a "
+		"function has one colour.");
+}
+
+static uint32_t rows_of(const struct drawing *d)
+{
+	return d->caption->n_above + (d->levels ? d->levels : 1);
+}
+
+static void draw_header(struct drawing *d)
+{
+	struct pm_text line = {.p = NULL};
+	add_heading(&line, d->caption);
+	pmfs_svg_open(d->out, TOP + BOTTOM + ROW * rows_of(d), pm_text_view(&line));
+	pmfs_svg_line(d->out, NULL, "title", PMFS_SVG_MARGIN, 29, &line);
+	add_facts(d, &line);
+	pmfs_svg_line(d->out, NULL, NULL, PMFS_SVG_MARGIN, 49, &line);
+	add_legend(d, &line);
+	pmfs_svg_line(d->out, "details", NULL, PMFS_SVG_MARGIN, 70, &line);
+	pmfs_svg_controls(d->out);
+	pm_text_done(&line);
+}
+
+static void draw_footer(struct drawing *d)
+{
+	pmfs_svg_text(d->out, NULL, NULL, PMFS_SVG_MARGIN, TOP + ROW * rows_of(d) + 20);
+	if (!(d->whole > 0)) {
+		pm_text_str(d->out, "There are no values to draw.");
+	} else if (d->n_omitted == 0) {
+		pm_text_str(d->out, "Every box is drawn.");
+	} else {
+		pmfs_print_count(d->out, d->n_omitted);
+		pm_text_str(d->out,
+			d->n_omitted == 1
+				? " box, too narrow or too deep, is not drawn: "
+				: " boxes, too narrow or too deep, are not drawn: together ");
+		pmfs_print_share(d->out, d->omitted, d->whole);
+		pm_text_str(d->out, " of all.");
+	}
+	pmfs_svg_text_end(d->out);
+	pmfs_svg_close(d->out, pmfs_asset_labels_js, pmfs_asset_flamegraph_js);
+}
+
+int pmfs_flamegraph_draw(const struct pmfs_flame *flame, const struct pmfs_caption *caption,
+	struct pm_text *out, struct pm_error *err)
+{
+	struct drawing d = {.flame = flame, .caption = caption, .out = out};
+	int r = pmfs_flame_lay_out(flame, &d.layout, err);
+	if (r < 0)
+		return r;
+	d.whole = d.layout.total[0];
+	r = choose_boxes(&d);
+	if (r == 0) {
+		draw_header(&d);
+		draw_boxes(&d);
+		draw_footer(&d);
+		r = pm_text_status(out);
+	}
+	free(d.boxes);
+	pmfs_flame_layout_done(&d.layout);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}

@@ -1,0 +1,309 @@
+/*
+ * Reads traces at evenly spaced points in time. A cell is what ran in the middle between two
+ * points. In a trace of samples that is the last one before it: found by stepping on, or where
+ * many lie between, by binary search. What is too short for that is kept where nothing else is.
+ * Which functions that are is not known here.
+ */
+#include "fs/views/pictures/timeline.h"
+
+#include <stdlib.h>
+
+#include "formats/common/work.h"
+#include "fs/views/model/parts.h"
+
+enum { N = PMFS_TIMELINE_POINTS, BATCH = 128 };
+
+/* A window on the samples of one thread. */
+struct reader {
+	const struct pm_profile *profile;
+	uint32_t thread;
+	uint64_t n; /* samples in all */
+	uint64_t first;
+	uint32_t n_batch;
+	struct pm_sample batch[BATCH];
+};
+
+static uint64_t time_between(const struct pmfs_timeline *t, uint64_t part, uint64_t of)
+{
+	return t->begin + (uint64_t)((unsigned __int128)(t->end - t->begin) * part / of);
+}
+
+uint64_t pmfs_timeline_time(const struct pmfs_timeline *t, uint32_t point)
+{
+	return time_between(t, point, N);
+}
+
+/* When a sample is known to be over, or PM_NO_TIME. */
+static uint64_t end_of(const struct pm_sample *s)
+{
+	uint64_t end;
+	if (s->duration_ns == PM_NO_TIME ||
+		__builtin_add_overflow(s->time_ns, s->duration_ns, &end))
+		return PM_NO_TIME;
+	return end;
+}
+
+/* ---- samples ---- */
+
+/* The batch that begins at sample `first`; a trace that ends early has fewer samples. */
+static int load(struct reader *r, uint64_t first, uint32_t room, struct pm_error *err)
+{
+	if (pm_work_cancelled())
+		return pmfs_no_memory(err);
+	int64_t n = r->profile->ops->samples(r->profile, r->thread, first, r->batch, room, err);
+	r->first = first;
+	r->n_batch = n > 0 ? (uint32_t)n : 0;
+	return n < 0 ? (int)n : 0;
+}
+
+/*
+ * Leaves the batch that holds the last sample not after `time`, which is known to be at or beyond
+ * the batch's first, and some samples on either side of it.
+ */
+static int seek(struct reader *r, uint64_t time, struct pm_error *err)
+{
+	uint64_t low = r->first, high = r->n; /* of low it is known that it is not after `time` */
+	if (r->n_batch == 0 || r->batch[r->n_batch - 1].time_ns > time)
+		return 0;
+	low += r->n_batch - 1;
+	for (uint64_t step = 1; high - low > 1; step *= 2) {
+		uint64_t middle = step < (high - low) / 2 ? low + step : low + (high - low) / 2;
+		int e = load(r, middle, 1, err);
+		if (e < 0)
+			return e;
+		if (r->n_batch && r->batch[0].time_ns <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	return load(r, low < BATCH / 2 ? 0 : low - BATCH / 2, BATCH, err);
+}
+
+/* The last sample of the batch that is not after `time`, or NULL. */
+static const struct pm_sample *last_before(const struct reader *r, uint64_t time)
+{
+	uint32_t low = 0, high = r->n_batch;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (r->batch[middle].time_ns <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &r->batch[low - 1] : NULL;
+}
+
+/* What ran within a cell in which nothing ran in the middle; PM_NONE: nothing. */
+static uint32_t brief_context(const struct reader *r, const struct pmfs_timeline *t, uint32_t cell)
+{
+	uint64_t begin = pmfs_timeline_time(t, cell), end = pmfs_timeline_time(t, cell + 1);
+	uint32_t found = PM_NONE;
+	for (uint32_t i = 0; i < r->n_batch && found == PM_NONE; i++) {
+		const struct pm_sample *s = &r->batch[i];
+		if (s->time_ns >= begin && s->time_ns < end && s->duration_ns != PM_NO_TIME)
+			found = pm_tree_find(t->tree, s->context);
+	}
+	return found;
+}
+
+static int read_samples(
+	struct reader *r, const struct pmfs_timeline *t, uint32_t row, struct pm_error *err)
+{
+	uint32_t *cells = t->context + (size_t)row * N;
+	int e = load(r, 0, BATCH, err);
+	for (uint32_t i = 0; e == 0 && i < N; i++) {
+		uint64_t time = t->middle[i];
+		e = seek(r, time, err);
+		const struct pm_sample *s = last_before(r, time);
+		if (s && s->duration_ns != PM_NO_TIME && end_of(s) > time)
+			cells[i] = pm_tree_find(t->tree, s->context);
+		if (cells[i] != PM_NONE)
+			continue;
+		cells[i] = brief_context(r, t, i);
+		t->brief[(size_t)row * N + i] = true;
+	}
+	return e;
+}
+
+/* ---- calls ---- */
+
+/* The first cell whose middle is not before `time`. */
+static uint32_t first_cell(const struct pmfs_timeline *t, uint64_t time)
+{
+	uint32_t low = 0, high = N;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->middle[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The cell that a time lies in. */
+static uint32_t cell_of(const struct pmfs_timeline *t, uint64_t time)
+{
+	uint32_t next = first_cell(t, time); /* it lies in that one's first half or before */
+	return next == N || (next > 0 && time < pmfs_timeline_time(t, next)) ? next - 1 : next;
+}
+
+/* One that lies within another comes after it and is painted over it. */
+static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct pm_sample *call)
+{
+	uint32_t *cells = t->context + (size_t)row * N,
+		 context = pm_tree_find(t->tree, call->context);
+	bool *brief = t->brief + (size_t)row * N;
+	uint64_t end = end_of(call);
+	uint32_t i = first_cell(t, call->time_ns);
+	if (i == N || t->middle[i] >= end) {
+		i = cell_of(t, call->time_ns);
+		brief[i] |= cells[i] == PM_NONE;
+		if (cells[i] == PM_NONE)
+			cells[i] = context;
+		return;
+	}
+	for (; i < N && t->middle[i] < end; i++) {
+		cells[i] = context;
+		brief[i] = false;
+	}
+}
+
+static int read_calls(
+	struct reader *r, const struct pmfs_timeline *t, uint32_t row, struct pm_error *err)
+{
+	for (uint64_t at = 0; at < r->n; at += r->n_batch) {
+		int e = load(r, at, BATCH, err);
+		if (e < 0 || r->n_batch == 0)
+			return e;
+		for (uint32_t k = 0; k < r->n_batch; k++)
+			paint_call(t, row, &r->batch[k]);
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int compare_threads(const void *a, const void *b, void *threads)
+{
+	const struct pm_thread *all = threads;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	for (uint32_t i = 0; i < all[x].n_identity && i < all[y].n_identity; i++) {
+		const struct pm_identity *p = &all[x].identity[i], *q = &all[y].identity[i];
+		if (p->key != q->key)
+			return p->key < q->key ? -1 : 1;
+		if (p->value != q->value)
+			return p->value < q->value ? -1 : 1;
+	}
+	if (all[x].n_identity != all[y].n_identity)
+		return all[x].n_identity < all[y].n_identity ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* The threads that have samples, every n-th if there are too many. */
+static int choose_rows(struct pmfs_timeline *t, const struct pm_threads *threads, uint32_t only)
+{
+	t->thread = malloc(((size_t)threads->n + 1) * sizeof(*t->thread));
+	if (!t->thread)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < threads->n; i++)
+		if ((only == PM_NONE || only == i) && threads->threads[i].n_samples > 0)
+			t->thread[t->n_threads++] = i;
+	qsort_r(t->thread, t->n_threads, sizeof(*t->thread), compare_threads,
+		(void *)(uintptr_t)threads->threads);
+	uint32_t step = (t->n_threads + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
+	for (uint32_t i = 0; step && i < t->n_threads; i += step)
+		t->thread[t->n_rows++] = t->thread[i];
+	size_t n_cells = ((size_t)t->n_rows + 1) * N;
+	t->context = malloc(n_cells * sizeof(*t->context));
+	t->brief = calloc(n_cells, sizeof(*t->brief));
+	if (!t->context || !t->brief)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_cells; i++)
+		t->context[i] = PM_NONE;
+	return 0;
+}
+
+static struct reader reader_of(
+	const struct pm_profile *profile, const struct pm_threads *threads, uint32_t thread)
+{
+	struct reader r;
+	r.profile = profile;
+	r.thread = thread;
+	r.n = threads->threads[thread].n_samples;
+	r.first = r.n_batch = 0;
+	return r;
+}
+
+/* Widens begin … end to what the first and the last sample of a thread cover. */
+static int include(struct pmfs_timeline *t, struct reader *r, struct pm_error *err)
+{
+	int e = load(r, 0, 1, err);
+	if (e < 0 || r->n_batch == 0)
+		return e;
+	if (r->batch[0].time_ns < t->begin)
+		t->begin = r->batch[0].time_ns;
+	e = load(r, r->n - 1, 1, err);
+	if (e < 0 || r->n_batch == 0)
+		return e;
+	uint64_t end = end_of(&r->batch[0]);
+	if (end == PM_NO_TIME)
+		end = r->batch[0].time_ns;
+	if (end > t->end)
+		t->end = end;
+	return 0;
+}
+
+/* From the first to the last sample, or to the end of the last call where the format knows it. */
+static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
+	const struct pm_threads *threads, struct pm_error *err)
+{
+	int e = 0;
+	t->begin = UINT64_MAX;
+	for (uint32_t i = 0; e == 0 && i < t->n_rows; i++) {
+		struct reader r = reader_of(p, threads, t->thread[i]);
+		struct pm_thread_counts counts = {.last_ns = 0};
+		e = include(t, &r, err);
+		if (e == 0 && p->ops->thread_counts)
+			e = p->ops->thread_counts(p, t->thread[i], &counts, err);
+		if (e == 0 && counts.last_ns > t->end)
+			t->end = counts.last_ns;
+	}
+	if (t->begin > t->end)
+		t->begin = t->end;
+	for (uint32_t i = 0; i < N; i++)
+		t->middle[i] = time_between(t, 2 * i + 1, 2 * N);
+	return e;
+}
+
+int pmfs_timeline_read(
+	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pmfs_timeline t = {.tree = NULL};
+	const struct pm_threads *threads;
+	int e = pmfs_model_threads(m, &threads, err);
+	if (e == 0)
+		e = pmfs_model_tree(m, &t.tree, err);
+	if (e == 0 && choose_rows(&t, threads, thread) < 0)
+		e = pmfs_no_memory(err);
+	if (e == 0)
+		e = find_span(&t, p, threads, err);
+	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
+		struct reader r = reader_of(p, threads, t.thread[i]);
+		e = (p->traces_are_calls ? read_calls : read_samples)(&r, &t, i, err);
+	}
+	if (e < 0)
+		pmfs_timeline_done(&t);
+	else
+		*ret = t;
+	return e;
+}
+
+void pmfs_timeline_done(struct pmfs_timeline *t)
+{
+	free(t->thread);
+	free(t->context);
+	free(t->brief);
+	*t = (struct pmfs_timeline){.tree = NULL};
+}

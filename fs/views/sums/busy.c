@@ -1,0 +1,127 @@
+#include "fs/views/sums/busy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/values.h"
+#include "fs/views/sums/threads.h"
+
+struct busy_part {
+	struct pmfs_busy busy;
+	bool *empty;
+};
+
+/* While threads are looked at. */
+struct looking {
+	struct pmfs_model *model;
+	const struct pmfs_columns *columns;
+	const struct pm_threads *threads;
+	bool *empty; /* by thread, until a cost is found */
+};
+
+static void busy_free(void *p)
+{
+	struct busy_part *part = p;
+	free(part->empty);
+	free(part);
+}
+
+static bool costs(double value)
+{
+	return !isnan(value) && value != 0;
+}
+
+static int look_at_context(struct looking *l, uint64_t number, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int r;
+	pmfs_values_start(&values, pmfs_model_profile(l->model), PMFS_COSTS_OF_CONTEXT, number, 0);
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		uint32_t column = pmfs_column_of(l->columns, v->metric, false);
+		double value = pmfs_value_number(v);
+		if (column != PM_NONE && v->thread < l->threads->n && costs(value))
+			l->empty[v->thread] = false;
+	}
+	return r;
+}
+
+static int look_at_tops(struct looking *l, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(l->model, &tree, err);
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
+		struct pm_error why = {.code = 0};
+		if (look_at_context(l, pm_tree_number(tree, i), &why) == -ENOMEM)
+			r = pmfs_no_memory(err);
+	}
+	return r;
+}
+
+static bool has_lone_columns(const struct pmfs_columns *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->columns[i].role != PM_ROLE_INCLUSIVE && c->columns[i].pair == PM_NONE)
+			return true;
+	return false;
+}
+
+/* A thread that cannot be read has nothing here; damage.csv names it. */
+static int look_at_totals(struct looking *l, struct pm_error *err)
+{
+	uint32_t n = l->columns->n;
+	double *cells = pmfs_cells_new(n);
+	int r = cells ? 0 : pmfs_no_memory(err);
+	for (uint32_t t = 0; r == 0 && t < l->threads->n; t++) {
+		struct pm_error why = {.code = 0};
+		int known = pmfs_thread_totals(l->model, t, cells, &why);
+		if (known == -ENOMEM)
+			r = pmfs_no_memory(err);
+		for (uint32_t i = 0; known == 0 && i < n; i++)
+			if (costs(cells[i]))
+				l->empty[t] = false;
+	}
+	free(cells);
+	return r;
+}
+
+static int busy_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct looking l = {.model = m};
+	int r = pmfs_model_columns(m, &l.columns, err);
+	if (r < 0 || (r = pmfs_model_threads(m, &l.threads, err)) < 0)
+		return r;
+	struct busy_part *part = calloc(1, sizeof(*part));
+	if (!part || !(part->empty = malloc((size_t)l.threads->n + 1))) {
+		free(part);
+		return pmfs_no_memory(err);
+	}
+	memset(part->empty, true, (size_t)l.threads->n + 1);
+	l.empty = part->empty;
+	r = look_at_tops(&l, err);
+	if (r == 0 && has_lone_columns(l.columns))
+		r = look_at_totals(&l, err);
+	if (r < 0) {
+		busy_free(part);
+		return r;
+	}
+	for (uint32_t t = 0; t < l.threads->n; t++)
+		part->busy.n_empty += part->empty[t];
+	part->busy.n_threads = l.threads->n;
+	part->busy.empty = part->empty;
+	*ret = part;
+	return 0;
+}
+
+int pmfs_busy(struct pmfs_model *m, const struct pmfs_busy **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {busy_build, busy_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_BUSY, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct busy_part *)part)->busy;
+	return 0;
+}

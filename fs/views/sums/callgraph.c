@@ -1,0 +1,336 @@
+/*
+ * Frames become functions, contexts become costs; costs are sorted and equal ones added up.
+ *
+ * A function that calls itself, or a cycle of calls, puts the same cost on one path several times.
+ * It counts once, at the outermost: contexts come in pre-order, so an edge (or function) is inside
+ * of another of its kind iff its context lies before the end of the last outermost one.
+ */
+#include "fs/views/sums/callgraph.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/views/model/parts.h"
+
+/* Growing arrays of what is found on the way, each with the end of its last outermost subtree. */
+struct building {
+	const struct pmfs_stacks *stacks, *calls;
+	const struct pm_tree *tree;
+	struct pmfs_graph *graph;
+	uint32_t *function_of; /* frame of the tree → function, or PM_NONE while not asked for */
+	uint64_t *total;       /* by context: units of the frame and all below it */
+	uint64_t *rest;        /* by context: own units of the frame that no line has yet */
+	struct pm_map named;   /* name << 32 | file → number */
+	struct pm_map found;   /* that number << 32 | module → function */
+	struct pm_map edges;   /* caller << 32 | callee → edge */
+	uint32_t *function_end, *edge_end;
+	uint32_t n_named, n_edges;
+	size_t room_functions, room_function_end, room_edge_end, room_costs;
+	struct pm_text raw, cleaned;
+};
+
+/* ---- functions ---- */
+
+static uint32_t add_text(struct building *b, struct pm_bytes text)
+{
+	pm_text_clear(&b->cleaned);
+	pm_text_line(&b->cleaned, text);
+	return b->cleaned.failed ? PM_NONE
+				 : pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
+}
+
+/* The value of key a << 32 | b, `fresh` where it is new; NULL without memory. */
+static uint32_t *put(struct pm_map *map, uint32_t a, uint32_t b, uint32_t fresh, bool *ret_new)
+{
+	return pm_map_put(map, (uint64_t)a << 32 | b, fresh, ret_new);
+}
+
+static int add_function(struct building *b, const struct pmfs_graph_function *function)
+{
+	struct pmfs_graph *g = b->graph;
+	if (pm_list_room(&g->functions, g->n_functions, &b->room_functions, sizeof(*g->functions)) <
+			0 ||
+		pm_list_room(&b->function_end, g->n_functions, &b->room_function_end,
+			sizeof(*b->function_end)) < 0)
+		return -ENOMEM;
+	b->function_end[g->n_functions] = 0;
+	g->functions[g->n_functions++] = *function;
+	return 0;
+}
+
+static int find_function(struct building *b, const struct pm_frame *frame, uint32_t *ret)
+{
+	const struct pm_tree *tree = b->tree;
+	struct pmfs_graph_function f = {.line = frame->line};
+	bool is_new;
+	pm_text_clear(&b->raw);
+	f.name = add_text(b, pmfs_stacks_name(tree, frame, &b->raw));
+	f.file = add_text(b, tree->texts[frame->file]);
+	f.module = add_text(b, tree->texts[frame->module]);
+	if (b->raw.failed || f.name == PM_NONE || f.file == PM_NONE || f.module == PM_NONE)
+		return -ENOMEM;
+	uint32_t *named = put(&b->named, f.name, f.file, b->n_named, &is_new);
+	if (!named)
+		return -ENOMEM;
+	b->n_named += is_new;
+	uint32_t *found = put(&b->found, *named, f.module, b->graph->n_functions, &is_new);
+	if (!found || (is_new && add_function(b, &f) < 0))
+		return -ENOMEM;
+	*ret = *found;
+	return 0;
+}
+
+static int find_functions(struct building *b)
+{
+	for (uint32_t i = b->stacks->first; i < b->stacks->end; i++) {
+		uint32_t frame = b->tree->frame[i];
+		if (!pmfs_stacks_is_frame(b->stacks, i) || b->function_of[frame] != PM_NONE)
+			continue;
+		if (find_function(b, &b->tree->frames[frame], &b->function_of[frame]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint32_t function_of(const struct building *b, uint32_t context)
+{
+	return b->function_of[b->tree->frame[context]];
+}
+
+/* ---- costs ---- */
+
+static int add_cost(struct building *b, const struct pmfs_graph_cost *cost)
+{
+	struct pmfs_graph *g = b->graph;
+	if (cost->units == 0 && cost->calls == 0)
+		return 0;
+	if (pm_list_room(&g->costs, g->n_costs, &b->room_costs, sizeof(*g->costs)) < 0)
+		return -ENOMEM;
+	g->costs[g->n_costs++] = *cost;
+	return 0;
+}
+
+/* The line that a part of a frame stands for: its own if it is one of the function's file. */
+static uint32_t line_of(const struct building *b, uint32_t context)
+{
+	const struct pm_frame *own = pm_tree_frame(b->tree, context);
+	const struct pm_frame *frame =
+		pm_tree_frame(b->tree, b->stacks->shown[context - b->stacks->first]);
+	return own->line && own->file == frame->file ? own->line : frame->line;
+}
+
+/* What a part costs by itself is of its line; never more than what its frame has in all. */
+static int add_part(struct building *b, uint32_t context)
+{
+	const struct pmfs_stacks *s = b->stacks;
+	uint32_t shown = s->shown[context - s->first];
+	uint64_t *rest = &b->rest[shown - s->first];
+	double own = s->value[context - s->first];
+	for (uint32_t c = context + 1; c < b->tree->end[context]; c = b->tree->end[c])
+		own -= s->value[c - s->first];
+	uint64_t units = pmfs_stacks_units(s, own);
+	struct pmfs_graph_cost cost = {
+		.function = function_of(b, shown),
+		.callee = PM_NONE,
+		.line = line_of(b, context),
+		.units = units < *rest ? units : *rest,
+	};
+	*rest -= cost.units;
+	return add_cost(b, &cost);
+}
+
+static int add_own(struct building *b, uint32_t context)
+{
+	struct pmfs_graph_cost cost = {
+		.function = function_of(b, context),
+		.callee = PM_NONE,
+		.line = pm_tree_frame(b->tree, context)->line,
+		.units = b->rest[context - b->stacks->first],
+	};
+	return add_cost(b, &cost);
+}
+
+static int find_edge(struct building *b, uint32_t caller, uint32_t callee, uint32_t *ret)
+{
+	bool is_new;
+	uint32_t *edge = put(&b->edges, caller, callee, b->n_edges, &is_new);
+	if (!edge)
+		return -ENOMEM;
+	if (is_new) {
+		if (pm_list_room(
+			    &b->edge_end, b->n_edges, &b->room_edge_end, sizeof(*b->edge_end)) < 0)
+			return -ENOMEM;
+		b->edge_end[b->n_edges++] = 0;
+	}
+	*ret = *edge;
+	return 0;
+}
+
+/* The call that this frame is. */
+static int add_call(struct building *b, uint32_t context, uint32_t caller)
+{
+	uint32_t at = context - b->stacks->first, edge;
+	struct pmfs_graph_cost cost = {
+		.function = function_of(b, caller),
+		.callee = function_of(b, context),
+		.line = line_of(b, b->tree->parent[context]),
+		.calls = b->calls ? pmfs_stacks_units(b->calls, b->calls->value[at]) : 0,
+	};
+	if (find_edge(b, cost.function, cost.callee, &edge) < 0)
+		return -ENOMEM;
+	if (context >= b->edge_end[edge]) {
+		b->edge_end[edge] = b->tree->end[context];
+		cost.units = b->total[at];
+	}
+	return add_cost(b, &cost);
+}
+
+/* Adds the frame to its function. */
+static void count_frame(struct building *b, uint32_t context)
+{
+	uint32_t at = context - b->stacks->first, function = function_of(b, context);
+	struct pmfs_graph_function *f = &b->graph->functions[function];
+	f->self = pmfs_stacks_add(f->self, b->rest[at]);
+	b->graph->total = pmfs_stacks_add(b->graph->total, b->rest[at]);
+	if (context < b->function_end[function])
+		return;
+	b->function_end[function] = b->tree->end[context];
+	f->total = pmfs_stacks_add(f->total, b->total[at]);
+}
+
+static void sum_up(struct building *b)
+{
+	const struct pmfs_stacks *s = b->stacks;
+	for (uint32_t i = s->end; i-- > s->first;) {
+		uint32_t at = i - s->first;
+		if (!pmfs_stacks_is_frame(s, i))
+			continue;
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		b->rest[at] = pmfs_stacks_own(s, i);
+		b->total[at] = pmfs_stacks_add(b->total[at], b->rest[at]);
+		if (caller != PM_NONE)
+			b->total[caller - s->first] =
+				pmfs_stacks_add(b->total[caller - s->first], b->total[at]);
+	}
+}
+
+static int add_costs(struct building *b)
+{
+	const struct pmfs_stacks *s = b->stacks;
+	bool has_lines = s->column->role == PM_ROLE_INCLUSIVE;
+	int r = 0;
+	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
+		if (pmfs_stacks_is_frame(s, i)) {
+			uint32_t caller = pmfs_stacks_caller(s, i);
+			count_frame(b, i);
+			r = caller == PM_NONE ? 0 : add_call(b, i, caller);
+		} else if (has_lines) {
+			r = add_part(b, i);
+		}
+	}
+	for (uint32_t i = s->first; r == 0 && i < s->end; i++)
+		if (pmfs_stacks_is_frame(s, i))
+			r = add_own(b, i);
+	return r;
+}
+
+/* ---- order ---- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pmfs_graph_cost *x = a, *y = b;
+	/* PM_NONE + 1 is 0: own costs come first. */
+	uint32_t left = x->callee + 1, right = y->callee + 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	if (left != right)
+		return left < right ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static void merge_costs(struct pmfs_graph *g)
+{
+	size_t kept = 0;
+	if (g->n_costs > 0)
+		qsort(g->costs, g->n_costs, sizeof(*g->costs), by_place);
+	for (size_t i = 0; i < g->n_costs; i++) {
+		struct pmfs_graph_cost *last = &g->costs[kept];
+		const struct pmfs_graph_cost *cost = &g->costs[i];
+		if (kept > 0 && by_place(last - 1, cost) == 0) {
+			last[-1].units = pmfs_stacks_add(last[-1].units, cost->units);
+			last[-1].calls = pmfs_stacks_add(last[-1].calls, cost->calls);
+		} else {
+			*last = *cost;
+			kept++;
+		}
+	}
+	g->n_costs = kept;
+}
+
+/* ---- all of it ---- */
+
+static int build(struct building *b)
+{
+	size_t n = (size_t)(b->stacks->end - b->stacks->first) + 1;
+	b->function_of = malloc(((size_t)b->tree->n_frames + 1) * sizeof(*b->function_of));
+	b->total = calloc(n, sizeof(*b->total));
+	b->rest = calloc(n, sizeof(*b->rest));
+	if (!b->function_of || !b->total || !b->rest ||
+		pm_strtab_add(&b->graph->texts, pm_bytes_of("")) == PM_NONE)
+		return -ENOMEM;
+	memset(b->function_of, 0xff, b->tree->n_frames * sizeof(*b->function_of)); /* PM_NONE */
+	sum_up(b);
+	int r = find_functions(b);
+	return r < 0 ? r : add_costs(b);
+}
+
+static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *calls,
+	struct pmfs_graph *ret, struct pm_error *err)
+{
+	*ret = (struct pmfs_graph){.column = s->column};
+	ret->texts.arena = &ret->arena;
+	struct building b = {.stacks = s, .calls = calls, .tree = s->tree, .graph = ret};
+	int r = build(&b);
+	free(b.function_of);
+	free(b.total);
+	free(b.rest);
+	free(b.function_end);
+	free(b.edge_end);
+	pm_map_done(&b.named);
+	pm_map_done(&b.found);
+	pm_map_done(&b.edges);
+	pm_text_done(&b.raw);
+	pm_text_done(&b.cleaned);
+	if (r < 0) {
+		pmfs_graph_done(ret);
+		return pmfs_no_memory(err);
+	}
+	merge_costs(ret);
+	return 0;
+}
+
+int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
+	struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	struct pmfs_stacks s, calls = {.tree = NULL};
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r < 0 || (r = pmfs_stacks_make(m, column, thread, PM_NONE, &s, err)) < 0)
+		return r;
+	if (columns->calls != PM_NONE)
+		r = pmfs_stacks_make(m, columns->calls, thread, PM_NONE, &calls, err);
+	if (r == 0)
+		r = make_graph(&s, columns->calls == PM_NONE ? NULL : &calls, ret, err);
+	pmfs_stacks_done(&s);
+	pmfs_stacks_done(&calls);
+	return r;
+}
+
+void pmfs_graph_done(struct pmfs_graph *g)
+{
+	free(g->functions);
+	free(g->costs);
+	pm_strtab_done(&g->texts);
+	pm_arena_done(&g->arena);
+	*g = (struct pmfs_graph){.n_functions = 0};
+}

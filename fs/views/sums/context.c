@@ -1,0 +1,257 @@
+/*
+ * The documents of one context: who it is, the path to it, its values over the whole run and on
+ * each thread.
+ */
+#include "fs/views/sums/context.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/model/values.h"
+
+void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line)
+{
+	pm_text_line(out, file);
+	if (line == 0)
+		return;
+	pm_text_char(out, ':');
+	pm_text_u64(out, line);
+}
+
+/* A frame's name on one line. `scratch` is emptied. */
+static void add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_text_clear(scratch);
+	pm_text_line(out, pmfs_frame_name(tree, frame, scratch));
+}
+
+/* ---- info.txt ---- */
+
+static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	if (value.len == 0)
+		return;
+	pm_text_printf(out, "%s: ", key);
+	pm_text_line(out, value);
+	pm_text_char(out, '\n');
+}
+
+static void add_frame(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_text_str(out, "kind: ");
+	pm_text_bytes(out, pmfs_frame_kind(frame, scratch));
+	pm_text_str(out, "\nname: ");
+	add_name(out, tree, frame, scratch);
+	pm_text_char(out, '\n');
+	add_fact(out, "file", tree->texts[frame->file]);
+	if (frame->line)
+		pm_text_printf(out, "line: %u\n", frame->line);
+	add_fact(out, "module", tree->texts[frame->module]);
+	if (frame->has_offset)
+		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)frame->offset);
+}
+
+static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t context = (uint32_t)doc->text.a;
+	const struct pm_tree *tree;
+	struct pm_text scratch = {.p = NULL};
+	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
+	if (r < 0)
+		return r;
+	pm_text_printf(out, "context_id: %u\n", pm_tree_number(tree, context));
+	add_frame(out, tree, pm_tree_frame(tree, context), &scratch);
+	if (tree->parent[context] != PM_NONE) {
+		const struct pm_frame *above = pm_tree_frame(tree, tree->parent[context]);
+		pm_text_str(out, "called from: ");
+		add_name(out, tree, above, &scratch);
+		if (tree->texts[above->file].len) {
+			pm_text_str(out, " at ");
+			pmfs_add_place(out, tree->texts[above->file], above->line);
+		}
+		pm_text_char(out, '\n');
+	}
+	pm_text_printf(out, "path depth: %u\n", tree->depth[context]);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}
+
+/* ---- path.txt ---- */
+
+static int render_path(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t context = (uint32_t)doc->text.a;
+	const struct pm_tree *tree;
+	struct pm_text scratch = {.p = NULL};
+	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
+	if (r < 0)
+		return r;
+	uint32_t n = tree->depth[context] + 1;
+	uint32_t *path = malloc(n * sizeof(*path));
+	if (!path)
+		return pmfs_no_memory(err);
+	for (uint32_t i = n; i-- > 0; context = tree->parent[context])
+		path[i] = context;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(tree, path[i]);
+		add_name(out, tree, frame, &scratch);
+		pm_text_char(out, '\t');
+		pmfs_add_place(out, tree->texts[frame->file], frame->line);
+		pm_text_char(out, '\n');
+	}
+	free(path);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}
+
+/* ---- metrics.csv: position = place in the list of metrics ---- */
+
+struct metric_rows {
+	const struct pm_metrics *metrics;
+	uint32_t n;
+	struct pm_value values[]; /* of the context, metrics->n at most */
+};
+
+static int metrics_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pm_metrics *metrics;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0)
+		return r;
+	struct metric_rows *own = malloc(sizeof(*own) + metrics->n * sizeof(*own->values));
+	if (!own)
+		return pmfs_no_memory(err);
+	rows->own = own;
+	own->metrics = metrics;
+	int64_t n = pmfs_run_values(m, (uint32_t)rows->table->a, own->values, metrics->n, err);
+	own->n = n > 0 ? (uint32_t)n : 0;
+	return n < 0 ? (int)n : 0;
+}
+
+static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct metric_rows *own = rows->own;
+	(void)err;
+	while (rows->at < own->metrics->n) {
+		const struct pm_metric *metric = &own->metrics->metrics[rows->at++];
+		for (uint32_t i = 0; i < own->n; i++) {
+			if (own->values[i].metric != metric->id)
+				continue;
+			cells[0] = pm_cell_u64(metric->id);
+			pmfs_set_value(&cells[1], &own->values[i]);
+			cells[2] = pm_cell_text(metric->scope);
+			cells[3] = pm_cell_text(metric->name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int metrics_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = metrics_start, .next = metrics_next, .dense = true};
+	static const char *const columns[] = {"metric_id", "value", "scope", "name", NULL};
+	(void)err;
+	*ret = pmfs_table_plain(m, &type, columns);
+	ret->a = item;
+	return 0;
+}
+
+/* ---- values.csv: position = place in the context's sequence ---- */
+
+static int values_start(struct pm_rows *rows, struct pm_error *err)
+{
+	return pmfs_values_rows_start(rows, PMFS_VALUES_OF_CONTEXT, err);
+}
+
+static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	const struct pm_value *v;
+	int r = pmfs_model_threads(pmfs_model_of(rows->table->self), &threads, err);
+	if (r < 0 || (r = pmfs_values_peek(rows->own, &v, err)) <= 0)
+		return r;
+	cells[0] = pm_cell_u64(v->metric);
+	cells[1] = v->thread < threads->n ? pm_cell_u64(threads->threads[v->thread].id)
+					  : pm_cell_empty();
+	pmfs_set_value(&cells[2], v);
+	pmfs_values_step(rows->own);
+	rows->at++;
+	return 1;
+}
+
+static int values_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = values_start, .next = values_next, .dense = true};
+	static const char *const columns[] = {"metric_id", "thread_id", "value", NULL};
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(m, &tree, err);
+	*ret = pmfs_table_plain(m, &type, columns);
+	if (r == 0)
+		ret->a = pm_tree_number(tree, item);
+	return r;
+}
+
+/* ---- the views ---- */
+
+static int context_info(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_info);
+	return 0;
+}
+
+static int context_path(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_path);
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(context_metrics, PM_DOC_CSV, metrics_table)
+PMFS_TABLE_DOCUMENT(context_values, PM_DOC_CSV, values_table)
+
+static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->ops->threads != NULL;
+}
+
+const struct pmfs_view pmfs_context_info = {
+	.name = "info.txt",
+	.about = "Kind, name and place of this context.",
+	.document = context_info,
+};
+
+const struct pmfs_view pmfs_context_path = {
+	.name = "path.txt",
+	.about = "The call path, outermost first.",
+	.document = context_path,
+};
+
+const struct pmfs_view pmfs_context_metrics = {
+	.name = "metrics.csv",
+	.about = "Its costs over the whole run.",
+	.document = context_metrics,
+};
+
+const struct pmfs_view pmfs_context_values = {
+	.name = "values.csv",
+	.about = "Its values on each thread, exactly as stored.",
+	.present = has_threads,
+	.document = context_values,
+};

@@ -1,0 +1,270 @@
+/*
+ * functions.csv: the flat profile. Summed over the contexts in one pass in pre-order, or taken
+ * from the format where it knows better. A row's position is its number.
+ */
+#include "fs/views/sums/functions.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/categorysums.h"
+#include "fs/views/sums/groups.h"
+
+struct functions_part {
+	struct pmfs_functions functions;
+	uint32_t *function, *row, *first, *contexts;
+	uint8_t *category;
+	double *cells;
+};
+
+/* While rows are made: everything by function. */
+struct summing {
+	struct pmfs_model *model;
+	const struct pm_profile *profile;
+	const struct pm_tree *tree;
+	const struct pmfs_identity *identity;
+	const struct pmfs_columns *columns;
+	uint32_t *n_contexts;
+	double *cells;
+};
+
+static void functions_free(void *p)
+{
+	struct functions_part *part = p;
+	free(part->function);
+	free(part->row);
+	free(part->first);
+	free(part->contexts);
+	free(part->category);
+	free(part->cells);
+	free(part);
+}
+
+/* ---- summing ---- */
+
+static int sum_contexts(struct summing *s, struct pm_error *err)
+{
+	const struct pmfs_identity *id = s->identity;
+	int r = 0;
+	double *cells = pmfs_cells_new(s->columns->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; r == 0 && i < s->tree->n_contexts; i++) {
+		struct pmfs_share share = pmfs_function_share(id, i);
+		if (pmfs_share_is_empty(s->columns, &share))
+			continue;
+		r = pmfs_run_cells(s->model, i, true, cells, err);
+		if (r == 0)
+			pmfs_share_costs(s->columns, s->cells, NULL, &share, cells);
+	}
+	free(cells);
+	return r;
+}
+
+static int take_native(struct summing *s, struct pm_error *err)
+{
+	const struct pm_metrics *metrics;
+	const double *values;
+	int r = pmfs_model_metrics(s->model, &metrics, err);
+	if (r < 0 || (r = s->profile->ops->function_costs(s->profile, &values, err)) < 0)
+		return r;
+	double *cells = pmfs_cells_new(s->columns->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	/* What was summed over contexts stays of those that the format has no costs of. */
+	for (uint32_t i = 0; i < s->tree->n_functions; i++)
+		for (uint32_t k = 0; k < s->columns->n; k++)
+			s->cells[(size_t)s->identity->same[i] * s->columns->n + k] = NAN;
+	for (uint32_t i = 0; i < s->tree->n_functions; i++) {
+		uint32_t function = s->identity->same[i];
+		pmfs_native_cells(s->columns, metrics, values + (size_t)i * metrics->n, cells);
+		pmfs_add_cells(
+			s->columns, s->cells + (size_t)function * s->columns->n, cells, true);
+	}
+	free(cells);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+/* Functions with a context have a row; all have one where the format names them natively. */
+static bool has_row(const struct summing *s, uint32_t function)
+{
+	bool all = s->profile->ops->function_costs || s->profile->ops->edges;
+	if (s->n_contexts[function] > 0)
+		return true;
+	return all && function < s->tree->n_functions && s->identity->same[function] == function;
+}
+
+static int make_rows(struct functions_part *part, const struct summing *s)
+{
+	size_t n = s->identity->n, n_columns = s->columns->n;
+	uint32_t *order =
+		pmfs_order(s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
+	part->function = malloc((n + 1) * sizeof(*part->function));
+	part->row = malloc((n + 1) * sizeof(*part->row));
+	part->first = malloc((n + 1) * sizeof(*part->first));
+	part->cells = pmfs_cells_new(n * n_columns);
+	if (!order || !part->function || !part->row || !part->first || !part->cells) {
+		free(order);
+		return -ENOMEM;
+	}
+	uint32_t rows = 0, contexts = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t function = order[i];
+		part->row[function] = PM_NONE;
+		if (!has_row(s, function))
+			continue;
+		part->row[function] = rows;
+		part->function[rows] = function;
+		part->first[rows] = contexts;
+		memcpy(part->cells + rows * n_columns, s->cells + function * n_columns,
+			n_columns * sizeof(*part->cells));
+		contexts += s->n_contexts[function];
+		rows++;
+	}
+	part->first[rows] = contexts;
+	part->functions.n = rows;
+	free(order);
+	return 0;
+}
+
+static int list_contexts(struct functions_part *part, const struct summing *s)
+{
+	uint32_t rows = part->functions.n;
+	uint32_t *next = malloc(((size_t)rows + 1) * sizeof(*next));
+	part->contexts = malloc(((size_t)part->first[rows] + 1) * sizeof(*part->contexts));
+	if (!next || !part->contexts) {
+		free(next);
+		return -ENOMEM;
+	}
+	memcpy(next, part->first, (size_t)rows * sizeof(*next));
+	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
+		if (pmfs_is_call(s->identity, i))
+			part->contexts[next[part->row[pmfs_function_of(s->identity, i)]]++] = i;
+	free(next);
+	return 0;
+}
+
+static int make_part(struct functions_part *part, struct summing *s, struct pm_error *err)
+{
+	size_t n = s->identity->n;
+	s->n_contexts = calloc(n + 1, sizeof(*s->n_contexts));
+	s->cells = pmfs_cells_new(n * s->columns->n);
+	if (!s->n_contexts || !s->cells)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
+		if (pmfs_is_call(s->identity, i))
+			s->n_contexts[pmfs_function_of(s->identity, i)]++;
+	int r = sum_contexts(s, err);
+	if (r == 0 && s->profile->ops->function_costs)
+		r = take_native(s, err);
+	if (r < 0)
+		return r;
+	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)
+		return pmfs_no_memory(err);
+	return pmfs_function_categories(s->model, &part->category, err);
+}
+
+static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct summing s = {.model = m, .profile = pmfs_model_profile(m)};
+	int r = pmfs_identity(m, &s.identity, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &s.columns, err)) < 0)
+		return r;
+	s.tree = s.identity->tree;
+	struct functions_part *part = calloc(1, sizeof(*part));
+	if (!part)
+		return pmfs_no_memory(err);
+	r = make_part(part, &s, err);
+	free(s.n_contexts);
+	free(s.cells);
+	if (r < 0) {
+		functions_free(part);
+		return r;
+	}
+	part->functions = (struct pmfs_functions){.n = part->functions.n,
+		.function = part->function,
+		.row = part->row,
+		.first = part->first,
+		.contexts = part->contexts,
+		.cells = part->cells,
+		.category = part->category,
+		.identity = s.identity,
+		.tree = s.tree,
+		.columns = s.columns};
+	*ret = part;
+	return 0;
+}
+
+int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {functions_build, functions_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct functions_part *)part)->functions;
+	return 0;
+}
+
+/* ---- functions.csv ---- */
+
+void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
+	const double *numbers, struct pm_cell *cells)
+{
+	const struct pmfs_function *function = pmfs_function_at(f, row);
+	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
+	*cells++ = pm_cell_u64(contexts);
+	cells = pmfs_number_cells(f->columns, numbers, cells);
+	pmfs_set_known(cells++, function->line, 0);
+	*cells++ = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
+	*cells++ = pm_cell_text(f->tree->texts[function->module]);
+	*cells++ = pm_cell_text(f->tree->texts[function->file]);
+	*cells++ = pm_cell_text(function->name);
+}
+
+int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
+	struct pm_table *ret, struct pm_error *err)
+{
+	static const char *const before[] = {"function_id", "contexts", NULL};
+	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
+	return pmfs_table_with_metrics(m, type, before, after, ret, err);
+}
+
+static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(pmfs_model_of(rows->table->self), &f, err);
+	if (r < 0 || rows->at >= f->n)
+		return r;
+	uint32_t row = (uint32_t)rows->at++;
+	pmfs_function_row(
+		f, row, pmfs_function_count(f, row), f->cells + (size_t)row * f->columns->n, cells);
+	return 1;
+}
+
+static int functions_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = functions_next, .dense = true};
+	(void)item;
+	return pmfs_function_table(m, &type, ret, err);
+}
+
+PMFS_TABLE_DOCUMENT(functions_csv, PM_DOC_CSV, functions_table)
+PMFS_TABLE_DOCUMENT(functions_tsv, PM_DOC_TSV, functions_table)
+
+const struct pmfs_view pmfs_functions_csv = {
+	.name = "functions.csv",
+	.about = "The flat profile: the costs of each function, highest exclusive cost first.",
+	.document = functions_csv,
+};
+
+const struct pmfs_view pmfs_functions_tsv = {
+	.name = "functions.tsv",
+	.document = functions_tsv,
+};

@@ -1,0 +1,66 @@
+/*
+ * The flat profile: what each function costs, wherever it was called from. Inclusive costs count
+ * recursion once: only contexts below no other context of the function.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_FUNCTIONS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_FUNCTIONS_H
+
+#include "fs/views/model/identity.h"
+#include "fs/views/model/views.h"
+
+/* Rows of functions.csv, in its order; row numbers are what functions/ is indexed by. */
+struct pmfs_functions {
+	uint32_t n;
+	const uint32_t *function; /* row → function */
+	const uint32_t *row;      /* function → row, or PM_NONE */
+	const uint32_t *first;    /* row → its first place in `contexts`; n + 1 of them */
+	const uint32_t *contexts; /* instances by row, in pre-order */
+	const double *cells;      /* columns->n a row; NaN = no value */
+	const uint8_t *category;  /* by function: enum pmfs_category */
+	const struct pmfs_identity *identity;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+};
+
+/* Computed on the first call; the model's. */
+int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err);
+
+static inline const struct pmfs_function *pmfs_function_at(
+	const struct pmfs_functions *f, uint32_t row)
+{
+	return &f->identity->functions[f->function[row]];
+}
+
+/* function_id: the database's own number, or the place in functions.csv from 1. */
+static inline uint32_t pmfs_function_id(const struct pmfs_functions *f, uint32_t row)
+{
+	uint32_t id = pmfs_function_at(f, row)->id;
+	return id != PM_NONE ? id : row + 1;
+}
+
+/* The name as the `name` columns show it. */
+static inline struct pm_bytes pmfs_function_name(const struct pmfs_functions *f, uint32_t row)
+{
+	return pmfs_function_at(f, row)->name;
+}
+
+/* Contexts of a row. */
+static inline uint32_t pmfs_function_count(const struct pmfs_functions *f, uint32_t row)
+{
+	return f->first[row + 1] - f->first[row];
+}
+
+/* A cell of the row. */
+static inline double pmfs_function_cell(
+	const struct pmfs_functions *f, uint32_t row, uint32_t column)
+{
+	return f->cells[(size_t)row * f->columns->n + column];
+}
+
+/* A table with the columns of functions.csv, and one of its rows. */
+int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
+	struct pm_table *ret, struct pm_error *err);
+void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
+	const double *numbers, struct pm_cell *cells);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * hotpath.txt: from the top down, always the child with most inclusive cost while it holds half of
+ * its parent's; the first step always.
+ */
+#include "fs/views/sums/hotpath.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/context.h"
+#include "fs/views/sums/wholes.h"
+
+struct walk {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	uint32_t column;
+	double *cells;
+	struct pmfs_hot *path;
+	uint32_t n;
+	size_t room;
+};
+
+/* Among the siblings in first … end: the one with most cost, the first of several. */
+static int hottest(
+	struct walk *w, uint32_t first, uint32_t end, struct pmfs_hot *ret, struct pm_error *err)
+{
+	*ret = (struct pmfs_hot){PM_NONE, 0};
+	for (uint32_t i = first; i < end; i = w->tree->end[i]) {
+		int r = pmfs_run_cells(w->model, i, false, w->cells, err);
+		if (r < 0)
+			return r;
+		double value = w->cells[w->column];
+		if (value > ret->value)
+			*ret = (struct pmfs_hot){i, value};
+	}
+	return 0;
+}
+
+static int descend(struct walk *w, struct pm_error *err)
+{
+	uint32_t first = 0, end = w->tree->n_contexts;
+	struct pmfs_hot next;
+	while (first < end) {
+		int r = hottest(w, first, end, &next, err);
+		if (r < 0)
+			return r;
+		if (next.context == PM_NONE ||
+			(w->n > 0 && next.value < w->path[w->n - 1].value / 2))
+			return 0;
+		if (pm_list_room(&w->path, w->n, &w->room, sizeof(*w->path)) < 0)
+			return pmfs_no_memory(err);
+		w->path[w->n++] = next;
+		first = next.context + 1;
+		end = w->tree->end[next.context];
+	}
+	return 0;
+}
+
+int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	struct walk w = {.model = m};
+	int r = pmfs_model_tree(m, &w.tree, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
+		return r;
+	w.column = c->first_incl;
+	w.cells = pmfs_cells_new(c->n);
+	if (!w.cells)
+		return pmfs_no_memory(err);
+	if (w.column != PM_NONE)
+		r = descend(&w, err);
+	free(w.cells);
+	if (r < 0) {
+		free(w.path);
+		return r;
+	}
+	*ret = w.path;
+	*ret_n = w.n;
+	return 0;
+}
+
+static int render_hotpath(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	struct pm_text scratch = {.p = NULL};
+	const struct pm_tree *tree;
+	struct pmfs_hot *path;
+	uint32_t n;
+	const struct pmfs_wholes *wholes;
+	int r = pmfs_model_tree(m, &tree, err);
+	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
+		pm_text_printf(out, "%.1f%%\t",
+			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
+		pm_text_f64(out, path[i].value);
+		pm_text_char(out, '\t');
+		pm_text_clear(&scratch);
+		pm_text_line(out, pmfs_frame_name(tree, frame, &scratch));
+		pm_text_char(out, '\t');
+		pmfs_add_place(out, tree->texts[frame->file], frame->line);
+		pm_text_char(out, '\n');
+	}
+	free(path);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}
+
+static int hotpath_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_hotpath);
+	return 0;
+}
+
+const struct pmfs_view pmfs_hotpath_txt = {
+	.name = "hotpath.txt",
+	.about = "The most expensive call path: share, value, name, place.",
+	.document = hotpath_txt,
+};

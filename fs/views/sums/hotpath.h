@@ -1,0 +1,20 @@
+/* The path of contexts that holds most of the cost. */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_HOTPATH_H
+#define PROFMOUNT_FS_VIEWS_SUMS_HOTPATH_H
+
+#include "fs/views/model/model.h"
+
+/* One step: a context and its inclusive cost. */
+struct pmfs_hot {
+	uint32_t context;
+	double value;
+};
+
+/*
+ * From the top down, by the inclusive column of the primary quantity. `*ret` (free()) has `*ret_n`
+ * steps, none where nothing has an inclusive cost.
+ */
+int pmfs_hotpath(
+	struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* How a context's costs are spread over its threads. */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
+#define PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
+
+#include "fs/views/model/views.h"
+
+/* Of one column over the threads with a value of it at the context. */
+struct pmfs_spread {
+	uint32_t n;       /* threads; 0: no thread has a value here */
+	uint32_t slowest; /* thread index with the maximum, the lowest of several */
+	double min, max, mean;
+	double squares; /* sum of (value - mean)² */
+};
+
+/* Reads one context after the other. */
+struct pmfs_imbalance {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	const struct pm_threads *threads;
+	uint32_t round;              /* counts reads */
+	uint32_t *seen;              /* thread → the last round in which it had a value */
+	uint32_t n_threads;          /* with a value at the context read last */
+	struct pmfs_spread *spreads; /* by column */
+};
+
+int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err);
+
+/* Accepts NULL. */
+void pmfs_imbalance_free(struct pmfs_imbalance *s);
+
+/* Fills n_threads and spreads for a context (by index). */
+int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err);
+
+#endif

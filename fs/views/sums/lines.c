@@ -1,0 +1,442 @@
+/*
+ * lines.csv: what each source line costs, summed over the contexts or taken from the format. One
+ * row for each file and line, with the name of the function that costs most there; cost of which
+ * the line is not known is in one row for each function. A row's position is its number.
+ */
+#include "fs/views/sums/lines.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/groups.h"
+
+struct lines_part {
+	struct pmfs_lines lines;
+	struct pmfs_sums sums;
+	struct pm_line *rows;
+	size_t room;
+	uint32_t *order, *by_place;
+};
+
+/* Own cost of a function at a line that several share. */
+struct shared {
+	uint32_t row, function;
+	double cost;
+};
+
+/* While rows are made. */
+struct making {
+	struct lines_part *part;
+	struct pm_map places;    /* file and line → row */
+	struct pm_map names;     /* name and module of functions → number */
+	struct pm_map functions; /* that number and file → row of unknown lines */
+	struct pm_strtab texts;  /* of names */
+	uint32_t *unknown;       /* function → its row of unknown lines, or PM_NONE */
+	struct pm_map shares;    /* row and function → place in `shared` */
+	struct shared *shared;   /* of functions that are not the row's first */
+	size_t n_shared, room_shared;
+	bool *is_line; /* row → there is a context that is this line */
+	size_t room_is_line;
+	uint32_t column; /* whose cost gives a line its name, or PM_NONE */
+};
+
+static void lines_free(void *p)
+{
+	struct lines_part *part = p;
+	pmfs_sums_done(&part->sums);
+	free(part->rows);
+	free(part->order);
+	free(part->by_place);
+	free(part);
+}
+
+static void making_done(struct making *w)
+{
+	pm_map_done(&w->places);
+	pm_map_done(&w->names);
+	pm_map_done(&w->functions);
+	pm_map_done(&w->shares);
+	pm_strtab_done(&w->texts);
+	free(w->unknown);
+	free(w->shared);
+	free(w->is_line);
+}
+
+/* ---- rows ---- */
+
+static int new_row(struct making *w, const struct pm_line *line, uint32_t *ret)
+{
+	struct lines_part *part = w->part;
+	uint32_t n = part->sums.n;
+	if (pm_list_room(&part->rows, n, &part->room, sizeof(*part->rows)) < 0 ||
+		pm_list_room(&w->is_line, n, &w->room_is_line, sizeof(*w->is_line)) < 0)
+		return -ENOMEM;
+	part->rows[n] = *line;
+	w->is_line[n] = false;
+	return pmfs_sums_row(&part->sums, ret);
+}
+
+/* The row of a known line, new or not. */
+static int find_line(struct making *w, const struct pm_line *line, uint32_t *ret)
+{
+	bool fresh;
+	uint64_t key = (uint64_t)line->file << 32 | line->line;
+	uint32_t *row = pm_map_put(&w->places, key, w->part->sums.n, &fresh);
+	if (!row)
+		return -ENOMEM;
+	*ret = *row;
+	return fresh ? new_row(w, line, ret) : 0;
+}
+
+/* The row of a function's unknown lines: one for all that only their own lines tell apart. */
+static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
+{
+	const struct pmfs_function *f = &w->part->lines.identity->functions[function];
+	struct pm_line line = {.file = f->file, .function = function};
+	bool fresh;
+	if (w->unknown[function] != PM_NONE) {
+		*ret = w->unknown[function];
+		return 0;
+	}
+	uint32_t name = pm_strtab_add(&w->texts, f->name);
+	uint32_t *number = name == PM_NONE ? NULL
+					   : pm_map_put(&w->names, (uint64_t)name << 32 | f->module,
+						     (uint32_t)w->names.n, &fresh);
+	uint32_t *row = number ? pm_map_put(&w->functions, (uint64_t)*number << 32 | f->file,
+					 w->part->sums.n, &fresh)
+			       : NULL;
+	if (!row)
+		return -ENOMEM;
+	*ret = *row;
+	int r = fresh ? new_row(w, &line, ret) : 0;
+	w->unknown[function] = *ret;
+	return r;
+}
+
+/* ---- names of lines ---- */
+
+/* Notes what a function that is not the row's first costs there. */
+static int note_share(struct making *w, uint32_t row, uint32_t function, double cost)
+{
+	bool fresh;
+	if (w->part->rows[row].function == function || w->part->rows[row].line == 0 || isnan(cost))
+		return 0;
+	uint32_t *at = pm_map_put(
+		&w->shares, (uint64_t)row << 32 | function, (uint32_t)w->n_shared, &fresh);
+	if (!at ||
+		(fresh &&
+			pm_list_room(&w->shared, w->n_shared, &w->room_shared, sizeof(*w->shared)) <
+				0))
+		return -ENOMEM;
+	if (fresh)
+		w->shared[w->n_shared++] = (struct shared){row, function, 0};
+	w->shared[*at].cost += cost;
+	return 0;
+}
+
+/* The first function of a row has what no other one has: the most, unless another has more. */
+static int choose_names(struct making *w)
+{
+	struct lines_part *part = w->part;
+	double *most = pmfs_cells_new(part->sums.n);
+	if (!most)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->n_shared; i++) {
+		const struct shared *s = &w->shared[i];
+		if (isnan(most[s->row]))
+			most[s->row] =
+				part->sums
+					.cells[(size_t)s->row * part->sums.columns->n + w->column];
+		most[s->row] -= s->cost;
+	}
+	for (size_t i = 0; i < w->n_shared; i++) {
+		const struct shared *s = &w->shared[i];
+		if (!(s->cost > most[s->row]))
+			continue;
+		most[s->row] = s->cost;
+		part->rows[s->row].function = s->function;
+	}
+	free(most);
+	return 0;
+}
+
+/* ---- from the contexts ---- */
+
+static bool is_line(const struct pm_tree *tree, uint32_t context)
+{
+	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	return frame->kind == PM_KIND_LINE || frame->kind == PM_KIND_LOOP;
+}
+
+static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
+{
+	for (uint32_t i = context + 1; i < tree->end[context]; i = tree->end[i])
+		if (is_line(tree, i))
+			return true;
+	return false;
+}
+
+/* As pmfs_share_costs adds own costs to rows, for the functions there. */
+static int note_shares(
+	void *self, uint32_t context, const double *cells, const struct pmfs_share *share)
+{
+	struct making *w = self;
+	const struct pmfs_identity *id = w->part->lines.identity;
+	double cost = w->column == PM_NONE ? NAN : cells[w->column];
+	if (share->nested && share->above == share->row)
+		return 0;
+	if (share->nested && share->above != PM_NONE &&
+		note_share(w, share->above, pmfs_function_of(id, id->tree->parent[context]),
+			-cost) < 0)
+		return -ENOMEM;
+	return note_share(w, share->row, pmfs_function_of(id, context), cost);
+}
+
+/* Inclusive cost is that of lines, and of calls of functions that are made of none. */
+static int place(void *self, uint32_t context, struct pmfs_share *share)
+{
+	struct making *w = self;
+	const struct pmfs_identity *id = w->part->lines.identity;
+	const struct pm_frame *frame = pm_tree_frame(id->tree, context);
+	struct pm_line line = {frame->file, frame->line, pmfs_function_of(id, context)};
+	bool known = is_line(id->tree, context) && frame->line != 0;
+	share->counts = frame->kind == PM_KIND_LINE ||
+		(pmfs_is_call(id, context) && !has_lines_below(id->tree, context));
+	if ((known ? find_line(w, &line, &share->row)
+		   : find_unknown(w, line.function, &share->row)) < 0)
+		return -ENOMEM;
+	w->is_line[share->row] |= known && frame->kind == PM_KIND_LINE;
+	return 0;
+}
+
+/* A row is a line that there is, or a cost. */
+static bool is_needed(const struct making *w, uint32_t row)
+{
+	const struct pmfs_sums *s = &w->part->sums;
+	const double *cells = s->cells + (size_t)row * s->columns->n;
+	bool needed = w->is_line[row];
+	for (uint32_t i = 0; i < s->columns->n && !needed; i++)
+		needed = s->columns->columns[i].role != PM_ROLE_INCLUSIVE && fabs(cells[i]) > 0;
+	return needed;
+}
+
+/* Inclusive cost is never less than what is known of own cost. */
+static void include_own(const struct pmfs_columns *c, double *cells)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		if (column->role == PM_ROLE_INCLUSIVE && column->pair != PM_NONE &&
+			cells[column->pair] > 0 && !(cells[i] >= cells[column->pair]))
+			cells[i] = cells[column->pair];
+	}
+}
+
+static void drop_rows(struct making *w)
+{
+	struct lines_part *part = w->part;
+	size_t n_columns = part->sums.columns->n;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < part->sums.n; i++) {
+		if (!is_needed(w, i))
+			continue;
+		double *cells = part->sums.cells + kept * n_columns;
+		memmove(cells, part->sums.cells + i * n_columns, n_columns * sizeof(*cells));
+		if (part->rows[i].line == 0)
+			include_own(part->sums.columns, cells);
+		part->rows[kept++] = part->rows[i];
+	}
+	part->sums.n = kept;
+}
+
+static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_error *err)
+{
+	struct lines_part *part = w->part;
+	const struct pmfs_identity *id = part->lines.identity;
+	struct pmfs_grouping g = {.model = m,
+		.tree = id->tree,
+		.end = id->tree->n_contexts,
+		.place = place,
+		.added = note_shares,
+		.self = w};
+	part->sums.to_be_tidied = true;
+	w->column = part->sums.columns->first_excl;
+	w->unknown = malloc(((size_t)id->n + 1) * sizeof(*w->unknown));
+	if (!w->unknown)
+		return pmfs_no_memory(err);
+	memset(w->unknown, 0xff, (size_t)id->n * sizeof(*w->unknown)); /* PM_NONE */
+	int r = pmfs_group(&g, &part->sums, err);
+	if (r < 0)
+		return r;
+	if (choose_names(w) < 0)
+		return pmfs_no_memory(err);
+	pmfs_sums_tidy(&part->sums);
+	drop_rows(w);
+	return 0;
+}
+
+/* ---- from the format ---- */
+
+static int lines_of_format(struct pmfs_model *m, struct making *w, struct pm_error *err)
+{
+	struct lines_part *part = w->part;
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pmfs_columns *c = part->lines.columns;
+	const struct pm_metrics *metrics;
+	const struct pm_lines *native;
+	uint32_t row;
+	int r = pmfs_model_metrics(m, &metrics, err);
+	if (r < 0 || (r = p->ops->lines(p, &native, err)) < 0)
+		return r;
+	double *cells = pmfs_cells_new(c->n);
+	if (!cells)
+		return pmfs_no_memory(err);
+	for (uint64_t i = 0; i < native->n && r == 0; i++) {
+		struct pm_line line = native->lines[i];
+		line.function = pmfs_same_function(part->lines.identity, line.function);
+		pmfs_native_cells(c, metrics, native->values + i * metrics->n, cells);
+		if (find_line(w, &line, &row) < 0)
+			r = pmfs_no_memory(err);
+		else
+			pmfs_add_cells(c, part->sums.cells + (size_t)row * c->n, cells, true);
+	}
+	free(cells);
+	return r;
+}
+
+/* ---- the part ---- */
+
+static int by_place(const void *a, const void *b, void *lines)
+{
+	const struct pm_line *x = (const struct pm_line *)lines + *(const uint32_t *)a;
+	const struct pm_line *y = (const struct pm_line *)lines + *(const uint32_t *)b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static int sort_lines(struct lines_part *part)
+{
+	uint32_t n = part->sums.n;
+	const struct pmfs_columns *c = part->lines.columns;
+	part->order = pmfs_order(part->sums.cells, n, c->n, pmfs_order_column(c));
+	part->by_place = malloc(((size_t)n + 1) * sizeof(*part->by_place));
+	if (!part->order || !part->by_place)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		part->by_place[i] = i;
+	if (n > 0)
+		qsort_r(part->by_place, n, sizeof(*part->by_place), by_place, part->rows);
+	return 0;
+}
+
+static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct lines_part *part = calloc(1, sizeof(*part));
+	struct making w = {.part = part};
+	if (!part)
+		return pmfs_no_memory(err);
+	struct pmfs_lines *l = &part->lines;
+	int r = pmfs_identity(m, &l->identity, err);
+	if (r == 0)
+		r = pmfs_model_columns(m, &l->columns, err);
+	part->sums.columns = l->columns;
+	if (r == 0)
+		r = pmfs_model_profile(m)->ops->lines ? lines_of_format(m, &w, err)
+						      : lines_of_contexts(m, &w, err);
+	making_done(&w);
+	if (r == 0 && sort_lines(part) < 0)
+		r = pmfs_no_memory(err);
+	if (r < 0) {
+		lines_free(part);
+		return r;
+	}
+	l->tree = l->identity->tree;
+	l->n = part->sums.n;
+	l->lines = part->rows;
+	l->cells = part->sums.cells;
+	l->order = part->order;
+	l->by_place = part->by_place;
+	*ret = part;
+	return 0;
+}
+
+int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {lines_build, lines_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_LINES, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct lines_part *)part)->lines;
+	return 0;
+}
+
+uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line)
+{
+	uint32_t low = 0, high = l->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct pm_line *at = &l->lines[l->by_place[middle]];
+		if (at->file < file || (at->file == file && at->line < line))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- lines.csv ---- */
+
+static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_lines *l;
+	int r = pmfs_lines(pmfs_model_of(rows->table->self), &l, err);
+	if (r < 0 || rows->at >= l->n)
+		return r;
+	uint32_t row = l->order[rows->at++];
+	const struct pm_line *line = &l->lines[row];
+	pmfs_set_known(cells++, line->line, 0);
+	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
+	const struct pmfs_function *function =
+		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
+	*cells++ = function ? pm_cell_text(l->tree->texts[function->module]) : pm_cell_empty();
+	*cells++ = pm_cell_text(l->tree->texts[line->file]);
+	*cells++ = function ? pm_cell_text(function->name) : pm_cell_empty();
+	return 1;
+}
+
+static int lines_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = lines_next, .dense = true};
+	static const char *const before[] = {"line", NULL};
+	static const char *const after[] = {"module", "file", "name", NULL};
+	(void)item;
+	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+}
+
+PMFS_TABLE_DOCUMENT(lines_csv, PM_DOC_CSV, lines_table)
+PMFS_TABLE_DOCUMENT(lines_tsv, PM_DOC_TSV, lines_table)
+
+static int has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->has_lines;
+}
+
+const struct pmfs_view pmfs_lines_csv = {
+	.name = "lines.csv",
+	.about = "The costs of each source line, highest exclusive cost first.",
+	.present = has_lines,
+	.document = lines_csv,
+};
+
+const struct pmfs_view pmfs_lines_tsv = {
+	.name = "lines.tsv",
+	.present = has_lines,
+	.document = lines_tsv,
+};

@@ -1,0 +1,323 @@
+/*
+ * Slices of traces. Samples say what was running from then on: frames that consecutive samples
+ * have in common stay open. Calls are slices as they are; see lanes.h.
+ *
+ * Everything is done twice: first slices are counted by depth, to know how deep all fit into the
+ * limit, then they are kept.
+ */
+#include "fs/views/sums/slices.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/sums/lanes.h"
+#include "fs/views/sums/stacks.h"
+#include "fs/views/sums/threads.h"
+#include "profmount/limits.h"
+
+/* A frame on the stack of the sample before. */
+struct open {
+	uint32_t context;
+	size_t slice; /* or NO_SLICE where it was not kept */
+};
+
+#define NO_SLICE SIZE_MAX
+
+struct collecting {
+	const struct pm_profile *profile;
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	uint64_t origin;
+	uint32_t height;  /* of the tree */
+	bool cut;         /* frames deeper than PM_LIMIT_SAMPLE_LEVELS are left out */
+	uint32_t *shown;  /* context → frame that it is part of; see stacks.h */
+	uint32_t *depth;  /* context → frames above it */
+	uint64_t *counts; /* by depth */
+	bool counting;
+	struct pmfs_slices *slices;
+	size_t room;
+	uint32_t thread; /* that is being read */
+	struct open *open;
+	uint32_t n_open;
+	uint32_t *path; /* of the sample, from the top: contexts that are frames */
+	uint64_t now;   /* when the last sample ended */
+};
+
+/* ---- keeping slices ---- */
+
+/* Keeps a slice unless it is too deep or there are too many; `*ret` says where. */
+static int keep(struct collecting *c, const struct pmfs_slice *slice, size_t *ret)
+{
+	struct pmfs_slices *s = c->slices;
+	*ret = NO_SLICE;
+	if (c->counting) {
+		c->counts[slice->depth]++;
+		return 0;
+	}
+	if (slice->depth >= s->max_depth)
+		return 0;
+	if (s->n >= PM_LIMIT_TRACE_SLICES) {
+		s->n_left_out++;
+		return 0;
+	}
+	if (pm_list_room(&s->slices, s->n, &c->room, sizeof(*s->slices)) < 0)
+		return -ENOMEM;
+	*ret = s->n;
+	s->slices[s->n++] = *slice;
+	return 0;
+}
+
+/* From the origin on. */
+static uint64_t time_of(const struct collecting *c, const struct pm_sample *sample)
+{
+	return sample->time_ns > c->origin ? sample->time_ns - c->origin : 0;
+}
+
+/* Times as stored do not wrap: the last one there is, is as far from the origin. */
+static uint64_t end_of(const struct collecting *c, uint64_t start, uint64_t duration)
+{
+	uint64_t last = UINT64_MAX - c->origin;
+	return duration > last - start ? last : start + duration;
+}
+
+/* ---- samples ---- */
+
+static void close_down_to(struct collecting *c, uint32_t n, uint64_t time)
+{
+	while (c->n_open > n) {
+		size_t slice = c->open[--c->n_open].slice;
+		if (slice != NO_SLICE)
+			c->slices->slices[slice].end_ns = time;
+	}
+}
+
+/*
+ * Fills c->path with the frames of the context, from the innermost up to one that is open: what is
+ * above that is open too. Returns their number, and how many of them need not be looked at.
+ */
+static uint32_t find_path(struct collecting *c, uint32_t context, uint32_t *ret_open)
+{
+	uint32_t frame = c->shown[context], n = c->depth[frame] + 1, i = n;
+	while (i > 0 && (i > c->n_open || c->open[i - 1].context != frame)) {
+		c->path[--i] = frame;
+		if (i > 0)
+			frame = c->shown[c->tree->parent[frame]];
+	}
+	*ret_open = i;
+	return n;
+}
+
+/* Different contexts may be of one frame, which then stays open. */
+static uint32_t keep_open(struct collecting *c, uint32_t n_path, uint32_t from)
+{
+	const uint32_t *frame = c->tree->frame;
+	uint32_t i = from;
+	for (; i < n_path && i < c->n_open; i++) {
+		if (frame[c->open[i].context] != frame[c->path[i]])
+			break;
+		c->open[i].context = c->path[i];
+	}
+	return i;
+}
+
+static int open_path(struct collecting *c, uint32_t context, uint64_t time)
+{
+	uint32_t common, n_path = find_path(c, context, &common);
+	common = keep_open(c, n_path, common);
+	close_down_to(c, common, time);
+	for (uint32_t i = common; i < n_path; i++) {
+		struct pmfs_slice slice = {.start_ns = time,
+			.end_ns = time,
+			.thread = c->thread,
+			.frame = c->tree->frame[c->path[i]],
+			.depth = i};
+		c->open[i].context = c->path[i];
+		if (keep(c, &slice, &c->open[i].slice) < 0)
+			return -ENOMEM;
+		c->n_open++;
+	}
+	return 0;
+}
+
+static int add_sample(struct collecting *c, const struct pm_sample *sample)
+{
+	uint32_t context = sample->context ? pm_tree_find(c->tree, sample->context) : PM_NONE;
+	bool known = context != PM_NONE && sample->duration_ns != PM_NO_TIME;
+	uint64_t start = time_of(c, sample);
+	uint64_t end = known ? end_of(c, start, sample->duration_ns) : start;
+	if (start < c->now)
+		start = c->now;
+	if (start > c->now || !known)
+		close_down_to(c, 0, c->now);
+	if (end <= start)
+		return 0;
+	c->now = end;
+	return open_path(c, context, start);
+}
+
+/* ---- calls ---- */
+
+static int add_call(struct collecting *c, const struct pm_sample *call)
+{
+	uint32_t context = call->context ? pm_tree_find(c->tree, call->context) : PM_NONE;
+	size_t place;
+	if (context == PM_NONE)
+		return 0;
+	struct pmfs_slice slice = {
+		.start_ns = time_of(c, call),
+		.seq = call->seq,
+		.thread = c->thread,
+		.frame = c->tree->frame[c->shown[context]],
+		.depth = c->depth[c->shown[context]],
+	};
+	uint64_t duration = call->duration_ns == PM_NO_TIME ? 0 : call->duration_ns;
+	slice.end_ns = end_of(c, slice.start_ns, duration);
+	return keep(c, &slice, &place);
+}
+
+/* ---- reading ---- */
+
+static int add_batch(struct collecting *c, const struct pm_sample *batch, int64_t n)
+{
+	int r = 0;
+	for (int64_t i = 0; r == 0 && i < n; i++)
+		r = c->profile->traces_are_calls ? add_call(c, &batch[i])
+						 : add_sample(c, &batch[i]);
+	return r;
+}
+
+static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *err)
+{
+	struct pm_sample batch[512];
+	size_t first = c->slices->n;
+	uint64_t at = 0;
+	int64_t n;
+	c->thread = thread;
+	c->now = 0;
+	c->n_open = 0;
+	while ((n = c->profile->ops->samples(
+			c->profile, thread, at, batch, sizeof(batch) / sizeof(*batch), err)) > 0) {
+		if (add_batch(c, batch, n) < 0 || pm_work_cancelled())
+			return pmfs_no_memory(err);
+		at += (uint64_t)n;
+	}
+	close_down_to(c, 0, c->now);
+	if (n < 0)
+		return (int)n;
+	if (c->profile->traces_are_calls && !c->counting && pmfs_slices_nest(c->slices, first) < 0)
+		return pmfs_no_memory(err);
+	return 0;
+}
+
+static int read_threads(struct collecting *c, uint32_t thread, struct pm_error *err)
+{
+	uint32_t first = thread == PM_NONE ? 0 : thread;
+	uint32_t end = thread == PM_NONE ? c->threads->n : thread + 1;
+	int r = 0;
+	for (uint32_t i = first; r == 0 && i < end; i++)
+		if (c->threads->threads[i].has_trace)
+			r = read_thread(c, i, err);
+	return r;
+}
+
+/* How many levels fit into the limit; one at least. */
+static uint32_t choose_depth(const struct collecting *c)
+{
+	uint64_t n = c->height ? c->counts[0] : 0;
+	uint32_t depth = 1;
+	while (depth < c->height && n + c->counts[depth] <= PM_LIMIT_TRACE_SLICES)
+		n += c->counts[depth++];
+	while (depth < c->height && c->counts[depth] == 0)
+		depth++;
+	if (depth < c->height)
+		return depth;
+	return c->cut ? PM_LIMIT_SAMPLE_LEVELS : PM_NONE;
+}
+
+/* A frame that is too deep to be looked at counts as the one above it. */
+static void find_depths(struct collecting *c)
+{
+	uint32_t most = c->profile->traces_are_calls ? UINT32_MAX : PM_LIMIT_SAMPLE_LEVELS;
+	for (uint32_t i = 0; i < c->tree->n_contexts; i++) {
+		uint32_t parent = c->tree->parent[i], frame = c->shown[i];
+		c->depth[i] = parent == PM_NONE ? 0 : c->depth[parent] + 1;
+		if (frame == i && c->depth[i] >= most) {
+			frame = parent;
+			c->cut = true;
+		}
+		if (frame != i) {
+			c->shown[i] = c->shown[frame];
+			c->depth[i] = c->depth[frame];
+		}
+	}
+}
+
+/* What runs below the levels that are kept runs in the frame above them. */
+static void cut_to_depth(struct collecting *c)
+{
+	for (uint32_t i = 0; i < c->tree->n_contexts; i++) {
+		uint32_t frame = c->shown[i];
+		if (c->depth[frame] >= c->slices->max_depth)
+			c->shown[i] = c->shown[frame == i ? c->tree->parent[i] : frame];
+	}
+}
+
+static int allocate(struct collecting *c)
+{
+	size_t n = (size_t)c->tree->n_contexts + 1, levels = (size_t)c->height + 1;
+	c->shown = malloc(n * sizeof(*c->shown));
+	c->depth = malloc(n * sizeof(*c->depth));
+	c->counts = calloc(levels, sizeof(*c->counts));
+	c->open = malloc(levels * sizeof(*c->open));
+	c->path = malloc(levels * sizeof(*c->path));
+	return c->shown && c->depth && c->counts && c->open && c->path ? 0 : -ENOMEM;
+}
+
+static int collect(struct collecting *c, uint32_t thread, struct pm_error *err)
+{
+	c->height = pmfs_tree_height(c->tree);
+	if (allocate(c) < 0)
+		return pmfs_no_memory(err);
+	pmfs_stacks_find_frames(c->tree, 0, c->tree->n_contexts, c->shown);
+	find_depths(c);
+	c->counting = true;
+	int r = read_threads(c, thread, err);
+	if (r < 0)
+		return r;
+	c->counting = false;
+	c->slices->max_depth = choose_depth(c);
+	if (!c->profile->traces_are_calls)
+		cut_to_depth(c);
+	return read_threads(c, thread, err);
+}
+
+int pmfs_slices_make(
+	struct pmfs_model *m, uint32_t thread, struct pmfs_slices *ret, struct pm_error *err)
+{
+	*ret = (struct pmfs_slices){.max_depth = PM_NONE};
+	struct collecting c = {.profile = pmfs_model_profile(m), .slices = ret};
+	int r = pmfs_model_tree(m, &c.tree, err);
+	if (r < 0 || (r = pmfs_model_threads(m, &c.threads, err)) < 0 ||
+		(r = pmfs_time_origin(m, &c.origin, err)) < 0)
+		return r;
+	if (c.origin == PM_NO_TIME)
+		c.origin = 0;
+	r = collect(&c, thread, err);
+	free(c.shown);
+	free(c.depth);
+	free(c.counts);
+	free(c.open);
+	free(c.path);
+	if (r < 0)
+		pmfs_slices_done(ret);
+	return r;
+}
+
+void pmfs_slices_done(struct pmfs_slices *s)
+{
+	free(s->slices);
+	*s = (struct pmfs_slices){.n = 0};
+}

@@ -1,0 +1,239 @@
+/*
+ * Stacks: which contexts are frames, and what each frame costs by itself. All sums are one pass
+ * backwards through pre-order, in which a context comes after everything below it.
+ *
+ * A frame's own cost is its inclusive cost less that of the frames directly below it, so that own
+ * costs add up to the whole in every viewer, whatever the database calls exclusive. What a viewer's
+ * file looks like is not known here.
+ */
+#include "fs/views/sums/stacks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/values.h"
+#include "fs/views/sums/wholes.h"
+#include "profmount/limits.h"
+
+void pmfs_stacks_find_frames(
+	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown)
+{
+	for (uint32_t i = first; i < end; i++) {
+		bool top = i == first || tree->parent[i] == PM_NONE;
+		shown[i - first] =
+			top || !pmfs_is_part(tree, i) ? i : shown[tree->parent[i] - first];
+	}
+}
+
+/* ---- values ---- */
+
+static int read_run(struct pmfs_model *m, const struct pmfs_columns *columns, struct pmfs_stacks *s,
+	struct pm_error *err)
+{
+	size_t column = (size_t)(s->column - columns->columns);
+	double *cells = malloc(columns->n * sizeof(*cells));
+	int r = cells ? 0 : pmfs_no_memory(err);
+	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
+		r = pmfs_run_cells(m, i, true, cells, err);
+		s->value[i - s->first] = cells[column];
+	}
+	free(cells);
+	return r;
+}
+
+static int read_thread(struct pmfs_model *m, const struct pmfs_columns *columns, uint32_t thread,
+	struct pmfs_stacks *s, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int r;
+	for (uint32_t i = 0; i < s->end - s->first; i++)
+		s->value[i] = NAN;
+	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		uint32_t column = pmfs_column_of(columns, v->metric, true);
+		if (column == PM_NONE || &columns->columns[column] != s->column)
+			continue;
+		uint32_t context = pm_tree_find(s->tree, v->context);
+		if (context != PM_NONE && context >= s->first && context < s->end)
+			s->value[context - s->first] = pmfs_value_number(v);
+	}
+	return r;
+}
+
+/* ---- own costs ---- */
+
+/* A context without a usable number has what its children have. */
+static void fill_values(struct pmfs_stacks *s)
+{
+	for (uint32_t i = s->end; i-- > s->first;) {
+		double *value = &s->value[i - s->first];
+		if (isfinite(*value) && *value >= 0)
+			continue;
+		*value = 0;
+		for (uint32_t c = i + 1; c < s->tree->end[i]; c = s->tree->end[c])
+			*value += s->value[c - s->first];
+	}
+}
+
+/* When the loop comes to a frame, its `self` is the sum of the frames directly below it. */
+static void subtract_frames_below(struct pmfs_stacks *s)
+{
+	for (uint32_t i = s->end; i-- > s->first;) {
+		if (!pmfs_stacks_is_frame(s, i))
+			continue;
+		double value = s->value[i - s->first], *self = &s->self[i - s->first];
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		*self = value > *self ? value - *self : 0;
+		if (caller != PM_NONE)
+			s->self[caller - s->first] += value;
+	}
+}
+
+/* Costs that are not inclusive stay where they are; counts of parts are those of their frame. */
+static void keep_plain_values(struct pmfs_stacks *s)
+{
+	for (uint32_t i = s->first; i < s->end; i++) {
+		double *value = &s->value[i - s->first];
+		if (!isfinite(*value) || *value < 0)
+			*value = 0;
+		if (pmfs_stacks_is_frame(s, i) || s->column->role == PM_ROLE_COUNT)
+			s->self[s->shown[i - s->first] - s->first] += *value;
+	}
+}
+
+/* ---- making and giving back ---- */
+
+static int allocate(struct pmfs_stacks *s, struct pm_error *err)
+{
+	size_t n = (size_t)(s->end - s->first) + 1;
+	s->shown = malloc(n * sizeof(*s->shown));
+	s->value = malloc(n * sizeof(*s->value));
+	s->self = calloc(n, sizeof(*s->self));
+	return s->shown && s->value && s->self ? 0 : pmfs_no_memory(err);
+}
+
+static int fill(struct pmfs_model *m, const struct pmfs_columns *columns, uint32_t thread,
+	struct pmfs_stacks *s, struct pm_error *err)
+{
+	int r = allocate(s, err);
+	if (r < 0)
+		return r;
+	pmfs_stacks_find_frames(s->tree, s->first, s->end, s->shown);
+	r = thread == PM_NONE ? read_run(m, columns, s, err)
+			      : read_thread(m, columns, thread, s, err);
+	if (r < 0)
+		return r;
+	if (s->column->role == PM_ROLE_INCLUSIVE) {
+		fill_values(s);
+		subtract_frames_below(s);
+	} else {
+		keep_plain_values(s);
+	}
+	return 0;
+}
+
+int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
+	struct pmfs_stacks *ret, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	const struct pm_tree *tree;
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
+		return r;
+	const struct pmfs_column *c = &columns->columns[column];
+	enum pm_role wanted = pmfs_costs_overlap(m) ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE;
+	if (c->pair != PM_NONE && c->role != wanted)
+		c = &columns->columns[c->pair];
+	struct pmfs_stacks s = {.tree = tree, .column = c, .end = tree->n_contexts};
+	if (context != PM_NONE) {
+		s.first = context;
+		s.end = tree->end[context];
+	}
+	r = fill(m, columns, thread, &s, err);
+	if (r < 0)
+		pmfs_stacks_done(&s);
+	else
+		*ret = s;
+	return r;
+}
+
+/* What is part of a frame comes behind it, and goes where that has gone. */
+int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err)
+{
+	uint32_t *level = calloc((size_t)(s->end - s->first) + 1, sizeof(*level));
+	if (!level)
+		return pmfs_no_memory(err);
+	*ret_levels = 0;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		uint32_t at = i - s->first;
+		if (!pmfs_stacks_is_frame(s, i)) {
+			s->shown[at] = s->shown[s->shown[at] - s->first];
+			level[at] = level[s->tree->parent[i] - s->first];
+			continue;
+		}
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		level[at] = caller == PM_NONE ? 1 : level[s->tree->parent[i] - s->first] + 1;
+		if (level[at] > *ret_levels)
+			*ret_levels = level[at];
+		if (level[at] <= PM_LIMIT_STACK_LEVELS)
+			continue;
+		s->shown[at] = caller;
+		s->self[caller - s->first] += s->self[at];
+		s->self[at] = 0;
+	}
+	free(level);
+	return 0;
+}
+
+void pmfs_stacks_done(struct pmfs_stacks *s)
+{
+	free(s->shown);
+	free(s->value);
+	free(s->self);
+	*s = (struct pmfs_stacks){.tree = NULL};
+}
+
+uint64_t pmfs_stacks_units(const struct pmfs_stacks *s, double cost)
+{
+	double scaled = round(cost * s->column->export_scale);
+	if (!(scaled > 0))
+		return 0;
+	return scaled < 0x1p63 ? (uint64_t)scaled : INT64_MAX;
+}
+
+uint64_t pmfs_stacks_total(const struct pmfs_stacks *s)
+{
+	uint64_t total = 0;
+	for (uint32_t i = s->first; i < s->end; i++)
+		total = pmfs_stacks_add(total, pmfs_stacks_own(s, i));
+	return total;
+}
+
+/* Cannot overflow: a tree has less than 2^32 contexts, and PM_LIMIT_DEPTH levels. */
+int pmfs_stacks_count_levels(const struct pmfs_stacks *s, uint64_t *ret, struct pm_error *err)
+{
+	uint32_t *height = malloc(((size_t)(s->end - s->first) + 1) * sizeof(*height));
+	if (!height)
+		return pmfs_no_memory(err);
+	*ret = 0;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		if (!pmfs_stacks_is_frame(s, i))
+			continue;
+		uint32_t caller = pmfs_stacks_caller(s, i);
+		height[i - s->first] = caller == PM_NONE ? 1 : height[caller - s->first] + 1;
+		if (pmfs_stacks_own(s, i) > 0)
+			*ret += height[i - s->first];
+	}
+	free(height);
+	return 0;
+}
+
+struct pm_bytes pmfs_stacks_name(
+	const struct pm_tree *tree, const struct pm_frame *frame, struct pm_text *scratch)
+{
+	struct pm_bytes name = pmfs_frame_name(tree, frame, scratch);
+	return name.len ? name : pm_bytes_of("(unknown)");
+}

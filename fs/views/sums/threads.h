@@ -1,0 +1,32 @@
+/* Threads: their names, totals and times. */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_THREADS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_THREADS_H
+
+#include "fs/views/model/model.h"
+
+/*
+ * What a thread costs in all, by column (columns->n cells, NaN = no value): inclusive costs as
+ * stored for the whole thread or else of its contexts at the top, others summed over its contexts.
+ * Reads all of the thread's values on the first call.
+ */
+int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err);
+
+/* When the measured execution began, or PM_NO_TIME. */
+int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err);
+
+/* A time counted from the origin; empty where either is PM_NO_TIME. */
+static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_t origin_ns)
+{
+	if (time_ns == PM_NO_TIME || origin_ns == PM_NO_TIME)
+		pm_set_empty(cell);
+	else if (time_ns < origin_ns)
+		pm_set_i64(cell, (int64_t)(time_ns - origin_ns));
+	else
+		pm_set_u64(cell, time_ns - origin_ns);
+}
+
+/* For views that show traces: has this thread one, has any? Cheap. */
+int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
+int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);
+
+#endif

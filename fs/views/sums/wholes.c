@@ -1,0 +1,221 @@
+/* The wholes of quantities, and what of them stands in no row. */
+#include "fs/views/sums/wholes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/views/model/amounts.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/stacks.h"
+
+struct wholes_part {
+	struct pmfs_wholes wholes;
+	double *of;
+};
+
+static void wholes_free(void *p)
+{
+	struct wholes_part *part = p;
+	free(part->of);
+	free(part);
+}
+
+bool pmfs_costs_overlap(const struct pmfs_model *m)
+{
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	return kind && strcmp(kind, "edges") == 0;
+}
+
+/* ---- adding up ---- */
+
+struct summing {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	double *cells;
+	double *sums;     /* by column */
+	uint32_t *column; /* column → the one whose sum is its group's whole */
+	bool *at_the_top; /* by column: inclusive costs at the top are summed */
+};
+
+/* Inclusive costs at the top where they add up, else own costs, else what there is. */
+static void choose_columns(struct summing *s)
+{
+	bool overlap = pmfs_costs_overlap(s->model);
+	for (uint32_t i = 0; i < s->columns->n; i++) {
+		const struct pmfs_column *c = &s->columns->columns[i];
+		bool has_pair = c->pair != PM_NONE;
+		bool own = c->role != PM_ROLE_INCLUSIVE;
+		s->column[i] = has_pair && own != overlap ? c->pair : i;
+		s->at_the_top[i] = s->columns->columns[s->column[i]].role == PM_ROLE_INCLUSIVE;
+	}
+}
+
+static int add_contexts(struct summing *s, bool top, struct pm_error *err)
+{
+	for (uint32_t i = 0; i < s->tree->n_contexts; i = top ? s->tree->end[i] : i + 1) {
+		int r = pmfs_run_cells(s->model, i, true, s->cells, err);
+		if (r < 0)
+			return r;
+		bool nested = pm_tree_frame(s->tree, i)->nested;
+		for (uint32_t k = 0; k < s->columns->n; k++) {
+			bool held = nested && s->columns->columns[k].role == PM_ROLE_EXCLUSIVE;
+			if (s->at_the_top[k] == top && s->column[k] == k && !held &&
+				isfinite(s->cells[k]))
+				s->sums[k] += s->cells[k];
+		}
+	}
+	return 0;
+}
+
+static int sum_up(struct summing *s, double *ret, struct pm_error *err)
+{
+	bool all = false;
+	choose_columns(s);
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		all |= !s->at_the_top[i];
+	int r = add_contexts(s, true, err);
+	if (r == 0 && all)
+		r = add_contexts(s, false, err);
+	for (uint32_t i = 0; i < s->columns->n; i++)
+		ret[i] = s->sums[s->column[i]];
+	return r;
+}
+
+static int wholes_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct summing s = {.model = m};
+	int r = pmfs_model_columns(m, &s.columns, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &s.tree, err)) < 0)
+		return r;
+	size_t n = s.columns->n + (size_t)1;
+	struct wholes_part *part = calloc(1, sizeof(*part));
+	if (!part)
+		return pmfs_no_memory(err);
+	part->of = calloc(n, sizeof(*part->of));
+	s.cells = calloc(n, sizeof(*s.cells));
+	s.sums = calloc(n, sizeof(*s.sums));
+	s.column = calloc(n, sizeof(*s.column));
+	s.at_the_top = calloc(n, sizeof(*s.at_the_top));
+	r = part->of && s.cells && s.sums && s.column && s.at_the_top ? sum_up(&s, part->of, err)
+								      : pmfs_no_memory(err);
+	free(s.cells);
+	free(s.sums);
+	free(s.column);
+	free(s.at_the_top);
+	if (r < 0) {
+		wholes_free(part);
+		return r;
+	}
+	part->wholes = (struct pmfs_wholes){.of = part->of, .columns = s.columns};
+	*ret = part;
+	return 0;
+}
+
+int pmfs_wholes(struct pmfs_model *m, const struct pmfs_wholes **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {wholes_build, wholes_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_WHOLES, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct wholes_part *)part)->wholes;
+	return 0;
+}
+
+int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)
+{
+	const struct pmfs_wholes *w;
+	int r = pmfs_wholes(m, &w, NULL);
+	if (r == -ENOMEM)
+		return pmfs_no_memory(err);
+	return r < 0 || w->of[column] != 0;
+}
+
+/* ---- what is missing ---- */
+
+/* The own cost of all functions. */
+static double of_functions(const struct pmfs_functions *f, uint32_t column)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < f->n; i++) {
+		double cell = pmfs_function_cell(f, i, column);
+		if (isfinite(cell))
+			sum += cell;
+	}
+	return sum;
+}
+
+/* Sums of doubles in another order; of whole nanoseconds that were rounded one by one. */
+static double rounding_of(const struct pmfs_functions *f, struct pm_bytes unit, double whole)
+{
+	return 1e-9 * fabs(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
+}
+
+/* Names what adds up to something else than the whole of a column. */
+static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char *what, double sum,
+	double whole)
+{
+	struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
+	pm_text_printf(out, "unaccounted  %s: %s add up to ", c->base, what);
+	pmfs_print_amount(out, sum, unit);
+	pm_text_str(out, " of ");
+	pmfs_print_amount(out, whole, unit);
+}
+
+/* Exports show no negative cost: where calls are longer than their callers, that is too much. */
+static int add_exports(struct pmfs_model *m, const struct pmfs_wholes *w, struct pm_text *out,
+	struct pm_error *err)
+{
+	struct pmfs_stacks s;
+	double sum = 0;
+	if (w->columns->n == 0)
+		return 0;
+	const struct pmfs_column *c = &w->columns->columns[0];
+	int r = pmfs_stacks_make(m, 0, PM_NONE, PM_NONE, &s, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = s.first; i < s.end; i++)
+		sum += s.self[i - s.first];
+	bool good = fabs(sum - w->of[0]) * c->export_scale <=
+		1e-9 * fabs(w->of[0]) * c->export_scale + (s.end - s.first);
+	pmfs_stacks_done(&s);
+	if (good)
+		return 0;
+	add_sum(out, c, "exports", sum, w->of[0]);
+	pm_text_char(out, '\n');
+	return 0;
+}
+
+int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	const struct pmfs_wholes *w;
+	unsigned n = 0;
+	int r = pmfs_wholes(m, &w, err);
+	if (r < 0 || (r = pmfs_functions(m, &f, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < w->columns->n; i++) {
+		const struct pmfs_column *c = &w->columns->columns[i];
+		struct pm_bytes unit = c->flat ? c->flat->unit : c->tree->unit;
+		double sum = of_functions(f, i);
+		if (pmfs_column_is_first(c) && fabs(w->of[i]) * c->export_scale >= 0x1p63) {
+			pm_text_printf(out, "unaccounted  %s: exports end at 2^63\n", c->base);
+			continue;
+		}
+		if (c->role != PM_ROLE_EXCLUSIVE ||
+			!(fabs(w->of[i] - sum) > rounding_of(f, unit, w->of[i])))
+			continue;
+		if (n++ > 0)
+			continue;
+		add_sum(out, c, "functions", sum, w->of[i]);
+	}
+	if (n > 1)
+		pm_text_printf(out, "; likewise %u other metric%s", n - 1, n == 2 ? "" : "s");
+	if (n > 0)
+		pm_text_char(out, '\n');
+	return n > 0 ? 0 : add_exports(m, w, out, err);
+}

@@ -1,0 +1,123 @@
+/*
+ * contexts.csv: every context of the tree with its costs over the whole run, in pre-order. A row's
+ * position is the context's index.
+ */
+#include "fs/views/tables/contexts.h"
+
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/tables.h"
+
+int pmfs_context_rows_new(
+	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	const struct pm_tree *tree;
+	const uint8_t *categories;
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
+		(r = pmfs_categories(m, &categories, err)) < 0)
+		return r;
+	struct pmfs_context_rows *c = malloc(sizeof(*c));
+	if (!c)
+		return pmfs_no_memory(err);
+	c->model = m;
+	c->tree = tree;
+	c->columns = columns;
+	c->categories = categories;
+	*ret = c;
+	return 0;
+}
+
+static void set_parent(struct pm_cell *cell, const struct pm_tree *tree, uint32_t parent)
+{
+	if (parent == PM_NONE)
+		pm_set_empty(cell);
+	else
+		pm_set_u64(cell, pm_tree_number(tree, parent));
+}
+
+int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,
+	struct pm_text *scratch, struct pm_error *err)
+{
+	const struct pm_tree *tree = c->tree;
+	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	int r = pmfs_run_row(c->model, context, cells + 3, err);
+	if (r < 0)
+		return r;
+	pm_set_u64(cells++, pm_tree_number(tree, context));
+	set_parent(cells++, tree, tree->parent[context]);
+	pm_set_u64(cells++, tree->depth[context]);
+	cells += c->columns->n;
+	pmfs_set_known(cells++, frame->line, 0);
+	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
+	pmfs_set_kind(cells++, frame);
+	pm_set_text(cells++, pmfs_category_name(c->categories[context]));
+	pm_set_text(cells++, tree->texts[frame->module]);
+	pm_set_text(cells++, tree->texts[frame->file]);
+	pm_set_text(cells, pmfs_frame_name(tree, frame, scratch));
+	return 1;
+}
+
+int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, struct pm_table *ret,
+	struct pm_error *err)
+{
+	static const char *const before[] = {"context_id", "parent_id", "depth", NULL};
+	static const char *const after[] = {
+		"line", "offset", "kind", "category", "module", "file", "name", NULL};
+	return pmfs_table_with_metrics(m, type, before, after, ret, err);
+}
+
+/* ---- contexts.csv ---- */
+
+static int rows_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_context_rows *c;
+	int r = pmfs_context_rows_new(pmfs_model_of(rows->table->self), &c, err);
+	if (r == 0)
+		rows->own = c;
+	return r;
+}
+
+static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_context_rows *c = rows->own;
+	if (rows->at >= c->tree->n_contexts)
+		return 0;
+	return pmfs_context_row(c, (uint32_t)rows->at++, cells, rows->scratch, err);
+}
+
+static const struct pm_table_type contexts_type = {
+	.start = rows_start,
+	.next = rows_next,
+	.dense = true,
+};
+
+static int contexts_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	int r = pmfs_context_table(m, &contexts_type, ret, err);
+	(void)item;
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
+		return r;
+	ret->end = tree->n_contexts;
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(contexts_csv, PM_DOC_CSV, contexts_table)
+PMFS_TABLE_DOCUMENT(contexts_tsv, PM_DOC_TSV, contexts_table)
+
+const struct pmfs_view pmfs_contexts_csv = {
+	.name = "contexts.csv",
+	.about = "Every calling context with its costs over the whole run; parents precede their "
+		 "children.",
+	.document = contexts_csv,
+};
+
+const struct pmfs_view pmfs_contexts_tsv = {
+	.name = "contexts.tsv",
+	.document = contexts_tsv,
+};

@@ -1,0 +1,27 @@
+/* Rows of contexts, shared by the tables that show them. */
+#ifndef PROFMOUNT_FS_VIEWS_TABLES_CONTEXTS_H
+#define PROFMOUNT_FS_VIEWS_TABLES_CONTEXTS_H
+
+#include "fs/views/model/views.h"
+
+/* What a cursor over contexts needs. */
+struct pmfs_context_rows {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	const uint8_t *categories; /* by context */
+};
+
+/* One allocation, for rows->own: freed with free(). */
+int pmfs_context_rows_new(
+	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err);
+
+/* Fills a row as contexts.csv has it. Returns 1 or a negative errno. */
+int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,
+	struct pm_text *scratch, struct pm_error *err);
+
+/* A table with the columns of contexts.csv. */
+int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, struct pm_table *ret,
+	struct pm_error *err);
+
+#endif

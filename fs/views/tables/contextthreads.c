@@ -1,0 +1,129 @@
+/*
+ * A context's threads.csv: what it costs on each thread that has it. The format may give the
+ * values in any order, so they are gathered for a block of threads at a time: memory is bounded,
+ * and few profiles have more threads than a block. A row's position is the thread's index.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/model/threadnames.h"
+#include "fs/views/model/values.h"
+
+enum { BLOCK = 4096 };
+
+struct thread_rows {
+	struct pmfs_model *model;
+	const struct pm_threads *threads;
+	const struct pmfs_columns *columns;
+	const struct pmfs_thread_names *names;
+	uint64_t begin, end; /* the block; empty before the first */
+	bool *seen;          /* by thread of the block */
+	double *numbers;     /* columns->n for each of them */
+};
+
+static void rows_done(struct pm_rows *rows)
+{
+	struct thread_rows *t = rows->own;
+	free(t->seen);
+	free(t->numbers);
+	free(t);
+}
+
+static int rows_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct thread_rows *t = calloc(1, sizeof(*t));
+	if (!t)
+		return pmfs_no_memory(err);
+	rows->own = t;
+	t->model = pmfs_model_of(rows->table->self);
+	int r = pmfs_model_columns(t->model, &t->columns, err);
+	if (r < 0 || (r = pmfs_model_threads(t->model, &t->threads, err)) < 0 ||
+		(r = pmfs_model_thread_names(t->model, &t->names, err)) < 0)
+		return r;
+	size_t n = t->threads->n < BLOCK ? t->threads->n : BLOCK;
+	t->seen = calloc(n + 1, sizeof(*t->seen));
+	t->numbers = calloc(n * t->columns->n + 1, sizeof(*t->numbers));
+	return t->seen && t->numbers ? 0 : pmfs_no_memory(err);
+}
+
+/* Reads all values of the context and keeps those of the block that begins with thread `begin`. */
+static int gather(struct thread_rows *t, uint64_t number, uint64_t begin, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	uint64_t n = t->threads->n - begin < BLOCK ? t->threads->n - begin : BLOCK;
+	int r;
+	t->begin = begin;
+	t->end = begin + n;
+	memset(t->seen, 0, n * sizeof(*t->seen));
+	for (size_t i = 0; i < n * t->columns->n; i++)
+		t->numbers[i] = NAN;
+	pmfs_values_start(&values, pmfs_model_profile(t->model), PMFS_COSTS_OF_CONTEXT, number, 0);
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		if (v->thread < t->begin || v->thread >= t->end)
+			continue;
+		size_t place = v->thread - t->begin;
+		uint32_t column = pmfs_column_of(t->columns, v->metric, false);
+		t->seen[place] = true;
+		if (column != PM_NONE)
+			t->numbers[place * t->columns->n + column] = pmfs_value_number(v);
+	}
+	return r;
+}
+
+static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct thread_rows *t = rows->own;
+	for (; rows->at < t->threads->n; rows->at++) {
+		if (rows->at >= t->end || rows->at < t->begin) {
+			int r = gather(t, rows->table->a, rows->at, err);
+			if (r < 0)
+				return r;
+		}
+		if (t->seen[rows->at - t->begin])
+			break;
+	}
+	if (rows->at >= t->threads->n)
+		return 0;
+	size_t place = rows->at - t->begin;
+	*cells++ = pm_cell_u64(t->threads->threads[rows->at].id);
+	cells = pmfs_number_cells(t->columns, t->numbers + place * t->columns->n, cells);
+	*cells++ = pm_cell_str(t->names->paths[rows->at++]);
+	return 1;
+}
+
+static int threads_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
+	static const char *const before[] = {"thread_id", NULL};
+	static const char *const after[] = {"path", NULL};
+	const struct pm_threads *threads;
+	const struct pm_tree *tree;
+	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
+		(r = pmfs_model_threads(m, &threads, err)) < 0)
+		return r;
+	ret->a = pm_tree_number(tree, item);
+	ret->end = threads->n;
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(context_threads, PM_DOC_CSV, threads_table)
+
+static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->ops->threads != NULL;
+}
+
+const struct pmfs_view pmfs_context_threads = {
+	.name = "threads.csv",
+	.about = "The costs of this context on each thread.",
+	.present = has_threads,
+	.document = context_threads,
+};

@@ -1,0 +1,40 @@
+/* damage.csv: what of the source could not be read. */
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+
+static int damage_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(rows->table->self);
+	const struct pm_damages *damages;
+	int r = p->ops->damage(p, &damages, err);
+	if (r < 0)
+		return r;
+	if (rows->at >= damages->n)
+		return 0;
+	const struct pm_damage *damage = &damages->rows[rows->at++];
+	pmfs_set_known(cells++, damage->offset, PM_NO_OFFSET);
+	pmfs_set_known(cells++, damage->bytes, PM_NO_OFFSET);
+	*cells++ = pm_cell_str(damage->file);
+	*cells++ = pm_cell_str(damage->what);
+	return 1;
+}
+
+static int damage_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = damage_next, .dense = true};
+	static const char *const columns[] = {"offset", "bytes", "file", "what", NULL};
+	(void)item;
+	(void)err;
+	*ret = pmfs_table_plain(m, &type, columns);
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(damage_csv, PM_DOC_CSV, damage_table)
+
+const struct pmfs_view pmfs_damage_csv = {
+	.name = "damage.csv",
+	.about =
+		"What could not be read, with file and offset; only a header if nothing is damaged.",
+	.document = damage_csv,
+};

@@ -1,0 +1,138 @@
+/* The documents of one function: who it is, what it costs, where it is called. */
+#include "fs/views/sums/functions.h"
+
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/context.h"
+#include "fs/views/tables/contexts.h"
+
+/* ---- info.txt ---- */
+
+static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	if (value.len == 0)
+		return;
+	pm_text_printf(out, "%s: ", key);
+	pm_text_line(out, value);
+	pm_text_char(out, '\n');
+}
+
+static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t row = (uint32_t)doc->text.a;
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(pmfs_model_of(doc->text.self), &f, err);
+	if (r < 0)
+		return r;
+	const struct pmfs_function *function = pmfs_function_at(f, row);
+	pm_text_printf(out, "function_id: %u\nname: ", pmfs_function_id(f, row));
+	pm_text_line(out, pmfs_function_name(f, row));
+	pm_text_char(out, '\n');
+	add_fact(out, "file", f->tree->texts[function->file]);
+	if (function->line)
+		pm_text_printf(out, "line: %u\n", function->line);
+	add_fact(out, "module", f->tree->texts[function->module]);
+	if (function->offset)
+		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)function->offset);
+	pm_text_printf(out, "contexts: %u\n", pmfs_function_count(f, row));
+	return pm_text_status(out);
+}
+
+static int function_info(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_info);
+	return 0;
+}
+
+/* ---- metrics.csv: position = column ---- */
+
+static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(pmfs_model_of(rows->table->self), &f, err);
+	if (r < 0)
+		return r;
+	while (rows->at < f->columns->n) {
+		uint32_t column = (uint32_t)rows->at++;
+		const struct pm_metric *metric = f->columns->columns[column].flat;
+		double value = pmfs_function_cell(f, (uint32_t)rows->table->a, column);
+		if (!metric || value != value)
+			continue;
+		cells[0] = pm_cell_u64(metric->id);
+		cells[1] = pm_cell_f64(value);
+		cells[2] = pm_cell_text(metric->scope);
+		cells[3] = pm_cell_text(metric->name);
+		return 1;
+	}
+	return 0;
+}
+
+static int metrics_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = metrics_next, .dense = true};
+	static const char *const columns[] = {"metric_id", "value", "scope", "name", NULL};
+	(void)err;
+	*ret = pmfs_table_plain(m, &type, columns);
+	ret->a = item;
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(function_metrics, PM_DOC_CSV, metrics_table)
+
+/* ---- contexts.csv: position = place in the function's list of contexts ---- */
+
+static int contexts_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_context_rows *c;
+	int r = pmfs_context_rows_new(pmfs_model_of(rows->table->self), &c, err);
+	if (r == 0)
+		rows->own = c;
+	return r;
+}
+
+static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	uint32_t row = (uint32_t)rows->table->a;
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(pmfs_model_of(rows->table->self), &f, err);
+	if (r < 0 || rows->at >= pmfs_function_count(f, row))
+		return r;
+	uint32_t context = f->contexts[f->first[row] + rows->at++];
+	return pmfs_context_row(rows->own, context, cells, rows->scratch, err);
+}
+
+static int contexts_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = contexts_start, .next = contexts_next, .dense = true};
+	int r = pmfs_context_table(m, &type, ret, err);
+	ret->a = item;
+	return r;
+}
+
+PMFS_TABLE_DOCUMENT(function_contexts, PM_DOC_CSV, contexts_table)
+
+const struct pmfs_view pmfs_function_info = {
+	.name = "info.txt",
+	.about = "Name, file and module of this function.",
+	.document = function_info,
+};
+
+const struct pmfs_view pmfs_function_metrics = {
+	.name = "metrics.csv",
+	.about = "Its costs over the whole run.",
+	.document = function_metrics,
+};
+
+const struct pmfs_view pmfs_function_contexts = {
+	.name = "contexts.csv",
+	.about = "Its calling contexts; columns as in the root's contexts.csv.",
+	.document = function_contexts,
+};

@@ -1,0 +1,95 @@
+/*
+ * info.json: what this profile is, in numbers and in the format's own words. Reading it needs the
+ * tree and the list of what is damaged, so it is not for free on a big source.
+ */
+#include "formats/common/json.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/counts.h"
+
+static void add_count(struct pm_json *j, const char *key, uint64_t count)
+{
+	pm_json_key(j, key);
+	if (count == PM_NO_TIME)
+		pm_json_null(j);
+	else
+		pm_json_u64(j, count);
+}
+
+static void add_cell(struct pm_json *j, const struct pm_cell *cell)
+{
+	switch (cell->kind) {
+	case PM_CELL_EMPTY: pm_json_null(j); break;
+	case PM_CELL_U64:
+	case PM_CELL_HEX:
+	case PM_CELL_ID: pm_json_u64(j, cell->u); break;
+	case PM_CELL_I64: pm_json_i64(j, cell->i); break;
+	case PM_CELL_F64: pm_json_f64(j, cell->f); break;
+	case PM_CELL_TEXT: pm_json_text(j, cell->text); break;
+	}
+}
+
+static int add_facts(struct pm_json *j, const struct pm_profile *p, struct pm_error *err)
+{
+	const struct pm_fact *facts = NULL;
+	size_t n = 0;
+	int r = p->ops->facts ? p->ops->facts(p, &facts, &n, err) : 0;
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		pm_json_key(j, facts[i].key);
+		add_cell(j, &facts[i].value);
+	}
+	return r;
+}
+
+static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_json j = {.out = out, .indented = true};
+	struct pmfs_counts c;
+	const struct pmfs_columns *columns;
+	int r = pmfs_count(m, &c, err);
+	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
+		return r;
+	pm_json_open(&j, '{');
+	pm_json_key(&j, "source");
+	pm_json_text(&j, pm_bytes_of(p->source));
+	pm_json_key(&j, "format");
+	pm_json_str(&j, p->format);
+	pm_json_key(&j, "layout");
+	pm_json_text(&j, pm_bytes_of(p->layout));
+	pm_json_key(&j, "title");
+	pm_json_text(&j, pm_profile_title(p));
+	add_count(&j, "contexts", c.contexts);
+	add_count(&j, "threads", c.threads);
+	add_count(&j, "metrics", c.metrics);
+	add_count(&j, "functions", c.functions);
+	add_count(&j, "samples", c.samples);
+	add_count(&j, "time_origin_ns", c.time_origin_ns);
+	add_count(&j, "duration_ns", c.duration_ns);
+	pm_json_key(&j, "damaged");
+	pm_json_bool(&j, c.damages > 0);
+	pm_json_key(&j, "contexts_are");
+	pm_json_text(&j, pm_bytes_of(pm_profile_kind_of_tree(p)));
+	pm_json_key(&j, "primary_metric");
+	pm_json_text(&j, pm_bytes_of(columns->lead));
+	r = add_facts(&j, p, err);
+	pm_json_close(&j, '}');
+	pm_text_char(out, '\n');
+	return r < 0 ? r : pm_text_status(out);
+}
+
+static int info_json(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_info);
+	return 0;
+}
+
+const struct pmfs_view pmfs_info_json = {
+	.name = "info.json",
+	.about = "Source, format, counts, times, and what the profile records about the run.",
+	.document = info_json,
+};

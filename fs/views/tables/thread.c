@@ -1,0 +1,182 @@
+/*
+ * What a thread's directory holds of its values: profile.csv, the tree's contexts with their
+ * costs there, and values.csv, everything as stored. Both stream: a row's position is the place of
+ * its (first) value in the thread's sequence.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/model/values.h"
+
+/* How many values the thread has as stored, or 0 where that is not known. */
+static int count_values(
+	const struct pm_profile *p, uint32_t thread, uint64_t *ret, struct pm_error *err)
+{
+	struct pm_thread_counts counts = {PM_NO_TIME, PM_NO_TIME};
+	int r = p->ops->thread_counts ? p->ops->thread_counts(p, thread, &counts, err) : 0;
+	*ret = counts.values == PM_NO_TIME ? 0 : counts.values;
+	return r;
+}
+
+/* ---- profile.csv ---- */
+
+struct profile_rows {
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	const uint8_t *categories; /* by context */
+	struct pmfs_values values;
+	double numbers[]; /* columns->n */
+};
+
+/* A position in the middle of a context's values means the next context. */
+static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct pm_error *err)
+{
+	const struct pm_profile *profile = p->values.profile;
+	const struct pm_value *v;
+	struct pm_value before;
+	int r;
+	if (rows->at == 0)
+		return 0;
+	int64_t n = profile->ops->thread_costs(
+		profile, (uint32_t)rows->table->a, rows->at - 1, &before, 1, err);
+	if (n <= 0)
+		return (int)n;
+	for (; (r = pmfs_values_peek(&p->values, &v, err)) > 0; pmfs_values_step(&p->values))
+		if (v->context != before.context)
+			return 0;
+	return r;
+}
+
+static int profile_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pmfs_columns *columns;
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r < 0)
+		return r;
+	struct profile_rows *p = malloc(sizeof(*p) + columns->n * sizeof(*p->numbers));
+	if (!p)
+		return pmfs_no_memory(err);
+	rows->own = p;
+	p->columns = columns;
+	if ((r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
+		(r = pmfs_categories(m, &p->categories, err)) < 0)
+		return r;
+	pmfs_values_start(
+		&p->values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, rows->table->a, rows->at);
+	return skip_begun(p, rows, err);
+}
+
+/* Takes the values of the next context that the tree knows: 1, 0 at the end, or an error. */
+static int next_context(struct profile_rows *p, uint32_t *ret, struct pm_error *err)
+{
+	const struct pm_value *v;
+	uint32_t context = PM_NONE;
+	int r = pmfs_values_peek(&p->values, &v, err);
+	while (r > 0 && context == PM_NONE) {
+		uint64_t number = v->context;
+		context = pm_tree_find(p->tree, number);
+		for (uint32_t i = 0; i < p->columns->n; i++)
+			p->numbers[i] = NAN;
+		do {
+			uint32_t column = pmfs_column_of(p->columns, v->metric, false);
+			if (column != PM_NONE)
+				p->numbers[column] = pmfs_value_number(v);
+			pmfs_values_step(&p->values);
+			r = pmfs_values_peek(&p->values, &v, err);
+		} while (r > 0 && v->context == number);
+	}
+	*ret = context;
+	return r < 0 ? r : context != PM_NONE;
+}
+
+static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct profile_rows *p = rows->own;
+	uint32_t context;
+	int r = next_context(p, &context, err);
+	if (r <= 0)
+		return r;
+	rows->at = p->values.at;
+	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
+	pm_set_u64(cells, pm_tree_number(p->tree, context));
+	cells = pmfs_number_cells(p->columns, p->numbers, cells + 1);
+	pmfs_set_known(&cells[0], frame->line, 0);
+	pmfs_set_kind(&cells[1], frame);
+	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));
+	pm_set_text(&cells[3], p->tree->texts[frame->file]);
+	pm_set_text(&cells[4], pmfs_frame_name(p->tree, frame, rows->scratch));
+	return 1;
+}
+
+static int profile_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = profile_start, .next = profile_next, .dense = true};
+	static const char *const before[] = {"context_id", NULL};
+	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
+	const struct pm_profile *p = pmfs_model_profile(m);
+	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	ret->a = item;
+	if (r < 0 || p->ops->thread_values) /* costs are then others than what is counted */
+		return r;
+	return count_values(p, item, &ret->end, err);
+}
+
+PMFS_TABLE_DOCUMENT(profile_csv, PM_DOC_CSV, profile_table)
+PMFS_TABLE_DOCUMENT(profile_tsv, PM_DOC_TSV, profile_table)
+
+/* ---- values.csv ---- */
+
+static int values_start(struct pm_rows *rows, struct pm_error *err)
+{
+	return pmfs_values_rows_start(rows, PMFS_VALUES_OF_THREAD, err);
+}
+
+static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_value *v;
+	int r = pmfs_values_peek(rows->own, &v, err);
+	if (r <= 0)
+		return r;
+	pm_set_u64(&cells[0], v->context);
+	pm_set_u64(&cells[1], v->metric);
+	pmfs_set_value(&cells[2], v);
+	pmfs_values_step(rows->own);
+	rows->at++;
+	return 1;
+}
+
+static int values_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = values_start, .next = values_next, .dense = true};
+	static const char *const columns[] = {"context_id", "metric_id", "value", NULL};
+	*ret = pmfs_table_plain(m, &type, columns);
+	ret->a = item;
+	return count_values(pmfs_model_profile(m), item, &ret->end, err);
+}
+
+PMFS_TABLE_DOCUMENT(values_csv, PM_DOC_CSV, values_table)
+
+const struct pmfs_view pmfs_thread_profile_csv = {
+	.name = "profile.csv",
+	.about = "The contexts that have a value on this thread.",
+	.document = profile_csv,
+};
+
+const struct pmfs_view pmfs_thread_profile_tsv = {
+	.name = "profile.tsv",
+	.document = profile_tsv,
+};
+
+const struct pmfs_view pmfs_thread_values = {
+	.name = "values.csv",
+	.about = "Every value of this thread, exactly as stored.",
+	.document = values_csv,
+};

@@ -1,0 +1,202 @@
+/*
+ * A thread's trace.csv: what ran when, one row a sample or call. A row's position is the sample's
+ * index; samples are read in batches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/number.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/threads.h"
+#include "fs/views/sums/tracelength.h"
+
+/* Columns; rows that are calls have two more before the category. */
+enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, CATEGORY, SELF = CATEGORY, SEQ, CALL_CATEGORY };
+enum { N_COLUMNS = CATEGORY + 3 };
+
+struct trace_rows {
+	const struct pm_profile *profile;
+	struct pmfs_trace_contexts contexts;
+	uint64_t origin;
+	uint64_t number; /* of the last row's context, and where the tree has it */
+	uint32_t context;
+	uint32_t n, i;
+	struct pm_sample batch[512];
+};
+
+static int trace_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct trace_rows *t = malloc(sizeof(*t));
+	if (!t)
+		return pmfs_no_memory(err);
+	rows->own = t;
+	t->profile = pmfs_model_profile(m);
+	t->number = 0;
+	t->context = PM_NONE;
+	t->n = t->i = 0;
+	int r = pmfs_trace_contexts(m, &t->contexts, err);
+	return r < 0 ? r : pmfs_time_origin(m, &t->origin, err);
+}
+
+static int fetch(struct trace_rows *t, const struct pm_rows *rows, struct pm_error *err)
+{
+	size_t room = sizeof(t->batch) / sizeof(*t->batch);
+	int64_t n = t->profile->ops->samples(
+		t->profile, (uint32_t)rows->table->a, rows->at, t->batch, room, err);
+	t->i = 0;
+	t->n = n > 0 ? (uint32_t)n : 0;
+	return n < 0 ? (int)n : n > 0;
+}
+
+/* Remembers the context of a row: runs of equal ones are common. */
+static void find_context(struct trace_rows *t, uint64_t number)
+{
+	if (number == t->number)
+		return;
+	t->number = number;
+	t->context = pm_tree_find(t->contexts.tree, number);
+}
+
+/*
+ * What the context says, into the cells from context_id on and from the category on: 0 has an id
+ * and a category alone, a context that the tree lacks has nothing.
+ */
+static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct pm_cell *id,
+	struct pm_cell *category)
+{
+	const struct pm_tree *tree = t->contexts.tree;
+	pm_set_text(category,
+		pmfs_category_name(
+			pmfs_category_of(t->contexts.categories, t->context, t->number)));
+	if (t->context != PM_NONE) {
+		pm_set_u64(&id[0], t->number);
+		pm_set_u64(&id[1], tree->depth[t->context]);
+		pm_set_text(&category[1], pmfs_trace_function(&t->contexts, t->context));
+		pm_set_text(&category[2],
+			pmfs_frame_name(tree, pm_tree_frame(tree, t->context), rows->scratch));
+		return;
+	}
+	pm_set_empty(&id[0]);
+	pm_set_empty(&id[1]);
+	pm_set_empty(&category[1]);
+	pm_set_empty(&category[2]);
+	if (t->number == 0)
+		pm_set_u64(&id[0], 0);
+}
+
+static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct trace_rows *t = rows->own;
+	if (t->i == t->n) {
+		int r = fetch(t, rows, err);
+		if (r <= 0)
+			return r;
+	}
+	const struct pm_sample *s = &t->batch[t->i++];
+	bool calls = t->profile->traces_are_calls;
+	rows->at++;
+	pmfs_set_time(&cells[TIME], s->time_ns, t->origin);
+	if (s->duration_ns == PM_NO_TIME)
+		pm_set_empty(&cells[DURATION]);
+	else
+		pm_set_u64(&cells[DURATION], s->duration_ns);
+	pm_set_u64(&cells[TIMESTAMP], s->time_ns);
+	find_context(t, s->context);
+	set_context(t, rows, &cells[CONTEXT], &cells[calls ? CALL_CATEGORY : CATEGORY]);
+	if (calls) {
+		pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
+		pm_set_u64(&cells[SEQ], s->seq);
+	}
+	return 1;
+}
+
+/*
+ * The bytes of one row: three times, what depends on the context alone, separators, line feed. 0
+ * without memory.
+ */
+static uint64_t trace_row_bytes(
+	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
+{
+	uint64_t time = s->time_ns - t->origin;
+	uint64_t bytes = pm_u64_length(s->time_ns) + N_COLUMNS;
+	if (s->time_ns != PM_NO_TIME && t->origin != PM_NO_TIME)
+		bytes +=
+			s->time_ns < t->origin ? pm_i64_length((int64_t)time) : pm_u64_length(time);
+	if (s->duration_ns != PM_NO_TIME)
+		bytes += pm_u64_length(s->duration_ns);
+	find_context(t, s->context);
+	if (t->context != PM_NONE) {
+		uint32_t of_context = pmfs_trace_length(lengths, &t->contexts, t->context);
+		if (of_context == 0)
+			return 0;
+		bytes += of_context;
+	} else if (s->context == 0) {
+		bytes += strlen("0idle");
+	}
+	if (t->profile->traces_are_calls)
+		bytes += pm_i64_length((int64_t)s->self_ns) + pm_u64_length(s->seq) +
+			(CALL_CATEGORY - CATEGORY);
+	return bytes;
+}
+
+static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
+	uint64_t *bytes, struct pm_error *err)
+{
+	struct trace_rows *t = rows->own;
+	struct pmfs_trace_lengths *lengths;
+	int64_t n = 0;
+	int r = pmfs_trace_lengths(pmfs_model_of(rows->table->self), form, &lengths, err);
+	if (r < 0)
+		return r;
+	for (; (uint64_t)n < most && rows->at < to; n++, rows->at++) {
+		if (t->i == t->n) {
+			r = fetch(t, rows, err);
+			if (r <= 0)
+				return r < 0 ? r : n;
+		}
+		uint64_t row = trace_row_bytes(t, lengths, &t->batch[t->i++]);
+		if (row == 0)
+			return pmfs_no_memory(err);
+		*bytes += row;
+	}
+	return n;
+}
+
+static int trace_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = trace_start, .next = trace_next, .measure = trace_measure, .dense = true};
+	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
+		"context_id", "depth", "category", "function", "name", NULL};
+	static const char *const of_calls[] = {"time_ns", "duration_ns", "timestamp_ns",
+		"context_id", "depth", "self_ns", "seq", "category", "function", "name", NULL};
+	bool calls = pmfs_model_profile(m)->traces_are_calls;
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0)
+		return r;
+	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
+	ret->a = item;
+	ret->end = threads->threads[item].n_samples;
+	return 0;
+}
+
+PMFS_TABLE_DOCUMENT(trace_csv, PM_DOC_CSV, trace_table)
+PMFS_TABLE_DOCUMENT(trace_tsv, PM_DOC_TSV, trace_table)
+
+const struct pmfs_view pmfs_thread_trace_csv = {
+	.name = "trace.csv",
+	.about = "What ran when: one row per sample or call, in time order.",
+	.present = pmfs_thread_has_trace,
+	.document = trace_csv,
+};
+
+const struct pmfs_view pmfs_thread_trace_tsv = {
+	.name = "trace.tsv",
+	.present = pmfs_thread_has_trace,
+	.document = trace_tsv,
+};

@@ -1,0 +1,11 @@
+/* metrics/COLUMN of a context: one number and a line feed. */
+#ifndef PROFMOUNT_FS_VIEWS_TABLES_VALUE_H
+#define PROFMOUNT_FS_VIEWS_TABLES_VALUE_H
+
+#include "fs/views/model/model.h"
+
+/* The document; rendering fails with -ENOENT where there is no value. Both are in range. */
+int pmfs_value_document(
+	struct pmfs_model *m, uint32_t context, uint32_t column, struct pm_doc *ret);
+
+#endif

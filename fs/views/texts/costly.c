@@ -1,0 +1,279 @@
+#include "fs/views/texts/costly.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/quantity.h"
+#include "fs/views/model/amounts.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/sums/lines.h"
+
+enum { TOP_FUNCTIONS = 20, TOP_LINES = 10, TOP_KERNELS = 8, NAME_WIDTH = PMFS_SCREEN_WIDTH - 23 };
+
+static const struct pm_metric *metric_of(const struct pmfs_column *c)
+{
+	return c->flat ? c->flat : c->tree;
+}
+
+/* Counts of calls have the unit `calls`: once is enough. */
+static void add_amount(struct pm_text *out, const struct pmfs_column *c, double value)
+{
+	struct pm_bytes unit = metric_of(c)->unit;
+	bool said = pm_bytes_equal(unit, pm_bytes_of(c->base));
+	pmfs_print_amount(out, value, said ? pm_bytes_of("") : unit);
+}
+
+/* ---- quantities ---- */
+
+/* `, NAME AMOUNT`, on a new line where this one is full: its length is in `*width`. */
+static void add_other(struct pm_text *out, struct pm_bytes text, size_t *width)
+{
+	pm_text_char(out, ',');
+	if (*width + 2 + text.len > PMFS_SCREEN_WIDTH - 1) {
+		pm_text_str(out, "\n        ");
+		*width = 8;
+	}
+	pm_text_char(out, ' ');
+	pm_text_bytes(out, text);
+	*width += 2 + text.len;
+}
+
+static void add_others(
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes)
+{
+	enum { MOST = 40 };
+	struct pm_text one = {.p = NULL};
+	uint32_t n = 0;
+	size_t width = 0;
+	for (uint32_t i = 1; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		if (column->group == c->columns[0].group || wholes->of[i] == 0 ||
+			column->group == c->columns[i - 1].group || n++ >= MOST)
+			continue;
+		pm_text_clear(&one);
+		pmfs_add_cut(&one, pm_bytes_of(column->base), 60);
+		pm_text_char(&one, ' ');
+		add_amount(&one, column, wholes->of[i]);
+		if (n > 1) {
+			add_other(out, pm_text_view(&one), &width);
+			continue;
+		}
+		pm_text_str(out, "also     ");
+		pm_text_bytes(out, pm_text_view(&one));
+		width = 9 + one.len;
+	}
+	if (n > MOST)
+		pm_text_printf(out, " … %u more", n - MOST);
+	if (n > 0)
+		pm_text_char(out, '\n');
+	out->failed |= one.failed;
+	pm_text_done(&one);
+}
+
+void pmfs_add_quantities(
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes)
+{
+	if (c->n == 0)
+		return;
+	pm_text_str(out, "total    ");
+	add_amount(out, &c->columns[0], wholes->of[0]);
+	pm_text_printf(
+		out, " %s, the primary quantity (choose another with -o metric=NAME)\n", c->lead);
+	add_others(out, c, wholes);
+}
+
+/* ---- functions ---- */
+
+/* Is the name that of another row that is shown? */
+static bool is_shared(const struct pmfs_functions *f, const uint32_t *rows, uint32_t n, uint32_t i)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (k != i &&
+			pm_bytes_equal(
+				pmfs_function_name(f, rows[k]), pmfs_function_name(f, rows[i])))
+			return true;
+	return false;
+}
+
+static void add_place(struct pm_text *out, const struct pmfs_functions *f, uint32_t row)
+{
+	const struct pmfs_function *function = pmfs_function_at(f, row);
+	struct pm_bytes file = pmfs_base_name(f->tree->texts[function->file]);
+	struct pm_bytes module = pmfs_base_name(f->tree->texts[function->module]);
+	pm_text_str(out, "  ");
+	pmfs_add_cut(out, file.len ? file : module, 30);
+	if (file.len && function->line)
+		pm_text_printf(out, ":%u", function->line);
+}
+
+static void add_function(struct pm_text *out, const struct pmfs_functions *f, uint32_t row,
+	bool with_place, const struct pmfs_column *column, double value, double whole)
+{
+	pm_text_char(out, ' ');
+	pmfs_add_share(out, value, whole);
+	pmfs_add_amount(out, column, value);
+	pm_text_str(out, "  ");
+	pmfs_add_cut(out, pmfs_function_name(f, row), with_place ? NAME_WIDTH - 43 : NAME_WIDTH);
+	if (with_place)
+		add_place(out, f, row);
+	pm_text_char(out, '\n');
+}
+
+void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
+	const uint32_t *order, uint32_t n, const double *cells, double whole)
+{
+	uint32_t rows[TOP_FUNCTIONS], shown = 0, column = pmfs_order_column(f->columns);
+	for (; column != PM_NONE && shown < n && shown < TOP_FUNCTIONS; shown++) {
+		rows[shown] = order ? order[shown] : shown;
+		double value = cells[(size_t)rows[shown] * f->columns->n + column];
+		if (!(value > 0)) /* nor have those that follow one */
+			break;
+	}
+	if (shown == 0)
+		return;
+	pm_text_printf(out, "\nFunctions by %s", f->columns->columns[column].name);
+	if (whole > 0) {
+		pm_text_str(out, " (total ");
+		add_amount(out, &f->columns->columns[column], whole);
+		pm_text_char(out, ')');
+	}
+	pm_text_char(out, '\n');
+	for (uint32_t i = 0; i < shown; i++)
+		add_function(out, f, rows[i], is_shared(f, rows, shown, i),
+			&f->columns->columns[column],
+			cells[(size_t)rows[i] * f->columns->n + column], whole);
+}
+
+/* ---- GPUs ---- */
+
+static enum pm_quantity class_of(const struct pmfs_column *c)
+{
+	return pm_quantity_of(metric_of(c)->name, metric_of(c)->unit);
+}
+
+static bool is_gpu_time(const struct pmfs_column *c)
+{
+	enum pm_quantity class = class_of(c);
+	return class == PM_QUANTITY_GPU_WORK || class == PM_QUANTITY_GPU_TIME;
+}
+
+static bool is_kernel_time(const struct pmfs_column *c)
+{
+	struct pm_bytes name = metric_of(c)->name;
+	return class_of(c) == PM_QUANTITY_GPU_TIME && name.len >= 4 &&
+		memcmp(name.p, "GKER", 4) == 0;
+}
+
+/* Kernels by their own cost, the first ones. */
+static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint32_t column,
+	double whole, struct pm_error *err)
+{
+	uint32_t *order = pmfs_order(f->cells, f->n, f->columns->n, column);
+	if (!order)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	pm_text_printf(out, "\nKernels by %s (total ", f->columns->columns[column].name);
+	add_amount(out, &f->columns->columns[column], whole);
+	pm_text_str(out, ")\n");
+	for (uint32_t i = 0; i < f->n && i < TOP_KERNELS; i++) {
+		double value = pmfs_function_cell(f, order[i], column);
+		if (!(value > 0))
+			break;
+		add_function(out, f, order[i], false, &f->columns->columns[column], value, whole);
+	}
+	free(order);
+	return 0;
+}
+
+/* Is this the first column of a quantity that is a GPU's time, and is not 0? */
+static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_wholes *w, uint32_t i)
+{
+	bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
+	return first && is_gpu_time(&c->columns[i]) && w->of[i] > 0;
+}
+
+int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
+	const struct pmfs_wholes *wholes, struct pm_error *err)
+{
+	const struct pmfs_columns *c = f->columns;
+	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;
+	for (uint32_t i = c->n; i-- > 0;) {
+		if (!is_gpu_row(c, wholes, i))
+			continue;
+		n++;
+		if (class_of(&c->columns[i]) == PM_QUANTITY_GPU_WORK)
+			all = i;
+		if (is_kernel_time(&c->columns[i]))
+			kernels = i;
+	}
+	if (n == 0)
+		return 0;
+	pm_text_str(out, "\nGPU operations: kernels, copies, synchronisation");
+	if (all != PM_NONE)
+		pm_text_printf(out, "; share of %s", c->columns[all].base);
+	pm_text_char(out, '\n');
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (!is_gpu_row(c, wholes, i))
+			continue;
+		pm_text_char(out, ' ');
+		pmfs_add_share(out, wholes->of[i], all == PM_NONE ? 0 : wholes->of[all]);
+		pmfs_add_amount(out, &c->columns[i], wholes->of[i]);
+		pm_text_printf(out, "  %s\n", c->columns[i].base);
+	}
+	if (kernels == PM_NONE || is_gpu_time(&c->columns[0]) ||
+		c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
+		return 0;
+	return add_kernels(out, f, kernels, wholes->of[kernels], err);
+}
+
+/* ---- lines ---- */
+
+static void add_line(struct pm_text *out, const struct pmfs_lines *l, uint32_t row, uint32_t column,
+	double whole)
+{
+	const struct pm_line *line = &l->lines[row];
+	double value = l->cells[(size_t)row * l->columns->n + column];
+	struct pm_text place = {.p = NULL};
+	pm_text_char(out, ' ');
+	pmfs_add_share(out, value, whole);
+	pmfs_add_amount(out, &l->columns->columns[column], value);
+	pm_text_bytes(&place, l->tree->texts[line->file]);
+	pm_text_printf(&place, ":%u", line->line);
+	pm_text_str(out, "  ");
+	if (line->function == PM_NONE) {
+		pmfs_add_cut(out, pm_text_view(&place), NAME_WIDTH);
+	} else {
+		pmfs_add_cut_padded(out, pm_text_view(&place), 44);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, l->identity->functions[line->function].name, NAME_WIDTH - 46);
+	}
+	pm_text_char(out, '\n');
+	out->failed |= place.failed;
+	pm_text_done(&place);
+}
+
+int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_statements all;
+	const struct pmfs_lines *l;
+	if (!p->ops->statements || !p->has_lines)
+		return 0;
+	int r = p->ops->statements(p, &all, err);
+	if (r < 0 || !(all.whole_ns > 0) || (r = pmfs_lines(m, &l, err)) < 0)
+		return r;
+	uint32_t column = pmfs_order_column(l->columns);
+	if (column == PM_NONE || l->n == 0)
+		return 0;
+	pm_text_str(out, "\nSlowest lines, share of ");
+	pmfs_print_ns(out, all.whole_ns);
+	pm_text_str(out, " by statement, ");
+	pmfs_print_ns(out, all.outside_ns);
+	pm_text_printf(out, " (%.1f%%) outside of subs\n", 100 * all.outside_ns / all.whole_ns);
+	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
+		if (!(l->cells[(size_t)l->order[i] * l->columns->n + column] > 0))
+			break;
+		add_line(out, l, l->order[i], column, all.whole_ns);
+	}
+	return 0;
+}

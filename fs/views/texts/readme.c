@@ -1,0 +1,198 @@
+/*
+ * README.txt: what this mount contains, what its numbers mean, and commands that run unchanged and
+ * use names from this profile. They work in any POSIX shell with any awk.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "profmount/limits.h"
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/texts/recipes.h"
+
+static void add_entry(struct pm_text *out, const char *name, const char *about)
+{
+	pm_text_printf(out, "  %-18s %s\n", name, about);
+}
+
+/* ---- the entries ---- */
+
+/* The views of the root; a twin without a description shares the line of its .csv. */
+static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	char name[64];
+	uint32_t n;
+	const struct pmfs_view *const *views = pmfs_views(PMFS_PLACE_ROOT, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pmfs_view *view = views[i];
+		bool twin = i + 1 < n && !views[i + 1]->about;
+		int present = view->present ? view->present(m, 0, err) : 1;
+		if (present < 0)
+			return present;
+		if (present == 0 || !view->about)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", view->name, twin ? " .tsv" : "");
+		add_entry(out, name, view->about);
+	}
+	return 0;
+}
+
+static int add_source(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_source *sources;
+	size_t n = 0;
+	int r = p->ops->sources ? p->ops->sources(p, &sources, &n, err) : 0;
+	if (r >= 0 && n > 0)
+		add_entry(out, "source/",
+			p->has_lines
+				? "The program's source code; FILE.annotated.txt has the cost of each line."
+				: "The program's source code.");
+	return r < 0 ? r : 0;
+}
+
+static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_error *err)
+{
+	const struct pm_named_doc *docs;
+	size_t n = 0;
+	bool has_raw = false;
+	int r = p->ops->documents ? p->ops->documents(p, &docs, &n, err) : 0;
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		has_raw = has_raw || strncmp(docs[i].path, "raw/", 4) == 0;
+	if (has_raw)
+		add_entry(out, "raw/", "The format's own tables, uninterpreted.");
+	return r < 0 ? r : 0;
+}
+
+static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	add_entry(
+		out, "contexts/", "The calling-context tree as directories, most expensive first.");
+	add_entry(out, "by-id/", "The same contexts, by context_id.");
+	add_entry(out, "functions/",
+		"One directory per function: costs, callers, callees, contexts.");
+	if (p->ops->threads)
+		add_entry(out, "threads/",
+			"One directory per thread, key=value: profile, values, trace, flat profile.");
+	add_entry(
+		out, "export/", "The same profile in the formats of other tools, and as pictures.");
+	int r = add_source(out, m, err);
+	return r < 0 ? r : add_raw(out, p, err);
+}
+
+static void add_notes(struct pm_text *out, const struct pm_profile *p)
+{
+	for (const struct pm_note *note = p->notes; note && note->name; note++)
+		add_entry(out, note->name, note->text);
+}
+
+/* ---- what numbers mean ---- */
+
+/* The primary quantity; nothing where there is none. */
+static int add_lead(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	int r = pmfs_model_columns(m, &c, err);
+	if (r == 0 && c->lead)
+		pm_text_printf(out,
+			"  %s is the primary quantity. Its columns come first, contexts, functions, lines and\n"
+			"  callers are sorted by it, and pictures and the commands below use it. Choose another\n"
+			"  with -o metric=NAME (see metrics.csv). summary.txt has the total of each quantity.\n",
+			c->lead);
+	return r;
+}
+
+static void add_meanings(struct pm_text *out, const struct pm_profile *p)
+{
+	const char *kind = pm_profile_kind_of_tree(p);
+	pm_text_str(out,
+		"  _incl is the cost of a context including everything below it, _excl is its own cost.\n"
+		"  Inclusive costs in functions.csv and callers.csv count recursive calls once (only the\n"
+		"  outermost). An empty cell means that no value is stored; 0 is a stored zero. Units are\n"
+		"  part of the column names. The hot path follows the most expensive child for as long as\n"
+		"  it has at least half of its parent's cost.\n");
+	if (p->ops->threads)
+		pm_text_str(out,
+			"  imbalance.csv compares the threads that have a value of the metric at the\n"
+			"  context (column `threads` counts them); _stddev is the population's.\n"
+			"  imbalance = max / mean and lost = max - mean, of the primary quantity's inclusive\n"
+			"  cost.\n");
+	if (p->ops->samples)
+		pm_text_str(out,
+			"  time_ns is relative to time_origin_ns (info.json); timestamp_ns is as stored.\n");
+	if (kind && strcmp(kind, "edges") == 0)
+		pm_text_str(out,
+			"  This profile records call edges only. contexts/ has two levels, each sub and the\n"
+			"  subs it called, so inclusive costs at the top level overlap.\n");
+}
+
+static void add_exports(struct pm_text *out)
+{
+	pm_text_printf(out,
+		"\nExports\n"
+		"  Costs are rounded to whole numbers and times converted to ns. Viewers fail on very\n"
+		"  large files, so flamegraph.svg is limited to %d frames, callgraph.dot to %d functions,\n"
+		"  trace.json to %d slices and profile.speedscope.json to %d threads. Each file states\n"
+		"  what it omits.\n",
+		PM_LIMIT_SVG_RECTS, PM_LIMIT_DOT_NODES, PM_LIMIT_TRACE_SLICES,
+		PM_LIMIT_SPEEDSCOPE_THREADS);
+}
+
+/* The rest of the page is still useful where the contexts cannot be had. */
+static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r = pmfs_add_recipes(m, out, &why);
+	if (r == -ENOTSUP) {
+		pm_text_printf(out, "  none: %s\n", why.text);
+		return 0;
+	}
+	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
+}
+
+static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	const struct pm_profile *p = pmfs_model_profile(m);
+	pm_text_str(out, "A performance profile as files, mounted read-only by profmount.\n  ");
+	pm_text_line(out, pm_bytes_of(p->source));
+	pm_text_printf(out, " (%s", p->format);
+	if (p->layout)
+		pm_text_printf(out, ", %s", p->layout);
+	pm_text_str(out, ")\n\nEntries\n");
+	int r = add_views(out, m, err);
+	if (r == 0)
+		r = add_folders(out, m, err);
+	if (r < 0)
+		return r;
+	add_notes(out, p);
+	pm_text_str(out, "\nNumbers\n");
+	r = add_lead(out, m, err);
+	if (r < 0)
+		return r;
+	add_meanings(out, p);
+	add_exports(out);
+	pm_text_str(out,
+		"\nIf the profile is still being written, this mount shows it as of mount time. Remount to\n"
+		"see more, or mount with -o follow to keep up with it.\n");
+	pm_text_str(out, "\nCommands (run them in this directory)\n");
+	r = add_commands(m, out, err);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+static int readme_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_readme);
+	return 0;
+}
+
+const struct pmfs_view pmfs_readme_txt = {
+	.name = "README.txt",
+	.about = "This page.",
+	.document = readme_txt,
+};

@@ -1,0 +1,178 @@
+/*
+ * Sections of a summary: a title, the names of the columns, then rows. Columns are as wide as their
+ * names and the numbers that stand in such columns; the last one has what is left of the line.
+ */
+#include "fs/views/texts/sections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/common/row.h"
+#include "formats/common/utf8.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/model/tables.h"
+
+enum { MOST_COLUMNS = 12, TIME_WIDTH = 11, COUNT_WIDTH = 8, INDENT = 1, NOTE_INDENT = 9 };
+
+/* ---- one cell ---- */
+
+static bool is_time(const char *column)
+{
+	size_t len = strlen(column);
+	return len > 3 && strcmp(column + len - 3, "_ns") == 0;
+}
+
+/* Its name, and how many columns of the screen it takes. */
+static unsigned heading(const char *column, struct pm_bytes *ret)
+{
+	*ret = pm_bytes_of(column);
+	ret->len -= is_time(column) ? 3 : 0;
+	unsigned least = is_time(column) ? TIME_WIDTH : COUNT_WIDTH;
+	return ret->len < least ? least : (unsigned)ret->len;
+}
+
+static size_t characters(struct pm_bytes text)
+{
+	size_t n = 0;
+	for (size_t at = 0, step; at < text.len; at += step ? step : 1, n++)
+		step = pm_utf8_next(text, at);
+	return n;
+}
+
+static void add_right(struct pm_text *out, struct pm_bytes text, unsigned width)
+{
+	for (size_t n = characters(text); n < width; n++)
+		pm_text_char(out, ' ');
+	pmfs_add_cut(out, text, width);
+}
+
+static double number_of(const struct pm_cell *cell)
+{
+	return cell->kind == PM_CELL_U64    ? (double)cell->u
+		: cell->kind == PM_CELL_I64 ? (double)cell->i
+					    : cell->f;
+}
+
+static void add_cell(struct pm_text *out, const char *column, const struct pm_cell *cell)
+{
+	struct pm_bytes name;
+	struct pm_text text = {.p = NULL};
+	unsigned width = heading(column, &name);
+	if (cell->kind == PM_CELL_TEXT)
+		pm_text_bytes(&text, cell->text);
+	else if (cell->kind != PM_CELL_EMPTY && is_time(column))
+		pmfs_add_duration(&text, number_of(cell));
+	else if (cell->kind != PM_CELL_EMPTY)
+		pm_text_f64(&text, number_of(cell));
+	pm_text_char(out, ' ');
+	add_right(out, pm_text_view(&text), width);
+	pm_text_end(&text, out);
+}
+
+/* ---- one section ---- */
+
+/* The columns of numbers; returns where the last column begins. */
+static unsigned add_heading(struct pm_text *out, const struct pm_section *s)
+{
+	unsigned at = INDENT;
+	struct pm_bytes name;
+	pm_text_printf(out, "\n%s\n%*s", s->title, INDENT, "");
+	for (uint32_t i = 0; i + 1 < s->table.n_columns; i++) {
+		unsigned width = heading(s->table.columns[i], &name);
+		pm_text_char(out, ' ');
+		add_right(out, name, width);
+		at += width + 1;
+	}
+	pm_text_printf(out, "  %s\n", s->table.columns[s->table.n_columns - 1]);
+	return at + 2;
+}
+
+static void add_row(
+	struct pm_text *out, const struct pm_section *s, const struct pm_cell *cells, unsigned from)
+{
+	uint32_t last = s->table.n_columns - 1;
+	pm_text_printf(out, "%*s", INDENT, "");
+	for (uint32_t i = 0; i < last; i++)
+		add_cell(out, s->table.columns[i], &cells[i]);
+	pm_text_str(out, "  ");
+	if (cells[last].kind == PM_CELL_TEXT)
+		pmfs_add_cut(out, cells[last].text, PMFS_SCREEN_WIDTH - from);
+	pm_text_char(out, '\n');
+}
+
+static int add_section(struct pm_text *out, const struct pm_section *s, struct pm_error *err)
+{
+	struct pm_cell cells[MOST_COLUMNS];
+	struct pm_rows rows;
+	unsigned from = 0;
+	int n = 0, r = pm_rows_start(&rows, &s->table, 0, err);
+	while (r >= 0 && n < PMFS_SECTION_ROWS && (r = pm_rows_next(&rows, cells, err)) > 0) {
+		if (n++ == 0)
+			from = add_heading(out, s);
+		add_row(out, s, cells, from);
+	}
+	pm_rows_done(&rows);
+	return r < 0 ? r : n > 0;
+}
+
+int pmfs_add_sections(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_section *sections;
+	size_t n = 0;
+	int shown = 0;
+	int r = p->ops->sections ? p->ops->sections(p, &sections, &n, err) : 0;
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		if (sections[i].table.n_columns == 0 || sections[i].table.n_columns > MOST_COLUMNS)
+			continue;
+		r = add_section(out, &sections[i], err);
+		shown += r > 0;
+	}
+	return r < 0 ? r : shown;
+}
+
+/* ---- remarks ---- */
+
+/* The end of the part of `text` that fits: behind a word, if one ends there. */
+static size_t fitting(struct pm_bytes text, size_t width)
+{
+	size_t at = 0, word = 0, n = 0;
+	while (at < text.len && n < width) {
+		size_t step = pm_utf8_next(text, at);
+		at += step ? step : 1;
+		n++;
+		if (at == text.len || text.p[at] == ' ')
+			word = at;
+	}
+	return word ? word : at;
+}
+
+static void add_remark(struct pm_text *out, struct pm_bytes text)
+{
+	pm_text_str(out, "note");
+	for (unsigned column = NOTE_INDENT - 4; text.len > 0; column = NOTE_INDENT) {
+		size_t n = fitting(text, PMFS_SCREEN_WIDTH - NOTE_INDENT);
+		pm_text_printf(out, "%*s", (int)column, "");
+		pm_text_line(out, (struct pm_bytes){text.p, n});
+		pm_text_char(out, '\n');
+		n += n < text.len && text.p[n] == ' ';
+		text = (struct pm_bytes){text.p + n, text.len - n};
+	}
+}
+
+int pmfs_add_remarks(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_text all = {.p = NULL};
+	int r = p->ops->remarks ? p->ops->remarks(p, &all, err) : 0;
+	struct pm_bytes rest = pm_text_view(&all);
+	while (r >= 0 && rest.len > 0) {
+		const uint8_t *end = memchr(rest.p, '\n', rest.len);
+		size_t n = end ? (size_t)(end - rest.p) : rest.len;
+		add_remark(out, (struct pm_bytes){rest.p, n});
+		n += end != NULL;
+		rest = (struct pm_bytes){rest.p + n, rest.len - n};
+	}
+	pm_text_end(&all, out);
+	return r;
+}

@@ -1,0 +1,383 @@
+/*
+ * Source text with the cost of each line beside it, and below it whom it calls:
+ * source/X.annotated.txt, and of one function functions/F/source.txt. Sources, lines and calls meet
+ * by the name of the file.
+ */
+#include "fs/views/texts/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/beneath.h"
+#include "formats/common/input.h"
+#include "formats/common/map.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/lines.h"
+#include "fs/views/texts/sites.h"
+
+/* ---- which file is which source ---- */
+
+struct sources_part {
+	const struct pm_source *sources;
+	uint32_t n;
+	uint32_t *file;        /* source → text of the tree, or PM_NONE */
+	struct pm_map of_file; /* text → source */
+};
+
+static void sources_free(void *p)
+{
+	struct sources_part *part = p;
+	pm_map_done(&part->of_file);
+	free(part->file);
+	free(part);
+}
+
+/* Where several sources have one name (evals of one place), costs are beside each of them. */
+static int match_files(struct sources_part *part, const struct pm_tree *tree)
+{
+	struct pm_strtab names = {.arena = NULL};
+	bool fresh, good = true;
+	uint32_t *first = malloc(((size_t)part->n + 1) * sizeof(*first)); /* source of a name */
+	for (uint32_t i = 0; first && i < part->n; i++) {
+		uint32_t before = names.n, name = pm_strtab_add(&names, part->sources[i].file);
+		part->file[i] = PM_NONE;
+		if (name == UINT32_MAX)
+			good = false;
+		else if (name == before)
+			first[name] = i;
+	}
+	for (uint32_t i = 1; first && good && i < tree->n_texts; i++) {
+		uint32_t name = pm_strtab_find(&names, tree->texts[i]);
+		if (name == UINT32_MAX)
+			continue;
+		part->file[first[name]] = i;
+		good = pm_map_put(&part->of_file, i, first[name], &fresh) != NULL;
+	}
+	good = good && first;
+	for (uint32_t i = 0; good && i < part->n; i++)
+		part->file[i] = part->file[first[pm_strtab_find(&names, part->sources[i].file)]];
+	free(first);
+	pm_strtab_done(&names);
+	return good ? 0 : -ENOMEM;
+}
+
+static int sources_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_source *sources = NULL;
+	const struct pm_tree *tree;
+	size_t n = 0;
+	int r = pmfs_model_tree(m, &tree, err);
+	if (r == 0 && p->ops->sources)
+		r = p->ops->sources(p, &sources, &n, err);
+	if (r < 0)
+		return r;
+	struct sources_part *part = calloc(1, sizeof(*part));
+	if (!part)
+		return pmfs_no_memory(err);
+	part->sources = sources;
+	part->n = n < PM_NONE ? (uint32_t)n : PM_NONE - 1;
+	part->file = malloc(((size_t)part->n + 1) * sizeof(*part->file));
+	if (!part->file || match_files(part, tree) < 0) {
+		sources_free(part);
+		return pmfs_no_memory(err);
+	}
+	*ret = part;
+	return 0;
+}
+
+static int get_sources(struct pmfs_model *m, struct sources_part **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {sources_build, sources_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_SOURCES, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = part;
+	return 0;
+}
+
+/* ---- the text of a source ---- */
+
+struct source_text {
+	struct pm_bytes bytes;
+	struct pm_text rendered;
+	struct pm_input input;
+};
+
+static void text_done(struct source_text *t)
+{
+	pm_text_done(&t->rendered);
+	pm_input_close(&t->input);
+}
+
+static int text_open(const struct pm_source *source, uint64_t since_ns, struct source_text *t,
+	struct pm_error *err)
+{
+	const struct pm_doc *doc = &source->doc;
+	uint64_t size;
+	int r = 0, fd;
+	*t = (struct source_text){.bytes = {NULL, 0}};
+	switch (doc->kind) {
+	case PM_DOC_BYTES: t->bytes = doc->bytes; break;
+	case PM_DOC_TEXT:
+		r = doc->text.render(doc, &t->rendered, err);
+		if (r == 0)
+			r = pm_text_status(&t->rendered);
+		t->bytes = pm_text_view(&t->rendered);
+		break;
+	case PM_DOC_FILE:
+		r = pm_open_unchanged(doc->file.folder, doc->file.path, since_ns, &fd, &size, err);
+		if (r < 0)
+			return r;
+		r = pm_input_take(&t->input, fd, source->path, err);
+		t->bytes = t->input.bytes;
+		break;
+	case PM_DOC_CSV:
+	case PM_DOC_TSV:
+	case PM_DOC_LINK:
+		r = pm_error_set(err, -EIO, source->path, PM_NO_OFFSET, "is no source text");
+		break;
+	}
+	if (r < 0)
+		text_done(t);
+	return r;
+}
+
+/* Cuts the next line off `text`, without its end. */
+static struct pm_bytes next_line(struct pm_bytes *text)
+{
+	const uint8_t *lf = memchr(text->p, '\n', text->len);
+	struct pm_bytes line = {text->p, lf ? (size_t)(lf - text->p) : text->len};
+	size_t used = line.len + (lf != NULL);
+	*text = (struct pm_bytes){text->p + used, text->len - used};
+	if (line.len > 0 && line.p[line.len - 1] == '\r')
+		line.len--;
+	return line;
+}
+
+/* ---- rendering ---- */
+
+/* Lines first … last of a source, with the columns that have a number there. */
+struct annotated {
+	const struct pmfs_lines *lines;
+	uint32_t file; /* text of the tree, or PM_NONE: no line has a cost */
+	uint32_t first, last;
+	uint32_t at; /* in lines->by_place */
+	bool *shown; /* by column */
+	struct pmfs_sites sites;
+	bool calls; /* lines of the file call something: there is a column for its cost */
+};
+
+enum { NUMBER_WIDTH = 15, LINE_WIDTH = 7 };
+
+/* The place in by_place that comes next, if it is of this file and up to `last`. */
+static const struct pm_line *peek(const struct annotated *a, const double **ret_cells)
+{
+	const struct pmfs_lines *l = a->lines;
+	if (a->file == PM_NONE || a->at >= l->n)
+		return NULL;
+	uint32_t row = l->by_place[a->at];
+	*ret_cells = l->cells + (size_t)row * l->columns->n;
+	const struct pm_line *line = &l->lines[row];
+	return line->file == a->file && line->line <= a->last ? line : NULL;
+}
+
+static void choose_columns(struct annotated *a)
+{
+	const struct pm_line *line;
+	const double *cells;
+	uint32_t begin = a->file == PM_NONE ? 0 : pmfs_lines_find(a->lines, a->file, a->first);
+	for (a->at = begin; (line = peek(a, &cells)) != NULL; a->at++)
+		for (uint32_t i = 0; i < a->lines->columns->n; i++)
+			a->shown[i] = a->shown[i] || cells[i] == cells[i];
+	a->at = begin;
+}
+
+static void add_number(struct pm_text *out, double value)
+{
+	if (value != value)
+		pm_text_printf(out, "%*s ", NUMBER_WIDTH, "");
+	else if (value == floor(value) && fabs(value) < 1e15)
+		pm_text_printf(out, "%*.0f ", NUMBER_WIDTH, value);
+	else
+		pm_text_printf(out, "%*.6g ", NUMBER_WIDTH, value);
+}
+
+static void add_header(const struct annotated *a, struct pm_text *out)
+{
+	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+		if (a->shown[i])
+			pm_text_printf(
+				out, "%*s ", NUMBER_WIDTH, a->lines->columns->columns[i].name);
+	if (a->calls)
+		pm_text_printf(out, "%*s ", NUMBER_WIDTH, "in_calls");
+	pm_text_printf(out, "%*s  source\n", LINE_WIDTH, "line");
+}
+
+/* Where the text begins. */
+static unsigned indent_of(const struct annotated *a)
+{
+	unsigned n = LINE_WIDTH + 2 + (NUMBER_WIDTH + 1) * a->calls;
+	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+		n += (NUMBER_WIDTH + 1) * a->shown[i];
+	return n;
+}
+
+/* One line: its numbers where it has any, its number, its text. */
+static void add_line(
+	struct annotated *a, uint32_t number, struct pm_bytes text, struct pm_text *out)
+{
+	const double *cells = NULL;
+	const struct pm_line *line = peek(a, &cells);
+	bool known = line && line->line == number;
+	for (uint32_t i = 0; i < a->lines->columns->n; i++)
+		if (a->shown[i])
+			add_number(out, known ? cells[i] : NAN);
+	a->at += known;
+	if (a->calls)
+		add_number(out, pmfs_sites_cost(&a->sites, number));
+	pm_text_printf(out, "%*u  ", LINE_WIDTH, number);
+	pm_text_utf8(out, text);
+	pm_text_char(out, '\n');
+	if (a->calls)
+		pmfs_sites_add(&a->sites, number, indent_of(a), out);
+}
+
+/* Costs of lines that the text has not got (it is of another version) come last, never lost. */
+static void add_text(struct annotated *a, struct pm_bytes text, struct pm_text *out)
+{
+	const struct pm_line *line;
+	const double *cells;
+	add_header(a, out);
+	for (uint32_t number = 1; text.len > 0 && number <= a->last; number++) {
+		struct pm_bytes next = next_line(&text);
+		if (number >= a->first)
+			add_line(a, number, next, out);
+	}
+	while ((line = peek(a, &cells)) != NULL)
+		add_line(a, line->line, (struct pm_bytes){NULL, 0}, out);
+}
+
+static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, uint32_t last,
+	struct pm_text *out, struct pm_error *err)
+{
+	struct annotated a = {.first = first, .last = last};
+	struct sources_part *part;
+	struct source_text text;
+	int r = get_sources(m, &part, err);
+	if (r < 0 || (r = pmfs_lines(m, &a.lines, err)) < 0)
+		return r;
+	a.file = part->file[source];
+	a.shown = calloc((size_t)a.lines->columns->n + 1, sizeof(*a.shown));
+	if (!a.shown)
+		return pmfs_no_memory(err);
+	const struct pmfs_lines_of range = {a.file, first, last};
+	r = pmfs_sites_of(m, &range, &a.sites, err);
+	a.calls = a.sites.n > 0;
+	if (r >= 0)
+		r = text_open(&part->sources[source], pmfs_model_profile(m)->opened_ns, &text, err);
+	if (r >= 0) {
+		choose_columns(&a);
+		add_text(&a, text.bytes, out);
+		r = pm_text_status(out);
+		text_done(&text);
+	}
+	pmfs_sites_done(&a.sites);
+	free(a.shown);
+	return r;
+}
+
+static int render_source(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	struct sources_part *part;
+	int r = get_sources(m, &part, err);
+	if (r < 0)
+		return r;
+	const struct pm_source *source = (const struct pm_source *)(uintptr_t)doc->text.a;
+	return render_lines(m, (uint32_t)(source - part->sources), 1, UINT32_MAX, out, err);
+}
+
+int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)err;
+	*ret = pmfs_doc_of_text(m, (uintptr_t)source, render_source);
+	return 0;
+}
+
+/* ---- source.txt of a function ---- */
+
+/* The source that a function is in, or PM_NONE. */
+static int source_of_function(struct pmfs_model *m, uint32_t row, uint32_t *ret,
+	const struct pmfs_function **ret_function, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	struct sources_part *part;
+	int r = pmfs_functions(m, &f, err);
+	if (r < 0 || (r = get_sources(m, &part, err)) < 0)
+		return r;
+	const struct pmfs_function *function = pmfs_function_at(f, row);
+	const uint32_t *source = pm_map_find(&part->of_file, function->file);
+	*ret = source && function->line > 0 ? *source : PM_NONE;
+	*ret_function = function;
+	return 0;
+}
+
+/* A function ends before the next one of its file begins. */
+static uint32_t last_line(const struct pm_tree *tree, const struct pmfs_function *function)
+{
+	uint32_t next = UINT32_MAX;
+	for (uint32_t i = 0; i < tree->n_functions; i++) {
+		const struct pm_function *other = &tree->functions[i];
+		if (other->file == function->file && other->line > function->line &&
+			other->line < next)
+			next = other->line;
+	}
+	return next == UINT32_MAX ? next : next - 1;
+}
+
+static int render_function(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	const struct pmfs_function *function;
+	const struct pm_tree *tree;
+	uint32_t source;
+	int r = pmfs_model_tree(m, &tree, err);
+	if (r < 0 ||
+		(r = source_of_function(m, (uint32_t)doc->text.a, &source, &function, err)) < 0)
+		return r;
+	if (source == PM_NONE)
+		return pm_error_set(err, -ENODATA, NULL, PM_NO_OFFSET, "no source text");
+	return render_lines(m, source, function->line, last_line(tree, function), out, err);
+}
+
+static int function_source(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)column;
+	(void)err;
+	*ret = pmfs_doc_of_text(m, item, render_function);
+	return 0;
+}
+
+static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pmfs_function *function;
+	uint32_t source;
+	if (!p->ops->sources || !p->has_lines)
+		return 0;
+	int r = source_of_function(m, item, &source, &function, NULL);
+	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;
+}
+
+const struct pmfs_view pmfs_function_source = {
+	.name = "source.txt",
+	.about = "Its source code with the cost of each line.",
+	.present = has_source,
+	.document = function_source,
+};
