@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What README.md shows is what a user sees: its commands run in mounts of the samples, and print what stands there.
+"""What README.md and docs/recipes.md show is what a user sees: their commands run in mounts of the samples and print
+what the document says.
 
-    test_readme.py PROFMOUNT SAMPLES README
+    test_readme.py PROFMOUNT SAMPLES README RECIPES
 
 So do those of the README.txt of each mount run, as they stand. Where this machine cannot mount, the samples are
 extracted. `...` stands for any lines.
@@ -18,7 +19,7 @@ import unittest
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import can_mount  # noqa: E402
 
-PROFMOUNT, SAMPLES, README = (os.path.abspath(p) for p in sys.argv[1:4])
+PROFMOUNT, SAMPLES, README, RECIPES = (os.path.abspath(p) for p in sys.argv[1:5])
 CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
 # What is mounted where, and the folder that each block of recipes is for.
 MOUNTS = {"before": "heat", "after": "heat-even", "gpu": "gpu", "perl": "nytprof.out", "shop": "shop"}
@@ -50,10 +51,10 @@ def duckdb(folder):
         os.chmod(path, 0o755)
 
 
-def blocks(section):
+def blocks(document):
     """Of each block of code: (command, what it prints)."""
-    with open(README, encoding="utf-8") as f:
-        text = re.split(r"(?m)^## ", f.read().split(f"\n## {section}\n")[1])[0]
+    with open(document, encoding="utf-8") as f:
+        text = f.read()
     return [re.findall(r"(?m)^\$ (.*)\n((?:(?!\$ ).+\n)*)", block) for block in text.split("```")[1::2]]
 
 
@@ -87,14 +88,14 @@ class Readme(unittest.TestCase):
             self.assertRegex(said, "^" + re.escape(printed).replace(r"\.\.\.", r"[\s\S]*") + "$")
 
     def test_the_demo_shows_what_is_there(self):
-        (demo,) = blocks("Thirty seconds")
+        (demo,) = blocks(README)
         self.assertGreater(len(demo), 4)
         for command, printed in demo:
             if not command.startswith(("profmount ", "cd")):
                 self.compare(command, printed, "before")
 
     def test_recipes_print_their_answers(self):
-        found = blocks("Recipes")
+        found = blocks(RECIPES)
         self.assertEqual(len(found), len(BLOCKS))
         for folder, block in zip(BLOCKS, found):
             self.assertTrue(block)
