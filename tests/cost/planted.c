@@ -1,0 +1,85 @@
+/*
+ * Work whose cost is known, for the test of the law:
+ *
+ *     planted KIND N
+ *
+ * does what KIND says for a source of N bytes, and prints it as count does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cost/counted.h"
+
+enum { ONE = 64 }; /* bytes of an item of the source */
+
+static volatile unsigned sink;
+
+static void loop(size_t times)
+{
+	for (size_t i = 0; i < times; i++)
+		if (i % 3 == 0)
+			sink = sink + 1;
+}
+
+static void work_linear(size_t n)
+{
+	loop(n);
+}
+
+/* Each item looks through all before it. */
+static void work_quadratic(size_t n)
+{
+	for (size_t i = 0; i < n / ONE; i++)
+		loop(i);
+}
+
+/* The same without a loop of our own: what the C library does is work, too. */
+static void work_copies(size_t n)
+{
+	char *from = calloc(1, n), *to = malloc(n);
+	if (!from || !to)
+		exit(1);
+	for (size_t i = 0; i < n / ONE; i++)
+		memcpy(to, from, i * ONE);
+	sink = sink + (unsigned char)to[n / 2];
+	free(from);
+	free(to);
+}
+
+/* One block of n²: 20 MB for n = 100,000. */
+static void work_memory(size_t n)
+{
+	char *block = malloc(n / 20 * (n / 25));
+	if (!block)
+		exit(1);
+	block[0] = 1;
+	sink = sink + (unsigned char)block[0];
+	free(block);
+	loop(n);
+}
+
+static const struct {
+	const char *name;
+	void (*work)(size_t n);
+} kinds[] = {
+	{"linear", work_linear},
+	{"quadratic", work_quadratic},
+	{"copies", work_copies},
+	{"memory", work_memory},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, argv[1]) != 0)
+			continue;
+		uint64_t before = counted_work();
+		kinds[i].work(strtoull(argv[2], NULL, 10));
+		printf("%llu 0 %llu (check)\n", (unsigned long long)(counted_work() - before),
+			(unsigned long long)counted_peak_bytes());
+		return 0;
+	}
+	fprintf(stderr, "usage: planted linear|quadratic|copies|memory N\n");
+	return 2;
+}
