@@ -1,8 +1,8 @@
 /* data.cbor, data.json and info.txt of one chunk. In these documents `a` is the store, `b` the
  * chunk. */
 #include "formats/common/text.h"
+#include "formats/zts/parts.h"
 #include "formats/zts/payload.h"
-#include "formats/zts/zts.h"
 
 int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {

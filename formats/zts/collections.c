@@ -4,15 +4,7 @@
  */
 #include "formats/common/list.h"
 #include "formats/common/text.h"
-#include "formats/zts/zts.h"
-
-void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out)
-{
-	pm_text_str(out, "stores/");
-	pm_text_str(out, z->stores.items[t->store].number);
-	pm_text_str(out, "/traces/");
-	zts_trace_name(t, out);
-}
+#include "formats/zts/parts.h"
 
 static struct pm_doc text_doc(const struct zts *z,
 	int (*render)(const struct pm_doc *, struct pm_text *, struct pm_error *), uint64_t a,
@@ -278,7 +270,7 @@ int zts_list_documents(struct zts *z)
 			   pm_doc_csv(zts_table(z, ZTS_TABLE_ATTRIBUTES)))
 		?: add_document(z, "exceptions.csv",
 			   pm_doc_csv(zts_table(z, ZTS_TABLE_EXCEPTIONS)))
-		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_table(z, ZTS_TABLE_SPANS)));
+		?: add_document(z, "raw/spans.csv", pm_doc_csv(zts_spans_table(z)));
 	for (uint32_t s = 0; s < z->stores.n && r == 0; s++) {
 		const char *number = z->stores.items[s].number;
 		r = add_document(z, pm_arena_printf(&z->arena, "stores/%s/chunks.csv", number),

@@ -19,6 +19,16 @@ static const char method[] = "method";
 
 enum { N_BEFORE = sizeof(before) / sizeof(before[0]), LONGEST_NAME = 64 };
 
+const struct zts_kept *zts_trace_attr(
+	const struct zts_survey *v, const struct zts_trace *t, uint32_t name)
+{
+	const struct zts_kept *attrs = v->scans[t->store].attrs;
+	for (uint32_t i = t->n_attrs; i-- > 0;)
+		if (attrs[t->attr + i].name == name)
+			return &attrs[t->attr + i];
+	return NULL;
+}
+
 /* ---- how many traces have which ---- */
 
 struct count {

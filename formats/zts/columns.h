@@ -21,12 +21,16 @@ struct zts_columns {
 };
 
 struct zts_survey;
+struct zts_trace;
+
+/* The trace's value of that attribute, or NULL. The last one where it has several. */
+const struct zts_kept *zts_trace_attr(
+	const struct zts_survey *v, const struct zts_trace *t, uint32_t name);
 
 /*
  * Which of the columns of attributes says best what a trace was about, an URL or SQL mostly;
  * PM_NONE where the trace has none of the kind.
  */
-struct zts_trace;
 uint32_t zts_columns_telling(const struct zts_survey *v, const struct zts_trace *t);
 
 /* The column of attributes whose name has `word` in it, or PM_NONE. */

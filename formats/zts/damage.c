@@ -1,7 +1,7 @@
 /* Everything that could not be read, gathered by reading everything. */
 #include <stdlib.h>
 
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
 struct telling {
 	struct zts *z;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/zts/attrs.h"
 #include "formats/zts/names.h"
-#include "formats/zts/partial.h"
 #include "formats/zts/records.h"
 #include "profmount/profile.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
 /* Call trees kept for the next reader of a trace. */
 #define TREE_CACHE ((size_t)64 << 20)

@@ -18,24 +18,6 @@ enum { ID_BITS = 40 };
 
 #define NO_ID UINT64_MAX
 
-void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value)
-{
-	pm_text_hex(out, key.len, 8);
-	pm_text_bytes(out, key);
-	pm_text_bytes(out, value);
-}
-
-void zts_attr_split(struct pm_bytes joined, struct pm_bytes *ret_key, struct pm_bytes *ret_value)
-{
-	uint64_t len = 0;
-	for (size_t i = 0; i < 8; i++) {
-		uint8_t digit = joined.p[i];
-		len = len << 4 | (uint64_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-	}
-	pm_bytes_sub(joined, 8, len, ret_key);
-	pm_bytes_sub(joined, 8 + len, joined.len - 8 - len, ret_value);
-}
-
 /* ---- methods ---- */
 
 static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)

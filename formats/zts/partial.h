@@ -1,10 +1,10 @@
-/* The sums of some of the traces, gathered by one thread. A part of formats/zts/aggregate.c. */
+/* The sums of some of the traces, gathered by one thread. A part of formats/zts/contexts.c. */
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 #define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 
 #include "formats/common/map.h"
 #include "formats/common/text.h"
-#include "formats/zts/aggregate.h"
+#include "formats/zts/contexts.h"
 
 struct zts_path {
 	uint64_t id;     /* store and method of its latest call */
@@ -42,9 +42,5 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);
 
 void zts_partial_done(struct zts_partial *p);
-
-/* One attribute as an interned text, and back. */
-void zts_attr_join(struct pm_text *out, struct pm_bytes key, struct pm_bytes value);
-void zts_attr_split(struct pm_bytes joined, struct pm_bytes *ret_key, struct pm_bytes *ret_value);
 
 #endif

@@ -1,6 +1,6 @@
 /* The commands of README.txt that only stores have, with names and values out of this store. */
 #include "formats/common/text.h"
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
 /* Which column of traces.csv is which attribute. */
 static void add_columns(const struct zts_survey *v, struct pm_text *out)

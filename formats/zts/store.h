@@ -12,6 +12,9 @@
 #include "formats/zts/chunks.h"
 #include "formats/zts/texts.h"
 
+/* Of the number that a sub-store's folder is named by. */
+enum { ZTS_NUMBER_DIGITS = 6 };
+
 enum zts_file_kind {
 	ZTS_FILE_WAL,
 	ZTS_FILE_FM,

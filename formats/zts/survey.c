@@ -32,102 +32,6 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 	return 0;
 }
 
-/* ---- what both kinds of traces need ---- */
-
-int zts_survey_add_part(struct zts_surveyor *s, const struct zts_span *span)
-{
-	struct zts_survey *v = s->v;
-	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
-		return -ENOMEM;
-	v->parts[v->n_parts++] = (struct zts_part){.store = span->store,
-		.chunk = zts_chunk_find(&s->stores->items[span->store].chunks, span->data_offset),
-		.data_offset = span->data_offset,
-		.start_offset = span->start_offset};
-	return 0;
-}
-
-int zts_survey_add_trace(struct zts_survey *v, const struct zts_trace *t)
-{
-	if (v->n >= PM_LIMIT_ITEMS ||
-		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
-		return -ENOMEM;
-	v->traces[v->n++] = *t;
-	return 0;
-}
-
-uint64_t zts_found_duration(const struct zts_found *f)
-{
-	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
-	if ((f->has & both) != both || f->tstop < f->tstart)
-		return PM_NO_TIME;
-	return (f->tstop - f->tstart) * ZTS_TICK_NS;
-}
-
-/* ---- traces that only the scan knows ---- */
-
-static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *f)
-{
-	struct zts_survey *v = s->v;
-	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
-	struct zts_span span = {.span_id = f->span_id,
-		.parent_id = f->parent_id,
-		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
-		.duration_ns = zts_found_duration(f),
-		.data_offset = chunk->offset,
-		.start_offset = f->start_offset,
-		.calls = f->calls,
-		.errors = f->errors,
-		.records = f->records,
-		.tstart = f->has & ZTS_HAS_TSTART ? f->tstart : PM_NO_TIME,
-		.tstop = f->has & ZTS_HAS_TSTOP ? f->tstop : PM_NO_TIME,
-		.method = f->method,
-		.store = store,
-		.by_scan = true};
-	struct zts_trace t = {.part = v->n_parts,
-		.n_parts = 1,
-		.store = store,
-		.span_id = f->span_id,
-		.parent_id = f->parent_id,
-		.timestamp_ns = span.timestamp_ns,
-		.duration_ns = span.duration_ns,
-		.calls = f->calls,
-		.records = f->records,
-		.errors = f->errors,
-		.method = f->method,
-		.error = f->errors > 0,
-		.attr = f->attr,
-		.n_attrs = f->n_attrs,
-		.lost = f->records > PM_LIMIT_TRACE_CALLS,
-		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
-	t.n_attrs = t.lost ? 0 : t.n_attrs;
-	f->shown = !t.lost;
-	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
-		return -ENOMEM;
-	v->spans.items[v->spans.n++] = span;
-	int r = zts_survey_add_part(s, &span);
-	return r < 0 ? r : zts_survey_add_trace(v, &t);
-}
-
-/* First-generation stores have no traces inside of others: such records are plain calls. */
-static bool is_trace(const struct zts_found *f)
-{
-	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
-}
-
-static int take_unclaimed(struct zts_surveyor *s, struct pm_error *err)
-{
-	for (uint32_t store = 0; store < s->v->n_stores; store++) {
-		struct zts_scan *scan = &s->v->scans[store];
-		for (size_t i = 0; i < scan->n; i++)
-			if (!scan->found[i].claimed && is_trace(&scan->found[i]) &&
-				take_found(s, store, &scan->found[i]) < 0)
-				return pm_error_set(
-					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	}
-	zts_spans_unite(&s->v->spans);
-	return 0;
-}
-
 /* Marks what stands in a trace that is shown. Outer records come before inner ones. */
 static void mark_inner(struct zts_survey *v)
 {
@@ -152,16 +56,6 @@ static void mark_inner(struct zts_survey *v)
 	}
 }
 
-const struct zts_kept *zts_trace_attr(
-	const struct zts_survey *v, const struct zts_trace *t, uint32_t name)
-{
-	const struct zts_kept *attrs = v->scans[t->store].attrs;
-	for (uint32_t i = t->n_attrs; i-- > 0;)
-		if (attrs[t->attr + i].name == name)
-			return &attrs[t->attr + i];
-	return NULL;
-}
-
 int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err)
 {
 	struct zts_surveyor s = {v, stores, PM_LIMIT_PAYLOAD};
@@ -173,7 +67,7 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_
 	if (r == 0)
 		r = zts_survey_take_index(&s, err);
 	if (r == 0)
-		r = take_unclaimed(&s, err);
+		r = zts_survey_take_unclaimed(&s, err);
 	if (r == 0) {
 		mark_inner(v);
 		for (uint32_t i = 0; i < stores->n; i++)

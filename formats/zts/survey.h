@@ -57,10 +57,6 @@ void zts_survey_done(struct zts_survey *v);
 /* A step of zts_survey_build: sorts the traces and makes the lists of them. */
 int zts_survey_order(struct zts_survey *v, struct pm_error *err);
 
-/* The trace's value of that attribute, or NULL. The last one where it has several. */
-const struct zts_kept *zts_trace_attr(
-	const struct zts_survey *v, const struct zts_trace *t, uint32_t name);
-
 /* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, what is not known left out. */
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out);
 

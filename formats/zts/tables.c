@@ -1,42 +1,15 @@
-/* Tables over all stores: traces, methods, attributes, and the metadata index as it is. */
+/* Tables over all stores: traces, methods, attributes, exceptions. */
 #include "formats/common/text.h"
+#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
 static const char *const method_columns[] = {
 	"calls", "errors", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "method"};
 static const char *const attribute_columns[] = {"traces", "attribute", "value"};
 static const char *const exception_columns[] = {
 	"count", "first_ns", "last_ns", "path", "class", "message"};
-static const char *const span_columns[] = {"store", "timestamp_ns", "duration_ns", "data_offset",
-	"start_offset", "calls", "errors", "records", "tstart", "tstop", "trace_id", "span_id",
-	"parent_id"};
-
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
-
-static struct pm_cell known_u64(uint64_t u)
-{
-	return u == PM_NO_TIME ? pm_cell_empty() : pm_cell_u64(u);
-}
-
-static struct pm_cell known_id(uint64_t id)
-{
-	return id ? pm_cell_id(id, 16) : pm_cell_empty();
-}
-
-/* Text of the row's scratch, from `from` up to `to`. */
-static struct pm_cell scratch_cell(const struct pm_rows *rows, size_t from, size_t to)
-{
-	if (rows->scratch->failed || from == to)
-		return pm_cell_empty();
-	return pm_cell_text((struct pm_bytes){(const uint8_t *)rows->scratch->p + from, to - from});
-}
-
-static void add_trace_id(struct pm_text *out, const uint64_t id[2])
-{
-	pm_text_hex(out, id[0], 16);
-	pm_text_hex(out, id[1], 16);
-}
 
 /* ---- traces.csv ---- */
 
@@ -69,10 +42,10 @@ static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_surve
 {
 	const struct zts_part *part = &v->parts[t->part];
 	struct pm_cell row[] = {
-		pm_cell_u64(t->timestamp_ns - v->origin_ns), known_u64(t->duration_ns),
+		pm_cell_u64(t->timestamp_ns - v->origin_ns), zts_known_u64(t->duration_ns),
 		pm_cell_u64(t->timestamp_ns), pm_cell_u64(t->calls), pm_cell_u64(t->records),
 		pm_cell_u64(t->errors), pm_cell_u64(t->error), pm_cell_empty(), /* trace_id */
-		known_id(t->span_id), known_id(t->parent_id),
+		zts_known_id(t->span_id), zts_known_id(t->parent_id),
 		pm_cell_str(z->stores.items[t->store].number),
 		part->chunk == PM_NONE ? pm_cell_empty() : pm_cell_u64(part->chunk),
 		pm_cell_empty(), /* path */
@@ -100,7 +73,7 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (r < 0)
 		return r;
 	if (t->has_trace_id)
-		add_trace_id(s, t->trace_id);
+		zts_add_trace_id(s, t->trace_id);
 	size_t path = s->len;
 	zts_trace_path(z, t, s);
 	size_t attrs = s->len;
@@ -109,11 +82,11 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	if (t->method)
 		zts_name_method(texts, t->method, s);
 	struct pm_cell *next = trace_numbers(z, v, t, cells);
-	cells[TRACE_ID] = scratch_cell(rows, 0, path);
-	cells[PATH] = scratch_cell(rows, path, attrs);
+	cells[TRACE_ID] = zts_scratch_cell(rows, 0, path);
+	cells[PATH] = zts_scratch_cell(rows, path, attrs);
 	for (uint32_t i = 0; i < v->columns.n_attrs; i++)
-		*next++ = scratch_cell(rows, i ? ends[i - 1] : attrs, ends[i]);
-	*next = scratch_cell(rows, method, s->len);
+		*next++ = zts_scratch_cell(rows, i ? ends[i - 1] : attrs, ends[i]);
+	*next = zts_scratch_cell(rows, method, s->len);
 	return 1;
 }
 
@@ -170,44 +143,10 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	return 1;
 }
 
-/* ---- raw/spans.csv ---- */
-
-static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	const struct zts *z = rows->table->self;
-	const struct zts_survey *v;
-	int r = zts_get_survey(z, &v, err);
-	if (r < 0 || rows->at >= v->spans.n)
-		return r;
-	const struct zts_span *span = &v->spans.items[rows->at++];
-	if (!span->by_scan)
-		add_trace_id(rows->scratch, span->trace_id);
-	struct pm_cell row[] = {
-		pm_cell_str(z->stores.items[span->store].number),
-		pm_cell_u64(span->timestamp_ns),
-		known_u64(span->duration_ns),
-		pm_cell_u64(span->data_offset),
-		pm_cell_u64(span->start_offset),
-		pm_cell_u64(span->calls),
-		pm_cell_u64(span->errors),
-		pm_cell_u64(span->records),
-		known_u64(span->tstart),
-		known_u64(span->tstop),
-		scratch_cell(rows, 0, rows->scratch->len),
-		known_id(span->span_id),
-		known_id(span->parent_id),
-	};
-	memcpy(cells, row, sizeof(row));
-	return 1;
-}
-
-/* ---- the list of them ---- */
-
 static const struct pm_table_type traces_type = {.columns = traces_columns, .next = traces_next};
 static const struct pm_table_type methods_type = {.next = methods_next};
 static const struct pm_table_type attributes_type = {.next = attributes_next};
 static const struct pm_table_type exceptions_type = {.next = exceptions_next};
-static const struct pm_table_type spans_type = {.next = spans_next};
 
 struct pm_table zts_table(const struct zts *z, enum zts_table which)
 {
@@ -218,7 +157,6 @@ struct pm_table zts_table(const struct zts *z, enum zts_table which)
 			COUNT(attribute_columns)},
 		[ZTS_TABLE_EXCEPTIONS] = {&exceptions_type, exception_columns,
 			COUNT(exception_columns)},
-		[ZTS_TABLE_SPANS] = {&spans_type, span_columns, COUNT(span_columns)},
 	};
 	struct pm_table table = tables[which];
 	table.self = z;

@@ -1,8 +1,8 @@
 /* trace.json: one trace with all its calls, names resolved. See docs/formats/zts.md. */
 #include "formats/common/json.h"
 #include "formats/zts/names.h"
+#include "formats/zts/parts.h"
 #include "formats/zts/records.h"
-#include "formats/zts/zts.h"
 #include "profmount/limits.h"
 
 struct writer {

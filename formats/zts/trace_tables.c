@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "formats/zts/names.h"
+#include "formats/zts/parts.h"
 #include "formats/zts/records.h"
-#include "formats/zts/zts.h"
 
 static const char *const call_columns[] = {
 	"time_ns", "duration_ns", "self_ns", "depth", "calls", "error", "method"};

@@ -1,7 +1,7 @@
 /* tree.txt and exception.txt: one trace for people to read. */
 #include "formats/zts/names.h"
+#include "formats/zts/parts.h"
 #include "formats/zts/records.h"
-#include "formats/zts/zts.h"
 #include "profmount/limits.h"
 
 /* Deeper calls stand where those of this depth do, with their depth in front. */

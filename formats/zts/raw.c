@@ -1,11 +1,48 @@
-/* Tables of one store: its chunks and its text index. */
+/* The stores as they are written: records of the metadata index, chunks, the text index. */
 #include "formats/common/text.h"
+#include "formats/zts/cells.h"
 #include "formats/zts/names.h"
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
+static const char *const span_columns[] = {"store", "timestamp_ns", "duration_ns", "data_offset",
+	"start_offset", "calls", "errors", "records", "tstart", "tstop", "trace_id", "span_id",
+	"parent_id"};
 static const char *const chunk_columns[] = {
 	"chunk", "offset", "compressed_bytes", "bytes", "checksum", "flags", "status"};
 static const char *const string_columns[] = {"id", "kind", "text"};
+
+/* ---- raw/spans.csv ---- */
+
+static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts *z = rows->table->self;
+	const struct zts_survey *v;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0 || rows->at >= v->spans.n)
+		return r;
+	const struct zts_span *span = &v->spans.items[rows->at++];
+	if (!span->by_scan)
+		zts_add_trace_id(rows->scratch, span->trace_id);
+	struct pm_cell row[] = {
+		pm_cell_str(z->stores.items[span->store].number),
+		pm_cell_u64(span->timestamp_ns),
+		zts_known_u64(span->duration_ns),
+		pm_cell_u64(span->data_offset),
+		pm_cell_u64(span->start_offset),
+		pm_cell_u64(span->calls),
+		pm_cell_u64(span->errors),
+		pm_cell_u64(span->records),
+		zts_known_u64(span->tstart),
+		zts_known_u64(span->tstop),
+		zts_scratch_cell(rows, 0, rows->scratch->len),
+		zts_known_id(span->span_id),
+		zts_known_id(span->parent_id),
+	};
+	memcpy(cells, row, sizeof(row));
+	return 1;
+}
+
+/* ---- of one store ---- */
 
 static int chunks_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
@@ -42,8 +79,15 @@ static int strings_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
+static const struct pm_table_type spans_type = {.next = spans_next};
 static const struct pm_table_type chunks_type = {.next = chunks_next};
 static const struct pm_table_type strings_type = {.next = strings_next};
+
+struct pm_table zts_spans_table(const struct zts *z)
+{
+	return (struct pm_table){
+		&spans_type, span_columns, sizeof(span_columns) / sizeof(span_columns[0]), z};
+}
 
 struct pm_table zts_chunks_table(const struct zts *z, uint32_t store)
 {

@@ -2,7 +2,7 @@
  * Cuts the traces into as many stretches as there are cores, lets a thread add up each, and puts
  * the results together in order: the sums and the order of first sight are those of one pass.
  */
-#include "formats/zts/aggregate.h"
+#include "formats/zts/contexts.h"
 
 #include <stdlib.h>
 

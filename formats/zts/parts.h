@@ -1,9 +1,9 @@
 /* An opened source: its files, and what is made of them on first need. */
-#ifndef PROFMOUNT_FORMATS_ZTS_ZTS_H
-#define PROFMOUNT_FORMATS_ZTS_ZTS_H
+#ifndef PROFMOUNT_FORMATS_ZTS_PARTS_H
+#define PROFMOUNT_FORMATS_ZTS_PARTS_H
 
 #include "formats/common/lazy.h"
-#include "formats/zts/aggregate.h"
+#include "formats/zts/contexts.h"
 #include "formats/zts/store.h"
 #include "formats/zts/survey.h"
 #include "profmount/format.h"
@@ -35,22 +35,25 @@ int zts_get_tree(
 	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err);
 void zts_release_tree(const struct zts *z, const struct zts_tree *tree);
 
+/* `stores/000000/traces/NAME` */
+void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);
+
 /* The text index that the ids of a call belong to. It was read when the tree was. */
 const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store);
 
 /* damage.c: reads everything. */
 int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 
-/* tables.c, store_tables.c: tables at fixed paths below the root. */
+/* tables.c, raw.c: tables at fixed paths below the root. */
 enum zts_table {
 	ZTS_TABLE_TRACES,
 	ZTS_TABLE_METHODS,
 	ZTS_TABLE_ATTRIBUTES,
 	ZTS_TABLE_EXCEPTIONS,
-	ZTS_TABLE_SPANS,
 };
 
 struct pm_table zts_table(const struct zts *z, enum zts_table which);
+struct pm_table zts_spans_table(const struct zts *z);
 struct pm_table zts_chunks_table(const struct zts *z, uint32_t store);
 struct pm_table zts_strings_table(const struct zts *z, uint32_t store);
 
@@ -76,12 +79,11 @@ int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size
 	struct pm_error *err);
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
-/* `stores/000000/traces/NAME` */
-void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);
-
-/* model.c */
+/* trace_tree.c: a trace as a small profile. */
 int zts_trace_item_tree(
 	const struct zts *z, uint32_t trace, struct pm_item_tree *ret, struct pm_error *err);
+
+/* model.c */
 extern const struct pm_profile_ops zts_ops;
 
 static inline struct zts *zts_of(const struct pm_profile *p)

@@ -1,6 +1,7 @@
 /*
- * The traces of the index. A record is believed only where the payload that it names has its time
- * stamp: indexes outlive the bytes that they speak of. Parts of one trace are united by its ids.
+ * Joins the two sources of knowledge about traces. A record of the index is believed only where the
+ * payload that it names has its time stamp: indexes outlive the bytes that they speak of. Parts of
+ * one trace are united by its ids.
  */
 #include <stdlib.h>
 
@@ -9,6 +10,39 @@
 #include "formats/zts/survey_private.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
+
+/* ---- what both kinds of traces need ---- */
+
+static int add_part(struct zts_surveyor *s, const struct zts_span *span)
+{
+	struct zts_survey *v = s->v;
+	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
+		return -ENOMEM;
+	v->parts[v->n_parts++] = (struct zts_part){.store = span->store,
+		.chunk = zts_chunk_find(&s->stores->items[span->store].chunks, span->data_offset),
+		.data_offset = span->data_offset,
+		.start_offset = span->start_offset};
+	return 0;
+}
+
+static int add_trace(struct zts_survey *v, const struct zts_trace *t)
+{
+	if (v->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
+		return -ENOMEM;
+	v->traces[v->n++] = *t;
+	return 0;
+}
+
+static uint64_t found_duration(const struct zts_found *f)
+{
+	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
+	if ((f->has & both) != both || f->tstop < f->tstart)
+		return PM_NO_TIME;
+	return (f->tstop - f->tstart) * ZTS_TICK_NS;
+}
+
+/* ---- traces of the index ---- */
 
 static int order(uint64_t a, uint64_t b)
 {
@@ -155,7 +189,7 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	f->claimed = true;
 	if (first->old) {
 		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
-		t->duration_ns = zts_found_duration(f);
+		t->duration_ns = found_duration(f);
 	}
 	if (f->method)
 		t->method = f->method;
@@ -194,12 +228,12 @@ static int take_trace(
 			span->data_offset == index[i - 1]->data_offset;
 		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
 		if (!again)
-			r = zts_survey_add_part(s, span);
+			r = add_part(s, span);
 	}
 	t.n_parts = (uint32_t)(v->n_parts - t.part);
 	if (r == 0)
 		r = look_up(s, &t, first, err);
-	return r < 0 ? r : zts_survey_add_trace(v, &t);
+	return r < 0 ? r : add_trace(v, &t);
 }
 
 int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
@@ -216,4 +250,69 @@ int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
 	}
 	free(index);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+}
+
+/* ---- traces that only the scan knows ---- */
+
+static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *f)
+{
+	struct zts_survey *v = s->v;
+	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
+	struct zts_span span = {.span_id = f->span_id,
+		.parent_id = f->parent_id,
+		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
+		.duration_ns = found_duration(f),
+		.data_offset = chunk->offset,
+		.start_offset = f->start_offset,
+		.calls = f->calls,
+		.errors = f->errors,
+		.records = f->records,
+		.tstart = f->has & ZTS_HAS_TSTART ? f->tstart : PM_NO_TIME,
+		.tstop = f->has & ZTS_HAS_TSTOP ? f->tstop : PM_NO_TIME,
+		.method = f->method,
+		.store = store,
+		.by_scan = true};
+	struct zts_trace t = {.part = v->n_parts,
+		.n_parts = 1,
+		.store = store,
+		.span_id = f->span_id,
+		.parent_id = f->parent_id,
+		.timestamp_ns = span.timestamp_ns,
+		.duration_ns = span.duration_ns,
+		.calls = f->calls,
+		.records = f->records,
+		.errors = f->errors,
+		.method = f->method,
+		.error = f->errors > 0,
+		.attr = f->attr,
+		.n_attrs = f->n_attrs,
+		.lost = f->records > PM_LIMIT_TRACE_CALLS,
+		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
+	t.n_attrs = t.lost ? 0 : t.n_attrs;
+	f->shown = !t.lost;
+	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
+		return -ENOMEM;
+	v->spans.items[v->spans.n++] = span;
+	int r = add_part(s, &span);
+	return r < 0 ? r : add_trace(v, &t);
+}
+
+/* First-generation stores have no traces inside of others: such records are plain calls. */
+static bool is_trace(const struct zts_found *f)
+{
+	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
+}
+
+int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err)
+{
+	for (uint32_t store = 0; store < s->v->n_stores; store++) {
+		struct zts_scan *scan = &s->v->scans[store];
+		for (size_t i = 0; i < scan->n; i++)
+			if (!scan->found[i].claimed && is_trace(&scan->found[i]) &&
+				take_found(s, store, &scan->found[i]) < 0)
+				return pm_error_set(
+					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+	}
+	zts_spans_unite(&s->v->spans);
+	return 0;
 }

@@ -1,7 +1,9 @@
 /* What is made on first need, and kept. */
-#include "formats/zts/zts.h"
+#include "formats/zts/parts.h"
 
 #include <stdlib.h>
+
+#include "formats/common/text.h"
 
 /*
  * The seam hands out const profiles; what is built behind a lock, once, is const to everybody who
@@ -72,6 +74,14 @@ int zts_get_tree(
 void zts_release_tree(const struct zts *z, const struct zts_tree *tree)
 {
 	zts_cache_release(&builder_of(z)->trees, tree);
+}
+
+void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out)
+{
+	pm_text_str(out, "stores/");
+	pm_text_str(out, z->stores.items[t->store].number);
+	pm_text_str(out, "/traces/");
+	zts_trace_name(t, out);
 }
 
 const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store)

@@ -1,0 +1,270 @@
+/*
+ * Finds and opens the files of stores. A base may hold hundreds of stores: only the descriptors of
+ * traces.dat, which grows, are kept. The others are read once, and asked for by name whether they
+ * are what they were; WAL files, which are written to where they are, are copied.
+ */
+#include "formats/zts/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/common/list.h"
+
+/* Decompressed chunks kept for the next reader. */
+#define PAYLOAD_CACHE ((size_t)96 << 20)
+
+/* ---- files ---- */
+
+static bool has_ending(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+	return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* What a file of a store is by its name; false for those that are not read. */
+static bool kind_of_file(const char *name, enum zts_file_kind *ret)
+{
+	bool text = strncmp(name, "text-", 5) == 0;
+	if (text && has_ending(name, ".wal"))
+		*ret = ZTS_FILE_WAL;
+	else if (text && has_ending(name, ".fmi"))
+		*ret = ZTS_FILE_FM;
+	else if (strcmp(name, "meta.db.p") == 0 || strcmp(name, "meta.db.t") == 0)
+		*ret = ZTS_FILE_META;
+	else if (strcmp(name, "qmeta.idx") == 0)
+		*ret = ZTS_FILE_META_OLD;
+	else
+		return false;
+	return true;
+}
+
+static void close_descriptor(struct pm_input *in)
+{
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = -1;
+}
+
+/* A file that cannot be opened is damage, not the end. */
+static int add_file(struct zts_stores *s, struct zts_store *store, int folder, const char *name)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	enum zts_file_kind kind;
+	char *path = zts_store_path(store, &s->arena, name);
+	if (!kind_of_file(name, &kind))
+		return 0;
+	if (!path ||
+		pm_list_room(&store->files, store->n_files, &store->file_room,
+			sizeof(*store->files)) < 0)
+		return -ENOMEM;
+	struct zts_file *file = &store->files[store->n_files];
+	*file = (struct zts_file){.kind = kind};
+	int r = pm_input_open(&file->input, folder, name, &err);
+	if (r < 0) {
+		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
+		return r == -ENOMEM ? r : 0;
+	}
+	close_descriptor(&file->input);
+	file->data = file->input.bytes;
+	file->stamp = file->input.stamp;
+	file->name = path + strlen(store->place);
+	if (kind == ZTS_FILE_WAL) {
+		file->data.len = zts_wal_length(file->data);
+		file->data = pm_arena_copy(&s->arena, file->data);
+		if (!file->data.p)
+			return -ENOMEM;
+	}
+	s->input_bytes += file->input.bytes.len;
+	store->n_files++;
+	return 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Calls `each` for the entries of a folder, in the order of their names. */
+static int each_entry(int folder, int (*each)(void *context, const char *name), void *context,
+	struct pm_error *err)
+{
+	struct dirent **entries;
+	int r = 0, n = scandirat(folder, ".", &entries, NULL, by_name);
+	if (n < 0)
+		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, NULL, PM_NO_OFFSET,
+			"the folder cannot be read: %s", strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (r == 0)
+			r = each(context, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+}
+
+struct folder {
+	struct zts_stores *stores;
+	struct zts_store *store;
+	int fd;
+};
+
+static int take_file(void *context, const char *name)
+{
+	struct folder *f = context;
+	return add_file(f->stores, f->store, f->fd, name);
+}
+
+/* ---- stores ---- */
+
+static void tell_header(struct zts_stores *s, struct zts_store *store, const char *path)
+{
+	if (store->chunks.has_header || store->traces.bytes.len == 0)
+		return;
+	pm_damage_add(&s->damage, path, 0, PM_NO_OFFSET,
+		"the file has no ZTS0 header; read as deflate with checksums");
+}
+
+/* Opens the store in `folder` if there is one; -ENOENT else. */
+static int open_store(struct zts_stores *s, int folder, const char *number, const char *place,
+	struct pm_error *err)
+{
+	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	struct zts_store *store = &s->items[s->n];
+	*store = (struct zts_store){.number = number, .place = place, .texts_once = PM_LAZY_INIT};
+	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
+	if (r < 0)
+		return r;
+	s->n++;
+	store->watch = calloc(1, sizeof(*store->watch));
+	if (!store->watch || pm_watch_init(store->watch, &store->traces.stamp, true) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	store->traces.watch = store->watch;
+	s->input_bytes += store->traces.bytes.len;
+	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;
+	r = zts_chunks_walk(&store->chunks, store->traces.bytes, err);
+	store->chunks.watch = store->watch;
+	struct folder f = {s, store, folder};
+	if (r == 0)
+		r = each_entry(folder, take_file, &f, err);
+	const char *path = zts_store_path(store, &s->arena, "traces.dat");
+	if (r == 0 && path)
+		tell_header(s, store, path);
+	return r;
+}
+
+bool zts_store_is_number(const char *name)
+{
+	return strlen(name) == ZTS_NUMBER_DIGITS &&
+		strspn(name, "0123456789abcdef") == ZTS_NUMBER_DIGITS;
+}
+
+static int take_store(void *context, const char *name)
+{
+	struct folder *f = context;
+	struct zts_stores *s = f->stores;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (!zts_store_is_number(name))
+		return 0;
+	const char *number = pm_arena_printf(&s->arena, "%s", name);
+	const char *place = pm_arena_printf(&s->arena, "%s/", name);
+	const char *path = pm_arena_printf(&s->arena, "%s/traces.dat", name);
+	int fd = openat(f->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!number || !place || !path || (fd < 0 && errno == ENOMEM)) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	if (fd < 0) {
+		if (errno != ENOTDIR)
+			pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
+				"the store's folder cannot be opened: %s", strerror(errno));
+		return 0;
+	}
+	int r = open_store(s, fd, number, place, &err);
+	close(fd);
+	if (r == -EIO || r == -EINVAL)
+		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET, "%s", err.text);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* True where at least one traces.dat has a header, a chunk, or nothing at all. */
+static bool is_readable(const struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct zts_store *store = &s->items[i];
+		if (store->chunks.has_header || store->chunks.n > 0 || store->traces.bytes.len == 0)
+			return true;
+	}
+	return false;
+}
+
+static void adopt(struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) { /* now that the array stays where it is */
+		s->items[i].damage = &s->damage;
+		s->items[i].folder = s->folder;
+	}
+}
+
+static void drop_payload(void *thing)
+{
+	struct zts_payload *payload = thing;
+	free(payload->memory);
+	free(payload);
+}
+
+int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err)
+{
+	struct folder f = {.stores = s, .fd = folder};
+	*s = (struct zts_stores){.damage = PM_DAMAGE_LIST_INIT};
+	s->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
+	const char *number =
+		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
+	int r = number ? 0 : pm_error_plain(err, -ENOMEM);
+	if (s->folder < 0)
+		r = pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be opened");
+	if (r == 0 && faccessat(folder, "traces.dat", F_OK, 0) == 0)
+		r = open_store(s, folder, number, "", err);
+	else if (r == 0)
+		r = each_entry(folder, take_store, &f, err);
+	if (r == 0 && !is_readable(s))
+		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
+			s->n ? "holds neither a ZTS0 header nor a chunk"
+			     : "is not there, and no folder 000000, 000001 … with one");
+	if (r < 0)
+		zts_stores_close(s);
+	adopt(s);
+	return r;
+}
+
+static void close_store(struct zts_store *store)
+{
+	for (size_t i = 0; i < store->n_files; i++)
+		pm_input_close(&store->files[i].input);
+	free(store->files);
+	zts_texts_done(&store->texts);
+	zts_chunks_done(&store->chunks);
+	pm_input_close(&store->traces);
+	if (store->watch)
+		pm_watch_done(store->watch);
+	free(store->watch);
+}
+
+void zts_stores_close(struct zts_stores *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		close_store(&s->items[i]);
+	free(s->items);
+	if (s->folder >= 0)
+		close(s->folder);
+	s->folder = -1;
+	zts_cache_done(&s->payloads);
+	pm_damage_done(&s->damage);
+	pm_arena_done(&s->arena);
+	s->items = NULL;
+	s->n = 0;
+}
