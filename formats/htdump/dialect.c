@@ -6,7 +6,7 @@
 #include "formats/htdump/dialect.h"
 
 #include "formats/common/cursor.h"
-#include "formats/htdump/event.h"
+#include "formats/htdump/records.h"
 
 enum { ENDIANNESS_SIZE = 0x15 };
 

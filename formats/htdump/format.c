@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "formats/htdump/source.h"
+#include "formats/htdump/parts.h"
 
 /* What is read when a stream is opened. */
 enum { HEAD_BYTES = 4096 };
@@ -18,55 +18,11 @@ static int probe(const struct pm_candidate *c)
 	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
 }
 
-static void scan_done(struct htd_source *src)
-{
-	htd_sheets_done(src);
-	htd_stream_done(&src->stream);
-	pm_damage_done(&src->damage_list);
-}
-
-static void source_free(struct htd_source *src)
-{
-	htd_quantiles_done(&src->quantiles);
-	htd_calls_done(&src->calls);
-	htd_segments_free(src->segments);
-	scan_done(src);
-	pm_arena_done(&src->arena);
-	pm_input_close(&src->input);
-	pm_watch_done(&src->watch);
-	free(src);
-}
-
 /* Byte order alone is no event that anybody traced. */
 static bool holds_events(const struct htd_stream *s)
 {
 	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
 	return s->n_events > s->table.klasses[order->klass].events.n_events;
-}
-
-static int scan_build(void *context, struct pm_error *err)
-{
-	struct htd_source *src = context;
-	struct htd_stream *s = &src->stream;
-	int r = htd_stream_scan(s, src->input.name, &src->damage_list, err);
-	if (r == 0 && pm_input_changed(&src->input))
-		r = pm_error_set(err, -EIO, src->input.name, PM_NO_OFFSET,
-			"cannot be read, or has changed while it was read");
-	if (r == 0)
-		r = htd_sheets_init(src);
-	if (r == 0)
-		r = htd_threads_init(src);
-	if (r == 0)
-		return 0;
-	scan_done(src);
-	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
-}
-
-int htd_scan_get(struct htd_source *src, struct pm_error *err)
-{
-	return pm_lazy_get(&src->scan_lazy, scan_build, src, err);
 }
 
 /*
@@ -113,7 +69,7 @@ int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_er
 	src->quantiles_lazy = src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = source_fill(src, err);
 	if (r < 0) {
-		source_free(src);
+		htd_source_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 	}
 	htd_model_init(src, ret);
@@ -135,7 +91,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 
 static void format_close(struct pm_profile *p)
 {
-	source_free(htd_source_of(p));
+	htd_source_free(htd_source_of(p));
 }
 
 const struct pm_format htd_format = {

@@ -1,7 +1,7 @@
 /*
  * Kinds: what the bytes of a field are, from its data type, its size and the name of its C type.
  */
-#include "formats/htdump/klass.h"
+#include "formats/htdump/kind.h"
 
 static uint8_t element_size(struct pm_bytes type)
 {

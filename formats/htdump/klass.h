@@ -8,10 +8,9 @@
 #define PROFMOUNT_HTDUMP_KLASS_H
 
 #include "formats/common/map.h"
+#include "formats/htdump/kind.h"
 #include "formats/htdump/runs.h"
 #include "profmount/limits.h"
-
-#define HTD_NONE UINT32_MAX
 
 /* Descriptions beyond these are damage. Real programs have tens of classes, ten fields each. */
 #define HTD_LIMIT_KLASSES 65536
@@ -24,73 +23,7 @@
 	(1u << 20) /* fields of all plans together, each 64 bytes of names one                     \
 		    */
 
-/* Numbers on the wire; the timestamp-first layout counts from 0 and is translated. */
-enum htd_type {
-	HTD_STRUCT = 1,
-	HTD_STRING = 2,
-	HTD_INTEGER = 3,
-	HTD_FLOAT = 4,
-	HTD_DOUBLE = 5,
-	HTD_POINTER = 6,
-	HTD_UNSIGNED = 99,
-};
-
-/* A field as described. The texts are slices of the input. */
-struct htd_field {
-	struct pm_bytes type, name;
-	uint64_t size;
-	uint8_t data_type; /* enum htd_type, or another number as stored */
-};
-
-/* What an event means to this reader. */
-enum htd_role {
-	HTD_ROLE_OTHER,
-	HTD_ROLE_CALL,    /* has duration and thread_id */
-	HTD_ROLE_MAPPING, /* gives a number a label */
-	HTD_ROLE_SYSTEM,  /* the library's version */
-	HTD_ROLE_ENDIANNESS,
-	HTD_ROLE_KLASS_INFO,
-	HTD_ROLE_FIELD_INFO,
-};
-
-/* How a field's bytes are shown. */
-enum htd_kind {
-	HTD_KIND_UNSIGNED,
-	HTD_KIND_SIGNED,
-	HTD_KIND_REAL,
-	HTD_KIND_POINTER,
-	HTD_KIND_TEXT,  /* up to its NUL */
-	HTD_KIND_ARRAY, /* of numbers, `step` bytes each */
-};
-
-/* A field as it lies in an event: structs and bases resolved. */
-struct htd_flat {
-	struct pm_bytes name; /* qualified: where.x */
-	struct pm_bytes type;
-	uint64_t size;
-	uint8_t data_type;
-	uint8_t kind;     /* enum htd_kind */
-	uint8_t element;  /* enum htd_kind of an array's elements */
-	uint8_t step;     /* bytes of an array's elements */
-	bool composed;    /* the name is not a slice of the input */
-	uint32_t column;  /* of its class version, in field order */
-	uint32_t strings; /* how many lie before it */
-	uint64_t at;      /* from the event, or from the end of the last string before it */
-};
-
-/* How events of a class version are read from some point of the stream on. */
-struct htd_plan {
-	uint32_t klass;
-	enum htd_role role;
-	bool describes;   /* the stream, not the program: not part of the measured time */
-	uint32_t n;       /* fields */
-	uint32_t n_texts; /* of them strings */
-	struct htd_flat *fields;
-	uint64_t head;  /* bytes up to the first string, or of the whole event; header included */
-	uint64_t *gaps; /* bytes from the end of string i up to the next one, or the end */
-	uint32_t duration, thread, label, identifier; /* fields with a role, or HTD_NONE */
-	const char *broken;                           /* why no event can be read, or NULL */
-};
+struct htd_plan; /* plan.h */
 
 /* A field that some events of a version have, and the last plan that did. */
 struct htd_column {
@@ -170,52 +103,10 @@ struct pm_bytes htd_klass_parent(const struct htd_klass *k);
 /* The name without the library's prefix HT_. */
 struct pm_bytes htd_bare(struct pm_bytes name);
 
-/* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */
-const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at);
-
-/* The same, where the table has changed since the last one was made. */
-static inline const struct htd_plan *htd_slot_plan(
-	struct htd_table *t, struct htd_slot *slot, uint64_t at)
-{
-	return slot->n && slot->generation == t->generation ? slot->bindings[slot->n - 1].plan
-							    : htd_slot_plan_make(t, slot, at);
-}
-
-/* Afterwards: the plan that the scan used there, or NULL. */
-const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at);
-
-static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slot, uint64_t at)
-{
-	return slot->n == 1 ? slot->bindings[0].plan : htd_slot_plan_search(slot, at);
-}
-
-/* After the scan: completes the columns of every version. */
-int htd_table_finish(struct htd_table *t);
-
-/* kind.c: sets kind, element and step of a field from its type, size and data type. */
-void htd_kind_set(struct htd_flat *f);
-
 /* Is this field's type that of the root class? */
 static inline bool htd_is_root(struct pm_bytes type)
 {
 	return pm_bytes_equal(htd_bare(type), pm_bytes_of("Event"));
-}
-
-static inline bool htd_is_number(const struct htd_flat *f)
-{
-	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED ||
-		f->kind == HTD_KIND_REAL;
-}
-
-/* One of enum htd_type: what another number means is not known. */
-static inline bool htd_type_is_known(uint8_t data_type)
-{
-	return (data_type >= HTD_STRUCT && data_type <= HTD_POINTER) || data_type == HTD_UNSIGNED;
-}
-
-static inline bool htd_is_integer(const struct htd_flat *f)
-{
-	return f->kind == HTD_KIND_UNSIGNED || f->kind == HTD_KIND_SIGNED;
 }
 
 #endif

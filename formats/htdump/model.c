@@ -6,46 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "formats/htdump/source.h"
+#include "formats/htdump/parts.h"
 
 /* Where the second thread of a stream is looked for before all of it is read. */
 #define SOON_BYTES ((uint64_t)16 << 20)
-
-static int calls_build(void *context, struct pm_error *err)
-{
-	struct htd_source *src = context;
-	int r = htd_scan_get(src, err);
-	if (r < 0)
-		return r;
-	r = htd_calls_build(&src->calls, &src->stream, err);
-	if (r < 0)
-		htd_calls_done(&src->calls);
-	return r;
-}
-
-int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err)
-{
-	int r = pm_lazy_get(&src->calls_lazy, calls_build, src, err);
-	*ret = r < 0 ? NULL : &src->calls;
-	return r;
-}
-
-static int quantiles_build(void *context, struct pm_error *err)
-{
-	struct htd_source *src = context;
-	const struct htd_calls *c;
-	int r = htd_calls_get(src, &c, err);
-	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, err);
-}
-
-int htd_quantiles_get(
-	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err)
-{
-	*ret = &src->quantiles;
-	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
-}
-
-/* ---- the tree and its costs ---- */
 
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
@@ -168,28 +132,6 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
-int htd_threads_init(struct htd_source *src)
-{
-	static const char *const keys[] = {"thread"};
-	const struct htd_stream *s = &src->stream;
-	struct pm_thread *list = pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*list));
-	struct pm_identity *identity =
-		pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*identity));
-	if (!list || !identity)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->n_threads; i++) {
-		identity[i].value = s->threads[i].number;
-		list[i] = (struct pm_thread){.id = i,
-			.n_identity = 1,
-			.identity = &identity[i],
-			.has_trace = true,
-			.n_samples = s->threads[i].calls.n_events};
-	}
-	src->threads = (struct pm_threads){
-		.n = (uint32_t)s->n_threads, .threads = list, .n_keys = 1, .keys = keys};
-	return 0;
-}
-
 static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
@@ -280,29 +222,6 @@ static int facts(
 	return pm_lazy_get(&src->facts_lazy, facts_build, src, err);
 }
 
-/* What the scan found, and calls that nothing can be made of. */
-static int damage_build(void *context, struct pm_error *err)
-{
-	struct htd_source *src = context;
-	const struct htd_calls *calls;
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	int r = htd_calls_get(src, &calls, &why);
-	if (r < 0 && r != -ENOTSUP)
-		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);
-	if (r < 0)
-		pm_damage_add(&src->damage_list, src->input.name, PM_NO_OFFSET, PM_NO_OFFSET,
-			"%s: they are not presented as contexts", why.text);
-	src->damages = pm_damage_rows(&src->damage_list);
-	return 0;
-}
-
-static int damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	struct htd_source *src = htd_source_of(p);
-	*ret = &src->damages;
-	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
-}
-
 static void warm(const struct pm_profile *p)
 {
 	htd_scan_get(htd_source_of(p), NULL);
@@ -329,7 +248,7 @@ static const struct pm_profile_ops ops = {
 	.collections = collections,
 	.facts = facts,
 	.recipes = recipes,
-	.damage = damage,
+	.damage = htd_damage,
 	.warm = warm,
 	.changed = changed,
 };

@@ -7,7 +7,7 @@
  * hostile: structs may hold themselves, nest without end or be huge; then the plan is broken and
  * says why.
  */
-#include "formats/htdump/klass.h"
+#include "formats/htdump/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

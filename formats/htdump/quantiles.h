@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_HTDUMP_QUANTILES_H
 #define PROFMOUNT_HTDUMP_QUANTILES_H
 
-#include "formats/htdump/calls.h"
+#include "formats/htdump/contexts.h"
 
 enum { HTD_P50, HTD_P95, HTD_P99, HTD_N_QUANTILES };
 

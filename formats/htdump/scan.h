@@ -27,10 +27,11 @@ struct htd_scan {
 	bool no_memory;
 };
 
-/* Reads the event at `at`; false with `why` set where there is none. */
+/* scan_read.c: reads the event at `at`; false with `why` set where there is none. */
 bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret);
 
-/* The first place from `from` on where events go on that can be trusted; the end if none. */
+/* resync.c: the first place from `from` on where events go on that can be trusted; the end if none.
+ */
 uint64_t htd_resync(struct htd_scan *c, uint64_t from);
 
 /*

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/htdump/calls.h"
+#include "formats/htdump/contexts.h"
 
 struct frame {
 	uint64_t start, duration;

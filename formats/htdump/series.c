@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/htdump/source.h"
-#include "formats/htdump/tables.h"
+#include "formats/htdump/parts.h"
 
 enum { COLUMN_SEQ = 0, COLUMN_TIME = 3, FIRST_FIELD = 4 };
 

@@ -2,7 +2,7 @@
  * Sheets: the columns under which the events of each class version are shown, and which of them
  * are time series. Names come from the traced program: one that is taken gets a number.
  */
-#include "formats/htdump/source.h"
+#include "formats/htdump/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -163,4 +163,18 @@ void htd_sheets_done(struct htd_source *src)
 	src->sheets = NULL;
 	src->counters = NULL;
 	src->n_counters = src->counter_room = 0;
+}
+
+struct pm_cell htd_data_type_cell(uint8_t data_type)
+{
+	switch (data_type) {
+	case HTD_STRUCT: return pm_cell_str("STRUCT");
+	case HTD_STRING: return pm_cell_str("STRING");
+	case HTD_INTEGER: return pm_cell_str("INTEGER");
+	case HTD_FLOAT: return pm_cell_str("FLOAT");
+	case HTD_DOUBLE: return pm_cell_str("DOUBLE");
+	case HTD_POINTER: return pm_cell_str("POINTER");
+	case HTD_UNSIGNED: return pm_cell_str("UNSIGNED_INTEGER");
+	default: return pm_cell_u64(data_type);
+	}
 }

@@ -9,7 +9,7 @@
 
 #include "formats/common/damage.h"
 #include "formats/common/watch.h"
-#include "formats/htdump/event.h"
+#include "formats/htdump/records.h"
 #include "profmount/format.h"
 
 /* Threads that have calls; more are not shown as calls. A thread costs about 1 KB. */

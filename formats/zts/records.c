@@ -3,11 +3,12 @@
  * outside of all; whatever else stands there is passed over. The written description has other
  * numbers for two tags than the writer's code; both are taken.
  */
-#include "formats/zts/records_next.h"
+#include "formats/zts/records.h"
 
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "profmount/limits.h"
 
 /* A record is a tag and an array; what stands in it may nest a little further. */
 enum { CBOR_DEPTH = 2 * PM_LIMIT_CALL_DEPTH + 64 };

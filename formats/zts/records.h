@@ -23,6 +23,15 @@ enum zts_info {
 	ZTS_SPAN = 0x12,
 };
 
+enum zts_tag {
+	ZTS_TAG_INFO_DESCRIBED = 0x02,
+	ZTS_TAG_ATTRS_DESCRIBED = 0x03,
+	ZTS_TAG_RECORD = 0x08,
+	ZTS_TAG_ATTRS = 0x09,
+	ZTS_TAG_INFO = 0x0e,
+	ZTS_TAG_EXCEPTION = 0x23,
+};
+
 #define ZTS_TICK_NS   65536ull
 #define ZTS_MOST_TICK ((1ull << 40) - 1)
 #define ZTS_MS_NS     1000000ull
@@ -68,5 +77,21 @@ void zts_records_done(struct zts_records *r);
  */
 int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key,
 	struct pm_text *out, bool *ret_text, struct pm_error *err);
+
+/* How many CBOR items are open where the items of the innermost record stand. */
+static inline uint32_t zts_inner_level(const struct zts_records *r)
+{
+	return r->n ? r->levels[r->n - 1] : 0;
+}
+
+/* What such a number of a call cannot be; NULL where it can. */
+static inline const char *zts_wrong_info(uint64_t key, uint64_t value)
+{
+	if ((key == ZTS_TSTART || key == ZTS_TSTOP) && value > ZTS_MOST_TICK)
+		return "a call's time is beyond 40 bits";
+	if (key == ZTS_TIMESTAMP && value > ZTS_MOST_MS)
+		return "a time stamp is beyond what ns can hold";
+	return NULL;
+}
 
 #endif

@@ -10,33 +10,8 @@
 #include "formats/zts/records.h"
 #include "profmount/limits.h"
 
-enum zts_tag {
-	ZTS_TAG_INFO_DESCRIBED = 0x02,
-	ZTS_TAG_ATTRS_DESCRIBED = 0x03,
-	ZTS_TAG_RECORD = 0x08,
-	ZTS_TAG_ATTRS = 0x09,
-	ZTS_TAG_INFO = 0x0e,
-	ZTS_TAG_EXCEPTION = 0x23,
-};
-
 /* Initial bytes. */
 enum { ZTS_HEAD_INFO = 0xc0 | ZTS_TAG_INFO, ZTS_HEAD_LONE_PAIR = 0xa1 };
-
-/* How many CBOR items are open where the items of the innermost record stand. */
-static inline uint32_t zts_inner_level(const struct zts_records *r)
-{
-	return r->n ? r->levels[r->n - 1] : 0;
-}
-
-/* What such a number of a call cannot be; NULL where it can. */
-static inline const char *zts_wrong_info(uint64_t key, uint64_t value)
-{
-	if ((key == ZTS_TSTART || key == ZTS_TSTOP) && value > ZTS_MOST_TICK)
-		return "a call's time is beyond 40 bits";
-	if (key == ZTS_TIMESTAMP && value > ZTS_MOST_MS)
-		return "a time stamp is beyond what ns can hold";
-	return NULL;
-}
 
 static inline bool zts_take_uint(struct pm_cur *in, uint64_t *ret)
 {

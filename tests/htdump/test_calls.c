@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/htdump/source.h"
+#include "formats/htdump/parts.h"
 
 /* What a call should become. */
 struct want {

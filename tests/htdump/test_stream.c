@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/htdump/dialect.h"
-#include "formats/htdump/source.h"
+#include "formats/htdump/parts.h"
 
 static int dialect_of(const struct htdw *w, struct htd_dialect *ret)
 {

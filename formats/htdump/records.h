@@ -1,10 +1,10 @@
 /* Events: the bytes at one place of a stream, and their fields (docs/formats/htdump.md §events). */
-#ifndef PROFMOUNT_HTDUMP_EVENT_H
-#define PROFMOUNT_HTDUMP_EVENT_H
+#ifndef PROFMOUNT_HTDUMP_RECORDS_H
+#define PROFMOUNT_HTDUMP_RECORDS_H
 
 #include "formats/common/text.h"
 #include "formats/htdump/dialect.h"
-#include "formats/htdump/klass.h"
+#include "formats/htdump/plan.h"
 #include "profmount/table.h"
 
 enum { HTD_HEADER_SIZE = 0x14 };

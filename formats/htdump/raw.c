@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/cursor.h"
-#include "formats/htdump/source.h"
-#include "formats/htdump/tables.h"
+#include "formats/htdump/parts.h"
 
 static struct htd_source *source_of(const struct pm_table *table)
 {
@@ -43,20 +42,6 @@ static const struct pm_table_type klasses_type = {.next = klasses_next, .start =
 
 static const char *const field_columns[] = {
 	"class_id", "index", "size", "data_type", "type", "class", "name"};
-
-struct pm_cell htd_data_type_cell(uint8_t data_type)
-{
-	switch (data_type) {
-	case HTD_STRUCT: return pm_cell_str("STRUCT");
-	case HTD_STRING: return pm_cell_str("STRING");
-	case HTD_INTEGER: return pm_cell_str("INTEGER");
-	case HTD_FLOAT: return pm_cell_str("FLOAT");
-	case HTD_DOUBLE: return pm_cell_str("DOUBLE");
-	case HTD_POINTER: return pm_cell_str("POINTER");
-	case HTD_UNSIGNED: return pm_cell_str("UNSIGNED_INTEGER");
-	default: return pm_cell_u64(data_type);
-	}
-}
 
 static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {

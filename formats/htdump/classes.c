@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/htdump/source.h"
-#include "formats/htdump/tables.h"
+#include "formats/htdump/parts.h"
 
 /* ---- fields.csv: the base chain first; a row's position is its index ---- */
 

@@ -3,7 +3,7 @@
  * that contexts and labels come in the same order on every mount. While lanes come in, contexts
  * are ranks; when the tree is frozen they become indexes.
  */
-#include "formats/htdump/calls.h"
+#include "formats/htdump/contexts.h"
 
 #include <errno.h>
 #include <stdlib.h>

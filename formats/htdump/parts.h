@@ -1,10 +1,10 @@
 /* An opened stream with everything that is made of it: the profile's `self`. */
-#ifndef PROFMOUNT_HTDUMP_SOURCE_H
-#define PROFMOUNT_HTDUMP_SOURCE_H
+#ifndef PROFMOUNT_HTDUMP_PARTS_H
+#define PROFMOUNT_HTDUMP_PARTS_H
 
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
-#include "formats/htdump/calls.h"
+#include "formats/htdump/contexts.h"
 #include "formats/htdump/quantiles.h"
 #include "profmount/format.h"
 
@@ -23,8 +23,6 @@ struct htd_sheet {
 struct htd_counter {
 	uint32_t klass, column;
 };
-
-struct htd_segments; /* samples that were made lately */
 
 #define HTD_N_FACTS 5
 
@@ -61,8 +59,11 @@ static inline struct htd_source *htd_source_of(const struct pm_profile *p)
 /* format.c: takes over the input, also on failure. The whole of opening but for finding it. */
 int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
 
+/* parts.c */
+void htd_source_free(struct htd_source *src);
+
 /*
- * format.c: the stream is read from its beginning to its end on first need. Until then nobody may
+ * parts.c: the stream is read from its beginning to its end on first need. Until then nobody may
  * look into `stream`, `sheets`, `counters`, `threads`; whoever has got `calls`, counted the items
  * of a collection, or started a table has seen to it.
  */
@@ -79,6 +80,9 @@ int htd_quantiles_get(
 int htd_sheets_init(struct htd_source *src);
 void htd_sheets_done(struct htd_source *src);
 
+/* sheet.c: STRUCT, STRING …, or the number of a type that is not defined. */
+struct pm_cell htd_data_type_cell(uint8_t data_type);
+
 /* sheet.c: is it a class of the traced program; do its events have a duration and a thread? */
 bool htd_is_own_class(const struct htd_klass *k);
 bool htd_is_call_class(const struct htd_klass *k);
@@ -90,19 +94,24 @@ int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t 
 /* trace.c: pm_profile_ops.samples. */
 int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
-struct htd_segments *htd_segments_new(void);
-void htd_segments_free(struct htd_segments *segments);
 
-/* tables_*.c: the documents and collections that only this format has. */
+/* raw.c, classes.c: the documents and collections that only this format has. */
 void htd_raw_documents(struct htd_source *src);
 struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass);
 void htd_class_collection(const struct htd_source *src, struct pm_collection *ret);
 void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret);
 
+/* damage.c: pm_profile_ops.damage. */
+int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+
 /* model.c: the profile of a stream that may not be scanned yet. */
 void htd_model_init(struct htd_source *src, struct pm_profile *ret);
 
-/* model.c: fills threads; part of the scan. 0 or -ENOMEM. */
-int htd_threads_init(struct htd_source *src);
+/* -EIO: an event is not where the scan found it. */
+static inline int htd_source_changed(const struct htd_source *src, struct pm_error *err)
+{
+	return pm_error_set(
+		err, -EIO, src->input.name, PM_NO_OFFSET, "has changed since it was opened");
+}
 
 #endif

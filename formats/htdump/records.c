@@ -2,7 +2,7 @@
  * Events: bytes → native values, for any plan and both byte orders. Every access goes through the
  * slice that htd_event_extent has checked.
  */
-#include "formats/htdump/event.h"
+#include "formats/htdump/records.h"
 
 #include <errno.h>
 #include <math.h>

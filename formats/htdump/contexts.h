@@ -2,8 +2,8 @@
  * Calls: the tree of label paths with its costs, and the calls of each thread in time order with
  * their contexts. Built on first need, const from then on.
  */
-#ifndef PROFMOUNT_HTDUMP_CALLS_H
-#define PROFMOUNT_HTDUMP_CALLS_H
+#ifndef PROFMOUNT_HTDUMP_CONTEXTS_H
+#define PROFMOUNT_HTDUMP_CONTEXTS_H
 
 #include "formats/common/tree.h"
 #include "formats/htdump/costs.h"
@@ -50,5 +50,20 @@ struct htd_segment {
 
 /* Fills `ret` with the calls of a lane from mark `ret->mark` on. */
 int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err);
+
+/* Segments that were read lately, for several threads. NULL without memory. */
+struct htd_segments *htd_segments_new(void);
+void htd_segments_free(struct htd_segments *segments);
+
+/* Copies samples from `first` on, up to the end of its segment, if that is kept. */
+bool htd_segments_look(struct htd_segments *s, uint32_t lane, uint64_t first, struct pm_sample *ret,
+	size_t room, size_t *ret_n);
+
+/* Keeps a segment, which is the callee's from now on. */
+void htd_segments_keep(struct htd_segments *s, struct htd_segment *seg);
+
+/* The samples from number `first` on, of its segment. */
+size_t htd_segment_copy(
+	const struct htd_segment *seg, uint64_t first, struct pm_sample *ret, size_t room);
 
 #endif

@@ -1,0 +1,111 @@
+/* What is made of a stream on first need, and kept. */
+#include "formats/htdump/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- the scan ---- */
+
+static int threads_init(struct htd_source *src)
+{
+	static const char *const keys[] = {"thread"};
+	const struct htd_stream *s = &src->stream;
+	struct pm_thread *list = pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*list));
+	struct pm_identity *identity =
+		pm_arena_array(&src->arena, s->n_threads + 1, sizeof(*identity));
+	if (!list || !identity)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		identity[i].value = s->threads[i].number;
+		list[i] = (struct pm_thread){.id = i,
+			.n_identity = 1,
+			.identity = &identity[i],
+			.has_trace = true,
+			.n_samples = s->threads[i].calls.n_events};
+	}
+	src->threads = (struct pm_threads){
+		.n = (uint32_t)s->n_threads, .threads = list, .n_keys = 1, .keys = keys};
+	return 0;
+}
+
+static void scan_done(struct htd_source *src)
+{
+	htd_sheets_done(src);
+	htd_stream_done(&src->stream);
+	pm_damage_done(&src->damage_list);
+}
+
+static int scan_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	struct htd_stream *s = &src->stream;
+	int r = htd_stream_scan(s, src->input.name, &src->damage_list, err);
+	if (r == 0 && pm_input_changed(&src->input))
+		r = pm_error_set(err, -EIO, src->input.name, PM_NO_OFFSET,
+			"cannot be read, or has changed while it was read");
+	if (r == 0)
+		r = htd_sheets_init(src);
+	if (r == 0)
+		r = threads_init(src);
+	if (r == 0)
+		return 0;
+	scan_done(src);
+	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	*s = (struct htd_stream){.bytes = s->bytes, .watch = s->watch, .dialect = s->dialect};
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
+}
+
+int htd_scan_get(struct htd_source *src, struct pm_error *err)
+{
+	return pm_lazy_get(&src->scan_lazy, scan_build, src, err);
+}
+
+/* ---- the calls ---- */
+
+static int calls_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	int r = htd_scan_get(src, err);
+	if (r < 0)
+		return r;
+	r = htd_calls_build(&src->calls, &src->stream, err);
+	if (r < 0)
+		htd_calls_done(&src->calls);
+	return r;
+}
+
+int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(&src->calls_lazy, calls_build, src, err);
+	*ret = r < 0 ? NULL : &src->calls;
+	return r;
+}
+
+static int quantiles_build(void *context, struct pm_error *err)
+{
+	struct htd_source *src = context;
+	const struct htd_calls *c;
+	int r = htd_calls_get(src, &c, err);
+	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, err);
+}
+
+int htd_quantiles_get(
+	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err)
+{
+	*ret = &src->quantiles;
+	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
+}
+
+/* ---- the end ---- */
+
+void htd_source_free(struct htd_source *src)
+{
+	htd_quantiles_done(&src->quantiles);
+	htd_calls_done(&src->calls);
+	htd_segments_free(src->segments);
+	scan_done(src);
+	pm_arena_done(&src->arena);
+	pm_input_close(&src->input);
+	pm_watch_done(&src->watch);
+	free(src);
+}

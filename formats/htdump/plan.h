@@ -1,0 +1,54 @@
+/* Plans: how events of a class are read from some point of the stream on. */
+#ifndef PROFMOUNT_HTDUMP_PLAN_H
+#define PROFMOUNT_HTDUMP_PLAN_H
+
+#include "formats/htdump/klass.h"
+
+/* What an event means to this reader. */
+enum htd_role {
+	HTD_ROLE_OTHER,
+	HTD_ROLE_CALL,    /* has duration and thread_id */
+	HTD_ROLE_MAPPING, /* gives a number a label */
+	HTD_ROLE_SYSTEM,  /* the library's version */
+	HTD_ROLE_ENDIANNESS,
+	HTD_ROLE_KLASS_INFO,
+	HTD_ROLE_FIELD_INFO,
+};
+
+/* How events of a class version are read from some point of the stream on. */
+struct htd_plan {
+	uint32_t klass;
+	enum htd_role role;
+	bool describes;   /* the stream, not the program: not part of the measured time */
+	uint32_t n;       /* fields */
+	uint32_t n_texts; /* of them strings */
+	struct htd_flat *fields;
+	uint64_t head;  /* bytes up to the first string, or of the whole event; header included */
+	uint64_t *gaps; /* bytes from the end of string i up to the next one, or the end */
+	uint32_t duration, thread, label, identifier; /* fields with a role, or HTD_NONE */
+	const char *broken;                           /* why no event can be read, or NULL */
+};
+
+/* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at);
+
+/* The same, where the table has changed since the last one was made. */
+static inline const struct htd_plan *htd_slot_plan(
+	struct htd_table *t, struct htd_slot *slot, uint64_t at)
+{
+	return slot->n && slot->generation == t->generation ? slot->bindings[slot->n - 1].plan
+							    : htd_slot_plan_make(t, slot, at);
+}
+
+/* Afterwards: the plan that the scan used there, or NULL. */
+const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at);
+
+static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slot, uint64_t at)
+{
+	return slot->n == 1 ? slot->bindings[0].plan : htd_slot_plan_search(slot, at);
+}
+
+/* After the scan: completes the columns of every version. */
+int htd_table_finish(struct htd_table *t);
+
+#endif
