@@ -46,19 +46,6 @@ CIRCLES = {
     #
     "formats/nytprof": ("contexts.c flows.c lines.c model.c",),
     #
-    "formats/zts": (
-        "collections.c model.c recipes.c",
-        "columns.c survey.c survey_index.c",
-        "exceptions.c partial.c",
-        "records.c records_next.h",
-    ),
-    #
-    "formats/htdump": (
-        "format.c model.c series.c tables_class.c tables_raw.c trace.c",
-        "kind.c klass.h plan.c",
-        "resync.c scan.c",
-    ),
-    #
     "fs/tree": (
         "collections.c contexts.c documents.c root.c threads.c tree.c values.c",
         "functions.c views.c",
