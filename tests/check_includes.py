@@ -42,8 +42,6 @@ CIRCLES = {
         "db.c layout.c",
     ),
     #
-    "formats/hpcrun": ("epochs.c profile.c",),
-    #
     "formats/nytprof": ("contexts.c flows.c lines.c model.c",),
     #
     "fs/tree": (

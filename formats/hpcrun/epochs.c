@@ -5,7 +5,7 @@
  * writers' own later readers know one. So every layout that a magic may stand for is tried on the
  * whole file, silently; the one that makes most sense of it is then read aloud.
  */
-#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/epochs.h"
 
 #define TAG "EPOCH___"
 

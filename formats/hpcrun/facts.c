@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/names.h"
 
 /* ---- layout ---- */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/model.h"
-#include "formats/hpcrun/profile.h"
 #include "formats/hpcrun/trace.h"
 
 enum { SURE = 100, FOLDER = 90, BY_NAME = 10, UNLISTED = 1 };

@@ -9,9 +9,11 @@
 
 #include "formats/common/list.h"
 #include "formats/common/work.h"
+#include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/modules.h"
 #include "formats/hpcrun/names.h"
 #include "formats/hpcrun/shape.h"
+#include "formats/hpcrun/stream.h"
 #include "profmount/limits.h"
 
 /* One epoch on its way: its place in the harvest's lists, and how its nodes are found. */

@@ -6,8 +6,8 @@
 #define PROFMOUNT_FORMATS_HPCRUN_HARVEST_H
 
 #include "formats/common/arena.h"
+#include "formats/hpcrun/damage.h"
 #include "formats/hpcrun/folder.h"
-#include "formats/hpcrun/profile.h"
 
 enum hpcrun_place_kind {
 	HPCRUN_PLACE_MODULE,  /* in the load module with that index */

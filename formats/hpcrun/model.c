@@ -5,7 +5,7 @@
 
 #include "formats/common/text.h"
 #include "formats/hpcrun/parts.h"
-#include "formats/hpcrun/tables.h"
+#include "formats/hpcrun/raw.h"
 
 static struct hpcrun_model *model_of(const struct pm_profile *p)
 {

@@ -1,7 +1,7 @@
 /* Builds the parts of a measurement, each once and on first need. */
 #include "formats/hpcrun/parts.h"
 
-#include "formats/hpcrun/spread.h"
+#include "formats/hpcrun/costs.h"
 
 static int build_who(void *self, struct pm_error *err)
 {

@@ -11,10 +11,10 @@
 
 #include "formats/common/costs.h"
 #include "formats/common/lazy.h"
+#include "formats/hpcrun/contexts.h"
 #include "formats/hpcrun/facts.h"
-#include "formats/hpcrun/merge.h"
+#include "formats/hpcrun/raw.h"
 #include "formats/hpcrun/stored.h"
-#include "formats/hpcrun/tables.h"
 #include "formats/hpcrun/times.h"
 
 struct hpcrun_model {

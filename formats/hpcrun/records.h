@@ -94,6 +94,12 @@ struct hpcrun_nodes {
 /* Records of metric values in 04.00: bits{8} metric{2}, and node{4} first value{8}. */
 enum { HPCRUN_VALUE_SIZE = 10, HPCRUN_BLOCK_SIZE = 12 };
 
+/* Is this value a double? Of an unknown metric, and before 2010, all are integers. */
+static inline bool hpcrun_value_is_real(const struct hpcrun_metric *m)
+{
+	return m && m->has_flags && m->value_format == HPCRUN_VALUE_REAL;
+}
+
 /*
  * These read a count and that many records. 0; -EINVAL where the input ends or makes no sense:
  * the records before are in the list, the cursor's place is of no use; -ENOMEM.

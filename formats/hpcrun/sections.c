@@ -7,9 +7,10 @@
  * of 1024 beyond the section before. Offsets are taken as sound in ascending order only, so that no
  * byte is read as two things.
  */
-#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/sections.h"
 
 #include "formats/common/list.h"
+#include "formats/hpcrun/sparse.h"
 
 enum {
 	ALIGNMENT = 1024,

@@ -3,8 +3,8 @@
 #define PROFMOUNT_FORMATS_HPCRUN_SHAPE_H
 
 #include "formats/common/map.h"
+#include "formats/hpcrun/damage.h"
 #include "formats/hpcrun/records.h"
-#include "formats/hpcrun/report.h"
 
 struct hpcrun_shape {
 	uint32_t n;

@@ -2,7 +2,7 @@
  * The section of metric values in 04.00: whose they are, the values, and an index of the contexts
  * that own them (docs/formats/hpcrun.md §4).
  */
-#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/sparse.h"
 
 #include "formats/common/list.h"
 

@@ -2,7 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCRUN_STORED_H
 #define PROFMOUNT_FORMATS_HPCRUN_STORED_H
 
-#include "formats/hpcrun/merge.h"
+#include "formats/hpcrun/contexts.h"
 
 /* As pm_profile_ops.thread_values. */
 int64_t hpcrun_stored_of_thread(const struct hpcrun_merged *m, uint32_t thread, uint64_t first,

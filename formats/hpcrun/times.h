@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_TIMES_H
 
 #include "formats/common/lazy.h"
-#include "formats/hpcrun/merge.h"
+#include "formats/hpcrun/contexts.h"
 
 struct hpcrun_time {
 	bool microseconds;

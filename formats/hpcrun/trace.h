@@ -6,7 +6,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_TRACE_H
 
 #include "formats/common/cursor.h"
-#include "formats/hpcrun/report.h"
+#include "formats/hpcrun/damage.h"
 #include "profmount/error.h"
 
 struct hpcrun_trace {

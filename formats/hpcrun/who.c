@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/pipeline.h"
+#include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/identity.h"
 #include "formats/hpcrun/names.h"
 

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "formats/common/text.h"
-#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/shape.h"
+#include "formats/hpcrun/stream.h"
 #include "formats/hpcrun/trace.h"
 
 enum { ROOM = 16, MOST = 5000 };

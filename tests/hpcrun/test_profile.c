@@ -7,7 +7,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "formats/hpcrun/profile.h"
+#include "formats/hpcrun/dialect.h"
+#include "formats/hpcrun/stream.h"
 #include "tests/hpcrun/fixture.h"
 
 /* A file in a block of exactly its size, so that reading beyond it shows. */

@@ -1,6 +1,6 @@
 /* The files' own tables, nothing interpreted: raw/ of a thread (docs/namespace.md §7). */
-#ifndef PROFMOUNT_FORMATS_HPCRUN_TABLES_H
-#define PROFMOUNT_FORMATS_HPCRUN_TABLES_H
+#ifndef PROFMOUNT_FORMATS_HPCRUN_RAW_H
+#define PROFMOUNT_FORMATS_HPCRUN_RAW_H
 
 #include "formats/hpcrun/folder.h"
 #include "formats/hpcrun/who.h"
@@ -9,7 +9,7 @@
 int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *who, uint32_t thread,
 	uint32_t k, struct pm_named_doc *ret);
 
-/* raw/files.csv of the root (file_table.c): what the source consists of. */
+/* raw/files.csv of the root (raw_files.c): what the source consists of. */
 struct hpcrun_file_list {
 	struct hpcrun_folder *folder;
 	/* Called when the table is read. */
@@ -19,7 +19,7 @@ struct hpcrun_file_list {
 
 struct pm_named_doc hpcrun_raw_files(const struct hpcrun_file_list *list);
 
-/* Of a trace (trace_tables.c): header and samples. */
+/* Of a trace (raw_trace.c): header and samples. */
 struct pm_table hpcrun_raw_trace_header(struct hpcrun_folder *folder, uint32_t thread);
 struct pm_table hpcrun_raw_trace(struct hpcrun_folder *folder, uint32_t thread, uint64_t n);
 

@@ -4,7 +4,7 @@
  */
 #include "formats/common/text.h"
 #include "formats/hpcrun/facts.h"
-#include "formats/hpcrun/tables.h"
+#include "formats/hpcrun/raw.h"
 
 /* Positions: 2 × thread, + 1 for its trace. state: the list of threads. */
 static int files_start(struct pm_rows *rows, struct pm_error *err)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/common/text.h"
-#include "formats/hpcrun/tables.h"
+#include "formats/hpcrun/raw.h"
 
 struct raw {
 	struct hpcrun_folder *folder;

@@ -1,4 +1,4 @@
-#include "formats/hpcrun/report.h"
+#include "formats/hpcrun/damage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

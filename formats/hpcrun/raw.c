@@ -2,7 +2,9 @@
  * Raw tables of a profile. A cursor opens the file, and closes it when it is done: thousands of
  * files have no reader. Positions count rows through all epochs.
  */
-#include "formats/hpcrun/tables.h"
+#include "formats/hpcrun/raw.h"
+#include "formats/hpcrun/dialect.h"
+#include "formats/hpcrun/stream.h"
 
 #include <stdlib.h>
 

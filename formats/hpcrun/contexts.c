@@ -3,7 +3,7 @@
  * ranks and the order of metrics are the same on every mount. While files come in, contexts are
  * ranks; when the tree is frozen they become indexes.
  */
-#include "formats/hpcrun/merge.h"
+#include "formats/hpcrun/contexts.h"
 
 #include <math.h>
 #include <stdlib.h>

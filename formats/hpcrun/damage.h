@@ -1,6 +1,6 @@
 /* Where readers say what they could not read. */
-#ifndef PROFMOUNT_FORMATS_HPCRUN_REPORT_H
-#define PROFMOUNT_FORMATS_HPCRUN_REPORT_H
+#ifndef PROFMOUNT_FORMATS_HPCRUN_DAMAGE_H
+#define PROFMOUNT_FORMATS_HPCRUN_DAMAGE_H
 
 #include "formats/common/damage.h"
 

@@ -3,7 +3,7 @@
  * it has visited, metric by metric; what no thread visits costs nothing. All threads are gone
  * through twice: to announce where there will be costs, and to add them.
  */
-#include "formats/hpcrun/spread.h"
+#include "formats/hpcrun/costs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,15 +3,7 @@
  * numbers, so that a table of values can be entered anywhere: in epochs all cells of all nodes are
  * counted through, in sections the value records.
  */
-#include "formats/hpcrun/profile.h"
-
-bool hpcrun_block_range(const struct hpcrun_sparse *s, uint64_t block, uint64_t covered,
-	uint64_t *ret_start, uint64_t *ret_end)
-{
-	*ret_start = pm_be64(pm_bytes_row(s->index, block, HPCRUN_BLOCK_SIZE) + 4);
-	*ret_end = pm_be64(pm_bytes_row(s->index, block + 1, HPCRUN_BLOCK_SIZE) + 4);
-	return *ret_start >= covered && *ret_start <= *ret_end && *ret_end <= s->n_values;
-}
+#include "formats/hpcrun/stream.h"
 
 const struct hpcrun_metric *hpcrun_value_metric(
 	const struct hpcrun_profile *p, const struct hpcrun_value *v)

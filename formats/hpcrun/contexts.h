@@ -2,8 +2,8 @@
  * All profiles in one: the union of their trees, their metrics by name, and every stored value with
  * its context and thread.
  */
-#ifndef PROFMOUNT_FORMATS_HPCRUN_MERGE_H
-#define PROFMOUNT_FORMATS_HPCRUN_MERGE_H
+#ifndef PROFMOUNT_FORMATS_HPCRUN_CONTEXTS_H
+#define PROFMOUNT_FORMATS_HPCRUN_CONTEXTS_H
 
 #include "formats/common/tree.h"
 #include "formats/hpcrun/folder.h"
