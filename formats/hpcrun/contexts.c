@@ -38,17 +38,22 @@ static int take_nodes(struct merger *m, const struct hpcrun_harvest *h, uint32_t
 		const struct hpcrun_crop_node *node = &h->nodes[i];
 		struct pm_bytes name = {NULL, 0};
 		uint32_t module = 0, parent = PM_NONE;
-		if (node->kind == HPCRUN_PLACE_MODULE) {
-			name = h->modules[node->module];
-			if (modules[node->module] == 0)
-				modules[node->module] = pm_tree_text(m->builder, name, true);
-			module = modules[node->module];
+		if (node->place.kind == HPCRUN_PLACE_MODULE) {
+			name = h->modules[node->place.module];
+			if (modules[node->place.module] == 0)
+				modules[node->place.module] = pm_tree_text(m->builder, name, true);
+			module = modules[node->place.module];
 		}
 		if (node->parent != UINT32_MAX)
 			parent = contexts[node->parent];
-		uint32_t frame = hpcrun_frames_find(&m->frames, m->builder, node, module, name);
-		contexts[i] = frame == PM_NONE ? PM_NONE : pm_tree_child(m->builder, parent, frame);
-		if (module == PM_NONE || contexts[i] == PM_NONE || pm_work_cancelled())
+		struct hpcrun_chain chain;
+		r = module == PM_NONE || pm_work_cancelled() ? -ENOMEM : 0;
+		if (r == 0)
+			r = hpcrun_frames_find(
+				&m->frames, m->builder, &node->place, module, name, &chain);
+		if (r == 0)
+			contexts[i] = hpcrun_frames_descend(m->builder, parent, &chain);
+		if (contexts[i] == PM_NONE)
 			r = -ENOMEM;
 	}
 	free(modules);

@@ -4,6 +4,7 @@
  */
 #include "formats/hpcrun/frames.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -11,63 +12,97 @@
 
 /* Placeholders by their pretty names, others as MODULE+0xOFFSET. */
 static void compose_name(
-	struct pm_text *out, const struct hpcrun_crop_node *node, struct pm_bytes module)
+	struct pm_text *out, const struct hpcrun_place *place, struct pm_bytes module)
 {
 	pm_text_clear(out);
-	if (node->kind == HPCRUN_PLACE_SPECIAL) {
-		hpcrun_placeholder_name(out, node->module, node->ip);
+	if (place->kind == HPCRUN_PLACE_SPECIAL) {
+		hpcrun_placeholder_name(out, place->module, place->ip);
 		return;
 	}
 	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
 	const uint8_t *base = slash ? slash + 1 : module.p;
 	pm_text_add(out, base, module.len - (size_t)(base - module.p));
-	if (node->kind == HPCRUN_PLACE_UNKNOWN)
+	if (place->kind == HPCRUN_PLACE_UNKNOWN)
 		pm_text_str(out, "(unknown)");
 	pm_text_str(out, "+0x");
-	pm_text_hex(out, node->ip, 1);
+	pm_text_hex(out, place->ip, 1);
 }
 
 static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *builder,
-	const struct hpcrun_crop_node *node, uint32_t module, struct pm_bytes module_name)
+	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
 {
-	compose_name(&f->text, node, module_name);
+	compose_name(&f->text, place, module_name);
 	if (f->text.failed)
 		return PM_NONE;
 	uint32_t name = pm_tree_text(builder, pm_text_view(&f->text), true);
 	struct pm_function function = {
-		.name = name, .module = module, .id = PM_NONE, .offset = node->ip};
+		.name = name, .module = module, .id = PM_NONE, .offset = place->ip};
 	struct pm_frame frame = {.kind = PM_KIND_INSTRUCTION,
 		.has_offset = true,
 		.function = pm_tree_function(builder, &function),
 		.module = module,
-		.offset = node->ip};
-	if (node->kind != HPCRUN_PLACE_MODULE)
+		.offset = place->ip};
+	if (place->kind != HPCRUN_PLACE_MODULE)
 		frame.name = name; /* views name instructions of known modules alike */
-	if (node->kind == HPCRUN_PLACE_SPECIAL) {
+	if (place->kind == HPCRUN_PLACE_SPECIAL) {
 		frame.kind = PM_KIND_PLACEHOLDER;
-		frame.is_idle = hpcrun_is_idle(node->module, node->ip);
+		frame.is_idle = hpcrun_is_idle(place->module, place->ip);
 	}
 	return pm_tree_intern(builder, &frame);
 }
 
-uint32_t hpcrun_frames_find(struct hpcrun_frames *f, struct pm_tree_builder *builder,
-	const struct hpcrun_crop_node *node, uint32_t module, struct pm_bytes module_name)
+/* Adds a frame to the chain that is being made: the last one. */
+static int add_frame(struct hpcrun_frames *f, uint32_t frame)
 {
-	bool special = node->kind == HPCRUN_PLACE_SPECIAL;
+	if (frame == PM_NONE ||
+		pm_list_room(&f->frames, f->n_frames, &f->frames_room, sizeof(*f->frames)) < 0)
+		return -ENOMEM;
+	f->frames[f->n_frames++] = frame;
+	return 0;
+}
+
+static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
+	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
+{
+	return add_frame(f, make_frame(f, builder, place, module, module_name));
+}
+
+int hpcrun_frames_find(struct hpcrun_frames *f, struct pm_tree_builder *builder,
+	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name,
+	struct hpcrun_chain *ret)
+{
+	bool special = place->kind == HPCRUN_PLACE_SPECIAL;
 	struct {
 		uint64_t ip;
 		uint32_t module, kind;
-	} key = {node->ip, special ? node->module : module, node->kind};
+	} key = {place->ip, special ? place->module : module, place->kind};
 	uint32_t known = f->places.n;
 	f->places.arena = &f->arena;
-	uint32_t place =
+	uint32_t i =
 		pm_strtab_add(&f->places, (struct pm_bytes){(const uint8_t *)&key, sizeof(key)});
-	if (place == PM_NONE || place < known)
-		return place == PM_NONE ? PM_NONE : f->frames[place];
-	if (pm_list_room(&f->frames, place, &f->room, sizeof(*f->frames)) < 0)
-		return PM_NONE;
-	f->frames[place] = make_frame(f, builder, node, module, module_name);
-	return f->frames[place];
+	if (i == PM_NONE)
+		return -ENOMEM;
+	if (i == known) {
+		if (pm_list_room(&f->starts, i, &f->starts_room, sizeof(*f->starts)) < 0)
+			return -ENOMEM;
+		f->starts[i] = f->n_frames;
+		if (make_chain(f, builder, place, module, module_name) < 0)
+			return -ENOMEM;
+	}
+	uint32_t end = i + 1 < f->places.n ? f->starts[i + 1] : f->n_frames;
+	*ret = (struct hpcrun_chain){f->frames + f->starts[i], end - f->starts[i]};
+	return 0;
+}
+
+uint32_t hpcrun_frames_descend(
+	struct pm_tree_builder *builder, uint32_t parent, const struct hpcrun_chain *chain)
+{
+	for (uint32_t i = 0; i < chain->n; i++) {
+		parent = pm_tree_child(builder, parent, chain->frames[i]);
+		if (parent == PM_NONE)
+			break;
+	}
+	return parent;
 }
 
 void hpcrun_frames_done(struct hpcrun_frames *f)
@@ -75,6 +110,7 @@ void hpcrun_frames_done(struct hpcrun_frames *f)
 	pm_strtab_done(&f->places);
 	pm_arena_done(&f->arena);
 	pm_text_done(&f->text);
+	free(f->starts);
 	free(f->frames);
 	*f = (struct hpcrun_frames){.frames = NULL};
 }

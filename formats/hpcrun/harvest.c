@@ -78,22 +78,22 @@ static void locate(const struct harvester *s, const struct epoch *e, uint32_t pl
 	struct hpcrun_node node;
 	hpcrun_node_decode(&e->stored->nodes, place, &node);
 	uint32_t module = hpcrun_finder_find(finder, &node);
-	ret->ip = node.ip;
+	ret->place.ip = node.ip;
 	if (module != UINT32_MAX) {
-		ret->kind = HPCRUN_PLACE_MODULE;
-		ret->module = (uint32_t)e->first_module + module;
+		ret->place.kind = HPCRUN_PLACE_MODULE;
+		ret->place.module = (uint32_t)e->first_module + module;
 	} else if (e->stored->nodes.has_module ? hpcrun_is_special_module(node.module)
 					       : node.ip == 0) {
-		ret->kind = HPCRUN_PLACE_SPECIAL;
-		ret->module = node.module;
+		ret->place.kind = HPCRUN_PLACE_SPECIAL;
+		ret->place.module = node.module;
 	} else {
-		ret->kind = HPCRUN_PLACE_UNKNOWN;
+		ret->place.kind = HPCRUN_PLACE_UNKNOWN;
 		if (e->stored->nodes.has_module) /* an address may well be in none */
 			report_node(
 				s, e, place, &node, "is in a load module that the load map lacks");
 	}
 	if (s->profile->family == HPCRUN_FAMILY_SECTIONS && node.parent == 0 &&
-		(ret->kind != HPCRUN_PLACE_SPECIAL || !hpcrun_is_root(node.module, node.ip)))
+		(ret->place.kind != HPCRUN_PLACE_SPECIAL || !hpcrun_is_root(node.module, node.ip)))
 		report_node(s, e, place, &node, "has no parent and is no root");
 }
 

@@ -8,19 +8,12 @@
 #include "formats/common/arena.h"
 #include "formats/hpcrun/damage.h"
 #include "formats/hpcrun/folder.h"
-
-enum hpcrun_place_kind {
-	HPCRUN_PLACE_MODULE,  /* in the load module with that index */
-	HPCRUN_PLACE_SPECIAL, /* a placeholder: `module` is the special module's id */
-	HPCRUN_PLACE_UNKNOWN, /* the load map does not say where */
-};
+#include "formats/hpcrun/place.h"
 
 struct hpcrun_crop_node {
-	uint64_t ip;
-	uint32_t parent; /* index of an earlier node, or UINT32_MAX */
-	uint32_t module;
-	uint32_t number; /* by which traces name it; 0 = by none */
-	uint8_t kind;    /* enum hpcrun_place_kind */
+	struct hpcrun_place place; /* `module` is an index of the harvest's modules */
+	uint32_t parent;           /* index of an earlier node, or UINT32_MAX */
+	uint32_t number;           /* by which traces name it; 0 = by none */
 };
 
 struct hpcrun_crop_value {
