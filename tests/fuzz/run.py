@@ -4,10 +4,12 @@
     run.py BUILD SECONDS [TARGET…]
 
 BUILD is one as fuzz/meson.build describes. Ends with `N passed, N failed`; what breaks a target stays in the current
-directory, as libFuzzer leaves it.
+directory, as libFuzzer leaves it. With KEEP=FOLDER in the environment the inputs that a target learned stay in
+FOLDER/TARGET, and are seeds the next time.
 """
 import glob
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -53,20 +55,38 @@ def make_seeds(target, to):
     assert os.listdir(to), f"{target} has no seeds"
 
 
+def executions(log):
+    found = re.findall(r"stat::number_of_executed_units: +(\d+)", log)
+    return f"{int(found[-1]):,} executions" if found else log.strip().splitlines()[-1]
+
+
+def fuzz(name, seeds):
+    """True if nothing broke."""
+    program = os.path.join(BUILD, "tests/fuzz/fuzz_" + name)
+    if not os.access(program, os.X_OK):
+        print(name, "FAILED: not built", flush=True)
+        return False
+    folders = [seeds]
+    if "KEEP" in os.environ:
+        folders.insert(0, os.path.join(os.environ["KEEP"], name))
+        os.makedirs(folders[0], exist_ok=True)
+    make_seeds(name, seeds)
+    done = subprocess.run([program, f"-max_total_time={SECONDS}", "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}",
+                           "-print_final_stats=1", *folders], capture_output=True, text=True, errors="replace", check=False)
+    good = done.returncode == 0
+    print(name, "ok" if good else "FAILED", executions(done.stderr), flush=True)
+    if not good:
+        print(done.stderr[-4000:])
+    return good
+
+
 def main():
     names = sys.argv[3:] or sorted(os.path.basename(p)[5:-2] for p in glob.glob(HERE + "/fuzz_*.c"))
-    failed = 0
-    for name in [n for n in names if n != "main"]:
+    names, failed = [n for n in names if n != "main"], 0
+    for name in names:
         with tempfile.TemporaryDirectory(prefix="profmount-fuzz-") as seeds:
-            make_seeds(name, seeds)
-            done = subprocess.run([os.path.join(BUILD, "tests/fuzz/fuzz_" + name), f"-max_total_time={SECONDS}",
-                                   "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}", seeds], capture_output=True, text=True,
-                                  errors="replace", check=False)
-        print(name, "ok" if done.returncode == 0 else "FAILED", done.stderr.strip().splitlines()[-1], flush=True)
-        if done.returncode != 0:
-            print(done.stderr[-4000:])
-            failed += 1
-    print(f"{len([n for n in names if n != 'main']) - failed} passed, {failed} failed")
+            failed += not fuzz(name, seeds)
+    print(f"{len(names) - failed} passed, {failed} failed")
     return failed > 0
 
 
