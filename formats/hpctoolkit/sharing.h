@@ -1,6 +1,6 @@
 /*
- * Which value blocks lie in bytes of others. Each has its own in a sound database; a file in which
- * all name the same large one would make a reader walk it once for each.
+ * Which value blocks, or samples of threads, lie in bytes of others. Each has its own in a sound
+ * database; a file in which all name the same large one would make a reader walk it once for each.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_SHARING_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_SHARING_H

@@ -11,6 +11,7 @@
 #include "formats/common/map.h"
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/sharing.h"
 
 /* Levels of a tuple. Real ones have up to five; each is a level of directories. */
 #define MAX_IDS 64
@@ -181,6 +182,38 @@ static void line_read(struct builder *b, uint32_t i)
 			samples.len % HPCTK_SAMPLE, "trace %u ends within a sample", i);
 }
 
+/* A line that lies in bytes of others would be read once for each that names them. */
+static void line_refuse(struct builder *b, uint32_t thread)
+{
+	struct hpctk_line *line = &b->t->lines[thread];
+	pm_damage_add(&b->db->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
+		"profile %u: its samples lie in those of another one", b->threads[thread].id);
+	line->n = b->threads[thread].n_samples = 0;
+	line->damaged = true;
+}
+
+static int lines_part(struct builder *b)
+{
+	uint32_t n_threads = b->t->list.n, n = 0;
+	struct hpctk_stretch *all = malloc((size_t)n_threads * sizeof(*all) + 1);
+	uint8_t *marks = calloc(n_threads / 8 + 1, 1);
+	for (uint32_t i = 0; all && marks && i < n_threads; i++) {
+		const struct hpctk_line *line = &b->t->lines[i];
+		if (line->n)
+			all[n++] = (struct hpctk_stretch){
+				line->at, line->at + line->n * HPCTK_SAMPLE, i};
+	}
+	if (all && marks)
+		hpctk_sharing_mark(all, n, marks);
+	for (uint32_t i = 0; all && marks && i < n_threads; i++)
+		if (hpctk_sharing_marked(marks, i))
+			line_refuse(b, i);
+	int r = all && marks ? 0 : -ENOMEM;
+	free(all);
+	free(marks);
+	return r;
+}
+
 static int threads_fill(struct builder *b)
 {
 	struct pm_arena *arena = &b->t->arena;
@@ -195,6 +228,9 @@ static int threads_fill(struct builder *b)
 		return r;
 	for (uint32_t i = 0; i < b->db->traces.n; i++)
 		line_read(b, i);
+	r = lines_part(b);
+	if (r < 0)
+		return r;
 	const char **keys = pm_arena_array(arena, b->n_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;

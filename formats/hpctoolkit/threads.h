@@ -9,7 +9,7 @@
 struct hpctk_line {
 	uint64_t at, n;
 	bool present; /* it has a trace, possibly an empty one */
-	bool damaged; /* … whose samples do not lie in the file */
+	bool damaged; /* … whose samples lie outside the file or in those of another one */
 };
 
 struct hpctk_threads {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "tests/hpcrun/fixture.h"
 #include "tests/hpctoolkit/writer.h"
@@ -227,13 +228,18 @@ static void ht_mappings(void)
 /* About what a context, a value and a sample take in all files. */
 enum { CONTEXT_BYTES = 120, VALUE_BYTES = 60, SAMPLE_BYTES = 12 };
 
+static void hpctk_save_files(struct hpctkw_files *files)
+{
+	if ((mkdir(path, 0777) != 0 && errno != EEXIST) || hpctkw_save(files, path) != 0)
+		die(path);
+	hpctkw_files_free(files);
+}
+
 static void hpctk_save(struct hpctkw_database *w)
 {
 	struct hpctkw_files files;
 	hpctkw_write(w, &files);
-	if ((mkdir(path, 0777) != 0 && errno != EEXIST) || hpctkw_save(&files, path) != 0)
-		die(path);
-	hpctkw_files_free(&files);
+	hpctk_save_files(&files);
 	hpctkw_free(w);
 }
 
@@ -297,6 +303,41 @@ static void hpctk_threads(void)
 		hpctkw_value(w, 10, hpctkw_prop_id(0, HPCTKW_EXECUTION), 1);
 	}
 	hpctk_save(w);
+}
+
+/* All rows of a file's table behind row `from` say what that one says from `at` on. */
+static void hpctk_share(struct hpctkw_files *files, enum hpctkw_file file, size_t from, size_t at)
+{
+	uint8_t *p = files->file[file].p;
+	const uint8_t *table = p + pm_le64(p + 0x18);
+	size_t n = pm_le32(table + 8), stride = table[0x0c];
+	uint8_t *row = p + pm_le64(table) + from * stride;
+	for (size_t i = 1; i < n - from; i++)
+		memcpy(row + i * stride + at, row + at, stride - at);
+}
+
+static void hpctk_save_shared(
+	struct hpctkw_database *w, enum hpctkw_file file, size_t row, size_t at)
+{
+	struct hpctkw_files files;
+	hpctkw_write(w, &files);
+	hpctk_share(&files, file, row, at);
+	hpctk_save_files(&files);
+	hpctkw_free(w);
+}
+
+/* A thread has half of it as samples, and all the others claim those. */
+static void hpctk_shared_samples(void)
+{
+	struct hpctkw_database *w = hpctk_tree(10, true);
+	for (size_t i = 0; i < bytes / 300; i++) {
+		hpctkw_profile(w);
+		hpctkw_identity(w, 1, (uint32_t)i, 0, true);
+		hpctkw_trace(w);
+		for (size_t k = i == 0 ? bytes / 2 / SAMPLE_BYTES : 0; k > 0; k--)
+			hpctkw_sample(w, 1000, 1);
+	}
+	hpctk_save_shared(w, HPCTKW_TRACE, 0, 8);
 }
 
 /* ---- hpcrun ---- */
@@ -438,6 +479,7 @@ static const struct {
 	{"hpctoolkit-wide", hpctk_wide},
 	{"hpctoolkit-samples", hpctk_samples},
 	{"hpctoolkit-threads", hpctk_threads},
+	{"hpctoolkit-shared-samples", hpctk_shared_samples},
 	{"hpcrun-deep", run_deep},
 	{"hpcrun-wide", run_wide},
 	{"hpcrun-threads", run_threads},

@@ -1,4 +1,4 @@
-/* Value blocks that lie in bytes of others: each byte is read for one of them. */
+/* Value blocks and samples that lie in bytes of others: each byte is read for one of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static uint8_t *row(enum hpctkw_file file, uint32_t i)
 	return files.file[file].p + pm_le64(bytes.p + table) + (uint64_t)i * bytes.p[table + 0x0c];
 }
 
-/* How many rows of damage say that the values at `offset` are those of another one. */
+/* How many rows of damage say that what lies at `offset` belongs to another one. */
 static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t offset)
 {
 	const struct pm_damages *damages;
@@ -51,7 +51,7 @@ static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t o
 	for (size_t i = 0; i < damages->n; i++)
 		n += strcmp(damages->rows[i].file, file) == 0 &&
 			damages->rows[i].offset == offset &&
-			strstr(damages->rows[i].what, "its values lie in those of another one");
+			strstr(damages->rows[i].what, "lie in those of another one");
 	return n;
 }
 
@@ -92,6 +92,23 @@ static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
 	pm_profile_close(p);
 }
 
+static void test_samples_of_one_place_are_those_of_one_thread(void **state)
+{
+	(void)state;
+	struct pm_sample sample;
+	const struct pm_threads *threads;
+	memcpy(row(HPCTKW_TRACE, 1) + 8, row(HPCTKW_TRACE, 0) + 8, 0x10);
+	fixture_folder_save(&folder, &files);
+	struct pm_profile *p = fixture_open(&folder);
+	assert_int_equal(shared_at(p, "trace.db", pm_le64(row(HPCTKW_TRACE, 0) + 8)), 1);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(threads->threads[0].n_samples, 4);
+	assert_int_equal(threads->threads[2].n_samples, 0);
+	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 1);
+	assert_int_equal(p->ops->samples(p, 2, 0, &sample, 1, NULL), -EINVAL);
+	pm_profile_close(p);
+}
+
 static void test_marks_leave_what_is_disjoint(void **state)
 {
 	(void)state;
@@ -124,6 +141,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_block_that_covers_others_costs_none_of_theirs, write_rich,
 			remove_rich),
+		cmocka_unit_test_setup_teardown(
+			test_samples_of_one_place_are_those_of_one_thread, write_rich, remove_rich),
 		cmocka_unit_test(test_marks_leave_what_is_disjoint),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
