@@ -43,6 +43,8 @@ def payloads(path):
 def make_seeds(target, to):
     if target == "seam":
         subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
+    if target == "structs":
+        shutil.copyfile(os.path.join(HERE, "small.hpcstruct"), os.path.join(to, "small.hpcstruct"))
     if target == "hpctoolkit":
         subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
     if target in ("cbor", "zts_chunks"):

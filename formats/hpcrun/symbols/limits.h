@@ -1,0 +1,25 @@
+/* Bounds of what names are read from, each with its reason. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_LIMITS_H
+#define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_LIMITS_H
+
+/*
+ * Scopes and ranges of one load module. The 1.5 MB structure file of an MPI library has 30,000;
+ * with the bound a module takes 300 MB at most, and 150 MB more while its ranges are put in order.
+ */
+#define HPCRUN_SCOPES_MAX (1u << 22)
+#define HPCRUN_RANGES_MAX (1u << 22)
+
+/* A structure file. expat counts bytes in an int, and takes a file whole: see structs.c. */
+#define HPCRUN_STRUCT_BYTES_MAX (1u << 30)
+
+/*
+ * Scopes within scopes: each becomes a level of the tree of contexts. Real code has loops and
+ * inlined calls 40 deep at most.
+ */
+#define HPCRUN_SCOPE_DEPTH_MAX 128
+
+/* Structure files of a measurement: one a load module, of which large programs have some hundreds.
+ */
+#define HPCRUN_STRUCTS_MAX 16384
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Scopes and the ranges of addresses that they have. Ranges may overlap as they come (code shared
+ * by several functions, damage, malice); a sweep over their ends makes them disjoint: a heap holds
+ * those that are open, the first that was added on top.
+ */
+#include "formats/hpcrun/symbols/scopes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+#include "formats/hpcrun/symbols/limits.h"
+
+uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text)
+{
+	s->texts.arena = &s->arena;
+	if (s->texts.n == 0 &&
+		pm_strtab_add(&s->texts, (struct pm_bytes){(const uint8_t *)"", 0}) == UINT32_MAX)
+		return UINT32_MAX;
+	return text.len ? pm_strtab_add(&s->texts, text) : 0;
+}
+
+int hpcrun_scopes_add(struct hpcrun_scopes *s, const struct hpcrun_scope *scope, uint32_t *ret)
+{
+	if (s->n >= HPCRUN_SCOPES_MAX) {
+		s->is_full = true;
+		*ret = scope->parent;
+		return 0;
+	}
+	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
+		return -ENOMEM;
+	s->items[s->n] = *scope;
+	*ret = s->n++;
+	return 0;
+}
+
+int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, uint32_t scope)
+{
+	if (start >= end || scope == UINT32_MAX)
+		return 0;
+	if (s->n_ranges >= HPCRUN_RANGES_MAX) {
+		s->is_full = true;
+		return 0;
+	}
+	if (pm_list_room(&s->ranges, s->n_ranges, &s->ranges_room, sizeof(*s->ranges)) < 0)
+		return -ENOMEM;
+	s->ranges[s->n_ranges++] = (struct hpcrun_range){start, end, scope};
+	return 0;
+}
+
+/* ---- settling ---- */
+
+/* A range and its place among those that were added. */
+struct place {
+	struct hpcrun_range range;
+	uint32_t rank;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	if (x->range.start != y->range.start)
+		return x->range.start < y->range.start ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+struct sweep {
+	const struct place *places; /* by start */
+	size_t n, next;
+	uint32_t *heap; /* indexes of places, lowest rank on top */
+	size_t n_heap;
+	struct hpcrun_range *out;
+	size_t n_out, room;
+};
+
+static bool is_before(const struct sweep *w, uint32_t a, uint32_t b)
+{
+	return w->places[a].rank < w->places[b].rank;
+}
+
+static void push(struct sweep *w, uint32_t place)
+{
+	size_t i = w->n_heap++;
+	while (i > 0 && is_before(w, place, w->heap[(i - 1) / 2])) {
+		w->heap[i] = w->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	w->heap[i] = place;
+}
+
+static void pop(struct sweep *w)
+{
+	uint32_t last = w->heap[--w->n_heap];
+	size_t i = 0, child;
+	while ((child = 2 * i + 1) < w->n_heap) {
+		if (child + 1 < w->n_heap && is_before(w, w->heap[child + 1], w->heap[child]))
+			child++;
+		if (!is_before(w, w->heap[child], last))
+			break;
+		w->heap[i] = w->heap[child];
+		i = child;
+	}
+	w->heap[i] = last;
+}
+
+/* Adds a piece, or makes the last one longer. */
+static int emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
+{
+	struct hpcrun_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
+	if (last && last->end == start && last->scope == scope) {
+		last->end = end;
+		return 0;
+	}
+	if (pm_list_room(&w->out, w->n_out, &w->room, sizeof(*w->out)) < 0)
+		return -ENOMEM;
+	w->out[w->n_out++] = (struct hpcrun_range){start, end, scope};
+	return 0;
+}
+
+/* Each turn takes in a range or ends one: at most 2n pieces, and as many turns. */
+static int run_sweep(struct sweep *w)
+{
+	uint64_t at = 0;
+	int r = 0;
+	while (r == 0 && (w->n_heap || w->next < w->n)) {
+		if (w->n_heap == 0 && w->places[w->next].range.start > at)
+			at = w->places[w->next].range.start;
+		while (w->next < w->n && w->places[w->next].range.start <= at)
+			push(w, (uint32_t)w->next++);
+		const struct place *top = &w->places[w->heap[0]];
+		if (top->range.end <= at) {
+			pop(w);
+			continue;
+		}
+		uint64_t end = top->range.end;
+		if (w->next < w->n && w->places[w->next].range.start < end)
+			end = w->places[w->next].range.start;
+		r = pm_work_cancelled() ? -ENOMEM : emit(w, at, end, top->range.scope);
+		at = end;
+	}
+	return r;
+}
+
+static bool is_settled(const struct hpcrun_scopes *s)
+{
+	for (size_t i = 1; i < s->n_ranges; i++)
+		if (s->ranges[i].start < s->ranges[i - 1].end)
+			return false;
+	return true;
+}
+
+int hpcrun_scopes_settle(struct hpcrun_scopes *s)
+{
+	if (is_settled(s))
+		return 0;
+	struct place *places = malloc(s->n_ranges * sizeof(*places));
+	struct sweep w = {
+		.places = places, .n = s->n_ranges, .heap = malloc(s->n_ranges * sizeof(*w.heap))};
+	int r = places && w.heap ? 0 : -ENOMEM;
+	for (size_t i = 0; i < s->n_ranges && r == 0; i++)
+		places[i] = (struct place){s->ranges[i], (uint32_t)i};
+	if (r == 0) {
+		qsort(places, s->n_ranges, sizeof(*places), by_start);
+		r = run_sweep(&w);
+	}
+	free(places);
+	free(w.heap);
+	if (r < 0) {
+		free(w.out);
+		return r;
+	}
+	free(s->ranges);
+	s->ranges = w.out;
+	s->n_ranges = w.n_out;
+	s->ranges_room = w.room;
+	return 0;
+}
+
+/* ---- */
+
+uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address)
+{
+	size_t low = 0, high = s->n_ranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= s->ranges[low - 1].end)
+		return UINT32_MAX;
+	return s->ranges[low - 1].scope;
+}
+
+void hpcrun_scopes_done(struct hpcrun_scopes *s)
+{
+	pm_strtab_done(&s->texts);
+	pm_arena_done(&s->arena);
+	free(s->items);
+	free(s->ranges);
+	*s = (struct hpcrun_scopes){.items = NULL};
+}

@@ -1,0 +1,282 @@
+/*
+ * Reads structure files with expat.
+ *
+ * A file is handed over whole, mapped: expat looks again and again at an element that is cut by the
+ * end of what it was given, so that pieces would cost the square of a long element. Entities are
+ * refused where they are declared, and attributes count only where an element has them itself:
+ * a default of the DTD would multiply. Then nothing costs more than its bytes do.
+ */
+#include "formats/hpcrun/symbols/structs.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <string.h>
+
+#include "formats/common/work.h"
+#include "formats/hpcrun/symbols/limits.h"
+
+/* An element that is open. */
+struct level {
+	uint32_t scope; /* the innermost around its children, or UINT32_MAX */
+	uint32_t file;  /* text */
+};
+
+struct reader {
+	XML_Parser parser;
+	struct hpcrun_scopes *scopes; /* NULL: only the module is looked for */
+	struct pm_text *module;
+	struct level levels[HPCRUN_SCOPE_DEPTH_MAX];
+	uint32_t depth;   /* elements that are open */
+	uint32_t modules; /* begun so far */
+	uint32_t since;   /* elements since cancelling was asked for */
+	int status;
+	const char *why; /* it was stopped */
+};
+
+/* What this reader knows of an element's attributes; NULL: it has none such. */
+struct attributes {
+	const char *name, *file, *line, *ranges;
+};
+
+static void stop(struct reader *r, int status, const char *why)
+{
+	if (r->status == 0 && !r->why) {
+		r->status = status;
+		r->why = why;
+	}
+	XML_StopParser(r->parser, XML_FALSE);
+}
+
+static struct attributes read_attributes(const struct reader *r, const char **pairs)
+{
+	struct attributes a = {NULL, NULL, NULL, NULL};
+	int n = XML_GetSpecifiedAttributeCount(r->parser);
+	for (int i = 0; i + 1 < n; i += 2) {
+		if (pairs[i][0] == '\0' || pairs[i][1] != '\0')
+			continue;
+		switch (pairs[i][0]) {
+		case 'n': a.name = pairs[i + 1]; break;
+		case 'f': a.file = pairs[i + 1]; break;
+		case 'l': a.line = pairs[i + 1]; break;
+		case 'v': a.ranges = pairs[i + 1]; break;
+		default: break;
+		}
+	}
+	return a;
+}
+
+/* The first number of "12" or "12-15"; 0 where there is none that fits. */
+static uint32_t line_of(const char *text)
+{
+	uint64_t line = 0;
+	for (; text && *text >= '0' && *text <= '9'; text++) {
+		line = line * 10 + (uint64_t)(*text - '0');
+		if (line > UINT32_MAX)
+			return 0;
+	}
+	return (uint32_t)line;
+}
+
+static bool take_hex(const char **at, uint64_t *ret)
+{
+	const char *p = *at;
+	*ret = 0;
+	if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+		p += 2;
+	const char *first = p;
+	for (;; p++) {
+		unsigned digit =
+			(unsigned)(*p >= '0' && *p <= '9' ? *p - '0' : (*p | 0x20) - 'a' + 10);
+		if (digit > 15 || *p == '\0')
+			break;
+		if (*ret >> 60)
+			return false;
+		*ret = *ret << 4 | digit;
+	}
+	*at = p;
+	return p != first;
+}
+
+/* The next "[0x1-0x2)" from `*at` on; false at the end, and at anything else. */
+static bool take_range(const char **at, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const char *p = *at;
+	p += strspn(p, "{ \t\r\n");
+	if (*p++ != '[' || !take_hex(&p, ret_start) || *p++ != '-' || !take_hex(&p, ret_end) ||
+		*p++ != ')')
+		return false;
+	*at = p;
+	return true;
+}
+
+static uint32_t take_text(struct reader *r, const char *text)
+{
+	if (!text)
+		return 0;
+	uint32_t i = hpcrun_scopes_text(r->scopes, pm_bytes_of(text));
+	if (i == UINT32_MAX)
+		stop(r, -ENOMEM, NULL);
+	return i;
+}
+
+static uint64_t first_address(const char *ranges)
+{
+	uint64_t start, end;
+	return ranges && take_range(&ranges, &start, &end) ? start : 0;
+}
+
+static void add_ranges(struct reader *r, const char *ranges, uint32_t scope)
+{
+	uint64_t start, end;
+	int status = 0;
+	while (status == 0 && ranges && take_range(&ranges, &start, &end))
+		status = hpcrun_scopes_range(r->scopes, start, end, scope);
+	if (status < 0)
+		stop(r, status, NULL);
+}
+
+/* The scope that an element stands for; UINT32_MAX where it stands for none. */
+static uint32_t add_scope(struct reader *r, const struct attributes *a, const struct level *level,
+	enum hpcrun_scope_kind kind)
+{
+	struct hpcrun_scope scope = {.kind = (uint8_t)kind,
+		.parent = kind == HPCRUN_SCOPE_FUNCTION ? UINT32_MAX : level->scope,
+		.file = level->file,
+		.line = line_of(a->line)};
+	uint32_t ret = UINT32_MAX;
+	if (kind == HPCRUN_SCOPE_FUNCTION || kind == HPCRUN_SCOPE_INLINED)
+		scope.name = take_text(r, a->name);
+	if (kind == HPCRUN_SCOPE_FUNCTION || kind == HPCRUN_SCOPE_LOOP)
+		scope.offset = first_address(a->ranges);
+	if (kind != HPCRUN_SCOPE_FUNCTION && scope.parent == UINT32_MAX)
+		return UINT32_MAX; /* outside of any function */
+	if (r->status == 0 && hpcrun_scopes_add(r->scopes, &scope, &ret) < 0)
+		stop(r, -ENOMEM, NULL);
+	return ret;
+}
+
+/* An element inside of the module; `level` is its own, inherited from what is around it. */
+static void begin_scope(
+	struct reader *r, const char *element, const struct attributes *a, struct level *level)
+{
+	switch (*element) {
+	case 'F':
+		level->file = take_text(r, a->name);
+		level->scope = UINT32_MAX;
+		break;
+	case 'P': level->scope = add_scope(r, a, level, HPCRUN_SCOPE_FUNCTION); break;
+	case 'A':
+		if (a->file)
+			level->file = take_text(r, a->file);
+		level->scope = add_scope(r, a, level,
+			a->name && *a->name ? HPCRUN_SCOPE_INLINED : HPCRUN_SCOPE_LINE);
+		break;
+	case 'L':
+		if (a->file)
+			level->file = take_text(r, a->file);
+		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LOOP);
+		break;
+	case 'S': /* a call is a statement that also says whom it calls */
+	case 'C':
+		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LINE);
+		add_ranges(r, a->ranges, level->scope);
+		break;
+	default: break;
+	}
+}
+
+static void begin_module(struct reader *r, const struct attributes *a)
+{
+	r->modules++;
+	if (r->scopes)
+		return;
+	pm_text_str(r->module, a->name ? a->name : "");
+	stop(r, pm_text_status(r->module), "enough was read");
+}
+
+static void XMLCALL on_begin(void *self, const char *element, const char **pairs)
+{
+	struct reader *r = self;
+	struct level level = {UINT32_MAX, 0};
+	if (r->status < 0 || r->why) /* expat may report an element more */
+		return;
+	if (++r->since % 1024 == 0 && pm_work_cancelled()) {
+		stop(r, -ENOMEM, NULL);
+		return;
+	}
+	if (r->depth == HPCRUN_SCOPE_DEPTH_MAX) { /* expat, too, takes memory for each */
+		stop(r, 0, "elements are nested too deeply");
+		return;
+	}
+	if (r->depth > 0)
+		level = r->levels[r->depth - 1];
+	struct attributes a = read_attributes(r, pairs);
+	if (strcmp(element, "LM") == 0)
+		begin_module(r, &a);
+	else if (r->scopes && r->modules == 1 && element[1] == '\0')
+		begin_scope(r, element, &a, &level);
+	r->levels[r->depth++] = level;
+}
+
+static void XMLCALL on_end(void *self, const char *element)
+{
+	struct reader *r = self;
+	(void)element;
+	if (r->depth > 0)
+		r->depth--;
+}
+
+static void XMLCALL on_entity(void *self, const char *name, int is_parameter, const char *value,
+	int n, const char *base, const char *system, const char *public, const char *notation)
+{
+	(void)name, (void)is_parameter, (void)value, (void)n, (void)base, (void)system;
+	(void)public, (void)notation;
+	stop(self, 0, "an entity is declared");
+}
+
+/* ---- */
+
+static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
+{
+	if (xml.len > HPCRUN_STRUCT_BYTES_MAX) {
+		fault->what = "a structure file of more than 1 GiB";
+		return;
+	}
+	r->parser = XML_ParserCreate(NULL);
+	if (!r->parser) {
+		r->status = -ENOMEM;
+		return;
+	}
+	XML_SetUserData(r->parser, r);
+	XML_SetElementHandler(r->parser, on_begin, on_end);
+	XML_SetEntityDeclHandler(r->parser, on_entity);
+	if (XML_Parse(r->parser, (const char *)xml.p, (int)xml.len, XML_TRUE) != XML_STATUS_OK) {
+		enum XML_Error error = XML_GetErrorCode(r->parser);
+		XML_Index at = XML_GetCurrentByteIndex(r->parser);
+		if (error == XML_ERROR_NO_MEMORY)
+			r->status = -ENOMEM;
+		fault->offset = at < 0 ? 0 : (uint64_t)at;
+		fault->what = r->why ? r->why : XML_ErrorString(error);
+	}
+	XML_ParserFree(r->parser);
+}
+
+int hpcrun_struct_module(struct pm_bytes xml, struct pm_text *ret)
+{
+	struct hpcrun_struct_fault fault = {0, NULL};
+	struct reader r = {.module = ret};
+	pm_text_clear(ret);
+	run(&r, xml, &fault);
+	return r.status;
+}
+
+int hpcrun_struct_read(
+	struct pm_bytes xml, struct hpcrun_scopes *ret, struct hpcrun_struct_fault *fault)
+{
+	struct reader r = {.scopes = ret};
+	*fault = (struct hpcrun_struct_fault){0, NULL};
+	run(&r, xml, fault);
+	if (r.status == 0 && !fault->what && ret->is_full)
+		fault->what = "more scopes or addresses than are read of one load module";
+	return r.status;
+}

@@ -1,0 +1,40 @@
+/* Structure files: whatever they say, an address has at most one scope, and scopes are no circle.
+ */
+#include <stdlib.h>
+
+#include "formats/hpcrun/symbols/structs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_at(const struct hpcrun_scopes *s)
+{
+	for (size_t i = 0; i < s->n_ranges; i++) {
+		const struct hpcrun_range *r = &s->ranges[i];
+		if (r->start >= r->end || r->scope >= s->n ||
+			(i && s->ranges[i - 1].end > r->start) ||
+			hpcrun_scopes_find(s, r->start) != r->scope ||
+			hpcrun_scopes_find(s, r->end - 1) != r->scope)
+			abort();
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct hpcrun_scope *scope = &s->items[i];
+		bool is_function = scope->kind == HPCRUN_SCOPE_FUNCTION;
+		if (scope->name >= s->texts.n || scope->file >= s->texts.n ||
+			(is_function ? scope->parent != UINT32_MAX : scope->parent >= i))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pm_bytes xml = {data, size};
+	struct hpcrun_scopes scopes = {.n = 0};
+	struct hpcrun_struct_fault fault;
+	struct pm_text module = {.p = NULL};
+	if (hpcrun_struct_module(xml, &module) == 0 &&
+		hpcrun_struct_read(xml, &scopes, &fault) == 0 && hpcrun_scopes_settle(&scopes) == 0)
+		look_at(&scopes);
+	hpcrun_scopes_done(&scopes);
+	pm_text_done(&module);
+	return 0;
+}
