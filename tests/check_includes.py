@@ -43,8 +43,6 @@ CIRCLES = {
         "db.c layout.c",
     ),
     #
-    "formats/nytprof": ("contexts.c flows.c lines.c model.c",),
-    #
     "fs/tree": (
         "collections.c contexts.c documents.c root.c threads.c tree.c values.c",
         "functions.c views.c",

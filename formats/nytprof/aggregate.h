@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_NYTPROF_AGGREGATE_H
 
 #include "formats/nytprof/native.h"
-#include "formats/nytprof/record.h"
+#include "formats/nytprof/records.h"
 
 /* Rows of lines that ran lately, 2^BITS of them: 99 of 100 times of a real program are of those. */
 enum { NYTP_RECENT_BITS = 12 };

@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
 
 #include "formats/common/tree.h"
-#include "formats/nytprof/model.h"
+#include "formats/nytprof/built.h"
 
 /* Costs of a context, while it is known by its rank. */
 struct nytp_cell {
@@ -53,16 +53,5 @@ struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32
 
 /* Adds to what orders a context among its siblings. -ENOMEM. */
 int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
-
-/* contexts.c: the tree from sub returns, by process. -ENOMEM. */
-int nytp_build_calls(struct nytp_building *b);
-
-/* flows.c: collects b->flows; makes the edges of them; makes a tree of two levels. -ENOMEM. */
-int nytp_collect_flows(struct nytp_building *b);
-int nytp_build_edges(struct nytp_building *b);
-int nytp_build_edge_tree(struct nytp_building *b);
-
-/* lines.c: costs by source line. -ENOMEM. */
-int nytp_build_lines(struct nytp_building *b);
 
 #endif

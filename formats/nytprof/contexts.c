@@ -3,7 +3,7 @@
  * Walks each tree from its top with an explicit stack, siblings in the order in which their names
  * first occurred.
  */
-#include "formats/nytprof/building.h"
+#include "formats/nytprof/contexts.h"
 
 #include <errno.h>
 #include <stdlib.h>

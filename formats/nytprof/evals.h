@@ -12,10 +12,4 @@
 /* Finds for each name what stands for it; called when all files are read. -ENOMEM. */
 int nytp_evals_fold(struct nytp *n);
 
-/* The name that the model has for a name; itself where it is of no eval. */
-static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
-{
-	return n->folded && name < n->n_folded ? n->folded[name] : name;
-}
-
 #endif

@@ -3,7 +3,7 @@
  * edges. Places of one file name and line are one place, whatever the file's number. Where there
  * are no sub returns, the tree has two levels: each sub, and under it the subs that it called.
  */
-#include "formats/nytprof/building.h"
+#include "formats/nytprof/flows.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * The format `nytprof`: what is recognised, and how a source is opened: the heads of its files are
- * looked at. They are read on first need (scan.c).
+ * looked at. They are read on first need (parts.c).
  */
 #include <fcntl.h>
 #include <math.h>
@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "formats/common/input.h"
+#include "formats/nytprof/build.h"
 #include "formats/nytprof/dialect.h"
 #include "formats/nytprof/folder.h"
-#include "formats/nytprof/opened.h"
+#include "formats/nytprof/model.h"
 #include "formats/nytprof/read.h"
 #include "profmount/format.h"
 

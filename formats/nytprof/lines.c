@@ -2,7 +2,7 @@
  * Costs by source line. Lines of files with one name are one line (evals, modules that were loaded
  * twice). The function of a line is the innermost sub whose lines hold it.
  */
-#include "formats/nytprof/building.h"
+#include "formats/nytprof/lines.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,6 @@
 #include "formats/common/text.h"
 #include "formats/common/utf8.h"
 #include "formats/common/work.h"
-#include "formats/nytprof/evals.h"
 #include "formats/nytprof/limits.h"
 
 void nytp_latin1(struct pm_text *out, struct pm_bytes latin1)

@@ -1,6 +1,6 @@
 /*
- * A source in NYTProf's own terms: what the reader makes of its files, and what tables.c and
- * model.c present. Filled on first need (nytp_ready), const from then on.
+ * A source in NYTProf's own terms: what the reader makes of its files, and what raw.c and build.c
+ * present. Filled on first need (nytp_ready), const from then on.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
 #define PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
@@ -187,6 +187,12 @@ int nytp_ready(struct nytp *n, struct pm_error *err);
 static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
 {
 	return n->names.items[name];
+}
+
+/* The name that the model has for a name; itself where it is of no eval. */
+static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
+{
+	return n->folded && name < n->n_folded ? n->folded[name] : name;
 }
 
 /* The index of a text of the source as UTF-8; NYTP_NONE without memory or beyond the limit. */

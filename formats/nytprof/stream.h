@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_NYTPROF_STREAM_H
 
 #include "formats/common/inflate.h"
-#include "formats/nytprof/record.h"
+#include "formats/nytprof/records.h"
 
 struct nytp_stream {
 	struct pm_bytes file;

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "formats/nytprof/model.h"
+#include "formats/nytprof/build.h"
+#include "formats/nytprof/raw.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/sources.h"
-#include "formats/nytprof/tables.h"
 
 static void touch(struct pm_bytes b)
 {

@@ -1,4 +1,4 @@
-/* formats/nytprof/record.c and stream.c: bytes to records, ends, breaks. */
+/* formats/nytprof/records.c and stream.c: bytes to records, ends, breaks. */
 #include "formats/nytprof/stream.h"
 
 #include <setjmp.h>

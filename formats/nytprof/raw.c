@@ -2,7 +2,7 @@
  * The tables of a file as raw/…csv. A row's position is its index; one function a table fills the
  * cells of a row.
  */
-#include "formats/nytprof/tables.h"
+#include "formats/nytprof/raw.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* One record of a Devel::NYTProf stream; docs/formats/nytprof.md §records. */
-#ifndef PROFMOUNT_FORMATS_NYTPROF_RECORD_H
-#define PROFMOUNT_FORMATS_NYTPROF_RECORD_H
+#ifndef PROFMOUNT_FORMATS_NYTPROF_RECORDS_H
+#define PROFMOUNT_FORMATS_NYTPROF_RECORDS_H
 
 #include "profmount/bytes.h"
 

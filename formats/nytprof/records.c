@@ -6,7 +6,7 @@
  * A stream is mostly records of 4 to 8 bytes, tens of millions of them, so there is one check for
  * each run of fixed fields (NYTP_HEAD) instead of one for each field.
  */
-#include "formats/nytprof/record.h"
+#include "formats/nytprof/records.h"
 
 #include <errno.h>
 

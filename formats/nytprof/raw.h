@@ -1,6 +1,6 @@
 /* raw/: the tables of one file, as stored. */
-#ifndef PROFMOUNT_FORMATS_NYTPROF_TABLES_H
-#define PROFMOUNT_FORMATS_NYTPROF_TABLES_H
+#ifndef PROFMOUNT_FORMATS_NYTPROF_RAW_H
+#define PROFMOUNT_FORMATS_NYTPROF_RAW_H
 
 #include "formats/nytprof/native.h"
 

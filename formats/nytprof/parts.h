@@ -1,12 +1,12 @@
-/* An opened source, and its operations. */
-#ifndef PROFMOUNT_FORMATS_NYTPROF_OPENED_H
-#define PROFMOUNT_FORMATS_NYTPROF_OPENED_H
+/* An opened source: its files, and what is built of them on first need. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_PARTS_H
+#define PROFMOUNT_FORMATS_NYTPROF_PARTS_H
 
 #include "formats/common/lazy.h"
+#include "formats/nytprof/built.h"
 #include "formats/nytprof/facts.h"
-#include "formats/nytprof/model.h"
+#include "formats/nytprof/raw.h"
 #include "formats/nytprof/sources.h"
-#include "formats/nytprof/tables.h"
 
 /* A file of the source as it was when it was opened. */
 struct nytp_part {
@@ -38,10 +38,13 @@ struct nytp_opened {
 	struct pm_damages damages;
 };
 
-/* scan.c: nytp.fill of an opened source. */
+/* Reads all files; it is nytp.fill of an opened source. */
 int nytp_scan(struct nytp *n, struct pm_error *err);
 
-extern const struct pm_profile_ops nytp_ops;
+/* Build, once, o->model, o->sources, o->damages. 0, or what nytp_ready fails with, or -ENOMEM. */
+int nytp_opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err);
+int nytp_opened_sources(struct nytp_opened *o, struct pm_error *err);
+int nytp_opened_damage(struct nytp_opened *o, struct pm_error *err);
 
 /* Seconds since the epoch as ns; stored as doubles, they are good to a microsecond. */
 uint64_t nytp_ns_of(double seconds);

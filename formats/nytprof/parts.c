@@ -1,11 +1,14 @@
 /*
- * Reading the files of an opened source, from beginning to end, on first need. They are what they
- * were when the source was opened, or everything is -EIO; nothing of them is needed afterwards.
+ * The parts of an opened source that are built on first need: native tables, from all of its files,
+ * then the model, the list of sources, damage. The files are what they were when the source was
+ * opened, or everything is -EIO; nothing of them is needed once they were read.
  */
-#include "formats/nytprof/opened.h"
+#include "formats/nytprof/parts.h"
 
 #include <errno.h>
+#include <math.h>
 
+#include "formats/nytprof/build.h"
 #include "formats/nytprof/evals.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
@@ -79,4 +82,61 @@ int nytp_scan(struct nytp *n, struct pm_error *err)
 	o->threads = (struct nytp_threads){.threads = NULL};
 	nytp_reset(n);
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables");
+}
+
+/* ---- built on first need ---- */
+
+static int build_model(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	r = nytp_model_build(&o->model, &o->native, &o->threads, err);
+	if (r < 0)
+		nytp_model_done(&o->model);
+	return r;
+}
+
+int nytp_opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err)
+{
+	*ret = &o->model;
+	return pm_lazy_get(&o->model_once, build_model, o, err);
+}
+
+static int build_sources(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	if (nytp_sources_build(&o->sources, &o->native) == 0)
+		return 0;
+	nytp_sources_done(&o->sources);
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of sources");
+}
+
+static int build_damage(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	o->damages = pm_damage_rows(&o->native.damage);
+	return 0;
+}
+
+int nytp_opened_sources(struct nytp_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->sources_once, build_sources, o, err);
+}
+
+int nytp_opened_damage(struct nytp_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->damage_once, build_damage, o, err);
+}
+
+uint64_t nytp_ns_of(double seconds)
+{
+	return (uint64_t)round(seconds * 1e6) * 1000;
 }

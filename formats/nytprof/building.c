@@ -1,0 +1,75 @@
+/* What the parts of the model share: functions and frames of subs, cells, weights. */
+#include "formats/nytprof/building.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/common/list.h"
+
+uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid)
+{
+	char number[24];
+	struct pm_bytes name = nytp_fid_shown(b->n, f, fid);
+	if (name.len || f->layout != NYTP_LAYOUT_CHUNKS)
+		return pm_tree_text(b->tree, name, false);
+	snprintf(number, sizeof(number), "fid %u", fid);
+	return pm_tree_text(b->tree, pm_bytes_of(number), true);
+}
+
+uint32_t nytp_function_of(struct nytp_building *b, uint32_t name)
+{
+	struct pm_function function = {.id = PM_NONE};
+	const struct nytp_home *home = &b->homes[name];
+	if (b->function[name] != NYTP_NONE)
+		return b->function[name];
+	function.name = pm_tree_text(b->tree, nytp_name(b->n, name), false);
+	if (home->sub) {
+		function.line = home->sub->first;
+		function.file = nytp_file_text(b, home->file, home->sub->fid);
+	}
+	if (function.name == PM_NONE || function.file == PM_NONE)
+		return NYTP_NONE;
+	b->function[name] = pm_tree_function(b->tree, &function);
+	struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+		.function = b->function[name],
+		.name = function.name,
+		.file = function.file,
+		.line = function.line};
+	if (b->function[name] != NYTP_NONE)
+		b->frame[name] = pm_tree_intern(b->tree, &frame);
+	return b->frame[name] == NYTP_NONE ? NYTP_NONE : b->function[name];
+}
+
+uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name)
+{
+	if (name != NYTP_NOT_RETURNED)
+		return nytp_function_of(b, name) == NYTP_NONE ? NYTP_NONE : b->frame[name];
+	struct pm_frame frame = {.kind = PM_KIND_PLACEHOLDER, .function = PM_NONE};
+	frame.name = pm_tree_text(b->tree, pm_bytes_of("(not returned)"), false);
+	return frame.name == PM_NONE ? NYTP_NONE : pm_tree_intern(b->tree, &frame);
+}
+
+struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank)
+{
+	if (pm_list_room(&b->cells, b->n_cells, &b->cells_room, sizeof(*b->cells)) < 0)
+		return NULL;
+	struct nytp_cell *cell = &b->cells[b->n_cells++];
+	*cell = (struct nytp_cell){.thread = thread, .rank = rank};
+	for (size_t i = 0; i < NYTP_N_METRICS; i++)
+		cell->values[i] = NAN;
+	return cell;
+}
+
+int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost)
+{
+	size_t before = b->weight_room;
+	while (b->weight_room <= rank)
+		if (pm_list_room(&b->weight, b->weight_room, &b->weight_room, sizeof(*b->weight)) <
+			0)
+			return -ENOMEM;
+	for (size_t i = before; i < b->weight_room; i++)
+		b->weight[i] = 0;
+	b->weight[rank] += cost;
+	return 0;
+}

@@ -1,0 +1,10 @@
+/* Costs by source line. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_LINES_H
+#define PROFMOUNT_FORMATS_NYTPROF_LINES_H
+
+#include "formats/nytprof/building.h"
+
+/* Makes the lines of the model, and what its statements cost in all. -ENOMEM. */
+int nytp_build_lines(struct nytp_building *b);
+
+#endif

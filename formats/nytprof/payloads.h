@@ -1,0 +1,16 @@
+/* The payloads of Pynytprof's chunks: docs/formats/nytprof.md §pynytprof. */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_PAYLOADS_H
+#define PROFMOUNT_FORMATS_NYTPROF_PAYLOADS_H
+
+#include "formats/nytprof/aggregate.h"
+
+#define NYTP_PAYLOAD_OK "ok"
+
+/*
+ * Adds the payload of a chunk with that tag to a->f->py, files and attributes to their usual
+ * tables. *ret_status: static text, NYTP_PAYLOAD_OK or what is wrong with it. -ENOMEM.
+ */
+int nytp_payload_read(
+	struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, const char **ret_status);
+
+#endif
