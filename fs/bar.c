@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fs/thread.h"
+#include "formats/common/thread.h"
 
 enum { WIDTH = 40, FIRST_MS = 1000, PERIOD_MS = 200 };
 
@@ -71,7 +71,7 @@ void pmfs_bar_start(const struct pm_work *work)
 		return;
 	bar.work = work;
 	bar.stop = false;
-	bar.started = pmfs_thread_start(&bar.thread, run, NULL);
+	bar.started = pm_thread_start(&bar.thread, run, NULL);
 }
 
 void pmfs_bar_end(void)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "formats/common/map.h"
+#include "formats/common/thread.h"
 #include "formats/common/watch.h"
 #include "formats/common/work.h"
 #include "fs/log.h"
-#include "fs/thread.h"
 #include "fs/views/model/views.h"
 
 enum {
@@ -246,7 +246,7 @@ struct pmfs_follow *pmfs_follow_start(
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->moved, NULL);
 	publish(f, first);
-	if (!pmfs_thread_start(&f->thread, run, f)) {
+	if (!pm_thread_start(&f->thread, run, f)) {
 		free(first);
 		free(f);
 		return NULL;

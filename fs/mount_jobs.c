@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/common/thread.h"
 #include "formats/common/work.h"
 #include "fs/mount_follow.h"
 #include "fs/signals.h"
-#include "fs/thread.h"
 
 enum {
 	MOST_CORES = 8,
@@ -136,7 +136,7 @@ static void *run_ready(void *context);
 static bool start_thread(struct pmfs_jobs *jobs)
 {
 	pthread_t thread;
-	bool good = pmfs_thread_start(&thread, run_ready, jobs);
+	bool good = pm_thread_start(&thread, run_ready, jobs);
 	if (good) {
 		pthread_detach(thread);
 		jobs->n_threads++;

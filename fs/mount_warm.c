@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "formats/common/thread.h"
 #include "formats/common/work.h"
-#include "fs/thread.h"
 
 /* Those who have waited for the mount come first. */
 enum { PAUSE_MS = 50, STUCK_MS = 1000 };
@@ -63,7 +63,7 @@ struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
 	w->profile = p;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->moved, NULL);
-	if (pmfs_thread_start(&w->thread, run, w))
+	if (pm_thread_start(&w->thread, run, w))
 		return w;
 	free(w);
 	return NULL;

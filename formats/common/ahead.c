@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "formats/common/thread.h"
+
 enum { N_BLOCKS = 8, BLOCK = 256 * 1024 };
 
 struct block {
@@ -82,7 +84,7 @@ struct pm_ahead *pm_ahead_new(
 	a->source = source;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->moved, NULL);
-	if (pthread_create(&a->thread, NULL, make_blocks, a) == 0)
+	if (pm_thread_start(&a->thread, make_blocks, a))
 		return a;
 	free(a);
 	return NULL;

@@ -6,19 +6,16 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "formats/common/work.h"
+#include "formats/common/crew.h"
 
-enum { MOST_WORKERS = 16, WINDOW = 4 * MOST_WORKERS };
+enum { WINDOW = 4 * PM_CREW_MOST };
 
 struct run {
 	const struct pm_pipeline *pipeline;
-	struct pm_work *work;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* next, taken, made or stop have changed */
 	uint32_t next, taken;
@@ -53,7 +50,6 @@ static int take(const struct run *r, uint32_t i, int code)
 static void *work(void *self)
 {
 	struct run *r = self;
-	pm_work_help(r->work);
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && r->next < r->pipeline->n) {
 		if (r->next >= r->taken + WINDOW) {
@@ -93,23 +89,6 @@ static int take_all(struct run *r)
 	return code;
 }
 
-/* Signals are the main thread's, but for those that a worker's own doing raises. */
-static unsigned start_workers(struct run *r, pthread_t *workers, unsigned n)
-{
-	sigset_t quiet, before;
-	unsigned started = 0;
-	sigfillset(&quiet);
-	sigdelset(&quiet, SIGBUS);
-	sigdelset(&quiet, SIGSEGV);
-	sigdelset(&quiet, SIGFPE);
-	sigdelset(&quiet, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &quiet, &before);
-	while (started < n && pthread_create(&workers[started], NULL, work, r) == 0)
-		started++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
-}
-
 static int run_alone(struct run *r)
 {
 	int code = 0;
@@ -122,13 +101,11 @@ static int run_alone(struct run *r)
 
 static int run_together(struct run *r, unsigned n)
 {
-	pthread_t workers[MOST_WORKERS];
-	n = start_workers(r, workers, n);
-	if (n == 0)
+	struct pm_crew crew;
+	if (pm_crew_start(&crew, n, work, r) == 0)
 		return run_alone(r);
 	int code = take_all(r);
-	for (unsigned i = 0; i < n; i++)
-		pthread_join(workers[i], NULL);
+	pm_crew_join(&crew);
 	for (size_t i = 0; i < WINDOW; i++)
 		if (r->made[i] && r->pipeline->drop)
 			r->pipeline->drop(r->results + i * r->pipeline->size);
@@ -138,11 +115,9 @@ static int run_together(struct run *r, unsigned n)
 int pm_pipeline_run(const struct pm_pipeline *p)
 {
 	struct run r = {.pipeline = p,
-		.work = pm_work_current(),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.moved = PTHREAD_COND_INITIALIZER};
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned n = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (unsigned)cores;
+	unsigned n = pm_crew_width();
 	r.results = calloc(WINDOW, p->size);
 	if (!r.results)
 		return -ENOMEM;

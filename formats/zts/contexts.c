@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
+#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
-#include "formats/zts/parallel.h"
 #include "formats/zts/partial.h"
 #include "profmount/limits.h"
 
@@ -247,9 +247,9 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, struct pm_error *err)
 {
 	*a = (struct zts_aggregate){.tree = NULL};
-	struct gathering g = {stores, survey, NULL, zts_parallel_width()};
+	struct gathering g = {stores, survey, NULL, pm_crew_width()};
 	g.partials = calloc(g.n_partials, sizeof(*g.partials));
-	int r = g.partials ? zts_parallel(g.n_partials, gather_stretch, &g) : -ENOMEM;
+	int r = g.partials ? pm_crew_each(g.n_partials, gather_stretch, &g) : -ENOMEM;
 	if (r == 0)
 		r = join(&g, a, err);
 	for (uint32_t i = 0; g.partials && i < g.n_partials; i++)

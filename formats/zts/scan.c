@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
+#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/zts/calls.h"
 #include "formats/zts/meta.h"
-#include "formats/zts/parallel.h"
 #include "formats/zts/payload.h"
 #include "formats/zts/records_next.h"
 #include "profmount/limits.h"
@@ -349,7 +349,7 @@ int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
 	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
 	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
 	struct scan_job job = {store, names, ret, calloc(n_pieces + 1, sizeof(struct piece))};
-	int r = ret->status && job.pieces ? zts_parallel(n_pieces, scan_piece, &job) : -ENOMEM;
+	int r = ret->status && job.pieces ? pm_crew_each(n_pieces, scan_piece, &job) : -ENOMEM;
 	if (r == 0)
 		r = join_pieces(&job, n_pieces);
 	free_pieces(job.pieces, n_pieces);

@@ -6,15 +6,12 @@
 #include "fs/document/measure.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 
-enum {
-	SEGMENT = 1 << 16, /* positions; large against the cost of starting a cursor */
-	MOST_THREADS = 8,
-};
+enum { SEGMENT = 1 << 16 }; /* positions; large against the cost of starting a cursor */
 
 struct segment {
 	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
@@ -28,11 +25,9 @@ struct segment {
 struct job {
 	const struct pm_table *table;
 	enum pm_form form;
-	struct pm_work *work;
 	struct segment *segments;
 	size_t n;
-	size_t next; /* atomic: the segment that is taken next */
-	bool stop;   /* atomic: one failed, the rest is of no use */
+	bool stop; /* atomic: one failed, the rest is of no use */
 };
 
 static int mark_add(struct segment *s, struct pmfs_mark mark)
@@ -76,8 +71,10 @@ static int segment_batches(const struct job *job, struct segment *s, struct pm_r
 	}
 }
 
-static void segment_measure(struct job *job, struct segment *s)
+static int segment_measure(void *context, size_t i)
 {
+	struct job *job = context;
+	struct segment *s = &job->segments[i];
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(job->table->n_columns + 1, sizeof(*cells));
 	s->error.offset = PM_NO_OFFSET;
@@ -91,45 +88,11 @@ static void segment_measure(struct job *job, struct segment *s)
 	free(cells);
 	if (s->result < 0)
 		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
-}
-
-static void work(struct job *job)
-{
-	for (;;) {
-		size_t i = __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED);
-		if (i >= job->n || __atomic_load_n(&job->stop, __ATOMIC_RELAXED))
-			return;
-		pm_work_progress(i, job->n);
-		segment_measure(job, &job->segments[i]);
-	}
-}
-
-static void *help(void *context)
-{
-	struct job *job = context;
-	pm_work_help(job->work);
-	work(job);
-	return NULL;
-}
-
-static void run(struct job *job)
-{
-	pthread_t threads[MOST_THREADS];
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n = 0, most = cores < 1 ? 1 : (size_t)cores;
-	if (most > MOST_THREADS)
-		most = MOST_THREADS;
-	if (most > job->n)
-		most = job->n;
-	while (n + 1 < most && pthread_create(&threads[n], NULL, help, job) == 0)
-		n++;
-	work(job);
-	while (n > 0)
-		pthread_join(threads[--n], NULL);
+	return s->result;
 }
 
 /* The first failure that is not just the echo of another one. */
-static int outcome(const struct job *job, struct pm_error *err)
+static int outcome(const struct job *job, int r, struct pm_error *err)
 {
 	const struct segment *failed = NULL;
 	for (size_t i = 0; i < job->n; i++) {
@@ -137,10 +100,8 @@ static int outcome(const struct job *job, struct pm_error *err)
 		if (s->result < 0 && (!failed || (!failed->error.code && s->error.code)))
 			failed = s;
 	}
-	if (!failed)
-		return 0;
-	if (!failed->error.code)
-		return pm_error_plain(err, failed->result);
+	if (!failed || !failed->error.code)
+		return r < 0 ? pm_error_plain(err, r) : 0;
 	if (err && !err->code)
 		*err = failed->error;
 	return failed->result;
@@ -184,12 +145,11 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_form form,
 	uint64_t at, struct pm_error *err)
 {
-	struct job job = {.table = table, .form = form, .work = pm_work_current()};
+	struct job job = {.table = table, .form = form};
 	int r = cut(&job, at, err);
 	if (r < 0)
 		return r;
-	run(&job);
-	r = outcome(&job, err);
+	r = outcome(&job, pm_crew_each(job.n, segment_measure, &job), err);
 	if (r == 0)
 		r = put_in_a_row(body, &job, err);
 	for (size_t i = 0; i < job.n; i++)

@@ -1,8 +1,8 @@
-#include "fs/thread.h"
+#include "formats/common/thread.h"
 
 #include <signal.h>
 
-bool pmfs_thread_start(pthread_t *ret, void *(*run)(void *context), void *context)
+bool pm_thread_start(pthread_t *ret, void *(*run)(void *context), void *context)
 {
 	sigset_t quiet, before;
 	sigfillset(&quiet);
