@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/search.h"
 #include "profmount/limits.h"
 
 struct pm_cost {
@@ -131,12 +132,7 @@ int pm_costs_freeze(struct pm_costs *c)
 /* The context that has a place. */
 static uint32_t context_at(const struct pm_costs *c, uint32_t place)
 {
-	uint32_t low = 0, high = c->n_contexts;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		*(c->context_start[middle] <= place ? &low : &high) = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 1, c->n_contexts, c->context_start[i] <= place) - 1;
 }
 
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/search.h"
 #include "formats/common/tree_private.h"
 
 /* Database numbers → contexts: an array where numbers are dense, else sorted pairs. */
@@ -92,16 +93,9 @@ uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number)
 		return number - 1 < tree->n_contexts ? (uint32_t)(number - 1) : PM_NONE;
 	if (index->dense)
 		return number < index->n ? index->dense[number] : PM_NONE;
-	uint64_t low = 0, high = index->n;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (index->pairs[middle] >> 32 < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < index->n && index->pairs[low] >> 32 == number;
-	return found ? (uint32_t)index->pairs[low] : PM_NONE;
+	uint64_t at = PM_LOWER_BOUND(i, 0, index->n, index->pairs[i] >> 32 < number);
+	bool found = at < index->n && index->pairs[at] >> 32 == number;
+	return found ? (uint32_t)index->pairs[at] : PM_NONE;
 }
 
 /* Backwards through pre-order: a context's sum is complete before it is added to its parent's. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/search.h"
+
 struct settling {
 	struct pm_arena *arena;
 	struct pm_strtab keys;
@@ -93,25 +95,12 @@ static size_t make_unique(struct physical *ids, size_t n)
 	return kept;
 }
 
-/* The first of the sorted ids that is not below `id`. */
-static size_t lower_bound(const struct physical *ids, size_t n, struct physical id)
-{
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (by_id(&ids[middle], &id) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Place of an id among those of its key. */
 static uint64_t place_of(const struct physical *ids, size_t n, struct physical id)
 {
 	struct physical first = {id.key, 0};
-	return lower_bound(ids, n, id) - lower_bound(ids, n, first);
+	return PM_LOWER_BOUND(i, 0, n, by_id(&ids[i], &id) < 0) -
+		PM_LOWER_BOUND(i, 0, n, by_id(&ids[i], &first) < 0);
 }
 
 /* ---- paths ---- */

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/search.h"
+
 static int by_vaddr(const void *a, const void *b, void *modules)
 {
 	const uint32_t *x = a, *y = b;
@@ -45,15 +47,9 @@ int hpcrun_finder_init(
 /* The last module that begins at or before the address. */
 static uint32_t find_address(const struct hpcrun_finder *f, uint64_t address)
 {
-	size_t low = 0, high = f->modules->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->modules->items[f->by_address[middle]].vaddr <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? f->by_address[low - 1] : UINT32_MAX;
+	size_t next = PM_LOWER_BOUND(
+		i, 0, f->modules->n, f->modules->items[f->by_address[i]].vaddr <= address);
+	return next ? f->by_address[next - 1] : UINT32_MAX;
 }
 
 uint32_t hpcrun_finder_find(const struct hpcrun_finder *f, const struct hpcrun_node *node)

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "formats/common/search.h"
+
 static struct pm_value value_of(
 	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread)
 {
@@ -58,15 +60,7 @@ int hpcrun_by_context_make(
 /* The thread whose values the i-th is one of: the first that ends beyond it. */
 static uint32_t thread_of(const struct hpcrun_by_context *b, uint64_t i)
 {
-	uint32_t low = 0, high = b->n_threads;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (b->merged->value_start[middle + 1] <= i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(t, 0, b->n_threads, b->merged->value_start[t + 1] <= i);
 }
 
 int64_t hpcrun_stored_of_context(const struct hpcrun_by_context *b, uint32_t context,

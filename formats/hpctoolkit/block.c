@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/search.h"
 #include "formats/hpctoolkit/sharing.h"
 
 /* Entries and values have 10 bytes with a key of 16 bits, 12 with one of 32. */
@@ -230,32 +231,19 @@ struct hpctk_block_value hpctk_block_value(const struct hpctk_block *b, uint64_t
 	};
 }
 
+static uint32_t index_key(const struct hpctk_block *b, uint32_t i)
+{
+	return key_decode(b->layout, b->index_size, pm_bytes_row(b->index, i, b->index_size));
+}
+
 uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key)
 {
-	uint32_t low = 0, high = b->n_index;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t there = key_decode(
-			b->layout, b->index_size, pm_bytes_row(b->index, middle, b->index_size));
-		if (there == key)
-			return middle;
-		if (there < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return HPCTK_NONE;
+	uint32_t i = PM_LOWER_BOUND(k, 0, b->n_index, index_key(b, k) < key);
+	return i < b->n_index && index_key(b, i) == key ? i : HPCTK_NONE;
 }
 
 uint32_t hpctk_block_entry_of(const struct hpctk_block *b, uint64_t v)
 {
-	uint32_t low = 0, high = b->n_index;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (start_decode(b, middle) <= v)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	uint32_t next = PM_LOWER_BOUND(i, 0, b->n_index, start_decode(b, i) <= v);
+	return next ? next - 1 : 0;
 }

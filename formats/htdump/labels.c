@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/search.h"
+
 /* From this place on the number has this label. */
 struct htd_label_span {
 	uint64_t number, at;
@@ -60,17 +62,11 @@ void htd_labels_done(struct htd_labels *l)
 
 static uint32_t label_at(const struct htd_mapped *mapped, size_t first, uint64_t at)
 {
-	uint64_t number = mapped->spans[first].number;
-	size_t low = first + 1, high = mapped->n_spans;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct htd_label_span *m = &mapped->spans[middle];
-		if (m->number == number && m->at <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return mapped->spans[low - 1].label;
+	const struct htd_label_span *spans = mapped->spans;
+	uint64_t number = spans[first].number;
+	size_t next = PM_LOWER_BOUND(
+		i, first + 1, mapped->n_spans, spans[i].number == number && spans[i].at <= at);
+	return spans[next - 1].label;
 }
 
 static uint32_t text_find(const struct htd_labels *l, struct pm_bytes text)

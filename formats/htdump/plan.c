@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 
 enum { HEADER_SIZE = 0x14 };
 
@@ -327,15 +328,8 @@ const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *
 
 const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at)
 {
-	size_t low = 0, high = slot->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (slot->bindings[middle].from <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? slot->bindings[low - 1].plan : NULL;
+	size_t next = PM_LOWER_BOUND(i, 0, slot->n, slot->bindings[i].from <= at);
+	return next ? slot->bindings[next - 1].plan : NULL;
 }
 
 /* Versions without an event have columns too, as far as they can be resolved. */

@@ -5,32 +5,18 @@
  */
 #include "formats/htdump/stream.h"
 
+#include "formats/common/search.h"
+
 /* The number of gaps that begin before `at`. */
 static size_t gaps_before(const struct htd_stream *s, uint64_t at)
 {
-	size_t low = 0, high = s->n_gaps;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->gaps[middle].from < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, s->n_gaps, s->gaps[i].from < at);
 }
 
 /* The number of turns at or before `at`; the first one always is. */
 static size_t turns_until(const struct htd_stream *s, uint64_t at)
 {
-	size_t low = 1, high = s->n_turns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->turns[middle].from <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 1, s->n_turns, s->turns[i].from <= at);
 }
 
 static void walk_from(struct htd_walk *w, const struct htd_stream *s, uint64_t at, uint64_t seq)
@@ -56,15 +42,8 @@ void htd_walk_start(struct htd_walk *w, const struct htd_stream *s, uint64_t seq
 uint64_t htd_stream_seq(const struct htd_stream *s, htd_place place)
 {
 	uint64_t at = htd_place_offset(place);
-	size_t low = 0, high = s->n_index;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->index[middle] <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low ? low - 1 : 0) * (uint64_t)HTD_CHUNK + htd_place_ordinal(place);
+	size_t next = PM_LOWER_BOUND(i, 0, s->n_index, s->index[i] <= at);
+	return (next ? next - 1 : 0) * (uint64_t)HTD_CHUNK + htd_place_ordinal(place);
 }
 
 void htd_walk_place(struct htd_walk *w, const struct htd_stream *s, htd_place place)
@@ -122,15 +101,9 @@ bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e)
 void htd_picker_start(struct htd_picker *p, const struct htd_stream *s,
 	const struct htd_filter *filter, uint64_t seq)
 {
-	size_t low = 0, high = filter->runs->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (htd_stream_seq(s, filter->runs->items[middle]) / HTD_RUN < seq / HTD_RUN)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*p = (struct htd_picker){.filter = *filter, .run = low, .from = seq, .walk = {.s = s}};
+	size_t run = PM_LOWER_BOUND(i, 0, filter->runs->n,
+		htd_stream_seq(s, filter->runs->items[i]) / HTD_RUN < seq / HTD_RUN);
+	*p = (struct htd_picker){.filter = *filter, .run = run, .from = seq, .walk = {.s = s}};
 }
 
 bool htd_picker_next(struct htd_picker *p, struct htd_event *ret, uint64_t *ret_seq)

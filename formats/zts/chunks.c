@@ -14,6 +14,7 @@
 #include "formats/common/cursor.h"
 #include "formats/common/inflate.h"
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/unlz4.h"
 #include "formats/common/work.h"
 #include "profmount/profile.h"
@@ -287,29 +288,14 @@ int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error 
 
 uint32_t zts_chunk_find(const struct zts_chunks *c, uint64_t offset)
 {
-	uint32_t low = 0, high = c->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (c->chunks[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < c->n && c->chunks[low].offset == offset ? low : PM_NONE;
+	uint32_t at = PM_LOWER_BOUND(i, 0, c->n, c->chunks[i].offset < offset);
+	return at < c->n && c->chunks[at].offset == offset ? at : PM_NONE;
 }
 
 /* The index of the first gap that begins behind `offset`. */
 static size_t gap_after(const struct zts_chunks *c, uint64_t offset)
 {
-	size_t low = 0, high = c->n_gaps;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->gaps[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, c->n_gaps, c->gaps[i].offset <= offset);
 }
 
 bool zts_is_gap(const struct zts_chunks *c, uint64_t offset)

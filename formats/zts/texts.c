@@ -9,6 +9,7 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "formats/zts/fm.h"
 
@@ -158,15 +159,9 @@ const struct zts_text *zts_texts_find(const struct zts_texts *t, uint64_t id)
 	uint64_t place = id - t->items[0].id;
 	if (place < t->n && t->items[place].id == id)
 		return &t->items[place];
-	size_t low = 0, high = place < t->n ? (size_t)place : t->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->items[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->n && t->items[low].id == id ? &t->items[low] : NULL;
+	size_t end = place < t->n ? (size_t)place : t->n;
+	size_t at = PM_LOWER_BOUND(i, 0, end, t->items[i].id < id);
+	return at < t->n && t->items[at].id == id ? &t->items[at] : NULL;
 }
 
 void zts_texts_done(struct zts_texts *t)

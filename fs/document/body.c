@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/document/measure.h"
 #include "profmount/limits.h"
@@ -159,12 +160,8 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 /* The last mark at or before the offset; the header is before every mark. */
 static struct pmfs_mark mark_before(struct pmfs_body *body, uint64_t off)
 {
-	size_t low = 0, high = body->n_marks; /* marks[low] <= off < marks[high] */
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		*(body->marks[middle].offset <= off ? &low : &high) = middle;
-	}
-	struct pmfs_mark best = body->marks[low];
+	size_t next = PM_LOWER_BOUND(i, 1, body->n_marks, body->marks[i].offset <= off);
+	struct pmfs_mark best = body->marks[next - 1];
 	pthread_mutex_lock(&body->lock);
 	for (unsigned i = 0; i < PMFS_N_RESUME; i++)
 		if (body->resume[i].offset <= off && body->resume[i].offset > best.offset)

@@ -4,6 +4,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/search.h"
 
 static uint32_t node_add(struct pmfs_paths *p, uint32_t parent, struct pm_bytes name)
 {
@@ -99,18 +100,11 @@ int pmfs_paths_freeze(struct pmfs_paths *p)
 
 uint32_t pmfs_paths_find(const struct pmfs_paths *p, uint32_t node, struct pm_bytes name)
 {
-	uint32_t low = p->nodes[node].first, high = low + p->nodes[node].n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = pm_bytes_compare(p->nodes[p->sorted[middle]].name, name);
-		if (order == 0)
-			return p->sorted[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return PM_NONE;
+	uint32_t first = p->nodes[node].first, end = first + p->nodes[node].n;
+	uint32_t at = PM_LOWER_BOUND(
+		i, first, end, pm_bytes_compare(p->nodes[p->sorted[i]].name, name) < 0);
+	bool found = at < end && pm_bytes_compare(p->nodes[p->sorted[at]].name, name) == 0;
+	return found ? p->sorted[at] : PM_NONE;
 }
 
 void pmfs_paths_done(struct pmfs_paths *p)

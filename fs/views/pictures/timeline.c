@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 
@@ -82,15 +83,8 @@ static int seek(struct reader *r, uint64_t time, struct pm_error *err)
 /* The last sample of the batch that is not after `time`, or NULL. */
 static const struct pm_sample *last_before(const struct reader *r, uint64_t time)
 {
-	uint32_t low = 0, high = r->n_batch;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (r->batch[middle].time_ns <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &r->batch[low - 1] : NULL;
+	uint32_t next = PM_LOWER_BOUND(i, 0, r->n_batch, r->batch[i].time_ns <= time);
+	return next ? &r->batch[next - 1] : NULL;
 }
 
 /* What ran within a cell in which nothing ran in the middle; PM_NONE: nothing. */
@@ -130,15 +124,7 @@ static int read_samples(
 /* The first cell whose middle is not before `time`. */
 static uint32_t first_cell(const struct pmfs_timeline *t, uint64_t time)
 {
-	uint32_t low = 0, high = N;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->middle[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, (uint32_t)N, t->middle[i] < time);
 }
 
 /* The cell that a time lies in. */

@@ -9,6 +9,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/search.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/groups.h"
@@ -374,18 +375,14 @@ int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_er
 	return 0;
 }
 
+static bool line_before(const struct pm_line *at, uint32_t file, uint32_t line)
+{
+	return at->file < file || (at->file == file && at->line < line);
+}
+
 uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line)
 {
-	uint32_t low = 0, high = l->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct pm_line *at = &l->lines[l->by_place[middle]];
-		if (at->file < file || (at->file == file && at->line < line))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, l->n, line_before(&l->lines[l->by_place[i]], file, line));
 }
 
 /* ---- lines.csv ---- */
