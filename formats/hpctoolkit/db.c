@@ -221,6 +221,7 @@ int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
 		.documents_lazy = PM_LAZY_INIT,
 		.sources_lazy = PM_LAZY_INIT,
 		.damage_lazy = PM_LAZY_INIT,
+		.gathered_lazy = PM_LAZY_INIT,
 	};
 	int r = db->folder < 0
 		? pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the directory cannot be kept open")

@@ -60,11 +60,12 @@ struct hpctk_db {
 	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
 
 	struct pm_lazy metrics_lazy, columns_lazy, tree_lazy, threads_lazy, span_lazy;
-	struct pm_lazy documents_lazy, sources_lazy, damage_lazy;
+	struct pm_lazy documents_lazy, sources_lazy, damage_lazy, gathered_lazy;
 	struct hpctk_metrics *metrics;
 	struct hpctk_columns *columns;
 	struct hpctk_tree *tree;
 	struct hpctk_threads *threads;
+	struct hpctk_gathered *gathered;
 	struct hpctk_documents *documents;
 	struct hpctk_sources *copied;
 	uint64_t origin_ns, duration_ns;

@@ -11,6 +11,7 @@
 #include "formats/hpctoolkit/columns.h"
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/damage.h"
+#include "formats/hpctoolkit/gathered.h"
 #include "formats/hpctoolkit/layout.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/metrics.h"
@@ -152,6 +153,7 @@ void hpctk_model_done(struct pm_profile *p)
 	hpctk_columns_free(db->columns);
 	hpctk_metrics_free(db->metrics);
 	hpctk_threads_free(db->threads);
+	hpctk_gathered_free(db->gathered);
 	hpctk_documents_free(db->documents);
 	hpctk_sources_free(db->copied);
 	hpctk_db_close(db);

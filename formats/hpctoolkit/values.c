@@ -1,16 +1,17 @@
 /*
- * Reads costs straight from the value blocks. Nothing is kept: a context's place in the summary is
- * remembered by the tree, a context's block in cct.db is found by its number, a context in a
- * thread's block by binary search.
+ * Reads costs straight from the value blocks. A context's place in the summary is remembered by the
+ * tree, a context's block in cct.db is found by its number.
  *
  * Costs of the whole run are the summary's sums; what the summary lacks is added up over threads.
- * Where a context's block in cct.db is missing or broken, profile.db holds the same values.
+ * Where a context's block in cct.db is missing or broken, profile.db holds the same values
+ * (gathered.h).
  */
 #include "formats/hpctoolkit/values.h"
 
 #include <math.h>
 
 #include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/gathered.h"
 
 /* ---- the whole run ---- */
 
@@ -108,33 +109,35 @@ static int costs_from_cct(const struct hpctk_run_reader *r, uint64_t number, str
 	return status;
 }
 
-/* The context's values in a thread's block; false where it has none. */
-static bool run_in_thread(const struct hpctk_block *block, uint64_t number, struct hpctk_run *ret)
+/* Opens the block of a run's thread; its values there are those of `ret`. */
+static int run_open(const struct hpctk_db *db, const struct hpctk_threads *threads,
+	const struct hpctk_gathered_run *run, struct hpctk_block *block, struct hpctk_run *ret,
+	struct pm_error *err)
 {
-	uint32_t i = number <= UINT32_MAX ? hpctk_block_find(block, (uint32_t)number) : HPCTK_NONE;
-	return i != HPCTK_NONE && hpctk_block_run(block, i, ret, NULL) == 0;
+	int r = hpctk_profile_block(db, threads->list.threads[run->thread].id, block, err);
+	return r < 0 ? r : hpctk_block_run(block, run->entry, ret, err);
 }
 
 static int costs_from_threads(
 	const struct hpctk_run_reader *r, uint64_t number, struct costs *c, struct pm_error *err)
 {
-	for (uint32_t t = 0; t < r->threads->list.n; t++) {
+	const struct hpctk_gathered *gathered;
+	size_t n = 0;
+	int status = hpctk_gathered_get(r->db, &gathered, err);
+	const struct hpctk_gathered_run *runs =
+		status == 0 ? hpctk_gathered_of(gathered, number, &n) : NULL;
+	for (size_t i = 0; i < n && status == 0; i++) {
 		struct hpctk_block block;
 		struct hpctk_run run;
-		int status =
-			hpctk_profile_block(r->db, r->threads->list.threads[t].id, &block, err);
-		if (status < 0)
-			return status;
-		if (!run_in_thread(&block, number, &run))
-			continue;
-		for (uint64_t v = run.first; v < run.end; v++) {
+		status = run_open(r->db, r->threads, &runs[i], &block, &run, err);
+		for (uint64_t v = run.first; status == 0 && v < run.end; v++) {
 			struct hpctk_block_value value = hpctk_block_value(&block, v);
 			struct pm_value *sum = sum_of(c, number, value.sub);
 			if (sum)
 				sum->f += value.value;
 		}
 	}
-	return 0;
+	return status;
 }
 
 int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
@@ -236,28 +239,43 @@ static int64_t values_from_cct(const struct hpctk_db *db, const struct hpctk_thr
 	return (int64_t)n;
 }
 
+/* The last run of `n` that begins at or before value `first` of its context; 0 where none does. */
+static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t first)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (runs[middle].before <= first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
 static int64_t values_from_threads(const struct hpctk_db *db, const struct hpctk_threads *threads,
 	uint64_t number, uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	uint64_t before = 0; /* values of threads that have been passed */
-	size_t n = 0;
-	for (uint32_t t = 0; t < threads->list.n && n < room; t++) {
+	const struct hpctk_gathered *gathered;
+	size_t n = 0, n_runs = 0;
+	int r = hpctk_gathered_get(db, &gathered, err);
+	if (r < 0)
+		return r;
+	const struct hpctk_gathered_run *runs = hpctk_gathered_of(gathered, number, &n_runs);
+	for (size_t i = run_of(runs, n_runs, first); i < n_runs && n < room; i++) {
 		struct hpctk_block block;
 		struct hpctk_run run;
-		int r = hpctk_profile_block(db, threads->list.threads[t].id, &block, err);
+		r = run_open(db, threads, &runs[i], &block, &run, err);
 		if (r < 0)
 			return r;
-		if (!run_in_thread(&block, number, &run))
-			continue;
-		uint64_t length = run.end - run.first;
-		for (uint64_t i = first + n - before; i < length && n < room; i++) {
-			struct hpctk_block_value value = hpctk_block_value(&block, run.first + i);
+		for (uint64_t v = run.first + (first + n - runs[i].before); v < run.end && n < room;
+			v++) {
+			struct hpctk_block_value value = hpctk_block_value(&block, v);
 			ret[n++] = (struct pm_value){.context = number,
 				.metric = value.sub,
-				.thread = t,
+				.thread = runs[i].thread,
 				.f = value.value};
 		}
-		before += length;
 	}
 	return (int64_t)n;
 }

@@ -340,6 +340,18 @@ static void hpctk_shared_samples(void)
 	hpctk_save_shared(w, HPCTKW_TRACE, 0, 8);
 }
 
+/* A context has values of many threads, and all the others claim those. */
+static void hpctk_shared_values(void)
+{
+	struct hpctkw_database *w = hpctk_tree(bytes / 2 / CONTEXT_BYTES, false);
+	for (size_t i = 0; i < bytes / 400; i++) {
+		hpctkw_profile(w);
+		hpctkw_identity(w, 1, (uint32_t)i, 0, true);
+		hpctkw_value(w, 1, hpctkw_prop_id(0, HPCTKW_EXECUTION), 1);
+	}
+	hpctk_save_shared(w, HPCTKW_CCT, 1, 0);
+}
+
 /* ---- hpcrun ---- */
 
 static void run_tree(bool chain)
@@ -480,6 +492,7 @@ static const struct {
 	{"hpctoolkit-samples", hpctk_samples},
 	{"hpctoolkit-threads", hpctk_threads},
 	{"hpctoolkit-shared-samples", hpctk_shared_samples},
+	{"hpctoolkit-shared-values", hpctk_shared_values},
 	{"hpcrun-deep", run_deep},
 	{"hpcrun-wide", run_wide},
 	{"hpcrun-threads", run_threads},
