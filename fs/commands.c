@@ -98,7 +98,11 @@ static int cat(struct pmfs_instance *in, const char *path, struct pm_error *err)
 	int r = pmfs_tree_walk(in->tree, path, &entry, err);
 	if (r == 0)
 		r = pmfs_tree_document(in->tree, entry.node, &doc, err);
-	return r < 0 ? r : pmfs_document_write(in, entry.node, &doc, STDOUT_FILENO, err);
+	if (r < 0)
+		return r;
+	r = pmfs_document_write(in, entry.node, &doc, STDOUT_FILENO, err);
+	pmfs_tree_release(in->tree, entry.node);
+	return r;
 }
 
 int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n)

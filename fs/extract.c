@@ -135,9 +135,11 @@ static void write_document(struct walk *w, const struct pmfs_entry *entry, const
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pm_doc doc;
 	int r = pmfs_tree_document(w->in->tree, entry->node, &doc, &err);
-	if (r == 0)
+	if (r == 0) {
 		r = entry->type == PMFS_LINK ? write_link(w, entry->node, &doc, name, &err)
 					     : write_file(w, entry->node, &doc, name, &err);
+		pmfs_tree_release(w->in->tree, entry->node);
+	}
 	if (r < 0)
 		failed(w, r, &err);
 	pmfs_bar_count(++w->files);

@@ -116,14 +116,20 @@ int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uin
 	if (type == PMFS_DIRECTORY)
 		return 0;
 	int r = pmfs_tree_document(m->in->tree, node, &doc, err);
-	return r < 0 ? r : pmfs_engine_size(m->in->engine, node, &doc, ret, err);
+	if (r < 0)
+		return r;
+	r = pmfs_engine_size(m->in->engine, node, &doc, ret, err);
+	pmfs_tree_release(m->in->tree, node);
+	return r;
 }
 
-/* A document as far as nothing has to be built to tell it. */
+/* What kind of document it is, as far as nothing has to be built to tell it. */
 static int document_at_once(struct pmfs_mount *m, pm_node node, struct pm_doc *ret)
 {
 	struct pm_work at_once = {.at_once = true}, *before = pm_work_enter(&at_once);
 	int r = pmfs_tree_document(m->in->tree, node, ret, NULL);
+	if (r == 0)
+		pmfs_tree_release(m->in->tree, node);
 	pm_work_enter(before);
 	return at_once.refused ? -EAGAIN : r;
 }
@@ -286,9 +292,11 @@ static void answer_read(struct pmfs_call *c)
 	struct pmfs_piece piece;
 	struct pm_doc doc;
 	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
-	if (r == 0)
+	if (r == 0) {
 		r = pmfs_engine_read(
 			in->engine, c->ino, &doc, (uint64_t)c->off, c->size, &piece, &err);
+		pmfs_tree_release(in->tree, c->ino);
+	}
 	if (r < 0) {
 		pmfs_mount_failure(c, r, &err);
 		return;
@@ -324,10 +332,12 @@ static void answer_readlink(struct pmfs_call *c)
 	struct pmfs_piece piece;
 	struct pm_doc doc;
 	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
-	if (r == 0)
+	if (r == 0) {
 		r = doc.kind == PM_DOC_LINK ? pmfs_engine_read(in->engine, c->ino, &doc, 0,
 						      sizeof(target) - 1, &piece, &err)
 					    : -EINVAL;
+		pmfs_tree_release(in->tree, c->ino);
+	}
 	if (r < 0) {
 		pmfs_mount_failure(c, r, &err);
 		return;

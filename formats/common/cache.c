@@ -261,6 +261,14 @@ void pm_cache_keep(struct pm_cache *c, struct pm_cached *thing, bool keep)
 	pm_turn_unlock();
 }
 
+void pm_cache_resize(struct pm_cache *c, struct pm_cached *thing, uint64_t bytes)
+{
+	pm_turn_lock();
+	c->bytes += bytes - thing->bytes;
+	thing->bytes = bytes;
+	pm_turn_unlock();
+}
+
 void pm_cache_reserve(struct pm_cache *c, int64_t more)
 {
 	pm_turn_lock();

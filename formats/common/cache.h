@@ -49,6 +49,9 @@ void pm_cache_release(struct pm_cache *cache, struct pm_cached *c);
  */
 void pm_cache_keep(struct pm_cache *cache, struct pm_cached *c, bool keep);
 
+/* A thing in use takes so many bytes by now. */
+void pm_cache_resize(struct pm_cache *cache, struct pm_cached *c, uint64_t bytes);
+
 /* Counts what is being built against the limit: `more` bytes, less where negative. */
 void pm_cache_reserve(struct pm_cache *cache, int64_t more);
 

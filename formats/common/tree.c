@@ -124,12 +124,3 @@ void pm_tree_free(struct pm_tree *tree)
 	pm_arena_done(&frozen->arena);
 	free(frozen);
 }
-
-void pm_item_tree_done(struct pm_item_tree *item)
-{
-	pm_tree_free(item->tree);
-	free(item->start_ns);
-	free(item->inclusive_ns);
-	free(item->exclusive_ns);
-	*item = (struct pm_item_tree){.tree = NULL};
-}

@@ -67,9 +67,6 @@ int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_
 /* Accepts NULL. */
 void pm_tree_free(struct pm_tree *tree);
 
-/* Frees what an item's tree consists of. */
-void pm_item_tree_done(struct pm_item_tree *item);
-
 /*
  * For costs that are added up the tree: adds each context's `own` to itself and all above it in
  * `total` (n_contexts cells each, NaN = none counts as 0 in sums and stays NaN where nothing was

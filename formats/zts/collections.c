@@ -113,10 +113,10 @@ static int trace_document(
 	}
 }
 
-static int trace_tree(
-	const struct pm_collection *c, uint32_t i, struct pm_item_tree *ret, struct pm_error *err)
+static int trace_profile(
+	const struct pm_collection *c, uint32_t i, struct pm_profile **ret, struct pm_error *err)
 {
-	return zts_trace_item_tree(c->self, trace_of(c, i), ret, err);
+	return zts_trace_profile(c->self, trace_of(c, i), c->path, ret, err);
 }
 
 /* ---- slow/ and errors/: links to traces ---- */
@@ -215,7 +215,8 @@ static int add_store(struct zts *z, uint32_t s)
 		.count = trace_count,
 		.name = trace_name,
 		.document = trace_document,
-		.tree = trace_tree};
+		.profile = trace_profile,
+		.shape = PM_SHAPE_TRACE};
 	int r = add_collection(z, chunks);
 	return r < 0 ? r : add_collection(z, traces);
 }

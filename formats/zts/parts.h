@@ -79,9 +79,9 @@ int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size
 	struct pm_error *err);
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
-/* trace_tree.c: a trace as a small profile. */
-int zts_trace_item_tree(
-	const struct zts *z, uint32_t trace, struct pm_item_tree *ret, struct pm_error *err);
+/* trace_profile.c: a trace as a profile of its own, `source` naming where it is; ops->close. */
+int zts_trace_profile(const struct zts *z, uint32_t trace, const char *source,
+	struct pm_profile **ret, struct pm_error *err);
 
 /* model.c */
 extern const struct pm_profile_ops zts_ops;

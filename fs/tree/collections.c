@@ -4,8 +4,6 @@
  */
 #include "fs/tree/internal.h"
 
-#include "fs/views/pictures/item.h"
-
 static uint32_t item_in_order(void *context, uint32_t k)
 {
 	(void)context;
@@ -150,36 +148,59 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	return pmfs_node_a(dir) < n ? 0 : pmfs_no_entry();
 }
 
-/* The format's documents come first; the last two numbers are pictures that views make. */
-enum { FIRST_VIEW = PMFS_ITEM_DOC_MOST - 2 };
+/* The format's documents come first; the last numbers are views of the item's profile. */
+enum { MOST_VIEWS = 16, FIRST_VIEW = PMFS_ITEM_DOC_MOST - MOST_VIEWS };
 
-static int item_document(struct pmfs_tree *t, const struct pm_collection *c, uint32_t item,
-	uint32_t k, struct pm_named_doc *ret)
+static uint32_t first_view(const struct pm_collection *c, const struct pmfs_view *const **ret)
 {
-	return k < FIRST_VIEW ? c->document(c, item, k, ret)
-			      : pmfs_item_view(t->model, c, item, k - FIRST_VIEW, ret);
+	uint32_t n = 0;
+	if (c->profile)
+		*ret = pmfs_views(pmfs_place_of_shape(c->shape), &n);
+	return PMFS_ITEM_DOC_MOST - n;
+}
+
+/* The name and type of the k-th document: 1, 0 beyond the last of the format's or of the views. */
+static int document_named(const struct pm_collection *c, uint32_t item, uint32_t k,
+	const char **ret, enum pmfs_type *ret_type)
+{
+	const struct pmfs_view *const *views;
+	struct pm_named_doc doc;
+	uint32_t first = first_view(c, &views);
+	*ret_type = PMFS_FILE;
+	if (k >= first) {
+		*ret = views[k - first]->name;
+		return 1;
+	}
+	int r = k < FIRST_VIEW ? c->document(c, item, k, &doc) : 0;
+	if (r <= 0)
+		return r;
+	*ret = doc.path;
+	*ret_type = doc.doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
+	return 1;
 }
 
 static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pm_collection *c = collection_by_b(t, dir);
-	struct pm_named_doc doc;
+	const struct pmfs_view *const *views;
+	const char *name;
+	enum pmfs_type type;
 	(void)err;
-	int r = 0;
-	if (*cookie < FIRST_VIEW)
-		r = item_document(t, c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
-	if (r == 0 && *cookie < FIRST_VIEW)
-		*cookie = FIRST_VIEW;
-	if (r == 0 && *cookie < PMFS_ITEM_DOC_MOST)
-		r = item_document(t, c, pmfs_node_a(dir), (uint32_t)*cookie, &doc);
-	if (r <= 0)
-		return r;
-	uint32_t b = pmfs_node_b(dir) | (uint32_t)*cookie;
-	++*cookie;
-	return pmfs_entry_fill(ret, pm_bytes_of(doc.path),
-		pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), b),
-		doc.doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE);
+	while (*cookie < PMFS_ITEM_DOC_MOST) {
+		uint32_t k = (uint32_t)*cookie;
+		int r = document_named(c, pmfs_node_a(dir), k, &name, &type);
+		if (r < 0)
+			return r;
+		*cookie = r > 0          ? k + 1
+			: k < FIRST_VIEW ? first_view(c, &views)
+					 : PMFS_ITEM_DOC_MOST;
+		if (r > 0)
+			return pmfs_entry_fill(ret, pm_bytes_of(name),
+				pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), pmfs_node_b(dir) | k),
+				type);
+	}
+	return 0;
 }
 
 static int item_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
@@ -215,6 +236,20 @@ const struct pmfs_dir pmfs_dir_item = {
 	.parent = item_parent,
 };
 
+/* A view of the item's profile, which stays open until the document is released. */
+static int view_document(struct pmfs_tree *t, pm_node node, const struct pmfs_view *view,
+	struct pm_doc *ret, struct pm_error *err)
+{
+	struct pmfs_nested *nested;
+	int r = pmfs_nested_get(t, pmfs_node_b(node) >> 8, pmfs_node_a(node), &nested, err);
+	if (r < 0)
+		return r;
+	r = view->document(nested->model, 0, 0, ret, err);
+	if (r < 0)
+		pmfs_nested_release(t, nested);
+	return r;
+}
+
 int pmfs_item_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
@@ -222,8 +257,9 @@ int pmfs_item_doc_document(
 	if (r < 0)
 		return r;
 	const struct pm_collection *c = collection_by_b(t, node);
+	const struct pmfs_view *const *views;
 	struct pm_named_doc doc;
-	uint32_t n = 0;
+	uint32_t n = 0, k = pmfs_node_b(node) & 0xff;
 	if (!c)
 		return pmfs_no_entry();
 	r = pmfs_item_count(c, &n, err);
@@ -231,9 +267,20 @@ int pmfs_item_doc_document(
 		return r;
 	if (pmfs_node_a(node) >= n)
 		return pmfs_no_entry();
-	r = item_document(t, c, pmfs_node_a(node), pmfs_node_b(node) & 0xff, &doc);
+	uint32_t first = first_view(c, &views);
+	if (k >= first)
+		return view_document(t, node, views[k - first], ret, err);
+	r = k < FIRST_VIEW ? c->document(c, pmfs_node_a(node), k, &doc) : 0;
 	if (r <= 0)
 		return r < 0 ? r : pmfs_no_entry();
 	*ret = doc.doc;
 	return 0;
+}
+
+void pmfs_item_doc_release(struct pmfs_tree *t, pm_node node)
+{
+	const struct pmfs_view *const *views;
+	uint32_t collection = pmfs_node_b(node) >> 8, k = pmfs_node_b(node) & 0xff;
+	if (k >= first_view(&t->collections[collection], &views))
+		pmfs_nested_leave(t, collection, pmfs_node_a(node));
 }

@@ -101,6 +101,7 @@ int pmfs_path_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
 int pmfs_item_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+void pmfs_item_doc_release(struct pmfs_tree *t, pm_node node);
 
 /* Entries of the paths' root, for the root directory. */
 int pmfs_paths_root_lookup(
@@ -121,6 +122,19 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
 	struct pmfs_entry *ret, struct pm_error *err);
+
+/* An item that is a profile, open; see nested.c. */
+struct pmfs_nested {
+	struct pm_cached cached;
+	struct pm_profile *profile;
+	struct pmfs_model *model;
+};
+
+/* Opens it unless it is open. In use until it is released, or left by its number. */
+int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
+	struct pmfs_nested **ret, struct pm_error *err);
+void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n);
+void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item);
 
 /* The threads' directories; fills t->threads and t->thread_node. */
 int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);

@@ -1,6 +1,7 @@
 /*
  * The way in: checks a node, finds its kind's functions, and calls them. What each directory holds
- * is in root.c, contexts.c, values.c, functions.c, threads.c, documents.c and collections.c.
+ * is in root.c, contexts.c, values.c, functions.c, threads.c, documents.c and collections.c; items
+ * that are profiles in nested.c.
  */
 #include "fs/tree/internal.h"
 
@@ -105,8 +106,18 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 		return pmfs_no_entry();
 	int r = documents[kind] ? documents[kind](t, node, ret, err) : -EISDIR;
 	bool is_table = r == 0 && (ret->kind == PM_DOC_CSV || ret->kind == PM_DOC_TSV);
-	return is_table && ret->table.type->columns ? ret->table.type->columns(&ret->table, err)
-						    : r;
+	if (!is_table || !ret->table.type->columns)
+		return r;
+	r = ret->table.type->columns(&ret->table, err);
+	if (r < 0)
+		pmfs_tree_release(t, node);
+	return r;
+}
+
+void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
+{
+	if (pmfs_node_kind_of(node) == PMFS_ITEM_DOC)
+		pmfs_item_doc_release(t, node);
 }
 
 int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
@@ -119,9 +130,11 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 		return r;
 	}
 	r = pmfs_tree_document(t, node, &doc, err);
-	if (r == 0)
-		*ret = doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
-	return r;
+	if (r < 0)
+		return r;
+	*ret = doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
+	pmfs_tree_release(t, node);
+	return 0;
 }
 
 /*

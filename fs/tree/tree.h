@@ -45,8 +45,14 @@ int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pm
 /* The directory that a directory stands in; the root's is itself. */
 int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
 
-/* The document of a file or link. -EISDIR for a directory. Renders nothing. */
+/*
+ * The document of a file or link, in use until it is released. -EISDIR for a directory. Renders
+ * nothing.
+ */
 int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+
+/* The document of that node, which was asked for with success, is not used any more. */
+void pmfs_tree_release(struct pmfs_tree *t, pm_node node);
 
 /* Is rendering this document so cheap that a listing may do it for its size? */
 bool pmfs_tree_is_cheap(pm_node node);

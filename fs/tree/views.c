@@ -171,6 +171,7 @@ int pmfs_place_check(
 	case PMFS_PLACE_THREAD_EXPORT:
 		r = pmfs_model_threads(t->model, &threads, err);
 		return r < 0 ? r : check_index(item, threads->n);
+	case PMFS_PLACE_TRACE:
 	case PMFS_N_PLACES: break;
 	}
 	return pmfs_no_entry();

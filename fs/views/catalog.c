@@ -81,6 +81,11 @@ static const struct pmfs_view *const thread_export[] = {
 	&pmfs_thread_dot,
 };
 
+static const struct pmfs_view *const trace[] = {
+	&pmfs_trace_flamegraph,
+	&pmfs_trace_chrome,
+};
+
 #define PLACE(views)                                                                               \
 	{                                                                                          \
 		views, sizeof(views) / sizeof(*(views))                                            \
@@ -96,7 +101,14 @@ static const struct {
 	[PMFS_PLACE_FUNCTION] = PLACE(function),
 	[PMFS_PLACE_THREAD] = PLACE(thread),
 	[PMFS_PLACE_THREAD_EXPORT] = PLACE(thread_export),
+	[PMFS_PLACE_TRACE] = PLACE(trace),
 };
+
+enum pmfs_place pmfs_place_of_shape(enum pm_shape shape)
+{
+	static const enum pmfs_place of[PM_N_SHAPES] = {[PM_SHAPE_TRACE] = PMFS_PLACE_TRACE};
+	return of[shape];
+}
 
 const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n)
 {

@@ -219,16 +219,10 @@ struct pm_lines {
 
 /* ---- documents that only this format has ---- */
 
-/*
- * The calls of one item, one context each, siblings in order of time: what a picture of the item
- * needs. The caller's; give it back with pm_item_tree_done (formats/common/tree.h).
- */
-struct pm_item_tree {
-	struct pm_tree *tree;
-	/* Of each context; all times count from the beginning of the item. */
-	uint64_t *start_ns;
-	uint64_t *inclusive_ns; /* PM_NO_TIME: the call has not ended */
-	int64_t *exclusive_ns;  /* may be negative where children overlap */
+/* What of a profile is shown in the directory of an item that is one. */
+enum pm_shape {
+	PM_SHAPE_TRACE, /* one trace of calls: flamegraph.svg, trace.chrome.json */
+	PM_N_SHAPES,
 };
 
 /* A directory of n items: each a directory with the same kind of documents, or a document. */
@@ -250,9 +244,14 @@ struct pm_collection {
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */
 	int (*document)(
 		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);
-	/* Optional: item i has calls, so views add flamegraph.svg and trace.chrome.json to it. */
-	int (*tree)(const struct pm_collection *c, uint32_t i, struct pm_item_tree *ret,
+	/*
+	 * Optional: item i is a profile, and views add to its directory what `shape` says. Opening
+	 * is cheap: its parts are built on first need. `*ret` is the caller's, who gives it back
+	 * with ops->close and has at most one of an item open; `c` outlives it.
+	 */
+	int (*profile)(const struct pm_collection *c, uint32_t i, struct pm_profile **ret,
 		struct pm_error *err);
+	enum pm_shape shape;
 };
 
 /*
@@ -413,6 +412,9 @@ struct pm_profile_ops {
 	 * anybody asks. What fails there fails again for whoever asks.
 	 */
 	void (*warm)(const struct pm_profile *p);
+	/* Of profiles that a collection gives. `memory`: bytes that it takes at the moment. */
+	void (*close)(struct pm_profile *p);
+	uint64_t (*memory)(const struct pm_profile *p);
 	/* True once the source is seen to have changed since it was opened; cheap. NULL: never. */
 	bool (*changed)(const struct pm_profile *p);
 };

@@ -183,8 +183,10 @@ static int read_window(struct pmfs_instance *in, const struct pmfs_entry *e, uin
 	struct pmfs_piece piece;
 	struct pm_doc doc;
 	int r = pmfs_tree_document(in->tree, e->node, &doc, &err);
-	if (r == 0)
+	if (r == 0) {
 		r = pmfs_engine_read(in->engine, e->node, &doc, off, len, &piece, &err);
+		pmfs_tree_release(in->tree, e->node);
+	}
 	if (r < 0)
 		return r;
 	*ret_n = piece.len;
@@ -228,6 +230,7 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	if (!check(w, r == 0, "%.*s: no document (%d)", (int)e->len, e->name, r))
 		return;
 	r = pmfs_engine_size(w->in.engine, e->node, &doc, &size, &err);
+	pmfs_tree_release(w->in.tree, e->node);
 	if (r == -EIO || r == -EINVAL || r == -ENOMEM || size > LARGE)
 		return; /* a broken part says so; the rest of the source is of interest */
 	if (!check(w, r == 0, "%.*s: no size (%d %s)", (int)e->len, e->name, r, err.text))
@@ -295,8 +298,11 @@ static void check_hostile(struct walk *w)
 		pmfs_tree_parent(w->in.tree, node, &parent, &err);
 		pmfs_tree_lookup(w->in.tree, node, pm_bytes_of("metrics.csv"), &e, &err);
 		pmfs_tree_next(w->in.tree, node, &cookie, &e, &err);
-		if (pmfs_tree_document(w->in.tree, node, &doc, &err) == 0 && i % 16 == 0)
+		if (pmfs_tree_document(w->in.tree, node, &doc, &err) < 0)
+			continue;
+		if (i % 16 == 0)
 			pmfs_engine_size(w->in.engine, node, &doc, &size, &err);
+		pmfs_tree_release(w->in.tree, node);
 	}
 }
 

@@ -70,10 +70,12 @@ static int read_whole(struct pmfs_instance *in, pm_node node, uint64_t *ret_size
 	*ret_size = 0;
 	*ret = (struct pmfs_piece){.len = 0};
 	int r = pmfs_tree_document(in->tree, node, &doc, err);
-	if (r == 0)
-		r = pmfs_engine_size(in->engine, node, &doc, ret_size, err);
+	if (r < 0)
+		return r;
+	r = pmfs_engine_size(in->engine, node, &doc, ret_size, err);
 	if (r == 0)
 		r = pmfs_engine_read(in->engine, node, &doc, 0, (size_t)*ret_size + 1, ret, err);
+	pmfs_tree_release(in->tree, node);
 	return r;
 }
 

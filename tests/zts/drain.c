@@ -101,24 +101,6 @@ static void put_result(struct pm_text *out, const char *path, int r)
 		pm_text_printf(out, "%s: error %d\n", path, -r);
 }
 
-static void drain_collection(const struct pm_collection *c, struct pm_text *out)
-{
-	struct pm_text name = {0};
-	struct pm_named_doc doc;
-	uint32_t n = count_items(c);
-	for (uint32_t i = 0; i < n; i++) {
-		struct pm_item_tree tree;
-		pm_text_printf(out, "%s/", c->path);
-		pm_text_utf8(out, c->name(c, i, &name));
-		pm_text_char(out, '\n');
-		for (uint32_t k = 0; c->document(c, i, k, &doc) > 0; k++)
-			put_result(out, doc.path, zts_drain_doc(&doc.doc, out));
-		if (c->tree && c->tree(c, i, &tree, NULL) == 0)
-			pm_item_tree_done(&tree);
-	}
-	pm_text_done(&name);
-}
-
 static void drain_costs(const struct pm_profile *p, struct pm_text *out)
 {
 	const struct pm_tree *tree;
@@ -139,6 +121,26 @@ static void drain_costs(const struct pm_profile *p, struct pm_text *out)
 		}
 		pm_text_char(out, '\n');
 	}
+}
+
+static void drain_collection(const struct pm_collection *c, struct pm_text *out)
+{
+	struct pm_text name = {0};
+	struct pm_named_doc doc;
+	uint32_t n = count_items(c);
+	for (uint32_t i = 0; i < n; i++) {
+		struct pm_profile *profile;
+		pm_text_printf(out, "%s/", c->path);
+		pm_text_utf8(out, c->name(c, i, &name));
+		pm_text_char(out, '\n');
+		for (uint32_t k = 0; c->document(c, i, k, &doc) > 0; k++)
+			put_result(out, doc.path, zts_drain_doc(&doc.doc, out));
+		if (c->profile && c->profile(c, i, &profile, NULL) == 0) {
+			drain_costs(profile, out);
+			profile->ops->close(profile);
+		}
+	}
+	pm_text_done(&name);
 }
 
 void zts_drain_all(const struct pm_profile *p, struct pm_text *out)

@@ -36,6 +36,7 @@ extern const struct pmfs_view pmfs_thread_functions_csv, pmfs_thread_summary;
 extern const struct pmfs_view pmfs_flamegraph_svg, pmfs_flamegraph_html;
 extern const struct pmfs_view pmfs_context_flamegraph;
 extern const struct pmfs_view pmfs_thread_flamegraph_svg, pmfs_thread_flamegraph_html;
+extern const struct pmfs_view pmfs_trace_flamegraph, pmfs_trace_chrome;
 extern const struct pmfs_view pmfs_timeline_svg, pmfs_thread_timeline;
 
 extern const struct pmfs_view pmfs_export_folded, pmfs_thread_folded;

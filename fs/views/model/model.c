@@ -28,7 +28,8 @@ struct header {
 
 struct pmfs_model {
 	const struct pm_profile *profile;
-	const char *wish; /* which quantity is to lead, or NULL */
+	struct pmfs_model *outer; /* or NULL */
+	const char *wish;         /* which quantity is to lead, or NULL */
 	struct part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 	pthread_mutex_t lock; /* of what follows */
@@ -67,6 +68,16 @@ void pmfs_model_free(struct pmfs_model *m)
 const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m)
 {
 	return m->profile;
+}
+
+void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer)
+{
+	m->outer = outer;
+}
+
+struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m)
+{
+	return m->outer;
 }
 
 int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err)

@@ -59,6 +59,15 @@ struct pmfs_model;
 struct pmfs_model *pmfs_model_new(const struct pm_profile *profile);
 
 /*
+ * The profile is part of what `outer` shows: pictures have the same colours. `outer` outlives the
+ * model. Before anything is asked of it.
+ */
+void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer);
+
+/* The model that it was made part of, or NULL. */
+struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m);
+
+/*
  * The quantity that is to lead instead of the one that would by the rule: a column
  * (`gker_sec_incl`) or its stem (`gker_sec`). Before anything else is asked of the model. A name
  * that is not there fails with -EINVAL, and `err` lists those that are.

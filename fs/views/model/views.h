@@ -32,8 +32,12 @@ enum pmfs_place {
 	PMFS_PLACE_FUNCTION,      /* functions/F/; item = row of functions.csv */
 	PMFS_PLACE_THREAD,        /* threads/…/; item = thread index */
 	PMFS_PLACE_THREAD_EXPORT, /* threads/…/export/ */
+	PMFS_PLACE_TRACE,         /* an item of a collection that is one trace; item = 0 */
 	PMFS_N_PLACES,
 };
+
+/* Where the views of an item's profile are listed. */
+enum pmfs_place pmfs_place_of_shape(enum pm_shape shape);
 
 /* The views of a place in listing order; `*ret_n` of them. Const, index = identity of the view. */
 const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n);

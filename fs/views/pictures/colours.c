@@ -155,6 +155,8 @@ int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct p
 {
 	static const struct pmfs_part_type type = {colours_build, colours_free};
 	void *part;
+	while (pmfs_model_outer(m))
+		m = pmfs_model_outer(m);
 	int r = pmfs_model_part(m, PMFS_PART_COLOURS, &type, &part, err);
 	if (r == 0)
 		*ret = part;

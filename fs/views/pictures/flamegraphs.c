@@ -18,6 +18,7 @@
 struct subject {
 	struct pmfs_model *model;
 	uint32_t context, thread; /* PM_NONE: all */
+	bool is_item;             /* the profile is an item of a larger one */
 	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
 	struct pmfs_caption caption;
@@ -74,7 +75,10 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	c->source = pm_bytes_of(p->source);
 	c->whole = pm_bytes_of("all");
 	c->of = pm_bytes_of("the whole run");
-	if (s->context != PM_NONE) {
+	if (s->is_item) {
+		c->of = pm_bytes_of("this item");
+		c->whole = pm_bytes_of("");
+	} else if (s->context != PM_NONE) {
 		c->of = c->title;
 		c->whole = pm_bytes_of("");
 		int r = name_frame(s, s->context, &c->title);
@@ -252,6 +256,7 @@ static int render(
 		.model = pmfs_model_of(doc->text.self),
 		.context = (uint32_t)doc->text.a,
 		.thread = (uint32_t)doc->text.b,
+		.is_item = doc->text.c != 0,
 	};
 	int r = pmfs_model_tree(s.model, &s.tree, err);
 	if (r == 0)
@@ -283,6 +288,17 @@ static struct pm_doc doc_of(struct pmfs_model *m, uint32_t context, uint32_t thr
 {
 	return (struct pm_doc){.kind = PM_DOC_TEXT,
 		.text = {.render = draw, .self = m, .a = context, .b = thread}};
+}
+
+static int trace_svg(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
+	struct pm_error *err)
+{
+	(void)item;
+	(void)column;
+	(void)err;
+	*ret = doc_of(m, PM_NONE, PM_NONE, render_svg);
+	ret->text.c = true;
+	return 0;
 }
 
 #define FLAME_DOCUMENT(name, context, thread, draw)                                                \
@@ -330,4 +346,10 @@ const struct pmfs_view pmfs_thread_flamegraph_html = {
 	.name = "flamegraph.html",
 	.about = "Interactive flame graph of this thread: every metric, zoom, search.",
 	.document = thread_html,
+};
+
+const struct pmfs_view pmfs_trace_flamegraph = {
+	.name = "flamegraph.svg",
+	.about = "Flame graph of this trace.",
+	.document = trace_svg,
 };
