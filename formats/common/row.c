@@ -175,7 +175,7 @@ void pm_row_header(struct pm_text *out, enum pm_form form, const struct pm_table
 	for (uint32_t i = 0; i < table->n_columns; i++) {
 		if (i)
 			pm_text_char(out, form == PM_CSV ? ',' : '\t');
-		text_render(out, form, pm_bytes_of(table->columns[i]));
+		text_render(out, form, pm_bytes_of(pm_table_column(table, i)));
 	}
 	pm_text_char(out, '\n');
 }

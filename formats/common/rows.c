@@ -5,7 +5,13 @@
 
 #include <stdlib.h>
 
+#include "formats/common/sheet.h"
 #include "formats/common/text.h"
+
+const char *pm_table_column(const struct pm_table *table, uint32_t i)
+{
+	return table->columns ? table->columns[i] : table->sheet->columns[i].name;
+}
 
 int pm_rows_start(
 	struct pm_rows *rows, const struct pm_table *table, uint64_t at, struct pm_error *err)

@@ -13,6 +13,7 @@
 #include "profmount/error.h"
 
 struct pm_text;
+struct pm_sheet;
 
 enum pm_cell_kind {
 	PM_CELL_EMPTY, /* unknown or none: an empty field */
@@ -163,12 +164,17 @@ struct pm_table_type {
 /* A table of one source: a value, copied freely; `self` must outlive it. */
 struct pm_table {
 	const struct pm_table_type *type;
-	const char *const *columns; /* n_columns names; they live as long as the profile */
+	/* n_columns names; they live as long as the profile. NULL: `sheet` has them. */
+	const char *const *columns;
 	uint32_t n_columns;
 	const void *self; /* with a and b: which table of the type this is */
 	uint64_t a, b;
 	uint64_t end; /* beyond the last row's position; 0 = unknown; see pm_table_type.end */
+	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
 };
+
+/* The name of column i, below n_columns. */
+const char *pm_table_column(const struct pm_table *table, uint32_t i);
 
 struct pm_rows {
 	const struct pm_table *table;

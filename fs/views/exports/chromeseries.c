@@ -35,7 +35,7 @@ static void write_fields(
 	for (uint32_t i = 0; i < s->table.n_columns; i++) {
 		if (!s->fields[i] || cells[i].kind == PM_CELL_EMPTY)
 			continue;
-		pm_json_key(&j, s->table.columns[i]);
+		pm_json_key(&j, pm_table_column(&s->table, i));
 		write_cell(&j, &cells[i]);
 	}
 	pm_json_close(&j, '}');

@@ -78,12 +78,12 @@ static unsigned add_heading(struct pm_text *out, const struct pm_section *s)
 	struct pm_bytes name;
 	pm_text_printf(out, "\n%s\n%*s", s->title, INDENT, "");
 	for (uint32_t i = 0; i + 1 < s->table.n_columns; i++) {
-		unsigned width = heading(s->table.columns[i], &name);
+		unsigned width = heading(pm_table_column(&s->table, i), &name);
 		pm_text_char(out, ' ');
 		add_right(out, name, width);
 		at += width + 1;
 	}
-	pm_text_printf(out, "  %s\n", s->table.columns[s->table.n_columns - 1]);
+	pm_text_printf(out, "  %s\n", pm_table_column(&s->table, s->table.n_columns - 1));
 	return at + 2;
 }
 
@@ -93,7 +93,7 @@ static void add_row(
 	uint32_t last = s->table.n_columns - 1;
 	pm_text_printf(out, "%*s", INDENT, "");
 	for (uint32_t i = 0; i < last; i++)
-		add_cell(out, s->table.columns[i], &cells[i]);
+		add_cell(out, pm_table_column(&s->table, i), &cells[i]);
 	pm_text_str(out, "  ");
 	if (cells[last].kind == PM_CELL_TEXT)
 		pmfs_add_cut(out, cells[last].text, PMFS_SCREEN_WIDTH - from);

@@ -1,0 +1,112 @@
+#include "formats/common/sheet.h"
+
+/* The greatest value of an unsigned field, which may stand for an unknown one. */
+static uint64_t greatest(enum pm_field field)
+{
+	return field == PM_FIELD_U64    ? UINT64_MAX
+		: field == PM_FIELD_U32 ? UINT32_MAX
+		: field == PM_FIELD_U16 ? UINT16_MAX
+					: UINT8_MAX;
+}
+
+static void set_unsigned(struct pm_cell *cell, const struct pm_column *c, uint64_t u)
+{
+	if (c->none && u == greatest(c->field))
+		pm_set_empty(cell);
+	else if (c->hex)
+		*cell = pm_cell_hex(u);
+	else
+		pm_set_u64(cell, u);
+}
+
+/* In place: see pm_set_empty. Members are where the compiler put them, so they are aligned. */
+static void set_cell(struct pm_cell *cell, const struct pm_column *c, const void *field)
+{
+	switch (c->field) {
+	case PM_FIELD_NONE: return;
+	case PM_FIELD_BOOL: pm_set_u64(cell, *(const bool *)field); return;
+	case PM_FIELD_U8: set_unsigned(cell, c, *(const uint8_t *)field); return;
+	case PM_FIELD_U16: set_unsigned(cell, c, *(const uint16_t *)field); return;
+	case PM_FIELD_U32: set_unsigned(cell, c, *(const uint32_t *)field); return;
+	case PM_FIELD_U64: set_unsigned(cell, c, *(const uint64_t *)field); return;
+	case PM_FIELD_I32: pm_set_i64(cell, *(const int32_t *)field); return;
+	case PM_FIELD_I64: pm_set_i64(cell, *(const int64_t *)field); return;
+	case PM_FIELD_F64: pm_set_f64(cell, *(const double *)field); return;
+	case PM_FIELD_TEXT: pm_set_text(cell, *(const struct pm_bytes *)field); return;
+	case PM_FIELD_STR: {
+		const char *s = *(const char *const *)field;
+		pm_set_text(cell, s ? pm_bytes_of(s) : (struct pm_bytes){NULL, 0});
+		return;
+	}
+	case PM_FIELD_CHARS: pm_set_text(cell, pm_bytes_of(field)); return;
+	case PM_FIELD_CELL: *cell = *(const struct pm_cell *)field; return;
+	}
+}
+
+/* Texts in the scratch move while it grows: cells get their place when the row is complete. */
+static void place_texts(const struct pm_sheet *sheet, struct pm_rows *rows, struct pm_cell *cells)
+{
+	const uint8_t *at = (const uint8_t *)rows->scratch->p;
+	for (uint32_t i = 0; i < sheet->n_columns; i++) {
+		if (!sheet->columns[i].write || cells[i].kind == PM_CELL_EMPTY)
+			continue;
+		cells[i].text.p = at;
+		at += cells[i].text.len;
+	}
+}
+
+static void set_row(const struct pm_sheet *sheet, struct pm_rows *rows, const uint8_t *record,
+	struct pm_cell *cells)
+{
+	bool written = false;
+	for (uint32_t i = 0; i < sheet->n_columns; i++) {
+		const struct pm_column *c = &sheet->columns[i];
+		const void *field = record + c->offset;
+		size_t before = rows->scratch->len;
+		if (c->known && !*(const bool *)(record + c->known - 1)) {
+			pm_set_empty(&cells[i]);
+		} else if (c->cell) {
+			cells[i] = c->cell(rows, field);
+		} else if (c->write) {
+			c->write(rows, field, rows->scratch);
+			pm_set_text(
+				&cells[i], (struct pm_bytes){NULL, rows->scratch->len - before});
+			written = true;
+		} else if (c->field == PM_FIELD_NONE) {
+			pm_set_u64(&cells[i], rows->row);
+		} else {
+			set_cell(&cells[i], c, field);
+		}
+	}
+	if (written && !rows->scratch->failed)
+		place_texts(sheet, rows, cells);
+}
+
+int pm_sheet_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_sheet *sheet = rows->table->sheet;
+	_Alignas(max_align_t) uint8_t room[PM_RECORD_ROOM];
+	struct pm_record record = {room, room};
+	uint64_t at = rows->at;
+	int r = sheet->record(rows, &record, err);
+	if (r <= 0)
+		return r;
+	set_row(sheet, rows, record.p, cells);
+	if (rows->at == at)
+		rows->at++;
+	return 1;
+}
+
+struct pm_table pm_sheet_table(const struct pm_sheet *sheet, const void *self, uint64_t a)
+{
+	return (struct pm_table){.type = &sheet->type,
+		.n_columns = sheet->n_columns,
+		.sheet = sheet,
+		.self = self,
+		.a = a};
+}
+
+struct pm_named_doc pm_sheet_document(const struct pm_sheet *sheet, const void *self, uint64_t a)
+{
+	return (struct pm_named_doc){sheet->path, pm_doc_csv(pm_sheet_table(sheet, self, a))};
+}
