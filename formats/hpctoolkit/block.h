@@ -10,7 +10,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_BLOCK_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_BLOCK_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 struct hpctk_block {
 	const struct hpctk_layout *layout;
@@ -41,12 +41,12 @@ struct hpctk_block_value {
  * rows).
  */
 int hpctk_profile_block(
-	const struct hpctk_db *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
-int hpctk_context_block(
-	const struct hpctk_db *db, uint64_t number, struct hpctk_block *ret, struct pm_error *err);
+	const struct hpctk_parts *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
+int hpctk_context_block(const struct hpctk_parts *db, uint64_t number, struct hpctk_block *ret,
+	struct pm_error *err);
 
 /* That way of failing, earlier, for all blocks of contexts or of profiles. */
-int hpctk_blocks_ready(const struct hpctk_db *db, bool of_context, struct pm_error *err);
+int hpctk_blocks_ready(const struct hpctk_parts *db, bool of_context, struct pm_error *err);
 
 /* Index entry i (< n_index). -EINVAL where its values are not in order. */
 int hpctk_block_run(

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/common/work.h"
-#include "formats/hpctoolkit/values.h"
+#include "formats/hpctoolkit/summary.h"
 
 /* ---- roles ---- */
 
@@ -113,7 +113,7 @@ static void summary_search(struct search *s)
 /* An index entry of cct.db says what a context has values of; no value needs to be read. */
 static void cct_search(struct search *s)
 {
-	const struct hpctk_db *db = s->reader->db;
+	const struct hpctk_parts *db = s->reader->db;
 	for (uint32_t number = 0; number < db->contexts.n && s->unseen && !pm_work_cancelled();
 		number++) {
 		struct hpctk_block block;
@@ -139,7 +139,7 @@ static void threads_search(struct search *s)
 	}
 }
 
-static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_error *err)
+static int columns_fill(struct hpctk_columns *c, struct hpctk_parts *db, struct pm_error *err)
 {
 	struct hpctk_run_reader reader;
 	int r = hpctk_run_reader_init(&reader, db, err);
@@ -155,9 +155,9 @@ static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_
 		struct search s = {.reader = &reader, .group_of = group_of, .seen = seen};
 		s.unseen = metrics_list(reader.metrics, c, group_of);
 		summary_search(&s);
-		if (db->present[HPCTK_CCT])
+		if (db->folder.present[HPCTK_CCT])
 			cct_search(&s);
-		if (!db->present[HPCTK_CCT] || db->contexts.cut)
+		if (!db->folder.present[HPCTK_CCT] || db->contexts.cut)
 			threads_search(&s);
 		for (uint32_t i = 0; i < c->list.n; i++)
 			c->metrics[i].has_values = seen[c->metrics[i].group];
@@ -173,7 +173,7 @@ static int columns_fill(struct hpctk_columns *c, struct hpctk_db *db, struct pm_
 
 static int columns_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_columns *c = calloc(1, sizeof(*c));
 	int r = c ? columns_fill(c, db, err) : -ENOMEM;
 	if (r < 0) {
@@ -184,7 +184,8 @@ static int columns_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-int hpctk_columns_get(struct hpctk_db *db, const struct hpctk_columns **ret, struct pm_error *err)
+int hpctk_columns_get(
+	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->columns_lazy, columns_build, db, err);
 	*ret = r < 0 ? NULL : db->columns;

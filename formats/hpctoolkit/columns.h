@@ -2,7 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 struct hpctk_columns {
 	struct pm_metrics list;
@@ -10,7 +10,8 @@ struct hpctk_columns {
 };
 
 /* Found on first need; lives as long as the database. */
-int hpctk_columns_get(struct hpctk_db *db, const struct hpctk_columns **ret, struct pm_error *err);
+int hpctk_columns_get(
+	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err);
 
 void hpctk_columns_free(struct hpctk_columns *c);
 

@@ -17,7 +17,7 @@
 #include "formats/common/work.h"
 #include "formats/hpctoolkit/columns.h"
 #include "formats/hpctoolkit/frames.h"
-#include "formats/hpctoolkit/values.h"
+#include "formats/hpctoolkit/summary.h"
 #include "profmount/limits.h"
 
 /* Records of siblings not yet visited. */
@@ -27,7 +27,7 @@ struct siblings {
 };
 
 struct walk {
-	struct hpctk_db *db;
+	struct hpctk_parts *db;
 	struct pm_tree_builder *builder;
 	struct pm_bytes section;
 	uint64_t section_at;
@@ -313,7 +313,7 @@ static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *er
 	return r;
 }
 
-static int walk_init(struct walk *w, struct hpctk_db *db)
+static int walk_init(struct walk *w, struct hpctk_parts *db)
 {
 	*w = (struct walk){.db = db, .builder = pm_tree_builder_new()};
 	return w->builder ? hpctk_frames_init(&w->frames, db, w->builder) : -ENOMEM;
@@ -330,7 +330,7 @@ static void walk_done(struct walk *w)
 
 static int tree_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_tree *t = calloc(1, sizeof(*t));
 	struct walk w;
 	int r = walk_init(&w, db);
@@ -351,7 +351,7 @@ static int tree_build(void *context, struct pm_error *err)
 	return r;
 }
 
-int hpctk_tree_get(struct hpctk_db *db, const struct hpctk_tree **ret, struct pm_error *err)
+int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->tree_lazy, tree_build, db, err);
 	*ret = r < 0 ? NULL : db->tree;
@@ -369,7 +369,7 @@ void hpctk_tree_free(struct hpctk_tree *t)
 	free(t);
 }
 
-bool hpctk_context_get(const struct hpctk_db *db, const struct hpctk_tree *t, uint32_t rank,
+bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,
 	struct hpctk_context_record *ret)
 {
 	const struct hpctk_layout *l = &db->layout;

@@ -2,7 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_CONTEXTS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_CONTEXTS_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 struct hpctk_tree {
 	struct pm_tree *tree;
@@ -12,12 +12,12 @@ struct hpctk_tree {
 };
 
 /* Walked on first need; lives as long as the database. */
-int hpctk_tree_get(struct hpctk_db *db, const struct hpctk_tree **ret, struct pm_error *err);
+int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err);
 
 void hpctk_tree_free(struct hpctk_tree *t);
 
 /* The record of the context at that rank, as stored; false once the file has changed. */
-bool hpctk_context_get(const struct hpctk_db *db, const struct hpctk_tree *t, uint32_t rank,
+bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,
 	struct hpctk_context_record *ret);
 
 #endif

@@ -10,13 +10,15 @@
 #include <stdlib.h>
 
 #include "formats/common/work.h"
+#include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/meta.h"
+#include "formats/hpctoolkit/metrics.h"
+#include "formats/hpctoolkit/threads.h"
 #include "formats/hpctoolkit/trace.h"
-#include "formats/hpctoolkit/values.h"
 
 struct scan {
-	struct hpctk_db *db;
+	struct hpctk_parts *db;
 	const struct hpctk_tree *tree;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
@@ -36,7 +38,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 	};
 	struct pm_bytes bytes = hpctk_bytes(s->db, file), end;
 	bool required = file != HPCTK_TRACE || s->db->layout.generation != HPCTK_FIRST;
-	if (!s->db->present[file] || !required)
+	if (!s->db->folder.present[file] || !required)
 		return;
 	if (bytes.len < 8 || !pm_bytes_sub(bytes, bytes.len - 8, 8, &end) ||
 		memcmp(end.p, footers[file], 8) != 0)
@@ -64,7 +66,7 @@ static void paths_scan(struct scan *s, const struct hpctk_rows *rows, const char
 
 static void functions_scan(struct scan *s)
 {
-	const struct hpctk_db *db = s->db;
+	const struct hpctk_parts *db = s->db;
 	for (uint32_t i = 0; i < db->functions.n; i++) {
 		uint64_t at = hpctk_row_at(&db->functions, i);
 		struct hpctk_function_record f;
@@ -82,7 +84,7 @@ static void functions_scan(struct scan *s)
 
 static void meta_scan(struct scan *s)
 {
-	const struct hpctk_db *db = s->db;
+	const struct hpctk_parts *db = s->db;
 	uint64_t at = db->meta[HPCTK_GENERAL_SECTION].at;
 	struct pm_bytes head;
 	if (pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, HPCTK_GENERAL, &head)) {
@@ -244,7 +246,7 @@ static int take_found(struct scan *s)
 
 static int damage_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct scan s = {.db = db,
 		.found = PM_DAMAGE_LIST_INIT,
 		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
@@ -266,7 +268,7 @@ static int damage_build(void *context, struct pm_error *err)
 
 int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct hpctk_db *db = hpctk_db_of(p);
+	struct hpctk_parts *db = hpctk_parts_of(p);
 	int r = pm_lazy_get(&db->damage_lazy, damage_build, db, err);
 	*ret = r < 0 ? NULL : &db->damages;
 	return r;

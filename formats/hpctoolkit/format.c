@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/dialect.h"
 #include "formats/hpctoolkit/model.h"
 
 /* The beginning of one of the database's files below a directory; its length, or -EIO. */
@@ -82,13 +82,13 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	struct pm_profile *ret, struct pm_error *err)
 {
 	(void)options; /* nothing is scanned while opening */
-	struct hpctk_db *db = malloc(sizeof(*db));
+	struct hpctk_parts *db = malloc(sizeof(*db));
 	if (!db)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	int folder = folder_open(c);
 	int r = folder < 0 ? pm_error_set(err, -EIO, c->path, PM_NO_OFFSET,
 				     "its directory cannot be opened: %s", strerror(errno))
-			   : hpctk_db_open(db, folder, err);
+			   : hpctk_parts_open(db, folder, err);
 	if (folder >= 0)
 		close(folder);
 	if (r < 0) {

@@ -18,7 +18,8 @@ static uint32_t *indexes_new(size_t n)
 	return indexes;
 }
 
-int hpctk_frames_init(struct hpctk_frames *f, struct hpctk_db *db, struct pm_tree_builder *builder)
+int hpctk_frames_init(
+	struct hpctk_frames *f, struct hpctk_parts *db, struct pm_tree_builder *builder)
 {
 	*f = (struct hpctk_frames){
 		.db = db,

@@ -3,11 +3,11 @@
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 
 #include "formats/common/tree.h"
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* Remembers what rows of meta.db's tables have become in the tree. */
 struct hpctk_frames {
-	struct hpctk_db *db;
+	struct hpctk_parts *db;
 	struct pm_tree_builder *builder;
 	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
 	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
@@ -15,7 +15,8 @@ struct hpctk_frames {
 };
 
 /* 0 or -ENOMEM; hpctk_frames_done in either case. */
-int hpctk_frames_init(struct hpctk_frames *f, struct hpctk_db *db, struct pm_tree_builder *builder);
+int hpctk_frames_init(
+	struct hpctk_frames *f, struct hpctk_parts *db, struct pm_tree_builder *builder);
 
 /*
  * The frame of a record that stands at `at`: a function shows its definition, everything else its

@@ -68,7 +68,7 @@ static void add_up(struct hpctk_gathered *g)
 	}
 }
 
-static int gather(struct hpctk_db *db, struct hpctk_gathered *g, struct pm_error *err)
+static int gather(struct hpctk_parts *db, struct hpctk_gathered *g, struct pm_error *err)
 {
 	const struct hpctk_threads *threads;
 	size_t room = 0;
@@ -89,7 +89,7 @@ static int gather(struct hpctk_db *db, struct hpctk_gathered *g, struct pm_error
 
 static int gathered_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_gathered *g = calloc(1, sizeof(*g));
 	int r = g ? gather(db, g, err) : pm_error_plain(err, -ENOMEM);
 	if (r < 0)
@@ -100,9 +100,9 @@ static int gathered_build(void *context, struct pm_error *err)
 }
 
 int hpctk_gathered_get(
-	const struct hpctk_db *db, const struct hpctk_gathered **ret, struct pm_error *err)
+	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err)
 {
-	struct hpctk_db *own = hpctk_db_of(db->profile);
+	struct hpctk_parts *own = hpctk_parts_of(db->profile);
 	int r = pm_lazy_get(&own->gathered_lazy, gathered_build, own, err);
 	*ret = r < 0 ? NULL : own->gathered;
 	return r;
@@ -138,4 +138,12 @@ const struct hpctk_gathered_run *hpctk_gathered_of(
 		return NULL;
 	*ret_n = first_from(g, number + 1) - first;
 	return g->runs ? &g->runs[first] : NULL;
+}
+
+int hpctk_gathered_open(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+	const struct hpctk_gathered_run *run, struct hpctk_block *block, struct hpctk_run *ret,
+	struct pm_error *err)
+{
+	int r = hpctk_profile_block(db, threads->list.threads[run->thread].id, block, err);
+	return r < 0 ? r : hpctk_block_run(block, run->entry, ret, err);
 }

@@ -6,7 +6,8 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_GATHERED_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_GATHERED_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/block.h"
+#include "formats/hpctoolkit/threads.h"
 
 /* The values that a thread has of a context: those of an index entry of its block. */
 struct hpctk_gathered_run {
@@ -23,12 +24,17 @@ struct hpctk_gathered {
 
 /* Lives as long as the database. Fails where the block of a thread cannot be read. */
 int hpctk_gathered_get(
-	const struct hpctk_db *db, const struct hpctk_gathered **ret, struct pm_error *err);
+	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err);
 
 void hpctk_gathered_free(struct hpctk_gathered *g);
 
 /* The runs of a context: the first of them, and in `ret_n` how many; O(log n). */
 const struct hpctk_gathered_run *hpctk_gathered_of(
 	const struct hpctk_gathered *g, uint64_t number, size_t *ret_n);
+
+/* Opens the block of a run's thread; its values there are those of `ret`. */
+int hpctk_gathered_open(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+	const struct hpctk_gathered_run *run, struct hpctk_block *block, struct hpctk_run *ret,
+	struct pm_error *err);
 
 #endif

@@ -10,7 +10,7 @@
  */
 #define MAX_STRING 0x10000u
 
-bool hpctk_string_find(const struct hpctk_db *db, uint64_t at, struct pm_bytes *ret)
+bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
 	uint64_t left = at < file.len ? file.len - at : 0;
@@ -18,7 +18,7 @@ bool hpctk_string_find(const struct hpctk_db *db, uint64_t at, struct pm_bytes *
 	return pm_bytes_cstr(rest, 0, ret);
 }
 
-struct pm_bytes hpctk_string_get(const struct hpctk_db *db, uint64_t at)
+struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at)
 {
 	struct pm_bytes s = {NULL, 0};
 	if (at != 0)
@@ -27,7 +27,7 @@ struct pm_bytes hpctk_string_get(const struct hpctk_db *db, uint64_t at)
 }
 
 void hpctk_general_get(
-	const struct hpctk_db *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description)
+	const struct hpctk_parts *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description)
 {
 	struct pm_bytes head;
 	*ret_title = *ret_description = (struct pm_bytes){NULL, 0};
@@ -38,7 +38,7 @@ void hpctk_general_get(
 	*ret_description = hpctk_string_get(db, hpctk_u64(&db->layout, head.p + 0x08));
 }
 
-struct pm_bytes hpctk_kind_name(const struct hpctk_db *db, uint32_t kind)
+struct pm_bytes hpctk_kind_name(const struct hpctk_parts *db, uint32_t kind)
 {
 	if (kind >= db->kinds.n)
 		return (struct pm_bytes){NULL, 0};
@@ -46,24 +46,24 @@ struct pm_bytes hpctk_kind_name(const struct hpctk_db *db, uint32_t kind)
 }
 
 static struct hpctk_path path_get(
-	const struct hpctk_db *db, const struct hpctk_rows *rows, uint32_t i)
+	const struct hpctk_parts *db, const struct hpctk_rows *rows, uint32_t i)
 {
 	struct hpctk_path_record record;
 	hpctk_path_decode(&db->layout, hpctk_row(rows, i), &record);
 	return (struct hpctk_path){record.flags, hpctk_string_get(db, record.path_at)};
 }
 
-struct hpctk_path hpctk_module_get(const struct hpctk_db *db, uint32_t i)
+struct hpctk_path hpctk_module_get(const struct hpctk_parts *db, uint32_t i)
 {
 	return path_get(db, &db->modules, i);
 }
 
-struct hpctk_path hpctk_source_get(const struct hpctk_db *db, uint32_t i)
+struct hpctk_path hpctk_source_get(const struct hpctk_parts *db, uint32_t i)
 {
 	return path_get(db, &db->sources, i);
 }
 
-struct hpctk_function hpctk_function_get(const struct hpctk_db *db, uint32_t i)
+struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i)
 {
 	struct hpctk_function_record record;
 	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);

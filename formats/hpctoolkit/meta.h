@@ -2,20 +2,20 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* The string at an offset of meta.db; false, and the empty one, where none ends in the file. */
-bool hpctk_string_find(const struct hpctk_db *db, uint64_t at, struct pm_bytes *ret);
+bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret);
 
 /* The same for a field where 0 means none; unreadable ones are empty (damage.csv has them). */
-struct pm_bytes hpctk_string_get(const struct hpctk_db *db, uint64_t at);
+struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at);
 
 /* Title and description. */
 void hpctk_general_get(
-	const struct hpctk_db *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description);
+	const struct hpctk_parts *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description);
 
 /* NODE, RANK …; empty for a kind without a name. */
-struct pm_bytes hpctk_kind_name(const struct hpctk_db *db, uint32_t kind);
+struct pm_bytes hpctk_kind_name(const struct hpctk_parts *db, uint32_t kind);
 
 /* A load module or a source file. */
 struct hpctk_path {
@@ -23,8 +23,8 @@ struct hpctk_path {
 	struct pm_bytes path;
 };
 
-struct hpctk_path hpctk_module_get(const struct hpctk_db *db, uint32_t i);
-struct hpctk_path hpctk_source_get(const struct hpctk_db *db, uint32_t i);
+struct hpctk_path hpctk_module_get(const struct hpctk_parts *db, uint32_t i);
+struct hpctk_path hpctk_source_get(const struct hpctk_parts *db, uint32_t i);
 
 /* A function: module and file are indexes into their tables, or HPCTK_NONE. */
 struct hpctk_function {
@@ -33,7 +33,7 @@ struct hpctk_function {
 	uint64_t offset; /* in the module */
 };
 
-struct hpctk_function hpctk_function_get(const struct hpctk_db *db, uint32_t i);
+struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i);
 
 /* The index of the row at that offset of the file: false unless one begins exactly there. */
 bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret);

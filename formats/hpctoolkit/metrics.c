@@ -14,7 +14,7 @@
 #include "formats/hpctoolkit/meta.h"
 
 struct reader {
-	struct hpctk_db *db;
+	struct hpctk_parts *db;
 	struct hpctk_metrics *m;
 	struct hpctk_metrics_head head;
 	struct hpctk_rows scopes;
@@ -241,7 +241,7 @@ static int shared_metric_read(
 
 static int section_read(struct reader *r)
 {
-	struct hpctk_db *db = r->db;
+	struct hpctk_parts *db = r->db;
 	bool shared = db->layout.generation >= HPCTK_JUNE;
 	struct hpctk_rows metrics;
 	struct pm_bytes head;
@@ -281,7 +281,7 @@ static uint32_t *ids_new(void)
 
 static int metrics_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_metrics *m = calloc(1, sizeof(*m));
 	int status = -ENOMEM;
 	if (m) {
@@ -301,7 +301,8 @@ static int metrics_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-int hpctk_metrics_get(struct hpctk_db *db, const struct hpctk_metrics **ret, struct pm_error *err)
+int hpctk_metrics_get(
+	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->metrics_lazy, metrics_build, db, err);
 	*ret = r < 0 ? NULL : db->metrics;

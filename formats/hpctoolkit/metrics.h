@@ -2,7 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* A metric in one propagation scope. Profiles store its values under `prop_id`. */
 struct hpctk_quantity {
@@ -36,7 +36,8 @@ struct hpctk_metrics {
 #define HPCTK_N_IDS 0x10000u /* metric ids have 16 bits */
 
 /* Read on first need; lives as long as the database. */
-int hpctk_metrics_get(struct hpctk_db *db, const struct hpctk_metrics **ret, struct pm_error *err);
+int hpctk_metrics_get(
+	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err);
 
 void hpctk_metrics_free(struct hpctk_metrics *m);
 

@@ -8,23 +8,23 @@
 #include <stdlib.h>
 
 #include "formats/common/text.h"
+#include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/columns.h"
 #include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/costs.h"
 #include "formats/hpctoolkit/damage.h"
-#include "formats/hpctoolkit/gathered.h"
-#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/dialect.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/metrics.h"
 #include "formats/hpctoolkit/raw.h"
 #include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/threads.h"
 #include "formats/hpctoolkit/trace.h"
-#include "formats/hpctoolkit/values.h"
 
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
 	const struct hpctk_tree *t;
-	int r = hpctk_tree_get(hpctk_db_of(p), &t, err);
+	int r = hpctk_tree_get(hpctk_parts_of(p), &t, err);
 	*ret = r < 0 ? NULL : t->tree;
 	return r;
 }
@@ -32,7 +32,7 @@ static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct p
 static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
 	const struct hpctk_columns *c;
-	int r = hpctk_columns_get(hpctk_db_of(p), &c, err);
+	int r = hpctk_columns_get(hpctk_parts_of(p), &c, err);
 	*ret = r < 0 ? NULL : &c->list;
 	return r;
 }
@@ -40,7 +40,7 @@ static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, st
 static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
 	const struct hpctk_threads *t;
-	int r = hpctk_threads_get(hpctk_db_of(p), &t, err);
+	int r = hpctk_threads_get(hpctk_parts_of(p), &t, err);
 	*ret = r < 0 ? NULL : &t->list;
 	return r;
 }
@@ -51,11 +51,11 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 {
 	const struct hpctk_threads *t;
 	struct hpctk_block block;
-	int r = hpctk_threads_get(hpctk_db_of(p), &t, err);
+	int r = hpctk_threads_get(hpctk_parts_of(p), &t, err);
 	if (r < 0)
 		return r;
 	*ret = (struct pm_thread_counts){.contexts = PM_NO_TIME, .values = PM_NO_TIME};
-	if (hpctk_profile_block(hpctk_db_of(p), t->list.threads[thread].id, &block, NULL) == 0)
+	if (hpctk_profile_block(hpctk_parts_of(p), t->list.threads[thread].id, &block, NULL) == 0)
 		*ret = (struct pm_thread_counts){
 			.contexts = block.n_index, .values = block.n_values};
 	return 0;
@@ -65,7 +65,7 @@ static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
 	(void)err;
-	const struct hpctk_db *db = hpctk_db_of(p);
+	const struct hpctk_parts *db = hpctk_parts_of(p);
 	*ret = db->facts;
 	*ret_n = HPCTK_N_FACTS;
 	return 0;
@@ -85,9 +85,9 @@ static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_er
 
 static bool changed(const struct pm_profile *p)
 {
-	struct hpctk_db *db = hpctk_db_of(p);
+	struct hpctk_parts *db = hpctk_parts_of(p);
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
-		if (db->present[i] && pm_input_changed(&db->files[i]))
+		if (db->folder.present[i] && pm_input_changed(&db->folder.files[i]))
 			return true;
 	return false;
 }
@@ -110,7 +110,7 @@ static const struct pm_profile_ops ops = {
 	.changed = changed,
 };
 
-static void facts_init(struct hpctk_db *db, struct pm_bytes description)
+static void facts_init(struct hpctk_parts *db, struct pm_bytes description)
 {
 	const uint8_t *head = hpctk_bytes(db, HPCTK_META).p;
 	snprintf(db->version, sizeof(db->version), "%u.%u", head[0x0e], head[0x0f]);
@@ -121,15 +121,15 @@ static void facts_init(struct hpctk_db *db, struct pm_bytes description)
 }
 
 /* The bound that trace.db states, if it is in this century; else the age of the file. */
-static uint64_t time_of_measurement(const struct hpctk_db *db)
+static uint64_t time_of_measurement(const struct hpctk_parts *db)
 {
 	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
 	return db->first_ns >= year_2000 && db->first_ns < year_2100
 		? db->first_ns
-		: db->files[HPCTK_META].mtime_ns;
+		: db->folder.files[HPCTK_META].mtime_ns;
 }
 
-void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret)
+void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret)
 {
 	struct pm_bytes description;
 	ret->ops = &ops;
@@ -148,14 +148,7 @@ void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret)
 
 void hpctk_model_done(struct pm_profile *p)
 {
-	struct hpctk_db *db = hpctk_db_of(p);
-	hpctk_tree_free(db->tree);
-	hpctk_columns_free(db->columns);
-	hpctk_metrics_free(db->metrics);
-	hpctk_threads_free(db->threads);
-	hpctk_gathered_free(db->gathered);
-	hpctk_documents_free(db->documents);
-	hpctk_sources_free(db->copied);
-	hpctk_db_close(db);
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	hpctk_parts_close(db);
 	free(db);
 }

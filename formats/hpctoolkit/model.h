@@ -2,10 +2,10 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_MODEL_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_MODEL_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* Fills `ret`; from then on it owns the database, which was made by malloc(). */
-void hpctk_model_init(struct hpctk_db *db, struct pm_profile *ret);
+void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret);
 
 /* Gives everything back, the database too. */
 void hpctk_model_done(struct pm_profile *p);

@@ -15,15 +15,15 @@
 #include "formats/common/beneath.h"
 #include "formats/common/list.h"
 #include "formats/common/sheet.h"
+#include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/metrics.h"
 #include "formats/hpctoolkit/threads.h"
-#include "formats/hpctoolkit/values.h"
 
-static struct hpctk_db *db_of(const struct pm_rows *rows)
+static struct hpctk_parts *db_of(const struct pm_rows *rows)
 {
-	return hpctk_db_of(rows->table->self);
+	return hpctk_parts_of(rows->table->self);
 }
 
 /* Of a module and of a source file by index, which may be HPCTK_NONE. */
@@ -166,7 +166,7 @@ static const struct pm_column context_columns[] = {
 
 static int context_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
-	struct hpctk_db *db = db_of(rows);
+	struct hpctk_parts *db = db_of(rows);
 	const struct hpctk_tree *t;
 	struct context *c = ret->room;
 	int r = hpctk_tree_get(db, &t, err);
@@ -196,7 +196,7 @@ struct profile {
 /* KIND:logical:physical:flags of each id, a space between them. */
 static void tuple_write(struct pm_rows *rows, const void *profile, struct pm_text *out)
 {
-	const struct hpctk_db *db = db_of(rows);
+	const struct hpctk_parts *db = db_of(rows);
 	struct pm_bytes ids;
 	uint32_t n;
 	hpctk_tuple_find(db, *(const uint32_t *)profile, &ids, &n);
@@ -227,7 +227,7 @@ static const struct pm_column profile_columns[] = {PM_COLUMN(struct profile, i, 
 
 static int profile_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
-	const struct hpctk_db *db = db_of(rows);
+	const struct hpctk_parts *db = db_of(rows);
 	struct profile *p = ret->room;
 	if (rows->at >= db->profiles.n)
 		return 0;
@@ -257,7 +257,7 @@ struct summary_cursor {
 
 static int summary_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct hpctk_db *db = db_of(rows);
+	struct hpctk_parts *db = db_of(rows);
 	const struct hpctk_threads *threads;
 	struct summary_cursor *c = calloc(1, sizeof(*c));
 	if (!c)
@@ -300,14 +300,14 @@ static const struct {
 	{PM_SHEET("raw/identifiers.csv", kind_columns, kind_record), 0},
 	{PM_SHEET("raw/metrics.csv", metric_columns, metric_record), 0},
 	{PM_SHEET("raw/modules.csv", module_columns, module_record, .dense = true),
-		offsetof(struct hpctk_db, modules.n)},
+		offsetof(struct hpctk_parts, modules.n)},
 	{PM_SHEET("raw/files.csv", source_columns, source_record, .dense = true),
-		offsetof(struct hpctk_db, sources.n)},
+		offsetof(struct hpctk_parts, sources.n)},
 	{PM_SHEET("raw/functions.csv", function_columns, function_record, .dense = true),
-		offsetof(struct hpctk_db, functions.n)},
+		offsetof(struct hpctk_parts, functions.n)},
 	{PM_SHEET("raw/contexts.csv", context_columns, context_record), 0},
 	{PM_SHEET("raw/profiles.csv", profile_columns, profile_record, .dense = true),
-		offsetof(struct hpctk_db, profiles.n)},
+		offsetof(struct hpctk_parts, profiles.n)},
 	{PM_SHEET("raw/summary.csv", summary_columns, summary_record, .start = summary_start), 0},
 };
 
@@ -322,7 +322,7 @@ struct hpctk_documents {
 };
 
 /* The n-th table, and where it ends, if that is known without reading. */
-static struct pm_named_doc table_document(const struct hpctk_db *db, uint32_t i)
+static struct pm_named_doc table_document(const struct hpctk_parts *db, uint32_t i)
 {
 	struct pm_named_doc doc = pm_sheet_document(&tables[i].sheet, db->profile, 0);
 	const void *n = (const char *)db + tables[i].n;
@@ -337,7 +337,7 @@ static bool is_yaml(const char *name)
 	return len > 5 && strcmp(name + len - 5, ".yaml") == 0;
 }
 
-static int yaml_add(struct hpctk_documents *d, const struct hpctk_db *db, const char *name)
+static int yaml_add(struct hpctk_documents *d, const struct hpctk_parts *db, const char *name)
 {
 	char *path = pm_arena_printf(&d->arena, "raw/metrics/%s", name);
 	if (!path || pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs)) < 0)
@@ -345,7 +345,7 @@ static int yaml_add(struct hpctk_documents *d, const struct hpctk_db *db, const 
 	d->docs[d->n++] = (struct pm_named_doc){
 		.path = path,
 		.doc = {.kind = PM_DOC_FILE,
-			.file = {.folder = db->folder, .path = path + strlen("raw/")}},
+			.file = {.folder = db->folder.fd, .path = path + strlen("raw/")}},
 	};
 	return 0;
 }
@@ -357,9 +357,9 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* metrics/ is optional, and so is what is in it. */
-static int yaml_list(struct hpctk_documents *d, const struct hpctk_db *db)
+static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
 {
-	int fd = pm_open_beneath(db->folder, "metrics");
+	int fd = pm_open_beneath(db->folder.fd, "metrics");
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	size_t first = d->n;
@@ -381,7 +381,7 @@ static int yaml_list(struct hpctk_documents *d, const struct hpctk_db *db)
 
 static int documents_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_documents *d = calloc(1, sizeof(*d));
 	int r = d ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < N_TABLES && r == 0; i++) {
@@ -402,7 +402,7 @@ static int documents_build(void *context, struct pm_error *err)
 int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct hpctk_db *db = hpctk_db_of(p);
+	struct hpctk_parts *db = hpctk_parts_of(p);
 	int r = pm_lazy_get(&db->documents_lazy, documents_build, db, err);
 	*ret = r < 0 ? NULL : db->documents->docs;
 	*ret_n = r < 0 ? 0 : db->documents->n;

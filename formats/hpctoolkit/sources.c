@@ -53,7 +53,7 @@ static bool is_there(int folder, const char *path)
 }
 
 static int source_add(
-	struct hpctk_sources *s, const struct hpctk_db *db, struct pm_strtab *seen, uint32_t i)
+	struct hpctk_sources *s, const struct hpctk_parts *db, struct pm_strtab *seen, uint32_t i)
 {
 	struct hpctk_path source = hpctk_source_get(db, i);
 	uint32_t n = seen->n;
@@ -67,19 +67,19 @@ static int source_add(
 		&s->arena, "%.*s", (int)source.path.len, (const char *)source.path.p);
 	if (!path || pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
 		return -ENOMEM;
-	if (!is_there(db->folder, path))
+	if (!is_there(db->folder.fd, path))
 		return 0;
 	s->items[s->n++] = (struct pm_source){
 		.path = path + strlen("src/"),
 		.file = source.path,
-		.doc = {.kind = PM_DOC_FILE, .file = {.folder = db->folder, .path = path}},
+		.doc = {.kind = PM_DOC_FILE, .file = {.folder = db->folder.fd, .path = path}},
 	};
 	return 0;
 }
 
 static int sources_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_sources *s = calloc(1, sizeof(*s));
 	struct pm_strtab seen = {.n = 0};
 	int r = s ? 0 : -ENOMEM;
@@ -97,7 +97,7 @@ static int sources_build(void *context, struct pm_error *err)
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct hpctk_db *db = hpctk_db_of(p);
+	struct hpctk_parts *db = hpctk_parts_of(p);
 	int r = pm_lazy_get(&db->sources_lazy, sources_build, db, err);
 	*ret = r < 0 ? NULL : db->copied->items;
 	*ret_n = r < 0 ? 0 : db->copied->n;

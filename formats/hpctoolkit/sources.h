@@ -2,7 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
 
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* As pm_profile_ops.sources. */
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,

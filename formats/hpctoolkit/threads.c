@@ -16,14 +16,15 @@
 /* Levels of a tuple. Real ones have up to five; each is a level of directories. */
 #define MAX_IDS 64
 
-bool hpctk_profile_is_summary(const struct hpctk_db *db, uint32_t i)
+bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i)
 {
 	struct hpctk_profile_record record;
 	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
 	return record.flags == HPCTK_NONE ? i == 0 : record.flags & 1;
 }
 
-bool hpctk_tuple_find(const struct hpctk_db *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
+bool hpctk_tuple_find(
+	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_PROFILE), head;
 	uint32_t skip = hpctk_tuple_head(&db->layout);
@@ -44,13 +45,14 @@ bool hpctk_tuple_find(const struct hpctk_db *db, uint32_t i, struct pm_bytes *re
 	return true;
 }
 
-uint32_t hpctk_thread_of(const struct hpctk_db *db, const struct hpctk_threads *t, uint32_t profile)
+uint32_t hpctk_thread_of(
+	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile)
 {
 	return profile < db->profiles.n ? t->of_profile[profile] : PM_NONE;
 }
 
 struct builder {
-	struct hpctk_db *db;
+	struct hpctk_parts *db;
 	struct hpctk_threads *t;
 	struct pm_thread *threads;
 	const char **keys;
@@ -149,7 +151,7 @@ static int identities_read(struct builder *b)
 /* One trace header; what it says goes to its thread, unless another one was first. */
 static void line_read(struct builder *b, uint32_t i)
 {
-	struct hpctk_db *db = b->db;
+	struct hpctk_parts *db = b->db;
 	uint64_t at = hpctk_row_at(&db->traces, i);
 	struct hpctk_trace_record record;
 	struct pm_bytes samples;
@@ -244,7 +246,7 @@ static int threads_fill(struct builder *b)
 
 static int threads_build(void *context, struct pm_error *err)
 {
-	struct hpctk_db *db = context;
+	struct hpctk_parts *db = context;
 	struct hpctk_threads *t = calloc(1, sizeof(*t));
 	struct builder b = {.db = db, .t = t};
 	int r = t ? threads_fill(&b) : -ENOMEM;
@@ -258,7 +260,8 @@ static int threads_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-int hpctk_threads_get(struct hpctk_db *db, const struct hpctk_threads **ret, struct pm_error *err)
+int hpctk_threads_get(
+	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->threads_lazy, threads_build, db, err);
 	if (r == 0) /* so that nobody takes a lack of memory for damage of a thread's values */

@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_THREADS_H
 
 #include "formats/common/arena.h"
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
 /* Samples of one thread: n of them from `at` in trace.db. */
 struct hpctk_line {
@@ -21,21 +21,23 @@ struct hpctk_threads {
 };
 
 /* Found on first need; lives as long as the database. */
-int hpctk_threads_get(struct hpctk_db *db, const struct hpctk_threads **ret, struct pm_error *err);
+int hpctk_threads_get(
+	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err);
 
 void hpctk_threads_free(struct hpctk_threads *t);
 
 /* The thread of a profile index as values and traces name it, or PM_NONE. */
 uint32_t hpctk_thread_of(
-	const struct hpctk_db *db, const struct hpctk_threads *t, uint32_t profile);
+	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile);
 
 /* Is profile i a summary over threads? */
-bool hpctk_profile_is_summary(const struct hpctk_db *db, uint32_t i);
+bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i);
 
 /*
  * The identifier tuple of profile i: `*ret` ids of `*ret_n`, HPCTK_TUPLE_ID bytes each. None for a
  * summary; false where it does not lie in the file or is longer than any real one.
  */
-bool hpctk_tuple_find(const struct hpctk_db *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);
+bool hpctk_tuple_find(
+	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);
 
 #endif

@@ -3,13 +3,18 @@
  * so that opening costs the same for any size; what the tables hold is not looked at. A table
  * that is cut off is used as far as it goes.
  */
-#include "formats/hpctoolkit/db.h"
+#include "formats/hpctoolkit/parts.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/columns.h"
+#include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/dialect.h"
+#include "formats/hpctoolkit/gathered.h"
+#include "formats/hpctoolkit/metrics.h"
+#include "formats/hpctoolkit/raw.h"
+#include "formats/hpctoolkit/sources.h"
+#include "formats/hpctoolkit/threads.h"
 #include "profmount/profile.h"
 
 static const char *const section_names[HPCTK_N_META_SECTIONS] = {
@@ -23,51 +28,6 @@ static const char *const section_names[HPCTK_N_META_SECTIONS] = {
 	[HPCTK_FUNCTIONS_SECTION] = "functions",
 };
 
-const char *hpctk_file_name(enum hpctk_file file)
-{
-	static const char *const names[HPCTK_N_FILES] = {
-		[HPCTK_META] = "meta.db",
-		[HPCTK_PROFILE] = "profile.db",
-		[HPCTK_CCT] = "cct.db",
-		[HPCTK_TRACE] = "trace.db",
-	};
-	return names[file];
-}
-
-/* Opens one file and checks what it is. An optional one that is broken goes into damage. */
-static int file_open(struct hpctk_db *db, enum hpctk_file file, struct pm_error *err)
-{
-	struct pm_error why = {.offset = PM_NO_OFFSET};
-	bool optional = file > HPCTK_PROFILE;
-	int r = pm_input_open(&db->files[file], db->folder, hpctk_file_name(file), &why);
-	if (r == -ENOENT)
-		return 0;
-	if (r == 0)
-		r = hpctk_magic_check(hpctk_bytes(db, file), file, &why);
-	db->present[file] = r == 0;
-	if (optional && (r == -EINVAL || r == -EIO)) {
-		pm_damage_add(&db->damage, hpctk_file_name(file), 0, PM_NO_OFFSET, "%s", why.text);
-		return 0;
-	}
-	if (r < 0 && err && !err->code)
-		*err = why;
-	return r;
-}
-
-static int files_open(struct hpctk_db *db, struct pm_error *err)
-{
-	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++) {
-		int r = file_open(db, i, err);
-		if (r < 0)
-			return r;
-	}
-	for (enum hpctk_file i = HPCTK_META; i <= HPCTK_PROFILE; i++)
-		if (!db->present[i])
-			return pm_error_set(err, -EINVAL, hpctk_file_name(i), PM_NO_OFFSET,
-				"is missing: without it there is no database");
-	return 0;
-}
-
 /* A section as the header of its file describes it. */
 struct place {
 	enum hpctk_file file;
@@ -78,7 +38,7 @@ struct place {
 
 /* Section i of a file's header, which is known to hold it. */
 static struct place place_of(
-	const struct hpctk_db *db, enum hpctk_file file, unsigned i, const char *what)
+	const struct hpctk_parts *db, enum hpctk_file file, unsigned i, const char *what)
 {
 	struct place place = {file, what, HPCTK_FILE_HEADER + (uint64_t)i * HPCTK_SECTION, {0, 0}};
 	hpctk_section_decode(
@@ -88,7 +48,7 @@ static struct place place_of(
 
 /* The head of a section, `need` bytes long; what does not lie in the file goes into damage. */
 static bool head_open(
-	struct hpctk_db *db, const struct place *place, size_t need, struct pm_bytes *ret)
+	struct hpctk_parts *db, const struct place *place, size_t need, struct pm_bytes *ret)
 {
 	struct pm_bytes bytes = hpctk_bytes(db, place->file), whole;
 	bool inside = pm_bytes_sub(bytes, place->section.at, place->section.size, &whole);
@@ -104,7 +64,7 @@ static bool head_open(
  * The rows of a table that lie in the file; what is cut off, or a stride that is too small for the
  * records, goes into damage.
  */
-static void rows_open(struct hpctk_db *db, const struct place *place,
+static void rows_open(struct hpctk_parts *db, const struct place *place,
 	const struct hpctk_table *table, uint32_t need, struct hpctk_rows *ret)
 {
 	struct pm_bytes bytes = hpctk_bytes(db, place->file);
@@ -130,7 +90,7 @@ static void rows_open(struct hpctk_db *db, const struct place *place,
 }
 
 static void meta_table_open(
-	struct hpctk_db *db, enum hpctk_meta_section i, uint32_t need, struct hpctk_rows *ret)
+	struct hpctk_parts *db, enum hpctk_meta_section i, uint32_t need, struct hpctk_rows *ret)
 {
 	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
 	struct hpctk_table table;
@@ -142,7 +102,7 @@ static void meta_table_open(
 }
 
 /* Only big-endian databases count kinds in 16 bits; in the others garbage follows the 8 bits. */
-static void kinds_open(struct hpctk_db *db)
+static void kinds_open(struct hpctk_parts *db)
 {
 	unsigned i = HPCTK_KINDS_SECTION;
 	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
@@ -157,7 +117,7 @@ static void kinds_open(struct hpctk_db *db)
 	rows_open(db, &place, &table, 8, &db->kinds);
 }
 
-static int meta_open(struct hpctk_db *db, struct pm_error *err)
+static int meta_open(struct hpctk_parts *db, struct pm_error *err)
 {
 	struct pm_bytes header;
 	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), HPCTK_FILE_HEADER,
@@ -178,12 +138,12 @@ static int meta_open(struct hpctk_db *db, struct pm_error *err)
 }
 
 /* The one table that profile.db, cct.db and trace.db begin with. */
-static void first_table_open(struct hpctk_db *db, enum hpctk_file file, uint32_t need,
+static void first_table_open(struct hpctk_parts *db, enum hpctk_file file, uint32_t need,
 	const char *what, struct hpctk_rows *ret)
 {
 	struct hpctk_table table;
 	struct pm_bytes head;
-	if (!db->present[file])
+	if (!db->folder.present[file])
 		return;
 	struct place place = place_of(db, file, 0, what);
 	if (!head_open(db, &place, HPCTK_TABLE, &head))
@@ -195,10 +155,10 @@ static void first_table_open(struct hpctk_db *db, enum hpctk_file file, uint32_t
 }
 
 /* The lower bound of times in the head of trace.db. */
-static uint64_t first_time(const struct hpctk_db *db)
+static uint64_t first_time(const struct hpctk_parts *db)
 {
 	struct pm_bytes head;
-	if (!db->present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
+	if (!db->folder.present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
 		return PM_NO_TIME;
 	struct place place = place_of(db, HPCTK_TRACE, 0, "traces");
 	if (!pm_bytes_sub(
@@ -207,10 +167,9 @@ static uint64_t first_time(const struct hpctk_db *db)
 	return hpctk_u64(&db->layout, head.p + 0x10);
 }
 
-int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
+int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
 {
-	*db = (struct hpctk_db){
-		.folder = fcntl(folder, F_DUPFD_CLOEXEC, 0),
+	*db = (struct hpctk_parts){
 		.damage = PM_DAMAGE_LIST_INIT,
 		.sharing_lazy = {PM_LAZY_INIT, PM_LAZY_INIT},
 		.metrics_lazy = PM_LAZY_INIT,
@@ -223,15 +182,13 @@ int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
 		.damage_lazy = PM_LAZY_INIT,
 		.gathered_lazy = PM_LAZY_INIT,
 	};
-	int r = db->folder < 0
-		? pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the directory cannot be kept open")
-		: files_open(db, err);
+	int r = hpctk_folder_open(&db->folder, folder, &db->damage, err);
 	if (r == 0)
 		r = hpctk_layout_detect(db, err);
 	if (r == 0)
 		r = meta_open(db, err);
 	if (r < 0) {
-		hpctk_db_close(db);
+		hpctk_parts_close(db);
 		return r;
 	}
 	uint32_t context_size = db->layout.generation == HPCTK_FIRST ? 8 : HPCTK_BLOCK;
@@ -243,12 +200,16 @@ int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err)
 	return 0;
 }
 
-void hpctk_db_close(struct hpctk_db *db)
+void hpctk_parts_close(struct hpctk_parts *db)
 {
-	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
-		pm_input_close(&db->files[i]);
-	if (db->folder >= 0)
-		close(db->folder);
+	hpctk_tree_free(db->tree);
+	hpctk_columns_free(db->columns);
+	hpctk_metrics_free(db->metrics);
+	hpctk_threads_free(db->threads);
+	hpctk_gathered_free(db->gathered);
+	hpctk_documents_free(db->documents);
+	hpctk_sources_free(db->copied);
+	hpctk_folder_close(&db->folder);
 	free(db->sharing[0]);
 	free(db->sharing[1]);
 	pm_damage_done(&db->damage);

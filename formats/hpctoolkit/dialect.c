@@ -3,7 +3,7 @@
  * stores; the one layout that all files admit is the database's. meta.db and profile.db together
  * always decide, cct.db and trace.db can only contradict.
  */
-#include "formats/hpctoolkit/layout.h"
+#include "formats/hpctoolkit/dialect.h"
 
 #include <string.h>
 
@@ -15,31 +15,6 @@ enum {
 	DRAFTS = BIT(HPCTK_APRIL) | BIT(HPCTK_JUNE),
 	ALL = NESTED | SHARED,
 };
-
-static const char magics[HPCTK_N_FILES][4] = {
-	[HPCTK_META] = {'m', 'e', 't', 'a'},
-	[HPCTK_PROFILE] = {'p', 'r', 'o', 'f'},
-	[HPCTK_CCT] = {'c', 't', 'x', 't'},
-	[HPCTK_TRACE] = {'t', 'r', 'c', 'e'},
-};
-
-int hpctk_magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_error *err)
-{
-	const char *name = hpctk_file_name(file);
-	if (bytes.len >= 8 && memcmp(bytes.p, "HPCPROF-", 8) == 0)
-		return pm_error_set(err, -ENOTSUP, name, 0,
-			"is of a database older than version 4 (HPCPROF-), which is not supported");
-	if (bytes.len < HPCTK_FILE_HEADER + HPCTK_SECTION)
-		return pm_error_set(err, -EINVAL, name, 0,
-			"has %zu bytes, which is too short for its header", bytes.len);
-	if (memcmp(bytes.p, "HPCTOOLKIT", 10) != 0 || memcmp(bytes.p + 10, magics[file], 4) != 0)
-		return pm_error_set(
-			err, -EINVAL, name, 0, "does not begin with HPCTOOLKIT%.4s", magics[file]);
-	if (bytes.p[0x0e] != 4)
-		return pm_error_set(err, -ENOTSUP, name, 0x0e,
-			"is version %u.%u, only 4 is supported", bytes.p[0x0e], bytes.p[0x0f]);
-	return 0;
-}
 
 /*
  * Files begin with a pointer to a place shortly after the header. Read in the wrong byte order it
@@ -104,17 +79,17 @@ static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 }
 
 /* An optional file that cannot be used is as good as not there; damage.csv tells. */
-static void leave_out(struct hpctk_db *db, enum hpctk_file file, const char *why)
+static void leave_out(struct hpctk_parts *db, enum hpctk_file file, const char *why)
 {
-	db->present[file] = false;
+	db->folder.present[file] = false;
 	pm_damage_add(&db->damage, hpctk_file_name(file), 0, hpctk_bytes(db, file).len, "%s", why);
 }
 
-static int byte_order_detect(struct hpctk_db *db, struct pm_error *err)
+static int byte_order_detect(struct hpctk_parts *db, struct pm_error *err)
 {
 	db->layout.big = is_big(hpctk_bytes(db, HPCTK_META));
 	for (enum hpctk_file i = HPCTK_PROFILE; i < HPCTK_N_FILES; i++)
-		if (db->present[i] && is_big(hpctk_bytes(db, i)) != db->layout.big)
+		if (db->folder.present[i] && is_big(hpctk_bytes(db, i)) != db->layout.big)
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
 				"is in another byte order than meta.db (%s-endian): "
 				"files of different databases",
@@ -122,7 +97,7 @@ static int byte_order_detect(struct hpctk_db *db, struct pm_error *err)
 	return 0;
 }
 
-int hpctk_layout_detect(struct hpctk_db *db, struct pm_error *err)
+int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err)
 {
 	static unsigned (*const admits[HPCTK_N_FILES])(
 		const struct hpctk_layout *l, struct pm_bytes file) = {
@@ -136,7 +111,7 @@ int hpctk_layout_detect(struct hpctk_db *db, struct pm_error *err)
 	if (r < 0)
 		return r;
 	for (enum hpctk_file i = 0; i < HPCTK_N_FILES; i++) {
-		if (!db->present[i])
+		if (!db->folder.present[i])
 			continue;
 		unsigned some = admits[i](&db->layout, hpctk_bytes(db, i));
 		if (!some && i <= HPCTK_PROFILE)

@@ -1,17 +1,14 @@
 /*
  * An open database: the mapped files, the layout they share, and where their tables lie. All of it
- * is fixed once hpctk_db_open has returned; what takes work to find out is behind the lazies.
+ * is fixed once hpctk_parts_open has returned; what takes work to find out is behind the lazies.
  */
-#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_DB_H
-#define PROFMOUNT_FORMATS_HPCTOOLKIT_DB_H
+#ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
+#define PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 
-#include "formats/common/damage.h"
-#include "formats/common/input.h"
 #include "formats/common/lazy.h"
+#include "formats/hpctoolkit/folder.h"
 #include "formats/hpctoolkit/records.h"
 #include "profmount/profile.h"
-
-enum hpctk_file { HPCTK_META, HPCTK_PROFILE, HPCTK_CCT, HPCTK_TRACE, HPCTK_N_FILES };
 
 /* Sections of meta.db in the order of its header. */
 enum hpctk_meta_section {
@@ -37,10 +34,8 @@ struct hpctk_rows {
 
 #define HPCTK_N_FACTS 3
 
-struct hpctk_db {
-	int folder; /* the database's directory */
-	struct pm_input files[HPCTK_N_FILES];
-	bool present[HPCTK_N_FILES]; /* the file is there and can be read */
+struct hpctk_parts {
+	struct hpctk_folder folder;
 	struct hpctk_layout layout;
 	const struct pm_profile *profile; /* which this is the database of; the model's */
 	char version[8];                  /* of meta.db: 4.0 */
@@ -76,14 +71,14 @@ struct hpctk_db {
  * Opens the database in directory `folder` (borrowed). -ENOTSUP for versions that we do not read,
  * -EINVAL for files that do not belong together; on failure nothing is left open.
  */
-int hpctk_db_open(struct hpctk_db *db, int folder, struct pm_error *err);
+int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err);
 
-/* Closes the files; what the lazies made is given back by those who made it. */
-void hpctk_db_close(struct hpctk_db *db);
+/* Closes the files and frees what was built. */
+void hpctk_parts_close(struct hpctk_parts *db);
 
-static inline struct pm_bytes hpctk_bytes(const struct hpctk_db *db, enum hpctk_file file)
+static inline struct pm_bytes hpctk_bytes(const struct hpctk_parts *db, enum hpctk_file file)
 {
-	return db->files[file].bytes;
+	return db->folder.files[file].bytes;
 }
 
 static inline const uint8_t *hpctk_row(const struct hpctk_rows *rows, uint64_t i)
@@ -97,11 +92,8 @@ static inline uint64_t hpctk_row_at(const struct hpctk_rows *rows, uint64_t i)
 	return rows->at + i * rows->stride;
 }
 
-/* meta.db, profile.db, cct.db, trace.db */
-const char *hpctk_file_name(enum hpctk_file file);
-
 /* The profile's mutable parts, for lazies and the damage list, which lock for themselves. */
-static inline struct hpctk_db *hpctk_db_of(const struct pm_profile *p)
+static inline struct hpctk_parts *hpctk_parts_of(const struct pm_profile *p)
 {
 	return p->self;
 }

@@ -1,0 +1,141 @@
+/*
+ * Costs as the seam wants them, read straight from the value blocks. A context's place in the
+ * summary is remembered by the tree, a context's block in cct.db is found by its number. Where that
+ * is missing or broken, profile.db holds the same values (gathered.h).
+ */
+#include "formats/hpctoolkit/costs.h"
+
+#include "formats/hpctoolkit/contexts.h"
+#include "formats/hpctoolkit/gathered.h"
+#include "formats/hpctoolkit/summary.h"
+
+int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	const struct hpctk_tree *tree;
+	struct hpctk_run_reader reader;
+	int r = hpctk_tree_get(db, &tree, err);
+	if (r == 0)
+		r = hpctk_run_reader_init(&reader, db, err);
+	return r < 0 ? r
+		     : hpctk_run_all(&reader, tree->tree->number[context],
+			       tree->in_summary[context], ret, room, err);
+}
+
+int64_t hpctk_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	const struct hpctk_threads *threads;
+	struct hpctk_block block;
+	struct hpctk_run run;
+	size_t n = 0;
+	int r = hpctk_threads_get(db, &threads, err);
+	if (r == 0)
+		r = hpctk_profile_block(db, threads->list.threads[thread].id, &block, err);
+	if (r < 0)
+		return r;
+	if (first >= block.n_values)
+		return 0;
+	for (uint32_t i = hpctk_block_entry_of(&block, first); i < block.n_index && n < room; i++) {
+		r = hpctk_block_run(&block, i, &run, err);
+		if (r < 0)
+			return r;
+		for (; first < run.end && n < room; first++) {
+			struct hpctk_block_value value = hpctk_block_value(&block, first);
+			ret[n++] = (struct pm_value){.context = run.key,
+				.metric = value.sub,
+				.thread = thread,
+				.f = value.value};
+		}
+	}
+	return (int64_t)n;
+}
+
+static int64_t values_from_cct(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+	const struct hpctk_block *block, uint64_t number, uint64_t first, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	struct hpctk_run run;
+	size_t n = 0;
+	if (first >= block->n_values)
+		return 0;
+	for (uint32_t i = hpctk_block_entry_of(block, first); i < block->n_index && n < room; i++) {
+		int r = hpctk_block_run(block, i, &run, err);
+		if (r < 0)
+			return r;
+		for (; first < run.end && n < room; first++) {
+			struct hpctk_block_value value = hpctk_block_value(block, first);
+			uint32_t thread = hpctk_thread_of(db, threads, value.sub);
+			if (thread == PM_NONE)
+				return pm_error_set(err, -EINVAL, "cct.db", block->values_at,
+					"context %llu has a value of profile %u, which is no thread",
+					(unsigned long long)number, value.sub);
+			ret[n++] = (struct pm_value){.context = number,
+				.metric = run.key,
+				.thread = thread,
+				.f = value.value};
+		}
+	}
+	return (int64_t)n;
+}
+
+/* The last run of `n` that begins at or before value `first` of its context; 0 where none does. */
+static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t first)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (runs[middle].before <= first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+static int64_t values_from_threads(const struct hpctk_parts *db,
+	const struct hpctk_threads *threads, uint64_t number, uint64_t first, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	const struct hpctk_gathered *gathered;
+	size_t n = 0, n_runs = 0;
+	int r = hpctk_gathered_get(db, &gathered, err);
+	if (r < 0)
+		return r;
+	const struct hpctk_gathered_run *runs = hpctk_gathered_of(gathered, number, &n_runs);
+	for (size_t i = run_of(runs, n_runs, first); i < n_runs && n < room; i++) {
+		struct hpctk_block block;
+		struct hpctk_run run;
+		r = hpctk_gathered_open(db, threads, &runs[i], &block, &run, err);
+		if (r < 0)
+			return r;
+		for (uint64_t v = run.first + (first + n - runs[i].before); v < run.end && n < room;
+			v++) {
+			struct hpctk_block_value value = hpctk_block_value(&block, v);
+			ret[n++] = (struct pm_value){.context = number,
+				.metric = value.sub,
+				.thread = runs[i].thread,
+				.f = value.value};
+		}
+	}
+	return (int64_t)n;
+}
+
+int64_t hpctk_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	const struct hpctk_threads *threads;
+	struct hpctk_block block;
+	int r = hpctk_threads_get(db, &threads, err);
+	if (r < 0)
+		return r;
+	r = hpctk_context_block(db, number, &block, NULL);
+	if (r == 0)
+		return values_from_cct(db, threads, &block, number, first, ret, room, err);
+	if (r == -ENOMEM)
+		return pm_error_plain(err, r);
+	return values_from_threads(db, threads, number, first, ret, room, err);
+}
