@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
+
 extern const struct pm_format hpctk_format;
 extern const struct pm_format hpcrun_format;
 extern const struct pm_format nytp_format;
@@ -48,8 +50,7 @@ static int candidate_open(
 		.fd = fd,
 		.folder = S_ISDIR(st.st_mode),
 		.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0,
-		.mtime_ns =
-			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec};
+		.mtime_ns = pm_time_ns(st.st_mtim)};
 	if (c->folder)
 		return 0;
 	if (!S_ISREG(st.st_mode)) {
@@ -102,7 +103,7 @@ static uint64_t now_ns(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return pm_time_ns(now);
 }
 
 static int opened_new(const struct pm_candidate *c, const struct pm_format *format,

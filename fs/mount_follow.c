@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/map.h"
 #include "formats/common/thread.h"
 #include "formats/common/watch.h"
@@ -156,7 +157,7 @@ static struct snapshot *snapshot_new(
 	s->mount = *like;
 	s->mount.in = &s->in;
 	s->mount.follow = f;
-	s->mount.mtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	s->mount.mtime_ns = pm_time_ns(now);
 	return s;
 }
 

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
+
 /* O_NONBLOCK: a pipe must be refused by whoever looks at it, not waited for. */
 enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
 
@@ -152,9 +154,7 @@ int pm_open_unchanged(int folder, const char *path, uint64_t since_ns, int *ret_
 		return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "is not a regular file");
 	}
 	/* Every change, and every other file put in its place, is newer by ctime. */
-	uint64_t changed_ns =
-		(uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
-	if (since_ns && changed_ns > since_ns) {
+	if (since_ns && pm_time_ns(st.st_ctim) > since_ns) {
 		close(fd);
 		return pm_error_set(
 			err, -EIO, path, PM_NO_OFFSET, "has changed since the source was opened");

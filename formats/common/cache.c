@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/map.h"
 #include "formats/common/work.h"
 
@@ -87,7 +88,7 @@ static uint64_t now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return pm_time_ns(t);
 }
 
 static void make_room(struct pm_cache *c)

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "formats/common/cursor.h"
+#include "formats/common/folder.h"
 
 #define BLOCK ((uint64_t)64 << 10)
 
@@ -27,19 +28,14 @@ struct pm_block {
 
 /* ---- stamps ---- */
 
-static uint64_t ns_of(struct timespec t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 struct pm_stamp pm_stamp_of(const struct stat *st)
 {
 	return (struct pm_stamp){.device = st->st_dev,
 		.inode = st->st_ino,
 		.links = st->st_nlink,
 		.size = (uint64_t)st->st_size,
-		.mtime_ns = ns_of(st->st_mtim),
-		.ctime_ns = ns_of(st->st_ctim)};
+		.mtime_ns = pm_time_ns(st->st_mtim),
+		.ctime_ns = pm_time_ns(st->st_ctim)};
 }
 
 enum pm_change pm_stamp_compare(const struct pm_stamp *was, const struct pm_stamp *is)

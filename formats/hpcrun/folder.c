@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "profmount/limits.h"
 
@@ -18,17 +19,11 @@ static const char profile_end[] = ".hpcrun", trace_end[] = ".hpctrace";
 
 /* ---- names ---- */
 
-static bool ends_with(struct pm_bytes name, const char *end)
-{
-	size_t len = strlen(end);
-	return name.len > len && memcmp(name.p + name.len - len, end, len) == 0;
-}
-
 static struct pm_bytes stem_of(struct pm_bytes name)
 {
-	if (ends_with(name, profile_end))
+	if (pm_ends_with(name, profile_end))
 		name.len -= strlen(profile_end);
-	else if (ends_with(name, trace_end))
+	else if (pm_ends_with(name, trace_end))
 		name.len -= strlen(trace_end);
 	return name;
 }
@@ -98,9 +93,9 @@ static void join_traces(struct hpcrun_folder *f)
 
 static int add_file(struct hpcrun_folder *f, size_t *room, const char *name)
 {
-	bool is_trace = ends_with(pm_bytes_of(name), trace_end);
+	bool is_trace = pm_ends_with(pm_bytes_of(name), trace_end);
 	struct hpcrun_source s = {.profile = {.name = NULL}};
-	if (!is_trace && !ends_with(pm_bytes_of(name), profile_end))
+	if (!is_trace && !pm_ends_with(pm_bytes_of(name), profile_end))
 		return 0;
 	int r = look_at(f->fd, name, is_trace ? &s.trace : &s.profile);
 	if (r <= 0)
@@ -114,25 +109,15 @@ static int add_file(struct hpcrun_folder *f, size_t *room, const char *name)
 	return 0;
 }
 
-/* A stream over the directory of its own, from its beginning; NULL where it cannot be read. */
-static DIR *stream_of(int folder)
-{
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
-	return dir;
-}
-
 int hpcrun_folder_probe(int fd)
 {
-	DIR *dir = stream_of(fd);
+	DIR *dir = pm_folder_list(fd);
 	bool found = false;
 	if (!dir)
 		return -EIO;
 	for (struct dirent *e; !found && (e = readdir(dir));) {
 		struct pm_bytes name = pm_bytes_of(e->d_name);
-		found = ends_with(name, profile_end) || ends_with(name, trace_end);
+		found = pm_ends_with(name, profile_end) || pm_ends_with(name, trace_end);
 	}
 	closedir(dir);
 	return found;
@@ -142,7 +127,7 @@ static int list_files(struct hpcrun_folder *f)
 {
 	size_t room = 0;
 	int r = 0;
-	DIR *dir = stream_of(f->fd);
+	DIR *dir = pm_folder_list(f->fd);
 	if (!dir)
 		return errno == ENOMEM ? -ENOMEM : -EIO;
 	for (struct dirent *e; r == 0 && (e = readdir(dir));)
@@ -176,7 +161,7 @@ int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, stru
 static int look_beside(struct hpcrun_folder *f, struct hpcrun_source *s, bool is_trace)
 {
 	const struct hpcrun_file *file = is_trace ? &s->trace : &s->profile;
-	if (!ends_with(pm_bytes_of(file->name), is_trace ? trace_end : profile_end))
+	if (!pm_ends_with(pm_bytes_of(file->name), is_trace ? trace_end : profile_end))
 		return 0;
 	struct pm_bytes stem = hpcrun_file_stem(file);
 	char *name;
@@ -188,31 +173,17 @@ static int look_beside(struct hpcrun_folder *f, struct hpcrun_source *s, bool is
 	return r < 0 ? r : 0;
 }
 
-static int open_parent(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	if (!slash)
-		return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *parent = strndup(path, (size_t)(slash - path) + 1);
-	int fd = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	int code = errno;
-	free(parent);
-	errno = code;
-	return fd;
-}
-
 int hpcrun_folder_open_file(
 	struct hpcrun_folder *ret, const char *path, bool is_trace, struct pm_error *err)
 {
-	const char *slash = strrchr(path, '/');
-	*ret = (struct hpcrun_folder){.fd = open_parent(path), .n = 1};
+	*ret = (struct hpcrun_folder){.fd = pm_folder_around(path), .n = 1};
 	ret->sources = calloc(1, sizeof(*ret->sources));
 	int r = 0;
 	if (ret->fd < 0 || !ret->sources)
 		r = errno == ENOMEM ? -ENOMEM : -EIO;
 	if (r == 0) {
 		struct hpcrun_source *s = &ret->sources[0];
-		r = look_at(ret->fd, slash ? slash + 1 : path, is_trace ? &s->trace : &s->profile);
+		r = look_at(ret->fd, pm_path_name(path), is_trace ? &s->trace : &s->profile);
 		r = r > 0 ? look_beside(ret, s, is_trace) : r < 0 ? r : -EIO;
 	}
 	if (r == 0)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/hpctoolkit/dialect.h"
+#include "formats/common/folder.h"
 #include "formats/hpctoolkit/model.h"
 
 /* The beginning of one of the database's files below a directory; its length, or -EIO. */
@@ -60,24 +60,6 @@ static int probe(const struct pm_candidate *c)
 	return begins(head, n, "HPCPROF-") ? TOO_OLD : 0;
 }
 
-/* The database's directory, also for a path to one of its files. Returns a descriptor or -1. */
-static int folder_open(const struct pm_candidate *c)
-{
-	if (c->folder)
-		return fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
-	char *path = strdup(c->path);
-	char *slash = path ? strrchr(path, '/') : NULL;
-	int fd = -1;
-	if (slash) {
-		slash[1] = '\0';
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	} else if (path) {
-		fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
-	free(path);
-	return fd;
-}
-
 static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
@@ -85,7 +67,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	struct hpctk_parts *db = malloc(sizeof(*db));
 	if (!db)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	int folder = folder_open(c);
+	int folder = c->folder ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : pm_folder_around(c->path);
 	int r = folder < 0 ? pm_error_set(err, -EIO, c->path, PM_NO_OFFSET,
 				     "its directory cannot be opened: %s", strerror(errno))
 			   : hpctk_parts_open(db, folder, err);

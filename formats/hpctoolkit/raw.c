@@ -5,7 +5,6 @@
  */
 #include "formats/hpctoolkit/raw.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "formats/common/arena.h"
 #include "formats/common/beneath.h"
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/sheet.h"
 #include "formats/hpctoolkit/block.h"
@@ -331,12 +331,6 @@ static struct pm_named_doc table_document(const struct hpctk_parts *db, uint32_t
 	return doc;
 }
 
-static bool is_yaml(const char *name)
-{
-	size_t len = strlen(name);
-	return len > 5 && strcmp(name + len - 5, ".yaml") == 0;
-}
-
 static int yaml_add(struct hpctk_documents *d, const struct hpctk_parts *db, const char *name)
 {
 	char *path = pm_arena_printf(&d->arena, "raw/metrics/%s", name);
@@ -360,21 +354,21 @@ static int compare_paths(const void *a, const void *b)
 static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "metrics");
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = fd < 0 ? NULL : pm_folder_list(fd);
 	struct dirent *entry;
 	size_t first = d->n;
 	int r = 0;
-	if (!dir && fd >= 0)
-		close(fd);
 	while (dir && r == 0 && (entry = readdir(dir))) {
 		struct stat st;
-		if (is_yaml(entry->d_name) &&
+		if (pm_ends_with(pm_bytes_of(entry->d_name), ".yaml") &&
 			fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			S_ISREG(st.st_mode))
 			r = yaml_add(d, db, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
+	if (fd >= 0)
+		close(fd);
 	qsort(d->docs + first, d->n - first, sizeof(*d->docs), compare_paths);
 	return r;
 }

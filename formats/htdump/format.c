@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "formats/common/folder.h"
 #include "formats/htdump/parts.h"
 
 /* What is read when a stream is opened. */
@@ -80,12 +81,11 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	struct pm_profile *ret, struct pm_error *err)
 {
 	struct pm_input input;
-	const char *slash = strrchr(c->path, '/');
 	(void)options;
 	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
-	int r = pm_input_take(&input, fd, slash ? slash + 1 : c->path, err);
+	int r = pm_input_take(&input, fd, pm_path_name(c->path), err);
 	return r < 0 ? r : htd_source_open(&input, ret, err);
 }
 

@@ -12,20 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/nytprof/limits.h"
 #include "formats/nytprof/read.h"
 
 enum { HEAD_BYTES = 8, PROBED_FILES = 512 };
-
-static DIR *open_again(int fd)
-{
-	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = own < 0 ? NULL : fdopendir(own);
-	if (!dir && own >= 0)
-		close(own);
-	return dir;
-}
 
 /* Is this a regular file that begins like a profile? */
 static bool is_profile(int folder, const char *name, uint64_t *ret_size)
@@ -48,7 +40,7 @@ int nytp_folder_matches(int fd)
 	const struct dirent *entry;
 	uint64_t size;
 	bool found = false;
-	DIR *dir = open_again(fd);
+	DIR *dir = pm_folder_list(fd);
 	if (!dir)
 		return -EIO;
 	for (int n = 0; !found && n < PROBED_FILES && (entry = readdir(dir));) {
@@ -110,7 +102,7 @@ static int list(struct nytp_folder *f, int fd, DIR *dir)
 
 int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_error *err)
 {
-	DIR *dir = open_again(fd);
+	DIR *dir = pm_folder_list(fd);
 	if (!dir)
 		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, path, PM_NO_OFFSET,
 			"cannot be listed: %s", strerror(errno));

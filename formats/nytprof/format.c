@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/input.h"
 #include "formats/nytprof/build.h"
 #include "formats/nytprof/dialect.h"
@@ -48,11 +49,10 @@ static int make_room(struct nytp_opened *o, size_t n)
 static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
 	struct nytp_head *ret_head, struct pm_error *err)
 {
-	const char *slash = strrchr(c->path, '/');
 	int r = make_room(o, 1);
 	if (r == 0)
-		r = pm_input_take(&o->input, fcntl(c->fd, F_DUPFD_CLOEXEC, 0),
-			slash ? slash + 1 : c->path, err);
+		r = pm_input_take(
+			&o->input, fcntl(c->fd, F_DUPFD_CLOEXEC, 0), pm_path_name(c->path), err);
 	if (r == 0)
 		r = add_part(o, &o->input, ret_head, err);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 
 /* Decompressed chunks kept for the next reader. */
@@ -17,19 +18,13 @@
 
 /* ---- files ---- */
 
-static bool has_ending(const char *name, const char *ending)
-{
-	size_t n = strlen(name), m = strlen(ending);
-	return n >= m && strcmp(name + n - m, ending) == 0;
-}
-
 /* What a file of a store is by its name; false for those that are not read. */
 static bool kind_of_file(const char *name, enum zts_file_kind *ret)
 {
 	bool text = strncmp(name, "text-", 5) == 0;
-	if (text && has_ending(name, ".wal"))
+	if (text && pm_ends_with(pm_bytes_of(name), ".wal"))
 		*ret = ZTS_FILE_WAL;
-	else if (text && has_ending(name, ".fmi"))
+	else if (text && pm_ends_with(pm_bytes_of(name), ".fmi"))
 		*ret = ZTS_FILE_FM;
 	else if (strcmp(name, "meta.db.p") == 0 || strcmp(name, "meta.db.t") == 0)
 		*ret = ZTS_FILE_META;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/folder.h"
 #include "formats/zts/parts.h"
 
 /* Call trees kept for the next reader of a trace. */
@@ -36,14 +37,11 @@ static int ask_store(int folder, const char *path)
 static int ask_base(int folder)
 {
 	char path[sizeof("000000/traces.dat")];
-	int best = 0, fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int best = 0;
 	unsigned asked = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	DIR *dir = pm_folder_list(folder);
+	if (!dir)
 		return UNLISTED;
-	}
 	for (struct dirent *e; best < SURE && asked < STORES_ASKED && (e = readdir(dir));) {
 		if (!zts_store_is_number(e->d_name))
 			continue;
@@ -106,8 +104,7 @@ static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	const char *folder = c->folder ? path : dirname(path);
 	*ret_folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *slash = strrchr(folder, '/');
-	*ret_name = slash ? slash + 1 : folder;
+	*ret_name = pm_path_name(folder);
 	if (*ret_folder < 0)
 		return pm_error_set(
 			err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));

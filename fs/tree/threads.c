@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "formats/common/folder.h"
+
 enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 
 /* ---- the levels ---- */
@@ -166,12 +168,6 @@ static int raw_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	return r;
 }
 
-static struct pm_bytes name_in_raw(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return pm_bytes_of(slash ? slash + 1 : path);
-}
-
 static int raw_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
@@ -183,8 +179,8 @@ static int raw_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct p
 	if (r <= 0)
 		return r;
 	++*cookie;
-	return pmfs_entry_fill(
-		ret, name_in_raw(doc.path), pmfs_node(PMFS_THREAD_DOC, thread, k), PMFS_FILE);
+	return pmfs_entry_fill(ret, pm_bytes_of(pm_path_name(doc.path)),
+		pmfs_node(PMFS_THREAD_DOC, thread, k), PMFS_FILE);
 }
 
 static int raw_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,

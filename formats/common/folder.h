@@ -1,0 +1,33 @@
+/* Folders and paths of sources. */
+#ifndef PROFMOUNT_FOLDER_H
+#define PROFMOUNT_FOLDER_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "profmount/bytes.h"
+
+/*
+ * Lists a directory from its beginning, wherever the descriptor stands, which stays the caller's.
+ * NULL with errno where it cannot be read. For closedir().
+ */
+DIR *pm_folder_list(int folder);
+
+/* Opens the directory that the file at `path` is in: a descriptor, the caller's, or -1 with errno.
+ */
+int pm_folder_around(const char *path);
+
+/* The last name of a path; within `path`. */
+const char *pm_path_name(const char *path);
+
+/* Does the name end so, with something before it? */
+bool pm_ends_with(struct pm_bytes name, const char *ending);
+
+/* A time of stat() or clock_gettime() in ns. */
+static inline uint64_t pm_time_ns(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif
