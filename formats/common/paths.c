@@ -1,0 +1,197 @@
+/*
+ * Three places for a kid, the first that has it counts:
+ *
+ *	the last one asked for    in the parent's cache line
+ *	one of the first three    in the same line
+ *	a slot of one table       for further kids, of all paths together
+ *
+ * So most paths, which have few kids, are not in the table, and a path that has no fourth kid is
+ * known to have no other without a look there. A slot has a number and half of the hash: a path is
+ * looked at only where that is equal. The hash is salted with the table's address: the input
+ *chooses the keys, and must not be able to choose such as fall on one place. No order depends on
+ *it.
+ */
+#include "formats/common/paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "formats/common/map.h"
+#include "formats/common/work.h"
+#include "profmount/limits.h"
+#include "profmount/profile.h"
+
+enum { ROOM_FIRST = 15, SLOTS_FIRST = 64, JOIN_STEP = 1 << 12, HUGE_FROM = 4 << 20, PAGE = 4096 };
+
+struct pm_path_slot {
+	uint32_t print; /* the upper half of the hash */
+	uint32_t path;  /* + 1; 0 = free */
+};
+
+static const struct pm_path_kids no_kids = {.last = PM_NONE, .kid = {PM_NONE, PM_NONE, PM_NONE}};
+
+/* The items as their owner sees them; they are const for everybody else. */
+static struct pm_path *own_items(const struct pm_paths *p)
+{
+	return (struct pm_path *)(uintptr_t)p->items;
+}
+
+/* Steps fall anywhere in what is large: with huge pages their addresses are found in the TLB. */
+static void use_huge_pages(void *items, size_t bytes)
+{
+	uintptr_t begin = ((uintptr_t)items + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+	uintptr_t end = ((uintptr_t)items + bytes) & ~(uintptr_t)(PAGE - 1);
+	if (bytes >= HUGE_FROM)
+		madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* if not: as it was */
+}
+
+static int grow_items(struct pm_paths *p)
+{
+	size_t room = p->room ? 2 * p->room + 1 : ROOM_FIRST;
+	struct pm_path *items = realloc(own_items(p), room * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	p->items = items;
+	struct pm_path_kids *kids = realloc(p->kids, (room + 1) * sizeof(*kids));
+	if (!kids)
+		return -ENOMEM;
+	use_huge_pages(kids, (room + 1) * sizeof(*kids));
+	p->kids = kids;
+	p->room = room;
+	return 0;
+}
+
+int pm_paths_init(struct pm_paths *p, uint32_t most)
+{
+	*p = (struct pm_paths){.most = most < PM_LIMIT_ITEMS ? most : PM_LIMIT_ITEMS};
+	if (grow_items(p) < 0)
+		return -ENOMEM;
+	p->kids[0] = no_kids;
+	return 0;
+}
+
+void pm_paths_done(struct pm_paths *p)
+{
+	free(own_items(p));
+	free(p->kids);
+	free(p->slots);
+	*p = (struct pm_paths){.items = NULL};
+}
+
+/* ---- the table ---- */
+
+static uint64_t hash(const struct pm_path_slot *salt, uint32_t parent, uint32_t key)
+{
+	return pm_hash_u64(((uint64_t)parent << 32 | key) ^ (uintptr_t)salt);
+}
+
+/* The slot of a kid, or the free one where it belongs; there is a free one. */
+static struct pm_path_slot *slot_of(
+	const struct pm_paths *p, uint64_t hash, uint32_t parent, uint32_t key)
+{
+	uint32_t print = (uint32_t)(hash >> 32);
+	for (uint64_t at = hash;; at++) {
+		struct pm_path_slot *slot = &p->slots[at & (p->n_slots - 1)];
+		if (slot->path == 0)
+			return slot;
+		if (slot->print != print)
+			continue;
+		const struct pm_path *path = &p->items[slot->path - 1];
+		if (path->key == key && path->parent == parent)
+			return slot;
+	}
+}
+
+static int grow_slots(struct pm_paths *p)
+{
+	struct pm_paths grown = *p;
+	grown.n_slots = p->n_slots ? 2 * p->n_slots : SLOTS_FIRST;
+	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	if (!grown.slots)
+		return -ENOMEM;
+	use_huge_pages(grown.slots, grown.n_slots * sizeof(*grown.slots));
+	for (size_t i = 0; i < p->n_slots; i++) {
+		if (p->slots[i].path == 0)
+			continue;
+		struct pm_path path = p->items[p->slots[i].path - 1];
+		uint64_t h = hash(grown.slots, path.parent, path.key);
+		*slot_of(&grown, h, path.parent, path.key) =
+			(struct pm_path_slot){(uint32_t)(h >> 32), p->slots[i].path};
+	}
+	free(p->slots);
+	*p = grown;
+	return 0;
+}
+
+/* ---- steps ---- */
+
+/* Memory for one more path, so that what follows cannot fail half-way. */
+static int make_room(struct pm_paths *p)
+{
+	if (p->n >= p->room && grow_items(p) < 0)
+		return -ENOMEM;
+	if (p->n_taken >= p->n_slots - p->n_slots / 4)
+		return grow_slots(p);
+	return 0;
+}
+
+static uint32_t add(struct pm_paths *p, uint32_t parent, uint32_t key)
+{
+	if (p->n >= p->most)
+		return PM_PATHS_FULL;
+	if (make_room(p) < 0)
+		return PM_NONE;
+	struct pm_path_kids *kids = &p->kids[(size_t)(uint32_t)(parent + 1)];
+	uint32_t path = p->n++;
+	size_t i = 0;
+	own_items(p)[path] = (struct pm_path){parent, key};
+	p->kids[(size_t)path + 1] = no_kids;
+	while (i < PM_PATHS_INLINE && kids->kid[i] != PM_NONE)
+		i++;
+	if (i < PM_PATHS_INLINE) {
+		kids->key[i] = key;
+		kids->kid[i] = path;
+	} else {
+		uint64_t h = hash(p->slots, parent, key);
+		*slot_of(p, h, parent, key) = (struct pm_path_slot){(uint32_t)(h >> 32), path + 1};
+		p->n_taken++;
+	}
+	kids->last_key = key;
+	kids->last = path;
+	return path;
+}
+
+uint32_t pm_paths_find(struct pm_paths *p, uint32_t parent, uint32_t key)
+{
+	struct pm_path_kids *kids = &p->kids[(size_t)(uint32_t)(parent + 1)];
+	uint32_t path = PM_NONE;
+	for (size_t i = 0; i < PM_PATHS_INLINE && path == PM_NONE; i++) {
+		if (kids->kid[i] == PM_NONE)
+			return add(p, parent, key);
+		if (kids->key[i] == key)
+			path = kids->kid[i];
+	}
+	if (path == PM_NONE && p->n_slots) {
+		uint64_t h = hash(p->slots, parent, key);
+		path = slot_of(p, h, parent, key)->path - 1; /* 0 - 1: none */
+	}
+	if (path == PM_NONE)
+		return add(p, parent, key);
+	kids->last_key = key;
+	kids->last = path;
+	return path;
+}
+
+int pm_paths_join(struct pm_paths *to, uint32_t top, const struct pm_paths *from,
+	const uint32_t *keys, uint32_t *ret_place)
+{
+	for (uint32_t i = 0; i < from->n; i++) {
+		const struct pm_path *path = &from->items[i];
+		uint32_t parent = path->parent == PM_NONE ? top : ret_place[path->parent];
+		ret_place[i] = pm_paths_child(to, parent, keys ? keys[path->key] : path->key);
+		if (ret_place[i] == PM_NONE || (i % JOIN_STEP == 0 && pm_work_cancelled()))
+			return -ENOMEM;
+	}
+	return 0;
+}
