@@ -195,3 +195,14 @@ int pm_paths_join(struct pm_paths *to, uint32_t top, const struct pm_paths *from
 	}
 	return 0;
 }
+
+void pm_paths_link(const struct pm_paths *p, uint32_t *ret_first, uint32_t *ret_next)
+{
+	for (size_t i = 0; i <= p->n; i++)
+		ret_first[i] = PM_NONE;
+	for (uint32_t i = p->n; i-- > 0;) {
+		uint32_t *first = &ret_first[(uint32_t)(p->items[i].parent + 1)];
+		ret_next[i] = *first;
+		*first = i;
+	}
+}

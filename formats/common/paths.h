@@ -1,8 +1,8 @@
 /*
- * Call paths: a trie whose nodes are paths and whose edges are keys, which are any numbers
- *(methods, labels, frames, names). It is for streams of calls, each of which takes a step from a
- *path that was reached a moment ago: the step usually costs one cache line, that of the path's
- *first kids.
+ * Call paths: a trie whose nodes are paths and whose edges are keys. Keys are any numbers: methods,
+ * labels, frames or names. It is for streams of calls, each of which takes a step from a path that
+ * was reached a moment ago. Such a step usually costs one cache line, that of the path's first
+ *kids.
  *
  *	struct pm_paths p;
  *	if (pm_paths_init(&p, PM_LIMIT_CALL_PATHS) < 0)
@@ -49,8 +49,7 @@ struct pm_paths {
 	size_t n_slots, n_taken;
 };
 
-/* An empty trie of at most `most` paths (at most PM_LIMIT_ITEMS). -ENOMEM; ends with pm_paths_done.
- */
+/* An empty trie of at most `most` paths, but PM_LIMIT_ITEMS. -ENOMEM; ends with pm_paths_done. */
 int pm_paths_init(struct pm_paths *p, uint32_t most);
 
 /* Accepts a zeroed one and leaves one. */
@@ -83,5 +82,11 @@ static inline uint32_t pm_paths_child(struct pm_paths *p, uint32_t parent, uint3
  */
 int pm_paths_join(struct pm_paths *to, uint32_t top, const struct pm_paths *from,
 	const uint32_t *keys, uint32_t *ret_place);
+
+/*
+ * Kids as lists: first[p + 1] is the first kid of path p, first[0] that of the top, next[k] the kid
+ * behind k, by number; PM_NONE ends a list. `ret_first` has n + 1 items, `ret_next` n. O(n).
+ */
+void pm_paths_link(const struct pm_paths *p, uint32_t *ret_first, uint32_t *ret_next);
 
 #endif

@@ -1,16 +1,20 @@
 /*
- * Subs return before their callers, so the tree grows from the leaves. What has returned waits at
- * its depth until its caller returns, which is the next return from a lower depth:
+ * Subs return before their callers, so the path of a call is not known when it returns, but when
+ * the next return from each lower depth has passed by:
  *
- *	depth 3   < d     < e           <- both wait
- *	depth 2              < c        <- c returns, adopts d and e, waits
- *	depth 1                         (their caller's caller is still running)
+ *	depth 3   < d     < e
+ *	depth 2              < c        <- calls d and e
+ *	depth 1                         (c's caller is still running)
  *
- * Each depth where something waits is a nameless node whose kids are what waits. When the caller
- * returns, the node gets its name: O(1). If a call of that name waits beside it already, the two
- * are merged, smaller family into larger one. Kids are found by (family, name) in one hash table
- * that is threaded through the nodes; families can be exchanged between nodes because the key
- * holds a family's id, not the parent's index.
+ * So returns are kept until there are some thousands, and are then added up backwards (replay.h).
+ * What waits for callers beyond the last event stands under nameless paths, one for each depth at
+ * which something waits. As long as those callers do not return, the next events are added to the
+ * same trie. When one of them has returned, its trie is no more right: then events are kept until
+ * there are more than paths in it, and all is added up anew. So each event is added up twice at
+ * most, on average, and memory goes with the paths.
+ *
+ * Calls of the innermost depths are left waiting where they are, if they are few: their callers
+ * return soon.
  */
 #include "formats/nytprof/calls.h"
 
@@ -18,190 +22,155 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/map.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
+#include "profmount/profile.h"
 
 /* Missing callers are shown one by one: the short gaps, and so many contexts for long ones. */
 enum { GAP_SHORT = 64, GAPS_LONG = 20000 };
 
+/* Events that are added up at once: they, and the paths that they lead to, should be cached. */
+enum { EVENTS = 8192 };
+
 struct nytp_level {
 	uint32_t depth;
-	uint32_t node; /* its kids returned from `depth` */
+	size_t end; /* behind the last event of this depth */
 };
 
 void nytp_calls_init(struct nytp_calls *c, size_t *rows)
 {
-	*c = (struct nytp_calls){.rows = rows, .free = NYTP_NONE, .roots = NYTP_NONE};
+	*c = (struct nytp_calls){.rows = rows};
+}
+
+static void forget_waiting(struct nytp_calls *c)
+{
+	nytp_trie_done(&c->waiting);
+	free(c->events);
+	free(c->levels);
+	c->events = NULL;
+	c->levels = NULL;
+	c->n_events = c->events_room = c->n_levels = c->levels_room = c->n_bound = 0;
+	c->closed = false;
 }
 
 void nytp_calls_done(struct nytp_calls *c)
 {
-	free(c->nodes);
-	free(c->buckets);
-	free(c->levels);
+	forget_waiting(c);
+	nytp_trie_done(&c->tree);
 	nytp_calls_init(c, c->rows);
 }
 
-/* ---- the hash table ---- */
+/* ---- adding up ---- */
 
-static uint32_t *bucket(const struct nytp_calls *c, uint32_t family, uint32_t name)
+/* Room for as many paths as there may be rows. `moved` paths are going to be in `t` instead. */
+static int make_room(const struct nytp_calls *c, struct nytp_trie *t, size_t moved)
 {
-	uint64_t key = (uint64_t)family << 32 | name;
-	return &c->buckets[pm_hash_u64(key ^ (uintptr_t)c->buckets) & (c->n_buckets - 1)];
-}
-
-static uint32_t find(const struct nytp_calls *c, uint32_t family, uint32_t name)
-{
-	uint32_t i = *bucket(c, family, name);
-	while (i != NYTP_NONE && (c->nodes[i].name != name || c->nodes[i].family != family))
-		i = c->nodes[i].hash_next;
-	return i;
-}
-
-static void hash_in(struct nytp_calls *c, uint32_t i)
-{
-	uint32_t *head = bucket(c, c->nodes[i].family, c->nodes[i].name);
-	c->nodes[i].hash_next = *head;
-	*head = i;
-}
-
-static void hash_out(struct nytp_calls *c, uint32_t i)
-{
-	uint32_t *link = bucket(c, c->nodes[i].family, c->nodes[i].name);
-	while (*link != i)
-		link = &c->nodes[*link].hash_next;
-	*link = c->nodes[i].hash_next;
-}
-
-static int rehash(struct nytp_calls *c)
-{
-	size_t grown = c->n_buckets ? c->n_buckets * 2 : 256, old = c->n_buckets;
-	uint32_t *buckets = malloc(grown * sizeof(*buckets)), *before = c->buckets;
-	if (!buckets)
+	size_t left = *c->rows < NYTP_LIMIT_ROWS ? NYTP_LIMIT_ROWS - *c->rows : 0;
+	if (!t->paths.kids && nytp_trie_init(t, 0) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < grown; i++)
-		buckets[i] = NYTP_NONE;
-	c->buckets = buckets;
-	c->n_buckets = grown;
-	for (size_t i = 0; i < old; i++)
-		for (uint32_t node = before[i], next; node != NYTP_NONE; node = next) {
-			next = c->nodes[node].hash_next;
-			hash_in(c, node);
-		}
-	free(before);
+	t->paths.most = (uint32_t)(t->paths.n + moved + left);
 	return 0;
 }
 
-/* ---- nodes ---- */
-
-/* Memory for `n` more nodes, so that what follows cannot fail half-way. */
-static int reserve(struct nytp_calls *c, size_t n)
+static void count_rows(struct nytp_calls *c)
 {
-	while (c->room < c->n + n)
-		if (pm_list_room(&c->nodes, c->room, &c->room, sizeof(*c->nodes)) < 0)
-			return -ENOMEM;
-	while (c->n_buckets < c->n + n)
-		if (rehash(c) < 0)
-			return -ENOMEM;
-	return pm_list_room(&c->levels, c->n_levels, &c->levels_room, sizeof(*c->levels));
+	*c->rows -= c->counted;
+	c->counted = c->tree.paths.n + c->waiting.paths.n;
+	*c->rows += c->counted;
 }
 
-static uint32_t node_new(struct nytp_calls *c)
+/* Adds what was before the events. At its top are the depths at which it waited, in order. */
+static int add_waiting(struct nytp_replay *r, const struct nytp_trie *waiting)
 {
-	uint32_t i = c->free, family;
-	if (i != NYTP_NONE) {
-		c->free = c->nodes[i].next;
-		family = c->nodes[i].kids.id;
-	} else {
-		family = i = (uint32_t)c->n++;
-		++*c->rows;
+	struct nytp_place *places = NULL;
+	size_t n = 0, room = 0;
+	int ret = 0;
+	for (uint32_t i = 0; ret == 0 && i < waiting->paths.n; i++) {
+		const struct pm_path *path = &waiting->paths.items[i];
+		if (path->parent != PM_NONE)
+			continue;
+		ret = pm_list_room(&places, n, &room, sizeof(*places));
+		if (ret == 0)
+			places[n++] = (struct nytp_place){path->key, i};
 	}
-	c->nodes[i] = (struct nytp_call){
-		.name = NYTP_NONE, .next = NYTP_NONE, .kids = {.id = family, .first = NYTP_NONE}};
-	return i;
+	if (ret == 0)
+		ret = nytp_replay_trie(r, waiting, places, n);
+	free(places);
+	return ret;
 }
 
-static void node_free(struct nytp_calls *c, uint32_t i)
+/* Nameless paths for what the first n levels wait for. */
+static int place_levels(const struct nytp_calls *c, struct nytp_replay *r, size_t n)
 {
-	c->nodes[i].name = NYTP_NONE;
-	c->nodes[i].next = c->free;
-	c->free = i;
+	int ret = 0;
+	for (size_t i = 0; i < n && ret == 0; i++) {
+		uint32_t path = nytp_trie_child(r->to, PM_NONE, c->levels[i].depth);
+		ret = path == PM_NONE ? -ENOMEM : nytp_replay_place(r, c->levels[i].depth, path);
+	}
+	return ret;
 }
 
-/* Makes node i, in no family, a kid of `parent`, which has none of its name. */
-static void kid_add(struct nytp_calls *c, uint32_t parent, uint32_t i)
-{
-	struct nytp_call *p = &c->nodes[parent], *kid = &c->nodes[i];
-	kid->family = p->kids.id;
-	kid->next = p->kids.first;
-	p->kids.first = i;
-	p->kids.n++;
-	hash_in(c, i);
-}
-
-static void costs_add(struct nytp_call *to, const struct nytp_call *from)
-{
-	to->calls += from->calls;
-	to->incl += from->incl;
-	to->excl += from->excl;
-}
-
-/*
- * The kids of `from` become kids of `to`, those of one name are merged, theirs too; `from` is
- * freed. The pairs still to do are linked by `next`, the partner stands in hash_next.
+/* The events of the first n levels become part of `waiting`, which is made anew if it is `closed`.
  */
-static void merge(struct nytp_calls *c, uint32_t to, uint32_t from)
+static int add_levels(struct nytp_calls *c, size_t n, bool *ret_full)
 {
-	uint32_t todo = from;
-	c->nodes[from].next = NYTP_NONE;
-	c->nodes[from].hash_next = to;
-	while (todo != NYTP_NONE) {
-		from = todo;
-		todo = c->nodes[from].next;
-		struct nytp_call *a = &c->nodes[c->nodes[from].hash_next], *b = &c->nodes[from];
-		uint32_t into = b->hash_next;
-		if (b->kids.n > a->kids.n) {
-			struct nytp_call held = *a;
-			a->kids = b->kids;
-			b->kids = held.kids;
-		}
-		for (uint32_t kid = b->kids.first, next; kid != NYTP_NONE; kid = next) {
-			next = c->nodes[kid].next;
-			hash_out(c, kid);
-			uint32_t twin = find(c, a->kids.id, c->nodes[kid].name);
-			if (twin == NYTP_NONE) {
-				kid_add(c, into, kid);
-				continue;
-			}
-			costs_add(&c->nodes[twin], &c->nodes[kid]);
-			c->nodes[kid].hash_next = twin;
-			c->nodes[kid].next = todo;
-			todo = kid;
-		}
-		node_free(c, from);
+	struct nytp_trie fresh = {.costs = NULL};
+	struct nytp_replay r = {.to = c->closed ? &fresh : &c->waiting};
+	int ret = make_room(c, r.to, n + (c->closed ? c->waiting.paths.n : 0));
+	if (ret == 0)
+		ret = place_levels(c, &r, n);
+	if (ret == 0)
+		ret = nytp_replay_events(&r, c->events, c->levels[n - 1].end);
+	if (ret == 0 && c->closed)
+		ret = add_waiting(&r, &c->waiting);
+	if (c->closed) {
+		nytp_trie_done(&c->waiting);
+		c->waiting = fresh;
 	}
+	c->closed = false;
+	count_rows(c);
+	*ret_full = r.full;
+	nytp_replay_done(&r);
+	return ret;
 }
 
-/* ---- levels ---- */
-
-/*
- * Names the nameless node `group` (NYTP_NONE: a call without callees) and puts it among the kids
- * of `level`. A node must be reserved.
- */
-static void settle(struct nytp_calls *c, uint32_t level, uint32_t group, struct nytp_call costs)
+/* The first n levels are in `waiting`: their events are done with. */
+static void drop_events(struct nytp_calls *c, size_t n)
 {
-	uint32_t twin = find(c, c->nodes[level].kids.id, costs.name);
-	if (twin != NYTP_NONE) {
-		costs_add(&c->nodes[twin], &costs);
-		if (group != NYTP_NONE)
-			merge(c, twin, group);
-		return;
-	}
-	uint32_t i = group != NYTP_NONE ? group : node_new(c);
-	c->nodes[i].name = costs.name;
-	costs_add(&c->nodes[i], &costs);
-	kid_add(c, level, i);
+	size_t done = c->levels[n - 1].end;
+	for (size_t i = 0; i < c->n_levels; i++)
+		c->levels[i].end = i < n ? 0 : c->levels[i].end - done;
+	c->n_events -= done;
+	memmove(c->events, c->events + done, c->n_events * sizeof(*c->events));
+	c->n_bound = n > c->n_bound ? n : c->n_bound;
+}
+
+/* -ENOMEM, also where there are too many paths. */
+static int relieve(struct nytp_calls *c)
+{
+	bool full;
+	size_t n = c->closed ? c->n_bound : 1;
+	while (c->n_events - c->levels[n - 1].end > EVENTS / 2)
+		n++;
+	int r = add_levels(c, n, &full);
+	drop_events(c, n);
+	return full ? -ENOMEM : r;
+}
+
+static bool is_time(const struct nytp_calls *c)
+{
+	return c->n_events >= EVENTS &&
+		(!c->closed || c->n_events >= 2 * (size_t)c->waiting.paths.n);
+}
+
+/* ---- events ---- */
+
+static int add_event(struct nytp_calls *c, struct nytp_event event)
+{
+	if (pm_list_room(&c->events, c->n_events, &c->events_room, sizeof(event)) < 0)
+		return -ENOMEM;
+	c->events[c->n_events++] = event;
+	return 0;
 }
 
 /* How many contexts stand for `gap` missing callers. */
@@ -215,77 +184,75 @@ static uint32_t gap_shown(struct nytp_calls *c, uint32_t gap)
 	return gap;
 }
 
-/* What the kids of a nameless node cost: the caller cost at least that. */
-static double kids_incl(const struct nytp_calls *c, uint32_t group)
+/* All that waits at depths above `depth` gets callers that never returned, down to depth + 1. */
+static int gather(struct nytp_calls *c, uint32_t depth)
 {
-	double sum = 0;
-	for (uint32_t kid = c->nodes[group].kids.first; kid != NYTP_NONE; kid = c->nodes[kid].next)
-		sum += c->nodes[kid].incl;
-	return sum;
-}
-
-/* Puts callers that never returned above the kids of `group`, `gap` levels. */
-static int lift(struct nytp_calls *c, uint32_t *group, uint32_t gap)
-{
-	for (uint32_t n = gap_shown(c, gap); n; n--) {
-		if (reserve(c, 1) < 0)
+	while (c->n_levels && c->levels[c->n_levels - 1].depth > depth) {
+		uint32_t at = c->levels[--c->n_levels].depth, to = depth + 1;
+		if (c->n_levels && c->levels[c->n_levels - 1].depth > depth)
+			to = c->levels[c->n_levels - 1].depth;
+		struct nytp_event gap = {.depth = at, .name = NYTP_NONE, .to = to};
+		if (at > to)
+			gap.shown = gap_shown(c, at - to);
+		if (at > to && add_event(c, gap) < 0)
 			return -ENOMEM;
-		uint32_t above = node_new(c);
-		struct nytp_call caller = {.name = NYTP_NOT_RETURNED, .incl = kids_incl(c, *group)};
-		settle(c, above, *group, caller);
-		*group = above;
 	}
 	return 0;
 }
 
-/* All that waits at depths above `depth`, as kids of one nameless node at depth + 1. */
-static int gather(struct nytp_calls *c, uint32_t depth, uint32_t *ret_group)
-{
-	uint32_t group = NYTP_NONE, at = 0;
-	while (c->n_levels && c->levels[c->n_levels - 1].depth > depth) {
-		struct nytp_level *top = &c->levels[c->n_levels - 1];
-		if (group != NYTP_NONE) {
-			if (lift(c, &group, at - top->depth) < 0)
-				return -ENOMEM;
-			merge(c, top->node, group);
-		}
-		group = top->node;
-		at = top->depth;
-		c->n_levels--;
-	}
-	*ret_group = group;
-	return group == NYTP_NONE ? 0 : lift(c, ret_group, at - depth - 1);
-}
-
 int nytp_calls_return(struct nytp_calls *c, uint32_t depth, uint32_t name, double incl, double excl)
 {
-	uint32_t group;
 	if (depth > PM_LIMIT_DEPTH) {
 		depth = PM_LIMIT_DEPTH;
 		c->too_deep = true;
 	}
-	if (*c->rows >= NYTP_LIMIT_ROWS || gather(c, depth, &group) < 0 || reserve(c, 2) < 0)
+	if (*c->rows >= NYTP_LIMIT_ROWS || (is_time(c) && relieve(c) < 0) || gather(c, depth) < 0 ||
+		pm_list_room(&c->levels, c->n_levels, &c->levels_room, sizeof(*c->levels)) < 0)
 		return -ENOMEM;
+	size_t still = c->n_levels;
 	if (!c->n_levels || c->levels[c->n_levels - 1].depth < depth)
-		c->levels[c->n_levels++] = (struct nytp_level){depth, node_new(c)};
-	uint32_t level = c->levels[c->n_levels - 1].node;
-	settle(c, level, group,
-		(struct nytp_call){.name = name, .calls = 1, .incl = incl, .excl = excl});
+		c->levels[c->n_levels++] = (struct nytp_level){.depth = depth};
+	if (still < c->n_bound) {
+		c->closed = true;
+		c->n_bound = c->n_levels;
+	}
+	struct nytp_event event = {.depth = depth, .name = name, .incl = incl, .excl = excl};
+	if (add_event(c, event) < 0)
+		return -ENOMEM;
+	c->levels[c->n_levels - 1].end = c->n_events;
 	c->returns++;
 	return 0;
 }
 
 int nytp_calls_finish(struct nytp_calls *c)
 {
-	uint32_t group;
-	if (gather(c, 0, &group) < 0 || reserve(c, 1) < 0)
-		return -ENOMEM;
-	if (c->roots == NYTP_NONE)
-		c->roots = node_new(c);
-	if (group != NYTP_NONE)
-		merge(c, c->roots, group);
-	if (c->n_levels) /* depth 0: not written by any program, but possible */
-		merge(c, c->roots, c->levels[0].node);
-	c->n_levels = 0;
-	return 0;
+	struct nytp_replay r = {.to = &c->tree};
+	if (c->n_levels == 0)
+		return 0;
+	int ret = gather(c, 0);
+	if (ret == 0)
+		ret = make_room(c, &c->tree, c->waiting.paths.n);
+	if (ret == 0)
+		ret = nytp_replay_place(&r, 0, PM_NONE);
+	if (ret == 0)
+		ret = nytp_replay_place(&r, 1, PM_NONE);
+	if (ret == 0)
+		ret = nytp_replay_events(&r, c->events, c->n_events);
+	if (ret == 0)
+		ret = add_waiting(&r, &c->waiting);
+	nytp_replay_done(&r);
+	forget_waiting(c);
+	count_rows(c);
+	return ret;
+}
+
+/* Kids are behind their parents, so sums go up the tree. */
+void nytp_calls_settle(struct nytp_calls *c)
+{
+	const struct pm_paths *paths = &c->tree.paths;
+	for (uint32_t i = paths->n; i-- > 0;) {
+		uint32_t parent = paths->items[i].parent;
+		if (parent != PM_NONE && paths->items[parent].key == NYTP_NOT_RETURNED)
+			c->tree.costs[parent].incl += c->tree.costs[i].incl;
+	}
 }

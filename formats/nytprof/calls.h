@@ -5,39 +5,23 @@
 #ifndef PROFMOUNT_FORMATS_NYTPROF_CALLS_H
 #define PROFMOUNT_FORMATS_NYTPROF_CALLS_H
 
+#include "formats/nytprof/replay.h"
 #include "profmount/bytes.h"
 
-#define NYTP_NONE UINT32_MAX
-
-/* The name of a caller that was never seen to return. */
-#define NYTP_NOT_RETURNED (UINT32_MAX - 1)
-
-/* A context, or a level whose caller has not returned yet (name NYTP_NONE). */
-struct nytp_call {
-	uint32_t name;
-	uint32_t family;    /* the kids' id of its parent: with the name its key */
-	uint32_t next;      /* sibling, or free node */
-	uint32_t hash_next; /* in its bucket */
-	struct {
-		uint32_t id, first, n;
-	} kids;
-	uint64_t calls;
-	double incl, excl; /* ticks */
-};
-
 struct nytp_calls {
-	struct nytp_call *nodes;
-	size_t n, room;
-	uint32_t free;
-	uint32_t *buckets;
-	size_t n_buckets;
-	struct nytp_level *levels; /* of calls that wait for their callers, depth grows */
-	size_t n_levels, levels_room;
-	size_t *rows;   /* how many rows the source has: see NYTP_LIMIT_ROWS */
-	uint32_t roots; /* the node whose kids are the finished top level; NYTP_NONE */
+	struct nytp_trie tree; /* of what nytp_calls_finish has finished */
 	uint64_t returns;
-	uint32_t long_gap; /* contexts that stood for missing callers of long gaps */
-	bool too_deep;     /* calls deeper than PM_LIMIT_DEPTH stand at that depth */
+	bool too_deep; /* calls deeper than PM_LIMIT_DEPTH stand at that depth */
+	/* Of what waits for its callers: */
+	struct nytp_event *events;
+	struct nytp_level *levels; /* where something waits, depth grows */
+	struct nytp_trie waiting;  /* what was before the events */
+	size_t n_events, events_room, n_levels, levels_room;
+	size_t n_bound;    /* levels whose events belong with what is in `waiting` */
+	bool closed;       /* something in `waiting` has got its caller */
+	size_t *rows;      /* how many rows the source has: see NYTP_LIMIT_ROWS */
+	size_t counted;    /* of them are paths of this process */
+	uint32_t long_gap; /* contexts that stand for missing callers of long gaps */
 };
 
 /* `rows` is counted up with the tree, and outlives it. */
@@ -52,6 +36,9 @@ int nytp_calls_return(
  * callers that are missing above it become contexts named NYTP_NOT_RETURNED. -ENOMEM.
  */
 int nytp_calls_finish(struct nytp_calls *c);
+
+/* The stream ended: callers that did not return cost what is below them. */
+void nytp_calls_settle(struct nytp_calls *c);
 
 void nytp_calls_done(struct nytp_calls *c);
 

@@ -19,7 +19,8 @@ struct step {
 };
 
 struct walk {
-	const struct nytp_calls *calls;
+	const struct nytp_trie *tree;
+	uint32_t *first, *next; /* kids: see pm_paths_link */
 	struct step *steps;
 	size_t n, room;
 };
@@ -36,14 +37,15 @@ static uint32_t shown_name(const struct nytp *n, uint32_t name)
 	return name == NYTP_NOT_RETURNED ? name : nytp_folded(n, name);
 }
 
+/* `node` PM_NONE: the top. */
 static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32_t rank)
 {
-	const struct nytp_call *nodes = w->calls->nodes;
 	size_t first = w->n;
-	for (uint32_t kid = nodes[node].kids.first; kid != NYTP_NONE; kid = nodes[kid].next) {
+	uint32_t kid = w->first[(uint32_t)(node + 1)];
+	for (; kid != PM_NONE; kid = w->next[kid]) {
 		if (pm_list_room(&w->steps, w->n, &w->room, sizeof(*w->steps)) < 0)
 			return -ENOMEM;
-		uint32_t met = nodes[kid].name;
+		uint32_t met = w->tree->paths.items[kid].key;
 		w->steps[w->n++] = (struct step){kid, met, shown_name(n, met), rank};
 	}
 	if (w->n - first > 1)
@@ -51,7 +53,7 @@ static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32
 	return 0;
 }
 
-static int visit(struct nytp_building *b, const struct step *step, const struct nytp_call *call,
+static int visit(struct nytp_building *b, const struct step *step, const struct nytp_cost *call,
 	uint32_t thread, double ns_per_tick, uint32_t *ret_rank)
 {
 	uint32_t frame = nytp_frame_of(b, step->name);
@@ -70,18 +72,35 @@ static int visit(struct nytp_building *b, const struct step *step, const struct 
 	return 0;
 }
 
-static int walk_thread(struct nytp_building *b, const struct nytp_calls *calls, uint32_t thread,
-	double ns_per_tick)
+static int walk_tree(struct nytp_building *b, struct walk *w, uint32_t thread, double ns_per_tick)
 {
-	struct walk w = {.calls = calls};
 	uint32_t rank;
-	int r = calls->roots == NYTP_NONE ? 0 : push_kids(b->n, &w, calls->roots, PM_NONE);
-	while (r == 0 && w.n) {
-		struct step step = w.steps[--w.n];
-		r = visit(b, &step, &calls->nodes[step.node], thread, ns_per_tick, &rank);
+	int r = push_kids(b->n, w, PM_NONE, PM_NONE);
+	while (r == 0 && w->n) {
+		struct step step = w->steps[--w->n];
+		r = visit(b, &step, &w->tree->costs[step.node], thread, ns_per_tick, &rank);
 		if (r == 0)
-			r = push_kids(b->n, &w, step.node, rank);
+			r = push_kids(b->n, w, step.node, rank);
 	}
+	return r;
+}
+
+static int walk_thread(
+	struct nytp_building *b, const struct nytp_trie *tree, uint32_t thread, double ns_per_tick)
+{
+	size_t n = tree->paths.n;
+	struct walk w = {.tree = tree};
+	if (n == 0)
+		return 0;
+	w.first = malloc((n + 1) * sizeof(*w.first));
+	w.next = malloc(n * sizeof(*w.next));
+	int r = w.first && w.next ? 0 : -ENOMEM;
+	if (r == 0) {
+		pm_paths_link(&tree->paths, w.first, w.next);
+		r = walk_tree(b, &w, thread, ns_per_tick);
+	}
+	free(w.first);
+	free(w.next);
 	free(w.steps);
 	return r;
 }
@@ -92,7 +111,7 @@ int nytp_build_calls(struct nytp_building *b)
 	for (size_t i = 0; r == 0 && i < b->n->n_files; i++) {
 		const struct nytp_file *f = &b->n->files[i];
 		for (size_t k = 0; r == 0 && k < f->n_threads; k++)
-			r = walk_thread(b, &f->threads[k].calls,
+			r = walk_thread(b, &f->threads[k].calls.tree,
 				nytp_thread_of(b->threads, f->threads[k].pid), f->ns_per_tick);
 	}
 	return r;

@@ -57,6 +57,8 @@ int nytp_file_settle(const struct nytp *n, struct nytp_file *f)
 			qsort(lines->items, lines->n, sizeof(*lines->items), by_place);
 		pm_map_done(&lines->by_place);
 	}
+	for (size_t i = 0; i < f->n_threads; i++)
+		nytp_calls_settle(&f->threads[i].calls);
 	pm_map_done(&f->by_site);
 	pm_map_done(&f->by_edge);
 	pm_map_done(&f->by_place);

@@ -19,26 +19,28 @@ static int by_name(const void *a, const void *b)
 }
 
 /* `a2(b1 c1)`: names as letters, calls as numbers, kids by name; `?` = not returned. */
-static void show(const struct nytp_calls *c, uint32_t node, struct pm_text *out)
+static void show(const struct nytp_trie *t, uint32_t parent, struct pm_text *out)
 {
 	uint64_t kids[64];
 	size_t n = 0;
-	for (uint32_t k = c->nodes[node].kids.first; k != NYTP_NONE; k = c->nodes[k].next)
-		kids[n++] = (uint64_t)c->nodes[k].name << 32 | k;
-	assert_int_equal(n, c->nodes[node].kids.n);
+	for (uint32_t k = 0; k < t->paths.n; k++)
+		if (t->paths.items[k].parent == parent)
+			kids[n++] = (uint64_t)t->paths.items[k].key << 32 | k;
 	qsort(kids, n, sizeof(*kids), by_name);
 	for (size_t i = 0; i < n; i++) {
-		const struct nytp_call *kid = &c->nodes[(uint32_t)kids[i]];
+		uint32_t kid = (uint32_t)kids[i], name = t->paths.items[kid].key;
+		struct pm_text below = {.p = NULL};
 		if (i)
 			pm_text_char(out, ' ');
-		pm_text_char(
-			out, kid->name == NYTP_NOT_RETURNED ? '?' : (char)('a' + (int)kid->name));
-		pm_text_u64(out, kid->calls);
-		if (kid->kids.n == 0)
-			continue;
-		pm_text_char(out, '(');
-		show(c, (uint32_t)kids[i], out);
-		pm_text_char(out, ')');
+		pm_text_char(out, name == NYTP_NOT_RETURNED ? '?' : (char)('a' + (int)name));
+		pm_text_u64(out, t->costs[kid].calls);
+		show(t, kid, &below);
+		if (below.len) {
+			pm_text_char(out, '(');
+			pm_text_bytes(out, pm_text_view(&below));
+			pm_text_char(out, ')');
+		}
+		pm_text_done(&below);
 	}
 }
 
@@ -55,7 +57,7 @@ static void expect(const char *returns, const char *want)
 	for (; sscanf(returns, "%u%c%n", &depth, &name, &used) == 2; returns += used)
 		assert_int_equal(nytp_calls_return(&c, depth, (uint32_t)(name - 'a'), 10, 1), 0);
 	assert_int_equal(nytp_calls_finish(&c), 0);
-	show(&c, c.roots, &got);
+	show(&c.tree, UINT32_MAX, &got);
 	pm_text_char(&got, 0);
 	assert_string_equal(got.p, want);
 	pm_text_done(&got);
@@ -114,7 +116,7 @@ static void test_long_gap_is_shown_as_one_context_once_there_are_too_many(void *
 	}
 	assert_int_equal(nytp_calls_finish(&c), 0);
 	assert_true(c.too_deep);
-	assert_true(c.n < 2 * PM_LIMIT_DEPTH);
+	assert_true(c.tree.paths.n < 2 * PM_LIMIT_DEPTH);
 	assert_int_equal(c.returns, 200);
 	nytp_calls_done(&c);
 }
@@ -143,17 +145,20 @@ static size_t rebuild(
 	return count;
 }
 
-static size_t list(const struct nytp_calls *c, uint32_t node, char (*lines)[64], const char *path,
-	size_t count)
+/* The same of a tree. */
+static size_t list(const struct nytp_trie *t, char (*lines)[64])
 {
-	for (uint32_t k = c->nodes[node].kids.first; k != NYTP_NONE; k = c->nodes[k].next) {
-		char own[64];
-		snprintf(own, sizeof(own), "%s%c", path, 'a' + (int)c->nodes[k].name);
-		assert_true(c->nodes[k].incl == 3.0 * (double)c->nodes[k].calls);
-		for (uint64_t i = 0; i < c->nodes[k].calls; i++)
-			strcpy(lines[count++], own);
-		count = list(c, k, lines, own, count);
+	char(*own)[64] = calloc(t->paths.n + 1, sizeof(*own));
+	size_t count = 0;
+	for (uint32_t k = 0; k < t->paths.n; k++) {
+		struct pm_path p = t->paths.items[k];
+		snprintf(own[k], sizeof(own[k]), "%.60s%c",
+			p.parent == UINT32_MAX ? "" : own[p.parent], 'a' + (int)p.key);
+		assert_true(t->costs[k].incl == 3.0 * (double)t->costs[k].calls);
+		for (uint64_t i = 0; i < t->costs[k].calls; i++)
+			strcpy(lines[count++], own[k]);
 	}
+	free(own);
 	return count;
 }
 
@@ -185,6 +190,24 @@ static size_t make_events(struct event *e, size_t n, uint32_t depth, size_t most
 	return n;
 }
 
+static void expect_rebuilt(
+	const struct event *e, size_t n, char (*got)[64], char (*want)[64], size_t *rows)
+{
+	struct nytp_calls c;
+	nytp_calls_init(&c, rows);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(nytp_calls_return(&c, e[i].depth, e[i].name, 3, 1), 0);
+	assert_int_equal(nytp_calls_finish(&c), 0);
+	assert_int_equal(*rows, c.tree.paths.n);
+	assert_int_equal(rebuild(e, n, want, "", 0), n);
+	assert_int_equal(list(&c.tree, got), n);
+	qsort(got, n, sizeof(*got), by_text);
+	qsort(want, n, sizeof(*want), by_text);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(got[i], want[i]);
+	nytp_calls_done(&c);
+}
+
 static void test_tree_equals_one_that_was_built_from_all_events(void **state)
 {
 	enum { MOST = 400 };
@@ -192,23 +215,76 @@ static void test_tree_equals_one_that_was_built_from_all_events(void **state)
 	static struct event e[MOST];
 	(void)state;
 	for (int round = 0; round < 300; round++) {
-		struct nytp_calls c;
 		size_t rows = 0;
 		size_t n = 0;
 		for (int i = 0; i < 50; i++)
 			n = make_events(e, n, 1, MOST);
 		if (n == MOST && e[n - 1].depth > 1)
 			continue; /* cut within a call: the simple way knows nothing of that */
+		expect_rebuilt(e, n, got, want, &rows);
+	}
+}
+
+/*
+ * A long program: its outer calls last as long as `drift` makes them (a call is that much more
+ * likely than a return, in 16ths), so that what is added up waits at all depths.
+ */
+static size_t make_long(struct event *e, size_t most, uint32_t drift, uint32_t names)
+{
+	enum { DEEP = 30 };
+	size_t begin[DEEP + 1], n = 0;
+	uint32_t depth = 0;
+	while (n < most - DEEP || depth) {
+		bool ends = n >= most - DEEP;
+		if (!ends && depth < DEEP && (depth == 0 || roll(16) < 8 + drift)) {
+			begin[++depth] = n;
+			continue;
+		}
+		e[n] = (struct event){depth, roll(names), n - begin[depth]};
+		n++;
+		depth--;
+	}
+	return n;
+}
+
+static void test_long_programs_are_added_up_in_parts(void **state)
+{
+	enum { MOST = 60000 };
+	char(*got)[64] = malloc(MOST * sizeof(*got)), (*want)[64] = malloc(MOST * sizeof(*want));
+	struct event *e = malloc(MOST * sizeof(*e));
+	(void)state;
+	for (uint32_t round = 0; round < 12; round++) {
+		size_t rows = 0;
+		size_t n = make_long(e, MOST, round % 6, round < 6 ? 2 : 20);
+		expect_rebuilt(e, n, got, want, &rows);
+	}
+	free(e);
+	free(got);
+	free(want);
+}
+
+/* Callers are missing everywhere: whatever is added up when, no call is lost. */
+static void test_depths_at_random_lose_no_call(void **state)
+{
+	enum { MOST = 100000 };
+	(void)state;
+	for (uint32_t round = 1; round < 6; round++) {
+		struct nytp_calls c;
+		size_t rows = 0;
+		uint64_t calls = 0;
+		double excl = 0;
 		nytp_calls_init(&c, &rows);
-		for (size_t i = 0; i < n; i++)
-			assert_int_equal(nytp_calls_return(&c, e[i].depth, e[i].name, 3, 1), 0);
+		for (uint32_t i = 0; i < MOST; i++)
+			assert_int_equal(
+				nytp_calls_return(&c, roll(4 * round), roll(round), 3, 1), 0);
 		assert_int_equal(nytp_calls_finish(&c), 0);
-		assert_int_equal(rebuild(e, n, want, "", 0), n);
-		assert_int_equal(list(&c, c.roots, got, "", 0), n);
-		qsort(got, n, sizeof(*got), by_text);
-		qsort(want, n, sizeof(*want), by_text);
-		for (size_t i = 0; i < n; i++)
-			assert_string_equal(got[i], want[i]);
+		for (uint32_t i = 0; i < c.tree.paths.n; i++) {
+			calls += c.tree.costs[i].calls;
+			excl += c.tree.costs[i].excl;
+		}
+		assert_int_equal(calls, MOST);
+		assert_true(excl == MOST);
+		assert_int_equal(rows, c.tree.paths.n);
 		nytp_calls_done(&c);
 	}
 }
@@ -223,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_depths_that_make_no_sense_lose_no_call),
 		cmocka_unit_test(test_long_gap_is_shown_as_one_context_once_there_are_too_many),
 		cmocka_unit_test(test_tree_equals_one_that_was_built_from_all_events),
+		cmocka_unit_test(test_long_programs_are_added_up_in_parts),
+		cmocka_unit_test(test_depths_at_random_lose_no_call),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

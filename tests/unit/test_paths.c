@@ -208,6 +208,26 @@ static void test_a_cancelled_join_ends(void **state)
 	pm_paths_done(&from);
 }
 
+static void test_kids_are_listed_by_number(void **state)
+{
+	enum { N = 500 };
+	static uint32_t first[N + 1], next[N];
+	struct pm_paths p;
+	uint32_t listed = 0;
+	(void)state;
+	assert_int_equal(pm_paths_init(&p, N), 0);
+	while (p.n < N)
+		pm_paths_child(&p, roll(p.n + 1) - 1, roll(N));
+	pm_paths_link(&p, first, next);
+	for (uint32_t parent = 0; parent <= N; parent++)
+		for (uint32_t kid = first[parent]; kid != PM_NONE; kid = next[kid], listed++) {
+			assert_int_equal((uint32_t)(p.items[kid].parent + 1), parent);
+			assert_true(next[kid] > kid);
+		}
+	assert_int_equal(listed, N);
+	pm_paths_done(&p);
+}
+
 /* What is asked of malloc, by number of paths: not the room that is not touched. */
 static void test_a_path_takes_at_most_64_bytes(void **state)
 {
@@ -233,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_parts_joined_in_order_are_the_whole),
 		cmocka_unit_test(test_joining_below_a_path_with_other_keys),
 		cmocka_unit_test(test_a_cancelled_join_ends),
+		cmocka_unit_test(test_kids_are_listed_by_number),
 		cmocka_unit_test(test_a_path_takes_at_most_64_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
