@@ -33,7 +33,7 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 	if (headed)
 		pm_bytes_sub(file, begin, len < left ? len : left, &payload);
 	if (pm_list_room(&py->chunks, py->n_chunks, &py->chunks_room, sizeof(*py->chunks)) < 0 ||
-		nytp_payload_read(a, tag, payload, &status) < 0)
+		nytp_payload_read(a, tag, payload, len, &status) < 0)
 		return -ENOMEM;
 	py->chunks[py->n_chunks++] = (struct nytp_py_chunk){.offset = at,
 		.bytes = cut ? payload.len : len,

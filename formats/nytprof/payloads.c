@@ -51,21 +51,28 @@ static struct counts take_counts(struct pm_cur *c, bool packed)
 	return r;
 }
 
-static bool are_packed_counts(struct pm_bytes payload)
+enum counts_layout { COUNTS_FIXED, COUNTS_PACKED, COUNTS_UNKNOWN };
+
+/* Of a chunk within which the file ends, the length that it was to have tells. */
+static enum counts_layout layout_of(struct pm_bytes payload, size_t whole)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	if (payload.len % COUNTS_SIZE == 0)
-		return false;
+	if (whole % COUNTS_SIZE == 0)
+		return COUNTS_FIXED;
 	while (pm_cur_left(&c))
 		take_counts(&c, true);
-	return !c.bad;
+	if (!c.bad)
+		return COUNTS_PACKED;
+	return payload.len < whole ? COUNTS_UNKNOWN : COUNTS_FIXED;
 }
 
-static int read_samples(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
+static int read_samples(
+	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	bool packed = are_packed_counts(payload);
-	while (pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
+	enum counts_layout layout = layout_of(payload, whole);
+	bool packed = layout == COUNTS_PACKED;
+	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
 		if (ROOM(py, samples) < 0)
 			return -ENOMEM;
 		struct counts r = take_counts(&c, packed);
@@ -79,11 +86,13 @@ static int read_samples(struct nytp_py *py, struct pm_bytes payload, const char 
 	return 0;
 }
 
-static int read_edges(struct nytp_py *py, struct pm_bytes payload, const char **ret_status)
+static int read_edges(
+	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
-	bool packed = are_packed_counts(payload);
-	while (pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
+	enum counts_layout layout = layout_of(payload, whole);
+	bool packed = layout == COUNTS_PACKED;
+	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
 		if (ROOM(py, edges) < 0)
 			return -ENOMEM;
 		struct counts r = take_counts(&c, packed);
@@ -257,12 +266,12 @@ static int read_attributes(struct nytp_adding *a, struct pm_bytes payload, const
 	return 0;
 }
 
-int nytp_payload_read(
-	struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, const char **ret_status)
+int nytp_payload_read(struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, size_t whole,
+	const char **ret_status)
 {
 	switch (tag) {
-	case 'S': return read_samples(&a->f->py, payload, ret_status);
-	case 'C': return read_edges(&a->f->py, payload, ret_status);
+	case 'S': return read_samples(&a->f->py, payload, whole, ret_status);
+	case 'C': return read_edges(&a->f->py, payload, whole, ret_status);
 	case 'D': return read_d(a, payload, ret_status);
 	case 'F': return read_files(a, payload, ret_status);
 	case 'A': return read_attributes(a, payload, ret_status);
