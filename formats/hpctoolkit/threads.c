@@ -148,6 +148,14 @@ static int identities_read(struct builder *b)
 	return r;
 }
 
+/* Does the file end within the line, as one that was cut off does? Its footer is gone, too. */
+static bool line_is_cut(const struct hpctk_parts *db, const struct hpctk_trace_record *record)
+{
+	struct pm_bytes file = hpctk_bytes(db, HPCTK_TRACE), end;
+	return record->at < file.len && record->end > file.len &&
+		pm_bytes_sub(file, file.len - 8, 8, &end) && memcmp(end.p, "trace.db", 8) != 0;
+}
+
 /* One trace header; what it says goes to its thread, unless another one was first. */
 static void line_read(struct builder *b, uint32_t i)
 {
@@ -169,6 +177,12 @@ static void line_read(struct builder *b, uint32_t i)
 	b->threads[thread].has_trace = true;
 	if (record.end == record.at)
 		return;
+	if (line_is_cut(db, &record)) {
+		uint64_t len = hpctk_bytes(db, HPCTK_TRACE).len;
+		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
+			"trace %u: the file ends within its samples", i);
+		record.end = len - (len - record.at) % HPCTK_SAMPLE;
+	}
 	if (record.end < record.at ||
 		!pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), record.at, record.end - record.at,
 			&samples)) {

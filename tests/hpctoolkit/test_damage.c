@@ -482,6 +482,17 @@ static void test_samples_outside_of_the_file_spoil_their_trace_alone(void **stat
 	pm_profile_close(p);
 }
 
+static void test_samples_before_the_end_of_a_cut_file_are_there(void **state)
+{
+	(void)state;
+	struct pm_sample samples[8];
+	files.file[HPCTKW_TRACE].n = get(HPCTKW_TRACE, trace_at(0) + 8) + 2 * 12 + 5;
+	struct pm_profile *p = open_changed();
+	assert_int_equal(p->ops->samples(p, 0, 0, samples, 8, NULL), 2);
+	assert_damage(p, "trace.db", trace_at(0), "the file ends within its samples");
+	pm_profile_close(p);
+}
+
 static void test_a_sample_that_is_cut_off_is_told(void **state)
 {
 	(void)state;
@@ -561,6 +572,7 @@ int main(void)
 		TEST(test_values_of_unknown_metrics_and_profiles_are_told),
 		TEST(test_a_thread_without_a_readable_tuple_is_named_by_its_profile),
 		TEST(test_samples_outside_of_the_file_spoil_their_trace_alone),
+		TEST(test_samples_before_the_end_of_a_cut_file_are_there),
 		TEST(test_a_sample_that_is_cut_off_is_told),
 		TEST(test_a_second_trace_of_a_profile_is_told),
 		TEST(test_a_trace_of_no_thread_is_told),
