@@ -5,23 +5,30 @@
 #include <math.h>
 #include <stdio.h>
 
-struct step {
-	double size;
-	const char *name;
-};
+#include "formats/common/quantity.h"
 
-static const struct step times[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}, {0, NULL}};
-static const struct step bytes[] = {
+static const struct pmfs_unit times[] = {
+	{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}, {0, NULL}};
+static const struct pmfs_unit bytes[] = {
 	{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}, {0, NULL}};
 
-/* Units that stand for a step of one of the scales. */
-static const struct {
-	const char *unit;
-	const struct step *steps;
-	double size;
-} scales[] = {{"sec", times, 1e9}, {"s", times, 1e9}, {"seconds", times, 1e9}, {"msec", times, 1e6},
-	{"ms", times, 1e6}, {"usec", times, 1e3}, {"us", times, 1e3}, {"nsec", times, 1},
-	{"ns", times, 1}, {"bytes", bytes, 1}, {"byte", bytes, 1}, {"B", bytes, 1}};
+static const struct pmfs_unit *unit_for(const struct pmfs_unit *unit, double value)
+{
+	while (unit[1].name && fabs(value) < unit->size)
+		unit++;
+	return unit;
+}
+
+const struct pmfs_unit *pmfs_unit_of_time(double ns)
+{
+	return unit_for(times, ns);
+}
+
+static bool is_bytes(struct pm_bytes unit)
+{
+	return pm_bytes_equal(unit, pm_bytes_of("bytes")) ||
+		pm_bytes_equal(unit, pm_bytes_of("byte")) || pm_bytes_equal(unit, pm_bytes_of("B"));
+}
 
 /* Four significant digits; whole from 1000 up. */
 static void add_digits(struct pm_text *out, double value)
@@ -35,13 +42,11 @@ static void add_digits(struct pm_text *out, double value)
 		pm_text_printf(out, "%.*f", size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3, value);
 }
 
-static void add_stepped(struct pm_text *out, double value, const struct step *step)
+static void add_in(struct pm_text *out, double value, const struct pmfs_unit *unit)
 {
-	while (step[1].name && fabs(value) < step->size)
-		step++;
-	add_digits(out, value / step->size);
+	add_digits(out, value / unit->size);
 	pm_text_char(out, ' ');
-	pm_text_str(out, step->name);
+	pm_text_str(out, unit->name);
 }
 
 void pmfs_print_count(struct pm_text *out, uint64_t count)
@@ -57,11 +62,15 @@ void pmfs_print_count(struct pm_text *out, uint64_t count)
 
 void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit)
 {
-	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++)
-		if (pm_bytes_equal(unit, pm_bytes_of(scales[i].unit))) {
-			add_stepped(out, value * scales[i].size, scales[i].steps);
-			return;
-		}
+	double ns = pm_unit_ns(unit);
+	if (ns > 0) {
+		pmfs_print_ns(out, value * ns);
+		return;
+	}
+	if (is_bytes(unit)) {
+		add_in(out, value, unit_for(bytes, value));
+		return;
+	}
 	if (value >= 0 && value < 1e15 && value == floor(value))
 		pmfs_print_count(out, (uint64_t)value);
 	else
@@ -73,7 +82,7 @@ void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit)
 
 void pmfs_print_ns(struct pm_text *out, double ns)
 {
-	add_stepped(out, ns, times);
+	add_in(out, ns, pmfs_unit_of_time(ns));
 }
 
 void pmfs_print_share(struct pm_text *out, double part, double whole)

@@ -10,6 +10,15 @@ void pmfs_print_amount(struct pm_text *out, double value, struct pm_bytes unit);
 /* 12.34 ms, of a time in ns. */
 void pmfs_print_ns(struct pm_text *out, double ns);
 
+/* A unit, and how large it is: ns for times. */
+struct pmfs_unit {
+	double size;
+	const char *name;
+};
+
+/* The largest of s, ms, µs and ns that the time fills; ns for less than 1 ns. */
+const struct pmfs_unit *pmfs_unit_of_time(double ns);
+
 /* 45.6%, 0.12%, ≈0% for what is less than 0.005%; 0% of nothing. */
 void pmfs_print_share(struct pm_text *out, double part, double whole);
 

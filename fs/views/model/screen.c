@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "formats/common/utf8.h"
+#include "fs/views/model/amounts.h"
 
 /* Where character n of the line begins. */
 static size_t character_at(struct pm_bytes line, unsigned n)
@@ -59,13 +60,9 @@ void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned wid
 /* Three to four digits and a unit. */
 static int format_duration(char *text, size_t size, double ns)
 {
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (fabs(ns) >= units[i].ns)
-			return snprintf(text, size, "%.2f %s", ns / units[i].ns, units[i].unit);
+	const struct pmfs_unit *unit = pmfs_unit_of_time(ns);
+	if (fabs(ns) >= 1)
+		return snprintf(text, size, "%.2f %s", ns / unit->size, unit->name);
 	return snprintf(text, size, "%.4g %s", ns, ns == 0 ? "s" : "ns");
 }
 

@@ -1,17 +1,13 @@
 /* Ticks of a time axis: at most ten, one, two or five of a decimal unit apart, in one unit. */
 #include <math.h>
 
+#include "fs/views/model/amounts.h"
 #include "fs/views/pictures/svg.h"
 
 enum {
 	MAX_TICKS = 10,
 	EDGE = 12, /* px from an end within which a label would hang over it */
 };
-
-static const struct {
-	double ns;
-	const char *name;
-} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
 
 static double tick_step(double span)
 {
@@ -23,12 +19,12 @@ static double tick_step(double span)
 	return span;
 }
 
-static void draw_tick(
-	struct pm_text *out, const struct pmfs_time_axis *a, double ns, size_t unit, double step)
+static void draw_tick(struct pm_text *out, const struct pmfs_time_axis *a, double ns,
+	const struct pmfs_unit *unit, double step)
 {
 	double part = (ns - a->begin_ns) / (a->end_ns - a->begin_ns);
 	double x = a->left + (a->right - a->left) * part;
-	double decimals = ceil(-log10(step / units[unit].ns) - 1e-9);
+	double decimals = ceil(-log10(step / unit->size) - 1e-9);
 	pm_text_str(out, "<path class=\"grid\" d=\"M");
 	pmfs_svg_number(out, x);
 	pm_text_char(out, ' ');
@@ -40,21 +36,19 @@ static void draw_tick(
 		: x > a->right - EDGE          ? "small right"
 					       : "small middle";
 	pmfs_svg_text(out, NULL, style, x, a->top - 5);
-	pm_text_printf(out, "%.*f %s", decimals > 0 ? (int)decimals : 0, ns / units[unit].ns,
-		units[unit].name);
+	pm_text_printf(
+		out, "%.*f %s", decimals > 0 ? (int)decimals : 0, ns / unit->size, unit->name);
 	pmfs_svg_text_end(out);
 }
 
 void pmfs_svg_time_axis(struct pm_text *out, const struct pmfs_time_axis *axis)
 {
-	double most = fmax(fabs(axis->begin_ns), fabs(axis->end_ns));
-	size_t unit = 0;
 	if (!(axis->end_ns > axis->begin_ns))
 		return;
 	double step = tick_step(axis->end_ns - axis->begin_ns);
 	double first = ceil(axis->begin_ns / step);
-	while (unit < 3 && most < units[unit].ns)
-		unit++;
+	const struct pmfs_unit *unit =
+		pmfs_unit_of_time(fmax(fabs(axis->begin_ns), fabs(axis->end_ns)));
 	for (int i = 0; i <= MAX_TICKS && (first + i) * step <= axis->end_ns; i++)
 		draw_tick(out, axis, (first + i) * step + 0.0, unit, step);
 }
