@@ -93,9 +93,24 @@ struct pm_column {
 	{                                                                                          \
 		.name = (title), .offset = offsetof(type, member), .cell = (function)              \
 	}
+#define PM_COLUMN_BY_IF(type, member, title, flag, function)                                       \
+	{                                                                                          \
+		.name = (title), .offset = offsetof(type, member),                                 \
+		.known = 1 + offsetof(type, flag), .cell = (function)                              \
+	}
 #define PM_COLUMN_WRITTEN(type, member, title, function)                                           \
 	{                                                                                          \
 		.name = (title), .offset = offsetof(type, member), .write = (function)             \
+	}
+
+/* The same with a pointer to the whole record. */
+#define PM_RECORD_BY(title, function)                                                              \
+	{                                                                                          \
+		.name = (title), .cell = (function)                                                \
+	}
+#define PM_RECORD_WRITTEN(title, function)                                                         \
+	{                                                                                          \
+		.name = (title), .write = (function)                                               \
 	}
 
 /* The row's position. */

@@ -1,15 +1,11 @@
-/*
- * The tables of a file as raw/…csv. A row's position is its index; one function a table fills the
- * cells of a row.
- */
+/* The tables of a file as raw/…csv: arrays of struct nytp_file. A row's position is its index. */
 #include "formats/nytprof/raw.h"
 
 #include <errno.h>
 #include <stddef.h>
 
+#include "formats/common/sheet.h"
 #include "formats/common/utf8.h"
-
-enum { MOST_COLUMNS = 10 };
 
 struct raw {
 	struct nytp *n;
@@ -20,223 +16,135 @@ struct raw {
 /* Where a table is there at all: the head of a file tells. */
 enum presence { ALWAYS, IN_RECORDS, IN_CHUNKS, WITH_BLOCKS };
 
-/* One kind of table. */
+/* One kind of table: an array of struct nytp_file. */
 struct raw_kind {
-	const char *path;
-	const char *const columns[MOST_COLUMNS + 1]; /* ends with NULL */
-	size_t count; /* where in struct nytp_file the number of rows stands */
-	void (*row)(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells);
+	struct pm_sheet sheet;
+	size_t items, n; /* where in struct nytp_file its pointer and its length stand */
+	size_t size;     /* of an item */
 	enum presence present;
 };
 
-static struct pm_cell name_cell(const struct raw *raw, uint32_t name)
+static struct pm_cell name_cell(struct pm_rows *rows, const void *name)
 {
-	return pm_cell_text(nytp_name(raw->n, name));
+	const struct raw *raw = rows->table->self;
+	return pm_cell_text(nytp_name(raw->n, *(const uint32_t *)name));
 }
 
-static struct pm_cell file_cell(const struct raw *raw, uint32_t fid)
+static struct pm_cell file_cell(struct pm_rows *rows, const void *fid)
 {
-	return pm_cell_text(nytp_fid_name(raw->n, raw->f, fid));
+	const struct raw *raw = rows->table->self;
+	return pm_cell_text(nytp_fid_name(raw->n, raw->f, *(const uint32_t *)fid));
 }
 
 /* ---- both dialects ---- */
 
-static void attributes_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
+static struct pm_cell option_cell(struct pm_rows *rows, const void *option)
 {
-	const struct nytp_attribute *a = &raw->f->attributes[rows->at];
-	cells[0] = pm_cell_str(a->option ? "option" : "attribute");
-	cells[1] = name_cell(raw, a->name);
-	cells[2] = name_cell(raw, a->value);
+	(void)rows;
+	return pm_cell_str(*(const bool *)option ? "option" : "attribute");
 }
 
-static void processes_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_process *p = &raw->f->processes[rows->at];
-	cells[0] = pm_cell_u64(p->pid);
-	cells[1] = pm_cell_u64(p->ppid);
-	cells[2] = pm_cell_f64(p->start);
-	cells[3] = pm_cell_f64(p->end);
-}
+#define A struct nytp_attribute
+static const struct pm_column attribute_columns[] = {PM_COLUMN_BY(A, option, "kind", option_cell),
+	PM_COLUMN_BY(A, name, "name", name_cell), PM_COLUMN_BY(A, value, "value", name_cell)};
 
-static void files_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_fid *fid = &raw->f->fids[rows->at];
-	cells[0] = pm_cell_u64(fid->fid);
-	cells[1] = pm_cell_u64(fid->flags);
-	cells[2] = pm_cell_u64(fid->size);
-	cells[3] = pm_cell_u64(fid->mtime);
-	cells[4] = pm_cell_u64(fid->eval_fid);
-	cells[5] = pm_cell_u64(fid->eval_line);
-	cells[6] = name_cell(raw, fid->name);
-}
+#define P struct nytp_process
+static const struct pm_column process_columns[] = {PM_COLUMN(P, pid, "pid"),
+	PM_COLUMN(P, ppid, "ppid"), PM_COLUMN(P, start, "start"), PM_COLUMN(P, end, "end")};
+
+#define F struct nytp_fid
+static const struct pm_column file_columns[] = {PM_COLUMN(F, fid, "fid"),
+	PM_COLUMN(F, flags, "flags"), PM_COLUMN(F, size, "size"), PM_COLUMN(F, mtime, "mtime"),
+	PM_COLUMN(F, eval_fid, "eval_fid"), PM_COLUMN(F, eval_line, "eval_line"),
+	PM_COLUMN_BY(F, name, "name", name_cell)};
 
 /* ---- Devel::NYTProf ---- */
 
-static void subs_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_sub *s = &raw->f->subs[rows->at];
-	cells[0] = pm_cell_u64(s->sums.count);
-	cells[1] = pm_cell_f64(s->sums.excl);
-	cells[2] = pm_cell_f64(s->sums.incl);
-	cells[3] = pm_cell_f64(s->sums.reci);
-	cells[4] = pm_cell_u64(s->sums.depth);
-	cells[5] = s->located ? pm_cell_u64(s->fid) : pm_cell_empty();
-	cells[6] = s->located ? pm_cell_u64(s->first) : pm_cell_empty();
-	cells[7] = s->located ? pm_cell_u64(s->last) : pm_cell_empty();
-	cells[8] = s->located ? file_cell(raw, s->fid) : pm_cell_empty();
-	cells[9] = name_cell(raw, s->name);
-}
+#define S struct nytp_sub
+static const struct pm_column sub_columns[] = {PM_COLUMN(S, sums.count, "calls"),
+	PM_COLUMN(S, sums.excl, "excl_s"), PM_COLUMN(S, sums.incl, "incl_s"),
+	PM_COLUMN(S, sums.reci, "reci_s"), PM_COLUMN(S, sums.depth, "rec_depth"),
+	PM_COLUMN_IF(S, fid, "fid", located), PM_COLUMN_IF(S, first, "first_line", located),
+	PM_COLUMN_IF(S, last, "last_line", located),
+	PM_COLUMN_BY_IF(S, fid, "file", located, file_cell),
+	PM_COLUMN_BY(S, name, "name", name_cell)};
 
-static void callers_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
+static void callers_write(struct pm_rows *rows, const void *site, struct pm_text *out)
 {
-	const struct nytp_site *s = &raw->f->sites[rows->at];
+	const struct raw *raw = rows->table->self;
+	const struct nytp_site *s = site;
 	for (uint32_t k = 0; k < s->n_edges; k++) {
-		const struct nytp_edge *edge = &raw->f->edges[s->first_edge + k];
 		if (k)
-			pm_text_char(rows->scratch, ',');
-		pm_text_bytes(rows->scratch, nytp_name(raw->n, edge->caller));
+			pm_text_char(out, ',');
+		pm_text_bytes(out, nytp_name(raw->n, raw->f->edges[s->first_edge + k].caller));
 	}
-	cells[0] = pm_cell_u64(s->fid);
-	cells[1] = pm_cell_u64(s->line);
-	cells[2] = pm_cell_u64(s->sums.count);
-	cells[3] = pm_cell_f64(s->sums.incl);
-	cells[4] = pm_cell_f64(s->sums.excl);
-	cells[5] = pm_cell_f64(s->sums.reci);
-	cells[6] = pm_cell_u64(s->sums.depth);
-	cells[7] = pm_cell_text(pm_text_view(rows->scratch));
-	cells[8] = name_cell(raw, raw->f->subs[s->sub].name);
 }
 
-static void level_row(
-	const struct raw *raw, enum nytp_level_kind level, uint64_t i, struct pm_cell *cells)
+static struct pm_cell callee_cell(struct pm_rows *rows, const void *sub)
 {
-	const struct nytp_line *l = &raw->f->levels[level].items[i];
-	cells[0] = pm_cell_u64(l->fid);
-	cells[1] = pm_cell_u64(l->line);
-	cells[2] = pm_cell_i64(l->count);
-	cells[3] = pm_cell_i64(l->ticks);
-	cells[4] = file_cell(raw, l->fid);
+	const struct raw *raw = rows->table->self;
+	return pm_cell_text(nytp_name(raw->n, raw->f->subs[*(const uint32_t *)sub].name));
 }
 
-static void lines_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	level_row(raw, NYTP_LINES, rows->at, cells);
-}
+#define C struct nytp_site
+static const struct pm_column caller_columns[] = {PM_COLUMN(C, fid, "caller_fid"),
+	PM_COLUMN(C, line, "caller_line"), PM_COLUMN(C, sums.count, "count"),
+	PM_COLUMN(C, sums.incl, "incl_s"), PM_COLUMN(C, sums.excl, "excl_s"),
+	PM_COLUMN(C, sums.reci, "reci_s"), PM_COLUMN(C, sums.depth, "rec_depth"),
+	PM_RECORD_WRITTEN("callers", callers_write), PM_COLUMN_BY(C, sub, "callee", callee_cell)};
 
-static void blocks_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	level_row(raw, NYTP_BLOCKS, rows->at, cells);
-}
+#define L struct nytp_line
+static const struct pm_column line_columns[] = {PM_COLUMN(L, fid, "fid"),
+	PM_COLUMN(L, line, "line"), PM_COLUMN(L, count, "count"), PM_COLUMN(L, ticks, "ticks"),
+	PM_COLUMN_BY(L, fid, "file", file_cell)};
 
-static void subblocks_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
+/* Without its line feed; what is not UTF-8 is Latin-1. */
+static struct pm_cell text_cell(struct pm_rows *rows, const void *line)
 {
-	level_row(raw, NYTP_SUBBLOCKS, rows->at, cells);
-}
-
-static void source_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_text_line *l = &raw->f->texts[rows->at];
-	struct pm_bytes text = nytp_text_bytes(raw->f, l);
+	const struct raw *raw = rows->table->self;
+	struct pm_bytes text = nytp_text_bytes(raw->f, line);
 	if (text.len && text.p[text.len - 1] == '\n')
 		text.len--;
-	cells[0] = pm_cell_u64(l->fid);
-	cells[1] = pm_cell_u64(l->line);
-	cells[2] = pm_cell_text(text);
 	if (pm_utf8_valid(text))
-		return;
+		return pm_cell_text(text);
 	nytp_latin1(rows->scratch, text);
-	cells[2] = pm_cell_text(pm_text_view(rows->scratch));
+	return pm_cell_text(pm_text_view(rows->scratch));
 }
+
+#define T struct nytp_text_line
+static const struct pm_column text_columns[] = {
+	PM_COLUMN(T, fid, "fid"), PM_COLUMN(T, line, "line"), PM_RECORD_BY("text", text_cell)};
 
 /* ---- Pynytprof ---- */
 
-static void py_subs_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_py_sub *s = &raw->f->py.subs[rows->at];
-	cells[0] = pm_cell_u64(s->sid);
-	cells[1] = pm_cell_u64(s->flags);
-	cells[2] = name_cell(raw, s->name);
-}
+#define B struct nytp_py_sub
+static const struct pm_column py_sub_columns[] = {PM_COLUMN(B, sid, "sid"),
+	PM_COLUMN(B, flags, "flags"), PM_COLUMN_BY(B, name, "name", name_cell)};
 
-static void samples_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_py_sample *s = &raw->f->py.samples[rows->at];
-	cells[0] = pm_cell_u64(s->fid);
-	cells[1] = pm_cell_u64(s->line);
-	cells[2] = pm_cell_u64(s->calls);
-	cells[3] = pm_cell_u64(s->incl);
-	cells[4] = pm_cell_u64(s->excl);
-}
+#define M struct nytp_py_sample
+static const struct pm_column sample_columns[] = {PM_COLUMN(M, fid, "fid"),
+	PM_COLUMN(M, line, "line"), PM_COLUMN(M, calls, "calls"), PM_COLUMN(M, incl, "inc_ticks"),
+	PM_COLUMN(M, excl, "exc_ticks")};
 
-static void events_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_py_event *e = &raw->f->py.events[rows->at];
-	cells[0] = pm_cell_u64(e->fid);
-	cells[1] = pm_cell_u64(e->line);
-	cells[2] = pm_cell_u64(e->ticks);
-}
+#define V struct nytp_py_event
+static const struct pm_column event_columns[] = {
+	PM_COLUMN(V, fid, "fid"), PM_COLUMN(V, line, "line"), PM_COLUMN(V, ticks, "ticks")};
 
-static void edges_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_py_edge *e = &raw->f->py.edges[rows->at];
-	cells[0] = pm_cell_u64(e->caller);
-	cells[1] = pm_cell_u64(e->callee);
-	cells[2] = pm_cell_u64(e->calls);
-	cells[3] = pm_cell_u64(e->ticks);
-	cells[4] = pm_cell_u64(e->sub_ticks);
-}
+#define E struct nytp_py_edge
+static const struct pm_column edge_columns[] = {PM_COLUMN(E, caller, "caller_sid"),
+	PM_COLUMN(E, callee, "callee_sid"), PM_COLUMN(E, calls, "calls"),
+	PM_COLUMN(E, ticks, "ticks"), PM_COLUMN(E, sub_ticks, "sub_ticks")};
 
-static void chunks_row(const struct raw *raw, struct pm_rows *rows, struct pm_cell *cells)
-{
-	const struct nytp_py_chunk *c = &raw->f->py.chunks[rows->at];
-	cells[0] = pm_cell_u64(c->offset);
-	cells[1] = pm_cell_u64(c->bytes);
-	cells[2] = pm_cell_str(c->tag);
-	cells[3] = pm_cell_str(c->status);
-}
+#define K struct nytp_py_chunk
+static const struct pm_column chunk_columns[] = {PM_COLUMN(K, offset, "offset"),
+	PM_COLUMN(K, bytes, "bytes"), PM_COLUMN(K, tag, "tag"), PM_COLUMN(K, status, "status")};
 
-/* ---- the list ---- */
-
-#define COUNT(member) offsetof(struct nytp_file, member)
-
-static const struct raw_kind kinds[] = {
-	{"raw/attributes.csv", {"kind", "name", "value"}, COUNT(n_attributes), attributes_row,
-		ALWAYS},
-	{"raw/processes.csv", {"pid", "ppid", "start", "end"}, COUNT(n_processes), processes_row,
-		ALWAYS},
-	{"raw/files.csv", {"fid", "flags", "size", "mtime", "eval_fid", "eval_line", "name"},
-		COUNT(n_fids), files_row, ALWAYS},
-	{"raw/subs.csv",
-		{"calls", "excl_s", "incl_s", "reci_s", "rec_depth", "fid", "first_line",
-			"last_line", "file", "name"},
-		COUNT(n_subs), subs_row, IN_RECORDS},
-	{"raw/callers.csv",
-		{"caller_fid", "caller_line", "count", "incl_s", "excl_s", "reci_s", "rec_depth",
-			"callers", "callee"},
-		COUNT(n_sites), callers_row, IN_RECORDS},
-	{"raw/lines.csv", {"fid", "line", "count", "ticks", "file"}, COUNT(levels[NYTP_LINES].n),
-		lines_row, IN_RECORDS},
-	{"raw/blocks.csv", {"fid", "line", "count", "ticks", "file"}, COUNT(levels[NYTP_BLOCKS].n),
-		blocks_row, WITH_BLOCKS},
-	{"raw/subblocks.csv", {"fid", "line", "count", "ticks", "file"},
-		COUNT(levels[NYTP_SUBBLOCKS].n), subblocks_row, WITH_BLOCKS},
-	{"raw/source.csv", {"fid", "line", "text"}, COUNT(n_texts), source_row, IN_RECORDS},
-	{"raw/subs.csv", {"sid", "flags", "name"}, COUNT(py.n_subs), py_subs_row, IN_CHUNKS},
-	{"raw/samples.csv", {"fid", "line", "calls", "inc_ticks", "exc_ticks"}, COUNT(py.n_samples),
-		samples_row, IN_CHUNKS},
-	{"raw/events.csv", {"fid", "line", "ticks"}, COUNT(py.n_events), events_row, IN_CHUNKS},
-	{"raw/edges.csv", {"caller_sid", "callee_sid", "calls", "ticks", "sub_ticks"},
-		COUNT(py.n_edges), edges_row, IN_CHUNKS},
-	{"raw/chunks.csv", {"offset", "bytes", "tag", "status"}, COUNT(py.n_chunks), chunks_row,
-		IN_CHUNKS},
-};
-
-enum { KIND_PROCESSES = 1, N_KINDS = sizeof(kinds) / sizeof(*kinds) };
+/* ---- arrays ---- */
 
 static size_t row_count(const struct raw *raw)
 {
 	size_t n;
-	memcpy(&n, (const char *)raw->f + raw->kind->count, sizeof(n));
+	memcpy(&n, (const char *)raw->f + raw->kind->n, sizeof(n));
 	return n;
 }
 
@@ -254,36 +162,48 @@ static int raw_end(const struct pm_table *table, uint64_t *ret, struct pm_error 
 	return r;
 }
 
-static int raw_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int raw_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	const struct raw *raw = rows->table->self;
+	const char *items;
 	(void)err;
 	if (rows->at >= row_count(raw))
 		return 0;
-	raw->kind->row(raw, rows, cells);
-	rows->at++;
+	memcpy(&items, (const char *)raw->f + raw->kind->items, sizeof(items));
+	ret->p = items + rows->at * raw->kind->size;
 	return 1;
 }
 
-static const struct pm_table_type raw_type = {
-	.next = raw_next, .start = raw_start, .end = raw_end, .dense = true};
+#define KIND(file, list, member, count, presence)                                                  \
+	{                                                                                          \
+		PM_SHEET("raw/" file ".csv", list, raw_record, .start = raw_start, .end = raw_end, \
+			.dense = true),                                                            \
+			offsetof(struct nytp_file, member), offsetof(struct nytp_file, count),     \
+			sizeof(*((struct nytp_file *)0)->member), presence                         \
+	}
+#define LEVEL(file, kind, presence)                                                                \
+	KIND(file, line_columns, levels[kind].items, levels[kind].n, presence)
 
-static uint32_t count_columns(const struct raw_kind *kind)
-{
-	uint32_t n = 0;
-	while (kind->columns[n])
-		n++;
-	return n;
-}
+static const struct raw_kind kinds[] = {
+	KIND("attributes", attribute_columns, attributes, n_attributes, ALWAYS),
+	KIND("processes", process_columns, processes, n_processes, ALWAYS),
+	KIND("files", file_columns, fids, n_fids, ALWAYS),
+	KIND("subs", sub_columns, subs, n_subs, IN_RECORDS),
+	KIND("callers", caller_columns, sites, n_sites, IN_RECORDS),
+	LEVEL("lines", NYTP_LINES, IN_RECORDS),
+	LEVEL("blocks", NYTP_BLOCKS, WITH_BLOCKS),
+	LEVEL("subblocks", NYTP_SUBBLOCKS, WITH_BLOCKS),
+	KIND("source", text_columns, texts, n_texts, IN_RECORDS),
+	KIND("subs", py_sub_columns, py.subs, py.n_subs, IN_CHUNKS),
+	KIND("samples", sample_columns, py.samples, py.n_samples, IN_CHUNKS),
+	KIND("events", event_columns, py.events, py.n_events, IN_CHUNKS),
+	KIND("edges", edge_columns, py.edges, py.n_edges, IN_CHUNKS),
+	KIND("chunks", chunk_columns, py.chunks, py.n_chunks, IN_CHUNKS),
+};
 
-static struct pm_named_doc doc_of(const struct raw *raw)
-{
-	struct pm_table table = {.type = &raw_type,
-		.columns = raw->kind->columns,
-		.n_columns = count_columns(raw->kind),
-		.self = raw};
-	return (struct pm_named_doc){raw->kind->path, pm_doc_csv(table)};
-}
+enum { KIND_PROCESSES = 1, N_KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* ---- the list ---- */
 
 static bool is_present(const struct raw_kind *kind, const struct nytp_file *f, bool blocks)
 {
@@ -309,7 +229,7 @@ int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_f
 		if (!is_present(&kinds[i], f, blocks))
 			continue;
 		raws[count] = (struct raw){n, f, &kinds[i]};
-		docs[count] = doc_of(&raws[count]);
+		docs[count] = pm_sheet_document(&kinds[i].sheet, &raws[count], 0);
 		count++;
 	}
 	*ret = (struct nytp_docs){docs, count};
@@ -323,7 +243,7 @@ int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nyt
 	if (!raw)
 		return -ENOMEM;
 	*raw = (struct raw){n, all, &kinds[KIND_PROCESSES]};
-	*ret = doc_of(raw);
+	*ret = pm_sheet_document(&raw->kind->sheet, raw, 0);
 	return 0;
 }
 
