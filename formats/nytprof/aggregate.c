@@ -146,54 +146,16 @@ int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line)
 
 /* ---- statements ---- */
 
-/* Where a place stands among the recent ones: neighbouring lines are spread over all of them. */
-static uint32_t recent_of(uint32_t fid, uint32_t line)
-{
-	return (fid * 0x85ebca6bu + line) * 0x9e3779b1u >> (32 - NYTP_RECENT_BITS);
-}
-
-/* The row of a line, through the hash table where it did not run lately. */
-static struct nytp_line *line_of(
-	struct nytp_adding *a, enum nytp_level_kind level, uint32_t fid, uint32_t line)
-{
-	bool fresh;
-	struct nytp_lines *lines = &a->f->levels[level];
-	uint32_t *recent = &a->recent[level][recent_of(fid, line)];
-	struct nytp_line *row = lines->n ? &lines->items[*recent] : NULL;
-	if (row && row->fid == fid && row->line == line)
-		return row;
-	struct rows rows = {&lines->by_place, &lines->items, &lines->n, &lines->room,
-		sizeof(*lines->items), &a->n->rows};
-	row = row_of(rows, pair(fid, line), &fresh);
-	if (!row)
-		return NULL;
-	row->fid = fid;
-	row->line = line;
-	*recent = (uint32_t)(row - lines->items);
-	return row;
-}
-
-static inline int add_time(struct nytp_adding *a, enum nytp_level_kind level, uint32_t fid,
-	uint32_t line, int32_t ticks)
-{
-	struct nytp_line *row = line_of(a, level, fid, line);
-	if (!row)
-		return -ENOMEM;
-	row->count += 1 - a->discounts;
-	row->ticks += ticks;
-	return 0;
-}
-
 static int add_times(struct nytp_adding *a, const struct nytp_record *r, size_t n_levels)
 {
 	struct nytp_thread *t = current(a);
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_levels; i++) {
-		int ret = add_time(
-			a, (enum nytp_level_kind)i, r->u[1], r->u[2 + i], (int32_t)r->u[0]);
-		if (ret < 0)
-			return ret;
+		struct nytp_slots *slots = &a->f->levels[i].slots;
+		if (nytp_slots_add(slots, r->u[1], r->u[2 + i], 1 - a->discounts, (int32_t)r->u[0],
+			    &a->n->rows) < 0)
+			return -ENOMEM;
 	}
 	t->statements += 1 - a->discounts;
 	t->ticks += (int32_t)r->u[0];

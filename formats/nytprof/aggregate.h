@@ -5,16 +5,12 @@
 #include "formats/nytprof/native.h"
 #include "formats/nytprof/records.h"
 
-/* Rows of lines that ran lately, 2^BITS of them: 99 of 100 times of a real program are of those. */
-enum { NYTP_RECENT_BITS = 12 };
-
 /* What must be remembered from one record to the next. */
 struct nytp_adding {
 	struct nytp *n;
 	struct nytp_file *f;
 	uint32_t process; /* index in f->threads of the process that the records are of */
 	int64_t discounts;
-	uint32_t recent[NYTP_N_LEVELS][1 << NYTP_RECENT_BITS]; /* by a hash of the place */
 	uint64_t texts_dropped; /* lines of source beyond NYTP_LIMIT_SOURCE */
 };
 

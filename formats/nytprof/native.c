@@ -123,7 +123,7 @@ void nytp_file_done(struct nytp_file *f)
 		nytp_calls_done(&f->threads[i].calls);
 	free(f->threads);
 	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
-		pm_map_done(&f->levels[i].by_place);
+		nytp_slots_done(&f->levels[i].slots);
 		free(f->levels[i].items);
 	}
 	struct pm_map *maps[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_place,

@@ -11,6 +11,7 @@
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "formats/nytprof/calls.h"
+#include "formats/nytprof/slots.h"
 #include "profmount/document.h"
 
 /* Names are indexes into nytp.names. Texts are UTF-8: what was not is taken as Latin-1. */
@@ -56,18 +57,13 @@ struct nytp_edge {
 	struct nytp_sums sums;
 };
 
-struct nytp_line {
-	uint32_t fid, line;
-	int64_t count, ticks;
-};
-
 /* Statement times by line, and with blocks=1 by block and by sub. */
 enum nytp_level_kind { NYTP_LINES, NYTP_BLOCKS, NYTP_SUBBLOCKS, NYTP_N_LEVELS };
 
 struct nytp_lines {
-	struct pm_map by_place;
-	struct nytp_line *items;
-	size_t n, room;
+	struct nytp_slots slots; /* while the file is read */
+	struct nytp_line *items; /* by place, when it has been read */
+	size_t n;
 };
 
 /* A line of saved source text. */

@@ -7,13 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int by_place(const void *a, const void *b)
-{
-	const struct nytp_line *x = a, *y = b;
-	uint64_t p = (uint64_t)x->fid << 32 | x->line, q = (uint64_t)y->fid << 32 | y->line;
-	return (p > q) - (p < q);
-}
-
 /* qsort has no context; each edge carries what it is sorted by. */
 struct edge_key {
 	uint32_t site;
@@ -53,9 +46,8 @@ int nytp_file_settle(const struct nytp *n, struct nytp_file *f)
 {
 	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
 		struct nytp_lines *lines = &f->levels[i];
-		if (lines->n)
-			qsort(lines->items, lines->n, sizeof(*lines->items), by_place);
-		pm_map_done(&lines->by_place);
+		if (nytp_slots_take(&lines->slots, &lines->items, &lines->n) < 0)
+			return -ENOMEM;
 	}
 	for (size_t i = 0; i < f->n_threads; i++)
 		nytp_calls_settle(&f->threads[i].calls);

@@ -1,0 +1,59 @@
+/*
+ * Times of statements, added up by file and line. Numbers of files and lines are small in real
+ * profiles, so each file has an array with a cell for each line; numbers that are not small, or so
+ * thinly spread that most cells would be empty, go through a hash table.
+ */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_SLOTS_H
+#define PROFMOUNT_FORMATS_NYTPROF_SLOTS_H
+
+#include "formats/common/map.h"
+
+struct nytp_line {
+	uint32_t fid, line;
+	int64_t count, ticks;
+};
+
+/* Of a line: `count` is twice the count, plus 1 once the line has run at all. */
+struct nytp_cell_of_line {
+	int64_t count, ticks;
+};
+
+struct nytp_cells {
+	struct nytp_cell_of_line *items; /* by line */
+	size_t n;
+};
+
+/* Zeroed = empty. */
+struct nytp_slots {
+	struct nytp_cells *files; /* by fid */
+	size_t n_files, n_cells, n_used;
+	struct pm_map far; /* place → row, of what has no cell */
+	struct nytp_line *far_rows;
+	size_t n_far, far_room;
+};
+
+/* nytp_slots_add, where there is no cell that has been used before. */
+int nytp_slots_add_new(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
+	int64_t ticks, size_t *rows);
+
+/* Adds to a line. -ENOMEM, also where it is new and *rows is at NYTP_LIMIT_ROWS, else it grows. */
+static inline int nytp_slots_add(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
+	int64_t ticks, size_t *rows)
+{
+	if (fid < s->n_files && line < s->files[fid].n) {
+		struct nytp_cell_of_line *cell = &s->files[fid].items[line];
+		if (cell->count & 1) {
+			cell->count += 2 * count;
+			cell->ticks += ticks;
+			return 0;
+		}
+	}
+	return nytp_slots_add_new(s, fid, line, count, ticks, rows);
+}
+
+/* All lines by file and line, to be freed by the caller. `s` is empty afterwards. -ENOMEM. */
+int nytp_slots_take(struct nytp_slots *s, struct nytp_line **ret, size_t *ret_n);
+
+void nytp_slots_done(struct nytp_slots *s);
+
+#endif
