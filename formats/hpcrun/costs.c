@@ -1,180 +1,244 @@
-/*
- * A thread visits a small part of the merged tree. So its costs go up the tree along the paths that
- * it has visited, metric by metric; what no thread visits costs nothing. All threads are gone
- * through twice: to announce where there will be costs, and to add them.
- */
 #include "formats/hpcrun/costs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/common/list.h"
-#include "formats/common/work.h"
+#include "formats/hpcrun/harvest.h"
 
-struct spread {
-	const struct hpcrun_merged *merged;
-	struct pm_costs *costs;
-	bool adding; /* else announcing */
-	/* By context; only those in `touched` are not as at the beginning. */
-	double *own, *total;
-	uint8_t *seen; /* SEEN_… */
-	uint32_t *touched;
-	size_t n_touched;
-	size_t *group_end; /* in `values` */
-	const struct hpcrun_stored *
-		*values; /* of one thread, by group, as they come from the file */
-	size_t values_room;
+/* A thread's file, and the context of each of its nodes; PM_NONE where the file has changed. */
+struct reading {
+	struct hpcrun_harvest harvest;
+	uint32_t *contexts;
 };
 
-enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
-
-/* Of contexts in order, one in that many is found faster by looking at all than by sorting. */
-enum { FEW = 32 };
-
-static void add(struct spread *s, const struct hpcrun_stored *v)
+static int read_thread(const struct hpcrun_run *run, uint32_t thread, struct reading *ret)
 {
-	const uint32_t *parent = s->merged->tree->parent;
-	double cost = hpcrun_merged_cost(s->merged, v);
-	if (cost != cost)
-		return;
-	/* It is known of the context and all above it. */
-	for (uint32_t i = v->context; i != PM_NONE && !s->seen[i]; i = parent[i]) {
-		s->seen[i] = SEEN_BELOW;
-		s->touched[s->n_touched++] = i;
-	}
-	s->own[v->context] += cost;
-	s->seen[v->context] |= SEEN_OWN;
-}
-
-static int downwards(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-	return (*x < *y) - (*x > *y);
-}
-
-/* Orders what was touched: children before parents. */
-static void order_touched(struct spread *s)
-{
-	uint32_t n = s->merged->tree->n_contexts;
-	if (s->n_touched < n / FEW) {
-		qsort(s->touched, s->n_touched, sizeof(*s->touched), downwards);
-		return;
-	}
-	s->n_touched = 0;
-	for (uint32_t i = n; i-- > 0;)
-		if (s->seen[i])
-			s->touched[s->n_touched++] = i;
-}
-
-static void announce(struct spread *s)
-{
-	for (size_t i = 0; i < s->n_touched; i++) {
-		pm_costs_expect(s->costs, s->touched[i]);
-		if (s->seen[s->touched[i]] & SEEN_OWN)
-			pm_costs_expect(s->costs, s->touched[i]);
-	}
-}
-
-static void give(struct spread *s, uint32_t thread, uint32_t group)
-{
-	const uint32_t *parent = s->merged->tree->parent;
-	order_touched(s);
-	for (size_t i = 0; i < s->n_touched; i++) {
-		uint32_t context = s->touched[i];
-		double total = s->total[context] + s->own[context];
-		if (parent[context] != PM_NONE)
-			s->total[parent[context]] += total;
-		if (s->seen[context] & SEEN_OWN)
-			pm_costs_add(s->costs, thread, context, 2 * group, s->own[context]);
-		pm_costs_add(s->costs, thread, context, 2 * group + 1, total);
-	}
-}
-
-static void forget(struct spread *s)
-{
-	for (size_t i = 0; i < s->n_touched; i++) {
-		uint32_t context = s->touched[i];
-		s->own[context] = s->total[context] = 0;
-		s->seen[context] = 0;
-	}
-	s->n_touched = 0;
-}
-
-/* Lists a thread's values by group, without changing their order within one. */
-static int list_values(struct spread *s, const struct hpcrun_stored *stored, size_t n)
-{
-	const struct hpcrun_merged *m = s->merged;
-	size_t *end = s->group_end;
-	if (pm_list_room(&s->values, n, &s->values_room, sizeof(*s->values)) < 0)
-		return -ENOMEM;
-	memset(end, 0, ((size_t)m->n_groups + 1) * sizeof(*end));
-	for (size_t i = 0; i < n; i++)
-		end[m->scales[stored[i].scale].group + 1]++;
-	for (uint32_t group = 0; group < m->n_groups; group++)
-		end[group + 1] += end[group];
-	for (size_t i = 0; i < n; i++)
-		s->values[end[m->scales[stored[i].scale].group]++] = &stored[i];
-	return 0;
-}
-
-static int spread_thread(struct spread *s, uint32_t thread)
-{
-	const struct hpcrun_merged *m = s->merged;
-	uint64_t start = m->value_start[thread];
-	size_t n = (size_t)(m->value_start[thread + 1] - start), i = 0;
-	if (list_values(s, n ? m->values + start : NULL, n) < 0) /* no values at all: NULL */
-		return -ENOMEM;
-	for (uint32_t group = 0; group < m->n_groups; group++) {
-		for (; i < s->group_end[group]; i++)
-			add(s, s->values[i]);
-		if (s->adding)
-			give(s, thread, group);
-		else
-			announce(s);
-		forget(s);
-	}
-	return 0;
-}
-
-static int spread_threads(struct spread *s, uint32_t n_threads)
-{
-	int r = 0;
-	for (uint32_t i = 0; i < n_threads && r == 0; i++) {
-		pm_work_progress(i, n_threads);
-		r = pm_work_cancelled() ? -ENOMEM : spread_thread(s, i);
-	}
+	const struct hpcrun_file *file = &run->folder->sources[thread].profile;
+	const struct hpcrun_merged *m = run->merged;
+	*ret = (struct reading){.contexts = NULL};
+	int r = file->name ? hpcrun_harvest_read(&ret->harvest, run->folder, file, NULL) : 0;
+	if (r == 0)
+		ret->contexts = malloc((ret->harvest.n_nodes + 1) * sizeof(*ret->contexts));
+	r = ret->contexts ? hpcrun_trie_follow(&m->trie, &ret->harvest, ret->contexts) : -ENOMEM;
+	for (size_t i = 0; i < ret->harvest.n_nodes && r == 0; i++)
+		if (ret->contexts[i] != UINT32_MAX)
+			ret->contexts[i] = m->context[ret->contexts[i]];
 	return r;
 }
 
-static int spread_all(struct spread *s, uint32_t n_threads)
+static void reading_done(struct reading *r)
 {
-	int r = pm_costs_init(s->costs, n_threads, s->merged->tree->n_contexts);
-	if (r == 0)
-		r = spread_threads(s, n_threads);
-	if (r == 0)
-		r = pm_costs_place(s->costs);
-	s->adding = true;
-	if (r == 0)
-		r = spread_threads(s, n_threads);
-	return r < 0 ? r : pm_costs_freeze(s->costs);
+	hpcrun_harvest_done(&r->harvest);
+	free(r->contexts);
 }
 
-int hpcrun_spread(struct pm_costs *ret, const struct hpcrun_merged *m, uint32_t n_threads)
+/* ---- values ---- */
+
+static void values_free(struct pm_cached *c)
 {
-	size_t n = (size_t)m->tree->n_contexts + 1;
-	struct spread s = {.merged = m, .costs = ret};
-	s.own = calloc(n, sizeof(*s.own));
-	s.total = calloc(n, sizeof(*s.total));
-	s.seen = calloc(n, sizeof(*s.seen));
-	s.touched = malloc(n * sizeof(*s.touched));
-	s.group_end = malloc(((size_t)m->n_groups + 1) * sizeof(*s.group_end));
-	int r = s.own && s.total && s.seen && s.touched && s.group_end ? spread_all(&s, n_threads)
-								       : -ENOMEM;
-	free(s.own);
-	free(s.total);
-	free(s.seen);
-	free(s.touched);
-	free(s.group_end);
-	free(s.values);
+	struct hpcrun_values_of_thread *v = (struct hpcrun_values_of_thread *)c;
+	free(v->items);
+	free(v);
+}
+
+/* By metric of the file: its group, PM_NONE for what was not there when files were merged. */
+static uint32_t *groups_of(const struct hpcrun_merged *m, const struct hpcrun_harvest *h)
+{
+	uint32_t *groups = malloc((h->n_metrics + 1) * sizeof(*groups));
+	for (size_t i = 0; i < h->n_metrics && groups; i++) {
+		uint32_t name = pm_strtab_find(&m->trie.metrics.names, h->metrics[i].name);
+		groups[i] = name == UINT32_MAX ? PM_NONE : m->groups[name];
+	}
+	return groups;
+}
+
+static int keep_values(const struct hpcrun_merged *m, const struct reading *reading,
+	struct hpcrun_values_of_thread *ret)
+{
+	const struct hpcrun_harvest *h = &reading->harvest;
+	uint32_t *groups = groups_of(m, h);
+	ret->items = malloc((h->n_values + 1) * sizeof(*ret->items));
+	for (size_t i = 0; i < h->n_values && groups && ret->items; i++) {
+		const struct hpcrun_crop_value *v = &h->values[i];
+		uint32_t context = reading->contexts[v->node];
+		if (context == PM_NONE || groups[v->metric] == PM_NONE)
+			continue;
+		ret->items[ret->n++] = (struct hpcrun_stored){.bits = v->bits,
+			.context = context,
+			.group = groups[v->metric],
+			.cost = hpcrun_cost(&h->metrics[v->metric], v->bits),
+			.real = h->metrics[v->metric].real};
+	}
+	ret->cached.bytes = sizeof(*ret) + (h->n_values + 1) * sizeof(*ret->items);
+	int r = groups && ret->items ? 0 : -ENOMEM;
+	free(groups);
 	return r;
+}
+
+int hpcrun_values_of_thread(
+	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_values_of_thread **ret)
+{
+	struct reading reading;
+	struct hpcrun_values_of_thread *v = calloc(1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	v->cached.free = values_free;
+	int r = read_thread(run, thread, &reading);
+	if (r == 0)
+		r = keep_values(run->merged, &reading, v);
+	reading_done(&reading);
+	if (r < 0)
+		values_free(&v->cached);
+	else
+		*ret = v;
+	return r;
+}
+
+struct pm_value hpcrun_stored_value(
+	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread)
+{
+	struct pm_value value = {.context = pm_tree_number(m->tree, v->context),
+		.metric = 2 * v->group,
+		.thread = thread,
+		.whole = !v->real};
+	if (value.whole)
+		value.u = v->bits;
+	else
+		value.f = pm_f64_of_bits(v->bits);
+	return value;
+}
+
+/* ---- costs ---- */
+
+static void costs_free(struct pm_cached *c)
+{
+	struct hpcrun_costs_of_thread *costs = (struct hpcrun_costs_of_thread *)c;
+	hpcrun_cells_done(&costs->cells);
+	free(costs);
+}
+
+static int add_up(const struct hpcrun_merged *m, const struct hpcrun_values_of_thread *values,
+	struct hpcrun_costs_of_thread *ret)
+{
+	struct hpcrun_own *own = malloc((values->n + 1) * sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	for (size_t i = 0; i < values->n; i++)
+		own[i] = (struct hpcrun_own){.context = values->items[i].context,
+			.group = values->items[i].group,
+			.cost = values->items[i].cost};
+	int r = hpcrun_cells_make(&ret->cells, m->tree, m->n_groups, own, values->n);
+	free(own);
+	ret->cached.bytes = sizeof(*ret) + (ret->cells.n + 1) * sizeof(*ret->cells.items);
+	return r;
+}
+
+int hpcrun_costs_of_thread(
+	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_costs_of_thread **ret)
+{
+	struct hpcrun_values_of_thread *values;
+	struct hpcrun_costs_of_thread *costs = calloc(1, sizeof(*costs));
+	if (!costs)
+		return -ENOMEM;
+	costs->cached.free = costs_free;
+	int r = hpcrun_values_of_thread(run, thread, &values);
+	if (r == 0) {
+		r = add_up(run->merged, values, costs);
+		values_free(&values->cached);
+	}
+	if (r < 0)
+		costs_free(&costs->cached);
+	else
+		*ret = costs;
+	return r;
+}
+
+/* ---- links ---- */
+
+static void links_free(struct pm_cached *c)
+{
+	struct hpcrun_links_of_thread *links = (struct hpcrun_links_of_thread *)c;
+	free(links->items);
+	free(links);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Nodes that have numbers, as number << 32 | index, in this order. */
+static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
+{
+	uint64_t *keys = malloc((h->n_nodes + 1) * sizeof(*keys));
+	bool sorted = true;
+	size_t n = 0;
+	for (size_t i = 0; i < h->n_nodes && keys; i++) {
+		if (h->nodes[i].number == 0)
+			continue;
+		keys[n] = (uint64_t)h->nodes[i].number << 32 | i;
+		sorted &= n == 0 || keys[n - 1] < keys[n];
+		n++;
+	}
+	if (keys && !sorted)
+		qsort(keys, n, sizeof(*keys), by_key);
+	*ret_n = n;
+	return keys;
+}
+
+/* Of epochs that number alike the last one stays: traces are written on. */
+static int keep_links(const struct reading *reading, struct hpcrun_links_of_thread *ret)
+{
+	size_t n;
+	uint64_t *keys = sorted_keys(&reading->harvest, &n);
+	if (keys)
+		ret->items = malloc((n + 1) * sizeof(*ret->items));
+	for (size_t i = 0; i < n && keys && ret->items; i++) {
+		struct hpcrun_link link = {
+			(uint32_t)(keys[i] >> 32), reading->contexts[(uint32_t)keys[i]]};
+		if (i + 1 < n && keys[i + 1] >> 32 == link.number)
+			continue;
+		if (link.context != PM_NONE)
+			ret->items[ret->n++] = link;
+	}
+	ret->cached.bytes = sizeof(*ret) + (n + 1) * sizeof(*ret->items);
+	int r = keys && ret->items ? 0 : -ENOMEM;
+	free(keys);
+	return r;
+}
+
+int hpcrun_links_of_thread(
+	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_links_of_thread **ret)
+{
+	struct reading reading;
+	struct hpcrun_links_of_thread *links = calloc(1, sizeof(*links));
+	if (!links)
+		return -ENOMEM;
+	links->cached.free = links_free;
+	int r = read_thread(run, thread, &reading);
+	if (r == 0)
+		r = keep_links(&reading, links);
+	reading_done(&reading);
+	if (r < 0)
+		links_free(&links->cached);
+	else
+		*ret = links;
+	return r;
+}
+
+/* Steps choose without branching: samples jump about, so no guess of the processor would hold. */
+uint64_t hpcrun_links_find(
+	const struct hpcrun_links_of_thread *l, const struct hpcrun_merged *m, uint32_t node)
+{
+	size_t n = l->n;
+	if (n == 0)
+		return UINT64_MAX;
+	const struct hpcrun_link *link = l->items;
+	while (n > 1) {
+		size_t half = n / 2;
+		link = link[half].number <= node ? link + half : link;
+		n -= half;
+	}
+	return link->number == node ? pm_tree_number(m->tree, link->context) : UINT64_MAX;
 }

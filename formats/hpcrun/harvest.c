@@ -16,6 +16,8 @@
 #include "formats/hpcrun/stream.h"
 #include "profmount/limits.h"
 
+enum { BETWEEN_QUESTIONS = 1 << 12 };
+
 /* One epoch on its way: its place in the harvest's lists, and how its nodes are found. */
 struct epoch {
 	const struct hpcrun_epoch *stored;
@@ -101,19 +103,20 @@ static int keep_nodes(
 	const struct harvester *s, struct epoch *e, const struct hpcrun_finder *finder)
 {
 	struct hpcrun_harvest *h = s->harvest;
+	size_t n = h->n_nodes + e->shape.n;
+	if (n > PM_LIMIT_ITEMS ||
+		(n > 0 && pm_list_room(&h->nodes, n - 1, &h->nodes_room, sizeof(*h->nodes)) < 0))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < e->shape.n; i++) {
-		if (pm_work_cancelled())
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		uint32_t place = e->shape.order[i], parent = e->shape.parent[place];
-		struct hpcrun_crop_node node = {
+		struct hpcrun_crop_node *node = &h->nodes[h->n_nodes];
+		*node = (struct hpcrun_crop_node){
 			.parent = parent == UINT32_MAX ? UINT32_MAX : e->index[parent],
 			.number = e->shape.number[place]};
-		locate(s, e, place, finder, &node);
-		if (h->n_nodes >= PM_LIMIT_ITEMS ||
-			pm_list_room(&h->nodes, h->n_nodes, &h->nodes_room, sizeof(node)) < 0)
-			return -ENOMEM;
-		e->index[place] = (uint32_t)h->n_nodes;
-		h->nodes[h->n_nodes++] = node;
+		locate(s, e, place, finder, node);
+		e->index[place] = (uint32_t)h->n_nodes++;
 	}
 	return 0;
 }
@@ -145,8 +148,8 @@ static uint32_t node_of(const struct epoch *e, const struct hpcrun_value *v)
 {
 	if (v->node != UINT64_MAX)
 		return e->index[v->node];
-	const uint32_t *place = pm_map_find(&e->shape.by_number, hpcrun_node_number(v->node_id));
-	return place ? e->index[*place] : UINT32_MAX;
+	uint32_t place = hpcrun_numbers_find(&e->shape.by_number, hpcrun_node_number(v->node_id));
+	return place != UINT32_MAX ? e->index[place] : UINT32_MAX;
 }
 
 static int keep_value(const struct harvester *s, const struct hpcrun_value *v)
@@ -175,8 +178,9 @@ static int keep_values(const struct harvester *s)
 	struct hpcrun_values v = hpcrun_values_from(s->profile, 0);
 	struct hpcrun_value value;
 	int r = 0;
-	while (r == 0 && hpcrun_values_next(&v, &value))
-		r = pm_work_cancelled() ? -ENOMEM : keep_value(s, &value);
+	for (uint64_t i = 1; r == 0 && hpcrun_values_next(&v, &value); i++)
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+								      : keep_value(s, &value);
 	return r;
 }
 
@@ -203,11 +207,11 @@ static int keep_all(struct harvester *s)
 	return r;
 }
 
-int hpcrun_harvest_read(
-	struct hpcrun_harvest *ret, struct hpcrun_folder *folder, const struct hpcrun_file *file)
+int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder,
+	const struct hpcrun_file *file, struct pm_damage_list *damage)
 {
-	*ret = (struct hpcrun_harvest){.damage = PM_DAMAGE_LIST_INIT};
-	struct hpcrun_report report = {.list = &ret->damage, .file = file->name};
+	*ret = (struct hpcrun_harvest){.n_nodes = 0};
+	struct hpcrun_report report = {.list = damage, .file = file->name};
 	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
 	struct harvester s = {.harvest = ret, .profile = &p, .report = &report};
 	struct pm_input in = {.name = NULL};
@@ -233,6 +237,5 @@ void hpcrun_harvest_done(struct hpcrun_harvest *h)
 	free(h->metrics);
 	free(h->modules);
 	pm_arena_done(&h->arena);
-	pm_damage_done(&h->damage);
 	*h = (struct hpcrun_harvest){.n_nodes = 0};
 }

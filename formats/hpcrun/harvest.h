@@ -35,12 +35,14 @@ struct hpcrun_harvest {
 	size_t n_nodes, n_values, n_metrics, n_modules;
 	size_t nodes_room, values_room, metrics_room, modules_room;
 	struct pm_arena arena; /* of names */
-	struct pm_damage_list damage;
 };
 
-/* Reads all of a file; one that cannot be read leaves its damage alone. 0 or -ENOMEM. */
-int hpcrun_harvest_read(
-	struct hpcrun_harvest *ret, struct hpcrun_folder *folder, const struct hpcrun_file *file);
+/*
+ * Reads all of a file, the same each time; one that cannot be read gives nothing. What is lost goes
+ * to `damage`, unless it is NULL. 0 or -ENOMEM.
+ */
+int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder,
+	const struct hpcrun_file *file, struct pm_damage_list *damage);
 
 /* Also for a zeroed one. */
 void hpcrun_harvest_done(struct hpcrun_harvest *h);

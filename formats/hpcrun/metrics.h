@@ -1,4 +1,4 @@
-/* The metrics of all files: one group for each name, and how each file's values of it are meant. */
+/* The metrics of all files, one group for each name, and what values of them cost. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_METRICS_H
 #define PROFMOUNT_FORMATS_HPCRUN_METRICS_H
 
@@ -6,33 +6,28 @@
 #include "formats/hpcrun/harvest.h"
 #include "profmount/profile.h"
 
-/* How values of one metric of one kind of file are meant. */
-struct hpcrun_scale {
-	uint32_t group; /* of struct pm_metric; PM_NONE where no value is stored */
-	bool real;
-	uint64_t period;
-};
-
 /* While files come in. Zeroed = empty. */
 struct hpcrun_metric_names {
 	struct pm_strtab names; /* by first appearance */
-	struct pm_strtab keys; /* distinct (name, value format, period): their index is the scale */
-	struct pm_arena arena;
-	struct hpcrun_scale *scales; /* group: of names, until they are listed */
+	bool *used;             /* by name: a value of it is stored */
 	size_t room;
+	struct pm_arena arena;
 };
 
-/* The scale of a file's metric, new or known. PM_NONE without memory. */
-uint32_t hpcrun_metric_names_scale(
-	struct hpcrun_metric_names *n, const struct hpcrun_crop_metric *metric);
+/* The index of a name, new or known. PM_NONE without memory. */
+uint32_t hpcrun_metric_names_add(struct hpcrun_metric_names *n, struct pm_bytes name);
 
 /*
- * Numbers the groups, those with a scale in `used`, in the order in which files name them: scales
- * get them, `ret` their metrics, _excl of group g as 2g and _incl as 2g + 1. 0 or -ENOMEM.
+ * The metrics of the names that are used, in their order: `ret` has _excl of group g as 2g and
+ * _incl as 2g + 1. `*ret_groups` becomes the group of each name, PM_NONE of unused ones; it lives
+ * in the arena, too. 0 or -ENOMEM.
  */
-int hpcrun_metric_names_list(struct hpcrun_metric_names *n, const bool *used,
-	struct pm_arena *arena, struct pm_metrics *ret);
+int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_arena *arena,
+	struct pm_metrics *ret, uint32_t **ret_groups);
 
 void hpcrun_metric_names_done(struct hpcrun_metric_names *n);
+
+/* What a stored value of a metric costs: × period; NaN where that is no number. */
+double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits);
 
 #endif

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
+#include "formats/common/pipeline.h"
 #include "formats/common/text.h"
 #include "formats/hpcrun/parts.h"
 #include "formats/hpcrun/raw.h"
+#include "profmount/limits.h"
 
 static struct hpcrun_model *model_of(const struct pm_profile *p)
 {
@@ -54,46 +56,73 @@ static int64_t model_run_costs(const struct pm_profile *p, uint32_t context, str
 	size_t room, struct pm_error *err)
 {
 	struct hpcrun_model *m = model_of(p);
-	int r = hpcrun_get_costs(m, err);
-	return r < 0 ? r : pm_costs_of_run(&m->costs, context, ret, room);
+	int r = hpcrun_get_merged(m, err);
+	return r < 0 ? r : hpcrun_merged_costs(&m->merged, context, ret, room);
 }
 
 static int64_t model_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	struct hpcrun_model *m = model_of(p);
-	int r = hpcrun_get_costs(m, err);
-	return r < 0 ? r : pm_costs_of_thread(&m->costs, thread, first, ret, room);
-}
-
-static int64_t model_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	struct hpcrun_model *m = model_of(p);
-	int r = hpcrun_get_costs(m, err);
-	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
-	if (r < 0 || context == PM_NONE)
+	struct pm_cached *c;
+	size_t filled = 0;
+	int r = hpcrun_get_decoded(m, HPCRUN_THREAD_COSTS, thread, &c, err);
+	if (r < 0)
 		return r;
-	return pm_costs_of_context(&m->costs, context, first, ret, room);
+	const struct hpcrun_cells *cells = &((const struct hpcrun_costs_of_thread *)c)->cells;
+	for (uint64_t i = first; i < cells->n && filled < room; i++)
+		ret[filled++] = (struct pm_value){
+			.context = pm_tree_number(m->merged.tree, cells->items[i].context),
+			.metric = cells->items[i].metric,
+			.thread = thread,
+			.f = cells->items[i].cost};
+	pm_cache_release(m->decoded, c);
+	return (int64_t)filled;
 }
 
 static int64_t model_thread_values(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	struct hpcrun_model *m = model_of(p);
+	struct pm_cached *c;
+	size_t filled = 0;
+	int r = hpcrun_get_decoded(m, HPCRUN_THREAD_VALUES, thread, &c, err);
+	if (r < 0)
+		return r;
+	const struct hpcrun_values_of_thread *values = (const struct hpcrun_values_of_thread *)c;
+	for (uint64_t i = first; i < values->n && filled < room; i++)
+		ret[filled++] = hpcrun_stored_value(&m->merged, &values->items[i], thread);
+	pm_cache_release(m->decoded, c);
+	return (int64_t)filled;
+}
+
+static int64_t across(struct hpcrun_model *m, enum hpcrun_decoded what, uint64_t number,
+	uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct pm_cached *c;
 	int r = hpcrun_get_merged(m, err);
-	return r < 0 ? r : hpcrun_stored_of_thread(&m->merged, thread, first, ret, room);
+	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
+	if (r < 0 || context == PM_NONE)
+		return r;
+	r = hpcrun_get_decoded(m, what, hpcrun_block_of(&m->merged, context), &c, err);
+	if (r < 0)
+		return r;
+	int64_t n = hpcrun_across_fill(
+		(const struct hpcrun_across *)c, &m->merged, context, first, ret, room);
+	pm_cache_release(m->decoded, c);
+	return n;
+}
+
+static int64_t model_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	return across(model_of(p), HPCRUN_CONTEXT_COSTS, number, first, ret, room, err);
 }
 
 static int64_t model_context_values(const struct pm_profile *p, uint64_t number, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct hpcrun_model *m = model_of(p);
-	int r = hpcrun_get_by_context(m, err);
-	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
-	if (r < 0 || context == PM_NONE)
-		return r;
-	return hpcrun_stored_of_context(&m->by_context, context, first, ret, room);
+	return across(model_of(p), HPCRUN_CONTEXT_VALUES, number, first, ret, room, err);
 }
 
 /* ---- traces ---- */
@@ -117,7 +146,14 @@ static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64
 	if (r < 0)
 		return r;
 	struct hpcrun_trace_place place = trace_place(m, thread);
-	return hpcrun_samples(&place, first, ret, room, err);
+	struct pm_cached *c;
+	r = hpcrun_get_decoded(m, HPCRUN_THREAD_LINKS, thread, &c, err);
+	if (r < 0)
+		return r;
+	place.links = (const struct hpcrun_links_of_thread *)c;
+	int64_t n = hpcrun_samples(&place, first, ret, room, err);
+	pm_cache_release(m->decoded, c);
+	return n;
 }
 
 static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
@@ -199,25 +235,63 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	return 0;
 }
 
+/* What is lost of a thread's trace, into a list of its own. */
+static int make_losses(void *context, uint32_t i, void *result)
+{
+	struct hpcrun_model *m = context;
+	struct pm_damage_list *list = result;
+	const char *name = m->folder.sources[i].trace.name;
+	struct hpcrun_run run = hpcrun_run_of(m);
+	struct hpcrun_trace_place place = trace_place(m, i);
+	struct hpcrun_report report = {.list = list, .file = name};
+	struct hpcrun_links_of_thread *links;
+	*list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	int r = name ? hpcrun_links_of_thread(&run, i, &links) : 0;
+	if (r < 0 || !name)
+		return r;
+	place.links = links;
+	r = hpcrun_trace_report(&place, &report);
+	links->cached.free(&links->cached);
+	return r;
+}
+
+static int take_losses(void *context, uint32_t i, void *result)
+{
+	struct hpcrun_model *m = context;
+	struct pm_damages all = pm_damage_rows(result);
+	(void)i;
+	for (size_t k = 0; k < all.n; k++)
+		pm_damage_add(&m->damage_list, all.rows[k].file, all.rows[k].offset,
+			all.rows[k].bytes, "%s", all.rows[k].what);
+	return 0;
+}
+
+static void drop_losses(void *result)
+{
+	pm_damage_done(result);
+}
+
 static int build_damage(void *self, struct pm_error *err)
 {
 	struct hpcrun_model *m = self;
 	int r = hpcrun_get_merged(m, err);
 	if (r == 0)
 		r = hpcrun_get_times(m, err);
+	if (r < 0)
+		return r;
 	size_t before = m->damage_list.n;
-	for (uint32_t i = 0; i < m->who.threads.n && r == 0; i++) {
-		const char *name = m->folder.sources[i].trace.name;
-		struct hpcrun_trace_place place = trace_place(m, i);
-		struct hpcrun_report report = {.list = &m->damage_list, .file = name};
-		if (name)
-			r = hpcrun_trace_report(&place, &report);
-	}
+	struct pm_pipeline pipeline = {.n = m->who.threads.n,
+		.size = sizeof(struct pm_damage_list),
+		.make = make_losses,
+		.take = take_losses,
+		.drop = drop_losses,
+		.context = m};
+	r = pm_pipeline_run(&pipeline);
 	if (r == 0)
 		m->damages = pm_damage_rows(&m->damage_list);
 	else
 		m->damage_list.n = before; /* it may be tried again */
-	return r;
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
 }
 
 static int model_damage(
@@ -284,14 +358,16 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 	*m = (struct hpcrun_model){.folder = *folder,
 		.who_lazy = PM_LAZY_INIT,
 		.merged_lazy = PM_LAZY_INIT,
-		.costs_lazy = PM_LAZY_INIT,
 		.times_lazy = PM_LAZY_INIT,
-		.by_context_lazy = PM_LAZY_INIT,
 		.damage_lazy = PM_LAZY_INIT,
 		.facts_lazy = PM_LAZY_INIT,
-		.damage_list = PM_DAMAGE_LIST_INIT};
-	int r = hpcrun_layout_find(&m->folder, m->layout, sizeof(m->layout));
+		.damage_list = PM_DAMAGE_LIST_INIT,
+		.decoded = pm_cache_new(PM_LIMIT_DECODED)};
+	int r = -ENOMEM;
+	if (m->decoded)
+		r = hpcrun_layout_find(&m->folder, m->layout, sizeof(m->layout));
 	if (r <= 0) {
+		pm_cache_free(m->decoded);
 		hpcrun_folder_close(&m->folder);
 		free(m);
 		if (r < 0)
@@ -309,13 +385,12 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 void hpcrun_model_done(struct pm_profile *p)
 {
 	struct hpcrun_model *m = model_of(p);
-	pm_costs_done(&m->costs);
+	pm_cache_free(m->decoded);
 	hpcrun_merged_done(&m->merged);
 	hpcrun_times_done(&m->times);
 	hpcrun_who_done(&m->who);
 	pm_arena_done(&m->facts.arena);
 	pm_damage_done(&m->damage_list);
-	hpcrun_by_context_done(&m->by_context);
 	hpcrun_folder_close(&m->folder);
 	free(m);
 }

@@ -38,6 +38,11 @@ int hpcrun_finder_init(
 	*f = (struct hpcrun_finder){.modules = modules};
 	if (!nodes_have_ids)
 		return sort_addresses(f);
+	f->in_order = true;
+	for (size_t i = 0; i < modules->n; i++)
+		f->in_order &= modules->items[i].id == i + 1;
+	if (f->in_order)
+		return 0;
 	for (size_t i = 0; i < modules->n; i++)
 		if (!pm_map_put(&f->by_id, modules->items[i].id, (uint32_t)i, &is_new))
 			return -ENOMEM;
@@ -56,6 +61,8 @@ uint32_t hpcrun_finder_find(const struct hpcrun_finder *f, const struct hpcrun_n
 {
 	if (f->by_address)
 		return find_address(f, node->ip);
+	if (f->in_order)
+		return node->module - 1 < f->modules->n ? node->module - 1 : UINT32_MAX;
 	const uint32_t *index = pm_map_find(&f->by_id, node->module);
 	return index ? *index : UINT32_MAX;
 }

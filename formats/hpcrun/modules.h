@@ -7,6 +7,7 @@
 
 struct hpcrun_finder {
 	const struct hpcrun_modules *modules;
+	bool in_order; /* ids are 1, 2, 3 …, as real ones are: no map is needed */
 	struct pm_map by_id;
 	uint32_t *by_address; /* indexes by vaddr, later ones last; NULL where nodes name ids */
 };

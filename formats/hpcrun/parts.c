@@ -1,7 +1,7 @@
 /* Builds the parts of a measurement, each once and on first need. */
 #include "formats/hpcrun/parts.h"
 
-#include "formats/hpcrun/costs.h"
+#include <errno.h>
 
 static int build_who(void *self, struct pm_error *err)
 {
@@ -33,24 +33,6 @@ int hpcrun_get_merged(struct hpcrun_model *m, struct pm_error *err)
 	return pm_lazy_get(&m->merged_lazy, build_merged, m, err);
 }
 
-static int build_costs(void *self, struct pm_error *err)
-{
-	struct hpcrun_model *m = self;
-	int r = hpcrun_get_merged(m, err);
-	if (r < 0)
-		return r;
-	r = hpcrun_spread(&m->costs, &m->merged, m->who.threads.n);
-	if (r == 0)
-		return 0;
-	pm_costs_done(&m->costs);
-	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the costs");
-}
-
-int hpcrun_get_costs(struct hpcrun_model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->costs_lazy, build_costs, m, err);
-}
-
 static int build_times(void *self, struct pm_error *err)
 {
 	struct hpcrun_model *m = self;
@@ -69,17 +51,55 @@ int hpcrun_get_times(struct hpcrun_model *m, struct pm_error *err)
 	return pm_lazy_get(&m->times_lazy, build_times, m, err);
 }
 
-static int build_by_context(void *self, struct pm_error *err)
+struct hpcrun_run hpcrun_run_of(struct hpcrun_model *m)
 {
-	struct hpcrun_model *m = self;
+	return (struct hpcrun_run){.merged = &m->merged, .folder = &m->folder};
+}
+
+struct request {
+	const struct hpcrun_run *run;
+	enum hpcrun_decoded what;
+	uint32_t of;
+};
+
+static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct request *q = context;
+	struct hpcrun_values_of_thread *values = NULL;
+	struct hpcrun_costs_of_thread *costs = NULL;
+	struct hpcrun_links_of_thread *links = NULL;
+	struct hpcrun_across *across = NULL;
+	int r = -EINVAL;
+	switch (q->what) {
+	case HPCRUN_THREAD_VALUES: r = hpcrun_values_of_thread(q->run, q->of, &values); break;
+	case HPCRUN_THREAD_COSTS: r = hpcrun_costs_of_thread(q->run, q->of, &costs); break;
+	case HPCRUN_THREAD_LINKS: r = hpcrun_links_of_thread(q->run, q->of, &links); break;
+	case HPCRUN_CONTEXT_VALUES:
+		r = hpcrun_across_read(q->run, q->of, HPCRUN_ACROSS_VALUES, &across);
+		break;
+	case HPCRUN_CONTEXT_COSTS:
+		r = hpcrun_across_read(q->run, q->of, HPCRUN_ACROSS_COSTS, &across);
+		break;
+	}
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the costs");
+	*ret = values   ? &values->cached
+		: costs ? &costs->cached
+		: links ? &links->cached
+			: &across->cached;
+	return 0;
+}
+
+int hpcrun_get_decoded(struct hpcrun_model *m, enum hpcrun_decoded what, uint32_t of,
+	struct pm_cached **ret, struct pm_error *err)
+{
+	struct hpcrun_run run = hpcrun_run_of(m);
+	struct request q = {.run = &run, .what = what, .of = of};
 	int r = hpcrun_get_merged(m, err);
 	if (r < 0)
 		return r;
-	r = hpcrun_by_context_make(&m->by_context, &m->merged, m->who.threads.n);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the values") : 0;
-}
-
-int hpcrun_get_by_context(struct hpcrun_model *m, struct pm_error *err)
-{
-	return pm_lazy_get(&m->by_context_lazy, build_by_context, m, err);
+	r = pm_cache_get(m->decoded, (uint64_t)what << 32 | of, decode, &q, ret, NULL);
+	/* Whatever it was, also that nobody waits any more, is tried again. */
+	return r < 0 ? pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the costs")
+		     : 0;
 }

@@ -177,27 +177,44 @@ size_t hpcrun_node_size(const struct hpcrun_dialect *d, bool has_lush, size_t n_
 	return size + 8 * n_values;
 }
 
+static uint32_t get_u32(const struct hpcrun_nodes *nodes, const uint8_t *p)
+{
+	return nodes->big ? pm_be32(p) : pm_le32(p);
+}
+
+static uint64_t get_u64(const struct hpcrun_nodes *nodes, const uint8_t *p)
+{
+	return nodes->big ? pm_be64(p) : pm_le64(p);
+}
+
+/* Offsets within the record, whose size hpcrun_node_size has told. */
 void hpcrun_node_decode(const struct hpcrun_nodes *nodes, uint64_t i, struct hpcrun_node *ret)
 {
-	struct pm_bytes record = {pm_bytes_row(nodes->table, i, nodes->size), nodes->size};
-	struct pm_cur c = pm_cur_of(record, nodes->big);
-	*ret = (struct hpcrun_node){.id = (int32_t)pm_cur_u32(&c)};
-	ret->parent = (int32_t)pm_cur_u32(&c);
+	const uint8_t *p = pm_bytes_row(nodes->table, i, nodes->size);
+	uint32_t id = get_u32(nodes, p), parent = get_u32(nodes, p + 4);
+	*ret = (struct hpcrun_node){.id = (int32_t)id, .parent = (int32_t)parent};
 	if (nodes->has_flags) { /* 04.00: no sign any more */
-		ret->id = (uint32_t)ret->id;
-		ret->parent = (uint32_t)ret->parent;
+		ret->id = id;
+		ret->parent = parent;
 	}
-	if (nodes->has_lush)
-		ret->as_info = pm_cur_u32(&c);
-	if (nodes->has_module)
-		ret->module = pm_cur_u16(&c);
-	ret->ip = pm_cur_u64(&c);
+	p += 8;
 	if (nodes->has_lush) {
-		ret->lip[0] = pm_cur_u64(&c);
-		ret->lip[1] = pm_cur_u64(&c);
+		ret->as_info = get_u32(nodes, p);
+		p += 4;
+	}
+	if (nodes->has_module) {
+		ret->module = nodes->big ? pm_be16(p) : pm_le16(p);
+		p += 2;
+	}
+	ret->ip = get_u64(nodes, p);
+	p += 8;
+	if (nodes->has_lush) {
+		ret->lip[0] = get_u64(nodes, p);
+		ret->lip[1] = get_u64(nodes, p + 8);
+		p += 16;
 	}
 	if (nodes->has_flags)
-		ret->flags = pm_cur_u8(&c);
+		ret->flags = *p;
 }
 
 uint64_t hpcrun_node_value(const struct hpcrun_nodes *nodes, uint64_t i, size_t k)

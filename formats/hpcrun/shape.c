@@ -18,6 +18,7 @@ struct walk {
 	struct hpcrun_shape *shape;
 	const struct hpcrun_nodes *nodes;
 	const struct hpcrun_report *report;
+	uint32_t *above; /* the parent's number, as stored */
 	uint32_t *depth;
 	uint32_t *chain; /* the nodes from the one in question up to one that is known */
 	uint32_t n_ordered;
@@ -32,38 +33,45 @@ static void report_node(const struct walk *w, uint32_t place, const char *what)
 		(long long)node.parent, what);
 }
 
-static int number_nodes(struct walk *w)
+static void read_numbers(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->shape->n; i++) {
 		struct hpcrun_node node;
-		bool is_new;
 		hpcrun_node_decode(w->nodes, i, &node);
-		uint32_t number = hpcrun_node_number(node.id);
-		if (number == 0) {
+		w->shape->number[i] = hpcrun_node_number(node.id);
+		w->above[i] = hpcrun_node_number(node.parent);
+	}
+}
+
+static int number_nodes(struct walk *w)
+{
+	struct hpcrun_shape *s = w->shape;
+	int r = hpcrun_numbers_init(&s->by_number, s->number, s->n);
+	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+		if (s->number[i] == 0) {
 			report_node(w, i, "has the number that means none");
 			continue;
 		}
-		if (!pm_map_put(&w->shape->by_number, number, i, &is_new))
-			return -ENOMEM;
-		if (is_new)
-			w->shape->number[i] = number;
-		else
+		int fresh = hpcrun_numbers_put(&s->by_number, s->number[i], i);
+		if (fresh == 0) {
+			s->number[i] = 0;
 			report_node(w, i, "has the number of an earlier one, which keeps it");
+		}
+		r = fresh < 0 ? fresh : 0;
 	}
-	return 0;
+	return r;
 }
 
 static void find_parents(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->shape->n; i++) {
-		struct hpcrun_node node;
-		hpcrun_node_decode(w->nodes, i, &node);
-		uint32_t number = hpcrun_node_number(node.parent);
-		const uint32_t *place = number ? pm_map_find(&w->shape->by_number, number) : NULL;
-		w->shape->parent[i] = place && *place != i ? *place : NONE;
-		if (number && !place)
+		uint32_t number = w->above[i], place = NONE;
+		if (number)
+			place = hpcrun_numbers_find(&w->shape->by_number, number);
+		w->shape->parent[i] = place != i ? place : NONE;
+		if (number && place == NONE)
 			report_node(w, i, "has a parent that is not there: shown at the top");
-		else if (place && *place == i)
+		else if (place == i)
 			report_node(w, i, "is its own parent: shown at the top");
 	}
 }
@@ -112,14 +120,20 @@ int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes
 	ret->parent = calloc(n, sizeof(*ret->parent));
 	ret->number = calloc(n, sizeof(*ret->number));
 	ret->order = calloc(n, sizeof(*ret->order));
+	w.above = calloc(n, sizeof(*w.above));
 	w.depth = calloc(n, sizeof(*w.depth));
 	w.chain = calloc(n, sizeof(*w.chain));
-	bool room = ret->parent && ret->number && ret->order && w.depth && w.chain;
-	int r = room ? number_nodes(&w) : -ENOMEM;
+	bool room = ret->parent && ret->number && ret->order && w.above && w.depth && w.chain;
+	int r = room ? 0 : -ENOMEM;
+	if (r == 0) {
+		read_numbers(&w);
+		r = number_nodes(&w);
+	}
 	if (r == 0) {
 		find_parents(&w);
 		put_in_order(&w);
 	}
+	free(w.above);
 	free(w.depth);
 	free(w.chain);
 	return r;
@@ -130,6 +144,6 @@ void hpcrun_shape_done(struct hpcrun_shape *s)
 	free(s->parent);
 	free(s->number);
 	free(s->order);
-	pm_map_done(&s->by_number);
+	hpcrun_numbers_done(&s->by_number);
 	*s = (struct hpcrun_shape){.n = 0};
 }

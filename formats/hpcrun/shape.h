@@ -2,8 +2,8 @@
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SHAPE_H
 #define PROFMOUNT_FORMATS_HPCRUN_SHAPE_H
 
-#include "formats/common/map.h"
 #include "formats/hpcrun/damage.h"
+#include "formats/hpcrun/numbers.h"
 #include "formats/hpcrun/records.h"
 
 struct hpcrun_shape {
@@ -11,7 +11,7 @@ struct hpcrun_shape {
 	uint32_t *parent; /* by place in the file: the parent's place, or UINT32_MAX */
 	uint32_t *number; /* by place: its own, 0 where it has none or an earlier node has it */
 	uint32_t *order;  /* places, parents before children; as stored where that is so */
-	struct pm_map by_number; /* node number → place of the first node that has it */
+	struct hpcrun_numbers by_number; /* node number → place of the first node that has it */
 };
 
 /*

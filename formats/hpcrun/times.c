@@ -177,7 +177,7 @@ static size_t fill(const struct hpcrun_trace_place *place, const struct ordering
 			sample_at(o, first + i + 1, &next, &next_ns);
 		ret[i] = (struct pm_sample){.time_ns = ns,
 			.duration_ns = last ? PM_NO_TIME : next_ns - ns,
-			.context = hpcrun_merged_find(place->merged, place->index, sample.node)};
+			.context = hpcrun_links_find(place->links, place->merged, sample.node)};
 	}
 	return n;
 }
@@ -227,8 +227,7 @@ static void report_unknown(const struct hpcrun_trace_place *place, struct pm_byt
 		if (i < trace->n)
 			hpcrun_trace_decode(trace, records, i, &sample);
 		if (i < trace->n &&
-			hpcrun_merged_find(place->merged, place->index, sample.node) ==
-				UINT64_MAX) {
+			hpcrun_links_find(place->links, place->merged, sample.node) == UINT64_MAX) {
 			run++;
 			continue;
 		}

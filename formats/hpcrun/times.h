@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_TIMES_H
 
 #include "formats/common/lazy.h"
-#include "formats/hpcrun/contexts.h"
+#include "formats/hpcrun/costs.h"
 
 struct hpcrun_time {
 	bool microseconds;
@@ -32,6 +32,7 @@ struct hpcrun_trace_place {
 	const struct hpcrun_thread *thread;
 	struct hpcrun_time *time;
 	const struct hpcrun_merged *merged;
+	const struct hpcrun_links_of_thread *links;
 	uint32_t index; /* of the thread */
 };
 

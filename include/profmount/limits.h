@@ -53,6 +53,10 @@
 /* Call paths of all traces of a store together: 100 bytes each while they are counted. */
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 
+/* What was decoded of measurement files and is kept for a while: a block of contexts is half of it,
+ * a thread of a large run 1 MB. */
+#define PM_LIMIT_DECODED ((uint64_t)64 << 20)
+
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64
 

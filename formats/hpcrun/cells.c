@@ -1,0 +1,263 @@
+/*
+ * The contexts that matter are marked in a bitmap over the tree, whose set bits, counted through,
+ * number them: all other work is done in arrays of that many. In the order of contexts children
+ * come after parents, so that going through them backwards adds everything up.
+ */
+#include "formats/hpcrun/cells.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+
+enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
+
+/* One in that many is found faster by looking at all than by sorting. */
+enum { FEW = 32 };
+
+/* What one group costs at a context: two cells, or one. */
+struct sum {
+	uint32_t place, group;
+	bool has_own;
+	double own, total;
+};
+
+struct climb {
+	const struct pm_tree *tree;
+	uint64_t *marks;  /* by context, 64 in one */
+	uint32_t *before; /* by word of marks: marks before it */
+	uint32_t n;       /* marked contexts; their places are 0 … n - 1 */
+	/* By place: */
+	uint32_t *context, *parent, *count, *touched;
+	double *own, *total;
+	uint8_t *seen;
+	uint32_t n_touched;
+	struct sum *sums;
+	size_t n_sums, sums_room;
+};
+
+/* ---- which contexts ---- */
+
+static void mark(struct climb *c, uint32_t context)
+{
+	const uint32_t *parent = c->tree->parent;
+	for (; context != PM_NONE; context = parent[context]) {
+		uint64_t bit = UINT64_C(1) << context % 64;
+		if (c->marks[context / 64] & bit)
+			return;
+		c->marks[context / 64] |= bit;
+		c->n++;
+	}
+}
+
+static uint32_t place_of(const struct climb *c, uint32_t context)
+{
+	uint64_t below = c->marks[context / 64] & ((UINT64_C(1) << context % 64) - 1);
+	return c->before[context / 64] + (uint32_t)__builtin_popcountll(below);
+}
+
+static void number_contexts(struct climb *c, size_t n_words)
+{
+	uint32_t at = 0;
+	for (size_t i = 0; i < n_words; i++) {
+		c->before[i] = at;
+		for (uint64_t word = c->marks[i]; word; word &= word - 1)
+			c->context[at++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(word);
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t parent = c->tree->parent[c->context[i]];
+		c->parent[i] = parent == PM_NONE ? PM_NONE : place_of(c, parent);
+	}
+}
+
+static int find_contexts(struct climb *c, const struct hpcrun_own *own, size_t n)
+{
+	size_t n_words = (size_t)c->tree->n_contexts / 64 + 1;
+	c->marks = calloc(n_words, sizeof(*c->marks));
+	c->before = malloc(n_words * sizeof(*c->before));
+	if (!c->marks || !c->before)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (own[i].cost == own[i].cost)
+			mark(c, own[i].context);
+	size_t room = (size_t)c->n + 1;
+	c->context = malloc(room * sizeof(*c->context));
+	c->parent = malloc(room * sizeof(*c->parent));
+	c->count = calloc(room + 1, sizeof(*c->count));
+	c->touched = malloc(room * sizeof(*c->touched));
+	c->own = calloc(room, sizeof(*c->own));
+	c->total = calloc(room, sizeof(*c->total));
+	c->seen = calloc(room, sizeof(*c->seen));
+	if (!c->context || !c->parent || !c->count || !c->touched || !c->own || !c->total ||
+		!c->seen)
+		return -ENOMEM;
+	number_contexts(c, n_words);
+	return 0;
+}
+
+/* ---- one group ---- */
+
+static void add(struct climb *c, const struct hpcrun_own *own)
+{
+	if (own->cost != own->cost)
+		return;
+	uint32_t place = place_of(c, own->context);
+	for (uint32_t i = place; i != PM_NONE && !c->seen[i]; i = c->parent[i]) {
+		c->seen[i] = SEEN_BELOW;
+		c->touched[c->n_touched++] = i;
+	}
+	c->own[place] += own->cost;
+	c->seen[place] |= SEEN_OWN;
+}
+
+static int downwards(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x < *y) - (*x > *y);
+}
+
+/* Orders what was touched: children before parents. */
+static void order_touched(struct climb *c)
+{
+	if (c->n_touched < c->n / FEW) {
+		qsort(c->touched, c->n_touched, sizeof(*c->touched), downwards);
+		return;
+	}
+	c->n_touched = 0;
+	for (uint32_t i = c->n; i-- > 0;)
+		if (c->seen[i])
+			c->touched[c->n_touched++] = i;
+}
+
+static int add_up(struct climb *c, uint32_t group)
+{
+	order_touched(c);
+	if (c->n_touched > 0 &&
+		pm_list_room(&c->sums, c->n_sums + c->n_touched - 1, &c->sums_room,
+			sizeof(*c->sums)) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n_touched; i++) {
+		uint32_t place = c->touched[i];
+		struct sum sum = {.place = place,
+			.group = group,
+			.has_own = c->seen[place] & SEEN_OWN,
+			.own = c->own[place],
+			.total = c->total[place] + c->own[place]};
+		if (c->parent[place] != PM_NONE)
+			c->total[c->parent[place]] += sum.total;
+		c->count[place] += sum.has_own ? 2 : 1;
+		c->sums[c->n_sums++] = sum;
+		c->own[place] = c->total[place] = 0;
+		c->seen[place] = 0;
+	}
+	c->n_touched = 0;
+	return 0;
+}
+
+/* ---- all groups ---- */
+
+/* `own` by group, without changing the order within one; *ret_end has each group's end. */
+static struct hpcrun_own *sort_by_group(
+	const struct hpcrun_own *own, size_t n, uint32_t n_groups, size_t *end)
+{
+	struct hpcrun_own *sorted = malloc((n + 1) * sizeof(*sorted));
+	if (!sorted)
+		return NULL;
+	memset(end, 0, ((size_t)n_groups + 1) * sizeof(*end));
+	for (size_t i = 0; i < n; i++)
+		end[own[i].group + 1]++;
+	for (uint32_t group = 0; group < n_groups; group++)
+		end[group + 1] += end[group];
+	for (size_t i = 0; i < n; i++)
+		sorted[end[own[i].group]++] = own[i];
+	return sorted;
+}
+
+static int climb_all(struct climb *c, const struct hpcrun_own *own, size_t n, uint32_t n_groups)
+{
+	size_t *end = malloc(((size_t)n_groups + 1) * sizeof(*end)), i = 0;
+	struct hpcrun_own *sorted = end ? sort_by_group(own, n, n_groups, end) : NULL;
+	int r = sorted ? 0 : -ENOMEM;
+	for (uint32_t group = 0; group < n_groups && r == 0; group++) {
+		for (; i < end[group]; i++)
+			add(c, &sorted[i]);
+		r = pm_work_cancelled() ? -ENOMEM : add_up(c, group);
+	}
+	free(sorted);
+	free(end);
+	return r;
+}
+
+/* Sums come group after group; cells go to their contexts. */
+static int place_cells(struct climb *c, struct hpcrun_cells *ret)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		size_t count = c->count[i];
+		c->count[i] = (uint32_t)n;
+		n += count;
+	}
+	ret->items = n < UINT32_MAX ? malloc((n + 1) * sizeof(*ret->items)) : NULL;
+	if (!ret->items)
+		return -ENOMEM;
+	ret->n = n;
+	for (size_t i = 0; i < c->n_sums; i++) {
+		const struct sum *s = &c->sums[i];
+		uint32_t context = c->context[s->place];
+		if (s->has_own)
+			ret->items[c->count[s->place]++] =
+				(struct hpcrun_cell){context, 2 * s->group, s->own};
+		ret->items[c->count[s->place]++] =
+			(struct hpcrun_cell){context, 2 * s->group + 1, s->total};
+	}
+	return 0;
+}
+
+static void climb_done(struct climb *c)
+{
+	free(c->marks);
+	free(c->before);
+	free(c->context);
+	free(c->parent);
+	free(c->count);
+	free(c->touched);
+	free(c->own);
+	free(c->total);
+	free(c->seen);
+	free(c->sums);
+}
+
+int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
+	const struct hpcrun_own *own, size_t n)
+{
+	struct climb c = {.tree = tree};
+	*ret = (struct hpcrun_cells){.items = NULL};
+	int r = find_contexts(&c, own, n);
+	if (r == 0)
+		r = climb_all(&c, own, n, n_groups);
+	if (r == 0)
+		r = place_cells(&c, ret);
+	climb_done(&c);
+	return r;
+}
+
+size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context)
+{
+	size_t low = 0, high = c->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (c->items[middle].context < context)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void hpcrun_cells_done(struct hpcrun_cells *c)
+{
+	free(c->items);
+	*c = (struct hpcrun_cells){.items = NULL};
+}
