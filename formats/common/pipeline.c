@@ -19,6 +19,7 @@ struct run {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* next, taken, made or stop have changed */
 	uint32_t next, taken;
+	uint64_t weight; /* of results that exist, or are being made */
 	bool made[WINDOW];
 	int code[WINDOW];
 	char *results; /* WINDOW of them */
@@ -47,16 +48,32 @@ static int take(const struct run *r, uint32_t i, int code)
 	return code;
 }
 
+static uint64_t weight_of(const struct run *r, uint32_t i)
+{
+	return r->pipeline->weigh ? r->pipeline->weigh(r->pipeline->context, i) : 0;
+}
+
+/* Locked: is there room for the result that is made next? */
+static bool has_room(const struct run *r)
+{
+	uint64_t most = r->pipeline->weigh ? r->pipeline->most : UINT64_MAX, sum;
+	if (r->next == r->taken)
+		return true;
+	return r->next < r->taken + WINDOW &&
+		!__builtin_add_overflow(r->weight, weight_of(r, r->next), &sum) && sum <= most;
+}
+
 static void *work(void *self)
 {
 	struct run *r = self;
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && r->next < r->pipeline->n) {
-		if (r->next >= r->taken + WINDOW) {
+		if (!has_room(r)) {
 			pthread_cond_wait(&r->moved, &r->lock);
 			continue;
 		}
 		uint32_t i = r->next++;
+		r->weight += weight_of(r, i);
 		pthread_mutex_unlock(&r->lock);
 		int code = make(r, i);
 		pthread_mutex_lock(&r->lock);
@@ -82,6 +99,7 @@ static int take_all(struct run *r)
 		pthread_mutex_lock(&r->lock);
 		*made = false;
 		r->taken++;
+		r->weight -= weight_of(r, i);
 		r->stop = code != 0;
 		pthread_cond_broadcast(&r->moved);
 		pthread_mutex_unlock(&r->lock);

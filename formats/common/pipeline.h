@@ -15,9 +15,15 @@ struct pm_pipeline {
 	/* Frees what a result still owns; also one that was never made. NULL: it owns nothing. */
 	void (*drop)(void *result);
 	void *context;
+	/*
+	 * How much result i will take, in any unit: no more are begun while those that exist would
+	 * take more than `most` together, but for the one that is taken next. NULL: all alike.
+	 */
+	uint64_t (*weigh)(void *context, uint32_t i);
+	uint64_t most;
 };
 
-/* 0 or the first failure. A few results exist at a time, however many there are in all. */
+/* 0 or the first failure. At most 64 results exist at a time, however many there are in all. */
 int pm_pipeline_run(const struct pm_pipeline *p);
 
 #endif

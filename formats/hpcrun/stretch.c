@@ -11,6 +11,10 @@
  */
 #define STRETCH_BYTES ((uint64_t)8 << 20)
 
+/* Of the files of all tries that exist at a time. Where no two nodes are alike they take twice it.
+ */
+#define MOST_BYTES ((uint64_t)96 << 20)
+
 struct reading {
 	struct hpcrun_trie *trie;
 	struct hpcrun_folder *folder;
@@ -80,6 +84,15 @@ static int make_stretch(void *context, uint32_t i, void *result)
 
 /* ---- all of them ---- */
 
+static uint64_t weigh_stretch(void *context, uint32_t i)
+{
+	const struct reading *reading = context;
+	uint64_t bytes = 0;
+	for (uint32_t k = reading->starts[i]; k < reading->starts[i + 1]; k++)
+		bytes += reading->folder->sources[k].profile.size;
+	return bytes;
+}
+
 /* The first one is the beginning of the whole. */
 static int take_stretch(void *context, uint32_t i, void *result)
 {
@@ -141,6 +154,8 @@ int hpcrun_stretches_read(struct hpcrun_trie *ret, struct hpcrun_folder *folder,
 		.make = make_stretch,
 		.take = take_stretch,
 		.drop = drop_stretch,
+		.weigh = weigh_stretch,
+		.most = MOST_BYTES,
 		.context = &reading};
 	if (r == 0)
 		r = pm_pipeline_run(&pipeline);
