@@ -337,6 +337,7 @@ static void describe(struct hpcrun_model *m, struct pm_profile *ret)
 	ret->title = hpcrun_program_find(&m->folder);
 	ret->kind_of_tree = "samples";
 	ret->has_modules = true;
+	ret->costs_by_thread = true;
 	for (uint32_t i = 0; i < m->folder.n; i++) {
 		const struct hpcrun_source *s = &m->folder.sources[i];
 		ret->input_bytes += s->profile.size + s->trace.size;

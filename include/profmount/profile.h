@@ -436,6 +436,7 @@ struct pm_profile {
 	uint64_t input_bytes;     /* size of the source, for statfs */
 	const char *kind_of_tree; /* see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* trace.csv gets self_ns and seq */
+	bool costs_by_thread;     /* cheap thread by thread, not context by context */
 	bool has_lines;           /* the format knows source lines: lines.csv, files.csv */
 	bool has_modules;         /* functions have modules: there is a modules.csv */
 	/* For formats without: functions' names begin with a package or class and these bytes. */

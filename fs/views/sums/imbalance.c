@@ -16,7 +16,7 @@ void pmfs_imbalance_free(struct pmfs_imbalance *s)
 {
 	if (!s)
 		return;
-	free(s->spreads);
+	free(s->own);
 	free(s->seen);
 	free(s);
 }
@@ -33,11 +33,14 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 	if (r == 0)
 		r = pmfs_model_threads(m, &s->threads, err);
 	if (r == 0) {
-		s->spreads = calloc((size_t)s->columns->n + 1, sizeof(*s->spreads));
+		s->own = calloc((size_t)s->columns->n + 1, sizeof(*s->own));
 		s->seen = calloc((size_t)s->threads->n + 1, sizeof(*s->seen));
-		if (!s->spreads || !s->seen)
+		s->spreads = s->own;
+		if (!s->own || !s->seen)
 			r = pmfs_no_memory(err);
 	}
+	if (r == 0 && pmfs_model_profile(m)->costs_by_thread)
+		r = pmfs_spreads(m, &s->all, err);
 	if (r < 0) {
 		pmfs_imbalance_free(s);
 		return r;
@@ -46,30 +49,20 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 	return 0;
 }
 
-/* Welford's method: the sum of squares about the mean does not suffer from large values. */
-static void spread_add(struct pmfs_spread *s, double value, uint32_t thread)
-{
-	if (s->n == 0 || value < s->min)
-		s->min = value;
-	if (s->n == 0 || value > s->max || (value == s->max && thread < s->slowest)) {
-		s->max = value;
-		s->slowest = thread;
-	}
-	s->n++;
-	double off = value - s->mean;
-	s->mean += off / s->n;
-	s->squares += off * (value - s->mean);
-}
-
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
 {
 	const struct pmfs_columns *c = s->columns;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	int r;
+	if (s->all) {
+		s->n_threads = s->all->n_threads[context];
+		s->spreads = s->all->spreads + (size_t)context * c->n;
+		return 0;
+	}
 	s->round++;
 	s->n_threads = 0;
-	memset(s->spreads, 0, c->n * sizeof(*s->spreads));
+	memset(s->own, 0, c->n * sizeof(*s->own));
 	pmfs_values_start(&values, pmfs_model_profile(s->model), PMFS_COSTS_OF_CONTEXT,
 		pm_tree_number(s->tree, context), 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
@@ -81,7 +74,7 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 			s->seen[v->thread] = s->round;
 			s->n_threads++;
 		}
-		spread_add(&s->spreads[column], value, v->thread);
+		pmfs_spread_add(&s->own[column], value, v->thread);
 	}
 	return r;
 }

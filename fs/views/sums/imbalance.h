@@ -2,15 +2,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 
-#include "fs/views/model/views.h"
-
-/* Of one column over the threads with a value of it at the context. */
-struct pmfs_spread {
-	uint32_t n;       /* threads; 0: no thread has a value here */
-	uint32_t slowest; /* thread index with the maximum, the lowest of several */
-	double min, max, mean;
-	double squares; /* sum of (value - mean)² */
-};
+#include "fs/views/sums/spreads.h"
 
 /* Reads one context after the other. */
 struct pmfs_imbalance {
@@ -18,10 +10,12 @@ struct pmfs_imbalance {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
-	uint32_t round;              /* counts reads */
-	uint32_t *seen;              /* thread → the last round in which it had a value */
-	uint32_t n_threads;          /* with a value at the context read last */
-	struct pmfs_spread *spreads; /* by column */
+	const struct pmfs_spreads *all;    /* NULL: contexts are read one by one */
+	uint32_t round;                    /* counts reads */
+	uint32_t *seen;                    /* thread → the last round in which it had a value */
+	struct pmfs_spread *own;           /* by column, where there is no `all` */
+	uint32_t n_threads;                /* with a value at the context read last */
+	const struct pmfs_spread *spreads; /* of it, by column */
 };
 
 int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err);

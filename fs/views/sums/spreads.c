@@ -1,0 +1,182 @@
+/*
+ * Threads are read ahead, on all cores, and added in their order: the same sums as context by
+ * context. 40 bytes for each context and column.
+ */
+#include "fs/views/sums/spreads.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/pipeline.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/values.h"
+
+/* Threads that are read ahead: each may have a value for every context. */
+enum { MOST_AHEAD = 8 };
+
+/* Welford's method: the sum of squares about the mean does not suffer from large values. */
+void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread)
+{
+	if (s->n == 0 || value < s->min)
+		s->min = value;
+	if (s->n == 0 || value > s->max || (value == s->max && thread < s->slowest)) {
+		s->max = value;
+		s->slowest = thread;
+	}
+	s->n++;
+	double off = value - s->mean;
+	s->mean += off / s->n;
+	s->squares += off * (value - s->mean);
+}
+
+struct cost {
+	uint32_t context, column;
+	double value;
+};
+
+/* What one thread costs. */
+struct costs {
+	struct cost *items;
+	size_t n, room;
+};
+
+struct adding {
+	struct pmfs_model *model;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	struct pmfs_spreads *all;
+	uint32_t *seen; /* by context: the last thread with a value there, + 1 */
+	struct pm_error *err;
+	pthread_mutex_t lock; /* of err */
+};
+
+/* ---- one thread ---- */
+
+static int keep(const struct adding *a, const struct pm_value *v, struct costs *ret)
+{
+	struct cost cost = {.context = pm_tree_find(a->tree, v->context),
+		.column = pmfs_column_of(a->columns, v->metric, false),
+		.value = pmfs_value_number(v)};
+	if (cost.context == PM_NONE || cost.column == PM_NONE || isnan(cost.value))
+		return 0;
+	if (pm_list_room(&ret->items, ret->n, &ret->room, sizeof(cost)) < 0)
+		return -ENOMEM;
+	ret->items[ret->n++] = cost;
+	return 0;
+}
+
+static int make_costs(void *context, uint32_t i, void *result)
+{
+	struct adding *a = context;
+	struct pmfs_values values;
+	const struct pm_value *v;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	int r;
+	pmfs_values_start(&values, pmfs_model_profile(a->model), PMFS_COSTS_OF_THREAD, i, 0);
+	while ((r = pmfs_values_peek(&values, &v, &why)) > 0) {
+		r = keep(a, v, result);
+		if (r < 0)
+			break;
+		pmfs_values_step(&values);
+	}
+	if (r < 0) {
+		pthread_mutex_lock(&a->lock);
+		pm_error_set(
+			a->err, r, why.file, why.offset, "%s", why.code ? why.text : "no memory");
+		pthread_mutex_unlock(&a->lock);
+	}
+	return r;
+}
+
+static int take_costs(void *context, uint32_t i, void *result)
+{
+	struct adding *a = context;
+	const struct costs *costs = result;
+	for (size_t k = 0; k < costs->n; k++) {
+		const struct cost *c = &costs->items[k];
+		if (a->seen[c->context] != i + 1) {
+			a->seen[c->context] = i + 1;
+			a->all->n_threads[c->context]++;
+		}
+		size_t place = (size_t)c->context * a->columns->n + c->column;
+		pmfs_spread_add(&a->all->spreads[place], c->value, i);
+	}
+	return 0;
+}
+
+static void drop_costs(void *result)
+{
+	struct costs *costs = result;
+	free(costs->items);
+}
+
+static uint64_t weigh_costs(void *context, uint32_t i)
+{
+	(void)context;
+	(void)i;
+	return 1;
+}
+
+/* ---- all of them ---- */
+
+static void spreads_free(void *p)
+{
+	struct pmfs_spreads *s = p;
+	free(s->n_threads);
+	free(s->spreads);
+	free(s);
+}
+
+static int add_threads(struct adding *a, uint32_t n_threads)
+{
+	struct pm_pipeline pipeline = {.n = n_threads,
+		.size = sizeof(struct costs),
+		.make = make_costs,
+		.take = take_costs,
+		.drop = drop_costs,
+		.weigh = weigh_costs,
+		.most = MOST_AHEAD,
+		.context = a};
+	size_t n = (size_t)a->tree->n_contexts + 1;
+	a->seen = calloc(n, sizeof(*a->seen));
+	a->all->n_threads = calloc(n, sizeof(*a->all->n_threads));
+	a->all->spreads = calloc(n, (a->columns->n + (size_t)1) * sizeof(*a->all->spreads));
+	int r = a->seen && a->all->n_threads && a->all->spreads ? pm_pipeline_run(&pipeline)
+								: -ENOMEM;
+	free(a->seen);
+	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;
+}
+
+static int spreads_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	struct adding a = {.model = m, .err = err ? err : &why, .lock = PTHREAD_MUTEX_INITIALIZER};
+	const struct pm_threads *threads;
+	int r = pmfs_model_tree(m, &a.tree, err);
+	if (r == 0)
+		r = pmfs_model_columns(m, &a.columns, err);
+	if (r == 0)
+		r = pmfs_model_threads(m, &threads, err);
+	if (r < 0)
+		return r;
+	a.all = calloc(1, sizeof(*a.all));
+	if (!a.all)
+		return pmfs_no_memory(err);
+	r = add_threads(&a, threads->n);
+	if (r < 0)
+		spreads_free(a.all);
+	else
+		*ret = a.all;
+	return r;
+}
+
+int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {spreads_build, spreads_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_SPREADS, &type, &part, err);
+	*ret = part;
+	return r;
+}
