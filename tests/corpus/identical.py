@@ -15,6 +15,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -44,26 +45,52 @@ def extract(binary, source, to, most):
     return done.returncode, (done.stdout + done.stderr).replace(to, "TO")
 
 
-def digest(path):
-    with open(path, "rb") as file:
+def digest(path, folder=None):
+    with open(os.open(path, os.O_RDONLY, dir_fd=folder), "rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
-def tree(folder):
-    """What is where: path → "folder", the target of a link, or the digest of a file."""
-    found = {}
-    for at, folders, files in os.walk(folder):
-        for name in folders + files:
-            path = os.path.join(at, name)
-            found[os.path.relpath(path, folder)] = "link to " + os.readlink(path) if os.path.islink(path) \
-                else "folder" if os.path.isdir(path) else digest(path)
-    return found
+def tree(top):
+    """
+    What is where: path → "folder", the target of a link, or the digest of a file. Goes down and up with one open
+    folder, since trees may be deeper than a path may be long.
+    """
+    found, path, levels, folder = {}, [], [], os.open(top, os.O_RDONLY)
+    levels.append(sorted(os.listdir(folder)))
+    while True:
+        if not levels[-1]:
+            levels.pop()
+            if not levels:
+                os.close(folder)
+                return found
+            path.pop()
+            folder = step(folder, "..")
+            continue
+        name = levels[-1].pop()
+        kind = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        here = "/".join([*path, name])
+        if stat.S_ISDIR(kind):
+            found[here] = "folder"
+            path.append(name)
+            folder = step(folder, name)
+            levels.append(sorted(os.listdir(folder)))
+        else:
+            found[here] = "link to " + os.readlink(name, dir_fd=folder) if stat.S_ISLNK(kind) else digest(name, folder)
+
+
+def step(folder, name):
+    there = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+    os.close(folder)
+    return there
 
 
 def made(binary, source, most):
     """(exit code, messages, tree) of one source."""
-    with tempfile.TemporaryDirectory(prefix="profmount-identical-") as folder:
+    folder = tempfile.mkdtemp(prefix="profmount-identical-")
+    try:
         return [*extract(binary, source, folder, most), tree(folder)]
+    finally:
+        subprocess.run(["rm", "-rf", "--", folder], check=False)  # which goes as deep as it must
 
 
 def kept(folder, binary, source, most):
