@@ -19,7 +19,7 @@
 enum {
 	PERIOD_MS = 1000,
 	STUCK_MS = 1000,
-	NUMBERS = 8, /* snapshots that inode numbers tell apart: three bits above the kind */
+	NUMBERS = 4, /* snapshots that inode numbers tell apart: two bits above the kind */
 	NUMBER_SHIFT = 61,
 	FIXED_PATHS = 8, /* nodes of the first documents, which a format has in any case */
 	DEPTH = 2,       /* of folders: those of a store below its base */
@@ -306,7 +306,7 @@ fuse_ino_t pmfs_mount_ino(const struct pmfs_mount *m, pm_node node)
 
 pm_node pmfs_mount_node(fuse_ino_t ino)
 {
-	return ino & (((uint64_t)1 << NUMBER_SHIFT) - 1);
+	return ino & ~((uint64_t)(NUMBERS - 1) << NUMBER_SHIFT);
 }
 
 struct pmfs_mount *pmfs_mount_pin(struct pmfs_mount *session, fuse_ino_t ino)
@@ -317,7 +317,7 @@ struct pmfs_mount *pmfs_mount_pin(struct pmfs_mount *session, fuse_ino_t ino)
 	bool numbered = is_numbered(pmfs_mount_node(ino));
 	pthread_mutex_lock(&f->lock);
 	struct snapshot *s = f->newest;
-	while (s && numbered && s->number != ino >> NUMBER_SHIFT)
+	while (s && numbered && s->number != (ino >> NUMBER_SHIFT & (NUMBERS - 1)))
 		s = s->older;
 	if (s)
 		s->pins++;

@@ -42,8 +42,7 @@ CIRCLES = {
     ),
     #
     "fs/tree": (
-        "collections.c contexts.c documents.c root.c threads.c tree.c values.c",
-        "functions.c views.c",
+        "collections.c contexts.c documents.c functions.c nested.c root.c threads.c tree.c values.c views.c",
     ),
     #
     "fs": ("mount_list.c mount_ops.c",),

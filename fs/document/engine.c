@@ -73,11 +73,18 @@ static bool size_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
 	return s.key == key && key != 0;
 }
 
-static int refuse_if_changed(struct pmfs_engine *e, struct pm_error *err)
+static const struct pm_profile *profile_of(const struct pmfs_engine *e, const struct pm_doc *doc)
 {
-	if (!pm_profile_changed(e->profile))
+	return doc->of ? doc->of : e->profile;
+}
+
+static int refuse_if_changed(
+	const struct pmfs_engine *e, const struct pm_doc *doc, struct pm_error *err)
+{
+	const struct pm_profile *profile = profile_of(e, doc);
+	if (!pm_profile_changed(profile))
 		return 0;
-	return pm_error_set(err, -EIO, e->profile->source, PM_NO_OFFSET,
+	return pm_error_set(err, -EIO, profile->source, PM_NO_OFFSET,
 		"has changed since it was opened, or cannot be read");
 }
 
@@ -93,7 +100,7 @@ static int build_body(void *context, struct pm_cached **ret, struct pm_error *er
 	int r = pmfs_body_build(b->doc, b->e->cache, &body, err);
 	if (r < 0)
 		return r;
-	r = refuse_if_changed(b->e, err);
+	r = refuse_if_changed(b->e, b->doc, err);
 	if (r < 0) {
 		body->cached.free(&body->cached);
 		return r;
@@ -122,7 +129,7 @@ static int file_size(
 	if (!pm_work_may_build())
 		return pm_error_plain(err, -ENOMEM);
 	int r = pm_open_unchanged(
-		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, ret, err);
+		doc->file.folder, doc->file.path, profile_of(e, doc)->opened_ns, &fd, ret, err);
 	if (r == 0)
 		close(fd);
 	return r;
@@ -137,7 +144,7 @@ static int render_brief(
 	if (r == 0)
 		r = pm_text_status(ret);
 	if (r == 0)
-		r = refuse_if_changed(e, err);
+		r = refuse_if_changed(e, doc, err);
 	if (r < 0)
 		pm_text_done(ret);
 	return r < 0 ? pm_error_plain(err, r) : 0;
@@ -211,7 +218,7 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 	if (!pm_work_may_build())
 		return pm_error_plain(err, -ENOMEM);
 	int r = pm_open_unchanged(
-		doc->file.folder, doc->file.path, e->profile->opened_ns, &fd, &size, err);
+		doc->file.folder, doc->file.path, profile_of(e, doc)->opened_ns, &fd, &size, err);
 	if (r < 0)
 		return r;
 	if (off >= size)
@@ -246,7 +253,7 @@ static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const stru
 	if (r == 0)
 		r = pm_text_status(&out);
 	if (r == 0)
-		r = refuse_if_changed(e, err);
+		r = refuse_if_changed(e, doc, err);
 	if (r < 0) {
 		pm_text_done(&out);
 		return r;
@@ -300,7 +307,7 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 		return read_brief(e, doc, off, len, ret, err);
 	if (doc->kind != PM_DOC_BYTES)
 		return read_body(e, key, doc, off, len, ret, err);
-	int r = refuse_if_changed(e, err);
+	int r = refuse_if_changed(e, doc, err);
 	return r < 0 ? r : read_bytes(doc, off, len, ret);
 }
 

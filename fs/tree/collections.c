@@ -22,6 +22,15 @@ int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_erro
 	return c->count ? c->count(c, ret, err) : 0;
 }
 
+int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err)
+{
+	uint32_t n;
+	if (c->has)
+		return c->has(c, item) ? 0 : pmfs_no_entry();
+	int r = pmfs_item_count(c, &n, err);
+	return r < 0 ? r : item < n ? 0 : pmfs_no_entry();
+}
+
 static int naming_of(const struct pm_collection *c, struct pmfs_naming *ret, struct pm_error *err)
 {
 	uint32_t n;
@@ -47,8 +56,11 @@ static int siblings_get(struct pmfs_tree *t, pm_node dir, const struct pm_collec
 	struct pmfs_siblings **ret, struct pm_error *err)
 {
 	struct pm_cached *cached;
+	uint64_t key;
 	*ret = NULL;
-	int r = pm_cache_get(t->cache, dir, siblings_build, (void *)(uintptr_t)c, &cached, err);
+	int r = pmfs_tree_key(t, dir, &key, err);
+	if (r == 0)
+		r = pm_cache_get(t->cache, key, siblings_build, (void *)(uintptr_t)c, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
 	return r;
@@ -133,45 +145,60 @@ static const struct pm_collection *collection_by_b(const struct pmfs_tree *t, pm
 	return index < t->n_collections ? &t->collections[index] : NULL;
 }
 
+/* The same of a node that was checked. */
+static const struct pm_collection *collection_of(const struct pmfs_tree *t, pm_node node)
+{
+	return &t->collections[pmfs_node_b(node) >> 8];
+}
+
 static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
 	int r = pmfs_documents_get(t, err);
 	if (r < 0)
 		return r;
 	const struct pm_collection *c = collection_by_b(t, dir);
-	uint32_t n = 0;
 	if (!c || c->flat || (pmfs_node_b(dir) & 0xff) != 0)
 		return pmfs_no_entry();
-	r = pmfs_item_count(c, &n, err);
-	if (r < 0)
-		return r;
-	return pmfs_node_a(dir) < n ? 0 : pmfs_no_entry();
+	return pmfs_item_check(c, pmfs_node_a(dir), err);
 }
 
 /* The format's documents come first; the last numbers are views of the item's profile. */
 enum { MOST_VIEWS = 16, FIRST_VIEW = PMFS_ITEM_DOC_MOST - MOST_VIEWS };
 
-static uint32_t first_view(const struct pm_collection *c, const struct pmfs_view *const **ret)
+static bool is_tree(const struct pm_collection *c)
+{
+	return c->profile && pmfs_shape_of(c->shape)->is_tree;
+}
+
+/* The view that the k-th document is, or NULL. */
+static const struct pmfs_view *view_of(const struct pm_collection *c, uint32_t k)
 {
 	uint32_t n = 0;
-	if (c->profile)
-		*ret = pmfs_views(pmfs_place_of_shape(c->shape), &n);
-	return PMFS_ITEM_DOC_MOST - n;
+	if (!c->profile || is_tree(c) || k < FIRST_VIEW)
+		return NULL;
+	const struct pmfs_view *const *views = pmfs_views(pmfs_shape_of(c->shape)->place, &n);
+	return k - FIRST_VIEW < n ? views[k - FIRST_VIEW] : NULL;
+}
+
+/* The format's k-th document: 1, or 0 beyond the last. */
+static int own_document(
+	const struct pm_collection *c, uint32_t item, uint32_t k, struct pm_named_doc *ret)
+{
+	return k < FIRST_VIEW && c->document ? c->document(c, item, k, ret) : 0;
 }
 
 /* The name and type of the k-th document: 1, 0 beyond the last of the format's or of the views. */
 static int document_named(const struct pm_collection *c, uint32_t item, uint32_t k,
 	const char **ret, enum pmfs_type *ret_type)
 {
-	const struct pmfs_view *const *views;
+	const struct pmfs_view *view = view_of(c, k);
 	struct pm_named_doc doc;
-	uint32_t first = first_view(c, &views);
 	*ret_type = PMFS_FILE;
-	if (k >= first) {
-		*ret = views[k - first]->name;
+	if (view) {
+		*ret = view->name;
 		return 1;
 	}
-	int r = k < FIRST_VIEW ? c->document(c, item, k, &doc) : 0;
+	int r = own_document(c, item, k, &doc);
 	if (r <= 0)
 		return r;
 	*ret = doc.path;
@@ -179,41 +206,67 @@ static int document_named(const struct pm_collection *c, uint32_t item, uint32_t
 	return 1;
 }
 
-static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
-	struct pm_error *err)
+/* The item's documents, from number *k on. */
+static int document_next(struct pmfs_tree *t, pm_node dir, uint64_t *k, struct pmfs_entry *ret)
 {
-	const struct pm_collection *c = collection_by_b(t, dir);
-	const struct pmfs_view *const *views;
+	const struct pm_collection *c = collection_of(t, dir);
 	const char *name;
 	enum pmfs_type type;
-	(void)err;
-	while (*cookie < PMFS_ITEM_DOC_MOST) {
-		uint32_t k = (uint32_t)*cookie;
-		int r = document_named(c, pmfs_node_a(dir), k, &name, &type);
+	while (*k < PMFS_ITEM_DOC_MOST) {
+		uint32_t at = (uint32_t)*k;
+		int r = document_named(c, pmfs_node_a(dir), at, &name, &type);
 		if (r < 0)
 			return r;
-		*cookie = r > 0          ? k + 1
-			: k < FIRST_VIEW ? first_view(c, &views)
-					 : PMFS_ITEM_DOC_MOST;
+		*k = r > 0 ? at + 1 : at < FIRST_VIEW ? FIRST_VIEW : PMFS_ITEM_DOC_MOST;
 		if (r > 0)
 			return pmfs_entry_fill(ret, pm_bytes_of(name),
-				pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), pmfs_node_b(dir) | k),
+				pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), pmfs_node_b(dir) | at),
 				type);
 	}
 	return 0;
 }
 
+/* A profile that cannot be opened is left out: the item's own documents say why. */
+static int unless_broken(int r, struct pm_error *err)
+{
+	if (r >= 0 || r == -ENOENT || r == -ENOMEM || r == -EINTR)
+		return r;
+	if (err)
+		err->code = 0;
+	return 0;
+}
+
+/* Cookies of the root of the item's tree have this bit. */
+#define OF_TREE ((uint64_t)1 << 62)
+
+static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	uint64_t at = *cookie & ~OF_TREE;
+	int r = *cookie & OF_TREE ? 0 : document_next(t, dir, &at, ret);
+	if (r != 0) {
+		*cookie = at;
+		return r;
+	}
+	if (!is_tree(collection_of(t, dir)))
+		return 0;
+	at = *cookie & OF_TREE ? *cookie & ~OF_TREE : 0;
+	r = unless_broken(pmfs_nested_next(t, dir, &at, ret, err), err);
+	*cookie = at | OF_TREE;
+	return r;
+}
+
 static int item_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint64_t cookie = 0;
-	for (;;) {
-		int r = item_next(t, dir, &cookie, ret, err);
-		if (r <= 0)
-			return r < 0 ? r : pmfs_no_entry();
+	uint64_t k = 0;
+	int r;
+	while ((r = document_next(t, dir, &k, ret)) > 0)
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
 			return 1;
-	}
+	if (r == 0 && is_tree(collection_of(t, dir)))
+		r = unless_broken(pmfs_nested_lookup(t, dir, name, ret, err), err);
+	return r == 0 ? pmfs_no_entry() : r;
 }
 
 static int item_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
@@ -257,20 +310,17 @@ int pmfs_item_doc_document(
 	if (r < 0)
 		return r;
 	const struct pm_collection *c = collection_by_b(t, node);
-	const struct pmfs_view *const *views;
 	struct pm_named_doc doc;
-	uint32_t n = 0, k = pmfs_node_b(node) & 0xff;
+	uint32_t k = pmfs_node_b(node) & 0xff;
 	if (!c)
 		return pmfs_no_entry();
-	r = pmfs_item_count(c, &n, err);
+	r = pmfs_item_check(c, pmfs_node_a(node), err);
 	if (r < 0)
 		return r;
-	if (pmfs_node_a(node) >= n)
-		return pmfs_no_entry();
-	uint32_t first = first_view(c, &views);
-	if (k >= first)
-		return view_document(t, node, views[k - first], ret, err);
-	r = k < FIRST_VIEW ? c->document(c, pmfs_node_a(node), k, &doc) : 0;
+	const struct pmfs_view *view = view_of(c, k);
+	if (view)
+		return view_document(t, node, view, ret, err);
+	r = own_document(c, pmfs_node_a(node), k, &doc);
 	if (r <= 0)
 		return r < 0 ? r : pmfs_no_entry();
 	*ret = doc.doc;
@@ -279,8 +329,7 @@ int pmfs_item_doc_document(
 
 void pmfs_item_doc_release(struct pmfs_tree *t, pm_node node)
 {
-	const struct pmfs_view *const *views;
-	uint32_t collection = pmfs_node_b(node) >> 8, k = pmfs_node_b(node) & 0xff;
-	if (k >= first_view(&t->collections[collection], &views))
+	uint32_t collection = pmfs_node_b(node) >> 8;
+	if (view_of(&t->collections[collection], pmfs_node_b(node) & 0xff))
 		pmfs_nested_leave(t, collection, pmfs_node_a(node));
 }

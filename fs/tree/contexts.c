@@ -112,8 +112,11 @@ static int siblings_get(struct pmfs_tree *t, const struct pm_tree *tree, pm_node
 {
 	struct build b = {.t = t, .tree = tree, .dir = dir};
 	struct pm_cached *cached;
+	uint64_t key;
 	*ret = NULL;
-	int r = pm_cache_get(t->cache, dir, siblings_build, &b, &cached, err);
+	int r = pmfs_tree_key(t, dir, &key, err);
+	if (r == 0)
+		r = pm_cache_get(t->cache, key, siblings_build, &b, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
 	return r;

@@ -60,11 +60,13 @@ static int siblings_get(
 	struct pmfs_tree *t, struct rows *rows, struct pmfs_siblings **ret, struct pm_error *err)
 {
 	struct pm_cached *cached;
+	uint64_t key;
 	*ret = NULL;
 	int r = pmfs_functions(t->model, &rows->functions, err);
 	if (r == 0)
-		r = pm_cache_get(t->cache, pmfs_node(PMFS_FUNCTIONS, 0, 0), siblings_build, rows,
-			&cached, err);
+		r = pmfs_tree_key(t, pmfs_node(PMFS_FUNCTIONS, 0, 0), &key, err);
+	if (r == 0)
+		r = pm_cache_get(t->cache, key, siblings_build, rows, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_siblings *)cached;
 	return r;

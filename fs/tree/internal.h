@@ -2,11 +2,17 @@
 #ifndef PROFMOUNT_FS_TREE_INTERNAL_H
 #define PROFMOUNT_FS_TREE_INTERNAL_H
 
+#include <pthread.h>
+
 #include "formats/common/lazy.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"
 
 struct pmfs_tree {
+	struct pmfs_tree *top;      /* the outermost one; it may be this */
+	uint32_t space;             /* of its nodes outside of it; 0 at the top */
+	struct pmfs_nested *nested; /* what it is the tree of; NULL at the top */
+	const struct pmfs_shape *shape;
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
 	struct pm_cache *cache; /* indexes of siblings, by the directory's node */
@@ -31,6 +37,13 @@ struct pmfs_tree {
 	uint32_t *thread_node; /* by thread */
 
 	const char **context_reserved; /* names of a context's documents, ending with NULL */
+
+	/* Of the outermost tree: which item has which space; see nested.c. */
+	pthread_mutex_t spaces_lock;
+	struct pm_map spaces_known; /* node of the item → its space */
+	pm_node *space_items;       /* by space */
+	uint32_t n_spaces;          /* given, 0 included */
+	size_t room_spaces;
 };
 
 /*
@@ -116,8 +129,10 @@ int pmfs_source_root_next(
 /* The format's documents and collections; fills t->paths and what stands with it. */
 int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
-/* Items of a collection whose folder is `dir`: how many, by name, and the one of that index. */
+/* Items of a collection whose folder is `dir`: how many, whether there is one,
+ * by name, and the one of that index. */
 int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
+int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
@@ -128,13 +143,50 @@ struct pmfs_nested {
 	struct pm_cached cached;
 	struct pm_profile *profile;
 	struct pmfs_model *model;
+	struct pmfs_tree *tree;    /* NULL where its shape is none */
+	pm_node item;              /* its directory, as seen from outside */
+	struct pmfs_nested *above; /* whose collection it is of; NULL: the outermost tree's */
+	unsigned users;            /* the cache, and those whose `above` it is */
 };
 
-/* Opens it unless it is open. In use until it is released, or left by its number. */
+/* Opens the item's profile unless it is open. In use until it is released. */
 int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct pmfs_nested **ret, struct pm_error *err);
 void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n);
+
+/* The same where it is in use, found by its item or its space. */
 void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item);
+void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space);
+
+/*
+ * The tree that a node is of and the node within it, in use until pmfs_inside_leave. Where the tree
+ * is not the outermost one, ->nested is what it belongs to.
+ */
+struct pmfs_inside {
+	struct pmfs_tree *tree;
+	pm_node node;
+	struct pmfs_nested *nested;
+};
+
+int pmfs_inside_enter(
+	struct pmfs_tree *top, pm_node node, struct pmfs_inside *ret, struct pm_error *err);
+void pmfs_inside_leave(struct pmfs_tree *top, const struct pmfs_inside *in);
+
+/* Makes what a tree answers, a node within it, a node of the mount. */
+int pmfs_inside_wrap(const struct pmfs_inside *in, pm_node *node, struct pm_error *err);
+
+/* Entries of the root of an item's tree, as nodes of the mount; `item` is the item's directory. */
+int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err);
+
+/* A new tree within another, in the cache of `top`. NULL without memory. */
+struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model *model,
+	uint32_t space, const struct pmfs_shape *shape);
+
+/* The key of what the cache keeps of a directory: the node as seen from outside. */
+int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err);
 
 /* The threads' directories; fills t->threads and t->thread_node. */
 int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);

@@ -1,51 +1,137 @@
 /*
- * Items of collections that are profiles. They are opened when somebody asks for what is in them,
- * and kept in the cache while they are used or there is room.
+ * Items of collections that are profiles: opened when somebody asks for what is in them, and kept
+ * in the cache while they are used or there is room. Some have a tree of their own, whose nodes
+ * have a space (docs/decisions/0007-profiles-in-profiles.md).
  */
 #include "fs/tree/internal.h"
 
 #include <stdlib.h>
 
+#include "formats/common/list.h"
+
+/* ---- spaces ---- */
+
+static int space_give(struct pmfs_tree *top, pm_node item, uint32_t *ret)
+{
+	bool fresh;
+	if (top->n_spaces == 0)
+		top->n_spaces = 1;
+	const uint32_t *known = pm_map_find(&top->spaces_known, item);
+	if (known) {
+		*ret = *known;
+		return 0;
+	}
+	if (top->n_spaces > PMFS_SPACE_MOST)
+		return -EMFILE;
+	if (pm_list_room(&top->space_items, top->n_spaces, &top->room_spaces,
+		    sizeof(*top->space_items)) < 0)
+		return -ENOMEM;
+	if (!pm_map_put(&top->spaces_known, item, top->n_spaces, &fresh))
+		return -ENOMEM;
+	top->space_items[top->n_spaces] = item;
+	*ret = top->n_spaces++;
+	return 0;
+}
+
+static int space_of(struct pmfs_tree *top, pm_node item, uint32_t *ret, struct pm_error *err)
+{
+	pthread_mutex_lock(&top->spaces_lock);
+	int r = space_give(top, item, ret);
+	pthread_mutex_unlock(&top->spaces_lock);
+	if (r == -EMFILE)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			"more than %d profiles were entered in this mount", PMFS_SPACE_MOST);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+/* The item that a space was given to, or -ENOENT. */
+static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
+{
+	pthread_mutex_lock(&top->spaces_lock);
+	bool given = space > 0 && space < top->n_spaces;
+	if (given)
+		*ret = top->space_items[space];
+	pthread_mutex_unlock(&top->spaces_lock);
+	return given ? 0 : pmfs_no_entry();
+}
+
+/* ---- opening and closing ---- */
+
+/* A profile whose collections others are of is closed after them. */
+static void nested_drop(struct pmfs_nested *n)
+{
+	while (n && __atomic_sub_fetch(&n->users, 1, __ATOMIC_ACQ_REL) == 0) {
+		struct pmfs_nested *above = n->above;
+		pmfs_tree_free(n->tree);
+		pmfs_model_free(n->model);
+		n->profile->ops->close(n->profile);
+		free(n);
+		n = above;
+	}
+}
+
 static void nested_free(struct pm_cached *cached)
 {
-	struct pmfs_nested *n = (struct pmfs_nested *)cached;
-	pmfs_model_free(n->model);
-	n->profile->ops->close(n->profile);
-	free(n);
+	nested_drop((struct pmfs_nested *)cached);
 }
 
 struct build {
 	struct pmfs_tree *t;
 	const struct pm_collection *c;
 	uint32_t item;
+	pm_node dir; /* the item's, as seen from outside */
 };
+
+static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_error *err)
+{
+	const struct pmfs_shape *shape = pmfs_shape_of(b->c->shape);
+	uint32_t space = 0;
+	n->model = pmfs_model_new(n->profile);
+	if (!n->model)
+		return pm_error_plain(err, -ENOMEM);
+	pmfs_model_set_outer(n->model, b->t->model);
+	if (!shape->is_tree)
+		return 0;
+	int r = space_of(b->t->top, b->dir, &space, err);
+	if (r < 0)
+		return r;
+	n->tree = pmfs_tree_new_within(b->t->top, n->model, space, shape);
+	return n->tree ? 0 : pm_error_plain(err, -ENOMEM);
+}
 
 static int nested_build(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct build *b = context;
-	struct pm_profile *profile;
-	int r = b->c->profile(b->c, b->item, &profile, err);
-	if (r < 0)
-		return r;
 	struct pmfs_nested *n = calloc(1, sizeof(*n));
-	struct pmfs_model *model = n ? pmfs_model_new(profile) : NULL;
-	if (!model) {
-		profile->ops->close(profile);
+	if (!n)
+		return pm_error_plain(err, -ENOMEM);
+	int r = b->c->profile(b->c, b->item, &n->profile, err);
+	if (r < 0) {
 		free(n);
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return r;
 	}
-	pmfs_model_set_outer(model, b->t->model);
+	n->users = 1;
+	n->item = b->dir;
+	r = nested_fill(n, b, err);
+	if (r < 0) {
+		nested_drop(n);
+		return r;
+	}
+	n->above = b->t->nested;
+	if (n->above)
+		__atomic_add_fetch(&n->above->users, 1, __ATOMIC_RELAXED);
+	if (n->tree)
+		n->tree->nested = n;
 	n->cached.free = nested_free;
-	n->cached.bytes = sizeof(*n) + profile->ops->memory(profile);
-	n->profile = profile;
-	n->model = model;
+	n->cached.bytes = sizeof(*n) + n->profile->ops->memory(n->profile);
 	*ret = &n->cached;
 	return 0;
 }
 
-static pm_node key_of(uint32_t collection, uint32_t item)
+static int item_key(struct pmfs_tree *t, uint32_t collection, uint32_t item, uint64_t *ret,
+	struct pm_error *err)
 {
-	return pmfs_node(PMFS_ITEM, item, pmfs_item_b(collection, 0));
+	return pmfs_tree_key(t, pmfs_node(PMFS_ITEM, item, pmfs_item_b(collection, 0)), ret, err);
 }
 
 int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
@@ -54,7 +140,9 @@ int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct build b = {.t = t, .c = &t->collections[collection], .item = item};
 	struct pm_cached *cached;
 	*ret = NULL;
-	int r = pm_cache_get(t->cache, key_of(collection, item), nested_build, &b, &cached, err);
+	int r = item_key(t, collection, item, &b.dir, err);
+	if (r == 0)
+		r = pm_cache_get(t->cache, b.dir, nested_build, &b, &cached, err);
 	if (r == 0)
 		*ret = (struct pmfs_nested *)cached;
 	return r;
@@ -66,10 +154,116 @@ void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n)
 	pm_cache_release(t->cache, &n->cached);
 }
 
-/* It is in use, so it is there. */
-void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item)
+/* Gives back what was in use, so that it is there, and is counted once more by looking. */
+static void leave_key(struct pmfs_tree *t, uint64_t key)
 {
-	struct pm_cached *cached = pm_cache_peek(t->cache, key_of(collection, item));
+	struct pm_cached *cached = pm_cache_peek(t->cache, key);
 	pm_cache_release(t->cache, cached);
 	pmfs_nested_release(t, (struct pmfs_nested *)cached);
+}
+
+void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item)
+{
+	uint64_t key;
+	if (item_key(t, collection, item, &key, NULL) == 0)
+		leave_key(t, key);
+}
+
+/* ---- from outside ---- */
+
+void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space)
+{
+	pm_node item;
+	if (item_of(top, space, &item) == 0)
+		leave_key(top, item);
+}
+
+/* The profile of an item, whose directory is a node as seen from outside. */
+static int open_item(
+	struct pmfs_tree *top, pm_node item, struct pmfs_nested **ret, struct pm_error *err)
+{
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(top, item, &in, err);
+	if (r < 0)
+		return r;
+	r = pmfs_dir_item.check(in.tree, in.node, err);
+	if (r == 0)
+		r = pmfs_nested_get(
+			in.tree, pmfs_node_b(in.node) >> 8, pmfs_node_a(in.node), ret, err);
+	pmfs_inside_leave(top, &in);
+	return r;
+}
+
+int pmfs_inside_enter(
+	struct pmfs_tree *top, pm_node node, struct pmfs_inside *ret, struct pm_error *err)
+{
+	uint32_t space = pmfs_node_space(node);
+	pm_node item;
+	*ret = (struct pmfs_inside){.tree = top, .node = node};
+	if (space == 0)
+		return 0;
+	int r = item_of(top, space, &item);
+	if (r == 0)
+		r = open_item(top, item, &ret->nested, err);
+	if (r < 0)
+		return r;
+	ret->tree = ret->nested->tree;
+	ret->node = pmfs_node_unnest(node);
+	return 0;
+}
+
+void pmfs_inside_leave(struct pmfs_tree *top, const struct pmfs_inside *in)
+{
+	if (in->nested)
+		pmfs_nested_release(top, in->nested);
+}
+
+int pmfs_inside_wrap(const struct pmfs_inside *in, pm_node *node, struct pm_error *err)
+{
+	if (!in->nested || pmfs_node_space(*node) != 0)
+		return 0;
+	if (*node == PMFS_NODE_ROOT) {
+		*node = in->nested->item;
+		return 0;
+	}
+	return pmfs_tree_key(in->tree, *node, node, err);
+}
+
+/* ---- the root of a nested tree, which stands in the item's directory ---- */
+
+static int enter_item(
+	struct pmfs_tree *t, pm_node item, struct pmfs_inside *ret, struct pm_error *err)
+{
+	int r = pmfs_nested_get(t, pmfs_node_b(item) >> 8, pmfs_node_a(item), &ret->nested, err);
+	if (r == 0)
+		ret->tree = ret->nested->tree;
+	return r;
+}
+
+int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	struct pmfs_inside in;
+	int r = enter_item(t, item, &in, err);
+	if (r < 0)
+		return r;
+	r = pmfs_dir_root.lookup(in.tree, PMFS_NODE_ROOT, name, ret, err);
+	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
+		r = -EOVERFLOW;
+	pmfs_inside_leave(t, &in);
+	return r;
+}
+
+int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	struct pmfs_inside in;
+	int r = enter_item(t, item, &in, err);
+	if (r < 0)
+		return r;
+	r = pmfs_dir_root.next(in.tree, PMFS_NODE_ROOT, cookie, ret, err);
+	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
+		r = -EOVERFLOW;
+	pmfs_inside_leave(t, &in);
+	return r;
 }

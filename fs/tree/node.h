@@ -10,6 +10,7 @@
 #ifndef PROFMOUNT_FS_TREE_NODE_H
 #define PROFMOUNT_FS_TREE_NODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef uint64_t pm_node;
@@ -62,6 +63,21 @@ static inline uint32_t pmfs_node_b(pm_node node)
 {
 	return (uint32_t)(node & 0xffffff);
 }
+
+/*
+ * Nodes of a profile that is an item of another one say of which (docs/decisions/0007): a space,
+ * from 1 on. Such a node has bit 63 and packs the rest; pmfs_node_a and _b mean nothing of it.
+ */
+enum { PMFS_SPACE_MOST = (1 << 14) - 1 };
+
+/* False where the space is none or the node has no room: see node.c. */
+bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret);
+
+/* The space of a node; 0: it is of the outermost tree. */
+uint32_t pmfs_node_space(pm_node node);
+
+/* The node within its space; of a kind that there is none of, where nothing was packed so. */
+pm_node pmfs_node_unnest(pm_node node);
 
 /* Parts of b of PMFS_VIEW. */
 enum { PMFS_VIEW_MOST = 256, PMFS_COLUMN_MOST = 4096 };

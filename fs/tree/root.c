@@ -7,19 +7,21 @@
 static const struct fixed {
 	const char *name;
 	enum pmfs_node_kind kind;
+	enum pmfs_folder folder;
 } fixed[] = {
-	{"contexts", PMFS_CONTEXTS},
-	{"by-id", PMFS_BY_ID},
-	{"functions", PMFS_FUNCTIONS},
-	{"threads", PMFS_THREADS},
-	{"export", PMFS_EXPORT},
+	{"contexts", PMFS_CONTEXTS, PMFS_FOLDER_CONTEXTS},
+	{"by-id", PMFS_BY_ID, PMFS_FOLDER_CONTEXTS},
+	{"functions", PMFS_FUNCTIONS, PMFS_FOLDER_FUNCTIONS},
+	{"threads", PMFS_THREADS, PMFS_FOLDER_THREADS},
+	{"export", PMFS_EXPORT, PMFS_FOLDER_EXPORT},
 };
 
 enum { N_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
 static bool is_there(const struct pmfs_tree *t, const struct fixed *f)
 {
-	return f->kind != PMFS_THREADS || t->profile->ops->threads;
+	return t->shape->folders & f->folder &&
+		(f->kind != PMFS_THREADS || t->profile->ops->threads);
 }
 
 static int fixed_entry(struct pmfs_entry *ret, const struct fixed *f)
@@ -41,7 +43,7 @@ static int root_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	for (unsigned i = 0; i < N_FIXED; i++)
 		if (is_there(t, &fixed[i]) && pm_bytes_equal(pm_bytes_of(fixed[i].name), name))
 			return fixed_entry(ret, &fixed[i]);
-	int r = pmfs_place_lookup(t, PMFS_PLACE_ROOT, 0, name, ret, err);
+	int r = pmfs_place_lookup(t, t->shape->place, 0, name, ret, err);
 	return r != -ENOENT ? r : pmfs_paths_root_lookup(t, name, ret, err);
 }
 
@@ -65,7 +67,7 @@ static int root_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	int r = 0;
 	for (; r == 0 && part < 4; part++, position = 0) {
 		if (part == 0)
-			r = pmfs_place_next(t, PMFS_PLACE_ROOT, 0, &position, ret, err);
+			r = pmfs_place_next(t, t->shape->place, 0, &position, ret, err);
 		else if (part == 1)
 			r = root_fixed_next(t, &position, ret);
 		else if (part == 2)

@@ -48,11 +48,14 @@ static int reserve_names(struct pmfs_tree *t)
 	return 0;
 }
 
-struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache)
+static struct pmfs_tree *tree_new(struct pmfs_tree *top, struct pmfs_model *model,
+	struct pm_cache *cache, const struct pmfs_shape *shape)
 {
 	struct pmfs_tree *t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
+	t->top = top ? top : t;
+	t->shape = shape;
 	t->model = model;
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
@@ -60,8 +63,35 @@ struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache
 		free(t);
 		return NULL;
 	}
+	pthread_mutex_init(&t->spaces_lock, NULL);
 	pmfs_contexts_name_entries(t);
 	return t;
+}
+
+struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache)
+{
+	return tree_new(NULL, model, cache, pmfs_shape_of(PM_SHAPE_RUN));
+}
+
+struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model *model,
+	uint32_t space, const struct pmfs_shape *shape)
+{
+	struct pmfs_tree *t = tree_new(top, model, top->cache, shape);
+	if (t)
+		t->space = space;
+	return t;
+}
+
+int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err)
+{
+	if (t->space == 0) {
+		*ret = dir;
+		return 0;
+	}
+	if (pmfs_node_nest(t->space, dir, ret))
+		return 0;
+	return pm_error_set(err, -EOVERFLOW, t->profile->source, PM_NO_OFFSET,
+		"is too large to be shown as one of several profiles");
 }
 
 void pmfs_tree_free(struct pmfs_tree *t)
@@ -74,6 +104,9 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pm_arena_done(&t->names);
 	free(t->thread_node);
 	free(t->context_reserved);
+	pthread_mutex_destroy(&t->spaces_lock);
+	pm_map_done(&t->spaces_known);
+	free(t->space_items);
 	free(t);
 }
 
@@ -99,28 +132,32 @@ static int dir_of(
 	return dirs[kind]->check(t, node, err);
 }
 
-int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+/* ---- within one tree ---- */
+
+static void document_release(struct pmfs_tree *t, pm_node node)
+{
+	if (pmfs_node_kind_of(node) == PMFS_ITEM_DOC)
+		pmfs_item_doc_release(t, node);
+}
+
+static int document_get(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
 	unsigned kind = pmfs_node_kind_of(node);
 	if (kind >= PMFS_N_KINDS)
 		return pmfs_no_entry();
 	int r = documents[kind] ? documents[kind](t, node, ret, err) : -EISDIR;
 	bool is_table = r == 0 && (ret->kind == PM_DOC_CSV || ret->kind == PM_DOC_TSV);
-	if (!is_table || !ret->table.type->columns)
-		return r;
-	r = ret->table.type->columns(&ret->table, err);
-	if (r < 0)
-		pmfs_tree_release(t, node);
+	if (is_table && ret->table.type->columns) {
+		r = ret->table.type->columns(&ret->table, err);
+		if (r < 0)
+			document_release(t, node);
+	}
+	if (r == 0)
+		ret->of = t->profile;
 	return r;
 }
 
-void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
-{
-	if (pmfs_node_kind_of(node) == PMFS_ITEM_DOC)
-		pmfs_item_doc_release(t, node);
-}
-
-int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
+static int type_get(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
 {
 	const struct pmfs_dir *dir;
 	struct pm_doc doc;
@@ -129,11 +166,11 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 		*ret = PMFS_DIRECTORY;
 		return r;
 	}
-	r = pmfs_tree_document(t, node, &doc, err);
+	r = document_get(t, node, &doc, err);
 	if (r < 0)
 		return r;
 	*ret = doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
-	pmfs_tree_release(t, node);
+	document_release(t, node);
 	return 0;
 }
 
@@ -149,44 +186,105 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 		"has changed since it was opened, or cannot be read");
 }
 
+/* ---- from outside: the tree that a node is of answers ---- */
+
+int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
+{
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(t, node, &in, err);
+	if (r < 0)
+		return r;
+	r = document_get(in.tree, in.node, ret, err);
+	if (r < 0)
+		pmfs_inside_leave(t, &in);
+	return r;
+}
+
+void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
+{
+	struct pmfs_inside in;
+	if (pmfs_inside_enter(t, node, &in, NULL) < 0)
+		return;
+	document_release(in.tree, in.node);
+	pmfs_inside_leave(t, &in);
+	if (in.nested)
+		pmfs_nested_leave_space(t, pmfs_node_space(node));
+}
+
+int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
+{
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(t, node, &in, err);
+	if (r < 0)
+		return r;
+	r = type_get(in.tree, in.node, ret, err);
+	pmfs_inside_leave(t, &in);
+	return r;
+}
+
 int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_dir *d;
-	int r = dir_of(t, dir, &d, err);
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(t, dir, &in, err);
 	if (r < 0)
 		return r;
-	r = d->lookup(t, dir, name, ret, err);
-	if (r == -ENOENT && (!err || !err->code))
-		return none(t, r, err);
-	return r < 0 ? r : 0;
+	r = dir_of(in.tree, in.node, &d, err);
+	if (r == 0) {
+		r = d->lookup(in.tree, in.node, name, ret, err);
+		if (r == -ENOENT && (!err || !err->code))
+			r = none(in.tree, r, err);
+	}
+	if (r >= 0)
+		r = pmfs_inside_wrap(&in, &ret->node, err);
+	pmfs_inside_leave(t, &in);
+	return r;
 }
 
 int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_dir *d;
-	int r = dir_of(t, dir, &d, err);
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(t, dir, &in, err);
+	if (r < 0)
+		return r;
+	r = dir_of(in.tree, in.node, &d, err);
 	if (r == 0)
-		r = d->next(t, dir, cookie, ret, err);
-	return r == 0 ? none(t, 0, err) : r;
+		r = d->next(in.tree, in.node, cookie, ret, err);
+	if (r == 0)
+		r = none(in.tree, 0, err);
+	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
+		r = -EOVERFLOW;
+	pmfs_inside_leave(t, &in);
+	return r;
 }
 
 int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
 {
 	const struct pmfs_dir *d;
-	int r = dir_of(t, dir, &d, err);
-	return r < 0 ? r : d->parent(t, dir, ret, err);
+	struct pmfs_inside in;
+	int r = pmfs_inside_enter(t, dir, &in, err);
+	if (r < 0)
+		return r;
+	r = dir_of(in.tree, in.node, &d, err);
+	if (r == 0)
+		r = d->parent(in.tree, in.node, ret, err);
+	if (r == 0)
+		r = pmfs_inside_wrap(&in, ret, err);
+	pmfs_inside_leave(t, &in);
+	return r;
 }
 
 bool pmfs_tree_is_cheap(pm_node node)
 {
-	return pmfs_node_kind_of(node) == PMFS_CONTEXT_VALUE;
+	return pmfs_node_kind_of(pmfs_node_unnest(node)) == PMFS_CONTEXT_VALUE;
 }
 
 bool pmfs_tree_is_of_format(pm_node node)
 {
-	unsigned kind = pmfs_node_kind_of(node);
+	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(node));
 	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
 }
 

@@ -161,6 +161,7 @@ int pmfs_place_check(
 	int r = 0;
 	switch (place) {
 	case PMFS_PLACE_ROOT:
+	case PMFS_PLACE_TRACE:
 	case PMFS_PLACE_EXPORT: return check_index(item, 1);
 	case PMFS_PLACE_CONTEXT:
 		r = pmfs_model_tree(t->model, &tree, err);
@@ -171,7 +172,6 @@ int pmfs_place_check(
 	case PMFS_PLACE_THREAD_EXPORT:
 		r = pmfs_model_threads(t->model, &threads, err);
 		return r < 0 ? r : check_index(item, threads->n);
-	case PMFS_PLACE_TRACE:
 	case PMFS_N_PLACES: break;
 	}
 	return pmfs_no_entry();

@@ -104,10 +104,16 @@ static const struct {
 	[PMFS_PLACE_TRACE] = PLACE(trace),
 };
 
-enum pmfs_place pmfs_place_of_shape(enum pm_shape shape)
+const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 {
-	static const enum pmfs_place of[PM_N_SHAPES] = {[PM_SHAPE_TRACE] = PMFS_PLACE_TRACE};
-	return of[shape];
+	static const struct pmfs_shape shapes[PM_N_SHAPES] = {
+		[PM_SHAPE_TRACE] = {.place = PMFS_PLACE_TRACE},
+		[PM_SHAPE_RUN] = {.place = PMFS_PLACE_ROOT,
+			.is_tree = true,
+			.folders = PMFS_FOLDER_CONTEXTS | PMFS_FOLDER_FUNCTIONS |
+				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
+	};
+	return &shapes[shape];
 }
 
 const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n)

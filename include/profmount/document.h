@@ -16,8 +16,11 @@ enum pm_doc_kind {
 	PM_DOC_LINK,  /* a symbolic link; `render` makes its target */
 };
 
+struct pm_profile;
+
 struct pm_doc {
 	enum pm_doc_kind kind;
+	const struct pm_profile *of; /* whose it is: the tree says so */
 	union {
 		struct pm_bytes bytes;
 		struct pm_table table;

@@ -222,6 +222,7 @@ struct pm_lines {
 /* What of a profile is shown in the directory of an item that is one. */
 enum pm_shape {
 	PM_SHAPE_TRACE, /* one trace of calls: flamegraph.svg, trace.chrome.json */
+	PM_SHAPE_RUN,   /* a tree of its own: everything that the root of a mount has */
 	PM_N_SHAPES,
 };
 
@@ -241,6 +242,8 @@ struct pm_collection {
 	struct pm_bytes (*name)(const struct pm_collection *c, uint32_t i, struct pm_text *scratch);
 	/* Optional, for names that are legal and unique by construction: item by name. */
 	bool (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
+	/* Optional, where `find` knows items that are not listed, n and beyond: is there such? */
+	bool (*has)(const struct pm_collection *c, uint32_t i);
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */
 	int (*document)(
 		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);

@@ -36,8 +36,22 @@ enum pmfs_place {
 	PMFS_N_PLACES,
 };
 
-/* Where the views of an item's profile are listed. */
-enum pmfs_place pmfs_place_of_shape(enum pm_shape shape);
+/* The directories of a profile that hold contexts, functions, threads and exports. */
+enum pmfs_folder {
+	PMFS_FOLDER_CONTEXTS = 1, /* contexts/ and by-id/ */
+	PMFS_FOLDER_FUNCTIONS = 2,
+	PMFS_FOLDER_THREADS = 4,
+	PMFS_FOLDER_EXPORT = 8,
+};
+
+/* What the directory of an item's profile holds. */
+struct pmfs_shape {
+	enum pmfs_place place; /* whose views stand in it */
+	bool is_tree;          /* it is the root of a tree; else there are those views alone */
+	unsigned folders;      /* of a tree: enum pmfs_folder, or'ed */
+};
+
+const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape);
 
 /* The views of a place in listing order; `*ret_n` of them. Const, index = identity of the view. */
 const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n);

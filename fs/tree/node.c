@@ -1,0 +1,94 @@
+/* Packs an index and a document, 56 bits in general, into the 42 that a nested node has for them.
+ */
+#include "fs/tree/node.h"
+
+#include <stdbool.h>
+
+/*
+ *     63      60   56 55     42 41                    0
+ *     1 0 0   kind    space     a, then b without what is always 0
+ */
+enum { SPACE_SHIFT = 42, KIND_SHIFT = 56 };
+
+#define NESTED  ((pm_node)1 << 63)
+#define PAYLOAD (((pm_node)1 << SPACE_SHIFT) - 1)
+
+enum {
+	VIEW_BITS = 10,   /* place and view */
+	COLUMN_BITS = 12, /* metrics/ and files about a metric */
+	ITEM_BITS = 20,   /* collection and document */
+	OTHER_BITS = 10,  /* most have none, a thread's own documents a number */
+};
+
+/* b of a view: the last bit says whether it has a column. Returns its bits, 0 if it does not fit.
+ */
+static unsigned pack_view(uint32_t b, uint64_t *ret)
+{
+	uint32_t place = b >> 20, view = b >> 12 & (PMFS_VIEW_MOST - 1);
+	uint32_t column = b & (PMFS_COLUMN_MOST - 1);
+	uint64_t both = place << 6 | view;
+	if (view >= 1 << 6 || place >= 1 << 4)
+		return 0;
+	*ret = column ? (both << COLUMN_BITS | column) << 1 | 1 : both << 1;
+	return 1 + VIEW_BITS + (column ? COLUMN_BITS : 0);
+}
+
+static uint32_t unpack_view(uint64_t *payload)
+{
+	bool has_column = *payload & 1;
+	uint32_t column = 0;
+	*payload >>= 1;
+	if (has_column) {
+		column = *payload & (PMFS_COLUMN_MOST - 1);
+		*payload >>= COLUMN_BITS;
+	}
+	uint32_t both = *payload & ((1 << VIEW_BITS) - 1);
+	*payload >>= VIEW_BITS;
+	return pmfs_view_b(both >> 6, both & 63, column);
+}
+
+static unsigned bits_of_b(unsigned kind)
+{
+	switch (kind) {
+	case PMFS_CONTEXT_VALUE: return COLUMN_BITS;
+	case PMFS_ITEM:
+	case PMFS_ITEM_DOC: return ITEM_BITS;
+	default: return OTHER_BITS;
+	}
+}
+
+bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret)
+{
+	unsigned kind = pmfs_node_kind_of(node), bits = bits_of_b(kind);
+	uint64_t a = pmfs_node_a(node), b = pmfs_node_b(node);
+	if (kind == PMFS_VIEW)
+		bits = pack_view((uint32_t)b, &b);
+	if (space == 0 || space > PMFS_SPACE_MOST || kind >= PMFS_N_KINDS || bits == 0 ||
+		b >> bits != 0 || a >> (SPACE_SHIFT - bits) != 0)
+		return false;
+	*ret = NESTED | (pm_node)kind << KIND_SHIFT | (pm_node)space << SPACE_SHIFT | a << bits | b;
+	return true;
+}
+
+uint32_t pmfs_node_space(pm_node node)
+{
+	return node & NESTED ? node >> SPACE_SHIFT & PMFS_SPACE_MOST : 0;
+}
+
+pm_node pmfs_node_unnest(pm_node node)
+{
+	unsigned kind = node >> KIND_SHIFT & 0x7f;
+	uint64_t payload = node & PAYLOAD;
+	if (!(node & NESTED))
+		return node;
+	uint32_t b;
+	if (kind == PMFS_VIEW) {
+		b = unpack_view(&payload);
+	} else {
+		b = payload & ((1u << bits_of_b(kind)) - 1);
+		payload >>= bits_of_b(kind);
+	}
+	if (payload > UINT32_MAX)
+		return pmfs_node((enum pmfs_node_kind)PMFS_N_KINDS, 0, 0);
+	return pmfs_node((enum pmfs_node_kind)kind, (uint32_t)payload, b);
+}
