@@ -64,8 +64,8 @@ static const char *document_of(pm_node node)
 	if (pmfs_node_kind_of(node) != PMFS_VIEW ||
 		(place != PMFS_PLACE_ROOT && place != PMFS_PLACE_EXPORT))
 		return NULL;
-	const struct pmfs_view *const *views = pmfs_views(place, &n);
-	return view < n && !views[view]->each_metric ? views[view]->name : NULL;
+	const struct pmfs_view *views = pmfs_views(place, &n);
+	return view < n && !views[view].each_metric ? views[view].name : NULL;
 }
 
 /* The path where it is known without asking for anything, else the inode's number. */

@@ -176,8 +176,8 @@ static const struct pmfs_view *view_of(const struct pm_collection *c, uint32_t k
 	uint32_t n = 0;
 	if (!c->profile || is_tree(c) || k < FIRST_VIEW)
 		return NULL;
-	const struct pmfs_view *const *views = pmfs_views(pmfs_shape_of(c->shape)->place, &n);
-	return k - FIRST_VIEW < n ? views[k - FIRST_VIEW] : NULL;
+	const struct pmfs_view *views = pmfs_views(pmfs_shape_of(c->shape)->place, &n);
+	return k - FIRST_VIEW < n ? &views[k - FIRST_VIEW] : NULL;
 }
 
 /* The format's k-th document: 1, or 0 beyond the last. */
@@ -297,7 +297,7 @@ static int view_document(struct pmfs_tree *t, pm_node node, const struct pmfs_vi
 	int r = pmfs_nested_get(t, pmfs_node_b(node) >> 8, pmfs_node_a(node), &nested, err);
 	if (r < 0)
 		return r;
-	r = view->document(nested->model, 0, 0, ret, err);
+	r = pmfs_view_doc(view, nested->model, 0, 0, ret, err);
 	if (r < 0)
 		pmfs_nested_release(t, nested);
 	return r;

@@ -38,12 +38,12 @@ static int (*const documents[PMFS_N_KINDS])(
 static int reserve_names(struct pmfs_tree *t)
 {
 	uint32_t n;
-	const struct pmfs_view *const *views = pmfs_views(PMFS_PLACE_CONTEXT, &n);
+	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_CONTEXT, &n);
 	t->context_reserved = calloc((size_t)n + 2, sizeof(*t->context_reserved));
 	if (!t->context_reserved)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		t->context_reserved[i] = views[i]->name;
+		t->context_reserved[i] = views[i].name;
 	t->context_reserved[n] = "metrics";
 	return 0;
 }

@@ -72,13 +72,13 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint32_t n_views, n_columns;
-	const struct pmfs_view *const *views = pmfs_views(place, &n_views);
+	const struct pmfs_view *views = pmfs_views(place, &n_views);
 	const struct pmfs_columns *columns;
 	uint64_t view = *position / PMFS_COLUMN_MOST;
 	uint32_t column = (uint32_t)(*position % PMFS_COLUMN_MOST);
-	int r = is_present(t, views[view], item, err);
+	int r = is_present(t, &views[view], item, err);
 	if (r > 0)
-		r = columns_of(t, views[view], &columns, &n_columns, err);
+		r = columns_of(t, &views[view], &columns, &n_columns, err);
 	else if (r == 0)
 		n_columns = 0;
 	if (r < 0)
@@ -91,7 +91,7 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 		return r < 0 ? r : 0;
 	if (columns && column + 1 < PMFS_COLUMN_MOST)
 		*position = view * PMFS_COLUMN_MOST + column + 1;
-	ret->len = view_name(views[view], columns, column, ret->name);
+	ret->len = view_name(&views[view], columns, column, ret->name);
 	return view_entry(ret, place, item, (uint32_t)view, column);
 }
 
@@ -126,10 +126,10 @@ int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint32_t n_views;
-	const struct pmfs_view *const *views = pmfs_views(place, &n_views);
+	const struct pmfs_view *views = pmfs_views(place, &n_views);
 	for (uint32_t view = 0; view < n_views; view++) {
 		int r = 0;
-		if (may_be_named(views[view], name))
+		if (may_be_named(&views[view], name))
 			r = view_lookup(t, place, item, view, name, ret, err);
 		if (r != 0)
 			return r;
@@ -184,14 +184,14 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 	const struct pmfs_columns *columns;
 	if (place >= PMFS_N_PLACES)
 		return pmfs_no_entry();
-	const struct pmfs_view *const *views = pmfs_views((enum pmfs_place)place, &n_views);
+	const struct pmfs_view *views = pmfs_views((enum pmfs_place)place, &n_views);
 	if (view >= n_views)
 		return pmfs_no_entry();
 	int r = pmfs_place_check(t, (enum pmfs_place)place, item, err);
 	if (r == 0)
-		r = is_present(t, views[view], item, err);
+		r = is_present(t, &views[view], item, err);
 	if (r > 0)
-		r = columns_of(t, views[view], &columns, &n_columns, err);
+		r = columns_of(t, &views[view], &columns, &n_columns, err);
 	else if (r == 0)
 		r = pmfs_no_entry();
 	if (r < 0)
@@ -200,5 +200,5 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 		return pmfs_no_entry();
 	if (columns && (r = has_file(t, columns, column, err)) <= 0)
 		return r < 0 ? r : pmfs_no_entry();
-	return views[view]->document(t->model, item, column, ret, err);
+	return pmfs_view_doc(&views[view], t->model, item, column, ret, err);
 }

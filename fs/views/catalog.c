@@ -1,89 +1,192 @@
-/* Which views stand where, in the order in which directories list them. */
+/*
+ * The catalogue: which documents there are, where, in the order in which directories list them, and
+ * what makes them.
+ */
 #include "fs/views/model/catalog.h"
 
-static const struct pmfs_view *const root[] = {
-	&pmfs_readme_txt,
-	&pmfs_summary_txt,
-	&pmfs_info_json,
-	&pmfs_metrics_csv,
-	&pmfs_contexts_csv,
-	&pmfs_contexts_tsv,
-	&pmfs_functions_csv,
-	&pmfs_functions_tsv,
-	&pmfs_modules_csv,
-	&pmfs_modules_tsv,
-	&pmfs_files_csv,
-	&pmfs_files_tsv,
-	&pmfs_lines_csv,
-	&pmfs_lines_tsv,
-	&pmfs_callers_csv,
-	&pmfs_callers_tsv,
-	&pmfs_categories_csv,
-	&pmfs_gpu_csv,
-	&pmfs_threads_csv,
-	&pmfs_imbalance_csv,
-	&pmfs_hotpath_txt,
-	&pmfs_damage_csv,
+#include "fs/views/exports/export.h"
+#include "fs/views/sums/threads.h"
+
+#define TEXT(file, words, there, fn)                                                               \
+	{                                                                                          \
+		.name = (file), .about = (words), .form = PM_DOC_TEXT, .present = (there),         \
+		.render = (fn)                                                                     \
+	}
+
+#define TABLE(file, words, there, fn)                                                              \
+	{                                                                                          \
+		.name = file ".csv", .about = (words), .form = PM_DOC_CSV, .present = (there),     \
+		.table = (fn)                                                                      \
+	}
+
+/* A table in every form: a further form is a further line here. */
+#define TABLES(file, words, there, fn)                                                             \
+	TABLE(file, words, there, fn),                                                             \
+	{                                                                                          \
+		.name = file ".tsv", .form = PM_DOC_TSV, .present = (there), .table = (fn)         \
+	}
+
+/* A text that is made in the same way of several things. */
+#define TEXT_OF(what, file, words, there, fn)                                                      \
+	{                                                                                          \
+		.name = (file), .about = (words), .of = (what), .form = PM_DOC_TEXT,               \
+		.present = (there), .render = (fn)                                                 \
+	}
+
+/* The same, a file for each metric. */
+#define EACH_OF(what, file, words, fn)                                                             \
+	{                                                                                          \
+		.name = (file), .about = (words), .of = (what), .form = PM_DOC_TEXT,               \
+		.each_metric = true, .render = (fn)                                                \
+	}
+
+static const struct pmfs_view root[] = {
+	TEXT("README.txt", "This page.", NULL, pmfs_readme_render),
+	TEXT("summary.txt",
+		"One screen: the most expensive functions, the hot path, the worst imbalances.",
+		NULL, pmfs_summary_render),
+	TEXT("info.json",
+		"Source, format, counts, times, and what the profile records about the run.", NULL,
+		pmfs_info_render),
+	TABLE("metrics", "The metrics: ids, the columns that show them, units, scopes.", NULL,
+		pmfs_metrics_table),
+	TABLES("contexts",
+		"Every calling context with its costs over the whole run; parents precede their "
+		"children.",
+		NULL, pmfs_contexts_table),
+	TABLES("functions",
+		"The flat profile: the costs of each function, highest exclusive cost first.", NULL,
+		pmfs_functions_table),
+	TABLES("modules",
+		"The costs of each load module, package or class, highest exclusive cost first.",
+		pmfs_has_modules, pmfs_modules_table),
+	TABLES("files",
+		"The costs of the functions of each source file, highest exclusive cost first.",
+		pmfs_has_lines, pmfs_files_table),
+	TABLES("lines", "The costs of each source line, highest exclusive cost first.",
+		pmfs_has_lines, pmfs_lines_table),
+	TABLES("callers", "Call edges: caller, callee, call site, number and cost of the calls.",
+		NULL, pmfs_callers_table),
+	TABLE("categories", "Cost by category of work: mpi, io, memory and so on.", NULL,
+		pmfs_categories_table),
+	TABLE("gpu", "GPU kernels, copies and other operations: launches, times, bytes.",
+		pmfs_has_gpu, pmfs_gpu_table),
+	TABLE("threads", "One row per thread: identity, total costs, directory.", pmfs_has_threads,
+		pmfs_threads_table),
+	TABLE("imbalance",
+		"How unevenly each context's cost is spread over threads; lost = max - mean.",
+		pmfs_has_several_threads, pmfs_imbalance_table),
+	TEXT("hotpath.txt", "The most expensive call path: share, value, name, place.", NULL,
+		pmfs_hotpath_render),
+	TABLE("damage",
+		"What could not be read, with file and offset; only a header if nothing is "
+		"damaged.",
+		NULL, pmfs_damage_table),
 };
 
-static const struct pmfs_view *const export[] = {
-	&pmfs_flamegraph_svg,
-	&pmfs_flamegraph_html,
-	&pmfs_timeline_svg,
-	&pmfs_export_folded,
-	&pmfs_export_speedscope,
-	&pmfs_export_callgrind,
-	&pmfs_export_pprof,
-	&pmfs_export_chrome,
-	&pmfs_export_dot,
+static const struct pmfs_view context[] = {
+	TEXT("info.txt", "Kind, name and place of this context.", NULL, pmfs_context_info_render),
+	TEXT("path.txt", "The call path, outermost first.", NULL, pmfs_context_path_render),
+	TABLE("metrics", "Its costs over the whole run.", NULL, pmfs_context_metrics_table),
+	TABLE("functions", "The flat profile of this context and all below it.", NULL,
+		pmfs_context_functions_table),
+	TABLE("children", "Where its cost comes from: its child contexts and its own cost.", NULL,
+		pmfs_context_children_table),
+	TABLE("threads", "The costs of this context on each thread.", pmfs_has_threads,
+		pmfs_context_threads_table),
+	TABLE("values", "Its values on each thread, exactly as stored.", pmfs_has_threads,
+		pmfs_context_values_table),
+	TEXT_OF(PMFS_OF_CONTEXT, "flamegraph.svg",
+		"Flame graph of this context and everything below it.", NULL,
+		pmfs_flamegraph_svg_render),
 };
 
-static const struct pmfs_view *const context[] = {
-	&pmfs_context_info,
-	&pmfs_context_path,
-	&pmfs_context_metrics,
-	&pmfs_context_functions,
-	&pmfs_context_children,
-	&pmfs_context_threads,
-	&pmfs_context_values,
-	&pmfs_context_flamegraph,
+static const struct pmfs_view function[] = {
+	TEXT("info.txt", "Name, file and module of this function.", NULL,
+		pmfs_function_info_render),
+	TABLE("metrics", "Its costs over the whole run.", NULL, pmfs_function_metrics_table),
+	TABLE("callers", "The callers of this function.", NULL, pmfs_function_callers_table),
+	TABLE("callees", "The functions that this function calls.", NULL,
+		pmfs_function_callees_table),
+	TABLE("contexts", "Its calling contexts; columns as in the root's contexts.csv.", NULL,
+		pmfs_function_contexts_table),
+	TEXT("source.txt", "Its source code with the cost of each line.", pmfs_has_source,
+		pmfs_function_source_render),
 };
 
-static const struct pmfs_view *const function[] = {
-	&pmfs_function_info,
-	&pmfs_function_metrics,
-	&pmfs_function_callers,
-	&pmfs_function_callees,
-	&pmfs_function_contexts,
-	&pmfs_function_source,
+#define THREAD_TIMELINE                                                                            \
+	TEXT_OF(PMFS_OF_THREAD, "timeline.svg",                                                    \
+		"What ran when, as a picture: the call path over time.", pmfs_thread_has_trace,    \
+		pmfs_timeline_render)
+
+static const struct pmfs_view thread[] = {
+	TEXT("summary.txt", "This thread on one screen.", NULL, pmfs_thread_summary_render),
+	THREAD_TIMELINE,
+	TABLES("profile", "The contexts that have a value on this thread.", NULL,
+		pmfs_thread_profile_table),
+	TABLE("values", "Every value of this thread, exactly as stored.", NULL,
+		pmfs_thread_values_table),
+	TABLES("trace", "What ran when: one row per sample or call, in time order.",
+		pmfs_thread_has_trace, pmfs_thread_trace_table),
+	TABLE("functions", "The flat profile of this thread.", NULL, pmfs_thread_functions_table),
 };
 
-static const struct pmfs_view *const thread[] = {
-	&pmfs_thread_summary,
-	&pmfs_thread_timeline,
-	&pmfs_thread_profile_csv,
-	&pmfs_thread_profile_tsv,
-	&pmfs_thread_values,
-	&pmfs_thread_trace_csv,
-	&pmfs_thread_trace_tsv,
-	&pmfs_thread_functions_csv,
+static const struct pmfs_view export[] = {
+	TEXT("flamegraph.svg", "Flame graph of the run: width is cost, callers are on top.", NULL,
+		pmfs_flamegraph_svg_render),
+	TEXT("flamegraph.html",
+		"Interactive flame graph for a browser: every metric, zoom, search.", NULL,
+		pmfs_flamegraph_html_render),
+	TEXT("timeline.svg", "What ran when on every thread, as a picture.",
+		pmfs_some_thread_has_trace, pmfs_timeline_render),
+	EACH_OF(PMFS_OF_RUN, "*.collapsedstack.txt",
+		"Folded stacks, one path a line with its own cost in whole units: "
+		"flamegraph.pl, speedscope, inferno. Paths end after 1,000 frames.",
+		pmfs_folded_render),
+	TEXT("profile.speedscope.json",
+		"For speedscope: every metric of the whole run and of the first 50 threads (fewer "
+		"if that would exceed 64 MiB; the profile's name says how many are left out); "
+		"calls also in time order.",
+		pmfs_export_has_metrics, pmfs_speedscope_render),
+	EACH_OF(PMFS_OF_RUN, "callgrind.out.*",
+		"For kcachegrind and callgrind_annotate: own costs by line, and calls; the call "
+		"counts of sampled profiles are 0.",
+		pmfs_callgrind_render),
+	EACH_OF(PMFS_OF_RUN, "*.pb.gz", "For go tool pprof and other tools that read its format.",
+		pmfs_pprof_render),
+	TEXT("trace.json",
+		"The traces for chrome://tracing, Perfetto and speedscope. Beyond 200000 slices "
+		"only the topmost levels, or the first slices, are kept; otherData says so. Each "
+		"thread also has its own file.",
+		pmfs_some_thread_has_trace, pmfs_chrome_render),
+	TEXT("callgraph.dot",
+		"The call graph for Graphviz: functions and calls with at least 1 % of the total "
+		"cost, at most 200 functions.",
+		pmfs_export_has_metrics, pmfs_dot_render),
 };
 
-static const struct pmfs_view *const thread_export[] = {
-	&pmfs_thread_flamegraph_svg,
-	&pmfs_thread_flamegraph_html,
-	&pmfs_thread_timeline,
-	&pmfs_thread_folded,
-	&pmfs_thread_speedscope,
-	&pmfs_thread_callgrind,
-	&pmfs_thread_pprof,
-	&pmfs_thread_chrome,
-	&pmfs_thread_dot,
+static const struct pmfs_view thread_export[] = {
+	TEXT_OF(PMFS_OF_THREAD, "flamegraph.svg", "Flame graph of this thread.", NULL,
+		pmfs_flamegraph_svg_render),
+	TEXT_OF(PMFS_OF_THREAD, "flamegraph.html",
+		"Interactive flame graph of this thread: every metric, zoom, search.", NULL,
+		pmfs_flamegraph_html_render),
+	THREAD_TIMELINE,
+	EACH_OF(PMFS_OF_THREAD, "*.collapsedstack.txt", NULL, pmfs_folded_render),
+	TEXT_OF(PMFS_OF_THREAD, "profile.speedscope.json", NULL, pmfs_export_has_metrics,
+		pmfs_speedscope_render),
+	EACH_OF(PMFS_OF_THREAD, "callgrind.out.*", NULL, pmfs_callgrind_render),
+	EACH_OF(PMFS_OF_THREAD, "*.pb.gz", NULL, pmfs_pprof_render),
+	TEXT_OF(PMFS_OF_THREAD, "trace.json", NULL, pmfs_thread_has_trace, pmfs_chrome_render),
+	TEXT_OF(PMFS_OF_THREAD, "callgraph.dot", NULL, pmfs_export_has_metrics, pmfs_dot_render),
 };
 
-static const struct pmfs_view *const trace[] = {
-	&pmfs_trace_flamegraph,
-	&pmfs_trace_chrome,
+static const struct pmfs_view trace[] = {
+	TEXT_OF(PMFS_OF_ITEM, "flamegraph.svg", "Flame graph of this trace.", NULL,
+		pmfs_flamegraph_svg_render),
+	TEXT_OF(PMFS_OF_ITEM, "trace.chrome.json",
+		"The calls for chrome://tracing, Perfetto and speedscope.", NULL,
+		pmfs_calls_render),
 };
 
 #define PLACE(views)                                                                               \
@@ -92,7 +195,7 @@ static const struct pmfs_view *const trace[] = {
 	}
 
 static const struct {
-	const struct pmfs_view *const *views;
+	const struct pmfs_view *views;
 	uint32_t n;
 } places[PMFS_N_PLACES] = {
 	[PMFS_PLACE_ROOT] = PLACE(root),
@@ -116,8 +219,22 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 	return &shapes[shape];
 }
 
-const struct pmfs_view *const *pmfs_views(enum pmfs_place place, uint32_t *ret_n)
+const struct pmfs_view *pmfs_views(enum pmfs_place place, uint32_t *ret_n)
 {
 	*ret_n = places[place].n;
 	return places[place].views;
+}
+
+int pmfs_view_doc(const struct pmfs_view *view, struct pmfs_model *m, uint32_t item,
+	uint32_t column, struct pm_doc *ret, struct pm_error *err)
+{
+	*ret = (struct pm_doc){.kind = view->form};
+	if (view->table)
+		return view->table(m, item, &ret->table, err);
+	ret->text.render = view->render;
+	ret->text.self = m;
+	ret->text.a = item;
+	ret->text.b = column;
+	ret->text.c = view->of;
+	return 0;
 }

@@ -61,7 +61,7 @@ int render_export(struct pmfs_model *m, enum pmfs_place place, const char *name,
 	struct pm_doc doc;
 	assert_non_null(view);
 	*ret = (struct pm_text){.p = NULL};
-	assert_int_equal(view->document(m, item, column, &doc, &err), 0);
+	assert_int_equal(pmfs_view_doc(view, m, item, column, &doc, &err), 0);
 	assert_int_equal(doc.kind, PM_DOC_TEXT);
 	int r = doc.text.render(&doc, ret, &err);
 	assert_int_equal(r, err.code);

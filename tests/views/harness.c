@@ -8,10 +8,10 @@
 const struct pmfs_view *view_named(enum pmfs_place place, const char *name)
 {
 	uint32_t n;
-	const struct pmfs_view *const *views = pmfs_views(place, &n);
+	const struct pmfs_view *views = pmfs_views(place, &n);
 	for (uint32_t i = 0; i < n; i++)
-		if (strcmp(views[i]->name, name) == 0)
-			return views[i];
+		if (strcmp(views[i].name, name) == 0)
+			return &views[i];
 	return NULL;
 }
 
@@ -55,7 +55,7 @@ static int get_doc(struct pmfs_model *m, enum pmfs_place place, const char *name
 {
 	const struct pmfs_view *view = view_named(place, name);
 	assert_non_null(view);
-	return view->document(m, item, PM_NONE, doc, err);
+	return pmfs_view_doc(view, m, item, PM_NONE, doc, err);
 }
 
 static void add_header(struct pm_text *t, const struct pm_table *table)

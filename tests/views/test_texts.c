@@ -165,7 +165,7 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	static const struct pm_note notes[] = {{"traces.csv", "One row a trace."}, {NULL, NULL}};
 	static const struct pm_named_doc raw[] = {{.path = "raw/a.csv"}};
 	struct fake *f = fake_with_long_names(2);
-	const struct pmfs_view *const *views;
+	const struct pmfs_view *views;
 	uint32_t n;
 	(void)state;
 	f->profile.notes = notes;
@@ -178,8 +178,8 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	assert_screen(text, 120, 320);
 	views = pmfs_views(ROOT, &n);
 	for (uint32_t i = 0; i < n; i++)
-		assert_true(!views[i]->about || strstr(text, views[i]->name) ||
-			(views[i]->present && views[i]->present(m, 0, NULL) == 0));
+		assert_true(!views[i].about || strstr(text, views[i].name) ||
+			(views[i].present && views[i].present(m, 0, NULL) == 0));
 	assert_non_null(strstr(text, "traces.csv"));
 	assert_non_null(strstr(text, "raw/"));
 	assert_non_null(strstr(text, "NR == 1 || $NF == \"plain<a, b>()\"' callers.tsv"));

@@ -7,36 +7,16 @@
 
 #define PMFS_EXPORTER "profmount@" PMFS_VERSION
 
-/* The document of an export carries its thread (PM_NONE: the whole run) as a, its column as b. */
+/* Whose costs a document of an export has: a thread, or PM_NONE for the whole run. */
 static inline uint32_t pmfs_export_thread(const struct pm_doc *doc)
 {
-	return (uint32_t)doc->text.a;
+	return doc->text.c == PMFS_OF_THREAD ? (uint32_t)doc->text.a : PM_NONE;
 }
 
 static inline uint32_t pmfs_export_column(const struct pm_doc *doc)
 {
 	return (uint32_t)doc->text.b;
 }
-
-/* Defines the document functions `of_run` and `of_thread` of the views that `render` renders. */
-#define PMFS_EXPORT_DOCUMENTS(of_run, of_thread, render_it)                                        \
-	static int of_run(struct pmfs_model *m, uint32_t item, uint32_t column,                    \
-		struct pm_doc *ret, struct pm_error *err)                                          \
-	{                                                                                          \
-		(void)item;                                                                        \
-		(void)err;                                                                         \
-		*ret = (struct pm_doc){.kind = PM_DOC_TEXT,                                        \
-			.text = {.render = render_it, .self = m, .a = PM_NONE, .b = column}};      \
-		return 0;                                                                          \
-	}                                                                                          \
-	static int of_thread(struct pmfs_model *m, uint32_t item, uint32_t column,                 \
-		struct pm_doc *ret, struct pm_error *err)                                          \
-	{                                                                                          \
-		(void)err;                                                                         \
-		*ret = (struct pm_doc){.kind = PM_DOC_TEXT,                                        \
-			.text = {.render = render_it, .self = m, .a = item, .b = column}};         \
-		return 0;                                                                          \
-	}
 
 /* Is there anything to measure by? For views that are there once, not for each metric. */
 int pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item, struct pm_error *err);

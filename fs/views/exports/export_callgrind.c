@@ -105,7 +105,7 @@ static int write_body(struct pm_text *out, const struct pmfs_graph *g, struct pm
 	return 0;
 }
 
-static int render_callgrind(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_callgrind_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	uint32_t thread = pmfs_export_thread(doc);
@@ -119,19 +119,3 @@ static int render_callgrind(const struct pm_doc *doc, struct pm_text *out, struc
 	pmfs_graph_done(&graph);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-PMFS_EXPORT_DOCUMENTS(callgrind, thread_callgrind, render_callgrind)
-
-const struct pmfs_view pmfs_export_callgrind = {
-	.name = "callgrind.out.*",
-	.about = "For kcachegrind and callgrind_annotate: own costs by line, and calls; the call "
-		 "counts of sampled profiles are 0.",
-	.each_metric = true,
-	.document = callgrind,
-};
-
-const struct pmfs_view pmfs_thread_callgrind = {
-	.name = "callgrind.out.*",
-	.each_metric = true,
-	.document = thread_callgrind,
-};

@@ -91,7 +91,7 @@ static void write_other_data(struct writing *w, struct pm_bytes title)
 	pm_json_close(&j, '}');
 }
 
-static int render_calls(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_calls_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct writing w = {.profile = pmfs_model_profile(m), .chrome = {.out = out}};
@@ -115,18 +115,3 @@ static int render_calls(const struct pm_doc *doc, struct pm_text *out, struct pm
 	pm_text_end(&w.scratch, out);
 	return r;
 }
-
-static int trace_chrome(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_calls);
-	return 0;
-}
-
-const struct pmfs_view pmfs_trace_chrome = {
-	.name = "trace.chrome.json",
-	.about = "The calls for chrome://tracing, Perfetto and speedscope.",
-	.document = trace_chrome,
-};

@@ -142,7 +142,7 @@ static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
 	return r;
 }
 
-static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_chrome_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct writing w = {.model = pmfs_model_of(doc->text.self), .chrome = {.out = out}};
 	uint32_t thread = pmfs_export_thread(doc);
@@ -164,23 +164,3 @@ static int render_chrome(const struct pm_doc *doc, struct pm_text *out, struct p
 	pm_text_end(&w.scratch, out);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-/* ---- the views ---- */
-
-PMFS_EXPORT_DOCUMENTS(chrome, thread_chrome, render_chrome)
-
-const struct pmfs_view pmfs_export_chrome = {
-	.name = "trace.json",
-	.about =
-		"The traces for chrome://tracing, Perfetto and speedscope. Beyond 200000 slices only "
-		"the topmost levels, or the first slices, are kept; otherData says so. Each thread "
-		"also has its own file.",
-	.present = pmfs_some_thread_has_trace,
-	.document = chrome,
-};
-
-const struct pmfs_view pmfs_thread_chrome = {
-	.name = "trace.json",
-	.present = pmfs_thread_has_trace,
-	.document = thread_chrome,
-};

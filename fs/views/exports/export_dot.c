@@ -150,7 +150,7 @@ static int draw(struct pmfs_model *m, const struct pmfs_graph *graph, uint32_t t
 	return r;
 }
 
-static int render_dot(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_dot_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	uint32_t thread = pmfs_export_thread(doc);
@@ -165,19 +165,3 @@ static int render_dot(const struct pm_doc *doc, struct pm_text *out, struct pm_e
 	pmfs_graph_done(&graph);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-PMFS_EXPORT_DOCUMENTS(dot, thread_dot, render_dot)
-
-const struct pmfs_view pmfs_export_dot = {
-	.name = "callgraph.dot",
-	.about = "The call graph for Graphviz: functions and calls with at least 1 % of the total "
-		 "cost, at most 200 functions.",
-	.present = pmfs_export_has_metrics,
-	.document = dot,
-};
-
-const struct pmfs_view pmfs_thread_dot = {
-	.name = "callgraph.dot",
-	.present = pmfs_export_has_metrics,
-	.document = thread_dot,
-};

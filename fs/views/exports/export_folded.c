@@ -144,7 +144,7 @@ static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *
 	return r;
 }
 
-static int render_folded(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_stacks stacks;
 	struct folding f = {.stacks = &stacks};
@@ -169,19 +169,3 @@ static int render_folded(const struct pm_doc *doc, struct pm_text *out, struct p
 	pm_text_done(&f.path);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-PMFS_EXPORT_DOCUMENTS(folded, thread_folded, render_folded)
-
-const struct pmfs_view pmfs_export_folded = {
-	.name = "*.collapsedstack.txt",
-	.about = "Folded stacks, one path a line with its own cost in whole units: "
-		 "flamegraph.pl, speedscope, inferno. Paths end after 1,000 frames.",
-	.each_metric = true,
-	.document = folded,
-};
-
-const struct pmfs_view pmfs_thread_folded = {
-	.name = "*.collapsedstack.txt",
-	.each_metric = true,
-	.document = thread_folded,
-};

@@ -234,7 +234,7 @@ static int write_file(struct writing *w, struct pmfs_model *m, uint32_t thread, 
 	return 0;
 }
 
-static int render_pprof(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	uint32_t thread = pmfs_export_thread(doc);
@@ -258,18 +258,3 @@ static int render_pprof(const struct pm_doc *doc, struct pm_text *out, struct pm
 	free(w.used);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-PMFS_EXPORT_DOCUMENTS(pprof, thread_pprof, render_pprof)
-
-const struct pmfs_view pmfs_export_pprof = {
-	.name = "*.pb.gz",
-	.about = "For go tool pprof and other tools that read its format.",
-	.each_metric = true,
-	.document = pprof,
-};
-
-const struct pmfs_view pmfs_thread_pprof = {
-	.name = "*.pb.gz",
-	.each_metric = true,
-	.document = thread_pprof,
-};

@@ -240,7 +240,7 @@ static int write_file(struct writing *w, uint32_t thread, struct pm_error *err)
 	return r;
 }
 
-static int render_speedscope(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_speedscope_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct writing w = {
 		.model = pmfs_model_of(doc->text.self), .j = {.out = out, .first = true}};
@@ -261,21 +261,3 @@ static int render_speedscope(const struct pm_doc *doc, struct pm_text *out, stru
 	free(w.stack);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-PMFS_EXPORT_DOCUMENTS(speedscope, thread_speedscope, render_speedscope)
-
-const struct pmfs_view pmfs_export_speedscope = {
-	.name = "profile.speedscope.json",
-	.about =
-		"For speedscope: every metric of the whole run and of the first 50 threads (fewer if "
-		"that would exceed 64 MiB; the profile's name says how many are left out); calls also "
-		"in time order.",
-	.present = pmfs_export_has_metrics,
-	.document = speedscope,
-};
-
-const struct pmfs_view pmfs_thread_speedscope = {
-	.name = "profile.speedscope.json",
-	.present = pmfs_export_has_metrics,
-	.document = thread_speedscope,
-};

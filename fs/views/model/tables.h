@@ -30,22 +30,6 @@ static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_
 /* The kind of a frame. */
 void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame);
 
-/*
- * Defines the document function `name` of a view: the table that `make_table(m, item, &table, err)`
- * describes, as PM_DOC_CSV or PM_DOC_TSV.
- */
-#define PMFS_TABLE_DOCUMENT(name, doc_kind, make_table)                                            \
-	static int name(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,  \
-		struct pm_error *err)                                                              \
-	{                                                                                          \
-		struct pm_table table;                                                             \
-		int r = make_table(m, item, &table, err);                                          \
-		(void)column;                                                                      \
-		if (r == 0)                                                                        \
-			*ret = (struct pm_doc){.kind = (doc_kind), .table = table};                \
-		return r;                                                                          \
-	}
-
 /* A text document, rendered by `render` with self = the model, a = the item. */
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
 	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err));

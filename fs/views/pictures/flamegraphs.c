@@ -254,9 +254,9 @@ static int render(
 {
 	struct subject s = {
 		.model = pmfs_model_of(doc->text.self),
-		.context = (uint32_t)doc->text.a,
-		.thread = (uint32_t)doc->text.b,
-		.is_item = doc->text.c != 0,
+		.context = doc->text.c == PMFS_OF_CONTEXT ? (uint32_t)doc->text.a : PM_NONE,
+		.thread = doc->text.c == PMFS_OF_THREAD ? (uint32_t)doc->text.a : PM_NONE,
+		.is_item = doc->text.c == PMFS_OF_ITEM,
 	};
 	int r = pmfs_model_tree(s.model, &s.tree, err);
 	if (r == 0)
@@ -271,85 +271,12 @@ static int render(
 	return r;
 }
 
-static int render_svg(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_flamegraph_svg_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	return render(doc, draw_svg, out, err);
 }
 
-static int render_html(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_flamegraph_html_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	return render(doc, draw_html, out, err);
 }
-
-/* ---- views ---- */
-
-static struct pm_doc doc_of(struct pmfs_model *m, uint32_t context, uint32_t thread,
-	int (*draw)(const struct pm_doc *, struct pm_text *, struct pm_error *))
-{
-	return (struct pm_doc){.kind = PM_DOC_TEXT,
-		.text = {.render = draw, .self = m, .a = context, .b = thread}};
-}
-
-static int trace_svg(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)item;
-	(void)column;
-	(void)err;
-	*ret = doc_of(m, PM_NONE, PM_NONE, render_svg);
-	ret->text.c = true;
-	return 0;
-}
-
-#define FLAME_DOCUMENT(name, context, thread, draw)                                                \
-	static int name(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,  \
-		struct pm_error *err)                                                              \
-	{                                                                                          \
-		(void)item;                                                                        \
-		(void)column;                                                                      \
-		(void)err;                                                                         \
-		*ret = doc_of(m, context, thread, draw);                                           \
-		return 0;                                                                          \
-	}
-
-FLAME_DOCUMENT(run_svg, PM_NONE, PM_NONE, render_svg)
-FLAME_DOCUMENT(run_html, PM_NONE, PM_NONE, render_html)
-FLAME_DOCUMENT(context_svg, item, PM_NONE, render_svg)
-FLAME_DOCUMENT(thread_svg, PM_NONE, item, render_svg)
-FLAME_DOCUMENT(thread_html, PM_NONE, item, render_html)
-
-const struct pmfs_view pmfs_flamegraph_svg = {
-	.name = "flamegraph.svg",
-	.about = "Flame graph of the run: width is cost, callers are on top.",
-	.document = run_svg,
-};
-
-const struct pmfs_view pmfs_flamegraph_html = {
-	.name = "flamegraph.html",
-	.about = "Interactive flame graph for a browser: every metric, zoom, search.",
-	.document = run_html,
-};
-
-const struct pmfs_view pmfs_context_flamegraph = {
-	.name = "flamegraph.svg",
-	.about = "Flame graph of this context and everything below it.",
-	.document = context_svg,
-};
-
-const struct pmfs_view pmfs_thread_flamegraph_svg = {
-	.name = "flamegraph.svg",
-	.about = "Flame graph of this thread.",
-	.document = thread_svg,
-};
-
-const struct pmfs_view pmfs_thread_flamegraph_html = {
-	.name = "flamegraph.html",
-	.about = "Interactive flame graph of this thread: every metric, zoom, search.",
-	.document = thread_html,
-};
-
-const struct pmfs_view pmfs_trace_flamegraph = {
-	.name = "flamegraph.svg",
-	.about = "Flame graph of this trace.",
-	.document = trace_svg,
-};

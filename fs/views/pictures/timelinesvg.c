@@ -325,10 +325,11 @@ static int prepare(struct drawing *d, struct pm_error *err)
 	return 0;
 }
 
-static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_timeline_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct drawing d = {
-		.model = pmfs_model_of(doc->text.self), .only = (uint32_t)doc->text.a, .out = out};
+	struct drawing d = {.model = pmfs_model_of(doc->text.self), .only = PM_NONE, .out = out};
+	if (doc->text.c == PMFS_OF_THREAD)
+		d.only = (uint32_t)doc->text.a;
 	int r = prepare(&d, err);
 	if (r == 0)
 		r = draw(&d, err);
@@ -336,36 +337,3 @@ static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error
 	pmfs_bands_done(&d.bands);
 	return r;
 }
-
-static int run_document(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)item;
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, PM_NONE, render);
-	return 0;
-}
-
-static int thread_document(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render);
-	return 0;
-}
-
-const struct pmfs_view pmfs_timeline_svg = {
-	.name = "timeline.svg",
-	.about = "What ran when on every thread, as a picture.",
-	.present = pmfs_some_thread_has_trace,
-	.document = run_document,
-};
-
-const struct pmfs_view pmfs_thread_timeline = {
-	.name = "timeline.svg",
-	.about = "What ran when, as a picture: the call path over time.",
-	.present = pmfs_thread_has_trace,
-	.document = thread_document,
-};

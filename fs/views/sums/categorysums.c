@@ -281,7 +281,7 @@ static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	return 1;
 }
 
-static int categories_table(
+int pmfs_categories_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = categories_next, .dense = true};
@@ -290,11 +290,3 @@ static int categories_table(
 	(void)item;
 	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
 }
-
-PMFS_TABLE_DOCUMENT(categories_csv, PM_DOC_CSV, categories_table)
-
-const struct pmfs_view pmfs_categories_csv = {
-	.name = "categories.csv",
-	.about = "Cost by category of work: mpi, io, memory and so on.",
-	.document = categories_csv,
-};

@@ -55,7 +55,7 @@ static void add_frame(struct pm_text *out, const struct pm_tree *tree, const str
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)frame->offset);
 }
 
-static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_context_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	uint32_t context = (uint32_t)doc->text.a;
 	const struct pm_tree *tree;
@@ -82,7 +82,7 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 
 /* ---- path.txt ---- */
 
-static int render_path(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_context_path_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	uint32_t context = (uint32_t)doc->text.a;
 	const struct pm_tree *tree;
@@ -152,7 +152,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 0;
 }
 
-static int metrics_table(
+int pmfs_context_metrics_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -187,7 +187,7 @@ static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static int values_table(
+int pmfs_context_values_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -200,58 +200,3 @@ static int values_table(
 		ret->a = pm_tree_number(tree, item);
 	return r;
 }
-
-/* ---- the views ---- */
-
-static int context_info(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_info);
-	return 0;
-}
-
-static int context_path(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_path);
-	return 0;
-}
-
-PMFS_TABLE_DOCUMENT(context_metrics, PM_DOC_CSV, metrics_table)
-PMFS_TABLE_DOCUMENT(context_values, PM_DOC_CSV, values_table)
-
-static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
-{
-	(void)item;
-	(void)err;
-	return pmfs_model_profile(m)->ops->threads != NULL;
-}
-
-const struct pmfs_view pmfs_context_info = {
-	.name = "info.txt",
-	.about = "Kind, name and place of this context.",
-	.document = context_info,
-};
-
-const struct pmfs_view pmfs_context_path = {
-	.name = "path.txt",
-	.about = "The call path, outermost first.",
-	.document = context_path,
-};
-
-const struct pmfs_view pmfs_context_metrics = {
-	.name = "metrics.csv",
-	.about = "Its costs over the whole run.",
-	.document = context_metrics,
-};
-
-const struct pmfs_view pmfs_context_values = {
-	.name = "values.csv",
-	.about = "Its values on each thread, exactly as stored.",
-	.present = has_threads,
-	.document = context_values,
-};

@@ -247,24 +247,10 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 	return 1;
 }
 
-static int functions_table(
+int pmfs_functions_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = functions_next, .dense = true};
 	(void)item;
 	return pmfs_function_table(m, &type, ret, err);
 }
-
-PMFS_TABLE_DOCUMENT(functions_csv, PM_DOC_CSV, functions_table)
-PMFS_TABLE_DOCUMENT(functions_tsv, PM_DOC_TSV, functions_table)
-
-const struct pmfs_view pmfs_functions_csv = {
-	.name = "functions.csv",
-	.about = "The flat profile: the costs of each function, highest exclusive cost first.",
-	.document = functions_csv,
-};
-
-const struct pmfs_view pmfs_functions_tsv = {
-	.name = "functions.tsv",
-	.document = functions_tsv,
-};

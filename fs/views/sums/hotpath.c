@@ -82,7 +82,7 @@ int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, s
 	return 0;
 }
 
-static int render_hotpath(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct pm_text scratch = {.p = NULL};
@@ -110,18 +110,3 @@ static int render_hotpath(const struct pm_doc *doc, struct pm_text *out, struct 
 	pm_text_end(&scratch, out);
 	return pm_text_status(out);
 }
-
-static int hotpath_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_hotpath);
-	return 0;
-}
-
-const struct pmfs_view pmfs_hotpath_txt = {
-	.name = "hotpath.txt",
-	.about = "The most expensive call path: share, value, name, place.",
-	.document = hotpath_txt,
-};

@@ -135,7 +135,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return 1;
 }
 
-static int imbalance_table(
+int pmfs_imbalance_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -154,10 +154,8 @@ static int imbalance_table(
 		m, before, spreads, after, PM_NONE, &ret->columns, &ret->n_columns, err);
 }
 
-PMFS_TABLE_DOCUMENT(imbalance_csv, PM_DOC_CSV, imbalance_table)
-
 /* Threads that cannot be read are no reason to hide the file: reading it says why. */
-static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_threads *threads;
@@ -167,10 +165,3 @@ static int has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_er
 	int r = pmfs_model_threads(m, &threads, NULL);
 	return r == -ENOMEM ? pmfs_no_memory(err) : r < 0 || threads->n > 1;
 }
-
-const struct pmfs_view pmfs_imbalance_csv = {
-	.name = "imbalance.csv",
-	.about = "How unevenly each context's cost is spread over threads; lost = max - mean.",
-	.present = has_several_threads,
-	.document = imbalance_csv,
-};

@@ -405,7 +405,7 @@ static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	return 1;
 }
 
-static int lines_table(
+int pmfs_lines_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = lines_next, .dense = true};
@@ -415,25 +415,9 @@ static int lines_table(
 	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
 }
 
-PMFS_TABLE_DOCUMENT(lines_csv, PM_DOC_CSV, lines_table)
-PMFS_TABLE_DOCUMENT(lines_tsv, PM_DOC_TSV, lines_table)
-
-static int has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
 	(void)err;
 	return pmfs_model_profile(m)->has_lines;
 }
-
-const struct pmfs_view pmfs_lines_csv = {
-	.name = "lines.csv",
-	.about = "The costs of each source line, highest exclusive cost first.",
-	.present = has_lines,
-	.document = lines_csv,
-};
-
-const struct pmfs_view pmfs_lines_tsv = {
-	.name = "lines.tsv",
-	.present = has_lines,
-	.document = lines_tsv,
-};

@@ -290,7 +290,7 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
-static int threads_table(
+int pmfs_threads_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -311,18 +311,9 @@ static int threads_table(
 	return r;
 }
 
-PMFS_TABLE_DOCUMENT(threads_csv, PM_DOC_CSV, threads_table)
-
-static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	(void)item;
 	(void)err;
 	return pmfs_model_profile(m)->ops->threads != NULL;
 }
-
-const struct pmfs_view pmfs_threads_csv = {
-	.name = "threads.csv",
-	.about = "One row per thread: identity, total costs, directory.",
-	.present = has_threads,
-	.document = threads_csv,
-};

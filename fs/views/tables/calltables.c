@@ -81,14 +81,15 @@ static int calls_table(struct pmfs_model *m, struct pm_table *ret, struct pm_err
 		m, before, plain, after, c->calls, &ret->columns, &ret->n_columns, err);
 }
 
-static int all_calls(
+int pmfs_callers_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	(void)item;
 	return calls_table(m, ret, err);
 }
 
-static int calls_to(struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+int pmfs_function_callers_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	int r = calls_table(m, ret, err);
 	ret->a = CALLS_TO;
@@ -96,7 +97,7 @@ static int calls_to(struct pmfs_model *m, uint32_t item, struct pm_table *ret, s
 	return r;
 }
 
-static int calls_from(
+int pmfs_function_callees_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	int r = calls_table(m, ret, err);
@@ -104,31 +105,3 @@ static int calls_from(
 	ret->b = item;
 	return r;
 }
-
-PMFS_TABLE_DOCUMENT(callers_csv, PM_DOC_CSV, all_calls)
-PMFS_TABLE_DOCUMENT(callers_tsv, PM_DOC_TSV, all_calls)
-PMFS_TABLE_DOCUMENT(function_callers, PM_DOC_CSV, calls_to)
-PMFS_TABLE_DOCUMENT(function_callees, PM_DOC_CSV, calls_from)
-
-const struct pmfs_view pmfs_callers_csv = {
-	.name = "callers.csv",
-	.about = "Call edges: caller, callee, call site, number and cost of the calls.",
-	.document = callers_csv,
-};
-
-const struct pmfs_view pmfs_callers_tsv = {
-	.name = "callers.tsv",
-	.document = callers_tsv,
-};
-
-const struct pmfs_view pmfs_function_callers = {
-	.name = "callers.csv",
-	.about = "The callers of this function.",
-	.document = function_callers,
-};
-
-const struct pmfs_view pmfs_function_callees = {
-	.name = "callees.csv",
-	.about = "The functions that this function calls.",
-	.document = function_callees,
-};

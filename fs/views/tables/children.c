@@ -165,7 +165,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return set_entry(c, child, &cells[2], rows->scratch, err);
 }
 
-static int children_table(
+int pmfs_context_children_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -176,11 +176,3 @@ static int children_table(
 	ret->a = item;
 	return r;
 }
-
-PMFS_TABLE_DOCUMENT(children_csv, PM_DOC_CSV, children_table)
-
-const struct pmfs_view pmfs_context_children = {
-	.name = "children.csv",
-	.about = "Where its cost comes from: its child contexts and its own cost.",
-	.document = children_csv,
-};

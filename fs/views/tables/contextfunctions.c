@@ -115,7 +115,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return 1;
 }
 
-static int subtree_table(
+int pmfs_context_functions_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -124,11 +124,3 @@ static int subtree_table(
 	ret->a = item;
 	return r;
 }
-
-PMFS_TABLE_DOCUMENT(functions_csv, PM_DOC_CSV, subtree_table)
-
-const struct pmfs_view pmfs_context_functions = {
-	.name = "functions.csv",
-	.about = "The flat profile of this context and all below it.",
-	.document = functions_csv,
-};

@@ -95,7 +95,7 @@ static const struct pm_table_type contexts_type = {
 	.dense = true,
 };
 
-static int contexts_table(
+int pmfs_contexts_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	const struct pm_tree *tree;
@@ -106,18 +106,3 @@ static int contexts_table(
 	ret->end = tree->n_contexts;
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(contexts_csv, PM_DOC_CSV, contexts_table)
-PMFS_TABLE_DOCUMENT(contexts_tsv, PM_DOC_TSV, contexts_table)
-
-const struct pmfs_view pmfs_contexts_csv = {
-	.name = "contexts.csv",
-	.about = "Every calling context with its costs over the whole run; parents precede their "
-		 "children.",
-	.document = contexts_csv,
-};
-
-const struct pmfs_view pmfs_contexts_tsv = {
-	.name = "contexts.tsv",
-	.document = contexts_tsv,
-};

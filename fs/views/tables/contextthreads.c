@@ -94,7 +94,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return 1;
 }
 
-static int threads_table(
+int pmfs_context_threads_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -111,19 +111,3 @@ static int threads_table(
 	ret->end = threads->n;
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(context_threads, PM_DOC_CSV, threads_table)
-
-static int has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
-{
-	(void)item;
-	(void)err;
-	return pmfs_model_profile(m)->ops->threads != NULL;
-}
-
-const struct pmfs_view pmfs_context_threads = {
-	.name = "threads.csv",
-	.about = "The costs of this context on each thread.",
-	.present = has_threads,
-	.document = context_threads,
-};

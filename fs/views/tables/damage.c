@@ -19,7 +19,7 @@ static int damage_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static int damage_table(
+int pmfs_damage_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = damage_next, .dense = true};
@@ -29,12 +29,3 @@ static int damage_table(
 	*ret = pmfs_table_plain(m, &type, columns);
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(damage_csv, PM_DOC_CSV, damage_table)
-
-const struct pmfs_view pmfs_damage_csv = {
-	.name = "damage.csv",
-	.about =
-		"What could not be read, with file and offset; only a header if nothing is damaged.",
-	.document = damage_csv,
-};

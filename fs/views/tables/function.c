@@ -19,7 +19,7 @@ static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value
 	pm_text_char(out, '\n');
 }
 
-static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	uint32_t row = (uint32_t)doc->text.a;
 	const struct pmfs_functions *f;
@@ -38,15 +38,6 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)function->offset);
 	pm_text_printf(out, "contexts: %u\n", pmfs_function_count(f, row));
 	return pm_text_status(out);
-}
-
-static int function_info(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_info);
-	return 0;
 }
 
 /* ---- metrics.csv: position = column ---- */
@@ -72,7 +63,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 0;
 }
 
-static int metrics_table(
+int pmfs_function_metrics_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = metrics_next, .dense = true};
@@ -82,8 +73,6 @@ static int metrics_table(
 	ret->a = item;
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(function_metrics, PM_DOC_CSV, metrics_table)
 
 /* ---- contexts.csv: position = place in the function's list of contexts ---- */
 
@@ -107,7 +96,7 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 	return pmfs_context_row(rows->own, context, cells, rows->scratch, err);
 }
 
-static int contexts_table(
+int pmfs_function_contexts_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -116,23 +105,3 @@ static int contexts_table(
 	ret->a = item;
 	return r;
 }
-
-PMFS_TABLE_DOCUMENT(function_contexts, PM_DOC_CSV, contexts_table)
-
-const struct pmfs_view pmfs_function_info = {
-	.name = "info.txt",
-	.about = "Name, file and module of this function.",
-	.document = function_info,
-};
-
-const struct pmfs_view pmfs_function_metrics = {
-	.name = "metrics.csv",
-	.about = "Its costs over the whole run.",
-	.document = function_metrics,
-};
-
-const struct pmfs_view pmfs_function_contexts = {
-	.name = "contexts.csv",
-	.about = "Its calling contexts; columns as in the root's contexts.csv.",
-	.document = function_contexts,
-};

@@ -250,8 +250,7 @@ static int gpu_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 	return 1;
 }
 
-static int gpu_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+int pmfs_gpu_table(struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = gpu_next, .dense = true};
 	static const char *const columns[] = {"launches", "total_ns", "mean_ns", "max_ns", "share",
@@ -263,7 +262,7 @@ static int gpu_table(
 }
 
 /* Code that GPUs run comes in modules; other formats are not asked for their metrics. */
-static int has_gpu(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_gpu(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
 	(void)item;
@@ -276,12 +275,3 @@ static int has_gpu(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 				return 1;
 	return r == -ENOMEM ? r : 0;
 }
-
-PMFS_TABLE_DOCUMENT(gpu_csv, PM_DOC_CSV, gpu_table)
-
-const struct pmfs_view pmfs_gpu_csv = {
-	.name = "gpu.csv",
-	.about = "GPU kernels, copies and other operations: launches, times, bytes.",
-	.present = has_gpu,
-	.document = gpu_csv,
-};

@@ -41,7 +41,7 @@ static int add_facts(struct pm_json *j, const struct pm_profile *p, struct pm_er
 	return r;
 }
 
-static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pm_profile *p = pmfs_model_profile(m);
@@ -78,18 +78,3 @@ static int render_info(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	pm_text_char(out, '\n');
 	return r < 0 ? r : pm_text_status(out);
 }
-
-static int info_json(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_info);
-	return 0;
-}
-
-const struct pmfs_view pmfs_info_json = {
-	.name = "info.json",
-	.about = "Source, format, counts, times, and what the profile records about the run.",
-	.document = info_json,
-};

@@ -30,7 +30,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
-static int metrics_table(
+int pmfs_metrics_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = metrics_next, .dense = true};
@@ -40,11 +40,3 @@ static int metrics_table(
 	*ret = pmfs_table_plain(m, &type, columns);
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(metrics_csv, PM_DOC_CSV, metrics_table)
-
-const struct pmfs_view pmfs_metrics_csv = {
-	.name = "metrics.csv",
-	.about = "The metrics: ids, the columns that show them, units, scopes.",
-	.document = metrics_csv,
-};

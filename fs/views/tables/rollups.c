@@ -178,7 +178,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 static const struct pm_table_type rollup_type = {.next = rows_next, .dense = true};
 static const char *const before[] = {"functions", NULL};
 
-static int modules_table(
+int pmfs_modules_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const char *const after[] = {"module", NULL};
@@ -188,7 +188,7 @@ static int modules_table(
 	return r;
 }
 
-static int files_table(
+int pmfs_files_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const char *const after[] = {"file", NULL};
@@ -198,48 +198,10 @@ static int files_table(
 	return r;
 }
 
-static int has_modules(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_modules(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	(void)item;
 	(void)err;
 	return p->has_modules || p->module_end;
 }
-
-static int has_files(struct pmfs_model *m, uint32_t item, struct pm_error *err)
-{
-	(void)item;
-	(void)err;
-	return pmfs_model_profile(m)->has_lines;
-}
-
-PMFS_TABLE_DOCUMENT(modules_csv, PM_DOC_CSV, modules_table)
-PMFS_TABLE_DOCUMENT(modules_tsv, PM_DOC_TSV, modules_table)
-PMFS_TABLE_DOCUMENT(files_csv, PM_DOC_CSV, files_table)
-PMFS_TABLE_DOCUMENT(files_tsv, PM_DOC_TSV, files_table)
-
-const struct pmfs_view pmfs_modules_csv = {
-	.name = "modules.csv",
-	.about = "The costs of each load module, package or class, highest exclusive cost first.",
-	.present = has_modules,
-	.document = modules_csv,
-};
-
-const struct pmfs_view pmfs_modules_tsv = {
-	.name = "modules.tsv",
-	.present = has_modules,
-	.document = modules_tsv,
-};
-
-const struct pmfs_view pmfs_files_csv = {
-	.name = "files.csv",
-	.about = "The costs of the functions of each source file, highest exclusive cost first.",
-	.present = has_files,
-	.document = files_csv,
-};
-
-const struct pmfs_view pmfs_files_tsv = {
-	.name = "files.tsv",
-	.present = has_files,
-	.document = files_tsv,
-};

@@ -112,7 +112,7 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	return 1;
 }
 
-static int profile_table(
+int pmfs_thread_profile_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -126,9 +126,6 @@ static int profile_table(
 		return r;
 	return count_values(p, item, &ret->end, err);
 }
-
-PMFS_TABLE_DOCUMENT(profile_csv, PM_DOC_CSV, profile_table)
-PMFS_TABLE_DOCUMENT(profile_tsv, PM_DOC_TSV, profile_table)
 
 /* ---- values.csv ---- */
 
@@ -151,7 +148,7 @@ static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-static int values_table(
+int pmfs_thread_values_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -161,22 +158,3 @@ static int values_table(
 	ret->a = item;
 	return count_values(pmfs_model_profile(m), item, &ret->end, err);
 }
-
-PMFS_TABLE_DOCUMENT(values_csv, PM_DOC_CSV, values_table)
-
-const struct pmfs_view pmfs_thread_profile_csv = {
-	.name = "profile.csv",
-	.about = "The contexts that have a value on this thread.",
-	.document = profile_csv,
-};
-
-const struct pmfs_view pmfs_thread_profile_tsv = {
-	.name = "profile.tsv",
-	.document = profile_tsv,
-};
-
-const struct pmfs_view pmfs_thread_values = {
-	.name = "values.csv",
-	.about = "Every value of this thread, exactly as stored.",
-	.document = values_csv,
-};

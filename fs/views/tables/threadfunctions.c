@@ -135,7 +135,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	return 1;
 }
 
-static int functions_table(
+int pmfs_thread_functions_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -144,11 +144,3 @@ static int functions_table(
 	ret->a = item;
 	return r;
 }
-
-PMFS_TABLE_DOCUMENT(functions_csv, PM_DOC_CSV, functions_table)
-
-const struct pmfs_view pmfs_thread_functions_csv = {
-	.name = "functions.csv",
-	.about = "The flat profile of this thread.",
-	.document = functions_csv,
-};

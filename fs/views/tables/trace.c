@@ -165,7 +165,7 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 	return n;
 }
 
-static int trace_table(
+int pmfs_thread_trace_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
@@ -184,19 +184,3 @@ static int trace_table(
 	ret->end = threads->threads[item].n_samples;
 	return 0;
 }
-
-PMFS_TABLE_DOCUMENT(trace_csv, PM_DOC_CSV, trace_table)
-PMFS_TABLE_DOCUMENT(trace_tsv, PM_DOC_TSV, trace_table)
-
-const struct pmfs_view pmfs_thread_trace_csv = {
-	.name = "trace.csv",
-	.about = "What ran when: one row per sample or call, in time order.",
-	.present = pmfs_thread_has_trace,
-	.document = trace_csv,
-};
-
-const struct pmfs_view pmfs_thread_trace_tsv = {
-	.name = "trace.tsv",
-	.present = pmfs_thread_has_trace,
-	.document = trace_tsv,
-};

@@ -23,10 +23,10 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 {
 	char name[64];
 	uint32_t n;
-	const struct pmfs_view *const *views = pmfs_views(PMFS_PLACE_ROOT, &n);
+	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_ROOT, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pmfs_view *view = views[i];
-		bool twin = i + 1 < n && !views[i + 1]->about;
+		const struct pmfs_view *view = &views[i];
+		bool twin = i + 1 < n && !views[i + 1].about;
 		int present = view->present ? view->present(m, 0, err) : 1;
 		if (present < 0)
 			return present;
@@ -152,7 +152,7 @@ static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_err
 	return r < 0 ? pm_error_set(err, r, why.file, why.offset, "%s", why.text) : 0;
 }
 
-static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pm_profile *p = pmfs_model_profile(m);
@@ -181,18 +181,3 @@ static int render_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	r = add_commands(m, out, err);
 	return r < 0 ? r : pm_text_status(out);
 }
-
-static int readme_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_readme);
-	return 0;
-}
-
-const struct pmfs_view pmfs_readme_txt = {
-	.name = "README.txt",
-	.about = "This page.",
-	.document = readme_txt,
-};

@@ -340,7 +340,7 @@ static uint32_t last_line(const struct pm_tree *tree, const struct pmfs_function
 	return next == UINT32_MAX ? next : next - 1;
 }
 
-static int render_function(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_function_source_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	const struct pmfs_function *function;
@@ -355,16 +355,7 @@ static int render_function(const struct pm_doc *doc, struct pm_text *out, struct
 	return render_lines(m, source, function->line, last_line(tree, function), out, err);
 }
 
-static int function_source(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_function);
-	return 0;
-}
-
-static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+int pmfs_has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_function *function;
@@ -374,10 +365,3 @@ static int has_source(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 	int r = source_of_function(m, item, &source, &function, NULL);
 	return r == -ENOMEM ? pmfs_no_memory(err) : r == 0 && source != PM_NONE;
 }
-
-const struct pmfs_view pmfs_function_source = {
-	.name = "source.txt",
-	.about = "Its source code with the cost of each line.",
-	.present = has_source,
-	.document = function_source,
-};

@@ -216,7 +216,7 @@ static int add_wholes(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	return r;
 }
 
-static int render_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct pmfs_counts counts;
@@ -269,7 +269,7 @@ static int add_totals(
 	return r;
 }
 
-static int render_thread(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	uint32_t thread = (uint32_t)doc->text.a;
@@ -295,33 +295,3 @@ static int render_thread(const struct pm_doc *doc, struct pm_text *out, struct p
 	pmfs_thread_functions_free(t);
 	return pm_text_status(out);
 }
-
-static int summary_txt(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_summary);
-	return 0;
-}
-
-static int thread_summary(struct pmfs_model *m, uint32_t item, uint32_t column, struct pm_doc *ret,
-	struct pm_error *err)
-{
-	(void)column;
-	(void)err;
-	*ret = pmfs_doc_of_text(m, item, render_thread);
-	return 0;
-}
-
-const struct pmfs_view pmfs_summary_txt = {
-	.name = "summary.txt",
-	.about = "One screen: the most expensive functions, the hot path, the worst imbalances.",
-	.document = summary_txt,
-};
-
-const struct pmfs_view pmfs_thread_summary = {
-	.name = "summary.txt",
-	.about = "This thread on one screen.",
-	.document = thread_summary,
-};
