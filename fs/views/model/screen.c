@@ -104,3 +104,12 @@ void pmfs_add_share(struct pm_text *out, double part, double whole)
 	else /* costs that contradict each other */
 		pm_text_str(out, " >999%");
 }
+
+void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line)
+{
+	pm_text_line(out, file);
+	if (line == 0)
+		return;
+	pm_text_char(out, ':');
+	pm_text_u64(out, line);
+}

@@ -25,4 +25,7 @@ void pmfs_add_share(struct pm_text *out, double part, double whole);
 /* A duration in a fitting unit: 12.4 s. */
 void pmfs_add_duration(struct pm_text *out, double ns);
 
+/* `FILE:LINE` on one line, as far as known. */
+void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line);
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * categories.csv: own and inclusive cost by category. An inclusive cost counts once, at the
+ * Own and inclusive cost by category. An inclusive cost counts once, at the
  * outermost context of a category on each path.
  */
 #include "fs/views/sums/categorysums.h"
@@ -7,18 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fs/views/model/catalog.h"
-#include "fs/views/model/tables.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
-
-struct category_sums {
-	const struct pmfs_columns *columns;
-	uint32_t n; /* categories that have contexts, dearest first */
-	uint32_t order[PMFS_N_CATEGORIES];
-	uint64_t contexts[PMFS_N_CATEGORIES];
-	double whole;
-	double *cells; /* columns->n a category */
-};
 
 struct grouping {
 	const uint8_t *of;
@@ -27,7 +17,7 @@ struct grouping {
 
 static void sums_free(void *p)
 {
-	struct category_sums *s = p;
+	struct pmfs_category_sums *s = p;
 	free(s->cells);
 	free(s);
 }
@@ -63,8 +53,8 @@ static int inclusive_at_top(
 	return r;
 }
 
-static int find_whole(struct pmfs_model *m, const struct pm_tree *tree, struct category_sums *s,
-	struct pm_error *err)
+static int find_whole(struct pmfs_model *m, const struct pm_tree *tree,
+	struct pmfs_category_sums *s, struct pm_error *err)
 {
 	uint32_t own = s->columns->first_excl;
 	for (uint32_t i = 0; own != PM_NONE && i < PMFS_N_CATEGORIES; i++)
@@ -75,7 +65,7 @@ static int find_whole(struct pmfs_model *m, const struct pm_tree *tree, struct c
 
 /* ---- adding up ---- */
 
-static int order_rows(struct category_sums *s)
+static int order_rows(struct pmfs_category_sums *s)
 {
 	uint32_t *order = pmfs_order(
 		s->cells, PMFS_N_CATEGORIES, s->columns->n, pmfs_order_column(s->columns));
@@ -88,7 +78,7 @@ static int order_rows(struct category_sums *s)
 	return 0;
 }
 
-static int add_up(struct pmfs_model *m, struct category_sums *s, struct pm_error *err)
+static int add_up(struct pmfs_model *m, struct pmfs_category_sums *s, struct pm_error *err)
 {
 	struct grouping by = {.contexts = s->contexts};
 	struct pmfs_sums sums = {.columns = s->columns};
@@ -110,7 +100,7 @@ static int add_up(struct pmfs_model *m, struct category_sums *s, struct pm_error
 
 static int sums_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
-	struct category_sums *s = calloc(1, sizeof(*s));
+	struct pmfs_category_sums *s = calloc(1, sizeof(*s));
 	if (!s)
 		return pmfs_no_memory(err);
 	int r = pmfs_model_columns(m, &s->columns, err);
@@ -125,7 +115,8 @@ static int sums_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	return r;
 }
 
-static int get_sums(struct pmfs_model *m, const struct category_sums **ret, struct pm_error *err)
+int pmfs_category_sums(
+	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {sums_build, sums_free};
 	void *part;
@@ -137,8 +128,8 @@ static int get_sums(struct pmfs_model *m, const struct category_sums **ret, stru
 
 int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err)
 {
-	const struct category_sums *s;
-	int r = get_sums(m, &s, err);
+	const struct pmfs_category_sums *s;
+	int r = pmfs_category_sums(m, &s, err);
 	if (r == 0)
 		*ret = s->whole;
 	return r;
@@ -259,34 +250,4 @@ int pmfs_function_categories(struct pmfs_model *m, uint8_t **ret, struct pm_erro
 	else
 		*ret = w.of;
 	return r;
-}
-
-/* ---- categories.csv ---- */
-
-static int categories_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	const struct category_sums *s = NULL;
-	int r = get_sums(pmfs_model_of(rows->table->self), &s, err);
-	if (r < 0 || !s || rows->at >= s->n)
-		return r;
-	uint32_t category = s->order[rows->at++];
-	const double *numbers = s->cells + (size_t)category * s->columns->n;
-	uint32_t own = s->columns->first_excl;
-	*cells++ = pm_cell_u64(s->contexts[category]);
-	cells = pmfs_number_cells(s->columns, numbers, cells);
-	pm_set_empty(cells);
-	if (own != PM_NONE && s->whole != 0)
-		pm_set_f64(cells, isnan(numbers[own]) ? 0 : numbers[own] / s->whole);
-	pm_set_text(&cells[1], pmfs_category_name((enum pmfs_category)category));
-	return 1;
-}
-
-int pmfs_categories_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
-{
-	static const struct pm_table_type type = {.next = categories_next, .dense = true};
-	static const char *const before[] = {"contexts", NULL};
-	static const char *const after[] = {"share", "category", NULL};
-	(void)item;
-	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
 }

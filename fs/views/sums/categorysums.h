@@ -5,6 +5,20 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/identity.h"
 
+/* Rows of categories.csv. */
+struct pmfs_category_sums {
+	const struct pmfs_columns *columns;
+	uint32_t n; /* categories that have contexts, dearest first */
+	uint32_t order[PMFS_N_CATEGORIES];
+	uint64_t contexts[PMFS_N_CATEGORIES];
+	double whole;
+	double *cells; /* columns->n a category */
+};
+
+/* Computed on the first call; the model's. */
+int pmfs_category_sums(
+	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err);
+
 /*
  * What all contexts cost together of the leading quantity: the sum of own costs, or of inclusive
  * ones at the top where no own ones are known. One pass over the contexts on the first call.

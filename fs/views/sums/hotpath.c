@@ -1,5 +1,5 @@
 /*
- * hotpath.txt: from the top down, always the child with most inclusive cost while it holds half of
+ * From the top down, always the child with most inclusive cost while it holds half of
  * its parent's; the first step always.
  */
 #include "fs/views/sums/hotpath.h"
@@ -7,11 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/model/tables.h"
-#include "fs/views/sums/context.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/model/parts.h"
 
 struct walk {
 	struct pmfs_model *model;
@@ -80,33 +77,4 @@ int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, s
 	*ret = w.path;
 	*ret_n = w.n;
 	return 0;
-}
-
-int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	struct pm_text scratch = {.p = NULL};
-	const struct pm_tree *tree;
-	struct pmfs_hot *path;
-	uint32_t n;
-	const struct pmfs_wholes *wholes;
-	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
-		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
-		return r;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
-		pm_text_printf(out, "%.1f%%\t",
-			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
-		pm_text_f64(out, path[i].value);
-		pm_text_char(out, '\t');
-		pm_text_clear(&scratch);
-		pm_text_line(out, pmfs_frame_name(tree, frame, &scratch));
-		pm_text_char(out, '\t');
-		pmfs_add_place(out, tree->texts[frame->file], frame->line);
-		pm_text_char(out, '\n');
-	}
-	free(path);
-	pm_text_end(&scratch, out);
-	return pm_text_status(out);
 }

@@ -1,7 +1,7 @@
 /*
- * lines.csv: what each source line costs, summed over the contexts or taken from the format. One
+ * What each source line costs, summed over the contexts or taken from the format. One
  * row for each file and line, with the name of the function that costs most there; cost of which
- * the line is not known is in one row for each function. A row's position is its number.
+ * the line is not known is in one row for each function.
  */
 #include "fs/views/sums/lines.h"
 
@@ -10,8 +10,7 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
-#include "fs/views/model/catalog.h"
-#include "fs/views/model/tables.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 
 struct lines_part {
@@ -383,41 +382,4 @@ static bool line_before(const struct pm_line *at, uint32_t file, uint32_t line)
 uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line)
 {
 	return PM_LOWER_BOUND(i, 0, l->n, line_before(&l->lines[l->by_place[i]], file, line));
-}
-
-/* ---- lines.csv ---- */
-
-static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	const struct pmfs_lines *l;
-	int r = pmfs_lines(pmfs_model_of(rows->table->self), &l, err);
-	if (r < 0 || rows->at >= l->n)
-		return r;
-	uint32_t row = l->order[rows->at++];
-	const struct pm_line *line = &l->lines[row];
-	pmfs_set_known(cells++, line->line, 0);
-	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
-	const struct pmfs_function *function =
-		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
-	*cells++ = function ? pm_cell_text(l->tree->texts[function->module]) : pm_cell_empty();
-	*cells++ = pm_cell_text(l->tree->texts[line->file]);
-	*cells++ = function ? pm_cell_text(function->name) : pm_cell_empty();
-	return 1;
-}
-
-int pmfs_lines_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
-{
-	static const struct pm_table_type type = {.next = lines_next, .dense = true};
-	static const char *const before[] = {"line", NULL};
-	static const char *const after[] = {"module", "file", "name", NULL};
-	(void)item;
-	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
-}
-
-int pmfs_has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
-{
-	(void)item;
-	(void)err;
-	return pmfs_model_profile(m)->has_lines;
 }

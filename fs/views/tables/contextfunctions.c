@@ -8,8 +8,8 @@
 #include "formats/common/map.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/functions.h"
 #include "fs/views/sums/groups.h"
+#include "fs/views/tables/functions.h"
 
 struct subtree {
 	const struct pmfs_functions *functions; /* of the whole run */

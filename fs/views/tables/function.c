@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/context.h"
 #include "fs/views/tables/contexts.h"
 
 /* ---- info.txt ---- */

@@ -8,8 +8,8 @@
 #include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/model/values.h"
-#include "fs/views/sums/functions.h"
 #include "fs/views/sums/groups.h"
+#include "fs/views/tables/functions.h"
 #include "fs/views/tables/threadfunctions.h"
 
 void pmfs_thread_functions_free(struct pmfs_thread_functions *t)

@@ -1,0 +1,39 @@
+/* lines.csv: what each source line costs. A row's position is its number. */
+#include "fs/views/sums/lines.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+
+static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_lines *l;
+	int r = pmfs_lines(pmfs_model_of(rows->table->self), &l, err);
+	if (r < 0 || rows->at >= l->n)
+		return r;
+	uint32_t row = l->order[rows->at++];
+	const struct pm_line *line = &l->lines[row];
+	pmfs_set_known(cells++, line->line, 0);
+	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
+	const struct pmfs_function *function =
+		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
+	*cells++ = function ? pm_cell_text(l->tree->texts[function->module]) : pm_cell_empty();
+	*cells++ = pm_cell_text(l->tree->texts[line->file]);
+	*cells++ = function ? pm_cell_text(function->name) : pm_cell_empty();
+	return 1;
+}
+
+int pmfs_lines_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = lines_next, .dense = true};
+	static const char *const before[] = {"line", NULL};
+	static const char *const after[] = {"module", "file", "name", NULL};
+	(void)item;
+	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+}
+
+int pmfs_has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->has_lines;
+}

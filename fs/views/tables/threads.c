@@ -1,0 +1,152 @@
+/*
+ * threads.csv: one row a thread with its identity, what it costs in all and when it ran. A row's
+ * position is the thread's index.
+ */
+#include "fs/views/sums/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/model/threadnames.h"
+
+/* The time of one sample from the origin; empty where there is no such sample. */
+static int sample_cell(struct pmfs_model *m, uint32_t thread, uint64_t sample, struct pm_cell *ret,
+	struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_sample s = {.time_ns = PM_NO_TIME};
+	uint64_t origin;
+	int r = pmfs_time_origin(m, &origin, err);
+	if (r < 0)
+		return r;
+	int64_t n = p->ops->samples ? p->ops->samples(p, thread, sample, &s, 1, err) : 0;
+	pmfs_set_time(ret, s.time_ns, origin);
+	return n < 0 ? (int)n : 0;
+}
+
+/* samples, first_ns, last_ns */
+static int trace_cells(struct pmfs_model *m, const struct pm_threads *threads, uint32_t i,
+	struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_thread *thread = &threads->threads[i];
+	cells[0] = cells[1] = cells[2] = pm_cell_empty();
+	if (!thread->has_trace)
+		return 0;
+	cells[0] = pm_cell_u64(thread->n_samples);
+	if (thread->n_samples == 0)
+		return 0;
+	int r = sample_cell(m, i, 0, &cells[1], err);
+	return r < 0 ? r : sample_cell(m, i, thread->n_samples - 1, &cells[2], err);
+}
+
+/* ---- the table ---- */
+
+static struct pm_cell *identity_cells(
+	const struct pm_threads *threads, const struct pm_thread *thread, struct pm_cell *cells)
+{
+	for (uint32_t i = 0; i < threads->n_keys; i++)
+		cells[i] = pm_cell_empty();
+	for (uint32_t i = 0; i < thread->n_identity; i++)
+		cells[thread->identity[i].key] = pm_cell_u64(thread->identity[i].value);
+	return cells + threads->n_keys;
+}
+
+/* contexts, values, and after the samples last_ns once more where the format knows better */
+static int count_cells(
+	struct pmfs_model *m, uint32_t thread, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_thread_counts counts = {PM_NO_TIME, PM_NO_TIME, 0};
+	uint64_t origin;
+	int r = p->ops->thread_counts ? p->ops->thread_counts(p, thread, &counts, err) : 0;
+	pmfs_set_known(&cells[0], counts.contexts, PM_NO_TIME);
+	pmfs_set_known(&cells[1], counts.values, PM_NO_TIME);
+	if (r < 0 || counts.last_ns == 0)
+		return r;
+	r = pmfs_time_origin(m, &origin, err);
+	pmfs_set_time(&cells[4], counts.last_ns, origin);
+	return r;
+}
+
+static int threads_start(struct pm_rows *rows, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	int r = pmfs_model_columns(pmfs_model_of(rows->table->self), &columns, err);
+	if (r < 0)
+		return r;
+	rows->own = malloc((columns->n + 1) * sizeof(double));
+	return rows->own ? 0 : pmfs_no_memory(err);
+}
+
+/* A thread whose costs cannot be read has none in the table; damage.csv names it. */
+static int row_totals(struct pmfs_model *m, uint32_t thread, const struct pmfs_columns *columns,
+	double *cells, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	int r = pmfs_thread_totals(m, thread, cells, &error);
+	if (r >= 0)
+		return 0;
+	if (r == -ENOMEM)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < columns->n; i++)
+		cells[i] = NAN;
+	return 0;
+}
+
+static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pm_threads *threads;
+	const struct pmfs_columns *columns;
+	const char *path;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || rows->at >= threads->n)
+		return r;
+	uint32_t i = (uint32_t)rows->at++;
+	const struct pm_thread *thread = &threads->threads[i];
+	if ((r = pmfs_model_columns(m, &columns, err)) < 0 ||
+		(r = row_totals(m, i, columns, rows->own, err)) < 0 ||
+		(r = pmfs_thread_path(m, i, &path, err)) < 0)
+		return r;
+	*cells++ = pm_cell_u64(thread->id);
+	cells = identity_cells(threads, thread, cells);
+	cells = pmfs_number_cells(columns, rows->own, cells);
+	if ((r = trace_cells(m, threads, i, cells + 2, err)) < 0 ||
+		(r = count_cells(m, i, cells, err)) < 0)
+		return r;
+	cells += 5;
+	if (threads->has_files)
+		*cells++ = pm_cell_text(thread->file);
+	*cells++ = pm_cell_str(path);
+	return 1;
+}
+
+int pmfs_threads_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = threads_start, .next = threads_next, .dense = true};
+	static const char *const after[] = {
+		"contexts", "values", "samples", "first_ns", "last_ns", "path", NULL};
+	static const char *const after_files[] = {
+		"contexts", "values", "samples", "first_ns", "last_ns", "file", "path", NULL};
+	const struct pmfs_thread_names *names;
+	const struct pm_threads *threads;
+	(void)item;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || (r = pmfs_model_thread_names(m, &names, err)) < 0)
+		return r;
+	r = pmfs_table_with_metrics(
+		m, &type, names->before, threads->has_files ? after_files : after, ret, err);
+	ret->end = threads->n;
+	return r;
+}
+
+int pmfs_has_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_profile(m)->ops->threads != NULL;
+}

@@ -1,0 +1,94 @@
+/* The texts about one context: who it is, and the path to it. */
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/screen.h"
+
+/* A frame's name on one line. `scratch` is emptied. */
+static void add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_text_clear(scratch);
+	pm_text_line(out, pmfs_frame_name(tree, frame, scratch));
+}
+
+/* ---- info.txt ---- */
+
+static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	if (value.len == 0)
+		return;
+	pm_text_printf(out, "%s: ", key);
+	pm_text_line(out, value);
+	pm_text_char(out, '\n');
+}
+
+static void add_frame(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_text_str(out, "kind: ");
+	pm_text_bytes(out, pmfs_frame_kind(frame, scratch));
+	pm_text_str(out, "\nname: ");
+	add_name(out, tree, frame, scratch);
+	pm_text_char(out, '\n');
+	add_fact(out, "file", tree->texts[frame->file]);
+	if (frame->line)
+		pm_text_printf(out, "line: %u\n", frame->line);
+	add_fact(out, "module", tree->texts[frame->module]);
+	if (frame->has_offset)
+		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)frame->offset);
+}
+
+int pmfs_context_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t context = (uint32_t)doc->text.a;
+	const struct pm_tree *tree;
+	struct pm_text scratch = {.p = NULL};
+	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
+	if (r < 0)
+		return r;
+	pm_text_printf(out, "context_id: %u\n", pm_tree_number(tree, context));
+	add_frame(out, tree, pm_tree_frame(tree, context), &scratch);
+	if (tree->parent[context] != PM_NONE) {
+		const struct pm_frame *above = pm_tree_frame(tree, tree->parent[context]);
+		pm_text_str(out, "called from: ");
+		add_name(out, tree, above, &scratch);
+		if (tree->texts[above->file].len) {
+			pm_text_str(out, " at ");
+			pmfs_add_place(out, tree->texts[above->file], above->line);
+		}
+		pm_text_char(out, '\n');
+	}
+	pm_text_printf(out, "path depth: %u\n", tree->depth[context]);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}
+
+/* ---- path.txt ---- */
+
+int pmfs_context_path_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t context = (uint32_t)doc->text.a;
+	const struct pm_tree *tree;
+	struct pm_text scratch = {.p = NULL};
+	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
+	if (r < 0)
+		return r;
+	uint32_t n = tree->depth[context] + 1;
+	uint32_t *path = malloc(n * sizeof(*path));
+	if (!path)
+		return pmfs_no_memory(err);
+	for (uint32_t i = n; i-- > 0; context = tree->parent[context])
+		path[i] = context;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(tree, path[i]);
+		add_name(out, tree, frame, &scratch);
+		pm_text_char(out, '\t');
+		pmfs_add_place(out, tree->texts[frame->file], frame->line);
+		pm_text_char(out, '\n');
+	}
+	free(path);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}

@@ -1,0 +1,37 @@
+/* hotpath.txt: the most expensive call path, a step a line. */
+#include <stdlib.h>
+
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/screen.h"
+#include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/wholes.h"
+
+int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	struct pm_text scratch = {.p = NULL};
+	const struct pm_tree *tree;
+	struct pmfs_hot *path;
+	uint32_t n;
+	const struct pmfs_wholes *wholes;
+	int r = pmfs_model_tree(m, &tree, err);
+	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
+		pm_text_printf(out, "%.1f%%\t",
+			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
+		pm_text_f64(out, path[i].value);
+		pm_text_char(out, '\t');
+		pm_text_clear(&scratch);
+		pm_text_line(out, pmfs_frame_name(tree, frame, &scratch));
+		pm_text_char(out, '\t');
+		pmfs_add_place(out, tree->texts[frame->file], frame->line);
+		pm_text_char(out, '\n');
+	}
+	free(path);
+	pm_text_end(&scratch, out);
+	return pm_text_status(out);
+}
