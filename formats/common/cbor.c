@@ -187,17 +187,16 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 	}
 }
 
-bool pm_cbor_begin_tagged(struct pm_cbor *c, uint8_t tag)
+int pm_cbor_push_tagged(struct pm_cbor *c, uint32_t n)
 {
-	const uint8_t *heads = pm_cur_peek(&c->in, 2);
-	if (!heads || heads[0] != (0xc0 | tag) || heads[1] != 0x9f || c->depth + 2 > c->limit ||
-		c->depth + 2 > c->room || (c->depth > 0 && c->levels[c->depth - 1].left == 0))
-		return false;
-	c->in.at += 2;
-	c->levels[c->depth++] = (struct pm_cbor_level){1, PM_CBOR_TAG};
-	c->levels[c->depth++] = (struct pm_cbor_level){UNCOUNTED, PM_CBOR_INDEF};
-	c->deepest = c->depth > c->deepest ? c->depth : c->deepest;
-	return true;
+	for (; n > 0; n--) {
+		while (c->depth + 2 > c->room)
+			if (!grow(c))
+				return -ENOMEM;
+		c->levels[c->depth++] = (struct pm_cbor_level){1, PM_CBOR_TAG};
+		c->levels[c->depth++] = (struct pm_cbor_level){UNCOUNTED, PM_CBOR_INDEF};
+	}
+	return 0;
 }
 
 bool pm_cbor_end_tagged(struct pm_cbor *c)

@@ -72,11 +72,14 @@ int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error
 void pm_cbor_done(struct pm_cbor *c);
 
 /*
- * Short cuts for a tag below 24 with an array of unknown length in it: they do at once what
- * pm_cbor_next does in two events, at the beginning and at the end. False where something else
- * stands there, or may be wrong; then nothing has been done, and pm_cbor_next tells.
+ * For consumers that recognise a tag with an array of unknown length in it by its two bytes, and
+ * its end by one: they may move `in` over any number of them, as long as these stand in each other
+ * and the outermost one where an item may, and say afterwards how many are open: not more than the
+ * limit allows. They count them in `deepest`, too. 0 or -ENOMEM.
  */
-bool pm_cbor_begin_tagged(struct pm_cbor *c, uint8_t tag);
+int pm_cbor_push_tagged(struct pm_cbor *c, uint32_t n);
+
+/* Ends such a tag; false where something else stands there. Then nothing has been done. */
 bool pm_cbor_end_tagged(struct pm_cbor *c);
 
 /* For consumers, where an item is not what it should be: `what at byte N of the payload`. */

@@ -31,6 +31,22 @@ void zts_records_done(struct zts_records *r)
 	r->levels = NULL;
 }
 
+/* Tells the CBOR reader which records are open. */
+static int tell(struct zts_records *r, struct pm_error *err)
+{
+	if (r->n == r->n_told)
+		return 0;
+	uint32_t n = (uint32_t)(r->n - r->n_told), depth = r->cbor.depth;
+	while (r->room < r->n)
+		if (pm_list_room(&r->levels, r->room, &r->room, sizeof(*r->levels)) < 0)
+			return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	if (pm_cbor_push_tagged(&r->cbor, n) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	while (r->n_told < r->n)
+		r->levels[r->n_told++] = depth += 2;
+	return 0;
+}
+
 static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
 	struct zts_record_event *ret, struct pm_error *err)
 {
@@ -39,6 +55,7 @@ static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
 	if (pm_list_room(&r->levels, r->n, &r->room, sizeof(*r->levels)) < 0)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	r->levels[r->n++] = r->cbor.depth;
+	r->n_told = r->n;
 	*ret = (struct zts_record_event){.kind = ZTS_RECORD_BEGIN, .at = e->at};
 	return 1;
 }
@@ -96,7 +113,7 @@ static bool ends_record(struct zts_records *r, const struct pm_cbor_event *e)
 static int end_record(
 	struct zts_records *r, const struct pm_cbor_event *e, struct zts_record_event *ret)
 {
-	r->n--;
+	r->n_told = --r->n;
 	*ret = (struct zts_record_event){.kind = ZTS_RECORD_END, .at = e->at, .open = e->open};
 	return 1;
 }
@@ -104,6 +121,8 @@ static int end_record(
 int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
 {
 	struct pm_cbor_event e;
+	if (tell(r, err) < 0)
+		return -ENOMEM;
 	for (;;) {
 		if (r->info_left > 0)
 			return read_info(r, ret, err);
@@ -123,6 +142,8 @@ int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct
 int zts_records_finish(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
 {
 	struct pm_cbor_event e;
+	if (tell(r, err) < 0)
+		return -ENOMEM;
 	for (;;) {
 		int n = pm_cbor_finish(&r->cbor, &e, err);
 		if (n <= 0)

@@ -57,6 +57,7 @@ struct zts_records {
 	struct pm_cbor cbor;
 	uint32_t *levels; /* for each open record, how many CBOR items are open inside of it */
 	size_t n, room;
+	size_t n_told;      /* of the open records, those that the CBOR reader knows of */
 	uint64_t info_left; /* pairs of the map of numbers that is being read */
 };
 
@@ -78,10 +79,10 @@ void zts_records_done(struct zts_records *r);
 int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key,
 	struct pm_text *out, bool *ret_text, struct pm_error *err);
 
-/* How many CBOR items are open where the items of the innermost record stand. */
+/* How many CBOR items are open where the items of the innermost record that it knows of stand. */
 static inline uint32_t zts_inner_level(const struct zts_records *r)
 {
-	return r->n ? r->levels[r->n - 1] : 0;
+	return r->n_told ? r->levels[r->n_told - 1] : 0;
 }
 
 /* What such a number of a call cannot be; NULL where it can. */

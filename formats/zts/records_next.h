@@ -1,7 +1,7 @@
 /*
  * zts_records_next for the loops that read every call. Most of a payload is beginnings and ends of
- * records, and numbers each in a map of its own: where these are as they should be they are taken
- * here, without the levels of CBOR being opened and closed one by one. All else is left to
+ * records, and numbers each in a map of its own: where these are as they should be they are told by
+ * their first bytes, and no level of CBOR is opened or closed for them. All else is left to
  * zts_records_next. Inline, because an event takes less time than a call of a function and back.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_RECORDS_NEXT_H
@@ -10,61 +10,77 @@
 #include "formats/zts/records.h"
 #include "profmount/limits.h"
 
-/* Initial bytes. */
-enum { ZTS_HEAD_INFO = 0xc0 | ZTS_TAG_INFO, ZTS_HEAD_LONE_PAIR = 0xa1 };
+enum {
+	/* Initial bytes. */
+	ZTS_HEAD_INFO = 0xc0 | ZTS_TAG_INFO,
+	ZTS_HEAD_LONE_PAIR = 0xa1,
+	ZTS_HEAD_RECORD = 0xc0 | ZTS_TAG_RECORD,
+	ZTS_HEAD_INDEF = 0x9f,
+	ZTS_HEAD_BREAK = 0xff,
+	/* Numbers up to here stand in the initial byte; then 1, 2, 4 or 8 bytes follow. */
+	ZTS_SMALL_MOST = 23,
+	ZTS_EIGHT_BYTES = 27,
+	ZTS_QUICK_BYTES = 12, /* a map of one number takes no more */
+};
 
-static inline bool zts_take_uint(struct pm_cur *in, uint64_t *ret)
+/* A map of one number, whose bytes these are. */
+static inline bool zts_quick_info(
+	struct zts_records *r, const uint8_t *p, struct zts_record_event *ret)
 {
-	struct pm_cbor_head head;
-	bool taken = pm_cbor_read_head(in, &head) && head.major == 0 && head.low != 31;
-	*ret = head.value;
-	return taken;
-}
-
-/* A map of one number. */
-static inline bool zts_take_lone_info(struct zts_records *r, struct zts_record_event *ret)
-{
-	struct pm_cur *in = &r->cbor.in;
-	size_t begin = in->at;
-	const uint8_t *heads = pm_cur_peek(in, 2);
-	if (!heads || heads[0] != ZTS_HEAD_INFO || heads[1] != ZTS_HEAD_LONE_PAIR)
+	uint8_t key = p[2], low = p[3];
+	if (p[1] != ZTS_HEAD_LONE_PAIR || key > ZTS_SMALL_MOST || low > ZTS_EIGHT_BYTES)
 		return false;
-	in->at += 2;
-	*ret = (struct zts_record_event){.kind = ZTS_RECORD_INFO, .at = in->at};
-	if (zts_take_uint(in, &ret->key) && zts_take_uint(in, &ret->value) &&
-		!zts_wrong_info(ret->key, ret->value))
-		return true;
-	in->at = begin;
-	in->bad = false;
-	return false;
-}
-
-static inline bool zts_take_begin(struct zts_records *r, struct zts_record_event *ret)
-{
-	size_t at = r->cbor.in.at;
-	if (r->n >= PM_LIMIT_CALL_DEPTH || r->n >= r->room ||
-		!pm_cbor_begin_tagged(&r->cbor, ZTS_TAG_RECORD))
+	size_t more = low > ZTS_SMALL_MOST ? (size_t)1 << (low - ZTS_SMALL_MOST - 1) : 0;
+	uint64_t value = more ? pm_be64(p + 4) >> (64 - 8 * more) : low;
+	if (zts_wrong_info(key, value))
 		return false;
-	r->levels[r->n++] = r->cbor.depth;
-	*ret = (struct zts_record_event){.kind = ZTS_RECORD_BEGIN, .at = at};
+	ret->kind = ZTS_RECORD_INFO;
+	ret->at = r->cbor.in.at + 2;
+	ret->key = key;
+	ret->value = value;
+	r->cbor.in.at += 4 + more;
 	return true;
 }
 
-static inline bool zts_take_end(struct zts_records *r, struct zts_record_event *ret)
+static inline bool zts_quick_begin(
+	struct zts_records *r, const uint8_t *p, struct zts_record_event *ret)
+{
+	uint32_t depth = r->cbor.depth + 2 * (uint32_t)(r->n - r->n_told) + 2;
+	if (p[1] != ZTS_HEAD_INDEF || r->n >= PM_LIMIT_CALL_DEPTH || depth > r->cbor.limit)
+		return false;
+	r->cbor.deepest = depth > r->cbor.deepest ? depth : r->cbor.deepest;
+	r->n++;
+	ret->kind = ZTS_RECORD_BEGIN;
+	ret->at = r->cbor.in.at;
+	r->cbor.in.at += 2;
+	return true;
+}
+
+static inline bool zts_quick_end(struct zts_records *r, struct zts_record_event *ret)
 {
 	size_t at = r->cbor.in.at;
-	if (r->n == 0 || !pm_cbor_end_tagged(&r->cbor))
+	if (r->n > r->n_told)
+		r->cbor.in.at++;
+	else if (r->n == 0 || !pm_cbor_end_tagged(&r->cbor))
 		return false;
+	else
+		r->n_told--;
 	r->n--;
-	*ret = (struct zts_record_event){.kind = ZTS_RECORD_END, .at = at};
+	ret->kind = ZTS_RECORD_END;
+	ret->at = at;
+	ret->open = false;
 	return true;
 }
 
 static inline int zts_records_next_inline(
 	struct zts_records *r, struct zts_record_event *ret, struct pm_error *err)
 {
-	if (r->info_left == 0 && r->cbor.depth == zts_inner_level(r) &&
-		(zts_take_lone_info(r, ret) || zts_take_begin(r, ret) || zts_take_end(r, ret)))
+	const uint8_t *p = pm_cur_peek(&r->cbor.in, ZTS_QUICK_BYTES);
+	bool known = r->n > r->n_told || r->cbor.depth == zts_inner_level(r);
+	if (p && known && r->info_left == 0 &&
+		((p[0] == ZTS_HEAD_INFO && zts_quick_info(r, p, ret)) ||
+			(p[0] == ZTS_HEAD_RECORD && zts_quick_begin(r, p, ret)) ||
+			(p[0] == ZTS_HEAD_BREAK && zts_quick_end(r, ret))))
 		return 1;
 	return zts_records_next(r, ret, err);
 }

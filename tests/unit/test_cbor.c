@@ -44,15 +44,30 @@ static struct pm_bytes bytes_of(const char *hex)
 	return (struct pm_bytes){p, n};
 }
 
-/* One step, where it can be with a short cut that gives the events of two. */
-static int step(struct pm_cbor *c, bool short_cuts, struct pm_text *out)
+/* A tag 8 with an array in it, told by its bytes: `*told` of them are open, in each other. */
+static bool begin_quickly(struct pm_cbor *c, uint32_t *told)
+{
+	const uint8_t *heads = pm_cur_peek(&c->in, 2);
+	if (!heads || heads[0] != 0xc8 || heads[1] != 0x9f || c->depth != 2 * *told ||
+		c->depth + 2 > c->limit)
+		return false;
+	c->in.at += 2;
+	assert_int_equal(pm_cbor_push_tagged(c, 1), 0);
+	c->deepest = c->depth > c->deepest ? c->depth : c->deepest;
+	++*told;
+	return true;
+}
+
+/* One step, where it can be with a short cut that gives the events of two; `told` NULL: without. */
+static int step(struct pm_cbor *c, uint32_t *told, struct pm_text *out)
 {
 	struct pm_cbor_event e;
-	if (short_cuts && pm_cbor_begin_tagged(c, 8)) {
+	if (told && begin_quickly(c, told)) {
 		pm_text_str(out, "g8 i ");
 		return 1;
 	}
-	if (short_cuts && pm_cbor_end_tagged(c)) {
+	if (told && pm_cbor_end_tagged(c)) {
+		*told -= c->depth < 2 * *told;
 		pm_text_str(out, ". . ");
 		return 1;
 	}
@@ -67,13 +82,14 @@ static int read_events(const char *const *parts, size_t n_parts, uint32_t limit,
 {
 	struct pm_cbor c;
 	struct pm_cbor_event e;
+	uint32_t told = 0;
 	int n = 0;
 	pm_cbor_init(&c, limit);
 	for (size_t i = 0; i < n_parts && n >= 0; i++) {
 		struct pm_bytes b = bytes_of(parts[i]);
 		pm_cbor_feed(&c, b);
 		do
-			n = step(&c, short_cuts, out);
+			n = step(&c, short_cuts ? &told : NULL, out);
 		while (n > 0);
 		free((void *)(uintptr_t)b.p);
 	}
@@ -216,9 +232,10 @@ static void test_what_json_may_refuse_is_noted(void **state)
 		struct pm_bytes b = bytes_of(cases[i].hex);
 		struct pm_text out = {0};
 		struct pm_cbor c;
+		uint32_t told = 0;
 		pm_cbor_init(&c, 8);
 		pm_cbor_feed(&c, b);
-		while (step(&c, true, &out) > 0)
+		while (step(&c, &told, &out) > 0)
 			;
 		assert_int_equal(c.deepest, cases[i].deepest);
 		assert_int_equal(c.not_finite, cases[i].not_finite);
