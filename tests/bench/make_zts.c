@@ -2,16 +2,17 @@
  * Writes a big valid ZTS0 store (second generation, deflated, with checksums), the same bytes
  * every time:
  *
- *     make_zts DIR MEGABYTES
+ *     make_zts DIR MEGABYTES [PATHS [FUNCTIONS [DEPTH]]]
  *
- * MEGABYTES of traces.dat: a chunk for each trace, of some hundred calls. Of each trace, only its
- * row of the index is kept until the end.
+ * MEGABYTES of traces.dat: a chunk for each trace, of some hundred calls. With PATHS they are of a
+ * wide tree (wide.h). Of each trace, only its row of the index is kept until the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/inflate.h"
 #include "tests/bench/make.h"
+#include "tests/bench/wide.h"
 #include "tests/zts/writer.h"
 
 enum {
@@ -24,7 +25,8 @@ enum {
 	FIRST_USER = 10,
 	FIRST_CLASS = FIRST_USER + USERS,
 	FIRST_NAME = FIRST_CLASS + CLASSES,
-	FIRST_METHOD = FIRST_NAME + METHODS,
+	FIRST_METHOD = FIRST_NAME + METHODS, /* of a narrow tree */
+	TRACE_CALLS = 400,                   /* of a wide one, about */
 	GZIP_HEAD = 10,
 	GZIP_TAIL = 8,
 	DEFLATED_CHECKED = 0x11,
@@ -44,6 +46,8 @@ struct store {
 	struct trace *traces;
 	size_t n, room;
 	uint64_t clock; /* ticks, while a trace is made */
+	struct wide wide;
+	uint32_t methods;
 };
 
 /* ---- text-….wal ---- */
@@ -65,7 +69,7 @@ static void put_text(struct pm_text *t, uint64_t id, const char *text)
 	pm_text_char(t, 3);
 }
 
-static void put_method(struct pm_text *t, uint32_t i)
+static void put_method(const struct store *s, struct pm_text *t, uint32_t i)
 {
 	struct pm_text text = {.p = NULL};
 	pm_text_char(&text, 11);
@@ -76,7 +80,7 @@ static void put_method(struct pm_text *t, uint32_t i)
 	put_wal_number(&text, SIGNATURE);
 	pm_text_char(&text, 11);
 	pm_text_char(&text, 0);
-	put_text(t, FIRST_METHOD + i, text.p);
+	put_text(t, FIRST_NAME + s->methods + i, text.p);
 	pm_text_done(&text);
 }
 
@@ -96,12 +100,12 @@ static void write_texts(const struct store *s)
 		snprintf(text, sizeof(text), "\5com.shop.service.Service%u\5", i);
 		put_text(&t, FIRST_CLASS + i, text);
 	}
-	for (unsigned i = 0; i < METHODS; i++) {
+	for (unsigned i = 0; i < s->methods; i++) {
 		snprintf(text, sizeof(text), "\6handle%u\6", i);
 		put_text(&t, FIRST_NAME + i, text);
 	}
-	for (unsigned i = 0; i < METHODS; i++)
-		put_method(&t, i);
+	for (unsigned i = 0; i < s->methods; i++)
+		put_method(s, &t, i);
 	for (unsigned i = 0; i < 64; i++)
 		pm_text_char(&t, 0);
 	out_open(s->folder, "text-00000001.wal");
@@ -124,6 +128,29 @@ static uint32_t put_call(struct store *s, struct pm_text *p, uint32_t what, uint
 	return n;
 }
 
+static uint32_t put_wide_call(struct store *s, struct pm_text *p, uint32_t path)
+{
+	uint32_t n = 1, method = FIRST_NAME + s->methods + wide_function(&s->wide, path);
+	zts_put_begin(p, s->clock++, method);
+	for (uint32_t i = wide_calls(&s->wide); i-- > 0;) {
+		uint32_t child = wide_child(&s->wide, path);
+		n += child ? put_wide_call(s, p, child) : 0;
+	}
+	zts_put_end(p, s->clock++, n);
+	return n;
+}
+
+/* Returns how many calls. */
+static uint32_t put_calls(struct store *s, struct pm_text *p, uint32_t shape)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; !s->wide.paths && i < 3; i++)
+		n += put_call(s, p, shape + i, 4);
+	while (s->wide.paths && n < TRACE_CALLS)
+		n += put_wide_call(s, p, wide_child(&s->wide, 0));
+	return n;
+}
+
 static void make_trace(struct store *s, struct pm_text *p)
 {
 	uint32_t n = (uint32_t)s->n, shape = n % 512 * 1000;
@@ -131,12 +158,13 @@ static void make_trace(struct store *s, struct pm_text *p)
 	uint64_t begin = 1000 + (uint64_t)n * STEP_MS * 1000000 / 65536;
 	s->clock = begin;
 	*t = (struct trace){.method = FIRST_METHOD + make_mix(shape + 1) % METHODS, .calls = 1};
+	if (s->wide.paths)
+		t->method = FIRST_NAME + s->methods;
 	zts_put_begin(p, begin, t->method);
 	zts_put_info(p, 0x05, BEGIN_MS + (uint64_t)n * STEP_MS);
 	zts_put_info(p, 0x12, n + 1);
 	zts_put_attr(p, KEY_USER, FIRST_USER + make_mix(n) % USERS);
-	for (uint32_t i = 0; i < 3; i++)
-		t->calls += put_call(s, p, shape + i, 4);
+	t->calls += put_calls(s, p, shape);
 	t->records = t->calls;
 	t->ticks = (uint32_t)(s->clock - begin);
 	zts_put_end(p, s->clock, t->calls);
@@ -220,11 +248,13 @@ static void write_index(const struct store *s)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3) {
-		fprintf(stderr, "usage: make_zts DIR MEGABYTES\n");
+	if (argc < 3 || argc > 6) {
+		fprintf(stderr, "usage: make_zts DIR MEGABYTES [PATHS [FUNCTIONS [DEPTH]]]\n");
 		return 2;
 	}
 	struct store s = {.folder = argv[1], .bytes = make_number(argv[2]) * 1000000};
+	wide_init(&s.wide, argc - 3, argv + 3);
+	s.methods = s.wide.paths ? s.wide.functions : METHODS;
 	make_folder(s.folder);
 	write_texts(&s);
 	write_traces(&s);
