@@ -1,0 +1,118 @@
+/*
+ * A hash of the keys from the top down to a step takes no table. It leads to a guess, the path that
+ * the last step of that hash took, which counts only where its parent and key are the step's. Steps
+ * go through two stages ahead of the one that counts: the first fetches the guess, the second what
+ * it leads to. A wrong guess costs a look into the trie, nothing else.
+ */
+#include "formats/common/steps.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "formats/common/map.h"
+#include "profmount/profile.h"
+
+enum {
+	GUESSES_FIRST = 1024,
+	STAGE = 16, /* steps from one stage to the next */
+	CACHE_LINE = 64,
+};
+
+struct pm_guess {
+	uint32_t print; /* the upper half of the hash */
+	uint32_t path;
+};
+
+static int make_guesses(struct pm_guesses *g, size_t n)
+{
+	struct pm_guess *slots = malloc(n * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		slots[i] = (struct pm_guess){0, PM_NONE};
+	free(g->slots);
+	*g = (struct pm_guesses){slots, n};
+	return 0;
+}
+
+int pm_guesses_init(struct pm_guesses *g)
+{
+	return make_guesses(g, GUESSES_FIRST);
+}
+
+void pm_guesses_done(struct pm_guesses *g)
+{
+	free(g->slots);
+	*g = (struct pm_guesses){.slots = NULL};
+}
+
+static inline struct pm_guess *guess_of(const struct pm_guesses *g, const struct pm_step *step)
+{
+	return &g->slots[step->hash & (g->n - 1)];
+}
+
+/* ---- the stages ---- */
+
+static inline void fetch_guess(
+	const struct pm_guesses *g, const struct pm_step *steps, struct pm_step *step)
+{
+	uint64_t above = step->above == PM_NONE ? step->hash : steps[step->above].hash;
+	step->hash = pm_hash_u64(above + step->key + 1);
+	__builtin_prefetch(guess_of(g, step));
+}
+
+static inline void fetch_path(const struct pm_paths *p, const struct pm_guesses *g,
+	struct pm_step *step, const struct pm_measured *measured)
+{
+	const struct pm_guess *guess = guess_of(g, step);
+	bool usable = guess->print == step->hash >> 32 && guess->path < p->n;
+	step->path = usable ? guess->path : PM_NONE;
+	if (!usable)
+		return;
+	__builtin_prefetch(&p->items[step->path]);
+	if (step->path < measured->room) {
+		const char *item = (const char *)measured->items + step->path * measured->size;
+		for (size_t at = 0; at < measured->size; at += CACHE_LINE)
+			__builtin_prefetch(item + at, 1);
+		__builtin_prefetch(item + measured->size - 1, 1);
+	}
+}
+
+/* The guess was wrong, or there was none. */
+static int find(struct pm_paths *p, struct pm_guesses *g, struct pm_step *step, uint32_t parent)
+{
+	step->path = pm_paths_child(p, parent, step->key);
+	if (step->path == PM_NONE)
+		return -ENOMEM;
+	if (step->path == PM_PATHS_FULL)
+		return 0;
+	if (p->n > g->n / 2 && make_guesses(g, 2 * g->n) < 0)
+		return -ENOMEM;
+	*guess_of(g, step) = (struct pm_guess){(uint32_t)(step->hash >> 32), step->path};
+	return 0;
+}
+
+static inline int settle(
+	struct pm_paths *p, struct pm_guesses *g, const struct pm_step *steps, struct pm_step *step)
+{
+	uint32_t parent = step->above == PM_NONE ? step->from : steps[step->above].path;
+	if (step->path != PM_NONE && p->items[step->path].parent == parent &&
+		p->items[step->path].key == step->key)
+		return 0;
+	return find(p, g, step, parent);
+}
+
+int pm_steps_take(struct pm_paths *p, struct pm_guesses *g, struct pm_step *steps, size_t n,
+	const struct pm_measured *measured)
+{
+	for (size_t i = 0; i < n + 2 * STAGE; i++) {
+		if (i < n)
+			fetch_guess(g, steps, &steps[i]);
+		if (i >= STAGE && i - STAGE < n)
+			fetch_path(p, g, &steps[i - STAGE], measured);
+		if (i >= 2 * STAGE && settle(p, g, steps, &steps[i - 2 * STAGE]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
