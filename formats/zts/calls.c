@@ -27,7 +27,23 @@ static int no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
 }
 
-static int begin_call(struct reader *r, const struct zts_record_event *e, struct pm_error *err)
+/* Field by field: a literal of this size is filled by an instruction that takes longer than all. */
+static inline void init_call(
+	struct zts_call *c, const struct reader *r, const struct zts_record_event *e)
+{
+	c->parent = r->open;
+	c->depth = r->open == PM_NONE ? 0 : r->tree->calls[r->open].depth + 1;
+	c->store = r->part->store;
+	c->chunk = r->part->chunk;
+	c->start_offset = r->part->start_offset + e->at;
+	c->end = c->has = c->attr = c->n_attrs = 0;
+	c->method = c->exception = c->tstart = c->tstop = 0;
+	c->calls = c->flags = c->timestamp_ms = 0;
+	c->span_id = c->parent_id = c->type = 0;
+}
+
+static inline int begin_call(
+	struct reader *r, const struct zts_record_event *e, struct pm_error *err)
 {
 	struct zts_tree *t = r->tree;
 	if (t->n >= PM_LIMIT_TRACE_CALLS)
@@ -35,18 +51,12 @@ static int begin_call(struct reader *r, const struct zts_record_event *e, struct
 			"the trace has more than %u calls", PM_LIMIT_TRACE_CALLS);
 	if (pm_list_room(&t->calls, t->n, &t->room, sizeof(*t->calls)) < 0)
 		return no_memory(err);
-	t->calls[t->n] = (struct zts_call){
-		.parent = r->open,
-		.depth = r->open == PM_NONE ? 0 : t->calls[r->open].depth + 1,
-		.store = r->part->store,
-		.chunk = r->part->chunk,
-		.start_offset = r->part->start_offset + e->at,
-	};
+	init_call(&t->calls[t->n], r, e);
 	r->open = t->n++;
 	return 1;
 }
 
-static void take_info(struct zts_call *c, const struct zts_record_event *e)
+static inline void take_info(struct zts_call *c, const struct zts_record_event *e)
 {
 	switch (e->key) {
 	case ZTS_TIMESTAMP:
@@ -122,7 +132,8 @@ static int take_attrs(struct reader *r, uint64_t n, struct pm_error *err)
 }
 
 /* Returns 1 to go on, 0 when the trace's own record has ended. */
-static int take_event(struct reader *r, const struct zts_record_event *e, struct pm_error *err)
+static inline int take_event(
+	struct reader *r, const struct zts_record_event *e, struct pm_error *err)
 {
 	struct zts_tree *t = r->tree;
 	if (e->kind == ZTS_RECORD_BEGIN)
@@ -255,16 +266,6 @@ void zts_tree_done(struct zts_tree *tree)
 	free(tree->attrs);
 	pm_arena_done(&tree->texts);
 	*tree = (struct zts_tree){.n = 0};
-}
-
-bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns)
-{
-	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
-	*ret_ns = 0;
-	if ((call->has & both) != both)
-		return false;
-	*ret_ns = ((int64_t)call->tstop - (int64_t)call->tstart) * (int64_t)ZTS_TICK_NS;
-	return true;
 }
 
 struct pm_cell zts_sum_cell(zts_sum sum)

@@ -3,6 +3,7 @@
 #define PROFMOUNT_FORMATS_ZTS_CALLS_H
 
 #include "formats/common/arena.h"
+#include "formats/zts/records.h"
 #include "formats/zts/store.h"
 #include "profmount/document.h"
 
@@ -65,7 +66,15 @@ void zts_tree_done(struct zts_tree *tree);
 /*
  * How long a call took, negative where the clock went back; false, and 0, where it has not ended.
  */
-bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns);
+static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns)
+{
+	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
+	*ret_ns = 0;
+	if ((call->has & both) != both)
+		return false;
+	*ret_ns = ((int64_t)call->tstop - (int64_t)call->tstart) * (int64_t)ZTS_TICK_NS;
+	return true;
+}
 
 /* Sums of times that cannot overflow; as a cell, a double where 64 bits do not hold it. */
 typedef __int128 zts_sum;

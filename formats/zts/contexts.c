@@ -40,7 +40,7 @@ static int gather_stretch(void *context, size_t i)
 	const struct zts_survey *v = g->survey;
 	uint32_t from = (uint32_t)((uint64_t)v->n * i / g->n_partials);
 	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
-	int r = 0;
+	int r = zts_partial_init(&g->partials[i]);
 	for (uint32_t k = from; k < to && r == 0; k++) {
 		const struct zts_trace *t = &v->traces[v->by_store[k]];
 		struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -60,32 +60,24 @@ static int gather_stretch(void *context, size_t i)
 			r = tell_unreadable(g, t, &err);
 		}
 	}
-	pm_map_done(&g->partials[i].children); /* joining needs none, and memory */
-	return r;
+	return r < 0 ? r : zts_partial_end(&g->partials[i]);
 }
 
 /* ---- putting together ---- */
 
-static void add_sums(struct zts_sums *to, const struct zts_sums *from)
-{
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->inclusive_ns += from->inclusive_ns;
-	to->exclusive_ns += from->exclusive_ns;
-}
-
 struct joining {
 	struct zts_aggregate *a;
 	struct pm_tree_builder *builder;
+	struct pm_paths paths;
 	struct pm_strtab names, attrs;
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, attr_room, sum_room;
-	struct zts_sums *sums; /* by rank */
+	struct zts_sums *sums; /* of each path, which is a rank, too */
 };
 
 static void add_method(struct zts_method *to, const struct zts_method *from)
 {
-	add_sums(&to->sums, &from->sums);
+	zts_sums_add(&to->sums, &from->sums);
 	if (from->ended)
 		zts_method_ended(to, from->min_ns, from->max_ns);
 }
@@ -115,29 +107,22 @@ static uint32_t join_method(struct joining *j, const struct zts_method *method)
 	return index;
 }
 
-/* `methods` are the joined methods of the partial's own; `ranks` gets those of its paths. */
+/* `methods` are the joined methods of the partial's own; `places` gets those of its paths. */
 static int join_paths(
-	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *ranks)
+	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *places)
 {
-	for (uint32_t i = 0; i < p->n_paths; i++) {
-		const struct zts_path *path = &p->paths[i];
-		uint32_t before = pm_tree_count(j->builder);
-		uint32_t parent = path->parent == PM_NONE ? PM_NONE : ranks[path->parent];
-		bool left_out = path->parent != PM_NONE && parent == PM_NONE;
-		ranks[i] = PM_NONE;
-		if (left_out || before >= PM_LIMIT_CALL_PATHS) {
-			j->a->left_out += path->sums.calls;
-			continue;
-		}
-		uint32_t rank = pm_tree_child(j->builder, parent, j->frames[methods[path->method]]);
-		if (rank == PM_NONE ||
-			pm_list_room(&j->sums, rank, &j->sum_room, sizeof(*j->sums)) < 0)
-			return -ENOMEM;
-		if (rank == before)
-			j->sums[rank] = (struct zts_sums){0};
-		add_sums(&j->sums[rank], &path->sums);
-		ranks[i] = rank;
-	}
+	uint32_t known = j->paths.n;
+	if (pm_paths_join(&j->paths, PM_NONE, &p->tally.paths, methods, places) < 0 ||
+		(j->paths.n > 0 &&
+			pm_list_room(&j->sums, j->paths.n - 1, &j->sum_room, sizeof(*j->sums)) < 0))
+		return -ENOMEM;
+	for (uint32_t i = known; i < j->paths.n; i++)
+		j->sums[i] = (struct zts_sums){0};
+	for (uint32_t i = 0; i < p->tally.paths.n; i++)
+		if (places[i] == PM_PATHS_FULL)
+			j->a->left_out += p->tally.sums[i].sums.calls;
+		else
+			zts_sums_add(&j->sums[places[i]], &p->tally.sums[i].sums);
 	return 0;
 }
 
@@ -162,33 +147,38 @@ static int join_attrs(struct joining *j, const struct zts_partial *p)
 static int join_partial(struct joining *j, const struct zts_partial *p)
 {
 	uint32_t *methods = malloc(p->names.n * sizeof(*methods) + 1);
-	uint32_t *ranks = malloc(p->n_paths * sizeof(*ranks) + 1);
-	int r = methods && ranks ? 0 : -ENOMEM;
+	uint32_t *places = malloc(p->tally.paths.n * sizeof(*places) + 1);
+	int r = methods && places ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < p->names.n && r == 0; i++) {
 		methods[i] = join_method(j, &p->methods[i]);
 		r = methods[i] == PM_NONE ? -ENOMEM : 0;
 	}
 	if (r == 0)
-		r = join_paths(j, p, methods, ranks);
+		r = join_paths(j, p, methods, places);
 	if (r == 0)
 		r = join_attrs(j, p);
 	if (r == 0)
 		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
-	j->a->left_out += p->left_out;
+	j->a->left_out += p->tally.left_out;
 	free(methods);
-	free(ranks);
+	free(places);
 	return r;
 }
 
 static int freeze(struct joining *j, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
-	uint32_t n = pm_tree_count(j->builder), *index = NULL;
+	uint32_t n = j->paths.n, *index = NULL;
 	double *weight = malloc(n * sizeof(*weight) + 1);
 	a->sums = malloc(n * sizeof(*a->sums) + 1);
 	int r = weight && a->sums ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		weight[i] = (double)j->sums[i].inclusive_ns;
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		const struct pm_path *path = &j->paths.items[i];
+		pm_tree_add(j->builder, path->parent, j->frames[path->key], 0);
+	}
+	pm_paths_done(&j->paths);
 	if (r == 0) {
 		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
 		j->builder = NULL;
@@ -223,7 +213,9 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		.builder = pm_tree_builder_new(),
 		.names = {.arena = &a->texts},
 		.attrs = {.arena = &a->texts}};
-	int r = j.builder ? 0 : -ENOMEM;
+	int r = pm_paths_init(&j.paths, PM_LIMIT_CALL_PATHS);
+	if (!j.builder)
+		r = -ENOMEM;
 	for (uint32_t i = 0; i < g->n_partials && r == 0; i++) {
 		r = join_partial(&j, &g->partials[i]);
 		zts_partial_done(&g->partials[i]); /* what is joined takes its place */
@@ -236,6 +228,7 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		qsort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
 	zts_exceptions_sort(&a->exceptions);
 	pm_tree_builder_free(j.builder);
+	pm_paths_done(&j.paths);
 	pm_strtab_done(&j.names);
 	pm_strtab_done(&j.attrs);
 	free(j.frames);

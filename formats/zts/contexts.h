@@ -14,6 +14,14 @@ struct zts_sums {
 	zts_sum inclusive_ns, exclusive_ns;
 };
 
+static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from)
+{
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->inclusive_ns += from->inclusive_ns;
+	to->exclusive_ns += from->exclusive_ns;
+}
+
 struct zts_method {
 	struct pm_bytes name;
 	struct zts_sums sums; /* inclusive: of outermost calls */

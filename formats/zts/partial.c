@@ -6,13 +6,9 @@
 
 #include <stdlib.h>
 
-#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/zts/names.h"
 #include "profmount/limits.h"
-
-/* A path that was left out because there are too many; so is all below it. */
-#define LEFT_OUT (PM_NONE - 1)
 
 enum { ID_BITS = 40 };
 
@@ -27,11 +23,9 @@ static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
 	uint32_t method = pm_strtab_add(&p->names, name);
 	if (method == PM_NONE || method < known)
 		return method;
-	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0 ||
-		pm_list_room(&p->active, method, &p->active_room, sizeof(*p->active)) < 0)
+	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0)
 		return PM_NONE;
 	p->methods[method] = (struct zts_method){.name = p->names.items[method]};
-	p->active[method] = 0;
 	return method;
 }
 
@@ -41,93 +35,40 @@ static uint64_t call_id(const struct zts_call *call)
 	return call->method >> ID_BITS ? NO_ID : (uint64_t)call->store << ID_BITS | call->method;
 }
 
-/* The method of a call; PM_NONE without memory. */
-static uint32_t method_of(
+/* The method of that name in the index of the call's store; PM_NONE without memory. */
+static uint32_t name_method(
 	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
 {
 	const struct zts_texts *texts;
-	bool is_new = true;
-	uint32_t *place = NULL;
-	if (call_id(call) != NO_ID) {
-		place = pm_map_put(&p->ids, call_id(call), PM_NONE, &is_new);
-		if (!place)
-			return PM_NONE;
-		if (!is_new && *place != PM_NONE)
-			return *place;
-	}
 	if (zts_store_texts(&stores->items[call->store], &texts, NULL) < 0)
 		return PM_NONE;
 	pm_text_clear(&p->scratch);
 	zts_name_method(texts, call->method, &p->scratch);
-	if (p->scratch.failed)
-		return PM_NONE;
-	uint32_t method = add_method(p, pm_text_view(&p->scratch));
-	if (place)
-		*place = method;
-	return method;
+	return p->scratch.failed ? PM_NONE : add_method(p, pm_text_view(&p->scratch));
 }
 
-void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
-{
-	if (!m->ended || min_ns < m->min_ns)
-		m->min_ns = min_ns;
-	if (!m->ended || max_ns > m->max_ns)
-		m->max_ns = max_ns;
-	m->ended = true;
-}
-
-static void add_to_method(
-	struct zts_partial *p, uint32_t method, const struct zts_call *call, zts_sum self_ns)
-{
-	struct zts_method *m = &p->methods[method];
-	int64_t duration_ns;
-	if (zts_call_duration(call, &duration_ns))
-		zts_method_ended(m, duration_ns, duration_ns);
-	m->sums.calls++;
-	m->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
-	m->sums.exclusive_ns += self_ns;
-	if (p->active[method] == 0)
-		m->sums.inclusive_ns += duration_ns;
-}
-
-/* ---- paths ---- */
-
-/* The path below `parent`, found or added; PM_NONE without memory. */
-static uint32_t path_of(struct zts_partial *p, uint32_t parent, uint32_t method)
+/* The method of that id, which no recent call had; PM_NONE without memory. */
+static uint32_t find_method(
+	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
 {
 	bool is_new;
-	if (parent == LEFT_OUT)
-		return LEFT_OUT;
-	uint32_t *place =
-		pm_map_put(&p->children, (uint64_t)parent << 32 | method, p->n_paths, &is_new);
-	if (!place)
+	uint64_t id = call_id(call);
+	if (id == NO_ID)
+		return name_method(p, stores, call);
+	uint32_t *place = pm_map_put(&p->ids, id, PM_NONE, &is_new);
+	if (place && *place == PM_NONE)
+		*place = name_method(p, stores, call);
+	if (!place || *place == PM_NONE)
 		return PM_NONE;
-	if (!is_new)
-		return *place;
-	if (p->n_paths >= PM_LIMIT_CALL_PATHS) {
-		*place = LEFT_OUT;
-		return LEFT_OUT;
-	}
-	if (pm_list_room(&p->paths, p->n_paths, &p->path_room, sizeof(*p->paths)) < 0)
-		return PM_NONE;
-	p->paths[p->n_paths] = (struct zts_path){.parent = parent, .method = method};
-	return p->n_paths++;
+	p->recent[id % ZTS_RECENT] = (struct zts_recent){id, *place};
+	return *place;
 }
 
-static void add_to_path(
-	struct zts_partial *p, uint32_t path, const struct zts_call *call, zts_sum self_ns)
+static inline uint32_t method_of(
+	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
 {
-	if (path == LEFT_OUT) {
-		p->left_out++;
-		return;
-	}
-	struct zts_sums *sums = &p->paths[path].sums;
-	int64_t duration_ns;
-	zts_call_duration(call, &duration_ns);
-	sums->calls++;
-	sums->errors += (call->flags & ZTS_FLAG_ERROR) != 0;
-	sums->inclusive_ns += duration_ns;
-	sums->exclusive_ns += self_ns;
+	const struct zts_recent *recent = &p->recent[call_id(call) % ZTS_RECENT];
+	return recent->id == call_id(call) ? recent->method : find_method(p, stores, call);
 }
 
 /* ---- attributes ---- */
@@ -163,79 +104,39 @@ static int count_attrs(
 
 /* ---- a trace ---- */
 
-struct step {
-	uint32_t method, path;
-};
-
-/*
- * Traces are alike: the path of a call is mostly the one that followed the path of the call before
- * the last time, too. This is told without a look into a table.
- */
-static bool guess_step(
-	const struct zts_partial *p, const struct zts_call *call, uint32_t parent, struct step *ret)
-{
-	uint32_t guess = p->latest < p->n_paths ? p->paths[p->latest].next : PM_NONE;
-	if (guess >= p->n_paths)
-		return false;
-	const struct zts_path *path = &p->paths[guess];
-	*ret = (struct step){path->method, guess};
-	return path->parent == parent && path->id == call_id(call) && path->id != NO_ID;
-}
-
-static int find_step(struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call,
-	uint32_t parent, struct step *ret)
-{
-	if (!guess_step(p, call, parent, ret)) {
-		uint32_t method = method_of(p, stores, call);
-		uint32_t path = method == PM_NONE ? PM_NONE : path_of(p, parent, method);
-		if (path == PM_NONE)
-			return -ENOMEM;
-		if (path != LEFT_OUT)
-			p->paths[path].id = call_id(call);
-		if (p->latest < p->n_paths)
-			p->paths[p->latest].next = path;
-		*ret = (struct step){method, path};
-	}
-	p->latest = ret->path;
-	return 0;
-}
-
-/* `way` are the steps from the root to the call before, `*depth` of them. */
-static int add_call(struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call,
-	zts_sum self_ns, struct step *way, uint32_t *depth)
-{
-	while (*depth > call->depth)
-		p->active[way[--*depth].method]--;
-	struct step *step = &way[*depth];
-	uint32_t parent = *depth ? way[*depth - 1].path : PM_NONE;
-	if (find_step(p, stores, call, parent, step) < 0)
-		return -ENOMEM;
-	add_to_method(p, step->method, call, self_ns);
-	add_to_path(p, step->path, call, self_ns);
-	p->active[step->method]++;
-	++*depth;
-	return 0;
-}
-
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_moment *moment)
 {
-	uint32_t depth = 0;
-	zts_sum *self = zts_tree_self(tree);
-	struct step *way = malloc(PM_LIMIT_CALL_DEPTH * sizeof(*way));
-	int r = self && way ? 0 : -ENOMEM;
+	int r = zts_tally_room(&p->tally, tree->n);
 	for (uint32_t i = 0; i < tree->n && r == 0; i++) {
-		const struct zts_call *call = &tree->calls[i];
-		r = add_call(p, stores, call, self[i], way, &depth);
-		if (r == 0 && begins_trace(call))
-			r = count_attrs(p, tree, call);
+		uint32_t method = method_of(p, stores, &tree->calls[i]);
+		r = method == PM_NONE ? -ENOMEM : 0;
+		p->tally.steps[i].key = method;
 	}
-	while (depth > 0)
-		p->active[way[--depth].method]--;
 	if (r == 0)
-		r = zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
-	free(way);
-	free(self);
+		r = zts_tally_add(&p->tally, tree);
+	for (uint32_t i = 0; i < tree->n && r == 0; i++)
+		if (begins_trace(&tree->calls[i]))
+			r = count_attrs(p, tree, &tree->calls[i]);
+	return r < 0 ? r : zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
+}
+
+int zts_partial_init(struct zts_partial *p)
+{
+	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
+	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
+		p->recent[i].id = NO_ID;
+	int r = zts_tally_init(&p->tally);
+	return p->recent ? r : -ENOMEM;
+}
+
+int zts_partial_end(struct zts_partial *p)
+{
+	free(p->recent);
+	p->recent = NULL;
+	pm_map_done(&p->ids);
+	int r = zts_tally_fold(&p->tally, p->methods, p->names.n);
+	zts_tally_end(&p->tally);
 	return r;
 }
 
@@ -243,14 +144,13 @@ void zts_partial_done(struct zts_partial *p)
 {
 	pm_arena_done(&p->texts);
 	pm_map_done(&p->ids);
-	pm_map_done(&p->children);
+	zts_tally_done(&p->tally);
 	pm_strtab_done(&p->names);
 	pm_strtab_done(&p->attrs);
 	pm_text_done(&p->scratch);
 	zts_exceptions_done(&p->exceptions);
 	free(p->methods);
-	free(p->active);
-	free(p->paths);
+	free(p->recent);
 	free(p->attr_counts);
-	*p = (struct zts_partial){.n_paths = 0};
+	*p = (struct zts_partial){.texts = {.block = NULL}};
 }

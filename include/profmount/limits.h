@@ -50,7 +50,7 @@
  * their LZ4 could give 255 and a block without data any number. */
 #define PM_LIMIT_TEXT_INDEX_RATIO 64
 
-/* Call paths of all traces of a store together: 100 bytes each while they are counted. */
+/* Call paths of all traces of a store together: 150 bytes each while they are counted. */
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 
 /* What was decoded of measurement files and is kept for a while: a block of contexts is half of it,

@@ -1,0 +1,204 @@
+/*
+ * Calls are added to their paths, one cache line each, and methods made of those at the end: a
+ * method's inclusive time is that of its outermost calls, and which these are is a matter of paths.
+ */
+#include "formats/zts/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "profmount/limits.h"
+
+static const struct zts_path_sums nothing = {.min_ns = INT64_MAX, .max_ns = INT64_MIN};
+
+static int find_paths(struct zts_tally *t, const struct zts_tree *tree)
+{
+	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
+	uint32_t known = t->paths.n;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		t->steps[i].above = tree->calls[i].parent;
+		t->steps[i].from = PM_NONE;
+		t->steps[i].hash = 0;
+	}
+	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
+		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0)
+		return -ENOMEM;
+	for (; known < t->paths.n; known++)
+		t->sums[known] = nothing;
+	return 0;
+}
+
+/* ---- adding up ---- */
+
+static inline void add_call(struct zts_path_sums *to, const struct zts_call *call, zts_sum self_ns)
+{
+	int64_t duration_ns;
+	if (zts_call_duration(call, &duration_ns)) {
+		to->min_ns = duration_ns < to->min_ns ? duration_ns : to->min_ns;
+		to->max_ns = duration_ns > to->max_ns ? duration_ns : to->max_ns;
+	}
+	to->sums.calls++;
+	to->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
+	to->sums.inclusive_ns += duration_ns;
+	to->sums.exclusive_ns += self_ns;
+}
+
+/* Calls after those that they made; false where some are of paths that were left out. */
+static bool add_calls(struct zts_tally *t, const struct zts_tree *tree)
+{
+	bool all = true;
+	memset(t->self_ns, 0, tree->n * sizeof(*t->self_ns));
+	for (uint32_t i = tree->n; i-- > 0;) {
+		const struct zts_call *call = &tree->calls[i];
+		uint32_t path = t->steps[i].path;
+		int64_t duration_ns;
+		zts_call_duration(call, &duration_ns);
+		t->self_ns[i] += duration_ns;
+		if (call->parent != PM_NONE)
+			t->self_ns[call->parent] -= duration_ns;
+		if (path == PM_PATHS_FULL)
+			all = false;
+		else
+			add_call(&t->sums[path], call, t->self_ns[i]);
+	}
+	return all;
+}
+
+static int rest_room(struct zts_tally *t, uint32_t method)
+{
+	if (pm_list_room(&t->rest, method, &t->rest_room, sizeof(*t->rest)) < 0 ||
+		pm_list_room(&t->active, method, &t->active_room, sizeof(*t->active)) < 0)
+		return -ENOMEM;
+	for (; t->n_rest <= method; t->n_rest++) {
+		t->rest[t->n_rest] = nothing;
+		t->active[t->n_rest] = 0;
+	}
+	return 0;
+}
+
+/* Calls that have no path count for their methods. */
+static int add_rest(struct zts_tally *t, const struct zts_tree *tree)
+{
+	uint32_t open = PM_NONE; /* the call before, and those around it, have not ended */
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *call = &tree->calls[i];
+		const struct pm_step *step = &t->steps[i];
+		for (; open != call->parent; open = tree->calls[open].parent)
+			t->active[t->steps[open].key]--;
+		if (rest_room(t, step->key) < 0)
+			return -ENOMEM;
+		struct zts_path_sums *rest = &t->rest[step->key];
+		zts_sum inclusive_ns = rest->sums.inclusive_ns;
+		if (step->path == PM_PATHS_FULL) {
+			add_call(rest, call, t->self_ns[i]);
+			t->left_out++;
+		}
+		if (t->active[step->key]++ > 0)
+			rest->sums.inclusive_ns = inclusive_ns;
+		open = i;
+	}
+	for (; open != PM_NONE; open = tree->calls[open].parent)
+		t->active[t->steps[open].key]--;
+	return 0;
+}
+
+int zts_tally_room(struct zts_tally *t, uint32_t n)
+{
+	int r = pm_list_room(&t->steps, n, &t->step_room, sizeof(*t->steps));
+	return r < 0 ? r : pm_list_room(&t->self_ns, n, &t->self_room, sizeof(*t->self_ns));
+}
+
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree)
+{
+	if (find_paths(t, tree) < 0)
+		return -ENOMEM;
+	return add_calls(t, tree) ? 0 : add_rest(t, tree);
+}
+
+/* ---- methods ---- */
+
+void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
+{
+	if (!m->ended || min_ns < m->min_ns)
+		m->min_ns = min_ns;
+	if (!m->ended || max_ns > m->max_ns)
+		m->max_ns = max_ns;
+	m->ended = true;
+}
+
+static void add_method(struct zts_method *m, const struct zts_path_sums *path, bool outermost)
+{
+	struct zts_sums sums = path->sums;
+	if (!outermost)
+		sums.inclusive_ns = 0;
+	zts_sums_add(&m->sums, &sums);
+	if (path->min_ns <= path->max_ns)
+		zts_method_ended(m, path->min_ns, path->max_ns);
+}
+
+static void walk_paths(const struct zts_tally *t, struct zts_method *methods, const uint32_t *first,
+	const uint32_t *next, uint32_t *active)
+{
+	const struct pm_path *items = t->paths.items;
+	for (uint32_t i = first[0]; i != PM_NONE;) {
+		uint32_t method = items[i].key;
+		add_method(&methods[method], &t->sums[i], active[method]++ == 0);
+		if (first[i + 1] != PM_NONE) {
+			i = first[i + 1];
+			continue;
+		}
+		active[method]--;
+		while (next[i] == PM_NONE && items[i].parent != PM_NONE) {
+			i = items[i].parent;
+			active[items[i].key]--;
+		}
+		i = next[i];
+	}
+}
+
+int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods)
+{
+	uint32_t *first = malloc(((size_t)t->paths.n + 1) * sizeof(*first));
+	uint32_t *next = malloc(((size_t)t->paths.n + 1) * sizeof(*next));
+	uint32_t *active = calloc((size_t)n_methods + 1, sizeof(*active));
+	bool made = first && next && active;
+	if (made) {
+		pm_paths_link(&t->paths, first, next);
+		walk_paths(t, methods, first, next, active);
+		for (uint32_t i = 0; i < t->n_rest; i++)
+			add_method(&methods[i], &t->rest[i], true);
+	}
+	free(first);
+	free(next);
+	free(active);
+	return made ? 0 : -ENOMEM;
+}
+
+int zts_tally_init(struct zts_tally *t)
+{
+	*t = (struct zts_tally){.left_out = 0};
+	int r = pm_paths_init(&t->paths, PM_LIMIT_CALL_PATHS);
+	return r < 0 ? r : pm_guesses_init(&t->guesses);
+}
+
+void zts_tally_end(struct zts_tally *t)
+{
+	pm_guesses_done(&t->guesses);
+	free(t->steps);
+	free(t->self_ns);
+	free(t->rest);
+	free(t->active);
+	t->steps = NULL;
+	t->self_ns = NULL;
+	t->rest = NULL;
+	t->active = NULL;
+}
+
+void zts_tally_done(struct zts_tally *t)
+{
+	zts_tally_end(t);
+	pm_paths_done(&t->paths);
+	free(t->sums);
+	*t = (struct zts_tally){.left_out = 0};
+}

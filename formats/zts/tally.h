@@ -1,0 +1,49 @@
+/* Calls added up by the paths of methods that they took. A part of formats/zts/partial.c. */
+#ifndef PROFMOUNT_FORMATS_ZTS_TALLY_H
+#define PROFMOUNT_FORMATS_ZTS_TALLY_H
+
+#include "formats/common/steps.h"
+#include "formats/zts/contexts.h"
+
+/* Of the calls of a path: one cache line. No call has ended where min_ns > max_ns. */
+struct zts_path_sums {
+	struct zts_sums sums;
+	int64_t min_ns, max_ns;
+};
+
+struct zts_tally {
+	struct pm_paths paths;
+	struct zts_path_sums *sums; /* of each path */
+	size_t sum_room;
+	struct pm_guesses guesses;
+	struct pm_step *steps; /* of each call of the trace at hand: key is its method */
+	zts_sum *self_ns;      /* of each call, too */
+	size_t step_room, self_room;
+	struct zts_path_sums
+		*rest; /* by method, of calls that were left out; inclusive: outermost */
+	size_t n_rest, rest_room;
+	uint32_t *active; /* of each method, while calls are left out: those that have not ended */
+	size_t n_active, active_room;
+	uint64_t left_out;
+};
+
+/* 0 or -ENOMEM; ends with zts_tally_done in any case. */
+int zts_tally_init(struct zts_tally *t);
+
+/* Makes room for the steps of a trace of n calls. 0 or -ENOMEM. */
+int zts_tally_room(struct zts_tally *t, uint32_t n);
+
+/* Adds the calls of a trace whose methods are the keys of t->steps. 0 or -ENOMEM. */
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree);
+
+/* Adds what was added to `methods`, inclusive times of outermost calls alone. 0 or -ENOMEM. */
+int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);
+
+/* Frees what only adding needs. */
+void zts_tally_end(struct zts_tally *t);
+void zts_tally_done(struct zts_tally *t);
+
+/* Calls of the method took from `min_ns` to `max_ns`. */
+void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);
+
+#endif
