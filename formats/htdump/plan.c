@@ -203,6 +203,20 @@ static void roles_set(struct htd_plan *p, const struct htd_klass *k)
 		p->role = HTD_ROLE_CALL;
 }
 
+/* Calls are asked for these two more often than for all else. */
+static void places_set(struct htd_plan *p)
+{
+	if (p->role != HTD_ROLE_CALL)
+		return;
+	const struct htd_flat *duration = &p->fields[p->duration], *thread = &p->fields[p->thread];
+	p->quick = duration->kind == HTD_KIND_UNSIGNED && thread->kind == HTD_KIND_UNSIGNED &&
+		duration->strings == 0 && thread->strings == 0 && duration->size == 8 &&
+		(thread->size == 4 || thread->size == 8);
+	p->duration_at = (uint32_t)duration->at;
+	p->thread_at = (uint32_t)thread->at;
+	p->thread_size = (uint32_t)thread->size;
+}
+
 static bool flat_equal(const struct htd_flat *a, const struct htd_flat *b)
 {
 	return a->size == b->size && a->data_type == b->data_type &&
@@ -298,6 +312,7 @@ static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
 		return NULL;
 	layout(p);
 	roles_set(p, &t->klasses[klass]);
+	places_set(p);
 	t->n_planned += (uint32_t)budget;
 	return p;
 }

@@ -26,7 +26,11 @@ struct htd_plan {
 	uint64_t head;  /* bytes up to the first string, or of the whole event; header included */
 	uint64_t *gaps; /* bytes from the end of string i up to the next one, or the end */
 	uint32_t duration, thread, label, identifier; /* fields with a role, or HTD_NONE */
-	const char *broken;                           /* why no event can be read, or NULL */
+	/* Where duration (8 bytes) and thread (4 or 8) stand, if both are unsigned and in `head`.
+	 */
+	bool quick;
+	uint32_t duration_at, thread_at, thread_size;
+	const char *broken; /* why no event can be read, or NULL */
 };
 
 /* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */

@@ -167,7 +167,7 @@ static inline bool natural(const struct htd_event *e, uint32_t i, uint64_t *ret)
 	return e->plan->fields[i].kind == HTD_KIND_UNSIGNED || (int64_t)*ret >= 0;
 }
 
-bool htd_event_call(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread)
+bool htd_event_call_any(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread)
 {
 	const struct htd_plan *p = e->plan;
 	return p->role == HTD_ROLE_CALL && natural(e, p->duration, ret_duration) &&

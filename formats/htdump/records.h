@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_HTDUMP_RECORDS_H
 #define PROFMOUNT_HTDUMP_RECORDS_H
 
+#include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "formats/htdump/dialect.h"
 #include "formats/htdump/plan.h"
@@ -64,7 +65,23 @@ void htd_value_text(struct pm_text *out, const struct htd_flat *f, struct pm_byt
 void htd_event_show(struct pm_text *out, const struct htd_event *e, uint32_t i);
 struct pm_cell htd_event_cell(const struct htd_event *e, uint32_t i);
 
+/* As htd_event_call, of any plan. */
+bool htd_event_call_any(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread);
+
 /* What makes an event a call; false where it is none, or has a negative duration or thread. */
-bool htd_event_call(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread);
+static inline bool htd_event_call(
+	const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread)
+{
+	const struct htd_plan *p = e->plan;
+	if (!p->quick || e->bytes.len < p->head)
+		return htd_event_call_any(e, ret_duration, ret_thread);
+	const uint8_t *duration = e->bytes.p + p->duration_at, *thread = e->bytes.p + p->thread_at;
+	*ret_duration = e->big ? pm_be64(duration) : pm_le64(duration);
+	if (p->thread_size == 8)
+		*ret_thread = e->big ? pm_be64(thread) : pm_le64(thread);
+	else
+		*ret_thread = e->big ? pm_be32(thread) : pm_le32(thread);
+	return true;
+}
 
 #endif
