@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
+#include "formats/common/steps.h"
 
 /* The shortest and the longest call of a context. */
 struct extent {
@@ -19,8 +20,10 @@ struct extent {
 struct builder {
 	struct htd_calls *c;
 	struct pm_tree_builder *tree;
+	struct pm_paths paths; /* of frames; a path's number is its rank */
+	struct pm_guesses guesses;
 	struct extent *extents; /* by rank */
-	size_t n_extents, extent_room;
+	size_t extent_room;
 };
 
 /* ---- taking a lane ---- */
@@ -72,44 +75,48 @@ static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint3
 	return 0;
 }
 
-/* Adds a path to the tree; its parent has a rank already. */
-static int path_take(struct builder *b, struct htd_path *path, uint32_t label, uint32_t thread,
-	const uint32_t *rank_of, uint32_t *ret_rank)
+/* The ranks of a lane's paths: `steps` of them. */
+static int ranks_take(struct builder *b, const struct htd_lane_walk *w, struct pm_step *steps)
 {
-	uint32_t frame;
-	if (label_frame(b, label, &frame) < 0)
-		return -ENOMEM;
-	*ret_rank = pm_tree_child(
-		b->tree, path->parent == PM_NONE ? PM_NONE : rank_of[path->parent], frame);
-	if (*ret_rank == PM_NONE)
-		return -ENOMEM;
-	if (*ret_rank == b->n_extents) {
-		if (pm_list_room(&b->extents, b->n_extents, &b->extent_room, sizeof(*b->extents)) <
-			0)
-			return -ENOMEM;
-		b->extents[b->n_extents++] = (struct extent){.min = UINT64_MAX};
+	uint32_t n_mapped = b->c->mapped.texts.n, *found = NULL, known = b->paths.n;
+	const struct pm_measured extents = {b->extents, b->extent_room, sizeof(*b->extents)};
+	int r = labels_take(b->c, &w->labels, &found);
+	for (uint32_t i = 0; r == 0 && i < w->tree.n; i++) {
+		const struct pm_path *path = &w->tree.items[i];
+		uint32_t label = path->key < n_mapped ? path->key : found[path->key - n_mapped];
+		steps[i] = (struct pm_step){.above = path->parent, .from = PM_NONE};
+		r = label_frame(b, label, &steps[i].key);
 	}
-	struct extent *extent = &b->extents[*ret_rank];
-	extent->min = path->min < extent->min ? path->min : extent->min;
-	extent->max = path->max > extent->max ? path->max : extent->max;
-	return htd_costs_add(&b->c->costs,
-		&(struct htd_cost){thread, *ret_rank, path->calls, path->incl, path->excl});
+	free(found);
+	if (r == 0)
+		r = pm_steps_take(&b->paths, &b->guesses, steps, w->tree.n, &extents);
+	if (r == 0)
+		r = pm_list_room(&b->extents, b->paths.n, &b->extent_room, sizeof(*b->extents));
+	for (; r == 0 && known < b->paths.n; known++)
+		b->extents[known] = (struct extent){.min = UINT64_MAX};
+	return r;
 }
 
 static int paths_take(struct builder *b, uint32_t thread, struct htd_lane_walk *w)
 {
-	uint32_t n = w->lane.n_contexts, n_mapped = b->c->mapped.texts.n, *found = NULL;
-	uint32_t *rank_of = malloc(((size_t)n + 1) * sizeof(*rank_of));
-	int r = rank_of ? labels_take(b->c, &w->labels, &found) : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		uint32_t label = w->paths[i].label;
-		r = path_take(b, &w->paths[i], label < n_mapped ? label : found[label - n_mapped],
-			thread, rank_of, &rank_of[i]);
+	struct pm_step *steps = malloc(((size_t)w->tree.n + 1) * sizeof(*steps));
+	int r = steps ? ranks_take(b, w, steps) : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < w->tree.n; i++) {
+		const struct htd_path *path = &w->paths[i];
+		uint32_t rank = steps[i].path;
+		if (rank == PM_PATHS_FULL) {
+			r = -ENOMEM;
+			break;
+		}
+		struct extent *extent = &b->extents[rank];
+		extent->min = path->min < extent->min ? path->min : extent->min;
+		extent->max = path->max > extent->max ? path->max : extent->max;
+		r = htd_costs_add(&b->c->costs,
+			&(struct htd_cost){thread, rank, path->calls, path->incl, path->excl});
 	}
 	for (size_t i = 0; r == 0 && i < w->lane.n_opens; i++)
-		w->lane.opens[i].context = rank_of[w->lane.opens[i].context];
-	free(found);
-	free(rank_of);
+		w->lane.opens[i].context = steps[w->lane.opens[i].context].path;
+	free(steps);
 	return r;
 }
 
@@ -129,7 +136,7 @@ static int lane_take(void *context, uint32_t i, void *result)
 static int weigh(const struct builder *b, double **ret)
 {
 	const struct htd_costs *costs = &b->c->costs;
-	*ret = calloc(b->n_extents + 1, sizeof(**ret));
+	*ret = calloc(b->paths.n + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
 	for (size_t i = 0; i < costs->n; i++)
@@ -212,6 +219,11 @@ static int freeze(struct builder *b, struct pm_error *err)
 	double *weight;
 	uint32_t *index = NULL;
 	int r = weigh(b, &weight);
+	for (uint32_t i = 0; r == 0 && i < b->paths.n; i++) {
+		const struct pm_path *path = &b->paths.items[i];
+		if (pm_tree_add(b->tree, path->parent, path->key, 0) == PM_NONE)
+			r = -ENOMEM;
+	}
 	if (r == 0) {
 		r = pm_tree_freeze(b->tree, weight, &b->c->tree, &index, err);
 		b->tree = NULL;
@@ -253,10 +265,16 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
 	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
 	if (r == 0)
+		r = pm_paths_init(&b.paths, PM_LIMIT_ITEMS);
+	if (r == 0)
+		r = pm_guesses_init(&b.guesses);
+	if (r == 0)
 		r = pm_pipeline_run(&lanes);
 	if (r == 0)
 		r = freeze(&b, err);
 	pm_tree_builder_free(b.tree);
+	pm_paths_done(&b.paths);
+	pm_guesses_done(&b.guesses);
 	free(b.extents);
 	return r < 0 ? failed(r, err) : 0;
 }

@@ -55,6 +55,7 @@ void htd_mapped_done(struct htd_mapped *m)
 
 void htd_labels_done(struct htd_labels *l)
 {
+	free(l->lasting);
 	pm_map_done(&l->plain);
 	pm_strtab_done(&l->texts);
 	pm_arena_done(&l->arena);
@@ -128,7 +129,24 @@ uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text)
 	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
 }
 
-uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch)
+static int lasting_init(struct htd_labels *l)
+{
+	l->lasting = malloc(HTD_N_LASTING * sizeof(*l->lasting));
+	for (size_t i = 0; l->lasting && i < HTD_N_LASTING; i++)
+		l->lasting[i].label = HTD_NONE;
+	return l->lasting ? 0 : -ENOMEM;
+}
+
+/* Does the number mean another label elsewhere? */
+static bool is_lasting(const struct htd_labels *l, uint64_t number)
+{
+	const struct htd_mapped *m = l->mapped;
+	const uint32_t *first = pm_map_find(&m->first, number);
+	return !first || *first + 1 == m->n_spans || m->spans[*first + 1].number != number;
+}
+
+static uint32_t label_add(
+	struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch)
 {
 	struct pm_bytes text;
 	uint64_t number;
@@ -141,5 +159,21 @@ uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, stru
 	label = htd_labels_take(l, text);
 	if (label != HTD_NONE && is_number(call) && !pm_map_put(&l->plain, number, label, &fresh))
 		return HTD_NONE;
+	return label;
+}
+
+uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch)
+{
+	if (!is_number(call))
+		return label_add(l, call, scratch);
+	if (!l->lasting && lasting_init(l) < 0)
+		return HTD_NONE;
+	uint64_t number = htd_event_integer(call, call->plan->label);
+	struct htd_lasting *lasting = &l->lasting[number % HTD_N_LASTING];
+	if (lasting->label != HTD_NONE && lasting->number == number)
+		return lasting->label;
+	uint32_t label = label_add(l, call, scratch);
+	if (label != HTD_NONE && is_lasting(l, number))
+		*lasting = (struct htd_lasting){number, label};
 	return label;
 }

@@ -12,11 +12,21 @@ struct htd_mapped {
 	struct pm_map first; /* number → its first span */
 };
 
+/* A number that has one label wherever it stands. */
+struct htd_lasting {
+	uint64_t number;
+	uint32_t label; /* HTD_NONE: a free place */
+};
+
+enum { HTD_N_LASTING = 2048 };
+
 /* Those, and behind them the labels that calls bring along. */
 struct htd_labels {
 	const struct htd_mapped *mapped;
 	struct pm_strtab texts;
-	struct pm_map plain;   /* number without a mapping → label */
+	struct pm_map plain; /* number without a mapping → label */
+	struct htd_lasting
+		*lasting;      /* HTD_N_LASTING, by number; made by the first htd_labels_add */
 	struct pm_arena arena; /* of texts: what a file that grows held may not be trusted later */
 };
 

@@ -9,18 +9,24 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/steps.h"
 
 /* An open call. */
 struct frame {
 	uint64_t start, duration, self;
 	htd_place place;
+	uint64_t hash; /* of its path's labels: see struct pm_step */
 	uint32_t path;
+	uint32_t step; /* of the walker's; PM_NONE: hash and path are known */
 	uint32_t open; /* once noted */
 };
 
 struct walker {
 	struct htd_lane_walk *w;
-	struct pm_map children; /* path + 1, 0 at the top << 32 | label → path */
+	struct pm_guesses guesses;
+	struct pm_step *steps; /* the calls since the last mark; HTD_MARK of them, as below */
+	uint64_t *durations;
+	uint32_t n_steps;
 	struct pm_text scratch;
 	struct frame *stack;
 	size_t depth, room;
@@ -49,27 +55,6 @@ static void close_until(struct walker *k, uint64_t start, uint64_t duration)
 	k->w->overlapping += overlaps;
 }
 
-/* The path of that label below the innermost open call. */
-static int path_of(struct walker *k, uint32_t label, uint32_t *ret)
-{
-	struct htd_lane_walk *w = k->w;
-	uint32_t parent = k->depth ? k->stack[k->depth - 1].path : PM_NONE;
-	bool fresh;
-	const uint32_t *path = pm_map_put(&k->children,
-		(uint64_t)(uint32_t)(parent + 1) << 32 | label, w->lane.n_contexts, &fresh);
-	if (!path)
-		return -ENOMEM;
-	*ret = *path;
-	if (!fresh)
-		return 0;
-	if (*ret >= PM_LIMIT_ITEMS ||
-		pm_list_room(&w->paths, *ret, &w->path_room, sizeof(*w->paths)) < 0)
-		return -ENOMEM;
-	w->paths[w->lane.n_contexts++] =
-		(struct htd_path){.parent = parent, .label = label, .min = UINT64_MAX};
-	return 0;
-}
-
 static void path_count(struct htd_path *path, uint64_t duration)
 {
 	path->calls++;
@@ -77,6 +62,19 @@ static void path_count(struct htd_path *path, uint64_t duration)
 	path->max = duration > path->max ? duration : path->max;
 	path->incl += duration;
 	path->excl += duration;
+}
+
+/* Notes a call of that label below the innermost open one: its path is found with many others. */
+static void step_add(struct walker *k, struct frame *f, uint32_t label)
+{
+	struct pm_step *step = &k->steps[k->n_steps];
+	const struct frame *caller = k->depth ? &k->stack[k->depth - 1] : NULL;
+	*step = (struct pm_step){.key = label,
+		.above = caller ? caller->step : PM_NONE,
+		.from = caller ? caller->path : PM_NONE,
+		.hash = caller ? caller->hash : 0};
+	k->durations[k->n_steps] = f->duration;
+	f->step = k->n_steps++;
 }
 
 static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
@@ -96,18 +94,44 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	if (label == HTD_NONE)
 		return -ENOMEM;
 	close_until(k, f.start, f.duration);
-	if (path_of(k, label, &f.path) < 0 ||
-		pm_list_room(&k->stack, k->depth, &k->room, sizeof(f)) < 0)
+	if (pm_list_room(&k->stack, k->depth, &k->room, sizeof(f)) < 0)
 		return -ENOMEM;
 	if (k->depth == PM_LIMIT_DEPTH)
 		return -ENOTSUP;
-	path_count(&k->w->paths[f.path], f.duration);
-	if (k->depth) {
-		struct frame *caller = &k->stack[k->depth - 1];
-		caller->self -= f.duration;
-		k->w->paths[caller->path].excl -= f.duration;
-	}
+	step_add(k, &f, label);
+	if (k->depth)
+		k->stack[k->depth - 1].self -= f.duration;
 	k->stack[k->depth++] = f;
+	return 0;
+}
+
+/* Finds the paths of the calls since the last mark, and adds these up. */
+static int steps_take(struct walker *k)
+{
+	struct htd_lane_walk *w = k->w;
+	const struct pm_measured paths = {w->paths, w->path_room, sizeof(*w->paths)};
+	uint32_t known = w->tree.n;
+	if (pm_steps_take(&w->tree, &k->guesses, k->steps, k->n_steps, &paths) < 0 ||
+		pm_list_room(&w->paths, w->tree.n, &w->path_room, sizeof(*w->paths)) < 0)
+		return -ENOMEM;
+	for (; known < w->tree.n; known++)
+		w->paths[known] = (struct htd_path){.min = UINT64_MAX};
+	for (uint32_t i = 0; i < k->n_steps; i++) {
+		const struct pm_step *step = &k->steps[i];
+		uint32_t caller = step->above == PM_NONE ? step->from : k->steps[step->above].path;
+		if (step->path == PM_PATHS_FULL)
+			return -ENOMEM;
+		path_count(&w->paths[step->path], k->durations[i]);
+		if (caller != PM_NONE)
+			w->paths[caller].excl -= k->durations[i];
+	}
+	for (size_t i = k->depth; i-- > 0 && k->stack[i].step != PM_NONE;) {
+		struct frame *f = &k->stack[i];
+		f->path = k->steps[f->step].path;
+		f->hash = k->steps[f->step].hash;
+		f->step = PM_NONE;
+	}
+	k->n_steps = 0;
 	return 0;
 }
 
@@ -135,25 +159,46 @@ static int mark(struct walker *k, const struct htd_sorted *cursor)
 	return htd_order_mark(&lane->order, cursor);
 }
 
+/* The calls up to the next mark: 1, or 0 where there are no more. */
+static int walk_on(struct walker *k, struct htd_sorted *cursor)
+{
+	const struct htd_sorted_event *e;
+	int r = 1;
+	while (r > 0 && k->n_steps < HTD_MARK) {
+		r = htd_sorted_next(cursor, &e);
+		if (r > 0 && (r = open_call(k, e)) == 0)
+			r = 1;
+	}
+	int taken = r < 0 ? r : steps_take(k);
+	return taken < 0 ? taken : r;
+}
+
 static int walk(struct walker *k)
 {
-	struct htd_order *order = &k->w->lane.order;
-	const struct htd_sorted_event *e;
 	struct htd_sorted cursor;
-	int r = htd_sorted_start(&cursor, order, NULL);
-	for (uint64_t n = 0; r >= 0; n++) {
-		if (n % HTD_MARK == 0)
-			r = mark(k, &cursor);
+	int r = htd_sorted_start(&cursor, &k->w->lane.order, NULL);
+	while (r >= 0) {
+		r = mark(k, &cursor);
 		if (r >= 0)
-			r = htd_sorted_next(&cursor, &e);
-		if (r <= 0)
+			r = walk_on(k, &cursor);
+		if (r == 0)
 			break;
-		r = open_call(k, e);
 	}
 	htd_sorted_done(&cursor);
 	while (k->depth)
 		close_call(k);
+	k->w->lane.n_contexts = k->w->tree.n;
 	return r;
+}
+
+static int walker_init(struct walker *k)
+{
+	k->steps = malloc(HTD_MARK * sizeof(*k->steps));
+	k->durations = malloc(HTD_MARK * sizeof(*k->durations));
+	int r = pm_paths_init(&k->w->tree, PM_LIMIT_ITEMS);
+	if (r == 0)
+		r = pm_guesses_init(&k->guesses);
+	return k->steps && k->durations ? r : -ENOMEM;
 }
 
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
@@ -169,8 +214,12 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	};
 	int r = htd_order_build(&w->lane.order);
 	if (r == 0)
+		r = walker_init(&k);
+	if (r == 0)
 		r = walk(&k);
-	pm_map_done(&k.children);
+	pm_guesses_done(&k.guesses);
+	free(k.steps);
+	free(k.durations);
 	pm_text_done(&k.scratch);
 	free(k.stack);
 	return r;
@@ -186,6 +235,7 @@ void htd_lane_done(struct htd_lane *lane)
 void htd_lane_walk_done(struct htd_lane_walk *w)
 {
 	htd_lane_done(&w->lane);
+	pm_paths_done(&w->tree);
 	free(w->paths);
 	htd_labels_done(&w->labels);
 }

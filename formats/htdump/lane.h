@@ -4,6 +4,7 @@
 #ifndef PROFMOUNT_HTDUMP_LANE_H
 #define PROFMOUNT_HTDUMP_LANE_H
 
+#include "formats/common/paths.h"
 #include "formats/htdump/labels.h"
 #include "formats/htdump/order.h"
 
@@ -31,17 +32,16 @@ struct htd_lane {
 
 void htd_lane_done(struct htd_lane *lane);
 
-/* A path of labels, and its calls on this thread. */
+/* The calls of a path on this thread: a cache line. */
 struct htd_path {
-	uint32_t parent, label; /* PM_NONE at the top; of the walk's labels */
 	uint64_t calls, min, max;
 	htd_sum incl, excl;
 };
 
-/* A lane, and what else the walk over its calls found: the lane's n_contexts paths, by first call.
- */
+/* A lane, and what else the walk over its calls found. */
 struct htd_lane_walk {
 	struct htd_lane lane;
+	struct pm_paths tree; /* of the walk's labels; the lane's n_contexts paths, by first call */
 	struct htd_path *paths;
 	size_t path_room;
 	struct htd_labels labels;
