@@ -205,14 +205,14 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	const struct htd_mapped *mapped)
 {
 	struct walker k = {.w = w};
-	const struct htd_thread *thread = &s->threads[i];
+	struct htd_thread *thread = &s->threads[i];
 	w->labels.mapped = mapped;
 	w->lane.order = (struct htd_order){
 		.s = s,
 		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},
 		.by_id = true,
 	};
-	int r = htd_order_build(&w->lane.order);
+	int r = htd_order_borrow(&w->lane.order, &thread->late);
 	if (r == 0)
 		r = walker_init(&k);
 	if (r == 0)

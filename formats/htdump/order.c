@@ -24,22 +24,17 @@ struct late_list {
 	size_t n, room;
 };
 
-static int key_compare(const void *a, const void *b)
+static int key_order(const void *a, const void *b)
 {
-	const struct htd_key *x = a, *y = b;
-	if (x->timestamp != y->timestamp)
-		return x->timestamp < y->timestamp ? -1 : 1;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	return htd_key_compare(a, b);
 }
 
 /* Calls that call nothing are in order already. */
 static void keys_sort(struct htd_key *keys, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
-		if (key_compare(&keys[i - 1], &keys[i]) > 0) {
-			qsort(keys, n, sizeof(*keys), key_compare);
+		if (htd_key_compare(&keys[i - 1], &keys[i]) > 0) {
+			qsort(keys, n, sizeof(*keys), key_order);
 			return;
 		}
 }
@@ -65,7 +60,7 @@ static int event_at(const struct htd_order *o, htd_place place, struct htd_sorte
 static int event_compare(const void *a, const void *b)
 {
 	const struct htd_sorted_event *x = a, *y = b;
-	return key_compare(&x->key, &y->key);
+	return htd_key_compare(&x->key, &y->key);
 }
 
 /*
@@ -79,7 +74,7 @@ static void block_link(struct htd_sorted *c)
 	uint32_t heads[HTD_CHUNK], tails[HTD_CHUNK], n = 0;
 	for (uint32_t i = 0; i < c->n; i++, n++) {
 		uint32_t tail = n ? tails[n - 1] : i, all = n;
-		while (n && key_compare(&items[i].key, &items[heads[n - 1]].key) < 0)
+		while (n && htd_key_compare(&items[i].key, &items[heads[n - 1]].key) < 0)
 			n--;
 		items[i].next = n < all ? heads[n] : HTD_NONE;
 		heads[n] = i;
@@ -94,7 +89,7 @@ static bool block_is_linked(const struct htd_sorted *c)
 {
 	const struct htd_sorted_event *items = c->items;
 	for (uint32_t i = c->next; i != HTD_NONE && items[i].next != HTD_NONE; i = items[i].next)
-		if (key_compare(&items[i].key, &items[items[i].next].key) > 0)
+		if (htd_key_compare(&items[i].key, &items[items[i].next].key) > 0)
 			return false;
 	return true;
 }
@@ -134,8 +129,9 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 	c->n = c->at = 0;
 	for (uint32_t n = 0; c->run < runs->n; c->run++) {
 		uint32_t left = htd_place_count(runs->items[c->run]);
-		if ((n += left) > HTD_CHUNK)
+		if (htd_block_is_full(n))
 			break;
+		n += left;
 		if (c->run + AHEAD < runs->n)
 			pm_bytes_prefetch(o->s->bytes,
 				htd_place_offset(runs->items[c->run + AHEAD]), RUN_BYTES);
@@ -148,11 +144,11 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 				continue;
 			left--;
 			event_key(o, item, w.seq - 1);
-			if (!c->before || key_compare(&item->key, &before) > 0)
+			if (!c->before || htd_key_compare(&item->key, &before) > 0)
 				c->n++;
 			else if (late && late_add(late, &item->key) < 0)
 				return -ENOMEM;
-			if (key_compare(&item->key, &c->newest) > 0)
+			if (htd_key_compare(&item->key, &c->newest) > 0)
 				c->newest = item->key;
 		}
 	}
@@ -188,9 +184,33 @@ int htd_order_build(struct htd_order *o)
 	return r;
 }
 
+int htd_order_borrow(struct htd_order *o, struct htd_late *late)
+{
+	size_t n = late->n_places;
+	struct htd_sorted_event e;
+	struct htd_key *keys = n ? malloc(n * sizeof(*keys)) : NULL;
+	int r = n && !keys ? -ENOMEM : 0;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		if (i % HTD_CHUNK == 0 && pm_work_cancelled())
+			r = -ENOMEM;
+		else if ((r = event_at(o, late->places[i], &e)) == 0)
+			keys[i] = e.key;
+	}
+	if (r == 0 && n)
+		keys_sort(keys, n);
+	for (size_t i = 0; i < n && r == 0; i++)
+		late->places[i] = keys[i].place;
+	free(keys);
+	o->late = late->places;
+	o->n_late = n;
+	o->borrowed = true;
+	return r;
+}
+
 void htd_order_done(struct htd_order *o)
 {
-	free(o->late);
+	if (!o->borrowed)
+		free(o->late);
 	free(o->marks);
 }
 
@@ -258,7 +278,8 @@ int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret)
 	bool timely = c->next != HTD_NONE;
 	if (!timely && !c->has_head)
 		return 0;
-	if (timely && (!c->has_head || key_compare(&c->items[c->next].key, &c->head.key) <= 0)) {
+	if (timely &&
+		(!c->has_head || htd_key_compare(&c->items[c->next].key, &c->head.key) <= 0)) {
 		*ret = block_step(c);
 		return 1;
 	}

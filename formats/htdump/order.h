@@ -24,19 +24,19 @@ struct htd_order {
 	bool by_id; /* equal times: the smaller id first; else, and then, by place */
 	htd_place *late;
 	size_t n_late;
+	bool borrowed;          /* late is another's */
 	struct htd_mark *marks; /* of events 0, HTD_MARK …: made by htd_order_mark */
 	size_t n_marks, mark_room;
 };
 
 /* Finds the late ones; `o` has stream, filter and by_id. One pass over its runs. */
 int htd_order_build(struct htd_order *o);
-void htd_order_done(struct htd_order *o);
 
-/* A place in time order. */
-struct htd_key {
-	uint64_t timestamp, id;
-	htd_place place;
-};
+/* The same where the scan noted them: sorts `late`, and borrows it. -EIO where the file has
+ * changed. */
+int htd_order_borrow(struct htd_order *o, struct htd_late *late);
+
+void htd_order_done(struct htd_order *o);
 
 /* An event in time order. */
 struct htd_sorted_event {

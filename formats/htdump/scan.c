@@ -60,7 +60,12 @@ static int call_take(
 		end = UINT64_MAX;
 	if (end > s->last)
 		s->last = end;
-	return htd_runs_add(&s->threads[thread].calls, e->at, s->n_events);
+	struct htd_thread *t = &s->threads[thread];
+	const struct htd_key key = {
+		e->header.timestamp, e->header.id, htd_place_of(e->at, s->n_events)};
+	size_t runs = t->calls.n;
+	r = htd_runs_add(&t->calls, e->at, s->n_events);
+	return r < 0 ? r : htd_late_note(&t->late, t->calls.n > runs, &key);
 }
 
 /* Makes a text outlive what the file holds now. */
@@ -344,8 +349,10 @@ int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dial
 void htd_stream_done(struct htd_stream *s)
 {
 	htd_table_done(&s->table);
-	for (size_t i = 0; i < s->n_threads; i++)
+	for (size_t i = 0; i < s->n_threads; i++) {
 		htd_runs_done(&s->threads[i].calls);
+		free(s->threads[i].late.places);
+	}
 	free(s->threads);
 	free(s->index);
 	free(s->gaps);

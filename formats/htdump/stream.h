@@ -9,6 +9,7 @@
 
 #include "formats/common/damage.h"
 #include "formats/common/watch.h"
+#include "formats/htdump/late.h"
 #include "formats/htdump/records.h"
 #include "profmount/format.h"
 
@@ -36,6 +37,7 @@ struct htd_mapping {
 struct htd_thread {
 	uint64_t number;
 	struct htd_runs calls;
+	struct htd_late late; /* its places are sorted by whoever builds the lane */
 };
 
 struct htd_stream {
