@@ -16,8 +16,6 @@
 #include "formats/common/cursor.h"
 #include "formats/common/folder.h"
 
-#define BLOCK ((uint64_t)64 << 10)
-
 /* A write stamps the file before it makes it longer: that long it may seem rewritten. */
 enum { WRITE_TRIES = 20, WRITE_PAUSE_NS = 1000000 };
 
@@ -95,8 +93,8 @@ bool pm_watch_spoilt(struct pm_watch *w)
 static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {
 	struct pm_bytes block;
-	uint64_t off = i * BLOCK, left = w->was.size - off, before = 0;
-	if (!pm_bytes_sub(bytes, off, left < BLOCK ? left : BLOCK, &block))
+	uint64_t off = i * PM_WATCH_BLOCK, left = w->was.size - off, before = 0;
+	if (!pm_bytes_sub(bytes, off, left < PM_WATCH_BLOCK ? left : PM_WATCH_BLOCK, &block))
 		return false;
 	uint64_t sum = sum_of(block);
 	return __atomic_compare_exchange_n(&w->blocks[i].sum, &before, sum, false, __ATOMIC_ACQ_REL,
@@ -132,7 +130,7 @@ bool pm_watch_use(struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint6
 		return true;
 	if (off >= w->was.size || len > w->was.size - off)
 		return false;
-	for (size_t i = off / BLOCK; i <= (off + len - 1) / BLOCK; i++)
+	for (size_t i = off / PM_WATCH_BLOCK; i <= (off + len - 1) / PM_WATCH_BLOCK; i++)
 		if (!block_use(w, bytes, i))
 			return false;
 	return true;
@@ -193,7 +191,7 @@ int pm_watch_init(struct pm_watch *w, const struct pm_stamp *was, bool sums)
 {
 	*w = (struct pm_watch){.was = *was, .seen = *was, .generation = 1};
 	pthread_mutex_init(&w->lock, NULL);
-	w->n = was->size / BLOCK + (was->size % BLOCK != 0);
+	w->n = was->size / PM_WATCH_BLOCK + (was->size % PM_WATCH_BLOCK != 0);
 	if (!sums || w->n == 0)
 		return 0;
 	w->blocks = calloc(w->n, sizeof(*w->blocks));

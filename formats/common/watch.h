@@ -57,6 +57,17 @@ void pm_watch_done(struct pm_watch *w);
  */
 bool pm_watch_use(struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint64_t len);
 
+/* What is summed up at once. */
+#define PM_WATCH_BLOCK ((uint64_t)64 << 10)
+
+/* The same where the byte at `off` was just asked for: free unless it goes into another block. */
+static inline bool pm_watch_use_on(
+	struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint64_t len)
+{
+	return len == 0 || off / PM_WATCH_BLOCK == (off + len - 1) / PM_WATCH_BLOCK ||
+		pm_watch_use(w, bytes, off, len);
+}
+
 /*
  * Asked before an answer leaves: is all that was used what it was? `fd` is of the file. Costs one
  * fstat, and where the file has grown since the last question the sums of what was used since.

@@ -23,7 +23,7 @@ static int probe(const struct pm_candidate *c)
 static bool holds_events(const struct htd_stream *s)
 {
 	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
-	return s->n_events > s->table.klasses[order->klass].events.n_events;
+	return order && s->n_events > s->table.klasses[order->klass].events.n_events;
 }
 
 /*

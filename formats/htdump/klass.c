@@ -17,10 +17,8 @@ struct htd_named {
 	uint32_t klass, dump;
 };
 
-struct htd_slot *htd_table_slot(const struct htd_table *t, uint32_t id)
+struct htd_slot *htd_table_slot_mapped(const struct htd_table *t, uint32_t id)
 {
-	if (id < sizeof(t->direct) / sizeof(t->direct[0]))
-		return t->direct[id] ? &t->slots[t->direct[id] - 1] : NULL;
 	const uint32_t *slot = pm_map_find(&t->by_id, id);
 	return slot ? &t->slots[*slot] : NULL;
 }
@@ -208,8 +206,9 @@ static int fixed_add(struct htd_table *t, const struct fixed_klass *f)
 	int r = htd_table_klass(t, f->id, pm_bytes_of(f->name), f->n);
 	for (uint8_t i = 0; r == 0 && i < f->n; i++)
 		r = htd_table_field(t, f->id, &f->fields[i]);
-	if (r == 0)
-		t->klasses[htd_table_slot(t, f->id)->klass].fixed = true;
+	const struct htd_slot *slot = htd_table_slot(t, f->id);
+	if (r == 0 && slot)
+		t->klasses[slot->klass].fixed = true;
 	return r;
 }
 

@@ -91,8 +91,16 @@ void htd_table_done(struct htd_table *t);
 int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint8_t declared);
 int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *field);
 
+/* htd_table_slot of an id that is not small. */
+struct htd_slot *htd_table_slot_mapped(const struct htd_table *t, uint32_t id);
+
 /* The class of that id, or NULL. O(1). */
-struct htd_slot *htd_table_slot(const struct htd_table *t, uint32_t id);
+static inline struct htd_slot *htd_table_slot(const struct htd_table *t, uint32_t id)
+{
+	if (id >= sizeof(t->direct) / sizeof(t->direct[0]))
+		return htd_table_slot_mapped(t, id);
+	return t->direct[id] ? &t->slots[t->direct[id] - 1] : NULL;
+}
 
 /* The version that a struct or base of this type name means, or HTD_NONE. */
 uint32_t htd_table_named(const struct htd_table *t, struct pm_bytes type);

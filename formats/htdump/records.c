@@ -12,23 +12,6 @@
 /* Strings from this length on are remembered while scanning. */
 enum { WORTH_KNOWING = 1024 };
 
-bool htd_header_read(
-	struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big, struct htd_header *ret)
-{
-	struct pm_bytes b;
-	if (!pm_bytes_sub(stream, at, HTD_HEADER_SIZE, &b))
-		return false;
-	const uint8_t *klass = b.p + (timestamp_first ? 0x10 : 0x00);
-	const uint8_t *timestamp = b.p + (timestamp_first ? 0x00 : 0x04);
-	const uint8_t *id = b.p + (timestamp_first ? 0x08 : 0x0c);
-	*ret = (struct htd_header){
-		.klass_id = big ? pm_be32(klass) : pm_le32(klass),
-		.timestamp = big ? pm_be64(timestamp) : pm_le64(timestamp),
-		.id = big ? pm_be64(id) : pm_le64(id),
-	};
-	return true;
-}
-
 /* The end of the string at `from`, NUL included; 0 where it does not end. */
 static uint64_t string_end(struct pm_bytes stream, uint64_t from, struct htd_no_nul *seen)
 {
@@ -49,7 +32,7 @@ static uint64_t string_end(struct pm_bytes stream, uint64_t from, struct htd_no_
 	return ends && start - from + looked < PM_LIMIT_STRING ? start + looked + 1 : 0;
 }
 
-int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+int htd_event_extent_texts(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
 	struct htd_no_nul *seen, struct pm_bytes *ret)
 {
 	if (!pm_bytes_sub(stream, at, plan->head, ret))

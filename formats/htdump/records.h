@@ -2,6 +2,8 @@
 #ifndef PROFMOUNT_HTDUMP_RECORDS_H
 #define PROFMOUNT_HTDUMP_RECORDS_H
 
+#include <errno.h>
+
 #include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "formats/htdump/dialect.h"
@@ -29,15 +31,38 @@ struct htd_no_nul {
 };
 
 /* The header at `at`; false where it does not fit. */
-bool htd_header_read(struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big,
-	struct htd_header *ret);
+static inline bool htd_header_read(
+	struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big, struct htd_header *ret)
+{
+	struct pm_bytes b;
+	if (!pm_bytes_sub(stream, at, HTD_HEADER_SIZE, &b))
+		return false;
+	const uint8_t *klass = b.p + (timestamp_first ? 0x10 : 0x00);
+	const uint8_t *timestamp = b.p + (timestamp_first ? 0x00 : 0x04);
+	const uint8_t *id = b.p + (timestamp_first ? 0x08 : 0x0c);
+	*ret = (struct htd_header){
+		.klass_id = big ? pm_be32(klass) : pm_le32(klass),
+		.timestamp = big ? pm_be64(timestamp) : pm_le64(timestamp),
+		.id = big ? pm_be64(id) : pm_le64(id),
+	};
+	return true;
+}
+
+/* htd_event_extent of a plan with strings. */
+int htd_event_extent_texts(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+	struct htd_no_nul *seen, struct pm_bytes *ret);
 
 /*
  * The bytes of an event at `at` that is laid out like this. -ENODATA where the stream ends within
  * it, -E2BIG where a string in it is longer than PM_LIMIT_STRING. `seen` may be NULL.
  */
-int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
-	struct htd_no_nul *seen, struct pm_bytes *ret);
+static inline int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
+	struct htd_no_nul *seen, struct pm_bytes *ret)
+{
+	if (plan->n_texts)
+		return htd_event_extent_texts(stream, at, plan, seen, ret);
+	return pm_bytes_sub(stream, at, plan->head, ret) ? 0 : -ENODATA;
+}
 
 /* Field i as an integer, sign extended where it has one. 0 unless htd_is_integer. */
 uint64_t htd_event_integer(const struct htd_event *e, uint32_t i);

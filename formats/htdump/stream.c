@@ -65,7 +65,7 @@ static bool event_read(const struct htd_stream *s, uint64_t at, bool big, struct
 	if (!ret->plan || ret->plan->broken ||
 		htd_event_extent(s->bytes, at, ret->plan, NULL, &ret->bytes) < 0)
 		return false;
-	return !s->watch || pm_watch_use(s->watch, s->bytes, at, ret->bytes.len);
+	return !s->watch || pm_watch_use_on(s->watch, s->bytes, at, ret->bytes.len);
 }
 
 bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)
