@@ -42,12 +42,12 @@ CIRCLES = {
     ),
     #
     "fs/tree": (
-        "collections.c contexts.c documents.c functions.c nested.c root.c threads.c tree.c values.c views.c",
+        "collections.c contexts.c documents.c functions.c metricfiles.c nested.c root.c threads.c tree.c views.c",
     ),
     #
     "fs": ("mount_list.c mount_ops.c",),
     #
-    "fs/views/model": ("columns.c lead.c model.c",),
+    "fs/views/model": ("columns.c model.c primary.c",),
     #
     "fs/views/sums": ("stacks.c wholes.c",),
 }

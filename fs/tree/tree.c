@@ -1,7 +1,7 @@
 /*
  * The way in: checks a node, finds its kind's functions, and calls them. What each directory holds
- * is in root.c, contexts.c, values.c, functions.c, threads.c, documents.c and collections.c; items
- * that are profiles in nested.c.
+ * is in root.c, contexts.c, metricfiles.c, functions.c, threads.c, documents.c and collections.c;
+ * items that are profiles in nested.c.
  */
 #include "fs/tree/internal.h"
 

@@ -5,7 +5,7 @@
 #include "fs/tree/internal.h"
 
 #include "formats/common/text.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 /* The name of a view's file: `*` stands for the metric's export name. */
 static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 static void cost(struct fake *f, uint32_t number, double inclusive, double exclusive)
 {
@@ -58,7 +58,7 @@ static void test_calls_that_are_longer_than_their_callers_are_said(void **state)
 
 static void test_wholes_are_of_the_top_or_of_own_costs(void **state)
 {
-	const struct pmfs_wholes *w;
+	const struct pmfs_totals *w;
 	struct fake *f = fake_of_two(40, 60, 60);
 	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
 	(void)state;
@@ -66,7 +66,7 @@ static void test_wholes_are_of_the_top_or_of_own_costs(void **state)
 	fake_value(f, 0, 1, calls, 1);
 	fake_value(f, 0, 2, calls, 7);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_wholes(m, &w, NULL), 0);
+	assert_int_equal(pmfs_totals(m, &w, NULL), 0);
 	assert_true(w->of[0] == 100 && w->of[1] == 100 && w->of[2] == 8 && w->of[3] == 0);
 	assert_int_equal(pmfs_has_cost(m, 2, NULL), 1);
 	assert_int_equal(pmfs_has_cost(m, 3, NULL), 0);
@@ -77,14 +77,14 @@ static void test_wholes_are_of_the_top_or_of_own_costs(void **state)
 /* Edges: the first level has the calls of work again. */
 static void test_inclusive_costs_of_edges_do_not_add_up(void **state)
 {
-	const struct pmfs_wholes *w;
+	const struct pmfs_totals *w;
 	struct fake *f = fake_of_two(40, 60, 60);
 	(void)state;
 	fake_call(f, 3, 0, 1);
 	cost(f, 3, 60, 0);
 	f->profile.kind_of_tree = "edges";
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_wholes(m, &w, NULL), 0);
+	assert_int_equal(pmfs_totals(m, &w, NULL), 0);
 	assert_true(w->of[0] == 100 && w->of[1] == 100);
 	pmfs_model_free(m);
 	fake_free(f);

@@ -6,10 +6,10 @@
 #include "fs/views/exports/chromeseries.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/sums/processes.h"
 #include "fs/views/sums/slices.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
-#include "fs/views/sums/tracks.h"
 
 struct writing {
 	struct pmfs_model *model;

@@ -9,8 +9,8 @@
 
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
-#include "fs/views/model/lead.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/primary.h"
 #include "fs/views/model/slug.h"
 
 struct pmfs_metric_slot {
@@ -322,7 +322,8 @@ static int fill_columns(
 	if (!columns || name_groups(n) < 0 || make_columns(n, c, columns) < 0)
 		return pmfs_no_memory(err);
 	const char *wish = pmfs_model_wish(m);
-	int r = wish ? pmfs_lead_by_name(c, wish, &lead, err) : pmfs_lead_by_rule(m, &lead, err);
+	int r = wish ? pmfs_primary_by_name(c, wish, &lead, err)
+		     : pmfs_primary_by_rule(m, &lead, err);
 	if (r < 0)
 		return r;
 	put_in_order(c, columns, lead);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "fs/views/model/parts.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/sums/imbalance.h"
 
 void pmfs_imbalance_free(struct pmfs_imbalance *s)

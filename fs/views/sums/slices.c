@@ -1,6 +1,6 @@
 /*
  * Slices of traces. Samples say what was running from then on: frames that consecutive samples
- * have in common stay open. Calls are slices as they are; see lanes.h.
+ * have in common stay open. Calls are slices as they are; see overlaps.h.
  *
  * Everything is done twice: first slices are counted by depth, to know how deep all fit into the
  * limit, then they are kept.
@@ -13,7 +13,7 @@
 #include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/sums/lanes.h"
+#include "fs/views/sums/overlaps.h"
 #include "fs/views/sums/stacks.h"
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"

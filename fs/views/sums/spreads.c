@@ -11,7 +11,7 @@
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 /* Threads that are read ahead: each may have a value for every context. */
 enum { MOST_AHEAD = 8 };

@@ -13,8 +13,8 @@
 
 #include "formats/common/list.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/values.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/model/valuereader.h"
+#include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
 void pmfs_stacks_find_frames(

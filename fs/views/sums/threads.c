@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fs/views/model/parts.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 /* ---- totals ---- */
 
@@ -120,7 +120,7 @@ int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, str
 {
 	static const struct pmfs_part_type type = {totals_build, totals_free};
 	void *p;
-	int r = pmfs_model_part(m, PMFS_PART_TOTALS, &type, &p, err);
+	int r = pmfs_model_part(m, PMFS_PART_THREAD_TOTALS, &type, &p, err);
 	if (r < 0)
 		return r;
 	struct totals_part *part = p;

@@ -3,7 +3,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 /* ---- metrics.csv: position = place in the list of metrics ---- */
 

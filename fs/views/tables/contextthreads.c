@@ -9,7 +9,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/model/threadnames.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 enum { BLOCK = 4096 };
 

@@ -9,7 +9,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 /* How many values the thread has as stored, or 0 where that is not known. */
 static int count_values(

@@ -7,7 +7,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/sums/groups.h"
 #include "fs/views/tables/functions.h"
 #include "fs/views/tables/threadfunctions.h"

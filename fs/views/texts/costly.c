@@ -40,7 +40,7 @@ static void add_other(struct pm_text *out, struct pm_bytes text, size_t *width)
 }
 
 static void add_others(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes)
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes)
 {
 	enum { MOST = 40 };
 	struct pm_text one = {.p = NULL};
@@ -72,7 +72,7 @@ static void add_others(
 }
 
 void pmfs_add_quantities(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes)
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes)
 {
 	if (c->n == 0)
 		return;
@@ -186,14 +186,14 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 }
 
 /* Is this the first column of a quantity that is a GPU's time, and is not 0? */
-static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_wholes *w, uint32_t i)
+static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_totals *w, uint32_t i)
 {
 	bool first = i == 0 || c->columns[i].group != c->columns[i - 1].group;
 	return first && is_gpu_time(&c->columns[i]) && w->of[i] > 0;
 }
 
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
-	const struct pmfs_wholes *wholes, struct pm_error *err)
+	const struct pmfs_totals *wholes, struct pm_error *err)
 {
 	const struct pmfs_columns *c = f->columns;
 	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;

@@ -4,11 +4,11 @@
 #define PROFMOUNT_FS_VIEWS_TEXTS_COSTLY_H
 
 #include "fs/views/sums/functions.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 /* The primary quantity and the others with their wholes. */
 void pmfs_add_quantities(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_wholes *wholes);
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes);
 
 /*
  * The first rows of a flat profile with their shares of `whole`: `order` has rows (NULL: as they
@@ -19,7 +19,7 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 
 /* What GPUs did, by operation, and the kernels where something else leads. */
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
-	const struct pmfs_wholes *wholes, struct pm_error *err);
+	const struct pmfs_totals *wholes, struct pm_error *err);
 
 /* Where time is measured by statement, too: how much, how much of it in main code, and where. */
 int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_error *err);

@@ -5,7 +5,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/sums/hotpath.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
@@ -14,9 +14,9 @@ int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	const struct pm_tree *tree;
 	struct pmfs_hot *path;
 	uint32_t n;
-	const struct pmfs_wholes *wholes;
+	const struct pmfs_totals *wholes;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 || (r = pmfs_wholes(m, &wholes, err)) < 0 ||
+	if (r < 0 || (r = pmfs_totals(m, &wholes, err)) < 0 ||
 		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {

@@ -16,7 +16,7 @@
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/lines.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 /* What the commands are made of. PM_NONE: there is no such thing here. */
 struct recipes {
@@ -26,7 +26,7 @@ struct recipes {
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
 	struct pm_text *out;
-	const struct pmfs_wholes *wholes;
+	const struct pmfs_totals *wholes;
 	uint32_t context; /* the deepest of the hot path */
 };
 
@@ -371,7 +371,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	const struct pmfs_calls *calls;
 	int r;
 	if ((r = pmfs_functions(m, &c.functions, err)) < 0 ||
-		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_wholes(m, &c.wholes, err)) < 0 ||
+		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_totals(m, &c.wholes, err)) < 0 ||
 		(r = pmfs_model_threads(m, &c.threads, err)) < 0)
 		return r;
 	c.columns = c.functions->columns;

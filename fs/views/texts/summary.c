@@ -10,12 +10,12 @@
 #include "fs/views/model/flat.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/busy.h"
 #include "fs/views/sums/counts.h"
+#include "fs/views/sums/emptythreads.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/threads.h"
-#include "fs/views/sums/wholes.h"
-#include "fs/views/sums/worst.h"
+#include "fs/views/sums/totals.h"
+#include "fs/views/sums/worstimbalances.h"
 #include "fs/views/tables/threadfunctions.h"
 #include "fs/views/texts/costly.h"
 #include "fs/views/texts/sections.h"
@@ -46,11 +46,11 @@ static void add_cut_line(struct pm_text *out, const char *key, struct pm_bytes v
 static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct pmfs_counts *counts,
 	struct pm_error *err)
 {
-	const struct pmfs_busy *busy;
+	const struct pmfs_empty_threads *busy;
 	add_count(out, counts->threads, "thread");
 	if (counts->threads == PM_NO_TIME || counts->threads < 2)
 		return 0;
-	int r = pmfs_busy(m, &busy, err);
+	int r = pmfs_empty_threads(m, &busy, err);
 	if (r == 0 && busy->n_empty > 0) {
 		pm_text_str(out, ", ");
 		pmfs_print_count(out, busy->n_empty);
@@ -172,7 +172,7 @@ static unsigned count_lines(const struct pm_text *text)
 
 /* The sections below the functions. */
 static int add_details(struct pm_text *out, struct pmfs_model *m, const struct pmfs_functions *f,
-	const struct pmfs_wholes *wholes, struct pm_error *err)
+	const struct pmfs_totals *wholes, struct pm_error *err)
 {
 	struct pmfs_hot *path;
 	uint32_t n;
@@ -192,9 +192,9 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	enum { SCREEN_LINES = 60, LEAST_FUNCTIONS = 5 };
 	struct pm_text details = {.p = NULL};
 	const struct pmfs_functions *f;
-	const struct pmfs_wholes *wholes;
+	const struct pmfs_totals *wholes;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || f->columns->n == 0 || (r = pmfs_wholes(m, &wholes, err)) < 0)
+	if (r < 0 || f->columns->n == 0 || (r = pmfs_totals(m, &wholes, err)) < 0)
 		return r;
 	r = add_details(&details, m, f, wholes, err);
 	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
@@ -208,10 +208,10 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 
 static int add_wholes(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
-	const struct pmfs_wholes *wholes;
+	const struct pmfs_totals *wholes;
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
-	if (r == 0 && (r = pmfs_wholes(m, &wholes, err)) == 0)
+	if (r == 0 && (r = pmfs_totals(m, &wholes, err)) == 0)
 		pmfs_add_quantities(out, c, wholes);
 	return r;
 }

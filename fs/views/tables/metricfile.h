@@ -1,6 +1,6 @@
 /* metrics/COLUMN of a context: one number and a line feed. */
-#ifndef PROFMOUNT_FS_VIEWS_TABLES_VALUE_H
-#define PROFMOUNT_FS_VIEWS_TABLES_VALUE_H
+#ifndef PROFMOUNT_FS_VIEWS_TABLES_METRICFILE_H
+#define PROFMOUNT_FS_VIEWS_TABLES_METRICFILE_H
 
 #include "fs/views/model/model.h"
 

@@ -1,6 +1,6 @@
 /* Slices of calls, which may overlap: on lanes of their thread, each of which nests. */
-#ifndef PROFMOUNT_FS_VIEWS_SUMS_LANES_H
-#define PROFMOUNT_FS_VIEWS_SUMS_LANES_H
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_OVERLAPS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_OVERLAPS_H
 
 #include "fs/views/sums/slices.h"
 

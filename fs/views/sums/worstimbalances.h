@@ -1,6 +1,6 @@
 /* The contexts where threads wait most for the slowest one. */
-#ifndef PROFMOUNT_FS_VIEWS_SUMS_WORST_H
-#define PROFMOUNT_FS_VIEWS_SUMS_WORST_H
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_WORSTIMBALANCES_H
+#define PROFMOUNT_FS_VIEWS_SUMS_WORSTIMBALANCES_H
 
 #include "fs/views/model/model.h"
 

@@ -2,8 +2,8 @@
  * Where a thread stands in viewers that know processes and threads by number: a process is a rank
  * (or process, or node), what else identifies a thread names it.
  */
-#ifndef PROFMOUNT_FS_VIEWS_SUMS_TRACKS_H
-#define PROFMOUNT_FS_VIEWS_SUMS_TRACKS_H
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_PROCESSES_H
+#define PROFMOUNT_FS_VIEWS_SUMS_PROCESSES_H
 
 #include "formats/common/map.h"
 #include "fs/views/sums/slices.h"

@@ -1,5 +1,5 @@
 /* The four sequences of values that a profile has, read in one way. */
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 
 #include <stdlib.h>
 

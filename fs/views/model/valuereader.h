@@ -1,6 +1,6 @@
 /* Reads the values of a thread or of a context one after the other, in small batches. */
-#ifndef PROFMOUNT_FS_VIEWS_MODEL_VALUES_H
-#define PROFMOUNT_FS_VIEWS_MODEL_VALUES_H
+#ifndef PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
+#define PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
 
 #include "profmount/profile.h"
 #include "profmount/table.h"

@@ -1,5 +1,5 @@
 /* metrics/<column> of a context: the number that contexts.csv has there. */
-#include "fs/views/tables/value.h"
+#include "fs/views/tables/metricfile.h"
 
 #include <stdlib.h>
 

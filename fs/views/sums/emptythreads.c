@@ -1,15 +1,15 @@
-#include "fs/views/sums/busy.h"
+#include "fs/views/sums/emptythreads.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/sums/threads.h"
 
 struct busy_part {
-	struct pmfs_busy busy;
+	struct pmfs_empty_threads busy;
 	bool *empty;
 };
 
@@ -115,11 +115,12 @@ static int busy_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	return 0;
 }
 
-int pmfs_busy(struct pmfs_model *m, const struct pmfs_busy **ret, struct pm_error *err)
+int pmfs_empty_threads(
+	struct pmfs_model *m, const struct pmfs_empty_threads **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {busy_build, busy_free};
 	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_BUSY, &type, &part, err);
+	int r = pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, &part, err);
 	if (r < 0)
 		return r;
 	*ret = &((struct busy_part *)part)->busy;

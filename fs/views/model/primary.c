@@ -3,7 +3,7 @@
  * has inclusive costs; call edges overlap there, and counts have none: these are added up over all
  * contexts, if they matter.
  */
-#include "fs/views/model/lead.h"
+#include "fs/views/model/primary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static int choose(struct wholes *w, uint32_t *ret, struct pm_error *err)
 	return r;
 }
 
-int pmfs_lead_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *err)
+int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *err)
 {
 	struct wholes w = {.profile = pmfs_model_profile(m)};
 	struct pm_error why = {.code = 0};
@@ -143,7 +143,7 @@ static void list_stems(const struct pmfs_columns *c, struct pm_text *out)
 		pm_text_str(out, "there are none with values");
 }
 
-int pmfs_lead_by_name(
+int pmfs_primary_by_name(
 	const struct pmfs_columns *c, const char *name, uint32_t *ret, struct pm_error *err)
 {
 	struct pm_text stems = {.p = NULL};

@@ -2,7 +2,7 @@
  * Numbers for processes and threads. Ranks and thread numbers are used as they are, because people
  * look for them; what they cannot number gets the next free number.
  */
-#include "fs/views/sums/tracks.h"
+#include "fs/views/sums/processes.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The wholes of quantities, and what of them stands in no row. */
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/stacks.h"
 
-struct wholes_part {
-	struct pmfs_wholes wholes;
+struct totals_part {
+	struct pmfs_totals wholes;
 	double *of;
 };
 
-static void wholes_free(void *p)
+static void totals_free(void *p)
 {
-	struct wholes_part *part = p;
+	struct totals_part *part = p;
 	free(part->of);
 	free(part);
 }
@@ -85,14 +85,14 @@ static int sum_up(struct summing *s, double *ret, struct pm_error *err)
 	return r;
 }
 
-static int wholes_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	struct summing s = {.model = m};
 	int r = pmfs_model_columns(m, &s.columns, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &s.tree, err)) < 0)
 		return r;
 	size_t n = s.columns->n + (size_t)1;
-	struct wholes_part *part = calloc(1, sizeof(*part));
+	struct totals_part *part = calloc(1, sizeof(*part));
 	if (!part)
 		return pmfs_no_memory(err);
 	part->of = calloc(n, sizeof(*part->of));
@@ -107,29 +107,29 @@ static int wholes_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	free(s.column);
 	free(s.at_the_top);
 	if (r < 0) {
-		wholes_free(part);
+		totals_free(part);
 		return r;
 	}
-	part->wholes = (struct pmfs_wholes){.of = part->of, .columns = s.columns};
+	part->wholes = (struct pmfs_totals){.of = part->of, .columns = s.columns};
 	*ret = part;
 	return 0;
 }
 
-int pmfs_wholes(struct pmfs_model *m, const struct pmfs_wholes **ret, struct pm_error *err)
+int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {wholes_build, wholes_free};
+	static const struct pmfs_part_type type = {totals_build, totals_free};
 	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_WHOLES, &type, &part, err);
+	int r = pmfs_model_part(m, PMFS_PART_TOTALS, &type, &part, err);
 	if (r < 0)
 		return r;
-	*ret = &((struct wholes_part *)part)->wholes;
+	*ret = &((struct totals_part *)part)->wholes;
 	return 0;
 }
 
 int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)
 {
-	const struct pmfs_wholes *w;
-	int r = pmfs_wholes(m, &w, NULL);
+	const struct pmfs_totals *w;
+	int r = pmfs_totals(m, &w, NULL);
 	if (r == -ENOMEM)
 		return pmfs_no_memory(err);
 	return r < 0 || w->of[column] != 0;
@@ -167,7 +167,7 @@ static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char
 }
 
 /* Exports show no negative cost: where calls are longer than their callers, that is too much. */
-static int add_exports(struct pmfs_model *m, const struct pmfs_wholes *w, struct pm_text *out,
+static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct pm_text *out,
 	struct pm_error *err)
 {
 	struct pmfs_stacks s;
@@ -193,9 +193,9 @@ static int add_exports(struct pmfs_model *m, const struct pmfs_wholes *w, struct
 int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
-	const struct pmfs_wholes *w;
+	const struct pmfs_totals *w;
 	unsigned n = 0;
-	int r = pmfs_wholes(m, &w, err);
+	int r = pmfs_totals(m, &w, err);
 	if (r < 0 || (r = pmfs_functions(m, &f, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < w->columns->n; i++) {

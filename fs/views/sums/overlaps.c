@@ -2,7 +2,7 @@
  * Lanes: a slice goes to the first one where it lies within what is open, or beside it. What fits
  * nowhere is left out.
  */
-#include "fs/views/sums/lanes.h"
+#include "fs/views/sums/overlaps.h"
 
 #include <errno.h>
 #include <stdlib.h>

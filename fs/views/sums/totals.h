@@ -2,12 +2,12 @@
  * What each quantity costs as a whole: the sum of own costs over all contexts, which in a tree of
  * calls or samples is the sum of the inclusive costs at the top.
  */
-#ifndef PROFMOUNT_FS_VIEWS_SUMS_WHOLES_H
-#define PROFMOUNT_FS_VIEWS_SUMS_WHOLES_H
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
 
 #include "fs/views/model/model.h"
 
-struct pmfs_wholes {
+struct pmfs_totals {
 	const double *of; /* by column: that of its group; 0 where nothing has a cost */
 	const struct pmfs_columns *columns;
 };
@@ -16,7 +16,7 @@ struct pmfs_wholes {
  * Computed on the first call; the model's. Reads the contexts at the top, and all of them only
  * where a quantity has no inclusive cost.
  */
-int pmfs_wholes(struct pmfs_model *m, const struct pmfs_wholes **ret, struct pm_error *err);
+int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err);
 
 /*
  * Has the column's quantity a cost anywhere? 1 or 0; 1 also where that cannot be read, so that who

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "fs/views/tables/value.h"
+#include "fs/views/tables/metricfile.h"
 
 static int value_entry(struct pmfs_entry *ret, const struct pmfs_columns *columns, uint32_t context,
 	uint32_t column)

@@ -1,5 +1,5 @@
 /* Looks for imbalance where it matters: top down, through contexts with 1 % of the cost or more. */
-#include "fs/views/sums/worst.h"
+#include "fs/views/sums/worstimbalances.h"
 
 #include <math.h>
 #include <stdlib.h>
