@@ -47,9 +47,6 @@ CIRCLES = {
     #
     "fs": ("mount_list.c mount_ops.c",),
     #
-    "fs/views/model": ("columns.c model.c primary.c",),
-    #
-    "fs/views/sums": ("stacks.c wholes.c",),
 }
 
 

@@ -364,3 +364,10 @@ int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, st
 	*ret = &((struct columns_part *)part)->columns;
 	return 0;
 }
+
+int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	pmfs_model_set_wish(m, name);
+	return pmfs_model_columns(m, &c, err);
+}

@@ -109,3 +109,9 @@ uint32_t pmfs_order_column(const struct pmfs_columns *c)
 		return c->first_excl;
 	return c->n > 0 ? 0 : PM_NONE;
 }
+
+bool pmfs_costs_overlap(const struct pmfs_model *m)
+{
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	return kind && strcmp(kind, "edges") == 0;
+}

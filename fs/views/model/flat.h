@@ -55,4 +55,7 @@ uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32
 /* The column that flat tables are ordered by: the primary own cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);
 
+/* Inclusive costs are of call edges: a call counts for each of its callers, they do not add up. */
+bool pmfs_costs_overlap(const struct pmfs_model *m);
+
 #endif

@@ -9,6 +9,7 @@
 
 enum pmfs_part {
 	PMFS_PART_COLUMNS,
+	PMFS_PART_HEADERS,
 	PMFS_PART_ORDER,
 	PMFS_PART_THREADS,
 	PMFS_PART_THREAD_TOTALS,
@@ -51,5 +52,8 @@ static inline int pmfs_no_memory(struct pm_error *err)
 {
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
+
+/* Sets what pmfs_model_wish gives; for columns.c. */
+void pmfs_model_set_wish(struct pmfs_model *m, const char *name);
 
 #endif

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
-#include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
 void pmfs_stacks_find_frames(

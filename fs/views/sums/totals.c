@@ -23,12 +23,6 @@ static void totals_free(void *p)
 	free(part);
 }
 
-bool pmfs_costs_overlap(const struct pmfs_model *m)
-{
-	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	return kind && strcmp(kind, "edges") == 0;
-}
-
 /* ---- adding up ---- */
 
 struct summing {

@@ -24,9 +24,6 @@ int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_
  */
 int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err);
 
-/* Inclusive costs are of call edges: a call counts for each of its callers, they do not add up. */
-bool pmfs_costs_overlap(const struct pmfs_model *m);
-
 /*
  * Appends a line with the word `unaccounted` that says how much of the wholes stands in no
  * function, where the source's costs contradict each other; nothing where all adds up.
