@@ -1,10 +1,11 @@
 /*
  * Writes a big valid NYTProf profile, the same bytes every time:
  *
- *     make_nytprof FILE MEGABYTES LEVEL
+ *     make_nytprof FILE MEGABYTES LEVEL [PATHS[,SUBS[,DEPTH[,SKEW]]]]
  *
  * MEGABYTES of records: statements, and calls that return; then the tables of subs and callers.
- * LEVEL is zlib's; 0 = the records stay plain.
+ * LEVEL is zlib's; 0 = the records stay plain. Without PATHS the call tree is small; with it, it
+ * is that of program.h.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,14 +13,11 @@
 #include <zlib.h>
 
 #include "tests/bench/make.h"
+#include "tests/bench/program.h"
 
-enum {
-	FILES = 100,
-	SUBS_PER_FILE = 10,
-	SUBS = FILES * SUBS_PER_FILE,
-	BLOCK = 1 << 16,
-	SLACK = 1 << 12
-};
+enum { SUBS_PER_FILE = 10, SUBS = 1000, BLOCK = 1 << 16, SLACK = 1 << 12 };
+
+static uint32_t n_subs = SUBS;
 
 static struct {
 	z_stream zlib;
@@ -104,7 +102,7 @@ static uint32_t line_of(uint32_t sub)
 
 static void put_files(void)
 {
-	for (uint32_t fid = 1; fid <= FILES; fid++) {
+	for (uint32_t fid = 1; fid <= fid_of(n_subs - 1); fid++) {
 		char name[64];
 		const uint32_t fields[] = {fid, 0, 0, 0x32, 0, 0};
 		snprintf(name, sizeof(name), "/opt/app/lib/App/Module%u.pm", fid - 1);
@@ -115,20 +113,30 @@ static void put_files(void)
 	}
 }
 
-/* A sub runs at `depth`: a few statements, what it calls, and its return. */
-static void put_call(uint32_t sub, uint32_t depth)
+static void put_statements(uint32_t sub, uint32_t first, uint32_t n)
 {
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		put_tag('+');
 		put_varint(10 + make_mix(out.clock++) % 300);
 		put_varint(fid_of(sub));
-		put_varint(line_of(sub) + i);
+		put_varint(line_of(sub) + first + i);
 	}
+}
+
+static void put_return(uint32_t sub, uint32_t depth, double incl)
+{
 	put_tag('<');
 	put_varint(depth);
-	put_double(1000 * (5 - depth) + make_mix(out.clock) % 500);
+	put_double(incl + make_mix(out.clock) % 500);
 	put_double(500 + make_mix(out.clock) % 500);
 	put_sub_name(sub);
+}
+
+/* A sub runs at `depth`: a few statements, what it calls, and its return. */
+static void put_call(uint32_t sub, uint32_t depth)
+{
+	put_statements(sub, 0, 6);
+	put_return(sub, depth, 1000 * (5 - depth));
 }
 
 /* One way down of four calls, the deepest returns first. */
@@ -139,9 +147,30 @@ static void put_work(uint32_t n)
 		put_call((sub + depth * 7) % SUBS, depth);
 }
 
+static void put_small_tree(uint64_t bytes)
+{
+	for (uint32_t n = 0; out.total + out.n < bytes; n++)
+		put_work(n);
+}
+
+/* A call runs lines anywhere in its sub: three, and one more before it returns. */
+static void put_wide_tree(uint64_t bytes, struct program_shape shape)
+{
+	struct program *w = program_new(shape);
+	struct program_event e;
+	while (program_next(w, &e)) {
+		put_statements(e.function, make_mix(out.clock) % 38, e.call ? 3 : 1);
+		if (!e.call)
+			put_return(e.function, e.depth, 1000 * (shape.depth + 1 - e.depth));
+		if (program_is_complete(w) && out.total + out.n >= bytes)
+			program_end(w);
+	}
+	program_free(w);
+}
+
 static void put_tables(void)
 {
-	for (uint32_t sub = 0; sub < SUBS; sub++) {
+	for (uint32_t sub = 0; sub < n_subs; sub++) {
 		put_tag('s');
 		put_varint(fid_of(sub));
 		put_sub_name(sub);
@@ -150,7 +179,7 @@ static void put_tables(void)
 		put_tag('c');
 		put_varint(fid_of(sub));
 		put_varint(line_of(sub));
-		put_sub_name((sub + SUBS - 7) % SUBS);
+		put_sub_name((sub + n_subs - 7 % n_subs) % n_subs);
 		put_varint(1 + sub);
 		put_double(0.001 * sub);
 		put_double(0.0005 * sub);
@@ -180,9 +209,16 @@ static void put_head(int level)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
-		fprintf(stderr, "usage: make_nytprof FILE MEGABYTES LEVEL\n");
+	struct program_shape shape = {.paths = 0};
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr,
+			"usage: make_nytprof FILE MEGABYTES LEVEL "
+			"[PATHS[,SUBS[,DEPTH[,SKEW]]]]\n");
 		return 2;
+	}
+	if (argc == 5) {
+		shape = program_parse(argv[4]);
+		n_subs = shape.functions;
 	}
 	uint64_t bytes = make_number(argv[2]) * 1000000;
 	out_open(NULL, argv[1]);
@@ -192,8 +228,10 @@ int main(int argc, char **argv)
 	put_varint(1);
 	put_double(1795248846.5);
 	put_files();
-	for (uint32_t n = 0; out.total + out.n < bytes; n++)
-		put_work(n);
+	if (shape.paths)
+		put_wide_tree(bytes, shape);
+	else
+		put_small_tree(bytes);
 	put_tables();
 	put_tag('p');
 	put_varint(4242);

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import zlib
 
-from measure import Measure, best, megabytes, read_all, seconds, shell, size, timed
+from curve import draw
+from measure import CURVES, Measure, best, megabytes, read_all, seconds, shell, size, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -88,6 +89,8 @@ class Bench(Measure):
                 self.table.row(f"{n} MB deflated: mount ready again", seconds(took),
                                f"Devel::NYTProf {seconds(base)}", f"{base / took:.1f}")
         self.reading("raw/lines.csv", plain, "raw/lines.csv")
+        n = self.sizes(2, 200, 1000)[-1]
+        self.wide("NYTProf", lambda paths: self.make("make_nytprof", f"nytprof-{n}-paths{paths}", n, 0, paths))
 
     def zts(self):
         self.table.section("ZTS0 stores")
@@ -136,6 +139,8 @@ def main():
     if options.markdown:
         with open(options.markdown, "w", encoding="utf-8") as f:
             f.write(bench.table.markdown())
+        with open(os.path.join(os.path.dirname(options.markdown), CURVES), "w", encoding="utf-8") as f:
+            f.write(draw(bench.curves, "call paths", "CPU time of a call, ns"))
 
 
 if __name__ == "__main__":
