@@ -33,6 +33,7 @@ LIBRARIES = {
     "zlib.h": ("formats/common/inflate.c",),
     "seccomp.h": ("fs/confine_calls.c",),
     "libdeflate.h": ("formats/common/inflate_block.c",),
+    "isa-l/igzip_lib.h": ("formats/common/inflate_isal.c",),
     "lz4.h": ("formats/common/unlz4.c",),
     "expat.h": ("formats/hpcrun/symbols/structs.c",),
 }

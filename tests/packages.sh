@@ -4,7 +4,7 @@ test_packages="$build_packages libcmocka-dev python3 jq libdevel-nytprof-perl pe
 client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
     golang-src chromium pcmanfm xvfb xdotool imagemagick python3-pandas
     nfs-ganesha nfs-ganesha-vfs sshfs openssh-sftp-server zsh fish desktop-file-utils shared-mime-info libglib2.0-bin"
-ci_packages="clang clang-format git libclang-rt-dev rsync debootstrap"
+ci_packages="clang clang-format git libclang-rt-dev rsync debootstrap libisal-dev"
 
 # Installs the viewers that tests/clients/ opens exports in, and the NFS server of tests/mount/; those tests are skipped
 # where this fails.

@@ -21,6 +21,7 @@
 #include <zlib.h>
 
 #include "formats/common/ahead.h"
+#include "formats/common/inflate_isal.h"
 #include "profmount/limits.h"
 
 enum { AHEAD_FROM = 1024 * 1024, WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
@@ -33,6 +34,9 @@ struct source {
 	z_stream z;
 	struct pm_bytes in;
 	enum pm_inflate_kind kind;
+	struct pm_isal *isal; /* NULL: zlib inflates */
+	uint64_t given;       /* bytes that it has made */
+	uint64_t again;       /* of which zlib is going to make so many once more */
 };
 
 struct pm_inflate {
@@ -83,6 +87,8 @@ struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in)
 		free(s);
 		return NULL;
 	}
+	if (kind == PM_INFLATE_ZLIB)
+		s->source.isal = pm_isal_new(s->source.in);
 	return s;
 }
 
@@ -91,6 +97,7 @@ struct pm_inflate *pm_inflate_free(struct pm_inflate *s)
 	if (s && s->buffer) {
 		pm_ahead_free(s->ahead);
 		inflateEnd(&s->source.z);
+		pm_isal_free(s->source.isal);
 		free(s->buffer);
 	}
 	free(s);
@@ -108,9 +115,8 @@ static bool next_member(struct source *s)
 	return s->in.p[at] == 0x1f && s->in.p[at + 1] == 0x8b && inflateReset(&s->z) == Z_OK;
 }
 
-static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
+static struct pm_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
 {
-	struct source *s = self;
 	const char *why = NULL;
 	uInt room = n < UINT_MAX ? (uInt)n : UINT_MAX;
 	give_input(&s->z, s->in);
@@ -131,6 +137,34 @@ static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
 	if (why)
 		step.state = PM_INFLATE_BROKEN;
 	step.why = why;
+	return step;
+}
+
+/* Without what has been given before. */
+static void drop_again(struct source *s, uint8_t *out, struct pm_step *step)
+{
+	size_t n = step->n < s->again ? step->n : (size_t)s->again;
+	s->again -= n;
+	step->n -= n;
+	memmove(out, out + n, step->n);
+}
+
+/* Where ISA-L cannot go on, zlib begins anew, and says why or does it. */
+static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
+{
+	struct source *s = self;
+	struct pm_step step;
+	if (s->isal && pm_isal_step(s->isal, out, n, &step)) {
+		s->given += step.n;
+		return step;
+	}
+	if (s->isal) {
+		s->isal = pm_isal_free(s->isal);
+		s->again = s->given;
+	}
+	step = inflate_by_zlib(s, out, n);
+	if (s->again)
+		drop_again(s, out, &step);
 	return step;
 }
 

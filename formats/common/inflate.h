@@ -1,7 +1,7 @@
 /*
- * Everything that zlib and libdeflate do for us: a pull stream over deflated bytes, inflating a
- * block of known size, checksums, and gzip for exports. The only files that know them are inflate.c
- * and inflate_block.c.
+ * Everything that zlib, libdeflate and ISA-L do for us: a pull stream over deflated bytes,
+ *inflating a block of known size, checksums, and gzip for exports. The only files that know them
+ *are inflate.c, inflate_block.c and inflate_isal.c.
  *
  * The stream: ask for a window of at least so many bytes, use some of them, say how many.
  *

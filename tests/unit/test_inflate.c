@@ -57,6 +57,26 @@ static struct pm_bytes raw_new(struct pm_bytes plain)
 	return raw;
 }
 
+/* RFC 1950 around a raw stream: two bytes of header, Adler-32 behind it. */
+static struct pm_bytes zlib_new(struct pm_bytes plain)
+{
+	struct pm_bytes raw = raw_new(plain);
+	uint32_t a = 1, b = 0;
+	uint8_t *p = malloc(raw.len + 6);
+	assert_non_null(p);
+	for (size_t i = 0; i < plain.len; i++) {
+		a = (a + plain.p[i]) % 65521;
+		b = (b + a) % 65521;
+	}
+	const uint8_t check[] = {(uint8_t)(b >> 8), (uint8_t)b, (uint8_t)(a >> 8), (uint8_t)a};
+	memcpy(p, "\x78\x9c", 2);
+	memcpy(p + 2, raw.p, raw.len);
+	memcpy(p + 2 + raw.len, check, sizeof(check));
+	size_t len = raw.len + 6;
+	drop(raw);
+	return (struct pm_bytes){p, len};
+}
+
 /* Reads a stream to its end in windows of `step`; true if it gave `want` and nothing else. */
 static bool gives(struct pm_inflate *s, struct pm_bytes want, size_t step)
 {
@@ -96,6 +116,80 @@ static void test_stream_delivers_the_same_in_any_window(void **state)
 	}
 	drop(raw);
 	drop(gzip);
+	drop(plain);
+}
+
+/* Whichever library inflates them, what is read and what is said is zlib's. */
+static void test_zlib_streams_in_any_window(void **state)
+{
+	static const size_t steps[] = {1, 7, 4096, 300000, PLAIN_LEN + 1};
+	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
+	uint8_t *longer = malloc(zlib.len + 100);
+	(void)state;
+	memcpy(longer, zlib.p, zlib.len);
+	memset(longer + zlib.len, 'x', 100);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		size_t more = i % 2 ? 100 : 0;
+		struct pm_inflate *s =
+			pm_inflate_new(PM_INFLATE_ZLIB, (struct pm_bytes){longer, zlib.len + more});
+		assert_true(gives(s, plain, steps[i]));
+		assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_ENDED);
+		assert_int_equal(pm_inflate_status(s).in, zlib.len);
+		pm_inflate_free(s);
+	}
+	free(longer);
+	drop(zlib);
+	drop(plain);
+}
+
+static void test_cut_zlib_stream_gives_what_zlib_gives(void **state)
+{
+	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
+	(void)state;
+	for (size_t len = 0; len < zlib.len; len += 1 + zlib.len / 40) {
+		struct pm_bytes cut = exact(zlib, 0, len),
+				raw = exact(zlib, 2, len < 2 ? 0 : len - 2);
+		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_ZLIB, cut);
+		struct pm_inflate *by_zlib = pm_inflate_new(PM_INFLATE_RAW, raw);
+		struct pm_bytes got = pm_inflate_peek(s, PLAIN_LEN + 1);
+		struct pm_bytes want = pm_inflate_peek(by_zlib, PLAIN_LEN + 1);
+		assert_int_equal(got.len, want.len);
+		assert_memory_equal(got.p, plain.p, got.len);
+		assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_BROKEN);
+		assert_string_equal(pm_inflate_status(s).why, "the compressed stream is cut");
+		assert_int_equal(pm_inflate_status(s).in, len);
+		pm_inflate_free(s);
+		pm_inflate_free(by_zlib);
+		drop(cut);
+		drop(raw);
+	}
+	drop(zlib);
+	drop(plain);
+}
+
+/* Of a damaged stream what precedes the damage is right, and it never ends as it should. */
+static void test_damaged_zlib_stream_is_broken(void **state)
+{
+	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
+	uint8_t *p = (uint8_t *)(uintptr_t)zlib.p;
+	(void)state;
+	for (size_t at = 0; at < zlib.len; at += 1 + zlib.len / 100) {
+		p[at] ^= 0x10;
+		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_ZLIB, zlib);
+		for (struct pm_bytes w; (w = pm_inflate_peek(s, 1)).len;)
+			pm_inflate_consume(s, w.len);
+		assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_BROKEN);
+		assert_non_null(pm_inflate_status(s).why);
+		pm_inflate_free(s);
+		p[at] ^= 0x10;
+	}
+	p[zlib.len - 1] ^= 1;
+	struct pm_inflate *s = pm_inflate_new(PM_INFLATE_ZLIB, zlib);
+	assert_true(gives(s, plain, 5000));
+	assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_BROKEN);
+	assert_string_equal(pm_inflate_status(s).why, "incorrect data check");
+	pm_inflate_free(s);
+	drop(zlib);
 	drop(plain);
 }
 
@@ -296,6 +390,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stream_delivers_the_same_in_any_window),
+		cmocka_unit_test(test_zlib_streams_in_any_window),
+		cmocka_unit_test(test_cut_zlib_stream_gives_what_zlib_gives),
+		cmocka_unit_test(test_damaged_zlib_stream_is_broken),
 		cmocka_unit_test(test_stream_end_leaves_what_follows),
 		cmocka_unit_test(test_gzip_members_are_one_stream),
 		cmocka_unit_test(test_cut_stream_gives_what_precedes_the_cut),
