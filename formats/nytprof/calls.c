@@ -99,11 +99,20 @@ static int add_waiting(struct nytp_replay *r, const struct nytp_trie *waiting)
 	return ret;
 }
 
-/* Nameless paths for what the first n levels wait for. */
+/* Outer levels may have no events: all of theirs are in `waiting`. There may be very many. */
+static bool has_events(const struct nytp_level *level)
+{
+	return level->end > 0;
+}
+
+/* Nameless paths for what levels wait for: those with events, in a new trie all, of the first n. */
 static int place_levels(const struct nytp_calls *c, struct nytp_replay *r, size_t n)
 {
 	int ret = 0;
-	for (size_t i = 0; i < n && ret == 0; i++) {
+	size_t i = c->closed ? 0 : n;
+	while (i > 0 && has_events(&c->levels[i - 1]))
+		i--;
+	for (; i < n && ret == 0; i++) {
 		uint32_t path = nytp_trie_child(r->to, PM_NONE, c->levels[i].depth);
 		ret = path == PM_NONE ? -ENOMEM : nytp_replay_place(r, c->levels[i].depth, path);
 	}
@@ -138,7 +147,7 @@ static int add_levels(struct nytp_calls *c, size_t n, bool *ret_full)
 static void drop_events(struct nytp_calls *c, size_t n)
 {
 	size_t done = c->levels[n - 1].end;
-	for (size_t i = 0; i < c->n_levels; i++)
+	for (size_t i = c->n_levels; i-- > 0 && has_events(&c->levels[i]);)
 		c->levels[i].end = i < n ? 0 : c->levels[i].end - done;
 	c->n_events -= done;
 	memmove(c->events, c->events + done, c->n_events * sizeof(*c->events));
@@ -149,9 +158,9 @@ static void drop_events(struct nytp_calls *c, size_t n)
 static int relieve(struct nytp_calls *c)
 {
 	bool full;
-	size_t n = c->closed ? c->n_bound : 1;
-	while (c->n_events - c->levels[n - 1].end > EVENTS / 2)
-		n++;
+	size_t n = c->n_levels, least = c->closed ? c->n_bound : 1;
+	while (n > least && c->n_events - c->levels[n - 2].end <= EVENTS / 2)
+		n--;
 	int r = add_levels(c, n, &full);
 	drop_events(c, n);
 	return full ? -ENOMEM : r;

@@ -289,6 +289,27 @@ static void test_depths_at_random_lose_no_call(void **state)
 	}
 }
 
+/* Depths of 1, 2, 3 …: each waits for a caller of its own, while the innermost goes on for long. */
+static void test_very_many_depths_wait(void **state)
+{
+	enum { DEEP = 20000, MOST = 200000 };
+	struct nytp_calls c;
+	size_t rows = 0;
+	uint64_t calls = 0;
+	(void)state;
+	nytp_calls_init(&c, &rows);
+	for (uint32_t i = 0; i < MOST; i++)
+		assert_int_equal(
+			nytp_calls_return(&c, i < DEEP ? i + 1 : DEEP - i % 2, i % 3, 1, 1), 0);
+	for (uint32_t i = DEEP; i > 0; i--)
+		assert_int_equal(nytp_calls_return(&c, i, 3, 1, 1), 0);
+	assert_int_equal(nytp_calls_finish(&c), 0);
+	for (uint32_t i = 0; i < c.tree.paths.n; i++)
+		calls += c.tree.costs[i].calls;
+	assert_int_equal(calls, MOST + DEEP);
+	nytp_calls_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_tree_equals_one_that_was_built_from_all_events),
 		cmocka_unit_test(test_long_programs_are_added_up_in_parts),
 		cmocka_unit_test(test_depths_at_random_lose_no_call),
+		cmocka_unit_test(test_very_many_depths_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
