@@ -138,7 +138,7 @@ static void put_node(
 		put(o, 0x1122334455667788, 8);
 		put(o, node->number, 8);
 	}
-	if (p->version == FIXTURE_0400)
+	if (p->version == FIXTURE_0400 && !p->short_nodes)
 		put(o, 1, 1);
 }
 

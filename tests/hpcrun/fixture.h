@@ -74,6 +74,7 @@ struct fixture_profile {
 	size_t n_levels;
 	size_t n_epochs;            /* the same one again; 0 = a header alone */
 	enum fixture_footer footer; /* of 0400 */
+	bool short_nodes;           /* of 0400: without flags, as snapshots of the end of 2021 */
 	bool lush;                  /* with fields of logical unwinding, where they are a choice */
 };
 

@@ -102,6 +102,30 @@ static void test_snapshots_of_0400_are_named(void **state)
 	}
 }
 
+/* Their footer is that of releases, and so is all but the nodes: values are there, in no context.
+ */
+static void test_short_nodes_of_2021_are_named(void **state)
+{
+	(void)state;
+	struct fixture_profile p = fixture_small(FIXTURE_0400);
+	struct pm_text t = {.p = NULL};
+	struct made m;
+	p.short_nodes = true;
+	fixture_profile_write(&p, &t);
+	open_bytes(&m, t.p, t.len);
+	struct pm_damages rows = pm_damage_rows(&m.list);
+	assert_int_equal(rows.n, 1);
+	assert_int_equal(rows.rows[0].bytes, 18 * FIXTURE_NODES);
+	assert_non_null(
+		strstr(rows.rows[0].what, "contexts of 18 bytes, as only snapshots of 2021"));
+	assert_int_equal(m.profile.epochs[0].nodes.n, 0);
+	assert_int_equal(m.profile.epochs[0].metrics.n, 2);
+	assert_int_equal(m.profile.epochs[0].modules.n, 2);
+	assert_int_equal(count_values(&m.profile), FIXTURE_VALUES);
+	close_made(&m);
+	pm_text_done(&t);
+}
+
 static void test_nodes_are_as_written(void **state)
 {
 	(void)state;
@@ -255,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_version_is_read_whole),
 		cmocka_unit_test(test_snapshots_of_0400_are_named),
+		cmocka_unit_test(test_short_nodes_of_2021_are_named),
 		cmocka_unit_test(test_nodes_are_as_written),
 		cmocka_unit_test(test_logical_unwinding_widens_nodes),
 		cmocka_unit_test(test_values_begin_at_any_position),
