@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROFMOUNT = os.path.abspath(sys.argv[1])
+PROFMOUNT = [*os.environ.get("EMULATOR", "").split(), os.path.abspath(sys.argv[1])]
 
 SCRIPT = r"""
 package Animal;
@@ -71,7 +71,7 @@ def profile(folder, name, options, stdin, command):
 
 def extract(source, folder, *paths):
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([PROFMOUNT, "--extract", source, folder, *paths], check=True, timeout=120)
+    subprocess.run([*PROFMOUNT, "--extract", source, folder, *paths], check=True, timeout=120)
 
 
 def rows(folder, name):
