@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The law of cost for damage: a source that was cut, or in which bytes were changed, takes no more work than the sound one.
+
+    tests/cost/damaged.py BUILD [CASE…]         BUILD was set up with -Dcount=true
+
+Each costly case (make_costly.c) is written once, and its files are damaged at some positions: cut, with one byte changed,
+and with other bytes from there on. All that run.py counts may come to 2.3 times what the sound source takes, 5 times where
+most of the bytes are others; and to more where the damaged source has larger documents. Ends with `N passed, N failed`.
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+from run import LIMIT_SECONDS, counts_of
+
+MOST, MOST_OF_OTHERS = 2.3, 5
+FREE = 5_000_000  # as in run.py
+SIZE = 200_000
+PLACES = (0.002, 0.1, 0.4, 0.7, 0.98)  # in each file, as parts of it
+CHANGES = {
+    "cut": lambda data, at, _: data[:at],
+    "flipped": lambda data, at, _: data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:],
+    "high bit": lambda data, at, _: data[:at] + bytes([data[at] ^ 0x80]) + data[at + 1:],
+    "same": lambda data, at, _: data[:at] + data[at:at + 1] * (len(data) - at),
+    "random": lambda data, at, rand: data[:at] + rand.randbytes(len(data) - at),
+}
+
+
+def files_of(source):
+    if os.path.isfile(source):
+        return [source]
+    return sorted((os.path.join(d, n) for d, _, names in os.walk(source) for n in names), key=os.path.getsize)[-4:]
+
+
+def work_of(count, source):
+    """Work on the whole, bytes of all documents, and the document that takes most; those that are refused count, too."""
+    counted = counts_of([count, source])
+    return (sum(work for work, _, _ in counted.values()), sum(max(own, 0) for _, own, _ in counted.values()),
+            max(counted, key=lambda what: counted[what][0]))
+
+
+def damaged(count, source):
+    """Lines about damage that costs too much."""
+    sound, had, _ = work_of(count, source)
+    for path in files_of(source):
+        with open(path, "rb") as f:
+            data = f.read()
+        for place in PLACES:
+            at = int(len(data) * place)
+            for name, change in CHANGES.items():
+                with open(path, "wb") as f:
+                    f.write(change(data, at, random.Random(at)))
+                try:
+                    work, own, most = work_of(count, source)
+                except subprocess.TimeoutExpired:
+                    work, own, most = float("inf"), 0, f"more than {LIMIT_SECONDS} seconds"
+                times = MOST_OF_OTHERS if name in ("same", "random") else MOST
+                if work > times * sound * max(1, own / max(had, 1)) + FREE:
+                    yield f"{os.path.basename(path)} {name} at {at}: {work / sound:.1f} times, most for {most}"
+        with open(path, "wb") as f:
+            f.write(data)
+
+
+def run(build, cases):
+    make, count = (os.path.join(build, "tests", "cost", name) for name in ("make_costly", "count"))
+    cases = cases or subprocess.run([make], capture_output=True, check=True).stdout.decode().split()
+    failed = 0
+    for case in cases:
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            path = os.path.join(folder, "source")
+            subprocess.run([make, case, str(SIZE), path], check=True)
+            wrong = list(damaged(count, path))
+        print("FAIL" if wrong else "ok  ", case)
+        for line in wrong:
+            print("     " + line)
+        sys.stdout.flush()
+        failed += bool(wrong)
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(1 if run(sys.argv[1], sys.argv[2:]) else 0)
