@@ -16,7 +16,7 @@
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 /* Cells of one block of contexts, about: 16 bytes each, beside their values. */
-#define BLOCK_CELLS ((uint64_t)1 << 21)
+#define BLOCK_CELLS ((uint64_t)1 << 20)
 
 struct merger {
 	struct hpcrun_merged *merged;
@@ -122,6 +122,20 @@ static int freeze(struct merger *m, struct pm_error *err)
 
 /* ---- costs of the run ---- */
 
+static int find_starts(struct hpcrun_merged *m)
+{
+	const struct hpcrun_cells *c = &m->costs;
+	uint32_t n = m->tree->n_contexts;
+	size_t at = 0;
+	m->cost_start = malloc(((size_t)n + 1) * sizeof(*m->cost_start));
+	for (uint32_t i = 0; i <= n && m->cost_start; i++) {
+		while (at < c->n && c->items[at].context < i)
+			at++;
+		m->cost_start[i] = (uint32_t)at; /* hpcrun_cells_make sees that it fits */
+	}
+	return m->cost_start ? 0 : -ENOMEM;
+}
+
 static int sum_up(struct merger *m)
 {
 	struct hpcrun_merged *merged = m->merged;
@@ -134,7 +148,7 @@ static int sum_up(struct merger *m)
 			.cost = m->sums[i].cost};
 	int r = hpcrun_cells_make(&merged->costs, merged->tree, merged->n_groups, own, m->n_sums);
 	free(own);
-	return r;
+	return r < 0 ? r : find_starts(merged);
 }
 
 int64_t hpcrun_merged_costs(
@@ -142,8 +156,10 @@ int64_t hpcrun_merged_costs(
 {
 	const struct hpcrun_cells *c = &m->costs;
 	size_t filled = 0;
-	for (size_t i = hpcrun_cells_find(c, context);
-		i < c->n && c->items[i].context == context && filled < room; i++)
+	if (context >= m->tree->n_contexts)
+		return 0;
+	for (uint32_t i = m->cost_start[context]; i < m->cost_start[context + 1] && filled < room;
+		i++)
 		ret[filled++] = (struct pm_value){.context = pm_tree_number(m->tree, context),
 			.metric = c->items[i].metric,
 			.thread = PM_NONE,
@@ -259,6 +275,7 @@ void hpcrun_merged_done(struct hpcrun_merged *m)
 	pm_tree_free(m->tree);
 	hpcrun_trie_done(&m->trie);
 	hpcrun_cells_done(&m->costs);
+	free(m->cost_start);
 	free(m->context);
 	free(m->block_start);
 	free(m->counts);

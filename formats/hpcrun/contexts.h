@@ -19,6 +19,7 @@ struct hpcrun_merged {
 	struct hpcrun_trie trie;   /* for hpcrun_trie_follow */
 	uint32_t *context;         /* by node of the trie */
 	struct hpcrun_cells costs; /* of the run */
+	uint32_t *cost_start;      /* by context: its cells begin there; n_contexts + 1 */
 	/* Contexts in blocks, for those who read all threads: block i begins at block_start[i]. */
 	uint32_t *block_start; /* n_blocks + 1 */
 	uint32_t n_blocks;
@@ -33,7 +34,7 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 /* Also for a zeroed one. */
 void hpcrun_merged_done(struct hpcrun_merged *m);
 
-/* As pm_profile_ops.run_costs. O(log n). */
+/* As pm_profile_ops.run_costs. */
 int64_t hpcrun_merged_costs(
 	const struct hpcrun_merged *m, uint32_t context, struct pm_value *ret, size_t room);
 

@@ -55,7 +55,7 @@
 
 /* What was decoded of measurement files and is kept for a while: a block of contexts is half of it,
  * a thread of a large run 1 MB. */
-#define PM_LIMIT_DECODED ((uint64_t)64 << 20)
+#define PM_LIMIT_DECODED ((uint64_t)32 << 20)
 
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64
