@@ -1,0 +1,185 @@
+/*
+ * Tests formats/hpcrun/across.c and what is kept of decoded files: whichever way costs are asked
+ * for, they are the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/hpcrun/parts.h"
+#include "profmount/limits.h"
+#include "tests/hpcrun/exercise.h"
+#include "tests/hpcrun/fixture.h"
+
+enum { THREADS = 19, NODES = 150, ROOM = 7, MOST = 1 << 16 };
+
+static char folder[SCRATCH_PATH];
+static struct pm_profile *profile;
+static struct hpcrun_model *model;
+static const struct pm_tree *tree;
+
+static int set_up(void **state)
+{
+	(void)state;
+	scratch_new(folder);
+	assert_int_equal(fixture_run_write(folder, THREADS, NODES, 40), 0);
+	assert_int_equal(pm_profile_open(folder, NULL, NULL, &profile, NULL), 0);
+	assert_int_equal(profile->ops->tree(profile, &tree, NULL), 0);
+	model = profile->self;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	profile = pm_profile_close(profile);
+	scratch_remove(folder);
+	return 0;
+}
+
+typedef int64_t (*by_thread)(const struct pm_profile *, uint32_t, uint64_t, struct pm_value *,
+	size_t, struct pm_error *);
+typedef int64_t (*by_context)(const struct pm_profile *, uint64_t, uint64_t, struct pm_value *,
+	size_t, struct pm_error *);
+
+static size_t read_thread(by_thread read, uint32_t thread, struct pm_value *ret)
+{
+	size_t n = 0;
+	int64_t got;
+	while ((got = read(profile, thread, n, ret + n, ROOM, NULL)) > 0)
+		n += (size_t)got;
+	assert_int_equal(got, 0);
+	return n;
+}
+
+static size_t read_context(by_context read, uint32_t context, struct pm_value *ret)
+{
+	size_t n = 0;
+	int64_t got;
+	while ((got = read(profile, pm_tree_number(tree, context), n, ret + n, ROOM, NULL)) > 0)
+		n += (size_t)got;
+	assert_int_equal(got, 0);
+	return n;
+}
+
+static bool is_same(const struct pm_value *a, const struct pm_value *b)
+{
+	return a->context == b->context && a->metric == b->metric && a->thread == b->thread &&
+		a->whole == b->whole && a->u == b->u;
+}
+
+/* Every value of every thread, by context: as context after context must be. */
+static void check_across(by_thread of_thread, by_context of_context)
+{
+	struct pm_value *all = calloc(MOST, sizeof(*all)), *some = calloc(MOST, sizeof(*some));
+	size_t n = 0, seen = 0;
+	for (uint32_t t = 0; t < THREADS; t++)
+		n += read_thread(of_thread, t, all + n);
+	for (uint32_t context = 0; context < tree->n_contexts; context++) {
+		size_t there = read_context(of_context, context, some), at = 0;
+		for (size_t i = 0; i < n; i++)
+			if (all[i].context == pm_tree_number(tree, context)) {
+				assert_true(at < there);
+				assert_true(is_same(&all[i], &some[at]));
+				at++;
+			}
+		assert_int_equal(at, there);
+		seen += there;
+	}
+	assert_int_equal(seen, n);
+	assert_true(n > THREADS * NODES / 2);
+	free(all);
+	free(some);
+}
+
+/* Blocks of any size are parts of the same whole. */
+static void divide(uint32_t size)
+{
+	struct hpcrun_merged *m = &model->merged;
+	uint32_t n = tree->n_contexts / size + 2;
+	m->block_start = realloc(m->block_start, n * sizeof(*m->block_start));
+	m->n_blocks = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i += size)
+		m->block_start[m->n_blocks++] = i;
+	m->block_start[m->n_blocks] = tree->n_contexts;
+	pm_cache_free(model->decoded);
+	model->decoded = pm_cache_new(PM_LIMIT_DECODED);
+}
+
+static void test_threads_and_contexts_agree(void **state)
+{
+	(void)state;
+	check_across(profile->ops->thread_costs, profile->ops->context_costs);
+	check_across(profile->ops->thread_values, profile->ops->context_values);
+	const uint32_t sizes[] = {1, 2, 13, tree->n_contexts - 1};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		divide(sizes[i]);
+		check_across(profile->ops->thread_costs, profile->ops->context_costs);
+		check_across(profile->ops->thread_values, profile->ops->context_values);
+	}
+}
+
+/* Quarters and integers: their sums are exact. */
+static void test_the_run_is_the_sum_of_its_threads(void **state)
+{
+	struct pm_value of_run[8], *threads = calloc(MOST, sizeof(*threads));
+	(void)state;
+	for (uint32_t context = 0; context < tree->n_contexts; context++) {
+		double sums[4] = {0};
+		size_t n = read_context(profile->ops->context_costs, context, threads);
+		for (size_t i = 0; i < n; i++)
+			sums[threads[i].metric] += threads[i].f;
+		int64_t got = profile->ops->run_costs(profile, context, of_run, 8, NULL);
+		for (int64_t i = 0; i < got; i++) {
+			assert_true(of_run[i].f == sums[of_run[i].metric]);
+			sums[of_run[i].metric] = 0;
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			assert_true(sums[i] == 0);
+	}
+	free(threads);
+}
+
+/* Where there is room for one or two things, all others are decoded again and again. */
+static void test_little_is_kept(void **state)
+{
+	enum { LIMIT = 20000 };
+	struct pm_value *first = calloc(MOST, sizeof(*first)),
+			*again = calloc(MOST, sizeof(*again));
+	struct pm_sample samples[64], same[64];
+	(void)state;
+	pm_cache_free(model->decoded);
+	model->decoded = pm_cache_new(LIMIT);
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t t = 0; t < THREADS; t++) {
+			size_t n = read_thread(profile->ops->thread_costs, t, first);
+			read_thread(profile->ops->thread_values, THREADS - 1 - t, again);
+			assert_int_equal(
+				profile->ops->samples(profile, t, 0, samples, 64, NULL), 40);
+			assert_int_equal(read_thread(profile->ops->thread_costs, t, again), n);
+			for (size_t i = 0; i < n; i++)
+				assert_true(is_same(&first[i], &again[i]));
+			assert_int_equal(profile->ops->samples(profile, t, 0, same, 64, NULL), 40);
+			assert_memory_equal(samples, same, 40 * sizeof(*samples));
+			assert_true(pm_cache_bytes(model->decoded) <= LIMIT);
+		}
+	assert_true(pm_cache_bytes(model->decoded) > 0);
+	free(first);
+	free(again);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_threads_and_contexts_agree, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_the_run_is_the_sum_of_its_threads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_little_is_kept, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

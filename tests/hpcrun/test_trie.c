@@ -1,0 +1,270 @@
+/* Tests formats/hpcrun/trie.c, sums.c, numbers.c and cells.c: how files become one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/hpcrun/cells.h"
+#include "formats/hpcrun/numbers.h"
+#include "formats/hpcrun/trie.h"
+#include "tests/hpcrun/exercise.h"
+#include "tests/hpcrun/fixture.h"
+
+enum { FILES = 7, NODES = 200 };
+
+static char path[SCRATCH_PATH];
+static struct hpcrun_folder folder;
+
+static int set_up(void **state)
+{
+	(void)state;
+	scratch_new(path);
+	assert_int_equal(fixture_run_write(path, FILES, NODES, 0), 0);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(hpcrun_folder_open(&folder, fd, path, NULL), 0);
+	close(fd);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	hpcrun_folder_close(&folder);
+	scratch_remove(path);
+	return 0;
+}
+
+/* ---- tries ---- */
+
+static void enter_files(struct hpcrun_trie *t, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++) {
+		struct hpcrun_harvest h;
+		uint32_t nodes[NODES];
+		assert_int_equal(
+			hpcrun_harvest_read(&h, &folder, &folder.sources[i].profile, NULL), 0);
+		assert_int_equal(h.n_nodes, NODES);
+		assert_int_equal(hpcrun_trie_enter(t, &h, nodes), 0);
+		assert_int_equal(hpcrun_trie_add(t, &h, nodes), 0);
+		hpcrun_harvest_done(&h);
+	}
+}
+
+static void assert_same_nodes(const struct hpcrun_trie *a, const struct hpcrun_trie *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct hpcrun_place x = hpcrun_trie_place(a, i), y = hpcrun_trie_place(b, i);
+		assert_int_equal(a->nodes[i].parent, b->nodes[i].parent);
+		assert_true(x.ip == y.ip && x.module == y.module && x.kind == y.kind);
+		assert_int_equal(a->tallies[i].visits, b->tallies[i].visits);
+		assert_int_equal(a->tallies[i].values, b->tallies[i].values);
+	}
+}
+
+/* Costs of the made run are quarters and integers: their sums are exact in any order. */
+static void assert_same_sums(const struct hpcrun_trie *a, const struct hpcrun_trie *b)
+{
+	size_t n, m;
+	struct hpcrun_sum *x = hpcrun_sums_list(&a->sums, &n), *y = hpcrun_sums_list(&b->sums, &m);
+	assert_int_equal(n, m);
+	assert_true(n > NODES / 4);
+	for (size_t i = 0; i < n; i++)
+		assert_true(x[i].node == y[i].node && x[i].metric == y[i].metric &&
+			x[i].cost == y[i].cost);
+	free(x);
+	free(y);
+}
+
+static void test_joined_stretches_are_the_whole(void **state)
+{
+	struct hpcrun_trie whole = {.nodes = NULL};
+	(void)state;
+	enter_files(&whole, 0, FILES);
+	for (uint32_t cut = 1; cut < FILES; cut++) {
+		struct hpcrun_trie first = {.nodes = NULL}, second = {.nodes = NULL};
+		enter_files(&first, 0, cut);
+		enter_files(&second, cut, FILES);
+		assert_int_equal(hpcrun_trie_join(&first, &second), 0);
+		assert_same_nodes(&whole, &first);
+		assert_same_sums(&whole, &first);
+		assert_int_equal(whole.modules.n, first.modules.n);
+		assert_int_equal(whole.metrics.names.n, first.metrics.names.n);
+		hpcrun_trie_done(&first);
+		hpcrun_trie_done(&second);
+	}
+	hpcrun_trie_done(&whole);
+}
+
+static void test_files_are_followed(void **state)
+{
+	struct hpcrun_trie t = {.nodes = NULL};
+	struct hpcrun_harvest h;
+	uint32_t entered[NODES], followed[NODES];
+	(void)state;
+	enter_files(&t, 0, 1);
+	hpcrun_harvest_read(&h, &folder, &folder.sources[FILES - 1].profile, NULL);
+	uint32_t before = t.n;
+	h.nodes[NODES - 1].place.ip = 0xdead;
+	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
+	assert_int_equal(t.n, before);
+	assert_int_equal(followed[NODES - 1], UINT32_MAX);
+	assert_int_equal(hpcrun_trie_enter(&t, &h, entered), 0);
+	assert_int_equal(t.n, before + 1);
+	assert_memory_equal(entered, followed, (NODES - 1) * sizeof(*entered));
+	hpcrun_trie_settle(&t);
+	assert_int_equal(hpcrun_trie_follow(&t, &h, followed), 0);
+	assert_memory_equal(entered, followed, sizeof(entered));
+	hpcrun_harvest_done(&h);
+	hpcrun_trie_done(&t);
+}
+
+/* ---- sums ---- */
+
+static void test_sums_of_many_metrics(void **state)
+{
+	enum { METRICS = 3 * HPCRUN_DENSE, SOME = 300 };
+	struct hpcrun_sums s = {.slots = NULL}, other = {.slots = NULL};
+	uint32_t nodes[SOME], metrics[METRICS];
+	size_t n;
+	(void)state;
+	for (uint32_t i = 0; i < SOME; i++)
+		nodes[i] = SOME - 1 - i;
+	for (uint32_t i = 0; i < METRICS; i++)
+		metrics[i] = METRICS - 1 - i;
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < SOME; i += 3)
+			for (uint32_t k = 0; k < METRICS; k++)
+				assert_int_equal(hpcrun_sums_add(&s, i, k, i + k), 0);
+	assert_int_equal(hpcrun_sums_join(&other, &s, nodes, metrics), 0);
+	assert_int_equal(hpcrun_sums_join(&other, &s, nodes, metrics), 0);
+	struct hpcrun_sum *list = hpcrun_sums_list(&other, &n);
+	assert_int_equal(n, SOME / 3 * METRICS);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = SOME - 1 - list[i].node, metric = METRICS - 1 - list[i].metric;
+		assert_true(list[i].cost == 6 * (node + metric));
+		assert_true(i == 0 || list[i - 1].metric < list[i].metric ||
+			(list[i - 1].metric == list[i].metric && list[i - 1].node < list[i].node));
+	}
+	free(list);
+	hpcrun_sums_done(&s);
+	hpcrun_sums_done(&other);
+}
+
+/* ---- numbers ---- */
+
+static void check_numbers(const uint32_t *numbers, size_t n, bool dense)
+{
+	struct hpcrun_numbers s;
+	assert_int_equal(hpcrun_numbers_init(&s, numbers, n), 0);
+	assert_int_equal(s.places != NULL, dense);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(hpcrun_numbers_put(&s, numbers[i], i), 1);
+	assert_int_equal(hpcrun_numbers_put(&s, numbers[0], 77), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(hpcrun_numbers_find(&s, numbers[i]), i);
+	assert_int_equal(hpcrun_numbers_find(&s, 0), UINT32_MAX);
+	assert_int_equal(hpcrun_numbers_find(&s, 11), UINT32_MAX);
+	assert_int_equal(hpcrun_numbers_find(&s, UINT32_MAX), UINT32_MAX);
+	hpcrun_numbers_done(&s);
+}
+
+static void test_numbers_near_and_far(void **state)
+{
+	const uint32_t near[] = {12, 300, 14, 1}, far[] = {12, 4000000000, 14, 1};
+	struct hpcrun_numbers none;
+	(void)state;
+	check_numbers(near, 4, true);
+	check_numbers(far, 4, false);
+	assert_int_equal(hpcrun_numbers_init(&none, near, 0), 0);
+	assert_int_equal(hpcrun_numbers_find(&none, 12), UINT32_MAX);
+	hpcrun_numbers_done(&none);
+}
+
+/* ---- cells ---- */
+
+/* 0 ─ 1 ─ 2, 3 below 1, 4 below 0; 5 at the top with 6 … 299 in a chain below it. */
+enum { CONTEXTS = 300 };
+
+static struct pm_tree made_tree(uint32_t *parent)
+{
+	const uint32_t few[] = {PM_NONE, 0, 1, 1, 0, PM_NONE};
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		parent[i] = i < 6 ? few[i] : i - 1;
+	return (struct pm_tree){.n_contexts = CONTEXTS, .parent = parent};
+}
+
+static void assert_cell(
+	const struct hpcrun_cells *c, size_t i, uint32_t context, uint32_t metric, double cost)
+{
+	assert_true(i < c->n);
+	assert_int_equal(c->items[i].context, context);
+	assert_int_equal(c->items[i].metric, metric);
+	assert_true(c->items[i].cost == cost);
+}
+
+static void test_costs_go_up(void **state)
+{
+	uint32_t parent[CONTEXTS];
+	struct pm_tree tree = made_tree(parent);
+	const struct hpcrun_own own[] = {
+		{2, 1, 5}, {3, 0, 1}, {2, 0, 2}, {1, 0, 4}, {4, 0, NAN}, {2, 0, 8}, {1, 0, -4}};
+	struct hpcrun_cells c;
+	(void)state;
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 7), 0);
+	assert_int_equal(c.n, 11);
+	assert_cell(&c, 0, 0, 1, 11);
+	assert_cell(&c, 1, 0, 3, 5);
+	assert_cell(&c, 2, 1, 0, 0); /* values that cancel each other are there */
+	assert_cell(&c, 3, 1, 1, 11);
+	assert_cell(&c, 4, 1, 3, 5);
+	assert_cell(&c, 5, 2, 0, 10);
+	assert_cell(&c, 6, 2, 1, 10);
+	assert_cell(&c, 7, 2, 2, 5);
+	assert_cell(&c, 8, 2, 3, 5);
+	assert_cell(&c, 9, 3, 0, 1);
+	assert_cell(&c, 10, 3, 1, 1);
+	hpcrun_cells_done(&c);
+}
+
+static void test_a_few_costs_in_a_large_tree(void **state)
+{
+	uint32_t parent[CONTEXTS];
+	struct pm_tree tree = made_tree(parent);
+	const struct hpcrun_own own[] = {{299, 0, 1}, {5, 1, 2}, {7, 1, 3}};
+	struct hpcrun_cells c;
+	(void)state;
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 3), 0);
+	/* All of the chain and the last one's own; of the second group three and two own. */
+	assert_int_equal(c.n, CONTEXTS - 5 + 1 + 3 + 2);
+	assert_cell(&c, hpcrun_cells_find(&c, 5), 5, 1, 1);
+	assert_cell(&c, 1, 5, 2, 2);
+	assert_cell(&c, 2, 5, 3, 5);
+	assert_cell(&c, c.n - 2, 299, 0, 1);
+	assert_int_equal(hpcrun_cells_find(&c, 0), 0);
+	assert_int_equal(hpcrun_cells_find(&c, CONTEXTS), c.n);
+	hpcrun_cells_done(&c);
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 0, own, 0), 0);
+	assert_int_equal(c.n, 0);
+	hpcrun_cells_done(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_joined_stretches_are_the_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_are_followed, set_up, tear_down),
+		cmocka_unit_test(test_sums_of_many_metrics),
+		cmocka_unit_test(test_numbers_near_and_far),
+		cmocka_unit_test(test_costs_go_up),
+		cmocka_unit_test(test_a_few_costs_in_a_large_tree),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
