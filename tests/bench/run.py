@@ -66,11 +66,15 @@ class Bench(Measure):
 
     def hpcrun(self):
         self.table.section("hpcrun measurements")
-        for numbers in self.sizes((16, 1000, 2000), (128, 5000, 50000), (1000, 20000, 100000)):
+        for numbers in self.sizes((16, 1000, 5000), (128, 5000, 25000), (1000, 20000, 100000)):
             source = self.make("make_hpcrun", "hpcrun-%d" % numbers[0], *numbers)
             self.opening(f"{megabytes(size(source))}, {numbers[0]} profiles", source)
         for name in ("contexts.csv", "threads/rank=0/thread=0/profile.csv", "threads/rank=0/thread=0/trace.csv"):
             self.reading(os.path.basename(name), source, name)
+        self.table.section("hpcrun measurements with wide call trees")
+        for numbers in self.sizes((16, 1000, 0, 10000), (128, 5000, 0, 100000), (500, 20000, 0, 1000000)):
+            source = self.make("make_hpcrun", "hpcrun-wide-%d" % numbers[0], *numbers)
+            self.opening(f"{megabytes(size(source))}, {numbers[0]} profiles, {numbers[3]} paths", source)
 
     def nytprof(self):
         self.table.section("NYTProf profiles")

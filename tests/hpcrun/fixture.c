@@ -382,6 +382,56 @@ static uint32_t next_number(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
+/* Some nodes have values: half of them one, a quarter another. */
+static void make_values(struct fixture_node *node, uint64_t *state)
+{
+	if (next_number(state) % 2)
+		node->values[0] = BITS_OF_QUARTER;
+	if (next_number(state) % 4 == 0)
+		node->values[1] = 1 + next_number(state) % 1000;
+}
+
+/* A path's node, below those of the paths above it: path k has 3k + 1 … 3k + 3 below it. */
+static uint32_t add_path(
+	struct fixture_node *nodes, uint32_t n, uint32_t *count, uint32_t *places, uint32_t path)
+{
+	uint32_t chain[32], depth = 0;
+	for (; places[path] == 0; path = (path - 1) / 3)
+		chain[depth++] = path;
+	uint32_t place = places[path] - 1;
+	while (depth > 0 && *count < n) {
+		uint64_t at = chain[--depth];
+		nodes[*count] = (struct fixture_node){.number = 12 + 2 * *count,
+			.parent = 12 + 2 * place,
+			.module = (uint16_t)(1 + at % 2),
+			.ip = 0x1000 + at * 0x9e3779b1 % 0x1000000};
+		place = (*count)++;
+		places[at] = place + 1;
+	}
+	return place;
+}
+
+/*
+ * A part of a tree of n_paths paths, another one for each thread; few paths are taken by most.
+ * `places` has room for all paths, and zeros.
+ */
+static void make_wide_nodes(
+	struct fixture_node *nodes, uint32_t n, uint32_t thread, uint32_t *places, uint32_t n_paths)
+{
+	uint64_t state = thread;
+	uint32_t count = 1;
+	nodes[0] = (struct fixture_node){.number = 12, .ip = 0x5e5072696d617279};
+	memset(places, 0, n_paths * sizeof(*places));
+	places[0] = 1;
+	while (count < n) {
+		double u = next_number(&state) / 2147483648.0;
+		uint32_t place = add_path(
+			nodes, n, &count, places, (uint32_t)(u * u * u * n_paths) % n_paths);
+		if (place > 0 && nodes[place].values[0] == 0)
+			make_values(&nodes[place], &state);
+	}
+}
+
 static void make_nodes(struct fixture_node *nodes, uint32_t n, uint32_t thread)
 {
 	uint64_t tree = 1, own = thread;
@@ -397,10 +447,7 @@ static void make_nodes(struct fixture_node *nodes, uint32_t n, uint32_t thread)
 		node->parent = 12 + 2 * (i - back);
 		node->module = 1 + next_number(&tree) % 2;
 		node->ip = 0x1000 + next_number(&tree) % (4 * n);
-		if (next_number(&own) % 2)
-			node->values[0] = BITS_OF_QUARTER;
-		if (next_number(&own) % 4 == 0)
-			node->values[1] = 1 + next_number(&own) % 1000;
+		make_values(node, &own);
 	}
 }
 
@@ -419,14 +466,24 @@ static int write_trace(const char *folder, const char *name, uint32_t thread, ui
 
 int fixture_run_write(const char *folder, uint32_t n, uint32_t n_nodes, uint32_t n_samples)
 {
+	return fixture_wide_run_write(folder, n, n_nodes, n_samples, 0);
+}
+
+int fixture_wide_run_write(
+	const char *folder, uint32_t n, uint32_t n_nodes, uint32_t n_samples, uint32_t n_paths)
+{
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
 	struct fixture_node *nodes = calloc(n_nodes, sizeof(*nodes));
+	uint32_t *places = calloc((size_t)n_paths + 1, sizeof(*places));
 	struct pm_text t = {.p = NULL};
-	int r = nodes ? 0 : -ENOMEM;
+	int r = nodes && places ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < n && r == 0; i++) {
 		char name[64];
 		struct fixture_level levels[] = {{2, i / 8, i / 8}, {3, i % 8, i % 8}};
-		make_nodes(nodes, n_nodes, i);
+		if (n_paths > n_nodes)
+			make_wide_nodes(nodes, n_nodes, i, places, n_paths);
+		else
+			make_nodes(nodes, n_nodes, i);
 		p.nodes = nodes;
 		p.n_nodes = n_nodes;
 		p.levels = levels;
@@ -439,6 +496,7 @@ int fixture_run_write(const char *folder, uint32_t n, uint32_t n_nodes, uint32_t
 			r = write_trace(folder, name, i, n_nodes, n_samples, &t);
 	}
 	pm_text_done(&t);
+	free(places);
 	free(nodes);
 	return r;
 }

@@ -103,4 +103,8 @@ int fixture_save(struct pm_text *t, const char *folder, const char *name);
  */
 int fixture_run_write(const char *folder, uint32_t n, uint32_t n_nodes, uint32_t n_samples);
 
+/* The same of a program with n_paths call paths, of which each thread takes some; 0: as above. */
+int fixture_wide_run_write(
+	const char *folder, uint32_t n, uint32_t n_nodes, uint32_t n_samples, uint32_t n_paths);
+
 #endif
