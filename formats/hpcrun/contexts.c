@@ -120,6 +120,19 @@ static int freeze(struct merger *m, struct pm_error *err)
 	return 0;
 }
 
+/* Frames of different places may be the same. */
+static int find_sharing(struct hpcrun_merged *m)
+{
+	bool *taken = calloc((size_t)m->tree->n_contexts + 1, sizeof(*taken));
+	for (uint32_t i = 0; i < m->trie.n && taken; i++) {
+		m->shares |= taken[m->context[i]];
+		taken[m->context[i]] = true;
+	}
+	int r = taken ? 0 : -ENOMEM;
+	free(taken);
+	return r;
+}
+
 /* ---- costs of the run ---- */
 
 static int find_starts(struct hpcrun_merged *m)
@@ -247,6 +260,8 @@ static int merge_all(struct merger *m, struct hpcrun_folder *folder, const struc
 	r = m->sums ? plant_all(m) : -ENOMEM;
 	if (r == 0)
 		r = freeze(m, err);
+	if (r == 0)
+		r = find_sharing(merged);
 	if (r == 0)
 		r = sum_up(m);
 	if (r == 0)

@@ -18,12 +18,13 @@ struct hpcrun_merged {
 	const uint32_t *groups;    /* by metric name of the trie; PM_NONE: no value is stored */
 	struct hpcrun_trie trie;   /* for hpcrun_trie_follow */
 	uint32_t *context;         /* by node of the trie */
+	bool shares;               /* several nodes have the same one */
 	struct hpcrun_cells costs; /* of the run */
 	uint32_t *cost_start;      /* by context: its cells begin there; n_contexts + 1 */
 	/* Contexts in blocks, for those who read all threads: block i begins at block_start[i]. */
 	uint32_t *block_start; /* n_blocks + 1 */
 	uint32_t n_blocks;
-	struct pm_thread_counts *counts;
+	struct pm_thread_counts *counts; /* where it shares: of nodes, not of contexts */
 	struct pm_arena arena;
 };
 

@@ -94,6 +94,22 @@ int hpcrun_values_of_thread(
 	return r;
 }
 
+int hpcrun_values_count(const struct hpcrun_values_of_thread *values, const struct hpcrun_merged *m,
+	struct pm_thread_counts *ret)
+{
+	uint64_t *seen = calloc((size_t)m->tree->n_contexts / 64 + 1, sizeof(*seen));
+	*ret = (struct pm_thread_counts){.values = values->n};
+	for (size_t i = 0; i < values->n && seen; i++) {
+		uint32_t context = values->items[i].context;
+		uint64_t bit = UINT64_C(1) << context % 64;
+		ret->contexts += !(seen[context / 64] & bit);
+		seen[context / 64] |= bit;
+	}
+	int r = seen ? 0 : -ENOMEM;
+	free(seen);
+	return r;
+}
+
 struct pm_value hpcrun_stored_value(
 	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread)
 {

@@ -58,6 +58,10 @@ int hpcrun_links_of_thread(
 int hpcrun_costs_of_thread(
 	const struct hpcrun_run *run, uint32_t thread, struct hpcrun_costs_of_thread **ret);
 
+/* How many values there are, and contexts that have them. 0 or -ENOMEM. */
+int hpcrun_values_count(const struct hpcrun_values_of_thread *values, const struct hpcrun_merged *m,
+	struct pm_thread_counts *ret);
+
 /* A stored value as the seam has it. */
 struct pm_value hpcrun_stored_value(
 	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread);

@@ -44,10 +44,18 @@ static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
 	struct hpcrun_model *m = model_of(p);
+	struct pm_cached *c;
 	int r = hpcrun_get_merged(m, err);
 	if (r == 0)
 		*ret = m->merged.counts[thread];
-	return r;
+	if (r < 0 || !m->merged.shares)
+		return r;
+	r = hpcrun_get_decoded(m, HPCRUN_THREAD_VALUES, thread, &c, err);
+	if (r < 0)
+		return r;
+	r = hpcrun_values_count((const struct hpcrun_values_of_thread *)c, &m->merged, ret);
+	pm_cache_release(m->decoded, c);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* ---- costs and values ---- */

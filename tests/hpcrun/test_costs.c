@@ -145,6 +145,23 @@ static void test_the_run_is_the_sum_of_its_threads(void **state)
 	free(threads);
 }
 
+/* Counted while files were merged, and again where places share contexts. */
+static void test_counts_of_threads(void **state)
+{
+	struct pm_thread_counts merged, decoded;
+	(void)state;
+	assert_false(model->merged.shares);
+	for (uint32_t t = 0; t < THREADS; t++) {
+		model->merged.shares = false;
+		assert_int_equal(profile->ops->thread_counts(profile, t, &merged, NULL), 0);
+		model->merged.shares = true;
+		assert_int_equal(profile->ops->thread_counts(profile, t, &decoded, NULL), 0);
+		assert_int_equal(merged.contexts, decoded.contexts);
+		assert_int_equal(merged.values, decoded.values);
+		assert_true(merged.contexts > 0 && merged.contexts < merged.values);
+	}
+}
+
 /* Where there is room for one or two things, all others are decoded again and again. */
 static void test_little_is_kept(void **state)
 {
@@ -179,6 +196,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads_and_contexts_agree, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_the_run_is_the_sum_of_its_threads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_counts_of_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_little_is_kept, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
