@@ -1,134 +1,121 @@
-/*
- * Raw tables of a profile. A cursor opens the file, and closes it when it is done: thousands of
- * files have no reader. Positions count rows through all epochs.
- */
+/* Raw tables of a profile. Positions count rows through all epochs. */
 #include "formats/hpcrun/raw.h"
-#include "formats/hpcrun/dialect.h"
-#include "formats/hpcrun/stream.h"
 
-#include <stdlib.h>
+#include "formats/common/sheet.h"
+#include "formats/hpcrun/raw_file.h"
 
-#include "formats/common/text.h"
-
-struct raw {
-	struct hpcrun_folder *folder;
-	struct pm_input in;
-	struct hpcrun_profile profile;
-	struct hpcrun_values values; /* of the table of values */
-};
-
-/* ---- cursors ---- */
-
-static void raw_done(struct pm_rows *rows)
+static const struct hpcrun_profile *profile_of(const struct pm_rows *rows)
 {
-	struct raw *raw = rows->own;
-	hpcrun_profile_done(&raw->profile);
-	hpcrun_file_close(raw->folder, &raw->in);
-	free(raw);
+	return &((const struct hpcrun_raw *)rows->own)->profile;
 }
 
-/* A file that is no profile has tables without rows; damage.csv says why. */
-static int raw_start(struct pm_rows *rows, struct pm_error *err)
-{
-	struct hpcrun_report silent = {.file = NULL};
-	struct raw *raw = calloc(1, sizeof(*raw));
-	if (!raw)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	raw->folder = (struct hpcrun_folder *)(uintptr_t)rows->table->self;
-	rows->own = raw;
-	const struct hpcrun_file *file = &raw->folder->sources[rows->table->a].profile;
-	int r = hpcrun_file_open(raw->folder, file, &raw->in, err);
-	if (r < 0)
-		return r;
-	hpcrun_file_use(&raw->in, 0, raw->in.bytes.len);
-	struct pm_error why = {.code = 0};
-	r = hpcrun_profile_read(&raw->profile, raw->in.bytes, HPCRUN_ALL, &silent, &why);
-	if (r == -ENOMEM)
-		return pm_error_set(err, r, file->name, PM_NO_OFFSET, "no memory");
-	raw->values = hpcrun_values_from(&raw->profile, rows->at);
-	return 0;
-}
+/* ---- epochs ---- */
 
-/*
- * The epoch that the cursor's position lies in, its rows counted by `count`, and the row's place
- * there; NULL at the end. state: epoch, rows before it.
+/* state: the epoch that the cursor's position lies in, rows before it, and the row's place there.
  */
+enum { EPOCH, BEFORE, PLACE };
+
+/* The epoch whose rows, counted by `count`, the position is one of; NULL at the end. */
 static const struct hpcrun_epoch *epoch_at(
-	struct pm_rows *rows, uint64_t (*count)(const struct hpcrun_epoch *), uint64_t *ret_place)
+	struct pm_rows *rows, uint64_t (*count)(const struct hpcrun_epoch *))
 {
-	const struct raw *raw = rows->own;
-	uint64_t *epoch = &rows->state[0], *before = &rows->state[1];
-	for (; *epoch < raw->profile.n_epochs; ++*epoch) {
-		const struct hpcrun_epoch *e = &raw->profile.epochs[*epoch];
-		if (rows->at - *before < count(e)) {
-			*ret_place = rows->at++ - *before;
+	const struct hpcrun_profile *p = profile_of(rows);
+	uint64_t *state = rows->state;
+	for (; state[EPOCH] < p->n_epochs; state[EPOCH]++) {
+		const struct hpcrun_epoch *e = &p->epochs[state[EPOCH]];
+		state[PLACE] = rows->at - state[BEFORE];
+		if (state[PLACE] < count(e))
 			return e;
-		}
-		*before += count(e);
+		state[BEFORE] += count(e);
 	}
 	return NULL;
 }
 
-static struct pm_cell if_known(bool known, uint64_t u)
+static struct pm_cell epoch_cell(struct pm_rows *rows, const void *record)
 {
-	return known ? pm_cell_u64(u) : pm_cell_empty();
+	(void)record;
+	return pm_cell_u64(rows->state[EPOCH]);
 }
 
-static struct pm_cell hex_if_known(bool known, uint64_t u)
+static struct pm_cell place_cell(struct pm_rows *rows, const void *record)
 {
-	return known ? pm_cell_hex(u) : pm_cell_empty();
+	(void)record;
+	return pm_cell_u64(rows->state[PLACE]);
 }
 
-/* ---- header, epochs, sections ---- */
-
-static int header_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int epochs_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	const struct hpcrun_profile *p = &((const struct raw *)rows->own)->profile;
-	uint64_t at = rows->at++;
-	if (p->family == HPCRUN_FAMILY_NONE || at > p->header.n)
-		return 0;
-	cells[0] = at ? pm_cell_text(p->header.items[at - 1].key) : pm_cell_str("magic");
-	cells[1] = pm_cell_text(at ? p->header.items[at - 1].value : p->magic);
-	return 1;
-}
-
-static int epochs_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	(void)err;
-	const struct hpcrun_profile *p = &((const struct raw *)rows->own)->profile;
+	const struct hpcrun_profile *p = profile_of(rows);
 	if (rows->at >= p->n_epochs)
 		return 0;
-	const struct hpcrun_epoch *e = &p->epochs[rows->at];
-	for (size_t i = 0; i < e->pairs.n; i++) {
-		if (i)
-			pm_text_char(rows->scratch, ';');
-		pm_text_bytes(rows->scratch, e->pairs.items[i].key);
-		pm_text_char(rows->scratch, '=');
-		pm_text_bytes(rows->scratch, e->pairs.items[i].value);
-	}
-	*cells++ = pm_cell_u64(rows->at++);
-	*cells++ = pm_cell_u64(e->flags);
-	*cells++ = pm_cell_u64(e->granularity);
-	*cells++ = pm_cell_u64(e->ra_to_callsite);
-	*cells++ = pm_cell_text(pm_text_view(rows->scratch));
+	ret->p = &p->epochs[rows->at];
 	return 1;
 }
 
-static int sections_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static void write_pairs(struct pm_rows *rows, const void *field, struct pm_text *out)
+{
+	const struct hpcrun_pairs *pairs = field;
+	(void)rows;
+	for (size_t i = 0; i < pairs->n; i++) {
+		if (i)
+			pm_text_char(out, ';');
+		pm_text_bytes(out, pairs->items[i].key);
+		pm_text_char(out, '=');
+		pm_text_bytes(out, pairs->items[i].value);
+	}
+}
+
+static const struct pm_column epochs_columns[] = {
+	PM_COLUMN_ROW("epoch"),
+	PM_COLUMN(struct hpcrun_epoch, flags, "flags"),
+	PM_COLUMN(struct hpcrun_epoch, granularity, "granularity"),
+	PM_COLUMN(struct hpcrun_epoch, ra_to_callsite, "ra_to_callsite"),
+	PM_COLUMN_WRITTEN(struct hpcrun_epoch, pairs, "nvpairs", write_pairs),
+};
+
+/* ---- header, sections ---- */
+
+static int header_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	(void)err;
+	const struct hpcrun_profile *p = profile_of(rows);
+	if (p->family == HPCRUN_FAMILY_NONE || rows->at > p->header.n)
+		return 0;
+	*(struct hpcrun_pair *)ret->room = rows->at
+		? p->header.items[rows->at - 1]
+		: (struct hpcrun_pair){pm_bytes_of("magic"), p->magic};
+	return 1;
+}
+
+static const struct pm_column header_columns[] = {
+	PM_COLUMN(struct hpcrun_pair, key, "key"),
+	PM_COLUMN(struct hpcrun_pair, value, "value"),
+};
+
+static struct pm_cell section_name(struct pm_rows *rows, const void *record)
 {
 	static const char *const names[HPCRUN_N_SECTIONS] = {"hdr", "loadmap", "cct", "metric-tbl",
 		"id-tuple-dxnry", "sparse-metrics", "footer"};
+	const struct hpcrun_section *section = record;
+	return pm_cell_str(names[section - profile_of(rows)->sections]);
+}
+
+static int sections_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
 	(void)err;
-	const struct hpcrun_profile *p = &((const struct raw *)rows->own)->profile;
-	uint64_t at = rows->at++;
-	if (!p->has_footer || at >= HPCRUN_N_SECTIONS)
+	const struct hpcrun_profile *p = profile_of(rows);
+	if (!p->has_footer || rows->at >= HPCRUN_N_SECTIONS)
 		return 0;
-	cells[0] = pm_cell_str(names[at]);
-	cells[1] = pm_cell_u64(p->sections[at].start);
-	cells[2] = pm_cell_u64(p->sections[at].end);
+	ret->p = &p->sections[rows->at];
 	return 1;
 }
+
+static const struct pm_column sections_columns[] = {
+	PM_RECORD_BY("section", section_name),
+	PM_COLUMN(struct hpcrun_section, start, "start"),
+	PM_COLUMN(struct hpcrun_section, end, "end"),
+};
 
 /* ---- metrics, load map ---- */
 
@@ -137,180 +124,190 @@ static uint64_t count_metrics(const struct hpcrun_epoch *e)
 	return e->metrics.n;
 }
 
-static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int metrics_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	uint64_t id;
-	const struct hpcrun_epoch *e = epoch_at(rows, count_metrics, &id);
-	if (!e)
-		return 0;
-	const struct hpcrun_metric *m = &e->metrics.items[id];
-	*cells++ = pm_cell_u64(rows->state[0]);
-	*cells++ = pm_cell_u64(id);
-	*cells++ = if_known(m->has_flags, m->type);
-	*cells++ = if_known(m->has_flags, m->value_type);
-	*cells++ = if_known(m->has_flags, m->value_format);
-	*cells++ = if_known(m->has_flags, m->move_to_proc);
-	*cells++ = if_known(m->has_flags, m->partner);
-	*cells++ = if_known(m->has_flags, m->show);
-	*cells++ = if_known(m->has_flags, m->show_percent);
-	*cells++ = pm_cell_u64(m->period);
-	*cells++ = if_known(m->has_tail, m->is_frequency);
-	*cells++ = if_known(m->has_tail, m->is_multiplexed);
-	*cells++ = m->has_tail ? pm_cell_f64(m->threshold_mean) : pm_cell_empty();
-	*cells++ = if_known(m->has_tail, m->n_samples);
-	*cells++ = m->has_formula ? pm_cell_text(m->formula) : pm_cell_empty();
-	*cells++ = m->has_formula ? pm_cell_text(m->format) : pm_cell_empty();
-	*cells++ = pm_cell_text(m->name);
-	*cells++ = pm_cell_text(m->description);
-	return 1;
+	const struct hpcrun_epoch *e = epoch_at(rows, count_metrics);
+	ret->p = e ? &e->metrics.items[rows->state[PLACE]] : NULL;
+	return e != NULL;
 }
+
+#define OF_METRIC(member, title, flag) PM_COLUMN_IF(struct hpcrun_metric, member, title, flag)
+
+static const struct pm_column metrics_columns[] = {
+	PM_RECORD_BY("epoch", epoch_cell),
+	PM_RECORD_BY("id", place_cell),
+	OF_METRIC(type, "type", has_flags),
+	OF_METRIC(value_type, "val_type", has_flags),
+	OF_METRIC(value_format, "val_fmt", has_flags),
+	OF_METRIC(move_to_proc, "move2proc", has_flags),
+	OF_METRIC(partner, "partner", has_flags),
+	OF_METRIC(show, "show", has_flags),
+	OF_METRIC(show_percent, "show_percent", has_flags),
+	PM_COLUMN(struct hpcrun_metric, period, "period"),
+	OF_METRIC(is_frequency, "is_frequency", has_tail),
+	OF_METRIC(is_multiplexed, "is_multiplexed", has_tail),
+	OF_METRIC(threshold_mean, "threshold_mean", has_tail),
+	OF_METRIC(n_samples, "num_samples", has_tail),
+	OF_METRIC(formula, "formula", has_formula),
+	OF_METRIC(format, "format", has_formula),
+	PM_COLUMN(struct hpcrun_metric, name, "name"),
+	PM_COLUMN(struct hpcrun_metric, description, "description"),
+};
 
 static uint64_t count_modules(const struct hpcrun_epoch *e)
 {
 	return e->modules.n;
 }
 
-static int modules_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int modules_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	uint64_t place;
-	const struct hpcrun_epoch *e = epoch_at(rows, count_modules, &place);
-	if (!e)
-		return 0;
-	const struct hpcrun_module *m = &e->modules.items[place];
-	*cells++ = pm_cell_u64(rows->state[0]);
-	*cells++ = pm_cell_u64(m->id);
-	*cells++ = if_known(m->has_flags, m->flags);
-	*cells++ = hex_if_known(m->has_addresses, m->vaddr);
-	*cells++ = hex_if_known(m->has_addresses, m->mapaddr);
-	*cells++ = pm_cell_text(m->name);
-	return 1;
+	const struct hpcrun_epoch *e = epoch_at(rows, count_modules);
+	ret->p = e ? &e->modules.items[rows->state[PLACE]] : NULL;
+	return e != NULL;
 }
 
+static const struct pm_column modules_columns[] = {
+	PM_RECORD_BY("epoch", epoch_cell),
+	PM_COLUMN(struct hpcrun_module, id, "lm_id"),
+	PM_COLUMN_IF(struct hpcrun_module, flags, "flags", has_flags),
+	PM_COLUMN_HEX_IF(struct hpcrun_module, vaddr, "vaddr", has_addresses),
+	PM_COLUMN_HEX_IF(struct hpcrun_module, mapaddr, "mapaddr", has_addresses),
+	PM_COLUMN(struct hpcrun_module, name, "name"),
+};
+
 /* ---- nodes, values ---- */
+
+struct node {
+	struct hpcrun_node node;
+	bool has_module, has_flags, has_lush;
+};
 
 static uint64_t count_nodes(const struct hpcrun_epoch *e)
 {
 	return e->nodes.n;
 }
 
-static int nodes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int nodes_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	uint64_t place;
-	const struct hpcrun_epoch *e = epoch_at(rows, count_nodes, &place);
+	const struct hpcrun_epoch *e = epoch_at(rows, count_nodes);
+	struct node *node = ret->room;
 	if (!e)
 		return 0;
-	struct hpcrun_node node;
-	hpcrun_node_decode(&e->nodes, place, &node);
-	*cells++ = pm_cell_u64(rows->state[0]);
-	*cells++ = pm_cell_i64(node.id);
-	*cells++ = pm_cell_i64(node.parent);
-	*cells++ = if_known(e->nodes.has_module, node.module);
-	*cells++ = pm_cell_hex(node.ip);
-	*cells++ = if_known(e->nodes.has_flags, node.flags);
-	*cells++ = if_known(e->nodes.has_lush, node.as_info);
-	*cells++ = hex_if_known(e->nodes.has_lush, node.lip[0]);
-	*cells++ = hex_if_known(e->nodes.has_lush, node.lip[1]);
+	*node = (struct node){.has_module = e->nodes.has_module,
+		.has_flags = e->nodes.has_flags,
+		.has_lush = e->nodes.has_lush};
+	hpcrun_node_decode(&e->nodes, rows->state[PLACE], &node->node);
 	return 1;
 }
 
-static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static const struct pm_column nodes_columns[] = {
+	PM_RECORD_BY("epoch", epoch_cell),
+	PM_COLUMN(struct node, node.id, "id"),
+	PM_COLUMN(struct node, node.parent, "parent_id"),
+	PM_COLUMN_IF(struct node, node.module, "lm_id", has_module),
+	PM_COLUMN_HEX(struct node, node.ip, "lm_ip"),
+	PM_COLUMN_IF(struct node, node.flags, "flags", has_flags),
+	PM_COLUMN_IF(struct node, node.as_info, "as_info", has_lush),
+	PM_COLUMN_HEX_IF(struct node, node.lip[0], "lip0", has_lush),
+	PM_COLUMN_HEX_IF(struct node, node.lip[1], "lip1", has_lush),
+};
+
+static int values_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	struct raw *raw = rows->own;
-	struct hpcrun_value v;
-	if (!hpcrun_values_next(&raw->values, &v))
+	struct hpcrun_raw *raw = rows->own;
+	if (!hpcrun_values_next(&raw->values, ret->room))
 		return 0;
 	rows->at = raw->values.at;
-	const struct hpcrun_metric *metric = hpcrun_value_metric(&raw->profile, &v);
-	*cells++ = pm_cell_u64(v.epoch);
-	*cells++ = pm_cell_i64(v.node_id);
-	*cells++ = pm_cell_u64(v.metric);
-	*cells++ = pm_cell_hex(v.bits);
-	if (!metric)
-		*cells++ = pm_cell_empty();
-	else if (hpcrun_value_is_real(metric))
-		*cells++ = pm_cell_f64(pm_f64_of_bits(v.bits));
-	else
-		*cells++ = pm_cell_u64(v.bits);
 	return 1;
 }
+
+static struct pm_cell value_epoch(struct pm_rows *rows, const void *record)
+{
+	const struct hpcrun_value *v = record;
+	(void)rows;
+	return pm_cell_u64(v->epoch);
+}
+
+static struct pm_cell value_cell(struct pm_rows *rows, const void *record)
+{
+	const struct hpcrun_value *v = record;
+	const struct hpcrun_metric *metric = hpcrun_value_metric(profile_of(rows), v);
+	if (!metric)
+		return pm_cell_empty();
+	return hpcrun_value_is_real(metric) ? pm_cell_f64(pm_f64_of_bits(v->bits))
+					    : pm_cell_u64(v->bits);
+}
+
+static const struct pm_column values_columns[] = {
+	PM_RECORD_BY("epoch", value_epoch),
+	PM_COLUMN(struct hpcrun_value, node_id, "node_id"),
+	PM_COLUMN(struct hpcrun_value, metric, "metric_id"),
+	PM_COLUMN_HEX(struct hpcrun_value, bits, "raw_bits"),
+	PM_RECORD_BY("value", value_cell),
+};
 
 /* ---- identity ---- */
 
-static int identity_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int identity_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	const struct hpcrun_profile *p = &((const struct raw *)rows->own)->profile;
+	const struct hpcrun_profile *p = profile_of(rows);
 	if (rows->at >= p->n_identity)
 		return 0;
-	const struct hpcrun_identity *level = &p->identity[rows->at++];
-	cells[0] = pm_cell_u64(level->kind);
-	cells[1] = pm_cell_u64(level->interpret);
-	cells[2] = pm_cell_u64(level->physical);
-	cells[3] = pm_cell_u64(level->logical);
+	ret->p = &p->identity[rows->at];
 	return 1;
 }
 
-static int dictionary_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static const struct pm_column identity_columns[] = {
+	PM_COLUMN(struct hpcrun_identity, kind, "kind"),
+	PM_COLUMN(struct hpcrun_identity, interpret, "interpret"),
+	PM_COLUMN(struct hpcrun_identity, physical, "physical"),
+	PM_COLUMN(struct hpcrun_identity, logical, "logical"),
+};
+
+static int dictionary_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
 	(void)err;
-	const struct hpcrun_profile *p = &((const struct raw *)rows->own)->profile;
+	const struct hpcrun_profile *p = profile_of(rows);
 	if (rows->at >= p->n_kinds)
 		return 0;
-	cells[0] = pm_cell_u64(p->kinds[rows->at].kind);
-	cells[1] = pm_cell_text(p->kinds[rows->at].name);
-	rows->at++;
+	ret->p = &p->kinds[rows->at];
 	return 1;
 }
+
+static const struct pm_column dictionary_columns[] = {
+	PM_COLUMN(struct hpcrun_kind, kind, "kind"),
+	PM_COLUMN(struct hpcrun_kind, name, "name"),
+};
 
 /* ---- which tables ---- */
 
-#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#define RAW_TABLE(table, next_row, ...)                                                            \
-	static const char *const table##_columns[] = {__VA_ARGS__};                                \
-	static const struct pm_table_type table##_type = {                                         \
-		.start = raw_start, .next = next_row, .done = raw_done};
-
-RAW_TABLE(header, header_next, "key", "value")
-RAW_TABLE(epochs, epochs_next, "epoch", "flags", "granularity", "ra_to_callsite", "nvpairs")
-RAW_TABLE(sections, sections_next, "section", "start", "end")
-RAW_TABLE(metrics, metrics_next, "epoch", "id", "type", "val_type", "val_fmt", "move2proc",
-	"partner", "show", "show_percent", "period", "is_frequency", "is_multiplexed",
-	"threshold_mean", "num_samples", "formula", "format", "name", "description")
-RAW_TABLE(modules, modules_next, "epoch", "lm_id", "flags", "vaddr", "mapaddr", "name")
-RAW_TABLE(nodes, nodes_next, "epoch", "id", "parent_id", "lm_id", "lm_ip", "flags", "as_info",
-	"lip0", "lip1")
-RAW_TABLE(values, values_next, "epoch", "node_id", "metric_id", "raw_bits", "value")
-RAW_TABLE(identity, identity_next, "kind", "interpret", "physical", "logical")
-RAW_TABLE(dictionary, dictionary_next, "kind", "name")
-
 enum { OF_ANY = 1, OF_EPOCHS = 2, OF_SECTIONS = 4 };
+
+#define RAW(which, file, name)                                                                     \
+	{                                                                                          \
+		which,                                                                             \
+			PM_SHEET("raw/" file ".csv", name##_columns, name##_record,                \
+				.start = hpcrun_raw_profile_start, .done = hpcrun_raw_done)        \
+	}
 
 static const struct {
 	unsigned families; /* which have it */
-	const char *path;
-	const struct pm_table_type *type;
-	const char *const *columns;
-	uint32_t n_columns;
+	struct pm_sheet sheet;
 } tables[] = {
-#define RAW_ENTRY(families, name, table)                                                           \
-	{                                                                                          \
-		families, "raw/" name ".csv", &table##_type, table##_columns,                      \
-			N_OF(table##_columns)                                                      \
-	}
-	RAW_ENTRY(OF_ANY, "header", header),
-	RAW_ENTRY(OF_EPOCHS, "epochs", epochs),
-	RAW_ENTRY(OF_SECTIONS, "sections", sections),
-	RAW_ENTRY(OF_EPOCHS | OF_SECTIONS, "metrics", metrics),
-	RAW_ENTRY(OF_EPOCHS | OF_SECTIONS, "loadmap", modules),
-	RAW_ENTRY(OF_EPOCHS | OF_SECTIONS, "cct", nodes),
-	RAW_ENTRY(OF_EPOCHS | OF_SECTIONS, "values", values),
-	RAW_ENTRY(OF_SECTIONS, "idtuple", identity),
-	RAW_ENTRY(OF_SECTIONS, "dictionary", dictionary),
+	RAW(OF_ANY, "header", header),
+	RAW(OF_EPOCHS, "epochs", epochs),
+	RAW(OF_SECTIONS, "sections", sections),
+	RAW(OF_EPOCHS | OF_SECTIONS, "metrics", metrics),
+	RAW(OF_EPOCHS | OF_SECTIONS, "loadmap", modules),
+	RAW(OF_EPOCHS | OF_SECTIONS, "cct", nodes),
+	RAW(OF_EPOCHS | OF_SECTIONS, "values", values),
+	RAW(OF_SECTIONS, "idtuple", identity),
+	RAW(OF_SECTIONS, "dictionary", dictionary),
 };
 
 static unsigned families_of(const struct hpcrun_thread *thread)
@@ -340,15 +337,10 @@ int hpcrun_raw_document(struct hpcrun_folder *folder, const struct hpcrun_who *w
 {
 	bool has_profile = folder->sources[thread].profile.name != NULL;
 	unsigned families = has_profile ? families_of(&who->items[thread]) : 0;
-	for (size_t i = 0; i < N_OF(tables); i++) {
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (!(tables[i].families & families) || k-- > 0)
 			continue;
-		ret->path = tables[i].path;
-		ret->doc = pm_doc_csv((struct pm_table){.type = tables[i].type,
-			.columns = tables[i].columns,
-			.n_columns = tables[i].n_columns,
-			.self = folder,
-			.a = thread});
+		*ret = pm_sheet_document(&tables[i].sheet, folder, thread);
 		return 1;
 	}
 	return trace_document(folder, &who->items[thread], thread, k, ret);
