@@ -10,7 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/common/cache.h"
 #include "formats/common/folder.h"
+
+/* For whoever opens a source without a cache of his own. */
+#define OWN_CACHE ((uint64_t)64 << 20)
 
 extern const struct pm_format hpctk_format;
 extern const struct pm_format hpcrun_format;
@@ -31,7 +35,15 @@ struct opened {
 	struct pm_profile profile;
 	const struct pm_format *format;
 	char *source;
+	struct pm_cache *own_cache; /* NULL: it was handed one */
 };
+
+static void opened_free(struct opened *o)
+{
+	pm_cache_free(o->own_cache);
+	free(o->source);
+	free(o);
+}
 
 static int candidate_open(
 	const char *path, struct pm_candidate *c, uint8_t *head, size_t room, struct pm_error *err)
@@ -109,16 +121,21 @@ static uint64_t now_ns(void)
 static int opened_new(const struct pm_candidate *c, const struct pm_format *format,
 	const struct pm_open_options *options, struct pm_profile **ret, struct pm_error *err)
 {
+	struct pm_open_options with = options ? *options : (struct pm_open_options){.cache = NULL};
 	struct opened *o = calloc(1, sizeof(*o));
-	if (!o || !(o->source = strdup(c->path))) {
-		free(o);
+	if (!o)
+		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
+	o->source = strdup(c->path);
+	if (!with.cache)
+		with.cache = o->own_cache = pm_cache_new(OWN_CACHE);
+	if (!o->source || !with.cache) {
+		opened_free(o);
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	}
 	uint64_t before = now_ns();
-	int r = format->open(c, options, &o->profile, err);
+	int r = format->open(c, &with, &o->profile, err);
 	if (r < 0) {
-		free(o->source);
-		free(o);
+		opened_free(o);
 		return r;
 	}
 	o->format = format;
@@ -132,7 +149,6 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 int pm_profile_open(const char *path, const char *name, const struct pm_open_options *options,
 	struct pm_profile **ret, struct pm_error *err)
 {
-	static const struct pm_open_options none;
 	uint8_t head[4096];
 	struct pm_candidate c = {.fd = -1};
 	const struct pm_format *format = NULL;
@@ -149,7 +165,7 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 			c.folder ? "holds no profile of a known format (see --formats)"
 				 : "is not a profile of a known format (see --formats)");
 	else
-		r = opened_new(&c, format, options ? options : &none, ret, err);
+		r = opened_new(&c, format, options, ret, err);
 	close(c.fd);
 	return r;
 }
@@ -159,9 +175,10 @@ struct pm_profile *pm_profile_close(struct pm_profile *p)
 	if (!p)
 		return NULL;
 	struct opened *o = (struct opened *)p; /* profile is its first member */
+	pm_cache_free(o->own_cache);
+	o->own_cache = NULL;
 	if (o->format->close)
 		o->format->close(p);
-	free(o->source);
-	free(o);
+	opened_free(o);
 	return NULL;
 }

@@ -26,6 +26,7 @@ struct pm_slot {
 	uint64_t key;
 	struct pm_cached *thing; /* NULL while it is built */
 	struct pm_turn turn;
+	bool cancelled;         /* the build, so that who waited builds it himself */
 	int failure;            /* of the build, for those who waited */
 	struct pm_error *error; /* of the failure; NULL without memory */
 	unsigned users;
@@ -133,21 +134,21 @@ static int wait_for(struct pm_slot *s, struct pm_cached **ret, struct pm_error *
 	if (!pm_turn_wait(&s->turn)) {
 		/* Still being built, so the builder is a user, too. */
 		s->users--;
-		return pm_error_set(err, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
+		return pm_error_plain(err, -ENOMEM);
 	}
 	if (s->thing) {
 		*ret = s->thing;
 		return 0;
 	}
-	int failure = s->failure;
-	if (failure != -EINTR && err && !err->code) {
+	int r = s->cancelled ? 1 : s->failure;
+	if (r < 0 && err && !err->code) {
 		if (s->error)
 			*err = *s->error;
 		else
-			pm_error_plain(err, failure);
+			pm_error_plain(err, r);
 	}
 	leave_failed(s);
-	return failure == -EINTR ? 1 : failure;
+	return r;
 }
 
 static void fail(struct pm_cache *c, struct pm_slot *s, int failure, const struct pm_error *error)
@@ -171,13 +172,15 @@ static int build_slot(struct pm_cache *c, struct pm_slot *s,
 	pm_turn_unlock();
 	int r = build(context, &thing, &error);
 	/* Part of it may be missing. */
-	if (work && __atomic_load_n(&work->gave_up, __ATOMIC_RELAXED)) {
+	bool cancelled = work && __atomic_load_n(&work->gave_up, __ATOMIC_RELAXED);
+	if (cancelled) {
 		if (r >= 0)
 			thing->free(thing);
 		error.code = 0;
-		r = pm_error_set(&error, -EINTR, NULL, PM_NO_OFFSET, "interrupted");
+		r = pm_error_plain(&error, -ENOMEM);
 	}
 	pm_turn_lock();
+	s->cancelled = cancelled;
 	if (r < 0) {
 		if (err && !err->code)
 			*err = error;

@@ -16,11 +16,17 @@ struct pm_cache;
 /* What is cached: embed it as the first member. */
 struct pm_cached {
 	uint64_t bytes; /* counted against the limit, without what malloc and the cache add */
-	void (*free)(struct pm_cached *c);
+	void (*free)(struct pm_cached *c); /* must not use the cache */
 	/* The cache's: */
 	struct pm_slot *slot;
 	uint64_t kept_until_ns; /* see pm_cache_keep */
 };
+
+/*
+ * Keys of all who share a cache differ in their highest byte: those of the format have bit 62 and
+ * not bit 63; all others are nodes of fs/tree/node.h.
+ */
+enum { PM_CACHE_FORMAT = 0x40 };
 
 /* NULL without memory. */
 struct pm_cache *pm_cache_new(uint64_t limit_bytes);
@@ -31,8 +37,8 @@ void pm_cache_free(struct pm_cache *cache);
 /*
  * The thing of that key, built by build(context) where it is not there: build returns 0 and fills
  * `*ret`, or a negative errno that goes to everyone who waits (failures are not kept). Give the
- * result back with pm_cache_release. -EINTR where the caller's work is cancelled; -ENOMEM also
- * where it may not build (formats/common/work.h).
+ * result back with pm_cache_release. -ENOMEM also where the caller's work is cancelled, or may not
+ * build (formats/common/work.h).
  */
 int pm_cache_get(struct pm_cache *cache, uint64_t key,
 	int (*build)(void *context, struct pm_cached **ret, struct pm_error *err), void *context,

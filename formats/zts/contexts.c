@@ -34,32 +34,51 @@ static int tell_unreadable(
 	return path ? 0 : -ENOMEM;
 }
 
+/* However small the cache is: the payload of one trace is there for the next one, too. */
+static void hold_payload(
+	struct zts_stores *stores, const struct zts_part *part, const struct zts_payload **held)
+{
+	const struct zts_payload *before = *held;
+	*held = NULL;
+	if (part && part->chunk != PM_NONE)
+		zts_payload_get(stores, part->store, part->chunk, held, NULL);
+	if (before)
+		zts_payload_release(stores, before);
+}
+
+static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial *partial)
+{
+	const struct zts_trace *t = &g->survey->traces[trace];
+	const struct zts_moment moment = {trace, t->timestamp_ns};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct zts_tree tree;
+	if (pm_work_cancelled())
+		return -ENOMEM;
+	int r = zts_tree_read(g->stores, g->survey->parts + t->part, t->n_parts, &tree, &err);
+	if (r < 0)
+		return r == -ENOMEM ? r : tell_unreadable(g, t, &err);
+	r = zts_partial_add(partial, g->stores, &tree, &moment);
+	zts_tree_done(&tree);
+	return r;
+}
+
 static int gather_stretch(void *context, size_t i)
 {
 	struct gathering *g = context;
 	const struct zts_survey *v = g->survey;
 	uint32_t from = (uint32_t)((uint64_t)v->n * i / g->n_partials);
 	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
+	const struct zts_payload *held = NULL;
 	int r = zts_partial_init(&g->partials[i]);
 	for (uint32_t k = from; k < to && r == 0; k++) {
-		const struct zts_trace *t = &v->traces[v->by_store[k]];
-		struct pm_error err = {.offset = PM_NO_OFFSET};
-		struct zts_tree tree;
+		uint32_t trace = v->by_store[k];
+		const struct zts_trace *t = &v->traces[trace];
 		if (t->lost || t->inner)
 			continue;
-		if (pm_work_cancelled()) {
-			r = -ENOMEM;
-			break;
-		}
-		r = zts_tree_read(g->stores, v->parts + t->part, t->n_parts, &tree, &err);
-		if (r == 0) {
-			const struct zts_moment moment = {v->by_store[k], t->timestamp_ns};
-			r = zts_partial_add(&g->partials[i], g->stores, &tree, &moment);
-			zts_tree_done(&tree);
-		} else if (r != -ENOMEM) {
-			r = tell_unreadable(g, t, &err);
-		}
+		hold_payload(g->stores, &v->parts[t->part], &held);
+		r = gather_trace(g, trace, &g->partials[i]);
 	}
+	hold_payload(g->stores, NULL, &held);
 	return r < 0 ? r : zts_partial_end(&g->partials[i]);
 }
 

@@ -13,9 +13,6 @@
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
 
-/* Decompressed chunks kept for the next reader. */
-#define PAYLOAD_CACHE ((size_t)96 << 20)
-
 /* ---- files ---- */
 
 /* What a file of a store is by its name; false for those that are not read. */
@@ -204,19 +201,12 @@ static void adopt(struct zts_stores *s)
 	}
 }
 
-static void drop_payload(void *thing)
-{
-	struct zts_payload *payload = thing;
-	free(payload->memory);
-	free(payload);
-}
-
-int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err)
+int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,
+	struct pm_error *err)
 {
 	struct folder f = {.stores = s, .fd = folder};
-	*s = (struct zts_stores){.damage = PM_DAMAGE_LIST_INIT};
+	*s = (struct zts_stores){.cache = cache, .damage = PM_DAMAGE_LIST_INIT};
 	s->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-	zts_cache_init(&s->payloads, PAYLOAD_CACHE, drop_payload);
 	const char *number =
 		pm_arena_printf(&s->arena, "%s", zts_store_is_number(name) ? name : "000000");
 	int r = number ? 0 : pm_error_plain(err, -ENOMEM);
@@ -257,7 +247,6 @@ void zts_stores_close(struct zts_stores *s)
 	if (s->folder >= 0)
 		close(s->folder);
 	s->folder = -1;
-	zts_cache_done(&s->payloads);
 	pm_damage_done(&s->damage);
 	pm_arena_done(&s->arena);
 	s->items = NULL;

@@ -13,9 +13,6 @@
 #include "formats/common/folder.h"
 #include "formats/zts/parts.h"
 
-/* Call trees kept for the next reader of a trace. */
-#define TREE_CACHE ((size_t)64 << 20)
-
 enum { SURE = 100, LIKELY = 20, UNLISTED = 1, HEADER_SIZE = 16, STORES_ASKED = 4096 };
 
 /* How sure traces.dat below `folder` makes us; 0 without one. */
@@ -67,18 +64,11 @@ static void close_zts(struct pm_profile *p)
 	struct zts *z = zts_of(p);
 	zts_aggregate_done(&z->aggregate);
 	zts_survey_done(&z->survey);
-	zts_cache_done(&z->trees);
 	zts_stores_close(&z->stores);
 	free(z->documents);
 	free(z->collections);
 	pm_arena_done(&z->arena);
 	free(z);
-}
-
-static void drop_tree(void *thing)
-{
-	zts_tree_done(thing);
-	free(thing);
 }
 
 static const char *layout_of(const struct zts *z)
@@ -129,16 +119,14 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	int folder = -1;
 	const char *name = "";
 	struct zts *z = calloc(1, sizeof(*z));
-	(void)options;
 	if (!z)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	z->survey_once = z->aggregate_once = z->damage_once = fresh;
 	z->facts_once = fresh;
 	z->stores.folder = -1;
-	zts_cache_init(&z->trees, TREE_CACHE, drop_tree);
 	int r = open_folder(c, &z->arena, &folder, &name, err);
 	if (r == 0) {
-		r = zts_stores_open(&z->stores, folder, name, err);
+		r = zts_stores_open(&z->stores, folder, name, options->cache, err);
 		close(folder);
 	}
 	*ret = (struct pm_profile){.ops = &zts_ops, .self = z};

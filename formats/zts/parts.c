@@ -42,38 +42,65 @@ int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, str
 	return pm_lazy_get(&b->aggregate_once, build_aggregate, b, err);
 }
 
-int zts_get_tree(
-	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err)
+/* A call tree in the cache. */
+struct kept_tree {
+	struct pm_cached cached;
+	struct zts_tree tree;
+};
+
+static void kept_tree_free(struct pm_cached *c)
 {
-	struct zts *b = builder_of(z);
+	struct kept_tree *kept = (struct kept_tree *)c;
+	zts_tree_done(&kept->tree);
+	free(kept);
+}
+
+struct wanted_tree {
+	struct zts *z;
+	uint32_t trace;
+};
+
+static int build_tree(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct wanted_tree *wanted = context;
 	const struct zts_survey *v;
-	struct zts_tree *tree = zts_cache_take(&b->trees, trace);
-	*ret = tree;
-	if (tree)
-		return 0;
-	int r = zts_get_survey(z, &v, err);
+	int r = zts_get_survey(wanted->z, &v, err);
 	if (r < 0)
 		return r;
-	const struct zts_trace *t = &v->traces[trace];
+	const struct zts_trace *t = &v->traces[wanted->trace];
 	if (t->lost)
 		return pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
 			"the trace that the index has here is not there, or not readable");
-	tree = malloc(sizeof(*tree));
-	if (!tree)
+	struct kept_tree *kept = malloc(sizeof(*kept));
+	if (!kept)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
-	r = zts_tree_read(&b->stores, v->parts + t->part, t->n_parts, tree, err);
+	r = zts_tree_read(&wanted->z->stores, v->parts + t->part, t->n_parts, &kept->tree, err);
 	if (r < 0) {
-		free(tree);
+		free(kept);
 		return r == -EINVAL ? -EIO : r;
 	}
-	zts_cache_put(&b->trees, trace, tree, tree->bytes + sizeof(*tree));
-	*ret = tree;
+	kept->cached = (struct pm_cached){
+		.bytes = kept->tree.bytes + sizeof(*kept), .free = kept_tree_free};
+	*ret = &kept->cached;
 	return 0;
+}
+
+int zts_get_tree(
+	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err)
+{
+	struct wanted_tree wanted = {builder_of(z), trace};
+	struct pm_cached *cached;
+	uint64_t key = (uint64_t)ZTS_KEPT_TREES << 56 | trace;
+	int r = pm_cache_get(z->stores.cache, key, build_tree, &wanted, &cached, err);
+	*ret = r < 0 ? NULL : &((struct kept_tree *)cached)->tree;
+	return r;
 }
 
 void zts_release_tree(const struct zts *z, const struct zts_tree *tree)
 {
-	zts_cache_release(&builder_of(z)->trees, tree);
+	struct kept_tree *kept = (struct kept_tree *)(uintptr_t)((const char *)tree -
+		offsetof(struct kept_tree, tree));
+	pm_cache_release(z->stores.cache, &kept->cached);
 }
 
 void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out)

@@ -15,7 +15,6 @@ struct zts {
 	struct pm_lazy survey_once, aggregate_once, damage_once, facts_once;
 	struct zts_survey survey;       /* see zts_get_survey */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
-	struct zts_cache trees;         /* call trees of traces, see zts_get_tree */
 	struct pm_damages damages;
 	struct pm_named_doc *documents;
 	size_t n_documents, documents_room;
@@ -30,7 +29,7 @@ struct zts {
 int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err);
 int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err);
 
-/* The call tree of a trace, out of a cache; give it back. -EIO for a trace that is lost. */
+/* The call tree of a trace, out of the cache; give it back. -EIO for a trace that is lost. */
 int zts_get_tree(
 	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err);
 void zts_release_tree(const struct zts *z, const struct zts_tree *tree);

@@ -76,32 +76,52 @@ int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struc
 	return r;
 }
 
+static void payload_free(struct pm_cached *c)
+{
+	struct zts_payload *payload = (struct zts_payload *)c;
+	free(payload->memory);
+	free(payload);
+}
+
+struct wanted_chunk {
+	const struct zts_chunks *chunks;
+	uint32_t chunk;
+};
+
+static int read_payload(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct wanted_chunk *wanted = context;
+	const struct zts_chunk *chunk = &wanted->chunks->chunks[wanted->chunk];
+	struct zts_payload *payload = calloc(1, sizeof(*payload));
+	enum zts_status status;
+	int r = payload ? zts_chunk_read(wanted->chunks, wanted->chunk, &payload->memory, &status)
+			: -ENOMEM;
+	if (r < 0) {
+		free(payload);
+		return r == -ENOMEM ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
+				    : pm_error_set(err, -EIO, "traces.dat", chunk->offset, "%s",
+					      zts_status_text(status));
+	}
+	payload->bytes = (struct pm_bytes){payload->memory, chunk->bytes};
+	payload->cached = (struct pm_cached){
+		.bytes = payload->bytes.len + sizeof(*payload), .free = payload_free};
+	*ret = &payload->cached;
+	return 0;
+}
+
 int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
 	const struct zts_payload **ret, struct pm_error *err)
 {
-	const struct zts_chunks *chunks = &s->items[store].chunks;
-	uint64_t key = (uint64_t)store << 32 | chunk;
-	enum zts_status status;
-	struct zts_payload *payload = zts_cache_take(&s->payloads, key);
-	*ret = payload;
-	if (payload)
-		return 0;
-	payload = calloc(1, sizeof(*payload));
-	int r = payload ? zts_chunk_read(chunks, chunk, &payload->memory, &status) : -ENOMEM;
-	if (r < 0) {
-		free(payload);
-		return r == -ENOMEM
-			? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
-			: pm_error_set(err, -EIO, "traces.dat", chunks->chunks[chunk].offset, "%s",
-				  zts_status_text(status));
-	}
-	payload->bytes = (struct pm_bytes){payload->memory, chunks->chunks[chunk].bytes};
-	zts_cache_put(&s->payloads, key, payload, payload->bytes.len + sizeof(*payload));
-	*ret = payload;
-	return 0;
+	/* Stores have numbers of six hexadecimal digits: there are fewer than 2^24. */
+	uint64_t key = (uint64_t)ZTS_KEPT_PAYLOADS << 56 | (uint64_t)store << 32 | chunk;
+	struct wanted_chunk wanted = {&s->items[store].chunks, chunk};
+	struct pm_cached *cached;
+	int r = pm_cache_get(s->cache, key, read_payload, &wanted, &cached, err);
+	*ret = r < 0 ? NULL : (struct zts_payload *)cached;
+	return r;
 }
 
 void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload)
 {
-	zts_cache_release(&s->payloads, payload);
+	pm_cache_release(s->cache, (struct pm_cached *)(uintptr_t)payload);
 }

@@ -5,10 +5,10 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_STORE_H
 #define PROFMOUNT_FORMATS_ZTS_STORE_H
 
+#include "formats/common/cache.h"
 #include "formats/common/damage.h"
 #include "formats/common/input.h"
 #include "formats/common/lazy.h"
-#include "formats/zts/cache.h"
 #include "formats/zts/chunks.h"
 #include "formats/zts/texts.h"
 
@@ -51,7 +51,7 @@ struct zts_stores {
 	int folder;                   /* owned */
 	struct pm_arena arena;        /* names, and what WAL files held */
 	struct pm_damage_list damage; /* found while opening and reading */
-	struct zts_cache payloads;    /* decompressed chunks */
+	struct pm_cache *cache;       /* of decompressed chunks and call trees; not owned */
 	uint64_t input_bytes;
 	uint64_t mtime_ns;
 };
@@ -59,8 +59,12 @@ struct zts_stores {
 /* Six hexadecimal digits: the name of a sub-store's folder. */
 bool zts_store_is_number(const char *name);
 
+/* What the stores keep in the cache: the highest byte of its key. */
+enum { ZTS_KEPT_PAYLOADS = PM_CACHE_FORMAT, ZTS_KEPT_TREES };
+
 /* Opens the stores below a folder, or the one that it is. `name` is the folder's own. */
-int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_error *err);
+int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,
+	struct pm_error *err);
 void zts_stores_close(struct zts_stores *s);
 
 /* The text index, read on first need. */
@@ -77,6 +81,7 @@ bool zts_stores_changed(struct zts_stores *s);
  * the reason for a chunk that is not sound.
  */
 struct zts_payload {
+	struct pm_cached cached;
 	struct pm_bytes bytes;
 	uint8_t *memory;
 };

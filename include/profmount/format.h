@@ -17,8 +17,16 @@ struct pm_candidate {
 	struct pm_bytes head; /* of a file: its first bytes, at most 4096 */
 };
 
+struct pm_cache;
+
 struct pm_open_options {
 	bool keep_evals; /* Perl: evals of one place in the source are not shown as one */
+	/*
+	 * Where the format keeps what it can make again (formats/common/cache.h). The caller frees
+	 * it before the profile is closed. NULL: the profile gets a small one of its own, so that
+	 * open() always finds one.
+	 */
+	struct pm_cache *cache;
 };
 
 struct pm_format {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "formats/common/cache.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
 
@@ -464,6 +465,36 @@ static void test_a_store_alone_keeps_its_number(void **state)
 	zts_sample_done(&s);
 }
 
+/* What is kept of it is in the program's cache, and goes where that has no room. */
+static void test_chunks_and_traces_count_against_the_cache(void **state)
+{
+	(void)state;
+	struct zts_sample s;
+	char calls[sizeof(simple_dir) + sizeof("calls.csv")];
+	snprintf(calls, sizeof(calls), "%scalls.csv", simple_dir);
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	pm_profile_close(open_sample(&s));
+	for (uint64_t limit = 0; limit <= 1 << 20; limit += 1 << 20) {
+		struct pm_open_options options = {.cache = pm_cache_new(limit)};
+		struct pm_profile *p;
+		assert_int_equal(pm_profile_open(folder, NULL, &options, &p, NULL), 0);
+		assert_int_equal(result_of(p, "stores/000000/chunks/1/data.cbor"), 0);
+		uint64_t chunk = pm_cache_bytes(options.cache);
+		assert_text(p, "", "traces.csv", traces_new);
+		assert_int_equal(result_of(p, calls), 0);
+		uint64_t both = pm_cache_bytes(options.cache);
+		if (limit) {
+			assert_true(chunk > 0);
+			assert_true(both > chunk);
+		} else {
+			assert_int_equal(both, 0);
+		}
+		pm_cache_free(options.cache);
+		pm_profile_close(p);
+	}
+	zts_sample_done(&s);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -498,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_chunks_are_found_again_behind_damage),
 		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
 		cmocka_unit_test(test_a_store_alone_keeps_its_number),
+		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
