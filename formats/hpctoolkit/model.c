@@ -61,6 +61,13 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
+static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	return feature == PM_HAS_SEVERAL_THREADS ? hpctk_threads_several(db)
+						 : hpctk_sources_any(db, err);
+}
+
 static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
@@ -96,6 +103,7 @@ static const struct pm_profile_ops ops = {
 	.tree = tree,
 	.metrics = metrics,
 	.threads = threads,
+	.has = has,
 	.thread_counts = thread_counts,
 	.run_costs = hpctk_run_costs,
 	.thread_costs = hpctk_thread_costs,

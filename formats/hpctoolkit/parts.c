@@ -179,6 +179,7 @@ int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
 		.span_lazy = PM_LAZY_INIT,
 		.documents_lazy = PM_LAZY_INIT,
 		.sources_lazy = PM_LAZY_INIT,
+		.has_copied_lazy = PM_LAZY_INIT,
 		.damage_lazy = PM_LAZY_INIT,
 		.gathered_lazy = PM_LAZY_INIT,
 	};

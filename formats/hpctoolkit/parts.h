@@ -55,7 +55,7 @@ struct hpctk_parts {
 	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
 
 	struct pm_lazy metrics_lazy, columns_lazy, tree_lazy, threads_lazy, span_lazy;
-	struct pm_lazy documents_lazy, sources_lazy, damage_lazy, gathered_lazy;
+	struct pm_lazy documents_lazy, sources_lazy, has_copied_lazy, damage_lazy, gathered_lazy;
 	struct hpctk_metrics *metrics;
 	struct hpctk_columns *columns;
 	struct hpctk_tree *tree;
@@ -63,6 +63,7 @@ struct hpctk_parts {
 	struct hpctk_gathered *gathered;
 	struct hpctk_documents *documents;
 	struct hpctk_sources *copied;
+	bool has_copied; /* of `copied` there is at least one */
 	uint64_t origin_ns, duration_ns;
 	struct pm_damages damages;
 };

@@ -13,6 +13,8 @@
 #include "formats/common/beneath.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/common/work.h"
 #include "formats/hpctoolkit/meta.h"
 
 struct hpctk_sources {
@@ -52,13 +54,21 @@ static bool is_there(int folder, const char *path)
 	return regular;
 }
 
+/* Does the database tell of a copy of source i? */
+static bool is_copied(const struct hpctk_path *source)
+{
+	return (source->flags & COPIED) && is_below_src(source->path);
+}
+
 static int source_add(
 	struct hpctk_sources *s, const struct hpctk_parts *db, struct pm_strtab *seen, uint32_t i)
 {
 	struct hpctk_path source = hpctk_source_get(db, i);
 	uint32_t n = seen->n;
-	if (!(source.flags & COPIED) || !is_below_src(source.path))
+	if (!is_copied(&source))
 		return 0;
+	if (pm_work_cancelled())
+		return -ENOMEM;
 	if (pm_strtab_add(seen, source.path) == PM_NONE)
 		return -ENOMEM;
 	if (seen->n == n)
@@ -102,6 +112,40 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 	*ret = r < 0 ? NULL : db->copied->items;
 	*ret_n = r < 0 ? 0 : db->copied->n;
 	return r;
+}
+
+/* Without src/ there is none, however many the database tells of. */
+static bool has_folder(const struct hpctk_parts *db)
+{
+	int fd = pm_open_beneath(db->folder.fd, "src");
+	if (fd >= 0)
+		close(fd);
+	return fd != -ENOENT;
+}
+
+static int any_build(void *context, struct pm_error *err)
+{
+	struct hpctk_parts *db = context;
+	struct pm_text path = {.p = NULL};
+	bool any = false;
+	uint32_t n = has_folder(db) ? db->sources.n : 0;
+	for (uint32_t i = 0; i < n && !any && !pm_work_cancelled(); i++) {
+		struct hpctk_path source = hpctk_source_get(db, i);
+		pm_text_clear(&path);
+		pm_text_bytes(&path, source.path);
+		pm_text_char(&path, '\0');
+		any = is_copied(&source) && !path.failed && is_there(db->folder.fd, path.p);
+	}
+	bool failed = path.failed || (!any && pm_work_cancelled());
+	pm_text_done(&path);
+	db->has_copied = any;
+	return failed ? pm_error_plain(err, -ENOMEM) : 0;
+}
+
+int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err)
+{
+	int r = pm_lazy_get(&db->has_copied_lazy, any_build, db, err);
+	return r < 0 ? r : db->has_copied;
 }
 
 void hpctk_sources_free(struct hpctk_sources *s)

@@ -8,6 +8,9 @@
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err);
 
+/* Is there any? 1, 0 or a negative errno; looks no further than the first. */
+int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err);
+
 void hpctk_sources_free(struct hpctk_sources *s);
 
 #endif

@@ -23,6 +23,14 @@ bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i)
 	return record.flags == HPCTK_NONE ? i == 0 : record.flags & 1;
 }
 
+bool hpctk_threads_several(const struct hpctk_parts *db)
+{
+	unsigned n = 0;
+	for (uint32_t i = 0; i < db->profiles.n && n < 2; i++)
+		n += !hpctk_profile_is_summary(db, i);
+	return n == 2;
+}
+
 bool hpctk_tuple_find(
 	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
 {

@@ -36,7 +36,8 @@ struct pmfs_tree {
 	struct pmfs_paths threads;
 	uint32_t *thread_node; /* by thread */
 
-	const char **context_reserved; /* names of a context's documents, ending with NULL */
+	struct pmfs_presences *presences; /* see metricfiles.c */
+	const char **context_reserved;    /* names of a context's documents, ending with NULL */
 
 	/* Of the outermost tree: which item has which space; see nested.c. */
 	pthread_mutex_t spaces_lock;
@@ -86,6 +87,12 @@ static inline uint64_t pmfs_cookie(unsigned part, uint64_t position)
 /* Fills an entry; the name must be shorter than PMFS_NAME_SIZE. Returns 1. */
 int pmfs_entry_fill(
 	struct pmfs_entry *ret, struct pm_bytes name, pm_node node, enum pmfs_type type);
+
+/* ---- metricfiles.c ---- */
+
+/* What is remembered of metrics/; NULL without memory. Free accepts NULL. */
+struct pmfs_presences *pmfs_presences_new(void);
+void pmfs_presences_free(struct pmfs_presences *p);
 
 /* ---- views.c: the documents of a place ---- */
 

@@ -59,7 +59,9 @@ static struct pmfs_tree *tree_new(struct pmfs_tree *top, struct pmfs_model *mode
 	t->model = model;
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
-	if (reserve_names(t) < 0) {
+	t->presences = pmfs_presences_new();
+	if (!t->presences || reserve_names(t) < 0) {
+		pmfs_presences_free(t->presences);
 		free(t);
 		return NULL;
 	}
@@ -107,6 +109,7 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pthread_mutex_destroy(&t->spaces_lock);
 	pm_map_done(&t->spaces_known);
 	free(t->space_items);
+	pmfs_presences_free(t->presences);
 	free(t);
 }
 
