@@ -7,6 +7,8 @@
 
 #include "fs/instance.h"
 
+enum { PMFS_BLOCK = 128 << 10 }; /* st_blksize: what glibc and Python read at a time */
+
 /* The session's user data. */
 struct pmfs_mount {
 	struct pmfs_instance *in;
@@ -33,6 +35,13 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
  */
 int pmfs_mount_greet(struct fuse_session *se);
 
+struct pmfs_call; /* fs/mount_jobs.h */
+
+/* Answers a call that failed, and logs why. */
+void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err);
+
+/* ---- mount_attr.c ---- */
+
 /* Attributes of a node of that type and size. */
 void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t size,
 	struct stat *ret);
@@ -49,12 +58,14 @@ int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uin
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
 
-struct pmfs_call; /* fs/mount_jobs.h */
+void pmfs_answer_getattr(struct pmfs_call *c);
+void pmfs_answer_lookup(struct pmfs_call *c);
+void pmfs_answer_readlink(struct pmfs_call *c);
+void pmfs_answer_getxattr(struct pmfs_call *c);
+void pmfs_answer_listxattr(struct pmfs_call *c);
 
-/* Answers a call that failed, and logs why. */
-void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err);
+/* ---- mount_list.c ---- */
 
-/* mount_list.c */
 void pmfs_answer_readdir(struct pmfs_call *c);
 void pmfs_answer_readdirplus(struct pmfs_call *c);
 
