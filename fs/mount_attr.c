@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "formats/common/work.h"
+#include "fs/mount_call.h"
 #include "fs/mount_follow.h"
-#include "fs/mount_jobs.h"
 #include "fs/mount_ops.h"
 #include "fs/xattr.h"
 
@@ -106,7 +106,7 @@ void pmfs_answer_getattr(struct pmfs_call *c)
 	if (r == 0)
 		r = pmfs_mount_size(c->m, c->ino, type, &size, &err);
 	if (r < 0) {
-		pmfs_mount_failure(c, r, &err);
+		pmfs_call_fail(c, r, &err);
 		return;
 	}
 	pmfs_mount_stat(c->m, c->ino, type, size, &st);
@@ -179,7 +179,7 @@ void pmfs_answer_lookup(struct pmfs_call *c)
 	if (r == 0)
 		r = size_for_lookup(c, &size, &err);
 	if (r < 0 && (r != -ENOENT || err.code)) {
-		pmfs_mount_failure(c, r, &err);
+		pmfs_call_fail(c, r, &err);
 		return;
 	}
 	if (r >= 0)
@@ -208,7 +208,7 @@ void pmfs_answer_readlink(struct pmfs_call *c)
 		pmfs_tree_release(in->tree, c->ino);
 	}
 	if (r < 0) {
-		pmfs_mount_failure(c, r, &err);
+		pmfs_call_fail(c, r, &err);
 		return;
 	}
 	memcpy(target, piece.p, piece.len);

@@ -2,7 +2,7 @@
  * Listing directories. readdirplus brings attributes along, but only those that cost nothing: of
  * directories, and of documents whose size is known or closed-form. A plain `ls` sizes nothing.
  */
-#include "fs/mount_jobs.h"
+#include "fs/mount_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void list(struct pmfs_call *c, bool plus)
 	if (r == 0)
 		r = listing_fill(&l, c->ino, (uint64_t)c->off, &err);
 	if (r < 0)
-		pmfs_mount_failure(c, r, &err);
+		pmfs_call_fail(c, r, &err);
 	else if (pmfs_call_take(c))
 		fuse_reply_buf(c->req, l.buf, l.used);
 	free(l.buf);

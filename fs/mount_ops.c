@@ -5,18 +5,12 @@
  */
 #include "fs/mount_ops.h"
 
-#include <stdio.h>
 #include <sys/statvfs.h>
 
 #include "formats/common/map.h"
-#include "fs/log.h"
 #include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
 #include "fs/mount_progress.h"
-
-enum {
-	MOST_MESSAGES = 1000, /* a grep over a broken source must not fill the log */
-};
 
 /* What calls ask of a node. */
 enum { CALL_LIST = 1, CALL_XATTR, CALL_READ };
@@ -54,28 +48,6 @@ static void serve_open(struct pmfs_call *c, struct pmfs_mount *m)
 		pmfs_mount_unpin(c->m);
 	c->m = m;
 	serve(c);
-}
-
-/* What a client gets for an error: details are in the log. */
-void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err)
-{
-	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -EINTR, -ENOMEM, -ESTALE};
-	if (!pmfs_call_take(c))
-		return;
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (code == plain[i] && !(code == -ENOENT && err->code)) {
-			fuse_reply_err(c->req, -code);
-			return;
-		}
-	unsigned n = __atomic_fetch_add(&c->m->messages, 1, __ATOMIC_RELAXED);
-	if (n < MOST_MESSAGES && err->code) {
-		char node[32];
-		snprintf(node, sizeof(node), "inode %llu", (unsigned long long)c->ino);
-		pmfs_log_error(node, err);
-	}
-	if (n == MOST_MESSAGES)
-		pmfs_log("further errors are not logged");
-	fuse_reply_err(c->req, EIO);
 }
 
 /* ---- attributes and names ---- */
@@ -118,7 +90,7 @@ static void answer_read(struct pmfs_call *c)
 		pmfs_tree_release(in->tree, c->ino);
 	}
 	if (r < 0) {
-		pmfs_mount_failure(c, r, &err);
+		pmfs_call_fail(c, r, &err);
 		return;
 	}
 	/* Pages of the input that were lost meanwhile: the kernel answers the client with EIO. */

@@ -35,10 +35,7 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
  */
 int pmfs_mount_greet(struct fuse_session *se);
 
-struct pmfs_call; /* fs/mount_jobs.h */
-
-/* Answers a call that failed, and logs why. */
-void pmfs_mount_failure(struct pmfs_call *c, int code, const struct pm_error *err);
+struct pmfs_call; /* fs/mount_call.h */
 
 /* ---- mount_attr.c ---- */
 

@@ -46,8 +46,6 @@ CIRCLES = {
         "collections.c contexts.c documents.c functions.c metricfiles.c nested.c root.c threads.c tree.c views.c",
     ),
     #
-    "fs": ("mount_list.c mount_ops.c",),
-    #
 }
 
 
