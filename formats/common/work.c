@@ -141,10 +141,8 @@ bool pm_turn_wait(struct pm_turn *t)
 	unsigned round = t->round;
 	if (!t->building || pm_work_cancelled())
 		return !t->building;
-	if (current && !is_helper) {
-		__atomic_store_n(&current->waited, true, __ATOMIC_RELAXED);
+	if (current && !is_helper)
 		current->awaited = t;
-	}
 	t->waiters++;
 	if (t->builder)
 		t->builder->needed++;

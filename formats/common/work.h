@@ -19,7 +19,6 @@ struct pm_work {
 	 */
 	bool at_once;
 	bool refused;
-	bool waited;          /* atomic: the thread that entered it has waited for other work */
 	bool cancelled;       /* atomic: see pm_work_cancel */
 	bool gave_up;         /* atomic: somebody has heard so; what it returned is worth nothing */
 	uint64_t done, total; /* atomic: see pm_work_progress */
