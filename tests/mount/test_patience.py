@@ -135,6 +135,22 @@ class Patience(unittest.TestCase):
             reader.kill()
             self.assertEqual(ends(reader), -signal.SIGKILL)
 
+    def test_a_command_ends_when_it_is_interrupted(self):
+        for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out"]):
+            # A disk of its own for each: what a command that was killed asked for in advance keeps the disk busy.
+            with below("large") as source, tempfile.TemporaryDirectory() as folder:
+                source.close_gate(*VALUES)
+                try:
+                    process = subprocess.Popen([PROFMOUNT, command, source.path, *more], cwd=folder,
+                                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                               stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": folder})
+                    self.assertTrue(waits(process), command)
+                    process.send_signal(signal.SIGINT)
+                    self.assertEqual(ends(process), -signal.SIGINT, command)
+                    self.assertLessEqual(set(os.listdir(folder)), {"out"}, command)
+                finally:
+                    source.open_gate()
+
     def test_whoever_waits_sees_how_far_it_is(self):
         for options in ((), ("-s",), ("-o", "follow")):
             with slow_mount(*options) as (source, point, process):
