@@ -33,11 +33,11 @@ int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct 
 	const struct zts *z = doc->text.self;
 	const struct zts_store *store = &z->stores.items[doc->text.a];
 	const struct zts_chunks *chunks = &store->chunks;
-	const struct zts_chunk *chunk = &chunks->chunks[doc->text.b];
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0)
 		return r;
+	const struct zts_chunk *chunk = &chunks->chunks[doc->text.b];
 	pm_text_printf(out, "store: %s\n", store->number);
 	pm_text_printf(out, "chunk: %llu\n", (unsigned long long)doc->text.b);
 	pm_text_printf(out, "offset: %llu\n", (unsigned long long)chunk->offset);

@@ -263,6 +263,13 @@ static int settle_codec(struct zts_chunks *c)
 	return 0;
 }
 
+bool zts_has_header(struct pm_bytes file)
+{
+	struct zts_chunks c = {.file = file};
+	read_file_header(&c);
+	return c.has_header;
+}
+
 int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error *err)
 {
 	int r = 0;

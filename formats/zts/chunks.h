@@ -56,6 +56,9 @@ struct zts_chunks {
 	uint64_t effort; /* bytes that the walk may still decompress to find its way */
 };
 
+/* Does the file begin as a traces.dat does? Reads 16 bytes. */
+bool zts_has_header(struct pm_bytes file);
+
 /*
  * Walks from header to header. Payloads are looked at only where the next header is not where it
  * should be, and to settle the codec. Fails without memory alone.

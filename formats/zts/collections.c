@@ -16,6 +16,15 @@ static struct pm_doc text_doc(const struct zts *z,
 
 /* ---- chunks of a store: a = the store ---- */
 
+static int chunk_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	const struct zts *z = c->self;
+	const struct zts_chunks *chunks;
+	int r = zts_store_chunks(&z->stores.items[c->a], &chunks, err);
+	*ret = r < 0 ? 0 : chunks->n;
+	return r;
+}
+
 static struct pm_bytes chunk_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
@@ -36,7 +45,7 @@ static bool chunk_find(const struct pm_collection *c, struct pm_bytes name, uint
 		i = i * 10 + (uint64_t)(name.p[k] - '0');
 	}
 	*ret_i = (uint32_t)i;
-	return i < c->n;
+	return i < ((const struct zts *)c->self)->stores.items[c->a].chunks.n;
 }
 
 static int chunk_document(
@@ -204,8 +213,8 @@ static int add_store(struct zts *z, uint32_t s)
 	const struct zts_store *store = &z->stores.items[s];
 	struct pm_collection chunks = {
 		.path = pm_arena_printf(&z->arena, "stores/%s/chunks", store->number),
-		.n = store->chunks.n,
 		.a = s,
+		.count = chunk_count,
 		.name = chunk_name,
 		.find = chunk_find,
 		.document = chunk_document};

@@ -112,7 +112,7 @@ static int take_file(void *context, const char *name)
 
 static void tell_header(struct zts_stores *s, struct zts_store *store, const char *path)
 {
-	if (store->chunks.has_header || store->traces.bytes.len == 0)
+	if (zts_has_header(store->traces.bytes) || store->traces.bytes.len == 0)
 		return;
 	pm_damage_add(&s->damage, path, 0, PM_NO_OFFSET,
 		"the file has no ZTS0 header; read as deflate with checksums");
@@ -125,7 +125,10 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	struct zts_store *store = &s->items[s->n];
-	*store = (struct zts_store){.number = number, .place = place, .texts_once = PM_LAZY_INIT};
+	*store = (struct zts_store){.number = number,
+		.place = place,
+		.chunks_once = PM_LAZY_INIT,
+		.texts_once = PM_LAZY_INIT};
 	int r = pm_input_open(&store->traces, folder, "traces.dat", err);
 	if (r < 0)
 		return r;
@@ -136,11 +139,8 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	store->traces.watch = store->watch;
 	s->input_bytes += store->traces.bytes.len;
 	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;
-	r = zts_chunks_walk(&store->chunks, store->traces.bytes, err);
-	store->chunks.watch = store->watch;
 	struct folder f = {s, store, folder};
-	if (r == 0)
-		r = each_entry(folder, take_file, &f, err);
+	r = each_entry(folder, take_file, &f, err);
 	const char *path = zts_store_path(store, &s->arena, "traces.dat");
 	if (r == 0 && path)
 		tell_header(s, store, path);
@@ -182,15 +182,25 @@ static int take_store(void *context, const char *name)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* True where at least one traces.dat has a header, a chunk, or nothing at all. */
-static bool is_readable(const struct zts_stores *s)
+/*
+ * Has at least one traces.dat a header, a chunk, or nothing at all? 1, 0 or -ENOMEM. Chunks are
+ * looked for only where none has a header.
+ */
+static int is_readable(struct zts_stores *s, struct pm_error *err)
 {
+	const struct zts_chunks *chunks;
+	int r = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct zts_store *store = &s->items[i];
-		if (store->chunks.has_header || store->chunks.n > 0 || store->traces.bytes.len == 0)
-			return true;
+		struct pm_bytes file = s->items[i].traces.bytes;
+		if (file.len == 0 || zts_has_header(file))
+			return 1;
 	}
-	return false;
+	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+		r = zts_store_chunks(&s->items[i], &chunks, err);
+		if (r == 0)
+			r = chunks->n > 0;
+	}
+	return r;
 }
 
 static void adopt(struct zts_stores *s)
@@ -216,7 +226,11 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 		r = open_store(s, folder, number, "", err);
 	else if (r == 0)
 		r = each_entry(folder, take_store, &f, err);
-	if (r == 0 && !is_readable(s))
+	if (r == 0)
+		r = is_readable(s, err);
+	if (r > 0)
+		r = 0;
+	else if (r == 0)
 		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
 			s->n ? "holds neither a ZTS0 header nor a chunk"
 			     : "is not there, and no folder 000000, 000001 … with one");

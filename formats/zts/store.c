@@ -76,6 +76,26 @@ int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struc
 	return r;
 }
 
+static int walk_chunks(void *context, struct pm_error *err)
+{
+	struct zts_store *store = context;
+	struct zts_chunks found;
+	int r = zts_chunks_walk(&found, store->traces.bytes, err);
+	if (r < 0) {
+		zts_chunks_done(&found);
+		return r;
+	}
+	found.watch = store->watch;
+	store->chunks = found;
+	return 0;
+}
+
+int zts_store_chunks(struct zts_store *store, const struct zts_chunks **ret, struct pm_error *err)
+{
+	*ret = &store->chunks;
+	return pm_lazy_get(&store->chunks_once, walk_chunks, store, err);
+}
+
 static void payload_free(struct pm_cached *c)
 {
 	struct zts_payload *payload = (struct zts_payload *)c;
@@ -114,9 +134,13 @@ int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
 {
 	/* Stores have numbers of six hexadecimal digits: there are fewer than 2^24. */
 	uint64_t key = (uint64_t)ZTS_KEPT_PAYLOADS << 56 | (uint64_t)store << 32 | chunk;
-	struct wanted_chunk wanted = {&s->items[store].chunks, chunk};
+	struct wanted_chunk wanted = {.chunk = chunk};
 	struct pm_cached *cached;
-	int r = pm_cache_get(s->cache, key, read_payload, &wanted, &cached, err);
+	*ret = NULL;
+	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
+	if (r < 0)
+		return r;
+	r = pm_cache_get(s->cache, key, read_payload, &wanted, &cached, err);
 	*ret = r < 0 ? NULL : (struct zts_payload *)cached;
 	return r;
 }

@@ -36,7 +36,8 @@ struct zts_store {
 	int folder;         /* that the stores are in; not owned */
 	struct pm_input traces;
 	struct pm_watch *watch; /* of traces; owned */
-	struct zts_chunks chunks;
+	struct pm_lazy chunks_once;
+	struct zts_chunks chunks; /* see zts_store_chunks */
 	struct zts_file *files;
 	size_t n_files, file_room;
 	struct pm_lazy texts_once;
@@ -66,6 +67,12 @@ enum { ZTS_KEPT_PAYLOADS = PM_CACHE_FORMAT, ZTS_KEPT_TREES };
 int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,
 	struct pm_error *err);
 void zts_stores_close(struct zts_stores *s);
+
+/*
+ * The list of chunks, made on first need: it takes a page of traces.dat for each. Who has the
+ * survey has it, too. -ENOMEM is the only failure.
+ */
+int zts_store_chunks(struct zts_store *store, const struct zts_chunks **ret, struct pm_error *err);
 
 /* The text index, read on first need. */
 int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err);

@@ -16,8 +16,11 @@
 static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *err)
 {
 	struct zts_store *st = &s->stores->items[store];
+	const struct zts_chunks *chunks;
 	const struct zts_texts *texts;
-	int r = zts_store_texts(st, &texts, err);
+	int r = zts_store_chunks(st, &chunks, err);
+	if (r == 0)
+		r = zts_store_texts(st, &texts, err);
 	if (r == 0)
 		r = zts_scan_store(st, &s->v->attr_names, &s->v->scans[store], err);
 	if (r < 0)
