@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "formats/common/tree_private.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 /*
@@ -76,10 +77,13 @@ static int by_weight(const void *a, const void *b, void *weights)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Most lists of children have one item or are in order: only the others are sorted. */
+/*
+ * Most lists of children have one item or are in order: only the others are sorted. Some are not
+ * where the work is cancelled.
+ */
 static void sort_children(struct shape *s, uint32_t n, const double *weight)
 {
-	for (uint32_t place = 0; place < n + 1; place++) {
+	for (uint32_t place = 0; place < n + 1 && !pm_work_cancelled(); place++) {
 		uint32_t *kids = s->kids + s->first[place];
 		size_t n_kids = s->first[place + 1] - s->first[place];
 		for (size_t i = 1; i < n_kids; i++)
@@ -191,8 +195,9 @@ static int arrange(const struct pm_tree_builder *b, const double *weight, struct
 	list_children(b, s);
 	if (weight)
 		sort_children(s, b->n, weight);
-	place_all(b, s);
-	int r = fill_arrays(b, s, frozen, err);
+	if (!pm_work_cancelled())
+		place_all(b, s);
+	int r = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM) : fill_arrays(b, s, frozen, err);
 	if (r < 0 || !b->numbered)
 		return r;
 	frozen->tree.by_number = frozen->by_number = pm_index_new(&frozen->tree, s->index);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/tree.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 static struct pm_tree *freeze(struct pm_tree_builder *b, const double *weight, uint32_t **ret_index)
@@ -343,6 +344,17 @@ static void test_big_random_tree_keeps_its_promises(void **state)
 	pm_tree_free(tree);
 }
 
+static void test_freezing_ends_with_the_work(void **state)
+{
+	(void)state;
+	struct pm_work work = {.cancelled = true};
+	struct pm_tree *tree = NULL;
+	pm_work_enter(&work);
+	assert_int_equal(pm_tree_freeze(seven(NULL), NULL, &tree, NULL, NULL), -ENOMEM);
+	pm_work_enter(NULL);
+	assert_null(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_chain_as_deep_as_the_limit_freezes),
 		cmocka_unit_test(test_chain_beyond_the_limit_is_refused_with_the_limit),
 		cmocka_unit_test(test_big_random_tree_keeps_its_promises),
+		cmocka_unit_test(test_freezing_ends_with_the_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
