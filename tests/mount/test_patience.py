@@ -19,12 +19,13 @@ import time
 import unittest
 
 import sources
-from below import below
-from mounts import PROFMOUNT, SECONDS, error_of, is_mounted, main, run, served, slurp, wait_until
+from below import MAKERS, below
+from mounts import PROFMOUNT, SECONDS, anonymous_bytes, error_of, is_mounted, main, run, served, slurp, wait_until
 
 SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functions.tsv", "summary.txt", "hotpath.txt",
         "export/flamegraph.svg", "export/flamegraph.html")
 sources.MAKERS["large"] = ("make_hpctoolkit", ["database", 6000, 24, 200, 500])  # not all of it is read when mounting
+sources.MAKERS["tiny values"] = ("make_hpctoolkit", ["database", 4000, 2, 4000, 0])
 VALUES = ("profile.db", "cct.db")  # what these need, and names and metrics do not
 
 
@@ -98,7 +99,7 @@ class Patience(unittest.TestCase):
                 stays = start("cat", contexts, output=subprocess.PIPE)
                 readers = [start(*c) for c in commands]
                 for r, c in zip(readers + [stays], commands + ["stays"]):
-                    self.assertTrue(waits(r), c)
+                    self.assertTrue(waits(r), (c, r.poll()))
                 for r, c in zip(readers, commands):
                     r.send_signal(number)
                     self.assertEqual(ends(r), -number, c)
@@ -134,6 +135,25 @@ class Patience(unittest.TestCase):
             self.assertTrue(waits(reader))
             reader.kill()
             self.assertEqual(ends(reader), -signal.SIGKILL)
+
+    def test_small_values_that_were_read_are_not_kept(self):
+        def read_values(contexts):
+            n = 0
+            for context in contexts:
+                folder = os.path.join(point, "by-id", context, "metrics")
+                for name in os.listdir(folder):
+                    self.assertTrue(slurp(os.path.join(folder, name)))
+                    n += 1
+            return n
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder, \
+                served(source=sources.make(MAKERS, "tiny values", folder)) as (point, process):
+            contexts = os.listdir(os.path.join(point, "by-id"))
+            read_values(contexts[:1000])
+            before = anonymous_bytes(process)
+            n = read_values(contexts[1000:])
+            self.assertGreater(n, 1000)
+            # An entry in the cache takes 200 bytes and more; a table of fixed size fills up with 16 bytes a file.
+            self.assertLess((anonymous_bytes(process) - before) / n, 100)
 
     def test_a_command_ends_when_it_is_interrupted(self):
         for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out"]):
