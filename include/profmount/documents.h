@@ -1,0 +1,83 @@
+/* The seam: documents that only one format has. */
+#ifndef PROFMOUNT_SEAM_DOCUMENTS_H
+#define PROFMOUNT_SEAM_DOCUMENTS_H
+
+#include "profmount/document.h"
+#include "profmount/tree.h"
+
+struct pm_profile;
+
+/* What of a profile is shown in the directory of an item that is one. */
+enum pm_shape {
+	PM_SHAPE_TRACE, /* one trace of calls: flamegraph.svg, trace.chrome.json */
+	PM_SHAPE_RUN,   /* a tree of its own: everything that the root of a mount has */
+	PM_N_SHAPES,
+};
+
+/* A directory of n items: each a directory with the same kind of documents, or a document. */
+struct pm_collection {
+	const char *path; /* below the root: stores/000000/chunks */
+	uint32_t n;       /* unless there is `count` */
+	bool flat;        /* items are documents, not directories */
+	const void *self;
+	uint64_t a;
+	/* Optional, where counting takes work: called before any item is asked for. */
+	int (*count)(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
+	/*
+	 * Item i's name, raw (the tree makes it legal and unique); valid until `scratch` changes.
+	 * The tree finds items by an index over these names unless `find` is there.
+	 */
+	struct pm_bytes (*name)(const struct pm_collection *c, uint32_t i, struct pm_text *scratch);
+	/* Optional, for names that are legal and unique by construction: item by name. */
+	bool (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
+	/* Optional, where `find` knows items that are not listed, n and beyond: is there such? */
+	bool (*has)(const struct pm_collection *c, uint32_t i);
+	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */
+	int (*document)(
+		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);
+	/*
+	 * Optional: item i is a profile, and views add to its directory what `shape` says. Opening
+	 * is cheap: its parts are built on first need. `*ret` is the caller's, who gives it back
+	 * with ops->close and has at most one of an item open; `c` outlives it.
+	 */
+	int (*profile)(const struct pm_collection *c, uint32_t i, struct pm_profile **ret,
+		struct pm_error *err);
+	enum pm_shape shape;
+};
+
+/*
+ * A short table that only this format has, most telling rows first: summary.txt shows its title and
+ * its rows. The last column is text, and may be long. Columns of times end with `_ns`.
+ */
+struct pm_section {
+	const char *title; /* Slowest traces */
+	struct pm_table table;
+};
+
+/* A source file that the profile carries: source/PATH. */
+struct pm_source {
+	const char *path;     /* below source/; legal names, no `..` */
+	struct pm_bytes file; /* as the `file` columns name it */
+	struct pm_doc doc;
+};
+
+/* A fact about the run for info.json; a TEXT, U64, I64 or F64 cell, EMPTY = null. */
+struct pm_fact {
+	const char *key;
+	struct pm_cell value;
+};
+
+/* A row of damage.csv. */
+struct pm_damage {
+	uint64_t offset;  /* PM_NO_OFFSET: empty */
+	uint64_t bytes;   /* PM_NO_OFFSET: empty */
+	const char *file; /* relative to the source */
+	const char *what;
+};
+
+struct pm_damages {
+	size_t n;
+	const struct pm_damage *rows; /* file order, then offset */
+};
+
+#endif

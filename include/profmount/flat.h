@@ -1,0 +1,43 @@
+/* The seam: costs that a format has natively, and views else derive from the contexts. */
+#ifndef PROFMOUNT_SEAM_FLAT_H
+#define PROFMOUNT_SEAM_FLAT_H
+
+#include "profmount/tree.h"
+
+/* A call edge: caller → callee at one place. Values: see pm_edges. */
+struct pm_edge {
+	uint32_t caller; /* function index, or PM_NONE */
+	uint32_t callee;
+	uint32_t file; /* text: of the call site */
+	uint32_t line; /* 0 = unknown */
+	uint64_t calls;
+};
+
+struct pm_edges {
+	uint64_t n;
+	const struct pm_edge *edges;
+	const double *values; /* n rows of pm_metrics.n cells, metric order; NaN = none */
+};
+
+struct pm_line {
+	uint32_t file; /* text */
+	uint32_t line;
+	uint32_t function; /* index of the function around it, or PM_NONE */
+};
+
+struct pm_lines {
+	uint64_t n;
+	const struct pm_line *lines;
+	const double *values; /* as in pm_edges */
+};
+
+/*
+ * Time as a line profiler measures it, statement by statement: apart from the time of calls, and
+ * also of code that is in no function. The costs in pm_lines are of it.
+ */
+struct pm_statements {
+	double whole_ns;   /* of all threads */
+	double outside_ns; /* of it, in code that is in no function but the program's main one */
+};
+
+#endif
