@@ -152,6 +152,27 @@ static void entities_and_defaults_are_refused(void **state)
 	hpcrun_scopes_done(&s);
 }
 
+/* expat gives each element all defaults: 12,000 of them and 60,000 elements take seconds. */
+static void many_defaults_are_refused(void **state)
+{
+	(void)state;
+	for (int n = 16; n <= 17; n++) {
+		struct pm_text t = {.p = NULL};
+		struct hpcrun_scopes s;
+		pm_text_str(&t, "<!DOCTYPE x [<!ATTLIST S");
+		for (int i = 0; i < n; i++)
+			pm_text_printf(&t, " a%d CDATA \"x\"", i);
+		pm_text_str(&t, ">]><x>" LM "<F n=\"a.c\"><P n=\"f\"><S/></P></F></LM></x>");
+		const char *what = read_text(&s, (const char *)t.p, t.len).what;
+		if (n == 16)
+			assert_null(what);
+		else
+			assert_string_equal(what, "attributes have too many defaults");
+		hpcrun_scopes_done(&s);
+		pm_text_done(&t);
+	}
+}
+
 static void nonsense_is_no_scope(void **state)
 {
 	static const char *const odd[] = {
@@ -214,6 +235,7 @@ int main(void)
 		cmocka_unit_test(cut_files_lose_names_alone),
 		cmocka_unit_test(first_of_overlapping_ranges_counts),
 		cmocka_unit_test(entities_and_defaults_are_refused),
+		cmocka_unit_test(many_defaults_are_refused),
 		cmocka_unit_test(nonsense_is_no_scope),
 		cmocka_unit_test(deep_files_end_early),
 		cmocka_unit_test(many_ranges_may_overlap),

@@ -12,6 +12,9 @@
 /* A structure file. expat counts bytes in an int, and takes a file whole: see structs.c. */
 #define HPCRUN_STRUCT_BYTES_MAX (1u << 30)
 
+/* Attributes for which a DTD declares a default; hpcstruct's does for none. */
+#define HPCRUN_STRUCT_DEFAULTS_MAX 16
+
 /*
  * Scopes within scopes: each becomes a level of the tree of contexts. Real code has loops and
  * inlined calls 40 deep at most.

@@ -3,8 +3,9 @@
  *
  * A file is handed over whole, mapped: expat looks again and again at an element that is cut by the
  * end of what it was given, so that pieces would cost the square of a long element. Entities are
- * refused where they are declared, and attributes count only where an element has them itself:
- * a default of the DTD would multiply. Then nothing costs more than its bytes do.
+ * refused where they are declared, and so are defaults of attributes beyond a few: expat gives each
+ * element all of them. Attributes count only where an element has them itself. Then nothing costs
+ * more than its bytes do.
  */
 #include "formats/hpcrun/symbols/structs.h"
 
@@ -26,9 +27,10 @@ struct reader {
 	struct hpcrun_scopes *scopes; /* NULL: only the module is looked for */
 	struct pm_text *module;
 	struct level levels[HPCRUN_SCOPE_DEPTH_MAX];
-	uint32_t depth;   /* elements that are open */
-	uint32_t modules; /* begun so far */
-	uint32_t since;   /* elements since cancelling was asked for */
+	uint32_t depth;    /* elements that are open */
+	uint32_t modules;  /* begun so far */
+	uint32_t defaults; /* of attributes, declared */
+	uint32_t since;    /* elements since cancelling was asked for */
 	int status;
 	const char *why; /* it was stopped */
 };
@@ -234,6 +236,15 @@ static void XMLCALL on_entity(void *self, const char *name, int is_parameter, co
 	stop(self, 0, "an entity is declared");
 }
 
+static void XMLCALL on_attribute(void *self, const char *element, const char *name,
+	const char *type, const char *value, int is_required)
+{
+	struct reader *r = self;
+	(void)element, (void)name, (void)type, (void)is_required;
+	if (value && ++r->defaults > HPCRUN_STRUCT_DEFAULTS_MAX)
+		stop(r, 0, "attributes have too many defaults");
+}
+
 /* ---- */
 
 static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
@@ -250,6 +261,7 @@ static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_faul
 	XML_SetUserData(r->parser, r);
 	XML_SetElementHandler(r->parser, on_begin, on_end);
 	XML_SetEntityDeclHandler(r->parser, on_entity);
+	XML_SetAttlistDeclHandler(r->parser, on_attribute);
 	if (XML_Parse(r->parser, (const char *)xml.p, (int)xml.len, XML_TRUE) != XML_STATUS_OK) {
 		enum XML_Error error = XML_GetErrorCode(r->parser);
 		XML_Index at = XML_GetCurrentByteIndex(r->parser);
