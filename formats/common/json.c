@@ -64,7 +64,7 @@ void pm_json_key(struct pm_json *j, const char *key)
 void pm_json_text(struct pm_json *j, struct pm_bytes text)
 {
 	start_item(j);
-	pm_text_json(j->out, text);
+	(j->script ? pm_text_script : pm_text_json)(j->out, text);
 }
 
 void pm_json_str(struct pm_json *j, const char *s)

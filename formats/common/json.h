@@ -10,6 +10,7 @@ struct pm_json {
 	bool first;    /* nothing written yet on this level */
 	bool indented; /* two spaces a level and line feeds, for people */
 	bool keyed;    /* a key was just written */
+	bool script;   /* strings are written as pm_text_script does */
 };
 
 void pm_json_open(struct pm_json *j, char bracket);  /* { or [ */

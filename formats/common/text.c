@@ -171,15 +171,15 @@ struct escapes {
 static const struct escapes utf8_escapes = {.ascii = {[0] = REPLACEMENT}};
 
 /* clang-format off */
-static const struct escapes json_escapes = {
-	.ascii = {
-		"\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007",
-		"\\b",     "\\t",     "\\n",     "\\u000b", "\\f",     "\\r",     "\\u000e", "\\u000f",
-		"\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017",
-		"\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
-		['"'] = "\\\"", ['\\'] = "\\\\",
-	},
-};
+#define JSON_ESCAPES \
+	"\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", \
+	"\\b",     "\\t",     "\\n",     "\\u000b", "\\f",     "\\r",     "\\u000e", "\\u000f", \
+	"\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017", \
+	"\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f", \
+	['"'] = "\\\"", ['\\'] = "\\\\",
+
+static const struct escapes json_escapes = {.ascii = {JSON_ESCAPES}};
+static const struct escapes script_escapes = {.ascii = {JSON_ESCAPES ['<'] = "\\u003c"}};
 
 static const struct escapes xml_escapes = {
 	.ascii = {
@@ -253,6 +253,13 @@ void pm_text_json(struct pm_text *t, struct pm_bytes b)
 {
 	pm_text_char(t, '"');
 	add_escaped(t, b, &json_escapes);
+	pm_text_char(t, '"');
+}
+
+void pm_text_script(struct pm_text *t, struct pm_bytes b)
+{
+	pm_text_char(t, '"');
+	add_escaped(t, b, &script_escapes);
 	pm_text_char(t, '"');
 }
 

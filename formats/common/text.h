@@ -59,6 +59,10 @@ void pm_text_line(struct pm_text *t, struct pm_bytes b);
 /* As a JSON string with its quotes. */
 void pm_text_json(struct pm_text *t, struct pm_bytes b);
 
+/* The same for a script of a page: `<` is \u003c, so that no text can end the script or begin a
+ * comment. */
+void pm_text_script(struct pm_text *t, struct pm_bytes b);
+
 /* For XML and HTML text and quoted attributes: & < > " ' escaped, forbidden characters U+FFFD. */
 void pm_text_xml(struct pm_text *t, struct pm_bytes b);
 

@@ -71,7 +71,6 @@ struct pmfs_flame_page {
 	const struct pmfs_flame_layout *layout;
 	uint32_t n_metrics;
 	struct pm_bytes rest; /* of the page, behind the data */
-	struct pm_text scratch;
 };
 
 /* Appends an HTML page of the whole tree that draws any of its metrics; needs scripts, no network.

@@ -4,39 +4,10 @@
  * climbed since the box before`; a metric's own costs stand in the same order, box 0 first, where a
  * negative number -n stands for n boxes without a cost.
  */
-#include <string.h>
-
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
-
-/* Appends what stands before the mark; returns what stands behind it. */
-static struct pm_bytes add_until(struct pm_text *out, struct pm_bytes page, const char *mark)
-{
-	const uint8_t *at = memmem(page.p, page.len, mark, strlen(mark));
-	size_t before = at ? (size_t)(at - page.p) : page.len;
-	size_t skipped = at ? before + strlen(mark) : page.len;
-	pm_text_add(out, page.p, before);
-	return (struct pm_bytes){page.p + skipped, page.len - skipped};
-}
-
-/* `<` is written \u003c, so that no name can end the page's script or begin a comment. */
-static void add_json_safely(struct pm_text *out, struct pm_bytes text, struct pm_text *scratch)
-{
-	pm_text_clear(scratch);
-	pm_text_json(scratch, text);
-	struct pm_bytes json = pm_text_view(scratch);
-	while (json.len) {
-		const uint8_t *mark = memchr(json.p, '<', json.len);
-		size_t len = mark ? (size_t)(mark - json.p) : json.len;
-		pm_text_add(out, json.p, len);
-		if (mark)
-			pm_text_str(out, "\\u003c");
-		json.p += len + (mark != NULL);
-		json.len -= len + (mark != NULL);
-	}
-	out->failed |= scratch->failed;
-}
+#include "fs/views/pictures/page.h"
 
 static void add_member(
 	struct pmfs_flame_page *page, const char *before, const char *key, struct pm_bytes value)
@@ -45,7 +16,7 @@ static void add_member(
 	pm_text_char(page->out, '"');
 	pm_text_str(page->out, key);
 	pm_text_str(page->out, "\":");
-	add_json_safely(page->out, value, &page->scratch);
+	pm_text_script(page->out, value);
 }
 
 /* Names, the number of each name's colour as a letter of base64url, and the colours. */
@@ -57,7 +28,7 @@ static void add_names(struct pmfs_flame_page *page, const struct pmfs_colours *c
 	pm_text_str(page->out, ",\n\"names\":[");
 	for (uint32_t i = 0; i < f->n_names; i++) {
 		pm_text_str(page->out, i ? ",\n" : "\n");
-		add_json_safely(page->out, f->names[i], &page->scratch);
+		pm_text_script(page->out, f->names[i]);
 	}
 	pm_text_str(page->out, "],\n\"colours\":\"");
 	for (uint32_t i = 0; i < f->n_names; i++)
@@ -91,11 +62,11 @@ static void add_tree(const struct pmfs_flame_page *page)
 
 void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_caption *caption)
 {
-	struct pm_bytes html = add_until(page->out, pmfs_asset_page_html, "{{title}}");
+	struct pm_bytes html = pmfs_page_until(page->out, pmfs_asset_page_html, "{{title}}");
 	pm_text_xml(page->out, caption->title);
-	html = add_until(page->out, html, "{{style}}");
+	html = pmfs_page_until(page->out, html, "{{style}}");
 	pm_text_bytes(page->out, pmfs_asset_page_css);
-	page->rest = add_until(page->out, html, "{{data}}");
+	page->rest = pmfs_page_until(page->out, html, "{{data}}");
 	add_member(page, "{", "title", caption->title);
 	add_member(page, ",", "of", caption->of);
 	add_member(page, ",", "source", caption->source);
@@ -141,11 +112,10 @@ void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_capt
 int pmfs_flame_page_end(struct pmfs_flame_page *page, struct pm_error *err)
 {
 	pm_text_str(page->out, "]}");
-	page->rest = add_until(page->out, page->rest, "{{script}}");
+	page->rest = pmfs_page_until(page->out, page->rest, "{{script}}");
 	pm_text_bytes(page->out, pmfs_asset_labels_js);
 	pm_text_bytes(page->out, pmfs_asset_page_js);
 	pm_text_bytes(page->out, page->rest);
-	pm_text_done(&page->scratch);
 	int r = pm_text_status(page->out);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "the page is too large") : 0;
 }
