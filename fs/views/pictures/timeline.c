@@ -186,8 +186,8 @@ static int compare_threads(const void *a, const void *b, void *threads)
 	return (x > y) - (x < y);
 }
 
-/* The threads that have samples, every n-th if there are too many. */
-static int choose_rows(struct pmfs_timeline *t, const struct pm_threads *threads, uint32_t only)
+/* The threads that have samples, in the order of their identities. */
+static int list_threads(struct pmfs_timeline *t, const struct pm_threads *threads, uint32_t only)
 {
 	t->thread = malloc(((size_t)threads->n + 1) * sizeof(*t->thread));
 	if (!t->thread)
@@ -197,9 +197,20 @@ static int choose_rows(struct pmfs_timeline *t, const struct pm_threads *threads
 			t->thread[t->n_threads++] = i;
 	qsort_r(t->thread, t->n_threads, sizeof(*t->thread), compare_threads,
 		(void *)(uintptr_t)threads->threads);
+	return 0;
+}
+
+/* Every n-th thread if there are too many, or those of a part. */
+static void choose_rows(struct pmfs_timeline *t, const struct pmfs_timeline_part *part)
+{
 	uint32_t step = (t->n_threads + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
-	for (uint32_t i = 0; step && i < t->n_threads; i += step)
+	uint32_t first = part ? part->first_row : 0, most = part ? part->n_rows : PM_NONE;
+	for (uint32_t i = first; i < t->n_threads && t->n_rows < most; i += part ? 1 : step)
 		t->thread[t->n_rows++] = t->thread[i];
+}
+
+static int make_cells(struct pmfs_timeline *t)
+{
 	size_t n_cells = ((size_t)t->n_rows + 1) * N;
 	t->context = malloc(n_cells * sizeof(*t->context));
 	t->brief = calloc(n_cells, sizeof(*t->brief));
@@ -242,11 +253,11 @@ static int include(struct pmfs_timeline *t, struct reader *r, struct pm_error *e
 
 /* From the first to the last sample, or to the end of the last call where the format knows it. */
 static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
-	const struct pm_threads *threads, struct pm_error *err)
+	const struct pm_threads *threads, uint32_t n_rows, struct pm_error *err)
 {
 	int e = 0;
 	t->begin = UINT64_MAX;
-	for (uint32_t i = 0; e == 0 && i < t->n_rows; i++) {
+	for (uint32_t i = 0; e == 0 && i < n_rows; i++) {
 		struct reader r = reader_of(p, threads, t->thread[i]);
 		struct pm_thread_counts counts = {.last_ns = 0};
 		e = include(t, &r, err);
@@ -257,13 +268,39 @@ static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
 	}
 	if (t->begin > t->end)
 		t->begin = t->end;
-	for (uint32_t i = 0; i < N; i++)
-		t->middle[i] = time_between(t, 2 * i + 1, 2 * N);
 	return e;
 }
 
-int pmfs_timeline_read(
-	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err)
+/* The times of a part of the whole: those of all threads, whichever of them are shown. */
+static void narrow(struct pmfs_timeline *t, const struct pmfs_timeline_part *part)
+{
+	uint64_t begin = time_between(t, part->part, UINT64_C(1) << part->level);
+	t->end = time_between(t, part->part + UINT64_C(1), UINT64_C(1) << part->level);
+	t->begin = begin;
+}
+
+/* Which rows there are, and their times. Rows are chosen from a list of all threads, in place. */
+static int lay_out(struct pmfs_timeline *t, const struct pm_profile *p,
+	const struct pm_threads *threads, const struct pmfs_timeline_part *part,
+	struct pm_error *err)
+{
+	int e = 0;
+	if (part)
+		e = find_span(t, p, threads, t->n_threads, err);
+	choose_rows(t, part);
+	if (!part)
+		e = find_span(t, p, threads, t->n_rows, err);
+	else if (e == 0)
+		narrow(t, part);
+	for (uint32_t i = 0; i < N; i++)
+		t->middle[i] = time_between(t, 2 * i + 1, 2 * N);
+	if (e == 0 && make_cells(t) < 0)
+		e = pmfs_no_memory(err);
+	return e;
+}
+
+static int read_timeline(struct pmfs_model *m, uint32_t thread,
+	const struct pmfs_timeline_part *part, struct pmfs_timeline *ret, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	struct pmfs_timeline t = {.tree = NULL};
@@ -271,10 +308,10 @@ int pmfs_timeline_read(
 	int e = pmfs_model_threads(m, &threads, err);
 	if (e == 0)
 		e = pmfs_model_tree(m, &t.tree, err);
-	if (e == 0 && choose_rows(&t, threads, thread) < 0)
+	if (e == 0 && list_threads(&t, threads, thread) < 0)
 		e = pmfs_no_memory(err);
 	if (e == 0)
-		e = find_span(&t, p, threads, err);
+		e = lay_out(&t, p, threads, part, err);
 	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
 		struct reader r = reader_of(p, threads, t.thread[i]);
 		e = (p->traces_are_calls ? read_calls : read_samples)(&r, &t, i, err);
@@ -284,6 +321,18 @@ int pmfs_timeline_read(
 	else
 		*ret = t;
 	return e;
+}
+
+int pmfs_timeline_read(
+	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err)
+{
+	return read_timeline(m, thread, NULL, ret, err);
+}
+
+int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_part *part,
+	struct pmfs_timeline *ret, struct pm_error *err)
+{
+	return read_timeline(m, PM_NONE, part, ret, err);
 }
 
 void pmfs_timeline_done(struct pmfs_timeline *t)

@@ -35,6 +35,17 @@ struct pmfs_timeline {
 int pmfs_timeline_read(
 	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err);
 
+/*
+ * A part of the timeline of all threads: `n_rows` threads from `first_row` on, and of the time the
+ * `part`-th of 2^`level` equal stretches. A part that is not there has no rows.
+ */
+struct pmfs_timeline_part {
+	uint32_t first_row, n_rows, part, level;
+};
+
+int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_part *part,
+	struct pmfs_timeline *ret, struct pm_error *err);
+
 /* Accepts a zeroed one. */
 void pmfs_timeline_done(struct pmfs_timeline *t);
 

@@ -101,25 +101,19 @@ static int get_sources(struct pmfs_model *m, struct sources_part **ret, struct p
 
 /* ---- the text of a source ---- */
 
-struct source_text {
-	struct pm_bytes bytes;
-	struct pm_text rendered;
-	struct pm_input input;
-};
-
-static void text_done(struct source_text *t)
+void pmfs_source_text_done(struct pmfs_source_text *t)
 {
 	pm_text_done(&t->rendered);
 	pm_input_close(&t->input);
 }
 
-static int text_open(const struct pm_source *source, uint64_t since_ns, struct source_text *t,
+static int text_open(const struct pm_source *source, uint64_t since_ns, struct pmfs_source_text *t,
 	struct pm_error *err)
 {
 	const struct pm_doc *doc = &source->doc;
 	uint64_t size;
 	int r = 0, fd;
-	*t = (struct source_text){.bytes = {NULL, 0}};
+	*t = (struct pmfs_source_text){.bytes = {NULL, 0}};
 	switch (doc->kind) {
 	case PM_DOC_BYTES: t->bytes = doc->bytes; break;
 	case PM_DOC_TEXT:
@@ -142,12 +136,11 @@ static int text_open(const struct pm_source *source, uint64_t since_ns, struct s
 		break;
 	}
 	if (r < 0)
-		text_done(t);
+		pmfs_source_text_done(t);
 	return r;
 }
 
-/* Cuts the next line off `text`, without its end. */
-static struct pm_bytes next_line(struct pm_bytes *text)
+struct pm_bytes pmfs_source_line(struct pm_bytes *text)
 {
 	const uint8_t *lf = memchr(text->p, '\n', text->len);
 	struct pm_bytes line = {text->p, lf ? (size_t)(lf - text->p) : text->len};
@@ -156,6 +149,28 @@ static struct pm_bytes next_line(struct pm_bytes *text)
 	if (line.len > 0 && line.p[line.len - 1] == '\r')
 		line.len--;
 	return line;
+}
+
+int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err)
+{
+	struct sources_part *part;
+	int r = get_sources(m, &part, err);
+	return r < 0 ? r : pm_map_find(&part->of_file, file) != NULL;
+}
+
+int pmfs_source_open(
+	struct pmfs_model *m, uint32_t file, struct pmfs_source_text *ret, struct pm_error *err)
+{
+	struct sources_part *part;
+	*ret = (struct pmfs_source_text){.bytes = {NULL, 0}};
+	int r = get_sources(m, &part, err);
+	if (r < 0)
+		return r;
+	const uint32_t *source = pm_map_find(&part->of_file, file);
+	if (!source)
+		return 0;
+	r = text_open(&part->sources[*source], pmfs_model_profile(m)->opened_ns, ret, err);
+	return r < 0 ? r : 1;
 }
 
 /* ---- rendering ---- */
@@ -253,7 +268,7 @@ static void add_text(struct annotated *a, struct pm_bytes text, struct pm_text *
 	const double *cells;
 	add_header(a, out);
 	for (uint32_t number = 1; text.len > 0 && number <= a->last; number++) {
-		struct pm_bytes next = next_line(&text);
+		struct pm_bytes next = pmfs_source_line(&text);
 		if (number >= a->first)
 			add_line(a, number, next, out);
 	}
@@ -266,7 +281,7 @@ static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, u
 {
 	struct annotated a = {.first = first, .last = last};
 	struct sources_part *part;
-	struct source_text text;
+	struct pmfs_source_text text;
 	int r = get_sources(m, &part, err);
 	if (r < 0 || (r = pmfs_lines(m, &a.lines, err)) < 0)
 		return r;
@@ -283,7 +298,7 @@ static int render_lines(struct pmfs_model *m, uint32_t source, uint32_t first, u
 		choose_columns(&a);
 		add_text(&a, text.bytes, out);
 		r = pm_text_status(out);
-		text_done(&text);
+		pmfs_source_text_done(&text);
 	}
 	pmfs_sites_done(&a.sites);
 	free(a.shown);
