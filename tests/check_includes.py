@@ -11,7 +11,7 @@ import sys
 import circles
 
 # The rooms of fs/views: each may include those before it.
-VIEWS = ("model", "sums", "tables", "texts", "exports", "pictures")
+VIEWS = ("model", "sums", "tables", "texts", "exports", "pictures", "report")
 # A file of the left room may include headers of its own room and of the rooms on the right.
 ROOMS = (
     ("include/profmount/", ()),

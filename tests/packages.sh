@@ -2,7 +2,7 @@
 build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev libdeflate-dev liblz4-dev libexpat1-dev libseccomp-dev"
 test_packages="$build_packages libcmocka-dev python3 jq libdevel-nytprof-perl perl-doc man-db"
 client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
-    golang-src chromium pcmanfm xvfb xdotool imagemagick python3-pandas
+    golang-src chromium firefox-esr pcmanfm xvfb xdotool imagemagick python3-pandas
     nfs-ganesha nfs-ganesha-vfs sshfs openssh-sftp-server zsh fish desktop-file-utils shared-mime-info libglib2.0-bin"
 ci_packages="clang clang-format git libclang-rt-dev rsync debootstrap libisal-dev"
 

@@ -63,7 +63,7 @@ struct pmfs_dir {
 extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, pmfs_dir_context,
 	pmfs_dir_context_metrics, pmfs_dir_by_id, pmfs_dir_by_id_context, pmfs_dir_functions,
 	pmfs_dir_function, pmfs_dir_threads, pmfs_dir_thread_export, pmfs_dir_thread_raw,
-	pmfs_dir_path, pmfs_dir_item;
+	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report;
 
 /*
  * Directories list several parts one after the other: a cookie is part (8 bits) | position. Where
@@ -122,6 +122,12 @@ int pmfs_path_doc_document(
 int pmfs_item_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
 void pmfs_item_doc_release(struct pmfs_tree *t, pm_node node);
+
+int pmfs_report_data_document(
+	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
+
+/* report/, which is not listed, for the root directory. */
+int pmfs_report_root_lookup(struct pm_bytes name, struct pmfs_entry *ret);
 
 /* Entries of the paths' root, for the root directory. */
 int pmfs_paths_root_lookup(

@@ -23,6 +23,7 @@ static const struct pmfs_dir *const dirs[PMFS_N_KINDS] = {
 	[PMFS_THREAD_RAW] = &pmfs_dir_thread_raw,
 	[PMFS_PATH] = &pmfs_dir_path,
 	[PMFS_ITEM] = &pmfs_dir_item,
+	[PMFS_REPORT] = &pmfs_dir_report,
 };
 
 /* How a document of each kind is found. */
@@ -33,6 +34,7 @@ static int (*const documents[PMFS_N_KINDS])(
 	[PMFS_THREAD_DOC] = pmfs_thread_doc_document,
 	[PMFS_PATH_DOC] = pmfs_path_doc_document,
 	[PMFS_ITEM_DOC] = pmfs_item_doc_document,
+	[PMFS_REPORT_DATA] = pmfs_report_data_document,
 };
 
 static int reserve_names(struct pmfs_tree *t)

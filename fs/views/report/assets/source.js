@@ -1,0 +1,37 @@
+/* ---- source: files with costs, and the lines of one ---- */
+
+views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) {
+  const g = group(), column = g.own >= 0 ? g.own : g.count;
+  const files = h("section", { class: "files" }), lines = h("section", { class: "lines" });
+  box.replaceChildren(h("div", { class: "split left" }, files, lines));
+  pm.load("sources-0").then(data => {
+    const test = matcher();
+    const found = (data || []).map(([file, path, text, cells]) => ({ file, path, text, value: cells[column] || 0 })).filter(f => !test || test.test(f.path)).sort((a, b) => b.value - a.value);
+    const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file }), columns: [
+      { title: "own", number: true, width: "13em", cell: f => cost(f.value, g.unit, g.whole) },
+      { title: "file", cell: f => h("span", { class: "name", title: f.path }, link({ file: f.file }, baseName(f.path)), f.text ? "" : h("span", { class: "soft" }, " (no text)")) }] });
+    files.replaceChildren(list.box);
+    status(`${count(found.length)} files`);
+    const first = state.file === undefined && found.find(f => f.text) || found.find(f => f.file === state.file);
+    if (first) showSource(lines, first.file, column).catch(error => failed(lines, error));
+    else lines.replaceChildren(h("p", { class: "note" }, "Choose a file."));
+  }, error => failed(files, error));
+} });
+
+async function showSource(box, file, column) {
+  const g = group(), data = await pm.load(`source-${file}`);
+  if (!data) return;
+  const known = new Map();
+  for (const [line, fn, cells] of data.costs) known.set(line, { fn, cells });
+  const most = Math.max(...data.costs.map(([, , cells]) => cells[column] || 0), 0);
+  const rows = data.text ? data.text.map((text, i) => ({ line: i + 1, text })) : data.costs.map(([line]) => ({ line, text: "" }));
+  const list = longTable({ rows, label: data.path, chosen: row => row.line === Number(state.line), columns: [
+    { title: "own", number: true, width: "14em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, most) : ""; } },
+    g.all >= 0 && g.own >= 0 ? { title: "with callees", number: true, width: "9em", cell: row => { const c = known.get(row.line); return c ? amount(c.cells[g.all], g.unit) : ""; } } : null,
+    { title: "line", number: true, width: "5em", cell: row => String(row.line) },
+    { title: data.path, cell: row => data.text ? h("code", {}, row.text) : h("span", { class: "soft" }, "") }].filter(Boolean) });
+  box.replaceChildren(list.box);
+  const wanted = Number(state.line) || data.costs.reduce((best, [line, , cells]) => (cells[column] || 0) > best.value ? { line, value: cells[column] } : best, { line: 0, value: 0 }).line;
+  const at = rows.findIndex(row => row.line === wanted);
+  if (at > 8) list.box.scrollTop = (at - 8) * ROW_HEIGHT;
+}

@@ -1,0 +1,74 @@
+/* ---- what only this format has: tables, and numbers over time ---- */
+
+const documentsOf = pattern => start.documents.filter(([, path]) => pattern.test(path));
+
+views.push({ id: "traces", title: "Traces", shown: () => documentsOf(/^traces\.csv$/).length > 0, show(box) { showTable(box, documentsOf(/^traces\.csv$/)[0][0]); } });
+
+views.push({ id: "counters", title: "Counters", shown: () => documentsOf(/^counters\//).length > 0, show(box) {
+  const cards = h("div", { class: "cards" });
+  box.replaceChildren(cards);
+  const test = matcher();
+  for (const [number, path] of documentsOf(/^counters\//).filter(([, p]) => !test || test.test(p)).slice(0, 40)) {
+    const area = h("div", { class: "plot" }), words = h("p", { class: "note" });
+    cards.append(h("section", { class: "card wide" }, h("h2", {}, h("a", { href: path }, path.replace(/^counters\//, "").replace(/\.csv$/, ""))), area, words));
+    pm.load(`plot-${number}`).then(data => data && drawPlot(area, words, data), error => failed(area, error));
+  }
+} });
+
+function drawPlot(area, words, data) {
+  const points = [];
+  for (let i = 0; i < data.points.length; i += 2) points.push([data.points[i], data.points[i + 1]]);
+  points.sort((a, b) => a[0] - b[0]);
+  if (!points.length) { words.textContent = "no values"; return; }
+  const values = points.map(p => p[1]), low = Math.min(0, ...values), high = Math.max(...values), begin = points[0][0], end = points[points.length - 1][0];
+  canvasIn(area, (ctx, width, height) => {
+    ctx.clearRect(0, 0, width, height);
+    ctx.strokeStyle = colourOf("--accent");
+    ctx.lineWidth = 1.2;
+    ctx.beginPath();
+    points.forEach(([t, v], i) => {
+      const x = (t - begin) / (end - begin || 1) * width, y = height - 2 - (v - low) / (high - low || 1) * (height - 4);
+      if (i) ctx.lineTo(x, y); else ctx.moveTo(x, y);
+    });
+    ctx.stroke();
+  });
+  words.textContent = `${count(data.rows)} values from ${amount(begin, "ns")} to ${amount(end, "ns")}, ${digits(Math.min(...values))} to ${digits(high)}`;
+}
+
+views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.csv$/).length > 0, show(box) {
+  const found = documentsOf(/^[^/]+\.csv$/), number = found.some(([n]) => n === state.doc) ? state.doc : found[0][0], area = h("div", { class: "fill" });
+  box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" }, found.map(([n, path]) => n === number ? h("b", {}, path) : link({ doc: n }, path))), area));
+  showTable(area, number);
+} });
+
+/* A table of the mount: its first rows at once, more as one reads on. */
+function showTable(box, number) {
+  const rows = [], area = h("div", { class: "fill" });
+  let list = null, chunk = 0, more = true, running = false, names = [];
+  const test = matcher(), cellText = (name, value) => value === null ? "" : /_ns$/.test(name) && typeof value === "number" ? amount(value, "ns") : /_bytes$|^bytes$/.test(name) && typeof value === "number" ? amount(value, "B") : typeof value === "number" ? digits(value) : value;
+  box.replaceChildren(area);
+  async function next() {
+    if (!more || running) return;
+    running = true;
+    const data = await pm.load(`table-${number}-${chunk++}`);
+    running = false;
+    if (!data) return;
+    more = data.more;
+    rows.push(...(test ? data.rows.filter(row => row.some(cell => typeof cell === "string" && test.test(cell))) : data.rows));
+    if (!list) {
+      names = data.columns;
+      list = longTable({ rows, label: "Rows", columns: names.map((name, i) => ({ title: name, number: data.rows.some(row => typeof row[i] === "number"), cell: row => {
+        const text = cellText(name, row[i]);
+        return name === "path" && text ? h("a", { href: encodePath(text) + "/" }, "open") : h("span", { class: "name", title: text }, text);
+      } })) });
+      area.replaceChildren(list.box);
+      list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
+    }
+    list.refresh();
+    status(`${count(rows.length)} rows` + (more ? ", more below" : ""));
+    if (test && more && rows.length < 100 && chunk < 40) next().catch(error => failed(area, error));
+  }
+  next().catch(error => failed(area, error));
+}
+
+const encodePath = path => path.split("/").map(encodeURIComponent).join("/");

@@ -1,0 +1,169 @@
+/* ---- timeline: all threads over time; zooming asks for smaller tiles ---- */
+
+const TILE = 1000, PAGE = 64, BAND = 16, LABELS = 190;
+
+views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
+  const depth = Number.isInteger(state.depth) ? state.depth : 63;
+  const area = h("div", { class: "scroll timeline", tabindex: "0", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
+  const slider = h("input", { type: "range", min: "0", max: "40", value: depth === 63 ? "40" : String(depth), "aria-label": "Depth", onchange: () => go({ depth: slider.value === "40" ? undefined : Number(slider.value) }, true) });
+  box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
+    h("button", { type: "button", onclick: () => move(0.5, 0.5) }, "Zoom in"), h("button", { type: "button", onclick: () => move(2, 0.5) }, "Zoom out"), h("button", { type: "button", onclick: () => set(0, 1) }, "All"),
+    h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`), h("span", { class: "soft" }, "drag to zoom, wheel with Ctrl, ← → to move")), area, legend));
+  let from = Math.max(0, Math.min(1, Number(state.from) || 0)), to = Math.max(from, Math.min(1, state.to === undefined ? 1 : Number(state.to)));
+  if (!(to > from)) { from = 0; to = 1; }
+  const axis = h("div", { class: "axis" }), inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
+  area.append(inside);
+  let threads = null, whole = null, rows = 0, view = null, drag = null, settled = null;
+
+  /* The tiles that a page of threads needs for the time in sight. */
+  function tilesOf(page) {
+    const level = Math.max(0, Math.min(24, Math.floor(Math.log2(1 / (to - from))) + 1)), n = 2 ** level, found = [];
+    for (let i = Math.floor(from * n); i < Math.min(n, Math.ceil(to * n)); i++) found.push({ level, i, key: `time-${n + i}-${page}-${depth}`, from: i / n, to: (i + 1) / n });
+    return found;
+  }
+  /* Until a tile is there, a coarser one is drawn in its place. */
+  function readyTile(tile, page) {
+    for (let level = tile.level, i = tile.i; level >= 0; level--, i >>= 1) {
+      const data = pm.at(`time-${2 ** level + i}-${page}-${depth}`);
+      if (data) return { data, from: i / 2 ** level, to: (i + 1) / 2 ** level };
+    }
+    return null;
+  }
+  const seen = new Map();
+  function draw(ctx, width, height) {
+    const top = area.scrollTop, w = width - LABELS, x = t => LABELS + (t - from) / (to - from) * w;
+    ctx.clearRect(0, 0, width, height);
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    seen.clear();
+    const first = Math.floor(top / BAND), last = Math.min(rows - 1, Math.floor((top + height - 22) / BAND));
+    for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++)
+      for (const tile of tilesOf(page)) {
+        if (!pm.at(tile.key)) request(tile.key);
+        const ready = readyTile(tile, page);
+        if (ready) drawTile(ctx, ready, tile, page, top, height, x);
+      }
+    ctx.clearRect(0, 0, LABELS, height);
+    ctx.fillStyle = colourOf("--ink");
+    for (let row = first; row <= last && threads; row++) {
+      const t = threads[row];
+      if (t) ctx.fillText(t.path.length > 30 ? "…" + t.path.slice(-29) : t.path, 4, 22 + row * BAND - top + BAND / 2);
+    }
+    drawAxis(ctx, width, w, x);
+    if (drag) {
+      ctx.fillStyle = colourOf("--accent");
+      ctx.globalAlpha = 0.2;
+      ctx.fillRect(Math.min(drag.x, drag.now), 22, Math.abs(drag.now - drag.x), height);
+      ctx.globalAlpha = 1;
+    }
+    legend.replaceChildren(...[...seen.entries()].sort((a, b) => b[1].n - a[1].n).slice(0, 14).map(([name, s]) => h("span", { class: "fn" }, swatch(s.colour), h("span", { class: "name", title: name }, name))));
+  }
+  function drawTile(ctx, ready, tile, page, top, height, x) {
+    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), span = ready.to - ready.from;
+    ready.data.rows.forEach((runs, k) => {
+      const y = 22 + (page * PAGE + k) * BAND - top;
+      if (y < 22 - BAND || y > height) return;
+      for (let i = 1, cell = 0; i < runs.length; i += 2) {
+        const begin = ready.from + cell / TILE * span, end = ready.from + (cell + runs[i + 1]) / TILE * span;
+        cell += runs[i + 1];
+        if (runs[i] < 0 || end <= left || begin >= right) continue;
+        const [name, colour] = ready.data.names[runs[i]], a = x(Math.max(begin, left)), b = x(Math.min(end, right));
+        ctx.fillStyle = start.palette[colour];
+        ctx.fillRect(a, y, Math.max(0.6, b - a), BAND - 1);
+        const s = seen.get(name) || { n: 0, colour };
+        s.n += b - a;
+        seen.set(name, s);
+        if (b - a > 40) {
+          ctx.fillStyle = "#1b1917";
+          const room = Math.floor((b - a - 6) / 6);
+          ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, a + 3, y + BAND / 2);
+        }
+      }
+    });
+  }
+  function drawAxis(ctx, width, w, x) {
+    ctx.fillStyle = colourOf("--paper");
+    ctx.fillRect(0, 0, width, 21);
+    if (!whole) return;
+    const span = (to - from) * (whole.end - whole.begin), rough = span / Math.max(2, w / 120), power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough) || power * 10, t0 = whole.begin + from * (whole.end - whole.begin);
+    ctx.fillStyle = colourOf("--soft");
+    for (let t = Math.ceil(t0 / step) * step; t <= t0 + span; t += step) {
+      const at = x((t - whole.begin) / (whole.end - whole.begin));
+      ctx.fillRect(at, 14, 1, 7);
+      ctx.fillText(amount(t, "ns"), at + 3, 9);
+    }
+  }
+  const redraw = () => { if (view && box.contains(area)) view.draw(); };
+  const asked = new Set();
+  function request(key) {
+    if (asked.has(key)) return;
+    asked.add(key);
+    pm.load(key).then(() => { asked.delete(key); redraw(); }, error => failed(area, error));
+  }
+  function set(a, b) {
+    const least = 2 ** -24, w = Math.max(least, Math.min(1, b - a));
+    from = Math.max(0, Math.min(1 - w, a));
+    to = from + w;
+    redraw();
+    clearTimeout(settled);
+    settled = setTimeout(() => { if (state.view === "timeline") { state.from = from > 0 ? from : undefined; state.to = to < 1 ? to : undefined; history.replaceState(null, "", address({})); } }, 250);
+  }
+  function move(factor, at) {
+    const middle = from + (to - from) * at, w = (to - from) * factor;
+    set(middle - w * at, middle + w * (1 - at));
+  }
+  const partAt = event => (event.clientX - area.getBoundingClientRect().left - LABELS) / (area.clientWidth - LABELS);
+  area.addEventListener("wheel", event => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    move(event.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, partAt(event))));
+  }, { passive: false });
+  area.addEventListener("keydown", event => {
+    const w = to - from, moves = { ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], "+": [0, 0.5], "-": [0, 2] }[event.key];
+    if (!moves) return;
+    event.preventDefault();
+    if (moves[0]) set(from + moves[0] * w, to + moves[0] * w); else move(moves[1], 0.5);
+  });
+  area.addEventListener("mousedown", event => { if (partAt(event) > 0) { const x = event.clientX - area.getBoundingClientRect().left; drag = { x, now: x, from: partAt(event) }; event.preventDefault(); } });
+  area.addEventListener("mousemove", event => {
+    if (drag) { drag.now = event.clientX - area.getBoundingClientRect().left; redraw(); return; }
+    const row = Math.floor((event.clientY - area.getBoundingClientRect().top - 22 + area.scrollTop) / BAND), at = from + partAt(event) * (to - from);
+    const name = partAt(event) > 0 && nameAt(row, at);
+    if (name && whole && threads) tip(event, h("b", {}, name), facts([["thread", threads[row] ? threads[row].path : ""], ["at", amount(whole.begin + at * (whole.end - whole.begin), "ns")]]));
+    else tip(event);
+  });
+  area.addEventListener("mouseleave", event => { tip(event); drag = null; });
+  area.addEventListener("mouseup", event => {
+    if (!drag) return;
+    const a = drag.from, b = partAt(event), w = to - from;
+    drag = null;
+    if (Math.abs(b - a) > 0.005) set(from + Math.max(0, Math.min(a, b)) * w, from + Math.min(1, Math.max(a, b)) * w); else redraw();
+  });
+  area.addEventListener("scroll", redraw, { passive: true });
+  function nameAt(row, at) {
+    const page = Math.floor(row / PAGE), tile = tilesOf(page).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, page), runs = ready && ready.data.rows[row % PAGE];
+    if (!runs) return null;
+    let cell = (at - ready.from) / (ready.to - ready.from) * TILE;
+    for (let i = 1; i < runs.length; i += 2) if ((cell -= runs[i + 1]) < 0) return runs[i] < 0 ? null : ready.data.names[runs[i]][0];
+    return null;
+  }
+  pm.load(`time-1-0-${depth}`).then(async data => {
+    if (!data || !data.threads) { area.replaceChildren(h("p", { class: "note" }, "There are no samples.")); return; }
+    whole = data;
+    rows = data.threads;
+    inside.style.height = rows * BAND + 26 + "px";
+    inside.append(layer);
+    layer.style.height = area.clientHeight + "px";
+    view = canvasIn(layer, draw);
+    new ResizeObserver(() => { layer.style.height = area.clientHeight + "px"; }).observe(area);
+    const all = await allThreads(), order = [];
+    for (let page = 0; page * PAGE < rows; page++) {
+      const tile = await pm.load(`time-1-${page}-${depth}`);
+      tile.rows.forEach((runs, k) => { order[page * PAGE + k] = all[runs[0]]; });
+      if (page === 0) { threads = order; redraw(); }
+    }
+    redraw();
+    status(`${count(rows)} threads, ${amount(whole.end - whole.begin, "ns")}`);
+  }).catch(error => failed(area, error));
+} });

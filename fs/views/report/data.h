@@ -1,0 +1,34 @@
+/* What the renderers of the report's data share. */
+#ifndef PROFMOUNT_FS_VIEWS_REPORT_DATA_H
+#define PROFMOUNT_FS_VIEWS_REPORT_DATA_H
+
+#include "formats/common/json.h"
+#include "fs/views/model/model.h"
+#include "fs/views/report/report.h"
+
+/* A document under construction: `n` are the numbers of its name. */
+struct pmfs_report {
+	struct pmfs_model *model;
+	const struct pm_profile *profile;
+	const struct pm_tree *tree;
+	const struct pmfs_columns *columns;
+	uint32_t n[3];
+	struct pm_json json;
+	struct pm_text scratch;
+};
+
+/* Each writes one JSON value, `null` for numbers that are out of range. 0 or a negative errno. */
+typedef int pmfs_report_fn(struct pmfs_report *r, struct pm_error *err);
+
+pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_functions,
+	pmfs_report_function, pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame,
+	pmfs_report_threads, pmfs_report_costs, pmfs_report_time, pmfs_report_sources,
+	pmfs_report_source, pmfs_report_damage, pmfs_report_table, pmfs_report_plot;
+
+/* The cells of a row as an array. */
+void pmfs_report_cells(struct pmfs_report *r, const double *cells);
+
+/* A table's cell: numbers as numbers, hexadecimal and text as text, none as null. */
+void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);
+
+#endif

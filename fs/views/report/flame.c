@@ -1,0 +1,232 @@
+/*
+ * Flame graphs: the widest boxes below one node of the call paths by name. A deeper part is another
+ * document, which the page loads when its reader zooms into a box whose boxes were left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/parts.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/pictures/flame.h"
+#include "fs/views/report/data.h"
+#include "fs/views/sums/namepaths.h"
+
+struct graph {
+	struct pmfs_name_paths paths;
+	struct pmfs_flame_layout layout;
+	const struct pmfs_colours *colours;
+	uint32_t root;
+	uint32_t first, end; /* places of the root and all below it */
+	uint32_t *chosen;    /* the nodes that are written, in pre-order */
+	uint32_t n_chosen;
+	double least; /* cost of the narrowest box */
+};
+
+static void graph_done(struct graph *g)
+{
+	free(g->chosen);
+	pmfs_flame_layout_done(&g->layout);
+	pmfs_name_paths_done(&g->paths);
+}
+
+static void clean_name(struct pm_text *out, struct pm_bytes name)
+{
+	pm_text_line(out, name);
+}
+
+static int make_graph(struct pmfs_report *r, uint32_t thread, uint32_t column, struct graph *g,
+	struct pm_error *err)
+{
+	struct pmfs_stacks stacks;
+	int e = pmfs_colours(r->model, &g->colours, err);
+	if (e == 0)
+		e = pmfs_stacks_make(r->model, column, thread, PM_NONE, &stacks, err);
+	if (e < 0)
+		return e;
+	e = pmfs_name_paths_make(&stacks, clean_name, &g->paths, err);
+	pmfs_stacks_done(&stacks);
+	if (e < 0)
+		return e;
+	struct pmfs_flame flame = {.n = g->paths.n,
+		.parent = g->paths.parent,
+		.name = g->paths.name,
+		.names = g->paths.names.items,
+		.n_names = g->paths.names.n,
+		.self = g->paths.self};
+	return pmfs_flame_lay_out(&flame, &g->layout, err);
+}
+
+static int descending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x < y) - (x > y);
+}
+
+/* The boxes that cost more than `least`: those around a box are not narrower, so no box lacks its
+ * parent. */
+static uint32_t choose(struct graph *g)
+{
+	const struct pmfs_flame_layout *l = &g->layout;
+	uint32_t n = 0;
+	for (uint32_t place = g->first; place < g->end; place++) {
+		uint32_t node = l->order[place];
+		if (node == g->root || l->total[node] > g->least)
+			g->chosen[n++] = node;
+	}
+	return n;
+}
+
+static int choose_boxes(struct graph *g, struct pm_error *err)
+{
+	const struct pmfs_flame_layout *l = &g->layout;
+	g->first = l->place[g->root];
+	for (g->end = g->first + 1;
+		g->end < g->paths.n && l->depth[l->order[g->end]] > l->depth[g->root];)
+		g->end++;
+	g->chosen = malloc(((size_t)(g->end - g->first) + 1) * sizeof(*g->chosen));
+	if (!g->chosen)
+		return pmfs_no_memory(err);
+	g->least = l->total[g->root] / (4 * PMFS_REPORT_BOXES);
+	g->n_chosen = choose(g);
+	if (g->n_chosen <= PMFS_REPORT_BOXES)
+		return 0;
+	double *totals = malloc(g->n_chosen * sizeof(*totals));
+	if (!totals)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < g->n_chosen; i++)
+		totals[i] = l->total[g->chosen[i]];
+	qsort(totals, g->n_chosen, sizeof(*totals), descending);
+	g->least = totals[PMFS_REPORT_BOXES];
+	free(totals);
+	g->n_chosen = choose(g);
+	return 0;
+}
+
+/* Is a box below this one left out? Nodes come after their parents, so a child without a place
+ * tells. */
+static bool is_cut(const struct graph *g, uint32_t node)
+{
+	const struct pmfs_name_paths *p = &g->paths;
+	for (uint32_t i = p->child_start[node]; i < p->child_start[node + 1]; i++) {
+		double total = g->layout.total[p->children[i]];
+		if (total > 0 && !(total > g->least))
+			return true;
+	}
+	return false;
+}
+
+static struct pm_bytes name_of(const struct graph *g, uint32_t node)
+{
+	return node == 0 ? pm_bytes_of("all") : pmfs_name_paths_name(&g->paths, node);
+}
+
+/* Names are written once: `local` maps a name of the paths to its place in the list. */
+static int write_names(struct pmfs_report *r, const struct graph *g, uint32_t *local)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < g->paths.names.n; i++)
+		local[i] = PM_NONE;
+	pm_json_key(&r->json, "names");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < g->n_chosen; i++) {
+		uint32_t name = g->paths.name[g->chosen[i]];
+		if (local[name] != PM_NONE)
+			continue;
+		local[name] = n++;
+		struct pm_bytes text = name_of(g, g->chosen[i]);
+		pm_json_open(&r->json, '[');
+		pm_json_text(&r->json, text);
+		pm_json_u64(&r->json, pmfs_colour_of(g->colours, text));
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+/* In pre-order: node, depth below the root, name, total, own, is it cut. */
+static void write_boxes(struct pmfs_report *r, const struct graph *g, const uint32_t *local)
+{
+	uint32_t depth = g->layout.depth[g->root];
+	pm_json_key(&r->json, "boxes");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < g->n_chosen; i++) {
+		uint32_t node = g->chosen[i];
+		pm_json_u64(&r->json, node);
+		pm_json_u64(&r->json, g->layout.depth[node] - depth);
+		pm_json_u64(&r->json, local[g->paths.name[node]]);
+		pm_json_f64(&r->json, g->layout.total[node]);
+		pm_json_f64(&r->json, g->paths.self[node] > 0 ? g->paths.self[node] : 0);
+		pm_json_u64(&r->json, is_cut(g, node));
+	}
+	pm_json_close(&r->json, ']');
+}
+
+/* The callers of the root, from the outermost on: [node, name]. */
+static int write_above(struct pmfs_report *r, const struct graph *g, struct pm_error *err)
+{
+	uint32_t n = g->layout.depth[g->root], *path = malloc(((size_t)n + 1) * sizeof(*path));
+	if (!path)
+		return pmfs_no_memory(err);
+	for (uint32_t i = n, node = g->root; i > 0; i--)
+		path[i - 1] = node = g->paths.parent[node];
+	pm_json_key(&r->json, "above");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, path[i]);
+		pm_json_text(&r->json, name_of(g, path[i]));
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	free(path);
+	return 0;
+}
+
+static int write_graph(struct pmfs_report *r, const struct graph *g, struct pm_error *err)
+{
+	uint32_t *local = malloc(((size_t)g->paths.names.n + 1) * sizeof(*local));
+	if (!local)
+		return pmfs_no_memory(err);
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "whole");
+	pm_json_f64(&r->json, g->layout.total[0]);
+	write_names(r, g, local);
+	write_boxes(r, g, local);
+	int e = write_above(r, g, err);
+	pm_json_close(&r->json, '}');
+	free(local);
+	return e;
+}
+
+static int write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root, struct pm_error *err)
+{
+	struct graph g = {.root = root};
+	if (r->n[1] >= r->columns->n) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	int e = make_graph(r, thread, r->n[1], &g, err);
+	if (e == 0 && root >= g.paths.n)
+		pm_json_null(&r->json);
+	else if (e == 0 && (e = choose_boxes(&g, err)) == 0)
+		e = write_graph(r, &g, err);
+	graph_done(&g);
+	return e;
+}
+
+int pmfs_report_flame(struct pmfs_report *r, struct pm_error *err)
+{
+	return write_flame(r, PM_NONE, r->n[0], err);
+}
+
+int pmfs_report_thread_flame(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	int e = pmfs_model_threads(r->model, &threads, err);
+	if (e < 0)
+		return e;
+	if (r->n[0] < threads->n)
+		return write_flame(r, r->n[0], 0, err);
+	pm_json_null(&r->json);
+	return 0;
+}

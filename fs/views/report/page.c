@@ -1,0 +1,39 @@
+/* report.html: the page, which loads its data from report/ beside it. */
+#include "fs/views/pictures/page.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/pictures/assets.h"
+
+int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	static const struct pm_bytes *const scripts[] = {
+		&pmfs_asset_core_js,
+		&pmfs_asset_overview_js,
+		&pmfs_asset_functions_js,
+		&pmfs_asset_flame_js,
+		&pmfs_asset_tree_js,
+		&pmfs_asset_source_js,
+		&pmfs_asset_time_js,
+		&pmfs_asset_threads_js,
+		&pmfs_asset_tables_js,
+		&pmfs_asset_main_js,
+	};
+	const struct pm_profile *p = pmfs_model_profile(pmfs_model_of(doc->text.self));
+	struct pm_bytes title = pm_profile_title(p), rest = pmfs_asset_report_html;
+	(void)err;
+	if (!title.len)
+		title = pmfs_base_name(pm_bytes_of(p->source));
+	for (unsigned i = 0; i < 2; i++) { /* in the head, and as the heading */
+		if (i == 1) {
+			rest = pmfs_page_until(out, rest, "{{style}}");
+			pm_text_bytes(out, pmfs_asset_report_css);
+		}
+		rest = pmfs_page_until(out, rest, "{{title}}");
+		pm_text_xml(out, title);
+	}
+	rest = pmfs_page_until(out, rest, "{{script}}");
+	for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+		pm_text_bytes(out, *scripts[i]);
+	pm_text_bytes(out, rest);
+	return pm_text_status(out);
+}

@@ -1,0 +1,164 @@
+/* Names of the report's documents, and the frame around their data. */
+#include "fs/views/report/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/views/report/data.h"
+
+/*
+ * What a document's name is made of. Its numbers are bounded by the bits that they have in a node
+ * id: the first has 32, the others share 20.
+ */
+static const struct kind {
+	const char *name;
+	unsigned n_numbers;
+	unsigned bits[2]; /* of the second and third number */
+	pmfs_report_fn *write;
+} kinds[] = {
+	{"start", 0, {0, 0}, pmfs_report_start},
+	{"functions", 1, {0, 0}, pmfs_report_functions},
+	{"function", 1, {0, 0}, pmfs_report_function},
+	{"children", 2, {20, 0}, pmfs_report_children},
+	{"flame", 2, {12, 0}, pmfs_report_flame},
+	{"threadflame", 2, {12, 0}, pmfs_report_thread_flame},
+	{"threadfunctions", 2, {20, 0}, pmfs_report_thread_functions},
+	{"threads", 1, {0, 0}, pmfs_report_threads},
+	{"costs", 2, {12, 0}, pmfs_report_costs},
+	{"time", 3, {14, 6}, pmfs_report_time},
+	{"sources", 1, {0, 0}, pmfs_report_sources},
+	{"source", 1, {0, 0}, pmfs_report_source},
+	{"damage", 1, {0, 0}, pmfs_report_damage},
+	{"table", 2, {20, 0}, pmfs_report_table},
+	{"plot", 1, {0, 0}, pmfs_report_plot},
+};
+
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), SHARED_BITS = 20, NAME_SIZE = 64 };
+
+_Static_assert(N_KINDS <= 16, "a kind has four bits");
+
+static void numbers_of(const struct kind *kind, struct pmfs_report_key key, uint32_t n[3])
+{
+	uint32_t shared = key.b & ((1U << SHARED_BITS) - 1);
+	n[0] = key.a;
+	n[1] = shared & ((1U << kind->bits[0]) - 1);
+	n[2] = shared >> kind->bits[0];
+}
+
+/* The name without its ending. */
+static size_t print_name(const struct kind *kind, const uint32_t n[3], char out[NAME_SIZE])
+{
+	size_t len = (size_t)snprintf(out, NAME_SIZE, "%s", kind->name);
+	for (unsigned i = 0; i < kind->n_numbers; i++)
+		len += (size_t)snprintf(out + len, NAME_SIZE - len, "-%" PRIu32, n[i]);
+	return len;
+}
+
+bool pmfs_report_has(struct pmfs_report_key key)
+{
+	uint32_t n[3];
+	if (key.b >> SHARED_BITS >= N_KINDS)
+		return false;
+	const struct kind *kind = &kinds[key.b >> SHARED_BITS];
+	numbers_of(kind, key, n);
+	return (kind->n_numbers > 0 || n[0] == 0) && n[2] >> kind->bits[1] == 0;
+}
+
+/* A hyphen and a number, in the one way to write it. */
+static bool take_number(struct pm_bytes *name, uint32_t *ret)
+{
+	uint64_t n = 0;
+	size_t len = 1;
+	if (name->len < 2 || name->p[0] != '-')
+		return false;
+	for (; len < name->len && name->p[len] >= '0' && name->p[len] <= '9' && n <= UINT32_MAX;
+		len++)
+		n = 10 * n + (name->p[len] - '0');
+	if (len == 1 || n > UINT32_MAX || (len > 2 && name->p[1] == '0'))
+		return false;
+	*ret = (uint32_t)n;
+	*name = (struct pm_bytes){name->p + len, name->len - len};
+	return true;
+}
+
+static bool find_in(unsigned k, struct pm_bytes name, struct pmfs_report_key *ret)
+{
+	const struct kind *kind = &kinds[k];
+	uint32_t n[3] = {0, 0, 0};
+	size_t len = strlen(kind->name);
+	if (name.len < len || memcmp(name.p, kind->name, len) != 0)
+		return false;
+	name = (struct pm_bytes){name.p + len, name.len - len};
+	for (unsigned i = 0; i < kind->n_numbers; i++)
+		if (!take_number(&name, &n[i]) || (i > 0 && n[i] >> kind->bits[i - 1] != 0))
+			return false;
+	*ret = (struct pmfs_report_key){n[0], k << SHARED_BITS | n[2] << kind->bits[0] | n[1]};
+	return pm_bytes_equal(name, pm_bytes_of(".js"));
+}
+
+bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret)
+{
+	for (unsigned k = 0; k < N_KINDS; k++)
+		if (find_in(k, name, ret))
+			return true;
+	return false;
+}
+
+/* ---- documents ---- */
+
+static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_report_key key = {(uint32_t)doc->text.a, (uint32_t)doc->text.b};
+	const struct kind *kind = &kinds[key.b >> SHARED_BITS];
+	struct pmfs_report r = {.model = (struct pmfs_model *)(uintptr_t)doc->text.self,
+		.json = {.out = out, .script = true}};
+	char name[NAME_SIZE];
+	r.profile = pmfs_model_profile(r.model);
+	numbers_of(kind, key, r.n);
+	print_name(kind, r.n, name);
+	int e = pmfs_model_tree(r.model, &r.tree, err);
+	if (e == 0)
+		e = pmfs_model_columns(r.model, &r.columns, err);
+	if (e < 0)
+		return e;
+	pm_text_printf(out, "pm.take(\"%s\",", name);
+	e = kind->write(&r, err);
+	pm_text_str(out, ");\n");
+	pm_text_end(&r.scratch, out);
+	return e < 0 ? e : pm_text_status(out);
+}
+
+struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key)
+{
+	return (struct pm_doc){
+		.kind = PM_DOC_TEXT, .text = {.render = render, .self = m, .a = key.a, .b = key.b}};
+}
+
+/* ---- what the renderers share ---- */
+
+void pmfs_report_cells(struct pmfs_report *r, const double *cells)
+{
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < r->columns->n; i++)
+		pm_json_f64(&r->json, cells[i]);
+	pm_json_close(&r->json, ']');
+}
+
+void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell)
+{
+	pm_text_clear(&r->scratch);
+	switch (cell->kind) {
+	case PM_CELL_EMPTY: pm_json_null(&r->json); return;
+	case PM_CELL_U64: pm_json_u64(&r->json, cell->u); return;
+	case PM_CELL_I64: pm_json_f64(&r->json, (double)cell->i); return;
+	case PM_CELL_F64: pm_json_f64(&r->json, cell->f); return;
+	case PM_CELL_HEX:
+		pm_text_str(&r->scratch, "0x");
+		pm_text_hex(&r->scratch, cell->u, 1);
+		break;
+	case PM_CELL_ID: pm_text_hex(&r->scratch, cell->u, cell->width); break;
+	case PM_CELL_TEXT: pm_json_text(&r->json, cell->text); return;
+	}
+	pm_json_text(&r->json, pm_text_view(&r->scratch));
+}

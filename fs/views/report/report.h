@@ -1,0 +1,50 @@
+/*
+ * The data of report.html. A page that was opened from a file may not fetch(), but it may load
+ * scripts: each document of report/ is a script `pm.take("KEY", DATA)`, rendered when the page's
+ * reader gets there, and at most a screenful with its surroundings. Documents are found by name and
+ * never listed.
+ *
+ *   start.js                   what the page begins with: columns, totals, categories, the hot path
+ *   functions-CHUNK.js         rows of functions.csv, PMFS_REPORT_ROWS at a time
+ *   function-ROW.js            callers, callees and instances of a function
+ *   children-CONTEXT-PAGE.js   children of a context in the tree; CONTEXT is its index + 1, 0 for
+ * those at the top flame-NODE-COLUMN.js       a flame graph below a node of the call paths by name
+ *   threadflame-THREAD-COLUMN.js  the same of a thread, from its top
+ *   threadfunctions-THREAD-CHUNK.js  a thread's flat profile
+ *   threads-CHUNK.js           threads with their totals
+ *   costs-CONTEXT-COLUMN.js    what a context costs on each thread; CONTEXT as above, 0: the totals
+ *   time-TILE-PAGE-DEPTH.js    what ran when on a page of threads; TILE numbers the binary parts of
+ * the run from 1 sources-0.js source-FILE.js  files with costs; the lines of one of them
+ *   damage-0.js                damage.csv
+ *   table-DOCUMENT-CHUNK.js    a table that only this format has
+ *   plot-DOCUMENT.js           a table of `time_ns,value`, reduced to what a plot shows
+ */
+#ifndef PROFMOUNT_FS_VIEWS_REPORT_REPORT_H
+#define PROFMOUNT_FS_VIEWS_REPORT_REPORT_H
+
+#include "fs/views/model/model.h"
+
+enum {
+	PMFS_REPORT_ROWS = 500,     /* rows of a chunk */
+	PMFS_REPORT_BOXES = 4000,   /* of a flame graph */
+	PMFS_REPORT_LINES = 20000,  /* of a source file */
+	PMFS_REPORT_THREADS = 64,   /* rows of a page of the timeline */
+	PMFS_REPORT_INSTANCES = 500 /* contexts of a function, the most expensive ones */
+};
+
+/* Which document: two numbers that fit into a node id; `b` is below 2^24. */
+struct pmfs_report_key {
+	uint32_t a, b;
+};
+
+/* The key of a document's name. False for a name that is none, or not written in the one way. */
+bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret);
+
+/* False for a key that no name has. Numbers beyond what the profile has are accepted: their data is
+ * `null`. */
+bool pmfs_report_has(struct pmfs_report_key key);
+
+/* The document of a key that pmfs_report_has. */
+struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key);
+
+#endif

@@ -1,0 +1,139 @@
+/* Source files: which have costs, and the lines of one of them. */
+#include <stdlib.h>
+
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/report/data.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/lines.h"
+#include "fs/views/texts/source.h"
+
+/* NULL, and `null` written, where the format knows no lines. */
+static int get_lines(struct pmfs_report *r, const struct pmfs_lines **ret, struct pm_error *err)
+{
+	*ret = NULL;
+	if (r->profile->has_lines)
+		return pmfs_lines(r->model, ret, err);
+	pm_json_null(&r->json);
+	return 0;
+}
+
+/* ---- the list of files ---- */
+
+/* What the lines of a file cost together; inclusive costs of lines do not add up. */
+static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, double *sums)
+{
+	const struct pmfs_columns *c = l->columns;
+	for (uint32_t i = 0; i < c->n; i++)
+		sums[i] = 0;
+	for (; at < end; at++)
+		for (uint32_t i = 0; i < c->n; i++) {
+			double value = l->cells[(size_t)l->by_place[at] * c->n + i];
+			if (c->columns[i].role != PM_ROLE_INCLUSIVE && value == value)
+				sums[i] += value;
+		}
+}
+
+/* [file, path, is the text there, [cells]], in the order of paths as texts are numbered. */
+static int write_files(
+	struct pmfs_report *r, const struct pmfs_lines *l, double *sums, struct pm_error *err)
+{
+	int there = 0;
+	pm_json_open(&r->json, '[');
+	for (uint32_t at = 0, end; there >= 0 && at < l->n; at = end) {
+		uint32_t file = l->lines[l->by_place[at]].file;
+		for (end = at + 1; end < l->n && l->lines[l->by_place[end]].file == file;)
+			end++;
+		if (file == 0)
+			continue;
+		add_lines(l, at, end, sums);
+		there = pmfs_source_is_there(r->model, file, err);
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, file);
+		pm_json_text(&r->json, r->tree->texts[file]);
+		pm_json_bool(&r->json, there > 0);
+		pmfs_report_cells(r, sums);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	return there < 0 ? there : 0;
+}
+
+int pmfs_report_sources(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pmfs_lines *l;
+	int e = get_lines(r, &l, err);
+	if (e < 0 || !l)
+		return e;
+	double *sums = pmfs_cells_new(r->columns->n);
+	if (!sums)
+		return pmfs_no_memory(err);
+	e = write_files(r, l, sums, err);
+	free(sums);
+	return e;
+}
+
+/* ---- the lines of a file ---- */
+
+/* [line, row of the function, [cells]] */
+static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
+	const struct pmfs_functions *f, uint32_t file)
+{
+	pm_json_key(&r->json, "costs");
+	pm_json_open(&r->json, '[');
+	for (uint32_t at = pmfs_lines_find(l, file, 0); at < l->n; at++) {
+		const struct pm_line *line = &l->lines[l->by_place[at]];
+		if (line->file != file)
+			break;
+		uint32_t row = line->function == PM_NONE ? PM_NONE : f->row[line->function];
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, line->line);
+		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		pmfs_report_cells(r, l->cells + (size_t)l->by_place[at] * r->columns->n);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+}
+
+static int write_text(struct pmfs_report *r, uint32_t file, struct pm_error *err)
+{
+	struct pmfs_source_text text;
+	int there = pmfs_source_open(r->model, file, &text, err);
+	if (there < 0)
+		return there;
+	pm_json_key(&r->json, "text");
+	if (there == 0) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	struct pm_bytes rest = text.bytes;
+	pm_json_open(&r->json, '[');
+	for (uint32_t n = 0; rest.len > 0 && n < PMFS_REPORT_LINES; n++)
+		pm_json_text(&r->json, pmfs_source_line(&rest));
+	pm_json_close(&r->json, ']');
+	pmfs_source_text_done(&text);
+	return 0;
+}
+
+int pmfs_report_source(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pmfs_lines *l;
+	const struct pmfs_functions *f;
+	int e = get_lines(r, &l, err);
+	if (e < 0 || !l)
+		return e;
+	e = pmfs_functions(r->model, &f, err);
+	if (e < 0)
+		return e;
+	if (r->n[0] == 0 || r->n[0] >= r->tree->n_texts) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "path");
+	pm_json_text(&r->json, r->tree->texts[r->n[0]]);
+	write_costs(r, l, f, r->n[0]);
+	e = write_text(r, r->n[0], err);
+	pm_json_close(&r->json, '}');
+	return e;
+}

@@ -1,0 +1,206 @@
+/* What the page begins with: what the profile is, its columns and totals, where the cost is. */
+#include <stdlib.h>
+
+#include "fs/views/model/categories.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/report/data.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/threads.h"
+#include "fs/views/sums/wholes.h"
+
+static const char *role_of(const struct pmfs_column *c)
+{
+	return c->role == PM_ROLE_INCLUSIVE    ? "incl"
+		: c->role == PM_ROLE_EXCLUSIVE ? "excl"
+					       : "count";
+}
+
+static void write_columns(struct pmfs_report *r, const struct pmfs_wholes *wholes)
+{
+	pm_json_key(&r->json, "columns");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < r->columns->n; i++) {
+		const struct pmfs_column *c = &r->columns->columns[i];
+		const struct pm_metric *metric = c->flat ? c->flat : c->tree;
+		pm_json_open(&r->json, '{');
+		pm_json_key(&r->json, "name");
+		pm_json_str(&r->json, c->name);
+		pm_json_key(&r->json, "metric");
+		pm_json_text(&r->json, metric->name);
+		pm_json_key(&r->json, "unit");
+		pm_json_text(&r->json, metric->unit);
+		pm_json_key(&r->json, "role");
+		pm_json_str(&r->json, role_of(c));
+		pm_json_key(&r->json, "group");
+		pm_json_u64(&r->json, c->group);
+		pm_json_key(&r->json, "whole");
+		pm_json_f64(&r->json, wholes->of[i]);
+		pm_json_key(&r->json, "picture");
+		pm_json_bool(&r->json, pmfs_column_is_first(c));
+		pm_json_close(&r->json, '}');
+	}
+	pm_json_close(&r->json, ']');
+}
+
+static void write_palette(struct pmfs_report *r)
+{
+	pm_json_key(&r->json, "palette");
+	pm_json_open(&r->json, '[');
+	for (unsigned i = 0; i < PMFS_N_COLOURS; i++) {
+		pm_text_clear(&r->scratch);
+		pm_text_char(&r->scratch, '#');
+		pm_text_hex(&r->scratch, pmfs_palette[i], 6);
+		pm_json_text(&r->json, pm_text_view(&r->scratch));
+	}
+	pm_json_close(&r->json, ']');
+}
+
+static int write_hotpath(struct pmfs_report *r, struct pm_error *err)
+{
+	struct pmfs_hot *path;
+	uint32_t n;
+	int e = pmfs_hotpath(r->model, &path, &n, err);
+	if (e < 0)
+		return e;
+	pm_json_key(&r->json, "hot");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pm_frame *frame = pm_tree_frame(r->tree, path[i].context);
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, path[i].context);
+		pm_json_f64(&r->json, path[i].value);
+		pm_text_clear(&r->scratch);
+		pm_json_text(&r->json, pmfs_frame_name(r->tree, frame, &r->scratch));
+		pm_json_text(&r->json, r->tree->texts[frame->file]);
+		pm_json_u64(&r->json, frame->line);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	free(path);
+	return 0;
+}
+
+/* Own cost of the functions of each category, by column. */
+static int write_categories(
+	struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+{
+	uint32_t n = r->columns->n;
+	double *sums = calloc((size_t)PMFS_N_CATEGORIES * n + 1, sizeof(*sums));
+	if (!sums)
+		return pmfs_no_memory(err);
+	for (uint32_t row = 0; row < f->n; row++)
+		for (uint32_t i = 0; i < n; i++) {
+			double value = pmfs_function_cell(f, row, i);
+			sums[(size_t)f->category[f->function[row]] * n + i] +=
+				value == value ? value : 0;
+		}
+	pm_json_key(&r->json, "categories");
+	pm_json_open(&r->json, '[');
+	for (uint32_t k = 0; k < PMFS_N_CATEGORIES; k++) {
+		pm_json_open(&r->json, '[');
+		pm_json_text(&r->json, pmfs_category_name((enum pmfs_category)k));
+		pmfs_report_cells(r, sums + (size_t)k * n);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	free(sums);
+	return 0;
+}
+
+/* Tables that only this format has, at the root or one folder below: traces.csv, counters/X.csv. */
+static int write_documents(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_named_doc *docs = NULL;
+	size_t n = 0;
+	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
+					   : 0;
+	pm_json_key(&r->json, "documents");
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; e >= 0 && i < n; i++) {
+		if (docs[i].doc.kind != PM_DOC_CSV)
+			continue;
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, i);
+		pm_json_str(&r->json, docs[i].path);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	return e < 0 ? e : 0;
+}
+
+static void write_facts(struct pmfs_report *r)
+{
+	struct pm_json *j = &r->json;
+	pm_json_key(j, "title");
+	struct pm_bytes title = pm_profile_title(r->profile);
+	pm_json_text(j, title.len ? title : pmfs_base_name(pm_bytes_of(r->profile->source)));
+	pm_json_key(j, "source");
+	pm_json_str(j, r->profile->source);
+	pm_json_key(j, "format");
+	pm_json_str(j, r->profile->format);
+	pm_json_key(j, "layout");
+	pm_json_str(j, r->profile->layout);
+	pm_json_key(j, "contexts_are");
+	pm_json_str(j, pm_profile_kind_of_tree(r->profile));
+	pm_json_key(j, "contexts");
+	pm_json_u64(j, r->tree->n_contexts);
+	pm_json_key(j, "excl");
+	pm_json_i64(j, r->columns->first_excl == PM_NONE ? -1 : (int64_t)r->columns->first_excl);
+	pm_json_key(j, "incl");
+	pm_json_i64(j, r->columns->first_incl == PM_NONE ? -1 : (int64_t)r->columns->first_incl);
+	pm_json_key(j, "lines");
+	pm_json_bool(j, r->profile->has_lines);
+	pm_json_key(j, "calls");
+	pm_json_bool(j, r->profile->traces_are_calls);
+}
+
+/* What is counted, and when the run was. */
+static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	uint64_t origin = PM_NO_TIME, duration = PM_NO_TIME;
+	int e = pmfs_model_threads(r->model, &threads, err);
+	if (e == 0 && r->profile->ops->span)
+		e = r->profile->ops->span(r->profile, &origin, &duration, err);
+	if (e < 0)
+		return e;
+	int trace = pmfs_some_thread_has_trace(r->model, 0, err);
+	pm_json_key(&r->json, "functions");
+	pm_json_u64(&r->json, f->n);
+	pm_json_key(&r->json, "threads");
+	pm_json_u64(&r->json, threads->n);
+	pm_json_key(&r->json, "trace");
+	pm_json_bool(&r->json, trace > 0);
+	pm_json_key(&r->json, "duration_ns");
+	if (duration == PM_NO_TIME)
+		pm_json_null(&r->json);
+	else
+		pm_json_u64(&r->json, duration);
+	return trace < 0 ? trace : 0;
+}
+
+int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pmfs_wholes *wholes;
+	const struct pmfs_functions *functions;
+	int e = pmfs_wholes(r->model, &wholes, err);
+	if (e == 0)
+		e = pmfs_functions(r->model, &functions, err);
+	if (e < 0)
+		return e;
+	pm_json_open(&r->json, '{');
+	write_facts(r);
+	write_columns(r, wholes);
+	write_palette(r);
+	e = write_counts(r, functions, err);
+	if (e == 0)
+		e = write_hotpath(r, err);
+	if (e == 0)
+		e = write_categories(r, functions, err);
+	if (e == 0)
+		e = write_documents(r, err);
+	pm_json_close(&r->json, '}');
+	return e;
+}

@@ -1,0 +1,221 @@
+/* Damage, and tables that only this format has. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/parts.h"
+#include "fs/views/report/data.h"
+
+int pmfs_report_damage(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_damages *damages;
+	int e = r->profile->ops->damage(r->profile, &damages, err);
+	if (e < 0)
+		return e;
+	uint64_t first = (uint64_t)r->n[0] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
+	pm_json_open(&r->json, '[');
+	for (uint64_t i = first; i < end && i < damages->n; i++) {
+		pm_json_open(&r->json, '[');
+		pm_json_str(&r->json, damages->rows[i].file);
+		pm_json_str(&r->json, damages->rows[i].what);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+/* ---- the format's own tables ---- */
+
+/* The table of a document, or false where there is none of that number. */
+static int find_table(
+	struct pmfs_report *r, uint32_t number, struct pm_table *ret, struct pm_error *err)
+{
+	const struct pm_named_doc *docs = NULL;
+	size_t n = 0;
+	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
+					   : 0;
+	if (e < 0)
+		return e;
+	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
+		return 0;
+	*ret = docs[number].doc.table;
+	e = ret->type->columns ? ret->type->columns(ret, err) : 0;
+	return e < 0 ? e : 1;
+}
+
+/* A cursor over a table of the format. */
+struct reading {
+	struct pm_table table;
+	struct pm_rows rows;
+	struct pm_cell *cells;
+};
+
+static void reading_done(struct reading *reading)
+{
+	pm_rows_done(&reading->rows);
+	free(reading->cells);
+}
+
+/* 1, or 0 where there is no such table. */
+static int reading_start(
+	struct pmfs_report *r, uint32_t number, struct reading *ret, struct pm_error *err)
+{
+	*ret = (struct reading){.cells = NULL};
+	int e = find_table(r, number, &ret->table, err);
+	if (e <= 0)
+		return e;
+	ret->cells = malloc(((size_t)ret->table.n_columns + 1) * sizeof(*ret->cells));
+	if (!ret->cells)
+		return pmfs_no_memory(err);
+	e = pm_rows_start(&ret->rows, &ret->table, 0, err);
+	return e < 0 ? e : 1;
+}
+
+static void write_names(struct pmfs_report *r, const struct pm_table *table)
+{
+	pm_json_key(&r->json, "columns");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < table->n_columns; i++)
+		pm_json_str(&r->json, table->columns[i]);
+	pm_json_close(&r->json, ']');
+}
+
+/* {columns, rows, more}; rows before the chunk are read and left out. */
+static int write_rows(struct pmfs_report *r, struct reading *reading, struct pm_error *err)
+{
+	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS,
+		 n = 0;
+	int e = 1;
+	pm_json_open(&r->json, '{');
+	write_names(r, &reading->table);
+	pm_json_key(&r->json, "rows");
+	pm_json_open(&r->json, '[');
+	for (; n < end && (e = pm_rows_next(&reading->rows, reading->cells, err)) > 0; n++) {
+		if (n < first)
+			continue;
+		pm_json_open(&r->json, '[');
+		for (uint32_t i = 0; i < reading->table.n_columns; i++)
+			pmfs_report_cell(r, &reading->cells[i]);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	pm_json_key(&r->json, "more");
+	pm_json_bool(&r->json, e > 0);
+	pm_json_close(&r->json, '}');
+	return e < 0 ? e : 0;
+}
+
+int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
+{
+	struct reading reading;
+	int e = reading_start(r, r->n[0], &reading, err);
+	if (e > 0)
+		e = write_rows(r, &reading, err);
+	else if (e == 0)
+		pm_json_null(&r->json);
+	reading_done(&reading);
+	return e;
+}
+
+/* ---- numbers over time ---- */
+
+enum { BUCKETS = 1000 };
+
+static double number_of(const struct pm_cell *cell)
+{
+	switch (cell->kind) {
+	case PM_CELL_U64: return (double)cell->u;
+	case PM_CELL_I64: return (double)cell->i;
+	case PM_CELL_F64: return cell->f;
+	case PM_CELL_EMPTY:
+	case PM_CELL_HEX:
+	case PM_CELL_ID:
+	case PM_CELL_TEXT: break;
+	}
+	return NAN;
+}
+
+/* The points of a stretch of rows: the first, the least, the greatest and the last. */
+struct bucket {
+	double time[4], value[4];
+	bool used;
+};
+
+static void add_point(struct bucket *b, double time, double value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (!b->used || i == 3 || (i == 1 && value < b->value[1]) ||
+			(i == 2 && value > b->value[2])) {
+			b->time[i] = time;
+			b->value[i] = value;
+		}
+	b->used = true;
+}
+
+/*
+ * Rows are put into buckets in order; when all are used, neighbours are joined, so that one pass
+ * serves for any number of rows.
+ */
+struct plot {
+	struct bucket buckets[BUCKETS];
+	uint64_t n, size; /* rows so far, and of a bucket */
+};
+
+static void join(struct plot *p)
+{
+	for (unsigned i = 0; i < BUCKETS / 2; i++) {
+		struct bucket a = p->buckets[2 * i], b = p->buckets[2 * i + 1];
+		for (unsigned k = 0; k < 4; k++)
+			add_point(&a, b.time[k], b.value[k]);
+		a.time[3] = b.time[3];
+		a.value[3] = b.value[3];
+		p->buckets[i] = a;
+	}
+	for (unsigned i = BUCKETS / 2; i < BUCKETS; i++)
+		p->buckets[i].used = false;
+	p->size *= 2;
+}
+
+static void plot_row(struct plot *p, double time, double value)
+{
+	if (isnan(time) || isnan(value))
+		return;
+	if (p->n / p->size == BUCKETS)
+		join(p);
+	add_point(&p->buckets[p->n++ / p->size], time, value);
+}
+
+static void write_plot(struct pmfs_report *r, const struct plot *p)
+{
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "rows");
+	pm_json_u64(&r->json, p->n);
+	pm_json_key(&r->json, "points");
+	pm_json_open(&r->json, '[');
+	for (unsigned i = 0; i < BUCKETS && p->buckets[i].used; i++)
+		for (unsigned k = 0; k < 4; k++) {
+			pm_json_f64(&r->json, p->buckets[i].time[k]);
+			pm_json_f64(&r->json, p->buckets[i].value[k]);
+		}
+	pm_json_close(&r->json, ']');
+	pm_json_close(&r->json, '}');
+}
+
+int pmfs_report_plot(struct pmfs_report *r, struct pm_error *err)
+{
+	struct reading reading;
+	struct plot *plot = calloc(1, sizeof(*plot));
+	if (!plot)
+		return pmfs_no_memory(err);
+	plot->size = 1;
+	int e = reading_start(r, r->n[0], &reading, err);
+	bool plots = e > 0 && reading.table.n_columns == 2;
+	while (plots && (e = pm_rows_next(&reading.rows, reading.cells, err)) > 0)
+		plot_row(plot, number_of(&reading.cells[0]), number_of(&reading.cells[1]));
+	if (plots && e == 0)
+		write_plot(r, plot);
+	else if (e >= 0)
+		pm_json_null(&r->json);
+	reading_done(&reading);
+	free(plot);
+	return e < 0 ? e : 0;
+}

@@ -1,0 +1,109 @@
+/* Threads: who they are, and what a context costs on each of them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/threadnames.h"
+#include "fs/views/model/values.h"
+#include "fs/views/report/data.h"
+#include "fs/views/sums/threads.h"
+
+static int get_threads(struct pmfs_report *r, const struct pm_threads **ret, struct pm_error *err)
+{
+	*ret = NULL;
+	return pmfs_model_threads(r->model, ret, err);
+}
+
+/* [id, path, [[key, value] …], samples] */
+static void write_thread(
+	struct pmfs_report *r, const struct pm_threads *threads, const char *path, uint32_t thread)
+{
+	const struct pm_thread *t = &threads->threads[thread];
+	pm_json_open(&r->json, '[');
+	pm_json_u64(&r->json, t->id);
+	pm_json_str(&r->json, path);
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < t->n_identity; i++) {
+		pm_json_open(&r->json, '[');
+		pm_json_str(&r->json, threads->keys[t->identity[i].key]);
+		pm_json_u64(&r->json, t->identity[i].value);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	pm_json_u64(&r->json, t->n_samples);
+	pm_json_close(&r->json, ']');
+}
+
+int pmfs_report_threads(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	const struct pmfs_thread_names *names;
+	int e = get_threads(r, &threads, err);
+	if (e == 0)
+		e = pmfs_model_thread_names(r->model, &names, err);
+	if (e < 0)
+		return e;
+	uint64_t first = (uint64_t)r->n[0] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
+	pm_json_open(&r->json, '[');
+	for (uint64_t i = first; i < end && i < threads->n; i++)
+		write_thread(r, threads, names->paths[i], (uint32_t)i);
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+/* ---- costs ---- */
+
+static int take_totals(
+	struct pmfs_report *r, uint32_t n, uint32_t column, double *costs, struct pm_error *err)
+{
+	double *cells = pmfs_cells_new(r->columns->n);
+	int e = cells ? 0 : pmfs_no_memory(err);
+	for (uint32_t i = 0; e == 0 && i < n; i++) {
+		e = pmfs_thread_totals(r->model, i, cells, err);
+		costs[i] = cells[column];
+	}
+	free(cells);
+	return e;
+}
+
+static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uint32_t column,
+	double *costs, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int e;
+	pmfs_values_start(
+		&values, r->profile, PMFS_COSTS_OF_CONTEXT, pm_tree_number(r->tree, context), 0);
+	for (; (e = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values))
+		if (v->thread < n && pmfs_column_of(r->columns, v->metric, false) == column)
+			costs[v->thread] = pmfs_value_number(v);
+	return e;
+}
+
+/* By thread: a number, or null where the thread has none. */
+int pmfs_report_costs(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	int e = get_threads(r, &threads, err);
+	if (e < 0)
+		return e;
+	if (r->n[0] > r->tree->n_contexts || r->n[1] >= r->columns->n ||
+		!r->profile->ops->threads) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	double *costs = pmfs_cells_new(threads->n);
+	if (!costs)
+		return pmfs_no_memory(err);
+	if (r->n[0] == 0)
+		e = take_totals(r, threads->n, r->n[1], costs, err);
+	else
+		e = take_context(r, r->n[0] - 1, threads->n, r->n[1], costs, err);
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; e == 0 && i < threads->n; i++)
+		pm_json_f64(&r->json, costs[i]);
+	pm_json_close(&r->json, ']');
+	free(costs);
+	return e;
+}

@@ -1,0 +1,163 @@
+/*
+ * The timeline in tiles: a page of threads, and one of the binary parts of the run, of which 1 is
+ * all of it, 2 and 3 its halves, and so on. The page zooms by asking for smaller parts.
+ */
+#include <stdlib.h>
+
+#include "formats/common/map.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/pictures/colours.h"
+#include "fs/views/pictures/timeline.h"
+#include "fs/views/report/data.h"
+#include "fs/views/sums/stacks.h"
+#include "fs/views/sums/threads.h"
+
+enum { N = PMFS_TIMELINE_POINTS, INNERMOST = 63 };
+
+struct tile {
+	struct pmfs_timeline timeline;
+	struct pm_strtab names;
+	struct pm_arena arena;
+	uint32_t *name_of; /* context → name, PM_NONE while not asked for */
+};
+
+static void tile_done(struct tile *t)
+{
+	pmfs_timeline_done(&t->timeline);
+	pm_strtab_done(&t->names);
+	pm_arena_done(&t->arena);
+	free(t->name_of);
+}
+
+/* The context at a level of the call path, of functions alone, or the innermost one above that
+ * level. */
+static uint32_t at_level(const struct pm_tree *tree, uint32_t context, uint32_t level)
+{
+	uint32_t levels = 0, found = context;
+	if (level == INNERMOST) {
+		while (pmfs_is_part(tree, found) && tree->parent[found] != PM_NONE)
+			found = tree->parent[found];
+		return found;
+	}
+	for (uint32_t i = context; i != PM_NONE; i = tree->parent[i])
+		levels += !pmfs_is_part(tree, i);
+	for (uint32_t i = context; i != PM_NONE; i = tree->parent[i]) {
+		if (pmfs_is_part(tree, i))
+			continue;
+		if (--levels <= level)
+			return i;
+	}
+	return found;
+}
+
+/* The name that a context is shown by, or PM_NONE without memory. */
+static uint32_t name_of(struct pmfs_report *r, struct tile *t, uint32_t context)
+{
+	if (t->name_of[context] != PM_NONE)
+		return t->name_of[context];
+	uint32_t shown = at_level(r->tree, context, r->n[2]);
+	struct pm_text line = {.p = NULL};
+	pm_text_clear(&r->scratch);
+	pm_text_line(&line, pmfs_stacks_name(r->tree, pm_tree_frame(r->tree, shown), &r->scratch));
+	if (!line.failed)
+		t->name_of[context] = pm_strtab_add(&t->names, pm_text_view(&line));
+	pm_text_done(&line);
+	return t->name_of[context];
+}
+
+/* Runs of equal cells: name or -1, and how many cells. */
+static int write_row(struct pmfs_report *r, struct tile *t, uint32_t row, struct pm_error *err)
+{
+	const uint32_t *cells = t->timeline.context + (size_t)row * N;
+	uint32_t run = 0, before = PM_NONE;
+	pm_json_open(&r->json, '[');
+	pm_json_u64(&r->json, t->timeline.thread[row]);
+	for (uint32_t i = 0; i <= N; i++) {
+		uint32_t name = i == N || cells[i] == PM_NONE ? PM_NONE : name_of(r, t, cells[i]);
+		if (i < N && cells[i] != PM_NONE && name == PM_NONE)
+			return pmfs_no_memory(err);
+		if (i > 0 && (i == N || name != before)) {
+			pm_json_i64(&r->json, before == PM_NONE ? -1 : (int64_t)before);
+			pm_json_u64(&r->json, run);
+			run = 0;
+		}
+		before = name;
+		run++;
+	}
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+static int write_names(struct pmfs_report *r, const struct tile *t, struct pm_error *err)
+{
+	const struct pmfs_colours *colours;
+	int e = pmfs_colours(r->model, &colours, err);
+	if (e < 0)
+		return e;
+	pm_json_key(&r->json, "names");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < t->names.n; i++) {
+		pm_json_open(&r->json, '[');
+		pm_json_text(&r->json, t->names.items[i]);
+		pm_json_u64(&r->json, pmfs_colour_of(colours, t->names.items[i]));
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+/* ns since the origin of times. */
+static double since_origin(uint64_t origin, uint64_t time)
+{
+	if (origin == PM_NO_TIME)
+		return 0;
+	return time >= origin ? (double)(time - origin) : -(double)(origin - time);
+}
+
+static int write_tile(struct pmfs_report *r, struct tile *t, struct pm_error *err)
+{
+	uint64_t origin;
+	int e = pmfs_time_origin(r->model, &origin, err);
+	if (e < 0)
+		return e;
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "begin");
+	pm_json_f64(&r->json, since_origin(origin, t->timeline.begin));
+	pm_json_key(&r->json, "end");
+	pm_json_f64(&r->json, since_origin(origin, t->timeline.end));
+	pm_json_key(&r->json, "threads");
+	pm_json_u64(&r->json, t->timeline.n_threads);
+	pm_json_key(&r->json, "rows");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; e == 0 && i < t->timeline.n_rows; i++)
+		e = write_row(r, t, i, err);
+	pm_json_close(&r->json, ']');
+	if (e == 0)
+		e = write_names(r, t, err);
+	pm_json_close(&r->json, '}');
+	return e;
+}
+
+int pmfs_report_time(struct pmfs_report *r, struct pm_error *err)
+{
+	struct tile t = {.timeline = {.tree = NULL}};
+	if (r->n[0] == 0 || !r->profile->ops->threads || !r->profile->ops->samples) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	uint32_t level = 31 - (uint32_t)__builtin_clz(r->n[0]);
+	const struct pmfs_timeline_part part = {.first_row = r->n[1] * PMFS_REPORT_THREADS,
+		.n_rows = PMFS_REPORT_THREADS,
+		.part = r->n[0] - (1U << level),
+		.level = level};
+	t.names.arena = &t.arena;
+	t.name_of = malloc(((size_t)r->tree->n_contexts + 1) * sizeof(*t.name_of));
+	int e = t.name_of ? pmfs_timeline_read_part(r->model, &part, &t.timeline, err)
+			  : pmfs_no_memory(err);
+	for (uint32_t i = 0; e == 0 && i < r->tree->n_contexts; i++)
+		t.name_of[i] = PM_NONE;
+	if (e == 0)
+		e = write_tile(r, &t, err);
+	tile_done(&t);
+	return e;
+}

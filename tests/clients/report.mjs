@@ -1,0 +1,51 @@
+// Opens report.html of a mount in a browser and walks through its views: node report.mjs BROWSER(chrome|firefox) PROGRAM URL
+// Prints a line of JSON: what each view shows, and every error that the page had.
+import puppeteer from "puppeteer-core";
+
+const [browserName, executablePath, url] = process.argv.slice(2);
+const browser = await puppeteer.launch({ browser: browserName, executablePath, headless: true,
+  args: browserName === "chrome" ? ["--no-sandbox", "--disable-gpu"] : [] });
+const page = await browser.newPage();
+const errors = [];
+page.on("pageerror", error => errors.push(String(error)));
+page.on("console", message => { if (message.type() === "error") errors.push(message.text()); });
+page.on("dialog", dialog => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+
+// Waits until nothing is being loaded for a moment.
+async function settled() {
+  for (let quiet = 0, tries = 0; quiet < 4 && tries < 600; tries++) {
+    await new Promise(resolve => setTimeout(resolve, 50));
+    quiet = await page.evaluate(() => document.body.classList.contains("busy")) ? 0 : quiet + 1;
+  }
+}
+
+async function view(hash) {
+  await page.goto(url + "#" + hash);
+  await settled();
+  return page.evaluate(() => ({
+    text: document.getElementById("main").innerText,
+    alerts: [...document.querySelectorAll("[role=alert]")].map(e => e.innerText),
+    rows: [...document.querySelectorAll("table.long tbody tr:not(.space)")].map(row => [...row.cells].map(cell => cell.innerText.replace(/\s+/g, " ").trim())),
+    drawn: [...document.querySelectorAll("main canvas")].map(canvas => {
+      const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      const colours = new Set();
+      for (let i = 0; i < data.length; i += 4 * 37) if (data[i + 3]) colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+      return colours.size;
+    }),
+    elements: document.querySelectorAll("main script, main img, main svg, main b > *").length,
+  }));
+}
+
+await page.goto(url);
+await settled();
+const ids = await page.evaluate(() => [...document.querySelectorAll("#views a")].map(a => new URLSearchParams(a.hash.slice(1)).get("view")));
+const views = {};
+for (const id of ids) views[id] = await view("view=" + id);
+views.function = await view("view=functions&fn=0");
+const kept = await page.evaluate(() => ({
+  columns: start.columns.map(c => c.name),
+  functions: allFunctions.rows.map(f => [f.name, ...f.cells]),
+  bytes: performance.getEntriesByType("resource").length,
+}));
+console.log(JSON.stringify({ ids, views, kept, errors, title: await page.title() }));
+await browser.close();

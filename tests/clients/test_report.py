@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""report.html in Chromium and Firefox, opened from a file: every view draws, the numbers on screen are those of the CSV
+files, and no name of a profile becomes part of the page.
+
+    test_report.py PROFMOUNT SOURCE
+"""
+import csv
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import clients
+
+sys.path.append(os.path.dirname(clients.HERE))
+import can_mount  # noqa: E402
+
+PROFMOUNT, SOURCE = (os.path.abspath(a) for a in sys.argv[1:3])
+BROWSERS = {"chrome": ("chromium", "/usr/bin/chromium"), "firefox": ("firefox-esr", "/usr/bin/firefox-esr")}
+UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+HOSTILE = ["</script><script>document.title='x'</script>", "<!--<script>", "<img src=x onerror=alert(1)>", "'\"`${alert(1)}",
+           "javascript:alert(1)", "\u202egnp.exe", "x" * 65536, "&lt;b&gt;\u2028\u2029", "__proto__", "constructor"]
+
+
+def hostile_stream():
+    """A HawkTracer stream whose labels are HOSTILE: docs/formats/htdump.md."""
+    n = iter(range(1, 1 << 20))
+
+    def event(class_id, fields):
+        return struct.pack("<IQQ", class_id, 1000 * next(n), next(n)) + fields
+
+    def klass(number, name, fields):
+        out = event(2, struct.pack("<I", number) + name + b"\0" + bytes([len(fields)]))
+        for kind, field, size, data_type in fields:
+            out += event(3, struct.pack("<I", number) + kind + b"\0" + field + b"\0" + struct.pack("<QB", size, data_type))
+        return out
+
+    data = struct.pack("<IQQ", 0, 0, 0) + b"\0"
+    data += klass(9, b"Call", [(b"uint64_t", b"duration", 8, 99), (b"uint32_t", b"thread_id", 4, 99), (b"char*", b"label", 8, 2)])
+    for i, label in enumerate(HOSTILE):
+        data += struct.pack("<IQQ", 9, 10 ** 6 * (i + 1), 100 + i) + struct.pack("<QI", 1000 * (i + 1), 7) + label.encode() + b"\0"
+    return data
+
+
+class Mounted:
+    """A mount of a source, as a context manager: its folder."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __enter__(self):
+        self.point = tempfile.mkdtemp(prefix="profmount-report-")
+        subprocess.run([PROFMOUNT, self.source, self.point], check=True)
+        return self.point
+
+    def __exit__(self, *_):
+        subprocess.run(["fusermount3", "-u", self.point], check=True)
+        os.rmdir(self.point)
+
+
+def rows(folder, name):
+    with open(os.path.join(folder, name), newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def seconds(text):
+    """`6.448 s 46.8%` → 6.448"""
+    match = re.match(r"([\d,.]+) (s|ms|µs|ns)\b", text)
+    return float(match.group(1).replace(",", "")) * UNITS[match.group(2)] if match else 0.0
+
+
+class Report(unittest.TestCase):
+    def walk(self, browser, folder):
+        command, path = BROWSERS[browser]
+        program = shutil.which(command) or (path if os.path.exists(path) else None)
+        if not program:
+            self.skipTest(f"{command} is not installed (Debian: apt-get install {command})")
+        with tempfile.TemporaryDirectory() as home:
+            said = clients.run("node", os.path.join(clients.HERE, "report.mjs"), browser, program, f"file://{folder}/report.html",
+                               env={**os.environ, "HOME": home})
+        return json.loads(said.strip().split("\n")[-1])
+
+    def check_functions(self, shown, folder):
+        """All rows that were loaded equal functions.csv exactly; those on screen do as far as they are rounded."""
+        wanted = rows(folder, "functions.csv")
+        columns = shown["kept"]["columns"]
+        self.assertEqual(len(shown["kept"]["functions"]), len(wanted))
+        for have, want in zip(shown["kept"]["functions"], wanted):
+            self.assertEqual(have[0].encode("utf-8", "replace"), want["name"].encode("utf-8", "replace"))
+            self.assertEqual(have[1:], [float(want[c]) if want[c] else None for c in columns])
+        self.assertGreater(len(shown["views"]["functions"]["rows"]), 0)
+
+    def check_views(self, shown):
+        self.assertEqual(shown["errors"], [])
+        for name, view in shown["views"].items():
+            with self.subTest(view=name):
+                self.assertEqual(view["alerts"], [])
+                self.assertEqual(view["elements"], 0)
+                self.assertTrue(view["text"].strip() or view["drawn"])
+                if name in ("flame", "timeline"):
+                    self.assertGreater(max(view["drawn"]), 3)
+
+    def check_source(self, browser):
+        with Mounted(SOURCE) as folder:
+            shown = self.walk(browser, folder)
+            self.check_views(shown)
+            self.check_functions(shown, folder)
+            self.assertEqual(shown["ids"], ["overview", "flame", "tree", "functions", "source", "timeline", "threads"])
+            for have, want in zip(shown["views"]["functions"]["rows"], rows(folder, "functions.csv")):
+                self.assertAlmostEqual(seconds(have[0]), float(want["cputime_sec_excl"]), delta=6e-4 * float(want["cputime_sec_excl"]))
+                self.assertAlmostEqual(seconds(have[1]), float(want["cputime_sec_incl"]), delta=6e-4 * float(want["cputime_sec_incl"]))
+                self.assertEqual(have[2], want["name"])
+            threads = {row["path"].split("/", 1)[1]: float(row["cputime_sec_incl"]) for row in rows(folder, "threads.csv")}
+            for have in shown["views"]["threads"]["rows"]:
+                self.assertAlmostEqual(seconds(have[0]), threads[have[2]], delta=6e-4)
+            tops = [row for row in rows(folder, "contexts.csv") if row["depth"] == "0"]
+            self.assertEqual(shown["views"]["tree"]["rows"][0][0].split(" ", 1)[1], tops[0]["name"])
+
+    def check_hostile(self, browser):
+        with tempfile.TemporaryDirectory() as place:
+            stream = os.path.join(place, "hostile.htdump")
+            with open(stream, "wb") as f:
+                f.write(hostile_stream())
+            with Mounted(stream) as folder:
+                shown = self.walk(browser, folder)
+                self.check_views(shown)
+                self.check_functions(shown, folder)
+                self.assertTrue(shown["title"].startswith("hostile"))
+                names = {row[0] for row in shown["kept"]["functions"]}
+                self.assertEqual(names, set(HOSTILE))
+
+    def test_chromium_shows_the_tables(self):
+        self.check_source("chrome")
+
+    def test_firefox_shows_the_tables(self):
+        self.check_source("firefox")
+
+    def test_chromium_takes_names_for_text(self):
+        self.check_hostile("chrome")
+
+    def test_firefox_takes_names_for_text(self):
+        self.check_hostile("firefox")
+
+
+if __name__ == "__main__":
+    clients.node_module("puppeteer-core")
+    why = can_mount.why_not()
+    if why:
+        clients.skip(why)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,170 @@
+/* The data of report.html: its names, and that what they name is a script with the numbers of the
+ * tables. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/common/text.h"
+#include "fs/views/report/report.h"
+
+static bool finds(const char *name, struct pmfs_report_key *key)
+{
+	return pmfs_report_find(pm_bytes_of(name), key);
+}
+
+static void test_names_have_one_spelling(void **state)
+{
+	static const char *const good[] = {"start.js", "functions-0.js", "function-4294967295.js",
+		"children-0-1048575.js", "flame-7-4095.js", "time-1-16383-63.js", "threads-12.js"};
+	static const char *const bad[] = {"", ".js", "start", "start.js ", "start-0.js",
+		"functions.js", "functions-.js", "functions-00.js", "functions-+1.js",
+		"functions- 1.js", "functions--1.js", "function-4294967296.js", "children-0.js",
+		"children-0-1048576.js", "children-0-1-2.js", "flame-0-4096.js",
+		"time-1-16384-0.js", "time-1-0-64.js", "nothing-0.js", "functions-0.jsx",
+		"functions-0.js/"};
+	struct pmfs_report_key key, other;
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_true(finds(good[i], &key));
+		assert_true(pmfs_report_has(key));
+		assert_true(key.b < 1U << 24);
+		for (unsigned k = 0; k < i; k++) {
+			assert_true(finds(good[k], &other));
+			assert_false(key.a == other.a && key.b == other.b);
+		}
+	}
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(finds(bad[i], &key));
+	assert_false(pmfs_report_find((struct pm_bytes){(const uint8_t *)"start\0.js", 9}, &key));
+}
+
+/* The data of a document, NUL-terminated, for free(): what is between the brackets of pm.take. */
+static char *data_of(struct pmfs_model *m, const char *name)
+{
+	struct pmfs_report_key key;
+	struct pm_text out = {.p = NULL};
+	char file[64], before[64];
+	snprintf(file, sizeof(file), "%s.js", name);
+	assert_true(finds(file, &key));
+	struct pm_doc doc = pmfs_report_document(m, key);
+	assert_int_equal(doc.text.render(&doc, &out, NULL), 0);
+	int len = snprintf(before, sizeof(before), "pm.take(\"%s\",", name);
+	assert_true(out.len > (size_t)len + 3);
+	assert_memory_equal(out.p, before, (size_t)len);
+	assert_memory_equal(out.p + out.len - 3, ");\n", 3);
+	out.len -= 3;
+	pm_text_char(&out, '\0');
+	char *data = strdup(out.p + len);
+	assert_non_null(data);
+	pm_text_done(&out);
+	return data;
+}
+
+static void assert_data(struct pmfs_model *m, const char *name, const char *want)
+{
+	char *data = data_of(m, name);
+	assert_string_equal(data, want);
+	free(data);
+}
+
+static void assert_has(struct pmfs_model *m, const char *name, const char *part)
+{
+	char *data = data_of(m, name);
+	if (!strstr(data, part))
+		fail_msg("%s: there is no %s in %s", name, part, data);
+	free(data);
+}
+
+/* A context of the function with its inclusive and own time, on thread 0. */
+static void add_call(struct fake *f, uint32_t number, uint32_t parent, const char *name,
+	double incl, double excl)
+{
+	fake_call(f, number, parent, fake_function(f, name, "m.c", 10 * number));
+	fake_value(f, 0, number, 1, incl);
+	fake_value(f, 0, number, 2, excl);
+}
+
+/* main, which takes 1 of 10 itself, calls f and one with a hostile name. */
+static struct fake *small(void)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_thread(f, 0, 1);
+	add_call(f, 1, 0, "main", 10, 1);
+	add_call(f, 2, 1, "f", 4, 4);
+	add_call(f, 3, 1, "</script><!--", 5, 5);
+	fake_sample(f, 0, 0, 2);
+	fake_sample(f, 0, 500, 3);
+	fake_sample(f, 0, 1000, 0);
+	return f;
+}
+
+static void test_data_has_the_numbers_of_the_tables(void **state)
+{
+	struct fake *f = small();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_has(m, "start", "\"whole\":10");
+	assert_has(m, "start", "\"hot\":[[0,10,\"main\",\"m.c\",10]");
+	assert_has(m, "functions-0", "[\"f\",\"/bin/app\",\"m.c\",20,");
+	assert_has(m, "functions-0", "[4,4]]");
+	assert_data(m, "functions-1", "[]");
+	assert_has(m, "function-2", "\"callees\":[[0,");
+	assert_has(m, "function-2", "\"instances\":[[0,true,[1,10],[]]]");
+	assert_has(m, "children-0-0", "[0,1,\"main\",\"function\",");
+	assert_has(m, "children-1-0", "\"more\":false");
+	assert_has(m, "flame-0-0", "\"whole\":10");
+	assert_data(m, "costs-0-1", "[10,null]");
+	assert_data(m, "costs-2-0", "[5,null]");
+	assert_has(m, "threads-0", "threads/rank=0/thread=1");
+	assert_has(m, "time-1-0-63", "\"end\":1000");
+	assert_data(m, "damage-0", "[]");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_no_text_ends_the_script(void **state)
+{
+	static const char *const names[] = {"start", "functions-0", "function-0", "children-1-0",
+		"flame-0-0", "threadflame-0-0", "time-1-0-63"};
+	struct fake *f = small();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	assert_has(m, "functions-0", "\\u003c/script>\\u003c!--");
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *data = data_of(m, names[i]);
+		assert_null(strchr(data, '<'));
+		free(data);
+	}
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_numbers_beyond_the_profile_are_null(void **state)
+{
+	static const char *const names[] = {"function-3", "function-4294967295", "children-4-0",
+		"children-4294967295-1", "flame-0-2", "flame-4-0", "threadflame-2-0", "costs-0-2",
+		"costs-4-0", "threadfunctions-2-0", "source-99", "table-0-0", "plot-0",
+		"time-0-0-0"};
+	struct fake *f = small();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	(void)state;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_data(m, names[i], "null");
+	assert_has(m, "time-4294967295-0-0", "\"rows\":[");
+	assert_has(m, "time-1-16383-0", "\"rows\":[]");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_have_one_spelling),
+		cmocka_unit_test(test_data_has_the_numbers_of_the_tables),
+		cmocka_unit_test(test_no_text_ends_the_script),
+		cmocka_unit_test(test_numbers_beyond_the_profile_are_null),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
