@@ -134,31 +134,3 @@ struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key 
 	return (struct pm_doc){
 		.kind = PM_DOC_TEXT, .text = {.render = render, .self = m, .a = key.a, .b = key.b}};
 }
-
-/* ---- what the renderers share ---- */
-
-void pmfs_report_cells(struct pmfs_report *r, const double *cells)
-{
-	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < r->columns->n; i++)
-		pm_json_f64(&r->json, cells[i]);
-	pm_json_close(&r->json, ']');
-}
-
-void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell)
-{
-	pm_text_clear(&r->scratch);
-	switch (cell->kind) {
-	case PM_CELL_EMPTY: pm_json_null(&r->json); return;
-	case PM_CELL_U64: pm_json_u64(&r->json, cell->u); return;
-	case PM_CELL_I64: pm_json_f64(&r->json, (double)cell->i); return;
-	case PM_CELL_F64: pm_json_f64(&r->json, cell->f); return;
-	case PM_CELL_HEX:
-		pm_text_str(&r->scratch, "0x");
-		pm_text_hex(&r->scratch, cell->u, 1);
-		break;
-	case PM_CELL_ID: pm_text_hex(&r->scratch, cell->u, cell->width); break;
-	case PM_CELL_TEXT: pm_json_text(&r->json, cell->text); return;
-	}
-	pm_json_text(&r->json, pm_text_view(&r->scratch));
-}
