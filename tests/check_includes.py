@@ -43,7 +43,7 @@ CIRCLES = {
     ),
     #
     "fs/tree": (
-        "collections.c contexts.c documents.c functions.c metricfiles.c nested.c root.c threads.c tree.c views.c",
+        "collections.c contexts.c documents.c functions.c metricfiles.c nested.c report.c root.c threads.c tree.c views.c",
     ),
     #
 }

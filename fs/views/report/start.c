@@ -8,7 +8,7 @@
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/threads.h"
-#include "fs/views/sums/wholes.h"
+#include "fs/views/sums/totals.h"
 
 static const char *role_of(const struct pmfs_column *c)
 {
@@ -17,7 +17,7 @@ static const char *role_of(const struct pmfs_column *c)
 					       : "count";
 }
 
-static void write_columns(struct pmfs_report *r, const struct pmfs_wholes *wholes)
+static void write_columns(struct pmfs_report *r, const struct pmfs_totals *totals)
 {
 	pm_json_key(&r->json, "columns");
 	pm_json_open(&r->json, '[');
@@ -36,7 +36,7 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_wholes *whole
 		pm_json_key(&r->json, "group");
 		pm_json_u64(&r->json, c->group);
 		pm_json_key(&r->json, "whole");
-		pm_json_f64(&r->json, wholes->of[i]);
+		pm_json_f64(&r->json, totals->of[i]);
 		pm_json_key(&r->json, "picture");
 		pm_json_bool(&r->json, pmfs_column_is_first(c));
 		pm_json_close(&r->json, '}');
@@ -183,16 +183,16 @@ static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, s
 
 int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 {
-	const struct pmfs_wholes *wholes;
+	const struct pmfs_totals *totals;
 	const struct pmfs_functions *functions;
-	int e = pmfs_wholes(r->model, &wholes, err);
+	int e = pmfs_totals(r->model, &totals, err);
 	if (e == 0)
 		e = pmfs_functions(r->model, &functions, err);
 	if (e < 0)
 		return e;
 	pm_json_open(&r->json, '{');
 	write_facts(r);
-	write_columns(r, wholes);
+	write_columns(r, totals);
 	write_palette(r);
 	e = write_counts(r, functions, err);
 	if (e == 0)

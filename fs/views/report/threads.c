@@ -5,7 +5,7 @@
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/threadnames.h"
-#include "fs/views/model/values.h"
+#include "fs/views/model/valuereader.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/threads.h"
 
