@@ -113,6 +113,7 @@ class Bench(Measure):
             self.table.row(f"{n} MB: methods.csv", seconds(took), f"zlib, all processors {seconds(base)}", f"{base / took:.2f}")
         self.reading("traces.csv", source, "traces.csv")
         self.reading("contexts.csv", source, "contexts.csv")
+        self.wide("ZTS0", lambda paths: self.make("make_zts", f"zts-{n}-paths{paths}", n, paths))
 
     def htdump(self):
         self.table.section("HTDUMP streams")
@@ -121,6 +122,7 @@ class Bench(Measure):
             self.opening(f"{megabytes(size(source))}, {n / 1e6:g} M calls", source, "cat", best(shell, f"cat {source}"))
         for name in ("threads/thread=1/trace.csv", "raw/events.csv"):
             self.reading(os.path.basename(name), source, name)
+        self.wide("HTDUMP", lambda paths: self.make("make_htdump", f"htdump-{n}-paths{paths}", n, paths))
 
 
 def main():
