@@ -139,8 +139,10 @@ static void threads_search(struct search *s)
 	}
 }
 
-static int columns_fill(struct hpctk_columns *c, struct hpctk_parts *db, struct pm_error *err)
+static int columns_fill(void *owner, void *part, struct pm_error *err)
 {
+	struct hpctk_parts *db = owner;
+	struct hpctk_columns *c = part;
 	struct hpctk_run_reader reader;
 	int r = hpctk_run_reader_init(&reader, db, err);
 	if (r == 0)
@@ -171,31 +173,20 @@ static int columns_fill(struct hpctk_columns *c, struct hpctk_parts *db, struct 
 	return r;
 }
 
-static int columns_build(void *context, struct pm_error *err)
+static void columns_done(void *part)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_columns *c = calloc(1, sizeof(*c));
-	int r = c ? columns_fill(c, db, err) : -ENOMEM;
-	if (r < 0) {
-		hpctk_columns_free(c);
-		return r;
-	}
-	db->columns = c;
-	return 0;
+	struct hpctk_columns *c = part;
+	free(c->metrics);
 }
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_columns),
+	.fill = columns_fill,
+	.done = columns_done,
+	.file = NULL,
+	.what = "metrics"};
 
 int hpctk_columns_get(
 	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err)
 {
-	int r = pm_lazy_get(&db->columns_lazy, columns_build, db, err);
-	*ret = r < 0 ? NULL : db->columns;
-	return r;
-}
-
-void hpctk_columns_free(struct hpctk_columns *c)
-{
-	if (!c)
-		return;
-	free(c->metrics);
-	free(c);
+	return pm_part_get(&db->columns, &type, db, ret, err);
 }

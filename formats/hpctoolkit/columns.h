@@ -13,6 +13,4 @@ struct hpctk_columns {
 int hpctk_columns_get(
 	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err);
 
-void hpctk_columns_free(struct hpctk_columns *c);
-
 #endif

@@ -328,45 +328,41 @@ static void walk_done(struct walk *w)
 	free(w->number);
 }
 
-static int tree_build(void *context, struct pm_error *err)
+static int tree_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_tree *t = calloc(1, sizeof(*t));
+	struct hpctk_tree *t = part;
 	struct walk w;
-	int r = walk_init(&w, db);
+	int r = walk_init(&w, owner);
 	if (r == 0)
-		r = t ? section_walk(&w) : -ENOMEM;
+		r = section_walk(&w);
 	if (r == 0)
 		r = tree_finish(&w, t, err);
 	if (r == 0) {
 		t->record_at = w.record_at;
 		w.record_at = NULL;
-		db->tree = t;
-	} else {
-		hpctk_tree_free(t);
-		pm_error_set(err, r, "meta.db", db->meta[HPCTK_CONTEXT_SECTION].at,
-			"no memory for the context tree");
 	}
 	walk_done(&w);
 	return r;
 }
 
-int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err)
+static void tree_done(void *part)
 {
-	int r = pm_lazy_get(&db->tree_lazy, tree_build, db, err);
-	*ret = r < 0 ? NULL : db->tree;
-	return r;
-}
-
-void hpctk_tree_free(struct hpctk_tree *t)
-{
-	if (!t)
-		return;
+	struct hpctk_tree *t = part;
 	pm_tree_free(t->tree);
 	free(t->of_rank);
 	free(t->record_at);
 	free(t->in_summary);
-	free(t);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_tree),
+	.fill = tree_fill,
+	.done = tree_done,
+	.file = "meta.db",
+	.what = "the context tree"};
+
+int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err)
+{
+	return pm_part_get(&db->tree, &type, db, ret, err);
 }
 
 bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,

@@ -14,8 +14,6 @@ struct hpctk_tree {
 /* Walked on first need; lives as long as the database. */
 int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err);
 
-void hpctk_tree_free(struct hpctk_tree *t);
-
 /* The record of the context at that rank, as stored; false once the file has changed. */
 bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,
 	struct hpctk_context_record *ret);

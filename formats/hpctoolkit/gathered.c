@@ -68,8 +68,10 @@ static void add_up(struct hpctk_gathered *g)
 	}
 }
 
-static int gather(struct hpctk_parts *db, struct hpctk_gathered *g, struct pm_error *err)
+static int gather(void *owner, void *part, struct pm_error *err)
 {
+	struct hpctk_parts *db = owner;
+	struct hpctk_gathered *g = part;
 	const struct hpctk_threads *threads;
 	size_t room = 0;
 	int r = hpctk_threads_get(db, &threads, err);
@@ -87,33 +89,23 @@ static int gather(struct hpctk_parts *db, struct hpctk_gathered *g, struct pm_er
 	return r;
 }
 
-static int gathered_build(void *context, struct pm_error *err)
+static void gathered_done(void *part)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_gathered *g = calloc(1, sizeof(*g));
-	int r = g ? gather(db, g, err) : pm_error_plain(err, -ENOMEM);
-	if (r < 0)
-		hpctk_gathered_free(g);
-	else
-		db->gathered = g;
-	return r;
+	struct hpctk_gathered *g = part;
+	free(g->runs);
 }
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_gathered),
+	.fill = gather,
+	.done = gathered_done,
+	.file = NULL,
+	.what = "the values of contexts"};
 
 int hpctk_gathered_get(
 	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err)
 {
 	struct hpctk_parts *own = hpctk_parts_of(db->profile);
-	int r = pm_lazy_get(&own->gathered_lazy, gathered_build, own, err);
-	*ret = r < 0 ? NULL : own->gathered;
-	return r;
-}
-
-void hpctk_gathered_free(struct hpctk_gathered *g)
-{
-	if (!g)
-		return;
-	free(g->runs);
-	free(g);
+	return pm_part_get(&own->gathered, &type, own, ret, err);
 }
 
 static size_t first_from(const struct hpctk_gathered *g, uint64_t number)

@@ -26,8 +26,6 @@ struct hpctk_gathered {
 int hpctk_gathered_get(
 	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err);
 
-void hpctk_gathered_free(struct hpctk_gathered *g);
-
 /* The runs of a context: the first of them, and in `ret_n` how many; O(log n). */
 const struct hpctk_gathered_run *hpctk_gathered_of(
 	const struct hpctk_gathered *g, uint64_t number, size_t *ret_n);

@@ -279,43 +279,35 @@ static uint32_t *ids_new(void)
 	return ids;
 }
 
-static int metrics_build(void *context, struct pm_error *err)
+static int metrics_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_metrics *m = calloc(1, sizeof(*m));
-	int status = -ENOMEM;
-	if (m) {
-		m->of_prop = ids_new();
-		m->of_sum = ids_new();
-	}
-	if (m && m->of_prop && m->of_sum) {
-		struct reader r = {.db = db, .m = m, .budget = BUDGET};
-		status = section_read(&r);
-		pm_map_done(&r.of_scope);
-	}
-	if (status < 0) {
-		hpctk_metrics_free(m);
-		return pm_error_set(err, status, "meta.db", PM_NO_OFFSET, "no memory for metrics");
-	}
-	db->metrics = m;
-	return 0;
+	struct hpctk_metrics *m = part;
+	struct reader r = {.db = owner, .m = m, .budget = BUDGET};
+	(void)err;
+	m->of_prop = ids_new();
+	m->of_sum = ids_new();
+	int status = m->of_prop && m->of_sum ? section_read(&r) : -ENOMEM;
+	pm_map_done(&r.of_scope);
+	return status;
 }
 
-int hpctk_metrics_get(
-	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err)
+static void metrics_done(void *part)
 {
-	int r = pm_lazy_get(&db->metrics_lazy, metrics_build, db, err);
-	*ret = r < 0 ? NULL : db->metrics;
-	return r;
-}
-
-void hpctk_metrics_free(struct hpctk_metrics *m)
-{
-	if (!m)
-		return;
+	struct hpctk_metrics *m = part;
 	free(m->quantities);
 	free(m->summaries);
 	free(m->of_prop);
 	free(m->of_sum);
-	free(m);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_metrics),
+	.fill = metrics_fill,
+	.done = metrics_done,
+	.file = "meta.db",
+	.what = "metrics"};
+
+int hpctk_metrics_get(
+	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err)
+{
+	return pm_part_get(&db->metrics, &type, db, ret, err);
 }

@@ -39,6 +39,4 @@ struct hpctk_metrics {
 int hpctk_metrics_get(
 	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err);
 
-void hpctk_metrics_free(struct hpctk_metrics *m);
-
 #endif

@@ -7,14 +7,7 @@
 
 #include <stdlib.h>
 
-#include "formats/hpctoolkit/columns.h"
-#include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/dialect.h"
-#include "formats/hpctoolkit/gathered.h"
-#include "formats/hpctoolkit/metrics.h"
-#include "formats/hpctoolkit/raw.h"
-#include "formats/hpctoolkit/sources.h"
-#include "formats/hpctoolkit/threads.h"
 #include "profmount/profile.h"
 
 static const char *const section_names[HPCTK_N_META_SECTIONS] = {
@@ -169,20 +162,7 @@ static uint64_t first_time(const struct hpctk_parts *db)
 
 int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
 {
-	*db = (struct hpctk_parts){
-		.damage = PM_DAMAGE_LIST_INIT,
-		.sharing_lazy = {PM_LAZY_INIT, PM_LAZY_INIT},
-		.metrics_lazy = PM_LAZY_INIT,
-		.columns_lazy = PM_LAZY_INIT,
-		.tree_lazy = PM_LAZY_INIT,
-		.threads_lazy = PM_LAZY_INIT,
-		.span_lazy = PM_LAZY_INIT,
-		.documents_lazy = PM_LAZY_INIT,
-		.sources_lazy = PM_LAZY_INIT,
-		.has_copied_lazy = PM_LAZY_INIT,
-		.damage_lazy = PM_LAZY_INIT,
-		.gathered_lazy = PM_LAZY_INIT,
-	};
+	*db = (struct hpctk_parts){.damage = PM_DAMAGE_LIST_INIT};
 	int r = hpctk_folder_open(&db->folder, folder, &db->damage, err);
 	if (r == 0)
 		r = hpctk_layout_detect(db, err);
@@ -203,13 +183,10 @@ int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
 
 void hpctk_parts_close(struct hpctk_parts *db)
 {
-	hpctk_tree_free(db->tree);
-	hpctk_columns_free(db->columns);
-	hpctk_metrics_free(db->metrics);
-	hpctk_threads_free(db->threads);
-	hpctk_gathered_free(db->gathered);
-	hpctk_documents_free(db->documents);
-	hpctk_sources_free(db->copied);
+	struct pm_part *const parts[] = {&db->metrics, &db->columns, &db->tree, &db->threads,
+		&db->documents, &db->copied, &db->gathered};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		pm_part_done(parts[i]);
 	hpctk_folder_close(&db->folder);
 	free(db->sharing[0]);
 	free(db->sharing[1]);

@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 
-#include "formats/common/lazy.h"
+#include "formats/common/part.h"
 #include "formats/hpctoolkit/folder.h"
 #include "formats/hpctoolkit/records.h"
 #include "profmount/profile.h"
@@ -54,15 +54,8 @@ struct hpctk_parts {
 
 	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
 
-	struct pm_lazy metrics_lazy, columns_lazy, tree_lazy, threads_lazy, span_lazy;
-	struct pm_lazy documents_lazy, sources_lazy, has_copied_lazy, damage_lazy, gathered_lazy;
-	struct hpctk_metrics *metrics;
-	struct hpctk_columns *columns;
-	struct hpctk_tree *tree;
-	struct hpctk_threads *threads;
-	struct hpctk_gathered *gathered;
-	struct hpctk_documents *documents;
-	struct hpctk_sources *copied;
+	struct pm_part metrics, columns, tree, threads, documents, copied, gathered;
+	struct pm_lazy span_lazy, damage_lazy, has_copied_lazy;
 	bool has_copied; /* of `copied` there is at least one */
 	uint64_t origin_ns, duration_ns;
 	struct pm_damages damages;

@@ -373,41 +373,39 @@ static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
 	return r;
 }
 
-static int documents_build(void *context, struct pm_error *err)
+static int documents_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_documents *d = calloc(1, sizeof(*d));
-	int r = d ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < N_TABLES && r == 0; i++) {
-		r = pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs));
-		if (r == 0)
-			d->docs[d->n++] = table_document(db, i);
+	struct hpctk_parts *db = owner;
+	struct hpctk_documents *d = part;
+	(void)err;
+	for (uint32_t i = 0; i < N_TABLES; i++) {
+		if (pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs)) < 0)
+			return -ENOMEM;
+		d->docs[d->n++] = table_document(db, i);
 	}
-	if (r == 0)
-		r = yaml_list(d, db);
-	if (r < 0) {
-		hpctk_documents_free(d);
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
-	}
-	db->documents = d;
-	return 0;
+	return yaml_list(d, db);
 }
+
+static void documents_done(void *part)
+{
+	struct hpctk_documents *d = part;
+	pm_arena_done(&d->arena);
+	free(d->docs);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_documents),
+	.fill = documents_fill,
+	.done = documents_done,
+	.file = NULL,
+	.what = "the list of documents"};
 
 int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
 	struct hpctk_parts *db = hpctk_parts_of(p);
-	int r = pm_lazy_get(&db->documents_lazy, documents_build, db, err);
-	*ret = r < 0 ? NULL : db->documents->docs;
-	*ret_n = r < 0 ? 0 : db->documents->n;
+	const struct hpctk_documents *d;
+	int r = pm_part_get(&db->documents, &type, db, &d, err);
+	*ret = r < 0 ? NULL : d->docs;
+	*ret_n = r < 0 ? 0 : d->n;
 	return r;
-}
-
-void hpctk_documents_free(struct hpctk_documents *d)
-{
-	if (!d)
-		return;
-	pm_arena_done(&d->arena);
-	free(d->docs);
-	free(d);
 }

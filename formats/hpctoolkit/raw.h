@@ -8,6 +8,4 @@
 int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err);
 
-void hpctk_documents_free(struct hpctk_documents *d);
-
 #endif

@@ -87,30 +87,39 @@ static int source_add(
 	return 0;
 }
 
-static int sources_build(void *context, struct pm_error *err)
+static int sources_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_sources *s = calloc(1, sizeof(*s));
+	struct hpctk_parts *db = owner;
 	struct pm_strtab seen = {.n = 0};
-	int r = s ? 0 : -ENOMEM;
+	int r = 0;
+	(void)err;
 	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
-		r = source_add(s, db, &seen, i);
+		r = source_add(part, db, &seen, i);
 	pm_strtab_done(&seen);
-	if (r < 0) {
-		hpctk_sources_free(s);
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for source files");
-	}
-	db->copied = s;
-	return 0;
+	return r;
 }
+
+static void sources_done(void *part)
+{
+	struct hpctk_sources *s = part;
+	pm_arena_done(&s->arena);
+	free(s->items);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_sources),
+	.fill = sources_fill,
+	.done = sources_done,
+	.file = NULL,
+	.what = "source files"};
 
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err)
 {
 	struct hpctk_parts *db = hpctk_parts_of(p);
-	int r = pm_lazy_get(&db->sources_lazy, sources_build, db, err);
-	*ret = r < 0 ? NULL : db->copied->items;
-	*ret_n = r < 0 ? 0 : db->copied->n;
+	const struct hpctk_sources *s;
+	int r = pm_part_get(&db->copied, &type, db, &s, err);
+	*ret = r < 0 ? NULL : s->items;
+	*ret_n = r < 0 ? 0 : s->n;
 	return r;
 }
 
@@ -146,13 +155,4 @@ int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->has_copied_lazy, any_build, db, err);
 	return r < 0 ? r : db->has_copied;
-}
-
-void hpctk_sources_free(struct hpctk_sources *s)
-{
-	if (!s)
-		return;
-	pm_arena_done(&s->arena);
-	free(s->items);
-	free(s);
 }

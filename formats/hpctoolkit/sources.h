@@ -11,6 +11,4 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 /* Is there any? 1, 0 or a negative errno; looks no further than the first. */
 int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err);
 
-void hpctk_sources_free(struct hpctk_sources *s);
-
 #endif

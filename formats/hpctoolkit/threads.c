@@ -238,7 +238,7 @@ static int lines_part(struct builder *b)
 	return r;
 }
 
-static int threads_fill(struct builder *b)
+static int threads_list(struct builder *b)
 {
 	struct pm_arena *arena = &b->t->arena;
 	size_t n = b->db->profiles.n;
@@ -266,36 +266,35 @@ static int threads_fill(struct builder *b)
 	return 0;
 }
 
-static int threads_build(void *context, struct pm_error *err)
+static int threads_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
-	struct hpctk_threads *t = calloc(1, sizeof(*t));
-	struct builder b = {.db = db, .t = t};
-	int r = t ? threads_fill(&b) : -ENOMEM;
+	struct builder b = {.db = owner, .t = part};
+	(void)err;
+	int r = threads_list(&b);
 	free(b.keys);
 	pm_map_done(&b.key_of_kind);
-	if (r < 0) {
-		hpctk_threads_free(t);
-		return pm_error_set(err, r, "profile.db", PM_NO_OFFSET, "no memory for threads");
-	}
-	db->threads = t;
-	return 0;
+	return r;
 }
+
+static void threads_done(void *part)
+{
+	struct hpctk_threads *t = part;
+	pm_arena_done(&t->arena);
+}
+
+static const struct pm_part_type type = {.size = sizeof(struct hpctk_threads),
+	.fill = threads_fill,
+	.done = threads_done,
+	.file = "profile.db",
+	.what = "threads"};
 
 int hpctk_threads_get(
 	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
-	int r = pm_lazy_get(&db->threads_lazy, threads_build, db, err);
+	int r = pm_part_get(&db->threads, &type, db, ret, err);
 	if (r == 0) /* so that nobody takes a lack of memory for damage of a thread's values */
 		r = hpctk_blocks_ready(db, false, err);
-	*ret = r < 0 ? NULL : db->threads;
+	if (r < 0)
+		*ret = NULL;
 	return r;
-}
-
-void hpctk_threads_free(struct hpctk_threads *t)
-{
-	if (!t)
-		return;
-	pm_arena_done(&t->arena);
-	free(t);
 }

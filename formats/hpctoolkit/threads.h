@@ -27,8 +27,6 @@ int hpctk_threads_get(
 /* Are there two or more? Reads no more of the list of profiles than tells. */
 bool hpctk_threads_several(const struct hpctk_parts *db);
 
-void hpctk_threads_free(struct hpctk_threads *t);
-
 /* The thread of a profile index as values and traces name it, or PM_NONE. */
 uint32_t hpctk_thread_of(
 	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile);
