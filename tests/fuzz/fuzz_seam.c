@@ -41,6 +41,8 @@ static const char *const folder_names[] = {
 	"a-000000-000-01-1-0.hpctrace",
 	"a-000000-001-01-1-0.hpcrun",
 	"a-000000-001-01-1-0.hpctrace",
+	"nytprof.out.1",
+	"nytprof.out.2",
 };
 enum { N_NAMES = sizeof(folder_names) / sizeof(*folder_names) };
 

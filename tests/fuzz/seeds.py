@@ -12,7 +12,8 @@ import sys
 
 LARGEST = 128 << 10
 NAMES = (r"meta\.db", r"profile\.db", r"cct\.db", r"trace\.db", r"traces\.dat", r"meta\.db\.p", r"meta\.db\.t", r"qmeta\.idx",
-         r"text-.*\.wal", r"text-.*\.fmi", r".*\.hpcrun", r".*\.hpctrace", r".*\.hpcrun", r".*\.hpctrace")
+         r"text-.*\.wal", r"text-.*\.fmi", r".*\.hpcrun", r".*\.hpctrace", r".*\.hpcrun", r".*\.hpctrace",
+         r"nytprof\.out\.1", r"nytprof\.out\.2")
 
 
 def pack(folder):
