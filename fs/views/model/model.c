@@ -116,6 +116,6 @@ int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmf
 	struct part *part = &m->parts[which];
 	struct building b = {.model = m, .part = part, .type = type};
 	int r = pm_lazy_get(&part->lazy, build_part, &b, err);
-	*ret = part->built;
+	*ret = r < 0 ? NULL : part->built; /* others may be building it */
 	return r;
 }
