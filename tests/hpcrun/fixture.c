@@ -391,6 +391,9 @@ static void make_values(struct fixture_node *node, uint64_t *state)
 		node->values[1] = 1 + next_number(state) % 1000;
 }
 
+/* As in real programs many paths lead to a place: that many in each module. */
+enum { FIXTURE_PLACES = 20000 };
+
 /* A path's node, below those of the paths above it: path k has 3k + 1 … 3k + 3 below it. */
 static uint32_t add_path(
 	struct fixture_node *nodes, uint32_t n, uint32_t *count, uint32_t *places, uint32_t path)
@@ -404,7 +407,7 @@ static uint32_t add_path(
 		nodes[*count] = (struct fixture_node){.number = 12 + 2 * *count,
 			.parent = 12 + 2 * place,
 			.module = (uint16_t)(1 + at % 2),
-			.ip = 0x1000 + at * 0x9e3779b1 % 0x1000000};
+			.ip = 0x1000 + at * 0x9e3779b1 % FIXTURE_PLACES * 4};
 		place = (*count)++;
 		places[at] = place + 1;
 	}
