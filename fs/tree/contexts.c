@@ -1,6 +1,6 @@
 /*
  * contexts/ and by-id/: a directory for each calling context, twice. Documents are the same nodes
- * in both; directories are not, since a directory stands in one place.
+ * in both; directories are not, since a directory has one parent.
  */
 #include "fs/tree/internal.h"
 
@@ -188,7 +188,7 @@ static int child_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	return child_entry(ret, item);
 }
 
-/* A position is the child's context index + 1; 0 stands for the first child. */
+/* A position is the child's context index + 1; 0 means the first child. */
 static int child_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret,
 	struct pm_error *err)
 {

@@ -10,7 +10,7 @@
 #include "fs/views/texts/source.h"
 
 /*
- * Source files stand in paths of their own, so that the root can be listed without them; in a
+ * Source files have paths of their own, so that the root can be listed without them; in a
  * node's `a` this bit says so.
  */
 #define OF_SOURCES (UINT32_C(1) << 31)
@@ -142,7 +142,7 @@ static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint3
 	return path_entry(t, paths, child, ret);
 }
 
-/* ---- what of it stands at the root ---- */
+/* ---- its entries at the root ---- */
 
 int pmfs_source_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)

@@ -139,7 +139,7 @@ int pmfs_paths_root_next(
 int pmfs_source_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
 
-/* The format's documents and collections; fills t->paths and what stands with it. */
+/* The format's documents and collections; fills t->paths and the fields after it. */
 int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
 /* Items of a collection whose folder is `dir`: how many, whether there is one,

@@ -25,7 +25,7 @@ struct pmfs_name_slot {
 	bool taken;
 };
 
-/* One character of a legal name: appends it and returns how many bytes of raw it stands for. */
+/* One character of a legal name: appends it and returns how many bytes of raw it replaces. */
 static size_t add_legal_char(struct pm_text *out, struct pm_bytes raw, size_t at)
 {
 	if (raw.p[at] != '/')

@@ -229,7 +229,7 @@ int pmfs_inside_wrap(const struct pmfs_inside *in, pm_node *node, struct pm_erro
 	return pmfs_tree_key(in->tree, *node, node, err);
 }
 
-/* ---- the root of a nested tree, which stands in the item's directory ---- */
+/* ---- the root of a nested tree: its entries are those of the item's directory ---- */
 
 static int enter_item(
 	struct pmfs_tree *t, pm_node item, struct pmfs_inside *ret, struct pm_error *err)

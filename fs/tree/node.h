@@ -15,7 +15,7 @@
 
 typedef uint64_t pm_node;
 
-/* The root is 1, as FUSE wants it. */
+/* FUSE requires the root to be 1. */
 #define PMFS_NODE_ROOT ((pm_node)1)
 
 /* Add a kind also in tree.c: dirs[] or documents[]. */

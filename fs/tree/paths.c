@@ -15,7 +15,7 @@ static uint32_t node_add(struct pmfs_paths *p, uint32_t parent, struct pm_bytes 
 }
 
 /*
- * The child of that name while building: a hash of parent and name leads to the first node of
+ * The child of that name while building: a hash of parent and name finds the first node of
  * that hash; on a collision the next key is tried.
  */
 static uint32_t child_of(struct pmfs_paths *p, uint32_t parent, struct pm_bytes name)

@@ -7,7 +7,7 @@
 
 #include "profmount/profile.h"
 
-/* What stands at a path; a node without a payload is a plain folder. */
+/* What a path is; a node without a payload is a plain folder. */
 enum pmfs_payload {
 	PMFS_PAYLOAD_NONE,
 	PMFS_PAYLOAD_DOCUMENT,   /* index of a document of the format */

@@ -42,7 +42,7 @@ int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, str
 int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err);
 
-/* The directory that a directory stands in; the root's is itself. */
+/* The parent of a directory; the root's is itself. */
 int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
 
 /*

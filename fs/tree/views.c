@@ -7,7 +7,7 @@
 #include "formats/common/text.h"
 #include "fs/views/sums/totals.h"
 
-/* The name of a view's file: `*` stands for the metric's export name. */
+/* The name of a view's file: `*` is replaced by the metric's export name. */
 static size_t view_name(const struct pmfs_view *view, const struct pmfs_columns *columns,
 	uint32_t column, char *out)
 {
@@ -95,7 +95,7 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 	return view_entry(ret, place, item, (uint32_t)view, column);
 }
 
-/* May it be the name of the view's file? `*` stands for anything. */
+/* May it be the name of the view's file? `*` matches anything. */
 static bool may_be_named(const struct pmfs_view *view, struct pm_bytes name)
 {
 	size_t len = strlen(view->name);

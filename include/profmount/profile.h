@@ -64,7 +64,7 @@ struct pm_profile_ops {
 	/* A thread's trace in time order, from sample `first` on. */
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
-	/* For trace.json: what stands beside the calls, and in them. */
+	/* For trace.json: events beside the calls, and fields of calls. */
 	int (*series)(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
 		struct pm_error *err);
 	/* Time origin and span of the measured execution; PM_NO_TIME where unknown. */
@@ -112,7 +112,7 @@ struct pm_profile_ops {
 	int (*recipes)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 	/* Appends sentences, a line each: what one must know before believing these numbers. */
 	int (*remarks)(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
-	/* For summary.txt, in the order in which they stand there. */
+	/* For summary.txt, in its order. */
 	int (*sections)(const struct pm_profile *p, const struct pm_section **ret, size_t *ret_n,
 		struct pm_error *err);
 	/* Mandatory. Reads everything on first call and says what could not be read. */

@@ -18,7 +18,7 @@ enum pm_kind {
 	PM_KIND_OTHER,       /* a code that the format does not define: shown as its number */
 };
 
-/* What stands on one level of a call path; interned: equal frames have one index. */
+/* One level of a call path. Interned: equal frames have one index. */
 struct pm_frame {
 	uint8_t kind; /* enum pm_kind */
 	bool has_offset : 1;
@@ -47,7 +47,7 @@ struct pm_function {
 /*
  * The tree as flat arrays, in pre-order, siblings heaviest first (inclusive cost of the quantity
  * `ordered_by`, then database order); views put them into another order where another quantity
- * leads. Children of i: i + 1, then end[child], … below end[i]; a subtree
+ * is primary. Children of i: i + 1, then end[child], … below end[i]; a subtree
  * is the range i … end[i]. Texts: index 0 is the empty text, every index is in range.
  */
 struct pm_tree {

@@ -57,7 +57,7 @@ void pmfs_chrome_place(
 	pm_text_str(c->out, "}}");
 }
 
-/* What stands last in an event. */
+/* The end of an event. */
 static void end_event(struct pmfs_chrome *c, struct pm_bytes name, struct pm_bytes args)
 {
 	pm_text_str(c->out, ",\"name\":");

@@ -21,7 +21,7 @@ static inline uint32_t pmfs_export_column(const struct pm_doc *doc)
 /* Is there anything to measure by? For views that are there once, not for each metric. */
 int pmfs_export_has_metrics(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
-/* The column that a view stands for which is there once: inclusive if there is one. */
+/* The column of a view that exists once: the inclusive one if there is one. */
 uint32_t pmfs_export_main_column(const struct pmfs_columns *c);
 
 /* In what exports count: nanoseconds, bytes, or `other`. */

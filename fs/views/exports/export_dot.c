@@ -88,7 +88,7 @@ static void write_edge(
 	pm_text_printf(d->out, "\", penwidth=%.1f, weight=%.0f];\n", 1 + 4 * part, 1 + 99 * part);
 }
 
-/* Calls of one function from several lines are one edge here; they stand together. */
+/* Calls of one function from several lines are one edge here; they are adjacent. */
 static void write_edges(struct drawing *d)
 {
 	const struct pmfs_graph *g = d->graph;

@@ -104,7 +104,7 @@ static struct pm_bytes plain_name(struct pm_bytes stored)
 	return name;
 }
 
-/* The word of Perl that `main::CORE:print` stands for; nothing for other names. */
+/* The Perl built-in of `main::CORE:print`; empty for other names. */
 static struct pm_bytes core_word(struct pm_bytes stored)
 {
 	const uint8_t *at = stored.len ? memmem(stored.p, stored.len, "CORE:", 5) : NULL;

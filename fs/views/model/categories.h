@@ -27,7 +27,7 @@ enum pmfs_rule_of {
 	PMFS_RULE_IS,     /* the function's name, whole */
 	PMFS_RULE_BEGINS, /* how it begins */
 	PMFS_RULE_CAMEL,  /* how it begins, before a capital letter: cuLaunchKernel */
-	PMFS_RULE_HOLDS,  /* what stands somewhere in it as it is stored */
+	PMFS_RULE_HOLDS,  /* a part of it, as stored */
 	PMFS_RULE_CORE,   /* a word of Perl: CORE:print */
 	PMFS_RULE_MODULE, /* how the name of the load module's file begins */
 	PMFS_RULE_SUFFIX, /* how it ends */

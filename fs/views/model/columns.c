@@ -1,7 +1,7 @@
 /*
  * Names of metric columns, by the rules of docs/namespace.md §1: a slug of the metric's name, its
- * unit, a number where names clash, `_incl` or `_excl`; and their order: what leads comes first.
- * Which metrics exist and what they mean is the format's.
+ * unit, a number where names clash, `_incl` or `_excl`; and their order: the primary quantity
+ * first. Which metrics exist and what they mean is the format's.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * What a function is, and whose each context's own cost is: the one answer that every flat table,
- * call edge and export shares, so that each cost stands in exactly one row.
+ * call edge and export shares, so that each cost is in exactly one row.
  *
  * Functions are those of the source (identical ones are one), and those that only contexts know:
  * addresses of code without symbols, placeholders, and `(unknown)`.
@@ -23,7 +23,7 @@ struct pmfs_function {
 struct pmfs_identity {
 	uint32_t n;
 	const struct pmfs_function *functions; /* the tree's first, under the same indexes */
-	const uint32_t *same; /* index in the tree → the one that stands for all like it */
+	const uint32_t *same; /* index in the tree → the first of the identical ones */
 	const uint32_t *of;   /* by context: see below */
 	const struct pm_tree *tree;
 };
@@ -61,7 +61,7 @@ static inline bool pmfs_is_nested(const struct pmfs_identity *id, uint32_t conte
 	return (id->of[context] & PMFS_OF_NESTED) != 0;
 }
 
-/* The function that stands for one of the tree's, or PM_NONE for PM_NONE. */
+/* The first of the functions identical to one of the tree's, or PM_NONE for PM_NONE. */
 static inline uint32_t pmfs_same_function(const struct pmfs_identity *id, uint32_t function)
 {
 	return function == PM_NONE ? PM_NONE : id->same[function];

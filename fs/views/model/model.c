@@ -18,7 +18,7 @@ struct part {
 struct pmfs_model {
 	const struct pm_profile *profile;
 	struct pmfs_model *outer; /* or NULL */
-	const char *wish;         /* which quantity is to lead, or NULL */
+	const char *wish;         /* the primary quantity that was asked for, or NULL */
 	struct part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 };

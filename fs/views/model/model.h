@@ -18,7 +18,7 @@ struct pmfs_column {
 	enum pm_role role;
 	uint32_t group;               /* of struct pm_metric */
 	uint32_t pair;                /* the group's other one of _incl and _excl, or PM_NONE */
-	const struct pm_metric *tree; /* whose values stand in it in tables of contexts */
+	const struct pm_metric *tree; /* whose values it has in tables of contexts */
 	const struct pm_metric *flat; /* in flat tables, callers and exports */
 };
 
@@ -39,8 +39,8 @@ struct pmfs_columns {
 };
 
 /*
- * Does the column stand for its metric where there is one file for each, in export/? The inclusive
- * one does, or the only one.
+ * Does the column represent its metric in export/, which has one file for each metric? The
+ * inclusive one does, or the only one.
  */
 static inline bool pmfs_column_is_first(const struct pmfs_column *c)
 {
@@ -68,7 +68,7 @@ void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer);
 struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m);
 
 /*
- * The quantity that is to lead instead of the one that would by the rule: a column
+ * Sets the primary quantity, in place of the one chosen by rule: a column
  * (`gker_sec_incl`) or its stem (`gker_sec`). Before anything else is asked of the model. A name
  * that is not there fails with -EINVAL, and `err` lists those that are.
  */

@@ -1,6 +1,7 @@
 /*
- * The tree in the order of the primary quantity. Formats order it by what leads by the rule; where
- * another quantity does, siblings are put into another order here, and contexts keep their numbers.
+ * The tree in the order of the primary quantity. Formats order it by the quantity chosen by rule;
+ * where another quantity does, siblings are put into another order here, and contexts keep their
+ * numbers.
  */
 #include "fs/views/model/model.h"
 

@@ -68,7 +68,7 @@ static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
 	return 0;
 }
 
-/* Would one of the groups whose whole is not known yet lead if it had one? */
+/* Would a group whose total is not known yet be primary if it had one? */
 static bool is_open(const struct wholes *w, uint32_t leading)
 {
 	double *maybe = malloc(((size_t)w->n_groups + 1) * sizeof(*maybe));

@@ -1,5 +1,5 @@
 /*
- * The primary quantity: one group of metrics leads. It comes first in every table, and its cost
+ * The primary quantity is one group of metrics. It comes first in every table, and its cost
  * orders siblings, functions, lines and callers, and is what pictures and texts show. Chosen here,
  * once; everybody else sees it as the first columns and the order of the tree.
  */
@@ -9,7 +9,7 @@
 #include "fs/views/model/model.h"
 
 /*
- * The group that leads, going by what is stored: see pm_quantity_leading. PM_NONE where no metric
+ * The primary group, chosen by what is stored: see pm_quantity_leading. PM_NONE where no metric
  * has a column. Reads the contexts at the top, and all of them only where a quantity without
  * inclusive cost could lead. Where the tree cannot be built, names and units alone decide.
  */

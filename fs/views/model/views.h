@@ -27,7 +27,7 @@ typedef int pmfs_render_fn(const struct pm_doc *doc, struct pm_text *out, struct
 typedef int pmfs_present_fn(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
 struct pmfs_view {
-	const char *name;  /* of the file; with `each_metric` the `*` stands for the export name */
+	const char *name;  /* of the file; with `each_metric` `*` is replaced by the export name */
 	const char *about; /* a sentence for README.txt; NULL for further forms of a table */
 	bool each_metric;  /* one file for each metric group with a column */
 	enum pmfs_of of;
@@ -68,7 +68,7 @@ enum pmfs_folder {
 
 /* What the directory of an item's profile holds. */
 struct pmfs_shape {
-	enum pmfs_place place; /* whose views stand in it */
+	enum pmfs_place place; /* whose views it has */
 	bool is_tree;          /* it is the root of a tree; else there are those views alone */
 	unsigned folders;      /* of a tree: enum pmfs_folder, or'ed */
 };

@@ -1,5 +1,5 @@
 /*
- * The layout of a flame graph. Siblings stand in the order of their names, not of their costs: a
+ * The layout of a flame graph. Siblings are sorted by name, not by cost: a
  * function keeps its place from thread to thread, metric to metric and run to run, so pictures can
  * be compared by eye (docs/decisions/0080-flame-graphs-by-name.md).
  *

@@ -26,7 +26,7 @@ struct pmfs_flame {
 /* Bars of callers that a picture of a part may have. */
 enum { PMFS_MAX_ABOVE = 20 };
 
-/* What stands around the boxes. Slices may hold anything; any of them may be empty. */
+/* The texts around the boxes. Any bytes; any of them may be empty. */
 struct pmfs_caption {
 	struct pm_bytes title;        /* what was measured */
 	struct pm_bytes of;           /* which part of it: all threads, node=0/rank=3 … */
@@ -41,7 +41,7 @@ struct pmfs_caption {
 /* Everything by node, unless it says otherwise. */
 struct pmfs_flame_layout {
 	uint32_t *order; /* the nodes in pre-order, siblings by name */
-	uint32_t *place; /* where a node stands in `order` */
+	uint32_t *place; /* position of a node in `order` */
 	uint32_t *depth; /* 0 for the whole */
 	double *total;   /* own cost and all below */
 	double *start;   /* cost of all that lies left of it */

@@ -14,7 +14,7 @@
 #include "fs/views/sums/namepaths.h"
 #include "fs/views/sums/threads.h"
 
-/* What a picture is of, and what stands around it. */
+/* What a picture shows, and the texts around it. */
 struct subject {
 	struct pmfs_model *model;
 	uint32_t context, thread; /* PM_NONE: all */
@@ -39,7 +39,7 @@ static int name_frame(struct subject *s, uint32_t context, struct pm_bytes *ret)
 	return good ? 0 : -ENOMEM;
 }
 
-/* The callers of a context from the outermost on; the first stands for those beyond the limit. */
+/* The callers of a context from the outermost on; the first represents those beyond the limit. */
 static int name_callers(struct subject *s)
 {
 	uint32_t callers[PMFS_MAX_ABOVE], n = 0, further = 0;
@@ -122,7 +122,7 @@ static int top_cells(struct subject *s, double *cells, double *sums, struct pm_e
 
 /*
  * How well a metric serves for a picture: the primary one if it costs anything here, else what
- * would lead among those that do.
+ * would be primary among those that do.
  */
 static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *c, double sum)
 {

@@ -185,7 +185,7 @@ static void draw_boxes(struct drawing *d)
 	pm_text_done(&facts);
 }
 
-/* ---- what stands around them ---- */
+/* ---- the texts around them ---- */
 
 static void add_heading(struct pm_text *out, const struct pmfs_caption *c)
 {

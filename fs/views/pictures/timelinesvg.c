@@ -139,7 +139,7 @@ static void draw_labels(struct drawing *d)
 	pm_text_done(&cut);
 }
 
-/* ---- what stands around ---- */
+/* ---- the texts around it ---- */
 
 static void draw_axis(struct drawing *d)
 {

@@ -69,7 +69,7 @@ static int find_row(
 
 /* ---- from the contexts ---- */
 
-/* What a path leads through, by depth. */
+/* The functions on the current path, by depth. */
 struct path {
 	uint32_t *function; /* the nearest one, the context's own included; PM_NONE: none */
 	uint32_t *site;     /* the nearest call site since then: a context, or PM_NONE */

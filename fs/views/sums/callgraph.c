@@ -110,7 +110,7 @@ static int add_cost(struct building *b, const struct pmfs_graph_cost *cost)
 	return 0;
 }
 
-/* The line that a part of a frame stands for: its own if it is one of the function's file. */
+/* The line of a part of a frame: its own if it is one of the function's file. */
 static uint32_t line_of(const struct building *b, uint32_t context)
 {
 	const struct pm_frame *own = pm_tree_frame(b->tree, context);

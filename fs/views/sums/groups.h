@@ -14,7 +14,7 @@ struct pmfs_share {
 	uint32_t row;   /* of its own cost */
 	uint32_t above; /* of its parent's own cost, or PM_NONE: it has no parent */
 	bool nested;    /* what is stored as its parent's own cost holds its own, too */
-	bool counts;    /* it stands for the row, not just for a part of its own cost … */
+	bool counts;    /* it is an instance of the row, not just a part of its own cost … */
 	bool outer;     /* … and its inclusive cost is in no other one of the row */
 };
 

@@ -29,7 +29,7 @@ struct lane {
 	size_t n, room;
 };
 
-/* 1 if the slice nests on the lane and now stands there, 0 if not. */
+/* 1 if the slice nests on the lane, and is put there; 0 if not. */
 static int try_lane(struct lane *lane, const struct pmfs_slice *slice)
 {
 	while (lane->n > 0 && lane->ends[lane->n - 1] <= slice->start_ns)

@@ -1,5 +1,5 @@
 /*
- * Where a thread stands in viewers that know processes and threads by number: a process is a rank
+ * Process and thread numbers for viewers that have no other identity: a process is a rank
  * (or process, or node), what else identifies a thread names it.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_PROCESSES_H

@@ -1,4 +1,4 @@
-/* The wholes of quantities, and what of them stands in no row. */
+/* The total of each quantity, and how much of it is in no row. */
 #include "fs/views/sums/totals.h"
 
 #include <math.h>

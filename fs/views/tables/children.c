@@ -1,7 +1,7 @@
 /*
  * children.csv: where the cost of a context comes from, one level down. Children stand in the order
  * of the tree, dearest first; the last row is what the context costs by itself. A position is the
- * child's index, the context's own end for the last row; 0 stands for the first child.
+ * child's index, the context's own end for the last row; 0 means the first child.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@ void pmfs_add_quantities(
 void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions *f,
 	const uint32_t *order, uint32_t n, const double *cells, double whole);
 
-/* What GPUs did, by operation, and the kernels where something else leads. */
+/* What GPUs did, by operation, and the kernels where another quantity is primary. */
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 	const struct pmfs_totals *wholes, struct pm_error *err);
 

@@ -1,6 +1,6 @@
 /*
  * Sections of a summary: a title, the names of the columns, then rows. Columns are as wide as their
- * names and the numbers that stand in such columns; the last one has what is left of the line.
+ * names and the numbers in such columns; the last one has what is left of the line.
  */
 #include "fs/views/texts/sections.h"
 

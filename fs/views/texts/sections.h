@@ -6,7 +6,7 @@
 
 /*
  * Appends the format's sections (pm_profile_ops.sections), at most PMFS_SECTION_ROWS rows of each,
- * lines of at most PMFS_SCREEN_WIDTH. One without rows is left out. Returns how many stand there,
+ * lines of at most PMFS_SCREEN_WIDTH. One without rows is left out. Returns how many were written,
  * or a negative errno.
  */
 enum { PMFS_SECTION_ROWS = 8 };

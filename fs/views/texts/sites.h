@@ -1,4 +1,4 @@
-/* The calls that stand in the lines of one file: what annotated source shows below a line. */
+/* The calls on the lines of one file: what annotated source shows below a line. */
 #ifndef PROFMOUNT_FS_VIEWS_TEXTS_SITES_H
 #define PROFMOUNT_FS_VIEWS_TEXTS_SITES_H
 
