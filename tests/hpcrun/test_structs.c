@@ -209,6 +209,24 @@ static void deep_files_end_early(void **state)
 	pm_text_done(&text);
 }
 
+static void long_elements_end_reading(void **state)
+{
+	struct pm_text text = {.p = NULL};
+	struct hpcrun_scopes s;
+	(void)state;
+	pm_text_str(
+		&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\"><S l=\"1\" v=\"{[0x1-0x2)}\"/><S v=\"{");
+	for (unsigned i = 0; i < 300000; i++)
+		pm_text_printf(&text, "[0x%x-0x%x) ", 2 * i + 4, 2 * i + 5);
+	pm_text_str(&text, "}\"/><S l=\"2\" v=\"{[0x2-0x3)}\"/></P></F>" END);
+	assert_string_equal(
+		read_text(&s, text.p, text.len).what, "an element is longer than 1 MiB");
+	assert_string_equal(path_at(&s, 1), "P f a.c:0 > S  a.c:1");
+	assert_string_equal(path_at(&s, 2), "");
+	hpcrun_scopes_done(&s);
+	pm_text_done(&text);
+}
+
 /* 200,000 ranges around one place: each begins and ends once. */
 static void many_ranges_may_overlap(void **state)
 {
@@ -238,6 +256,7 @@ int main(void)
 		cmocka_unit_test(many_defaults_are_refused),
 		cmocka_unit_test(nonsense_is_no_scope),
 		cmocka_unit_test(deep_files_end_early),
+		cmocka_unit_test(long_elements_end_reading),
 		cmocka_unit_test(many_ranges_may_overlap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

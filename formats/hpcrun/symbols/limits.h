@@ -9,8 +9,9 @@
 #define HPCRUN_SCOPES_MAX (1u << 22)
 #define HPCRUN_RANGES_MAX (1u << 22)
 
-/* A structure file. expat counts bytes in an int, and takes a file whole: see structs.c. */
-#define HPCRUN_STRUCT_BYTES_MAX (1u << 30)
+/* An element of a structure file with its attributes: the longest ones known, of 20 KB, are names
+ * of C++ templates. */
+#define HPCRUN_STRUCT_ELEMENT_MAX (1u << 20)
 
 /* Attributes for which a DTD declares a default; hpcstruct's does for none. */
 #define HPCRUN_STRUCT_DEFAULTS_MAX 16

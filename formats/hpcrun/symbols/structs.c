@@ -1,11 +1,10 @@
 /*
  * Reads structure files with expat.
  *
- * A file is handed over whole, mapped: expat looks again and again at an element that is cut by the
- * end of what it was given, so that pieces would cost the square of a long element. Entities are
- * refused where they are declared, and so are defaults of attributes beyond a few: expat gives each
- * element all of them. Attributes count only where an element has them itself. Then nothing costs
- * more than its bytes do.
+ * expat reads an element that is cut by the end of a piece from its beginning again with the next
+ * piece, so elements have a longest length. Entities are refused where they are declared, and so
+ * are defaults of attributes beyond a few: expat gives each element all of them. Attributes count
+ * only where an element has them itself. Then nothing costs more than its bytes do.
  */
 #include "formats/hpcrun/symbols/structs.h"
 
@@ -15,6 +14,8 @@
 
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
+
+enum { PIECE = 256 << 10 };
 
 /* An element that is open. */
 struct level {
@@ -247,12 +248,36 @@ static void XMLCALL on_attribute(void *self, const char *element, const char *na
 
 /* ---- */
 
+/* The beginning of what expat reports, or waits for the rest of. */
+static uint64_t position(const struct reader *r)
+{
+	XML_Index at = XML_GetCurrentByteIndex(r->parser);
+	return at < 0 ? 0 : (uint64_t)at;
+}
+
+static void feed(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
+{
+	size_t fed = 0;
+	do {
+		size_t n = xml.len - fed < PIECE ? xml.len - fed : PIECE;
+		bool last = fed + n == xml.len;
+		if (XML_Parse(r->parser, (const char *)xml.p + fed, (int)n, last) !=
+			XML_STATUS_OK) {
+			enum XML_Error error = XML_GetErrorCode(r->parser);
+			if (error == XML_ERROR_NO_MEMORY)
+				r->status = -ENOMEM;
+			fault->what = r->why ? r->why : XML_ErrorString(error);
+		}
+		fed += n;
+		if (!fault->what && fed - position(r) > HPCRUN_STRUCT_ELEMENT_MAX)
+			fault->what = "an element is longer than 1 MiB";
+	} while (!fault->what && r->status == 0 && fed < xml.len);
+	if (fault->what)
+		fault->offset = position(r);
+}
+
 static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
 {
-	if (xml.len > HPCRUN_STRUCT_BYTES_MAX) {
-		fault->what = "a structure file of more than 1 GiB";
-		return;
-	}
 	r->parser = XML_ParserCreate(NULL);
 	if (!r->parser) {
 		r->status = -ENOMEM;
@@ -262,14 +287,7 @@ static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_faul
 	XML_SetElementHandler(r->parser, on_begin, on_end);
 	XML_SetEntityDeclHandler(r->parser, on_entity);
 	XML_SetAttlistDeclHandler(r->parser, on_attribute);
-	if (XML_Parse(r->parser, (const char *)xml.p, (int)xml.len, XML_TRUE) != XML_STATUS_OK) {
-		enum XML_Error error = XML_GetErrorCode(r->parser);
-		XML_Index at = XML_GetCurrentByteIndex(r->parser);
-		if (error == XML_ERROR_NO_MEMORY)
-			r->status = -ENOMEM;
-		fault->offset = at < 0 ? 0 : (uint64_t)at;
-		fault->what = r->why ? r->why : XML_ErrorString(error);
-	}
+	feed(r, xml, fault);
 	XML_ParserFree(r->parser);
 }
 
