@@ -29,6 +29,7 @@ const char pmfs_usage[] =
 	"    -o evals            NYTProf: keep evals of the same source line separate\n"
 	"    -o max=SIZE         limit --extract to SIZE bytes (default: the larger of 1G and 64 times\n"
 	"                        the size of SOURCE)\n"
+	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"
 	"    -o xattr            provide extended attributes user.profmount.*\n"
 	"    -o allow_other      allow access by other users (-o allow_root: by root)\n"
 	"    -o uid=N,gid=N      owner of all files (default: the mounting user)\n"
@@ -132,6 +133,15 @@ static bool is_ignored(const char *option)
 	return !*option || IS_ONE_OF(option, ignored_options);
 }
 
+static bool take_yes_no(const char *option, const char *value, bool *ret_no)
+{
+	*ret_no = strcmp(value, "no") == 0;
+	if (*ret_no || strcmp(value, "yes") == 0)
+		return true;
+	pmfs_log("-o %s: `yes` or `no` is expected", option);
+	return false;
+}
+
 static bool parse_one(struct pmfs_options *o, char *option)
 {
 	if (strncmp(option, "format=", 7) == 0) {
@@ -154,6 +164,8 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		o->keep_evals = true;
 		return true;
 	}
+	if (strncmp(option, "symbols=", 8) == 0)
+		return take_yes_no(option, option + 8, &o->no_symbols);
 	if (strcmp(option, "xattr") == 0) {
 		o->xattr = true;
 		return true;

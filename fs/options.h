@@ -25,6 +25,7 @@ struct pmfs_options {
 	bool auto_unmount;
 	bool follow;              /* -o follow */
 	bool keep_evals;          /* -o evals */
+	bool no_symbols;          /* -o symbols=no */
 	uint32_t uid, gid;        /* the owner of all files */
 	const char *format;       /* -o format=, or NULL */
 	const char *metric;       /* -o metric=, or NULL */

@@ -275,9 +275,15 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 {
 	struct merger m = {.merged = ret};
 	*ret = (struct hpcrun_merged){.n_groups = 0};
-	int r = merge_all(&m, folder, who, damage, err);
+	int r = folder->no_symbols
+		? 0
+		: hpcrun_symbols_new(&m.frames.named.symbols, folder->fd, damage);
+	struct hpcrun_symbols *symbols = m.frames.named.symbols;
+	if (r == 0)
+		r = merge_all(&m, folder, who, damage, err);
 	pm_tree_builder_free(m.builder);
 	hpcrun_frames_done(&m.frames);
+	hpcrun_symbols_free(symbols);
 	free(m.sums);
 	if (r == 0)
 		return 0;

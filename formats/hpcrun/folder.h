@@ -19,7 +19,8 @@ struct hpcrun_folder {
 	int fd;                        /* owned; -1 when closed */
 	struct hpcrun_source *sources; /* owned; by name */
 	uint32_t n;
-	bool changed; /* atomic: a file is not any more what it was when listed */
+	bool no_symbols; /* addresses are not to be named */
+	bool changed;    /* atomic: a file is not any more what it was when listed */
 };
 
 /* 1 where the directory holds a name of a measurement file, else 0; -EIO: it cannot be listed. */

@@ -53,13 +53,13 @@ static int explain(const struct pm_candidate *c, bool trace, struct pm_error *er
 static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	(void)options; /* nothing is scanned while opening */
 	struct hpcrun_folder folder;
 	bool trace = !c->folder && (is_trace(c) || path_ends(c->path, ".hpctrace"));
 	int r = c->folder ? hpcrun_folder_open(&folder, c->fd, c->path, err)
 			  : hpcrun_folder_open_file(&folder, c->path, trace, err);
 	if (r < 0)
 		return r;
+	folder.no_symbols = options->no_symbols;
 	struct pm_error general = {.offset = PM_NO_OFFSET};
 	r = hpcrun_model_init(&folder, c->path, ret, &general);
 	if (r == -EINVAL && !c->folder)

@@ -1,6 +1,6 @@
 /*
- * Interns places. Every place is a function of its own: what lies between two addresses is not
- * known, since these files have no symbols.
+ * Interns places. A place without a name is a function of its own: what lies between two addresses
+ * is not known.
  */
 #include "formats/hpcrun/frames.h"
 
@@ -64,7 +64,15 @@ static int add_frame(struct hpcrun_frames *f, uint32_t frame)
 static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
 {
-	return add_frame(f, make_frame(f, builder, place, module, module_name));
+	uint32_t frames[HPCRUN_SCOPE_DEPTH_MAX];
+	int n = 0, r = 0;
+	if (place->kind == HPCRUN_PLACE_MODULE)
+		n = hpcrun_named_frames(&f->named, builder, module, module_name, place->ip, frames);
+	if (n == 0)
+		return add_frame(f, make_frame(f, builder, place, module, module_name));
+	for (int i = 0; i < n && r == 0; i++)
+		r = add_frame(f, frames[i]);
+	return n < 0 ? n : r;
 }
 
 int hpcrun_frames_find(struct hpcrun_frames *f, struct pm_tree_builder *builder,
@@ -110,6 +118,7 @@ void hpcrun_frames_done(struct hpcrun_frames *f)
 	pm_strtab_done(&f->places);
 	pm_arena_done(&f->arena);
 	pm_text_done(&f->text);
+	hpcrun_named_done(&f->named);
 	free(f->starts);
 	free(f->frames);
 	*f = (struct hpcrun_frames){.frames = NULL};

@@ -10,6 +10,7 @@
 
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
+#include "formats/hpcrun/named.h"
 #include "formats/hpcrun/place.h"
 
 /* Frames of the tree's builder, outermost first; at least one. Valid until the next is asked for.
@@ -19,8 +20,9 @@ struct hpcrun_chain {
 	uint32_t n;
 };
 
-/* Zeroed = empty. */
+/* Zeroed = empty; named.symbols is set by whoever has symbols. */
 struct hpcrun_frames {
+	struct hpcrun_named named;
 	struct pm_strtab places; /* distinct (kind, module, ip) */
 	uint32_t *starts; /* by place: of its chain in `frames`, which ends with the next's */
 	uint32_t *frames;

@@ -162,7 +162,7 @@ static void use_contexts(const struct pm_profile *p, const struct pm_tree *tree)
 		const struct pm_frame *frame = pm_tree_frame(tree, i);
 		touch_text(tree->texts[frame->name]);
 		touch_text(tree->texts[frame->module]);
-		MUST(frame->function < tree->n_functions);
+		MUST(frame->function < tree->n_functions || frame->function == PM_NONE);
 		p->ops->context_costs(p, i + 1, 0, values, ROOM, NULL);
 		p->ops->context_values(p, i + 1, 0, values, ROOM, NULL);
 	}

@@ -1,0 +1,35 @@
+/* What symbols say of a place, as frames of the tree: where the two meet. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_NAMED_H
+#define PROFMOUNT_FORMATS_HPCRUN_NAMED_H
+
+#include "formats/common/tree.h"
+#include "formats/hpcrun/symbols/limits.h"
+#include "formats/hpcrun/symbols/symbols.h"
+
+/* A load module: its scopes, and the frames of those that were asked for. */
+struct hpcrun_named_module {
+	const struct hpcrun_scopes *scopes; /* NULL: it has no names */
+	uint32_t *frames;                   /* by scope; PM_NONE = not yet */
+};
+
+/* Zeroed but for `symbols`, which is the caller's (NULL: nothing has names). */
+struct hpcrun_named {
+	struct hpcrun_symbols *symbols;
+	struct pm_map by_text; /* the index of a module's name among the tree's texts → its place */
+	struct hpcrun_named_module *modules;
+	uint32_t n;
+	size_t room;
+};
+
+/*
+ * Fills `ret` with the frames of an address in the load module whose name has the index `module`
+ * among the tree's texts, the outermost first: how many, 0 where nothing is known of it, or
+ * -ENOMEM.
+ */
+int hpcrun_named_frames(struct hpcrun_named *n, struct pm_tree_builder *builder, uint32_t module,
+	struct pm_bytes module_name, uint64_t address, uint32_t ret[HPCRUN_SCOPE_DEPTH_MAX]);
+
+/* Also for a zeroed one. */
+void hpcrun_named_done(struct hpcrun_named *n);
+
+#endif

@@ -1,0 +1,40 @@
+/* The structure files of a measurement: structs/ beside its profiles. */
+#ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SHELF_H
+#define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SHELF_H
+
+#include "formats/common/damage.h"
+#include "formats/common/map.h"
+#include "formats/hpcrun/symbols/scopes.h"
+
+/* Zeroed = empty. */
+struct hpcrun_shelf {
+	bool is_open; /* there is a folder */
+	int folder;   /* structs/; owned */
+	char **names; /* sorted; owned */
+	size_t n, room;
+	struct pm_strtab
+		modules; /* by place: what hpcrun_module_key makes of their modules' paths */
+	uint32_t *files; /* by module: the first file that describes it */
+	size_t files_room;
+	struct pm_arena arena;
+};
+
+/*
+ * What tells load modules apart: the path, but of files of the measurement directory, which may
+ * have been elsewhere, the last two names: gpubins/X.gpubin.
+ */
+struct pm_bytes hpcrun_module_key(struct pm_bytes path);
+
+/* Lists `structs/` below the directory `folder`, and of which module each file is. 0 or -ENOMEM. */
+int hpcrun_shelf_open(struct hpcrun_shelf *s, int folder, struct pm_damage_list *damage);
+
+/*
+ * Reads and settles the scopes of a load module. 1, 0 where no structure file is of it, or -ENOMEM.
+ */
+int hpcrun_shelf_read(const struct hpcrun_shelf *s, struct pm_bytes path, struct hpcrun_scopes *ret,
+	struct pm_damage_list *damage);
+
+/* Also for a zeroed one. */
+void hpcrun_shelf_done(struct hpcrun_shelf *s);
+
+#endif
