@@ -35,6 +35,8 @@ LIBRARIES = {
     "libdeflate.h": ("formats/common/inflate_block.c",),
     "isa-l/igzip_lib.h": ("formats/common/inflate_isal.c",),
     "lz4.h": ("formats/common/unlz4.c",),
+    "lzma.h": ("formats/hpcrun/symbols/kernel.c",),
+    "libiberty/demangle.h": ("formats/hpcrun/symbols/demangle.c",),
     "expat.h": ("formats/hpcrun/symbols/structs.c",),
 }
 # Circles that are still there. Whoever breaks one removes its line; the list does not grow.

@@ -45,6 +45,11 @@ def make_seeds(target, to):
         subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
     if target == "structs":
         shutil.copyfile(os.path.join(HERE, "small.hpcstruct"), os.path.join(to, "small.hpcstruct"))
+    if target == "symbols":
+        for name, text in (("kernel", "ffffffff81000000 T first\nffffffff81000100 t second\t[ext4]\n"),
+                           ("c++", "_ZN3foo3barIiEEvT_"), ("rust", "_RNvC6_123foo3bar")):
+            with open(os.path.join(to, name), "w", encoding="utf-8") as f:
+                f.write(text)
     if target == "hpctoolkit":
         subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
     if target in ("cbor", "zts_chunks"):

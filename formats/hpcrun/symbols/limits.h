@@ -22,6 +22,17 @@
  */
 #define HPCRUN_SCOPE_DEPTH_MAX 128
 
+/* Symbols of a kernel, unpacked: 1.5 MB in the corpus, 10 MB of one with debugging and modules. */
+#define HPCRUN_KERNEL_BYTES_MAX ((size_t)64 << 20)
+
+/* The last function before a gap between symbols: the kernel's largest are some 100 KB. */
+#define HPCRUN_KERNEL_FUNCTION_MAX (1u << 17)
+
+/* Symbols that are demangled, and what they may become. Both demanglers keep some 64 bytes on the
+ * stack for each byte of a symbol. */
+#define HPCRUN_MANGLED_MAX   2048
+#define HPCRUN_DEMANGLED_MAX 16384
+
 /* Structure files of a measurement: one a load module, of which large programs have some hundreds.
  */
 #define HPCRUN_STRUCTS_MAX 16384

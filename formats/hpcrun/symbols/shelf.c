@@ -18,29 +18,8 @@
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
+#include "formats/hpcrun/symbols/own.h"
 #include "formats/hpcrun/symbols/structs.h"
-
-static const char *const own_folders[] = {"vdso", "gpubins", "kernel_symbols", "logical"};
-
-static size_t name_start(struct pm_bytes path, size_t end)
-{
-	while (end > 0 && path.p[end - 1] != '/')
-		end--;
-	return end;
-}
-
-struct pm_bytes hpcrun_module_key(struct pm_bytes path)
-{
-	size_t last = name_start(path, path.len);
-	if (last == 0)
-		return path;
-	size_t first = name_start(path, last - 1);
-	struct pm_bytes folder = {path.p + first, last - 1 - first};
-	for (size_t i = 0; i < sizeof(own_folders) / sizeof(*own_folders); i++)
-		if (pm_bytes_equal(folder, pm_bytes_of(own_folders[i])))
-			return (struct pm_bytes){path.p + first, path.len - first};
-	return path;
-}
 
 /* ---- the folder ---- */
 

@@ -19,12 +19,6 @@ struct hpcrun_shelf {
 	struct pm_arena arena;
 };
 
-/*
- * What tells load modules apart: the path, but of files of the measurement directory, which may
- * have been elsewhere, the last two names: gpubins/X.gpubin.
- */
-struct pm_bytes hpcrun_module_key(struct pm_bytes path);
-
 /* Lists `structs/` below the directory `folder`, and of which module each file is. 0 or -ENOMEM. */
 int hpcrun_shelf_open(struct hpcrun_shelf *s, int folder, struct pm_damage_list *damage);
 

@@ -7,6 +7,7 @@
 
 #include "formats/common/beneath.h"
 #include "formats/common/list.h"
+#include "formats/hpcrun/symbols/own.h"
 #include "formats/hpcrun/symbols/shelf.h"
 
 struct hpcrun_symbols {
@@ -48,7 +49,8 @@ int hpcrun_symbols_new(struct hpcrun_symbols **ret, int folder, struct pm_damage
 /* 1 where there are names, 0, or -ENOMEM. */
 static int read_module(struct hpcrun_symbols *s, struct pm_bytes path, struct hpcrun_scopes *ret)
 {
-	return hpcrun_shelf_read(&s->shelf, path, ret, s->damage);
+	int r = hpcrun_shelf_read(&s->shelf, path, ret, s->damage);
+	return r ? r : hpcrun_own_read(s->folder, path, ret);
 }
 
 int hpcrun_symbols_module(

@@ -1,0 +1,63 @@
+/*
+ * libiberty's demanglers, which hand over a name in pieces. A name of a hundred bytes can stand for
+ * one of gigabytes, and they cannot be told to stop: so they are left by a jump. Both hold no
+ * memory then but the stack's (that is what their callbacks are for).
+ */
+#include "formats/hpcrun/symbols/demangle.h"
+
+#include <string.h>
+
+#include "formats/hpcrun/symbols/limits.h"
+
+#ifdef HPCRUN_DEMANGLE
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+
+struct output {
+	struct pm_text *text;
+	jmp_buf too_long;
+};
+
+static void on_piece(const char *piece, size_t n, void *self)
+{
+	struct output *o = self;
+	if (n > HPCRUN_DEMANGLED_MAX - o->text->len)
+		longjmp(o->too_long, 1);
+	pm_text_add(o->text, piece, n);
+}
+
+static bool demangle(const char *symbol, struct pm_text *ret)
+{
+	struct output o = {.text = ret};
+	if (setjmp(o.too_long) != 0)
+		return false;
+	return rust_demangle_callback(symbol, DMGL_AUTO, on_piece, &o) ||
+		(ret->len == 0 &&
+			cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, on_piece, &o));
+}
+
+#else
+
+static bool demangle(const char *symbol, struct pm_text *ret)
+{
+	(void)symbol, (void)ret;
+	return false;
+}
+
+#endif
+
+void hpcrun_demangle(struct pm_bytes symbol, struct pm_text *ret)
+{
+	char text[HPCRUN_MANGLED_MAX + 1];
+	pm_text_clear(ret);
+	if (symbol.len > 2 && symbol.len <= HPCRUN_MANGLED_MAX && symbol.p[0] == '_' &&
+		(symbol.p[1] == 'Z' || symbol.p[1] == 'R')) {
+		memcpy(text, symbol.p, symbol.len);
+		text[symbol.len] = '\0';
+		if (demangle(text, ret) && ret->len)
+			return;
+		pm_text_clear(ret);
+	}
+	pm_text_bytes(ret, symbol);
+}

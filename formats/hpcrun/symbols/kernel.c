@@ -1,0 +1,191 @@
+/*
+ * A line a symbol: address, type, name, a tab and [module]. There are no sizes: a function ends
+ * where the next symbol begins, and the last one, before a gap, after HPCRUN_KERNEL_FUNCTION_MAX.
+ */
+#include "formats/hpcrun/symbols/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/list.h"
+#include "formats/common/text.h"
+#include "formats/common/work.h"
+#include "formats/hpcrun/symbols/limits.h"
+
+struct symbol {
+	uint64_t address;
+	uint32_t place; /* among those of the file */
+	struct pm_bytes name, module;
+};
+
+struct table {
+	struct symbol *items;
+	size_t n, room;
+};
+
+/* ---- unpacking ---- */
+
+#ifdef HPCRUN_LZMA
+
+#include <lzma.h>
+
+/* 0, -EINVAL for what is no such stream, or -ENOMEM. */
+static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+{
+	uint64_t memory = HPCRUN_KERNEL_BYTES_MAX;
+	size_t at = 0, room = 1 << 20;
+	*ret = NULL;
+	for (*ret_n = room; room <= HPCRUN_KERNEL_BYTES_MAX; room *= 4) {
+		uint8_t *p = realloc(*ret, room);
+		if (!p)
+			return -ENOMEM;
+		*ret = p;
+		*ret_n = at = 0;
+		lzma_ret r = lzma_stream_buffer_decode(
+			&memory, 0, NULL, file.p, &at, file.len, p, ret_n, room);
+		if (r == LZMA_OK)
+			return 0;
+		if (r == LZMA_MEM_ERROR || pm_work_cancelled())
+			return -ENOMEM;
+		if (r != LZMA_BUF_ERROR)
+			break;
+	}
+	return -EINVAL;
+}
+
+#else
+
+static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
+{
+	(void)file;
+	*ret = NULL;
+	*ret_n = 0;
+	return -EINVAL;
+}
+
+#endif
+
+/* ---- reading ---- */
+
+static bool take_word(struct pm_bytes *line, struct pm_bytes *ret)
+{
+	size_t n = 0;
+	while (n < line->len && line->p[n] != ' ' && line->p[n] != '\t')
+		n++;
+	*ret = (struct pm_bytes){line->p, n};
+	while (n < line->len && (line->p[n] == ' ' || line->p[n] == '\t'))
+		n++;
+	*line = (struct pm_bytes){line->p + n, line->len - n};
+	return ret->len > 0;
+}
+
+static bool take_address(struct pm_bytes word, uint64_t *ret)
+{
+	*ret = 0;
+	if (word.len > 16)
+		return false;
+	for (size_t i = 0; i < word.len; i++) {
+		uint8_t c = word.p[i];
+		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+			return false;
+		*ret = *ret << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return true;
+}
+
+static int take_line(struct table *t, struct pm_bytes line)
+{
+	struct symbol s = {.place = (uint32_t)t->n};
+	struct pm_bytes address, type;
+	if (!take_word(&line, &address) || !take_address(address, &s.address) ||
+		!take_word(&line, &type) || type.len != 1 || !strchr("tTwW", type.p[0]) ||
+		!take_word(&line, &s.name))
+		return 0;
+	if (line.len > 2 && line.p[0] == '[' && line.p[line.len - 1] == ']')
+		s.module = (struct pm_bytes){line.p + 1, line.len - 2};
+	if (t->n >= HPCRUN_SCOPES_MAX)
+		return 0;
+	if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
+		return -ENOMEM;
+	t->items[t->n++] = s;
+	return 0;
+}
+
+static int take_lines(struct table *t, struct pm_bytes text)
+{
+	int r = 0;
+	while (text.len && r == 0) {
+		const uint8_t *end = memchr(text.p, '\n', text.len);
+		size_t n = end ? (size_t)(end - text.p) : text.len;
+		r = take_line(t, (struct pm_bytes){text.p, n});
+		n += end ? 1 : 0;
+		text = (struct pm_bytes){text.p + n, text.len - n};
+	}
+	return r;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int add_symbol(struct hpcrun_scopes *ret, const struct symbol *s, uint64_t next)
+{
+	struct pm_text name = {.p = NULL};
+	uint32_t scope = UINT32_MAX;
+	uint64_t end = s->address + HPCRUN_KERNEL_FUNCTION_MAX;
+	if (end < s->address || next < end)
+		end = next;
+	pm_text_bytes(&name, s->name);
+	pm_text_str(&name, " [");
+	pm_text_bytes(&name, s->module.len ? s->module : pm_bytes_of("vmlinux"));
+	pm_text_str(&name, "]");
+	struct hpcrun_scope function = {.kind = HPCRUN_SCOPE_FUNCTION,
+		.parent = UINT32_MAX,
+		.name = name.failed ? UINT32_MAX : hpcrun_scopes_text(ret, pm_text_view(&name)),
+		.offset = s->address};
+	pm_text_done(&name);
+	int r = function.name == UINT32_MAX ? -ENOMEM : hpcrun_scopes_add(ret, &function, &scope);
+	return r < 0 ? r : hpcrun_scopes_range(ret, s->address, end, scope);
+}
+
+/* Of several symbols at one address the first in the table has it. */
+static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
+{
+	int r = 0;
+	if (t->n > 1)
+		qsort(t->items, t->n, sizeof(*t->items), by_address);
+	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
+		for (next = i + 1; next < t->n; next++)
+			if (t->items[next].address != t->items[i].address)
+				break;
+		if (t->items[i].address) /* zeros: whoever read the table was not allowed to */
+			r = add_symbol(ret, &t->items[i],
+				next < t->n ? t->items[next].address : UINT64_MAX);
+	}
+	return r < 0 ? r : hpcrun_scopes_settle(ret);
+}
+
+int hpcrun_kernel_read(struct pm_bytes file, struct hpcrun_scopes *ret)
+{
+	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
+	struct table t = {.n = 0};
+	uint8_t *unpacked = NULL;
+	size_t n = 0;
+	int r = 0;
+	if (file.len >= sizeof(xz) && memcmp(file.p, xz, sizeof(xz)) == 0) {
+		r = unpack(file, &unpacked, &n);
+		file = (struct pm_bytes){unpacked, r == 0 ? n : 0};
+	}
+	if (r == 0)
+		r = take_lines(&t, file);
+	if (r == 0)
+		r = add_symbols(&t, ret);
+	free(t.items);
+	free(unpacked);
+	return r == -EINVAL ? 0 : r;
+}

@@ -1,0 +1,23 @@
+/* ELF files, tables of the kernel's symbols and mangled names, whichever the bytes are taken for.
+ */
+#include "formats/hpcrun/symbols/demangle.h"
+#include "formats/hpcrun/symbols/elf.h"
+#include "formats/hpcrun/symbols/kernel.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pm_bytes bytes = {data, size};
+	struct hpcrun_scopes scopes = {.n = 0};
+	struct pm_text name = {.p = NULL};
+	uint8_t id[HPCRUN_BUILD_ID_MAX];
+	hpcrun_elf_build_id(bytes, id);
+	hpcrun_elf_read(bytes, &scopes);
+	hpcrun_scopes_done(&scopes);
+	hpcrun_kernel_read(bytes, &scopes);
+	hpcrun_scopes_done(&scopes);
+	hpcrun_demangle(bytes, &name);
+	pm_text_done(&name);
+	return 0;
+}
