@@ -178,7 +178,7 @@ static int open_instance(struct pmfs_follow *f, struct pmfs_instance *ret, struc
 {
 	const struct pmfs_options *o = f->options;
 	const struct pm_open_options options = {
-		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols};
+		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
 	int r = pmfs_instance_open(ret, f->source, o->format, o->cache_bytes, &options, err);
 	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, err)) < 0)
 		pmfs_instance_close(ret);

@@ -7,7 +7,8 @@
 
 int pmfs_open_source(const struct pmfs_options *o, const char *source, struct pmfs_instance *ret)
 {
-	struct pm_open_options options = {.keep_evals = o->keep_evals, .no_symbols = o->no_symbols};
+	struct pm_open_options options = {
+		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int r = pmfs_instance_open(ret, source, o->format, o->cache_bytes, &options, &err);
 	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, &err)) < 0)

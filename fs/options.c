@@ -30,6 +30,7 @@ const char pmfs_usage[] =
 	"    -o max=SIZE         limit --extract to SIZE bytes (default: the larger of 1G and 64 times\n"
 	"                        the size of SOURCE)\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"
+	"    -o sysroot=DIR      hpcrun: look for the measured programs and libraries below DIR\n"
 	"    -o xattr            provide extended attributes user.profmount.*\n"
 	"    -o allow_other      allow access by other users (-o allow_root: by root)\n"
 	"    -o uid=N,gid=N      owner of all files (default: the mounting user)\n"
@@ -162,6 +163,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return take_id(option, &o->gid);
 	if (strcmp(option, "evals") == 0) {
 		o->keep_evals = true;
+		return true;
+	}
+	if (strncmp(option, "sysroot=", 8) == 0) {
+		o->sysroot = option + 8;
 		return true;
 	}
 	if (strncmp(option, "symbols=", 8) == 0)

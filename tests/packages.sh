@@ -1,5 +1,5 @@
 # Debian packages, by what they are for. Sourced by tests/demo, tests/all and .ci/run.
-build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev libdeflate-dev liblz4-dev libexpat1-dev liblzma-dev libiberty-dev libseccomp-dev"
+build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev libdeflate-dev liblz4-dev libexpat1-dev libdw-dev liblzma-dev libiberty-dev libseccomp-dev"
 test_packages="$build_packages libcmocka-dev python3 jq libdevel-nytprof-perl perl-doc man-db"
 client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
     golang-src chromium firefox-esr pcmanfm xvfb xdotool imagemagick python3-pandas

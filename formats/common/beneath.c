@@ -23,6 +23,8 @@ enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
 
 struct walk {
 	int folder;
+	const uint64_t *mounts; /* ids of others that may be gone into */
+	size_t n_mounts;
 	struct statx mount;  /* the folder's */
 	char path[PATH_MAX]; /* not absolute */
 };
@@ -39,6 +41,14 @@ static bool same_mount(const struct statx *a, const struct statx *b)
 	if (a->stx_mask & b->stx_mask & STATX_MNT_ID)
 		return a->stx_mnt_id == b->stx_mnt_id;
 	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
+}
+
+static bool may_enter(const struct walk *w, const struct statx *found)
+{
+	bool ok = same_mount(found, &w->mount);
+	for (size_t i = 0; !ok && i < w->n_mounts && found->stx_mask & STATX_MNT_ID; i++)
+		ok = found->stx_mnt_id == w->mounts[i];
+	return ok;
 }
 
 /* Puts `with` in the place of path[from … to]. */
@@ -92,7 +102,7 @@ static int step(struct walk *w, int at, size_t from, size_t to)
 	if (fd < 0)
 		return -errno;
 	int r = look(fd, &found);
-	if (r == 0 && !same_mount(&found, &w->mount))
+	if (r == 0 && !may_enter(w, &found))
 		r = -EXDEV;
 	if (r == 0 && S_ISLNK(found.stx_mode))
 		r = follow(w, fd, from, to);
@@ -123,7 +133,12 @@ static int walk(struct walk *w)
 
 int pm_open_beneath(int folder, const char *path)
 {
-	struct walk w = {.folder = folder};
+	return pm_open_among(folder, path, NULL, 0);
+}
+
+int pm_open_among(int folder, const char *path, const uint64_t *mounts, size_t n_mounts)
+{
+	struct walk w = {.folder = folder, .mounts = mounts, .n_mounts = n_mounts};
 	size_t len = strlen(path);
 	if (len == 0)
 		return -ENOENT;

@@ -16,8 +16,14 @@
 int pm_open_beneath(int folder, const char *path);
 
 /*
- * The same for a regular file that was there, and as it is, at `since_ns` (pm_profile.opened_ns;
- * 0: whenever). -EIO otherwise. `*ret_fd` is the caller's.
+ * The same, but other mounts may be gone into whose ids are among `mounts` (none where the system
+ * does not tell ids: Linux before 5.8).
+ */
+int pm_open_among(int folder, const char *path, const uint64_t *mounts, size_t n_mounts);
+
+/*
+ * As pm_open_beneath, for a regular file that was there, and as it is, at `since_ns`
+ * (pm_profile.opened_ns; 0: whenever). -EIO otherwise. `*ret_fd` is the caller's.
  */
 int pm_open_unchanged(int folder, const char *path, uint64_t since_ns, int *ret_fd,
 	uint64_t *ret_size, struct pm_error *err);

@@ -57,6 +57,8 @@ static int plant_all(struct merger *m)
 	m->builder = pm_tree_builder_new();
 	m->merged->context = malloc(((size_t)trie->n + 1) * sizeof(*m->merged->context));
 	int r = texts && m->builder && m->merged->context ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < trie->modules.n && r == 0 && m->frames.named.symbols; i++)
+		r = hpcrun_symbols_meet(m->frames.named.symbols, trie->modules.items[i]);
 	for (uint32_t i = 0; i < trie->n && r == 0; i++) {
 		r = plant(m, i, texts);
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
@@ -275,10 +277,10 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 {
 	struct merger m = {.merged = ret};
 	*ret = (struct hpcrun_merged){.n_groups = 0};
-	int r = folder->no_symbols
-		? 0
-		: hpcrun_symbols_new(&m.frames.named.symbols, folder->fd, damage);
-	struct hpcrun_symbols *symbols = m.frames.named.symbols;
+	struct hpcrun_symbols_place place = hpcrun_named_place(folder);
+	struct hpcrun_symbols *symbols = NULL;
+	int r = folder->no_symbols ? 0 : hpcrun_symbols_new(&symbols, &place, damage);
+	m.frames.named.symbols = symbols;
 	if (r == 0)
 		r = merge_all(&m, folder, who, damage, err);
 	pm_tree_builder_free(m.builder);

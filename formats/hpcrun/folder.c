@@ -202,6 +202,7 @@ void hpcrun_folder_close(struct hpcrun_folder *f)
 	free(f->sources);
 	if (f->fd >= 0)
 		close(f->fd);
+	hpcrun_elsewhere_done(&f->elsewhere);
 	*f = (struct hpcrun_folder){.fd = -1};
 }
 

@@ -3,6 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_FOLDER_H
 
 #include "formats/common/input.h"
+#include "formats/hpcrun/symbols/elsewhere.h"
 
 struct hpcrun_file {
 	char *name; /* in the folder; owned; NULL: there is none */
@@ -20,7 +21,8 @@ struct hpcrun_folder {
 	struct hpcrun_source *sources; /* owned; by name */
 	uint32_t n;
 	bool no_symbols; /* addresses are not to be named */
-	bool changed;    /* atomic: a file is not any more what it was when listed */
+	struct hpcrun_elsewhere elsewhere;
+	bool changed; /* atomic: a file is not any more what it was when listed */
 };
 
 /* 1 where the directory holds a name of a measurement file, else 0; -EIO: it cannot be listed. */

@@ -60,6 +60,12 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	if (r < 0)
 		return r;
 	folder.no_symbols = options->no_symbols;
+	if (!options->no_symbols) /* while there is no mount of ours to look into */
+		r = hpcrun_elsewhere_open(&folder.elsewhere, options->sysroot, err);
+	if (r < 0) {
+		hpcrun_folder_close(&folder);
+		return r;
+	}
 	struct pm_error general = {.offset = PM_NO_OFFSET};
 	r = hpcrun_model_init(&folder, c->path, ret, &general);
 	if (r == -EINVAL && !c->folder)

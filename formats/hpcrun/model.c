@@ -5,9 +5,9 @@
 
 #include "formats/common/pipeline.h"
 #include "formats/common/text.h"
+#include "formats/hpcrun/named.h"
 #include "formats/hpcrun/parts.h"
 #include "formats/hpcrun/raw.h"
-#include "formats/hpcrun/symbols/symbols.h"
 #include "profmount/limits.h"
 
 static struct hpcrun_model *model_of(const struct pm_profile *p)
@@ -347,7 +347,8 @@ static void describe(struct hpcrun_model *m, struct pm_profile *ret)
 	ret->kind_of_tree = "samples";
 	ret->has_modules = true;
 	ret->costs_by_thread = true;
-	ret->has_lines = !m->folder.no_symbols && hpcrun_symbols_have_lines(m->folder.fd);
+	struct hpcrun_symbols_place place = hpcrun_named_place(&m->folder);
+	ret->has_lines = !m->folder.no_symbols && hpcrun_symbols_have_lines(&place);
 	for (uint32_t i = 0; i < m->folder.n; i++) {
 		const struct hpcrun_source *s = &m->folder.sources[i];
 		ret->input_bytes += s->profile.size + s->trace.size;

@@ -5,31 +5,33 @@
 #include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/hpcrun/facts.h"
+
+struct hpcrun_symbols_place hpcrun_named_place(const struct hpcrun_folder *folder)
+{
+	struct hpcrun_symbols_place place = {.folder = folder->fd,
+		.elsewhere = &folder->elsewhere,
+		.program = hpcrun_program_find(folder)};
+	for (uint32_t i = 0; i < folder->n; i++)
+		if (folder->sources[i].profile.mtime_ns > place.written_ns)
+			place.written_ns = folder->sources[i].profile.mtime_ns;
+	return place;
+}
 
 /* NULL without memory. */
-static struct hpcrun_named_module *module_of(
-	struct hpcrun_named *n, uint32_t text, struct pm_bytes name)
+static uint32_t *frames_of(struct hpcrun_named *n, const struct hpcrun_scopes *scopes)
 {
 	bool is_new;
-	uint32_t *place = pm_map_put(&n->by_text, text, n->n, &is_new);
-	if (!place)
+	uint32_t *place = pm_map_put(&n->by_address, (uintptr_t)scopes, n->n, &is_new);
+	if (!place || !is_new)
+		return place ? n->items[*place].frames : NULL;
+	if (pm_list_room(&n->items, n->n, &n->room, sizeof(*n->items)) < 0)
 		return NULL;
-	if (!is_new)
-		return &n->modules[*place];
-	if (pm_list_room(&n->modules, n->n, &n->room, sizeof(*n->modules)) < 0)
-		return NULL;
-	struct hpcrun_named_module *m = &n->modules[n->n];
-	*m = (struct hpcrun_named_module){NULL, NULL};
-	n->n++;
-	if (hpcrun_symbols_module(n->symbols, name, &m->scopes) < 0)
-		return NULL;
-	if (!m->scopes)
-		return m;
-	m->frames = malloc(((size_t)m->scopes->n + 1) * sizeof(*m->frames));
-	if (!m->frames)
-		return NULL;
-	memset(m->frames, 0xff, (size_t)m->scopes->n * sizeof(*m->frames));
-	return m;
+	uint32_t *frames = malloc(((size_t)scopes->n + 1) * sizeof(*frames));
+	if (frames)
+		memset(frames, 0xff, (size_t)scopes->n * sizeof(*frames));
+	n->items[n->n++] = (struct hpcrun_named_scopes){scopes, frames};
+	return frames;
 }
 
 static uint32_t text_of(
@@ -75,20 +77,24 @@ int hpcrun_named_frames(struct hpcrun_named *n, struct pm_tree_builder *builder,
 {
 	if (!n->symbols)
 		return 0;
-	struct hpcrun_named_module *m = module_of(n, module, module_name);
-	if (!m)
+	const struct hpcrun_scopes *scopes;
+	uint32_t scope, *frames;
+	int r = hpcrun_symbols_find(n->symbols, module_name, address, &scopes, &scope);
+	if (r < 0 || !scopes)
+		return r;
+	frames = frames_of(n, scopes);
+	if (!frames)
 		return -ENOMEM;
-	uint32_t scope = m->scopes ? hpcrun_scopes_find(m->scopes, address) : UINT32_MAX;
 	int depth = 0, at;
 	for (uint32_t i = scope; i != UINT32_MAX && depth < HPCRUN_SCOPE_DEPTH_MAX; depth++)
-		i = m->scopes->items[i].parent;
+		i = scopes->items[i].parent;
 	at = depth;
-	for (uint32_t i = scope; at > 0; i = m->scopes->items[i].parent) {
-		if (m->frames[i] == PM_NONE)
-			m->frames[i] = make_frame(builder, m->scopes, &m->scopes->items[i], module);
-		if (m->frames[i] == PM_NONE)
+	for (uint32_t i = scope; at > 0; i = scopes->items[i].parent) {
+		if (frames[i] == PM_NONE)
+			frames[i] = make_frame(builder, scopes, &scopes->items[i], module);
+		if (frames[i] == PM_NONE)
 			return -ENOMEM;
-		ret[--at] = m->frames[i];
+		ret[--at] = frames[i];
 	}
 	return depth;
 }
@@ -96,8 +102,8 @@ int hpcrun_named_frames(struct hpcrun_named *n, struct pm_tree_builder *builder,
 void hpcrun_named_done(struct hpcrun_named *n)
 {
 	for (uint32_t i = 0; i < n->n; i++)
-		free(n->modules[i].frames);
-	free(n->modules);
-	pm_map_done(&n->by_text);
+		free(n->items[i].frames);
+	free(n->items);
+	pm_map_done(&n->by_address);
 	*n = (struct hpcrun_named){.symbols = NULL};
 }

@@ -3,23 +3,27 @@
 #define PROFMOUNT_FORMATS_HPCRUN_NAMED_H
 
 #include "formats/common/tree.h"
+#include "formats/hpcrun/folder.h"
 #include "formats/hpcrun/symbols/limits.h"
 #include "formats/hpcrun/symbols/symbols.h"
 
-/* A load module: its scopes, and the frames of those that were asked for. */
-struct hpcrun_named_module {
-	const struct hpcrun_scopes *scopes; /* NULL: it has no names */
-	uint32_t *frames;                   /* by scope; PM_NONE = not yet */
+/* Scopes, and the frames of those that were asked for. */
+struct hpcrun_named_scopes {
+	const struct hpcrun_scopes *scopes;
+	uint32_t *frames; /* by scope; PM_NONE = not yet */
 };
 
 /* Zeroed but for `symbols`, which is the caller's (NULL: nothing has names). */
 struct hpcrun_named {
 	struct hpcrun_symbols *symbols;
-	struct pm_map by_text; /* the index of a module's name among the tree's texts → its place */
-	struct hpcrun_named_module *modules;
+	struct pm_map by_address; /* of scopes in memory → place in `items` */
+	struct hpcrun_named_scopes *items;
 	uint32_t n;
 	size_t room;
 };
+
+/* Where names of a measurement come from. */
+struct hpcrun_symbols_place hpcrun_named_place(const struct hpcrun_folder *folder);
 
 /*
  * Fills `ret` with the frames of an address in the load module whose name has the index `module`

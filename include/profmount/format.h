@@ -20,8 +20,9 @@ struct pm_candidate {
 struct pm_cache;
 
 struct pm_open_options {
-	bool keep_evals; /* Perl: evals of one place in the source are not shown as one */
-	bool no_symbols; /* hpcrun: addresses stay addresses */
+	bool keep_evals;     /* Perl: evals of one place in the source are not shown as one */
+	bool no_symbols;     /* hpcrun: addresses stay addresses */
+	const char *sysroot; /* hpcrun: where load modules are looked for; NULL: here */
 	/*
 	 * Where the format keeps what it can make again (formats/common/cache.h). The caller frees
 	 * it before the profile is closed. NULL: the profile gets a small one of its own, so that

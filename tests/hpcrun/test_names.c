@@ -5,10 +5,14 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "profmount/format.h"
 #include "tests/hpcrun/exercise.h"
@@ -213,6 +217,102 @@ static void test_the_first_of_two_structs_counts(void **state)
 	assert_true(whole() == 63);
 }
 
+/* ---- symbols of a file of this machine: of this very program ---- */
+
+extern const char __ehdr_start; /* the linker's: where the program begins */
+
+__attribute__((noinline)) static int measured(int n)
+{
+	return n * 3 + (int)getpid();
+}
+
+static void save_run_of_this(void)
+{
+	static char path[512];
+	const char *name;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	name = strrchr(path, '/') + 1;
+	uint64_t start = (uint64_t)(uintptr_t)&__ehdr_start;
+	uint64_t address = (uint64_t)(uintptr_t)measured - (start >= 1 << 24 ? start : 0);
+	const struct fixture_metric metrics[] = {{"CYCLES", false, 1}};
+	const struct fixture_module modules[] = {{path, 0}};
+	const struct fixture_node nodes[] = {
+		{.number = 2, .module = 1, .ip = address, .values = {5}},
+		{.number = 4, .module = 1, .ip = 8, .values = {2}}};
+	const struct fixture_profile p = {.version = FIXTURE_0400,
+		.metrics = metrics,
+		.n_metrics = 1,
+		.modules = modules,
+		.n_modules = 1,
+		.nodes = nodes,
+		.n_nodes = 2,
+		.n_epochs = 1};
+	struct pm_text t = {.p = NULL};
+	char file[600];
+	fixture_profile_write(&p, &t);
+	snprintf(file, sizeof(file), "%s-000000-000-007f0101-1-0.hpcrun", name);
+	assert_int_equal(fixture_save(&t, folder, file), 0);
+	pm_text_done(&t);
+}
+
+/* As if the program had been built again after the run. */
+static void make_older(void)
+{
+	const struct timespec times[] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	char file[SCRATCH_PATH + 600];
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (strstr(entry->d_name, ".hpcrun")) {
+			snprintf(file, sizeof(file), "%s/%s", folder, entry->d_name);
+			assert_int_equal(utimensat(AT_FDCWD, file, times, 0), 0);
+		}
+	closedir(dir);
+}
+
+static void open_with_root(const char *root)
+{
+	const struct pm_open_options options = {.sysroot = root};
+	profile = pm_profile_close(profile);
+	assert_int_equal(pm_profile_open(folder, NULL, &options, &profile, NULL), 0);
+}
+
+static void test_symbols_of_the_program_are_found(void **state)
+{
+	(void)state;
+	assert_int_equal(measured(1), 3 + (int)getpid());
+	save_run_of_this();
+	open_with_root(NULL);
+	assert_non_null(strstr(describe(), "0F measured"));
+	assert_non_null(strstr(describe(), "0A 0x8 =2\n"));
+#ifdef HPCRUN_DWARF
+	assert_non_null(strstr(describe(), "1S  "));
+	assert_non_null(strstr(describe(), "test_names.c:"));
+#endif
+	exercise_profile(profile);
+}
+
+static void test_another_file_names_nothing(void **state)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	(void)state;
+	save_run_of_this();
+	make_older();
+	open_with_root(NULL);
+	assert_null(strchr(describe(), 'F'));
+	open_with_root("/");
+	assert_non_null(strstr(describe(), "0F measured"));
+	open_with_root(folder); /* there is no such path below it */
+	assert_null(strchr(describe(), 'F'));
+	const struct pm_open_options options = {.sysroot = "/nowhere/at/all"};
+	profile = pm_profile_close(profile);
+	assert_int_equal(pm_profile_open(folder, NULL, &options, &profile, &err), -EINVAL);
+	assert_null(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +322,9 @@ int main(void)
 			test_damaged_structs_lose_names_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_the_first_of_two_structs_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_symbols_of_the_program_are_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_another_file_names_nothing, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

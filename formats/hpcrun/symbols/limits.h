@@ -33,6 +33,10 @@
 #define HPCRUN_MANGLED_MAX   2048
 #define HPCRUN_DEMANGLED_MAX 16384
 
+/* Blocks within blocks of DWARF. With HPCRUN_SCOPE_DEPTH_MAX as its bound a call path could be cut;
+ * two scopes are made of an inlined function. */
+#define HPCRUN_DWARF_DEPTH_MAX 60
+
 /* Structure files of a measurement: one a load module, of which large programs have some hundreds.
  */
 #define HPCRUN_STRUCTS_MAX 16384

@@ -179,19 +179,23 @@ int hpcrun_scopes_settle(struct hpcrun_scopes *s)
 
 /* ---- */
 
-uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address)
+size_t hpcrun_scopes_after(const struct hpcrun_scopes *s, uint64_t address)
 {
 	size_t low = 0, high = s->n_ranges;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (s->ranges[middle].start <= address)
+		if (s->ranges[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || address >= s->ranges[low - 1].end)
-		return UINT32_MAX;
-	return s->ranges[low - 1].scope;
+	return low;
+}
+
+uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address)
+{
+	size_t i = hpcrun_scopes_after(s, address);
+	return i < s->n_ranges && s->ranges[i].start <= address ? s->ranges[i].scope : UINT32_MAX;
 }
 
 void hpcrun_scopes_done(struct hpcrun_scopes *s)

@@ -58,6 +58,9 @@ int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, u
 /* Puts ranges in order; to be called once, after all were added. O(n log n). 0 or -ENOMEM. */
 int hpcrun_scopes_settle(struct hpcrun_scopes *s);
 
+/* The first range that ends beyond an address, or n_ranges. O(log n). */
+size_t hpcrun_scopes_after(const struct hpcrun_scopes *s, uint64_t address);
+
 /* The innermost scope of an address, or PM_NONE. O(log n). */
 uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address);
 
