@@ -12,6 +12,15 @@ import sys
 import tempfile
 
 CORRECTIONS = {
+    # The dumps of measurements have addresses, as their files do; a mount has the names that structure files give them.
+    "checklib.py": [
+        ("class View:\n", "OPTIONS = []\n\n\nclass View:\n"),
+        ('command = [profmount, "--extract"', 'command = [profmount, *OPTIONS, "--extract"'),
+        ("command = [profmount, source, self.root]", "command = [profmount, *OPTIONS, source, self.root]"),
+    ],
+    "check_hpcrun.py": [
+        ("from checklib import Report,", 'import checklib\nchecklib.OPTIONS += ["-o", "symbols=no"]\nfrom checklib import Report,'),
+    ],
     "check_uniform.py": [
         # The inclusive cost of an edge is that of the outermost calls of the callee, whoever calls: else the edges to a
         # recursive function add up to more than the function (docs/namespace.md).
