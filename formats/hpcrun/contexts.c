@@ -84,6 +84,25 @@ static int find_leading(const struct merger *m, uint32_t *ret)
 	return 0;
 }
 
+uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint32_t context)
+{
+	if (!(m->trie.metrics.flags[name] & HPCRUN_METRIC_MOVES))
+		return context;
+	while (hpcrun_named_is_inner(pm_tree_frame(m->tree, context)->kind))
+		context = m->tree->parent[context];
+	return context;
+}
+
+/* The same while contexts are ranks. */
+static uint32_t owner_of_rank(const struct merger *m, uint32_t name, uint32_t rank)
+{
+	if (!(m->merged->trie.metrics.flags[name] & HPCRUN_METRIC_MOVES))
+		return rank;
+	while (hpcrun_frames_is_inner(&m->frames, pm_tree_frame_of(m->builder, rank)))
+		rank = pm_tree_parent_of(m->builder, rank);
+	return rank;
+}
+
 /* By rank: the inclusive cost of the group that orders siblings. */
 static double *weigh(const struct merger *m, uint32_t group)
 {
@@ -93,7 +112,8 @@ static double *weigh(const struct merger *m, uint32_t group)
 		return NULL;
 	for (size_t i = 0; i < m->n_sums; i++)
 		if (m->merged->groups[m->sums[i].metric] == group)
-			weight[m->merged->context[m->sums[i].node]] += m->sums[i].cost;
+			weight[owner_of_rank(m, m->sums[i].metric,
+				m->merged->context[m->sums[i].node])] += m->sums[i].cost;
 	for (uint32_t rank = n; rank-- > 0;) {
 		uint32_t parent = pm_tree_parent_of(m->builder, rank);
 		if (parent != PM_NONE)
@@ -122,7 +142,7 @@ static int freeze(struct merger *m, struct pm_error *err)
 	return 0;
 }
 
-/* Frames of different places may be the same. */
+/* Frames of different places may be the same, and values may belong to the function around them. */
 static int find_sharing(struct hpcrun_merged *m)
 {
 	bool *taken = calloc((size_t)m->tree->n_contexts + 1, sizeof(*taken));
@@ -130,6 +150,8 @@ static int find_sharing(struct hpcrun_merged *m)
 		m->shares |= taken[m->context[i]];
 		taken[m->context[i]] = true;
 	}
+	for (uint32_t i = 0; i < m->trie.metrics.names.n; i++)
+		m->shares |= m->trie.metrics.flags[i] & HPCRUN_METRIC_MOVES;
 	int r = taken ? 0 : -ENOMEM;
 	free(taken);
 	return r;
@@ -158,7 +180,9 @@ static int sum_up(struct merger *m)
 	if (!own)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->n_sums; i++)
-		own[i] = (struct hpcrun_own){.context = merged->context[m->sums[i].node],
+		own[i] = (struct hpcrun_own){
+			.context = hpcrun_merged_owner(
+				merged, m->sums[i].metric, merged->context[m->sums[i].node]),
 			.group = merged->groups[m->sums[i].metric],
 			.cost = m->sums[i].cost};
 	int r = hpcrun_cells_make(&merged->costs, merged->tree, merged->n_groups, own, m->n_sums);

@@ -35,6 +35,12 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 /* Also for a zeroed one. */
 void hpcrun_merged_done(struct hpcrun_merged *m);
 
+/*
+ * The context that has a value of the metric with that name (an index of the trie's) stored at
+ * `context`: that, or the function that it is in.
+ */
+uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint32_t context);
+
 /* As pm_profile_ops.run_costs. */
 int64_t hpcrun_merged_costs(
 	const struct hpcrun_merged *m, uint32_t context, struct pm_value *ret, size_t room);

@@ -41,37 +41,39 @@ static void values_free(struct pm_cached *c)
 	free(v);
 }
 
-/* By metric of the file: its group, PM_NONE for what was not there when files were merged. */
-static uint32_t *groups_of(const struct hpcrun_merged *m, const struct hpcrun_harvest *h)
+/* By metric of the file: its name in the trie, PM_NONE for what was not there, or had no value,
+ * when files were merged. */
+static uint32_t *names_of(const struct hpcrun_merged *m, const struct hpcrun_harvest *h)
 {
-	uint32_t *groups = malloc((h->n_metrics + 1) * sizeof(*groups));
-	for (size_t i = 0; i < h->n_metrics && groups; i++) {
-		uint32_t name = pm_strtab_find(&m->trie.metrics.names, h->metrics[i].name);
-		groups[i] = name == UINT32_MAX ? PM_NONE : m->groups[name];
+	uint32_t *names = malloc((h->n_metrics + 1) * sizeof(*names));
+	for (size_t i = 0; i < h->n_metrics && names; i++) {
+		names[i] = pm_strtab_find(&m->trie.metrics.names, h->metrics[i].name);
+		if (names[i] != PM_NONE && m->groups[names[i]] == PM_NONE)
+			names[i] = PM_NONE;
 	}
-	return groups;
+	return names;
 }
 
 static int keep_values(const struct hpcrun_merged *m, const struct reading *reading,
 	struct hpcrun_values_of_thread *ret)
 {
 	const struct hpcrun_harvest *h = &reading->harvest;
-	uint32_t *groups = groups_of(m, h);
+	uint32_t *names = names_of(m, h);
 	ret->items = malloc((h->n_values + 1) * sizeof(*ret->items));
-	for (size_t i = 0; i < h->n_values && groups && ret->items; i++) {
+	for (size_t i = 0; i < h->n_values && names && ret->items; i++) {
 		const struct hpcrun_crop_value *v = &h->values[i];
 		uint32_t context = reading->contexts[v->node];
-		if (context == PM_NONE || groups[v->metric] == PM_NONE)
+		if (context == PM_NONE || names[v->metric] == PM_NONE)
 			continue;
 		ret->items[ret->n++] = (struct hpcrun_stored){.bits = v->bits,
-			.context = context,
-			.group = groups[v->metric],
+			.context = hpcrun_merged_owner(m, names[v->metric], context),
+			.group = m->groups[names[v->metric]],
 			.cost = hpcrun_cost(&h->metrics[v->metric], v->bits),
 			.real = h->metrics[v->metric].real};
 	}
 	ret->cached.bytes = sizeof(*ret) + (h->n_values + 1) * sizeof(*ret->items);
-	int r = groups && ret->items ? 0 : -ENOMEM;
-	free(groups);
+	int r = names && ret->items ? 0 : -ENOMEM;
+	free(names);
 	return r;
 }
 

@@ -61,6 +61,22 @@ static int add_frame(struct hpcrun_frames *f, uint32_t frame)
 	return 0;
 }
 
+static int note_inner(struct hpcrun_frames *f, uint32_t frame, bool inner)
+{
+	for (; f->n_inner <= frame; f->n_inner++) {
+		if (pm_list_room(&f->inner, f->n_inner, &f->inner_room, sizeof(*f->inner)) < 0)
+			return -ENOMEM;
+		f->inner[f->n_inner] = false;
+	}
+	f->inner[frame] |= inner;
+	return 0;
+}
+
+bool hpcrun_frames_is_inner(const struct hpcrun_frames *f, uint32_t frame)
+{
+	return frame < f->n_inner && f->inner[frame];
+}
+
 static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
 {
@@ -71,7 +87,8 @@ static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 	if (n == 0)
 		return add_frame(f, make_frame(f, builder, place, module, module_name));
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_frame(f, frames[i]);
+		if ((r = add_frame(f, frames[i])) == 0)
+			r = note_inner(f, frames[i], i > 0); /* the first one is the function */
 	return n < 0 ? n : r;
 }
 
@@ -119,6 +136,7 @@ void hpcrun_frames_done(struct hpcrun_frames *f)
 	pm_arena_done(&f->arena);
 	pm_text_done(&f->text);
 	hpcrun_named_done(&f->named);
+	free(f->inner);
 	free(f->starts);
 	free(f->frames);
 	*f = (struct hpcrun_frames){.frames = NULL};

@@ -27,7 +27,8 @@ struct hpcrun_frames {
 	uint32_t *starts; /* by place: of its chain in `frames`, which ends with the next's */
 	uint32_t *frames;
 	uint32_t n_frames;
-	size_t starts_room, frames_room;
+	uint8_t *inner; /* by frame of the builder */
+	size_t starts_room, frames_room, inner_room, n_inner;
 	struct pm_arena arena;
 	struct pm_text text;
 };
@@ -44,6 +45,9 @@ int hpcrun_frames_find(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 /* The context at the end of a chain below `parent` (or PM_NONE), or PM_NONE without memory. */
 uint32_t hpcrun_frames_descend(
 	struct pm_tree_builder *builder, uint32_t parent, const struct hpcrun_chain *chain);
+
+/* Is a frame inner to the function of its chain? Told by any chain that has it. */
+bool hpcrun_frames_is_inner(const struct hpcrun_frames *f, uint32_t frame);
 
 void hpcrun_frames_done(struct hpcrun_frames *f);
 

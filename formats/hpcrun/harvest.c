@@ -53,6 +53,7 @@ static int keep_metrics(struct hpcrun_harvest *h, const struct hpcrun_metrics *m
 		const struct hpcrun_metric *from = &metrics->items[i];
 		struct hpcrun_crop_metric metric = {.name = pm_arena_copy(&h->arena, from->name),
 			.period = from->period,
+			.moves = from->has_flags && from->move_to_proc,
 			.real = hpcrun_value_is_real(from)};
 		if (!metric.name.p ||
 			pm_list_room(&h->metrics, h->n_metrics, &h->metrics_room, sizeof(metric)) <

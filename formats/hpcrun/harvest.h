@@ -25,6 +25,7 @@ struct hpcrun_crop_metric {
 	struct pm_bytes name;
 	uint64_t period;
 	bool real;
+	bool moves; /* see HPCRUN_METRIC_MOVES */
 };
 
 struct hpcrun_harvest {

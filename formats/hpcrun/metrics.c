@@ -9,15 +9,19 @@
 #include "formats/common/list.h"
 #include "formats/hpcrun/names.h"
 
-uint32_t hpcrun_metric_names_add(struct hpcrun_metric_names *n, struct pm_bytes name)
+uint32_t hpcrun_metric_names_add(struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags)
 {
 	n->names.arena = &n->arena;
 	uint32_t known = n->names.n, index = pm_strtab_add(&n->names, name);
-	if (index == PM_NONE || index < known)
-		return index;
-	if (pm_list_room(&n->used, index, &n->room, sizeof(*n->used)) < 0)
+	if (index == PM_NONE)
 		return PM_NONE;
-	n->used[index] = false;
+	if (index < known) {
+		n->flags[index] |= flags;
+		return index;
+	}
+	if (pm_list_room(&n->flags, index, &n->room, sizeof(*n->flags)) < 0)
+		return PM_NONE;
+	n->flags[index] = flags;
 	return index;
 }
 
@@ -56,13 +60,14 @@ int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_aren
 {
 	uint32_t n_groups = 0, count = 0;
 	for (uint32_t i = 0; i < n->names.n; i++)
-		count += n->used[i];
+		count += n->flags[i] & HPCRUN_METRIC_USED;
 	uint32_t *groups = pm_arena_array(arena, (size_t)n->names.n + 1, sizeof(*groups));
 	struct pm_metric *metrics = pm_arena_array(arena, 2 * (size_t)count + 1, sizeof(*metrics));
 	int r = groups && metrics ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < n->names.n && r == 0; i++) {
-		groups[i] = n->used[i] ? n_groups++ : PM_NONE;
-		if (n->used[i])
+		bool used = n->flags[i] & HPCRUN_METRIC_USED;
+		groups[i] = used ? n_groups++ : PM_NONE;
+		if (used)
 			r = make_metrics(arena, metrics, groups[i], n->names.items[i]);
 	}
 	*ret = (struct pm_metrics){.n = 2 * n_groups, .metrics = metrics};
@@ -74,6 +79,6 @@ void hpcrun_metric_names_done(struct hpcrun_metric_names *n)
 {
 	pm_strtab_done(&n->names);
 	pm_arena_done(&n->arena);
-	free(n->used);
-	*n = (struct hpcrun_metric_names){.used = NULL};
+	free(n->flags);
+	*n = (struct hpcrun_metric_names){.flags = NULL};
 }

@@ -6,16 +6,23 @@
 #include "formats/hpcrun/harvest.h"
 #include "profmount/profile.h"
 
+enum {
+	HPCRUN_METRIC_USED = 1,  /* a value of it is stored */
+	HPCRUN_METRIC_MOVES = 2, /* values are of the function they are in, not of a line */
+};
+
 /* While files come in. Zeroed = empty. */
 struct hpcrun_metric_names {
 	struct pm_strtab names; /* by first appearance */
-	bool *used;             /* by name: a value of it is stored */
+	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
 	size_t room;
 	struct pm_arena arena;
 };
 
-/* The index of a name, new or known. PM_NONE without memory. */
-uint32_t hpcrun_metric_names_add(struct hpcrun_metric_names *n, struct pm_bytes name);
+/* The index of a metric's name, new or known, with `flags` added to its own. PM_NONE without
+ * memory. */
+uint32_t hpcrun_metric_names_add(
+	struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags);
 
 /*
  * The metrics of the names that are used, in their order: `ret` has _excl of group g as 2g and

@@ -22,6 +22,12 @@ struct hpcrun_named {
 	size_t room;
 };
 
+/* Does a frame of that kind lie in the function of the place it is made for? */
+static inline bool hpcrun_named_is_inner(uint8_t kind)
+{
+	return kind == PM_KIND_INLINED || kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
+}
+
 /* Where names of a measurement come from. */
 struct hpcrun_symbols_place hpcrun_named_place(const struct hpcrun_folder *folder);
 

@@ -153,7 +153,8 @@ static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
 {
 	uint32_t *names = calloc(h->n_metrics + 1, sizeof(*names));
 	for (size_t i = 0; i < h->n_metrics && names; i++) {
-		names[i] = hpcrun_metric_names_add(&t->metrics, h->metrics[i].name);
+		names[i] = hpcrun_metric_names_add(&t->metrics, h->metrics[i].name,
+			h->metrics[i].moves ? HPCRUN_METRIC_MOVES : 0);
 		if (names[i] == UINT32_MAX) {
 			free(names);
 			names = NULL;
@@ -170,7 +171,7 @@ int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_harvest *h, const
 		const struct hpcrun_crop_value *v = &h->values[i];
 		double cost = hpcrun_cost(&h->metrics[v->metric], v->bits);
 		count(&t->tallies[nodes[v->node]].values, 1);
-		t->metrics.used[names[v->metric]] = true;
+		t->metrics.flags[names[v->metric]] |= HPCRUN_METRIC_USED;
 		if (cost == cost)
 			r = hpcrun_sums_add(&t->sums, nodes[v->node], names[v->metric], cost);
 	}
@@ -209,10 +210,10 @@ static int join_names(
 			return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < from->metrics.names.n; i++) {
-		metrics[i] = hpcrun_metric_names_add(&t->metrics, from->metrics.names.items[i]);
+		metrics[i] = hpcrun_metric_names_add(
+			&t->metrics, from->metrics.names.items[i], from->metrics.flags[i]);
 		if (metrics[i] == UINT32_MAX)
 			return -ENOMEM;
-		t->metrics.used[metrics[i]] |= from->metrics.used[i];
 	}
 	return 0;
 }

@@ -72,7 +72,8 @@ static void put_metrics(struct out *o, const struct fixture_profile *p)
 			put(o, 1 | (m->real ? 2 : 1) << 8 | 1u << 28 | 1u << 29, 8);
 			put(o, 0, 8);
 		} else if (modern) {
-			const char flags[16] = {1, 0, (char)(m->real ? 2 : 1), 0, 0, 0, 1, 1};
+			const char flags[16] = {
+				1, 0, (char)(m->real ? 2 : 1), m->moves, 0, 0, 1, 1};
 			pm_text_add(o->text, flags, sizeof(flags));
 		} else {
 			put(o, 1, 8);

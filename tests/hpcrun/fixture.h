@@ -40,6 +40,7 @@ struct fixture_metric {
 	const char *name;
 	bool real;
 	uint64_t period;
+	bool moves; /* values are of the function that they are in */
 };
 
 struct fixture_module {

@@ -40,10 +40,10 @@ static int tear_down(void **state)
 
 /* main calls work twice, from one line; work has a loop and an inlined function; libx is unknown.
  */
-static void save_run(void)
+static void save_run_of(bool moves)
 {
 	static const uint64_t primary = 0x5e5072696d617279, main_thread = 0x7c204d61696e2020;
-	const struct fixture_metric metrics[] = {{"CYCLES", false, 1}};
+	const struct fixture_metric metrics[] = {{"CYCLES", false, 1, moves}};
 	const struct fixture_module modules[] = {
 		{"/opt/app", 0}, {"/lib/libx.so", 0}, {"/tmp/elsewhere/gpubins/12.gpubin", 0}};
 	const struct fixture_node nodes[] = {
@@ -70,6 +70,11 @@ static void save_run(void)
 	fixture_profile_write(&p, &t);
 	assert_int_equal(fixture_save(&t, folder, "app-000000-000-007f0101-1-0.hpcrun"), 0);
 	pm_text_done(&t);
+}
+
+static void save_run(void)
+{
+	save_run_of(false);
 }
 
 static const char app[] =
@@ -177,6 +182,18 @@ static void test_contexts_are_named(void **state)
 	exercise_profile(profile);
 }
 
+/* As those of GPUs, which are of kernels and not of their first lines. */
+static void test_values_may_be_of_functions(void **state)
+{
+	(void)state;
+	save_run_of(true);
+	save_struct(app, strlen(app), "structs/app.hpcstruct");
+	open_run(false);
+	assert_non_null(strstr(describe(), "4F work /src/a.c:5 =15\n5L  /src/a.c:6\n"));
+	assert_true(whole() == 63);
+	exercise_profile(profile);
+}
+
 static void test_symbols_can_be_left_out(void **state)
 {
 	(void)state;
@@ -221,9 +238,15 @@ static void test_the_first_of_two_structs_counts(void **state)
 
 extern const char __ehdr_start; /* the linker's: where the program begins */
 
+__attribute__((always_inline)) static inline int put_in(int n)
+{
+	volatile int kept = n;
+	return kept * 3;
+}
+
 __attribute__((noinline)) static int measured(int n)
 {
-	return n * 3 + (int)getpid();
+	return put_in(n) + (int)getpid();
 }
 
 static void save_run_of_this(void)
@@ -238,16 +261,18 @@ static void save_run_of_this(void)
 	uint64_t address = (uint64_t)(uintptr_t)measured - (start >= 1 << 24 ? start : 0);
 	const struct fixture_metric metrics[] = {{"CYCLES", false, 1}};
 	const struct fixture_module modules[] = {{path, 0}};
-	const struct fixture_node nodes[] = {
-		{.number = 2, .module = 1, .ip = address, .values = {5}},
-		{.number = 4, .module = 1, .ip = 8, .values = {2}}};
+	enum { BYTES = 12 }; /* what was inlined begins somewhere in there */
+	struct fixture_node nodes[BYTES + 1] = {{.number = 2, .module = 1, .ip = 8, .values = {2}}};
+	for (uint32_t i = 0; i < BYTES; i++)
+		nodes[i + 1] = (struct fixture_node){
+			.number = 2 * i + 4, .module = 1, .ip = address + i, .values = {5}};
 	const struct fixture_profile p = {.version = FIXTURE_0400,
 		.metrics = metrics,
 		.n_metrics = 1,
 		.modules = modules,
 		.n_modules = 1,
 		.nodes = nodes,
-		.n_nodes = 2,
+		.n_nodes = BYTES + 1,
 		.n_epochs = 1};
 	struct pm_text t = {.p = NULL};
 	char file[600];
@@ -291,6 +316,7 @@ static void test_symbols_of_the_program_are_found(void **state)
 #ifdef HPCRUN_DWARF
 	assert_non_null(strstr(describe(), "1S  "));
 	assert_non_null(strstr(describe(), "test_names.c:"));
+	assert_non_null(strstr(describe(), "2I put_in "));
 #endif
 	exercise_profile(profile);
 }
@@ -317,6 +343,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_contexts_are_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_values_may_be_of_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_symbols_can_be_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_damaged_structs_lose_names_alone, set_up, tear_down),
