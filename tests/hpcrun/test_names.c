@@ -113,7 +113,7 @@ static void add_text(struct pm_text *out, const struct pm_tree *tree, uint32_t t
 /* A context a line: depth, kind, name, file:line, inclusive cost. */
 static const char *describe(void)
 {
-	static char ret[4096];
+	static char ret[1 << 16];
 	struct pm_text out = {.p = NULL};
 	const struct pm_tree *tree;
 	assert_int_equal(profile->ops->tree(profile, &tree, NULL), 0);
@@ -261,7 +261,7 @@ static void save_run_of_this(void)
 	uint64_t address = (uint64_t)(uintptr_t)measured - (start >= 1 << 24 ? start : 0);
 	const struct fixture_metric metrics[] = {{"CYCLES", false, 1}};
 	const struct fixture_module modules[] = {{path, 0}};
-	enum { BYTES = 12 }; /* what was inlined begins somewhere in there */
+	enum { BYTES = 160 }; /* what was inlined begins somewhere in there */
 	struct fixture_node nodes[BYTES + 1] = {{.number = 2, .module = 1, .ip = 8, .values = {2}}};
 	for (uint32_t i = 0; i < BYTES; i++)
 		nodes[i + 1] = (struct fixture_node){
