@@ -81,10 +81,11 @@ int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const
 		err, -EINVAL, NULL, e->at, "%s at byte %zu of the payload", what, e->at);
 }
 
+/* Makes room for two more levels. */
 static bool grow(struct pm_cbor *c)
 {
 	size_t room = c->room;
-	bool grown = pm_list_room(&c->levels, c->depth, &room, sizeof(*c->levels)) == 0;
+	bool grown = pm_list_room(&c->levels, (size_t)c->depth + 1, &room, sizeof(*c->levels)) == 0;
 	c->room = (uint32_t)room;
 	return grown;
 }
@@ -190,9 +191,8 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 int pm_cbor_push_tagged(struct pm_cbor *c, uint32_t n)
 {
 	for (; n > 0; n--) {
-		while (c->depth + 2 > c->room)
-			if (!grow(c))
-				return -ENOMEM;
+		if (c->depth + 2 > c->room && !grow(c))
+			return -ENOMEM;
 		c->levels[c->depth++] = (struct pm_cbor_level){1, PM_CBOR_TAG};
 		c->levels[c->depth++] = (struct pm_cbor_level){UNCOUNTED, PM_CBOR_INDEF};
 	}

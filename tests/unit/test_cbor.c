@@ -214,6 +214,25 @@ static void test_short_cuts_give_the_same(void **state)
 	}
 }
 
+/* However many levels there are already: room for one is not enough. */
+static void test_levels_are_told_at_any_depth(void **state)
+{
+	(void)state;
+	for (uint32_t above = 0; above < 64; above++) {
+		struct pm_cbor c;
+		struct pm_cbor_event e;
+		uint8_t arrays[64];
+		memset(arrays, 0x9f, sizeof(arrays));
+		pm_cbor_init(&c, 1000);
+		pm_cbor_feed(&c, (struct pm_bytes){arrays, above});
+		while (pm_cbor_next(&c, &e, NULL) > 0)
+			;
+		assert_int_equal(pm_cbor_push_tagged(&c, 40), 0);
+		assert_int_equal(c.depth, above + 80);
+		pm_cbor_done(&c);
+	}
+}
+
 static void test_what_json_may_refuse_is_noted(void **state)
 {
 	static const struct {
@@ -252,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_a_cut_stream_is_no_error),
 		cmocka_unit_test(test_what_is_no_cbor_is_refused),
 		cmocka_unit_test(test_short_cuts_give_the_same),
+		cmocka_unit_test(test_levels_are_told_at_any_depth),
 		cmocka_unit_test(test_what_json_may_refuse_is_noted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
