@@ -17,6 +17,13 @@ enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 /* One in that many is found faster by looking at all than by sorting. */
 enum { FEW = 32 };
 
+/*
+ * Sums of groups at contexts: each group has one at every context above its values, so that many
+ * metrics at the end of a long path, in 600 kB, would take 3 GB. Real values have some ten above
+ * them that they do not share.
+ */
+enum { MOST_SUMS = 1 << 22, MOST_SUMS_EACH = 64 };
+
 /* What one group costs at a context: two cells, or one. */
 struct sum {
 	uint32_t place, group;
@@ -35,7 +42,7 @@ struct climb {
 	uint8_t *seen;
 	uint32_t n_touched;
 	struct sum *sums;
-	size_t n_sums, sums_room;
+	size_t n_sums, sums_room, most_sums;
 };
 
 /* ---- which contexts ---- */
@@ -134,6 +141,8 @@ static void order_touched(struct climb *c)
 static int add_up(struct climb *c, uint32_t group)
 {
 	order_touched(c);
+	if (c->n_sums + c->n_touched > c->most_sums)
+		return -ENOMEM;
 	if (c->n_touched > 0 &&
 		pm_list_room(&c->sums, c->n_sums + c->n_touched - 1, &c->sums_room,
 			sizeof(*c->sums)) < 0)
@@ -235,6 +244,7 @@ int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint
 	struct climb c = {.tree = tree};
 	*ret = (struct hpcrun_cells){.items = NULL};
 	int r = find_contexts(&c, own, n);
+	c.most_sums = MOST_SUMS + MOST_SUMS_EACH * (n + c.n);
 	if (r == 0)
 		r = climb_all(&c, own, n, n_groups);
 	if (r == 0)

@@ -25,7 +25,8 @@ struct hpcrun_cells {
 };
 
 /*
- * Adds up `own`, equal ones in their order, children from the last one on. 0 or -ENOMEM. O(n +
+ * Adds up `own`, equal ones in their order, children from the last one on. 0 or -ENOMEM, also where
+ * the cells would be millions, and many more than contexts and costs that they come from. O(n +
  * contexts above them + contexts of the tree / 64), for each group O(its own and what is above
  * them).
  */
