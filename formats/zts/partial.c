@@ -125,7 +125,7 @@ int zts_partial_init(struct zts_partial *p)
 {
 	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
 	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
-		p->recent[i].id = NO_ID;
+		p->recent[i].id = i ^ 1; /* of another slot: no call has it here, nor NO_ID */
 	int r = zts_tally_init(&p->tally);
 	return p->recent ? r : -ENOMEM;
 }
