@@ -36,6 +36,8 @@ struct pm_slot {
 
 struct pm_cache {
 	uint64_t limit, bytes;
+	unsigned n_spared; /* see pm_cache_spare */
+	uint64_t spared_bytes;
 	struct pm_slot *newest, *oldest; /* slots with a thing */
 	struct pm_slot *buckets[N_BUCKETS];
 };
@@ -92,16 +94,38 @@ static uint64_t now_ns(void)
 	return pm_time_ns(t);
 }
 
+/* The oldest of the things that pm_cache_spare lets stay, or NULL. */
+static struct pm_slot *oldest_spared(const struct pm_cache *c)
+{
+	struct pm_slot *oldest = NULL, *s = c->newest;
+	uint64_t bytes = 0;
+	for (unsigned i = 0; s && i < c->n_spared; i++, s = s->older) {
+		bytes += cost_of(s->thing);
+		if (oldest && bytes > c->spared_bytes)
+			break;
+		oldest = s;
+	}
+	return oldest;
+}
+
 static void make_room(struct pm_cache *c)
 {
-	struct pm_slot *s = c->oldest;
-	uint64_t now = c->bytes > c->limit ? now_ns() : 0;
-	while (s && c->bytes > c->limit) {
+	if (c->bytes <= c->limit)
+		return;
+	struct pm_slot *s = c->oldest, *spared = oldest_spared(c);
+	uint64_t now = now_ns();
+	while (s && s != spared && c->bytes > c->limit) {
 		struct pm_slot *newer = s->newer;
 		if (s->users == 0 && s->thing->kept_until_ns <= now)
 			slot_drop(c, s);
 		s = newer;
 	}
+}
+
+void pm_cache_spare(struct pm_cache *c, unsigned n, uint64_t bytes)
+{
+	c->n_spared = n;
+	c->spared_bytes = bytes;
 }
 
 void pm_cache_free(struct pm_cache *c)

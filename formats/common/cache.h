@@ -31,6 +31,14 @@ enum { PM_CACHE_FORMAT = 0x40 };
 /* NULL without memory. */
 struct pm_cache *pm_cache_new(uint64_t limit_bytes);
 
+/*
+ * From now on the `n` things used last stay, even beyond the limit, where they take at most `bytes`
+ * together; the very last one however large it is. For things that are read in many short steps,
+ * `n` of them at once: otherwise one larger than the limit would be built again for each step. Call
+ * it before the cache is used. Without it, none stay.
+ */
+void pm_cache_spare(struct pm_cache *cache, unsigned n, uint64_t bytes);
+
 /* Nothing may be in use. Accepts NULL. */
 void pm_cache_free(struct pm_cache *cache);
 

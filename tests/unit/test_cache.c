@@ -142,6 +142,32 @@ static void test_what_somebody_is_in_the_middle_of_stays(void **state)
 	pm_cache_free(cache);
 }
 
+static void test_things_used_last_are_spared(void **state)
+{
+	(void)state;
+	uint64_t extra = bookkeeping();
+	struct pm_cache *cache = pm_cache_new(5);
+	struct order a = {.value = 1, .bytes = 100}, b = {.value = 2, .bytes = 100};
+	struct order c = {.value = 3, .bytes = 100}, big = {.value = 4, .bytes = 1000};
+	pm_cache_spare(cache, 2, 2 * (100 + extra));
+	for (int i = 0; i < 3; i++) {
+		get(cache, 1, &a);
+		get(cache, 2, &b);
+	}
+	assert_int_equal(a.builds, 1);
+	assert_int_equal(b.builds, 1);
+	get(cache, 3, &c); /* a third one is too many */
+	assert_null(pm_cache_peek(cache, 1));
+	assert_int_equal(pm_cache_bytes(cache), 2 * (100 + extra));
+	get(cache, 4, &big); /* and with a large one a second one is */
+	get(cache, 4, &big);
+	assert_int_equal(big.builds, 1);
+	assert_int_equal(pm_cache_bytes(cache), 1000 + extra);
+	get(cache, 1, &a);
+	assert_int_equal(pm_cache_bytes(cache), 100 + extra);
+	pm_cache_free(cache);
+}
+
 static void test_what_is_being_built_counts(void **state)
 {
 	(void)state;
@@ -269,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_the_least_recently_used_goes_first),
 		cmocka_unit_test(test_what_is_in_use_stays_even_beyond_the_limit),
 		cmocka_unit_test(test_what_somebody_is_in_the_middle_of_stays),
+		cmocka_unit_test(test_things_used_last_are_spared),
 		cmocka_unit_test(test_what_is_being_built_counts),
 		cmocka_unit_test(test_a_cancelled_build_is_taken_over),
 		cmocka_unit_test(test_nothing_is_built_at_once),
