@@ -374,7 +374,7 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 		.damage_lazy = PM_LAZY_INIT,
 		.facts_lazy = PM_LAZY_INIT,
 		.damage_list = PM_DAMAGE_LIST_INIT,
-		.decoded = pm_cache_new(PM_LIMIT_DECODED)};
+		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
 	int r = -ENOMEM;
 	if (m->decoded)
 		r = hpcrun_layout_find(&m->folder, m->layout, sizeof(m->layout));

@@ -3,6 +3,12 @@
 
 #include <errno.h>
 
+#include "formats/common/crew.h"
+#include "profmount/limits.h"
+
+/* Documents that are read while a view reads a thread on each core. */
+enum { READ_BESIDE = 2 };
+
 static int build_who(void *self, struct pm_error *err)
 {
 	struct hpcrun_model *m = self;
@@ -56,8 +62,16 @@ struct hpcrun_run hpcrun_run_of(struct hpcrun_model *m)
 	return (struct hpcrun_run){.merged = &m->merged, .folder = &m->folder};
 }
 
+struct pm_cache *hpcrun_decoded_new(uint64_t limit)
+{
+	struct pm_cache *cache = pm_cache_new(limit);
+	if (cache)
+		pm_cache_spare(cache, pm_crew_width() + READ_BESIDE, PM_LIMIT_DECODED_READ);
+	return cache;
+}
+
 struct request {
-	const struct hpcrun_run *run;
+	struct hpcrun_model *model;
 	enum hpcrun_decoded what;
 	uint32_t of;
 };
@@ -65,20 +79,22 @@ struct request {
 static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct request *q = context;
+	struct hpcrun_run run = hpcrun_run_of(q->model);
 	struct hpcrun_values_of_thread *values = NULL;
 	struct hpcrun_costs_of_thread *costs = NULL;
 	struct hpcrun_links_of_thread *links = NULL;
 	struct hpcrun_across *across = NULL;
 	int r = -EINVAL;
+	__atomic_add_fetch(&q->model->n_decoded, 1, __ATOMIC_RELAXED);
 	switch (q->what) {
-	case HPCRUN_THREAD_VALUES: r = hpcrun_values_of_thread(q->run, q->of, &values); break;
-	case HPCRUN_THREAD_COSTS: r = hpcrun_costs_of_thread(q->run, q->of, &costs); break;
-	case HPCRUN_THREAD_LINKS: r = hpcrun_links_of_thread(q->run, q->of, &links); break;
+	case HPCRUN_THREAD_VALUES: r = hpcrun_values_of_thread(&run, q->of, &values); break;
+	case HPCRUN_THREAD_COSTS: r = hpcrun_costs_of_thread(&run, q->of, &costs); break;
+	case HPCRUN_THREAD_LINKS: r = hpcrun_links_of_thread(&run, q->of, &links); break;
 	case HPCRUN_CONTEXT_VALUES:
-		r = hpcrun_across_read(q->run, q->of, HPCRUN_ACROSS_VALUES, &across);
+		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_VALUES, &across);
 		break;
 	case HPCRUN_CONTEXT_COSTS:
-		r = hpcrun_across_read(q->run, q->of, HPCRUN_ACROSS_COSTS, &across);
+		r = hpcrun_across_read(&run, q->of, HPCRUN_ACROSS_COSTS, &across);
 		break;
 	}
 	if (r < 0)
@@ -93,8 +109,7 @@ static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 int hpcrun_get_decoded(struct hpcrun_model *m, enum hpcrun_decoded what, uint32_t of,
 	struct pm_cached **ret, struct pm_error *err)
 {
-	struct hpcrun_run run = hpcrun_run_of(m);
-	struct request q = {.run = &run, .what = what, .of = of};
+	struct request q = {.model = m, .what = what, .of = of};
 	int r = hpcrun_get_merged(m, err);
 	if (r < 0)
 		return r;

@@ -24,6 +24,7 @@ struct hpcrun_model {
 	struct hpcrun_who who;
 	struct hpcrun_merged merged;
 	struct pm_cache *decoded; /* threads and blocks of contexts, by use */
+	uint64_t n_decoded;       /* atomic: how often one was decoded, for tests */
 	struct hpcrun_times times;
 	struct hpcrun_facts facts;
 	struct pm_damage_list damage_list;
@@ -39,6 +40,12 @@ struct hpcrun_model {
 int hpcrun_get_who(struct hpcrun_model *m, struct pm_error *err);
 int hpcrun_get_merged(struct hpcrun_model *m, struct pm_error *err);
 int hpcrun_get_times(struct hpcrun_model *m, struct pm_error *err);
+
+/*
+ * What was decoded, `limit` bytes of it; more while it is read, which takes many calls. NULL
+ * without memory.
+ */
+struct pm_cache *hpcrun_decoded_new(uint64_t limit);
 
 /* Of what was decoded: give it back with pm_cache_release(m->decoded, …). 0, -EIO or -ENOMEM. */
 enum hpcrun_decoded {

@@ -57,6 +57,10 @@
  * a thread of a large run 1 MB. */
 #define PM_LIMIT_DECODED ((uint64_t)32 << 20)
 
+/* The same while it is read: a thread's costs are 64 MB where 150 kB have many metrics at the end
+ * of a long path. What is read last may be larger, so that it is not decoded for every batch. */
+#define PM_LIMIT_DECODED_READ ((uint64_t)256 << 20)
+
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64
 

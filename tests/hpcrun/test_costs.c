@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/crew.h"
 #include "formats/hpcrun/parts.h"
 #include "profmount/limits.h"
 #include "tests/hpcrun/exercise.h"
@@ -190,6 +191,58 @@ static void test_little_is_kept(void **state)
 	free(again);
 }
 
+/* Reads as views do, in batches: of threads and contexts, while others are read. */
+static void read_at_once(by_thread of_thread, by_context of_context, size_t *ret_batches)
+{
+	enum { CONTEXT = 1 };
+	struct pm_value v[ROOM];
+	size_t at[3] = {0};
+	int64_t got = 1;
+	while (got > 0) {
+		got = of_thread(profile, 0, at[0], v, ROOM, NULL);
+		at[0] += (size_t)got;
+		int64_t of_other = of_thread(profile, 1, at[1], v, ROOM, NULL);
+		at[1] += (size_t)of_other;
+		uint64_t number = pm_tree_number(tree, CONTEXT);
+		int64_t of_all = of_context(profile, number, at[2], v, ROOM, NULL);
+		at[2] += (size_t)of_all;
+		assert_true(got >= 0 && of_other >= 0 && of_all >= 0);
+		(*ret_batches)++;
+	}
+}
+
+/* What is larger than all that is kept is decoded once, and not for each batch. */
+static void test_what_is_read_is_decoded_once(void **state)
+{
+	size_t batches = 0;
+	(void)state;
+	pm_cache_free(model->decoded);
+	model->decoded = hpcrun_decoded_new(1);
+	read_at_once(profile->ops->thread_costs, profile->ops->context_costs, &batches);
+	assert_int_equal(model->n_decoded, 3);
+	read_at_once(profile->ops->thread_values, profile->ops->context_values, &batches);
+	assert_int_equal(model->n_decoded, 6);
+	assert_true(batches > 20);
+}
+
+/* Only some stay, however many are looked at. */
+static void test_few_are_kept_beyond_the_limit(void **state)
+{
+	struct pm_value v;
+	uint64_t most = 0, now;
+	(void)state;
+	pm_cache_free(model->decoded);
+	model->decoded = hpcrun_decoded_new(1);
+	unsigned spared = pm_crew_width() + 2;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		assert_int_equal(profile->ops->thread_costs(profile, i, 0, &v, 1, NULL), 1);
+		now = pm_cache_bytes(model->decoded);
+		most = i < spared && now > most ? now : most;
+		assert_true(now > 0 && now <= 2 * most);
+	}
+	assert_int_equal(model->n_decoded, THREADS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +251,10 @@ int main(void)
 			test_the_run_is_the_sum_of_its_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_counts_of_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_little_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_what_is_read_is_decoded_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_few_are_kept_beyond_the_limit, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
