@@ -83,11 +83,14 @@ static int item_entry(struct pmfs_tree *t, pm_node dir, const struct pm_collecti
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint32_t item = 0;
+	uint32_t item = 0, n;
 	int r;
 	if (name.len >= PMFS_NAME_SIZE)
 		return pmfs_no_entry();
 	if (c->find) {
+		r = pmfs_item_count(c, &n, err); /* items are asked for only then */
+		if (r < 0)
+			return r;
 		r = c->find(c, name, &item);
 	} else {
 		struct pmfs_naming naming;
