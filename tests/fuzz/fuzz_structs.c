@@ -19,7 +19,8 @@ static void look_at(const struct hpcrun_scopes *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct hpcrun_scope *scope = &s->items[i];
 		bool is_function = scope->kind == HPCRUN_SCOPE_FUNCTION;
-		if (scope->name >= s->texts.n || scope->file >= s->texts.n ||
+		if ((scope->name && scope->name >= s->texts.n) ||
+			(scope->file && scope->file >= s->texts.n) ||
 			(is_function ? scope->parent != UINT32_MAX : scope->parent >= i))
 			abort();
 	}
