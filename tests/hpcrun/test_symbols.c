@@ -13,6 +13,7 @@
 #include "formats/hpcrun/symbols/demangle.h"
 #include "formats/hpcrun/symbols/elf.h"
 #include "formats/hpcrun/symbols/kernel.h"
+#include "formats/hpcrun/symbols/limits.h"
 
 static const char *name_at(const struct hpcrun_scopes *s, uint64_t address)
 {
@@ -158,6 +159,38 @@ static void damaged_files_have_fewer_names(void **state)
 	}
 }
 
+/* As many symbols of one long name as are too much to read, each as its first would be. */
+static void one_name_of_many_symbols_ends(void **state)
+{
+	enum { SYMBOLS = 5000, NAME = 70000 };
+	struct made m = make_elf(EM_X86_64);
+	struct pm_text t = {.p = NULL};
+	struct hpcrun_scopes s = {.n = 0};
+	(void)state;
+	m.sections[2].sh_offset = sizeof(m);
+	m.sections[2].sh_size = SYMBOLS * sizeof(Elf64_Sym);
+	m.sections[3].sh_offset = sizeof(m) + m.sections[2].sh_size;
+	m.sections[3].sh_size = NAME + 1;
+	pm_text_add(&t, (const char *)&m, sizeof(m));
+	for (size_t i = 0; i < SYMBOLS; i++) {
+		Elf64_Sym one = symbol("main", STB_GLOBAL, 0x1000 + 16 * i, 16);
+		one.st_name = 0;
+		pm_text_add(&t, (const char *)&one, sizeof(one));
+	}
+	for (size_t i = 0; i < NAME; i++)
+		pm_text_add(&t, "n", 1);
+	pm_text_add(&t, "", 1);
+	assert_false(t.failed);
+	assert_int_equal(hpcrun_elf_read(pm_text_view(&t), &s), 0);
+	assert_int_equal(
+		hpcrun_scopes_text_of(&s, s.items[hpcrun_scopes_find(&s, 0x1000)].name).len,
+		HPCRUN_NAME_MAX);
+	assert_true(s.is_full);
+	assert_int_equal(s.n, HPCRUN_TEXTS_MAX / HPCRUN_NAME_MAX + 1);
+	hpcrun_scopes_done(&s);
+	pm_text_done(&t);
+}
+
 /* ---- the kernel ---- */
 
 static void read_kernel(const char *text, size_t len, struct hpcrun_scopes *s)
@@ -245,6 +278,7 @@ int main(void)
 		cmocka_unit_test(code_of_gpus_is_at_its_place_in_the_file),
 		cmocka_unit_test(a_build_id_is_found),
 		cmocka_unit_test(damaged_files_have_fewer_names),
+		cmocka_unit_test(one_name_of_many_symbols_ends),
 		cmocka_unit_test(kernel_functions_end_at_the_next),
 		cmocka_unit_test(what_is_no_archive_has_no_names),
 		cmocka_unit_test(names_are_demangled),

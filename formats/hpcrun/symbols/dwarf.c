@@ -104,9 +104,16 @@ struct reading {
 	struct pm_text name;
 };
 
+/* Not read further than a name may be long. */
+static struct pm_bytes bytes_of(const char *text)
+{
+	const char *p = text ? text : "";
+	return (struct pm_bytes){(const uint8_t *)p, strnlen(p, HPCRUN_NAME_MAX)};
+}
+
 static int take_text(struct reading *w, const char *text, uint32_t *ret)
 {
-	*ret = text ? hpcrun_scopes_text(w->scopes, pm_bytes_of(text)) : 0;
+	*ret = hpcrun_scopes_text(w->scopes, bytes_of(text));
 	return *ret == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -132,7 +139,7 @@ static int describe(struct reading *w, Dwarf_Die *die, struct hpcrun_scope *ret)
 	const char *symbol = string_of(die, DW_AT_linkage_name);
 	const char *name = symbol ? symbol : string_of(die, DW_AT_name);
 	int line;
-	hpcrun_demangle(pm_bytes_of(name ? name : ""), &w->name);
+	hpcrun_demangle(bytes_of(name), &w->name);
 	if (w->name.failed)
 		return -ENOMEM;
 	ret->name = hpcrun_scopes_text(w->scopes, pm_text_view(&w->name));
@@ -237,6 +244,8 @@ static int add_row(struct reading *w, const struct hpcrun_scopes *pieces, uint64
 static int add_rows(
 	struct reading *w, const struct hpcrun_scopes *pieces, Dwarf_Lines *lines, size_t n)
 {
+	const char *path, *last_path = NULL;
+	uint32_t file = 0;
 	int r = 0;
 	for (size_t i = 0; i + 1 < n && r == 0; i++) {
 		struct hpcrun_scope scope = {.kind = HPCRUN_SCOPE_LINE};
@@ -251,7 +260,11 @@ static int add_rows(
 			start >= end)
 			continue;
 		scope.line = (uint32_t)line;
-		r = take_text(w, dwarf_linesrc(row, NULL, NULL), &scope.file);
+		path = dwarf_linesrc(row, NULL, NULL);
+		if (path != last_path)
+			r = take_text(w, path, &file);
+		last_path = path;
+		scope.file = file;
 		if (r == 0)
 			r = add_row(w, pieces, start, end, &scope);
 		if (i % 1024 == 0 && pm_work_cancelled())

@@ -133,13 +133,27 @@ static struct pm_bytes plain_name(struct pm_bytes name)
 	return at ? (struct pm_bytes){name.p, (size_t)(at - name.p)} : name;
 }
 
+/* False where it has none, or none that ends. Not read further than a name may be long. */
+static bool name_of(const struct symbols *s, const struct symbol *symbol, struct pm_bytes *ret)
+{
+	struct pm_bytes rest;
+	size_t len = s->names.len;
+	if (symbol->name >= len || !pm_bytes_sub(s->names, symbol->name, len - symbol->name, &rest))
+		return false;
+	if (rest.len <= HPCRUN_NAME_MAX)
+		return pm_bytes_cstr(rest, 0, ret) && ret->len > 0;
+	rest.len = HPCRUN_NAME_MAX;
+	if (!pm_bytes_cstr(rest, 0, ret))
+		*ret = rest;
+	return ret->len > 0;
+}
+
 static int add_symbol(struct symbols *s, const struct symbol *symbol)
 {
 	struct pm_bytes name;
 	uint64_t start = address_of(s->file, symbol);
 	uint32_t scope;
-	if (start + symbol->size <= start || !pm_bytes_cstr(s->names, symbol->name, &name) ||
-		name.len == 0)
+	if (start + symbol->size <= start || !name_of(s, symbol, &name))
 		return 0;
 	hpcrun_demangle(plain_name(name), &s->name);
 	struct hpcrun_scope function = {.kind = HPCRUN_SCOPE_FUNCTION,
@@ -158,7 +172,7 @@ static int add_symbols(struct symbols *s)
 	static const uint8_t order[] = {STB_GLOBAL, STB_GNU_UNIQUE, STB_WEAK, STB_LOCAL};
 	int r = 0;
 	for (size_t k = 0; k < sizeof(order) && r == 0; k++)
-		for (uint64_t i = 0; i < s->n && r == 0; i++) {
+		for (uint64_t i = 0; i < s->n && r == 0 && !s->ret->is_full; i++) {
 			struct symbol symbol = symbol_at(s, i);
 			if (symbol.binding == order[k] && symbol.section != SHN_UNDEF &&
 				(symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC))

@@ -9,6 +9,15 @@
 #define HPCRUN_SCOPES_MAX (1u << 22)
 #define HPCRUN_RANGES_MAX (1u << 22)
 
+/* Of a longer name that much is kept: the longest ones known, of C++ templates, have 20 KB. */
+#define HPCRUN_NAME_MAX (1u << 16)
+
+/*
+ * Names and paths of one load module, each as often as it is said: any number of symbols may have
+ * one long name, or the ends of it. A library of a million functions has 100 MB.
+ */
+#define HPCRUN_TEXTS_MAX ((size_t)256 << 20)
+
 /* An element of a structure file with its attributes: the longest ones known, of 20 KB, are names
  * of C++ templates. */
 #define HPCRUN_STRUCT_ELEMENT_MAX (1u << 20)

@@ -18,6 +18,13 @@ uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text)
 	if (s->texts.n == 0 &&
 		pm_strtab_add(&s->texts, (struct pm_bytes){(const uint8_t *)"", 0}) == UINT32_MAX)
 		return UINT32_MAX;
+	if (text.len > HPCRUN_NAME_MAX)
+		text.len = HPCRUN_NAME_MAX;
+	if (text.len > HPCRUN_TEXTS_MAX - s->said) {
+		s->is_full = true;
+		return 0;
+	}
+	s->said += text.len;
 	return text.len ? pm_strtab_add(&s->texts, text) : 0;
 }
 

@@ -37,10 +37,12 @@ struct hpcrun_scopes {
 	size_t n_ranges, room, ranges_room;
 	struct pm_strtab texts;
 	struct pm_arena arena;
-	bool is_full; /* there was more than HPCRUN_SCOPES_MAX, HPCRUN_RANGES_MAX: left out */
+	size_t said;  /* bytes of texts that were added, also of those that were there */
+	bool is_full; /* there was more than limits.h has room for, and was left out */
 };
 
-/* The index of a text; PM_NONE without memory. */
+/* The index of a text, cut at HPCRUN_NAME_MAX; 0 beyond HPCRUN_TEXTS_MAX; PM_NONE without memory.
+ */
 uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text);
 
 /*
