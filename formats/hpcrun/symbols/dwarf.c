@@ -11,6 +11,8 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <endian.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +74,37 @@ static int list_units(struct hpcrun_dwarf *d)
 	return r < 0 ? r : hpcrun_scopes_settle(&d->addresses);
 }
 
+/* What a section says that it unpacks to; by its flag, or as `.zdebug` has it, in front. */
+static uint64_t unpacked_size(Elf_Scn *section)
+{
+	GElf_Shdr header;
+	GElf_Chdr packed;
+	Elf_Data *data;
+	uint64_t size;
+	if (gelf_getchdr(section, &packed))
+		return packed.ch_size;
+	if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+		!(data = elf_rawdata(section, NULL)) || data->d_size < 12 ||
+		memcmp(data->d_buf, "ZLIB", 4) != 0)
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
+	return be64toh(size);
+}
+
+/* libdw unpacks sections when it opens a file, and asks nobody. */
+static bool is_moderate(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 0;
+	while ((section = elf_nextscn(elf, section))) {
+		uint64_t size = unpacked_size(section);
+		if (size > HPCRUN_DWARF_UNPACKED_MAX - sum)
+			return false;
+		sum += size;
+	}
+	return true;
+}
+
 bool hpcrun_dwarf_is_read(void)
 {
 	return true;
@@ -85,7 +118,8 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
 		return -ENOMEM;
 	elf_version(EV_CURRENT);
 	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len); /* is only read */
-	d->dwarf = d->elf ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
+	d->dwarf =
+		d->elf && is_moderate(d->elf) ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
 	int r = d->dwarf ? list_units(d) : 0;
 	if (r < 0 || d->n == 0) {
 		hpcrun_dwarf_free(d);

@@ -18,6 +18,12 @@
  */
 #define HPCRUN_TEXTS_MAX ((size_t)256 << 20)
 
+/*
+ * Compressed sections of a file, as long as they say that they are: libdw unpacks those with DWARF
+ * when it opens the file. Those of large programs come to some hundred MB.
+ */
+#define HPCRUN_DWARF_UNPACKED_MAX ((uint64_t)1 << 30)
+
 /* An element of a structure file with its attributes: the longest ones known, of 20 KB, are names
  * of C++ templates. */
 #define HPCRUN_STRUCT_ELEMENT_MAX (1u << 20)

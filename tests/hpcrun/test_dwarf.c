@@ -1,0 +1,142 @@
+/* DWARF that is made to cost more than its size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/hpcrun/symbols/dwarf.h"
+
+#ifdef HPCRUN_DWARF
+
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+#include "formats/common/text.h"
+
+enum { START = 0x1000, LENGTH = 0x100, INLINED = 12 };
+enum { NAMES = 1, INFO, ABBREV, PACKED, SECTIONS };
+static const char names[] = "\0.shstrtab\0.debug_info\0.debug_abbrev\0.debug_str";
+
+static void put(struct pm_text *t, uint64_t value, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		char byte = (char)(value >> 8 * i);
+		pm_text_add(t, &byte, 1);
+	}
+}
+
+/* A unit, a function, and calls of it inlined into each other. */
+static void put_abbrevs(struct pm_text *t)
+{
+	static const uint8_t abbrevs[] = {1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr,
+		DW_AT_high_pc, DW_FORM_data8, 0, 0, 2, DW_TAG_subprogram, 1, DW_AT_low_pc,
+		DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, DW_AT_name, DW_FORM_string, 0, 0, 3,
+		DW_TAG_inlined_subroutine, 1, DW_AT_sibling, DW_FORM_ref4, 0, 0, 0};
+	pm_text_add(t, (const char *)abbrevs, sizeof(abbrevs));
+}
+
+/* Each of the inlined ones says that the first one in it follows it. */
+static void put_info(struct pm_text *t)
+{
+	size_t start = t->len;
+	put(t, 0, 4); /* the length */
+	put(t, 4, 2);
+	put(t, 0, 4);
+	put(t, 8, 1);
+	for (uint64_t code = 1; code <= 2; code++) {
+		put(t, code, 1);
+		put(t, START, 8);
+		put(t, LENGTH, 8);
+	}
+	pm_text_add(t, "f", 2);
+	for (int i = 0; i < INLINED; i++) {
+		put(t, 3, 1);
+		put(t, t->len - start + 4, 4);
+	}
+	put(t, 0, 8);
+	put(t, 0, 8);
+	t->p[start] = (char)(t->len - start - 4);
+}
+
+static Elf64_Shdr section(const struct pm_text *t, size_t start, uint32_t type, const char *name)
+{
+	size_t at = 0;
+	while (strcmp(names + at, name) != 0)
+		at++;
+	return (Elf64_Shdr){.sh_name = (Elf64_Word)at,
+		.sh_type = type,
+		.sh_offset = start,
+		.sh_size = t->len - start,
+		.sh_addralign = 1};
+}
+
+/* A file of x86 with a section that says it unpacks to `unpacked` bytes, and holds none. */
+static void make_file(struct pm_text *t, uint64_t unpacked)
+{
+	Elf64_Ehdr header = {.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS,
+		.e_shstrndx = NAMES};
+	Elf64_Shdr sections[SECTIONS] = {{.sh_type = SHT_NULL}};
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	header.e_ident[EI_VERSION] = EV_CURRENT;
+	pm_text_add(t, (const char *)&header, sizeof(header));
+	size_t at = t->len;
+	Elf64_Chdr packed = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = unpacked, .ch_addralign = 1};
+	pm_text_add(t, (const char *)&packed, sizeof(packed));
+	sections[PACKED] = section(t, at, SHT_PROGBITS, ".debug_str");
+	sections[PACKED].sh_flags = SHF_COMPRESSED;
+	at = t->len;
+	pm_text_add(t, names, sizeof(names));
+	sections[NAMES] = section(t, at, SHT_STRTAB, ".shstrtab");
+	at = t->len;
+	put_info(t);
+	sections[INFO] = section(t, at, SHT_PROGBITS, ".debug_info");
+	at = t->len;
+	put_abbrevs(t);
+	sections[ABBREV] = section(t, at, SHT_PROGBITS, ".debug_abbrev");
+	while (t->len % 8)
+		put(t, 0, 1);
+	header.e_shoff = t->len;
+	memcpy(t->p, &header, sizeof(header));
+	pm_text_add(t, (const char *)sections, sizeof(sections));
+	assert_false(t->failed);
+}
+
+static void what_unpacks_to_too_much_has_no_dwarf(void **state)
+{
+	struct pm_text t = {.p = NULL};
+	struct hpcrun_dwarf *d;
+	(void)state;
+	make_file(&t, UINT64_C(1) << 30);
+	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_non_null(d);
+	hpcrun_dwarf_free(d);
+	pm_text_clear(&t);
+	make_file(&t, (UINT64_C(1) << 30) + 1);
+	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_null(d);
+	pm_text_done(&t);
+}
+
+#endif
+
+int main(void)
+{
+#if defined(HPCRUN_DWARF) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_unpacks_to_too_much_has_no_dwarf),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+	return 77;
+#endif
+}
