@@ -111,6 +111,23 @@ static void make_file(struct pm_text *t, uint64_t unpacked)
 	assert_false(t->failed);
 }
 
+static void entries_are_read_once(void **state)
+{
+	struct pm_text t = {.p = NULL};
+	struct hpcrun_dwarf *d;
+	const struct hpcrun_scopes *unit;
+	(void)state;
+	make_file(&t, 0);
+	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_non_null(d);
+	assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
+	assert_non_null(unit);
+	assert_int_equal(hpcrun_scopes_find(unit, START), 0);
+	assert_int_equal(unit->n, 1 + 2 * INLINED);
+	hpcrun_dwarf_free(d);
+	pm_text_done(&t);
+}
+
 static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 {
 	struct pm_text t = {.p = NULL};
@@ -133,6 +150,7 @@ int main(void)
 {
 #if defined(HPCRUN_DWARF) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_are_read_once),
 		cmocka_unit_test(what_unpacks_to_too_much_has_no_dwarf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,12 @@ struct unit {
 	struct hpcrun_scopes *scopes; /* NULL: not read yet */
 };
 
+/* What was looked at so far: entries may share lists of ranges, and lead back into each other. */
+struct effort {
+	size_t n_ranges;
+	const void *last; /* the last entry; later ones lie behind it */
+};
+
 struct hpcrun_dwarf {
 	Elf *elf;
 	Dwarf *dwarf;
@@ -37,17 +43,19 @@ struct hpcrun_dwarf {
 
 /* ---- units ---- */
 
-/* Adds the ranges of addresses that an entry has; `*ret_any` says whether there are any. */
-static int add_ranges(struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t scope, bool *ret_any)
+/* Adds the ranges of addresses that an entry has. Empty ones are counted too. */
+static int add_ranges(
+	struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t scope, struct effort *effort)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	int r = 0;
-	*ret_any = false;
-	while (r == 0 && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (r == 0 && effort->n_ranges < HPCRUN_RANGES_MAX &&
+		(at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		effort->n_ranges++;
 		/* What the linker left out was moved to 0. */
-		*ret_any |= start != 0 && end > start;
-		r = start == 0 ? 0 : hpcrun_scopes_range(to, start, end, scope);
+		if (start != 0)
+			r = hpcrun_scopes_range(to, start, end, scope);
 	}
 	return r;
 }
@@ -58,7 +66,7 @@ static int list_units(struct hpcrun_dwarf *d)
 	Dwarf_Half version;
 	uint8_t type;
 	Dwarf_Die die;
-	bool any;
+	struct effort effort = {.n_ranges = 0};
 	int r = 0;
 	while (r == 0 && dwarf_get_units(d->dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
 		if (pm_work_cancelled())
@@ -68,7 +76,7 @@ static int list_units(struct hpcrun_dwarf *d)
 		if (pm_list_room(&d->units, d->n, &d->room, sizeof(*d->units)) < 0)
 			return -ENOMEM;
 		d->units[d->n] = (struct unit){.die = die};
-		r = add_ranges(&d->addresses, &die, (uint32_t)d->n, &any);
+		r = add_ranges(&d->addresses, &die, (uint32_t)d->n, &effort);
 		d->n++;
 	}
 	return r < 0 ? r : hpcrun_scopes_settle(&d->addresses);
@@ -136,6 +144,7 @@ struct reading {
 	Dwarf_Files *files;
 	size_t n_files;
 	struct pm_text name;
+	struct effort effort;
 };
 
 /* Not read further than a name may be long. */
@@ -212,7 +221,6 @@ static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, uns
 static int read_entry(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
 	uint32_t scope = parent;
-	bool any;
 	int r = 0;
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram: r = add_function(w, die, &scope); break;
@@ -228,7 +236,7 @@ static int read_entry(struct reading *w, Dwarf_Die *die, uint32_t parent, unsign
 	}
 	if (r == 0)
 		r = read_children(w, die, scope, depth);
-	return r < 0 ? r : add_ranges(w->scopes, die, scope, &any);
+	return r < 0 ? r : add_ranges(w->scopes, die, scope, &w->effort);
 }
 
 static bool has_code(Dwarf_Die *die)
@@ -237,6 +245,10 @@ static bool has_code(Dwarf_Die *die)
 		dwarf_hasattr(die, DW_AT_ranges);
 }
 
+/*
+ * Entries are read in the order of the file. Where the sibling of an entry is said to be its child,
+ * those behind it would be read twice, and 2^depth times where each says so.
+ */
 static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
 	Dwarf_Die child;
@@ -246,6 +258,9 @@ static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, uns
 	do {
 		if (pm_work_cancelled())
 			return -ENOMEM;
+		if (w->effort.last && (const char *)child.addr <= (const char *)w->effort.last)
+			return 0;
+		w->effort.last = child.addr;
 		if (has_code(&child))
 			r = read_entry(w, &child, parent, depth + 1);
 	} while (r == 0 && dwarf_siblingof(&child, &child) == 0);
@@ -259,7 +274,8 @@ static int add_row(struct reading *w, const struct hpcrun_scopes *pieces, uint64
 	uint64_t end, const struct hpcrun_scope *line)
 {
 	int r = 0;
-	for (size_t i = hpcrun_scopes_after(pieces, start); r == 0 && i < pieces->n_ranges; i++) {
+	for (size_t i = hpcrun_scopes_after(pieces, start);
+		r == 0 && i < pieces->n_ranges && !w->scopes->is_full; i++) {
 		const struct hpcrun_range *piece = &pieces->ranges[i];
 		struct hpcrun_scope scope = *line;
 		uint32_t place;
@@ -281,7 +297,7 @@ static int add_rows(
 	const char *path, *last_path = NULL;
 	uint32_t file = 0;
 	int r = 0;
-	for (size_t i = 0; i + 1 < n && r == 0; i++) {
+	for (size_t i = 0; i + 1 < n && r == 0 && !w->scopes->is_full; i++) {
 		struct hpcrun_scope scope = {.kind = HPCRUN_SCOPE_LINE};
 		Dwarf_Line *row = dwarf_onesrcline(lines, i),
 			   *next = dwarf_onesrcline(lines, i + 1);
