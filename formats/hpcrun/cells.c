@@ -6,23 +6,18 @@
 #include "formats/hpcrun/cells.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/list.h"
 #include "formats/common/work.h"
+#include "profmount/limits.h"
 
 enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 
 /* One in that many is found faster by looking at all than by sorting. */
 enum { FEW = 32 };
-
-/*
- * Sums of groups at contexts: each group has one at every context above its values, so that many
- * metrics at the end of a long path, in 600 kB, would take 3 GB. Real values have some ten above
- * them that they do not share.
- */
-enum { MOST_SUMS = 1 << 22, MOST_SUMS_EACH = 64 };
 
 /* What one group costs at a context: two cells, or one. */
 struct sum {
@@ -43,6 +38,7 @@ struct climb {
 	uint32_t n_touched;
 	struct sum *sums;
 	size_t n_sums, sums_room, most_sums;
+	struct pm_error *err;
 };
 
 /* ---- which contexts ---- */
@@ -142,7 +138,10 @@ static int add_up(struct climb *c, uint32_t group)
 {
 	order_touched(c);
 	if (c->n_sums + c->n_touched > c->most_sums)
-		return -ENOMEM;
+		return pm_error_set(c->err, -ENOMEM, NULL, PM_NO_OFFSET,
+			"the values of its metrics make too many inclusive costs: more than %zu at "
+			"%" PRIu32 " contexts",
+			c->most_sums, c->n);
 	if (c->n_touched > 0 &&
 		pm_list_room(&c->sums, c->n_sums + c->n_touched - 1, &c->sums_room,
 			sizeof(*c->sums)) < 0)
@@ -239,12 +238,12 @@ static void climb_done(struct climb *c)
 }
 
 int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
-	const struct hpcrun_own *own, size_t n)
+	const struct hpcrun_own *own, size_t n, struct pm_error *err)
 {
-	struct climb c = {.tree = tree};
+	struct climb c = {.tree = tree, .err = err};
 	*ret = (struct hpcrun_cells){.items = NULL};
 	int r = find_contexts(&c, own, n);
-	c.most_sums = MOST_SUMS + MOST_SUMS_EACH * (n + c.n);
+	c.most_sums = PM_LIMIT_SUMS + PM_LIMIT_SUMS_EACH * (n + c.n);
 	if (r == 0)
 		r = climb_all(&c, own, n, n_groups);
 	if (r == 0)

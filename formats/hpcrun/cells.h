@@ -25,13 +25,12 @@ struct hpcrun_cells {
 };
 
 /*
- * Adds up `own`, equal ones in their order, children from the last one on. 0 or -ENOMEM, also where
- * the cells would be millions, and many more than contexts and costs that they come from. O(n +
- * contexts above them + contexts of the tree / 64), for each group O(its own and what is above
- * them).
+ * Adds up `own`, equal ones in their order, children from the last one on. 0 or -ENOMEM;
+ * beyond PM_LIMIT_SUMS `err`, which may be NULL, says so. O(n + contexts above them + contexts of
+ * the tree / 64), for each group O(its own and what is above them).
  */
 int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
-	const struct hpcrun_own *own, size_t n);
+	const struct hpcrun_own *own, size_t n, struct pm_error *err);
 
 /* Where the cells of a context begin, or would. O(log n). */
 size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context);

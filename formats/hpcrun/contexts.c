@@ -173,7 +173,7 @@ static int find_starts(struct hpcrun_merged *m)
 	return m->cost_start ? 0 : -ENOMEM;
 }
 
-static int sum_up(struct merger *m)
+static int sum_up(struct merger *m, struct pm_error *err)
 {
 	struct hpcrun_merged *merged = m->merged;
 	struct hpcrun_own *own = malloc((m->n_sums + 1) * sizeof(*own));
@@ -185,7 +185,8 @@ static int sum_up(struct merger *m)
 				merged, m->sums[i].metric, merged->context[m->sums[i].node]),
 			.group = merged->groups[m->sums[i].metric],
 			.cost = m->sums[i].cost};
-	int r = hpcrun_cells_make(&merged->costs, merged->tree, merged->n_groups, own, m->n_sums);
+	int r = hpcrun_cells_make(
+		&merged->costs, merged->tree, merged->n_groups, own, m->n_sums, err);
 	free(own);
 	return r < 0 ? r : find_starts(merged);
 }
@@ -289,7 +290,7 @@ static int merge_all(struct merger *m, struct hpcrun_folder *folder, const struc
 	if (r == 0)
 		r = find_sharing(merged);
 	if (r == 0)
-		r = sum_up(m);
+		r = sum_up(m, err);
 	if (r == 0)
 		r = divide(merged, n);
 	hpcrun_trie_settle(&merged->trie);

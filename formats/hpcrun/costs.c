@@ -145,7 +145,7 @@ static int add_up(const struct hpcrun_merged *m, const struct hpcrun_values_of_t
 		own[i] = (struct hpcrun_own){.context = values->items[i].context,
 			.group = values->items[i].group,
 			.cost = values->items[i].cost};
-	int r = hpcrun_cells_make(&ret->cells, m->tree, m->n_groups, own, values->n);
+	int r = hpcrun_cells_make(&ret->cells, m->tree, m->n_groups, own, values->n, NULL);
 	free(own);
 	ret->cached.bytes = sizeof(*ret) + (ret->cells.n + 1) * sizeof(*ret->cells.items);
 	return r;

@@ -61,6 +61,15 @@
  * of a long path. What is read last may be larger, so that it is not decoded for every batch. */
 #define PM_LIMIT_DECODED_READ ((uint64_t)256 << 20)
 
+/*
+ * Inclusive costs that one thread, or a run, has by context and metric: that many, and more for
+ * each value and context. Each metric has one at every context above its values, so that many
+ * metrics at the end of a long path, in 600 kB, would take 3 GB. Real values have some ten above
+ * them that they do not share.
+ */
+#define PM_LIMIT_SUMS      ((size_t)1 << 22)
+#define PM_LIMIT_SUMS_EACH 64
+
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64
 

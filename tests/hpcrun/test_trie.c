@@ -217,7 +217,7 @@ static void test_costs_go_up(void **state)
 		{2, 1, 5}, {3, 0, 1}, {2, 0, 2}, {1, 0, 4}, {4, 0, NAN}, {2, 0, 8}, {1, 0, -4}};
 	struct hpcrun_cells c;
 	(void)state;
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 7), 0);
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 7, NULL), 0);
 	assert_int_equal(c.n, 11);
 	assert_cell(&c, 0, 0, 1, 11);
 	assert_cell(&c, 1, 0, 3, 5);
@@ -240,7 +240,7 @@ static void test_a_few_costs_in_a_large_tree(void **state)
 	const struct hpcrun_own own[] = {{299, 0, 1}, {5, 1, 2}, {7, 1, 3}};
 	struct hpcrun_cells c;
 	(void)state;
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 3), 0);
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 3, NULL), 0);
 	/* All of the chain and the last one's own; of the second group three and two own. */
 	assert_int_equal(c.n, CONTEXTS - 5 + 1 + 3 + 2);
 	assert_cell(&c, hpcrun_cells_find(&c, 5), 5, 1, 1);
@@ -250,9 +250,35 @@ static void test_a_few_costs_in_a_large_tree(void **state)
 	assert_int_equal(hpcrun_cells_find(&c, 0), 0);
 	assert_int_equal(hpcrun_cells_find(&c, CONTEXTS), c.n);
 	hpcrun_cells_done(&c);
-	assert_int_equal(hpcrun_cells_make(&c, &tree, 0, own, 0), 0);
+	assert_int_equal(hpcrun_cells_make(&c, &tree, 0, own, 0, NULL), 0);
 	assert_int_equal(c.n, 0);
 	hpcrun_cells_done(&c);
+}
+
+/* Many metrics at the end of a long path: each has a cost at all of it. */
+static void test_costs_of_a_long_path_end(void **state)
+{
+	enum { PATH = 1 << 13, METRICS = 1 << 10 };
+	uint32_t *parent = malloc(PATH * sizeof(*parent));
+	struct hpcrun_own *own = malloc(METRICS * sizeof(*own));
+	struct pm_tree tree = {.n_contexts = PATH, .parent = parent};
+	struct pm_error err = {.code = 0};
+	struct hpcrun_cells c;
+	(void)state;
+	assert_true(parent && own);
+	for (uint32_t i = 0; i < PATH; i++)
+		parent[i] = i ? i - 1 : PM_NONE;
+	for (uint32_t i = 0; i < METRICS; i++)
+		own[i] = (struct hpcrun_own){PATH - 1, i, 1};
+	assert_int_equal(hpcrun_cells_make(&c, &tree, METRICS, own, METRICS, &err), -ENOMEM);
+	assert_int_equal(err.code, -ENOMEM);
+	assert_non_null(strstr(err.text, "more than 4784128 at 8192 contexts"));
+	assert_null(c.items);
+	assert_int_equal(hpcrun_cells_make(&c, &tree, METRICS, own, METRICS / 2, NULL), 0);
+	assert_int_equal(c.n, METRICS / 2 * (PATH + 1));
+	hpcrun_cells_done(&c);
+	free(parent);
+	free(own);
 }
 
 int main(void)
@@ -265,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_near_and_far),
 		cmocka_unit_test(test_costs_go_up),
 		cmocka_unit_test(test_a_few_costs_in_a_large_tree),
+		cmocka_unit_test(test_costs_of_a_long_path_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
