@@ -65,6 +65,9 @@ DIR *__real_fdopendir(int fd);
 int __real_scandirat64(int folder, const char *path, struct dirent ***ret,
 	int (*wanted)(const struct dirent *),
 	int (*compare)(const struct dirent **, const struct dirent **));
+FILE *__real_fopen64(const char *path, const char *mode);
+ssize_t __real_getline(char **line, size_t *room, FILE *f);
+ssize_t __real___getdelim(char **line, size_t *room, int end, FILE *f);
 int __real_inflateInit2_(z_streamp z, int bits, const char *version, int size);
 int __real_deflateInit2_(z_streamp z, int level, int method, int bits, int memory, int strategy,
 	const char *version, int size);
@@ -82,6 +85,9 @@ DIR *__wrap_fdopendir(int fd);
 int __wrap_scandirat64(int folder, const char *path, struct dirent ***ret,
 	int (*wanted)(const struct dirent *),
 	int (*compare)(const struct dirent **, const struct dirent **));
+FILE *__wrap_fopen64(const char *path, const char *mode);
+ssize_t __wrap_getline(char **line, size_t *room, FILE *f);
+ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *f);
 int __wrap_inflateInit2_(z_streamp z, int bits, const char *version, int size);
 int __wrap_deflateInit2_(z_streamp z, int level, int method, int bits, int memory, int strategy,
 	const char *version, int size);
@@ -150,6 +156,34 @@ int __wrap_scandirat64(int folder, const char *path, struct dirent ***ret,
 	int n = __real_scandirat64(folder, path, ret, wanted, compare);
 	if (n >= 0)
 		__atomic_add_fetch(&held, n + 1, __ATOMIC_SEQ_CST); /* names, and their list */
+	return n;
+}
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	return fails() ? NULL : __real_fopen64(path, mode);
+}
+
+ssize_t __wrap_getline(char **line, size_t *room, FILE *f)
+{
+	bool had = *line != NULL;
+	if (fails())
+		return -1;
+	ssize_t n = __real_getline(line, room, f);
+	if (!had)
+		hold(*line);
+	return n;
+}
+
+/* What glibc's headers make of getline when they optimise. */
+ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *f)
+{
+	bool had = *line != NULL;
+	if (fails())
+		return -1;
+	ssize_t n = __real___getdelim(line, room, end, f);
+	if (!had)
+		hold(*line);
 	return n;
 }
 

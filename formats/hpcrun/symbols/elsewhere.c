@@ -20,17 +20,21 @@ static int list_mounts(struct hpcrun_elsewhere *e)
 	FILE *f = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
 	size_t room = 0, line_room = 0;
+	if (!f)
+		return errno == ENOMEM ? -ENOMEM : 0;
 	int r = 0;
-	while (f && r == 0 && getline(&line, &line_room, f) > 0) {
+	errno = 0; /* getline says no more than -1 where memory ran out, too */
+	while (r == 0 && getline(&line, &line_room, f) > 0) {
 		if (strstr(line, " - fuse.profmount "))
 			continue;
 		r = pm_list_room(&e->mounts, e->n_mounts, &room, sizeof(*e->mounts));
 		if (r == 0)
 			e->mounts[e->n_mounts++] = strtoull(line, NULL, 10);
 	}
+	if (r == 0 && errno == ENOMEM)
+		r = -ENOMEM;
 	free(line);
-	if (f)
-		fclose(f);
+	fclose(f);
 	return r;
 }
 
@@ -43,9 +47,10 @@ int hpcrun_elsewhere_open(struct hpcrun_elsewhere *e, const char *root, struct p
 		return pm_error_set(
 			err, -EINVAL, root, PM_NO_OFFSET, "-o sysroot: %s", strerror(errno));
 	int r = e->is_open ? list_mounts(e) : 0;
-	if (r < 0)
-		hpcrun_elsewhere_done(e);
-	return r;
+	if (r == 0)
+		return 0;
+	hpcrun_elsewhere_done(e);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of mounts");
 }
 
 /* A regular ELF file below the root, mapped; 0 for anything else. */

@@ -74,7 +74,7 @@ int hpcrun_own_read(int folder, struct pm_bytes path, struct hpcrun_scopes *ret)
 	struct pm_input in = {.fd = -1, .slot = -1};
 	int fd = own_path(path, name, sizeof(name)) ? pm_open_beneath(folder, name) : -ENOENT;
 	if (fd < 0)
-		return 0;
+		return fd == -ENOMEM ? fd : 0;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;

@@ -125,13 +125,14 @@ int hpcrun_shelf_open(struct hpcrun_shelf *s, int folder, struct pm_damage_list 
 	*s = (struct hpcrun_shelf){.folder = pm_open_beneath(folder, "structs")};
 	s->is_open = s->folder >= 0;
 	if (!s->is_open)
-		return 0;
+		return s->folder == -ENOMEM ? -ENOMEM : 0;
 	int fd = dup(s->folder);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) { /* not a folder, or no descriptors */
+		int r = errno == ENOMEM ? -ENOMEM : 0;
 		if (fd >= 0)
 			close(fd);
-		return 0;
+		return r;
 	}
 	int r = list_names(s, dir, damage);
 	closedir(dir);
