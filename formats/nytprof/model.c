@@ -76,12 +76,13 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 	return r < 0 ? r : o->threads.list.n > 1;
 }
 
-static struct pm_bytes op_title(const struct pm_profile *p)
+static int op_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
 {
 	struct nytp_opened *o;
-	if (ready(p, &o, NULL) < 0)
-		return p->title;
-	return nytp_attribute(&o->native, &o->native.files[0], "application");
+	int r = ready(p, &o, err);
+	if (r == 0)
+		*ret = nytp_attribute(&o->native, &o->native.files[0], "application");
+	return r;
 }
 
 static const char *op_kind_of_tree(const struct pm_profile *p)

@@ -102,7 +102,7 @@ struct pm_profile_ops {
 
 	/* Optional, where the beginning of the source does not tell: pm_profile.title,
 	 * .kind_of_tree. */
-	struct pm_bytes (*title)(const struct pm_profile *p);
+	int (*title)(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err);
 	const char *(*kind_of_tree)(const struct pm_profile *p);
 
 	/* For info.json and README.txt. */
@@ -156,13 +156,18 @@ struct pm_profile {
 	void *self;                  /* the format's own */
 };
 
-/* Both may read the source; where that fails they give what is known without. */
-static inline struct pm_bytes pm_profile_title(const struct pm_profile *p)
+/* May read the source, and fails where that does: a title by default would be another one. */
+static inline int pm_profile_title(
+	const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
 {
-	return p->ops->title ? p->ops->title(p) : p->title;
+	*ret = p->title;
+	return p->ops->title ? p->ops->title(p, ret, err) : 0;
 }
 
-/* info.json contexts_are: "calls", "edges", "samples" */
+/*
+ * info.json contexts_are: "calls", "edges", "samples". May read the source; where that fails it
+ * gives what is known without.
+ */
 static inline const char *pm_profile_kind_of_tree(const struct pm_profile *p)
 {
 	return p->ops->kind_of_tree ? p->ops->kind_of_tree(p) : p->kind_of_tree;

@@ -2,10 +2,12 @@
  * tables. */
 #include "harness.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/common/text.h"
+#include "fs/views/model/catalog.h"
 #include "fs/views/report/report.h"
 
 static bool finds(const char *name, struct pmfs_report_key *key)
@@ -158,6 +160,33 @@ static void test_numbers_beyond_the_profile_are_null(void **state)
 	fake_free(f);
 }
 
+static int fail_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
+{
+	(void)p;
+	(void)ret;
+	return pm_error_set(err, -EIO, "f", PM_NO_OFFSET, "cannot be read");
+}
+
+/* A page that is named after the file instead would be another page. */
+static void test_a_title_that_cannot_be_read_fails_the_page(void **state)
+{
+	struct fake *f = small();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_doc doc = {.kind = PM_DOC_TEXT, .text = {.self = m}};
+	struct pmfs_report_key key;
+	struct pm_text out = {.p = NULL};
+	(void)state;
+	assert_int_equal(pmfs_report_page_render(&doc, &out, NULL), 0);
+	f->ops.title = fail_title;
+	assert_int_equal(pmfs_report_page_render(&doc, &out, NULL), -EIO);
+	assert_true(finds("start.js", &key));
+	doc = pmfs_report_document(m, key);
+	assert_int_equal(doc.text.render(&doc, &out, NULL), -EIO);
+	pm_text_done(&out);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_data_has_the_numbers_of_the_tables),
 		cmocka_unit_test(test_no_text_ends_the_script),
 		cmocka_unit_test(test_numbers_beyond_the_profile_are_null),
+		cmocka_unit_test(test_a_title_that_cannot_be_read_fails_the_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

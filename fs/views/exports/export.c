@@ -55,12 +55,15 @@ int pmfs_export_title(
 	struct pmfs_model *m, uint32_t thread, struct pm_text *out, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_bytes title = pm_profile_title(p);
+	struct pm_bytes title;
 	const char *name;
+	int r = pm_profile_title(p, &title, err);
+	if (r < 0)
+		return r;
 	pm_text_line(out, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)));
 	if (thread == PM_NONE)
 		return 0;
-	int r = pmfs_export_thread_name(m, thread, &name, err);
+	r = pmfs_export_thread_name(m, thread, &name, err);
 	if (r < 0)
 		return r;
 	pm_text_str(out, ", ");

@@ -95,8 +95,10 @@ int pmfs_calls_render(const struct pm_doc *doc, struct pm_text *out, struct pm_e
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	struct writing w = {.profile = pmfs_model_profile(m), .chrome = {.out = out}};
-	struct pm_bytes title = pm_profile_title(w.profile);
-	int r = pmfs_model_tree(m, &w.tree, err);
+	struct pm_bytes title;
+	int r = pm_profile_title(w.profile, &title, err);
+	if (r == 0)
+		r = pmfs_model_tree(m, &w.tree, err);
 	if (r < 0)
 		return r;
 	w.end = calloc((size_t)w.tree->n_contexts + 1, sizeof(*w.end));

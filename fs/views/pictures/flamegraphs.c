@@ -69,7 +69,9 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	const struct pm_profile *p = pmfs_model_profile(s->model);
 	struct pmfs_caption *c = &s->caption;
 	const char *path;
-	c->title = pm_profile_title(p);
+	int r = pm_profile_title(p, &c->title, err);
+	if (r < 0)
+		return r;
 	if (!c->title.len)
 		c->title = pmfs_base_name(pm_bytes_of(p->source));
 	c->source = pm_bytes_of(p->source);
@@ -81,10 +83,10 @@ static int name_subject(struct subject *s, struct pm_error *err)
 	} else if (s->context != PM_NONE) {
 		c->of = c->title;
 		c->whole = pm_bytes_of("");
-		int r = name_frame(s, s->context, &c->title);
+		r = name_frame(s, s->context, &c->title);
 		return r < 0 ? r : name_callers(s);
 	} else if (s->thread != PM_NONE) {
-		int r = pmfs_thread_path(s->model, s->thread, &path, err);
+		r = pmfs_thread_path(s->model, s->thread, &path, err);
 		if (r < 0)
 			return r;
 		c->of = pm_bytes_of(path + strlen("threads/"));

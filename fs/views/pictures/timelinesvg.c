@@ -262,10 +262,9 @@ static void add_method(struct drawing *d, struct pm_text *out)
 	pm_text_char(out, '.');
 }
 
-static void draw_header(struct drawing *d)
+static void draw_header(struct drawing *d, struct pm_bytes title)
 {
 	const struct pm_profile *p = pmfs_model_profile(d->model);
-	struct pm_bytes title = pm_profile_title(p);
 	struct pm_text line = {.p = NULL};
 	pmfs_add_cut(&line, title.len ? title : pmfs_base_name(pm_bytes_of(p->source)), 60);
 	pm_text_str(&line, " · ");
@@ -287,7 +286,11 @@ static void draw_header(struct drawing *d)
 
 static int draw(struct drawing *d, struct pm_error *err)
 {
-	draw_header(d);
+	struct pm_bytes title;
+	int r = pm_profile_title(pmfs_model_profile(d->model), &title, err);
+	if (r < 0)
+		return r;
+	draw_header(d, title);
 	draw_axis(d);
 	if (d->only == PM_NONE)
 		draw_labels(d);

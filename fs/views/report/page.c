@@ -19,8 +19,10 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 		&pmfs_asset_main_js,
 	};
 	const struct pm_profile *p = pmfs_model_profile(pmfs_model_of(doc->text.self));
-	struct pm_bytes title = pm_profile_title(p), rest = pmfs_asset_report_html;
-	(void)err;
+	struct pm_bytes title, rest = pmfs_asset_report_html;
+	int r = pm_profile_title(p, &title, err);
+	if (r < 0)
+		return r;
 	if (!title.len)
 		title = pmfs_base_name(pm_bytes_of(p->source));
 	for (unsigned i = 0; i < 2; i++) { /* in the head, and as the heading */

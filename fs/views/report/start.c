@@ -130,11 +130,10 @@ static int write_documents(struct pmfs_report *r, struct pm_error *err)
 	return e < 0 ? e : 0;
 }
 
-static void write_facts(struct pmfs_report *r)
+static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 {
 	struct pm_json *j = &r->json;
 	pm_json_key(j, "title");
-	struct pm_bytes title = pm_profile_title(r->profile);
 	pm_json_text(j, title.len ? title : pmfs_base_name(pm_bytes_of(r->profile->source)));
 	pm_json_key(j, "source");
 	pm_json_str(j, r->profile->source);
@@ -185,13 +184,16 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pmfs_totals *totals;
 	const struct pmfs_functions *functions;
+	struct pm_bytes title;
 	int e = pmfs_totals(r->model, &totals, err);
 	if (e == 0)
 		e = pmfs_functions(r->model, &functions, err);
+	if (e == 0)
+		e = pm_profile_title(r->profile, &title, err);
 	if (e < 0)
 		return e;
 	pm_json_open(&r->json, '{');
-	write_facts(r);
+	write_facts(r, title);
 	write_columns(r, totals);
 	write_palette(r);
 	e = write_counts(r, functions, err);

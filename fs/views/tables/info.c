@@ -48,8 +48,10 @@ int pmfs_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_er
 	struct pm_json j = {.out = out, .indented = true};
 	struct pmfs_counts c;
 	const struct pmfs_columns *columns;
+	struct pm_bytes title;
 	int r = pmfs_count(m, &c, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
+	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
+		(r = pm_profile_title(p, &title, err)) < 0)
 		return r;
 	pm_json_open(&j, '{');
 	pm_json_key(&j, "source");
@@ -59,7 +61,7 @@ int pmfs_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_er
 	pm_json_key(&j, "layout");
 	pm_json_text(&j, pm_bytes_of(p->layout));
 	pm_json_key(&j, "title");
-	pm_json_text(&j, pm_profile_title(p));
+	pm_json_text(&j, title);
 	add_count(&j, "contexts", c.contexts);
 	add_count(&j, "threads", c.threads);
 	add_count(&j, "metrics", c.metrics);

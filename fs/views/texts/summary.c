@@ -78,15 +78,19 @@ static int add_head(struct pm_text *out, struct pmfs_model *m, const struct pmfs
 	struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_bytes title;
+	int r = pm_profile_title(p, &title, err);
+	if (r < 0)
+		return r;
 	add_cut_line(out, "profile", pmfs_base_name(pm_bytes_of(p->source)));
 	add_cut_line(out, "source", pm_bytes_of(p->source));
-	add_cut_line(out, "title", pm_profile_title(p));
+	add_cut_line(out, "title", title);
 	add_cut_line(out, "format", pm_bytes_of(p->format));
 	add_cut_line(out, "layout", pm_bytes_of(p->layout));
 	pm_text_str(out, "has      ");
 	add_count(out, counts->contexts, "context");
 	add_count(out, counts->functions, "function");
-	int r = add_threads(out, m, counts, err);
+	r = add_threads(out, m, counts, err);
 	pm_text_char(out, '\n');
 	add_run(out, counts, p->traces_are_calls ? "call" : "sample");
 	if (counts->damages > 0) {
