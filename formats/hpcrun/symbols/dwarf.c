@@ -41,6 +41,16 @@ struct hpcrun_dwarf {
 	struct hpcrun_scopes addresses; /* its scopes are indexes of units */
 };
 
+/*
+ * Most of libdw's calls fail in the same way when something is absent and when memory ran out. Only
+ * errno tells these apart, if it was 0 before. 0.188 does not return at all from some allocations
+ * that fail: it exits, or uses the NULL.
+ */
+static int or_no_memory(int r)
+{
+	return r == 0 && errno == ENOMEM ? -ENOMEM : r;
+}
+
 /* ---- units ---- */
 
 /* Adds the ranges of addresses that an entry has. Empty ones are counted too. */
@@ -124,11 +134,12 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
 	*ret = NULL;
 	if (!d)
 		return -ENOMEM;
+	errno = 0;
 	elf_version(EV_CURRENT);
 	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len); /* is only read */
 	d->dwarf =
 		d->elf && is_moderate(d->elf) ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
-	int r = d->dwarf ? list_units(d) : 0;
+	int r = or_no_memory(d->dwarf ? list_units(d) : 0);
 	if (r < 0 || d->n == 0) {
 		hpcrun_dwarf_free(d);
 		return r;
@@ -347,6 +358,7 @@ static int read_unit(struct unit *u)
 	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes))};
 	if (!w.scopes)
 		return -ENOMEM;
+	errno = 0;
 	if (dwarf_getsrcfiles(&u->die, &w.files, &w.n_files) != 0)
 		w.n_files = 0;
 	int r = read_children(&w, &u->die, UINT32_MAX, 0);
@@ -354,6 +366,7 @@ static int read_unit(struct unit *u)
 		r = hpcrun_scopes_settle(w.scopes);
 	if (r == 0)
 		r = read_lines(&w, &u->die);
+	r = or_no_memory(r);
 	pm_text_done(&w.name);
 	if (r == 0) {
 		u->scopes = w.scopes;
