@@ -25,6 +25,9 @@ pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_func
 	pmfs_report_threads, pmfs_report_costs, pmfs_report_time, pmfs_report_sources,
 	pmfs_report_source, pmfs_report_damage, pmfs_report_table, pmfs_report_plot;
 
+/* The list of counters, as a part of start.js. */
+pmfs_report_fn pmfs_report_counters;
+
 /* The cells of a row as an array. */
 void pmfs_report_cells(struct pmfs_report *r, const double *cells);
 

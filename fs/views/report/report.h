@@ -17,7 +17,7 @@
  * the run from 1 sources-0.js source-FILE.js  files with costs; the lines of one of them
  *   damage-0.js                damage.csv
  *   table-DOCUMENT-CHUNK.js    a table that only this format has
- *   plot-DOCUMENT.js           a table of `time_ns,value`, reduced to what a plot shows
+ *   plot-COUNTER.js            a counter's values over time, reduced to what a plot shows
  */
 #ifndef PROFMOUNT_FS_VIEWS_REPORT_REPORT_H
 #define PROFMOUNT_FS_VIEWS_REPORT_REPORT_H

@@ -203,6 +203,9 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 		e = write_categories(r, functions, err);
 	if (e == 0)
 		e = write_documents(r, err);
+	pm_json_key(&r->json, "counters");
+	if (e == 0)
+		e = pmfs_report_counters(r, err);
 	pm_json_close(&r->json, '}');
 	return e;
 }

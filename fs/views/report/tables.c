@@ -23,25 +23,6 @@ int pmfs_report_damage(struct pmfs_report *r, struct pm_error *err)
 	return 0;
 }
 
-/* ---- the format's own tables ---- */
-
-/* The table of a document, or false where there is none of that number. */
-static int find_table(
-	struct pmfs_report *r, uint32_t number, struct pm_table *ret, struct pm_error *err)
-{
-	const struct pm_named_doc *docs = NULL;
-	size_t n = 0;
-	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
-					   : 0;
-	if (e < 0)
-		return e;
-	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
-		return 0;
-	*ret = docs[number].doc.table;
-	e = ret->type->columns ? ret->type->columns(ret, err) : 0;
-	return e < 0 ? e : 1;
-}
-
 /* A cursor over a table of the format. */
 struct reading {
 	struct pm_table table;
@@ -55,19 +36,37 @@ static void reading_done(struct reading *reading)
 	free(reading->cells);
 }
 
-/* 1, or 0 where there is no such table. */
+/* 1, or a negative errno. */
 static int reading_start(
-	struct pmfs_report *r, uint32_t number, struct reading *ret, struct pm_error *err)
+	struct reading *reading, const struct pm_table *table, struct pm_error *err)
 {
-	*ret = (struct reading){.cells = NULL};
-	int e = find_table(r, number, &ret->table, err);
-	if (e <= 0)
+	reading->table = *table;
+	int e = table->type->columns ? table->type->columns(&reading->table, err) : 0;
+	if (e < 0)
 		return e;
-	ret->cells = malloc(((size_t)ret->table.n_columns + 1) * sizeof(*ret->cells));
-	if (!ret->cells)
+	reading->cells = malloc(((size_t)reading->table.n_columns + 1) * sizeof(*reading->cells));
+	if (!reading->cells)
 		return pmfs_no_memory(err);
-	e = pm_rows_start(&ret->rows, &ret->table, 0, err);
+	e = pm_rows_start(&reading->rows, &reading->table, 0, err);
 	return e < 0 ? e : 1;
+}
+
+/* ---- the format's own tables ---- */
+
+/* The table of a document: 1, or 0 where there is none of that number. */
+static int find_table(
+	struct pmfs_report *r, uint32_t number, const struct pm_table **ret, struct pm_error *err)
+{
+	const struct pm_named_doc *docs = NULL;
+	size_t n = 0;
+	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
+					   : 0;
+	if (e < 0)
+		return e;
+	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
+		return 0;
+	*ret = &docs[number].doc.table;
+	return 1;
 }
 
 static void write_names(struct pmfs_report *r, const struct pm_table *table)
@@ -106,8 +105,11 @@ static int write_rows(struct pmfs_report *r, struct reading *reading, struct pm_
 
 int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
 {
-	struct reading reading;
-	int e = reading_start(r, r->n[0], &reading, err);
+	struct reading reading = {.cells = NULL};
+	const struct pm_table *table;
+	int e = find_table(r, r->n[0], &table, err);
+	if (e > 0)
+		e = reading_start(&reading, table, err);
 	if (e > 0)
 		e = write_rows(r, &reading, err);
 	else if (e == 0)
@@ -200,22 +202,79 @@ static void write_plot(struct pmfs_report *r, const struct plot *p)
 	pm_json_close(&r->json, '}');
 }
 
+/* Counters are numbered by series and column. */
+enum { COLUMN_BITS = 12 };
+
+static int get_series(
+	struct pmfs_report *r, const struct pm_series **ret, size_t *ret_n, struct pm_error *err)
+{
+	*ret_n = 0;
+	return r->profile->ops->series ? r->profile->ops->series(r->profile, ret, ret_n, err) : 0;
+}
+
+static bool is_counter(const struct pm_series *s, uint32_t column)
+{
+	return s->kind == PM_SERIES_COUNTER && column < s->table.n_columns &&
+		column < 1U << COLUMN_BITS && s->fields[column];
+}
+
+/* [number, name] of each counter; the first of them where there are very many. */
+int pmfs_report_counters(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_series *series;
+	size_t n, listed = 0;
+	int e = get_series(r, &series, &n, err);
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; e >= 0 && i < n && i < 1U << (32 - COLUMN_BITS); i++)
+		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
+			k++) {
+			if (!is_counter(&series[i], k))
+				continue;
+			pm_text_clear(&r->scratch);
+			pm_text_bytes(&r->scratch, series[i].name);
+			pm_text_char(&r->scratch, '.');
+			pm_text_str(&r->scratch, series[i].table.columns[k]);
+			pm_json_open(&r->json, '[');
+			pm_json_u64(&r->json, i << COLUMN_BITS | k);
+			pm_json_text(&r->json, pm_text_view(&r->scratch));
+			pm_json_close(&r->json, ']');
+			listed++;
+		}
+	pm_json_close(&r->json, ']');
+	return e < 0 ? e : 0;
+}
+
+static int plot_series(struct pmfs_report *r, const struct pm_series *s, uint32_t column,
+	struct plot *plot, struct pm_error *err)
+{
+	struct reading reading = {.cells = NULL};
+	int e = reading_start(&reading, &s->table, err);
+	while (e > 0 && (e = pm_rows_next(&reading.rows, reading.cells, err)) > 0)
+		plot_row(plot, number_of(&reading.cells[s->time]),
+			number_of(&reading.cells[column]));
+	reading_done(&reading);
+	if (e == 0)
+		write_plot(r, plot);
+	return e;
+}
+
 int pmfs_report_plot(struct pmfs_report *r, struct pm_error *err)
 {
-	struct reading reading;
+	const struct pm_series *series;
+	uint32_t i = r->n[0] >> COLUMN_BITS, column = r->n[0] & ((1U << COLUMN_BITS) - 1);
+	size_t n;
+	int e = get_series(r, &series, &n, err);
+	if (e < 0)
+		return e;
+	if (i >= n || !is_counter(&series[i], column)) {
+		pm_json_null(&r->json);
+		return 0;
+	}
 	struct plot *plot = calloc(1, sizeof(*plot));
 	if (!plot)
 		return pmfs_no_memory(err);
 	plot->size = 1;
-	int e = reading_start(r, r->n[0], &reading, err);
-	bool plots = e > 0 && reading.table.n_columns == 2;
-	while (plots && (e = pm_rows_next(&reading.rows, reading.cells, err)) > 0)
-		plot_row(plot, number_of(&reading.cells[0]), number_of(&reading.cells[1]));
-	if (plots && e == 0)
-		write_plot(r, plot);
-	else if (e >= 0)
-		pm_json_null(&r->json);
-	reading_done(&reading);
+	e = plot_series(r, &series[i], column, plot, err);
 	free(plot);
-	return e < 0 ? e : 0;
+	return e;
 }

@@ -204,10 +204,10 @@ function facts(rows) {
 
 /*
  * A table of any length: rows are made for what is in sight. `columns`: {title, cell(row) → node or text, number, sort,
- * width}. `rows` may grow: call refresh().
+ * width}; `least`: how many characters all of them need. `rows` may grow: call refresh().
  */
 const ROW_HEIGHT = 24;
-function longTable({ columns, rows, sort, onsort, onrow, label, chosen }) {
+function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least }) {
   const head = h("tr", {}, columns.map((column, i) => {
     const sorted = sort && sort.column === i;
     const content = column.sort ? h("button", { type: "button", onclick: () => onsort(i) }, column.title + (sorted ? sort.down ? " ▾" : " ▴" : "")) : column.title;
@@ -215,7 +215,7 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen }) {
       style: column.width ? { width: column.width } : {}, title: column.hint }, content);
   }));
   const above = h("tr", { class: "space", "aria-hidden": "true" }), below = h("tr", { class: "space", "aria-hidden": "true" });
-  const body = h("tbody"), table = h("table", { class: "long", "aria-label": label }, h("thead", {}, head), body);
+  const body = h("tbody"), table = h("table", { class: "long", "aria-label": label, style: least ? { minWidth: least + "ch" } : {} }, h("thead", {}, head), body);
   const box = h("div", { class: "scroll", tabindex: "0" }, table);
   let first = -1, last = -1;
   function draw(force) {

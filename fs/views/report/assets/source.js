@@ -7,26 +7,27 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
   pm.load("sources-0").then(data => {
     const test = matcher();
     const found = (data || []).map(([file, path, text, cells]) => ({ file, path, text, value: cells[column] || 0 })).filter(f => !test || test.test(f.path)).sort((a, b) => b.value - a.value);
+    const whole = (data || []).reduce((sum, [, , , cells]) => sum + (cells[column] || 0), 0);
     const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file }), columns: [
-      { title: "own", number: true, width: "13em", cell: f => cost(f.value, g.unit, g.whole) },
+      { title: "own", number: true, width: "13em", cell: f => cost(f.value, g.unit, whole) },
       { title: "file", cell: f => h("span", { class: "name", title: f.path }, link({ file: f.file }, baseName(f.path)), f.text ? "" : h("span", { class: "soft" }, " (no text)")) }] });
     files.replaceChildren(list.box);
     status(`${count(found.length)} files`);
     const first = state.file === undefined && found.find(f => f.text) || found.find(f => f.file === state.file);
-    if (first) showSource(lines, first.file, column).catch(error => failed(lines, error));
+    if (first) showSource(lines, first.file, column, whole).catch(error => failed(lines, error));
     else lines.replaceChildren(h("p", { class: "note" }, "Choose a file."));
   }, error => failed(files, error));
 } });
 
-async function showSource(box, file, column) {
+/* Shares are of what all lines cost: where time is also measured by statement, that is not the time of calls. */
+async function showSource(box, file, column, whole) {
   const g = group(), data = await pm.load(`source-${file}`);
   if (!data) return;
   const known = new Map();
   for (const [line, fn, cells] of data.costs) known.set(line, { fn, cells });
-  const most = Math.max(...data.costs.map(([, , cells]) => cells[column] || 0), 0);
   const rows = data.text ? data.text.map((text, i) => ({ line: i + 1, text })) : data.costs.map(([line]) => ({ line, text: "" }));
   const list = longTable({ rows, label: data.path, chosen: row => row.line === Number(state.line), columns: [
-    { title: "own", number: true, width: "14em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, most) : ""; } },
+    { title: "own", number: true, width: "14em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, whole) : ""; } },
     g.all >= 0 && g.own >= 0 ? { title: "with callees", number: true, width: "9em", cell: row => { const c = known.get(row.line); return c ? amount(c.cells[g.all], g.unit) : ""; } } : null,
     { title: "line", number: true, width: "5em", cell: row => String(row.line) },
     { title: data.path, cell: row => data.text ? h("code", {}, row.text) : h("span", { class: "soft" }, "") }].filter(Boolean) });

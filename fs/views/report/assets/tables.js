@@ -4,15 +4,17 @@ const documentsOf = pattern => start.documents.filter(([, path]) => pattern.test
 
 views.push({ id: "traces", title: "Traces", shown: () => documentsOf(/^traces\.csv$/).length > 0, show(box) { showTable(box, documentsOf(/^traces\.csv$/)[0][0]); } });
 
-views.push({ id: "counters", title: "Counters", shown: () => documentsOf(/^counters\//).length > 0, show(box) {
+views.push({ id: "counters", title: "Counters", shown: () => start.counters.length > 0, show(box) {
   const cards = h("div", { class: "cards" });
   box.replaceChildren(cards);
   const test = matcher();
-  for (const [number, path] of documentsOf(/^counters\//).filter(([, p]) => !test || test.test(p)).slice(0, 40)) {
+  const found = start.counters.filter(([, name]) => !test || test.test(name)).slice(0, 40);
+  for (const [number, name] of found) {
     const area = h("div", { class: "plot" }), words = h("p", { class: "note" });
-    cards.append(h("section", { class: "card wide" }, h("h2", {}, h("a", { href: path }, path.replace(/^counters\//, "").replace(/\.csv$/, ""))), area, words));
+    cards.append(h("section", { class: "card wide" }, h("h2", {}, name), area, words));
     pm.load(`plot-${number}`).then(data => data && drawPlot(area, words, data), error => failed(area, error));
   }
+  status(`${count(found.length)} of ${count(start.counters.length)} counters`);
 } });
 
 function drawPlot(area, words, data) {
@@ -45,7 +47,7 @@ views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.cs
 function showTable(box, number) {
   const rows = [], area = h("div", { class: "fill" });
   let list = null, chunk = 0, more = true, running = false, names = [];
-  const test = matcher(), cellText = (name, value) => value === null ? "" : /_ns$/.test(name) && typeof value === "number" ? amount(value, "ns") : /_bytes$|^bytes$/.test(name) && typeof value === "number" ? amount(value, "B") : typeof value === "number" ? digits(value) : value;
+  const test = matcher(), cellText = (name, value) => value === null ? "" : name === "timestamp_ns" && typeof value === "number" ? new Date(value / 1e6).toISOString() : /_ns$/.test(name) && typeof value === "number" ? amount(value, "ns") : /_bytes$|^bytes$/.test(name) && typeof value === "number" ? amount(value, "B") : typeof value === "number" ? digits(value) : value;
   box.replaceChildren(area);
   async function next() {
     if (!more || running) return;
@@ -57,7 +59,8 @@ function showTable(box, number) {
     rows.push(...(test ? data.rows.filter(row => row.some(cell => typeof cell === "string" && test.test(cell))) : data.rows));
     if (!list) {
       names = data.columns;
-      list = longTable({ rows, label: "Rows", columns: names.map((name, i) => ({ title: name, number: data.rows.some(row => typeof row[i] === "number"), cell: row => {
+      const widths = names.map((name, i) => Math.min(44, Math.max(name.length, ...data.rows.slice(0, 100).map(row => String(cellText(name, row[i])).length))) + 3);
+      list = longTable({ rows, label: "Rows", least: widths.reduce((a, b) => a + b, 0), columns: names.map((name, i) => ({ title: name, hint: name, width: i < names.length - 1 ? widths[i] + "ch" : null, number: data.rows.some(row => typeof row[i] === "number"), cell: row => {
         const text = cellText(name, row[i]);
         return name === "path" && text ? h("a", { href: encodePath(text) + "/" }, "open") : h("span", { class: "name", title: text }, text);
       } })) });
