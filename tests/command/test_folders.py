@@ -137,6 +137,78 @@ class Folders(unittest.TestCase):
                 with open(os.path.join(out, name), "rb") as f:
                     self.assertNotIn(SECRET.strip(), f.read(), name)
 
+class Symbols(unittest.TestCase):
+    """What measurements take names from: structs/, vdso/, kernel_symbols/, gpubins/, and the files of load modules."""
+
+    def setUp(self):
+        self.undo = tempfile.TemporaryDirectory(prefix="profmount-test-")
+        self.addCleanup(self.undo.cleanup)
+        self.source, self.root = (os.path.join(self.undo.name, name) for name in ("source", "root"))
+        shutil.copytree(os.path.join(SOURCES, "hpcrun"), self.source)
+        os.makedirs(os.path.join(self.root, "usr/bin"))
+        os.makedirs(os.path.join(self.root, "lib64"))
+
+    def names(self, *options):
+        """functions.csv without names of files beside the profiles, and with them."""
+        done = run("-o", ",".join((f"sysroot={self.root}", *options)), "--cat", self.source, "functions.csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_what_holds_names_is_not_waited_for(self):
+        plain = self.names("symbols=no")
+        for where in ("structs/made.hpcstruct", "vdso/0123456789abcdef.vdso", "kernel_symbols/linux", "gpubins/0123.gpubin",
+                      "../root/usr/bin/made", "../root/lib64/libc.so.6"):
+            for kind, make in KINDS.items():
+                with self.subTest(where=where, kind=kind):
+                    path = os.path.join(self.source, where)
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    make(path)
+                    self.assertEqual(self.names(), plain)
+                    self.assertIn(run("--check", self.source).returncode, (0, 1))
+                    if os.path.isdir(path) and not os.path.islink(path):
+                        os.rmdir(path)
+                    else:
+                        os.unlink(path)
+                    if os.path.lexists(path + ".pipe"):
+                        os.unlink(path + ".pipe")
+
+    def test_structs_lead_nowhere_else(self):
+        """A link out of the measurements gives no names, whether it is the folder or a file in it."""
+        outside = os.path.join(self.undo.name, "outside")
+        os.mkdir(outside)
+        struct = """<?xml version="1.0"?>
+<HPCToolkitStructure i="0" version="4.8" n="">
+<LM i="2" n="/usr/bin/made" has-calls="1" v="{}"><F i="3" n="secret.c"><P i="4" n="secret" ln="secret" l="1" v="{[0x0-0xffffffff)}">
+<S i="5" l="2" v="{[0x0-0xffffffff)}"/></P></F></LM>
+</HPCToolkitStructure>
+"""
+        inside = os.path.join(self.source, "structs")
+        os.mkdir(inside)
+        for path in (os.path.join(outside, "made.hpcstruct"), os.path.join(inside, "made.hpcstruct")):
+            with open(path, "w", encoding="ascii") as f:
+                f.write(struct)
+        self.assertIn(b"secret", self.names(), "the structure file names the program")
+        os.unlink(os.path.join(inside, "made.hpcstruct"))
+        os.symlink("../../outside/made.hpcstruct", os.path.join(inside, "made.hpcstruct"))
+        self.assertNotIn(b"secret", self.names())
+        shutil.rmtree(inside)
+        os.symlink("../outside", inside)
+        self.assertNotIn(b"secret", self.names())
+
+    def test_modules_lead_out_of_no_root(self):
+        """A load module is opened below -o sysroot, and not where it is a link out of there."""
+        inside, outside = os.path.join(self.root, "usr/bin/made"), os.path.join(self.undo.name, "made")
+        code = 'asm(".globl covering\\n.type covering,@function\\ncovering: .skip 4096\\n.size covering,.-covering\\n");'
+        subprocess.run(["cc", "-x", "c", "-nostdlib", "-static", "-Wl,-Ttext=0x1000", "-Wl,-ecovering", "-o", outside, "-"],
+                       input=code.encode(), check=True)
+        shutil.copy(outside, inside)
+        if b"covering" not in self.names():
+            self.skipTest("profmount was built without libdw, so it reads no files of load modules")
+        for target in (outside, "../../../made", "../" * 20 + outside[1:]):
+            os.unlink(inside)
+            os.symlink(target, inside)
+            self.assertNotIn(b"covering", self.names())
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=1)
