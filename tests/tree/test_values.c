@@ -29,12 +29,12 @@ static struct fake *make_fake(void)
 {
 	struct fake *f = fake_new();
 	uint32_t thread = fake_thread(f, 0, 0), function = fake_function(f, "f", NULL, 0);
-	char name[16];
+	static char names[N_METRICS][16]; /* metrics refer to them */
 	fake_call(f, 1, 0, function);
 	fake_call(f, 2, 1, function);
 	for (unsigned i = 0; i < N_METRICS; i++) {
-		snprintf(name, sizeof(name), "m%u", i);
-		uint32_t id = fake_metric(f, PM_ROLE_INCLUSIVE, i, name, "ns");
+		snprintf(names[i], sizeof(names[i]), "m%u", i);
+		uint32_t id = fake_metric(f, PM_ROLE_INCLUSIVE, i, names[i], "ns");
 		fake_value(f, thread, 1 + i % 2, id, 1);
 	}
 	costs = f->ops.run_costs;
