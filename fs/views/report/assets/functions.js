@@ -47,13 +47,14 @@ async function threadFunctions(thread) {
 }
 
 function functionColumns() {
-  const g = group(), columns = [];
-  if (g.own >= 0) columns.push({ title: "own", key: g.own, number: true, width: "15em", sort: true, cell: f => cost(f.cells[g.own], g.unit, g.whole), hint: start.columns[g.own].name });
-  if (g.all >= 0) columns.push({ title: "with callees", key: g.all, number: true, width: "15em", sort: true, cell: f => cost(f.cells[g.all], g.unit, g.whole), hint: start.columns[g.all].name });
+  const g = group(), columns = [], beside = state.fn >= 0, width = beside ? "13em" : "15em";
+  if (g.own >= 0) columns.push({ title: "own", key: g.own, number: true, width, sort: true, cell: f => cost(f.cells[g.own], g.unit, g.whole), hint: start.columns[g.own].name });
+  if (g.all >= 0) columns.push({ title: "with callees", key: g.all, number: true, width, sort: true, cell: f => cost(f.cells[g.all], g.unit, g.whole), hint: start.columns[g.all].name });
   if (g.count >= 0) columns.push({ title: g.label, key: g.count, number: true, width: "10em", sort: true, cell: f => amount(f.cells[g.count], g.unit), hint: start.columns[g.count].name });
   for (const other of groups)
     if (other !== g && other.count >= 0 && other.whole > 0) columns.push({ title: other.label, key: other.count, number: true, width: "10em", sort: true, cell: f => amount(f.cells[other.count], other.unit), hint: start.columns[other.count].name });
   columns.push({ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) });
+  if (beside) return columns;
   columns.push({ title: "category", cell: f => f.category, width: "6em" });
   columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, place(f.file, f.line) || baseName(f.module)), width: "12em" });
   return columns;
