@@ -61,11 +61,26 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
+/* The names of hpcrun's metrics of GPUs begin with a G: GKER, GXCOPY … */
+static int has_gpu_metrics(struct hpctk_parts *db, struct pm_error *err)
+{
+	const struct hpctk_metrics *m;
+	int r = hpctk_metrics_get(db, &m, err);
+	for (size_t i = 0; r == 0 && i < m->n_quantities; i++)
+		if (m->quantities[i].name.len > 0 && m->quantities[i].name.p[0] == 'G')
+			return 1;
+	return r;
+}
+
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
 	struct hpctk_parts *db = hpctk_parts_of(p);
-	return feature == PM_HAS_SEVERAL_THREADS ? hpctk_threads_several(db)
-						 : hpctk_sources_any(db, err);
+	switch (feature) {
+	case PM_HAS_SEVERAL_THREADS: return hpctk_threads_several(db);
+	case PM_HAS_SOURCES: return hpctk_sources_any(db, err);
+	case PM_HAS_GPU_METRICS: return has_gpu_metrics(db, err);
+	}
+	return 0;
 }
 
 static int facts(

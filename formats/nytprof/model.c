@@ -70,6 +70,8 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 	struct nytp_opened *o = opened_of(p);
 	if (feature == PM_HAS_SOURCES)
 		return may_have_text(&o->native);
+	if (feature != PM_HAS_SEVERAL_THREADS)
+		return 0;
 	if (o->alone || o->native.n_files > 1)
 		return !o->alone;
 	int r = ready(p, &o, err);

@@ -26,6 +26,7 @@ struct pm_text;
 enum pm_feature {
 	PM_HAS_SEVERAL_THREADS, /* two or more: there is an imbalance.csv */
 	PM_HAS_SOURCES,         /* there is a source/, which may turn out empty */
+	PM_HAS_GPU_METRICS,     /* by their names; whether they have values is another question */
 };
 
 /*

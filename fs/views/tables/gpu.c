@@ -264,11 +264,15 @@ int pmfs_gpu_table(struct pmfs_model *m, uint32_t item, struct pm_table *ret, st
 /* Code that GPUs run comes in modules; other formats are not asked for their metrics. */
 int pmfs_has_gpu(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
+	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_metrics *metrics;
 	(void)item;
-	if (!pmfs_model_profile(m)->has_modules)
+	if (!p->has_modules)
 		return 0;
-	int r = pmfs_model_metrics(m, &metrics, err);
+	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0;
+	r = pmfs_model_metrics(m, &metrics, err);
 	for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
 		for (uint32_t k = 0; k < N_OPERATIONS; k++)
 			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
