@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory over many reads: what ten thousand need is what a hundred thousand need."""
+"""Memory over many reads: what fifty thousand need is what a hundred thousand need."""
 import os
 import random
 import stat
@@ -23,10 +23,12 @@ class Endurance(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0:thread_local_quarantine_size_kb=0"), \
                 served("-o", "cache=1M") as (point, process):
             files = [p for p in walk(point) if stat.S_ISREG(os.lstat(p).st_mode)]
-            read_some(files, 10000)
-            before = anonymous_bytes(process)
-            read_some(files, 90000)
-            self.assertLess(anonymous_bytes(process), before + (4 << 20))
+            measured = []
+            for _ in range(10):
+                read_some(files, 10000)
+                measured.append(anonymous_bytes(process))
+            # What threads happen to hold varies by megabytes; what is lost grows with each read.
+            self.assertLess(min(measured[5:]), max(measured[:5]) + (2 << 20), measured)
 
 
 if __name__ == "__main__":
