@@ -158,7 +158,7 @@ class Patience(unittest.TestCase):
             self.assertLess((anonymous_bytes(process) - before) / n, 100)
 
     def test_a_command_ends_when_it_is_interrupted(self):
-        for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out"]):
+        for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out", "contexts.csv"]):
             # A disk of its own for each: what a command that was killed asked for in advance keeps the disk busy.
             with below("large") as source, tempfile.TemporaryDirectory() as folder:
                 source.close_gate(*VALUES)
