@@ -34,9 +34,11 @@ def is_mounted(point):
 
 def wait_until(condition):
     until = time.time() + SECONDS
-    while not condition() and time.time() < until:
+    while not condition():
+        if time.time() >= until:
+            return False
         time.sleep(0.02)
-    return condition()
+    return True
 
 
 def slurp(path):

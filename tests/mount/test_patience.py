@@ -150,12 +150,15 @@ class Patience(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder, \
                 served(source=sources.make(MAKERS, "tiny values", folder)) as (point, process):
             contexts = os.listdir(os.path.join(point, "by-id"))
-            read_values(contexts[:1000])
-            before = anonymous_bytes(process)
-            n = read_values(contexts[1000:])
-            self.assertGreater(n, 1000)
-            # An entry in the cache takes 200 bytes and more; a table of fixed size fills up with 16 bytes a file.
-            self.assertLess((anonymous_bytes(process) - before) / n, 100)
+            counts, measured = [], []
+            for part in range(8):
+                counts.append(read_values(contexts[part::8]))
+                measured.append(anonymous_bytes(process))
+            self.assertGreater(min(counts), 500)
+            # An entry in the cache takes 200 bytes and more; a table of fixed size fills up with 16 bytes a file. What
+            # is kept of each file grows with every part; what threads happen to hold jumps by a megabyte now and then.
+            grown = sorted((b - a) / n for a, b, n in zip(measured, measured[1:], counts[1:]))
+            self.assertLess(grown[len(grown) // 2], 100, measured)
 
     def test_a_command_ends_when_it_is_interrupted(self):
         for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out", "contexts.csv"]):
