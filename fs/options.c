@@ -143,14 +143,35 @@ static bool take_yes_no(const char *option, const char *value, bool *ret_no)
 	return false;
 }
 
+/* Options that only say something, and those that give a text: true if it is one of them. */
+static bool take_plain(struct pmfs_options *o, const char *option)
+{
+	const struct {
+		const char *name;
+		bool *set;
+	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
+		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}};
+	const struct {
+		const char *name;
+		const char **text;
+	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot}};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(option, flags[i].name) == 0)
+			return *flags[i].set = true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t len = strlen(texts[i].name);
+		if (strncmp(option, texts[i].name, len) == 0) {
+			*texts[i].text = option + len;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool parse_one(struct pmfs_options *o, char *option)
 {
-	if (strncmp(option, "format=", 7) == 0) {
-		o->format = option + 7;
-		return true;
-	}
-	if (strncmp(option, "metric=", 7) == 0) {
-		o->metric = option + 7;
+	if (take_plain(o, option)) {
+		o->foreground |= o->debug;
 		return true;
 	}
 	if (strncmp(option, "cache=", 6) == 0)
@@ -161,32 +182,8 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return take_id(option, &o->uid);
 	if (strncmp(option, "gid=", 4) == 0)
 		return take_id(option, &o->gid);
-	if (strcmp(option, "evals") == 0) {
-		o->keep_evals = true;
-		return true;
-	}
-	if (strncmp(option, "sysroot=", 8) == 0) {
-		o->sysroot = option + 8;
-		return true;
-	}
 	if (strncmp(option, "symbols=", 8) == 0)
 		return take_yes_no(option, option + 8, &o->no_symbols);
-	if (strcmp(option, "xattr") == 0) {
-		o->xattr = true;
-		return true;
-	}
-	if (strcmp(option, "follow") == 0) {
-		o->follow = true;
-		return true;
-	}
-	if (strcmp(option, "auto_unmount") == 0) {
-		o->auto_unmount = true;
-		return true;
-	}
-	if (strcmp(option, "debug") == 0) {
-		o->debug = o->foreground = true;
-		return true;
-	}
 	if (IS_ONE_OF(option, fuse_options))
 		return add_fuse_option(o, option);
 	if (is_ignored(option))
