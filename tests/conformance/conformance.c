@@ -281,6 +281,30 @@ static void check_tree(struct walk *w)
 	free(queue);
 }
 
+/* The data of report.html, which no listing has: all of a kind, up to the first that is beyond the
+ * source. */
+static void check_report(struct walk *w)
+{
+	static const char *const kinds[] = {"start.js", "functions-%u.js", "function-%u.js",
+		"children-%u-0.js", "flame-%u-0.js", "flame-%u-1.js", "threadflame-%u-0.js",
+		"threadfunctions-%u-0.js", "threads-%u.js", "costs-%u-0.js", "time-%u-0-63.js",
+		"time-%u-0-2.js", "sources-%u.js", "source-%u.js", "damage-%u.js", "table-%u-0.js",
+		"plot-%u.js", "plot-40%u.js"};
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		for (unsigned i = 0; i < (k == 0 ? 1 : 24); i++) {
+			struct pm_error err = {.offset = PM_NO_OFFSET};
+			struct pmfs_entry e, dir;
+			char name[64];
+			snprintf(name, sizeof(name), kinds[k], i);
+			int r = pmfs_tree_walk(w->in.tree, "report", &dir, &err);
+			if (r == 0)
+				r = pmfs_tree_lookup(
+					w->in.tree, dir.node, pm_bytes_of(name), &e, &err);
+			if (check(w, r >= 0, "report/%s: not found (%d)", name, r))
+				check_document(w, &e);
+		}
+}
+
 /* Random ids, most of them near real ones. */
 static void check_hostile(struct walk *w)
 {
@@ -319,6 +343,7 @@ static bool conforms(const char *source)
 		return false;
 	}
 	check_tree(&w);
+	check_report(&w);
 	check_hostile(&w);
 	const char *breach = lead_breach(&w.in);
 	check(&w, !breach, "%s", breach);

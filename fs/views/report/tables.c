@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/report/data.h"
 
@@ -74,8 +75,16 @@ static void write_names(struct pmfs_report *r, const struct pm_table *table)
 	pm_json_key(&r->json, "columns");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < table->n_columns; i++)
-		pm_json_str(&r->json, table->columns[i]);
+		pm_json_str(&r->json, pm_table_column(table, i));
 	pm_json_close(&r->json, ']');
+}
+
+/* As pm_rows_next; a table may have many millions of rows, and the reader may have left. */
+static int next_row(struct reading *reading, uint64_t n, struct pm_error *err)
+{
+	if (n % 1024 == 0 && pm_work_cancelled())
+		return pmfs_no_memory(err);
+	return pm_rows_next(&reading->rows, reading->cells, err);
 }
 
 /* {columns, rows, more}; rows before the chunk are read and left out. */
@@ -88,7 +97,7 @@ static int write_rows(struct pmfs_report *r, struct reading *reading, struct pm_
 	write_names(r, &reading->table);
 	pm_json_key(&r->json, "rows");
 	pm_json_open(&r->json, '[');
-	for (; n < end && (e = pm_rows_next(&reading->rows, reading->cells, err)) > 0; n++) {
+	for (; n < end && (e = next_row(reading, n, err)) > 0; n++) {
 		if (n < first)
 			continue;
 		pm_json_open(&r->json, '[');
@@ -233,7 +242,7 @@ int pmfs_report_counters(struct pmfs_report *r, struct pm_error *err)
 			pm_text_clear(&r->scratch);
 			pm_text_bytes(&r->scratch, series[i].name);
 			pm_text_char(&r->scratch, '.');
-			pm_text_str(&r->scratch, series[i].table.columns[k]);
+			pm_text_str(&r->scratch, pm_table_column(&series[i].table, k));
 			pm_json_open(&r->json, '[');
 			pm_json_u64(&r->json, i << COLUMN_BITS | k);
 			pm_json_text(&r->json, pm_text_view(&r->scratch));
@@ -249,7 +258,7 @@ static int plot_series(struct pmfs_report *r, const struct pm_series *s, uint32_
 {
 	struct reading reading = {.cells = NULL};
 	int e = reading_start(&reading, &s->table, err);
-	while (e > 0 && (e = pm_rows_next(&reading.rows, reading.cells, err)) > 0)
+	while (e > 0 && (e = next_row(&reading, plot->n, err)) > 0)
 		plot_row(plot, number_of(&reading.cells[s->time]),
 			number_of(&reading.cells[column]));
 	reading_done(&reading);
