@@ -126,6 +126,34 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	fake_free(f);
 }
 
+/* Calls within calls that all cost the same: none is narrower than the others. */
+static void test_a_chain_of_calls_is_shown_from_its_top(void **state)
+{
+	enum { DEPTH = 6000 };
+	struct fake *f = fake_with_time();
+	struct pmfs_model *m;
+	char name[16], last[32];
+	(void)state;
+	fake_thread(f, 0, 0);
+	for (uint32_t i = 1; i <= DEPTH; i++) {
+		fake_call(f, i, i - 1, fake_function(f, "f", "m.c", i));
+		fake_value(f, 0, i, 1, 10);
+	}
+	fake_value(f, 0, DEPTH, 2, 10);
+	m = pmfs_model_new(&f->profile);
+	assert_has(m, "flame-0-1", "\"boxes\":[0,0,0,10,0,0,1,1,1,10,0,0,2,2,1,10,0,0");
+	snprintf(last, sizeof(last), "%u,%u,1,10,0,1],", PMFS_REPORT_LEVELS - 1,
+		PMFS_REPORT_LEVELS - 1);
+	assert_has(m, "flame-0-1", last);
+	snprintf(name, sizeof(name), "flame-%u-1", DEPTH);
+	assert_has(m, name, "\"boxes\":[6000,0,0,10,10,0]");
+	char *data = data_of(m, "function-0");
+	assert_true(strlen(data) < 500 * 1000 * 8);
+	free(data);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_no_text_ends_the_script(void **state)
 {
 	static const char *const names[] = {"start", "functions-0", "function-0", "children-1-0",
@@ -192,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_have_one_spelling),
 		cmocka_unit_test(test_data_has_the_numbers_of_the_tables),
+		cmocka_unit_test(test_a_chain_of_calls_is_shown_from_its_top),
 		cmocka_unit_test(test_no_text_ends_the_script),
 		cmocka_unit_test(test_numbers_beyond_the_profile_are_null),
 		cmocka_unit_test(test_a_title_that_cannot_be_read_fails_the_page),

@@ -18,6 +18,7 @@ struct graph {
 	uint32_t root;
 	uint32_t first, end; /* places of the root and all below it */
 	uint32_t *chosen;    /* the nodes that are written, in pre-order */
+	bool *is_chosen;     /* by node */
 	uint32_t n_chosen;
 	double least; /* cost of the narrowest box */
 };
@@ -25,6 +26,7 @@ struct graph {
 static void graph_done(struct graph *g)
 {
 	free(g->chosen);
+	free(g->is_chosen);
 	pmfs_flame_layout_done(&g->layout);
 	pmfs_name_paths_done(&g->paths);
 }
@@ -62,18 +64,42 @@ static int descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The boxes that cost more than `least`: those around a box are not narrower, so no box lacks its
- * parent. */
-static uint32_t choose(struct graph *g)
+/*
+ * The boxes that cost more than `least`, and as many that cost just that as `ties` says, callers
+ * first: in a chain of calls all cost the same. What is around a box costs no less and comes before
+ * it, so no box lacks its parent.
+ */
+static uint32_t choose(struct graph *g, uint32_t ties)
 {
 	const struct pmfs_flame_layout *l = &g->layout;
 	uint32_t n = 0;
 	for (uint32_t place = g->first; place < g->end; place++) {
 		uint32_t node = l->order[place];
-		if (node == g->root || l->total[node] > g->least)
+		bool deep = l->depth[node] - l->depth[g->root] >= PMFS_REPORT_LEVELS;
+		bool tie = !deep && ties > 0 && l->total[node] == g->least && l->total[node] > 0;
+		g->is_chosen[node] = node == g->root || (!deep && l->total[node] > g->least) || tie;
+		ties -= tie;
+		if (g->is_chosen[node])
 			g->chosen[n++] = node;
 	}
 	return n;
+}
+
+/* How many of the boxes cost more than the one that is the last to be taken, whose cost becomes
+ * `least`. */
+static int find_least(struct graph *g, uint32_t *ret_more, struct pm_error *err)
+{
+	double *totals = malloc(g->n_chosen * sizeof(*totals));
+	if (!totals)
+		return pmfs_no_memory(err);
+	for (uint32_t i = 0; i < g->n_chosen; i++)
+		totals[i] = g->layout.total[g->chosen[i]];
+	qsort(totals, g->n_chosen, sizeof(*totals), descending);
+	g->least = totals[PMFS_REPORT_BOXES - 1];
+	for (*ret_more = 0; totals[*ret_more] > g->least;)
+		++*ret_more;
+	free(totals);
+	return 0;
 }
 
 static int choose_boxes(struct graph *g, struct pm_error *err)
@@ -84,32 +110,27 @@ static int choose_boxes(struct graph *g, struct pm_error *err)
 		g->end < g->paths.n && l->depth[l->order[g->end]] > l->depth[g->root];)
 		g->end++;
 	g->chosen = malloc(((size_t)(g->end - g->first) + 1) * sizeof(*g->chosen));
-	if (!g->chosen)
+	g->is_chosen = calloc(g->paths.n, sizeof(*g->is_chosen));
+	if (!g->chosen || !g->is_chosen)
 		return pmfs_no_memory(err);
+	uint32_t more = 0;
 	g->least = l->total[g->root] / (4 * PMFS_REPORT_BOXES);
-	g->n_chosen = choose(g);
+	g->n_chosen = choose(g, 0);
 	if (g->n_chosen <= PMFS_REPORT_BOXES)
 		return 0;
-	double *totals = malloc(g->n_chosen * sizeof(*totals));
-	if (!totals)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; i < g->n_chosen; i++)
-		totals[i] = l->total[g->chosen[i]];
-	qsort(totals, g->n_chosen, sizeof(*totals), descending);
-	g->least = totals[PMFS_REPORT_BOXES];
-	free(totals);
-	g->n_chosen = choose(g);
-	return 0;
+	int e = find_least(g, &more, err);
+	if (e == 0)
+		g->n_chosen = choose(g, PMFS_REPORT_BOXES - more);
+	return e;
 }
 
-/* Is a box below this one left out? Nodes come after their parents, so a child without a place
- * tells. */
+/* Is a box below this one left out? */
 static bool is_cut(const struct graph *g, uint32_t node)
 {
 	const struct pmfs_name_paths *p = &g->paths;
 	for (uint32_t i = p->child_start[node]; i < p->child_start[node + 1]; i++) {
-		double total = g->layout.total[p->children[i]];
-		if (total > 0 && !(total > g->least))
+		uint32_t child = p->children[i];
+		if (g->layout.total[child] > 0 && !g->is_chosen[child])
 			return true;
 	}
 	return false;
@@ -121,7 +142,7 @@ static struct pm_bytes name_of(const struct graph *g, uint32_t node)
 }
 
 /* Names are written once: `local` maps a name of the paths to its place in the list. */
-static int write_names(struct pmfs_report *r, const struct graph *g, uint32_t *local)
+static void write_names(struct pmfs_report *r, const struct graph *g, uint32_t *local)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < g->paths.names.n; i++)
@@ -140,7 +161,6 @@ static int write_names(struct pmfs_report *r, const struct graph *g, uint32_t *l
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	return 0;
 }
 
 /* In pre-order: node, depth below the root, name, total, own, is it cut. */
@@ -161,25 +181,22 @@ static void write_boxes(struct pmfs_report *r, const struct graph *g, const uint
 	pm_json_close(&r->json, ']');
 }
 
-/* The callers of the root, from the outermost on: [node, name]. */
-static int write_above(struct pmfs_report *r, const struct graph *g, struct pm_error *err)
+/* The nearest callers of the root, from the outermost on: [node, name]. */
+static void write_above(struct pmfs_report *r, const struct graph *g)
 {
-	uint32_t n = g->layout.depth[g->root], *path = malloc(((size_t)n + 1) * sizeof(*path));
-	if (!path)
-		return pmfs_no_memory(err);
-	for (uint32_t i = n, node = g->root; i > 0; i--)
-		path[i - 1] = node = g->paths.parent[node];
+	uint32_t path[PMFS_MAX_ABOVE], n = 0;
+	for (uint32_t i = g->paths.parent[g->root]; i != PM_NONE && n < PMFS_MAX_ABOVE;
+		i = g->paths.parent[i])
+		path[n++] = i;
 	pm_json_key(&r->json, "above");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < n; i++) {
+	while (n-- > 0) {
 		pm_json_open(&r->json, '[');
-		pm_json_u64(&r->json, path[i]);
-		pm_json_text(&r->json, name_of(g, path[i]));
+		pm_json_u64(&r->json, path[n]);
+		pm_json_text(&r->json, name_of(g, path[n]));
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	free(path);
-	return 0;
 }
 
 static int write_graph(struct pmfs_report *r, const struct graph *g, struct pm_error *err)
@@ -192,10 +209,10 @@ static int write_graph(struct pmfs_report *r, const struct graph *g, struct pm_e
 	pm_json_f64(&r->json, g->layout.total[0]);
 	write_names(r, g, local);
 	write_boxes(r, g, local);
-	int e = write_above(r, g, err);
+	write_above(r, g);
 	pm_json_close(&r->json, '}');
 	free(local);
-	return e;
+	return 0;
 }
 
 static int write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root, struct pm_error *err)

@@ -9,6 +9,7 @@
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/tables/threadfunctions.h"
+#include "profmount/limits.h"
 
 /* [name, module, file, line, category, colour, contexts, [cells]] */
 static void write_row(struct pmfs_report *r, const struct pmfs_functions *f,
@@ -119,12 +120,16 @@ static int compare_instances(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
-/* The functions around a context, from the innermost on: rows. Parts of a function are its own. */
+/*
+ * The functions around a context, from the innermost on: rows, PM_LIMIT_STACK_LEVELS contexts far.
+ * Parts of a function are its own.
+ */
 static void write_path(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t context)
 {
-	uint32_t last = pmfs_function_of(f->identity, context);
+	uint32_t last = pmfs_function_of(f->identity, context), levels = PM_LIMIT_STACK_LEVELS;
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = r->tree->parent[context]; i != PM_NONE; i = r->tree->parent[i]) {
+	for (uint32_t i = r->tree->parent[context]; i != PM_NONE && levels-- > 0;
+		i = r->tree->parent[i]) {
 		uint32_t function = pmfs_function_of(f->identity, i);
 		if (pmfs_is_call(f->identity, i) ||
 			(function != last && r->tree->parent[i] == PM_NONE))

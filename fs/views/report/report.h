@@ -27,6 +27,7 @@
 enum {
 	PMFS_REPORT_ROWS = 500,     /* rows of a chunk */
 	PMFS_REPORT_BOXES = 4000,   /* of a flame graph */
+	PMFS_REPORT_LEVELS = 160,   /* of it: a canvas of more takes hundreds of megabytes */
 	PMFS_REPORT_LINES = 20000,  /* of a source file */
 	PMFS_REPORT_THREADS = 64,   /* rows of a page of the timeline */
 	PMFS_REPORT_INSTANCES = 500 /* contexts of a function, the most expensive ones */

@@ -9,6 +9,7 @@
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/sums/totals.h"
+#include "profmount/limits.h"
 
 static const char *role_of(const struct pmfs_column *c)
 {
@@ -66,7 +67,7 @@ static int write_hotpath(struct pmfs_report *r, struct pm_error *err)
 		return e;
 	pm_json_key(&r->json, "hot");
 	pm_json_open(&r->json, '[');
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && i < PM_LIMIT_STACK_LEVELS; i++) {
 		const struct pm_frame *frame = pm_tree_frame(r->tree, path[i].context);
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, path[i].context);

@@ -2,6 +2,7 @@
  * The timeline in tiles: a page of threads, and one of the binary parts of the run, of which 1 is
  * all of it, 2 and 3 its halves, and so on. The page zooms by asking for smaller parts.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/map.h"
@@ -18,6 +19,7 @@ struct tile {
 	struct pmfs_timeline timeline;
 	struct pm_strtab names;
 	struct pm_arena arena;
+	uint32_t *shown;   /* context → the one whose name is shown */
 	uint32_t *name_of; /* context → name, PM_NONE while not asked for */
 };
 
@@ -26,28 +28,32 @@ static void tile_done(struct tile *t)
 	pmfs_timeline_done(&t->timeline);
 	pm_strtab_done(&t->names);
 	pm_arena_done(&t->arena);
+	free(t->shown);
 	free(t->name_of);
 }
 
-/* The context at a level of the call path, of functions alone, or the innermost one above that
- * level. */
-static uint32_t at_level(const struct pm_tree *tree, uint32_t context, uint32_t level)
+/*
+ * By context: the one whose name is shown, the function at that level of the call path or the
+ * innermost one above it. One pass: in a deep tree the ways up from all contexts are many more than
+ * contexts.
+ */
+static int find_shown(const struct pm_tree *tree, uint32_t level, struct tile *t)
 {
-	uint32_t levels = 0, found = context;
-	if (level == INNERMOST) {
-		while (pmfs_is_part(tree, found) && tree->parent[found] != PM_NONE)
-			found = tree->parent[found];
-		return found;
+	size_t n = (size_t)tree->n_contexts + 1;
+	uint32_t *functions = malloc(n * sizeof(*functions)); /* from the top to each context */
+	t->shown = malloc(n * sizeof(*t->shown));
+	t->name_of = malloc(n * sizeof(*t->name_of));
+	bool made = functions && t->shown && t->name_of;
+	for (uint32_t i = 0; made && i < tree->n_contexts; i++) {
+		uint32_t parent = tree->parent[i];
+		bool part = pmfs_is_part(tree, i) && parent != PM_NONE;
+		functions[i] = (parent == PM_NONE ? 0 : functions[parent]) + !part;
+		bool below = level != INNERMOST && functions[i] > level + 1;
+		t->shown[i] = part || (below && parent != PM_NONE) ? t->shown[parent] : i;
+		t->name_of[i] = PM_NONE;
 	}
-	for (uint32_t i = context; i != PM_NONE; i = tree->parent[i])
-		levels += !pmfs_is_part(tree, i);
-	for (uint32_t i = context; i != PM_NONE; i = tree->parent[i]) {
-		if (pmfs_is_part(tree, i))
-			continue;
-		if (--levels <= level)
-			return i;
-	}
-	return found;
+	free(functions);
+	return made ? 0 : -ENOMEM;
 }
 
 /* The name that a context is shown by, or PM_NONE without memory. */
@@ -55,14 +61,16 @@ static uint32_t name_of(struct pmfs_report *r, struct tile *t, uint32_t context)
 {
 	if (t->name_of[context] != PM_NONE)
 		return t->name_of[context];
-	uint32_t shown = at_level(r->tree, context, r->n[2]);
+	uint32_t shown = t->shown[context];
+	if (t->name_of[shown] != PM_NONE)
+		return t->name_of[context] = t->name_of[shown];
 	struct pm_text line = {.p = NULL};
 	pm_text_clear(&r->scratch);
 	pm_text_line(&line, pmfs_stacks_name(r->tree, pm_tree_frame(r->tree, shown), &r->scratch));
 	if (!line.failed)
-		t->name_of[context] = pm_strtab_add(&t->names, pm_text_view(&line));
+		t->name_of[shown] = pm_strtab_add(&t->names, pm_text_view(&line));
 	pm_text_done(&line);
-	return t->name_of[context];
+	return t->name_of[context] = t->name_of[shown];
 }
 
 /* Runs of equal cells: name or -1, and how many cells. */
@@ -151,11 +159,9 @@ int pmfs_report_time(struct pmfs_report *r, struct pm_error *err)
 		.part = r->n[0] - (1U << level),
 		.level = level};
 	t.names.arena = &t.arena;
-	t.name_of = malloc(((size_t)r->tree->n_contexts + 1) * sizeof(*t.name_of));
-	int e = t.name_of ? pmfs_timeline_read_part(r->model, &part, &t.timeline, err)
-			  : pmfs_no_memory(err);
-	for (uint32_t i = 0; e == 0 && i < r->tree->n_contexts; i++)
-		t.name_of[i] = PM_NONE;
+	int e = find_shown(r->tree, r->n[2], &t);
+	e = e < 0 ? pmfs_no_memory(err)
+		  : pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
 	if (e == 0)
 		e = write_tile(r, &t, err);
 	tile_done(&t);

@@ -143,29 +143,27 @@ function address(change) {
   return "#" + hash;
 }
 
-/* Goes to another state; `replace` leaves no step to go back to. Views drop what is only theirs. */
-function go(change, replace) {
-  if (change.view && change.view !== state.view)
-    for (const key of ["node", "fn", "ctx", "file", "doc", "from", "to", "line", "sort"]) if (!(key in change)) change[key] = undefined;
-  const hash = address(change);
-  if (replace) history.replaceState(null, "", hash);
-  else history.pushState(null, "", hash);
-  show();
-}
-
-const link = (change, ...content) => h("a", { href: address(viewChange(change)), onclick: event => {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  go(change);
-} }, ...content);
-
-/* A link to another view does not carry what is only of this one. */
-function viewChange(change) {
+/* A change to another view does not carry what is only of this one. */
+function toView(change) {
   const next = { ...change };
   if (change.view && change.view !== state.view)
     for (const key of ["node", "fn", "ctx", "file", "doc", "from", "to", "line", "sort"]) if (!(key in change)) next[key] = undefined;
   return next;
 }
+
+/* Goes to another state; `replace` leaves no step to go back to. */
+function go(change, replace) {
+  const hash = address(toView(change));
+  if (replace) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  show();
+}
+
+const link = (change, ...content) => h("a", { href: address(toView(change)), onclick: event => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(change);
+} }, ...content);
 
 function matcher() {
   if (!state.search) return null;

@@ -34,17 +34,12 @@ function topFunctions() {
 function threadPlot() {
   const g = group();
   if (start.threads < 2 || start.threads > 20000 || g.main < 0) return null;
-  const box = h("div", { class: "plot", style: { height: "110px" } }), words = h("p", { class: "note" }, "Reading threads …");
-  const card = h("section", { class: "card" }, h("h2", {}, link({ view: "threads" }, "Threads")), box, words);
+  const card = h("section", { class: "card" }, h("h2", {}, "Threads"), h("p", { class: "note" }, "Reading threads …"));
   pm.load(`costs-0-${g.main}`).then(costs => {
-    const known = costs.filter(c => c !== null), most = Math.max(...known, 0), mean = known.reduce((a, b) => a + b, 0) / (known.length || 1);
-    canvasIn(box, (ctx, width, height) => {
-      const step = width / costs.length;
-      ctx.clearRect(0, 0, width, height);
-      ctx.fillStyle = colourOf("--accent");
-      costs.forEach((c, i) => { if (c > 0) ctx.fillRect(i * step, height - c / most * height, Math.max(1, step - (step > 4 ? 1 : 0)), c / most * height); });
-    });
-    words.textContent = `mean ${amount(mean, g.unit)}, greatest ${amount(most, g.unit)}` + (mean > 0 ? `, imbalance ${(most / mean).toFixed(2)}` : "");
+    const known = costs.filter(c => c !== null), most = known.reduce((m, c) => Math.max(m, c), 0), mean = known.reduce((a, b) => a + b, 0) / (known.length || 1);
+    const bars = plot(link({ view: "threads" }, "Threads"), costs, most, i => [h("b", {}, amount(costs[i], g.unit))]);
+    bars.append(h("p", { class: "note" }, `mean ${amount(mean, g.unit)}, greatest ${amount(most, g.unit)}` + (mean > 0 ? `, imbalance ${(most / mean).toFixed(2)}` : "")));
+    card.replaceWith(bars);
   }, error => failed(card, error));
   return card;
 }

@@ -36,7 +36,7 @@ views.push({ id: "threads", title: "Threads", shown: () => start.threads > 1, sh
 const tellThread = t => [h("b", {}, t.path), facts([[group().label, amount(t.cost, group().unit)]])];
 
 function plot(title, costs, most, tell) {
-  const box = h("div", { class: "plot", role: "img", "aria-label": title }), card = h("section", { class: "card" }, h("h2", {}, title), box);
+  const box = h("div", { class: "plot", role: "img", "aria-label": title.textContent || title }), card = h("section", { class: "card" }, h("h2", {}, title), box);
   const view = canvasIn(box, (ctx, width, height) => {
     const step = width / costs.length;
     ctx.clearRect(0, 0, width, height);
