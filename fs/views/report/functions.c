@@ -7,8 +7,8 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
 #include "fs/views/sums/callers.h"
+#include "fs/views/sums/flatprofile.h"
 #include "fs/views/sums/functions.h"
-#include "fs/views/tables/threadfunctions.h"
 #include "profmount/limits.h"
 
 /* [name, module, file, line, category, colour, contexts, [cells]] */
@@ -51,7 +51,7 @@ int pmfs_report_functions(struct pmfs_report *r, struct pm_error *err)
 int pmfs_report_thread_functions(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pm_threads *threads;
-	struct pmfs_thread_functions *t;
+	struct pmfs_flat_profile *t;
 	int e = pmfs_model_threads(r->model, &threads, err);
 	if (e < 0)
 		return e;
@@ -72,7 +72,7 @@ int pmfs_report_thread_functions(struct pmfs_report *r, struct pm_error *err)
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	pmfs_thread_functions_free(t);
+	pmfs_flat_profile_free(t);
 	return 0;
 }
 

@@ -1,241 +1,17 @@
-/*
- * gpu.csv: what GPUs did, kernel by kernel and copy by copy. Times, counts and bytes are own costs
- * of functions, under the names that hpcrun gives to metrics of GPUs. How long single launches took
- * stands in the traces of GPU streams alone: they are believed where their sum is the time
- * measured.
- */
+/* gpu.csv. A row's position is its number. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "formats/common/list.h"
-#include "formats/common/quantity.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/functions.h"
-
-/* What metrics are called after: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
-static const struct {
-	const char *metric, *operation;
-} operations[] = {
-	{"GKER", "kernel"},
-	{"GXCOPY", "copy"},
-	{"GICOPY", "implicit copy"},
-	{"GMEM", "alloc"},
-	{"GMSET", "memset"},
-	{"GSYNC", "sync"},
-};
-
-enum { N_OPERATIONS = sizeof(operations) / sizeof(*operations) };
-
-struct gpu_row {
-	uint32_t row; /* of functions.csv */
-	uint32_t operation;
-	double launches, total_ns, max_ns, bytes; /* NaN: not known */
-};
-
-struct gpu_table {
-	const struct pmfs_functions *functions;
-	uint32_t n;
-	size_t room;
-	struct gpu_row *rows;
-	double total_ns;
-};
-
-/* What the traces of GPU streams say of a function. */
-struct launches {
-	uint64_t n, sum_ns, max_ns;
-};
-
-static void gpu_free(void *p)
-{
-	struct gpu_table *t = p;
-	free(t->rows);
-	free(t);
-}
-
-/* ---- metrics ---- */
-
-/* What follows the operation in a metric's name, or NULL: it is another one's. */
-static const char *part_of(const struct pm_metric *metric, uint32_t operation, size_t *ret_len)
-{
-	size_t len = strlen(operations[operation].metric);
-	if (metric->name.len < len ||
-		memcmp(metric->name.p, operations[operation].metric, len) != 0)
-		return NULL;
-	const char *rest = (const char *)metric->name.p + len;
-	*ret_len = metric->name.len - len;
-	return *ret_len == 0 || rest[0] == ':' || rest[0] == ' ' ? rest : NULL;
-}
-
-static bool is_time(const struct pm_metric *metric, uint32_t operation)
-{
-	size_t len;
-	const char *part = part_of(metric, operation, &len);
-	return part && (len == 0 || part[0] == ' ') && pm_unit_ns(metric->unit) > 0;
-}
-
-static bool is_count(const struct pm_metric *metric, uint32_t operation)
-{
-	size_t len;
-	const char *part = part_of(metric, operation, &len);
-	return part && len == strlen(":COUNT") && memcmp(part, ":COUNT", len) == 0;
-}
-
-/* Not what kernels had at hand, added up over their launches (LMEM_ACUMU). */
-static bool is_bytes(const struct pm_metric *metric, uint32_t operation)
-{
-	size_t len;
-	const char *part = part_of(metric, operation, &len);
-	return part && len > 0 && part[0] == ':' && !memmem(part, len, "ACUMU", 5) &&
-		pm_bytes_equal(metric->unit, pm_bytes_of("B"));
-}
-
-/* Adds up the own costs of a row whose metrics are of that kind; NaN for none. */
-static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t operation,
-	bool (*is_kind)(const struct pm_metric *metric, uint32_t operation))
-{
-	double sum = NAN;
-	for (uint32_t i = 0; i < f->columns->n; i++) {
-		const struct pmfs_column *c = &f->columns->columns[i];
-		double cell = pmfs_function_cell(f, row, i);
-		if (c->role != PM_ROLE_EXCLUSIVE || !c->flat || isnan(cell) ||
-			!is_kind(c->flat, operation))
-			continue;
-		double scale = is_kind == is_time ? pm_unit_ns(c->flat->unit) : 1;
-		sum = isnan(sum) ? cell * scale : sum + cell * scale;
-	}
-	return sum;
-}
-
-/* ---- traces ---- */
-
-static bool is_gpu_stream(const struct pm_threads *threads, uint32_t thread)
-{
-	const struct pm_thread *t = &threads->threads[thread];
-	for (uint32_t i = 0; i < t->n_identity; i++)
-		if (strncmp(threads->keys[t->identity[i].key], "gpu", 3) == 0)
-			return t->has_trace;
-	return false;
-}
-
-static int read_stream(const struct pm_profile *p, const struct pmfs_identity *id, uint32_t thread,
-	struct launches *by_function, struct pm_error *err)
-{
-	struct pm_sample batch[256];
-	int64_t n;
-	uint64_t at = 0;
-	while ((n = p->ops->samples(p, thread, at, batch, 256, err)) > 0) {
-		for (int64_t i = 0; i < n; i++) {
-			uint32_t context = pm_tree_find(id->tree, batch[i].context);
-			if (context == PM_NONE || batch[i].duration_ns == PM_NO_TIME)
-				continue;
-			struct launches *l = &by_function[pmfs_function_of(id, context)];
-			l->n++;
-			l->sum_ns += batch[i].duration_ns;
-			if (batch[i].duration_ns > l->max_ns)
-				l->max_ns = batch[i].duration_ns;
-		}
-		at += (uint64_t)n;
-	}
-	return (int)n;
-}
-
-static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
-	struct launches *by_function, struct pm_error *err)
-{
-	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_threads *threads;
-	int r = pmfs_model_threads(m, &threads, err);
-	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
-		if (is_gpu_stream(threads, i))
-			r = read_stream(p, id, i, by_function, err);
-	return r;
-}
-
-/* ---- rows ---- */
-
-static int add_row(struct gpu_table *t, uint32_t row, uint32_t operation, const struct launches *l)
-{
-	struct gpu_row g = {.row = row,
-		.operation = operation,
-		.launches = cost_of(t->functions, row, operation, is_count),
-		.total_ns = cost_of(t->functions, row, operation, is_time),
-		.bytes = cost_of(t->functions, row, operation, is_bytes),
-		.max_ns = NAN};
-	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
-		return 0;
-	g.total_ns = nearbyint(g.total_ns); /* seconds are stored */
-	bool is_all = l->n > 0 && fabs((double)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
-	if (is_all) {
-		g.max_ns = (double)l->max_ns;
-		if (isnan(g.launches))
-			g.launches = (double)l->n;
-	}
-	if (pm_list_room(&t->rows, t->n, &t->room, sizeof(*t->rows)) < 0)
-		return -ENOMEM;
-	t->rows[t->n++] = g;
-	t->total_ns += isnan(g.total_ns) ? 0 : g.total_ns;
-	return 0;
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct gpu_row *x = a, *y = b;
-	double left = isnan(x->total_ns) ? 0 : x->total_ns;
-	double right = isnan(y->total_ns) ? 0 : y->total_ns;
-	if (left != right)
-		return left > right ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (x->operation > y->operation) - (x->operation < y->operation);
-}
-
-static int add_rows(struct gpu_table *t, const struct launches *by_function)
-{
-	const struct pmfs_functions *f = t->functions;
-	for (uint32_t row = 0; row < f->n; row++)
-		for (uint32_t i = 0; i < N_OPERATIONS; i++)
-			if (add_row(t, row, i, &by_function[f->function[row]]) < 0)
-				return -ENOMEM;
-	if (t->n > 0)
-		qsort(t->rows, t->n, sizeof(*t->rows), longest_first);
-	return 0;
-}
-
-static int gpu_build(struct pmfs_model *m, void **ret, struct pm_error *err)
-{
-	struct gpu_table *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pmfs_no_memory(err);
-	struct launches *by_function = NULL;
-	int r = pmfs_functions(m, &t->functions, err);
-	if (r == 0) {
-		by_function = calloc((size_t)t->functions->identity->n + 1, sizeof(*by_function));
-		r = by_function ? read_streams(m, t->functions->identity, by_function, err)
-				: pmfs_no_memory(err);
-	}
-	if (r == 0 && add_rows(t, by_function) < 0)
-		r = pmfs_no_memory(err);
-	free(by_function);
-	if (r < 0)
-		gpu_free(t);
-	else
-		*ret = t;
-	return r;
-}
-
-/* ---- the table ---- */
+#include "fs/views/sums/gpu.h"
 
 static int gpu_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {gpu_build, gpu_free};
-	void *part = NULL;
-	int r = pmfs_model_part(pmfs_model_of(rows->table->self), PMFS_PART_GPU, &type, &part, err);
-	const struct gpu_table *t = part;
-	if (r < 0 || !t || rows->at >= t->n)
+	const struct pmfs_gpu *t;
+	int r = pmfs_gpu(pmfs_model_of(rows->table->self), &t, err);
+	if (r < 0 || rows->at >= t->n)
 		return r;
-	const struct gpu_row *g = &t->rows[rows->at++];
+	const struct pmfs_gpu_row *g = &t->rows[rows->at++];
 	const struct pmfs_function *function = pmfs_function_at(t->functions, g->row);
 	cells[0] = pmfs_cell(g->launches);
 	cells[1] = pmfs_cell(g->total_ns);
@@ -244,7 +20,7 @@ static int gpu_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 	cells[4] = pmfs_cell(t->total_ns > 0 ? g->total_ns / t->total_ns : NAN);
 	cells[5] = pmfs_cell(g->bytes);
 	cells[6] = pmfs_cell(g->total_ns > 0 ? g->bytes / g->total_ns * 1e9 : NAN);
-	cells[7] = pm_cell_str(operations[g->operation].operation);
+	cells[7] = pm_cell_str(g->operation);
 	cells[8] = pm_cell_text(t->functions->tree->texts[function->module]);
 	cells[9] = pm_cell_text(function->name);
 	return 1;
@@ -261,21 +37,8 @@ int pmfs_gpu_table(struct pmfs_model *m, uint32_t item, struct pm_table *ret, st
 	return 0;
 }
 
-/* Code that GPUs run comes in modules; other formats are not asked for their metrics. */
 int pmfs_has_gpu(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct pm_metrics *metrics;
 	(void)item;
-	if (!p->has_modules)
-		return 0;
-	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
-	if (r <= 0)
-		return r == -ENOMEM ? r : 0;
-	r = pmfs_model_metrics(m, &metrics, err);
-	for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
-		for (uint32_t k = 0; k < N_OPERATIONS; k++)
-			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
-				return 1;
-	return r == -ENOMEM ? r : 0;
+	return pmfs_gpu_has(m, err);
 }

@@ -1,170 +1,14 @@
-/*
- * modules.csv and files.csv: the flat profile by what functions lie in. A row's position is its
- * number. Where functions have no modules, the package or class in their names is one.
- */
-#include <stdlib.h>
-
-#include "formats/common/map.h"
+/* modules.csv and files.csv. A row's position is its number. */
+#include "fs/views/sums/rollups.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
-#include "fs/views/sums/functions.h"
-#include "fs/views/sums/groups.h"
 
-struct rollup {
-	const struct pmfs_functions *functions;
-	struct pmfs_sums sums;
-	struct pm_strtab names;    /* of the rows; they live in the tree */
-	uint32_t *row_of_function; /* row of functions.csv → row here */
-	uint32_t *n_functions;     /* by row */
-	uint32_t *order;           /* most own cost first */
-};
-
-static void rollup_free(void *p)
-{
-	struct rollup *u = p;
-	pmfs_sums_done(&u->sums);
-	pm_strtab_done(&u->names);
-	free(u->row_of_function);
-	free(u->n_functions);
-	free(u->order);
-	free(u);
-}
-
-/* ---- what a function lies in ---- */
-
-/* Where a name's own part ends: parameters, or a place in brackets; `[]` is part of a type. */
-static size_t bare_length(struct pm_bytes name)
-{
-	size_t n = 0;
-	for (; n < name.len && name.p[n] != '('; n++)
-		if (name.p[n] == '[' && n + 1 < name.len && name.p[n + 1] != ']')
-			break;
-	return n;
-}
-
-/* `TYPE MODULE end NAME(…)`: the module, or nothing. */
-static struct pm_bytes module_in_name(struct pm_bytes name, struct pm_bytes end)
-{
-	struct pm_bytes bare = {name.p, bare_length(name)};
-	const uint8_t *space = bare.len ? memrchr(bare.p, ' ', bare.len) : NULL;
-	if (space)
-		bare = (struct pm_bytes){space + 1, bare.len - (size_t)(space + 1 - bare.p)};
-	for (size_t i = bare.len; i-- > 0;)
-		if (bare.len - i >= end.len && memcmp(bare.p + i, end.p, end.len) == 0)
-			return (struct pm_bytes){bare.p, i};
-	return (struct pm_bytes){NULL, 0};
-}
-
-static struct pm_bytes module_of(const struct pm_profile *p, const struct pm_tree *tree,
-	const struct pmfs_function *function)
-{
-	if (p->module_end)
-		return module_in_name(function->name, pm_bytes_of(p->module_end));
-	return tree->texts[function->module];
-}
-
-static struct pm_bytes file_of(const struct pm_profile *p, const struct pm_tree *tree,
-	const struct pmfs_function *function)
-{
-	(void)p;
-	return tree->texts[function->file];
-}
-
-/* ---- summing ---- */
-
-static int place(void *self, uint32_t context, struct pmfs_share *share)
-{
-	const struct rollup *u = self;
-	const struct pmfs_functions *f = u->functions;
-	uint32_t function = f->row[pmfs_function_of(f->identity, context)];
-	share->counts = pmfs_is_call(f->identity, context);
-	share->row = function == PM_NONE ? PM_NONE : u->row_of_function[function];
-	return 0;
-}
-
-/* Rows in the order of functions.csv, one for each name. */
-static int make_rows(struct rollup *u, const struct pm_profile *p,
-	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
-		const struct pmfs_function *function))
-{
-	const struct pmfs_functions *f = u->functions;
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t row =
-			pm_strtab_add(&u->names, name_of(p, f->tree, pmfs_function_at(f, i)));
-		if (row == PM_NONE)
-			return -ENOMEM;
-		u->row_of_function[i] = row;
-		if (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0)
-			return -ENOMEM;
-		u->n_functions[row]++;
-	}
-	return 0;
-}
-
-static int build(struct pmfs_model *m,
-	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
-		const struct pmfs_function *function),
-	void **ret, struct pm_error *err)
-{
-	struct rollup *u = calloc(1, sizeof(*u));
-	if (!u)
-		return pmfs_no_memory(err);
-	int r = pmfs_functions(m, &u->functions, err);
-	if (r < 0) {
-		free(u);
-		return r;
-	}
-	const struct pmfs_functions *f = u->functions;
-	struct pmfs_grouping g = {
-		.model = m, .tree = f->tree, .end = f->tree->n_contexts, .place = place, .self = u};
-	u->sums.columns = f->columns;
-	u->row_of_function = calloc((size_t)f->n + 1, sizeof(*u->row_of_function));
-	u->n_functions = calloc((size_t)f->n + 1, sizeof(*u->n_functions));
-	if (!u->row_of_function || !u->n_functions ||
-		make_rows(u, pmfs_model_profile(m), name_of) < 0)
-		r = pmfs_no_memory(err);
-	if (r == 0)
-		r = pmfs_group(&g, &u->sums, err);
-	if (r == 0) {
-		u->order = pmfs_order(
-			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
-		r = u->order ? 0 : pmfs_no_memory(err);
-	}
-	if (r < 0)
-		rollup_free(u);
-	else
-		*ret = u;
-	return r;
-}
-
-static int build_modules(struct pmfs_model *m, void **ret, struct pm_error *err)
-{
-	return build(m, module_of, ret, err);
-}
-
-static int build_files(struct pmfs_model *m, void **ret, struct pm_error *err)
-{
-	return build(m, file_of, ret, err);
-}
-
-/* ---- the tables: table.a = the part ---- */
-
-static int get(
-	struct pmfs_model *m, enum pmfs_part which, const struct rollup **ret, struct pm_error *err)
-{
-	static const struct pmfs_part_type modules = {build_modules, rollup_free};
-	static const struct pmfs_part_type files = {build_files, rollup_free};
-	void *part;
-	int r = pmfs_model_part(
-		m, which, which == PMFS_PART_MODULES ? &modules : &files, &part, err);
-	*ret = part;
-	return r;
-}
-
+/* table.a = is it of files? */
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct rollup *u;
-	int r = get(pmfs_model_of(rows->table->self), (enum pmfs_part)rows->table->a, &u, err);
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pmfs_rollup *u;
+	int r = rows->table->a ? pmfs_files(m, &u, err) : pmfs_modules(m, &u, err);
 	if (r < 0 || rows->at >= u->sums.n)
 		return r;
 	uint32_t row = u->order[rows->at++];
@@ -183,9 +27,7 @@ int pmfs_modules_table(
 {
 	static const char *const after[] = {"module", NULL};
 	(void)item;
-	int r = pmfs_table_with_metrics(m, &rollup_type, before, after, ret, err);
-	ret->a = PMFS_PART_MODULES;
-	return r;
+	return pmfs_table_with_metrics(m, &rollup_type, before, after, ret, err);
 }
 
 int pmfs_files_table(
@@ -194,7 +36,7 @@ int pmfs_files_table(
 	static const char *const after[] = {"file", NULL};
 	(void)item;
 	int r = pmfs_table_with_metrics(m, &rollup_type, before, after, ret, err);
-	ret->a = PMFS_PART_FILES;
+	ret->a = true;
 	return r;
 }
 

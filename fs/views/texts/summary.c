@@ -12,11 +12,11 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/counts.h"
 #include "fs/views/sums/emptythreads.h"
+#include "fs/views/sums/flatprofile.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/sums/totals.h"
 #include "fs/views/sums/worstimbalances.h"
-#include "fs/views/tables/threadfunctions.h"
 #include "fs/views/texts/costly.h"
 #include "fs/views/texts/sections.h"
 
@@ -277,7 +277,7 @@ int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, st
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
 	uint32_t thread = (uint32_t)doc->text.a;
-	struct pmfs_thread_functions *t;
+	struct pmfs_flat_profile *t;
 	const struct pm_threads *threads;
 	const char *path;
 	int r = pmfs_model_threads(m, &threads, err);
@@ -296,6 +296,6 @@ int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, st
 		return r;
 	pmfs_add_costly_functions(out, t->functions, t->order, t->n, t->cells,
 		sum_of_functions(t->functions, t->cells));
-	pmfs_thread_functions_free(t);
+	pmfs_flat_profile_free(t);
 	return pm_text_status(out);
 }

@@ -1,29 +1,23 @@
-/*
- * A thread's functions.csv: the flat profile of this thread alone. Summed when a cursor starts; a
- * row's position is its number.
- */
 #include <stdlib.h>
 
-#include "fs/views/model/catalog.h"
-#include "fs/views/model/flat.h"
-#include "fs/views/model/tables.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
+#include "fs/views/sums/flatprofile.h"
 #include "fs/views/sums/groups.h"
-#include "fs/views/tables/functions.h"
-#include "fs/views/tables/threadfunctions.h"
 
-void pmfs_thread_functions_free(struct pmfs_thread_functions *t)
+void pmfs_flat_profile_free(struct pmfs_flat_profile *f)
 {
-	if (!t)
+	if (!f)
 		return;
-	free(t->contexts);
-	free(t->cells);
-	free(t->order);
-	free(t);
+	free(f->order);
+	free(f->whole);
+	free(f->contexts);
+	free(f->cells);
+	free(f);
 }
 
 /* Adds a context's cells to the rows of its functions. */
-static void add_context(struct pmfs_thread_functions *t, uint32_t context, double *cells)
+static void add_context(struct pmfs_flat_profile *t, uint32_t context, double *cells)
 {
 	const struct pmfs_functions *f = t->functions;
 	if (context != PM_NONE) {
@@ -40,7 +34,7 @@ static void add_context(struct pmfs_thread_functions *t, uint32_t context, doubl
 }
 
 /* Values of one context come one after the other. */
-static int sum_values(struct pmfs_model *m, struct pmfs_thread_functions *t, uint32_t thread,
+static int sum_values(struct pmfs_model *m, struct pmfs_flat_profile *t, uint32_t thread,
 	double *cells, struct pm_error *err)
 {
 	const struct pmfs_functions *f = t->functions;
@@ -65,7 +59,7 @@ static int sum_values(struct pmfs_model *m, struct pmfs_thread_functions *t, uin
 }
 
 /* Leaves out functions that the thread has not, keeps the others in order. */
-static int order_rows(struct pmfs_thread_functions *t)
+static int order_rows(struct pmfs_flat_profile *t)
 {
 	const struct pmfs_functions *f = t->functions;
 	t->order = pmfs_order(t->cells, f->n, f->columns->n, pmfs_order_column(f->columns));
@@ -77,14 +71,14 @@ static int order_rows(struct pmfs_thread_functions *t)
 	return 0;
 }
 
-int pmfs_thread_functions(struct pmfs_model *m, uint32_t thread, struct pmfs_thread_functions **ret,
-	struct pm_error *err)
+int pmfs_thread_functions(
+	struct pmfs_model *m, uint32_t thread, struct pmfs_flat_profile **ret, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0)
 		return r;
-	struct pmfs_thread_functions *t = calloc(1, sizeof(*t));
+	struct pmfs_flat_profile *t = calloc(1, sizeof(*t));
 	if (!t)
 		return pmfs_no_memory(err);
 	t->functions = f;
@@ -98,49 +92,9 @@ int pmfs_thread_functions(struct pmfs_model *m, uint32_t thread, struct pmfs_thr
 	free(cells);
 	if (r == 0 && order_rows(t) < 0)
 		r = pmfs_no_memory(err);
-	if (r < 0) {
-		pmfs_thread_functions_free(t);
-		return r;
-	}
-	*ret = t;
-	return 0;
-}
-
-/* ---- the table ---- */
-
-static int rows_start(struct pm_rows *rows, struct pm_error *err)
-{
-	struct pmfs_thread_functions *t;
-	int r = pmfs_thread_functions(
-		pmfs_model_of(rows->table->self), (uint32_t)rows->table->a, &t, err);
-	if (r == 0)
-		rows->own = t;
-	return r;
-}
-
-static void rows_done(struct pm_rows *rows)
-{
-	pmfs_thread_functions_free(rows->own);
-}
-
-static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
-{
-	const struct pmfs_thread_functions *t = rows->own;
-	(void)err;
-	if (rows->at >= t->n)
-		return 0;
-	uint32_t row = t->order[rows->at++];
-	pmfs_function_row(t->functions, row, t->contexts[row],
-		t->cells + (size_t)row * t->functions->columns->n, cells);
-	return 1;
-}
-
-int pmfs_thread_functions_table(
-	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
-{
-	static const struct pm_table_type type = {
-		.start = rows_start, .next = rows_next, .done = rows_done};
-	int r = pmfs_function_table(m, &type, ret, err);
-	ret->a = item;
+	if (r < 0)
+		pmfs_flat_profile_free(t);
+	else
+		*ret = t;
 	return r;
 }

@@ -1,0 +1,239 @@
+/*
+ * Times, counts and bytes are own costs of functions, under the names that hpcrun gives to metrics
+ * of GPUs. How long single launches took stands in the traces of GPU streams alone: they are
+ * believed where their sum is the time measured.
+ */
+#include "fs/views/sums/gpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/list.h"
+#include "formats/common/quantity.h"
+#include "fs/views/model/parts.h"
+
+/* What metrics are called after: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
+static const struct {
+	const char *metric, *operation;
+} operations[] = {
+	{"GKER", "kernel"},
+	{"GXCOPY", "copy"},
+	{"GICOPY", "implicit copy"},
+	{"GMEM", "alloc"},
+	{"GMSET", "memset"},
+	{"GSYNC", "sync"},
+};
+
+enum { N_OPERATIONS = sizeof(operations) / sizeof(*operations) };
+
+/* What the traces of GPU streams say of a function. */
+struct launches {
+	uint64_t n, sum_ns, max_ns;
+};
+
+static void gpu_free(void *p)
+{
+	struct pmfs_gpu *t = p;
+	free(t->rows);
+	free(t);
+}
+
+/* ---- metrics ---- */
+
+/* What follows the operation in a metric's name, or NULL: it is another one's. */
+static const char *part_of(const struct pm_metric *metric, uint32_t operation, size_t *ret_len)
+{
+	size_t len = strlen(operations[operation].metric);
+	if (metric->name.len < len ||
+		memcmp(metric->name.p, operations[operation].metric, len) != 0)
+		return NULL;
+	const char *rest = (const char *)metric->name.p + len;
+	*ret_len = metric->name.len - len;
+	return *ret_len == 0 || rest[0] == ':' || rest[0] == ' ' ? rest : NULL;
+}
+
+static bool is_time(const struct pm_metric *metric, uint32_t operation)
+{
+	size_t len;
+	const char *part = part_of(metric, operation, &len);
+	return part && (len == 0 || part[0] == ' ') && pm_unit_ns(metric->unit) > 0;
+}
+
+static bool is_count(const struct pm_metric *metric, uint32_t operation)
+{
+	size_t len;
+	const char *part = part_of(metric, operation, &len);
+	return part && len == strlen(":COUNT") && memcmp(part, ":COUNT", len) == 0;
+}
+
+/* Not what kernels had at hand, added up over their launches (LMEM_ACUMU). */
+static bool is_bytes(const struct pm_metric *metric, uint32_t operation)
+{
+	size_t len;
+	const char *part = part_of(metric, operation, &len);
+	return part && len > 0 && part[0] == ':' && !memmem(part, len, "ACUMU", 5) &&
+		pm_bytes_equal(metric->unit, pm_bytes_of("B"));
+}
+
+/* Adds up the own costs of a row whose metrics are of that kind; NaN for none. */
+static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t operation,
+	bool (*is_kind)(const struct pm_metric *metric, uint32_t operation))
+{
+	double sum = NAN;
+	for (uint32_t i = 0; i < f->columns->n; i++) {
+		const struct pmfs_column *c = &f->columns->columns[i];
+		double cell = pmfs_function_cell(f, row, i);
+		if (c->role != PM_ROLE_EXCLUSIVE || !c->flat || isnan(cell) ||
+			!is_kind(c->flat, operation))
+			continue;
+		double scale = is_kind == is_time ? pm_unit_ns(c->flat->unit) : 1;
+		sum = isnan(sum) ? cell * scale : sum + cell * scale;
+	}
+	return sum;
+}
+
+/* ---- traces ---- */
+
+static bool is_gpu_stream(const struct pm_threads *threads, uint32_t thread)
+{
+	const struct pm_thread *t = &threads->threads[thread];
+	for (uint32_t i = 0; i < t->n_identity; i++)
+		if (strncmp(threads->keys[t->identity[i].key], "gpu", 3) == 0)
+			return t->has_trace;
+	return false;
+}
+
+static int read_stream(const struct pm_profile *p, const struct pmfs_identity *id, uint32_t thread,
+	struct launches *by_function, struct pm_error *err)
+{
+	struct pm_sample batch[256];
+	int64_t n;
+	uint64_t at = 0;
+	while ((n = p->ops->samples(p, thread, at, batch, 256, err)) > 0) {
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t context = pm_tree_find(id->tree, batch[i].context);
+			if (context == PM_NONE || batch[i].duration_ns == PM_NO_TIME)
+				continue;
+			struct launches *l = &by_function[pmfs_function_of(id, context)];
+			l->n++;
+			l->sum_ns += batch[i].duration_ns;
+			if (batch[i].duration_ns > l->max_ns)
+				l->max_ns = batch[i].duration_ns;
+		}
+		at += (uint64_t)n;
+	}
+	return (int)n;
+}
+
+static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
+	struct launches *by_function, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(m, &threads, err);
+	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
+		if (is_gpu_stream(threads, i))
+			r = read_stream(p, id, i, by_function, err);
+	return r;
+}
+
+/* ---- rows ---- */
+
+static int add_row(struct pmfs_gpu *t, uint32_t row, uint32_t operation, const struct launches *l)
+{
+	struct pmfs_gpu_row g = {.row = row,
+		.operation = operations[operation].operation,
+		.launches = cost_of(t->functions, row, operation, is_count),
+		.total_ns = cost_of(t->functions, row, operation, is_time),
+		.bytes = cost_of(t->functions, row, operation, is_bytes),
+		.max_ns = NAN};
+	if (!(g.launches > 0) && !(g.total_ns > 0) && !(g.bytes > 0))
+		return 0;
+	g.total_ns = nearbyint(g.total_ns); /* seconds are stored */
+	bool is_all = l->n > 0 && fabs((double)l->sum_ns - g.total_ns) <= 1e-6 * g.total_ns + 1;
+	if (is_all) {
+		g.max_ns = (double)l->max_ns;
+		if (isnan(g.launches))
+			g.launches = (double)l->n;
+	}
+	if (pm_list_room(&t->rows, t->n, &t->room, sizeof(*t->rows)) < 0)
+		return -ENOMEM;
+	g.place = t->n;
+	t->rows[t->n++] = g;
+	t->total_ns += isnan(g.total_ns) ? 0 : g.total_ns;
+	return 0;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct pmfs_gpu_row *x = a, *y = b;
+	double left = isnan(x->total_ns) ? 0 : x->total_ns;
+	double right = isnan(y->total_ns) ? 0 : y->total_ns;
+	if (left != right)
+		return left > right ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int add_rows(struct pmfs_gpu *t, const struct launches *by_function)
+{
+	const struct pmfs_functions *f = t->functions;
+	for (uint32_t row = 0; row < f->n; row++)
+		for (uint32_t i = 0; i < N_OPERATIONS; i++)
+			if (add_row(t, row, i, &by_function[f->function[row]]) < 0)
+				return -ENOMEM;
+	if (t->n > 0)
+		qsort(t->rows, t->n, sizeof(*t->rows), longest_first);
+	return 0;
+}
+
+static int gpu_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct pmfs_gpu *t = calloc(1, sizeof(*t));
+	if (!t)
+		return pmfs_no_memory(err);
+	struct launches *by_function = NULL;
+	int r = pmfs_functions(m, &t->functions, err);
+	if (r == 0) {
+		by_function = calloc((size_t)t->functions->identity->n + 1, sizeof(*by_function));
+		r = by_function ? read_streams(m, t->functions->identity, by_function, err)
+				: pmfs_no_memory(err);
+	}
+	if (r == 0 && add_rows(t, by_function) < 0)
+		r = pmfs_no_memory(err);
+	free(by_function);
+	if (r < 0)
+		gpu_free(t);
+	else
+		*ret = t;
+	return r;
+}
+
+int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {gpu_build, gpu_free};
+	void *part = NULL;
+	int r = pmfs_model_part(m, PMFS_PART_GPU, &type, &part, err);
+	*ret = part;
+	return r;
+}
+
+/* Code that GPUs run comes in modules; other formats are not asked for their metrics. */
+int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_metrics *metrics;
+	if (!p->has_modules)
+		return 0;
+	int r = p->ops->has ? p->ops->has(p, PM_HAS_GPU_METRICS, err) : 1;
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0;
+	r = pmfs_model_metrics(m, &metrics, err);
+	for (uint32_t i = 0; r == 0 && i < metrics->n; i++)
+		for (uint32_t k = 0; k < N_OPERATIONS; k++)
+			if (metrics->metrics[i].has_values && is_time(&metrics->metrics[i], k))
+				return 1;
+	return r == -ENOMEM ? r : 0;
+}

@@ -1,0 +1,28 @@
+/* What GPUs did, kernel by kernel and copy by copy. */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_GPU_H
+#define PROFMOUNT_FS_VIEWS_SUMS_GPU_H
+
+#include "fs/views/sums/functions.h"
+
+struct pmfs_gpu_row {
+	uint32_t row;                             /* of functions.csv */
+	uint32_t place;                           /* in the order of functions.csv */
+	const char *operation;                    /* `kernel`, `copy` … */
+	double launches, total_ns, max_ns, bytes; /* NaN: not known */
+};
+
+struct pmfs_gpu {
+	const struct pmfs_functions *functions;
+	uint32_t n;
+	size_t room;
+	struct pmfs_gpu_row *rows; /* the longest first */
+	double total_ns;
+};
+
+/* Computed on the first call, which reads the traces of GPU streams; the model's. */
+int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err);
+
+/* Are there times of GPU operations? Reads no values. 1, 0, or -ENOMEM. */
+int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * The flat profile by what functions lie in: load modules, or source files. Where functions have no
+ * modules, the package or class in their names is one.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
+
+#include "formats/common/map.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/sums/functions.h"
+
+struct pmfs_rollup {
+	const struct pmfs_functions *functions;
+	struct pmfs_sums sums;     /* a row for each module or file */
+	struct pm_strtab names;    /* of the rows; they live in the tree */
+	uint32_t *row_of_function; /* row of functions.csv → row here */
+	uint32_t *n_functions;     /* by row */
+	uint32_t *order;           /* the rows, highest exclusive cost first */
+};
+
+/* Computed on the first call; the model's. */
+int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
+int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
+
+#endif
