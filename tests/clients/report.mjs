@@ -42,6 +42,7 @@ const ids = await page.evaluate(() => [...document.querySelectorAll("#views a")]
 const views = {};
 for (const id of ids) views[id] = await view("view=" + id);
 views.function = await view("view=functions&fn=0");
+if (ids.includes("flame")) views.sandwich = await view("view=flame&fn=0");
 const kept = await page.evaluate(() => ({
   columns: start.columns.map(c => c.name),
   functions: allFunctions.rows.map(f => [f.name, ...f.cells]),

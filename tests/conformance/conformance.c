@@ -281,27 +281,34 @@ static void check_tree(struct walk *w)
 	free(queue);
 }
 
+static void check_report_document(struct walk *w, const char *name)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry e, dir;
+	int r = pmfs_tree_walk(w->in.tree, "report", &dir, &err);
+	if (r == 0)
+		r = pmfs_tree_lookup(w->in.tree, dir.node, pm_bytes_of(name), &e, &err);
+	if (check(w, r >= 0, "report/%s: not found (%d)", name, r))
+		check_document(w, &e);
+}
+
 /* The data of report.html, which no listing has: all of a kind, up to the first that is beyond the
  * source. */
 static void check_report(struct walk *w)
 {
-	static const char *const kinds[] = {"start.js", "functions-%u.js", "function-%u.js",
-		"children-%u-0.js", "flame-%u-0.js", "flame-%u-1.js", "threadflame-%u-0.js",
-		"threadfunctions-%u-0.js", "threads-%u.js", "costs-%u-0.js", "time-%u-0-63.js",
-		"time-%u-0-2.js", "sources-%u.js", "source-%u.js", "damage-%u.js", "table-%u-0.js",
-		"plot-%u.js", "plot-40%u.js"};
+	/* What stands before and behind a number. */
+	static const char *const kinds[][2] = {{"functions-", ".js"}, {"function-", ".js"},
+		{"children-", "-0.js"}, {"flame-", "-0.js"}, {"flame-", "-1.js"},
+		{"sandwich-", "-0.js"}, {"threadflame-", "-0.js"}, {"threadfunctions-", "-0.js"},
+		{"threads-", ".js"}, {"costs-", "-0.js"}, {"time-", "-0-63.js"},
+		{"time-", "-0-2.js"}, {"sources-", ".js"}, {"source-", ".js"}, {"damage-", ".js"},
+		{"table-", "-0.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
+	check_report_document(w, "start.js");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (unsigned i = 0; i < (k == 0 ? 1 : 24); i++) {
-			struct pm_error err = {.offset = PM_NO_OFFSET};
-			struct pmfs_entry e, dir;
+		for (unsigned i = 0; i < 24; i++) {
 			char name[64];
-			snprintf(name, sizeof(name), kinds[k], i);
-			int r = pmfs_tree_walk(w->in.tree, "report", &dir, &err);
-			if (r == 0)
-				r = pmfs_tree_lookup(
-					w->in.tree, dir.node, pm_bytes_of(name), &e, &err);
-			if (check(w, r >= 0, "report/%s: not found (%d)", name, r))
-				check_document(w, &e);
+			snprintf(name, sizeof(name), "%s%u%s", kinds[k][0], i, kinds[k][1]);
+			check_report_document(w, name);
 		}
 }
 

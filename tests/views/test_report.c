@@ -9,6 +9,7 @@
 #include "formats/common/text.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/report/report.h"
+#include "fs/views/sums/functions.h"
 
 static bool finds(const char *name, struct pmfs_report_key *key)
 {
@@ -126,6 +127,42 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	fake_free(f);
 }
 
+/*
+ * main (20) calls a (12) and b (7); both call f, and a's f calls itself: the outer calls of f cost
+ * 10 and 5, of which g takes 3 and 1.
+ */
+static void test_a_function_between_callers_and_callees(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	fake_thread(f, 0, 0);
+	add_call(f, 1, 0, "main", 20, 1);
+	add_call(f, 2, 1, "a", 12, 2);
+	add_call(f, 3, 2, "f", 10, 3);
+	add_call(f, 4, 3, "f", 4, 4);
+	add_call(f, 5, 3, "g", 3, 3);
+	add_call(f, 6, 1, "b", 7, 2);
+	add_call(f, 7, 6, "f", 5, 4);
+	add_call(f, 8, 7, "g", 1, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pmfs_functions *functions;
+	assert_int_equal(pmfs_functions(m, &functions, NULL), 0);
+	char name[32];
+	for (uint32_t row = 0; row < functions->n; row++)
+		if (pm_bytes_equal(pmfs_function_name(functions, row), pm_bytes_of("f")))
+			snprintf(name, sizeof(name), "sandwich-%u-0", row);
+	assert_has(m, name, "{\"whole\":20,\"callers\":{\"whole\":15,");
+	/* node, depth, name, total, own, is it cut: f 15, a 10 of main 10, b 5 of main 5 */
+	assert_has(m, name,
+		"\"boxes\":[0,0,0,15,0,0,1,1,1,10,0,0,3,2,2,10,10,0,2,1,3,5,0,0,4,2,2,5,5,0]");
+	assert_has(m, name, "\"callees\":{\"whole\":15,");
+	assert_has(m, name, "\"boxes\":[0,0,0,15,7,0,1,1,0,4,4,0,2,1,1,4,4,0]");
+	assert_data(m, "sandwich-99-0", "null");
+	assert_data(m, "sandwich-0-99", "null");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 /* Calls within calls that all cost the same: none is narrower than the others. */
 static void test_a_chain_of_calls_is_shown_from_its_top(void **state)
 {
@@ -220,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_have_one_spelling),
 		cmocka_unit_test(test_data_has_the_numbers_of_the_tables),
+		cmocka_unit_test(test_a_function_between_callers_and_callees),
 		cmocka_unit_test(test_a_chain_of_calls_is_shown_from_its_top),
 		cmocka_unit_test(test_no_text_ends_the_script),
 		cmocka_unit_test(test_numbers_beyond_the_profile_are_null),

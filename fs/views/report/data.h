@@ -22,8 +22,9 @@ typedef int pmfs_report_fn(struct pmfs_report *r, struct pm_error *err);
 
 pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_functions,
 	pmfs_report_function, pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame,
-	pmfs_report_threads, pmfs_report_costs, pmfs_report_time, pmfs_report_sources,
-	pmfs_report_source, pmfs_report_damage, pmfs_report_table, pmfs_report_plot;
+	pmfs_report_sandwich, pmfs_report_threads, pmfs_report_costs, pmfs_report_time,
+	pmfs_report_sources, pmfs_report_source, pmfs_report_damage, pmfs_report_table,
+	pmfs_report_plot;
 
 /* The list of counters, as a part of start.js. */
 pmfs_report_fn pmfs_report_counters;

@@ -9,7 +9,8 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
 #include "fs/views/report/data.h"
-#include "fs/views/sums/namepaths.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/sandwich.h"
 
 struct graph {
 	struct pmfs_name_paths paths;
@@ -36,7 +37,8 @@ static void clean_name(struct pm_text *out, struct pm_bytes name)
 	pm_text_line(out, name);
 }
 
-static int make_graph(struct pmfs_report *r, uint32_t thread, uint32_t column, struct graph *g,
+/* The call paths by name, of the whole run or of a thread. */
+static int make_paths(struct pmfs_report *r, uint32_t thread, uint32_t column, struct graph *g,
 	struct pm_error *err)
 {
 	struct pmfs_stacks stacks;
@@ -47,8 +49,11 @@ static int make_graph(struct pmfs_report *r, uint32_t thread, uint32_t column, s
 		return e;
 	e = pmfs_name_paths_make(&stacks, clean_name, &g->paths, err);
 	pmfs_stacks_done(&stacks);
-	if (e < 0)
-		return e;
+	return e;
+}
+
+static int lay_out(struct graph *g, struct pm_error *err)
+{
 	struct pmfs_flame flame = {.n = g->paths.n,
 		.parent = g->paths.parent,
 		.name = g->paths.name,
@@ -138,7 +143,8 @@ static bool is_cut(const struct graph *g, uint32_t node)
 
 static struct pm_bytes name_of(const struct graph *g, uint32_t node)
 {
-	return node == 0 ? pm_bytes_of("all") : pmfs_name_paths_name(&g->paths, node);
+	struct pm_bytes name = pmfs_name_paths_name(&g->paths, node);
+	return node == 0 && name.len == 0 ? pm_bytes_of("all") : name;
 }
 
 /* Names are written once: `local` maps a name of the paths to its place in the list. */
@@ -222,11 +228,74 @@ static int write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root, st
 		pm_json_null(&r->json);
 		return 0;
 	}
-	int e = make_graph(r, thread, r->n[1], &g, err);
+	int e = make_paths(r, thread, r->n[1], &g, err);
+	if (e == 0)
+		e = lay_out(&g, err);
 	if (e == 0 && root >= g.paths.n)
 		pm_json_null(&r->json);
 	else if (e == 0 && (e = choose_boxes(&g, err)) == 0)
 		e = write_graph(r, &g, err);
+	graph_done(&g);
+	return e;
+}
+
+/* ---- one function: what calls it, and what it calls ---- */
+
+/* The boxes of some of the graph's paths. `paths` is given away. */
+static int write_part(struct pmfs_report *r, const char *key, const struct graph *g,
+	struct pmfs_name_paths *paths, struct pm_error *err)
+{
+	struct graph part = {.paths = *paths, .colours = g->colours};
+	part.paths.names.arena = &part.paths.arena;
+	pm_json_key(&r->json, key);
+	int e = lay_out(&part, err);
+	if (e == 0)
+		e = choose_boxes(&part, err);
+	if (e == 0)
+		e = write_graph(r, &part, err);
+	graph_done(&part);
+	return e;
+}
+
+static int write_sandwich(
+	struct pmfs_report *r, const struct graph *g, uint32_t name, struct pm_error *err)
+{
+	struct pmfs_name_paths paths;
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "whole");
+	pm_json_f64(&r->json, g->layout.total[0]);
+	int e = pmfs_caller_paths(&g->paths, name, g->layout.total, PMFS_REPORT_LEVELS, &paths);
+	if (e == 0)
+		e = write_part(r, "callers", g, &paths, err);
+	if (e == 0 && (e = pmfs_callee_paths(&g->paths, name, &paths)) == 0)
+		e = write_part(r, "callees", g, &paths, err);
+	pm_json_close(&r->json, '}');
+	return e < 0 ? pmfs_no_memory(err) : 0;
+}
+
+int pmfs_report_sandwich(struct pmfs_report *r, struct pm_error *err)
+{
+	struct graph g = {.root = 0};
+	const struct pmfs_functions *f;
+	int e = pmfs_functions(r->model, &f, err);
+	if (e < 0)
+		return e;
+	if (r->n[0] >= f->n || r->n[1] >= r->columns->n) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	pm_text_clear(&r->scratch);
+	clean_name(&r->scratch, pmfs_function_name(f, r->n[0]));
+	e = make_paths(r, PM_NONE, r->n[1], &g, err);
+	if (e == 0)
+		e = lay_out(&g, err);
+	if (e == 0) {
+		uint32_t name = pm_strtab_find(&g.paths.names, pm_text_view(&r->scratch));
+		if (name == PM_NONE)
+			pm_json_null(&r->json);
+		else
+			e = write_sandwich(r, &g, name, err);
+	}
 	graph_done(&g);
 	return e;
 }

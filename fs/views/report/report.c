@@ -32,6 +32,7 @@ static const struct kind {
 	{"damage", 1, {0, 0}, pmfs_report_damage},
 	{"table", 2, {20, 0}, pmfs_report_table},
 	{"plot", 1, {0, 0}, pmfs_report_plot},
+	{"sandwich", 2, {12, 0}, pmfs_report_sandwich},
 };
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), SHARED_BITS = 20, NAME_SIZE = 64 };

@@ -8,13 +8,16 @@
  *   functions-CHUNK.js         rows of functions.csv, PMFS_REPORT_ROWS at a time
  *   function-ROW.js            callers, callees and instances of a function
  *   children-CONTEXT-PAGE.js   children of a context in the tree; CONTEXT is its index + 1, 0 for
- * those at the top flame-NODE-COLUMN.js       a flame graph below a node of the call paths by name
+ *                              those at the top
+ *   flame-NODE-COLUMN.js       a flame graph below a node of the call paths by name
+ *   sandwich-ROW-COLUMN.js     flame graphs of all that calls a function, and of all it calls
  *   threadflame-THREAD-COLUMN.js  the same of a thread, from its top
  *   threadfunctions-THREAD-CHUNK.js  a thread's flat profile
  *   threads-CHUNK.js           threads with their totals
  *   costs-CONTEXT-COLUMN.js    what a context costs on each thread; CONTEXT as above, 0: the totals
  *   time-TILE-PAGE-DEPTH.js    what ran when on a page of threads; TILE numbers the binary parts of
- * the run from 1 sources-0.js source-FILE.js  files with costs; the lines of one of them
+ *                              the run from 1
+ *   sources-0.js, source-FILE.js  files with costs; the lines of one of them
  *   damage-0.js                damage.csv
  *   table-DOCUMENT-CHUNK.js    a table that only this format has
  *   plot-COUNTER.js            a counter's values over time, reduced to what a plot shows

@@ -61,8 +61,7 @@ static int merge(struct merging *m)
 	size_t n = s->end - s->first;
 	m->name_of = malloc((s->tree->n_frames + 1u) * sizeof(*m->name_of));
 	m->node_of = malloc((n + 1) * sizeof(*m->node_of));
-	if (!m->name_of || !m->node_of ||
-		pm_strtab_add(&m->paths->names, pm_bytes_of("")) == PM_NONE)
+	if (!m->name_of || !m->node_of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->tree->n_frames; i++)
 		m->name_of[i] = PM_NONE;
@@ -73,7 +72,7 @@ static int merge(struct merging *m)
 }
 
 /* Counts two cells too far, so that filling moves each start to where it belongs. */
-static void list_children(struct pmfs_name_paths *p)
+void pmfs_name_paths_end(struct pmfs_name_paths *p)
 {
 	for (uint32_t i = 1; i < p->n; i++)
 		p->child_start[(size_t)p->parent[i] + 2]++;
@@ -83,32 +82,33 @@ static void list_children(struct pmfs_name_paths *p)
 		p->children[p->child_start[p->parent[i] + 1]++] = i;
 }
 
-static int build(struct merging *m)
+int pmfs_name_paths_begin(struct pmfs_name_paths *p, size_t room)
 {
-	struct pmfs_name_paths *p = m->paths;
-	size_t room = (size_t)(m->stacks->end - m->stacks->first) + 1;
+	*p = (struct pmfs_name_paths){.n = 0};
+	p->names.arena = &p->arena;
 	p->parent = malloc(room * sizeof(*p->parent));
 	p->name = malloc(room * sizeof(*p->name));
 	p->self = malloc(room * sizeof(*p->self));
 	p->child_start = calloc(room + 2, sizeof(*p->child_start));
 	p->children = malloc(room * sizeof(*p->children));
-	if (!p->parent || !p->name || !p->self || !p->child_start || !p->children)
+	if (!p->parent || !p->name || !p->self || !p->child_start || !p->children ||
+		pm_strtab_add(&p->names, pm_bytes_of("")) == PM_NONE)
 		return -ENOMEM;
 	p->parent[0] = PM_NONE;
 	p->name[0] = 0;
 	p->self[0] = 0;
 	p->n = 1;
-	return merge(m);
+	return 0;
 }
 
 int pmfs_name_paths_make(const struct pmfs_stacks *s,
 	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
 	struct pm_error *err)
 {
-	*ret = (struct pmfs_name_paths){.n = 0};
-	ret->names.arena = &ret->arena;
 	struct merging m = {.stacks = s, .paths = ret, .clean = clean};
-	int r = build(&m);
+	int r = pmfs_name_paths_begin(ret, (size_t)(s->end - s->first) + 1);
+	if (r == 0)
+		r = merge(&m);
 	free(m.name_of);
 	free(m.node_of);
 	pm_map_done(&m.nodes);
@@ -118,7 +118,7 @@ int pmfs_name_paths_make(const struct pmfs_stacks *s,
 		pmfs_name_paths_done(ret);
 		return pmfs_no_memory(err);
 	}
-	list_children(ret);
+	pmfs_name_paths_end(ret);
 	return 0;
 }
 

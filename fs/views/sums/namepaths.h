@@ -28,6 +28,13 @@ int pmfs_name_paths_make(const struct pmfs_stacks *s,
 	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
 	struct pm_error *err);
 
+/*
+ * For those who make paths of their own: begins with the root alone and room for `room` nodes; then
+ * nodes are added, parents first, and at the end their children are listed. 0 or -ENOMEM.
+ */
+int pmfs_name_paths_begin(struct pmfs_name_paths *p, size_t room);
+void pmfs_name_paths_end(struct pmfs_name_paths *p);
+
 /* Accepts a zeroed one. */
 void pmfs_name_paths_done(struct pmfs_name_paths *p);
 

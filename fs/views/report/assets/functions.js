@@ -160,10 +160,10 @@ async function showFunction(box, number) {
         next.below.size ? button : h("span", { class: "twist" }), cost(next.value, g.unit, whole), functionLink(caller)), under);
     }
   };
-  
   await level(tree, all, 0);
   box.replaceChildren(
     h("div", { class: "headline" }, h("h2", {}, swatch(f.colour), f.name), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: () => go({ fn: undefined }) }, "×")),
+    groups.some(x => x.picture >= 0) ? h("p", {}, link({ view: "flame", fn: number, thread: -1 }, "Flame graph of callers and callees")) : null,
     facts([["defined", f.file ? `${f.file}${f.line ? ":" + f.line : ""}` : ""], ["module", f.module], ["category", f.category], ["contexts", count(f.contexts)], ...numbers]),
     edgeTable("Callers", callers), edgeTable("Callees", callees),
     h("section", {}, h("h3", {}, "Callers, bottom up"), data.instances.length < f.contexts ? h("p", { class: "note" }, `of the ${count(data.instances.length)} most expensive of ${count(f.contexts)} contexts`) : null, tree));
