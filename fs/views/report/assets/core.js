@@ -72,6 +72,7 @@ const NS = { sec: 1e9, s: 1e9, seconds: 1e9, msec: 1e6, ms: 1e6, usec: 1e3, us: 
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const BYTES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]];
 const count = value => Math.round(value).toLocaleString("en");
+const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 const digits = value => Math.abs(value) >= 1000 || Number.isInteger(value) ? count(value) : value.toPrecision(4);
 
 function amount(value, unit) {

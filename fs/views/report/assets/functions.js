@@ -85,7 +85,7 @@ views.push({ id: "functions", title: "Functions", shown: () => true, show(box) {
   const tell = () => {
     const now = rows();
     list.refresh(now);
-    status(`${count(now.length)} of ${count(start.functions)} functions` + (allFunctions.done || ofThread ? "" : ", loading"));
+    status(`${count(now.length)} of ${many(start.functions, "function")}` + (allFunctions.done || ofThread ? "" : ", loading"));
   };
   if (ofThread) threadFunctions(state.thread).then(found => { threadRows = found; tell(); }, error => failed(list.box, error));
   else loadFunctions(tell).catch(error => failed(list.box, error));

@@ -22,7 +22,7 @@ function hotPath() {
 
 function topFunctions() {
   const g = group(), column = g.own >= 0 ? g.own : g.main;
-  const body = h("tbody"), card = h("section", { class: "card wide" }, h("h2", {}, "Functions with the highest own cost"), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, `All ${count(start.functions)} functions`)));
+  const body = h("tbody"), card = h("section", { class: "card wide" }, h("h2", {}, "Functions with the highest own cost"), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, start.functions > 1 ? `All ${count(start.functions)} functions` : "The function")));
   functionsFrom(0).then(() => {
     const rows = allFunctions.rows.slice(0, CHUNK).sort((a, b) => (b.cells[column] || 0) - (a.cells[column] || 0)).slice(0, 15);
     body.replaceChildren(...rows.filter(f => f.cells[column] > 0).map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[column], g.unit, g.whole)), h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), h("td", { class: "soft where", title: f.file || f.module }, place(f.file, f.line) || baseName(f.module)))));
@@ -49,7 +49,7 @@ function damageCard() {
   pm.load("damage-0").then(rows => {
     if (!rows.length) return;
     card.hidden = false;
-    card.append(h("h2", {}, "Damage"), h("p", { class: "note" }, "Parts of the source could not be read."), h("table", { class: "plain" }, h("tbody", {}, rows.slice(0, 10).map(([file, what]) =>
+    card.append(h("h2", {}, "Damage"), h("p", { class: "note" }, "Parts of the source could not be read."), h("table", { class: "plain whole" }, h("tbody", {}, rows.slice(0, 10).map(([file, what]) =>
       h("tr", {}, h("td", {}, file), h("td", {}, what))))), h("p", {}, h("a", { href: "damage.csv" }, "damage.csv")));
   }, error => failed(card, error));
   return card;

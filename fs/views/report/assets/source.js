@@ -12,7 +12,7 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
       { title: "own", number: true, width: "13em", cell: f => cost(f.value, g.unit, whole) },
       { title: "file", cell: f => h("span", { class: "name", title: f.path }, link({ file: f.file }, baseName(f.path)), f.text ? "" : h("span", { class: "soft" }, " (no text)")) }] });
     files.replaceChildren(list.box);
-    status(`${count(found.length)} files`);
+    status(many(found.length, "file"));
     const first = state.file === undefined && found.find(f => f.text) || found.find(f => f.file === state.file);
     if (first) showSource(lines, first.file, column, whole).catch(error => failed(lines, error));
     else lines.replaceChildren(h("p", { class: "note" }, "Choose a file."));

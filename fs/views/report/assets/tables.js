@@ -14,7 +14,7 @@ views.push({ id: "counters", title: "Counters", shown: () => start.counters.leng
     cards.append(h("section", { class: "card wide" }, h("h2", {}, name), area, words));
     pm.load(`plot-${number}`).then(data => data && drawPlot(area, words, data), error => failed(area, error));
   }
-  status(`${count(found.length)} of ${count(start.counters.length)} counters`);
+  status(`${count(found.length)} of ${many(start.counters.length, "counter")}`);
 } });
 
 function drawPlot(area, words, data) {
@@ -68,7 +68,7 @@ function showTable(box, number) {
       list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
     }
     list.refresh();
-    status(`${count(rows.length)} rows` + (more ? ", more below" : ""));
+    status(many(rows.length, "row") + (more ? ", more below" : ""));
     if (test && more && rows.length < 100 && chunk < 40) next().catch(error => failed(area, error));
   }
   next().catch(error => failed(area, error));

@@ -29,7 +29,7 @@ views.push({ id: "threads", title: "Threads", shown: () => start.threads > 1, sh
       { title: "samples", number: true, width: "8em", cell: t => t.samples ? count(t.samples) : "" },
       { title: "thread", cell: t => link({ view: "functions", thread: t.number }, t.path) }] });
     area.append(list.box);
-    status(`${count(threads.length)} threads, mean ${amount(whole / (known.length || 1), g.unit)}, greatest ${amount(most, g.unit)}` + (whole > 0 ? `, imbalance ${(most * known.length / whole).toFixed(2)}` : ""));
+    status(`${many(threads.length, "thread")}, mean ${amount(whole / (known.length || 1), g.unit)}, greatest ${amount(most, g.unit)}` + (whole > 0 ? `, imbalance ${(most * known.length / whole).toFixed(2)}` : ""));
   }, error => failed(area, error));
 } });
 
@@ -38,13 +38,13 @@ const tellThread = t => [h("b", {}, t.path), facts([[group().label, amount(t.cos
 function plot(title, costs, most, tell) {
   const box = h("div", { class: "plot", role: "img", "aria-label": title.textContent || title }), card = h("section", { class: "card" }, h("h2", {}, title), box);
   const view = canvasIn(box, (ctx, width, height) => {
-    const step = width / costs.length;
+    const step = Math.min(40, width / costs.length);
     ctx.clearRect(0, 0, width, height);
     ctx.fillStyle = colourOf("--accent");
     costs.forEach((c, i) => { if (c > 0) ctx.fillRect(i * step, height - c / most * height, Math.max(1, step - (step > 4 ? 1 : 0)), c / most * height); });
   });
   view.canvas.addEventListener("mousemove", event => {
-    const rect = view.canvas.getBoundingClientRect(), i = Math.floor((event.clientX - rect.left) / rect.width * costs.length);
+    const rect = view.canvas.getBoundingClientRect(), i = Math.floor((event.clientX - rect.left) / Math.min(40, rect.width / costs.length));
     if (costs[i] !== undefined) tip(event, ...tell(i));
   });
   view.canvas.addEventListener("mouseleave", event => tip(event));

@@ -1,6 +1,6 @@
 /* ---- timeline: all threads over time; zooming asks for smaller tiles ---- */
 
-const TILE = 1000, PAGE = 64, BAND = 16, LABELS = 190;
+const TILE = 1000, PAGE = 64, LABELS = 190;
 
 views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
   const depth = Number.isInteger(state.depth) ? state.depth : 63;
@@ -13,7 +13,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   if (!(to > from)) { from = 0; to = 1; }
   const axis = h("div", { class: "axis" }), inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
   area.append(inside);
-  let threads = null, whole = null, rows = 0, view = null, drag = null, settled = null;
+  let threads = null, whole = null, rows = 0, band = 16, view = null, drag = null, settled = null;
 
   /* The tiles that a page of threads needs for the time in sight. */
   function tilesOf(page) {
@@ -36,7 +36,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
     seen.clear();
-    const first = Math.floor(top / BAND), last = Math.min(rows - 1, Math.floor((top + height - 22) / BAND));
+    const first = Math.floor(top / band), last = Math.min(rows - 1, Math.floor((top + height - 22) / band));
     for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++)
       for (const tile of tilesOf(page)) {
         if (!pm.at(tile.key)) request(tile.key);
@@ -47,7 +47,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     ctx.fillStyle = colourOf("--ink");
     for (let row = first; row <= last && threads; row++) {
       const t = threads[row];
-      if (t) ctx.fillText(t.path.length > 30 ? "…" + t.path.slice(-29) : t.path, 4, 22 + row * BAND - top + BAND / 2);
+      if (t) ctx.fillText(t.path.length > 28 ? "…" + t.path.slice(-27) : t.path, 4, 22 + row * band - top + band / 2);
     }
     drawAxis(ctx, width, w, x);
     if (drag) {
@@ -61,22 +61,22 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   function drawTile(ctx, ready, tile, page, top, height, x) {
     const left = Math.max(tile.from, from), right = Math.min(tile.to, to), span = ready.to - ready.from;
     ready.data.rows.forEach((runs, k) => {
-      const y = 22 + (page * PAGE + k) * BAND - top;
-      if (y < 22 - BAND || y > height) return;
+      const y = 22 + (page * PAGE + k) * band - top;
+      if (y < 22 - band || y > height) return;
       for (let i = 1, cell = 0; i < runs.length; i += 2) {
         const begin = ready.from + cell / TILE * span, end = ready.from + (cell + runs[i + 1]) / TILE * span;
         cell += runs[i + 1];
         if (runs[i] < 0 || end <= left || begin >= right) continue;
         const [name, colour] = ready.data.names[runs[i]], a = x(Math.max(begin, left)), b = x(Math.min(end, right));
         ctx.fillStyle = start.palette[colour];
-        ctx.fillRect(a, y, Math.max(0.6, b - a), BAND - 1);
+        ctx.fillRect(a, y, Math.max(0.6, b - a), band - 1);
         const s = seen.get(name) || { n: 0, colour };
         s.n += b - a;
         seen.set(name, s);
         if (b - a > 40) {
           ctx.fillStyle = "#1b1917";
           const room = Math.floor((b - a - 6) / 6);
-          ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, a + 3, y + BAND / 2);
+          ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, a + 3, y + band / 2);
         }
       }
     });
@@ -128,7 +128,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   area.addEventListener("mousedown", event => { if (partAt(event) > 0) { const x = event.clientX - area.getBoundingClientRect().left; drag = { x, now: x, from: partAt(event) }; event.preventDefault(); } });
   area.addEventListener("mousemove", event => {
     if (drag) { drag.now = event.clientX - area.getBoundingClientRect().left; redraw(); return; }
-    const row = Math.floor((event.clientY - area.getBoundingClientRect().top - 22 + area.scrollTop) / BAND), at = from + partAt(event) * (to - from);
+    const row = Math.floor((event.clientY - area.getBoundingClientRect().top - 22 + area.scrollTop) / band), at = from + partAt(event) * (to - from);
     const name = partAt(event) > 0 && nameAt(row, at);
     if (name && whole && threads) tip(event, h("b", {}, name), facts([["thread", threads[row] ? threads[row].path : ""], ["at", amount(whole.begin + at * (whole.end - whole.begin), "ns")]]));
     else tip(event);
@@ -152,7 +152,8 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     if (!data || !data.threads) { area.replaceChildren(h("p", { class: "note" }, "There are no samples.")); return; }
     whole = data;
     rows = data.threads;
-    inside.style.height = rows * BAND + 26 + "px";
+    band = rows <= 16 ? 26 : 16;
+    inside.style.height = rows * band + 26 + "px";
     inside.append(layer);
     layer.style.height = area.clientHeight + "px";
     view = canvasIn(layer, draw);
@@ -164,6 +165,6 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       if (page === 0) { threads = order; redraw(); }
     }
     redraw();
-    status(`${count(rows)} threads, ${amount(whole.end - whole.begin, "ns")}`);
+    status(`${many(rows, "thread")}, ${amount(whole.end - whole.begin, "ns")}`);
   }).catch(error => failed(area, error));
 } });

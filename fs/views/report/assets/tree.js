@@ -65,5 +65,5 @@ views.push({ id: "tree", title: "Tree", shown: () => true, show(box) {
     if (state.ctx !== undefined) followHot(state.ctx);
     else if (rows.length === 1) expand(rows[0]);
   }).catch(error => failed(list.box, error));
-  status(`${count(start.contexts)} contexts`);
+  status(many(start.contexts, "context"));
 } });
