@@ -93,7 +93,7 @@ static const struct pm_format *format_by_name(const char *name)
 	return NULL;
 }
 
-static const struct pm_format *format_by_probe(const struct pm_candidate *c)
+static const struct pm_format *format_by_probe(const struct pm_candidate *c, int *ret_sure)
 {
 	const struct pm_format *best = NULL;
 	int most = 0;
@@ -104,6 +104,7 @@ static const struct pm_format *format_by_probe(const struct pm_candidate *c)
 			best = pm_formats[i];
 		}
 	}
+	*ret_sure = most;
 	return best;
 }
 
@@ -152,6 +153,7 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 	uint8_t head[4096];
 	struct pm_candidate c = {.fd = -1};
 	const struct pm_format *format = NULL;
+	int sure;
 	if (name && !(format = format_by_name(name)))
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"no format is named %s (see --formats)", name);
@@ -159,7 +161,7 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 	if (r < 0)
 		return r;
 	if (!format)
-		format = format_by_probe(&c);
+		format = format_by_probe(&c, &sure);
 	if (!format)
 		r = pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			c.folder ? "holds no profile of a known format (see --formats)"
@@ -168,6 +170,18 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 		r = opened_new(&c, format, options, ret, err);
 	close(c.fd);
 	return r;
+}
+
+int pm_profile_probe(const char *path)
+{
+	uint8_t head[4096];
+	struct pm_candidate c = {.fd = -1};
+	int sure;
+	if (candidate_open(path, &c, head, sizeof(head), NULL) < 0)
+		return 0;
+	format_by_probe(&c, &sure);
+	close(c.fd);
+	return sure;
 }
 
 struct pm_profile *pm_profile_close(struct pm_profile *p)

@@ -1,27 +1,43 @@
 #include "fs/instance.h"
 
+#include "fs/views/model/parts.h"
+
+static int no_memory(struct pmfs_instance *i, const char *path, struct pm_error *err)
+{
+	pmfs_instance_close(i);
+	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
+}
+
+int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, struct pm_cache *cache,
+	enum pm_shape shape, const char *metric, struct pm_error *err)
+{
+	*ret = (struct pmfs_instance){.profile = profile, .cache = cache};
+	if (!cache)
+		return no_memory(ret, NULL, err);
+	ret->model = pmfs_model_new(ret->profile);
+	if (ret->model) {
+		if (metric)
+			pmfs_model_set_wish(ret->model, metric);
+		ret->engine = pmfs_engine_new(ret->profile, ret->cache);
+		ret->tree = pmfs_tree_new_shaped(ret->model, ret->cache, shape);
+	}
+	return ret->engine && ret->tree ? 0 : no_memory(ret, NULL, err);
+}
+
 int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *format,
 	uint64_t cache_bytes, const struct pm_open_options *options, struct pm_error *err)
 {
 	struct pm_open_options with = options ? *options : (struct pm_open_options){.cache = NULL};
 	*ret = (struct pmfs_instance){.cache = pm_cache_new(cache_bytes)};
 	if (!ret->cache)
-		return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
+		return no_memory(ret, path, err);
 	with.cache = ret->cache;
 	int r = pm_profile_open(path, format, &with, &ret->profile, err);
 	if (r < 0) {
 		pmfs_instance_close(ret);
 		return r;
 	}
-	ret->model = pmfs_model_new(ret->profile);
-	if (ret->model) {
-		ret->engine = pmfs_engine_new(ret->profile, ret->cache);
-		ret->tree = pmfs_tree_new(ret->model, ret->cache);
-	}
-	if (ret->engine && ret->tree)
-		return 0;
-	pmfs_instance_close(ret);
-	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
+	return pmfs_instance_of(ret, ret->profile, ret->cache, PM_SHAPE_RUN, NULL, err);
 }
 
 void pmfs_instance_close(struct pmfs_instance *i)
@@ -30,6 +46,9 @@ void pmfs_instance_close(struct pmfs_instance *i)
 	pmfs_engine_free(i->engine);
 	pm_cache_free(i->cache);
 	pmfs_model_free(i->model);
-	pm_profile_close(i->profile);
+	if (i->profile && i->profile->ops->close)
+		i->profile->ops->close(i->profile);
+	else
+		pm_profile_close(i->profile);
 	*i = (struct pmfs_instance){.profile = NULL};
 }

@@ -24,6 +24,13 @@ struct pmfs_instance {
 int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *format,
 	uint64_t cache_bytes, const struct pm_open_options *options, struct pm_error *err);
 
+/*
+ * The same with a profile that is open: `profile` is the instance's, which frees it also on
+ * failure, and so is `cache`. `metric`: the primary quantity of the profiles in it, or NULL.
+ */
+int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, struct pm_cache *cache,
+	enum pm_shape shape, const char *metric, struct pm_error *err);
+
 void pmfs_instance_close(struct pmfs_instance *i);
 
 #endif

@@ -2,7 +2,6 @@
  * profmount: a performance profile as files. See docs/architecture.md.
  */
 #include <fcntl.h>
-#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,10 +63,11 @@ static int run_command(const struct pmfs_options *o, struct pmfs_instance *in, i
 	return 0;
 }
 
-static int open_and_run(const struct pmfs_options *o, const char *source, int target)
+static int open_and_run(
+	const struct pmfs_options *o, const struct pmfs_source_paths *sources, int target)
 {
 	struct pmfs_instance in;
-	if (pmfs_open_source(o, source, &in) < 0)
+	if (pmfs_open_sources(o, sources, &in) < 0)
 		return o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
 	int status = run_command(o, &in, target);
 	pmfs_instance_close(&in);
@@ -75,7 +75,7 @@ static int open_and_run(const struct pmfs_options *o, const char *source, int ta
 }
 
 /* A command without a mount: what it writes to is opened first, and the source when confined. */
-static int run_confined(const struct pmfs_options *o, const char *source)
+static int run_confined(const struct pmfs_options *o, const struct pmfs_source_paths *sources)
 {
 	struct pm_work work = {.cancelled = false};
 	int target = -1;
@@ -85,7 +85,7 @@ static int run_confined(const struct pmfs_options *o, const char *source)
 	pmfs_confine(extract ? PMFS_DUTY_EXTRACT : PMFS_DUTY_PRINT, target);
 	pm_work_enter(&work);
 	pmfs_bar_start(&work);
-	int status = open_and_run(o, source, target);
+	int status = open_and_run(o, sources, target);
 	pmfs_bar_end();
 	pm_work_enter(NULL);
 	return status;
@@ -93,7 +93,7 @@ static int run_confined(const struct pmfs_options *o, const char *source)
 
 static int run(const struct pmfs_options *o)
 {
-	char source[PATH_MAX];
+	struct pmfs_source_paths sources;
 	if (o->mode == PMFS_MODE_FORMATS)
 		return print_formats();
 	if (o->mode == PMFS_MODE_VERSION || o->mode == PMFS_MODE_HELP) {
@@ -101,13 +101,15 @@ static int run(const struct pmfs_options *o)
 			stdout);
 		return printed();
 	}
-	if (!realpath(o->source, source)) {
-		pmfs_log("%s: cannot be opened: %s", o->source, strerror(errno));
-		return o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
+	int status = o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
+	if (pmfs_source_paths_find(o, &sources)) {
+		/* Not before: a source may have been named by a descriptor, /dev/fd/3. */
+		pmfs_close_inherited();
+		status = o->mode == PMFS_MODE_MOUNT ? pmfs_mount(o, &sources)
+						    : run_confined(o, &sources);
 	}
-	/* Not before: the source may have been named by a descriptor, /dev/fd/3. */
-	pmfs_close_inherited();
-	return o->mode == PMFS_MODE_MOUNT ? pmfs_mount(o, source) : run_confined(o, source);
+	pmfs_source_paths_free(&sources);
+	return status;
 }
 
 /*

@@ -55,11 +55,13 @@ static void log_fuse(enum fuse_log_level level, const char *format, va_list args
 	said = said || reason;
 }
 
-static bool add_options(
-	struct fuse_args *args, const struct pmfs_options *options, const char *source)
+static bool add_options(struct fuse_args *args, const struct pmfs_options *options,
+	const struct pmfs_source_paths *sources)
 {
-	char *all = NULL, *name = NULL;
-	if (asprintf(&name, "fsname=%s", source) < 0)
+	char *all = NULL, *name = NULL, more[32] = "";
+	if (sources->n > 1)
+		snprintf(more, sizeof(more), " and %d more", sources->n - 1);
+	if (asprintf(&name, "fsname=%s%s", sources->paths[0], more) < 0)
 		return false;
 	bool good = fuse_opt_add_arg(args, "profmount") == 0 &&
 		fuse_opt_add_opt(&all, "subtype=profmount,ro,nosuid,nodev,default_permissions") ==
@@ -94,7 +96,8 @@ static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 /* What happens between the command line and the loop. */
 struct mounting {
 	const struct pmfs_options *options;
-	const char *source, *mountpoint; /* real paths */
+	const struct pmfs_source_paths *sources;
+	const char *mountpoint; /* a real path */
 	struct fuse_session *session;
 	struct pmfs_background background;
 	struct pmfs_instance in;
@@ -140,7 +143,7 @@ static int serve_requests(struct mounting *m)
 	struct pmfs_follow *follow = NULL;
 	int r = jobs && m->mount.progress ? 0 : -ENOMEM;
 	if (r == 0 && m->options->follow)
-		follow = pmfs_follow_start(&m->mount, m->options, m->source, m->mark);
+		follow = pmfs_follow_start(&m->mount, m->options, m->sources->paths[0], m->mark);
 	else if (r == 0)
 		m->mount.warm = warm = pmfs_warm_start(m->mount.in->profile);
 	if (r == 0)
@@ -181,8 +184,8 @@ static int open_and_serve(struct mounting *m)
 	}
 	pmfs_confine(PMFS_DUTY_SERVE, -1);
 	if (m->options->follow)
-		m->mark = pmfs_follow_mark(m->source);
-	if (pmfs_open_source(m->options, m->source, &m->in) < 0)
+		m->mark = pmfs_follow_mark(m->sources->paths[0]);
+	if (pmfs_open_sources(m->options, m->sources, &m->in) < 0)
 		return 1;
 	int status = serve(m);
 	pmfs_instance_close(&m->in);
@@ -212,12 +215,12 @@ static bool is_usable(const char *mountpoint, char absolute[PATH_MAX])
 	return false;
 }
 
-int pmfs_mount(const struct pmfs_options *options, const char *source)
+int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_paths *sources)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct fuse_lowlevel_ops operations;
 	char absolute[PATH_MAX];
-	struct mounting m = {.options = options, .source = source, .mountpoint = absolute};
+	struct mounting m = {.options = options, .sources = sources, .mountpoint = absolute};
 	int status = 1;
 	if (!is_usable(options->paths[0], absolute))
 		return 1;
@@ -227,7 +230,7 @@ int pmfs_mount(const struct pmfs_options *options, const char *source)
 	fuse_set_log_func(log_fuse);
 	pmfs_mount_operations(&operations, options->xattr);
 	/* Where this fails libfuse has said why. */
-	m.session = add_options(&args, options, source)
+	m.session = add_options(&args, options, sources)
 		? fuse_session_new(&args, &operations, sizeof(operations), &m.mount)
 		: NULL;
 	if (m.session) {

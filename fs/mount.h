@@ -2,13 +2,13 @@
 #ifndef PROFMOUNT_FS_MOUNT_H
 #define PROFMOUNT_FS_MOUNT_H
 
-#include "fs/options.h"
+#include "fs/opening.h"
 
 /*
- * Opens `source` (a real path), mounts it, goes into the background unless told otherwise, and
+ * Opens the sources, mounts them, goes into the background unless told otherwise, and
  * serves until it is unmounted. Returns the process's exit status; failures before the background
  * are said on standard error.
  */
-int pmfs_mount(const struct pmfs_options *options, const char *source);
+int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_paths *sources);
 
 #endif

@@ -1,24 +1,143 @@
 #include "fs/opening.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fs/log.h"
+#include "fs/runs/ensemble.h"
 
-int pmfs_open_source(const struct pmfs_options *o, const char *source, struct pmfs_instance *ret)
+/* ---- paths ---- */
+
+static bool no_memory(void)
 {
-	struct pm_open_options options = {
+	pmfs_log("no memory");
+	return false;
+}
+
+/*
+ * Where one source alone is given, a file of that very name is it; else NAME= may stand before it.
+ */
+static bool find_only(const char *word, struct pmfs_source_paths *ret)
+{
+	size_t name = pmfs_word_name(word);
+	ret->paths[0] = realpath(word, NULL);
+	int code = errno;
+	if (!ret->paths[0] && name > 0) {
+		ret->paths[0] = realpath(word + name + 1, NULL);
+		ret->several = true;
+	}
+	if (!ret->paths[0])
+		pmfs_log("%s: cannot be opened: %s", word, strerror(code));
+	return ret->paths[0];
+}
+
+bool pmfs_source_paths_find(const struct pmfs_options *o, struct pmfs_source_paths *ret)
+{
+	*ret = (struct pmfs_source_paths){.n = o->n_sources, .several = o->n_sources > 1};
+	ret->paths = calloc((size_t)o->n_sources + 1, sizeof(*ret->paths));
+	if (!ret->paths)
+		return no_memory();
+	if (o->n_sources == 1)
+		return find_only(o->sources[0], ret);
+	for (int i = 0; i < o->n_sources; i++) {
+		size_t name = pmfs_word_name(o->sources[i]);
+		const char *path = o->sources[i] + (name ? name + 1 : 0);
+		ret->paths[i] = realpath(path, NULL);
+		if (!ret->paths[i])
+			ret->paths[i] = strdup(path);
+		if (!ret->paths[i])
+			return no_memory();
+	}
+	return true;
+}
+
+void pmfs_source_paths_free(struct pmfs_source_paths *p)
+{
+	for (int i = 0; p->paths && i < p->n; i++)
+		free(p->paths[i]);
+	free(p->paths);
+	*p = (struct pmfs_source_paths){.paths = NULL};
+}
+
+/* ---- one source ---- */
+
+static struct pm_open_options open_options(const struct pmfs_options *o)
+{
+	return (struct pm_open_options){
 		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
+}
+
+static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret)
+{
+	struct pm_open_options options = open_options(o);
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int r = pmfs_instance_open(ret, source, o->format, o->cache_bytes, &options, &err);
+	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, &err);
 	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, &err)) < 0)
 		pmfs_instance_close(ret);
 	if (r < 0) {
-		const char *name = strrchr(source, '/');
+		const char *name = strrchr(path, '/');
 		bool named = name && strcmp(name + 1, err.file) == 0;
 		if (named)
-			snprintf(err.file, sizeof(err.file), "%s", o->source);
-		pmfs_log_error(named ? NULL : o->source, &err);
+			snprintf(err.file, sizeof(err.file), "%s", o->sources[0]);
+		pmfs_log_error(named ? NULL : o->sources[0], &err);
 	}
+	return r;
+}
+
+/* ---- several ---- */
+
+static int open_runs(const struct pmfs_options *o, const struct pmfs_source_paths *paths,
+	struct pmfs_instance *ret, struct pm_error *err)
+{
+	struct pmfs_ensemble_options options = {.base = o->base,
+		.exact = o->exact,
+		.normalize = o->normalize,
+		.weak = o->weak,
+		.shelf = {.open = open_options(o),
+			.format = o->format,
+			.metric = o->metric,
+			.cache_bytes = o->cache_bytes}};
+	struct pm_profile *p;
+	const char *const *words = o->sources;
+	const char *literal[1];
+	char *here = NULL;
+	if (o->follow)
+		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
+			"-o follow takes one source that is no folder of sources");
+	/* The only source is a folder of that very name, with a `=` in it. */
+	if (!paths->several && pmfs_word_name(words[0]) > 0) {
+		if (asprintf(&here, "./%s", words[0]) < 0)
+			return pm_error_plain(err, -ENOMEM);
+		literal[0] = here;
+		words = literal;
+	}
+	int r = pmfs_ensemble_open(words, (const char *const *)paths->paths, (uint32_t)o->n_sources,
+		&options, &p, err);
+	free(here);
+	if (r < 0)
+		return r;
+	return pmfs_instance_of(
+		ret, p, pm_cache_new(o->cache_bytes), PM_SHAPE_ENSEMBLE, o->metric, err);
+}
+
+/* A folder that is no source, of which a format was not demanded. */
+static bool is_folder_of_runs(const struct pmfs_options *o, const char *path)
+{
+	struct stat st;
+	return !o->format && stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+		pm_profile_probe(path) == 0;
+}
+
+int pmfs_open_sources(const struct pmfs_options *o, const struct pmfs_source_paths *paths,
+	struct pmfs_instance *ret)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (!paths->several && !is_folder_of_runs(o, paths->paths[0]))
+		return open_one(o, paths->paths[0], ret);
+	int r = open_runs(o, paths, ret, &err);
+	if (r < 0)
+		pmfs_log_error(NULL, &err);
 	return r;
 }

@@ -1,4 +1,4 @@
-/* Opening the source that the command line names, with what a person sees of it. */
+/* Opening what the command line names, with what a person sees of it. */
 #ifndef PROFMOUNT_FS_OPENING_H
 #define PROFMOUNT_FS_OPENING_H
 
@@ -6,10 +6,21 @@
 #include "fs/options.h"
 
 /*
- * Opens `source`, the real path of what the options name. On failure a line on standard error has
- * said why.
+ * The real paths of the sources, in their order, which can be opened from any directory. A source
+ * that is not there has its path as it was given if there are others; the only one has to be there.
+ * False after a line on standard error. Give it back with pmfs_paths_free, also then.
  */
-int pmfs_open_source(
-	const struct pmfs_options *options, const char *source, struct pmfs_instance *ret);
+struct pmfs_source_paths {
+	char **paths;
+	int n;
+	bool several; /* these are runs, whatever they are; else it depends on what the one is */
+};
+
+bool pmfs_source_paths_find(const struct pmfs_options *o, struct pmfs_source_paths *ret);
+void pmfs_source_paths_free(struct pmfs_source_paths *p);
+
+/* Opens them. On failure a line on standard error has said why. */
+int pmfs_open_sources(const struct pmfs_options *options, const struct pmfs_source_paths *paths,
+	struct pmfs_instance *ret);
 
 #endif

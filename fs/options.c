@@ -10,6 +10,7 @@
 
 const char pmfs_usage[] =
 	"usage: profmount [options] SOURCE MOUNTPOINT\n"
+	"       profmount [options] [NAME=]SOURCE [NAME=]SOURCE... MOUNTPOINT\n"
 	"       profmount --ls SOURCE [PATH]\n"
 	"       profmount --cat SOURCE PATH...\n"
 	"       profmount --extract SOURCE DIR [PATH...]\n"
@@ -18,6 +19,9 @@ const char pmfs_usage[] =
 	"\n"
 	"Mounts the performance profile or trace store SOURCE as read-only files. Unmount with\n"
 	"`fusermount3 -u MOUNTPOINT`. README.txt in the mount describes its contents.\n"
+	"\n"
+	"Several SOURCEs, or a folder that holds some, are runs, which are compared with the first\n"
+	"one; runs of one NAME are repetitions. The commands take several as `[NAME=]SOURCE... --`.\n"
 	"\n"
 	"    -f                  stay in the foreground\n"
 	"    -d                  the same, and print each FUSE request\n"
@@ -36,6 +40,11 @@ const char pmfs_usage[] =
 	"    -o uid=N,gid=N      owner of all files (default: the mounting user)\n"
 	"    -o auto_unmount     unmount when the process dies\n"
 	"    -o follow           follow SOURCE while it is being written\n"
+	"    -o run=[NAME=]SOURCE  one SOURCE more, for fstab\n"
+	"    -o base=NAME        compare with the runs of that name\n"
+	"    -o exact            compare names as they are, without what builds add to them\n"
+	"    -o normalize        compare shares of the whole, for runs of unequal length\n"
+	"    -o scaling=strong|weak  how work grows with threads in scaling.csv (strong: not at all)\n"
 	"    -h, --help          print this\n"
 	"    -V, --version       print the version\n"
 	"\n"
@@ -143,6 +152,25 @@ static bool take_yes_no(const char *option, const char *value, bool *ret_no)
 	return false;
 }
 
+static bool take_scaling(const char *value, bool *ret_weak)
+{
+	*ret_weak = strcmp(value, "weak") == 0;
+	if (*ret_weak || strcmp(value, "strong") == 0)
+		return true;
+	pmfs_log("-o scaling=%s: `strong` or `weak` is expected", value);
+	return false;
+}
+
+static bool add_source(struct pmfs_options *o, const char *source)
+{
+	const char **all = realloc(o->sources, ((size_t)o->n_sources + 1) * sizeof(*all));
+	if (!all)
+		return false;
+	o->sources = all;
+	o->sources[o->n_sources++] = source;
+	return true;
+}
+
 /* Options that only say something, and those that give a text: true if it is one of them. */
 static bool take_plain(struct pmfs_options *o, const char *option)
 {
@@ -150,11 +178,13 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		const char *name;
 		bool *set;
 	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
-		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}};
+		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}, {"exact", &o->exact},
+		{"normalize", &o->normalize}};
 	const struct {
 		const char *name;
 		const char **text;
-	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot}};
+	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot},
+		{"base=", &o->base}};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(option, flags[i].name) == 0)
 			return *flags[i].set = true;
@@ -184,6 +214,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 		return take_id(option, &o->gid);
 	if (strncmp(option, "symbols=", 8) == 0)
 		return take_yes_no(option, option + 8, &o->no_symbols);
+	if (strncmp(option, "scaling=", 8) == 0)
+		return take_scaling(option + 8, &o->weak);
+	if (strncmp(option, "run=", 4) == 0)
+		return add_source(o, option + 4);
 	if (IS_ONE_OF(option, fuse_options))
 		return add_fuse_option(o, option);
 	if (is_ignored(option))
@@ -200,34 +234,56 @@ static bool parse_list(struct pmfs_options *o, char *list)
 	return true;
 }
 
-/* How many words each mode takes after the options. */
+/*
+ * How many words each mode takes after the options. The first is the source, and of `many` all that
+ * leave enough for what must follow; where there is a `--`, all before it are sources.
+ */
 static const struct {
-	int least, most;
+	int least, most; /* beside the sources */
+	bool many;
 	const char *what;
 } words[] = {
-	[PMFS_MODE_MOUNT] = {2, 2, "SOURCE and MOUNTPOINT are expected"},
-	[PMFS_MODE_LS] = {1, 2, "--ls takes SOURCE and perhaps a PATH"},
-	[PMFS_MODE_CAT] = {2, INT32_MAX, "--cat takes SOURCE and PATHs"},
-	[PMFS_MODE_EXTRACT] = {2, INT32_MAX, "--extract takes SOURCE, DIR and perhaps PATHs"},
-	[PMFS_MODE_CHECK] = {1, 1, "--check takes SOURCE"},
-	[PMFS_MODE_FORMATS] = {0, 0, "--formats takes nothing"},
-	[PMFS_MODE_HELP] = {0, INT32_MAX, ""},
-	[PMFS_MODE_VERSION] = {0, INT32_MAX, ""},
+	[PMFS_MODE_MOUNT] = {1, 1, true, "SOURCE and MOUNTPOINT are expected"},
+	[PMFS_MODE_LS] = {0, 1, false, "--ls takes SOURCE and perhaps a PATH"},
+	[PMFS_MODE_CAT] = {1, INT32_MAX, false, "--cat takes SOURCE and PATHs"},
+	[PMFS_MODE_EXTRACT] = {1, INT32_MAX, false,
+		"--extract takes SOURCE, DIR and perhaps PATHs"},
+	[PMFS_MODE_CHECK] = {0, 0, true, "--check takes SOURCE"},
 };
 
-static bool take_words(struct pmfs_options *o, int n, char **given)
+static bool wrong_words(const struct pmfs_options *o)
 {
-	if (n < words[o->mode].least || n > words[o->mode].most) {
-		pmfs_log("%s (see -h)", words[o->mode].what);
-		return false;
+	pmfs_log("%s (see -h)", words[o->mode].what);
+	return false;
+}
+
+/* The words of the command line, `before` of them before a `--`; 0: all are one list. */
+static bool take_words(struct pmfs_options *o, int n, int before)
+{
+	if (o->mode == PMFS_MODE_HELP || o->mode == PMFS_MODE_VERSION)
+		return true;
+	if (o->mode == PMFS_MODE_FORMATS) {
+		if (n > 0)
+			pmfs_log("--formats takes nothing (see -h)");
+		return n == 0;
 	}
-	if (n > 0) {
-		o->source = given[0];
-		o->paths = (const char *const *)given + 1;
-		o->n_paths = n - 1;
-	}
+	int sources = before > 0 ? before : words[o->mode].many ? n - words[o->mode].least : 1;
+	int rest = n - sources;
+	if (sources < 1 || rest < words[o->mode].least || rest > words[o->mode].most)
+		return wrong_words(o);
+	/* Those of -o run= follow those that stand as words. */
+	int named = o->n_sources;
+	for (int i = 0; i < sources; i++)
+		if (!add_source(o, o->words[i]))
+			return false;
+	memmove(o->sources + sources, o->sources, (size_t)named * sizeof(*o->sources));
+	memcpy(o->sources, o->words, (size_t)sources * sizeof(*o->sources));
+	o->paths = o->words + sources;
+	o->n_paths = rest;
 	return true;
 }
+
+enum { WORD = 1 }; /* what getopt returns for what is no option */
 
 static const struct option long_options[] = {
 	{"ls", no_argument, NULL, 'l'},
@@ -261,21 +317,35 @@ static bool take_option(struct pmfs_options *o, int c, char **argv)
 
 bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret)
 {
-	int c;
+	int c, n = 0, before = 0;
 	*ret = (struct pmfs_options){.mode = PMFS_MODE_MOUNT,
 		.cache_bytes = PMFS_CACHE_DEFAULT,
 		.uid = getuid(),
-		.gid = getgid()};
-	/* The colon: getopt says nothing itself. Options may follow SOURCE, as mount(8) puts them.
+		.gid = getgid(),
+		.words = calloc((size_t)argc + 1, sizeof(*ret->words))};
+	if (!ret->words)
+		return false;
+	/*
+	 * The colon: getopt says nothing itself. The minus: words come in their order, since
+	 * options may follow SOURCE, as mount(8) puts them.
 	 */
-	while ((c = getopt_long(argc, argv, ":fdso:hV", long_options, NULL)) != -1)
-		if (!take_option(ret, c, argv))
+	while ((c = getopt_long(argc, argv, "-:fdso:hV", long_options, NULL)) != -1) {
+		if (c == WORD)
+			ret->words[n++] = optarg;
+		else if (!take_option(ret, c, argv))
 			return false;
-	return take_words(ret, argc - optind, argv + optind);
+	}
+	if (strcmp(argv[optind - 1], "--") == 0)
+		before = n;
+	while (optind < argc)
+		ret->words[n++] = argv[optind++];
+	return take_words(ret, n, before);
 }
 
 void pmfs_options_done(struct pmfs_options *o)
 {
 	free(o->fuse);
+	free(o->sources);
+	free(o->words);
 	*o = (struct pmfs_options){.mode = PMFS_MODE_MOUNT};
 }

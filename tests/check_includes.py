@@ -24,8 +24,10 @@ ROOMS = (
     ),
     ("fs/views/", ("include/profmount/", "formats/common/")),
     ("fs/document/", ("include/profmount/", "formats/common/")),
+    ("fs/compare/", ("include/profmount/", "formats/common/", "fs/views/")),
     ("fs/tree/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/")),
-    ("fs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/tree/")),
+    ("fs/runs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/compare/", "fs/tree/")),
+    ("fs/", ("include/profmount/", "formats/common/", "fs/views/", "fs/document/", "fs/tree/", "fs/runs/")),
 )
 # A third-party library has one door.
 LIBRARIES = {

@@ -82,6 +82,22 @@ struct build {
 	pm_node dir; /* the item's, as seen from outside */
 };
 
+/*
+ * A profile that is shown as it is alone has its own colours, but the quantity that the mount was
+ * asked for comes first, where it has that.
+ */
+static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error *err)
+{
+	int r = wish ? pmfs_model_lead_with(n->model, wish, NULL) : 0;
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return pm_error_plain(err, r);
+	pmfs_model_free(n->model);
+	n->model = pmfs_model_new(n->profile);
+	return n->model ? 0 : pm_error_plain(err, -ENOMEM);
+}
+
 static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_error *err)
 {
 	const struct pmfs_shape *shape = pmfs_shape_of(b->c->shape);
@@ -89,10 +105,14 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 	n->model = pmfs_model_new(n->profile);
 	if (!n->model)
 		return pm_error_plain(err, -ENOMEM);
-	pmfs_model_set_outer(n->model, b->t->model);
-	if (!shape->is_tree)
-		return 0;
-	int r = space_of(b->t->top, b->dir, &space, err);
+	int r = 0;
+	if (b->t->shape->apart)
+		r = model_apart(n, pmfs_model_wish(b->t->model), err);
+	else
+		pmfs_model_set_outer(n->model, b->t->model);
+	if (r < 0 || !shape->is_tree)
+		return r;
+	r = space_of(b->t->top, b->dir, &space, err);
 	if (r < 0)
 		return r;
 	n->tree = pmfs_tree_new_within(b->t->top, n->model, space, shape);

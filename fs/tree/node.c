@@ -1,14 +1,14 @@
-/* Packs an index and a document, 56 bits in general, into the 42 that a nested node has for them.
+/* Packs an index and a document, 56 bits in general, into the 41 that a nested node has for them.
  */
 #include "fs/tree/node.h"
 
 #include <stdbool.h>
 
 /*
- *     63      60   56 55     42 41                    0
+ *     63      60   56 55     41 40                    0
  *     1 0 0   kind    space     a, then b without what is always 0
  */
-enum { SPACE_SHIFT = 42, KIND_SHIFT = 56 };
+enum { SPACE_SHIFT = 41, KIND_SHIFT = 56 };
 
 #define NESTED  ((pm_node)1 << 63)
 #define PAYLOAD (((pm_node)1 << SPACE_SHIFT) - 1)
@@ -17,7 +17,7 @@ enum {
 	VIEW_BITS = 10,   /* place and view */
 	COLUMN_BITS = 12, /* metrics/ and files about a metric */
 	ITEM_BITS = 20,   /* collection and document */
-	OTHER_BITS = 10,  /* most have none, a thread's own documents a number */
+	OTHER_BITS = 9,   /* most have none, a thread's own documents a number */
 };
 
 /* b of a view: the last bit says whether it has a column. Returns its bits, 0 if it does not fit.

@@ -70,7 +70,7 @@ static inline uint32_t pmfs_node_b(pm_node node)
  * Nodes of a profile that is an item of another one say of which (docs/decisions/0007): a space,
  * from 1 on. Such a node has bit 63 and packs the rest; pmfs_node_a and _b mean nothing of it.
  */
-enum { PMFS_SPACE_MOST = (1 << 14) - 1 };
+enum { PMFS_SPACE_MOST = (1 << 15) - 1 };
 
 /* False where the space is none or the node has no room: see node.c. */
 bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret);

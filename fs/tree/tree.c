@@ -74,7 +74,13 @@ static struct pmfs_tree *tree_new(struct pmfs_tree *top, struct pmfs_model *mode
 
 struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache)
 {
-	return tree_new(NULL, model, cache, pmfs_shape_of(PM_SHAPE_RUN));
+	return pmfs_tree_new_shaped(model, cache, PM_SHAPE_RUN);
+}
+
+struct pmfs_tree *pmfs_tree_new_shaped(
+	struct pmfs_model *model, struct pm_cache *cache, enum pm_shape shape)
+{
+	return tree_new(NULL, model, cache, pmfs_shape_of(shape));
 }
 
 struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model *model,

@@ -24,6 +24,10 @@ struct pmfs_tree;
 /* Both outlive the tree. NULL without memory. Reads nothing of the source. */
 struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache);
 
+/* The same of another shape than that of a run; one that is a tree. */
+struct pmfs_tree *pmfs_tree_new_shaped(
+	struct pmfs_model *model, struct pm_cache *cache, enum pm_shape shape);
+
 /* Accepts NULL. */
 void pmfs_tree_free(struct pmfs_tree *t);
 

@@ -208,6 +208,7 @@ static const struct {
 	[PMFS_PLACE_THREAD] = PLACE(thread),
 	[PMFS_PLACE_THREAD_EXPORT] = PLACE(thread_export),
 	[PMFS_PLACE_TRACE] = PLACE(trace),
+	[PMFS_PLACE_BARE] = {NULL, 0},
 };
 
 const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
@@ -218,6 +219,8 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 			.is_tree = true,
 			.folders = PMFS_FOLDER_CONTEXTS | PMFS_FOLDER_FUNCTIONS |
 				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
+		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_BARE, .is_tree = true},
+		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_BARE, .is_tree = true, .apart = true},
 	};
 	return &shapes[shape];
 }

@@ -9,8 +9,10 @@ struct pm_profile;
 
 /* What of a profile is shown in the directory of an item that is one. */
 enum pm_shape {
-	PM_SHAPE_TRACE, /* one trace of calls: flamegraph.svg, trace.chrome.json */
-	PM_SHAPE_RUN,   /* a tree of its own: everything that the root of a mount has */
+	PM_SHAPE_TRACE,      /* one trace of calls: flamegraph.svg, trace.chrome.json */
+	PM_SHAPE_RUN,        /* a tree of its own: everything that the root of a mount has */
+	PM_SHAPE_COMPARISON, /* a tree of its own documents and collections alone */
+	PM_SHAPE_ENSEMBLE,   /* the same; its items are sources, each with colours of its own */
 	PM_N_SHAPES,
 };
 

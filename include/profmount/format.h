@@ -59,6 +59,12 @@ extern const struct pm_format *const pm_formats[];
 int pm_profile_open(const char *path, const char *format, const struct pm_open_options *options,
 	struct pm_profile **ret, struct pm_error *err);
 
+/*
+ * How sure the surest format is of what is at `path`, as pm_format.probe; 0 also where it cannot be
+ * opened, is empty, or is no file and no directory.
+ */
+int pm_profile_probe(const char *path);
+
 /* Accepts NULL. Returns NULL. */
 struct pm_profile *pm_profile_close(struct pm_profile *p);
 

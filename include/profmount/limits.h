@@ -73,6 +73,13 @@
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64
 
+/*
+ * Sources of one mount, and entries of a folder that is searched for some: each run costs 300 bytes
+ * before it is opened, and a number of 16 bits where runs have repetitions.
+ */
+#define PM_LIMIT_RUNS   65000
+#define PM_LIMIT_FOLDER 10000000
+
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
 #define PM_LIMIT_SVG_RECTS 5000
 

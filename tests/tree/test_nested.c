@@ -339,16 +339,16 @@ static void test_nodes_are_packed_and_unpacked(void **state)
 		bool fits;
 	} rows[] = {
 		{pmfs_node(PMFS_CONTEXT, 0xfffffff0, 0), true},
-		{pmfs_node(PMFS_CONTEXT_VALUE, (1u << 30) - 1, 4095), true},
-		{pmfs_node(PMFS_CONTEXT_VALUE, 1u << 30, 0), false},
-		{pmfs_node(PMFS_VIEW, 0x7fffffff, pmfs_view_b(5, 63, 0)), true},
+		{pmfs_node(PMFS_CONTEXT_VALUE, (1u << 29) - 1, 4095), true},
+		{pmfs_node(PMFS_CONTEXT_VALUE, 1u << 29, 0), false},
+		{pmfs_node(PMFS_VIEW, 0x3fffffff, pmfs_view_b(5, 63, 0)), true},
 		{pmfs_node(PMFS_VIEW, 1, pmfs_view_b(5, 64, 0)), false},
-		{pmfs_node(PMFS_VIEW, (1u << 19) - 1, pmfs_view_b(15, 63, 4095)), true},
-		{pmfs_node(PMFS_VIEW, 1u << 19, pmfs_view_b(15, 63, 4095)), false},
-		{pmfs_node(PMFS_ITEM_DOC, (1u << 22) - 1, pmfs_item_b(4095, 255)), true},
+		{pmfs_node(PMFS_VIEW, (1u << 18) - 1, pmfs_view_b(15, 63, 4095)), true},
+		{pmfs_node(PMFS_VIEW, 1u << 18, pmfs_view_b(15, 63, 4095)), false},
+		{pmfs_node(PMFS_ITEM_DOC, (1u << 21) - 1, pmfs_item_b(4095, 255)), true},
 		{pmfs_node(PMFS_ITEM_DOC, 0, pmfs_item_b(4096, 0)), false},
-		{pmfs_node(PMFS_THREAD_DOC, 0xffffffff, 1023), true},
-		{pmfs_node(PMFS_THREAD_DOC, 0, 1024), false},
+		{pmfs_node(PMFS_THREAD_DOC, 0xffffffff, 511), true},
+		{pmfs_node(PMFS_THREAD_DOC, 0, 512), false},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -55,6 +55,7 @@ enum pmfs_place {
 	PMFS_PLACE_THREAD,        /* threads/…/; item = thread index */
 	PMFS_PLACE_THREAD_EXPORT, /* threads/…/export/ */
 	PMFS_PLACE_TRACE,         /* an item of a collection that is one trace; item = 0 */
+	PMFS_PLACE_BARE,          /* a profile whose documents are all its own */
 	PMFS_N_PLACES,
 };
 
@@ -71,6 +72,7 @@ struct pmfs_shape {
 	enum pmfs_place place; /* whose views it has */
 	bool is_tree;          /* it is the root of a tree; else there are those views alone */
 	unsigned folders;      /* of a tree: enum pmfs_folder, or'ed */
+	bool apart;            /* profiles in it are shown as they are alone */
 };
 
 const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape);

@@ -1,0 +1,41 @@
+/* The root's documents, in the order in which they are listed. */
+#include "fs/runs/documents.h"
+
+#include "fs/runs/internal.h"
+#include "fs/runs/texts.h"
+
+static struct pm_doc text(const struct pmfs_ensemble *e,
+	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err))
+{
+	struct pm_doc doc = {.kind = PM_DOC_TEXT};
+	doc.text.render = render;
+	doc.text.self = e;
+	return doc;
+}
+
+static void add(struct pmfs_ensemble *e, const char *path, struct pm_doc doc)
+{
+	e->documents[e->n_documents++] = (struct pm_named_doc){.path = path, .doc = doc};
+}
+
+void pmfs_ensemble_list_documents(struct pmfs_ensemble *e)
+{
+	struct pm_table functions = pmfs_all_functions_table(e);
+	add(e, "README.txt", text(e, pmfs_ensemble_readme));
+	add(e, "summary.txt", text(e, pmfs_ensemble_summary));
+	add(e, "info.json", text(e, pmfs_ensemble_info));
+	add(e, "runs.csv", pm_doc_csv(pmfs_runs_table(e)));
+	add(e, "functions.csv", pm_doc_csv(functions));
+	add(e, "functions.tsv", pm_doc_tsv(functions));
+	add(e, "damage.csv", pm_doc_csv(pmfs_all_damage_table(e)));
+}
+
+int pmfs_ensemble_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	(void)err;
+	*ret = e->documents;
+	*ret_n = e->n_documents;
+	return 0;
+}

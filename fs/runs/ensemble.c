@@ -1,0 +1,209 @@
+/* The ensemble as a profile: it has no contexts of its own, but documents and collections. */
+#include "fs/runs/internal.h"
+
+#include <stdlib.h>
+
+#include "fs/runs/documents.h"
+#include "fs/tree/names.h"
+
+/* ---- names of directories ---- */
+
+/* What is to be named. */
+struct naming {
+	const struct pmfs_ensemble *e;
+	bool hive; /* run=NAME with `%` escaped, for SQL engines; else NAME */
+};
+
+static uint32_t same(void *context, uint32_t k)
+{
+	(void)context;
+	return k;
+}
+
+static struct pm_bytes raw_name(void *context, uint32_t item, struct pm_text *scratch)
+{
+	const struct naming *n = context;
+	uint32_t group = n->hive ? item : n->e->others[item];
+	const char *name = n->e->runs.groups[group].name;
+	if (!n->hive)
+		return pm_bytes_of(name);
+	pm_text_clear(scratch);
+	pm_text_str(scratch, "run=");
+	for (; *name; name++) {
+		if (*name == '%')
+			pm_text_str(scratch, "%25");
+		else
+			pm_text_char(scratch, *name);
+	}
+	return pm_text_view(scratch);
+}
+
+static int fill_folders(struct pmfs_ensemble *e, const struct pmfs_naming *naming,
+	const struct pmfs_siblings *s, struct pmfs_folders *ret)
+{
+	char name[PMFS_NAME_SIZE];
+	ret->names = pm_arena_array(&e->arena, naming->n + (size_t)1, sizeof(*ret->names));
+	if (!ret->names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < naming->n; i++) {
+		size_t len = pmfs_siblings_name(s, naming, i, name);
+		ret->names[i] = pm_arena_printf(&e->arena, "%.*s", (int)len, name);
+		if (len == 0 || !ret->names[i] ||
+			pm_strtab_add(&ret->numbers, pm_bytes_of(ret->names[i])) != i)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int name_folders(struct pmfs_ensemble *e, bool hive, uint32_t n, struct pmfs_folders *ret)
+{
+	struct naming what = {e, hive};
+	struct pmfs_naming naming = {.n = n, .item = same, .raw = raw_name, .context = &what};
+	struct pmfs_siblings *s;
+	int r = pmfs_siblings_build(&naming, &s, NULL);
+	if (r < 0)
+		return r;
+	r = fill_folders(e, &naming, s, ret);
+	s->cached.free(&s->cached);
+	return r;
+}
+
+/* ---- the profile ---- */
+
+static int no_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	static const struct pm_bytes no_text = {(const uint8_t *)"", 0};
+	static const struct pm_tree none = {.ordered_by = PM_NONE, .n_texts = 1, .texts = &no_text};
+	(void)p;
+	(void)err;
+	*ret = &none;
+	return 0;
+}
+
+static int no_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	static const struct pm_metrics none;
+	(void)p;
+	(void)err;
+	*ret = &none;
+	return 0;
+}
+
+static int64_t no_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	(void)p;
+	(void)context;
+	(void)ret;
+	(void)room;
+	(void)err;
+	return 0;
+}
+
+static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	(void)err;
+	*ret = e->collections;
+	*ret_n = e->n_collections;
+	return 0;
+}
+
+static void ensemble_free(struct pmfs_ensemble *e)
+{
+	for (size_t i = 0; i < sizeof(e->parts) / sizeof(*e->parts); i++)
+		pm_part_done(&e->parts[i]);
+	pmfs_shelf_free(e->shelf);
+	pmfs_runs_done(&e->runs);
+	pm_strtab_done(&e->runs_of.numbers);
+	pm_strtab_done(&e->compared.numbers);
+	pm_arena_done(&e->arena);
+	free(e);
+}
+
+static void ensemble_close(struct pm_profile *p)
+{
+	ensemble_free(pmfs_ensemble_of(p->self));
+}
+
+static const struct pm_profile_ops ops = {
+	.tree = no_tree,
+	.metrics = no_metrics,
+	.run_costs = no_costs,
+	.documents = pmfs_ensemble_documents,
+	.collections = collections,
+	.damage = pmfs_ensemble_damage,
+	.close = ensemble_close,
+};
+
+static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
+{
+	const char *name = e->options.base;
+	while (name && e->base < e->runs.n_groups &&
+		strcmp(e->runs.groups[e->base].name, name) != 0)
+		e->base++;
+	if (e->base < e->runs.n_groups)
+		return 0;
+	return pm_error_set(
+		err, -EINVAL, NULL, PM_NO_OFFSET, "-o base=%s: no run has that name", name);
+}
+
+static int list_groups(struct pmfs_ensemble *e)
+{
+	e->others = pm_arena_array(&e->arena, e->runs.n_groups, sizeof(*e->others));
+	e->numbers = pm_arena_array(&e->arena, e->runs.n, sizeof(*e->numbers));
+	if (!e->others || !e->numbers)
+		return -ENOMEM;
+	uint32_t n = 0;
+	for (uint32_t g = 0; g < e->runs.n_groups; g++)
+		if (g != e->base)
+			e->others[n++] = g;
+	for (uint32_t i = 0; i < e->runs.n; i++)
+		e->numbers[i] = i;
+	return 0;
+}
+
+static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
+{
+	int r = choose_base(e, err);
+	if (r < 0)
+		return r;
+	e->shelf = pmfs_shelf_new(&e->runs, &e->options.shelf);
+	if (!e->shelf || list_groups(e) < 0 ||
+		name_folders(e, true, e->runs.n_groups, &e->runs_of) < 0 ||
+		name_folders(e, false, e->runs.n_groups - 1, &e->compared) < 0 ||
+		pmfs_ensemble_collections(e) < 0)
+		return pmfs_ensemble_no_memory(err);
+	e->profile = (struct pm_profile){.ops = &ops,
+		.format = "runs",
+		.source = e->runs.runs[0].source,
+		.layout = "several sources",
+		.self = e};
+	pmfs_ensemble_list_documents(e);
+	for (uint32_t i = 0; i < e->runs.n; i++) {
+		const struct pmfs_run *run = &e->runs.runs[i];
+		e->profile.input_bytes += run->bytes;
+		if (run->mtime_ns > e->profile.mtime_ns)
+			e->profile.mtime_ns = run->mtime_ns;
+	}
+	return 0;
+}
+
+int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint32_t n,
+	const struct pmfs_ensemble_options *options, struct pm_profile **ret, struct pm_error *err)
+{
+	struct pmfs_ensemble *e = calloc(1, sizeof(*e));
+	if (!e)
+		return pmfs_ensemble_no_memory(err);
+	e->options = *options;
+	int r = pmfs_runs_list(&e->runs, words, paths, n, err);
+	if (r == 0)
+		r = prepare(e, err);
+	if (r < 0)
+		ensemble_free(e);
+	else
+		*ret = &e->profile;
+	return r;
+}

@@ -1,0 +1,233 @@
+/*
+ * What is known of each run: read from all of them, on all processors, and kept, since it is
+ * little.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/crew.h"
+#include "formats/common/folder.h"
+#include "fs/runs/internal.h"
+#include "fs/views/sums/totals.h"
+
+/* Of one run, before the names of all are numbered; each list is allocated by itself. */
+struct found {
+	struct pm_arena arena;
+	uint32_t n_wholes, n_columns, lead;
+	const char **quantities, **columns;
+	double *wholes;
+	const char *format;
+	bool read;
+};
+
+struct reading {
+	const struct pmfs_ensemble *e;
+	struct pmfs_facts *facts;
+	struct found *found; /* by run */
+};
+
+static const char *copy_of(struct pm_arena *arena, struct pm_bytes b)
+{
+	struct pm_text line = {.p = NULL};
+	pm_text_line(&line, b);
+	pm_text_char(&line, 0);
+	const char *copy = pm_arena_printf(arena, "%s", line.failed ? "" : line.p);
+	pm_text_done(&line);
+	return copy;
+}
+
+/* The value of the first of these facts that the run has, or NULL. */
+static int find_fact(struct found *f, const struct pm_profile *p, const char *const *keys,
+	const char **ret, struct pm_error *err)
+{
+	const struct pm_fact *facts = NULL;
+	size_t n = 0;
+	int r = p->ops->facts ? p->ops->facts(p, &facts, &n, err) : 0;
+	for (; r >= 0 && *keys && !*ret; keys++)
+		for (size_t i = 0; i < n && !*ret; i++)
+			if (strcmp(facts[i].key, *keys) == 0 &&
+				facts[i].value.kind == PM_CELL_TEXT && facts[i].value.text.len > 0)
+				*ret = copy_of(&f->arena, facts[i].value.text);
+	return r < 0 ? r : 0;
+}
+
+static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_run_facts *ret,
+	struct pm_error *err)
+{
+	static const char *const hosts[] = {"host", "hostname", "host_id", NULL};
+	static const char *const commands[] = {
+		"command", "command_line", "program_path", "program", "application", NULL};
+	struct pm_bytes title;
+	int r = find_fact(f, p, hosts, &ret->host, err);
+	if (r == 0)
+		r = find_fact(f, p, commands, &ret->command, err);
+	if (r < 0 || ret->command || (r = pm_profile_title(p, &title, err)) < 0)
+		return r;
+	/* Of some formats the title is the name of the file. */
+	if (title.len > 0 && !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source))))
+		ret->command = copy_of(&f->arena, title);
+	return 0;
+}
+
+/* A cost that is stored nowhere is none; else it may be 0. */
+static bool is_stored(const struct pmfs_column *c, double whole)
+{
+	const struct pm_metric *metric = c->flat ? c->flat : c->tree;
+	return whole != 0 || metric->has_values;
+}
+
+static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_totals *totals;
+	int r = pmfs_totals(m, &totals, err);
+	if (r < 0)
+		return r;
+	const struct pmfs_columns *c = totals->columns;
+	f->quantities = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->quantities));
+	f->columns = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->columns));
+	f->wholes = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->wholes));
+	if (!f->quantities || !f->columns || !f->wholes)
+		return pmfs_ensemble_no_memory(err);
+	f->lead = PM_NONE;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", column->name);
+		if (!f->columns[f->n_columns++])
+			return pmfs_ensemble_no_memory(err);
+		if (!pmfs_column_is_first(column) || column->role == PM_ROLE_COUNT)
+			continue;
+		if (c->lead && strcmp(column->base, c->lead) == 0)
+			f->lead = f->n_wholes;
+		f->wholes[f->n_wholes] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
+		f->quantities[f->n_wholes] = pm_arena_printf(&f->arena, "%s", column->base);
+		if (!f->quantities[f->n_wholes++])
+			return pmfs_ensemble_no_memory(err);
+	}
+	return 0;
+}
+
+static int read_model(
+	struct found *f, struct pmfs_model *m, struct pmfs_run_facts *ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_threads *threads;
+	const struct pm_tree *tree;
+	uint64_t origin;
+	int r;
+	ret->threads = PM_NONE;
+	ret->duration_ns = PM_NO_TIME;
+	ret->time_ns = p->mtime_ns;
+	if ((r = pmfs_model_tree(m, &tree, err)) < 0 || (r = read_costs(f, m, err)) < 0 ||
+		(r = pmfs_model_threads(m, &threads, err)) < 0 ||
+		(r = read_words(f, p, ret, err)) < 0)
+		return r;
+	ret->contexts = tree->n_contexts;
+	if (p->ops->threads)
+		ret->threads = threads->n;
+	ret->format = f->format = p->format;
+	f->read = true;
+	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;
+}
+
+/* A run that cannot be read is one of which nothing is known, for whatever reason. */
+static int read_run(void *context, size_t i)
+{
+	struct reading *reading = context;
+	struct pmfs_run_facts *ret = &reading->facts->of[i];
+	struct pmfs_shelf *shelf = reading->e->shelf;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_model *m;
+	int r = pmfs_shelf_acquire(shelf, (uint32_t)i, &m, &err);
+	if (r == 0) {
+		r = read_model(&reading->found[i], m, ret, &err);
+		if (pmfs_is_lasting(r))
+			pmfs_shelf_spoil(shelf, (uint32_t)i, &err);
+		pmfs_shelf_release(shelf, (uint32_t)i);
+	}
+	if (!pmfs_is_lasting(r))
+		return r;
+	*ret = (struct pmfs_run_facts){.broken = true};
+	reading->found[i].read = false;
+	return 0;
+}
+
+/* ---- the names of all ---- */
+
+static int number_run(struct pmfs_facts *facts, const struct found *f, struct pmfs_run_facts *run)
+{
+	struct pm_arena *arena = &facts->arena;
+	struct pmfs_whole *wholes = pm_arena_array(arena, f->n_wholes + (size_t)1, sizeof(*wholes));
+	uint32_t *columns = pm_arena_array(arena, f->n_columns + (size_t)1, sizeof(*columns));
+	if (!wholes || !columns)
+		return -ENOMEM;
+	run->lead = PM_NONE;
+	for (uint32_t k = 0; k < f->n_wholes; k++) {
+		wholes[k].value = f->wholes[k];
+		wholes[k].quantity =
+			pm_strtab_add(&facts->quantities, pm_bytes_of(f->quantities[k]));
+		if (wholes[k].quantity == UINT32_MAX)
+			return -ENOMEM;
+		if (k == f->lead)
+			run->lead = wholes[k].quantity;
+	}
+	for (uint32_t k = 0; k < f->n_columns; k++) {
+		columns[k] = pm_strtab_add(&facts->columns, pm_bytes_of(f->columns[k]));
+		if (columns[k] == UINT32_MAX)
+			return -ENOMEM;
+	}
+	run->wholes = wholes;
+	run->columns = columns;
+	run->n_wholes = f->n_wholes;
+	run->n_columns = f->n_columns;
+	if (run->host)
+		run->host = pm_arena_printf(arena, "%s", run->host);
+	if (run->command)
+		run->command = pm_arena_printf(arena, "%s", run->command);
+	return 0;
+}
+
+static int read_all(struct reading *reading, struct pm_error *err)
+{
+	uint32_t n = reading->e->runs.n;
+	struct pmfs_facts *facts = reading->facts;
+	int r = pm_crew_each(n, read_run, reading);
+	for (uint32_t i = 0; i < n && r == 0; i++)
+		if (reading->found[i].read)
+			r = number_run(facts, &reading->found[i], &facts->of[i]);
+	if (r == 0)
+		r = pmfs_headers_make(facts);
+	return r < 0 ? pmfs_ensemble_no_memory(err) : 0;
+}
+
+static int facts_fill(void *owner, void *part, struct pm_error *err)
+{
+	struct pmfs_facts *facts = part;
+	struct reading reading = {.e = owner, .facts = facts};
+	uint32_t n = reading.e->runs.n;
+	facts->quantities.arena = facts->columns.arena = &facts->arena;
+	facts->of = pm_arena_array(&facts->arena, n, sizeof(*facts->of));
+	reading.found = calloc(n, sizeof(*reading.found));
+	int r = facts->of && reading.found ? read_all(&reading, err) : pmfs_ensemble_no_memory(err);
+	for (uint32_t i = 0; reading.found && i < n; i++)
+		pm_arena_done(&reading.found[i].arena);
+	free(reading.found);
+	return r;
+}
+
+static void facts_done(void *part)
+{
+	struct pmfs_facts *facts = part;
+	pm_strtab_done(&facts->quantities);
+	pm_strtab_done(&facts->columns);
+	pm_arena_done(&facts->arena);
+}
+
+int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {.size = sizeof(struct pmfs_facts),
+		.fill = facts_fill,
+		.done = facts_done,
+		.what = "what is known of the runs"};
+	struct pmfs_ensemble *owner = pmfs_ensemble_of(e);
+	return pm_part_get(&owner->parts[PMFS_ENSEMBLE_FACTS], &type, owner, ret, err);
+}

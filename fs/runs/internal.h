@@ -1,0 +1,118 @@
+/* What the files of fs/runs/ share. */
+#ifndef PROFMOUNT_FS_RUNS_INTERNAL_H
+#define PROFMOUNT_FS_RUNS_INTERNAL_H
+
+#include "formats/common/lazy.h"
+#include "formats/common/map.h"
+#include "formats/common/part.h"
+#include "fs/compare/compare.h"
+#include "fs/runs/ensemble.h"
+
+/* Names of directories, legal and unique, by the number of what they are of. */
+struct pmfs_folders {
+	const char **names;
+	struct pm_strtab numbers; /* name → number */
+};
+
+struct pmfs_ensemble {
+	struct pm_profile profile;
+	struct pmfs_ensemble_options options;
+	struct pmfs_runs runs;
+	struct pmfs_shelf *shelf;
+	uint32_t base;                         /* the group that others are compared with */
+	uint32_t *others;                      /* the groups that are; runs.n_groups - 1 of them */
+	uint32_t *numbers;                     /* 0, 1, 2 …: a group's runs as a list */
+	struct pmfs_folders runs_of, compared; /* by group; by place in `others` */
+	struct pm_arena arena;
+	struct pm_collection *collections;
+	uint32_t n_collections, n_documents;
+	struct pm_named_doc documents[16];
+	struct pm_part parts[4]; /* enum pmfs_ensemble_part */
+};
+
+enum pmfs_ensemble_part {
+	PMFS_ENSEMBLE_FACTS,
+	PMFS_ENSEMBLE_MATRIX,
+	PMFS_ENSEMBLE_SCALING,
+	PMFS_ENSEMBLE_DAMAGE,
+};
+
+static inline struct pmfs_ensemble *pmfs_ensemble_of(const void *self)
+{
+	return (struct pmfs_ensemble *)(uintptr_t)self;
+}
+
+static inline int pmfs_ensemble_no_memory(struct pm_error *err)
+{
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+}
+
+/* The directory of a run from the root: runs/run=NAME/repetition=K. Appends it. */
+void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out);
+
+/* The comparison of a place in `others`; the caller's. */
+int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, struct pm_profile **ret,
+	struct pm_error *err);
+
+/* ---- collections.c ---- */
+
+int pmfs_ensemble_collections(struct pmfs_ensemble *e);
+
+/* ---- documents.c ---- */
+
+void pmfs_ensemble_list_documents(struct pmfs_ensemble *e);
+
+/* ---- item.c: a run as an item's profile ---- */
+
+int pmfs_run_profile(
+	const struct pmfs_ensemble *e, uint32_t run, struct pm_profile **ret, struct pm_error *err);
+
+/* ---- facts.c: what runs.csv says of each run ---- */
+
+/* The whole of a quantity. */
+struct pmfs_whole {
+	uint32_t quantity; /* of pmfs_facts.quantities */
+	double value;
+};
+
+struct pmfs_run_facts {
+	bool broken; /* nothing else is known */
+	uint32_t contexts, n_wholes, n_columns;
+	uint32_t threads;              /* PM_NONE: the format knows none */
+	uint64_t duration_ns, time_ns; /* PM_NO_TIME */
+	const char *format;
+	const char *host, *command; /* or NULL */
+	const struct pmfs_whole *wholes;
+	const uint32_t *columns; /* of the run's tables, in pmfs_facts.columns */
+	uint32_t lead;           /* the primary quantity, or PM_NONE */
+};
+
+struct pmfs_facts {
+	struct pmfs_run_facts *of;            /* by run */
+	struct pm_strtab quantities, columns; /* names, in the order of the runs */
+	struct pm_arena arena;
+	const char *const *header, *const *functions_header; /* of runs.csv, of functions.csv */
+	uint32_t n_header, n_functions_header;
+};
+
+/* Opens every run on the first call. */
+int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, struct pm_error *err);
+
+/* ---- tables ---- */
+
+/* Fills in the headers when all names are known; 0 or -ENOMEM. */
+int pmfs_headers_make(struct pmfs_facts *facts);
+
+struct pm_table pmfs_runs_table(const struct pmfs_ensemble *e);
+struct pm_table pmfs_all_functions_table(const struct pmfs_ensemble *e);
+struct pm_table pmfs_all_damage_table(const struct pmfs_ensemble *e);
+
+/* Why runs are broken: the rows of a damage.csv of one run, or of those of two groups. */
+struct pm_table pmfs_run_errors_table(const struct pmfs_ensemble *e, uint32_t run);
+struct pm_table pmfs_pair_errors_table(const struct pmfs_ensemble *e, uint32_t other);
+
+/* All runs' damage as rows of --check. */
+int pmfs_ensemble_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
+
+#endif

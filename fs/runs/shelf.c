@@ -1,0 +1,304 @@
+/*
+ * A cache of its own (formats/common/cache.h) whose things are open runs. What others release while
+ * the caches are locked, and what a cache lets go of then, waits in lists until it can be closed
+ * outside of the lock: unmapping a large source takes milliseconds.
+ */
+#include "fs/runs/shelf.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "formats/common/cache.h"
+#include "formats/common/work.h"
+
+enum {
+	MOST_OPEN =
+		64,    /* of those not in use: each has some descriptors, of which there are 1024 */
+	STAY_OPEN = 3, /* however large they are: two sides and what is looked at beside them */
+	LEAST = 64 << 10,
+};
+
+struct opened {
+	struct pm_cached cached;
+	struct pmfs_shelf *shelf;
+	struct pm_profile *profile;
+	struct pmfs_model *model;
+	struct pm_cache *own; /* what the format keeps of this run */
+	struct opened *next;  /* of those that are to be closed */
+};
+
+/* A run, open or not. */
+struct slot {
+	struct pm_error *error; /* of the failure that lasts, or NULL */
+	struct opened *opened;  /* in use */
+	uint32_t users;
+	uint32_t leaving; /* releases that have not reached the cache */
+	uint32_t next;    /* of the slots with such; PM_NONE: the last */
+	bool listed;
+};
+
+struct pmfs_shelf {
+	const struct pmfs_runs *runs;
+	struct pmfs_shelf_options options;
+	struct pm_cache *cache;
+	pthread_mutex_t lock; /* of what follows; may be taken while the caches are locked */
+	struct slot *slots;
+	uint32_t leaving; /* the first slot with releases that are due */
+	struct opened *dead;
+};
+
+static void opened_close(struct opened *o)
+{
+	pmfs_model_free(o->model);
+	pm_cache_free(o->own);
+	pm_profile_close(o->profile);
+	free(o);
+}
+
+static void opened_drop(struct pm_cached *cached)
+{
+	struct opened *o = (struct opened *)cached;
+	struct pmfs_shelf *s = o->shelf;
+	pthread_mutex_lock(&s->lock);
+	o->next = s->dead;
+	s->dead = o;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- what was put off ---- */
+
+static struct opened *take_dead(struct pmfs_shelf *s)
+{
+	pthread_mutex_lock(&s->lock);
+	struct opened *dead = s->dead;
+	s->dead = NULL;
+	pthread_mutex_unlock(&s->lock);
+	return dead;
+}
+
+/* One release that is due, or NULL. */
+static struct opened *take_leaving(struct pmfs_shelf *s)
+{
+	struct opened *o = NULL;
+	pthread_mutex_lock(&s->lock);
+	if (s->leaving != PM_NONE) {
+		struct slot *slot = &s->slots[s->leaving];
+		o = slot->opened;
+		slot->leaving--;
+		slot->users--;
+		if (slot->users == 0)
+			slot->opened = NULL;
+		if (slot->leaving == 0) {
+			s->leaving = slot->next;
+			slot->listed = false;
+		}
+	}
+	pthread_mutex_unlock(&s->lock);
+	return o;
+}
+
+/* Not while the caches are locked. */
+static void tidy_up(struct pmfs_shelf *s)
+{
+	struct opened *o;
+	while ((o = take_leaving(s)))
+		pm_cache_release(s->cache, &o->cached);
+	struct opened *dead = take_dead(s);
+	while ((o = dead)) {
+		dead = o->next;
+		opened_close(o);
+	}
+}
+
+/* ---- opening ---- */
+
+struct build {
+	struct pmfs_shelf *shelf;
+	uint32_t run;
+};
+
+/* A run without that quantity has the primary one that it has by itself. */
+static int model_of(struct opened *o, const char *metric, struct pm_error *err)
+{
+	o->model = pmfs_model_new(o->profile);
+	if (!o->model)
+		return pm_error_plain(err, -ENOMEM);
+	int r = metric ? pmfs_model_lead_with(o->model, metric, NULL) : 0;
+	if (!pmfs_is_lasting(r))
+		return r < 0 ? pm_error_plain(err, r) : 0;
+	pmfs_model_free(o->model);
+	o->model = pmfs_model_new(o->profile);
+	return o->model ? 0 : pm_error_plain(err, -ENOMEM);
+}
+
+static int open_run(struct opened *o, uint32_t run, struct pm_error *err)
+{
+	struct pmfs_shelf *s = o->shelf;
+	struct pm_open_options open = s->options.open;
+	open.cache = o->own = pm_cache_new(s->options.cache_bytes / MOST_OPEN);
+	if (!o->own)
+		return pm_error_plain(err, -ENOMEM);
+	int r = pm_profile_open(
+		s->runs->runs[run].path, s->options.format, &open, &o->profile, err);
+	return r < 0 ? r : model_of(o, s->options.metric, err);
+}
+
+static int opened_build(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	const struct build *b = context;
+	struct opened *o = calloc(1, sizeof(*o));
+	if (!o)
+		return pm_error_plain(err, -ENOMEM);
+	o->shelf = b->shelf;
+	int r = open_run(o, b->run, err);
+	if (r < 0) {
+		opened_close(o);
+		return r;
+	}
+	o->cached = (struct pm_cached){
+		.bytes = pmfs_shelf_bytes(b->shelf, o->profile), .free = opened_drop};
+	*ret = &o->cached;
+	return 0;
+}
+
+/* The error of a run, which from now on is the same each time. */
+static void keep_error(struct pmfs_shelf *s, uint32_t run, const struct pm_error *error)
+{
+	struct pm_error *copy = malloc(sizeof(*copy));
+	if (!copy)
+		return;
+	*copy = *error;
+	pthread_mutex_lock(&s->lock);
+	if (!s->slots[run].error) {
+		s->slots[run].error = copy;
+		copy = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(copy);
+}
+
+static int fail(struct pmfs_shelf *s, uint32_t run, int r, const struct pm_error *error,
+	struct pm_error *err)
+{
+	if (pmfs_is_lasting(r))
+		keep_error(s, run, error);
+	if (err && !err->code)
+		*err = *error;
+	return r;
+}
+
+int pmfs_shelf_acquire(
+	struct pmfs_shelf *s, uint32_t run, struct pmfs_model **ret, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	struct build b = {s, run};
+	struct pm_cached *cached;
+	const struct pm_error *known = pmfs_shelf_error(s, run);
+	if (known)
+		return fail(s, run, known->code, known, err);
+	tidy_up(s);
+	int r = pm_cache_get(s->cache, run, opened_build, &b, &cached, &error);
+	if (r < 0) {
+		/* The run is there, its source is not: no directory is missing. */
+		error.code = r = r == -ENOENT ? -EIO : r;
+		return fail(s, run, r, &error, err);
+	}
+	struct opened *o = (struct opened *)cached;
+	pthread_mutex_lock(&s->lock);
+	s->slots[run].opened = o;
+	s->slots[run].users++;
+	pthread_mutex_unlock(&s->lock);
+	tidy_up(s);
+	*ret = o->model;
+	return 0;
+}
+
+void pmfs_shelf_release(struct pmfs_shelf *s, uint32_t run)
+{
+	struct slot *slot = &s->slots[run];
+	pthread_mutex_lock(&s->lock);
+	slot->leaving++;
+	if (!slot->listed) {
+		slot->listed = true;
+		slot->next = s->leaving;
+		s->leaving = run;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run)
+{
+	pthread_mutex_lock(&s->lock);
+	const struct pm_error *error = s->slots[run].error;
+	pthread_mutex_unlock(&s->lock);
+	return error;
+}
+
+void pmfs_shelf_spoil(struct pmfs_shelf *s, uint32_t run, const struct pm_error *why)
+{
+	keep_error(s, run, why);
+}
+
+uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p)
+{
+	/* What is decoded of a source takes about as much as the source; what is mapped, nothing.
+	 */
+	uint64_t bytes = LEAST + p->input_bytes / 2, share = s->options.cache_bytes / MOST_OPEN;
+	return bytes > share ? bytes : share;
+}
+
+/* ---- */
+
+static int lend(void *self, uint32_t run, struct pmfs_model **ret, struct pm_error *err)
+{
+	return pmfs_shelf_acquire(self, run, ret, err);
+}
+
+static void take_back(void *self, uint32_t run)
+{
+	pmfs_shelf_release(self, run);
+}
+
+struct pmfs_lender pmfs_shelf_lender(struct pmfs_shelf *s)
+{
+	return (struct pmfs_lender){.acquire = lend, .release = take_back, .self = s};
+}
+
+struct pmfs_shelf *pmfs_shelf_new(
+	const struct pmfs_runs *runs, const struct pmfs_shelf_options *options)
+{
+	struct pmfs_shelf *s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->runs = runs;
+	s->options = *options;
+	s->leaving = PM_NONE;
+	pthread_mutex_init(&s->lock, NULL);
+	s->cache = pm_cache_new(options->cache_bytes);
+	s->slots = calloc(runs->n + (size_t)1, sizeof(*s->slots));
+	if (!s->cache || !s->slots) {
+		pmfs_shelf_free(s);
+		return NULL;
+	}
+	pm_cache_spare(s->cache, STAY_OPEN, UINT64_MAX);
+	return s;
+}
+
+void pmfs_shelf_free(struct pmfs_shelf *s)
+{
+	if (!s)
+		return;
+	if (s->cache && s->slots)
+		tidy_up(s);
+	pm_cache_free(s->cache);
+	struct opened *dead = take_dead(s), *o;
+	while ((o = dead)) {
+		dead = o->next;
+		opened_close(o);
+	}
+	for (uint32_t i = 0; s->slots && i < s->runs->n; i++)
+		free(s->slots[i].error);
+	free(s->slots);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

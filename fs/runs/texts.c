@@ -1,0 +1,151 @@
+/* README.txt and info.json of an ensemble. */
+#include "fs/runs/texts.h"
+
+#include "formats/common/json.h"
+#include "formats/common/utf8.h"
+#include "fs/runs/internal.h"
+
+static void add_entry(struct pm_text *out, const char *name, const char *about)
+{
+	pm_text_printf(out, "  %-21s %s\n", name, about);
+}
+
+static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e)
+{
+	bool pairs = e->runs.n_groups > 1;
+	pm_text_str(out, "\nEntries\n");
+	add_entry(out, "README.txt", "This page.");
+	add_entry(out, "summary.txt", "One screen: the runs, and what changed most.");
+	add_entry(
+		out, "info.json", "Names, repetitions and sources of the runs, and the baseline.");
+	add_entry(out, "runs.csv",
+		"A row for each run: whole costs, threads, time, directory; why it cannot be read.");
+	add_entry(out, "functions.csv .tsv", "functions.csv of every run, one after the other.");
+	add_entry(out, "damage.csv", "What of any run could not be read.");
+	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
+		"Everything that a mount of this run alone has; see README.txt there.");
+	add_entry(out, "compare/NAME/",
+		pairs ? "The run against the baseline: what costs more, what is gone, what is new."
+		      : "Empty: there is one name, and nothing to compare it with.");
+}
+
+static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e)
+{
+	pm_text_str(out,
+		"\nNumbers\n"
+		"  A run is opened when somebody looks at it. Runs of one name are repetitions: comparisons\n"
+		"  show their means, with deviations and Welch's p. A run that cannot be opened has a row\n"
+		"  in runs.csv that says why, and counts for nothing else.\n"
+		"  Functions of two runs are one by name, module and file, without what builds and runtimes\n"
+		"  add to names (clone numbers, hashes, addresses); compare/NAME/names.csv lists what was\n"
+		"  joined, and -o exact joins nothing.\n");
+	pm_text_printf(out,
+		"  In scaling.csv W is a cost over all threads, and %s scaling is assumed:\n"
+		"  loss = %s. -o scaling=%s assumes the other kind.\n",
+		e->options.weak ? "weak" : "strong",
+		e->options.weak ? "W - W_base * threads / threads_base" : "W - W_base",
+		e->options.weak ? "strong" : "weak");
+	if (e->options.normalize)
+		pm_text_str(out,
+			"  -o normalize: comparisons show shares of each run's whole instead of values.\n");
+}
+
+/* Plain enough to stand between single quotes. */
+static bool can_be_typed(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '\'' || *c == '\\')
+			return false;
+	return strlen(name) <= 60;
+}
+
+/* The first comparison whose directory can be typed, or NULL. */
+static const char *example(const struct pmfs_ensemble *e)
+{
+	for (uint32_t i = 0; i + 1 < e->runs.n_groups; i++)
+		if (can_be_typed(e->compared.names[i]))
+			return e->compared.names[i];
+	return NULL;
+}
+
+static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
+{
+	const char *name = example(e);
+	pm_text_str(out,
+		"\nCommands (run them in this directory)\n"
+		"  Which runs are there?\n"
+		"    $ cut -d, -f1-3 runs.csv | head -20\n"
+		"  What cannot be read?\n"
+		"    $ head -20 damage.csv\n"
+		"  The most expensive functions of each run:\n"
+		"    $ awk -F'\\t' 'NR > 1 && n[$1, $2]++ < 3 { print $1, $2, $NF }' functions.tsv | head -30\n");
+	if (name)
+		pm_text_printf(out,
+			"  What changed?\n"
+			"    $ head -40 'compare/%s/summary.txt'\n"
+			"    $ head -11 'compare/%s/functions.tsv'\n",
+			name, name);
+}
+
+int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
+	(void)err;
+	pm_text_printf(out,
+		"%u performance profile%s as files, mounted read-only by profmount.\n  Baseline: ",
+		e->runs.n, e->runs.n == 1 ? "" : "s");
+	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
+	pm_text_str(out, " (another one: -o base=NAME)\n");
+	add_entries(out, e);
+	add_meanings(out, e);
+	add_commands(out, e);
+	return pm_text_status(out);
+}
+
+static void add_run(struct pm_json *j, const struct pmfs_ensemble *e, uint32_t i)
+{
+	const struct pmfs_run *run = &e->runs.runs[i];
+	struct pm_text path = {.p = NULL};
+	pmfs_run_path(e, i, &path);
+	pm_json_open(j, '{');
+	pm_json_key(j, "run");
+	pm_json_text(j, pm_bytes_of(run->name));
+	pm_json_key(j, "repetition");
+	pm_json_u64(j, run->repetition);
+	pm_json_key(j, "source");
+	pm_json_text(j, pm_bytes_of(run->source));
+	pm_json_key(j, "path");
+	pm_json_text(j, pm_text_view(&path));
+	pm_json_close(j, '}');
+	pm_text_end(&path, j->out);
+}
+
+int pmfs_ensemble_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
+	struct pm_json j = {.out = out, .indented = true};
+	(void)err;
+	pm_json_open(&j, '{');
+	pm_json_key(&j, "format");
+	pm_json_str(&j, e->profile.format);
+	pm_json_key(&j, "baseline");
+	pm_json_text(&j, pm_bytes_of(e->runs.groups[e->base].name));
+	pm_json_key(&j, "names");
+	pm_json_u64(&j, e->runs.n_groups);
+	pm_json_key(&j, "repeated");
+	pm_json_bool(&j, e->runs.repeated);
+	pm_json_key(&j, "exact");
+	pm_json_bool(&j, e->options.exact);
+	pm_json_key(&j, "normalized");
+	pm_json_bool(&j, e->options.normalize);
+	pm_json_key(&j, "scaling");
+	pm_json_str(&j, e->options.weak ? "weak" : "strong");
+	pm_json_key(&j, "runs");
+	pm_json_open(&j, '[');
+	for (uint32_t i = 0; i < e->runs.n; i++)
+		add_run(&j, e, i);
+	pm_json_close(&j, ']');
+	pm_json_close(&j, '}');
+	pm_text_char(out, '\n');
+	return pm_text_status(out);
+}

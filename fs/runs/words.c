@@ -1,0 +1,158 @@
+/* From words of a command line to runs with names. */
+#include "fs/runs/words.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "formats/common/folder.h"
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "fs/runs/folder.h"
+#include "fs/runs/shorten.h"
+#include "profmount/format.h"
+#include "profmount/limits.h"
+
+size_t pmfs_word_name(const char *word)
+{
+	const char *end = strpbrk(word, "=/");
+	return end && *end == '=' && word[0] != '-' ? (size_t)(end - word) : 0;
+}
+
+/* ---- listing ---- */
+
+/* One word while its sources are listed. */
+struct listing {
+	struct pmfs_runs *runs;
+	const char *name;   /* or NULL */
+	const char *source; /* as it was given, without NAME= */
+	const char *path;
+	struct pm_error *err;
+};
+
+static int no_memory(struct pm_error *err)
+{
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of runs");
+}
+
+static int add_run(const struct listing *l, const char *source, const char *path)
+{
+	struct pmfs_runs *runs = l->runs;
+	struct stat st;
+	if (runs->n >= PM_LIMIT_RUNS)
+		return pm_error_set(
+			l->err, -EINVAL, NULL, PM_NO_OFFSET, "more than %d sources", PM_LIMIT_RUNS);
+	if (!source || !path ||
+		pm_list_room(&runs->runs, runs->n, &runs->room, sizeof(*runs->runs)) < 0)
+		return no_memory(l->err);
+	struct pmfs_run *run = &runs->runs[runs->n++];
+	*run = (struct pmfs_run){.name = l->name, .source = source, .path = path};
+	if (stat(path, &st) == 0) {
+		run->mtime_ns = pm_time_ns(st.st_mtim);
+		run->bytes = S_ISDIR(st.st_mode) ? pmfs_folder_bytes(path) : (uint64_t)st.st_size;
+	}
+	return 0;
+}
+
+/* A source of a folder, by its path below that. */
+static int add_found(void *context, const char *below)
+{
+	const struct listing *l = context;
+	size_t len = strlen(l->source);
+	const char *slash = len && l->source[len - 1] == '/' ? "" : "/";
+	return add_run(l, pm_arena_printf(&l->runs->arena, "%s%s%s", l->source, slash, below),
+		pm_arena_printf(&l->runs->arena, "%s/%s", l->path, below));
+}
+
+static int add_word(struct listing *l)
+{
+	struct stat st;
+	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) || pm_profile_probe(l->path) > 0)
+		return add_run(l, l->source, l->path);
+	uint32_t before = l->runs->n;
+	int r = pmfs_folder_find(l->path, add_found, l, l->err);
+	if (r == 0 && l->runs->n == before)
+		r = pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
+			"is a folder that holds no profile of a known format (see --formats)");
+	return r;
+}
+
+static int add_words(struct pmfs_runs *runs, const char *const *words, const char *const *paths,
+	uint32_t n, struct pm_error *err)
+{
+	int r = 0;
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		struct listing l = {.runs = runs, .err = err};
+		size_t len = pmfs_word_name(words[i]);
+		l.source = pm_arena_printf(&runs->arena, "%s", words[i] + (len ? len + 1 : 0));
+		l.path = paths ? pm_arena_printf(&runs->arena, "%s", paths[i]) : l.source;
+		if (len)
+			l.name = pm_arena_printf(&runs->arena, "%.*s", (int)len, words[i]);
+		r = l.source && l.path && (!len || l.name) ? add_word(&l) : no_memory(err);
+	}
+	return r;
+}
+
+/* ---- names ---- */
+
+static int number_groups(struct pmfs_runs *runs)
+{
+	struct pm_strtab names = {.arena = NULL};
+	runs->groups = pm_arena_array(&runs->arena, runs->n + (size_t)1, sizeof(*runs->groups));
+	if (!runs->groups)
+		return -ENOMEM;
+	int r = 0;
+	for (uint32_t i = 0; i < runs->n && r == 0; i++) {
+		struct pmfs_run *run = &runs->runs[i];
+		run->group = pm_strtab_add(&names, pm_bytes_of(run->name));
+		if (run->group == UINT32_MAX)
+			r = -ENOMEM;
+		else
+			run->repetition = ++runs->groups[run->group].n;
+	}
+	runs->n_groups = names.n;
+	pm_strtab_done(&names);
+	return r;
+}
+
+/* Those of one name together, in the order in which they were given. */
+static int put_together(struct pmfs_runs *runs)
+{
+	struct pmfs_run *ordered = calloc(runs->n + (size_t)1, sizeof(*ordered));
+	if (!ordered)
+		return -ENOMEM;
+	uint32_t first = 0;
+	for (uint32_t g = 0; g < runs->n_groups; g++) {
+		runs->groups[g].first = first;
+		first += runs->groups[g].n;
+		runs->repeated |= runs->groups[g].n > 1;
+	}
+	for (uint32_t i = 0; i < runs->n; i++) {
+		const struct pmfs_run *run = &runs->runs[i];
+		struct pmfs_group *group = &runs->groups[run->group];
+		group->name = run->repetition == 1 ? run->name : group->name;
+		ordered[group->first + run->repetition - 1] = *run;
+	}
+	free(runs->runs);
+	runs->runs = ordered;
+	return 0;
+}
+
+int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
+	uint32_t n, struct pm_error *err)
+{
+	*ret = (struct pmfs_runs){.n = 0};
+	int r = add_words(ret, words, paths, n, err);
+	if (r < 0)
+		return r;
+	if ((r = pmfs_shorten_names(ret)) < 0 || (r = number_groups(ret)) < 0 ||
+		(r = put_together(ret)) < 0)
+		return no_memory(err);
+	return 0;
+}
+
+void pmfs_runs_done(struct pmfs_runs *runs)
+{
+	free(runs->runs);
+	pm_arena_done(&runs->arena);
+	*runs = (struct pmfs_runs){.n = 0};
+}
