@@ -1,6 +1,6 @@
 /*
  * Structure files: what hpcstruct found out about one load module, XML below structs/ of a
- * measurement. docs/formats/hpcrun.md, section 7. Nothing in them is trusted.
+ * measurement. docs/formats/hpcrun.md, section 8. Nothing in them is trusted.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_STRUCTS_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_STRUCTS_H
