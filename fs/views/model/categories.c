@@ -37,10 +37,13 @@ struct subject {
 	struct pm_bytes stored, name, core, module;
 };
 
+/* Most words differ in the first letter. */
 static bool begins(struct pm_bytes text, const char *word)
 {
-	size_t len = strlen(word);
-	return text.len >= len && memcmp(text.p, word, len) == 0;
+	size_t i = 0;
+	while (word[i] && i < text.len && text.p[i] == word[i])
+		i++;
+	return !word[i];
 }
 
 static bool ends(struct pm_bytes text, const char *word)
@@ -51,21 +54,23 @@ static bool ends(struct pm_bytes text, const char *word)
 
 static bool is_word(struct pm_bytes text, const char *word)
 {
-	return begins(text, word) && word[text.len] == 0;
+	return begins(text, word) && strlen(word) == text.len;
 }
 
 /* `name` goes on with a capital after the word. */
 static bool is_camel(struct pm_bytes name, const char *word)
 {
+	if (!begins(name, word))
+		return false;
 	size_t len = strlen(word);
-	return begins(name, word) && name.len > len + 1 && name.p[len] >= 'A' &&
-		name.p[len] <= 'Z' && name.p[len + 1] >= 'a' && name.p[len + 1] <= 'z';
+	return name.len > len + 1 && name.p[len] >= 'A' && name.p[len] <= 'Z' &&
+		name.p[len + 1] >= 'a' && name.p[len + 1] <= 'z';
 }
 
 static bool matches(enum pmfs_rule_of of, const struct subject *s, const char *word)
 {
 	switch (of) {
-	case PMFS_RULE_IS: return s->name.len == strlen(word) && is_word(s->name, word);
+	case PMFS_RULE_IS: return is_word(s->name, word);
 	case PMFS_RULE_BEGINS: return begins(s->name, word);
 	case PMFS_RULE_CAMEL: return is_camel(s->name, word);
 	case PMFS_RULE_HOLDS:
