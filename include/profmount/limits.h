@@ -102,4 +102,10 @@
 #define PM_LIMIT_SPEEDSCOPE_THREADS 50
 #define PM_LIMIT_SPEEDSCOPE_BYTES   ((size_t)64 << 20)
 
+/*
+ * Pairs of lines that are looked at when the lines of a function, or of a loop, are matched in two
+ * runs: 128 on each side. Longer lists are matched by place alone.
+ */
+#define PM_LIMIT_PLACE_PAIRS ((uint32_t)1 << 14)
+
 #endif

@@ -1,0 +1,139 @@
+/* The columns of costs that every table of a comparison has: names and cells. */
+#include <math.h>
+
+#include "fs/compare/join.h"
+
+double pmfs_ratio(double base, double value)
+{
+	if (base == value)
+		return 1;
+	return base != 0 ? value / base : NAN;
+}
+
+/* ---- names ---- */
+
+struct header {
+	struct pm_arena *arena;
+	const char **names;
+	uint32_t n;
+	bool failed;
+};
+
+static void add(struct header *h, const char *name, const char *suffix)
+{
+	const char *copy = pm_arena_printf(h->arena, "%s%s", name, suffix);
+	h->failed |= !copy;
+	h->names[h->n++] = copy;
+}
+
+static bool is_count(const struct pmfs_cost *cost)
+{
+	return cost->role == PM_ROLE_COUNT;
+}
+
+/* Shares have names of their own: they have no unit. */
+static const char *name_of(
+	const struct pmfs_costs *costs, const struct pmfs_cost *cost, struct pm_arena *arena)
+{
+	const char *part = cost->role == PM_ROLE_INCLUSIVE ? "_incl" : "";
+	if (!costs->shares || is_count(cost))
+		return cost->name;
+	if (cost->quantity == 0)
+		return pm_arena_printf(arena, "share%s", part);
+	return pm_arena_printf(arena, "%s_share%s", cost->stem, part);
+}
+
+static bool has_ratio(const struct pmfs_costs *costs, const struct pmfs_cost *cost)
+{
+	return !is_count(cost) && !costs->shares;
+}
+
+/* The columns around those of the costs; lists end with NULL. */
+static const char *const nothing[] = {NULL};
+static const char *const lines_before[] = {"line_base", "line", NULL};
+static const char *const contexts_before[] = {"context_id", "parent_id", "depth", NULL};
+static const char *const functions_after[] = {"p", "q", "only_in", "module", "file", "name", NULL};
+static const char *const lines_after[] = {"p", "q", "only_in", "file", "name", NULL};
+static const char *const modules_after[] = {"p", "q", "only_in", "module", NULL};
+static const char *const files_after[] = {"p", "q", "only_in", "file", NULL};
+static const char *const categories_after[] = {"p", "q", "only_in", "category", NULL};
+static const char *const callers_after[] = {"p", "q", "only_in", "caller", "callee", NULL};
+static const char *const contexts_after[] = {
+	"line_base", "line", "kind", "only_in", "file", "name", NULL};
+
+static const struct {
+	const char *const *before, *const *after;
+} around[PMFS_COMPARE_N_PARTS] = {
+	[PMFS_COMPARE_FUNCTIONS] = {nothing, functions_after},
+	[PMFS_COMPARE_LINES] = {lines_before, lines_after},
+	[PMFS_COMPARE_MODULES] = {nothing, modules_after},
+	[PMFS_COMPARE_FILES] = {nothing, files_after},
+	[PMFS_COMPARE_CATEGORIES] = {nothing, categories_after},
+	[PMFS_COMPARE_CALLERS] = {nothing, callers_after},
+	[PMFS_COMPARE_UNION] = {contexts_before, contexts_after},
+};
+
+enum { MOST_AROUND = 16, MOST_OF_COST = 6 };
+
+static int add_cost(struct header *h, const struct pmfs_costs *costs, const struct pmfs_cost *cost)
+{
+	const char *name = name_of(costs, cost, h->arena);
+	bool repeated = pmfs_compare_repeated(costs);
+	if (!name)
+		return -ENOMEM;
+	add(h, name, "_base");
+	if (repeated)
+		add(h, name, "_base_stddev");
+	add(h, name, "");
+	if (repeated)
+		add(h, name, "_stddev");
+	add(h, name, "_diff");
+	if (has_ratio(costs, cost))
+		add(h, name, "_ratio");
+	return h->failed ? -ENOMEM : 0;
+}
+
+static int make_header(struct pmfs_costs *costs, unsigned which)
+{
+	struct header h = {.arena = &costs->arena};
+	h.names = pm_arena_array(
+		h.arena, (size_t)costs->n * MOST_OF_COST + MOST_AROUND, sizeof(char *));
+	int r = h.names ? 0 : -ENOMEM;
+	for (const char *const *name = around[which].before; r == 0 && *name; name++)
+		h.names[h.n++] = *name;
+	for (uint32_t i = 0; r == 0 && i < costs->n; i++)
+		r = add_cost(&h, costs, &costs->costs[i]);
+	for (const char *const *name = around[which].after; r == 0 && *name; name++)
+		h.names[h.n++] = *name;
+	costs->columns[which] = h.names;
+	costs->n_columns[which] = h.n;
+	return r;
+}
+
+int pmfs_compare_headers(struct pmfs_costs *costs)
+{
+	for (unsigned which = 0; which < PMFS_COMPARE_N_PARTS; which++)
+		if (around[which].after && make_header(costs, which) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* ---- cells ---- */
+
+struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
+	const struct pmfs_pair *pair, struct pm_cell *cells)
+{
+	const struct pmfs_cost *k = &costs->costs[cost];
+	bool both = k->has[PMFS_BASE] && k->has[PMFS_OTHER];
+	double base = pair->value[PMFS_BASE], value = pair->value[PMFS_OTHER];
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		*cells++ = pmfs_cell(pair->value[side]);
+		if (pmfs_compare_repeated(costs))
+			*cells++ = pmfs_cell(isnan(pair->value[side]) ? NAN : pair->stddev[side]);
+	}
+	double diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
+	*cells++ = pmfs_cell(both ? diff : NAN);
+	if (has_ratio(costs, k))
+		*cells++ = pmfs_cell(isnan(base) || isnan(value) ? NAN : pmfs_ratio(base, value));
+	return cells;
+}

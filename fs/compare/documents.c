@@ -1,0 +1,83 @@
+/* Which documents a comparison has, and what makes each. */
+#include "fs/compare/documents.h"
+
+#include <stdlib.h>
+
+#include "fs/compare/flat.h"
+
+struct documents {
+	struct pm_named_doc *docs;
+	size_t n;
+};
+
+static void documents_free(void *part)
+{
+	struct documents *d = part;
+	free(d->docs);
+	free(d);
+}
+
+static void add_table(struct documents *d, const char *csv, const char *tsv, struct pm_table table)
+{
+	d->docs[d->n++] = (struct pm_named_doc){.path = csv, .doc = pm_doc_csv(table)};
+	if (tsv)
+		d->docs[d->n++] = (struct pm_named_doc){.path = tsv, .doc = pm_doc_tsv(table)};
+}
+
+static void add_joined(struct documents *d, struct pmfs_compare *c, const char *csv,
+	const char *tsv, enum pmfs_compare_part which)
+{
+	add_table(d, csv, tsv, pmfs_joined_table(c, which));
+}
+
+enum { MOST_FIXED = 32 };
+
+static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
+	if (k->has_modules)
+		add_joined(d, c, "modules.csv", "modules.tsv", PMFS_COMPARE_MODULES);
+	if (k->has_lines) {
+		add_joined(d, c, "files.csv", "files.tsv", PMFS_COMPARE_FILES);
+		add_joined(d, c, "lines.csv", "lines.tsv", PMFS_COMPARE_LINES);
+	}
+	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
+	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
+	add_table(d, "metrics.csv", NULL, pmfs_wholes_table(c));
+	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
+}
+
+static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+	uint64_t *ret_bytes, struct pm_error *err)
+{
+	const struct pmfs_costs *k;
+	(void)which;
+	int r = pmfs_compare_costs(c, &k, err);
+	if (r < 0)
+		return r;
+	struct documents *d = calloc(1, sizeof(*d));
+	if (d)
+		d->docs = calloc(MOST_FIXED, sizeof(*d->docs));
+	if (!d || !d->docs) {
+		free(d);
+		return pmfs_compare_no_memory(err);
+	}
+	list(d, c, k);
+	*ret = d;
+	*ret_bytes = sizeof(*d) + MOST_FIXED * sizeof(*d->docs);
+	return 0;
+}
+
+int pmfs_compare_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	static const struct pmfs_compare_part_type type = {documents_build, documents_free};
+	void *part;
+	int r = pmfs_compare_get(p->self, PMFS_COMPARE_DOCUMENTS, &type, &part, err);
+	if (r < 0)
+		return r;
+	const struct documents *d = part;
+	*ret = d->docs;
+	*ret_n = d->n;
+	return 0;
+}

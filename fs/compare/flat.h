@@ -1,0 +1,40 @@
+/* The tables of a comparison that have a row a function, a line, a module … */
+#ifndef PROFMOUNT_FS_COMPARE_FLAT_H
+#define PROFMOUNT_FS_COMPARE_FLAT_H
+
+#include "fs/compare/join.h"
+
+/*
+ * What runs are joined by: filled run by run, each of which is open only while it is read. 0 or a
+ * negative errno.
+ */
+typedef int pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
+
+/* Calls `read` for each run that can be opened. */
+int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+	pmfs_read_run_fn *read, void *self, struct pm_error *err);
+
+/* Functions, modules, files, categories or callers. */
+int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *j,
+	struct pm_error *err);
+
+/* ---- lines.c ---- */
+
+int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *j, struct pm_error *err);
+
+/* ---- tables.c ---- */
+
+/* The rows of a table, computed on the first call; the comparison's. */
+int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
+	const struct pmfs_joined **ret, struct pm_error *err);
+
+/* Any of the tables above. */
+struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part which);
+
+/* names.csv: which names functions.csv made one. */
+struct pm_table pmfs_joined_names_table(struct pmfs_compare *c);
+
+/* metrics.csv: what each quantity costs as a whole. */
+struct pm_table pmfs_wholes_table(struct pmfs_compare *c);
+
+#endif

@@ -1,0 +1,129 @@
+/* What the files of a comparison share: its runs, its columns, and the parts that are built once.
+ */
+#ifndef PROFMOUNT_FS_COMPARE_INTERNAL_H
+#define PROFMOUNT_FS_COMPARE_INTERNAL_H
+
+#include "formats/common/lazy.h"
+#include "fs/compare/compare.h"
+#include "fs/compare/match.h"
+#include "fs/compare/noise.h"
+
+/* A column of costs or counts, as the tables of the runs have it. */
+struct pmfs_cost {
+	const char *name;   /* cputime_sec_excl */
+	const char *stem;   /* cputime_sec */
+	const char *export; /* of the stem, as exports name it */
+	double export_scale;
+	enum pm_role role;
+	uint32_t quantity; /* columns of one stem share it; the primary one is 0 */
+	struct pm_bytes metric, unit;
+	bool has[PMFS_N_SIDES]; /* some run of the side has it */
+};
+
+struct pmfs_compared_run {
+	uint32_t number; /* the lender's */
+	enum pmfs_side side;
+	bool broken;    /* it cannot be opened, and counts for nothing */
+	uint32_t *cost; /* by column of its model: a cost */
+	uint32_t n_columns;
+	double *whole; /* by quantity; 0 where it has none */
+};
+
+enum pmfs_compare_part {
+	PMFS_COMPARE_COSTS,
+	PMFS_COMPARE_FUNCTIONS,
+	PMFS_COMPARE_LINES,
+	PMFS_COMPARE_MODULES,
+	PMFS_COMPARE_FILES,
+	PMFS_COMPARE_CATEGORIES,
+	PMFS_COMPARE_CALLERS,
+	PMFS_COMPARE_UNION,
+	PMFS_COMPARE_DOCUMENTS,
+	PMFS_COMPARE_N_PARTS,
+};
+
+/* The columns of a comparison, the primary quantity's first. */
+struct pmfs_costs {
+	uint32_t n, n_quantities;
+	struct pmfs_cost *costs;
+	uint32_t own;   /* the primary quantity's own cost or count, or PM_NONE */
+	bool in_common; /* some quantity is on both sides */
+	bool shares;    /* tables have shares of the whole, not values */
+	uint32_t n_runs;
+	struct pmfs_compared_run *runs;          /* of the baseline first */
+	uint32_t n_good[PMFS_N_SIDES];           /* repetitions that can be opened */
+	struct pmfs_sample *whole[PMFS_N_SIDES]; /* by quantity */
+	bool has_lines, has_modules;             /* all runs do */
+	char why[512];                           /* why the last broken run cannot be opened */
+	/* By part: the columns of its table. */
+	const char *const *columns[PMFS_COMPARE_N_PARTS];
+	uint32_t n_columns[PMFS_COMPARE_N_PARTS];
+	struct pm_arena arena;
+};
+
+struct pmfs_compare {
+	struct pm_profile profile; /* what is handed out; its self is this */
+	struct pmfs_comparison of;
+	struct {
+		struct pm_lazy lazy;
+		void *built;
+		void (*free)(void *part);
+	} parts[PMFS_COMPARE_N_PARTS];
+	uint64_t bytes; /* atomic: of the parts */
+};
+
+struct pmfs_compare_part_type {
+	/* `*ret_bytes` is what it takes. On failure nothing is left. */
+	int (*build)(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+		uint64_t *ret_bytes, struct pm_error *err);
+	void (*free)(void *part);
+};
+
+/* The part, built if this is the first call for it. */
+int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
+	const struct pmfs_compare_part_type *type, void **ret, struct pm_error *err);
+
+static inline struct pmfs_compare *pmfs_compare_of(const void *self)
+{
+	return (struct pmfs_compare *)(uintptr_t)self;
+}
+
+static inline int pmfs_compare_no_memory(struct pm_error *err)
+{
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+}
+
+/* ---- costs.c ---- */
+
+int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
+
+/* Of a run that is not broken; in use until pmfs_compare_release. */
+int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
+	struct pmfs_model **ret, struct pm_error *err);
+void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run);
+
+/* What a value of the run is in the tables: itself, or its share of the run's whole. */
+double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
+	uint32_t cost, double value);
+
+/* Some side has repetitions: tables have deviations. */
+static inline bool pmfs_compare_repeated(const struct pmfs_costs *k)
+{
+	return k->n_good[PMFS_BASE] > 1 || k->n_good[PMFS_OTHER] > 1;
+}
+
+/* Both have: there are tests. */
+static inline bool pmfs_compare_tested(const struct pmfs_costs *k)
+{
+	return k->n_good[PMFS_BASE] > 1 && k->n_good[PMFS_OTHER] > 1;
+}
+
+/* As the tables call a side: `base`, or the exact name. */
+static inline struct pm_bytes pmfs_compare_side(const struct pmfs_compare *c, uint8_t sides)
+{
+	if (sides == 1u << PMFS_BASE)
+		return pm_bytes_of("base");
+	return pm_bytes_of(sides == 1u << PMFS_OTHER ? c->of.name : "");
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Rows of several runs on two sides: means, deviations, tests, order. */
+#include "fs/compare/join.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/views/model/flat.h"
+
+/* Rows that cost less than this share of the whole on both sides are not tested. */
+#define TESTED_SHARE 0.001
+
+double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs)
+{
+	size_t size = (n_costs ? n_costs : 1) * sizeof(*rows->cells);
+	if (pm_list_room(&rows->key, rows->n, &rows->room_key, sizeof(*rows->key)) < 0 ||
+		pm_list_room(&rows->cells, rows->n, &rows->room_cells, size) < 0)
+		return NULL;
+	double *cells = rows->cells + (size_t)rows->n * n_costs;
+	for (uint32_t i = 0; i < n_costs; i++)
+		cells[i] = NAN;
+	rows->key[rows->n++] = key;
+	return cells;
+}
+
+void pmfs_run_rows_done(struct pmfs_run_rows *rows)
+{
+	free(rows->key);
+	free(rows->cells);
+	*rows = (struct pmfs_run_rows){.n = 0};
+}
+
+/* ---- means ---- */
+
+/* Adds up a run's rows, and what comes of it to the means of its side. */
+static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
+	const struct pmfs_run_rows *rows, const uint32_t *of_key, double *sums, uint32_t repetition)
+{
+	size_t n_costs = j->costs->n, n = j->n * n_costs;
+	double *mean = j->mean[run->side], *squares = j->squares[run->side];
+	for (size_t i = 0; i < n; i++)
+		sums[i] = NAN;
+	for (uint32_t i = 0; i < rows->n; i++)
+		for (size_t k = 0; k < n_costs; k++)
+			pmfs_add(&sums[of_key[rows->key[i]] * n_costs + k],
+				rows->cells[i * n_costs + k]);
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(sums[i]) && isnan(mean[i]))
+			continue;
+		struct pmfs_sample s = {.n = repetition, .mean = mean[i]};
+		if (squares)
+			s.squares = squares[i];
+		if (isnan(mean[i])) /* the repetitions before this one lack it: they cost 0 */
+			s.mean = s.squares = 0;
+		pmfs_sample_add(&s, isnan(sums[i]) ? 0 : sums[i]);
+		mean[i] = s.mean;
+		if (squares)
+			squares[i] = s.squares;
+	}
+}
+
+static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key)
+{
+	const struct pmfs_costs *k = j->costs;
+	double *sums = pmfs_cells_new((size_t)j->n * k->n);
+	uint32_t repetition[PMFS_N_SIDES] = {0, 0};
+	if (!sums)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < k->n_runs; i++) {
+		if (k->runs[i].broken)
+			continue;
+		add_run(j, &k->runs[i], &runs[i], of_key, sums, repetition[k->runs[i].side]++);
+		if (pm_work_cancelled()) {
+			free(sums);
+			return -ENOMEM;
+		}
+	}
+	free(sums);
+	return 0;
+}
+
+struct pmfs_sample pmfs_joined_sample(
+	const struct pmfs_joined *j, uint32_t row, uint32_t cost, enum pmfs_side side)
+{
+	size_t at = (size_t)row * j->costs->n + cost;
+	double mean = j->mean[side][at];
+	struct pmfs_sample s = {.n = j->costs->n_good[side], .mean = isnan(mean) ? 0 : mean};
+	if (j->squares[side])
+		s.squares = j->squares[side][at];
+	return s;
+}
+
+double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_t cost)
+{
+	return pmfs_joined_sample(j, row, cost, PMFS_OTHER).mean -
+		pmfs_joined_sample(j, row, cost, PMFS_BASE).mean;
+}
+
+/* ---- tests ---- */
+
+/* Is the row's own cost worth a test? `whole` is that of a side: 1 where tables have shares. */
+static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *whole)
+{
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		if (pmfs_joined_sample(j, row, j->costs->own, side).mean >
+			TESTED_SHARE * whole[side])
+			return true;
+	return false;
+}
+
+static int test_rows(struct pmfs_joined *j)
+{
+	const struct pmfs_costs *k = j->costs;
+	double *tested = pmfs_cells_new(j->n), whole[PMFS_N_SIDES] = {1, 1};
+	bool can = k->own != PM_NONE && pmfs_compare_tested(k) && k->costs[k->own].has[PMFS_BASE] &&
+		k->costs[k->own].has[PMFS_OTHER];
+	j->p = pmfs_cells_new(j->n);
+	j->q = pmfs_cells_new(j->n);
+	for (unsigned side = 0; side < PMFS_N_SIDES && k->n > 0 && !k->shares; side++)
+		whole[side] = k->whole[side][0].mean;
+	for (uint32_t i = 0; can && tested && j->p && j->q && i < j->n; i++) {
+		struct pmfs_sample base = pmfs_joined_sample(j, i, k->own, PMFS_BASE);
+		struct pmfs_sample other = pmfs_joined_sample(j, i, k->own, PMFS_OTHER);
+		j->p[i] = pmfs_welch(&base, &other);
+		if (is_large(j, i, whole))
+			tested[i] = j->p[i];
+	}
+	int r = tested && j->p && j->q ? pmfs_adjust(tested, j->q, j->n) : -ENOMEM;
+	free(tested);
+	for (uint32_t i = 0; r == 0 && i < j->n; i++) {
+		j->n_tested += !isnan(j->q[i]);
+		j->n_changed += j->q[i] <= PMFS_FALSE_DISCOVERIES;
+	}
+	return r;
+}
+
+bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
+{
+	if (j->costs->own == PM_NONE)
+		return false;
+	if (pmfs_compare_tested(j->costs))
+		return j->q[row] <= PMFS_FALSE_DISCOVERIES;
+	return pmfs_joined_difference(j, row, j->costs->own) != 0;
+}
+
+/* ---- the whole ---- */
+
+static int put_in_order(struct pmfs_joined *j)
+{
+	double *size = pmfs_cells_new(j->n);
+	for (uint32_t i = 0; size && j->costs->own != PM_NONE && i < j->n; i++)
+		size[i] = fabs(pmfs_joined_difference(j, i, j->costs->own));
+	j->order = size ? pmfs_order(size, j->n, 1, 0) : NULL;
+	free(size);
+	return j->order ? 0 : -ENOMEM;
+}
+
+int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key)
+{
+	size_t n = (size_t)j->n * j->costs->n;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		j->mean[side] = pmfs_cells_new(n);
+		if (j->costs->n_good[side] > 1)
+			j->squares[side] = calloc(n + 1, sizeof(*j->squares[side]));
+		if (!j->mean[side] || (j->costs->n_good[side] > 1 && !j->squares[side]))
+			return -ENOMEM;
+	}
+	int r = sum_runs(j, runs, of_key);
+	if (r == 0)
+		r = test_rows(j);
+	return r < 0 ? r : put_in_order(j);
+}
+
+void pmfs_joined_free(void *joined)
+{
+	struct pmfs_joined *j = joined;
+	if (!j)
+		return;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		free(j->mean[side]);
+		free(j->squares[side]);
+	}
+	free(j->rows);
+	free(j->p);
+	free(j->q);
+	free(j->order);
+	pmfs_match_done(&j->match);
+	free(j);
+}
+
+uint64_t pmfs_joined_bytes(const struct pmfs_joined *j)
+{
+	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(double);
+	return sizeof(*j) + (pmfs_compare_repeated(j->costs) ? 4 : 2) * cells +
+		j->n * (sizeof(*j->rows) + 2 * sizeof(double) + sizeof(uint32_t)) +
+		j->match.arena.total + j->match.n * sizeof(*j->match.spellings);
+}

@@ -1,0 +1,318 @@
+/* Joining the lines of runs: of functions that match, by their place in the function. */
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/compare/flat.h"
+#include "fs/compare/places.h"
+#include "fs/views/sums/lines.h"
+
+/* A line as a run has it: spellings of its function and file. */
+struct key {
+	uint32_t function, file, line;
+	enum pmfs_side side;
+	uint32_t group; /* of the function: once everything was read */
+};
+
+/* What is known of a function beside its spelling. */
+struct definition {
+	uint32_t file;               /* spelling */
+	uint32_t line[PMFS_N_SIDES]; /* the first; 0: unknown */
+};
+
+struct joining {
+	const struct pmfs_costs *costs;
+	struct pmfs_joined *joined;
+	struct pmfs_match files;
+	struct pmfs_run_rows *rows;
+	struct pm_map places, known; /* file and line; function and that → key */
+	struct key *keys;
+	size_t n_keys, room_keys;
+	struct definition *definitions; /* by spelling of a function */
+	size_t n_definitions, room_definitions;
+	struct pm_bytes *texts; /* by spelling of a file */
+	uint32_t *of_key, *order, *unique;
+	/* Of one function: places, the partners of the baseline's, rows of the other run's. */
+	struct pmfs_place *place[PMFS_N_SIDES];
+	uint32_t *partner, *row;
+};
+
+/* ---- reading ---- */
+
+static int add_file(struct joining *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
+{
+	const struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, file};
+	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
+}
+
+static int add_function(struct joining *j, uint32_t run, const struct pmfs_lines *l,
+	uint32_t function, uint32_t *ret)
+{
+	enum pmfs_side side = j->costs->runs[run].side;
+	struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, none};
+	const struct pmfs_function *f =
+		function == PM_NONE ? NULL : &l->identity->functions[function];
+	if (f) {
+		text[0] = f->name;
+		text[1] = l->tree->texts[f->module];
+		text[2] = l->tree->texts[f->file];
+	}
+	if (pmfs_match_add(&j->joined->match, side, run, text, ret) < 0)
+		return -ENOMEM;
+	if (*ret == j->n_definitions) {
+		if (pm_list_room(&j->definitions, j->n_definitions, &j->room_definitions,
+			    sizeof(*j->definitions)) < 0)
+			return -ENOMEM;
+		j->definitions[j->n_definitions++] = (struct definition){.file = 0};
+	}
+	struct definition *d = &j->definitions[*ret];
+	if (f && (d->line[side] == 0 || f->line < d->line[side]))
+		d->line[side] = f->line;
+	return add_file(j, run, text[2], &d->file);
+}
+
+static int add_key(struct joining *j, const struct key *key, uint32_t *ret)
+{
+	bool fresh;
+	uint32_t *place = pm_map_put(
+		&j->places, (uint64_t)key->file << 32 | key->line, (uint32_t)j->places.n, &fresh);
+	if (!place)
+		return -ENOMEM;
+	uint32_t *known = pm_map_put(&j->known,
+		(uint64_t)key->function << 33 | (uint64_t)*place << 1 | key->side,
+		(uint32_t)j->n_keys, &fresh);
+	if (!known)
+		return -ENOMEM;
+	*ret = *known;
+	if (!fresh)
+		return 0;
+	if (pm_list_room(&j->keys, j->n_keys, &j->room_keys, sizeof(*j->keys)) < 0)
+		return -ENOMEM;
+	j->keys[j->n_keys++] = *key;
+	return 0;
+}
+
+static int add_line(struct joining *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
+{
+	const struct pmfs_compared_run *of = &j->costs->runs[run];
+	struct key key = {.line = l->lines[line].line, .side = of->side};
+	uint32_t at;
+	if (add_function(j, run, l, l->lines[line].function, &key.function) < 0 ||
+		add_file(j, run, l->tree->texts[l->lines[line].file], &key.file) < 0 ||
+		add_key(j, &key, &at) < 0)
+		return -ENOMEM;
+	double *numbers = pmfs_run_rows_add(&j->rows[run], at, j->costs->n);
+	if (!numbers)
+		return -ENOMEM;
+	const double *cells = l->cells + (size_t)line * l->columns->n;
+	for (uint32_t i = 0; i < of->n_columns; i++)
+		numbers[of->cost[i]] = pmfs_compare_value(j->costs, of, of->cost[i], cells[i]);
+	return 0;
+}
+
+static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct joining *j = self;
+	const struct pmfs_lines *l;
+	int r = pmfs_lines(m, &l, err);
+	if (r == 0 && l->columns->n != j->costs->runs[run].n_columns)
+		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
+	for (uint32_t i = 0; r == 0 && i < l->n; i++)
+		r = pm_work_cancelled() ? -ENOMEM : add_line(j, run, l, l->order[i]);
+	return r;
+}
+
+/* ---- matching the lines of a function ---- */
+
+static uint32_t file_group(const struct joining *j, uint32_t spelling)
+{
+	return j->files.spellings[spelling].group;
+}
+
+/* The first line of a function on a side: of whichever spelling knows it; 0: unknown. */
+static void find_first_lines(const struct joining *j, size_t from, size_t to, uint32_t *first)
+{
+	first[PMFS_BASE] = first[PMFS_OTHER] = 0;
+	for (size_t i = from; i < to; i++) {
+		const struct key *key = &j->keys[j->order[i]];
+		uint32_t line = j->definitions[key->function].line[key->side];
+		if (line != 0 && (first[key->side] == 0 || line < first[key->side]))
+			first[key->side] = line;
+	}
+	if (first[PMFS_BASE] == 0 || first[PMFS_OTHER] == 0)
+		first[PMFS_BASE] = first[PMFS_OTHER] = 0;
+}
+
+/* Other files' lines do not move with the function. */
+static struct pmfs_place place_of(const struct joining *j, uint32_t at, const uint32_t *first)
+{
+	const struct key *key = &j->keys[at];
+	uint32_t class = file_group(j, key->file);
+	bool inside = class == file_group(j, j->definitions[key->function].file);
+	return (struct pmfs_place){
+		.class = class,
+		.at = (int64_t)key->line - (inside ? first[key->side] : 0),
+		.tag = at,
+	};
+}
+
+/* Equal places become one; `j->unique` says which each key is. Returns how many there are. */
+static uint32_t unite(struct joining *j, struct pmfs_place *places, uint32_t n)
+{
+	uint32_t kept = 0;
+	pmfs_places_sort(places, n);
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
+			places[kept - 1].at == places[i].at;
+		uint32_t tag = places[i].tag;
+		if (!same)
+			places[kept++] = places[i];
+		j->unique[tag] = kept - 1;
+	}
+	return kept;
+}
+
+static void show_row(struct joining *j, const struct key *key, struct pmfs_joined_row *row)
+{
+	const struct pmfs_match *m = &j->joined->match;
+	if (row->sides == 0 || key->side == PMFS_OTHER) {
+		const struct pmfs_spelling *file = &j->files.spellings[key->file];
+		uint32_t shown = m->groups[key->group].shown;
+		row->text[0] = j->texts[file - j->files.spellings];
+		row->text[1] = pmfs_match_text(m, m->spellings[shown].name);
+	}
+	row->line[key->side] = key->line;
+	row->sides |= (uint8_t)(1u << key->side);
+}
+
+/* The keys from order[from] on are those of a function. */
+static int match_function(struct joining *j, size_t from, size_t to)
+{
+	uint32_t first[PMFS_N_SIDES], n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
+	find_first_lines(j, from, to, first);
+	for (size_t i = from; i < to; i++) {
+		enum pmfs_side side = j->keys[j->order[i]].side;
+		j->place[side][n[side]++] = place_of(j, j->order[i], first);
+	}
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		n[side] = unite(j, j->place[side], n[side]);
+	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+		    n[PMFS_OTHER], j->partner) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
+		j->row[i] = PM_NONE;
+	for (uint32_t i = 0; i < n[PMFS_BASE]; i++)
+		if (j->partner[i] != PM_NONE)
+			j->row[j->partner[i]] = row + i;
+	row += n[PMFS_BASE];
+	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
+		if (j->row[i] == PM_NONE)
+			j->row[i] = row++;
+	for (size_t i = from; i < to; i++) {
+		uint32_t at = j->order[i];
+		const struct key *key = &j->keys[at];
+		j->of_key[at] = key->side == PMFS_OTHER ? j->row[j->unique[at]]
+							: j->joined->n + j->unique[at];
+		show_row(j, key, &j->joined->rows[j->of_key[at]]);
+	}
+	j->joined->n = row;
+	return 0;
+}
+
+static int by_function(const void *a, const void *b, void *keys)
+{
+	const struct key *k = keys;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (k[x].group != k[y].group)
+		return k[x].group < k[y].group ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int match_lines(struct joining *j)
+{
+	for (size_t i = 0; i < j->n_keys; i++) {
+		j->keys[i].group = j->joined->match.spellings[j->keys[i].function].group;
+		j->order[i] = (uint32_t)i;
+	}
+	if (j->n_keys > 1)
+		qsort_r(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys);
+	for (size_t from = 0, to; from < j->n_keys; from = to) {
+		uint32_t group = j->keys[j->order[from]].group;
+		for (to = from; to < j->n_keys && j->keys[j->order[to]].group == group;)
+			to++;
+		if (match_function(j, from, to) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- the join ---- */
+
+static int allocate(struct joining *j)
+{
+	size_t n = j->n_keys + 1;
+	j->of_key = malloc(n * sizeof(*j->of_key));
+	j->order = malloc(n * sizeof(*j->order));
+	j->unique = malloc(n * sizeof(*j->unique));
+	j->partner = malloc(n * sizeof(*j->partner));
+	j->row = malloc(n * sizeof(*j->row));
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		j->place[side] = malloc(n * sizeof(*j->place[side]));
+	j->joined->rows = calloc(n, sizeof(*j->joined->rows));
+	return j->of_key && j->order && j->unique && j->partner && j->row && j->joined->rows &&
+			j->place[PMFS_BASE] && j->place[PMFS_OTHER]
+		? 0
+		: -ENOMEM;
+}
+
+/* Files' texts live in the joined match, which is kept: the other one goes. */
+static int keep_texts(struct joining *j)
+{
+	j->texts = malloc(((size_t)j->files.n + 1) * sizeof(*j->texts));
+	for (uint32_t i = 0; j->texts && i < j->files.n; i++) {
+		j->texts[i] = pm_arena_copy(&j->joined->match.arena,
+			pmfs_match_text(&j->files, j->files.spellings[i].file));
+		if (!j->texts[i].p)
+			return -ENOMEM;
+	}
+	return j->texts ? 0 : -ENOMEM;
+}
+
+static int join(struct joining *j)
+{
+	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->joined->match) < 0 ||
+		pmfs_match_finish(&j->files) < 0 || match_lines(j) < 0)
+		return -ENOMEM;
+	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
+}
+
+static void done(struct joining *j)
+{
+	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
+		pmfs_run_rows_done(&j->rows[i]);
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		free(j->place[side]);
+	pmfs_match_done(&j->files);
+	pm_map_done(&j->places);
+	pm_map_done(&j->known);
+	free(j->rows);
+	free(j->keys);
+	free(j->definitions);
+	free(j->of_key);
+	free(j->order);
+	free(j->unique);
+	free(j->partner);
+	free(j->row);
+	free(j->texts);
+}
+
+int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
+{
+	struct joining j = {.costs = joined->costs, .joined = joined};
+	j.files.exact = true;
+	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
+	int r = j.rows ? pmfs_compare_read(c, j.costs, read_run, &j, err) : -ENOMEM;
+	if (r == 0)
+		r = join(&j);
+	done(&j);
+	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+}

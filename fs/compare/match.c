@@ -1,0 +1,367 @@
+/*
+ * Matching. A spelling's key is its tidy name and as much of the paths of its module and file as
+ * tells them apart within a run. Equal keys are one group; groups that one side lacks are then
+ * joined with the other side's by looser names.
+ */
+#include "fs/compare/match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "fs/compare/names.h"
+#include "profmount/tree.h"
+
+struct pmfs_match_path {
+	uint32_t run, text;
+	bool is_file;
+};
+
+/* ---- adding ---- */
+
+/* The number of a pair of numbers, from 0 in order of first sight; PM_NONE without memory. */
+static uint32_t number_of(struct pm_map *map, uint32_t a, uint32_t b)
+{
+	bool fresh;
+	uint32_t *number = pm_map_put(map, (uint64_t)a << 32 | b, (uint32_t)map->n, &fresh);
+	return number ? *number : PM_NONE;
+}
+
+/* Remembers that the run has this path. */
+static int see_path(struct pmfs_match *m, uint32_t run, uint32_t text, bool is_file)
+{
+	bool fresh;
+	if (m->texts.items[text].len == 0)
+		return 0;
+	if (!pm_map_put(&m->seen, (uint64_t)run << 33 | (uint64_t)text << 1 | is_file, 0, &fresh))
+		return -ENOMEM;
+	if (!fresh)
+		return 0;
+	if (pm_list_room(&m->paths, m->n_paths, &m->room_paths, sizeof(*m->paths)) < 0)
+		return -ENOMEM;
+	m->paths[m->n_paths++] = (struct pmfs_match_path){run, text, is_file};
+	return 0;
+}
+
+int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
+	const struct pm_bytes text[3], uint32_t *ret_spelling)
+{
+	uint32_t index[3];
+	m->texts.arena = &m->arena;
+	for (unsigned i = 0; i < 3; i++) {
+		index[i] = pm_strtab_add(&m->texts, text[i]);
+		if (index[i] == PM_NONE)
+			return -ENOMEM;
+	}
+	uint32_t pair = number_of(&m->pairs, index[0], index[1]);
+	uint32_t triple = pair == PM_NONE ? PM_NONE : number_of(&m->triples, pair, index[2]);
+	if (triple == PM_NONE || see_path(m, run, index[1], false) < 0 ||
+		see_path(m, run, index[2], true) < 0)
+		return -ENOMEM;
+	if (triple == m->n) {
+		if (pm_list_room(&m->spellings, m->n, &m->room, sizeof(*m->spellings)) < 0)
+			return -ENOMEM;
+		m->spellings[m->n++] = (struct pmfs_spelling){index[0], index[1], index[2], 0, 0};
+	}
+	m->spellings[triple].sides |= (uint8_t)(1u << side);
+	*ret_spelling = triple;
+	return 0;
+}
+
+/* ---- as much of a path as tells it from the others of its run ---- */
+
+/* Where the last `depth` components begin. */
+static size_t tail_start(struct pm_bytes path, uint32_t depth)
+{
+	size_t at = path.len;
+	while (at > 0 && depth > 0)
+		if (path.p[--at] == '/' && --depth == 0)
+			return at + 1;
+	return 0;
+}
+
+static struct pm_bytes tail(struct pm_bytes path, uint32_t depth)
+{
+	size_t start = tail_start(path, depth);
+	return (struct pm_bytes){path.p + start, path.len - start};
+}
+
+/* By run and kind, then by the text from its end. */
+static int by_end(const void *a, const void *b, void *texts)
+{
+	const struct pmfs_match_path *x = a, *y = b;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	if (x->is_file != y->is_file)
+		return x->is_file ? 1 : -1;
+	const struct pm_bytes *t = texts;
+	struct pm_bytes s = t[x->text], u = t[y->text];
+	for (size_t i = 1; i <= s.len && i <= u.len; i++)
+		if (s.p[s.len - i] != u.p[u.len - i])
+			return s.p[s.len - i] < u.p[u.len - i] ? -1 : 1;
+	return (s.len > u.len) - (s.len < u.len);
+}
+
+/* How many components at the end two paths share. */
+static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
+{
+	uint32_t n = 0;
+	size_t i = 1;
+	for (; i <= a.len && i <= b.len && a.p[a.len - i] == b.p[b.len - i]; i++)
+		n += a.p[a.len - i] == '/';
+	bool whole = (i > a.len || a.p[a.len - i] == '/') && (i > b.len || b.p[b.len - i] == '/');
+	return n + (whole ? 1 : 0);
+}
+
+struct keying {
+	struct pmfs_match *m;
+	bool knows[2]; /* both sides know modules; files */
+	struct pm_strtab bases[2], keys[2], names, loose;
+	struct pm_map depth[2]; /* base name → components to keep */
+	struct pm_map pairs, triples;
+	struct pm_text text;
+	uint32_t *group_name, *group_place; /* by group: for joining what was left alone */
+	size_t room_name, room_place, room_groups;
+};
+
+static int keep_components(struct keying *k, unsigned what, struct pm_bytes path, uint32_t depth)
+{
+	bool fresh;
+	uint32_t base = pm_strtab_add(&k->bases[what], tail(path, 1));
+	uint32_t *kept = base == PM_NONE ? NULL : pm_map_put(&k->depth[what], base, depth, &fresh);
+	if (!kept)
+		return -ENOMEM;
+	if (*kept < depth)
+		*kept = depth;
+	return 0;
+}
+
+static int find_depths(struct keying *k)
+{
+	struct pmfs_match *m = k->m;
+	const struct pmfs_match_path *p = m->paths;
+	if (m->n_paths > 1)
+		qsort_r(m->paths, m->n_paths, sizeof(*m->paths), by_end,
+			(void *)(uintptr_t)m->texts.items);
+	for (size_t i = 1; i < m->n_paths; i++) {
+		if (p[i].run != p[i - 1].run || p[i].is_file != p[i - 1].is_file)
+			continue;
+		struct pm_bytes path = m->texts.items[p[i].text];
+		uint32_t shared = shared_components(path, m->texts.items[p[i - 1].text]);
+		if (shared > 0 && keep_components(k, p[i].is_file, path, shared + 1) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint32_t depth_of(const struct keying *k, unsigned what, struct pm_bytes path)
+{
+	uint32_t base = pm_strtab_find(&k->bases[what], tail(path, 1));
+	const uint32_t *depth = base == PM_NONE ? NULL : pm_map_find(&k->depth[what], base);
+	return depth ? *depth : 1;
+}
+
+/* ---- keys ---- */
+
+static uint32_t place_key(struct keying *k, unsigned what, uint32_t text)
+{
+	struct pm_bytes path = k->m->texts.items[text];
+	pm_text_clear(&k->text);
+	if (k->knows[what]) {
+		struct pm_bytes end = tail(path, depth_of(k, what, path));
+		if (what == 0)
+			pmfs_tidy_module(end, &k->text);
+		else
+			pm_text_bytes(&k->text, end);
+	}
+	return k->text.failed ? PM_NONE : pm_strtab_add(&k->keys[what], pm_text_view(&k->text));
+}
+
+static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
+{
+	struct pm_bytes name = k->m->texts.items[text];
+	pm_text_clear(&k->text);
+	if (k->m->exact)
+		pm_text_bytes(&k->text, name);
+	else if (loose)
+		pmfs_loose_name(name, &k->text);
+	else
+		pmfs_tidy_name(name, &k->text);
+	return k->text.failed
+		? PM_NONE
+		: pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
+}
+
+static int add_group(struct keying *k, uint32_t name, uint32_t place)
+{
+	struct pmfs_match *m = k->m;
+	uint32_t n = m->n_groups;
+	if (pm_list_room(&m->groups, n, &k->room_groups, sizeof(*m->groups)) < 0 ||
+		pm_list_room(&k->group_name, n, &k->room_name, sizeof(*k->group_name)) < 0 ||
+		pm_list_room(&k->group_place, n, &k->room_place, sizeof(*k->group_place)) < 0)
+		return -ENOMEM;
+	m->groups[n] = (struct pmfs_match_group){.shown = PM_NONE};
+	k->group_name[n] = name;
+	k->group_place[n] = place;
+	m->n_groups++;
+	return 0;
+}
+
+static int group_spellings(struct keying *k)
+{
+	struct pmfs_match *m = k->m;
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct pmfs_spelling *s = &m->spellings[i];
+		uint32_t name = name_key(k, s->name, false);
+		uint32_t module = place_key(k, 0, s->module), file = place_key(k, 1, s->file);
+		if (name == PM_NONE || module == PM_NONE || file == PM_NONE)
+			return -ENOMEM;
+		uint32_t place = number_of(&k->pairs, module, file);
+		uint32_t group = place == PM_NONE ? PM_NONE : number_of(&k->triples, name, place);
+		if (group == PM_NONE || (group == m->n_groups && add_group(k, s->name, place) < 0))
+			return -ENOMEM;
+		s->group = group;
+		m->groups[group].sides |= s->sides;
+	}
+	return 0;
+}
+
+/* ---- what is left alone ---- */
+
+/* Groups of one side with the same loose name and place, where the other side has some, too. */
+static int join_groups(struct keying *k, uint32_t *to)
+{
+	struct pmfs_match *m = k->m;
+	struct pm_map keys = {.slots = NULL};
+	uint32_t *loose = malloc(((size_t)m->n_groups + 1) * sizeof(*loose));
+	uint8_t *sides = calloc((size_t)m->n_groups + 1, 1);
+	uint32_t *first = malloc(((size_t)m->n_groups + 1) * sizeof(*first));
+	int r = loose && sides && first ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < m->n_groups; i++) {
+		loose[i] = PM_NONE;
+		if (m->groups[i].sides == 3)
+			continue;
+		uint32_t name = name_key(k, k->group_name[i], true);
+		size_t known = keys.n;
+		loose[i] = name == PM_NONE ? PM_NONE : number_of(&keys, name, k->group_place[i]);
+		if (loose[i] == PM_NONE)
+			r = -ENOMEM;
+		else if (keys.n > known)
+			first[loose[i]] = i;
+		if (r == 0)
+			sides[loose[i]] |= m->groups[i].sides;
+	}
+	for (uint32_t i = 0; r == 0 && i < m->n_groups; i++)
+		to[i] = loose[i] != PM_NONE && sides[loose[i]] == 3 ? first[loose[i]] : i;
+	free(loose);
+	free(sides);
+	free(first);
+	pm_map_done(&keys);
+	return r;
+}
+
+/* Numbers the groups that are left, in order. */
+static int renumber(struct pmfs_match *m, uint32_t *to)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_groups; i++) {
+		if (to[i] == i) {
+			m->groups[n] = m->groups[i];
+			to[i] = n++;
+		} else { /* the one it goes to comes before it */
+			to[i] = to[to[i]];
+			m->groups[to[i]].sides |= m->groups[i].sides;
+		}
+	}
+	m->n_groups = n;
+	for (uint32_t i = 0; i < m->n; i++)
+		m->spellings[i].group = to[m->spellings[i].group];
+	return 0;
+}
+
+static int join_alone(struct keying *k)
+{
+	struct pmfs_match *m = k->m;
+	uint32_t *to = malloc(((size_t)m->n_groups + 1) * sizeof(*to));
+	int r = to ? join_groups(k, to) : -ENOMEM;
+	if (r == 0)
+		r = renumber(m, to);
+	free(to);
+	return r;
+}
+
+/* The first spelling of the other run, else of the baseline; and how many names there are. */
+static int show_groups(struct pmfs_match *m)
+{
+	struct pm_map names = {.slots = NULL};
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct pmfs_spelling *s = &m->spellings[i];
+		struct pmfs_match_group *g = &m->groups[s->group];
+		bool fresh,
+			better = g->shown != PM_NONE && s->sides & 2 &&
+			!(m->spellings[g->shown].sides & 2);
+		if (g->shown == PM_NONE || better)
+			g->shown = i;
+		if (!pm_map_put(&names, (uint64_t)s->group << 32 | s->name, 0, &fresh)) {
+			pm_map_done(&names);
+			return -ENOMEM;
+		}
+		g->n_names += fresh;
+	}
+	pm_map_done(&names);
+	return 0;
+}
+
+/* Do both sides know modules (0) or files (1) of anything? */
+static bool both_know(const struct pmfs_match *m, unsigned what)
+{
+	uint8_t sides = 0;
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct pmfs_spelling *s = &m->spellings[i];
+		if (m->texts.items[what ? s->file : s->module].len > 0)
+			sides |= s->sides;
+	}
+	return sides == 3;
+}
+
+int pmfs_match_finish(struct pmfs_match *m)
+{
+	struct pm_arena arena = {.block = NULL};
+	struct keying k = {.m = m};
+	k.names.arena = k.loose.arena = k.keys[0].arena = k.keys[1].arena = &arena;
+	for (unsigned what = 0; what < 2; what++)
+		k.knows[what] = both_know(m, what);
+	int r = find_depths(&k);
+	if (r == 0)
+		r = group_spellings(&k);
+	if (r == 0 && !m->exact)
+		r = join_alone(&k);
+	if (r == 0)
+		r = show_groups(m);
+	for (unsigned what = 0; what < 2; what++) {
+		pm_strtab_done(&k.bases[what]);
+		pm_strtab_done(&k.keys[what]);
+		pm_map_done(&k.depth[what]);
+	}
+	pm_strtab_done(&k.names);
+	pm_strtab_done(&k.loose);
+	pm_map_done(&k.pairs);
+	pm_map_done(&k.triples);
+	pm_text_done(&k.text);
+	pm_arena_done(&arena);
+	free(k.group_name);
+	free(k.group_place);
+	return r;
+}
+
+void pmfs_match_done(struct pmfs_match *m)
+{
+	pm_strtab_done(&m->texts);
+	pm_arena_done(&m->arena);
+	pm_map_done(&m->pairs);
+	pm_map_done(&m->triples);
+	pm_map_done(&m->seen);
+	free(m->spellings);
+	free(m->groups);
+	free(m->paths);
+}

@@ -1,0 +1,37 @@
+/*
+ * Names without what a build or a run makes up: numbers of clones, hashes, addresses. Two names
+ * that are equal without it are one function. The rules are data, in names.c; docs/namespace.md
+ * lists them.
+ */
+#ifndef PROFMOUNT_FS_COMPARE_NAMES_H
+#define PROFMOUNT_FS_COMPARE_NAMES_H
+
+#include "formats/common/text.h"
+
+/*
+ * A pattern is looked for everywhere in the name; what stands between its braces is dropped, each
+ * time it is found. Letters behind a tilde:
+ *
+ *     ~d  decimal digits        ~i  letters, digits and _       ~b  no such character follows
+ *     ~x  hexadecimal digits    ~y  10 to 16 of them            ~X  exactly 16 of them
+ *     ~c  suffixes of clones    ~e  blank, ] or the end follow  ~|  the end follows
+ */
+struct pmfs_name_rule {
+	const char *pattern;
+	const char *within; /* only in names that hold this; NULL: in all */
+	bool alone;         /* only for names that the other side lacks */
+};
+
+extern const struct pmfs_name_rule pmfs_name_rules[];
+extern const size_t pmfs_n_name_rules;
+
+/* Appends the name by the rules that always hold. Never empty for a name that is not. Linear. */
+void pmfs_tidy_name(struct pm_bytes name, struct pm_text *out);
+
+/* The same by all rules: for names that the other side lacks. */
+void pmfs_loose_name(struct pm_bytes name, struct pm_text *out);
+
+/* Appends a module's path without < and > and without 8 or more hexadecimal digits in a row. */
+void pmfs_tidy_module(struct pm_bytes path, struct pm_text *out);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * Aligning two lists of places: the pairs that earn most, without crossings. A pair earns more
+ * where it moved as far as one before it, or not at all.
+ */
+#include "fs/compare/places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/map.h"
+#include "formats/common/work.h"
+#include "profmount/limits.h"
+#include "profmount/tree.h"
+
+/* What pairs earn. A sequence of three that moved together is worth more than two that did not. */
+enum { ANY_PAIR = 8, LIKE_THE_ONE_BEFORE = 32, NOT_MOVED = 41 };
+
+static int compare(const void *x, const void *y)
+{
+	const struct pmfs_place *a = x, *b = y;
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->tag > b->tag) - (a->tag < b->tag);
+}
+
+void pmfs_places_sort(struct pmfs_place *places, uint32_t n)
+{
+	qsort(places, n, sizeof(*places), compare);
+}
+
+/* ---- the best alignment ---- */
+
+struct best {
+	uint32_t score;
+	uint32_t pair; /* the last of the alignment: i * nb + j, or PM_NONE */
+};
+
+struct aligning {
+	const struct pmfs_place *a, *b;
+	uint32_t na, nb;
+	uint32_t *score; /* by pair: of the best alignment that ends with it */
+	uint32_t *before;
+	struct best *above, *row; /* by j: of alignments that end in earlier rows, at most at j */
+	struct pm_map moved;      /* how far → the last pair that moved so */
+};
+
+static int score_pair(struct aligning *g, uint32_t i, uint32_t j)
+{
+	uint32_t pair = i * g->nb + j;
+	int64_t moved = g->b[j].at - g->a[i].at;
+	struct best best = {0, PM_NONE};
+	bool fresh;
+	if (j > 0)
+		best = g->above[j - 1];
+	g->before[pair] = best.pair;
+	g->score[pair] = best.score + (moved == 0 ? NOT_MOVED : ANY_PAIR);
+	uint32_t *same = pm_map_put(&g->moved, (uint64_t)moved, pair, &fresh);
+	if (!same)
+		return -ENOMEM;
+	if (fresh || moved == 0)
+		return 0;
+	if (*same / g->nb < i && *same % g->nb < j &&
+		g->score[*same] + LIKE_THE_ONE_BEFORE > g->score[pair]) {
+		g->score[pair] = g->score[*same] + LIKE_THE_ONE_BEFORE;
+		g->before[pair] = *same;
+	}
+	*same = pair;
+	return 0;
+}
+
+static int score_row(struct aligning *g, uint32_t i)
+{
+	memcpy(g->row, g->above, g->nb * sizeof(*g->row));
+	for (uint32_t j = 0; j < g->nb; j++) {
+		uint32_t pair = i * g->nb + j;
+		if (g->a[i].class == g->b[j].class) {
+			if (score_pair(g, i, j) < 0)
+				return -ENOMEM;
+			if (g->score[pair] > g->row[j].score)
+				g->row[j] = (struct best){g->score[pair], pair};
+		}
+		if (j > 0 && g->row[j - 1].score > g->row[j].score)
+			g->row[j] = g->row[j - 1];
+	}
+	struct best *swap = g->above;
+	g->above = g->row;
+	g->row = swap;
+	return 0;
+}
+
+static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b, uint32_t nb,
+	uint32_t *ret)
+{
+	size_t n = (size_t)na * nb;
+	struct aligning g = {.a = a, .b = b, .na = na, .nb = nb};
+	g.score = malloc(n * sizeof(*g.score));
+	g.before = malloc(n * sizeof(*g.before));
+	g.above = malloc(nb * sizeof(*g.above));
+	g.row = malloc(nb * sizeof(*g.row));
+	int r = g.score && g.before && g.above && g.row && !pm_work_cancelled() ? 0 : -ENOMEM;
+	for (uint32_t j = 0; r == 0 && j < nb; j++)
+		g.above[j] = (struct best){0, PM_NONE};
+	for (uint32_t i = 0; r == 0 && i < na; i++)
+		r = score_row(&g, i);
+	for (uint32_t p = r == 0 ? g.above[nb - 1].pair : PM_NONE; p != PM_NONE; p = g.before[p])
+		ret[p / nb] = p % nb;
+	free(g.score);
+	free(g.before);
+	free(g.above);
+	free(g.row);
+	pm_map_done(&g.moved);
+	return r;
+}
+
+/* ---- the usual case, and what is too large: one walk over both ---- */
+
+/* Pairs what has not moved; true if that is all of both. */
+static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+	uint32_t nb, uint32_t *ret)
+{
+	uint32_t i = 0, j = 0, n = 0;
+	while (i < na && j < nb) {
+		if (a[i].class == b[j].class && a[i].at == b[j].at) {
+			ret[i++] = j++;
+			n++;
+		} else if (a[i].class < b[j].class ||
+			(a[i].class == b[j].class && a[i].at < b[j].at)) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return n == na && n == nb;
+}
+
+/* What is left of a class on both sides, in order. */
+static int pair_rest(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+	uint32_t nb, uint32_t *ret)
+{
+	bool *taken = calloc((size_t)nb + 1, sizeof(*taken));
+	if (!taken)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < na; i++)
+		if (ret[i] != PM_NONE)
+			taken[ret[i]] = true;
+	uint32_t j = 0;
+	for (uint32_t i = 0; i < na; i++) {
+		if (ret[i] != PM_NONE)
+			continue;
+		while (j < nb && (taken[j] || b[j].class < a[i].class))
+			j++;
+		if (j < nb && b[j].class == a[i].class)
+			ret[i] = j++;
+	}
+	free(taken);
+	return 0;
+}
+
+int pmfs_places_match(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+	uint32_t nb, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < na; i++)
+		ret[i] = PM_NONE;
+	if (na == 0 || nb == 0 || pair_unmoved(a, na, b, nb, ret))
+		return 0;
+	if ((uint64_t)na * nb <= PM_LIMIT_PLACE_PAIRS) {
+		for (uint32_t i = 0; i < na; i++)
+			ret[i] = PM_NONE;
+		if (align(a, na, b, nb, ret) < 0)
+			return -ENOMEM;
+	}
+	return pair_rest(a, na, b, nb, ret);
+}

@@ -1,0 +1,192 @@
+/* The joined tables as documents: functions, lines, modules, files, categories, callers. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/compare/flat.h"
+
+/* ---- the part ---- */
+
+static int joined_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
+	uint64_t *ret_bytes, struct pm_error *err)
+{
+	struct pmfs_joined *j = calloc(1, sizeof(*j));
+	if (!j)
+		return pmfs_compare_no_memory(err);
+	int r = pmfs_compare_costs(c, &j->costs, err);
+	j->match.exact = c->of.exact || which == PMFS_COMPARE_CATEGORIES;
+	if (r == 0)
+		r = which == PMFS_COMPARE_LINES ? pmfs_lines_join(c, j, err)
+						: pmfs_flat_join(c, which, j, err);
+	if (r < 0) {
+		pmfs_joined_free(j);
+		return r;
+	}
+	*ret = j;
+	*ret_bytes = pmfs_joined_bytes(j);
+	return 0;
+}
+
+int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
+	const struct pmfs_joined **ret, struct pm_error *err)
+{
+	static const struct pmfs_compare_part_type type = {joined_build, pmfs_joined_free};
+	void *part;
+	int r = pmfs_compare_get(c, which, &type, &part, err);
+	*ret = part;
+	return r;
+}
+
+/* ---- rows: table.a = the part; a row's position is its number ---- */
+
+static int table_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct pmfs_costs *costs;
+	int r = pmfs_compare_costs(pmfs_compare_of(table->self), &costs, err);
+	if (r < 0)
+		return r;
+	table->columns = costs->columns[table->a];
+	table->n_columns = costs->n_columns[table->a];
+	return 0;
+}
+
+static void set_line(struct pm_cell *cell, uint32_t line)
+{
+	if (line)
+		pm_set_u64(cell, line);
+	else
+		pm_set_empty(cell);
+}
+
+static struct pm_cell *cost_cells(const struct pmfs_joined *j, uint32_t row, struct pm_cell *cells)
+{
+	for (uint32_t i = 0; i < j->costs->n; i++) {
+		struct pmfs_pair pair;
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+			struct pmfs_sample s = pmfs_joined_sample(j, row, i, side);
+			pair.value[side] = j->mean[side][(size_t)row * j->costs->n + i];
+			pair.stddev[side] = pmfs_sample_stddev(&s);
+		}
+		cells = pmfs_pair_cells(j->costs, i, &pair, cells);
+	}
+	return cells;
+}
+
+static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_compare *c = pmfs_compare_of(rows->table->self);
+	enum pmfs_compare_part which = (enum pmfs_compare_part)rows->table->a;
+	const struct pmfs_joined *j;
+	int r = pmfs_joined_get(c, which, &j, err);
+	if (r < 0 || rows->at >= j->n)
+		return r;
+	struct pm_cell *last = cells + rows->table->n_columns;
+	uint32_t row = j->order[rows->at++];
+	const struct pmfs_joined_row *of = &j->rows[row];
+	if (which == PMFS_COMPARE_LINES) {
+		uint32_t line = of->line[PMFS_OTHER] ? of->line[PMFS_OTHER] : of->line[PMFS_BASE];
+		set_line(cells++, of->line[PMFS_BASE]);
+		set_line(cells++, line);
+	}
+	cells = cost_cells(j, row, cells);
+	*cells++ = pmfs_cell(j->p[row]);
+	*cells++ = pmfs_cell(j->q[row]);
+	pm_set_text(cells++, pmfs_compare_side(c, of->sides));
+	for (unsigned i = 0; cells < last; i++)
+		pm_set_text(cells++, of->text[i]);
+	return 1;
+}
+
+struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part which)
+{
+	static const struct pm_table_type type = {
+		.next = rows_next, .columns = table_columns, .dense = true};
+	return (struct pm_table){.type = &type, .self = c, .a = which};
+}
+
+/* ---- names.csv: spellings of groups with several names, in order of first sight ---- */
+
+static int names_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_joined *j;
+	int r = pmfs_joined_get(
+		pmfs_compare_of(rows->table->self), PMFS_COMPARE_FUNCTIONS, &j, err);
+	if (r < 0)
+		return r;
+	const struct pmfs_match *m = &j->match;
+	while (rows->at < m->n && m->groups[m->spellings[rows->at].group].n_names < 2)
+		rows->at++;
+	if (rows->at >= m->n)
+		return 0;
+	rows->row = rows->at;
+	const struct pmfs_spelling *s = &m->spellings[rows->at++];
+	const struct pmfs_match_group *g = &m->groups[s->group];
+	pm_set_u64(&cells[0], g->n_names);
+	pm_set_text(&cells[1], pmfs_match_text(m, m->spellings[g->shown].name));
+	pm_set_text(&cells[2], pmfs_match_text(m, s->name));
+	return 1;
+}
+
+struct pm_table pmfs_joined_names_table(struct pmfs_compare *c)
+{
+	static const struct pm_table_type type = {.next = names_next, .dense = true};
+	static const char *const columns[] = {"names", "name", "joined"};
+	return (struct pm_table){.type = &type, .columns = columns, .n_columns = 3, .self = c};
+}
+
+/* ---- metrics.csv: a row a quantity ---- */
+
+static int wholes_columns(struct pm_table *table, struct pm_error *err)
+{
+	static const char *const plain[] = {"quantity", "base", "value", "diff", "ratio"};
+	static const char *const repeated[] = {
+		"quantity", "base", "base_stddev", "value", "value_stddev", "diff", "ratio", "p"};
+	const struct pmfs_costs *costs;
+	int r = pmfs_compare_costs(pmfs_compare_of(table->self), &costs, err);
+	if (r < 0)
+		return r;
+	table->columns = pmfs_compare_repeated(costs) ? repeated : plain;
+	table->n_columns = pmfs_compare_repeated(costs) ? 8 : 5;
+	return 0;
+}
+
+/* The first column of a quantity; what stands for it. */
+static const struct pmfs_cost *cost_of(const struct pmfs_costs *k, uint64_t quantity)
+{
+	uint32_t i = 0;
+	while (i + 1 < k->n && k->costs[i].quantity != quantity)
+		i++;
+	return &k->costs[i];
+}
+
+static int wholes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_costs *k;
+	int r = pmfs_compare_costs(pmfs_compare_of(rows->table->self), &k, err);
+	if (r < 0 || rows->at >= k->n_quantities)
+		return r;
+	const struct pmfs_cost *cost = cost_of(k, rows->at);
+	const struct pmfs_sample *base = &k->whole[PMFS_BASE][rows->at];
+	const struct pmfs_sample *other = &k->whole[PMFS_OTHER][rows->at];
+	bool both = cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
+	bool repeated = pmfs_compare_repeated(k);
+	rows->at++;
+	pm_set_text(cells++, pm_bytes_of(cost->stem));
+	*cells++ = pmfs_cell(cost->has[PMFS_BASE] ? base->mean : NAN);
+	if (repeated)
+		*cells++ = pmfs_cell(pmfs_sample_stddev(base));
+	*cells++ = pmfs_cell(cost->has[PMFS_OTHER] ? other->mean : NAN);
+	if (repeated)
+		*cells++ = pmfs_cell(pmfs_sample_stddev(other));
+	*cells++ = pmfs_cell(both ? other->mean - base->mean : NAN);
+	*cells++ = pmfs_cell(both ? pmfs_ratio(base->mean, other->mean) : NAN);
+	if (repeated)
+		*cells = pmfs_cell(both ? pmfs_welch(base, other) : NAN);
+	return 1;
+}
+
+struct pm_table pmfs_wholes_table(struct pmfs_compare *c)
+{
+	static const struct pm_table_type type = {
+		.next = wholes_next, .columns = wholes_columns, .dense = true};
+	return (struct pm_table){.type = &type, .self = c};
+}

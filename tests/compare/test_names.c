@@ -1,0 +1,134 @@
+/* fs/compare/names.c: a test for every rule, and names that no rule may touch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fs/compare/names.h"
+
+/* One for each rule, in its order: what it is given, and what it leaves. */
+static const struct {
+	const char *name, *want;
+} by_rule[] = {
+	{"Domain::setup(int) [clone .isra.0]", "Domain::setup(int)"},
+	{"solve.isra.0", "solve"},
+	{"app::refine::h0123456789abcdef", "app::refine"},
+	{"app[9f8e7d6c5b4a3210]::mesh::coarsen", "app::mesh::coarsen"},
+	{"a.Order$$Lambda$14/0x0000000800c03000.apply", "a.Order$$Lambda.apply"},
+	{"a.Order$$Lambda$14/12345.apply", "a.Order$$Lambda.apply"},
+	{"a.Cart$$Lambda/0x00007f1200001000.run", "a.Cart$$Lambda.run"},
+	{"a.Cart$$Lambda$7.run", "a.Cart$$Lambda.run"},
+	{"com.sun.proxy.$Proxy12.find", "com.sun.proxy.$Proxy.find"},
+	{"Repo$$EnhancerBySpringCGLIB$$1a2b3c4d.save", "Repo$$EnhancerBySpringCGLIB.save"},
+	{"reflect.GeneratedMethodAccessor12.invoke", "reflect.GeneratedMethodAccessor.invoke"},
+	{"reflect.GeneratedConstructorAccessor3.newInstance",
+		"reflect.GeneratedConstructorAccessor.newInstance"},
+	{"main::f[(eval 12)[app.pl:3]:1]", "main::f[(eval)[app.pl:3]:1]"},
+	{"main::__ANON__[app.pl:13]", "main::__ANON__[app.pl]"},
+	{"sweep._omp_fn.3", "sweep._omp_fn"},
+	{"com.acme.Shop.lambda$check$0", "com.acme.Shop.lambda$check"},
+	{"<unknown procedure> 0x1aac0 [libfoo.so]", "<unknown procedure> [libfoo.so]"},
+	{"libfoo.so+0x1aac0", "libfoo.so"},
+};
+
+static void check(const char *name, bool loose, const char *want)
+{
+	struct pm_text out = {.p = NULL};
+	if (loose)
+		pmfs_loose_name(pm_bytes_of(name), &out);
+	else
+		pmfs_tidy_name(pm_bytes_of(name), &out);
+	pm_text_char(&out, '\0');
+	assert_int_equal(pm_text_status(&out), 0);
+	assert_string_equal(out.p, want);
+	pm_text_done(&out);
+}
+
+static void test_every_rule(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(by_rule) / sizeof(*by_rule), pmfs_n_name_rules);
+	for (size_t i = 0; i < pmfs_n_name_rules; i++) {
+		bool alone = pmfs_name_rules[i].alone;
+		check(by_rule[i].name, true, by_rule[i].want);
+		check(by_rule[i].name, false, alone ? by_rule[i].name : by_rule[i].want);
+	}
+}
+
+static void test_every_suffix_of_clones(void **state)
+{
+	static const char *const words[] = {
+		"isra", "constprop", "part", "cold", "llvm", "lto_priv", "localalias"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "f.%s", words[i]);
+		check(name, false, "f");
+		snprintf(name, sizeof(name), "f.%s.12", words[i]);
+		check(name, false, "f");
+		snprintf(name, sizeof(name), "f(int) [clone .%s.3.4]", words[i]);
+		check(name, false, "f(int)");
+	}
+	check("sort_keys.part.5.isra.2", false, "sort_keys");
+	check("f() [clone .isra.0] [clone .cold]", false, "f()");
+	check("app::run::h0123456789abcdef.llvm.123", false, "app::run");
+	check("relax(D&) [clone ._omp_fn.7]", false, "relax(D&) [clone ._omp_fn.7]");
+	check("relax(D&) [clone ._omp_fn.7]", true, "relax(D&) [clone ._omp_fn]");
+	check("main::__ANON__[(eval 47)[app.pl:3]:1]", false, "main::__ANON__[(eval)[app.pl:3]]");
+}
+
+static void test_names_that_stay(void **state)
+{
+	static const char *const names[] = {"update.v2", "com.acme.Outer$1.run", "std::hash::h12",
+		"evaluate 12 things", "tile_16x16", "step.israel", "step.partial", "main.func1",
+		"array[10]", "CGLIB$$constructor", "f::h0123456789abcdef0", "a+0x", "", ".cold",
+		"__ANON__[", "$$Lambda", "(eval )", "lambda$", "::h0123456789abcdef"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		check(names[i], true, names[i]);
+}
+
+/* Each suffix of clones could be the beginning of a chain that ends in a letter. */
+static void test_a_long_name(void **state)
+{
+	enum { N = 100000 };
+	char *name = malloc(N * 5 + 2);
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		memcpy(name + i * 5, ".isra", 5);
+	memcpy(name + (size_t)N * 5, "x", 2);
+	check(name, true, name);
+	free(name);
+}
+
+static void test_modules(void **state)
+{
+	static const char *const modules[][2] = {{"<vdso>", "vdso"},
+		{"libfoo-0123abcd9.so", "libfoo-.so"}, {"libc.so.6", "libc.so.6"}, {"", ""},
+		{"vmlinux.deadbeef01", "vmlinux."}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
+		struct pm_text out = {.p = NULL};
+		pmfs_tidy_module(pm_bytes_of(modules[i][0]), &out);
+		pm_text_char(&out, '\0');
+		assert_string_equal(out.p, modules[i][1]);
+		pm_text_done(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_rule),
+		cmocka_unit_test(test_every_suffix_of_clones),
+		cmocka_unit_test(test_names_that_stay),
+		cmocka_unit_test(test_a_long_name),
+		cmocka_unit_test(test_modules),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
