@@ -124,6 +124,7 @@ static const struct pmfs_view function[] = {
 
 static const struct pmfs_view thread[] = {
 	TEXT("summary.txt", "This thread on one screen.", NULL, pmfs_thread_summary_render),
+	TEXT("report.html", "This thread in report.html.", NULL, pmfs_thread_report_render),
 	THREAD_TIMELINE,
 	TABLES("profile", "The contexts that have a value on this thread.", NULL,
 		pmfs_thread_profile_table),

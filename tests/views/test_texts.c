@@ -74,6 +74,26 @@ static void test_summary_fits_a_screen(void **state)
 	fake_free(f);
 }
 
+static void test_a_thread_leads_to_its_place_in_the_report(void **state)
+{
+	struct fake *f = fake_with_long_names(3);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char link[200];
+	const char *path;
+	(void)state;
+	assert_int_equal(pmfs_thread_path(m, 2, &path, NULL), 0);
+	char *text = view_text(m, PMFS_PLACE_THREAD, "report.html", 2);
+	assert_non_null(strstr(text, path));
+	strcpy(link, "url=");
+	for (const char *at = path; at; at = strchr(at + 1, '/'))
+		strcat(link, "../");
+	strcat(link, "report.html#view=flame&amp;thread=2\"");
+	assert_non_null(strstr(text, link));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 /* CPU time leads; one of two functions of a name runs on the GPU alone, and a thread does nothing.
  */
 static void test_summary_tells_about_gpus_and_empty_threads(void **state)
@@ -396,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),
 		cmocka_unit_test(test_summary_has_the_slowest_lines_of_main_code),
 		cmocka_unit_test(test_summary_of_nothing_says_so),

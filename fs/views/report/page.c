@@ -1,5 +1,8 @@
 /* report.html: the page, which loads its data from report/ beside it. */
 #include "fs/views/pictures/page.h"
+
+#include <string.h>
+
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/assets.h"
@@ -37,5 +40,29 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 	for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
 		pm_text_bytes(out, *scripts[i]);
 	pm_text_bytes(out, rest);
+	return pm_text_status(out);
+}
+
+/* The page of the run, with this thread chosen: a page of its own would hold all scripts again. */
+int pmfs_thread_report_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t thread = (uint32_t)doc->text.a;
+	struct pm_text link = {.p = NULL};
+	const char *path;
+	int r = pmfs_thread_path(pmfs_model_of(doc->text.self), thread, &path, err);
+	if (r < 0)
+		return r;
+	pm_text_str(&link, "../"); /* threads/A/B is three levels down */
+	for (const char *at = path; (at = strchr(at, '/')); at++)
+		pm_text_str(&link, "../");
+	pm_text_printf(&link, "report.html#view=flame&amp;thread=%u", thread);
+	pm_text_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>");
+	pm_text_xml(out, pm_bytes_of(path));
+	pm_text_str(out, "</title>\n<meta http-equiv=\"refresh\" content=\"0; url=");
+	pm_text_bytes(out, pm_text_view(&link));
+	pm_text_str(out, "\">\n<p><a href=\"");
+	pm_text_bytes(out, pm_text_view(&link));
+	pm_text_str(out, "\">This thread in report.html</a></p>\n</html>\n");
+	pm_text_end(&link, out);
 	return pm_text_status(out);
 }
