@@ -17,23 +17,23 @@ WIDE = (1000, 10000, 100000, 1000000)  # call paths
 
 INTRODUCTION = """# Performance
 
-Written by `tests/bench/run.py --large --markdown docs/performance.md`, which makes its sources (`ninja bench`), mounts
-them, and measures each figure beside a baseline of the same run; ratios count, absolute figures orient.
+Written by `tests/bench/run.py --large --markdown docs/performance.md`, which creates the sources (`ninja bench`), mounts them,
+and measures each figure together with a baseline in the same run. Ratios are more meaningful than absolute figures.
 
-- Sources lie in the page cache. A figure is the best of three runs, but for what happens only once in a mount (cold, first).
-- "Mount ready" is from the command to its return. An answer includes it.
-- "Growth" sets a figure against the same figure of the smaller source above it, beside the growth of the source: 1 is
-  in proportion, less is better.
-- Reading is compared with the same bytes on tmpfs; a scan with `cat` of the source, or with zlib inflating it and doing
-  nothing else; file system work with an extracted copy on tmpfs, client and process pinned to one processor.
-- "Out of memory" is the copy behind FUSE, served by a process that holds it in memory and does nothing else
-  (tests/bench/serve_memory.c): two READDIRPLUS requests for a directory and a READ for a file are what the protocol
-  asks for, so no file system in a process can be faster when cold. Of what profmount takes in a cold walk the kernel has
-  four fifths, half of all for putting process and client to sleep and waking them, a tenth for asking whether the
-  source has changed.
-- Wide call trees: calls of 2000 functions by Zipf's law, up to 30 deep, each path at least once. The CPU time of
-  `profmount --cat SOURCE functions.csv`, the whole of it, is divided by the calls.
-- Private memory is RssAnon. VmHWM has the mapped pages of the source in it, which the kernel takes back when it needs them.
+- Sources are in the page cache. A figure is the best of three runs, except for what happens only once in a mount (cold, first).
+- "Mount ready" is the time until the command returns. Answers include it.
+- "Growth" compares a figure with the same figure of the smaller source above it, and with the growth of the source: 1 means
+  proportional, less is better.
+- Reading is compared with the same bytes on tmpfs; a scan with `cat` of the source, or with zlib inflating it without doing
+  anything else; file system work with an extracted copy on tmpfs, with client and process pinned to one processor.
+- "Out of memory" is the copy behind FUSE, served from memory by a process that does nothing else
+  (tests/bench/serve_memory.c). The protocol requires two READDIRPLUS requests per directory and a READ per file, so no
+  user-space file system can be faster when cold. Of the time of a cold walk of a profmount mount, four fifths are spent in
+  the kernel, half of the total on putting process and client to sleep and waking them; a tenth is spent on checking whether
+  the source has changed.
+- Wide call trees: calls of 2000 functions by Zipf's law, up to 30 deep, each path at least once. The total CPU time of
+  `profmount --cat SOURCE functions.csv` is divided by the number of calls.
+- Private memory is RssAnon. VmHWM includes the mapped pages of the source, which the kernel can reclaim at any time.
 """
 
 
