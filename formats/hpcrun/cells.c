@@ -1,7 +1,8 @@
 /*
  * The contexts that matter are marked in a bitmap over the tree, whose set bits, counted through,
  * number them: all other work is done in arrays of that many. In the order of contexts children
- * come after parents, so that going through them backwards adds everything up.
+ * come after parents, so that going through them backwards adds everything up. All groups are gone
+ * through twice: the first time only to count, so that nothing but the cells is kept.
  */
 #include "formats/hpcrun/cells.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/list.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
@@ -19,25 +19,19 @@ enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 /* One in that many is found faster by looking at all than by sorting. */
 enum { FEW = 32 };
 
-/* What one group costs at a context: two cells, or one. */
-struct sum {
-	uint32_t place, group;
-	bool has_own;
-	double own, total;
-};
-
 struct climb {
 	const struct pm_tree *tree;
 	uint64_t *marks;  /* by context, 64 in one */
 	uint32_t *before; /* by word of marks: marks before it */
 	uint32_t n;       /* marked contexts; their places are 0 … n - 1 */
 	/* By place: */
-	uint32_t *context, *parent, *count, *touched;
+	uint32_t *context, *parent, *touched;
+	size_t *cells; /* how many, then where the next one goes */
 	double *own, *total;
 	uint8_t *seen;
 	uint32_t n_touched;
-	struct sum *sums;
-	size_t n_sums, sums_room, most_sums;
+	size_t n_sums, most_sums;
+	struct hpcrun_cells *ret;
 	struct pm_error *err;
 };
 
@@ -88,12 +82,12 @@ static int find_contexts(struct climb *c, const struct hpcrun_own *own, size_t n
 	size_t room = (size_t)c->n + 1;
 	c->context = malloc(room * sizeof(*c->context));
 	c->parent = malloc(room * sizeof(*c->parent));
-	c->count = calloc(room + 1, sizeof(*c->count));
+	c->cells = calloc(room, sizeof(*c->cells));
 	c->touched = malloc(room * sizeof(*c->touched));
 	c->own = calloc(room, sizeof(*c->own));
 	c->total = calloc(room, sizeof(*c->total));
 	c->seen = calloc(room, sizeof(*c->seen));
-	if (!c->context || !c->parent || !c->count || !c->touched || !c->own || !c->total ||
+	if (!c->context || !c->parent || !c->cells || !c->touched || !c->own || !c->total ||
 		!c->seen)
 		return -ENOMEM;
 	number_contexts(c, n_words);
@@ -134,29 +128,42 @@ static void order_touched(struct climb *c)
 			c->touched[c->n_touched++] = i;
 }
 
-static int add_up(struct climb *c, uint32_t group)
+/* What the first time is for. */
+static int count_cells(struct climb *c, uint32_t group)
 {
-	order_touched(c);
-	if (c->n_sums + c->n_touched > c->most_sums)
+	(void)group;
+	c->n_sums += c->n_touched;
+	if (c->n_sums > c->most_sums)
 		return pm_error_set(c->err, -ENOMEM, NULL, PM_NO_OFFSET,
 			"the values of its metrics make too many inclusive costs: more than %zu at "
 			"%" PRIu32 " contexts",
 			c->most_sums, c->n);
-	if (c->n_touched > 0 &&
-		pm_list_room(&c->sums, c->n_sums + c->n_touched - 1, &c->sums_room,
-			sizeof(*c->sums)) < 0)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < c->n_touched; i++) {
 		uint32_t place = c->touched[i];
-		struct sum sum = {.place = place,
-			.group = group,
-			.has_own = c->seen[place] & SEEN_OWN,
-			.own = c->own[place],
-			.total = c->total[place] + c->own[place]};
+		c->cells[place] += c->seen[place] & SEEN_OWN ? 2 : 1;
+		c->own[place] = 0;
+		c->seen[place] = 0;
+	}
+	c->n_touched = 0;
+	return 0;
+}
+
+static void put_cell(struct climb *c, uint32_t place, uint32_t metric, double cost)
+{
+	c->ret->items[c->cells[place]++] = (struct hpcrun_cell){c->context[place], metric, cost};
+}
+
+static int add_up(struct climb *c, uint32_t group)
+{
+	order_touched(c);
+	for (uint32_t i = 0; i < c->n_touched; i++) {
+		uint32_t place = c->touched[i];
+		double total = c->total[place] + c->own[place];
 		if (c->parent[place] != PM_NONE)
-			c->total[c->parent[place]] += sum.total;
-		c->count[place] += sum.has_own ? 2 : 1;
-		c->sums[c->n_sums++] = sum;
+			c->total[c->parent[place]] += total;
+		if (c->seen[place] & SEEN_OWN)
+			put_cell(c, place, 2 * group, c->own[place]);
+		put_cell(c, place, 2 * group + 1, total);
 		c->own[place] = c->total[place] = 0;
 		c->seen[place] = 0;
 	}
@@ -183,44 +190,46 @@ static struct hpcrun_own *sort_by_group(
 	return sorted;
 }
 
-static int climb_all(struct climb *c, const struct hpcrun_own *own, size_t n, uint32_t n_groups)
+/* Calls `each` when all that a group costs has been added. */
+static int climb_groups(struct climb *c, const struct hpcrun_own *sorted, const size_t *end,
+	uint32_t n_groups, int (*each)(struct climb *, uint32_t))
 {
-	size_t *end = malloc(((size_t)n_groups + 1) * sizeof(*end)), i = 0;
-	struct hpcrun_own *sorted = end ? sort_by_group(own, n, n_groups, end) : NULL;
-	int r = sorted ? 0 : -ENOMEM;
+	size_t i = 0;
+	int r = 0;
 	for (uint32_t group = 0; group < n_groups && r == 0; group++) {
 		for (; i < end[group]; i++)
 			add(c, &sorted[i]);
-		r = pm_work_cancelled() ? -ENOMEM : add_up(c, group);
+		r = pm_work_cancelled() ? -ENOMEM : each(c, group);
 	}
-	free(sorted);
-	free(end);
 	return r;
 }
 
-/* Sums come group after group; cells go to their contexts. */
-static int place_cells(struct climb *c, struct hpcrun_cells *ret)
+/* Cells will come group after group: each context has a place for its own. */
+static int make_room(struct climb *c)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
-		size_t count = c->count[i];
-		c->count[i] = (uint32_t)n;
+		size_t count = c->cells[i];
+		c->cells[i] = n;
 		n += count;
 	}
-	ret->items = n < UINT32_MAX ? malloc((n + 1) * sizeof(*ret->items)) : NULL;
-	if (!ret->items)
-		return -ENOMEM;
-	ret->n = n;
-	for (size_t i = 0; i < c->n_sums; i++) {
-		const struct sum *s = &c->sums[i];
-		uint32_t context = c->context[s->place];
-		if (s->has_own)
-			ret->items[c->count[s->place]++] =
-				(struct hpcrun_cell){context, 2 * s->group, s->own};
-		ret->items[c->count[s->place]++] =
-			(struct hpcrun_cell){context, 2 * s->group + 1, s->total};
-	}
-	return 0;
+	c->ret->items = n < UINT32_MAX ? malloc((n + 1) * sizeof(*c->ret->items)) : NULL;
+	c->ret->n = c->ret->items ? n : 0;
+	return c->ret->items ? 0 : -ENOMEM;
+}
+
+static int climb_all(struct climb *c, const struct hpcrun_own *own, size_t n, uint32_t n_groups)
+{
+	size_t *end = malloc(((size_t)n_groups + 1) * sizeof(*end));
+	struct hpcrun_own *sorted = end ? sort_by_group(own, n, n_groups, end) : NULL;
+	int r = sorted ? climb_groups(c, sorted, end, n_groups, count_cells) : -ENOMEM;
+	if (r == 0)
+		r = make_room(c);
+	if (r == 0)
+		r = climb_groups(c, sorted, end, n_groups, add_up);
+	free(sorted);
+	free(end);
+	return r;
 }
 
 static void climb_done(struct climb *c)
@@ -229,25 +238,30 @@ static void climb_done(struct climb *c)
 	free(c->before);
 	free(c->context);
 	free(c->parent);
-	free(c->count);
+	free(c->cells);
 	free(c->touched);
 	free(c->own);
 	free(c->total);
 	free(c->seen);
-	free(c->sums);
+}
+
+void hpcrun_cells_done(struct hpcrun_cells *c)
+{
+	free(c->items);
+	*c = (struct hpcrun_cells){.items = NULL};
 }
 
 int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint32_t n_groups,
 	const struct hpcrun_own *own, size_t n, struct pm_error *err)
 {
-	struct climb c = {.tree = tree, .err = err};
+	struct climb c = {.tree = tree, .ret = ret, .err = err};
 	*ret = (struct hpcrun_cells){.items = NULL};
 	int r = find_contexts(&c, own, n);
 	c.most_sums = PM_LIMIT_SUMS + PM_LIMIT_SUMS_EACH * (n + c.n);
 	if (r == 0)
 		r = climb_all(&c, own, n, n_groups);
-	if (r == 0)
-		r = place_cells(&c, ret);
+	if (r < 0)
+		hpcrun_cells_done(ret);
 	climb_done(&c);
 	return r;
 }
@@ -263,10 +277,4 @@ size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context)
 			high = middle;
 	}
 	return low;
-}
-
-void hpcrun_cells_done(struct hpcrun_cells *c)
-{
-	free(c->items);
-	*c = (struct hpcrun_cells){.items = NULL};
 }
