@@ -16,10 +16,11 @@ import sys
 PAIRS = ("develop-loops-cputime-t", "develop-small", "develop-loops-cuda-nvidia-t", "r2024.01-loops-perf",
          "r2024.01-loops-cuda-nvidiapc-t")
 UNNAMED = ("entry", "placeholder")
+EMULATOR = os.environ.get("EMULATOR", "").split()  # runs programs of another machine (tests/machines)
 
 
 def cat(profmount, source, path):
-    done = subprocess.run([profmount, "--cat", source, path], capture_output=True, check=True)
+    done = subprocess.run([*EMULATOR, profmount, "--cat", source, path], capture_output=True, check=True)
     return list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8", "replace"), newline="")))
 
 

@@ -131,11 +131,12 @@ static void test_a_pipe_is_not_waited_for(void **state)
 	assert_int_equal(pm_open_unchanged(folder, "pipe", 0, &regular, &size, &err), -EIO);
 }
 
-/* /proc is another mount wherever there is one. The plain root is another folder under qemu-user.
- */
+/* /proc is another mount wherever there is one. qemu-user (tests/machines) forgets mounts' ids. */
 static void test_other_mounts_are_not_entered(void **state)
 {
 	(void)state;
+	if (getenv("EMULATOR"))
+		skip();
 	int root = open("/proc/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(pm_open_beneath(root, "proc/self/status"), -EXDEV);
 	assert_int_equal(pm_open_beneath(root, "proc"), -EXDEV);
