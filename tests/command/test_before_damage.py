@@ -46,7 +46,7 @@ FEW_POSITIONS = 24  # where each takes three sources
 
 
 def rows_of(source, table):
-    done = subprocess.run([PROFMOUNT, "--cat", source, table], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    done = subprocess.run([PROFMOUNT, "--cat", source, table], stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     assert done.returncode in (0, 1), done
     return list(csv.DictReader(io.StringIO(done.stdout.decode())))
 
@@ -57,7 +57,7 @@ def counts_of(source, table, keys, count):
     with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
         to = os.path.join(folder, "to")
         done = subprocess.run([PROFMOUNT, "--extract", source, to, table.split("/", 1)[0]], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=600)
         assert done.returncode in (0, 1), done
         for path in glob.glob(os.path.join(to, table), recursive=True):
             place = "" if table.startswith("threads/") else os.path.relpath(path, to)

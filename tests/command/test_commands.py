@@ -15,7 +15,7 @@ PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 
 
 def run(*args, **more):
-    return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=120, **more)
+    return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=600, **more)
 
 
 def profile_of(*calls, file="/x.pl"):

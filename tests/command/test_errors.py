@@ -262,7 +262,7 @@ class Errors(unittest.TestCase):
             words = make(folder)
             program = () if words[0] in ("sh", "unshare") else (PROFMOUNT,)
             try:
-                done = subprocess.run([*program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                done = subprocess.run([*program, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
             finally:
                 if os.path.ismount(folder) or not os.path.exists(folder):
                     subprocess.run(["fusermount3", "-u", folder], check=True)

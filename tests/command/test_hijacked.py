@@ -56,7 +56,7 @@ class Hijacked(unittest.TestCase):
                                HIJACKED_FD=str(inherited))
             try:
                 done = subprocess.run([*wrapper, HIJACKED, *COMMANDS[command], path, *words.get(command, [])],
-                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=60, env=environment,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=600, env=environment,
                                       pass_fds=[inherited])
                 if not lacking and not inside:
                     with open(path, encoding="utf-8") as f:

@@ -41,7 +41,7 @@ MAGICS = {
 
 
 def run(*args, **more):
-    return subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **more)
+    return subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, **more)
 
 
 def needs(program, package=None):

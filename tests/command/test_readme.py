@@ -74,7 +74,7 @@ class Readme(unittest.TestCase):
     def output(self, command, folder):
         if command.startswith(("duckdb ", "jq ")) and not shutil.which(command.split()[0], path=self.env["PATH"]):
             self.skipTest(f"{command.split()[0]} is not installed")
-        done = subprocess.run(["sh", "-c", command], cwd=os.path.join(self.folder, folder), env=self.env, timeout=60,
+        done = subprocess.run(["sh", "-c", command], cwd=os.path.join(self.folder, folder), env=self.env, timeout=600,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""), command)
         return done.stdout.decode()

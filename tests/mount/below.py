@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import sources
-from mounts import SECONDS, is_mounted, wait_until, walk
+from mounts import SECONDS, is_mounted, unmount, wait_until, walk
 
 MAKERS, BROKEN_FS = (os.path.abspath(p) for p in sys.argv[4:6])
 PAGE = 4096
@@ -58,5 +58,7 @@ def below(name):
             assert wait_until(lambda: is_mounted(point) or process.poll() is not None)
             yield source
         finally:
-            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+            source.open_gate()  # who is killed in front of it stays, and so does the file system
+            unmount(point)
+            process.terminate()
             process.wait(SECONDS)

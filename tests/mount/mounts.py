@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import can_mount  # noqa: E402
 
 PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
 CONFINEMENT = sys.argv[3] if len(sys.argv) > 3 else "none"
-SECONDS = 30  # nothing here takes long; whoever waits longer hangs
+SECONDS = 300  # whoever waits that long hangs, however busy the machine is
 
 
 def run(*args, **more):
@@ -65,6 +66,12 @@ def walk(top):
             yield os.path.join(folder, name)
 
 
+def unmount(point):
+    """Lazily, if it is mounted; it may go by itself meanwhile."""
+    done = subprocess.run(["fusermount3", "-u", "-z", point], capture_output=True) if is_mounted(point) else None
+    assert not is_mounted(point), done.stderr.decode()
+
+
 @contextlib.contextmanager
 def mounted(*options, source=SOURCE):
     """A mountpoint with SOURCE mounted by a background process."""
@@ -76,8 +83,7 @@ def mounted(*options, source=SOURCE):
         assert is_mounted(point), "profmount returned before the mount was ready"
         yield point
     finally:
-        if is_mounted(point):
-            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+        unmount(point)
         os.rmdir(point)
 
 
@@ -92,8 +98,8 @@ def served(*options, source=SOURCE):
         os.listdir(point)  # whoever answers has its signal handlers, and its keeper
         yield point, process
     finally:
-        if is_mounted(point):
-            subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+        unmount(point)
+        process.terminate()  # a copy of the mount in another namespace would keep it
         process.wait(SECONDS)
         process.stderr.close()
         os.rmdir(point)
@@ -108,4 +114,5 @@ def skip_where(why):
 
 def main():
     skip_where(can_mount.why_not())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it, and so do its children
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -52,7 +52,7 @@ class Follow(unittest.TestCase):
             self.upto(PARTS)
             want = cat(self.path, "contexts.csv")
             self.assertTrue(wait_until(lambda: slurp(os.path.join(point, "contexts.csv")) == want))
-            done = subprocess.run(["grep", "-ra", ".", point], capture_output=True, timeout=60)
+            done = subprocess.run(["grep", "-ra", ".", point], capture_output=True, timeout=600)
             self.assertEqual(done.stderr, b"")
 
     def test_an_open_file_is_of_one_snapshot_until_its_end(self):

@@ -11,11 +11,11 @@ import csv
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import sources
@@ -30,8 +30,8 @@ SANITIZED = b"__asan_" in slurp(sys.argv[1]) or b"__tsan_" in slurp(sys.argv[1])
 VALUES = ("profile.db", "cct.db")  # what these need, and names and metrics do not
 
 
-def start(*args, output=subprocess.DEVNULL):
-    return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
+def start(*args, output=subprocess.DEVNULL, **more):
+    return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, **more)
 
 
 def ends(process):
@@ -40,12 +40,19 @@ def ends(process):
     return process.returncode
 
 
-def waits(process):
-    """Does it wait for an answer? It is asked for some time: it may be on its way."""
-    def sleeps():
-        with open(f"/proc/{process.pid}/stat", encoding="ascii", errors="replace") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] in "SD"
-    return wait_until(lambda: process.poll() is not None or sleeps()) and process.poll() is None
+def wait(*processes):
+    """Do they all wait, at three looks in a row and without having run in between? They may be on their way."""
+    looks = []
+
+    def look():
+        found = []
+        for p in processes:
+            with open(f"/proc/{p.pid}/status", encoding="ascii", errors="replace") as f:
+                status = f.read()
+            found.append(re.search(r"^State:\s*[SD]", status, re.M) and re.findall(r"ctxt_switches:\s*(\d+)", status))
+        looks.append(found)
+        return all(found) and looks[-3:] == [found] * 3
+    return wait_until(lambda: any(p.poll() is not None for p in processes) or look()) and all(p.poll() is None for p in processes)
 
 
 @contextlib.contextmanager
@@ -67,8 +74,7 @@ class Patience(unittest.TestCase):
     def test_what_is_there_is_answered_while_many_wait(self):
         with slow_mount() as (_, point, process):
             readers = [start("cat", os.path.join(point, name)) for name in SLOW * 4]
-            for r in readers:
-                self.assertTrue(waits(r))
+            self.assertTrue(wait(*readers))
             for command in (["stat", "-f", point], ["ls", point], ["ls", os.path.join(point, "export")],
                             ["cat", os.path.join(point, "metrics.csv")], ["stat", os.path.join(point, "metrics.csv")],
                             ["dd", f"if={point}/metrics.csv", "iflag=direct", "of=/dev/null", "bs=64k"]):
@@ -85,7 +91,7 @@ class Patience(unittest.TestCase):
         # The names below by-id/ need the tree, so the first one waits; what is no number is none of them.
         with slow_mount(warm=False) as (_, point, _process):
             first = start("stat", os.path.join(point, "by-id", "1"))
-            self.assertTrue(waits(first))
+            self.assertTrue(wait(first))
             self.assertNotEqual(ends(start("stat", os.path.join(point, "by-id", "x"))), 0)
             self.assertIsNone(first.poll())
             first.kill()
@@ -99,12 +105,11 @@ class Patience(unittest.TestCase):
                             ["stat", os.path.join(point, "by-id", "1")], ["cat", os.path.join(point, "functions.csv")]]
                 stays = start("cat", contexts, output=subprocess.PIPE)
                 readers = [start(*c) for c in commands]
-                for r, c in zip(readers + [stays], commands + ["stays"]):
-                    self.assertTrue(waits(r), (c, r.poll()))
+                self.assertTrue(wait(*readers, stays), [r.poll() for r in readers])
                 for r, c in zip(readers, commands):
                     r.send_signal(number)
                     self.assertEqual(ends(r), -number, c)
-                self.assertTrue(waits(stays))
+                self.assertTrue(wait(stays))
                 source.open_gate()
                 out, _ = stays.communicate(timeout=SECONDS)
                 self.assertEqual(out, run("--cat", source.whole, "contexts.csv").stdout)
@@ -113,15 +118,14 @@ class Patience(unittest.TestCase):
     def test_signals_that_a_reader_handles_fail_nothing(self):
         script = ("import os, signal, sys\nn = 0\ndef count(*_):\n    global n\n    n += 1\n"
                   "for s in (signal.SIGALRM, signal.SIGUSR1, signal.SIGCHLD):\n    signal.signal(s, count)\n"
-                  "    signal.siginterrupt(s, False)\nprint(len(open(sys.argv[1], 'rb').read()), flush=True)\nsys.exit(n == 0)\n")
+                  "    signal.siginterrupt(s, False)\nprint(flush=True)\nprint(len(open(sys.argv[1], 'rb').read()))\nsys.exit(n == 0)\n")
         with slow_mount() as (source, point, _process):
             reader = start(sys.executable, "-c", script, os.path.join(point, "contexts.csv"), output=subprocess.PIPE)
-            self.assertTrue(wait_until(lambda: b"contexts.csv" in slurp(f"/proc/{reader.pid}/cmdline")))
-            self.assertTrue(wait_until(lambda: "fuse" in slurp(f"/proc/{reader.pid}/wchan").decode() or
-                                       "request" in slurp(f"/proc/{reader.pid}/wchan").decode()))
+            reader.stdout.readline()
+            self.assertTrue(wait(reader))
             for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGCHLD):
                 reader.send_signal(number)
-            self.assertTrue(waits(reader))
+            self.assertTrue(wait(reader))
             source.open_gate()
             out, _ = reader.communicate(timeout=SECONDS)
             self.assertEqual((reader.returncode, int(out)), (0, len(run("--cat", source.whole, "contexts.csv").stdout)))
@@ -131,9 +135,9 @@ class Patience(unittest.TestCase):
         with slow_mount() as (_, point, _process):
             reader = start(sys.executable, "-c", script, os.path.join(point, "contexts.csv"), output=subprocess.PIPE)
             reader.stdout.readline()
-            self.assertTrue(waits(reader))
+            self.assertTrue(wait(reader))
             reader.send_signal(signal.SIGUSR1)
-            self.assertTrue(waits(reader))
+            self.assertTrue(wait(reader))
             reader.kill()
             self.assertEqual(ends(reader), -signal.SIGKILL)
 
@@ -169,7 +173,7 @@ class Patience(unittest.TestCase):
                     process = subprocess.Popen([PROFMOUNT, command, source.path, *more], cwd=folder,
                                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                                stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": folder})
-                    self.assertTrue(waits(process), command)
+                    self.assertTrue(wait(process), command)
                     process.send_signal(signal.SIGINT)
                     self.assertEqual(ends(process), -signal.SIGINT, command)
                     self.assertLessEqual(set(os.listdir(folder)), {"out"}, command)
@@ -221,7 +225,7 @@ class Patience(unittest.TestCase):
         def said(master, until=None):
             out = b""
             with contextlib.suppress(OSError):  # how a terminal ends
-                while not (until and until.search(out)):
+                while not (until and until.search(out)) and select.select([master], [], [], SECONDS)[0]:
                     out += os.read(master, 4096)
             return out
         with below("large") as source, tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
@@ -248,8 +252,7 @@ class Patience(unittest.TestCase):
         for options in ((), ("-s",)):
             with slow_mount(*options) as (_, point, process):
                 readers = [start("cat", os.path.join(point, (SLOW * 6)[n])) for n in range(50)]
-                for r in readers:
-                    self.assertTrue(waits(r))
+                self.assertTrue(wait(*readers))
                 process.terminate()
                 process.wait(SECONDS)
                 self.assertFalse(is_mounted(point))
@@ -258,9 +261,9 @@ class Patience(unittest.TestCase):
 
     def test_a_lazy_unmount_lets_fifty_have_their_answers(self):
         with slow_mount() as (source, point, process):
-            readers = [start("cat", os.path.join(point, (SLOW * 6)[n])) for n in range(50)]
-            for r in readers:
-                self.assertTrue(waits(r))
+            # They stand in the mount: whoever is late finds it although it has no name any more.
+            readers = [start("cat", (SLOW * 6)[n], cwd=point) for n in range(50)]
+            self.assertTrue(wait(*readers))
             self.assertNotEqual(ends(start("fusermount3", "-u", point)), 0)
             self.assertEqual(ends(start("fusermount3", "-u", "-z", point)), 0)
             source.open_gate()

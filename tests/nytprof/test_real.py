@@ -58,20 +58,20 @@ def programs(folder):
 
 def runs(stdin, command):
     return subprocess.run(["perl", *command], input=stdin, text=True, check=False, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, timeout=120).returncode == 0
+                          stderr=subprocess.DEVNULL, timeout=600).returncode == 0
 
 
 def profile(folder, name, options, stdin, command):
     out = os.path.join(folder, name + ".out")
     env = {**os.environ, "NYTPROF": f"file={out}:{options}", "LC_ALL": "C.UTF-8"}
     subprocess.run(["perl", "-d:NYTProf", *command], env=env, input=stdin, text=True, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
     return out
 
 
 def extract(source, folder, *paths):
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([*PROFMOUNT, "--extract", source, folder, *paths], check=True, timeout=120)
+    subprocess.run([*PROFMOUNT, "--extract", source, folder, *paths], check=True, timeout=600)
 
 
 def rows(folder, name):
@@ -80,7 +80,7 @@ def rows(folder, name):
 
 
 def dump(out):
-    done = subprocess.run(["perl", os.path.join(HERE, "dump.pl"), out], check=True, capture_output=True, timeout=120)
+    done = subprocess.run(["perl", os.path.join(HERE, "dump.pl"), out], check=True, capture_output=True, timeout=600)
     tables = collections.defaultdict(list)
     for line in done.stdout.decode("utf-8", "replace").splitlines():
         what, *fields = line.split("\t")
@@ -90,7 +90,7 @@ def dump(out):
 
 def stacks(out):
     """{stack: ticks} of nytprofcalls."""
-    done = subprocess.run(["nytprofcalls", out], check=True, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["nytprofcalls", out], check=True, capture_output=True, text=True, timeout=600)
     return {stack: int(ticks) for stack, _, ticks in (line.rpartition(" ") for line in done.stdout.splitlines())}
 
 
@@ -183,7 +183,7 @@ class Real(unittest.TestCase):
         for compress in (0, 6):
             out = os.path.join(self.folder, f"killed{compress}.out")
             env = {**os.environ, "NYTPROF": f"file={out}:compress={compress}"}
-            subprocess.run(["perl", "-d:NYTProf", script], env=env, stdout=subprocess.DEVNULL, timeout=120)
+            subprocess.run(["perl", "-d:NYTProf", script], env=env, stdout=subprocess.DEVNULL, timeout=600)
             extract(out, self.view, "contexts.csv", "damage.csv")
             inner = sum(int(r["calls"]) for r in rows(self.view, "contexts.csv") if r["name"] == "main::inner")
             self.assertGreater(inner, 1000)
