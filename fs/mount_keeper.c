@@ -111,10 +111,12 @@ static void log_line(const char *line)
 	syslog(LOG_WARNING, "%s", shown);
 }
 
-static _Noreturn void end(pid_t spare)
+/* The server is told: it does not depend on when the kernel closes the line. */
+static _Noreturn void end(pid_t spare, int line)
 {
 	if (spare > 0 && kill(spare, SIGKILL) == 0)
 		waitpid(spare, NULL, 0);
+	send(line, "", 1, MSG_NOSIGNAL);
 	_exit(0);
 }
 
@@ -144,7 +146,7 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 	}
 	if (n > 0 || k->always)
 		fuse_session_unmount(k->session);
-	end(spare);
+	end(spare, line);
 }
 
 int pmfs_keeper_start(const struct pmfs_keeping *keeping)
@@ -207,7 +209,7 @@ void pmfs_keeper_unmount(int line)
 {
 	char byte;
 	tell(line, PMFS_KEEPER_UNMOUNT);
-	/* The keeper and its spare hold the other end until they are gone. */
+	/* Its last word; where it died without one, nobody holds the other end any more. */
 	while (read(line, &byte, 1) < 0 && errno == EINTR)
 		continue;
 	close(line);
