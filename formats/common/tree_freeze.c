@@ -242,14 +242,28 @@ int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tr
 
 /* ---- another order ---- */
 
-/* The contexts of a tree as they were before it was frozen: by rank. */
-static void unfreeze(const struct pm_tree *tree, const double *weight, struct pm_tree_node *nodes,
-	double *weight_of, uint32_t *from)
+/* Contexts that stay, in database order: their new ranks by rank; `*ret_n` of them. */
+static uint32_t *rank_kept(const struct pm_tree *tree, const bool *kept, uint32_t *ret_n)
+{
+	uint32_t *rank = malloc(((size_t)tree->n_contexts + 1) * sizeof(*rank)), n = 0;
+	for (uint32_t i = 0; rank && i < tree->n_contexts; i++)
+		rank[tree->rank[i]] = !kept || kept[i];
+	for (uint32_t i = 0; rank && i < tree->n_contexts; i++)
+		rank[i] = rank[i] ? n++ : PM_NONE;
+	*ret_n = n;
+	return rank;
+}
+
+/* What stays of a tree as it was before it was frozen: by its new rank. */
+static void unfreeze(const struct pm_tree *tree, const uint32_t *new_rank, const double *weight,
+	struct pm_tree_node *nodes, double *weight_of, uint32_t *from)
 {
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
-		uint32_t rank = tree->rank[i], parent = tree->parent[i];
+		uint32_t rank = new_rank[tree->rank[i]], parent = tree->parent[i];
+		if (rank == PM_NONE)
+			continue;
 		nodes[rank] = (struct pm_tree_node){
-			.parent = parent == PM_NONE ? PM_NONE : tree->rank[parent],
+			.parent = parent == PM_NONE ? PM_NONE : new_rank[tree->rank[parent]],
 			.frame = tree->frame[i],
 			.number = pm_tree_number(tree, i),
 		};
@@ -258,26 +272,34 @@ static void unfreeze(const struct pm_tree *tree, const double *weight, struct pm
 	}
 }
 
-static int reorder(const struct pm_tree *tree, const double *weight, struct pm_tree_frozen *frozen,
-	uint32_t **ret_from, struct pm_error *err)
+struct part {
+	const struct pm_tree *tree;
+	const double *weight;
+	const bool *kept; /* NULL: all */
+};
+
+static int rearrange(const struct part *p, struct pm_tree_frozen *frozen, uint32_t **ret_from,
+	struct pm_error *err)
 {
-	size_t n = (size_t)tree->n_contexts + 1;
 	struct shape s = {.first = NULL};
-	struct pm_tree_builder b = {.n = tree->n_contexts, .numbered = true};
+	struct pm_tree_builder b = {.numbered = true};
+	uint32_t *rank = rank_kept(p->tree, p->kept, &b.n);
+	size_t n = (size_t)b.n + 1;
 	double *weight_of = malloc(n * sizeof(*weight_of));
 	uint32_t *from_rank = malloc(n * sizeof(*from_rank)), *from = malloc(n * sizeof(*from));
 	b.contexts = malloc(n * sizeof(*b.contexts));
 	int r = -ENOMEM;
-	if (weight_of && from_rank && from && b.contexts) {
-		unfreeze(tree, weight, b.contexts, weight_of, from_rank);
+	if (rank && weight_of && from_rank && from && b.contexts) {
+		unfreeze(p->tree, rank, p->weight, b.contexts, weight_of, from_rank);
 		r = arrange(&b, weight_of, &s, frozen, err);
 	}
-	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+	for (uint32_t i = 0; r == 0 && i < b.n; i++)
 		from[i] = from_rank[frozen->tree.rank[i]];
 	free_shape(&s);
 	free(b.contexts);
 	free(weight_of);
 	free(from_rank);
+	free(rank);
 	if (r == 0)
 		*ret_from = from;
 	else
@@ -285,11 +307,12 @@ static int reorder(const struct pm_tree *tree, const double *weight, struct pm_t
 	return r;
 }
 
-int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
-	uint32_t **ret_from, struct pm_error *err)
+static int borrow(
+	const struct part *p, struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err)
 {
+	const struct pm_tree *tree = p->tree;
 	struct pm_tree_frozen *frozen = calloc(1, sizeof(*frozen));
-	int r = frozen ? reorder(tree, weight, frozen, ret_from, err) : -ENOMEM;
+	int r = frozen ? rearrange(p, frozen, ret_from, err) : -ENOMEM;
 	if (r < 0) {
 		if (frozen)
 			pm_tree_free(&frozen->tree);
@@ -306,4 +329,17 @@ int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_
 	t->texts = tree->texts;
 	*ret = t;
 	return 0;
+}
+
+int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
+	uint32_t **ret_from, struct pm_error *err)
+{
+	return borrow(&(struct part){.tree = tree, .weight = weight}, ret, ret_from, err);
+}
+
+int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *kept,
+	struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err)
+{
+	const struct part part = {.tree = tree, .weight = weight, .kept = kept};
+	return borrow(&part, ret, ret_from, err);
 }

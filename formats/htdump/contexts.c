@@ -111,8 +111,8 @@ static int paths_take(struct builder *b, uint32_t thread, struct htd_lane_walk *
 		struct extent *extent = &b->extents[rank];
 		extent->min = path->min < extent->min ? path->min : extent->min;
 		extent->max = path->max > extent->max ? path->max : extent->max;
-		r = htd_costs_add(&b->c->costs,
-			&(struct htd_cost){thread, rank, path->calls, path->incl, path->excl});
+		r = pm_callcosts_add(&b->c->costs,
+			&(struct pm_callcost){thread, rank, path->calls, path->incl, path->excl});
 	}
 	for (size_t i = 0; r == 0 && i < w->lane.n_opens; i++)
 		w->lane.opens[i].context = steps[w->lane.opens[i].context].path;
@@ -135,7 +135,7 @@ static int lane_take(void *context, uint32_t i, void *result)
 
 static int weigh(const struct builder *b, double **ret)
 {
-	const struct htd_costs *costs = &b->c->costs;
+	const struct pm_callcosts *costs = &b->c->costs;
 	*ret = calloc(b->paths.n + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
@@ -158,7 +158,7 @@ static int index_take(struct builder *b, const uint32_t *index)
 		if (!pm_map_put(&c->children, htd_child_key(tree->parent[i], tree->frame[i]), i,
 			    &fresh))
 			return -ENOMEM;
-	return htd_costs_freeze(&c->costs, index, n_threads, tree->n_contexts);
+	return pm_callcosts_freeze(&c->costs, index, n_threads, tree->n_contexts);
 }
 
 /* ---- labels ---- */
@@ -179,7 +179,7 @@ static int labels_sum(struct builder *b)
 			c->by_label[label_of[tree->frame[open]]].open--;
 		struct htd_label_cost *l = &c->by_label[label_of[tree->frame[i]]];
 		const struct extent *extent = &b->extents[tree->rank[i]];
-		struct htd_cost sum = htd_costs_sum(&c->costs, i);
+		struct pm_callcost sum = pm_callcosts_sum(&c->costs, i);
 		l->min = extent->min < l->min ? extent->min : l->min;
 		l->max = extent->max > l->max ? extent->max : l->max;
 		l->calls += sum.calls;
@@ -289,7 +289,7 @@ void htd_calls_done(struct htd_calls *c)
 	htd_labels_done(&c->labels);
 	htd_mapped_done(&c->mapped);
 	pm_map_done(&c->children);
-	htd_costs_done(&c->costs);
+	pm_callcosts_done(&c->costs);
 	pm_tree_free(c->tree);
 	*c = (struct htd_calls){.s = NULL};
 }

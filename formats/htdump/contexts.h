@@ -6,12 +6,12 @@
 #define PROFMOUNT_HTDUMP_CONTEXTS_H
 
 #include "formats/common/tree.h"
-#include "formats/htdump/costs.h"
+#include "formats/htdump/lane.h"
 
 /* A row of labels.csv. */
 struct htd_label_cost {
 	uint64_t calls, min, max;
-	htd_sum incl, excl;
+	pm_sum incl, excl;
 	uint32_t open;  /* while adding up: contexts of this label around the one at hand */
 	uint32_t frame; /* of the tree, or HTD_NONE: no call has it */
 };
@@ -27,7 +27,7 @@ struct htd_calls {
 	struct htd_lane *lanes; /* s->n_threads */
 	struct pm_tree *tree;
 	struct pm_map children; /* htd_child_key → context */
-	struct htd_costs costs;
+	struct pm_callcosts costs;
 	uint64_t overlapping; /* calls that begin in another one and end after it */
 };
 

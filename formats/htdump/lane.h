@@ -4,12 +4,10 @@
 #ifndef PROFMOUNT_HTDUMP_LANE_H
 #define PROFMOUNT_HTDUMP_LANE_H
 
+#include "formats/common/callcosts.h"
 #include "formats/common/paths.h"
 #include "formats/htdump/labels.h"
 #include "formats/htdump/order.h"
-
-/* Sums of 64-bit times that cannot overflow. */
-typedef __int128 htd_sum;
 
 /* A call that is open at some mark: marks share them, each knows the one around it. */
 struct htd_open {
@@ -35,7 +33,7 @@ void htd_lane_done(struct htd_lane *lane);
 /* The calls of a path on this thread: a cache line. */
 struct htd_path {
 	uint64_t calls, min, max;
-	htd_sum incl, excl;
+	pm_sum incl, excl;
 };
 
 /* A lane, and what else the walk over its calls found. */

@@ -19,45 +19,11 @@ static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct p
 	return r;
 }
 
-#define TEXT(s)                                                                                    \
-	{                                                                                          \
-		(const uint8_t *)(s), sizeof(s) - 1                                                \
-	}
-
-static const struct pm_metric metric_list[HTD_N_METRICS] = {
-	[HTD_METRIC_INCL] = {.id = HTD_METRIC_INCL,
-		.group = 0,
-		.role = PM_ROLE_INCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("inclusive")},
-	[HTD_METRIC_EXCL] = {.id = HTD_METRIC_EXCL,
-		.group = 0,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("exclusive")},
-	[HTD_METRIC_CALLS] = {.id = HTD_METRIC_CALLS,
-		.group = 1,
-		.role = PM_ROLE_COUNT,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("calls")},
-};
-
 static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
-	static const struct pm_metrics list = {HTD_N_METRICS, metric_list};
 	(void)p;
 	(void)err;
-	*ret = &list;
+	*ret = &pm_callcosts_metrics;
 	return 0;
 }
 
@@ -66,7 +32,7 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_source_of(p), &c, err);
-	return r < 0 ? r : htd_costs_of_run(&c->costs, context, ret, room);
+	return r < 0 ? r : pm_callcosts_of_run(&c->costs, context, ret, room);
 }
 
 static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -74,7 +40,7 @@ static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_source_of(p), &c, err);
-	return r < 0 ? r : htd_costs_of_thread(&c->costs, thread, first, ret, room);
+	return r < 0 ? r : pm_callcosts_of_thread(&c->costs, thread, first, ret, room);
 }
 
 static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
@@ -85,7 +51,8 @@ static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64
 	if (r < 0)
 		return r;
 	uint32_t context = pm_tree_find(c->tree, number);
-	return context == PM_NONE ? 0 : htd_costs_of_context(&c->costs, context, first, ret, room);
+	return context == PM_NONE ? 0
+				  : pm_callcosts_of_context(&c->costs, context, first, ret, room);
 }
 
 /* ---- threads ---- */
@@ -112,6 +79,8 @@ static int several_build(void *context, struct pm_error *err)
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
 	struct htd_source *src = htd_source_of(p);
+	if (feature == PM_HAS_TRACES)
+		return 1;
 	if (feature != PM_HAS_SEVERAL_THREADS)
 		return 0;
 	int r = pm_lazy_get(&src->several_lazy, several_build, src, err);
@@ -127,7 +96,7 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 		return r;
 	const struct htd_lane *lane = &c->lanes[thread];
 	*ret = (struct pm_thread_counts){.contexts = lane->n_contexts,
-		.values = (uint64_t)lane->n_contexts * HTD_N_METRICS,
+		.values = (uint64_t)lane->n_contexts * PM_CALLS_N_METRICS,
 		.last_ns = lane->end == UINT64_MAX ? 0 : lane->end};
 	return 0;
 }

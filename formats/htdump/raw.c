@@ -169,7 +169,7 @@ static int labels_start(struct pm_rows *rows, struct pm_error *err)
 	return htd_quantiles_get(source_of(rows->table), &quantiles, err);
 }
 
-static struct pm_cell sum_cell(htd_sum sum)
+static struct pm_cell sum_cell(pm_sum sum)
 {
 	if (sum >= INT64_MIN && sum <= INT64_MAX)
 		return pm_cell_i64((int64_t)sum);

@@ -235,7 +235,7 @@ const char *stream_drain(const struct pm_profile *p)
 	const struct pm_damages *damages;
 	const struct pm_fact *facts;
 	struct pm_thread_counts counts;
-	struct pm_value values[HTD_N_METRICS];
+	struct pm_value values[PM_CALLS_N_METRICS];
 	struct pm_error err = {.code = 0};
 	const char *wrong = NULL;
 	size_t n;
@@ -243,7 +243,7 @@ const char *stream_drain(const struct pm_profile *p)
 		p->ops->damage(p, &damages, &err) < 0 || p->ops->facts(p, &facts, &n, &err) < 0)
 		return "the profile cannot be read";
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
-		if (p->ops->run_costs(p, i, values, HTD_N_METRICS, &err) != HTD_N_METRICS)
+		if (p->ops->run_costs(p, i, values, PM_CALLS_N_METRICS, &err) != PM_CALLS_N_METRICS)
 			return "a context has no costs";
 	for (uint32_t i = 0; i < threads->n && !wrong; i++) {
 		if (p->ops->thread_counts(p, i, &counts, &err) < 0)

@@ -1,0 +1,56 @@
+/*
+ * Costs of contexts by thread, as exact sums: 52 bytes for the three metrics of a context on a
+ * thread.
+ */
+#ifndef PROFMOUNT_CALLCOSTS_H
+#define PROFMOUNT_CALLCOSTS_H
+
+#include "profmount/profile.h"
+
+/* Sums of 64-bit times that cannot overflow. */
+typedef __int128 pm_sum;
+
+/*
+ * Metrics by id. Samples have no calls to count: there `calls` is another own time, for flat
+ * tables, with that of all contexts that are nested in this one (struct pm_frame).
+ */
+enum { PM_CALLS_INCL, PM_CALLS_EXCL, PM_CALLS_CALLS, PM_CALLS_N_METRICS };
+enum { PM_SAMPLED_FLAT = PM_CALLS_CALLS };
+
+struct pm_callcost {
+	uint32_t thread, context;
+	uint64_t calls;
+	pm_sum incl, excl;
+};
+
+struct pm_callcosts {
+	struct pm_callcost *items; /* by thread, then context */
+	size_t n, room;
+	uint32_t *by_context;    /* items by context, then thread */
+	uint32_t *context_start; /* in by_context: n_contexts + 1 */
+	uint32_t *thread_start;  /* in items: n_threads + 1 */
+};
+
+/* pm_profile_ops.metrics of such costs, in nanoseconds. */
+extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
+
+/* Adds the costs of a context, by rank, thread by thread. 0 or -ENOMEM. */
+int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
+
+/* Ranks become contexts: index[rank]. 0 or -ENOMEM. */
+int pm_callcosts_freeze(
+	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts);
+void pm_callcosts_done(struct pm_callcosts *c);
+
+/* Of a context over all threads. */
+struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t context);
+
+/* As the functions of pm_profile_ops, contexts by index. */
+int64_t pm_callcosts_of_run(
+	const struct pm_callcosts *c, uint32_t context, struct pm_value *ret, size_t room);
+int64_t pm_callcosts_of_thread(const struct pm_callcosts *c, uint32_t thread, uint64_t first,
+	struct pm_value *ret, size_t room);
+int64_t pm_callcosts_of_context(const struct pm_callcosts *c, uint32_t context, uint64_t first,
+	struct pm_value *ret, size_t room);
+
+#endif
