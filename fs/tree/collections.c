@@ -66,14 +66,21 @@ static int siblings_get(struct pmfs_tree *t, pm_node dir, const struct pm_collec
 	return r;
 }
 
-static int item_entry(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
-	uint32_t item, struct pmfs_entry *ret)
+/* Is the item a directory, or a document? */
+static bool is_directory(const struct pm_collection *c, uint32_t item)
 {
+	return !c->flat && !(c->is_document && c->is_document(c, item));
+}
+
+int pmfs_item_entry(struct pmfs_tree *t, uint32_t collection, uint32_t item, struct pmfs_entry *ret)
+{
+	const struct pm_collection *c = &t->collections[collection];
 	struct pm_named_doc doc;
-	uint32_t b = pmfs_item_b(t->paths.nodes[pmfs_node_a(dir)].index, 0);
-	ret->node = pmfs_node(c->flat ? PMFS_ITEM_DOC : PMFS_ITEM, item, b);
+	bool directory = is_directory(c, item);
+	ret->node =
+		pmfs_node(directory ? PMFS_ITEM : PMFS_ITEM_DOC, item, pmfs_item_b(collection, 0));
 	ret->type = PMFS_DIRECTORY;
-	if (!c->flat)
+	if (directory)
 		return 1;
 	int r = c->document(c, item, 0, &doc);
 	ret->type = r > 0 && doc.doc.kind == PM_DOC_LINK ? PMFS_LINK : PMFS_FILE;
@@ -107,7 +114,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
-	return item_entry(t, dir, c, item, ret);
+	return pmfs_item_entry(t, t->paths.nodes[pmfs_node_a(dir)].index, item, ret);
 }
 
 static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
@@ -137,7 +144,7 @@ int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	int r = item_name(t, dir, c, item, ret, err);
-	return r < 0 ? r : item_entry(t, dir, c, item, ret);
+	return r < 0 ? r : pmfs_item_entry(t, t->paths.nodes[pmfs_node_a(dir)].index, item, ret);
 }
 
 /* ---- an item's directory ---- */
@@ -162,7 +169,8 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	const struct pm_collection *c = collection_by_b(t, dir);
 	if (!c || c->flat || (pmfs_node_b(dir) & 0xff) != 0)
 		return pmfs_no_entry();
-	return pmfs_item_check(c, pmfs_node_a(dir), err);
+	r = pmfs_item_check(c, pmfs_node_a(dir), err);
+	return r < 0 || is_directory(c, pmfs_node_a(dir)) ? r : pmfs_no_entry();
 }
 
 /* The format's documents come first; the last numbers are views of the item's profile. */
@@ -276,6 +284,8 @@ static int item_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm
 {
 	uint32_t index = pmfs_node_b(dir) >> 8;
 	(void)err;
+	if (pmfs_windows_parent(t, dir, ret))
+		return 0;
 	for (uint32_t i = 0; i < t->paths.n; i++)
 		if (t->paths.nodes[i].payload == PMFS_PAYLOAD_COLLECTION &&
 			t->paths.nodes[i].index == index) {

@@ -95,6 +95,8 @@ static int paths_build(void *context, struct pm_error *err)
 		r = p->ops->documents(p, &t->docs, &t->n_docs, err);
 	if (r >= 0 && p->ops->collections)
 		r = p->ops->collections(p, &t->collections, &t->n_collections, err);
+	if (r >= 0)
+		r = pmfs_windows_add(t, err);
 	if (r < 0)
 		return r;
 	pmfs_paths_done(&t->paths);

@@ -7,6 +7,7 @@
 #include "formats/common/lazy.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"
+#include "fs/windows/windows.h"
 
 struct pmfs_tree {
 	struct pmfs_tree *top;      /* the outermost one; it may be this */
@@ -23,6 +24,11 @@ struct pmfs_tree {
 	const struct pm_named_doc *docs;
 	const struct pm_collection *collections;
 	size_t n_docs, n_collections;
+	/* Where there are windows, the lists above are these: the format's and those of windows. */
+	struct pmfs_windows *windows; /* NULL: no shape that has any */
+	struct pm_named_doc *own_docs;
+	struct pm_collection *own_collections;
+	bool has_windows; /* the last collection and the last document are theirs */
 
 	/* The program's source by path; listing it may take reading all of a profile. */
 	struct pm_lazy sources_built;
@@ -63,7 +69,7 @@ struct pmfs_dir {
 extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, pmfs_dir_context,
 	pmfs_dir_context_metrics, pmfs_dir_by_id, pmfs_dir_by_id_context, pmfs_dir_functions,
 	pmfs_dir_function, pmfs_dir_threads, pmfs_dir_thread_export, pmfs_dir_thread_raw,
-	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report;
+	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report, pmfs_dir_thread_windows;
 
 /*
  * Directories list several parts one after the other: a cookie is part (8 bits) | position. Where
@@ -148,6 +154,8 @@ int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_erro
 int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err);
+int pmfs_item_entry(
+	struct pmfs_tree *t, uint32_t collection, uint32_t item, struct pmfs_entry *ret);
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
 	struct pmfs_entry *ret, struct pm_error *err);
 
@@ -200,6 +208,17 @@ struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model 
 
 /* The key of what the cache keeps of a directory: the node as seen from outside. */
 int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err);
+
+/* ---- windows.c ---- */
+
+/* Puts what windows/ holds behind the format's documents and collections. */
+int pmfs_windows_add(struct pmfs_tree *t, struct pm_error *err);
+
+/* The directory that an item of windows/ is in, unless it is windows/ of the run: 1 or 0. */
+int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
+
+/* windows/ of a thread, where there is one: 1 or 0. */
+int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret);
 
 /* The threads' directories; fills t->threads and t->thread_node. */
 int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);

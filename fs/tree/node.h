@@ -38,10 +38,11 @@ enum pmfs_node_kind {
 	PMFS_THREAD_DOC,      /* document: the b-th own document of thread a */
 	PMFS_PATH,            /* a folder of the format's documents: a = node of the paths */
 	PMFS_PATH_DOC,        /* document: a = node of the paths */
-	PMFS_ITEM,        /* an item of a collection, as a directory: a = item, b = collection */
-	PMFS_ITEM_DOC,    /* its document: b = collection | document */
-	PMFS_REPORT,      /* report/, the data of report.html: found by name, never listed */
-	PMFS_REPORT_DATA, /* document: a, b as fs/views/report/report.h says */
+	PMFS_ITEM,           /* an item of a collection, as a directory: a = item, b = collection */
+	PMFS_ITEM_DOC,       /* its document: b = collection | document */
+	PMFS_REPORT,         /* report/, the data of report.html: found by name, never listed */
+	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
+	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
 	PMFS_N_KINDS,
 	PMFS_PROGRESS = 31, /* of the mount alone, not of the tree: a snapshot of .progress */
 };

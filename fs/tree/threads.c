@@ -75,15 +75,23 @@ static bool has_raw(struct pmfs_tree *t, uint32_t thread)
 		t->profile->ops->thread_document(t->profile, thread, 0, &doc, NULL) > 0;
 }
 
-static int folder_entry(
-	struct pmfs_tree *t, uint32_t thread, uint64_t which, struct pmfs_entry *ret)
+enum { N_FOLDERS = 3 };
+
+/* The folder at or behind the position, 1; or 0 behind the last. Moves the position on. */
+static int folder_next(
+	struct pmfs_tree *t, uint32_t thread, uint64_t *position, struct pmfs_entry *ret)
 {
-	if (which == 0)
-		return pmfs_entry_fill(ret, pm_bytes_of("export"),
-			pmfs_node(PMFS_THREAD_EXPORT, thread, 0), PMFS_DIRECTORY);
-	if (which == 1 && has_raw(t, thread))
-		return pmfs_entry_fill(ret, pm_bytes_of("raw"),
-			pmfs_node(PMFS_THREAD_RAW, thread, 0), PMFS_DIRECTORY);
+	while (*position < N_FOLDERS) {
+		uint64_t which = (*position)++;
+		if (which == 0)
+			return pmfs_entry_fill(ret, pm_bytes_of("export"),
+				pmfs_node(PMFS_THREAD_EXPORT, thread, 0), PMFS_DIRECTORY);
+		if (which == 1 && has_raw(t, thread))
+			return pmfs_entry_fill(ret, pm_bytes_of("raw"),
+				pmfs_node(PMFS_THREAD_RAW, thread, 0), PMFS_DIRECTORY);
+		if (which == 2 && pmfs_windows_of_thread(t, thread, ret))
+			return 1;
+	}
 	return 0;
 }
 
@@ -102,7 +110,7 @@ static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 		return level_entry(t, level, ret);
 	if (thread == PM_NONE)
 		return pmfs_no_entry();
-	for (uint64_t i = 0; folder_entry(t, thread, i, ret) > 0; i++)
+	for (uint64_t i = 0; folder_next(t, thread, &i, ret) > 0;)
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
 			return 1;
 	return pmfs_place_lookup(t, PMFS_PLACE_THREAD, thread, name, ret, err);
@@ -132,7 +140,7 @@ static int threads_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 		else if (part == PART_VIEWS)
 			r = pmfs_place_next(t, PMFS_PLACE_THREAD, thread, &position, ret, err);
 		else
-			r = folder_entry(t, thread, position++, ret);
+			r = folder_next(t, thread, &position, ret);
 		if (r != 0)
 			break;
 	}

@@ -24,6 +24,7 @@ static const struct pmfs_dir *const dirs[PMFS_N_KINDS] = {
 	[PMFS_PATH] = &pmfs_dir_path,
 	[PMFS_ITEM] = &pmfs_dir_item,
 	[PMFS_REPORT] = &pmfs_dir_report,
+	[PMFS_THREAD_WINDOWS] = &pmfs_dir_thread_windows,
 };
 
 /* How a document of each kind is found. */
@@ -62,8 +63,12 @@ static struct pmfs_tree *tree_new(struct pmfs_tree *top, struct pmfs_model *mode
 	t->profile = pmfs_model_profile(model);
 	t->cache = cache;
 	t->presences = pmfs_presences_new();
-	if (!t->presences || reserve_names(t) < 0) {
+	if (shape->folders & PMFS_FOLDER_WINDOWS)
+		t->windows = pmfs_windows_new(t->profile);
+	bool whole = !(shape->folders & PMFS_FOLDER_WINDOWS) || t->windows;
+	if (!whole || !t->presences || reserve_names(t) < 0) {
 		pmfs_presences_free(t->presences);
+		pmfs_windows_free(t->windows);
 		free(t);
 		return NULL;
 	}
@@ -118,6 +123,9 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pm_map_done(&t->spaces_known);
 	free(t->space_items);
 	pmfs_presences_free(t->presences);
+	pmfs_windows_free(t->windows);
+	free(t->own_docs);
+	free(t->own_collections);
 	free(t);
 }
 

@@ -193,6 +193,19 @@ static const struct pmfs_view trace[] = {
 		pmfs_calls_render),
 };
 
+static const struct pmfs_view window[] = {
+	TEXT("summary.txt", "This time on one screen.", NULL, pmfs_summary_render),
+	TABLES("functions", "The flat profile of this time.", NULL, pmfs_functions_table),
+	TABLES("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
+	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
+	TABLE("categories", "Cost by category of work.", NULL, pmfs_categories_table),
+	TABLE("threads", "One row per thread.", NULL, pmfs_threads_table),
+	TEXT("hotpath.txt", "The most expensive call path.", NULL, pmfs_hotpath_render),
+	TEXT("flamegraph.svg", "Flame graph of this time.", NULL, pmfs_flamegraph_svg_render),
+	TEXT("timeline.svg", "What ran when on every thread, as a picture.", NULL,
+		pmfs_timeline_render),
+};
+
 #define PLACE(views)                                                                               \
 	{                                                                                          \
 		views, sizeof(views) / sizeof(*(views))                                            \
@@ -210,6 +223,7 @@ static const struct {
 	[PMFS_PLACE_THREAD_EXPORT] = PLACE(thread_export),
 	[PMFS_PLACE_TRACE] = PLACE(trace),
 	[PMFS_PLACE_BARE] = {NULL, 0},
+	[PMFS_PLACE_WINDOW] = PLACE(window),
 };
 
 const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
@@ -219,9 +233,12 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 		[PM_SHAPE_RUN] = {.place = PMFS_PLACE_ROOT,
 			.is_tree = true,
 			.folders = PMFS_FOLDER_CONTEXTS | PMFS_FOLDER_FUNCTIONS |
-				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
+				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT | PMFS_FOLDER_WINDOWS},
 		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_BARE, .is_tree = true},
 		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_BARE, .is_tree = true, .apart = true},
+		[PM_SHAPE_WINDOW] = {.place = PMFS_PLACE_WINDOW,
+			.is_tree = true,
+			.folders = PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
 	};
 	return &shapes[shape];
 }

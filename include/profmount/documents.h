@@ -13,6 +13,7 @@ enum pm_shape {
 	PM_SHAPE_RUN,        /* a tree of its own: everything that the root of a mount has */
 	PM_SHAPE_COMPARISON, /* a tree of its own documents and collections alone */
 	PM_SHAPE_ENSEMBLE,   /* the same; its items are sources, each with colours of its own */
+	PM_SHAPE_WINDOW,     /* a part of a run in time: tables, pictures, threads/, export/ */
 	PM_N_SHAPES,
 };
 
@@ -34,6 +35,8 @@ struct pm_collection {
 	bool (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
 	/* Optional, where `find` knows items that are not listed, n and beyond: is there such? */
 	bool (*has)(const struct pm_collection *c, uint32_t i);
+	/* Optional, where items are directories: item i is a document itself, its first one. */
+	bool (*is_document)(const struct pm_collection *c, uint32_t i);
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */
 	int (*document)(
 		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);

@@ -20,6 +20,11 @@
 /* Contexts, frames, functions, threads of one profile: indexes are 32 bits, one value is "none". */
 #define PM_LIMIT_ITEMS ((uint32_t)0xfffffff0)
 
+/* Names of windows that are remembered, some 100 bytes each: a name is a number until the mount
+ * ends.
+ */
+#define PM_LIMIT_WINDOWS ((uint32_t)1 << 16)
+
 /* Rows of damage.csv; the last one says that there is more. A broken source can break everywhere.
  */
 #define PM_LIMIT_DAMAGE 10000

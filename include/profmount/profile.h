@@ -27,6 +27,7 @@ enum pm_feature {
 	PM_HAS_SEVERAL_THREADS, /* two or more: there is an imbalance.csv */
 	PM_HAS_SOURCES,         /* there is a source/, which may turn out empty */
 	PM_HAS_GPU_METRICS,     /* by their names; whether they have values is another question */
+	PM_HAS_TRACES,          /* of threads: there is a windows/ */
 };
 
 /*

@@ -5,12 +5,16 @@
 #include "profmount/document.h"
 #include "profmount/tree.h"
 
+/* Of a call that was cut off: how much of that part is its children's is not known. */
+#define PM_NO_SELF ((uint64_t)INT64_MIN)
+
 /* A sample of what ran, or a call. */
 struct pm_sample {
 	uint64_t time_ns;     /* as stored, in ns */
 	uint64_t duration_ns; /* PM_NO_TIME: none */
 	uint64_t context;     /* number; 0 = nothing running, one the tree lacks = unknown */
-	uint64_t self_ns;     /* of calls: duration less direct children's; two's complement */
+	uint64_t self_ns;     /* of calls: duration less direct children's; two's complement; or
+			       * PM_NO_SELF */
 	uint64_t seq;         /* of calls: the event's place in the stream */
 };
 

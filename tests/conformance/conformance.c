@@ -20,6 +20,7 @@
 #include "fs/instance.h"
 #include "laws.h"
 #include "lead.h"
+#include "windowlaws.h"
 
 enum {
 	MOST_DIRS = 3000,    /* directories looked at; more are sampled by their order */
@@ -355,6 +356,7 @@ static bool conforms(const char *source)
 	const char *breach = lead_breach(&w.in);
 	check(&w, !breach, "%s", breach);
 	w.n_failed += check_laws(&w.in, source);
+	w.n_failed += check_window_laws(&w.in, source);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);
 	free(path);

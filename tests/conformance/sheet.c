@@ -63,21 +63,37 @@ static int read_rows(struct sheet *s, const struct pm_table *table)
 	return r;
 }
 
+/* The table's own may go with it. */
+static void copy_columns(struct sheet *s, const struct pm_table *table)
+{
+	const char **columns = pm_arena_array(&s->arena, table->n_columns, sizeof(*columns));
+	must(columns);
+	for (uint32_t i = 0; i < table->n_columns; i++) {
+		columns[i] = pm_arena_printf(&s->arena, "%s", pm_table_column(table, i));
+		must(columns[i]);
+	}
+	s->columns = columns;
+	s->n_columns = (int)table->n_columns;
+}
+
 bool sheet_read(struct pmfs_instance *in, const char *name, struct sheet *ret)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
 	struct pm_doc doc;
 	*ret = (struct sheet){.n = 0};
-	if (pmfs_tree_lookup(in->tree, PMFS_NODE_ROOT, pm_bytes_of(name), &entry, &err) < 0 ||
-		pmfs_tree_document(in->tree, entry.node, &doc, &err) < 0 || doc.kind != PM_DOC_CSV)
+	if (pmfs_tree_walk(in->tree, name, &entry, &err) < 0 ||
+		pmfs_tree_document(in->tree, entry.node, &doc, &err) < 0)
 		return false;
-	ret->columns = doc.table.columns;
-	ret->n_columns = (int)doc.table.n_columns;
-	if (read_rows(ret, &doc.table) == 0)
-		return true;
-	sheet_done(ret);
-	return false;
+	bool good = doc.kind == PM_DOC_CSV;
+	if (good) {
+		copy_columns(ret, &doc.table);
+		good = read_rows(ret, &doc.table) == 0;
+	}
+	pmfs_tree_release(in->tree, entry.node);
+	if (!good)
+		sheet_done(ret);
+	return good;
 }
 
 void sheet_done(struct sheet *s)

@@ -21,7 +21,7 @@ struct sheet {
 	struct pm_arena arena;
 };
 
-/* The file at the root with that name: false where it is not there, or cannot be read. */
+/* The file at that path from the root: false where it is not there, or cannot be read. */
 bool sheet_read(struct pmfs_instance *in, const char *name, struct sheet *ret);
 void sheet_done(struct sheet *s);
 

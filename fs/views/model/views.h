@@ -56,6 +56,7 @@ enum pmfs_place {
 	PMFS_PLACE_THREAD_EXPORT, /* threads/…/export/ */
 	PMFS_PLACE_TRACE,         /* an item of a collection that is one trace; item = 0 */
 	PMFS_PLACE_BARE,          /* a profile whose documents are all its own */
+	PMFS_PLACE_WINDOW,        /* a part of a run in time; item = 0 */
 	PMFS_N_PLACES,
 };
 
@@ -65,6 +66,7 @@ enum pmfs_folder {
 	PMFS_FOLDER_FUNCTIONS = 2,
 	PMFS_FOLDER_THREADS = 4,
 	PMFS_FOLDER_EXPORT = 8,
+	PMFS_FOLDER_WINDOWS = 16, /* where there are traces */
 };
 
 /* What the directory of an item's profile holds. */

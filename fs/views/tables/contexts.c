@@ -72,9 +72,6 @@ int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, s
 
 /* ---- contexts.csv ---- */
 
-/* Frames are not in the order of contexts: those of so many rows ahead are fetched early. */
-enum { AHEAD = 8 };
-
 static int rows_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_context_rows *c;
@@ -89,8 +86,6 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	struct pmfs_context_rows *c = rows->own;
 	if (rows->at >= c->tree->n_contexts)
 		return 0;
-	if (rows->at + AHEAD < c->tree->n_contexts)
-		__builtin_prefetch(pm_tree_frame(c->tree, (uint32_t)rows->at + AHEAD));
 	return pmfs_context_row(c, (uint32_t)rows->at++, cells, rows->scratch, err);
 }
 

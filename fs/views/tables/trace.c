@@ -107,7 +107,10 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	find_context(t, s->context);
 	set_context(t, rows, &cells[CONTEXT], &cells[calls ? CALL_CATEGORY : CATEGORY]);
 	if (calls) {
-		pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
+		if (s->self_ns == PM_NO_SELF)
+			pm_set_empty(&cells[SELF]);
+		else
+			pm_set_i64(&cells[SELF], (int64_t)s->self_ns);
 		pm_set_u64(&cells[SEQ], s->seq);
 	}
 	return 1;
@@ -137,8 +140,8 @@ static uint64_t trace_row_bytes(
 		bytes += strlen("0idle");
 	}
 	if (t->profile->traces_are_calls)
-		bytes += pm_i64_length((int64_t)s->self_ns) + pm_u64_length(s->seq) +
-			(CALL_CATEGORY - CATEGORY);
+		bytes += (s->self_ns == PM_NO_SELF ? 0 : pm_i64_length((int64_t)s->self_ns)) +
+			pm_u64_length(s->seq) + (CALL_CATEGORY - CATEGORY);
 	return bytes;
 }
 

@@ -9,6 +9,7 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/threads.h"
 #include "fs/views/texts/recipes.h"
 
 static void add_entry(struct pm_text *out, const char *name, const char *about)
@@ -76,6 +77,12 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 	if (p->ops->threads)
 		add_entry(out, "threads/",
 			"One directory per thread, key=value: profile, values, trace, flat profile.");
+	int traced = p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : 0;
+	if (traced < 0)
+		return traced;
+	if (traced)
+		add_entry(out, "windows/",
+			"Parts of the run in time, by name: windows/START-END (see its README.txt).");
 	add_entry(
 		out, "export/", "The same profile in the formats of other tools, and as pictures.");
 	int r = add_source(out, m, err);

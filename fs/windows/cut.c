@@ -1,0 +1,204 @@
+#include "fs/windows/cut.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/search.h"
+
+struct cutting {
+	struct pmfs_cut *cut;
+	const struct pmfs_index *x;
+	uint32_t thread;
+	const struct pmfs_span *span;
+	bool calls;
+};
+
+/* ---- blocks ---- */
+
+enum where { OUTSIDE, INSIDE, AT_THE_EDGE };
+
+static enum where where_is(const struct pmfs_span *span, const struct pmfs_cover *c)
+{
+	bool after = c->first > span->end || (c->first == span->end && !span->is_last);
+	if (after || (c->end <= span->start && c->last < span->start))
+		return OUTSIDE;
+	bool all_begin = c->first >= span->start && pmfs_span_has_begin(span, c->last);
+	return all_begin && c->end <= span->end ? INSIDE : AT_THE_EDGE;
+}
+
+static int add_stretch(struct pmfs_cut *cut, uint64_t at, uint64_t n, bool whole)
+{
+	struct pmfs_stretch *last = cut->n_stretches ? &cut->stretches[cut->n_stretches - 1] : NULL;
+	if (n == 0)
+		return 0;
+	if (!last || !whole || !last->whole || last->at + (cut->n - last->row) != at) {
+		if (pm_list_room(&cut->stretches, cut->n_stretches, &cut->room,
+			    sizeof(*cut->stretches)) < 0)
+			return -ENOMEM;
+		cut->stretches[cut->n_stretches++] =
+			(struct pmfs_stretch){.row = cut->n, .at = at, .whole = whole};
+	}
+	cut->n += n;
+	return 0;
+}
+
+static int take(void *context, const struct pm_sample *samples, size_t n)
+{
+	struct cutting *c = context;
+	for (size_t i = 0; i < n; i++) {
+		const struct pm_sample *s = &samples[i];
+		uint64_t start, ns;
+		if (!pmfs_span_clip(c->span, s, &start, &ns))
+			continue;
+		bool begins = c->calls && pmfs_span_has_begin(c->span, s->time_ns);
+		if (pmfs_tally_add(&c->cut->tally, s->context, ns, begins) < 0)
+			return -ENOMEM;
+		c->cut->end = start + ns > c->cut->end ? start + ns : c->cut->end;
+		c->cut->n++;
+	}
+	return 0;
+}
+
+/* Reads records; what of them lies inside is a stretch. */
+static int read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, struct pm_error *err)
+{
+	uint64_t row = c->cut->n;
+	int r = pmfs_records_read(c->x->profile, c->thread, at, at + n, take, c, err);
+	uint64_t rows = c->cut->n - row;
+	c->cut->n = row;
+	if (r == 0)
+		r = add_stretch(c->cut, at, rows, whole);
+	return r;
+}
+
+static int add_sums(struct cutting *c, const struct pmfs_chunk *chunk, const struct pmfs_block *b,
+	uint64_t at, uint64_t n)
+{
+	const struct pmfs_sum *sums = chunk->sums + b->sums.first;
+	for (uint32_t i = 0; i < b->sums.n; i++)
+		if (pmfs_tally_add(&c->cut->tally, sums[i].context, sums[i].ns,
+			    c->calls ? sums[i].calls : 0) < 0)
+			return -ENOMEM;
+	c->cut->end = b->cover.end > c->cut->end ? b->cover.end : c->cut->end;
+	return add_stretch(c->cut, at, n, true);
+}
+
+static int cut_chunk(struct cutting *c, const struct pmfs_chunk *chunk, uint64_t at, uint64_t n,
+	struct pm_error *err)
+{
+	enum where where = where_is(c->span, &chunk->all.cover);
+	int r = 0;
+	if (where == OUTSIDE)
+		return 0;
+	if (where == INSIDE && chunk->all.sums.n != PM_NONE)
+		return add_sums(c, chunk, &chunk->all, at, n);
+	for (uint32_t i = 0; r == 0 && (uint64_t)i * PMFS_BLOCK < n; i++) {
+		const struct pmfs_block *b = &chunk->blocks[i];
+		uint64_t from = (uint64_t)i * PMFS_BLOCK;
+		uint64_t some = n - from < PMFS_BLOCK ? n - from : PMFS_BLOCK;
+		where = where_is(c->span, &b->cover);
+		if (where == INSIDE && b->sums.n != PM_NONE)
+			r = add_sums(c, chunk, b, at + from, some);
+		else if (where != OUTSIDE)
+			r = read_block(c, at + from, some, where == INSIDE, err);
+	}
+	return r;
+}
+
+int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+	const struct pmfs_span *span, struct pm_error *err)
+{
+	const struct pmfs_trace_index *t = &x->traces[thread];
+	struct cutting c = {cut, x, thread, span, x->profile->traces_are_calls};
+	const uint64_t most = (uint64_t)PMFS_BLOCK * PMFS_CHUNK;
+	int r = 0;
+	for (uint64_t at = 0; r == 0 && t->chunks && at < t->n; at += most)
+		r = cut_chunk(
+			&c, t->chunks[at / most], at, t->n - at < most ? t->n - at : most, err);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+void pmfs_cut_done(struct pmfs_cut *cut)
+{
+	free(cut->stretches);
+	pmfs_tally_done(&cut->tally);
+	*cut = (struct pmfs_cut){.n = 0};
+}
+
+/* ---- rows ---- */
+
+struct filling {
+	const struct pmfs_span *span;
+	uint64_t skip; /* rows */
+	struct pm_sample *ret;
+	size_t n, room;
+};
+
+/* True where it lies inside: what of it does. */
+static bool clip(const struct pmfs_span *span, struct pm_sample *s)
+{
+	uint64_t start, ns;
+	if (!pmfs_span_clip(span, s, &start, &ns))
+		return false;
+	if (s->duration_ns != PM_NO_TIME && (start != s->time_ns || ns != s->duration_ns)) {
+		s->duration_ns = ns;
+		s->self_ns = PM_NO_SELF;
+	}
+	s->time_ns = start;
+	return true;
+}
+
+static int fill(void *context, const struct pm_sample *samples, size_t n)
+{
+	struct filling *f = context;
+	for (size_t i = 0; i < n && f->n < f->room; i++) {
+		struct pm_sample s = samples[i];
+		if (!clip(f->span, &s))
+			continue;
+		if (f->skip)
+			f->skip--;
+		else
+			f->ret[f->n++] = s;
+	}
+	return f->n == f->room;
+}
+
+/* The rows of a stretch from `skip` on, at most `room`. */
+static int64_t read_stretch(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+	size_t i, struct filling *f, struct pm_error *err)
+{
+	const struct pmfs_stretch *s = &cut->stretches[i];
+	uint64_t end = i + 1 < cut->n_stretches ? s[1].row : cut->n, rows = end - s->row - f->skip;
+	const struct pm_profile *p = x->profile;
+	if (s->whole) {
+		size_t room = f->room - f->n < rows ? f->room - f->n : (size_t)rows;
+		int64_t n = p->ops->samples(p, thread, s->at + f->skip, f->ret + f->n, room, err);
+		f->n += n > 0 ? (size_t)n : 0;
+		f->skip = 0;
+		return n;
+	}
+	uint64_t to =
+		s->at + PMFS_BLOCK < x->traces[thread].n ? s->at + PMFS_BLOCK : x->traces[thread].n;
+	size_t before = f->n;
+	int r = pmfs_records_read(p, thread, s->at, to, fill, f, err);
+	f->skip = 0;
+	return r < 0 ? r : (int64_t)(f->n - before);
+}
+
+int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
+	struct pm_error *err)
+{
+	struct filling f = {.span = span, .ret = ret, .room = room};
+	if (first >= cut->n)
+		return 0;
+	size_t i = PM_LOWER_BOUND(k, 1, cut->n_stretches, cut->stretches[k].row <= first) - 1;
+	for (f.skip = first - cut->stretches[i].row; i < cut->n_stretches && f.n < room; i++) {
+		int64_t n = read_stretch(cut, x, thread, i, &f, err);
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+	}
+	return (int64_t)f.n;
+}

@@ -1,0 +1,33 @@
+/* A part of a thread's trace: its sums by context, and where its rows are. */
+#ifndef PROFMOUNT_FS_WINDOWS_CUT_H
+#define PROFMOUNT_FS_WINDOWS_CUT_H
+
+#include "fs/windows/index.h"
+
+/* Rows from `row` on are records from `at` on: all of them up to the next stretch, or, in one
+ * block, those of which a part lies inside. */
+struct pmfs_stretch {
+	uint64_t row, at;
+	bool whole;
+};
+
+struct pmfs_cut {
+	struct pmfs_stretch *stretches;
+	size_t n_stretches, room;
+	uint64_t n;   /* rows */
+	uint64_t end; /* the last row's; 0: none */
+	struct pmfs_tally tally;
+};
+
+/* Zeroed before; end with pmfs_cut_done in any case. The trace is indexed. */
+int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+	const struct pmfs_span *span, struct pm_error *err);
+
+/* As pm_profile_ops.samples: records are cut off where the span begins and ends. */
+int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
+	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
+	struct pm_error *err);
+
+void pmfs_cut_done(struct pmfs_cut *cut);
+
+#endif

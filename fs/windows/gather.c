@@ -1,0 +1,146 @@
+#include "fs/windows/gather.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+
+/* A context on the thread at hand, and the contexts above it. */
+struct lot {
+	uint32_t context;
+	uint64_t calls;
+	pm_sum incl, excl;
+};
+
+struct gathering {
+	const struct pm_tree *whole;
+	struct pm_callcosts *costs;
+	bool samples;
+	struct lot *lots;
+	size_t n, room;
+	uint32_t *place; /* by context: in lots, of the thread at hand */
+	double *weight;  /* by context: inclusive time on all threads */
+	bool *kept;      /* by context */
+};
+
+/* The lots of a context and of all above it. */
+static int lot_add(struct gathering *g, uint32_t context)
+{
+	for (; context != PM_NONE && g->place[context] == PM_NONE;
+		context = g->whole->parent[context]) {
+		if (pm_list_room(&g->lots, g->n, &g->room, sizeof(*g->lots)) < 0)
+			return -ENOMEM;
+		g->place[context] = (uint32_t)g->n;
+		g->lots[g->n++] = (struct lot){.context = context};
+	}
+	return 0;
+}
+
+static int by_context(const void *a, const void *b)
+{
+	const struct lot *x = a, *y = b;
+	return (x->context > y->context) - (x->context < y->context);
+}
+
+/* In pre-order a context comes after those above it. */
+static void lots_sum(struct gathering *g)
+{
+	qsort(g->lots, g->n, sizeof(*g->lots), by_context);
+	for (size_t i = 0; i < g->n; i++)
+		g->place[g->lots[i].context] = (uint32_t)i;
+	for (size_t i = g->n; i-- > 0;) {
+		struct lot *lot = &g->lots[i];
+		uint32_t parent = g->whole->parent[lot->context];
+		struct lot *above = parent == PM_NONE ? NULL : &g->lots[g->place[parent]];
+		if (g->samples)
+			lot->calls += (uint64_t)lot->excl;
+		if (!above)
+			continue;
+		if (!g->samples)
+			above->excl -= lot->incl;
+		else
+			above->incl += lot->incl;
+		if (g->samples && pm_tree_frame(g->whole, lot->context)->nested)
+			above->calls += lot->calls;
+	}
+}
+
+static int lots_take(struct gathering *g, uint32_t thread)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct lot *lot = &g->lots[i];
+		if (pm_callcosts_add(g->costs,
+			    &(struct pm_callcost){
+				    thread, lot->context, lot->calls, lot->incl, lot->excl}) < 0)
+			return -ENOMEM;
+		g->weight[lot->context] += (double)lot->incl;
+		g->kept[lot->context] = true;
+		g->place[lot->context] = PM_NONE;
+	}
+	g->n = 0;
+	return 0;
+}
+
+static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_tally *t)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		const struct pmfs_tallied *item = &t->items[i];
+		uint32_t context = pm_tree_find(g->whole, item->context);
+		if (context == PM_NONE)
+			continue;
+		r = lot_add(g, context);
+		if (r < 0)
+			break;
+		struct lot *lot = &g->lots[g->place[context]];
+		lot->calls += g->samples ? 0 : item->calls;
+		lot->incl += item->ns;
+		lot->excl += item->ns;
+	}
+	if (r < 0)
+		return r;
+	lots_sum(g);
+	return lots_take(g, thread);
+}
+
+/* Contexts of the whole tree become those of the new one. */
+static int freeze(
+	struct gathering *g, uint32_t n_threads, struct pm_tree **ret, struct pm_error *err)
+{
+	uint32_t *from = NULL, *index = g->place;
+	int r = pm_tree_prune(g->whole, g->weight, g->kept, ret, &from, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < (*ret)->n_contexts; i++)
+		index[from[i]] = i;
+	free(from);
+	r = pm_callcosts_freeze(g->costs, index, n_threads, (*ret)->n_contexts);
+	if (r < 0) {
+		pm_tree_free(*ret);
+		*ret = NULL;
+		return pm_error_plain(err, r);
+	}
+	return 0;
+}
+
+int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
+	struct pm_callcosts *ret_costs, struct pm_error *err)
+{
+	size_t n_contexts = (size_t)from->whole->n_contexts + 1;
+	struct gathering g = {.whole = from->whole,
+		.costs = ret_costs,
+		.samples = from->samples,
+		.place = malloc(n_contexts * sizeof(*g.place)),
+		.weight = calloc(n_contexts, sizeof(*g.weight)),
+		.kept = calloc(n_contexts, sizeof(*g.kept))};
+	int r = g.place && g.weight && g.kept ? 0 : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < n_contexts; i++)
+		g.place[i] = PM_NONE;
+	for (uint32_t i = 0; r == 0 && i < from->n; i++)
+		r = thread_take(&g, i, from->tallies[i]);
+	r = r < 0 ? pm_error_plain(err, r) : freeze(&g, from->n, ret, err);
+	free(g.lots);
+	free(g.place);
+	free(g.weight);
+	free(g.kept);
+	return r;
+}

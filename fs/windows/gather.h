@@ -1,0 +1,25 @@
+/* The costs of a window: what the parts of traces add up to, in a tree of their own. */
+#ifndef PROFMOUNT_FS_WINDOWS_GATHER_H
+#define PROFMOUNT_FS_WINDOWS_GATHER_H
+
+#include "formats/common/callcosts.h"
+#include "formats/common/tree.h"
+#include "fs/windows/tally.h"
+
+struct pmfs_gathered {
+	const struct pm_tree *whole; /* of the run */
+	const struct pmfs_tally *const *tallies;
+	uint32_t n; /* threads: a tally each */
+	bool samples;
+};
+
+/*
+ * Makes the tree of those contexts that were tallied, and of all above them, and their costs by
+ * thread. Calls were tallied with all of their time, samples with that of their own context; what
+ * the tree of the run does not know is left out. 0 or a negative errno; pm_callcosts_done in any
+ * case.
+ */
+int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
+	struct pm_callcosts *ret_costs, struct pm_error *err);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * A window as a profile: the run's threads, functions and frames, with the contexts that ran in it
+ * and their times.
+ */
+#include "fs/windows/profile.h"
+
+#include <stdlib.h>
+
+#include "formats/common/crew.h"
+#include "fs/windows/cut.h"
+#include "fs/windows/gather.h"
+
+struct window {
+	struct pm_profile profile;
+	struct pmfs_index *x;
+	struct pmfs_span span;
+	uint32_t first, n;    /* threads of the run */
+	struct pm_text title; /* profile.title */
+	struct pm_lazy once;  /* of what follows */
+	struct pm_threads threads;
+	struct pm_thread *items; /* of threads */
+	struct pmfs_cut *cuts;   /* by thread */
+	struct pm_tree *tree;
+	struct pm_callcosts costs;
+	uint64_t bytes;
+};
+
+/* ---- building ---- */
+
+static int cut_thread(void *context, size_t i)
+{
+	struct window *w = context;
+	int r = pmfs_cut_make(&w->cuts[i], w->x, w->first + (uint32_t)i, &w->span, NULL);
+	return r == -ENOMEM || r == -EINTR ? r : 0; /* what is broken is empty */
+}
+
+static void fill_threads(struct window *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->items[i] = w->x->threads->threads[w->first + i];
+		w->items[i].n_samples = w->cuts[i].n;
+	}
+	w->threads = *w->x->threads;
+	w->threads.n = w->n;
+	w->threads.threads = w->items;
+}
+
+static int gather(struct window *w, struct pm_error *err)
+{
+	const struct pm_profile *p = w->x->profile;
+	const struct pmfs_tally **tallies = calloc((size_t)w->n + 1, sizeof(*tallies));
+	const struct pm_tree *whole = NULL;
+	int r = tallies ? p->ops->tree(p, &whole, err) : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; r == 0 && i < w->n; i++)
+		tallies[i] = &w->cuts[i].tally;
+	struct pmfs_gathered from = {whole, tallies, w->n, !p->traces_are_calls};
+	if (r == 0)
+		r = pmfs_gather(&from, &w->tree, &w->costs, err);
+	free(tallies);
+	return r;
+}
+
+static uint64_t count_bytes(const struct window *w)
+{
+	enum { A_CONTEXT = 64 }; /* of the tree, about */
+	uint64_t bytes = w->n * (sizeof(*w->items) + sizeof(*w->cuts));
+	for (uint32_t i = 0; i < w->n; i++)
+		bytes += w->cuts[i].room * sizeof(*w->cuts[i].stretches);
+	return bytes + w->costs.room * sizeof(*w->costs.items) +
+		(uint64_t)w->tree->n_contexts * A_CONTEXT;
+}
+
+static void drop(struct window *w)
+{
+	for (uint32_t i = 0; w->cuts && i < w->n; i++)
+		pmfs_cut_done(&w->cuts[i]);
+	free(w->cuts);
+	free(w->items);
+	pm_tree_free(w->tree);
+	pm_callcosts_done(&w->costs);
+	w->cuts = NULL;
+	w->items = NULL;
+	w->tree = NULL;
+	w->costs = (struct pm_callcosts){.n = 0};
+}
+
+static int build(void *context, struct pm_error *err)
+{
+	struct window *w = context;
+	drop(w);
+	w->cuts = calloc((size_t)w->n + 1, sizeof(*w->cuts));
+	w->items = calloc((size_t)w->n + 1, sizeof(*w->items));
+	int r = w->cuts && w->items ? 0 : pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		r = pmfs_index_threads(w->x, w->first, w->n, err);
+	if (r == 0 && (r = pm_crew_each(w->n, cut_thread, w)) < 0)
+		pm_error_plain(err, r);
+	if (r == 0)
+		r = gather(w, err);
+	if (r < 0) {
+		drop(w);
+		return r;
+	}
+	fill_threads(w);
+	for (uint32_t i = 0; i < w->n; i++)
+		pmfs_tally_done(&w->cuts[i].tally);
+	__atomic_store_n(&w->bytes, count_bytes(w), __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int get(const struct pm_profile *p, struct window **ret, struct pm_error *err)
+{
+	*ret = p->self;
+	return pm_lazy_get(&(*ret)->once, build, *ret, err);
+}
+
+/* ---- what it answers ---- */
+
+static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	*ret = r < 0 ? NULL : w->tree;
+	return r;
+}
+
+static int get_metrics(
+	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = p->traces_are_calls ? &pm_callcosts_metrics : &pm_callcosts_sampled;
+	return 0;
+}
+
+static int get_threads(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	*ret = &w->threads;
+	return r;
+}
+
+static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
+	struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	if (r < 0)
+		return r;
+	uint32_t n = w->costs.thread_start[thread + 1] - w->costs.thread_start[thread];
+	*ret = (struct pm_thread_counts){.contexts = n,
+		.values = (uint64_t)n * PM_CALLS_N_METRICS,
+		.last_ns = p->traces_are_calls ? w->cuts[thread].end : 0};
+	return 0;
+}
+
+/* Costs have indexes of contexts, and the profile numbers. */
+static int64_t numbered(const struct window *w, struct pm_value *values, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		values[i].context = pm_tree_number(w->tree, (uint32_t)values[i].context - 1);
+	return n;
+}
+
+static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	return r < 0 ? r : numbered(w, ret, pm_callcosts_of_run(&w->costs, context, ret, room));
+}
+
+static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	if (r < 0)
+		return r;
+	return numbered(w, ret, pm_callcosts_of_thread(&w->costs, thread, first, ret, room));
+}
+
+static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	if (r < 0)
+		return r;
+	uint32_t context = pm_tree_find(w->tree, number);
+	if (context == PM_NONE)
+		return 0;
+	return numbered(w, ret, pm_callcosts_of_context(&w->costs, context, first, ret, room));
+}
+
+static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	if (r < 0)
+		return r;
+	return pmfs_cut_samples(
+		&w->cuts[thread], w->x, w->first + thread, &w->span, first, ret, room, err);
+}
+
+static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct window *w = p->self;
+	const struct pm_profile *run = w->x->profile;
+	int r = run->ops->span(run, ret_origin_ns, ret_duration_ns, err);
+	*ret_duration_ns = w->span.end - w->span.start;
+	return r;
+}
+
+static int get_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	static const struct pm_damages none;
+	(void)p;
+	(void)err;
+	*ret = &none;
+	return 0;
+}
+
+static bool has_changed(const struct pm_profile *p)
+{
+	const struct window *w = p->self;
+	return pm_profile_changed(w->x->profile);
+}
+
+static uint64_t memory(const struct pm_profile *p)
+{
+	const struct window *w = p->self;
+	return sizeof(*w) + __atomic_load_n(&w->bytes, __ATOMIC_ACQUIRE);
+}
+
+static void window_close(struct pm_profile *p)
+{
+	struct window *w = p->self;
+	drop(w);
+	pm_text_done(&w->title);
+	free(w);
+}
+
+static const struct pm_profile_ops ops = {
+	.tree = get_tree,
+	.metrics = get_metrics,
+	.threads = get_threads,
+	.thread_counts = get_counts,
+	.run_costs = run_costs,
+	.thread_costs = thread_costs,
+	.context_costs = context_costs,
+	.samples = get_samples,
+	.span = get_span,
+	.damage = get_damage,
+	.close = window_close,
+	.memory = memory,
+	.changed = has_changed,
+};
+
+/* `0-1.5s of the run`; the title of the run follows where there is one. */
+static int make_title(struct window *w, struct pm_error *err)
+{
+	const struct pm_profile *run = w->x->profile;
+	struct pm_bytes title;
+	uint64_t origin, duration;
+	int r = pm_profile_title(run, &title, err);
+	if (r < 0 || (r = run->ops->span(run, &origin, &duration, err)) < 0)
+		return r;
+	pmfs_span_print(&w->title, w->span.start - origin, w->span.end - origin);
+	if (title.len)
+		pm_text_str(&w->title, " of ");
+	pm_text_bytes(&w->title, title);
+	w->profile.title = pm_text_view(&w->title);
+	return w->title.failed ? pm_error_plain(err, -ENOMEM) : 0;
+}
+
+int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_t first, uint32_t n,
+	struct pm_profile **ret, struct pm_error *err)
+{
+	const struct pm_profile *run = x->profile;
+	struct window *w = calloc(1, sizeof(*w));
+	if (!w)
+		return pm_error_plain(err, -ENOMEM);
+	*w = (struct window){.x = x, .span = *span, .first = first, .n = n};
+	w->profile = (struct pm_profile){.ops = &ops,
+		.format = run->format,
+		.source = run->source,
+		.opened_ns = run->opened_ns,
+		.layout = run->layout,
+		.mtime_ns = run->mtime_ns,
+		.input_bytes = run->input_bytes,
+		.kind_of_tree = run->traces_are_calls ? "calls" : "samples",
+		.traces_are_calls = run->traces_are_calls,
+		.costs_by_thread = true,
+		.has_lines = run->has_lines,
+		.has_modules = run->has_modules,
+		.module_end = run->module_end,
+		.self = w};
+	int r = make_title(w, err);
+	if (r < 0)
+		window_close(&w->profile);
+	else
+		*ret = &w->profile;
+	return r;
+}

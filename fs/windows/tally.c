@@ -1,0 +1,72 @@
+#include "fs/windows/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+
+static uint32_t *slot_of(const struct pmfs_tally *t, uint32_t context)
+{
+	uint64_t at = pm_hash_u64(context ^ (uintptr_t)t->slots);
+	uint32_t *slot = &t->slots[at & (t->n_slots - 1)];
+	while (*slot && t->items[*slot - 1].context != context)
+		slot = &t->slots[++at & (t->n_slots - 1)];
+	return slot;
+}
+
+static int grow(struct pmfs_tally *t)
+{
+	size_t n = t->n_slots ? 2 * t->n_slots : 64;
+	uint32_t *slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(t->slots);
+	t->slots = slots;
+	t->n_slots = n;
+	for (size_t i = 0; i < t->n; i++)
+		*slot_of(t, t->items[i].context) = (uint32_t)i + 1;
+	return 0;
+}
+
+static int place_of(struct pmfs_tally *t, uint32_t context)
+{
+	if (t->last < t->n && t->items[t->last].context == context)
+		return 0;
+	if (t->n >= t->n_slots / 2 && grow(t) < 0)
+		return -ENOMEM;
+	uint32_t *slot = slot_of(t, context);
+	if (!*slot) {
+		if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
+			return -ENOMEM;
+		t->items[t->n++] = (struct pmfs_tallied){.context = context};
+		*slot = (uint32_t)t->n;
+	}
+	t->last = *slot - 1;
+	return 0;
+}
+
+int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, uint64_t ns, uint64_t calls)
+{
+	if (context == 0 || context > UINT32_MAX)
+		return 0;
+	if (place_of(t, (uint32_t)context) < 0)
+		return -ENOMEM;
+	t->items[t->last].ns += ns;
+	t->items[t->last].calls += calls;
+	return 0;
+}
+
+void pmfs_tally_clear(struct pmfs_tally *t)
+{
+	for (size_t i = 0; i < t->n_slots; i++)
+		t->slots[i] = 0;
+	t->n = 0;
+}
+
+void pmfs_tally_done(struct pmfs_tally *t)
+{
+	free(t->items);
+	free(t->slots);
+	*t = (struct pmfs_tally){.n = 0};
+}

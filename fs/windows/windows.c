@@ -1,0 +1,293 @@
+/*
+ * The collection windows/: names that were asked for are kept with their numbers. The canonical
+ * name of a window is its directory, others are symbolic links to it.
+ */
+#include "fs/windows/windows.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "fs/windows/profile.h"
+#include "profmount/limits.h"
+
+struct item {
+	uint32_t thread;        /* PM_NONE: of the run */
+	uint64_t start, end;    /* since the run began */
+	struct pm_bytes target; /* of a link; else empty */
+};
+
+struct pmfs_windows {
+	const struct pm_profile *profile;
+	struct pmfs_index index;
+	struct pm_collection collection;
+	struct pm_named_doc readme;
+	pthread_mutex_t lock; /* of what follows */
+	struct pm_arena arena;
+	struct pm_strtab names; /* `thread/name` → place in items */
+	struct item *items;
+	size_t room;
+};
+
+/* ---- names ---- */
+
+static int item_add(struct pmfs_windows *w, const struct item *item, struct pm_bytes key,
+	struct pm_bytes target, uint32_t *ret)
+{
+	w->names.arena = &w->arena;
+	*ret = pm_strtab_find(&w->names, key);
+	if (*ret != PM_NONE)
+		return 1;
+	if (w->names.n >= PM_LIMIT_WINDOWS ||
+		pm_list_room(&w->items, w->names.n, &w->room, sizeof(*w->items)) < 0)
+		return -ENOMEM;
+	struct item kept = *item;
+	if (target.len)
+		kept.target = pm_arena_copy(&w->arena, target);
+	if (target.len && !kept.target.p)
+		return -ENOMEM;
+	*ret = pm_strtab_add(&w->names, key);
+	if (*ret == PM_NONE)
+		return -ENOMEM;
+	w->items[*ret] = kept;
+	return 1;
+}
+
+/* The item of a name that reads as a window. */
+static int item_of(
+	struct pmfs_windows *w, const struct item *item, struct pm_bytes name, uint32_t *ret)
+{
+	struct pm_text key = {.p = NULL}, canonical = {.p = NULL};
+	pmfs_span_print(&canonical, item->start, item->end);
+	pm_text_u64(&key, item->thread);
+	pm_text_char(&key, '/');
+	pm_text_bytes(&key, name);
+	int r = canonical.failed || key.failed ? -ENOMEM : 0;
+	struct pm_bytes target = {NULL, 0};
+	if (r == 0 && !pm_bytes_equal(name, pm_text_view(&canonical)))
+		target = pm_text_view(&canonical);
+	if (r == 0) {
+		pthread_mutex_lock(&w->lock);
+		r = item_add(w, item, pm_text_view(&key), target, ret);
+		pthread_mutex_unlock(&w->lock);
+	}
+	pm_text_done(&key);
+	pm_text_done(&canonical);
+	return r;
+}
+
+static bool item_get(struct pmfs_windows *w, uint32_t i, struct item *ret)
+{
+	pthread_mutex_lock(&w->lock);
+	bool there = i < w->names.n;
+	if (there)
+		*ret = w->items[i];
+	pthread_mutex_unlock(&w->lock);
+	return there;
+}
+
+/* How long the run lasts; PM_NO_TIME where that is not known. */
+static int run_length(
+	const struct pmfs_windows *w, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err)
+{
+	const struct pm_profile *p = w->profile;
+	*ret_origin = *ret_ns = PM_NO_TIME;
+	int r = p->ops->span ? p->ops->span(p, ret_origin, ret_ns, err) : 0;
+	if (*ret_origin == PM_NO_TIME)
+		*ret_ns = PM_NO_TIME;
+	return r;
+}
+
+int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
+	struct pm_error *err)
+{
+	struct item item = {.thread = thread};
+	uint64_t origin, run_ns;
+	int r = run_length(w, &origin, &run_ns, err);
+	if (r < 0)
+		return r;
+	if (run_ns == PM_NO_TIME || !pmfs_span_read(name, run_ns, &item.start, &item.end))
+		return 0;
+	r = item_of(w, &item, name, ret);
+	return r < 0 ? pm_error_plain(err, r) : r;
+}
+
+/* ---- the collection ---- */
+
+static struct pmfs_windows *windows_of(const struct pm_collection *c)
+{
+	return (struct pmfs_windows *)(uintptr_t)c->self;
+}
+
+static int windows_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
+{
+	uint64_t origin, run_ns;
+	*ret = 0;
+	return run_length(windows_of(c), &origin, &run_ns, err);
+}
+
+static bool windows_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret)
+{
+	return pmfs_windows_find(windows_of(c), PM_NONE, name, ret, NULL) > 0;
+}
+
+static bool windows_has(const struct pm_collection *c, uint32_t i)
+{
+	struct item item;
+	return item_get(windows_of(c), i, &item);
+}
+
+static struct pm_bytes windows_name(
+	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
+{
+	struct item item;
+	pm_text_clear(scratch);
+	if (item_get(windows_of(c), i, &item))
+		pmfs_span_print(scratch, item.start, item.end);
+	return pm_text_view(scratch);
+}
+
+static bool windows_is_document(const struct pm_collection *c, uint32_t i)
+{
+	struct item item;
+	return item_get(windows_of(c), i, &item) && item.target.len;
+}
+
+static int link_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct item item;
+	(void)err;
+	if (item_get(
+		    (struct pmfs_windows *)(uintptr_t)doc->text.self, (uint32_t)doc->text.a, &item))
+		pm_text_bytes(out, item.target);
+	return pm_text_status(out);
+}
+
+static int windows_document(
+	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
+{
+	if (k > 0 || !windows_is_document(c, i))
+		return 0;
+	*ret = (struct pm_named_doc){.path = "",
+		.doc = {.kind = PM_DOC_LINK,
+			.text = {.render = link_render, .self = c->self, .a = i, .brief = true}}};
+	return 1;
+}
+
+static int windows_profile(
+	const struct pm_collection *c, uint32_t i, struct pm_profile **ret, struct pm_error *err)
+{
+	struct pmfs_windows *w = windows_of(c);
+	uint64_t origin, run_ns;
+	struct item item;
+	if (!item_get(w, i, &item))
+		return pm_error_plain(err, -ENOENT);
+	int r = run_length(w, &origin, &run_ns, err);
+	if (r < 0 || (r = pmfs_index_open(&w->index, err)) < 0)
+		return r;
+	struct pmfs_span span = {.start = origin + item.start,
+		.end = origin + item.end,
+		.is_last = item.end == run_ns};
+	bool one = item.thread != PM_NONE;
+	return pmfs_window_open(
+		&w->index, &span, one ? item.thread : 0, one ? 1 : w->index.threads->n, ret, err);
+}
+
+/* ---- README.txt ---- */
+
+static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_windows *w = doc->text.self;
+	uint64_t origin, run_ns;
+	int r = run_length(w, &origin, &run_ns, err);
+	if (r < 0)
+		return r;
+	pm_text_str(out,
+		"A window is a part of the run in time: START-END is a directory with what ran then.\n"
+		"Windows are not listed; ask for one by its name.\n\n"
+		"START and END count from the beginning of the run, in s, ms, us or ns: 1.5s-2s, 250ms-300ms,\n"
+		"0-1000000ns. An empty side is that end of the run. Times outside of the run, and windows\n"
+		"without a length, do not exist. Each window has one name; others are links to it.\n\n"
+		"Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
+		"begin in it. A thread has windows/ too, in its directory.\n\n");
+	pm_text_str(out, "This run is ");
+	pmfs_span_print(out, 0, run_ns);
+	pm_text_str(out, ". For example, in the folder above:\n\n  cat windows/");
+	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
+	pmfs_span_print(out, 0, tenth);
+	pm_text_str(out, "/summary.txt\n  head windows/");
+	pmfs_span_print(out, run_ns - tenth, run_ns);
+	pm_text_str(out, "/functions.tsv\n");
+	return pm_text_status(out);
+}
+
+/* ---- the whole ---- */
+
+struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
+{
+	struct pmfs_windows *w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->profile = p;
+	w->index.profile = p;
+	pthread_mutex_init(&w->lock, NULL);
+	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
+		.doc = {.kind = PM_DOC_TEXT, .text = {.render = readme_render, .self = w}}};
+	w->collection = (struct pm_collection){.path = "windows",
+		.self = w,
+		.count = windows_count,
+		.name = windows_name,
+		.find = windows_find,
+		.has = windows_has,
+		.is_document = windows_is_document,
+		.document = windows_document,
+		.profile = windows_profile,
+		.shape = PM_SHAPE_WINDOW};
+	return w;
+}
+
+void pmfs_windows_free(struct pmfs_windows *w)
+{
+	if (!w)
+		return;
+	pmfs_index_done(&w->index);
+	pthread_mutex_destroy(&w->lock);
+	pm_strtab_done(&w->names);
+	pm_arena_done(&w->arena);
+	free(w->items);
+	free(w);
+}
+
+int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)
+{
+	const struct pm_profile *p = w->profile;
+	const struct pm_threads *threads;
+	if (!p->ops->samples || !p->ops->threads || !p->ops->span)
+		return 0;
+	if (p->ops->has)
+		return p->ops->has(p, PM_HAS_TRACES, err);
+	int r = p->ops->threads(p, &threads, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < threads->n; i++)
+		if (threads->threads[i].has_trace)
+			return 1;
+	return 0;
+}
+
+const struct pm_collection *pmfs_windows_collection(struct pmfs_windows *w)
+{
+	return &w->collection;
+}
+
+const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w)
+{
+	return &w->readme;
+}
+
+uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t i)
+{
+	struct item item;
+	return item_get(w, i, &item) ? item.thread : PM_NONE;
+}

@@ -1,0 +1,38 @@
+/*
+ * Windows: parts of a run, or of one of its threads, as profiles. They are found by name and not
+ * listed; what was asked for once keeps its number until the mount ends.
+ *
+ * A window is a profile made from the parts of traces that lie inside, so that every view serves it
+ * (docs/decisions/0007-profiles-in-profiles.md). Its costs are times.
+ */
+#ifndef PROFMOUNT_FS_WINDOWS_WINDOWS_H
+#define PROFMOUNT_FS_WINDOWS_WINDOWS_H
+
+#include "profmount/profile.h"
+
+struct pmfs_windows;
+
+/* The profile outlives it. Reads nothing. NULL without memory. */
+struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
+
+/* Accepts NULL. */
+void pmfs_windows_free(struct pmfs_windows *w);
+
+/* Does any thread have a trace, in a run whose length is known? 1, 0 or a negative errno. */
+int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err);
+
+/* The collection windows/, and windows/README.txt. Both live as long as `w`. */
+const struct pm_collection *pmfs_windows_collection(struct pmfs_windows *w);
+const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w);
+
+/*
+ * The item of the collection that has this name among the windows of a thread, or of the run
+ * (PM_NONE): 1, 0 or a negative errno.
+ */
+int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
+	struct pm_error *err);
+
+/* The thread of an item; PM_NONE: it is of the run. */
+uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t item);
+
+#endif

@@ -1,0 +1,332 @@
+/* fs/windows: names of windows, and what is in them, compared with the plainest sums. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake.h"
+#include "formats/common/text.h"
+#include "fs/windows/cut.h"
+#include "fs/windows/profile.h"
+#include "fs/windows/windows.h"
+#include "profmount/limits.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* ---- names ---- */
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t start, end;
+		const char *canonical; /* NULL: it is */
+	} names[] = {
+		{"1.5s-2s", 3 * SECOND / 2, 2 * SECOND, NULL},
+		{"250ms-300ms", 250000000, 300000000, NULL},
+		{"0-1000000ns", 0, 1000000, "0-1ms"},
+		{"0-1ns", 0, 1, NULL},
+		{"0s-0.001us", 0, 1, "0-1ns"},
+		{"1.5s-", 3 * SECOND / 2, 10 * SECOND, "1.5s-10s"},
+		{"-1us", 0, 1000, "0-1us"},
+		{"-", 0, 10 * SECOND, "0-10s"},
+		{"001.500s-0010s", 3 * SECOND / 2, 10 * SECOND, "1.5s-10s"},
+		{"1.000000001s-1.00000001s", SECOND + 1, SECOND + 10, NULL},
+		{"1.0000000000s-2s", SECOND, 2 * SECOND, "1s-2s"},
+		{"999us-1ms", 999000, 1000000, NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct pm_text text = {.p = NULL};
+		uint64_t start, end;
+		assert_true(pmfs_span_read(pm_bytes_of(names[i].name), 10 * SECOND, &start, &end));
+		assert_int_equal(start, names[i].start);
+		assert_int_equal(end, names[i].end);
+		pmfs_span_print(&text, start, end);
+		const char *canonical = names[i].canonical ? names[i].canonical : names[i].name;
+		assert_true(pm_bytes_equal(pm_text_view(&text), pm_bytes_of(canonical)));
+		pm_text_done(&text);
+	}
+}
+
+static void test_no_names(void **state)
+{
+	static const char *const names[] = {"", "1s", "2s-1s", "5ns-5ns", "1s-2", "1-2s", "a-b",
+		"--", "-1s-2s", "1s--2s", "0.0000000001s-1s", "1.05ns-2s", "1e3ns-2s", "1s-11s",
+		"18446744073709551616ns-", "18446744073709551615s-", "99999999999999999999s-",
+		"1s-2s-3s", "+1ns-2ns", " 0-1ns", "0-1ns ", "1.ns-2ns", ".5s-1s", "1..5s-2s",
+		"1S-2S", "0x1ns-1s", "1m-2m", "1s-2s\n", "README.txt"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint64_t start, end;
+		assert_false(pmfs_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
+	}
+}
+
+/* ---- traces ---- */
+
+enum { N_CONTEXTS = 6, LENGTH = 2000000, ORIGIN = 1000 };
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return *random;
+}
+
+/* main → work → one, two …; context 6 is at the top; 9 is not in the tree. */
+static struct fake *fake_run(bool calls)
+{
+	struct fake *f = fake_new();
+	fake_call(f, 1, 0, fake_function(f, "main", "main.c", 1));
+	fake_call(f, 2, 1, fake_function(f, "work", "main.c", 2));
+	fake_call(f, 3, 2, fake_function(f, "one", "main.c", 3));
+	fake_call(f, 4, 2, fake_function(f, "two", "main.c", 4));
+	fake_call(f, 5, 2, fake_function(f, "three", "main.c", 5));
+	fake_call(f, 6, 0, fake_function(f, "aside", "main.c", 6));
+	f->profile.traces_are_calls = calls;
+	f->origin_ns = ORIGIN;
+	f->duration_ns = LENGTH;
+	return f;
+}
+
+/* Without order: clocks are set back, calls overlap and do not end. */
+static void add_thread(struct fake *f, size_t n, uint64_t seed)
+{
+	uint32_t thread = fake_thread(f, 0, f->threads.n);
+	uint64_t random = 88172645463325252u + seed;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t number = next_random(&random) % 8;
+		fake_sample(f, thread, 0, number == 7 ? 9 : number);
+	}
+	for (size_t i = 0; i < n; i++) { /* what the fake does by itself is of samples in order */
+		struct pm_sample *s = &f->threads_data[thread].samples[i];
+		s->time_ns = ORIGIN + next_random(&random) % 100 + i * (LENGTH - 200) / n;
+		s->duration_ns = next_random(&random) % 300;
+		if (next_random(&random) % 500 == 0)
+			s->duration_ns = LENGTH;
+		if (next_random(&random) % 100 == 0)
+			s->duration_ns = PM_NO_TIME;
+		if (next_random(&random) % 100 == 0 && s->time_ns > ORIGIN + 5000)
+			s->time_ns -= 5000;
+		s->self_ns = 7;
+		s->seq = i;
+	}
+}
+
+struct expected {
+	uint64_t rows, ns[N_CONTEXTS + 1], calls[N_CONTEXTS + 1];
+	struct pm_sample *samples;
+};
+
+static void expect(
+	const struct fake *f, uint32_t thread, const struct pmfs_span *span, struct expected *ret)
+{
+	const struct fake_thread *t = &f->threads_data[thread];
+	*ret = (struct expected){.samples = calloc(t->n_samples + 1, sizeof(*ret->samples))};
+	for (size_t i = 0; i < t->n_samples; i++) {
+		struct pm_sample s = t->samples[i];
+		uint64_t length = s.duration_ns == PM_NO_TIME ? 0 : s.duration_ns;
+		uint64_t end = s.time_ns + length;
+		bool begins = s.time_ns >= span->start &&
+			(s.time_ns < span->end || (span->is_last && s.time_ns == span->end));
+		bool runs = s.time_ns < span->end && end > span->start && length > 0;
+		if (!begins && !runs)
+			continue;
+		if (s.time_ns < span->start || end > span->end)
+			s.self_ns = PM_NO_SELF;
+		s.time_ns = s.time_ns < span->start ? span->start : s.time_ns;
+		end = end < span->end ? end : span->end;
+		if (s.duration_ns != PM_NO_TIME)
+			s.duration_ns = end - s.time_ns;
+		ret->samples[ret->rows++] = s;
+		if (s.context >= 1 && s.context <= N_CONTEXTS) {
+			ret->ns[s.context] += length ? end - s.time_ns : 0;
+			ret->calls[s.context] += begins;
+		}
+	}
+}
+
+static uint64_t value_of(const struct pm_profile *p, uint32_t context, uint32_t metric)
+{
+	struct pm_value values[PM_CALLS_N_METRICS];
+	assert_int_equal(p->ops->run_costs(p, context, values, PM_CALLS_N_METRICS, NULL),
+		PM_CALLS_N_METRICS);
+	assert_true(values[metric].whole);
+	return values[metric].u;
+}
+
+/* Rows are the same from any one on, in pieces of any size. */
+static void check_rows(
+	const struct pm_profile *p, uint32_t thread, const struct expected *e, uint64_t *random)
+{
+	const struct pm_threads *threads;
+	struct pm_sample batch[700];
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(threads->threads[thread].n_samples, e->rows);
+	for (uint64_t at = 0; at < e->rows;) {
+		size_t room = 1 + next_random(random) % 700;
+		int64_t n = p->ops->samples(p, thread, at, batch, room, NULL);
+		size_t most = e->rows - at < room ? (size_t)(e->rows - at) : room;
+		assert_int_equal(n, most);
+		for (int64_t i = 0; i < n; i++) {
+			const struct pm_sample *is = &batch[i],
+					       *must = &e->samples[at + (uint64_t)i];
+			assert_int_equal(is->time_ns, must->time_ns);
+			assert_int_equal(is->duration_ns, must->duration_ns);
+			assert_int_equal(is->context, must->context);
+			assert_int_equal(is->self_ns, must->self_ns);
+			assert_int_equal(is->seq, must->seq);
+		}
+		at += (uint64_t)n;
+	}
+	assert_int_equal(p->ops->samples(p, thread, e->rows, batch, 1, NULL), 0);
+}
+
+static void check_window(
+	struct fake *f, struct pmfs_index *x, const struct pmfs_span *span, uint64_t *random)
+{
+	uint64_t ns[N_CONTEXTS + 1] = {0}, calls[N_CONTEXTS + 1] = {0};
+	const struct pm_tree *tree;
+	struct pm_profile *p;
+	assert_int_equal(pmfs_window_open(x, span, 0, f->threads.n, &p, NULL), 0);
+	for (uint32_t thread = 0; thread < f->threads.n; thread++) {
+		struct expected e;
+		expect(f, thread, span, &e);
+		check_rows(p, thread, &e, random);
+		for (unsigned i = 1; i <= N_CONTEXTS; i++) {
+			ns[i] += e.ns[i];
+			calls[i] += e.calls[i];
+		}
+		free(e.samples);
+	}
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	for (unsigned i = 1; i <= N_CONTEXTS; i++) {
+		uint32_t context = pm_tree_find(tree, i);
+		if (context == PM_NONE) {
+			assert_int_equal(ns[i] + calls[i], 0);
+			continue;
+		}
+		uint32_t own = f->profile.traces_are_calls ? PM_CALLS_INCL : PM_CALLS_EXCL;
+		assert_int_equal(value_of(p, context, own), ns[i]);
+		if (f->profile.traces_are_calls)
+			assert_int_equal(value_of(p, context, PM_CALLS_CALLS), calls[i]);
+	}
+	uint32_t work = pm_tree_find(tree, 2);
+	if (work != PM_NONE && !f->profile.traces_are_calls)
+		assert_int_equal(value_of(p, work, PM_CALLS_INCL), ns[2] + ns[3] + ns[4] + ns[5]);
+	p->ops->close(p);
+}
+
+static void check_windows(bool calls)
+{
+	struct fake *f = fake_run(calls);
+	add_thread(f, 3 * PMFS_BLOCK + 17, 1);
+	add_thread(f, (size_t)PMFS_BLOCK * PMFS_CHUNK + 5 * PMFS_BLOCK, 2);
+	add_thread(f, 0, 3);
+	add_thread(f, 1, 4);
+	struct pmfs_index x = {.profile = &f->profile};
+	uint64_t random = 4711;
+	/* What the profile of a window asks of that of the run. */
+	struct pm_error err;
+	const struct pm_tree *tree;
+	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	check_window(f, &x, &(struct pmfs_span){ORIGIN, ORIGIN + LENGTH, true}, &random);
+	check_window(f, &x, &(struct pmfs_span){ORIGIN, ORIGIN + 1, false}, &random);
+	check_window(
+		f, &x, &(struct pmfs_span){ORIGIN + LENGTH - 1, ORIGIN + LENGTH, true}, &random);
+	for (unsigned i = 0; i < 6; i++) {
+		uint64_t start = next_random(&random) % LENGTH;
+		uint64_t end = start + 1 + next_random(&random) % (LENGTH - start);
+		check_window(f, &x,
+			&(struct pmfs_span){ORIGIN + start, ORIGIN + end, end == LENGTH}, &random);
+	}
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	check_windows(true);
+}
+
+static void test_samples(void **state)
+{
+	(void)state;
+	check_windows(false);
+}
+
+/* ---- the collection ---- */
+
+static void test_collection(void **state)
+{
+	struct fake *f = fake_run(false);
+	add_thread(f, 100, 1);
+	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
+	uint32_t first, same, of_thread, link, none;
+	(void)state;
+	assert_int_equal(pmfs_windows_are_there(w, NULL), 1);
+	const struct pm_collection *c = pmfs_windows_collection(w);
+	assert_false(c->has(c, 0));
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &first, NULL), 1);
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &same, NULL), 1);
+	assert_int_equal(pmfs_windows_find(w, 0, pm_bytes_of("0-1us"), &of_thread, NULL), 1);
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1000ns"), &link, NULL), 1);
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1h"), &none, NULL), 0);
+	assert_int_equal(first, same);
+	assert_int_not_equal(first, of_thread);
+	assert_int_equal(pmfs_windows_thread(w, first), PM_NONE);
+	assert_int_equal(pmfs_windows_thread(w, of_thread), 0);
+	assert_false(c->is_document(c, first));
+	assert_true(c->is_document(c, link));
+	struct pm_named_doc doc;
+	struct pm_text target = {.p = NULL};
+	assert_int_equal(c->document(c, link, 0, &doc), 1);
+	assert_int_equal(doc.doc.kind, PM_DOC_LINK);
+	assert_int_equal(doc.doc.text.render(&doc.doc, &target, NULL), 0);
+	assert_true(pm_bytes_equal(pm_text_view(&target), pm_bytes_of("0-1us")));
+	pm_text_done(&target);
+	pmfs_windows_free(w);
+	fake_free(f);
+}
+
+/* Many names do not take memory without end. */
+static void test_many_names(void **state)
+{
+	struct fake *f = fake_run(false);
+	f->duration_ns = UINT64_C(1) << 40;
+	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
+	uint32_t item;
+	int r = 1;
+	(void)state;
+	for (unsigned i = 0; i <= PM_LIMIT_WINDOWS; i++) {
+		char name[40];
+		int len = snprintf(name, sizeof(name), "%uns-2s", i);
+		assert_int_equal(r, 1);
+		r = pmfs_windows_find(w, PM_NONE,
+			(struct pm_bytes){(const uint8_t *)name, (size_t)len}, &item, NULL);
+	}
+	assert_int_equal(r, -ENOMEM);
+	pmfs_windows_free(w);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_no_names),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_collection),
+		cmocka_unit_test(test_many_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
