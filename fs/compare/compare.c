@@ -120,13 +120,6 @@ int pmfs_compare_new(
 	return 0;
 }
 
-int pmfs_compare_contexts(
-	const struct pm_profile *p, const struct pmfs_union **ret, struct pm_error *err)
-{
-	*ret = NULL;
-	return pm_error_set(err, -ENOTSUP, p->source, PM_NO_OFFSET, "cannot be compared yet");
-}
-
 int pmfs_compare_summary_lines(
 	const struct pm_profile *p, unsigned most, struct pm_text *out, struct pm_error *err)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fs/compare/flat.h"
+#include "fs/compare/union.h"
 
 struct documents {
 	struct pm_named_doc *docs;
@@ -34,6 +35,7 @@ enum { MOST_FIXED = 32 };
 
 static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
 {
+	add_table(d, "contexts.csv", "contexts.tsv", pmfs_union_table(c));
 	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
 	if (k->has_modules)
 		add_joined(d, c, "modules.csv", "modules.tsv", PMFS_COMPARE_MODULES);

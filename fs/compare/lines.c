@@ -44,15 +44,17 @@ static int add_file(struct joining *j, uint32_t run, struct pm_bytes file, uint3
 	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
 }
 
+/* Where no line is known there is one row for a function's name. */
 static int add_function(struct joining *j, uint32_t run, const struct pmfs_lines *l,
-	uint32_t function, uint32_t *ret)
+	const struct pm_line *line, uint32_t *ret)
 {
 	enum pmfs_side side = j->costs->runs[run].side;
 	struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, none};
 	const struct pmfs_function *f =
-		function == PM_NONE ? NULL : &l->identity->functions[function];
-	if (f) {
+		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
+	if (f)
 		text[0] = f->name;
+	if (f && line->line != 0) {
 		text[1] = l->tree->texts[f->module];
 		text[2] = l->tree->texts[f->file];
 	}
@@ -94,11 +96,12 @@ static int add_key(struct joining *j, const struct key *key, uint32_t *ret)
 static int add_line(struct joining *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
-	struct key key = {.line = l->lines[line].line, .side = of->side};
+	const struct pm_line *found = &l->lines[line];
+	struct key key = {.line = found->line, .side = of->side};
+	struct pm_bytes file = found->line ? l->tree->texts[found->file] : pm_bytes_of("");
 	uint32_t at;
-	if (add_function(j, run, l, l->lines[line].function, &key.function) < 0 ||
-		add_file(j, run, l->tree->texts[l->lines[line].file], &key.file) < 0 ||
-		add_key(j, &key, &at) < 0)
+	if (add_function(j, run, l, found, &key.function) < 0 ||
+		add_file(j, run, file, &key.file) < 0 || add_key(j, &key, &at) < 0)
 		return -ENOMEM;
 	double *numbers = pmfs_run_rows_add(&j->rows[run], at, j->costs->n);
 	if (!numbers)

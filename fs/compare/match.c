@@ -1,7 +1,7 @@
 /*
  * Matching. A spelling's key is its tidy name and as much of the paths of its module and file as
  * tells them apart within a run. Equal keys are one group; groups that one side lacks are then
- * joined with the other side's by looser names.
+ * joined with the other side's: without folders, and at last by looser names.
  */
 #include "fs/compare/match.h"
 
@@ -120,7 +120,7 @@ struct keying {
 	struct pm_map depth[2]; /* base name → components to keep */
 	struct pm_map pairs, triples;
 	struct pm_text text;
-	uint32_t *group_name, *group_place; /* by group: for joining what was left alone */
+	uint32_t *group_name, *group_place; /* by group: a text; base names. See join_alone */
 	size_t room_name, room_place, room_groups;
 };
 
@@ -163,12 +163,13 @@ static uint32_t depth_of(const struct keying *k, unsigned what, struct pm_bytes 
 
 /* ---- keys ---- */
 
-static uint32_t place_key(struct keying *k, unsigned what, uint32_t text)
+/* With as many folders as tell it apart, or as a base name. */
+static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool base)
 {
 	struct pm_bytes path = k->m->texts.items[text];
 	pm_text_clear(&k->text);
 	if (k->knows[what]) {
-		struct pm_bytes end = tail(path, depth_of(k, what, path));
+		struct pm_bytes end = tail(path, base ? 1 : depth_of(k, what, path));
 		if (what == 0)
 			pmfs_tidy_module(end, &k->text);
 		else
@@ -192,6 +193,14 @@ static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
 		: pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
 }
 
+/* The number of a spelling's module and file; PM_NONE without memory. */
+static uint32_t place_of(struct keying *k, const struct pmfs_spelling *s, bool base)
+{
+	uint32_t module = place_key(k, 0, s->module, base);
+	uint32_t file = module == PM_NONE ? PM_NONE : place_key(k, 1, s->file, base);
+	return file == PM_NONE ? PM_NONE : number_of(&k->pairs, module, file);
+}
+
 static int add_group(struct keying *k, uint32_t name, uint32_t place)
 {
 	struct pmfs_match *m = k->m;
@@ -213,12 +222,11 @@ static int group_spellings(struct keying *k)
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct pmfs_spelling *s = &m->spellings[i];
 		uint32_t name = name_key(k, s->name, false);
-		uint32_t module = place_key(k, 0, s->module), file = place_key(k, 1, s->file);
-		if (name == PM_NONE || module == PM_NONE || file == PM_NONE)
+		uint32_t place = place_of(k, s, false), base = place_of(k, s, true);
+		if (name == PM_NONE || place == PM_NONE || base == PM_NONE)
 			return -ENOMEM;
-		uint32_t place = number_of(&k->pairs, module, file);
-		uint32_t group = place == PM_NONE ? PM_NONE : number_of(&k->triples, name, place);
-		if (group == PM_NONE || (group == m->n_groups && add_group(k, s->name, place) < 0))
+		uint32_t group = number_of(&k->triples, name, place);
+		if (group == PM_NONE || (group == m->n_groups && add_group(k, s->name, base) < 0))
 			return -ENOMEM;
 		s->group = group;
 		m->groups[group].sides |= s->sides;
@@ -228,8 +236,11 @@ static int group_spellings(struct keying *k)
 
 /* ---- what is left alone ---- */
 
-/* Groups of one side with the same loose name and place, where the other side has some, too. */
-static int join_groups(struct keying *k, uint32_t *to)
+/*
+ * Groups of one side whose names and base names of module and file are the same, where the other
+ * side has some, too.
+ */
+static int join_groups(struct keying *k, bool by_loose_name, uint32_t *to)
 {
 	struct pmfs_match *m = k->m;
 	struct pm_map keys = {.slots = NULL};
@@ -241,7 +252,7 @@ static int join_groups(struct keying *k, uint32_t *to)
 		loose[i] = PM_NONE;
 		if (m->groups[i].sides == 3)
 			continue;
-		uint32_t name = name_key(k, k->group_name[i], true);
+		uint32_t name = name_key(k, k->group_name[i], by_loose_name);
 		size_t known = keys.n;
 		loose[i] = name == PM_NONE ? PM_NONE : number_of(&keys, name, k->group_place[i]);
 		if (loose[i] == PM_NONE)
@@ -261,12 +272,15 @@ static int join_groups(struct keying *k, uint32_t *to)
 }
 
 /* Numbers the groups that are left, in order. */
-static int renumber(struct pmfs_match *m, uint32_t *to)
+static void renumber(struct keying *k, uint32_t *to)
 {
+	struct pmfs_match *m = k->m;
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		if (to[i] == i) {
 			m->groups[n] = m->groups[i];
+			k->group_name[n] = k->group_name[i];
+			k->group_place[n] = k->group_place[i];
 			to[i] = n++;
 		} else { /* the one it goes to comes before it */
 			to[i] = to[to[i]];
@@ -276,16 +290,15 @@ static int renumber(struct pmfs_match *m, uint32_t *to)
 	m->n_groups = n;
 	for (uint32_t i = 0; i < m->n; i++)
 		m->spellings[i].group = to[m->spellings[i].group];
-	return 0;
 }
 
-static int join_alone(struct keying *k)
+static int join_alone(struct keying *k, bool by_loose_name)
 {
 	struct pmfs_match *m = k->m;
 	uint32_t *to = malloc(((size_t)m->n_groups + 1) * sizeof(*to));
-	int r = to ? join_groups(k, to) : -ENOMEM;
+	int r = to ? join_groups(k, by_loose_name, to) : -ENOMEM;
 	if (r == 0)
-		r = renumber(m, to);
+		renumber(k, to);
 	free(to);
 	return r;
 }
@@ -334,8 +347,10 @@ int pmfs_match_finish(struct pmfs_match *m)
 	int r = find_depths(&k);
 	if (r == 0)
 		r = group_spellings(&k);
+	if (r == 0)
+		r = join_alone(&k, false);
 	if (r == 0 && !m->exact)
-		r = join_alone(&k);
+		r = join_alone(&k, true);
 	if (r == 0)
 		r = show_groups(m);
 	for (unsigned what = 0; what < 2; what++) {

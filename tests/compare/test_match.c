@@ -67,6 +67,22 @@ static void test_folders_that_tell_files_apart(void **state)
 	pmfs_match_done(&m);
 }
 
+/* The same program was built in two folders each time: nothing but base names is the same. */
+static void test_folders_that_say_nothing(void **state)
+{
+	struct pmfs_match m = {.exact = true};
+	uint32_t a = add(&m, PMFS_BASE, "main", "/opt/app-1.0/bin/app", "");
+	uint32_t b = add(&m, PMFS_BASE, "init", "/opt0/bin/app", "");
+	uint32_t c = add(&m, PMFS_OTHER, "main", "/home/me/app", "");
+	uint32_t d = add(&m, PMFS_OTHER, "init", "/opt1/bin/app", "");
+	(void)state;
+	assert_int_equal(pmfs_match_finish(&m), 0);
+	assert_int_equal(group(&m, a), group(&m, c));
+	assert_int_equal(group(&m, b), group(&m, d));
+	assert_int_equal(m.n_groups, 2);
+	pmfs_match_done(&m);
+}
+
 static void test_rules_join_what_is_left_alone(void **state)
 {
 	struct pmfs_match m = {.exact = false};
@@ -117,6 +133,7 @@ int main(void)
 		cmocka_unit_test(test_functions_by_name_module_and_file),
 		cmocka_unit_test(test_places_count_where_both_sides_know_them),
 		cmocka_unit_test(test_folders_that_tell_files_apart),
+		cmocka_unit_test(test_folders_that_say_nothing),
 		cmocka_unit_test(test_rules_join_what_is_left_alone),
 		cmocka_unit_test(test_exact_joins_nothing),
 		cmocka_unit_test(test_nothing),
