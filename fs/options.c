@@ -157,7 +157,7 @@ static bool take_scaling(const char *value, bool *ret_weak)
 	*ret_weak = strcmp(value, "weak") == 0;
 	if (*ret_weak || strcmp(value, "strong") == 0)
 		return true;
-	pmfs_log("-o scaling=%s: `strong` or `weak` is expected", value);
+	pmfs_log("-o scaling=%s: strong or weak is expected", value);
 	return false;
 }
 

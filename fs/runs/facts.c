@@ -8,6 +8,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/folder.h"
 #include "fs/runs/internal.h"
+#include "fs/views/sums/emptythreads.h"
 #include "fs/views/sums/totals.h"
 
 /* Of one run, before the names of all are numbered; each list is allocated by itself. */
@@ -111,6 +112,7 @@ static int read_model(
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_threads *threads;
+	const struct pmfs_empty_threads *empty;
 	const struct pm_tree *tree;
 	uint64_t origin;
 	int r;
@@ -122,8 +124,14 @@ static int read_model(
 		(r = read_words(f, p, ret, err)) < 0)
 		return r;
 	ret->contexts = tree->n_contexts;
-	if (p->ops->threads)
+	ret->has_modules = p->has_modules;
+	ret->has_files = p->has_lines;
+	if (p->ops->threads) {
+		if ((r = pmfs_empty_threads(m, &empty, err)) < 0)
+			return r;
 		ret->threads = threads->n;
+		ret->busy = empty->n_threads - empty->n_empty;
+	}
 	ret->format = f->format = p->format;
 	f->read = true;
 	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;

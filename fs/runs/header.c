@@ -1,7 +1,7 @@
 /* Names of columns that depend on the runs. */
 #include "fs/runs/internal.h"
 
-static const char *const *header_of(struct pm_arena *arena, const char *const *before,
+const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *before,
 	const struct pm_strtab *middle, const char *const *after, uint32_t *ret_n)
 {
 	uint32_t n = 0, n_before = 0, n_after = 0;
@@ -36,8 +36,8 @@ int pmfs_headers_make(struct pmfs_facts *facts)
 		"run", "repetition", "function_id", "contexts", NULL};
 	static const char *const place[] = {"line", "category", "module", "file", "name", NULL};
 	struct pm_arena *arena = &facts->arena;
-	facts->header = header_of(arena, run, &facts->quantities, facts_of, &facts->n_header);
+	facts->header = pmfs_header_of(arena, run, &facts->quantities, facts_of, &facts->n_header);
 	facts->functions_header =
-		header_of(arena, function, &facts->columns, place, &facts->n_functions_header);
+		pmfs_header_of(arena, function, &facts->columns, place, &facts->n_functions_header);
 	return facts->header && facts->functions_header ? 0 : -ENOMEM;
 }

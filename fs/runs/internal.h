@@ -76,7 +76,9 @@ struct pmfs_whole {
 };
 
 struct pmfs_run_facts {
-	bool broken; /* nothing else is known */
+	bool broken;                 /* nothing else is known */
+	bool has_modules, has_files; /* of functions */
+	uint32_t busy;               /* threads that cost anything; 0: the format knows none */
 	uint32_t contexts, n_wholes, n_columns;
 	uint32_t threads;              /* PM_NONE: the format knows none */
 	uint64_t duration_ns, time_ns; /* PM_NO_TIME */
@@ -99,6 +101,10 @@ struct pmfs_facts {
 int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, struct pm_error *err);
 
 /* ---- tables ---- */
+
+/* Header names: `before`, then every name of `middle`, then `after`; the lists end with NULL. */
+const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *before,
+	const struct pm_strtab *middle, const char *const *after, uint32_t *ret_n);
 
 /* Fills in the headers when all names are known; 0 or -ENOMEM. */
 int pmfs_headers_make(struct pmfs_facts *facts);

@@ -1,20 +1,11 @@
 /* summary.txt of an ensemble: its runs, and what changed most. */
 #include <math.h>
 
-#include "fs/runs/internal.h"
+#include "fs/runs/lead.h"
 #include "fs/runs/texts.h"
 #include "fs/views/model/screen.h"
 
 enum { MOST_RUNS = 20, MOST_PAIRS = 8, MOST_CHANGES = 8, NAME_WIDTH = 40 };
-
-/* The whole of a quantity; NaN where the run has none. */
-static double whole_of(const struct pmfs_run_facts *f, uint32_t quantity)
-{
-	for (uint32_t k = 0; k < f->n_wholes; k++)
-		if (f->wholes[k].quantity == quantity)
-			return f->wholes[k].value;
-	return NAN;
-}
 
 /* The mean of a group's runs that have it; NaN where none has. */
 static double mean_of(const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t group,
@@ -24,23 +15,11 @@ static double mean_of(const struct pmfs_ensemble *e, const struct pmfs_facts *fa
 	double sum = 0;
 	uint32_t n = 0;
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		double whole = whole_of(&facts->of[i], quantity);
+		double whole = pmfs_whole_of(&facts->of[i], quantity);
 		n += isfinite(whole);
 		sum += isfinite(whole) ? whole : 0;
 	}
 	return n > 0 ? sum / n : NAN;
-}
-
-/* The primary quantity of the first run that has one, the baseline's before others'; PM_NONE. */
-static uint32_t lead_of(const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
-{
-	uint32_t first = e->runs.groups[e->base].first;
-	if (!facts->of[first].broken && facts->of[first].lead != PM_NONE)
-		return facts->of[first].lead;
-	for (uint32_t i = 0; i < e->runs.n; i++)
-		if (!facts->of[i].broken && facts->of[i].lead != PM_NONE)
-			return facts->of[i].lead;
-	return PM_NONE;
 }
 
 static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
@@ -102,7 +81,7 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
 		return r;
-	uint32_t lead = lead_of(e, facts), shown = 0;
+	uint32_t lead = pmfs_lead(e, facts), shown = 0;
 	pm_text_printf(out, "%u runs of %u names", e->runs.n, e->runs.n_groups);
 	if (lead != PM_NONE) {
 		struct pm_bytes name = facts->quantities.items[lead];

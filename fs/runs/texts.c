@@ -3,14 +3,14 @@
 
 #include "formats/common/json.h"
 #include "formats/common/utf8.h"
-#include "fs/runs/internal.h"
+#include "fs/runs/sides.h"
 
 static void add_entry(struct pm_text *out, const char *name, const char *about)
 {
 	pm_text_printf(out, "  %-21s %s\n", name, about);
 }
 
-static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e)
+static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e, bool scales)
 {
 	bool pairs = e->runs.n_groups > 1;
 	pm_text_str(out, "\nEntries\n");
@@ -21,6 +21,17 @@ static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e)
 	add_entry(out, "runs.csv",
 		"A row for each run: whole costs, threads, time, directory; why it cannot be read.");
 	add_entry(out, "functions.csv .tsv", "functions.csv of every run, one after the other.");
+	add_entry(out, "functions-wide.csv",
+		"A row for each function, a column for each run: own cost of the primary quantity.");
+	if (e->runs.repeated)
+		add_entry(out, "noise.csv",
+			"Mean, deviation, least and most of each function's own cost by name.");
+	if (scales) {
+		add_entry(out, "scaling.csv",
+			"What each function loses where a run has more threads than the baseline.");
+		add_entry(
+			out, "scaling/contexts.csv", "The same by context: where scaling breaks.");
+	}
 	add_entry(out, "damage.csv", "What of any run could not be read.");
 	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
 		"Everything that a mount of this run alone has; see README.txt there.");
@@ -90,13 +101,15 @@ static void add_commands(struct pm_text *out, const struct pmfs_ensemble *e)
 int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
-	(void)err;
+	int scales = pmfs_scales(e, err);
+	if (scales < 0)
+		return scales;
 	pm_text_printf(out,
 		"%u performance profile%s as files, mounted read-only by profmount.\n  Baseline: ",
 		e->runs.n, e->runs.n == 1 ? "" : "s");
 	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
 	pm_text_str(out, " (another one: -o base=NAME)\n");
-	add_entries(out, e);
+	add_entries(out, e, scales);
 	add_meanings(out, e);
 	add_commands(out, e);
 	return pm_text_status(out);

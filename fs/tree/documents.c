@@ -135,13 +135,42 @@ static int path_entry(
 		ret, path->name, pmfs_node(folder ? PMFS_PATH : PMFS_PATH_DOC, a, 0), type);
 }
 
-static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
-	uint64_t *position, struct pmfs_entry *ret)
+/* 1, or 0 for a document that is not there now, and for a folder that has only such. */
+static int is_present(
+	struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node, struct pm_error *err)
 {
-	if (*position >= paths->nodes[node].n)
-		return 0;
-	uint32_t child = pmfs_paths_child(paths, node, (uint32_t)(*position)++);
-	return path_entry(t, paths, child, ret);
+	const struct pmfs_path *path = &paths->nodes[node];
+	int r = 0;
+	if (path->payload == PMFS_PAYLOAD_DOCUMENT && t->docs[path->index].present)
+		return t->docs[path->index].present(t->profile, err);
+	if (path->payload != PMFS_PAYLOAD_NONE || path->n == 0)
+		return 1;
+	for (uint32_t i = 0; i < path->n && r == 0; i++)
+		r = is_present(t, paths, pmfs_paths_child(paths, node, i), err);
+	return r;
+}
+
+static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
+	uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)
+{
+	while (*position < paths->nodes[node].n) {
+		uint32_t child = pmfs_paths_child(paths, node, (uint32_t)*position);
+		int r = is_present(t, paths, child, err);
+		if (r < 0)
+			return r;
+		++*position;
+		if (r > 0)
+			return path_entry(t, paths, child, ret);
+	}
+	return 0;
+}
+
+/* The entry of a node that a name led to. */
+static int found_entry(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
+	struct pmfs_entry *ret, struct pm_error *err)
+{
+	int r = is_present(t, paths, node, err);
+	return r < 0 ? r : r == 0 ? pmfs_no_entry() : path_entry(t, paths, node, ret);
 }
 
 /* ---- its entries at the root ---- */
@@ -168,14 +197,14 @@ int pmfs_paths_root_lookup(
 	if (r < 0)
 		return r;
 	uint32_t node = pmfs_paths_find(&t->paths, 0, name);
-	return node == PM_NONE ? pmfs_no_entry() : path_entry(t, &t->paths, node, ret);
+	return node == PM_NONE ? pmfs_no_entry() : found_entry(t, &t->paths, node, ret, err);
 }
 
 int pmfs_paths_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err)
 {
 	int r = pmfs_documents_get(t, err);
-	return r < 0 ? r : child_next(t, &t->paths, 0, position, ret);
+	return r < 0 ? r : child_next(t, &t->paths, 0, position, ret, err);
 }
 
 /* ---- folders of the paths, collections among them ---- */
@@ -216,7 +245,7 @@ static int path_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 		return r;
 	uint32_t node = pmfs_paths_find(paths, folder, name);
 	if (node != PM_NONE)
-		return path_entry(t, paths, node, ret);
+		return found_entry(t, paths, node, ret, err);
 	const struct pm_collection *c = collection_of(t, paths, folder);
 	return c ? pmfs_item_find(t, dir, c, name, ret, err) : pmfs_no_entry();
 }
@@ -231,9 +260,9 @@ static int path_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	int r = paths_of(t, pmfs_node_a(dir), &paths, &folder, err);
 	if (r < 0)
 		return r;
-	if (part == 0 && child_next(t, paths, folder, &position, ret) > 0) {
+	if (part == 0 && (r = child_next(t, paths, folder, &position, ret, err)) != 0) {
 		*cookie = pmfs_cookie(0, position);
-		return 1;
+		return r;
 	}
 	if (part == 0)
 		position = 0;

@@ -46,6 +46,9 @@ struct pm_doc {
 struct pm_named_doc {
 	const char *path;
 	struct pm_doc doc;
+	/* Optional, for documents of a profile: 1, or 0 where it is not there, the same each time.
+	 */
+	int (*present)(const struct pm_profile *p, struct pm_error *err);
 };
 
 static inline struct pm_doc pm_doc_csv(struct pm_table table)

@@ -85,6 +85,9 @@
 #define PM_LIMIT_RUNS   65000
 #define PM_LIMIT_FOLDER 10000000
 
+/* Functions of all runs together that tables of all runs show side by side: 24 bytes each. */
+#define PM_LIMIT_MATRIX (1 << 24)
+
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
 #define PM_LIMIT_SVG_RECTS 5000
 

@@ -79,11 +79,10 @@ def lacks_root():
 
 
 usage("SOURCE and MOUNTPOINT are expected (see -h)", "one")
-usage("SOURCE and MOUNTPOINT are expected (see -h)", "one", "two", "three")
 usage("--ls takes SOURCE and perhaps a PATH (see -h)", "--ls")
 usage("--cat takes SOURCE and PATHs (see -h)", "--cat", "source")
 usage("--extract takes SOURCE, DIR and perhaps PATHs (see -h)", "--extract", "source")
-usage("--check takes SOURCE (see -h)", "--check", "one", "two")
+usage("--check takes SOURCE (see -h)", "--check")
 usage("--formats takes nothing (see -h)", "--formats", "zts")
 usage("<option>: no such option (see -h)", "--nosuch", "source", "point")
 usage("<option>: no such option (see -h)", "-x", "source", "point")
@@ -95,7 +94,13 @@ for size in ("x", "", "-1", "1T", "99999999999G"):
 for number in ("ada", "", "-1", "4294967295", "1x"):
     usage("-o uid=<text>: a number is expected, like uid=1000", "-o", "uid=" + number, "source", "point")
 usage("-o gid=<text>: a number is expected, like gid=1000", "-o", "gid=users", "source", "point")
+for kind in ("", "sideways", "Weak"):
+    usage("-o scaling=<text>: strong or weak is expected", "-o", "scaling=" + kind, "source", "point")
 
+case("-o base=<name>: no run has that name")(lambda folder: ("-o", "base=nosuch", "--ls", SOURCE, SOURCE, "--"))
+case("-o follow takes one source that is no folder of sources")(lambda folder: ("-o", "follow", SOURCE, SOURCE, folder))
+case("<path>: no source can be opened; the first: <reason>", USAGE)(
+    lambda folder: ("--check", os.path.join(folder, "a"), os.path.join(folder, "b")))
 file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
 for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", name)

@@ -1,0 +1,22 @@
+#include "fs/runs/lead.h"
+
+#include <math.h>
+
+double pmfs_whole_of(const struct pmfs_run_facts *f, uint32_t quantity)
+{
+	for (uint32_t k = 0; k < f->n_wholes; k++)
+		if (f->wholes[k].quantity == quantity)
+			return f->wholes[k].value;
+	return NAN;
+}
+
+uint32_t pmfs_lead(const struct pmfs_ensemble *e, const struct pmfs_facts *facts)
+{
+	uint32_t first = e->runs.groups[e->base].first;
+	if (!facts->of[first].broken && facts->of[first].lead != PM_NONE)
+		return facts->of[first].lead;
+	for (uint32_t i = 0; i < e->runs.n; i++)
+		if (!facts->of[i].broken && facts->of[i].lead != PM_NONE)
+			return facts->of[i].lead;
+	return PM_NONE;
+}

@@ -1,0 +1,139 @@
+/* scaling/contexts.csv: where scaling breaks. Contexts of both sides, as their comparison has them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/runs/loss.h"
+#include "fs/runs/matrix.h"
+#include "fs/runs/sides.h"
+
+static double or_zero(double value)
+{
+	return isfinite(value) ? value : 0;
+}
+
+/* A cursor's comparison. */
+struct reader {
+	struct pm_profile *profile; /* NULL: none is open */
+	const struct pmfs_union *both;
+	uint32_t other;
+	double factor, whole;
+	uint32_t threads_base, threads;
+	struct pm_text kind;
+};
+
+static void leave(struct reader *reader)
+{
+	if (reader->profile)
+		reader->profile->ops->close(reader->profile);
+	reader->profile = NULL;
+}
+
+/* 1 where the comparison can be read, 0 where it is left out. */
+static int enter(
+	struct reader *reader, const struct pmfs_ensemble *e, uint32_t other, struct pm_error *err)
+{
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	const struct pmfs_facts *facts;
+	const struct pmfs_matrix *m;
+	uint32_t group = e->others[other];
+	leave(reader);
+	reader->other = other;
+	int r = pmfs_matrix(e, &m, err);
+	if (r < 0 || (r = pmfs_facts(e, &facts, err)) < 0)
+		return r;
+	if (!pmfs_loss_factor(e, facts, group, &reader->factor))
+		return 0;
+	reader->whole = pmfs_matrix_whole(m, &e->runs.groups[group]);
+	reader->threads_base = pmfs_busy_threads(e, facts, e->base);
+	reader->threads = pmfs_busy_threads(e, facts, group);
+	r = pmfs_ensemble_compare(e, other, &reader->profile, &why);
+	if (r < 0)
+		reader->profile = NULL;
+	else if ((r = pmfs_compare_contexts(reader->profile, &reader->both, &why)) < 0)
+		leave(reader);
+	return r == 0 ? 1 : pmfs_is_lasting(r) ? 0 : pm_error_plain(err, r);
+}
+
+static int contexts_start(struct pm_rows *rows, struct pm_error *err)
+{
+	rows->own = calloc(1, sizeof(struct reader));
+	return rows->own ? 0 : pmfs_ensemble_no_memory(err);
+}
+
+static void contexts_done(struct pm_rows *rows)
+{
+	struct reader *reader = rows->own;
+	if (!reader)
+		return;
+	leave(reader);
+	pm_text_done(&reader->kind);
+	free(reader);
+	rows->own = NULL;
+}
+
+static void set_costs(const struct reader *reader, uint32_t context, struct pm_cell *cells)
+{
+	const struct pmfs_union *u = reader->both;
+	size_t at = (size_t)context * u->n_columns;
+	double losses[2];
+	for (uint32_t k = 0; k < 2; k++) {
+		double base = k < u->n_columns ? u->base[at + k] : NAN;
+		double other = k < u->n_columns ? u->other[at + k] : NAN;
+		cells[2 * k] = pm_cell_f64(base);
+		cells[2 * k + 1] = pm_cell_f64(other);
+		losses[k] = or_zero(other) - or_zero(base) * reader->factor;
+	}
+	cells[4] = pm_cell_f64(losses[1]);
+	cells[5] = pm_cell_f64(losses[0]);
+	cells[6] = reader->whole != 0 ? pm_cell_f64(losses[0] / reader->whole) : pm_cell_empty();
+}
+
+static void set_context(struct reader *reader, const struct pmfs_ensemble *e, uint32_t context,
+	struct pm_text *scratch, struct pm_cell *cells)
+{
+	const struct pm_tree *tree = reader->both->tree;
+	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	uint32_t parent = tree->parent[context];
+	cells[0] = pm_cell_u64(reader->threads_base);
+	cells[1] = pm_cell_u64(reader->threads);
+	cells[2] = pm_cell_str(e->runs.groups[e->others[reader->other]].name);
+	cells[3] = pm_cell_u64(pm_tree_number(tree, context));
+	cells[4] = parent == PM_NONE ? pm_cell_empty() : pm_cell_u64(pm_tree_number(tree, parent));
+	cells[5] = pm_cell_u64(tree->depth[context]);
+	set_costs(reader, context, cells + 6);
+	pm_text_clear(&reader->kind);
+	cells[13] = pm_cell_text(pmfs_frame_kind(frame, &reader->kind));
+	cells[14] = pm_cell_text(tree->texts[frame->file]);
+	cells[15] = pm_cell_text(pmfs_frame_name(tree, frame, scratch));
+}
+
+static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	struct reader *reader = rows->own;
+	for (;;) {
+		uint32_t other = (uint32_t)(rows->at >> 32), context = (uint32_t)rows->at;
+		if (other + 1 >= e->runs.n_groups)
+			return 0;
+		int r = reader->profile && reader->other == other ? 1
+								  : enter(reader, e, other, err);
+		if (r < 0)
+			return r;
+		if (r > 0 && context < reader->both->tree->n_contexts) {
+			rows->row = rows->at++;
+			set_context(reader, e, context, rows->scratch, cells);
+			return 1;
+		}
+		rows->at = (uint64_t)(other + 1) << 32;
+	}
+}
+
+struct pm_table pmfs_scaling_contexts_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {.next = contexts_next,
+		.start = contexts_start,
+		.columns = pmfs_scaling_columns,
+		.done = contexts_done};
+	return (struct pm_table){.type = &type, .self = e, .a = 1};
+}

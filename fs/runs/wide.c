@@ -1,0 +1,113 @@
+/* Tables of functions side by side: functions-wide.csv, and noise.csv of names with repetitions. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/runs/matrix.h"
+#include "fs/runs/sides.h"
+
+/* ---- functions-wide.csv ---- */
+
+static int wide_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	const struct pmfs_matrix *m;
+	int r = pmfs_matrix(e, &m, err);
+	if (r < 0 || rows->at >= m->n)
+		return r;
+	uint32_t i = (uint32_t)rows->at++;
+	for (uint32_t run = 0; run < e->runs.n; run++) {
+		const struct pmfs_share *share = pmfs_matrix_at(m, run, i);
+		cells[run] = share ? pm_cell_f64(share->own) : pm_cell_empty();
+	}
+	cells += e->runs.n;
+	cells[0] = pm_cell_text(m->functions[i].module);
+	cells[1] = pm_cell_text(m->functions[i].file);
+	cells[2] = pm_cell_text(m->functions[i].name);
+	return 1;
+}
+
+static int wide_columns(struct pm_table *table, struct pm_error *err)
+{
+	const struct pmfs_matrix *m;
+	int r = pmfs_matrix(pmfs_ensemble_of(table->self), &m, err);
+	if (r < 0)
+		return r;
+	table->columns = m->wide_header;
+	table->n_columns = m->n_wide_header;
+	return 0;
+}
+
+struct pm_table pmfs_wide_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {
+		.next = wide_next, .columns = wide_columns, .dense = true};
+	return (struct pm_table){.type = &type, .self = e};
+}
+
+/* ---- noise.csv ---- */
+
+/* The own costs of a function in a group's runs. */
+struct spread {
+	uint32_t n;
+	double mean, stddev, min, max;
+};
+
+/* False where none of the runs has the function. */
+static bool spread_of(const struct pmfs_matrix *m, const struct pmfs_group *g, uint32_t function,
+	struct spread *ret)
+{
+	bool found = false;
+	double squares = 0;
+	*ret = (struct spread){.n = pmfs_matrix_count(m, g), .min = INFINITY, .max = -INFINITY};
+	ret->mean = pmfs_matrix_mean(m, g, function, false);
+	for (uint32_t i = g->first; i < g->first + g->n; i++) {
+		if (isnan(m->wholes[i]))
+			continue;
+		const struct pmfs_share *share = pmfs_matrix_at(m, i, function);
+		double own = share && isfinite(share->own) ? share->own : 0;
+		found |= share != NULL;
+		squares += (own - ret->mean) * (own - ret->mean);
+		ret->min = fmin(ret->min, own);
+		ret->max = fmax(ret->max, own);
+	}
+	ret->stddev = ret->n > 1 ? sqrt(squares / (ret->n - 1)) : NAN;
+	return found && isfinite(ret->mean);
+}
+
+static int noise_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
+	const struct pmfs_matrix *m;
+	struct spread s;
+	int r = pmfs_matrix(e, &m, err);
+	if (r < 0)
+		return r;
+	for (; rows->at < (uint64_t)m->n * e->runs.n_groups; rows->at++) {
+		const struct pmfs_group *g = &e->runs.groups[rows->at / m->n];
+		uint32_t i = (uint32_t)(rows->at % m->n);
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
+		if (!spread_of(m, g, i, &s))
+			continue;
+		rows->row = rows->at++;
+		cells[0] = pm_cell_str(g->name);
+		cells[1] = pm_cell_u64(s.n);
+		cells[2] = pm_cell_f64(s.mean);
+		cells[3] = pm_cell_f64(s.stddev);
+		cells[4] = pm_cell_f64(s.min);
+		cells[5] = pm_cell_f64(s.max);
+		cells[6] = pm_cell_text(m->functions[i].module);
+		cells[7] = pm_cell_text(m->functions[i].file);
+		cells[8] = pm_cell_text(m->functions[i].name);
+		return 1;
+	}
+	return 0;
+}
+
+struct pm_table pmfs_noise_table(const struct pmfs_ensemble *e)
+{
+	static const struct pm_table_type type = {.next = noise_next};
+	static const char *const columns[] = {
+		"run", "repetitions", "mean", "stddev", "min", "max", "module", "file", "name"};
+	return (struct pm_table){.type = &type, .columns = columns, .n_columns = 9, .self = e};
+}
