@@ -216,6 +216,18 @@ class Measure:
         self.table.row(f"{title}: mount and top 10 functions", seconds(took), f"sort of a ready CSV {seconds(ready)}")
         return took
 
+    def report(self, title, source):
+        """What a browser reads for the first view of report.html; the cards of threads and damage come later."""
+        parts = ("report.html", "report/start.js", "report/functions-0.js")
+        def once():
+            with self.mounted(source) as (point, _):
+                return timed(lambda: [read_all(os.path.join(point, part)) for part in parts])
+        took = min(once() for _ in range(RUNS))
+        with self.mounted(source) as (point, _):
+            n = sum(os.path.getsize(os.path.join(point, part)) for part in parts)
+        self.table.row(f"{title}: first view of report.html", seconds(took), f"{n / 1e3:.0f} kB read")
+        self.table.growth("the first view of report.html", size(source), took)
+
     def exports(self, title, source, names):
         """What exports cost whose reader knows the program already, each in a mount of its own."""
         for name in names:

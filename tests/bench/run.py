@@ -53,6 +53,7 @@ class Bench(Measure):
             source = self.make("make_hpctoolkit", "hpctoolkit-%d-%d" % numbers[:2], *numbers)
             label = f"{megabytes(size(source))}, {numbers[0]} contexts, {numbers[1]} threads"
             self.opening(label, source)
+            self.report(label, source)
             self.lookups(label, source)
             self.exports(label, source, ("cputime_ns.collapsedstack.txt", "cputime_ns.pb.gz", "flamegraph.svg"))
         for name in ("contexts.csv", f"{thread}/profile.csv", f"{thread}/values.csv", f"{thread}/trace.csv"):
