@@ -72,8 +72,17 @@
  * metrics at the end of a long path, in 600 kB, would take 3 GB. Real values have some ten above
  * them that they do not share.
  */
-#define PM_LIMIT_SUMS      ((size_t)1 << 22)
+#define PM_LIMIT_SUMS      ((size_t)1 << 20)
 #define PM_LIMIT_SUMS_EACH 64
+
+/*
+ * Columns of metrics. A row has a number for each, whether the file has one or not: both may grow
+ * with a file, their product must not. Real profiles have hundreds, of GPUs.
+ */
+#define PM_LIMIT_COLUMNS 4096
+
+/* Numbers in the table of functions, which is summed before anything of it is shown: 256 MiB. */
+#define PM_LIMIT_CELLS ((size_t)1 << 25)
 
 /* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
 #define PM_LIMIT_CAUSES 64

@@ -3,6 +3,7 @@
  * unit, a number where names clash, `_incl` or `_excl`; and their order: the primary quantity
  * first. Which metrics exist and what they mean is the format's.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/model/primary.h"
 #include "fs/views/model/slug.h"
+#include "profmount/limits.h"
 
 struct pmfs_metric_slot {
 	uint32_t id;
@@ -203,6 +205,8 @@ static int make_columns(struct naming *n, struct pmfs_columns *c, struct pmfs_co
 			continue;
 		uint32_t *place = &of[(size_t)metric->group * N_ROLES + metric->role];
 		if (*place == 0) {
+			if (c->n == PM_LIMIT_COLUMNS)
+				return -EFBIG;
 			if (make_column(n, metric, &columns[c->n]) < 0)
 				return -ENOMEM;
 			*place = ++c->n;
@@ -319,11 +323,16 @@ static int fill_columns(
 	struct pmfs_columns *c = &part->columns;
 	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
 	uint32_t lead;
-	if (!columns || name_groups(n) < 0 || make_columns(n, c, columns) < 0)
+	int r = columns ? name_groups(n) : -ENOMEM;
+	if (r == 0)
+		r = make_columns(n, c, columns);
+	if (r == -EFBIG)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+			"its metrics would have more than %d columns", PM_LIMIT_COLUMNS);
+	if (r < 0)
 		return pmfs_no_memory(err);
 	const char *wish = pmfs_model_wish(m);
-	int r = wish ? pmfs_primary_by_name(c, wish, &lead, err)
-		     : pmfs_primary_by_rule(m, &lead, err);
+	r = wish ? pmfs_primary_by_name(c, wish, &lead, err) : pmfs_primary_by_rule(m, &lead, err);
 	if (r < 0)
 		return r;
 	put_in_order(c, columns, lead);

@@ -4,6 +4,7 @@
  */
 #include "fs/views/sums/functions.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/categorysums.h"
 #include "fs/views/sums/groups.h"
+#include "profmount/limits.h"
 
 struct functions_part {
 	struct pmfs_functions functions;
@@ -98,19 +100,69 @@ static bool has_row(const struct summing *s, uint32_t function)
 	return all && function < s->tree->n_functions && s->identity->same[function] == function;
 }
 
-static int make_rows(struct functions_part *part, const struct summing *s)
+/*
+ * Row i becomes what row order[i] was, without a second table: each circle of rows that change
+ * places is gone round once. `done` is zeroed.
+ */
+static void put_in_order(double *cells, size_t n_columns, const uint32_t *order, uint32_t n,
+	bool *done, double *kept)
 {
-	size_t n = s->identity->n, n_columns = s->columns->n;
+	size_t size = n_columns * sizeof(*cells);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i;
+		if (done[i] || order[i] == i)
+			continue;
+		memcpy(kept, cells + i * n_columns, size);
+		for (; order[at] != i; at = order[at]) {
+			memcpy(cells + at * n_columns, cells + order[at] * n_columns, size);
+			done[at] = true;
+		}
+		memcpy(cells + at * n_columns, kept, size);
+		done[at] = true;
+	}
+}
+
+/* Those without a row stand behind all others, in their order. */
+static void put_rowless_last(const struct summing *s, uint32_t *order, uint32_t *spare)
+{
+	uint32_t n = 0, n_spare = 0;
+	for (uint32_t i = 0; i < s->identity->n; i++) {
+		if (has_row(s, order[i]))
+			order[n++] = order[i];
+		else
+			spare[n_spare++] = order[i];
+	}
+	memcpy(order + n, spare, n_spare * sizeof(*order));
+}
+
+/* Takes the table over. */
+static int order_cells(struct functions_part *part, struct summing *s, const uint32_t *order)
+{
+	bool *done = calloc((size_t)s->identity->n + 1, sizeof(*done));
+	double *kept = malloc(((size_t)s->columns->n + 1) * sizeof(*kept));
+	if (done && kept) {
+		put_in_order(s->cells, s->columns->n, order, s->identity->n, done, kept);
+		part->cells = s->cells;
+		s->cells = NULL;
+	}
+	free(done);
+	free(kept);
+	return part->cells ? 0 : -ENOMEM;
+}
+
+static int make_rows(struct functions_part *part, struct summing *s)
+{
+	size_t n = s->identity->n;
 	uint32_t *order =
 		pmfs_order(s->cells, s->identity->n, s->columns->n, pmfs_order_column(s->columns));
 	part->function = malloc((n + 1) * sizeof(*part->function));
 	part->row = malloc((n + 1) * sizeof(*part->row));
 	part->first = malloc((n + 1) * sizeof(*part->first));
-	part->cells = pmfs_cells_new(n * n_columns);
-	if (!order || !part->function || !part->row || !part->first || !part->cells) {
+	if (!order || !part->function || !part->row || !part->first) {
 		free(order);
 		return -ENOMEM;
 	}
+	put_rowless_last(s, order, part->row);
 	uint32_t rows = 0, contexts = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t function = order[i];
@@ -120,15 +172,14 @@ static int make_rows(struct functions_part *part, const struct summing *s)
 		part->row[function] = rows;
 		part->function[rows] = function;
 		part->first[rows] = contexts;
-		memcpy(part->cells + rows * n_columns, s->cells + function * n_columns,
-			n_columns * sizeof(*part->cells));
 		contexts += s->n_contexts[function];
 		rows++;
 	}
 	part->first[rows] = contexts;
 	part->functions.n = rows;
+	int r = order_cells(part, s, order);
 	free(order);
-	return 0;
+	return r;
 }
 
 static int list_contexts(struct functions_part *part, const struct summing *s)
@@ -151,6 +202,10 @@ static int list_contexts(struct functions_part *part, const struct summing *s)
 static int make_part(struct functions_part *part, struct summing *s, struct pm_error *err)
 {
 	size_t n = s->identity->n;
+	if (n * s->columns->n > PM_LIMIT_CELLS)
+		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
+			"%zu functions with %u columns are more than %zu numbers", n, s->columns->n,
+			PM_LIMIT_CELLS);
 	s->n_contexts = calloc(n + 1, sizeof(*s->n_contexts));
 	s->cells = pmfs_cells_new(n * s->columns->n);
 	if (!s->n_contexts || !s->cells)

@@ -55,7 +55,7 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 	int r;
 	if (s->all) {
 		s->n_threads = s->all->n_threads[context];
-		s->spreads = s->all->spreads + (size_t)context * c->n;
+		s->spreads = pmfs_spreads_of(s->all, context, c->n, s->own);
 		return 0;
 	}
 	s->round++;

@@ -13,7 +13,7 @@ struct pmfs_imbalance {
 	const struct pmfs_spreads *all;    /* NULL: contexts are read one by one */
 	uint32_t round;                    /* counts reads */
 	uint32_t *seen;                    /* thread → the last round in which it had a value */
-	struct pmfs_spread *own;           /* by column, where there is no `all` */
+	struct pmfs_spread *own;           /* by column, if not in `all` */
 	uint32_t n_threads;                /* with a value at the context read last */
 	const struct pmfs_spread *spreads; /* of it, by column */
 };

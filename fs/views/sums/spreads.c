@@ -1,20 +1,26 @@
 /*
  * Threads are read ahead, on all cores, and added in their order: the same sums as context by
- * context. 40 bytes for each context and column.
+ * context. 40 bytes for each context and column; where there are many columns, 48 for each that a
+ * thread has a value of at a context.
  */
 #include "fs/views/sums/spreads.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/common/map.h"
 #include "formats/common/pipeline.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 
 /* Threads that are read ahead: each may have a value for every context. */
 enum { MOST_AHEAD = 8 };
+
+/* A table has these columns for each context, or is not larger than that. */
+enum { FEW_COLUMNS = 64, SMALL_TABLE = 1 << 20 };
 
 /* Welford's method: the sum of squares about the mean does not suffer from large values. */
 void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread)
@@ -47,7 +53,9 @@ struct adding {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	struct pmfs_spreads *all;
-	uint32_t *seen; /* by context: the last thread with a value there, + 1 */
+	uint32_t *seen;        /* by context: the last thread with a value there, + 1 */
+	struct pm_map indexes; /* place → index in all->alone, where there is no table */
+	size_t room_alone;
 	struct pm_error *err;
 	pthread_mutex_t lock; /* of err */
 };
@@ -90,6 +98,26 @@ static int make_costs(void *context, uint32_t i, void *result)
 	return r;
 }
 
+/* The spread at a place, a new one if there is none. NULL without memory. */
+static struct pmfs_spread *spread_at(struct adding *a, uint64_t place)
+{
+	struct pmfs_spreads *all = a->all;
+	bool is_new;
+	if (all->spreads)
+		return &all->spreads[place];
+	if (all->n_alone >= UINT32_MAX)
+		return NULL;
+	uint32_t *index = pm_map_put(&a->indexes, place, (uint32_t)all->n_alone, &is_new);
+	if (!index ||
+		(is_new &&
+			pm_list_room(&all->alone, all->n_alone, &a->room_alone,
+				sizeof(*all->alone)) < 0))
+		return NULL;
+	if (is_new)
+		all->alone[all->n_alone++] = (struct pmfs_lone_spread){.place = place};
+	return &all->alone[*index].spread;
+}
+
 static int take_costs(void *context, uint32_t i, void *result)
 {
 	struct adding *a = context;
@@ -100,8 +128,11 @@ static int take_costs(void *context, uint32_t i, void *result)
 			a->seen[c->context] = i + 1;
 			a->all->n_threads[c->context]++;
 		}
-		size_t place = (size_t)c->context * a->columns->n + c->column;
-		pmfs_spread_add(&a->all->spreads[place], c->value, i);
+		struct pmfs_spread *spread =
+			spread_at(a, (uint64_t)c->context * a->columns->n + c->column);
+		if (!spread)
+			return -ENOMEM;
+		pmfs_spread_add(spread, c->value, i);
 	}
 	return 0;
 }
@@ -126,7 +157,26 @@ static void spreads_free(void *p)
 	struct pmfs_spreads *s = p;
 	free(s->n_threads);
 	free(s->spreads);
+	free(s->alone);
 	free(s);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pmfs_lone_spread *x = a, *y = b;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Makes the table, if there is to be one. */
+static bool make_room(struct adding *a)
+{
+	size_t n = (size_t)a->tree->n_contexts + 1, n_columns = a->columns->n;
+	a->seen = calloc(n, sizeof(*a->seen));
+	a->all->n_threads = calloc(n, sizeof(*a->all->n_threads));
+	if (n_columns > FEW_COLUMNS && n > SMALL_TABLE / n_columns)
+		return a->seen && a->all->n_threads;
+	a->all->spreads = calloc(n, (n_columns + 1) * sizeof(*a->all->spreads));
+	return a->seen && a->all->n_threads && a->all->spreads;
 }
 
 static int add_threads(struct adding *a, uint32_t n_threads)
@@ -139,12 +189,10 @@ static int add_threads(struct adding *a, uint32_t n_threads)
 		.weigh = weigh_costs,
 		.most = MOST_AHEAD,
 		.context = a};
-	size_t n = (size_t)a->tree->n_contexts + 1;
-	a->seen = calloc(n, sizeof(*a->seen));
-	a->all->n_threads = calloc(n, sizeof(*a->all->n_threads));
-	a->all->spreads = calloc(n, (a->columns->n + (size_t)1) * sizeof(*a->all->spreads));
-	int r = a->seen && a->all->n_threads && a->all->spreads ? pm_pipeline_run(&pipeline)
-								: -ENOMEM;
+	int r = make_room(a) ? pm_pipeline_run(&pipeline) : -ENOMEM;
+	if (r == 0 && a->all->n_alone > 0)
+		qsort(a->all->alone, a->all->n_alone, sizeof(*a->all->alone), by_place);
+	pm_map_done(&a->indexes);
 	free(a->seen);
 	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;
 }
@@ -179,4 +227,24 @@ int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct p
 	int r = pmfs_model_part(m, PMFS_PART_SPREADS, &type, &part, err);
 	*ret = part;
 	return r;
+}
+
+const struct pmfs_spread *pmfs_spreads_of(
+	const struct pmfs_spreads *s, uint32_t context, uint32_t n_columns, struct pmfs_spread *own)
+{
+	uint64_t first = (uint64_t)context * n_columns;
+	size_t low = 0, high = s->n_alone;
+	if (s->spreads)
+		return s->spreads + first;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->alone[middle].place < first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	memset(own, 0, n_columns * sizeof(*own));
+	for (; low < s->n_alone && s->alone[low].place < first + n_columns; low++)
+		own[s->alone[low].place - first] = s->alone[low].spread;
+	return own;
 }

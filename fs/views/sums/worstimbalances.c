@@ -85,9 +85,12 @@ int pmfs_worst_imbalances(
 {
 	struct pmfs_imbalance *s;
 	const struct pmfs_columns *c;
+	const struct pm_threads *threads;
 	int r = pmfs_model_columns(m, &c, err);
+	if (r == 0)
+		r = pmfs_model_threads(m, &threads, err);
 	ret->n = 0;
-	if (r < 0 || !pmfs_model_profile(m)->ops->threads || c->n == 0 || !(whole > 0))
+	if (r < 0 || threads->n < 2 || c->n == 0 || !(whole > 0))
 		return r;
 	r = pmfs_imbalance_new(m, &s, err);
 	if (r < 0)
