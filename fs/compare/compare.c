@@ -119,11 +119,3 @@ int pmfs_compare_new(
 	*ret = &c->profile;
 	return 0;
 }
-
-int pmfs_compare_summary_lines(
-	const struct pm_profile *p, unsigned most, struct pm_text *out, struct pm_error *err)
-{
-	(void)most;
-	(void)out;
-	return pm_error_set(err, -ENOTSUP, p->source, PM_NO_OFFSET, "cannot be compared yet");
-}

@@ -3,18 +3,23 @@
 
 #include <stdlib.h>
 
+#include "fs/compare/exports.h"
 #include "fs/compare/flat.h"
+#include "fs/compare/stacks.h"
+#include "fs/compare/summary.h"
 #include "fs/compare/union.h"
 
 struct documents {
 	struct pm_named_doc *docs;
 	size_t n;
+	struct pm_arena arena; /* of paths */
 };
 
 static void documents_free(void *part)
 {
 	struct documents *d = part;
 	free(d->docs);
+	pm_arena_done(&d->arena);
 	free(d);
 }
 
@@ -31,10 +36,18 @@ static void add_joined(struct documents *d, struct pmfs_compare *c, const char *
 	add_table(d, csv, tsv, pmfs_joined_table(c, which));
 }
 
-enum { MOST_FIXED = 32 };
+static void add_text(struct documents *d, struct pmfs_compare *c, const char *path,
+	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err))
+{
+	d->docs[d->n++] = (struct pm_named_doc){
+		.path = path, .doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = c}}};
+}
+
+enum { MOST_FIXED = 32, EACH_QUANTITY = 2 };
 
 static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
 {
+	add_text(d, c, "summary.txt", pmfs_compare_summary_render);
 	add_table(d, "contexts.csv", "contexts.tsv", pmfs_union_table(c));
 	add_joined(d, c, "functions.csv", "functions.tsv", PMFS_COMPARE_FUNCTIONS);
 	if (k->has_modules)
@@ -49,6 +62,26 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }
 
+/* Two files for each quantity that both runs have. 0 or -ENOMEM. */
+static int list_exports(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	for (uint32_t i = 0; i < k->n_quantities; i++) {
+		const char *export = pmfs_quantity_cost(k, i)->export;
+		if (!pmfs_quantity_is_shown(k, i))
+			continue;
+		const char *folded =
+			pm_arena_printf(&d->arena, "export/%s.collapsedstack.txt", export);
+		const char *pprof = pm_arena_printf(&d->arena, "export/%s.pb.gz", export);
+		if (!folded || !pprof)
+			return -ENOMEM;
+		add_text(d, c, folded, pmfs_compare_folded_render);
+		d->docs[d->n - 1].doc.text.a = i;
+		add_text(d, c, pprof, pmfs_compare_pprof_render);
+		d->docs[d->n - 1].doc.text.a = i;
+	}
+	return 0;
+}
+
 static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
 	uint64_t *ret_bytes, struct pm_error *err)
 {
@@ -57,16 +90,21 @@ static int documents_build(struct pmfs_compare *c, enum pmfs_compare_part which,
 	int r = pmfs_compare_costs(c, &k, err);
 	if (r < 0)
 		return r;
+	size_t most = MOST_FIXED + (size_t)EACH_QUANTITY * k->n_quantities;
 	struct documents *d = calloc(1, sizeof(*d));
 	if (d)
-		d->docs = calloc(MOST_FIXED, sizeof(*d->docs));
+		d->docs = calloc(most, sizeof(*d->docs));
 	if (!d || !d->docs) {
 		free(d);
 		return pmfs_compare_no_memory(err);
 	}
 	list(d, c, k);
+	if (list_exports(d, c, k) < 0) {
+		documents_free(d);
+		return pmfs_compare_no_memory(err);
+	}
 	*ret = d;
-	*ret_bytes = sizeof(*d) + MOST_FIXED * sizeof(*d->docs);
+	*ret_bytes = sizeof(*d) + most * sizeof(*d->docs) + d->arena.total;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/common/number.h"
 #include "fs/views/exports/export.h"
+#include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/namepaths.h"
 
@@ -29,7 +30,8 @@ struct level {
 struct folding {
 	const struct pmfs_stacks *stacks;
 	struct pmfs_name_paths paths;
-	struct item *items; /* two for each child, in the order of paths.children */
+	const double *before; /* by node of paths: of the run it is compared with; or NULL */
+	struct item *items;   /* two for each child, in the order of paths.children */
 	struct level *levels;
 	size_t n_levels, room_levels;
 	struct pm_text path;
@@ -95,10 +97,15 @@ static int push(struct folding *f, uint32_t node, struct pm_error *err)
 static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
 {
 	uint64_t cost = pmfs_stacks_units(f->stacks, f->paths.self[node]);
-	if (cost == 0)
+	uint64_t before = f->before ? pmfs_stacks_units(f->stacks, f->before[node]) : 0;
+	if (cost == 0 && before == 0)
 		return;
 	pm_text_bytes(out, pm_text_view(&f->path));
 	pm_text_char(out, ' ');
+	if (f->before) {
+		pm_text_u64(out, before);
+		pm_text_char(out, ' ');
+	}
 	pm_text_u64(out, cost);
 	pm_text_char(out, '\n');
 }
@@ -113,6 +120,8 @@ static int check_length(const struct folding *f, struct pm_error *err)
 	for (uint32_t i = 1; i < p->n; i++) {
 		uint64_t cost = pmfs_stacks_units(f->stacks, p->self[i]);
 		prefix[i] = prefix[p->parent[i]] + pmfs_name_paths_name(p, i).len + 1;
+		if (f->before)
+			cost = pmfs_stacks_add(cost, pmfs_stacks_units(f->stacks, f->before[i]));
 		if (cost > 0)
 			all = pmfs_stacks_add(all, prefix[i] + pm_u64_length(cost) + 1);
 	}
@@ -144,28 +153,49 @@ static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *
 	return r;
 }
 
-int pmfs_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+/* Of a run, or of two: nodes of both have the same numbers. */
+static int fold(struct folding *f, const struct pmfs_stacks *before, struct pm_text *out,
+	struct pm_error *err)
 {
-	struct pmfs_stacks stacks;
-	struct folding f = {.stacks = &stacks};
-	int r = pmfs_stacks_make(pmfs_model_of(doc->text.self), pmfs_export_column(doc),
-		pmfs_export_thread(doc), PM_NONE, &stacks, err);
-	if (r < 0)
-		return r;
-	uint32_t levels;
-	r = pmfs_stacks_cut(&stacks, &levels, err);
+	struct pmfs_name_paths paths = {.n = 0};
+	int r = pmfs_name_paths_make(f->stacks, clean, &f->paths, err);
+	if (r == 0 && before) {
+		r = pmfs_name_paths_make(before, clean, &paths, err);
+		f->before = paths.self;
+	}
 	if (r == 0)
-		r = pmfs_name_paths_make(&stacks, clean, &f.paths, err);
+		r = check_length(f, err);
 	if (r == 0)
-		r = check_length(&f, err);
+		r = sort_items(f, err);
 	if (r == 0)
-		r = sort_items(&f, err);
-	if (r == 0)
-		r = write_lines(&f, out, err);
-	pmfs_stacks_done(&stacks);
+		r = write_lines(f, out, err);
+	pmfs_name_paths_done(&paths);
+	return r;
+}
+
+int pmfs_folded_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
+	struct pm_text *out, struct pm_error *err)
+{
+	struct folding f = {.stacks = stacks};
+	int r = fold(&f, before, out, err);
 	pmfs_name_paths_done(&f.paths);
 	free(f.items);
 	free(f.levels);
 	pm_text_done(&f.path);
 	return r < 0 ? r : pm_text_status(out);
+}
+
+int pmfs_folded_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_stacks stacks;
+	uint32_t levels;
+	int r = pmfs_stacks_make(pmfs_model_of(doc->text.self), pmfs_export_column(doc),
+		pmfs_export_thread(doc), PM_NONE, &stacks, err);
+	if (r < 0)
+		return r;
+	r = pmfs_stacks_cut(&stacks, &levels, err);
+	if (r == 0)
+		r = pmfs_folded_write(NULL, &stacks, out, err);
+	pmfs_stacks_done(&stacks);
+	return r;
 }

@@ -8,6 +8,7 @@
 #include "formats/common/inflate.h"
 #include "formats/common/map.h"
 #include "fs/views/exports/export.h"
+#include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/sums/stacks.h"
 
@@ -39,8 +40,8 @@ enum {
 enum wire { VARINT = 0, LENGTH = 2 };
 
 struct writing {
-	struct pmfs_stacks *stacks;
-	uint32_t levels; /* of the deepest stack */
+	const struct pmfs_stacks *stacks;
+	const struct pmfs_stacks *before; /* of the run it is compared with, or NULL */
 	struct pm_text profile;
 	struct pm_text message, inner, scratch;
 	struct pm_strtab strings;
@@ -106,9 +107,11 @@ static void write_sample(struct writing *w, uint32_t context, uint64_t cost)
 /* A level is one byte at least. */
 static int check_length(const struct writing *w, struct pm_error *err)
 {
-	uint64_t levels;
+	uint64_t levels, before = 0;
 	int r = pmfs_stacks_count_levels(w->stacks, &levels, err);
-	return r < 0 ? r : pmfs_export_check_length(levels, err);
+	if (r == 0 && w->before)
+		r = pmfs_stacks_count_levels(w->before, &before, err);
+	return r < 0 ? r : pmfs_export_check_length(pmfs_stacks_add(levels, before), err);
 }
 
 static void write_samples(struct writing *w)
@@ -116,7 +119,9 @@ static void write_samples(struct writing *w)
 	const struct pmfs_stacks *s = w->stacks;
 	for (uint32_t i = s->first; i < s->end && !w->profile.failed; i++) {
 		uint64_t cost = pmfs_stacks_own(s, i);
-		if (cost > 0)
+		if (w->before) /* a difference may be negative, in two's complement */
+			cost -= pmfs_stacks_own(w->before, i);
+		if (cost != 0)
 			write_sample(w, i, cost);
 	}
 }
@@ -195,59 +200,45 @@ static void write_strings(struct writing *w)
 
 /* ---- the profile ---- */
 
-static int write_profile(
-	struct writing *w, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
+static void write_profile(struct writing *w, const struct pmfs_pprof_about *about)
 {
 	const struct pmfs_column *column = w->stacks->column;
 	string_of(w, pm_bytes_of("")); /* has index 0 */
 	uint32_t type = string_of(w, pm_bytes_of(column->export));
-	uint32_t unit = string_of(w, pm_bytes_of(pmfs_export_unit(column, "count")));
+	uint32_t unit = string_of(w, pm_bytes_of(about->unit));
 	add_number(&w->message, VALUE_TYPE_TYPE, type);
 	add_number(&w->message, VALUE_TYPE_UNIT, unit);
 	add_bytes(&w->profile, PROFILE_SAMPLE_TYPE, &w->message);
 	write_samples(w);
 	write_frames(w);
-	add_number(&w->profile, PROFILE_TIME_NANOS, pmfs_model_profile(m)->mtime_ns);
-	pm_text_clear(&w->message);
-	int r = pmfs_export_title(m, thread, &w->message, err);
-	pmfs_export_levels(w->levels, &w->message);
-	add_number(&w->profile, PROFILE_COMMENT, string_of(w, pm_text_view(&w->message)));
+	add_number(&w->profile, PROFILE_TIME_NANOS, about->time_ns);
+	add_number(&w->profile, PROFILE_COMMENT, string_of(w, about->comment));
 	add_number(&w->profile, PROFILE_DEFAULT_SAMPLE_TYPE, type);
 	write_strings(w);
-	return r;
 }
 
-static int write_file(struct writing *w, struct pmfs_model *m, uint32_t thread, struct pm_text *out,
+static int write_file(struct writing *w, const struct pmfs_pprof_about *about, struct pm_text *out,
 	struct pm_error *err)
 {
 	w->used = calloc((size_t)w->stacks->tree->n_frames + 1, sizeof(*w->used));
 	if (!w->used)
 		return pmfs_no_memory(err);
 	int r = check_length(w, err);
-	if (r == 0)
-		r = write_profile(w, m, thread, err);
 	if (r < 0)
 		return r;
+	write_profile(w, about);
 	if (w->failed || w->message.failed || w->inner.failed || w->profile.failed)
 		return pmfs_no_memory(err);
 	pm_gzip(out, pm_text_view(&w->profile));
 	return 0;
 }
 
-int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
+	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = pmfs_export_thread(doc);
-	struct pmfs_stacks stacks;
-	struct writing w = {.stacks = &stacks};
+	struct writing w = {.stacks = stacks, .before = before};
 	w.strings.arena = &w.arena;
-	int r = pmfs_stacks_make(m, pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
-	if (r < 0)
-		return r;
-	r = pmfs_stacks_cut(&stacks, &w.levels, err);
-	if (r == 0)
-		r = write_file(&w, m, thread, out, err);
-	pmfs_stacks_done(&stacks);
+	int r = write_file(&w, about, out, err);
 	pm_text_done(&w.profile);
 	pm_text_done(&w.message);
 	pm_text_done(&w.inner);
@@ -256,5 +247,31 @@ int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_e
 	pm_arena_done(&w.arena);
 	pm_map_done(&w.mappings);
 	free(w.used);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(doc->text.self);
+	uint32_t thread = pmfs_export_thread(doc), levels;
+	struct pmfs_stacks stacks;
+	struct pm_text comment = {.p = NULL};
+	int r = pmfs_stacks_make(m, pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
+	if (r < 0)
+		return r;
+	r = pmfs_stacks_cut(&stacks, &levels, err);
+	if (r == 0)
+		r = pmfs_export_title(m, thread, &comment, err);
+	if (r == 0) {
+		pmfs_export_levels(levels, &comment);
+		struct pmfs_pprof_about about = {
+			.comment = pm_text_view(&comment),
+			.unit = pmfs_export_unit(stacks.column, "count"),
+			.time_ns = pmfs_model_profile(m)->mtime_ns,
+		};
+		r = pmfs_pprof_write(NULL, &stacks, &about, out, err);
+	}
+	pmfs_stacks_done(&stacks);
+	pm_text_end(&comment, out);
 	return r < 0 ? r : pm_text_status(out);
 }

@@ -1,0 +1,124 @@
+/* Stacks of two sides: those of each run, put where its contexts are in the union. */
+#include "fs/compare/stacks.h"
+
+#include <stdlib.h>
+
+#include "fs/compare/flat.h"
+
+struct summing {
+	const struct pmfs_tree_union *u;
+	struct pmfs_two_stacks *stacks;
+	uint32_t quantity;
+	uint32_t n[PMFS_N_SIDES]; /* repetitions so far */
+	double *sums;
+};
+
+const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity)
+{
+	uint32_t i = 0;
+	while (i + 1 < costs->n && costs->costs[i].quantity != quantity)
+		i++;
+	return &costs->costs[i];
+}
+
+bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
+{
+	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);
+	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER] &&
+		(costs->whole[PMFS_BASE][quantity].mean != 0 ||
+			costs->whole[PMFS_OTHER][quantity].mean != 0);
+}
+
+/* The column of the run's model that stands for the quantity, or PM_NONE. */
+static uint32_t column_of(
+	const struct pmfs_costs *k, const struct pmfs_compared_run *run, uint32_t quantity)
+{
+	for (uint32_t i = 0; i < run->n_columns; i++)
+		if (k->costs[run->cost[i]].quantity == quantity)
+			return i;
+	return PM_NONE;
+}
+
+static void add_repetition(struct summing *s, enum pmfs_side side)
+{
+	struct pmfs_two_stacks *t = s->stacks;
+	uint32_t n = s->n[side]++;
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++) {
+		struct pmfs_sample sample = {.n = n, .mean = t->side[side].self[i]};
+		if (t->squares[side])
+			sample.squares = t->squares[side][i];
+		pmfs_sample_add(&sample, s->sums[i]);
+		t->side[side].self[i] = sample.mean;
+		if (t->squares[side])
+			t->squares[side][i] = sample.squares;
+	}
+}
+
+static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
+{
+	struct summing *s = self;
+	const struct pmfs_compared_run *of = &s->u->costs->runs[run];
+	uint32_t column = column_of(s->u->costs, of, s->quantity);
+	struct pmfs_stacks stacks = {.tree = NULL};
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
+		s->sums[i] = 0;
+	if (column != PM_NONE) {
+		int r = pmfs_stacks_make(m, column, PM_NONE, PM_NONE, &stacks, err);
+		if (r < 0)
+			return r;
+		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
+			s->sums[s->u->of[run][i]] += stacks.self[i];
+		pmfs_stacks_done(&stacks);
+	}
+	add_repetition(s, of->side);
+	return 0;
+}
+
+static int allocate(struct summing *s)
+{
+	const struct pm_tree *tree = &s->u->tree;
+	size_t n = (size_t)tree->n_contexts + 1;
+	s->sums = malloc(n * sizeof(*s->sums));
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		struct pmfs_stacks *t = &s->stacks->side[side];
+		*t = (struct pmfs_stacks){
+			.tree = tree, .column = &s->stacks->column, .end = tree->n_contexts};
+		t->shown = malloc(n * sizeof(*t->shown));
+		t->self = calloc(n, sizeof(*t->self));
+		if (!t->shown || !t->self)
+			return -ENOMEM;
+		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
+		if (s->u->costs->n_good[side] < 2)
+			continue;
+		s->stacks->squares[side] = calloc(n, sizeof(*s->stacks->squares[side]));
+		if (!s->stacks->squares[side])
+			return -ENOMEM;
+	}
+	return s->sums ? 0 : -ENOMEM;
+}
+
+int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u, uint32_t quantity,
+	struct pmfs_two_stacks *ret, struct pm_error *err)
+{
+	struct summing s = {.u = u, .stacks = ret, .quantity = quantity};
+	const struct pmfs_cost *cost = pmfs_quantity_cost(u->costs, quantity);
+	*ret = (struct pmfs_two_stacks){
+		.column = {.export = cost->export,
+			.export_scale = cost->export_scale,
+			.flat = &ret->metric},
+		.metric = {.name = cost->metric, .unit = cost->unit},
+	};
+	int r = allocate(&s);
+	if (r == 0)
+		r = pmfs_compare_read(c, u->costs, read_run, &s, err);
+	free(s.sums);
+	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
+}
+
+void pmfs_two_stacks_done(struct pmfs_two_stacks *s)
+{
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		pmfs_stacks_done(&s->side[side]);
+		free(s->squares[side]);
+	}
+}

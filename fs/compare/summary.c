@@ -1,0 +1,217 @@
+/*
+ * summary.txt: wholes, the largest changes in both directions, what came and went, which names
+ * were joined. With repetitions only what is beyond the noise is called a change.
+ */
+#include "fs/compare/summary.h"
+
+#include <math.h>
+
+#include "fs/compare/flat.h"
+#include "fs/views/model/screen.h"
+
+enum { MOST_CHANGES = 10, MOST_ALONE = 5, MOST_NAMES = 5, MOST_WHOLES = 6, NAME_WIDTH = 40 };
+
+/* Which rows a list has. */
+enum list { EVERY, MORE, LESS, CAME, WENT };
+
+static void add_amount(struct pm_text *out, const struct pmfs_costs *k, double value)
+{
+	const struct pmfs_cost *cost = &k->costs[k->own];
+	struct pmfs_column column = {.export = cost->export, .export_scale = cost->export_scale};
+	if (k->shares)
+		pm_text_printf(out, "%13.2f%%", 100 * value);
+	else
+		pmfs_add_amount(out, &column, value);
+}
+
+static void add_percent(struct pm_text *out, double base, double value)
+{
+	if (base > 0 && value / base < 100)
+		pm_text_printf(out, " %+9.2f%%", 100 * (value / base - 1));
+	else
+		pm_text_printf(out, " %10s", "");
+}
+
+/* ---- changes ---- */
+
+static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_t row)
+{
+	const struct pmfs_costs *k = j->costs;
+	double base = pmfs_joined_sample(j, row, k->own, PMFS_BASE).mean;
+	double value = pmfs_joined_sample(j, row, k->own, PMFS_OTHER).mean;
+	uint8_t sides = j->rows[row].sides;
+	pm_text_str(out, value > base ? "  +" : value < base ? "  -" : "   ");
+	add_amount(out, k, fabs(value - base));
+	if (sides == 3)
+		add_percent(out, base, value);
+	else
+		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
+	if (pmfs_compare_tested(k))
+		pm_text_printf(out, "  q %-8.2g", j->q[row]);
+	pm_text_str(out, "  ");
+	pmfs_add_cut(out, j->rows[row].text[2], NAME_WIDTH);
+	pm_text_char(out, '\n');
+}
+
+static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)
+{
+	uint8_t sides = j->rows[row].sides;
+	double difference = pmfs_joined_difference(j, row, j->costs->own);
+	if (!pmfs_joined_changed(j, row))
+		return false;
+	switch (list) {
+	case EVERY: return true;
+	case MORE: return difference > 0;
+	case LESS: return difference < 0;
+	case CAME: return sides == 1u << PMFS_OTHER;
+	case WENT: return sides == 1u << PMFS_BASE;
+	}
+	return false;
+}
+
+/* Appends at most `most` lines; returns how many rows were left out. */
+static uint32_t add_list(
+	struct pm_text *out, const struct pmfs_joined *j, enum list list, unsigned most)
+{
+	uint32_t shown = 0, further = 0;
+	for (uint32_t i = 0; i < j->n; i++) {
+		if (!is_listed(j, j->order[i], list))
+			continue;
+		if (shown++ < most)
+			add_change(out, j, j->order[i]);
+		else
+			further++;
+	}
+	return further;
+}
+
+static void add_titled(struct pm_text *out, const struct pmfs_joined *j, const char *title,
+	enum list list, unsigned most)
+{
+	size_t before = out->len;
+	pm_text_printf(out, "\n%s\n", title);
+	size_t empty = out->len;
+	uint32_t further = add_list(out, j, list, most);
+	if (further)
+		pm_text_printf(out, "   %u more\n", further);
+	if (out->len == empty && !out->failed)
+		out->len = before;
+}
+
+static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
+{
+	if (pmfs_compare_tested(j->costs))
+		pm_text_printf(out, "changes beyond the noise: %u of %u functions\n", j->n_changed,
+			j->n_tested);
+	else
+		pm_text_str(out,
+			"noise is unknown: each side needs two or more repetitions "
+			"(base=A base=B new=C new=D)\n");
+}
+
+/* ---- the rest ---- */
+
+static void add_heading(
+	struct pm_text *out, const struct pmfs_compare *c, const struct pmfs_costs *k)
+{
+	pmfs_add_cut(out, pm_bytes_of(c->of.name), NAME_WIDTH);
+	pm_text_str(out, " against ");
+	pmfs_add_cut(out, pm_bytes_of(c->of.base_name), NAME_WIDTH);
+	pm_text_char(out, '\n');
+	if (pmfs_compare_repeated(k) || c->of.n_base + c->of.n_runs > 2)
+		pm_text_printf(out, "means of %u and %u repetitions\n", k->n_good[PMFS_OTHER],
+			k->n_good[PMFS_BASE]);
+	uint32_t broken = k->n_runs - k->n_good[PMFS_BASE] - k->n_good[PMFS_OTHER];
+	if (broken) {
+		pm_text_printf(out, "%u of %u runs cannot be opened: ", broken, k->n_runs);
+		pmfs_add_cut(out, pm_bytes_of(k->why), NAME_WIDTH);
+		pm_text_char(out, '\n');
+	}
+}
+
+static void add_wholes(struct pm_text *out, const struct pmfs_costs *k)
+{
+	uint32_t last = PM_NONE, shown = 0;
+	pm_text_str(out, "\nwhole                               base           value     change\n");
+	for (uint32_t i = 0; i < k->n && shown < MOST_WHOLES; i++) {
+		const struct pmfs_cost *cost = &k->costs[i];
+		struct pmfs_column column = {
+			.export = cost->export, .export_scale = cost->export_scale};
+		double base = k->whole[PMFS_BASE][cost->quantity].mean;
+		double value = k->whole[PMFS_OTHER][cost->quantity].mean;
+		if (cost->quantity == last)
+			continue;
+		last = cost->quantity;
+		shown++;
+		pm_text_str(out, "  ");
+		pmfs_add_cut_padded(out, pm_bytes_of(cost->stem), 22);
+		pm_text_str(out, "  ");
+		pmfs_add_amount(out, &column, cost->has[PMFS_BASE] ? base : NAN);
+		pm_text_str(out, "  ");
+		pmfs_add_amount(out, &column, cost->has[PMFS_OTHER] ? value : NAN);
+		if (cost->has[PMFS_BASE] && cost->has[PMFS_OTHER])
+			add_percent(out, base, value);
+		pm_text_char(out, '\n');
+	}
+	if (!k->in_common)
+		pm_text_str(
+			out, "The runs have no quantity in common: only names can be compared.\n");
+}
+
+static void add_names(struct pm_text *out, const struct pmfs_joined *j)
+{
+	const struct pmfs_match *m = &j->match;
+	uint32_t shown = 0, n = 0;
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct pmfs_spelling *s = &m->spellings[i];
+		const struct pmfs_spelling *as = &m->spellings[m->groups[s->group].shown];
+		if (s->name == as->name)
+			continue;
+		if (n++ == 0)
+			pm_text_str(out, "\nnames that were joined (names.csv)\n");
+		if (shown >= MOST_NAMES)
+			continue;
+		shown++;
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, pmfs_match_text(m, s->name), NAME_WIDTH);
+		pm_text_str(out, " = ");
+		pmfs_add_cut(out, pmfs_match_text(m, as->name), NAME_WIDTH);
+		pm_text_char(out, '\n');
+	}
+	if (n > shown)
+		pm_text_printf(out, "  %u more\n", n - shown);
+}
+
+int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	const struct pmfs_joined *j;
+	int r = pmfs_joined_get(c, PMFS_COMPARE_FUNCTIONS, &j, err);
+	if (r < 0)
+		return r;
+	add_heading(out, c, j->costs);
+	if (j->costs->own != PM_NONE) {
+		add_wholes(out, j->costs);
+		pm_text_char(out, '\n');
+		add_noise(out, j);
+		add_titled(out, j, "functions that cost more (own cost)", MORE, MOST_CHANGES);
+		add_titled(out, j, "functions that cost less (own cost)", LESS, MOST_CHANGES);
+		add_titled(out, j, "functions that came", CAME, MOST_ALONE);
+		add_titled(out, j, "functions that went", WENT, MOST_ALONE);
+	} else {
+		pm_text_str(out, "There are no quantities to compare; noise is unknown.\n");
+	}
+	add_names(out, j);
+	return pm_text_status(out);
+}
+
+int pmfs_compare_summary_lines(
+	const struct pm_profile *p, unsigned most, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_joined *j;
+	int r = pmfs_joined_get(p->self, PMFS_COMPARE_FUNCTIONS, &j, err);
+	if (r < 0 || j->costs->own == PM_NONE)
+		return r;
+	add_list(out, j, EVERY, most);
+	return 0;
+}
