@@ -160,23 +160,14 @@ static inline int take_event(
 	return r->open != PM_NONE;
 }
 
-/* Reads one part; 0 when the trace is complete, 1 when it goes on in the next part. */
-static int read_part(struct reader *r, const struct zts_part *part, struct pm_error *err)
+/* Takes the records of a part; 0 when the trace is complete, 1 when it goes on in the next part. */
+static int take_part(struct reader *r, struct pm_bytes payload, struct pm_error *err)
 {
-	const struct zts_payload *payload;
+	const struct zts_part *part = r->part;
 	struct zts_record_event e;
 	struct pm_bytes data;
-	if (part->chunk == PM_NONE)
-		return pm_error_set(err, -EIO, "traces.dat", part->data_offset,
-			"the index says that a part of the trace is here, but there is no chunk");
-	int n = zts_store_texts(&r->stores->items[part->store], &r->texts, err);
-	if (n == 0)
-		n = zts_payload_get(r->stores, part->store, part->chunk, &payload, err);
-	if (n < 0)
-		return n;
-	r->part = part;
-	if (pm_bytes_sub(payload->bytes, part->start_offset,
-		    payload->bytes.len - part->start_offset, &data)) {
+	int n;
+	if (pm_bytes_sub(payload, part->start_offset, payload.len - part->start_offset, &data)) {
 		zts_records_feed(&r->records, data);
 		do {
 			n = zts_records_next_inline(&r->records, &e, err);
@@ -189,8 +180,27 @@ static int read_part(struct reader *r, const struct zts_part *part, struct pm_er
 		n = pm_error_set(err, -EIO, "traces.dat", part->data_offset,
 			"the trace would begin beyond the payload's end");
 	}
-	zts_payload_release(r->stores, payload);
 	return n == 2 ? 1 : n;
+}
+
+/* Reads one part, whose payload is `held` or in the cache; as take_part. */
+static int read_part(struct reader *r, const struct zts_part *part, const struct zts_payload *held,
+	struct pm_error *err)
+{
+	const struct zts_payload *payload = held;
+	if (part->chunk == PM_NONE)
+		return pm_error_set(err, -EIO, "traces.dat", part->data_offset,
+			"the index says that a part of the trace is here, but there is no chunk");
+	int n = zts_store_texts(&r->stores->items[part->store], &r->texts, err);
+	if (n == 0 && !held)
+		n = zts_payload_get(r->stores, part->store, part->chunk, &payload, err);
+	if (n < 0)
+		return n;
+	r->part = part;
+	n = take_part(r, payload->bytes, err);
+	if (!held)
+		zts_payload_release(r->stores, payload);
+	return n;
 }
 
 /* Ends what is open when there are no more parts. */
@@ -233,22 +243,30 @@ static void sort_attrs(struct zts_tree *t)
 	t->n_attrs = kept;
 }
 
-int zts_tree_read(struct zts_stores *s, const struct zts_part *parts, uint32_t n_parts,
-	struct zts_tree *ret, struct pm_error *err)
+static void clear_tree(struct zts_tree *t)
 {
-	*ret = (struct zts_tree){.n = 0};
+	pm_arena_done(&t->texts);
+	t->n = 0;
+	t->n_attrs = 0;
+	t->attr_bytes = 0;
+}
+
+int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zts_tree *ret,
+	struct pm_error *err)
+{
+	clear_tree(ret);
 	struct reader r = {.stores = s, .tree = ret, .open = PM_NONE};
 	int n = 1;
 	r.scratch.limit = PM_LIMIT_TRACE_TEXT;
 	zts_records_init(&r.records);
-	for (uint32_t i = 0; i < n_parts && n > 0; i++)
-		n = read_part(&r, &parts[i], err);
+	for (uint32_t i = 0; i < parts->n && n > 0; i++)
+		n = read_part(&r, &parts->items[i], i == 0 ? parts->first : NULL, err);
 	if (n > 0)
 		n = finish(&r, err);
 	if (n == 0 && ret->n == 0)
-		n = pm_error_set(err, -EIO, "traces.dat", parts[0].data_offset,
+		n = pm_error_set(err, -EIO, "traces.dat", parts->items[0].data_offset,
 			"no call record begins at byte %llu of the payload",
-			(unsigned long long)parts[0].start_offset);
+			(unsigned long long)parts->items[0].start_offset);
 	zts_records_done(&r.records);
 	pm_text_done(&r.scratch);
 	if (n < 0) {

@@ -58,9 +58,19 @@ struct zts_tree {
 	size_t bytes; /* memory that it takes, about */
 };
 
-/* -EINVAL or -EIO with the reason where a part cannot be read; then nothing is left allocated. */
-int zts_tree_read(struct zts_stores *s, const struct zts_part *parts, uint32_t n_parts,
-	struct zts_tree *ret, struct pm_error *err);
+/* Parts of a trace, in order. */
+struct zts_parts {
+	const struct zts_part *items;
+	uint32_t n;
+	const struct zts_payload *first; /* of the first part; NULL: it is taken out of the cache */
+};
+
+/*
+ * -EINVAL or -EIO with the reason where a part cannot be read; then nothing is left allocated.
+ * `ret` is zeroed or of another trace: its memory is used again.
+ */
+int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zts_tree *ret,
+	struct pm_error *err);
 void zts_tree_done(struct zts_tree *tree);
 
 /*

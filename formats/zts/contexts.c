@@ -11,6 +11,7 @@
 #include "formats/common/tree.h"
 #include "formats/common/work.h"
 #include "formats/zts/partial.h"
+#include "formats/zts/visits.h"
 #include "profmount/limits.h"
 
 struct gathering {
@@ -18,6 +19,7 @@ struct gathering {
 	const struct zts_survey *survey;
 	struct zts_partial *partials;
 	uint32_t n_partials;
+	struct zts_visits visits;
 };
 
 /* ---- adding up ---- */
@@ -34,32 +36,20 @@ static int tell_unreadable(
 	return path ? 0 : -ENOMEM;
 }
 
-/* However small the cache is: the payload of one trace is there for the next one, too. */
-static void hold_payload(
-	struct zts_stores *stores, const struct zts_part *part, const struct zts_payload **held)
-{
-	const struct zts_payload *before = *held;
-	*held = NULL;
-	if (part && part->chunk != PM_NONE)
-		zts_payload_get(stores, part->store, part->chunk, held, NULL);
-	if (before)
-		zts_payload_release(stores, before);
-}
-
-static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial *partial)
+/* Reads a trace into `tree`, whose payload is the one at hand if there is one, and adds it up. */
+static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial *partial,
+	const struct zts_held *held, struct zts_tree *tree)
 {
 	const struct zts_trace *t = &g->survey->traces[trace];
 	const struct zts_moment moment = {trace, t->timestamp_ns};
+	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct zts_tree tree;
 	if (pm_work_cancelled())
 		return -ENOMEM;
-	int r = zts_tree_read(g->stores, g->survey->parts + t->part, t->n_parts, &tree, &err);
+	int r = zts_tree_read(g->stores, &parts, tree, &err);
 	if (r < 0)
 		return r == -ENOMEM ? r : tell_unreadable(g, t, &err);
-	r = zts_partial_add(partial, g->stores, &tree, &moment);
-	zts_tree_done(&tree);
-	return r;
+	return zts_partial_add(partial, g->stores, tree, &moment);
 }
 
 static int gather_stretch(void *context, size_t i)
@@ -68,17 +58,19 @@ static int gather_stretch(void *context, size_t i)
 	const struct zts_survey *v = g->survey;
 	uint32_t from = (uint32_t)((uint64_t)v->n * i / g->n_partials);
 	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
-	const struct zts_payload *held = NULL;
+	struct zts_held held = {.payload = NULL};
+	struct zts_tree tree = {.n = 0};
 	int r = zts_partial_init(&g->partials[i]);
 	for (uint32_t k = from; k < to && r == 0; k++) {
 		uint32_t trace = v->by_store[k];
 		const struct zts_trace *t = &v->traces[trace];
-		if (t->lost || t->inner)
+		if (!zts_trace_counts(t))
 			continue;
-		hold_payload(g->stores, &v->parts[t->part], &held);
-		r = gather_trace(g, trace, &g->partials[i]);
+		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
+		r = gather_trace(g, trace, &g->partials[i], &held, &tree);
 	}
-	hold_payload(g->stores, NULL, &held);
+	zts_visits_hold(&g->visits, NULL, &held);
+	zts_tree_done(&tree);
 	return r < 0 ? r : zts_partial_end(&g->partials[i]);
 }
 
@@ -259,14 +251,17 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, struct pm_error *err)
 {
 	*a = (struct zts_aggregate){.tree = NULL};
-	struct gathering g = {stores, survey, NULL, pm_crew_width()};
+	struct gathering g = {.stores = stores, .survey = survey, .n_partials = pm_crew_width()};
 	g.partials = calloc(g.n_partials, sizeof(*g.partials));
-	int r = g.partials ? pm_crew_each(g.n_partials, gather_stretch, &g) : -ENOMEM;
+	int r = zts_visits_init(&g.visits, stores, survey);
+	if (r == 0)
+		r = g.partials ? pm_crew_each(g.n_partials, gather_stretch, &g) : -ENOMEM;
 	if (r == 0)
 		r = join(&g, a, err);
 	for (uint32_t i = 0; g.partials && i < g.n_partials; i++)
 		zts_partial_done(&g.partials[i]);
 	free(g.partials);
+	zts_visits_done(&g.visits);
 	if (r < 0) {
 		zts_aggregate_done(a);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces");

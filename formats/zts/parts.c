@@ -74,7 +74,9 @@ static int build_tree(void *context, struct pm_cached **ret, struct pm_error *er
 	struct kept_tree *kept = malloc(sizeof(*kept));
 	if (!kept)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
-	r = zts_tree_read(&wanted->z->stores, v->parts + t->part, t->n_parts, &kept->tree, err);
+	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
+	kept->tree = (struct zts_tree){.n = 0};
+	r = zts_tree_read(&wanted->z->stores, &parts, &kept->tree, err);
 	if (r < 0) {
 		free(kept);
 		return r == -EINVAL ? -EIO : r;

@@ -108,9 +108,9 @@ struct wanted_chunk {
 	uint32_t chunk;
 };
 
-static int read_payload(void *context, struct pm_cached **ret, struct pm_error *err)
+static int read_payload(
+	const struct wanted_chunk *wanted, struct zts_payload **ret, struct pm_error *err)
 {
-	const struct wanted_chunk *wanted = context;
 	const struct zts_chunk *chunk = &wanted->chunks->chunks[wanted->chunk];
 	struct zts_payload *payload = calloc(1, sizeof(*payload));
 	enum zts_status status;
@@ -125,8 +125,17 @@ static int read_payload(void *context, struct pm_cached **ret, struct pm_error *
 	payload->bytes = (struct pm_bytes){payload->memory, chunk->bytes};
 	payload->cached = (struct pm_cached){
 		.bytes = payload->bytes.len + sizeof(*payload), .free = payload_free};
-	*ret = &payload->cached;
+	*ret = payload;
 	return 0;
+}
+
+static int build_payload(void *context, struct pm_cached **ret, struct pm_error *err)
+{
+	struct zts_payload *payload;
+	int r = read_payload(context, &payload, err);
+	if (r == 0)
+		*ret = &payload->cached;
+	return r;
 }
 
 int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
@@ -140,7 +149,7 @@ int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
 	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
 	if (r < 0)
 		return r;
-	r = pm_cache_get(s->cache, key, read_payload, &wanted, &cached, err);
+	r = pm_cache_get(s->cache, key, build_payload, &wanted, &cached, err);
 	*ret = r < 0 ? NULL : (struct zts_payload *)cached;
 	return r;
 }
@@ -148,4 +157,21 @@ int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
 void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload)
 {
 	pm_cache_release(s->cache, (struct pm_cached *)(uintptr_t)payload);
+}
+
+int zts_payload_read(struct zts_stores *s, uint32_t store, uint32_t chunk,
+	const struct zts_payload **ret, struct pm_error *err)
+{
+	struct wanted_chunk wanted = {.chunk = chunk};
+	struct zts_payload *payload = NULL;
+	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
+	if (r == 0)
+		r = read_payload(&wanted, &payload, err);
+	*ret = r < 0 ? NULL : payload;
+	return r;
+}
+
+void zts_payload_free(const struct zts_payload *payload)
+{
+	payload_free((struct pm_cached *)(uintptr_t)payload);
 }

@@ -145,12 +145,13 @@ static int keep_attrs(struct zts_surveyor *s, struct zts_trace *t, const struct 
 static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
-	struct zts_tree tree;
+	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
+	struct zts_tree tree = {.n = 0};
 	if (!can_afford(s, t)) {
 		t->lost = true;
 		return 0;
 	}
-	int r = zts_tree_read(s->stores, v->parts + t->part, t->n_parts, &tree, NULL);
+	int r = zts_tree_read(s->stores, &parts, &tree, NULL);
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
 	t->lost = r < 0;
