@@ -1,16 +1,17 @@
 /*
- * Inflating ahead: a thread makes the next blocks while its owner works on those before. For
- * inflate.c alone; knows neither zlib nor windows.
+ * Inflating ahead: a thread produces the next blocks while its owner processes earlier ones. Used
+ * by inflate.c only; independent of zlib and windows.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_AHEAD_H
 #define PROFMOUNT_FORMATS_COMMON_AHEAD_H
 
 #include "formats/common/inflate.h"
 
-/* Bytes that were made at once, and how the stream stands behind them. */
+/* Bytes produced in one step, and the state of the stream after them. */
 struct pm_step {
 	size_t n;
-	enum pm_inflate_state state; /* PM_INFLATE_MORE: another step gives more, perhaps 0 bytes */
+	enum pm_inflate_state
+		state; /* PM_INFLATE_MORE: the next step may produce more, or 0 bytes */
 	uint64_t in;
 	const char *why;
 };
@@ -18,19 +19,20 @@ struct pm_step {
 struct pm_ahead;
 
 /*
- * Starts a thread that calls make(source, …) with room for at least 1 byte until the stream ends
- * or pm_ahead_free is called; `source` is its own until then. NULL without memory or thread.
+ * Starts a thread that calls make(source, …) with room for at least 1 byte until the stream ends or
+ * pm_ahead_free is called; only this thread uses `source` until then. NULL if there is no memory or
+ * thread.
  */
 struct pm_ahead *pm_ahead_new(
 	struct pm_step (*make)(void *source, uint8_t *room, size_t n), void *source);
 
 /*
- * The next n bytes at `room`; fewer only where the stream ended or broke behind them. Waits for
- * them. Gives the same on every run, however fast the thread is.
+ * Copies the next n bytes to `room`; fewer only if the stream ended or broke after them. Waits for
+ * them. The result does not depend on the speed of the thread.
  */
 struct pm_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n);
 
-/* Ends the thread, wherever it is. Accepts NULL. Returns NULL. */
+/* Ends the thread at any point. Accepts NULL. Returns NULL. */
 struct pm_ahead *pm_ahead_free(struct pm_ahead *a);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Memory that lives as long as its arena: models are built in one and freed whole. Not for use by
- * several threads at once.
+ * Memory that lives as long as its arena: a model is built in an arena and freed as a whole. Not
+ * thread-safe.
  */
 #ifndef PROFMOUNT_ARENA_H
 #define PROFMOUNT_ARENA_H
@@ -13,16 +13,16 @@ struct pm_arena {
 	size_t total;                 /* bytes asked for so far */
 };
 
-/* n bytes, aligned for any type, zeroed; NULL without memory. */
+/* n bytes, aligned for any type, zeroed; NULL if out of memory. */
 void *pm_arena_alloc(struct pm_arena *a, size_t n);
 
 /* count × size with an overflow check. */
 void *pm_arena_array(struct pm_arena *a, size_t count, size_t size);
 
-/* A copy of b (an empty slice with p != NULL for an empty one); p == NULL without memory. */
+/* A copy of b (for an empty one, an empty slice with p != NULL); p == NULL if out of memory. */
 struct pm_bytes pm_arena_copy(struct pm_arena *a, struct pm_bytes b);
 
-/* A NUL-terminated formatted string; NULL without memory. */
+/* A NUL-terminated formatted string; NULL if out of memory. */
 char *pm_arena_printf(struct pm_arena *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,8 +1,8 @@
 /*
- * The program's cache of built things, with a limit in bytes: rendered texts, layouts of tables,
- * indexes of directories, what formats decoded. What is in use is never freed, nor what somebody is
- * in the middle of; the least recently used goes first. Each thing is built once, by whoever asks
- * first, while others who want the same wait and the rest goes on.
+ * The cache of built objects, with a limit in bytes: rendered texts, layouts of tables, directory
+ * indexes, data decoded by formats. Objects in use, and texts that are being read, are not freed;
+ * otherwise the least recently used object is freed first. Each object is built once, by the first
+ * thread that needs it; other threads that need the same object wait.
  */
 #ifndef PROFMOUNT_CACHE_H
 #define PROFMOUNT_CACHE_H
@@ -13,66 +13,67 @@
 
 struct pm_cache;
 
-/* What is cached: embed it as the first member. */
+/* A cached object: embed it as the first member. */
 struct pm_cached {
-	uint64_t bytes; /* counted against the limit, without what malloc and the cache add */
+	uint64_t
+		bytes; /* counted against the limit, without the overhead of malloc and the cache */
 	void (*free)(struct pm_cached *c); /* must not use the cache */
-	/* The cache's: */
+	/* Used by the cache: */
 	struct pm_slot *slot;
 	uint64_t kept_until_ns; /* see pm_cache_keep */
 };
 
 /*
- * Keys of all who share a cache differ in their highest byte: those of the format have bit 62 and
- * not bit 63; all others are nodes of fs/tree/node.h.
+ * The users of a cache have keys with different highest bytes: keys of the format have bit 62 set
+ * and bit 63 clear; all others are nodes of fs/tree/node.h.
  */
 enum { PM_CACHE_FORMAT = 0x40 };
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 struct pm_cache *pm_cache_new(uint64_t limit_bytes);
 
 /*
- * From now on the `n` things used last stay, even beyond the limit, where they take at most `bytes`
- * together; the very last one however large it is. For things that are read in many short steps,
- * `n` of them at once: otherwise one larger than the limit would be built again for each step. Call
- * it before the cache is used. Without it, none stay.
+ * Keeps the `n` most recently used objects even beyond the limit, if they take at most `bytes`
+ * together, and the most recent one whatever its size. For objects that are read in many short
+ * steps, `n` at a time: otherwise an object larger than the limit would be built again for each
+ * step. Call this before the cache is used. The default is to keep none.
  */
 void pm_cache_spare(struct pm_cache *cache, unsigned n, uint64_t bytes);
 
-/* Nothing may be in use. Accepts NULL. */
+/* No object may be in use. Accepts NULL. */
 void pm_cache_free(struct pm_cache *cache);
 
 /*
- * The thing of that key, built by build(context) where it is not there: build returns 0 and fills
- * `*ret`, or a negative errno that goes to everyone who waits (failures are not kept). Give the
- * result back with pm_cache_release. -ENOMEM also where the caller's work is cancelled, or may not
- * build (formats/common/work.h).
+ * The object with this key, built by build(context) if necessary. build returns 0 and fills `*ret`,
+ * or returns a negative errno, which all waiting threads get (failures are not kept). Release the
+ * result with pm_cache_release. -ENOMEM also if the caller's work is cancelled, or must not build
+ * (formats/common/work.h).
  */
 int pm_cache_get(struct pm_cache *cache, uint64_t key,
 	int (*build)(void *context, struct pm_cached **ret, struct pm_error *err), void *context,
 	struct pm_cached **ret, struct pm_error *err);
 
-/* The thing of that key if it is there and built, else NULL. Release it. */
+/* The object with this key if it has been built, else NULL. Release it with pm_cache_release. */
 struct pm_cached *pm_cache_peek(struct pm_cache *cache, uint64_t key);
 
 void pm_cache_release(struct pm_cache *cache, struct pm_cached *c);
 
 /*
- * Somebody is in the middle of a thing that is in use: it stays for some seconds from now, however
- * large it is. `false`: he has come to its end.
+ * Marks an object in use as being read sequentially: it is kept for some seconds, whatever its
+ * size. `false`: the reader has reached its end.
  */
 void pm_cache_keep(struct pm_cache *cache, struct pm_cached *c, bool keep);
 
-/* A thing in use takes so many bytes by now. */
+/* Updates the size of an object in use. */
 void pm_cache_resize(struct pm_cache *cache, struct pm_cached *c, uint64_t bytes);
 
-/* Counts what is being built against the limit: `more` bytes, less where negative. */
+/* Counts objects that are being built against the limit: `more` bytes, may be negative. */
 void pm_cache_reserve(struct pm_cache *cache, int64_t more);
 
-/* The limit that it was made with. */
+/* The limit given to pm_cache_new. */
 uint64_t pm_cache_limit(const struct pm_cache *cache);
 
-/* Bytes held now, bookkeeping included, for tests and the log. */
+/* Bytes in use, including bookkeeping; for tests and the log. */
 uint64_t pm_cache_bytes(struct pm_cache *cache);
 
 #endif

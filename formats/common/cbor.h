@@ -1,11 +1,12 @@
 /*
- * CBOR (RFC 8949) as a stream of events, for data that may be a cut of a longer stream: a sequence
- * of top-level items, arrays left open at the end, breaks of arrays that were opened before the
- * data begins. Several parts can be fed one after another; what is open stays open between them.
+ * CBOR (RFC 8949) as a stream of events, for data that may be a section of a longer stream: a
+ * sequence of top-level items, arrays left open at the end, breaks of arrays that were opened
+ * before the section. Several parts can be fed one after another; open containers stay open between
+ * them.
  *
- * Knows no recursion: what is open stands on a stack of its own, as deep as the caller allows.
- * Refused as malformed: reserved initial bytes, maps and strings of unknown length, simple values
- * without a meaning, text that is not UTF-8, a break or the end of a part inside a counted item.
+ * Not recursive: open containers are on an explicit stack, with a depth limit set by the caller.
+ * Rejected as malformed: reserved initial bytes, maps and strings of indefinite length, unassigned
+ * simple values, text that is not UTF-8, a break or the end of a part inside a counted item.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_CBOR_H
 #define PROFMOUNT_FORMATS_COMMON_CBOR_H
@@ -19,7 +20,7 @@ enum pm_cbor_kind {
 	PM_CBOR_BYTES,
 	PM_CBOR_TEXT,
 	PM_CBOR_ARRAY, /* u items follow, then its end */
-	PM_CBOR_INDEF, /* an array of unknown length: items follow, then its end */
+	PM_CBOR_INDEF, /* an array of indefinite length: items follow, then its end */
 	PM_CBOR_MAP,   /* u pairs follow, then its end */
 	PM_CBOR_TAG,   /* tag u; one item follows, then its end */
 	PM_CBOR_FALSE,
@@ -34,8 +35,8 @@ enum pm_cbor_kind {
 struct pm_cbor_event {
 	enum pm_cbor_kind kind;
 	enum pm_cbor_kind of; /* of PM_CBOR_END: what ends */
-	bool open;            /* of PM_CBOR_END: the data ended before its break */
-	size_t at;            /* where in the part the item begins */
+	bool open;            /* of PM_CBOR_END: the data ended without its break */
+	size_t at;            /* offset of the item in the part */
 	uint64_t u;
 	double f;
 	struct pm_bytes bytes; /* of BYTES and TEXT: a slice of the part */
@@ -43,18 +44,18 @@ struct pm_cbor_event {
 
 struct pm_cbor {
 	struct pm_cur in;
-	struct pm_cbor_level *levels; /* what is open, outermost first */
+	struct pm_cbor_level *levels; /* open containers, outermost first */
 	uint32_t depth;
 	uint32_t room;
 	uint32_t limit;
-	uint32_t deepest; /* how many levels were open at once, at most */
+	uint32_t deepest; /* the highest number of levels open at once */
 	bool not_finite;  /* there was a NaN or an infinity */
 };
 
-/* `limit`: how many arrays, maps and tags may be open at once. End with pm_cbor_done. */
+/* `limit`: the number of arrays, maps and tags that may be open at once. Free with pm_cbor_done. */
 void pm_cbor_init(struct pm_cbor *c, uint32_t limit);
 
-/* Goes on with `part`, which must outlive the events made of it. */
+/* Continues with `part`, which must outlive its events. */
 void pm_cbor_feed(struct pm_cbor *c, struct pm_bytes part);
 
 /*
@@ -64,38 +65,38 @@ void pm_cbor_feed(struct pm_cbor *c, struct pm_bytes part);
 int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
 
 /*
- * Called when there is no further part: 1 with the PM_CBOR_END of something still open, 0 when
- * nothing is left, -EINVAL where the data ends inside a counted item.
+ * Call this after the last part: 1 with the PM_CBOR_END of an open container, 0 if none is left,
+ * -EINVAL if the data ends inside a counted item.
  */
 int pm_cbor_finish(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
 
 void pm_cbor_done(struct pm_cbor *c);
 
 /*
- * For consumers that recognise a tag with an array of unknown length in it by its two bytes, and
- * its end by one: they may move `in` over any number of them, as long as these stand in each other
- * and the outermost one where an item may, and say afterwards how many are open: not more than the
- * limit allows. They count them in `deepest`, too. 0 or -ENOMEM.
+ * For consumers that recognise a tag with an array of indefinite length by its two bytes, and its
+ * end by one: they may move `in` over any number of them, if these are nested directly and the
+ * outermost one is where an item may be, and then report how many are open, within the limit. They
+ * also update `deepest`. 0 or -ENOMEM.
  */
 int pm_cbor_push_tagged(struct pm_cbor *c, uint32_t n);
 
-/* Ends such a tag; false where something else stands there. Then nothing has been done. */
+/* Ends such a tag; false, without any effect, if the data has something else there. */
 bool pm_cbor_end_tagged(struct pm_cbor *c);
 
-/* For consumers, where an item is not what it should be: `what at byte N of the payload`. */
+/* For consumers, if an item is not as expected: `what at byte N of the payload`. */
 int pm_cbor_malformed(const struct pm_cbor_event *e, struct pm_error *err, const char *what);
 
-/* One initial byte and its argument; `low` is 31 for a break or an unknown length. */
+/* One initial byte and its argument; `low` is 31 for a break or an indefinite length. */
 struct pm_cbor_head {
 	uint8_t major;
 	uint8_t low;
 	uint64_t value;
 };
 
-/* An argument of n bytes near the end of the data. */
+/* Reads an argument of n bytes near the end of the data. */
 uint64_t pm_cbor_read_last(struct pm_cur *in, size_t n);
 
-/* For records of plain integers, read without a decoder; false at the end or a reserved byte. */
+/* For records of plain integers, without a decoder; false at the end or at a reserved byte. */
 static inline bool pm_cbor_read_head(struct pm_cur *in, struct pm_cbor_head *ret)
 {
 	uint8_t first = pm_cur_u8(in), low = first & 31;

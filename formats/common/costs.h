@@ -1,8 +1,7 @@
 /*
- * Costs of contexts by thread, in memory: for formats that have no index of their own on disk.
- * Expect each, place them, add each, in any order, freeze, then read by thread or by context. 20
- * bytes a value, from the beginning on. Contexts have no numbers of their own there:
- * pm_value.context is the context's index + 1.
+ * Costs of contexts by thread in memory, for formats without an index on disk. Announce each value,
+ * place them, add each (in any order), freeze, then read by thread or by context. Takes 20 bytes
+ * per value from the start. pm_value.context is the context's index + 1.
  */
 #ifndef PROFMOUNT_COSTS_H
 #define PROFMOUNT_COSTS_H
@@ -11,10 +10,10 @@
 
 struct pm_costs {
 	struct pm_cost *items;   /* by context, then thread, then metric */
-	uint32_t *by_thread;     /* places in items: thread after thread, each in their order */
+	uint32_t *by_thread;     /* positions in items, thread by thread, each in order */
 	uint32_t *context_start; /* in items: n_contexts + 1 */
 	uint32_t *thread_start;  /* in by_thread: n_threads + 1 */
-	uint32_t *room;          /* while adding: places that are free, by context */
+	uint32_t *room;          /* while adding: the next free position, by context */
 	uint32_t n_threads, n_contexts;
 	uint64_t n;
 };
@@ -22,28 +21,28 @@ struct pm_costs {
 /* Zeroed before; end with pm_costs_done after any failure. 0 or -ENOMEM. */
 int pm_costs_init(struct pm_costs *c, uint32_t n_threads, uint32_t n_contexts);
 
-/* Announces a value for the context, which is below n_contexts. */
+/* Announces a value of a context below n_contexts. */
 void pm_costs_expect(struct pm_costs *c, uint32_t context);
 
-/* When all are announced. 0 or -ENOMEM. */
+/* Call after all values have been announced. 0 or -ENOMEM. */
 int pm_costs_place(struct pm_costs *c);
 
-/* One that was announced; several of one (thread, context, metric) are added up. */
+/* Adds an announced value; values with the same thread, context and metric are added up. */
 void pm_costs_add(
 	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, double value);
 
-/* When all are added. 0 or -ENOMEM. */
+/* Call after all values have been added. 0 or -ENOMEM. */
 int pm_costs_freeze(struct pm_costs *c);
 
-/* As pm_profile_ops.thread_costs: by context, then metric. */
+/* Like pm_profile_ops.thread_costs: by context, then metric. */
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/* As pm_profile_ops.context_costs, for the context with that index: by thread, then metric. */
+/* Like pm_profile_ops.context_costs, for the context with this index: by thread, then metric. */
 int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/* As pm_profile_ops.run_costs: sums over the threads, by metric. */
+/* Like pm_profile_ops.run_costs: sums over the threads, by metric. */
 int64_t pm_costs_of_run(
 	const struct pm_costs *c, uint32_t context, struct pm_value *ret, size_t room);
 

@@ -1,5 +1,5 @@
 /*
- * Several threads on one piece of work: the caller and its helpers, all of whom work for the
+ * Several threads on one piece of work: the caller and its helpers, all registered with the
  * caller's struct pm_work (formats/common/work.h).
  */
 #ifndef PROFMOUNT_CREW_H
@@ -10,7 +10,7 @@
 
 #include "formats/common/work.h"
 
-#define PM_CREW_MOST 16 /* more threads than this wait for memory and not for processors */
+#define PM_CREW_MOST 16 /* with more threads than this, memory is the bottleneck */
 
 struct pm_crew {
 	struct pm_work *work;
@@ -24,8 +24,8 @@ struct pm_crew {
 unsigned pm_crew_width(void);
 
 /*
- * Starts up to `n` helpers, each of which calls help(context) once. Returns how many there are:
- * none where no threads can be had. The crew stays where it is until pm_crew_join.
+ * Starts up to `n` helpers, each of which calls help(context) once. Returns the number started,
+ * which is 0 if no thread can be created. The crew must not move until pm_crew_join.
  */
 unsigned pm_crew_start(
 	struct pm_crew *crew, unsigned n, void *(*help)(void *context), void *context);
@@ -35,8 +35,8 @@ void pm_crew_join(struct pm_crew *crew);
 
 /*
  * Calls work(context, i) for each i below n, on all processors, in no order. Returns 0 or the first
- * error; pieces that were not begun by then are left out. -ENOMEM once the work is cancelled. Where
- * no threads can be had the caller does everything, with the same result.
+ * error, after which no further pieces are started; -ENOMEM once the work is cancelled. If no
+ * threads can be created, the caller does everything, with the same result.
  */
 int pm_crew_each(size_t n, int (*work)(void *context, size_t i), void *context);
 

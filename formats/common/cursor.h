@@ -10,7 +10,7 @@
 
 /* ---- the gate: ranges are (offset, length) ---- */
 
-/* The part [off, off + len) of b; false, and an empty slice, where it does not lie inside. */
+/* The part [off, off + len) of b; false, and an empty slice, if it is not inside b. */
 static inline bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, struct pm_bytes *ret)
 {
 	*ret = (struct pm_bytes){b.p, 0};
@@ -21,13 +21,13 @@ static inline bool pm_bytes_sub(struct pm_bytes b, uint64_t off, uint64_t len, s
 }
 
 /*
- * `count` records at `off`, `stride` bytes apart, of which a reader needs `need`: false where
- * stride < need, where the product overflows or where they do not lie inside.
+ * `count` records at `off`, `stride` bytes apart, of which the reader needs `need`: false if stride
+ * < need, if the product overflows, or if they are not inside b.
  */
 bool pm_bytes_table(struct pm_bytes b, uint64_t off, uint64_t count, uint64_t stride, uint64_t need,
 	struct pm_bytes *ret);
 
-/* Record i of a table slice made by pm_bytes_table; the caller knows that i < count. */
+/* Record i of a slice from pm_bytes_table; the caller ensures that i < count. */
 static inline const uint8_t *pm_bytes_row(struct pm_bytes table, uint64_t i, uint64_t stride)
 {
 	return table.p + i * stride;
@@ -36,7 +36,7 @@ static inline const uint8_t *pm_bytes_row(struct pm_bytes table, uint64_t i, uin
 /* The text from `off` to the next NUL (excluded), within PM_LIMIT_STRING; false without a NUL. */
 bool pm_bytes_cstr(struct pm_bytes b, uint64_t off, struct pm_bytes *ret);
 
-/* Has the processor fetch [off, off + len) for a reader to come, as far as it lies inside. */
+/* Prefetches [off, off + len), as far as it is inside b, into the processor's cache. */
 static inline void pm_bytes_prefetch(struct pm_bytes b, uint64_t off, uint64_t len)
 {
 	for (uint64_t at = 0; at < len && off < b.len && at < b.len - off; at += 64)
@@ -44,8 +44,8 @@ static inline void pm_bytes_prefetch(struct pm_bytes b, uint64_t off, uint64_t l
 }
 
 /*
- * Waits until the disk has brought all of it, for who goes through it without asking whether
- * anybody still waits; false where nobody does (formats/common/work.h).
+ * Waits until all of it has been read from disk, for loops that do not check for cancellation;
+ * false if the work has been cancelled (formats/common/work.h).
  */
 bool pm_bytes_fetch(struct pm_bytes b);
 
@@ -102,8 +102,9 @@ static inline double pm_bef64(const uint8_t *p)
 /* ---- the cursor: sequential reading with sticky failure ---- */
 
 /*
- * Once `bad`, every read gives 0 or an empty slice and does not move: test once after a group of
- * fields. Never loop on a count from the input before comparing it with what is left.
+ * Once `bad`, every read returns 0 or an empty slice and does not move, so one test after a group
+ * of fields is sufficient. Never loop on a count from the input before comparing it with what is
+ * left.
  */
 struct pm_cur {
 	struct pm_bytes b;
@@ -134,7 +135,7 @@ static inline const uint8_t *pm_cur_take(struct pm_cur *c, size_t n)
 	return p;
 }
 
-/* The next n bytes without moving behind them, or NULL. */
+/* The next n bytes without moving past them, or NULL. */
 static inline const uint8_t *pm_cur_peek(const struct pm_cur *c, size_t n)
 {
 	return n > pm_cur_left(c) ? NULL : c->b.p + c->at;
@@ -175,7 +176,7 @@ double pm_cur_f64(struct pm_cur *c);
 /* The next n bytes as a slice. */
 struct pm_bytes pm_cur_bytes(struct pm_cur *c, size_t n);
 
-/* Up to the next NUL, which is consumed and not part of the slice; bad where there is none. */
+/* Up to the next NUL, which is consumed and not part of the slice; bad if there is none. */
 struct pm_bytes pm_cur_cstr(struct pm_cur *c);
 
 #endif

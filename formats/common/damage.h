@@ -1,4 +1,4 @@
-/* Collects what could not be read; the rows of damage.csv. For use by several threads at once. */
+/* Collects what could not be read; the rows of damage.csv. Thread-safe. */
 #ifndef PROFMOUNT_DAMAGE_H
 #define PROFMOUNT_DAMAGE_H
 
@@ -12,7 +12,7 @@ struct pm_damage_list {
 	struct pm_arena arena;
 	struct pm_damage *rows;
 	size_t n, room;
-	size_t beyond; /* rows that PM_LIMIT_DAMAGE kept out */
+	size_t beyond; /* rows beyond PM_LIMIT_DAMAGE */
 };
 
 #define PM_DAMAGE_LIST_INIT                                                                        \
@@ -20,11 +20,16 @@ struct pm_damage_list {
 		.lock = PTHREAD_MUTEX_INITIALIZER                                                  \
 	}
 
-/* Adds a row; offset and bytes may be PM_NO_OFFSET. Without memory the row is counted as beyond. */
+/*
+ * Adds a row; offset and bytes may be PM_NO_OFFSET. If out of memory, the row is counted as beyond
+ * the limit.
+ */
 void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offset, uint64_t bytes,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The rows so far, sorted by file and offset, a last one for those beyond. Call once, at the end.
+/*
+ * The rows sorted by file and offset, plus a last one for those beyond the limit. Call once, at the
+ * end.
  */
 struct pm_damages pm_damage_rows(struct pm_damage_list *list);
 

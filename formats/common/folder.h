@@ -9,8 +9,8 @@
 #include "profmount/bytes.h"
 
 /*
- * Lists a directory from its beginning, wherever the descriptor stands, which stays the caller's.
- * NULL with errno where it cannot be read. For closedir().
+ * Opens a directory stream at its beginning, whatever the position of the descriptor, which remains
+ * the caller's. NULL with errno if it cannot be read. Close with closedir().
  */
 DIR *pm_folder_list(int folder);
 
@@ -21,7 +21,7 @@ int pm_folder_around(const char *path);
 /* The last name of a path; within `path`. */
 const char *pm_path_name(const char *path);
 
-/* Does the name end so, with something before it? */
+/* Whether the name has this ending, with something before it. */
 bool pm_ends_with(struct pm_bytes name, const char *ending);
 
 /* A time of stat() or clock_gettime() in ns. */

@@ -1,10 +1,10 @@
 /*
  * A file of the source, mapped read-only.
  *
- * When the file shrinks under the mount, or its file system cannot read it, touching a lost page
- * raises SIGBUS: the handler maps a zero page there and marks the input as changed; whoever was
- * reading goes on with zeros, and the request ends in EIO because pm_input_changed is asked before
- * an answer leaves the program.
+ * If the file is truncated during the mount, or its file system cannot read it, accessing a lost
+ * page raises SIGBUS. The handler maps a zero page there and marks the input as changed. The reader
+ * continues with zeros, and the request fails with EIO, because pm_input_changed is checked before
+ * every reply.
  */
 #ifndef PROFMOUNT_INPUT_H
 #define PROFMOUNT_INPUT_H
@@ -17,7 +17,7 @@ struct pm_input {
 	char *name;            /* relative to the source, for messages; owned */
 	uint64_t mtime_ns;
 	struct pm_stamp stamp;  /* as it was when opened */
-	struct pm_watch *watch; /* the caller's; NULL: the file must not grow */
+	struct pm_watch *watch; /* owned by the caller; NULL: the file must not grow */
 	int fd;                 /* owned; -1 when closed */
 	int slot;      /* of the SIGBUS guard; -1 for an empty file or one read into memory */
 	bool changed;  /* atomic; see pm_input_changed */
@@ -25,17 +25,17 @@ struct pm_input {
 };
 
 /*
- * Opens `path` below the directory `folder` (AT_FDCWD for any path). -ENOENT where there is none,
- * -EINVAL for something that is not a regular file, -EIO where it cannot be read.
+ * Opens `path` below the directory `folder` (AT_FDCWD for any path). -ENOENT if there is none,
+ * -EINVAL if it is not a regular file, -EIO if it cannot be read.
  */
 int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err);
 
-/* Takes over an open file descriptor (closed on failure too). */
+/* Takes ownership of an open file descriptor (closed on failure, too). */
 int pm_input_take(struct pm_input *in, int fd, const char *name, struct pm_error *err);
 
 /*
- * The same for a file that may grow: what is mapped is as much of it as `watch` knows, which
- * outlives the input; -EIO where it is not that file any more.
+ * The same for a file that may grow: maps as much of it as `watch` covers, which must outlive the
+ * input; -EIO if it is a different file now.
  */
 int pm_input_open_watched(struct pm_input *in, int folder, const char *path, struct pm_watch *watch,
 	struct pm_error *err);
@@ -43,18 +43,18 @@ int pm_input_take_watched(struct pm_input *in, int fd, const char *name, struct 
 	struct pm_error *err);
 
 /*
- * True once the file is not what it was at opening (see pm_stamp_compare; one that is watched may
- * have grown), or a page was lost. ~200 ns.
+ * True once the file has changed since opening (see pm_stamp_compare; a watched file may have
+ * grown), or a page was lost. ~200 ns.
  */
 bool pm_input_changed(struct pm_input *in);
 
 /*
- * For whoever scans a file: what lies before `upto` leaves the process's memory, in large steps,
- * and comes back when it is read again. Not for use by several threads at once.
+ * For scans of a file: releases pages before `upto` from the process's memory, in large steps; they
+ * are mapped again on access. Not thread-safe.
  */
 void pm_input_passed(struct pm_input *in, uint64_t upto);
 
-/* Accepts a zeroed or failed one. */
+/* Accepts a zeroed input and one that failed to open. */
 void pm_input_close(struct pm_input *in);
 
 #endif

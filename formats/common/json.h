@@ -1,4 +1,4 @@
-/* Writes JSON into a text builder: commas, nesting and indentation are its business. */
+/* Writes JSON into a text builder; takes care of commas, nesting and indentation. */
 #ifndef PROFMOUNT_JSON_H
 #define PROFMOUNT_JSON_H
 
@@ -8,9 +8,9 @@ struct pm_json {
 	struct pm_text *out;
 	unsigned depth;
 	bool first;    /* nothing written yet on this level */
-	bool indented; /* two spaces a level and line feeds, for people */
+	bool indented; /* two spaces per level and line feeds, for people */
 	bool keyed;    /* a key was just written */
-	bool script;   /* strings are written as pm_text_script does */
+	bool script;   /* strings are written like pm_text_script */
 };
 
 void pm_json_open(struct pm_json *j, char bracket);  /* { or [ */

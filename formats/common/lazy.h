@@ -1,4 +1,4 @@
-/* Something that is built on first need, once, by whichever thread comes first. */
+/* Something that is built once, on first need, by the first thread that needs it. */
 #ifndef PROFMOUNT_LAZY_H
 #define PROFMOUNT_LAZY_H
 
@@ -17,9 +17,10 @@ struct pm_lazy {
 	}
 
 /*
- * Runs build(context) unless it ran before; all callers wait for it and get its result and error.
- * A failure lasts, except -ENOMEM, which is tried again; that is also the result where work was
- * cancelled or may not build (formats/common/work.h). After success: one atomic load.
+ * Runs build(context) unless it has run before; all callers wait for it and get its result and
+ * error. A failure is permanent, except -ENOMEM, after which the next call tries again; -ENOMEM is
+ * also the result if the work was cancelled or must not build (formats/common/work.h). After
+ * success: one atomic load.
  */
 int pm_lazy_get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
 	void *context, struct pm_error *err);

@@ -4,7 +4,7 @@
 
 #include "formats/common/arena.h"
 
-/* 64-bit key → 32-bit value. Zeroed = empty. Not for use by several threads at once. */
+/* 64-bit key → 32-bit value. Zeroed = empty. Not thread-safe. */
 struct pm_map {
 	struct pm_map_slot *slots;
 	size_t n, room;
@@ -14,16 +14,15 @@ struct pm_map {
 uint32_t *pm_map_find(const struct pm_map *m, uint64_t key);
 
 /*
- * The place of a key's value, made with `fresh` where the key is new (*ret_new says so);
- * NULL without memory.
+ * The value of a key, inserted as `fresh` if the key is new (see *ret_new); NULL if out of memory.
  */
 uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new);
 
 void pm_map_done(struct pm_map *m);
 
-/* Interned strings: equal bytes have one index, counted from 0 in order of first sight. */
+/* Interned strings: equal strings have the same index, counted from 0 in order of insertion. */
 struct pm_strtab {
-	struct pm_arena *arena; /* where copies live; NULL: the strings outlive the table */
+	struct pm_arena *arena; /* for copies; NULL: the strings outlive the table */
 	const struct pm_bytes *items;
 	uint32_t n;
 	size_t room;
@@ -31,13 +30,13 @@ struct pm_strtab {
 	size_t n_slots;
 };
 
-/* The index of b, new or known; PM_NONE (UINT32_MAX) without memory. */
+/* The index of b, which is added if it is new; PM_NONE (UINT32_MAX) if out of memory. */
 uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b);
 
 /* The index of b, or UINT32_MAX. */
 uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b);
 
-/* Frees the table, not the arena. `items` is gone too. */
+/* Frees the table and `items`, not the arena. */
 void pm_strtab_done(struct pm_strtab *t);
 
 /* A hash that is the same on every machine and mount: FNV-1a, 64 bits, finalised. */

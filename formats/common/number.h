@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that any of these functions may write; nothing is NUL-terminated. */
+/* Maximum number of bytes written by these functions; the output is not NUL-terminated. */
 #define PM_NUMBER_SIZE 32
 
 /* Each writes at `out` (room for PM_NUMBER_SIZE) and returns the number of bytes written. */
@@ -22,7 +22,7 @@ size_t pm_hex_format(uint64_t u, unsigned width, char *out);
  */
 size_t pm_f64_format(double f, char *out);
 
-/* What the functions above would return, without the text. O(1). */
+/* The results of the functions above, without writing text. O(1). */
 static inline size_t pm_u64_length(uint64_t u)
 {
 	static const uint64_t powers[] = {0 /* which has a digit too */, 10U, 100U, 1000U, 10000U,

@@ -1,13 +1,14 @@
 /*
- * Measured quantities by what they are: which of several leads a profile (order of siblings, first
- * columns, pictures, texts). Formats and views ask here, so that they agree.
+ * Classes of measured quantities, which determine the primary quantity of a profile (order of
+ * siblings, first columns, pictures, texts). Formats and views both use this file, so that they
+ * agree.
  */
 #ifndef PROFMOUNT_QUANTITY_H
 #define PROFMOUNT_QUANTITY_H
 
 #include "profmount/profile.h"
 
-/* Classes in the order in which they lead. */
+/* Classes in order of preference. */
 enum pm_quantity {
 	PM_QUANTITY_TIME,     /* on processors: CPUTIME, REALTIME, task-clock … */
 	PM_QUANTITY_GPU_WORK, /* of all GPU operations: GPUOP */
@@ -19,18 +20,18 @@ enum pm_quantity {
 	PM_N_QUANTITIES,
 };
 
-/* By its name and unit alone. */
+/* Determined by name and unit only. */
 enum pm_quantity pm_quantity_of(struct pm_bytes name, struct pm_bytes unit);
 
-/* How many ns one of the unit is; 0 if it is no unit of time. */
+/* The unit in ns; 0 if it is not a unit of time. */
 double pm_unit_ns(struct pm_bytes unit);
 
-/* Groups that the metrics have: one more than the largest number. */
+/* Number of groups of the metrics: the largest group number plus one. */
 uint32_t pm_metrics_groups(const struct pm_metrics *m);
 
 /*
- * The group that leads: the first, in database order, of the best class among those that have a
- * column and a whole that is not 0. `whole` is by group; NULL: not known, all count. PM_NONE where
+ * The primary group: the first, in database order, of the best class among those with a column and
+ * a total other than 0. `whole` has the totals by group; NULL: unknown, consider all. PM_NONE if
  * there is none.
  */
 uint32_t pm_quantity_leading(const struct pm_metrics *m, const double *whole);

@@ -1,6 +1,6 @@
 /*
- * Tables described by data: each column says what it is called and where in a record its value is.
- * For tables of the source in its own terms (raw/), one row per record.
+ * Tables described by data: each column has a name and the offset of its value in a record. For the
+ * format's own tables (raw/), with one row per record.
  *
  *     static const struct pm_column line_columns[] = {
  *         PM_COLUMN(struct nytp_line, fid, "fid"),
@@ -20,7 +20,7 @@
 
 #define PM_RECORD_ROOM 512 /* bytes; no record is larger */
 
-/* What stands in the record at a column's offset. */
+/* Type of the field at a column's offset in the record. */
 enum pm_field {
 	PM_FIELD_NONE, /* nothing: the cell is the row's position */
 	PM_FIELD_BOOL, /* 0 or 1 */
@@ -44,7 +44,7 @@ struct pm_column {
 	uint16_t known; /* 1 + offset of a bool: while false, the cell is empty; 0: none */
 	bool hex;       /* as 0x… */
 	bool none;      /* the greatest value of an unsigned field means unknown: empty */
-	/* Instead of `field`: makes the cell from what stands at the offset. May be NULL. */
+	/* Instead of `field`: makes the cell from the data at the offset. May be NULL. */
 	struct pm_cell (*cell)(struct pm_rows *rows, const void *field);
 	/* Or appends the cell's text to the cursor's scratch. May be NULL. */
 	void (*write)(struct pm_rows *rows, const void *field, struct pm_text *out);
@@ -67,7 +67,7 @@ struct pm_column {
 		char *: PM_FIELD_CHARS,                                                            \
 		struct pm_cell: PM_FIELD_CELL)
 
-/* Of a record that fits into PM_RECORD_ROOM: a negative size says that it does not. */
+/* For records that fit into PM_RECORD_ROOM; a negative array size is reported if they do not. */
 #define PM_OFFSET_OF(type, member)                                                                 \
 	(offsetof(type, member) + 0 * sizeof(char[sizeof(type) <= PM_RECORD_ROOM ? 1 : -1]))
 
@@ -79,7 +79,7 @@ struct pm_column {
 #define PM_COLUMN(type, member, title)     PM_COLUMN_WITH(type, member, title, .hex = false)
 #define PM_COLUMN_HEX(type, member, title) PM_COLUMN_WITH(type, member, title, .hex = true)
 
-/* Empty where an unsigned member has its greatest value: PM_NONE, PM_NO_TIME … */
+/* Empty if an unsigned member has its greatest value: PM_NONE, PM_NO_TIME … */
 #define PM_COLUMN_OR_NONE(type, member, title) PM_COLUMN_WITH(type, member, title, .none = true)
 
 /* Empty while the record's bool `flag` is false. */
@@ -119,9 +119,9 @@ struct pm_column {
 		.name = (title)                                                                    \
 	}
 
-/* A record of a source, until the cursor's next step. */
+/* A record of a source, valid until the cursor's next step. */
 struct pm_record {
-	const void *p; /* `room` unless it lies elsewhere */
+	const void *p; /* `room`, or elsewhere */
 	void *room;    /* PM_RECORD_ROOM bytes, aligned for anything, not zeroed */
 };
 
@@ -145,10 +145,10 @@ struct pm_sheet {
 		.n_columns = sizeof(list) / sizeof((list)[0]), .record = (read)                    \
 	}
 
-/* As pm_table_type.next. */
+/* Like pm_table_type.next. */
 int pm_sheet_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err);
 
-/* A table of that kind: `self` and `a` as in struct pm_table. */
+/* A table of this kind; `self` and `a` as in struct pm_table. */
 struct pm_table pm_sheet_table(const struct pm_sheet *sheet, const void *self, uint64_t a);
 
 /* The same as a document at sheet->path. */

@@ -1,5 +1,5 @@
 /*
- * A builder for text and other bytes: append-only, bounded, with sticky failure, so that callers
+ * A builder for text and other bytes: append-only, bounded, with a sticky error, so that callers
  * test once at the end.
  */
 #ifndef PROFMOUNT_TEXT_H
@@ -12,23 +12,23 @@ struct pm_text {
 	size_t len;
 	size_t room;
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
-	bool failed;  /* no memory, or the limit was reached: len is then of no use */
+	bool failed;  /* no memory, or the limit was reached: len is then meaningless */
 	bool full;    /* failed at the limit */
-	/* Optional: told how many bytes more it takes, for who accounts for memory. */
+	/* Optional: called with the number of additional bytes allocated, for memory accounting. */
 	void (*grown)(void *context, size_t more);
 	void *grown_context;
 };
 
-/* Gives the memory back; the builder is empty and usable again. Accepts a zeroed one. */
+/* Frees the memory; the builder is empty and usable again. Accepts a zeroed one. */
 void pm_text_done(struct pm_text *t);
 
-/* Empties it and keeps the memory; a failure stays, so that it may be tested after a loop. */
+/* Empties it and keeps the memory; an error remains, so it can be tested after a loop. */
 void pm_text_clear(struct pm_text *t);
 
-/* pm_text_done for a builder whose pieces went into `out`: `out` fails with it. */
+/* pm_text_done for a builder whose contents were appended to `out`; `out` gets its error. */
 void pm_text_end(struct pm_text *t, struct pm_text *out);
 
-/* Room for n more bytes, to be written at the returned place and claimed with len += …; or NULL. */
+/* Room for n more bytes: write to the returned pointer, then add to len. NULL on failure. */
 char *pm_text_reserve(struct pm_text *t, size_t n);
 
 void pm_text_add(struct pm_text *t, const void *p, size_t n);
@@ -44,35 +44,39 @@ void pm_text_hex(struct pm_text *t, uint64_t u, unsigned width);
 void pm_text_printf(struct pm_text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Valid UTF-8 as it is, each byte of anything else, and NUL, as U+FFFD. */
+/* Appends valid UTF-8 unchanged, and each other byte, and NUL, as U+FFFD. */
 void pm_text_utf8(struct pm_text *t, struct pm_bytes b);
 
-/* By the rule for names and messages (formats/common/utf8.h). */
+/* Applies the rule for names and messages (formats/common/utf8.h). */
 void pm_text_shown(struct pm_text *t, struct pm_bytes b);
 
-/* One character of it; returns how many bytes of b it stands for. */
+/* Appends one character by that rule; returns the number of bytes of b consumed. */
 size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at);
 
-/* As pm_text_shown on one line: every run of white space or control characters is one space. */
+/*
+ * Like pm_text_shown on one line: every run of white space or control characters becomes one space.
+ */
 void pm_text_line(struct pm_text *t, struct pm_bytes b);
 
 /* As a JSON string with its quotes. */
 void pm_text_json(struct pm_text *t, struct pm_bytes b);
 
-/* The same for a script of a page: `<` is \u003c, so that no text can end the script or begin a
- * comment. */
+/*
+ * The same for scripts in a page: `<` becomes \u003c, so that no text can end the script or begin a
+ * comment.
+ */
 void pm_text_script(struct pm_text *t, struct pm_bytes b);
 
 /* For XML and HTML text and quoted attributes: & < > " ' escaped, forbidden characters U+FFFD. */
 void pm_text_xml(struct pm_text *t, struct pm_bytes b);
 
-/* What has been built; valid until the next change. */
+/* The contents; valid until the next change. */
 static inline struct pm_bytes pm_text_view(const struct pm_text *t)
 {
 	return (struct pm_bytes){(const uint8_t *)t->p, t->len};
 }
 
-/* 0, or -ENOMEM for a builder that failed. */
+/* 0, or -ENOMEM if the builder failed. */
 int pm_text_status(const struct pm_text *t);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Builds a struct pm_tree: contexts are added in database order, parents before children, then
- * frozen into pre-order arrays. Formats without a tree of their own use pm_tree_child, which finds
- * or makes a child; formats with one use pm_tree_add, which keeps duplicate siblings apart.
+ * frozen into pre-order arrays. Formats that do not store a tree use pm_tree_child, which finds or
+ * adds a child; formats that store one use pm_tree_add, which keeps duplicate siblings separate.
  */
 #ifndef PROFMOUNT_TREE_H
 #define PROFMOUNT_TREE_H
@@ -11,34 +11,34 @@
 
 struct pm_tree_builder;
 
-/* NULL without memory. Functions below fail with PM_NONE where memory runs out. */
+/* NULL if out of memory. The functions below return PM_NONE if out of memory. */
 struct pm_tree_builder *pm_tree_builder_new(void);
 
 /* Accepts NULL; frees also what was never frozen. Returns NULL. */
 struct pm_tree_builder *pm_tree_builder_free(struct pm_tree_builder *b);
 
 /*
- * The index of a text: equal texts share one. 0 is the empty text. With `copy` the bytes are
- * copied into the tree, else they must outlive it (mapped input).
+ * The index of a text; equal texts have the same index. 0 is the empty text. With `copy` the bytes
+ * are copied into the tree, otherwise they must outlive it (mapped input).
  */
 uint32_t pm_tree_text(struct pm_tree_builder *b, struct pm_bytes text, bool copy);
 
-/* Adds a function; the caller knows that it is new. Returns its index. */
+/* Adds a function, which must be new. Returns its index. */
 uint32_t pm_tree_function(struct pm_tree_builder *b, const struct pm_function *function);
 
-/* The index of an equal frame, new or known. */
+/* The index of an equal frame, which is added if it is new. */
 uint32_t pm_tree_intern(struct pm_tree_builder *b, const struct pm_frame *frame);
 
 /*
- * Adds a context below `parent` (an earlier return value, or PM_NONE) with the database's number
- * for it (0 where the format has none: then no context may have one). Returns its rank.
+ * Adds a context below `parent` (an earlier return value, or PM_NONE) with its number in the
+ * database (0 if the format has no numbers; then all contexts must have 0). Returns its rank.
  */
 uint32_t pm_tree_add(struct pm_tree_builder *b, uint32_t parent, uint32_t frame, uint32_t number);
 
-/* The child of `parent` with that frame, found or added without a number. O(1). */
+/* The child of `parent` with this frame, which is added without a number if there is none. O(1). */
 uint32_t pm_tree_child(struct pm_tree_builder *b, uint32_t parent, uint32_t frame);
 
-/* Contexts so far. */
+/* Number of contexts so far. */
 uint32_t pm_tree_count(const struct pm_tree_builder *b);
 
 /* The parent (a rank or PM_NONE) and frame of a context by rank. */
@@ -46,20 +46,20 @@ uint32_t pm_tree_parent_of(const struct pm_tree_builder *b, uint32_t rank);
 uint32_t pm_tree_frame_of(const struct pm_tree_builder *b, uint32_t rank);
 
 /*
- * Freezes the tree and frees the builder. `weight[rank]` is the inclusive cost that orders
- * siblings (NULL: database order; NaN counts as least). `*ret_index` (unless NULL) becomes an
- * array rank → index in the tree, the caller's to free(). Of contexts with one number the first
- * is found by pm_tree_find. The tree says that group 0 orders it, where there are weights: who
- * weighs by another one changes `ordered_by`.
+ * Freezes the tree and frees the builder. `weight[rank]` is the inclusive cost by which siblings
+ * are ordered (NULL: database order; NaN is the smallest). `*ret_index` (unless NULL) becomes an
+ * array rank → index in the tree, to be freed by the caller. If several contexts have the same
+ * number, pm_tree_find finds the first. With weights, `ordered_by` is set to group 0; callers that
+ * use another group change it.
  */
 int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_index, struct pm_error *err);
 
 /*
- * The same tree with siblings in another order: by `weight[i]`, i a context of `tree`, as above.
- * Contexts keep their numbers. Frames, functions and texts stay those of `tree`, which must outlive
- * it. `*ret_from` becomes an array context → context of `tree`, the caller's to free().
- * `ordered_by` is as in `tree`.
+ * The same tree with siblings in a different order: by `weight[i]`, where i is a context of `tree`,
+ * as above. Contexts keep their numbers. Frames, functions and texts are shared with `tree`, which
+ * must outlive it. `*ret_from` becomes an array context → context of `tree`, to be freed by the
+ * caller. `ordered_by` is as in `tree`.
  */
 int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_from, struct pm_error *err);
@@ -72,8 +72,8 @@ int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *
 void pm_tree_free(struct pm_tree *tree);
 
 /*
- * For costs that are added up the tree: adds each context's `own` to itself and all above it in
- * `total` (n_contexts cells each, NaN = none counts as 0 in sums and stays NaN where nothing was
+ * Computes inclusive costs: adds each context's `own` to itself and to all contexts above it in
+ * `total` (n_contexts cells each; NaN = none counts as 0 in sums, and remains NaN where nothing was
  * added). `own` and `total` may be the same array. O(n).
  */
 void pm_tree_sum_up(const struct pm_tree *tree, const double *own, double *total);

@@ -1,4 +1,4 @@
-/* What the files of the tree share: tree_build.c, tree_freeze.c and tree.c; nobody else's. */
+/* Shared by the files of the tree only: tree_build.c, tree_freeze.c and tree.c. */
 #ifndef PROFMOUNT_TREE_PRIVATE_H
 #define PROFMOUNT_TREE_PRIVATE_H
 
@@ -33,8 +33,8 @@ struct pm_tree_builder {
 /* A tree with the memory behind its const pointers. */
 struct pm_tree_frozen {
 	struct pm_tree tree;     /* first: the two are converted into each other */
-	uint32_t *arrays;        /* all arrays of one cell a context, one behind the other */
-	struct pm_frame *frames; /* as those of `tree` … */
+	uint32_t *arrays;        /* all arrays with one cell per context, one after the other */
+	struct pm_frame *frames; /* like those of `tree` … */
 	struct pm_function *functions;
 	struct pm_strtab texts;
 	struct pm_index *by_number;
@@ -42,8 +42,8 @@ struct pm_tree_frozen {
 };
 
 /*
- * An index over tree->number; `index` has each rank's place in the tree. Of equal numbers the one
- * of lowest rank is found; 0 is no number. NULL without memory.
+ * An index over tree->number; `index` maps ranks to contexts of the tree. Of equal numbers the one
+ * with the lowest rank is found; 0 is not a number. NULL if out of memory.
  */
 struct pm_index *pm_index_new(const struct pm_tree *tree, const uint32_t *index);
 

@@ -4,11 +4,11 @@
 
 #include "profmount/bytes.h"
 
-/* No block gives more than this many bytes for one of its own. */
+/* Maximum number of decompressed bytes per byte of a block. */
 #define PM_UNLZ4_RATIO 255
 
 /*
- * Decompresses the block `in` to exactly `size` bytes at `out`; false where it is no such block.
+ * Decompresses the block `in` to exactly `size` bytes at `out`; false if it is not such a block.
  * Never writes beyond `size`.
  */
 bool pm_unlz4(struct pm_bytes in, uint8_t *out, size_t size);

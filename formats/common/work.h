@@ -1,9 +1,9 @@
 /*
- * Work that somebody waits for. Whoever starts it (fs/) enters it on its thread; whatever runs
- * below asks pm_work_cancelled at intervals and gives up by returning -ENOMEM: as where memory ends
- * nothing half made is kept, and it is tried again when it is next needed.
+ * Work for a request. The caller (fs/) registers it on its thread; code that runs below calls
+ * pm_work_cancelled at intervals and gives up by returning -ENOMEM. As with a failed allocation,
+ * nothing half-built is kept, and the work is done again when it is next needed.
  *
- * Where no work was entered, as in tests, nothing is ever cancelled.
+ * If no work is registered, as in tests, nothing is ever cancelled.
  */
 #ifndef PROFMOUNT_WORK_H
 #define PROFMOUNT_WORK_H
@@ -13,60 +13,61 @@
 
 struct pm_work {
 	/*
-	 * For an answer that is there or is not: nothing is built, what would have to be built
-	 * fails with -ENOMEM and sets `refused`. An answer given although it is set is worth
-	 * nothing.
+	 * Answer only from what exists: nothing is built; what would have to be built fails with
+	 * -ENOMEM and sets `refused`. If it is set, the answer is invalid.
 	 */
 	bool at_once;
 	bool refused;
-	bool cancelled;       /* atomic: see pm_work_cancel */
-	bool gave_up;         /* atomic: somebody has heard so; what it returned is worth nothing */
+	bool cancelled; /* atomic: see pm_work_cancel */
+	bool gave_up;   /* atomic: the code has seen the cancellation; its result is invalid */
 	uint64_t done, total; /* atomic: see pm_work_progress */
 	/* Under one lock for all works: */
-	const struct pm_turn *awaited; /* it waits for whoever has this turn; NULL: for nobody */
+	const struct pm_turn *awaited; /* the turn that it waits for; NULL: none */
 	bool abandoned;
-	unsigned needed; /* by so many other works, which wait for what it builds */
+	unsigned needed; /* number of other works that wait for what it builds */
 };
 
-/* Enters a work on this thread, NULL to leave; returns the one before. */
+/* Registers a work on this thread, NULL to unregister; returns the previous one. */
 struct pm_work *pm_work_enter(struct pm_work *w);
 
-/* The same on a thread that helps with it and ends with it. */
+/* The same for a helper thread, which ends with the work. */
 void pm_work_help(struct pm_work *w);
 
 /* The work of this thread, or NULL. */
 struct pm_work *pm_work_current(void);
 
-/* Does nobody wait for this thread's work any more? A few instructions. Return -ENOMEM then. */
+/*
+ * Whether the work of this thread is no longer needed. A few instructions. If true, return -ENOMEM.
+ */
 bool pm_work_cancelled(void);
 
-/* May this thread build something now? False in work that is `at_once`, which then is refused. */
+/* Whether this thread may build something now. False for `at_once` work, which is then refused. */
 bool pm_work_may_build(void);
 
 /*
- * How far this thread's work is, in any unit; total 0: unknown. Replaces what was said before. A
- * few instructions.
+ * Reports the progress of this thread's work, in any unit; total 0: unknown. Replaces the previous
+ * report. A few instructions.
  */
 void pm_work_progress(uint64_t done, uint64_t total);
 
-/* How far a work is, or the one that it waits for. `done` is at most `total`. */
+/* The progress of a work, or of the one that it waits for. `done` is at most `total`. */
 void pm_work_how_far(const struct pm_work *w, uint64_t *ret_done, uint64_t *ret_total);
 
-/* Ends it in any case. */
+/* Cancels it in any case. */
 void pm_work_cancel(struct pm_work *w);
 
-/* Whoever started it does not want it any more: it ends unless others need what it builds. */
+/* The caller no longer needs it: it is cancelled unless others need what it builds. */
 void pm_work_abandon(struct pm_work *w);
 
-/* Wanted after all: false where it is too late. */
+/* It is needed after all; false if it is too late. */
 bool pm_work_want(struct pm_work *w);
 
 /*
- * Something that one thread builds while others wait for it, all under one lock for the whole
- * program, which is not held while it is built. Zeroed it is ready for use.
+ * Something that one thread builds while others wait for it. There is one lock for the whole
+ * program, which is not held while building. Zeroed = ready for use.
  */
 struct pm_turn {
-	struct pm_work *builder; /* NULL also for a thread without work */
+	struct pm_work *builder; /* NULL also if its thread has no work */
 	bool building;
 	unsigned waiters, round;
 };
@@ -74,11 +75,13 @@ struct pm_turn {
 void pm_turn_lock(void);
 void pm_turn_unlock(void);
 
-/* Locked, and nobody is building: this thread is. Unlock, build, lock, end. */
+/* With the lock held and nobody building: this thread builds. Unlock, build, lock, end. */
 void pm_turn_begin(struct pm_turn *t);
 void pm_turn_end(struct pm_turn *t);
 
-/* Locked: waits until nobody is building; false, perhaps before that, where its work is cancelled.
+/*
+ * With the lock held: waits until nobody is building; false, possibly earlier, if its work is
+ * cancelled.
  */
 bool pm_turn_wait(struct pm_turn *t);
 

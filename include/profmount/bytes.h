@@ -1,8 +1,8 @@
 /*
  * A slice of memory: the one type for raw input and for text.
  *
- * Nobody owns a slice; whoever hands one out says how long it stays valid. Text slices are not
- * NUL-terminated and may hold any byte.
+ * A slice does not own its memory; the function that returns one defines how long it stays valid.
+ * Text slices are not NUL-terminated and may contain any byte.
  */
 #ifndef PROFMOUNT_BYTES_H
 #define PROFMOUNT_BYTES_H
@@ -28,7 +28,7 @@ static inline bool pm_bytes_equal(struct pm_bytes a, struct pm_bytes b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
-/* Bytewise order, a prefix before what it begins. */
+/* Bytewise order; a prefix comes before longer slices. */
 static inline int pm_bytes_compare(struct pm_bytes a, struct pm_bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;

@@ -1,6 +1,6 @@
 /*
- * A document: what a file of the mount holds, described but not rendered. A value; whoever makes
- * one keeps what it points to alive as long as the profile.
+ * A document: a description of the contents of a file in the mount, not rendered yet. Documents are
+ * values; what they point to must live as long as the profile.
  */
 #ifndef PROFMOUNT_DOCUMENT_H
 #define PROFMOUNT_DOCUMENT_H
@@ -9,7 +9,7 @@
 
 enum pm_doc_kind {
 	PM_DOC_BYTES, /* a slice of the mapped input, served as it is */
-	PM_DOC_TEXT,  /* rendered whole by `render`, kept in a cache of bounded size */
+	PM_DOC_TEXT,  /* rendered as a whole by `render`, kept in the bounded cache */
 	PM_DOC_CSV,   /* a table as CSV */
 	PM_DOC_TSV,   /* a table as TSV */
 	PM_DOC_FILE,  /* a file of the source beside the mapped ones, passed through */
@@ -20,24 +20,25 @@ struct pm_profile;
 
 struct pm_doc {
 	enum pm_doc_kind kind;
-	const struct pm_profile *of; /* whose it is: the tree says so */
+	const struct pm_profile *of; /* the profile it belongs to; set by the tree */
 	union {
 		struct pm_bytes bytes;
 		struct pm_table table;
 		struct {
 			/*
-			 * Appends the whole document, binary ones too. Returns 0 or a negative
-			 * errno: the document is then listed, and stat and open of it give EIO.
+			 * Appends the whole document, which may be binary. Returns 0 or a negative
+			 * errno; if it fails, the document is listed, but stat and open give EIO.
 			 */
 			int (*render)(const struct pm_doc *doc, struct pm_text *out,
 				struct pm_error *err);
 			const void *self; /* with a, b, c: which document this is */
 			uint64_t a, b, c;
-			bool brief; /* a few bytes, at once: rendered anew each time */
+			bool brief; /* a few bytes, rendered quickly: not cached */
 		} text;
 		struct {
 			int folder;       /* open directory of the source, owned by the profile */
-			const char *path; /* below it; never leaves it, symbolic links included */
+			const char *path; /* below it; never leads out of it, not even through
+					     symbolic links */
 		} file;
 	};
 };

@@ -1,4 +1,4 @@
-/* The seam: documents that only one format has. */
+/* Format interface: documents that only one format has. */
 #ifndef PROFMOUNT_SEAM_DOCUMENTS_H
 #define PROFMOUNT_SEAM_DOCUMENTS_H
 
@@ -7,24 +7,27 @@
 
 struct pm_profile;
 
-/* What of a profile is shown in the directory of an item that is one. */
+/* If an item is a profile: what its directory shows of the profile. */
 enum pm_shape {
 	PM_SHAPE_TRACE,      /* one trace of calls: flamegraph.svg, trace.chrome.json */
 	PM_SHAPE_RUN,        /* a tree of its own: everything that the root of a mount has */
-	PM_SHAPE_COMPARISON, /* a tree of its own documents and collections alone */
-	PM_SHAPE_ENSEMBLE,   /* the same; its items are sources, each with colours of its own */
+	PM_SHAPE_COMPARISON, /* a tree with its own documents and collections only */
+	PM_SHAPE_ENSEMBLE,   /* the same; its items are sources, each with its own colours */
 	PM_SHAPE_WINDOW,     /* a part of a run in time: tables, pictures, threads/, export/ */
 	PM_N_SHAPES,
 };
 
-/* A directory of n items: each a directory with the same kind of documents, or a document. */
+/*
+ * A directory of n items. An item is a directory (with the same kind of documents as the others),
+ * or a document.
+ */
 struct pm_collection {
 	const char *path; /* below the root: stores/000000/chunks */
-	uint32_t n;       /* unless there is `count` */
+	uint32_t n;       /* unused if there is `count` */
 	bool flat;        /* items are documents, not directories */
 	const void *self;
 	uint64_t a;
-	/* Optional, where counting takes work: called before any item is asked for. */
+	/* Optional, if counting takes work: called before any other function for an item. */
 	int (*count)(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 	/*
 	 * Item i's name, raw (the tree makes it legal and unique); valid until `scratch` changes.
@@ -33,7 +36,7 @@ struct pm_collection {
 	struct pm_bytes (*name)(const struct pm_collection *c, uint32_t i, struct pm_text *scratch);
 	/* Optional, for names that are legal and unique by construction: item by name. */
 	bool (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
-	/* Optional, where `find` knows items that are not listed, n and beyond: is there such? */
+	/* Optional, if `find` knows items that are not listed (n and above): does item i exist? */
 	bool (*has)(const struct pm_collection *c, uint32_t i);
 	/* Optional, where items are directories: item i is a document itself, its first one. */
 	bool (*is_document)(const struct pm_collection *c, uint32_t i);
@@ -41,9 +44,9 @@ struct pm_collection {
 	int (*document)(
 		const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret);
 	/*
-	 * Optional: item i is a profile, and views add to its directory what `shape` says. Opening
-	 * is cheap: its parts are built on first need. `*ret` is the caller's, who gives it back
-	 * with ops->close and has at most one of an item open; `c` outlives it.
+	 * Optional: item i is a profile, and views add files to its directory according to `shape`.
+	 * Opening is cheap: parts are built on first need. The caller owns `*ret`, closes it with
+	 * ops->close, and has at most one open per item; `c` outlives it.
 	 */
 	int (*profile)(const struct pm_collection *c, uint32_t i, struct pm_profile **ret,
 		struct pm_error *err);
@@ -51,18 +54,18 @@ struct pm_collection {
 };
 
 /*
- * A short table that only this format has, most telling rows first: summary.txt shows its title and
- * its rows. The last column is text, and may be long. Columns of times end with `_ns`.
+ * A short table for summary.txt that only this format has, most important rows first; shown with
+ * its title. The last column is text and may be long. Time columns end with `_ns`.
  */
 struct pm_section {
 	const char *title; /* Slowest traces */
 	struct pm_table table;
 };
 
-/* A source file that the profile carries: source/PATH. */
+/* A source file contained in the profile: source/PATH. */
 struct pm_source {
 	const char *path;     /* below source/; legal names, no `..` */
-	struct pm_bytes file; /* as the `file` columns name it */
+	struct pm_bytes file; /* its name in the `file` columns */
 	struct pm_doc doc;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Why something failed, for a person: what, where (file and offset), what was expected.
+ * The reason for a failure, for people: what, where (file and offset), what was expected.
  *
  * Functions that can fail return 0 or a negative errno from this short list:
  *   -EINVAL  the input breaks its format          -EIO     the input cannot be read (any more)
@@ -24,21 +24,21 @@ struct pm_error {
 };
 
 /*
- * Fills `err` unless it is NULL or already filled (the first writer wins) and returns `code`,
- * so that `return pm_error_set(…)` is the whole error path. `code` is a negative errno; `file`
- * may be NULL; what must not reach a terminal becomes U+FFFD (formats/common/utf8.h).
+ * Fills `err` unless it is NULL or already filled (the first writer wins) and returns `code`, so an
+ * error path is just `return pm_error_set(…)`. `code` is a negative errno; `file` may be NULL;
+ * characters that are not safe for terminals become U+FFFD (formats/common/utf8.h).
  */
 int pm_error_set(struct pm_error *err, int code, const char *file, uint64_t offset,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* A plain reason for a failure that nobody explained, as no memory needs none. Returns `code`. */
+/* Sets a generic message for a failure without one, such as -ENOMEM. Returns `code`. */
 int pm_error_plain(struct pm_error *err, int code);
 
 /* Puts `format…: ` before the text of a filled error. Returns err->code, or -EIO for NULL. */
 int pm_error_prefix(struct pm_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* `file+0xoffset: text`, as far as each is known, NUL-terminated in `out`. Returns `out`. */
+/* `file+0xoffset: text`, omitting unknown parts, NUL-terminated in `out`. Returns `out`. */
 char *pm_error_line(const struct pm_error *err, char *out, size_t size);
 
 #endif

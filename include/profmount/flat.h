@@ -1,4 +1,6 @@
-/* The seam: costs that a format has natively, and views else derive from the contexts. */
+/*
+ * Format interface: flat costs stored by the format; otherwise views derive them from the contexts.
+ */
 #ifndef PROFMOUNT_SEAM_FLAT_H
 #define PROFMOUNT_SEAM_FLAT_H
 
@@ -8,7 +10,7 @@
 struct pm_edge {
 	uint32_t caller; /* function index, or PM_NONE */
 	uint32_t callee;
-	uint32_t file; /* text: of the call site */
+	uint32_t file; /* text; of the call site */
 	uint32_t line; /* 0 = unknown */
 	uint64_t calls;
 };
@@ -22,7 +24,7 @@ struct pm_edges {
 struct pm_line {
 	uint32_t file; /* text */
 	uint32_t line;
-	uint32_t function; /* index of the function around it, or PM_NONE */
+	uint32_t function; /* index of the enclosing function, or PM_NONE */
 };
 
 struct pm_lines {
@@ -32,12 +34,12 @@ struct pm_lines {
 };
 
 /*
- * Time as a line profiler measures it, statement by statement: apart from the time of calls, and
- * also of code that is in no function. The costs in pm_lines are of it.
+ * Time measured by a line profiler, statement by statement: independent of the time of calls, and
+ * including code outside functions. The costs in pm_lines are such times.
  */
 struct pm_statements {
 	double whole_ns;   /* of all threads */
-	double outside_ns; /* of it, in code that is in no function but the program's main one */
+	double outside_ns; /* part of it in code outside functions (main code) */
 };
 
 #endif

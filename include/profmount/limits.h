@@ -1,6 +1,6 @@
 /*
- * Every bound on what an input may make us do, with its reason. Whoever enforces a limit says so
- * in an error or in damage.csv; none cuts silently.
+ * All limits on the work that an input can cause, with their reasons. Reaching a limit is always
+ * reported, in an error or in damage.csv.
  */
 #ifndef PROFMOUNT_LIMITS_H
 #define PROFMOUNT_LIMITS_H
@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A document that is rendered whole. Larger ones would hurt every client that opens them. */
+/*
+ * A document that is rendered as a whole. Larger ones are a problem for every client that opens
+ * them.
+ */
 #define PM_LIMIT_TEXT ((size_t)1 << 30)
 
 /* Bytes of a directory entry's name, `~hash` included: leaves room for `~N` below NAME_MAX. */
@@ -25,52 +28,57 @@
  */
 #define PM_LIMIT_WINDOWS ((uint32_t)1 << 16)
 
-/* Rows of damage.csv; the last one says that there is more. A broken source can break everywhere.
- */
+/* Rows of damage.csv; the last one says that there are more. A source can be broken everywhere. */
 #define PM_LIMIT_DAMAGE 10000
 
-/* A string of an input that ends with NUL: longest real name seen is 3037 bytes. */
+/* A NUL-terminated string in an input. The longest real name seen has 3037 bytes. */
 #define PM_LIMIT_STRING ((size_t)1 << 20)
 
-/* A record that a compressed stream must hold in memory at once. */
+/* A record of a compressed stream, which has to be in memory as a whole. */
 #define PM_LIMIT_WINDOW ((size_t)64 << 20)
 
-/* A decompressed chunk of a trace store: writers make them of one upload, 10 kB to 1 MB. */
+/* A decompressed chunk of a trace store. Writers create one per upload, of 10 kB to 1 MB. */
 #define PM_LIMIT_PAYLOAD ((size_t)256 << 20)
 
-/* CBOR nesting that data.json shows: parsers of JSON give up far earlier. */
+/* CBOR nesting in data.json. JSON parsers give up far earlier. */
 #define PM_LIMIT_JSON_DEPTH 10000
 
 /* Nested calls of a recorded trace (each is two levels of CBOR), and its recorded calls. */
 #define PM_LIMIT_CALL_DEPTH  10000
 #define PM_LIMIT_TRACE_CALLS ((uint32_t)1 << 20)
 
-/* Attributes of one trace, with their texts: a reference of two bytes may name a long text. */
+/* Attributes of one trace with their texts. A reference of two bytes can refer to a long text. */
 #define PM_LIMIT_TRACE_TEXT ((size_t)128 << 20)
 
 /* A decoded text index file; inverting it needs six times as much. Stores rotate at 16 MB. */
 #define PM_LIMIT_TEXT_INDEX ((size_t)128 << 20)
 
-/* Bytes that one byte of a text index may decode to, beyond a block's worth: writers' come to 1.5,
- * their LZ4 could give 255 and a block without data any number. */
+/*
+ * Decoded bytes per byte of a text index, in addition to one block. Real files have 1.5; LZ4 can
+ * have 255, and blocks without data any number.
+ */
 #define PM_LIMIT_TEXT_INDEX_RATIO 64
 
-/* Call paths of all traces of a store together: 150 bytes each while they are counted. */
+/* Call paths of all traces of a store together, 150 bytes each while they are counted. */
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 
-/* What was decoded of measurement files and is kept for a while: a block of contexts is half of it,
- * a thread of a large run 1 MB. */
+/*
+ * Decoded data of measurement files that is kept. A block of contexts takes half of it, a thread of
+ * a large run 1 MB.
+ */
 #define PM_LIMIT_DECODED ((uint64_t)32 << 20)
 
-/* The same while it is read: a thread's costs are 64 MB where 150 kB have many metrics at the end
- * of a long path. What is read last may be larger, so that it is not decoded for every batch. */
+/*
+ * The same for data in use. The costs of a thread are 64 MB for a file of 150 kB with many metrics
+ * at the end of a long path. The data used last may be larger, so that it is not decoded again for
+ * every batch.
+ */
 #define PM_LIMIT_DECODED_READ ((uint64_t)256 << 20)
 
 /*
- * Inclusive costs that one thread, or a run, has by context and metric: that many, and more for
- * each value and context. Each metric has one at every context above its values, so that many
- * metrics at the end of a long path, in 600 kB, would take 3 GB. Real values have some ten above
- * them that they do not share.
+ * Inclusive costs of a thread or a run by context and metric: this number, plus a number for each
+ * value and context. Every context above a value has an inclusive cost for its metric, so 600 kB
+ * with many metrics at the end of a long path would take 3 GB. A real value adds about ten.
  */
 #define PM_LIMIT_SUMS      ((size_t)1 << 20)
 #define PM_LIMIT_SUMS_EACH 64
@@ -84,7 +92,7 @@
 /* Numbers in the table of functions, which is summed before anything of it is shown: 256 MiB. */
 #define PM_LIMIT_CELLS ((size_t)1 << 25)
 
-/* Causes of an exception; real chains are below ten, damaged ones may run in a circle. */
+/* Causes of an exception. Real chains have less than ten; damaged ones may be circular. */
 #define PM_LIMIT_CAUSES 64
 
 /*
@@ -106,22 +114,25 @@
 /* Slices in a Chrome trace; more kill a viewer's tab. */
 #define PM_LIMIT_TRACE_SLICES 200000
 
-/* Levels of the call path of a trace's samples: each may open all of them. Viewers show 512. */
+/*
+ * Levels of the call path of a trace's samples, since each sample may open all of them. Viewers
+ * show 512.
+ */
 #define PM_LIMIT_SAMPLE_LEVELS 1000
 
 /*
- * Levels of a stack in exports that write out the stack of each cost: a chain of n calls has n * n
- * frames there. What lies deeper is cost of the last level.
+ * Levels of a stack in exports that write the stack of each cost: a chain of n calls has n * n
+ * frames. Costs of deeper levels are added to the last one.
  */
 #define PM_LIMIT_STACK_LEVELS 1000
 
-/* Per-thread profiles inside one speedscope file, and the size up to which they are added. */
+/* Per-thread profiles in a speedscope file, and the file size up to which they are added. */
 #define PM_LIMIT_SPEEDSCOPE_THREADS 50
 #define PM_LIMIT_SPEEDSCOPE_BYTES   ((size_t)64 << 20)
 
 /*
- * Pairs of lines that are looked at when the lines of a function, or of a loop, are matched in two
- * runs: 128 on each side. Longer lists are matched by place alone.
+ * Pairs of lines compared when the lines of a function or loop are matched in two runs: 128 on each
+ * side. Longer lists are matched by position only.
  */
 #define PM_LIMIT_PLACE_PAIRS ((uint32_t)1 << 14)
 

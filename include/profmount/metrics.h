@@ -1,17 +1,17 @@
-/* The seam: what is measured, and single values of it. */
+/* Format interface: metrics, and single values of them. */
 #ifndef PROFMOUNT_SEAM_METRICS_H
 #define PROFMOUNT_SEAM_METRICS_H
 
 #include "profmount/tree.h"
 
 enum pm_role {
-	PM_ROLE_INCLUSIVE, /* cost of a context and all below it: column …_incl */
-	PM_ROLE_EXCLUSIVE, /* a context's own cost: column …_excl */
+	PM_ROLE_INCLUSIVE, /* inclusive cost of a context: column …_incl */
+	PM_ROLE_EXCLUSIVE, /* exclusive cost of a context: column …_excl */
 	PM_ROLE_COUNT,     /* a plain count: column without a suffix */
 	PM_ROLE_OTHER,     /* has ids and values, but no column */
 };
 
-/* One row of metrics.csv: one kind of number that a context can have. */
+/* One row of metrics.csv: one kind of value that a context can have. */
 struct pm_metric {
 	uint32_t id;    /* metric_id */
 	uint32_t group; /* metrics of one measured quantity share it; grows from 0, no gaps */
@@ -19,7 +19,7 @@ struct pm_metric {
 	bool in_tree;         /* fills its column in contexts.csv, profile.csv, imbalance.csv … */
 	bool in_flat;         /* fills its column in functions, lines, callers and exports */
 	bool has_values;      /* the source stores a value of this group somewhere */
-	struct pm_bytes name; /* of the quantity: CPUTIME (sec) */
+	struct pm_bytes name; /* name of the quantity: CPUTIME (sec) */
 	struct pm_bytes unit; /* sec, ns, bytes … or empty */
 	struct pm_bytes scope;
 };
@@ -29,16 +29,16 @@ struct pm_metrics {
 	const struct pm_metric *metrics; /* database order */
 };
 
-/* A number of one context and one thread (0 where it is of the whole run). */
+/* A value of a context, for one thread or for the whole run. */
 struct pm_value {
-	uint64_t context; /* number, also one that the tree does not know */
+	uint64_t context; /* number; may be one that is not in the tree */
 	uint32_t metric;  /* id */
 	uint32_t thread;  /* index, see struct pm_threads; PM_NONE for the whole run */
-	bool whole;       /* u or i holds it, f does not */
-	bool negative;    /* of a whole one: i holds it */
+	bool whole;       /* the value is in u or i, not in f */
+	bool negative;    /* if is_whole: the value is in i */
 	union {
 		double f;
-		uint64_t u; /* an integer, perhaps beyond what a double can hold */
+		uint64_t u; /* an integer, possibly too large for a double */
 		int64_t i;
 	};
 };

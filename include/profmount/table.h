@@ -1,10 +1,10 @@
 /*
- * Tables: rows of typed cells. Formats and views describe them; fs/document/ turns them into CSV
- * and TSV text, knows their exact size, and reads any window of that text.
+ * Tables: rows of typed cells. Formats and views describe tables; fs/document/ turns them into CSV
+ * and TSV text, determines the exact size, and reads any window of the text.
  *
- * A table is read through a cursor (struct pm_rows). Every row has a position, a number that only
- * the table understands and that grows from row to row; a cursor can start at any position that
- * the table itself has given, and at any number for tables with `dense` positions.
+ * A table is read through a cursor (struct pm_rows). Every row has a position, a number that is
+ * defined by the table and increases from row to row. A cursor can start at any position that the
+ * table has returned, and, if positions are `dense`, at any number.
  */
 #ifndef PROFMOUNT_TABLE_H
 #define PROFMOUNT_TABLE_H
@@ -77,8 +77,8 @@ static inline struct pm_cell pm_cell_str(const char *s)
 }
 
 /*
- * The same in place, for rows that are made by the million: a cell that is built and then copied
- * costs several times as much.
+ * The same in place, for tables with millions of rows: building a cell and copying it costs several
+ * times as much.
  */
 static inline void pm_set_empty(struct pm_cell *cell)
 {
@@ -116,52 +116,52 @@ enum pm_form { PM_CSV, PM_TSV };
 struct pm_rows;
 struct pm_table;
 
-/* How rows of one kind are made. Const data, shared by all tables of the kind. */
+/* How rows of a kind of table are made. Const data, shared by all tables of the kind. */
 struct pm_table_type {
 	/*
 	 * Fills the table's n_columns cells with the row at rows->at and moves rows->at to the next
-	 * row's position. One that skips positions first sets rows->row to where its row begins.
-	 * Returns 1, 0 at the end, or a negative errno. Mandatory.
+	 * row's position. If it skips positions first, it sets rows->row to the position of the
+	 * row. Returns 1, 0 at the end, or a negative errno. Mandatory.
 	 */
 	int (*next)(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err);
 
 	/*
 	 * Called once before the first next(), with rows->at set. Fills rows->state or rows->own.
-	 * NULL where a position says everything.
+	 * NULL if a position is sufficient.
 	 */
 	int (*start)(struct pm_rows *rows, struct pm_error *err);
 
 	/*
-	 * Optional, for tables of many millions of rows: adds to `*bytes` what next() and
-	 * pm_row_length would come to for the rows from rows->at on and below `to`, `most` of them
-	 * at the most, and moves rows->at. Returns their number, 0 at the end, or a negative errno.
+	 * Optional, for tables of many millions of rows: adds to `*bytes` the sum that next() and
+	 * pm_row_length would give for at most `most` rows from rows->at up to (excluding) `to`,
+	 * and moves rows->at. Returns their number, 0 at the end, or a negative errno.
 	 */
 	int64_t (*measure)(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
 		uint64_t *bytes, struct pm_error *err);
 
 	/*
-	 * table->end, for tables that are described before it can be known; asked for when the
-	 * table is measured. Without it, table->end holds.
+	 * table->end, for tables whose end is not known when they are described; called when the
+	 * table is measured. If NULL, table->end is used.
 	 */
 	int (*end)(const struct pm_table *table, uint64_t *ret, struct pm_error *err);
 
 	/*
-	 * Optional, where it takes work to know which columns there are: sets table->columns and
-	 * n_columns. Called before anything else is asked of the table, any number of times.
+	 * Optional, if determining the columns takes work: sets table->columns and n_columns.
+	 * Called before any other function of the table, any number of times.
 	 */
 	int (*columns)(struct pm_table *table, struct pm_error *err);
 
-	/* Gives back rows->own. NULL: it is given to free(). */
+	/* Frees rows->own. NULL: free() is used. */
 	void (*done)(struct pm_rows *rows);
 
 	/*
-	 * True if a cursor may start at any number below the table's end and then gives the first
-	 * row that begins at or after it: big tables are then measured by several threads.
+	 * True if a cursor may start at any number below the table's end and then returns the first
+	 * row at or after it. Large tables can then be measured by several threads.
 	 */
 	bool dense;
 };
 
-/* A table of one source: a value, copied freely; `self` must outlive it. */
+/* A table of a source. A value, which can be copied; `self` must outlive it. */
 struct pm_table {
 	const struct pm_table_type *type;
 	/* n_columns names; they live as long as the profile. NULL: `sheet` has them. */
@@ -169,7 +169,7 @@ struct pm_table {
 	uint32_t n_columns;
 	const void *self; /* with a and b: which table of the type this is */
 	uint64_t a, b;
-	uint64_t end; /* beyond the last row's position; 0 = unknown; see pm_table_type.end */
+	uint64_t end;                 /* end of the positions; 0 = unknown; see pm_table_type.end */
 	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
 };
 
@@ -178,13 +178,13 @@ const char *pm_table_column(const struct pm_table *table, uint32_t i);
 
 struct pm_rows {
 	const struct pm_table *table;
-	uint64_t at;             /* where next() goes on */
-	uint64_t row;            /* where the row that it gave last begins */
-	uint64_t state[8];       /* the table's own; zero before start() */
-	void *own;               /* the table's own memory; NULL before start() */
-	struct pm_text *scratch; /* emptied before every next(): for text cells made on the
-				  * fly; appending may move earlier bytes, so take slices
-				  * when all of the row is built */
+	uint64_t at;             /* position of the next row */
+	uint64_t row;            /* position of the last row that was returned */
+	uint64_t state[8];       /* private to the table; zero before start() */
+	void *own;               /* private memory of the table; NULL before start() */
+	struct pm_text *scratch; /* emptied before every next(): for text cells that are built;
+				    appending may move earlier bytes, so take slices after the whole
+				    row has been built */
 };
 
 /* Begins at position `at` (0 = the first row). `rows` is the caller's; end with pm_rows_done. */
@@ -194,7 +194,7 @@ int pm_rows_start(
 /* The next row's cells: 1, 0 at the end, or a negative errno. Cells live until the next step. */
 int pm_rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err);
 
-/* Also after a failed start, and twice. */
+/* May be called after a failed start, and twice. */
 void pm_rows_done(struct pm_rows *rows);
 
 #endif

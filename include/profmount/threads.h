@@ -1,4 +1,4 @@
-/* The seam: threads, and what is known of each. */
+/* Format interface: threads and their properties. */
 #ifndef PROFMOUNT_SEAM_THREADS_H
 #define PROFMOUNT_SEAM_THREADS_H
 
@@ -14,8 +14,8 @@ struct pm_thread {
 	uint32_t n_identity;
 	const struct pm_identity *identity; /* in stored order: the levels of its directory */
 	bool has_trace;
-	uint64_t n_samples;   /* of the trace; O(1) to know */
-	struct pm_bytes file; /* the file it was read from, for formats with one each */
+	uint64_t n_samples;   /* of the trace; known in O(1) */
+	struct pm_bytes file; /* the file it was read from, for formats with a file per thread */
 };
 
 struct pm_threads {
@@ -27,11 +27,11 @@ struct pm_threads {
 	bool has_files; /* threads.csv gets the column `file` */
 };
 
-/* What threads.csv says of a thread beyond its identity; PM_NO_TIME = unknown. */
+/* Columns of threads.csv other than the identity; PM_NO_TIME = unknown. */
 struct pm_thread_counts {
 	uint64_t contexts;
 	uint64_t values;
-	uint64_t last_ns; /* where traces are calls: the latest end, as stored; 0 = unknown */
+	uint64_t last_ns; /* if traces consist of calls: the latest end, as stored; 0 = unknown */
 };
 
 #endif

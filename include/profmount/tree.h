@@ -1,33 +1,36 @@
-/* The seam: the tree of calling contexts. */
+/* Format interface: the tree of calling contexts. */
 #ifndef PROFMOUNT_SEAM_TREE_H
 #define PROFMOUNT_SEAM_TREE_H
 
 #include "profmount/bytes.h"
 
 #define PM_NONE    UINT32_MAX /* no such index */
-#define PM_NO_TIME UINT64_MAX /* a duration or time that is not known */
+#define PM_NO_TIME UINT64_MAX /* unknown duration or time */
 
 enum pm_kind {
-	PM_KIND_ENTRY, /* where execution began: named by the database */
+	PM_KIND_ENTRY, /* entry point; named by the database */
 	PM_KIND_FUNCTION,
-	PM_KIND_INLINED, /* a function that was inlined into its parent */
+	PM_KIND_INLINED, /* a function inlined into its parent */
 	PM_KIND_LOOP,
 	PM_KIND_LINE,
 	PM_KIND_INSTRUCTION,
 	PM_KIND_PLACEHOLDER, /* a special node: <gpu kernel>, <no activity> … */
-	PM_KIND_OTHER,       /* a code that the format does not define: shown as its number */
+	PM_KIND_OTHER,       /* a code not defined by the format; shown as its number */
 };
 
 /* One level of a call path. Interned: equal frames have one index. */
 struct pm_frame {
 	uint8_t kind; /* enum pm_kind */
 	bool has_offset : 1;
-	/* Part of the context above it, whose own cost in flat tables holds this one's, too. */
+	/*
+	 * Part of the context above it: in flat tables, its cost is included in that context's
+	 * exclusive cost.
+	 */
 	bool nested : 1;
-	/* Nothing runs there: the format says so. <no activity> */
+	/* Nothing is running, according to the format: <no activity> */
 	bool is_idle : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
-	uint32_t function; /* index of the function that this frame is an instance of, or PM_NONE */
+	uint32_t function; /* index of its function, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */
 	uint32_t file;     /* text; of a function: where it is defined */
 	uint32_t module;   /* text */
@@ -45,10 +48,10 @@ struct pm_function {
 };
 
 /*
- * The tree as flat arrays, in pre-order, siblings heaviest first (inclusive cost of the quantity
- * `ordered_by`, then database order); views put them into another order where another quantity
- * is primary. Children of i: i + 1, then end[child], … below end[i]; a subtree
- * is the range i … end[i]. Texts: index 0 is the empty text, every index is in range.
+ * The tree as flat arrays in pre-order, siblings in order of decreasing cost (inclusive cost of the
+ * quantity `ordered_by`, then database order). Views reorder it if a different quantity is primary.
+ * Children of i: i + 1, then end[child], … below end[i]; a subtree is the range i … end[i]. Texts:
+ * index 0 is the empty text, every index is in range.
  */
 struct pm_tree {
 	uint32_t n_contexts;
@@ -57,14 +60,15 @@ struct pm_tree {
 	const uint32_t *end;
 	const uint32_t *depth; /* 0 at the top */
 	const uint32_t *frame;
-	const uint32_t
-		*rank; /* place in database order, 0 …: siblings of one name are numbered by it */
+	const uint32_t *rank;   /* place in database order, from 0; siblings with the same name are
+				   numbered by it */
 	const uint32_t *number; /* context_id: the database's own, or NULL: index + 1 */
 	uint32_t n_frames;
 	const struct pm_frame *frames;
 	uint32_t n_functions;
 	const struct pm_function *functions;
-	uint32_t n_function_ids; /* the database's own numbers are below; 0: functions have none */
+	uint32_t n_function_ids; /* upper bound of the database's numbers; 0: it does not number
+				    functions */
 	uint32_t n_texts;
 	const struct pm_bytes *texts;
 	const struct pm_index *by_number; /* see pm_tree_find */
