@@ -1,27 +1,27 @@
-/* A program that returns to its caller once it is ready, and goes on in the background. */
+/* Runs the program in the background: the command returns once it is ready. */
 #ifndef PROFMOUNT_FS_BACKGROUND_H
 #define PROFMOUNT_FS_BACKGROUND_H
 
 #include <stdbool.h>
 
-/* Zeroed and `wanted` false: everything here does nothing, the program stays in the foreground. */
+/* Zeroed, or `wanted` false: all functions do nothing, and the program stays in the foreground. */
 struct pmfs_background {
 	bool wanted;
-	int null; /* /dev/null, opened while that is allowed; -1 where it is missing */
-	int line; /* to the process that waits */
+	int null; /* /dev/null, opened before the confinement; -1 if missing */
+	int line; /* to the waiting process */
 };
 
 /*
- * Forks where a background is wanted. 0 in the process that is to go on, on the terminal still; in
- * the one that was started 1, once the other is ready or has ended, with the status to exit with.
- * A negative errno where there is no other process.
+ * Forks if the background is wanted. Returns 0 in the process that continues, which is still
+ * attached to the terminal; returns 1 in the original process, with the status to exit with, once
+ * the other one is ready or has ended. A negative errno if fork failed.
  */
 int pmfs_background_start(struct pmfs_background *b, int *ret_status);
 
-/* Leaves the terminal and the working directory. */
+/* Detaches from the terminal and leaves the working directory. */
 void pmfs_background_leave(const struct pmfs_background *b);
 
-/* Leaves, and lets the process that waits end with success. */
+/* Detaches, and lets the waiting process exit with success. */
 void pmfs_background_ready(struct pmfs_background *b);
 
 #endif

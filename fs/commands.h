@@ -1,16 +1,18 @@
-/* The same tree without a mount: for machines without FUSE, for scripts and for tests. */
+/* The same tree without a mount, for machines without FUSE, for scripts and for tests. */
 #ifndef PROFMOUNT_FS_COMMANDS_H
 #define PROFMOUNT_FS_COMMANDS_H
 
 #include "fs/instance.h"
 #include "fs/options.h"
 
-/* Each returns the process's exit status and says on standard error what went wrong. */
+/* Each returns the exit status of the process, and reports errors on standard error. */
 int pmfs_command_ls(struct pmfs_instance *in, const char *path);
 int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n);
 int pmfs_command_check(struct pmfs_instance *in);
 
-/* extract.c: the open folder that --extract writes to, made where it is missing; -1 with a line */
+/*
+ * extract.c: opens the folder that --extract writes to, creating it if necessary; -1 with a message
+ */
 int pmfs_extract_target(const char *folder);
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 

@@ -4,7 +4,7 @@
 
 #include "fs/confine.h"
 
-/* System calls that the duty does not need are from now on answered as by a kernel without them. */
+/* From now on, system calls that the duty does not need fail as on a kernel without them. */
 void pmfs_forbid_other_calls(enum pmfs_duty duty);
 
 #endif

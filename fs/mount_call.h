@@ -1,4 +1,4 @@
-/* A request of the kernel on its way to an answer, which may be tried more than once. */
+/* A request of the kernel that is being processed; processing can be tried more than once. */
 #ifndef PROFMOUNT_FS_MOUNT_CALL_H
 #define PROFMOUNT_FS_MOUNT_CALL_H
 
@@ -6,47 +6,55 @@
 
 /* A request of the kernel. */
 struct pmfs_call {
-	struct pmfs_mount *m; /* pinned: given back with the call */
-	fuse_req_t req;       /* to be touched by who took the call alone */
+	struct pmfs_mount *m; /* pinned; released with the call */
+	fuse_req_t req;       /* only for the thread that has taken the call */
 	/*
-	 * Finds the answer, and replies if pmfs_call_take allows it. Called until somebody took
-	 * the call; never by two at once.
+	 * Finds the answer, and replies if pmfs_call_take allows it. Called until a thread has
+	 * taken the call; never by two threads at once.
 	 */
 	void (*answer)(struct pmfs_call *c);
-	/* Optional, set by answer: replies with what is known already, so that nobody waits. */
+	/*
+	 * Optional, set by answer: replies with what is known so far, so that the client need not
+	 * wait.
+	 */
 	void (*answer_early)(struct pmfs_call *c);
 	fuse_ino_t ino; /* the node */
 	const char *name;
 	size_t size;
 	off_t off;
-	struct pmfs_entry entry; /* of lookup, once it is found */
-	uint64_t key;            /* calls of one key wait for one job */
+	struct pmfs_entry entry; /* of a lookup, once found */
+	uint64_t key;            /* calls with the same key wait for the same job */
 
-	/* Of mount_jobs.c and mount_watch.c: */
+	/* Used by mount_jobs.c and mount_watch.c: */
 	struct pmfs_call *next;
 	bool parked;       /* it has left the thread that it came in with */
 	bool taken;        /* atomic */
 	bool interrupted;  /* atomic */
-	pid_t tid;         /* who waits; 0: unknown */
-	uint64_t asked_ms; /* when he was last asked whether he wants to wait any longer */
+	pid_t tid;         /* the waiting thread; 0: unknown */
+	uint64_t asked_ms; /* when it was last checked whether it still waits */
 };
 
-/* True for the one who replies; false where the answer is not wanted, or worth nothing. */
+/* True for the thread that has to reply; false if the answer is not needed any more, or invalid. */
 bool pmfs_call_take(struct pmfs_call *c);
 
-/* The right to reply: whoever has it may use the request, and nobody is told of it any more. */
+/*
+ * Takes the right to reply: its owner may use the request, and interrupts are no longer delivered.
+ */
 bool pmfs_call_claim(struct pmfs_call *c);
 
-/* Replies that it failed with `code`; what a client cannot know is logged. */
+/* Replies with the error `code`; logs errors whose cause the client cannot see. */
 void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err);
 
-/* Has somebody got it? */
+/* Whether it has been taken. */
 bool pmfs_call_is_taken(const struct pmfs_call *c);
 
-/* Answers with what is there: false where something would have to be built first. */
+/* Answers from existing data; false if something would have to be built first. */
 bool pmfs_call_try_at_once(struct pmfs_call *c);
 
-/* A copy on the heap, told of interrupts, that has left its thread. NULL without memory. */
+/*
+ * A copy on the heap that is independent of its thread and receives interrupts. NULL if out of
+ * memory.
+ */
 struct pmfs_call *pmfs_call_park(const struct pmfs_call *c);
 void pmfs_call_free(struct pmfs_call *c);
 

@@ -1,7 +1,7 @@
 /*
- * The keeper: a child process that mounts, logs and unmounts. That takes privileges (root's, or
- * those of the set-user-id fusermount3, and a way to the system's log) which the process that reads
- * a profile gives up before it looks at it.
+ * The keeper: a child process that mounts, logs and unmounts. This requires privileges (root, or
+ * the set-user-id fusermount3, and access to the system log) that the process drops before it reads
+ * a profile.
  */
 #ifndef PROFMOUNT_FS_MOUNT_KEEPER_H
 #define PROFMOUNT_FS_MOUNT_KEEPER_H
@@ -14,8 +14,8 @@ struct pmfs_background;
 struct pmfs_keeping {
 	struct fuse_session *session;             /* not mounted yet */
 	const char *mountpoint;                   /* absolute */
-	bool always;                              /* unmount also when the server dies */
-	const struct pmfs_background *background; /* it leaves the terminal, too */
+	bool always;                              /* unmount even if the server is killed */
+	const struct pmfs_background *background; /* detach from the terminal, too */
 };
 
 /* First byte of a message to the keeper. A line for the log follows PMFS_KEEPER_LOG. */
@@ -27,19 +27,24 @@ enum {
 };
 
 /*
- * Starts it, before the confinement. Returns the line to it, a descriptor that keeps the bounds of
- * messages, or a negative errno. When the line is closed without PMFS_KEEPER_UNMOUNT the server has
- * died.
+ * Starts it, before the confinement. Returns a socket to it that preserves message boundaries, or a
+ * negative errno. If the socket is closed without PMFS_KEEPER_UNMOUNT, the server has died.
  */
 int pmfs_keeper_start(const struct pmfs_keeping *keeping);
 
-/* Has it mount: the device's descriptor, or -1 where that failed and has been said. */
+/* Tells it to mount; returns the descriptor of the device, or -1 after a reported failure. */
 int pmfs_keeper_mount(int line);
 
-/* The kernel was greeted: it raises readahead, and leaves the terminal. */
+/*
+ * The first request has been answered: the keeper raises the readahead and detaches from the
+ * terminal.
+ */
 void pmfs_keeper_ready(int line);
 
-/* Has it unmount, waits for that, and closes the line. What is unmounted already stays so. */
+/*
+ * Tells it to unmount, waits for that, and closes the socket. Has no effect if it is unmounted
+ * already.
+ */
 void pmfs_keeper_unmount(int line);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the mount share: answers to FUSE requests. Only they see libfuse. */
+/* Shared by the files of the mount: answers to FUSE requests. Only these files use libfuse. */
 #ifndef PROFMOUNT_FS_MOUNT_OPS_H
 #define PROFMOUNT_FS_MOUNT_OPS_H
 
@@ -7,31 +7,31 @@
 
 #include "fs/instance.h"
 
-enum { PMFS_BLOCK = 128 << 10 }; /* st_blksize: what glibc and Python read at a time */
+enum { PMFS_BLOCK = 128 << 10 }; /* st_blksize: the size of reads of glibc and Python */
 
 /* The session's user data. */
 struct pmfs_mount {
 	struct pmfs_instance *in;
-	struct pmfs_jobs *jobs; /* from the loop's begin on */
+	struct pmfs_jobs *jobs; /* set when the loop begins */
 	struct pmfs_warm *warm; /* or NULL */
 	struct pmfs_progress *progress;
 	uid_t uid;
 	gid_t gid;
-	bool kernel_opens;          /* the kernel needs no open and opendir from us */
-	bool parallel;              /* it may ask for several names of a directory at once */
-	bool greeted;               /* and was told so */
+	bool kernel_opens;          /* the kernel supports ENOSYS for open and opendir */
+	bool parallel;              /* it supports parallel lookups in a directory */
+	bool greeted;               /* and they have been enabled */
 	bool follows;               /* -o follow */
 	unsigned messages;          /* atomic: errors logged so far */
-	struct pmfs_follow *follow; /* -o follow: this is one of its snapshots, or the session */
-	uint64_t mtime_ns;          /* of a snapshot; 0: what the profile says */
+	struct pmfs_follow *follow; /* -o follow: set in its snapshots, and in the session */
+	uint64_t mtime_ns;          /* of a snapshot; 0: that of the profile */
 };
 
-/* The operations; `xattr` decides whether extended attributes are among them. */
+/* The operations, with extended attributes if `xattr`. */
 void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
 
 /*
- * Answers the kernel's first request. To be called once between fuse_session_mount and the loop;
- * a negative errno where PARALLEL_DIROPS could not be negotiated.
+ * Answers the kernel's first request. Call once between fuse_session_mount and the loop; a negative
+ * errno if PARALLEL_DIROPS could not be negotiated.
  */
 int pmfs_mount_greet(struct fuse_session *se);
 
@@ -39,11 +39,11 @@ struct pmfs_call; /* fs/mount_call.h */
 
 /* ---- mount_attr.c ---- */
 
-/* Attributes of a node of that type and size. */
+/* Attributes of a node with this type and size. */
 void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t size,
 	struct stat *ret);
 
-/* An entry as lookup and readdirplus give it: valid for ever. */
+/* An entry for lookup and readdirplus; valid forever. */
 void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
 	struct fuse_entry_param *ret);
 
@@ -51,7 +51,7 @@ void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry
 int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
 	struct pm_error *err);
 
-/* The same as far as it costs nothing. */
+/* The same if it is known without work. */
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);
 

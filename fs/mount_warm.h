@@ -1,6 +1,6 @@
 /*
- * What nearly every answer needs is read once the mount is ready, without anybody waiting for it:
- * whoever comes meanwhile waits for the rest of it only.
+ * Reads the data that nearly every document needs in the background, once the mount is ready.
+ * Requests that come in the meantime wait only for the rest.
  */
 #ifndef PROFMOUNT_FS_MOUNT_WARM_H
 #define PROFMOUNT_FS_MOUNT_WARM_H
@@ -11,15 +11,15 @@
 
 struct pmfs_warm;
 
-/* NULL where there is nothing to be read, or no thread to do it: then the first answer takes it. */
+/* NULL if there is nothing to read, or no thread: the first request then reads it. */
 struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p);
 
-/* Is it still reading? How far, and since when. Accepts NULL. */
+/* Whether it is still reading, with its progress and start time. Accepts NULL. */
 bool pmfs_warm_runs(struct pmfs_warm *w, uint64_t *ret_done, uint64_t *ret_total, uint64_t *ret_ms);
 
 /*
- * Ends it. False where it does not end within a second, as on a disk that does not answer: its
- * thread goes on. Accepts NULL.
+ * Ends it. False if it does not end within a second, for example on a disk that does not respond;
+ * its thread then continues. Accepts NULL.
  */
 bool pmfs_warm_stop(struct pmfs_warm *w);
 

@@ -1,4 +1,4 @@
-/* What is to be known of a mountpoint before and after mounting. */
+/* Checks and settings of a mountpoint before and after mounting. */
 #ifndef PROFMOUNT_FS_MOUNTPOINT_H
 #define PROFMOUNT_FS_MOUNTPOINT_H
 
@@ -7,14 +7,14 @@
 #include "profmount/error.h"
 
 /*
- * Does it serve? The error says why not: missing, no directory, busy, or left behind by a process
- * that died, and then what heals it.
+ * Whether it can be used. The error gives the reason: missing, not a directory, busy, or left
+ * behind by a process that died, with the remedy.
  */
 int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err);
 
 /*
- * Lets the kernel read 4 MiB ahead instead of 128 KiB: first reading of large files is three times
- * as fast. Only root may; silently without effect for others. `mountpoint` is absolute.
+ * Sets the readahead to 4 MiB instead of 128 KiB, which makes the first read of large files three
+ * times as fast. Works for root only; silently has no effect for others. `mountpoint` is absolute.
  */
 void pmfs_mountpoint_raise_readahead(const char *mountpoint);
 

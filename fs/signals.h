@@ -1,4 +1,4 @@
-/* What signals a thread that waits for us has got. */
+/* Signals of a thread that waits for us. */
 #ifndef PROFMOUNT_FS_SIGNALS_H
 #define PROFMOUNT_FS_SIGNALS_H
 
@@ -6,9 +6,10 @@
 #include <sys/types.h>
 
 /*
- * Does the thread want to stop waiting? True for a signal that ends it, or with which people ask it
- * to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT), also where nothing can be learned of it; false for
- * others that it handles, ignores or blocks: no system call has to fail for a timer or a child.
+ * Whether the thread should stop waiting. True if it has a pending signal that ends it or asks it
+ * to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT), and if this cannot be determined; false for other
+ * signals that it handles, ignores or blocks, since a timer or a child must not make a system call
+ * fail.
  */
 bool pmfs_wants_out(pid_t tid);
 

@@ -4,10 +4,10 @@
 
 #include "fs/instance.h"
 
-/* Appends the attribute's value; -ENODATA where the node has no such attribute. */
+/* Appends the attribute's value; -ENODATA if the node does not have the attribute. */
 int pmfs_xattr_get(struct pmfs_instance *in, pm_node node, const char *name, struct pm_text *out);
 
-/* Appends the names of the node's attributes, each with its NUL. */
+/* Appends the names of the node's attributes, each with a NUL. */
 void pmfs_xattr_list(struct pmfs_instance *in, pm_node node, struct pm_text *out);
 
 #endif

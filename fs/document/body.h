@@ -1,7 +1,7 @@
 /*
- * The body of a document as the cache keeps it: its exact size, and either all of its text (small
- * ones, and those that are rendered whole) or, for a table, marks from which any window of its
- * text can be rendered.
+ * The body of a document in the cache: its exact size, and either its complete text (small
+ * documents, and those that are rendered as a whole) or, for a table, marks from which any window
+ * of the text can be rendered.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_BODY_H
 #define PROFMOUNT_FS_DOCUMENT_BODY_H
@@ -24,25 +24,29 @@ struct pmfs_body {
 	struct pm_cached cached;
 	uint64_t size;
 	bool whole;
-	struct pm_text text;     /* whole: everything; else the header row */
+	struct pm_text text;     /* if whole: everything; else the header row */
 	struct pmfs_mark *marks; /* every PMFS_ROWS_PER_MARK rows, the first row first */
 	size_t n_marks, room;
-	/* Where earlier windows ended: sequential readers go on without rendering rows twice. */
+	/*
+	 * Ends of earlier windows, so that sequential readers continue without rendering rows
+	 * twice.
+	 */
 	pthread_mutex_t lock;
 	struct pmfs_mark resume[PMFS_N_RESUME];
 	unsigned next_resume;
 };
 
 /*
- * Renders or measures a document of kind TEXT, LINK, CSV or TSV. What is being made counts against
- * the limit of `cache`, where that is not NULL. -ENOMEM where the work is cancelled.
+ * Renders or measures a document of kind TEXT, LINK, CSV or TSV. The memory counts against the
+ * limit of `cache` unless it is NULL. -ENOMEM if the work is cancelled.
  */
 int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
 	struct pm_error *err);
 
 /*
  * Appends the text [off, off + len), less at the end, of a body that is not whole. `doc` is the
- * document that it was built from. Costs the window and at most PMFS_ROWS_PER_MARK rows more.
+ * document that it was built from. Renders the window and at most PMFS_ROWS_PER_MARK additional
+ * rows.
  */
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
 	struct pm_text *out, struct pm_error *err);

@@ -1,7 +1,7 @@
 /*
- * Documents as files: exact sizes and any window of bytes, for whoever serves them (the mount,
- * --cat, --extract, tests). Thread-safe. A source that changed since it was opened gives -EIO for
- * everything that is not in the cache already: old bytes or an error, never other bytes.
+ * Documents as files: exact sizes and any window of bytes, for the mount, --cat, --extract and
+ * tests. Thread-safe. If the source has changed since it was opened, everything that is not in the
+ * cache gives -EIO: old bytes or an error, never other bytes.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_ENGINE_H
 #define PROFMOUNT_FS_DOCUMENT_ENGINE_H
@@ -11,31 +11,31 @@
 
 struct pmfs_engine;
 
-/* `cache` and `profile` outlive the engine. NULL without memory. */
+/* `cache` and `profile` outlive the engine. NULL if out of memory. */
 struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache);
 
 /* Accepts NULL. */
 void pmfs_engine_free(struct pmfs_engine *e);
 
-/* Exact size in bytes. `key` identifies the document; equal keys, equal documents. */
+/* Exact size in bytes. `key` identifies the document. */
 int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
 	struct pm_error *err);
 
 enum pmfs_size {
 	PMFS_SIZE_KNOWN,
-	PMFS_SIZE_NEVER_TOLD, /* pmfs_engine_size has not answered yet */
-	PMFS_SIZE_FORGOTTEN,  /* it may have */
+	PMFS_SIZE_NEVER_TOLD, /* never returned by pmfs_engine_size */
+	PMFS_SIZE_FORGOTTEN,  /* it may have been reported */
 };
 
-/* What is known of the size of a TEXT, CSV, TSV or LINK without work: O(1), renders nothing. */
+/* The size of a TEXT, CSV, TSV or LINK as far as known: O(1), renders nothing. */
 enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret);
 
-/* Bytes handed out; give them back with pmfs_engine_release. */
+/* Bytes of a document; release them with pmfs_engine_release. */
 struct pmfs_piece {
 	const void *p;
 	size_t len;
-	bool mapped;              /* they are the input's own pages: copying may raise SIGBUS */
-	struct pm_cached *cached; /* what keeps them, or */
+	bool mapped;              /* they are mapped pages of the input: copying may raise SIGBUS */
+	struct pm_cached *cached; /* what keeps them valid, or */
 	void *memory;
 };
 

@@ -1,4 +1,4 @@
-/* What the files of fs/tree/ share: one struct of functions for each kind of directory. */
+/* Shared by the files of fs/tree/: a struct of functions for each kind of directory. */
 #ifndef PROFMOUNT_FS_TREE_INTERNAL_H
 #define PROFMOUNT_FS_TREE_INTERNAL_H
 
@@ -10,9 +10,10 @@
 #include "fs/windows/windows.h"
 
 struct pmfs_tree {
-	struct pmfs_tree *top;      /* the outermost one; it may be this */
-	uint32_t space;             /* of its nodes outside of it; 0 at the top */
-	struct pmfs_nested *nested; /* what it is the tree of; NULL at the top */
+	struct pmfs_tree *top; /* the outermost tree, possibly this one */
+	uint32_t space;        /* of its nodes, as seen from outside; 0 for the outermost tree */
+	struct pmfs_nested
+		*nested; /* the item that it is the tree of; NULL for the outermost tree */
 	const struct pmfs_shape *shape;
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
@@ -30,7 +31,9 @@ struct pmfs_tree {
 	struct pm_collection *own_collections;
 	bool has_windows; /* the last collection and the last document are theirs */
 
-	/* The program's source by path; listing it may take reading all of a profile. */
+	/*
+	 * The program's source files by path; listing them may require reading the whole profile.
+	 */
 	struct pm_lazy sources_built;
 	struct pmfs_paths source_paths; /* node 1 is source/ */
 	struct pm_arena names;          /* of source_paths */
@@ -45,17 +48,17 @@ struct pmfs_tree {
 	struct pmfs_presences *presences; /* see metricfiles.c */
 	const char **context_reserved;    /* names of a context's documents, ending with NULL */
 
-	/* Of the outermost tree: which item has which space; see nested.c. */
+	/* For the outermost tree: the spaces of items; see nested.c. */
 	pthread_mutex_t spaces_lock;
 	struct pm_map spaces_known; /* node of the item → its space */
 	pm_node *space_items;       /* by space */
-	uint32_t n_spaces;          /* given, 0 included */
+	uint32_t n_spaces;          /* number of spaces, including 0 */
 	size_t room_spaces;
 };
 
 /*
- * A kind of directory. `check` gets a node whose kind is right but whose indexes may be anything,
- * and answers -ENOENT for what does not exist; the others get nodes that were checked.
+ * A kind of directory. `check` gets a node of this kind with unverified indexes, and returns
+ * -ENOENT if it does not exist; the other functions get nodes that have been checked.
  */
 struct pmfs_dir {
 	int (*check)(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
@@ -72,8 +75,8 @@ extern const struct pmfs_dir pmfs_dir_root, pmfs_dir_export, pmfs_dir_contexts, 
 	pmfs_dir_path, pmfs_dir_item, pmfs_dir_report, pmfs_dir_thread_windows;
 
 /*
- * Directories list several parts one after the other: a cookie is part (8 bits) | position. Where
- * a part's function returns 0, the next part begins at position 0.
+ * Directories list several parts one after the other: a cookie is part (8 bits) | position. If the
+ * function of a part returns 0, the next part begins at position 0.
  */
 static inline unsigned pmfs_cookie_part(uint64_t cookie)
 {
@@ -96,7 +99,7 @@ int pmfs_entry_fill(
 
 /* ---- metricfiles.c ---- */
 
-/* What is remembered of metrics/; NULL without memory. Free accepts NULL. */
+/* The cached listings of metrics/; NULL if out of memory. Free accepts NULL. */
 struct pmfs_presences *pmfs_presences_new(void);
 void pmfs_presences_free(struct pmfs_presences *p);
 
@@ -107,11 +110,11 @@ int pmfs_place_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item,
 int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
 	struct pmfs_entry *ret, struct pm_error *err);
 int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err);
-/* Is there such an item at the place? */
+/* Whether the item exists at this place. */
 int pmfs_place_check(
 	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err);
 
-/* Tells the model what the directories of contexts are called. */
+/* Gives the model the names of context directories. */
 void pmfs_contexts_name_entries(struct pmfs_tree *t);
 
 /* Is a node's `a` a context, and nothing else said? */
@@ -148,8 +151,10 @@ int pmfs_source_root_next(
 /* The format's documents and collections; fills t->paths and the fields after it. */
 int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
-/* Items of a collection whose folder is `dir`: how many, whether there is one,
- * by name, and the one of that index. */
+/*
+ * Items of the collection in the directory `dir`: their number, whether one exists, by name, and by
+ * index.
+ */
 int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
@@ -159,29 +164,29 @@ int pmfs_item_entry(
 int pmfs_item_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c, uint32_t item,
 	struct pmfs_entry *ret, struct pm_error *err);
 
-/* An item that is a profile, open; see nested.c. */
+/* An item that is a profile and has been opened; see nested.c. */
 struct pmfs_nested {
 	struct pm_cached cached;
 	struct pm_profile *profile;
 	struct pmfs_model *model;
-	struct pmfs_tree *tree;    /* NULL where its shape is none */
+	struct pmfs_tree *tree;    /* NULL if its shape has no tree */
 	pm_node item;              /* its directory, as seen from outside */
-	struct pmfs_nested *above; /* whose collection it is of; NULL: the outermost tree's */
-	unsigned users;            /* the cache, and those whose `above` it is */
+	struct pmfs_nested *above; /* the profile of its collection; NULL: the outermost one */
+	unsigned users; /* number of references: the cache, and those with it as `above` */
 };
 
-/* Opens the item's profile unless it is open. In use until it is released. */
+/* Opens the item's profile if necessary. It is in use until it is released. */
 int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct pmfs_nested **ret, struct pm_error *err);
 void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n);
 
-/* The same where it is in use, found by its item or its space. */
+/* The same if it is in use, by its item or its space. */
 void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item);
 void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space);
 
 /*
- * The tree that a node is of and the node within it, in use until pmfs_inside_leave. Where the tree
- * is not the outermost one, ->nested is what it belongs to.
+ * The tree of a node and the node within it, in use until pmfs_inside_leave. If it is not the
+ * outermost tree, ->nested is the item that it belongs to.
  */
 struct pmfs_inside {
 	struct pmfs_tree *tree;
@@ -193,7 +198,7 @@ int pmfs_inside_enter(
 	struct pmfs_tree *top, pm_node node, struct pmfs_inside *ret, struct pm_error *err);
 void pmfs_inside_leave(struct pmfs_tree *top, const struct pmfs_inside *in);
 
-/* Makes what a tree answers, a node within it, a node of the mount. */
+/* Converts a node within a tree to a node of the mount. */
 int pmfs_inside_wrap(const struct pmfs_inside *in, pm_node *node, struct pm_error *err);
 
 /* Entries of the root of an item's tree, as nodes of the mount; `item` is the item's directory. */
@@ -202,11 +207,11 @@ int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
 int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err);
 
-/* A new tree within another, in the cache of `top`. NULL without memory. */
+/* A new nested tree, which uses the cache of `top`. NULL if out of memory. */
 struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model *model,
 	uint32_t space, const struct pmfs_shape *shape);
 
-/* The key of what the cache keeps of a directory: the node as seen from outside. */
+/* The cache key of a directory: the node as seen from outside. */
 int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err);
 
 /* ---- windows.c ---- */
@@ -223,7 +228,7 @@ int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_ent
 /* The threads' directories; fills t->threads and t->thread_node. */
 int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);
 
-/* -ENOENT, without a message: the usual answer to a wrong name or id. */
+/* -ENOENT without a message: the usual result for a wrong name or id. */
 static inline int pmfs_no_entry(void)
 {
 	return -ENOENT;

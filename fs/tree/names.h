@@ -1,6 +1,6 @@
 /*
- * Names of directory entries that come from the measured program: made legal, and unique among
- * siblings (docs/namespace.md, conventions).
+ * Names of directory entries that come from the measured program: makes them legal, and unique
+ * among siblings (docs/namespace.md, conventions).
  */
 #ifndef PROFMOUNT_FS_TREE_NAMES_H
 #define PROFMOUNT_FS_TREE_NAMES_H
@@ -10,33 +10,33 @@
 #include "formats/common/text.h"
 #include "profmount/profile.h"
 
-/* Room for any entry's name: a legal name, `~` and a number. */
+/* Size of any entry's name: a legal name, `~` and a number. */
 #define PMFS_NAME_SIZE 256
 
 /*
- * The legal form of a raw name: `/` as U+2215, what must not reach a terminal as U+FFFD
- * (formats/common/utf8.h), `(unknown)` for nothing, `_` before a leading `.` or `-`; cut to
- * PM_LIMIT_NAME bytes with
- * `~` and 8 hex digits of a hash of the raw name. Returns its length (no NUL).
+ * The legal form of a raw name: `/` becomes U+2215, characters that are not safe for terminals
+ * U+FFFD (formats/common/utf8.h), an empty name `(unknown)`; a leading `.` or `-` gets `_` before
+ * it. Truncated to PM_LIMIT_NAME bytes with `~` and 8 hex digits of a hash of the raw name. Returns
+ * its length (no NUL).
  */
 size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE]);
 
 /* A set of siblings whose names must differ. */
 struct pmfs_naming {
 	uint32_t n;
-	/* The k-th sibling in database order; any number that identifies it. */
+	/* The k-th sibling in database order, as any number that identifies it. */
 	uint32_t (*item)(void *context, uint32_t k);
 	/* An item's raw name, valid until `scratch` changes. */
 	struct pm_bytes (*raw)(void *context, uint32_t item, struct pm_text *scratch);
-	/* Names that are taken already, ending with NULL; or NULL. */
+	/* Reserved names, ending with NULL; or NULL. */
 	const char *const *reserved;
 	void *context;
 };
 
-/* An index over siblings, kept in the cache: about 40 bytes an entry. */
+/* An index over siblings, kept in the cache: about 40 bytes per entry. */
 struct pmfs_siblings {
 	struct pm_cached cached;
-	struct pm_map ordinals; /* item → number after `~`, where there is one */
+	struct pm_map ordinals; /* item → number after `~`, if any */
 	size_t n_slots;         /* a power of two */
 	struct pmfs_name_slot *slots;
 };
@@ -44,11 +44,11 @@ struct pmfs_siblings {
 int pmfs_siblings_build(
 	const struct pmfs_naming *naming, struct pmfs_siblings **ret, struct pm_error *err);
 
-/* Item by name: 1, 0 where there is none, or -ENOMEM. O(1) but for siblings that share a name. */
+/* Item by name: 1, 0 if there is none, or -ENOMEM. O(1) except for siblings with the same name. */
 int pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
 	struct pm_bytes name, uint32_t *ret_item);
 
-/* An item's unique name. Returns its length; 0 without memory. */
+/* An item's unique name. Returns its length; 0 if out of memory. */
 size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_naming *naming,
 	uint32_t item, char out[PMFS_NAME_SIZE]);
 

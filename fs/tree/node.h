@@ -1,11 +1,11 @@
 /*
- * Node ids: what a file or directory of the mount is, packed into its inode number. A pure
- * function of the source: there is no table of inodes, and ids are the same on every mount.
+ * Node ids: the identity of a file or directory of the mount, packed into its inode number. A pure
+ * function of the source: there is no inode table, and ids are the same on every mount.
  *
  *     63      56 55                        24 23                 0
  *     kind       a: an index (context …)      b: which document
  *
- * An id that comes from outside is hostile until its kind and indexes were checked.
+ * An id from outside is hostile until its kind and indexes have been checked.
  */
 #ifndef PROFMOUNT_FS_TREE_NODE_H
 #define PROFMOUNT_FS_TREE_NODE_H
@@ -35,7 +35,7 @@ enum pmfs_node_kind {
 	PMFS_THREADS,         /* threads/ and each KEY=VALUE below it: a = node of the paths */
 	PMFS_THREAD_EXPORT,   /* export/ of thread a */
 	PMFS_THREAD_RAW,      /* raw/ of thread a */
-	PMFS_THREAD_DOC,      /* document: the b-th own document of thread a */
+	PMFS_THREAD_DOC,      /* document: the b-th format-specific document of thread a */
 	PMFS_PATH,            /* a folder of the format's documents: a = node of the paths */
 	PMFS_PATH_DOC,        /* document: a = node of the paths */
 	PMFS_ITEM,           /* an item of a collection, as a directory: a = item, b = collection */
@@ -44,7 +44,7 @@ enum pmfs_node_kind {
 	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
 	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
 	PMFS_N_KINDS,
-	PMFS_PROGRESS = 31, /* of the mount alone, not of the tree: a snapshot of .progress */
+	PMFS_PROGRESS = 31, /* used by the mount only, not by the tree: a snapshot of .progress */
 };
 
 static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)
@@ -68,18 +68,19 @@ static inline uint32_t pmfs_node_b(pm_node node)
 }
 
 /*
- * Nodes of a profile that is an item of another one say of which (docs/decisions/0007): a space,
- * from 1 on. Such a node has bit 63 and packs the rest; pmfs_node_a and _b mean nothing of it.
+ * Nodes of a profile that is an item of another one contain a space that identifies it
+ * (docs/decisions/0007), from 1 on. Such a node has bit 63 set and the rest packed; pmfs_node_a and
+ * _b are meaningless for it.
  */
 enum { PMFS_SPACE_MOST = (1 << 15) - 1 };
 
-/* False where the space is none or the node has no room: see node.c. */
+/* False if the space is invalid or the node does not fit: see node.c. */
 bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret);
 
-/* The space of a node; 0: it is of the outermost tree. */
+/* The space of a node; 0: the outermost tree. */
 uint32_t pmfs_node_space(pm_node node);
 
-/* The node within its space; of a kind that there is none of, where nothing was packed so. */
+/* The node within its space; of an invalid kind if the id was never packed. */
 pm_node pmfs_node_unnest(pm_node node);
 
 /* Parts of b of PMFS_VIEW. */
