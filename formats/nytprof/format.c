@@ -35,6 +35,7 @@ static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head
 	*f = (struct nytp_file){.name = part->name, .layout = ret_head->layout};
 	r = nytp_tables_make(&o->arena, n, f, ret_head->blocks, &o->docs[n->n_files]);
 	n->n_files++;
+	o->may_have_text |= ret_head->layout != NYTP_LAYOUT_CHUNKS;
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 

@@ -53,14 +53,6 @@ static int op_threads(
 	return r;
 }
 
-static bool may_have_text(const struct nytp *n)
-{
-	for (size_t i = 0; i < n->n_files; i++)
-		if (n->files[i].layout != NYTP_LAYOUT_CHUNKS)
-			return true;
-	return false;
-}
-
 /*
  * Files of one run are of several processes; a file as the profiler writes it, with the time of its
  * beginning in the header, is of one. Those that nytprofmerge makes lack it.
@@ -69,7 +61,7 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 {
 	struct nytp_opened *o = opened_of(p);
 	if (feature == PM_HAS_SOURCES)
-		return may_have_text(&o->native);
+		return o->may_have_text;
 	if (feature != PM_HAS_SEVERAL_THREADS)
 		return 0;
 	if (o->alone || o->native.n_files > 1)

@@ -24,6 +24,7 @@ struct nytp_opened {
 	struct pm_damage_list unread;  /* files that are no part of it */
 	uint64_t bytes;                /* of all files */
 	bool alone;                    /* one file, as the profiler writes it: one process */
+	bool may_have_text;            /* by the heads: `files` of native are the scan's */
 	struct nytp_docs *docs;        /* by file */
 	struct pm_named_doc processes; /* of all of several files */
 	struct nytp_file all_processes;

@@ -25,6 +25,8 @@ READERS, MOST_FILES = 64, 300
 
 
 class Readers(unittest.TestCase):
+    maxDiff = None  # a report of the sanitizer is long
+
     def read(self, source):
         wrong, n_read = [], []
 
