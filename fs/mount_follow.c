@@ -182,6 +182,8 @@ static int open_instance(struct pmfs_follow *f, struct pmfs_instance *ret, struc
 	int r = pmfs_instance_open(ret, f->source, o->format, o->cache_bytes, &options, err);
 	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, err)) < 0)
 		pmfs_instance_close(ret);
+	if (r == 0)
+		pmfs_model_set_iterations(ret->model, o->iterations);
 	return r;
 }
 

@@ -76,6 +76,8 @@ static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_
 	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, &err);
 	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, &err)) < 0)
 		pmfs_instance_close(ret);
+	if (r == 0)
+		pmfs_model_set_iterations(ret->model, o->iterations);
 	if (r < 0) {
 		const char *name = strrchr(path, '/');
 		bool named = name && strcmp(name + 1, err.file) == 0;

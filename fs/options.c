@@ -33,6 +33,8 @@ const char pmfs_usage[] =
 	"    -o evals            NYTProf: keep evals of the same source line separate\n"
 	"    -o max=SIZE         limit --extract to SIZE bytes (default: the larger of 1G and 64 times\n"
 	"                        the size of SOURCE)\n"
+	"    -o iterations=NAME  a function, label or method whose calls are iterations: each is a\n"
+	"                        row of iterations.csv and a window\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"
 	"    -o sysroot=DIR      hpcrun: look for the measured programs and libraries below DIR\n"
 	"    -o xattr            provide extended attributes user.profmount.*\n"
@@ -184,7 +186,7 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		const char *name;
 		const char **text;
 	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot},
-		{"base=", &o->base}};
+		{"base=", &o->base}, {"iterations=", &o->iterations}};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(option, flags[i].name) == 0)
 			return *flags[i].set = true;

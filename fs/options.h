@@ -23,21 +23,22 @@ struct pmfs_options {
 	bool single_thread;
 	bool xattr;
 	bool auto_unmount;
-	bool follow;          /* -o follow */
-	bool keep_evals;      /* -o evals */
-	bool no_symbols;      /* -o symbols=no */
-	const char *sysroot;  /* -o sysroot=, or NULL */
-	uint32_t uid, gid;    /* the owner of all files */
-	const char *format;   /* -o format=, or NULL */
-	const char *metric;   /* -o metric=, or NULL */
-	uint64_t cache_bytes; /* -o cache= */
-	uint64_t max_bytes;   /* -o max=; 0: by the size of the source */
-	char *fuse;           /* other -o options, comma-separated, for libfuse; owned */
-	const char *base;     /* -o base=: the name of the baseline, or NULL */
-	bool exact;           /* -o exact */
-	bool normalize;       /* -o normalize */
-	bool weak;            /* -o scaling=weak */
-	const char **sources; /* as given, [NAME=]PATH; at least one; owned */
+	bool follow;            /* -o follow */
+	bool keep_evals;        /* -o evals */
+	bool no_symbols;        /* -o symbols=no */
+	const char *sysroot;    /* -o sysroot=, or NULL */
+	uint32_t uid, gid;      /* the owner of all files */
+	const char *format;     /* -o format=, or NULL */
+	const char *metric;     /* -o metric=, or NULL */
+	const char *iterations; /* -o iterations=, or NULL */
+	uint64_t cache_bytes;   /* -o cache= */
+	uint64_t max_bytes;     /* -o max=; 0: by the size of the source */
+	char *fuse;             /* other -o options, comma-separated, for libfuse; owned */
+	const char *base;       /* -o base=: the name of the baseline, or NULL */
+	bool exact;             /* -o exact */
+	bool normalize;         /* -o normalize */
+	bool weak;              /* -o scaling=weak */
+	const char **sources;   /* as given, [NAME=]PATH; at least one; owned */
 	int n_sources;
 	const char *const *paths; /* what follows them: MOUNTPOINT, DIR, PATH … */
 	int n_paths;

@@ -11,7 +11,7 @@ end
 
 function __profmount_options
     set -l before (commandline -ct | string match -r '^.*,')
-    printf "$before%s\n" allow_other allow_root auto_unmount cache= evals follow gid= max= metric= symbols= sysroot= uid= xattr
+    printf "$before%s\n" allow_other allow_root auto_unmount cache= evals follow gid= iterations= max= metric= symbols= sysroot= uid= xattr
     profmount --formats 2>/dev/null | string replace -r '^(\S+) +' "$before""format=\$1\t"
 end
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "fs/views/sums/iterations.h"
 #include "fs/views/sums/threads.h"
 
 #define NAME "windows"
@@ -31,6 +32,27 @@ static int add(struct pmfs_tree *t)
 	return 0;
 }
 
+/* Each iteration that takes time and lies inside of the run. */
+static int list_iterations(
+	void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err)
+{
+	struct pmfs_tree *t = context;
+	const struct pmfs_iterations *all;
+	uint64_t origin, run_ns;
+	int r = pmfs_iterations(t->model, &all, err);
+	if (r < 0 || (r = t->profile->ops->span(t->profile, &origin, &run_ns, err)) < 0)
+		return r;
+	*ret = malloc(((size_t)all->n + 1) * sizeof(**ret));
+	*ret_n = 0;
+	for (uint32_t i = 0; *ret && i < all->n; i++) {
+		const struct pmfs_iteration *it = &all->items[i];
+		uint64_t end = it->start_ns + it->duration_ns;
+		if (end > it->start_ns && end <= run_ns)
+			(*ret)[(*ret_n)++] = (struct pmfs_listed){it->start_ns, end};
+	}
+	return *ret ? 0 : pm_error_plain(err, -ENOMEM);
+}
+
 /* Where threads cannot be listed there are no windows, and nothing else is the worse for it. */
 int pmfs_windows_add(struct pmfs_tree *t, struct pm_error *err)
 {
@@ -40,6 +62,8 @@ int pmfs_windows_add(struct pmfs_tree *t, struct pm_error *err)
 	t->own_docs = NULL;
 	t->own_collections = NULL;
 	t->has_windows = false;
+	if (there > 0 && pmfs_model_iterations(t->model))
+		pmfs_windows_list(t->windows, list_iterations, t);
 	if (there <= 0)
 		return there == -ENOMEM ? pm_error_plain(err, there) : 0;
 	int r = add(t);

@@ -83,26 +83,49 @@ static int add_sums(struct cutting *c, const struct pmfs_chunk *chunk, const str
 	return add_stretch(c->cut, at, n, true);
 }
 
+/* Records from `at` on, of which a chunk knows as much as `known`: 1 where that is enough. */
+static int cut_known(struct cutting *c, const struct pmfs_chunk *chunk,
+	const struct pmfs_block *known, uint64_t at, uint64_t n)
+{
+	enum where where = where_is(c->span, &known->cover);
+	if (where == OUTSIDE)
+		return 1;
+	if (where == AT_THE_EDGE || known->sums.n == PM_NONE)
+		return 0;
+	int r = add_sums(c, chunk, known, at, n);
+	return r < 0 ? r : 1;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int cut_chunk(struct cutting *c, const struct pmfs_chunk *chunk, uint64_t at, uint64_t n,
 	struct pm_error *err)
 {
-	enum where where = where_is(c->span, &chunk->all.cover);
-	int r = 0;
-	if (where == OUTSIDE)
-		return 0;
-	if (where == INSIDE && chunk->all.sums.n != PM_NONE)
-		return add_sums(c, chunk, &chunk->all, at, n);
-	for (uint32_t i = 0; r == 0 && (uint64_t)i * PMFS_BLOCK < n; i++) {
-		const struct pmfs_block *b = &chunk->blocks[i];
-		uint64_t from = (uint64_t)i * PMFS_BLOCK;
-		uint64_t some = n - from < PMFS_BLOCK ? n - from : PMFS_BLOCK;
-		where = where_is(c->span, &b->cover);
-		if (where == INSIDE && b->sums.n != PM_NONE)
-			r = add_sums(c, chunk, b, at + from, some);
-		else if (where != OUTSIDE)
-			r = read_block(c, at + from, some, where == INSIDE, err);
+	int r = cut_known(c, chunk, &chunk->all, at, n);
+	const uint64_t group = (uint64_t)PMFS_BLOCK * PMFS_GROUP;
+	if (r != 0)
+		return r < 0 ? r : 0;
+	for (uint64_t from = 0; r >= 0 && from < n;) {
+		if (from % group == 0) {
+			r = cut_known(c, chunk, &chunk->groups[from / group], at + from,
+				smaller(group, n - from));
+			if (r > 0)
+				from += group;
+			if (r != 0)
+				continue;
+		}
+		const struct pmfs_block *b = &chunk->blocks[from / PMFS_BLOCK];
+		uint64_t some = smaller(PMFS_BLOCK, n - from);
+		r = cut_known(c, chunk, b, at + from, some);
+		if (r == 0)
+			r = read_block(
+				c, at + from, some, where_is(c->span, &b->cover) == INSIDE, err);
+		from += PMFS_BLOCK;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,

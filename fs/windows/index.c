@@ -87,39 +87,64 @@ static int keep_sums(
 	return 0;
 }
 
-static int add_block(struct pmfs_chunk *c, struct pmfs_block *b, const struct reading *block,
-	struct reading *all)
+/* Adds what was read to what is around it. */
+static int join(struct reading *to, const struct reading *from)
 {
-	b->cover = block->cover;
-	cover_add(&all->cover, &block->cover);
-	for (size_t i = 0; i < block->tally.n; i++) {
-		const struct pmfs_tallied *t = &block->tally.items[i];
-		if (pmfs_tally_add(&all->tally, t->context, 0, t->calls) < 0)
+	cover_add(&to->cover, &from->cover);
+	for (size_t i = 0; i < from->tally.n; i++) {
+		const struct pmfs_tallied *t = &from->tally.items[i];
+		if (pmfs_tally_add(&to->tally, t->context, 0, t->calls) < 0)
 			return -ENOMEM;
-		all->tally.items[all->tally.last].ns += t->ns;
+		to->tally.items[to->tally.last].ns += t->ns;
 	}
-	return keep_sums(c, &block->tally, PMFS_BLOCK_SUMS, &b->sums);
+	return 0;
+}
+
+/* Keeps what was read, of that many records at most, and begins anew. */
+static int keep(struct pmfs_chunk *c, struct pmfs_block *b, struct reading *reading, size_t records)
+{
+	b->cover = reading->cover;
+	int r = keep_sums(c, &reading->tally, records / PMFS_A_SUM, &b->sums);
+	reading->cover = nothing;
+	pmfs_tally_clear(&reading->tally);
+	return r;
+}
+
+struct chunk_reading {
+	struct pmfs_chunk *c;
+	struct reading block, group, all;
+};
+
+/* A block was read; with the last one of a group that is whole, too. */
+static int block_read(struct chunk_reading *cr, uint32_t i, bool last)
+{
+	struct pmfs_chunk *c = cr->c;
+	int r = join(&cr->group, &cr->block);
+	if (r == 0)
+		r = keep(c, &c->blocks[i], &cr->block, PMFS_BLOCK);
+	if (r < 0 || ((i + 1) % PMFS_GROUP != 0 && !last))
+		return r;
+	r = join(&cr->all, &cr->group);
+	if (r == 0)
+		r = keep(c, &c->groups[i / PMFS_GROUP], &cr->group, PMFS_BLOCK * PMFS_GROUP);
+	return r == 0 && last ? keep(c, &c->all, &cr->all, CHUNK_RECORDS) : r;
 }
 
 static int read_chunk(const struct pm_profile *p, uint32_t thread, uint64_t first, uint64_t n,
 	struct pmfs_chunk *c, struct pm_error *err)
 {
-	struct reading block = {.cover = nothing}, all = {.cover = nothing};
+	struct chunk_reading cr = {c, {.cover = nothing}, {.cover = nothing}, {.cover = nothing}};
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && (uint64_t)i * PMFS_BLOCK < n; i++) {
 		uint64_t from = (uint64_t)i * PMFS_BLOCK;
 		uint64_t to = n - from < PMFS_BLOCK ? n : from + PMFS_BLOCK;
-		block.cover = nothing;
-		pmfs_tally_clear(&block.tally);
-		r = pmfs_records_read(p, thread, first + from, first + to, take, &block, err);
+		r = pmfs_records_read(p, thread, first + from, first + to, take, &cr.block, err);
 		if (r == 0)
-			r = add_block(c, &c->blocks[i], &block, &all);
+			r = block_read(&cr, i, to == n);
 	}
-	c->all.cover = all.cover;
-	if (r == 0)
-		r = keep_sums(c, &all.tally, PMFS_CHUNK_SUMS, &c->all.sums);
-	pmfs_tally_done(&block.tally);
-	pmfs_tally_done(&all.tally);
+	pmfs_tally_done(&cr.block.tally);
+	pmfs_tally_done(&cr.group.tally);
+	pmfs_tally_done(&cr.all.tally);
 	struct pmfs_sum *fit = c->n_sums ? realloc(c->sums, c->n_sums * sizeof(*fit)) : NULL;
 	if (fit)
 		c->sums = fit;

@@ -3,9 +3,10 @@
  * needs no order among the records: samples of a clock that was set back and calls that overlap are
  * found by where their block begins and ends.
  *
- * A block is PMFS_BLOCK records, a chunk is PMFS_CHUNK blocks. Both have sums unless these have too
- * many contexts: then the records are read again. So an index takes less than half a byte for each
- * record, and what a span costs is read from the blocks at its edges and sums of the others.
+ * A block is PMFS_BLOCK records, eight blocks are a group, eight groups a chunk. Each has sums
+ * unless it has too many contexts: then what is in it is looked at. So an index takes about half a
+ * byte for each record, and what a span costs is read from the blocks at its edges and sums of the
+ * others.
  */
 #ifndef PROFMOUNT_FS_WINDOWS_INDEX_H
 #define PROFMOUNT_FS_WINDOWS_INDEX_H
@@ -16,9 +17,9 @@
 
 enum {
 	PMFS_BLOCK = 4096,
-	PMFS_CHUNK = 64,
-	PMFS_BLOCK_SUMS = PMFS_BLOCK / 64,
-	PMFS_CHUNK_SUMS = PMFS_BLOCK * PMFS_CHUNK / 64,
+	PMFS_GROUP = 8,  /* blocks */
+	PMFS_CHUNK = 64, /* blocks */
+	PMFS_A_SUM = 96, /* records for each sum that is kept */
 };
 
 /* What records cover: begins from first to last, all over by `end`. */
@@ -42,7 +43,7 @@ struct pmfs_block {
 };
 
 struct pmfs_chunk {
-	struct pmfs_block all, blocks[PMFS_CHUNK];
+	struct pmfs_block all, groups[PMFS_CHUNK / PMFS_GROUP], blocks[PMFS_CHUNK];
 	struct pmfs_sum *sums;
 	size_t n_sums, room;
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/span.h"
 #include "fs/windows/cut.h"
 #include "fs/windows/gather.h"
 
@@ -270,7 +271,7 @@ static int make_title(struct window *w, struct pm_error *err)
 	int r = pm_profile_title(run, &title, err);
 	if (r < 0 || (r = run->ops->span(run, &origin, &duration, err)) < 0)
 		return r;
-	pmfs_span_print(&w->title, w->span.start - origin, w->span.end - origin);
+	pm_span_print(&w->title, w->span.start - origin, w->span.end - origin);
 	if (title.len)
 		pm_text_str(&w->title, " of ");
 	pm_text_bytes(&w->title, title);

@@ -1,10 +1,9 @@
-/*
- * Spans of time, and their names: START-END, times since the run began with a unit.
- */
+/* Spans of time, and what of samples and calls lies inside. */
 #ifndef PROFMOUNT_FS_WINDOWS_SPAN_H
 #define PROFMOUNT_FS_WINDOWS_SPAN_H
 
-#include "formats/common/text.h"
+#include <stdbool.h>
+
 #include "profmount/traces.h"
 
 /* In ns, as samples have them. What begins at `end` is outside, unless the run ends there. */
@@ -30,15 +29,5 @@ static inline uint64_t pmfs_sample_end(const struct pm_sample *s)
 		return s->time_ns;
 	return __builtin_add_overflow(s->time_ns, s->duration_ns, &end) ? UINT64_MAX : end;
 }
-
-/*
- * Reads START-END: each side digits, perhaps with a fraction, and ns, us, ms or s; 0 needs no unit;
- * an empty side is that end of the run, which lasts `run_ns`. True where it is a span inside of the
- * run that is longer than nothing: times since the run began.
- */
-bool pmfs_span_read(struct pm_bytes name, uint64_t run_ns, uint64_t *ret_start, uint64_t *ret_end);
-
-/* The one name that a span has: each time in the largest unit of which it has one or more. */
-void pmfs_span_print(struct pm_text *out, uint64_t start, uint64_t end);
 
 #endif

@@ -1,4 +1,7 @@
 /*
+ * Items below PM_LIMIT_ITERATIONS are those that are listed, ordered by time; the others were found
+ * by name.
+ *
  * The collection windows/: names that were asked for are kept with their numbers. The canonical
  * name of a window is its directory, others are symbolic links to it.
  */
@@ -9,6 +12,8 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/search.h"
+#include "formats/common/span.h"
 #include "fs/windows/profile.h"
 #include "profmount/limits.h"
 
@@ -18,17 +23,68 @@ struct item {
 	struct pm_bytes target; /* of a link; else empty */
 };
 
+/* The number of the first item that was found by name. */
+#define FIRST_FOUND PM_LIMIT_ITERATIONS
+
 struct pmfs_windows {
 	const struct pm_profile *profile;
 	struct pmfs_index index;
 	struct pm_collection collection;
 	struct pm_named_doc readme;
+	int (*spans)(
+		void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err);
+	void *spans_context;
+	struct pm_lazy listed_once; /* of the listed ones */
+	struct pmfs_listed *listed;
+	uint32_t n_listed;
 	pthread_mutex_t lock; /* of what follows */
 	struct pm_arena arena;
 	struct pm_strtab names; /* `thread/name` → place in items */
 	struct item *items;
 	size_t room;
 };
+
+/* ---- those that are listed ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pmfs_listed *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+static int listed_build(void *context, struct pm_error *err)
+{
+	struct pmfs_windows *w = context;
+	uint32_t n = 0, kept = 0;
+	free(w->listed);
+	w->listed = NULL;
+	int r = w->spans(w->spans_context, &w->listed, &n, err);
+	if (r < 0)
+		return r;
+	if (n)
+		qsort(w->listed, n, sizeof(*w->listed), by_time);
+	for (uint32_t i = 0; i < n && kept < FIRST_FOUND; i++)
+		if (kept == 0 || by_time(&w->listed[kept - 1], &w->listed[i]) != 0)
+			w->listed[kept++] = w->listed[i];
+	w->n_listed = kept;
+	return 0;
+}
+
+/* Where they cannot be told, none are listed. */
+static int listed_get(struct pmfs_windows *w, uint32_t *ret_n, struct pm_error *err)
+{
+	int r = w->spans ? pm_lazy_get(&w->listed_once, listed_build, w, NULL) : 0;
+	*ret_n = r < 0 ? 0 : w->n_listed;
+	return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+}
+
+static bool listed_find(const struct pmfs_windows *w, const struct pmfs_listed *span, uint32_t *ret)
+{
+	*ret = PM_LOWER_BOUND(i, 0, w->n_listed, by_time(&w->listed[i], span) < 0);
+	return *ret < w->n_listed && by_time(&w->listed[*ret], span) == 0;
+}
 
 /* ---- names ---- */
 
@@ -59,7 +115,7 @@ static int item_of(
 	struct pmfs_windows *w, const struct item *item, struct pm_bytes name, uint32_t *ret)
 {
 	struct pm_text key = {.p = NULL}, canonical = {.p = NULL};
-	pmfs_span_print(&canonical, item->start, item->end);
+	pm_span_print(&canonical, item->start, item->end);
 	pm_text_u64(&key, item->thread);
 	pm_text_char(&key, '/');
 	pm_text_bytes(&key, name);
@@ -79,12 +135,27 @@ static int item_of(
 
 static bool item_get(struct pmfs_windows *w, uint32_t i, struct item *ret)
 {
+	uint32_t n_listed;
+	if (i < FIRST_FOUND) {
+		if (listed_get(w, &n_listed, NULL) < 0 || i >= n_listed)
+			return false;
+		*ret = (struct item){
+			.thread = PM_NONE, .start = w->listed[i].start, .end = w->listed[i].end};
+		return true;
+	}
+	i -= FIRST_FOUND;
 	pthread_mutex_lock(&w->lock);
 	bool there = i < w->names.n;
 	if (there)
 		*ret = w->items[i];
 	pthread_mutex_unlock(&w->lock);
 	return there;
+}
+
+static bool item_is_link(struct pmfs_windows *w, uint32_t found)
+{
+	struct item item;
+	return item_get(w, found + FIRST_FOUND, &item) && item.target.len;
 }
 
 /* How long the run lasts; PM_NO_TIME where that is not known. */
@@ -107,9 +178,17 @@ int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes n
 	int r = run_length(w, &origin, &run_ns, err);
 	if (r < 0)
 		return r;
-	if (run_ns == PM_NO_TIME || !pmfs_span_read(name, run_ns, &item.start, &item.end))
+	if (run_ns == PM_NO_TIME || !pm_span_read(name, run_ns, &item.start, &item.end))
 		return 0;
-	r = item_of(w, &item, name, ret);
+	uint32_t n_listed, found = 0;
+	r = listed_get(w, &n_listed, err);
+	if (r < 0)
+		return r;
+	const struct pmfs_listed span = {item.start, item.end};
+	r = item_of(w, &item, name, &found);
+	*ret = found + FIRST_FOUND;
+	if (r > 0 && thread == PM_NONE && !item_is_link(w, found) && n_listed)
+		*ret = listed_find(w, &span, &found) ? found : *ret;
 	return r < 0 ? pm_error_plain(err, r) : r;
 }
 
@@ -124,7 +203,8 @@ static int windows_count(const struct pm_collection *c, uint32_t *ret, struct pm
 {
 	uint64_t origin, run_ns;
 	*ret = 0;
-	return run_length(windows_of(c), &origin, &run_ns, err);
+	int r = run_length(windows_of(c), &origin, &run_ns, err);
+	return r < 0 ? r : listed_get(windows_of(c), ret, err);
 }
 
 static bool windows_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret)
@@ -144,7 +224,7 @@ static struct pm_bytes windows_name(
 	struct item item;
 	pm_text_clear(scratch);
 	if (item_get(windows_of(c), i, &item))
-		pmfs_span_print(scratch, item.start, item.end);
+		pm_span_print(scratch, item.start, item.end);
 	return pm_text_view(scratch);
 }
 
@@ -212,12 +292,12 @@ static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct p
 		"Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
 		"begin in it. A thread has windows/ too, in its directory.\n\n");
 	pm_text_str(out, "This run is ");
-	pmfs_span_print(out, 0, run_ns);
+	pm_span_print(out, 0, run_ns);
 	pm_text_str(out, ". For example, in the folder above:\n\n  cat windows/");
 	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
-	pmfs_span_print(out, 0, tenth);
+	pm_span_print(out, 0, tenth);
 	pm_text_str(out, "/summary.txt\n  head windows/");
-	pmfs_span_print(out, run_ns - tenth, run_ns);
+	pm_span_print(out, run_ns - tenth, run_ns);
 	pm_text_str(out, "/functions.tsv\n");
 	return pm_text_status(out);
 }
@@ -256,7 +336,17 @@ void pmfs_windows_free(struct pmfs_windows *w)
 	pm_strtab_done(&w->names);
 	pm_arena_done(&w->arena);
 	free(w->items);
+	free(w->listed);
 	free(w);
+}
+
+void pmfs_windows_list(struct pmfs_windows *w,
+	int (*spans)(
+		void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err),
+	void *context)
+{
+	w->spans = spans;
+	w->spans_context = context;
 }
 
 int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)

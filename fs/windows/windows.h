@@ -18,6 +18,19 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 /* Accepts NULL. */
 void pmfs_windows_free(struct pmfs_windows *w);
 
+/*
+ * Windows of the run that are listed: spans(context) gives them, since the run began, once they are
+ * asked for; `*ret` is the caller's, for free(). Before anything else is asked.
+ */
+struct pmfs_listed {
+	uint64_t start, end;
+};
+
+void pmfs_windows_list(struct pmfs_windows *w,
+	int (*spans)(
+		void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err),
+	void *context);
+
 /* Does any thread have a trace, in a run whose length is known? 1, 0 or a negative errno. */
 int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err);
 

@@ -23,6 +23,9 @@
 /* Contexts, frames, functions, threads of one profile: indexes are 32 bits, one value is "none". */
 #define PM_LIMIT_ITEMS ((uint32_t)0xfffffff0)
 
+/* Iterations of -o iterations, 120 bytes each. More calls are of something smaller. */
+#define PM_LIMIT_ITERATIONS ((uint32_t)1 << 20)
+
 /* Names of windows that are remembered, some 100 bytes each: a name is a number until the mount
  * ends.
  */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fake.h"
-#include "formats/common/text.h"
+#include "formats/common/span.h"
 #include "fs/windows/cut.h"
 #include "fs/windows/profile.h"
 #include "fs/windows/windows.h"
@@ -43,10 +43,10 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct pm_text text = {.p = NULL};
 		uint64_t start, end;
-		assert_true(pmfs_span_read(pm_bytes_of(names[i].name), 10 * SECOND, &start, &end));
+		assert_true(pm_span_read(pm_bytes_of(names[i].name), 10 * SECOND, &start, &end));
 		assert_int_equal(start, names[i].start);
 		assert_int_equal(end, names[i].end);
-		pmfs_span_print(&text, start, end);
+		pm_span_print(&text, start, end);
 		const char *canonical = names[i].canonical ? names[i].canonical : names[i].name;
 		assert_true(pm_bytes_equal(pm_text_view(&text), pm_bytes_of(canonical)));
 		pm_text_done(&text);
@@ -63,7 +63,7 @@ static void test_no_names(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		uint64_t start, end;
-		assert_false(pmfs_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
+		assert_false(pm_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
 	}
 }
 
@@ -275,6 +275,7 @@ static void test_collection(void **state)
 	assert_int_equal(pmfs_windows_are_there(w, NULL), 1);
 	const struct pm_collection *c = pmfs_windows_collection(w);
 	assert_false(c->has(c, 0));
+	assert_false(c->has(c, PM_LIMIT_ITERATIONS));
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &first, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &same, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, 0, pm_bytes_of("0-1us"), &of_thread, NULL), 1);

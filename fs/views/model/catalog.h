@@ -9,7 +9,7 @@
 extern pmfs_table_fn pmfs_metrics_table, pmfs_contexts_table, pmfs_functions_table;
 extern pmfs_table_fn pmfs_modules_table, pmfs_files_table, pmfs_lines_table, pmfs_callers_table;
 extern pmfs_table_fn pmfs_categories_table, pmfs_gpu_table, pmfs_threads_table;
-extern pmfs_table_fn pmfs_imbalance_table, pmfs_damage_table;
+extern pmfs_table_fn pmfs_imbalance_table, pmfs_damage_table, pmfs_iterations_table;
 
 extern pmfs_table_fn pmfs_context_metrics_table, pmfs_context_functions_table;
 extern pmfs_table_fn pmfs_context_children_table, pmfs_context_threads_table;
@@ -30,7 +30,7 @@ extern pmfs_render_fn pmfs_context_info_render, pmfs_context_path_render;
 extern pmfs_render_fn pmfs_function_info_render, pmfs_function_source_render;
 
 extern pmfs_render_fn pmfs_flamegraph_svg_render, pmfs_flamegraph_html_render;
-extern pmfs_render_fn pmfs_timeline_render;
+extern pmfs_render_fn pmfs_timeline_render, pmfs_iterations_render;
 
 extern pmfs_render_fn pmfs_folded_render, pmfs_speedscope_render, pmfs_callgrind_render;
 extern pmfs_render_fn pmfs_pprof_render, pmfs_chrome_render, pmfs_dot_render, pmfs_calls_render;
@@ -38,6 +38,6 @@ extern pmfs_render_fn pmfs_pprof_render, pmfs_chrome_render, pmfs_dot_render, pm
 /* ---- present ---- */
 
 extern pmfs_present_fn pmfs_has_modules, pmfs_has_lines, pmfs_has_gpu, pmfs_has_threads;
-extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_source;
+extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_source, pmfs_has_iterations;
 
 #endif

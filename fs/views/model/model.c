@@ -19,6 +19,7 @@ struct pmfs_model {
 	const struct pm_profile *profile;
 	struct pmfs_model *outer; /* or NULL */
 	const char *wish;         /* the primary quantity that was asked for, or NULL */
+	const char *iterations;   /* the function whose calls are, or NULL */
 	struct part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 };
@@ -69,6 +70,16 @@ void pmfs_model_set_wish(struct pmfs_model *m, const char *name)
 const char *pmfs_model_wish(const struct pmfs_model *m)
 {
 	return m->wish;
+}
+
+void pmfs_model_set_iterations(struct pmfs_model *m, const char *name)
+{
+	m->iterations = name;
+}
+
+const char *pmfs_model_iterations(const struct pmfs_model *m)
+{
+	return m->iterations;
 }
 
 void pmfs_model_set_entries(struct pmfs_model *m, const struct pmfs_entries *entries)

@@ -77,6 +77,11 @@ int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error
 /* The name that was given there, or NULL. */
 const char *pmfs_model_wish(const struct pmfs_model *m);
 
+/* The function whose calls are iterations; see sums/iterations.h. NULL: none. Outlives the model.
+ */
+void pmfs_model_set_iterations(struct pmfs_model *m, const char *name);
+const char *pmfs_model_iterations(const struct pmfs_model *m);
+
 /* Accepts NULL. */
 void pmfs_model_free(struct pmfs_model *m);
 

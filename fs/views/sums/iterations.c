@@ -1,0 +1,250 @@
+#include "fs/views/sums/iterations.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/identity.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/sums/threads.h"
+#include "profmount/limits.h"
+
+/* Of a context: it lies in no iteration, begins one, or lies below one that does. */
+enum mark { NONE, HEAD, BELOW };
+
+struct iterations_part {
+	struct pmfs_iterations iterations;
+	struct pmfs_iteration *items;
+	size_t n, room;
+};
+
+struct finding {
+	const struct pm_profile *profile;
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	const uint8_t *categories;
+	uint8_t *marks; /* by context: enum mark */
+	uint64_t origin;
+	struct iterations_part *part; /* NULL: they are counted */
+	uint64_t n;
+	bool open; /* the sample before lay in the last one */
+};
+
+static void iterations_free(void *p)
+{
+	struct iterations_part *part = p;
+	free(part->items);
+	free(part);
+}
+
+/* ---- contexts ---- */
+
+/* In pre-order, parents come first. */
+static bool mark_contexts(struct finding *f, const struct pmfs_identity *id, struct pm_bytes name)
+{
+	bool some = false;
+	for (uint32_t i = 0; i < f->tree->n_contexts; i++) {
+		uint32_t parent = f->tree->parent[i];
+		if (parent != PM_NONE && f->marks[parent]) {
+			f->marks[i] = BELOW;
+			continue;
+		}
+		const struct pmfs_function *function = &id->functions[pmfs_function_of(id, i)];
+		if (pmfs_is_call(id, i) && pm_bytes_equal(function->name, name)) {
+			f->marks[i] = HEAD;
+			some = true;
+		}
+	}
+	return some;
+}
+
+/* ---- reading ---- */
+
+static uint64_t time_of(const struct finding *f, const struct pm_sample *s)
+{
+	return s->time_ns > f->origin ? s->time_ns - f->origin : 0;
+}
+
+static uint64_t length_of(const struct pm_sample *s)
+{
+	return s->duration_ns == PM_NO_TIME ? 0 : s->duration_ns;
+}
+
+static int begin(struct finding *f, const struct pm_sample *s)
+{
+	struct iterations_part *part = f->part;
+	if (++f->n > PM_LIMIT_ITERATIONS)
+		return -ENOTSUP;
+	if (!part)
+		return 0;
+	if (pm_list_room(&part->items, part->n, &part->room, sizeof(*part->items)) < 0)
+		return -ENOMEM;
+	part->items[part->n++] = (struct pmfs_iteration){.start_ns = time_of(f, s)};
+	return 0;
+}
+
+static void own_add(
+	struct pmfs_iteration *it, const struct finding *f, uint32_t context, uint64_t ns)
+{
+	int64_t *own = &it->own_ns[f->categories[context]];
+	*own = (int64_t)((uint64_t)*own + ns);
+}
+
+static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t context)
+{
+	bool inside = context != PM_NONE && f->marks[context];
+	int r = inside && !f->open ? begin(f, s) : 0;
+	f->open = inside;
+	if (r < 0 || !inside || !f->part)
+		return r;
+	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
+	it->duration_ns += length_of(s);
+	own_add(it, f, context, length_of(s));
+	return 0;
+}
+
+/* A call below belongs to the last iteration that holds it; few overlap. */
+static struct pmfs_iteration *holder_of(const struct finding *f, const struct pm_sample *s)
+{
+	enum { LOOKED_AT = 16 };
+	const struct iterations_part *part = f->part;
+	uint64_t start = time_of(f, s), ns = length_of(s);
+	for (size_t i = part->n; i-- > 0 && part->n - i <= LOOKED_AT;) {
+		struct pmfs_iteration *it = &part->items[i];
+		if (start >= it->start_ns && start - it->start_ns <= it->duration_ns &&
+			ns <= it->duration_ns - (start - it->start_ns))
+			return it;
+	}
+	return NULL;
+}
+
+static int take_call(struct finding *f, const struct pm_sample *s, uint32_t context)
+{
+	if (context == PM_NONE || !f->marks[context])
+		return 0;
+	if (f->marks[context] == HEAD) {
+		int r = begin(f, s);
+		if (r < 0 || !f->part)
+			return r;
+		struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
+		it->duration_ns = length_of(s);
+		own_add(it, f, context, length_of(s));
+		return 0;
+	}
+	struct pmfs_iteration *it = f->part ? holder_of(f, s) : NULL;
+	if (it) {
+		own_add(it, f, context, length_of(s));
+		own_add(it, f, f->tree->parent[context], -length_of(s));
+	}
+	return 0;
+}
+
+static int read_thread(struct finding *f, uint32_t thread, struct pm_error *err)
+{
+	struct pm_sample batch[512];
+	uint64_t at = 0;
+	int64_t n;
+	f->n = 0;
+	f->open = false;
+	while ((n = f->profile->ops->samples(f->profile, thread, at, batch, 512, err)) > 0) {
+		for (int64_t i = 0; i < n; i++) {
+			const struct pm_sample *s = &batch[i];
+			uint32_t context = s->context ? pm_tree_find(f->tree, s->context) : PM_NONE;
+			int r = f->profile->traces_are_calls ? take_call(f, s, context)
+							     : take_sample(f, s, context);
+			if (r < 0)
+				return r;
+		}
+		if (pm_work_cancelled())
+			return -ENOMEM;
+		at += (uint64_t)n;
+	}
+	return (int)n;
+}
+
+/* ---- the part ---- */
+
+/* The thread with most of them. Threads that cannot be read have none. */
+static int find_thread(struct finding *f, uint32_t *ret, struct pm_error *err)
+{
+	uint64_t most = 0;
+	*ret = PM_NONE;
+	for (uint32_t i = 0; i < f->threads->n; i++) {
+		if (!f->threads->threads[i].has_trace)
+			continue;
+		int r = read_thread(f, i, NULL);
+		if (r == -ENOTSUP)
+			return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+				"-o iterations: there are more than %u iterations",
+				PM_LIMIT_ITERATIONS);
+		if (r == -ENOMEM)
+			return pm_error_plain(err, r);
+		if (r == 0 && f->n > most) {
+			most = f->n;
+			*ret = i;
+		}
+	}
+	return 0;
+}
+
+static int find(struct finding *f, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_identity *id;
+	const char *name = pmfs_model_iterations(m);
+	struct iterations_part *part = f->part;
+	int r = pmfs_identity(m, &id, err);
+	if (r < 0)
+		return r;
+	f->tree = id->tree;
+	f->marks = calloc((size_t)f->tree->n_contexts + 1, sizeof(*f->marks));
+	if (!f->marks)
+		return pmfs_no_memory(err);
+	if (!mark_contexts(f, id, pm_bytes_of(name)))
+		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
+			"-o iterations: nothing is called `%s` (see functions.csv)", name);
+	f->part = NULL;
+	r = find_thread(f, &part->iterations.thread, err);
+	f->part = part;
+	if (r == 0 && part->iterations.thread != PM_NONE)
+		r = read_thread(f, part->iterations.thread, err);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+static int iterations_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct finding f = {.profile = pmfs_model_profile(m)};
+	int r = pmfs_model_threads(m, &f.threads, err);
+	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0 ||
+		(r = pmfs_time_origin(m, &f.origin, err)) < 0)
+		return r;
+	f.part = calloc(1, sizeof(*f.part));
+	if (!f.part)
+		return pmfs_no_memory(err);
+	r = find(&f, m, err);
+	free(f.marks);
+	if (r < 0) {
+		iterations_free(f.part);
+		return r;
+	}
+	f.part->iterations.n = (uint32_t)f.part->n;
+	f.part->iterations.items = f.part->items;
+	*ret = f.part;
+	return 0;
+}
+
+int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {iterations_build, iterations_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_ITERATIONS, &type, &part, err);
+	*ret = r < 0 ? NULL : &((struct iterations_part *)part)->iterations;
+	return r;
+}
+
+int pmfs_has_iterations(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	(void)err;
+	return pmfs_model_iterations(m) && pmfs_model_profile(m)->ops->samples;
+}

@@ -1,0 +1,30 @@
+/*
+ * Iterations: the calls of one function, label or method on the thread that calls it most often,
+ * which -o iterations names. Of samples, an iteration is as many in a row as lie below it.
+ */
+#ifndef PROFMOUNT_FS_VIEWS_SUMS_ITERATIONS_H
+#define PROFMOUNT_FS_VIEWS_SUMS_ITERATIONS_H
+
+#include "fs/views/model/categories.h"
+
+struct pmfs_iteration {
+	uint64_t start_ns, duration_ns;    /* since the time origin */
+	int64_t own_ns[PMFS_N_CATEGORIES]; /* what of it is of each category; adds up to it */
+};
+
+struct pmfs_iterations {
+	uint32_t n;
+	const struct pmfs_iteration *items; /* in the order of the trace */
+	uint32_t thread;
+};
+
+/*
+ * Found on the first call, in two passes over the traces; the model's. -ENOENT where nothing of
+ * that name is called, -ENOTSUP where it is called more than PM_LIMIT_ITERATIONS times.
+ */
+int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err);
+
+/* Were iterations asked for? */
+int pmfs_has_iterations(struct pmfs_model *m, uint32_t item, struct pm_error *err);
+
+#endif

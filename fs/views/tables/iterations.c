@@ -1,0 +1,59 @@
+/* iterations.csv: a row an iteration; its position is its number. */
+#include "fs/views/sums/iterations.h"
+
+#include "formats/common/span.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+
+/* Windows are of what lies inside of the run and takes time. */
+static int set_window(struct pm_rows *rows, const struct pmfs_iteration *it, struct pm_cell *cell,
+	struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(rows->table->self);
+	uint64_t origin, run_ns, end;
+	int r = p->ops->span ? p->ops->span(p, &origin, &run_ns, err) : -ENOENT;
+	pm_set_empty(cell);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (it->duration_ns == 0 || run_ns == PM_NO_TIME ||
+		__builtin_add_overflow(it->start_ns, it->duration_ns, &end) || end > run_ns)
+		return 0;
+	pm_text_str(rows->scratch, "windows/");
+	pm_span_print(rows->scratch, it->start_ns, end);
+	pm_set_text(cell, pm_text_view(rows->scratch));
+	return 0;
+}
+
+static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pmfs_iterations *all;
+	const struct pm_threads *threads;
+	int r = pmfs_iterations(m, &all, err);
+	if (r < 0 || rows->at >= all->n || (r = pmfs_model_threads(m, &threads, err)) < 0)
+		return r;
+	const struct pmfs_iteration *it = &all->items[rows->at++];
+	*cells++ = pm_cell_u64(rows->at);
+	*cells++ = pm_cell_u64(it->start_ns);
+	*cells++ = pm_cell_u64(it->duration_ns);
+	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
+		*cells++ = pm_cell_i64(it->own_ns[i]);
+	*cells++ = pm_cell_u64(threads->threads[all->thread].id);
+	r = set_window(rows, it, cells, err);
+	return r < 0 ? r : 1;
+}
+
+int pmfs_iterations_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = iterations_next, .dense = true};
+	static const char *const columns[] = {"iteration", "time_ns", "duration_ns", "program_ns",
+		"idle_ns", "mpi_ns", "openmp_ns", "gpu_ns", "thread_ns", "io_ns", "memory_ns",
+		"gc_ns", "sql_ns", "net_ns", "thread_id", "window", NULL};
+	_Static_assert(
+		sizeof(columns) / sizeof(*columns) == PMFS_N_CATEGORIES + 6, "a column each");
+	(void)item;
+	(void)err;
+	*ret = pmfs_table_plain(m, &type, columns);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* sums/iterations.c: which calls and samples are iterations, and what of them is of which category.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake.h"
+#include "fs/views/sums/iterations.h"
+
+enum { ORIGIN = 100 };
+
+/* main → step → MPI_Wait, step (recursion); main → other. */
+static struct fake *fake_run(bool calls)
+{
+	struct fake *f = fake_new();
+	uint32_t step = fake_function(f, "step", "main.c", 2);
+	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
+	fake_call(f, 1, 0, fake_function(f, "main", "main.c", 1));
+	fake_call(f, 2, 1, step);
+	fake_call(f, 3, 2, fake_function(f, "MPI_Wait", "mpi.c", 3));
+	fake_call(f, 4, 2, step);
+	fake_call(f, 5, 1, fake_function(f, "other", "main.c", 5));
+	f->profile.traces_are_calls = calls;
+	f->origin_ns = ORIGIN;
+	f->duration_ns = 1000;
+	return f;
+}
+
+static void add_call(struct fake *f, uint32_t thread, uint64_t start, uint64_t number)
+{
+	fake_sample(f, thread, ORIGIN + start, number);
+}
+
+/* In place of those that the fake gives to samples. */
+static void set_lengths(struct fake *f, uint32_t thread, const uint64_t *lengths)
+{
+	for (size_t i = 0; i < f->threads_data[thread].n_samples; i++)
+		f->threads_data[thread].samples[i].duration_ns = lengths[i];
+}
+
+static void test_calls(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t few = fake_thread(f, 0, 0), many = fake_thread(f, 0, 1);
+	const struct pmfs_iterations *all;
+	(void)state;
+	add_call(f, few, 0, 2);
+	add_call(f, many, 0, 1);
+	add_call(f, many, 10, 2);
+	add_call(f, many, 20, 3);
+	add_call(f, many, 60, 4);
+	add_call(f, many, 200, 5);
+	add_call(f, many, 300, 2);
+	set_lengths(f, few, (const uint64_t[]){50});
+	set_lengths(f, many, (const uint64_t[]){500, 100, 30, 40, 10, 20});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_false(pmfs_has_iterations(m, 0, NULL));
+	pmfs_model_set_iterations(m, "step");
+	assert_true(pmfs_has_iterations(m, 0, NULL));
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->thread, many);
+	assert_int_equal(all->n, 2); /* recursion is part of the outermost one */
+	assert_int_equal(all->items[0].start_ns, 10);
+	assert_int_equal(all->items[0].duration_ns, 100);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 30);
+	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 70);
+	assert_int_equal(all->items[1].start_ns, 300);
+	assert_int_equal(all->items[1].own_ns[PMFS_PROGRAM], 20);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_samples(void **state)
+{
+	static const uint64_t numbers[] = {1, 2, 3, 4, 5, 0, 9, 3, 3, 2};
+	struct fake *f = fake_run(false);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		fake_sample(f, thread, ORIGIN + 10 * i, numbers[i]);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 2);
+	assert_int_equal(all->items[0].start_ns, 10);
+	assert_int_equal(all->items[0].duration_ns, 30);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 10);
+	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 20);
+	assert_int_equal(all->items[1].start_ns, 70);
+	assert_int_equal(all->items[1].duration_ns, 20); /* the last sample has none */
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void test_no_such_name(void **state)
+{
+	struct fake *f = fake_run(false);
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pmfs_iterations *all;
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "nothing");
+	assert_int_equal(pmfs_iterations(m, &all, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "`nothing`"));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_no_such_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
