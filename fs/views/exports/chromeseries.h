@@ -1,11 +1,11 @@
-/* What trace.json has beside slices: counters, instants, and fields of calls. */
+/* Contents of trace.json other than slices: counters, instants, and fields of calls. */
 #ifndef PROFMOUNT_FS_VIEWS_EXPORTS_CHROMESERIES_H
 #define PROFMOUNT_FS_VIEWS_EXPORTS_CHROMESERIES_H
 
 #include "fs/views/exports/chrome.h"
 #include "fs/views/sums/slices.h"
 
-/* At most so many counters and instants: every `*ret_step`-th where there are more. */
+/* Maximum number of counters and instants; if there are more, every `*ret_step`-th is written. */
 enum { PMFS_MOST_SERIES_EVENTS = 100000 };
 int pmfs_chrome_series_step(struct pmfs_model *m, uint64_t *ret_step, struct pm_error *err);
 
@@ -13,7 +13,7 @@ int pmfs_chrome_series_step(struct pmfs_model *m, uint64_t *ret_step, struct pm_
 int pmfs_chrome_add_series(struct pmfs_model *m, struct pmfs_chrome *c, uint64_t pid, uint64_t step,
 	struct pm_error *err);
 
-/* The fields of calls, as JSON objects. Zeroed, or made; give back with pmfs_call_args_done. */
+/* The fields of calls, as JSON objects. Zeroed, or filled; free with pmfs_call_args_done. */
 struct pmfs_call_args {
 	struct pm_text texts;
 	struct pmfs_call_arg *of; /* by slice; NULL: no call has any */
@@ -27,7 +27,7 @@ int pmfs_call_args_make(struct pmfs_model *m, const struct pmfs_slices *slices,
 	struct pmfs_call_args *ret, struct pm_error *err);
 void pmfs_call_args_done(struct pmfs_call_args *a);
 
-/* Empty where the slice's call has none. */
+/* Empty if the slice's call has none. */
 static inline struct pm_bytes pmfs_call_args_of(const struct pmfs_call_args *a, size_t slice)
 {
 	if (!a->of)

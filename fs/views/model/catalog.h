@@ -1,4 +1,4 @@
-/* The functions that catalog.c lists: tables, texts, and what is there only at times. */
+/* The functions listed in catalog.c: tables, texts, and conditions for optional files. */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_CATALOG_H
 #define PROFMOUNT_FS_VIEWS_MODEL_CATALOG_H
 

@@ -1,7 +1,7 @@
 /*
- * A profile with what several views need of it, computed once: metric columns, names of contexts,
- * flat sums. Views see the profile through this and know no format. Every function is thread-safe;
- * what is returned by pointer lives as long as the model.
+ * A profile together with results that several views need, computed once: metric columns, names of
+ * contexts, flat sums. Views access the profile through this and are independent of formats. All
+ * functions are thread-safe; returned pointers are valid as long as the model.
  */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 #define PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
@@ -9,45 +9,49 @@
 #include "formats/common/text.h"
 #include "profmount/profile.h"
 
-/* A metric column: one number a context, function or thread can have. */
+/* A metric column: a number that a context, function or thread can have. */
 struct pmfs_column {
 	const char *name;    /* cputime_sec_incl, calls */
 	const char *base;    /* cputime_sec: without _incl, _excl */
-	const char *export;  /* cputime_ns: the base as exports name it; times are in ns there */
-	double export_scale; /* value × this = the integer that exports show */
+	const char *export;  /* cputime_ns: the base in exports, where times are in ns */
+	double export_scale; /* value × scale = the integer in exports */
 	enum pm_role role;
-	uint32_t group;               /* of struct pm_metric */
-	uint32_t pair;                /* the group's other one of _incl and _excl, or PM_NONE */
-	const struct pm_metric *tree; /* whose values it has in tables of contexts */
+	uint32_t group; /* of struct pm_metric */
+	uint32_t pair;  /* the group's inclusive column for an exclusive one and vice versa, or
+			   PM_NONE */
+	const struct pm_metric *tree; /* metric with its values in tables of contexts */
 	const struct pm_metric *flat; /* in flat tables, callers and exports */
 };
 
 /*
- * The primary quantity's columns come first, then the others' in database order; of each quantity
- * the own cost comes before the inclusive one.
+ * The columns of the primary quantity come first, then the others in database order; for each
+ * quantity, exclusive before inclusive cost.
  */
 struct pmfs_columns {
 	uint32_t n;
 	const struct pmfs_column *columns;
-	const char *lead;                     /* the primary quantity: cputime_sec; NULL: none */
-	uint32_t first_incl;                  /* its inclusive column, or PM_NONE */
-	uint32_t first_excl;                  /* the column of its own cost or count, or PM_NONE */
-	bool has_counts;                      /* some are plain counts */
-	uint32_t calls;                       /* the count column named `calls`, or PM_NONE */
+	const char *lead;    /* the primary quantity: cputime_sec; NULL: none */
+	uint32_t first_incl; /* its inclusive column, or PM_NONE */
+	uint32_t first_excl; /* the column of its exclusive cost or count, or PM_NONE */
+	bool has_counts;     /* some are plain counts */
+	uint32_t calls;      /* the count column named `calls`, or PM_NONE */
 	const struct pmfs_metric_slot *slots; /* see pmfs_column_of */
 	uint32_t n_slots;
 };
 
 /*
- * Does the column represent its metric in export/, which has one file for each metric? The
- * inclusive one does, or the only one.
+ * Whether the column represents its metric in export/, which has one file per metric: the inclusive
+ * column, or the only one.
  */
 static inline bool pmfs_column_is_first(const struct pmfs_column *c)
 {
 	return c->role != PM_ROLE_EXCLUSIVE || c->pair == PM_NONE;
 }
 
-/* What the primary quantity costs with all below, or where it has no such column, by itself. */
+/*
+ * The column of the inclusive cost of the primary quantity, or if there is none, of its exclusive
+ * cost.
+ */
 static inline uint32_t pmfs_leading_column(const struct pmfs_columns *c)
 {
 	return c->first_incl != PM_NONE ? c->first_incl : c->first_excl;
@@ -55,12 +59,12 @@ static inline uint32_t pmfs_leading_column(const struct pmfs_columns *c)
 
 struct pmfs_model;
 
-/* `profile` outlives the model. NULL without memory. Opens and computes nothing. */
+/* `profile` outlives the model. NULL if out of memory. Opens and computes nothing. */
 struct pmfs_model *pmfs_model_new(const struct pm_profile *profile);
 
 /*
- * The profile is part of what `outer` shows: pictures have the same colours. `outer` outlives the
- * model. Before anything is asked of it.
+ * Makes the model part of `outer`, so that pictures have the same colours. `outer` outlives the
+ * model. Call before any other function.
  */
 void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer);
 
@@ -68,9 +72,9 @@ void pmfs_model_set_outer(struct pmfs_model *m, struct pmfs_model *outer);
 struct pmfs_model *pmfs_model_outer(const struct pmfs_model *m);
 
 /*
- * Sets the primary quantity, in place of the one chosen by rule: a column
- * (`gker_sec_incl`) or its stem (`gker_sec`). Before anything else is asked of the model. A name
- * that is not there fails with -EINVAL, and `err` lists those that are.
+ * Sets the primary quantity instead of choosing it by rule: a column (`gker_sec_incl`) or its stem
+ * (`gker_sec`). Call before any other function of the model. An unknown name gives -EINVAL, and
+ * `err` lists the valid ones.
  */
 int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err);
 
@@ -88,9 +92,9 @@ void pmfs_model_free(struct pmfs_model *m);
 const struct pm_profile *pmfs_model_profile(const struct pmfs_model *m);
 
 /*
- * What the directories of a context's children are called: known on the floor above, which sets it
- * before anything is asked of the model. `take` keeps the names of one context's children ready
- * until `release`; `name` appends that of a child.
+ * Directory names of a context's children: provided by fs/tree, which sets this before any other
+ * call. `take` prepares the names of one context's children until `release`; `name` appends the
+ * name of a child.
  */
 struct pmfs_entries {
 	int (*take)(void *self, uint32_t parent, void **ret, struct pm_error *err);
@@ -105,45 +109,45 @@ void pmfs_model_set_entries(struct pmfs_model *m, const struct pmfs_entries *ent
 const struct pmfs_entries *pmfs_model_entries(const struct pmfs_model *m);
 
 /*
- * Each fills `*ret` or fails with a negative errno. Costly on the first call only. The tree's
- * siblings are in the order of the primary quantity: its contexts are not always those of the
- * format's tree, their numbers are.
+ * Each fills `*ret` or returns a negative errno. Expensive on the first call only. Siblings in the
+ * tree are in the order of the primary quantity, so context indexes may differ from those of the
+ * format's tree; context numbers are the same.
  */
 int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err);
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err);
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err);
 
-/* `*ret` is a list of no threads for formats that know none. */
+/* For formats without threads, `*ret` is an empty list. */
 int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, struct pm_error *err);
 
 /*
- * Header names of a table: those of `before`, then the metric columns each with every suffix of
- * `suffixes` (`""` alone for plain columns), then those of `after`; each list ends with NULL.
- * `skip` names a column that is left out (PM_NONE: none). The same arguments give the same array.
+ * Column names of a table: `before`, then each metric column with every suffix of `suffixes` (only
+ * `""` for plain columns), then `after`; each list ends with NULL. `skip` is a column that is left
+ * out (PM_NONE: none). The same arguments give the same array.
  */
 int pmfs_model_header(struct pmfs_model *m, const char *const *before, const char *const *suffixes,
 	const char *const *after, uint32_t skip, const char *const **ret, uint32_t *ret_n,
 	struct pm_error *err);
 
-/* The column that values of this metric id fill in context tables (or flat ones), or PM_NONE. */
+/* The column for values of this metric id in context tables (or flat ones), or PM_NONE. */
 uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool flat);
 
-/* As run_costs of struct pm_profile_ops, for a context of the model's tree. */
+/* Like run_costs of struct pm_profile_ops, for a context of the model's tree. */
 int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
 	struct pm_error *err);
 
 /*
- * Values of the whole run at a context (index), by column; NaN = no value is stored. `cells` has
- * room for columns->n. With `flat` as flat tables and exports show them.
+ * Values of the whole run at a context (index), by column; NaN = no stored value. `cells` has
+ * columns->n items. With `flat`, the values for flat tables and exports.
  */
 int pmfs_run_cells(
 	struct pmfs_model *m, uint32_t context, bool flat, double *cells, struct pm_error *err);
 
-/* The same as cells, and so exactly where a value is a whole number beyond what a double holds. */
+/* The same as cells, which are exact even for integers that do not fit into a double. */
 int pmfs_run_row(
 	struct pmfs_model *m, uint32_t context, struct pm_cell *cells, struct pm_error *err);
 
-/* A stored number as its columns calculate with it. */
+/* A stored value as a double, for calculations. */
 static inline double pmfs_value_number(const struct pm_value *value)
 {
 	if (!value->whole)
@@ -151,7 +155,7 @@ static inline double pmfs_value_number(const struct pm_value *value)
 	return value->negative ? (double)value->i : (double)value->u;
 }
 
-/* The same exactly, for values.csv. */
+/* A stored value exactly, for values.csv. */
 static inline void pmfs_set_value(struct pm_cell *cell, const struct pm_value *value)
 {
 	if (!value->whole)
@@ -162,34 +166,34 @@ static inline void pmfs_set_value(struct pm_cell *cell, const struct pm_value *v
 		pm_set_u64(cell, value->u);
 }
 
-/* A number of a metric table: F64, or EMPTY for NaN. */
+/* A cell of a metric column: F64, or EMPTY for NaN. */
 static inline struct pm_cell pmfs_cell(double value)
 {
 	return value == value ? pm_cell_f64(value) : pm_cell_empty();
 }
 
 /*
- * The frame's name as the `name` columns show it (raw, not made legal for a directory): its own,
- * or loop@FILE:LINE, FILE:LINE, MODULE+0xOFFSET. `scratch` is appended to where it must be
- * composed; the slice is valid until scratch changes.
+ * The frame's name as shown in `name` columns (not a legal directory name): its own, or
+ * loop@FILE:LINE, FILE:LINE, MODULE+0xOFFSET. A composed name is appended to `scratch`; the slice
+ * is valid until scratch changes.
  */
 struct pm_bytes pmfs_frame_name(
 	const struct pm_tree *tree, const struct pm_frame *frame, struct pm_text *scratch);
 
-/* Loops and lines: part of the frame above them, whose own cost holds theirs. */
+/* Whether it is a loop or line: part of the frame above, whose exclusive cost includes it. */
 static inline bool pmfs_is_part(const struct pm_tree *tree, uint32_t context)
 {
 	uint8_t kind = pm_tree_frame(tree, context)->kind;
 	return kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
 }
 
-/* entry, function, inlined …; the number of a kind that is not defined. Valid as above. */
+/* entry, function, inlined …; the number of an undefined kind. Valid as above. */
 struct pm_bytes pmfs_frame_kind(const struct pm_frame *frame, struct pm_text *scratch);
 
 /* The text after the last `/`. */
 struct pm_bytes pmfs_base_name(struct pm_bytes path);
 
-/* threads/node=0/rank=3: a thread's directory from the root. The model's. */
+/* threads/node=0/rank=3: a thread's directory from the root. Owned by the model. */
 int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What views compute once and keep with the model: each part belongs to one .c file, which builds
- * it on first need and hands it out through functions of its own.
+ * Results that views compute once and keep in the model. Each part belongs to one .c file, which
+ * builds it on first need and provides access functions.
  */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
 #define PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
@@ -34,16 +34,16 @@ enum pmfs_part {
 };
 
 struct pmfs_part_type {
-	/* `*ret` is the model's from then on. On failure nothing is left allocated. */
+	/* The model owns `*ret` from then on. On failure nothing is left allocated. */
 	int (*build)(struct pmfs_model *m, void **ret, struct pm_error *err);
 	void (*free)(void *part);
 };
 
-/* The part, built if this is the first call for it. Always the same type for the same part. */
+/* Gets the part, which is built on the first call. A part always has the same type. */
 int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
 	void **ret, struct pm_error *err);
 
-/* The model that a document or table carries as `self`. */
+/* The model that is `self` of a document or table. */
 static inline struct pmfs_model *pmfs_model_of(const void *self)
 {
 	return (struct pmfs_model *)(uintptr_t)self;
@@ -54,7 +54,7 @@ static inline int pmfs_no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
 
-/* Sets what pmfs_model_wish gives; for columns.c. */
+/* Sets the result of pmfs_model_wish; for columns.c. */
 void pmfs_model_set_wish(struct pmfs_model *m, const char *name);
 
 #endif

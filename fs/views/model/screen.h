@@ -1,4 +1,4 @@
-/* Numbers and names as texts for people show them: rounded, with units, cut to a width. */
+/* Numbers and names in readable texts: rounded, with units, limited to a width. */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_SCREEN_H
 #define PROFMOUNT_FS_VIEWS_MODEL_SCREEN_H
 
@@ -7,22 +7,22 @@
 enum { PMFS_SCREEN_WIDTH = 100 };
 
 /*
- * At most `width` characters of the text on one line. A longer one has `…` in its middle: names are
- * told apart by their ends as often as by their beginnings.
+ * The text on one line with at most `width` characters. A longer text has `…` in the middle,
+ * because names differ at their ends as often as at their beginnings.
  */
 void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width);
 
-/* The same, filled up with blanks. */
+/* The same, padded with blanks. */
 void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width);
 
 /* 12.4 s, 830 us for columns of time, else the number; right-aligned in PMFS_AMOUNT_WIDTH. */
 enum { PMFS_AMOUNT_WIDTH = 14 };
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value);
 
-/* `57.4%`, right-aligned in 6; blank where there is no whole. */
+/* `57.4%`, right-aligned in 6 columns; blank if the whole is 0. */
 void pmfs_add_share(struct pm_text *out, double part, double whole);
 
-/* A duration in a fitting unit: 12.4 s. */
+/* A duration in a suitable unit: 12.4 s. */
 void pmfs_add_duration(struct pm_text *out, double ns);
 
 /* `FILE:LINE` on one line, as far as known. */

@@ -6,8 +6,9 @@
 #include "profmount/profile.h"
 
 /*
- * The slug of the metric's name, followed by its unit's unless the name has that word already.
- * Written into `t`, which is cleared, and valid until it changes; t->failed tells of no memory.
+ * The slug of the metric's name, followed by that of its unit unless the name contains this word.
+ * Written to `t`, which is cleared first, and valid until it changes; t->failed is set if out of
+ * memory.
  */
 struct pm_bytes pmfs_metric_slug(struct pm_text *t, const struct pm_metric *metric);
 

@@ -1,4 +1,4 @@
-/* Shorthands for views that are tables. */
+/* Helpers for views that are tables. */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
 #define PROFMOUNT_FS_VIEWS_MODEL_TABLES_H
 
@@ -18,7 +18,7 @@ struct pm_table pmfs_table_plain(
 struct pm_cell *pmfs_number_cells(
 	const struct pmfs_columns *c, const double *numbers, struct pm_cell *cells);
 
-/* A source line, a thread or another number of which `none` means that it is not known. */
+/* A line number, thread or other number, where the value `none` means unknown. */
 static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_t none)
 {
 	if (number == none)

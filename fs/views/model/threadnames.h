@@ -1,4 +1,4 @@
-/* What threads are called: directories and identity columns. */
+/* Names of threads: directories and identity columns. */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_THREADNAMES_H
 #define PROFMOUNT_FS_VIEWS_MODEL_THREADNAMES_H
 

@@ -1,4 +1,4 @@
-/* Reads the values of a thread or of a context one after the other, in small batches. */
+/* Reads the values of a thread or context one by one, in small batches. */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
 #define PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
 
@@ -12,30 +12,30 @@ enum pmfs_values_of {
 	PMFS_VALUES_OF_CONTEXT,
 };
 
-/* A cursor: a plain value, nothing to give back. */
+/* A cursor: a plain value that need not be freed. */
 struct pmfs_values {
 	const struct pm_profile *profile;
 	enum pmfs_values_of of;
 	uint64_t key;
-	uint64_t at; /* of the value that comes next in the whole sequence */
+	uint64_t at; /* position of the next value in the whole sequence */
 	uint32_t n, i;
 	struct pm_value batch[256];
 };
 
-/* Starts before value `at`. A format without values as stored gives its costs. */
+/* Starts at value `at`. For formats without stored values, reads their costs. */
 void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
 	enum pmfs_values_of of, uint64_t key, uint64_t at);
 
 /*
- * The start() of a table of the model whose rows are values: rows->own becomes a cursor, for
- * free(), at value rows->at of the thread or context table->a. 0 or -ENOMEM.
+ * start() for a table of the model whose rows are values: sets rows->own to a cursor, to be freed,
+ * at value rows->at of the thread or context table->a. 0 or -ENOMEM.
  */
 int pmfs_values_rows_start(struct pm_rows *rows, enum pmfs_values_of of, struct pm_error *err);
 
 /* Fetches the next batch: 1, 0 at the end, or a negative errno. For pmfs_values_peek. */
 int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err);
 
-/* The value that comes next, without going beyond it: 1, 0 at the end, or a negative errno. */
+/* The next value, without moving past it: 1, 0 at the end, or a negative errno. */
 static inline int pmfs_values_peek(
 	struct pmfs_values *v, const struct pm_value **ret, struct pm_error *err)
 {
@@ -44,7 +44,7 @@ static inline int pmfs_values_peek(
 	return r;
 }
 
-/* Goes beyond the value that pmfs_values_peek showed. */
+/* Moves past the value returned by pmfs_values_peek. */
 static inline void pmfs_values_step(struct pmfs_values *v)
 {
 	v->i++;

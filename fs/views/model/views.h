@@ -1,13 +1,13 @@
 /*
- * Which documents a directory of each kind holds. catalog.c is the one list of them: a row a file,
- * or a row for all forms of a table.
+ * The documents in each kind of directory. catalog.c is the only list of them, with one row per
+ * file, or per table in all its forms.
  */
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_VIEWS_H
 #define PROFMOUNT_FS_VIEWS_MODEL_VIEWS_H
 
 #include "fs/views/model/model.h"
 
-/* What a document is about. */
+/* The kind of item that a document describes. */
 enum pmfs_of {
 	PMFS_OF_RUN,
 	PMFS_OF_CONTEXT,
@@ -16,14 +16,14 @@ enum pmfs_of {
 	PMFS_OF_ITEM, /* a profile that is an item of a larger one */
 };
 
-/* Describes the table of an item: columns and how rows are made. Reads no values. */
+/* Describes the table of an item: columns, and how to make rows. Reads no values. */
 typedef int pmfs_table_fn(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err);
 
-/* Appends the text: doc->text.self is the model, .a the item, .b the column, .c enum pmfs_of. */
+/* Appends the text; doc->text.self is the model, .a the item, .b the column, .c enum pmfs_of. */
 typedef int pmfs_render_fn(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
-/* 1, 0, or -ENOMEM where that cannot be told now. */
+/* 1, 0, or -ENOMEM if this cannot be determined now. */
 typedef int pmfs_present_fn(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
 struct pmfs_view {
@@ -32,7 +32,7 @@ struct pmfs_view {
 	bool each_metric;  /* one file for each metric group with a column */
 	enum pmfs_of of;
 	enum pm_doc_kind form; /* CSV or TSV of a table, else TEXT */
-	/* Is it there for this item? NULL: always. Cheap: no tree, no values. */
+	/* Whether it exists for this item. NULL: always. Cheap: needs no tree and no values. */
 	pmfs_present_fn *present;
 	/* One of them. */
 	pmfs_table_fn *table;
@@ -41,12 +41,12 @@ struct pmfs_view {
 
 /*
  * The document. `item`: 0 at the root, else index of the context, function row or thread; `column`:
- * of each_metric views the group's column that the file is about.
+ * for each_metric views, the column of the file's metric group.
  */
 int pmfs_view_doc(const struct pmfs_view *view, struct pmfs_model *m, uint32_t item,
 	uint32_t column, struct pm_doc *ret, struct pm_error *err);
 
-/* The kinds of directory that hold views. */
+/* The kinds of directory that contain views. */
 enum pmfs_place {
 	PMFS_PLACE_ROOT,
 	PMFS_PLACE_EXPORT,        /* export/ at the root */
@@ -54,13 +54,13 @@ enum pmfs_place {
 	PMFS_PLACE_FUNCTION,      /* functions/F/; item = row of functions.csv */
 	PMFS_PLACE_THREAD,        /* threads/…/; item = thread index */
 	PMFS_PLACE_THREAD_EXPORT, /* threads/…/export/ */
-	PMFS_PLACE_TRACE,         /* an item of a collection that is one trace; item = 0 */
-	PMFS_PLACE_BARE,          /* a profile whose documents are all its own */
+	PMFS_PLACE_TRACE,         /* an item of a collection that is a trace; item = 0 */
+	PMFS_PLACE_BARE,          /* a profile with its own documents only */
 	PMFS_PLACE_WINDOW,        /* a part of a run in time; item = 0 */
 	PMFS_N_PLACES,
 };
 
-/* The directories of a profile that hold contexts, functions, threads and exports. */
+/* The directories of a profile for contexts, functions, threads and exports. */
 enum pmfs_folder {
 	PMFS_FOLDER_CONTEXTS = 1, /* contexts/ and by-id/ */
 	PMFS_FOLDER_FUNCTIONS = 2,
@@ -69,12 +69,12 @@ enum pmfs_folder {
 	PMFS_FOLDER_WINDOWS = 16, /* where there are traces */
 };
 
-/* What the directory of an item's profile holds. */
+/* Contents of the directory of an item that is a profile. */
 struct pmfs_shape {
-	enum pmfs_place place; /* whose views it has */
-	bool is_tree;          /* it is the root of a tree; else there are those views alone */
-	unsigned folders;      /* of a tree: enum pmfs_folder, or'ed */
-	bool apart;            /* profiles in it are shown as they are alone */
+	enum pmfs_place place; /* place whose views it has */
+	bool is_tree;          /* it is the root of a tree; otherwise it has only these views */
+	unsigned folders;      /* for a tree: bits of enum pmfs_folder */
+	bool apart;            /* profiles in it are shown as if they were mounted alone */
 };
 
 const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape);

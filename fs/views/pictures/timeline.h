@@ -1,7 +1,6 @@
 /*
- * What ran when, as pictures show it: looked up at evenly spaced points in time, however many
- * samples there are. The functions there are of a level of the call path; drawing is
- * timelinesvg.c's.
+ * Timelines for pictures: traces are looked up at evenly spaced points in time, regardless of the
+ * number of samples. Shows functions of one level of the call path; timelinesvg.c draws them.
  */
 #ifndef PROFMOUNT_FS_VIEWS_PICTURES_TIMELINE_H
 #define PROFMOUNT_FS_VIEWS_PICTURES_TIMELINE_H
@@ -11,8 +10,8 @@
 
 enum {
 	PMFS_TIMELINE_POINTS = 1000, /* in time */
-	PMFS_TIMELINE_ROWS = 200,    /* threads; of more, every n-th is taken */
-	PMFS_TIMELINE_LEVELS = 48,   /* of call paths; deeper ones are not shown */
+	PMFS_TIMELINE_ROWS = 200,    /* threads; if there are more, every n-th is used */
+	PMFS_TIMELINE_LEVELS = 48,   /* levels of call paths; deeper ones are not shown */
 };
 
 /* Traces of threads; a row has PMFS_TIMELINE_POINTS cells. */
@@ -20,24 +19,25 @@ struct pmfs_timeline {
 	const struct pm_tree *tree;
 	uint32_t n_rows;
 	uint32_t *thread;    /* of each row; in the order of identities */
-	uint32_t n_threads;  /* that have samples: more than rows if some were left out */
+	uint32_t n_threads;  /* number of threads with samples; more than rows if some were left out
+			      */
 	uint64_t begin, end; /* ns as stored; begin <= end */
-	uint32_t *context;   /* by cell: what ran in its middle, index, or PM_NONE */
-	bool *brief;         /* by cell: only before or after its middle */
+	uint32_t *context;   /* by cell: the context (index) in its middle, or PM_NONE */
+	bool *brief;         /* by cell: it ran only before or after the middle */
 
 	uint64_t middle[PMFS_TIMELINE_POINTS]; /* times */
 };
 
 /*
- * Of one thread, or of all that have samples (PM_NONE). Samples are searched, not read one by one;
- * calls, which overlap, are all read. `ret` is the caller's to give back.
+ * Of one thread, or of all threads with samples (PM_NONE). Samples are found by searching; calls
+ * overlap, so all of them are read. The caller frees `ret`.
  */
 int pmfs_timeline_read(
 	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err);
 
 /*
- * A part of the timeline of all threads: `n_rows` threads from `first_row` on, and of the time the
- * `part`-th of 2^`level` equal stretches. A part that is not there has no rows.
+ * A part of the timeline of all threads: `n_rows` threads from `first_row` on, and the `part`-th of
+ * 2^`level` equal intervals of the time. A part that does not exist has no rows.
  */
 struct pmfs_timeline_part {
 	uint32_t first_row, n_rows, part, level;
@@ -49,31 +49,31 @@ int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_par
 /* Accepts a zeroed one. */
 void pmfs_timeline_done(struct pmfs_timeline *t);
 
-/* The time of a point, 0 to PMFS_TIMELINE_POINTS: cells lie between two. */
+/* The time of a point, 0 to PMFS_TIMELINE_POINTS; a cell is between two points. */
 uint64_t pmfs_timeline_time(const struct pmfs_timeline *t, uint32_t point);
 
-/* Rows of functions, with as many cells. */
+/* Rows of functions, with the same number of cells. */
 struct pmfs_bands {
 	uint32_t n_rows;
 	uint32_t *name;   /* index of names.items, or PM_NONE */
 	uint32_t n_names; /* the names in `top`, most frequent first */
 	struct pmfs_band_name *top;
-	uint64_t n_seen, n_busy, n_cells; /* sums of `top`, and the cells that it counts in all */
+	uint64_t n_seen, n_busy, n_cells; /* totals of `top`, and the number of cells counted */
 	struct pm_strtab names;
 	struct pm_arena arena;
 };
 
 struct pmfs_band_name {
 	uint32_t name;
-	uint32_t n_seen; /* cells that show it */
-	uint32_t n_busy; /* without brief ones: these tell its share of the time */
+	uint32_t n_seen; /* number of cells that show it */
+	uint32_t n_busy; /* the same without brief cells; determines its share of the time */
 };
 
 /*
- * The functions of a timeline. Of one thread (`stacked`, one row) each level of the call path is a
- * band, and `top` counts innermost functions. Of several, each thread is a band: of each call path
- * the deepest function that has 1 % of what is seen, so that what waits below a busy function is
- * seen to wait.
+ * The functions of a timeline. For one thread (`stacked`, one row), each level of the call path is
+ * a band, and `top` counts innermost functions. For several threads, each thread is a band, which
+ * shows the innermost function of the call path that has at least 1 % of what is shown, so that
+ * waiting below a busy function is visible.
  */
 int pmfs_bands_make(
 	const struct pmfs_timeline *t, bool stacked, struct pmfs_bands *ret, struct pm_error *err);
@@ -82,9 +82,8 @@ int pmfs_bands_make(
 void pmfs_bands_done(struct pmfs_bands *b);
 
 /*
- * Makes what is drawn fit: cells of a band are joined, n at a time, to a random one of them (the
- * same in every band and on every call), until there are at most `limit` runs of equal cells.
- * Returns n.
+ * Reduces the picture to at most `limit` runs of equal cells: each n cells of a band are replaced
+ * by a pseudo-random one of them (the same in every band and on every call). Returns n.
  */
 uint32_t pmfs_bands_fit(struct pmfs_bands *b, uint32_t limit);
 

@@ -1,4 +1,4 @@
-/* What the renderers of the report's data share. */
+/* Shared by the renderers of the report's data. */
 #ifndef PROFMOUNT_FS_VIEWS_REPORT_DATA_H
 #define PROFMOUNT_FS_VIEWS_REPORT_DATA_H
 
@@ -6,7 +6,7 @@
 #include "fs/views/model/model.h"
 #include "fs/views/report/report.h"
 
-/* A document under construction: `n` are the numbers of its name. */
+/* A document being written; `n` are the numbers in its name. */
 struct pmfs_report {
 	struct pmfs_model *model;
 	const struct pm_profile *profile;
@@ -32,7 +32,7 @@ pmfs_report_fn pmfs_report_counters;
 /* The cells of a row as an array. */
 void pmfs_report_cells(struct pmfs_report *r, const double *cells);
 
-/* A table's cell: numbers as numbers, hexadecimal and text as text, none as null. */
+/* A cell of a table: numbers as numbers, hexadecimal and text as text, empty as null. */
 void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * The data of report.html. A page that was opened from a file may not fetch(), but it may load
- * scripts: each document of report/ is a script `pm.take("KEY", DATA)`, rendered when the page's
- * reader gets there, and at most a screenful with its surroundings. Documents are found by name and
- * never listed.
+ * The data of report.html. A page opened from a file may not use fetch(), but it may load scripts:
+ * each document of report/ is a script `pm.take("KEY", DATA)` of bounded size, which is rendered
+ * when the page needs it. Documents are found by name and never listed.
  *
  *   start.js                   what the page begins with: columns, totals, categories, the hot path
  *   functions-CHUNK.js         rows of functions.csv, PMFS_REPORT_ROWS at a time
@@ -30,7 +29,7 @@
 enum {
 	PMFS_REPORT_ROWS = 500,     /* rows of a chunk */
 	PMFS_REPORT_BOXES = 4000,   /* of a flame graph */
-	PMFS_REPORT_LEVELS = 160,   /* of it: a canvas of more takes hundreds of megabytes */
+	PMFS_REPORT_LEVELS = 160,   /* levels of it: a larger canvas takes hundreds of megabytes */
 	PMFS_REPORT_LINES = 20000,  /* of a source file */
 	PMFS_REPORT_THREADS = 64,   /* rows of a page of the timeline */
 	PMFS_REPORT_INSTANCES = 500 /* contexts of a function, the most expensive ones */
@@ -41,14 +40,16 @@ struct pmfs_report_key {
 	uint32_t a, b;
 };
 
-/* The key of a document's name. False for a name that is none, or not written in the one way. */
+/* The key of a document's name. False if the name is invalid or not in canonical form. */
 bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret);
 
-/* False for a key that no name has. Numbers beyond what the profile has are accepted: their data is
- * `null`. */
+/*
+ * False if no name has this key. Numbers beyond those of the profile are accepted: their data is
+ * `null`.
+ */
 bool pmfs_report_has(struct pmfs_report_key key);
 
-/* The document of a key that pmfs_report_has. */
+/* The document of a key for which pmfs_report_has is true. */
 struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who calls whom, from where, at what cost. */
+/* Call edges: callers, callees, call sites and costs. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_CALLERS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_CALLERS_H
 
@@ -18,10 +18,10 @@ struct pmfs_call {
 struct pmfs_calls {
 	uint32_t n;
 	const struct pmfs_call *calls;
-	const double *cells; /* columns->n a call; inclusive: of the callee's outermost instances */
-	const uint32_t *order; /* as callers.csv has them: most inclusive cost first */
-	/* By function: its calls are list[first[f]] … list[first[f + 1] - 1], in that order.
-	 */
+	const double
+		*cells; /* columns->n per call; inclusive: of the callee's outermost instances */
+	const uint32_t *order; /* in the order of callers.csv: highest inclusive cost first */
+	/* The calls of function f are list[first[f]] … list[first[f + 1] - 1], in that order. */
 	const uint32_t *by_caller, *caller_first;
 	const uint32_t *by_callee, *callee_first;
 	const struct pmfs_identity *identity;
@@ -29,7 +29,7 @@ struct pmfs_calls {
 	const struct pmfs_columns *columns;
 };
 
-/* Computed on the first call; the model's. */
+/* Computed on the first call; owned by the model. */
 int pmfs_calls(struct pmfs_model *m, const struct pmfs_calls **ret, struct pm_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The call graph behind callgrind.out.M and callgraph.dot: functions by name, file and module,
- * what each costs line by line, and what its calls cost. In whole export units.
+ * The call graph for callgrind.out.M and callgraph.dot: functions by name, file and module, their
+ * costs by line, and the costs of their calls. In whole export units.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_CALLGRAPH_H
 #define PROFMOUNT_FS_VIEWS_SUMS_CALLGRAPH_H
@@ -15,12 +15,15 @@ struct pmfs_graph_function {
 	uint64_t total; /* of the outermost frames */
 };
 
-/* A function's own cost at a line, or what its calls of another from that line cost. */
+/*
+ * A function's exclusive cost at a line, or the cost of its calls of another function from that
+ * line.
+ */
 struct pmfs_graph_cost {
 	uint32_t function;
-	uint32_t callee; /* PM_NONE: own cost */
+	uint32_t callee; /* PM_NONE: exclusive cost */
 	uint32_t line;   /* in the function's file; 0 = unknown */
-	uint64_t units;  /* of calls: of those that are in no other call of this edge */
+	uint64_t units;  /* of calls: only those that are not inside another call of this edge */
 	uint64_t calls;
 };
 
@@ -28,16 +31,17 @@ struct pmfs_graph {
 	uint32_t n_functions; /* in the order of the tree */
 	struct pmfs_graph_function *functions;
 	size_t n_costs;
-	struct pmfs_graph_cost *costs; /* by function, own ones first, callee, line; none twice */
-	uint64_t total;                /* of all own costs */
+	struct pmfs_graph_cost
+		*costs; /* by function (exclusive costs first), callee, line; unique */
+	uint64_t total; /* sum of all exclusive costs */
 	const struct pmfs_column *column;
 	struct pm_strtab texts;
 	struct pm_arena arena; /* of the texts */
 };
 
 /*
- * The graph of a metric (any column of it) over the whole run (thread PM_NONE) or one thread.
- * `ret` is the caller's to give back; a failure leaves nothing allocated. O(n log n) in contexts.
+ * The graph of a metric (any column of it) for the whole run (thread PM_NONE) or one thread. The
+ * caller frees `ret`; a failure leaves nothing allocated. O(n log n) in contexts.
  */
 int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
 	struct pm_error *err);

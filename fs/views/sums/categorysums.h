@@ -8,26 +8,26 @@
 /* Rows of categories.csv. */
 struct pmfs_category_sums {
 	const struct pmfs_columns *columns;
-	uint32_t n; /* categories that have contexts, dearest first */
+	uint32_t n; /* categories with contexts, most expensive first */
 	uint32_t order[PMFS_N_CATEGORIES];
 	uint64_t contexts[PMFS_N_CATEGORIES];
 	double whole;
-	double *cells; /* columns->n a category */
+	double *cells; /* columns->n per category */
 };
 
-/* Computed on the first call; the model's. */
+/* Computed on the first call; owned by the model. */
 int pmfs_category_sums(
 	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err);
 
 /*
- * What all contexts cost together of the leading quantity: the sum of own costs, or of inclusive
- * ones at the top where no own ones are known. One pass over the contexts on the first call.
+ * The total of the primary quantity: the sum of exclusive costs, or of top-level inclusive costs if
+ * there are no exclusive ones. One pass over the contexts on the first call.
  */
 int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err);
 
 /*
- * By function: the category that most of its own cost of the leading quantity lies in, or that of
- * its first context where it has none. `*ret` is the caller's, for free(). 0, or a negative errno.
+ * By function: the category with most of its exclusive cost of the primary quantity, or that of its
+ * first context if it has no cost. The caller frees `*ret`. 0, or a negative errno.
  */
 int pmfs_function_categories(struct pmfs_model *m, uint8_t **ret, struct pm_error *err);
 

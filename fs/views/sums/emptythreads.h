@@ -1,6 +1,4 @@
-/*
- * Which threads cost anything at all, which a stored zero is not: empty threads are counted apart.
- */
+/* Threads without any cost (stored zeros do not count), which are counted separately. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_EMPTYTHREADS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_EMPTYTHREADS_H
 
@@ -8,13 +6,13 @@
 
 struct pmfs_empty_threads {
 	uint32_t n_threads;
-	uint32_t n_empty;  /* threads that no column has a cost of */
+	uint32_t n_empty;  /* threads without a cost in any column */
 	const bool *empty; /* by thread */
 };
 
 /*
- * Computed on the first call; the model's. Quantities with inclusive costs are looked for at the
- * contexts at the top, only counts take reading all values of each thread.
+ * Computed on the first call; owned by the model. For quantities with inclusive costs only
+ * top-level contexts are read; only counts require reading all values of each thread.
  */
 int pmfs_empty_threads(
 	struct pmfs_model *m, const struct pmfs_empty_threads **ret, struct pm_error *err);

@@ -1,6 +1,6 @@
 /*
- * The flat profile: what each function costs, wherever it was called from. Inclusive costs count
- * recursion once: only contexts below no other context of the function.
+ * The flat profile: the cost of each function over all its call sites. Inclusive costs count
+ * recursion once: only contexts that are not below another context of the function.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_FUNCTIONS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_FUNCTIONS_H
@@ -8,21 +8,21 @@
 #include "fs/views/model/identity.h"
 #include "fs/views/model/views.h"
 
-/* Rows of functions.csv, in its order; row numbers are what functions/ is indexed by. */
+/* Rows of functions.csv, in its order; functions/ is indexed by row number. */
 struct pmfs_functions {
 	uint32_t n;
 	const uint32_t *function; /* row → function */
 	const uint32_t *row;      /* function → row, or PM_NONE */
-	const uint32_t *first;    /* row → its first place in `contexts`; n + 1 of them */
+	const uint32_t *first;    /* row → its first index in `contexts`; n + 1 items */
 	const uint32_t *contexts; /* instances by row, in pre-order */
-	const double *cells;      /* columns->n a row; NaN = no value */
+	const double *cells;      /* columns->n per row; NaN = no value */
 	const uint8_t *category;  /* by function: enum pmfs_category */
 	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 };
 
-/* Computed on the first call; the model's. */
+/* Computed on the first call; owned by the model. */
 int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err);
 
 static inline const struct pmfs_function *pmfs_function_at(
@@ -31,20 +31,20 @@ static inline const struct pmfs_function *pmfs_function_at(
 	return &f->identity->functions[f->function[row]];
 }
 
-/* function_id: the database's own number, or the place in functions.csv from 1. */
+/* function_id: the database's own number, or the position in functions.csv from 1. */
 static inline uint32_t pmfs_function_id(const struct pmfs_functions *f, uint32_t row)
 {
 	uint32_t id = pmfs_function_at(f, row)->id;
 	return id != PM_NONE ? id : row + 1;
 }
 
-/* The name as the `name` columns show it. */
+/* The name as shown in `name` columns. */
 static inline struct pm_bytes pmfs_function_name(const struct pmfs_functions *f, uint32_t row)
 {
 	return pmfs_function_at(f, row)->name;
 }
 
-/* Contexts of a row. */
+/* Number of contexts of a row. */
 static inline uint32_t pmfs_function_count(const struct pmfs_functions *f, uint32_t row)
 {
 	return f->first[row + 1] - f->first[row];

@@ -1,4 +1,4 @@
-/* What GPUs did, kernel by kernel and copy by copy. */
+/* GPU operations: kernels, copies and so on. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_GPU_H
 #define PROFMOUNT_FS_VIEWS_SUMS_GPU_H
 
@@ -19,10 +19,10 @@ struct pmfs_gpu {
 	double total_ns;
 };
 
-/* Computed on the first call, which reads the traces of GPU streams; the model's. */
+/* Computed on the first call, which reads the traces of GPU streams; owned by the model. */
 int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err);
 
-/* Are there times of GPU operations? Reads no values. 1, 0, or -ENOMEM. */
+/* Whether there are times of GPU operations. Reads no values. 1, 0, or -ENOMEM. */
 int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * Costs of the whole run by anything that contexts fall into: functions, lines, modules, call
- * edges. Every context's own cost is added to one row; inclusive costs count once, at the outermost
- * context of a row.
+ * Costs of the whole run grouped by functions, lines, modules or call edges. The exclusive cost of
+ * every context is added to one row; inclusive costs count once, at the outermost context of a row.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_GROUPS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_GROUPS_H
@@ -9,23 +8,24 @@
 #include "fs/views/model/flat.h"
 #include "fs/views/model/identity.h"
 
-/* Where a context's costs go. */
+/* Assigns a context's costs to rows. */
 struct pmfs_share {
-	uint32_t row;   /* of its own cost */
-	uint32_t above; /* of its parent's own cost, or PM_NONE: it has no parent */
-	bool nested;    /* what is stored as its parent's own cost holds its own, too */
-	bool counts;    /* it is an instance of the row, not just a part of its own cost … */
-	bool outer;     /* … and its inclusive cost is in no other one of the row */
+	uint32_t row;   /* row of its exclusive cost */
+	uint32_t above; /* row of its parent's exclusive cost, or PM_NONE if it has no parent */
+	bool nested;    /* the parent's stored exclusive cost includes its own */
+	bool counts; /* it is an instance of the row rather than just part of its exclusive cost …
+		      */
+	bool outer;  /* … and its inclusive cost is not part of another instance's */
 };
 
 /*
- * Adds a context's cells to the rows of a table with c->n cells a row. What is taken from a row
- * again is added to its cell in `taken`, unless that is NULL.
+ * Adds a context's cells to the rows of a table with c->n cells per row. Amounts that are
+ * subtracted from a row are added to its cell in `taken`, unless that is NULL.
  */
 void pmfs_share_costs(const struct pmfs_columns *c, double *rows, double *taken,
 	const struct pmfs_share *share, const double *cells);
 
-/* That of a context in a table with a row for each function. */
+/* The share of a context in a table with a row for each function. */
 static inline struct pmfs_share pmfs_function_share(
 	const struct pmfs_identity *id, uint32_t context)
 {
@@ -39,7 +39,7 @@ static inline struct pmfs_share pmfs_function_share(
 	};
 }
 
-/* Brings the context nothing to a row, so that its costs need not be read? */
+/* Whether the context contributes nothing, so that its costs need not be read. */
 static inline bool pmfs_share_is_empty(const struct pmfs_columns *c, const struct pmfs_share *share)
 {
 	return share->nested && share->above == share->row && !share->counts && !c->has_counts;
@@ -48,21 +48,20 @@ static inline bool pmfs_share_is_empty(const struct pmfs_columns *c, const struc
 struct pmfs_grouping {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
-	uint32_t first, end; /* of the contexts that are looked at: a subtree, or all */
+	uint32_t first, end; /* range of contexts: a subtree, or all */
 	/*
-	 * Fills `row` and `counts` of a context's share: the row is made by pmfs_sums_row, or
-	 * PM_NONE where the context has no cost of its own. The other fields are filled; `outer`
-	 * may be denied, otherwise the row decides. `above` is PM_NONE for the first context.
-	 * 0 or -ENOMEM.
+	 * Fills `row` and `counts` of a context's share: the row is created by pmfs_sums_row, or
+	 * PM_NONE if the context has no cost of its own. The other fields are already filled;
+	 * `outer` may be cleared. `above` is PM_NONE for the first context. 0 or -ENOMEM.
 	 */
 	int (*place)(void *self, uint32_t context, struct pmfs_share *share);
-	/* Optional: the costs that are added then. 0 or -ENOMEM. */
+	/* Optional: provides the costs to be added. 0 or -ENOMEM. */
 	int (*added)(
 		void *self, uint32_t context, const double *cells, const struct pmfs_share *share);
 	void *self;
 };
 
-/* Adds all up into `sums`, which may have rows already. */
+/* Adds everything to `sums`, which may have rows already. */
 int pmfs_group(const struct pmfs_grouping *g, struct pmfs_sums *sums, struct pm_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The path of contexts that holds most of the cost. */
+/* The path of the most expensive contexts. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_HOTPATH_H
 #define PROFMOUNT_FS_VIEWS_SUMS_HOTPATH_H
 
@@ -11,8 +11,8 @@ struct pmfs_hot {
 };
 
 /*
- * From the top down, by the inclusive column of the primary quantity. `*ret` (free()) has `*ret_n`
- * steps, none where nothing has an inclusive cost.
+ * From the top down, by the inclusive column of the primary quantity. `*ret` (to be freed) has
+ * `*ret_n` steps, none if nothing has an inclusive cost.
  */
 int pmfs_hotpath(
 	struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err);

@@ -1,20 +1,20 @@
-/* How a context's costs are spread over its threads. */
+/* The distribution of a context's costs over threads. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 #define PROFMOUNT_FS_VIEWS_SUMS_IMBALANCE_H
 
 #include "fs/views/sums/spreads.h"
 
-/* Reads one context after the other. */
+/* Reads contexts one by one. */
 struct pmfs_imbalance {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
-	const struct pmfs_spreads *all;    /* NULL: contexts are read one by one */
-	uint32_t round;                    /* counts reads */
-	uint32_t *seen;                    /* thread → the last round in which it had a value */
-	struct pmfs_spread *own;           /* by column, if not in `all` */
-	uint32_t n_threads;                /* with a value at the context read last */
+	const struct pmfs_spreads *all; /* NULL: contexts are read one by one */
+	uint32_t round;                 /* counts reads */
+	uint32_t *seen;          /* thread → the last context read at which it had a value */
+	struct pmfs_spread *own; /* by column, if not in `all` */
+	uint32_t n_threads;      /* number of threads with a value at the context read last */
 	const struct pmfs_spread *spreads; /* of it, by column */
 };
 

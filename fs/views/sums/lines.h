@@ -1,4 +1,4 @@
-/* What each source line costs. */
+/* Costs by source line. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_LINES_H
 #define PROFMOUNT_FS_VIEWS_SUMS_LINES_H
 
@@ -6,19 +6,19 @@
 
 struct pmfs_lines {
 	uint32_t n;
-	const struct pm_line *lines; /* functions as pmfs_identity has them; line 0: not known */
-	const double *cells;         /* columns->n a line */
-	const uint32_t *order;       /* as lines.csv has them: most exclusive cost first */
+	const struct pm_line *lines; /* functions of pmfs_identity; line 0: unknown */
+	const double *cells;         /* columns->n per line */
+	const uint32_t *order;       /* in the order of lines.csv: highest exclusive cost first */
 	const uint32_t *by_place;    /* by file (index of the text), then line */
 	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 };
 
-/* Computed on the first call; the model's. Only for profiles with lines. */
+/* Computed on the first call; owned by the model. Only for profiles with lines. */
 int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err);
 
-/* The first place in by_place of a line of that file at or beyond `line`, or n. */
+/* The first index in by_place of a line of this file at or after `line`, or n. */
 uint32_t pmfs_lines_find(const struct pmfs_lines *l, uint32_t file, uint32_t line);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Stacks by name alone, for viewers that know no more of a frame: frames of one name below one
- * frame are one node, so that every path of names occurs once.
+ * Stacks by name only, for viewers that know nothing else about a frame: children of a frame with
+ * the same name are merged, so every path of names occurs once.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_NAMEPATHS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_NAMEPATHS_H
@@ -8,12 +8,12 @@
 #include "formats/common/map.h"
 #include "fs/views/sums/stacks.h"
 
-/* Node 0 is the root above all, without a name; parents come before children. */
+/* Node 0 is the root, without a name; parents come before children. */
 struct pmfs_name_paths {
 	uint32_t n;
 	uint32_t *parent;      /* PM_NONE for the root */
 	uint32_t *name;        /* into names; see pmfs_name_paths_name */
-	double *self;          /* added up over the frames */
+	double *self;          /* sum over the frames */
 	uint32_t *child_start; /* n + 1: the children of i are children[child_start[i]] … */
 	uint32_t *children;    /* … below child_start[i + 1], in the order of the tree */
 	struct pm_strtab names;
@@ -21,16 +21,16 @@ struct pmfs_name_paths {
 };
 
 /*
- * `clean` appends a name as the viewer is to have it: names that it makes equal are one. `ret` is
- * the caller's to give back; a failure leaves nothing allocated. O(contexts).
+ * `clean` appends a name in the form for the viewer; names that become equal are merged. The caller
+ * frees `ret`; a failure leaves nothing allocated. O(contexts).
  */
 int pmfs_name_paths_make(const struct pmfs_stacks *s,
 	void (*clean)(struct pm_text *out, struct pm_bytes name), struct pmfs_name_paths *ret,
 	struct pm_error *err);
 
 /*
- * For those who make paths of their own: begins with the root alone and room for `room` nodes; then
- * nodes are added, parents first, and at the end their children are listed. 0 or -ENOMEM.
+ * For callers that build paths of their own: starts with only the root and room for `room` nodes.
+ * Then add nodes, parents first, and finally list their children. 0 or -ENOMEM.
  */
 int pmfs_name_paths_begin(struct pmfs_name_paths *p, size_t room);
 void pmfs_name_paths_end(struct pmfs_name_paths *p);

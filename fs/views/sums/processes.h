@@ -1,6 +1,6 @@
 /*
- * Process and thread numbers for viewers that have no other identity: a process is a rank
- * (or process, or node), what else identifies a thread names it.
+ * Process and thread numbers for viewers that have no other identity: a process is a rank (or
+ * process, or node), and the other keys of a thread are its name.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_PROCESSES_H
 #define PROFMOUNT_FS_VIEWS_SUMS_PROCESSES_H
@@ -12,21 +12,21 @@ struct pmfs_track {
 	uint32_t process;
 	uint32_t n_lanes;  /* 0 for threads that are not shown */
 	uint64_t tid;      /* of the first lane */
-	uint64_t more_tid; /* of lane 1; the next lanes follow */
+	uint64_t more_tid; /* number of lane 1; the other lanes follow */
 };
 
 struct pmfs_tracks {
 	const struct pm_threads *threads;
 	struct pmfs_track *tracks;  /* by thread */
 	struct pm_strtab processes; /* their names: `rank 3`; empty where threads have no more */
-	struct pmfs_process *process_of; /* by place in processes */
+	struct pmfs_process *process_of; /* by index in processes */
 	struct pm_arena arena;           /* of the names */
-	bool ranks;                      /* a process has its rank as pid, else its place */
+	bool ranks;                      /* pids are ranks; otherwise indexes */
 };
 
 /*
- * Tracks of all threads with a trace (thread PM_NONE), or of one, with lanes for their slices.
- * `ret` is the caller's to give back, after a failure too.
+ * Tracks of all threads with a trace (thread PM_NONE), or of one, with lanes for their slices. The
+ * caller frees `ret`, even after a failure.
  */
 int pmfs_tracks_make(const struct pm_threads *threads, uint32_t thread,
 	const struct pmfs_slices *slices, struct pmfs_tracks *ret, struct pm_error *err);
@@ -41,7 +41,7 @@ static inline uint64_t pmfs_track_tid(const struct pmfs_track *track, uint32_t l
 	return lane == 0 ? track->tid : track->more_tid + lane - 1;
 }
 
-/* `thread 1`, what a thread is called within its process; `main` where it has no name. */
+/* `thread 1`, the name of a thread within its process; `main` if it has no name. */
 void pmfs_tracks_add_name(const struct pmfs_tracks *t, uint32_t thread, struct pm_text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The flat profile by what functions lie in: load modules, or source files. Where functions have no
- * modules, the package or class in their names is one.
+ * The flat profile by load module or source file. If functions have no modules, the package or
+ * class in their names is used instead.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_ROLLUPS_H
@@ -13,12 +13,12 @@ struct pmfs_rollup {
 	const struct pmfs_functions *functions;
 	struct pmfs_sums sums;     /* a row for each module or file */
 	struct pm_strtab names;    /* of the rows; they live in the tree */
-	uint32_t *row_of_function; /* row of functions.csv → row here */
+	uint32_t *row_of_function; /* row of functions.csv → row of this table */
 	uint32_t *n_functions;     /* by row */
 	uint32_t *order;           /* the rows, highest exclusive cost first */
 };
 
-/* Computed on the first call; the model's. */
+/* Computed on the first call; owned by the model. */
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 

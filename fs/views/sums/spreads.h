@@ -1,18 +1,19 @@
-/* How a cost is spread over threads: of one context, or of all of them at once. */
+/* The distribution of costs over threads, for one context or for all at once. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_SPREADS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_SPREADS_H
 
 #include "fs/views/model/views.h"
 
-/* Of one column over the threads with a value of it at the context. */
+/* For one column, over the threads with a value in it at the context. */
 struct pmfs_spread {
-	uint32_t n;       /* threads; 0: no thread has a value here */
-	uint32_t slowest; /* thread index with the maximum, the lowest of several */
+	uint32_t n; /* number of threads with a value */
+	uint32_t
+		slowest; /* index of the thread with the maximum; the lowest if there are several */
 	double min, max, mean;
 	double squares; /* sum of (value - mean)² */
 };
 
-/* Adds a thread's value; each thread once. */
+/* Adds a thread's value; call once per thread. */
 void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread);
 
 /* One that is not kept in a table: where few contexts have a value of a column. */
@@ -21,9 +22,9 @@ struct pmfs_lone_spread {
 	struct pmfs_spread spread;
 };
 
-/* Of all contexts, for profiles that have their costs thread by thread. */
+/* For all contexts, for profiles with costs stored thread by thread. */
 struct pmfs_spreads {
-	uint32_t *n_threads;            /* by context: with a value there */
+	uint32_t *n_threads;            /* by context: number of threads with a value */
 	struct pmfs_spread *spreads;    /* by context, then column; NULL: they are alone */
 	struct pmfs_lone_spread *alone; /* by place */
 	size_t n_alone;
@@ -36,7 +37,7 @@ struct pmfs_spreads {
 const struct pmfs_spread *pmfs_spreads_of(const struct pmfs_spreads *s, uint32_t context,
 	uint32_t n_columns, struct pmfs_spread *own);
 
-/* Reads the costs of every thread once, threads in parallel, and keeps the result. */
+/* Reads the costs of every thread once, in parallel, and keeps the result. */
 int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err);
 
 #endif

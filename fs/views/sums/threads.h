@@ -5,16 +5,16 @@
 #include "fs/views/model/model.h"
 
 /*
- * What a thread costs in all, by column (columns->n cells, NaN = no value): inclusive costs as
- * stored for the whole thread or else of its contexts at the top, others summed over its contexts.
- * Reads all of the thread's values on the first call.
+ * The totals of a thread by column (columns->n cells, NaN = no value): inclusive costs as stored
+ * for the whole thread or else of its top-level contexts, others summed over its contexts. Reads
+ * all values of the thread on the first call.
  */
 int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err);
 
-/* When the measured execution began, or PM_NO_TIME. */
+/* The start of the measured execution, or PM_NO_TIME. */
 int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err);
 
-/* A time counted from the origin; empty where either is PM_NO_TIME. */
+/* A time relative to the origin; empty if either is PM_NO_TIME. */
 static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_t origin_ns)
 {
 	if (time_ns == PM_NO_TIME || origin_ns == PM_NO_TIME)
@@ -25,7 +25,7 @@ static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_
 		pm_set_u64(cell, time_ns - origin_ns);
 }
 
-/* For views that show traces: has this thread one, has any? Cheap. */
+/* For views of traces: whether this thread, or any thread, has a trace. Cheap. */
 int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 

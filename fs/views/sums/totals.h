@@ -1,6 +1,6 @@
 /*
- * What each quantity costs as a whole: the sum of own costs over all contexts, which in a tree of
- * calls or samples is the sum of the inclusive costs at the top.
+ * The total of each quantity: the sum of exclusive costs over all contexts, which in a tree of
+ * calls or samples is the sum of the top-level inclusive costs.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
@@ -8,25 +8,25 @@
 #include "fs/views/model/model.h"
 
 struct pmfs_totals {
-	const double *of; /* by column: that of its group; 0 where nothing has a cost */
+	const double *of; /* by column: the total of its group; 0 if nothing has a cost */
 	const struct pmfs_columns *columns;
 };
 
 /*
- * Computed on the first call; the model's. Reads the contexts at the top, and all of them only
- * where a quantity has no inclusive cost.
+ * Computed on the first call; owned by the model. Reads top-level contexts, and all contexts only
+ * if a quantity has no inclusive cost.
  */
 int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err);
 
 /*
- * Has the column's quantity a cost anywhere? 1 or 0; 1 also where that cannot be read, so that who
- * asks for it is told why. -ENOMEM where that cannot be told now.
+ * Whether the column's quantity has a cost anywhere. 1 or 0; 1 also if it cannot be read, so that
+ * reading it reports the reason. -ENOMEM if this cannot be determined now.
  */
 int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err);
 
 /*
- * Appends a line with the word `unaccounted` that says how much of the wholes stands in no
- * function, where the source's costs contradict each other; nothing where all adds up.
+ * Appends a line with the word `unaccounted` and the part of the totals that is not in any
+ * function, if the costs of the source are inconsistent; nothing if everything adds up.
  */
 int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
 

@@ -1,6 +1,7 @@
 /*
- * How long the part of a trace's row is that depends on its context alone: number, depth, category
- * and names. A trace has many millions of rows and few contexts, so it is worked out once for each.
+ * The length of the part of a trace row that depends on its context only: number, depth, category
+ * and names. A trace has many millions of rows and few contexts, so it is computed once per
+ * context.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_TRACELENGTH_H
 #define PROFMOUNT_FS_VIEWS_SUMS_TRACELENGTH_H
@@ -8,7 +9,7 @@
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"
 
-/* What rows of traces need of contexts. */
+/* Data of contexts for rows of traces. */
 struct pmfs_trace_contexts {
 	const struct pm_tree *tree;
 	const struct pmfs_identity *identity;
@@ -18,20 +19,20 @@ struct pmfs_trace_contexts {
 int pmfs_trace_contexts(
 	struct pmfs_model *m, struct pmfs_trace_contexts *ret, struct pm_error *err);
 
-/* The name of the function around a context; empty where it lies in none. */
+/* The name of the function that contains a context; empty if there is none. */
 struct pm_bytes pmfs_trace_function(const struct pmfs_trace_contexts *c, uint32_t context);
 
 struct pmfs_trace_lengths {
 	enum pm_form form;
-	uint32_t
-		bytes[]; /* by context; 0 = not known yet. Written by several threads, atomically */
+	uint32_t bytes[]; /* by context; 0 = not computed yet. Written atomically by several threads
+			   */
 };
 
-/* The model's. Costs nothing but memory: 4 bytes a context that occurs. */
+/* Owned by the model. Takes 4 bytes per context that occurs. */
 int pmfs_trace_lengths(struct pmfs_model *m, enum pm_form form, struct pmfs_trace_lengths **ret,
 	struct pm_error *err);
 
-/* Bytes of that part for a context; 0 without memory. */
+/* The length of that part for a context; 0 if out of memory. */
 uint32_t pmfs_trace_length_compute(
 	struct pmfs_trace_lengths *lengths, const struct pmfs_trace_contexts *c, uint32_t context);
 

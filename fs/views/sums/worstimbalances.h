@@ -1,4 +1,4 @@
-/* The contexts where threads wait most for the slowest one. */
+/* The contexts with the worst load imbalance. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_WORSTIMBALANCES_H
 #define PROFMOUNT_FS_VIEWS_SUMS_WORSTIMBALANCES_H
 
@@ -18,9 +18,9 @@ struct pmfs_worst_list {
 };
 
 /*
- * The contexts of functions with the greatest max - mean, without those below one of them that
- * lose the same. Only those that hold 1 % of `whole` are
- * looked at, so that the work does not grow with the tree.
+ * The function contexts with the greatest max - mean, without those below one of them that lose the
+ * same. Only contexts with at least 1 % of `whole` are examined, so that the work does not grow
+ * with the tree.
  */
 int pmfs_worst_imbalances(
 	struct pmfs_model *m, double whole, struct pmfs_worst_list *ret, struct pm_error *err);

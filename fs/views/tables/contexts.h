@@ -4,7 +4,7 @@
 
 #include "fs/views/model/views.h"
 
-/* What a cursor over contexts needs. */
+/* State of a cursor over contexts. */
 struct pmfs_context_rows {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
@@ -12,11 +12,11 @@ struct pmfs_context_rows {
 	const uint8_t *categories; /* by context */
 };
 
-/* One allocation, for rows->own: freed with free(). */
+/* A single allocation, for rows->own; freed with free(). */
 int pmfs_context_rows_new(
 	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err);
 
-/* Fills a row as contexts.csv has it. Returns 1 or a negative errno. */
+/* Fills a row of contexts.csv. Returns 1 or a negative errno. */
 int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,
 	struct pm_text *scratch, struct pm_error *err);
 

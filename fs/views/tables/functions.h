@@ -1,4 +1,4 @@
-/* What tables with a row for each function share. */
+/* Shared by tables with a row for each function. */
 #ifndef PROFMOUNT_FS_VIEWS_TABLES_FUNCTIONS_H
 #define PROFMOUNT_FS_VIEWS_TABLES_FUNCTIONS_H
 

@@ -4,7 +4,9 @@
 
 #include "fs/views/model/model.h"
 
-/* The document; rendering fails with -ENOENT where there is no value. Both are in range. */
+/*
+ * The document; rendering fails with -ENOENT if there is no value. Context and column are in range.
+ */
 int pmfs_value_document(
 	struct pmfs_model *m, uint32_t context, uint32_t column, struct pm_doc *ret);
 

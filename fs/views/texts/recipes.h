@@ -5,8 +5,8 @@
 #include "fs/views/model/model.h"
 
 /*
- * Appends lines with a question, each followed by `$ command` that answers it from the mount's
- * root: exits 0, prints something, writes nothing.
+ * Appends questions, each followed by a line `$ command` that answers it in the root of the mount:
+ * the command exits with 0, prints something, and writes no files.
  */
 int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
 

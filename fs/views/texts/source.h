@@ -9,24 +9,24 @@
 int pmfs_source_annotated(struct pmfs_model *m, const struct pm_source *source, struct pm_doc *ret,
 	struct pm_error *err);
 
-/* The text of a source file; end with pmfs_source_text_done. */
+/* The text of a source file; free with pmfs_source_text_done. */
 struct pmfs_source_text {
 	struct pm_bytes bytes;
-	struct pm_text rendered; /* where the format composes it */
-	struct pm_input input;   /* where it is a file of the source */
+	struct pm_text rendered; /* if the format composes it */
+	struct pm_input input;   /* if it is a file of the source */
 };
 
-/* Does the profile have the text of the file that the tree's text `file` names? Opens nothing. */
+/* Whether the profile has the text of the file named by the tree's text `file`. Opens nothing. */
 int pmfs_source_is_there(struct pmfs_model *m, uint32_t file, struct pm_error *err);
 
-/* Opens it: 1, or 0 where there is none. */
+/* Opens it: 1, or 0 if there is none. */
 int pmfs_source_open(
 	struct pmfs_model *m, uint32_t file, struct pmfs_source_text *ret, struct pm_error *err);
 
 /* Accepts a zeroed one. */
 void pmfs_source_text_done(struct pmfs_source_text *t);
 
-/* Cuts the next line off `text`, without its end. */
+/* Removes the next line from `text` and returns it without the line end. */
 struct pm_bytes pmfs_source_line(struct pm_bytes *text);
 
 #endif
