@@ -2,7 +2,7 @@
 
 _profmount()
 {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} word mode= source=
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} word mode= ended= glue= sources=()
     COMPREPLY=()
     if [[ $prev == -o ]]; then
         _profmount_options "$cur"
@@ -12,25 +12,34 @@ _profmount()
         COMPREPLY=($(compgen -W '-f -d -s -o -h -V --help --version --ls --cat --extract --check --formats' -- "$cur"))
         return
     fi
+    # bash splits NAME=SOURCE at the `=`, which is then a word.
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
             --ls | --cat) mode=$word ;;
+            --) ended=yes ;;
+            =) glue=yes && sources[${#sources[@]} - 1]+== && continue ;;
             -*) ;;
-            *) [[ -z $source && -n $mode ]] && source=$word ;;
+            *)
+                [[ -z $mode || -n $ended ]] && continue
+                word=${word/#\~/$HOME}
+                if [[ -n $glue ]]; then sources[${#sources[@]} - 1]+=$word; else sources+=("$word"); fi
+                ;;
         esac
+        glue=
     done
-    if [[ -n $source ]]; then
-        _profmount_paths "$source" "$cur"
-        return
+    # Several sources end with `--`. What follows one may be a path in it, or the next one.
+    if [[ ${#sources[@]} -gt 0 && $prev != = && $cur != = ]]; then
+        _profmount_paths "$cur" "${sources[@]}"
+        [[ -n $ended || ${#COMPREPLY[@]} -gt 0 ]] && return
     fi
     compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -f -- "${cur#=}")
 }
 
 # The last of a list of -o options.
 _profmount_options()
 {
-    local last=${1##*,} before= names='allow_other allow_root auto_unmount cache= evals follow format= gid= iterations= max= metric= symbols= sysroot= uid= xattr'
+    local last=${1##*,} before= names='allow_other allow_root auto_unmount base= cache= evals exact follow format= gid= iterations= max= metric= normalize run= scaling=strong scaling=weak symbols= sysroot= uid= xattr'
     [[ $1 == *,* ]] && before=${1%,*},
     if [[ $last == format=* ]]; then
         names=$("${COMP_WORDS[0]}" --formats 2>/dev/null | sed 's/ .*//; s/^/format=/')
@@ -43,11 +52,11 @@ _profmount_options()
 _profmount_paths()
 {
     local folder=
-    [[ $2 == */* ]] && folder=${2%/*}/
+    [[ $1 == */* ]] && folder=${1%/*}/
     compopt -o filenames -o nospace
-    mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --ls "${1/#\~/$HOME}" "$folder" 2>/dev/null |
+    mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --ls "${@:2}" -- "$folder" 2>/dev/null |
         while IFS= read -r name; do
-            [[ $folder$name == "$2"* ]] && printf '%s\n' "$folder$name"
+            [[ $folder$name == "$1"* ]] && printf '%s\n' "$folder$name"
         done)
 }
 

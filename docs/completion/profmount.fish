@@ -2,16 +2,22 @@
 
 # What is inside of the profile that --ls or --cat was given.
 function __profmount_paths
-    set -l words (commandline -opc | string match -v -- '-*')
+    set -l all (commandline -opc)
+    set -l words (string match -v -- '-*' $all)
+    set -l sources $words[2]
+    # Several sources end with `--`.
+    if set -l end (contains -i -- -- $all)
+        set sources (string match -v -- '-*' $all[2..$end])
+    end
     set -l folder (commandline -ct | string match -r '^.*/')
-    for name in (profmount --ls $words[2] "$folder" 2>/dev/null)
+    for name in (profmount --ls $sources -- "$folder" 2>/dev/null)
         echo "$folder$name"
     end
 end
 
 function __profmount_options
     set -l before (commandline -ct | string match -r '^.*,')
-    printf "$before%s\n" allow_other allow_root auto_unmount cache= evals follow gid= iterations= max= metric= symbols= sysroot= uid= xattr
+    printf "$before%s\n" allow_other allow_root auto_unmount base= cache= evals exact follow gid= iterations= max= metric= normalize run= scaling=strong scaling=weak symbols= sysroot= uid= xattr
     profmount --formats 2>/dev/null | string replace -r '^(\S+) +' "$before""format=\$1\t"
 end
 

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "formats/common/crew.h"
 #include "formats/common/folder.h"
@@ -64,8 +65,11 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 		r = find_fact(f, p, commands, &ret->command, err);
 	if (r < 0 || ret->command || (r = pm_profile_title(p, &title, err)) < 0)
 		return r;
-	/* Of some formats the title is the name of the file. */
-	if (title.len > 0 && !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source))))
+	/* Of files without a title it is their name. */
+	struct stat st;
+	bool is_folder = stat(p->source, &st) == 0 && S_ISDIR(st.st_mode);
+	if (title.len > 0 &&
+		(is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
 		ret->command = copy_of(&f->arena, title);
 	return 0;
 }

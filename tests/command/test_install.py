@@ -112,6 +112,9 @@ class Install(unittest.TestCase):
 
         self.assertEqual(complete("--cat", SOURCE, "READ"), ["README.txt"])
         self.assertIn("contexts/main thread/", complete("--ls", SOURCE, "contexts/"))
+        self.assertEqual(complete("--cat", "a", "=", SOURCE, "b", "=", SOURCE, "--", "compare/b/functions.c"),
+                         ["compare/b/functions.csv"])
+        self.assertEqual(complete("--cat", SOURCE, SOURCE, "--", "runs."), ["runs.csv"])
         self.assertEqual(complete("-o", "xattr,form"), ["xattr,format="])
         self.assertIn("format=hpctoolkit", complete("-o", "format="))
         self.assertEqual(complete("--ch"), ["--check"])

@@ -22,8 +22,9 @@ import can_mount  # noqa: E402
 PROFMOUNT, SAMPLES, README, RECIPES = (os.path.abspath(p) for p in sys.argv[1:5])
 CLIENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "clients")
 # What is mounted where, and the folder that each block of recipes is for.
-MOUNTS = {"before": "heat", "after": "heat-even", "gpu": "gpu", "perl": "nytprof.out", "shop": "shop"}
-BLOCKS = ("before", "viewers", "", "gpu", "perl", "shop")
+MOUNTS = {"before": ["heat"], "after": ["heat-even"], "gpu": ["gpu"], "perl": ["nytprof.out"], "shop": ["shop"],
+          "both": ["before=heat", "after=heat-even"]}
+BLOCKS = ("before", "viewers", "both", "", "gpu", "perl", "shop")
 
 
 @contextlib.contextmanager
@@ -31,11 +32,10 @@ def mounted():
     """A folder with all samples in it."""
     mounts = not can_mount.why_not()
     with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder, contextlib.ExitStack() as undo:
-        for name, sample in MOUNTS.items():
+        for name, sources in MOUNTS.items():
             point = os.path.join(folder, name)
             os.mkdir(point)
-            subprocess.run([PROFMOUNT, *([] if mounts else ["--extract"]), os.path.join(SAMPLES, sample), point],
-                           check=True)
+            subprocess.run([PROFMOUNT, *([] if mounts else ["--extract"]), *sources, "--", point], cwd=SAMPLES, check=True)
             if mounts:
                 undo.callback(subprocess.run, ["fusermount3", "-u", point], check=True)
         yield folder
@@ -88,11 +88,13 @@ class Readme(unittest.TestCase):
             self.assertRegex(said, "^" + re.escape(printed).replace(r"\.\.\.", r"[\s\S]*") + "$")
 
     def test_the_demo_shows_what_is_there(self):
-        (demo,) = blocks(README)
-        self.assertGreater(len(demo), 4)
-        for command, printed in demo:
-            if not command.startswith(("profmount ", "cd")):
-                self.compare(command, printed, "before")
+        demos = blocks(README)
+        self.assertEqual(len(demos), 2)
+        for demo, folder in zip(demos, ("before", "both")):
+            self.assertGreater(len(demo), 2)
+            for command, printed in demo:
+                if not command.startswith(("profmount ", "cd")):
+                    self.compare(command, printed, folder)
 
     def test_recipes_print_their_answers(self):
         found = blocks(RECIPES)

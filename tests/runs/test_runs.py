@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""Several sources in one mount: names, repetitions, folders, what all runs have in common, sources that cannot be opened.
+
+    test_runs.py PROFMOUNT SOURCES
+
+SOURCES is the folder of small sources of each format. Tables of all runs are compared with the tables of each run alone.
+"""
+import csv
+import io
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import streams
+
+PROFMOUNT, SOURCES = (os.path.abspath(p) for p in sys.argv[1:3])
+SECONDS = 60
+COSTS = {"main": 50, "alpha": 1000, "beta": 500, "gamma": 20}
+
+
+def run(*args, **more):
+    return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, **more)
+
+
+def rows(data):
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8"))))
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="profmount-runs-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def stream(self, name, threads=1, **changes):
+        return streams.write(self.path(name), {k: v for k, v in {**COSTS, **changes}.items() if v}, threads)
+
+    def cat(self, words, *paths, options=()):
+        done = run(*[w for o in options for w in ("-o", o)], "--cat", *words, "--", *paths)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), (words, paths))
+        return done.stdout
+
+    def rows(self, words, path, options=()):
+        return rows(self.cat(words, path, options=options))
+
+    def names(self, words, path="", options=()):
+        done = run(*[w for o in options for w in ("-o", o)], "--ls", *words, "--", *([path] if path else []))
+        self.assertEqual((done.returncode, done.stderr), (0, b""), (words, path))
+        return [name.rstrip("/") for name in done.stdout.decode().splitlines()]
+
+    def fails(self, *args):
+        done = run(*args)
+        self.assertIn(done.returncode, (1, 2), args)
+        return done.stderr.decode()
+
+
+class Words(Folder):
+    """What the command line makes of its words."""
+
+    def test_names_and_baseline(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump")
+        words = [f"old={a}", f"new={b}"]
+        self.assertEqual([r["run"] for r in self.rows(words, "runs.csv")], ["old", "new"])
+        self.assertEqual(self.names(words, "compare"), ["new"])
+        self.assertEqual(self.names(words, "compare", ["base=new"]), ["old"])
+        self.assertEqual(json.loads(self.cat(words, "info.json", options=["base=new"]))["baseline"], "new")
+        self.assertIn("nobody", self.fails("-o", "base=nobody", "--ls", *words, "--"))
+
+    def test_without_a_name_it_is_what_tells_the_paths_apart(self):
+        for given, want in (
+                (("x/one/p.htdump", "x/two/p.htdump"), ["one", "two"]),
+                (("x/p.htdump", "x/q.htdump"), ["p.htdump", "q.htdump"]),
+                (("x/p.htdump", "x/y/p.htdump"), ["p.htdump", "y/p.htdump"]),
+                (("x//p.htdump", "./x/q.htdump"), ["p.htdump", "q.htdump"])):
+            with self.subTest(given=given):
+                words = [self.stream(path) for path in given]
+                self.assertEqual([r["run"] for r in self.rows(words, "runs.csv")], want)
+                shutil.rmtree(self.path("x"))
+
+    def test_a_name_ends_before_any_slash(self):
+        odd = self.stream("odd=name/p.htdump")
+        plain = self.stream("q.htdump")
+        table = self.rows([odd, f"n={plain}"], "runs.csv")
+        self.assertEqual([r["source"] for r in table], [odd, plain])
+
+    def test_one_source_is_served_as_before(self):
+        a = self.stream("a=b.htdump")
+        alone = run("--cat", a, "functions.csv").stdout
+        self.assertTrue(alone)
+        self.assertEqual(self.cat([a], "functions.csv"), alone)
+        done = run("--ls", "a=b.htdump", cwd=self.folder)
+        self.assertIn(b"contexts.csv", done.stdout)
+
+    def test_more_sources_by_option(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump")
+        self.assertEqual(self.names([f"old={a}"], "runs", [f"run=new={b}"]), ["run=old", "run=new"])
+
+    def test_repetitions(self):
+        paths = [self.stream(f"{k}.htdump", alpha=1000 + 10 * k) for k in range(4)]
+        words = [f"a={paths[0]}", f"b={paths[1]}", f"a={paths[2]}", f"b={paths[3]}"]
+        table = self.rows(words, "runs.csv")
+        self.assertEqual([(r["run"], r["repetition"], r["source"]) for r in table],
+                         [("a", "1", paths[0]), ("a", "2", paths[2]), ("b", "1", paths[1]), ("b", "2", paths[3])])
+        self.assertEqual(self.names(words, "runs"), ["run=a", "run=b"])
+        self.assertEqual(self.names(words, "runs/run=b"), ["repetition=1", "repetition=2"])
+        for row in table:
+            self.assertEqual(self.cat(words, row["path"] + "/functions.csv"), run("--cat", row["source"], "functions.csv").stdout)
+        for path in ("runs/run=b/repetition=3", "runs/run=b/repetition=0", "runs/run=b/repetition=01", "runs/run=c"):
+            self.assertIn("No such file", self.fails("--ls", *words, "--", path))
+
+    def test_one_name_with_repetitions_gives_all_paths_the_level(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump")
+        table = self.rows([f"x={a}", f"x={b}", f"y={a}"], "runs.csv")
+        self.assertEqual([r["path"] for r in table],
+                         ["runs/run=x/repetition=1", "runs/run=x/repetition=2", "runs/run=y/repetition=1"])
+
+    def test_the_same_source_twice(self):
+        a = self.stream("a.htdump")
+        words = [f"x={a}", f"y={a}"]
+        for row in self.rows(words, "compare/y/functions.csv"):
+            self.assertEqual((row["time_ns_excl_diff"], row["time_ns_excl_ratio"], row["only_in"]), ("0", "1", ""))
+        self.assertEqual(len(self.rows([a, a], "runs.csv")), 2)
+
+    def test_mistakes(self):
+        a = self.stream("a.htdump")
+        self.assertIn("strong or weak", self.fails("-o", "scaling=sideways", "--ls", a, a, "--"))
+        self.assertIn("-o follow", self.fails("-o", "follow", a, a, self.folder))
+        os.mkdir(self.path("empty"))
+        self.assertIn("holds no profile", self.fails("--ls", self.path("empty")))
+        self.assertIn("holds no profile", self.fails("--ls", a, f"x={self.path('empty')}", "--"))
+
+
+class Folders(Folder):
+    def make(self):
+        for name in ("tuesday/run.htdump", "monday/run.htdump", "deep/er/still/run.htdump"):
+            self.stream(name)
+        shutil.copytree(os.path.join(SOURCES, "hpctoolkit"), self.path("wednesday/db"))
+        with open(self.path("notes.txt"), "w", encoding="utf-8") as f:
+            f.write("no profile\n")
+        os.mkdir(self.path("nothing"))
+        os.mkfifo(self.path("pipe"))
+        os.symlink("..", self.path("deep", "circle"))
+
+    def test_sources_at_any_depth_in_order_of_their_paths(self):
+        self.make()
+        table = self.rows([self.folder], "runs.csv")
+        self.assertEqual([r["run"] for r in table],
+                         ["deep/er/still/run.htdump", "monday/run.htdump", "tuesday/run.htdump", "wednesday/db"])
+        self.assertFalse([r["error"] for r in table if r["error"]])
+        self.assertEqual(self.names([self.folder], "compare"), [r["run"].replace("/", "\u2215") for r in table[1:]])
+
+    def test_links_count_once(self):
+        self.stream("a/run.htdump")
+        os.symlink("a/run.htdump", self.path("latest.htdump"))
+        self.assertEqual(len(self.rows([self.folder], "runs.csv")), 1)
+        other = tempfile.mkdtemp(dir=self.folder)
+        os.symlink(self.path("a/run.htdump"), os.path.join(other, "only.htdump"))
+        self.assertEqual(len(self.rows([other], "runs.csv")), 1)
+
+    def test_a_folder_as_repetitions(self):
+        for k in range(3):
+            self.stream(f"before/{k}.htdump")
+            self.stream(f"after/{k}.htdump")
+        words = [f"old={self.path('before')}", f"new={self.path('after')}"]
+        self.assertEqual([(r["run"], r["repetition"]) for r in self.rows(words, "runs.csv")],
+                         [(n, str(k)) for n in ("old", "new") for k in (1, 2, 3)])
+        self.assertEqual([r["run"] for r in self.rows([f"only={self.path('before')}"], "runs.csv")], ["only"] * 3)
+
+    def test_many_runs_take_few_descriptors_and_little_memory(self):
+        count = 400
+        for k in range(count):
+            self.stream(f"{k // 100}/{k:04}.htdump", alpha=1000 + k)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (150, 150))
+
+        for path in ("runs.csv", "functions.csv", "functions-wide.csv"):
+            done = run("--cat", self.folder, "--", path, preexec_fn=limit)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), path)
+        table = self.rows([self.folder], "runs.csv")
+        self.assertEqual([r["time_ns"] for r in table], [str(1570 + k) for k in range(count)])
+        self.assertFalse([r for r in table if r["error"]])
+        done = run("--extract", self.folder, "--", self.path("out"), *[r["path"] + "/functions.csv" for r in table[::2]],
+                   preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
+class Tables(Folder):
+    def sources(self):
+        return [("small", self.stream("a.htdump")), ("calls", os.path.join(SOURCES, "nytprof.out")),
+                ("database", os.path.join(SOURCES, "hpctoolkit")), ("measured", os.path.join(SOURCES, "hpcrun")),
+                ("traces", os.path.join(SOURCES, "zts"))]
+
+    def test_runs_are_what_they_are_alone(self):
+        words = [f"{name}={path}" for name, path in self.sources()]
+        for row, (name, path) in zip(self.rows(words, "runs.csv"), self.sources(), strict=True):
+            info = json.loads(run("--cat", path, "info.json").stdout)
+            self.assertEqual((row["run"], row["format"], row["error"], row["path"]), (name, info["format"], "", "runs/run=" + name))
+            for column in ("contexts", "threads", "duration_ns"):
+                self.assertEqual(row[column], "" if info[column] is None else str(info[column]), (name, column))
+            self.assertEqual(set(self.names(words, row["path"])), {n.rstrip("/") for n in run("--ls", path).stdout.decode().split()})
+            for file in ("functions.csv", "contexts.csv", "export/flamegraph.svg"):
+                self.assertEqual(self.cat(words, f"{row['path']}/{file}"), run("--cat", path, file).stdout, (name, file))
+
+    def test_functions_of_all(self):
+        words = [f"{name}={path}" for name, path in self.sources()]
+        table, at = self.rows(words, "functions.csv"), 0
+        for name, path in self.sources():
+            for want in rows(run("--cat", path, "functions.csv").stdout):
+                self.assertEqual((table[at]["run"], table[at]["repetition"]), (name, "1"))
+                self.assertEqual({k: table[at][k] for k in want}, want)
+                at += 1
+        self.assertEqual(at, len(table))
+        lines = self.cat(words, "functions.tsv").decode().split("\n")
+        self.assertEqual(lines[0].split("\t"), list(table[0]))
+        self.assertEqual(len(lines), len(table) + 2)
+
+    def test_functions_side_by_side(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump", alpha=2000, beta=0, delta=7)
+        wide = {r["name"]: r for r in self.rows([f"a={a}", f"b={b}"], "functions-wide.csv")}
+        self.assertEqual({k: (r["a"], r["b"]) for k, r in wide.items()},
+                         {"alpha": ("1000", "2000"), "beta": ("500", ""), "main": ("50", "50"), "gamma": ("20", "20"),
+                          "delta": ("", "7")})
+        self.assertEqual(list(wide), ["alpha", "beta", "main", "gamma", "delta"])
+
+    def test_noise_of_repetitions(self):
+        costs = [900, 1000, 1250]
+        words = [f"a={self.stream(f'{c}.htdump', alpha=c)}" for c in costs]
+        table = {r["name"]: r for r in self.rows(words, "noise.csv")}
+        row = table["alpha"]
+        self.assertEqual((row["run"], row["repetitions"], row["min"], row["max"], row["mean"]), ("a", "3", "900", "1250", "1050"))
+        self.assertAlmostEqual(float(row["stddev"]), statistics.stdev(costs), 6)
+        self.assertEqual(table["beta"]["stddev"], "0")
+        self.assertNotIn("noise.csv", self.names([f"a={self.path('900.htdump')}", f"b={self.path('1000.htdump')}"]))
+
+
+class Scaling(Folder):
+    def words(self):
+        return [f"n{n}={self.stream(f'{n}.htdump', threads=n, alpha=8000 // n)}" for n in (1, 2, 4)]
+
+    def test_losses(self):
+        words = self.words()
+        names = self.names(words)
+        self.assertIn("scaling.csv", names)
+        self.assertEqual(self.names(words, "scaling"), ["contexts.csv"])
+        for options, factor in (((), lambda n: 1), (("scaling=weak",), lambda n: n)):
+            table = self.rows(words, "scaling.csv", options)
+            self.assertEqual(list(table[0])[:3], ["threads_base", "threads", "run"])
+            self.assertEqual(list(table[0])[-3:], ["loss", "loss_share", "name"])
+            self.assertEqual({r["run"] for r in table}, {"n2", "n4"})
+            for row in table:
+                n = int(row["threads"])
+                alone = {"alpha": 8000, "main": 50, "beta": 500, "gamma": 20}[row["name"]]
+                cost = 8000 if row["name"] == "alpha" else alone * n
+                loss = cost - alone * factor(n)
+                self.assertEqual((row["threads_base"], row["run"], row["loss"]), ("1", f"n{n}", str(loss)), row)
+                whole = 8000 + 570 * n
+                self.assertAlmostEqual(float(row["loss_share"]), loss / whole, 12)
+            self.assertIn("loss = W - W_base" + ("" if not options else " * threads / threads_base"),
+                          self.cat(words, "README.txt", options=options).decode())
+
+    def test_not_there_where_threads_are_the_same(self):
+        words = [f"{n}={self.stream(f'{n}.htdump', threads=2)}" for n in ("a", "b")]
+        self.assertNotIn("scaling.csv", self.names(words))
+        self.assertNotIn("scaling", self.names(words))
+        self.assertIn("No such file", self.fails("--cat", *words, "--", "scaling.csv"))
+        self.assertIn("No such file", self.fails("--ls", *words, "--", "scaling"))
+
+
+class Broken(Folder):
+    """A source that cannot be opened spoils itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.good, self.other = self.stream("good.htdump"), self.stream("other.htdump", alpha=1100)
+        for name, data in (("empty", b""), ("text", b"no profile\n" * 99)):
+            with open(self.path(name), "wb") as f:
+                f.write(data)
+        os.mkdir(self.path("half"))
+        shutil.copy(os.path.join(SOURCES, "hpctoolkit", "profile.db"), self.path("half"))
+        self.broken = ["missing", "empty", "text", "half"]
+        self.words = [f"base={self.good}", *[f"{n}={self.path(n)}" for n in self.broken], f"new={self.other}"]
+
+    def test_its_row_says_why_and_its_directory_has_damage_alone(self):
+        os.remove(os.path.join(self.path("half"), "profile.db"))
+        shutil.copytree(os.path.join(SOURCES, "hpctoolkit"), self.path("half"), dirs_exist_ok=True)
+        os.remove(os.path.join(self.path("half"), "meta.db"))
+        table = {r["run"]: r for r in self.rows(self.words, "runs.csv")}
+        for name in self.broken:
+            row = table[name]
+            self.assertTrue(row["error"], name)
+            self.assertEqual((row["contexts"], row["format"], row["time_ns"]), ("", "", ""), name)
+            self.assertEqual(self.names(self.words, row["path"]), ["damage.csv"], name)
+            self.assertEqual(len(self.rows(self.words, row["path"] + "/damage.csv")), 1, name)
+        self.assertEqual((table["base"]["error"], table["new"]["error"]), ("", ""))
+        self.assertEqual({r["run"] for r in self.rows(self.words, "damage.csv")}, set(self.broken))
+
+    def test_nothing_else_suffers(self):
+        alone = [self.words[0], self.words[-1]]
+        for path in ("functions.csv", "compare/new/functions.csv", "runs/run=base/functions.csv", "runs/run=new/contexts.csv"):
+            self.assertEqual(self.cat(self.words, path), self.cat(alone, path), path)
+        self.assertIn("base", self.cat(self.words, "summary.txt").decode())
+
+    def test_a_broken_repetition_counts_for_nothing(self):
+        words = [f"base={self.good}", f"base={self.path('empty')}", f"new={self.other}"]
+        alone = [f"base={self.good}", f"new={self.other}"]
+        for path in ("compare/new/metrics.csv",):
+            self.assertEqual(self.rows(words, path), self.rows(alone, path))
+        self.assertEqual({r["repetitions"] for r in self.rows(words, "noise.csv")}, {"1"})
+
+    def test_a_comparison_with_a_broken_side_says_why(self):
+        words = [f"base={self.path('empty')}", f"new={self.other}", f"more={self.good}"]
+        self.assertEqual(self.names(words, "compare"), ["new", "more"])
+        self.assertEqual(self.names(words, "compare/new"), ["damage.csv"])
+        self.assertIn("is empty", self.cat(words, "compare/new/damage.csv").decode())
+        self.assertIn("more", self.cat(words, "summary.txt").decode())
+
+    def test_check(self):
+        good = [f"base={self.good}", f"new={self.other}"]
+        self.assertEqual(run("--check", *good).returncode, 0)
+        self.assertEqual(run("--check", *good, "--").returncode, 0)
+        done = run("--check", *self.words)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({line.split(":")[0] for line in done.stdout.decode().splitlines()}, set(self.broken))
+        self.assertEqual(run("--check", self.path("empty"), self.path("text")).returncode, 2)
+
+
+class Hostile(Folder):
+    NAMES = ("plain", "with space", 'quo"te', "comma,comma", "new\nline", ".", "..", ".hidden", "%41", "$(x)", "<b>&amp;", "a" * 300,
+             "a" * 299 + "b", "tab\tname", "back\\slash", "*", "'", "base", "name", "module", "README.txt", "\u00fc\u2215\u00e9",
+             b"\xff\xfe".decode("utf-8", "surrogateescape"))
+
+    def test_names(self):
+        a = self.stream("a.htdump")
+        words = [f"{name}={a}" for name in self.NAMES]
+        table = self.rows(words, "runs.csv")
+        self.assertEqual([r["run"] for r in table],
+                         [n.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for n in self.NAMES])
+        self.assertEqual(len({r["path"] for r in table}), len(self.NAMES))
+        for place, count in (("runs", len(self.NAMES)), ("compare", len(self.NAMES) - 1)):
+            names = run("--ls", *words, "--", place).stdout.decode().splitlines()
+            self.assertEqual(len(set(names)), count)
+            for name in names:
+                self.assertTrue(name.isprintable() or "\ufffd" in name, name)
+                self.assertLessEqual(len(name.encode()), 255)
+                self.assertNotIn(name[0], ".-")
+        for row in table:
+            self.assertTrue(self.cat(words, row["path"] + "/functions.csv"))
+        self.assertTrue(any(r["path"] == "runs/run=%2541" for r in table))
+        header = next(csv.reader(io.StringIO(self.cat(words, "functions-wide.csv").decode())))
+        self.assertEqual(len(set(header)), len(header))
+
+    def test_formats_and_names_meet(self):
+        words = [f"x={self.stream('a.htdump')}", f"x={os.path.join(SOURCES, 'hpctoolkit')}",
+                 f"y={os.path.join(SOURCES, 'nytprof.out')}"]
+        self.assertEqual([r["format"] for r in self.rows(words, "runs.csv")], ["htdump", "hpctoolkit", "nytprof"])
+        for path in ("summary.txt", "functions-wide.csv", "noise.csv", "compare/y/functions.csv"):
+            self.assertTrue(self.cat(words, path), path)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
