@@ -43,6 +43,7 @@ struct pm_column {
 	uint16_t offset;
 	uint16_t known; /* 1 + offset of a bool: while false, the cell is empty; 0: none */
 	bool hex;       /* as 0x… */
+	char type;      /* see pm_table.types; 0: as the field is, or by the name */
 	bool none;      /* the greatest value of an unsigned field means unknown: empty */
 	/* Instead of `field`: makes the cell from the data at the offset. May be NULL. */
 	struct pm_cell (*cell)(struct pm_rows *rows, const void *field);

@@ -247,7 +247,7 @@ static const struct pm_column values_columns[] = {
 	PM_COLUMN(struct hpcrun_value, node_id, "node_id"),
 	PM_COLUMN(struct hpcrun_value, metric, "metric_id"),
 	PM_COLUMN_HEX(struct hpcrun_value, bits, "raw_bits"),
-	PM_RECORD_BY("value", value_cell),
+	{.name = "value", .cell = value_cell, .type = 'f'},
 };
 
 /* ---- identity ---- */

@@ -167,6 +167,7 @@ struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass)
 	return (struct pm_table){.type = &events_type,
 		.columns = sheet->columns,
 		.n_columns = sheet->n_columns,
+		.types = sheet->types,
 		.self = src,
 		.a = klass,
 		.end = src->stream.n_events};
@@ -337,6 +338,7 @@ static int counter_document(
 		pm_doc_csv((struct pm_table){.type = &counter_type,
 			.columns = counter_columns,
 			.n_columns = sizeof(counter_columns) / sizeof(counter_columns[0]),
+			.types = "?f",
 			.self = src,
 			.a = counter->klass,
 			.b = counter->column,

@@ -13,6 +13,7 @@ struct htd_sheet {
 	const char *const
 		*columns; /* seq, timestamp, id, time_ns, then the fields: numbers first */
 	uint32_t n_columns;
+	const char *types;      /* see struct pm_table */
 	uint32_t *cell;         /* of each of the class's columns */
 	uint32_t nth;           /* version of that name, from 1 */
 	struct pm_lazy lazy;    /* guards: */

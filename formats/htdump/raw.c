@@ -219,4 +219,6 @@ void htd_raw_documents(struct htd_source *src)
 	src->documents[1] = document(src, "raw/classes.csv", &klasses_type, COLUMNS(klass_columns));
 	src->documents[2] = document(src, "raw/fields.csv", &fields_type, COLUMNS(field_columns));
 	src->documents[3] = document(src, "raw/events.csv", &events_type, COLUMNS(event_columns));
+	src->documents[1].doc.table.types = "?i??";
+	src->documents[3].doc.table.types = "?i?????";
 }

@@ -56,17 +56,32 @@ static bool is_last(const struct htd_flat *f)
 	return f->kind == HTD_KIND_TEXT || f->kind == HTD_KIND_ARRAY;
 }
 
+static char type_letter(const struct htd_flat *f)
+{
+	switch ((enum htd_kind)f->kind) {
+	case HTD_KIND_UNSIGNED:
+	case HTD_KIND_SIGNED: return 'i';
+	case HTD_KIND_REAL: return 'f';
+	case HTD_KIND_POINTER:
+	case HTD_KIND_TEXT:
+	case HTD_KIND_ARRAY: break;
+	}
+	return 't';
+}
+
 static int sheet_fill(struct htd_source *src, const struct htd_klass *k, struct htd_sheet *sheet,
 	struct taken *taken)
 {
 	const char **columns = pm_arena_array(&src->arena, k->n_columns + N_OWN, sizeof(*columns));
+	char *types = pm_arena_array(&src->arena, k->n_columns + N_OWN + 1, 1);
 	uint32_t n = N_OWN, unused;
 	bool fresh;
 	sheet->cell = pm_arena_array(&src->arena, k->n_columns + 1, sizeof(*sheet->cell));
-	if (!columns || !sheet->cell)
+	if (!columns || !types || !sheet->cell)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < N_OWN; i++) {
 		columns[i] = own_columns[i];
+		types[i] = 'i';
 		if (taken_add(taken, pm_bytes_of(own_columns[i]), &unused, &fresh) < 0)
 			return -ENOMEM;
 	}
@@ -75,11 +90,13 @@ static int sheet_fill(struct htd_source *src, const struct htd_klass *k, struct 
 	for (uint32_t i = 0, number = N_OWN; i < k->n_columns; i++) {
 		const struct htd_flat *f = k->columns[i].field;
 		sheet->cell[i] = is_last(f) ? n++ : number++;
+		types[sheet->cell[i]] = type_letter(f);
 		columns[sheet->cell[i]] = column_name(src, taken, f->name);
 		if (!columns[sheet->cell[i]])
 			return -ENOMEM;
 	}
 	sheet->columns = columns;
+	sheet->types = types;
 	sheet->n_columns = k->n_columns + N_OWN;
 	return 0;
 }

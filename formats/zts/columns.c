@@ -17,7 +17,7 @@ static const char *const origins[ZTS_N_ORIGINS] = {[ZTS_APPLICATION] = "applicat
 	[ZTS_HOST] = "host_id"};
 static const char method[] = "method";
 
-enum { N_BEFORE = sizeof(before) / sizeof(before[0]), LONGEST_NAME = 64 };
+enum { N_BEFORE = sizeof(before) / sizeof(before[0]), PARENT_ID = 9, LONGEST_NAME = 64 };
 
 const struct zts_kept *zts_trace_attr(
 	const struct zts_survey *v, const struct zts_trace *t, uint32_t name)
@@ -102,6 +102,7 @@ static int add_attr(struct zts_columns *c, struct pm_arena *arena, const struct 
 	if (!name)
 		return -ENOMEM;
 	c->attrs[c->n_attrs++] = count->name;
+	c->types[c->n] = 'a';
 	c->names[c->n++] = name;
 	return 0;
 }
@@ -136,10 +137,12 @@ int zts_columns_choose(struct zts_survey *v)
 	struct count *counts = calloc((size_t)n + 1, sizeof(*counts));
 	int r = counts ? 0 : -ENOMEM;
 	*c = (struct zts_columns){.n = 0};
+	memset(c->types, '?', sizeof(c->types));
 	for (uint32_t i = 0; i < v->n; i++)
 		c->origins |= v->traces[i].has_origin;
 	for (uint32_t i = 0; i < N_BEFORE; i++)
 		c->names[c->n++] = before[i];
+	c->types[PARENT_ID] = 't';
 	for (uint32_t i = 0; c->origins && i < ZTS_N_ORIGINS; i++)
 		c->names[c->n++] = origins[i];
 	c->first_attr = c->n;

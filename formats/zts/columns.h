@@ -13,6 +13,7 @@ enum { ZTS_ATTR_COLUMNS = 16, ZTS_FIXED_COLUMNS = 14 };
 struct zts_columns {
 	/* All names, for struct pm_table: fixed ones, origins, attributes, the method. */
 	const char *names[ZTS_FIXED_COLUMNS + ZTS_N_ORIGINS + ZTS_ATTR_COLUMNS];
+	char types[ZTS_FIXED_COLUMNS + ZTS_N_ORIGINS + ZTS_ATTR_COLUMNS]; /* see struct pm_table */
 	uint32_t n;
 	bool origins;                     /* there are those of the first generation */
 	uint32_t attrs[ZTS_ATTR_COLUMNS]; /* by frequency: numbers of names */

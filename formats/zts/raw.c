@@ -85,13 +85,17 @@ static const struct pm_table_type strings_type = {.next = strings_next};
 
 struct pm_table zts_spans_table(const struct zts *z)
 {
-	return (struct pm_table){
+	struct pm_table table = {
 		&spans_type, span_columns, sizeof(span_columns) / sizeof(span_columns[0]), z};
+	table.types = "????????????t";
+	return table;
 }
 
 struct pm_table zts_chunks_table(const struct zts *z, uint32_t store)
 {
-	return (struct pm_table){&chunks_type, chunk_columns, 7, z, store};
+	struct pm_table table = {&chunks_type, chunk_columns, 7, z, store};
+	table.types = "?i?????";
+	return table;
 }
 
 struct pm_table zts_strings_table(const struct zts *z, uint32_t store)

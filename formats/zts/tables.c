@@ -20,6 +20,7 @@ static int traces_columns(struct pm_table *table, struct pm_error *err)
 	if (r < 0)
 		return r;
 	table->columns = v->columns.names;
+	table->types = v->columns.types;
 	table->n_columns = v->columns.n;
 	return 0;
 }

@@ -21,6 +21,7 @@ static void body_free(struct pm_cached *cached)
 	struct pmfs_body *body = (struct pmfs_body *)cached;
 	pm_text_done(&body->text);
 	free(body->marks);
+	pmfs_parquet_free(body->parquet);
 	pthread_mutex_destroy(&body->lock);
 	free(body);
 }
@@ -87,6 +88,7 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_err
 		break;
 	case PM_DOC_CSV:
 	case PM_DOC_TSV: r = build_table(body, doc, err); break;
+	case PM_DOC_PARQUET: r = pmfs_parquet_build(doc, &body->parquet, err); break;
 	case PM_DOC_BYTES:
 	case PM_DOC_FILE:
 	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
@@ -101,6 +103,8 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_err
 		return pm_error_plain(err, r);
 	if (body->whole)
 		body->size = body->text.len;
+	if (body->parquet)
+		body->size = body->parquet->size;
 	return 0;
 }
 
@@ -153,6 +157,8 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 	}
 	shrink(&body->text);
 	body->cached.bytes = sizeof(*body) + body->text.room + body->room * sizeof(*body->marks);
+	if (body->parquet)
+		body->cached.bytes += pmfs_parquet_memory(body->parquet);
 	*ret = body;
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/common/cache.h"
 #include "formats/common/row.h"
+#include "fs/document/parquet.h"
 #include "profmount/document.h"
 
 /* The row at position `at` of the table begins at byte `offset` of its text. */
@@ -27,6 +28,7 @@ struct pmfs_body {
 	struct pm_text text;     /* if whole: everything; else the header row */
 	struct pmfs_mark *marks; /* every PMFS_ROWS_PER_MARK rows, the first row first */
 	size_t n_marks, room;
+	struct pmfs_parquet *parquet; /* instead of these, for a document of that kind */
 	/*
 	 * Ends of earlier windows, so that sequential readers continue without rendering rows
 	 * twice.
@@ -37,8 +39,8 @@ struct pmfs_body {
 };
 
 /*
- * Renders or measures a document of kind TEXT, LINK, CSV or TSV. The memory counts against the
- * limit of `cache` unless it is NULL. -ENOMEM if the work is cancelled.
+ * Renders or measures a document of kind TEXT, LINK, CSV, TSV or PARQUET. The memory counts
+ * against the limit of `cache` unless it is NULL. -ENOMEM if the work is cancelled.
  */
 int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
 	struct pm_error *err);
@@ -46,7 +48,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 /*
  * Appends the text [off, off + len), less at the end, of a body that is not whole. `doc` is the
  * document that it was built from. Renders the window and at most PMFS_ROWS_PER_MARK additional
- * rows.
+ * rows. Not for Parquet: see pmfs_parquet_window.
  */
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
 	struct pm_text *out, struct pm_error *err);

@@ -5,6 +5,7 @@
  *     FILE               a file descriptor for the length of the answer
  *     TEXT, LINK         a body, whole
  *     CSV, TSV           a body, whole where it is small, else marks
+ *     PARQUET            a body: the footer, and where row groups begin
  *
  * Sizes outlive the cache in a table of fixed size: a size is asked for far more often than text.
  */
@@ -243,13 +244,27 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 	return 0;
 }
 
-static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
-	uint64_t off, size_t len, struct pmfs_piece *ret, struct pm_error *err)
+struct window {
+	uint64_t key, off;
+	size_t len;
+};
+
+static int render_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
+	const struct window *w, struct pm_text *out, struct pm_error *err)
 {
-	struct pm_text out = {.p = NULL};
+	if (body->parquet)
+		return pmfs_parquet_window(
+			body->parquet, doc, e->cache, w->key, w->off, w->len, out, err);
 	if (!pm_work_may_build())
 		return pm_error_plain(err, -ENOMEM);
-	int r = pmfs_body_window(body, doc, off, len, &out, err);
+	return pmfs_body_window(body, doc, w->off, w->len, out, err);
+}
+
+static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
+	const struct window *w, struct pmfs_piece *ret, struct pm_error *err)
+{
+	struct pm_text out = {.p = NULL};
+	int r = render_window(e, body, doc, w, &out, err);
 	if (r == 0)
 		r = pm_text_status(&out);
 	if (r == 0)
@@ -283,7 +298,8 @@ static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	if (r < 0)
 		return r;
 	if (!body->whole) {
-		r = read_window(e, body, doc, off, len, ret, err);
+		struct window w = {.key = key, .off = off, .len = len};
+		r = read_window(e, body, doc, &w, ret, err);
 		pm_cache_release(e->cache, &body->cached);
 		return r;
 	}

@@ -120,6 +120,14 @@ void pmfs_contexts_name_entries(struct pmfs_tree *t);
 /* Is a node's `a` a context, and nothing else said? */
 int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
 
+/* ---- twins.c: tables as Parquet beside their CSV ---- */
+
+/* X.csv for X.parquet, in `room` of PMFS_NAME_SIZE bytes; false for another name. */
+bool pmfs_twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret);
+
+/* Makes the document of a table as CSV the one as Parquet; -ENOENT of another kind. */
+int pmfs_twin_of(struct pm_doc *doc);
+
 /* ---- documents of the other kinds ---- */
 
 int pmfs_context_value_document(

@@ -83,6 +83,12 @@ uint32_t pmfs_node_space(pm_node node);
 /* The node within its space; of an invalid kind if the id was never packed. */
 pm_node pmfs_node_unnest(pm_node node);
 
+/*
+ * With this bit, which no other node has, a node of a table as CSV is the same table as Parquet:
+ * found by name, and listed where the tree was told so (fs/tree/twins.c).
+ */
+#define PMFS_NODE_PARQUET ((pm_node)1 << 61)
+
 /* Parts of b of PMFS_VIEW. */
 enum { PMFS_VIEW_MOST = 256, PMFS_COLUMN_MOST = 4096 };
 

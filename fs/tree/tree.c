@@ -210,10 +210,13 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
-	int r = pmfs_inside_enter(t, node, &in, err);
+	bool is_twin = node & PMFS_NODE_PARQUET;
+	int r = pmfs_inside_enter(t, node & ~PMFS_NODE_PARQUET, &in, err);
 	if (r < 0)
 		return r;
 	r = document_get(in.tree, in.node, ret, err);
+	if (r == 0 && is_twin && (r = pmfs_twin_of(ret)) < 0)
+		document_release(in.tree, in.node);
 	if (r < 0)
 		pmfs_inside_leave(t, &in);
 	return r;
@@ -222,6 +225,7 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
 {
 	struct pmfs_inside in;
+	node &= ~PMFS_NODE_PARQUET;
 	if (pmfs_inside_enter(t, node, &in, NULL) < 0)
 		return;
 	document_release(in.tree, in.node);
@@ -230,9 +234,21 @@ void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
 		pmfs_nested_leave_space(t, pmfs_node_space(node));
 }
 
+static int twin_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
+{
+	struct pm_doc doc;
+	int r = pmfs_tree_document(t, node, &doc, err);
+	*ret = PMFS_FILE;
+	if (r == 0)
+		pmfs_tree_release(t, node);
+	return r == -EISDIR ? pmfs_no_entry() : r;
+}
+
 int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
+	if (node & PMFS_NODE_PARQUET)
+		return twin_type(t, node, ret, err);
 	int r = pmfs_inside_enter(t, node, &in, err);
 	if (r < 0)
 		return r;
@@ -241,7 +257,7 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 	return r;
 }
 
-int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
+static int lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_dir *d;
@@ -259,6 +275,26 @@ int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, str
 		r = pmfs_inside_wrap(&in, &ret->node, err);
 	pmfs_inside_leave(t, &in);
 	return r;
+}
+
+int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
+	struct pm_error *err)
+{
+	char room[PMFS_NAME_SIZE];
+	struct pm_bytes base;
+	struct pm_doc doc;
+	int r = lookup(t, dir, name, ret, err);
+	if (r != -ENOENT || !pmfs_twin_base(name, room, &base))
+		return r;
+	r = lookup(t, dir, base, ret, err);
+	if (r < 0 || ret->type != PMFS_FILE)
+		return r < 0 ? r : pmfs_no_entry();
+	pm_node node = ret->node | PMFS_NODE_PARQUET;
+	r = pmfs_tree_document(t, node, &doc, err);
+	if (r < 0)
+		return r;
+	pmfs_tree_release(t, node);
+	return pmfs_entry_fill(ret, name, node, PMFS_FILE);
 }
 
 int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
@@ -298,12 +334,13 @@ int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_e
 
 bool pmfs_tree_is_cheap(pm_node node)
 {
-	return pmfs_node_kind_of(pmfs_node_unnest(node)) == PMFS_CONTEXT_VALUE;
+	return !(node & PMFS_NODE_PARQUET) &&
+		pmfs_node_kind_of(pmfs_node_unnest(node)) == PMFS_CONTEXT_VALUE;
 }
 
 bool pmfs_tree_is_of_format(pm_node node)
 {
-	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(node));
+	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(node & ~PMFS_NODE_PARQUET));
 	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
 }
 

@@ -8,12 +8,13 @@
 #include "profmount/table.h"
 
 enum pm_doc_kind {
-	PM_DOC_BYTES, /* a slice of the mapped input, served as it is */
-	PM_DOC_TEXT,  /* rendered as a whole by `render`, kept in the bounded cache */
-	PM_DOC_CSV,   /* a table as CSV */
-	PM_DOC_TSV,   /* a table as TSV */
-	PM_DOC_FILE,  /* a file of the source beside the mapped ones, passed through */
-	PM_DOC_LINK,  /* a symbolic link; `render` makes its target */
+	PM_DOC_BYTES,   /* a slice of the mapped input, served as it is */
+	PM_DOC_TEXT,    /* rendered as a whole by `render`, kept in the bounded cache */
+	PM_DOC_CSV,     /* a table as CSV */
+	PM_DOC_TSV,     /* a table as TSV */
+	PM_DOC_PARQUET, /* a table as Parquet */
+	PM_DOC_FILE,    /* a file of the source beside the mapped ones, passed through */
+	PM_DOC_LINK,    /* a symbolic link; `render` makes its target */
 };
 
 struct pm_profile;

@@ -161,6 +161,14 @@ struct pm_table_type {
 	bool dense;
 };
 
+/* What the cells of a column are, empty ones apart. */
+enum pm_type {
+	PM_TYPE_TEXT, /* also numbers that are names: PM_CELL_HEX, PM_CELL_ID */
+	PM_TYPE_INTEGER,
+	PM_TYPE_FLOAT, /* any number */
+	PM_TYPE_ANY,   /* whatever the measured program stored: its cells tell */
+};
+
 /* A table of a source. A value, which can be copied; `self` must outlive it. */
 struct pm_table {
 	const struct pm_table_type *type;
@@ -171,10 +179,24 @@ struct pm_table {
 	uint64_t a, b;
 	uint64_t end;                 /* end of the positions; 0 = unknown; see pm_table_type.end */
 	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
+	/*
+	 * n_columns letters, where names do not tell: i, f, t, a as enum pm_type has them, and `?`
+	 * for a column whose name does. NULL: all names tell. Lives as long as `columns`.
+	 */
+	const char *types;
 };
 
 /* The name of column i, below n_columns. */
 const char *pm_table_column(const struct pm_table *table, uint32_t i);
+
+/*
+ * The type of column i: by table->types, by the field of a sheet, by the rules for names of
+ * formats/common/types.c; text where none of them knows. Cells of damaged sources may be others.
+ */
+enum pm_type pm_table_type_of(const struct pm_table *table, uint32_t i);
+
+/* The unit that a column's name ends with: ns, bytes, sec …; empty where it has none. */
+struct pm_bytes pm_column_unit(const char *name);
 
 struct pm_rows {
 	const struct pm_table *table;

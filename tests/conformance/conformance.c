@@ -6,7 +6,8 @@
  * Names are legal and unique; lookup finds what listing shows; every cookie restarts its listing;
  * `..` leads back; sizes are the bytes delivered; random windows are slices of the whole; text ends
  * with a line feed; ids that mean nothing do no harm; a second opening gives the same again; what
- * leads comes first and orders (lead.h); what is derived adds up (laws.h).
+ * leads comes first and orders (lead.h); what is derived adds up (laws.h); each table is there as
+ * Parquet, too, and its columns are what they are said to be (types.h).
  * Exit 0 when all holds; else a line says what does not.
  */
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include "fs/instance.h"
 #include "laws.h"
 #include "lead.h"
+#include "types.h"
 #include "windowlaws.h"
 
 enum {
@@ -247,6 +249,26 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	free(whole);
 }
 
+/* The same table under the name that no listing has. */
+static void check_twin(struct walk *w, pm_node dir, const struct pmfs_entry *e)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry twin;
+	struct pm_doc doc;
+	char name[PMFS_NAME_SIZE + 16];
+	if (pmfs_tree_document(w->in.tree, e->node, &doc, &err) < 0)
+		return;
+	pmfs_tree_release(w->in.tree, e->node);
+	if (doc.kind != PM_DOC_CSV || e->len < 4)
+		return;
+	snprintf(name, sizeof(name), "%.*s.parquet", (int)e->len - 4, e->name);
+	int r = pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(name), &twin, &err);
+	if (check(w, r >= 0, "%s: not found (%d)", name, r))
+		check_document(w, &twin);
+	const char *breach = types_breach(&w->in, e->node);
+	check(w, !breach, "%.*s: %s", (int)e->len, e->name, breach);
+}
+
 /* ---- the walk ---- */
 
 static void check_entries(struct walk *w, pm_node dir, const struct listed *l)
@@ -258,6 +280,9 @@ static void check_entries(struct walk *w, pm_node dir, const struct listed *l)
 			check_restart(w, dir, l, i);
 		if (l->entries[i].type == PMFS_FILE && w->n_docs++ < MOST_DOCS)
 			check_document(w, &l->entries[i]);
+		if (l->entries[i].type == PMFS_FILE && w->n_docs < MOST_DOCS &&
+			ends_with(&l->entries[i], ".csv"))
+			check_twin(w, dir, &l->entries[i]);
 	}
 	check_unique(w, l);
 	check_again(w, dir, l);

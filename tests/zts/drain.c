@@ -42,7 +42,8 @@ int zts_drain_doc(const struct pm_doc *doc, struct pm_text *out)
 {
 	switch (doc->kind) {
 	case PM_DOC_CSV:
-	case PM_DOC_TSV: return drain_table(&doc->table, out);
+	case PM_DOC_TSV:
+	case PM_DOC_PARQUET: return drain_table(&doc->table, out);
 	case PM_DOC_TEXT:
 	case PM_DOC_LINK: return doc->text.render(doc, out, NULL);
 	case PM_DOC_BYTES: pm_text_bytes(out, doc->bytes); return 0;

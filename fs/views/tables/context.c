@@ -57,6 +57,7 @@ int pmfs_context_metrics_table(
 	static const char *const columns[] = {"metric_id", "value", "scope", "name", NULL};
 	(void)err;
 	*ret = pmfs_table_plain(m, &type, columns);
+	ret->types = "?f??";
 	ret->a = item;
 	return 0;
 }
@@ -93,6 +94,7 @@ int pmfs_context_values_table(
 	const struct pm_tree *tree;
 	int r = pmfs_model_tree(m, &tree, err);
 	*ret = pmfs_table_plain(m, &type, columns);
+	ret->types = "??f";
 	if (r == 0)
 		ret->a = pm_tree_number(tree, item);
 	return r;

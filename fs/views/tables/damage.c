@@ -27,5 +27,6 @@ int pmfs_damage_table(
 	(void)item;
 	(void)err;
 	*ret = pmfs_table_plain(m, &type, columns);
+	ret->types = "ii??";
 	return 0;
 }

@@ -70,6 +70,7 @@ int pmfs_function_metrics_table(
 	static const char *const columns[] = {"metric_id", "value", "scope", "name", NULL};
 	(void)err;
 	*ret = pmfs_table_plain(m, &type, columns);
+	ret->types = "?f??";
 	ret->a = item;
 	return 0;
 }

@@ -155,6 +155,7 @@ int pmfs_thread_values_table(
 		.start = values_start, .next = values_next, .dense = true};
 	static const char *const columns[] = {"context_id", "metric_id", "value", NULL};
 	*ret = pmfs_table_plain(m, &type, columns);
+	ret->types = "??f";
 	ret->a = item;
 	return count_values(pmfs_model_profile(m), item, &ret->end, err);
 }

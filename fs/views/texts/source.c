@@ -131,6 +131,7 @@ static int text_open(const struct pm_source *source, uint64_t since_ns, struct p
 		break;
 	case PM_DOC_CSV:
 	case PM_DOC_TSV:
+	case PM_DOC_PARQUET:
 	case PM_DOC_LINK:
 		r = pm_error_set(err, -EIO, source->path, PM_NO_OFFSET, "is no source text");
 		break;

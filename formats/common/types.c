@@ -1,0 +1,120 @@
+/*
+ * What the cells of a column are. Names are an interface (docs/namespace.md), and one name means
+ * the same in every table: so types follow from names, and a table says only what its names do not.
+ */
+#include <string.h>
+
+#include "formats/common/sheet.h"
+#include "profmount/table.h"
+
+/* Integers whose names end with no unit. */
+static const char *const integers[] = {"bytes", "calls", "children", "chunk", "contexts", "core",
+	"count", "depth", "epoch", "error", "errors", "exceptions", "functions", "gpucontext",
+	"gpudevice", "gpustream", "id", "index", "launches", "line", "lines", "node", "process",
+	"profile", "rank", "records", "samples", "seq", "size", "spans", "statements", "stack",
+	"thread", "threads", "time", "timestamp", "traces", "tstart", "tstop", "values"};
+
+static const char *const floats[] = {"imbalance", "lost", "share"};
+
+/* Longer ones before what they end with. */
+static const struct {
+	const char *end;
+	enum pm_type type;
+} ends[] = {
+	{"mean_ns", PM_TYPE_FLOAT},
+	{"bytes_per_sec", PM_TYPE_FLOAT},
+	{"trace_id", PM_TYPE_TEXT},
+	{"span_id", PM_TYPE_TEXT},
+	{"_id", PM_TYPE_INTEGER},
+	{"_ns", PM_TYPE_INTEGER},
+	{"_bytes", PM_TYPE_INTEGER},
+	{"_index", PM_TYPE_INTEGER},
+	{"_offset", PM_TYPE_INTEGER},
+	{"_incl", PM_TYPE_FLOAT},
+	{"_excl", PM_TYPE_FLOAT},
+	{"_min", PM_TYPE_FLOAT},
+	{"_mean", PM_TYPE_FLOAT},
+	{"_max", PM_TYPE_FLOAT},
+	{"_stddev", PM_TYPE_FLOAT},
+};
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool ends_with(struct pm_bytes name, const char *end)
+{
+	size_t len = strlen(end);
+	return name.len >= len && memcmp(name.p + name.len - len, end, len) == 0;
+}
+
+static enum pm_type type_of_name(const char *name)
+{
+	if (is_one_of(name, integers, sizeof(integers) / sizeof(*integers)))
+		return PM_TYPE_INTEGER;
+	if (is_one_of(name, floats, sizeof(floats) / sizeof(*floats)))
+		return PM_TYPE_FLOAT;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends_with(pm_bytes_of(name), ends[i].end))
+			return ends[i].type;
+	return PM_TYPE_TEXT;
+}
+
+static enum pm_type type_of_letter(char letter)
+{
+	switch (letter) {
+	case 'i': return PM_TYPE_INTEGER;
+	case 'f': return PM_TYPE_FLOAT;
+	case 'a': return PM_TYPE_ANY;
+	default: return PM_TYPE_TEXT;
+	}
+}
+
+static enum pm_type type_of_sheet(const struct pm_column *c)
+{
+	if (c->type)
+		return type_of_letter(c->type);
+	if (c->cell)
+		return type_of_name(c->name);
+	if (c->hex || c->write)
+		return PM_TYPE_TEXT;
+	if (c->field == PM_FIELD_CELL)
+		return type_of_name(c->name);
+	if (c->field == PM_FIELD_F64)
+		return PM_TYPE_FLOAT;
+	bool is_text =
+		c->field == PM_FIELD_TEXT || c->field == PM_FIELD_STR || c->field == PM_FIELD_CHARS;
+	return is_text ? PM_TYPE_TEXT : PM_TYPE_INTEGER;
+}
+
+enum pm_type pm_table_type_of(const struct pm_table *table, uint32_t i)
+{
+	if (table->types && table->types[i] != '?')
+		return type_of_letter(table->types[i]);
+	return table->columns ? type_of_name(table->columns[i])
+			      : type_of_sheet(&table->sheet->columns[i]);
+}
+
+struct pm_bytes pm_column_unit(const char *name)
+{
+	static const char *const roles[] = {"_incl", "_excl", "_min", "_mean", "_max", "_stddev"};
+	static const char *const units[] = {
+		"ns", "us", "usec", "ms", "msec", "s", "sec", "seconds", "bytes", "cycles"};
+	struct pm_bytes rest = pm_bytes_of(name);
+	for (size_t twice = 0; twice < 2; twice++)
+		for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+			if (ends_with(rest, roles[i]))
+				rest.len -= strlen(roles[i]);
+	size_t at = rest.len;
+	while (at > 0 && rest.p[at - 1] != '_')
+		at--;
+	struct pm_bytes last = {rest.p + at, rest.len - at};
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (pm_bytes_equal(last, pm_bytes_of(units[i])))
+			return last;
+	return (struct pm_bytes){NULL, 0};
+}

@@ -1,0 +1,71 @@
+/*
+ * A column of a row group as Parquet has it: a dictionary page of distinct texts, if it is text,
+ * and one data page: levels that say which rows have a value, then the values, or indexes of the
+ * dictionary, each of the same width. Nothing is compressed.
+ */
+#ifndef PROFMOUNT_FS_DOCUMENT_CHUNK_H
+#define PROFMOUNT_FS_DOCUMENT_CHUNK_H
+
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "profmount/table.h"
+
+enum { PMFS_GROUP_ROWS = 1 << 17 }; /* at most: what engines take for one piece of work */
+
+/* How the cells of a column are stored. */
+enum pmfs_storage {
+	PMFS_STORE_TEXT,   /* BYTE_ARRAY, UTF-8 */
+	PMFS_STORE_I64,    /* INT64 */
+	PMFS_STORE_U64,    /* INT64 as unsigned */
+	PMFS_STORE_DOUBLE, /* DOUBLE */
+};
+
+/* What was seen among a column's cells: decides how they can be stored. */
+enum {
+	PMFS_SEEN_TEXT = 1,
+	PMFS_SEEN_FRACTION = 2, /* no integer, or one that only a double holds */
+	PMFS_SEEN_INEXACT = 4,  /* an integer that no double holds */
+	PMFS_SEEN_BEYOND = 8,   /* greater than INT64_MAX */
+	PMFS_SEEN_NEGATIVE = 16,
+	PMFS_SEEN_NUMBER = 32, /* any */
+};
+
+/* What the metadata says of a chunk; makes of its size no secret before it is made again. */
+struct pmfs_chunk_facts {
+	uint64_t min, max;   /* as stored; of numbers, where n_nulls < n */
+	uint32_t n, n_nulls; /* rows, and those without a value */
+	uint32_t dictionary; /* bytes of its page, 0 = there is none */
+	uint32_t bytes;      /* of both pages, headers included */
+	uint8_t seen;
+};
+
+/* A chunk being made: zeroed, then pmfs_chunk_begin. */
+struct pmfs_chunk {
+	enum pmfs_storage storage;
+	uint8_t seen;
+	bool failed; /* no memory */
+	uint32_t n, n_nulls;
+	uint64_t bytes;   /* of values and distinct texts so far, about */
+	uint64_t *values; /* of the rows that have one: PMFS_GROUP_ROWS */
+	uint8_t *present; /* a bit a row */
+	uint32_t last;    /* index of the text before */
+	struct pm_strtab texts;
+	struct pm_arena arena;
+	struct pm_text scratch;
+};
+
+/* Empties it, and keeps the memory that has the same use again. 0 or -ENOMEM. */
+int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
+
+/* The next row's cell. A cell that cannot be stored so is null, and c->seen says it. */
+void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
+
+/* Appends its pages. Fails as texts do; c->failed is the caller's to test. */
+void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret);
+
+void pmfs_chunk_done(struct pmfs_chunk *c);
+
+/* How a column can be stored that is said to be of this type, after what was seen of it. */
+enum pmfs_storage pmfs_storage_for(enum pm_type type, uint8_t seen);
+
+#endif

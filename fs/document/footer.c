@@ -1,0 +1,211 @@
+/* Parquet's metadata: https://github.com/apache/parquet-format, parquet.thrift. */
+#include "formats/common/json.h"
+#include "fs/document/parquet.h"
+#include "fs/document/thrift.h"
+#include "profmount/profile.h"
+
+enum { INT64 = 2, DOUBLE = 5, BYTE_ARRAY = 6 };
+enum { OPTIONAL = 1 };
+enum { UTF8 = 0, UINT_64 = 14 };
+enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+enum { UNCOMPRESSED = 0 };
+
+static const char magic[] = "PAR1";
+
+static int32_t type_of(enum pmfs_storage storage)
+{
+	return storage == PMFS_STORE_TEXT      ? BYTE_ARRAY
+		: storage == PMFS_STORE_DOUBLE ? DOUBLE
+					       : INT64;
+}
+
+/* ---- schema ---- */
+
+static void add_logical(struct pmfs_thrift *element, enum pmfs_storage storage)
+{
+	struct pmfs_thrift logical = pmfs_thrift_struct(element, 10);
+	if (storage == PMFS_STORE_TEXT) {
+		pmfs_thrift_empty(&logical, 1); /* STRING */
+	} else {
+		struct pmfs_thrift integer = pmfs_thrift_struct(&logical, 10); /* INTEGER */
+		pmfs_thrift_field(&integer, 1, PMFS_THRIFT_I8);
+		pm_text_char(integer.out, 64);
+		pmfs_thrift_field(&integer, 2, PMFS_THRIFT_FALSE);
+		pmfs_thrift_end(&integer);
+	}
+	pmfs_thrift_end(&logical);
+}
+
+static void add_schema(
+	struct pmfs_thrift *file, const struct pmfs_parquet *p, const struct pm_table *table)
+{
+	pmfs_thrift_list(file, 2, PMFS_THRIFT_STRUCT, p->n_columns + 1);
+	struct pmfs_thrift root = {.out = file->out};
+	pmfs_thrift_str(&root, 4, "schema");
+	pmfs_thrift_i32(&root, 5, (int32_t)p->n_columns);
+	pmfs_thrift_end(&root);
+	for (uint32_t i = 0; i < p->n_columns; i++) {
+		struct pmfs_thrift element = {.out = file->out};
+		enum pmfs_storage storage = p->storage[i];
+		pmfs_thrift_i32(&element, 1, type_of(storage));
+		pmfs_thrift_i32(&element, 3, OPTIONAL);
+		pmfs_thrift_str(&element, 4, pm_table_column(table, i));
+		if (storage == PMFS_STORE_TEXT || storage == PMFS_STORE_U64) {
+			pmfs_thrift_i32(&element, 6, storage == PMFS_STORE_TEXT ? UTF8 : UINT_64);
+			add_logical(&element, storage);
+		}
+		pmfs_thrift_end(&element);
+	}
+}
+
+/* ---- row groups ---- */
+
+static struct pm_bytes le64(uint64_t u, uint8_t *room)
+{
+	for (unsigned i = 0; i < 8; i++)
+		room[i] = (uint8_t)(u >> 8 * i);
+	return (struct pm_bytes){room, 8};
+}
+
+static void add_statistics(
+	struct pmfs_thrift *meta, const struct pmfs_chunk_facts *facts, enum pmfs_storage storage)
+{
+	uint8_t room[8];
+	struct pmfs_thrift statistics = pmfs_thrift_struct(meta, 12);
+	pmfs_thrift_i64(&statistics, 3, facts->n_nulls);
+	if (storage != PMFS_STORE_TEXT && facts->n_nulls < facts->n) {
+		pmfs_thrift_binary(&statistics, 5, le64(facts->max, room));
+		pmfs_thrift_binary(&statistics, 6, le64(facts->min, room));
+	}
+	pmfs_thrift_end(&statistics);
+}
+
+static void add_chunk(struct pm_text *out, const struct pmfs_chunk_facts *facts,
+	enum pmfs_storage storage, const char *name, uint64_t offset)
+{
+	struct pmfs_thrift chunk = {.out = out};
+	pmfs_thrift_i64(&chunk, 2, (int64_t)offset);
+	struct pmfs_thrift meta = pmfs_thrift_struct(&chunk, 3);
+	pmfs_thrift_i32(&meta, 1, type_of(storage));
+	pmfs_thrift_list(&meta, 2, PMFS_THRIFT_I32, facts->dictionary ? 3 : 2);
+	pmfs_thrift_item_i32(out, PLAIN);
+	pmfs_thrift_item_i32(out, RLE);
+	if (facts->dictionary)
+		pmfs_thrift_item_i32(out, RLE_DICTIONARY);
+	pmfs_thrift_list(&meta, 3, PMFS_THRIFT_BINARY, 1);
+	pmfs_thrift_item_binary(out, pm_bytes_of(name));
+	pmfs_thrift_i32(&meta, 4, UNCOMPRESSED);
+	pmfs_thrift_i64(&meta, 5, facts->n);
+	pmfs_thrift_i64(&meta, 6, facts->bytes);
+	pmfs_thrift_i64(&meta, 7, facts->bytes);
+	pmfs_thrift_i64(&meta, 9, (int64_t)(offset + facts->dictionary));
+	if (facts->dictionary)
+		pmfs_thrift_i64(&meta, 11, (int64_t)offset);
+	add_statistics(&meta, facts, storage);
+	pmfs_thrift_end(&meta);
+	pmfs_thrift_end(&chunk);
+}
+
+static void add_group(struct pm_text *out, const struct pmfs_parquet *p,
+	const struct pmfs_rowgroup *group, const struct pm_table *table)
+{
+	struct pmfs_thrift g = {.out = out};
+	uint64_t offset = group->offset;
+	pmfs_thrift_list(&g, 1, PMFS_THRIFT_STRUCT, p->n_columns);
+	for (uint32_t i = 0; i < p->n_columns; i++) {
+		add_chunk(
+			out, &group->columns[i], p->storage[i], pm_table_column(table, i), offset);
+		offset += group->columns[i].bytes;
+	}
+	pmfs_thrift_i64(&g, 2, (int64_t)group->bytes);
+	pmfs_thrift_i64(&g, 3, group->rows);
+	pmfs_thrift_i64(&g, 5, (int64_t)group->offset);
+	pmfs_thrift_i64(&g, 6, (int64_t)group->bytes);
+	pmfs_thrift_end(&g);
+}
+
+/* ---- what else is known ---- */
+
+/* A JSON object of the columns that have a unit. */
+static void units_of(struct pm_text *out, const struct pm_table *table)
+{
+	const char *before = "{";
+	for (uint32_t i = 0; i < table->n_columns; i++) {
+		const char *name = pm_table_column(table, i);
+		struct pm_bytes unit = pm_column_unit(name);
+		if (unit.len == 0)
+			continue;
+		pm_text_str(out, before);
+		pm_text_json(out, pm_bytes_of(name));
+		pm_text_str(out, ": ");
+		pm_text_json(out, unit);
+		before = ", ";
+	}
+	pm_text_str(out, before[0] == '{' ? "{}" : "}");
+}
+
+static void add_pair(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	struct pmfs_thrift pair = {.out = out};
+	pmfs_thrift_str(&pair, 1, key);
+	pmfs_thrift_binary(&pair, 2, value);
+	pmfs_thrift_end(&pair);
+}
+
+static void add_pairs(struct pmfs_thrift *file, const struct pm_doc *doc)
+{
+	struct pm_text units = {.p = NULL};
+	units_of(&units, &doc->table);
+	pmfs_thrift_list(file, 5, PMFS_THRIFT_STRUCT, doc->of ? 3 : 1);
+	add_pair(file->out, "units", pm_text_view(&units));
+	pm_text_end(&units, file->out);
+	if (!doc->of)
+		return;
+	add_pair(file->out, "format", pm_bytes_of(doc->of->format ? doc->of->format : ""));
+	add_pair(file->out, "source", pm_bytes_of(doc->of->source ? doc->of->source : ""));
+}
+
+/* Values are compared as their types are: readers believe no statistics without this. */
+static void add_orders(struct pmfs_thrift *file, uint32_t n)
+{
+	pmfs_thrift_list(file, 7, PMFS_THRIFT_STRUCT, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct pmfs_thrift order = {.out = file->out};
+		pmfs_thrift_empty(&order, 1);
+		pmfs_thrift_end(&order);
+	}
+}
+
+static void add_metadata(
+	struct pm_text *out, const struct pmfs_parquet *p, const struct pm_doc *doc)
+{
+	struct pmfs_thrift file = {.out = out};
+	pmfs_thrift_i32(&file, 1, 1);
+	add_schema(&file, p, &doc->table);
+	pmfs_thrift_i64(&file, 3, (int64_t)p->n_rows);
+	pmfs_thrift_list(&file, 4, PMFS_THRIFT_STRUCT, (uint32_t)p->n);
+	for (size_t i = 0; i < p->n; i++)
+		add_group(out, p, &p->groups[i], &doc->table);
+	add_pairs(&file, doc);
+	pmfs_thrift_str(&file, 6, "profmount");
+	add_orders(&file, p->n_columns);
+	pmfs_thrift_end(&file);
+}
+
+int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
+{
+	uint64_t at = sizeof(magic) - 1;
+	uint8_t length[8];
+	for (size_t i = 0; i < p->n; i++) {
+		p->groups[i].offset = at;
+		at += p->groups[i].bytes;
+	}
+	p->footer_at = at;
+	add_metadata(&p->footer, p, doc);
+	pm_text_add(&p->footer, le64(p->footer.len, length).p, 4);
+	pm_text_str(&p->footer, magic);
+	p->size = at + p->footer.len;
+	if (p->footer.full)
+		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET, "has too many row groups");
+	return p->footer.failed ? pm_error_plain(err, -ENOMEM) : 0;
+}

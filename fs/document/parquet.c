@@ -1,0 +1,346 @@
+/*
+ * Row groups: measured by all processors where a cursor can start anywhere. How a column is stored
+ * follows from its type; where its cells turn out to be others (a damaged source, a number beyond
+ * what a double or an int64 holds), everything is measured once more with what can hold them.
+ */
+#include "fs/document/parquet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/crew.h"
+#include "formats/common/list.h"
+
+enum {
+	MOST_BYTES = 16 << 20, /* of values and texts of a row group, about */
+	SMALL = 1 << 20,       /* a row group that is kept if it is the only one */
+	CHECK_EVERY = 1024,    /* rows */
+};
+
+/* ---- one row group ---- */
+
+struct maker {
+	const struct pm_table *table;
+	const struct pmfs_parquet *p;
+	struct pmfs_chunk *chunks;
+	struct pm_cell *cells;
+	struct pm_rows rows;
+};
+
+static void maker_done(struct maker *m)
+{
+	for (uint32_t i = 0; m->chunks && i < m->p->n_columns; i++)
+		pmfs_chunk_done(&m->chunks[i]);
+	free(m->chunks);
+	free(m->cells);
+	pm_rows_done(&m->rows);
+}
+
+static int maker_start(struct maker *m, const struct pmfs_parquet *p, const struct pm_table *table,
+	uint64_t at, struct pm_error *err)
+{
+	*m = (struct maker){.table = table, .p = p};
+	m->chunks = calloc((size_t)p->n_columns + 1, sizeof(*m->chunks));
+	m->cells = calloc((size_t)p->n_columns + 1, sizeof(*m->cells));
+	if (!m->chunks || !m->cells)
+		return pm_error_plain(err, -ENOMEM);
+	return pm_rows_start(&m->rows, table, at, err);
+}
+
+static uint64_t chunk_bytes(const struct maker *m)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < m->p->n_columns; i++)
+		bytes += m->chunks[i].bytes;
+	return bytes;
+}
+
+static bool has_failed(const struct maker *m)
+{
+	for (uint32_t i = 0; i < m->p->n_columns; i++)
+		if (m->chunks[i].failed)
+			return true;
+	return false;
+}
+
+/*
+ * Reads rows below position `to` until the group is full: at `rows`, or by its bytes where that is
+ * 0. Sets group->at and ->rows. 1, 0 where the rows ended, or a negative errno.
+ */
+static int group_read(struct maker *m, struct pmfs_rowgroup *group, uint32_t rows, uint64_t to,
+	struct pm_error *err)
+{
+	for (uint32_t i = 0; i < m->p->n_columns; i++)
+		if (pmfs_chunk_begin(&m->chunks[i], m->p->storage[i]) < 0)
+			return pm_error_plain(err, -ENOMEM);
+	group->at = m->rows.at;
+	for (group->rows = 0; group->rows < (rows ? rows : PMFS_GROUP_ROWS); group->rows++) {
+		if (group->rows % CHECK_EVERY == 0) {
+			if (pm_work_cancelled() || has_failed(m))
+				return pm_error_plain(err, -ENOMEM);
+			if (rows == 0 && chunk_bytes(m) > MOST_BYTES)
+				return 1;
+		}
+		int r = pm_rows_next(&m->rows, m->cells, err);
+		if (r <= 0 || m->rows.row >= to)
+			return r < 0 ? r : 0;
+		for (uint32_t i = 0; i < m->p->n_columns; i++)
+			pmfs_chunk_add(&m->chunks[i], &m->cells[i]);
+	}
+	return 1;
+}
+
+static int group_render(
+	struct maker *m, struct pmfs_chunk_facts *facts, struct pm_text *out, struct pm_error *err)
+{
+	for (uint32_t i = 0; i < m->p->n_columns; i++)
+		pmfs_chunk_render(&m->chunks[i], out, &facts[i]);
+	if (out->full)
+		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
+			"%u rows have more text than a row group can hold", m->chunks[0].n);
+	return out->failed || has_failed(m) ? pm_error_plain(err, -ENOMEM) : 0;
+}
+
+int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
+	struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_rowgroup *group = &p->groups[i];
+	struct pmfs_rowgroup again = {.at = 0};
+	struct pmfs_chunk_facts *facts = calloc(p->n_columns, sizeof(*facts));
+	size_t before = out->len;
+	struct maker m;
+	int r = facts ? maker_start(&m, p, table, group->at, err) : -ENOMEM;
+	if (r >= 0)
+		r = group_read(&m, &again, group->rows, UINT64_MAX, err);
+	if (r >= 0)
+		r = group_render(&m, facts, out, err);
+	if (facts)
+		maker_done(&m);
+	free(facts);
+	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
+		return pm_error_set(
+			err, -EIO, NULL, PM_NO_OFFSET, "a table is not the one that was measured");
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+/* ---- measuring ---- */
+
+struct segment {
+	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
+	struct pmfs_rowgroup *groups;
+	size_t n, room;
+	struct pm_text only; /* its row group while there is one and it is small */
+	int result;
+	struct pm_error error;
+};
+
+struct job {
+	const struct pm_table *table;
+	const struct pmfs_parquet *p;
+	struct segment *segments;
+	size_t n;
+	bool stop; /* atomic: one failed */
+};
+
+static int segment_add(struct segment *s, struct maker *m, struct pmfs_rowgroup *group)
+{
+	struct pm_text text = {.p = NULL};
+	group->columns = calloc(m->p->n_columns, sizeof(*group->columns));
+	int r = group->columns && pm_list_room(&s->groups, s->n, &s->room, sizeof(*group)) == 0
+		? group_render(m, group->columns, &text, &s->error)
+		: -ENOMEM;
+	group->bytes = text.len;
+	if (r < 0) {
+		free(group->columns);
+		pm_text_done(&text);
+		return r;
+	}
+	s->groups[s->n++] = *group;
+	pm_text_done(&s->only);
+	if (s->n == 1 && text.len <= SMALL)
+		s->only = text;
+	else
+		pm_text_done(&text);
+	return 0;
+}
+
+static int segment_groups(const struct job *job, struct segment *s, struct maker *m)
+{
+	for (int more = 1; more > 0;) {
+		struct pmfs_rowgroup group = {.at = 0};
+		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED))
+			return -ENOMEM;
+		more = group_read(m, &group, 0, s->to, &s->error);
+		int r = more < 0 ? more : 0;
+		if (r == 0 && group.rows > 0)
+			r = segment_add(s, m, &group);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int segment_measure(void *context, size_t i)
+{
+	struct job *job = context;
+	struct segment *s = &job->segments[i];
+	struct maker m;
+	s->error.offset = PM_NO_OFFSET;
+	s->result = maker_start(&m, job->p, job->table, s->from, &s->error);
+	if (s->result >= 0)
+		s->result = segment_groups(job, s, &m);
+	maker_done(&m);
+	if (s->result < 0)
+		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
+	return s->result;
+}
+
+/* The first failure that is not just the echo of another one. */
+static int outcome(const struct job *job, int r, struct pm_error *err)
+{
+	const struct segment *failed = NULL;
+	for (size_t i = 0; i < job->n; i++) {
+		const struct segment *s = &job->segments[i];
+		if (s->result < 0 && (!failed || (!failed->error.code && s->error.code)))
+			failed = s;
+	}
+	if (!failed || !failed->error.code)
+		return r < 0 ? pm_error_plain(err, r) : 0;
+	if (err && !err->code)
+		*err = failed->error;
+	return failed->result;
+}
+
+static int cut(struct job *job, struct pm_error *err)
+{
+	const struct pm_table *table = job->table;
+	uint64_t end = table->end;
+	int r = table->type->end ? table->type->end(table, &end, err) : 0;
+	if (r < 0)
+		return r;
+	bool whole = !table->type->dense || end < 2 * PMFS_GROUP_ROWS;
+	job->n = whole ? 1 : (size_t)((end + PMFS_GROUP_ROWS - 1) / PMFS_GROUP_ROWS);
+	job->segments = calloc(job->n, sizeof(*job->segments));
+	if (!job->segments)
+		return pm_error_plain(err, -ENOMEM);
+	for (size_t i = 0; i < job->n; i++) {
+		job->segments[i].from = (uint64_t)i * PMFS_GROUP_ROWS;
+		job->segments[i].to =
+			i + 1 < job->n ? (uint64_t)(i + 1) * PMFS_GROUP_ROWS : UINT64_MAX;
+	}
+	return 0;
+}
+
+static void job_done(struct job *job)
+{
+	for (size_t i = 0; job->segments && i < job->n; i++) {
+		for (size_t k = 0; k < job->segments[i].n; k++)
+			free(job->segments[i].groups[k].columns);
+		free(job->segments[i].groups);
+		pm_text_done(&job->segments[i].only);
+	}
+	free(job->segments);
+}
+
+static int put_in_a_row(struct pmfs_parquet *p, const struct job *job, struct pm_error *err)
+{
+	for (size_t i = 0; i < job->n; i++) {
+		struct segment *s = &job->segments[i];
+		for (size_t k = 0; k < s->n; k++) {
+			struct pmfs_rowgroup *group = &s->groups[k];
+			if (pm_list_room(&p->groups, p->n, &p->room, sizeof(*group)) < 0)
+				return pm_error_plain(err, -ENOMEM);
+			p->groups[p->n++] = *group;
+			group->columns = NULL;
+			p->n_rows += group->rows;
+		}
+	}
+	if (p->n == 1 && job->n == 1) {
+		p->first = job->segments[0].only;
+		job->segments[0].only = (struct pm_text){.p = NULL};
+	}
+	return 0;
+}
+
+static void forget_groups(struct pmfs_parquet *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->groups[i].columns);
+	pm_text_done(&p->first);
+	p->n = 0;
+	p->n_rows = 0;
+}
+
+static int measure(struct pmfs_parquet *p, const struct pm_table *table, struct pm_error *err)
+{
+	struct job job = {.table = table, .p = p};
+	int r = cut(&job, err);
+	if (r == 0)
+		r = outcome(&job, pm_crew_each(job.n, segment_measure, &job), err);
+	if (r == 0)
+		r = put_in_a_row(p, &job, err);
+	job_done(&job);
+	return r;
+}
+
+/* Stores columns so that all that was seen fits. True where that changed anything. */
+static bool widen(struct pmfs_parquet *p, const struct pm_table *table)
+{
+	bool changed = false;
+	for (uint32_t c = 0; c < p->n_columns; c++) {
+		uint8_t seen = 0;
+		for (size_t i = 0; i < p->n; i++)
+			seen |= p->groups[i].columns[c].seen;
+		enum pmfs_storage storage = pmfs_storage_for(pm_table_type_of(table, c), seen);
+		changed |= storage != p->storage[c];
+		p->storage[c] = storage;
+	}
+	return changed;
+}
+
+static int build(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
+{
+	const struct pm_table *table = &doc->table;
+	p->n_columns = table->n_columns;
+	p->storage = calloc((size_t)p->n_columns + 1, sizeof(*p->storage));
+	if (!p->storage)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t c = 0; c < p->n_columns; c++)
+		p->storage[c] = pmfs_storage_for(pm_table_type_of(table, c), 0);
+	int r = measure(p, table, err);
+	if (r == 0 && widen(p, table)) {
+		forget_groups(p);
+		r = measure(p, table, err);
+	}
+	return r < 0 ? r : pmfs_parquet_end(p, doc, err);
+}
+
+int pmfs_parquet_build(const struct pm_doc *doc, struct pmfs_parquet **ret, struct pm_error *err)
+{
+	struct pmfs_parquet *p = calloc(1, sizeof(*p));
+	if (!p)
+		return pm_error_plain(err, -ENOMEM);
+	int r = build(p, doc, err);
+	if (r < 0)
+		pmfs_parquet_free(p);
+	else
+		*ret = p;
+	return r;
+}
+
+void pmfs_parquet_free(struct pmfs_parquet *p)
+{
+	if (!p)
+		return;
+	forget_groups(p);
+	free(p->groups);
+	free(p->storage);
+	pm_text_done(&p->footer);
+	free(p);
+}
+
+uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
+{
+	uint64_t group = sizeof(*p->groups) + p->n_columns * sizeof(*p->groups->columns);
+	return sizeof(*p) + p->room * group + p->footer.room + p->first.room;
+}

@@ -1,0 +1,60 @@
+/*
+ * A table as Parquet (docs/decisions/0140): row groups of a bounded number of rows, each the pages
+ * of its columns one after the other, and a footer. Measuring makes every row group once and keeps
+ * what the footer says of it; reading makes those again that are read.
+ */
+#ifndef PROFMOUNT_FS_DOCUMENT_PARQUET_H
+#define PROFMOUNT_FS_DOCUMENT_PARQUET_H
+
+#include "formats/common/cache.h"
+#include "fs/document/chunk.h"
+#include "profmount/document.h"
+
+/* Rows of a table from a position on. */
+struct pmfs_rowgroup {
+	uint64_t at;     /* position of the first row */
+	uint64_t offset; /* of its first byte in the file */
+	uint64_t bytes;
+	uint32_t rows;
+	struct pmfs_chunk_facts *columns;
+};
+
+struct pmfs_parquet {
+	uint32_t n_columns;
+	enum pmfs_storage *storage; /* by column */
+	struct pmfs_rowgroup *groups;
+	size_t n, room;
+	uint64_t n_rows;
+	uint64_t footer_at;
+	uint64_t size;
+	struct pm_text footer; /* with its length and the magic number behind it */
+	struct pm_text first;  /* the row group of a file that has only one, and a small one */
+};
+
+/* Measures the table of a document. -ENOMEM where the work is cancelled, -EFBIG for long texts. */
+int pmfs_parquet_build(const struct pm_doc *doc, struct pmfs_parquet **ret, struct pm_error *err);
+
+/* Accepts NULL. */
+void pmfs_parquet_free(struct pmfs_parquet *p);
+
+/* Memory that it takes. */
+uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p);
+
+/* Appends a row group as it was measured; -EIO where it has become another one. */
+int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
+	struct pm_text *out, struct pm_error *err);
+
+/*
+ * Appends the window [off, off + len), less at the end. Row groups go through `cache`, `key` being
+ * that of the document.
+ */
+int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc,
+	struct pm_cache *cache, uint64_t key, uint64_t off, size_t len, struct pm_text *out,
+	struct pm_error *err);
+
+/* ---- footer.c ---- */
+
+/* Makes the footer of what was measured, and with it the size. */
+int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
+
+#endif
