@@ -91,6 +91,9 @@ static int paths_build(void *context, struct pm_error *err)
 	struct pmfs_tree *t = context;
 	const struct pm_profile *p = t->profile;
 	int r = 0;
+	t->docs = NULL; /* a build that failed may have left some */
+	t->collections = NULL;
+	t->n_docs = t->n_collections = 0;
 	if (p->ops->documents)
 		r = p->ops->documents(p, &t->docs, &t->n_docs, err);
 	if (r >= 0 && p->ops->collections)
