@@ -281,10 +281,23 @@ size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at)
 	return n;
 }
 
+/* Where the run of printable ASCII from `first` on (a space, or what follows) ends: most names are
+ * one. */
+static size_t end_of_ascii(struct pm_bytes b, size_t at, uint8_t first)
+{
+	while (at < b.len && b.p[at] >= first && b.p[at] < 0x7f)
+		at++;
+	return at;
+}
+
 void pm_text_shown(struct pm_text *t, struct pm_bytes b)
 {
-	for (size_t at = 0; at < b.len;)
-		at += pm_text_shown_char(t, b, at);
+	for (size_t at = 0; at < b.len;) {
+		size_t end = end_of_ascii(b, at, ' ');
+		if (end > at)
+			pm_text_add(t, b.p + at, end - at);
+		at = end < b.len ? end + pm_text_shown_char(t, b, end) : end;
+	}
 }
 
 /* ---- one line ---- */
@@ -314,7 +327,7 @@ static size_t end_of_blanks(struct pm_bytes b, size_t at)
 /* A blank begins with a byte that begins a character, so a walk by characters finds them all. */
 static size_t end_of_word(struct pm_bytes b, size_t at)
 {
-	while (at < b.len && blank_at(b, at) == 0)
+	while ((at = end_of_ascii(b, at, ' ' + 1)) < b.len && blank_at(b, at) == 0)
 		at += pm_utf8_next(b, at) ?: 1;
 	return at;
 }
