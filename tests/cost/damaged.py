@@ -11,12 +11,10 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 
-from run import LIMIT_SECONDS, counts_of
+import cases
 
 MOST, MOST_OF_OTHERS = 2.3, 5
-FREE = 5_000_000  # as in run.py
 SIZE = 200_000
 PLACES = (0.002, 0.1, 0.4, 0.7, 0.98)  # in each file, as parts of it
 CHANGES = {
@@ -34,16 +32,19 @@ def files_of(source):
     return sorted((os.path.join(d, n) for d, _, names in os.walk(source) for n in names), key=os.path.getsize)[-4:]
 
 
-def work_of(count, source):
+def work_of(case, source):
     """Work on the whole, bytes of all documents, and the document that takes most; those that are refused count, too."""
-    counted = counts_of([count, source])
+    try:
+        counted = case.counts(source)
+    except subprocess.TimeoutExpired:
+        return float("inf"), 0, f"more than {cases.LIMIT_SECONDS} seconds"
     return (sum(work for work, _, _ in counted.values()), sum(max(own, 0) for _, own, _ in counted.values()),
             max(counted, key=lambda what: counted[what][0]))
 
 
-def damaged(count, source):
+def damaged(case, source):
     """Lines about damage that costs too much."""
-    sound, had, _ = work_of(count, source)
+    sound, had, _ = work_of(case, source)
     for path in files_of(source):
         with open(path, "rb") as f:
             data = f.read()
@@ -52,34 +53,17 @@ def damaged(count, source):
             for name, change in CHANGES.items():
                 with open(path, "wb") as f:
                     f.write(change(data, at, random.Random(at)))
-                try:
-                    work, own, most = work_of(count, source)
-                except subprocess.TimeoutExpired:
-                    work, own, most = float("inf"), 0, f"more than {LIMIT_SECONDS} seconds"
+                work, own, most = work_of(case, source)
                 times = MOST_OF_OTHERS if name in ("same", "random") else MOST
-                if work > times * sound * max(1, own / max(had, 1)) + FREE:
+                if work > times * sound * max(1, own / max(had, 1)) + cases.FREE:
                     yield f"{os.path.basename(path)} {name} at {at}: {work / sound:.1f} times, most for {most}"
         with open(path, "wb") as f:
             f.write(data)
 
 
-def run(build, cases):
-    make, count = (os.path.join(build, "tests", "cost", name) for name in ("make_costly", "count"))
-    cases = cases or subprocess.run([make], capture_output=True, check=True).stdout.decode().split()
-    failed = 0
-    for case in cases:
-        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
-            path = os.path.join(folder, "source")
-            subprocess.run([make, case, str(SIZE), path], check=True)
-            wrong = list(damaged(count, path))
-        print("FAIL" if wrong else "ok  ", case)
-        for line in wrong:
-            print("     " + line)
-        sys.stdout.flush()
-        failed += bool(wrong)
-    print(f"{len(cases) - failed} passed, {failed} failed")
-    return failed
+def check(case):
+    return "", list(damaged(case, case.write(SIZE)))
 
 
 if __name__ == "__main__":
-    sys.exit(1 if run(sys.argv[1], sys.argv[2:]) else 0)
+    sys.exit(cases.run(sys.argv[1], sys.argv[2:], check))

@@ -275,6 +275,47 @@ static struct hpctkw_database *hpctk_tree(size_t n, bool chain)
 	return w;
 }
 
+/* The rows of a table of meta.db say what the first one says at `at`, an offset of a string. */
+static void hpctk_share_string(struct hpctkw_files *files, size_t section, size_t at)
+{
+	uint8_t *p = files->file[HPCTKW_META].p;
+	const uint8_t *table = p + pm_le64(p + 0x18 + 16 * section);
+	size_t n = pm_le32(table + 8), stride = pm_le16(table + 0x0c);
+	uint8_t *row = p + pm_le64(table);
+	for (size_t i = 1; i < n; i++)
+		memcpy(row + i * stride + at, row + at, 8);
+}
+
+/* As many functions as contexts, and files: all of one long name. */
+static void hpctk_long_names(void)
+{
+	enum { FUNCTION_BYTES = 270, FILES = 6, FUNCTIONS = 7, LONGEST = 4000 };
+	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
+	static char name[LONGEST + 1];
+	struct hpctkw_database *w = hpctkw_new(&style);
+	struct hpctkw_files files;
+	memset(name, 'n', LONGEST);
+	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)"), module = hpctkw_module(w, name);
+	struct hpctkw_context c = {.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"};
+	uint32_t root = hpctkw_context(w, &c), n = (uint32_t)(bytes / FUNCTION_BYTES);
+	hpctkw_profile(w);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t file = hpctkw_file(w, i ? "f" : name, 0);
+		c = (struct hpctkw_context){.parent = root,
+			.id = i + 2,
+			.relation = 1,
+			.has_function = true,
+			.function = hpctkw_function(w, i ? "f" : name, module, i, file, i)};
+		hpctkw_context(w, &c);
+		hpctkw_value(w, i + 2, hpctkw_stat_id(metric, HPCTKW_EXECUTION), 1);
+	}
+	hpctkw_write(w, &files);
+	hpctk_share_string(&files, FILES, 8);
+	hpctk_share_string(&files, FUNCTIONS, 0);
+	hpctk_save_files(&files);
+	hpctkw_free(w);
+}
+
 static void hpctk_deep(void)
 {
 	hpctk_save(hpctk_tree(bytes / CONTEXT_BYTES, true));
@@ -489,6 +530,7 @@ static const struct {
 	{"htdump-mappings", ht_mappings},
 	{"hpctoolkit-deep", hpctk_deep},
 	{"hpctoolkit-wide", hpctk_wide},
+	{"hpctoolkit-long-names", hpctk_long_names},
 	{"hpctoolkit-samples", hpctk_samples},
 	{"hpctoolkit-threads", hpctk_threads},
 	{"hpctoolkit-shared-samples", hpctk_shared_samples},

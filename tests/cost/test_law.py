@@ -11,7 +11,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from run import compare, counts_of
+from cases import counts_of
+from run import compare
 
 PLANTED = [*os.environ.get("EMULATOR", "").split(), os.path.abspath(sys.argv[1])]
 SMALL, LARGE = 100_000, 200_000

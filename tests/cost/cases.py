@@ -1,0 +1,55 @@
+"""What run.py and damaged.py share: costly cases (make_costly.c) are written, and what they take is counted (count.c)."""
+import os
+import subprocess
+import sys
+import tempfile
+
+# Less work than that is nobody's complaint: about 20 ms. It hides that tables of more than 64 KiB are measured before they
+# are rendered, others not.
+FREE = 5_000_000
+# What is refused for its size, or bounded by a limit of its own, has nothing to compare.
+LIMIT_SECONDS = 120
+
+
+def counts_of(command):
+    """What was counted: name → (work, own bytes, peak). Raises subprocess.TimeoutExpired."""
+    out = {}
+    done = subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=True)
+    for line in done.stdout.decode(errors="replace").splitlines():
+        work, own, peak, what = line.split(" ", 3)
+        out[what] = (int(work), int(own), int(peak))
+    return out
+
+
+class Case:
+    """A case of make_costly with a folder for what is written."""
+
+    def __init__(self, build, name, folder):
+        self.make, self.count = (os.path.join(build, "tests", "cost", program) for program in ("make_costly", "count"))
+        self.name, self.folder = name, folder
+
+    def write(self, size):
+        """The path of a source of about that many bytes."""
+        path = os.path.join(self.folder, str(size))
+        subprocess.run([self.make, self.name, str(size), path], check=True)
+        return path
+
+    def counts(self, path):
+        return counts_of([self.count, path])
+
+
+def run(build, names, check):
+    """Calls check(case) for the named cases, or all: it returns a remark and lines about what is wrong. Returns an exit status."""
+    make = os.path.join(build, "tests", "cost", "make_costly")
+    names = names or subprocess.run([make], capture_output=True, check=True).stdout.decode().split()
+    failed = 0
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder:
+            remark, wrong = check(Case(build, name, folder))
+        print(f"{'FAIL' if wrong else 'ok  '} {name}{remark}")
+        for line in wrong:
+            print("     " + line)
+        sys.stdout.flush()
+        failed += bool(wrong)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
