@@ -60,9 +60,9 @@ static int refuse(const struct hpcrun_profile *p, const char *file, struct pm_er
 			"is empty: the run ended before anything was written");
 	if (p->family == HPCRUN_FAMILY_NONE)
 		return pm_error_set(err, -EINVAL, file, 0,
-			"is not an hpcrun profile: no HPCRUN-profile____ or HPCRUN____02.00 here");
+			"is not an hpcrun profile: HPCRUN-profile____ or HPCRUN____02.00 expected here");
 	return pm_error_set(err, -ENOTSUP, file, 0,
-		"is an hpcrun profile of a version that is not known (known: 01.98 to 04.00)");
+		"is an hpcrun profile of an unknown version (supported: 01.98 to 04.00)");
 }
 
 static bool is_known_version(const struct hpcrun_profile *p)
@@ -84,7 +84,7 @@ static int read_epoch_family(
 	int r = hpcrun_pairs_read(&c, &p->header);
 	if (r == -EINVAL) {
 		hpcrun_report_loss(report, p->magic.len, p->file.len - p->magic.len,
-			"the file ends inside its header: %zu fields are whole", p->header.n);
+			"the file ends within its header: %zu complete fields", p->header.n);
 		return 0;
 	}
 	return r < 0 || extent == HPCRUN_WHO ? r : hpcrun_epochs_read(p, &c, report);

@@ -226,7 +226,7 @@ static void report_last(const struct hpcrun_profile *p, const struct pm_cur *c, 
 		return;
 	case STAGE_NODES:
 		hpcrun_report_loss(report, at, p->file.len - at,
-			"epoch %zu is cut: %llu whole contexts are left", p->n_epochs - 1,
+			"epoch %zu is truncated: %llu complete contexts", p->n_epochs - 1,
 			(unsigned long long)e->nodes.n);
 		return;
 	}

@@ -151,7 +151,7 @@ int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, stru
 	case 0: return 0;
 	case -EINVAL:
 		return pm_error_set(err, r, path, PM_NO_OFFSET,
-			"holds no measurement file (*.hpcrun, *.hpctrace)");
+			"contains no measurement files (*.hpcrun, *.hpctrace)");
 	case -ENOMEM: return pm_error_set(err, r, path, PM_NO_OFFSET, "no memory");
 	default: return pm_error_set(err, r, path, PM_NO_OFFSET, "cannot be listed");
 	}

@@ -162,12 +162,13 @@ static int keep_value(const struct harvester *s, const struct hpcrun_value *v)
 		.metric = (uint32_t)(e->first_metric + v->metric)};
 	const struct hpcrun_metric *metric = hpcrun_value_metric(s->profile, v);
 	if (!metric || value.node == UINT32_MAX) {
-		hpcrun_report_loss(s->report, v->off, 8, "a value of %s that is not there",
+		hpcrun_report_loss(s->report, v->off, 8, "a value of %s that does not exist",
 			metric ? "a context" : "a metric");
 		return 0;
 	}
 	if (hpcrun_value_is_real(metric) && !isfinite(pm_f64_of_bits(v->bits)))
-		hpcrun_report_loss(s->report, v->off, 8, "a value that is no number: in no sum");
+		hpcrun_report_loss(
+			s->report, v->off, 8, "a value that is not a number: not added to sums");
 	if (pm_list_room(&h->values, h->n_values, &h->values_room, sizeof(value)) < 0)
 		return -ENOMEM;
 	h->values[h->n_values++] = value;

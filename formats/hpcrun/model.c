@@ -385,7 +385,7 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 		if (r < 0)
 			return pm_error_plain(err, r);
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-			"holds nothing of an hpcrun profile or trace that can be read");
+			"contains no readable hpcrun profile or trace");
 	}
 	m->files =
 		(struct hpcrun_file_list){.folder = &m->folder, .who = who_of_model, .context = m};

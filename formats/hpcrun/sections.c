@@ -77,8 +77,7 @@ static void find_footer(struct reader *r)
 	uint64_t end = p->sections[HPCRUN_SECTION_FOOTER].end;
 	r->limit = p->sections[HPCRUN_SECTION_FOOTER].start;
 	if (end < len)
-		hpcrun_report_loss(r->report, end, len - end,
-			"bytes that mean nothing stand behind the footer");
+		hpcrun_report_loss(r->report, end, len - end, "unknown bytes after the footer");
 }
 
 /* Snapshots of 2020 and 2021 wrote 04.00 with shorter footers and other sections. */
@@ -105,7 +104,8 @@ static void judge_footer(struct reader *r)
 		else
 			hpcrun_report_loss(r->report,
 				r->p->sections[HPCRUN_SECTION_FOOTER].start + 0x10 * i, 16,
-				"the footer places the %s where it cannot be", section_names[i]);
+				"the footer gives an invalid position for the %s",
+				section_names[i]);
 	}
 }
 
@@ -149,8 +149,7 @@ static void report_cut(const struct reader *r, enum hpcrun_section_id i, uint64_
 	const struct pm_cur *c, size_t n)
 {
 	hpcrun_report_loss(r->report, start, c->b.len - start,
-		"the %s cannot be read to its end: %zu whole records are left", section_names[i],
-		n);
+		"the %s cannot be read to the end: %zu complete records", section_names[i], n);
 }
 
 /* Once: what follows a section that was not found is not there either, without a footer. */
@@ -217,7 +216,7 @@ static void read_nodes(struct reader *r, struct hpcrun_epoch *e)
 	if (r->sound[HPCRUN_SECTION_NODES] && n > 0 && n == left / NODE_SIZE_OF_2021 &&
 		left % NODE_SIZE_OF_2021 == 0) {
 		hpcrun_report_loss(r->report, c.at, left,
-			"contexts of %d bytes, as only snapshots of 2021 wrote them, are not read",
+			"contexts of %d bytes, written only by snapshot versions of 2021, are not read",
 			NODE_SIZE_OF_2021);
 		leave(r, HPCRUN_SECTION_NODES, &c, false);
 		return;
@@ -299,12 +298,12 @@ int hpcrun_sections_read(
 		return code;
 	if (is_snapshot(p)) {
 		hpcrun_report_loss(report, p->file.len - 16, 16,
-			"a footer as only snapshots of 2020 and 2021 wrote it: the rest is not read");
+			"the footer is that of a snapshot version of 2020 or 2021: the rest is not read");
 		return 0;
 	}
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
-			"the footer is missing: the run was cut short");
+			"the footer is missing: the run was killed");
 	if (extent == HPCRUN_ALL || !knows_the_way(&r))
 		code = read_tables(&r);
 	if (code == 0)

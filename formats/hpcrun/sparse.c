@@ -57,19 +57,19 @@ static void report_blocks(const struct hpcrun_sparse *s, const struct hpcrun_rep
 		if (!hpcrun_block_range(s, i, covered, &start, &end)) {
 			hpcrun_report_loss(report, s->index_off + i * HPCRUN_BLOCK_SIZE,
 				HPCRUN_BLOCK_SIZE,
-				"this block of metric values does not follow the one before");
+				"this block of metric values is not contiguous with the one before");
 			continue;
 		}
 		if (start > covered)
 			hpcrun_report_loss(report, s->values_off + covered * HPCRUN_VALUE_SIZE,
 				(start - covered) * HPCRUN_VALUE_SIZE,
-				"metric values that no context claims");
+				"metric values that belong to no context");
 		covered = end;
 	}
 	if (covered < s->n_values)
 		hpcrun_report_loss(report, s->values_off + covered * HPCRUN_VALUE_SIZE,
 			(s->n_values - covered) * HPCRUN_VALUE_SIZE,
-			"metric values that no context claims");
+			"metric values that belong to no context");
 }
 
 /*
@@ -87,14 +87,14 @@ static void read_values(
 		placed = place_values(p, c->b, at, told, n_blocks);
 		if (placed)
 			hpcrun_report_loss(report, at - 12, 8,
-				"%llu metric values announced, there is room for %llu",
+				"%llu metric values declared, but there is only room for %llu",
 				(unsigned long long)n_values, (unsigned long long)told);
 	}
 	if (placed)
 		report_blocks(&p->sparse, report);
 	else
 		hpcrun_report_loss(report, at, c->b.len - at,
-			"metric values without a sound index: whose they are is not known");
+			"metric values without a valid index: their contexts are unknown");
 }
 
 int hpcrun_sparse_read(struct hpcrun_profile *p, struct pm_cur *c, enum hpcrun_extent extent,
@@ -106,7 +106,7 @@ int hpcrun_sparse_read(struct hpcrun_profile *p, struct pm_cur *c, enum hpcrun_e
 		return code;
 	if (c->bad)
 		hpcrun_report_loss(report, start, c->b.len - start,
-			"the identity cannot be read to its end: no metric values");
+			"the identity cannot be read to the end: no metric values");
 	else if (extent == HPCRUN_ALL)
 		read_values(p, c, report);
 	return 0;

@@ -236,8 +236,8 @@ static void report_unknown(const struct hpcrun_trace_place *place, struct pm_byt
 				run * trace->size, "%llu samples of contexts that %s",
 				(unsigned long long)run,
 				place->thread->family == HPCRUN_FAMILY_NONE
-					? "are not known: there is no profile of this name"
-					: "the profile lacks");
+					? "are unknown, because there is no profile with this name"
+					: "are not in the profile");
 		run = 0;
 	}
 }

@@ -30,11 +30,11 @@ static int read_flags(
 	struct pm_bytes flags;
 	if (!pm_bytes_sub(file, MAGIC_SIZE, FLAGS_SIZE, &flags))
 		return pm_error_set(err, -EINVAL, name, MAGIC_SIZE,
-			"the file ends inside its header: flags of 8 bytes are expected here");
+			"the file ends within its header: 8 bytes of flags expected here");
 	t->flags = pm_be64(flags.p);
 	if ((t->flags & ~KNOWN_FLAGS) != 0)
 		return pm_error_set(err, -EINVAL, name, MAGIC_SIZE,
-			"flags 0x%llx, of which only the lowest three were ever defined",
+			"flags 0x%llx, but only the lowest three bits are defined",
 			(unsigned long long)t->flags);
 	t->has_flags = true;
 	t->start += FLAGS_SIZE;
@@ -49,14 +49,14 @@ static int read_header(
 	t->start = MAGIC_SIZE;
 	t->size = RECORD_SIZE;
 	if (!pm_bytes_sub(file, 0, MAGIC_SIZE, &t->magic))
-		return pm_error_set(err, -EINVAL, name, 0, "the file ends inside its magic");
+		return pm_error_set(err, -EINVAL, name, 0, "the file ends within its magic number");
 	const uint8_t *version = t->magic.p + strlen(MAGIC);
 	if (memcmp(version, "01.00b", 6) == 0)
 		return 0;
 	if (memcmp(version, "01.01b", 6) == 0)
 		return read_flags(t, file, name, err);
 	return pm_error_set(err, -ENOTSUP, name, 0,
-		"a trace of a version that is not known (known: 01.00b, 01.01b)");
+		"is a trace of an unknown version (supported: 01.00b, 01.01b)");
 }
 
 /* Records from the first byte on, as far as they have times. */
@@ -85,7 +85,7 @@ static int read_any(
 	t->n = count_headerless(file);
 	if (t->n == 0)
 		return pm_error_set(err, -EINVAL, name, 0,
-			"is not an hpcrun trace: neither " MAGIC " nor a time stands here");
+			"is not an hpcrun trace: begins with neither " MAGIC " nor a timestamp");
 	t->is_real = true;
 	t->size = RECORD_SIZE;
 	return 0;
@@ -105,7 +105,7 @@ int hpcrun_trace_read(struct hpcrun_trace *ret, struct pm_bytes file,
 	if (ret->leftover > 0)
 		hpcrun_report_loss(report, end, ret->leftover, "%s",
 			ret->leftover < ret->size ? "the last sample is cut"
-						  : "no sample of this trace stands here");
+						  : "these bytes are not samples of the trace");
 	return 0;
 }
 

@@ -46,13 +46,13 @@ static int block_open(const struct hpctk_parts *db, const uint8_t *d, uint64_t a
 		!pm_bytes_table(file, ret->values_at, ret->n_values, ret->value_size,
 			ret->value_size, &ret->values))
 		return pm_error_set(err, -EINVAL, name, at,
-			"%llu values at 0x%llx do not lie in the file",
+			"%llu values at 0x%llx are outside the file",
 			(unsigned long long)ret->n_values, (unsigned long long)ret->values_at);
 	if (ret->n_index &&
 		!pm_bytes_table(file, ret->index_at, ret->n_index, ret->index_size, ret->index_size,
 			&ret->index))
 		return pm_error_set(err, -EINVAL, name, at,
-			"an index of %u entries at 0x%llx does not lie in the file", ret->n_index,
+			"an index of %u entries at 0x%llx is outside the file", ret->n_index,
 			(unsigned long long)ret->index_at);
 	if (ret->n_values && !ret->n_index)
 		return pm_error_set(err, -EINVAL, name, at, "%llu values without an index",
@@ -70,7 +70,7 @@ static int block_follow(const struct hpctk_parts *db, const struct hpctk_rows *r
 	uint64_t at = hpctk_u64(&db->layout, hpctk_row(rows, i));
 	if (at != 0 && !pm_bytes_sub(hpctk_bytes(db, file), at, HPCTK_BLOCK, &d))
 		return pm_error_set(err, -EINVAL, hpctk_file_name(file), hpctk_row_at(rows, i),
-			"a value block at 0x%llx does not lie in the file", (unsigned long long)at);
+			"a value block at 0x%llx is outside the file", (unsigned long long)at);
 	return block_open(db, d.p, at, of_context, ret, err);
 }
 
@@ -168,7 +168,7 @@ static int row_open(const struct hpctk_parts *db, uint64_t i, bool of_context,
 	if (r == 0 && hpctk_sharing_marked(db->sharing[of_context], i))
 		return pm_error_set(err, -EINVAL, hpctk_file_name(ret->file),
 			ret->n_values ? ret->values_at : ret->index_at,
-			"its values lie in those of another one");
+			"its values overlap those of another one");
 	return r;
 }
 
@@ -184,7 +184,7 @@ int hpctk_context_block(const struct hpctk_parts *db, uint64_t number, struct hp
 	*ret = (struct hpctk_block){.layout = &db->layout, .file = HPCTK_CCT};
 	if (!db->folder.present[HPCTK_CCT] || (number >= db->contexts.n && db->contexts.cut))
 		return pm_error_set(err, -ENODATA, "cct.db", PM_NO_OFFSET,
-			"does not reach to context %llu", (unsigned long long)number);
+			"ends before context %llu", (unsigned long long)number);
 	if (number >= db->contexts.n)
 		return 0;
 	int r = row_open(db, number, true, ret, err);

@@ -63,7 +63,7 @@ static int children_enter(
 	if (record->children_size == 0)
 		return 0;
 	if (!section_sub(w, record->children_at, record->children_size, &children)) {
-		spoil(w, at, PM_NO_OFFSET, "the context's children do not lie in the section");
+		spoil(w, at, PM_NO_OFFSET, "the context's children are outside the section");
 		return 0;
 	}
 	if (w->depth == PM_LIMIT_DEPTH) {
@@ -199,7 +199,7 @@ static int section_walk(struct walk *w)
 	w->section_at = s->at;
 	w->budget = w->section.len;
 	if (w->section.len < s->size)
-		spoil(w, s->at, s->size, "the section does not lie in the file");
+		spoil(w, s->at, s->size, "the section is outside the file");
 	if (!pm_bytes_sub(w->section, 0, entries ? HPCTK_ENTRIES : HPCTK_ROOTS, &head)) {
 		spoil(w, s->at, s->size, "the section is too short for its head");
 		return 0;

@@ -70,7 +70,7 @@ static int64_t values_from_cct(const struct hpctk_parts *db, const struct hpctk_
 			uint32_t thread = hpctk_thread_of(db, threads, value.sub);
 			if (thread == PM_NONE)
 				return pm_error_set(err, -EINVAL, "cct.db", block->values_at,
-					"context %llu has a value of profile %u, which is no thread",
+					"context %llu has a value of profile %u, which is not a thread",
 					(unsigned long long)number, value.sub);
 			ret[n++] = (struct pm_value){.context = number,
 				.metric = run.key,

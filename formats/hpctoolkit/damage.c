@@ -75,10 +75,10 @@ static void functions_scan(struct scan *s)
 		string_scan(s, f.name_at, at, "function");
 		if (f.module_at != 0 && !hpctk_row_find(&db->modules, f.module_at, &ignored))
 			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
-				"function %u: its load module is none of the table", i);
+				"function %u: its load module is not in the table", i);
 		if (f.file_at != 0 && !hpctk_row_find(&db->sources, f.file_at, &ignored))
 			pm_damage_add(&s->found, "meta.db", at, db->functions.stride,
-				"function %u: its source file is none of the table", i);
+				"function %u: its source file is not in the table", i);
 	}
 }
 
@@ -154,7 +154,7 @@ static void profile_scan(struct scan *s, uint32_t i)
 	}
 	if (unknown.n)
 		pm_damage_add(&s->found, "profile.db", unknown.first_at, PM_NO_OFFSET,
-			"profile %u: %llu values of metrics that meta.db does not know", i,
+			"profile %u: %llu values of metrics that are not in meta.db", i,
 			(unsigned long long)unknown.n);
 }
 
@@ -177,11 +177,11 @@ static void context_scan(struct scan *s, uint32_t number)
 			tally_add(&profiles, block.values_at + v * block.value_size);
 	if (metrics.n)
 		pm_damage_add(&s->found, "cct.db", metrics.first_at, PM_NO_OFFSET,
-			"context %u: values of %llu metrics that meta.db does not know", number,
+			"context %u: values of %llu metrics that are not in meta.db", number,
 			(unsigned long long)metrics.n);
 	if (profiles.n)
 		pm_damage_add(&s->found, "cct.db", profiles.first_at, PM_NO_OFFSET,
-			"context %u: %llu values of profiles that are no threads", number,
+			"context %u: %llu values of profiles that are not threads", number,
 			(unsigned long long)profiles.n);
 }
 
@@ -204,7 +204,7 @@ static void line_scan(struct scan *s, uint32_t thread)
 	}
 	if (unknown.n)
 		pm_damage_add(&s->found, "trace.db", unknown.first_at, PM_NO_OFFSET,
-			"profile %u: %llu samples in contexts that meta.db does not know", profile,
+			"profile %u: %llu samples in contexts that are not in meta.db", profile,
 			(unsigned long long)unknown.n);
 	if (early.n)
 		pm_damage_add(&s->found, "trace.db", early.first_at, PM_NO_OFFSET,

@@ -91,7 +91,7 @@ static int byte_order_detect(struct hpctk_parts *db, struct pm_error *err)
 	for (enum hpctk_file i = HPCTK_PROFILE; i < HPCTK_N_FILES; i++)
 		if (db->folder.present[i] && is_big(hpctk_bytes(db, i)) != db->layout.big)
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
-				"is in another byte order than meta.db (%s-endian): "
+				"has a different byte order than meta.db (%s-endian): "
 				"files of different databases",
 				db->layout.big ? "big" : "little");
 	return 0;
@@ -116,7 +116,7 @@ int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err)
 		unsigned some = admits[i](&db->layout, hpctk_bytes(db, i));
 		if (!some && i <= HPCTK_PROFILE)
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
-				"its header leads to no %s of a known layout",
+				"its header does not point to %s of a known layout",
 				i == HPCTK_META ? "metrics" : "profiles");
 		if (!some) {
 			leave_out(db, i, "its header leads nowhere: the file is left out");
@@ -124,7 +124,7 @@ int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err)
 		}
 		if (!(all & some))
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), HPCTK_FILE_HEADER,
-				"has another layout than %s: files of different databases",
+				"has a different layout than %s: files of different databases",
 				i == HPCTK_PROFILE ? "meta.db" : "meta.db and profile.db");
 		all &= some;
 	}

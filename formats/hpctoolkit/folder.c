@@ -30,7 +30,7 @@ static int magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_er
 	const char *name = hpctk_file_name(file);
 	if (bytes.len >= 8 && memcmp(bytes.p, "HPCPROF-", 8) == 0)
 		return pm_error_set(err, -ENOTSUP, name, 0,
-			"is of a database older than version 4 (HPCPROF-), which is not supported");
+			"belongs to a database older than version 4 (HPCPROF-), which is not supported");
 	if (bytes.len < HPCTK_FILE_HEADER + HPCTK_SECTION)
 		return pm_error_set(err, -EINVAL, name, 0,
 			"has %zu bytes, which is too short for its header", bytes.len);
@@ -79,7 +79,7 @@ int hpctk_folder_open(
 	for (enum hpctk_file i = HPCTK_META; i <= HPCTK_PROFILE; i++)
 		if (!f->present[i])
 			return pm_error_set(err, -EINVAL, hpctk_file_name(i), PM_NO_OFFSET,
-				"is missing: without it there is no database");
+				"is missing; a database cannot be read without it");
 	return 0;
 }
 

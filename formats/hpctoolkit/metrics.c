@@ -58,7 +58,7 @@ static void array_open(struct reader *r, uint64_t at, uint32_t n, uint32_t strid
 		return;
 	}
 	if (!pm_bytes_table(hpctk_bytes(r->db, HPCTK_META), at, n, stride, need, &ret->rows)) {
-		spoil(r, "an array that does not lie in the file");
+		spoil(r, "an array that is outside the file");
 		return;
 	}
 	ret->n = n;

@@ -48,8 +48,8 @@ static bool head_open(
 	bool begins = pm_bytes_sub(bytes, place->section.at, need, ret);
 	if (!inside || !begins)
 		pm_damage_add(&db->damage, hpctk_file_name(place->file), place->described_at,
-			HPCTK_SECTION, "%s: the section at 0x%llx does not lie in the file",
-			place->what, (unsigned long long)place->section.at);
+			HPCTK_SECTION, "%s: the section at 0x%llx is outside the file", place->what,
+			(unsigned long long)place->section.at);
 	return begins;
 }
 

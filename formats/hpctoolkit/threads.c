@@ -196,7 +196,7 @@ static void line_read(struct builder *b, uint32_t i)
 			&samples)) {
 		line->damaged = true;
 		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
-			"trace %u: its samples do not lie in the file", i);
+			"trace %u: its samples are outside the file", i);
 		return;
 	}
 	line->n = samples.len / HPCTK_SAMPLE;
@@ -211,7 +211,7 @@ static void line_refuse(struct builder *b, uint32_t thread)
 {
 	struct hpctk_line *line = &b->t->lines[thread];
 	pm_damage_add(&b->db->damage, "trace.db", line->at, line->n * HPCTK_SAMPLE,
-		"profile %u: its samples lie in those of another one", b->threads[thread].id);
+		"profile %u: its samples overlap those of another one", b->threads[thread].id);
 	line->n = b->threads[thread].n_samples = 0;
 	line->damaged = true;
 }

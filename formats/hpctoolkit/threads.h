@@ -9,7 +9,7 @@
 struct hpctk_line {
 	uint64_t at, n;
 	bool present; /* it has a trace, possibly an empty one */
-	bool damaged; /* … whose samples lie outside the file or in those of another one */
+	bool damaged; /* … whose samples are outside the file or overlap those of another one */
 };
 
 struct hpctk_threads {

@@ -25,7 +25,7 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 	const struct hpctk_line *line = &threads->lines[thread];
 	if (line->damaged)
 		return pm_error_set(err, -EINVAL, "trace.db", line->at,
-			"the samples of profile %u lie outside the file or in those of another one",
+			"the samples of profile %u are outside the file, or overlap those of another one",
 			threads->list.threads[thread].id);
 	if (first >= line->n)
 		return 0;

@@ -51,7 +51,7 @@ static int source_fill(struct htd_source *src, struct pm_error *err)
 	int r = htd_scan_get(src, err);
 	if (r == 0 && !holds_events(s))
 		r = pm_error_set(err, -EINVAL, src->input.name, 0,
-			"no readable event, a HawkTracer stream with its class descriptions was "
+			"contains no readable event; a HawkTracer stream with class descriptions was "
 			"expected");
 	return r;
 }

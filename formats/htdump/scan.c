@@ -50,7 +50,7 @@ static int call_take(
 	int r = thread_find(c, number, &thread);
 	if (r == -ENOTSUP) {
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
-			"call of a thread beyond the first %u: not among the calls",
+			"call of a thread beyond the first %u: not included in the calls",
 			HTD_LIMIT_THREADS);
 		return 0;
 	}
@@ -179,7 +179,7 @@ static int description_take(struct htd_scan *c, const struct htd_event *e)
 		return -ENOTSUP;
 	if (!htd_type_is_known(field.data_type))
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
-			"describes a field of a data type that is not known (%u): its bytes are shown",
+			"describes a field of an unknown data type (%u): its bytes are shown",
 			field.data_type);
 	if (keep(s, &field.type) < 0 || keep(s, &field.name) < 0)
 		return -ENOMEM;
@@ -200,7 +200,7 @@ static int describing_take(struct htd_scan *c, const struct htd_event *e)
 	if (r == -ENOENT || r == -ENOTSUP) {
 		pm_damage_add(c->damage, c->file, e->at, e->bytes.len,
 			r == -ENOENT ? "describes a field of a class that is not described"
-				     : "describes more, or with longer names, than can be held");
+				     : "describes too many fields, or has names that are too long");
 		r = 0;
 	}
 	return r;

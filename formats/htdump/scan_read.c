@@ -24,7 +24,7 @@ static bool endianness_valid(struct htd_scan *c, const struct htd_event *e)
 {
 	const struct htd_stream *s = c->s;
 	uint64_t order = htd_event_integer(e, 0), next = e->at + e->bytes.len;
-	const char *alone = "is a byte order event that no class description follows";
+	const char *alone = "is a byte order event without a class description after it";
 	struct pm_bytes name;
 	if (e->header.timestamp || e->header.id || order > 1)
 		return unreadable(c, "is a byte order event with other values than 0 and 1");
@@ -54,7 +54,7 @@ bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
 		return unreadable(c, ret->plan->broken);
 	int r = htd_event_extent(s->bytes, at, ret->plan, &c->no_nul, &ret->bytes);
 	if (r == -ENODATA)
-		return cut_off(c, "is cut, or a string in it does not end");
+		return cut_off(c, "is cut off, or a string in it does not end");
 	if (r < 0)
 		return unreadable(c, "has a string that does not end");
 	return ret->plan->role != HTD_ROLE_ENDIANNESS || endianness_valid(c, ret);

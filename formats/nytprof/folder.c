@@ -111,11 +111,12 @@ int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_
 	if (r < 0)
 		return pm_error_set(err, r, path, PM_NO_OFFSET, "no memory for its list of files");
 	if (f->n == 0)
-		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET, "holds no NYTProf profile");
+		return pm_error_set(
+			err, -EINVAL, path, PM_NO_OFFSET, "contains no NYTProf profile");
 	for (size_t i = 1; i < f->n; i++)
 		if (!same_run(f->names[0], f->names[i]))
 			return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-				"holds profiles of more than one run, %s and %s: give one of them",
+				"contains profiles of several runs, %s and %s: give one of them",
 				f->names[0], f->names[i]);
 	return 0;
 }

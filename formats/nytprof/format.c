@@ -99,7 +99,7 @@ static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
 	if (r == 0 && o->native.n_files == 0) {
 		const struct pm_damages damages = pm_damage_rows(&o->unread);
 		r = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			"holds no profile that can be read: %s", damages.rows[0].what);
+			"contains no readable profile: %s", damages.rows[0].what);
 	}
 	if (r == 0)
 		r = nytp_processes_make(&o->arena, &o->native, &o->all_processes, &o->processes);

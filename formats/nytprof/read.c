@@ -34,16 +34,16 @@ static int check_version(
 	unsigned major;
 	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF6", 8) == 0)
 		return pm_error_set(err, -ENOTSUP, f->name, 0,
-			"a profile of version 6, which is another format; 4 and 5 can be read");
+			"is a profile of version 6, a different format; versions 4 and 5 are supported");
 	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF\0", 8) == 0)
 		return pm_error_set(err, -ENOTSUP, f->name, 0,
-			"a binary header of an early Pynytprof; text headers can be read");
+			"has the binary header of an early Pynytprof; only text headers are supported");
 	if (!nytp_first_line(bytes, &major, ret_at))
 		return pm_error_set(err, -EINVAL, f->name, 0,
-			"the first line is not a whole header: NYTProf MAJOR MINOR");
+			"the first line is not a complete header: NYTProf MAJOR MINOR expected");
 	if (major != 4 && major != 5)
 		return pm_error_set(err, -ENOTSUP, f->name, 0,
-			"a profile of version %u; 4 and 5 can be read", major);
+			"is a profile of version %u; versions 4 and 5 are supported", major);
 	f->layout = major == 4 ? NYTP_LAYOUT_4 : NYTP_LAYOUT_5;
 	return 0;
 }
@@ -54,7 +54,7 @@ static int check_nv_size(const struct nytp_adding *a, struct pm_error *err)
 	if (isnan(size) || size == NV_SIZE)
 		return 0;
 	return pm_error_set(err, -ENOTSUP, a->f->name, PM_NO_OFFSET,
-		"written by a perl with numbers of nv_size %g (long double or quadmath); 8 can be read",
+		"written by a perl with numbers of nv_size %g (long double or quadmath); only 8 is supported",
 		size);
 }
 
@@ -99,7 +99,7 @@ static void report_break(const struct nytp_adding *a, int r, const struct nytp_s
 		pm_damage_add(&a->n->damage, a->f->name, why->offset, why->bytes, "%s", why->what);
 	if (r == -ENOMEM)
 		pm_damage_add(&a->n->damage, a->f->name, done, s->file.len - done,
-			"there are as many rows as can be: what follows is not presented");
+			"the limit of rows has been reached: the rest is not presented");
 }
 
 static int read_records(
@@ -140,7 +140,7 @@ static int read_header(
 			r = nytp_add_attribute(a, tag == NYTP_OPTION, line);
 		else if (tag != NYTP_COMMENT && tag != '\n')
 			pm_damage_add(&a->n->damage, a->f->name, at, next - at,
-				"a line of the header is none that is known: is it part of the value before it?");
+				"an unknown line of the header; it may be part of the value before it");
 		at = next;
 	}
 	return r < 0 ? r : check_nv_size(a, err);
@@ -201,7 +201,7 @@ static void report_unfinished(const struct nytp_adding *a)
 			"no process is recorded");
 	if (open == 0 || is_chunks(f))
 		return;
-	const char *lost = "nothing but the end of the stream is missing";
+	const char *lost = "only the end of the stream is missing";
 	if (f->n_sites == 0)
 		lost = returns
 			? "the tables of subs, callers and source text are missing; functions and "
@@ -221,7 +221,7 @@ static void report_times(const struct nytp_adding *a)
 		double wrong = p->start < 0 || p->start >= NYTP_MOST_SECONDS ? p->start : p->end;
 		if (wrong < 0 || wrong >= NYTP_MOST_SECONDS)
 			pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
-				"process %u: a time of %g s is none", p->pid, wrong);
+				"process %u: %g s is not a valid time", p->pid, wrong);
 	}
 }
 
@@ -245,7 +245,7 @@ static void report_limits(const struct nytp_adding *a)
 	for (size_t i = 0; i < a->f->n_threads; i++)
 		if (a->f->threads[i].calls.too_deep)
 			pm_damage_add(&a->n->damage, a->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
-				"process %u: calls deeper than a context tree may be stand at its deepest level",
+				"process %u: calls beyond the maximum depth are attributed to the deepest level",
 				a->f->threads[i].pid);
 }
 
@@ -261,7 +261,7 @@ static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
 		f->layout = known;
 	if (r == 0 && ret->body == NYTP_BODY_UNKNOWN)
 		return pm_error_set(err, -EINVAL, f->name, ret->body_at,
-			"what follows the header is neither NYTProf's records nor Pynytprof's chunks");
+			"the data after the header is neither NYTProf records nor Pynytprof chunks");
 	if (r == 0)
 		f->layout = layout_of(ret, f->layout);
 	return r;

@@ -323,11 +323,11 @@ const char *zts_status_text(enum zts_status status)
 	switch (status) {
 	case ZTS_UNCHECKED: return "not read";
 	case ZTS_OK: return "ok";
-	case ZTS_CUT: return "the file ends inside of the chunk";
+	case ZTS_CUT: return "the file ends inside the chunk";
 	case ZTS_CHECKSUM: return "the checksum is wrong";
-	case ZTS_LENGTH: return "claims more bytes than its compression can give";
+	case ZTS_LENGTH: return "claims more bytes than its compression can produce";
 	case ZTS_STREAM: return "does not decompress to the length it claims";
-	case ZTS_CODEC: return "the file's compression is of an unknown kind";
+	case ZTS_CODEC: return "the compression of the file is unknown";
 	case ZTS_TANGLED: return "overlaps too many other chunks";
 	}
 	return "";

@@ -49,8 +49,8 @@ static void tell_lost_traces(struct telling *t)
 				&t->z->stores.items[p->store], &t->names, "traces.dat");
 			if (file && !is_told(t, p))
 				pm_damage_add(t->list, file, p->data_offset, PM_NO_OFFSET,
-					"the trace %016llx%016llx is not, or not readable, where "
-					"the index has it",
+					"the trace %016llx%016llx is missing or unreadable at its "
+					"position in the index",
 					(unsigned long long)trace->trace_id[0],
 					(unsigned long long)trace->trace_id[1]);
 		}

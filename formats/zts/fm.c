@@ -66,11 +66,11 @@ static int check_length(struct pm_bytes file, const struct header *h, struct pm_
 	for (unsigned v = 0; v < 256; v++)
 		sum += pm_le32(file.p + HEADER_SIZE + v * 4);
 	if (sum != h->length)
-		return pm_error_set(err, -EINVAL, NULL, HEADER_SIZE,
-			"the counts of bytes are not those of the blocks");
+		return pm_error_set(
+			err, -EINVAL, NULL, HEADER_SIZE, "the byte counts do not match the blocks");
 	if (h->length > most)
 		return pm_error_set(err, -EINVAL, NULL, 0x08,
-			"claims a text of %u bytes, more than the %llu that are taken of this file",
+			"claims a text of %u bytes, more than the limit of %llu for this file",
 			h->length, (unsigned long long)most);
 	return 0;
 }
@@ -171,8 +171,8 @@ static int invert(struct pm_bytes file, uint8_t *column, uint32_t n, struct pm_e
 {
 	uint32_t counts[256];
 	if (!count_bytes(file, column, n, counts))
-		return pm_error_set(err, -EINVAL, NULL, HEADER_SIZE,
-			"the counts of bytes are not those of the blocks");
+		return pm_error_set(
+			err, -EINVAL, NULL, HEADER_SIZE, "the byte counts do not match the blocks");
 	uint32_t *next = malloc(sizeof(*next) * n + 1);
 	uint8_t *text = malloc((size_t)n + 1);
 	bool whole = next && text && walk_column(column, n, counts, next);
@@ -185,9 +185,9 @@ static int invert(struct pm_bytes file, uint8_t *column, uint32_t n, struct pm_e
 	if (!next || !text)
 		return pm_error_set(
 			err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the text index");
-	return whole ? 0
-		     : pm_error_set(err, -EINVAL, NULL, BLOCKS_AT,
-			       "the blocks are not those of one text");
+	return whole
+		? 0
+		: pm_error_set(err, -EINVAL, NULL, BLOCKS_AT, "the blocks do not form one text");
 }
 
 int zts_fm_read(struct pm_bytes file, struct zts_fm *ret, struct pm_error *err)
@@ -195,7 +195,7 @@ int zts_fm_read(struct pm_bytes file, struct zts_fm *ret, struct pm_error *err)
 	struct pm_bytes front;
 	struct header h;
 	if (!pm_bytes_sub(file, 0, BLOCKS_AT, &front) || memcmp(front.p, "0MFZ", 4) != 0)
-		return pm_error_set(err, -EINVAL, NULL, 0, "is no FM file");
+		return pm_error_set(err, -EINVAL, NULL, 0, "is not an FM file");
 	header_decode(front.p, &h);
 	int r = check_length(file, &h, err);
 	if (r < 0)

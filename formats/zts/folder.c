@@ -233,7 +233,7 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 	else if (r == 0)
 		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
 			s->n ? "holds neither a ZTS0 header nor a chunk"
-			     : "is not there, and no folder 000000, 000001 … with one");
+			     : "not found, nor in folders 000000, 000001 …");
 	if (r < 0)
 		zts_stores_close(s);
 	adopt(s);

@@ -70,7 +70,7 @@ static int build_tree(void *context, struct pm_cached **ret, struct pm_error *er
 	const struct zts_trace *t = &v->traces[wanted->trace];
 	if (t->lost)
 		return pm_error_set(err, -EIO, "traces.dat", v->parts[t->part].data_offset,
-			"the trace that the index has here is not there, or not readable");
+			"the trace that the index lists here is missing or unreadable");
 	struct kept_tree *kept = malloc(sizeof(*kept));
 	if (!kept)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");

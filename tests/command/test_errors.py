@@ -106,50 +106,50 @@ for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", name)
 for name in ("hpctoolkit", "hpcrun", "nytprof", "zts", "htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", "file", "-o", "format=" + name)
-file_with("<path>: is not an hpcrun profile: no HPCRUN-profile____ or HPCRUN____02.00 here", b"a letter\n" * 99, "a.hpcrun")
-file_with("<path>: is an hpcrun profile of a version that is not known (known: 01.98 to 04.00)",
+file_with("<path>: is not an hpcrun profile: HPCRUN-profile____ or HPCRUN____02.00 expected here", b"a letter\n" * 99, "a.hpcrun")
+file_with("<path>: is an hpcrun profile of an unknown version (supported: 01.98 to 04.00)",
           b"HPCRUN-profile____05.00b", "a.hpcrun")
-file_with("<path>: a trace of a version that is not known (known: 01.00b, 01.01b)", b"HPCRUN-trace______09.01b")
-file_with("<path>: is not an hpcrun trace: neither HPCRUN-trace______ nor a time stands here", b"HPCRUN-trace____", "a.hpctrace")
-file_with("<path>: the file ends inside its header: flags of 8 bytes are expected here", b"HPCRUN-trace______01.01b")
-file_with("<path>: the first line is not a whole header: NYTProf MAJOR MINOR", b"NYTProf 5")
-file_with("<path>: a profile of version 6, which is another format; 4 and 5 can be read", b"NYTPROF6....")
-file_with("<path>: a binary header of an early Pynytprof; text headers can be read", b"NYTPROF\0....")
-file_with("<path>: a profile of version <n>; 4 and 5 can be read", b"NYTProf 3 0\n")
-file_with("<path>: what follows the header is neither NYTProf's records nor Pynytprof's chunks", b"NYTProf 5 0\n\377\377")
+file_with("<path>: is a trace of an unknown version (supported: 01.00b, 01.01b)", b"HPCRUN-trace______09.01b")
+file_with("<path>: is not an hpcrun trace: begins with neither HPCRUN-trace______ nor a timestamp", b"HPCRUN-trace____", "a.hpctrace")
+file_with("<path>: the file ends within its header: 8 bytes of flags expected here", b"HPCRUN-trace______01.01b")
+file_with("<path>: the first line is not a complete header: NYTProf MAJOR MINOR expected", b"NYTProf 5")
+file_with("<path>: is a profile of version 6, a different format; versions 4 and 5 are supported", b"NYTPROF6....")
+file_with("<path>: has the binary header of an early Pynytprof; only text headers are supported", b"NYTPROF\0....")
+file_with("<path>: is a profile of version <n>; versions 4 and 5 are supported", b"NYTProf 3 0\n")
+file_with("<path>: the data after the header is neither NYTProf records nor Pynytprof chunks", b"NYTProf 5 0\n\377\377")
 file_with("<path>: <file>: holds neither a ZTS0 header nor a chunk", b"letters", "traces.dat", "-o", "format=zts")
-file_with("<path>: no readable event, a HawkTracer stream with its class descriptions was expected", b"a letter\n",
+file_with("<path>: contains no readable event; a HawkTracer stream with class descriptions was expected", b"a letter\n",
           "file", "-o", "format=htdump")
 
 database_with("<path>: <file>: is not a regular file",
               lambda path: (os.unlink(path + "/profile.db"), os.mkfifo(path + "/profile.db")))
 database_with("<path>: <file>: cannot be opened: <reason>",
               lambda path: (os.unlink(path + "/profile.db"), os.symlink("profile.db", path + "/profile.db")))
-database_with("<path>: <file>: is missing: without it there is no database", lambda path: os.unlink(path + "/profile.db"))
+database_with("<path>: <file>: is missing; a database cannot be read without it", lambda path: os.unlink(path + "/profile.db"))
 database_with("<path>: <file>: has <n> bytes, which is too short for its header",
               lambda path: os.truncate(path + "/meta.db", 20))
 database_with("<path>: <file>: does not begin with <mark>", patched("profile.db", 0, b"xx"))
 database_with("<path>: <file>: is version <n>, only 4 is supported", patched("meta.db", 14, b"\5"))
-database_with("<path>: <file>: its header leads to no metrics of a known layout", patched("meta.db", 16, bytes(200)))
+database_with("<path>: <file>: its header does not point to metrics of a known layout", patched("meta.db", 16, bytes(200)))
 
 case("<path>: no metric is named <name>: there are <names>")(lambda folder: ("-o", "metric=nosuch", "--ls", SOURCE))
 case("<path>: no metric is named <name>: there are <names>", USAGE)(lambda folder: ("-o", "metric=x", "--check", SOURCE))
 
 
-@case("<path>: <file>: is of a database older than version 4 (HPCPROF-), which is not supported")
+@case("<path>: <file>: belongs to a database older than version 4 (HPCPROF-), which is not supported")
 def old_database(folder):
     with open(os.path.join(folder, "profile.db"), "wb") as f:
         f.write(b"HPCPROF-profdb__" + bytes(100))
     return "--ls", folder
 
 
-@case("<path>: holds nothing of an hpcrun profile or trace that can be read")
+@case("<path>: contains no readable hpcrun profile or trace")
 def empty_measurement(folder):
     with open(os.path.join(folder, "a-000000-000-01-1-0.hpcrun"), "wb"):
         return "--ls", folder
 
 
-@case("<path>: holds profiles of more than one run, <name> and <name>: give one of them")
+@case("<path>: contains profiles of several runs, <name> and <name>: give one of them")
 def two_runs(folder):
     for name in ("one.out", "two.out"):
         with open(os.path.join(folder, name), "wb") as f:
@@ -162,9 +162,9 @@ def empty_folder(message, *options):
 
 
 empty_folder("<path>: holds no profile of a known format (see --formats)")
-empty_folder("<path>: holds no measurement file (*.hpcrun, *.hpctrace)", "-o", "format=hpcrun")
-empty_folder("<path>: holds no NYTProf profile", "-o", "format=nytprof")
-empty_folder("<path>: <file>: is not there, and no folder 000000, 000001 … with one", "-o", "format=zts")
+empty_folder("<path>: contains no measurement files (*.hpcrun, *.hpctrace)", "-o", "format=hpcrun")
+empty_folder("<path>: contains no NYTProf profile", "-o", "format=nytprof")
+empty_folder("<path>: <file>: not found, nor in folders 000000, 000001 …", "-o", "format=zts")
 empty_folder("<path>: no format is named <name> (see --formats)", "-o", "format=nosuch")
 case("<path>: is neither a regular file nor a directory")(lambda folder: ("--ls", "/dev/zero"))
 case("<path>: cannot be opened: <reason>")(lambda folder: ("--ls", os.path.join(folder, "nosuch")))

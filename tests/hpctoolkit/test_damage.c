@@ -163,17 +163,17 @@ static void test_refuses_files_of_different_layouts(void **state)
 {
 	(void)state;
 	mix_in(&(struct hpctkw_style){.generation = HPCTKW_APRIL}, HPCTKW_META);
-	assert_refused(-EINVAL, "profile.db", "another layout than meta.db");
+	assert_refused(-EINVAL, "profile.db", "a different layout than meta.db");
 	mix_in(&released, HPCTKW_META);
 	mix_in(&(struct hpctkw_style){.generation = HPCTKW_FIRST}, HPCTKW_CCT);
-	assert_refused(-EINVAL, "cct.db", "another layout");
+	assert_refused(-EINVAL, "cct.db", "a different layout");
 }
 
 static void test_refuses_files_of_different_byte_orders(void **state)
 {
 	(void)state;
 	mix_in(&(struct hpctkw_style){.generation = HPCTKW_FIRST, .big = true}, HPCTKW_TRACE);
-	assert_refused(-EINVAL, "trace.db", "another byte order");
+	assert_refused(-EINVAL, "trace.db", "a different byte order");
 }
 
 static void test_refuses_a_folder_that_holds_nothing(void **state)
@@ -288,7 +288,7 @@ static void test_children_outside_of_the_section_are_left_out(void **state)
 	uint64_t line = children_of(main_at());
 	set(HPCTKW_META, line + 8, 8, files.file[HPCTKW_META].n);
 	struct pm_profile *p = open_changed();
-	assert_damage(p, "meta.db", line, "children do not lie in the section");
+	assert_damage(p, "meta.db", line, "children are outside the section");
 	assert_int_not_equal(pm_tree_find(tree_of(p), 3), PM_NONE);
 	assert_int_equal(pm_tree_find(tree_of(p), 4), PM_NONE);
 	assert_int_not_equal(pm_tree_find(tree_of(p), 10), PM_NONE);
@@ -377,7 +377,7 @@ static void test_values_outside_of_the_file_spoil_their_thread_alone(void **stat
 	assert_int_equal(p->ops->thread_costs(p, 0, 0, &value, 1, NULL), -EINVAL);
 	assert_int_equal(p->ops->thread_costs(p, 1, 0, &value, 1, NULL), 1);
 	assert_int_equal(p->ops->run_costs(p, pm_tree_find(tree_of(p), 2), &value, 1, NULL), 1);
-	assert_damage(p, "profile.db", profile_at(1), "do not lie in the file");
+	assert_damage(p, "profile.db", profile_at(1), "are outside the file");
 	pm_profile_close(p);
 }
 
@@ -418,7 +418,7 @@ static void test_a_broken_block_of_cct_db_is_made_up_for_by_profile_db(void **st
 	assert_true(value.f == 3 && value.thread == 1);
 	assert_int_equal(p->ops->run_costs(p, pm_tree_find(tree_of(p), 9), &value, 1, NULL), 1);
 	assert_true(value.f == 3);
-	assert_damage(p, "cct.db", row, "do not lie in the file");
+	assert_damage(p, "cct.db", row, "are outside the file");
 	pm_profile_close(p);
 }
 
@@ -478,7 +478,7 @@ static void test_samples_outside_of_the_file_spoil_their_trace_alone(void **stat
 	struct pm_profile *p = open_changed();
 	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), -EINVAL);
 	assert_int_equal(p->ops->samples(p, 2, 0, &sample, 1, NULL), 0);
-	assert_damage(p, "trace.db", trace_at(0), "samples do not lie in the file");
+	assert_damage(p, "trace.db", trace_at(0), "samples are outside the file");
 	pm_profile_close(p);
 }
 

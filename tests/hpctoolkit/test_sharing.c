@@ -51,7 +51,7 @@ static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t o
 	for (size_t i = 0; i < damages->n; i++)
 		n += strcmp(damages->rows[i].file, file) == 0 &&
 			damages->rows[i].offset == offset &&
-			strstr(damages->rows[i].what, "lie in those of another one");
+			strstr(damages->rows[i].what, "overlap those of another one");
 	return n;
 }
 

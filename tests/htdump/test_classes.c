@@ -273,7 +273,7 @@ static void test_a_field_of_an_unknown_type_is_damage_and_bytes(void **state)
 	assert_int_equal(d.n, 1);
 	assert_int_equal(d.rows[0].offset, at);
 	assert_int_equal(d.rows[0].bytes, end - at);
-	assert_non_null(strstr(d.rows[0].what, "data type that is not known (42)"));
+	assert_non_null(strstr(d.rows[0].what, "unknown data type (42)"));
 	snprintf(want, sizeof(want), "28|%zu|9|1000002700|26|Own|v=[1,2,3,4];tail=77", event);
 	assert_row(&p, "raw/events.csv", 28, want);
 	assert_rows(&p, "counters/Own.tail.csv", 1);

@@ -112,7 +112,7 @@ class Limits(unittest.TestCase):
             store = self.write("store/traces.dat", b"ZTS0" + struct.pack(">I", 1) + bytes(8) + chunk)
             said = self.check_survives(os.path.dirname(store), 600 * MB)
             if claimed > 256 * MB:
-                self.assertIn(b"claims more bytes than its compression can give", said)
+                self.assertIn(b"claims more bytes than its compression can produce", said)
 
     def test_a_payload_with_a_text_of_4_gib(self):
         data = b"\x7b" + struct.pack(">Q", 1 << 32) + b"abc"

@@ -397,7 +397,7 @@ static void test_a_length_beyond_the_codec_is_refused(void **state)
 	assert_int_equal(zts_drain_path(p, "stores/000000/chunks.csv", &out), 0);
 	pm_text_char(&out, '\0');
 	assert_non_null(strstr(out.p, "2147483647"));
-	assert_non_null(strstr(out.p, "claims more bytes than its compression can give"));
+	assert_non_null(strstr(out.p, "claims more bytes than its compression can produce"));
 	pm_text_done(&out);
 	pm_profile_close(p);
 	zts_sample_done(&s);
