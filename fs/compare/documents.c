@@ -5,6 +5,7 @@
 
 #include "fs/compare/exports.h"
 #include "fs/compare/flat.h"
+#include "fs/compare/pictures.h"
 #include "fs/compare/stacks.h"
 #include "fs/compare/summary.h"
 #include "fs/compare/union.h"
@@ -58,6 +59,9 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	}
 	add_joined(d, c, "callers.csv", "callers.tsv", PMFS_COMPARE_CALLERS);
 	add_joined(d, c, "categories.csv", NULL, PMFS_COMPARE_CATEGORIES);
+	add_text(d, c, "flamegraph.svg", pmfs_compare_flame_render);
+	add_text(d, c, "flamegraph.html", pmfs_compare_page_render);
+	add_text(d, c, "gone.svg", pmfs_compare_gone_render);
 	add_table(d, "metrics.csv", NULL, pmfs_wholes_table(c));
 	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }

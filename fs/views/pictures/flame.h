@@ -21,6 +21,9 @@ struct pmfs_flame {
 	const struct pm_bytes *names;
 	uint32_t n_names;
 	const double *self; /* a node's exclusive cost; values that are not positive count as 0 */
+	/* Of two runs, by node: own costs in the other one, and the shades (shades.h). Or NULL. */
+	const double *before;
+	const uint8_t *shade;
 };
 
 /* Maximum number of caller bars in the picture of a subtree. */
@@ -33,6 +36,7 @@ struct pmfs_caption {
 	struct pm_bytes source;       /* source */
 	struct pm_bytes metric, unit; /* of the costs */
 	struct pm_bytes whole;        /* the label of node 0; empty: not drawn */
+	struct pm_bytes legend;       /* what colours mean; empty: functions */
 	const struct pm_bytes *above; /* callers, outermost first; PMFS_MAX_ABOVE at most */
 	uint32_t n_above;
 	const struct pmfs_colours *colours; /* or NULL */
@@ -71,6 +75,7 @@ struct pmfs_flame_page {
 	const struct pmfs_flame_layout *layout;
 	uint32_t n_metrics;
 	struct pm_bytes rest; /* rest of the page, after the data */
+	const uint8_t *shade; /* by node: of the next metric; NULL: colours are by name */
 };
 
 /*

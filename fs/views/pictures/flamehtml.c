@@ -8,6 +8,7 @@
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
 #include "fs/views/pictures/page.h"
+#include "fs/views/pictures/shades.h"
 
 static void add_member(
 	struct pmfs_flame_page *page, const char *before, const char *key, struct pm_bytes value)
@@ -19,11 +20,24 @@ static void add_member(
 	pm_text_script(page->out, value);
 }
 
-/* Names, the number of each name's colour as a letter of base64url, and the colours. */
+/* Small numbers as letters of base64url. */
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* The colours of differences, for metrics that have a shade for each box. */
+static void add_shades(struct pmfs_flame_page *page)
+{
+	pm_text_str(page->out, ",\n\"shades\":[");
+	for (unsigned i = 0; i < PMFS_N_SHADES_ALL; i++) {
+		pm_text_str(page->out, i ? ",\"#" : "\"#");
+		pm_text_hex(page->out, pmfs_shade_colour((uint8_t)i), 6);
+		pm_text_char(page->out, '"');
+	}
+	pm_text_char(page->out, ']');
+}
+
+/* Names, the number of each name's colour as a letter, and the colours. */
 static void add_names(struct pmfs_flame_page *page, const struct pmfs_colours *colours)
 {
-	static const char letters[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	const struct pmfs_flame *f = page->flame;
 	pm_text_str(page->out, ",\n\"names\":[");
 	for (uint32_t i = 0; i < f->n_names; i++) {
@@ -72,6 +86,8 @@ void pmfs_flame_page_begin(struct pmfs_flame_page *page, const struct pmfs_capti
 	add_member(page, ",", "source", caption->source);
 	add_member(page, ",", "whole", caption->whole);
 	add_names(page, caption->colours);
+	if (page->flame->shade)
+		add_shades(page);
 	add_tree(page);
 	pm_text_str(page->out, ",\n\"metrics\":[");
 }
@@ -93,6 +109,12 @@ void pmfs_flame_page_metric(struct pmfs_flame_page *page, const struct pmfs_capt
 	add_member(page, page->n_metrics++ ? ",\n{" : "\n{", "name", caption->metric);
 	add_member(page, ",", "unit", caption->unit);
 	add_member(page, ",", "column", pm_bytes_of(column));
+	if (page->shade) {
+		pm_text_str(page->out, ",\"shades\":\"");
+		for (uint32_t i = 0; i < costs.n; i++)
+			pm_text_char(page->out, letters[page->shade[page->layout->order[i]]]);
+		pm_text_char(page->out, '"');
+	}
 	pm_text_str(page->out, first ? ",\"first\":true,\"values\":[" : ",\"values\":[");
 	for (uint32_t i = 0; i < costs.n; i++) {
 		double own = pmfs_flame_own(&costs, page->layout->order[i]);

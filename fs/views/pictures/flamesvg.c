@@ -10,6 +10,7 @@
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
+#include "fs/views/pictures/shades.h"
 #include "fs/views/pictures/svg.h"
 #include "profmount/limits.h"
 
@@ -136,6 +137,19 @@ static void add_costs(const struct drawing *d, uint32_t node, struct pm_text *ou
 		pmfs_print_amount(out, own, d->caption->unit);
 		pm_text_str(out, " its own");
 	}
+	if (f->before && node != 0) {
+		pm_text_str(out, "; its own in the other run: ");
+		pmfs_print_amount(out, f->before[node], d->caption->unit);
+	}
+}
+
+static unsigned colour_of(const struct drawing *d, uint32_t node, struct pm_bytes name)
+{
+	if (node == 0)
+		return WHOLE_COLOUR;
+	if (d->flame->shade)
+		return pmfs_shade_colour(d->flame->shade[node]);
+	return pmfs_palette[pmfs_colour_of(d->caption->colours, name)];
 }
 
 /* A box with its tooltip and as much of its name as fits. */
@@ -163,7 +177,7 @@ static void draw_box(struct drawing *d, uint32_t node, struct pm_text *facts)
 	struct box box = {.x = PMFS_SVG_MARGIN + width_of(d, d->layout.start[node]),
 		.y = TOP + level * ROW,
 		.width = width_of(d, d->layout.total[node]),
-		.colour = node ? pmfs_palette[pmfs_colour_of(c->colours, name)] : WHOLE_COLOUR};
+		.colour = colour_of(d, node, name)};
 	pm_text_clear(facts);
 	add_costs(d, node, facts);
 	draw_bar(d, "box", name, pm_text_view(facts), &box);
@@ -217,6 +231,11 @@ static void add_legend(const struct drawing *d, struct pm_text *out)
 	if (d->caption->unit.len) {
 		pm_text_str(out, " in ");
 		pmfs_add_cut(out, d->caption->unit, 20);
+	}
+	if (d->caption->legend.len) {
+		pm_text_str(out, ". ");
+		pmfs_add_cut(out, d->caption->legend, 140);
+		return;
 	}
 	pm_text_str(out,
 		"; callers stand above what they call, siblings in alphabetical order; a "

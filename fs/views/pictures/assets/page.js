@@ -29,7 +29,12 @@ const rows = [];
   for (let i = 0; i < n; i++) rows[depth[i]][counts[depth[i]]++] = i;
 }
 const nameAt = i => i === 0 ? data.whole : data.names[nameOf[i]];
-const colourAt = i => i === 0 ? "#e9e4dc" : data.palette[LETTERS.indexOf(data.colours[nameOf[i]])];
+/* In a comparison a box has the shade of its difference, else a name has one colour. */
+const colourAt = i => {
+  const { shades } = data.metrics[state.metric] || {};
+  if (i === 0) return "#e9e4dc";
+  return shades ? data.shades[LETTERS.indexOf(shades[i])] : data.palette[LETTERS.indexOf(data.colours[nameOf[i]])];
+};
 
 /* ---- costs of the chosen metric ---- */
 

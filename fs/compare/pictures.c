@@ -1,0 +1,285 @@
+/*
+ * Drawing both sides on one tree. A frame's colour is the difference of its own cost, so that a
+ * change is seen where it is and not in all its callers. With repetitions a frame is grey where
+ * Welch's test finds no difference.
+ */
+#include "fs/compare/pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fs/compare/stacks.h"
+#include "fs/views/pictures/flame.h"
+#include "fs/views/pictures/shades.h"
+#include "fs/views/sums/namepaths.h"
+
+/* Own costs are differences themselves: less than this share of the whole is rounding. */
+#define ROUNDING 1e-9
+
+/* Frames whose p is larger are grey. */
+#define NOISE 0.05
+
+/* A quantity on both sides, by node of the tree of names. */
+struct drawing {
+	const struct pmfs_compare *compare;
+	const struct pmfs_costs *costs;
+	struct pmfs_name_paths side[PMFS_N_SIDES];
+	struct pmfs_name_paths squares[PMFS_N_SIDES]; /* of the repetitions; n = 0 without */
+	uint8_t *shade;
+	struct pmfs_caption caption;
+	struct pm_text title, of, legend, metric;
+};
+
+static void clean_name(struct pm_text *out, struct pm_bytes name)
+{
+	pm_text_line(out, name);
+}
+
+static void drawing_done(struct drawing *d)
+{
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		pmfs_name_paths_done(&d->side[side]);
+		pmfs_name_paths_done(&d->squares[side]);
+	}
+	free(d->shade);
+	pm_text_done(&d->title);
+	pm_text_done(&d->of);
+	pm_text_done(&d->legend);
+	pm_text_done(&d->metric);
+}
+
+/* ---- what is drawn ---- */
+
+static int merge_side(
+	struct drawing *d, struct pmfs_two_stacks *s, enum pmfs_side side, struct pm_error *err)
+{
+	int r = pmfs_name_paths_make(&s->side[side], clean_name, &d->side[side], err);
+	if (r < 0 || !s->squares[side])
+		return r;
+	struct pmfs_stacks squares = s->side[side];
+	squares.self = s->squares[side];
+	return pmfs_name_paths_make(&squares, clean_name, &d->squares[side], err);
+}
+
+static struct pmfs_sample sample_of(const struct drawing *d, enum pmfs_side side, uint32_t node)
+{
+	return (struct pmfs_sample){
+		.n = d->costs->n_good[side],
+		.mean = d->side[side].self[node],
+		.squares = d->squares[side].n ? d->squares[side].self[node] : 0,
+	};
+}
+
+static double difference(const struct drawing *d, uint32_t node, double whole)
+{
+	struct pmfs_sample base = sample_of(d, PMFS_BASE, node);
+	struct pmfs_sample other = sample_of(d, PMFS_OTHER, node);
+	double diff = other.mean - base.mean;
+	if (!(fabs(diff) > whole * ROUNDING) || pmfs_welch(&base, &other) > NOISE)
+		return 0;
+	return diff;
+}
+
+static int shade_nodes(struct drawing *d)
+{
+	uint32_t n = d->side[PMFS_BASE].n;
+	double whole = 0, most = 0;
+	d->shade = calloc((size_t)n + 1, sizeof(*d->shade));
+	if (!d->shade)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		whole += d->side[PMFS_BASE].self[i] + d->side[PMFS_OTHER].self[i];
+	for (uint32_t i = 0; i < n; i++)
+		most = fmax(most, fabs(difference(d, i, whole)));
+	for (uint32_t i = 0; i < n; i++)
+		d->shade[i] = pmfs_shade_of(difference(d, i, whole), most);
+	return 0;
+}
+
+static int read_quantity(
+	struct drawing *d, struct pmfs_compare *c, uint32_t quantity, struct pm_error *err)
+{
+	const struct pmfs_tree_union *u;
+	struct pmfs_two_stacks s = {.squares = {NULL}};
+	int r = pmfs_union_get(c, &u, err);
+	if (r < 0)
+		return r;
+	r = pmfs_two_stacks_make(c, u, quantity, &s, err);
+	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
+		r = merge_side(d, &s, side, err);
+	if (r == 0 && shade_nodes(d) < 0)
+		r = pmfs_compare_no_memory(err);
+	pmfs_two_stacks_done(&s);
+	return r;
+}
+
+/* ---- captions ---- */
+
+/* The first quantity that both runs have, or PM_NONE. */
+static uint32_t first_quantity(const struct pmfs_costs *k)
+{
+	for (uint32_t i = 0; i < k->n_quantities; i++)
+		if (pmfs_quantity_is_shown(k, i))
+			return i;
+	return PM_NONE;
+}
+
+/* `side` has the widths. */
+static void name_sides(struct drawing *d, enum pmfs_side side)
+{
+	const struct pmfs_comparison *of = &d->compare->of;
+	struct pm_bytes name = pm_bytes_of(of->name), base = pm_bytes_of(of->base_name);
+	pm_text_line(&d->title, name);
+	pm_text_str(&d->title, " against ");
+	pm_text_line(&d->title, base);
+	pm_text_str(&d->of, "widths of ");
+	pm_text_line(&d->of, side == PMFS_OTHER ? name : base);
+	pm_text_str(&d->legend, "Red: more of a function's own cost in ");
+	pm_text_line(&d->legend, name);
+	pm_text_str(&d->legend, " than in ");
+	pm_text_line(&d->legend, base);
+	pm_text_str(&d->legend,
+		pmfs_compare_tested(d->costs)
+			? "; blue: less; grey: no difference beyond the noise."
+			: "; blue: less; grey: the same.");
+	d->caption.title = pm_text_view(&d->title);
+	d->caption.of = pm_text_view(&d->of);
+	d->caption.legend = pm_text_view(&d->legend);
+	d->caption.source = pm_bytes_of("");
+	d->caption.whole = pm_bytes_of("all");
+}
+
+static void name_quantity(struct drawing *d, uint32_t quantity)
+{
+	const struct pmfs_cost *cost = pmfs_quantity_cost(d->costs, quantity);
+	d->caption.metric = cost->metric;
+	d->caption.unit = cost->unit;
+}
+
+static struct pmfs_flame flame_of(const struct drawing *d, enum pmfs_side side)
+{
+	static const uint32_t parent = PM_NONE, name = 0;
+	static const double self = 0;
+	const struct pmfs_name_paths *p = &d->side[side];
+	if (p->n == 0) /* one box without a cost: the pictures say so */
+		return (struct pmfs_flame){.n = 1, .parent = &parent, .name = &name, .self = &self};
+	return (struct pmfs_flame){
+		.n = p->n,
+		.parent = p->parent,
+		.name = p->name,
+		.names = p->names.items,
+		.n_names = p->names.n,
+		.self = p->self,
+		.before = d->side[side == PMFS_OTHER ? PMFS_BASE : PMFS_OTHER].self,
+		.shade = d->shade,
+	};
+}
+
+/* ---- the SVGs ---- */
+
+static int render_svg(
+	const struct pm_doc *doc, enum pmfs_side side, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	struct drawing d = {.compare = c};
+	int r = pmfs_compare_costs(c, &d.costs, err);
+	if (r < 0)
+		return r;
+	uint32_t quantity = first_quantity(d.costs);
+	name_sides(&d, side);
+	if (quantity != PM_NONE) {
+		name_quantity(&d, quantity);
+		r = read_quantity(&d, c, quantity, err);
+	}
+	if (r == 0) {
+		struct pmfs_flame flame = flame_of(&d, side);
+		r = pmfs_flamegraph_draw(&flame, &d.caption, out, err);
+	}
+	drawing_done(&d);
+	return r;
+}
+
+int pmfs_compare_flame_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render_svg(doc, PMFS_OTHER, out, err);
+}
+
+int pmfs_compare_gone_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render_svg(doc, PMFS_BASE, out, err);
+}
+
+/* ---- the page ---- */
+
+/* The quantity with the widths of both sides, as two metrics. */
+static void add_quantity(struct drawing *d, struct pmfs_flame_page *page, uint32_t quantity)
+{
+	const struct pmfs_comparison *of = &d->compare->of;
+	const struct pmfs_cost *cost = pmfs_quantity_cost(d->costs, quantity);
+	struct pm_text column = {.p = NULL};
+	for (unsigned i = 0; i < PMFS_N_SIDES; i++) {
+		enum pmfs_side side = i == 0 ? PMFS_OTHER : PMFS_BASE;
+		struct pmfs_caption caption = d->caption;
+		pm_text_clear(&d->metric);
+		pm_text_line(&d->metric, cost->metric);
+		pm_text_str(&d->metric, ", widths of ");
+		pm_text_line(&d->metric, pm_bytes_of(i == 0 ? of->name : of->base_name));
+		caption.metric = pm_text_view(&d->metric);
+		caption.unit = cost->unit;
+		pm_text_clear(&column);
+		pm_text_printf(&column, "%s%s", cost->export, i == 0 ? "" : "_base");
+		pm_text_char(&column, '\0');
+		page->shade = d->shade;
+		if (!column.failed)
+			pmfs_flame_page_metric(
+				page, &caption, column.p, page->n_metrics == 0, d->side[side].self);
+	}
+	pm_text_end(&column, page->out);
+}
+
+/* Names and tree are those of the first quantity: paths are numbered alike for each. */
+static int add_quantities(struct drawing *first, struct pmfs_compare *c,
+	struct pmfs_flame_page *page, uint32_t quantity, struct pm_error *err)
+{
+	int r = 0;
+	add_quantity(first, page, quantity);
+	for (uint32_t i = quantity + 1; r == 0 && i < first->costs->n_quantities; i++) {
+		struct drawing d = {.compare = c, .costs = first->costs};
+		if (!pmfs_quantity_is_shown(first->costs, i))
+			continue;
+		r = read_quantity(&d, c, i, err);
+		if (r == 0)
+			add_quantity(&d, page, i);
+		drawing_done(&d);
+	}
+	return r;
+}
+
+int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
+	struct drawing d = {.compare = c};
+	struct pmfs_flame_layout layout = {.order = NULL};
+	int r = pmfs_compare_costs(c, &d.costs, err);
+	if (r < 0)
+		return r;
+	uint32_t quantity = first_quantity(d.costs);
+	name_sides(&d, PMFS_OTHER);
+	d.caption.of = d.caption.legend;
+	if (quantity != PM_NONE)
+		r = read_quantity(&d, c, quantity, err);
+	struct pmfs_flame flame = flame_of(&d, PMFS_OTHER);
+	if (r == 0)
+		r = pmfs_flame_lay_out(&flame, &layout, err);
+	if (r == 0) {
+		struct pmfs_flame_page page = {.out = out, .flame = &flame, .layout = &layout};
+		pmfs_flame_page_begin(&page, &d.caption);
+		if (quantity != PM_NONE)
+			r = add_quantities(&d, c, &page, quantity, err);
+		int end = pmfs_flame_page_end(&page, err);
+		r = r < 0 ? r : end;
+	}
+	pmfs_flame_layout_done(&layout);
+	drawing_done(&d);
+	return r;
+}
