@@ -130,15 +130,33 @@ void pmfs_frames_done(struct pmfs_frames *f, const struct pmfs_costs *costs)
 	pmfs_match_done(&f->match);
 }
 
-struct pm_frame pmfs_frame_shown(const struct pmfs_frames *f, uint32_t key)
+static struct pm_frame part_shown(const struct pmfs_frames *f, const struct pmfs_part_place *part)
 {
-	const struct pmfs_part_place *part = pmfs_frame_part(f, key);
-	if (!part)
-		return f->shown[f->match.groups[key].shown];
 	return (struct pm_frame){.kind = part->kind,
 		.function = PM_NONE,
 		.file = f->match.spellings[part->file].file,
 		.line = part->line};
+}
+
+/* Each key twice: as the other run has it, else the baseline; and as the baseline, else the other.
+ */
+struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f)
+{
+	uint32_t n = pmfs_n_frame_keys(f);
+	struct pm_frame *shown = calloc(2 * (size_t)n + 1, sizeof(*shown));
+	if (!shown)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pmfs_part_place *part = pmfs_frame_part(f, i);
+		shown[i] = part ? part_shown(f, part) : f->shown[f->match.groups[i].shown];
+		shown[n + i] = shown[i];
+	}
+	for (uint32_t i = f->match.n; i-- > 0;) {
+		const struct pmfs_spelling *s = &f->match.spellings[i];
+		if (s->sides & 1u << PMFS_BASE)
+			shown[n + s->group] = f->shown[i];
+	}
+	return shown;
 }
 
 uint32_t (*pmfs_frames_first_lines(const struct pmfs_frames *f))[PMFS_N_SIDES]

@@ -61,8 +61,11 @@ static inline const struct pmfs_part_place *pmfs_frame_part(
 	return key < f->match.n_groups ? NULL : &f->parts[key - f->match.n_groups];
 }
 
-/* What a key is shown as. */
-struct pm_frame pmfs_frame_shown(const struct pmfs_frames *f, uint32_t key);
+/*
+ * What keys are shown as: first all as the other run spells them, then all as the baseline does.
+ * NULL without memory; for free().
+ */
+struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f);
 
 /* By group: the line where the function begins on a side, 0 where that is not known. NULL without
  * memory; for free(). */

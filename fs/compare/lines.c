@@ -248,6 +248,71 @@ static int match_lines(struct joining *j)
 	return 0;
 }
 
+/* ---- lines of functions that have no partner ---- */
+
+/* The rows of one side alone, as places of their files. Returns how many. */
+static uint32_t list_alone(struct joining *j, enum pmfs_side side)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < j->n_keys; i++) {
+		const struct key *key = &j->keys[i];
+		uint32_t row = j->of_key[i];
+		if (key->side != side || key->line == 0 || j->unique[row] == side + 1 ||
+			j->joined->rows[row].sides != 1u << side)
+			continue;
+		j->unique[row] = side + 1; /* listed */
+		j->place[side][n++] = (struct pmfs_place){
+			.class = file_group(j, key->file), .at = key->line, .tag = row};
+	}
+	pmfs_places_sort(j->place[side], n);
+	return n;
+}
+
+/* Rows are numbered anew: `to` has the row that each one became. */
+static void drop_rows(struct joining *j, uint32_t *to)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < j->joined->n; i++) {
+		if (to[i] != i)
+			continue;
+		j->joined->rows[n] = j->joined->rows[i];
+		to[i] = n++;
+	}
+	j->joined->n = n;
+}
+
+/* Where functions have other names, a line is still the same line of the same file. */
+static int match_alone(struct joining *j)
+{
+	uint32_t n[PMFS_N_SIDES], rows = j->joined->n, *to = j->order;
+	for (uint32_t i = 0; i < rows; i++) {
+		j->unique[i] = 0;
+		to[i] = i;
+	}
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		n[side] = list_alone(j, side);
+	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
+		    n[PMFS_OTHER], j->partner) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n[PMFS_BASE]; i++) {
+		if (j->partner[i] == PM_NONE)
+			continue;
+		uint32_t base = j->place[PMFS_BASE][i].tag;
+		uint32_t other = j->place[PMFS_OTHER][j->partner[i]].tag;
+		j->row[base] = other; /* the row it goes to; see below */
+		j->unique[base] = PM_NONE;
+		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
+		j->joined->rows[other].sides = 3;
+		to[base] = PM_NONE;
+	}
+	drop_rows(j, to);
+	for (size_t i = 0; i < j->n_keys; i++) {
+		uint32_t row = j->of_key[i];
+		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];
+	}
+	return 0;
+}
+
 /* ---- the join ---- */
 
 static int allocate(struct joining *j)
@@ -283,7 +348,7 @@ static int keep_texts(struct joining *j)
 static int join(struct joining *j)
 {
 	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->joined->match) < 0 ||
-		pmfs_match_finish(&j->files) < 0 || match_lines(j) < 0)
+		pmfs_match_finish(&j->files) < 0 || match_lines(j) < 0 || match_alone(j) < 0)
 		return -ENOMEM;
 	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
 }
@@ -311,7 +376,7 @@ static void done(struct joining *j)
 int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
 {
 	struct joining j = {.costs = joined->costs, .joined = joined};
-	j.files.exact = true;
+	j.files.exact = j.files.of_places = true;
 	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
 	int r = j.rows ? pmfs_compare_read(c, j.costs, read_run, &j, err) : -ENOMEM;
 	if (r == 0)

@@ -343,7 +343,7 @@ int pmfs_match_finish(struct pmfs_match *m)
 	struct keying k = {.m = m};
 	k.names.arena = k.loose.arena = k.keys[0].arena = k.keys[1].arena = &arena;
 	for (unsigned what = 0; what < 2; what++)
-		k.knows[what] = both_know(m, what);
+		k.knows[what] = m->of_places || both_know(m, what);
 	int r = find_depths(&k);
 	if (r == 0)
 		r = group_spellings(&k);

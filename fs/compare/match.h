@@ -23,9 +23,10 @@ struct pmfs_match_group {
 	uint32_t n_names;
 };
 
-/* Zeroed but for `exact`. */
+/* Zeroed but for `exact` and `of_places`. */
 struct pmfs_match {
-	bool exact; /* names as they are */
+	bool exact;     /* names as they are */
+	bool of_places; /* modules and files are what is matched: they count in any case */
 	struct pm_arena arena;
 	struct pm_strtab texts;
 	struct pmfs_spelling *spellings;

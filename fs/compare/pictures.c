@@ -115,7 +115,7 @@ static int read_quantity(
 
 /* ---- captions ---- */
 
-/* The first quantity that both runs have, or PM_NONE. */
+/* The first quantity that costs anything, or PM_NONE. */
 static uint32_t first_quantity(const struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n_quantities; i++)
@@ -138,10 +138,12 @@ static void name_sides(struct drawing *d, enum pmfs_side side)
 	pm_text_line(&d->legend, name);
 	pm_text_str(&d->legend, " than in ");
 	pm_text_line(&d->legend, base);
-	pm_text_str(&d->legend,
-		pmfs_compare_tested(d->costs)
-			? "; blue: less; grey: no difference beyond the noise."
-			: "; blue: less; grey: the same.");
+	if (!d->costs->in_common)
+		pm_text_str(&d->legend, "; they have no quantity in common.");
+	else if (pmfs_compare_tested(d->costs))
+		pm_text_str(&d->legend, "; blue: less; grey: no difference beyond the noise.");
+	else
+		pm_text_str(&d->legend, "; blue: less; grey: the same.");
 	d->caption.title = pm_text_view(&d->title);
 	d->caption.of = pm_text_view(&d->of);
 	d->caption.legend = pm_text_view(&d->legend);

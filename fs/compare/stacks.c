@@ -23,10 +23,8 @@ const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint3
 
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
 {
-	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);
-	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER] &&
-		(costs->whole[PMFS_BASE][quantity].mean != 0 ||
-			costs->whole[PMFS_OTHER][quantity].mean != 0);
+	return costs->whole[PMFS_BASE][quantity].mean != 0 ||
+		costs->whole[PMFS_OTHER][quantity].mean != 0;
 }
 
 /* The column of the run's model that stands for the quantity, or PM_NONE. */

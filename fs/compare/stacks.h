@@ -24,7 +24,7 @@ void pmfs_two_stacks_done(struct pmfs_two_stacks *s);
 /* The first column of a quantity: what it is called, and its unit. */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
 
-/* Is it on both sides, and not 0 on both? */
+/* Does it cost anything on some side? */
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 
 #endif

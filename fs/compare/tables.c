@@ -14,6 +14,7 @@ static int joined_build(struct pmfs_compare *c, enum pmfs_compare_part which, vo
 		return pmfs_compare_no_memory(err);
 	int r = pmfs_compare_costs(c, &j->costs, err);
 	j->match.exact = c->of.exact || which == PMFS_COMPARE_CATEGORIES;
+	j->match.of_places = which == PMFS_COMPARE_MODULES || which == PMFS_COMPARE_FILES;
 	if (r == 0)
 		r = which == PMFS_COMPARE_LINES ? pmfs_lines_join(c, j, err)
 						: pmfs_flat_join(c, which, j, err);

@@ -166,8 +166,9 @@ static int fill_tree(struct building *b)
 		depth[i] = above == PM_NONE ? 0 : depth[parent[i]] + 1;
 		end[i] = i + 1;
 		rank[i] = i;
-		frame[i] = b->u->key[PMFS_OTHER][i] != PM_NONE ? b->u->key[PMFS_OTHER][i]
-							       : b->u->key[PMFS_BASE][i];
+		frame[i] = b->u->key[PMFS_OTHER][i];
+		if (frame[i] == PM_NONE) /* what is gone is shown as the baseline has it */
+			frame[i] = pmfs_n_frame_keys(&b->u->frames) + b->u->key[PMFS_BASE][i];
 	}
 	for (uint32_t i = n; i-- > 0;)
 		if (parent[i] != PM_NONE && end[i] > end[parent[i]])
@@ -218,15 +219,11 @@ static void place_contexts(struct building *b)
 
 static int fill_frames(struct pmfs_tree_union *u)
 {
-	uint32_t n = pmfs_n_frame_keys(&u->frames);
-	struct pm_frame *frames = calloc((size_t)n + 1, sizeof(*frames));
-	for (uint32_t i = 0; frames && i < n; i++)
-		frames[i] = pmfs_frame_shown(&u->frames, i);
-	u->tree.frames = frames;
-	u->tree.n_frames = n;
+	u->tree.frames = pmfs_frames_shown(&u->frames);
+	u->tree.n_frames = 2 * pmfs_n_frame_keys(&u->frames);
 	u->tree.texts = u->frames.match.texts.items;
 	u->tree.n_texts = u->frames.match.texts.n;
-	return frames ? 0 : -ENOMEM;
+	return u->tree.frames ? 0 : -ENOMEM;
 }
 
 static int fill_shared(struct pmfs_tree_union *u)

@@ -25,6 +25,9 @@ enum {
 /* Narrower boxes are not drawn, however few there are: a hundredth of a px. */
 #define MIN_SHARE 1e-5
 
+/* The same where colours are differences: what is narrower than a tenth of a px has none to see. */
+#define MIN_SHADED_SHARE 1e-4
+
 /* The box that is no function. */
 #define WHOLE_COLOUR 0xe9e4dc
 
@@ -93,11 +96,12 @@ static int choose_boxes(struct drawing *d)
 	const struct pmfs_flame_layout *l = &d->layout;
 	uint32_t n = d->flame->n, first = d->caption->whole.len ? 0 : 1;
 	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the paper */
+	double least = d->whole * (d->flame->shade ? MIN_SHADED_SHARE : MIN_SHARE);
 	d->boxes = malloc(n * sizeof(*d->boxes));
 	if (!d->boxes)
 		return -ENOMEM;
 	for (uint32_t i = first; i < n && d->whole > 0; i++)
-		if (l->total[i] >= d->whole * MIN_SHARE && l->depth[i] < MAX_LEVELS)
+		if (l->total[i] >= least && l->depth[i] < MAX_LEVELS)
 			d->boxes[d->n_boxes++] = i;
 	if (d->n_boxes > most) {
 		qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout);
