@@ -37,11 +37,15 @@ static struct pm_path *own_items(const struct pm_paths *p)
 	return (struct pm_path *)(uintptr_t)p->items;
 }
 
-/* Steps fall anywhere in what is large: with huge pages their addresses are found in the TLB. */
+/*
+ * Steps fall anywhere in what is large: with huge pages their addresses are found in the TLB. Of
+ * whole mappings, the page of malloc's own bytes with them: one in two parts cannot be moved when
+ * it grows, and would be copied.
+ */
 static void use_huge_pages(void *items, size_t bytes)
 {
-	uintptr_t begin = ((uintptr_t)items + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-	uintptr_t end = ((uintptr_t)items + bytes) & ~(uintptr_t)(PAGE - 1);
+	uintptr_t begin = (uintptr_t)items & ~(uintptr_t)(PAGE - 1);
+	uintptr_t end = ((uintptr_t)items + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	if (bytes >= HUGE_FROM)
 		madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* if not: as it was */
 }

@@ -12,6 +12,7 @@
 #include "formats/nytprof/costs.h"
 #include "formats/nytprof/flows.h"
 #include "formats/nytprof/lines.h"
+#include "profmount/limits.h"
 
 /* ---- preparation ---- */
 
@@ -34,7 +35,8 @@ static int prepare(struct nytp_building *b)
 	b->function = malloc(n * sizeof(*b->function));
 	b->frame = malloc(n * sizeof(*b->frame));
 	b->homes = calloc(n, sizeof(*b->homes));
-	if (!b->tree || !b->function || !b->frame || !b->homes)
+	if (!b->tree || !b->function || !b->frame || !b->homes ||
+		pm_paths_init(&b->paths, PM_LIMIT_ITEMS) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		b->function[i] = b->frame[i] = NYTP_NONE;
@@ -67,6 +69,7 @@ static int build(struct nytp_building *b, bool calls, struct pm_error *err)
 		r = nytp_build_lines(b);
 	if (r == 0 && pm_tree_count(b->tree))
 		r = nytp_weigh(b, pm_tree_count(b->tree) - 1, 0);
+	pm_paths_done(&b->paths);
 	if (r == 0) {
 		r = pm_tree_freeze(b->tree, b->weight, &b->m->tree, &index, err);
 		b->tree = NULL;

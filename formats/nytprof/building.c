@@ -50,6 +50,14 @@ uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name)
 	return frame.name == PM_NONE ? NYTP_NONE : pm_tree_intern(b->tree, &frame);
 }
 
+uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t frame)
+{
+	uint32_t known = b->paths.n, rank = pm_paths_child(&b->paths, parent, frame);
+	if (rank == PM_PATHS_FULL)
+		return PM_NONE;
+	return rank == known ? pm_tree_add(b->tree, parent, frame, 0) : rank;
+}
+
 struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank)
 {
 	if (pm_list_room(&b->cells, b->n_cells, &b->cells_room, sizeof(*b->cells)) < 0)

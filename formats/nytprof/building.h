@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
 #define PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
 
+#include "formats/common/paths.h"
 #include "formats/common/tree.h"
 #include "formats/nytprof/built.h"
 
@@ -33,6 +34,7 @@ struct nytp_building {
 	const struct nytp_threads *threads;
 	struct nytp_model *m;
 	struct pm_tree_builder *tree;
+	struct pm_paths paths;      /* of frames: a path is the rank of its context */
 	uint32_t *function, *frame; /* by name: index in the tree, or NYTP_NONE */
 	struct nytp_home *homes;    /* by name */
 	struct nytp_flow *flows;    /* sorted by caller, callee, file, line */
@@ -47,6 +49,12 @@ uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name);
 
 /* The text of a file's name; of a number that no record names: `fid N` for Pynytprof, else none. */
 uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid);
+
+/*
+ * The rank of the context of `frame` below `parent` (a rank, or PM_NONE), made on first need. All
+ * contexts are made by it. PM_NONE without memory.
+ */
+uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t frame);
 
 /* A cell with no values. -ENOMEM: NULL. */
 struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank);

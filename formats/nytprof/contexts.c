@@ -57,7 +57,7 @@ static int visit(struct nytp_building *b, const struct step *step, const struct 
 	uint32_t thread, double ns_per_tick, uint32_t *ret_rank)
 {
 	uint32_t frame = nytp_frame_of(b, step->name);
-	uint32_t rank = frame == NYTP_NONE ? PM_NONE : pm_tree_child(b->tree, step->parent, frame);
+	uint32_t rank = frame == NYTP_NONE ? PM_NONE : nytp_context_of(b, step->parent, frame);
 	*ret_rank = rank;
 	if (rank == PM_NONE || nytp_weigh(b, rank, call->incl * ns_per_tick) < 0)
 		return -ENOMEM;

@@ -163,16 +163,15 @@ int nytp_build_edges(struct nytp_building *b)
 /* The context of a sub on the first level. */
 static uint32_t top_of(struct nytp_building *b, uint32_t name)
 {
-	return pm_tree_child(b->tree, PM_NONE, nytp_frame_of(b, name));
+	return nytp_context_of(b, PM_NONE, nytp_frame_of(b, name));
 }
 
 /* All calls of one sub by another in one process: the cost of a context of the second level. */
 static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struct nytp_cell **last)
 {
 	uint32_t top = top_of(b, flow->caller);
-	uint32_t rank = top == PM_NONE
-		? PM_NONE
-		: pm_tree_child(b->tree, top, nytp_frame_of(b, flow->callee));
+	uint32_t rank =
+		top == PM_NONE ? PM_NONE : nytp_context_of(b, top, nytp_frame_of(b, flow->callee));
 	if (rank == PM_NONE || nytp_weigh(b, rank, flow->incl) < 0)
 		return -ENOMEM;
 	if (!*last || (*last)->rank != rank || (*last)->thread != flow->thread) {
