@@ -1,6 +1,6 @@
 /*
- * Values and costs of contexts over all threads. Files hold them thread by thread, so a block of
- * contexts is made at once, by reading every file.
+ * Values and costs of contexts over all threads. Files store them thread by thread, so a block of
+ * contexts is computed at once by reading every file.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_ACROSS_H
 #define PROFMOUNT_FORMATS_HPCRUN_ACROSS_H
@@ -22,13 +22,13 @@ struct hpcrun_across {
 	struct pm_cached cached;
 	uint32_t first, n;                /* contexts */
 	uint64_t *start;                  /* n + 1: of each context's cells */
-	struct hpcrun_across_cell *cells; /* by context, thread, then as the thread has them */
+	struct hpcrun_across_cell *cells; /* by context, thread, then in the order of the thread */
 };
 
-/* The block that a context lies in. O(log n). */
+/* The block of a context. O(log n). */
 uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context);
 
-/* Reads all files, on all cores. 0 or -ENOMEM. End with (*ret)->cached.free. */
+/* Reads all files, on all cores. 0 or -ENOMEM. Free with (*ret)->cached.free. */
 int hpcrun_across_read(const struct hpcrun_run *run, uint32_t block, enum hpcrun_across_of of,
 	struct hpcrun_across **ret);
 

@@ -1,6 +1,6 @@
 /*
- * All profiles in one: the union of their trees, their metrics by name, and what the whole run
- * costs. Values stay in their files; a node of a file is followed through the trie to its context.
+ * All profiles merged: the union of their trees, their metrics by name, and the costs of the whole
+ * run. Values stay in their files; a node of a file is followed through the trie to its context.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_CONTEXTS_H
 #define PROFMOUNT_FORMATS_HPCRUN_CONTEXTS_H
@@ -18,26 +18,26 @@ struct hpcrun_merged {
 	const uint32_t *groups;    /* by metric name of the trie; PM_NONE: no value is stored */
 	struct hpcrun_trie trie;   /* for hpcrun_trie_follow */
 	uint32_t *context;         /* by node of the trie */
-	bool shares;               /* several nodes have the same one */
+	bool shares;               /* several nodes may have the same context */
 	struct hpcrun_cells costs; /* of the run */
-	uint32_t *cost_start;      /* by context: its cells begin there; n_contexts + 1 */
-	/* Contexts in blocks, for those who read all threads: block i begins at block_start[i]. */
+	uint32_t *cost_start;      /* by context: its first cell; n_contexts + 1 */
+	/* Contexts in blocks, for code that reads all threads: block i begins at block_start[i]. */
 	uint32_t *block_start; /* n_blocks + 1 */
 	uint32_t n_blocks;
 	struct pm_thread_counts *counts; /* where it shares: of nodes, not of contexts */
 	struct pm_arena arena;
 };
 
-/* Reads all profiles, each once; what is lost goes to `damage`. */
+/* Reads every profile once; losses are reported in `damage`. */
 int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 	const struct hpcrun_who *who, struct pm_damage_list *damage, struct pm_error *err);
 
-/* Also for a zeroed one. */
+/* Accepts a zeroed one. */
 void hpcrun_merged_done(struct hpcrun_merged *m);
 
 /*
- * The context that has a value of the metric with that name (an index of the trie's) stored at
- * `context`: that, or the function that it is in.
+ * The context that has the values of a metric (by name index of the trie) stored at `context`: the
+ * context itself, or its function.
  */
 uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint32_t context);
 

@@ -1,11 +1,11 @@
-/* Where readers say what they could not read. */
+/* Readers report here what they could not read. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_DAMAGE_H
 #define PROFMOUNT_FORMATS_HPCRUN_DAMAGE_H
 
 #include "formats/common/damage.h"
 
 struct hpcrun_report {
-	struct pm_damage_list *list; /* NULL: nobody wants to know */
+	struct pm_damage_list *list; /* NULL: reports are discarded */
 	const char *file;
 };
 

@@ -1,4 +1,4 @@
-/* What one glance at a source tells of the run. */
+/* Facts about the run that need little reading. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_FACTS_H
 #define PROFMOUNT_FORMATS_HPCRUN_FACTS_H
 
@@ -8,7 +8,7 @@
 #include "formats/hpcrun/trace.h"
 #include "profmount/profile.h"
 
-/* As `layout` names them: sections-04.00; empty for what cannot be read. */
+/* The layout as in info.json: sections-04.00; empty if the file cannot be read. */
 void hpcrun_profile_layout(enum hpcrun_family family, unsigned version, char *ret, size_t size);
 void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t size);
 
@@ -18,7 +18,7 @@ void hpcrun_trace_layout(const struct hpcrun_trace *trace, char *ret, size_t siz
  */
 int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size);
 
-/* The program that left most bytes; lives as long as the folder. */
+/* The program with most bytes in its files; lives as long as the folder. */
 struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder);
 
 enum { HPCRUN_MOST_FACTS = 12 };

@@ -1,6 +1,6 @@
 /*
- * What one profile gives to the merged tree, in compact arrays of its own: the file is closed again
- * before anybody else sees them.
+ * The contribution of one profile to the merged tree, in compact arrays that do not refer to the
+ * file, which is closed again.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_HARVEST_H
 #define PROFMOUNT_FORMATS_HPCRUN_HARVEST_H
@@ -13,7 +13,7 @@
 struct hpcrun_crop_node {
 	struct hpcrun_place place; /* `module` is an index of the harvest's modules */
 	uint32_t parent;           /* index of an earlier node, or UINT32_MAX */
-	uint32_t number;           /* by which traces name it; 0 = by none */
+	uint32_t number;           /* number used in traces; 0 = none */
 };
 
 struct hpcrun_crop_value {
@@ -39,13 +39,13 @@ struct hpcrun_harvest {
 };
 
 /*
- * Reads all of a file, the same each time; one that cannot be read gives nothing. What is lost goes
- * to `damage`, unless it is NULL. 0 or -ENOMEM.
+ * Reads a whole file; an unreadable file gives an empty result. Losses are reported in `damage`,
+ * unless it is NULL. 0 or -ENOMEM.
  */
 int hpcrun_harvest_read(struct hpcrun_harvest *ret, struct hpcrun_folder *folder,
 	const struct hpcrun_file *file, struct pm_damage_list *damage);
 
-/* Also for a zeroed one. */
+/* Accepts a zeroed one. */
 void hpcrun_harvest_done(struct hpcrun_harvest *h);
 
 #endif

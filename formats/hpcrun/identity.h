@@ -1,6 +1,6 @@
 /*
- * Identities: which keys and values tell a thread from all others of the directory, so that each
- * has a directory of its own. Knows no files.
+ * Identities: keys and values that distinguish a thread from all others of the source, so that each
+ * has a directory of its own. Independent of files.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_IDENTITY_H
 #define PROFMOUNT_FORMATS_HPCRUN_IDENTITY_H
@@ -13,11 +13,12 @@ enum { HPCRUN_MOST_LEVELS = 8 };
 
 struct hpcrun_level {
 	char key[24];
-	bool renumber; /* `logical` was made by this file alone: `physical` tells it from others */
+	bool renumber; /* `logical` is unique only within its file; `physical` distinguishes it from
+			  others */
 	uint64_t physical, logical;
 };
 
-/* What one thread's files say of it. */
+/* The identity claimed by the files of a thread. */
 struct hpcrun_claim {
 	struct hpcrun_level levels[HPCRUN_MOST_LEVELS];
 	uint32_t n;
@@ -25,12 +26,12 @@ struct hpcrun_claim {
 	uint64_t process;
 };
 
-/* Appends a level with a key made legal from `name`; at most one of a key. */
+/* Appends a level with a legal key made from `name`; at most one level per key. */
 struct hpcrun_level *hpcrun_claim_add(struct hpcrun_claim *claim, struct pm_bytes name);
 
 /*
- * Settles n claims: `threads[i]` gets identity and n_identity, the keys go into ret_keys in the
- * order in which they first appear. All of it lives in the arena. 0 or -ENOMEM.
+ * Resolves n claims: sets identity and n_identity of `threads[i]`, and ret_keys to the keys in the
+ * order of first appearance. All memory is from the arena. 0 or -ENOMEM.
  */
 int hpcrun_identities_settle(const struct hpcrun_claim *claims, uint32_t n,
 	struct pm_thread *threads, struct pm_arena *arena, struct pm_threads *ret_keys);

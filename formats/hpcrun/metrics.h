@@ -1,4 +1,4 @@
-/* The metrics of all files, one group for each name, and what values of them cost. */
+/* The metrics of all files, one group for each name, and the costs of their values. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_METRICS_H
 #define PROFMOUNT_FORMATS_HPCRUN_METRICS_H
 
@@ -8,10 +8,10 @@
 
 enum {
 	HPCRUN_METRIC_USED = 1,  /* a value of it is stored */
-	HPCRUN_METRIC_MOVES = 2, /* values are of the function they are in, not of a line */
+	HPCRUN_METRIC_MOVES = 2, /* values belong to the enclosing function, not to a line */
 };
 
-/* While files come in. Zeroed = empty. */
+/* Used while files are merged. Zeroed = empty. */
 struct hpcrun_metric_names {
 	struct pm_strtab names; /* by first appearance */
 	uint8_t *flags;         /* by name: HPCRUN_METRIC_… */
@@ -19,8 +19,10 @@ struct hpcrun_metric_names {
 	struct pm_arena arena;
 };
 
-/* The index of a metric's name, new or known, with `flags` added to its own. PM_NONE without
- * memory. */
+/*
+ * The index of a metric's name, new or known, with `flags` added to its own. PM_NONE if out of
+ * memory.
+ */
 uint32_t hpcrun_metric_names_add(
 	struct hpcrun_metric_names *n, struct pm_bytes name, uint8_t flags);
 
@@ -34,7 +36,7 @@ int hpcrun_metric_names_list(const struct hpcrun_metric_names *n, struct pm_aren
 
 void hpcrun_metric_names_done(struct hpcrun_metric_names *n);
 
-/* What a stored value of a metric costs: × period; NaN where that is no number. */
+/* The cost of a stored value of a metric: × period; NaN if that is not a number. */
 double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits);
 
 #endif

@@ -1,10 +1,10 @@
-/* Which node of a file has a number: numbers are sparse, and may say anything. */
+/* Finds nodes of a file by number: numbers are sparse and may be hostile. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_NUMBERS_H
 #define PROFMOUNT_FORMATS_HPCRUN_NUMBERS_H
 
 #include "formats/common/map.h"
 
-/* Node number → place. Numbers that lie close together have an array, others a map. */
+/* Node number → place. Dense numbers are in an array, others in a map. */
 struct hpcrun_numbers {
 	uint32_t *places; /* by number - least: place + 1, 0 = none; NULL: there is a map */
 	uint32_t least;
@@ -15,13 +15,13 @@ struct hpcrun_numbers {
 /* Makes it for `n` numbers, of which 0 is none; empty. 0 or -ENOMEM. At most 64 bytes a number. */
 int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, size_t n);
 
-/* 1: the number, one of those above, is new and has the place now; 0: an earlier one keeps it. */
+/* 1: the number, one of those given, is new and gets the place; 0: it has an earlier place. */
 int hpcrun_numbers_put(struct hpcrun_numbers *s, uint32_t number, uint32_t place);
 
 /* Also for a zeroed one. */
 void hpcrun_numbers_done(struct hpcrun_numbers *s);
 
-/* The place of a number, any at all; UINT32_MAX where there is none. O(1). */
+/* The place of any number; UINT32_MAX if there is none. O(1). */
 static inline uint32_t hpcrun_numbers_find(const struct hpcrun_numbers *s, uint32_t number)
 {
 	if (!s->places) {

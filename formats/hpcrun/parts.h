@@ -1,8 +1,8 @@
 /*
- * All that an opened measurement holds, and which part of it is built when. Mounting lists the
- * directory; identities need the beginnings of the files, times need the traces, everything else
- * needs the merged tree, and with it come the costs of the run. What single threads and contexts
- * cost is decoded from the files again and kept for a while.
+ * An opened measurement and its parts. Mounting lists the directory. Identities need the beginnings
+ * of the files, times need the traces, and everything else needs the merged tree, which includes
+ * the costs of the run. Costs of single threads and contexts are decoded from the files again and
+ * cached.
  *
  *	who ──→ merged ──→ decoded
  *	  └──→ times
@@ -34,20 +34,20 @@ struct hpcrun_model {
 };
 
 /*
- * Each makes its part, and those that it stands on, unless they are there: 0, -EIO or -ENOMEM.
- * Threads may call them at once. The part is const from then on.
+ * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
+ * The part is const from then on.
  */
 int hpcrun_get_who(struct hpcrun_model *m, struct pm_error *err);
 int hpcrun_get_merged(struct hpcrun_model *m, struct pm_error *err);
 int hpcrun_get_times(struct hpcrun_model *m, struct pm_error *err);
 
 /*
- * What was decoded, `limit` bytes of it; more while it is read, which takes many calls. NULL
- * without memory.
+ * A cache of decoded data, limited to `limit` bytes; more while data are being read in many calls.
+ * NULL if out of memory.
  */
 struct pm_cache *hpcrun_decoded_new(uint64_t limit);
 
-/* Of what was decoded: give it back with pm_cache_release(m->decoded, …). 0, -EIO or -ENOMEM. */
+/* Decoded data: release with pm_cache_release(m->decoded, …). 0, -EIO or -ENOMEM. */
 enum hpcrun_decoded {
 	HPCRUN_THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
 	HPCRUN_THREAD_COSTS,   /* struct hpcrun_costs_of_thread */
@@ -58,7 +58,7 @@ enum hpcrun_decoded {
 int hpcrun_get_decoded(struct hpcrun_model *m, enum hpcrun_decoded what, uint32_t of,
 	struct pm_cached **ret, struct pm_error *err);
 
-/* For those who decode on their own; `merged` is there. */
+/* For code that decodes itself; requires `merged`. */
 struct hpcrun_run hpcrun_run_of(struct hpcrun_model *m);
 
 #endif

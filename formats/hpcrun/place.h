@@ -1,7 +1,7 @@
 /*
- * A place: what a node of a file's tree stands for, and all that the merged tree of files knows of
- * it. Files are merged by the path of places alone. Which frames a place becomes is told by
- * frames.h, when all files are merged; costs belong to the innermost of them.
+ * A place identifies a node of a file's tree in the merged tree: files are merged by paths of
+ * places only. After merging, frames.h converts places to frames; costs belong to the innermost
+ * frame.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_PLACE_H
 #define PROFMOUNT_FORMATS_HPCRUN_PLACE_H
@@ -11,7 +11,7 @@
 enum hpcrun_place_kind {
 	HPCRUN_PLACE_MODULE,  /* in a load module: `module` is an index of its name */
 	HPCRUN_PLACE_SPECIAL, /* a placeholder: `module` is the special module's id (names.h) */
-	HPCRUN_PLACE_UNKNOWN, /* the load map does not say where; module 0 */
+	HPCRUN_PLACE_UNKNOWN, /* not found in the load map; module 0 */
 };
 
 struct hpcrun_place {

@@ -1,6 +1,6 @@
 /*
- * A .hpcrun file: where everything stands in it, whatever its version. Nodes and values stay in
- * the input and are decoded when asked for; the short tables before them are decoded at once.
+ * A .hpcrun file of any version: the positions of its parts. Nodes and values stay in the input and
+ * are decoded on request; the short tables before them are decoded immediately.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_PROFILE_H
 #define PROFMOUNT_FORMATS_HPCRUN_PROFILE_H
@@ -38,16 +38,17 @@ struct hpcrun_section {
 	uint64_t start, end;
 };
 
-/* What numbers of the identity tuple mean: kind 3 is THREAD. */
+/* Names of kinds in the identity tuple: kind 3 is THREAD. */
 struct hpcrun_kind {
 	uint16_t kind;
 	struct pm_bytes name;
 };
 
-/* A level of the identity tuple; `interpret` says which of the two ids count. */
+/* A level of the identity tuple; `interpret` says which of the two ids are valid. */
 struct hpcrun_identity {
 	uint16_t kind;
-	uint8_t interpret; /* 0 both, 1 logical made by this file alone, 2 for all, 3 logical */
+	uint8_t interpret; /* 0 both, 1 logical, generated for this file only, 2 for all files, 3
+			      logical */
 	uint64_t physical, logical;
 };
 
@@ -59,7 +60,7 @@ struct hpcrun_sparse {
 	uint64_t n_values, n_blocks;
 };
 
-/* How much of it. */
+/* How much to read. */
 enum hpcrun_extent { HPCRUN_ALL, HPCRUN_WHO /* header, identity and dictionary */ };
 
 struct hpcrun_profile {

@@ -1,6 +1,6 @@
 /*
- * The file behind a raw table. A cursor opens it, and closes it when it is done: thousands of files
- * have no reader.
+ * The file of a raw table. It is open only while a cursor reads it, since there can be thousands of
+ * files.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_RAW_FILE_H
 #define PROFMOUNT_FORMATS_HPCRUN_RAW_FILE_H
@@ -19,11 +19,11 @@ struct hpcrun_raw {
 	struct pm_bytes records;
 };
 
-/* As pm_table_type.start. A file that cannot be read has no rows; damage.csv says why. */
+/* Like pm_table_type.start. An unreadable file has no rows; damage.csv has the reason. */
 int hpcrun_raw_profile_start(struct pm_rows *rows, struct pm_error *err);
 int hpcrun_raw_trace_start(struct pm_rows *rows, struct pm_error *err);
 
-/* As pm_table_type.done. */
+/* Like pm_table_type.done. */
 void hpcrun_raw_done(struct pm_rows *rows);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The records that hpcrun profiles of all versions are made of (docs/formats/hpcrun.md §2). What
- * differs from version to version is data: struct hpcrun_dialect.
+ * The records of hpcrun profiles of all versions (docs/formats/hpcrun.md §2). Differences between
+ * versions are data: struct hpcrun_dialect.
  *
  * Text slices point into the input.
  */
@@ -16,7 +16,7 @@ enum hpcrun_map_form {
 	HPCRUN_MAP_ADDRESSES,    /* vaddr{8} mapaddr{8} name flags{4} */
 };
 
-/* When nodes have the fields of logical unwinding: as-info{4}, lip{16}. */
+/* Whether nodes have the fields of logical unwinding: as-info{4}, lip{16}. */
 enum hpcrun_lush { HPCRUN_LUSH_IF_FLAGGED, HPCRUN_LUSH_ALWAYS };
 
 struct hpcrun_dialect {
@@ -61,7 +61,7 @@ struct hpcrun_metrics {
 
 struct hpcrun_module {
 	struct pm_bytes name;
-	uint32_t id; /* place in the table where the dialect has no ids */
+	uint32_t id; /* index in the table if the dialect has no ids */
 	bool has_flags, has_addresses;
 	uint64_t flags, vaddr, mapaddr;
 };
@@ -94,15 +94,15 @@ struct hpcrun_nodes {
 /* Records of metric values in 04.00: bits{8} metric{2}, and node{4} first value{8}. */
 enum { HPCRUN_VALUE_SIZE = 10, HPCRUN_BLOCK_SIZE = 12 };
 
-/* Is this value a double? Of an unknown metric, and before 2010, all are integers. */
+/* Whether this value is a double. For unknown metrics, and before 2010, all are integers. */
 static inline bool hpcrun_value_is_real(const struct hpcrun_metric *m)
 {
 	return m && m->has_flags && m->value_format == HPCRUN_VALUE_REAL;
 }
 
 /*
- * These read a count and that many records. 0; -EINVAL where the input ends or makes no sense:
- * the records before are in the list, the cursor's place is of no use; -ENOMEM.
+ * These read a count and this number of records. 0; -EINVAL if the input ends or is invalid: the
+ * list then has the records before, and the cursor's position is undefined; -ENOMEM.
  */
 int hpcrun_pairs_read(struct pm_cur *c, struct hpcrun_pairs *ret);
 int hpcrun_metrics_read(
@@ -110,10 +110,10 @@ int hpcrun_metrics_read(
 int hpcrun_modules_read(
 	struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_modules *ret);
 
-/* The first value of that key, or an empty slice without address. */
+/* The first value of this key, or an empty slice with a NULL pointer. */
 struct pm_bytes hpcrun_pairs_find(const struct hpcrun_pairs *pairs, const char *key);
 
-/* Bytes of a node with that many values. */
+/* Size of a node with this number of values. */
 size_t hpcrun_node_size(const struct hpcrun_dialect *d, bool has_lush, size_t n_values);
 
 /* Node i, below nodes->n. */

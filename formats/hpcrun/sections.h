@@ -5,7 +5,7 @@
 #include "formats/hpcrun/damage.h"
 #include "formats/hpcrun/profile.h"
 
-/* Reads everything behind the magic. 0 or -ENOMEM. */
+/* Reads everything after the magic number. 0 or -ENOMEM. */
 int hpcrun_sections_read(
 	struct hpcrun_profile *p, enum hpcrun_extent extent, const struct hpcrun_report *report);
 

@@ -1,4 +1,4 @@
-/* The shape of a stored tree: who is whose parent, and an order that has parents first. */
+/* The structure of a stored tree: parents, and an order with parents first. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SHAPE_H
 #define PROFMOUNT_FORMATS_HPCRUN_SHAPE_H
 
@@ -8,15 +8,16 @@
 
 struct hpcrun_shape {
 	uint32_t n;
-	uint32_t *parent; /* by place in the file: the parent's place, or UINT32_MAX */
-	uint32_t *number; /* by place: its own, 0 where it has none or an earlier node has it */
-	uint32_t *order;  /* places, parents before children; as stored where that is so */
-	struct hpcrun_numbers by_number; /* node number → place of the first node that has it */
+	uint32_t *parent; /* by index in the file: the parent's index, or UINT32_MAX */
+	uint32_t *
+		number; /* by index: its number, 0 if it has none or an earlier node has the same */
+	uint32_t *order; /* indexes, parents before children; in stored order if possible */
+	struct hpcrun_numbers by_number; /* node number → index of the first node with it */
 };
 
 /*
- * Nodes whose parent cannot be told (missing, themselves, a cycle, too deep) are on top, and
- * reported. 0 or -ENOMEM. O(n), whatever the input.
+ * Nodes with an invalid parent (missing, the node itself, a cycle, too deep) are put at the top and
+ * reported. 0 or -ENOMEM. O(n) for any input.
  */
 int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes,
 	const struct hpcrun_report *report);

@@ -6,7 +6,7 @@
 #include "formats/hpcrun/damage.h"
 #include "formats/hpcrun/profile.h"
 
-/* Reads the section, in which the cursor stands. 0 or -ENOMEM. */
+/* Reads the section at the cursor. 0 or -ENOMEM. */
 int hpcrun_sparse_read(struct hpcrun_profile *p, struct pm_cur *c, enum hpcrun_extent extent,
 	const struct hpcrun_report *report);
 

@@ -8,7 +8,8 @@
 struct hpcrun_value {
 	size_t epoch;
 	int64_t node_id;
-	uint64_t node; /* its place in the epoch's nodes; SECTIONS name the id alone: UINT64_MAX */
+	uint64_t node;   /* index in the epoch's nodes; UINT64_MAX for SECTIONS, which have only the
+			    id */
 	uint32_t metric; /* may be beyond the table */
 	uint64_t bits;
 	uint64_t off; /* in the file */
@@ -17,14 +18,14 @@ struct hpcrun_value {
 /* Walks over the values in stored order. */
 struct hpcrun_values {
 	const struct hpcrun_profile *profile;
-	uint64_t at;      /* position of the next: a number that grows, and may be kept */
-	size_t epoch;     /* EPOCHS: the one that `at` lies in … */
+	uint64_t at;      /* position of the next value, an increasing number that can be stored */
+	size_t epoch;     /* EPOCHS: the epoch that contains `at` … */
 	uint64_t before;  /* … and the positions before it */
-	uint64_t block;   /* SECTIONS: the block that `at` lies in … */
-	uint64_t covered; /* … and where the sound blocks before it end */
+	uint64_t block;   /* SECTIONS: the block that contains `at` … */
+	uint64_t covered; /* … and the end of the valid blocks before it */
 };
 
-/* Begins at a position that `at` had, or 0. O(epochs), or O(blocks) where `at` is not 0. */
+/* Starts at an earlier value of `at`, or 0. O(epochs), or O(blocks) if `at` is not 0. */
 struct hpcrun_values hpcrun_values_from(const struct hpcrun_profile *p, uint64_t at);
 
 bool hpcrun_values_next(struct hpcrun_values *v, struct hpcrun_value *ret);

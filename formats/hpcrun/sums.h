@@ -1,7 +1,7 @@
 /*
- * Sums by node and metric, while it is not known how many of either there will be. The first
- * metrics have a cell for each node, which comes to a few bytes for each byte of a file that names
- * that many; the others have one where there is something.
+ * Sums by node and metric, when the number of both is not known in advance. The first metrics have
+ * a cell for every node, which takes a few bytes per byte of a file with that many nodes; the
+ * others have cells only for existing values.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SUMS_H
 #define PROFMOUNT_FORMATS_HPCRUN_SUMS_H
@@ -28,7 +28,7 @@ struct hpcrun_sums {
 /* 0 or -ENOMEM. O(1). */
 int hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, double cost);
 
-/* Adds all of `from`, where nodes and metrics have other numbers. 0 or -ENOMEM. */
+/* Adds all of `from`, in which nodes and metrics have different numbers. 0 or -ENOMEM. */
 int hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
 	const uint32_t *metrics);
 

@@ -1,4 +1,4 @@
-/* Traces in time: units, order, and the samples as the seam wants them. */
+/* Traces: units, time order, and samples for the format interface. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_TIMES_H
 #define PROFMOUNT_FORMATS_HPCRUN_TIMES_H
 
@@ -7,7 +7,7 @@
 
 struct hpcrun_time {
 	bool microseconds;
-	bool sorted;          /* samples stand in the order of time */
+	bool sorted;          /* samples are in time order */
 	uint64_t first, last; /* in ns; of a trace with samples */
 	struct pm_lazy lazy;  /* of the order, where it is not as stored */
 	uint32_t *order;      /* places by time */
@@ -19,14 +19,14 @@ struct hpcrun_times {
 	uint64_t origin_ns, end_ns; /* of all; PM_NO_TIME without samples */
 };
 
-/* Scans all traces, in parallel. Files that cannot be read have no samples then. 0 or -ENOMEM. */
+/* Scans all traces, in parallel. Unreadable files have no samples. 0 or -ENOMEM. */
 int hpcrun_times_read(
 	struct hpcrun_times *ret, struct hpcrun_folder *folder, const struct hpcrun_who *who);
 
 /* Also for a zeroed one. */
 void hpcrun_times_done(struct hpcrun_times *t);
 
-/* The trace whose samples are asked for. */
+/* The trace whose samples are requested. */
 struct hpcrun_trace_place {
 	struct hpcrun_folder *folder;
 	const struct hpcrun_thread *thread;
@@ -40,7 +40,7 @@ struct hpcrun_trace_place {
 int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
 
-/* Tells the report of samples whose node no profile has, and of what else is lost of a trace. */
+/* Reports samples whose node is not in the profile, and other losses of a trace. */
 int hpcrun_trace_report(const struct hpcrun_trace_place *place, const struct hpcrun_report *report);
 
 #endif

@@ -16,7 +16,7 @@ struct hpcrun_trace {
 	uint64_t flags;     /* bit 0: samples have a metric */
 	size_t start, size; /* of the records */
 	uint64_t n;
-	size_t leftover; /* bytes behind the last whole record */
+	size_t leftover; /* bytes after the last complete record */
 };
 
 struct hpcrun_sample {
@@ -26,8 +26,8 @@ struct hpcrun_sample {
 };
 
 /*
- * Reads the header and counts the records. -EINVAL or -ENOTSUP, and a zeroed trace, for what cannot
- * be read as one. O(1); of 2009 O(n).
+ * Reads the header and counts the records. -EINVAL or -ENOTSUP, and a zeroed trace, if it is not a
+ * readable trace. O(1); O(n) for traces of 2009.
  */
 int hpcrun_trace_read(struct hpcrun_trace *ret, struct pm_bytes file,
 	const struct hpcrun_report *report, struct pm_error *err);
@@ -36,10 +36,10 @@ int hpcrun_trace_read(struct hpcrun_trace *ret, struct pm_bytes file,
 void hpcrun_trace_decode(const struct hpcrun_trace *t, struct pm_bytes records, uint64_t i,
 	struct hpcrun_sample *ret);
 
-/* The records: n of them, or none where the file is not the one that was read. */
+/* The records: n of them, or none if the file has changed since it was read. */
 struct pm_bytes hpcrun_trace_records(const struct hpcrun_trace *t, struct pm_bytes file);
 
-/* A sample's time in ns: stored times are in ns or, where the trace is old, in microseconds. */
+/* A sample's time in ns; stored times are in ns, or in microseconds for old traces. */
 uint64_t hpcrun_trace_ns(const struct hpcrun_trace *t, uint64_t time, bool microseconds);
 
 #endif

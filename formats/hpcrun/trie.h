@@ -1,8 +1,8 @@
 /*
- * The tree that files are merged in: nodes are places below places, in the order in which files
- * name them, parents first. With it come the names of the files' load modules and metrics, and what
- * was measured at each node. Tries of stretches of files are made apart and joined in order: the
- * result is the trie of all files, whoever made its parts.
+ * The tree into which files are merged: nodes are places, in the order in which they occur in
+ * files, parents first. It includes the names of load modules and metrics, and the sums at each
+ * node. Tries of groups of files are built separately and joined in order; the result is the same
+ * as for a single trie of all files.
  *
  * 16 bytes a node, 8 for finding it, 8 while files come in, and the sums (sums.h).
  */
@@ -19,9 +19,9 @@ struct hpcrun_trie_node {
 	uint32_t module : 30, kind : 2;
 };
 
-/* How much there is at a node, over all files; counts stop at their greatest number. */
+/* Counts for a node over all files; counters saturate. */
 struct hpcrun_tally {
-	uint32_t visits; /* nodes of files that are this one */
+	uint32_t visits; /* number of nodes of files that are merged into it */
 	uint32_t values;
 };
 
@@ -43,22 +43,22 @@ struct hpcrun_trie {
 /* The place of a node; `module` as in the node. */
 struct hpcrun_place hpcrun_trie_place(const struct hpcrun_trie *t, uint32_t node);
 
-/* Enters a file's nodes: ret[i] becomes the trie's node of node i. 0 or -ENOMEM. O(nodes). */
+/* Adds a file's nodes: ret[i] becomes the trie node of node i. 0 or -ENOMEM. O(nodes). */
 int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret);
 
 /*
- * The same for a file that was entered, without changing anything; UINT32_MAX for nodes that were
- * not. Threads may call it at once.
+ * The same lookup for a file that was added before, without changing anything; UINT32_MAX for
+ * unknown nodes. Thread-safe.
  */
 int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret);
 
-/* Adds up a file's values at its nodes, which were entered as `nodes`. 0 or -ENOMEM. */
+/* Adds a file's values to its nodes, which were added as `nodes`. 0 or -ENOMEM. */
 int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_harvest *h, const uint32_t *nodes);
 
-/* Enters all of `from`, whose files come after those of `t`. 0 or -ENOMEM. */
+/* Adds all of `from`, whose files come after those of `t`. 0 or -ENOMEM. */
 int hpcrun_trie_join(struct hpcrun_trie *t, const struct hpcrun_trie *from);
 
-/* Frees the sums and tallies: what stays is for hpcrun_trie_follow. */
+/* Frees the sums and tallies; the rest is for hpcrun_trie_follow. */
 void hpcrun_trie_settle(struct hpcrun_trie *t);
 
 /* Also for a zeroed one. */

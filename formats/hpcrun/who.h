@@ -1,6 +1,4 @@
-/*
- * Who the threads are: identities and sizes, from the beginnings of the files. No tree is read.
- */
+/* Identities and sizes of threads, from the beginnings of the files. Reads no trees. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_WHO_H
 #define PROFMOUNT_FORMATS_HPCRUN_WHO_H
 
@@ -11,9 +9,9 @@
 #include "profmount/profile.h"
 
 struct hpcrun_thread {
-	enum hpcrun_family family; /* NONE: no profile, or none that can be read */
+	enum hpcrun_family family; /* NONE: no profile, or an unreadable one */
 	unsigned version;
-	bool has_trace; /* there is one, readable or not */
+	bool has_trace; /* there is a profile, readable or not */
 	struct hpcrun_trace trace;
 };
 

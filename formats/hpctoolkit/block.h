@@ -1,7 +1,7 @@
 /*
- * Sparse value blocks. profile.db has one a profile, indexed by context, with values by metric;
- * cct.db has one a context, indexed by metric, with values by profile. Both are an array of values
- * and an index that says where each key's values begin:
+ * Sparse value blocks. profile.db has one per profile, indexed by context, with values by metric;
+ * cct.db has one per context, indexed by metric, with values by profile. Both consist of an array
+ * of values and an index with the start of each key's values:
  *
  *   index   key | start    key | start    key | start          sorted by key
  *                   |             |             |
@@ -33,35 +33,34 @@ struct hpctk_block_value {
 };
 
 /*
- * The values of profile `i` of profile.db (the caller knows that i < db->profiles.n), or of the
- * context with that number in cct.db (an empty block beyond the table). -EINVAL where they do not
- * lie in the file, or lie in those of another one, or a context's index is not in order; -ENODATA
- * where cct.db is not there, or cut off before it. Fails with -ENOMEM, too, until it was found out
- * which blocks share bytes: O(rows) the first time where they stand in order, else O(rows log
- * rows).
+ * The values of profile `i` of profile.db (the caller ensures that i < db->profiles.n), or of the
+ * context with this number in cct.db (an empty block beyond the table). -EINVAL if they are outside
+ * the file, overlap those of another row, or if a context's index is out of order; -ENODATA if
+ * cct.db is missing or ends before it. The first call determines which blocks overlap, and can fail
+ * with -ENOMEM: O(rows) if they are in order, else O(rows log rows).
  */
 int hpctk_profile_block(
 	const struct hpctk_parts *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
 int hpctk_context_block(const struct hpctk_parts *db, uint64_t number, struct hpctk_block *ret,
 	struct pm_error *err);
 
-/* That way of failing, earlier, for all blocks of contexts or of profiles. */
+/* Determines the overlaps in advance, for all blocks of contexts or of profiles. */
 int hpctk_blocks_ready(const struct hpctk_parts *db, bool of_context, struct pm_error *err);
 
-/* Index entry i (< n_index). -EINVAL where its values are not in order. */
+/* Index entry i (< n_index). -EINVAL if its values are not in order. */
 int hpctk_block_run(
 	const struct hpctk_block *b, uint32_t i, struct hpctk_run *ret, struct pm_error *err);
 
-/* Are all of the index's keys and values in order? -EINVAL where they are not. O(n_index). */
+/* Checks that all keys and values of the index are in order; otherwise -EINVAL. O(n_index). */
 int hpctk_block_check(const struct hpctk_block *b, struct pm_error *err);
 
 /* Value v (< n_values). */
 struct hpctk_block_value hpctk_block_value(const struct hpctk_block *b, uint64_t v);
 
-/* The index entry with that key, or HPCTK_NONE. O(log n). */
+/* The index entry with this key, or HPCTK_NONE. O(log n). */
 uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key);
 
-/* The index entry that value v belongs to, 0 where none begins at or before it. O(log n). */
+/* The index entry that value v belongs to, 0 if none begins at or before it. O(log n). */
 uint32_t hpctk_block_entry_of(const struct hpctk_block *b, uint64_t v);
 
 #endif

@@ -1,4 +1,4 @@
-/* The metrics as views see them: roles, groups, and which of them have a value anywhere. */
+/* The metrics for views: roles, groups, and whether they have a value anywhere. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_COLUMNS_H
 
@@ -9,7 +9,7 @@ struct hpctk_columns {
 	struct pm_metric *metrics;
 };
 
-/* Found on first need; lives as long as the database. */
+/* Computed on first need; lives as long as the database. */
 int hpctk_columns_get(
 	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err);
 

@@ -7,11 +7,11 @@
 struct hpctk_tree {
 	struct pm_tree *tree;
 	uint32_t *of_rank;    /* context by rank: the records' pre-order in the file */
-	uint64_t *record_at;  /* by rank: where its record stands in meta.db */
+	uint64_t *record_at;  /* by rank: position of its record in meta.db */
 	uint32_t *in_summary; /* by context: its index entry in the summary profile */
 };
 
-/* Walked on first need; lives as long as the database. */
+/* Built on first need; lives as long as the database. */
 int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err);
 
 /* The record of the context at that rank, as stored; false once the file has changed. */

@@ -4,7 +4,7 @@
 
 #include "formats/hpctoolkit/parts.h"
 
-/* As pm_profile_ops.damage: reads everything on the first call. */
+/* Like pm_profile_ops.damage: reads everything on the first call. */
 int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Which of the layouts that call themselves 4.0 a database has, and in which byte order. The
- * version field cannot tell; stored sizes of structures and the place of tables can.
+ * Determines which of the layouts with version 4.0 a database has, and its byte order. The version
+ * field is the same for all of them, so the stored sizes of structures and the positions of tables
+ * decide.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_DIALECT_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_DIALECT_H
@@ -8,8 +9,8 @@
 #include "formats/hpctoolkit/parts.h"
 
 /*
- * Fills db->layout from the files that are open. Optional files that make no sense are taken out
- * of db->present and put into damage; -EINVAL where files contradict each other.
+ * Fills db->layout from the open files. Unreadable optional files are removed from db->present and
+ * reported as damage; -EINVAL if files contradict each other.
  */
 int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err);
 

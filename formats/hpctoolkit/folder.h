@@ -17,9 +17,9 @@ struct hpctk_folder {
 };
 
 /*
- * Opens the files in directory `folder` (borrowed) that are there. -ENOTSUP for versions that are
- * not read, -EINVAL where meta.db or profile.db is missing or is no such file; an optional file
- * that is broken goes into `damage`. To be closed also after a failure.
+ * Opens the existing files in directory `folder` (borrowed). -ENOTSUP for unsupported versions,
+ * -EINVAL if meta.db or profile.db is missing or of another kind; a broken optional file is
+ * reported in `damage`. Must be closed after a failure, too.
  */
 int hpctk_folder_open(
 	struct hpctk_folder *f, int folder, struct pm_damage_list *damage, struct pm_error *err);

@@ -1,11 +1,11 @@
-/* What a context record stands for: frames of the tree, and functions and texts behind them. */
+/* Converts context records to frames of the tree, with their functions and texts. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 
 #include "formats/common/tree.h"
 #include "formats/hpctoolkit/parts.h"
 
-/* Remembers what rows of meta.db's tables have become in the tree. */
+/* Maps rows of meta.db's tables to items of the tree. */
 struct hpctk_frames {
 	struct hpctk_parts *db;
 	struct pm_tree_builder *builder;
@@ -19,8 +19,8 @@ int hpctk_frames_init(
 	struct hpctk_frames *f, struct hpctk_parts *db, struct pm_tree_builder *builder);
 
 /*
- * The frame of a record that stands at `at`: a function shows its definition, everything else its
- * own place. Pointers that lead nowhere go into damage. PM_NONE without memory.
+ * The frame of the record at `at`: a function has the place of its definition, everything else its
+ * own place. Invalid pointers are reported as damage. PM_NONE if out of memory.
  */
 uint32_t hpctk_frame_of(
 	struct hpctk_frames *f, const struct hpctk_context_record *record, uint64_t at);

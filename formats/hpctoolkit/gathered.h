@@ -1,7 +1,7 @@
 /*
- * Values of profile.db by context, for contexts whose block in cct.db is missing or broken. Found
- * on first need, for all contexts at once: to look for each in every thread would take contexts ×
- * threads. 24 bytes for each context of each thread.
+ * Values of profile.db by context, for contexts whose block in cct.db is missing or broken.
+ * Computed on first need, for all contexts at once, because searching for each in every thread
+ * would take contexts × threads. 24 bytes for each context of each thread.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_GATHERED_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_GATHERED_H
@@ -9,12 +9,12 @@
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/threads.h"
 
-/* The values that a thread has of a context: those of an index entry of its block. */
+/* The values of a context on a thread: those of an index entry of its block. */
 struct hpctk_gathered_run {
 	uint32_t number; /* of the context */
 	uint32_t thread;
 	uint32_t entry;
-	uint64_t before; /* values of this context in threads before */
+	uint64_t before; /* values of this context in earlier threads */
 };
 
 struct hpctk_gathered {
@@ -22,11 +22,11 @@ struct hpctk_gathered {
 	size_t n;
 };
 
-/* Lives as long as the database. Fails where the block of a thread cannot be read. */
+/* Lives as long as the database. Fails if the block of a thread cannot be read. */
 int hpctk_gathered_get(
 	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err);
 
-/* The runs of a context: the first of them, and in `ret_n` how many; O(log n). */
+/* The runs of a context: returns the first, and their number in `ret_n`; O(log n). */
 const struct hpctk_gathered_run *hpctk_gathered_of(
 	const struct hpctk_gathered *g, uint64_t number, size_t *ret_n);
 

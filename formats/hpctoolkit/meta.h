@@ -1,13 +1,17 @@
-/* What meta.db says by itself: strings, identifier names, modules, source files, functions. */
+/* Contents of meta.db: strings, identifier names, modules, source files, functions. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 
 #include "formats/hpctoolkit/parts.h"
 
-/* The string at an offset of meta.db; false, and the empty one, where none ends in the file. */
+/*
+ * The string at an offset of meta.db; false, and the empty string, if it does not end in the file.
+ */
 bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret);
 
-/* The same for a field where 0 means none; unreadable ones are empty (damage.csv has them). */
+/*
+ * The same for a field where 0 means none; unreadable strings are empty (and listed in damage.csv).
+ */
 struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at);
 
 /* Title and description. */
@@ -35,10 +39,10 @@ struct hpctk_function {
 
 struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i);
 
-/* The index of the row at that offset of the file: false unless one begins exactly there. */
+/* The index of the row at this offset of the file; false unless a row begins exactly there. */
 bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret);
 
-/* The same for a field where 0 means none; HPCTK_NONE for 0 and for what is no row. */
+/* The same for a field where 0 means none; HPCTK_NONE for 0 and if there is no row. */
 uint32_t hpctk_row_get(const struct hpctk_rows *rows, uint64_t at);
 
 #endif

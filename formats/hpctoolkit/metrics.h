@@ -1,4 +1,4 @@
-/* The metrics section of meta.db: which numbers profiles and the summary store. */
+/* The metrics section of meta.db: the meaning of values in profiles and in the summary. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_METRICS_H
 

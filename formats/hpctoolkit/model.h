@@ -4,10 +4,10 @@
 
 #include "formats/hpctoolkit/parts.h"
 
-/* Fills `ret`; from then on it owns the database, which was made by malloc(). */
+/* Fills `ret`, which takes ownership of the database (allocated by malloc()). */
 void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret);
 
-/* Gives everything back, the database too. */
+/* Frees everything, including the database. */
 void hpctk_model_done(struct pm_profile *p);
 
 #endif

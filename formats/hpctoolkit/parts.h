@@ -1,6 +1,6 @@
 /*
- * An open database: the mapped files, the layout they share, and where their tables lie. All of it
- * is fixed once hpctk_parts_open has returned; what takes work to find out is behind the lazies.
+ * An open database: the mapped files, their common layout, and the positions of their tables. All
+ * of this is fixed once hpctk_parts_open has returned; anything that takes work is in lazy objects.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
@@ -23,7 +23,7 @@ enum hpctk_meta_section {
 	HPCTK_N_META_SECTIONS,
 };
 
-/* An array of records that lies in its file: row i is at rows.p + i × stride. */
+/* An array of records inside its file: row i is at rows.p + i × stride. */
 struct hpctk_rows {
 	struct pm_bytes rows;
 	uint64_t at; /* in the file */
@@ -37,7 +37,7 @@ struct hpctk_rows {
 struct hpctk_parts {
 	struct hpctk_folder folder;
 	struct hpctk_layout layout;
-	const struct pm_profile *profile; /* which this is the database of; the model's */
+	const struct pm_profile *profile; /* the profile of this database; owned by the model */
 	char version[8];                  /* of meta.db: 4.0 */
 	struct pm_fact facts[HPCTK_N_FACTS];
 
@@ -46,13 +46,13 @@ struct hpctk_parts {
 	struct hpctk_rows modules, sources, functions;
 	struct hpctk_rows profiles;
 	struct hpctk_rows contexts; /* of cct.db */
-	/* Rows of profiles, and of contexts, whose values lie in those of others: see block.c. */
+	/* Rows of profiles, and of contexts, whose values overlap those of others: see block.c. */
 	struct pm_lazy sharing_lazy[2];
 	uint8_t *sharing[2]; /* NULL: none */
 	struct hpctk_rows traces;
-	uint64_t first_ns; /* no sample is earlier, as trace.db claims; PM_NO_TIME = unknown */
+	uint64_t first_ns; /* earliest time according to trace.db; PM_NO_TIME = unknown */
 
-	struct pm_damage_list damage; /* filled by whoever comes upon it, each thing once */
+	struct pm_damage_list damage; /* filled by the code that finds damage, each item once */
 
 	struct pm_part metrics, columns, tree, threads, documents, copied, gathered;
 	struct pm_lazy span_lazy, damage_lazy, has_copied_lazy;
@@ -62,8 +62,8 @@ struct hpctk_parts {
 };
 
 /*
- * Opens the database in directory `folder` (borrowed). -ENOTSUP for versions that we do not read,
- * -EINVAL for files that do not belong together; on failure nothing is left open.
+ * Opens the database in directory `folder` (borrowed). -ENOTSUP for unsupported versions, -EINVAL
+ * for files that do not belong together; on failure nothing is left open.
  */
 int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err);
 
@@ -80,13 +80,13 @@ static inline const uint8_t *hpctk_row(const struct hpctk_rows *rows, uint64_t i
 	return pm_bytes_row(rows->rows, i, rows->stride);
 }
 
-/* Where row i stands in its file. */
+/* The position of row i in its file. */
 static inline uint64_t hpctk_row_at(const struct hpctk_rows *rows, uint64_t i)
 {
 	return rows->at + i * rows->stride;
 }
 
-/* The profile's mutable parts, for lazies and the damage list, which lock for themselves. */
+/* The profile's mutable parts, for lazy objects and the damage list, which do their own locking. */
 static inline struct hpctk_parts *hpctk_parts_of(const struct pm_profile *p)
 {
 	return p->self;

@@ -1,4 +1,4 @@
-/* raw/: the database's own tables, in its own terms. */
+/* raw/: the database's own tables, uninterpreted. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_RAW_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_RAW_H
 

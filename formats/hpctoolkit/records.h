@@ -1,14 +1,14 @@
 /*
- * The records of meta.db, profile.db, cct.db and trace.db: from bytes that were checked to lie in
- * the file, to native structs. Decoding cannot fail and judges nothing; the offsets are those of
- * docs/formats/hpctoolkit.md.
+ * The records of meta.db, profile.db, cct.db and trace.db: converts bytes, which have been checked
+ * to be inside the file, to native structs. Decoding cannot fail and validates nothing; the offsets
+ * are those of docs/formats/hpctoolkit.md.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_RECORDS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_RECORDS_H
 
 #include "formats/common/cursor.h"
 
-/* The layouts that all call themselves 4.0, oldest first. */
+/* The layouts with version 4.0, oldest first. */
 enum hpctk_generation {
 	HPCTK_FIRST,    /* the first text: bare tree roots, profiles and values behind pointers */
 	HPCTK_APRIL,    /* draft of April 2022: bare tree roots, 40-byte profiles */
@@ -25,7 +25,7 @@ struct hpctk_layout {
 /* A code, id or index that the layout does not store. */
 #define HPCTK_NONE UINT32_MAX
 
-/* Sizes of the records as far as we read them; strides in the file may be larger. */
+/* Sizes of the records as far as they are read; strides in the file may be larger. */
 enum {
 	HPCTK_FILE_HEADER = 0x10,
 	HPCTK_SECTION = 0x10,
@@ -77,7 +77,7 @@ struct hpctk_section {
 void hpctk_section_decode(
 	const struct hpctk_layout *l, const uint8_t *d, struct hpctk_section *ret);
 
-/* How a section describes its array: modules, files, functions, profiles, contexts, traces. */
+/* The description of a section's array: modules, files, functions, profiles, contexts, traces. */
 struct hpctk_table {
 	uint64_t at;
 	uint32_t n;
@@ -105,7 +105,7 @@ void hpctk_metrics_head_decode(
 struct hpctk_metric_record {
 	uint64_t name_at;
 	uint64_t instances_at; /* scope instances; in nested layouts the scopes themselves */
-	uint64_t summaries_at; /* 0 in nested layouts: they hang off the scopes */
+	uint64_t summaries_at; /* 0 in nested layouts, where they belong to the scopes */
 	uint16_t n_instances, n_summaries;
 };
 
@@ -164,7 +164,10 @@ void hpctk_function_decode(
 
 /* ---- meta.db: contexts ---- */
 
-/* An entry point or a context. What a layout or its flags leave out is 0 or HPCTK_NONE. */
+/*
+ * An entry point or a context. Fields that are absent in the layout or by flags are 0 or
+ * HPCTK_NONE.
+ */
 struct hpctk_context_record {
 	uint64_t size; /* of the whole record */
 	uint64_t children_size, children_at;
@@ -181,19 +184,19 @@ struct hpctk_context_record {
 void hpctk_entry_decode(
 	const struct hpctk_layout *l, const uint8_t *d, struct hpctk_context_record *ret);
 
-/* The fixed part of a context record, and where its size stands. */
+/* The fixed part of a context record, and the position of its size. */
 size_t hpctk_context_head(const struct hpctk_layout *l);
 
 /* The whole size of the context record whose fixed part begins at d. */
 size_t hpctk_context_size(const struct hpctk_layout *l, const uint8_t *d);
 
-/* False where the flags promise more than the record's `size` bytes hold. */
+/* False if the flags require more than the record's `size` bytes. */
 bool hpctk_context_decode(const struct hpctk_layout *l, const uint8_t *d, size_t size,
 	struct hpctk_context_record *ret);
 
 /* ---- profile.db ---- */
 
-/* What a profile has beside its values, for which see hpctk_block_record. */
+/* The fields of a profile other than its values, for which see hpctk_block_record. */
 struct hpctk_profile_record {
 	uint64_t tuple_at;
 	uint32_t flags; /* HPCTK_NONE: not stored */
@@ -203,12 +206,12 @@ uint32_t hpctk_profile_size(const struct hpctk_layout *l);
 void hpctk_profile_decode(
 	const struct hpctk_layout *l, const uint8_t *d, struct hpctk_profile_record *ret);
 
-/* Where the ids of a tuple begin, counted from the tuple's u16 count. */
+/* Offset of the ids of a tuple from its u16 count. */
 uint32_t hpctk_tuple_head(const struct hpctk_layout *l);
 
 struct hpctk_tuple_id {
 	uint32_t kind;
-	uint32_t flags; /* bit 0: the physical id means something */
+	uint32_t flags; /* bit 0: the physical id is meaningful */
 	uint32_t logical;
 	uint64_t physical;
 };

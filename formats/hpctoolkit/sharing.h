@@ -1,6 +1,7 @@
 /*
- * Which value blocks, or samples of threads, lie in bytes of others. Each has its own in a sound
- * database; a file in which all name the same large one would make a reader walk it once for each.
+ * Finds value blocks, or samples of threads, that overlap others. In a valid database they are
+ * disjoint; a hostile file could make all of them refer to the same large block, which would then
+ * be read once for each.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_SHARING_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_SHARING_H
@@ -16,9 +17,9 @@ struct hpctk_stretch {
 };
 
 /*
- * Marks rows until what the others have is disjoint: of two that share bytes the one that ends
- * later, or is the later row, so that a row that claims too much costs no other its own. Sorts
- * `stretches`; `marks` has a bit for each row. O(n log n).
+ * Marks rows until the others are disjoint: of two that overlap, the one that ends later, or else
+ * the later row, so that a row that claims too much does not affect the others. Sorts `stretches`;
+ * `marks` has a bit for each row. O(n log n).
  */
 void hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks);
 

@@ -1,4 +1,4 @@
-/* Source files that were copied into the database. */
+/* Source files copied into the database. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_SOURCES_H
 
@@ -8,7 +8,7 @@
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err);
 
-/* Is there any? 1, 0 or a negative errno; looks no further than the first. */
+/* Whether there are any. 1, 0 or a negative errno; stops at the first. */
 int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "formats/hpctoolkit/metrics.h"
 #include "formats/hpctoolkit/threads.h"
 
-/* What the costs of the whole run are read from. A value; needs no end. */
+/* The source of the costs of the whole run. A value that need not be freed. */
 struct hpctk_run_reader {
 	const struct hpctk_parts *db;
 	const struct hpctk_metrics *metrics;
@@ -14,7 +14,7 @@ struct hpctk_run_reader {
 	struct hpctk_block summary; /* empty where there is none */
 };
 
-/* O(1). The summary's index is not looked at. */
+/* O(1). Does not read the summary's index. */
 int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_parts *db, struct pm_error *err);
 
 /* The summary's index entry for a context number, or HPCTK_NONE. */
@@ -24,7 +24,7 @@ uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number);
 int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
 	struct pm_value *ret, size_t room, struct pm_error *err);
 
-/* One cost of a context whose summary entry is known; NaN where none is stored, or readable. */
+/* One cost of a context whose summary entry is known; NaN if none is stored or readable. */
 double hpctk_run_cost(
 	const struct hpctk_run_reader *r, uint32_t number, uint32_t entry, uint32_t quantity);
 

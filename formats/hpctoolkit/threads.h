@@ -1,4 +1,4 @@
-/* Profiles as threads: identity, trace line. The summary profile is none. */
+/* Profiles as threads: identity and trace. The summary profile is not a thread. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_THREADS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_THREADS_H
 
@@ -20,23 +20,23 @@ struct hpctk_threads {
 	uint32_t summary;         /* profile index of the summary profile, or PM_NONE */
 };
 
-/* Found on first need; lives as long as the database. */
+/* Built on first need; lives as long as the database. */
 int hpctk_threads_get(
 	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err);
 
-/* Are there two or more? Reads no more of the list of profiles than tells. */
+/* Whether there are two or more. Reads as little of the list of profiles as possible. */
 bool hpctk_threads_several(const struct hpctk_parts *db);
 
-/* The thread of a profile index as values and traces name it, or PM_NONE. */
+/* The thread of a profile index in values and traces, or PM_NONE. */
 uint32_t hpctk_thread_of(
 	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile);
 
-/* Is profile i a summary over threads? */
+/* Whether profile i is a summary over threads. */
 bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i);
 
 /*
  * The identifier tuple of profile i: `*ret` ids of `*ret_n`, HPCTK_TUPLE_ID bytes each. None for a
- * summary; false where it does not lie in the file or is longer than any real one.
+ * summary; false if it is outside the file or longer than any real tuple.
  */
 bool hpctk_tuple_find(
 	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);

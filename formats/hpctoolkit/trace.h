@@ -1,4 +1,4 @@
-/* Samples of trace.db, and the span of time that they cover. */
+/* Samples of trace.db, and the time that they cover. */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_TRACE_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_TRACE_H
 

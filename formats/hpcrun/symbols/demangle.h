@@ -1,12 +1,12 @@
-/* Names as their language writes them. */
+/* Demangling of C++ and Rust names. */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_DEMANGLE_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_DEMANGLE_H
 
 #include "formats/common/text.h"
 
 /*
- * Replaces `ret` by a symbol's name as C++ or Rust writes it, or by the symbol itself where it is
- * neither, or too long so (HPCRUN_DEMANGLED_MAX). Time is bounded by that length, too.
+ * Replaces `ret` by the demangled name of a C++ or Rust symbol, or by the symbol itself if it is
+ * neither, or if the result would be too long (HPCRUN_DEMANGLED_MAX). This also bounds the time.
  */
 void hpcrun_demangle(struct pm_bytes symbol, struct pm_text *ret);
 

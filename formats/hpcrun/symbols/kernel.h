@@ -1,6 +1,6 @@
 /*
- * Symbols of the kernel, as /proc/kallsyms showed them: kernel_symbols/vmlinux.HOST of a
- * measurement, compressed by xz or not.
+ * Symbols of the kernel from /proc/kallsyms: kernel_symbols/vmlinux.HOST of a measurement, plain or
+ * compressed by xz.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_KERNEL_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_KERNEL_H
@@ -8,8 +8,8 @@
 #include "formats/hpcrun/symbols/scopes.h"
 
 /*
- * Adds and settles functions, `NAME [vmlinux]` or `NAME [MODULE]`. What cannot be unpacked, or is
- * no such table, has none. 0 or -ENOMEM.
+ * Adds and settles functions, `NAME [vmlinux]` or `NAME [MODULE]`. If it cannot be unpacked, or is
+ * not such a table, there are none. 0 or -ENOMEM.
  */
 int hpcrun_kernel_read(struct pm_bytes file, struct hpcrun_scopes *ret);
 

@@ -1,6 +1,6 @@
 /*
- * The names of one load module: which function, inlined functions, loops and line an address
- * belongs to. Structure files (structs.h), symbols (elf.h) and line tables (dwarf.h) all give this.
+ * The names of one load module: the function, inlined functions, loops and line of each address.
+ * Structure files (structs.h), symbols (elf.h) and line tables (dwarf.h) all produce this.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SCOPES_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SCOPES_H
@@ -9,7 +9,7 @@
 
 enum hpcrun_scope_kind {
 	HPCRUN_SCOPE_FUNCTION,
-	HPCRUN_SCOPE_INLINED, /* a function that was inlined into the scope around it */
+	HPCRUN_SCOPE_INLINED, /* a function inlined into the enclosing scope */
 	HPCRUN_SCOPE_LOOP,
 	HPCRUN_SCOPE_LINE, /* a statement, or where the function inside of it was inlined */
 };
@@ -20,7 +20,7 @@ struct hpcrun_scope {
 	uint32_t name;   /* texts.items[…]; 0 is the empty text */
 	uint32_t file;
 	uint32_t line;   /* 0 = unknown */
-	uint64_t offset; /* where a function or a loop begins in the module; else 0 */
+	uint64_t offset; /* offset of a function or loop in the module; else 0 */
 };
 
 /* Addresses start … end - 1 belong to a scope. */
@@ -29,7 +29,7 @@ struct hpcrun_range {
 	uint32_t scope;
 };
 
-/* Zeroed = empty. Constant, and for use by several threads at once, after hpcrun_scopes_settle. */
+/* Zeroed = empty. Const and thread-safe after hpcrun_scopes_settle. */
 struct hpcrun_scopes {
 	struct hpcrun_scope *items;
 	struct hpcrun_range *ranges; /* once settled: by start, none overlaps another */
@@ -38,7 +38,7 @@ struct hpcrun_scopes {
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	size_t said;  /* bytes of texts that were added, also of those that were there */
-	bool is_full; /* there was more than limits.h has room for, and was left out */
+	bool is_full; /* a limit of limits.h was reached, and the rest was left out */
 };
 
 /* The index of a text, cut at HPCRUN_NAME_MAX; 0 beyond HPCRUN_TEXTS_MAX; PM_NONE without memory.
@@ -52,8 +52,8 @@ uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text);
 int hpcrun_scopes_add(struct hpcrun_scopes *s, const struct hpcrun_scope *scope, uint32_t *ret);
 
 /*
- * Says where a scope is. Of overlapping ranges the one that was added first has what both hold.
- * Empty ranges, and those of scope PM_NONE, are left out. 0 or -ENOMEM.
+ * Adds an address range of a scope. If ranges overlap, the one that was added first gets the common
+ * addresses. Empty ranges, and those of scope PM_NONE, are ignored. 0 or -ENOMEM.
  */
 int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, uint32_t scope);
 

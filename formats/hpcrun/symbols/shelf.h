@@ -19,11 +19,12 @@ struct hpcrun_shelf {
 	struct pm_arena arena;
 };
 
-/* Lists `structs/` below the directory `folder`, and of which module each file is. 0 or -ENOMEM. */
+/* Lists `structs/` below the directory `folder`, with the module of each file. 0 or -ENOMEM. */
 int hpcrun_shelf_open(struct hpcrun_shelf *s, int folder, struct pm_damage_list *damage);
 
 /*
- * Reads and settles the scopes of a load module. 1, 0 where no structure file is of it, or -ENOMEM.
+ * Reads and settles the scopes of a load module. 1, 0 if there is no structure file for it, or
+ * -ENOMEM.
  */
 int hpcrun_shelf_read(const struct hpcrun_shelf *s, struct pm_bytes path, struct hpcrun_scopes *ret,
 	struct pm_damage_list *damage);

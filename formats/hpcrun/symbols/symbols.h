@@ -1,6 +1,6 @@
 /*
- * Names of all load modules of a measurement: which address has which scopes. What is read, from
- * where, and what is not: docs/formats/hpcrun.md, section 8, and decisions 32 and 33.
+ * Names of all load modules of a measurement: the scopes of addresses. docs/formats/hpcrun.md,
+ * section 8, and decisions 32 and 33 say which files are read.
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SYMBOLS_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_SYMBOLS_H
@@ -19,27 +19,26 @@ struct hpcrun_symbols_place {
 	struct pm_bytes program; /* the measured program's name, without its folder */
 };
 
-/* May lines be known of a measurement? Opens a file or two. */
+/* Whether lines may be known for a measurement. Opens one or two files. */
 bool hpcrun_symbols_have_lines(const struct hpcrun_symbols_place *place);
 
 /*
- * `*ret` is the caller's. Structure files are looked at as far as their module's path; other files
- * when an address is asked for. 0 or -ENOMEM.
+ * The caller owns `*ret`. Structure files are read up to their module's path, other files when an
+ * address is requested. 0 or -ENOMEM.
  */
 int hpcrun_symbols_new(struct hpcrun_symbols **ret, const struct hpcrun_symbols_place *place,
 	struct pm_damage_list *damage);
 
 /*
- * Load modules of the measurement, as load maps have them: each is to be said before any address is
- * asked for. Files of this machine count only where the measured program is among them: elsewhere
- * the same paths may be other files. 0 or -ENOMEM.
+ * Adds a load module from a load map; add all of them before requesting an address. Files of this
+ * machine are used only if the measured program is among them, because on another machine the same
+ * paths may be different files. 0 or -ENOMEM.
  */
 int hpcrun_symbols_meet(struct hpcrun_symbols *s, struct pm_bytes path);
 
 /*
  * The innermost scope of an address in a load module: `*ret_scope` of `*ret`, the same each time;
- * `*ret` is NULL where nothing is known of it. They live as long as `s`. Not for use by several
- * threads at once. 0 or -ENOMEM.
+ * `*ret` is NULL if nothing is known. They live as long as `s`. Not thread-safe. 0 or -ENOMEM.
  */
 int hpcrun_symbols_find(struct hpcrun_symbols *s, struct pm_bytes path, uint64_t address,
 	const struct hpcrun_scopes **ret, uint32_t *ret_scope);
