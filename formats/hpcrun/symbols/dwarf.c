@@ -43,12 +43,56 @@ struct hpcrun_dwarf {
 
 /*
  * Most of libdw's calls fail in the same way when something is absent and when memory ran out. Only
- * errno tells these apart, if it was 0 before. 0.188 does not return at all from some allocations
- * that fail: it exits, or uses the NULL.
+ * errno tells these apart, if it was 0 before.
  */
 static int or_no_memory(int r)
 {
 	return r == 0 && errno == ENOMEM ? -ENOMEM : r;
+}
+
+/*
+ * libdw 0.188 does not return from many allocations that fail: it exits, or uses the NULL. So
+ * memory is asked for before, as much as a step may need, and given back for libdw to take.
+ */
+enum {
+	ROOM = 4 << 20, /* for a file's units, and those of their tables that have no bound below */
+	ROOM_OF_LINE = 64, /* for each byte of a line table: a row is 1 to 5 */
+};
+
+static int make_room(size_t n)
+{
+	char *volatile p = malloc(n); /* not optimised away */
+	bool good = p != NULL;
+	free(p);
+	return good ? 0 : -ENOMEM;
+}
+
+/* Bytes of the unit's line table. */
+static size_t lines_length(struct hpcrun_dwarf *d, Dwarf_Die *unit)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word at;
+	size_t index;
+	Elf_Scn *section = NULL;
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &a) || dwarf_formudata(&a, &at) != 0 ||
+		elf_getshdrstrndx(d->elf, &index) != 0)
+		return 0;
+	while ((section = elf_nextscn(d->elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+			? elf_strptr(d->elf, index, header.sh_name)
+			: NULL;
+		Elf_Data *data;
+		uint32_t length;
+		if (!name || strcmp(name, ".debug_line") != 0)
+			continue;
+		data = elf_getdata(section, NULL);
+		if (!data || at > data->d_size || data->d_size - at < sizeof(length))
+			return 0;
+		memcpy(&length, (const char *)data->d_buf + at, sizeof(length));
+		return length < data->d_size - at ? length : data->d_size - at;
+	}
+	return 0;
 }
 
 /* ---- units ---- */
@@ -134,6 +178,10 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
 	*ret = NULL;
 	if (!d)
 		return -ENOMEM;
+	if (make_room(ROOM) < 0) {
+		free(d);
+		return -ENOMEM;
+	}
 	errno = 0;
 	elf_version(EV_CURRENT);
 	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len); /* is only read */
@@ -353,8 +401,10 @@ static int read_lines(struct reading *w, Dwarf_Die *unit)
 	return r < 0 ? r : hpcrun_scopes_settle(w->scopes);
 }
 
-static int read_unit(struct unit *u)
+static int read_unit(struct hpcrun_dwarf *d, struct unit *u)
 {
+	if (make_room(ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
+		return -ENOMEM;
 	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes))};
 	if (!w.scopes)
 		return -ENOMEM;
@@ -385,7 +435,7 @@ int hpcrun_dwarf_find(struct hpcrun_dwarf *d, uint64_t address, const struct hpc
 	if (i == UINT32_MAX)
 		return 0;
 	if (!d->units[i].scopes)
-		r = read_unit(&d->units[i]);
+		r = read_unit(d, &d->units[i]);
 	*ret = d->units[i].scopes;
 	return r;
 }
