@@ -142,9 +142,13 @@ int pmfs_place_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, u
 {
 	uint32_t n_views;
 	int r = 0;
-	pmfs_views(place, &n_views);
-	while (r == 0 && *position / PMFS_COLUMN_MOST < n_views)
-		r = view_next(t, place, item, position, ret, err);
+	const struct pmfs_view *views = pmfs_views(place, &n_views);
+	while (r == 0 && *position / PMFS_COLUMN_MOST < n_views) {
+		if (views[*position / PMFS_COLUMN_MOST].unlisted)
+			*position += PMFS_COLUMN_MOST;
+		else
+			r = view_next(t, place, item, position, ret, err);
+	}
 	return r;
 }
 

@@ -19,6 +19,13 @@
 		.table = (fn)                                                                      \
 	}
 
+/* A table that is for programs alone: found by name. Others have `.parquet` beside their CSV. */
+#define PARQUET(file, words, there, fn)                                                            \
+	{                                                                                          \
+		.name = file ".parquet", .about = (words), .unlisted = true,                       \
+		.form = PM_DOC_PARQUET, .present = (there), .table = (fn)                          \
+	}
+
 /* A table in every form: a further form is a further line here. */
 #define TABLES(file, words, there, fn)                                                             \
 	TABLE(file, words, there, fn),                                                             \
@@ -90,6 +97,10 @@ static const struct pmfs_view root[] = {
 		"What could not be read, with file and offset; only a header if nothing is "
 		"damaged.",
 		NULL, pmfs_damage_table),
+	PARQUET("profiles", "The profiles of all threads, for DuckDB, Polars and Spark.",
+		pmfs_has_threads, pmfs_profiles_table),
+	PARQUET("timeline", "The traces of all threads, likewise.", pmfs_some_thread_has_trace,
+		pmfs_timeline_table),
 };
 
 static const struct pmfs_view context[] = {

@@ -7,6 +7,7 @@ parquet.py checks every byte of every file without any package; DuckDB, Polars a
 Of tables that directories of many items have alike, the first and the largest are read.
 """
 import collections
+import csv
 import os
 import re
 import subprocess
@@ -54,6 +55,34 @@ def readers(folder, paths):
     return done.stdout.strip()
 
 
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def check_all_threads(folder):
+    """profiles.parquet and timeline.parquet are the threads' tables, one after the other."""
+    threads = os.path.join(folder, "threads.csv")
+    if not os.path.exists(threads):
+        return
+    header, *threads = rows_of(threads)
+    for name, part in (("profiles", "profile.csv"), ("timeline", "trace.csv")):
+        whole, rows, columns = os.path.join(folder, name + ".parquet"), [], []
+        for thread in threads:
+            path = os.path.join(folder, thread[header.index("path")], part)
+            if os.path.exists(path):
+                columns, *more = rows_of(path)
+                rows += [thread[:1] + row for row in more]
+        if not os.path.exists(whole):
+            assert not rows, f"{name}.parquet is not there"
+            continue
+        names, values, _ = parquet.read(whole)
+        assert not columns or names == ["thread_id", *columns], f"{name}: {names}"
+        assert len(values[0]) == len(rows), f"{name}: {len(values[0])} rows, not {len(rows)}"
+        for k, row in enumerate(rows):
+            assert all(parquet.same(cell, values[i][k]) for i, cell in enumerate(row)), f"{name}: row {k} is not {row}"
+
+
 def check(profmount, source):
     """False where the source cannot be opened."""
     with tempfile.TemporaryDirectory(prefix="profmount-parquet-") as folder:
@@ -62,13 +91,14 @@ def check(profmount, source):
         if not paths:
             return False
         twins = [re.sub(r"\.csv$", ".parquet", path) for path in paths]
-        said = extract(profmount, source, folder, *twins).stdout.decode("utf-8", "replace")
+        said = extract(profmount, source, folder, *twins, "profiles.parquet", "timeline.parquet").stdout.decode("utf-8", "replace")
         cells = 0
         for path, twin in zip(paths, twins):
             try:
                 cells += parquet.compare(os.path.join(folder, twin), os.path.join(folder, path))
             except Exception as error:
                 raise AssertionError(f"{source}: {twin}: {error!r} {said[-500:]}") from error
+        check_all_threads(folder)
         print(f"{os.path.basename(source)}: {len(paths)} tables, {cells} cells; {readers(folder, paths) or 'SKIPPED: readers are not installed'}")
     return True
 

@@ -11,6 +11,8 @@ extern pmfs_table_fn pmfs_modules_table, pmfs_files_table, pmfs_lines_table, pmf
 extern pmfs_table_fn pmfs_categories_table, pmfs_gpu_table, pmfs_threads_table;
 extern pmfs_table_fn pmfs_imbalance_table, pmfs_damage_table, pmfs_iterations_table;
 
+extern pmfs_table_fn pmfs_profiles_table, pmfs_timeline_table;
+
 extern pmfs_table_fn pmfs_context_metrics_table, pmfs_context_functions_table;
 extern pmfs_table_fn pmfs_context_children_table, pmfs_context_threads_table;
 extern pmfs_table_fn pmfs_context_values_table;

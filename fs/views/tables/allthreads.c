@@ -1,0 +1,142 @@
+/*
+ * profiles.parquet and timeline.parquet: the profiles and the traces of all threads, one thread
+ * after the other, each row with its thread. Made of the tables of the threads.
+ */
+#include <stdlib.h>
+
+#include "formats/common/search.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/tables.h"
+#include "fs/views/sums/threads.h"
+
+/* A position is the place among all samples, or, of profiles, the thread and the place in it. */
+enum { PLACE_BITS = 40 };
+
+struct all_rows {
+	struct pmfs_model *model;
+	const struct pm_threads *threads;
+	uint64_t *first; /* of samples: before each thread; NULL: of profiles */
+	pmfs_table_fn *table_of;
+	uint32_t thread;
+	bool is_open;
+	struct pm_table table; /* of the thread, while it is open */
+	struct pm_rows rows;
+};
+
+static void all_done(struct pm_rows *rows)
+{
+	struct all_rows *a = rows->own;
+	if (a->is_open)
+		pm_rows_done(&a->rows);
+	free(a->first);
+	free(a);
+}
+
+static int thread_open(struct all_rows *a, uint64_t at, struct pm_error *err)
+{
+	int r = a->table_of(a->model, a->thread, &a->table, err);
+	if (r < 0)
+		return r;
+	a->is_open = true;
+	return pm_rows_start(&a->rows, &a->table, at, err);
+}
+
+static int all_start(struct pm_rows *rows, pmfs_table_fn *table_of, struct pm_error *err)
+{
+	struct all_rows *a = calloc(1, sizeof(*a));
+	if (!a)
+		return pmfs_no_memory(err);
+	rows->own = a;
+	a->model = pmfs_model_of(rows->table->self);
+	a->table_of = table_of;
+	return pmfs_model_threads(a->model, &a->threads, err);
+}
+
+static int profiles_start(struct pm_rows *rows, struct pm_error *err)
+{
+	int r = all_start(rows, pmfs_thread_profile_table, err);
+	if (r < 0)
+		return r;
+	struct all_rows *a = rows->own;
+	a->thread = (uint32_t)(rows->at >> PLACE_BITS);
+	uint64_t at = rows->at & (((uint64_t)1 << PLACE_BITS) - 1);
+	return a->thread < a->threads->n ? thread_open(a, at, err) : 0;
+}
+
+static int timeline_start(struct pm_rows *rows, struct pm_error *err)
+{
+	int r = all_start(rows, pmfs_thread_trace_table, err);
+	if (r < 0)
+		return r;
+	struct all_rows *a = rows->own;
+	uint32_t n = a->threads->n;
+	a->first = malloc(((size_t)n + 1) * sizeof(*a->first));
+	if (!a->first)
+		return pmfs_no_memory(err);
+	a->first[0] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		a->first[i + 1] = a->first[i] + a->threads->threads[i].n_samples;
+	a->thread = PM_LOWER_BOUND(i, 0, n, a->first[i + 1] <= rows->at);
+	return a->thread < n ? thread_open(a, rows->at - a->first[a->thread], err) : 0;
+}
+
+static uint64_t position(const struct all_rows *a, uint64_t place)
+{
+	return a->first ? a->first[a->thread] + place : (uint64_t)a->thread << PLACE_BITS | place;
+}
+
+static int all_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct all_rows *a = rows->own;
+	while (a->thread < a->threads->n) {
+		int r = a->is_open ? 0 : thread_open(a, 0, err);
+		if (r >= 0)
+			r = pm_rows_next(&a->rows, cells + 1, err);
+		if (r < 0)
+			return r;
+		if (r > 0) {
+			pm_set_u64(cells, a->threads->threads[a->thread].id);
+			rows->row = position(a, a->rows.row);
+			rows->at = position(a, a->rows.at);
+			return 1;
+		}
+		pm_rows_done(&a->rows);
+		a->is_open = false;
+		a->thread++;
+		rows->at = position(a, 0);
+	}
+	return 0;
+}
+
+int pmfs_profiles_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = profiles_start, .next = all_next, .done = all_done};
+	static const char *const before[] = {"thread_id", "context_id", NULL};
+	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
+	(void)item;
+	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+}
+
+int pmfs_timeline_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {
+		.start = timeline_start, .next = all_next, .done = all_done, .dense = true};
+	static const char *const of_samples[] = {"thread_id", "time_ns", "duration_ns",
+		"timestamp_ns", "context_id", "depth", "category", "function", "name", NULL};
+	static const char *const of_calls[] = {"thread_id", "time_ns", "duration_ns",
+		"timestamp_ns", "context_id", "depth", "self_ns", "seq", "category", "function",
+		"name", NULL};
+	const struct pm_threads *threads;
+	(void)item;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0)
+		return r;
+	*ret = pmfs_table_plain(
+		m, &type, pmfs_model_profile(m)->traces_are_calls ? of_calls : of_samples);
+	for (uint32_t i = 0; i < threads->n; i++)
+		ret->end += threads->threads[i].n_samples;
+	return 0;
+}
