@@ -92,3 +92,30 @@ pm_node pmfs_node_unnest(pm_node node)
 		return pmfs_node((enum pmfs_node_kind)PMFS_N_KINDS, 0, 0);
 	return pmfs_node((enum pmfs_node_kind)kind, (uint32_t)payload, b);
 }
+
+static const uint8_t twins[][2] = {
+	{PMFS_VIEW, PMFS_TWIN_VIEW},
+	{PMFS_THREAD_DOC, PMFS_TWIN_THREAD_DOC},
+	{PMFS_PATH_DOC, PMFS_TWIN_PATH_DOC},
+	{PMFS_ITEM_DOC, PMFS_TWIN_ITEM_DOC},
+};
+
+/* Nested or not, the kind is in the same bits. */
+static pm_node with_kind(pm_node node, unsigned from, unsigned to, pm_node otherwise)
+{
+	for (unsigned i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+		if ((node >> KIND_SHIFT & 0x7f) == twins[i][from])
+			return (node & ~((pm_node)0x7f << KIND_SHIFT)) |
+				(pm_node)twins[i][to] << KIND_SHIFT;
+	return otherwise;
+}
+
+pm_node pmfs_node_twin(pm_node node)
+{
+	return with_kind(node, 0, 1, 0);
+}
+
+pm_node pmfs_node_untwin(pm_node node)
+{
+	return with_kind(node, 1, 0, node);
+}

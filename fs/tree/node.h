@@ -43,8 +43,8 @@ enum pmfs_node_kind {
 	PMFS_REPORT,         /* report/, the data of report.html: found by name, never listed */
 	PMFS_REPORT_DATA,    /* document: a, b as fs/views/report/report.h says */
 	PMFS_THREAD_WINDOWS, /* windows/ of thread a */
-	PMFS_N_KINDS,
-	PMFS_PROGRESS = 31, /* used by the mount only, not by the tree: a snapshot of .progress */
+	PMFS_N_KINDS,        /* at most PMFS_TWIN_VIEW */
+	PMFS_PROGRESS = 31,  /* used by the mount only, not by the tree: a snapshot of .progress */
 };
 
 static inline pm_node pmfs_node(enum pmfs_node_kind kind, uint32_t a, uint32_t b)
@@ -84,10 +84,21 @@ uint32_t pmfs_node_space(pm_node node);
 pm_node pmfs_node_unnest(pm_node node);
 
 /*
- * With this bit, which no other node has, a node of a table as CSV is the same table as Parquet:
- * found by name, and listed where the tree was told so (fs/tree/twins.c).
+ * A table as Parquet has a kind of its own for each kind of document that may be the same table as
+ * CSV, and is numbered as that is; also where it is nested.
  */
-#define PMFS_NODE_PARQUET ((pm_node)1 << 61)
+enum {
+	PMFS_TWIN_VIEW = 27,
+	PMFS_TWIN_THREAD_DOC,
+	PMFS_TWIN_PATH_DOC,
+	PMFS_TWIN_ITEM_DOC,
+};
+
+/* The table as Parquet of a document; 0: of a document of that kind there is none. */
+pm_node pmfs_node_twin(pm_node node);
+
+/* The document that a table as Parquet is the twin of; another node is as it was. */
+pm_node pmfs_node_untwin(pm_node node);
 
 /* Parts of b of PMFS_VIEW. */
 enum { PMFS_VIEW_MOST = 256, PMFS_COLUMN_MOST = 4096 };

@@ -210,8 +210,8 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
-	bool is_twin = node & PMFS_NODE_PARQUET;
-	int r = pmfs_inside_enter(t, node & ~PMFS_NODE_PARQUET, &in, err);
+	bool is_twin = pmfs_node_untwin(node) != node;
+	int r = pmfs_inside_enter(t, pmfs_node_untwin(node), &in, err);
 	if (r < 0)
 		return r;
 	r = document_get(in.tree, in.node, ret, err);
@@ -225,7 +225,7 @@ int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 void pmfs_tree_release(struct pmfs_tree *t, pm_node node)
 {
 	struct pmfs_inside in;
-	node &= ~PMFS_NODE_PARQUET;
+	node = pmfs_node_untwin(node);
 	if (pmfs_inside_enter(t, node, &in, NULL) < 0)
 		return;
 	document_release(in.tree, in.node);
@@ -247,7 +247,7 @@ static int twin_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, str
 int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struct pm_error *err)
 {
 	struct pmfs_inside in;
-	if (node & PMFS_NODE_PARQUET)
+	if (pmfs_node_untwin(node) != node)
 		return twin_type(t, node, ret, err);
 	int r = pmfs_inside_enter(t, node, &in, err);
 	if (r < 0)
@@ -289,12 +289,13 @@ int pmfs_tree_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, str
 	r = lookup(t, dir, base, ret, err);
 	if (r < 0 || ret->type != PMFS_FILE)
 		return r < 0 ? r : pmfs_no_entry();
-	pm_node node = ret->node | PMFS_NODE_PARQUET;
-	r = pmfs_tree_document(t, node, &doc, err);
+	pm_node node = pmfs_node_twin(ret->node);
+	r = !node ? pmfs_no_entry() : pmfs_tree_document(t, node, &doc, err);
 	if (r < 0)
 		return r;
 	pmfs_tree_release(t, node);
-	return pmfs_entry_fill(ret, name, node, PMFS_FILE);
+	pmfs_entry_fill(ret, name, node, PMFS_FILE);
+	return 0;
 }
 
 int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
@@ -334,13 +335,12 @@ int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_e
 
 bool pmfs_tree_is_cheap(pm_node node)
 {
-	return !(node & PMFS_NODE_PARQUET) &&
-		pmfs_node_kind_of(pmfs_node_unnest(node)) == PMFS_CONTEXT_VALUE;
+	return pmfs_node_kind_of(pmfs_node_unnest(node)) == PMFS_CONTEXT_VALUE;
 }
 
 bool pmfs_tree_is_of_format(pm_node node)
 {
-	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(node & ~PMFS_NODE_PARQUET));
+	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(pmfs_node_untwin(node)));
 	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
 }
 
