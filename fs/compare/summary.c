@@ -139,7 +139,7 @@ static void add_wholes(struct pm_text *out, const struct pmfs_costs *k)
 			.export = cost->export, .export_scale = cost->export_scale};
 		double base = k->whole[PMFS_BASE][cost->quantity].mean;
 		double value = k->whole[PMFS_OTHER][cost->quantity].mean;
-		if (cost->quantity == last)
+		if (cost->quantity == last || (base == 0 && value == 0))
 			continue;
 		last = cost->quantity;
 		shown++;

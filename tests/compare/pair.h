@@ -13,7 +13,7 @@
 #include "fake.h"
 #include "fs/compare/compare.h"
 
-enum { MOST_RUNS = 8 };
+enum { MOST_RUNS = 20 };
 
 /* The first n_base runs are of the baseline. Set `of` before pair_open where it matters. */
 struct pair {

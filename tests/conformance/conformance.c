@@ -21,6 +21,7 @@
 #include "fs/instance.h"
 #include "laws.h"
 #include "lead.h"
+#include "self.h"
 #include "types.h"
 #include "windowlaws.h"
 
@@ -379,6 +380,8 @@ static bool conforms(const char *source)
 	check_report(&w);
 	check_hostile(&w);
 	const char *breach = lead_breach(&w.in);
+	check(&w, !breach, "%s", breach);
+	breach = self_breach(&w.in);
 	check(&w, !breach, "%s", breach);
 	w.n_failed += check_laws(&w.in, source);
 	w.n_failed += check_window_laws(&w.in, source);

@@ -1,0 +1,173 @@
+/* fs/compare: the union of trees, pictures, exports and the summary of profiles in memory. */
+#include "pair.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COSTS(own, all) ((const double[]){(own), (all)})
+
+/* main calls work from a loop, and `third`; the loop and its line begin at `line`. */
+static struct fake *run(double work, const char *third, double cost, uint32_t line)
+{
+	struct fake *f = run_new();
+	struct pm_frame loop = {.kind = PM_KIND_LOOP,
+		.function = PM_NONE,
+		.file = fake_text(f, "/src/main.c"),
+		.line = line};
+	run_call(f, 1, 0, "main", "/src/main.c", COSTS(10, 10 + work + cost));
+	fake_context(f, 2, 1, &loop);
+	fake_value(f, 0, 2, 1, work);
+	run_line(f, 3, 2, "/src/main.c", line + 2, COSTS(0, work));
+	run_call(f, 4, 3, "work", "/src/work.c", COSTS(work, work));
+	run_call(f, 5, 1, third, "/src/work.c", COSTS(cost, cost));
+	return f;
+}
+
+static struct pair open_two(struct pair *p)
+{
+	pair_open(p, 1, 1, (struct fake *[]){run(100, "old", 5, 20), run(140, "fresh", 7, 31)});
+	return *p;
+}
+
+static void test_the_union(void **state)
+{
+	struct pair p = {.held = 0};
+	(void)state;
+	open_two(&p);
+	assert_pair(&p, "contexts.csv",
+		"context_id|parent_id|depth|"
+		"time_ns_excl_base|time_ns_excl|time_ns_excl_diff|time_ns_excl_ratio|"
+		"time_ns_incl_base|time_ns_incl|time_ns_incl_diff|time_ns_incl_ratio|"
+		"line_base|line|kind|only_in|file|name\n"
+		"1||0|10|10|0|1|115|157|42|1.3652173913043477|||function||/src/main.c|main\n"
+		"2|1|1|||0||100|140|40|1.4|20|31|loop||/src/main.c|loop@main.c:31\n"
+		"3|2|2|0|0|0|1|100|140|40|1.4|22|33|line||/src/main.c|main.c:33\n"
+		"4|3|3|100|140|40|1.4|100|140|40|1.4|||function||/src/work.c|work\n"
+		"5|1|1||7|7|||7|7||||function|new|/src/work.c|fresh\n"
+		"6|1|1|5||-5||5||-5||||function|base|/src/work.c|old\n");
+	pair_close(&p);
+}
+
+static void test_a_broken_base_has_nothing(void **state)
+{
+	struct pair p = {.held = 0};
+	const struct pmfs_union *u;
+	(void)state;
+	pair_open(&p, 1, 1, (struct fake *[]){NULL, run(140, "fresh", 7, 31)});
+	assert_int_equal(pmfs_compare_contexts(p.profile, &u, NULL), 0);
+	assert_int_equal(u->tree->n_contexts, 5);
+	assert_string_equal(u->columns[0], "time_ns_excl");
+	assert_true(u->base[1] != u->base[1]);
+	assert_true(u->other[1] == 157);
+	pair_close(&p);
+}
+
+static void test_folded_stacks_have_both_costs(void **state)
+{
+	struct pair p = {.held = 0};
+	(void)state;
+	open_two(&p);
+	assert_pair(&p, "export/time_ns.collapsedstack.txt",
+		"main 10 10\nmain;fresh 0 7\nmain;old 5 0\nmain;work 100 140\n");
+	pair_close(&p);
+}
+
+static void test_the_summary(void **state)
+{
+	struct pair p = {.held = 0};
+	(void)state;
+	open_two(&p);
+	char *text = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(text, "new against old\n"));
+	assert_non_null(strstr(text, "noise is unknown"));
+	assert_non_null(strstr(text, "+40.00%  work\n"));
+	assert_non_null(strstr(text, "new  fresh\n"));
+	assert_non_null(strstr(text, "gone  old\n"));
+	free(text);
+	pair_close(&p);
+}
+
+/* The fill of the box with that name. */
+static unsigned fill_of(const char *svg, const char *name)
+{
+	char title[64];
+	snprintf(title, sizeof(title), "<title>%s\n", name);
+	const char *box = strstr(svg, title), *fill = box ? strstr(box, "fill=\"#") : NULL;
+	assert_non_null(fill);
+	return (unsigned)strtoul(fill + 7, NULL, 16);
+}
+
+static int redness(unsigned colour)
+{
+	return (int)(colour >> 16) - (int)(colour & 0xff);
+}
+
+static void test_pictures(void **state)
+{
+	struct pair p = {.held = 0};
+	(void)state;
+	open_two(&p);
+	char *after = pair_text(&p, "flamegraph.svg"), *gone = pair_text(&p, "gone.svg");
+	assert_true(redness(fill_of(after, "work")) > 60);
+	assert_true(redness(fill_of(after, "fresh")) > 24);
+	assert_true(abs(redness(fill_of(after, "main"))) < 12);
+	assert_null(strstr(after, "<title>old"));
+	assert_true(redness(fill_of(gone, "old")) < -24);
+	assert_null(strstr(gone, "<title>fresh"));
+	free(after);
+	free(gone);
+	char *page = pair_text(&p, "flamegraph.html");
+	assert_non_null(strstr(page, "\"time, widths of new\""));
+	assert_non_null(strstr(page, "\"time, widths of old\""));
+	assert_non_null(strstr(page, "\"shades\":\""));
+	free(page);
+	pair_close(&p);
+}
+
+static void test_noise_is_grey(void **state)
+{
+	struct pair p = {.held = 0};
+	(void)state;
+	pair_open(&p, 2, 2,
+		(struct fake *[]){run(100, "x", 5, 20), run(130, "x", 6, 20), run(110, "x", 50, 20),
+			run(125, "x", 51, 20)});
+	char *svg = pair_text(&p, "flamegraph.svg");
+	assert_true(abs(redness(fill_of(svg, "work"))) < 12);
+	assert_true(redness(fill_of(svg, "x")) > 60);
+	free(svg);
+	pair_close(&p);
+}
+
+static void test_no_quantity_in_common(void **state)
+{
+	struct pair p = {.held = 0};
+	struct fake *other = fake_new();
+	(void)state;
+	fake_metric(other, PM_ROLE_INCLUSIVE, 0, "cycles", "");
+	fake_thread(other, 0, 0);
+	fake_call(other, 1, 0, fake_function(other, "main", "/src/main.c", 1));
+	fake_value(other, 0, 1, 1, 1000);
+	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 5, 20), other});
+	char *text = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(text, "no quantity in common"));
+	free(text);
+	text = pair_text(&p, "functions.csv");
+	assert_non_null(strstr(text, "cycles_incl_base|cycles_incl|cycles_incl_diff|"));
+	assert_non_null(strstr(text, "\n|1000|||10||||115||||||"));
+	free(text);
+	pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_union),
+		cmocka_unit_test(test_a_broken_base_has_nothing),
+		cmocka_unit_test(test_folded_stacks_have_both_costs),
+		cmocka_unit_test(test_the_summary),
+		cmocka_unit_test(test_pictures),
+		cmocka_unit_test(test_noise_is_grey),
+		cmocka_unit_test(test_no_quantity_in_common),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
