@@ -94,8 +94,6 @@ class Bench(Measure):
                 self.table.row(f"{n} MB deflated: mount ready again", seconds(took),
                                f"Devel::NYTProf {seconds(base)}", f"{base / took:.1f}")
         self.reading("raw/lines.csv", plain, "raw/lines.csv")
-        n = self.sizes(2, 200, 1000)[-1]
-        self.wide("NYTProf", lambda paths: self.make("make_nytprof", f"nytprof-{n}-paths{paths}", n, 0, paths))
 
     def zts(self):
         self.table.section("ZTS0 stores")
@@ -114,7 +112,6 @@ class Bench(Measure):
             self.table.row(f"{n} MB: methods.csv", seconds(took), f"zlib, all processors {seconds(base)}", f"{base / took:.2f}")
         self.reading("traces.csv", source, "traces.csv")
         self.reading("contexts.csv", source, "contexts.csv")
-        self.wide("ZTS0", lambda paths: self.make("make_zts", f"zts-{n}-paths{paths}", n, paths))
 
     def htdump(self):
         self.table.section("HTDUMP streams")
@@ -123,7 +120,14 @@ class Bench(Measure):
             self.opening(f"{megabytes(size(source))}, {n / 1e6:g} M calls", source, "cat", best(shell, f"cat {source}"))
         for name in ("threads/thread=1/trace.csv", "raw/events.csv"):
             self.reading(os.path.basename(name), source, name)
-        self.wide("HTDUMP", lambda paths: self.make("make_htdump", f"htdump-{n}-paths{paths}", n, paths))
+
+    def wide_trees(self):
+        self.table.section("Wide call trees")
+        mb, calls = self.sizes(2, 200, 1000)[-1], self.sizes(60000, 6000000, 60000000)[-1]
+        self.wide("NYTProf", lambda paths: self.make("make_nytprof", f"nytprof-{mb}-paths{paths}", mb, 0, paths))
+        mb = self.sizes(1, 50, 500)[-1]
+        self.wide("ZTS0", lambda paths: self.make("make_zts", f"zts-{mb}-paths{paths}", mb, paths))
+        self.wide("HTDUMP", lambda paths: self.make("make_htdump", f"htdump-{calls}-paths{paths}", calls, paths))
 
 
 def main():
@@ -131,14 +135,15 @@ def main():
     p.add_argument("--profmount", default=os.path.join(ROOT, "build-release/fs/profmount"))
     p.add_argument("--makers", default=os.path.join(ROOT, "build-release/tests/bench"))
     p.add_argument("--work", default="/tmp/profmount-bench")
-    p.add_argument("--only", default="", help="one format")
+    p.add_argument("--only", default="", help="one format, or wide_trees")
     amount = p.add_mutually_exclusive_group()
     amount.add_argument("--small", action="store_true", help="only the smallest sources")
     amount.add_argument("--large", action="store_true", help="also sources of gigabytes")
     p.add_argument("--markdown", help="write the table there too")
     options = p.parse_args()
     bench = Bench(options)
-    for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump):
+    for section in (bench.hpctoolkit, bench.hpcrun, bench.nytprof, bench.zts, bench.htdump,
+                    bench.wide_trees):
         if options.only in ("", section.__name__):
             section()
             if options.large:
@@ -146,8 +151,9 @@ def main():
     if options.markdown:
         with open(options.markdown, "w", encoding="utf-8") as f:
             f.write(bench.table.markdown())
-        with open(os.path.join(os.path.dirname(options.markdown), CURVES), "w", encoding="utf-8") as f:
-            f.write(draw(bench.curves, "call paths", "CPU time of a call, ns"))
+        if bench.curves:
+            with open(os.path.join(os.path.dirname(options.markdown), CURVES), "w", encoding="utf-8") as f:
+                f.write(draw(bench.curves, "call paths", "CPU time of a call, ns"))
 
 
 if __name__ == "__main__":
