@@ -73,7 +73,7 @@ static int compare_damage(
 static void compare_close(struct pm_profile *p)
 {
 	struct pmfs_compare *c = p->self;
-	for (unsigned i = 0; i < PMFS_COMPARE_N_PARTS; i++)
+	for (unsigned i = PMFS_COMPARE_N_PARTS; i-- > 0;) /* later parts refer to earlier ones */
 		if (c->parts[i].built)
 			c->parts[i].free(c->parts[i].built);
 	free(c);
