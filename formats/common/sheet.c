@@ -51,7 +51,8 @@ static void place_texts(const struct pm_sheet *sheet, struct pm_rows *rows, stru
 		if (!sheet->columns[i].write || cells[i].kind == PM_CELL_EMPTY)
 			continue;
 		cells[i].text.p = at;
-		at += cells[i].text.len;
+		if (cells[i].text.len > 0) /* else there may be no scratch at all */
+			at += cells[i].text.len;
 	}
 }
 

@@ -49,7 +49,8 @@ static struct pm_bytes short_name(struct pm_bytes name)
 	for (size_t i = end; i-- > 0 && from == 0;)
 		if (name.p[i] == ' ' || (name.p[i] == '.' && ++dots == 2))
 			from = i + 1;
-	return (struct pm_bytes){name.p + from, end - from};
+	return from < end ? (struct pm_bytes){name.p + from, end - from}
+			  : (struct pm_bytes){name.p, 0};
 }
 
 /* The texts of the store were read with the survey. */

@@ -78,6 +78,8 @@ def fuzz(name, seeds):
         folders.insert(0, os.path.join(os.environ["KEEP"], name))
         os.makedirs(folders[0], exist_ok=True)
     make_seeds(name, seeds)
+    # Without this UBSan reports and goes on, and the target counts as sound.
+    os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     done = subprocess.run([program, f"-max_total_time={SECONDS}", "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}",
                            "-print_final_stats=1", *folders], capture_output=True, text=True, errors="replace", check=False)
     good = done.returncode == 0
