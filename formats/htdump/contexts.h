@@ -12,8 +12,8 @@
 struct htd_label_cost {
 	uint64_t calls, min, max;
 	pm_sum incl, excl;
-	uint32_t open;  /* while adding up: contexts of this label around the one at hand */
-	uint32_t frame; /* of the tree, or HTD_NONE: no call has it */
+	uint32_t open;  /* while adding up: open contexts with this label */
+	uint32_t frame; /* of the tree, or HTD_NONE if no call has it */
 };
 
 struct htd_calls {
@@ -28,7 +28,7 @@ struct htd_calls {
 	struct pm_tree *tree;
 	struct pm_map children; /* htd_child_key → context */
 	struct pm_callcosts costs;
-	uint64_t overlapping; /* calls that begin in another one and end after it */
+	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
 
 static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
@@ -36,7 +36,7 @@ static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 	return (uint64_t)(uint32_t)(parent + 1) << 32 | frame; /* PM_NONE + 1 = 0: the top */
 }
 
-/* Zeroed before; end with htd_calls_done also after a failure. */
+/* Zeroed before; free with htd_calls_done, even after a failure. */
 int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err);
 void htd_calls_done(struct htd_calls *c);
 
@@ -51,15 +51,15 @@ struct htd_segment {
 /* Fills `ret` with the calls of a lane from mark `ret->mark` on. */
 int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err);
 
-/* Segments that were read lately, for several threads. NULL without memory. */
+/* Recently read segments, for several threads. NULL if out of memory. */
 struct htd_segments *htd_segments_new(void);
 void htd_segments_free(struct htd_segments *segments);
 
-/* Copies samples from `first` on, up to the end of its segment, if that is kept. */
+/* Copies samples from `first` to the end of its segment, if the segment is cached. */
 bool htd_segments_look(struct htd_segments *s, uint32_t lane, uint64_t first, struct pm_sample *ret,
 	size_t room, size_t *ret_n);
 
-/* Keeps a segment, which is the callee's from now on. */
+/* Caches a segment; takes ownership of it. */
 void htd_segments_keep(struct htd_segments *s, struct htd_segment *seg);
 
 /* The samples from number `first` on, of its segment. */

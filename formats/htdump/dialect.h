@@ -5,7 +5,7 @@
 #include "formats/htdump/klass.h"
 
 struct htd_dialect {
-	bool timestamp_first; /* header order and numbering of types of the design text */
+	bool timestamp_first; /* header order and type numbers of the design document */
 	bool big;             /* byte order at the beginning */
 	struct htd_fixed_ids ids;
 };
@@ -16,11 +16,11 @@ struct htd_dialect {
  */
 int htd_dialect_detect(struct pm_bytes head, struct htd_dialect *ret);
 
-/* Does a description of a class, with a name that people can read, stand at `at`? */
+/* Whether there is a class description with a readable name at `at`. */
 bool htd_dialect_klass_info(
 	struct pm_bytes bytes, uint64_t at, const struct htd_dialect *d, bool big);
 
-/* Are these bytes a name: not empty, printable? */
+/* Whether these bytes are a name: not empty, printable. */
 bool htd_is_name(struct pm_bytes text);
 
 #endif

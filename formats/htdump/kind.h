@@ -1,4 +1,4 @@
-/* Fields: as classes describe them, as they lie in an event, and what their bytes are. */
+/* Fields: as described by classes, as stored in an event, and the interpretation of their bytes. */
 #ifndef PROFMOUNT_HTDUMP_KIND_H
 #define PROFMOUNT_HTDUMP_KIND_H
 
@@ -24,7 +24,7 @@ struct htd_field {
 	uint8_t data_type; /* enum htd_type, or another number as stored */
 };
 
-/* How a field's bytes are shown. */
+/* Presentation of a field's bytes. */
 enum htd_kind {
 	HTD_KIND_UNSIGNED,
 	HTD_KIND_SIGNED,
@@ -34,7 +34,7 @@ enum htd_kind {
 	HTD_KIND_ARRAY, /* of numbers, `step` bytes each */
 };
 
-/* A field as it lies in an event: structs and bases resolved. */
+/* A field as stored in an event, with structs and bases resolved. */
 struct htd_flat {
 	struct pm_bytes name; /* qualified: where.x */
 	struct pm_bytes type;
@@ -58,7 +58,7 @@ static inline bool htd_is_number(const struct htd_flat *f)
 		f->kind == HTD_KIND_REAL;
 }
 
-/* One of enum htd_type: what another number means is not known. */
+/* Whether it is one of enum htd_type; other numbers are unknown. */
 static inline bool htd_type_is_known(uint8_t data_type)
 {
 	return (data_type >= HTD_STRUCT && data_type <= HTD_POINTER) || data_type == HTD_UNSIGNED;

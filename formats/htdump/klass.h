@@ -12,7 +12,9 @@
 #include "formats/htdump/runs.h"
 #include "profmount/limits.h"
 
-/* Descriptions beyond these are damage. Real programs have tens of classes, ten fields each. */
+/*
+ * Descriptions beyond these limits are damage. Real programs have tens of classes, ten fields each.
+ */
 #define HTD_LIMIT_KLASSES 65536
 #define HTD_LIMIT_FIELDS  (1u << 18) /* of all classes together */
 #define HTD_LIMIT_FLAT    1024       /* fields of one event, structs resolved */
@@ -25,7 +27,7 @@
 
 struct htd_plan; /* plan.h */
 
-/* A field that some events of a version have, and the last plan that did. */
+/* A field that some events of a version have, and the last plan with it. */
 struct htd_column {
 	const struct htd_flat *field;
 	uint32_t plan;
@@ -34,7 +36,7 @@ struct htd_column {
 /* A version of a class. */
 struct htd_klass {
 	uint32_t id;
-	bool fixed;        /* known to every reader: descriptions of it are not looked at */
+	bool fixed;        /* built in: its descriptions are ignored */
 	uint8_t declared;  /* number of fields that its description announces */
 	uint32_t n_fields; /* described */
 	uint32_t n_again;  /* of them confirmed since the class was last announced */
@@ -52,7 +54,7 @@ struct htd_binding {
 	const struct htd_plan *plan;
 };
 
-/* A class id, and what it has stood for. */
+/* A class id and its versions. */
 struct htd_slot {
 	uint32_t id;
 	uint32_t klass;      /* the newest version */
@@ -72,7 +74,7 @@ struct htd_table {
 	struct pm_strtab names;
 	struct htd_named *named; /* by index in names */
 	size_t named_room;
-	uint32_t dump;       /* how many streams have begun: concatenated ones each describe anew */
+	uint32_t dump; /* number of concatenated streams so far: each describes its classes again */
 	uint32_t generation; /* grows with every change */
 	uint32_t n_fields, n_plans, n_planned;
 	struct htd_flat *scratch; /* HTD_LIMIT_FLAT, while scanning */
@@ -86,8 +88,10 @@ struct htd_fixed_ids {
 int htd_table_init(struct htd_table *t, const struct htd_fixed_ids *ids);
 void htd_table_done(struct htd_table *t);
 
-/* A description out of the stream. 0, -ENOENT for a field of an unknown class,
- * -ENOTSUP beyond a limit, -ENOMEM. */
+/*
+ * Adds a description from the stream. 0, -ENOENT for a field of an unknown class, -ENOTSUP beyond a
+ * limit, -ENOMEM.
+ */
 int htd_table_klass(struct htd_table *t, uint32_t id, struct pm_bytes name, uint8_t declared);
 int htd_table_field(struct htd_table *t, uint32_t id, const struct htd_field *field);
 
@@ -102,7 +106,7 @@ static inline struct htd_slot *htd_table_slot(const struct htd_table *t, uint32_
 	return t->direct[id] ? &t->slots[t->direct[id] - 1] : NULL;
 }
 
-/* The version that a struct or base of this type name means, or HTD_NONE. */
+/* The version for a struct or base with this type name, or HTD_NONE. */
 uint32_t htd_table_named(const struct htd_table *t, struct pm_bytes type);
 
 /* Of the version: the type of its field `base`, or of the root class. Empty for the root. */
@@ -111,7 +115,7 @@ struct pm_bytes htd_klass_parent(const struct htd_klass *k);
 /* The name without the library's prefix HT_. */
 struct pm_bytes htd_bare(struct pm_bytes name);
 
-/* Is this field's type that of the root class? */
+/* Whether this field's type is the root class. */
 static inline bool htd_is_root(struct pm_bytes type)
 {
 	return pm_bytes_equal(htd_bare(type), pm_bytes_of("Event"));

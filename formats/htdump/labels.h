@@ -1,10 +1,10 @@
-/* Labels of calls: texts, and numbers with the mapping in force at the call. */
+/* Labels of calls: texts, and numbers with the mapping valid at the call. */
 #ifndef PROFMOUNT_HTDUMP_LABELS_H
 #define PROFMOUNT_HTDUMP_LABELS_H
 
 #include "formats/htdump/stream.h"
 
-/* The labels that mappings give to numbers: const once they are taken over. */
+/* The labels that mappings assign to numbers; const once taken over. */
 struct htd_mapped {
 	struct pm_strtab texts;
 	struct htd_label_span *spans; /* by number, then place */
@@ -12,15 +12,15 @@ struct htd_mapped {
 	struct pm_map first; /* number → its first span */
 };
 
-/* A number that has one label wherever it stands. */
+/* A number that has the same label everywhere. */
 struct htd_lasting {
 	uint64_t number;
-	uint32_t label; /* HTD_NONE: a free place */
+	uint32_t label; /* HTD_NONE: a free slot */
 };
 
 enum { HTD_N_LASTING = 2048 };
 
-/* Those, and behind them the labels that calls bring along. */
+/* These, followed by the labels contained in calls. */
 struct htd_labels {
 	const struct htd_mapped *mapped;
 	struct pm_strtab texts;
@@ -43,15 +43,15 @@ static inline struct pm_bytes htd_labels_text(const struct htd_labels *l, uint32
 	return label < n ? l->mapped->texts.items[label] : l->texts.items[label - n];
 }
 
-/* The label of a call; added where new. HTD_NONE without memory. */
+/* The label of a call, added if new. HTD_NONE if out of memory. */
 uint32_t htd_labels_add(
 	struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
-/* The same for a call that was added before, or HTD_NONE. For several threads at once. */
+/* The same for a call that was added before, or HTD_NONE. Thread-safe. */
 uint32_t htd_labels_find(
 	const struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
-/* The label of that text; a copy of it is added where it is new. */
+/* The label with this text; a copy is added if it is new. */
 uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text);
 
 #endif

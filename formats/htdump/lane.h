@@ -1,6 +1,4 @@
-/*
- * Lanes: the calls of one thread of the measured program, which need nothing of the other threads.
- */
+/* Lanes: the calls of one thread of the measured program, independent of other threads. */
 #ifndef PROFMOUNT_HTDUMP_LANE_H
 #define PROFMOUNT_HTDUMP_LANE_H
 
@@ -9,15 +7,15 @@
 #include "formats/htdump/labels.h"
 #include "formats/htdump/order.h"
 
-/* A call that is open at some mark: marks share them, each knows the one around it. */
+/* A call that is open at some mark. Marks share these; each refers to its parent. */
 struct htd_open {
 	htd_place place;
-	uint64_t self; /* duration less direct children's */
+	uint64_t self; /* duration minus that of direct children */
 	uint32_t context;
 	uint32_t parent; /* the one around it, or HTD_NONE */
 };
 
-/* What stays of a lane. */
+/* The part of a lane that is kept. */
 struct htd_lane {
 	struct htd_order order;
 	struct htd_open *opens;
@@ -36,7 +34,7 @@ struct htd_path {
 	pm_sum incl, excl;
 };
 
-/* A lane, and what else the walk over its calls found. */
+/* A lane, with other results of the walk over its calls. */
 struct htd_lane_walk {
 	struct htd_lane lane;
 	struct pm_paths tree; /* of the walk's labels; the lane's n_contexts paths, by first call */
@@ -47,14 +45,17 @@ struct htd_lane_walk {
 };
 
 /*
- * Walks the calls of the stream's thread i; `w` is zeroed before. 0, -EIO where the file has
- * changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; end with htd_lane_walk_done in any case.
+ * Walks the calls of the stream's thread i; `w` is zeroed before. 0, -EIO if the file has changed,
+ * -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any case.
  */
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
 	const struct htd_mapped *mapped);
 void htd_lane_walk_done(struct htd_lane_walk *w);
 
-/* Does the call of `start` and `duration` hold the other one whole? Ends may lie beyond 2^64. */
+/*
+ * Whether the call with `start` and `duration` contains the other one completely. Ends may be
+ * beyond 2^64.
+ */
 static inline bool htd_call_holds(
 	uint64_t start, uint64_t duration, uint64_t inner_start, uint64_t inner_duration)
 {

@@ -1,7 +1,7 @@
 /*
- * Events of a kind that come late: later in the stream than a block with younger ones. A block is
- * as many runs as have at most HTD_CHUNK events, however full they are. Noted while the stream is
- * scanned, so that putting calls in order of time (order.h) needs no pass to find them.
+ * Late events of a kind: those after a block of the stream with younger events. A block consists of
+ * as many runs as certainly have at most HTD_CHUNK events. They are recorded during the scan, so
+ * that ordering calls by time (order.h) needs no pass to find them.
  */
 #ifndef PROFMOUNT_HTDUMP_LATE_H
 #define PROFMOUNT_HTDUMP_LATE_H
@@ -12,7 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/htdump/runs.h"
 
-/* A place in time order. */
+/* A position in time order. */
 struct htd_key {
 	uint64_t timestamp, id;
 	htd_place place;
@@ -41,7 +41,7 @@ static inline bool htd_block_is_full(uint32_t n)
 	return n + HTD_RUN > HTD_CHUNK;
 }
 
-/* The next event; `begins` a run. 0 or -ENOMEM. */
+/* Adds the next event; `begins`: it begins a run. 0 or -ENOMEM. */
 static inline int htd_late_note(struct htd_late *l, bool begins, const struct htd_key *key)
 {
 	if (begins && htd_block_is_full(l->n)) {

@@ -1,7 +1,7 @@
 /*
- * Events of a kind in order of time, without keeping them (docs/decisions/0060): blocks of
- * the stream are sorted one by one as they are read, and only events that come late, later in the
- * stream than a block with younger ones, are listed.
+ * Events of a kind in time order, without keeping them (docs/decisions/0060): blocks of the stream
+ * are sorted one by one as they are read, and only late events, i.e. those after a block with
+ * younger events, are listed.
  */
 #ifndef PROFMOUNT_HTDUMP_ORDER_H
 #define PROFMOUNT_HTDUMP_ORDER_H
@@ -11,7 +11,7 @@
 /* Events from one mark to the next. */
 #define HTD_MARK 1024
 
-/* What a cursor must know to go on with an event. */
+/* State that a cursor needs to continue with an event. */
 struct htd_mark {
 	size_t run, late;
 	htd_place newest; /* of the blocks before; 0 = none */
@@ -29,11 +29,12 @@ struct htd_order {
 	size_t n_marks, mark_room;
 };
 
-/* Finds the late ones; `o` has stream, filter and by_id. One pass over its runs. */
+/* Finds the late events; `o` has stream, filter and by_id. One pass over its runs. */
 int htd_order_build(struct htd_order *o);
 
-/* The same where the scan noted them: sorts `late`, and borrows it. -EIO where the file has
- * changed. */
+/*
+ * The same if the scan recorded them: sorts `late`, and borrows it. -EIO if the file has changed.
+ */
 int htd_order_borrow(struct htd_order *o, struct htd_late *late);
 
 void htd_order_done(struct htd_order *o);
@@ -62,15 +63,12 @@ struct htd_sorted {
 /* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */
 int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark);
 
-/*
- * The next event, valid until the one after it is asked for: 1, 0 at the end, -EIO where the file
- * has changed.
- */
+/* The next event, valid until the next call: 1, 0 at the end, -EIO if the file has changed. */
 int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret);
 
 void htd_sorted_done(struct htd_sorted *c);
 
-/* Notes where the cursor stands; call it before every HTD_MARKth event. 0 or -ENOMEM. */
+/* Records the cursor's position; call it before every HTD_MARKth event. 0 or -ENOMEM. */
 int htd_order_mark(struct htd_order *o, const struct htd_sorted *c);
 
 #endif

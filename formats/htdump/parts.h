@@ -1,4 +1,4 @@
-/* An opened stream with everything that is made of it: the profile's `self`. */
+/* An opened stream with everything derived from it: the profile's `self`. */
 #ifndef PROFMOUNT_HTDUMP_PARTS_H
 #define PROFMOUNT_HTDUMP_PARTS_H
 
@@ -57,16 +57,16 @@ static inline struct htd_source *htd_source_of(const struct pm_profile *p)
 	return p->self;
 }
 
-/* format.c: takes over the input, also on failure. The whole of opening but for finding it. */
+/* format.c: opens a stream; takes ownership of the input, even on failure. */
 int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
 
 /* parts.c */
 void htd_source_free(struct htd_source *src);
 
 /*
- * parts.c: the stream is read from its beginning to its end on first need. Until then nobody may
- * look into `stream`, `sheets`, `counters`, `threads`; whoever has got `calls`, counted the items
- * of a collection, or started a table has seen to it.
+ * parts.c: reads the whole stream on first need. `stream`, `sheets`, `counters` and `threads` must
+ * not be used before; getting `calls`, counting the items of a collection and starting a table all
+ * do this.
  */
 int htd_scan_get(struct htd_source *src, struct pm_error *err);
 

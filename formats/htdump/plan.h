@@ -1,10 +1,10 @@
-/* Plans: how events of a class are read from some point of the stream on. */
+/* Plans: how to read events of a class from some point of the stream on. */
 #ifndef PROFMOUNT_HTDUMP_PLAN_H
 #define PROFMOUNT_HTDUMP_PLAN_H
 
 #include "formats/htdump/klass.h"
 
-/* What an event means to this reader. */
+/* The meaning of an event for this reader. */
 enum htd_role {
 	HTD_ROLE_OTHER,
 	HTD_ROLE_CALL,    /* has duration and thread_id */
@@ -15,19 +15,18 @@ enum htd_role {
 	HTD_ROLE_FIELD_INFO,
 };
 
-/* How events of a class version are read from some point of the stream on. */
+/* How to read events of a class version from some point of the stream on. */
 struct htd_plan {
 	uint32_t klass;
 	enum htd_role role;
-	bool describes;   /* the stream, not the program: not part of the measured time */
+	bool describes;   /* describes the stream, not the program: not part of the measured time */
 	uint32_t n;       /* fields */
-	uint32_t n_texts; /* of them strings */
+	uint32_t n_texts; /* number of strings among them */
 	struct htd_flat *fields;
 	uint64_t head;  /* bytes up to the first string, or of the whole event; header included */
 	uint64_t *gaps; /* bytes from the end of string i up to the next one, or the end */
 	uint32_t duration, thread, label, identifier; /* fields with a role, or HTD_NONE */
-	/* Where duration (8 bytes) and thread (4 or 8) stand, if both are unsigned and in `head`.
-	 */
+	/* Offsets of duration (8 bytes) and thread (4 or 8), if both are unsigned and in `head`. */
 	bool quick;
 	uint32_t duration_at, thread_at, thread_size;
 	const char *broken; /* why no event can be read, or NULL */
@@ -36,7 +35,7 @@ struct htd_plan {
 /* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */
 const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at);
 
-/* The same, where the table has changed since the last one was made. */
+/* The same, if the table has changed since the last one was made. */
 static inline const struct htd_plan *htd_slot_plan(
 	struct htd_table *t, struct htd_slot *slot, uint64_t at)
 {
@@ -44,7 +43,7 @@ static inline const struct htd_plan *htd_slot_plan(
 							    : htd_slot_plan_make(t, slot, at);
 }
 
-/* Afterwards: the plan that the scan used there, or NULL. */
+/* After the scan: the plan that the scan used there, or NULL. */
 const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at);
 
 static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slot, uint64_t at)

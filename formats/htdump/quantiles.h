@@ -1,6 +1,6 @@
 /*
  * Quantiles of the durations of each label's calls, exact: the smallest duration that is not
- * exceeded by at least that share of the calls, as quantile_disc of SQL has it.
+ * exceeded by at least that share of the calls, like quantile_disc in SQL.
  */
 #ifndef PROFMOUNT_HTDUMP_QUANTILES_H
 #define PROFMOUNT_HTDUMP_QUANTILES_H
@@ -14,7 +14,7 @@ struct htd_quantiles {
 };
 
 /*
- * Reads all calls a few times, in bounded memory; the more often the more labels there are. 0 or a
+ * Reads all calls several times, depending on the number of labels, in bounded memory. 0 or a
  * negative errno with nothing left allocated. `q` is zeroed before.
  */
 int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, struct pm_error *err);

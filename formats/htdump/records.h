@@ -25,12 +25,12 @@ struct htd_event {
 	const struct htd_plan *plan;
 };
 
-/* Bytes known to hold no NUL, so that searches for one from many places take the time of one. */
+/* A range known to contain no NUL, so that many overlapping searches take the time of one. */
 struct htd_no_nul {
 	uint64_t from, to;
 };
 
-/* The header at `at`; false where it does not fit. */
+/* The header at `at`; false if it does not fit. */
 static inline bool htd_header_read(
 	struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big, struct htd_header *ret)
 {
@@ -53,8 +53,8 @@ int htd_event_extent_texts(struct pm_bytes stream, uint64_t at, const struct htd
 	struct htd_no_nul *seen, struct pm_bytes *ret);
 
 /*
- * The bytes of an event at `at` that is laid out like this. -ENODATA where the stream ends within
- * it, -E2BIG where a string in it is longer than PM_LIMIT_STRING. `seen` may be NULL.
+ * The bytes of an event at `at` with this plan. -ENODATA if the stream ends within it, -E2BIG if a
+ * string in it is longer than PM_LIMIT_STRING. `seen` may be NULL.
  */
 static inline int htd_event_extent(struct pm_bytes stream, uint64_t at, const struct htd_plan *plan,
 	struct htd_no_nul *seen, struct pm_bytes *ret)
@@ -70,7 +70,7 @@ uint64_t htd_event_integer(const struct htd_event *e, uint32_t i);
 /* Field i as a text. Empty unless it is HTD_KIND_TEXT. */
 struct pm_bytes htd_event_text(const struct htd_event *e, uint32_t i);
 
-/* Walks the fields in order: cheaper than asking for each. */
+/* Walks the fields in order, which is cheaper than getting each one. */
 struct htd_fields {
 	const struct htd_event *e;
 	uint32_t i, strings;
@@ -93,7 +93,7 @@ struct pm_cell htd_event_cell(const struct htd_event *e, uint32_t i);
 /* As htd_event_call, of any plan. */
 bool htd_event_call_any(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread);
 
-/* What makes an event a call; false where it is none, or has a negative duration or thread. */
+/* The data of a call; false if the event is not a call, or has a negative duration or thread. */
 static inline bool htd_event_call(
 	const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread)
 {

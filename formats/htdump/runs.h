@@ -1,6 +1,6 @@
 /*
- * Where events of a kind (a class version, a thread's calls) lie in the stream: 8 bytes for all of
- * them among HTD_RUN events of the stream.
+ * Positions of events of a kind (a class version, a thread's calls) in the stream: 8 bytes for all
+ * of them among HTD_RUN events of the stream.
  */
 #ifndef PROFMOUNT_HTDUMP_RUNS_H
 #define PROFMOUNT_HTDUMP_RUNS_H
@@ -9,11 +9,10 @@
 #include <stdint.h>
 
 #define HTD_CHUNK        1024 /* events from one entry of the index to the next */
-#define HTD_RUN          32   /* about what the library writes of one thread at a time */
+#define HTD_RUN          32   /* about the number that the library writes for one thread in a row */
 #define HTD_LIMIT_OFFSET ((uint64_t)1 << 44)
 
-/* A place: offset of an event (44 bits), its ordinal in its chunk (10), events from there less 1.
- */
+/* An item: offset of an event (44 bits), its index in its chunk (10), number of events minus 1. */
 typedef uint64_t htd_place;
 
 static inline htd_place htd_place_of(uint64_t offset, uint64_t seq)
@@ -37,7 +36,8 @@ static inline uint32_t htd_place_count(htd_place p)
 }
 
 struct htd_runs {
-	htd_place *items; /* one for every HTD_RUN events that hold such; in stream order */
+	htd_place
+		*items; /* one per HTD_RUN events of the stream with such events; in stream order */
 	size_t n, room;
 	uint64_t last; /* seq / HTD_RUN of the last item */
 	uint64_t n_events;

@@ -1,10 +1,10 @@
-/* What the opening scan and its resynchronisation share; nobody else needs it. */
+/* Shared by the scan and its resynchronisation only. */
 #ifndef PROFMOUNT_HTDUMP_SCAN_H
 #define PROFMOUNT_HTDUMP_SCAN_H
 
 #include "formats/htdump/stream.h"
 
-/* Headers of the last events that were read: what a plausible one must be near to. */
+/* Headers of the last events that were read, which a plausible one must be close to. */
 enum { HTD_TRUSTED = 4 };
 
 struct htd_scan {
@@ -19,24 +19,26 @@ struct htd_scan {
 	uint32_t last_thread;    /* index */
 	struct pm_map mapped;    /* number → its newest mapping */
 	uint64_t used;           /* so far, for the stream's watch */
-	uint64_t until;          /* no event that begins here or later is taken over */
+	uint64_t until;          /* events that begin here or later are ignored */
 	size_t threads_most;     /* stop when there are more */
 	const char *why;         /* the event at hand cannot be read */
 	uint32_t why_klass;      /* its class */
-	bool why_end;            /* because the data end within it: no sign of damage before it */
+	bool why_end; /* because the data end within it, which is no sign of damage before it */
 	bool no_memory;
 };
 
-/* scan_read.c: reads the event at `at`; false with `why` set where there is none. */
+/* scan_read.c: reads the event at `at`; false with `why` set if there is none. */
 bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret);
 
-/* resync.c: the first place from `from` on where events go on that can be trusted; the end if none.
+/*
+ * resync.c: the first position from `from` on where plausible events continue; the end if there is
+ * none.
  */
 uint64_t htd_resync(struct htd_scan *c, uint64_t from);
 
 /*
- * A call is written when it ends. Next to damage, one that ends at another time than everything
- * else has a broken duration. True for what is no call.
+ * A call is written when it ends. Next to damage, a call with an end time far from that of other
+ * events has a broken duration. True for events that are not calls.
  */
 bool htd_ends_near(const struct htd_scan *c, const struct htd_event *e);
 

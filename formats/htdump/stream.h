@@ -1,8 +1,8 @@
 /*
  * A stream after its scan: const, and readable from any event on.
  *
- * No event is kept. An index has the offset of every HTD_CHUNKth event, so event `seq` is found by
- * walking less than a chunk; damaged ranges and changes of byte order are lists beside it.
+ * No events are kept. An index has the offset of every HTD_CHUNKth event, so event `seq` is found
+ * by walking less than a chunk; damaged ranges and changes of byte order are in separate lists.
  */
 #ifndef PROFMOUNT_HTDUMP_STREAM_H
 #define PROFMOUNT_HTDUMP_STREAM_H
@@ -13,10 +13,13 @@
 #include "formats/htdump/records.h"
 #include "profmount/format.h"
 
-/* Threads that have calls; more are not shown as calls. A thread costs about 1 KB. */
+/*
+ * Maximum number of threads with calls; calls of further threads are not shown. A thread takes
+ * about 1 KB.
+ */
 #define HTD_LIMIT_THREADS (1u << 18)
 
-/* A range that holds no readable event. */
+/* A range without readable events. */
 struct htd_gap {
 	uint64_t from, to;
 };
@@ -42,7 +45,7 @@ struct htd_thread {
 
 struct htd_stream {
 	struct pm_bytes bytes;
-	struct pm_watch *watch; /* of the file that they are of; NULL: they stay as they are */
+	struct pm_watch *watch; /* watch of the file; NULL: the bytes never change */
 	struct htd_dialect dialect;
 	struct pm_arena texts; /* names and labels */
 	struct htd_table table;
@@ -53,7 +56,7 @@ struct htd_stream {
 	size_t n_gaps, gap_room;
 	struct htd_turn *turns; /* the first is at 0 */
 	size_t n_turns, turn_room;
-	struct htd_mapping *mappings; /* in stream order, repetitions left out */
+	struct htd_mapping *mappings; /* in stream order, without repetitions */
 	size_t n_mappings, mapping_room;
 	struct htd_thread *threads;
 	size_t n_threads, thread_room;
@@ -62,15 +65,15 @@ struct htd_stream {
 };
 
 /*
- * Fills `s` but for bytes and dialect, which the caller has set; end with htd_stream_done, also
- * after a failure. -ENOMEM; -ENOTSUP where the stream is too long.
+ * Fills `s` except bytes and dialect, which the caller has set; free with htd_stream_done, even
+ * after a failure. -ENOMEM; -ENOTSUP if the stream is too long.
  */
 int htd_stream_scan(struct htd_stream *s, const char *file, struct pm_damage_list *damage,
 	struct pm_error *err);
 
 /*
- * Have two threads traced calls in the first `most` bytes? 1, or 0 where they are all of the
- * stream; -EAGAIN where they do not tell; -ENOMEM. Stops at the second thread.
+ * Whether two threads have calls in the first `most` bytes: 1, or 0 if this is the whole stream;
+ * -EAGAIN if it is not known; -ENOMEM. Stops at the second thread.
  */
 int htd_stream_has_threads(struct pm_bytes bytes, const struct htd_dialect *dialect, uint64_t most);
 
@@ -89,13 +92,16 @@ struct htd_walk {
 /* Starts at event `seq`; beyond the last one the walk is at its end. O(HTD_CHUNK). */
 void htd_walk_start(struct htd_walk *w, const struct htd_stream *s, uint64_t seq);
 
-/* Starts at an event whose place is known; free where the walk (else zeroed) is there. O(log n). */
+/*
+ * Starts at an event with a known position; free if the walk (otherwise zeroed) is already there.
+ * O(log n).
+ */
 void htd_walk_place(struct htd_walk *w, const struct htd_stream *s, htd_place place);
 
 /* The next event; false at the end. */
 bool htd_walk_next(struct htd_walk *w, struct htd_event *ret);
 
-/* The event at a place; false where the input has changed. */
+/* The event at a position; false if the input has changed. */
 bool htd_stream_event(const struct htd_stream *s, htd_place place, struct htd_event *ret);
 
 /* The event's number in the stream. O(log n). */
@@ -114,8 +120,8 @@ bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e);
 struct htd_picker {
 	struct htd_filter filter;
 	size_t run;    /* the next one */
-	uint32_t left; /* events in the one at hand */
-	uint64_t from; /* events before this one are not wanted */
+	uint32_t left; /* events in the current run */
+	uint64_t from; /* events before this one are skipped */
 	struct htd_walk walk;
 };
 

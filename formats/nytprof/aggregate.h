@@ -5,11 +5,11 @@
 #include "formats/nytprof/native.h"
 #include "formats/nytprof/records.h"
 
-/* What must be remembered from one record to the next. */
+/* State between records. */
 struct nytp_adding {
 	struct nytp *n;
 	struct nytp_file *f;
-	uint32_t process; /* index in f->threads of the process that the records are of */
+	uint32_t process; /* index in f->threads of the current process */
 	int64_t discounts;
 	uint64_t texts_dropped; /* lines of source beyond NYTP_LIMIT_SOURCE */
 };
@@ -20,13 +20,13 @@ struct nytp_adding {
  */
 int nytp_add(struct nytp_adding *a, const struct nytp_record *r);
 
-/* The parts of a process record, for streams that write it in another way. */
+/* The parts of a process record, for streams that write it differently. */
 int nytp_add_process(struct nytp_adding *a, uint32_t pid, uint32_t ppid, double start);
 
-/* `name=value`, without the tag. A line without `=` is none. */
+/* `name=value`, without the tag. A line without `=` is not an attribute. */
 int nytp_add_attribute(struct nytp_adding *a, bool option, struct pm_bytes line);
 
-/* No record follows. -ENOMEM. */
+/* Call after the last record. -ENOMEM. */
 int nytp_add_end(struct nytp_adding *a);
 
 #endif

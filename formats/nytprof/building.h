@@ -1,4 +1,4 @@
-/* What the parts of the model share while it is built. */
+/* Shared by the parts of the model while it is built. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
 #define PROFMOUNT_FORMATS_NYTPROF_BUILDING_H
 
@@ -6,9 +6,9 @@
 #include "formats/common/tree.h"
 #include "formats/nytprof/built.h"
 
-/* Costs of a context, while it is known by its rank. */
+/* Costs of a context, by rank. */
 struct nytp_cell {
-	uint32_t thread; /* NYTP_NONE: of the run alone */
+	uint32_t thread; /* NYTP_NONE: of the run only */
 	uint32_t rank;
 	double values[NYTP_N_METRICS]; /* NaN = none */
 };
@@ -43,11 +43,13 @@ struct nytp_building {
 	size_t n_flows, flows_room, n_cells, cells_room, weight_room;
 };
 
-/* The function or frame of a sub, made on first need; NYTP_NONE without memory. */
+/* The function or frame of a sub, created on first need; NYTP_NONE if out of memory. */
 uint32_t nytp_function_of(struct nytp_building *b, uint32_t name);
 uint32_t nytp_frame_of(struct nytp_building *b, uint32_t name);
 
-/* The text of a file's name; of a number that no record names: `fid N` for Pynytprof, else none. */
+/*
+ * The text of a file's name; for a number without a name: `fid N` for Pynytprof, otherwise empty.
+ */
 uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint32_t fid);
 
 /*
@@ -59,7 +61,7 @@ uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t fram
 /* A cell with no values. -ENOMEM: NULL. */
 struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank);
 
-/* Adds to what orders a context among its siblings. -ENOMEM. */
+/* Adds to the cost that orders a context among its siblings. -ENOMEM. */
 int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
 
 #endif

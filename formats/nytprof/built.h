@@ -20,14 +20,15 @@ struct nytp_model {
 	struct pm_lines line_list;
 	struct pm_statements statements;
 	bool times_statements; /* some function has statements with a time */
-	/* How callers differ from the calls of the tree. */
+	/* Differences between callers and the calls of the tree. */
 	struct {
 		uint32_t subs; /* which count other calls */
-		uint32_t name; /* the one of which they differ most */
+		uint32_t name; /* the function with the largest difference */
 		uint64_t name_in_tree, name_in_callers;
-		double tree_ns, callers_ns; /* own time of all */
+		double tree_ns, callers_ns; /* total exclusive time */
 	} differ;
-	double *thread_totals; /* by thread: inclusive time where the tree is of edges, else NaN */
+	double *thread_totals; /* by thread: inclusive time if the tree is made of edges, else NaN
+				*/
 };
 
 #endif

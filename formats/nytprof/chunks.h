@@ -6,7 +6,7 @@
 
 /*
  * Reads the chunks from `at` to the end of the file into a->f->py, files and attributes into their
- * usual tables; what is wrong becomes damage. -ENOMEM.
+ * usual tables; errors become damage. -ENOMEM.
  */
 int nytp_chunks_read(struct nytp_adding *a, struct pm_bytes file, size_t at);
 

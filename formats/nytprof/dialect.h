@@ -1,4 +1,4 @@
-/* Which of the layouts that share the line `NYTProf 5 0` a file has. */
+/* Determines which of the layouts with the line `NYTProf 5 0` a file has. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_DIALECT_H
 #define PROFMOUNT_FORMATS_NYTPROF_DIALECT_H
 
@@ -21,8 +21,8 @@ struct nytp_dialect {
 };
 
 /*
- * Looks at what follows the first line, which ends at `at`. Lines of text among those of the header
- * are passed over where else nothing that is known would follow. -ENOMEM.
+ * Examines the data after the first line, which ends at `at`. Unknown text lines in the header are
+ * skipped if no known data would follow otherwise. -ENOMEM.
  */
 int nytp_dialect_find(struct pm_bytes file, size_t at, struct nytp_dialect *ret);
 
@@ -35,7 +35,7 @@ static inline bool nytp_time_is_sane(double seconds)
 	return seconds > 1e8 && seconds < NYTP_MOST_SECONDS;
 }
 
-/* Does a chunk begin at `at`, as far as its tag and length tell? */
+/* Whether a chunk begins at `at`, judging by tag and length. */
 bool nytp_chunk_begins(struct pm_bytes file, size_t at);
 
 #endif

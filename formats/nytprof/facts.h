@@ -1,4 +1,4 @@
-/* What the source says of the run: info.json. */
+/* Facts about the run for info.json. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_FACTS_H
 #define PROFMOUNT_FORMATS_NYTPROF_FACTS_H
 

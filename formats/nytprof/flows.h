@@ -1,4 +1,4 @@
-/* Call edges, and the tree that is made of them where there are no sub returns. */
+/* Call edges, and the tree made from them if there are no sub returns. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_FLOWS_H
 #define PROFMOUNT_FORMATS_NYTPROF_FLOWS_H
 

@@ -1,4 +1,4 @@
-/* The profiles in a directory: one run's, a file for each process. */
+/* The profiles in a directory: those of one run, with a file for each process. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_FOLDER_H
 #define PROFMOUNT_FORMATS_NYTPROF_FOLDER_H
 
@@ -13,14 +13,14 @@ struct nytp_folder {
 };
 
 /*
- * Does the directory hold a profile: 1, 0, or -EIO where it cannot be listed? Looks into the
+ * Whether the directory contains a profile: 1, 0, or -EIO if it cannot be listed. Reads the
  * beginnings of at most 512 files.
  */
 int nytp_folder_matches(int fd);
 
 /*
- * Lists the profiles in a directory. -EINVAL where they are of more than one run by their names;
- * -EIO, -ENOMEM. Give back with nytp_folder_done, also after a failure.
+ * Lists the profiles in a directory. -EINVAL if their names belong to more than one run; -EIO,
+ * -ENOMEM. Free with nytp_folder_done, even after a failure.
  */
 int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_error *err);
 

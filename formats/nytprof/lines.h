@@ -4,7 +4,7 @@
 
 #include "formats/nytprof/building.h"
 
-/* Makes the lines of the model, and what its statements cost in all. -ENOMEM. */
+/* Makes the lines of the model, and the totals of its statements. -ENOMEM. */
 int nytp_build_lines(struct nytp_building *b);
 
 #endif

@@ -10,11 +10,12 @@ enum nytp_metric {
 	NYTP_EXCL,
 	NYTP_CALLS,
 	NYTP_STATEMENTS,
-	NYTP_STATEMENTS_NS, /* by line, and so by function; subs' own time is measured apart */
+	NYTP_STATEMENTS_NS, /* by line, and hence by function; exclusive time of subs is measured
+			       separately */
 	NYTP_N_METRICS,
 };
 
 extern const struct pm_metrics nytp_metrics;
-extern const struct pm_metrics nytp_metrics_untimed; /* where no statement's time is known */
+extern const struct pm_metrics nytp_metrics_untimed; /* if no statement times are known */
 
 #endif

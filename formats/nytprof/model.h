@@ -1,4 +1,7 @@
-/* The seam: the operations of an opened source. `self` of the profile is a struct nytp_opened. */
+/*
+ * Format interface: the operations of an opened source. `self` of the profile is a struct
+ * nytp_opened.
+ */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_MODEL_H
 #define PROFMOUNT_FORMATS_NYTPROF_MODEL_H
 

@@ -1,6 +1,6 @@
 /*
- * A source in NYTProf's own terms: what the reader makes of its files, and what raw.c and build.c
- * present. Filled on first need (nytp_ready), const from then on.
+ * A source in NYTProf's own terms: filled by the reader, presented by raw.c and build.c. Filled on
+ * first need (nytp_ready), const from then on.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
 #define PROFMOUNT_FORMATS_NYTPROF_NATIVE_H
@@ -14,7 +14,7 @@
 #include "formats/nytprof/slots.h"
 #include "profmount/document.h"
 
-/* Names are indexes into nytp.names. Texts are UTF-8: what was not is taken as Latin-1. */
+/* Names are indexes into nytp.names. Texts are UTF-8; anything else is converted from Latin-1. */
 
 struct nytp_attribute {
 	bool option;
@@ -40,7 +40,7 @@ struct nytp_sums {
 
 struct nytp_sub {
 	uint32_t name, fid, first, last;
-	bool located; /* there is a SUB_INFO: fid, first, last are known */
+	bool located; /* there is a SUB_INFO, so fid, first, last are known */
 	struct nytp_sums sums;
 };
 
@@ -51,7 +51,7 @@ struct nytp_site {
 	struct nytp_sums sums;
 };
 
-/* Those of them that one caller made. */
+/* The part of them made by one caller. */
 struct nytp_edge {
 	uint32_t site, caller;
 	struct nytp_sums sums;
@@ -73,7 +73,7 @@ struct nytp_text_line {
 	uint32_t len;
 };
 
-/* What one process did, as far as the stream tells processes apart. */
+/* One process, as far as the stream distinguishes them. */
 struct nytp_thread {
 	uint32_t pid;
 	uint32_t run;              /* see nytp_runs_find; 0 before */
@@ -117,7 +117,7 @@ struct nytp_py {
 	size_t n_subs, n_samples, n_events, n_edges, n_chunks;
 	size_t subs_room, samples_room, events_room, edges_room, chunks_room;
 	struct pm_map by_sid; /* names of subs, `sub N` for those without one */
-	bool placed; /* D holds places of subs, so C holds call places instead of callers */
+	bool placed;          /* D has places of subs, so C has call sites instead of callers */
 };
 
 /* ---- files and the source ---- */
@@ -167,7 +167,7 @@ struct nytp {
 	uint32_t *folded; /* by name, see nytp_folded; NULL: each stands for itself */
 	uint32_t n_folded;
 	bool keep_evals;
-	struct nytp_file *files; /* there from the beginning, with name and layout */
+	struct nytp_file *files; /* present from the beginning, with name and layout */
 	size_t n_files;
 	uint32_t n_runs;
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
@@ -177,7 +177,7 @@ struct nytp {
 	uint64_t bytes_done, bytes_all; /* of all files */
 };
 
-/* Reads the files, once, by whoever comes first. */
+/* Reads the files once, on the first call. */
 int nytp_ready(struct nytp *n, struct pm_error *err);
 
 static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
@@ -185,25 +185,25 @@ static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
 	return n->names.items[name];
 }
 
-/* The name that the model has for a name; itself where it is of no eval. */
+/* The name used by the model; the same if it does not belong to an eval. */
 static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
 {
 	return n->folded && name < n->n_folded ? n->folded[name] : name;
 }
 
-/* The index of a text of the source as UTF-8; NYTP_NONE without memory or beyond the limit. */
+/* The index of a text of the source as UTF-8; NYTP_NONE if out of memory or beyond the limit. */
 uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text);
 
 /*
- * Latin-1 as UTF-8. Perl writes names that fit into Latin-1 as such, others as UTF-8, under the
- * same tag: what is not valid UTF-8 is Latin-1.
+ * Latin-1 as UTF-8. Perl writes names that fit into Latin-1 as Latin-1, others as UTF-8, with the
+ * same tag: anything that is not valid UTF-8 is Latin-1.
  */
 void nytp_latin1(struct pm_text *out, struct pm_bytes latin1);
 
-/* The file's name by its number; the empty text where no record defines it. */
+/* The file's name by its number; empty if no record defines it. */
 struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
 
-/* The same with evals of one place as one: what the model and source/ have. */
+/* The same with merged evals, for the model and source/. */
 struct pm_bytes nytp_fid_shown(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
 
 /* The value of an attribute (not an option), or an empty slice. */
@@ -212,13 +212,13 @@ struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, 
 /* A number written in text, or NaN. */
 double nytp_number(struct pm_bytes text);
 
-/* `done` bytes of the file that is being read are done with: -ENOMEM where to stop. */
+/* Reports that `done` bytes of the current file have been read; -ENOMEM to stop. */
 int nytp_progress(const struct nytp *n, uint64_t done);
 
 /* An empty source. */
 void nytp_init(struct nytp *n);
 
-/* As before it was filled: files keep name and layout. */
+/* Resets it to the state before it was filled: files keep name and layout. */
 void nytp_reset(struct nytp *n);
 
 void nytp_file_done(struct nytp_file *f);

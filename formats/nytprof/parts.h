@@ -1,4 +1,4 @@
-/* An opened source: its files, and what is built of them on first need. */
+/* An opened source: its files, and the parts built from them on first need. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_PARTS_H
 #define PROFMOUNT_FORMATS_NYTPROF_PARTS_H
 
@@ -8,22 +8,22 @@
 #include "formats/nytprof/raw.h"
 #include "formats/nytprof/sources.h"
 
-/* A file of the source as it was when it was opened. */
+/* A file of the source, in its state when it was opened. */
 struct nytp_part {
 	struct pm_watch watch;
 	const char *name;
 };
 
-/* All that an opened source holds. */
+/* An opened source. */
 struct nytp_opened {
 	struct nytp native; /* first: nytp_opened_of */
 	struct pm_arena arena;
 	int folder;                    /* owned; -1 for a single file, which `input` is */
 	struct pm_input input;         /* until it was read */
 	struct nytp_part *parts;       /* by file of native */
-	struct pm_damage_list unread;  /* files that are no part of it */
+	struct pm_damage_list unread;  /* files that are not part of it */
 	uint64_t bytes;                /* of all files */
-	bool alone;                    /* one file, as the profiler writes it: one process */
+	bool alone;                    /* one file as written by the profiler: one process */
 	bool may_have_text;            /* by the heads: `files` of native are the scan's */
 	struct nytp_docs *docs;        /* by file */
 	struct pm_named_doc processes; /* of all of several files */
@@ -47,7 +47,7 @@ int nytp_opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_
 int nytp_opened_sources(struct nytp_opened *o, struct pm_error *err);
 int nytp_opened_damage(struct nytp_opened *o, struct pm_error *err);
 
-/* Seconds since the epoch as ns; stored as doubles, they are good to a microsecond. */
+/* Seconds since the epoch as ns; doubles are accurate to a microsecond. */
 uint64_t nytp_ns_of(double seconds);
 
 #endif

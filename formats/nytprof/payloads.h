@@ -7,9 +7,9 @@
 #define NYTP_PAYLOAD_OK "ok"
 
 /*
- * Adds the payload of a chunk with that tag, as much as there is of `whole` bytes, to a->f->py,
- * files and attributes to their usual tables. *ret_status: static text, NYTP_PAYLOAD_OK or what is
- * wrong with it. -ENOMEM.
+ * Adds the payload of a chunk with this tag, or the existing part of its `whole` bytes, to
+ * a->f->py, and files and attributes to their usual tables. *ret_status: static text,
+ * NYTP_PAYLOAD_OK or the error. -ENOMEM.
  */
 int nytp_payload_read(struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, size_t whole,
 	const char **ret_status);

@@ -18,8 +18,8 @@ int nytp_tables_make(struct pm_arena *arena, struct nytp *n, const struct nytp_f
 	struct nytp_docs *ret);
 
 /*
- * The processes of all files in one table: what a source of several files has at its root. The
- * table shows `all`, which nytp_processes_fill fills when the files were read.
+ * The processes of all files in one table, at the root of sources with several files. The table
+ * shows `all`, which nytp_processes_fill fills after the files have been read.
  */
 int nytp_processes_make(struct pm_arena *arena, struct nytp *n, const struct nytp_file *all,
 	struct pm_named_doc *ret);

@@ -1,6 +1,6 @@
 /*
- * Sums of calls by path, and how events become such: they are read backwards, callers before what
- * they called, and each takes a step from the path of its caller.
+ * Sums of calls by path. Events are processed backwards, callers before callees, and each takes a
+ * step from the path of its caller.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_REPLAY_H
 #define PROFMOUNT_FORMATS_NYTPROF_REPLAY_H
@@ -9,12 +9,12 @@
 
 #define NYTP_NONE UINT32_MAX
 
-/* The name of a caller that was never seen to return. */
+/* The name of a caller without a return event. */
 #define NYTP_NOT_RETURNED (UINT32_MAX - 1)
 
 /* Sums over the calls of a path. Times in ticks. */
 struct nytp_cost {
-	uint64_t calls; /* 0 of a caller that was never seen to return */
+	uint64_t calls; /* 0 for a caller without a return event */
 	double incl, excl;
 };
 
@@ -25,7 +25,7 @@ struct nytp_trie {
 	size_t room;
 };
 
-/* A return; or a gap, of name NYTP_NONE: callers that did not return. */
+/* A return; or a gap, with the name NYTP_NONE: callers that did not return. */
 struct nytp_event {
 	uint32_t depth, name;
 	union {
@@ -48,14 +48,14 @@ struct nytp_replay {
 	struct nytp_trie *to;
 	struct nytp_place *places; /* by depth, the greatest last */
 	size_t n, room;
-	bool full; /* there was no room for all paths: calls are missing */
+	bool full; /* the limit of paths was reached: calls are missing */
 };
 
 /* An empty trie of at most `most` paths. -ENOMEM. */
 int nytp_trie_init(struct nytp_trie *t, uint32_t most);
 void nytp_trie_done(struct nytp_trie *t);
 
-/* The kid of a path; with no calls, if it is new. PM_NONE without memory, or PM_PATHS_FULL. */
+/* The kid of a path, without calls if it is new. PM_NONE if out of memory, or PM_PATHS_FULL. */
 uint32_t nytp_trie_child(struct nytp_trie *t, uint32_t parent, uint32_t name);
 
 /* Calls of `depth`, greater than those before it, are kids of a path. -ENOMEM. */
@@ -63,13 +63,13 @@ int nytp_replay_place(struct nytp_replay *r, uint32_t depth, uint32_t path);
 
 /*
  * Adds events from the last one to the first. Each return and gap finds a place of its depth, or of
- * `to`. -ENOMEM, also where the work is cancelled.
+ * `to`. -ENOMEM, also if the work is cancelled.
  */
 int nytp_replay_events(struct nytp_replay *r, const struct nytp_event *events, size_t n);
 
 /*
- * Adds a trie that was made of the events before. At its top are the paths of `places`, n of them
- * by depth, which are found as those of an event. -ENOMEM.
+ * Adds a trie built from earlier events. Its top-level paths are in `places`, n of them by depth,
+ * which are found like those of an event. -ENOMEM.
  */
 int nytp_replay_trie(struct nytp_replay *r, const struct nytp_trie *from,
 	const struct nytp_place *places, size_t n);

@@ -1,7 +1,7 @@
 /*
- * Which processes of a directory are of one run. A child names its parent's pid, and a fork keeps
- * the time when its program began; what is tied to nothing else by either is a run of its own, as
- * are files that an earlier run left behind.
+ * Assigns the processes of a directory to runs. A child records its parent's pid, and a fork keeps
+ * the start time of its program; processes that neither connects to others are separate runs, for
+ * example files left by an earlier run.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_RUNS_H
 #define PROFMOUNT_FORMATS_NYTPROF_RUNS_H
@@ -9,9 +9,8 @@
 #include "formats/nytprof/native.h"
 
 /*
- * Sets nytp_thread.run of all threads, 1 … n->n_runs by the time when they began, and says in
- * n->damage what does not belong together, and which parents are not there. Of one file: one run.
- * -ENOMEM.
+ * Sets nytp_thread.run of all threads to 1 … n->n_runs, in order of start times, and reports
+ * unrelated runs and missing parents in n->damage. A single file is one run. -ENOMEM.
  */
 int nytp_runs_find(struct nytp *n);
 

@@ -1,4 +1,4 @@
-/* What is done with a file's tables once all of it has been read. */
+/* Completes a file's tables after it has been read. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_SETTLE_H
 #define PROFMOUNT_FORMATS_NYTPROF_SETTLE_H
 

@@ -1,7 +1,6 @@
 /*
- * Times of statements, added up by file and line. Numbers of files and lines are small in real
- * profiles, so each file has an array with a cell for each line; numbers that are not small, or so
- * thinly spread that most cells would be empty, go through a hash table.
+ * Times of statements, added up by file and line. File and line numbers are small in real profiles,
+ * so each file has an array with a cell for each line; large or sparse numbers are in a hash table.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_SLOTS_H
 #define PROFMOUNT_FORMATS_NYTPROF_SLOTS_H
@@ -27,16 +26,16 @@ struct nytp_cells {
 struct nytp_slots {
 	struct nytp_cells *files; /* by fid */
 	size_t n_files, n_cells, n_used;
-	struct pm_map far; /* place → row, of what has no cell */
+	struct pm_map far; /* place → row, for lines without a cell */
 	struct nytp_line *far_rows;
 	size_t n_far, far_room;
 };
 
-/* nytp_slots_add, where there is no cell that has been used before. */
+/* Slow path of nytp_slots_add, if there is no used cell. */
 int nytp_slots_add_new(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
 	int64_t ticks, size_t *rows);
 
-/* Adds to a line. -ENOMEM, also where it is new and *rows is at NYTP_LIMIT_ROWS, else it grows. */
+/* Adds to a line. A new line increments *rows; -ENOMEM, also if it is at NYTP_LIMIT_ROWS. */
 static inline int nytp_slots_add(struct nytp_slots *s, uint32_t fid, uint32_t line, int64_t count,
 	int64_t ticks, size_t *rows)
 {

@@ -1,4 +1,4 @@
-/* source/: the text of files and evals that a profile carries. */
+/* source/: the text of files and evals in a profile. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_SOURCES_H
 #define PROFMOUNT_FORMATS_NYTPROF_SOURCES_H
 

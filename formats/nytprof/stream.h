@@ -14,19 +14,19 @@ struct nytp_stream {
 	struct pm_bytes w; /* what can be read without asking for more */
 	size_t at;         /* of the next record in w */
 	size_t limit;      /* w beyond this is padding */
-	uint8_t *tail;     /* w, where it is a padded copy of the stream's last bytes */
+	uint8_t *tail;     /* w, if it is a padded copy of the last bytes of the stream */
 };
 
-/* Where and why a stream could not be read on. */
+/* Where and why reading a stream ended. */
 struct nytp_break {
 	uint64_t offset, bytes; /* in the file: what is lost */
-	bool cut;               /* the data ends or breaks; it is not that it makes no sense */
+	bool cut;               /* the data is truncated or corrupt, not an unknown record */
 	char what[160];
 };
 
 /*
  * Parses `NYTProf MAJOR MINOR` at the beginning of a file. *ret_len = the line's length with its
- * line feed. False where it is not such a line.
+ * line feed. False if it is not such a line.
  */
 bool nytp_first_line(struct pm_bytes file, unsigned *ret_major, size_t *ret_len);
 
@@ -37,12 +37,12 @@ int nytp_stream_open(struct nytp_stream *s, struct pm_bytes file, size_t at);
 void nytp_stream_close(struct nytp_stream *s);
 
 /*
- * The next record, valid until the next call: 1; 0 at the end; -EINVAL where the rest cannot be
- * read (`ret_break` filled); -ENOMEM. `z` records are not delivered.
+ * The next record, valid until the next call: 1; 0 at the end; -EINVAL if the rest cannot be read
+ * (`ret_break` is filled); -ENOMEM. `z` records are not returned.
  */
 int nytp_stream_next(struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break);
 
-/* How far the file has been read. */
+/* The number of bytes of the file that have been read. */
 uint64_t nytp_stream_done(const struct nytp_stream *s);
 
 #endif

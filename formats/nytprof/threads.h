@@ -1,4 +1,4 @@
-/* The processes of a source as threads of the model: one a pid, over all its files. */
+/* The processes of a source as threads of the model: one per pid, over all files. */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_THREADS_H
 #define PROFMOUNT_FORMATS_NYTPROF_THREADS_H
 
@@ -10,7 +10,7 @@ struct nytp_threads {
 	struct pm_identity *identities;
 	int64_t *statements;            /* by thread */
 	double *statements_ns;          /* their time */
-	const struct nytp_file **files; /* by thread: where it was first seen */
+	const struct nytp_file **files; /* by thread: its first occurrence */
 	struct pm_map by_pid;
 };
 

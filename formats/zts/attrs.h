@@ -1,7 +1,7 @@
 /*
  * Attributes of traces, kept while the chunks are scanned: traces.csv has a column for each of the
- * most frequent ones. A value that stands in the text index is kept as its id there, so that a
- * trace takes 16 bytes for each of its attributes.
+ * most frequent ones. A value in the text index is stored as its id, so an attribute takes 16
+ * bytes.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_ATTRS_H
 #define PROFMOUNT_FORMATS_ZTS_ATTRS_H
@@ -12,17 +12,17 @@
 #include "formats/zts/texts.h"
 #include "profmount/table.h"
 
-/* Of one trace: more than so many are not kept. Their own table, attributes.csv, has all. */
+/* Maximum number kept per trace; attributes.csv has all of them. */
 enum { ZTS_KEPT_MOST = 64 };
 
-/* Instead of a length of text. */
+/* Special values of `len`. */
 #define ZTS_KEPT_REF    UINT32_MAX       /* the text index has it */
 #define ZTS_KEPT_NUMBER (UINT32_MAX - 1) /* a whole number */
 
 /* A name or value. */
 struct zts_kept {
-	uint32_t name; /* of a value: whose; a number in zts_attr_names, PM_NONE = not counted */
-	uint32_t len;  /* of text, JSON where the value is none, or one of the above */
+	uint32_t name; /* of a value: its name, a number in zts_attr_names; PM_NONE = not counted */
+	uint32_t len;  /* of the text (JSON if the value is not text), or one of the above */
 	union {
 		uint64_t u;
 		char few[8];      /* text of up to so many bytes */
@@ -30,14 +30,14 @@ struct zts_kept {
 	};
 };
 
-/* One attribute as it is met: `key` is a name without a number yet. */
+/* An attribute as read: `key` is a name without a number yet. */
 struct zts_met {
 	struct zts_kept key, value;
 };
 
 /*
- * Reads the next name and value off `in`, which stands in a map of attributes. Long texts go to
- * `arena`. 0, -EINVAL where no attribute stands there, -ENOMEM.
+ * Reads the next name and value from `in`, which is inside a map of attributes. Long texts are
+ * stored in `arena`. 0, -EINVAL if there is no attribute, -ENOMEM.
  */
 int zts_attr_meet(
 	struct pm_cur *in, const struct zts_texts *t, struct pm_arena *arena, struct zts_met *ret);
@@ -45,7 +45,7 @@ int zts_attr_meet(
 /* Appends a kept name or value as text: as attributes.csv has it. */
 void zts_kept_text(const struct zts_kept *kept, const struct zts_texts *t, struct pm_text *out);
 
-/* Keeps a text, in `arena` if it is long. False without memory. */
+/* Stores a text, in `arena` if it is long. False if out of memory. */
 bool zts_kept_of_text(struct pm_bytes text, struct pm_arena *arena, struct zts_kept *ret);
 
 /* Names of attributes in all stores: equal ones have one number. */
@@ -55,7 +55,7 @@ struct zts_attr_names {
 	struct pm_text scratch;
 };
 
-/* More different names than so many are not counted: the frequent ones are met early. */
+/* Maximum number of different names that are counted; the frequent ones occur early. */
 enum { ZTS_MOST_NAMES = 1 << 16 };
 
 /* `*ret` = the number of a name, PM_NONE beyond ZTS_MOST_NAMES. 0 or -ENOMEM. */

@@ -1,4 +1,4 @@
-/* The call tree of one trace or span, read from the payloads that hold it. */
+/* The call tree of one trace or span, read from its payloads. */
 #ifndef PROFMOUNT_FORMATS_ZTS_CALLS_H
 #define PROFMOUNT_FORMATS_ZTS_CALLS_H
 
@@ -7,7 +7,7 @@
 #include "formats/zts/store.h"
 #include "profmount/document.h"
 
-/* Where a part of a trace is. */
+/* Position of a part of a trace. */
 struct zts_part {
 	uint32_t store;
 	uint32_t chunk; /* PM_NONE: there is no such chunk */
@@ -35,10 +35,10 @@ enum zts_has {
 
 struct zts_call {
 	uint32_t parent; /* PM_NONE: the trace's own */
-	uint32_t end;    /* calls below it are those up to here */
+	uint32_t end;    /* end of the calls below it */
 	uint32_t depth;
 	uint32_t has;
-	uint32_t store, chunk; /* where its record begins; ids are of that store */
+	uint32_t store, chunk; /* start of its record; ids are valid in that store */
 	uint64_t start_offset;
 	uint64_t method, exception;
 	uint64_t tstart, tstop; /* ticks */
@@ -66,16 +66,14 @@ struct zts_parts {
 };
 
 /*
- * -EINVAL or -EIO with the reason where a part cannot be read; then nothing is left allocated.
- * `ret` is zeroed or of another trace: its memory is used again.
+ * -EINVAL or -EIO with the reason if a part cannot be read; then nothing is left allocated. `ret`
+ * is zeroed or of another trace: its memory is used again.
  */
 int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zts_tree *ret,
 	struct pm_error *err);
 void zts_tree_done(struct zts_tree *tree);
 
-/*
- * How long a call took, negative where the clock went back; false, and 0, where it has not ended.
- */
+/* The duration of a call, negative if the clock was set back; false, and 0, if it has not ended. */
 static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_ns)
 {
 	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
@@ -86,11 +84,11 @@ static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_n
 	return true;
 }
 
-/* Sums of times that cannot overflow; as a cell, a double where 64 bits do not hold it. */
+/* Sums of times that cannot overflow; as a cell, a double if it does not fit into 64 bits. */
 typedef __int128 zts_sum;
 struct pm_cell zts_sum_cell(zts_sum sum);
 
-/* Costs of the calls themselves, without those directly below; the caller's to free(). */
+/* Exclusive costs of the calls; to be freed by the caller. */
 zts_sum *zts_tree_self(const struct zts_tree *tree);
 
 #endif

@@ -1,4 +1,4 @@
-/* Cells that several tables have. */
+/* Cells used by several tables. */
 #ifndef PROFMOUNT_FORMATS_ZTS_CELLS_H
 #define PROFMOUNT_FORMATS_ZTS_CELLS_H
 

@@ -9,7 +9,7 @@
 #include "profmount/error.h"
 #include "profmount/limits.h"
 
-/* Compression, as the code of the writer numbers it. */
+/* Compression, with the numbers of the writer's code. */
 enum zts_codec {
 	ZTS_RAW = 0,
 	ZTS_DEFLATE = 1,
@@ -20,12 +20,12 @@ enum zts_codec {
 enum zts_status {
 	ZTS_UNCHECKED,
 	ZTS_OK,
-	ZTS_CUT,      /* the file ends inside of it */
-	ZTS_CHECKSUM, /* not the recorded one */
-	ZTS_LENGTH,   /* claims more bytes than its codec can give, or than we take */
+	ZTS_CUT,      /* the file ends inside it */
+	ZTS_CHECKSUM, /* does not match the recorded one */
+	ZTS_LENGTH,   /* claims more bytes than its codec can produce, or than the limit */
 	ZTS_STREAM,   /* does not decompress to its length */
-	ZTS_CODEC,    /* compressed in a way that nobody knows */
-	ZTS_TANGLED,  /* one of too many chunks that overlap: not looked at */
+	ZTS_CODEC,    /* unknown compression */
+	ZTS_TANGLED,  /* one of too many overlapping chunks: not read */
 };
 
 struct zts_chunk {
@@ -36,7 +36,7 @@ struct zts_chunk {
 	uint8_t status; /* enum zts_status, known when its payload was read; see zts_chunk_read */
 };
 
-/* Bytes between chunks that belong to none. */
+/* Bytes between chunks that do not belong to any. */
 struct zts_gap {
 	uint64_t offset, bytes;
 };
@@ -53,38 +53,38 @@ struct zts_chunks {
 	struct zts_gap *gaps; /* by offset */
 	size_t n_gaps;
 	size_t room, gap_room;
-	uint64_t effort; /* bytes that the walk may still decompress to find its way */
+	uint64_t effort; /* bytes that the walk may still decompress to verify chunks */
 };
 
-/* Does the file begin as a traces.dat does? Reads 16 bytes. */
+/* Whether the file begins like a traces.dat. Reads 16 bytes. */
 bool zts_has_header(struct pm_bytes file);
 
 /*
- * Walks from header to header. Payloads are looked at only where the next header is not where it
- * should be, and to settle the codec. Fails without memory alone.
+ * Walks from header to header. Payloads are read only if the next header is not at the expected
+ * place, and to determine the codec. Fails only if out of memory.
  */
 int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error *err);
 
 /*
- * Checks and decompresses chunk i into a block of its `bytes` bytes, the caller's to free().
- * Returns 0, -EINVAL with the reason in *ret_status, or -ENOMEM.
+ * Checks and decompresses chunk i into a block of `bytes` bytes, to be freed by the caller. Returns
+ * 0, -EINVAL with the reason in *ret_status, or -ENOMEM.
  */
 int zts_chunk_read(
 	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status);
 
-/* The chunk at that offset, or PM_NONE (UINT32_MAX). O(log n). */
+/* The chunk at this offset, or PM_NONE (UINT32_MAX). O(log n). */
 uint32_t zts_chunk_find(const struct zts_chunks *c, uint64_t offset);
 
-/* True where the offset lies in bytes that belong to no chunk. O(log n). */
+/* True if the offset is in bytes that belong to no chunk. O(log n). */
 bool zts_is_gap(const struct zts_chunks *c, uint64_t offset);
 
-/* Where the bytes that damage of chunk i spoils end. */
+/* The end of the bytes affected by damage of chunk i. */
 uint64_t zts_chunk_end(const struct zts_chunks *c, uint32_t i);
 
 /* True where the file's flags say that chunks have checksums. */
 bool zts_has_checksums(const struct zts_chunks *c);
 
-/* One word or sentence for people; `ok` for a sound chunk. */
+/* A short text for people; `ok` for a valid chunk. */
 const char *zts_status_text(enum zts_status status);
 const char *zts_codec_text(enum zts_codec codec);
 

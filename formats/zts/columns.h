@@ -1,6 +1,6 @@
 /*
- * The columns of traces.csv. Which attributes have one is known when the survey is there: those
- * that most traces carry.
+ * The columns of traces.csv. The most frequent attributes have columns, which are known after the
+ * survey.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_COLUMNS_H
 #define PROFMOUNT_FORMATS_ZTS_COLUMNS_H
@@ -24,20 +24,20 @@ struct zts_columns {
 struct zts_survey;
 struct zts_trace;
 
-/* The trace's value of that attribute, or NULL. The last one where it has several. */
+/* The trace's value of this attribute, or NULL. The last one if there are several. */
 const struct zts_kept *zts_trace_attr(
 	const struct zts_survey *v, const struct zts_trace *t, uint32_t name);
 
 /*
- * Which of the columns of attributes says best what a trace was about, an URL or SQL mostly;
- * PM_NONE where the trace has none of the kind.
+ * The attribute column that describes a trace best, usually a URL or SQL; PM_NONE if the trace has
+ * none of these.
  */
 uint32_t zts_columns_telling(const struct zts_survey *v, const struct zts_trace *t);
 
-/* The column of attributes whose name has `word` in it, or PM_NONE. */
+/* The attribute column whose name contains `word`, or PM_NONE. */
 uint32_t zts_columns_find(const struct zts_survey *v, const char *word);
 
-/* Chooses, once the traces are in order. 0 or -ENOMEM. */
+/* Chooses the columns, after the traces have been sorted. 0 or -ENOMEM. */
 int zts_columns_choose(struct zts_survey *v);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * All recorded calls together: by path of methods (the context tree), by method, by the exception
- * they ended with, and how many traces carry which attribute. Each recorded call counts once.
+ * All recorded calls: by path of methods (the context tree), by method, and by exception; and the
+ * number of traces with each attribute. Each recorded call counts once.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 #define PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
@@ -46,7 +46,7 @@ struct zts_aggregate {
 	struct pm_arena texts;
 };
 
-/* Reads all traces that can be read, on all cores. */
+/* Reads all readable traces, on all cores. */
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	const struct zts_survey *survey, struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);

@@ -1,4 +1,4 @@
-/* Which exceptions calls ended with: how often, when, and where first. */
+/* Exceptions of failed calls: how often, when, and where first. */
 #ifndef PROFMOUNT_FORMATS_ZTS_EXCEPTIONS_H
 #define PROFMOUNT_FORMATS_ZTS_EXCEPTIONS_H
 

@@ -1,4 +1,4 @@
-/* FM files: a text index file that is finished, stored as its Burrows-Wheeler transform. */
+/* FM files: finished text index files, stored as their Burrows-Wheeler transform. */
 #ifndef PROFMOUNT_FORMATS_ZTS_FM_H
 #define PROFMOUNT_FORMATS_ZTS_FM_H
 

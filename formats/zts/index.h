@@ -1,4 +1,4 @@
-/* The metadata index of a store: its records, from whichever files hold them. */
+/* The metadata index of a store: its records, in either kind of file. */
 #ifndef PROFMOUNT_FORMATS_ZTS_INDEX_H
 #define PROFMOUNT_FORMATS_ZTS_INDEX_H
 
@@ -7,9 +7,9 @@
 #include "formats/zts/texts.h"
 
 /*
- * Appends what the index of a store says of its traces, as stored: nothing is sorted or united.
- * Files that are no index go to the damage of the stores. 0, -ENOMEM, or
- * -EIO where they are not what they were. Cost: all of meta.db.*.
+ * Appends the index records of a store as stored, neither sorted nor merged. Invalid index files
+ * are reported as damage of the stores. 0, -ENOMEM, or -EIO if the files have changed. Reads all of
+ * meta.db.*.
  */
 int zts_index_read(struct zts_spans *spans, struct zts_stores *stores, uint32_t store,
 	const struct zts_texts *texts);

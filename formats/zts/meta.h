@@ -13,7 +13,7 @@ enum zts_flag {
 	ZTS_FLAG_LAST = 0x40,
 };
 
-/* Where a trace of the first generation comes from: numbers that its collector gave. */
+/* Origin of a first-generation trace: numbers assigned by the collector. */
 enum zts_origin {
 	ZTS_APPLICATION,
 	ZTS_ENVIRONMENT,
@@ -22,7 +22,7 @@ enum zts_origin {
 	ZTS_N_ORIGINS,
 };
 
-/* A record of the index, or what a scan of the chunks says instead (by_scan). */
+/* A record of the index, or of a scan of the chunks (by_scan). */
 struct zts_span {
 	uint64_t trace_id[2];
 	uint64_t span_id, parent_id;        /* 0: none */
@@ -45,18 +45,18 @@ struct zts_spans {
 
 /*
  * Carves the records out of a file of a MapDB store (meta.db.p, meta.db.t) without knowing how it
- * is organised. `method_key` is the id of the text `call.method` (0: there is none). Records of
- * pages that are no longer in use come several times: see zts_spans_unite. O(file); *ret_whole is
- * false where records with many attributes share their bytes, so that not all were read.
+ * is organised. `method_key` is the id of the text `call.method` (0: there is none). Unused pages
+ * produce duplicate records: see zts_spans_unite. O(file); *ret_whole is false if records with many
+ * attributes share their bytes, so that not all were read.
  */
 int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store,
 	uint64_t method_key, bool *ret_whole);
 
-/* Reads qmeta.idx. *ret_whole is false where the file is shorter than it says, or is none. */
+/* Reads qmeta.idx. *ret_whole is false if the file is truncated or invalid. */
 int zts_meta_read_old(
 	struct zts_spans *spans, struct pm_bytes file, uint32_t store, bool *ret_whole);
 
-/* Sorts by place and keeps one of equal records. */
+/* Sorts by position and removes duplicates. */
 void zts_spans_unite(struct zts_spans *spans);
 
 #endif

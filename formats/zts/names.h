@@ -1,7 +1,7 @@
 /*
- * What entries of the text index mean: names, methods, stacks, exceptions, as people read them.
- * Ids are of the store whose text index is given; 0 is the empty text, an id that the index does
- * not have is shown as `STORE#ID`, since another store's may be the same number.
+ * Readable forms of text index entries: names, methods, stacks, exceptions. Ids belong to the store
+ * of the given text index; 0 is the empty text. An id that is not in the index is shown as
+ * `STORE#ID`, because the same number can mean something else in another store.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_NAMES_H
 #define PROFMOUNT_FORMATS_ZTS_NAMES_H
@@ -18,14 +18,14 @@ void zts_text_resolve(const struct zts_texts *t, struct pm_bytes raw, struct pm_
 /* A string used as a name or value. */
 void zts_name_string(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
-/* What stands for an id that the index does not have: `STORE#ID`. */
+/* The form of an id that is not in the index: `STORE#ID`. */
 void zts_name_unknown(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
 /* `type package.Class.method(types)`, and the class alone. */
 void zts_name_method(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 void zts_name_class(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
-/* An exception; false where the id is none: then only its number is known. */
+/* An exception; false if the id is not an exception. */
 struct zts_exception {
 	uint64_t class_id, message_id, stack_id, cause_id;
 };
@@ -41,7 +41,7 @@ struct zts_frames {
 struct zts_frame {
 	uint64_t class_id, method_id, file_id, line;
 	uint64_t id; /* of the stack item */
-	bool known;  /* false: the index does not have it */
+	bool known;  /* false: not in the index */
 };
 
 bool zts_frames_next(const struct zts_texts *t, uint64_t stack_id, struct zts_frames *frames,

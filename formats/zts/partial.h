@@ -1,4 +1,4 @@
-/* The sums of some of the traces, gathered by one thread. A part of formats/zts/contexts.c. */
+/* The sums of a subset of traces, computed by one thread. Part of formats/zts/contexts.c. */
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 #define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 
@@ -29,14 +29,14 @@ struct zts_partial {
 	struct pm_text scratch;
 };
 
-/* 0 or -ENOMEM; ends with zts_partial_done in any case. */
+/* 0 or -ENOMEM; call zts_partial_done in either case. */
 int zts_partial_init(struct zts_partial *p);
 
 /* Adds the calls of one trace. 0 or -ENOMEM. */
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_moment *moment);
 
-/* After the last trace: adds up methods, and frees what is of no more use. 0 or -ENOMEM. */
+/* Call after the last trace: adds up methods, and frees what is no longer needed. 0 or -ENOMEM. */
 int zts_partial_end(struct zts_partial *p);
 
 void zts_partial_done(struct zts_partial *p);

@@ -1,4 +1,4 @@
-/* An opened source: its files, and what is made of them on first need. */
+/* An opened source: its files, and the parts built from them on first need. */
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTS_H
 #define PROFMOUNT_FORMATS_ZTS_PARTS_H
 
@@ -29,7 +29,7 @@ struct zts {
 int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err);
 int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err);
 
-/* The call tree of a trace, out of the cache; give it back. -EIO for a trace that is lost. */
+/* The call tree of a trace from the cache, to be released. -EIO for a lost trace. */
 int zts_get_tree(
 	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err);
 void zts_release_tree(const struct zts *z, const struct zts_tree *tree);
@@ -37,7 +37,7 @@ void zts_release_tree(const struct zts *z, const struct zts_tree *tree);
 /* `stores/000000/traces/NAME` */
 void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);
 
-/* The text index that the ids of a call belong to. It was read when the tree was. */
+/* The text index for the ids of a call; it was read together with the tree. */
 const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store);
 
 /* damage.c: reads everything. */

@@ -1,6 +1,6 @@
 /*
- * Call records in payloads: tag 8, then an array of unknown length that holds numbers of the call,
- * its attributes, its exception and the records of the calls below it. One trace may go on in
+ * Call records in payloads: tag 8, then an array of indefinite length with the numbers of the call,
+ * its attributes, its exception and the records of the calls below it. A trace may continue in
  * further payloads: feed them one after another.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_RECORDS_H
@@ -10,7 +10,7 @@
 #include "formats/common/text.h"
 #include "formats/zts/texts.h"
 
-/* Numbers of a call, as they are keyed in the payload. */
+/* Numbers of a call, with their keys in the payload. */
 enum zts_info {
 	ZTS_TIMESTAMP = 0x05, /* ms since the epoch; a record that has it begins a trace or span */
 	ZTS_TYPE = 0x07,      /* first generation only */
@@ -39,9 +39,9 @@ enum zts_tag {
 #define ZTS_MOST_MS ((uint64_t)INT64_MAX / ZTS_MS_NS)
 
 enum zts_record_kind {
-	ZTS_RECORD_BEGIN,     /* at: its place in the part */
-	ZTS_RECORD_INFO,      /* key, value */
-	ZTS_RECORD_ATTRS,     /* value pairs may be read with zts_value_read now, or not at all */
+	ZTS_RECORD_BEGIN, /* at: its place in the part */
+	ZTS_RECORD_INFO,  /* key, value */
+	ZTS_RECORD_ATTRS, /* pairs of values can be read with zts_value_read now, or are skipped */
 	ZTS_RECORD_EXCEPTION, /* value: its id */
 	ZTS_RECORD_END,       /* open: the data ended before it */
 };
@@ -57,17 +57,17 @@ struct zts_records {
 	struct pm_cbor cbor;
 	uint32_t *levels; /* for each open record, how many CBOR items are open inside of it */
 	size_t n, room;
-	size_t n_told;      /* of the open records, those that the CBOR reader knows of */
+	size_t n_told;      /* number of open records known to the CBOR reader */
 	uint64_t info_left; /* pairs of the map of numbers that is being read */
 };
 
 void zts_records_init(struct zts_records *r);
 void zts_records_feed(struct zts_records *r, struct pm_bytes part);
 
-/* As pm_cbor_next. Information outside of all records comes too, with n == 0. */
+/* Like pm_cbor_next. Also returns data outside records, with n == 0. */
 int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err);
 
-/* As pm_cbor_finish: ends records that are still open. */
+/* Like pm_cbor_finish: ends records that are still open. */
 int zts_records_finish(struct zts_records *r, struct zts_record_event *ret, struct pm_error *err);
 
 void zts_records_done(struct zts_records *r);
@@ -85,7 +85,7 @@ static inline uint32_t zts_inner_level(const struct zts_records *r)
 	return r->n_told ? r->levels[r->n_told - 1] : 0;
 }
 
-/* What such a number of a call cannot be; NULL where it can. */
+/* Why a number of a call is invalid; NULL if it is valid. */
 static inline const char *zts_wrong_info(uint64_t key, uint64_t value)
 {
 	if ((key == ZTS_TSTART || key == ZTS_TSTOP) && value > ZTS_MOST_TICK)

@@ -1,8 +1,8 @@
 /*
- * zts_records_next for the loops that read every call. Most of a payload is beginnings and ends of
- * records, and numbers each in a map of its own: where these are as they should be they are told by
- * their first bytes, and no level of CBOR is opened or closed for them. All else is left to
- * zts_records_next. Inline, because an event takes less time than a call of a function and back.
+ * zts_records_next for loops that read every call. Most of a payload consists of beginnings and
+ * ends of records, and of numbers in maps of their own: in their usual form they are recognised by
+ * their first bytes, without opening or closing CBOR levels. Everything else is left to
+ * zts_records_next. Inline, because an event takes less time than a function call.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_RECORDS_NEXT_H
 #define PROFMOUNT_FORMATS_ZTS_RECORDS_NEXT_H

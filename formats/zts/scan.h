@@ -1,6 +1,6 @@
 /*
- * What the chunks of a store hold, found by reading all of them: which are sound, and where traces
- * and spans begin.
+ * The contents of the chunks of a store, found by reading all of them: which are valid, and where
+ * traces and spans begin.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_SCAN_H
 #define PROFMOUNT_FORMATS_ZTS_SCAN_H
@@ -8,27 +8,27 @@
 #include "formats/zts/attrs.h"
 #include "formats/zts/store.h"
 
-/* A record with a time stamp. */
+/* A record with a timestamp. */
 struct zts_found {
 	uint32_t chunk;
-	uint32_t start_offset;    /* in the payload */
-	uint32_t outer;           /* start of the next such record around it; its own if none */
-	uint32_t has;             /* enum zts_has */
+	uint32_t start_offset; /* in the payload */
+	uint32_t outer;        /* start of the innermost such record around it; its own if none */
+	uint32_t has;          /* enum zts_has */
 	uint32_t records, errors; /* call records in it, and those that failed */
 	uint64_t timestamp_ms, span_id, parent_id;
 	uint64_t tstart, tstop;
 	uint64_t calls, method;
 	uint32_t attr;     /* its attributes: from here on in zts_scan.attrs */
 	uint8_t n_attrs;   /* at most ZTS_KEPT_MOST */
-	bool begins_trace; /* stands in no other record */
-	/* What zts_survey finds out. */
+	bool begins_trace; /* is not inside another record */
+	/* Set by zts_survey. */
 	bool claimed; /* the index has a record for it */
 	bool shown;   /* begins a trace that can be presented */
-	bool inner;   /* stands in one, so its calls are counted there */
+	bool inner;   /* is inside such a trace, so its calls are counted there */
 	bool counted; /* a trace that counts its calls was met */
 };
 
-/* A payload that has no form in JSON, wholly or from some place on. */
+/* A payload that cannot be represented in JSON, completely or from some position on. */
 struct zts_formless {
 	uint32_t chunk;
 	char *why;
@@ -48,14 +48,14 @@ struct zts_scan {
 };
 
 /*
- * Reads all chunks, on all cores; the store's text index has been read. Names of attributes get
- * their numbers in `names`. Fails without memory alone.
+ * Reads all chunks, on all cores; the store's text index has been read. Attribute names get numbers
+ * in `names`. Fails only if out of memory.
  */
 int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
 	struct zts_scan *ret, struct pm_error *err);
 void zts_scan_done(struct zts_scan *scan);
 
-/* Forgets the records, not their attributes: they are many, and of use until the survey is done. */
+/* Frees the records but not their attributes: there are many, and only the survey needs them. */
 void zts_scan_forget_found(struct zts_scan *scan);
 
 /* The record that begins there, or NULL. */

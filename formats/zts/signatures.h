@@ -5,8 +5,8 @@
 #include "formats/common/text.h"
 
 /*
- * `(Ljava/lang/String;I)V` → arguments `String, int` and result `void`. False where it is no
- * signature; then both texts may hold a part of it.
+ * `(Ljava/lang/String;I)V` → arguments `String, int` and result `void`. False if it is not a
+ * signature; both texts may then contain a part of it.
  */
 bool zts_signature_read(
 	struct pm_bytes signature, struct pm_text *arguments, struct pm_text *result);

@@ -1,6 +1,6 @@
 /*
- * The files of a trace store, or of a directory of stores, as they were when mounted. A writer may
- * go on: files stay mapped at the length that they had, nothing is ever written or created.
+ * The files of a trace store, or of a directory of stores, as they were when mounted. The writer
+ * may continue: files stay mapped at their original length, and nothing is ever written or created.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_STORE_H
 #define PROFMOUNT_FORMATS_ZTS_STORE_H
@@ -69,23 +69,25 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 void zts_stores_close(struct zts_stores *s);
 
 /*
- * The list of chunks, made on first need: it takes a page of traces.dat for each. Who has the
- * survey has it, too. -ENOMEM is the only failure.
+ * The list of chunks, built on first need, which reads a page of traces.dat for each. The survey
+ * includes it. Fails only with -ENOMEM.
  */
 int zts_store_chunks(struct zts_store *store, const struct zts_chunks **ret, struct pm_error *err);
 
 /* The text index, read on first need. */
 int zts_store_texts(struct zts_store *store, const struct zts_texts **ret, struct pm_error *err);
 
-/* Is a file of it, which is read once, what it was when it was opened? Asked after reading it. */
+/*
+ * Whether a file, which is read only once, is unchanged since it was opened. Call after reading it.
+ */
 bool zts_file_same(const struct zts_store *store, const struct zts_file *file);
 
-/* True where a traces.dat did not only grow, or a page of any file is lost. */
+/* True if a traces.dat has changed other than by growing, or a page of any file is lost. */
 bool zts_stores_changed(struct zts_stores *s);
 
 /*
- * The payload of a sound chunk, out of the cache; give it back with zts_payload_release. -EIO with
- * the reason for a chunk that is not sound.
+ * The payload of a valid chunk from the cache; release it with zts_payload_release. -EIO with the
+ * reason for an invalid chunk.
  */
 struct zts_payload {
 	struct pm_cached cached;

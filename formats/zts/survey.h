@@ -1,6 +1,6 @@
 /*
- * All traces and spans of all stores: what the metadata indexes say, held against what a scan of
- * the chunks finds. Built once, const from then on.
+ * All traces and spans of all stores: records of the metadata indexes, verified by a scan of the
+ * chunks. Built once, const from then on.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_SURVEY_H
 #define PROFMOUNT_FORMATS_ZTS_SURVEY_H
@@ -14,7 +14,7 @@ struct zts_trace {
 	size_t part; /* its first, in zts_survey.parts */
 	uint32_t n_parts;
 	uint32_t store; /* of the first part */
-	uint32_t twin;  /* how many earlier traces of the store have the same name */
+	uint32_t twin;  /* number of earlier traces of the store with the same name */
 	uint64_t trace_id[2];
 	uint64_t span_id, parent_id;        /* 0: none */
 	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
@@ -26,15 +26,15 @@ struct zts_trace {
 	uint64_t method;   /* id in the text index of the first part's store; 0: not known */
 	bool has_trace_id; /* the index knows it */
 	bool error;
-	bool lost;  /* its payload is not there, or not readable */
-	bool inner; /* its calls stand in another trace, too */
+	bool lost;  /* its payload is missing or unreadable */
+	bool inner; /* its calls are also part of another trace */
 	bool has_exception;
 };
 
 struct zts_survey {
 	struct zts_scan *scans; /* of each store */
 	uint32_t n_stores;
-	struct zts_spans spans;   /* records of the indexes, and what only the scans found */
+	struct zts_spans spans;   /* records of the indexes, and those only found by scans */
 	struct zts_trace *traces; /* in time order */
 	uint32_t n;
 	size_t room;
@@ -57,7 +57,7 @@ void zts_survey_done(struct zts_survey *v);
 /* A step of zts_survey_build: sorts the traces and makes the lists of them. */
 int zts_survey_order(struct zts_survey *v, struct pm_error *err);
 
-/* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, what is not known left out. */
+/* `YYYYMMDDTHHMMSS.mmm-<trace id>-<span id>`, without unknown parts. */
 void zts_trace_name(const struct zts_trace *t, struct pm_text *out);
 
 #endif

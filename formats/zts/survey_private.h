@@ -1,4 +1,4 @@
-/* What the files of the survey share: survey.c and survey_traces.c; nobody else's. */
+/* Shared by survey.c and survey_traces.c only. */
 #ifndef PROFMOUNT_FORMATS_ZTS_SURVEY_PRIVATE_H
 #define PROFMOUNT_FORMATS_ZTS_SURVEY_PRIVATE_H
 
@@ -10,7 +10,9 @@ struct zts_surveyor {
 	uint64_t effort; /* bytes of payload that chunked traces may still take to assemble */
 };
 
-/* Steps of zts_survey_build: makes traces of the records in v->spans, then of what only scans know.
+/*
+ * Steps of zts_survey_build: make traces from the records in v->spans, then from those only found
+ * by scans.
  */
 int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err);
 int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err);

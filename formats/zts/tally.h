@@ -1,4 +1,4 @@
-/* Calls added up by the paths of methods that they took. A part of formats/zts/partial.c. */
+/* Calls added up by paths of methods. Part of formats/zts/partial.c. */
 #ifndef PROFMOUNT_FORMATS_ZTS_TALLY_H
 #define PROFMOUNT_FORMATS_ZTS_TALLY_H
 
@@ -27,7 +27,7 @@ struct zts_tally {
 	uint64_t left_out;
 };
 
-/* 0 or -ENOMEM; ends with zts_tally_done in any case. */
+/* 0 or -ENOMEM; call zts_tally_done in either case. */
 int zts_tally_init(struct zts_tally *t);
 
 /* Makes room for the steps of a trace of n calls. 0 or -ENOMEM. */
@@ -39,7 +39,7 @@ int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree);
 /* Adds what was added to `methods`, inclusive times of outermost calls alone. 0 or -ENOMEM. */
 int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);
 
-/* Frees what only adding needs. */
+/* Frees what is only needed for adding. */
 void zts_tally_end(struct zts_tally *t);
 void zts_tally_done(struct zts_tally *t);
 

@@ -1,6 +1,6 @@
 /*
- * The text index of a store: id → entry. Entries stand in WAL files, as they were appended, and in
- * FM files, made of WAL files that are full.
+ * The text index of a store: id → entry. Entries are in WAL files, in the order in which they were
+ * appended, and in FM files, which are made from full WAL files.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_TEXTS_H
 #define PROFMOUNT_FORMATS_ZTS_TEXTS_H
@@ -10,11 +10,11 @@
 
 struct zts_text {
 	uint64_t id;
-	struct pm_bytes raw; /* as stored: escaped, with the marks of its kind */
+	struct pm_bytes raw; /* as stored: escaped, with the marker bytes of its kind */
 };
 
 struct zts_texts {
-	const char *store;      /* its number: ids mean something in their store alone */
+	const char *store;      /* its number: ids are valid only in their store */
 	struct zts_text *items; /* by id, each once */
 	size_t n;
 	size_t room;
@@ -24,26 +24,26 @@ struct zts_texts {
 
 /*
  * Adds the entries of a WAL file (up to where its data ended when it was opened, see
- * zts_wal_length) or of an FM file. What cannot be read goes to `damage` under the name `file`;
- * fails without memory alone.
+ * zts_wal_length) or of an FM file. Unreadable data is reported in `damage` under the name `file`;
+ * fails only if out of memory.
  */
 int zts_texts_add_wal(
 	struct zts_texts *t, struct pm_bytes data, struct pm_damage_list *damage, const char *file);
 int zts_texts_add_fm(
 	struct zts_texts *t, struct pm_bytes data, struct pm_damage_list *damage, const char *file);
 
-/* Called when all files are added, before the first find. */
+/* Call after all files have been added, before the first find. */
 void zts_texts_freeze(struct zts_texts *t);
 
-/* The entry, or NULL. O(1) where no ids are missing, else O(log n). */
+/* The entry, or NULL. O(1) if no ids are missing, else O(log n). */
 const struct zts_text *zts_texts_find(const struct zts_texts *t, uint64_t id);
 
-/* Bytes of a WAL file up to the first zero behind its magic: the rest is space set aside. */
+/* Bytes of a WAL file up to the first zero after its magic number; the rest is preallocated. */
 size_t zts_wal_length(struct pm_bytes file);
 
 void zts_texts_done(struct zts_texts *t);
 
-/* A number in base 64, digits 0x30 to 0x6f, most significant first; false where it is none. */
+/* A number in base 64, digits 0x30 to 0x6f, most significant first; false if it is invalid. */
 bool zts_number_read(struct pm_bytes digits, uint64_t *ret);
 
 #endif
