@@ -1,6 +1,6 @@
 /*
- * libfuse's own way (fuse_daemonize) forks after the mount, and so after everything was read. Here
- * the fork comes first, since whoever reads is confined and cannot fork.
+ * libfuse's fuse_daemonize forks after the mount, i.e. after everything has been read. Here the
+ * fork comes first, because a process that reads is confined and cannot fork.
  */
 #include "fs/background.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The other's word that it is ready, or else its status. */
+/* The other process's message that it is ready, or else its exit status. */
 static int wait_for(pid_t pid, int line)
 {
 	char ready;

@@ -52,7 +52,7 @@ static void say(const char *path, int code, const struct pm_error *err)
 		pmfs_log("%s: %s", path, strerror(-code));
 }
 
-/* What stands in the buffer still has to be written: 1 with a line where that fails. */
+/* Flushes the buffer: 1 with a message if that fails. */
 static int flush(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -1,9 +1,9 @@
 /*
  * Least privilege. A profile is hostile input, and the process that reads it may run as root. So
- * before it looks at the source it keeps only what its duty takes, in layers that do not depend on
- * each other: capabilities, Landlock (which knows paths), and a seccomp filter (which knows system
- * calls, fs/confine_calls.c). Mounting and unmounting are not among what is kept: see
- * fs/mount_keeper.c. What remains, and why, stands in docs/decisions/0090-least-privilege.md.
+ * before it reads the source, it drops everything that its duty does not need, in independent
+ * layers: capabilities, Landlock (for paths), and a seccomp filter (for system calls,
+ * fs/confine_calls.c). Mounting and unmounting are dropped, too: see fs/mount_keeper.c.
+ * docs/decisions/0090-least-privilege.md lists what remains, and why.
  */
 #include "fs/confine.h"
 
@@ -24,7 +24,7 @@
 
 static void drop_capabilities(void)
 {
-	/* Root's own right to read what belongs to others: sources are opened late. */
+	/* Root's right to read files of other users, because sources are opened late. */
 	static const __u32 kept = 1u << CAP_DAC_READ_SEARCH;
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -40,7 +40,7 @@ static void drop_capabilities(void)
 
 /* ---- Landlock: nothing is opened for writing, made, renamed, removed or executed ---- */
 
-/* What headers older than the kernel lack; the kernel's own version decides. */
+/* Definitions missing in old headers; the version of the running kernel decides. */
 enum {
 	RIGHT_REFER = 1 << 13,
 	RIGHT_TRUNCATE = 1 << 14,

@@ -1,7 +1,7 @@
 /*
- * seccomp: what is not named here is answered as by a kernel that lacks it (ENOSYS). The filter
- * sees numbers, not what pointers lead to: openat2 and clone3 hide their flags, and are not named.
- * docs/decisions/0090-least-privilege.md has the reason for each line.
+ * seccomp: calls that are not listed here fail with ENOSYS, as on a kernel without them. The filter
+ * sees numbers, but not memory behind pointers: openat2 and clone3 pass their flags there, and are
+ * not listed. docs/decisions/0090-least-privilege.md has the reason for each line.
  */
 #include "fs/confine_calls.h"
 
@@ -27,7 +27,7 @@
 #endif
 
 #define CHANGES_FILES (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY))
-/* A new file, never one that was there: fs/extract.c */
+/* New files only, never existing ones: fs/extract.c */
 #define MAKES_A_FILE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 static const int allowed_calls[] = {
@@ -76,7 +76,7 @@ static int allow_files(scmp_filter_ctx filter)
 		struct scmp_arg_cmp is = SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]);
 		r |= allow(filter, SCMP_SYS(fcntl), is) | allow(filter, SCMP_SYS(fcntl64), is);
 	}
-	/* A terminal with O_ASYNC signals whoever is in front of it. */
+	/* A terminal with O_ASYNC sends signals to its foreground processes. */
 	r |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2,
 		SCMP_A1(SCMP_CMP_EQ, F_SETFL), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, 0));
 	return r;
@@ -100,7 +100,7 @@ static int allow_process(scmp_filter_ctx filter)
 	return r;
 }
 
-/* Where Landlock is not there, these reach beyond the target. */
+/* Without Landlock, these can reach beyond the target. */
 static int allow_extracting(scmp_filter_ctx filter)
 {
 	int r = allow(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_EQ, MAKES_A_FILE));
@@ -120,7 +120,7 @@ void pmfs_forbid_other_calls(enum pmfs_duty duty)
 		r |= allow_extracting(filter);
 	for (size_t i = 0; r == 0 && i < sizeof(allowed_calls) / sizeof(allowed_calls[0]); i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed_calls[i], 0);
-	/* A list with a hole would break the mount: better no filter than that. */
+	/* An incomplete list would break the mount: no filter is better than that. */
 	if (r == 0)
 		seccomp_load(filter);
 	seccomp_release(filter);

@@ -52,7 +52,7 @@ static void failed(struct walk *w, int code, const struct pm_error *err)
 		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
 }
 
-/* True where n bytes more may be written, which are then counted; else everything ends here. */
+/* True if n more bytes may be written, which are then counted; otherwise extraction stops. */
 static bool pay(struct walk *w, uint64_t n, struct pm_error *err)
 {
 	enum { BLOCK = 4096 };
@@ -69,7 +69,7 @@ static bool pay(struct walk *w, uint64_t n, struct pm_error *err)
 	return false;
 }
 
-/* Removes what an earlier extraction left; what is of another type stays, and is not waited for. */
+/* Removes what an earlier extraction left; files of another type are kept, and never blocked on. */
 static bool make_room(int folder, const char *name, mode_t type)
 {
 	struct stat st;
@@ -94,7 +94,7 @@ static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, co
 	struct pm_error *err)
 {
 	uint64_t size;
-	/* What cannot be produced leaves no file behind. */
+	/* A document that cannot be produced leaves no file behind. */
 	int r = pmfs_engine_size(w->in->engine, node, doc, &size, err);
 	if (r < 0)
 		return r;
@@ -145,7 +145,7 @@ static void write_document(struct walk *w, const struct pmfs_entry *entry, const
 	pmfs_bar_count(++w->files);
 }
 
-/* Makes the directory (or takes it as it is) and goes into it. */
+/* Creates the directory (or uses an existing one) and enters it. */
 static int enter(struct walk *w, const char *name, struct pm_error *err)
 {
 	if (!pay(w, 0, err))
@@ -204,7 +204,7 @@ static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 	return push(w, entry->node);
 }
 
-/* The entries of the root that come behind the one in which everything ended. */
+/* The entries of the root after the one in which extraction stopped. */
 static void name_rest(struct walk *w)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -236,7 +236,7 @@ static int write_tree(struct walk *w, pm_node node)
 	return r;
 }
 
-/* The folders above a path, then what stands there. */
+/* The parent folders of a path, then the entry itself. */
 static int write_path(struct walk *w, const char *path)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -276,7 +276,7 @@ static int write_path(struct walk *w, const char *path)
 	return r;
 }
 
-/* Where no limit is given: far beyond what sound profiles come to, see docs/decisions/0092. */
+/* Default limit, far beyond the size of normal profiles: see docs/decisions/0092. */
 static uint64_t most_for(uint64_t input_bytes)
 {
 	enum { TIMES = 64 };

@@ -18,8 +18,8 @@
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 2 };
 
 /*
- * The background closes descriptors 0 to 2: the source must not get one of them. Who writes to one
- * that was closed still gets an error.
+ * Moving to the background closes descriptors 0 to 2, so the source must not get one of them.
+ * Writing to a closed one must still give an error.
  */
 static void fill_standard_descriptors(void)
 {
@@ -31,7 +31,7 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* 1 with a line where what was printed cannot be written. */
+/* 1 with a message if the output cannot be written. */
 static int printed(void)
 {
 	if (fflush(stdout) == 0)
@@ -74,7 +74,7 @@ static int open_and_run(
 	return status;
 }
 
-/* A command without a mount: what it writes to is opened first, and the source when confined. */
+/* A command without a mount: opens its output first, and the source after confinement. */
 static int run_confined(const struct pmfs_options *o, const struct pmfs_source_paths *sources)
 {
 	struct pm_work work = {.cancelled = false};
@@ -113,8 +113,8 @@ static int run(const struct pmfs_options *o)
 }
 
 /*
- * Large arrays go back to the system when they are freed. By itself glibc learns from the first
- * of them to keep all, which is half as much again for a mount that lives for days.
+ * Large arrays are returned to the system when they are freed. By default glibc keeps them after
+ * the first one, which takes 1.5 times the memory in a long-lived mount.
  */
 static void keep_no_memory(void)
 {

@@ -23,7 +23,7 @@
 
 enum { FREE_THREADS = 3 }; /* to read requests, whatever else goes on */
 
-/* The reason in a line of libfuse that says that fusermount3 cannot be run, else NULL. */
+/* The reason in a libfuse message that fusermount3 cannot be run, else NULL. */
 static const char *cannot_run(const char *line)
 {
 	static const char *const forms[] = {
@@ -36,8 +36,8 @@ static const char *cannot_run(const char *line)
 }
 
 /*
- * libfuse's messages go where ours go; what its debug mode prints keeps its lines. Since 3.15 it
- * says four times, in two ways, that fusermount3 cannot be run: once is enough.
+ * libfuse's messages go to our log; debug output is unchanged. Since 3.15, libfuse reports four
+ * times that fusermount3 cannot be run; this is reduced to once.
  */
 static void log_fuse(enum fuse_log_level level, const char *format, va_list args)
 {
@@ -83,10 +83,10 @@ static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
 	if (!config)
 		return -ENOMEM;
-	/* Idle threads are kept: making one anew costs more than it gives back. */
+	/* Keep idle threads: creating them again costs more than they take. */
 	fuse_loop_cfg_set_max_threads(config, n_hosted + FREE_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, n_hosted + FREE_THREADS);
-	/* A device of its own for each thread would have to be opened for writing. */
+	/* A device per thread would have to be opened for writing. */
 	fuse_loop_cfg_set_clone_fd(config, 0);
 	int r = fuse_session_loop_mt(se, config);
 	fuse_loop_cfg_destroy(config);
@@ -106,7 +106,7 @@ struct mounting {
 	uint64_t mark; /* of the source before it was opened, for -o follow */
 };
 
-/* The keeper mounts, and libfuse takes the device as one that was opened before. */
+/* The keeper mounts, and libfuse uses the device as one that was opened earlier. */
 static int take_device(struct mounting *m)
 {
 	char name[32];
@@ -117,7 +117,9 @@ static int take_device(struct mounting *m)
 	return fuse_session_mount(m->session, name) == 0 ? 0 : -EIO;
 }
 
-/* Work that does not end, as on a disk that does not answer, keeps nobody from unmounting. */
+/*
+ * Work that does not end, for example on a disk that does not respond, must not prevent unmounting.
+ */
 static void leave(void *mounting)
 {
 	const struct mounting *m = mounting;
@@ -170,7 +172,7 @@ static int serve(struct mounting *m)
 	return r < 0;
 }
 
-/* Everything after this is done with what little privilege serving takes. */
+/* Everything after this runs with the minimal privileges for serving. */
 static int open_and_serve(struct mounting *m)
 {
 	const struct pmfs_keeping keeping = {.session = m->session,
@@ -229,7 +231,7 @@ int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_path
 		.in = &m.in, .uid = options->uid, .gid = options->gid, .follows = options->follow};
 	fuse_set_log_func(log_fuse);
 	pmfs_mount_operations(&operations, options->xattr);
-	/* Where this fails libfuse has said why. */
+	/* If this fails, libfuse has reported the reason. */
 	m.session = add_options(&args, options, sources)
 		? fuse_session_new(&args, &operations, sizeof(operations), &m.mount)
 		: NULL;

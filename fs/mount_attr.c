@@ -1,6 +1,6 @@
 /*
- * What the kernel asks of a node before it reads it: attributes, the nodes below a name, the target
- * of a link, extended attributes.
+ * Requests for nodes other than reading: attributes, lookups of names, targets of links, extended
+ * attributes.
  */
 #include <float.h>
 #include <string.h>
@@ -52,7 +52,7 @@ int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uin
 	return r;
 }
 
-/* What kind of document it is, as far as nothing has to be built to tell it. */
+/* The kind of document, if nothing has to be built to determine it. */
 static int document_at_once(struct pmfs_mount *m, pm_node node, struct pm_doc *ret)
 {
 	struct pm_work at_once = {.at_once = true}, *before = pm_work_enter(&at_once);
@@ -148,12 +148,12 @@ static void answer_lookup_early(struct pmfs_call *c)
 }
 
 /*
- * The size that goes with a name: 1, or 0 where it is left to getattr.
+ * The size returned with a lookup: 1, or 0 if it is left to getattr.
  *
- * The kernel lets nobody who looks up a name that is being looked up go before it is answered. So a
- * size that takes long is left to getattr, which the kernel asks before it opens the file, as it
- * checks permissions. But a size that may have been told before must come again: the kernel would
- * cut the file under its readers.
+ * A second lookup of the same name cannot be interrupted until the first one is answered. So a size
+ * that takes long is left to getattr, which the kernel calls before opening the file to check
+ * permissions. But a size that may have been reported before must be reported again, or the kernel
+ * would truncate the file under its readers.
  */
 static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *err)
 {
@@ -186,7 +186,7 @@ void pmfs_answer_lookup(struct pmfs_call *c)
 		pmfs_mount_entry(c->m, &c->entry, size, &e);
 	if (r == 0)
 		e.attr_timeout = 0;
-	/* A name that is not there is remembered: it will never be. */
+	/* Missing names are cached, too: they will never exist. */
 	if (pmfs_call_take(c))
 		fuse_reply_entry(c->req, &e);
 }

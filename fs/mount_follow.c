@@ -118,7 +118,7 @@ static void snapshot_free(struct snapshot *s)
 	free(s);
 }
 
-/* Takes those out that nobody uses; the newest and the one before stay. */
+/* Removes unused snapshots, except the newest two. */
 static struct snapshot *sweep(struct pmfs_follow *f)
 {
 	struct snapshot *dead = NULL;
@@ -187,7 +187,7 @@ static int open_instance(struct pmfs_follow *f, struct pmfs_instance *ret, struc
 	return r;
 }
 
-/* Read before it is shown: whoever looks does not wait for that. */
+/* Read it before showing it, so that readers do not wait. */
 static void move_on(struct pmfs_follow *f)
 {
 	struct pmfs_instance in;

@@ -1,9 +1,9 @@
 /*
- * The kernel's greeting (INIT), which is its first request, and our answer to it.
+ * The kernel's first request (INIT), and our reply.
  *
- * libfuse before 3.17 takes FUSE_CAP_PARALLEL_DIROPS and never puts it into the answer: the kernel
- * then asks for one name of a directory at a time, and all others wait behind it, unkillably. So
- * the answer passes through us on its way to the device (docs/decisions/0006-…).
+ * libfuse before 3.17 accepts FUSE_CAP_PARALLEL_DIROPS but never sets it in the reply: the kernel
+ * then looks up one name of a directory at a time, and all other lookups wait for it, unkillably.
+ * So we modify the reply before it is written to the device (docs/decisions/0006-…).
  */
 #include "fs/mount_ops.h"
 
@@ -22,7 +22,7 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 	return read(fd, buf, len);
 }
 
-/* The first answer of the session is that to INIT; only one thread is there until then. */
+/* The first reply of the session is that to INIT; there is only one thread until then. */
 static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct pmfs_mount *m = userdata;

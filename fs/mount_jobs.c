@@ -20,7 +20,7 @@ enum { MOST_CORES = 8 };
 
 static void submit(struct pmfs_jobs *jobs, struct pmfs_call *c, bool may_host);
 
-/* Those who wait for what was built; the first one of them, which was answered, is done. */
+/* Answers the calls that wait for the result; the first one has been answered already. */
 static void try_again(struct pmfs_jobs *jobs, struct pmfs_call *calls)
 {
 	while (calls) {
@@ -47,7 +47,7 @@ static void run_job(struct pmfs_jobs *jobs, struct job *j)
 	try_again(jobs, calls);
 }
 
-/* A parked call to the job of its key, or to one of its own. */
+/* Adds a parked call to the job with its key, or to a new one. */
 static void submit(struct pmfs_jobs *jobs, struct pmfs_call *c, bool may_host)
 {
 	pthread_mutex_lock(&jobs->lock);

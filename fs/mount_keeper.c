@@ -1,12 +1,11 @@
 /*
- * The keeper's whole life: forked before the server is confined, it does what messages on its line
- * say, in the one order that makes sense, and never looks at the profile. A server that dies
- * without a word leaves a dead mount, which the next mount there diagnoses; with `-o auto_unmount`
- * that is unmounted, too. (libfuse's own auto_unmount cannot look into the mounts of others than
- * root, and leaves them.)
+ * The keeper is forked before the server is confined. It executes the messages from its socket, in
+ * the only valid order, and never reads the profile. If the server dies without a message, a dead
+ * mount remains, which the next mount there diagnoses; with `-o auto_unmount` it is unmounted.
+ * (libfuse's own auto_unmount cannot access the mounts of users other than root, and leaves them.)
  *
- * Somebody may kill the keeper, and nobody else could unmount. So from the mount on it has a
- * spare, a process that does nothing but wait for the keeper's death and then takes its place.
+ * If the keeper were killed, nobody could unmount. So after mounting it has a spare, a process that
+ * only waits for the keeper's death and then takes its place.
  */
 #include "fs/mount_keeper.h"
 
@@ -28,8 +27,8 @@
 enum { MESSAGE = 1100 };
 
 /*
- * What ps shows: not the server's command line, by which people and scripts find the server. The
- * kernel reads it from where argv was, which begins with the program's name.
+ * Changes the name shown by ps, because people and scripts find the server by its command line. The
+ * kernel reads it from the memory of argv, which begins with the program's name.
  */
 static void rename_process(const char *name)
 {
@@ -71,8 +70,8 @@ static void send_device(int line, int device)
 }
 
 /*
- * The process that waits for the keeper's death. It returns when that has happened, being the
- * keeper now, with a spare of its own.
+ * The spare process, which waits for the keeper's death. It then returns as the new keeper, with a
+ * spare of its own.
  */
 static pid_t start_spare(void)
 {
@@ -99,11 +98,11 @@ static void mount_once(const struct pmfs_keeping *k, int line)
 	struct fuse_session *se = k->session;
 	if (fuse_session_fd(se) >= 0)
 		return;
-	/* Where it fails libfuse has said why. */
+	/* If it fails, libfuse has reported the reason. */
 	send_device(line, fuse_session_mount(se, k->mountpoint) == 0 ? fuse_session_fd(se) : -1);
 }
 
-/* Who sends it may have been taken over. */
+/* The sender may have been hijacked. */
 static void log_line(const char *line)
 {
 	char shown[MESSAGE];
@@ -111,7 +110,7 @@ static void log_line(const char *line)
 	syslog(LOG_WARNING, "%s", shown);
 }
 
-/* The server is told: it does not depend on when the kernel closes the line. */
+/* Tells the server explicitly, so that it does not depend on when the kernel closes the socket. */
 static _Noreturn void end(pid_t spare, int line)
 {
 	if (spare > 0 && kill(spare, SIGKILL) == 0)
@@ -126,7 +125,9 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 	pid_t spare = -1;
 	ssize_t n;
 	for (;;) {
-		/* The last message stays, for the spare where this process is killed over it. */
+		/*
+		 * The last message stays in the queue, for the spare if this process is killed now.
+		 */
 		n = recv(line, message, sizeof(message) - 1, MSG_PEEK);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -151,7 +152,10 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 
 int pmfs_keeper_start(const struct pmfs_keeping *keeping)
 {
-	/* Those who signal the group or each process by name mean the server. */
+	/*
+	 * Signals to the process group, or to all processes with this name, are meant for the
+	 * server.
+	 */
 	static const int deaf_to[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)

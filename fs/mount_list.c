@@ -1,6 +1,7 @@
 /*
- * Listing directories. readdirplus brings attributes along, but only those that cost nothing: of
- * directories, and of documents whose size is known or closed-form. A plain `ls` sizes nothing.
+ * Listing directories. readdirplus returns attributes only if they are free: for directories, and
+ * for documents whose size is known or can be computed without rendering. A plain `ls` computes no
+ * sizes.
  */
 #include "fs/mount_call.h"
 
@@ -15,7 +16,7 @@ struct listing {
 	bool plus;
 };
 
-/* Adds an entry; false where it does not fit any more. `next` is the cookie behind it. */
+/* Adds an entry; false if it does not fit any more. `next` is the cookie after it. */
 static bool listing_add(
 	struct listing *l, const char *name, const struct fuse_entry_param *e, off_t next)
 {
@@ -61,7 +62,7 @@ static int listing_fill(struct listing *l, pm_node dir, uint64_t at, struct pm_e
 	for (uint64_t cookie = at - 2;;) {
 		struct pmfs_entry entry;
 		int r = pmfs_tree_next(m->in->tree, dir, &cookie, &entry, err);
-		/* What is listed already counts; the error comes when it is asked for again. */
+		/* Return what has been listed so far; the error is returned by the next request. */
 		if (r <= 0 || !listing_add_entry(l, &entry, (off_t)(cookie + 2)))
 			return l->used > 0 || r >= 0 ? 0 : r;
 	}

@@ -1,7 +1,7 @@
 /*
- * FUSE requests → tree and engine. Stateless: an inode number is a node id, forget is nothing, and
- * the kernel may cache everything for ever, since a mount never changes, but for .progress. open
- * and opendir are answered with ENOSYS, after which the kernel does them by itself.
+ * FUSE requests → tree and engine. Stateless: an inode number is a node id, forget does nothing,
+ * and the kernel may cache everything forever, because a mount never changes except for .progress.
+ * open and opendir are answered with ENOSYS, after which the kernel handles them itself.
  */
 #include "fs/mount_ops.h"
 
@@ -20,7 +20,7 @@ static struct pmfs_mount *mount_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* A call as it comes in. Those of one `what` and node, which fit one answer, share a job. */
+/* An incoming call. Calls with the same `what` and node have the same answer, and share a job. */
 static struct pmfs_call call_of(
 	fuse_req_t req, void (*answer)(struct pmfs_call *c), fuse_ino_t ino, uint64_t what)
 {
@@ -93,7 +93,7 @@ static void answer_read(struct pmfs_call *c)
 		pmfs_call_fail(c, r, &err);
 		return;
 	}
-	/* Pages of the input that were lost meanwhile: the kernel answers the client with EIO. */
+	/* If pages of the input have been lost meanwhile, the kernel returns EIO to the client. */
 	if (pmfs_call_take(c))
 		fuse_reply_buf(c->req, piece.p, piece.len);
 	pmfs_engine_release(in->engine, &piece);
@@ -252,7 +252,7 @@ void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr)
 		.readdirplus = op_readdirplus,
 		.statfs = op_statfs,
 	};
-	/* With handlers for them every `ls -l` would ask twice for each file. */
+	/* With handlers for them, every `ls -l` would send two requests per file. */
 	if (xattr) {
 		ret->getxattr = op_getxattr;
 		ret->listxattr = op_listxattr;

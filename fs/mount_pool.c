@@ -7,7 +7,7 @@
 #include "fs/builders.h"
 
 enum {
-	MOST_THREADS = 256, /* more jobs than that wait for each other */
+	MOST_THREADS = 256, /* more jobs than this only wait for each other */
 	KEPT_THREADS = 2,   /* for the next job */
 };
 
@@ -65,7 +65,7 @@ void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct job *j)
 	jobs->n_running++;
 }
 
-/* By whichever thread is free next; one more if there is none. */
+/* Run by the next free thread, or by a new one. */
 void pmfs_pool_run_elsewhere(struct pmfs_jobs *jobs, struct job *j)
 {
 	pmfs_pool_run_here(jobs, j);

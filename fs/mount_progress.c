@@ -15,7 +15,7 @@
 enum {
 	MOST_LINES = 64,
 	MOST_SNAPSHOTS = 1000,
-	FRESH_MS = 100, /* as long, a name that is looked up again means the same snapshot */
+	FRESH_MS = 100, /* for this time, another lookup of the name returns the same snapshot */
 };
 
 /* s: how long the kernel does not even ask. */
@@ -68,7 +68,7 @@ static const char *document_of(pm_node node)
 	return view < n && !views[view].each_metric ? views[view].name : NULL;
 }
 
-/* The path where it is known without asking for anything, else the inode's number. */
+/* The path if it is known without building anything, else the inode number. */
 static void name_job(struct pm_text *out, const struct pmfs_running *r)
 {
 	pm_node node = pmfs_mount_node(r->ino);

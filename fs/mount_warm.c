@@ -7,7 +7,7 @@
 #include "formats/common/thread.h"
 #include "formats/common/work.h"
 
-/* Those who have waited for the mount come first. */
+/* Requests that waited for the mount come first. */
 enum { PAUSE_MS = 50, STUCK_MS = 1000 };
 
 struct pmfs_warm {
@@ -30,7 +30,7 @@ static struct timespec after_ms(int ms)
 	return t;
 }
 
-/* What fails is tried again, and reported, by whoever needs it. */
+/* Failures are ignored: the request that needs the data tries again and reports them. */
 static void *run(void *context)
 {
 	struct pmfs_warm *w = context;

@@ -15,7 +15,7 @@ enum {
 	QUIET_TICKS = 100, /* until the watch sleeps until it is woken */
 };
 
-/* The kernel tells of the first signal alone: once there was one, the others are looked for. */
+/* The kernel reports only the first signal of a request; after that, signals are checked here. */
 static bool gives_up(struct pmfs_call *c, uint64_t now)
 {
 	if (!__atomic_load_n(&c->interrupted, __ATOMIC_RELAXED) || now - c->asked_ms < ASKED_MS)
@@ -39,7 +39,7 @@ static void reply_to_one(
 		fuse_reply_err(c->req, jobs->stop ? ECONNABORTED : EINTR);
 }
 
-/* Replies where that cannot wait. Does anybody still wait for the job? */
+/* Replies if that cannot wait. Returns whether any request still waits for the job. */
 static bool reply_early(struct pmfs_jobs *jobs, struct job *j, uint64_t now)
 {
 	bool wanted = false;
@@ -96,8 +96,8 @@ static void wait_a_tick(struct pmfs_jobs *jobs)
 }
 
 /*
- * Idle processors, as they were at two looks in a row: a thread that builds may sleep for a moment.
- * The lock is not held while looking.
+ * The number of idle processors in two consecutive checks, because a building thread may sleep for
+ * a moment. The lock is not held while checking.
  */
 static unsigned idle_processors(struct pmfs_jobs *jobs, unsigned *before)
 {

@@ -1,6 +1,4 @@
-/*
- * What is to be known of a mountpoint before and after mounting, without libfuse.
- */
+/* Checks and settings of a mountpoint before and after mounting, without libfuse. */
 #include "fs/mountpoint.h"
 
 #include <fcntl.h>
@@ -16,7 +14,7 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err)
 {
 	struct stat st;
 	struct statfs fs;
-	/* While the last of a dead server's descriptors is being closed, stat is still cached. */
+	/* While the last descriptor of a dead server is being closed, stat is still cached. */
 	bool there = stat(mountpoint, &st) == 0 && statfs(mountpoint, &fs) == 0;
 	if (!there && (errno == ENOTCONN || errno == ECONNABORTED))
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
@@ -34,7 +32,7 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err)
 	return 0;
 }
 
-/* The list of mounts has blanks, and a few others, in octal. */
+/* In the list of mounts, blanks and a few other characters are in octal. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -50,7 +48,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* major:minor of the mount at that path, as the kernel's list of mounts has it. */
+/* major:minor of the mount at this path, from the kernel's list of mounts. */
 static bool device_of(const char *mountpoint, char *ret, size_t size)
 {
 	char line[8192], id[32], path[4096];

@@ -10,7 +10,7 @@
 
 #define BIT(number) ((uint64_t)1 << ((number)-1))
 
-/* What ends a process unless it handles it is every other signal. */
+/* All other signals end a process unless it handles them. */
 static const uint64_t harmless = BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) |
 	BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU);
 static const uint64_t requests = BIT(SIGINT) | BIT(SIGTERM) | BIT(SIGHUP) | BIT(SIGQUIT);

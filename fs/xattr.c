@@ -1,6 +1,6 @@
 /*
- * What is known of the root, of contexts, and of a context's values, as attributes: for scripts
- * that walk the tree and want to know what a directory is without opening a file in it.
+ * Properties of the root, of contexts, and of a context's values as attributes, for scripts that
+ * walk the tree and need to identify a directory without opening files in it.
  */
 #include "fs/xattr.h"
 
@@ -66,7 +66,7 @@ static const struct attribute {
 
 enum { N_ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
 
-/* What a node is to attributes; false for nodes without any. */
+/* The kind of a node for attributes; false for nodes without any. */
 static bool subject_of(struct pmfs_instance *in, pm_node node, struct subject *ret)
 {
 	uint32_t column;

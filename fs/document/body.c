@@ -1,8 +1,8 @@
 /*
  * Building a body, and windows of one.
  *
- * A table is rendered until it ends or has more than SMALL bytes: most of a mount's files are tiny,
- * and stat followed by read then renders them once. What is longer is measured instead.
+ * A table is rendered until it ends or has more than SMALL bytes: most files of a mount are tiny,
+ * and are then rendered only once for stat and read. Longer tables are measured instead.
  */
 #include "fs/document/body.h"
 
@@ -108,7 +108,7 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_err
 	return 0;
 }
 
-/* What a text being made takes of the cache's room. */
+/* Accounts for the memory of a text that is being built. */
 struct account {
 	struct pm_cache *cache;
 	int64_t bytes;
@@ -122,10 +122,7 @@ static void account_grown(void *context, size_t more)
 		pm_cache_reserve(a->cache, (int64_t)more);
 }
 
-/*
- * A text grows by doubling: what that leaves unused is given back, where it is not so little that
- * nothing else would fit there.
- */
+/* A text grows by doubling: unused memory is returned unless it is too small to be useful. */
 static void shrink(struct pm_text *text)
 {
 	bool much = text->room > SHRUNK && text->room - text->len > text->room / 8;
@@ -191,7 +188,7 @@ struct window {
 	uint64_t first;        /* offset of the first row rendered, or UINT64_MAX */
 };
 
-/* One row: skipped by its length where it ends before the window. 1, 0 at the end, or negative. */
+/* One row, skipped by its length if it ends before the window. 1, 0 at the end, or negative. */
 static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows *rows,
 	struct pm_cell *cells, struct pm_text *out, struct pm_error *err)
 {

@@ -21,7 +21,7 @@
 
 enum {
 	N_SIZES = 1 << 17,
-	LARGE = 1 << 20, /* who reads a text of so many bytes will want the rest of it */
+	LARGE = 1 << 20, /* readers of texts of this size are expected to read the rest */
 };
 
 struct known_size {
@@ -33,7 +33,7 @@ struct pmfs_engine {
 	struct pm_cache *cache;
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
-	bool forgot[N_SIZES]; /* of two sizes that share a place the earlier one is lost */
+	bool forgot[N_SIZES]; /* of two sizes in the same slot, the earlier one is lost */
 };
 
 struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache)
@@ -136,7 +136,7 @@ static int file_size(
 	return r;
 }
 
-/* Renders what is too small to be worth an entry of the cache; `*ret` is the caller's. */
+/* Renders a document that is too small for a cache entry; the caller owns `*ret`. */
 static int render_brief(
 	struct pmfs_engine *e, const struct pm_doc *doc, struct pm_text *ret, struct pm_error *err)
 {
@@ -184,7 +184,10 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	if (r < 0)
 		return r;
 	*ret = body->size;
-	/* Reading begins with the size: what is too large for the cache would be rendered twice. */
+	/*
+	 * Reads start with the size; a text that is too large for the cache would be rendered
+	 * twice.
+	 */
 	if (body->whole && body->cached.bytes > pm_cache_limit(e->cache))
 		pm_cache_keep(e->cache, &body->cached, true);
 	pm_cache_release(e->cache, &body->cached);

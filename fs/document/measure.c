@@ -1,7 +1,7 @@
 /*
- * Measuring cuts the positions of a table into segments. Each segment is measured on its own, with
- * marks relative to its first byte; in the end the segments are put in a row. A table whose
- * positions cannot be entered anywhere is one segment.
+ * Measuring cuts the positions of a table into segments. Each segment is measured separately, with
+ * marks relative to its first byte; finally the segments are concatenated. A table whose positions
+ * are not dense is a single segment.
  */
 #include "fs/document/measure.h"
 
@@ -27,7 +27,7 @@ struct job {
 	enum pm_form form;
 	struct segment *segments;
 	size_t n;
-	bool stop; /* atomic: one failed, the rest is of no use */
+	bool stop; /* atomic: one failed, the others are not needed */
 };
 
 static int mark_add(struct segment *s, struct pmfs_mark mark)
@@ -91,7 +91,7 @@ static int segment_measure(void *context, size_t i)
 	return s->result;
 }
 
-/* The first failure that is not just the echo of another one. */
+/* The first failure that is not a consequence of another one. */
 static int outcome(const struct job *job, int r, struct pm_error *err)
 {
 	const struct segment *failed = NULL;

@@ -347,7 +347,7 @@ static int by_id_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct
 	while (*cookie < tree->n_contexts) {
 		uint32_t context = (uint32_t)(*cookie)++;
 		uint32_t number = pm_tree_number(tree, context);
-		/* Of contexts that share a number the tree finds one: that one is listed. */
+		/* If several contexts have the same number, the one found by the tree is listed. */
 		if (pm_tree_find(tree, number) == context)
 			return by_id_entry(ret, number, context);
 	}

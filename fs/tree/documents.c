@@ -1,6 +1,6 @@
 /*
- * What only this format has, at the paths that the format gives: its documents (raw/, traces.csv
- * …), the folders of its collections, and the program's source.
+ * Format-specific entries, at paths given by the format: documents (raw/, traces.csv …), folders of
+ * collections, and the program's source.
  */
 #include "fs/tree/internal.h"
 
@@ -138,7 +138,7 @@ static int path_entry(
 		ret, path->name, pmfs_node(folder ? PMFS_PATH : PMFS_PATH_DOC, a, 0), type);
 }
 
-/* 1, or 0 for a document that is not there now, and for a folder that has only such. */
+/* 1, or 0 for a document that does not exist now, and for a folder with only such documents. */
 static int is_present(
 	struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node, struct pm_error *err)
 {

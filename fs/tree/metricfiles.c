@@ -15,7 +15,7 @@ static int value_entry(struct pmfs_entry *ret, const struct pmfs_columns *column
 		pmfs_node(PMFS_CONTEXT_VALUE, context, column), PMFS_FILE);
 }
 
-/* Which columns a context has values of: of the contexts that were asked for last. */
+/* The columns with values of a context, for the contexts that were requested last. */
 enum { N_KEPT = 16, N_WORDS = PMFS_COLUMN_MOST / 64 };
 
 struct presence {
@@ -59,7 +59,7 @@ static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs
 	return r;
 }
 
-/* The values themselves are computed once for a listing, not once for each of its names. */
+/* Values are computed once per listing, not once per name. */
 static int presence_of(struct pmfs_tree *t, uint32_t context, const struct pmfs_columns *columns,
 	struct presence *ret, struct pm_error *err)
 {
@@ -103,7 +103,7 @@ static int metrics_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 	return r;
 }
 
-/* Values are looked at for that name alone. */
+/* Only the value of this name is needed. */
 static int metrics_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {

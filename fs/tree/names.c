@@ -1,9 +1,9 @@
 /*
  * Legal names, and an index that makes them unique.
  *
- * Siblings are taken in database order. Each gets its legal name if that is free, else the first
- * of NAME~2, NAME~3 … that is. The index keeps the hash of each final name and the number after
- * `~`, not the names: they are made again when they are needed.
+ * Siblings are taken in database order. Each gets its legal name if that is free, else the first of
+ * NAME~2, NAME~3 … that is. The index stores the hash of each final name and the number after `~`,
+ * but not the names, which are made again when needed.
  */
 #include "fs/tree/names.h"
 
@@ -69,7 +69,7 @@ static uint64_t hash_of(const char *name, size_t len)
 	return pm_hash_bytes((struct pm_bytes){(const uint8_t *)name, len});
 }
 
-/* Salted as pm_map is: the input chooses names, and must not choose the places where they end. */
+/* Salted like pm_map: names are hostile input, and must not determine their slots. */
 static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t hash)
 {
 	size_t i = pm_hash_u64(hash ^ (uintptr_t)s->slots) & (s->n_slots - 1);
@@ -163,7 +163,7 @@ int pmfs_siblings_find(const struct pmfs_siblings *s, const struct pmfs_naming *
 	const struct pmfs_name_slot *slot = slot_of(s, pm_hash_bytes(name));
 	if (!slot->taken || slot->ordinal == 0)
 		return 0;
-	/* A hash may lie: the name decides. */
+	/* Hashes can collide: compare the name. */
 	size_t len = pmfs_siblings_name(s, naming, slot->item, real);
 	if (len == 0)
 		return -ENOMEM;

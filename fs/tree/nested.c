@@ -1,7 +1,7 @@
 /*
- * Items of collections that are profiles: opened when somebody asks for what is in them, and kept
- * in the cache while they are used or there is room. Some have a tree of their own, whose nodes
- * have a space (docs/decisions/0007-profiles-in-profiles.md).
+ * Items of collections that are profiles: opened when their contents are needed, and kept in the
+ * cache while they are in use or there is room. Some have a tree of their own, whose nodes have a
+ * space (docs/decisions/0007-profiles-in-profiles.md).
  */
 #include "fs/tree/internal.h"
 
@@ -57,7 +57,7 @@ static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
 
 /* ---- opening and closing ---- */
 
-/* A profile whose collections others are of is closed after them. */
+/* A profile is closed after the profiles in its collections. */
 static void nested_drop(struct pmfs_nested *n)
 {
 	while (n && __atomic_sub_fetch(&n->users, 1, __ATOMIC_ACQ_REL) == 0) {

@@ -1,6 +1,4 @@
-/*
- * The root, and the directories that hold nothing but views: export/, a thread's export/.
- */
+/* The root, and the directories that contain only views: export/, a thread's export/. */
 #include "fs/tree/internal.h"
 
 /* The root's own directories, in listing order. */

@@ -1,6 +1,6 @@
 /*
- * The way in: checks a node, finds its kind's functions, and calls them. What each directory holds
- * is in root.c, contexts.c, metricfiles.c, functions.c, threads.c, documents.c and collections.c;
+ * The entry point: checks a node, finds the functions of its kind, and calls them. The directories
+ * are in root.c, contexts.c, metricfiles.c, functions.c, threads.c, documents.c and collections.c;
  * items that are profiles in nested.c.
  */
 #include "fs/tree/internal.h"
@@ -194,8 +194,8 @@ static int type_get(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, stru
 }
 
 /*
- * "There is no such entry" holds only for the source that was opened: nobody may remember it of one
- * that has changed since.
+ * ENOENT is valid only for the source that was opened: it must not be cached if the source has
+ * changed since.
  */
 static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 {

@@ -58,7 +58,10 @@ static int columns_of(struct pmfs_tree *t, const struct pmfs_view *view,
 	return r;
 }
 
-/* Is there a file about the column's metric: is it the metric's first, and costs it anything? */
+/*
+ * Whether there is a file for the column's metric: it is the metric's first column, and the metric
+ * has costs.
+ */
 static int has_file(struct pmfs_tree *t, const struct pmfs_columns *columns, uint32_t column,
 	struct pm_error *err)
 {
@@ -95,7 +98,7 @@ static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, 
 	return view_entry(ret, place, item, (uint32_t)view, column);
 }
 
-/* May it be the name of the view's file? `*` matches anything. */
+/* Whether it may be the name of the view's file; `*` matches anything. */
 static bool may_be_named(const struct pmfs_view *view, struct pm_bytes name)
 {
 	size_t len = strlen(view->name);

@@ -1,4 +1,4 @@
-/* Names and units in exports. What a viewer wants of them is each export's own business. */
+/* Names and units in exports; viewer-specific formatting is up to each export. */
 #include "fs/views/exports/export.h"
 
 #include <errno.h>

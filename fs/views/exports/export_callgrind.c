@@ -1,8 +1,8 @@
 /*
- * callgrind.out.M: own costs by line and calls with what they cost, for kcachegrind,
+ * callgrind.out.M: exclusive costs by line, and calls with their costs, for kcachegrind,
  * callgrind_annotate and speedscope.
  *
- * The four readers agree on less than the format has: `event:` and `cmd:` stand before `events:`,
+ * The readers agree only on a part of the format: `event:` and `cmd:` stand before `events:`,
  * positions are lines alone, costs are unsigned integers, and a name's `(id)` is defined where it
  * is used first and never again.
  */

@@ -1,7 +1,7 @@
 /*
  * callgraph.dot: the call graph of the primary quantity for Graphviz. Shows the functions and calls
- * that hold 1 % of the whole, at most PM_LIMIT_DOT_NODES functions; the label says what is not
- * shown. The redder and larger, the more a function costs by itself.
+ * with at least 1 % of the total, at most PM_LIMIT_DOT_NODES functions; the label says what is not
+ * shown. The higher the exclusive cost of a function, the redder and larger its box.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct drawing {
 	uint32_t n_shown;
 };
 
-/* Does the cost hold 1 % of the whole? */
+/* Whether the cost is at least 1 % of the total. */
 static bool counts(const struct drawing *d, uint64_t units)
 {
 	return units > 0 && units >= d->graph->total / 100;

@@ -1,6 +1,6 @@
 /*
- * speedscope shows the contexts of a sampled profile in the order of the file; only of evented ones
- * can it tell when something was. Calls of a thread that overlap are in lanes, a profile each.
+ * speedscope shows the contexts of a sampled profile in the order of the file; only evented
+ * profiles have times. Overlapping calls of a thread are in lanes, with one profile per lane.
  */
 #include "fs/views/exports/export_evented.h"
 

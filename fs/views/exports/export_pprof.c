@@ -1,7 +1,7 @@
 /*
- * M.pb.gz: profile.proto of pprof, gzipped. A sample is a frame with a cost of its own, a location
- * is a frame of the tree, a function a name with its place. Fields are written in ascending order
- * but for the string table, which comes last, when all strings are known.
+ * M.pb.gz: profile.proto of pprof, gzipped. A sample is a frame with an exclusive cost, a location
+ * is a frame of the tree, a function a name with its place. Fields are written in ascending order,
+ * except for the string table, which comes last, when all strings are known.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void add_bytes(struct pm_text *out, unsigned field, const struct pm_text 
 	pm_text_bytes(out, pm_text_view(bytes));
 }
 
-/* The index of a string as it can be shown: valid UTF-8 on one line. */
+/* The index of a string in displayable form: valid UTF-8 on one line. */
 static uint32_t string_of(struct writing *w, struct pm_bytes text)
 {
 	pm_text_clear(&w->scratch);
@@ -129,8 +129,8 @@ static void write_samples(struct writing *w)
 /* ---- what samples refer to ---- */
 
 /*
- * The mapping of a module, written where it is new. It says that all names are known: pprof would
- * else look for the program on this machine.
+ * The mapping of a module, written if it is new. It declares that all names are known; otherwise
+ * pprof would look for the program on this machine.
  */
 static uint32_t mapping_of(struct writing *w, struct pm_bytes module)
 {

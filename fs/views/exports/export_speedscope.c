@@ -1,8 +1,8 @@
 /*
  * profile.speedscope.json: one profile for each metric of the whole run, then the same for each
  * thread, as many as the limits allow; the name of the file says how many were left out. A sample
- * is a frame with a cost of its own. Where traces are calls, those of each thread follow in order
- * of time.
+ * is a frame with an exclusive cost. If traces consist of calls, those of each thread follow in
+ * time order.
  */
 #include <stdlib.h>
 
@@ -128,7 +128,7 @@ static int write_profiles(struct writing *w, uint32_t thread, struct pm_error *e
 	return 0;
 }
 
-/* A file without profiles is none: where nothing has a cost, one says so. */
+/* A file without profiles is invalid: if nothing has a cost, there is one profile that says so. */
 static int write_empty(struct writing *w, uint32_t thread, struct pm_error *err)
 {
 	struct pmfs_stacks s;

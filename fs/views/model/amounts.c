@@ -1,4 +1,4 @@
-/* Numbers for people: few digits, units that fit. Nothing that is computed with comes from here. */
+/* Numbers for people: few digits, suitable units. Not used for calculations. */
 #include "fs/views/model/amounts.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * Which category each context has. Rules are tried once for each distinct frame; then one pass in
- * pre-order hands down what a frame's own function does not say.
+ * The category of each context. Rules are tried once for each distinct frame; then one pass in
+ * pre-order passes categories down to frames whose function has none.
  */
 #include "fs/views/model/categories.h"
 
@@ -134,7 +134,7 @@ const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_by
 
 /* ---- contexts ---- */
 
-/* What a context hands down: its category, and whether that is only of the system. */
+/* What a context passes down: its category, and whether it comes from a system rule. */
 enum {
 	CATEGORY = 0x1f,
 	BY_MODULE = 0x20, /* code without a name in a library that starts threads or regions */

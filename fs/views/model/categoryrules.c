@@ -3,9 +3,9 @@
  * to one. In the order in which they are tried. Names are compared without a return type, leading
  * underscores and what C libraries put before names of their own (__GI_, __libc_).
  *
- * Only what waits, moves data or keeps house has a rule. What calls the program's own code back (a
- * thread's first function, a parallel region, a thread pool) must have none, or all below it would
- * be counted there: the first rule is for functions through which a runtime does so.
+ * Only functions that wait, move data or do housekeeping have a rule. Functions that call back the
+ * program's own code (a thread's start function, a parallel region, a thread pool) must not have a
+ * category, or everything below them would be counted there; the first rule is for such functions.
  */
 #include "fs/views/model/categories.h"
 

@@ -50,7 +50,7 @@ static const char *const role_suffixes[N_ROLES] = {
 	[PM_ROLE_COUNT] = "",
 };
 
-/* Columns that tables with metric columns have already: a plain count must not be named so. */
+/* Names of other columns in tables with metric columns, which a plain count must not have. */
 static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
 	"functions", "imbalance", "kind", "last_ns", "line", "lost", "module", "name", "offset",
@@ -64,7 +64,7 @@ static bool is_taken(const struct naming *n, const char *name)
 	return pm_strtab_find(&n->taken, pm_bytes_of(name)) != UINT32_MAX;
 }
 
-/* Takes the base and its columns if all are free; 1 if so, 0 if not. */
+/* Reserves the base and its columns if all are free; 1 if so, 0 if not. */
 static int try_base(struct naming *n, uint32_t group, const char *base)
 {
 	const char *columns[N_ROLES];

@@ -1,10 +1,10 @@
 /*
  * The identity of functions, and of contexts as their instances or parts.
  *
- * Loops and lines are parts of what they lie in. An instruction is one where that is a function of
- * its own module, unless it was called from there: then, and where nothing but its address is
- * known, it is a function by itself. What has no name, and own cost that lies in no function, is
- * `(unknown)`.
+ * Loops and lines are parts of the enclosing function. An instruction is part of it if that
+ * function is in the same module, unless it was called from there; then, and if only its address is
+ * known, it is a function by itself. Functions without a name, and exclusive cost outside
+ * functions, are `(unknown)`.
  */
 #include "fs/views/model/identity.h"
 
@@ -24,7 +24,7 @@ struct identity_part {
 	struct pm_arena names; /* of addresses */
 };
 
-/* What makes two functions one. */
+/* The key by which functions are identical. */
 struct key {
 	uint32_t name, module, file, line;
 };
@@ -99,8 +99,7 @@ static uint32_t *find_key(struct building *b, const struct key *key)
 	return &b->function_of_key[at];
 }
 
-/* The tree's function i: of identical ones the first stands for all, as the one of lowest number.
- */
+/* The tree's function i: of identical ones the first is used, which has the lowest number. */
 static int add_function(struct building *b, uint32_t i)
 {
 	const struct pm_function *stored = &b->tree->functions[i];
@@ -142,7 +141,7 @@ static uint32_t next_id(const struct building *b)
 	return b->tree->n_function_ids && id < PM_NONE ? (uint32_t)id : PM_NONE;
 }
 
-/* The function that a frame makes of which the source has none. */
+/* The function of a frame for which the source has none. */
 static int make_function(struct building *b, const struct pm_frame *frame, uint32_t *ret)
 {
 	bool is_address = frame->kind == PM_KIND_INSTRUCTION;
@@ -208,7 +207,7 @@ static bool is_code_of(const struct building *b, const struct pm_frame *frame, u
 		(frame->nested || (above & PMFS_OF_CALL));
 }
 
-/* Is the context a part of what its parent belongs to? */
+/* Whether the context is part of its parent's function. */
 static bool is_part(const struct building *b, const struct pm_frame *frame, uint32_t parent)
 {
 	switch ((enum pm_kind)frame->kind) {

@@ -1,6 +1,6 @@
 /*
- * The model holds the profile and the parts that views have computed (parts.h). It knows neither
- * how a part is computed nor which tables there are.
+ * The model holds the profile and the parts that views have computed (parts.h). It is independent
+ * of how parts are computed, and of tables.
  */
 #include "fs/views/model/model.h"
 

@@ -1,6 +1,4 @@
-/*
- * What frames are called in tables and texts. Making a name legal for a directory is the tree's.
- */
+/* Names of frames in tables and texts. Legal directory names are made by fs/tree. */
 #include "fs/views/model/model.h"
 
 #include <string.h>

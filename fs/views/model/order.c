@@ -1,7 +1,6 @@
 /*
  * The tree in the order of the primary quantity. Formats order it by the quantity chosen by rule;
- * where another quantity does, siblings are put into another order here, and contexts keep their
- * numbers.
+ * if another quantity is primary, siblings are reordered here, and contexts keep their numbers.
  */
 #include "fs/views/model/model.h"
 

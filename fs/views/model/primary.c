@@ -1,7 +1,7 @@
 /*
- * Which quantity leads. What one costs as a whole is known from the contexts at the top, where it
- * has inclusive costs; call edges overlap there, and counts have none: these are added up over all
- * contexts, if they matter.
+ * Chooses the primary quantity. The total of a quantity with inclusive costs is that of the
+ * top-level contexts. Call edges overlap there, and counts have no inclusive costs: these are added
+ * up over all contexts, if they matter.
  */
 #include "fs/views/model/primary.h"
 
@@ -56,7 +56,7 @@ static int add_context(struct wholes *w, uint32_t context, bool top, struct pm_e
 	return n < 0 ? (int)n : 0;
 }
 
-/* A context that cannot be read costs nothing here; what it says is said where it is shown. */
+/* An unreadable context counts as 0 here; the error is reported where it is shown. */
 static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
 {
 	uint32_t n = w->tree->n_contexts;
@@ -68,7 +68,7 @@ static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
 	return 0;
 }
 
-/* Would a group whose total is not known yet be primary if it had one? */
+/* Whether a group with an unknown total would be primary if the total is not 0. */
 static bool is_open(const struct wholes *w, uint32_t leading)
 {
 	double *maybe = malloc(((size_t)w->n_groups + 1) * sizeof(*maybe));

@@ -1,4 +1,4 @@
-/* How texts for people show amounts and names. Tables never use this: they are exact. */
+/* Formatting of amounts and names in readable texts. Not used by tables, which are exact. */
 #include "fs/views/model/screen.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Names as compilers and profilers write them, read from the end: what brackets hold is passed
- * over, so nothing in the arguments of a template is taken for a part of the name.
+ * Parses names written by compilers and profilers from the end. The contents of brackets are
+ * skipped, so that template arguments are not mistaken for parts of the name.
  */
 #include "fs/views/model/shortname.h"
 

@@ -1,4 +1,4 @@
-/* What views that are tables have in common. Which rows there are is each view's own business. */
+/* Shared by views that are tables; each view defines its own rows. */
 #include "fs/views/model/tables.h"
 
 int pmfs_table_with_metrics(struct pmfs_model *m, const struct pm_table_type *type,

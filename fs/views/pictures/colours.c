@@ -103,7 +103,7 @@ static unsigned colours_of(enum pmfs_category category, struct pm_bytes name, un
 	return families[category];
 }
 
-/* Of functions that share a name the dearest decides. */
+/* If functions share a name, the most expensive one decides. */
 static int add_name(struct pmfs_colours *c, struct pm_bytes name, enum pmfs_category category,
 	unsigned *n_named)
 {

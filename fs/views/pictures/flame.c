@@ -3,8 +3,8 @@
  * function keeps its place from thread to thread, metric to metric and run to run, so pictures can
  * be compared by eye (docs/decisions/0080-flame-graphs-by-name.md).
  *
- * Nodes are sorted by name once, all together. Visited in that order, each node finds what its
- * earlier siblings take up; then one pass from parents to children adds up where each one stands.
+ * Nodes are sorted by name once, all together. Visited in that order, each node gets the space
+ * taken by its earlier siblings; then one pass from parents to children computes the positions.
  */
 #include "fs/views/pictures/flame.h"
 

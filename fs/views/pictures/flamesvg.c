@@ -1,7 +1,7 @@
 /*
- * flamegraph.svg: callers above what they call, the widest boxes only. Which boxes are drawn is
- * decided by cost alone and a box is never dearer than the one above it, so no box hangs in the
- * air. Written in pre-order: assets/flamegraph.js relies on that for zooming.
+ * flamegraph.svg: callers above what they call, the widest boxes only. Boxes are selected by cost
+ * only, and a box never costs more than its parent, so every box has its parent drawn. Written in
+ * pre-order: assets/flamegraph.js relies on that for zooming.
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ enum {
 /* The box that is no function. */
 #define WHOLE_COLOUR 0xe9e4dc
 
-/* Own costs are differences: smaller ones than this share of the whole are nothing. */
+/* Exclusive costs are differences: values below this share of the total count as 0. */
 #define ROUNDING 1e-9
 
 struct drawing {

@@ -1,8 +1,8 @@
 /*
- * Reads traces at evenly spaced points in time. A cell is what ran in the middle between two
- * points. In a trace of samples that is the last one before it: found by stepping on, or where
- * many lie between, by binary search. What is too short for that is kept where nothing else is.
- * Which functions that are is not known here.
+ * Reads traces at evenly spaced points in time. A cell has the context that ran in the middle
+ * between two points. In a trace of samples that is the last sample before it, found by stepping
+ * or, across many samples, by binary search. Samples that are too short for that are shown in cells
+ * that are otherwise empty. Independent of functions.
  */
 #include "fs/views/pictures/timeline.h"
 

@@ -13,7 +13,7 @@
 
 enum {
 	N = PMFS_TIMELINE_POINTS,
-	WIDE_PART = 100, /* a function matters that has this part of all that is seen */
+	WIDE_PART = 100, /* functions with at least this share of all cells are shown */
 };
 
 struct levelling {
@@ -130,7 +130,7 @@ static int count_names(struct levelling *l)
 
 /* ---- the two kinds of picture ---- */
 
-/* How many cells run a frame or what it calls, by context; 0 for what is no frame. */
+/* By context: the number of cells in a frame or its callees; 0 for contexts that are not frames. */
 static uint32_t *count_cells(const struct levelling *l)
 {
 	const struct pmfs_timeline *t = l->timeline;
@@ -158,7 +158,7 @@ static int intern_frames(struct levelling *l, const uint32_t *cells)
 	return r;
 }
 
-/* How many cells run a function or what it calls, by name: those of its outermost frames. */
+/* By name: the number of cells in a function or its callees, from its outermost frames. */
 static uint32_t *count_functions(const struct levelling *l, const uint32_t *cells)
 {
 	const struct pm_tree *tree = l->timeline->tree;
