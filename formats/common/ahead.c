@@ -3,7 +3,8 @@
  *
  *	blocks  [ made | being taken | free | being made ]      taken <= made <= taken + N_BLOCKS
  *
- * What a block holds belongs to whoever works on it; only the two counts are under the lock.
+ * The contents of a block belong to the thread that works on it; only the two counts are under the
+ * lock.
  */
 #include "formats/common/ahead.h"
 
@@ -39,7 +40,7 @@ static void move_on(struct pm_ahead *a, uint64_t *count)
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* The next block to fill, or NULL when nobody wants it. */
+/* The next block to fill, or NULL if it is not needed any more. */
 static struct block *wait_for_room(struct pm_ahead *a)
 {
 	pthread_mutex_lock(&a->lock);

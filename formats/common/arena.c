@@ -1,7 +1,7 @@
 /*
  * Memory that lives as long as its arena: blocks in a chain, the newest first, carved from the
- * front. Something big gets a block of its own behind the newest, so that the rest of the newest
- * is not lost. Blocks grow with the arena: small ones stay small.
+ * front. A large allocation gets a block of its own after the newest one, so that the rest of the
+ * newest is not lost. Blocks grow with the arena: small ones stay small.
  */
 #include "formats/common/arena.h"
 

@@ -1,10 +1,10 @@
 /*
- * Stays within a folder by looking at each name on the way. openat2(2) would do it in one call, but
- * hides from a system call filter whether it writes, and is not among what a server keeps
+ * Stays within a folder by checking each component of the path. openat2(2) would do this in one
+ * call, but a system call filter cannot see whether it writes, so a confined server may not use it
  * (fs/confine_calls.c).
  *
- * A path is a text of names, and those before the one that is looked at are known to be directories
- * rather than links: so a link, or `..`, only changes the text, and the walk starts again.
+ * The components before the current one are known to be directories rather than links. A link, or
+ * `..`, therefore only changes the text of the path, and the walk starts again.
  */
 #include "formats/common/beneath.h"
 
@@ -18,7 +18,7 @@
 
 #include "formats/common/folder.h"
 
-/* O_NONBLOCK: a pipe must be refused by whoever looks at it, not waited for. */
+/* O_NONBLOCK: opening a pipe must not block; it is rejected later. */
 enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
 
 struct walk {

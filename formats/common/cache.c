@@ -4,7 +4,7 @@
  *
  *     buckets[hash] → slot → slot          newest ⇄ slot ⇄ slot ⇄ oldest
  *
- * A slot whose thing is being built is in the table with users > 0 and no thing yet.
+ * A slot whose object is being built is in the table with users > 0 and no object yet.
  */
 #include "formats/common/cache.h"
 
@@ -149,7 +149,7 @@ static void leave_failed(struct pm_slot *s)
 }
 
 /*
- * Someone else builds it: waits for the outcome. 1 where that is none, since its builder was
+ * Another thread builds it: waits for the result. 1 if there is none because its builder was
  * cancelled.
  */
 static int wait_for(struct pm_slot *s, struct pm_cached **ret, struct pm_error *err)

@@ -1,7 +1,7 @@
 /*
- * Costs in two orders. They lie by context; of each it is known before where it goes, so that
- * nothing is moved but within a context, and there only what did not come in order. A thread has a
- * list of places, which leads through the contexts in order.
+ * Costs in two orders. They are stored by context. The position of each is known in advance, so
+ * costs are moved only within a context, and only if they did not come in order. Each thread has a
+ * list of positions in the order of contexts.
  */
 #include "formats/common/costs.h"
 

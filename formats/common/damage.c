@@ -45,7 +45,7 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	pthread_mutex_unlock(&list->lock);
 }
 
-/* By text as well: which thread came first does not show. */
+/* By text as well, so that the order does not depend on threads. */
 static int by_place(const void *a, const void *b)
 {
 	const struct pm_damage *x = a, *y = b;

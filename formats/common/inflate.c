@@ -8,7 +8,7 @@
  *	                   ^from    ^to             ^room
  *
  * When it is too short for a peek, the window moves to the front; when it fills the whole buffer,
- * the buffer doubles. So it grows only as far as the stream really delivers.
+ * the buffer doubles. So it grows only as far as the stream really has data.
  *
  * From the second megabyte on, a thread inflates ahead: shorter streams are done before that pays.
  */
@@ -149,7 +149,7 @@ static void drop_again(struct source *s, uint8_t *out, struct pm_step *step)
 	memmove(out, out + n, step->n);
 }
 
-/* Where ISA-L cannot go on, zlib begins anew, and says why or does it. */
+/* If ISA-L cannot continue, zlib starts from the beginning, and continues or reports the error. */
 static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
 {
 	struct source *s = self;

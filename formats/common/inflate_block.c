@@ -1,8 +1,8 @@
 /*
- * libdeflate, wrapped: two to three times as fast as zlib where the whole stream and room for all
- * that it gives are in memory. It wants streams that end; ours may be flushed only, so a copy of
- * the input gets an empty last block behind it, which a stream that ended by itself never reaches.
- * What libdeflate refuses, zlib decides, and says why.
+ * Wrapper for libdeflate: two to three times as fast as zlib if the whole stream and its output fit
+ * in memory. It requires finished streams, but ours may only be flushed, so an empty final block is
+ * appended to a copy of the input; a finished stream never reaches it. If libdeflate fails, zlib
+ * decides and gives the reason.
  */
 #include <libdeflate.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /*
  * Files of a source, mapped, and the guard against files that shrink under the mapping.
  *
- * The guard needs state of the whole process, the only such state below fs/: a signal handler is
- * given an address and nothing else, so the mapped ranges stand in a table at file level. The
- * handler takes no lock: an entry counts once its length is not 0, is filled before, and is emptied
- * length first. Flags are kept there and not in struct pm_input, which may move.
+ * The guard needs process-wide state, the only such state below fs/: a signal handler gets only an
+ * address, so the mapped ranges are in a table at file level. The handler takes no lock: an entry
+ * counts once its length is not 0, is filled before, and is emptied length first. Flags are kept
+ * there and not in struct pm_input, which may move.
  *
- * A lost page is replaced by zeros together with all of the file behind it: what a file lost it
- * lost at its end, and a reader of all of it then faults once and not at every page.
+ * A lost page is replaced by zeros together with the rest of the file: a file loses data at its
+ * end, and a sequential reader then faults once instead of at every page.
  *
- * Where the table is full, or the file system maps nothing, a file of modest size is read into
- * memory instead.
+ * If the table is full, or the file system does not support mapping, a file of moderate size is
+ * read into memory instead.
  */
 #include "formats/common/input.h"
 
@@ -56,7 +56,7 @@ static struct range *range_of(uintptr_t address, uintptr_t *ret_end)
 	return NULL;
 }
 
-/* Runs inside of whatever touched the page: no locks, no allocation, errno kept. */
+/* Runs inside the code that accessed the page: no locks, no allocation, preserves errno. */
 static void on_sigbus(int signal, siginfo_t *info, void *machine)
 {
 	(void)machine;
@@ -142,7 +142,7 @@ static int read_file(struct pm_input *in, size_t len, struct pm_error *err)
 	return 0;
 }
 
-/* A file whose first byte cannot be read is refused, rather than taken for one of zeros. */
+/* A file whose first byte cannot be read is rejected rather than read as zeros. */
 static int read_first(struct pm_input *in, struct pm_error *err)
 {
 	char first;

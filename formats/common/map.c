@@ -2,9 +2,9 @@
  * Hash tables with open addressing and linear probing, at most three quarters full, a power of
  * two in size. Nothing is ever removed.
  *
- * Inside a table, hashes are salted with the table's own address: the input chooses the keys, and
- * must not be able to choose ones that all fall on one place. Nobody sees the order of the slots,
- * so what a table answers stays the same on every mount.
+ * Inside a table, hashes are salted with the table's own address: keys are hostile input, and must
+ * not be able to collide deliberately. The order of the slots is not visible, so results are the
+ * same on every mount.
  */
 #include "formats/common/map.h"
 

@@ -1,6 +1,4 @@
-/*
- * The cursor of every table: what struct pm_table_type promises to its callbacks.
- */
+/* The cursor of all tables: implements what struct pm_table_type guarantees to its callbacks. */
 #include "profmount/table.h"
 
 #include <stdlib.h>

@@ -51,7 +51,7 @@ static bool grow(struct pm_text *t, size_t need)
 		room *= 2;
 	if (room < need || room > limit)
 		room = limit;
-	/* Whoever renders much stops here when nobody waits for it any more. */
+	/* Long renderings stop here when they are cancelled. */
 	if (room > CHECKED && pm_work_cancelled())
 		return false;
 	char *p = realloc(t->p, room);

@@ -1,6 +1,6 @@
 /*
- * The frozen tree: finding contexts by number, adding costs up, giving the memory back. How a
- * tree comes into being stands in tree_build.c and tree_freeze.c.
+ * The frozen tree: finding contexts by number, adding costs up, giving the memory back.
+ * tree_build.c and tree_freeze.c create trees.
  */
 #include "formats/common/tree.h"
 

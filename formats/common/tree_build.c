@@ -1,7 +1,7 @@
 /*
  * Building trees: contexts in the order of arrival, which is their rank; texts and frames interned.
  *
- * Running out of memory is sticky: whoever builds may go on, freezing says so at last.
+ * Running out of memory is sticky: the caller may continue, and freezing returns the error.
  */
 #include "formats/common/tree.h"
 

@@ -1,6 +1,4 @@
-/*
- * Raw LZ4 blocks. The one file that knows <lz4.h>; it knows nothing of what the blocks hold.
- */
+/* Raw LZ4 blocks. The only file that uses <lz4.h>; independent of the contents. */
 #include "formats/common/unlz4.h"
 
 #include <limits.h>

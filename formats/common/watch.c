@@ -1,10 +1,10 @@
 /*
  * Stamps and sums of files that may grow.
  *
- * Each block that was used has a sum, and the generation in which it was used last. When the file
- * is seen to have grown, a generation begins: every later use of a block compares its sum first,
- * and blocks that answers under way may have used, those of this generation and the one before,
- * are compared at once. What was read in older ones is in no answer that has yet to leave.
+ * Each used block has a checksum, and the generation in which it was used last. When the file has
+ * grown, a new generation begins: every later use of a block verifies its checksum first, and
+ * blocks that pending replies may have used, those of this generation and the one before, are
+ * verified immediately. No pending reply contains data of older generations.
  */
 #include "formats/common/watch.h"
 
@@ -16,7 +16,10 @@
 #include "formats/common/cursor.h"
 #include "formats/common/folder.h"
 
-/* A write stamps the file before it makes it longer: that long it may seem rewritten. */
+/*
+ * A write updates the timestamps before it extends the file, which may look rewritten for this
+ * time.
+ */
 enum { WRITE_TRIES = 20, WRITE_PAUSE_NS = 1000000 };
 
 struct pm_block {
@@ -89,7 +92,7 @@ bool pm_watch_spoilt(struct pm_watch *w)
 	return __atomic_load_n(&w->changed, __ATOMIC_ACQUIRE);
 }
 
-/* Is the block what it was when it was used first? This is, if it was not used before. */
+/* Whether the block is unchanged since its first use, which may be this one. */
 static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {
 	struct pm_bytes block;

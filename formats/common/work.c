@@ -1,6 +1,6 @@
 /*
- * Who waits for whom: each work counts the others that need what it builds. A work that is
- * abandoned ends when that count is 0, which may end the one that it was waiting for in turn.
+ * Dependencies between works: each work counts the others that need what it builds. An abandoned
+ * work is cancelled when that count is 0, which may cancel the one that it was waiting for in turn.
  */
 #include "formats/common/work.h"
 

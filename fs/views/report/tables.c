@@ -79,7 +79,7 @@ static void write_names(struct pmfs_report *r, const struct pm_table *table)
 	pm_json_close(&r->json, ']');
 }
 
-/* As pm_rows_next; a table may have many millions of rows, and the reader may have left. */
+/* Like pm_rows_next, but checks for cancellation, since a table may have many millions of rows. */
 static int next_row(struct reading *reading, uint64_t n, struct pm_error *err)
 {
 	if (n % 1024 == 0 && pm_work_cancelled())
@@ -163,8 +163,8 @@ static void add_point(struct bucket *b, double time, double value)
 }
 
 /*
- * Rows are put into buckets in order; when all are used, neighbours are joined, so that one pass
- * serves for any number of rows.
+ * Rows are put into buckets in order; when all are used, neighbours are merged, so one pass is
+ * sufficient for any number of rows.
  */
 struct plot {
 	struct bucket buckets[BUCKETS];

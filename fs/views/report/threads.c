@@ -1,4 +1,4 @@
-/* Threads: who they are, and what a context costs on each of them. */
+/* Threads: their identities, and the costs of a context on each of them. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
  * The timeline in tiles: a page of threads, and one of the binary parts of the run, of which 1 is
- * all of it, 2 and 3 its halves, and so on. The page zooms by asking for smaller parts.
+ * all of it, 2 and 3 its halves, and so on. The page zooms by requesting smaller parts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,9 +33,9 @@ static void tile_done(struct tile *t)
 }
 
 /*
- * By context: the one whose name is shown, the function at that level of the call path or the
- * innermost one above it. One pass: in a deep tree the ways up from all contexts are many more than
- * contexts.
+ * By context: the one whose name is shown, i.e. the function at this level of the call path or the
+ * innermost one above it. One pass, because in a deep tree the paths up from all contexts are much
+ * longer than the tree is large.
  */
 static int find_shown(const struct pm_tree *tree, uint32_t level, struct tile *t)
 {
@@ -56,7 +56,7 @@ static int find_shown(const struct pm_tree *tree, uint32_t level, struct tile *t
 	return made ? 0 : -ENOMEM;
 }
 
-/* The name that a context is shown by, or PM_NONE without memory. */
+/* The name shown for a context, or PM_NONE if out of memory. */
 static uint32_t name_of(struct pmfs_report *r, struct tile *t, uint32_t context)
 {
 	if (t->name_of[context] != PM_NONE)

@@ -20,7 +20,7 @@ struct calls_part {
 	uint32_t *order, *by_caller, *caller_first, *by_callee, *callee_first;
 };
 
-/* Four numbers make an edge, the map's keys hold two: pairs and sites are numbered first. */
+/* An edge has four numbers, but keys of the map have two, so pairs and sites are numbered first. */
 struct finder {
 	struct pm_map pairs; /* caller, callee → number */
 	struct pm_map sites; /* file, line → number */
@@ -88,7 +88,7 @@ static bool is_site(const struct pm_frame *frame)
 			frame->kind == PM_KIND_INSTRUCTION);
 }
 
-/* Goes on to a context; fills `call` with the edge to it where it is a call. */
+/* Moves on to a context; fills `call` with the edge to it if it is a call. */
 static bool step(
 	const struct pmfs_identity *id, struct path *path, uint32_t context, struct pmfs_call *call)
 {
@@ -111,7 +111,7 @@ static bool step(
 	return true;
 }
 
-/* A call's costs are its edge's; a part's are those of the call that it is a part of. */
+/* The costs of a call are added to its edge, those of a part to the edge of its call. */
 static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct walk *w = self;
@@ -136,7 +136,7 @@ static int sum_calls(struct pmfs_model *m, struct walk *w, struct pm_error *err)
 	return r;
 }
 
-/* Calls were counted where there is a column for them. */
+/* Calls were counted if there is a column for them. */
 static void take_counts(struct calls_part *part)
 {
 	const struct pmfs_columns *c = part->calls.columns;
@@ -164,7 +164,7 @@ static int calls_of_contexts(struct pmfs_model *m, struct calls_part *part, stru
 
 /* ---- from the format ---- */
 
-/* Adds a row that the format has: those of functions that are one are one, too. */
+/* Adds a row of the format; rows of identical functions are merged, too. */
 static int add_native(struct calls_part *part, struct finder *finder, const struct pm_edge *e,
 	const double *cells)
 {
@@ -220,7 +220,10 @@ static int list_calls(
 	*ret_first = first;
 	if (!list || !first)
 		return -ENOMEM;
-	/* first[f + 1] counts f's calls, then tells where the next one goes, then where f ends. */
+	/*
+	 * first[f + 1] is first the number of f's calls, then the position of the next one, then
+	 * the end of f.
+	 */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t f = callee ? part->rows[i].callee : part->rows[i].caller;
 		if (f != PM_NONE && f + 1 < n_functions)

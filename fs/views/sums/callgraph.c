@@ -1,9 +1,9 @@
 /*
  * Frames become functions, contexts become costs; costs are sorted and equal ones added up.
  *
- * A function that calls itself, or a cycle of calls, puts the same cost on one path several times.
- * It counts once, at the outermost: contexts come in pre-order, so an edge (or function) is inside
- * of another of its kind iff its context lies before the end of the last outermost one.
+ * With recursion, the same cost is on one path several times. It counts once, at the outermost
+ * instance: contexts come in pre-order, so an edge (or function) is inside another instance iff its
+ * context is before the end of the last outermost one.
  */
 #include "fs/views/sums/callgraph.h"
 
@@ -119,7 +119,9 @@ static uint32_t line_of(const struct building *b, uint32_t context)
 	return own->line && own->file == frame->file ? own->line : frame->line;
 }
 
-/* What a part costs by itself is of its line; never more than what its frame has in all. */
+/*
+ * The exclusive cost of a part belongs to its line, but is never more than the total of its frame.
+ */
 static int add_part(struct building *b, uint32_t context)
 {
 	const struct pmfs_stacks *s = b->stacks;
@@ -239,7 +241,7 @@ static int add_costs(struct building *b)
 static int by_place(const void *a, const void *b)
 {
 	const struct pmfs_graph_cost *x = a, *y = b;
-	/* PM_NONE + 1 is 0: own costs come first. */
+	/* PM_NONE + 1 is 0, so exclusive costs come first. */
 	uint32_t left = x->callee + 1, right = y->callee + 1;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;

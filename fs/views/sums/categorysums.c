@@ -1,6 +1,6 @@
 /*
- * Own and inclusive cost by category. An inclusive cost counts once, at the
- * outermost context of a category on each path.
+ * Exclusive and inclusive costs by category. An inclusive cost counts once, at the outermost
+ * context of a category on each path.
  */
 #include "fs/views/sums/categorysums.h"
 
@@ -150,7 +150,7 @@ struct weighing {
 
 enum { NOT_SEEN = PMFS_N_CATEGORIES };
 
-/* Instances decide before parts: what lies in one has its category. */
+/* Instances take precedence over parts, which have the category of their instance. */
 static void look_at_contexts(struct weighing *w)
 {
 	const struct pmfs_identity *id = w->identity;
@@ -170,7 +170,7 @@ static void look_at_contexts(struct weighing *w)
 	}
 }
 
-/* A context's share as a table has it with a row for each function and category. */
+/* A context's share in a table with a row for each function and category. */
 static struct pmfs_share share_of(const struct weighing *w, uint32_t context)
 {
 	struct pmfs_share share = pmfs_function_share(w->identity, context);

@@ -27,7 +27,7 @@ static int add_row(struct subtree *s, uint32_t whole)
 	return pmfs_sums_row(&s->sums, &row);
 }
 
-/* The subtree of a line or an instruction begins inside of a function: there it stands for it. */
+/* The subtree of a line or an instruction begins inside a function, and represents it there. */
 static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct subtree *s = self;

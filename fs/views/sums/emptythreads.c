@@ -68,7 +68,7 @@ static bool has_lone_columns(const struct pmfs_columns *c)
 	return false;
 }
 
-/* A thread that cannot be read has nothing here; damage.csv names it. */
+/* An unreadable thread counts as empty here; damage.csv lists it. */
 static int look_at_totals(struct looking *l, struct pm_error *err)
 {
 	uint32_t n = l->columns->n;

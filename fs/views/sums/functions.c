@@ -1,6 +1,6 @@
 /*
- * The flat profile. Summed over the contexts in one pass in pre-order, or taken
- * from the format where it knows better.
+ * The flat profile. Summed over the contexts in one pass in pre-order, or taken from the format if
+ * it provides it.
  */
 #include "fs/views/sums/functions.h"
 
@@ -75,7 +75,7 @@ static int take_native(struct summing *s, struct pm_error *err)
 	double *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
 		return pmfs_no_memory(err);
-	/* What was summed over contexts stays of those that the format has no costs of. */
+	/* Sums over contexts are kept for functions for which the format has no costs. */
 	for (uint32_t i = 0; i < s->tree->n_functions; i++)
 		for (uint32_t k = 0; k < s->columns->n; k++)
 			s->cells[(size_t)s->identity->same[i] * s->columns->n + k] = NAN;
@@ -91,7 +91,7 @@ static int take_native(struct summing *s, struct pm_error *err)
 
 /* ---- rows ---- */
 
-/* Functions with a context have a row; all have one where the format names them natively. */
+/* Functions with a context have a row; all functions do if the format provides them. */
 static bool has_row(const struct summing *s, uint32_t function)
 {
 	bool all = s->profile->ops->function_costs || s->profile->ops->edges;
@@ -101,8 +101,8 @@ static bool has_row(const struct summing *s, uint32_t function)
 }
 
 /*
- * Row i becomes what row order[i] was, without a second table: each circle of rows that change
- * places is gone round once. `done` is zeroed.
+ * Permutes rows in place, so that row i becomes the old row order[i]: each cycle of the permutation
+ * is followed once. `done` is zeroed.
  */
 static void put_in_order(double *cells, size_t n_columns, const uint32_t *order, uint32_t n,
 	bool *done, double *kept)
@@ -122,7 +122,7 @@ static void put_in_order(double *cells, size_t n_columns, const uint32_t *order,
 	}
 }
 
-/* Those without a row stand behind all others, in their order. */
+/* Those without a row come after all others, in their order. */
 static void put_rowless_last(const struct summing *s, uint32_t *order, uint32_t *spare)
 {
 	uint32_t n = 0, n_spare = 0;

@@ -1,7 +1,7 @@
 /*
- * Times, counts and bytes are own costs of functions, under the names that hpcrun gives to metrics
- * of GPUs. How long single launches took stands in the traces of GPU streams alone: they are
- * believed where their sum is the time measured.
+ * Times, counts and bytes are exclusive costs of functions, in metrics with hpcrun's names for GPU
+ * operations. The durations of single launches are only in the traces of GPU streams, which are
+ * used if their sum equals the measured time.
  */
 #include "fs/views/sums/gpu.h"
 
@@ -13,7 +13,7 @@
 #include "formats/common/quantity.h"
 #include "fs/views/model/parts.h"
 
-/* What metrics are called after: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
+/* Names of metrics: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
 static const struct {
 	const char *metric, *operation;
 } operations[] = {
@@ -27,7 +27,7 @@ static const struct {
 
 enum { N_OPERATIONS = sizeof(operations) / sizeof(*operations) };
 
-/* What the traces of GPU streams say of a function. */
+/* Durations of a function in the traces of GPU streams. */
 struct launches {
 	uint64_t n, sum_ns, max_ns;
 };
@@ -41,7 +41,7 @@ static void gpu_free(void *p)
 
 /* ---- metrics ---- */
 
-/* What follows the operation in a metric's name, or NULL: it is another one's. */
+/* The rest of a metric's name after the operation, or NULL if it is for another operation. */
 static const char *part_of(const struct pm_metric *metric, uint32_t operation, size_t *ret_len)
 {
 	size_t len = strlen(operations[operation].metric);
@@ -67,7 +67,7 @@ static bool is_count(const struct pm_metric *metric, uint32_t operation)
 	return part && len == strlen(":COUNT") && memcmp(part, ":COUNT", len) == 0;
 }
 
-/* Not what kernels had at hand, added up over their launches (LMEM_ACUMU). */
+/* Excludes resources of kernels, which are added up over launches (LMEM_ACUMU). */
 static bool is_bytes(const struct pm_metric *metric, uint32_t operation)
 {
 	size_t len;
@@ -76,7 +76,7 @@ static bool is_bytes(const struct pm_metric *metric, uint32_t operation)
 		pm_bytes_equal(metric->unit, pm_bytes_of("B"));
 }
 
-/* Adds up the own costs of a row whose metrics are of that kind; NaN for none. */
+/* Adds up the exclusive costs of a row for metrics of this kind; NaN if there are none. */
 static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t operation,
 	bool (*is_kind)(const struct pm_metric *metric, uint32_t operation))
 {
@@ -220,7 +220,7 @@ int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error 
 	return r;
 }
 
-/* Code that GPUs run comes in modules; other formats are not asked for their metrics. */
+/* GPU code is in modules; for formats without modules, metrics are not examined. */
 int pmfs_gpu_has(struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);

@@ -1,6 +1,6 @@
 /*
- * Adding up in one pass in pre-order. A context is the outermost of its row on its path iff it lies
- * at or beyond the end of the last outermost one: ends of subtrees replace a stack of rows.
+ * Adding up in one pass in pre-order. A context is the outermost of its row on its path iff it is
+ * at or after the end of the last outermost one: ends of subtrees replace a stack of rows.
  */
 #include "fs/views/sums/groups.h"
 
@@ -8,7 +8,10 @@
 
 #include "fs/views/model/parts.h"
 
-/* Costs that are stored twice, in a context and in the one it is nested in, leave the outer one. */
+/*
+ * Costs that are stored twice, in a context and in the enclosing one, are subtracted from the outer
+ * one.
+ */
 static void take_from_above(const struct pmfs_columns *c, double *rows, double *taken,
 	const struct pmfs_share *share, const double *cells)
 {

@@ -1,6 +1,6 @@
 /*
- * From the top down, always the child with most inclusive cost while it holds half of
- * its parent's; the first step always.
+ * From the top down, the child with the highest inclusive cost, as long as it has half of its
+ * parent's; the first step is always taken.
  */
 #include "fs/views/sums/hotpath.h"
 
@@ -20,7 +20,7 @@ struct walk {
 	size_t room;
 };
 
-/* Among the siblings in first … end: the one with most cost, the first of several. */
+/* Among the siblings in first … end: the most expensive one, the first if there are several. */
 static int hottest(
 	struct walk *w, uint32_t first, uint32_t end, struct pmfs_hot *ret, struct pm_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * How unevenly threads share the cost of a context. Each column is compared over
- * the threads that have a value of it at the context: workers that never get to main are no
- * imbalance of main. The deviation is that of the population.
+ * Load imbalance of contexts. Each column is compared over the threads with a value in it at the
+ * context: workers that never run main are not an imbalance of main. Uses the population standard
+ * deviation.
  */
 #include <math.h>
 #include <stdlib.h>

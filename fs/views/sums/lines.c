@@ -1,7 +1,7 @@
 /*
- * What each source line costs, summed over the contexts or taken from the format. One
- * row for each file and line, with the name of the function that costs most there; cost of which
- * the line is not known is in one row for each function.
+ * What each source line costs, summed over the contexts or taken from the format. One row for each
+ * file and line, with the name of the most expensive function there; costs without a known line are
+ * in one row per function.
  */
 #include "fs/views/sums/lines.h"
 
@@ -21,7 +21,7 @@ struct lines_part {
 	uint32_t *order, *by_place;
 };
 
-/* Own cost of a function at a line that several share. */
+/* Exclusive cost of a function at a line shared by several functions. */
 struct shared {
 	uint32_t row, function;
 	double cost;
@@ -91,7 +91,7 @@ static int find_line(struct making *w, const struct pm_line *line, uint32_t *ret
 	return fresh ? new_row(w, line, ret) : 0;
 }
 
-/* The row of a function's unknown lines: one for all that only their own lines tell apart. */
+/* The row of a function's unknown lines; functions that differ only in their lines share one. */
 static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
 {
 	const struct pmfs_function *f = &w->part->lines.identity->functions[function];
@@ -118,7 +118,7 @@ static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
 
 /* ---- names of lines ---- */
 
-/* Notes what a function that is not the row's first costs there. */
+/* Records the cost of a function that is not the first one of the row. */
 static int note_share(struct making *w, uint32_t row, uint32_t function, double cost)
 {
 	bool fresh;
@@ -137,7 +137,10 @@ static int note_share(struct making *w, uint32_t row, uint32_t function, double 
 	return 0;
 }
 
-/* The first function of a row has what no other one has: the most, unless another has more. */
+/*
+ * The first function of a row has the rest of the cost; it names the row unless another one has
+ * more.
+ */
 static int choose_names(struct making *w)
 {
 	struct lines_part *part = w->part;
@@ -179,7 +182,7 @@ static bool has_lines_below(const struct pm_tree *tree, uint32_t context)
 	return false;
 }
 
-/* As pmfs_share_costs adds own costs to rows, for the functions there. */
+/* Like pmfs_share_costs, adds exclusive costs, but to the functions of rows. */
 static int note_shares(
 	void *self, uint32_t context, const double *cells, const struct pmfs_share *share)
 {
@@ -195,7 +198,7 @@ static int note_shares(
 	return note_share(w, share->row, pmfs_function_of(id, context), cost);
 }
 
-/* Inclusive cost is that of lines, and of calls of functions that are made of none. */
+/* Inclusive costs are those of lines, and of calls of functions without lines. */
 static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct making *w = self;
@@ -223,7 +226,7 @@ static bool is_needed(const struct making *w, uint32_t row)
 	return needed;
 }
 
-/* Inclusive cost is never less than what is known of own cost. */
+/* The inclusive cost is never less than the known exclusive cost. */
 static void include_own(const struct pmfs_columns *c, double *cells)
 {
 	for (uint32_t i = 0; i < c->n; i++) {

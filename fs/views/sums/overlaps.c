@@ -1,6 +1,6 @@
 /*
- * Lanes: a slice goes to the first one where it lies within what is open, or beside it. What fits
- * nowhere is left out.
+ * Lanes: a slice is put on the first one where it nests in the open slices or follows them. Slices
+ * that fit nowhere are left out.
  */
 #include "fs/views/sums/overlaps.h"
 

@@ -1,6 +1,6 @@
 /*
- * Numbers for processes and threads. Ranks and thread numbers are used as they are, because people
- * look for them; what they cannot number gets the next free number.
+ * Numbers for processes and threads. Ranks and thread numbers are used unchanged, because people
+ * look for them; others get the next free number.
  */
 #include "fs/views/sums/processes.h"
 
@@ -17,7 +17,7 @@ struct pmfs_process {
 	uint64_t next_tid; /* above all that are taken */
 };
 
-/* How many levels of its identity say in which process the thread is: up to the last of these. */
+/* The number of levels of the identity that identify the process: up to the last of these. */
 static uint32_t process_levels(const struct pm_threads *threads, const struct pm_thread *thread)
 {
 	static const char *const keys[] = {"node", "rank", "process"};
@@ -57,7 +57,10 @@ static int find_process(struct pmfs_tracks *t, uint32_t i, struct pm_text *scrat
 	return 0;
 }
 
-/* A thread that is told by one number has it as tid, unless another one of its process has. */
+/*
+ * A thread identified by a single number has it as tid, unless another thread of its process has
+ * the same.
+ */
 static int take_own_tid(struct pmfs_tracks *t, struct pm_map *taken, uint32_t i)
 {
 	const struct pm_thread *thread = &t->threads->threads[i];
@@ -92,7 +95,7 @@ static int choose_pids(struct pmfs_tracks *t)
 	return known ? 0 : -ENOMEM;
 }
 
-/* The other threads come behind, then the lanes beyond the first of each. */
+/* The other threads follow, then the lanes after the first one of each. */
 static void place_rest(struct pmfs_tracks *t, const struct pmfs_slices *slices)
 {
 	for (uint32_t i = 0; i < t->threads->n; i++) {

@@ -18,7 +18,7 @@ static void rollup_free(void *p)
 
 /* ---- what a function lies in ---- */
 
-/* Where a name's own part ends: parameters, or a place in brackets; `[]` is part of a type. */
+/* The end of a name without parameters or a place in brackets; `[]` is part of a type. */
 static size_t bare_length(struct pm_bytes name)
 {
 	size_t n = 0;

@@ -70,7 +70,7 @@ int pmfs_callee_paths(const struct pmfs_name_paths *all, uint32_t name, struct p
 	return end(&m, r);
 }
 
-/* The way up from a call: where it is in `all`, and in the merged paths. */
+/* The path up from a call: its node in `all`, and in the merged paths. */
 struct way {
 	uint32_t call, at, node;
 };
@@ -90,7 +90,7 @@ static uint32_t find_outermost(
 	return n;
 }
 
-/* All go up level by level, so that what does not fit is the furthest from the function. */
+/* All paths are followed level by level, so that the levels furthest from the function are cut. */
 static int merge_callers(struct merging *m, uint32_t levels, struct way *ways, uint32_t n)
 {
 	for (bool moved = true; moved && levels > 0; levels--) {

@@ -1,9 +1,9 @@
 /*
- * Slices of traces. Samples say what was running from then on: frames that consecutive samples
- * have in common stay open. Calls are slices as they are; see overlaps.h.
+ * Slices of traces. A sample says what was running from then on: frames common to consecutive
+ * samples stay open. Calls are slices themselves; see overlaps.h.
  *
- * Everything is done twice: first slices are counted by depth, to know how deep all fit into the
- * limit, then they are kept.
+ * There are two passes: the first counts slices by depth, to find the number of levels that fit
+ * into the limit; the second keeps them.
  */
 #include "fs/views/sums/slices.h"
 
@@ -48,7 +48,7 @@ struct collecting {
 
 /* ---- keeping slices ---- */
 
-/* Keeps a slice unless it is too deep or there are too many; `*ret` says where. */
+/* Keeps a slice unless it is too deep or there are too many; `*ret` is its index. */
 static int keep(struct collecting *c, const struct pmfs_slice *slice, size_t *ret)
 {
 	struct pmfs_slices *s = c->slices;
@@ -76,7 +76,7 @@ static uint64_t time_of(const struct collecting *c, const struct pm_sample *samp
 	return sample->time_ns > c->origin ? sample->time_ns - c->origin : 0;
 }
 
-/* Times as stored do not wrap: the last one there is, is as far from the origin. */
+/* Stored times do not wrap: saturates at the greatest time. */
 static uint64_t end_of(const struct collecting *c, uint64_t start, uint64_t duration)
 {
 	uint64_t last = UINT64_MAX - c->origin;
@@ -95,8 +95,8 @@ static void close_down_to(struct collecting *c, uint32_t n, uint64_t time)
 }
 
 /*
- * Fills c->path with the frames of the context, from the innermost up to one that is open: what is
- * above that is open too. Returns their number, and how many of them need not be looked at.
+ * Fills c->path with the frames of the context, from the innermost up to one that is open;
+ * everything above that is open, too. Returns their number, and how many of them can be skipped.
  */
 static uint32_t find_path(struct collecting *c, uint32_t context, uint32_t *ret_open)
 {
@@ -110,7 +110,7 @@ static uint32_t find_path(struct collecting *c, uint32_t context, uint32_t *ret_
 	return n;
 }
 
-/* Different contexts may be of one frame, which then stays open. */
+/* Different contexts may belong to one frame, which then stays open. */
 static uint32_t keep_open(struct collecting *c, uint32_t n_path, uint32_t from)
 {
 	const uint32_t *frame = c->tree->frame;
@@ -237,7 +237,7 @@ static uint32_t choose_depth(const struct collecting *c)
 	return c->cut ? PM_LIMIT_SAMPLE_LEVELS : PM_NONE;
 }
 
-/* A frame that is too deep to be looked at counts as the one above it. */
+/* A frame that is too deep counts as the one above it. */
 static void find_depths(struct collecting *c)
 {
 	uint32_t most = c->profile->traces_are_calls ? UINT32_MAX : PM_LIMIT_SAMPLE_LEVELS;
@@ -255,7 +255,7 @@ static void find_depths(struct collecting *c)
 	}
 }
 
-/* What runs below the levels that are kept runs in the frame above them. */
+/* Time below the levels that are kept is attributed to the frame above. */
 static void cut_to_depth(struct collecting *c)
 {
 	for (uint32_t i = 0; i < c->tree->n_contexts; i++) {

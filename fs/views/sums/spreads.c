@@ -1,5 +1,5 @@
 /*
- * Threads are read ahead, on all cores, and added in their order: the same sums as context by
+ * Threads are read on all cores and added in order, which gives the same sums as context by
  * context. 40 bytes for each context and column; where there are many columns, 48 for each that a
  * thread has a value of at a context.
  */
@@ -16,13 +16,13 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 
-/* Threads that are read ahead: each may have a value for every context. */
+/* Number of threads read ahead; each may have a value for every context. */
 enum { MOST_AHEAD = 8 };
 
 /* A table has these columns for each context, or is not larger than that. */
 enum { FEW_COLUMNS = 64, SMALL_TABLE = 1 << 20 };
 
-/* Welford's method: the sum of squares about the mean does not suffer from large values. */
+/* Welford's method: the sum of squares about the mean stays accurate for large values. */
 void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread)
 {
 	if (s->n == 0 || value < s->min)
@@ -42,7 +42,7 @@ struct cost {
 	double value;
 };
 
-/* What one thread costs. */
+/* The costs of one thread. */
 struct costs {
 	struct cost *items;
 	size_t n, room;

@@ -1,10 +1,10 @@
 /*
- * Stacks: which contexts are frames, and what each frame costs by itself. All sums are one pass
- * backwards through pre-order, in which a context comes after everything below it.
+ * Stacks: the contexts that are frames, and their exclusive costs. All sums take one pass backwards
+ * through pre-order, in which a context comes after everything below it.
  *
- * A frame's own cost is its inclusive cost less that of the frames directly below it, so that own
- * costs add up to the whole in every viewer, whatever the database calls exclusive. What a viewer's
- * file looks like is not known here.
+ * A frame's exclusive cost is its inclusive cost minus that of the frames directly below it, so
+ * that exclusive costs add up to the total in every viewer, whatever the database calls exclusive.
+ * Independent of viewers' file formats.
  */
 #include "fs/views/sums/stacks.h"
 
@@ -65,7 +65,7 @@ static int read_thread(struct pmfs_model *m, const struct pmfs_columns *columns,
 
 /* ---- own costs ---- */
 
-/* A context without a usable number has what its children have. */
+/* A context without a valid value has the sum of its children. */
 static void fill_values(struct pmfs_stacks *s)
 {
 	for (uint32_t i = s->end; i-- > s->first;) {
@@ -92,7 +92,7 @@ static void subtract_frames_below(struct pmfs_stacks *s)
 	}
 }
 
-/* Costs that are not inclusive stay where they are; counts of parts are those of their frame. */
+/* Costs that are not inclusive are unchanged; counts of parts are added to their frame. */
 static void keep_plain_values(struct pmfs_stacks *s)
 {
 	for (uint32_t i = s->first; i < s->end; i++) {
@@ -160,7 +160,7 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	return r;
 }
 
-/* What is part of a frame comes behind it, and goes where that has gone. */
+/* Parts of a frame come after it, and are merged into the same frame. */
 int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error *err)
 {
 	uint32_t *level = calloc((size_t)(s->end - s->first) + 1, sizeof(*level));

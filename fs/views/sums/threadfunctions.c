@@ -58,7 +58,7 @@ static int sum_values(struct pmfs_model *m, struct pmfs_flat_profile *t, uint32_
 	return r;
 }
 
-/* Leaves out functions that the thread has not, keeps the others in order. */
+/* Removes functions without costs on the thread; keeps the order of the others. */
 static int order_rows(struct pmfs_flat_profile *t)
 {
 	const struct pmfs_functions *f = t->functions;

@@ -1,4 +1,4 @@
-/* What threads cost in all: summed when that is first asked of a thread, and kept. */
+/* Totals of threads: summed on first need for each thread, and kept. */
 #include "fs/views/sums/threads.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void totals_free(void *p)
 	free(part);
 }
 
-/* Of which role do costs of this context count for a thread? Every cost once. */
+/* Roles that count toward the thread's total at this context; every cost counts once. */
 static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
 {
 	bool top = tree->depth[context] == 0;
@@ -76,8 +76,8 @@ static void add(double *cell, double value)
 }
 
 /*
- * Inclusive costs and counts of context 0 are the thread's as stored: they replace what the
- * contexts add up to.
+ * Inclusive costs and counts of context 0 are the stored totals of the thread, which replace the
+ * sums over contexts.
  */
 static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals_part *part,
 	double *cells, struct pm_error *err)

@@ -1,4 +1,4 @@
-/* The total of each quantity, and how much of it is in no row. */
+/* The total of each quantity, and the part that is in no row. */
 #include "fs/views/sums/totals.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct summing {
 	bool *at_the_top; /* by column: inclusive costs at the top are summed */
 };
 
-/* Inclusive costs at the top where they add up, else own costs, else what there is. */
+/* Top-level inclusive costs if they add up, else exclusive costs, else whatever exists. */
 static void choose_columns(struct summing *s)
 {
 	bool overlap = pmfs_costs_overlap(s->model);
@@ -131,7 +131,7 @@ int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)
 
 /* ---- what is missing ---- */
 
-/* The own cost of all functions. */
+/* The exclusive cost of all functions. */
 static double of_functions(const struct pmfs_functions *f, uint32_t column)
 {
 	double sum = 0;
@@ -149,7 +149,7 @@ static double rounding_of(const struct pmfs_functions *f, struct pm_bytes unit, 
 	return 1e-9 * fabs(whole) + (pm_bytes_equal(unit, pm_bytes_of("ns")) ? f->n : 0);
 }
 
-/* Names what adds up to something else than the whole of a column. */
+/* Reports columns whose sum differs from the total. */
 static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char *what, double sum,
 	double whole)
 {
@@ -160,7 +160,10 @@ static void add_sum(struct pm_text *out, const struct pmfs_column *c, const char
 	pmfs_print_amount(out, whole, unit);
 }
 
-/* Exports show no negative cost: where calls are longer than their callers, that is too much. */
+/*
+ * Exports do not show negative costs, so the sum is too large if calls are longer than their
+ * callers.
+ */
 static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct pm_text *out,
 	struct pm_error *err)
 {

@@ -1,4 +1,4 @@
-/* Looks for imbalance where it matters: top down, through contexts with 1 % of the cost or more. */
+/* Searches for imbalance where it matters: top down, in contexts with at least 1 % of the cost. */
 #include "fs/views/sums/worstimbalances.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/imbalance.h"
 
-/* Is it what a caller in the list loses by calling this? Then the caller's row says it. */
+/* Whether it is the loss of a caller in the list, whose row then shows it. */
 static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst *item,
 	const struct pm_tree *tree)
 {
@@ -23,7 +23,7 @@ static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst 
 	return false;
 }
 
-/* Keeps the list sorted; what falls off its end is forgotten. */
+/* Inserts into the sorted list; the last entry may be dropped. */
 static void insert(struct pmfs_worst_list *list, const struct pmfs_worst *item)
 {
 	struct pmfs_worst *items = list->items;

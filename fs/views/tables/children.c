@@ -1,7 +1,7 @@
 /*
- * children.csv: where the cost of a context comes from, one level down. Children stand in the order
- * of the tree, dearest first; the last row is what the context costs by itself. A position is the
- * child's index, the context's own end for the last row; 0 means the first child.
+ * children.csv: the cost of a context by child. Children are in the order of the tree, most
+ * expensive first; the last row is the exclusive cost. A position is the child's index, or the
+ * context's own end for the last row; 0 means the first child.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void take_child(const struct pmfs_columns *columns, double *own, const do
 			own[k] -= child[k];
 }
 
-/* What is left by rounding alone is nothing. */
+/* Rounding errors count as 0. */
 static void drop_rounding(const struct pmfs_columns *columns, double *own, const double *all)
 {
 	for (uint32_t k = 0; k < columns->n; k++)
@@ -71,8 +71,8 @@ static void drop_rounding(const struct pmfs_columns *columns, double *own, const
 }
 
 /*
- * Counts are not of the context alone. What is stored as its own cost holds that of some children
- * where any is nested in it: what is left of the inclusive cost is then its own.
+ * Counts have no exclusive part. If any child is nested in the context, the stored exclusive cost
+ * includes that of children; the exclusive cost is then the rest of the inclusive cost.
  */
 static void settle_own(const struct pmfs_columns *columns, double *own, bool any_nested)
 {
@@ -105,7 +105,7 @@ static int own_numbers(struct children_rows *c, uint32_t context, struct pm_erro
 	return r;
 }
 
-/* Of the leading quantity: inclusive cost, else own cost. */
+/* Of the primary quantity: inclusive cost, else exclusive cost. */
 static struct pm_cell share_cell(const struct children_rows *c, const double *numbers)
 {
 	uint32_t column =

@@ -1,7 +1,7 @@
 /*
- * A context's threads.csv: what it costs on each thread that has it. The format may give the
- * values in any order, so they are gathered for a block of threads at a time: memory is bounded,
- * and few profiles have more threads than a block. A row's position is the thread's index.
+ * threads.csv of a context: its costs on each thread. The format may return the values in any
+ * order, so they are collected for a block of threads at a time: memory is bounded, and few
+ * profiles have more threads than a block. A row's position is the thread's index.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int rows_start(struct pm_rows *rows, struct pm_error *err)
 	return t->seen && t->numbers ? 0 : pmfs_no_memory(err);
 }
 
-/* Reads all values of the context and keeps those of the block that begins with thread `begin`. */
+/* Reads all values of the context and keeps those of the block starting at thread `begin`. */
 static int gather(struct thread_rows *t, uint64_t number, uint64_t begin, struct pm_error *err)
 {
 	struct pmfs_values values;

@@ -1,4 +1,4 @@
-/* damage.csv: what of the source could not be read. */
+/* damage.csv: parts of the source that could not be read. */
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 

@@ -1,4 +1,4 @@
-/* The documents of one function: who it is, what it costs, where it is called. */
+/* The documents of one function: identity, costs, callers and callees. */
 #include "fs/views/sums/functions.h"
 
 #include <stdlib.h>

@@ -1,7 +1,4 @@
-/*
- * imbalance.csv: how unevenly threads share the cost of each context. A row's position is the
- * context's index.
- */
+/* imbalance.csv: load imbalance of each context. A row's position is the context's index. */
 #include <math.h>
 
 #include "fs/views/model/catalog.h"
@@ -81,7 +78,7 @@ int pmfs_imbalance_table(
 		m, before, spreads, after, PM_NONE, &ret->columns, &ret->n_columns, err);
 }
 
-/* Threads that cannot be read are no reason to hide the file: reading it says why. */
+/* If threads cannot be read, the file still exists: reading it reports the reason. */
 int pmfs_has_several_threads(struct pmfs_model *m, uint32_t item, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);

@@ -1,6 +1,6 @@
 /*
- * info.json: what this profile is, in numbers and in the format's own words. Reading it needs the
- * tree and the list of what is damaged, so it is not for free on a big source.
+ * info.json: facts about the profile. Rendering it needs the tree and the list of damage, so it
+ * takes time for a large source.
  */
 #include "formats/common/json.h"
 #include "fs/views/model/catalog.h"

@@ -1,4 +1,4 @@
-/* lines.csv: what each source line costs. A row's position is its number. */
+/* lines.csv: costs by source line. A row's position is its number. */
 #include "fs/views/sums/lines.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"

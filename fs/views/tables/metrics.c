@@ -1,8 +1,8 @@
-/* metrics.csv: every metric that can have a value, and the column that shows it. */
+/* metrics.csv: every metric that can have values, with its column. */
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 
-/* The column that a metric fills in one table or another, or the empty text. */
+/* The column of a metric in any table, or the empty text. */
 static const char *column_name(const struct pmfs_columns *c, const struct pm_metric *metric)
 {
 	uint32_t column = pmfs_column_of(c, metric->id, false);

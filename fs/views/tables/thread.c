@@ -1,7 +1,7 @@
 /*
- * What a thread's directory holds of its values: profile.csv, the tree's contexts with their
- * costs there, and values.csv, everything as stored. Both stream: a row's position is the place of
- * its (first) value in the thread's sequence.
+ * Values in a thread's directory: profile.csv has the contexts of the tree with their costs on the
+ * thread, values.csv everything as stored. Both are streamed: a row's position is the index of its
+ * (first) value in the thread's sequence.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/model/valuereader.h"
 
-/* How many values the thread has as stored, or 0 where that is not known. */
+/* The number of stored values of the thread, or 0 if unknown. */
 static int count_values(
 	const struct pm_profile *p, uint32_t thread, uint64_t *ret, struct pm_error *err)
 {
@@ -70,7 +70,7 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 	return skip_begun(p, rows, err);
 }
 
-/* Takes the values of the next context that the tree knows: 1, 0 at the end, or an error. */
+/* Takes the values of the next context that is in the tree: 1, 0 at the end, or an error. */
 static int next_context(struct profile_rows *p, uint32_t *ret, struct pm_error *err)
 {
 	const struct pm_value *v;

@@ -1,6 +1,6 @@
 /*
- * threads.csv: one row a thread with its identity, what it costs in all and when it ran. A row's
- * position is the thread's index.
+ * threads.csv: one row per thread with its identity, totals and times. A row's position is the
+ * thread's index.
  */
 #include "fs/views/sums/threads.h"
 
@@ -53,7 +53,7 @@ static struct pm_cell *identity_cells(
 	return cells + threads->n_keys;
 }
 
-/* contexts, values, and after the samples last_ns once more where the format knows better */
+/* contexts, values, and last_ns if the format provides a better one */
 static int count_cells(
 	struct pmfs_model *m, uint32_t thread, struct pm_cell *cells, struct pm_error *err)
 {
@@ -80,7 +80,7 @@ static int threads_start(struct pm_rows *rows, struct pm_error *err)
 	return rows->own ? 0 : pmfs_no_memory(err);
 }
 
-/* A thread whose costs cannot be read has none in the table; damage.csv names it. */
+/* A thread with unreadable costs has none in the table; damage.csv lists it. */
 static int row_totals(struct pmfs_model *m, uint32_t thread, const struct pmfs_columns *columns,
 	double *cells, struct pm_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * A thread's trace.csv: what ran when, one row a sample or call. A row's position is the sample's
- * index; samples are read in batches.
+ * trace.csv of a thread, one row per sample or call. A row's position is the sample's index;
+ * samples are read in batches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +61,8 @@ static void find_context(struct trace_rows *t, uint64_t number)
 }
 
 /*
- * What the context says, into the cells from context_id on and from the category on: 0 has an id
- * and a category alone, a context that the tree lacks has nothing.
+ * Fills the cells of the context, from context_id on and from the category on: context 0 has only
+ * an id and a category, an unknown context has nothing.
  */
 static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct pm_cell *id,
 	struct pm_cell *category)

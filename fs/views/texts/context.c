@@ -1,4 +1,4 @@
-/* The texts about one context: who it is, and the path to it. */
+/* The texts about one context: its identity, and the path to it. */
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"

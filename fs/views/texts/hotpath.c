@@ -1,4 +1,4 @@
-/* hotpath.txt: the most expensive call path, a step a line. */
+/* hotpath.txt: the most expensive call path, one step per line. */
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"

@@ -19,7 +19,7 @@ static void add_entry(struct pm_text *out, const char *name, const char *about)
 
 /* ---- the entries ---- */
 
-/* The views of the root; a twin without a description shares the line of its .csv. */
+/* The views of the root; a .tsv without a description shares the line of its .csv. */
 static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	char name[64];
@@ -147,7 +147,7 @@ static void add_exports(struct pm_text *out)
 		PM_LIMIT_SPEEDSCOPE_THREADS);
 }
 
-/* The rest of the page is still useful where the contexts cannot be had. */
+/* The rest of the page is still useful if the contexts cannot be read. */
 static int add_commands(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};

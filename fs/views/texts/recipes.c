@@ -46,7 +46,7 @@ static void ask(const struct recipes *c, const char *question)
 	pm_text_printf(c->out, "  %s\n", question);
 }
 
-/* Does anything cost anything by itself? Then functions.tsv has it in $3. */
+/* Whether there are exclusive costs, which are then in $3 of functions.tsv. */
 static bool has_cost(const struct recipes *c)
 {
 	return c->columns->first_excl != PM_NONE && c->functions->n > 0 &&
@@ -92,7 +92,7 @@ static void add_functions(const struct recipes *c)
 			c->columns->first_excl + 3);
 }
 
-/* Of the functions that cost most the first one with a call whose name can be typed. */
+/* The first of the most expensive functions with a call and a name that needs no quoting. */
 static void add_callers(const struct recipes *c, const struct pmfs_calls *calls)
 {
 	for (uint32_t row = 0; row < c->functions->n; row++) {
@@ -162,7 +162,7 @@ static void add_contexts(const struct recipes *c)
 		c->profile->ops->threads ? ", threads.csv" : "");
 }
 
-/* The leading quantity costs something on threads, and there are several. */
+/* Several threads have costs of the primary quantity. */
 static bool threads_differ(const struct recipes *c)
 {
 	uint32_t column = pmfs_leading_column(c->columns);
@@ -192,7 +192,7 @@ static void add_imbalance(const struct recipes *c)
 
 /* ---- lines ---- */
 
-/* Of the lines that cost most the first one whose file can be typed. */
+/* The first of the most expensive lines with a file name that needs no quoting. */
 static int add_lines(const struct recipes *c, struct pm_error *err)
 {
 	const struct pmfs_lines *l;
@@ -215,7 +215,9 @@ static int add_lines(const struct recipes *c, struct pm_error *err)
 
 /* ---- traces ---- */
 
-/* Is there an idle row with a duration among the first ones of the thread's trace? 1 or 0. */
+/*
+ * Whether there is an idle row with a duration among the first rows of the thread's trace. 1 or 0.
+ */
 static int is_idle_at_times(
 	const struct recipes *c, uint32_t thread, const uint8_t *categories, struct pm_error *err)
 {
@@ -320,7 +322,9 @@ static bool threads_differ_in(const struct pm_threads *threads, uint32_t key)
 	return false;
 }
 
-/* What parallel programs are asked about: the rank if there are several, else what differs first.
+/*
+ * The key for questions about parallel programs: the rank if there are several, else the first key
+ * that differs.
  */
 static const char *key_of(const struct pm_threads *threads)
 {
@@ -334,9 +338,10 @@ static const char *key_of(const struct pm_threads *threads)
 }
 
 /*
- * SQL engines take keys of directories for columns only where all files have the same ones, which
- * threads and GPU streams have not: the key is taken from the file's name. Tables of threads
- * without any cost have no rows to tell types from: numbers are read as text and cast.
+ * SQL engines read directory keys as columns only if all files have the same keys, which is not the
+ * case for threads and GPU streams, so the key is extracted from the file name. Tables of threads
+ * without any cost have no rows from which types could be inferred, so numbers are read as text and
+ * cast.
  */
 static void add_sql(const struct recipes *c)
 {

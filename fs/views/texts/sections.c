@@ -1,6 +1,6 @@
 /*
  * Sections of a summary: a title, the names of the columns, then rows. Columns are as wide as their
- * names and the numbers in such columns; the last one has what is left of the line.
+ * names and numbers; the last one gets the rest of the line.
  */
 #include "fs/views/texts/sections.h"
 
@@ -22,7 +22,7 @@ static bool is_time(const char *column)
 	return len > 3 && strcmp(column + len - 3, "_ns") == 0;
 }
 
-/* Its name, and how many columns of the screen it takes. */
+/* Its name, and its width in characters. */
 static unsigned heading(const char *column, struct pm_bytes *ret)
 {
 	*ret = pm_bytes_of(column);

@@ -1,7 +1,7 @@
 /*
- * Source text with the cost of each line beside it, and below it whom it calls:
- * source/X.annotated.txt, and of one function functions/F/source.txt. Sources, lines and calls meet
- * by the name of the file.
+ * Source text with the cost of each line, followed by the functions it calls:
+ * source/X.annotated.txt, and for one function functions/F/source.txt. Sources, lines and calls are
+ * matched by file name.
  */
 #include "fs/views/texts/source.h"
 
@@ -34,7 +34,7 @@ static void sources_free(void *p)
 	free(part);
 }
 
-/* Where several sources have one name (evals of one place), costs are beside each of them. */
+/* If several sources have the same name (evals of one place), costs are shown in each of them. */
 static int match_files(struct sources_part *part, const struct pm_tree *tree)
 {
 	struct pm_strtab names = {.arena = NULL};
@@ -242,7 +242,7 @@ static unsigned indent_of(const struct annotated *a)
 	return n;
 }
 
-/* One line: its numbers where it has any, its number, its text. */
+/* One line: its costs if it has any, its number, its text. */
 static void add_line(
 	struct annotated *a, uint32_t number, struct pm_bytes text, struct pm_text *out)
 {
@@ -262,7 +262,7 @@ static void add_line(
 		pmfs_sites_add(&a->sites, number, indent_of(a), out);
 }
 
-/* Costs of lines that the text has not got (it is of another version) come last, never lost. */
+/* Costs of lines that are not in the text (which is a different version) are shown at the end. */
 static void add_text(struct annotated *a, struct pm_bytes text, struct pm_text *out)
 {
 	const struct pm_line *line;

@@ -190,7 +190,7 @@ static int add_details(struct pm_text *out, struct pmfs_model *m, const struct p
 	return add_worst(out, m, f->tree, f->columns, wholes->of[0], err);
 }
 
-/* Functions get what the rest leaves of a screen, but a few in any case. */
+/* Functions get the rest of the screen, but at least a few lines. */
 static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	enum { SCREEN_LINES = 60, LEAST_FUNCTIONS = 5 };
@@ -235,7 +235,7 @@ int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 
 /* ---- one thread ---- */
 
-/* What the shares are of: all cost of the ordering column that functions have on the thread. */
+/* The base of the shares: the total of the ordering column over the functions of the thread. */
 static double sum_of_functions(const struct pmfs_functions *f, const double *cells)
 {
 	uint32_t column = pmfs_order_column(f->columns);
