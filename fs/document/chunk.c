@@ -4,6 +4,7 @@
  */
 #include "fs/document/chunk.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 	if (!c->values || !c->present)
 		return -ENOMEM;
 	memset(c->present, 0, PMFS_GROUP_ROWS / 8);
+	memset(c->seen_at, 0, sizeof(c->seen_at));
 	return 0;
 }
 
@@ -167,6 +169,32 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
 	add_value(c, c->last);
 }
 
+/*
+ * Most texts lie where they lay in an earlier row: what is there now is compared, which is cheaper
+ * than hashing it.
+ */
+static bool add_seen(struct pmfs_chunk *c, struct pm_bytes text)
+{
+	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % PMFS_CHUNK_PLACES;
+	uint32_t index = c->seen_at[place];
+	if (index == 0 || !pm_bytes_equal(text, c->texts.items[index - 1]))
+		return false;
+	add_value(c, index - 1);
+	return true;
+}
+
+static void add_text_cell(struct pmfs_chunk *c, const struct pm_cell *cell)
+{
+	bool is_text = cell->kind == PM_CELL_TEXT;
+	if (is_text && cell->text.len > 0 && add_seen(c, cell->text))
+		return;
+	uint32_t n_nulls = c->n_nulls;
+	add_text(c, text_of(c, cell));
+	if (is_text && c->n_nulls == n_nulls && c->texts.n > 0)
+		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % PMFS_CHUNK_PLACES] =
+			c->last + 1;
+}
+
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
 {
 	if (cell->kind == PM_CELL_EMPTY || (cell->kind == PM_CELL_F64 && !isfinite(cell->f))) {
@@ -176,7 +204,7 @@ void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
 	uint8_t seen = traits_of(cell);
 	c->seen |= seen;
 	if (c->storage == PMFS_STORE_TEXT)
-		add_text(c, text_of(c, cell));
+		add_text_cell(c, cell);
 	else if (seen & PMFS_SEEN_TEXT ||
 		(c->storage != PMFS_STORE_DOUBLE && seen & PMFS_SEEN_FRACTION))
 		add_null(c);
@@ -291,9 +319,10 @@ static void add_numbers(const struct pmfs_chunk *c, struct pm_text *out)
 	uint8_t *p = (uint8_t *)pm_text_reserve(out, (size_t)n * 8);
 	if (!p)
 		return;
-	for (uint32_t i = 0; i < n; i++, p += 8)
-		for (unsigned k = 0; k < 8; k++)
-			p[k] = (uint8_t)(c->values[i] >> 8 * k);
+	for (uint32_t i = 0; i < n; i++, p += 8) {
+		uint64_t value = htole64(c->values[i]);
+		memcpy(p, &value, sizeof(value));
+	}
 	out->len += (size_t)n * 8;
 }
 

@@ -12,6 +12,8 @@
 
 enum { PMFS_GROUP_ROWS = 1 << 17 }; /* at most: what engines take for one piece of work */
 
+enum { PMFS_CHUNK_PLACES = 4096 };
+
 /* How the cells of a column are stored. */
 enum pmfs_storage {
 	PMFS_STORE_TEXT,   /* BYTE_ARRAY, UTF-8 */
@@ -45,10 +47,11 @@ struct pmfs_chunk {
 	uint8_t seen;
 	bool failed; /* no memory */
 	uint32_t n, n_nulls;
-	uint64_t bytes;   /* of values and distinct texts so far, about */
-	uint64_t *values; /* of the rows that have one: PMFS_GROUP_ROWS */
-	uint8_t *present; /* a bit a row */
-	uint32_t last;    /* index of the text before */
+	uint64_t bytes;                      /* of values and distinct texts so far, about */
+	uint64_t *values;                    /* of the rows that have one: PMFS_GROUP_ROWS */
+	uint8_t *present;                    /* a bit a row */
+	uint32_t seen_at[PMFS_CHUNK_PLACES]; /* by where a text lies: 1 + the index it had, or 0 */
+	uint32_t last;                       /* index of the text before */
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text scratch;
