@@ -101,6 +101,15 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
+static int call_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+{
+	const struct htd_quantiles *q;
+	int r = htd_quantiles_get(htd_source_of(p), &q, err);
+	*ret = r < 0 ? NULL : q->times;
+	return r;
+}
+
 static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
@@ -211,6 +220,7 @@ static const struct pm_profile_ops ops = {
 	.thread_costs = thread_costs,
 	.context_costs = context_costs,
 	.samples = htd_samples,
+	.call_times = call_times,
 	.series = htd_series,
 	.span = span,
 	.documents = documents,

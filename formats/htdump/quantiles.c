@@ -12,7 +12,8 @@
 
 enum { PARTS = 4096 };
 
-static const unsigned percents[HTD_N_QUANTILES] = {[HTD_P50] = 50, [HTD_P95] = 95, [HTD_P99] = 99};
+static const unsigned percents[HTD_N_QUANTILES] = {
+	[HTD_P50] = 50, [HTD_P90] = 90, [HTD_P95] = 95, [HTD_P99] = 99};
 
 /* Durations from `low` to `high`, and the places in their order that are looked for. */
 struct span {
@@ -225,21 +226,39 @@ static int find_all(struct finding *f, struct pm_error *err)
 	return r < 0 ? r : find_batch(f, err);
 }
 
+/* A label is a function. */
+static void list_times(struct htd_quantiles *q, const struct htd_calls *c)
+{
+	for (size_t i = 0; i < c->n_ranked; i++) {
+		const struct htd_label_cost *label = &c->by_label[c->ranked[i]];
+		const uint64_t *values = q->values[c->ranked[i]];
+		q->times[c->tree->frames[label->frame].function] =
+			(struct pm_call_times){.known = true,
+				.p50_ns = values[HTD_P50],
+				.p90_ns = values[HTD_P90],
+				.p99_ns = values[HTD_P99],
+				.max_ns = label->max};
+	}
+}
+
 int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, struct pm_error *err)
 {
 	struct finding f = {.c = c, .q = q};
 	size_t n_frames = c->tree->n_frames;
 	q->values = calloc(c->n_labels + 1, sizeof(*q->values));
+	q->times = calloc((size_t)c->tree->n_functions + 1, sizeof(*q->times));
 	f.labels = calloc(c->n_ranked + 1, sizeof(*f.labels));
 	f.of_frame = malloc((n_frames + 1) * sizeof(*f.of_frame));
 	f.segment = malloc(sizeof(*f.segment));
-	int r = q->values && f.labels && f.of_frame && f.segment
+	int r = q->values && q->times && f.labels && f.of_frame && f.segment
 		? 0
 		: pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	for (size_t i = 0; r == 0 && i < n_frames; i++)
 		f.of_frame[i] = HTD_NONE;
 	if (r == 0)
 		r = find_all(&f, err);
+	if (r == 0)
+		list_times(q, c);
 	free(f.labels);
 	free(f.of_frame);
 	free(f.segment);
@@ -251,5 +270,6 @@ int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, stru
 void htd_quantiles_done(struct htd_quantiles *q)
 {
 	free(q->values);
-	q->values = NULL;
+	free(q->times);
+	*q = (struct htd_quantiles){.values = NULL};
 }

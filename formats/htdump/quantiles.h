@@ -7,10 +7,11 @@
 
 #include "formats/htdump/contexts.h"
 
-enum { HTD_P50, HTD_P95, HTD_P99, HTD_N_QUANTILES };
+enum { HTD_P50, HTD_P90, HTD_P95, HTD_P99, HTD_N_QUANTILES };
 
 struct htd_quantiles {
 	uint64_t (*values)[HTD_N_QUANTILES]; /* by label, ns */
+	struct pm_call_times *times;         /* by function of the tree */
 };
 
 /*

@@ -161,7 +161,7 @@ static const struct pm_table_type events_type = {
 /* ---- labels.csv: a row's position is the label's rank ---- */
 
 static const char *const label_columns[] = {"calls", "time_ns_incl", "time_ns_excl", "time_ns_min",
-	"time_ns_max", "p50_ns", "p95_ns", "p99_ns", "max_ns", "label"};
+	"time_ns_max", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "max_ns", "label"};
 
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
@@ -192,8 +192,8 @@ static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[4] = pm_cell_u64(l->max);
 	for (uint32_t i = 0; i < HTD_N_QUANTILES; i++)
 		cells[5 + i] = pm_cell_u64(src->quantiles.values[label][i]);
-	cells[8] = pm_cell_u64(l->max);
-	cells[9] = pm_cell_text(htd_labels_text(&c->labels, label));
+	cells[5 + HTD_N_QUANTILES] = pm_cell_u64(l->max);
+	cells[6 + HTD_N_QUANTILES] = pm_cell_text(htd_labels_text(&c->labels, label));
 	return 1;
 }
 

@@ -70,6 +70,9 @@ struct pm_profile_ops {
 	/* A thread's trace in time order, from sample `first` on. */
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
+	/* Optional, where calls are recorded one by one: by function of the tree. */
+	int (*call_times)(
+		const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err);
 	/* For trace.json: events other than calls, and fields of calls. */
 	int (*series)(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
 		struct pm_error *err);

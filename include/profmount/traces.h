@@ -19,6 +19,15 @@ struct pm_sample {
 };
 
 /*
+ * How long the calls of a function took, each with all below it: the smallest duration that at
+ * least that share of them does not exceed, exactly, and the longest.
+ */
+struct pm_call_times {
+	bool known; /* it was called */
+	uint64_t p50_ns, p90_ns, p99_ns, max_ns;
+};
+
+/*
  * Events that a traced program recorded in addition to calls, or additional fields of calls: one
  * row per event, in the order of the stream. Column `seq` is the number of the event in the stream,
  * as in pm_sample, and column `time` its time relative to the time origin in ns.

@@ -57,8 +57,8 @@ static void test_calls_nest_by_start_and_duration(void **state)
 	htdw_call_text(&w, 1, T + 200, 1, "next");
 	struct pm_profile p = written_open(&w);
 	assert_trace(&p, 0, want, 6);
-	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|100|100|100|100|root");
-	assert_row(&p, "labels.csv", 2, "2|10|10|5|5|5|5|5|5|g");
+	assert_row(&p, "labels.csv", 0, "1|100|75|100|100|100|100|100|100|100|root");
+	assert_row(&p, "labels.csv", 2, "2|10|10|5|5|5|5|5|5|5|g");
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -131,7 +131,7 @@ static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 	assert_row(&p, "labels.csv", 0,
 		"2|3.68935e+19|3.68935e+19|18446744073709551615|18446744073709551615|"
 		"18446744073709551615|18446744073709551615|18446744073709551615|"
-		"18446744073709551615|x");
+		"18446744073709551615|18446744073709551615|x");
 	stream_close(&p);
 	htdw_done(&w);
 }
@@ -176,12 +176,26 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 		assert_true(stream_row(&doc.table, row, got, sizeof(got)));
 		size_t label = strstr(got, "few") != NULL, n = counts[label];
 		qsort(durations[label], n, sizeof(uint64_t), by_duration);
-		snprintf(want, sizeof(want), "|%llu|%llu|%llu|%llu|%s",
+		snprintf(want, sizeof(want), "|%llu|%llu|%llu|%llu|%llu|%s",
 			(unsigned long long)quantile(durations[label], n, 50),
+			(unsigned long long)quantile(durations[label], n, 90),
 			(unsigned long long)quantile(durations[label], n, 95),
 			(unsigned long long)quantile(durations[label], n, 99),
 			(unsigned long long)durations[label][n - 1], names[label]);
 		assert_non_null(strstr(got, want));
+	}
+	const struct pm_call_times *times;
+	const struct pm_tree *tree;
+	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
+	assert_int_equal(p.ops->call_times(&p, &times, NULL), 0);
+	for (uint32_t i = 0; i < tree->n_functions; i++) {
+		bool few = pm_bytes_equal(tree->texts[tree->functions[i].name], pm_bytes_of("few"));
+		size_t n = counts[few];
+		assert_true(times[i].known);
+		assert_int_equal(times[i].p50_ns, quantile(durations[few], n, 50));
+		assert_int_equal(times[i].p90_ns, quantile(durations[few], n, 90));
+		assert_int_equal(times[i].p99_ns, quantile(durations[few], n, 99));
+		assert_int_equal(times[i].max_ns, durations[few][n - 1]);
 	}
 	stream_close(&p);
 	htdw_done(&w);

@@ -5,18 +5,29 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
 
-void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
-	const double *numbers, struct pm_cell *cells)
+/* What identifies a function, from `line` on. */
+static void name_cells(const struct pmfs_functions *f, uint32_t row, struct pm_cell *cells)
 {
 	const struct pmfs_function *function = pmfs_function_at(f, row);
-	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
-	*cells++ = pm_cell_u64(contexts);
-	cells = pmfs_number_cells(f->columns, numbers, cells);
 	pmfs_set_known(cells++, function->line, 0);
 	*cells++ = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
 	*cells++ = pm_cell_text(f->tree->texts[function->module]);
 	*cells++ = pm_cell_text(f->tree->texts[function->file]);
 	*cells++ = pm_cell_text(function->name);
+}
+
+static struct pm_cell *cost_cells(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
+	const double *numbers, struct pm_cell *cells)
+{
+	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
+	*cells++ = pm_cell_u64(contexts);
+	return pmfs_number_cells(f->columns, numbers, cells);
+}
+
+void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
+	const double *numbers, struct pm_cell *cells)
+{
+	name_cells(f, row, cost_cells(f, row, contexts, numbers, cells));
 }
 
 int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
@@ -27,15 +38,41 @@ int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
 	return pmfs_table_with_metrics(m, type, before, after, ret, err);
 }
 
+/* ---- of the run: also how long calls took, where they are recorded one by one ---- */
+
+static struct pm_cell *time_cells(
+	const struct pm_call_times *times, uint32_t function, uint32_t n, struct pm_cell *cells)
+{
+	static const struct pm_call_times none;
+	const struct pm_call_times *t = function < n ? &times[function] : &none;
+	const uint64_t values[] = {t->p50_ns, t->p90_ns, t->p99_ns, t->max_ns};
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++, cells++) {
+		pm_set_empty(cells);
+		if (t->known)
+			pm_set_u64(cells, values[i]);
+	}
+	return cells;
+}
+
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_call_times *times;
 	const struct pmfs_functions *f;
-	int r = pmfs_functions(pmfs_model_of(rows->table->self), &f, err);
+	int r = pmfs_functions(m, &f, err);
 	if (r < 0 || rows->at >= f->n)
 		return r;
 	uint32_t row = (uint32_t)rows->at++;
-	pmfs_function_row(
+	cells = cost_cells(
 		f, row, pmfs_function_count(f, row), f->cells + (size_t)row * f->columns->n, cells);
+	if (p->ops->call_times) {
+		r = p->ops->call_times(p, &times, err);
+		if (r < 0)
+			return r;
+		cells = time_cells(times, f->function[row], f->tree->n_functions, cells);
+	}
+	name_cells(f, row, cells);
 	return 1;
 }
 
@@ -43,6 +80,11 @@ int pmfs_functions_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = functions_next, .dense = true};
+	static const char *const before[] = {"function_id", "contexts", NULL};
+	static const char *const after[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
+		"category", "module", "file", "name", NULL};
 	(void)item;
-	return pmfs_function_table(m, &type, ret, err);
+	if (!pmfs_model_profile(m)->ops->call_times)
+		return pmfs_function_table(m, &type, ret, err);
+	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
 }
