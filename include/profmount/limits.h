@@ -23,6 +23,9 @@
 /* Contexts, frames, functions, threads of one profile: indexes are 32 bits, one value is "none". */
 #define PM_LIMIT_ITEMS ((uint32_t)0xfffffff0)
 
+/* Histograms and longest calls of all functions: 7 kB for one with calls of every length. */
+#define PM_LIMIT_DURATIONS ((size_t)128 << 20)
+
 /* Iterations of -o iterations, 120 bytes each. More calls are of something smaller. */
 #define PM_LIMIT_ITERATIONS ((uint32_t)1 << 20)
 

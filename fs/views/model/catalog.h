@@ -18,6 +18,7 @@ extern pmfs_table_fn pmfs_context_children_table, pmfs_context_threads_table;
 extern pmfs_table_fn pmfs_context_values_table;
 
 extern pmfs_table_fn pmfs_function_metrics_table, pmfs_function_contexts_table;
+extern pmfs_table_fn pmfs_function_histogram_table, pmfs_function_slowest_table;
 extern pmfs_table_fn pmfs_function_callers_table, pmfs_function_callees_table;
 
 extern pmfs_table_fn pmfs_thread_profile_table, pmfs_thread_values_table;
@@ -41,5 +42,6 @@ extern pmfs_render_fn pmfs_pprof_render, pmfs_chrome_render, pmfs_dot_render, pm
 
 extern pmfs_present_fn pmfs_has_modules, pmfs_has_lines, pmfs_has_gpu, pmfs_has_threads;
 extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_source, pmfs_has_iterations;
+extern pmfs_present_fn pmfs_has_durations;
 
 #endif

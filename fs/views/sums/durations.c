@@ -1,0 +1,231 @@
+#include "fs/views/sums/durations.h"
+
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/work.h"
+#include "fs/views/model/catalog.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/sums/functions.h"
+#include "profmount/limits.h"
+
+struct durations_part {
+	struct pmfs_durations *rows;
+	uint32_t n;
+	size_t bytes;
+};
+
+static void durations_free(void *p)
+{
+	struct durations_part *part = p;
+	for (uint32_t i = 0; part->rows && i < part->n; i++) {
+		free(part->rows[i].slowest);
+		free(part->rows[i].buckets);
+	}
+	free(part->rows);
+	free(part);
+}
+
+/* ---- buckets ---- */
+
+/* The least number whose square is not less than 2^power; power < 128. */
+static uint64_t root_of_power(unsigned power)
+{
+	uint64_t low = (uint64_t)1 << power / 2, high = low * 2 - (power > 1);
+	const unsigned __int128 square = (unsigned __int128)1 << power;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if ((unsigned __int128)middle * middle >= square)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+uint64_t pmfs_bucket_start(uint32_t index)
+{
+	return index == 0 ? 0 : root_of_power(index - 1);
+}
+
+uint32_t pmfs_bucket_of(uint64_t duration_ns)
+{
+	if (duration_ns == 0)
+		return 0;
+	unsigned power = 2 * (63 - (unsigned)__builtin_clzll(duration_ns));
+	unsigned __int128 square = (unsigned __int128)duration_ns * duration_ns;
+	return power + 1 + (square >> (power + 1) != 0);
+}
+
+static int bucket_add(struct pmfs_durations *d, uint32_t index, uint64_t ns)
+{
+	size_t i = 0;
+	while (i < d->n_buckets && d->buckets[i].index < index)
+		i++;
+	if (i == d->n_buckets || d->buckets[i].index != index) {
+		if (pm_list_room(&d->buckets, d->n_buckets, &d->room_buckets, sizeof(*d->buckets)) <
+			0)
+			return -ENOMEM;
+		memmove(d->buckets + i + 1, d->buckets + i,
+			(d->n_buckets++ - i) * sizeof(*d->buckets));
+		d->buckets[i] = (struct pmfs_bucket){.index = index};
+	}
+	d->buckets[i].calls++;
+	d->buckets[i].ns += ns;
+	return 0;
+}
+
+/* ---- the longest: a heap with the first to go on top ---- */
+
+static bool goes_before(const struct pmfs_slow_call *a, const struct pmfs_slow_call *b)
+{
+	return a->duration_ns != b->duration_ns ? a->duration_ns < b->duration_ns
+						: a->order > b->order;
+}
+
+static void swap(struct pmfs_slow_call *a, struct pmfs_slow_call *b)
+{
+	struct pmfs_slow_call c = *a;
+	*a = *b;
+	*b = c;
+}
+
+static void sink(struct pmfs_slow_call *heap, size_t n)
+{
+	for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && goes_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!goes_before(&heap[child], &heap[i]))
+			return;
+		swap(&heap[child], &heap[i]);
+	}
+}
+
+static int slow_add(struct pmfs_durations *d, const struct pmfs_slow_call *call)
+{
+	struct pmfs_slow_call *heap = d->slowest;
+	if (d->n_slowest == PMFS_SLOWEST) {
+		if (goes_before(call, &heap[0]))
+			return 0;
+		heap[0] = *call;
+		sink(heap, d->n_slowest);
+		return 0;
+	}
+	if (pm_list_room(&d->slowest, d->n_slowest, &d->room_slowest, sizeof(*call)) < 0)
+		return -ENOMEM;
+	heap = d->slowest;
+	size_t i = d->n_slowest++;
+	heap[i] = *call;
+	for (; i > 0 && goes_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+	return 0;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct pmfs_slow_call *x = a, *y = b;
+	return goes_before(x, y) - goes_before(y, x);
+}
+
+/* ---- the part ---- */
+
+struct reading {
+	const struct pm_profile *profile;
+	const struct pmfs_functions *f;
+	struct durations_part *part;
+	uint64_t order;
+};
+
+static size_t bytes_of(const struct pmfs_durations *d)
+{
+	return d->room_buckets * sizeof(*d->buckets) + d->room_slowest * sizeof(*d->slowest);
+}
+
+static int take(struct reading *r, uint32_t thread, const struct pm_sample *s)
+{
+	uint32_t context = s->context ? pm_tree_find(r->f->tree, s->context) : PM_NONE;
+	if (context == PM_NONE || s->duration_ns == PM_NO_TIME)
+		return 0;
+	uint32_t row = r->f->row[pmfs_function_of(r->f->identity, context)];
+	if (row == PM_NONE)
+		return 0;
+	struct pmfs_durations *d = &r->part->rows[row];
+	const struct pmfs_slow_call call = {.duration_ns = s->duration_ns,
+		.time_ns = s->time_ns,
+		.order = r->order++,
+		.context = context,
+		.thread = thread};
+	size_t before = bytes_of(d);
+	if (bucket_add(d, pmfs_bucket_of(s->duration_ns), s->duration_ns) < 0 ||
+		slow_add(d, &call) < 0)
+		return -ENOMEM;
+	r->part->bytes += bytes_of(d) - before;
+	return r->part->bytes > PM_LIMIT_DURATIONS ? -ENOTSUP : 0;
+}
+
+static int read_thread(struct reading *r, uint32_t thread, struct pm_error *err)
+{
+	struct pm_sample batch[512];
+	uint64_t at = 0;
+	int64_t n;
+	while ((n = r->profile->ops->samples(r->profile, thread, at, batch, 512, err)) > 0) {
+		int e = pm_work_cancelled() ? -ENOMEM : 0;
+		for (int64_t i = 0; e == 0 && i < n; i++)
+			e = take(r, thread, &batch[i]);
+		if (e == -ENOTSUP)
+			return pm_error_set(err, e, NULL, PM_NO_OFFSET,
+				"the calls of %u functions would take too much memory", r->part->n);
+		if (e < 0)
+			return pmfs_no_memory(err);
+		at += (uint64_t)n;
+	}
+	return (int)n;
+}
+
+static int durations_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	struct reading r = {.profile = pmfs_model_profile(m)};
+	const struct pm_threads *threads;
+	int e = pmfs_functions(m, &r.f, err);
+	if (e < 0 || (e = pmfs_model_threads(m, &threads, err)) < 0)
+		return e;
+	r.part = calloc(1, sizeof(*r.part));
+	if (r.part)
+		r.part->rows = calloc((size_t)r.f->n + 1, sizeof(*r.part->rows));
+	if (!r.part || !r.part->rows) {
+		free(r.part);
+		return pmfs_no_memory(err);
+	}
+	r.part->n = r.f->n;
+	for (uint32_t i = 0; e == 0 && i < threads->n; i++)
+		if (threads->threads[i].has_trace)
+			e = read_thread(&r, i, err);
+	if (e < 0) {
+		durations_free(r.part);
+		return e;
+	}
+	for (uint32_t i = 0; i < r.part->n; i++)
+		if (r.part->rows[i].n_slowest > 1)
+			qsort(r.part->rows[i].slowest, r.part->rows[i].n_slowest,
+				sizeof(struct pmfs_slow_call), longest_first);
+	*ret = r.part;
+	return 0;
+}
+
+int pmfs_durations(
+	struct pmfs_model *m, uint32_t row, const struct pmfs_durations **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {durations_build, durations_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_DURATIONS, &type, &part, err);
+	*ret = r < 0 ? NULL : &((struct durations_part *)part)->rows[row];
+	return r;
+}
+
+int pmfs_has_durations(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	(void)item;
+	(void)err;
+	return p->traces_are_calls && p->ops->samples && p->ops->threads;
+}
