@@ -33,7 +33,8 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		return 0;
 	uint32_t row = f->order[rows->at++];
 	pmfs_function_row(f->functions, f->whole ? f->whole[row] : row, f->contexts[row],
-		f->cells + (size_t)row * f->functions->columns->n, cells);
+		f->cells + (size_t)row * f->functions->columns->n,
+		pmfs_functions_are_timed(pmfs_model_of(rows->table->self)), cells);
 	return 1;
 }
 

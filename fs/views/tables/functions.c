@@ -24,21 +24,7 @@ static struct pm_cell *cost_cells(const struct pmfs_functions *f, uint32_t row, 
 	return pmfs_number_cells(f->columns, numbers, cells);
 }
 
-void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
-	const double *numbers, struct pm_cell *cells)
-{
-	name_cells(f, row, cost_cells(f, row, contexts, numbers, cells));
-}
-
-int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
-	struct pm_table *ret, struct pm_error *err)
-{
-	static const char *const before[] = {"function_id", "contexts", NULL};
-	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
-	return pmfs_table_with_metrics(m, type, before, after, ret, err);
-}
-
-/* ---- of the run: also how long calls took, where they are recorded one by one ---- */
+/* ---- how long calls took, where they are recorded one by one ---- */
 
 static struct pm_cell *time_cells(
 	const struct pm_call_times *times, uint32_t function, uint32_t n, struct pm_cell *cells)
@@ -53,6 +39,31 @@ static struct pm_cell *time_cells(
 	}
 	return cells;
 }
+
+void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,
+	const double *numbers, bool timed, struct pm_cell *cells)
+{
+	cells = cost_cells(f, row, contexts, numbers, cells);
+	name_cells(f, row, timed ? time_cells(NULL, 0, 0, cells) : cells);
+}
+
+bool pmfs_functions_are_timed(const struct pmfs_model *m)
+{
+	return pmfs_model_profile(m)->ops->call_times != NULL;
+}
+
+int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
+	struct pm_table *ret, struct pm_error *err)
+{
+	static const char *const before[] = {"function_id", "contexts", NULL};
+	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
+	static const char *const timed[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
+		"category", "module", "file", "name", NULL};
+	return pmfs_table_with_metrics(
+		m, type, before, pmfs_functions_are_timed(m) ? timed : after, ret, err);
+}
+
+/* ---- of the run ---- */
 
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
@@ -80,11 +91,6 @@ int pmfs_functions_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {.next = functions_next, .dense = true};
-	static const char *const before[] = {"function_id", "contexts", NULL};
-	static const char *const after[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
-		"category", "module", "file", "name", NULL};
 	(void)item;
-	if (!pmfs_model_profile(m)->ops->call_times)
-		return pmfs_function_table(m, &type, ret, err);
-	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	return pmfs_function_table(m, &type, ret, err);
 }
