@@ -99,6 +99,8 @@ for kind in ("", "sideways", "Weak"):
 
 case("-o base=<name>: no run has that name")(lambda folder: ("-o", "base=nosuch", "--ls", SOURCE, SOURCE, "--"))
 case("-o follow takes one source that is no folder of sources")(lambda folder: ("-o", "follow", SOURCE, SOURCE, folder))
+case("<path>: -o iterations: nothing is called <name> (see functions.csv)")(
+    lambda folder: ("-o", "iterations=nosuch", "--cat", SOURCE, "iterations.csv"))
 case("<path>: no source can be opened; the first: <reason>", USAGE)(
     lambda folder: ("--check", os.path.join(folder, "a"), os.path.join(folder, "b")))
 file_with("<path>: is not a profile of a known format (see --formats)", b"a letter\n" * 99)
@@ -254,9 +256,11 @@ def messages():
 
 
 class Errors(unittest.TestCase):
-    # A source that is written just then, links, and a deep tree: tests/mount, where there are links, tests/views.
+    # A source that is written just then, links, and a deep tree: tests/mount, where there are links, tests/views. A
+    # million calls take longer than all other cases.
     ELSEWHERE = {"<path>: has changed since it was opened, or cannot be read", "<path>: cannot be linked: <reason>",
-                 "<path>: would have more than <bytes> bytes"}
+                 "<path>: would have more than <bytes> bytes",
+                 "<path>: -o iterations: there are more than 1048576 iterations"}
 
     def test_document_and_cases_name_the_same_messages(self):
         self.assertEqual(messages(), set(CASES) | self.ELSEWHERE)
