@@ -120,8 +120,11 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 	free(here);
 	if (r < 0)
 		return r;
-	return pmfs_instance_of(
+	r = pmfs_instance_of(
 		ret, p, pm_cache_new(o->cache_bytes), PM_SHAPE_ENSEMBLE, o->metric, err);
+	if (r == 0)
+		pmfs_model_set_iterations(ret->model, o->iterations);
+	return r;
 }
 
 /* A folder that is no source, of which a format was not demanded. */

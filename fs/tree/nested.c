@@ -57,6 +57,16 @@ static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
 
 /* ---- opening and closing ---- */
 
+/*
+ * What an open profile counts for in the cache. Models and trees do not say what they take: that of
+ * a small run or comparison of which a table was read comes to 50 kB.
+ */
+static uint64_t bytes_of(const struct pmfs_nested *n)
+{
+	enum { TREE = 48 << 10 };
+	return sizeof(*n) + n->profile->ops->memory(n->profile) + (n->tree ? TREE : 0);
+}
+
 /* A profile is closed after the profiles in its collections. */
 static void nested_drop(struct pmfs_nested *n)
 {
@@ -110,8 +120,12 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 		r = model_apart(n, pmfs_model_wish(b->t->model), err);
 	else
 		pmfs_model_set_outer(n->model, b->t->model);
-	if (r < 0 || !shape->is_tree)
+	if (r < 0)
 		return r;
+	if (b->t->shape->apart)
+		pmfs_model_set_iterations(n->model, pmfs_model_iterations(b->t->model));
+	if (!shape->is_tree)
+		return 0;
 	r = space_of(b->t->top, b->dir, &space, err);
 	if (r < 0)
 		return r;
@@ -143,7 +157,7 @@ static int nested_build(void *context, struct pm_cached **ret, struct pm_error *
 	if (n->tree)
 		n->tree->nested = n;
 	n->cached.free = nested_free;
-	n->cached.bytes = sizeof(*n) + n->profile->ops->memory(n->profile);
+	n->cached.bytes = bytes_of(n);
 	*ret = &n->cached;
 	return 0;
 }
@@ -170,7 +184,7 @@ int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 
 void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n)
 {
-	pm_cache_resize(t->cache, &n->cached, sizeof(*n) + n->profile->ops->memory(n->profile));
+	pm_cache_resize(t->cache, &n->cached, bytes_of(n));
 	pm_cache_release(t->cache, &n->cached);
 }
 

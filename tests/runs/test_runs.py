@@ -210,6 +210,18 @@ class Tables(Folder):
             for file in ("functions.csv", "contexts.csv", "export/flamegraph.svg"):
                 self.assertEqual(self.cat(words, f"{row['path']}/{file}"), run("--cat", path, file).stdout, (name, file))
 
+    def test_options_reach_each_run(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump", beta=2000)
+        words = [f"a={a}", f"b={b}"]
+        for options in (("metric=calls",), ("metric=calls", "iterations=beta")):
+            given = [w for o in options for w in ("-o", o)]
+            for path in ("functions.csv", "summary.txt", "iterations.csv")[:len(options) + 1]:
+                self.assertEqual(self.cat(words, "runs/run=b/" + path, options=options),
+                                 run(*given, "--cat", b, path).stdout, (options, path))
+        self.assertEqual(list(self.rows(words, "runs.csv", ["metric=nosuch"])[0])[2], "time_ns")
+        self.assertEqual(self.cat(words, "runs/run=b/windows/0-1us/functions.csv"),
+                         run("--cat", b, "windows/0-1us/functions.csv").stdout)
+
     def test_functions_of_all(self):
         words = [f"{name}={path}" for name, path in self.sources()]
         table, at = self.rows(words, "functions.csv"), 0
