@@ -41,6 +41,27 @@ static int model_threads(
 	return hpcrun_get_who(m, err);
 }
 
+static bool has_traces(const struct hpcrun_folder *folder)
+{
+	for (uint32_t i = 0; i < folder->n; i++)
+		if (folder->sources[i].trace.name)
+			return true;
+	return false;
+}
+
+/* Each of the files that belong together is a thread, readable or not. */
+static int model_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
+{
+	struct hpcrun_model *m = model_of(p);
+	switch (feature) {
+	case PM_HAS_SEVERAL_THREADS: return m->folder.n > 1;
+	case PM_HAS_GPU_METRICS: return hpcrun_get_gpu_names(m, err);
+	case PM_HAS_TRACES: return has_traces(&m->folder);
+	case PM_HAS_SOURCES: break;
+	}
+	return 0;
+}
+
 static int model_thread_counts(const struct pm_profile *p, uint32_t thread,
 	struct pm_thread_counts *ret, struct pm_error *err)
 {
@@ -322,6 +343,7 @@ static const struct pm_profile_ops ops = {
 	.tree = model_tree,
 	.metrics = model_metrics,
 	.threads = model_threads,
+	.has = model_has,
 	.thread_counts = model_thread_counts,
 	.run_costs = model_run_costs,
 	.thread_costs = model_thread_costs,
@@ -373,6 +395,7 @@ int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_
 		.times_lazy = PM_LAZY_INIT,
 		.damage_lazy = PM_LAZY_INIT,
 		.facts_lazy = PM_LAZY_INIT,
+		.gpu_lazy = PM_LAZY_INIT,
 		.damage_list = PM_DAMAGE_LIST_INIT,
 		.decoded = hpcrun_decoded_new(PM_LIMIT_DECODED)};
 	int r = -ENOMEM;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "formats/common/crew.h"
+#include "formats/hpcrun/gpunames.h"
 #include "profmount/limits.h"
 
 /* Documents that are read while a view reads a thread on each core. */
@@ -55,6 +56,20 @@ static int build_times(void *self, struct pm_error *err)
 int hpcrun_get_times(struct hpcrun_model *m, struct pm_error *err)
 {
 	return pm_lazy_get(&m->times_lazy, build_times, m, err);
+}
+
+static int build_gpu_names(void *self, struct pm_error *err)
+{
+	struct hpcrun_model *m = self;
+	int r = hpcrun_has_gpu_names(&m->folder);
+	m->has_gpu_names = r == 1;
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the metrics") : 0;
+}
+
+int hpcrun_get_gpu_names(struct hpcrun_model *m, struct pm_error *err)
+{
+	int r = pm_lazy_get(&m->gpu_lazy, build_gpu_names, m, err);
+	return r < 0 ? r : m->has_gpu_names;
 }
 
 struct hpcrun_run hpcrun_run_of(struct hpcrun_model *m)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "formats/hpcrun/parts.h"
 #include "tests/hpcrun/exercise.h"
 #include "tests/hpcrun/fixture.h"
 
@@ -153,6 +154,43 @@ static void test_threads_merge_into_one_tree(void **state)
 	assert_int_equal(threads_of()->n, 2);
 	assert_int_equal(damage_of(), 0);
 	exercise_profile(profile);
+}
+
+static bool has(enum pm_feature feature)
+{
+	const struct hpcrun_model *m = profile->self;
+	int r = profile->ops->has(profile, feature, NULL);
+	assert_true(r == 0 || r == 1);
+	assert_int_equal(m->merged_lazy.state, 0);
+	assert_int_equal(m->who_lazy.state, 0);
+	return r;
+}
+
+/* In the second file alone, of each version; no tree is read for it, and no identity. */
+static void test_what_a_run_has_is_told_without_its_trees(void **state)
+{
+	(void)state;
+	for (enum fixture_version v = 0; v < FIXTURE_N_VERSIONS; v++) {
+		struct pm_text t = {.p = NULL};
+		struct fixture_profile p = fixture_small(v);
+		struct fixture_metric metrics[2] = {p.metrics[0], p.metrics[1]};
+		save_profile(v, FIRST ".hpcrun");
+		assert_int_equal(open_below(FIRST ".hpcrun", NULL), 0);
+		assert_false(has(PM_HAS_SEVERAL_THREADS));
+		assert_false(has(PM_HAS_GPU_METRICS));
+		metrics[1].name = "GKER (sec)";
+		p.metrics = metrics;
+		fixture_profile_write(&p, &t);
+		assert_int_equal(fixture_save(&t, folder, SECOND ".hpcrun"), 0);
+		pm_text_done(&t);
+		assert_int_equal(open_below("", NULL), 0);
+		assert_true(has(PM_HAS_SEVERAL_THREADS));
+		assert_true(has(PM_HAS_GPU_METRICS));
+		assert_false(has(PM_HAS_TRACES));
+	}
+	save_trace(NULL, 0, SECOND ".hpctrace");
+	assert_int_equal(open_below("", NULL), 0);
+	assert_true(has(PM_HAS_TRACES));
 }
 
 static void test_stored_values_are_neither_scaled_nor_rounded(void **state)
@@ -315,6 +353,7 @@ int main(void)
 		TEST(test_a_run_without_values_costs_nothing),
 		TEST(test_every_version_becomes_the_same_tree),
 		TEST(test_threads_merge_into_one_tree),
+		TEST(test_what_a_run_has_is_told_without_its_trees),
 		TEST(test_stored_values_are_neither_scaled_nor_rounded),
 		TEST(test_a_trace_is_shown_in_the_order_of_time),
 		TEST(test_old_profiles_count_microseconds),
