@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/common/work.h"
+
 #define SMALLEST_BLOCK ((size_t)4 << 10)
 #define LARGEST_BLOCK  ((size_t)1 << 20)
 
@@ -20,7 +22,9 @@ struct pm_arena_block {
 static struct pm_arena_block *new_block(size_t room)
 {
 	size_t bytes;
-	if (__builtin_add_overflow(room, sizeof(struct pm_arena_block), &bytes))
+	/* Whoever fills many blocks stops here when nobody waits for it any more. */
+	if (pm_work_cancelled() ||
+		__builtin_add_overflow(room, sizeof(struct pm_arena_block), &bytes))
 		return NULL;
 	return calloc(1, bytes);
 }

@@ -10,6 +10,9 @@
 
 #include "formats/common/list.h"
 #include "formats/common/utf8.h"
+#include "formats/common/work.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 #define UNCOUNTED UINT64_MAX
 
@@ -164,6 +167,11 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 		return end_level(c, ret);
 	if (pm_cur_left(&c->in) == 0)
 		return 0;
+	if (++c->unasked == BETWEEN_QUESTIONS) {
+		c->unasked = 0;
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
+	}
 	if (!pm_cbor_read_head(&c->in, &head))
 		return pm_cbor_malformed(ret, err, "CBOR with a cut or reserved initial byte");
 	if (head.low == 31)

@@ -50,6 +50,7 @@ struct pm_cbor {
 	uint32_t limit;
 	uint32_t deepest; /* the highest number of levels open at once */
 	bool not_finite;  /* there was a NaN or an infinity */
+	uint32_t unasked; /* items since it was asked whether they are still wanted */
 };
 
 /* `limit`: the number of arrays, maps and tags that may be open at once. Free with pm_cbor_done. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 #define FNV_BASIS  0xcbf29ce484222325u
@@ -72,7 +73,7 @@ uint32_t *pm_map_find(const struct pm_map *m, uint64_t key)
 
 uint32_t *pm_map_put(struct pm_map *m, uint64_t key, uint32_t fresh, bool *ret_new)
 {
-	if (is_full(m->n, m->room) && !map_grow(m))
+	if (pm_work_cancelled() || (is_full(m->n, m->room) && !map_grow(m)))
 		return NULL;
 	struct pm_map_slot *slot = map_slot(m, key);
 	*ret_new = !slot->taken;
@@ -138,7 +139,7 @@ static struct pm_bytes *own_items(const struct pm_strtab *t)
 
 uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b)
 {
-	if (is_full(t->n, t->n_slots) && !strtab_grow(t))
+	if (pm_work_cancelled() || (is_full(t->n, t->n_slots) && !strtab_grow(t)))
 		return UINT32_MAX;
 	uint32_t *slot = strtab_slot(t, b);
 	if (*slot)

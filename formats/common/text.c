@@ -14,7 +14,7 @@
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
-enum { CHECKED = 64 << 10 };
+enum { UNASKED = 64 << 10 };
 
 #define REPLACEMENT PM_REPLACEMENT
 
@@ -46,21 +46,29 @@ static size_t limit_of(const struct pm_text *t)
 /* Makes room for `need` bytes in all, which the limit allows. */
 static bool grow(struct pm_text *t, size_t need)
 {
-	size_t limit = limit_of(t), room = t->room < 128 ? 128 : t->room;
-	while (room < need && room <= limit / 2)
-		room *= 2;
-	if (room < need || room > limit)
-		room = limit;
-	/* Long renderings stop here when they are cancelled. */
-	if (room > CHECKED && pm_work_cancelled())
-		return false;
-	char *p = realloc(t->p, room);
+	size_t limit = limit_of(t), taken = t->taken < 128 ? 128 : t->taken;
+	while (taken < need && taken <= limit / 2)
+		taken *= 2;
+	if (taken < need || taken > limit)
+		taken = limit;
+	char *p = realloc(t->p, taken);
 	if (!p)
 		return false;
 	if (t->grown)
-		t->grown(t->grown_context, room - t->room);
+		t->grown(t->grown_context, taken - t->taken);
 	t->p = p;
-	t->room = room;
+	t->taken = taken;
+	return true;
+}
+
+/* Long renderings stop here when they are cancelled. */
+static bool make_room(struct pm_text *t, size_t need)
+{
+	if (need > UNASKED && pm_work_cancelled())
+		return false;
+	if ((!t->p || need > t->taken) && !grow(t, need))
+		return false;
+	t->room = t->taken - need > UNASKED ? need + UNASKED : t->taken;
 	return true;
 }
 
@@ -70,7 +78,7 @@ char *pm_text_reserve(struct pm_text *t, size_t n)
 		return NULL;
 	if (!t->p || n > t->room - t->len) {
 		t->full = n > limit_of(t) - t->len;
-		t->failed = t->full || !grow(t, t->len + n);
+		t->failed = t->full || !make_room(t, t->len + n);
 		if (t->failed)
 			return NULL;
 	}
@@ -332,8 +340,10 @@ static size_t end_of_word(struct pm_bytes b, size_t at)
 	return at;
 }
 
+/* Names of which there are many are made in a builder that is used again and does not grow. */
 void pm_text_line(struct pm_text *t, struct pm_bytes b)
 {
+	t->failed |= pm_work_cancelled();
 	for (size_t at = 0; at < b.len;) {
 		size_t end = end_of_word(b, at);
 		pm_text_shown(t, (struct pm_bytes){b.p + at, end - at});

@@ -10,7 +10,8 @@
 struct pm_text {
 	char *p; /* owned; NULL while empty; not NUL-terminated */
 	size_t len;
-	size_t room;
+	size_t room;  /* that is used without asking whether the work is still wanted */
+	size_t taken; /* of memory: room or more */
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then meaningless */
 	bool full;    /* failed at the limit */

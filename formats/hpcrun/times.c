@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #include "formats/common/pipeline.h"
+#include "formats/common/work.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 /* A trace alone counts in ns if its times are at least this: microseconds of the year 5138. */
 #define LEAST_NS UINT64_C(100000000000000000)
@@ -30,7 +33,7 @@ static bool counts_microseconds(
 	return thread->version < 0x0300;
 }
 
-static void scan(
+static int scan(
 	const struct hpcrun_thread *thread, struct pm_bytes records, struct hpcrun_time *ret)
 {
 	const struct hpcrun_trace *trace = &thread->trace;
@@ -38,6 +41,8 @@ static void scan(
 	ret->sorted = true;
 	for (uint64_t i = 0; i < trace->n; i++) {
 		struct hpcrun_sample sample;
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		hpcrun_trace_decode(trace, records, i, &sample);
 		/* Doubles that are not negative are in the order of their bits. */
 		ret->sorted &= sample.time >= greatest;
@@ -47,6 +52,7 @@ static void scan(
 	ret->microseconds = counts_microseconds(thread, least, greatest);
 	ret->first = hpcrun_trace_ns(trace, least, ret->microseconds);
 	ret->last = hpcrun_trace_ns(trace, greatest, ret->microseconds);
+	return 0;
 }
 
 /* Opens a trace's file. 1, 0 where it has no records (any more), or -ENOMEM. */
@@ -74,7 +80,7 @@ static int make_time(void *context, uint32_t i, void *result)
 	int r = open_records(s->folder, i, &thread->trace, &in, &records);
 	if (r > 0) {
 		hpcrun_file_use(&in, 0, in.bytes.len);
-		scan(thread, records, time);
+		r = scan(thread, records, time);
 	}
 	hpcrun_file_close(s->folder, &in);
 	return r < 0 ? r : 0;

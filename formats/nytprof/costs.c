@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/work.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
+
 static double *cells_new(size_t n)
 {
 	size_t count = n * NYTP_N_METRICS;
@@ -40,6 +44,8 @@ int nytp_costs_spread(struct nytp_building *b, const uint32_t *index)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->n_cells; i++) {
 		const struct nytp_cell *cell = &b->cells[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		uint32_t context = index[cell->rank];
 		for (uint32_t k = 0; k < NYTP_N_METRICS; k++) {
 			double value = cell->values[k];

@@ -125,11 +125,11 @@ static void account_grown(void *context, size_t more)
 /* A text grows by doubling: unused memory is returned unless it is too small to be useful. */
 static void shrink(struct pm_text *text)
 {
-	bool much = text->room > SHRUNK && text->room - text->len > text->room / 8;
+	bool much = text->taken > SHRUNK && text->taken - text->len > text->taken / 8;
 	char *p = much ? realloc(text->p, text->len + 1) : NULL;
 	if (p) {
 		text->p = p;
-		text->room = text->len + 1;
+		text->room = text->taken = text->len + 1;
 	}
 }
 
@@ -153,7 +153,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 		return r;
 	}
 	shrink(&body->text);
-	body->cached.bytes = sizeof(*body) + body->text.room + body->room * sizeof(*body->marks);
+	body->cached.bytes = sizeof(*body) + body->text.taken + body->room * sizeof(*body->marks);
 	if (body->parquet)
 		body->cached.bytes += pmfs_parquet_memory(body->parquet);
 	*ret = body;

@@ -43,7 +43,7 @@ static int made_build(void *context, struct pm_cached **ret, struct pm_error *er
 		made_free(&made->cached);
 		return pm_error_plain(err, r);
 	}
-	made->cached.bytes = sizeof(*made) + made->text.room;
+	made->cached.bytes = sizeof(*made) + made->text.taken;
 	*ret = &made->cached;
 	return 0;
 }

@@ -342,5 +342,5 @@ void pmfs_parquet_free(struct pmfs_parquet *p)
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
 {
 	uint64_t group = sizeof(*p->groups) + p->n_columns * sizeof(*p->groups->columns);
-	return sizeof(*p) + p->room * group + p->footer.room + p->first.room;
+	return sizeof(*p) + p->room * group + p->footer.taken + p->first.taken;
 }

@@ -349,8 +349,9 @@ static void test_freezing_ends_with_the_work(void **state)
 	(void)state;
 	struct pm_work work = {.cancelled = true};
 	struct pm_tree *tree = NULL;
+	struct pm_tree_builder *built = seven(NULL);
 	pm_work_enter(&work);
-	assert_int_equal(pm_tree_freeze(seven(NULL), NULL, &tree, NULL, NULL), -ENOMEM);
+	assert_int_equal(pm_tree_freeze(built, NULL, &tree, NULL, NULL), -ENOMEM);
 	pm_work_enter(NULL);
 	assert_null(tree);
 }

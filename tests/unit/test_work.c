@@ -9,7 +9,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "formats/common/arena.h"
 #include "formats/common/lazy.h"
+#include "formats/common/map.h"
+#include "formats/common/text.h"
 
 /* A build that says when it has begun, and goes on when it is let, or cancelled. */
 struct slow {
@@ -216,6 +219,36 @@ static void test_who_waits_is_as_far_as_what_he_waits_for(void **state)
 	assert_int_equal(done, 8);
 }
 
+/* Loops over names and places give up where these do. */
+static void test_containers_take_nothing_for_cancelled_work(void **state)
+{
+	(void)state;
+	struct pm_work work = {.cancelled = true};
+	struct pm_arena arena = {.block = NULL};
+	struct pm_strtab names = {.arena = &arena};
+	struct pm_map map = {.slots = NULL};
+	struct pm_text text = {.p = NULL}, line = {.p = NULL};
+	bool fresh;
+	assert_int_equal(pm_strtab_add(&names, pm_bytes_of("a")), 0);
+	assert_non_null(pm_map_put(&map, 1, 1, &fresh));
+	pm_work_enter(&work);
+	assert_int_equal(pm_strtab_add(&names, pm_bytes_of("a")), UINT32_MAX);
+	assert_null(pm_map_put(&map, 1, 1, &fresh));
+	assert_null(pm_arena_alloc(&arena, 1 << 20));
+	pm_text_line(&line, pm_bytes_of("a"));
+	assert_true(line.failed);
+	for (unsigned i = 0; i < 2 << 20 && !text.failed; i++)
+		pm_text_char(&text, 'x');
+	assert_true(text.failed);
+	assert_true(text.len <= 128 << 10);
+	pm_work_enter(NULL);
+	pm_text_done(&text);
+	pm_text_done(&line);
+	pm_map_done(&map);
+	pm_strtab_done(&names);
+	pm_arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_no_failure_of_cancelled_work_lasts),
 		cmocka_unit_test(test_nothing_is_built_at_once),
 		cmocka_unit_test(test_who_waits_is_as_far_as_what_he_waits_for),
+		cmocka_unit_test(test_containers_take_nothing_for_cancelled_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

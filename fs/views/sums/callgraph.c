@@ -10,7 +10,10 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 /* Growing arrays of what is found on the way, each with the end of its last outermost subtree. */
 struct building {
@@ -84,6 +87,8 @@ static int find_functions(struct building *b)
 {
 	for (uint32_t i = b->stacks->first; i < b->stacks->end; i++) {
 		uint32_t frame = b->tree->frame[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		if (!pmfs_stacks_is_frame(b->stacks, i) || b->function_of[frame] != PM_NONE)
 			continue;
 		if (find_function(b, &b->tree->frames[frame], &b->function_of[frame]) < 0)
@@ -222,6 +227,8 @@ static int add_costs(struct building *b)
 	bool has_lines = s->column->role == PM_ROLE_INCLUSIVE;
 	int r = 0;
 	for (uint32_t i = s->first; r == 0 && i < s->end; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		if (pmfs_stacks_is_frame(s, i)) {
 			uint32_t caller = pmfs_stacks_caller(s, i);
 			count_frame(b, i);

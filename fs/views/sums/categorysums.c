@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 
@@ -151,7 +152,7 @@ struct weighing {
 enum { NOT_SEEN = PMFS_N_CATEGORIES };
 
 /* Instances take precedence over parts, which have the category of their instance. */
-static void look_at_contexts(struct weighing *w)
+static int look_at_contexts(struct weighing *w)
 {
 	const struct pmfs_identity *id = w->identity;
 	for (uint32_t i = 0; i < id->tree->n_contexts; i++) {
@@ -164,10 +165,13 @@ static void look_at_contexts(struct weighing *w)
 	for (uint32_t i = 0; i < id->n; i++) {
 		if (w->of[i] != NOT_SEEN)
 			continue;
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		const struct pmfs_rule *rule = pmfs_rule_of_function(
 			id->functions[i].name, id->tree->texts[id->functions[i].module]);
 		w->of[i] = rule ? (uint8_t)rule->category : PMFS_PROGRAM;
 	}
+	return 0;
 }
 
 /* A context's share in a table with a row for each function and category. */
@@ -223,7 +227,8 @@ static int weigh(struct weighing *w, struct pm_error *err)
 	if (!w->of || !w->mixed)
 		return pmfs_no_memory(err);
 	memset(w->of, NOT_SEEN, n + 1);
-	look_at_contexts(w);
+	if (look_at_contexts(w) < 0)
+		return pmfs_no_memory(err);
 	if (!w->any_mixed)
 		return 0;
 	w->own = pmfs_cells_new(n * PMFS_N_CATEGORIES);

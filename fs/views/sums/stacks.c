@@ -12,10 +12,13 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 #include "profmount/limits.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
 
 void pmfs_stacks_find_frames(
 	const struct pm_tree *tree, uint32_t first, uint32_t end, uint32_t *shown)
@@ -132,7 +135,7 @@ static int fill(struct pmfs_model *m, const struct pmfs_columns *columns, uint32
 	} else {
 		keep_plain_values(s);
 	}
-	return 0;
+	return pm_work_cancelled() ? pmfs_no_memory(err) : 0;
 }
 
 int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
@@ -169,6 +172,10 @@ int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error
 	*ret_levels = 0;
 	for (uint32_t i = s->first; i < s->end; i++) {
 		uint32_t at = i - s->first;
+		if (at % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) {
+			free(level);
+			return pmfs_no_memory(err);
+		}
 		if (!pmfs_stacks_is_frame(s, i)) {
 			s->shown[at] = s->shown[s->shown[at] - s->first];
 			level[at] = level[s->tree->parent[i] - s->first];
