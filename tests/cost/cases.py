@@ -16,7 +16,7 @@ def counts_of(command):
     out = {}
     done = subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=True)
     for line in done.stdout.decode(errors="replace").splitlines():
-        work, own, peak, what = line.split(" ", 3)
+        work, own, peak, _, what = line.split(" ", 4)
         out[what] = (int(work), int(own), int(peak))
     return out
 

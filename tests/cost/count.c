@@ -3,10 +3,13 @@
  *
  *     count SOURCE [PATH…]
  *
- * prints lines `WORK OWN PEAK WHAT`: of opening, of --check, and of each document and directory
- * that is asked for, the root's and those of its folders where none is. OWN are the bytes of the
- * document itself or of the names listed; a negative one is an error's number.
+ * prints lines `WORK OWN PEAK UNASKED WHAT`: of opening, of --check, and of each document and
+ * directory that is asked for, the root's and those of its folders where none is. OWN are the bytes
+ * of the document itself or of the names listed; a negative one is an error's number. UNASKED is
+ * the most work in which nobody asked whether it is still wanted, and `@` where that was (an
+ * address for addr2line; 0: it was little).
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +19,22 @@
 
 static uint64_t before;
 
+/* ld --wrap */
+bool __real_pm_work_cancelled(void);
+bool __wrap_pm_work_cancelled(void);
+
+bool __wrap_pm_work_cancelled(void)
+{
+	counted_asked();
+	return __real_pm_work_cancelled();
+}
+
 static void print(long long own, const char *what)
 {
-	uint64_t now = counted_work();
-	printf("%llu %lld %llu %s\n", (unsigned long long)(now - before), own,
-		(unsigned long long)counted_peak_bytes(), what);
+	uint64_t now = counted_work(), where, unasked = counted_unasked(&where);
+	printf("%llu %lld %llu %llu@%llx %s\n", (unsigned long long)(now - before), own,
+		(unsigned long long)counted_peak_bytes(), (unsigned long long)unasked,
+		(unsigned long long)where, what);
 	fflush(stdout);
 	before = counted_work();
 }

@@ -5,12 +5,19 @@
 #include <stddef.h>
 #include <string.h>
 
-static uint64_t work, live, peak;
+enum { LONG = 1000000 }; /* work: some ms */
+
+extern const char __executable_start[];
+static uint64_t work, live, peak, unasked, midst;
+static _Thread_local uint64_t own;       /* work since this thread last asked */
+static _Thread_local const char *was_at; /* where it was after a LONG time of that */
 
 __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
 	__atomic_fetch_add(&work, 1, __ATOMIC_RELAXED);
+	if (++own >= LONG && !was_at)
+		was_at = __builtin_return_address(0);
 }
 
 uint64_t counted_work(void)
@@ -26,7 +33,33 @@ uint64_t counted_peak_bytes(void)
 static void pay(size_t bytes)
 {
 	__atomic_fetch_add(&work, bytes / 16, __ATOMIC_RELAXED);
+	own += bytes / 16;
 }
+
+/* ---- how long nobody asks whether the work is still wanted ---- */
+
+void counted_asked(void)
+{
+	uint64_t most = __atomic_load_n(&unasked, __ATOMIC_RELAXED);
+	while (own > most &&
+		!__atomic_compare_exchange_n(
+			&unasked, &most, own, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	if (own > most)
+		__atomic_store_n(&midst, was_at ? (uint64_t)(was_at - __executable_start) : 0,
+			__ATOMIC_RELAXED);
+	own = 0;
+	was_at = NULL;
+}
+
+uint64_t counted_unasked(uint64_t *ret_where)
+{
+	counted_asked();
+	*ret_where = __atomic_exchange_n(&midst, 0, __ATOMIC_RELAXED);
+	return __atomic_exchange_n(&unasked, 0, __ATOMIC_RELAXED);
+}
+
+/* ---- memory ---- */
 
 static void *took(void *p)
 {

@@ -12,4 +12,13 @@
 uint64_t counted_work(void);
 uint64_t counted_peak_bytes(void);
 
+/* This thread asks whether its work is still wanted. */
+void counted_asked(void);
+
+/*
+ * The most work that a thread did without asking since this was last called, and where it was in
+ * the midst of it: an address relative to the program's, 0 where it was little.
+ */
+uint64_t counted_unasked(uint64_t *ret_where);
+
 #endif

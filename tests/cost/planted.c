@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 			continue;
 		uint64_t before = counted_work();
 		kinds[i].work(strtoull(argv[2], NULL, 10));
-		printf("%llu 0 %llu (check)\n", (unsigned long long)(counted_work() - before),
+		printf("%llu 0 %llu 0@0 (check)\n", (unsigned long long)(counted_work() - before),
 			(unsigned long long)counted_peak_bytes());
 		return 0;
 	}
