@@ -1,8 +1,10 @@
 #include "fs/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fs/instance.h"
@@ -259,6 +261,18 @@ static bool wrong_words(const struct pmfs_options *o)
 	return false;
 }
 
+/* Of many words, one more than meant is likelier than a source more and no mountpoint. */
+static bool ends_with_mountpoint(const struct pmfs_options *o)
+{
+	struct stat st;
+	const char *last = o->paths[0];
+	int r = stat(last, &st);
+	if (r == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT)
+		return true;
+	pmfs_log("%s: the mountpoint comes last and is a directory (see -h)", last);
+	return false;
+}
+
 /* The words of the command line, `before` of them before a `--`; 0: all are one list. */
 static bool take_words(struct pmfs_options *o, int n, int before)
 {
@@ -282,7 +296,7 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 	memcpy(o->sources, o->words, (size_t)sources * sizeof(*o->sources));
 	o->paths = o->words + sources;
 	o->n_paths = rest;
-	return true;
+	return o->mode != PMFS_MODE_MOUNT || sources < 2 || ends_with_mountpoint(o);
 }
 
 enum { WORD = 1 }; /* what getopt returns for what is no option */

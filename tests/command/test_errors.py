@@ -79,6 +79,7 @@ def lacks_root():
 
 
 usage("SOURCE and MOUNTPOINT are expected (see -h)", "one")
+usage("<path>: the mountpoint comes last and is a directory (see -h)", "one", "two", "/nonexistent/point")
 usage("--ls takes SOURCE and perhaps a PATH (see -h)", "--ls")
 usage("--cat takes SOURCE and PATHs (see -h)", "--cat", "source")
 usage("--extract takes SOURCE, DIR and perhaps PATHs (see -h)", "--extract", "source")

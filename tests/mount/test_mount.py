@@ -208,7 +208,7 @@ class Refusals(unittest.TestCase):
 
     def test_wrong_command_lines(self):
         for args in ([], [SOURCE], ["-x"], ["--nosuch"], ["-o", "nosuch=1", SOURCE, "/tmp"], ["-o"], ["--ls"],
-                     ["--cat", SOURCE], ["--extract", SOURCE], ["-o", "cache=x", SOURCE, "/tmp"]):
+                     ["--cat", SOURCE], ["--extract", SOURCE], [SOURCE, "/tmp", "more"], ["-o", "cache=x", SOURCE, "/tmp"]):
             done = run(*args)
             self.assertEqual((done.returncode, done.stdout), (2, b""), args)
             self.assertNotEqual(done.stderr, b"", args)
