@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fs/runs/internal.h"
-#include "fs/views/model/categories.h"
+#include "fs/views/model/catalog.h"
 #include "fs/views/sums/functions.h"
 
 enum { N_BEFORE = 4 }; /* columns before the costs */
@@ -16,6 +16,9 @@ struct reader {
 	const struct pmfs_facts *facts;
 	const struct pmfs_functions *functions; /* NULL: none is open */
 	uint32_t run;
+	struct pm_table table; /* the run's own functions.csv, */
+	struct pm_rows rows;   /* a cursor in it, */
+	struct pm_cell *own;   /* and its row */
 };
 
 static uint64_t position(uint64_t run, uint64_t row)
@@ -25,13 +28,28 @@ static uint64_t position(uint64_t run, uint64_t row)
 
 static void leave(struct reader *reader)
 {
-	if (reader->functions)
+	if (reader->functions) {
+		pm_rows_done(&reader->rows);
+		free(reader->own);
+		reader->own = NULL;
 		pmfs_shelf_release(reader->e->shelf, reader->run);
+	}
 	reader->functions = NULL;
 }
 
+/* The run's own table, from a row on. */
+static int open_table(
+	struct reader *reader, struct pmfs_model *m, uint32_t row, struct pm_error *err)
+{
+	int r = pmfs_functions_table(m, 0, &reader->table, err);
+	if (r == 0)
+		r = pm_rows_start(&reader->rows, &reader->table, row, err);
+	reader->own = r == 0 ? calloc(reader->table.n_columns, sizeof(*reader->own)) : NULL;
+	return r < 0 ? r : reader->own ? 0 : pmfs_ensemble_no_memory(err);
+}
+
 /* Opens a run for the cursor; 0 with no functions where it is broken. */
-static int enter(struct reader *reader, uint32_t run, struct pm_error *err)
+static int enter(struct reader *reader, uint32_t run, uint32_t row, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	struct pmfs_model *m;
@@ -42,6 +60,8 @@ static int enter(struct reader *reader, uint32_t run, struct pm_error *err)
 		reader->functions = NULL;
 		pmfs_shelf_release(reader->e->shelf, run);
 	}
+	if (r == 0 && (r = open_table(reader, m, row, &why)) < 0)
+		leave(reader);
 	return pmfs_is_lasting(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -64,26 +84,25 @@ static void functions_done(struct pm_rows *rows)
 	rows->own = NULL;
 }
 
-static void fill(const struct reader *reader, uint32_t row, struct pm_cell *cells)
+/* The columns of the run's own row between its contexts and its line go where all runs have them.
+ */
+static void fill(const struct reader *reader, struct pm_cell *cells)
 {
-	const struct pmfs_functions *f = reader->functions;
-	const struct pmfs_function *function = pmfs_function_at(f, row);
+	enum { BEFORE = 2, AFTER = 5 }; /* of the run's own */
 	const struct pmfs_run *run = &reader->e->runs.runs[reader->run];
 	const struct pmfs_run_facts *facts = &reader->facts->of[reader->run];
 	struct pm_cell *middle = cells + N_BEFORE, *rest = middle + reader->facts->columns.n;
+	uint32_t n = reader->table.n_columns - BEFORE - AFTER;
 	cells[0] = pm_cell_str(run->name);
 	cells[1] = pm_cell_u64(run->repetition);
-	cells[2] = pm_cell_u64(pmfs_function_id(f, row));
-	cells[3] = pm_cell_u64(pmfs_function_count(f, row));
+	cells[2] = reader->own[0];
+	cells[3] = reader->own[1];
 	for (struct pm_cell *cell = middle; cell < rest; cell++)
 		pm_set_empty(cell);
-	for (uint32_t k = 0; k < f->columns->n && k < facts->n_columns; k++)
-		middle[facts->columns[k]] = pmfs_cell(pmfs_function_cell(f, row, k));
-	rest[0] = function->line ? pm_cell_u64(function->line) : pm_cell_empty();
-	rest[1] = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
-	rest[2] = pm_cell_text(f->tree->texts[function->module]);
-	rest[3] = pm_cell_text(f->tree->texts[function->file]);
-	rest[4] = pm_cell_text(function->name);
+	for (uint32_t k = 0; k < n && k < facts->n_columns; k++)
+		middle[facts->columns[k]] = reader->own[BEFORE + k];
+	for (uint32_t k = 0; k < AFTER; k++)
+		rest[k] = reader->own[BEFORE + n + k];
 }
 
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -95,12 +114,14 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 			return 0;
 		if (pm_work_cancelled())
 			return pm_error_plain(err, -ENOMEM);
-		int r = reader->functions && reader->run == run ? 0 : enter(reader, run, err);
+		int r = reader->functions && reader->run == run ? 0 : enter(reader, run, row, err);
+		if (r == 0 && reader->functions && row < reader->functions->n)
+			r = pm_rows_next(&reader->rows, reader->own, err);
 		if (r < 0)
 			return r;
-		if (reader->functions && row < reader->functions->n) {
+		if (r > 0) {
 			rows->row = rows->at++;
-			fill(reader, row, cells);
+			fill(reader, cells);
 			return 1;
 		}
 		rows->at = position((uint64_t)run + 1, 0);

@@ -83,16 +83,21 @@ static bool is_stored(const struct pmfs_column *c, double whole)
 
 static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
 {
+	/* What functions.csv has behind the costs where calls are recorded one by one. */
+	static const char *const times[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns"};
 	const struct pmfs_totals *totals;
 	int r = pmfs_totals(m, &totals, err);
 	if (r < 0)
 		return r;
 	const struct pmfs_columns *c = totals->columns;
 	f->quantities = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->quantities));
-	f->columns = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->columns));
+	f->columns = pm_arena_array(&f->arena, c->n + (size_t)5, sizeof(*f->columns));
 	f->wholes = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->wholes));
 	if (!f->quantities || !f->columns || !f->wholes)
 		return pmfs_ensemble_no_memory(err);
+	if (pmfs_model_profile(m)->ops->call_times)
+		for (size_t i = 0; i < 4; i++)
+			f->columns[c->n + i] = times[i];
 	f->lead = PM_NONE;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
@@ -108,6 +113,8 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		if (!f->quantities[f->n_wholes++])
 			return pmfs_ensemble_no_memory(err);
 	}
+	if (pmfs_model_profile(m)->ops->call_times)
+		f->n_columns += 4;
 	return 0;
 }
 
