@@ -74,16 +74,14 @@ static int has_file(struct pmfs_tree *t, const struct pmfs_columns *columns, uin
 static int view_next(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint64_t *position,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint32_t n_views, n_columns;
+	uint32_t n_views, n_columns = 0;
 	const struct pmfs_view *views = pmfs_views(place, &n_views);
-	const struct pmfs_columns *columns;
+	const struct pmfs_columns *columns = NULL;
 	uint64_t view = *position / PMFS_COLUMN_MOST;
 	uint32_t column = (uint32_t)(*position % PMFS_COLUMN_MOST);
 	int r = is_present(t, &views[view], item, err);
 	if (r > 0)
 		r = columns_of(t, &views[view], &columns, &n_columns, err);
-	else if (r == 0)
-		n_columns = 0;
 	if (r < 0)
 		return r;
 	*position = (view + 1) * PMFS_COLUMN_MOST;
