@@ -10,5 +10,5 @@ if subprocess.run([python, "-c", "import pandas"], stderr=subprocess.DEVNULL).re
     skip("pandas is not installed (Debian: apt-get install python3-pandas)")
 
 with Source("threads") as source:
-    script = re.search(r"(?ms)^import pathlib.*?\n\n", documented(source)).group()
+    script = re.search(r"(?ms)^import pathlib, pandas.*?\n\n", documented(source)).group()
     expect_ranks(source, dict(re.findall(r"(?m)^(\d+) +([0-9.]+)$", run(python, "-c", script))), "pandas")
