@@ -44,7 +44,8 @@ static int by_context(const void *a, const void *b)
 /* In pre-order a context comes after those above it. */
 static void lots_sum(struct gathering *g)
 {
-	qsort(g->lots, g->n, sizeof(*g->lots), by_context);
+	if (g->n > 0)
+		qsort(g->lots, g->n, sizeof(*g->lots), by_context);
 	for (size_t i = 0; i < g->n; i++)
 		g->place[g->lots[i].context] = (uint32_t)i;
 	for (size_t i = g->n; i-- > 0;) {

@@ -226,9 +226,9 @@ static void check_window(
 static void check_windows(bool calls)
 {
 	struct fake *f = fake_run(calls);
+	add_thread(f, 0, 3); /* the first one: nothing was gathered before it */
 	add_thread(f, 3 * PMFS_BLOCK + 17, 1);
 	add_thread(f, (size_t)PMFS_BLOCK * PMFS_CHUNK + 5 * PMFS_BLOCK, 2);
-	add_thread(f, 0, 3);
 	add_thread(f, 1, 4);
 	struct pmfs_index x = {.profile = &f->profile};
 	uint64_t random = 4711;
