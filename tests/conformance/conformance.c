@@ -194,7 +194,8 @@ static int read_window(struct pmfs_instance *in, const struct pmfs_entry *e, uin
 	if (r < 0)
 		return r;
 	*ret_n = piece.len;
-	memcpy(out, piece.p, piece.len);
+	if (piece.len)
+		memcpy(out, piece.p, piece.len);
 	pmfs_engine_release(in->engine, &piece);
 	return 0;
 }
