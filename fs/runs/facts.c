@@ -28,14 +28,15 @@ struct reading {
 	struct found *found; /* by run */
 };
 
-static const char *copy_of(struct pm_arena *arena, struct pm_bytes b)
+static int copy_of(
+	struct pm_arena *arena, struct pm_bytes b, const char **ret, struct pm_error *err)
 {
 	struct pm_text line = {.p = NULL};
 	pm_text_line(&line, b);
 	pm_text_char(&line, 0);
-	const char *copy = pm_arena_printf(arena, "%s", line.failed ? "" : line.p);
+	*ret = line.failed ? NULL : pm_arena_printf(arena, "%s", line.p);
 	pm_text_done(&line);
-	return copy;
+	return *ret ? 0 : pmfs_ensemble_no_memory(err);
 }
 
 /* The value of the first of these facts that the run has, or NULL. */
@@ -46,10 +47,10 @@ static int find_fact(struct found *f, const struct pm_profile *p, const char *co
 	size_t n = 0;
 	int r = p->ops->facts ? p->ops->facts(p, &facts, &n, err) : 0;
 	for (; r >= 0 && *keys && !*ret; keys++)
-		for (size_t i = 0; i < n && !*ret; i++)
+		for (size_t i = 0; r >= 0 && i < n && !*ret; i++)
 			if (strcmp(facts[i].key, *keys) == 0 &&
 				facts[i].value.kind == PM_CELL_TEXT && facts[i].value.text.len > 0)
-				*ret = copy_of(&f->arena, facts[i].value.text);
+				r = copy_of(&f->arena, facts[i].value.text, ret, err);
 	return r < 0 ? r : 0;
 }
 
@@ -70,7 +71,7 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 	bool is_folder = stat(p->source, &st) == 0 && S_ISDIR(st.st_mode);
 	if (title.len > 0 &&
 		(is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
-		ret->command = copy_of(&f->arena, title);
+		return copy_of(&f->arena, title, &ret->command, err);
 	return 0;
 }
 
