@@ -274,7 +274,7 @@ static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const stru
 		r = refuse_if_changed(e, doc, err);
 	if (r < 0) {
 		pm_text_done(&out);
-		return r;
+		return pm_error_plain(err, r);
 	}
 	*ret = (struct pmfs_piece){.p = out.p, .len = out.len, .memory = out.p};
 	return 0;

@@ -257,7 +257,7 @@ static int item_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	int r = *cookie & OF_TREE ? 0 : document_next(t, dir, &at, ret);
 	if (r != 0) {
 		*cookie = at;
-		return r;
+		return r < 0 ? pm_error_plain(err, r) : r;
 	}
 	if (!is_tree(collection_of(t, dir)))
 		return 0;
@@ -275,7 +275,9 @@ static int item_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	while ((r = document_next(t, dir, &k, ret)) > 0)
 		if (ret->len == name.len && memcmp(ret->name, name.p, name.len) == 0)
 			return 1;
-	if (r == 0 && is_tree(collection_of(t, dir)))
+	if (r < 0)
+		return pm_error_plain(err, r);
+	if (is_tree(collection_of(t, dir)))
 		r = unless_broken(pmfs_nested_lookup(t, dir, name, ret, err), err);
 	return r == 0 ? pmfs_no_entry() : r;
 }
@@ -335,7 +337,7 @@ int pmfs_item_doc_document(
 		return view_document(t, node, view, ret, err);
 	r = own_document(c, pmfs_node_a(node), k, &doc);
 	if (r <= 0)
-		return r < 0 ? r : pmfs_no_entry();
+		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	*ret = doc.doc;
 	return 0;
 }
