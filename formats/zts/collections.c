@@ -34,7 +34,7 @@ static struct pm_bytes chunk_name(
 	return pm_text_view(scratch);
 }
 
-static bool chunk_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+static int chunk_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
 {
 	uint64_t i = 0;
 	if (name.len == 0 || name.len > 10 || (name.p[0] == '0' && name.len > 1))

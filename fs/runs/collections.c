@@ -22,7 +22,7 @@ static bool find_in(const struct pmfs_folders *folders, struct pm_bytes name, ui
 	return *ret != UINT32_MAX;
 }
 
-static bool run_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+static int run_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
 {
 	return find_in(&pmfs_ensemble_of(c->self)->runs_of, name, ret_i);
 }
@@ -36,7 +36,7 @@ static struct pm_bytes repetition_name(
 	return pm_text_view(scratch);
 }
 
-static bool repetition_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+static int repetition_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
 {
 	static const char prefix[] = "repetition=";
 	enum { PREFIX = sizeof(prefix) - 1 };
@@ -91,7 +91,7 @@ static struct pm_bytes compared_name(
 	return pm_bytes_of(pmfs_ensemble_of(c->self)->compared.names[i]);
 }
 
-static bool compared_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+static int compared_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
 {
 	return find_in(&pmfs_ensemble_of(c->self)->compared, name, ret_i);
 }

@@ -207,9 +207,9 @@ static int windows_count(const struct pm_collection *c, uint32_t *ret, struct pm
 	return r < 0 ? r : listed_get(windows_of(c), ret, err);
 }
 
-static bool windows_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret)
+static int windows_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret)
 {
-	return pmfs_windows_find(windows_of(c), PM_NONE, name, ret, NULL) > 0;
+	return pmfs_windows_find(windows_of(c), PM_NONE, name, ret, NULL);
 }
 
 static bool windows_has(const struct pm_collection *c, uint32_t i)

@@ -34,8 +34,11 @@ struct pm_collection {
 	 * The tree finds items by an index over these names unless `find` is there.
 	 */
 	struct pm_bytes (*name)(const struct pm_collection *c, uint32_t i, struct pm_text *scratch);
-	/* Optional, for names that are legal and unique by construction: item by name. */
-	bool (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
+	/*
+	 * Optional, for names that are legal and unique by construction: item by name: 1, 0 if
+	 * there is none, or -ENOMEM.
+	 */
+	int (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
 	/* Optional, if `find` knows items that are not listed (n and above): does item i exist? */
 	bool (*has)(const struct pm_collection *c, uint32_t i);
 	/* Optional, where items are directories: item i is a document itself, its first one. */

@@ -59,7 +59,7 @@ static struct pm_bytes run_name(const struct pm_collection *c, uint32_t i, struc
 	return pm_bytes_of(names[i]);
 }
 
-static bool run_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
+static int run_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i)
 {
 	(void)c;
 	for (*ret_i = 0; *ret_i <= RUN_HIDDEN; ++*ret_i)
