@@ -1,11 +1,13 @@
 /*
  * No memory at the n-th allocation, for n = 1, 2, 3 …, once and from there on:
  *
- *     test_memory SOURCE [N]      all n, thinned out where there are many; or this one
+ *     test_memory SOURCE [N]          all n, thinned out where there are many; or this one
+ *     test_memory --runs A B [N]      the same of two sources in one mount
  *
- * Each time the source is opened, its tree walked and all documents read. What is delivered is what
- * is delivered with memory, or -ENOMEM with a reason; when there is memory again everything is
- * right; and nothing is left allocated. Exit 0 when all that holds.
+ * Each time the source is opened, its tree walked and all documents read, also tables as Parquet
+ * and windows, which are found by name. What is delivered is what is delivered with memory, or
+ * -ENOMEM with a reason; when there is memory again everything is right; and nothing is left
+ * allocated. Exit 0 when all that holds.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,39 +16,46 @@
 
 #include "formats/common/list.h"
 #include "fs/instance.h"
+#include "fs/runs/ensemble.h"
 #include "tests/faults/failing.h"
 
 enum {
 	EACH = 800,        /* allocations tried one by one; of further ones, one in … */
 	THINNED = 30,      /* … n / THINNED */
 	MOST_DIRS = 400,   /* directories looked at */
+	MOST_OF_TWO = 40,  /* the same of several runs, each of which is opened over and over */
 	MOST_FAILURES = 20 /* reported */
 };
 
 struct document {
-	pm_node node;
 	int result; /* of reading it with memory: damaged parts say so then, too */
 	uint64_t size;
 	char *bytes;
 };
 
+/* What nested profiles are numbered by is the order in which they are found: nodes are found anew.
+ */
 struct directory {
-	pm_node node;
+	pm_node node; /* in the trial at hand; 0: not found */
 	struct pmfs_entry *entries;
-	size_t n, room;
+	size_t *child; /* of each entry: its place in dirs or docs; NO_CHILD: not looked at */
+	size_t n_listed, n, room, room_child;
 };
+
+#define NO_CHILD SIZE_MAX
 
 /* What a source is, when there is memory. */
 struct source {
-	const char *path;
+	const char *paths[2];
+	uint32_t n_paths;
 	struct directory dirs[MOST_DIRS];
-	size_t n_dirs;
+	size_t n_dirs, most_dirs;
 	struct document *docs;
 	size_t n_docs, room;
 };
 
 struct trial {
-	const struct source *source;
+	struct source *source;
 	struct pmfs_instance in;
 	size_t n;
 	bool lasting;
@@ -79,47 +88,99 @@ static int read_whole(struct pmfs_instance *in, pm_node node, uint64_t *ret_size
 	return r;
 }
 
-static void document_learn(struct source *s, struct pmfs_instance *in, pm_node node)
+static size_t document_learn(struct source *s, struct pmfs_instance *in, pm_node node)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_piece piece;
 	must(pm_list_room(&s->docs, s->n_docs, &s->room, sizeof(*s->docs)) == 0, "no memory");
 	struct document *d = &s->docs[s->n_docs++];
-	*d = (struct document){.node = node};
 	d->result = read_whole(in, node, &d->size, &piece, &err);
 	d->bytes = malloc(piece.len + 1);
 	must(d->bytes && (d->result < 0 || piece.len == d->size), "a document has another size");
 	if (piece.len)
 		memcpy(d->bytes, piece.p, piece.len);
 	pmfs_engine_release(in->engine, &piece);
+	return s->n_docs - 1;
+}
+
+static void entry_learn(
+	struct source *s, struct pmfs_instance *in, struct directory *d, const struct pmfs_entry *e)
+{
+	must(pm_list_room(&d->entries, d->n, &d->room, sizeof(*d->entries)) == 0 &&
+			pm_list_room(&d->child, d->n, &d->room_child, sizeof(*d->child)) == 0,
+		"no memory");
+	size_t child = NO_CHILD;
+	if (e->type != PMFS_DIRECTORY)
+		child = document_learn(s, in, e->node);
+	else if (s->n_dirs < s->most_dirs)
+		s->dirs[child = s->n_dirs++] = (struct directory){.node = e->node};
+	d->entries[d->n] = *e;
+	d->child[d->n++] = child;
+}
+
+/* What is not listed: a name in a directory, if there is such. */
+static bool name_learn(struct source *s, struct pmfs_instance *in, struct directory *d,
+	struct pm_bytes name, struct pmfs_entry *ret)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (pmfs_tree_lookup(in->tree, d->node, name, ret, &err) < 0)
+		return false;
+	entry_learn(s, in, d, ret);
+	return true;
+}
+
+/* Tables as Parquet, and the run without its first nanosecond: a link, and where it leads to. */
+static void names_learn(struct source *s, struct pmfs_instance *in, struct directory *d)
+{
+	static const char csv[] = ".csv", window[] = "1ns-";
+	struct pmfs_entry e;
+	for (size_t i = 0; i < d->n_listed; i++) {
+		char name[PMFS_NAME_SIZE + sizeof(".parquet")];
+		size_t stem = d->entries[i].len - (sizeof(csv) - 1);
+		if (d->entries[i].len < sizeof(csv) ||
+			memcmp(d->entries[i].name + stem, csv, sizeof(csv) - 1) != 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s.parquet", (int)stem, d->entries[i].name);
+		name_learn(s, in, d, pm_bytes_of(name), &e);
+	}
+	if (name_learn(s, in, d, pm_bytes_of(window), &e) && e.type == PMFS_LINK) {
+		const struct document *link = &s->docs[d->child[d->n - 1]];
+		struct pm_bytes target = {(const uint8_t *)link->bytes, (size_t)link->size};
+		must(name_learn(s, in, d, target, &e), "a link leads nowhere");
+	}
 }
 
 static void directory_learn(struct source *s, struct pmfs_instance *in, struct directory *d)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry e;
 	uint64_t cookie = 0;
 	int r;
-	do {
-		must(pm_list_room(&d->entries, d->n, &d->room, sizeof(*d->entries)) == 0,
-			"no memory");
-		struct pmfs_entry *e = &d->entries[d->n];
-		r = pmfs_tree_next(in->tree, d->node, &cookie, e, &err);
-		if (r > 0 && e->type != PMFS_DIRECTORY)
-			document_learn(s, in, e->node);
-		else if (r > 0 && s->n_dirs < MOST_DIRS)
-			s->dirs[s->n_dirs++] = (struct directory){.node = e->node};
-		d->n += r > 0;
-	} while (r > 0);
+	while ((r = pmfs_tree_next(in->tree, d->node, &cookie, &e, &err)) > 0)
+		entry_learn(s, in, d, &e);
 	must(r == 0, "a directory cannot be listed");
+	d->n_listed = d->n;
+	names_learn(s, in, d);
 }
 
-static void source_learn(struct source *s, const char *path)
+static int source_open(const struct source *s, struct pmfs_instance *ret, struct pm_error *err)
+{
+	const struct pmfs_ensemble_options options = {.shelf.cache_bytes = PMFS_CACHE_DEFAULT};
+	struct pm_profile *p;
+	if (s->n_paths == 1)
+		return pmfs_instance_open(ret, s->paths[0], NULL, PMFS_CACHE_DEFAULT, NULL, err);
+	int r = pmfs_ensemble_open(s->paths, s->paths, s->n_paths, &options, &p, err);
+	return r < 0 ? r
+		     : pmfs_instance_of(ret, p, pm_cache_new(PMFS_CACHE_DEFAULT), PM_SHAPE_ENSEMBLE,
+			       NULL, err);
+}
+
+static void source_learn(struct source *s)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_instance in;
 	char line[900];
-	s->path = path;
-	int r = pmfs_instance_open(&in, path, NULL, PMFS_CACHE_DEFAULT, NULL, &err);
+	int r = source_open(s, &in, &err);
 	must(r == 0, pm_error_line(&err, line, sizeof(line)));
 	s->dirs[s->n_dirs++] = (struct directory){.node = PMFS_NODE_ROOT};
 	for (size_t i = 0; i < s->n_dirs; i++)
@@ -131,6 +192,8 @@ static void source_done(struct source *s)
 {
 	for (size_t i = 0; i < s->n_dirs; i++)
 		free(s->dirs[i].entries);
+	for (size_t i = 0; i < s->n_dirs; i++)
+		free(s->dirs[i].child);
 	for (size_t i = 0; i < s->n_docs; i++)
 		free(s->docs[i].bytes);
 	free(s->docs);
@@ -146,7 +209,7 @@ static void check(struct trial *t, bool good, const char *format, ...)
 	va_list args;
 	if (good || (*t->failures)++ >= MOST_FAILURES)
 		return;
-	fprintf(stderr, "%s, no memory %s %zu: ", t->source->path,
+	fprintf(stderr, "%s, no memory %s %zu: ", t->source->paths[0],
 		t->lasting ? "from" : "at allocation", t->n);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
@@ -167,17 +230,16 @@ static bool succeeded(struct trial *t, int r, const struct pm_error *err, bool f
 
 static bool same_entry(const struct pmfs_entry *a, const struct pmfs_entry *b)
 {
-	return a->node == b->node && a->type == b->type && a->len == b->len &&
-		memcmp(a->name, b->name, a->len) == 0;
+	return a->type == b->type && a->len == b->len && memcmp(a->name, b->name, a->len) == 0;
 }
 
-static void document_check(
-	struct trial *t, const struct document *d, bool failing, const struct pmfs_entry *e)
+static void document_check(struct trial *t, pm_node node, const struct document *d, bool failing,
+	const struct pmfs_entry *e)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_piece piece;
 	uint64_t size;
-	int r = read_whole(&t->in, d->node, &size, &piece, &err);
+	int r = read_whole(&t->in, node, &size, &piece, &err);
 	if (r < 0 && r == d->result)
 		return;
 	if (!succeeded(t, r, &err, failing, e))
@@ -190,24 +252,40 @@ static void document_check(
 	pmfs_engine_release(t->in.engine, &piece);
 }
 
-static void directory_check(struct trial *t, const struct directory *d, bool failing)
+/* Finds entry i by its name, and reads it or leaves it to be listed. */
+static void entry_check(struct trial *t, const struct directory *d, size_t i, bool failing)
+{
+	struct source *s = t->source;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pmfs_entry *want = &d->entries[i];
+	struct pm_bytes name = {(const uint8_t *)want->name, want->len};
+	struct pmfs_entry e;
+	bool is_directory = want->type == PMFS_DIRECTORY;
+	if (is_directory && d->child[i] != NO_CHILD)
+		s->dirs[d->child[i]].node = 0;
+	int r = pmfs_tree_lookup(t->in.tree, d->node, name, &e, &err);
+	if (!succeeded(t, r, &err, failing, want))
+		return;
+	check(t, same_entry(&e, want), "%.*s: found as %.*s", (int)want->len, want->name,
+		(int)e.len, e.name);
+	if (!is_directory)
+		document_check(t, e.node, &s->docs[d->child[i]], failing, want);
+	else if (d->child[i] != NO_CHILD)
+		s->dirs[d->child[i]].node = e.node;
+}
+
+static void listing_check(struct trial *t, const struct directory *d, bool failing)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry e;
 	uint64_t cookie = 0;
-	for (size_t i = 0; i < d->n; i++) {
+	for (size_t i = 0; i < d->n_listed; i++) {
 		const struct pmfs_entry *want = &d->entries[i];
-		struct pm_bytes name = {(const uint8_t *)want->name, want->len};
 		int r = pmfs_tree_next(t->in.tree, d->node, &cookie, &e, &err);
 		if (!succeeded(t, r, &err, failing, want))
 			return;
 		check(t, r > 0 && same_entry(&e, want), "%.*s: listed as %.*s", (int)want->len,
 			want->name, (int)e.len, e.name);
-		r = pmfs_tree_lookup(t->in.tree, d->node, name, &e, &err);
-		if (!succeeded(t, r, &err, failing, want))
-			return;
-		check(t, same_entry(&e, want), "%.*s: found as %.*s", (int)want->len, want->name,
-			(int)e.len, e.name);
 	}
 	int r = pmfs_tree_next(t->in.tree, d->node, &cookie, &e, &err);
 	if (succeeded(t, r, &err, failing, NULL))
@@ -216,13 +294,16 @@ static void directory_check(struct trial *t, const struct directory *d, bool fai
 
 static void source_check(struct trial *t, bool failing)
 {
-	const struct source *s = t->source;
-	size_t n = 0;
+	struct source *s = t->source;
+	for (size_t i = 0; i < s->n_dirs; i++)
+		s->dirs[i].node = i == 0 ? PMFS_NODE_ROOT : 0;
 	for (size_t i = 0; i < s->n_dirs; i++) {
-		directory_check(t, &s->dirs[i], failing);
-		for (size_t k = 0; k < s->dirs[i].n; k++)
-			if (s->dirs[i].entries[k].type != PMFS_DIRECTORY)
-				document_check(t, &s->docs[n++], failing, &s->dirs[i].entries[k]);
+		const struct directory *d = &s->dirs[i];
+		check(t, failing || d->node, "a directory is not found");
+		if (d->node)
+			listing_check(t, d, failing);
+		for (size_t k = 0; d->node && k < d->n; k++)
+			entry_check(t, d, k, failing);
 	}
 }
 
@@ -232,7 +313,7 @@ static bool try_without(struct trial *t)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	long before = failing_held();
 	failing_start(t->n, t->lasting);
-	int r = pmfs_instance_open(&t->in, t->source->path, NULL, PMFS_CACHE_DEFAULT, NULL, &err);
+	int r = source_open(t->source, &t->in, &err);
 	bool opened = succeeded(t, r, &err, true, NULL);
 	if (opened)
 		source_check(t, true);
@@ -250,9 +331,13 @@ int main(int argc, char **argv)
 {
 	static struct source source;
 	unsigned failures = 0;
-	size_t only = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	must(argc > 1, "usage: test_memory SOURCE [N]");
-	source_learn(&source, argv[1]);
+	source.n_paths = argc > 1 && strcmp(argv[1], "--runs") == 0 ? 2 : 1;
+	int first = source.n_paths == 2 ? 2 : 1, rest = first + (int)source.n_paths;
+	must(argc >= rest, "usage: test_memory SOURCE [N] or test_memory --runs A B [N]");
+	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
+	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;
+	size_t only = argc > rest ? strtoul(argv[rest], NULL, 10) : 0;
+	source_learn(&source);
 	for (int lasting = 0; lasting < 2; lasting++) {
 		struct trial t = {.source = &source,
 			.n = only ? only : 1,
@@ -260,7 +345,7 @@ int main(int argc, char **argv)
 			.failures = &failures};
 		while (try_without(&t) && !only)
 			t.n += t.n < EACH ? 1 : t.n / THINNED;
-		printf("%s: %zu allocations, %u failures\n", source.path, t.n, failures);
+		printf("%s: %zu allocations, %u failures\n", source.paths[0], t.n, failures);
 	}
 	source_done(&source);
 	return failures > 0;
