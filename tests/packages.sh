@@ -3,11 +3,12 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zl
 test_packages="$build_packages libcmocka-dev python3 jq libdevel-nytprof-perl perl-doc man-db"
 client_packages="libdevel-nytprof-perl libxml2-utils librsvg2-bin valgrind kcachegrind dbus graphviz golang-go
     golang-src chromium firefox-esr pcmanfm xvfb xdotool imagemagick python3-pandas
+    python3-distributed iproute2
     nfs-ganesha nfs-ganesha-vfs sshfs openssh-sftp-server zsh fish desktop-file-utils shared-mime-info libglib2.0-bin"
 ci_packages="clang clang-format git libclang-rt-dev rsync debootstrap libisal-dev"
 
-# Installs the viewers that tests/clients/ opens exports in, and the NFS server of tests/mount/; those tests are skipped
-# where this fails.
+# Installs the viewers that tests/clients/ opens exports in, the engines that read tables (from npm DuckDB, nodejs-polars and
+# hyparquet, from Debian Dask for tests/cluster), and the NFS server of tests/mount/; those tests are skipped where this fails.
 install_clients() {
     command -v npm >/dev/null || client_packages="$client_packages nodejs npm"
     install_packages $client_packages && npm install --silent --no-package-lock --no-audit --no-fund --prefix tests/clients
