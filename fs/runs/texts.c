@@ -33,6 +33,8 @@ static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e, bool
 			out, "scaling/contexts.csv", "The same by context: where scaling breaks.");
 	}
 	add_entry(out, "damage.csv", "What of any run could not be read.");
+	add_entry(out, "X.parquet",
+		"Every table X.csv as Parquet, in each directory: by name, not listed.");
 	add_entry(out, e->runs.repeated ? "runs/run=NAME/repetition=K/" : "runs/run=NAME/",
 		"Everything that a mount of this run alone has; see README.txt there.");
 	add_entry(out, "compare/NAME/",

@@ -36,6 +36,8 @@ static int add_views(struct pm_text *out, struct pmfs_model *m, struct pm_error 
 		snprintf(name, sizeof(name), "%s%s", view->name, twin ? " .tsv" : "");
 		add_entry(out, name, view->about);
 	}
+	add_entry(out, "X.parquet",
+		"Every table X.csv as Parquet, in each directory: by name, not listed.");
 	return 0;
 }
 
