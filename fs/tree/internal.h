@@ -181,12 +181,19 @@ struct pmfs_nested {
 	pm_node item;              /* its directory, as seen from outside */
 	struct pmfs_nested *above; /* the profile of its collection; NULL: the outermost one */
 	unsigned users; /* number of references: the cache, and those with it as `above` */
+	bool stays;     /* see pmfs_nested_stay; atomic */
 };
 
 /* Opens the item's profile if necessary. It is in use until it is released. */
 int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct pmfs_nested **ret, struct pm_error *err);
 void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n);
+
+/*
+ * The profile with this tree, which is in use, stays in the cache until the mount ends: it knows
+ * items by numbers that it gave to names, which are part of nodes that the kernel has.
+ */
+void pmfs_nested_stay(struct pmfs_tree *t);
 
 /* The same if it is in use, by its item or its space. */
 void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item);

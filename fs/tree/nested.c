@@ -188,6 +188,13 @@ void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n)
 	pm_cache_release(t->cache, &n->cached);
 }
 
+void pmfs_nested_stay(struct pmfs_tree *t)
+{
+	struct pmfs_nested *n = t->nested;
+	if (n && !__atomic_exchange_n(&n->stays, true, __ATOMIC_RELAXED))
+		pm_cache_peek(t->cache, n->item); /* is never released */
+}
+
 /* Gives back what was in use, so that it is there, and is counted once more by looking. */
 static void leave_key(struct pmfs_tree *t, uint64_t key)
 {
