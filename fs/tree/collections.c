@@ -112,7 +112,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	}
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
-	if (c->has)
+	if (c->shape == PM_SHAPE_WINDOW)
 		pmfs_nested_stay(t);
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
