@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/list.h"
 #include "formats/common/row.h"
 #include "formats/common/utf8.h"
 #include "fs/document/thrift.h"
@@ -28,11 +29,9 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 	c->seen = 0;
 	c->bytes = 0;
 	c->failed = false;
-	if (!c->values)
-		c->values = malloc(PMFS_GROUP_ROWS * sizeof(*c->values));
 	if (!c->present)
 		c->present = malloc(PMFS_GROUP_ROWS / 8);
-	if (!c->values || !c->present)
+	if (!c->present)
 		return -ENOMEM;
 	memset(c->present, 0, PMFS_GROUP_ROWS / 8);
 	memset(c->seen_at, 0, sizeof(c->seen_at));
@@ -138,8 +137,13 @@ static struct pm_bytes text_of(struct pmfs_chunk *c, const struct pm_cell *cell)
 
 static void add_value(struct pmfs_chunk *c, uint64_t value)
 {
+	uint32_t i = c->n - c->n_nulls;
+	if (i == c->room && pm_list_room(&c->values, i, &c->room, sizeof(*c->values)) < 0) {
+		c->failed = true;
+		return;
+	}
 	c->present[c->n >> 3] |= (uint8_t)(1u << (c->n & 7));
-	c->values[c->n - c->n_nulls] = value;
+	c->values[i] = value;
 	c->n++;
 	c->bytes += sizeof(value);
 }

@@ -48,7 +48,8 @@ struct pmfs_chunk {
 	bool failed; /* no memory */
 	uint32_t n, n_nulls;
 	uint64_t bytes;                      /* of values and distinct texts so far, about */
-	uint64_t *values;                    /* of the rows that have one: PMFS_GROUP_ROWS */
+	uint64_t *values;                    /* of the rows that have one */
+	size_t room;                         /* for values */
 	uint8_t *present;                    /* a bit a row */
 	uint32_t seen_at[PMFS_CHUNK_PLACES]; /* by where a text lies: 1 + the index it had, or 0 */
 	uint32_t last;                       /* index of the text before */
