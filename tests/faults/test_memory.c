@@ -1,7 +1,7 @@
 /*
  * No memory at the n-th allocation, for n = 1, 2, 3 …, once and from there on:
  *
- *     test_memory SOURCE [N]          all n, thinned out where there are many; or this one
+ *     test_memory SOURCE [N]          all n until the source is open, then some; or this one
  *     test_memory --runs A B [N]      the same of two sources in one mount
  *
  * Each time the source is opened, its tree walked and all documents read, also tables as Parquet
@@ -20,8 +20,7 @@
 #include "tests/faults/failing.h"
 
 enum {
-	EACH = 800,        /* allocations tried one by one; of further ones, one in … */
-	THINNED = 30,      /* … n / THINNED */
+	THINNED = 50,      /* of the allocations after opening, one in n / THINNED is tried */
 	MOST_DIRS = 400,   /* directories looked at */
 	MOST_OF_TWO = 40,  /* the same of several runs, each of which is opened over and over */
 	MOST_FAILURES = 20 /* reported */
@@ -48,6 +47,7 @@ struct directory {
 struct source {
 	const char *paths[2];
 	uint32_t n_paths;
+	size_t n_opening; /* allocations until it is open */
 	struct directory dirs[MOST_DIRS];
 	size_t n_dirs, most_dirs;
 	struct document *docs;
@@ -180,8 +180,10 @@ static void source_learn(struct source *s)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_instance in;
 	char line[900];
+	failing_start(0, false);
 	int r = source_open(s, &in, &err);
 	must(r == 0, pm_error_line(&err, line, sizeof(line)));
+	s->n_opening = failing_count();
 	s->dirs[s->n_dirs++] = (struct directory){.node = PMFS_NODE_ROOT};
 	for (size_t i = 0; i < s->n_dirs; i++)
 		directory_learn(s, &in, &s->dirs[i]);
@@ -344,7 +346,7 @@ int main(int argc, char **argv)
 			.lasting = lasting,
 			.failures = &failures};
 		while (try_without(&t) && !only)
-			t.n += t.n < EACH ? 1 : t.n / THINNED;
+			t.n += t.n <= source.n_opening ? 1 : 1 + t.n / THINNED;
 		printf("%s: %zu allocations, %u failures\n", source.paths[0], t.n, failures);
 	}
 	source_done(&source);
