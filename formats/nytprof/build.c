@@ -55,6 +55,23 @@ bool nytp_has_calls(const struct nytp *n)
 	return false;
 }
 
+static bool has_edges(const struct nytp *n)
+{
+	for (size_t i = 0; i < n->n_files; i++)
+		if (n->files[i].n_edges || n->files[i].py.n_edges)
+			return true;
+	return false;
+}
+
+/* A killed program left no table of call places: views then derive edges from the tree. */
+static void describe_flat(struct nytp_model *m, const struct nytp *n, bool calls)
+{
+	m->flat = (struct pm_flat){.edges = calls && !has_edges(n) ? NULL : &m->edge_list,
+		.lines = &m->line_list,
+		.functions = m->functions,
+		.statements = &m->statements};
+}
+
 static int build(struct nytp_building *b, bool calls, struct pm_error *err)
 {
 	uint32_t *index = NULL;
@@ -81,6 +98,7 @@ static int build(struct nytp_building *b, bool calls, struct pm_error *err)
 	if (r == 0) {
 		nytp_costs_of_statements(b->m);
 		r = nytp_costs_of_threads(b, calls);
+		describe_flat(b->m, b->n, calls);
 	}
 	free(index);
 	return r;

@@ -19,6 +19,7 @@ struct nytp_model {
 	double *line_values;
 	struct pm_lines line_list;
 	struct pm_statements statements;
+	struct pm_flat flat;   /* refers to the above */
 	bool times_statements; /* some function has statements with a time */
 	/* Differences between callers and the calls of the tree. */
 	struct {

@@ -178,49 +178,11 @@ static int64_t op_context_costs(const struct pm_profile *p, uint64_t number, uin
 	return context == PM_NONE ? 0 : pm_costs_of_context(&m->costs, context, first, ret, room);
 }
 
-static bool has_edges(const struct nytp *n)
-{
-	for (size_t i = 0; i < n->n_files; i++)
-		if (n->files[i].n_edges || n->files[i].py.n_edges)
-			return true;
-	return false;
-}
-
-/* A killed program left no table of call places: views then derive edges from the tree. */
-static int op_edges(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err)
-{
-	const struct nytp *n = &opened_of(p)->native;
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	*ret = &m->edge_list;
-	if (r == 0 && nytp_has_calls(n) && !has_edges(n))
-		r = -ENOENT;
-	return r;
-}
-
-static int op_lines(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err)
+static int op_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
 {
 	struct nytp_model *m;
 	int r = model(p, &m, err);
-	*ret = &m->line_list;
-	return r;
-}
-
-static int op_function_costs(const struct pm_profile *p, const double **ret, struct pm_error *err)
-{
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	*ret = m->functions;
-	return r;
-}
-
-static int op_statements(
-	const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err)
-{
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	if (r == 0)
-		*ret = m->statements;
+	*ret = &m->flat;
 	return r;
 }
 
@@ -354,10 +316,7 @@ const struct pm_profile_ops nytp_ops = {
 	.thread_costs = op_thread_costs,
 	.context_costs = op_context_costs,
 	.span = op_span,
-	.edges = op_edges,
-	.lines = op_lines,
-	.function_costs = op_function_costs,
-	.statements = op_statements,
+	.flat = op_flat,
 	.documents = op_documents,
 	.thread_document = op_thread_document,
 	.sources = op_sources,

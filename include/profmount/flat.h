@@ -42,4 +42,13 @@ struct pm_statements {
 	double outside_ns; /* part of it in code outside functions (main code) */
 };
 
+/* What the format stores; NULL: not stored. */
+struct pm_flat {
+	const struct pm_edges *edges;
+	const struct pm_lines *lines;
+	const double *functions; /* n_functions rows of pm_metrics.n cells, NaN = none */
+	/* If time is also measured by statement; metrics have it by thread and function. */
+	const struct pm_statements *statements;
+};
+
 #endif

@@ -86,17 +86,8 @@ struct pm_profile_ops {
 	 */
 	int (*has)(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err);
 
-	/*
-	 * Flat costs stored by the format; NULL, or -ENOENT from edges: views derive them from the
-	 * contexts.
-	 */
-	int (*edges)(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err);
-	int (*lines)(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err);
-	/* n_functions rows of pm_metrics.n cells, NaN = none. */
-	int (*function_costs)(const struct pm_profile *p, const double **ret, struct pm_error *err);
-	/* If time is also measured by statement; metrics have it by thread and function. */
-	int (*statements)(
-		const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err);
+	/* Flat costs stored by the format; views derive what is missing from the contexts. */
+	int (*flat)(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err);
 
 	/* Documents at fixed paths below the root (raw/…); cheap, opens nothing. */
 	int (*documents)(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,

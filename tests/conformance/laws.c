@@ -171,7 +171,7 @@ static void check_callers(struct laws *w)
 	struct pm_map rows = {.n = 0};
 	bool fresh;
 	int id = sheet_column(&w->functions, "function_id");
-	if (w->in->profile->ops->edges || !sheet_read(w->in, "callers.csv", &callers))
+	if (w->in->profile->ops->flat || !sheet_read(w->in, "callers.csv", &callers))
 		return;
 	for (size_t i = 0; i < w->functions.n; i++) {
 		uint64_t number = (uint64_t)sheet_at(&w->functions, i, id)->number;
@@ -282,7 +282,7 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	measure(w, c);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		check_sums(w, own[i]);
-	if (!w->in->profile->ops->lines)
+	if (!w->in->profile->ops->flat)
 		check_sums(w, "lines.csv");
 	check_unique(w, "functions.csv", function);
 	check_unique(w, "lines.csv", function);

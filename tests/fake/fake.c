@@ -192,24 +192,10 @@ static int fake_op_documents(const struct pm_profile *p, const struct pm_named_d
 	return 0;
 }
 
-int fake_edges(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err)
+int fake_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
 {
 	(void)err;
-	*ret = &fake_of(p)->edges;
-	return 0;
-}
-
-int fake_lines(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = &fake_of(p)->lines;
-	return 0;
-}
-
-int fake_function_costs(const struct pm_profile *p, const double **ret, struct pm_error *err)
-{
-	(void)err;
-	*ret = fake_of(p)->function_costs;
+	*ret = &fake_of(p)->flat;
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct fake {
 	/* Set directly where a test wants them. */
 	struct pm_edges edges;
 	struct pm_lines lines;
-	const double *function_costs;
+	struct pm_flat flat;
 	const struct pm_source *sources;
 	size_t n_sources;
 	const struct pm_named_doc *documents;
@@ -75,10 +75,8 @@ void fake_call(struct fake *f, uint32_t number, uint32_t parent, uint32_t functi
 /* The same with the frame of a line. */
 void fake_line(struct fake *f, uint32_t number, uint32_t parent, const char *file, uint32_t line);
 
-/* What ops get for native costs: f->ops.edges = fake_edges, and so on. */
-int fake_edges(const struct pm_profile *p, const struct pm_edges **ret, struct pm_error *err);
-int fake_lines(const struct pm_profile *p, const struct pm_lines **ret, struct pm_error *err);
-int fake_function_costs(const struct pm_profile *p, const double **ret, struct pm_error *err);
+/* For sources with flat costs of their own, f->flat: f->ops.flat = fake_flat. */
+int fake_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err);
 
 /* A value in the order of calls, values of one context of a thread adjacent. */
 void fake_value(struct fake *f, uint32_t thread, uint32_t number, uint32_t metric, double value);

@@ -35,14 +35,14 @@ static void test_chunks_are_told_from_records(void **state)
 static void test_chunks_of_the_c_extension_have_places_and_no_callers(void **state)
 {
 	struct nytpw w = {.big = false};
-	const struct pm_edges *edges;
+	const struct pm_flat *flat;
 	(void)state;
 	nytpw_chunks(&w, true);
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/subs.csv", "0|1|<module>\n1|1|fib\n2|1|outer\n");
-	assert_int_equal(p->ops->edges(p, &edges, NULL), 0);
-	assert_int_equal(edges->n, 2);
-	assert_int_equal(edges->edges[0].caller, PM_NONE);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(flat->edges->n, 2);
+	assert_int_equal(flat->edges->edges[0].caller, PM_NONE);
 	pm_profile_close(p);
 }
 

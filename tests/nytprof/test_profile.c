@@ -85,14 +85,13 @@ static void test_attributes_keep_their_first_place_and_last_value(void **state)
 static void test_edges_and_lines_are_native(void **state)
 {
 	struct pm_profile *p = open_rich(5, true, false);
-	const struct pm_edges *edges;
-	const struct pm_lines *lines;
+	const struct pm_flat *flat;
 	const struct pm_tree *tree;
 	(void)state;
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->edges(p, &edges, NULL), 0);
-	assert_int_equal(edges->n, 5);
-	assert_int_equal(p->ops->lines(p, &lines, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(flat->edges->n, 5);
+	const struct pm_lines *lines = flat->lines;
 	assert_int_equal(lines->n, 4);
 	for (size_t i = 0; i < lines->n; i++) {
 		const struct pm_line *line = &lines->lines[i];
@@ -114,19 +113,19 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 {
 	struct pm_profile *p = open_rich(5, false, false);
 	struct pm_value values[4];
-	struct pm_statements s;
+	const struct pm_flat *flat;
 	struct pm_error err = {0};
 	(void)state;
-	assert_int_equal(p->ops->statements(p, &s, &err), 0);
+	assert_int_equal(p->ops->flat(p, &flat, &err), 0);
+	const struct pm_statements s = *flat->statements;
 	assert_true(s.whole_ns == 16900);
 	assert_int_equal(p->ops->thread_costs(p, 0, 0, values, 2, &err), 2);
 	assert_int_equal(values[0].metric, 3);
 	assert_int_equal(values[1].metric, 4);
 	assert_true(values[1].context == 0 && values[1].f == s.whole_ns);
-	const struct pm_lines *lines;
+	const struct pm_lines *lines = flat->lines;
 	const struct pm_tree *tree;
 	double outside = 0;
-	assert_int_equal(p->ops->lines(p, &lines, &err), 0);
 	assert_int_equal(p->ops->tree(p, &tree, &err), 0);
 	for (uint64_t i = 0; i < lines->n; i++) {
 		uint32_t function = lines->lines[i].function;
@@ -237,8 +236,9 @@ static void test_killed_process_is_presented_up_to_its_last_record(void **state)
 		"0 (not returned) 500\n"
 		"1 (not returned) 500\n"
 		"2 main::c 500 500 1\n");
-	const struct pm_edges *edges;
-	assert_int_equal(p->ops->edges(p, &edges, NULL), -ENOENT);
+	const struct pm_flat *flat;
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_null(flat->edges);
 	nytpx_expect_table(p, "raw/processes.csv", "7|0|1700000000|\n");
 	nytpx_expect_table(p, "raw/subs.csv", "");
 	assert_int_equal(nytpx_count_damage(p, "the stream ends within a record"), 1);

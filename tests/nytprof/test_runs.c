@@ -62,10 +62,11 @@ static void write_evals(struct nytpw *w)
 
 static void expect_lines(const struct pm_profile *p, uint64_t n, const char *file, double ns)
 {
-	const struct pm_lines *lines;
+	const struct pm_flat *flat;
 	const struct pm_tree *tree;
 	bool found = false;
-	assert_int_equal(p->ops->lines(p, &lines, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	const struct pm_lines *lines = flat->lines;
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
 	assert_int_equal(lines->n, n);
 	for (uint64_t i = 0; i < n; i++)
@@ -146,7 +147,7 @@ static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
 	};
 	struct nytpw w = {.big = false};
 	const struct pm_tree *tree;
-	const double *costs;
+	const struct pm_flat *flat;
 	double sum = 0;
 	(void)state;
 	nytpw_header(&w, 5);
@@ -162,7 +163,8 @@ static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
 		"(40 calls and 20)");
 	/* What the file has no calls of costs nothing: functions add up to the tree. */
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(p->ops->function_costs(p, &costs, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	const double *costs = flat->functions;
 	for (uint32_t i = 0; i < tree->n_functions; i++)
 		sum += costs[i * 5 + 1] == costs[i * 5 + 1] ? costs[i * 5 + 1] : 0;
 	assert_true(sum == 2000);

@@ -319,12 +319,10 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 	fake_function(f, "a", NULL, 0);
 	fake_function(f, "b", NULL, 0);
 	cost(f, 1, 1000, 1000);
-	f->function_costs = functions;
 	f->edges = (struct pm_edges){2, edges, edge_values};
 	f->lines = (struct pm_lines){2, lines, line_values};
-	f->ops.function_costs = fake_function_costs;
-	f->ops.edges = fake_edges;
-	f->ops.lines = fake_lines;
+	f->flat = (struct pm_flat){&f->edges, &f->lines, functions, NULL};
+	f->ops.flat = fake_flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
@@ -412,7 +410,8 @@ static void test_source_says_whom_its_lines_call(void **state)
 		values[i * METRICS + 1] = NAN;
 	}
 	f->edges = (struct pm_edges){CALLEES + 1, edges, values};
-	f->ops.edges = fake_edges;
+	f->flat.edges = &f->edges;
+	f->ops.flat = fake_flat;
 	f->sources = &source;
 	f->n_sources = 1;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

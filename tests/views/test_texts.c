@@ -134,26 +134,18 @@ static void test_summary_tells_about_gpus_and_empty_threads(void **state)
 	fake_free(f);
 }
 
-static int two_statements(
-	const struct pm_profile *p, struct pm_statements *ret, struct pm_error *err)
-{
-	(void)p;
-	(void)err;
-	*ret = (struct pm_statements){.whole_ns = 2000, .outside_ns = 1500};
-	return 0;
-}
-
 static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 {
 	struct fake *f = fake_with_time();
 	const struct pm_line lines[] = {{fake_text(f, "/src/main.pl"), 5, PM_NONE},
 		{fake_text(f, "/src/main.pl"), 9, PM_NONE}};
 	static const double values[] = {NAN, 500, NAN, 1500};
+	static const struct pm_statements two = {.whole_ns = 2000, .outside_ns = 1500};
 	(void)state;
 	fake_thread(f, 0, 0);
 	f->lines = (struct pm_lines){2, lines, values};
-	f->ops.lines = fake_lines;
-	f->ops.statements = two_statements;
+	f->flat = (struct pm_flat){.lines = &f->lines, .statements = &two};
+	f->ops.flat = fake_flat;
 	f->ops.span = NULL;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "summary.txt", 0);

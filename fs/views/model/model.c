@@ -106,6 +106,15 @@ int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, stru
 	return 0;
 }
 
+int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_error *err)
+{
+	static const struct pm_flat none;
+	if (m->profile->ops->flat)
+		return m->profile->ops->flat(m->profile, ret, err);
+	*ret = &none;
+	return 0;
+}
+
 /* ---- parts ---- */
 
 struct building {

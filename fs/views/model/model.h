@@ -120,6 +120,9 @@ int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, st
 /* For formats without threads, `*ret` is an empty list. */
 int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, struct pm_error *err);
 
+/* For formats without flat costs of their own, all fields of `*ret` are NULL. */
+int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_error *err);
+
 /*
  * Column names of a table: `before`, then each metric column with every suffix of `suffixes` (only
  * `""` for plain columns), then `after`; each list ends with NULL. `skip` is a column that is left

@@ -182,15 +182,14 @@ static int add_native(struct calls_part *part, struct finder *finder, const stru
 	return 0;
 }
 
-static int calls_of_format(struct pmfs_model *m, struct calls_part *part, struct pm_error *err)
+static int calls_of_format(struct pmfs_model *m, const struct pm_edges *edges,
+	struct calls_part *part, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_columns *c = part->calls.columns;
 	const struct pm_metrics *metrics;
-	const struct pm_edges *edges;
 	struct finder finder = {.pairs = {.n = 0}};
 	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0 || (r = p->ops->edges(p, &edges, err)) < 0)
+	if (r < 0)
 		return r;
 	double *cells = pmfs_cells_new(c->n);
 	if (!cells)
@@ -262,10 +261,12 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 		r = pmfs_model_columns(m, &c->columns, err);
 	c->tree = r == 0 ? c->identity->tree : NULL;
 	part->sums.columns = c->columns;
+	const struct pm_flat *flat;
 	if (r == 0)
-		r = pmfs_model_profile(m)->ops->edges ? calls_of_format(m, part, err) : -ENOENT;
-	if (r == -ENOENT)
-		r = calls_of_contexts(m, part, err);
+		r = pmfs_model_flat(m, &flat, err);
+	if (r == 0)
+		r = flat->edges ? calls_of_format(m, flat->edges, part, err)
+				: calls_of_contexts(m, part, err);
 	if (r == 0 && sort_calls(part) < 0)
 		r = pmfs_no_memory(err);
 	if (r < 0) {

@@ -65,12 +65,11 @@ static int sum_contexts(struct summing *s, struct pm_error *err)
 	return r;
 }
 
-static int take_native(struct summing *s, struct pm_error *err)
+static int take_native(struct summing *s, const double *values, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
-	const double *values;
 	int r = pmfs_model_metrics(s->model, &metrics, err);
-	if (r < 0 || (r = s->profile->ops->function_costs(s->profile, &values, err)) < 0)
+	if (r < 0)
 		return r;
 	double *cells = pmfs_cells_new(s->columns->n);
 	if (!cells)
@@ -94,10 +93,10 @@ static int take_native(struct summing *s, struct pm_error *err)
 /* Functions with a context have a row; all functions do if the format provides them. */
 static bool has_row(const struct summing *s, uint32_t function)
 {
-	bool all = s->profile->ops->function_costs || s->profile->ops->edges;
 	if (s->n_contexts[function] > 0)
 		return true;
-	return all && function < s->tree->n_functions && s->identity->same[function] == function;
+	return s->profile->ops->flat && function < s->tree->n_functions &&
+		s->identity->same[function] == function;
 }
 
 /*
@@ -213,9 +212,12 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 	for (uint32_t i = 0; i < s->tree->n_contexts; i++)
 		if (pmfs_is_call(s->identity, i))
 			s->n_contexts[pmfs_function_of(s->identity, i)]++;
-	int r = sum_contexts(s, err);
-	if (r == 0 && s->profile->ops->function_costs)
-		r = take_native(s, err);
+	const struct pm_flat *flat;
+	int r = pmfs_model_flat(s->model, &flat, err);
+	if (r == 0)
+		r = sum_contexts(s, err);
+	if (r == 0 && flat->functions)
+		r = take_native(s, flat->functions, err);
 	if (r < 0)
 		return r;
 	if (make_rows(part, s) < 0 || list_contexts(part, s) < 0)

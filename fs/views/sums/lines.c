@@ -282,16 +282,15 @@ static int lines_of_contexts(struct pmfs_model *m, struct making *w, struct pm_e
 
 /* ---- from the format ---- */
 
-static int lines_of_format(struct pmfs_model *m, struct making *w, struct pm_error *err)
+static int lines_of_format(
+	struct pmfs_model *m, const struct pm_lines *native, struct making *w, struct pm_error *err)
 {
 	struct lines_part *part = w->part;
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pmfs_columns *c = part->lines.columns;
 	const struct pm_metrics *metrics;
-	const struct pm_lines *native;
 	uint32_t row;
 	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0 || (r = p->ops->lines(p, &native, err)) < 0)
+	if (r < 0)
 		return r;
 	double *cells = pmfs_cells_new(c->n);
 	if (!cells)
@@ -346,9 +345,12 @@ static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	if (r == 0)
 		r = pmfs_model_columns(m, &l->columns, err);
 	part->sums.columns = l->columns;
+	const struct pm_flat *flat;
 	if (r == 0)
-		r = pmfs_model_profile(m)->ops->lines ? lines_of_format(m, &w, err)
-						      : lines_of_contexts(m, &w, err);
+		r = pmfs_model_flat(m, &flat, err);
+	if (r == 0)
+		r = flat->lines ? lines_of_format(m, flat->lines, &w, err)
+				: lines_of_contexts(m, &w, err);
 	making_done(&w);
 	if (r == 0 && sort_lines(part) < 0)
 		r = pmfs_no_memory(err);

@@ -254,26 +254,26 @@ static void add_line(struct pm_text *out, const struct pmfs_lines *l, uint32_t r
 
 int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_statements all;
+	const struct pm_flat *flat;
 	const struct pmfs_lines *l;
-	if (!p->ops->statements || !p->has_lines)
-		return 0;
-	int r = p->ops->statements(p, &all, err);
-	if (r < 0 || !(all.whole_ns > 0) || (r = pmfs_lines(m, &l, err)) < 0)
+	int r = pmfs_model_flat(m, &flat, err);
+	if (r < 0 || !flat->statements || !pmfs_model_profile(m)->has_lines)
+		return r;
+	const struct pm_statements *all = flat->statements;
+	if (!(all->whole_ns > 0) || (r = pmfs_lines(m, &l, err)) < 0)
 		return r;
 	uint32_t column = pmfs_order_column(l->columns);
 	if (column == PM_NONE || l->n == 0)
 		return 0;
 	pm_text_str(out, "\nSlowest lines, share of ");
-	pmfs_print_ns(out, all.whole_ns);
+	pmfs_print_ns(out, all->whole_ns);
 	pm_text_str(out, " by statement, ");
-	pmfs_print_ns(out, all.outside_ns);
-	pm_text_printf(out, " (%.1f%%) outside of subs\n", 100 * all.outside_ns / all.whole_ns);
+	pmfs_print_ns(out, all->outside_ns);
+	pm_text_printf(out, " (%.1f%%) outside of subs\n", 100 * all->outside_ns / all->whole_ns);
 	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
 		if (!(l->cells[(size_t)l->order[i] * l->columns->n + column] > 0))
 			break;
-		add_line(out, l, l->order[i], column, all.whole_ns);
+		add_line(out, l, l->order[i], column, all->whole_ns);
 	}
 	return 0;
 }
