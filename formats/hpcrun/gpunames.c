@@ -32,7 +32,7 @@ static int look(void *context, uint32_t i, void *result)
 		return 0;
 	int r = hpcrun_file_open(l->folder, file, &in, NULL);
 	if (r == 0)
-		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_ALL, &silent, NULL);
+		r = hpcrun_profile_read(&p, in.bytes, HPCRUN_METRICS, &silent, NULL);
 	if (r == 0 && has_name(&p))
 		__atomic_store_n(&l->found, true, __ATOMIC_RELAXED);
 	hpcrun_profile_done(&p);

@@ -61,7 +61,11 @@ struct hpcrun_sparse {
 };
 
 /* How much to read. */
-enum hpcrun_extent { HPCRUN_ALL, HPCRUN_WHO /* header, identity and dictionary */ };
+enum hpcrun_extent {
+	HPCRUN_ALL,
+	HPCRUN_WHO,    /* header, identity and dictionary */
+	HPCRUN_METRICS /* at least the metric tables */
+};
 
 struct hpcrun_profile {
 	struct pm_bytes file;

@@ -304,7 +304,11 @@ int hpcrun_sections_read(
 	if (!p->has_footer)
 		hpcrun_report_loss(report, p->file.len, PM_NO_OFFSET,
 			"the footer is missing: the run was killed");
-	if (extent == HPCRUN_ALL || !knows_the_way(&r))
+	if (extent == HPCRUN_METRICS && r.sound[HPCRUN_SECTION_METRICS]) {
+		struct hpcrun_epoch *e = hpcrun_epoch_add(p);
+		return e ? read_metrics(&r, e) : -ENOMEM;
+	}
+	if (extent != HPCRUN_WHO || !knows_the_way(&r))
 		code = read_tables(&r);
 	if (code == 0)
 		code = read_dictionary(&r);
