@@ -8,7 +8,7 @@
 #include "formats/common/work.h"
 
 /* Requests that waited for the mount come first. */
-enum { PAUSE_MS = 50, STUCK_MS = 1000 };
+enum { PAUSE_MS = 200, STUCK_MS = 1000 };
 
 struct pmfs_warm {
 	const struct pm_profile *profile;
@@ -61,6 +61,7 @@ struct pmfs_warm *pmfs_warm_start(const struct pm_profile *p)
 	if (!w)
 		return NULL;
 	w->profile = p;
+	w->work.background = true;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->moved, NULL);
 	if (pm_thread_start(&w->thread, run, w))

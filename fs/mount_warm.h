@@ -1,6 +1,8 @@
 /*
  * Reads the data that nearly every document needs in the background, once the mount is ready.
- * Requests that come in the meantime wait only for the rest.
+ * Requests that come in the meantime wait only for the rest. If all of these are interrupted, the
+ * reading ends, too: nobody who presses Ctrl-C expects the disk to stay busy. It also ends when a
+ * request has begun to read the same data.
  */
 #ifndef PROFMOUNT_FS_MOUNT_WARM_H
 #define PROFMOUNT_FS_MOUNT_WARM_H

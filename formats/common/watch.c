@@ -92,12 +92,19 @@ bool pm_watch_spoilt(struct pm_watch *w)
 	return __atomic_load_n(&w->changed, __ATOMIC_ACQUIRE);
 }
 
+static bool block_at(
+	const struct pm_watch *w, struct pm_bytes bytes, size_t i, struct pm_bytes *ret)
+{
+	uint64_t off = i * PM_WATCH_BLOCK, left = w->was.size - off;
+	return pm_bytes_sub(bytes, off, left < PM_WATCH_BLOCK ? left : PM_WATCH_BLOCK, ret);
+}
+
 /* Whether the block is unchanged since its first use, which may be this one. */
 static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {
 	struct pm_bytes block;
-	uint64_t off = i * PM_WATCH_BLOCK, left = w->was.size - off, before = 0;
-	if (!pm_bytes_sub(bytes, off, left < PM_WATCH_BLOCK ? left : PM_WATCH_BLOCK, &block))
+	uint64_t before = 0;
+	if (!block_at(w, bytes, i, &block))
 		return false;
 	uint64_t sum = sum_of(block);
 	return __atomic_compare_exchange_n(&w->blocks[i].sum, &before, sum, false, __ATOMIC_ACQ_REL,
@@ -113,6 +120,10 @@ static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {
 	uint32_t *used = &w->blocks[i].used;
 	uint32_t now = __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE), before;
+	struct pm_bytes block;
+	if (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now && block_at(w, bytes, i, &block) &&
+		!pm_bytes_fetch(block))
+		return true; /* the work is cancelled: nobody uses it */
 	while (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now) {
 		if (!block_good(w, bytes, i)) {
 			pm_watch_spoil(w);

@@ -130,6 +130,8 @@ void pm_turn_end(struct pm_turn *t)
 	t->building = false;
 	if (t->builder) {
 		t->builder->needed -= t->waiters;
+		if (t->builder->background && t->builder->needed == 0)
+			t->builder->abandoned = false; /* those who waited have got it */
 		end_if_unneeded(t->builder);
 	}
 	t->builder = NULL;
@@ -139,13 +141,17 @@ void pm_turn_end(struct pm_turn *t)
 bool pm_turn_wait(struct pm_turn *t)
 {
 	unsigned round = t->round;
+	if (t->building && current && current->background)
+		end(current);
 	if (!t->building || pm_work_cancelled())
 		return !t->building;
 	if (current && !is_helper)
 		current->awaited = t;
 	t->waiters++;
-	if (t->builder)
+	if (t->builder) {
 		t->builder->needed++;
+		t->builder->abandoned |= t->builder->background;
+	}
 	while (t->building && t->round == round && !pm_work_cancelled())
 		pthread_cond_wait(&moved, &lock);
 	if (current && !is_helper)

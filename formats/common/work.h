@@ -25,6 +25,12 @@ struct pm_work {
 	const struct pm_turn *awaited; /* the turn that it waits for; NULL: none */
 	bool abandoned;
 	unsigned needed; /* number of other works that wait for what it builds */
+	/*
+	 * Set by the caller, for work that no request has asked for. It continues while nobody
+	 * needs it, but ends if all requests that waited for what it builds are cancelled, and when
+	 * it would have to wait for a request that builds something itself.
+	 */
+	bool background;
 };
 
 /* Registers a work on this thread, NULL to unregister; returns the previous one. */

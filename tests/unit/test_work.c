@@ -137,6 +137,50 @@ static void test_the_last_who_needs_it_takes_it_along(void **state)
 	assert_int_equal(end(&s), -ENOMEM);
 }
 
+static void test_background_work_goes_on_until_who_needs_it_leaves(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0, .work = {.background = true}};
+	struct other o = {.slow = &s}, p = {.slow = &s};
+	begin(&s);
+	begin_other(&o);
+	begin_other(&p);
+	pm_work_abandon(&o.work);
+	pm_work_abandon(&p.work);
+	assert_int_equal(end_other(&o), -ENOMEM);
+	assert_int_equal(end_other(&p), -ENOMEM);
+	assert_int_equal(end(&s), -ENOMEM);
+}
+
+static void test_background_work_leaves_what_others_build(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0};
+	struct pm_work background = {.background = true};
+	begin(&s);
+	pm_work_enter(&background);
+	assert_int_equal(pm_lazy_get(&s.lazy, build, &s, NULL), -ENOMEM);
+	pm_work_enter(NULL);
+	assert_true(background.cancelled);
+	assert_int_equal(s.work.needed, 0);
+	__atomic_store_n(&s.let, true, __ATOMIC_SEQ_CST);
+	assert_int_equal(end(&s), 0);
+}
+
+static void test_background_work_goes_on_after_others_have_got_it(void **state)
+{
+	(void)state;
+	struct slow s = {.result = 0, .work = {.background = true}};
+	struct other o = {.slow = &s};
+	begin(&s);
+	begin_other(&o);
+	__atomic_store_n(&s.let, true, __ATOMIC_SEQ_CST);
+	assert_int_equal(end_other(&o), 0);
+	assert_int_equal(end(&s), 0);
+	assert_false(s.work.cancelled);
+	assert_false(s.work.abandoned);
+}
+
 static void test_abandoned_work_can_be_wanted_again(void **state)
 {
 	(void)state;
@@ -255,6 +299,9 @@ int main(void)
 		cmocka_unit_test(test_abandoned_work_ends_and_is_begun_anew),
 		cmocka_unit_test(test_what_others_need_goes_on),
 		cmocka_unit_test(test_the_last_who_needs_it_takes_it_along),
+		cmocka_unit_test(test_background_work_goes_on_until_who_needs_it_leaves),
+		cmocka_unit_test(test_background_work_leaves_what_others_build),
+		cmocka_unit_test(test_background_work_goes_on_after_others_have_got_it),
 		cmocka_unit_test(test_abandoned_work_can_be_wanted_again),
 		cmocka_unit_test(test_no_failure_of_cancelled_work_lasts),
 		cmocka_unit_test(test_nothing_is_built_at_once),
