@@ -17,7 +17,7 @@
 #define DEFAULT_TICKS_PER_SEC 10000000.0
 #define NS_PER_SEC            1e9
 
-enum { PROGRESS_RECORDS = 1 << 16, NV_SIZE = 8 };
+enum { PROGRESS_RECORDS = 256 /* at most some pages of the file */, NV_SIZE = 8 };
 
 /* ---- versions ---- */
 

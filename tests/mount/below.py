@@ -34,6 +34,16 @@ class Below:
         """Who reads of the files with such an end waits until the gate is opened."""
         self.tell(lambda n: (0, n), [f for f in self.files if f.endswith(ends)], "waits")
 
+    def lag(self):
+        """Every page takes a while."""
+        self.tell(lambda n: (0, n), self.files, "lags")
+
+    def pages(self):
+        return sum(-(-os.path.getsize(os.path.join(os.path.dirname(self.whole), f)) // PAGE) for f in self.files)
+
+    def pages_read(self):
+        return os.path.getsize(self.control + ".reads")
+
     def open_gate(self):
         self.tell(None, [], "waits")
 

@@ -4,8 +4,9 @@
  *     broken_fs FOLDER MOUNTPOINT CONTROL
  *
  * CONTROL is a file with lines `NAME FROM TO WHAT`: bytes of NAME that give EIO (WHAT: breaks), or
- * for which one waits as long as the line is there (waits). It is read anew at each read of a page,
- * and pages that the kernel has are not asked for again. Stays in the foreground.
+ * for which one waits as long as the line is there (waits), or a while (lags). It is read anew at
+ * each read of a page, which adds a byte to CONTROL.reads; pages that the kernel has are not asked
+ * for again. Stays in the foreground.
  */
 #define FUSE_USE_VERSION 34
 
@@ -19,10 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static int folder;
+static int folder, reads = -1;
 static const char *control;
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, LAG_US = 20000 };
 
 static const char *below(const char *path)
 {
@@ -53,6 +54,8 @@ static void wait_for_gate(const char *path, off_t from, size_t len)
 {
 	while (!fuse_interrupted() && is_told(path, from, len, "waits"))
 		usleep(10000);
+	if (is_told(path, from, len, "lags"))
+		usleep(LAG_US);
 }
 
 /* Page by page: one that is broken spoils no other. */
@@ -95,6 +98,8 @@ static int op_open(const char *path, struct fuse_file_info *fi)
 
 static int op_read(const char *path, char *buffer, size_t len, off_t off, struct fuse_file_info *fi)
 {
+	if (write(reads, ".", 1) != 1)
+		return -EIO;
 	wait_for_gate(path, off, len);
 	if (is_told(path, off, len, "breaks"))
 		return -EIO;
@@ -120,10 +125,15 @@ int main(int argc, char **argv)
 	char foreground[] = "-f", options[] = "-oro,max_read=4096,max_threads=64,fsname=broken";
 	char *args[] = {argv[0], foreground, options, argv[2], NULL};
 	folder = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (folder < 0) {
+	char counted[4096];
+	if (argc == 4) {
+		control = argv[3];
+		snprintf(counted, sizeof(counted), "%s.reads", control);
+		reads = open(counted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	}
+	if (folder < 0 || reads < 0) {
 		fprintf(stderr, "usage: broken_fs FOLDER MOUNTPOINT CONTROL\n");
 		return 2;
 	}
-	control = argv[3];
 	return fuse_main(4, args, &operations, NULL);
 }

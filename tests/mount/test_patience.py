@@ -26,6 +26,12 @@ SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functio
         "export/flamegraph.svg", "export/flamegraph.html")
 sources.MAKERS["large"] = ("make_hpctoolkit", ["database", 6000, 24, 200, 500])  # not all of it is read when mounting
 sources.MAKERS["tiny values"] = ("make_hpctoolkit", ["database", 4000, 2, 4000, 0])
+sources.MAKERS["long hpcrun"] = ("make_hpcrun", ["measurements", 32, 4000, 500])
+sources.MAKERS["long nytprof"] = ("make_nytprof", ["nytprof.out", 2, 0])
+sources.MAKERS["long nytprof deflated"] = ("make_nytprof", ["nytprof.out", 8, 6])
+sources.MAKERS["long zts"] = ("make_zts", ["store", 2])
+sources.MAKERS["long htdump"] = ("make_htdump", ["stream.htdump", 50000])
+LONG = ("large", "long hpcrun", "long nytprof", "long nytprof deflated", "long zts", "long htdump")
 SANITIZED = b"__asan_" in slurp(sys.argv[1]) or b"__tsan_" in slurp(sys.argv[1])
 VALUES = ("profile.db", "cct.db")  # what these need, and names and metrics do not
 
@@ -113,6 +119,32 @@ class Patience(unittest.TestCase):
                 source.open_gate()
                 out, _ = stays.communicate(timeout=SECONDS)
                 self.assertEqual(out, run("--cat", source.whole, "contexts.csv").stdout)
+                self.assertIsNone(process.poll())
+
+    def test_mounting_and_listing_the_root_read_little(self):
+        for name in LONG:
+            with below(name) as source:
+                before = source.pages_read()
+                self.assertEqual(run("--ls", source.path).returncode, 0)
+                self.assertLessEqual(source.pages_read() - before, 32 + 5 * len(source.files), name)
+
+    def test_reading_ends_with_the_last_who_wants_it(self):
+        for name in LONG:
+            with below(name) as source, served(source=source.path) as (point, process):
+                source.lag()
+                before = source.pages_read()
+                readers = [start("cat", os.path.join(point, n)) for n in ("contexts.csv", "functions.csv")]
+                self.assertTrue(wait_until(lambda: source.pages_read() > before + 8), name)
+                for r in readers:
+                    r.send_signal(signal.SIGINT)
+                    self.assertEqual(ends(r), -signal.SIGINT, name)
+                before = source.pages_read()
+                progress = os.path.join(point, ".progress")
+                self.assertTrue(wait_until(lambda: slurp(progress).count(b"\n") == 1), name)
+                # Some pages are read until the server is sure that nobody asks again; not the whole source.
+                self.assertLess(source.pages_read() - before, source.pages() / 2, name)
+                source.open_gate()
+                self.assertEqual(slurp(os.path.join(point, "contexts.csv")), run("--cat", source.whole, "contexts.csv").stdout)
                 self.assertIsNone(process.poll())
 
     def test_signals_that_a_reader_handles_fail_nothing(self):
