@@ -14,7 +14,7 @@
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
-enum { UNASKED = 64 << 10 };
+enum { UNASKED = 64 << 10, SHRUNK = 16 << 10 };
 
 #define REPLACEMENT PM_REPLACEMENT
 
@@ -36,6 +36,16 @@ void pm_text_end(struct pm_text *t, struct pm_text *out)
 	out->failed |= t->failed;
 	out->full |= t->full;
 	pm_text_done(t);
+}
+
+void pm_text_shrink(struct pm_text *t)
+{
+	bool much = t->taken > SHRUNK && t->taken - t->len > t->taken / 8;
+	char *p = much ? realloc(t->p, t->len + 1) : NULL;
+	if (p) {
+		t->p = p;
+		t->room = t->taken = t->len + 1;
+	}
 }
 
 static size_t limit_of(const struct pm_text *t)

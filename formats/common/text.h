@@ -29,6 +29,10 @@ void pm_text_clear(struct pm_text *t);
 /* pm_text_done for a builder whose contents were appended to `out`; `out` gets its error. */
 void pm_text_end(struct pm_text *t, struct pm_text *out);
 
+/* A text grows by doubling: returns memory that is not used, unless it is too little to be useful.
+ */
+void pm_text_shrink(struct pm_text *t);
+
 /* Room for n more bytes: write to the returned pointer, then add to len. NULL on failure. */
 char *pm_text_reserve(struct pm_text *t, size_t n);
 

@@ -14,7 +14,7 @@
 #include "fs/document/measure.h"
 #include "profmount/limits.h"
 
-enum { SMALL = 64 << 10, SHRUNK = 16 << 10 };
+enum { SMALL = 64 << 10 };
 
 static void body_free(struct pm_cached *cached)
 {
@@ -77,7 +77,14 @@ static int build_table(struct pmfs_body *body, const struct pm_doc *doc, struct 
 	return pmfs_measure(body, &doc->table, form_of(doc), 0, err);
 }
 
-static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_error *err)
+/* What a build of row groups needs besides: see pmfs_parquet_build. */
+struct place {
+	struct pm_cache *cache;
+	uint64_t key;
+};
+
+static int build(struct pmfs_body *body, const struct pm_doc *doc, const struct place *place,
+	struct pm_error *err)
 {
 	int r;
 	switch (doc->kind) {
@@ -88,7 +95,9 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc, struct pm_err
 		break;
 	case PM_DOC_CSV:
 	case PM_DOC_TSV: r = build_table(body, doc, err); break;
-	case PM_DOC_PARQUET: r = pmfs_parquet_build(doc, &body->parquet, err); break;
+	case PM_DOC_PARQUET:
+		r = pmfs_parquet_build(doc, place->cache, place->key, &body->parquet, err);
+		break;
 	case PM_DOC_BYTES:
 	case PM_DOC_FILE:
 	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
@@ -122,20 +131,10 @@ static void account_grown(void *context, size_t more)
 		pm_cache_reserve(a->cache, (int64_t)more);
 }
 
-/* A text grows by doubling: unused memory is returned unless it is too small to be useful. */
-static void shrink(struct pm_text *text)
+int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
+	struct pmfs_body **ret, struct pm_error *err)
 {
-	bool much = text->taken > SHRUNK && text->taken - text->len > text->taken / 8;
-	char *p = much ? realloc(text->p, text->len + 1) : NULL;
-	if (p) {
-		text->p = p;
-		text->room = text->taken = text->len + 1;
-	}
-}
-
-int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
-	struct pm_error *err)
-{
+	const struct place place = {.cache = cache, .key = key};
 	struct account account = {.cache = cache};
 	struct pmfs_body *body = calloc(1, sizeof(*body));
 	if (!body)
@@ -144,7 +143,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 	pthread_mutex_init(&body->lock, NULL);
 	body->text.grown = account_grown;
 	body->text.grown_context = &account;
-	int r = build(body, doc, err);
+	int r = build(body, doc, &place, err);
 	body->text.grown = NULL;
 	if (cache && account.bytes)
 		pm_cache_reserve(cache, -account.bytes);
@@ -152,7 +151,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmf
 		body_free(&body->cached);
 		return r;
 	}
-	shrink(&body->text);
+	pm_text_shrink(&body->text);
 	body->cached.bytes = sizeof(*body) + body->text.taken + body->room * sizeof(*body->marks);
 	if (body->parquet)
 		body->cached.bytes += pmfs_parquet_memory(body->parquet);

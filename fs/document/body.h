@@ -40,10 +40,11 @@ struct pmfs_body {
 
 /*
  * Renders or measures a document of kind TEXT, LINK, CSV, TSV or PARQUET. The memory counts
- * against the limit of `cache` unless it is NULL. -ENOMEM if the work is cancelled.
+ * against the limit of `cache` unless it is NULL; `key` is the document's there. -ENOMEM if the
+ * work is cancelled.
  */
-int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, struct pmfs_body **ret,
-	struct pm_error *err);
+int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
+	struct pmfs_body **ret, struct pm_error *err);
 
 /*
  * Appends the text [off, off + len), less at the end, of a body that is not whole. `doc` is the

@@ -346,46 +346,13 @@ static void add_dictionary(const struct pmfs_chunk *c, struct pm_text *out)
 	}
 }
 
-/* ---- statistics ---- */
-
-static bool is_less(enum pmfs_storage storage, uint64_t a, uint64_t b)
+uint64_t pmfs_chunk_most(const struct pmfs_chunk *c)
 {
-	double x, y;
-	switch (storage) {
-	case PMFS_STORE_I64: return (int64_t)a < (int64_t)b;
-	case PMFS_STORE_U64: return a < b;
-	case PMFS_STORE_DOUBLE:
-		memcpy(&x, &a, sizeof(x));
-		memcpy(&y, &b, sizeof(y));
-		return x < y;
-	case PMFS_STORE_TEXT: break;
-	}
-	return false;
-}
-
-/* Of doubles the least zero is -0, and the greatest +0, as parquet.thrift wants it. */
-static uint64_t signed_zero(const struct pmfs_chunk *c, uint64_t bits, bool negative)
-{
-	uint64_t sign = (uint64_t)1 << 63;
-	if (c->storage != PMFS_STORE_DOUBLE || (bits & ~sign) != 0)
-		return bits;
-	return negative ? sign : 0;
-}
-
-static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
-{
-	uint32_t n = c->n - c->n_nulls;
-	if (n == 0)
-		return;
-	ret->min = ret->max = c->values[0];
-	for (uint32_t i = 1; i < n; i++) {
-		if (is_less(c->storage, c->values[i], ret->min))
-			ret->min = c->values[i];
-		else if (is_less(c->storage, ret->max, c->values[i]))
-			ret->max = c->values[i];
-	}
-	ret->min = signed_zero(c, ret->min, true);
-	ret->max = signed_zero(c, ret->max, false);
+	enum { HEADERS = 128 }; /* of both pages, and the lengths in them */
+	uint64_t values = (uint64_t)(c->n - c->n_nulls) * 8, texts = c->bytes - values;
+	if (c->storage == PMFS_STORE_TEXT && c->texts.n > 0)
+		values = indexes_length(c);
+	return HEADERS + levels_length(c) + values + texts + (uint64_t)c->texts.n * 4;
 }
 
 void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret)
@@ -397,9 +364,8 @@ void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_ch
 	if (is_text) {
 		add_dictionary(c, out);
 		ret->dictionary = (uint32_t)(out->len - before);
-	} else {
-		find_bounds(c, ret);
 	}
+	pmfs_chunk_bounds(c, ret);
 	uint64_t size = 4 + levels_length(c) + (is_text ? indexes_length(c) : (uint64_t)n * 8);
 	page_header(out, DATA_PAGE, size, c->n, is_text ? RLE_DICTIONARY : PLAIN);
 	add_levels(c, out);

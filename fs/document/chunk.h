@@ -32,12 +32,23 @@ enum {
 	PMFS_SEEN_NUMBER = 32, /* any */
 };
 
+enum { PMFS_BOUND_ROOM = 32 };
+
+/* A text that no text of a chunk is less, or greater, than: one of them, or the beginning of one.
+ */
+struct pmfs_bound {
+	uint8_t n;     /* bytes; 0 = there is none */
+	bool is_exact; /* it is one of them */
+	char p[PMFS_BOUND_ROOM];
+};
+
 /* What the metadata says of a chunk; makes of its size no secret before it is made again. */
 struct pmfs_chunk_facts {
-	uint64_t min, max;   /* as stored; of numbers, where n_nulls < n */
-	uint32_t n, n_nulls; /* rows, and those without a value */
-	uint32_t dictionary; /* bytes of its page, 0 = there is none */
-	uint32_t bytes;      /* of both pages, headers included */
+	uint64_t min, max;                 /* as stored; of numbers, where n_nulls < n */
+	struct pmfs_bound least, greatest; /* of texts */
+	uint32_t n, n_nulls;               /* rows, and those without a value */
+	uint32_t dictionary;               /* bytes of its page, 0 = there is none */
+	uint32_t bytes;                    /* of both pages, headers included */
 	uint8_t seen;
 };
 
@@ -64,8 +75,14 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
 /* The next row's cell. A cell that cannot be stored so is null, and c->seen says it. */
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
 
+/* At least the bytes of its pages, and not many more. */
+uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);
+
 /* Appends its pages. Fails as texts do; c->failed is the caller's to test. */
 void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret);
+
+/* Finds the bounds of its values. In bounds.c. */
+void pmfs_chunk_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret);
 
 void pmfs_chunk_done(struct pmfs_chunk *c);
 

@@ -91,6 +91,7 @@ static int refuse_if_changed(
 
 struct build {
 	struct pmfs_engine *e;
+	uint64_t key;
 	const struct pm_doc *doc;
 };
 
@@ -98,7 +99,7 @@ static int build_body(void *context, struct pm_cached **ret, struct pm_error *er
 {
 	struct build *b = context;
 	struct pmfs_body *body;
-	int r = pmfs_body_build(b->doc, b->e->cache, &body, err);
+	int r = pmfs_body_build(b->doc, b->e->cache, b->key, &body, err);
 	if (r < 0)
 		return r;
 	r = refuse_if_changed(b->e, b->doc, err);
@@ -113,7 +114,7 @@ static int build_body(void *context, struct pm_cached **ret, struct pm_error *er
 static int body_get(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc,
 	struct pmfs_body **ret, struct pm_error *err)
 {
-	struct build b = {.e = e, .doc = doc};
+	struct build b = {.e = e, .key = key, .doc = doc};
 	struct pm_cached *cached;
 	int r = pm_cache_get(e->cache, key, build_body, &b, &cached, err);
 	if (r < 0)
@@ -248,16 +249,15 @@ static int read_file(struct pmfs_engine *e, const struct pm_doc *doc, uint64_t o
 }
 
 struct window {
-	uint64_t key, off;
+	uint64_t off;
 	size_t len;
 };
 
-static int render_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
-	const struct window *w, struct pm_text *out, struct pm_error *err)
+static int render_window(struct pmfs_body *body, const struct pm_doc *doc, const struct window *w,
+	struct pm_text *out, struct pm_error *err)
 {
 	if (body->parquet)
-		return pmfs_parquet_window(
-			body->parquet, doc, e->cache, w->key, w->off, w->len, out, err);
+		return pmfs_parquet_window(body->parquet, doc, w->off, w->len, out, err);
 	if (!pm_work_may_build())
 		return pm_error_plain(err, -ENOMEM);
 	return pmfs_body_window(body, doc, w->off, w->len, out, err);
@@ -267,7 +267,7 @@ static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const stru
 	const struct window *w, struct pmfs_piece *ret, struct pm_error *err)
 {
 	struct pm_text out = {.p = NULL};
-	int r = render_window(e, body, doc, w, &out, err);
+	int r = render_window(body, doc, w, &out, err);
 	if (r == 0)
 		r = pm_text_status(&out);
 	if (r == 0)
@@ -301,7 +301,7 @@ static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	if (r < 0)
 		return r;
 	if (!body->whole) {
-		struct window w = {.key = key, .off = off, .len = len};
+		struct window w = {.off = off, .len = len};
 		r = read_window(e, body, doc, &w, ret, err);
 		pm_cache_release(e->cache, &body->cached);
 		return r;

@@ -30,7 +30,7 @@ static void add_logical(struct pmfs_thrift *element, enum pmfs_storage storage)
 		struct pmfs_thrift integer = pmfs_thrift_struct(&logical, 10); /* INTEGER */
 		pmfs_thrift_field(&integer, 1, PMFS_THRIFT_I8);
 		pm_text_char(integer.out, 64);
-		pmfs_thrift_field(&integer, 2, PMFS_THRIFT_FALSE);
+		pmfs_thrift_bool(&integer, 2, false);
 		pmfs_thrift_end(&integer);
 	}
 	pmfs_thrift_end(&logical);
@@ -67,13 +67,28 @@ static struct pm_bytes le64(uint64_t u, uint8_t *room)
 	return (struct pm_bytes){room, 8};
 }
 
+static void add_text_bounds(struct pmfs_thrift *statistics, const struct pmfs_bound *least,
+	const struct pmfs_bound *greatest)
+{
+	struct pm_bytes max = {(const uint8_t *)greatest->p, greatest->n};
+	struct pm_bytes min = {(const uint8_t *)least->p, least->n};
+	if (min.len == 0 || max.len == 0)
+		return;
+	pmfs_thrift_binary(statistics, 5, max);
+	pmfs_thrift_binary(statistics, 6, min);
+	pmfs_thrift_bool(statistics, 7, greatest->is_exact);
+	pmfs_thrift_bool(statistics, 8, least->is_exact);
+}
+
 static void add_statistics(
 	struct pmfs_thrift *meta, const struct pmfs_chunk_facts *facts, enum pmfs_storage storage)
 {
 	uint8_t room[8];
 	struct pmfs_thrift statistics = pmfs_thrift_struct(meta, 12);
 	pmfs_thrift_i64(&statistics, 3, facts->n_nulls);
-	if (storage != PMFS_STORE_TEXT && facts->n_nulls < facts->n) {
+	if (storage == PMFS_STORE_TEXT) {
+		add_text_bounds(&statistics, &facts->least, &facts->greatest);
+	} else if (facts->n_nulls < facts->n) {
 		pmfs_thrift_binary(&statistics, 5, le64(facts->max, room));
 		pmfs_thrift_binary(&statistics, 6, le64(facts->min, room));
 	}

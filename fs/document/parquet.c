@@ -3,7 +3,7 @@
  * follows from its type; where its cells turn out to be others (a damaged source, a number beyond
  * what a double or an int64 holds), everything is measured once more with what can hold them.
  */
-#include "fs/document/parquet.h"
+#include "fs/document/made.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +52,14 @@ static uint64_t chunk_bytes(const struct maker *m)
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < m->p->n_columns; i++)
 		bytes += m->chunks[i].bytes;
+	return bytes;
+}
+
+static uint64_t rendered_bytes(const struct maker *m)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < m->p->n_columns; i++)
+		bytes += pmfs_chunk_most(&m->chunks[i]);
 	return bytes;
 }
 
@@ -136,31 +144,43 @@ struct segment {
 
 struct job {
 	const struct pm_table *table;
-	const struct pmfs_parquet *p;
+	struct pmfs_parquet *p;
 	struct segment *segments;
 	size_t n;
 	bool stop; /* atomic: one failed */
 };
 
-static int segment_add(struct segment *s, struct maker *m, struct pmfs_rowgroup *group)
+static void leave(const struct job *job, uint64_t at, struct pm_text *text)
+{
+	pmfs_made_keep(job->p, at, text);
+	pm_text_done(text);
+}
+
+static int segment_add(
+	const struct job *job, struct segment *s, struct maker *m, struct pmfs_rowgroup *group)
 {
 	struct pm_text text = {.p = NULL};
 	group->columns = calloc(m->p->n_columns, sizeof(*group->columns));
 	int r = group->columns && pm_list_room(&s->groups, s->n, &s->room, sizeof(*group)) == 0
-		? group_render(m, group->columns, &text, &s->error)
+		? 0
 		: -ENOMEM;
+	if (r == 0) {
+		(void)pm_text_reserve(&text, rendered_bytes(m));
+		r = group_render(m, group->columns, &text, &s->error);
+	}
 	group->bytes = text.len;
 	if (r < 0) {
 		free(group->columns);
 		pm_text_done(&text);
 		return r;
 	}
+	if (s->only.len > 0)
+		leave(job, s->groups[0].at, &s->only);
 	s->groups[s->n++] = *group;
-	pm_text_done(&s->only);
-	if (s->n == 1 && text.len <= SMALL)
+	if (job->n == 1 && s->n == 1 && text.len <= SMALL)
 		s->only = text;
 	else
-		pm_text_done(&text);
+		leave(job, group->at, &text);
 	return 0;
 }
 
@@ -173,7 +193,7 @@ static int segment_groups(const struct job *job, struct segment *s, struct maker
 		more = group_read(m, &group, 0, s->to, &s->error);
 		int r = more < 0 ? more : 0;
 		if (r == 0 && group.rows > 0)
-			r = segment_add(s, m, &group);
+			r = segment_add(job, s, m, &group);
 		if (r < 0)
 			return r;
 	}
@@ -255,7 +275,7 @@ static int put_in_a_row(struct pmfs_parquet *p, const struct job *job, struct pm
 			p->n_rows += group->rows;
 		}
 	}
-	if (p->n == 1 && job->n == 1) {
+	if (p->n == 1) {
 		p->first = job->segments[0].only;
 		job->segments[0].only = (struct pm_text){.p = NULL};
 	}
@@ -271,9 +291,14 @@ static void forget_groups(struct pmfs_parquet *p)
 	p->n_rows = 0;
 }
 
-static int measure(struct pmfs_parquet *p, const struct pm_table *table, struct pm_error *err)
+/* `key` is the document's. */
+static int measure(
+	struct pmfs_parquet *p, const struct pm_table *table, uint64_t key, struct pm_error *err)
 {
 	struct job job = {.table = table, .p = p};
+	p->key = key;
+	for (uint32_t c = 0; c < p->n_columns; c++)
+		p->key = pm_hash_u64(p->key + p->storage[c]);
 	int r = cut(&job, err);
 	if (r == 0)
 		r = outcome(&job, pm_crew_each(job.n, segment_measure, &job), err);
@@ -298,7 +323,8 @@ static bool widen(struct pmfs_parquet *p, const struct pm_table *table)
 	return changed;
 }
 
-static int build(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
+static int build(
+	struct pmfs_parquet *p, const struct pm_doc *doc, uint64_t key, struct pm_error *err)
 {
 	const struct pm_table *table = &doc->table;
 	p->n_columns = table->n_columns;
@@ -307,20 +333,22 @@ static int build(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_err
 		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t c = 0; c < p->n_columns; c++)
 		p->storage[c] = pmfs_storage_for(pm_table_type_of(table, c), 0);
-	int r = measure(p, table, err);
+	int r = measure(p, table, key, err);
 	if (r == 0 && widen(p, table)) {
 		forget_groups(p);
-		r = measure(p, table, err);
+		r = measure(p, table, key, err);
 	}
 	return r < 0 ? r : pmfs_parquet_end(p, doc, err);
 }
 
-int pmfs_parquet_build(const struct pm_doc *doc, struct pmfs_parquet **ret, struct pm_error *err)
+int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
+	struct pmfs_parquet **ret, struct pm_error *err)
 {
 	struct pmfs_parquet *p = calloc(1, sizeof(*p));
 	if (!p)
 		return pm_error_plain(err, -ENOMEM);
-	int r = build(p, doc, err);
+	p->cache = cache;
+	int r = build(p, doc, key, err);
 	if (r < 0)
 		pmfs_parquet_free(p);
 	else

@@ -1,7 +1,8 @@
 /*
  * A table as Parquet (docs/decisions/0140): row groups of a bounded number of rows, each the pages
- * of its columns one after the other, and a footer. Measuring makes every row group once and keeps
- * what the footer says of it; reading makes those again that are read.
+ * of its columns one after the other, and a footer. Measuring makes every row group once, keeps
+ * what the footer says of it, and leaves the first ones in the cache; reading makes the others
+ * again.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_PARQUET_H
 #define PROFMOUNT_FS_DOCUMENT_PARQUET_H
@@ -27,12 +28,20 @@ struct pmfs_parquet {
 	uint64_t n_rows;
 	uint64_t footer_at;
 	uint64_t size;
-	struct pm_text footer; /* with its length and the magic number behind it */
-	struct pm_text first;  /* the row group of a file that has only one, and a small one */
+	struct pm_text footer;  /* with its length and the magic number behind it */
+	struct pm_text first;   /* the row group of a file that has only one, and a small one */
+	struct pm_cache *cache; /* of row groups */
+	uint64_t key;           /* of the document as it is stored: row groups are named by it */
+	uint64_t n_kept;        /* atomic: bytes that measuring left in the cache */
 };
 
-/* Measures the table of a document. -ENOMEM where the work is cancelled, -EFBIG for long texts. */
-int pmfs_parquet_build(const struct pm_doc *doc, struct pmfs_parquet **ret, struct pm_error *err);
+/*
+ * Measures the table of a document. `key` is the document's; `cache` takes row groups, as many as
+ * made.c leaves some there, and may be NULL. -ENOMEM where the work is cancelled, -EFBIG for long
+ * texts.
+ */
+int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
+	struct pmfs_parquet **ret, struct pm_error *err);
 
 /* Accepts NULL. */
 void pmfs_parquet_free(struct pmfs_parquet *p);
@@ -44,13 +53,11 @@ uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p);
 int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
 	struct pm_text *out, struct pm_error *err);
 
-/*
- * Appends the window [off, off + len), less at the end. Row groups go through `cache`, `key` being
- * that of the document.
- */
-int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc,
-	struct pm_cache *cache, uint64_t key, uint64_t off, size_t len, struct pm_text *out,
-	struct pm_error *err);
+/* ---- groups.c ---- */
+
+/* Appends the window [off, off + len), less at the end. Row groups go through the cache. */
+int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, uint64_t off,
+	size_t len, struct pm_text *out, struct pm_error *err);
 
 /* ---- footer.c ---- */
 

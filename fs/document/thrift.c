@@ -19,6 +19,11 @@ void pmfs_thrift_field(struct pmfs_thrift *t, unsigned id, enum pmfs_thrift_type
 	t->last = id;
 }
 
+void pmfs_thrift_bool(struct pmfs_thrift *t, unsigned id, bool is)
+{
+	pmfs_thrift_field(t, id, is ? PMFS_THRIFT_TRUE : PMFS_THRIFT_FALSE);
+}
+
 void pmfs_thrift_i32(struct pmfs_thrift *t, unsigned id, int32_t i)
 {
 	pmfs_thrift_field(t, id, PMFS_THRIFT_I32);

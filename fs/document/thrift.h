@@ -8,6 +8,7 @@
 #include "formats/common/text.h"
 
 enum pmfs_thrift_type {
+	PMFS_THRIFT_TRUE = 1,
 	PMFS_THRIFT_FALSE = 2,
 	PMFS_THRIFT_I8 = 3,
 	PMFS_THRIFT_I32 = 5,
@@ -29,6 +30,7 @@ void pmfs_thrift_varint(struct pm_text *out, uint64_t u);
 /* The header of a field, whose value follows. */
 void pmfs_thrift_field(struct pmfs_thrift *t, unsigned id, enum pmfs_thrift_type type);
 
+void pmfs_thrift_bool(struct pmfs_thrift *t, unsigned id, bool is);
 void pmfs_thrift_i32(struct pmfs_thrift *t, unsigned id, int32_t i);
 void pmfs_thrift_i64(struct pmfs_thrift *t, unsigned id, int64_t i);
 void pmfs_thrift_binary(struct pmfs_thrift *t, unsigned id, struct pm_bytes b);

@@ -161,12 +161,26 @@ def column(data, meta, unsigned):
     return [next(rest) if level else None for level in levels], end
 
 
+def check_text_bounds(statistics, known):
+    if 5 not in statistics:
+        must(6 not in statistics and any(len(v) > 32 for v in known), "no bounds of texts")
+        return
+    low, high, low_is_exact, high_is_exact = (statistics[i] for i in (6, 5, 8, 7))
+    low.decode("utf-8"), high.decode("utf-8")
+    least, greatest = min(known), max(known)
+    must(low == least if low_is_exact else low < least and least.startswith(low), f"bound {low}, not {least}")
+    must(high == greatest if high_is_exact else greatest < high, f"bound {high}, not {greatest}")
+
+
 def check_statistics(meta, values, unsigned):
     statistics = meta[12]
     known = [v for v in values if v is not None]
     must(statistics[3] == len(values) - len(known), "null_count is not true")
-    if meta[1] == BYTE_ARRAY or not known:
+    if not known:
         must(5 not in statistics and 6 not in statistics, "bounds of nothing")
+        return
+    if meta[1] == BYTE_ARRAY:
+        check_text_bounds(statistics, [v.encode() for v in known])
         return
     form = "<d" if meta[1] == DOUBLE else "<Q" if unsigned else "<q"
     low, high = (struct.unpack(form, statistics[i])[0] for i in (6, 5))

@@ -77,7 +77,7 @@ static void check_body(const struct numbers *t, bool dense)
 	struct pm_doc doc = doc_of(t, dense);
 	struct pm_text whole = whole_of(&doc);
 	struct pmfs_body *body;
-	assert_int_equal(pmfs_body_build(&doc, NULL, &body, NULL), 0);
+	assert_int_equal(pmfs_body_build(&doc, NULL, 0, &body, NULL), 0);
 	assert_int_equal(body->size, whole.len);
 	if (body->whole) {
 		assert_memory_equal(body->text.p, whole.p, whole.len);
@@ -130,7 +130,7 @@ static void test_a_row_that_fails_fails_the_table_with_its_reason(void **state)
 		struct pm_doc doc = doc_of(tables[i], true);
 		struct pm_error err = {.offset = PM_NO_OFFSET};
 		struct pmfs_body *body;
-		assert_int_equal(pmfs_body_build(&doc, NULL, &body, &err), -EIO);
+		assert_int_equal(pmfs_body_build(&doc, NULL, 0, &body, &err), -EIO);
 		assert_string_equal(err.text, "as ordered");
 		assert_int_equal(err.offset, tables[i]->fail_at);
 	}
@@ -144,7 +144,7 @@ static void test_nobody_measures_for_nobody(void **state)
 	struct pm_work work = {.cancelled = true};
 	struct pmfs_body *body;
 	pm_work_enter(&work);
-	assert_int_equal(pmfs_body_build(&doc, NULL, &body, NULL), -ENOMEM);
+	assert_int_equal(pmfs_body_build(&doc, NULL, 0, &body, NULL), -ENOMEM);
 	pm_work_enter(NULL);
 	assert_true(work.gave_up);
 }

@@ -1,0 +1,96 @@
+/*
+ * Bounds of a column's values in a row group, so that engines skip it:
+ * https://github.com/apache/parquet-format, parquet.thrift (Statistics, ColumnOrder).
+ */
+#include <string.h>
+
+#include "fs/document/chunk.h"
+
+/* ---- numbers ---- */
+
+static bool is_less(enum pmfs_storage storage, uint64_t a, uint64_t b)
+{
+	double x, y;
+	switch (storage) {
+	case PMFS_STORE_I64: return (int64_t)a < (int64_t)b;
+	case PMFS_STORE_U64: return a < b;
+	case PMFS_STORE_DOUBLE:
+		memcpy(&x, &a, sizeof(x));
+		memcpy(&y, &b, sizeof(y));
+		return x < y;
+	case PMFS_STORE_TEXT: break;
+	}
+	return false;
+}
+
+/* Of doubles the least zero is -0, and the greatest +0, as parquet.thrift wants it. */
+static uint64_t signed_zero(const struct pmfs_chunk *c, uint64_t bits, bool negative)
+{
+	uint64_t sign = (uint64_t)1 << 63;
+	if (c->storage != PMFS_STORE_DOUBLE || (bits & ~sign) != 0)
+		return bits;
+	return negative ? sign : 0;
+}
+
+static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	uint32_t n = c->n - c->n_nulls;
+	if (n == 0)
+		return;
+	ret->min = ret->max = c->values[0];
+	for (uint32_t i = 1; i < n; i++) {
+		if (is_less(c->storage, c->values[i], ret->min))
+			ret->min = c->values[i];
+		else if (is_less(c->storage, ret->max, c->values[i]))
+			ret->max = c->values[i];
+	}
+	ret->min = signed_zero(c, ret->min, true);
+	ret->max = signed_zero(c, ret->max, false);
+}
+
+/* ---- texts: not all of a long one ---- */
+
+/* The whole characters of a text for which there is room. */
+static struct pmfs_bound beginning_of(struct pm_bytes text)
+{
+	struct pmfs_bound ret = {.is_exact = text.len <= PMFS_BOUND_ROOM};
+	size_t n = ret.is_exact ? text.len : PMFS_BOUND_ROOM;
+	while (!ret.is_exact && n > 0 && (text.p[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(ret.p, text.p, n);
+	ret.n = (uint8_t)n;
+	return ret;
+}
+
+/* Greater than all texts that begin so: its last letter of ASCII becomes the next one. */
+static void round_up(struct pmfs_bound *b)
+{
+	while (b->n > 0 && !((uint8_t)b->p[b->n - 1] < 0x7f))
+		b->n--;
+	if (b->n > 0)
+		b->p[b->n - 1]++;
+}
+
+static void find_text_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	struct pm_bytes least = c->texts.items[0], greatest = least;
+	for (uint32_t i = 1; i < c->texts.n; i++) {
+		struct pm_bytes text = c->texts.items[i];
+		if (pm_bytes_compare(text, least) < 0)
+			least = text;
+		else if (pm_bytes_compare(greatest, text) < 0)
+			greatest = text;
+	}
+	ret->least = beginning_of(least);
+	ret->greatest = beginning_of(greatest);
+	if (!ret->greatest.is_exact)
+		round_up(&ret->greatest);
+}
+
+void pmfs_chunk_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
+{
+	if (c->storage != PMFS_STORE_TEXT)
+		find_bounds(c, ret);
+	else if (c->texts.n > 0)
+		find_text_bounds(c, ret);
+}
