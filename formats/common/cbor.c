@@ -196,6 +196,20 @@ int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *
 	}
 }
 
+void pm_cbor_skip_small(struct pm_cbor *c)
+{
+	enum { SMALL_MOST = 23, LOW = 31, NOT_INTEGERS = 0xc0 };
+	size_t n = 0, most = BETWEEN_QUESTIONS - 1 - c->unasked, left = pm_cur_left(&c->in);
+	const uint8_t *p = pm_cur_peek(&c->in, most < left ? most : left);
+	if (!p || (c->depth > 0 && c->levels[c->depth - 1].left != UNCOUNTED))
+		return;
+	for (most = most < left ? most : left; n < most; n++)
+		if ((p[n] & NOT_INTEGERS) || (p[n] & LOW) > SMALL_MOST)
+			break;
+	c->in.at += n;
+	c->unasked += (uint32_t)n;
+}
+
 int pm_cbor_push_tagged(struct pm_cbor *c, uint32_t n)
 {
 	for (; n > 0; n--) {

@@ -66,6 +66,12 @@ void pm_cbor_feed(struct pm_cbor *c, struct pm_bytes part);
 int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
 
 /*
+ * Passes over integers of one byte that follow where any number of items may be: as many events
+ * that the caller does not want. A payload of nothing else may be 340 times as long as its chunk.
+ */
+void pm_cbor_skip_small(struct pm_cbor *c);
+
+/*
  * Call this after the last part: 1 with the PM_CBOR_END of an open container, 0 if none is left,
  * -EINVAL if the data ends inside a counted item.
  */

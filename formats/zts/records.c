@@ -131,6 +131,8 @@ int zts_records_next(struct zts_records *r, struct zts_record_event *ret, struct
 			return n;
 		if (ends_record(r, &e))
 			return end_record(r, &e, ret);
+		if (e.kind <= PM_CBOR_NEGINT)
+			pm_cbor_skip_small(&r->cbor);
 		if (e.kind != PM_CBOR_TAG || r->cbor.depth - 1 != zts_inner_level(r))
 			continue;
 		n = read_tagged(r, &e, ret, err);

@@ -264,6 +264,59 @@ static void test_what_json_may_refuse_is_noted(void **state)
 	}
 }
 
+/* Of what follows a first item, the bytes that are passed over. */
+static void test_small_integers_are_passed_over(void **state)
+{
+	static const struct {
+		const char *hex;
+		size_t passed;
+	} cases[] = {
+		{"00", 0},
+		{"0000172037", 4},
+		{"00001800", 1},
+		{"00003800", 1},
+		{"000040", 1},
+		{"0000ff", 1},
+		{"9f0000ff", 2},
+		{"830000", 0},
+		{"a10000", 0},
+		{"c100", 0},
+		{"9f0000820000", 2},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pm_bytes b = bytes_of(cases[i].hex);
+		struct pm_cbor c;
+		struct pm_cbor_event e;
+		pm_cbor_init(&c, 8);
+		pm_cbor_feed(&c, b);
+		assert_int_equal(pm_cbor_next(&c, &e, NULL), 1);
+		size_t at = c.in.at;
+		pm_cbor_skip_small(&c);
+		assert_int_equal(c.in.at - at, cases[i].passed);
+		pm_cbor_done(&c);
+		free((void *)(uintptr_t)b.p);
+	}
+}
+
+/* However many there are, it is asked as often as without whether they are still wanted. */
+static void test_passing_over_stops_to_ask(void **state)
+{
+	enum { MANY = 100000, MOST = 4096 };
+	static const uint8_t zeros[MANY];
+	struct pm_cbor c;
+	struct pm_cbor_event e;
+	(void)state;
+	pm_cbor_init(&c, 8);
+	pm_cbor_feed(&c, (struct pm_bytes){zeros, MANY});
+	for (size_t at = 0; pm_cbor_next(&c, &e, NULL) > 0; at = c.in.at) {
+		pm_cbor_skip_small(&c);
+		assert_true(c.in.at - at <= MOST);
+	}
+	assert_int_equal(c.in.at, MANY);
+	pm_cbor_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +326,8 @@ int main(void)
 		cmocka_unit_test(test_short_cuts_give_the_same),
 		cmocka_unit_test(test_levels_are_told_at_any_depth),
 		cmocka_unit_test(test_what_json_may_refuse_is_noted),
+		cmocka_unit_test(test_small_integers_are_passed_over),
+		cmocka_unit_test(test_passing_over_stops_to_ask),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
