@@ -120,6 +120,54 @@ static int touch(void)
 	return utimensat(AT_FDCWD, file, NULL, 0);
 }
 
+/* A file by its handle, past the names of its folders. */
+static int open_by_handle(int flags)
+{
+	union {
+		struct file_handle head;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} handle = {.head.handle_bytes = MAX_HANDLE_SZ};
+	int mount, at = open(empty, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (name_to_handle_at(AT_FDCWD, file, &handle.head, &mount, 0) != 0)
+		return -1;
+	return open_by_handle_at(at, &handle.head, flags);
+}
+
+static int by_descriptor(int (*change)(int))
+{
+	return change(open(file, O_RDONLY | O_CLOEXEC));
+}
+
+static int change_mode(int fd)
+{
+	return fchmod(fd, 0666);
+}
+
+/* On every descriptor that may be a socket, such as the one to the keeper. */
+static int send_byte(void)
+{
+	int sent = -1;
+	for (int fd = 3; fd < 32; fd++)
+		if (send(fd, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+			sent = 0;
+	return sent;
+}
+
+static int map_with_key(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return (int)syscall(SYS_pkey_mprotect, p, 4096, PROT_READ | PROT_EXEC, -1);
+}
+
+static int read_of_other(const char *what)
+{
+	char name[64], byte;
+	snprintf(name, sizeof(name), "/proc/%d/%s", (int)other, what);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	/* No memory is at 0: one that is refused later would give EIO here, too. */
+	return fd < 0 ? -1 : read(fd, &byte, 1) >= 0 || errno == EIO ? 0 : -1;
+}
+
 static int run_program(void)
 {
 	char *const arguments[] = {(char[]){"true"}, NULL};
@@ -140,6 +188,8 @@ static int run_program(void)
 	TRY(openat2_write, open2(O_WRONLY))                                                        \
 	TRY(openat2_truncate, open2(O_RDONLY | O_TRUNC))                                           \
 	TRY(open_memory, open("/proc/self/mem", O_RDWR))                                           \
+	TRY(open_handle_write, open_by_handle(O_WRONLY))                                           \
+	TRY(open_handle_read, open_by_handle(O_RDONLY))                                            \
 	TRY(truncate, truncate(file, 0))                                                           \
 	TRY(mkdir, mkdir(fresh, 0700))                                                             \
 	TRY(mkdirat, mkdirat(AT_FDCWD, fresh, 0700))                                               \
@@ -152,6 +202,7 @@ static int run_program(void)
 	TRY(unlinkat, unlinkat(AT_FDCWD, file, 0))                                                 \
 	TRY(rmdir, rmdir(empty))                                                                   \
 	TRY(chmod, chmod(file, 0666))                                                              \
+	TRY(fchmod, by_descriptor(change_mode))                                                    \
 	TRY(chown, chown(file, getuid(), getgid()))                                                \
 	TRY(utimes, touch())                                                                       \
 	TRY(setxattr, setxattr(file, "user.hijacked", "", 0, 0))                                   \
@@ -165,6 +216,7 @@ static int run_program(void)
 	TRY(socket_inet, use_socket(AF_INET, NULL))                                                \
 	TRY(socket_netlink, use_socket(AF_NETLINK, NULL))                                          \
 	TRY(socketpair, pair())                                                                    \
+	TRY(send, send_byte())                                                                     \
 	TRY(fork, start_process(0))                                                                \
 	TRY(fork_into_namespace, start_process(CLONE_NEWUSER))                                     \
 	TRY(clone3, start_by_clone3())                                                             \
@@ -173,8 +225,12 @@ static int run_program(void)
 	TRY(tgkill, (int)syscall(SYS_tgkill, other, other, 0))                                     \
 	TRY(tkill, (int)syscall(SYS_tkill, other, 0))                                              \
 	TRY(pidfd_open, (int)syscall(SYS_pidfd_open, other, 0))                                    \
+	TRY(pidfd_getfd, (int)syscall(SYS_pidfd_getfd, inherited, 0, 0))                           \
+	TRY(queue_signal, (int)syscall(SYS_rt_sigqueueinfo, other, 0, NULL))                       \
 	TRY(ptrace, (int)ptrace(PTRACE_SEIZE, other, 0, 0))                                        \
 	TRY(write_memory, write_other())                                                           \
+	TRY(read_memory, read_of_other("mem"))                                                     \
+	TRY(read_environment, read_of_other("environ"))                                            \
 	TRY(limit_other, limit(other, RLIMIT_NOFILE))                                              \
 	TRY(limit_own, limit(0, RLIMIT_NOFILE))                                                    \
 	TRY(priority_other, setpriority(PRIO_PROCESS, (id_t)other, 19))                            \
@@ -189,6 +245,16 @@ static int run_program(void)
 		map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1))          \
 	TRY(map_library, map(PROT_READ | PROT_EXEC, MAP_PRIVATE, open(file, O_RDONLY)))            \
 	TRY(protect_code, protect(PROT_READ | PROT_EXEC))                                          \
+	TRY(protect_code_with_key, map_with_key())                                                 \
+	TRY(personality, (int)syscall(SYS_personality, 0x0400000))                                 \
+	TRY(open_tree, (int)syscall(SYS_open_tree, AT_FDCWD, empty, 1))                            \
+	TRY(fsopen, (int)syscall(SYS_fsopen, "tmpfs", 0))                                          \
+	TRY(join_namespace, (int)syscall(SYS_setns, inherited, 0))                                 \
+	TRY(userfaultfd, (int)syscall(SYS_userfaultfd, 1))                                         \
+	TRY(perf_event, (int)syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0))                     \
+	TRY(shared_memory, (int)syscall(SYS_shmget, 0, 4096, 01600))                               \
+	TRY(message_queue, (int)syscall(SYS_mq_open, "hijacked", O_RDWR | O_CREAT, 0600, NULL))    \
+	TRY(affinity_other, (int)syscall(SYS_sched_setaffinity, other, 0, NULL))                   \
 	TRY(memfd, (int)syscall(SYS_memfd_create, "x", 0))                                         \
 	TRY(bpf, (int)syscall(SYS_bpf, 0, NULL, 0))                                                \
 	TRY(io_uring, (int)syscall(SYS_io_uring_setup, 0, NULL))                                   \

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,11 +151,59 @@ static void test_nothing_is_gained_or_dumped(void **state)
 	assert_false(confined(dumps_core));
 }
 
+/* ---- other ABIs of the same kernel ---- */
+
+#if defined(__x86_64__) && defined(PMFS_SECCOMP)
+
+enum { X32 = 0x40000000, OPEN_OF_I386 = 5 };
+
+static bool calls_as_x32(void)
+{
+	return syscall(X32 | SYS_openat, AT_FDCWD, path, O_WRONLY) >= 0;
+}
+
+/* The call fails in any case, because the path is beyond 32 bits: what matters is how. */
+static bool calls_as_i386(void)
+{
+	long r;
+	__asm__ volatile("int $0x80"
+			 : "=a"(r)
+			 : "a"(OPEN_OF_I386), "b"(0), "c"(O_WRONLY), "d"(0)
+			 : "memory", "r8", "r9", "r10", "r11");
+	return r == -EFAULT;
+}
+
+/* The filter ends the process, or the kernel does not know the ABI. */
+static void expect_refused(bool (*attempt)(void))
+{
+	int status;
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		pmfs_confine(PMFS_DUTY_SERVE, -1);
+		_exit(attempt() ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 1);
+}
+
+static void test_other_abis_are_no_way_out(void **state)
+{
+	(void)state;
+	expect_refused(calls_as_x32);
+	expect_refused(calls_as_i386);
+}
+
+#endif
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_serving_goes_on),
 		cmocka_unit_test(test_nothing_is_gained_or_dumped),
+#if defined(__x86_64__) && defined(PMFS_SECCOMP)
+		cmocka_unit_test(test_other_abis_are_no_way_out),
+#endif
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

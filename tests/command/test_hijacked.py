@@ -7,6 +7,7 @@ and with Landlock or seccomp taken away.
 HIJACKED is profmount with tests/command/hijacked.c for a format; LACKING takes a layer away. What is still allowed, and
 why, stands in docs/decisions/0090-least-privilege.md.
 """
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -14,17 +15,36 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HIJACKED, LACKING = (os.path.abspath(p) for p in sys.argv[1:3])
 CREATE_RULESET = 444  # on every machine
 
-COMMANDS = {"mount": ["-f"], "ls": ["--ls"], "cat": ["--cat"], "check": ["--check"], "extract": ["--extract"]}
+# What stands before and behind a command's sources, with TARGET for the folder to mount on or to extract to.
+TARGET = object()
+COMMANDS = {
+    "mount": (["-f"], [TARGET]),
+    "follow": (["-f", "-o", "follow"], [TARGET]),
+    "ls": (["--ls"], []),
+    "cat": (["--cat"], ["README.txt"]),
+    "check": (["--check"], []),
+    "extract": (["--extract"], [TARGET]),
+    # Several runs: the same reader opens each.
+    "mount runs": (["-f"], [TARGET]),
+    "ls runs": (["--ls"], ["--", "runs/run=a"]),
+    "cat runs": (["--cat"], ["--", "compare/b/functions.csv"]),
+    "check runs": (["--check"], ["--"]),
+    "extract runs": (["--extract"], ["--", TARGET]),
+}
 # What Landlock alone forbids, from the version that knows truncation on, and what capabilities alone do.
 LANDLOCK_FORBIDS = {
     "open_write", "open_update", "open_append", "open_truncate", "open_create", "open_create_new", "open_temporary",
-    "openat2_write", "openat2_truncate", "open_memory", "truncate", "mkdir", "mkdirat", "mkfifo", "symlink",
-    "symlinkat", "link", "rename", "unlink", "unlinkat", "rmdir", "execve"}
+    "openat2_write", "openat2_truncate", "open_memory", "open_handle_write", "truncate", "mkdir", "mkdirat", "mkfifo", "symlink",
+    "symlinkat", "link", "rename", "unlink", "unlinkat", "rmdir", "execve", "ptrace", "read_memory", "read_environment",
+    "write_memory"}
+# Files below /proc, which the user may read: only Landlock knows whose processes they belong to.
+READS_OTHERS = set() if os.geteuid() == 0 else {"read_memory", "read_environment"}
 SCOPES_FORBID = {"kill", "tgkill", "tkill"}
 CAPABILITIES_FORBID = {"mount", "umount", "chroot", "inherited_descriptor"}
 # --extract makes files and puts new ones in the place of old ones.
@@ -36,6 +56,24 @@ def landlock_version():
 
 
 class Hijacked(unittest.TestCase):
+    def run_program(self, command, environment, inherited, mounted):
+        """What it says on standard error. Several runs are `mounted` before a reader sees any of them."""
+        program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env=environment, pass_fds=[inherited])
+        try:
+            while mounted and not os.path.ismount(mounted) and program.poll() is None:
+                time.sleep(0.01)
+            if mounted and program.poll() is None:
+                with contextlib.suppress(OSError):  # where the reader became another program
+                    os.listdir(os.path.join(mounted, "runs", "run=a"))
+                program.terminate()
+            return program.communicate(timeout=600)[1]
+        finally:
+            program.kill()
+            program.wait()
+            if mounted:
+                subprocess.run(["fusermount3", "-qu", mounted], stderr=subprocess.DEVNULL, check=False)
+
     def attempt(self, command, *lacking, inside=False):
         """What was done by a hijacked reader; `inside`: to the folder that is extracted to."""
         with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder, \
@@ -50,14 +88,15 @@ class Hijacked(unittest.TestCase):
             # A number that the program does not come to by itself.
             inherited = fcntl.fcntl(null.fileno(), fcntl.F_DUPFD, 200)
             other = subprocess.Popen(["sleep", "600"])
-            words = {"mount": [target], "cat": ["README.txt"], "extract": [folder if inside else target]}
+            before, behind = COMMANDS[command]
+            sources = [f"a={path}", f"b={path}"] if command.endswith(" runs") else [path]
+            behind = [(folder if inside else target) if word is TARGET else word for word in behind]
             wrapper = [LACKING, *lacking, "--"] if lacking else []
             environment = dict(os.environ, HIJACKED_FOLDER=folder, HIJACKED_PID=str(other.pid),
                                HIJACKED_FD=str(inherited))
             try:
-                done = subprocess.run([*wrapper, HIJACKED, *COMMANDS[command], path, *words.get(command, [])],
-                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=600, env=environment,
-                                      pass_fds=[inherited])
+                said = self.run_program([*wrapper, HIJACKED, *before, *sources, *behind], environment, inherited,
+                                        target if command == "mount runs" else None)
                 if not lacking and not inside:
                     with open(path, encoding="utf-8") as f:
                         self.assertEqual(len(f.read()), 5000)
@@ -67,7 +106,7 @@ class Hijacked(unittest.TestCase):
                 other.kill()
                 other.wait()
                 os.close(inherited)
-            lines = done.stderr.decode(errors="replace").splitlines()
+            lines = said.decode(errors="replace").splitlines()
             self.assertTrue(any(line.startswith("open_write ") for line in lines), lines)
             did = {line[:-len(" done")] for line in lines if line.endswith(" done")}
             return did if "end" in lines else did | {"execve"}
@@ -80,10 +119,13 @@ class Hijacked(unittest.TestCase):
     def test_nothing_is_done_without_landlock(self):
         for command in COMMANDS:
             with self.subTest(command):
-                self.assertEqual(self.attempt(command, "landlock"), EXTRACTING if command == "extract" else set())
+                self.assertEqual(self.attempt(command, "landlock") - READS_OTHERS,
+                                 EXTRACTING if command.startswith("extract") else set())
 
     def test_extracting_makes_files_in_its_target(self):
-        self.assertEqual(self.attempt("extract", inside=True), EXTRACTING)
+        for command in ("extract", "extract runs"):
+            with self.subTest(command):
+                self.assertEqual(self.attempt(command, inside=True), EXTRACTING)
 
     def test_files_are_safe_without_seccomp(self):
         version = landlock_version()
