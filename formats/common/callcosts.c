@@ -180,27 +180,17 @@ int64_t pm_callcosts_of_run(
 	return metric;
 }
 
-int64_t pm_callcosts_of_thread(const struct pm_callcosts *c, uint32_t thread, uint64_t first,
+int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room)
 {
-	uint32_t begin = c->thread_start[thread];
-	uint64_t n = (uint64_t)(c->thread_start[thread + 1] - begin) * PM_CALLS_N_METRICS;
+	bool thread = of.what == PM_OF_THREAD;
+	const uint32_t *start = (thread ? c->thread_start : c->context_start) + of.index;
+	uint64_t n = (uint64_t)(start[1] - start[0]) * PM_CALLS_N_METRICS;
 	size_t filled = 0;
-	for (; filled < room && first < n; filled++, first++)
+	for (; filled < room && first < n; filled++, first++) {
+		uint64_t at = start[0] + first / PM_CALLS_N_METRICS;
 		ret[filled] = value_of(
-			&c->items[begin + first / PM_CALLS_N_METRICS], first % PM_CALLS_N_METRICS);
-	return (int64_t)filled;
-}
-
-int64_t pm_callcosts_of_context(const struct pm_callcosts *c, uint32_t context, uint64_t first,
-	struct pm_value *ret, size_t room)
-{
-	const uint32_t *listed = c->by_context + c->context_start[context];
-	uint64_t n = (uint64_t)(c->context_start[context + 1] - c->context_start[context]) *
-		PM_CALLS_N_METRICS;
-	size_t filled = 0;
-	for (; filled < room && first < n; filled++, first++)
-		ret[filled] = value_of(
-			&c->items[listed[first / PM_CALLS_N_METRICS]], first % PM_CALLS_N_METRICS);
+			&c->items[thread ? at : c->by_context[at]], first % PM_CALLS_N_METRICS);
+	}
 	return (int64_t)filled;
 }

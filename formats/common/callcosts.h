@@ -45,12 +45,10 @@ void pm_callcosts_done(struct pm_callcosts *c);
 /* Of a context over all threads. */
 struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t context);
 
-/* As the functions of pm_profile_ops, contexts by index. */
+/* As run_costs and values of pm_profile_ops. */
 int64_t pm_callcosts_of_run(
 	const struct pm_callcosts *c, uint32_t context, struct pm_value *ret, size_t room);
-int64_t pm_callcosts_of_thread(const struct pm_callcosts *c, uint32_t thread, uint64_t first,
-	struct pm_value *ret, size_t room);
-int64_t pm_callcosts_of_context(const struct pm_callcosts *c, uint32_t context, uint64_t first,
+int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room);
 
 #endif

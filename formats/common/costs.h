@@ -34,11 +34,11 @@ void pm_costs_add(
 /* Call after all values have been added. 0 or -ENOMEM. */
 int pm_costs_freeze(struct pm_costs *c);
 
-/* Like pm_profile_ops.thread_costs: by context, then metric. */
+/* Like pm_profile_ops.values of a thread: by context, then metric. */
 int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/* Like pm_profile_ops.context_costs, for the context with this index: by thread, then metric. */
+/* Like pm_profile_ops.values of a context: by thread, then metric. */
 int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room);
 

@@ -32,7 +32,7 @@ uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context);
 int hpcrun_across_read(const struct hpcrun_run *run, uint32_t block, enum hpcrun_across_of of,
 	struct hpcrun_across **ret);
 
-/* As pm_profile_ops.context_costs and .context_values, of a context of that block. */
+/* As pm_profile_ops.values, of a context of that block. */
 int64_t hpcrun_across_fill(const struct hpcrun_across *a, const struct hpcrun_merged *m,
 	uint32_t context, uint64_t first, struct pm_value *ret, size_t room);
 

@@ -90,69 +90,61 @@ static int64_t model_run_costs(const struct pm_profile *p, uint32_t context, str
 	return r < 0 ? r : hpcrun_merged_costs(&m->merged, context, ret, room);
 }
 
-static int64_t model_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
+static int64_t fill_costs(const struct hpcrun_merged *m, const struct pm_cached *c, uint32_t thread,
+	uint64_t first, struct pm_value *ret, size_t room)
 {
-	struct hpcrun_model *m = model_of(p);
-	struct pm_cached *c;
-	size_t filled = 0;
-	int r = hpcrun_get_decoded(m, HPCRUN_THREAD_COSTS, thread, &c, err);
-	if (r < 0)
-		return r;
 	const struct hpcrun_cells *cells = &((const struct hpcrun_costs_of_thread *)c)->cells;
+	size_t filled = 0;
 	for (uint64_t i = first; i < cells->n && filled < room; i++)
 		ret[filled++] = (struct pm_value){
-			.context = pm_tree_number(m->merged.tree, cells->items[i].context),
+			.context = pm_tree_number(m->tree, cells->items[i].context),
 			.metric = cells->items[i].metric,
 			.thread = thread,
 			.f = cells->items[i].cost};
-	pm_cache_release(m->decoded, c);
 	return (int64_t)filled;
 }
 
-static int64_t model_thread_values(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t fill_values(const struct hpcrun_merged *m, const struct pm_cached *c,
+	uint32_t thread, uint64_t first, struct pm_value *ret, size_t room)
+{
+	const struct hpcrun_values_of_thread *values = (const struct hpcrun_values_of_thread *)c;
+	size_t filled = 0;
+	for (uint64_t i = first; i < values->n && filled < room; i++)
+		ret[filled++] = hpcrun_stored_value(m, &values->items[i], thread);
+	return (int64_t)filled;
+}
+
+static int64_t fill_across(const struct hpcrun_merged *m, const struct pm_cached *c,
+	uint32_t context, uint64_t first, struct pm_value *ret, size_t room)
+{
+	return hpcrun_across_fill((const struct hpcrun_across *)c, m, context, first, ret, room);
+}
+
+static int64_t model_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
+	static const struct {
+		enum hpcrun_decoded part;
+		int64_t (*fill)(const struct hpcrun_merged *m, const struct pm_cached *c,
+			uint32_t index, uint64_t first, struct pm_value *ret, size_t room);
+	} kinds[][2] = {
+		[PM_OF_THREAD] = {{HPCRUN_THREAD_COSTS, fill_costs},
+			{HPCRUN_THREAD_VALUES, fill_values}},
+		[PM_OF_CONTEXT] = {{HPCRUN_CONTEXT_COSTS, fill_across},
+			{HPCRUN_CONTEXT_VALUES, fill_across}},
+	};
 	struct hpcrun_model *m = model_of(p);
 	struct pm_cached *c;
-	size_t filled = 0;
-	int r = hpcrun_get_decoded(m, HPCRUN_THREAD_VALUES, thread, &c, err);
-	if (r < 0)
-		return r;
-	const struct hpcrun_values_of_thread *values = (const struct hpcrun_values_of_thread *)c;
-	for (uint64_t i = first; i < values->n && filled < room; i++)
-		ret[filled++] = hpcrun_stored_value(&m->merged, &values->items[i], thread);
-	pm_cache_release(m->decoded, c);
-	return (int64_t)filled;
-}
-
-static int64_t across(struct hpcrun_model *m, enum hpcrun_decoded what, uint64_t number,
-	uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	struct pm_cached *c;
 	int r = hpcrun_get_merged(m, err);
-	uint32_t context = r < 0 ? PM_NONE : pm_tree_find(m->merged.tree, number);
-	if (r < 0 || context == PM_NONE)
-		return r;
-	r = hpcrun_get_decoded(m, what, hpcrun_block_of(&m->merged, context), &c, err);
 	if (r < 0)
 		return r;
-	int64_t n = hpcrun_across_fill(
-		(const struct hpcrun_across *)c, &m->merged, context, first, ret, room);
+	uint32_t item = of.what == PM_OF_THREAD ? of.index : hpcrun_block_of(&m->merged, of.index);
+	r = hpcrun_get_decoded(m, kinds[of.what][of.stored].part, item, &c, err);
+	if (r < 0)
+		return r;
+	int64_t n = kinds[of.what][of.stored].fill(&m->merged, c, of.index, first, ret, room);
 	pm_cache_release(m->decoded, c);
 	return n;
-}
-
-static int64_t model_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	return across(model_of(p), HPCRUN_CONTEXT_COSTS, number, first, ret, room, err);
-}
-
-static int64_t model_context_values(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	return across(model_of(p), HPCRUN_CONTEXT_VALUES, number, first, ret, room, err);
 }
 
 /* ---- traces ---- */
@@ -346,10 +338,7 @@ static const struct pm_profile_ops ops = {
 	.has = model_has,
 	.thread_counts = model_thread_counts,
 	.run_costs = model_run_costs,
-	.thread_costs = model_thread_costs,
-	.context_costs = model_context_costs,
-	.thread_values = model_thread_values,
-	.context_values = model_context_values,
+	.values = model_values,
 	.samples = model_samples,
 	.span = model_span,
 	.documents = model_documents,
@@ -369,6 +358,7 @@ static void describe(struct hpcrun_model *m, struct pm_profile *ret)
 	ret->kind_of_tree = "samples";
 	ret->has_modules = true;
 	ret->costs_by_thread = true;
+	ret->stores_values = true;
 	struct hpcrun_symbols_place place = hpcrun_named_place(&m->folder);
 	ret->has_lines = !m->folder.no_symbols && hpcrun_symbols_have_lines(&place);
 	for (uint32_t i = 0; i < m->folder.n; i++) {

@@ -23,10 +23,9 @@ int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_
 			       tree->in_summary[context], ret, room, err);
 }
 
-int64_t hpctk_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t values_of_thread(struct hpctk_parts *db, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
 	const struct hpctk_threads *threads;
 	struct hpctk_block block;
 	struct hpctk_run run;
@@ -123,19 +122,28 @@ static int64_t values_from_threads(const struct hpctk_parts *db,
 	return (int64_t)n;
 }
 
-int64_t hpctk_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+static int64_t values_of_context(struct hpctk_parts *db, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	const struct hpctk_tree *tree;
 	const struct hpctk_threads *threads;
 	struct hpctk_block block;
-	int r = hpctk_threads_get(db, &threads, err);
-	if (r < 0)
+	int r = hpctk_tree_get(db, &tree, err);
+	if (r < 0 || (r = hpctk_threads_get(db, &threads, err)) < 0)
 		return r;
+	uint64_t number = tree->tree->number[context];
 	r = hpctk_context_block(db, number, &block, NULL);
 	if (r == 0)
 		return values_from_cct(db, threads, &block, number, first, ret, room, err);
 	if (r == -ENOMEM)
 		return pm_error_plain(err, r);
 	return values_from_threads(db, threads, number, first, ret, room, err);
+}
+
+int64_t hpctk_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	struct hpctk_parts *db = hpctk_parts_of(p);
+	return of.what == PM_OF_THREAD ? values_of_thread(db, of.index, first, ret, room, err)
+				       : values_of_context(db, of.index, first, ret, room, err);
 }

@@ -7,9 +7,7 @@
 /* As in pm_profile_ops. */
 int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err);
-int64_t hpctk_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err);
-int64_t hpctk_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+int64_t hpctk_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err);
 
 #endif

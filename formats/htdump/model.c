@@ -35,24 +35,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return r < 0 ? r : pm_callcosts_of_run(&c->costs, context, ret, room);
 }
 
-static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	const struct htd_calls *c;
 	int r = htd_calls_get(htd_source_of(p), &c, err);
-	return r < 0 ? r : pm_callcosts_of_thread(&c->costs, thread, first, ret, room);
-}
-
-static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	const struct htd_calls *c;
-	int r = htd_calls_get(htd_source_of(p), &c, err);
-	if (r < 0)
-		return r;
-	uint32_t context = pm_tree_find(c->tree, number);
-	return context == PM_NONE ? 0
-				  : pm_callcosts_of_context(&c->costs, context, first, ret, room);
+	return r < 0 ? r : pm_callcosts_values(&c->costs, of, first, ret, room);
 }
 
 /* ---- threads ---- */
@@ -217,8 +205,7 @@ static const struct pm_profile_ops ops = {
 	.has = has,
 	.thread_counts = thread_counts,
 	.run_costs = run_costs,
-	.thread_costs = thread_costs,
-	.context_costs = context_costs,
+	.values = values,
 	.samples = htd_samples,
 	.call_times = call_times,
 	.series = htd_series,

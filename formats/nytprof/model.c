@@ -112,7 +112,7 @@ static uint64_t stored_values(const struct pm_costs *c, uint32_t thread)
 	return c->thread_start[thread + 1] - c->thread_start[thread];
 }
 
-static int64_t op_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t op_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	struct pm_value own[NYTP_OWN];
@@ -120,10 +120,13 @@ static int64_t op_thread_costs(const struct pm_profile *p, uint32_t thread, uint
 	int r = model(p, &m, err);
 	if (r < 0)
 		return r;
-	size_t n_own = thread_own(opened_of(p), thread, own), n = 0;
+	if (of.what == PM_OF_CONTEXT)
+		return pm_costs_of_context(&m->costs, of.index, first, ret, room);
+	size_t n_own = thread_own(opened_of(p), of.index, own), n = 0;
 	for (; n < room && first < n_own; first++)
 		ret[n++] = own[first];
-	return (int64_t)n + pm_costs_of_thread(&m->costs, thread, first - n_own, ret + n, room - n);
+	return (int64_t)n +
+		pm_costs_of_thread(&m->costs, of.index, first - n_own, ret + n, room - n);
 }
 
 static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
@@ -165,17 +168,6 @@ static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct
 				.f = value};
 	}
 	return (int64_t)n;
-}
-
-static int64_t op_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	struct nytp_model *m;
-	int r = model(p, &m, err);
-	if (r < 0)
-		return r;
-	uint32_t context = pm_tree_find(m->tree, number);
-	return context == PM_NONE ? 0 : pm_costs_of_context(&m->costs, context, first, ret, room);
 }
 
 static int op_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
@@ -313,8 +305,7 @@ const struct pm_profile_ops nytp_ops = {
 	.kind_of_tree = op_kind_of_tree,
 	.thread_counts = op_thread_counts,
 	.run_costs = op_run_costs,
-	.thread_costs = op_thread_costs,
-	.context_costs = op_context_costs,
+	.values = op_values,
 	.span = op_span,
 	.flat = op_flat,
 	.documents = op_documents,

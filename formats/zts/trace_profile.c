@@ -162,11 +162,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return costs(p, PM_NONE, context, ret, room < 1 ? room : 1, err);
 }
 
-static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
+static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	return first > 0 || number == 0 ? 0
-					: costs(p, 0, number - 1, ret, room < 1 ? room : 1, err);
+	if (of.what == PM_OF_THREAD)
+		return costs(p, of.index, first, ret, room, err);
+	return first > 0 ? 0 : costs(p, 0, of.index, ret, room < 1 ? room : 1, err);
 }
 
 static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -221,8 +222,7 @@ static const struct pm_profile_ops ops = {
 	.metrics = get_metrics,
 	.threads = get_threads,
 	.run_costs = run_costs,
-	.thread_costs = costs,
-	.context_costs = context_costs,
+	.values = values,
 	.samples = get_samples,
 	.damage = get_damage,
 	.close = trace_close,

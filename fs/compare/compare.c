@@ -41,23 +41,16 @@ static int64_t compare_run_costs(const struct pm_profile *p, uint32_t context, s
 	return 0;
 }
 
-static int64_t compare_no_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t compare_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	(void)p;
-	(void)thread;
+	(void)of;
 	(void)first;
 	(void)ret;
 	(void)room;
 	(void)err;
 	return 0;
-}
-
-static int64_t compare_no_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	(void)number;
-	return compare_no_costs(p, 0, first, ret, room, err);
 }
 
 static int compare_damage(
@@ -89,8 +82,7 @@ static const struct pm_profile_ops compare_ops = {
 	.tree = compare_tree,
 	.metrics = compare_metrics,
 	.run_costs = compare_run_costs,
-	.thread_costs = compare_no_costs,
-	.context_costs = compare_no_context_costs,
+	.values = compare_values,
 	.damage = compare_damage,
 	.documents = pmfs_compare_documents,
 	.close = compare_close,

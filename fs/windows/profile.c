@@ -172,27 +172,12 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return r < 0 ? r : numbered(w, ret, pm_callcosts_of_run(&w->costs, context, ret, room));
 }
 
-static int64_t thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
+static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	struct window *w;
 	int r = get(p, &w, err);
-	if (r < 0)
-		return r;
-	return numbered(w, ret, pm_callcosts_of_thread(&w->costs, thread, first, ret, room));
-}
-
-static int64_t context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	struct window *w;
-	int r = get(p, &w, err);
-	if (r < 0)
-		return r;
-	uint32_t context = pm_tree_find(w->tree, number);
-	if (context == PM_NONE)
-		return 0;
-	return numbered(w, ret, pm_callcosts_of_context(&w->costs, context, first, ret, room));
+	return r < 0 ? r : numbered(w, ret, pm_callcosts_values(&w->costs, of, first, ret, room));
 }
 
 static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
@@ -252,8 +237,7 @@ static const struct pm_profile_ops ops = {
 	.threads = get_threads,
 	.thread_counts = get_counts,
 	.run_costs = run_costs,
-	.thread_costs = thread_costs,
-	.context_costs = context_costs,
+	.values = values,
 	.samples = get_samples,
 	.span = get_span,
 	.damage = get_damage,

@@ -29,6 +29,13 @@ struct pm_metrics {
 	const struct pm_metric *metrics; /* database order */
 };
 
+/* A sequence of values: of one thread, or of one context on all threads. */
+struct pm_values_of {
+	enum { PM_OF_THREAD, PM_OF_CONTEXT } what;
+	uint32_t index; /* of the thread, or of the context in the profile's tree */
+	bool stored;    /* exactly as stored, in stored order; else costs, as shown in columns */
+};
+
 /* A value of a context, for one thread or for the whole run. */
 struct pm_value {
 	uint64_t context; /* number; may be one that is not in the tree */

@@ -51,20 +51,15 @@ struct pm_profile_ops {
 	int (*thread_counts)(const struct pm_profile *p, uint32_t thread,
 		struct pm_thread_counts *ret, struct pm_error *err);
 
-	/* Costs, as shown in columns. Mandatory: of the whole run at a context (by index). */
+	/* Mandatory. Costs of the whole run at a context. */
 	int64_t (*run_costs)(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 		size_t room, struct pm_error *err);
-	/* Of one thread; values of a context are adjacent; contexts outside the tree may occur. */
-	int64_t (*thread_costs)(const struct pm_profile *p, uint32_t thread, uint64_t first,
-		struct pm_value *ret, size_t room, struct pm_error *err);
-	/* Of one context (by number), all threads, in any order. */
-	int64_t (*context_costs)(const struct pm_profile *p, uint64_t number, uint64_t first,
-		struct pm_value *ret, size_t room, struct pm_error *err);
-
-	/* Values exactly as stored, in stored order: values.csv. NULL: the same as the costs. */
-	int64_t (*thread_values)(const struct pm_profile *p, uint32_t thread, uint64_t first,
-		struct pm_value *ret, size_t room, struct pm_error *err);
-	int64_t (*context_values)(const struct pm_profile *p, uint64_t number, uint64_t first,
+	/*
+	 * The values of a thread or context, from the `first` on. Of a thread, values of a context
+	 * are adjacent, and contexts outside the tree may occur; of a context, threads come in any
+	 * order. `of.stored` makes no difference unless the profile `stores_values`.
+	 */
+	int64_t (*values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 		struct pm_value *ret, size_t room, struct pm_error *err);
 
 	/* A thread's trace in time order, from sample `first` on. */
@@ -150,6 +145,7 @@ struct pm_profile {
 	const char *kind_of_tree; /* see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* trace.csv gets self_ns and seq */
 	bool costs_by_thread;     /* costs are cheap thread by thread, not context by context */
+	bool stores_values;       /* values as stored differ from costs */
 	bool has_lines;           /* the format knows source lines: lines.csv, files.csv */
 	bool has_modules;         /* functions have modules: there is a modules.csv */
 	/*

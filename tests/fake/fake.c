@@ -84,11 +84,9 @@ static int fake_op_counts(const struct pm_profile *p, uint32_t thread, struct pm
 	return 0;
 }
 
-static int64_t fake_op_thread_costs(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
+static int64_t values_of_thread(
+	const struct fake_thread *t, uint64_t first, struct pm_value *ret, size_t room)
 {
-	const struct fake_thread *t = &fake_of(p)->threads_data[thread];
-	(void)err;
 	if (first >= t->n_values)
 		return 0;
 	size_t n = t->n_values - first < room ? t->n_values - first : room;
@@ -97,13 +95,11 @@ static int64_t fake_op_thread_costs(const struct pm_profile *p, uint32_t thread,
 }
 
 /* The last thread first: views must not rely on an order. */
-static int64_t fake_op_context_costs(const struct pm_profile *p, uint64_t number, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
+static int64_t values_of_context(
+	const struct fake *f, uint32_t context, uint64_t first, struct pm_value *ret, size_t room)
 {
-	const struct fake *f = fake_of(p);
-	uint64_t at = 0;
+	uint64_t number = pm_tree_number(f->tree, context), at = 0;
 	size_t n = 0;
-	(void)err;
 	for (uint32_t t = f->threads.n; t-- > 0;) {
 		const struct fake_thread *data = &f->threads_data[t];
 		for (size_t i = 0; i < data->n_values && n < room; i++)
@@ -113,14 +109,25 @@ static int64_t fake_op_context_costs(const struct pm_profile *p, uint64_t number
 	return (int64_t)n;
 }
 
+static int64_t fake_op_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	const struct fake *f = fake_of(p);
+	(void)err;
+	return of.what == PM_OF_THREAD
+		? values_of_thread(&f->threads_data[of.index], first, ret, room)
+		: values_of_context(f, of.index, first, ret, room);
+}
+
 static int64_t fake_op_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
 	const struct fake *f = fake_of(p);
-	uint64_t number = pm_tree_number(f->tree, context), at = 0;
+	uint64_t at = 0;
 	struct pm_value v;
 	size_t n = 0;
-	for (; fake_op_context_costs(p, number, at, &v, 1, err) > 0; at++) {
+	(void)err;
+	for (; values_of_context(f, context, at, &v, 1) > 0; at++) {
 		size_t i = 0;
 		while (i < n && ret[i].metric != v.metric)
 			i++;
@@ -214,8 +221,7 @@ struct fake *fake_new(void)
 		.threads = fake_op_threads,
 		.thread_counts = fake_op_counts,
 		.run_costs = fake_op_run_costs,
-		.thread_costs = fake_op_thread_costs,
-		.context_costs = fake_op_context_costs,
+		.values = fake_op_values,
 		.samples = fake_op_samples,
 		.span = fake_op_span,
 		.documents = fake_op_documents,

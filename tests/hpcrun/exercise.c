@@ -79,14 +79,13 @@ static void use_raw_tables(const struct pm_profile *p, uint32_t thread)
 	}
 }
 
-static uint64_t use_values(const struct pm_profile *p, const struct pm_tree *tree, uint32_t thread,
-	int64_t (*op)(const struct pm_profile *, uint32_t, uint64_t, struct pm_value *, size_t,
-		struct pm_error *))
+static uint64_t use_values(
+	const struct pm_profile *p, const struct pm_tree *tree, struct pm_values_of of)
 {
 	struct pm_value values[ROOM];
 	uint64_t first = 0;
 	int64_t n;
-	while ((n = op(p, thread, first, values, ROOM, NULL)) > 0) {
+	while ((n = p->ops->values(p, of, first, values, ROOM, NULL)) > 0) {
 		for (int64_t i = 0; i < n; i++)
 			MUST(pm_tree_find(tree, values[i].context) != PM_NONE);
 		first += (uint64_t)n;
@@ -121,8 +120,10 @@ static void use_threads(const struct pm_profile *p, const struct pm_tree *tree)
 		for (uint32_t k = 0; k < t->n_identity; k++)
 			MUST(t->identity[k].key < threads->n_keys);
 		MUST(p->ops->thread_counts(p, i, &counts, NULL) == 0);
-		MUST(use_values(p, tree, i, p->ops->thread_values) == counts.values);
-		use_values(p, tree, i, p->ops->thread_costs);
+		struct pm_values_of costs = {PM_OF_THREAD, i, false},
+				    stored = {PM_OF_THREAD, i, true};
+		MUST(use_values(p, tree, stored) == counts.values);
+		use_values(p, tree, costs);
 		use_samples(p, i, t);
 		use_raw_tables(p, i);
 	}
@@ -163,10 +164,11 @@ static void use_contexts(const struct pm_profile *p, const struct pm_tree *tree)
 		touch_text(tree->texts[frame->name]);
 		touch_text(tree->texts[frame->module]);
 		MUST(frame->function < tree->n_functions || frame->function == PM_NONE);
-		p->ops->context_costs(p, i + 1, 0, values, ROOM, NULL);
-		p->ops->context_values(p, i + 1, 0, values, ROOM, NULL);
+		struct pm_values_of costs = {PM_OF_CONTEXT, i, false};
+		struct pm_values_of stored = {PM_OF_CONTEXT, i, true};
+		p->ops->values(p, costs, 0, values, ROOM, NULL);
+		p->ops->values(p, stored, 0, values, ROOM, NULL);
 	}
-	MUST(p->ops->context_values(p, UINT64_MAX, 0, values, ROOM, NULL) == 0);
 }
 
 void exercise_profile(const struct pm_profile *p)

@@ -43,26 +43,23 @@ static int tear_down(void **state)
 	return 0;
 }
 
-typedef int64_t (*by_thread)(const struct pm_profile *, uint32_t, uint64_t, struct pm_value *,
-	size_t, struct pm_error *);
-typedef int64_t (*by_context)(const struct pm_profile *, uint64_t, uint64_t, struct pm_value *,
-	size_t, struct pm_error *);
+enum { COSTS, VALUES };
 
-static size_t read_thread(by_thread read, uint32_t thread, struct pm_value *ret)
+static struct pm_values_of of_thread(uint32_t thread, bool stored)
 {
-	size_t n = 0;
-	int64_t got;
-	while ((got = read(profile, thread, n, ret + n, ROOM, NULL)) > 0)
-		n += (size_t)got;
-	assert_int_equal(got, 0);
-	return n;
+	return (struct pm_values_of){PM_OF_THREAD, thread, stored};
 }
 
-static size_t read_context(by_context read, uint32_t context, struct pm_value *ret)
+static struct pm_values_of of_context(uint32_t context, bool stored)
+{
+	return (struct pm_values_of){PM_OF_CONTEXT, context, stored};
+}
+
+static size_t read_values(struct pm_values_of of, struct pm_value *ret)
 {
 	size_t n = 0;
 	int64_t got;
-	while ((got = read(profile, pm_tree_number(tree, context), n, ret + n, ROOM, NULL)) > 0)
+	while ((got = profile->ops->values(profile, of, n, ret + n, ROOM, NULL)) > 0)
 		n += (size_t)got;
 	assert_int_equal(got, 0);
 	return n;
@@ -75,14 +72,14 @@ static bool is_same(const struct pm_value *a, const struct pm_value *b)
 }
 
 /* Every value of every thread, by context: as context after context must be. */
-static void check_across(by_thread of_thread, by_context of_context)
+static void check_across(bool stored)
 {
 	struct pm_value *all = calloc(MOST, sizeof(*all)), *some = calloc(MOST, sizeof(*some));
 	size_t n = 0, seen = 0;
 	for (uint32_t t = 0; t < THREADS; t++)
-		n += read_thread(of_thread, t, all + n);
+		n += read_values(of_thread(t, stored), all + n);
 	for (uint32_t context = 0; context < tree->n_contexts; context++) {
-		size_t there = read_context(of_context, context, some), at = 0;
+		size_t there = read_values(of_context(context, stored), some), at = 0;
 		for (size_t i = 0; i < n; i++)
 			if (all[i].context == pm_tree_number(tree, context)) {
 				assert_true(at < there);
@@ -115,13 +112,13 @@ static void divide(uint32_t size)
 static void test_threads_and_contexts_agree(void **state)
 {
 	(void)state;
-	check_across(profile->ops->thread_costs, profile->ops->context_costs);
-	check_across(profile->ops->thread_values, profile->ops->context_values);
+	check_across(COSTS);
+	check_across(VALUES);
 	const uint32_t sizes[] = {1, 2, 13, tree->n_contexts - 1};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		divide(sizes[i]);
-		check_across(profile->ops->thread_costs, profile->ops->context_costs);
-		check_across(profile->ops->thread_values, profile->ops->context_values);
+		check_across(COSTS);
+		check_across(VALUES);
 	}
 }
 
@@ -132,7 +129,7 @@ static void test_the_run_is_the_sum_of_its_threads(void **state)
 	(void)state;
 	for (uint32_t context = 0; context < tree->n_contexts; context++) {
 		double sums[4] = {0};
-		size_t n = read_context(profile->ops->context_costs, context, threads);
+		size_t n = read_values(of_context(context, COSTS), threads);
 		for (size_t i = 0; i < n; i++)
 			sums[threads[i].metric] += threads[i].f;
 		int64_t got = profile->ops->run_costs(profile, context, of_run, 8, NULL);
@@ -175,11 +172,11 @@ static void test_little_is_kept(void **state)
 	model->decoded = pm_cache_new(LIMIT);
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t t = 0; t < THREADS; t++) {
-			size_t n = read_thread(profile->ops->thread_costs, t, first);
-			read_thread(profile->ops->thread_values, THREADS - 1 - t, again);
+			size_t n = read_values(of_thread(t, COSTS), first);
+			read_values(of_thread(THREADS - 1 - t, VALUES), again);
 			assert_int_equal(
 				profile->ops->samples(profile, t, 0, samples, 64, NULL), 40);
-			assert_int_equal(read_thread(profile->ops->thread_costs, t, again), n);
+			assert_int_equal(read_values(of_thread(t, COSTS), again), n);
 			for (size_t i = 0; i < n; i++)
 				assert_true(is_same(&first[i], &again[i]));
 			assert_int_equal(profile->ops->samples(profile, t, 0, same, 64, NULL), 40);
@@ -192,21 +189,20 @@ static void test_little_is_kept(void **state)
 }
 
 /* Reads as views do, in batches: of threads and contexts, while others are read. */
-static void read_at_once(by_thread of_thread, by_context of_context, size_t *ret_batches)
+static void read_at_once(bool stored, size_t *ret_batches)
 {
 	enum { CONTEXT = 1 };
 	struct pm_value v[ROOM];
+	const struct pm_values_of of[] = {
+		of_thread(0, stored), of_thread(1, stored), of_context(CONTEXT, stored)};
 	size_t at[3] = {0};
-	int64_t got = 1;
-	while (got > 0) {
-		got = of_thread(profile, 0, at[0], v, ROOM, NULL);
-		at[0] += (size_t)got;
-		int64_t of_other = of_thread(profile, 1, at[1], v, ROOM, NULL);
-		at[1] += (size_t)of_other;
-		uint64_t number = pm_tree_number(tree, CONTEXT);
-		int64_t of_all = of_context(profile, number, at[2], v, ROOM, NULL);
-		at[2] += (size_t)of_all;
-		assert_true(got >= 0 && of_other >= 0 && of_all >= 0);
+	int64_t got[3] = {1};
+	while (got[0] > 0) {
+		for (size_t i = 0; i < 3; i++) {
+			got[i] = profile->ops->values(profile, of[i], at[i], v, ROOM, NULL);
+			assert_true(got[i] >= 0);
+			at[i] += (size_t)got[i];
+		}
 		(*ret_batches)++;
 	}
 }
@@ -218,9 +214,9 @@ static void test_what_is_read_is_decoded_once(void **state)
 	(void)state;
 	pm_cache_free(model->decoded);
 	model->decoded = hpcrun_decoded_new(1);
-	read_at_once(profile->ops->thread_costs, profile->ops->context_costs, &batches);
+	read_at_once(COSTS, &batches);
 	assert_int_equal(model->n_decoded, 3);
-	read_at_once(profile->ops->thread_values, profile->ops->context_values, &batches);
+	read_at_once(VALUES, &batches);
 	assert_int_equal(model->n_decoded, 6);
 	assert_true(batches > 20);
 }
@@ -235,7 +231,8 @@ static void test_few_are_kept_beyond_the_limit(void **state)
 	model->decoded = hpcrun_decoded_new(1);
 	unsigned spared = pm_crew_width() + 2;
 	for (uint32_t i = 0; i < THREADS; i++) {
-		assert_int_equal(profile->ops->thread_costs(profile, i, 0, &v, 1, NULL), 1);
+		assert_int_equal(
+			profile->ops->values(profile, of_thread(i, COSTS), 0, &v, 1, NULL), 1);
 		now = pm_cache_bytes(model->decoded);
 		most = i < spared && now > most ? now : most;
 		assert_true(now > 0 && now <= 2 * most);

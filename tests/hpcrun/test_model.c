@@ -119,7 +119,9 @@ static void test_a_run_without_values_costs_nothing(void **state)
 	assert_true(tree_of()->n_contexts > 0);
 	for (uint32_t i = 0; i < tree_of()->n_contexts; i++)
 		assert_int_equal(profile->ops->run_costs(profile, i, &value, 1, NULL), 0);
-	assert_int_equal(profile->ops->thread_costs(profile, 0, 0, &value, 1, NULL), 0);
+	assert_int_equal(profile->ops->values(profile,
+				 (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, &value, 1, NULL),
+		0);
 	assert_int_equal(damage_of(), 0);
 }
 
@@ -199,7 +201,8 @@ static void test_stored_values_are_neither_scaled_nor_rounded(void **state)
 	struct pm_value values[8];
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	assert_int_equal(open_below("", NULL), 0);
-	int64_t n = profile->ops->thread_values(profile, 0, 0, values, 8, NULL);
+	int64_t n = profile->ops->values(
+		profile, (struct pm_values_of){PM_OF_THREAD, 0, true}, 0, values, 8, NULL);
 	assert_int_equal(n, FIXTURE_VALUES);
 	assert_false(values[0].whole);
 	assert_true(values[0].f == 0.25);

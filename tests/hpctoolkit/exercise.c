@@ -19,28 +19,14 @@ static void touch_text(struct pm_bytes b)
 	__asm__ volatile("" : : "r"(all));
 }
 
-static void use_values(const struct pm_profile *p, uint64_t of,
-	int64_t (*op)(const struct pm_profile *p, uint64_t of, uint64_t first, struct pm_value *ret,
-		size_t room))
+static void use_values(const struct pm_profile *p, struct pm_values_of of)
 {
 	struct pm_value values[ROOM];
 	uint64_t first = 0;
 	int64_t n;
-	while (first < MOST && (n = op(p, of, first, values, ROOM)) > 0)
+	while (first < MOST && (n = p->ops->values(p, of, first, values, ROOM, NULL)) > 0)
 		first += (uint64_t)n;
-	op(p, of, UINT64_MAX, values, ROOM);
-}
-
-static int64_t of_thread(
-	const struct pm_profile *p, uint64_t of, uint64_t first, struct pm_value *ret, size_t room)
-{
-	return p->ops->thread_costs(p, (uint32_t)of, first, ret, room, NULL);
-}
-
-static int64_t of_context(
-	const struct pm_profile *p, uint64_t of, uint64_t first, struct pm_value *ret, size_t room)
-{
-	return p->ops->context_costs(p, of, first, ret, room, NULL);
+	p->ops->values(p, of, UINT64_MAX, values, ROOM, NULL);
 }
 
 static void use_table(const struct pm_table *table)
@@ -83,7 +69,7 @@ static void use_thread(const struct pm_profile *p, uint32_t thread)
 	uint64_t first = 0;
 	int64_t n;
 	p->ops->thread_counts(p, thread, &counts, NULL);
-	use_values(p, thread, of_thread);
+	use_values(p, (struct pm_values_of){PM_OF_THREAD, thread, false});
 	while (first < MOST && (n = p->ops->samples(p, thread, first, samples, ROOM, NULL)) > 0)
 		first += (uint64_t)n;
 }
@@ -102,10 +88,8 @@ static void use_tree(const struct pm_profile *p, size_t n_metrics)
 		touch_text(tree->texts[frame->file]);
 		touch_text(tree->texts[frame->module]);
 		p->ops->run_costs(p, i, values, n_metrics, NULL);
-		use_values(p, pm_tree_number(tree, i), of_context);
+		use_values(p, (struct pm_values_of){PM_OF_CONTEXT, i, false});
 	}
-	use_values(p, 0, of_context);
-	use_values(p, UINT64_MAX, of_context);
 	free(values);
 }
 

@@ -82,6 +82,9 @@ void fixture_folder_write(const struct fixture_folder *f, struct hpctkw_database
 /* Opens what is in the folder; prints the error and aborts where it is refused. */
 struct pm_profile *fixture_open(const struct fixture_folder *f);
 
+/* The costs of the context with that number; index PM_NONE where there is none. */
+struct pm_values_of fixture_costs_of(const struct pm_profile *p, uint64_t number);
+
 /* Uses every op of an opened profile, as views do, whatever it holds. */
 void fixture_exercise(const struct pm_profile *p);
 

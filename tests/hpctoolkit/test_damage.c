@@ -374,8 +374,12 @@ static void test_values_outside_of_the_file_spoil_their_thread_alone(void **stat
 	struct pm_value value;
 	set(HPCTKW_PROFILE, profile_at(1), 8, UINT64_MAX / 2);
 	struct pm_profile *p = open_changed();
-	assert_int_equal(p->ops->thread_costs(p, 0, 0, &value, 1, NULL), -EINVAL);
-	assert_int_equal(p->ops->thread_costs(p, 1, 0, &value, 1, NULL), 1);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, &value,
+				 1, NULL),
+		-EINVAL);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 1, false}, 0, &value,
+				 1, NULL),
+		1);
 	assert_int_equal(p->ops->run_costs(p, pm_tree_find(tree_of(p), 2), &value, 1, NULL), 1);
 	assert_damage(p, "profile.db", profile_at(1), "are outside the file");
 	pm_profile_close(p);
@@ -388,7 +392,9 @@ static void test_an_index_out_of_order_is_told(void **state)
 	uint64_t index = get(HPCTKW_PROFILE, profile_at(2) + 0x18);
 	set(HPCTKW_PROFILE, index + 12 + 4, 8, 7);
 	struct pm_profile *p = open_changed();
-	assert_int_equal(p->ops->thread_costs(p, 1, 0, values, 32, NULL), -EINVAL);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 1, false}, 0, values,
+				 32, NULL),
+		-EINVAL);
 	assert_damage(p, "profile.db", index + 12, "index entry 1");
 	pm_profile_close(p);
 }
@@ -414,7 +420,7 @@ static void test_a_broken_block_of_cct_db_is_made_up_for_by_profile_db(void **st
 	uint64_t row = get(HPCTKW_CCT, get(HPCTKW_CCT, 0x18)) + 9 * 0x20;
 	set(HPCTKW_CCT, row + 8, 8, UINT64_MAX);
 	struct pm_profile *p = open_changed();
-	assert_int_equal(p->ops->context_costs(p, 9, 0, &value, 1, NULL), 1);
+	assert_int_equal(p->ops->values(p, fixture_costs_of(p, 9), 0, &value, 1, NULL), 1);
 	assert_true(value.f == 3 && value.thread == 1);
 	assert_int_equal(p->ops->run_costs(p, pm_tree_find(tree_of(p), 9), &value, 1, NULL), 1);
 	assert_true(value.f == 3);
@@ -428,7 +434,7 @@ static void test_a_cct_db_that_is_none_is_left_out(void **state)
 	struct pm_value value;
 	memset(files.file[HPCTKW_CCT].p, 'x', 16);
 	struct pm_profile *p = open_changed();
-	assert_int_equal(p->ops->context_costs(p, 9, 0, &value, 1, NULL), 1);
+	assert_int_equal(p->ops->values(p, fixture_costs_of(p, 9), 0, &value, 1, NULL), 1);
 	assert_damage(p, "cct.db", 0, "does not begin with HPCTOOLKITctxt");
 	pm_profile_close(p);
 }
@@ -442,7 +448,7 @@ static void test_values_of_unknown_metrics_and_profiles_are_told(void **state)
 	set(HPCTKW_CCT, get(HPCTKW_CCT, row + 8), 4, 77);
 	struct pm_profile *p = open_changed();
 	struct pm_value value;
-	assert_int_equal(p->ops->context_costs(p, 9, 0, &value, 1, NULL), -EINVAL);
+	assert_int_equal(p->ops->values(p, fixture_costs_of(p, 9), 0, &value, 1, NULL), -EINVAL);
 	assert_damage(p, "profile.db", values + 10, "1 values of metrics");
 	assert_damage(p, "cct.db", get(HPCTKW_CCT, row + 8), "1 values of profiles");
 	pm_profile_close(p);

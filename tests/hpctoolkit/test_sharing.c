@@ -67,8 +67,12 @@ static void test_blocks_of_one_place_are_read_once(void **state)
 	/* Of five rows one keeps it. */
 	assert_int_equal(shared_at(p, "cct.db", pm_le64(row(HPCTKW_CCT, 9) + 8)), 4);
 	assert_int_equal(shared_at(p, "profile.db", pm_le64(row(HPCTKW_PROFILE, 1) + 8)), 1);
-	assert_int_equal(p->ops->thread_costs(p, 0, 0, &value, 1, NULL), 1);
-	assert_int_equal(p->ops->thread_costs(p, 1, 0, &value, 1, NULL), -EINVAL);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, &value,
+				 1, NULL),
+		1);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 1, false}, 0, &value,
+				 1, NULL),
+		-EINVAL);
 	pm_profile_close(p);
 }
 
@@ -87,7 +91,7 @@ static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
 	assert_int_equal(shared_at(p, "cct.db", values), 1);
 	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
 	assert_int_equal(damages->n, 1);
-	assert_int_equal(p->ops->context_costs(p, 9, 0, &value, 1, NULL), 1);
+	assert_int_equal(p->ops->values(p, fixture_costs_of(p, 9), 0, &value, 1, NULL), 1);
 	assert_true(value.f == 3);
 	pm_profile_close(p);
 }

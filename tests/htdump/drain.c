@@ -223,7 +223,8 @@ static const char *drain_thread(
 	if (!wrong && n != n_samples)
 		wrong = "a trace has another length than said";
 	for (uint64_t first = 0; !wrong; first += (uint64_t)got)
-		if ((got = p->ops->thread_costs(p, i, first, values, 7, &err)) <= 0)
+		if ((got = p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, i, false}, first,
+			     values, 7, &err)) <= 0)
 			break;
 	return wrong;
 }

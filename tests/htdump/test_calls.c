@@ -215,7 +215,9 @@ static void test_sums_that_no_double_holds_are_exact(void **state)
 	struct pm_profile p = written_open(&w);
 	assert_int_equal(p.ops->run_costs(&p, 0, values, 3, &err), 3);
 	assert_true(values[0].whole && values[0].u == 2 * long_ns + 3);
-	assert_int_equal(p.ops->thread_costs(&p, 0, 1, values, 1, &err), 1);
+	assert_int_equal(p.ops->values(&p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 1, values,
+				 1, &err),
+		1);
 	assert_true(values[0].whole && values[0].u == long_ns);
 	stream_close(&p);
 	htdw_done(&w);

@@ -119,7 +119,9 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 	assert_int_equal(p->ops->flat(p, &flat, &err), 0);
 	const struct pm_statements s = *flat->statements;
 	assert_true(s.whole_ns == 16900);
-	assert_int_equal(p->ops->thread_costs(p, 0, 0, values, 2, &err), 2);
+	assert_int_equal(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, values,
+				 2, &err),
+		2);
 	assert_int_equal(values[0].metric, 3);
 	assert_int_equal(values[1].metric, 4);
 	assert_true(values[1].context == 0 && values[1].f == s.whole_ns);
@@ -212,7 +214,8 @@ static void test_without_returns_the_tree_has_two_levels(void **state)
 		"0 main::RUNTIME\n"
 		"1 main::a 500000000 250000000 3\n");
 	/* The thread's time is that of its calls, not the sum of the first level. */
-	assert_true(p->ops->thread_costs(p, 0, 0, values, 8, NULL) == 8);
+	assert_true(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, 0, false}, 0, values, 8,
+			    NULL) == 8);
 	assert_int_equal(values[0].context, 0);
 	assert_true(values[0].f == 625000000);
 	pm_profile_close(p);
@@ -266,7 +269,8 @@ static void test_processes_of_a_merged_file_are_threads(void **state)
 	assert_int_equal(threads->n, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(threads->threads[i].identity[0].value, 5 + i);
-		assert_true(p->ops->thread_costs(p, i, 0, values, 8, NULL) == 6);
+		assert_true(p->ops->values(p, (struct pm_values_of){PM_OF_THREAD, i, false}, 0,
+				    values, 8, NULL) == 6);
 		assert_true(values[0].f == 2 - i);         /* statements */
 		assert_true(values[1].f == 100 * (2 - i)); /* their time */
 		assert_true(values[2].f == 100 * (5 + i)); /* of the caller that never returned */

@@ -135,6 +135,9 @@ int pmfs_model_header(struct pmfs_model *m, const char *const *before, const cha
 /* The column for values of this metric id in context tables (or flat ones), or PM_NONE. */
 uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool flat);
 
+/* The index in the profile's own tree of a context of the model's tree. */
+int pmfs_own_context(struct pmfs_model *m, uint32_t context, uint32_t *ret, struct pm_error *err);
+
 /* Like run_costs of struct pm_profile_ops, for a context of the model's tree. */
 int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
 	struct pm_error *err);

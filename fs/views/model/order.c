@@ -113,13 +113,20 @@ int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_
 	return r;
 }
 
+int pmfs_own_context(struct pmfs_model *m, uint32_t context, uint32_t *ret, struct pm_error *err)
+{
+	const struct order_part *part;
+	int r = get_order(m, &part, err);
+	if (r == 0)
+		*ret = part->from ? part->from[context] : context;
+	return r;
+}
+
 int64_t pmfs_run_values(struct pmfs_model *m, uint32_t context, struct pm_value *ret, size_t room,
 	struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	const struct order_part *part;
-	int r = get_order(m, &part, err);
-	if (r < 0)
-		return r;
-	return p->ops->run_costs(p, part->from ? part->from[context] : context, ret, room, err);
+	uint32_t own;
+	int r = pmfs_own_context(m, context, &own, err);
+	return r < 0 ? r : p->ops->run_costs(p, own, ret, room, err);
 }

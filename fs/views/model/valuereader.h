@@ -2,35 +2,27 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
 #define PROFMOUNT_FS_VIEWS_MODEL_VALUEREADER_H
 
-#include "profmount/profile.h"
+#include "fs/views/model/model.h"
 #include "profmount/table.h"
-
-enum pmfs_values_of {
-	PMFS_COSTS_OF_THREAD, /* by thread index */
-	PMFS_VALUES_OF_THREAD,
-	PMFS_COSTS_OF_CONTEXT, /* by context number */
-	PMFS_VALUES_OF_CONTEXT,
-};
 
 /* A cursor: a plain value that need not be freed. */
 struct pmfs_values {
-	const struct pm_profile *profile;
-	enum pmfs_values_of of;
-	uint64_t key;
+	struct pmfs_model *model;
+	struct pm_values_of of;
 	uint64_t at; /* position of the next value in the whole sequence */
 	uint32_t n, i;
 	struct pm_value batch[256];
 };
 
-/* Starts at value `at`. For formats without stored values, reads their costs. */
-void pmfs_values_start(struct pmfs_values *v, const struct pm_profile *profile,
-	enum pmfs_values_of of, uint64_t key, uint64_t at);
+/* Starts at value `at`. A context is one of the model's tree. */
+void pmfs_values_start(
+	struct pmfs_values *v, struct pmfs_model *m, struct pm_values_of of, uint64_t at);
 
 /*
  * start() for a table of the model whose rows are values: sets rows->own to a cursor, to be freed,
- * at value rows->at of the thread or context table->a. 0 or -ENOMEM.
+ * at value rows->at. 0 or -ENOMEM.
  */
-int pmfs_values_rows_start(struct pm_rows *rows, enum pmfs_values_of of, struct pm_error *err);
+int pmfs_values_rows_start(struct pm_rows *rows, struct pm_values_of of, struct pm_error *err);
 
 /* Fetches the next batch: 1, 0 at the end, or a negative errno. For pmfs_values_peek. */
 int pmfs_values_fetch(struct pmfs_values *v, struct pm_error *err);

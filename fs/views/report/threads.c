@@ -74,7 +74,7 @@ static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uin
 	const struct pm_value *v;
 	int e;
 	pmfs_values_start(
-		&values, r->profile, PMFS_COSTS_OF_CONTEXT, pm_tree_number(r->tree, context), 0);
+		&values, r->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
 	for (; (e = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values))
 		if (v->thread < n && pmfs_column_of(r->columns, v->metric, false) == column)
 			costs[v->thread] = pmfs_value_number(v);

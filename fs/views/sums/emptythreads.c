@@ -33,12 +33,13 @@ static bool costs(double value)
 	return !isnan(value) && value != 0;
 }
 
-static int look_at_context(struct looking *l, uint64_t number, struct pm_error *err)
+static int look_at_context(struct looking *l, uint32_t context, struct pm_error *err)
 {
 	struct pmfs_values values;
 	const struct pm_value *v;
 	int r;
-	pmfs_values_start(&values, pmfs_model_profile(l->model), PMFS_COSTS_OF_CONTEXT, number, 0);
+	pmfs_values_start(
+		&values, l->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(l->columns, v->metric, false);
 		double value = pmfs_value_number(v);
@@ -54,7 +55,7 @@ static int look_at_tops(struct looking *l, struct pm_error *err)
 	int r = pmfs_model_tree(l->model, &tree, err);
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
 		struct pm_error why = {.code = 0};
-		if (look_at_context(l, pm_tree_number(tree, i), &why) == -ENOMEM)
+		if (look_at_context(l, i, &why) == -ENOMEM)
 			r = pmfs_no_memory(err);
 	}
 	return r;

@@ -61,8 +61,8 @@ int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_er
 	s->round++;
 	s->n_threads = 0;
 	memset(s->own, 0, c->n * sizeof(*s->own));
-	pmfs_values_start(&values, pmfs_model_profile(s->model), PMFS_COSTS_OF_CONTEXT,
-		pm_tree_number(s->tree, context), 0);
+	pmfs_values_start(
+		&values, s->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(c, v->metric, false);
 		double value = pmfs_value_number(v);

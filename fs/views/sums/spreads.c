@@ -82,7 +82,7 @@ static int make_costs(void *context, uint32_t i, void *result)
 	const struct pm_value *v;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	int r;
-	pmfs_values_start(&values, pmfs_model_profile(a->model), PMFS_COSTS_OF_THREAD, i, 0);
+	pmfs_values_start(&values, a->model, (struct pm_values_of){PM_OF_THREAD, i, false}, 0);
 	while ((r = pmfs_values_peek(&values, &v, &why)) > 0) {
 		r = keep(a, v, result);
 		if (r < 0)

@@ -54,7 +54,7 @@ static int read_thread(struct pmfs_model *m, const struct pmfs_columns *columns,
 	int r;
 	for (uint32_t i = 0; i < s->end - s->first; i++)
 		s->value[i] = NAN;
-	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(columns, v->metric, true);
 		if (column == PM_NONE || &columns->columns[column] != s->column)

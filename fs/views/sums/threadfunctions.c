@@ -43,7 +43,7 @@ static int sum_values(struct pmfs_model *m, struct pmfs_flat_profile *t, uint32_
 	uint64_t number = 0;
 	uint32_t context = PM_NONE;
 	int r;
-	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		if (v->context != number) {
 			add_context(t, context, cells);

@@ -93,7 +93,7 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < columns->n; i++)
 		stored[i] = cells[i] = NAN;
-	pmfs_values_start(&values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, thread, 0);
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(columns, v->metric, true);
 		if (column == PM_NONE)

@@ -66,7 +66,8 @@ int pmfs_context_metrics_table(
 
 static int values_start(struct pm_rows *rows, struct pm_error *err)
 {
-	return pmfs_values_rows_start(rows, PMFS_VALUES_OF_CONTEXT, err);
+	struct pm_values_of of = {PM_OF_CONTEXT, (uint32_t)rows->table->a, true};
+	return pmfs_values_rows_start(rows, of, err);
 }
 
 static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -91,11 +92,9 @@ int pmfs_context_values_table(
 	static const struct pm_table_type type = {
 		.start = values_start, .next = values_next, .dense = true};
 	static const char *const columns[] = {"metric_id", "thread_id", "value", NULL};
-	const struct pm_tree *tree;
-	int r = pmfs_model_tree(m, &tree, err);
+	(void)err;
 	*ret = pmfs_table_plain(m, &type, columns);
 	ret->types = "??f";
-	if (r == 0)
-		ret->a = pm_tree_number(tree, item);
-	return r;
+	ret->a = item;
+	return 0;
 }

@@ -49,7 +49,7 @@ static int rows_start(struct pm_rows *rows, struct pm_error *err)
 }
 
 /* Reads all values of the context and keeps those of the block starting at thread `begin`. */
-static int gather(struct thread_rows *t, uint64_t number, uint64_t begin, struct pm_error *err)
+static int gather(struct thread_rows *t, uint32_t context, uint64_t begin, struct pm_error *err)
 {
 	struct pmfs_values values;
 	const struct pm_value *v;
@@ -60,7 +60,8 @@ static int gather(struct thread_rows *t, uint64_t number, uint64_t begin, struct
 	memset(t->seen, 0, n * sizeof(*t->seen));
 	for (size_t i = 0; i < n * t->columns->n; i++)
 		t->numbers[i] = NAN;
-	pmfs_values_start(&values, pmfs_model_profile(t->model), PMFS_COSTS_OF_CONTEXT, number, 0);
+	pmfs_values_start(
+		&values, t->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		if (v->thread < t->begin || v->thread >= t->end)
 			continue;
@@ -78,7 +79,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	struct thread_rows *t = rows->own;
 	for (; rows->at < t->threads->n; rows->at++) {
 		if (rows->at >= t->end || rows->at < t->begin) {
-			int r = gather(t, rows->table->a, rows->at, err);
+			int r = gather(t, (uint32_t)rows->table->a, rows->at, err);
 			if (r < 0)
 				return r;
 		}
@@ -102,12 +103,10 @@ int pmfs_context_threads_table(
 	static const char *const before[] = {"thread_id", NULL};
 	static const char *const after[] = {"path", NULL};
 	const struct pm_threads *threads;
-	const struct pm_tree *tree;
 	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
-	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0 ||
-		(r = pmfs_model_threads(m, &threads, err)) < 0)
+	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
-	ret->a = pm_tree_number(tree, item);
+	ret->a = item;
 	ret->end = threads->n;
 	return 0;
 }

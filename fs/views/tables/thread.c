@@ -34,14 +34,13 @@ struct profile_rows {
 /* A position in the middle of a context's values means the next context. */
 static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct pm_error *err)
 {
-	const struct pm_profile *profile = p->values.profile;
+	const struct pm_profile *profile = pmfs_model_profile(p->values.model);
 	const struct pm_value *v;
 	struct pm_value before;
 	int r;
 	if (rows->at == 0)
 		return 0;
-	int64_t n = profile->ops->thread_costs(
-		profile, (uint32_t)rows->table->a, rows->at - 1, &before, 1, err);
+	int64_t n = profile->ops->values(profile, p->values.of, rows->at - 1, &before, 1, err);
 	if (n <= 0)
 		return (int)n;
 	for (; (r = pmfs_values_peek(&p->values, &v, err)) > 0; pmfs_values_step(&p->values))
@@ -65,8 +64,8 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 	if ((r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
 		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
-	pmfs_values_start(
-		&p->values, pmfs_model_profile(m), PMFS_COSTS_OF_THREAD, rows->table->a, rows->at);
+	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
+	pmfs_values_start(&p->values, m, of, rows->at);
 	return skip_begun(p, rows, err);
 }
 
@@ -122,7 +121,7 @@ int pmfs_thread_profile_table(
 	const struct pm_profile *p = pmfs_model_profile(m);
 	int r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
 	ret->a = item;
-	if (r < 0 || p->ops->thread_values) /* costs are then others than what is counted */
+	if (r < 0 || p->stores_values) /* counts are of stored values, not of costs */
 		return r;
 	return count_values(p, item, &ret->end, err);
 }
@@ -131,7 +130,8 @@ int pmfs_thread_profile_table(
 
 static int values_start(struct pm_rows *rows, struct pm_error *err)
 {
-	return pmfs_values_rows_start(rows, PMFS_VALUES_OF_THREAD, err);
+	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, true};
+	return pmfs_values_rows_start(rows, of, err);
 }
 
 static int values_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
