@@ -35,17 +35,18 @@ static void clean_name(struct pm_text *out, struct pm_bytes name)
 	pm_text_line(out, name);
 }
 
-static void drawing_done(struct drawing *d)
+/* `out` gets the errors of the texts, whose contents it has. */
+static void drawing_done(struct drawing *d, struct pm_text *out)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		pmfs_name_paths_done(&d->side[side]);
 		pmfs_name_paths_done(&d->squares[side]);
 	}
 	free(d->shade);
-	pm_text_done(&d->title);
-	pm_text_done(&d->of);
-	pm_text_done(&d->legend);
-	pm_text_done(&d->metric);
+	pm_text_end(&d->title, out);
+	pm_text_end(&d->of, out);
+	pm_text_end(&d->legend, out);
+	pm_text_end(&d->metric, out);
 }
 
 /* ---- what is drawn ---- */
@@ -197,7 +198,7 @@ static int render_svg(
 		struct pmfs_flame flame = flame_of(&d, side);
 		r = pmfs_flamegraph_draw(&flame, &d.caption, out, err);
 	}
-	drawing_done(&d);
+	drawing_done(&d, out);
 	return r;
 }
 
@@ -252,7 +253,7 @@ static int add_quantities(struct drawing *first, struct pmfs_compare *c,
 		r = read_quantity(&d, c, i, err);
 		if (r == 0)
 			add_quantity(&d, page, i);
-		drawing_done(&d);
+		drawing_done(&d, page->out);
 	}
 	return r;
 }
@@ -282,6 +283,6 @@ int pmfs_compare_page_render(const struct pm_doc *doc, struct pm_text *out, stru
 		r = r < 0 ? r : end;
 	}
 	pmfs_flame_layout_done(&layout);
-	drawing_done(&d);
+	drawing_done(&d, out);
 	return r;
 }
