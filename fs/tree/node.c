@@ -47,6 +47,37 @@ static uint32_t unpack_view(uint64_t *payload)
 	return pmfs_view_b(both >> 6, both & 63, column);
 }
 
+/*
+ * Data of the report: which of the splits, the kind of document, then both numbers. Of a profile
+ * that is too large for all of them, the page shows what fits.
+ */
+enum { REPORT_KIND_SHIFT = 20, REPORT_KIND_BITS = 5, SPLIT_BITS = 2 };
+
+static const struct split {
+	uint8_t a, b; /* bits */
+} splits[1 << SPLIT_BITS] = {{32, 0}, {27, 7}, {22, 12}, {14, 20}};
+
+static bool pack_report(uint64_t a, uint32_t b, uint64_t *ret)
+{
+	uint64_t kind = b >> REPORT_KIND_SHIFT, shared = b & ((1U << REPORT_KIND_SHIFT) - 1);
+	for (unsigned i = 0; i < 1 << SPLIT_BITS; i++)
+		if (a >> splits[i].a == 0 && shared >> splits[i].b == 0) {
+			uint64_t both = a << splits[i].b | shared;
+			*ret = (both << REPORT_KIND_BITS | kind) << SPLIT_BITS | i;
+			return kind >> REPORT_KIND_BITS == 0;
+		}
+	return false;
+}
+
+static uint32_t unpack_report(uint64_t *payload)
+{
+	const struct split *split = &splits[*payload & ((1 << SPLIT_BITS) - 1)];
+	uint32_t kind = *payload >> SPLIT_BITS & ((1 << REPORT_KIND_BITS) - 1);
+	uint64_t both = *payload >> (SPLIT_BITS + REPORT_KIND_BITS);
+	*payload = both >> split->b;
+	return kind << REPORT_KIND_SHIFT | (uint32_t)(both & ((1U << split->b) - 1));
+}
+
 static unsigned bits_of_b(unsigned kind)
 {
 	switch (kind) {
@@ -57,16 +88,25 @@ static unsigned bits_of_b(unsigned kind)
 	}
 }
 
-bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret)
+static bool pack(pm_node node, uint64_t *ret)
 {
 	unsigned kind = pmfs_node_kind_of(node), bits = bits_of_b(kind);
 	uint64_t a = pmfs_node_a(node), b = pmfs_node_b(node);
+	if (kind == PMFS_REPORT_DATA)
+		return pack_report(a, (uint32_t)b, ret);
 	if (kind == PMFS_VIEW)
 		bits = pack_view((uint32_t)b, &b);
-	if (space == 0 || space > PMFS_SPACE_MOST || kind >= PMFS_N_KINDS || bits == 0 ||
-		b >> bits != 0 || a >> (SPACE_SHIFT - bits) != 0)
+	*ret = a << bits | b;
+	return bits > 0 && b >> bits == 0 && a >> (SPACE_SHIFT - bits) == 0;
+}
+
+bool pmfs_node_nest(uint32_t space, pm_node node, pm_node *ret)
+{
+	unsigned kind = pmfs_node_kind_of(node);
+	uint64_t payload;
+	if (space == 0 || space > PMFS_SPACE_MOST || kind >= PMFS_N_KINDS || !pack(node, &payload))
 		return false;
-	*ret = NESTED | (pm_node)kind << KIND_SHIFT | (pm_node)space << SPACE_SHIFT | a << bits | b;
+	*ret = NESTED | (pm_node)kind << KIND_SHIFT | (pm_node)space << SPACE_SHIFT | payload;
 	return true;
 }
 
@@ -84,6 +124,8 @@ pm_node pmfs_node_unnest(pm_node node)
 	uint32_t b;
 	if (kind == PMFS_VIEW) {
 		b = unpack_view(&payload);
+	} else if (kind == PMFS_REPORT_DATA) {
+		b = unpack_report(&payload);
 	} else {
 		b = payload & ((1u << bits_of_b(kind)) - 1);
 		payload >>= bits_of_b(kind);

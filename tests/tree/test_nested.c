@@ -349,6 +349,12 @@ static void test_nodes_are_packed_and_unpacked(void **state)
 		{pmfs_node(PMFS_ITEM_DOC, 0, pmfs_item_b(4096, 0)), false},
 		{pmfs_node(PMFS_THREAD_DOC, 0xffffffff, 511), true},
 		{pmfs_node(PMFS_THREAD_DOC, 0, 512), false},
+		{pmfs_node(PMFS_REPORT_DATA, 0xffffffff, 15u << 20), true},
+		{pmfs_node(PMFS_REPORT_DATA, 0xffffffff, 9u << 20 | 1), false},
+		{pmfs_node(PMFS_REPORT_DATA, (1u << 27) - 1, 2u << 20 | 127), true},
+		{pmfs_node(PMFS_REPORT_DATA, (1u << 22) - 1, 15u << 20 | 4095), true},
+		{pmfs_node(PMFS_REPORT_DATA, 1u << 22, 15u << 20 | 128), false},
+		{pmfs_node(PMFS_REPORT_DATA, (1u << 14) - 1, 3u << 20 | 0xfffff), true},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -9,7 +9,7 @@
 
 /*
  * What a document's name is made of. Its numbers are bounded by the bits that they have in a node
- * id: the first has 32, the others share 20.
+ * id: the first has 32, the others share 20, the third number in the lower bits.
  */
 static const struct kind {
 	const char *name;
@@ -43,8 +43,8 @@ static void numbers_of(const struct kind *kind, struct pmfs_report_key key, uint
 {
 	uint32_t shared = key.b & ((1U << SHARED_BITS) - 1);
 	n[0] = key.a;
-	n[1] = shared & ((1U << kind->bits[0]) - 1);
-	n[2] = shared >> kind->bits[0];
+	n[1] = shared >> kind->bits[1];
+	n[2] = shared & ((1U << kind->bits[1]) - 1);
 }
 
 /* The name without its ending. */
@@ -63,7 +63,7 @@ bool pmfs_report_has(struct pmfs_report_key key)
 		return false;
 	const struct kind *kind = &kinds[key.b >> SHARED_BITS];
 	numbers_of(kind, key, n);
-	return (kind->n_numbers > 0 || n[0] == 0) && n[2] >> kind->bits[1] == 0;
+	return (kind->n_numbers > 0 || n[0] == 0) && n[1] >> kind->bits[0] == 0;
 }
 
 /* A hyphen and a number, in the one way to write it. */
@@ -94,7 +94,7 @@ static bool find_in(unsigned k, struct pm_bytes name, struct pmfs_report_key *re
 	for (unsigned i = 0; i < kind->n_numbers; i++)
 		if (!take_number(&name, &n[i]) || (i > 0 && n[i] >> kind->bits[i - 1] != 0))
 			return false;
-	*ret = (struct pmfs_report_key){n[0], k << SHARED_BITS | n[2] << kind->bits[0] | n[1]};
+	*ret = (struct pmfs_report_key){n[0], k << SHARED_BITS | n[1] << kind->bits[1] | n[2]};
 	return pm_bytes_equal(name, pm_bytes_of(".js"));
 }
 
