@@ -3,6 +3,7 @@
  * folder that holds the items is one of documents.c.
  */
 #include "fs/tree/internal.h"
+#include "fs/views/report/report.h"
 
 static uint32_t item_in_order(void *context, uint32_t k)
 {
@@ -175,8 +176,15 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	return r < 0 || is_directory(c, pmfs_node_a(dir)) ? r : pmfs_no_entry();
 }
 
-/* The format's documents come first; the last numbers are views of the item's profile. */
-enum { MOST_VIEWS = 16, FIRST_VIEW = PMFS_ITEM_DOC_MOST - MOST_VIEWS };
+/*
+ * The format's documents come first; the last numbers are views of the item's profile. report.js
+ * is found by name and not listed.
+ */
+enum {
+	MOST_VIEWS = 16,
+	FIRST_VIEW = PMFS_ITEM_DOC_MOST - MOST_VIEWS,
+	REPORT_DATA = FIRST_VIEW - 1
+};
 
 static bool is_tree(const struct pm_collection *c)
 {
@@ -193,11 +201,16 @@ static const struct pmfs_view *view_of(const struct pm_collection *c, uint32_t k
 	return k - FIRST_VIEW < n ? &views[k - FIRST_VIEW] : NULL;
 }
 
+static bool has_report_data(const struct pm_collection *c)
+{
+	return c->document && !c->flat && !is_tree(c);
+}
+
 /* The format's k-th document: 1, or 0 beyond the last. */
 static int own_document(
 	const struct pm_collection *c, uint32_t item, uint32_t k, struct pm_named_doc *ret)
 {
-	return k < FIRST_VIEW && c->document ? c->document(c, item, k, ret) : 0;
+	return k < REPORT_DATA && c->document ? c->document(c, item, k, ret) : 0;
 }
 
 /* The name and type of the k-th document: 1, 0 beyond the last of the format's or of the views. */
@@ -281,6 +294,11 @@ static int item_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 		return pm_error_plain(err, r);
 	if (is_tree(collection_of(t, dir)))
 		r = unless_broken(pmfs_nested_lookup(t, dir, name, ret, err), err);
+	else if (has_report_data(collection_of(t, dir)) &&
+		pm_bytes_equal(name, pm_bytes_of("report.js")))
+		return pmfs_entry_fill(ret, name,
+			pmfs_node(PMFS_ITEM_DOC, pmfs_node_a(dir), pmfs_node_b(dir) | REPORT_DATA),
+			PMFS_FILE);
 	return r == 0 ? pmfs_no_entry() : r;
 }
 
@@ -337,6 +355,10 @@ int pmfs_item_doc_document(
 	const struct pmfs_view *view = view_of(c, k);
 	if (view)
 		return view_document(t, node, view, ret, err);
+	if (k == REPORT_DATA && has_report_data(c)) {
+		*ret = pmfs_report_item(c, pmfs_node_a(node));
+		return 0;
+	}
 	r = own_document(c, pmfs_node_a(node), k, &doc);
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();

@@ -42,7 +42,7 @@ static int root_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 		if (is_there(t, &fixed[i]) && pm_bytes_equal(pm_bytes_of(fixed[i].name), name))
 			return fixed_entry(ret, &fixed[i]);
 	int r = pmfs_place_lookup(t, t->shape->place, 0, name, ret, err);
-	if (r == -ENOENT && t->shape->place == PMFS_PLACE_ROOT)
+	if (r == -ENOENT && t->shape->has_report)
 		r = pmfs_report_root_lookup(name, ret);
 	return r != -ENOENT ? r : pmfs_paths_root_lookup(t, name, ret, err);
 }

@@ -169,6 +169,7 @@ int pmfs_place_check(
 	case PMFS_PLACE_TRACE:
 	case PMFS_PLACE_BARE:
 	case PMFS_PLACE_WINDOW:
+	case PMFS_PLACE_COMPARISON:
 	case PMFS_PLACE_EXPORT: return check_index(item, 1);
 	case PMFS_PLACE_CONTEXT:
 		r = pmfs_model_tree(t->model, &tree, err);

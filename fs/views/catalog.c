@@ -118,6 +118,12 @@ static const struct pmfs_view context[] = {
 	TEXT_OF(PMFS_OF_CONTEXT, "flamegraph.svg",
 		"Flame graph of this context and everything below it.", NULL,
 		pmfs_flamegraph_svg_render),
+	/* Unlisted: one more file in each of a million directories would slow down every walk. */
+	{.name = "report.html",
+		.about = "This context in the tree of report.html.",
+		.unlisted = true,
+		.form = PM_DOC_TEXT,
+		.render = pmfs_context_report_render},
 };
 
 static const struct pmfs_view function[] = {
@@ -215,6 +221,7 @@ static const struct pmfs_view trace[] = {
 
 static const struct pmfs_view window[] = {
 	TEXT("summary.txt", "This time on one screen.", NULL, pmfs_summary_render),
+	TEXT("report.html", "This time in a browser.", NULL, pmfs_report_page_render),
 	TABLES("functions", "The flat profile of this time.", NULL, pmfs_functions_table),
 	TABLES("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
 	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
@@ -224,6 +231,10 @@ static const struct pmfs_view window[] = {
 	TEXT("flamegraph.svg", "Flame graph of this time.", NULL, pmfs_flamegraph_svg_render),
 	TEXT("timeline.svg", "What ran when on every thread, as a picture.", NULL,
 		pmfs_timeline_render),
+};
+
+static const struct pmfs_view comparison[] = {
+	TEXT("report.html", "The comparison in a browser.", NULL, pmfs_report_page_render),
 };
 
 #define PLACE(views)                                                                               \
@@ -244,6 +255,7 @@ static const struct {
 	[PMFS_PLACE_TRACE] = PLACE(trace),
 	[PMFS_PLACE_BARE] = {NULL, 0},
 	[PMFS_PLACE_WINDOW] = PLACE(window),
+	[PMFS_PLACE_COMPARISON] = PLACE(comparison),
 };
 
 const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
@@ -252,12 +264,16 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 		[PM_SHAPE_TRACE] = {.place = PMFS_PLACE_TRACE},
 		[PM_SHAPE_RUN] = {.place = PMFS_PLACE_ROOT,
 			.is_tree = true,
+			.has_report = true,
 			.folders = PMFS_FOLDER_CONTEXTS | PMFS_FOLDER_FUNCTIONS |
 				PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT | PMFS_FOLDER_WINDOWS},
-		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_BARE, .is_tree = true},
+		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_COMPARISON,
+			.is_tree = true,
+			.has_report = true},
 		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_BARE, .is_tree = true, .apart = true},
 		[PM_SHAPE_WINDOW] = {.place = PMFS_PLACE_WINDOW,
 			.is_tree = true,
+			.has_report = true,
 			.folders = PMFS_FOLDER_THREADS | PMFS_FOLDER_EXPORT},
 	};
 	return &shapes[shape];

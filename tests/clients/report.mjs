@@ -42,6 +42,11 @@ const ids = await page.evaluate(() => [...document.querySelectorAll("#views a")]
 const views = {};
 for (const id of ids) views[id] = await view("view=" + id);
 views.function = await view("view=functions&fn=0");
+views.bottomup = await view("view=tree&up=1");
+if (ids.includes("traces")) views.trace = await view(await page.evaluate(async () => {
+  const traces = await pm.load(`table-${documentsOf(/^traces\.csv$/)[0][0]}-0`);
+  return "view=traces&item=" + encodeURIComponent(traces.rows[0][traces.columns.indexOf("path")]);
+}));
 if (ids.includes("flame")) views.sandwich = await view("view=flame&fn=0");
 const kept = await page.evaluate(() => ({
   columns: start.columns.map(c => c.name),

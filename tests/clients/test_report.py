@@ -2,7 +2,9 @@
 """report.html in Chromium and Firefox, opened from a file: every view draws, the numbers on screen are those of the CSV
 files, and no name of a profile becomes part of the page.
 
-    test_report.py PROFMOUNT SOURCE
+    test_report.py PROFMOUNT SOURCE OTHER…
+
+SOURCE is a database with threads and a trace; each OTHER is of another format.
 """
 import csv
 import json
@@ -20,7 +22,7 @@ import clients
 sys.path.append(os.path.dirname(clients.HERE))
 import can_mount  # noqa: E402
 
-PROFMOUNT, SOURCE = (os.path.abspath(a) for a in sys.argv[1:3])
+PROFMOUNT, SOURCE, *OTHERS = (os.path.abspath(a) for a in sys.argv[1:])
 BROWSERS = {"chrome": ("chromium", "/usr/bin/chromium"), "firefox": ("firefox-esr", "/usr/bin/firefox-esr")}
 UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
@@ -51,12 +53,12 @@ def hostile_stream():
 class Mounted:
     """A mount of a source, as a context manager: its folder."""
 
-    def __init__(self, source):
-        self.source = source
+    def __init__(self, *sources):
+        self.sources = sources
 
     def __enter__(self):
         self.point = tempfile.mkdtemp(prefix="profmount-report-")
-        subprocess.run([PROFMOUNT, self.source, self.point], check=True)
+        subprocess.run([PROFMOUNT, *self.sources, self.point], check=True)
         return self.point
 
     def __exit__(self, *_):
@@ -119,6 +121,10 @@ class Report(unittest.TestCase):
             threads = {row["path"].split("/", 1)[1]: float(row["cputime_sec_incl"]) for row in rows(folder, "threads.csv")}
             for have in shown["views"]["threads"]["rows"]:
                 self.assertAlmostEqual(seconds(have[0]), threads[have[2]], delta=6e-4)
+            flat = {row["name"]: float(row["cputime_sec_incl"]) for row in rows(folder, "functions.csv")}
+            for have in shown["views"]["bottomup"]["rows"]:
+                name = have[0].split(" ", 1)[1]
+                self.assertAlmostEqual(seconds(have[1]), flat[name], delta=6e-4 * flat[name])
             tops = [row for row in rows(folder, "contexts.csv") if row["depth"] == "0"]
             self.assertEqual(shown["views"]["tree"]["rows"][0][0].split(" ", 1)[1], tops[0]["name"])
 
@@ -134,6 +140,41 @@ class Report(unittest.TestCase):
                 self.assertTrue(shown["title"].startswith("hostile"))
                 names = {row[0] for row in shown["kept"]["functions"]}
                 self.assertEqual(names, set(HOSTILE))
+
+    def check_trace(self, shown, folder):
+        """The waterfall of the first trace has its calls."""
+        path = rows(folder, "traces.csv")[0]["path"]
+        calls = rows(os.path.join(folder, path), "calls.csv")
+        shown = [row for row in shown["views"]["trace"]["rows"] if len(row) == 5]
+        self.assertEqual([row[0].removesuffix(" (error)") for row in shown], [call["method"] for call in calls])
+        for have, call in zip(shown, calls):
+            self.assertAlmostEqual(seconds(have[2]), int(call["duration_ns"]) * 1e-9, delta=6e-4 * int(call["duration_ns"]) * 1e-9)
+
+    def test_chromium_shows_every_format(self):
+        for source in OTHERS:
+            with self.subTest(source=source), Mounted(source) as folder:
+                shown = self.walk("chrome", folder)
+                self.check_views(shown)
+                self.check_functions(shown, folder)
+                if "trace" in shown["views"]:
+                    self.check_trace(shown, folder)
+
+    def test_chromium_shows_runs_and_what_compares_them(self):
+        with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:
+            run = os.path.join(folder, "runs", "run=b")
+            shown = self.walk("chrome", run)
+            self.check_views(shown)
+            self.check_functions(shown, run)
+            shown = self.walk("chrome", os.path.join(folder, "compare", "b"))
+            self.check_views(shown)
+            self.assertEqual(shown["ids"], ["overview", "tables"])
+
+    def test_chromium_shows_a_window(self):
+        with Mounted(SOURCE) as folder:
+            window = os.path.join(folder, "windows", os.readlink(os.path.join(folder, "windows", "1ns-")))
+            shown = self.walk("chrome", window)
+            self.check_views(shown)
+            self.check_functions(shown, window)
 
     def test_chromium_shows_the_tables(self):
         self.check_source("chrome")

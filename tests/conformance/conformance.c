@@ -290,6 +290,18 @@ static void check_entries(struct walk *w, pm_node dir, const struct listed *l)
 	check_again(w, dir, l);
 }
 
+/* What a directory may have without listing it. */
+static void check_unlisted(struct walk *w, pm_node dir)
+{
+	static const char *const names[] = {"report.js", "report.html"};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry e;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(names[i]), &e, &err) > 0 &&
+			w->n_docs++ < MOST_DOCS)
+			check_document(w, &e);
+}
+
 static void check_tree(struct walk *w)
 {
 	pm_node *queue = malloc(MOST_DIRS * sizeof(*queue));
@@ -301,6 +313,7 @@ static void check_tree(struct walk *w)
 		int r = list(&w->in, queue[w->n_dirs], &l, &err);
 		check(w, r == 0, "a directory cannot be listed (%d %s)", r, err.text);
 		check_entries(w, queue[w->n_dirs], &l);
+		check_unlisted(w, queue[w->n_dirs]);
 		for (size_t i = 0; i < l.n && n < MOST_DIRS; i++)
 			if (l.entries[i].type == PMFS_DIRECTORY)
 				queue[n++] = l.entries[i].node;

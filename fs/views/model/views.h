@@ -58,6 +58,7 @@ enum pmfs_place {
 	PMFS_PLACE_TRACE,         /* an item of a collection that is a trace; item = 0 */
 	PMFS_PLACE_BARE,          /* a profile with its own documents only */
 	PMFS_PLACE_WINDOW,        /* a part of a run in time; item = 0 */
+	PMFS_PLACE_COMPARISON,    /* compare/NAME/: views beside its own documents; item = 0 */
 	PMFS_N_PLACES,
 };
 
@@ -74,6 +75,7 @@ enum pmfs_folder {
 struct pmfs_shape {
 	enum pmfs_place place; /* place whose views it has */
 	bool is_tree;          /* it is the root of a tree; otherwise it has only these views */
+	bool has_report;       /* report/ is found beside its report.html */
 	unsigned folders;      /* for a tree: bits of enum pmfs_folder */
 	bool apart;            /* profiles in it are shown as if they were mounted alone */
 };

@@ -17,6 +17,6 @@ extern const struct pm_bytes pmfs_asset_picture_css;   /* of every SVG */
 extern const struct pm_bytes pmfs_asset_report_html, pmfs_asset_report_css;
 extern const struct pm_bytes pmfs_asset_core_js, pmfs_asset_overview_js, pmfs_asset_functions_js,
 	pmfs_asset_flame_js, pmfs_asset_tree_js, pmfs_asset_source_js, pmfs_asset_threads_js,
-	pmfs_asset_time_js, pmfs_asset_tables_js, pmfs_asset_main_js;
+	pmfs_asset_time_js, pmfs_asset_tables_js, pmfs_asset_traces_js, pmfs_asset_main_js;
 
 #endif

@@ -1,11 +1,16 @@
 /* report.html: the page, which loads its data from report/ beside it. */
 #include "fs/views/pictures/page.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
+#include "fs/views/model/parts.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/pictures/assets.h"
+#include "profmount/limits.h"
 
 int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
@@ -19,6 +24,7 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 		&pmfs_asset_time_js,
 		&pmfs_asset_threads_js,
 		&pmfs_asset_tables_js,
+		&pmfs_asset_traces_js,
 		&pmfs_asset_main_js,
 	};
 	const struct pm_profile *p = pmfs_model_profile(pmfs_model_of(doc->text.self));
@@ -64,5 +70,40 @@ int pmfs_thread_report_render(const struct pm_doc *doc, struct pm_text *out, str
 	pm_text_bytes(out, pm_text_view(&link));
 	pm_text_str(out, "\">This thread in report.html</a></p>\n</html>\n");
 	pm_text_end(&link, out);
+	return pm_text_status(out);
+}
+
+/*
+ * The tree of report.html, opened at this context. The same page is in contexts/ and by-id/, so the
+ * browser finds out how far up the root is.
+ */
+int pmfs_context_report_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	uint32_t context = (uint32_t)doc->text.a;
+	struct pm_text scratch = {.p = NULL};
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
+	if (r < 0)
+		return r;
+	uint32_t n = tree->depth[context] + 1;
+	uint32_t *path = malloc(n * sizeof(*path));
+	if (!path)
+		return pmfs_no_memory(err);
+	for (uint32_t i = n, at = context; i-- > 0; at = tree->parent[at])
+		path[i] = at;
+	pm_text_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>");
+	pm_text_xml(out, pmfs_frame_name(tree, pm_tree_frame(tree, context), &scratch));
+	pm_text_printf(out,
+		"</title>\n<script>\nconst id = "
+		"/\\/by-id\\/%" PRIu32 "\\/[^/]*$/.test(location.pathname);\n"
+		"location.replace(\"../\".repeat(id ? 2 : %" PRIu32
+		") + \"report.html#view=tree&ctx=%" PRIu32 "&at=",
+		pm_tree_number(tree, context), n + 1, context);
+	for (uint32_t i = 0; i < n && i < PM_LIMIT_STACK_LEVELS; i++)
+		pm_text_printf(out, i ? ".%" PRIu32 : "%" PRIu32, path[i]);
+	pm_text_str(out,
+		"\");\n</script>\n<p>This context is in the tree of report.html.</p>\n</html>\n");
+	free(path);
+	pm_text_end(&scratch, out);
 	return pm_text_status(out);
 }

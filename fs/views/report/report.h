@@ -25,14 +25,16 @@
 #define PROFMOUNT_FS_VIEWS_REPORT_REPORT_H
 
 #include "fs/views/model/model.h"
+#include "profmount/documents.h"
 
 enum {
-	PMFS_REPORT_ROWS = 500,     /* rows of a chunk */
-	PMFS_REPORT_BOXES = 4000,   /* of a flame graph */
-	PMFS_REPORT_LEVELS = 160,   /* levels of it: a larger canvas takes hundreds of megabytes */
-	PMFS_REPORT_LINES = 20000,  /* of a source file */
-	PMFS_REPORT_THREADS = 64,   /* rows of a page of the timeline */
-	PMFS_REPORT_INSTANCES = 500 /* contexts of a function, the most expensive ones */
+	PMFS_REPORT_ROWS = 500,      /* rows of a chunk */
+	PMFS_REPORT_BOXES = 4000,    /* of a flame graph */
+	PMFS_REPORT_LEVELS = 160,    /* levels of it: a larger canvas takes hundreds of megabytes */
+	PMFS_REPORT_LINES = 20000,   /* of a source file */
+	PMFS_REPORT_THREADS = 64,    /* rows of a page of the timeline */
+	PMFS_REPORT_INSTANCES = 500, /* contexts of a function, the most expensive ones */
+	PMFS_REPORT_ITEM_ROWS = 5000 /* of each table of an item */
 };
 
 /* Which document: two numbers that fit into a node id; `b` is below 2^24. */
@@ -51,5 +53,12 @@ bool pmfs_report_has(struct pmfs_report_key key);
 
 /* The document of a key for which pmfs_report_has is true. */
 struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key);
+
+/*
+ * report.js in the directory of an item: {files: names, tables: {name: {columns, rows, more}}} of
+ * its own documents. The page knows by the script's element what it belongs to. `c` must have
+ * `document`, and outlive the document.
+ */
+struct pm_doc pmfs_report_item(const struct pm_collection *c, uint32_t item);
 
 #endif

@@ -52,24 +52,6 @@ static int reading_start(
 	return e < 0 ? e : 1;
 }
 
-/* ---- the format's own tables ---- */
-
-/* The table of a document: 1, or 0 where there is none of that number. */
-static int find_table(
-	struct pmfs_report *r, uint32_t number, const struct pm_table **ret, struct pm_error *err)
-{
-	const struct pm_named_doc *docs = NULL;
-	size_t n = 0;
-	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
-					   : 0;
-	if (e < 0)
-		return e;
-	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
-		return 0;
-	*ret = &docs[number].doc.table;
-	return 1;
-}
-
 static void write_names(struct pmfs_report *r, const struct pm_table *table)
 {
 	pm_json_key(&r->json, "columns");
@@ -87,11 +69,10 @@ static int next_row(struct reading *reading, uint64_t n, struct pm_error *err)
 	return pm_rows_next(&reading->rows, reading->cells, err);
 }
 
-/* {columns, rows, more}; rows before the chunk are read and left out. */
-static int write_rows(struct pmfs_report *r, struct reading *reading, struct pm_error *err)
+static int write_rows(struct pmfs_report *r, struct reading *reading, uint64_t first, uint64_t end,
+	struct pm_error *err)
 {
-	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS,
-		 n = 0;
+	uint64_t n = 0;
 	int e = 1;
 	pm_json_open(&r->json, '{');
 	write_names(r, &reading->table);
@@ -112,19 +93,43 @@ static int write_rows(struct pmfs_report *r, struct reading *reading, struct pm_
 	return e < 0 ? e : 0;
 }
 
-int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
+int pmfs_report_rows(struct pmfs_report *r, const struct pm_table *table, uint64_t first,
+	uint64_t end, struct pm_error *err)
 {
 	struct reading reading = {.cells = NULL};
-	const struct pm_table *table;
-	int e = find_table(r, r->n[0], &table, err);
+	int e = reading_start(&reading, table, err);
 	if (e > 0)
-		e = reading_start(&reading, table, err);
-	if (e > 0)
-		e = write_rows(r, &reading, err);
-	else if (e == 0)
-		pm_json_null(&r->json);
+		e = write_rows(r, &reading, first, end, err);
 	reading_done(&reading);
 	return e;
+}
+
+/* ---- the format's own tables ---- */
+
+/* The table of a document: 1, or 0 where there is none of that number. */
+static int find_table(
+	struct pmfs_report *r, uint32_t number, const struct pm_table **ret, struct pm_error *err)
+{
+	const struct pm_named_doc *docs = NULL;
+	size_t n = 0;
+	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
+					   : 0;
+	if (e < 0)
+		return e;
+	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
+		return 0;
+	*ret = &docs[number].doc.table;
+	return 1;
+}
+
+int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_table *table;
+	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS;
+	int e = find_table(r, r->n[0], &table, err);
+	if (e == 0)
+		pm_json_null(&r->json);
+	return e > 0 ? pmfs_report_rows(r, table, first, first + PMFS_REPORT_ROWS, err) : e;
 }
 
 /* ---- numbers over time ---- */

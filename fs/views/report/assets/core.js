@@ -1,13 +1,15 @@
 "use strict";
 /*
  * Data comes as scripts beside the page, report/KEY.js, each of which calls pm.take: a page that was opened from a file
- * may not fetch(). What was loaded last is kept.
+ * may not fetch(). Scripts in other directories do not know their key, which their element has. What was loaded last is
+ * kept.
  */
 const pm = {
   most: 400,
   kept: new Map(),
   waiting: new Map(),
   take(key, data) {
+    key = key || document.currentScript.dataset.key;
     const wait = this.waiting.get(key);
     if (!wait) return;
     this.waiting.delete(key);
@@ -15,7 +17,7 @@ const pm = {
     if (this.kept.size > this.most) this.kept.delete(this.kept.keys().next().value);
     wait.resolve(data);
   },
-  load(key) {
+  load(key, source = `report/${key}.js`) {
     if (this.kept.has(key)) {
       const data = this.kept.get(key);
       this.kept.delete(key);
@@ -28,12 +30,13 @@ const pm = {
     wait.promise = new Promise((resolve, reject) => Object.assign(wait, { resolve, reject }));
     this.waiting.set(key, wait);
     const script = document.createElement("script");
-    script.src = `report/${key}.js`;
+    script.src = source;
+    script.dataset.key = key;
     const end = () => {
       script.remove();
       if (this.waiting.get(key) !== wait) return;
       this.waiting.delete(key);
-      wait.reject(new Error(`report/${key}.js cannot be read. The page works in a mount; a copy of it has no data.`));
+      wait.reject(new Error(`${source} cannot be read. The page works in a mount; a copy of it has no data.`));
     };
     script.onload = script.onerror = end;
     document.head.append(script);
@@ -98,6 +101,7 @@ const views = []; /* {id, title, shown(), show(box)}, in the order of the files 
 /* ---- what the page is of, and what of it is shown: all of it in the address ---- */
 
 let start; /* start.js */
+const isComparison = () => start.format === "comparison";
 let groups = []; /* quantities: {label, unit, own, all, count, whole, picture}; the first is the primary one */
 const state = {};
 
@@ -148,7 +152,7 @@ function address(change) {
 function toView(change) {
   const next = { ...change };
   if (change.view && change.view !== state.view)
-    for (const key of ["node", "fn", "ctx", "file", "doc", "from", "to", "line", "sort"]) if (!(key in change)) next[key] = undefined;
+    for (const key of ["node", "fn", "ctx", "file", "doc", "from", "to", "line", "sort", "item", "least", "errors", "up", "at", "cols", "across"]) if (!(key in change)) next[key] = undefined;
   return next;
 }
 

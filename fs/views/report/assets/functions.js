@@ -69,7 +69,7 @@ function sortedFunctions(rows, columns, sort) {
   return [...found].sort((a, b) => (sort.down ? -1 : 1) * order(value(a), value(b)) || a.number - b.number);
 }
 
-views.push({ id: "functions", title: "Functions", shown: () => true, show(box) {
+views.push({ id: "functions", title: "Functions", shown: () => !isComparison(), show(box) {
   const columns = functionColumns();
   const firstSort = { column: 0, down: true };
   const [column, down] = (state.sort || "").split("-");
@@ -117,18 +117,23 @@ function edgeTable(title, edges) {
     edges.length > 100 ? h("p", { class: "note" }, `and ${count(edges.length - 100)} more`) : null);
 }
 
-/* The callers of each instance, merged from the function outwards: [{name, value, callers}] as a tree. */
+/*
+ * The callers of each instance, merged from the function outwards, as a tree: what calls from there cost, by column, and
+ * of the metric at hand. Calls inside others of the same function are in the inclusive cost of those.
+ */
 function bottomUp(instances) {
-  const g = group(), top = { row: -2, value: 0, below: new Map() };
+  const g = group(), level = row => ({ row, value: 0, cells: start.columns.map(() => null), below: new Map() }), top = level(-2);
+  const add = (node, cells, outer) => {
+    cells.forEach((cell, i) => { if (cell !== null && (outer || start.columns[i].role !== "incl")) node.cells[i] = (node.cells[i] || 0) + cell; });
+    if (g.all < 0 || outer) node.value += cells[g.main] || 0;
+  };
   for (const [, outer, cells, path] of instances) {
-    const value = g.all >= 0 && !outer ? 0 : cells[g.main] || 0;
     let node = top;
-    node.value += value;
+    add(node, cells, outer);
     for (const row of path) {
-      let next = node.below.get(row);
-      if (!next) node.below.set(row, next = { row, value: 0, below: new Map() });
-      next.value += value;
-      node = next;
+      if (!node.below.has(row)) node.below.set(row, level(row));
+      node = node.below.get(row);
+      add(node, cells, outer);
     }
   }
   return top;

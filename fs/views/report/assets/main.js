@@ -7,6 +7,7 @@ function shownViews() { return views.filter(view => view.shown()); }
 function showControls() {
   const metric = part("metric"), usable = groups.map((g, i) => [g, i]).filter(([g, i]) => g.whole > 0 || i === state.metric);
   metric.replaceChildren(...usable.map(([g, i]) => h("option", { value: i, selected: i === state.metric }, g.label)));
+  metric.parentElement.hidden = usable.length === 0;
   part("threadlabel").hidden = start.threads < 2 || !["functions", "flame"].includes(state.view);
   const search = part("search");
   if (document.activeElement !== search) search.value = state.search || "";

@@ -16,7 +16,7 @@ function hotPath() {
   const g = groups[0], column = g ? g.all : -1;
   if (!start.hot.length || column < 0) return null;
   return h("section", { class: "card wide" }, h("h2", {}, "Hot path"), h("table", { class: "plain" }, h("tbody", {}, start.hot.slice(0, 40).map(([ctx, value, name, file, line], depth) =>
-    h("tr", {}, h("td", { class: "number amount" }, cost(value, g.unit, g.whole)), h("td", { style: { paddingLeft: Math.min(depth, 20) * 8 + "px" } }, link({ view: "tree", ctx }, h("span", { class: "name", title: name }, name))),
+    h("tr", {}, h("td", { class: "number amount" }, cost(value, g.unit, g.whole)), h("td", { style: { paddingLeft: Math.min(depth, 20) * 8 + "px" } }, link({ view: "tree", up: undefined, ctx }, h("span", { class: "name", title: name }, name))),
       h("td", { class: "soft where", title: file }, place(file, line)))))), start.hot.length > 40 ? h("p", { class: "note" }, `and ${start.hot.length - 40} levels below`) : null);
 }
 
@@ -55,7 +55,16 @@ function damageCard() {
   return card;
 }
 
+/* A comparison has no tree of its own: its documents are shown as they are. */
+function showComparison(box) {
+  box.replaceChildren(h("div", { class: "cards" },
+    h("section", { class: "card wide" }, h("h2", {}, `${start.title} compared with the baseline`), h("iframe", { class: "text", src: "summary.txt", title: "summary.txt", sandbox: true })),
+    h("section", { class: "card wide" }, h("h2", {}, "Differential flame graph"), h("iframe", { src: "flamegraph.html", title: "flamegraph.html" }))));
+  status("");
+}
+
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
+  if (isComparison()) { showComparison(box); return; }
   const g = groups[0];
   const what = facts([["source", start.source], ["format", `${start.format} (${start.layout})`], ["duration", start.duration_ns === null ? "" : amount(start.duration_ns, "ns")],
     ["threads", start.threads ? count(start.threads) : ""], ["contexts", count(start.contexts)], ["functions", count(start.functions)],

@@ -2,8 +2,6 @@
 
 const documentsOf = pattern => start.documents.filter(([, path]) => pattern.test(path));
 
-views.push({ id: "traces", title: "Traces", shown: () => documentsOf(/^traces\.csv$/).length > 0, show(box) { showTable(box, documentsOf(/^traces\.csv$/)[0][0]); } });
-
 views.push({ id: "counters", title: "Counters", shown: () => start.counters.length > 0, show(box) {
   const cards = h("div", { class: "cards" });
   box.replaceChildren(cards);
@@ -43,11 +41,27 @@ views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.cs
   showTable(area, number);
 } });
 
-/* A table of the mount: its first rows at once, more as one reads on. */
-function showTable(box, number) {
+/*
+ * A table of the mount: its first rows at once, more as one reads on. Of `options`, keep(row) says which rows are shown,
+ * and onrow(row) and chosen(row) are as for longTable, with rows as objects; link(path) is what a path becomes; `only` has
+ * the names of the columns to show.
+ */
+function showTable(box, number, options = {}) {
   const rows = [], area = h("div", { class: "fill" });
   let list = null, chunk = 0, more = true, running = false, names = [];
   const test = matcher(), cellText = (name, value) => value === null ? "" : name === "timestamp_ns" && typeof value === "number" ? new Date(value / 1e6).toISOString() : /_ns$/.test(name) && typeof value === "number" ? amount(value, "ns") : /_bytes$|^bytes$/.test(name) && typeof value === "number" ? amount(value, "B") : typeof value === "number" ? digits(value) : value;
+  const named = row => Object.fromEntries(names.map((name, i) => [name, row[i]])), few = test || options.keep;
+  function columnsFor(data) {
+    const widths = names.map((name, i) => Math.min(44, Math.max(name.length, ...data.rows.slice(0, 100).map(row => String(cellText(name, row[i])).length))) + 3);
+    const shown = (options.only || names).map(name => names.indexOf(name)).filter(i => i >= 0), last = shown[shown.length - 1];
+    const cell = i => row => {
+      const text = cellText(names[i], row[i]);
+      if (names[i] !== "path" || !text) return h("span", { class: "name", title: text }, text);
+      return options.link ? options.link(text) : h("a", { href: encodePath(text) + "/" }, "open");
+    };
+    return { least: shown.reduce((sum, i) => sum + widths[i], 0), columns: shown.map(i => ({ title: names[i], hint: names[i], cell: cell(i),
+      width: i === last ? null : widths[i] + "ch", number: data.rows.some(row => typeof row[i] === "number") })) };
+  }
   box.replaceChildren(area);
   async function next() {
     if (!more || running) return;
@@ -56,20 +70,17 @@ function showTable(box, number) {
     running = false;
     if (!data) return;
     more = data.more;
-    rows.push(...(test ? data.rows.filter(row => row.some(cell => typeof cell === "string" && test.test(cell))) : data.rows));
+    names = data.columns;
+    rows.push(...data.rows.filter(row => (!test || row.some(cell => typeof cell === "string" && test.test(cell))) && (!options.keep || options.keep(named(row)))));
     if (!list) {
-      names = data.columns;
-      const widths = names.map((name, i) => Math.min(44, Math.max(name.length, ...data.rows.slice(0, 100).map(row => String(cellText(name, row[i])).length))) + 3);
-      list = longTable({ rows, label: "Rows", least: widths.reduce((a, b) => a + b, 0), columns: names.map((name, i) => ({ title: name, hint: name, width: i < names.length - 1 ? widths[i] + "ch" : null, number: data.rows.some(row => typeof row[i] === "number"), cell: row => {
-        const text = cellText(name, row[i]);
-        return name === "path" && text ? h("a", { href: encodePath(text) + "/" }, "open") : h("span", { class: "name", title: text }, text);
-      } })) });
+      list = longTable({ rows, label: "Rows", ...columnsFor(data),
+        onrow: options.onrow && (row => options.onrow(named(row))), chosen: options.chosen && (row => options.chosen(named(row))) });
       area.replaceChildren(list.box);
       list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
     }
     list.refresh();
     status(many(rows.length, "row") + (more ? ", more below" : ""));
-    if (test && more && rows.length < 100 && chunk < 40) next().catch(error => failed(area, error));
+    if (few && more && rows.length < 100 && chunk < 40) next().catch(error => failed(area, error));
   }
   next().catch(error => failed(area, error));
 }

@@ -57,19 +57,21 @@ function histogram(values, most) {
   return plot("Histogram: threads by cost", bins, Math.max(...bins), i => [h("b", {}, `${amount(most * i / BINS, g.unit)} – ${amount(most * (i + 1) / BINS, g.unit)}`), facts([["threads", count(bins[i])]])]);
 }
 
-/* Ranks × threads, where threads have such keys. */
+/* Ranks × threads, where threads have such keys: a column for each value of one key, a row for each of the others. */
 function heatmap(threads, most) {
   const keyed = threads.filter(t => t.identity.length >= 2);
   if (keyed.length < 4 || keyed.length > 50000) return null;
-  const rows = new Map(), columns = new Map();
+  const keys = [...new Set(keyed.flatMap(t => t.identity.map(([key]) => key)))];
+  const across = keys.includes(state.across) ? state.across : keyed[0].identity[keyed[0].identity.length - 1][0];
+  const rows = new Map(), columns = new Map(), cell = new Map();
+  const numbered = (map, name) => map.get(name) ?? map.set(name, map.size).get(name);
   for (const t of keyed) {
-    const last = t.identity[t.identity.length - 1], row = t.identity.slice(0, -1).map(k => k.join("=")).join("/");
-    if (!rows.has(row)) rows.set(row, rows.size);
-    if (!columns.has(last.join("="))) columns.set(last.join("="), columns.size);
+    const own = t.identity.filter(([key]) => key === across), others = t.identity.filter(([key]) => key !== across);
+    t.cell = [numbered(rows, others.map(k => k.join("=")).join("/")), numbered(columns, own.map(k => k.join("=")).join("/"))];
   }
-  if (rows.size < 2 || columns.size < 2) return null;
-  const cell = new Map();
-  for (const t of keyed) cell.set(rows.get(t.identity.slice(0, -1).map(k => k.join("=")).join("/")) * columns.size + columns.get(t.identity[t.identity.length - 1].join("=")), t);
+  if (rows.size < 2 && columns.size < 2) return null;
+  for (const t of keyed) cell.set(t.cell[0] * columns.size + t.cell[1], t);
+  const choice = h("select", { "aria-label": "Columns", onchange: () => go({ across: choice.value }, true) }, keys.map(key => h("option", { value: key, selected: key === across }, key)));
   const box = h("div", { class: "plot", role: "img", "aria-label": "Heat map of processes and threads" });
   const view = canvasIn(box, (ctx, width, height) => {
     const w = width / columns.size, tall = height / rows.size;
@@ -82,11 +84,15 @@ function heatmap(threads, most) {
     }
     ctx.globalAlpha = 1;
   });
+  const threadAt = event => {
+    const rect = view.canvas.getBoundingClientRect(), part = (at, from, size, n) => Math.max(0, Math.min(n - 1, Math.floor((at - from) / size * n)));
+    return cell.get(part(event.clientY, rect.top, rect.height, rows.size) * columns.size + part(event.clientX, rect.left, rect.width, columns.size));
+  };
   view.canvas.addEventListener("mousemove", event => {
-    const rect = view.canvas.getBoundingClientRect();
-    const t = cell.get(Math.floor((event.clientY - rect.top) / rect.height * rows.size) * columns.size + Math.floor((event.clientX - rect.left) / rect.width * columns.size));
+    const t = threadAt(event);
     if (t) tip(event, ...tellThread(t)); else tip(event);
   });
   view.canvas.addEventListener("mouseleave", event => tip(event));
-  return h("section", { class: "card" }, h("h2", {}, `Processes (${rows.size} rows) × threads (${columns.size} columns)`), box);
+  view.canvas.addEventListener("click", event => { const t = threadAt(event); if (t) go({ view: "functions", thread: t.number }); });
+  return h("section", { class: "card" }, h("h2", {}, `${many(columns.size, across)} across, ${many(rows.size, "row")} down  `, choice), box);
 }

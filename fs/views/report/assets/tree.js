@@ -1,69 +1,118 @@
-/* ---- tree: calling contexts from the top down ---- */
+/* ---- tree: calling contexts from the top down, or functions with their callers from the bottom up ---- */
 
-const childRow = row => ({ ctx: row[0], number: row[1], name: row[2], kind: row[3], category: row[4], module: row[5], file: row[6], line: row[7], parent: row[8], cells: row[9] });
+/* A node has what is below it in pages: `more` says that there is another one. */
+const treeNode = (facts, depth) => ({ ...facts, depth, below: [], pages: 0, open: false });
 
-async function childrenOf(ctx, page) {
-  const data = await pm.load(`children-${ctx + 1}-${page}`);
-  return { rows: data.rows.map(childRow), more: data.more };
+const contextNode = (row, depth) => treeNode({ ctx: row[0], number: row[1], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], more: row[8] }, depth);
+
+async function growDown(node) {
+  const data = await pm.load(`children-${node.ctx + 1}-${node.pages++}`);
+  node.below.push(...data.rows.map(row => contextNode(row, node.depth + 1)));
+  node.more = data.more;
 }
 
-views.push({ id: "tree", title: "Tree", shown: () => true, show(box) {
-  const g = group(), rows = [], open = new Set(), hot = new Set(start.hot.map(step => step[0]));
-  const columns = [
-    { title: "calling context", cell: row => row.more ? h("button", { type: "button", style: { marginLeft: row.depth * 14 + "px" }, onclick: () => morePages(row) }, "more …") :
-      h("span", { class: "fn", style: { paddingLeft: row.depth * 14 + "px" } },
-        row.parent ? h("button", { type: "button", class: "twist", "aria-expanded": open.has(row.ctx), "aria-label": "Children", onclick: () => toggle(row) }, open.has(row.ctx) ? "▾" : "▸") : h("span", { class: "twist" }),
-        h("span", { class: "name" + (hot.has(row.ctx) ? " hot" : ""), title: `${row.name}\n${row.module}` }, row.name)) },
-    g.all >= 0 ? { title: "with callees", number: true, width: "15em", hint: start.columns[g.all].name, cell: row => row.more ? "" : cost(row.cells[g.all], g.unit, g.whole) } : null,
-    g.own >= 0 ? { title: "own", number: true, width: "15em", hint: start.columns[g.own].name, cell: row => row.more ? "" : cost(row.cells[g.own], g.unit, g.whole) } : null,
-    g.count >= 0 ? { title: g.label, number: true, cell: row => row.more ? "" : amount(row.cells[g.count], g.unit) } : null,
-    ...groups.filter(x => x !== g && x.count >= 0 && x.whole > 0).map(x => ({ title: x.label, number: true, cell: row => row.more ? "" : amount(row.cells[x.count], x.unit) })),
-    { title: "kind", width: "7em", cell: row => row.kind || "" },
-    { title: "where", width: "14em", cell: row => h("span", { class: "soft", title: row.file || "" }, row.more ? "" : place(row.file, row.line)) },
-  ].filter(Boolean);
-  const list = longTable({ columns, rows, label: "Calling contexts", chosen: row => row.ctx === state.ctx && !row.more });
-  const insert = (at, data, ctx, page, depth) => {
-    const found = data.rows.map(row => ({ ...row, depth }));
-    if (data.more) found.push({ more: true, ctx, page: page + 1, depth });
-    rows.splice(at, 0, ...found);
-    list.refresh();
+const functionNode = (f, callers, cells, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, colour: f && f.colour, cells, callers, more: !callers || callers.below.size > 0 }, depth);
+
+async function growUp(node) {
+  if (node.depth < 0) {
+    const first = CHUNK * node.pages;
+    await functionsFrom(node.pages++);
+    node.below.push(...allFunctions.rows.slice(first, first + CHUNK).map(f => functionNode(f, null, f.cells, 0)));
+    node.more = first + CHUNK < start.functions;
+    return;
+  }
+  if (!node.callers) node.callers = bottomUp((await pm.load(`function-${node.fn}`)).instances);
+  for (const next of node.callers.below.values()) node.below.push(functionNode(await functionAt(next.row), next, next.cells, node.depth + 1));
+  node.more = false;
+}
+
+/* Which columns of contexts.csv are shown, and by which of them those with the same parent are sorted. */
+function treeColumns(up) {
+  const g = group(), usual = [g.all, g.own, g.count, ...groups.filter(x => x !== g && x.count >= 0 && x.whole > 0).map(x => x.count)].filter(i => i >= 0);
+  const asked = (state.cols || "").split(",").map(Number).filter(i => Number.isInteger(i) && start.columns[i]);
+  const shown = state.cols ? asked : usual, [by, way] = (state.sort || "").split("-");
+  return { shown, by: state.sort && start.columns[by] ? Number(by) : up && g.own >= 0 ? g.own : shown.length ? shown[0] : g.main, down: way !== "up" };
+}
+
+function columnMenu(shown) {
+  return h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, start.columns.map((column, i) => h("label", {},
+    h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).sort((a, b) => a - b).join(",") || undefined }, true) }), " ", column.name))));
+}
+
+/* What was opened stays open while sorting and choosing columns. */
+const trees = new Map();
+
+views.push({ id: "tree", title: "Tree", shown: () => !isComparison(), show(box) {
+  const up = state.up === "1", grow = up ? growUp : growDown, { shown, by, down } = treeColumns(up), hot = new Set(start.hot.map(step => step[0]));
+  if (!trees.has(up)) trees.set(up, treeNode({ ctx: -1, more: true }, -1));
+  const root = trees.get(up);
+  const title = i => start.columns[i].role === "incl" ? "with callees" : start.columns[i].role === "excl" ? "own" : start.columns[i].metric;
+  const heading = i => groups.length > 1 && (state.cols || start.columns[i].group !== start.columns[group().main].group) && start.columns[i].role !== "count" ? start.columns[i].name : title(i);
+  const rowsOfTree = () => {
+    const rows = [], walk = node => {
+      for (const next of [...node.below].sort((a, b) => (down ? -1 : 1) * ((a.cells[by] ?? -Infinity) - (b.cells[by] ?? -Infinity) || 0))) {
+        rows.push(next);
+        if (next.open) walk(next);
+      }
+      if (node.more && node.below.length) rows.push({ pageOf: node, depth: node.depth + 1, cells: [] });
+    };
+    walk(root);
+    return rows;
   };
-  async function morePages(row) {
-    const data = await childrenOf(row.ctx, row.page), at = rows.indexOf(row);
-    rows.splice(at, 1);
-    insert(at, data, row.ctx, row.page, row.depth);
+  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? "9em" : "15em", sort: true, key: i, hint: start.columns[i].name,
+    cell: row => row.pageOf ? "" : start.columns[i].role === "count" ? amount(row.cells[i], start.columns[i].unit) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole) }));
+  const indent = row => ({ paddingLeft: row.depth * 14 + "px" });
+  const named = row => up && row.fn >= 0 ? link({ view: "functions", fn: row.fn }, h("span", { class: "name", title: `${row.name}\n${row.module}` }, row.name)) :
+    h("span", { class: "name" + (!up && hot.has(row.ctx) ? " hot" : ""), title: `${row.name}\n${row.module}` }, row.name);
+  const columns = [
+    { title: up ? "function, and its callers below it" : "calling context", cell: row => row.pageOf ? h("button", { type: "button", style: { marginLeft: row.depth * 14 + "px" }, onclick: () => { grow(row.pageOf).then(refresh, error => failed(list.box, error)); } }, "more …") :
+      h("span", { class: "fn", style: indent(row) },
+        row.more || row.below.length ? h("button", { type: "button", class: "twist", "aria-expanded": row.open, "aria-label": up ? "Callers" : "Children", onclick: () => toggle(row) }, row.open ? "▾" : "▸") : h("span", { class: "twist" }),
+        up && row.colour !== undefined && row.fn >= 0 ? swatch(row.colour) : null, named(row)) },
+    ...numbers,
+    { title: "kind", width: "7em", cell: row => row.kind || "" },
+    { title: "where", width: "14em", cell: row => h("span", { class: "soft", title: row.file || "" }, row.pageOf ? "" : place(row.file, row.line)) },
+  ];
+  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 60 + 17 * shown.length,
+    sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
+  function refresh() { list.refresh(rowsOfTree()); }
+  async function expand(node) {
+    node.open = true;
+    if (!node.below.length && node.more) await grow(node);
   }
-  async function expand(row) {
-    if (open.has(row.ctx)) return;
-    open.add(row.ctx);
-    const data = await childrenOf(row.ctx, 0);
-    insert(rows.indexOf(row) + 1, data, row.ctx, 0, row.depth + 1);
+  function toggle(node) {
+    if (node.open) { node.open = false; refresh(); }
+    else expand(node).then(refresh, error => failed(list.box, error));
   }
-  function toggle(row) {
-    if (!open.has(row.ctx)) { expand(row); return; }
-    let end = rows.indexOf(row) + 1;
-    while (end < rows.length && rows[end].depth > row.depth) { open.delete(rows[end].ctx); end++; }
-    open.delete(row.ctx);
-    rows.splice(rows.indexOf(row) + 1, end - rows.indexOf(row) - 1);
-    list.refresh();
-  }
-  /* Opens the hot path as far as a context, or all of it. */
-  async function followHot(until) {
-    for (const [ctx] of start.hot) {
-      const row = rows.find(r => r.ctx === ctx && !r.more);
-      if (!row || ctx === until) break;
-      if (row.parent) await expand(row);
+  /* Opens a path of contexts from the top, and shows where it ends. */
+  async function follow(path) {
+    let node = root;
+    for (const ctx of path) {
+      let next = node.below.find(n => n.ctx === ctx);
+      while (!next && node.more) {
+        await grow(node);
+        next = node.below.find(n => n.ctx === ctx);
+      }
+      if (!next) break;
+      node.open = true;
+      node = next;
     }
-    const row = rows.findIndex(r => r.ctx === until && !r.more);
-    if (row >= 0) list.box.scrollTop = Math.max(0, row * ROW_HEIGHT - 200);
+    refresh();
+    const at = rowsOfTree().indexOf(node);
+    if (at >= 0) list.box.scrollTop = Math.max(0, at * ROW_HEIGHT - 200);
   }
+  const hotPath = start.hot.map(step => step[0]);
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
-    start.hot.length ? h("button", { type: "button", onclick: () => followHot(start.hot[start.hot.length - 1][0]) }, "Open the hot path") : null,
-    state.thread >= 0 ? h("span", { class: "note" }, "The tree shows the whole run.") : null), list.box));
-  childrenOf(-1, 0).then(data => {
-    insert(0, data, -1, 0, 0);
-    if (state.ctx !== undefined) followHot(state.ctx);
-    else if (rows.length === 1) expand(rows[0]);
+    h("b", {}, up ? "Bottom up" : "Top down"), link({ up: up ? undefined : "1", sort: undefined }, up ? "top down" : "bottom up"),
+    !up && hotPath.length ? h("button", { type: "button", onclick: () => follow(hotPath).catch(error => failed(list.box, error)) }, "Open the hot path") : null,
+    columnMenu(shown),
+    state.thread >= 0 ? h("span", { class: "note" }, "The tree shows the whole run.") : null,
+    up ? h("span", { class: "note" }, "Callers of the 500 most expensive calling contexts of a function.") : null), list.box));
+  (root.below.length ? Promise.resolve() : grow(root)).then(async () => {
+    if (!up && state.at) await follow(state.at.split(".").map(Number));
+    else if (!up && state.ctx !== undefined) await follow(hotPath.slice(0, hotPath.indexOf(state.ctx) + 1));
+    else if (!up && root.below.length === 1) await expand(root.below[0]);
+    refresh();
   }).catch(error => failed(list.box, error));
-  status(many(start.contexts, "context"));
+  status(up ? many(start.functions, "function") : many(start.contexts, "context"));
 } });
