@@ -1,6 +1,6 @@
 #include "formats/hpcrun/gpunames.h"
 
-#include "formats/common/pipeline.h"
+#include "formats/common/crew.h"
 #include "formats/hpcrun/dialect.h"
 
 struct looking {
@@ -20,14 +20,13 @@ static bool has_name(const struct hpcrun_profile *p)
 	return false;
 }
 
-static int look(void *context, uint32_t i, void *result)
+static int look(void *context, size_t i)
 {
 	struct looking *l = context;
 	const struct hpcrun_file *file = &l->folder->sources[i].profile;
 	struct hpcrun_report silent = {.file = NULL};
 	struct hpcrun_profile p = {.family = HPCRUN_FAMILY_NONE};
 	struct pm_input in = {.name = NULL};
-	(void)result;
 	if (!file->name || __atomic_load_n(&l->found, __ATOMIC_RELAXED))
 		return 0;
 	int r = hpcrun_file_open(l->folder, file, &in, NULL);
@@ -40,19 +39,9 @@ static int look(void *context, uint32_t i, void *result)
 	return r == -ENOMEM ? r : 0; /* what cannot be read has no metrics */
 }
 
-static int take(void *context, uint32_t i, void *result)
-{
-	(void)context;
-	(void)i;
-	(void)result;
-	return 0;
-}
-
 int hpcrun_has_gpu_names(struct hpcrun_folder *folder)
 {
 	struct looking l = {.folder = folder};
-	struct pm_pipeline pipeline = {
-		.n = folder->n, .size = 1, .make = look, .take = take, .context = &l};
-	int r = pm_pipeline_run(&pipeline);
+	int r = pm_crew_each_waiting(folder->n, look, &l);
 	return r < 0 ? r : l.found;
 }
