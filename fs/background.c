@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,12 +36,15 @@ int pmfs_background_start(struct pmfs_background *b, int *ret_status)
 	b->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	pid_t pid = fork();
+	pid_t waiting = getpid(), pid = fork();
 	if (pid < 0)
 		return -errno;
 	b->line = ends[1];
 	if (pid == 0) {
 		close(ends[0]);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != waiting)
+			_exit(1); /* it was interrupted before */
 		return 0;
 	}
 	close(ends[1]);
@@ -58,11 +63,13 @@ void pmfs_background_leave(const struct pmfs_background *b)
 		return; /* the root is always there */
 }
 
-void pmfs_background_ready(struct pmfs_background *b)
+bool pmfs_background_ready(struct pmfs_background *b)
 {
 	if (!b->wanted)
-		return;
+		return true;
 	pmfs_background_leave(b);
-	if (write(b->line, "", 1) == 1)
-		close(b->line);
+	prctl(PR_SET_PDEATHSIG, 0);
+	bool is_awaited = write(b->line, "", 1) == 1;
+	close(b->line);
+	return is_awaited;
 }

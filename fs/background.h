@@ -21,7 +21,10 @@ int pmfs_background_start(struct pmfs_background *b, int *ret_status);
 /* Detaches from the terminal and leaves the working directory. */
 void pmfs_background_leave(const struct pmfs_background *b);
 
-/* Detaches, and lets the waiting process exit with success. */
-void pmfs_background_ready(struct pmfs_background *b);
+/*
+ * Detaches, and lets the waiting process exit with success; false if that has been interrupted.
+ * Until then, the death of the waiting process terminates this one.
+ */
+bool pmfs_background_ready(struct pmfs_background *b);
 
 #endif

@@ -97,6 +97,9 @@ static int allow_process(scmp_filter_ctx filter)
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_GET_NAME));
 	r |= allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, SET_VMA));
+	/* To outlive the command in the background: see fs/background.c. */
+	r |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
+		SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG), SCMP_A1(SCMP_CMP_EQ, 0));
 	return r;
 }
 

@@ -137,7 +137,8 @@ static int serve_requests(struct mounting *m)
 	pmfs_keeper_ready(m->line);
 	if (m->background.wanted)
 		pmfs_log_to_keeper(m->line);
-	pmfs_background_ready(&m->background);
+	if (!pmfs_background_ready(&m->background))
+		return -ECANCELED;
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
 	m->mount.progress = pmfs_progress_new();

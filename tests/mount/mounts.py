@@ -52,6 +52,19 @@ def anonymous_bytes(process):
         return int(re.search(r"^RssAnon:\s*(\d+) kB$", f.read(), re.M).group(1)) << 10
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
+        return [int(child) for child in f.read().split()]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def error_of(function, *args):
     try:
         function(*args)

@@ -12,24 +12,12 @@ import threading
 import unittest
 import unittest.mock
 
-from mounts import CONFINEMENT, SECONDS, SOURCE, is_mounted, main, mounted, run, served, slurp, wait_until, walk
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
-        return [int(child) for child in f.read().split()]
+from mounts import (CONFINEMENT, SECONDS, SOURCE, children, is_mounted, is_running, main, mounted, run, served, slurp,
+                    wait_until, walk)
 
 
 def grandchildren(pid):
     return [grandchild for child in children(pid) for grandchild in children(child)]
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 class Life(unittest.TestCase):

@@ -20,7 +20,8 @@ import unittest
 
 import sources
 from below import MAKERS, below
-from mounts import PROFMOUNT, SECONDS, anonymous_bytes, error_of, is_mounted, main, run, served, slurp, wait_until
+from mounts import (PROFMOUNT, SECONDS, anonymous_bytes, children, error_of, is_mounted, is_running, main, run, served, slurp,
+                    wait_until)
 
 SLOW = ("contexts.csv", "functions.csv", "callers.csv", "contexts.tsv", "functions.tsv", "summary.txt", "hotpath.txt",
         "export/flamegraph.svg", "export/flamegraph.html")
@@ -211,6 +212,20 @@ class Patience(unittest.TestCase):
                     self.assertLessEqual(set(os.listdir(folder)), {"out"}, command)
                 finally:
                     source.open_gate()
+
+    def test_mounting_ends_when_it_is_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with below("long hpcrun") as source, tempfile.TemporaryDirectory(prefix="profmount-test-") as point:
+                source.close_gate("")
+                process = start(PROFMOUNT, source.path, point)
+                self.assertTrue(wait_until(lambda: children(process.pid)))
+                server = children(process.pid)[0]
+                self.assertTrue(wait(process))
+                process.send_signal(number)
+                self.assertEqual(ends(process), -number)
+                self.assertTrue(wait_until(lambda: not is_running(server)), number)
+                source.open_gate()
+                self.assertFalse(is_mounted(point))
 
     def test_whoever_waits_sees_how_far_it_is(self):
         for options in ((), ("-s",), ("-o", "follow")):
