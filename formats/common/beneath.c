@@ -23,13 +23,13 @@ enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
 
 struct walk {
 	int folder;
-	const uint64_t *mounts; /* ids of others that may be gone into */
+	const uint64_t *mounts; /* directories of other users that may be entered */
 	size_t n_mounts;
 	struct statx mount;  /* the folder's */
 	char path[PATH_MAX]; /* not absolute */
 };
 
-/* Asks the mount that a descriptor is in, which may be ours, for nothing. */
+/* Makes no request to the mount that the descriptor is in, since it may be ours. */
 static int look(int fd, struct statx *ret)
 {
 	int how = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
@@ -51,7 +51,7 @@ static bool may_enter(const struct walk *w, const struct statx *found)
 	return ok;
 }
 
-/* Puts `with` in the place of path[from … to]. */
+/* Replaces path[from … to] by `with`. */
 static int replace(struct walk *w, size_t from, size_t to, const char *with)
 {
 	char all[PATH_MAX];
@@ -62,7 +62,7 @@ static int replace(struct walk *w, size_t from, size_t to, const char *with)
 	return -EAGAIN;
 }
 
-/* `..` before path[next]: goes together with the name before it. */
+/* Removes the `..` before path[next] together with the name before it. */
 static int go_up(struct walk *w, size_t from, size_t next)
 {
 	if (from == 0)
@@ -168,7 +168,7 @@ int pm_open_unchanged(int folder, const char *path, uint64_t since_ns, int *ret_
 		close(fd);
 		return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "is not a regular file");
 	}
-	/* Every change, and every other file put in its place, is newer by ctime. */
+	/* The ctime is later after every change, and for a file that replaces another one. */
 	if (since_ns && pm_time_ns(st.st_ctim) > since_ns) {
 		close(fd);
 		return pm_error_set(

@@ -17,7 +17,7 @@
 
 enum {
 	N_BUCKETS = 1 << 14,
-	PER_THING = 64, /* malloc's own bytes for a slot, a thing and its text, and what it loses */
+	PER_THING = 64, /* malloc's overhead for a slot, an object and its text */
 };
 
 #define KEPT_NS ((uint64_t)5 * 1000 * 1000 * 1000)
@@ -26,11 +26,11 @@ struct pm_slot {
 	uint64_t key;
 	struct pm_cached *thing; /* NULL while it is built */
 	struct pm_turn turn;
-	bool cancelled;         /* the build, so that who waited builds it himself */
-	int failure;            /* of the build, for those who waited */
-	struct pm_error *error; /* of the failure; NULL without memory */
+	bool cancelled;         /* the build, so that waiting threads retry it themselves */
+	int failure;            /* of the build, for waiting threads */
+	struct pm_error *error; /* of the failure; NULL if out of memory */
 	unsigned users;
-	struct pm_slot *next; /* in the bucket */
+	struct pm_slot *next; /* in the bucket's chain */
 	struct pm_slot *newer, *older;
 };
 
@@ -38,7 +38,7 @@ struct pm_cache {
 	uint64_t limit, bytes;
 	unsigned n_spared; /* see pm_cache_spare */
 	uint64_t spared_bytes;
-	struct pm_slot *newest, *oldest; /* slots with a thing */
+	struct pm_slot *newest, *oldest; /* slots with an object */
 	struct pm_slot *buckets[N_BUCKETS];
 };
 
@@ -94,7 +94,7 @@ static uint64_t now_ns(void)
 	return pm_time_ns(t);
 }
 
-/* The oldest of the things that pm_cache_spare lets stay, or NULL. */
+/* The oldest object that pm_cache_spare keeps, or NULL. */
 static struct pm_slot *oldest_spared(const struct pm_cache *c)
 {
 	struct pm_slot *oldest = NULL, *s = c->newest;
@@ -139,7 +139,7 @@ void pm_cache_free(struct pm_cache *c)
 
 /* ---- building; the lock is held ---- */
 
-/* One user less of a slot that failed and is in the table no more. */
+/* Drops a user of a slot that failed and is no longer in the table. */
 static void leave_failed(struct pm_slot *s)
 {
 	if (--s->users > 0)
@@ -156,7 +156,7 @@ static int wait_for(struct pm_slot *s, struct pm_cached **ret, struct pm_error *
 {
 	s->users++;
 	if (!pm_turn_wait(&s->turn)) {
-		/* Still being built, so the builder is a user, too. */
+		/* It is still being built, so the builder is counted as a user. */
 		s->users--;
 		return pm_error_plain(err, -ENOMEM);
 	}
@@ -195,7 +195,7 @@ static int build_slot(struct pm_cache *c, struct pm_slot *s,
 	pm_turn_begin(&s->turn);
 	pm_turn_unlock();
 	int r = build(context, &thing, &error);
-	/* Part of it may be missing. */
+	/* Parts of it may be missing. */
 	bool cancelled = work && __atomic_load_n(&work->gave_up, __ATOMIC_RELAXED);
 	if (cancelled) {
 		if (r >= 0)

@@ -1,4 +1,4 @@
-/* Costs in two orders: as they lie, by thread, and by context through a list. */
+/* Costs in two orders: stored by thread, and listed by context. */
 #include "formats/common/callcosts.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
 	uint32_t *start = c->context_start;
 	for (uint32_t i = 0; i < n_contexts; i++)
 		start[i + 1] += start[i];
-	/* From the last one on, so that each start ends where it was. */
+	/* Backwards, so that each start ends at its original position. */
 	for (size_t i = c->n; i-- > 0;)
 		c->by_context[--start[c->items[i].context + 1]] = (uint32_t)i;
 	memmove(start, start + 1, n_contexts * sizeof(*start));

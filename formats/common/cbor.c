@@ -1,7 +1,7 @@
 /*
- * The event decoder. Each call reads one head, and pushes or counts it on the stack of open
- * items; the end of a counted item is an event of its own, so that consumers see every level
- * close. Knows nothing of what tags mean.
+ * The event decoder. Each call reads one head, and pushes it on, or counts it in, the stack of open
+ * items. The end of a counted item is an event of its own, so consumers see every level close.
+ * Independent of the meaning of tags.
  */
 #include "formats/common/cbor.h"
 
@@ -63,7 +63,7 @@ static double single_value(uint64_t bits)
 	return f;
 }
 
-/* Something complete stands in what is innermost open. */
+/* Counts a complete item in the innermost open item. */
 static void count_item(struct pm_cbor *c)
 {
 	if (c->depth > 0 && c->levels[c->depth - 1].left != UNCOUNTED)
@@ -147,7 +147,7 @@ static int read_break(struct pm_cbor *c, struct pm_cbor_event *e, struct pm_erro
 	return end_level(c, e);
 }
 
-/* What has no length of its own: an array that a break ends, and the break. */
+/* Items without a length of their own: an indefinite array and its break. */
 static int read_uncounted(
 	struct pm_cbor *c, uint8_t major, struct pm_cbor_event *e, struct pm_error *err)
 {

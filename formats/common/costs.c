@@ -64,7 +64,7 @@ static int cost_order(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Formats that go thread by thread, and metric by metric, have nothing to be sorted. */
+/* Formats that add costs by thread, then by metric, need no sorting. */
 static bool is_in_order(const struct pm_cost *items, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -73,7 +73,7 @@ static bool is_in_order(const struct pm_cost *items, size_t n)
 	return true;
 }
 
-/* Moves the costs of a context down to `at`, in order and equal ones merged; returns their end. */
+/* Moves the costs of a context down to `at`, sorted, with equal ones merged. Returns their end. */
 static uint32_t settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t at)
 {
 	struct pm_cost *items = c->items;
@@ -113,7 +113,7 @@ static int list_by_thread(struct pm_costs *c)
 		start[i + 1] += start[i];
 	for (uint32_t i = 0; i < c->n; i++)
 		c->by_thread[start[c->items[i].thread]++] = i;
-	/* Each start has become its end, which is the start of the next. */
+	/* Each start has become its end, which is the start of the next thread. */
 	memmove(start + 1, start, c->n_threads * sizeof(*start));
 	start[0] = 0;
 	return 0;
@@ -129,7 +129,7 @@ int pm_costs_freeze(struct pm_costs *c)
 
 /* ---- reading ---- */
 
-/* The context that has a place. */
+/* The context to which a position belongs. */
 static uint32_t context_at(const struct pm_costs *c, uint32_t place)
 {
 	return PM_LOWER_BOUND(i, 1, c->n_contexts, c->context_start[i] <= place) - 1;
@@ -178,8 +178,8 @@ int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t
 }
 
 /*
- * Adds a cost to the sums, which are ordered by metric, at *at or behind. Where there are more
- * metrics than room, those with the lowest ids stay. Returns how many sums there are.
+ * Adds a cost to the sums, which are ordered by metric, at *at or after it. If there are more
+ * metrics than room, those with the lowest ids are kept. Returns the number of sums.
  */
 static size_t add_to_sums(
 	struct pm_value *sums, size_t n, size_t room, const struct pm_value *one, size_t *at)
@@ -214,7 +214,7 @@ int64_t pm_costs_of_run(
 			.f = cost->value,
 		};
 		if (cost->thread != thread)
-			at = 0; /* metrics begin anew with each thread */
+			at = 0; /* metrics start over with each thread */
 		thread = cost->thread;
 		n = add_to_sums(ret, n, room, &one, &at);
 	}

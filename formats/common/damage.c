@@ -1,6 +1,6 @@
 /*
- * The damage list: rows in the order of finding while a source is read, sorted once at the end.
- * It bounds its own size, rows and texts, and says so in a last row; it knows nothing of CSV.
+ * The damage list: rows in the order of detection, sorted once at the end. It limits its number of
+ * rows and the size of its texts, and reports that in a last row.
  */
 #include "formats/common/damage.h"
 
@@ -12,7 +12,7 @@
 #include "profmount/error.h"
 #include "profmount/limits.h"
 
-/* Room for the row, and for one more: the last one, which must not fail. */
+/* Room for this row and for a final one, which must not fail. */
 static bool add_row(struct pm_damage_list *list, const struct pm_damage *row)
 {
 	struct pm_damage own = *row;
@@ -45,7 +45,7 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	pthread_mutex_unlock(&list->lock);
 }
 
-/* By text as well, so that the order does not depend on threads. */
+/* Also by text, so that the order does not depend on the timing of threads. */
 static int by_place(const void *a, const void *b)
 {
 	const struct pm_damage *x = a, *y = b;

@@ -24,7 +24,7 @@ int pm_error_set(
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* Safe for a terminal or the log, whatever bytes are in the input. */
+	/* Safe for a terminal or log, whatever bytes the input contains. */
 	pm_shown_copy(err->file, sizeof(err->file), file ? without_folders(file) : "");
 	pm_shown_copy(err->text, sizeof(err->text), text);
 	return code;

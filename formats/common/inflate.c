@@ -26,25 +26,25 @@
 
 enum { AHEAD_FROM = 1024 * 1024, WINDOW_FIRST = 256 * 1024, GZIP_STEP = 64 * 1024 };
 
-/* windowBits of inflateInit2: the size of the history, and which wrapper is expected. */
+/* windowBits of inflateInit2: the size of the history, and the expected wrapper. */
 enum { BITS_RAW = -15, BITS_ZLIB = 15, BITS_GZIP = 15 + 16 };
 
-/* What is inflated; the thread's, while there is one. */
+/* The decompressor; it belongs to the thread while there is one. */
 struct source {
 	z_stream z;
 	struct pm_bytes in;
 	enum pm_inflate_kind kind;
 	struct pm_isal *isal; /* NULL: zlib inflates */
-	uint64_t given;       /* bytes that it has made */
-	uint64_t again;       /* of which zlib is going to make so many once more */
+	uint64_t given;       /* bytes produced by ISA-L */
+	uint64_t again;       /* how many of them zlib still has to produce again */
 };
 
 struct pm_inflate {
 	struct source source;
 	struct pm_ahead *ahead; /* NULL: no thread */
-	bool alone;             /* there will be none */
-	struct pm_step last;    /* its `n` is in the window already */
-	uint8_t *buffer; /* NULL for a stored stream: there `from` and `to` are places in `in` */
+	bool alone;             /* no thread will be started */
+	struct pm_step last;    /* its first `n` bytes are already in the window */
+	uint8_t *buffer; /* NULL for a stored stream, where `from` and `to` are positions in `in` */
 	size_t from, to, room;
 	uint64_t out;
 };
@@ -59,7 +59,7 @@ static size_t input_used(const z_stream *z, struct pm_bytes in)
 	return (size_t)(z->next_in - in.p);
 }
 
-/* zlib counts what it may read in 32 bits. */
+/* zlib counts its input in 32 bits. */
 static void give_input(z_stream *z, struct pm_bytes in)
 {
 	size_t left = in.len - input_used(z, in);
@@ -106,7 +106,7 @@ struct pm_inflate *pm_inflate_free(struct pm_inflate *s)
 
 /* ---- inflating: on the thread, where there is one ---- */
 
-/* One member of a gzip stream ended; another may follow. */
+/* A member of a gzip stream has ended; another one may follow. */
 static bool next_member(struct source *s)
 {
 	size_t at = input_used(&s->z, s->in);
@@ -140,7 +140,7 @@ static struct pm_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
 	return step;
 }
 
-/* Without what has been given before. */
+/* Output that has been delivered before is skipped. */
 static void drop_again(struct source *s, uint8_t *out, struct pm_step *step)
 {
 	size_t n = step->n < s->again ? step->n : (size_t)s->again;
@@ -170,7 +170,7 @@ static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
 
 /* ---- the window ---- */
 
-/* True with room behind the window, false at the limit or without memory. */
+/* True if there is room after the window; false at the limit or if out of memory. */
 static bool make_room(struct pm_inflate *s)
 {
 	if (s->from) {
@@ -192,7 +192,7 @@ static bool make_room(struct pm_inflate *s)
 	return true;
 }
 
-/* Fills the room behind the window. */
+/* Fills the room after the window. */
 static void fill(struct pm_inflate *s)
 {
 	uint8_t *room = s->buffer + s->to;

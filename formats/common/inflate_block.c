@@ -9,10 +9,10 @@
 
 #include "formats/common/inflate.h"
 
-/* Last, stored, of no bytes. A flushed stream ends on a byte's boundary. */
+/* A final stored block without data. A flushed stream ends on a byte boundary. */
 static const uint8_t last_block[] = {0x01, 0x00, 0x00, 0xff, 0xff};
 
-/* Deflate makes data longer by 5 bytes in 64 KiB at most: an input of more is not for us. */
+/* Deflate adds at most 5 bytes per 64 KiB; longer input is not handled here. */
 static bool is_plausible(size_t in, size_t out)
 {
 	return in > 0 && in / 2 <= out;

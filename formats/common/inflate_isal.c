@@ -18,7 +18,7 @@ struct pm_isal *pm_isal_new(struct pm_bytes in)
 		return NULL;
 	isal_inflate_init(&s->state);
 	s->state.crc_flag = ISAL_ZLIB;
-	s->state.next_in = (uint8_t *)(uintptr_t)in.p; /* which it only reads */
+	s->state.next_in = (uint8_t *)(uintptr_t)in.p; /* only read */
 	s->in = in;
 	return s;
 }
@@ -29,7 +29,7 @@ struct pm_isal *pm_isal_free(struct pm_isal *s)
 	return NULL;
 }
 
-/* It counts what it may read and write in 32 bits. */
+/* ISA-L counts input and output in 32 bits. */
 bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret)
 {
 	struct inflate_state *z = &s->state;
@@ -41,7 +41,7 @@ bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret
 	int r = isal_inflate(z);
 	bool ended = z->block_state == ISAL_BLOCK_FINISH;
 	size_t used = (size_t)(z->next_in - s->in.p);
-	if (ended) /* whole bytes that it has read in advance */
+	if (ended) /* whole bytes that were read ahead */
 		used -= (size_t)(z->read_in_length > 0 ? z->read_in_length : 0) / 8;
 	*ret = (struct pm_step){.n = room - z->avail_out,
 		.in = used,

@@ -1,14 +1,10 @@
 /*
- * Files of a source, mapped, and the guard against files that shrink under the mapping.
- *
- * The guard needs process-wide state, the only such state below fs/: a signal handler gets only an
- * address, so the mapped ranges are in a table at file level. The handler takes no lock: an entry
- * counts once its length is not 0, is filled before, and is emptied length first. Flags are kept
- * there and not in struct pm_input, which may move.
- *
- * A lost page is replaced by zeros together with the rest of the file: a file loses data at its
- * end, and a sequential reader then faults once instead of at every page.
- *
+ * Source files as mappings, and the guard against files that are truncated while mapped. The guard
+ * needs process-wide state, the only such state below fs/: a signal handler only gets an address,
+ * so mapped ranges are in a global table. The handler takes no lock: an entry is valid if its
+ * length is not 0; the length is set last and cleared first. Flags are in the table and not in
+ * struct pm_input, which may move. A lost page is replaced by zeros together with the rest of the
+ * file: a file loses data at its end, so a sequential reader faults once instead of once per page.
  * If the table is full, or the file system does not support mapping, a file of moderate size is
  * read into memory instead.
  */
@@ -28,18 +24,18 @@
 
 struct range {
 	uintptr_t start;
-	size_t len; /* 0: not in use */
-	bool taken; /* somebody has the entry, or is about to fill it */
+	size_t len; /* 0: unused */
+	bool taken; /* the entry is taken, or about to be filled */
 	bool lost;  /* a page was replaced by zeros */
 };
 
 static struct range ranges[N_RANGES];
-static struct sigaction before_guard; /* what happened on SIGBUS before */
+static struct sigaction before_guard; /* the previous action of SIGBUS */
 static uintptr_t page_mask;
 
 /* ---- the guard ---- */
 
-/* The range around an address, at one moment; other threads may be opening and closing files. */
+/* The range around an address at this moment; other threads may open and close files. */
 static struct range *range_of(uintptr_t address, uintptr_t *ret_end)
 {
 	for (size_t i = 0; i < N_RANGES; i++) {
@@ -67,7 +63,7 @@ static void on_sigbus(int signal, siginfo_t *info, void *machine)
 	if (range && mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED)
 		__atomic_store_n(&range->lost, true, __ATOMIC_RELEASE);
 	else
-		sigaction(signal, &before_guard, NULL); /* the fault repeats, without us */
+		sigaction(signal, &before_guard, NULL); /* faults again, without us */
 	errno = saved;
 }
 
@@ -79,7 +75,7 @@ static void install_guard(void)
 	sigaction(SIGBUS, &guard, &before_guard);
 }
 
-/* The entry that guards a mapping from now on, or -1 where the table is full. */
+/* The entry that guards a mapping, or -1 if the table is full. */
 static int guard_range(const void *start, size_t len)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -105,7 +101,7 @@ static void unguard_range(int slot)
 
 /* ---- inputs ---- */
 
-/* True where the file could be mapped and guarded. */
+/* True if the file was mapped and guarded. */
 static bool map_file(struct pm_input *in, size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, in->fd, 0);

@@ -1,6 +1,6 @@
 /*
- * Punctuation of JSON. One bit of state (`first`) serves all levels: a level that has been closed
- * was an item of the level around it, which therefore is no longer empty.
+ * Punctuation of JSON. One bit of state (`first`) is enough for all levels: a level that has been
+ * closed was an item of the enclosing level, which is therefore no longer empty.
  */
 #include "formats/common/json.h"
 
@@ -16,7 +16,7 @@ static void start_line(struct pm_json *j)
 		pm_text_add(j->out, "  ", 2);
 }
 
-/* What goes before a key or a value; nothing before the value of a key. */
+/* The separator before a key or a value; nothing before the value of a key. */
 static void start_item(struct pm_json *j)
 {
 	if (!j->keyed && j->depth > 0) {

@@ -13,7 +13,7 @@ int pm_list_room(void *items, size_t n, size_t *room, size_t size)
 	size_t grown = n + n / 2 + 16;
 	if (grown <= n || __builtin_mul_overflow(grown, size, &bytes))
 		return -ENOMEM;
-	memcpy(&old, items, sizeof(old)); /* any pointer type, without aliasing it */
+	memcpy(&old, items, sizeof(old)); /* avoids aliasing */
 	void *p = realloc(old, bytes);
 	if (!p)
 		return -ENOMEM;

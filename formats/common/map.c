@@ -1,10 +1,8 @@
 /*
- * Hash tables with open addressing and linear probing, at most three quarters full, a power of
- * two in size. Nothing is ever removed.
- *
- * Inside a table, hashes are salted with the table's own address: keys are hostile input, and must
- * not be able to collide deliberately. The order of the slots is not visible, so results are the
- * same on every mount.
+ * Hash tables with open addressing and linear probing, at most three quarters full; sizes are
+ * powers of two. Nothing is ever removed. Hashes are salted with the table's own address, because
+ * keys are hostile input and must not be able to collide deliberately. The order of the slots is
+ * not visible, so results are the same on every mount.
  */
 #include "formats/common/map.h"
 
@@ -39,7 +37,7 @@ static bool is_full(size_t n, size_t room)
 
 /* ---- numbers → numbers ---- */
 
-/* The slot of a key, or the free one where it belongs; the table has a free slot. */
+/* The slot of a key, or the free slot where it belongs; the table has a free slot. */
 static struct pm_map_slot *map_slot(const struct pm_map *m, uint64_t key)
 {
 	uint64_t at = pm_hash_u64(key ^ (uintptr_t)m->slots);
@@ -92,7 +90,7 @@ void pm_map_done(struct pm_map *m)
 
 /* ---- interned strings: a slot holds index + 1, 0 is free ---- */
 
-/* Eight bytes at a time, the last eight perhaps over some of those before. */
+/* Eight bytes at a time; the last eight may overlap the previous ones. */
 static uint64_t hash_words(uint64_t hash, struct pm_bytes b)
 {
 	uint64_t word = 0;
@@ -131,7 +129,7 @@ static bool strtab_grow(struct pm_strtab *t)
 	return true;
 }
 
-/* The items as their owner sees them; they are const for everybody else. */
+/* The items as seen by their owner; const for everybody else. */
 static struct pm_bytes *own_items(const struct pm_strtab *t)
 {
 	return (struct pm_bytes *)(uintptr_t)t->items;

@@ -1,6 +1,6 @@
 /*
- * Integers as text. The length is known before the first digit (leading zeros counted by the
- * machine, one compare), so digits go straight to their places, two at a time from the end.
+ * Integers as text. The length is computed first (from the number of leading zeros and one
+ * comparison), so digits are written to their final positions, two at a time from the end.
  */
 #include "formats/common/number.h"
 

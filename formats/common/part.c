@@ -33,7 +33,7 @@ int pm_part_get(struct pm_part *part, const struct pm_part_type *type, void *own
 	struct building b = {part, type, owner};
 	int r = pm_lazy_get(&part->lazy, build, &b, err);
 	void *thing = r < 0 ? NULL : part->built;
-	memcpy(ret, &thing, sizeof(thing)); /* any pointer type, without aliasing it */
+	memcpy(ret, &thing, sizeof(thing)); /* avoids aliasing */
 	return r;
 }
 

@@ -1,15 +1,11 @@
 /*
- * Three places for a kid, the first that has it counts:
- *
- *	the last one asked for    in the parent's cache line
- *	one of the first three    in the same line
- *	a slot of one table       for further kids, of all paths together
- *
- * So most paths, which have few kids, are not in the table, and a path that has no fourth kid is
- * known to have no other without a look there. A slot has a number and half of the hash: a path is
- * looked at only where that is equal. The hash is salted with the table's address: the input
- *chooses the keys, and must not be able to choose such as fall on one place. No order depends on
- *it.
+ * A child is looked up in three places, in this order: the last one asked for (in the parent's
+ * cache line), one of the first three (in the same line), and a slot of one table for the further
+ * children of all paths. Most paths have few children and are not in the table, and for a path
+ * without a fourth child the table need not be searched. A slot has a number and half of the hash,
+ * and a path is only accessed if that half matches. The hash is salted with the table's address,
+ * because the input chooses the keys and must not be able to make them collide. No order depends on
+ * it.
  */
 #include "formats/common/paths.h"
 
@@ -31,23 +27,23 @@ struct pm_path_slot {
 
 static const struct pm_path_kids no_kids = {.last = PM_NONE, .kid = {PM_NONE, PM_NONE, PM_NONE}};
 
-/* The items as their owner sees them; they are const for everybody else. */
+/* The items as seen by their owner; const for everybody else. */
 static struct pm_path *own_items(const struct pm_paths *p)
 {
 	return (struct pm_path *)(uintptr_t)p->items;
 }
 
 /*
- * Steps fall anywhere in what is large: with huge pages their addresses are found in the TLB. Of
- * whole mappings, the page of malloc's own bytes with them: one in two parts cannot be moved when
- * it grows, and would be copied.
+ * Accesses to a large table are random: with huge pages, their addresses stay in the TLB. Whole
+ * mappings, including the page with malloc's own bytes, are advised: a mapping in two parts cannot
+ * be moved when it grows, and would be copied.
  */
 static void use_huge_pages(void *items, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)items & ~(uintptr_t)(PAGE - 1);
 	uintptr_t end = ((uintptr_t)items + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	if (bytes >= HUGE_FROM)
-		madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* if not: as it was */
+		madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* if it fails: as before */
 }
 
 static int grow_items(struct pm_paths *p)
@@ -90,7 +86,7 @@ static uint64_t hash(const struct pm_path_slot *salt, uint32_t parent, uint32_t 
 	return pm_hash_u64(((uint64_t)parent << 32 | key) ^ (uintptr_t)salt);
 }
 
-/* The slot of a kid, or the free one where it belongs; there is a free one. */
+/* The slot of a child, or the free slot where it belongs; there is a free slot. */
 static struct pm_path_slot *slot_of(
 	const struct pm_paths *p, uint64_t hash, uint32_t parent, uint32_t key)
 {
@@ -130,7 +126,7 @@ static int grow_slots(struct pm_paths *p)
 
 /* ---- steps ---- */
 
-/* Memory for one more path, so that what follows cannot fail half-way. */
+/* Reserves memory for one more path, so that what follows cannot fail halfway. */
 static int make_room(struct pm_paths *p)
 {
 	if (p->n >= p->room && grow_items(p) < 0)

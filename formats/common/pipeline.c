@@ -1,6 +1,6 @@
 /*
- * Workers make results ahead of the caller, who takes them in order, by at most a window: a ring of
- * slots. What is taken does not depend on how many workers there are.
+ * Workers produce results ahead of the caller, which takes them in order, by at most a window: a
+ * ring of slots. The results do not depend on the number of workers.
  */
 #include "formats/common/pipeline.h"
 
@@ -19,7 +19,7 @@ struct run {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* next, taken, made or stop have changed */
 	uint32_t next, taken;
-	uint64_t weight; /* of results that exist, or are being made */
+	uint64_t weight; /* results that exist or are being made */
 	bool made[WINDOW];
 	int code[WINDOW];
 	char *results; /* WINDOW of them */
@@ -53,7 +53,7 @@ static uint64_t weight_of(const struct run *r, uint32_t i)
 	return r->pipeline->weigh ? r->pipeline->weigh(r->pipeline->context, i) : 0;
 }
 
-/* Locked: is there room for the result that is made next? */
+/* With the lock held: is there room for the next result? */
 static bool has_room(const struct run *r)
 {
 	uint64_t most = r->pipeline->weigh ? r->pipeline->most : UINT64_MAX, sum;

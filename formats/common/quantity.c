@@ -11,7 +11,7 @@ static const struct {
 
 static const char *const byte_units[] = {"B", "byte", "bytes", "KB", "KiB", "MB", "MiB"};
 
-/* Words that names are made of, upper case. A `*` at the end stands for any rest. */
+/* Words of metric names, upper case. A `*` at the end matches any rest. */
 static const char *const of_gpus[] = {"GPU*", "GKER*", "GMEM*", "GMSET*", "GXCOPY*", "GICOPY*",
 	"GSYNC*", "GINS*", "GSAMP*", "GBR*", "GFLOP*", "GLSIZE*"};
 static const char *const of_gpu_work[] = {"GPUOP*"};
@@ -69,7 +69,7 @@ static bool is_word_of(struct pm_bytes word, const char *const *list, size_t n)
 	return false;
 }
 
-/* Takes the next word off the name: a run of letters and digits. */
+/* Removes the next word from the name: a run of letters and digits. */
 static bool next_word(struct pm_bytes *name, struct pm_bytes *ret)
 {
 	size_t start = 0, end;

@@ -1,13 +1,13 @@
 /*
- * One place knows how a cell becomes text, in two ways that must agree to the byte: rendering and
- * measuring. tests/unit/test_row.c holds them against each other.
+ * The only code that formats cells as text, in two ways that must agree to the byte: rendering and
+ * measuring. tests/unit/test_row.c compares them.
  */
 #include "formats/common/row.h"
 
 #include "formats/common/number.h"
 #include "formats/common/utf8.h"
 
-/* What a byte of text asks for. */
+/* What a byte of text requires. */
 enum {
 	PLAIN = 0,
 	BREAK = 1,  /* tab, CR, LF: a space in TSV; quotes the field in CSV */

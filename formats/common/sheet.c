@@ -1,6 +1,6 @@
 #include "formats/common/sheet.h"
 
-/* The greatest value of an unsigned field, which may stand for an unknown one. */
+/* The largest value of an unsigned field, which may mean "unknown". */
 static uint64_t greatest(enum pm_field field)
 {
 	return field == PM_FIELD_U64    ? UINT64_MAX
@@ -19,7 +19,7 @@ static void set_unsigned(struct pm_cell *cell, const struct pm_column *c, uint64
 		pm_set_u64(cell, u);
 }
 
-/* In place: see pm_set_empty. Members are where the compiler put them, so they are aligned. */
+/* In place: see pm_set_empty. The compiler placed the members, so they are aligned. */
 static void set_cell(struct pm_cell *cell, const struct pm_column *c, const void *field)
 {
 	switch (c->field) {
@@ -43,7 +43,10 @@ static void set_cell(struct pm_cell *cell, const struct pm_column *c, const void
 	}
 }
 
-/* Texts in the scratch move while it grows: cells get their place when the row is complete. */
+/*
+ * Texts in the scratch buffer move while it grows, so cells get their slices when the row is
+ * complete.
+ */
 static void place_texts(const struct pm_sheet *sheet, struct pm_rows *rows, struct pm_cell *cells)
 {
 	const uint8_t *at = (const uint8_t *)rows->scratch->p;
@@ -51,7 +54,7 @@ static void place_texts(const struct pm_sheet *sheet, struct pm_rows *rows, stru
 		if (!sheet->columns[i].write || cells[i].kind == PM_CELL_EMPTY)
 			continue;
 		cells[i].text.p = at;
-		if (cells[i].text.len > 0) /* else there may be no scratch at all */
+		if (cells[i].text.len > 0) /* otherwise there may be no scratch buffer */
 			at += cells[i].text.len;
 	}
 }

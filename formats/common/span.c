@@ -24,7 +24,8 @@ static const struct unit *unit_named(struct pm_bytes name)
 	return NULL;
 }
 
-/* Digits from *at on, times `scale`; of a fraction each digit is worth a tenth of the one before.
+/*
+ * Digits from *at on, times `scale`; in a fraction, each digit counts a tenth of the previous one.
  */
 static bool read_digits(
 	struct pm_bytes text, size_t *at, uint64_t scale, bool fraction, uint64_t *sum)
@@ -71,7 +72,7 @@ static bool read_time(struct pm_bytes text, uint64_t *ret)
 		return false;
 	if (at == digits)
 		return true;
-	at++; /* a point: nothing else but digits is before the unit */
+	at++; /* a point: only digits precede the unit */
 	return text.p[at - 1] == '.' && read_digits(text, &at, unit->ns, true, ret) && at == digits;
 }
 

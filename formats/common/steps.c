@@ -1,8 +1,8 @@
 /*
- * A hash of the keys from the top down to a step takes no table. It leads to a guess, the path that
- * the last step of that hash took, which counts only where its parent and key are the step's. Steps
- * go through two stages ahead of the one that counts: the first fetches the guess, the second what
- * it leads to. A wrong guess costs a look into the trie, nothing else.
+ * A hash of the keys from the top down to a step needs no table. It gives a guess: the path of the
+ * last step with that hash, which is used only if its parent and key match. Steps pass through two
+ * stages before they are counted: the first prefetches the guess, the second what the guess refers
+ * to. A wrong guess costs a lookup in the trie and nothing else.
  */
 #include "formats/common/steps.h"
 

@@ -1,6 +1,6 @@
 /*
- * The builder. Characters that an output cannot hold as they are have their replacement in a
- * table of that output; what stands between two of them is copied in one piece.
+ * The text builder. Each output has a table of replacements for characters that it cannot contain;
+ * the text between two of them is copied as a whole.
  */
 #include "formats/common/text.h"
 
@@ -53,7 +53,7 @@ static size_t limit_of(const struct pm_text *t)
 	return t->limit ? t->limit : PM_LIMIT_TEXT;
 }
 
-/* Makes room for `need` bytes in all, which the limit allows. */
+/* Makes room for `need` bytes in total, which is within the limit. */
 static bool grow(struct pm_text *t, size_t need)
 {
 	size_t limit = limit_of(t), taken = t->taken < 128 ? 128 : t->taken;
@@ -182,7 +182,7 @@ void pm_text_hex(struct pm_text *t, uint64_t u, unsigned width)
 /* ---- characters ---- */
 
 struct escapes {
-	const char *ascii[128]; /* what stands for it; NULL = itself */
+	const char *ascii[128]; /* replacement; NULL: the character itself */
 	bool replaces_nonchars; /* U+FFFE and U+FFFF */
 };
 
@@ -213,7 +213,7 @@ static bool is_nonchar(const uint8_t *p, size_t n)
 	return n == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
 }
 
-/* Where the run of characters that stay as they are, beginning at b.p[at], ends. */
+/* The end of the run, starting at b.p[at], of characters that need no replacement. */
 static size_t end_of_plain(struct pm_bytes b, size_t at, const struct escapes *e)
 {
 	while (at < b.len) {
@@ -244,7 +244,7 @@ static void add_escaped(struct pm_text *t, struct pm_bytes b, const struct escap
 	}
 }
 
-/* True where no byte is NUL or above 0x7f; most text is that, so it is looked at 8 at a time. */
+/* True if no byte is NUL or above 0x7f. Most text is like that, so 8 bytes are tested at a time. */
 static bool is_plain_ascii(struct pm_bytes b)
 {
 	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
@@ -299,8 +299,10 @@ size_t pm_text_shown_char(struct pm_text *t, struct pm_bytes b, size_t at)
 	return n;
 }
 
-/* Where the run of printable ASCII from `first` on (a space, or what follows) ends: most names are
- * one. */
+/*
+ * The end of the run of printable ASCII from `first` on (a space or a later character). Most names
+ * are a single run.
+ */
 static size_t end_of_ascii(struct pm_bytes b, size_t at, uint8_t first)
 {
 	while (at < b.len && b.p[at] >= first && b.p[at] < 0x7f)
@@ -342,7 +344,7 @@ static size_t end_of_blanks(struct pm_bytes b, size_t at)
 	return at;
 }
 
-/* A blank begins with a byte that begins a character, so a walk by characters finds them all. */
+/* A blank begins with a byte that begins a character, so walking by characters finds them all. */
 static size_t end_of_word(struct pm_bytes b, size_t at)
 {
 	while ((at = end_of_ascii(b, at, ' ' + 1)) < b.len && blank_at(b, at) == 0)
@@ -350,7 +352,7 @@ static size_t end_of_word(struct pm_bytes b, size_t at)
 	return at;
 }
 
-/* Names of which there are many are made in a builder that is used again and does not grow. */
+/* Many names are made in a builder that is reused and does not grow. */
 void pm_text_line(struct pm_text *t, struct pm_bytes b)
 {
 	t->failed |= pm_work_cancelled();

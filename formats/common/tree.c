@@ -1,6 +1,6 @@
 /*
- * The frozen tree: finding contexts by number, adding costs up, giving the memory back.
- * tree_build.c and tree_freeze.c create trees.
+ * The frozen tree: finding contexts by number, adding up costs, freeing. tree_build.c and
+ * tree_freeze.c create trees.
  */
 #include "formats/common/tree.h"
 
@@ -13,7 +13,7 @@
 /* Database numbers → contexts: an array where numbers are dense, else sorted pairs. */
 struct pm_index {
 	uint64_t n;      /* cells */
-	uint32_t *dense; /* by number; PM_NONE where there is none; or NULL */
+	uint32_t *dense; /* by number; PM_NONE if there is none; or NULL */
 	uint64_t *pairs; /* number << 32 | context, by number; or NULL */
 };
 
@@ -56,7 +56,7 @@ static bool fill_pairs(
 	uint64_t *pairs = malloc(n * sizeof(*pairs));
 	if (!pairs)
 		return false;
-	/* First number << 32 | rank, so that sorting keeps database order among equal numbers. */
+	/* First number << 32 | rank, so that sorting keeps equal numbers in database order. */
 	for (uint32_t rank = 0; rank < n; rank++)
 		pairs[rank] = (uint64_t)tree->number[index[rank]] << 32 | rank;
 	qsort(pairs, n, sizeof(*pairs), by_value);
@@ -98,7 +98,7 @@ uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number)
 	return found ? (uint32_t)index->pairs[at] : PM_NONE;
 }
 
-/* Backwards through pre-order: a context's sum is complete before it is added to its parent's. */
+/* Backwards in pre-order: a context's sum is complete before it is added to its parent's. */
 void pm_tree_sum_up(const struct pm_tree *tree, const double *own, double *total)
 {
 	if (own != total)

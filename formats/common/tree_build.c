@@ -1,7 +1,7 @@
 /*
- * Building trees: contexts in the order of arrival, which is their rank; texts and frames interned.
- *
- * Running out of memory is sticky: the caller may continue, and freezing returns the error.
+ * Builds trees: contexts in the order of arrival, which is their rank; texts and frames are
+ * interned. Running out of memory is sticky: the caller may continue, and freezing returns the
+ * error.
  */
 #include "formats/common/tree.h"
 
@@ -67,7 +67,7 @@ static bool is_same_frame(const struct pm_frame *a, const struct pm_frame *b)
 		a->line == b->line && a->offset == b->offset;
 }
 
-/* Salted as the tables of map.c are. */
+/* Salted like the tables of map.c. */
 static uint64_t hash_frame(const struct pm_frame *f, uintptr_t salt)
 {
 	uint64_t h = pm_hash_u64(salt ^ f->kind ^ (uint64_t)f->has_offset << 8 ^
@@ -77,7 +77,7 @@ static uint64_t hash_frame(const struct pm_frame *f, uintptr_t salt)
 	return pm_hash_u64(h ^ f->offset);
 }
 
-/* The slot of an equal frame, or the free one where this one belongs. */
+/* The slot of an equal frame, or the free slot where this one belongs. */
 static uint32_t *frame_slot(const struct pm_tree_builder *b, const struct pm_frame *frame)
 {
 	uint64_t at = hash_frame(frame, (uintptr_t)b->frame_slots);

@@ -1,9 +1,8 @@
 /*
- * Freezing trees: from contexts by rank to pre-order arrays.
- *
- * Parents have lower ranks than their children, so that every pass is a plain loop by rank:
- * forwards where a parent tells its children something, backwards where children tell their
- * parent. No recursion and no stack, however long a chain is.
+ * Freezes trees: turns contexts by rank into pre-order arrays. Parents have lower ranks than their
+ * children, so every pass is a plain loop by rank: forwards to pass something from parents to
+ * children, backwards from children to parents. There is no recursion and no stack, however deep
+ * the tree is.
  */
 #include "formats/common/tree.h"
 
@@ -15,8 +14,9 @@
 #include "profmount/limits.h"
 
 /*
- * The shape by rank. The children of rank r are kids[first[r + 1] … first[r + 2]); those of no
- * parent come first, so that parent + 1 is a place in `first` for every parent, PM_NONE too.
+ * The shape by rank. The children of rank r are kids[first[r + 1] … first[r + 2]); contexts without
+ * a parent come first, so that parent + 1 is an index into `first` for every parent, including
+ * PM_NONE.
  */
 struct shape {
 	uint32_t *first; /* n + 2 */
@@ -42,7 +42,7 @@ static bool new_shape(struct shape *s, size_t n)
 	return s->first && s->kids && s->size && s->index;
 }
 
-/* Fills kids in order of rank. */
+/* Fills `kids` in order of rank. */
 static void list_children(const struct pm_tree_builder *b, struct shape *s)
 {
 	uint32_t *first = s->first;
@@ -55,12 +55,12 @@ static void list_children(const struct pm_tree_builder *b, struct shape *s)
 	}
 	for (uint32_t rank = 0; rank < b->n; rank++)
 		s->kids[first[b->contexts[rank].parent + 1]++] = rank;
-	/* Each start has become its end, which is the start of the next. */
+	/* Each start has become its end, which is the start of the next list. */
 	memmove(first + 1, first, ((size_t)b->n + 1) * sizeof(*first));
 	first[0] = 0;
 }
 
-/* NaN is less than everything else. */
+/* NaN is less than any other value. */
 static bool is_heavier(double a, double b)
 {
 	return a > b || (isnan(b) && !isnan(a));
@@ -78,8 +78,8 @@ static int by_weight(const void *a, const void *b, void *weights)
 }
 
 /*
- * Most lists of children have one item or are in order: only the others are sorted. Some are not
- * where the work is cancelled.
+ * Most lists of children have one item or are already sorted: only the others are sorted. If the
+ * work is cancelled, some remain unsorted.
  */
 static void sort_children(struct shape *s, uint32_t n, const double *weight)
 {
@@ -95,7 +95,7 @@ static void sort_children(struct shape *s, uint32_t n, const double *weight)
 	}
 }
 
-/* Gives the kids of a place their indexes from `at` on: each behind its elder's subtree. */
+/* Numbers the children of a context from `at` on, each after its predecessor's subtree. */
 static void place_children(struct shape *s, uint32_t place, uint32_t at)
 {
 	for (uint32_t i = s->first[place]; i < s->first[place + 1]; i++) {
@@ -108,7 +108,7 @@ static void place_all(const struct pm_tree_builder *b, struct shape *s)
 {
 	for (uint32_t rank = b->n; rank-- > 0;) {
 		uint32_t parent = b->contexts[rank].parent;
-		s->size[rank]++; /* itself; all below it has been added */
+		s->size[rank]++; /* itself; its descendants have been added */
 		if (parent != PM_NONE)
 			s->size[parent] += s->size[rank];
 	}
@@ -117,7 +117,7 @@ static void place_all(const struct pm_tree_builder *b, struct shape *s)
 		place_children(s, rank + 1, s->index[rank] + 1);
 }
 
-/* The arrays of the tree; -ENOMEM where it is too deep or there is no memory. */
+/* The arrays of the tree; -ENOMEM if it is too deep or there is no memory. */
 static int fill_arrays(const struct pm_tree_builder *b, const struct shape *s,
 	struct pm_tree_frozen *frozen, struct pm_error *err)
 {
@@ -154,14 +154,14 @@ static int fill_arrays(const struct pm_tree_builder *b, const struct shape *s,
 	return 0;
 }
 
-/* Shrinks a list to its size; staying larger is no failure. */
+/* Shrinks a list to its size; if that fails, the list stays larger. */
 static void *shrunk(void *list, size_t n, size_t size)
 {
 	void *smaller = list ? realloc(list, (n ? n : 1) * size) : NULL;
 	return smaller ? smaller : list;
 }
 
-/* Frames, functions and texts go over from the builder. */
+/* Takes over frames, functions and texts from the builder. */
 static void move_lists(struct pm_tree_builder *b, struct pm_tree_frozen *frozen)
 {
 	struct pm_tree *tree = &frozen->tree;
@@ -186,7 +186,7 @@ static void move_lists(struct pm_tree_builder *b, struct pm_tree_frozen *frozen)
 	tree->n_texts = frozen->texts.n;
 }
 
-/* Contexts by rank become the arrays of the tree and the index over their numbers. */
+/* Turns contexts by rank into the arrays of the tree and the index over their numbers. */
 static int arrange(const struct pm_tree_builder *b, const double *weight, struct shape *s,
 	struct pm_tree_frozen *frozen, struct pm_error *err)
 {
@@ -242,7 +242,7 @@ int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tr
 
 /* ---- another order ---- */
 
-/* Contexts that stay, in database order: their new ranks by rank; `*ret_n` of them. */
+/* The contexts that are kept, in database order: their new ranks by rank; `*ret_n` of them. */
 static uint32_t *rank_kept(const struct pm_tree *tree, const bool *kept, uint32_t *ret_n)
 {
 	uint32_t *rank = malloc(((size_t)tree->n_contexts + 1) * sizeof(*rank)), n = 0;
@@ -254,7 +254,7 @@ static uint32_t *rank_kept(const struct pm_tree *tree, const bool *kept, uint32_
 	return rank;
 }
 
-/* What stays of a tree as it was before it was frozen: by its new rank. */
+/* The kept contexts as they were before freezing, by new rank. */
 static void unfreeze(const struct pm_tree *tree, const uint32_t *new_rank, const double *weight,
 	struct pm_tree_node *nodes, double *weight_of, uint32_t *from)
 {

@@ -1,13 +1,14 @@
 /*
- * What the cells of a column are. Names are an interface (docs/namespace.md), and one name means
- * the same in every table: so types follow from names, and a table says only what its names do not.
+ * Types of columns. Names are an interface (docs/namespace.md), and a name means the same in every
+ * table, so types follow from names. A table states the types of the columns whose names do not
+ * tell.
  */
 #include <string.h>
 
 #include "formats/common/sheet.h"
 #include "profmount/table.h"
 
-/* Integers whose names end with no unit. */
+/* Integers whose names have no unit at the end. */
 static const char *const integers[] = {"bytes", "calls", "children", "chunk", "contexts", "core",
 	"count", "depth", "epoch", "error", "errors", "exceptions", "functions", "gpucontext",
 	"gpudevice", "gpustream", "id", "index", "launches", "line", "lines", "node", "process",
@@ -16,7 +17,7 @@ static const char *const integers[] = {"bytes", "calls", "children", "chunk", "c
 
 static const char *const floats[] = {"imbalance", "lost", "share"};
 
-/* Longer ones before what they end with. */
+/* Longer names come before their own suffixes. */
 static const struct {
 	const char *end;
 	enum pm_type type;

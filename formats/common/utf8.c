@@ -56,7 +56,7 @@ static uint32_t code_of(const uint8_t *p, size_t n)
 	return code;
 }
 
-/* Beyond ASCII: C1, and what Unicode 15 has as Cf, Zl and Zp. */
+/* Beyond ASCII: C1, and the characters of Unicode 15 in Cf, Zl and Zp. */
 static bool is_control(uint32_t code)
 {
 	static const struct {

@@ -17,8 +17,8 @@
 #include "formats/common/folder.h"
 
 /*
- * A write updates the timestamps before it extends the file, which may look rewritten for this
- * time.
+ * A write updates the timestamps before it extends the file; for this long, the file may look
+ * rewritten.
  */
 enum { WRITE_TRIES = 20, WRITE_PAUSE_NS = 1000000 };
 
@@ -65,7 +65,7 @@ static uint64_t mix(uint64_t h, uint64_t word)
 	return h << 29 | h >> 35;
 }
 
-/* Four chains, which a processor works on side by side. Never 0. */
+/* Four independent chains, which a processor computes in parallel. Never 0. */
 static uint64_t sum_of(struct pm_bytes b)
 {
 	uint64_t h[4] = {1, 2, 3, b.len};
@@ -113,8 +113,8 @@ static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 }
 
 /*
- * Noted after it was compared, and again if a generation has begun meanwhile: so whoever begins
- * one either finds the note, or the user compares the block once more.
+ * Noted after the comparison, and compared again if a generation has begun meanwhile: either
+ * whoever begins a generation finds the note, or the user compares the block again.
  */
 static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {
@@ -123,7 +123,7 @@ static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 	struct pm_bytes block;
 	if (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now && block_at(w, bytes, i, &block) &&
 		!pm_bytes_fetch(block))
-		return true; /* the work is cancelled: nobody uses it */
+		return true; /* the work is cancelled: nobody uses the block */
 	while (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now) {
 		if (!block_good(w, bytes, i)) {
 			pm_watch_spoil(w);

@@ -131,7 +131,7 @@ void pm_turn_end(struct pm_turn *t)
 	if (t->builder) {
 		t->builder->needed -= t->waiters;
 		if (t->builder->background && t->builder->needed == 0)
-			t->builder->abandoned = false; /* those who waited have got it */
+			t->builder->abandoned = false; /* the waiting threads have taken it */
 		end_if_unneeded(t->builder);
 	}
 	t->builder = NULL;
