@@ -1,6 +1,7 @@
 /*
- * A transposition in two steps: each thread gives its cells of the block, by context; when all have
- * and it is known how many a context has, they go to their places, thread after thread.
+ * A transposition in two steps: each thread provides its cells of the block, ordered by context.
+ * When all threads have done so, the number of cells per context is known, and cells are copied to
+ * their positions, thread by thread.
  */
 #include "formats/hpcrun/across.h"
 
@@ -9,7 +10,7 @@
 
 #include "formats/common/pipeline.h"
 
-/* What one thread gives. */
+/* The contribution of one thread. */
 struct part {
 	struct hpcrun_across_cell *cells; /* by context */
 	uint32_t *contexts;               /* of each, counted from the block's first */
@@ -110,7 +111,10 @@ static int make_part(void *context, uint32_t i, void *result)
 	return t->of == HPCRUN_ACROSS_COSTS ? take_costs(t, i, result) : take_values(t, i, result);
 }
 
-/* Counted one place on: counts become starts, and starts, when cells are placed, ends. */
+/*
+ * Counted with an offset of one: counts become starts, and starts become ends while cells are
+ * placed.
+ */
 static int take_part(void *context, uint32_t i, void *result)
 {
 	const struct turning *t = context;
@@ -139,7 +143,7 @@ static int place_cells(struct turning *t, uint32_t n_threads)
 			a->cells[a->start[part->contexts[k]]++] = part->cells[k];
 		part_done(part);
 	}
-	/* Each start has become its end, which is the start of the next. */
+	/* Each start has become its end, which is the start of the next context. */
 	memmove(a->start + 1, a->start, a->n * sizeof(*a->start));
 	a->start[0] = 0;
 	a->cached.bytes = sizeof(*a) + (a->n + 1) * sizeof(*a->start) + n * sizeof(*a->cells);

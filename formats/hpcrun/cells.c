@@ -1,8 +1,8 @@
 /*
- * The contexts that matter are marked in a bitmap over the tree, whose set bits, counted through,
- * number them: all other work is done in arrays of that many. In the order of contexts children
- * come after parents, so that going through them backwards adds everything up. All groups are gone
- * through twice: the first time only to count, so that nothing but the cells is kept.
+ * Contexts with costs, and their ancestors, are marked in a bitmap over the tree. The set bits
+ * number them, and all other work uses arrays of that size. In the order of contexts, children come
+ * after their parents, so a backward pass adds everything up. There are two passes over all groups:
+ * the first one only counts, so only the cells are kept.
  */
 #include "formats/hpcrun/cells.h"
 
@@ -16,17 +16,17 @@
 
 enum { SEEN_BELOW = 1, SEEN_OWN = 2 };
 
-/* One in that many is found faster by looking at all than by sorting. */
+/* If more than one in this many is marked, scanning all is faster than sorting. */
 enum { FEW = 32 };
 
 struct climb {
 	const struct pm_tree *tree;
 	uint64_t *marks;  /* by context, 64 in one */
-	uint32_t *before; /* by word of marks: marks before it */
-	uint32_t n;       /* marked contexts; their places are 0 … n - 1 */
-	/* By place: */
+	uint32_t *before; /* by word of marks: the number of marks before it */
+	uint32_t n;       /* marked contexts; their positions are 0 … n - 1 */
+	/* By position: */
 	uint32_t *context, *parent, *touched;
-	size_t *cells; /* how many, then where the next one goes */
+	size_t *cells; /* the number, then the position of the next one */
 	double *own, *total;
 	uint8_t *seen;
 	uint32_t n_touched;
@@ -115,7 +115,7 @@ static int downwards(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* Orders what was touched: children before parents. */
+/* Orders the marked contexts: children before parents. */
 static void order_touched(struct climb *c)
 {
 	if (c->n_touched < c->n / FEW) {
@@ -128,7 +128,7 @@ static void order_touched(struct climb *c)
 			c->touched[c->n_touched++] = i;
 }
 
-/* What the first time is for. */
+/* The counting pass. */
 static int count_cells(struct climb *c, uint32_t group)
 {
 	(void)group;
@@ -173,7 +173,7 @@ static int add_up(struct climb *c, uint32_t group)
 
 /* ---- all groups ---- */
 
-/* `own` by group, without changing the order within one; *ret_end has each group's end. */
+/* Sorts `own` by group, keeping the order within a group; *ret_end has each group's end. */
 static struct hpcrun_own *sort_by_group(
 	const struct hpcrun_own *own, size_t n, uint32_t n_groups, size_t *end)
 {
@@ -190,7 +190,7 @@ static struct hpcrun_own *sort_by_group(
 	return sorted;
 }
 
-/* Calls `each` when all that a group costs has been added. */
+/* Calls `each` when all costs of a group have been added up. */
 static int climb_groups(struct climb *c, const struct hpcrun_own *sorted, const size_t *end,
 	uint32_t n_groups, int (*each)(struct climb *, uint32_t))
 {
@@ -204,7 +204,7 @@ static int climb_groups(struct climb *c, const struct hpcrun_own *sorted, const 
 	return r;
 }
 
-/* Cells will come group after group: each context has a place for its own. */
+/* Cells will come group by group: each context reserves positions for its own. */
 static int make_room(struct climb *c)
 {
 	size_t n = 0;

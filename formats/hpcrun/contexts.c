@@ -1,6 +1,6 @@
 /*
- * From the trie of all files to the tree. While it grows, contexts are ranks; when it is frozen
- * they become indexes.
+ * From the trie of all files to the tree. While it grows, contexts are identified by rank; after
+ * freezing, by index.
  */
 #include "formats/hpcrun/contexts.h"
 
@@ -15,7 +15,7 @@
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
-/* Cells of one block of contexts, about: 16 bytes each, beside their values. */
+/* Approximate number of cells per block of contexts: 16 bytes each, plus their values. */
 #define BLOCK_CELLS ((uint64_t)1 << 20)
 
 struct merger {
@@ -28,7 +28,10 @@ struct merger {
 
 /* ---- contexts ---- */
 
-/* Of a node, whose parent has one. `texts` has the text of each module that was met, else 0. */
+/*
+ * The context of a node whose parent has one. `texts` has the text of each module seen so far, else
+ * 0.
+ */
 static int plant(struct merger *m, uint32_t node, uint32_t *texts)
 {
 	const struct hpcrun_trie *trie = &m->merged->trie;
@@ -70,7 +73,7 @@ static int plant_all(struct merger *m)
 
 /* ---- the order of siblings ---- */
 
-/* The group of metrics that orders siblings, or PM_NONE where nothing costs anything. */
+/* The group of metrics that orders siblings, or PM_NONE if there are no costs. */
 static int find_leading(const struct merger *m, uint32_t *ret)
 {
 	const struct hpcrun_merged *merged = m->merged;
@@ -103,7 +106,7 @@ static uint32_t owner_of_rank(const struct merger *m, uint32_t name, uint32_t ra
 	return rank;
 }
 
-/* By rank: the inclusive cost of the group that orders siblings. */
+/* By rank: the inclusive cost in the group that orders siblings. */
 static double *weigh(const struct merger *m, uint32_t group)
 {
 	uint32_t n = pm_tree_count(m->builder);
@@ -142,7 +145,7 @@ static int freeze(struct merger *m, struct pm_error *err)
 	return 0;
 }
 
-/* Frames of different places may be the same, and values may belong to the function around them. */
+/* Different places may have the same frame, and values may belong to the enclosing function. */
 static int find_sharing(struct hpcrun_merged *m)
 {
 	bool *taken = calloc((size_t)m->tree->n_contexts + 1, sizeof(*taken));
@@ -168,7 +171,7 @@ static int find_starts(struct hpcrun_merged *m)
 	for (uint32_t i = 0; i <= n && m->cost_start; i++) {
 		while (at < c->n && c->items[at].context < i)
 			at++;
-		m->cost_start[i] = (uint32_t)at; /* hpcrun_cells_make sees that it fits */
+		m->cost_start[i] = (uint32_t)at; /* hpcrun_cells_make checks that it fits */
 	}
 	return m->cost_start ? 0 : -ENOMEM;
 }
@@ -209,7 +212,10 @@ int64_t hpcrun_merged_costs(
 
 /* ---- blocks ---- */
 
-/* How many cells the threads have at each context and below it, at most; NULL without memory. */
+/*
+ * Upper bounds on the number of cells of all threads, by context with its descendants; NULL if out
+ * of memory.
+ */
 static uint64_t *weigh_contexts(const struct hpcrun_merged *m, uint32_t n_threads)
 {
 	const struct pm_tree *tree = m->tree;
@@ -228,7 +234,7 @@ static uint64_t *weigh_contexts(const struct hpcrun_merged *m, uint32_t n_thread
 		}
 		uint64_t most = visits[i] * m->n_groups;
 		most = values[i] < most ? values[i] : most;
-		visits[i] = 2 * most; /* with all below, and by themselves */
+		visits[i] = 2 * most; /* inclusive and exclusive */
 	}
 	if (!values) {
 		free(visits);
@@ -260,7 +266,7 @@ static int divide(struct hpcrun_merged *m, uint32_t n_threads)
 	}
 	if (r == 0)
 		r = add_block(m, m->tree->n_contexts, &room);
-	m->n_blocks--; /* the last one is an end */
+	m->n_blocks--; /* the last entry is an end */
 	free(cells);
 	return r;
 }

@@ -5,7 +5,7 @@
 
 #include "formats/hpcrun/harvest.h"
 
-/* A thread's file, and the context of each of its nodes; PM_NONE where the file has changed. */
+/* The file of a thread, and the context of each of its nodes; PM_NONE if the file has changed. */
 struct reading {
 	struct hpcrun_harvest harvest;
 	uint32_t *contexts;
@@ -41,8 +41,10 @@ static void values_free(struct pm_cached *c)
 	free(v);
 }
 
-/* By metric of the file: its name in the trie, PM_NONE for what was not there, or had no value,
- * when files were merged. */
+/*
+ * By metric of the file: its name in the trie; PM_NONE if it was absent, or had no values, when
+ * files were merged.
+ */
 static uint32_t *names_of(const struct hpcrun_merged *m, const struct hpcrun_harvest *h)
 {
 	uint32_t *names = malloc((h->n_metrics + 1) * sizeof(*names));
@@ -186,7 +188,7 @@ static int by_key(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Nodes that have numbers, as number << 32 | index, in this order. */
+/* Nodes that have numbers, as number << 32 | index, sorted. */
 static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
 {
 	uint64_t *keys = malloc((h->n_nodes + 1) * sizeof(*keys));
@@ -205,7 +207,7 @@ static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
 	return keys;
 }
 
-/* Of epochs that number alike the last one stays: traces are written on. */
+/* If epochs use the same numbers, the last epoch wins, because traces are appended to. */
 static int keep_links(const struct reading *reading, struct hpcrun_links_of_thread *ret)
 {
 	size_t n;
@@ -245,7 +247,7 @@ int hpcrun_links_of_thread(
 	return r;
 }
 
-/* Steps choose without branching: samples jump about, so no guess of the processor would hold. */
+/* A branchless binary search: the samples jump between nodes, so branches would be mispredicted. */
 uint64_t hpcrun_links_find(
 	const struct hpcrun_links_of_thread *l, const struct hpcrun_merged *m, uint32_t node)
 {

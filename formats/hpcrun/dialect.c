@@ -1,6 +1,6 @@
 /*
- * Opens a .hpcrun file: tells its family by the magic, then hands over to the reader of that
- * family. The 16-byte magic has no public real file; see docs/formats/hpcrun.md §3.
+ * Opens a .hpcrun file: determines its family from the magic and calls the reader of that family.
+ * There is no public real file with the 16-byte magic; see docs/formats/hpcrun.md §3.
  */
 #include "formats/hpcrun/dialect.h"
 

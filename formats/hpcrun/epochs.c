@@ -1,9 +1,10 @@
 /*
- * Epochs: what profiles of 01.98 to 03.10 and those of 2009 consist of (docs/formats/hpcrun.md §3).
+ * Epochs: the contents of profiles of 01.98 to 03.10 and of 2009 (docs/formats/hpcrun.md §3).
  *
- * The version in the magic does not tell the layout: 02.00 was written with five, of which the
- * writers' own later readers know one. So every layout that a magic may stand for is tried on the
- * whole file, silently; the one that makes most sense of it is then read aloud.
+ * The version in the magic does not determine the layout: 02.00 was written with five layouts, and
+ * the later readers of the same authors know only one of them. So each layout that a magic may
+ * stand for is tried on the whole file without reporting; the one that gives the most plausible
+ * result is then read with reporting.
  */
 #include "formats/hpcrun/epochs.h"
 
@@ -11,7 +12,7 @@
 
 enum { TAG_SIZE = 8 };
 
-/* As the code of summer 2009 wrote it, and as its design note says. */
+/* As written by the code of summer 2009, and as described in its design note. */
 static const struct hpcrun_dialect early_dialects[] = {
 	{.map = HPCRUN_MAP_NAME, .lush = HPCRUN_LUSH_ALWAYS},
 	{.map = HPCRUN_MAP_ADDRESSES, .has_short_count = true},
@@ -46,8 +47,8 @@ static bool at_tag(const struct pm_cur *c)
 }
 
 /*
- * Granularity stands first since September 2009. Both are small numbers, so that the upper half of
- * a leading granularity is 0, and a leading distance is not.
+ * Granularity comes first since September 2009. Both are small numbers, so the upper half of a
+ * leading granularity is 0, and that of a leading distance is not.
  */
 static int read_epoch_header(struct pm_cur *c, bool early, struct hpcrun_epoch *e)
 {
@@ -64,7 +65,7 @@ static int read_epoch_header(struct pm_cur *c, bool early, struct hpcrun_epoch *
 	return hpcrun_pairs_read(c, &e->pairs);
 }
 
-/* True where all nodes that the count announces are there; else the whole ones are. */
+/* True if all announced nodes are present; otherwise the complete ones are used. */
 static bool place_nodes(struct pm_cur *c, const struct hpcrun_dialect *d, struct hpcrun_epoch *e)
 {
 	uint64_t n = d->has_short_count ? pm_cur_u32(c) : pm_cur_u64(c);
@@ -85,7 +86,7 @@ static bool place_nodes(struct pm_cur *c, const struct hpcrun_dialect *d, struct
 	return whole == n;
 }
 
-/* -ENOMEM, or 0 with how far it came. */
+/* -ENOMEM, or 0 with the position that was reached. */
 static int read_epoch(struct pm_cur *c, bool early, const struct hpcrun_dialect *d,
 	struct hpcrun_epoch *e, enum stage *ret)
 {
@@ -104,7 +105,7 @@ static int read_epoch(struct pm_cur *c, bool early, const struct hpcrun_dialect 
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Epochs to the end of the file, or to one that is not whole; *ret says how the last one ended. */
+/* Epochs up to the end of the file, or to an incomplete one; *ret says how the last one ended. */
 static int read_epochs(
 	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_dialect *d, enum stage *ret)
 {
@@ -148,7 +149,7 @@ static bool begins_with_root(const struct hpcrun_epoch *e)
 	return root.parent == 0;
 }
 
-/* How much sense a reading makes of a file that ended at `last`. */
+/* How plausible a reading is of a file whose last epoch ended with `last`. */
 static int sense_of(const struct hpcrun_profile *p, enum stage last)
 {
 	if (p->n_epochs == 0)

@@ -1,6 +1,6 @@
 /*
- * Facts about the run. A directory may hold files of several programs and many processes: what is
- * said of one process is said with the file that says it.
+ * Facts about the run. A directory may contain files of several programs and many processes: facts
+ * about one process name its file.
  */
 #include "formats/hpcrun/facts.h"
 
@@ -51,7 +51,7 @@ static int layout_of_trace(struct pm_bytes file, char *ret, size_t size)
 	return r;
 }
 
-/* 1 and the layout, 0 where the file has none to tell, or -ENOMEM. */
+/* 1 and the layout, 0 if the file does not tell, or -ENOMEM. */
 static int file_layout(struct hpcrun_folder *folder, const struct hpcrun_file *file,
 	int (*layout)(struct pm_bytes, char *, size_t), char *ret, size_t size)
 {
@@ -80,7 +80,7 @@ int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size)
 
 /* ---- program ---- */
 
-/* Files of one program stand together: their names begin with it. */
+/* Files of one program are adjacent, because their names begin with its name. */
 struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder)
 {
 	struct pm_bytes program = {NULL, 0}, best = program;
@@ -134,7 +134,7 @@ static int add_header(struct hpcrun_facts *f, const struct hpcrun_profile *p)
 	return r;
 }
 
-/* 1 where the file told something, 0, or -ENOMEM. */
+/* 1 if the file had a fact, 0, or -ENOMEM. */
 static int ask_file(
 	struct hpcrun_facts *f, struct hpcrun_folder *folder, const struct hpcrun_file *file)
 {

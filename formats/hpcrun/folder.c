@@ -1,6 +1,7 @@
 /*
- * A measurement directory has thousands of files, one or two for each thread, among others that are
- * none of ours: they are listed by name when mounting, opened when needed, and closed at once.
+ * A measurement directory contains thousands of files, one or two per thread, and possibly
+ * unrelated ones. They are listed by name when mounting, opened when needed, and closed
+ * immediately.
  */
 #include "formats/hpcrun/folder.h"
 
@@ -49,7 +50,7 @@ static void file_done(struct hpcrun_file *file)
 	*file = (struct hpcrun_file){.name = NULL};
 }
 
-/* 1 and the file, 0 where there is no such regular file, or -ENOMEM. */
+/* 1 and the file, 0 if it is not a regular file, or -ENOMEM. */
 static int look_at(int folder, const char *name, struct hpcrun_file *ret)
 {
 	struct stat st;
@@ -66,7 +67,7 @@ static int look_at(int folder, const char *name, struct hpcrun_file *ret)
 	return -ENOMEM;
 }
 
-/* By name without ending, a profile before its trace. */
+/* By name without the ending; a profile before its trace. */
 static int by_name(const void *a, const void *b)
 {
 	const struct hpcrun_source *x = a, *y = b;
@@ -75,7 +76,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->profile.name == NULL) - (y->profile.name == NULL);
 }
 
-/* Puts each trace to the profile of the same name, which stands before it. */
+/* Adds each trace to the profile of the same name, which precedes it. */
 static void join_traces(struct hpcrun_folder *f)
 {
 	uint32_t n = 0;
@@ -157,7 +158,7 @@ int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, stru
 	}
 }
 
-/* The same thread's other file, where names tell. */
+/* The other file of the same thread, as far as names tell. */
 static int look_beside(struct hpcrun_folder *f, struct hpcrun_source *s, bool is_trace)
 {
 	const struct hpcrun_file *file = is_trace ? &s->trace : &s->profile;

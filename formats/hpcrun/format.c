@@ -1,6 +1,6 @@
 /*
- * hpcrun measurements: a directory of .hpcrun and .hpctrace files, or one of them with what stands
- * beside it. Recognises and opens them; the bytes are described in docs/formats/hpcrun.md.
+ * hpcrun measurements: a directory of .hpcrun and .hpctrace files, or a single file with the files
+ * beside it. Recognises and opens them; docs/formats/hpcrun.md describes the bytes.
  */
 #include "profmount/format.h"
 
@@ -24,7 +24,9 @@ static bool is_trace(const struct pm_candidate *c)
 	return c->head.len >= strlen(magic) && memcmp(c->head.p, magic, strlen(magic)) == 0;
 }
 
-/* By name alone: files that hold nothing get their reason, and traces of 2009 have no magic. */
+/*
+ * By name alone: empty files get a reason when they are opened, and traces of 2009 have no magic.
+ */
 static int probe(const struct pm_candidate *c)
 {
 	unsigned version;
@@ -36,7 +38,7 @@ static int probe(const struct pm_candidate *c)
 	return path_ends(c->path, ".hpcrun") || path_ends(c->path, ".hpctrace") ? BY_NAME : 0;
 }
 
-/* Why a single file holds nothing, in the reader's words. */
+/* Why a single file has no content, as an error message. */
 static int explain(const struct pm_candidate *c, bool trace, struct pm_error *err)
 {
 	struct hpcrun_report silent = {.file = c->path};
@@ -60,7 +62,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	if (r < 0)
 		return r;
 	folder.no_symbols = options->no_symbols;
-	if (!options->no_symbols) /* while there is no mount of ours to look into */
+	if (!options->no_symbols) /* before there is a mount of our own to look into */
 		r = hpcrun_elsewhere_open(&folder.elsewhere, options->sysroot, err);
 	if (r < 0) {
 		hpcrun_folder_close(&folder);

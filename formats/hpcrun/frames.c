@@ -1,6 +1,6 @@
 /*
- * Interns places. A place without a name is a function of its own: what lies between two addresses
- * is not known.
+ * Interns places. A place without a name is a function of its own, because the extent of its
+ * function is unknown.
  */
 #include "formats/hpcrun/frames.h"
 
@@ -10,7 +10,7 @@
 #include "formats/common/list.h"
 #include "formats/hpcrun/names.h"
 
-/* Placeholders by their pretty names, others as MODULE+0xOFFSET. */
+/* Placeholders by their readable names, others as MODULE+0xOFFSET. */
 static void compose_name(
 	struct pm_text *out, const struct hpcrun_place *place, struct pm_bytes module)
 {
@@ -43,7 +43,7 @@ static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *buil
 		.module = module,
 		.offset = place->ip};
 	if (place->kind != HPCRUN_PLACE_MODULE)
-		frame.name = name; /* views name instructions of known modules alike */
+		frame.name = name; /* views name instructions in known modules in the same way */
 	if (place->kind == HPCRUN_PLACE_SPECIAL) {
 		frame.kind = PM_KIND_PLACEHOLDER;
 		frame.is_idle = hpcrun_is_idle(place->module, place->ip);
@@ -51,7 +51,7 @@ static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *buil
 	return pm_tree_intern(builder, &frame);
 }
 
-/* Adds a frame to the chain that is being made: the last one. */
+/* Adds a frame to the chain under construction; it is the last one. */
 static int add_frame(struct hpcrun_frames *f, uint32_t frame)
 {
 	if (frame == PM_NONE ||
@@ -88,7 +88,7 @@ static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 		return add_frame(f, make_frame(f, builder, place, module, module_name));
 	for (int i = 0; i < n && r == 0; i++)
 		if ((r = add_frame(f, frames[i])) == 0)
-			r = note_inner(f, frames[i], i > 0); /* the first one is the function */
+			r = note_inner(f, frames[i], i > 0); /* the first frame is the function */
 	return n < 0 ? n : r;
 }
 

@@ -5,7 +5,7 @@
 
 struct looking {
 	struct hpcrun_folder *folder;
-	bool found; /* atomic: the others need not be read */
+	bool found; /* atomic: the others need not be read any more */
 };
 
 /* GKER, GXCOPY … */
@@ -36,7 +36,7 @@ static int look(void *context, size_t i)
 		__atomic_store_n(&l->found, true, __ATOMIC_RELAXED);
 	hpcrun_profile_done(&p);
 	hpcrun_file_close(l->folder, &in);
-	return r == -ENOMEM ? r : 0; /* what cannot be read has no metrics */
+	return r == -ENOMEM ? r : 0; /* an unreadable file has no metrics */
 }
 
 int hpcrun_has_gpu_names(struct hpcrun_folder *folder)

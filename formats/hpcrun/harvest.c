@@ -1,6 +1,6 @@
 /*
- * From a profile's bytes to what the model needs of it. Everything that a reader of the mount must
- * be told about this file is told here, once.
+ * From a profile's bytes to what the model needs of it. Everything that has to be reported about
+ * this file is reported here, once.
  */
 #include "formats/hpcrun/harvest.h"
 
@@ -18,11 +18,11 @@
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
-/* One epoch on its way: its place in the harvest's lists, and how its nodes are found. */
+/* An epoch being read: its position in the harvest's lists, and the index of its nodes. */
 struct epoch {
 	const struct hpcrun_epoch *stored;
 	struct hpcrun_shape shape;
-	uint32_t *index; /* place in the file → index in the harvest */
+	uint32_t *index; /* position in the file → index in the harvest */
 	size_t first_module, first_metric;
 };
 
@@ -74,7 +74,7 @@ static void report_node(const struct harvester *s, const struct epoch *e, uint32
 		"context %lld %s", (long long)node->id, what);
 }
 
-/* Where the node is, and what is wrong with that. */
+/* The position of the node, and what is wrong with it. */
 static void locate(const struct harvester *s, const struct epoch *e, uint32_t place,
 	const struct hpcrun_finder *finder, struct hpcrun_crop_node *ret)
 {
@@ -91,7 +91,7 @@ static void locate(const struct harvester *s, const struct epoch *e, uint32_t pl
 		ret->place.module = node.module;
 	} else {
 		ret->place.kind = HPCRUN_PLACE_UNKNOWN;
-		if (e->stored->nodes.has_module) /* an address may well be in none */
+		if (e->stored->nodes.has_module) /* an address may be in no module */
 			report_node(
 				s, e, place, &node, "is in a load module that the load map lacks");
 	}

@@ -1,7 +1,7 @@
 /*
- * Settling identities. What files claim is made unique in three rounds: claims as they are; those
- * that clash, or that would stand inside of each other, with their process; those that still do,
- * with the number of the thread, which is unique.
+ * Makes identities unique. Claims of files are resolved in three rounds: claims as they are; then
+ * those that clash, or are a prefix of another one, with their process added; then those that still
+ * clash, with the thread's number, which is unique.
  */
 #include "formats/hpcrun/identity.h"
 
@@ -16,7 +16,7 @@ struct settling {
 	struct pm_arena *arena;
 	struct pm_strtab keys;
 	struct path {
-		struct pm_identity *levels; /* room for two more than claimed */
+		struct pm_identity *levels; /* room for two more levels than claimed */
 		uint32_t n;
 		bool clashes;
 	} * paths;
@@ -38,7 +38,7 @@ static bool is_taken(const char *key)
 	return false;
 }
 
-/* Lower case, a letter first, then letters, digits and underscores. */
+/* Lower case: a letter, followed by letters, digits and underscores. */
 static void make_key(struct pm_bytes name, char *key, size_t size)
 {
 	size_t n = 0;
@@ -83,7 +83,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Sorts and leaves one of each. */
+/* Sorts and removes duplicates. */
 static size_t make_unique(struct physical *ids, size_t n)
 {
 	size_t kept = 0;
@@ -95,7 +95,7 @@ static size_t make_unique(struct physical *ids, size_t n)
 	return kept;
 }
 
-/* Place of an id among those of its key. */
+/* The position of an id among those of its key. */
 static uint64_t place_of(const struct physical *ids, size_t n, struct physical id)
 {
 	struct physical first = {id.key, 0};
@@ -147,7 +147,7 @@ static int renumber(struct settling *s, const struct hpcrun_claim *claims)
 
 /* ---- clashes ---- */
 
-/* By levels; a path before those that begin with it. */
+/* By levels; a path comes before those that begin with it. */
 static int by_levels(const struct path *x, const struct path *y)
 {
 	for (uint32_t i = 0; i < x->n && i < y->n; i++) {
@@ -167,7 +167,7 @@ static int by_path(const void *a, const void *b, void *paths)
 	return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* Is `next` the same path, or inside of it? */
+/* Is `next` the same path, or below it? */
 static bool holds(const struct path *path, const struct path *next)
 {
 	struct path begin = {.levels = next->levels, .n = path->n};

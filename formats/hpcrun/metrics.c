@@ -32,7 +32,7 @@ double hpcrun_cost(const struct hpcrun_crop_metric *metric, uint64_t bits)
 	return isfinite(cost) ? cost : NAN;
 }
 
-/* The group's two metrics. */
+/* The two metrics of the group. */
 static int make_metrics(
 	struct pm_arena *arena, struct pm_metric *metrics, uint32_t group, struct pm_bytes name)
 {

@@ -1,4 +1,4 @@
-/* The seam over a measurement: what it asks for, parts.h builds. */
+/* The format interface of a measurement; parts.h builds what it needs. */
 #include "formats/hpcrun/model.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static bool has_traces(const struct hpcrun_folder *folder)
 	return false;
 }
 
-/* Each of the files that belong together is a thread, readable or not. */
+/* Files that belong together are one thread, readable or not. */
 static int model_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
 	struct hpcrun_model *m = model_of(p);
@@ -244,7 +244,7 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	uint32_t thread = 0;
 	while (thread < threads->n && !m->folder.sources[thread].profile.name)
 		thread++;
-	if (thread == threads->n) /* traces alone say nothing about the run */
+	if (thread == threads->n) /* traces alone contain no facts about the run */
 		return 0;
 	pm_text_str(out,
 		"  What does a thread's measurement file record about the run?\n$ cat threads");
@@ -257,7 +257,7 @@ static int model_recipes(const struct pm_profile *p, struct pm_text *out, struct
 	return 0;
 }
 
-/* What is lost of a thread's trace, into a list of its own. */
+/* Collects what is lost of a thread's trace in a list of its own. */
 static int make_losses(void *context, uint32_t i, void *result)
 {
 	struct hpcrun_model *m = context;

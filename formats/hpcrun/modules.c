@@ -1,6 +1,6 @@
 /*
- * Nodes name their module by its id; those of 2009 by an address: theirs is the module that begins
- * at or before it, since sizes were not stored.
+ * Nodes refer to their module by id; those of 2009 by an address. Their module is the last one that
+ * begins at or before the address, because sizes were not stored.
  */
 #include "formats/hpcrun/modules.h"
 

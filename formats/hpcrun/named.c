@@ -18,7 +18,7 @@ struct hpcrun_symbols_place hpcrun_named_place(const struct hpcrun_folder *folde
 	return place;
 }
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 static uint32_t *frames_of(struct hpcrun_named *n, const struct hpcrun_scopes *scopes)
 {
 	bool is_new;
@@ -40,7 +40,7 @@ static uint32_t text_of(
 	return text ? pm_tree_text(builder, hpcrun_scopes_text_of(scopes, text), true) : 0;
 }
 
-/* Functions are what scopes say they are: two of the same name in one file stay two. */
+/* Functions are identified by their scopes: two of the same name in one file stay two. */
 static uint32_t make_frame(struct pm_tree_builder *builder, const struct hpcrun_scopes *scopes,
 	const struct hpcrun_scope *scope, uint32_t module)
 {

@@ -1,6 +1,4 @@
-/*
- * Names that hpcrun made for programs, taken apart or said for people. Nothing here reads a file.
- */
+/* Takes apart the names that hpcrun gave to files, and makes readable names. Reads no files. */
 #include "formats/hpcrun/names.h"
 
 /* ---- files ---- */
@@ -17,7 +15,7 @@ bool hpcrun_number_parse(struct pm_bytes text, uint64_t *ret)
 	return text.len > 0;
 }
 
-/* Takes `-PART` off the end of `stem`. */
+/* Removes `-PART` from the end of `stem`. */
 static bool take_part(struct pm_bytes *stem, struct pm_bytes *ret)
 {
 	for (size_t i = stem->len; i-- > 0;)
@@ -29,7 +27,7 @@ static bool take_part(struct pm_bytes *stem, struct pm_bytes *ret)
 	return false;
 }
 
-/* From the right: programs have dashes and dots in their names too. */
+/* From the right, because program names contain dashes and dots, too. */
 struct hpcrun_file_name hpcrun_file_name_parse(struct pm_bytes stem)
 {
 	struct hpcrun_file_name name = {.program = stem},
@@ -93,7 +91,7 @@ static uint64_t code_of(const char *code)
 	return ip;
 }
 
-/* Before 04.00 two small numbers stood for the roots. */
+/* Before 04.00, two small numbers stood for the roots. */
 static const char *known_name(uint64_t ip)
 {
 	if (ip <= 1)
@@ -122,7 +120,7 @@ bool hpcrun_is_idle(uint32_t module, uint64_t ip)
 		(ip == code_of("NoActvty") || ip == code_of("OMP Idle"));
 }
 
-/* A code of a later version says something as it is; other numbers are shown as such. */
+/* Codes of later versions are shown as their characters, other numbers as numbers. */
 static void unknown_name(struct pm_text *out, uint64_t ip)
 {
 	char code[8];

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* An array is smaller than a map up to that many cells a number, and far quicker. */
+/* Up to this many cells per number, an array is smaller than a map, and much faster. */
 enum { MOST_CELLS = 12, FEW = 1024 };
 
 int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, size_t n)

@@ -1,4 +1,4 @@
-/* Builds the parts of a measurement, each once and on first need. */
+/* Builds the parts of a measurement, each once, on first need. */
 #include "formats/hpcrun/parts.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "formats/hpcrun/gpunames.h"
 #include "profmount/limits.h"
 
-/* Documents that are read while a view reads a thread on each core. */
+/* Documents that are read while a view reads one thread per core. */
 enum { READ_BESIDE = 2 };
 
 static int build_who(void *self, struct pm_error *err)
@@ -129,7 +129,7 @@ int hpcrun_get_decoded(struct hpcrun_model *m, enum hpcrun_decoded what, uint32_
 	if (r < 0)
 		return r;
 	r = pm_cache_get(m->decoded, (uint64_t)what << 32 | of, decode, &q, ret, NULL);
-	/* Whatever it was, also that nobody waits any more, is tried again. */
+	/* Whatever the error was, including cancellation, the part is tried again. */
 	return r < 0 ? pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the costs")
 		     : 0;
 }

@@ -1,4 +1,4 @@
-/* Raw tables of a profile. Positions count rows through all epochs. */
+/* Raw tables of a profile. Positions number the rows of all epochs. */
 #include "formats/hpcrun/raw.h"
 
 #include "formats/common/sheet.h"
@@ -11,11 +11,13 @@ static const struct hpcrun_profile *profile_of(const struct pm_rows *rows)
 
 /* ---- epochs ---- */
 
-/* state: the epoch that the cursor's position lies in, rows before it, and the row's place there.
+/*
+ * state: the epoch of the cursor's position, the number of rows before it, and the row's index in
+ * it
  */
 enum { EPOCH, BEFORE, PLACE };
 
-/* The epoch whose rows, counted by `count`, the position is one of; NULL at the end. */
+/* The epoch that contains the position if rows are counted by `count`; NULL at the end. */
 static const struct hpcrun_epoch *epoch_at(
 	struct pm_rows *rows, uint64_t (*count)(const struct hpcrun_epoch *))
 {

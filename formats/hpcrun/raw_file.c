@@ -5,7 +5,7 @@
 #include "formats/hpcrun/dialect.h"
 #include "profmount/table.h"
 
-/* 0 and the whole file in raw->in, or a negative errno. */
+/* 0 with the whole file in raw->in, or a negative errno. */
 static int open_file(struct pm_rows *rows, bool is_trace, struct pm_error *err)
 {
 	struct hpcrun_raw *raw = calloc(1, sizeof(*raw));

@@ -1,6 +1,6 @@
 /*
- * raw/files.csv: a row for every measurement file, so that one sees at a glance which threads lack
- * a profile or a trace, and which versions have met here.
+ * raw/files.csv: a row for every measurement file. It shows which threads lack a profile or a
+ * trace, and which versions were used.
  */
 #include "formats/common/text.h"
 #include "formats/hpcrun/facts.h"

@@ -1,6 +1,6 @@
 /*
- * Decoding of the records that all versions share. Only shapes are judged here: whether a table
- * makes sense as a whole is for those who know where it stands (epochs.c, sections.c).
+ * Decodes the records that all versions share. Only their shape is checked here; whether a table is
+ * plausible as a whole is up to the callers (epochs.c, sections.c).
  */
 #include "formats/hpcrun/records.h"
 
@@ -9,8 +9,8 @@
 #include "formats/common/list.h"
 
 /*
- * More pairs, metrics or modules than any real file has by a factor of a hundred: ids are 16 bits
- * wide. A larger count is a broken one, and what follows it is not a table.
+ * More pairs, metrics or modules than in any real file, by a factor of a hundred: ids have 16 bits.
+ * A larger count is damaged, and what follows it is not a table.
  */
 enum { MOST_RECORDS = 0x10000 };
 
@@ -53,8 +53,8 @@ struct pm_bytes hpcrun_pairs_find(const struct hpcrun_pairs *pairs, const char *
 /* ---- metrics ---- */
 
 /*
- * 16 bytes, since 2010-12 one field a byte. Before, two integers with bit fields, of which the
- * lowest byte of the first is never empty and its highest one always is.
+ * 16 bytes; since 2010-12, one field per byte. Before that, two integers with bit fields: the
+ * lowest byte of the first integer is never 0, and the highest always is.
  */
 static void decode_flags(const uint8_t *p, struct hpcrun_metric *m)
 {
@@ -64,7 +64,7 @@ static void decode_flags(const uint8_t *p, struct hpcrun_metric *m)
 		m->value_type = p[0x1];
 		m->value_format = p[0x2];
 		m->move_to_proc = p[0x3];
-		m->partner = pm_le16(p + 0x4); /* the one field in the writer's order */
+		m->partner = pm_le16(p + 0x4); /* the only field in the writer's byte order */
 		m->show = p[0x6];
 		m->show_percent = p[0x7];
 		return;
@@ -85,7 +85,7 @@ static void read_tail(struct pm_cur *c, uint8_t size, struct hpcrun_metric *m)
 	m->is_multiplexed = pm_cur_u16(c);
 	m->threshold_mean = pm_cur_f64(c);
 	if (size == 28)
-		pm_cur_take(c, 8); /* a standard deviation, never filled */
+		pm_cur_take(c, 8); /* a standard deviation, never set */
 	m->n_samples = pm_cur_u64(c);
 }
 
@@ -187,7 +187,7 @@ static uint64_t get_u64(const struct hpcrun_nodes *nodes, const uint8_t *p)
 	return nodes->big ? pm_be64(p) : pm_le64(p);
 }
 
-/* Offsets within the record, whose size hpcrun_node_size has told. */
+/* Offsets within the record, whose size hpcrun_node_size returned. */
 void hpcrun_node_decode(const struct hpcrun_nodes *nodes, uint64_t i, struct hpcrun_node *ret)
 {
 	const uint8_t *p = pm_bytes_row(nodes->table, i, nodes->size);

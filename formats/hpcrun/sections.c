@@ -1,11 +1,11 @@
 /*
- * Profiles of 04.00: sections that begin at multiples of 1024, and a footer that says where
+ * Profiles of 04.00: sections at multiples of 1024, and a footer with their positions
  * (docs/formats/hpcrun.md §4).
  *
- * The footer is written last, so that runs that died have none; and it may be broken. Sections it
- * does not place soundly are looked for where the writer would have put them: at the first multiple
- * of 1024 beyond the section before. Offsets are taken as sound in ascending order only, so that no
- * byte is read as two things.
+ * The footer is written last, so it is missing if the run was killed, and it may be damaged.
+ * Sections for which it has no valid position are searched where the writer would have put them: at
+ * the first multiple of 1024 after the previous section. Offsets are only accepted in ascending
+ * order, so that no byte is read as two things.
  */
 #include "formats/hpcrun/sections.h"
 
@@ -15,7 +15,7 @@
 enum {
 	ALIGNMENT = 1024,
 	FOOTER_SIZE = 112,
-	MOST_JUNK = 64 << 10, /* behind the footer */
+	MOST_JUNK = 64 << 10, /* after the footer */
 	NODE_SIZE_OF_2021 = 18,
 };
 
@@ -31,10 +31,10 @@ static const struct hpcrun_dialect dialect = {.map = HPCRUN_MAP_ID,
 struct reader {
 	struct hpcrun_profile *p;
 	const struct hpcrun_report *report;
-	bool sound[HPCRUN_N_SECTIONS]; /* the footer places it soundly */
-	uint64_t limit;                /* where sections end at the latest */
-	uint64_t walked;               /* end of the section before; UINT64_MAX = not known */
-	bool ended;                    /* it was said that the file ends too early */
+	bool sound[HPCRUN_N_SECTIONS]; /* the footer has a valid position for it */
+	uint64_t limit;                /* upper bound for the end of sections */
+	uint64_t walked;               /* end of the previous section; UINT64_MAX: unknown */
+	bool ended;                    /* it has been reported that the file ends too early */
 };
 
 static const char *const section_names[] = {"header", "load map", "context tree", "metric table",
@@ -61,7 +61,7 @@ static void decode_footer(struct hpcrun_profile *p, uint64_t at)
 	p->has_footer = true;
 }
 
-/* The footer ends the file, but for junk that something else appended. */
+/* The footer ends the file, except for junk appended by something else. */
 static void find_footer(struct reader *r)
 {
 	struct hpcrun_profile *p = r->p;
@@ -111,7 +111,7 @@ static void judge_footer(struct reader *r)
 
 /* ---- sections ---- */
 
-/* A cursor over section i, offsets as in the file; false where it is not to be found. */
+/* A cursor over section i with offsets as in the file; false if it cannot be found. */
 static bool enter(struct reader *r, enum hpcrun_section_id i, struct pm_cur *ret)
 {
 	uint64_t end = r->limit, start = 0;
@@ -135,7 +135,7 @@ static bool enter(struct reader *r, enum hpcrun_section_id i, struct pm_cur *ret
 	return true;
 }
 
-/* `whole`: the cursor stands where the section ends. */
+/* `whole`: the cursor is at the end of the section. */
 static void leave(struct reader *r, enum hpcrun_section_id i, const struct pm_cur *c, bool whole)
 {
 	r->walked = UINT64_MAX;
@@ -152,7 +152,7 @@ static void report_cut(const struct reader *r, enum hpcrun_section_id i, uint64_
 		"the %s cannot be read to the end: %zu complete records", section_names[i], n);
 }
 
-/* Once: what follows a section that was not found is not there either, without a footer. */
+/* Reported once: without a footer, nothing after a missing section can be found either. */
 static void report_missing(struct reader *r, enum hpcrun_section_id i)
 {
 	if (!r->ended)
@@ -270,7 +270,7 @@ static int read_values(struct reader *r, enum hpcrun_extent extent)
 
 /* ---- the whole ---- */
 
-/* Header and identity without what stands between, where the footer is sound. */
+/* Header and identity, without the sections in between, if the footer is valid. */
 static bool knows_the_way(const struct reader *r)
 {
 	return r->sound[HPCRUN_SECTION_DICTIONARY] && r->sound[HPCRUN_SECTION_SPARSE];

@@ -1,6 +1,6 @@
 /*
- * Writers put parents before children, but a broken file may say anything: parents that are not
- * there, chains without an end. Every chain is walked once; what has been walked has a depth.
+ * Writers put parents before children, but a damaged file may contain anything: missing parents,
+ * cycles. Every chain is followed once; nodes that have been visited have a depth.
  */
 #include "formats/hpcrun/shape.h"
 
@@ -20,7 +20,7 @@ struct walk {
 	const struct hpcrun_report *report;
 	uint32_t *above; /* the parent's number, as stored */
 	uint32_t *depth;
-	uint32_t *chain; /* the nodes from the one in question up to one that is known */
+	uint32_t *chain; /* the nodes from the one in question to one with a known depth */
 	uint32_t n_ordered;
 };
 
@@ -76,7 +76,7 @@ static void find_parents(struct walk *w)
 	}
 }
 
-/* From `place` up to a node that is known, or to the top; cuts a cycle at its last link. */
+/* Follows parents from `place` to a known node or the top; cuts a cycle at its last link. */
 static uint32_t climb(struct walk *w, uint32_t place)
 {
 	uint32_t n = 0, *parent = w->shape->parent;

@@ -1,5 +1,5 @@
 /*
- * The section of metric values in 04.00: whose they are, the values, and an index of the contexts
+ * The section of metric values in 04.00: their threads, the values, and an index of the contexts
  * that own them (docs/formats/hpcrun.md §4).
  */
 #include "formats/hpcrun/sparse.h"
@@ -34,7 +34,7 @@ static bool index_ends(struct pm_bytes index, uint64_t n_blocks, uint64_t n_valu
 	return pm_be32(end) == INDEX_END && pm_be64(end + 4) == n_values;
 }
 
-/* Values and index at `off`, where both fit and the index ends as one. */
+/* Values and index at `off`, if both fit and the index ends with its end mark. */
 static bool place_values(struct hpcrun_profile *p, struct pm_bytes b, uint64_t off,
 	uint64_t n_values, uint64_t n_blocks)
 {
@@ -73,8 +73,8 @@ static void report_blocks(const struct hpcrun_sparse *s, const struct hpcrun_rep
 }
 
 /*
- * The index stands behind the values. Where their number is broken, the size of the section, which
- * the footer knows, tells it once more.
+ * The index follows the values. If their number is damaged, it is computed from the size of the
+ * section, which the footer has.
  */
 static void read_values(
 	struct hpcrun_profile *p, struct pm_cur *c, const struct hpcrun_report *report)

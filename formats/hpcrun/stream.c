@@ -1,7 +1,7 @@
 /*
- * Walks over the metric values of a profile, in stored order, zeros left out. Positions are plain
- * numbers, so that a table of values can be entered anywhere: in epochs all cells of all nodes are
- * counted through, in sections the value records.
+ * Iterates over the metric values of a profile, in stored order, without zeros. Positions are plain
+ * numbers, so a table of values can be entered anywhere: epochs number all cells of all nodes,
+ * sections number value records.
  */
 #include "formats/hpcrun/stream.h"
 

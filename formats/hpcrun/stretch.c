@@ -7,11 +7,12 @@
 #include "formats/common/pipeline.h"
 #include "formats/hpcrun/harvest.h"
 
-/* Large enough that joining takes a small part of the time, small beside the memory that is left.
- */
+/* Large enough that joining takes a small part of the time, and small compared with free memory. */
 #define STRETCH_BYTES ((uint64_t)8 << 20)
 
-/* Of the files of all tries that exist at a time. Where no two nodes are alike they take twice it.
+/*
+ * Of the files whose tries exist at the same time. If no two nodes are equal, tries take twice
+ * that.
  */
 #define MOST_BYTES ((uint64_t)96 << 20)
 
@@ -30,7 +31,7 @@ struct reading {
 struct stretch {
 	struct hpcrun_trie trie;
 	struct pm_damage_list damage;
-	uint32_t *seen; /* by node: the last source that has a value there, + 1 */
+	uint32_t *seen; /* by node: the last source with a value there, + 1 */
 	size_t seen_room, n_seen;
 };
 
@@ -93,7 +94,7 @@ static uint64_t weigh_stretch(void *context, uint32_t i)
 	return bytes;
 }
 
-/* The first one is the beginning of the whole. */
+/* The first one becomes the whole. */
 static int take_stretch(void *context, uint32_t i, void *result)
 {
 	const struct reading *reading = context;
@@ -139,7 +140,7 @@ static int plan(struct reading *reading)
 	}
 	if (r == 0)
 		r = add_start(reading, f->n);
-	reading->n--; /* the last one is an end */
+	reading->n--; /* the last entry is an end */
 	return r;
 }
 

@@ -79,7 +79,7 @@ int hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, doubl
 	return 0;
 }
 
-/* Each cell is added to once, so that the order of slots does not matter. */
+/* Each cell is added to once, so the order of slots does not matter. */
 int hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
 	const uint32_t *metrics)
 {

@@ -1,6 +1,6 @@
 /*
- * Traces are read from their files each time they are asked for, in batches; what is kept of one is
- * a few words, and an order where the samples are not in the order of time.
+ * Traces are read from their files each time, in batches. A few words are kept per trace, and a
+ * permutation if the samples are not in time order.
  */
 #include "formats/hpcrun/times.h"
 
@@ -11,7 +11,10 @@
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
-/* A trace alone counts in ns if its times are at least this: microseconds of the year 5138. */
+/*
+ * A trace without a profile counts in ns if its times are at least this: microseconds of the year
+ * 5138.
+ */
 #define LEAST_NS UINT64_C(100000000000000000)
 
 /* ---- all traces at once ---- */
@@ -22,7 +25,10 @@ struct scanning {
 	struct hpcrun_times *times;
 };
 
-/* Profiles older than 03.00 counted in microseconds; a trace without one is told by its times. */
+/*
+ * Profiles older than 03.00 counted in microseconds; for a trace without a profile, its times
+ * decide.
+ */
 static bool counts_microseconds(
 	const struct hpcrun_thread *thread, uint64_t least, uint64_t greatest)
 {
@@ -44,7 +50,7 @@ static int scan(
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		hpcrun_trace_decode(trace, records, i, &sample);
-		/* Doubles that are not negative are in the order of their bits. */
+		/* Non-negative doubles sort like their bit patterns. */
 		ret->sorted &= sample.time >= greatest;
 		least = sample.time < least ? sample.time : least;
 		greatest = sample.time > greatest ? sample.time : greatest;
@@ -55,7 +61,7 @@ static int scan(
 	return 0;
 }
 
-/* Opens a trace's file. 1, 0 where it has no records (any more), or -ENOMEM. */
+/* Opens a trace file. 1, 0 if it has no records (any more), or -ENOMEM. */
 static int open_records(struct hpcrun_folder *folder, uint32_t thread,
 	const struct hpcrun_trace *trace, struct pm_input *in, struct pm_bytes *ret)
 {
@@ -222,7 +228,7 @@ int64_t hpcrun_samples(const struct hpcrun_trace_place *place, uint64_t first,
 
 /* ---- damage ---- */
 
-/* One row for each run of samples whose nodes are not known. */
+/* One row for each run of samples with unknown nodes. */
 static void report_unknown(const struct hpcrun_trace_place *place, struct pm_bytes records,
 	const struct hpcrun_report *report)
 {

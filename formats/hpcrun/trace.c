@@ -1,6 +1,4 @@
-/*
- * Reads traces. Knows bytes only: which unit a trace counts in depends on the profile beside it.
- */
+/* Reads traces. Independent of the unit of time, which depends on the profile. */
 #include "formats/hpcrun/trace.h"
 
 #include <math.h>
@@ -9,10 +7,10 @@
 
 enum { MAGIC_SIZE = 24, FLAGS_SIZE = 8, RECORD_SIZE = 12, LONG_RECORD_SIZE = 16 };
 
-/* Bits that were ever defined; a word with others is no flags word. */
+/* All bits that were ever defined; a word with other bits is not a flags word. */
 #define KNOWN_FLAGS UINT64_C(7)
 
-/* Of times in microseconds since 1970 that stand in a file without a magic: 1973 to 2255. */
+/* Range of times in microseconds since 1970 in a file without a magic: 1973 to 2255. */
 #define EARLIEST 1e14
 #define LATEST   9e15
 
@@ -23,7 +21,7 @@ static bool has_magic(struct pm_bytes file)
 		pm_bytes_equal(begin, pm_bytes_of(MAGIC));
 }
 
-/* Traces whose header says nothing hold nothing: without it, no record has a place. */
+/* Traces without a valid header are empty: without it, records cannot be located. */
 static int read_flags(
 	struct hpcrun_trace *t, struct pm_bytes file, const char *name, struct pm_error *err)
 {
@@ -59,7 +57,7 @@ static int read_header(
 		"is a trace of an unknown version (supported: 01.00b, 01.01b)");
 }
 
-/* Records from the first byte on, as far as they have times. */
+/* Records from the first byte on, as long as they have plausible times. */
 static uint64_t count_headerless(struct pm_bytes file)
 {
 	uint64_t n = 0;
@@ -129,7 +127,7 @@ uint64_t hpcrun_trace_ns(const struct hpcrun_trace *t, uint64_t time, bool micro
 {
 	if (!t->is_real)
 		return microseconds ? time * 1000 : time;
-	/* In parts: today's nanoseconds are more than a double can hold. */
+	/* In two parts: nanoseconds since 1970 exceed the precision of a double. */
 	double us = pm_f64_of_bits(time), whole = floor(us);
 	return (uint64_t)whole * 1000 + (uint64_t)llround((us - whole) * 1000);
 }

@@ -1,7 +1,7 @@
 /*
- * Nodes are found by a hash of parent and place. Files of one program name the same nodes in much
- * the same order, so that the node behind the last one is looked at first: where threads do the
- * same, nothing is hashed.
+ * Nodes are found by a hash of parent and place. Files of one program contain the same nodes in
+ * nearly the same order, so the node after the last one is tried first: if threads do the same,
+ * nothing is hashed.
  */
 #include "formats/hpcrun/trie.h"
 
@@ -28,14 +28,14 @@ static bool is_node(const struct hpcrun_trie_node *a, const struct hpcrun_trie_n
 		a->kind == b->kind;
 }
 
-/* Salted as the tables of map.c are. */
+/* Salted like the tables of map.c. */
 static uint64_t hash_node(const struct hpcrun_trie_node *n, const uint32_t *slots)
 {
 	uint64_t h = (uint64_t)n->parent << 32 | n->module << 2 | n->kind;
 	return pm_hash_u64(n->ip + pm_hash_u64(h ^ (uintptr_t)slots));
 }
 
-/* The slot of a node, or the free one where it belongs. */
+/* The slot of a node, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
 {
 	uint64_t at = hash_node(node, t->slots);
@@ -70,7 +70,7 @@ static int add_node(struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
 	return 0;
 }
 
-/* `guess` is where it may well be. UINT32_MAX without memory. */
+/* `guess` is a likely result. UINT32_MAX if out of memory. */
 static uint32_t enter(struct hpcrun_trie *t, const struct hpcrun_trie_node *node, uint32_t guess)
 {
 	if (guess < t->n && is_node(&t->nodes[guess], node))
@@ -148,7 +148,7 @@ int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest 
 	return 0;
 }
 
-/* Of a file, by its metrics: their names in the trie, which then are used. */
+/* By metric of a file: its name in the trie; marks the names as used. */
 static uint32_t *names_of(struct hpcrun_trie *t, const struct hpcrun_harvest *h)
 {
 	uint32_t *names = calloc(h->n_metrics + 1, sizeof(*names));

@@ -1,6 +1,6 @@
 /*
- * Reads the beginnings of all files, in parallel: who wrote a profile, how many samples a trace
- * has. What is broken here is told by those who read the files whole.
+ * Reads the beginnings of all files in parallel: the writer of a profile, the number of samples of
+ * a trace. Damage is reported by the code that reads whole files.
  */
 #include "formats/hpcrun/who.h"
 
@@ -25,7 +25,7 @@ struct reading {
 
 /* ---- one thread's files ---- */
 
-/* How hpcrun names the kinds, for a dictionary that lacks one. */
+/* hpcrun's names for the kinds, for dictionaries without them. */
 static const char *const known_kinds[] = {
 	"summary", "node", "rank", "thread", "gpudevice", "gpucontext", "gpustream", "core"};
 
@@ -89,7 +89,7 @@ static void claim_names(
 		claim_number(claim, "thread", name.thread);
 }
 
-/* A profile that cannot be read leaves what the file's name tells. */
+/* For an unreadable profile, the file name is used. */
 static int read_profile(
 	struct hpcrun_folder *folder, const struct hpcrun_source *source, struct result *ret)
 {

@@ -1,7 +1,7 @@
 /*
- * libiberty's demanglers, which hand over a name in pieces. A name of a hundred bytes can stand for
- * one of gigabytes, and they cannot be told to stop: so they are left by a jump. Both hold no
- * memory then but the stack's (that is what their callbacks are for).
+ * libiberty's demanglers, which return a name in pieces. A name of a hundred bytes can expand to
+ * gigabytes, and they cannot be told to stop, so they are left by longjmp. At that point both only
+ * hold stack memory (which is the purpose of their callbacks).
  */
 #include "formats/hpcrun/symbols/demangle.h"
 

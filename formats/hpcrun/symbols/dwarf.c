@@ -1,7 +1,7 @@
 /*
- * A unit is read whole when an address of it is first asked for: its functions and what was inlined
- * there, inner ones first, since of overlapping ranges the first counts, and then the rows of its
- * line table, each in the scope that its addresses are in.
+ * A unit is read as a whole when one of its addresses is first looked up: its functions and inlined
+ * calls, inner ones first, because the first of overlapping ranges wins, and then the rows of its
+ * line table, each in the scope of its addresses.
  */
 #include "formats/hpcrun/symbols/dwarf.h"
 
@@ -27,10 +27,10 @@ struct unit {
 	struct hpcrun_scopes *scopes; /* NULL: not read yet */
 };
 
-/* What was looked at so far: entries may share lists of ranges, and lead back into each other. */
+/* Entries seen so far: entries may share lists of ranges, and form cycles. */
 struct effort {
 	size_t n_ranges;
-	const void *last; /* the last entry; later ones lie behind it */
+	const void *last; /* the last entry; later ones are after it */
 };
 
 struct hpcrun_dwarf {
@@ -42,8 +42,8 @@ struct hpcrun_dwarf {
 };
 
 /*
- * Most of libdw's calls fail in the same way when something is absent and when memory ran out. Only
- * errno tells these apart, if it was 0 before.
+ * Most functions of libdw fail in the same way if something is absent and if memory ran out. Only
+ * errno distinguishes these cases, if it was 0 before.
  */
 static int or_no_memory(int r)
 {
@@ -51,17 +51,18 @@ static int or_no_memory(int r)
 }
 
 /*
- * libdw 0.188 does not return from many allocations that fail: it exits, or uses the NULL. So
- * memory is asked for before, as much as a step may need, and given back for libdw to take.
+ * libdw 0.188 does not return from many failed allocations: it exits, or dereferences NULL. So the
+ * memory that a step may need is allocated first, and freed for libdw to use.
  */
 enum {
-	ROOM = 4 << 20, /* for a file's units, and those of their tables that have no bound below */
-	ROOM_OF_LINE = 64, /* for each byte of a line table: a row is 1 to 5 */
+	ROOM = 4 << 20,    /* for a file's units, and tables without a bound below
+			    */
+	ROOM_OF_LINE = 64, /* per byte of a line table: a row takes 1 to 5 */
 };
 
 static int make_room(size_t n)
 {
-	char *volatile p = malloc(n); /* not optimised away */
+	char *volatile p = malloc(n); /* keeps the allocation from being optimised away */
 	bool good = p != NULL;
 	free(p);
 	return good ? 0 : -ENOMEM;
@@ -97,7 +98,7 @@ static size_t lines_length(struct hpcrun_dwarf *d, Dwarf_Die *unit)
 
 /* ---- units ---- */
 
-/* Adds the ranges of addresses that an entry has. Empty ones are counted too. */
+/* Adds the address ranges of an entry. Empty ones are counted, too. */
 static int add_ranges(
 	struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t scope, struct effort *effort)
 {
@@ -107,7 +108,7 @@ static int add_ranges(
 	while (r == 0 && effort->n_ranges < HPCRUN_RANGES_MAX &&
 		(at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		effort->n_ranges++;
-		/* What the linker left out was moved to 0. */
+		/* The linker moved code that it left out to 0. */
 		if (start != 0)
 			r = hpcrun_scopes_range(to, start, end, scope);
 	}
@@ -136,7 +137,10 @@ static int list_units(struct hpcrun_dwarf *d)
 	return r < 0 ? r : hpcrun_scopes_settle(&d->addresses);
 }
 
-/* What a section says that it unpacks to; by its flag, or as `.zdebug` has it, in front. */
+/*
+ * The decompressed size that a section declares: by its flag, or in front of the data as in
+ * `.zdebug`.
+ */
 static uint64_t unpacked_size(Elf_Scn *section)
 {
 	GElf_Shdr header;
@@ -153,7 +157,7 @@ static uint64_t unpacked_size(Elf_Scn *section)
 	return be64toh(size);
 }
 
-/* libdw unpacks sections when it opens a file, and asks nobody. */
+/* libdw decompresses sections when it opens a file, without a limit. */
 static bool is_moderate(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -206,7 +210,7 @@ struct reading {
 	struct effort effort;
 };
 
-/* Not read further than a name may be long. */
+/* Reads at most the length of the longest allowed name. */
 static struct pm_bytes bytes_of(const char *text)
 {
 	const char *p = text ? text : "";
@@ -235,7 +239,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
 	return (uint32_t)number;
 }
 
-/* Name, file and line of a function, as where it is defined. */
+/* Name, file and line of a function at its definition. */
 static int describe(struct reading *w, Dwarf_Die *die, struct hpcrun_scope *ret)
 {
 	const char *symbol = string_of(die, DW_AT_linkage_name);
@@ -259,7 +263,7 @@ static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
 	return r < 0 ? r : hpcrun_scopes_add(w->scopes, &scope, ret);
 }
 
-/* The line that calls it, and the function that is there in its place. */
+/* The line of the call, and the function that was inlined there. */
 static int add_inlined(struct reading *w, Dwarf_Die *die, uint32_t parent, uint32_t *ret)
 {
 	struct hpcrun_scope call = {.kind = HPCRUN_SCOPE_LINE, .parent = parent};
@@ -305,8 +309,8 @@ static bool has_code(Dwarf_Die *die)
 }
 
 /*
- * Entries are read in the order of the file. Where the sibling of an entry is said to be its child,
- * those behind it would be read twice, and 2^depth times where each says so.
+ * Entries are read in file order. If the sibling of an entry refers to its child, the following
+ * ones would be read twice, and 2^depth times if every entry does so.
  */
 static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
@@ -328,7 +332,7 @@ static int read_children(struct reading *w, Dwarf_Die *die, uint32_t parent, uns
 
 /* ---- lines ---- */
 
-/* Gives a row's addresses its line, piece by piece of the scopes they are in. */
+/* Assigns a row's line to its addresses, separately for each scope that contains them. */
 static int add_row(struct reading *w, const struct hpcrun_scopes *pieces, uint64_t start,
 	uint64_t end, const struct hpcrun_scope *line)
 {
@@ -382,7 +386,7 @@ static int add_rows(
 	return r;
 }
 
-/* Addresses without a row keep the scopes that they have. */
+/* Addresses without a row keep their scopes. */
 static int read_lines(struct reading *w, Dwarf_Die *unit)
 {
 	struct hpcrun_scopes pieces = {

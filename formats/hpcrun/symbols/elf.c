@@ -1,6 +1,6 @@
 /*
- * An own reader: a dozen fields of two tables, of files that a measurement may have brought along.
- * Sizes and places of fields are those of the System V ABI, chapter 4.
+ * A reader of our own: it needs a dozen fields of two tables, and files may come with the
+ * measurement. Sizes and offsets of fields are those of the System V ABI, chapter 4.
  */
 #include "formats/hpcrun/symbols/elf.h"
 
@@ -49,7 +49,7 @@ bool hpcrun_elf_is(struct pm_bytes file)
 	return file.len >= EI_NIDENT && memcmp(file.p, ELFMAG, SELFMAG) == 0;
 }
 
-/* False where there is no table of sections. */
+/* False if there is no section table. */
 static bool open_file(struct file *f, struct pm_bytes bytes)
 {
 	*f = (struct file){.bytes = bytes};
@@ -117,7 +117,7 @@ static struct symbol symbol_at(const struct symbols *s, uint64_t i)
 	return ret;
 }
 
-/* Binaries for NVIDIA's GPUs are not linked to addresses: hpcrun stores offsets in the file. */
+/* Binaries for NVIDIA GPUs are not linked to addresses: hpcrun stores offsets in the file. */
 static uint64_t address_of(const struct file *f, const struct symbol *symbol)
 {
 	if (f->machine != EM_CUDA || symbol->section >= f->n_sections)
@@ -126,14 +126,17 @@ static uint64_t address_of(const struct file *f, const struct symbol *symbol)
 	return s.address ? symbol->value : symbol->value + s.offset;
 }
 
-/* Without the version that linkers put behind it. */
+/* Without the version suffix that linkers append. */
 static struct pm_bytes plain_name(struct pm_bytes name)
 {
 	const uint8_t *at = name.len ? memchr(name.p + 1, '@', name.len - 1) : NULL;
 	return at ? (struct pm_bytes){name.p, (size_t)(at - name.p)} : name;
 }
 
-/* False where it has none, or none that ends. Not read further than a name may be long. */
+/*
+ * False if it has no name, or an unterminated one. Reads at most the length of the longest allowed
+ * name.
+ */
 static bool name_of(const struct symbols *s, const struct symbol *symbol, struct pm_bytes *ret)
 {
 	struct pm_bytes rest;
@@ -166,7 +169,7 @@ static int add_symbol(struct symbols *s, const struct symbol *symbol)
 	return hpcrun_scopes_range(s->ret, start, start + symbol->size, scope);
 }
 
-/* Of several names for one address the global one is what people know, then the weak one. */
+/* Of several names for an address, the global one is preferred, then the weak one. */
 static int add_symbols(struct symbols *s)
 {
 	static const uint8_t order[] = {STB_GLOBAL, STB_GNU_UNIQUE, STB_WEAK, STB_LOCAL};
@@ -183,7 +186,7 @@ static int add_symbols(struct symbols *s)
 	return r;
 }
 
-/* The section of that type that has symbols; false: there is none. */
+/* The section of that type with symbols; false: there is none. */
 static bool find_table(struct symbols *s, uint32_t type)
 {
 	const struct file *f = s->file;

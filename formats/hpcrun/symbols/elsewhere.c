@@ -13,8 +13,10 @@
 #include "formats/common/list.h"
 #include "formats/hpcrun/symbols/elf.h"
 
-/* A line of mountinfo begins with the id; the type follows " - ". Other mounts of ours may wait for
- * this one. */
+/*
+ * A line of mountinfo begins with the id; the type follows " - ". Other mounts of ours may be
+ * waiting for this one.
+ */
 static int list_mounts(struct hpcrun_elsewhere *e)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -23,7 +25,7 @@ static int list_mounts(struct hpcrun_elsewhere *e)
 	if (!f)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	int r = 0;
-	errno = 0; /* getline says no more than -1 where memory ran out, too */
+	errno = 0; /* getline returns -1 as well if memory ran out */
 	while (r == 0 && getline(&line, &line_room, f) > 0) {
 		if (strstr(line, " - fuse.profmount "))
 			continue;
@@ -89,7 +91,7 @@ int hpcrun_elsewhere_find(const struct hpcrun_elsewhere *e, struct pm_bytes path
 	memcpy(name, path.p + 1, path.len - 1);
 	name[path.len - 1] = '\0';
 	int r = open_elf(e, name, &st, ret);
-	/* A file that was put there, or written to, after the run is another one. */
+	/* A file that was installed or modified after the run is a different one. */
 	if (r > 0 && !e->is_given && changed_ns(&st) > written_ns) {
 		pm_input_close(ret);
 		return 0;

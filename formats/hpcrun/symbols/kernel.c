@@ -1,6 +1,7 @@
 /*
- * A line a symbol: address, type, name, a tab and [module]. There are no sizes: a function ends
- * where the next symbol begins, and the last one, before a gap, after HPCRUN_KERNEL_FUNCTION_MAX.
+ * One symbol per line: address, type, name, a tab and [module]. There are no sizes: a function ends
+ * where the next symbol begins; the last one before a gap ends after HPCRUN_KERNEL_FUNCTION_MAX
+ * bytes.
  */
 #include "formats/hpcrun/symbols/kernel.h"
 
@@ -30,7 +31,7 @@ struct table {
 
 #include <lzma.h>
 
-/* 0, -EINVAL for what is no such stream, or -ENOMEM. */
+/* 0, -EINVAL if it is not such a stream, or -ENOMEM. */
 static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 {
 	uint64_t memory = HPCRUN_KERNEL_BYTES_MAX;
@@ -153,7 +154,7 @@ static int add_symbol(struct hpcrun_scopes *ret, const struct symbol *s, uint64_
 	return r < 0 ? r : hpcrun_scopes_range(ret, s->address, end, scope);
 }
 
-/* Of several symbols at one address the first in the table has it. */
+/* Of several symbols at one address, the first in the table is used. */
 static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
 {
 	int r = 0;
@@ -163,7 +164,7 @@ static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
 		for (next = i + 1; next < t->n; next++)
 			if (t->items[next].address != t->items[i].address)
 				break;
-		if (t->items[i].address) /* zeros: whoever read the table was not allowed to */
+		if (t->items[i].address) /* zeros: the table was read without privileges */
 			r = add_symbol(ret, &t->items[i],
 				next < t->n ? t->items[next].address : UINT64_MAX);
 	}

@@ -1,7 +1,7 @@
 /*
- * Scopes and the ranges of addresses that they have. Ranges may overlap as they come (code shared
- * by several functions, damage, malice); a sweep over their ends makes them disjoint: a heap holds
- * those that are open, the first that was added on top.
+ * Scopes and their address ranges. Ranges may overlap (code shared by several functions, damage,
+ * malice). A sweep over their ends makes them disjoint: a heap holds the open ranges, with the one
+ * that was added first on top.
  */
 #include "formats/hpcrun/symbols/scopes.h"
 
@@ -58,7 +58,7 @@ int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, u
 
 /* ---- settling ---- */
 
-/* A range and its place among those that were added. */
+/* A range and its position among those that were added. */
 struct place {
 	struct hpcrun_range range;
 	uint32_t rank;
@@ -75,7 +75,7 @@ static int by_start(const void *a, const void *b)
 struct sweep {
 	const struct place *places; /* by start */
 	size_t n, next;
-	uint32_t *heap; /* indexes of places, lowest rank on top */
+	uint32_t *heap; /* heap of positions, the lowest rank on top */
 	size_t n_heap;
 	struct hpcrun_range *out;
 	size_t n_out, room;
@@ -111,7 +111,7 @@ static void pop(struct sweep *w)
 	w->heap[i] = last;
 }
 
-/* Adds a piece, or makes the last one longer. */
+/* Adds a piece, or extends the last one. */
 static int emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
 {
 	struct hpcrun_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
@@ -125,7 +125,7 @@ static int emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
 	return 0;
 }
 
-/* Each turn takes in a range or ends one: at most 2n pieces, and as many turns. */
+/* Each iteration opens or closes a range, so there are at most 2n pieces and iterations. */
 static int run_sweep(struct sweep *w)
 {
 	uint64_t at = 0;

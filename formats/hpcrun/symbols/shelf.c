@@ -1,7 +1,7 @@
 /*
- * A structure file says itself which load module it is of; its own name does not count. Where two
- * are of one module, the first by name is taken: hpcstruct leaves two for a GPU binary that it
- * looked at with and without control flow, and both have all names.
+ * A structure file contains the name of its load module; its own file name does not count. If there
+ * are two for one module, the first by name is used: hpcstruct leaves two for a GPU binary that was
+ * analysed with and without control flow, and both have all names.
  */
 #include "formats/hpcrun/symbols/shelf.h"
 
@@ -69,7 +69,7 @@ static void report(struct pm_damage_list *damage, const char *name, uint64_t off
 	pm_damage_add(damage, file, offset, bytes, "%s: some names are missing", what);
 }
 
-/* Opens structure file i: 1, 0 where it cannot be read, which is reported, or -ENOMEM. */
+/* Opens structure file i: 1, 0 if it cannot be read, which is reported, or -ENOMEM. */
 static int open_file(
 	const struct hpcrun_shelf *s, size_t i, struct pm_input *ret, struct pm_damage_list *damage)
 {
@@ -128,7 +128,7 @@ int hpcrun_shelf_open(struct hpcrun_shelf *s, int folder, struct pm_damage_list 
 		return s->folder == -ENOMEM ? -ENOMEM : 0;
 	int fd = dup(s->folder);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) { /* not a folder, or no descriptors */
+	if (!dir) { /* not a directory, or out of descriptors */
 		int r = errno == ENOMEM ? -ENOMEM : 0;
 		if (fd >= 0)
 			close(fd);

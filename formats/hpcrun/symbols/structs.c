@@ -1,10 +1,11 @@
 /*
  * Reads structure files with expat.
  *
- * expat reads an element that is cut by the end of a piece from its beginning again with the next
- * piece, so elements have a longest length. Entities are refused where they are declared, and so
- * are defaults of attributes beyond a few: expat gives each element all of them. Attributes count
- * only where an element has them itself. Then nothing costs more than its bytes do.
+ * If an element is cut by the end of a piece, expat reads it again from its beginning with the next
+ * piece, so the length of elements is limited. Entities are rejected where they are declared, and
+ * so are more than a few default attributes, because expat adds all of them to each element.
+ * Attributes are only used if the element itself has them. So the cost is linear in the number of
+ * bytes.
  */
 #include "formats/hpcrun/symbols/structs.h"
 
@@ -31,12 +32,12 @@ struct reader {
 	uint32_t depth;    /* elements that are open */
 	uint32_t modules;  /* begun so far */
 	uint32_t defaults; /* of attributes, declared */
-	uint32_t since;    /* elements since cancelling was asked for */
+	uint32_t since;    /* elements since the last check for cancellation */
 	int status;
-	const char *why; /* it was stopped */
+	const char *why; /* reading was stopped */
 };
 
-/* What this reader knows of an element's attributes; NULL: it has none such. */
+/* The attributes of an element that this reader knows; NULL: the element lacks it. */
 struct attributes {
 	const char *name, *file, *line, *ranges;
 };
@@ -68,7 +69,7 @@ static struct attributes read_attributes(const struct reader *r, const char **pa
 	return a;
 }
 
-/* The first number of "12" or "12-15"; 0 where there is none that fits. */
+/* The first number of "12" or "12-15"; 0 if there is none in range. */
 static uint32_t line_of(const char *text)
 {
 	uint64_t line = 0;
@@ -100,7 +101,7 @@ static bool take_hex(const char **at, uint64_t *ret)
 	return p != first;
 }
 
-/* The next "[0x1-0x2)" from `*at` on; false at the end, and at anything else. */
+/* The next "[0x1-0x2)" from `*at` on; false at the end, and for anything else. */
 static bool take_range(const char **at, uint64_t *ret_start, uint64_t *ret_end)
 {
 	const char *p = *at;
@@ -138,7 +139,7 @@ static void add_ranges(struct reader *r, const char *ranges, uint32_t scope)
 		stop(r, status, NULL);
 }
 
-/* The scope that an element stands for; UINT32_MAX where it stands for none. */
+/* The scope for an element; UINT32_MAX for elements without a scope. */
 static uint32_t add_scope(struct reader *r, const struct attributes *a, const struct level *level,
 	enum hpcrun_scope_kind kind)
 {
@@ -158,7 +159,7 @@ static uint32_t add_scope(struct reader *r, const struct attributes *a, const st
 	return ret;
 }
 
-/* An element inside of the module; `level` is its own, inherited from what is around it. */
+/* An element within the module; `level` is its own, initialised from the enclosing one. */
 static void begin_scope(
 	struct reader *r, const char *element, const struct attributes *a, struct level *level)
 {
@@ -179,7 +180,7 @@ static void begin_scope(
 			level->file = take_text(r, a->file);
 		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LOOP);
 		break;
-	case 'S': /* a call is a statement that also says whom it calls */
+	case 'S': /* a call is a statement that also has a target */
 	case 'C':
 		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LINE);
 		add_ranges(r, a->ranges, level->scope);
@@ -201,13 +202,13 @@ static void XMLCALL on_begin(void *self, const char *element, const char **pairs
 {
 	struct reader *r = self;
 	struct level level = {UINT32_MAX, 0};
-	if (r->status < 0 || r->why) /* expat may report an element more */
+	if (r->status < 0 || r->why) /* expat may report one more element */
 		return;
 	if (++r->since % 1024 == 0 && pm_work_cancelled()) {
 		stop(r, -ENOMEM, NULL);
 		return;
 	}
-	if (r->depth == HPCRUN_SCOPE_DEPTH_MAX) { /* expat, too, takes memory for each */
+	if (r->depth == HPCRUN_SCOPE_DEPTH_MAX) { /* expat allocates for each of them, too */
 		stop(r, 0, "elements are nested too deeply");
 		return;
 	}
@@ -248,7 +249,7 @@ static void XMLCALL on_attribute(void *self, const char *element, const char *na
 
 /* ---- */
 
-/* The beginning of what expat reports, or waits for the rest of. */
+/* The start of the element that expat reports, or of the one that it has read in part. */
 static uint64_t position(const struct reader *r)
 {
 	XML_Index at = XML_GetCurrentByteIndex(r->parser);

@@ -1,4 +1,4 @@
-/* Asks, for each load module, whoever may know its names: the first that does has it. */
+/* Tries each possible source of names for a load module; the first one that has them is used. */
 #include "formats/hpcrun/symbols/symbols.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct module {
 	struct hpcrun_scopes scopes;
-	/* Of a file of this machine. */
+	/* A file of this machine. */
 	struct pm_input file, debug; /* both stay open for `dwarf` */
 	struct hpcrun_dwarf *dwarf;
 };
@@ -25,7 +25,7 @@ struct hpcrun_symbols {
 	struct pm_damage_list *damage;
 	struct hpcrun_shelf shelf;
 	bool is_measured_here;   /* the program is here as it was measured */
-	struct pm_strtab paths;  /* of modules that were asked for */
+	struct pm_strtab paths;  /* of modules that were looked up */
 	struct module **modules; /* by path; NULL: without names */
 	uint32_t n_modules;
 	size_t room;
@@ -77,7 +77,7 @@ int hpcrun_symbols_meet(struct hpcrun_symbols *s, struct pm_bytes path)
 
 /* ---- a module ---- */
 
-/* The symbols and the DWARF of a file of this machine: 1, 0, or -ENOMEM. */
+/* The symbols and DWARF of a file of this machine: 1, 0, or -ENOMEM. */
 static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct module *m)
 {
 	uint8_t id[HPCRUN_BUILD_ID_MAX];
