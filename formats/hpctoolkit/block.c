@@ -1,6 +1,6 @@
 /*
- * Value blocks as they lie in the file; nothing is copied. A block is checked to lie in the file
- * when it is opened; that its index is in order is checked entry by entry as it is read.
+ * Value blocks, read in place. When a block is opened, it is checked to be within the file; the
+ * order of its index is checked entry by entry as it is read.
  */
 #include "formats/hpctoolkit/block.h"
 
@@ -9,7 +9,7 @@
 #include "formats/common/search.h"
 #include "formats/hpctoolkit/sharing.h"
 
-/* Entries and values have 10 bytes with a key of 16 bits, 12 with one of 32. */
+/* Entries and values have 10 bytes with a 16-bit key, 12 with a 32-bit key. */
 enum { SHORT_KEY = 0x0a, LONG_KEY = 0x0c };
 
 static uint32_t key_decode(const struct hpctk_layout *l, unsigned size, const uint8_t *d)
@@ -23,7 +23,7 @@ static uint64_t start_decode(const struct hpctk_block *b, uint32_t i)
 	return hpctk_u64(b->layout, d + b->index_size - 8);
 }
 
-/* `d` is the description of the block, which stands at `at` in its file. */
+/* `d` is the description of the block, which is at `at` in its file. */
 static int block_open(const struct hpctk_parts *db, const uint8_t *d, uint64_t at, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
@@ -60,7 +60,7 @@ static int block_open(const struct hpctk_parts *db, const uint8_t *d, uint64_t a
 	return 0;
 }
 
-/* In the first layout row i holds a pointer to the description; 0 for an empty block. */
+/* In the first layout, row i contains a pointer to the description; 0 for an empty block. */
 static int block_follow(const struct hpctk_parts *db, const struct hpctk_rows *rows, uint64_t i,
 	bool of_context, struct hpctk_block *ret, struct pm_error *err)
 {
@@ -74,7 +74,7 @@ static int block_follow(const struct hpctk_parts *db, const struct hpctk_rows *r
 	return block_open(db, d.p, at, of_context, ret, err);
 }
 
-/* The block of row i; it may lie in bytes of others. */
+/* The block of row i; it may share bytes with other blocks. */
 static int row_follow(const struct hpctk_parts *db, uint64_t i, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
@@ -86,7 +86,7 @@ static int row_follow(const struct hpctk_parts *db, uint64_t i, bool of_context,
 
 /* ---- blocks that share bytes ---- */
 
-/* The values and the index of row i that are not empty: up to two stretches of the file. */
+/* The non-empty parts of row i, values and index: up to two ranges of the file. */
 static size_t stretches_of(
 	const struct hpctk_parts *db, uint32_t i, bool of_context, struct hpctk_stretch ret[2])
 {
@@ -101,7 +101,7 @@ static size_t stretches_of(
 	return n;
 }
 
-/* Do all blocks stand one behind the other? hpcprof writes those of contexts so. */
+/* Do all blocks follow each other? hpcprof writes those of contexts in this way. */
 static bool are_in_order(const struct hpctk_parts *db, uint32_t n_rows, bool of_context)
 {
 	uint64_t reach = 0;

@@ -1,7 +1,7 @@
 /*
- * One pm_metric for each id that profiles store values under. A metric's scopes are a group: the
- * scope `execution` is inclusive cost; `function` is exclusive cost in flat tables, and in the tree
- * too unless there is `lex_aware`, which is made for it.
+ * One pm_metric for each id under which profiles store values. The scopes of a metric form a group:
+ * `execution` is inclusive cost; `function` is exclusive cost in flat tables, and in the tree as
+ * well unless there is `lex_aware`, which exists for that purpose.
  */
 #include "formats/hpctoolkit/columns.h"
 
@@ -18,7 +18,7 @@ static bool scope_is(const struct hpctk_quantity *q, const char *name)
 	return pm_bytes_equal(q->scope, pm_bytes_of(name));
 }
 
-/* What stands in the parentheses that end a name: sec of `CPUTIME (sec)`. */
+/* The text in the parentheses at the end of a name: sec of `CPUTIME (sec)`. */
 static struct pm_bytes unit_of(struct pm_bytes name)
 {
 	struct pm_bytes unit = {NULL, 0};
@@ -31,7 +31,7 @@ static struct pm_bytes unit_of(struct pm_bytes name)
 	return unit;
 }
 
-/* Metrics of the group at hand that have found their role: of two like scopes the first has it. */
+/* Metrics of the current group that have a role: of two equal scopes, the first one gets it. */
 struct roles {
 	struct pm_metric *execution, *function, *lex_aware;
 };
@@ -57,7 +57,7 @@ static void role_assign(struct roles *roles, const struct hpctk_quantity *q, str
 	}
 }
 
-/* Fills c->metrics but for has_values; `group_of` is by quantity. Returns the number of groups. */
+/* Fills c->metrics except has_values; `group_of` is by quantity. Returns the number of groups. */
 static uint32_t metrics_list(
 	const struct hpctk_metrics *m, struct hpctk_columns *c, uint32_t *group_of)
 {
@@ -91,7 +91,7 @@ struct search {
 	const struct hpctk_run_reader *reader;
 	const uint32_t *group_of;
 	bool *seen;      /* by group */
-	uint32_t unseen; /* groups without a value so far: at 0 the search ends */
+	uint32_t unseen; /* groups without a value so far; at 0 the search ends */
 };
 
 static void quantity_seen(struct search *s, uint32_t quantity)
@@ -110,7 +110,7 @@ static void summary_search(struct search *s)
 		quantity_seen(s, s->reader->metrics->of_sum[hpctk_block_value(b, v).sub]);
 }
 
-/* An index entry of cct.db says what a context has values of; no value needs to be read. */
+/* The index entries of cct.db tell which metrics have values; no value needs to be read. */
 static void cct_search(struct search *s)
 {
 	const struct hpctk_parts *db = s->reader->db;

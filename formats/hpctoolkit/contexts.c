@@ -1,10 +1,10 @@
 /*
- * Walks the context tree of meta.db into a pm_tree, in the order of the file.
+ * Reads the context tree of meta.db into a pm_tree, in file order.
  *
- * A record holds where its children are and how many bytes they take; they may stand before or
- * behind it. The walk keeps a stack of the arrays it is in. Every record visited is paid for out of
- * the section's size, so an array that is reached twice, or from within itself, ends the walk and
- * not the program. A record that cannot be read takes its children with it; its siblings stay.
+ * A record contains the position and size of its children, which may be before or after it. A stack
+ * holds the arrays being read. The size of every visited record is subtracted from a budget, the
+ * size of the section, so if an array is reached twice, or from within itself, the walk ends. The
+ * children of an unreadable record are lost; its siblings are kept.
  */
 #include "formats/hpctoolkit/contexts.h"
 
@@ -20,7 +20,7 @@
 #include "formats/hpctoolkit/summary.h"
 #include "profmount/limits.h"
 
-/* Records of siblings not yet visited. */
+/* Sibling records that have not been visited. */
 struct siblings {
 	uint64_t at, end; /* in meta.db */
 	uint32_t parent;  /* rank, or PM_NONE */
@@ -55,7 +55,7 @@ static bool section_sub(const struct walk *w, uint64_t at, uint64_t len, struct 
 
 /* ---- the walk ---- */
 
-/* Puts the children's array on the stack. */
+/* Pushes the array of the children. */
 static int children_enter(
 	struct walk *w, const struct hpctk_context_record *record, uint64_t at, uint32_t rank)
 {
@@ -97,7 +97,7 @@ static int context_add(
 	return children_enter(w, record, at, rank);
 }
 
-/* Takes `size` bytes off the budget; false where more is visited than the section holds. */
+/* Subtracts `size` bytes from the budget; false if more is visited than the section contains. */
 static bool pay(struct walk *w, uint64_t at, uint64_t size)
 {
 	if (size <= w->budget) {
@@ -210,8 +210,8 @@ static int section_walk(struct walk *w)
 /* ---- from the walk to the tree ---- */
 
 /*
- * Adds up what contexts at the top cost altogether, by group of metrics: `whole` is zeroed. Values
- * of a context are in the order of the metrics. `entry` is by rank.
+ * Adds up the costs of the top-level contexts by group of metrics; `whole` is zeroed. The values of
+ * a context are in the order of the metrics. `entry` is by rank.
  */
 static int tops_add(struct walk *w, const struct hpctk_run_reader *reader,
 	const struct pm_metrics *metrics, const uint32_t *entry, double *whole)
@@ -236,7 +236,7 @@ static int tops_add(struct walk *w, const struct hpctk_run_reader *reader,
 	return values ? 0 : -ENOMEM;
 }
 
-/* The group whose inclusive cost orders siblings, and its quantity; PM_NONE where none has any. */
+/* The group whose inclusive cost orders siblings, and its quantity; PM_NONE if there is none. */
 static int find_leading(struct walk *w, const struct hpctk_run_reader *reader,
 	const uint32_t *entry, uint32_t *ret, uint32_t *ret_quantity, struct pm_error *err)
 {
@@ -247,7 +247,7 @@ static int find_leading(struct walk *w, const struct hpctk_run_reader *reader,
 	double *whole = calloc((size_t)pm_metrics_groups(&c->list) + 1, sizeof(*whole));
 	r = whole ? tops_add(w, reader, &c->list, entry, whole) : -ENOMEM;
 	uint32_t group = pm_quantity_leading(&c->list, whole);
-	if (group == PM_NONE) /* nothing at the top costs anything */
+	if (group == PM_NONE) /* no costs at the top */
 		group = pm_quantity_leading(&c->list, NULL);
 	*ret = PM_NONE;
 	for (uint32_t i = 0; i < c->list.n; i++)
@@ -260,8 +260,8 @@ static int find_leading(struct walk *w, const struct hpctk_run_reader *reader,
 }
 
 /*
- * Looks up each context in the summary once: for the order of siblings now, and so that nobody has
- * to search for it again. `entry` and `weight` are by rank, `*ret` is the group that orders.
+ * Looks up each context in the summary once: for the order of siblings, and to keep the result.
+ * `entry` and `weight` are by rank; `*ret` is the group that orders siblings.
  */
 static int weigh(
 	struct walk *w, uint32_t *entry, double *weight, uint32_t *ret, struct pm_error *err)

@@ -1,7 +1,7 @@
 /*
- * Costs as the seam wants them, read straight from the value blocks. A context's place in the
- * summary is remembered by the tree, a context's block in cct.db is found by its number. Where that
- * is missing or broken, profile.db holds the same values (gathered.h).
+ * Costs, read in place from the value blocks. The tree remembers the position of each context in
+ * the summary; the block of a context in cct.db is found by its number. If that is missing or
+ * damaged, the same values are read from profile.db (gathered.h).
  */
 #include "formats/hpctoolkit/costs.h"
 
@@ -80,7 +80,7 @@ static int64_t values_from_cct(const struct hpctk_parts *db, const struct hpctk_
 	return (int64_t)n;
 }
 
-/* The last run of `n` that begins at or before value `first` of its context; 0 where none does. */
+/* The last run of `n` that begins at or before value `first` of its context; 0 if there is none. */
 static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t first)
 {
 	size_t low = 0, high = n;

@@ -1,9 +1,9 @@
 /*
- * Reads all of a database once and collects what is wrong with it. The readers themselves report
- * what stops them while they open files and tables and walk metrics, contexts, tuples and trace
- * headers; this file adds what lies in strings, value blocks and samples, which nobody would come
- * upon before a user asks for it. No row is made twice, and a fault that can repeat makes one row
- * for all of its block or line.
+ * Reads a whole database once and collects what is wrong with it. The readers themselves report
+ * what they find while they open files and tables and read metrics, contexts, tuples and trace
+ * headers. This file checks strings, value blocks and samples, which are otherwise read on request
+ * only. No row is reported twice, and a fault that can repeat gives one row for its whole block or
+ * line.
  */
 #include "formats/hpctoolkit/damage.h"
 
@@ -23,7 +23,7 @@ struct scan {
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
 	struct pm_damage_list found; /* by this scan */
-	bool *is_stat;               /* by id: does the summary store a statistic under it? */
+	bool *is_stat;               /* by id: does the summary contain a statistic with it? */
 };
 
 /* ---- meta.db ---- */
@@ -46,7 +46,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 			"does not end with %s: the file may be cut off", footers[file]);
 }
 
-/* A string that a field at `at` points to, `what` it is. */
+/* Checks the string that the field at `at` refers to; `what` names it. */
 static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const char *what)
 {
 	struct pm_bytes ignored;
@@ -99,7 +99,7 @@ static void meta_scan(struct scan *s)
 	functions_scan(s);
 }
 
-/* Contexts in database order, so that of two with one number the second is reported. */
+/* Contexts in database order, so that the second one with a number is reported. */
 static void numbers_scan(struct scan *s)
 {
 	const struct pm_tree *tree = s->tree->tree;
@@ -114,7 +114,7 @@ static void numbers_scan(struct scan *s)
 
 /* ---- profile.db and cct.db ---- */
 
-/* Counts things of one kind in one block or line, and where the first of them stands. */
+/* Counts faults of one kind in a block or line, and notes the position of the first. */
 struct tally {
 	uint64_t n, first_at;
 };
@@ -231,7 +231,7 @@ static void scan_all(struct scan *s)
 		line_scan(s, i);
 }
 
-/* To what was found when the database was opened, unless the scan was cancelled on its way. */
+/* Adds to what was found when the database was opened, unless the scan was cancelled. */
 static int take_found(struct scan *s)
 {
 	struct pm_damages rows = pm_damage_rows(&s->found);

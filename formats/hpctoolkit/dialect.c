@@ -1,7 +1,7 @@
 /*
- * Layout detection. Each file admits some of the layouts, by the sizes of structures that it
- * stores; the one layout that all files admit is the database's. meta.db and profile.db together
- * always decide, cct.db and trace.db can only contradict.
+ * Layout detection. Each file is consistent with some of the layouts, according to the sizes of
+ * structures that it stores; the layout of the database is the one that is consistent with all
+ * files. meta.db and profile.db together always decide; cct.db and trace.db can only contradict.
  */
 #include "formats/hpctoolkit/dialect.h"
 
@@ -17,15 +17,15 @@ enum {
 };
 
 /*
- * Files begin with a pointer to a place shortly after the header. Read in the wrong byte order it
- * lies beyond any file, so the smaller reading is the right one.
+ * Files begin with a pointer to a position shortly after the header. In the wrong byte order it is
+ * far beyond the end of the file, so the smaller value is correct.
  */
 static bool is_big(struct pm_bytes file)
 {
 	return pm_be64(file.p + 0x18) < pm_le64(file.p + 0x18);
 }
 
-/* The head of the section whose description stands at `at` in the file's header. */
+/* The start of the section described at `at` in the file's header. */
 static const uint8_t *section_head(
 	const struct hpctk_layout *l, struct pm_bytes file, size_t at, size_t need)
 {
@@ -47,8 +47,7 @@ static unsigned meta_admits(const struct hpctk_layout *l, struct pm_bytes file)
 	return d[0x0c] >= 0x18 && d[0x0d] >= 0x18 && d[0x0e] >= 0x10 ? NESTED : 0;
 }
 
-/* The first text placed the size where its count still runs: less than 16 means the size of then.
- */
+/* The first specification has the size where the count is now: less than 16 means a size. */
 static unsigned profile_admits(const struct hpctk_layout *l, struct pm_bytes file)
 {
 	const uint8_t *d = section_head(l, file, 0x10, HPCTK_TABLE);
@@ -67,7 +66,7 @@ static unsigned cct_admits(const struct hpctk_layout *l, struct pm_bytes file)
 	return d[0x0c] >= HPCTK_BLOCK ? ALL & ~BIT(HPCTK_FIRST) : BIT(HPCTK_FIRST);
 }
 
-/* Later layouts have 16 bytes of time bounds between the head of the section and its table. */
+/* Later layouts have 16 bytes of time bounds between the start of the section and its table. */
 static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 {
 	struct hpctk_section section;
@@ -78,7 +77,7 @@ static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 	return hpctk_u64(l, d) < section.at + HPCTK_TRACES_TIMED ? BIT(HPCTK_FIRST) : ALL;
 }
 
-/* An optional file that cannot be used is as good as not there; damage.csv tells. */
+/* An unusable optional file is treated as missing; damage.csv reports it. */
 static void leave_out(struct hpctk_parts *db, enum hpctk_file file, const char *why)
 {
 	db->folder.present[file] = false;

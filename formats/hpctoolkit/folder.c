@@ -1,4 +1,4 @@
-/* The files of a database: their names, what they begin with, opening them. */
+/* The files of a database: their names and magics, and opening them. */
 #include "formats/hpctoolkit/folder.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static int magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_er
 	return 0;
 }
 
-/* Opens one file and checks what it is. An optional one that is broken goes into damage. */
+/* Opens a file and checks its magic. A damaged optional file is reported as damage. */
 static int file_open(struct hpctk_folder *f, enum hpctk_file file, struct pm_damage_list *damage,
 	struct pm_error *err)
 {

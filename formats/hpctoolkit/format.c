@@ -1,7 +1,7 @@
 /*
- * HPCToolkit databases, version 4: a directory with meta.db and profile.db, and mostly with cct.db
- * and trace.db. Recognises and opens them; the model is in model.c, the bytes are described in
- * docs/formats/hpctoolkit.md.
+ * HPCToolkit databases, version 4: a directory with meta.db and profile.db, and usually cct.db and
+ * trace.db. Recognises and opens them; the model is in model.c, docs/formats/hpctoolkit.md
+ * describes the bytes.
  */
 #include "profmount/format.h"
 
@@ -13,7 +13,7 @@
 #include "formats/common/folder.h"
 #include "formats/hpctoolkit/model.h"
 
-/* The beginning of one of the database's files below a directory; its length, or -EIO. */
+/* The first bytes of a database file below a directory; returns their number, or -EIO. */
 static ssize_t head_read(int folder, const char *name, uint8_t *head, size_t room)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -41,7 +41,7 @@ static bool is_database_file(struct pm_bytes head)
 	return false;
 }
 
-/* What older versions and damaged databases get, so that open() says why. */
+/* The result for older versions and damaged databases, so that open() gives the reason. */
 enum { SURE = 100, NO_META = 40, TOO_OLD = 20, UNREADABLE = 10 };
 
 static int probe(const struct pm_candidate *c)
@@ -63,7 +63,7 @@ static int probe(const struct pm_candidate *c)
 static int format_open(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	(void)options; /* nothing is scanned while opening */
+	(void)options; /* opening scans nothing */
 	struct hpctk_parts *db = malloc(sizeof(*db));
 	if (!db)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");

@@ -1,6 +1,6 @@
 /*
- * Makes frames of context records. The same few functions, files and modules come again and again,
- * so each row's strings are looked at once.
+ * Makes frames of context records. The same functions, files and modules occur again and again, so
+ * the strings of each row are decoded once.
  */
 #include "formats/hpctoolkit/frames.h"
 
@@ -9,7 +9,7 @@
 
 #include "formats/hpctoolkit/meta.h"
 
-/* n indexes that are all PM_NONE. */
+/* n indexes, all PM_NONE. */
 static uint32_t *indexes_new(size_t n)
 {
 	uint32_t *indexes = malloc((n + 1) * sizeof(*indexes));
@@ -81,7 +81,7 @@ static uint32_t function_index(struct hpctk_frames *f, uint32_t i)
 	return f->function[i];
 }
 
-/* How a context hangs below its parent: scopes add costs up through lexical nesting alone. */
+/* The relation of a context to its parent: scopes propagate costs through lexical nesting only. */
 enum { LEXICAL = 0, INLINED_CALL = 2 };
 
 static enum pm_kind kind_of(const struct hpctk_context_record *record)
@@ -96,14 +96,14 @@ static enum pm_kind kind_of(const struct hpctk_context_record *record)
 	}
 }
 
-/* Functions that stand for time in which nothing runs: no program can name its own so. */
+/* Functions that stand for idle time; no function of a program can have such a name. */
 static bool is_idle(struct pm_bytes name)
 {
 	return pm_bytes_equal(name, pm_bytes_of("<no activity>")) ||
 		pm_bytes_equal(name, pm_bytes_of("<omp idle>"));
 }
 
-/* The frame of function i; without a record nothing is known but how it was entered. */
+/* The frame of function i; if there is no record, only the kind of entry is known. */
 static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, uint32_t i)
 {
 	if (i == HPCTK_NONE)
@@ -132,7 +132,7 @@ static void spoil(struct hpctk_frames *f, uint64_t at, const char *what)
 	pm_damage_add(&f->db->damage, "meta.db", at, PM_NO_OFFSET, "context tree: %s", what);
 }
 
-/* The row that a field of the record at `at` points to; HPCTK_NONE for none. */
+/* The row that a field of the record at `at` refers to; HPCTK_NONE if there is none. */
 static uint32_t row_of(struct hpctk_frames *f, const struct hpctk_rows *rows, uint64_t pointer,
 	uint64_t at, const char *what)
 {

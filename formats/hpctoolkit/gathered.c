@@ -7,7 +7,9 @@
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/threads.h"
 
-/* The runs of one thread, up to the first that is out of order; `before` is their length as yet. */
+/*
+ * The runs of one thread, up to the first that is out of order; `before` is their length for now.
+ */
 static int thread_add(
 	struct hpctk_gathered *g, size_t *room, const struct hpctk_block *block, uint32_t thread)
 {
@@ -29,7 +31,7 @@ static int thread_add(
 	return 0;
 }
 
-/* Sorts by 16 bits of the number; what has the same keeps its order. */
+/* Sorts by 16 bits of the number; stable. */
 static void sort_pass(const struct hpctk_gathered_run *from, struct hpctk_gathered_run *to,
 	size_t n, unsigned shift, size_t *at)
 {

@@ -1,12 +1,12 @@
 /*
- * The flat tables of meta.db. Nothing is kept: a row is decoded whenever it is asked for. Fields
- * that cannot be read come out empty here and are named by damage.c.
+ * The flat tables of meta.db. Nothing is kept: a row is decoded each time it is needed. Unreadable
+ * fields are empty here and reported by damage.c.
  */
 #include "formats/hpctoolkit/meta.h"
 
 /*
- * Longest string. Real names reach 3037 bytes; a bound keeps a file whose every record points to
- * one long string from costing the product of both.
+ * Longest string. Real names have up to 3037 bytes; without a bound, a file in which every record
+ * refers to one long string would cost the product of both.
  */
 #define MAX_STRING 0x10000u
 

@@ -1,8 +1,8 @@
 /*
- * Reads the metrics section. Older layouts nest: metric → scopes → summaries. Since June 2022
- * scopes are a table of their own, and a metric has instances of scopes beside summaries, which
- * both point at a scope. Either way it becomes one list of quantities (metric × scope) and one of
- * summaries. What cannot be read goes into damage and the rest is used.
+ * Reads the metrics section. Older layouts are nested: metric → scopes → summaries. Since June
+ * 2022, scopes are a separate table, and a metric has instances of scopes in addition to summaries;
+ * both refer to a scope. Either way, the result is a list of quantities (metric × scope) and a list
+ * of summaries. Unreadable parts are reported as damage, and the rest is used.
  */
 #include "formats/hpctoolkit/metrics.h"
 
@@ -19,11 +19,11 @@ struct reader {
 	struct hpctk_metrics_head head;
 	struct hpctk_rows scopes;
 	struct pm_map of_scope; /* metric << 32 | scope → quantity */
-	uint64_t at;            /* of the record that is being read: damage is told there */
-	uint32_t budget;        /* records that may still be read: arrays can share their bytes */
+	uint64_t at;            /* of the current record; position of reported damage */
+	uint32_t budget;        /* records that may still be read, because arrays can share bytes */
 };
 
-/* Ids have 16 bits. A sound section has one record an id, and a few for metrics and scopes. */
+/* Ids have 16 bits. A valid section has one record per id, and a few for metrics and scopes. */
 #define BUDGET (8 * HPCTK_N_IDS)
 
 static void spoil(struct reader *r, const char *what)
@@ -31,7 +31,7 @@ static void spoil(struct reader *r, const char *what)
 	pm_damage_add(&r->db->damage, "meta.db", r->at, PM_NO_OFFSET, "metrics: %s", what);
 }
 
-/* Row i, which is read from now on. */
+/* Row i, which becomes the current record. */
 static const uint8_t *row_enter(struct reader *r, const struct hpctk_rows *rows, uint32_t i)
 {
 	r->at = hpctk_row_at(rows, i);
@@ -46,7 +46,7 @@ static struct pm_bytes string_read(struct reader *r, uint64_t at)
 	return s;
 }
 
-/* An array inside meta.db; empty, with a row in damage, where it is not. */
+/* An array within meta.db; empty, and reported as damage, if it is not. */
 static void array_open(struct reader *r, uint64_t at, uint32_t n, uint32_t stride, uint32_t need,
 	struct hpctk_rows *ret)
 {
@@ -94,7 +94,7 @@ static int summary_add(struct reader *r, const struct hpctk_summary *s)
 	return 0;
 }
 
-/* Gives quantities from `first` on that have no summary an empty one. */
+/* Gives an empty summary to quantities from `first` on that have none. */
 static int summaries_complete(struct reader *r, size_t first)
 {
 	int status = 0;
@@ -163,8 +163,8 @@ static int nested_metric_read(
 /* ---- shared scopes ---- */
 
 /*
- * The quantity of a metric at the scope whose record stands at `scope_at`. An instance (with a
- * prop_id) always makes one, a summary only where no instance did. HPCTK_NONE without such a scope.
+ * The quantity of a metric with the scope whose record is at `scope_at`. An instance (with a
+ * prop_id) always makes one, a summary only if no instance did. HPCTK_NONE without such a scope.
  */
 static int shared_quantity(
 	struct reader *r, const struct hpctk_quantity *metric, uint64_t scope_at, uint32_t *ret)

@@ -1,7 +1,4 @@
-/*
- * The model of a database: hands out what the readers have found, in the terms of the seam. No
- * bytes are read here.
- */
+/* The format interface of a database, from the results of the readers. Reads no bytes. */
 #include "formats/hpctoolkit/model.h"
 
 #include <stdio.h>
@@ -45,7 +42,7 @@ static int threads(const struct pm_profile *p, const struct pm_threads **ret, st
 	return r;
 }
 
-/* As stored; not known of a thread whose values do not lie in the file. */
+/* As stored; unknown if the values of a thread are outside the file. */
 static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
 	struct pm_error *err)
 {
@@ -61,7 +58,7 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	return 0;
 }
 
-/* The names of hpcrun's metrics of GPUs begin with a G: GKER, GXCOPY … */
+/* The names of hpcrun's GPU metrics begin with a G: GKER, GXCOPY … */
 static int has_gpu_metrics(struct hpctk_parts *db, struct pm_error *err)
 {
 	const struct hpctk_metrics *m;
@@ -143,7 +140,7 @@ static void facts_init(struct hpctk_parts *db, struct pm_bytes description)
 	db->facts[2] = (struct pm_fact){"description", pm_cell_text(description)};
 }
 
-/* The bound that trace.db states, if it is in this century; else the age of the file. */
+/* The lower bound in trace.db if it is in this century; otherwise the file's mtime. */
 static uint64_t time_of_measurement(const struct hpctk_parts *db)
 {
 	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;

@@ -1,7 +1,7 @@
 /*
- * Opens the files of a database and finds their tables. Everything here is a few reads in headers,
- * so that opening costs the same for any size; what the tables hold is not looked at. A table
- * that is cut off is used as far as it goes.
+ * Opens the files of a database and locates their tables. This only reads headers, so opening costs
+ * the same for any size; the contents of tables are not checked. The available part of a truncated
+ * table is used.
  */
 #include "formats/hpctoolkit/parts.h"
 
@@ -21,15 +21,15 @@ static const char *const section_names[HPCTK_N_META_SECTIONS] = {
 	[HPCTK_FUNCTIONS_SECTION] = "functions",
 };
 
-/* A section as the header of its file describes it. */
+/* A section as described in the header of its file. */
 struct place {
 	enum hpctk_file file;
 	const char *what;
-	uint64_t described_at; /* where its size and pointer stand */
+	uint64_t described_at; /* position of its size and pointer */
 	struct hpctk_section section;
 };
 
-/* Section i of a file's header, which is known to hold it. */
+/* Section i of a file's header, which has been checked to contain it. */
 static struct place place_of(
 	const struct hpctk_parts *db, enum hpctk_file file, unsigned i, const char *what)
 {
@@ -39,7 +39,7 @@ static struct place place_of(
 	return place;
 }
 
-/* The head of a section, `need` bytes long; what does not lie in the file goes into damage. */
+/* The first `need` bytes of a section; if it is outside the file, this is reported as damage. */
 static bool head_open(
 	struct hpctk_parts *db, const struct place *place, size_t need, struct pm_bytes *ret)
 {
@@ -54,8 +54,8 @@ static bool head_open(
 }
 
 /*
- * The rows of a table that lie in the file; what is cut off, or a stride that is too small for the
- * records, goes into damage.
+ * The rows of a table that are within the file; truncation, or a stride that is too small for the
+ * records, is reported as damage.
  */
 static void rows_open(struct hpctk_parts *db, const struct place *place,
 	const struct hpctk_table *table, uint32_t need, struct hpctk_rows *ret)
@@ -94,7 +94,7 @@ static void meta_table_open(
 	rows_open(db, &place, &table, need, ret);
 }
 
-/* Only big-endian databases count kinds in 16 bits; in the others garbage follows the 8 bits. */
+/* Only big-endian databases have 16-bit kinds; in the others, garbage follows the 8 bits. */
 static void kinds_open(struct hpctk_parts *db)
 {
 	unsigned i = HPCTK_KINDS_SECTION;
@@ -130,7 +130,7 @@ static int meta_open(struct hpctk_parts *db, struct pm_error *err)
 	return 0;
 }
 
-/* The one table that profile.db, cct.db and trace.db begin with. */
+/* The table at the beginning of profile.db, cct.db and trace.db. */
 static void first_table_open(struct hpctk_parts *db, enum hpctk_file file, uint32_t need,
 	const char *what, struct hpctk_rows *ret)
 {
@@ -143,11 +143,11 @@ static void first_table_open(struct hpctk_parts *db, enum hpctk_file file, uint3
 		return;
 	hpctk_table8_decode(&db->layout, head.p, &table);
 	if (file == HPCTK_PROFILE && db->layout.generation == HPCTK_FIRST && table.stride < need)
-		table.stride = need; /* its text gives no usable place for the size */
+		table.stride = need; /* its specification has no usable position for the size */
 	rows_open(db, &place, &table, need, ret);
 }
 
-/* The lower bound of times in the head of trace.db. */
+/* The lower bound of times in the header of trace.db. */
 static uint64_t first_time(const struct hpctk_parts *db)
 {
 	struct pm_bytes head;

@@ -1,7 +1,7 @@
 /*
- * Documents below raw/: the database's own tables, and the files of its metrics/ folder as they
- * are. A position is the row's index in its table of the file, a context's rank, or a value's place
- * in the summary profile, so every row is read straight from where it lies.
+ * Documents below raw/: the database's own tables, and the files of its metrics/ directory as they
+ * are. A position is the index of a row in the table, the rank of a context, or the index of a
+ * value in the summary profile, so every row is read in place.
  */
 #include "formats/hpctoolkit/raw.h"
 
@@ -193,7 +193,7 @@ struct profile {
 	bool sound; /* the block is */
 };
 
-/* KIND:logical:physical:flags of each id, a space between them. */
+/* KIND:logical:physical:flags of each id, separated by spaces. */
 static void tuple_write(struct pm_rows *rows, const void *profile, struct pm_text *out)
 {
 	const struct hpctk_parts *db = db_of(rows);
@@ -249,7 +249,7 @@ static const struct pm_column summary_columns[] = {PM_COLUMN(struct summary, con
 	PM_COLUMN(struct summary, metric, "stat_metric_id"),
 	PM_COLUMN(struct summary, value, "value")};
 
-/* What a cursor over the summary remembers: the index entry that it is in. */
+/* State of a cursor over the summary: the index entry of its position. */
 struct summary_cursor {
 	struct hpctk_block block;
 	uint32_t entry;
@@ -291,7 +291,7 @@ static int summary_record(struct pm_rows *rows, struct pm_record *ret, struct pm
 
 /* ---- the tables ---- */
 
-/* `n`: where in the database the number of rows stands; 0: it takes reading to know. */
+/* `n`: position in the database of the number of rows; 0: it is not known without reading. */
 static const struct {
 	struct pm_sheet sheet;
 	size_t n;
@@ -321,7 +321,7 @@ struct hpctk_documents {
 	struct pm_arena arena;
 };
 
-/* The n-th table, and where it ends, if that is known without reading. */
+/* The n-th table, and its end if that is known without reading. */
 static struct pm_named_doc table_document(const struct hpctk_parts *db, uint32_t i)
 {
 	struct pm_named_doc doc = pm_sheet_document(&tables[i].sheet, db->profile, 0);
@@ -350,7 +350,7 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* metrics/ is optional, and so is what is in it. */
+/* metrics/ is optional, and so are its files. */
 static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "metrics");

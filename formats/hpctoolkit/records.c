@@ -1,10 +1,10 @@
 /*
- * Decode functions, one a record, in the order of docs/formats/hpctoolkit.md. They know offsets and
- * layouts, and nothing of files, tables or what the numbers mean.
+ * Decode functions, one per record, in the order of docs/formats/hpctoolkit.md. They know offsets
+ * and layouts, and nothing of files, tables or the meaning of numbers.
  */
 #include "formats/hpctoolkit/records.h"
 
-/* Metrics that hold their scopes, which hold their summaries. */
+/* Metrics contain their scopes, which contain their summaries. */
 static bool is_nested(const struct hpctk_layout *l)
 {
 	return l->generation <= HPCTK_APRIL;
@@ -141,10 +141,10 @@ size_t hpctk_context_size(const struct hpctk_layout *l, const uint8_t *d)
 	return hpctk_context_head(l) + 8 * (size_t)d[0x17];
 }
 
-/* Flag bits as all layouts but the first number them. */
+/* Flag bits as numbered by all layouts except the first. */
 enum { HAS_FUNCTION = 1, HAS_PLACE = 2, HAS_POINT = 4 };
 
-/* The fields that the flags announce: each word of 8 bytes holds one field. */
+/* Fields announced by the flags; each uses a word of 8 bytes. */
 static bool flex_decode(const struct hpctk_layout *l, struct pm_bytes flex, unsigned flags,
 	struct hpctk_context_record *ret)
 {
@@ -165,7 +165,7 @@ static bool flex_decode(const struct hpctk_layout *l, struct pm_bytes flex, unsi
 	return !c.bad;
 }
 
-/* The first layout: 16 bits of flags, and the call described in a part of its own. */
+/* The first layout: 16 bits of flags, and a separate part for the call. */
 static bool first_decode(const struct hpctk_layout *l, const uint8_t *d, struct pm_bytes flex,
 	struct hpctk_context_record *ret)
 {

@@ -1,7 +1,7 @@
 /*
- * Which copied source files are there. meta.db names them by paths below the database's src/; a
- * path that could lead anywhere else is not followed, and one that leads to nothing is no damage:
- * databases are often shipped without their sources.
+ * Finds the source files that were copied. meta.db contains their paths below the database's src/.
+ * A path that could lead outside is not followed, and a missing file is not damage: databases are
+ * often distributed without their sources.
  */
 #include "formats/hpctoolkit/sources.h"
 
@@ -25,7 +25,7 @@ struct hpctk_sources {
 
 enum { COPIED = 1 };
 
-/* src/A/B with components that are names, so that it can be shown as source/A/B. */
+/* src/A/B with valid components, so that it can be presented as source/A/B. */
 static bool is_below_src(struct pm_bytes path)
 {
 	size_t start = 0;
@@ -54,7 +54,7 @@ static bool is_there(int folder, const char *path)
 	return regular;
 }
 
-/* Does the database tell of a copy of source i? */
+/* Does the database claim to have a copy of source i? */
 static bool is_copied(const struct hpctk_path *source)
 {
 	return (source->flags & COPIED) && is_below_src(source->path);
@@ -123,7 +123,7 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 	return r;
 }
 
-/* Without src/ there is none, however many the database tells of. */
+/* Without src/ there are none, whatever the database claims. */
 static bool has_folder(const struct hpctk_parts *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "src");

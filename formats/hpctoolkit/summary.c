@@ -1,7 +1,7 @@
 /*
- * Costs of the whole run: the summary's sums; what the summary lacks is added up over the context's
- * block in cct.db, and where that is missing or broken over the threads (gathered.h). Read straight
- * from the value blocks.
+ * Costs of the whole run: the sums of the summary. Sums that it lacks are computed from the
+ * context's block in cct.db, or, if that is missing or damaged, from the threads (gathered.h).
+ * Values are read in place.
  */
 #include "formats/hpctoolkit/summary.h"
 
@@ -28,18 +28,20 @@ uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number)
 	return hpctk_block_find(&r->summary, number);
 }
 
-/* Costs of one context as they come together, in database order of their metrics. */
+/* Costs of one context while they are collected, in database order of their metrics. */
 struct costs {
 	const struct hpctk_metrics *metrics;
 	struct pm_value *values;
 	size_t n, room;
-	uint32_t only; /* quantity that alone is wanted, or HPCTK_NONE */
+	uint32_t only; /* the only wanted quantity, or HPCTK_NONE */
 };
 
-/* A sum that is being added up has a thread; once it is complete it is of the whole run. */
+/* While a sum is being computed it has a thread; when it is complete, it is of the whole run. */
 enum { ADDING = 0 };
 
-/* The place of a quantity's cost, made with `fresh` where it has none; NULL where nobody wants it.
+/*
+ * The entry for the cost of a quantity, added as `fresh` if there is none; NULL if it is not
+ * wanted.
  */
 static struct pm_value *cost_put(struct costs *c, uint32_t quantity, const struct pm_value *fresh)
 {
@@ -78,7 +80,7 @@ static void costs_from_summary(
 	}
 }
 
-/* Where the values of a metric are added up; NULL where the summary has its sum. */
+/* The entry in which the values of a metric are added up; NULL if the summary has the sum. */
 static struct pm_value *sum_of(struct costs *c, uint64_t number, uint32_t prop_id)
 {
 	uint32_t quantity = c->metrics->of_prop[prop_id];

@@ -1,6 +1,6 @@
 /*
- * Builds the list of threads from profile.db's identifier tuples and trace.db's headers. Per
- * thread there is an identity and a trace line, nothing per value or sample.
+ * Builds the list of threads from the identifier tuples of profile.db and the headers of trace.db.
+ * Each thread takes an identity and a trace line, and nothing per value or sample.
  */
 #include "formats/hpctoolkit/threads.h"
 
@@ -68,7 +68,10 @@ struct builder {
 	struct pm_map key_of_kind;
 };
 
-/* A kind's name as a column and directory key: lower case, nothing that a path or CSV minds. */
+/*
+ * The name of a kind as a column and directory name: lower case, without characters that are
+ * special in paths or CSV.
+ */
 static const char *key_name(struct builder *b, uint32_t kind)
 {
 	struct pm_bytes name = hpctk_kind_name(b->db, kind);
@@ -84,7 +87,7 @@ static const char *key_name(struct builder *b, uint32_t kind)
 	return s;
 }
 
-/* The index of a key, by name: few and short, so a walk over them will do. */
+/* The index of a key by name; there are few, so a linear search is enough. */
 static int key_index(struct builder *b, const char *name, uint32_t *ret)
 {
 	if (!name)
@@ -110,7 +113,7 @@ static int kind_key(struct builder *b, uint32_t kind, uint32_t *ret)
 	return r;
 }
 
-/* A profile without a readable tuple still needs a directory: it is named by its index. */
+/* A profile without a readable tuple still needs a directory, which is named by its index. */
 static int identity_read(struct builder *b, uint32_t profile, struct pm_thread *thread)
 {
 	struct pm_bytes ids;
@@ -156,7 +159,7 @@ static int identities_read(struct builder *b)
 	return r;
 }
 
-/* Does the file end within the line, as one that was cut off does? Its footer is gone, too. */
+/* Is the file cut off within the line? Then its footer is missing, too. */
 static bool line_is_cut(const struct hpctk_parts *db, const struct hpctk_trace_record *record)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_TRACE), end;
@@ -164,7 +167,7 @@ static bool line_is_cut(const struct hpctk_parts *db, const struct hpctk_trace_r
 		pm_bytes_sub(file, file.len - 8, 8, &end) && memcmp(end.p, "trace.db", 8) != 0;
 }
 
-/* One trace header; what it says goes to its thread, unless another one was first. */
+/* Assigns a trace header to its thread, unless it already has one. */
 static void line_read(struct builder *b, uint32_t i)
 {
 	struct hpctk_parts *db = b->db;
@@ -206,7 +209,7 @@ static void line_read(struct builder *b, uint32_t i)
 			samples.len % HPCTK_SAMPLE, "trace %u ends within a sample", i);
 }
 
-/* A line that lies in bytes of others would be read once for each that names them. */
+/* Of lines that share bytes with others, each would be read completely. */
 static void line_refuse(struct builder *b, uint32_t thread)
 {
 	struct hpctk_line *line = &b->t->lines[thread];
@@ -292,7 +295,7 @@ int hpctk_threads_get(
 	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
 	int r = pm_part_get(&db->threads, &type, db, ret, err);
-	if (r == 0) /* so that nobody takes a lack of memory for damage of a thread's values */
+	if (r == 0) /* so that lack of memory is not reported as damage of a thread's values */
 		r = hpctk_blocks_ready(db, false, err);
 	if (r < 0)
 		*ret = NULL;

@@ -1,6 +1,6 @@
 /*
- * Traces, read in place. A line is sorted by time; one that is not is presented as it is stored,
- * and damage.c names it.
+ * Traces, read in place. Lines are sorted by time; an unsorted line is presented as stored and
+ * reported in damage.csv.
  */
 #include "formats/hpctoolkit/trace.h"
 
@@ -31,7 +31,7 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 		return 0;
 	size_t n = room < line->n - first ? room : (size_t)(line->n - first);
 	struct hpctk_sample_record now, next;
-	struct pm_bytes d; /* the samples and the one behind them; the line lies in the file */
+	struct pm_bytes d; /* the samples and the one after them; the line is within the file */
 	pm_bytes_sub(hpctk_bytes(db, HPCTK_TRACE), line->at + first * HPCTK_SAMPLE,
 		(line->n - first) * HPCTK_SAMPLE, &d);
 	hpctk_sample_decode(&db->layout, pm_bytes_row(d, 0, HPCTK_SAMPLE), &now);
