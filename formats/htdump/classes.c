@@ -1,5 +1,5 @@
 /*
- * What stands below classes/NAME/ (a class version's fields and events) and counters/ (numbers of
+ * The contents of classes/NAME/ (fields and events of a class version) and counters/ (numbers of
  * the traced program over time).
  */
 #include <errno.h>
@@ -88,7 +88,10 @@ static int events_start(struct pm_rows *rows, struct pm_error *err)
 	return 0;
 }
 
-/* Arrays become texts in `scratch`, one after the other; the cells follow when all are there. */
+/*
+ * Arrays are rendered in `scratch`, one after the other; cells get their slices when all are
+ * complete.
+ */
 static void event_cells(const struct htd_sheet *sheet, const struct htd_event *e,
 	struct pm_text *scratch, struct pm_cell *cells)
 {
@@ -116,7 +119,7 @@ static void event_cells(const struct htd_sheet *sheet, const struct htd_event *e
 	}
 }
 
-/* From the time origin; what the stream says of itself may lie before it. */
+/* Relative to the time origin; the stream's own events may be earlier. */
 static struct pm_cell time_cell(const struct htd_source *src, uint64_t timestamp)
 {
 	uint64_t origin = src->stream.origin;
@@ -212,7 +215,7 @@ static const char *const counter_columns[] = {"time_ns", "value"};
 
 struct counter_rows {
 	struct htd_sorted cursor;
-	const struct htd_plan *plan; /* of the last event, and where the field is in it */
+	const struct htd_plan *plan; /* of the last event, and the position of the field in it */
 	uint32_t field;
 };
 

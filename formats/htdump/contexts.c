@@ -1,7 +1,7 @@
 /*
- * Building the call tree: lanes are walked side by side and taken in the order of their threads, so
- * that contexts and labels come in the same order on every mount. While lanes come in, contexts
- * are ranks; when the tree is frozen they become indexes.
+ * Builds the call tree. Lanes are walked in parallel and taken in the order of their threads, so
+ * contexts and labels have the same order on every mount. While lanes are added, contexts are
+ * identified by rank; after freezing, by index.
  */
 #include "formats/htdump/contexts.h"
 
@@ -39,7 +39,7 @@ static void lane_drop(void *result)
 	htd_lane_walk_done(result);
 }
 
-/* Gives the label of a call a frame of the tree. */
+/* Gives the label of a call a frame in the tree. */
 static int label_frame(struct builder *b, uint32_t label, uint32_t *ret)
 {
 	struct htd_calls *c = b->c;
@@ -61,7 +61,7 @@ static int label_frame(struct builder *b, uint32_t label, uint32_t *ret)
 	return text == PM_NONE || function == PM_NONE || *ret == PM_NONE ? -ENOMEM : 0;
 }
 
-/* The labels that a walk has found, as those of all calls. */
+/* Maps the labels found by a walk to the labels of all calls. */
 static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint32_t **ret)
 {
 	*ret = malloc(((size_t)from->texts.n + 1) * sizeof(**ret));
@@ -75,7 +75,7 @@ static int labels_take(struct htd_calls *c, const struct htd_labels *from, uint3
 	return 0;
 }
 
-/* The ranks of a lane's paths: `steps` of them. */
+/* The ranks of a lane's paths, of which there are `steps`. */
 static int ranks_take(struct builder *b, const struct htd_lane_walk *w, struct pm_step *steps)
 {
 	uint32_t n_mapped = b->c->mapped.texts.n, *found = NULL, known = b->paths.n;
@@ -163,7 +163,7 @@ static int index_take(struct builder *b, const uint32_t *index)
 
 /* ---- labels ---- */
 
-/* Adds up contexts by label; inclusive time only where no caller has the same label. */
+/* Adds up contexts by label; inclusive time only if no caller has the same label. */
 static int labels_sum(struct builder *b)
 {
 	struct htd_calls *c = b->c;

@@ -1,9 +1,9 @@
-/* What could not be read of a stream: reads all of it. */
+/* What could not be read of a stream; reads all of it. */
 #include <errno.h>
 
 #include "formats/htdump/parts.h"
 
-/* What the scan found, and calls that nothing can be made of. */
+/* The findings of the scan, and calls that cannot be used. */
 static int damage_build(void *context, struct pm_error *err)
 {
 	struct htd_source *src = context;

@@ -1,7 +1,7 @@
 /*
- * Telling the variants apart. There is no magic number: what identifies a stream is that it
- * begins by describing its own classes, so a class description with a readable name must stand
- * where one of the variants puts it.
+ * Distinguishes the variants. There is no magic number: a stream is recognised by the fact that it
+ * begins with the descriptions of its own classes, so there must be a class description with a
+ * readable name at the offset of one of the variants.
  */
 #include "formats/htdump/dialect.h"
 
@@ -39,7 +39,7 @@ static bool is_zero(struct pm_bytes b, size_t from, size_t to)
 	return true;
 }
 
-/* The first layout and byte order in which a class description stands at `at`. */
+/* The first layout and byte order that give a class description at `at`. */
 static bool describes_at(struct pm_bytes head, uint64_t at, struct htd_dialect *d)
 {
 	for (int i = 0; i < 4; i++) {
@@ -58,7 +58,7 @@ int htd_dialect_detect(struct pm_bytes head, struct htd_dialect *ret)
 	uint8_t order = head.len >= ENDIANNESS_SIZE ? head.p[0x14] : 0xff;
 	if (order <= 1 && is_zero(head, 0x00, 0x14)) {
 		bool described = describes_at(head, ENDIANNESS_SIZE, ret);
-		ret->big = order; /* what the stream says of itself */
+		ret->big = order; /* the stream's own events */
 		return described ? 95 : 0;
 	}
 	if (order <= 1 && is_zero(head, 0x04, 0x14)) {

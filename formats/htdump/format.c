@@ -1,6 +1,6 @@
 /*
- * HTDUMP, the event streams of HawkTracer: one file. Recognises and opens them; the model is in
- * model.c, the bytes are described in docs/formats/htdump.md.
+ * HTDUMP, the event streams of HawkTracer: a single file. Recognises and opens them; the model is
+ * in model.c, docs/formats/htdump.md describes the bytes.
  */
 #include "profmount/format.h"
 
@@ -10,7 +10,7 @@
 #include "formats/common/folder.h"
 #include "formats/htdump/parts.h"
 
-/* What is read when a stream is opened. */
+/* The part that is read when a stream is opened. */
 enum { HEAD_BYTES = 4096 };
 
 static int probe(const struct pm_candidate *c)
@@ -19,7 +19,7 @@ static int probe(const struct pm_candidate *c)
 	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
 }
 
-/* Byte order alone is no event that anybody traced. */
+/* The byte order event alone was not traced by anybody. */
 static bool holds_events(const struct htd_stream *s)
 {
 	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);
@@ -27,8 +27,8 @@ static bool holds_events(const struct htd_stream *s)
 }
 
 /*
- * A stream that begins with a class description has that event at least. Anything else, when the
- * format was forced, and what is too short for the rest to matter is read now.
+ * A stream that begins with a class description has at least that event. Anything else (if the
+ * format was forced), and short streams, are read now.
  */
 static int source_fill(struct htd_source *src, struct pm_error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * Kinds: what the bytes of a field are, from its data type, its size and the name of its C type.
+ * Kinds: how the bytes of a field are interpreted, from its data type, its size and the name of its
+ * C type.
  */
 #include "formats/htdump/kind.h"
 
@@ -24,7 +25,7 @@ static bool begins_with(struct pm_bytes b, const char *start)
 	return b.len >= n && memcmp(b.p, start, n) == 0;
 }
 
-/* Releases before 0.6 call every integer INTEGER: then the C type tells what has no sign. */
+/* Releases before 0.6 call every integer INTEGER; the C type tells which are unsigned. */
 static bool is_unsigned(const struct htd_flat *f)
 {
 	return f->data_type != HTD_INTEGER || begins_with(f->type, "uint") ||
@@ -48,8 +49,8 @@ static uint8_t number_kind(const struct htd_flat *f)
 }
 
 /*
- * What is of an unknown type is bytes. More bytes than the C type has are an array of it; more than
- * a number can have, of bytes.
+ * Fields of unknown type are bytes. A field larger than its C type is an array of it; one that is
+ * too large for a number is an array of bytes.
  */
 void htd_kind_set(struct htd_flat *f)
 {

@@ -1,9 +1,9 @@
 /*
- * The class table: which classes a stream has described up to some point, in which versions.
+ * The class table: the classes that a stream has described up to some position, and their versions.
  *
- * A class that is announced again as it was keeps its version, and its fields are checked off one
- * by one; what differs begins a new version. Fields that arrive late extend the version they
- * belong to. How a class's events are laid out is plan.c's business.
+ * A class that is announced again without changes keeps its version, and its fields are compared
+ * one by one; a difference begins a new version. Fields that arrive late extend the version they
+ * belong to. The layout of a class's events is determined in plan.c.
  */
 #include "formats/htdump/klass.h"
 
@@ -12,7 +12,7 @@
 
 #include "formats/common/list.h"
 
-/* What a type name means: a version, announced first in that dump. */
+/* What a type name refers to: a version, first announced in that dump. */
 struct htd_named {
 	uint32_t klass, dump;
 };
@@ -47,8 +47,8 @@ struct pm_bytes htd_klass_parent(const struct htd_klass *k)
 }
 
 /*
- * Of several classes of one name in a dump the first counts, as in the original reader; a later
- * dump, and a newer version of the same class, replace it.
+ * Of several classes with one name in a dump, the first is used, as in the original reader; a later
+ * dump, or a newer version of the same class, replaces it.
  */
 static int name_klass(struct htd_table *t, uint32_t klass)
 {
@@ -212,7 +212,7 @@ static int fixed_add(struct htd_table *t, const struct fixed_klass *f)
 	return r;
 }
 
-/* In order of their ids, which raw/classes.csv follows. */
+/* Sorted by id, the order of raw/classes.csv. */
 int htd_table_init(struct htd_table *t, const struct htd_fixed_ids *ids)
 {
 	const struct fixed_klass endianness = {

@@ -1,6 +1,7 @@
 /*
  * Labels: a call's label is a text, or a number that mappings give a text. Mappings may change and
- * may come late: the latest before the call holds, else the first after it, else the number.
+ * may come late: the last one before the call is used, else the first one after it, else the
+ * number.
  */
 #include "formats/htdump/labels.h"
 
@@ -9,7 +10,7 @@
 
 #include "formats/common/search.h"
 
-/* From this place on the number has this label. */
+/* From this position on, the number has this label. */
 struct htd_label_span {
 	uint64_t number, at;
 	uint32_t label;
@@ -85,7 +86,7 @@ static bool is_number(const struct htd_event *call)
 	return i != HTD_NONE && call->plan->fields[i].kind == HTD_KIND_UNSIGNED;
 }
 
-/* The label where a table knows it, else its text, which may lie in `scratch`. */
+/* The label if a table has it, else its text, which may be in `scratch`. */
 static uint32_t look(const struct htd_labels *l, const struct htd_event *call,
 	struct pm_text *scratch, struct pm_bytes *ret_text, uint64_t *ret_number)
 {
@@ -137,7 +138,7 @@ static int lasting_init(struct htd_labels *l)
 	return l->lasting ? 0 : -ENOMEM;
 }
 
-/* Does the number mean another label elsewhere? */
+/* Does the number have another label elsewhere? */
 static bool is_lasting(const struct htd_labels *l, uint64_t number)
 {
 	const struct htd_mapped *m = l->mapped;

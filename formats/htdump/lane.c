@@ -1,7 +1,7 @@
 /*
- * Walking the calls of a thread in time order, with a stack of those that are open: the parent of
- * a call is the innermost one that holds it whole. Before every HTD_MARKth call the open ones are
- * noted, so that samples can be made again from there (segment.c) without keeping calls.
+ * Walks the calls of a thread in time order, with a stack of open calls: the parent of a call is
+ * the innermost open one that contains it completely. Before every HTD_MARKth call, the open calls
+ * are noted, so that samples can be regenerated from there (segment.c) without storing calls.
  */
 #include "formats/htdump/lane.h"
 
@@ -17,8 +17,8 @@ struct frame {
 	htd_place place;
 	uint64_t hash; /* of its path's labels: see struct pm_step */
 	uint32_t path;
-	uint32_t step; /* of the walker's; PM_NONE: hash and path are known */
-	uint32_t open; /* once noted */
+	uint32_t step; /* assigned by the walker; PM_NONE: hash and path are known */
+	uint32_t open; /* if it has been noted */
 };
 
 struct walker {
@@ -30,7 +30,7 @@ struct walker {
 	struct pm_text scratch;
 	struct frame *stack;
 	size_t depth, room;
-	size_t n_noted; /* frames from the bottom that are noted */
+	size_t n_noted; /* frames from the bottom that have been noted */
 };
 
 static void close_call(struct walker *k)
@@ -64,7 +64,7 @@ static void path_count(struct htd_path *path, uint64_t duration)
 	path->excl += duration;
 }
 
-/* Notes a call of that label below the innermost open one: its path is found with many others. */
+/* Adds a call with that label below the innermost open one. Paths are looked up in batches. */
 static void step_add(struct walker *k, struct frame *f, uint32_t label)
 {
 	struct pm_step *step = &k->steps[k->n_steps];
@@ -105,7 +105,7 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	return 0;
 }
 
-/* Finds the paths of the calls since the last mark, and adds these up. */
+/* Looks up the paths of the calls since the last mark, and adds these calls up. */
 static int steps_take(struct walker *k)
 {
 	struct htd_lane_walk *w = k->w;
@@ -135,7 +135,7 @@ static int steps_take(struct walker *k)
 	return 0;
 }
 
-/* Notes the open calls that no earlier mark has noted, and the innermost one for this mark. */
+/* Notes the open calls that no earlier mark has, and the innermost one for this mark. */
 static int mark(struct walker *k, const struct htd_sorted *cursor)
 {
 	struct htd_lane *lane = &k->w->lane;
@@ -159,7 +159,7 @@ static int mark(struct walker *k, const struct htd_sorted *cursor)
 	return htd_order_mark(&lane->order, cursor);
 }
 
-/* The calls up to the next mark: 1, or 0 where there are no more. */
+/* The calls up to the next mark: 1, or 0 if there are no more. */
 static int walk_on(struct walker *k, struct htd_sorted *cursor)
 {
 	const struct htd_sorted_event *e;

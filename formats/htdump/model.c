@@ -1,14 +1,11 @@
-/*
- * The model of a stream: hands out what scan and calls have found, in the terms of the seam. No
- * bytes are read here.
- */
+/* The format interface of a stream, from the results of scan and calls. Reads no bytes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/htdump/parts.h"
 
-/* Where the second thread of a stream is looked for before all of it is read. */
+/* Where a second thread is looked for before the whole stream is read. */
 #define SOON_BYTES ((uint64_t)16 << 20)
 
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
@@ -51,7 +48,7 @@ static int threads(const struct pm_profile *p, const struct pm_threads **ret, st
 	return htd_scan_get(htd_source_of(p), err);
 }
 
-/* Streams of several threads show it soon; for the others it takes reading all. */
+/* Streams with several threads show this early; for others, everything has to be read. */
 static int several_build(void *context, struct pm_error *err)
 {
 	struct htd_source *src = context;

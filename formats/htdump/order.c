@@ -1,11 +1,10 @@
 /*
- * Time order out of stream order. Calls are written when they end, so a block (about HTD_CHUNK
- * events of a kind, as they follow each other in the stream) mostly begins where the block before
- * it ended. An event is timely when it is younger than all blocks before its own, else late.
- * Timely events, each block sorted by itself, follow each other in time order; merged with the
- * sorted list of late ones they are all events. In a recorded stream, calls are late that began
- * before their block: about as many as were open at its beginning. In a shuffled one nearly all
- * are, at 8 bytes each.
+ * Puts events into time order. Calls are written when they end, so a block (about HTD_CHUNK
+ * consecutive events of a kind) mostly begins where the previous block ended. An event is timely if
+ * it is younger than all blocks before its own, else late. Timely events, with each block sorted,
+ * are in time order; merging them with the sorted list of late events gives all events. In a
+ * recorded stream, the late calls are those that began before their block: about as many as were
+ * open at its beginning. In a shuffled one nearly all are late, at 8 bytes each.
  */
 #include "formats/htdump/order.h"
 
@@ -16,7 +15,7 @@
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 
-/* Runs lie apart from each other: those to come are fetched while one is read. */
+/* Runs are far apart in memory: the next ones are prefetched while one is read. */
 enum { AHEAD = 2, RUN_BYTES = 1024 };
 
 struct late_list {
@@ -29,7 +28,7 @@ static int key_order(const void *a, const void *b)
 	return htd_key_compare(a, b);
 }
 
-/* Calls that call nothing are in order already. */
+/* Calls without children are already in order. */
 static void keys_sort(struct htd_key *keys, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -64,9 +63,9 @@ static int event_compare(const void *a, const void *b)
 }
 
 /*
- * Links the events of a block as they follow each other when calls are written at their end: an
- * event is followed by all that came just before it and are younger, which are its calls. These
- * are runs in order; heads and tails are those of all runs so far, in order. O(n).
+ * Links the events of a block, assuming that calls are written when they end: the events just
+ * before a call that are younger than it are its children, and come after it. Heads and tails are
+ * those of all sorted runs so far, in order. O(n)
  */
 static void block_link(struct htd_sorted *c)
 {
@@ -94,7 +93,7 @@ static bool block_is_linked(const struct htd_sorted *c)
 	return true;
 }
 
-/* What was written in another order, as where calls overlap, is sorted by comparing. */
+/* Other orders, for example of overlapping calls, are sorted by comparison. */
 static void block_sort(struct htd_sorted *c)
 {
 	block_link(c);
@@ -115,7 +114,7 @@ static int late_add(struct late_list *late, const struct htd_key *key)
 }
 
 /*
- * Reads the next block, as many runs as are at most HTD_CHUNK events: timely events into `items`,
+ * Reads the next block, as many runs as have at most HTD_CHUNK events: timely events into `items`,
  * in stream order, late ones into `late` (may be NULL).
  */
 static int block_read(struct htd_sorted *c, struct late_list *late)
@@ -233,7 +232,7 @@ static void block_start(struct htd_sorted *c)
 	block_sort(c);
 }
 
-/* Gives out the block's next event, of which there is one. */
+/* Returns the next event of the block, which has one. */
 static const struct htd_sorted_event *block_step(struct htd_sorted *c)
 {
 	const struct htd_sorted_event *item = &c->items[c->next];

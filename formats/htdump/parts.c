@@ -1,4 +1,4 @@
-/* What is made of a stream on first need, and kept. */
+/* What is built from a stream on first need, and kept. */
 #include "formats/htdump/parts.h"
 
 #include <errno.h>

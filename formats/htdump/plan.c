@@ -1,11 +1,11 @@
 /*
- * Plans: how the bytes of an event of a class lie, at some moment of the stream.
+ * Plans: the layout of a class's events at some position of the stream.
  *
- * Bases and structs are named by their types and resolved when an event needs them, because a
- * child may be described before its parent. A plan is a flat list of fields; strings have no
- * length, so places count from the end of the last string before a field. Descriptions are
- * hostile: structs may hold themselves, nest without end or be huge; then the plan is broken and
- * says why.
+ * Bases and structs are referred to by type name and resolved when an event needs them, because a
+ * child may be described before its parent. A plan is a flat list of fields; strings have no stored
+ * length, so offsets are relative to the end of the last string before a field. Descriptions are
+ * hostile: structs may contain themselves, be nested too deeply, or be huge; then the plan is
+ * marked as broken, with a reason.
  */
 #include "formats/htdump/plan.h"
 
@@ -24,16 +24,16 @@ struct level {
 
 struct resolver {
 	struct htd_table *t;
-	struct pm_arena names; /* composed ones */
+	struct pm_arena names; /* nested ones */
 	struct level stack[HTD_LIMIT_NESTING];
 	uint32_t depth, steps, n;
 	const char *broken;
-	bool too_large; /* a field is: there are columns, but no event can be read */
+	bool too_large; /* a field is broken: there are columns, but events cannot be read */
 };
 
 /* ---- resolving ---- */
 
-/* prefix + name + end, in memory of the resolver. */
+/* prefix + name + end, in the resolver's memory. */
 static int compose(struct resolver *r, struct pm_bytes prefix, struct pm_bytes name,
 	const char *end, struct pm_bytes *ret)
 {
@@ -69,7 +69,7 @@ static int flat_add(struct resolver *r, struct pm_bytes prefix, struct htd_flat 
 	return 0;
 }
 
-/* A struct of the root class that is not the base: a header stands there. */
+/* A struct of the root class other than the base: a header is stored there. */
 static int header_add(struct resolver *r, struct pm_bytes prefix)
 {
 	static const struct {
@@ -121,7 +121,7 @@ static int field_enter(struct resolver *r, struct pm_bytes prefix, const struct 
 			.data_type = field->data_type});
 }
 
-/* Fills the table's scratch with the version's fields as they lie in an event. */
+/* Fills the table's scratch space with the version's fields in the order of an event. */
 static int resolve(struct resolver *r, uint32_t klass)
 {
 	r->stack[r->depth++] = (struct level){.klass = klass};
@@ -203,7 +203,7 @@ static void roles_set(struct htd_plan *p, const struct htd_klass *k)
 		p->role = HTD_ROLE_CALL;
 }
 
-/* Calls are asked for these two more often than for all else. */
+/* These two are looked up more often for calls than all others. */
 static void places_set(struct htd_plan *p)
 {
 	if (p->role != HTD_ROLE_CALL)
@@ -236,8 +236,8 @@ static bool same_plan(const struct htd_plan *p, const struct resolver *r, uint32
 /* ---- columns: the fields of all events of a version ---- */
 
 /*
- * The column of a field: one that is equal and that this plan (they are numbered) has not used
- * yet, looking from `from` on, else a new one. HTD_NONE where there are too many.
+ * The column of a field: the first one from `from` on that is equal and not used by this plan
+ * (plans are numbered), else a new one. HTD_NONE if there are too many.
  */
 static int column_find(struct htd_klass *k, struct htd_flat *f, uint32_t from, uint32_t plan)
 {
@@ -317,7 +317,7 @@ static struct htd_plan *plan_new(struct resolver *r, uint32_t klass)
 	return p;
 }
 
-/* The plan of a version as the table stands now: `last` where nothing has changed. */
+/* The plan of a version for the current table: `last` if nothing has changed. */
 static const struct htd_plan *plan_make(
 	struct htd_table *t, uint32_t klass, const struct htd_plan *last)
 {
@@ -347,7 +347,7 @@ const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_
 	return next ? slot->bindings[next - 1].plan : NULL;
 }
 
-/* Versions without an event have columns too, as far as they can be resolved. */
+/* Versions without events have columns, too, as far as they can be resolved. */
 int htd_table_finish(struct htd_table *t)
 {
 	for (uint32_t i = 0; i < t->n_klasses; i++)

@@ -1,7 +1,8 @@
 /*
- * Narrows down, for each quantile of a label, the span of durations in which it lies: a pass over
- * all calls counts those of each part of the span, which tells the part for the next pass. A span
- * of few calls is kept and sorted. Labels are taken in batches that fit into BATCH_BYTES.
+ * For each quantile of a label, narrows down the range of durations that contains it. A pass over
+ * all calls counts those in each part of the range, which gives the part for the next pass. When a
+ * range contains few calls, they are collected and sorted. Labels are processed in batches that fit
+ * into BATCH_BYTES.
  */
 #include "formats/htdump/quantiles.h"
 
@@ -15,13 +16,13 @@ enum { PARTS = 4096 };
 static const unsigned percents[HTD_N_QUANTILES] = {
 	[HTD_P50] = 50, [HTD_P90] = 90, [HTD_P95] = 95, [HTD_P99] = 99};
 
-/* Durations from `low` to `high`, and the places in their order that are looked for. */
+/* Durations from `low` to `high`, and the ranks within it that are wanted. */
 struct span {
 	uint64_t low, high, count;
 	uint64_t rank[HTD_N_QUANTILES];
 	uint32_t which[HTD_N_QUANTILES]; /* the quantile of each rank */
 	uint32_t n_ranks;
-	uint64_t *room; /* in a pass: the durations, or how many are in each part */
+	uint64_t *room; /* during a pass: the durations, or their number in each part */
 	uint64_t n;
 };
 
@@ -35,7 +36,7 @@ struct finding {
 	struct htd_quantiles *q;
 	struct label_spans *labels; /* of the batch */
 	uint32_t n_labels;
-	uint32_t *of_frame; /* frame of the tree → its place in labels, or HTD_NONE */
+	uint32_t *of_frame; /* frame of the tree → its index in labels, or HTD_NONE */
 	struct htd_segment *segment;
 };
 
@@ -123,7 +124,7 @@ static void settle(struct finding *f, const struct label_spans *l, const struct 
 		f->q->values[l->label][s->which[i]] = s->room[s->rank[i]];
 }
 
-/* Adds a rank to the spans that go on; one of a single duration is found. */
+/* Adds a rank to the ranges of the next pass; if the range is a single duration, it is found. */
 static void go_on(struct finding *f, struct label_spans *next, const struct span *narrow,
 	uint64_t rank, uint32_t which)
 {
@@ -144,7 +145,7 @@ static void narrow(struct finding *f, struct label_spans *next, const struct spa
 {
 	uint64_t before = 0, width = part_width(s);
 	uint32_t part = 0;
-	for (uint32_t i = 0; i < s->n_ranks; i++) { /* ranks rise */
+	for (uint32_t i = 0; i < s->n_ranks; i++) { /* ranks are ascending */
 		while (part + 1 < PARTS && before + s->room[part] <= s->rank[i])
 			before += s->room[part++];
 		struct span inner = {.low = s->low + part * width, .count = s->room[part]};

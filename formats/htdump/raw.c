@@ -1,6 +1,4 @@
-/*
- * The stream in its own terms: raw/classes.csv, raw/fields.csv, raw/events.csv; and labels.csv.
- */
+/* The stream as stored: raw/classes.csv, raw/fields.csv, raw/events.csv; and labels.csv. */
 #include <errno.h>
 #include <stdlib.h>
 

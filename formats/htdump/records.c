@@ -1,6 +1,6 @@
 /*
- * Events: bytes → native values, for any plan and both byte orders. Every access goes through the
- * slice that htd_event_extent has checked.
+ * Events: bytes → native values, for any plan and both byte orders. Every access uses the slice
+ * that htd_event_extent has checked.
  */
 #include "formats/htdump/records.h"
 
@@ -9,10 +9,10 @@
 
 #include "formats/common/cursor.h"
 
-/* Strings from this length on are remembered while scanning. */
+/* Strings of at least this length are remembered while scanning. */
 enum { WORTH_KNOWING = 1024 };
 
-/* The end of the string at `from`, NUL included; 0 where it does not end. */
+/* The end of the string at `from`, NUL included; 0 if it is not terminated. */
 static uint64_t string_end(struct pm_bytes stream, uint64_t from, struct htd_no_nul *seen)
 {
 	struct pm_bytes text;
@@ -67,7 +67,7 @@ bool htd_fields_next(struct htd_fields *w, const struct htd_flat **ret, struct p
 	return true;
 }
 
-/* A field that has no fixed place: a string, or what lies behind one. */
+/* A field without a fixed offset: a string, or a field after one. */
 static struct pm_bytes field_search(const struct htd_event *e, uint32_t i)
 {
 	struct htd_fields w = {.e = e};
@@ -79,7 +79,7 @@ static struct pm_bytes field_search(const struct htd_event *e, uint32_t i)
 	return b;
 }
 
-/* Most fields with a role lie before the first string, and are found at once. */
+/* Most fields with a role precede the first string, and have fixed offsets. */
 static inline struct pm_bytes field_bytes(const struct htd_event *e, uint32_t i)
 {
 	const struct htd_flat *f = &e->plan->fields[i];

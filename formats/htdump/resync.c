@@ -1,18 +1,19 @@
 /*
- * Finding the next sound event after damage. Headers have no marks, but they are hard to imitate:
- * a known class, an id and a timestamp near those of events before the damage, for a call an end
- * near them too, and after the event another such header. A new dump, appended to a broken one, is
- * recognised by its byte order event and the class description after it.
+ * Finds the next valid event after damage. Headers have no marker, but they are unlikely to occur
+ * by chance: a known class, an id and a timestamp close to those before the damage, for a call also
+ * a close end, and another such header after the event. A new dump that was appended to a broken
+ * one is recognised by its byte order event and the class description after it.
  *
- * A program may have paused behind the damage, so that nothing is near to what was before: events
- * in a row that are near to each other will do, where what follows them closely does no better.
+ * If the program paused after the damage, nothing is close to the events before it. Then
+ * consecutive events that are close to each other are accepted, unless there is a better candidate
+ * shortly after.
  */
 #include "formats/htdump/scan.h"
 
 #define NEAR_ID 10000000u
 #define NEAR_NS (3600u * UINT64_C(1000000000))
 
-enum { CHAIN = 8, LAST_CHAIN = 3 /* of what ends with the stream */, CLOSELY = 4096 };
+enum { CHAIN = 8, LAST_CHAIN = 3 /* of events at the end of the stream */, CLOSELY = 4096 };
 
 static bool near(uint64_t a, uint64_t b, uint64_t distance)
 {
@@ -46,7 +47,7 @@ bool htd_ends_near(const struct htd_scan *c, const struct htd_event *e)
 	return !__builtin_add_overflow(e->header.timestamp, duration, &end) && is_near_time(c, end);
 }
 
-/* Cheap enough for every byte of a broken range: most fail at the class. */
+/* Cheap enough for every byte of a damaged range: most fail at the class. */
 static bool may_begin(const struct htd_scan *c, uint64_t at)
 {
 	const struct htd_stream *s = c->s;
@@ -58,7 +59,7 @@ static bool may_begin(const struct htd_scan *c, uint64_t at)
 						       : (h.timestamp || h.id) && is_near(c, &h);
 }
 
-/* What follows: the end, a cut header, a near one, or a core event without time. */
+/* What follows: the end, a truncated header, a close one, or a core event without a time. */
 static bool goes_on(struct htd_scan *c, uint64_t at)
 {
 	const struct htd_stream *s = c->s;
@@ -81,7 +82,7 @@ static bool is_sound(struct htd_scan *c, uint64_t at)
 		(htd_ends_near(c, &e) && goes_on(c, at + e.bytes.len));
 }
 
-/* The header of an event with a time, of a class that is known. */
+/* The header of an event with a time and a known class. */
 static bool dated_header(const struct htd_scan *c, uint64_t at, struct htd_header *ret)
 {
 	const struct htd_stream *s = c->s;
@@ -91,8 +92,8 @@ static bool dated_header(const struct htd_scan *c, uint64_t at, struct htd_heade
 }
 
 /*
- * Do events begin here that are near to each other, whatever was before? Each has an id of its own:
- * fields of events that are alike, taken for headers, have the same.
+ * Do events begin here that are close to each other, whatever came before? Their ids must differ:
+ * if fields of similar events are taken for headers, the ids are equal.
  */
 static bool is_chain(struct htd_scan *c, uint64_t at)
 {

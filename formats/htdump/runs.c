@@ -1,6 +1,6 @@
 /*
- * Runs: one packed place for each part of the stream in which events of a kind occur. The library
- * flushes whole buffers of one thread, about 25 calls, so a run rarely holds much else.
+ * Runs: one packed word for each part of the stream that contains events of a kind. The library
+ * flushes whole buffers of one thread, about 25 calls, so a run rarely contains much else.
  */
 #include "formats/htdump/runs.h"
 

@@ -1,7 +1,7 @@
 /*
- * The one pass over a stream when it is opened: learns the classes, counts, and notes where things
- * are. An event is taken over only when the one after it could be read, because a broken event
- * shows itself by what follows. Descriptions cannot wait: later events need them.
+ * The pass over a stream when it is opened: collects classes, counts events, and notes positions.
+ * An event is accepted when the one after it could be read, because a damaged event is detected by
+ * what follows. Descriptions are applied immediately, because later events need them.
  */
 #include "formats/htdump/scan.h"
 
@@ -12,9 +12,9 @@
 #include "formats/common/list.h"
 #include "formats/common/work.h"
 
-/* Fields of the described classes, as klass.c lays them out. */
+/* Fields of the class descriptions, as klass.c defines them. */
 enum { KLASS_INFO_ID = 0, KLASS_INFO_NAME, KLASS_INFO_COUNT };
-/* As much as stays in a processor's cache until it is read. */
+/* Fits in a processor's cache until it is read. */
 enum { USE_STEP = 128 << 10 };
 
 enum { FIELD_INFO_ID = 0, FIELD_INFO_TYPE, FIELD_INFO_NAME, FIELD_INFO_SIZE, FIELD_INFO_DATA_TYPE };
@@ -68,7 +68,7 @@ static int call_take(
 	return r < 0 ? r : htd_late_note(&t->late, t->calls.n > runs, &key);
 }
 
-/* Makes a text outlive what the file holds now. */
+/* Copies a text so that it outlives the current contents of the file. */
 static int keep(struct htd_stream *s, struct pm_bytes *text)
 {
 	if (text->len == 0)
@@ -77,7 +77,7 @@ static int keep(struct htd_stream *s, struct pm_bytes *text)
 	return text->p ? 0 : -ENOMEM;
 }
 
-/* Every thread tells the labels that it uses: most mappings say what is known. */
+/* Every thread announces the labels that it uses, so most mappings are repeated. */
 static int mapping_take(struct htd_scan *c, const struct htd_event *e)
 {
 	struct htd_stream *s = c->s;
@@ -149,7 +149,7 @@ static int turn(struct htd_scan *c, uint64_t from, bool big)
 	return 0;
 }
 
-/* The design text numbers types from 0. */
+/* The design document numbers types from 0. */
 static uint8_t data_type_of(const struct htd_dialect *d, uint64_t stored)
 {
 	if (!d->timestamp_first || stored > 6)
@@ -219,9 +219,9 @@ static int gap_add(struct htd_scan *c, uint64_t from, uint64_t to, const char *w
 }
 
 /*
- * The event at `*at` cannot be read. Unless the end of the data cuts it off, it may be the one
- * before it (`waiting`) that is broken: when sound events begin inside of it, or when it does not
- * fit to the others. Moves `*at` to where reading resumes.
+ * The event at `*at` cannot be read. If it is not just cut off by the end of the data, the event
+ * before it (`waiting`) may be the damaged one: if valid events begin inside it, or if it does not
+ * match the others. Moves `*at` to where reading resumes.
  */
 static int resume(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 {
@@ -248,7 +248,7 @@ static bool describes(const struct htd_event *e)
 		e->plan->role == HTD_ROLE_FIELD_INFO;
 }
 
-/* Sums up a file that may grow a little ahead of what is read of it, and asks whether to go on. */
+/* Computes checksums of a growing file a little ahead of reading, and checks for cancellation. */
 static bool use(struct htd_scan *c, uint64_t upto)
 {
 	const struct htd_stream *s = c->s;
@@ -290,7 +290,7 @@ static int pass(struct htd_scan *c)
 	return c->no_memory ? -ENOMEM : r;
 }
 
-/* In order of their numbers, which the file system lists. */
+/* Sorted by number, the order of directory listings. */
 static int thread_order(const void *a, const void *b)
 {
 	const struct htd_thread *x = a, *y = b;

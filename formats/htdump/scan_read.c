@@ -1,4 +1,4 @@
-/* Reading an event while the classes are still being learnt. */
+/* Reads an event while classes are still being collected. */
 #include "formats/htdump/scan.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool cut_off(struct htd_scan *c, const char *why)
 	return false;
 }
 
-/* A hole of zeros is full of byte order events: only one that begins a dump is believed. */
+/* A hole of zeros looks like many byte order events: only one that begins a dump is accepted. */
 static bool endianness_valid(struct htd_scan *c, const struct htd_event *e)
 {
 	const struct htd_stream *s = c->s;

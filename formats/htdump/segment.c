@@ -1,6 +1,6 @@
 /*
- * Calls made again from a mark on: which were open there is known, contexts follow from the tree,
- * and the self time of a call that outlives the segment stands with the next mark.
+ * Regenerates calls from a mark on: the open calls are known there, contexts come from the tree,
+ * and the self time of a call that outlives the segment is stored with the next mark.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 struct frame {
 	uint64_t start, duration;
 	uint32_t context;
-	uint32_t sample; /* in the segment, or HTD_NONE: it began before */
+	uint32_t sample; /* in the segment, or HTD_NONE if it began earlier */
 };
 
 struct replay {
@@ -19,9 +19,9 @@ struct replay {
 	const struct htd_lane *lane;
 	struct htd_segment *seg;
 	struct pm_text scratch;
-	struct frame *stack; /* the innermost of the calls that are open */
+	struct frame *stack; /* the innermost open call */
 	size_t depth, room;
-	uint32_t around; /* of the lane's opens: the one around the stack, or HTD_NONE */
+	uint32_t around; /* index in the lane's opens of the call around the stack, or HTD_NONE */
 };
 
 static int push(struct replay *p, struct frame f)
@@ -33,8 +33,8 @@ static int push(struct replay *p, struct frame f)
 }
 
 /*
- * Of the calls that are open at the mark, however many, only those are looked at that end: each
- * comes to the stack when it is empty. 1, or 0 where no call is open any more.
+ * Of the open calls at the mark, which may be many, only those that end in the segment are visited:
+ * each is pushed when the stack is empty. 1, or 0 if no call is open any more.
  */
 static int stack_fill(struct replay *p)
 {
@@ -50,7 +50,7 @@ static int stack_fill(struct replay *p)
 	return r < 0 ? r : 1;
 }
 
-/* Pops what does not hold the call. */
+/* Pops the calls that do not contain the call. */
 static int stack_close(struct replay *p, uint64_t start, uint64_t duration)
 {
 	int r;
@@ -121,7 +121,7 @@ static int replay_all(struct replay *p)
 	htd_sorted_done(&cursor);
 	if (r < 0 || m + 1 >= lane->order.n_marks)
 		return r;
-	/* What began here and is open now is open at the next mark, in the same order. */
+	/* Calls that began here and are still open are open at the next mark, in the same order. */
 	for (uint32_t i = lane->open[m + 1]; i != HTD_NONE && p->depth; i = lane->opens[i].parent) {
 		const struct frame *f = &p->stack[--p->depth];
 		if (f->sample == HTD_NONE)

@@ -1,4 +1,4 @@
-/* Segments that were read lately: readers ask for one in several steps. */
+/* Recently read segments: readers request one in several steps. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@ enum { N_SEGMENTS = 8 };
 
 struct htd_segments {
 	pthread_mutex_t lock;
-	unsigned next; /* to be replaced */
+	unsigned next; /* the next to be replaced */
 	struct htd_segment *items[N_SEGMENTS];
 };
 

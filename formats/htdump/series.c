@@ -1,6 +1,6 @@
 /*
- * What trace.json has beside calls: events of the program's own classes, counters where they have
- * numbers, else instants; and fields of calls beyond those that every call has.
+ * What trace.json has in addition to calls: events of the program's own classes (counters if they
+ * have numbers, else instants), and fields of calls beyond the standard ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool is_shown(enum pm_series_kind kind, const struct htd_flat *f)
 	return false;
 }
 
-/* Adds the class if there is something of it to show. 0 or -ENOMEM. */
+/* Adds the class if it has something to show. 0 or -ENOMEM. */
 static int add_class(struct htd_source *src, uint32_t klass)
 {
 	const struct htd_klass *k = &src->stream.table.klasses[klass];

@@ -1,6 +1,6 @@
 /*
- * Sheets: the columns under which the events of each class version are shown, and which of them
- * are time series. Names come from the traced program: one that is taken gets a number.
+ * Sheets: the columns in which the events of each class version are shown, and which of them are
+ * time series. Names come from the traced program: a number is appended to one that is taken.
  */
 #include "formats/htdump/parts.h"
 
@@ -12,7 +12,7 @@
 static const char *const own_columns[] = {"seq", "timestamp", "id", "time_ns"};
 enum { N_OWN = 4 };
 
-/* Names of one sheet, and the number that the next one of that name tries. */
+/* Names of one sheet, and the number that the next one with that name tries. */
 struct taken {
 	struct pm_strtab names;
 	uint32_t *next;

@@ -1,7 +1,7 @@
 /*
- * Walking a scanned stream: from any event on, over damage and changes of byte order. Const, for
- * any number of readers. What the scan has checked is checked again at each step, because the
- * file under the map may change.
+ * Iterates over a scanned stream: from any event on, across damage and changes of byte order.
+ * Const, for any number of readers. What the scan has checked is checked again at each step,
+ * because the mapped file may change.
  */
 #include "formats/htdump/stream.h"
 

@@ -1,6 +1,6 @@
 /*
- * Samples of threads: segments between marks, made again when asked for; the last few are kept,
- * because readers ask for one segment in several steps.
+ * Samples of threads: segments between marks, regenerated on request. The last few are kept,
+ * because readers request one segment in several steps.
  */
 #include <errno.h>
 #include <stdlib.h>
