@@ -278,7 +278,7 @@ static void test_small_integers_are_passed_over(void **state)
 		{"000040", 1},
 		{"0000ff", 1},
 		{"9f0000ff", 2},
-		{"830000", 0},
+		{"820000", 0},
 		{"a10000", 0},
 		{"c100", 0},
 		{"9f0000820000", 2},
