@@ -1,6 +1,6 @@
 /*
- * Records → tables. One function a record; each finds or makes its row through a hash table, so
- * that numbers from the input are never indexes. Knows neither bytes nor text output.
+ * Records → tables. One function per record; each finds or adds its row through a hash table, so
+ * numbers from the input are never used as indexes. Independent of the encoding and of output.
  */
 #include "formats/nytprof/aggregate.h"
 
@@ -19,7 +19,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 
 /* ---- rows by key ---- */
 
-/* A growing table, and the numbers of its rows by key. */
+/* A growing table, and the indexes of its rows by key. */
 struct rows {
 	struct pm_map *by_key;
 	void *items; /* the address of the array */
@@ -28,7 +28,7 @@ struct rows {
 	size_t *all; /* rows of all tables */
 };
 
-/* The row's place by its key, zeroed if new; NULL without memory or at the limit. */
+/* The index of the row with that key, zeroed if new; NULL if out of memory or at the limit. */
 static void *row_of(struct rows rows, uint64_t key, bool *ret_new)
 {
 	char *items;
@@ -54,7 +54,7 @@ static void *row_of(struct rows rows, uint64_t key, bool *ret_new)
 
 /* ---- processes ---- */
 
-/* The thread of a process; the current one from now on. */
+/* The thread of a process; it becomes the current one. */
 static int enter_process(struct nytp_adding *a, uint32_t pid)
 {
 	bool fresh;
@@ -80,7 +80,7 @@ static struct nytp_thread *current(struct nytp_adding *a)
 	return &a->f->threads[a->process];
 }
 
-/* The process without a number turns out to be this one. */
+/* The process without a number gets this one. */
 static int adopt_early_records(struct nytp_adding *a, uint32_t pid)
 {
 	bool fresh;
@@ -217,7 +217,7 @@ static struct nytp_sub *sub_of(struct nytp_adding *a, struct pm_bytes text)
 	return sub;
 }
 
-/* Of several definitions (evals, mostly) the one with the lowest fid counts. */
+/* Of several definitions (mostly evals) the one with the lowest fid is used. */
 static int add_sub_info(struct nytp_adding *a, const struct nytp_record *r)
 {
 	struct nytp_sub *sub = sub_of(a, r->s[0]);
@@ -242,7 +242,7 @@ static void sums_add(struct nytp_sums *s, const struct nytp_record *r)
 		s->depth = r->u[3];
 }
 
-/* The number of a place in the source; call places only, they are few. */
+/* The number of a place in the source; only call places, which are few. */
 static uint32_t place_of(struct nytp_adding *a, uint32_t fid, uint32_t line)
 {
 	bool fresh;
@@ -311,7 +311,7 @@ int nytp_add(struct nytp_adding *a, const struct nytp_record *r)
 	case NYTP_PID_END: return add_pid_end(a, r);
 	case NYTP_ATTRIBUTE: return nytp_add_attribute(a, false, r->s[0]);
 	case NYTP_OPTION: return nytp_add_attribute(a, true, r->s[0]);
-	default: return 0; /* comments, and entries: a return tells the same and more */
+	default: return 0; /* comments, and sub entries: returns contain the same and more */
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * Native tables → the model. Names are merged over files and processes here: a sub is its name.
- * The steps are in contexts.c, flows.c, lines.c and costs.c; this file has their order.
+ * Native tables → the model. Subs are identified by name across files and processes. The steps are
+ * in contexts.c, flows.c, lines.c and costs.c; this file calls them in order.
  */
 #include "formats/nytprof/build.h"
 
@@ -63,7 +63,7 @@ static bool has_edges(const struct nytp *n)
 	return false;
 }
 
-/* A killed program left no table of call places: views then derive edges from the tree. */
+/* A killed program left no table of call places; views then derive edges from the tree. */
 static void describe_flat(struct nytp_model *m, const struct nytp *n, bool calls)
 {
 	m->flat = (struct pm_flat){.edges = calls && !has_edges(n) ? NULL : &m->edge_list,

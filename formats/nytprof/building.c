@@ -1,4 +1,4 @@
-/* What the parts of the model share: functions and frames of subs, cells, weights. */
+/* Shared by the parts of the model: functions and frames of subs, cells, weights. */
 #include "formats/nytprof/building.h"
 
 #include <errno.h>

@@ -26,15 +26,21 @@
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
-/* Missing callers are shown one by one: the short gaps, and so many contexts for long ones. */
+/*
+ * Missing callers are shown one by one: all of them for short gaps, and this many contexts for long
+ * ones.
+ */
 enum { GAP_SHORT = 64, GAPS_LONG = 20000 };
 
-/* Events that are added up at once: they, and the paths that they lead to, should be cached. */
+/*
+ * Number of events that are added up at once: they, and the paths they lead to, should fit in the
+ * cache.
+ */
 enum { EVENTS = 8192 };
 
 struct nytp_level {
 	uint32_t depth;
-	size_t end; /* behind the last event of this depth */
+	size_t end; /* after the last event of this depth */
 };
 
 void nytp_calls_init(struct nytp_calls *c, size_t *rows)
@@ -62,7 +68,7 @@ void nytp_calls_done(struct nytp_calls *c)
 
 /* ---- adding up ---- */
 
-/* Room for as many paths as there may be rows. `moved` paths are going to be in `t` instead. */
+/* Room for as many paths as there may be rows. `moved` paths will be moved to `t`. */
 static int make_room(const struct nytp_calls *c, struct nytp_trie *t, size_t moved)
 {
 	size_t left = *c->rows < NYTP_LIMIT_ROWS ? NYTP_LIMIT_ROWS - *c->rows : 0;
@@ -79,7 +85,7 @@ static void count_rows(struct nytp_calls *c)
 	*c->rows += c->counted;
 }
 
-/* Adds what was before the events. At its top are the depths at which it waited, in order. */
+/* Adds what precedes the events. At its top are the depths at which it waited, in order. */
 static int add_waiting(struct nytp_replay *r, const struct nytp_trie *waiting)
 {
 	struct nytp_place *places = NULL;
@@ -105,7 +111,10 @@ static bool has_events(const struct nytp_level *level)
 	return level->end > 0;
 }
 
-/* Nameless paths for what levels wait for: those with events, in a new trie all, of the first n. */
+/*
+ * Nameless paths for the callers that levels wait for: levels with events, or in a new trie all of
+ * the first n.
+ */
 static int place_levels(const struct nytp_calls *c, struct nytp_replay *r, size_t n)
 {
 	int ret = 0;
@@ -119,8 +128,7 @@ static int place_levels(const struct nytp_calls *c, struct nytp_replay *r, size_
 	return ret;
 }
 
-/* The events of the first n levels become part of `waiting`, which is made anew if it is `closed`.
- */
+/* Moves the events of the first n levels to `waiting`, which is rebuilt if it is `closed`. */
 static int add_levels(struct nytp_calls *c, size_t n, bool *ret_full)
 {
 	struct nytp_trie fresh = {.costs = NULL};
@@ -143,7 +151,7 @@ static int add_levels(struct nytp_calls *c, size_t n, bool *ret_full)
 	return ret;
 }
 
-/* The first n levels are in `waiting`: their events are done with. */
+/* The first n levels are in `waiting`, so their events are no longer needed. */
 static void drop_events(struct nytp_calls *c, size_t n)
 {
 	size_t done = c->levels[n - 1].end;
@@ -154,7 +162,7 @@ static void drop_events(struct nytp_calls *c, size_t n)
 	c->n_bound = n > c->n_bound ? n : c->n_bound;
 }
 
-/* -ENOMEM, also where there are too many paths. */
+/* -ENOMEM, also if there are too many paths. */
 static int relieve(struct nytp_calls *c)
 {
 	bool full;
@@ -182,7 +190,7 @@ static int add_event(struct nytp_calls *c, struct nytp_event event)
 	return 0;
 }
 
-/* How many contexts stand for `gap` missing callers. */
+/* The number of contexts that represent `gap` missing callers. */
 static uint32_t gap_shown(struct nytp_calls *c, uint32_t gap)
 {
 	if (gap <= GAP_SHORT)
@@ -193,7 +201,10 @@ static uint32_t gap_shown(struct nytp_calls *c, uint32_t gap)
 	return gap;
 }
 
-/* All that waits at depths above `depth` gets callers that never returned, down to depth + 1. */
+/*
+ * Everything that waits at depths above `depth` gets callers that never returned, down to depth +
+ * 1.
+ */
 static int gather(struct nytp_calls *c, uint32_t depth)
 {
 	while (c->n_levels && c->levels[c->n_levels - 1].depth > depth) {
@@ -255,7 +266,7 @@ int nytp_calls_finish(struct nytp_calls *c)
 	return ret;
 }
 
-/* Kids are behind their parents, so sums go up the tree. */
+/* Children come after their parents, so sums propagate upwards in one backward pass. */
 void nytp_calls_settle(struct nytp_calls *c)
 {
 	const struct pm_paths *paths = &c->tree.paths;

@@ -1,6 +1,6 @@
 /*
- * Chunks: each is a tag, a length of 4 bytes and a payload. They are not compressed, so rows need
- * no other limit than the file's size.
+ * Chunks: a tag, a length of 4 bytes and a payload each. They are not compressed, so the file's
+ * size limits the number of rows.
  */
 #include "formats/nytprof/chunks.h"
 
@@ -16,7 +16,9 @@ enum { CHUNK_HEAD = 5 };
 
 #define CUT "cut"
 
-/* The chunk at `at`, and where the next one begins; a cut one is read as far as it goes. */
+/*
+ * The chunk at `at`, and the position of the next one; a truncated chunk is used as far as it goes.
+ */
 static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, size_t *ret_next)
 {
 	struct nytp_py *py = &a->f->py;
@@ -61,7 +63,7 @@ static int name_sid(struct nytp_adding *a, uint32_t sid, uint32_t name)
 	return known && *known != NYTP_NONE ? 0 : -ENOMEM;
 }
 
-/* Call records of the C extension hold a place instead of the caller. */
+/* Call records of the C extension contain a place instead of the caller. */
 static int name_subs(struct nytp_adding *a)
 {
 	const struct nytp_py *py = &a->f->py;

@@ -1,7 +1,7 @@
 /*
- * The trees of the processes, laid over each other: same names along the path are one context.
- * Walks each tree from its top with an explicit stack, siblings in the order in which their names
- * first occurred.
+ * Merges the trees of the processes: equal names along the path are one context. Walks each tree
+ * from its top with an explicit stack; siblings are in the order in which their names first
+ * occurred.
  */
 #include "formats/nytprof/contexts.h"
 
@@ -13,19 +13,19 @@
 
 struct step {
 	uint32_t node;
-	uint32_t met;    /* the name as stored: siblings stand as they were met */
-	uint32_t name;   /* as shown */
+	uint32_t met;    /* the name as stored: siblings are listed in order of occurrence */
+	uint32_t name;   /* the name that is shown */
 	uint32_t parent; /* rank, or PM_NONE */
 };
 
 struct walk {
 	const struct nytp_trie *tree;
-	uint32_t *first, *next; /* kids: see pm_paths_link */
+	uint32_t *first, *next; /* children: see pm_paths_link */
 	struct step *steps;
 	size_t n, room;
 };
 
-/* The one that is to be visited last first. */
+/* Pushed in reverse: the first to be visited is on top. */
 static int by_name(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;
@@ -65,7 +65,7 @@ static int visit(struct nytp_building *b, const struct step *step, const struct 
 	if (!cell)
 		return -ENOMEM;
 	cell->values[NYTP_INCL] = call->incl * ns_per_tick;
-	if (call->calls == 0) /* not returned: what is below it is all that is known */
+	if (call->calls == 0) /* not returned: only what is below it is known */
 		return 0;
 	cell->values[NYTP_EXCL] = call->excl * ns_per_tick;
 	cell->values[NYTP_CALLS] = (double)call->calls;

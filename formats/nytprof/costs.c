@@ -1,4 +1,4 @@
-/* Costs over the finished tree: of contexts, functions, statements and threads. */
+/* Costs for the finished tree: of contexts, functions, statements and threads. */
 #include "formats/nytprof/costs.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ int nytp_costs_spread(struct nytp_building *b, const uint32_t *index)
 	return pm_costs_freeze(&m->costs);
 }
 
-/* A function's costs over its contexts; inclusive time of the outermost ones alone. */
+/* A function's costs over its contexts; inclusive time only of the outermost ones. */
 static int sum_functions(struct nytp_building *b)
 {
 	const struct pm_tree *tree = b->m->tree;
@@ -81,7 +81,7 @@ static int sum_functions(struct nytp_building *b)
 	return 0;
 }
 
-/* What is stored of the calls of each function: the tables of call places. */
+/* The stored costs of the calls of each function, from the tables of call places. */
 static double *sum_flows(struct nytp_building *b)
 {
 	double *stored = cells_new(b->m->tree->n_functions);
@@ -101,8 +101,8 @@ static double known(double value)
 }
 
 /*
- * A process goes on adding to its table of callers when DB::enable_profile(FILE) begins a new file,
- * so the table of the last file is of the whole process, and the calls in it are not.
+ * If DB::enable_profile(FILE) begins a new file, the process keeps adding to its table of callers:
+ * the table of the last file then covers the whole process, and its calls do not.
  */
 static void compare_calls(struct nytp_building *b, const double *stored)
 {
@@ -127,8 +127,8 @@ static void compare_calls(struct nytp_building *b, const double *stored)
 }
 
 /*
- * A function costs what the tree has of it, so that functions add up; without calls, what is
- * stored.
+ * A function's cost is its cost in the tree, so that functions add up; without calls, the stored
+ * cost.
  */
 int nytp_costs_of_functions(struct nytp_building *b, bool calls)
 {
@@ -150,7 +150,7 @@ int nytp_costs_of_functions(struct nytp_building *b, bool calls)
 	return r;
 }
 
-/* Of the lines that are in a function and in no other within it. */
+/* Of the lines whose innermost function it is. */
 void nytp_costs_of_statements(struct nytp_model *m)
 {
 	for (uint64_t i = 0; i < m->line_list.n; i++) {
@@ -165,7 +165,7 @@ void nytp_costs_of_statements(struct nytp_model *m)
 	}
 }
 
-/* In a tree of edges the top level is no sum: what a thread cost is what its calls cost. */
+/* In a tree of edges, the top level is not a total: a thread's cost is that of its calls. */
 int nytp_costs_of_threads(struct nytp_building *b, bool calls)
 {
 	uint32_t n = b->threads->list.n;

@@ -1,8 +1,8 @@
 /*
  * Devel::NYTProf and Pynytprof write the same first line and use the letters P and S for different
- * things. Neither P nor a comment line can tell them apart: the same 16 bytes can be two numbers
- * of 4 bytes and a double in both. So each reading of P is tried, and what follows it decides:
- * three records that make sense, or a chunk that lies inside the file.
+ * things. Neither P nor a comment line distinguishes them: the same 16 bytes can be two numbers of
+ * 4 bytes and a double in both. So each reading of P is tried, and what follows it decides: three
+ * plausible records, or a chunk within the file.
  */
 #include "formats/nytprof/dialect.h"
 
@@ -11,13 +11,16 @@
 #include "formats/common/cursor.h"
 #include "formats/nytprof/stream.h"
 
-/* P as Pynytprof wrote it: tag, pid, ppid, start; for some weeks with a length word as well. */
+/* P as Pynytprof wrote it: tag, pid, ppid, start; for some weeks also a length word. */
 enum { RAW_P = 17, LONG_P = 21, P_PAYLOAD = 16 };
 
-/* Where three records are looked for: all of a file is not read to recognise it. */
+/*
+ * The range in which three records are looked for, so that recognition does not read the whole
+ * file.
+ */
 enum { NEAR = 16 << 10 };
 
-/* Lines of the header that are none of it: how many are passed over, and how long they may be. */
+/* Number and length of unknown header lines that are skipped. */
 enum { MOST_LINES = 16, LONGEST_LINE = 4096 };
 
 struct reading {
@@ -55,7 +58,7 @@ static struct reading read_fixed(struct pm_bytes file, size_t at, size_t size)
 	return r;
 }
 
-/* As a record, in the byte order in which its time makes sense. */
+/* As a record, in the byte order that gives a plausible time. */
 static struct reading read_record(struct pm_bytes file, size_t at)
 {
 	uint8_t padded[NYTP_HEAD] = {0};
@@ -77,7 +80,10 @@ static struct reading read_record(struct pm_bytes file, size_t at)
 	return r;
 }
 
-/* Do records follow: three, or as many as there are before the data ends? `*ret` says. */
+/*
+ * Is it followed by three records, or by as many as there are before the data ends? The result is
+ * in `*ret`.
+ */
 static int records_follow(struct pm_bytes file, size_t at, bool *ret)
 {
 	struct nytp_stream s;
@@ -112,7 +118,7 @@ bool nytp_chunk_begins(struct pm_bytes file, size_t at)
 	return pm_bytes_sub(file, at + 1, 4, &length) && pm_le32(length.p) <= file.len - at - 5;
 }
 
-/* Two chunks in a row, or one that is all there is: what is needed to believe it without a P. */
+/* Two consecutive chunks, or a single one up to the end: required if there is no P. */
 static bool chunks_chain(struct pm_bytes file, size_t at)
 {
 	if (!nytp_chunk_begins(file, at))
@@ -158,7 +164,7 @@ static int find_behind_p(struct pm_bytes file, struct nytp_dialect *d)
 		settle(d, NYTP_BODY_TOKENS, raw);
 	else if (follow || record->sane) /* a clock that was never set; damage at the beginning */
 		settle(d, NYTP_BODY_RECORDS, record);
-	else if (raw->sane && chunk_tag(file, raw->end)) /* cut within the first chunk */
+	else if (raw->sane && chunk_tag(file, raw->end)) /* truncated within the first chunk */
 		settle(d, NYTP_BODY_CHUNKS, raw);
 	else
 		settle(d, NYTP_BODY_UNKNOWN, raw);
@@ -166,8 +172,8 @@ static int find_behind_p(struct pm_bytes file, struct nytp_dialect *d)
 }
 
 /*
- * Behind a line of text that is none of the header's: an attribute's value may have had a line feed
- * in it. `at` where there is no such line, or nothing behind it.
+ * After a line of text that is not part of the header: an attribute's value may have contained a
+ * line feed. `at` if there is no such line, or nothing after it.
  */
 static size_t skip_text(struct pm_bytes file, size_t at)
 {

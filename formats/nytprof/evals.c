@@ -11,7 +11,7 @@ static bool is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* Where the number of `(eval NUMBER)[` at `at` ends, or 0 where no such text stands there. */
+/* The end of the number in `(eval NUMBER)[` at `at`, or 0 if there is no such text. */
 static size_t number_end(struct pm_bytes name, size_t at)
 {
 	size_t end = at + MARK_LENGTH;
@@ -23,7 +23,7 @@ static size_t number_end(struct pm_bytes name, size_t at)
 	return is_number && name.len - end >= 2 && memcmp(name.p + end, ")[", 2) == 0 ? end : 0;
 }
 
-/* Appends the name without numbers of evals; false where it has none. */
+/* Appends the name without the numbers of evals; false if it has none. */
 static bool fold(struct pm_bytes name, struct pm_text *out)
 {
 	bool found = false;

@@ -1,5 +1,4 @@
-/* Facts: those attributes of the first file that say something of the run, then what was counted.
- */
+/* Facts: the attributes of the first file that describe the run, followed by counts. */
 #include "formats/nytprof/facts.h"
 
 #include <errno.h>
@@ -7,7 +6,7 @@
 
 #include "formats/nytprof/dialect.h"
 
-/* Attributes of the header and how they are called here. */
+/* Attributes of the header and their names in info.json. */
 static const struct {
 	const char *attribute, *key;
 	bool number;

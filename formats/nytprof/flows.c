@@ -1,7 +1,7 @@
 /*
- * Call edges: from the tables of call places that a finished program writes, or from Pynytprof's
- * edges. Places of one file name and line are one place, whatever the file's number. Where there
- * are no sub returns, the tree has two levels: each sub, and under it the subs that it called.
+ * Call edges, from the tables of call places that a program writes at its end, or from Pynytprof's
+ * edges. Places with the same file name and line are one place, whatever the file's number. Without
+ * sub returns, the tree has two levels: each sub, and below it the subs that it called.
  */
 #include "formats/nytprof/flows.h"
 
@@ -23,7 +23,7 @@ static struct nytp_flow *flow_add(struct nytp_building *b)
 
 static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
 {
-	/* The tables of a merged file do not tell processes apart. */
+	/* The tables of a merged file do not distinguish processes. */
 	bool alone = f->n_threads == 1;
 	for (size_t i = 0; i < f->n_edges; i++) {
 		const struct nytp_edge *edge = &f->edges[i];
@@ -45,7 +45,7 @@ static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
 	return 0;
 }
 
-/* A call record of the C extension has a call place and no caller, and does not count calls. */
+/* A call record of the C extension has a call place but no caller, and does not count calls. */
 static void place_flow(struct nytp_building *b, const struct nytp_file *f,
 	const struct nytp_py_edge *edge, struct nytp_flow *flow)
 {
@@ -100,7 +100,7 @@ static bool same_edge(const struct nytp_flow *x, const struct nytp_flow *y)
 		x->line == y->line;
 }
 
-/* Also the functions of both ends: a sub that nobody called and that called nothing has none. */
+/* Also the functions of both ends, since a sub without calls in either direction has none. */
 int nytp_collect_flows(struct nytp_building *b)
 {
 	int r = 0;
@@ -160,13 +160,13 @@ int nytp_build_edges(struct nytp_building *b)
 	return 0;
 }
 
-/* The context of a sub on the first level. */
+/* The context of a sub at the first level. */
 static uint32_t top_of(struct nytp_building *b, uint32_t name)
 {
 	return nytp_context_of(b, PM_NONE, nytp_frame_of(b, name));
 }
 
-/* All calls of one sub by another in one process: the cost of a context of the second level. */
+/* All calls from one sub to another in one process: the cost of a context of the second level. */
 static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struct nytp_cell **last)
 {
 	uint32_t top = top_of(b, flow->caller);
@@ -188,8 +188,8 @@ static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struc
 }
 
 /*
- * The first level has inclusive time alone, of the run: with exclusive time or calls there, sums
- * over the tree would count everything twice.
+ * The first level only has inclusive time of the run: with exclusive time or calls there, sums over
+ * the tree would count everything twice.
  */
 static int add_totals(struct nytp_building *b)
 {

@@ -1,7 +1,7 @@
 /*
  * Which files of a directory belong together: a process that forks leaves X for itself and X.PID
- * for each child; with addpid=1 all are X.PID; with addtimestamp=1 there is a time as well. So
- * files are of one run if their names are equal up to numbers at the end.
+ * for each child; with addpid=1 all are X.PID; with addtimestamp=1 there is also a time. So files
+ * belong to one run if their names are equal except for numbers at the end.
  */
 #include "formats/nytprof/folder.h"
 
@@ -54,7 +54,7 @@ int nytp_folder_matches(int fd)
 	return found;
 }
 
-/* The length of a name without numbers at its end: nytprof.out of nytprof.out.123.456. */
+/* The length of a name without the numbers at its end: nytprof.out of nytprof.out.123.456. */
 static size_t stem_length(const char *name)
 {
 	size_t len = strlen(name);

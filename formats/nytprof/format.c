@@ -1,6 +1,6 @@
 /*
- * The format `nytprof`: what is recognised, and how a source is opened: the heads of its files are
- * looked at. They are read on first need (parts.c).
+ * The format `nytprof`: how a source is recognised and opened. Opening reads the beginnings of its
+ * files; the rest is read on first need (parts.c).
  */
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 /* ---- opening ---- */
 
-/* A file of the source begins well. */
+/* Some file of the source begins correctly. */
 static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head *ret_head,
 	struct pm_error *err)
 {
@@ -61,7 +61,7 @@ static int open_file(struct nytp_opened *o, const struct pm_candidate *c,
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-/* One of several files; what is wrong with it spoils it alone. */
+/* One of several files; if it is damaged, the others are used. */
 static int open_one(struct nytp_opened *o, int folder, const char *name, struct nytp_head *ret_head,
 	struct pm_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Costs by source line. Lines of files with one name are one line (evals, modules that were loaded
- * twice). The function of a line is the innermost sub whose lines hold it.
+ * Costs by source line. Lines of files with the same name are one line (evals, modules that were
+ * loaded twice). The function of a line is the innermost sub that contains it.
  */
 #include "formats/nytprof/lines.h"
 
@@ -57,7 +57,7 @@ static int collect(struct nytp_building *b, const struct nytp_file *f, struct sp
 			.count = sample->calls};
 		r = spot_add(b, f, sample->fid, spot, spots);
 	}
-	/* Events are the same time again, statement by statement. */
+	/* Events contain the same time again, statement by statement. */
 	for (size_t i = 0; r == 0 && f->py.n_samples == 0 && i < f->py.n_events; i++) {
 		const struct nytp_py_event *event = &f->py.events[i];
 		struct spot spot = {.line = event->line,
@@ -107,7 +107,7 @@ static int by_extent(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* File-level code of the script: stored as line 1 alone. */
+/* File-level code of the script: only line 1 is stored. */
 static bool is_runtime(const struct nytp_building *b, uint32_t name)
 {
 	return pm_bytes_equal(nytp_name(b->n, name), pm_bytes_of("main::RUNTIME"));
@@ -137,7 +137,7 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 	return 0;
 }
 
-/* Extents in order of their beginning; those that hold the current line are on a stack. */
+/* Extents in order of their beginnings; those that contain the current line are on a stack. */
 struct sweep {
 	const struct extent *extents;
 	size_t n, next;
@@ -177,13 +177,13 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 		values[NYTP_EXCL] = spot->excl;
 		values[NYTP_CALLS] = NAN;
 		values[NYTP_STATEMENTS] = spot->count;
-		values[NYTP_STATEMENTS_NS] = NAN; /* of lines it is their time */
+		values[NYTP_STATEMENTS_NS] = NAN; /* for lines, this is their time */
 	}
 	m->line_list = (struct pm_lines){spots->n, m->lines, m->line_values};
 	return 0;
 }
 
-/* Main code is file-level code of the script, a sub of its own by name alone, or of no sub. */
+/* Main code is the script's file-level code (a sub by name only), and code in no sub. */
 static void sum_statements(struct nytp_building *b)
 {
 	struct nytp_model *m = b->m;

@@ -1,4 +1,4 @@
-/* The metrics of every source, as two lists: statements may have no time. */
+/* The metrics of every source, in two lists: statements may have no time. */
 #include "formats/nytprof/metrics.h"
 
 #define TEXT(s)                                                                                    \

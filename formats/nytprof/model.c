@@ -1,4 +1,4 @@
-/* The seam: the operations of an opened source. */
+/* The format interface: the operations of an opened source. */
 #include "formats/nytprof/model.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ static struct nytp_opened *opened_of(const struct pm_profile *p)
 	return p->self;
 }
 
-/* The source with its native tables; what fails to fill them lasts. */
+/* The source with its native tables; a failure to fill them is permanent. */
 static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
 {
 	*ret = opened_of(p);
@@ -54,8 +54,9 @@ static int op_threads(
 }
 
 /*
- * Files of one run are of several processes; a file as the profiler writes it, with the time of its
- * beginning in the header, is of one. Those that nytprofmerge makes lack it.
+ * Several files of one run are from several processes. A single file as written by the profiler,
+ * with its start time in the header, is from one process. Files made by nytprofmerge lack that
+ * time.
  */
 static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
@@ -86,8 +87,8 @@ static const char *op_kind_of_tree(const struct pm_profile *p)
 }
 
 /*
- * What a thread cost outside of all contexts, as context 0: its statements, and in a tree of edges
- * its time in subs. Returns how many values there are.
+ * A thread's costs outside of all contexts, as context 0: its statements, and in a tree of edges
+ * its time in subs. Returns the number of values.
  */
 enum { NYTP_OWN = 3 };
 
@@ -194,7 +195,10 @@ static int op_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t
 	return 0;
 }
 
-/* The tables of one file stand at the root, those of several in their processes' directories. */
+/*
+ * The tables of a single file are at the root, those of several in the directories of their
+ * processes.
+ */
 static int op_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Names, and the end of the native structs. Names are kept once for all files of a source, so that
+ * Names, and freeing the native structs. Names are interned for all files of a source, so that
  * processes are compared by number.
  */
 #include "formats/nytprof/native.h"

@@ -1,7 +1,7 @@
 /*
- * The parts of an opened source that are built on first need: native tables, from all of its files,
- * then the model, the list of sources, damage. The files are what they were when the source was
- * opened, or everything is -EIO; nothing of them is needed once they were read.
+ * The parts of an opened source that are built on first need: native tables from all files, then
+ * the model, the list of sources, damage. Files are read as they were when the source was opened,
+ * or everything is -EIO; they are not needed after that.
  */
 #include "formats/nytprof/parts.h"
 
@@ -13,7 +13,7 @@
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
-/* A file that began well and cannot be presented after all is damage. */
+/* A file that begins correctly but cannot be presented is damage. */
 static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
 {
 	struct nytp *n = &o->native;

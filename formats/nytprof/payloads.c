@@ -1,8 +1,8 @@
 /*
- * Payloads of chunks → tables: records of fixed size or with a text that ends in NUL. Over its few
- * weeks of life the writer put different things under the letters D and F, and in its last days
- * packed numbers as NYTProf's records do. So a payload is read in every known way, and the first
- * that uses it up exactly counts.
+ * Payloads of chunks → tables: records of fixed size or with a text that ends in NUL. In its few
+ * weeks of existence, the writer used different contents under the letters D and F, and in its last
+ * days packed numbers like NYTProf's records. So a payload is decoded in every known way, and the
+ * first one that uses it up exactly is accepted.
  */
 #include "formats/nytprof/payloads.h"
 
@@ -17,7 +17,7 @@ enum { COUNTS_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8, NUMBER_MOST = 5 };
 #define LEFTOVER "its length is no multiple of a record's"
 #define UNKNOWN  "no known layout"
 
-/* Chunks are not compressed: rows need no other limit than the file's size. */
+/* Chunks are not compressed: the file's size limits the number of rows. */
 #define ROOM(py, list)                                                                             \
 	pm_list_room(&(py)->list, (py)->n_##list, &(py)->list##_room, sizeof(*(py)->list))
 
@@ -53,7 +53,7 @@ static struct counts take_counts(struct pm_cur *c, bool packed)
 
 enum counts_layout { COUNTS_FIXED, COUNTS_PACKED, COUNTS_UNKNOWN };
 
-/* Of a chunk within which the file ends, the length that it was to have tells. */
+/* The announced length of a chunk that is cut off by the end of the file. */
 static enum counts_layout layout_of(struct pm_bytes payload, size_t whole)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
@@ -108,7 +108,7 @@ static int read_edges(
 
 /* ---- D: statement events, names, or names with places ---- */
 
-/* Events begin with 1 each, and one 0 follows the last. */
+/* Each event begins with 1; a 0 follows the last one. */
 static bool are_events(struct pm_bytes payload)
 {
 	if (payload.len % EVENT_SIZE != 1 || payload.p[payload.len - 1] != 0)
@@ -161,7 +161,7 @@ static bool has_control(struct pm_bytes text)
 
 enum names { NAMES_NOT, NAMES_ODD, NAMES_GOOD };
 
-/* Is this a list of `head` bytes and a name each, to the last byte? */
+/* Is this a list of items with `head` bytes and a name each, to the last byte? */
 static enum names are_names(struct pm_bytes payload, size_t head)
 {
 	struct pm_cur c = pm_cur_of(payload, false);
@@ -217,7 +217,7 @@ static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **r
 
 /* ---- F: file names, or ids alone ---- */
 
-/* Two numbers each, of fixed size or packed: there is nothing in them to present. */
+/* Two numbers each, of fixed size or packed; they are not presented. */
 static bool are_ids(struct pm_bytes payload)
 {
 	struct pm_cur c = pm_cur_of(payload, false);

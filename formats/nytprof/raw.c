@@ -13,13 +13,13 @@ struct raw {
 	const struct raw_kind *kind;
 };
 
-/* Where a table is there at all: the head of a file tells. */
+/* Whether a table exists; the beginning of a file tells. */
 enum presence { ALWAYS, IN_RECORDS, IN_CHUNKS, WITH_BLOCKS };
 
 /* One kind of table: an array of struct nytp_file. */
 struct raw_kind {
 	struct pm_sheet sheet;
-	size_t items, n; /* where in struct nytp_file its pointer and its length stand */
+	size_t items, n; /* offsets in struct nytp_file of its pointer and its length */
 	size_t size;     /* of an item */
 	enum presence present;
 };
@@ -98,7 +98,7 @@ static const struct pm_column line_columns[] = {PM_COLUMN(L, fid, "fid"),
 	PM_COLUMN(L, line, "line"), PM_COLUMN(L, count, "count"), PM_COLUMN(L, ticks, "ticks"),
 	PM_COLUMN_BY(L, fid, "file", file_cell)};
 
-/* Without its line feed; what is not UTF-8 is Latin-1. */
+/* Without its line feed; text that is not UTF-8 is taken as Latin-1. */
 static struct pm_cell text_cell(struct pm_rows *rows, const void *line)
 {
 	const struct raw *raw = rows->table->self;

@@ -1,6 +1,6 @@
 /*
- * One file, from its first byte to its last readable one. Decides what is an error (nothing to
- * present) and what is damage (present the rest, say what is missing).
+ * Reads a file from its first to its last readable byte. Decides what is an error (nothing to
+ * present) and what is damage (present the rest, report what is missing).
  */
 #include "formats/nytprof/read.h"
 
@@ -60,7 +60,7 @@ static int check_nv_size(const struct nytp_adding *a, struct pm_error *err)
 
 /* ---- records ---- */
 
-/* Nothing says in which byte order doubles are; the first time of a process does. */
+/* The byte order of doubles is not stored; the first time of a process shows it. */
 static void settle_order(struct nytp_stream *s, struct nytp_record *p)
 {
 	uint64_t bits;
@@ -83,7 +83,7 @@ static int add_record(struct nytp_adding *a, struct nytp_stream *s, struct nytp_
 	return r;
 }
 
-/* A source that is as large as can be is presented up to there; without memory it is refused. */
+/* A source beyond the limits is presented up to there; without memory it is refused. */
 static bool is_full(const struct nytp_adding *a)
 {
 	return a->n->rows >= NYTP_LIMIT_ROWS || a->n->names.n >= NYTP_LIMIT_ROWS ||
@@ -185,7 +185,7 @@ static bool is_chunks(const struct nytp_file *f)
 	return f->layout == NYTP_LAYOUT_CHUNKS;
 }
 
-/* Subs, callers and source text are written when a program ends, and only then. */
+/* Subs, callers and source text are only written when a program ends. */
 static void report_unfinished(const struct nytp_adding *a)
 {
 	const struct nytp_file *f = a->f;
@@ -213,7 +213,9 @@ static void report_unfinished(const struct nytp_adding *a)
 		f->processes[first].pid, lost);
 }
 
-/* Times that ns cannot hold are none. A clock that was never set is told by its place in time. */
+/*
+ * Times that do not fit in ns are unknown. A clock that was never set is recognised by its times.
+ */
 static void report_times(const struct nytp_adding *a)
 {
 	for (size_t i = 0; i < a->f->n_processes; i++) {
@@ -249,11 +251,11 @@ static void report_limits(const struct nytp_adding *a)
 				a->f->threads[i].pid);
 }
 
-/* What kind of file it is, and where its records or chunks begin. */
+/* Determines the kind of file, and where its records or chunks begin. */
 static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
 	struct nytp_dialect *ret, struct pm_error *err)
 {
-	enum nytp_layout known = f->layout; /* from when it was opened: it stays what it was */
+	enum nytp_layout known = f->layout; /* from when it was opened, so it does not change */
 	int r = check_version(f, bytes, ret_at, err);
 	if (r == 0)
 		r = nytp_dialect_find(bytes, *ret_at, ret);

@@ -1,10 +1,10 @@
 /*
  * Bytes → one record. Every record is a tag and fields of four kinds: numbers of 1 to 5 bytes,
- * doubles, strings with a length, text up to a line feed. This is the only file that walks over
- * the bytes of a stream; it does not know what the fields mean.
+ * doubles, strings with a length, text up to a line feed. Only this file accesses the bytes of a
+ * stream; it does not interpret the fields.
  *
- * A stream is mostly records of 4 to 8 bytes, tens of millions of them, so there is one check for
- * each run of fixed fields (NYTP_HEAD) instead of one for each field.
+ * A stream consists of tens of millions of records, mostly of 4 to 8 bytes, so there is one check
+ * for each run of fixed fields (NYTP_HEAD) instead of one per field.
  */
 #include "formats/nytprof/records.h"
 
@@ -15,8 +15,8 @@
 
 struct decoder {
 	const uint8_t *p, *begin, *end;
-	size_t need; /* more bytes must be readable than are */
-	bool bad;    /* no string where one must be */
+	size_t need; /* more bytes must be available */
+	bool bad;    /* a required string is missing */
 };
 
 static const uint8_t *varint_long(const uint8_t *p, uint32_t *ret)
@@ -70,7 +70,7 @@ static inline void take_doubles(struct decoder *d, bool swap, double *ret, size_
 		ret[i] = swap ? pm_bef64(d->p) : pm_lef64(d->p);
 }
 
-/* Asks for `len` bytes from `p` on, and the fixed fields that may follow them. */
+/* Requests `len` bytes from `p` on, and the fixed fields that may follow them. */
 static bool have(struct decoder *d, const uint8_t *p, size_t len)
 {
 	size_t left = (size_t)(d->end - p);
@@ -80,7 +80,7 @@ static bool have(struct decoder *d, const uint8_t *p, size_t len)
 	return false;
 }
 
-/* False where the record cannot be decoded further: d->need or d->bad says why. */
+/* False if the record cannot be decoded further: see d->need and d->bad. */
 static bool take_string(struct decoder *d, struct pm_bytes *ret)
 {
 	uint32_t len;
@@ -168,7 +168,7 @@ static void take_fields(struct decoder *d, bool swap, struct nytp_record *r)
 int64_t nytp_record_decode(struct pm_bytes w, bool swap, struct nytp_record *ret, size_t *ret_need)
 {
 	ret->tag = w.p[0];
-	if (ret->tag == NYTP_TIME_LINE) /* most are: done before anything else is looked at */
+	if (ret->tag == NYTP_TIME_LINE) /* most records: handled first */
 		return varints(w.p + 1, ret->u, 3) - w.p;
 	struct decoder d = {.p = w.p + 1, .begin = w.p, .end = w.p + w.len};
 	take_fields(&d, swap, ret);

@@ -41,7 +41,7 @@ int nytp_replay_place(struct nytp_replay *r, uint32_t depth, uint32_t path)
 	return 0;
 }
 
-/* Whose kids calls of that depth are. What is deeper lies behind. */
+/* The path to whose children calls of that depth belong. Deeper ones come later. */
 static uint32_t parent_at(struct nytp_replay *r, uint32_t depth)
 {
 	while (r->n > 1 && r->places[r->n - 1].depth > depth)

@@ -10,8 +10,8 @@ struct member {
 	const struct nytp_file *f;
 	uint32_t pid, ppid;
 	double start;
-	uint32_t above; /* another of the same run, or itself */
-	uint32_t run;   /* of the one that is itself */
+	uint32_t above; /* another process of the same run, or itself */
+	uint32_t run;   /* of the representative, the one that is itself */
 	bool has_parent;
 };
 
@@ -29,7 +29,7 @@ static uint32_t head_of(const struct finding *g, uint32_t i)
 	return i;
 }
 
-/* The one that began first stands for both. */
+/* The one that began first represents both. */
 static void unite(struct finding *g, uint32_t a, uint32_t b)
 {
 	uint32_t x = head_of(g, a), y = head_of(g, b);
@@ -83,7 +83,7 @@ static void unite_families(struct finding *g)
 	}
 }
 
-/* Same program, begun in the same second: forks of a parent that is not there. */
+/* Same program, begun in the same second: forks of a parent that is missing. */
 static bool same_start(const struct finding *g, const struct member *a, const struct member *b)
 {
 	static const char *const names[] = {"basetime", "application"};

@@ -1,13 +1,13 @@
 /*
- * The tables of a file in the order in which they are presented: lines by place, callers by call
- * place and name. What was needed to find rows is given back.
+ * Puts the tables of a file into the order in which they are presented: lines by place, callers by
+ * call place and name. Frees what was needed to find rows.
  */
 #include "formats/nytprof/settle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* qsort has no context; each edge carries what it is sorted by. */
+/* qsort has no context argument, so each edge carries its sort key. */
 struct edge_key {
 	uint32_t site;
 	struct pm_bytes caller;
@@ -22,7 +22,7 @@ static int by_site_and_caller(const void *a, const void *b)
 	return pm_bytes_compare(x->caller, y->caller);
 }
 
-/* Edges in the order of their sites, callers by name; each site knows its own. */
+/* Edges in the order of their sites, callers by name; each site gets the range of its edges. */
 static int sort_edges(const struct nytp *n, struct nytp_file *f)
 {
 	struct edge_key *keys = malloc((f->n_edges + 1) * sizeof(*keys));

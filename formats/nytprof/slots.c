@@ -6,14 +6,14 @@
 #include "formats/common/list.h"
 #include "formats/nytprof/limits.h"
 
-/* What has cells at all, and how many there may be: some, and a few for each line that has run. */
+/* Bound on the number of cells: a constant, and a few for each line that has run. */
 enum { FILES_MOST = 1 << 16, LINES_MOST = 1 << 20, CELLS_FREE = 1 << 20, CELLS_PER_LINE = 4 };
 
 /* Zeroed items up to `n`. */
 static int grow(void *items, size_t *n, size_t more, size_t size)
 {
 	char *old, *grown;
-	memcpy(&old, items, sizeof(old)); /* any pointer type, without aliasing it */
+	memcpy(&old, items, sizeof(old)); /* avoids aliasing */
 	grown = realloc(old, more * size);
 	if (!grown)
 		return -ENOMEM;
@@ -23,7 +23,7 @@ static int grow(void *items, size_t *n, size_t more, size_t size)
 	return 0;
 }
 
-/* Makes a cell for a line. 0 also where it may have none. */
+/* Adds a cell for a line. Also 0 if it may not have one. */
 static int make_cell(struct nytp_slots *s, uint32_t fid, uint32_t line)
 {
 	if (fid >= FILES_MOST || line >= LINES_MOST)

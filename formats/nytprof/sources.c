@@ -1,7 +1,7 @@
 /*
- * Saved lines → texts, and a path for each: as the program named the file, made legal; an eval
- * under its parent, `lib/X.pm.evals/(eval 5) line 8`. Equal texts of one path (each process of a
- * forked run saves all of them) are shown once.
+ * Saved lines → texts, and a path for each: the name of the file in the program, made legal; an
+ * eval is below its parent, `lib/X.pm.evals/(eval 5) line 8`. Equal texts with the same path (each
+ * process of a forked run saves all of them) are shown once.
  */
 #include "formats/nytprof/sources.h"
 
@@ -12,7 +12,7 @@
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
 
-/* The saved text of one fid: a range of its file's order. */
+/* The saved text of one fid: a range in the file's order. */
 struct nytp_text {
 	const struct nytp_file *f;
 	const uint32_t *lines;
@@ -25,9 +25,9 @@ struct naming {
 	const struct nytp *n;
 	struct nytp_sources *s;
 	struct pm_strtab paths; /* taken */
-	struct pm_map uses;     /* path → how */
-	struct pm_map items;    /* path as wanted → the first text that has it */
-	struct pm_map next;     /* path as wanted → N of its next `~N` */
+	struct pm_map uses;     /* path → how it is used */
+	struct pm_map items;    /* wanted path → the first text that has it */
+	struct pm_map next;     /* wanted path → N of its next `~N` */
 	struct pm_text path;
 };
 
@@ -38,7 +38,7 @@ static struct pm_bytes line_text(const struct nytp_text *t, size_t i)
 	return nytp_text_bytes(t->f, &t->f->texts[t->lines[i]]);
 }
 
-/* Of a line that was saved twice the last one counts. */
+/* If a line was saved twice, the last one is used. */
 static bool is_last(const struct nytp_text *t, size_t i)
 {
 	return i + 1 == t->n || t->f->texts[t->lines[i]].line != t->f->texts[t->lines[i + 1]].line;
@@ -66,7 +66,7 @@ static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error
 
 /* ---- legal names ---- */
 
-/* One component of a path: as in every other directory of a mount. */
+/* A component of a path, made legal as in every other directory of a mount. */
 static void add_legal(struct pm_text *out, struct pm_bytes name)
 {
 	size_t begin = out->len;
@@ -108,7 +108,7 @@ static void add_path(struct pm_text *out, struct pm_bytes name)
 		add_legal(out, (struct pm_bytes){NULL, 0});
 }
 
-/* `(eval 5) line 8` for `(eval 5)[lib/X.pm:8]`: the rest says what the folder says. */
+/* `(eval 5) line 8` for `(eval 5)[lib/X.pm:8]`: the directory shows the rest. */
 static void add_eval(struct pm_text *out, struct pm_bytes name, uint32_t line)
 {
 	const uint8_t *bracket = name.len ? memchr(name.p, '[', name.len) : NULL;
@@ -120,7 +120,7 @@ static void add_eval(struct pm_text *out, struct pm_bytes name, uint32_t line)
 	pm_text_done(&label);
 }
 
-/* The fid, its parent, … as far as they are evals; `*ret_n` of them. */
+/* The fid, its parent, and so on, while they are evals; `*ret_n` of them. */
 static void find_parents(const struct nytp_file *f, uint32_t fid,
 	const struct nytp_fid *chain[static NYTP_LIMIT_EVALS], size_t *ret_n)
 {
@@ -144,7 +144,7 @@ static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid
 		return;
 	}
 	struct pm_bytes top = nytp_name(g->n, chain[n - 1]->name);
-	if (top.len && top.p[0] == '(') /* an eval whose parent is not known */
+	if (top.len && top.p[0] == '(') /* an eval whose parent is unknown */
 		add_legal(&g->path, top);
 	else
 		add_path(&g->path, top);
@@ -156,7 +156,7 @@ static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid
 
 /* ---- unique names ---- */
 
-/* How the first `len` bytes of the path are used already; 0 = not. */
+/* How the first `len` bytes of the path are used so far; 0: not at all. */
 static uint32_t use_of(const struct naming *g, struct pm_bytes path)
 {
 	uint32_t i = pm_strtab_find(&g->paths, path);
@@ -171,7 +171,7 @@ static int take(struct naming *g, struct pm_bytes path, enum use use)
 	return i != NYTP_NONE && pm_map_put(&g->uses, i, use, &fresh) ? 0 : -ENOMEM;
 }
 
-/* The path with `~N` where its name, or the name of its annotated twin, is taken. */
+/* The path with `~N` if its name, or the name of its annotated twin, is taken. */
 static int number_path(struct naming *g)
 {
 	static const char twin[] = ".annotated.txt";
@@ -195,7 +195,9 @@ static int number_path(struct naming *g)
 	}
 }
 
-/* Folders of the path that are files already get `~` too, then the path is taken. */
+/*
+ * Directories of the path that already are files get `~` as well; then the path is marked as used.
+ */
 static int settle_path(struct naming *g)
 {
 	for (size_t at = 0; at < g->path.len; at++) {

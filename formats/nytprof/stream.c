@@ -1,7 +1,8 @@
 /*
- * The walk from record to record. A stream begins uncompressed; after a `z` record the rest is one
- * zlib stream whose end is the end of the profile, whatever follows. The last bytes, fewer than a
- * record may need, are copied and padded, so that the decoder needs no second, careful version.
+ * Iterates over records. A stream begins uncompressed; after a `z` record the rest is one zlib
+ * stream, whose end is the end of the profile, whatever follows. The last bytes, fewer than a
+ * record may need, are copied and padded, so that the decoder needs no second version with more
+ * checks.
  */
 #include "formats/nytprof/stream.h"
 
@@ -63,15 +64,15 @@ uint64_t nytp_stream_done(const struct nytp_stream *s)
 	return s->base + status.in + (s->deflated ? 0 : s->at);
 }
 
-/* The place of the next record in the stream; in a file that is not compressed: in the file. */
+/* The position of the next record in the stream; if the file is not compressed, in the file. */
 static uint64_t place(const struct nytp_stream *s)
 {
 	return (s->deflated ? 0 : s->base) + pm_inflate_status(s->in).out + s->at;
 }
 
 /*
- * Makes `need` bytes readable from the next record on. False where the stream does not have them,
- * padding included; -ENOMEM shows as *ret < 0.
+ * Makes `need` bytes from the next record on available. False if the stream does not have them,
+ * padding included; -ENOMEM is returned in *ret.
  */
 static bool refill(struct nytp_stream *s, size_t need, int *ret)
 {
@@ -111,7 +112,7 @@ static int broken(const struct nytp_stream *s, const char *what, struct nytp_bre
 	return -EINVAL;
 }
 
-/* There is no whole record any more: is that the end, a cut, or damage? */
+/* There is no complete record any more: is that the end, truncation, or damage? */
 static int finish(struct nytp_stream *s, struct nytp_break *ret_break)
 {
 	bool rest = s->at < s->limit;
@@ -133,7 +134,7 @@ static int unknown(struct nytp_stream *s, uint8_t tag, struct nytp_break *ret_br
 	return broken(s, what, ret_break);
 }
 
-/* The next record where more must be read first, or where it is none. */
+/* The next record if more has to be read first, or if there is none. */
 static int next_carefully(
 	struct nytp_stream *s, struct nytp_record *ret, struct nytp_break *ret_break)
 {

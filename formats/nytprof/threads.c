@@ -1,6 +1,6 @@
 /*
- * Processes with one pid are one thread: their directory is `process=PID`, where there are several
- * runs `run=N/process=PID`.
+ * Processes with the same pid are one thread: their directory is `process=PID`, or
+ * `run=N/process=PID` if there are several runs.
  */
 #include "formats/nytprof/threads.h"
 
@@ -12,7 +12,7 @@ enum { KEYS_ALONE = 1, KEYS_OF_RUNS = 2 };
 static const char *const keys[] = {"process"};
 static const char *const keys_of_runs[] = {"run", "process"};
 
-/* Pynytprof has lines or statements of a whole file, which is one process. */
+/* Pynytprof has lines or statements for a whole file, which is one process. */
 static double py_ticks(const struct nytp_py *py)
 {
 	double ticks = 0;
