@@ -1,4 +1,4 @@
-/* References and whole numbers, which nearly all are, are read without a decoder. */
+/* References and integers, nearly all values, are decoded without a reader. */
 #include "formats/zts/attrs.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ bool zts_kept_of_text(struct pm_bytes text, struct pm_arena *arena, struct zts_k
 	return ret->p != NULL;
 }
 
-/* Anything: in a reader of its own, which stands where the value begins. */
+/* Any value: uses a separate reader, which starts at the value. */
 static int take_slowly(struct pm_cur *in, const struct zts_texts *t, bool as_key,
 	struct pm_arena *arena, struct zts_kept *ret)
 {

@@ -1,7 +1,7 @@
 /*
- * Assembles a trace: feeds its parts, in order, to one reader of records and keeps the first record
- * with all below it. Parts may be in different stores, whose ids mean different texts; so every id
- * is kept with the store of the part in which it stands.
+ * Assembles a trace: passes its parts, in order, to one reader of records and keeps the first
+ * record with everything below it. Parts may be in different stores, whose ids refer to different
+ * texts, so every id is kept together with the store of its part.
  */
 #include "formats/zts/calls.h"
 
@@ -16,7 +16,7 @@ struct reader {
 	struct zts_stores *stores;
 	struct zts_tree *tree;
 	struct zts_records records;
-	const struct zts_part *part; /* the one that is being read */
+	const struct zts_part *part; /* the part being read */
 	const struct zts_texts *texts;
 	uint32_t open; /* the innermost call that has not ended, or PM_NONE */
 	struct pm_text scratch;
@@ -27,7 +27,7 @@ static int no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for a trace");
 }
 
-/* Field by field: a literal of this size is filled by an instruction that takes longer than all. */
+/* Field by field: compilers fill a literal of this size with a slower instruction. */
 static inline void init_call(
 	struct zts_call *c, const struct reader *r, const struct zts_record_event *e)
 {
@@ -89,11 +89,11 @@ static inline void take_info(struct zts_call *c, const struct zts_record_event *
 		break;
 	case ZTS_CALLS: c->calls = e->value; break;
 	case ZTS_METHOD: c->method = e->value; break;
-	default: break; /* numbers that say nothing about the call */
+	default: break; /* numbers without a meaning for the call */
 	}
 }
 
-/* One item into the tree's own memory. */
+/* Copies an item into the tree's own memory. */
 static int take_value(
 	struct reader *r, bool as_key, struct pm_bytes *ret, bool *ret_text, struct pm_error *err)
 {
@@ -131,7 +131,7 @@ static int take_attrs(struct reader *r, uint64_t n, struct pm_error *err)
 	return 1;
 }
 
-/* Returns 1 to go on, 0 when the trace's own record has ended. */
+/* Returns 1 to continue, 0 when the trace's own record has ended. */
 static inline int take_event(
 	struct reader *r, const struct zts_record_event *e, struct pm_error *err)
 {
@@ -160,7 +160,9 @@ static inline int take_event(
 	return r->open != PM_NONE;
 }
 
-/* Takes the records of a part; 0 when the trace is complete, 1 when it goes on in the next part. */
+/*
+ * Reads the records of a part; 0 when the trace is complete, 1 when it continues in the next part.
+ */
 static int take_part(struct reader *r, struct pm_bytes payload, struct pm_error *err)
 {
 	const struct zts_part *part = r->part;
@@ -183,7 +185,7 @@ static int take_part(struct reader *r, struct pm_bytes payload, struct pm_error 
 	return n == 2 ? 1 : n;
 }
 
-/* Reads one part, whose payload is `held` or in the cache; as take_part. */
+/* Reads one part, whose payload is `held` or in the cache; returns as take_part. */
 static int read_part(struct reader *r, const struct zts_part *part, const struct zts_payload *held,
 	struct pm_error *err)
 {
@@ -203,7 +205,7 @@ static int read_part(struct reader *r, const struct zts_part *part, const struct
 	return n;
 }
 
-/* Ends what is open when there are no more parts. */
+/* Ends the open calls when there are no more parts. */
 static int finish(struct reader *r, struct pm_error *err)
 {
 	struct zts_record_event e;

@@ -1,5 +1,7 @@
-/* data.cbor, data.json and info.txt of one chunk. In these documents `a` is the store, `b` the
- * chunk. */
+/*
+ * data.cbor, data.json and info.txt of a chunk. In these documents `a` is the store and `b` the
+ * chunk.
+ */
 #include "formats/common/text.h"
 #include "formats/zts/parts.h"
 #include "formats/zts/payload.h"

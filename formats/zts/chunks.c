@@ -1,11 +1,11 @@
 /*
- * Finds the chunks of traces.dat and gives their payloads. A chunk is sound when its checksum is
- * right, or none is recorded, and its data decompresses to exactly the length that it claims; what
- * the data would give beyond is not looked at. Knows nothing of what payloads mean.
+ * Finds the chunks of traces.dat and returns their payloads. A chunk is valid if its checksum is
+ * correct or absent, and its data decompresses to the stored length; further data is ignored. Does
+ * not interpret payloads.
  *
- * Compression is numbered as the writer's code does it. Stores exist whose header follows the
- * written description, which has deflate and LZ4 the other way round: the first chunk that can be
- * read decides which of the two it is.
+ * Compression is numbered as in the writer's code. There are stores whose header follows the
+ * written specification, which has deflate and LZ4 the other way round: the first readable chunk
+ * decides.
  */
 #include "formats/zts/chunks.h"
 
@@ -24,7 +24,7 @@ enum {
 	MAGIC_SIZE = 4,
 	FLAG_COMPRESSION = 0x0f,
 	FLAG_CHECKSUM = 0x10,
-	CODEC_TRIES = 64, /* chunks asked which codec it is */
+	CODEC_TRIES = 64, /* chunks tried to determine the codec */
 };
 
 static const uint8_t chunk_magic[MAGIC_SIZE] = {'Z', 'C', 'H', '0'};
@@ -64,7 +64,7 @@ static struct pm_bytes compressed(const struct zts_chunks *c, const struct zts_c
 	return data;
 }
 
-/* Compared before anything is allocated: a length beyond this is a lie. */
+/* Compared before any allocation: a greater length cannot be true. */
 static uint64_t most_bytes(enum zts_codec codec, uint64_t compressed_bytes)
 {
 	switch (codec) {
@@ -76,7 +76,7 @@ static uint64_t most_bytes(enum zts_codec codec, uint64_t compressed_bytes)
 	return 0;
 }
 
-/* 0, -EINVAL where the data does not give these bytes, or -ENOMEM. */
+/* 0, -EINVAL if the data does not decompress to these bytes, or -ENOMEM. */
 static int decompress(enum zts_codec codec, struct pm_bytes in, uint8_t *out, size_t size)
 {
 	switch (codec) {
@@ -151,7 +151,7 @@ static enum zts_codec other_codec(enum zts_codec codec)
 	return codec == ZTS_DEFLATE ? ZTS_LZ4 : ZTS_DEFLATE;
 }
 
-/* Reads a chunk to learn whether it is sound, and, as long as nobody knows, the codec. */
+/* Reads a chunk to check whether it is valid, and to determine the codec while it is unknown. */
 static int check_chunk(struct zts_chunks *c, struct zts_chunk *chunk)
 {
 	uint8_t *payload = NULL;
@@ -187,7 +187,7 @@ static int add_chunk(struct zts_chunks *c, struct zts_chunk chunk)
 	return 0;
 }
 
-/* Zeros at the end are space that the writer set aside. */
+/* Zeros at the end are space that the writer preallocated. */
 static bool is_zero(struct pm_bytes b)
 {
 	return b.len == 0 || (b.p[0] == 0 && memcmp(b.p, b.p + 1, b.len - 1) == 0);
@@ -205,7 +205,9 @@ static int add_gap(struct zts_chunks *c, uint64_t offset, uint64_t end)
 	return 0;
 }
 
-/* What reading the chunk may cost is paid from a budget: headers that overlap are a trap. */
+/*
+ * The cost of reading the chunk is subtracted from a budget, because hostile headers may overlap.
+ */
 static bool can_afford(struct zts_chunks *c, const struct zts_chunk *chunk)
 {
 	uint64_t cost = (uint64_t)chunk->compressed_bytes + chunk->bytes;
@@ -215,7 +217,7 @@ static bool can_afford(struct zts_chunks *c, const struct zts_chunk *chunk)
 	return true;
 }
 
-/* Takes in the chunk at `at`; *ret_next is where to go on. */
+/* Adds the chunk at `at`; *ret_next is where to continue. */
 static int take_chunk(struct zts_chunks *c, uint64_t at, uint64_t *ret_next)
 {
 	struct pm_bytes header;
@@ -243,7 +245,7 @@ static int take_chunk(struct zts_chunks *c, uint64_t at, uint64_t *ret_next)
 static void read_file_header(struct zts_chunks *c)
 {
 	struct pm_bytes header;
-	c->flags = ZTS_DEFLATE | FLAG_CHECKSUM; /* what every real store says */
+	c->flags = ZTS_DEFLATE | FLAG_CHECKSUM; /* the number in all real stores */
 	if (pm_bytes_sub(c->file, 0, HEADER_SIZE, &header) &&
 		memcmp(header.p, file_magic, MAGIC_SIZE) == 0) {
 		c->has_header = true;
@@ -299,7 +301,7 @@ uint32_t zts_chunk_find(const struct zts_chunks *c, uint64_t offset)
 	return at < c->n && c->chunks[at].offset == offset ? at : PM_NONE;
 }
 
-/* The index of the first gap that begins behind `offset`. */
+/* The index of the first gap that begins after `offset`. */
 static size_t gap_after(const struct zts_chunks *c, uint64_t offset)
 {
 	return PM_LOWER_BOUND(i, 0, c->n_gaps, c->gaps[i].offset <= offset);

@@ -1,5 +1,5 @@
 /*
- * Where the documents stand: tables at fixed paths, and the collections of chunks, traces and links
+ * Places of the documents: tables at fixed paths, and the collections of chunks, traces and links
  * to traces.
  */
 #include "formats/common/list.h"

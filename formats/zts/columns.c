@@ -1,6 +1,6 @@
 /*
- * Counts how many traces carry each attribute. A column's name is made as those of metrics are:
- * lower case, everything else than letters and digits as one `_`, a number where names clash.
+ * Counts the traces with each attribute. Column names are made like those of metrics: lower case,
+ * everything except letters and digits as one `_`, a number if names clash.
  */
 #include "formats/zts/columns.h"
 

@@ -1,6 +1,6 @@
 /*
- * Cuts the traces into as many stretches as there are cores, lets a thread add up each, and puts
- * the results together in order: the sums and the order of first sight are those of one pass.
+ * Divides the traces into as many ranges as there are cores; a thread adds up each, and the results
+ * are joined in order. Sums and the order of first occurrence are those of a single pass.
  */
 #include "formats/zts/contexts.h"
 
@@ -36,7 +36,7 @@ static int tell_unreadable(
 	return path ? 0 : -ENOMEM;
 }
 
-/* Reads a trace into `tree`, whose payload is the one at hand if there is one, and adds it up. */
+/* Reads a trace into `tree`, with the current payload if there is one, and adds it up. */
 static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial *partial,
 	const struct zts_held *held, struct zts_tree *tree)
 {
@@ -83,7 +83,7 @@ struct joining {
 	struct pm_strtab names, attrs;
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, attr_room, sum_room;
-	struct zts_sums *sums; /* of each path, which is a rank, too */
+	struct zts_sums *sums; /* of each path; the index is its rank */
 };
 
 static void add_method(struct zts_method *to, const struct zts_method *from)
@@ -93,7 +93,7 @@ static void add_method(struct zts_method *to, const struct zts_method *from)
 		zts_method_ended(to, from->min_ns, from->max_ns);
 }
 
-/* Takes over a method; PM_NONE without memory. */
+/* Adds a method; PM_NONE if out of memory. */
 static uint32_t join_method(struct joining *j, const struct zts_method *method)
 {
 	struct zts_aggregate *a = j->a;
@@ -118,7 +118,10 @@ static uint32_t join_method(struct joining *j, const struct zts_method *method)
 	return index;
 }
 
-/* `methods` are the joined methods of the partial's own; `places` gets those of its paths. */
+/*
+ * `methods` maps the partial's methods to the joined ones; `places` gets the method of each of its
+ * paths.
+ */
 static int join_paths(
 	struct joining *j, const struct zts_partial *p, const uint32_t *methods, uint32_t *places)
 {
@@ -229,7 +232,7 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 		r = -ENOMEM;
 	for (uint32_t i = 0; i < g->n_partials && r == 0; i++) {
 		r = join_partial(&j, &g->partials[i]);
-		zts_partial_done(&g->partials[i]); /* what is joined takes its place */
+		zts_partial_done(&g->partials[i]); /* replaced by the joined ones */
 	}
 	if (r == 0)
 		r = freeze(&j, err);

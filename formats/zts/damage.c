@@ -1,4 +1,4 @@
-/* Everything that could not be read, gathered by reading everything. */
+/* Everything that could not be read, collected by reading everything. */
 #include <stdlib.h>
 
 #include "formats/zts/parts.h"
@@ -31,7 +31,7 @@ static void tell_chunks(struct telling *t, uint32_t store, const char *file)
 	}
 }
 
-/* True where a damaged chunk or gap says already what is wrong there. */
+/* True if a damaged chunk or gap already explains it. */
 static bool is_told(const struct telling *t, const struct zts_part *p)
 {
 	if (p->chunk == PM_NONE)
@@ -66,7 +66,7 @@ static const char *index_file(const struct zts_store *store)
 	return "";
 }
 
-/* Spans without a record: the index is not there, or has lost them. */
+/* Spans without a record: the index is missing, or has lost them. */
 static void tell_index(struct telling *t, uint32_t store, size_t *span)
 {
 	const struct zts_store *s = &t->z->stores.items[store];

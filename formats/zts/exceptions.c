@@ -1,4 +1,4 @@
-/* Exceptions are the same where class and message are: ids differ from store to store. */
+/* Exceptions are identified by class and message, because ids differ between stores. */
 #include "formats/zts/exceptions.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { ID_BITS = 40 };
 
-/* The item of that class and message, in one text, with nothing counted if it is new. */
+/* The item of that class and message, in one text; its counts are 0 if it is new. */
 static struct zts_thrown *item_of(
 	struct zts_exceptions *e, struct pm_bytes joined, struct pm_arena *arena)
 {
@@ -40,7 +40,7 @@ static void count(struct zts_thrown *item, const struct zts_thrown *more)
 		item->last_ns = more->last_ns;
 }
 
-/* Class and message of an exception; of one that the index does not have its id is known. */
+/* Class and message of an exception; if the index lacks it, its id. */
 static int join_names(const struct zts_texts *t, uint64_t id, struct pm_text *out)
 {
 	struct pm_text class = {.p = NULL}, message = {.p = NULL};
@@ -57,7 +57,7 @@ static int join_names(const struct zts_texts *t, uint64_t id, struct pm_text *ou
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* The place of a call's exception in e->items; PM_NONE without memory. */
+/* The index of a call's exception in e->items; PM_NONE if out of memory. */
 static uint32_t place_of(struct zts_exceptions *e, struct zts_stores *stores,
 	const struct zts_call *call, struct pm_arena *arena)
 {

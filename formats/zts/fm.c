@@ -1,13 +1,12 @@
 /*
  * Reads an FM file as a whole: the blocks give the last column L of the sorted rotations, and
- * following it around gives the text. The rank tables, made for searching inside of the file, are
- * not needed. Knows nothing of entries and ids.
+ * following it gives the text. The rank tables, which are made for searching in the file, are not
+ * needed. Does not interpret entries and ids.
  *
- * The text ends with 00, the smallest byte it has, so row 0 is the rotation that begins with that
- * byte and goes on with the beginning of the text: the walk starts there, and the stored number of
- * the starting row is not needed. A text is taken for whole when L has the recorded number of each
- * byte and the walk comes around after exactly all of L; the checksums of the file add nothing to
- * it.
+ * The text ends with 00, its smallest byte, so row 0 is the rotation that begins with that byte and
+ * continues with the beginning of the text: the walk starts there, and the stored number of the
+ * starting row is not needed. A text is complete if L has the recorded number of each byte and the
+ * walk returns after exactly all of L; the checksums of the file add nothing to that.
  */
 #include "formats/zts/fm.h"
 
@@ -25,7 +24,7 @@ enum {
 	BLOCK_HAS_DATA = 1,
 	BLOCK_LZ4 = 2,
 	RANK_SIZE = 7,   /* of one byte value in a block's rank table */
-	SMALL = 1 << 16, /* a text of this size is never too much for its file */
+	SMALL = 1 << 16, /* a text of this size is accepted for any file */
 };
 
 struct header {
@@ -57,7 +56,7 @@ static void block_decode(const uint8_t *d, struct block *ret)
 	ret->flags = d[0x0d];
 }
 
-/* A text is decoded where its file is long enough for it, and has the counts of such a text. */
+/* A text is decoded if its file is large enough for it, and has the counts of such a text. */
 static int check_length(struct pm_bytes file, const struct header *h, struct pm_error *err)
 {
 	uint64_t most = SMALL + (uint64_t)file.len * PM_LIMIT_TEXT_INDEX_RATIO, sum = 0;
@@ -75,7 +74,7 @@ static int check_length(struct pm_bytes file, const struct header *h, struct pm_
 	return 0;
 }
 
-/* Where block i is, and where the next one begins. */
+/* The position of block i, and that of the next one. */
 static void block_get(struct pm_bytes table, const struct header *h, uint64_t file_len, uint32_t i,
 	struct block *ret, struct block *ret_next)
 {
@@ -129,7 +128,7 @@ static int read_column(
 	return 0;
 }
 
-/* Counts the bytes of L; false where the file's own table has other numbers. */
+/* Counts the bytes of L; false if the file's own table differs. */
 static bool count_bytes(struct pm_bytes file, const uint8_t *column, uint32_t n, uint32_t *counts)
 {
 	memset(counts, 0, 256 * sizeof(*counts));
@@ -142,8 +141,8 @@ static bool count_bytes(struct pm_bytes file, const uint8_t *column, uint32_t n,
 }
 
 /*
- * Fills `next` (row → the row of the byte that follows) and sorts L, which gives each row's byte.
- * False where L is no such column: the walk comes around too early.
+ * Fills `next` (row → the row of the following byte) and sorts L, which gives the byte of each row.
+ * False if L is not such a column: the walk returns too early.
  */
 static bool walk_column(uint8_t *column, uint32_t n, const uint32_t *counts, uint32_t *next)
 {
@@ -155,7 +154,7 @@ static bool walk_column(uint8_t *column, uint32_t n, const uint32_t *counts, uin
 	for (uint32_t i = 0; i < n; i++)
 		next[place[column[i]]++] = i;
 	uint32_t row = 0;
-	for (unsigned v = 0; v < 256; v++) /* the sorted column: now L is not needed any more */
+	for (unsigned v = 0; v < 256; v++) /* the sorted column; L is not needed any more */
 		for (uint32_t k = 0; k < counts[v]; k++)
 			column[row++] = (uint8_t)v;
 	row = 0;

@@ -1,7 +1,7 @@
 /*
- * Finds and opens the files of stores. A base may hold hundreds of stores: only the descriptors of
- * traces.dat, which grows, are kept. The others are read once, and asked for by name whether they
- * are what they were; WAL files, which are written to where they are, are copied.
+ * Finds and opens the files of stores. A base may contain hundreds of stores, so only the
+ * descriptors of traces.dat, which grows, are kept. The others are read once and checked by name
+ * for changes; WAL files, which are modified in place, are copied.
  */
 #include "formats/zts/store.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- files ---- */
 
-/* What a file of a store is by its name; false for those that are not read. */
+/* The role of a file by its name; false for files that are not read. */
 static bool kind_of_file(const char *name, enum zts_file_kind *ret)
 {
 	bool text = strncmp(name, "text-", 5) == 0;
@@ -39,7 +39,7 @@ static void close_descriptor(struct pm_input *in)
 	in->fd = -1;
 }
 
-/* A file that cannot be opened is damage, not the end. */
+/* A file that cannot be opened is damage, not an error. */
 static int add_file(struct zts_stores *s, struct zts_store *store, int folder, const char *name)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -78,7 +78,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Calls `each` for the entries of a folder, in the order of their names. */
+/* Calls `each` for the entries of a directory, in the order of their names. */
 static int each_entry(int folder, int (*each)(void *context, const char *name), void *context,
 	struct pm_error *err)
 {
@@ -118,7 +118,7 @@ static void tell_header(struct zts_stores *s, struct zts_store *store, const cha
 		"the file has no ZTS0 header; read as deflate with checksums");
 }
 
-/* Opens the store in `folder` if there is one; -ENOENT else. */
+/* Opens the store in `folder` if there is one; otherwise -ENOENT. */
 static int open_store(struct zts_stores *s, int folder, const char *number, const char *place,
 	struct pm_error *err)
 {
@@ -183,8 +183,8 @@ static int take_store(void *context, const char *name)
 }
 
 /*
- * Has at least one traces.dat a header, a chunk, or nothing at all? 1, 0 or -ENOMEM. Chunks are
- * looked for only where none has a header.
+ * Is there a traces.dat with a header, with a chunk, or without contents? 1, 0 or -ENOMEM. Chunks
+ * are only looked for if none has a header.
  */
 static int is_readable(struct zts_stores *s, struct pm_error *err)
 {
@@ -205,7 +205,7 @@ static int is_readable(struct zts_stores *s, struct pm_error *err)
 
 static void adopt(struct zts_stores *s)
 {
-	for (uint32_t i = 0; i < s->n; i++) { /* now that the array stays where it is */
+	for (uint32_t i = 0; i < s->n; i++) { /* now that the array does not move any more */
 		s->items[i].damage = &s->damage;
 		s->items[i].folder = s->folder;
 	}

@@ -1,6 +1,6 @@
 /*
- * ZTS0 trace stores: a directory with traces.dat, the directory that holds several such stores, or
- * a traces.dat itself, which stands for its directory.
+ * ZTS0 trace stores: a directory with traces.dat, the directory of several such stores, or a
+ * traces.dat itself, which stands for its directory.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { SURE = 100, LIKELY = 20, UNLISTED = 1, HEADER_SIZE = 16, STORES_ASKED = 4096 };
 
-/* How sure traces.dat below `folder` makes us; 0 without one. */
+/* The confidence given by traces.dat below `folder`; 0 without one. */
 static int ask_store(int folder, const char *path)
 {
 	uint8_t head[HEADER_SIZE] = {0};
@@ -30,7 +30,7 @@ static int ask_store(int folder, const char *path)
 	return n >= 0 || broken ? LIKELY : 0; /* open() says why */
 }
 
-/* The sub-stores of a base are numbered; old ones may be gone. */
+/* The sub-stores of a base are numbered; old ones may have been deleted. */
 static int ask_base(int folder)
 {
 	char path[sizeof("000000/traces.dat")];
@@ -85,7 +85,7 @@ static const char *layout_of(const struct zts *z)
 	return layout;
 }
 
-/* The folder that is meant, and its name. */
+/* The directory to open, and its name. */
 static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int *ret_folder,
 	const char **ret_name, struct pm_error *err)
 {

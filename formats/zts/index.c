@@ -1,9 +1,9 @@
-/* Which of a store's files hold the records of its index, and which of these count. */
+/* Finds the files of a store that contain the records of its index, and the valid records. */
 #include "formats/zts/index.h"
 
 #include "formats/common/cursor.h"
 
-/* The id of the text `call.method`, under which the index keeps a trace's method; 0: none. */
+/* The id of the text `call.method`, under which the index stores a trace's method; 0: none. */
 static uint64_t find_method_key(const struct zts_texts *texts)
 {
 	static const struct pm_bytes key = {(const uint8_t *)"call.method", 11};

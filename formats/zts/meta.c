@@ -1,8 +1,8 @@
 /*
- * Two readers of metadata records. The second generation keeps them in a MapDB store, as CBOR
- * behind a tag that nothing else there begins with, so they are found by that tag and believed when
- * all their fields are there and make sense. The first generation has a table of fixed records.
- * Whether a record fits the chunks is for others to say.
+ * Two readers of metadata records. The second generation stores them in a MapDB store, as CBOR
+ * after a tag that nothing else there begins with, so they are found by that tag and accepted if
+ * all their fields are present and plausible. The first generation has a table of fixed records.
+ * Whether a record matches the chunks is checked elsewhere.
  */
 #include "formats/zts/meta.h"
 
@@ -22,7 +22,7 @@ static int add_span(struct zts_spans *spans, const struct zts_span *span)
 
 /* ---- second generation: carving ---- */
 
-/* The integers behind the tag, in stored order. */
+/* The integers after the tag, in stored order. */
 enum field {
 	FIELD_TRACE_ID_1,
 	FIELD_TRACE_ID_2,
@@ -57,8 +57,8 @@ static bool read_int(struct pm_cur *in, int64_t *ret)
 }
 
 /*
- * A map of integers to integers; *ret_value is what stands under `key`, if it does. Its pairs are
- * paid for from `budget`.
+ * A map of integers to integers; *ret_value is the value of `key`, if there is one. Its pairs are
+ * subtracted from `budget`.
  */
 static bool read_map(struct pm_cur *in, uint64_t key, uint64_t *ret_value, uint64_t *budget)
 {
@@ -79,7 +79,7 @@ static bool read_map(struct pm_cur *in, uint64_t key, uint64_t *ret_value, uint6
 	return true;
 }
 
-/* Offsets, times and counts are never negative; what is, is not a record. */
+/* Offsets, times and counts are never negative; otherwise it is not a record. */
 static bool makes_sense(const int64_t f[N_FIELDS])
 {
 	for (int i = FIELD_CHUNK; i < N_FIELDS; i++)
@@ -124,7 +124,7 @@ int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store
 {
 	struct zts_span span;
 	struct pm_bytes rest = file;
-	/* A pair takes two bytes: records that share none of theirs need no more than half. */
+	/* A pair takes two bytes, so records that do not overlap need at most half. */
 	uint64_t budget = file.len;
 	int r = 0;
 	while (r == 0 && rest.len > 0) {
@@ -147,7 +147,7 @@ int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store
 enum { OLD_HEADER_SIZE = 0x40, OLD_RECORD_SIZE = 0x60 };
 
 #define SECOND_NS   1000000000ull
-#define DESCRIPTION 0x80000000u /* the word below is a text, not a method */
+#define DESCRIPTION 0x80000000u /* the next word is a text, not a method */
 
 /*
  * 0x00 start offset, seconds · 0x08 app, environment, type, errors low, flags · 0x10 chunk number,
@@ -213,7 +213,7 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Of two states of one record the later one comes first. */
+/* Of two states of a record, the later one comes first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct zts_span *x = a, *y = b;

@@ -1,10 +1,10 @@
-/* Native → model: the context tree of all traces with its costs, and what the run was. */
+/* Native → model: the context tree of all traces with its costs, and facts about the run. */
 #include <stdlib.h>
 
 #include "formats/common/tree.h"
 #include "formats/zts/parts.h"
 
-/* Read in the background; some seconds' work. */
+/* Largest source that is read in the background: some seconds of work. */
 #define WARM_MOST ((uint64_t)1 << 30)
 
 enum metric_id { METRIC_INCLUSIVE, METRIC_EXCLUSIVE, METRIC_CALLS, METRIC_ERRORS, N_METRICS };
@@ -43,7 +43,7 @@ static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, stru
 	return r;
 }
 
-/* Times of clipped calls may be below zero. */
+/* Times of clipped calls may be negative. */
 static struct pm_value time_value(uint32_t metric, zts_sum ns)
 {
 	struct pm_value value = {.metric = metric, .thread = PM_NONE};
@@ -127,7 +127,7 @@ static int get_facts(
 	return pm_lazy_get(&z->facts_once, build_facts, z, err);
 }
 
-/* Reads all of it: not where that takes long, and nobody may ever ask for it. */
+/* Reads everything, except if that takes long, because it may never be needed. */
 static void warm(const struct pm_profile *p)
 {
 	const struct zts_survey *v;

@@ -1,8 +1,8 @@
 /*
- * Entries begin and end with a mark that tells their kind. Some hold a text between two marks,
- * others several ids, a mark before and behind each. Texts of the measured program may begin with
- * the same bytes (SQL with a line feed in front), so an entry is of a kind only where the whole of
- * it has that shape; all others are plain strings.
+ * Entries begin and end with a mark that tells their kind. Some contain a text between two marks,
+ * others several ids, with a mark before and after each. Texts of the measured program may begin
+ * with the same bytes (SQL after a line feed), so an entry is only of a kind if all of it has that
+ * shape; all others are plain strings.
  */
 #include "formats/zts/names.h"
 
@@ -47,7 +47,7 @@ static struct pm_bytes part(struct pm_bytes b, size_t off, size_t len)
 	return ret;
 }
 
-/* Takes `digits mark` off the front of b. */
+/* Removes `digits mark` from the front of b. */
 static bool take_id(struct pm_bytes *b, uint8_t mark, uint64_t *ret)
 {
 	const uint8_t *end = b->len ? memchr(b->p, mark, b->len) : NULL;
@@ -60,7 +60,7 @@ static bool take_id(struct pm_bytes *b, uint8_t mark, uint64_t *ret)
 	return true;
 }
 
-/* The first `n` ids behind the first mark; *ret_rest is what follows them. */
+/* The first `n` ids after the first mark; *ret_rest is what follows them. */
 static bool take_ids(struct pm_bytes raw, unsigned n, uint64_t *ids, struct pm_bytes *ret_rest)
 {
 	*ret_rest = part(raw, 1, raw.len - 1);
@@ -144,7 +144,7 @@ void zts_name_string(const struct zts_texts *t, uint64_t id, struct pm_text *out
 	zts_unescape(marked ? part(text->raw, 1, text->raw.len - 2) : text->raw, out);
 }
 
-/* The ids of an entry of that kind; false where the id is no such entry. */
+/* The ids of an entry of that kind; false if the id has no such entry. */
 static bool find_ids(const struct zts_texts *t, uint64_t id, uint8_t mark, uint64_t *ids)
 {
 	struct pm_bytes rest;

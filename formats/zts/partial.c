@@ -1,6 +1,6 @@
 /*
- * Walks call trees and adds up. Methods are the same when their whole names are: ids differ from
- * store to store.
+ * Walks call trees and adds up. Methods are identified by their full names, because ids differ
+ * between stores.
  */
 #include "formats/zts/partial.h"
 
@@ -29,13 +29,13 @@ static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
 	return method;
 }
 
-/* Store and method of a call in one number; NO_ID where they do not fit. */
+/* Store and method of a call in one number; NO_ID if they do not fit. */
 static uint64_t call_id(const struct zts_call *call)
 {
 	return call->method >> ID_BITS ? NO_ID : (uint64_t)call->store << ID_BITS | call->method;
 }
 
-/* The method of that name in the index of the call's store; PM_NONE without memory. */
+/* The method with that name in the index of the call's store; PM_NONE if out of memory. */
 static uint32_t name_method(
 	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
 {
@@ -47,7 +47,7 @@ static uint32_t name_method(
 	return p->scratch.failed ? PM_NONE : add_method(p, pm_text_view(&p->scratch));
 }
 
-/* The method of that id, which no recent call had; PM_NONE without memory. */
+/* The method with that id, which no recent call had; PM_NONE if out of memory. */
 static uint32_t find_method(
 	struct zts_partial *p, struct zts_stores *stores, const struct zts_call *call)
 {
@@ -73,7 +73,7 @@ static inline uint32_t method_of(
 
 /* ---- attributes ---- */
 
-/* First-generation stores have no traces inside of others: such records are plain calls. */
+/* First-generation stores have no nested traces: such records are plain calls. */
 static bool begins_trace(const struct zts_call *call)
 {
 	return call->parent == PM_NONE ||
@@ -125,7 +125,7 @@ int zts_partial_init(struct zts_partial *p)
 {
 	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
 	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
-		p->recent[i].id = i ^ 1; /* of another slot: no call has it here, nor NO_ID */
+		p->recent[i].id = i ^ 1; /* of another slot, so never looked up here */
 	int r = zts_tally_init(&p->tally);
 	return p->recent ? r : -ENOMEM;
 }

@@ -1,4 +1,4 @@
-/* What is made on first need, and kept. */
+/* What is built on first need, and kept. */
 #include "formats/zts/parts.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "formats/common/text.h"
 
 /*
- * The seam hands out const profiles; what is built behind a lock, once, is const to everybody who
- * gets it.
+ * The format interface passes const profiles; a part is built once, under a lock, and const for
+ * everybody who gets it.
  */
 static struct zts *builder_of(const struct zts *z)
 {

@@ -1,6 +1,6 @@
 /*
- * Writes CBOR as JSON, one event at a time. JSON's own forms stand for what JSON has too; all else
- * is an object whose key begins with @. Knows nothing of what the items mean.
+ * Writes CBOR as JSON, one event at a time. What JSON has is written as such; everything else is an
+ * object whose key begins with @. Does not interpret the items.
  */
 #include "formats/zts/payload.h"
 
@@ -21,7 +21,7 @@ struct writer {
 	size_t room;
 };
 
-/* The next event, refused where JSON has no form for it; 0 at the end of the data. */
+/* The next event, rejected if it cannot be represented in JSON; 0 at the end of the data. */
 static int next_event(struct pm_cbor *c, struct pm_cbor_event *e, struct pm_error *err)
 {
 	int n = pm_cbor_next(c, e, err);
@@ -142,7 +142,7 @@ static int write_item(struct writer *w, const struct pm_cbor_event *e, struct pm
 	return 1;
 }
 
-/* Writes an event, with the brackets of a map's pair around key and value. */
+/* Writes an event, and the brackets around key and value in a map. */
 static int write_event(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
 {
 	bool ends = e->kind == PM_CBOR_END;

@@ -1,4 +1,4 @@
-/* The stores as they are written: records of the metadata index, chunks, the text index. */
+/* The stores as written: records of the metadata index, chunks, the text index. */
 #include "formats/common/text.h"
 #include "formats/zts/cells.h"
 #include "formats/zts/names.h"

@@ -1,8 +1,8 @@
-/* The commands of README.txt that only stores have, with names and values out of this store. */
+/* Commands of README.txt for stores, with names and values from this store. */
 #include "formats/common/text.h"
 #include "formats/zts/parts.h"
 
-/* Which column of traces.csv is which attribute. */
+/* The columns of traces.csv for some attributes. */
 static void add_columns(const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_columns *c = &v->columns;
@@ -25,7 +25,7 @@ static void add_columns(const struct zts_survey *v, struct pm_text *out)
 	}
 }
 
-/* Can it stand between double quotes in an awk program between single quotes? */
+/* Can it be put between double quotes in an awk program between single quotes? */
 static bool is_plain(struct pm_bytes text)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -34,7 +34,7 @@ static bool is_plain(struct pm_bytes text)
 	return text.len > 0 && text.len <= 80;
 }
 
-/* ` && $16 == "500"`; false where the trace's value is none for a command. */
+/* ` && $16 == "500"`; false if the trace's value cannot be used in a command. */
 static bool add_condition(const struct zts *z, const struct zts_survey *v,
 	const struct zts_trace *t, uint32_t column, struct pm_text *out)
 {
@@ -54,7 +54,10 @@ static bool add_condition(const struct zts *z, const struct zts_survey *v,
 	return plain;
 }
 
-/* Traces like the longest one: at least half as long, of the same status, about the same thing. */
+/*
+ * Traces similar to the longest one: at least half as long, with the same status, for the same
+ * request.
+ */
 static void add_search(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_trace *t = &v->traces[v->slow[0]];

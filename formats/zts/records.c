@@ -1,7 +1,7 @@
 /*
- * Turns CBOR events into events of call records. Tags count only directly inside of a record, or
- * outside of all; whatever else stands there is passed over. The written description has other
- * numbers for two tags than the writer's code; both are taken.
+ * Turns CBOR events into events of call records. Tags are only interpreted directly inside a
+ * record, or outside all of them; anything else is skipped. The written specification has different
+ * numbers for two tags than the writer's code; both are accepted.
  */
 #include "formats/zts/records.h"
 
@@ -10,7 +10,7 @@
 #include "formats/common/list.h"
 #include "profmount/limits.h"
 
-/* A record is a tag and an array; what stands in it may nest a little further. */
+/* A record is a tag and an array; its contents may be nested a little further. */
 enum { CBOR_DEPTH = 2 * PM_LIMIT_CALL_DEPTH + 64 };
 
 void zts_records_init(struct zts_records *r)
@@ -60,7 +60,7 @@ static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
 	return 1;
 }
 
-/* What stands behind a tag. Returns 1 with an event, 0 where it is nothing of interest. */
+/* The value after a tag. Returns 1 with an event, 0 if it is not of interest. */
 static int read_tagged(struct zts_records *r, const struct pm_cbor_event *tag,
 	struct zts_record_event *ret, struct pm_error *err)
 {
@@ -103,7 +103,7 @@ static int read_info(struct zts_records *r, struct zts_record_event *ret, struct
 	return 1;
 }
 
-/* True where the end of an array is the end of the innermost record. */
+/* True if the end of an array is the end of the innermost record. */
 static bool ends_record(struct zts_records *r, const struct pm_cbor_event *e)
 {
 	return e->kind == PM_CBOR_END && r->n > 0 && r->cbor.depth + 1 == zts_inner_level(r) &&

@@ -1,6 +1,6 @@
 /*
- * Reads every payload once. A payload is read up to where it breaks: records that ended before that
- * are there. Knows nothing of the index; of names, those of attributes alone.
+ * Reads every payload once. A damaged payload is read up to the damage, and records that ended
+ * before it are used. Independent of the index; only uses the names of attributes.
  */
 #include "formats/zts/scan.h"
 
@@ -14,23 +14,23 @@
 #include "formats/zts/records_next.h"
 #include "profmount/limits.h"
 
-/* Chunks that one thread takes at a time. */
+/* Chunks that a thread takes at a time. */
 enum { PIECE = 16 };
 
 /* A record that has not ended. */
 struct open_record {
 	struct zts_found found;
 	uint32_t records, errors;
-	size_t attrs; /* where its attributes begin in scanner.attrs */
+	size_t attrs; /* start of its attributes in scanner.attrs */
 };
 
-/* What one piece of chunks gave. */
+/* The results of one piece of chunks. */
 struct piece {
 	struct zts_found *found;
 	size_t n, room;
 	struct zts_formless *formless;
 	size_t n_formless, formless_room;
-	struct zts_met *attrs; /* of `found`, each one's together */
+	struct zts_met *attrs; /* of `found`, each one's attributes adjacent */
 	size_t n_attrs, attr_room;
 	struct pm_arena texts;
 };
@@ -50,11 +50,11 @@ struct scanner {
 	size_t room;
 	uint32_t chunk;
 	uint32_t records, errors; /* seen so far */
-	struct zts_met *attrs;    /* of records that have not ended, inner ones behind outer ones */
+	struct zts_met *attrs;    /* of records that have not ended, inner ones after outer ones */
 	size_t n_attrs, attr_room;
 };
 
-/* Field by field: a literal of this size is filled by an instruction that takes longer than all. */
+/* Field by field: compilers fill a literal of this size with a slower instruction. */
 static inline void begin_found(
 	struct zts_found *f, uint32_t chunk, uint32_t start_offset, uint32_t outer)
 {
@@ -125,8 +125,8 @@ static void take_info(struct scanner *s, const struct zts_record_event *e)
 }
 
 /*
- * Attributes of the innermost record, if it is one with a time stamp: that stands in front of them.
- * The reader goes over them once more, and is the one that says what is malformed.
+ * Attributes of the innermost record, if it is one with a time stamp, which precedes them. The
+ * reader decodes them again, and reports what is malformed.
  */
 static int take_attrs(struct scanner *s, uint64_t n)
 {
@@ -147,7 +147,7 @@ static int take_attrs(struct scanner *s, uint64_t n)
 	return code == -ENOMEM ? code : 0;
 }
 
-/* The record's own, which are the last ones by now. */
+/* The record's own attributes, which are the last ones at this point. */
 static int keep_attrs(struct scanner *s, const struct open_record *r, struct zts_found *found)
 {
 	struct piece *p = s->piece;
@@ -194,13 +194,13 @@ static int take_event(struct scanner *s, const struct zts_record_event *e)
 	return 0;
 }
 
-/* -EINVAL where the payload breaks, or may have no form in JSON. */
+/* -EINVAL if the payload is damaged, or cannot be represented in JSON. */
 static int find_records(struct scanner *s, struct pm_bytes payload)
 {
 	struct zts_record_event e;
 	int n, r = 0;
 	zts_records_feed(&s->reader, payload);
-	do { /* one place that takes events: it is inlined there */
+	do { /* the only place that takes events, so it is inlined here */
 		n = zts_records_next_inline(&s->reader, &e, NULL);
 		if (n == 0)
 			n = zts_records_finish(&s->reader, &e, NULL);
@@ -268,7 +268,7 @@ static int scan_piece(void *context, size_t i)
 	return r;
 }
 
-/* Takes over the attributes of a piece; `numbers` are those of names by their id in the index. */
+/* Takes over the attributes of a piece; `numbers` maps ids in the index to the numbers of names. */
 static int join_attrs(struct scan_job *job, struct piece *p, struct pm_map *numbers)
 {
 	struct zts_scan *scan = job->scan;
@@ -312,7 +312,7 @@ static int join_all_attrs(struct scan_job *job, size_t n_pieces)
 	return r;
 }
 
-/* Puts what the pieces gave one after another. */
+/* Concatenates the results of the pieces. */
 static int join_pieces(struct scan_job *job, size_t n_pieces)
 {
 	struct zts_scan *scan = job->scan;

@@ -1,4 +1,7 @@
-/* What summary.txt shows of a store beyond functions: its traces, the slowest, the exceptions. */
+/*
+ * What summary.txt shows of a store in addition to functions: its traces, the slowest ones,
+ * exceptions.
+ */
 #include <time.h>
 
 #include "formats/common/text.h"

@@ -1,4 +1,4 @@
-/* Signatures of the JVM: what they say, as a Java program writes it. */
+/* JVM signatures as they are written in a Java program. */
 #include "formats/zts/signatures.h"
 
 #include "formats/common/cursor.h"

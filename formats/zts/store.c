@@ -1,4 +1,4 @@
-/* What an opened store hands out: its text index and its payloads, and whether it has changed. */
+/* Access to an opened store: its text index and its payloads, and whether it has changed. */
 #include "formats/zts/store.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, cons
 bool zts_file_same(const struct zts_store *store, const struct zts_file *file)
 {
 	struct stat st;
-	char path[ZTS_NUMBER_DIGITS + sizeof("/") + NAME_MAX]; /* lack of memory is no change */
+	char path[ZTS_NUMBER_DIGITS + sizeof("/") + NAME_MAX]; /* lack of memory is not a change */
 	snprintf(path, sizeof(path), "%s%s", store->place, file->name);
 	if (fstatat(store->folder, path, &st, 0) != 0)
 		return false;

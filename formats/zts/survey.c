@@ -1,7 +1,7 @@
 /*
- * Joins the two sources of knowledge about traces. A record of the index is believed only where the
- * payload that it names has its time stamp: indexes outlive the bytes that they speak of. Parts of
- * one trace are united by its ids; what a scan finds and no index names is a trace without an id.
+ * Joins the two sources of information on traces. A record of the index is only used if the payload
+ * it refers to has its time stamp, because indexes outlive the bytes that they describe. The parts
+ * of a trace are joined by its ids; a record found by the scan alone is a trace without an id.
  */
 #include "formats/zts/survey_private.h"
 
@@ -35,7 +35,7 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 	return 0;
 }
 
-/* Marks what stands in a trace that is shown. Outer records come before inner ones. */
+/* Marks what is contained in a trace that is shown. Outer records come before inner ones. */
 static void mark_inner(struct zts_survey *v)
 {
 	for (uint32_t store = 0; store < v->n_stores; store++) {

@@ -1,4 +1,4 @@
-/* The orders in which traces are listed: by time, by store, by duration; and their names. */
+/* The orders in which traces are listed (by time, by store, by duration), and their names. */
 #include "formats/zts/survey.h"
 
 #include <stdlib.h>

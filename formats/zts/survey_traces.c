@@ -1,7 +1,6 @@
 /*
- * Joins the two sources of knowledge about traces. A record of the index is believed only where the
- * payload that it names has its time stamp: indexes outlive the bytes that they speak of. Parts of
- * one trace are united by its ids.
+ * Makes traces of the records of the index: checks each against the scan, and joins the parts of a
+ * trace by its ids.
  */
 #include <stdlib.h>
 
@@ -62,7 +61,7 @@ static int by_trace(const void *a, const void *b)
 		?: order(x->timestamp_ns, y->timestamp_ns);
 }
 
-/* The records, parts of a trace together; NULL without memory. */
+/* The records, with the parts of a trace adjacent; NULL if out of memory. */
 static const struct zts_span **sort_index(const struct zts_spans *spans)
 {
 	const struct zts_span **sorted = malloc(spans->n * sizeof(struct zts_span *) + 1);
@@ -73,7 +72,7 @@ static const struct zts_span **sort_index(const struct zts_spans *spans)
 	return sorted;
 }
 
-/* True where `next` goes on with the trace of the records before it, `last` being the latest. */
+/* True if `next` continues the trace of the records before it, of which `last` is the latest. */
 static bool goes_on(const struct zts_span *last, const struct zts_span *next)
 {
 	if (last->trace_id[0] != next->trace_id[0] || last->trace_id[1] != next->trace_id[1] ||
@@ -87,7 +86,7 @@ static bool is_sound(const struct zts_survey *v, const struct zts_part *p)
 	return p->chunk != PM_NONE && v->scans[p->store].status[p->chunk] == ZTS_OK;
 }
 
-/* What the scan found where a trace begins, if the index is right about it. */
+/* The scan's record at the beginning of a trace, if the index is correct. */
 static struct zts_found *find_claimed(
 	struct zts_survey *v, const struct zts_span *span, const struct zts_part *part)
 {
@@ -102,7 +101,7 @@ static struct zts_found *find_claimed(
 	return fits ? f : NULL;
 }
 
-/* Payload that reading the parts takes; false where too much was read for this already. */
+/* Payload bytes needed to read the parts; false if too much has been read for this already. */
 static bool can_afford(struct zts_surveyor *s, const struct zts_trace *t)
 {
 	uint64_t cost = 0;
@@ -116,7 +115,7 @@ static bool can_afford(struct zts_surveyor *s, const struct zts_trace *t)
 	return true;
 }
 
-/* Attributes of a trace's own call, which may stand in any of its parts. */
+/* Attributes of a trace's own call, which may be in any of its parts. */
 static int keep_attrs(struct zts_surveyor *s, struct zts_trace *t, const struct zts_tree *tree)
 {
 	struct zts_survey *v = s->v;
@@ -141,7 +140,7 @@ static int keep_attrs(struct zts_surveyor *s, struct zts_trace *t, const struct 
 	return 0;
 }
 
-/* A trace in several parts has to be assembled to know it. */
+/* A trace in several parts has to be assembled. */
 static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
@@ -175,7 +174,7 @@ static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struc
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
 }
 
-/* Completes a trace of the index with what its payload says. */
+/* Completes a trace of the index with information from its payload. */
 static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts_span *first,
 	struct pm_error *err)
 {
@@ -298,7 +297,7 @@ static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *
 	return r < 0 ? r : add_trace(v, &t);
 }
 
-/* First-generation stores have no traces inside of others: such records are plain calls. */
+/* First-generation stores have no nested traces: such records are plain calls. */
 static bool is_trace(const struct zts_found *f)
 {
 	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);

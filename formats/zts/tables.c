@@ -25,7 +25,10 @@ static int traces_columns(struct pm_table *table, struct pm_error *err)
 	return 0;
 }
 
-/* Cells of attributes: numbers as such, texts into the scratch; `ends` is where each text ends. */
+/*
+ * Cells of attributes: numbers as they are, texts in the scratch buffer; `ends` is the end of each
+ * text.
+ */
 static void put_attrs(const struct zts_survey *v, const struct zts_trace *t,
 	const struct zts_texts *texts, struct pm_text *s, size_t *ends)
 {
@@ -37,7 +40,7 @@ static void put_attrs(const struct zts_survey *v, const struct zts_trace *t,
 	}
 }
 
-/* What is known of a trace without its names; returns the cell behind. */
+/* The cells of a trace except its names; returns the next cell. */
 static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_survey *v,
 	const struct zts_trace *t, struct pm_cell *cells)
 {

@@ -1,6 +1,7 @@
 /*
- * Calls are added to their paths, one cache line each, and methods made of those at the end: a
- * method's inclusive time is that of its outermost calls, and which these are is a matter of paths.
+ * Calls are added to their paths, one cache line each, and methods are computed from those at the
+ * end: a method's inclusive time is that of its outermost calls, and which calls are outermost
+ * depends on the path.
  */
 #include "formats/zts/tally.h"
 
@@ -44,7 +45,7 @@ static inline void add_call(struct zts_path_sums *to, const struct zts_call *cal
 	to->sums.exclusive_ns += self_ns;
 }
 
-/* Calls after those that they made; false where some are of paths that were left out. */
+/* Calls after their callers; false if some have paths that were left out. */
 static bool add_calls(struct zts_tally *t, const struct zts_tree *tree)
 {
 	bool all = true;
@@ -77,10 +78,10 @@ static int rest_room(struct zts_tally *t, uint32_t method)
 	return 0;
 }
 
-/* Calls that have no path count for their methods. */
+/* Calls without a path are only counted for their methods. */
 static int add_rest(struct zts_tally *t, const struct zts_tree *tree)
 {
-	uint32_t open = PM_NONE; /* the call before, and those around it, have not ended */
+	uint32_t open = PM_NONE; /* the previous call, and those around it, have not ended */
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct zts_call *call = &tree->calls[i];
 		const struct pm_step *step = &t->steps[i];

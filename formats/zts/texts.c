@@ -1,7 +1,7 @@
 /*
- * Reads entries, `id 01 text 02 id 03`, and keeps them by id. An entry counts only where both
- * numbers agree, so bytes that were damaged or cut off are skipped up to the next 03 instead of
- * being shown. Knows nothing of what entries mean.
+ * Reads entries, `id 01 text 02 id 03`, and keeps them by id. An entry is only used if both numbers
+ * agree, so bytes that were damaged or cut off are skipped up to the next 03. Does not interpret
+ * entries.
  */
 #include "formats/zts/texts.h"
 
@@ -38,7 +38,7 @@ bool zts_number_read(struct pm_bytes digits, uint64_t *ret)
 	return true;
 }
 
-/* The entry inside of what stands before a 03. */
+/* The entry within the bytes before a 03. */
 static bool entry_decode(struct pm_bytes b, struct zts_text *ret)
 {
 	struct pm_bytes first, second;
@@ -57,7 +57,9 @@ struct loss {
 	uint64_t n, offset, bytes; /* of the first */
 };
 
-/* Adds the entries of `b`; 00 and 03 separate. What is no entry is counted in `loss`. */
+/*
+ * Adds the entries of `b`; 00 and 03 separate them. Bytes outside of entries are counted in `loss`.
+ */
 static int add_entries(struct zts_texts *t, struct pm_bytes b, struct loss *loss)
 {
 	for (size_t at = 0; at < b.len;) {
@@ -145,7 +147,7 @@ void zts_texts_freeze(struct zts_texts *t)
 	size_t kept = 0;
 	if (t->n)
 		qsort(t->items, t->n, sizeof(*t->items), by_id);
-	for (size_t i = 0; i < t->n; i++) /* several files may hold a copy; any will do */
+	for (size_t i = 0; i < t->n; i++) /* several files may contain a copy; any will do */
 		if (kept == 0 || t->items[kept - 1].id != t->items[i].id)
 			t->items[kept++] = t->items[i];
 	t->n = kept;
@@ -155,7 +157,7 @@ const struct zts_text *zts_texts_find(const struct zts_texts *t, uint64_t id)
 {
 	if (t->n == 0 || id < t->items[0].id)
 		return NULL;
-	/* Ids are given out one after another: an entry is where its id says, or before. */
+	/* Ids are assigned in ascending order: an entry is at its id, or before it. */
 	uint64_t place = id - t->items[0].id;
 	if (place < t->n && t->items[place].id == id)
 		return &t->items[place];

@@ -87,7 +87,7 @@ static void write_stack(struct writer *w, const struct zts_texts *t, uint64_t st
 	pm_json_close(&w->json, ']');
 }
 
-/* The exception and its causes, each inside of the one before. */
+/* The exception and its causes, each inside the previous one. */
 static void write_exception(struct writer *w, const struct zts_texts *t, uint64_t id)
 {
 	struct zts_exception e = {0};
@@ -128,7 +128,7 @@ static void write_attributes(struct writer *w, const struct zts_call *call)
 	pm_json_close(&w->json, '}');
 }
 
-/* What only some calls have. */
+/* Fields that only some calls have. */
 static void write_rare(struct writer *w, const struct zts_texts *t, const struct zts_call *call)
 {
 	if (call->has & ZTS_HAS_FLAGS)
@@ -177,7 +177,7 @@ static void write_tree(struct writer *w)
 {
 	uint32_t open = 0;
 	pm_json_key(&w->json, "tree");
-	/* A key has its value, also where the text has failed. */
+	/* A key needs a value, even if the text has failed. */
 	for (uint32_t i = 0; i < w->tree->n && (i == 0 || !w->json.out->failed); i++) {
 		for (; open > w->tree->calls[i].depth; open--) {
 			pm_json_close(&w->json, ']');

@@ -41,7 +41,7 @@ static int add_contexts(
 	return r;
 }
 
-/* Times count from the beginning of the trace. */
+/* Times are relative to the beginning of the trace. */
 static int add_times(struct trace *t, const struct zts_tree *tree, const uint32_t *index)
 {
 	const struct zts_call *root = &tree->calls[0];
@@ -57,7 +57,7 @@ static int add_times(struct trace *t, const struct zts_tree *tree, const uint32_
 				: duration_ns > 0 ? (uint64_t)duration_ns
 						  : 0,
 			.context = index[i] + 1,
-			/* Overlapping children of one call, each as long as can be. */
+			/* Overlapping children of one call, each as long as possible. */
 			.self_ns = (uint64_t)(self_ns[i] < INT64_MIN ? INT64_MIN
 								     : (int64_t)self_ns[i]),
 			.seq = i};
@@ -196,7 +196,7 @@ static int get_damage(
 
 static uint64_t memory(const struct pm_profile *p)
 {
-	enum { A_CONTEXT = 64 }; /* of the tree, about */
+	enum { A_CONTEXT = 64 }; /* of the tree, approximately */
 	const struct trace *t = p->self;
 	if (__atomic_load_n(&t->once.state, __ATOMIC_ACQUIRE) != 1)
 		return sizeof(*t);

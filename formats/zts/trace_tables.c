@@ -9,7 +9,7 @@ static const char *const call_columns[] = {
 	"time_ns", "duration_ns", "self_ns", "depth", "calls", "error", "method"};
 static const char *const attr_columns[] = {"attribute", "value"};
 
-/* A cursor's own: the trace's tree, held while the cursor lives. */
+/* State of a cursor: the trace's tree, held while the cursor lives. */
 struct cursor {
 	const struct zts *z;
 	const struct zts_tree *tree;

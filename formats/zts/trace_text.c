@@ -1,10 +1,10 @@
-/* tree.txt and exception.txt: one trace for people to read. */
+/* tree.txt and exception.txt: a trace as readable text. */
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
 #include "formats/zts/records.h"
 #include "profmount/limits.h"
 
-/* Deeper calls stand where those of this depth do, with their depth in front. */
+/* Deeper calls are indented like those of this depth, with their depth in front. */
 enum { DEEPEST_INDENT = 100 };
 
 /* The share and the duration in front of a call. */
@@ -41,7 +41,7 @@ static void write_call(const struct zts *z, const struct zts_call *call, int64_t
 	pm_text_char(out, '\n');
 }
 
-/* What a call carries, each on a line of its own below it. */
+/* Details of a call, each on a line of its own below it. */
 static void write_attributes(
 	const struct zts_tree *tree, const struct zts_call *call, struct pm_text *out)
 {
@@ -110,7 +110,7 @@ static void write_text(
 	pm_text_utf8(out, pm_text_view(scratch));
 }
 
-/* As Java prints it. */
+/* As printed by Java. */
 static void write_exception(
 	const struct zts_texts *t, uint64_t id, struct pm_text *scratch, struct pm_text *out)
 {

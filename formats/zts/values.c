@@ -15,12 +15,12 @@ struct writer {
 	const struct zts_texts *texts;
 	struct pm_json json;
 	struct pm_text scratch;
-	bool is_map[VALUE_DEPTH]; /* what is open, outermost first */
+	bool is_map[VALUE_DEPTH]; /* open containers, outermost first */
 	bool has_key[VALUE_DEPTH];
 	uint32_t depth;
 };
 
-/* The next item; a reference to a string is taken for the string (in scratch). */
+/* The next item; a reference to a string is replaced by the string (in scratch). */
 static int next_item(struct writer *w, struct pm_cbor_event *e, struct pm_error *err)
 {
 	struct pm_cbor_event end;
@@ -56,7 +56,7 @@ static void write_bytes(struct pm_bytes b, struct pm_text *out)
 		pm_text_hex(out, b.p[i], 2);
 }
 
-/* JSON has no word for NaN and infinities. */
+/* JSON cannot represent NaN and infinities. */
 static void write_float(double f, struct pm_text *out)
 {
 	if (isfinite(f))
@@ -65,7 +65,7 @@ static void write_float(double f, struct pm_text *out)
 		pm_text_str(out, "null");
 }
 
-/* A value that holds no others. */
+/* A value that contains no others. */
 static void write_scalar(const struct pm_cbor_event *e, struct pm_text *out)
 {
 	switch (e->kind) {
@@ -120,7 +120,7 @@ static int open_container(struct writer *w, const struct pm_cbor_event *e, struc
 	return 1;
 }
 
-/* One event inside of a list or map; tags other than those of strings are passed over. */
+/* One event within a list or map; tags other than those of strings are skipped. */
 static int write_event(struct writer *w, const struct pm_cbor_event *e, struct pm_error *err)
 {
 	bool in_map = w->depth > 0 && w->is_map[w->depth - 1];

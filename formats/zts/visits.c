@@ -13,7 +13,7 @@ static bool is_same(const struct zts_part *a, const struct zts_part *b)
 	return a && a->store == b->store && a->chunk == b->chunk;
 }
 
-/* Parts behind the first come out of the cache in any case. */
+/* Parts after the first always come from the cache. */
 static void count(struct zts_visits *v, const struct zts_survey *survey)
 {
 	const struct zts_part *before = NULL;
