@@ -164,7 +164,7 @@ int pm_profile_open(const char *path, const char *name, const struct pm_open_opt
 		format = format_by_probe(&c, &sure);
 	if (!format)
 		r = pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-			c.folder ? "holds no profile of a known format (see --formats)"
+			c.folder ? "contains no profile of a known format (see --formats)"
 				 : "is not a profile of a known format (see --formats)");
 	else
 		r = opened_new(&c, format, options, ret, err);

@@ -129,7 +129,7 @@ static int read_simple(
 	case 25: e->f = half_value(e->u); break;
 	case 26: e->f = single_value(e->u); break;
 	case 27: e->f = pm_f64_of_bits(e->u); break;
-	default: return pm_cbor_malformed(e, err, "CBOR simple value without a meaning");
+	default: return pm_cbor_malformed(e, err, "CBOR simple value that is not defined");
 	}
 	c->not_finite |= e->kind == PM_CBOR_FLOAT && !isfinite(e->f);
 	count_item(c);
@@ -154,7 +154,7 @@ static int read_uncounted(
 	if (major == 7)
 		return read_break(c, e, err);
 	if (major != 4)
-		return pm_cbor_malformed(e, err, "CBOR of unknown length that is no array");
+		return pm_cbor_malformed(e, err, "CBOR of unknown length that is not an array");
 	e->kind = PM_CBOR_INDEF;
 	return push_level(c, e, UNCOUNTED, err);
 }

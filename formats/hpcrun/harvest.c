@@ -97,7 +97,7 @@ static void locate(const struct harvester *s, const struct epoch *e, uint32_t pl
 	}
 	if (s->profile->family == HPCRUN_FAMILY_SECTIONS && node.parent == 0 &&
 		(ret->place.kind != HPCRUN_PLACE_SPECIAL || !hpcrun_is_root(node.module, node.ip)))
-		report_node(s, e, place, &node, "has no parent and is no root");
+		report_node(s, e, place, &node, "has no parent and is not a root");
 }
 
 static int keep_nodes(

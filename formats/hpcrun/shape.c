@@ -49,7 +49,7 @@ static int number_nodes(struct walk *w)
 	int r = hpcrun_numbers_init(&s->by_number, s->number, s->n);
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
 		if (s->number[i] == 0) {
-			report_node(w, i, "has the number that means none");
+			report_node(w, i, "has the number reserved for no context");
 			continue;
 		}
 		int fresh = hpcrun_numbers_put(&s->by_number, s->number[i], i);
@@ -70,7 +70,7 @@ static void find_parents(struct walk *w)
 			place = hpcrun_numbers_find(&w->shape->by_number, number);
 		w->shape->parent[i] = place != i ? place : NONE;
 		if (number && place == NONE)
-			report_node(w, i, "has a parent that is not there: shown at the top");
+			report_node(w, i, "has a parent that does not exist: shown at the top");
 		else if (place == i)
 			report_node(w, i, "is its own parent: shown at the top");
 	}
@@ -86,7 +86,7 @@ static uint32_t climb(struct walk *w, uint32_t place)
 		place = parent[place];
 	}
 	if (place != NONE && w->depth[place] == ON_CHAIN) {
-		report_node(w, w->chain[n - 1], "is above itself: shown at the top");
+		report_node(w, w->chain[n - 1], "is its own ancestor: shown at the top");
 		parent[w->chain[n - 1]] = NONE;
 	}
 	return n;

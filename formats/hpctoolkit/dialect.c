@@ -118,7 +118,7 @@ int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err)
 				"its header does not point to %s of a known layout",
 				i == HPCTK_META ? "metrics" : "profiles");
 		if (!some) {
-			leave_out(db, i, "its header leads nowhere: the file is left out");
+			leave_out(db, i, "its header has no valid pointer: the file is ignored");
 			continue;
 		}
 		if (!(all & some))

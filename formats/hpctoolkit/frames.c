@@ -156,11 +156,11 @@ uint32_t hpctk_frame_of(
 	struct pm_frame frame = {.kind = (uint8_t)kind_of(record), .function = PM_NONE};
 	frame.nested = frame.kind != PM_KIND_ENTRY && record->relation == LEXICAL;
 	uint32_t function = row_of(f, &f->db->functions, record->function_at, at,
-		"the context's function is none of the table");
+		"the context's function is not in the table");
 	uint32_t file = row_of(f, &f->db->sources, record->file_at, at,
-		"the context's source file is none of the table");
+		"the context's source file is not in the table");
 	uint32_t module = row_of(f, &f->db->modules, record->module_at, at,
-		"the context's load module is none of the table");
+		"the context's load module is not in the table");
 	if (frame.kind == PM_KIND_FUNCTION || frame.kind == PM_KIND_INLINED)
 		return function_frame(f, frame, function);
 	if (frame.kind == PM_KIND_ENTRY)

@@ -175,7 +175,7 @@ static int shared_quantity(
 	struct hpctk_quantity q = *metric;
 	*ret = HPCTK_NONE;
 	if (!hpctk_row_find(&r->scopes, scope_at, &i)) {
-		spoil(r, "a pointer to a scope that leads to none");
+		spoil(r, "a pointer to a scope that points elsewhere");
 		return 0;
 	}
 	uint32_t *known =

@@ -178,8 +178,8 @@ static void line_read(struct builder *b, uint32_t i)
 	uint32_t thread = hpctk_thread_of(db, b->t, record.profile);
 	if (thread == PM_NONE || b->t->lines[thread].present) {
 		pm_damage_add(&db->damage, "trace.db", at, db->traces.stride,
-			thread == PM_NONE ? "trace %u is of profile %u, which is no thread"
-					  : "trace %u is another one of profile %u",
+			thread == PM_NONE ? "trace %u is of profile %u, which is not a thread"
+					  : "trace %u is a second one of profile %u",
 			i, record.profile);
 		return;
 	}

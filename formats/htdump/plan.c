@@ -98,9 +98,9 @@ static int struct_enter(struct resolver *r, struct pm_bytes prefix, const struct
 		return base ? 0 : header_add(r, inner);
 	uint32_t klass = htd_table_named(r->t, field->type);
 	if (klass == HTD_NONE)
-		r->broken = "holds a struct that is not described";
+		r->broken = "contains a struct that is not described";
 	else if (r->depth == HTD_LIMIT_NESTING)
-		r->broken = "nests structs without end";
+		r->broken = "has structs nested too deeply";
 	else
 		r->stack[r->depth++] = (struct level){.klass = klass, .prefix = inner};
 	return 0;

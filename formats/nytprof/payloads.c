@@ -14,7 +14,7 @@
 enum { COUNTS_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8, NUMBER_MOST = 5 };
 
 #define OK       NYTP_PAYLOAD_OK
-#define LEFTOVER "its length is no multiple of a record's"
+#define LEFTOVER "its length is not a multiple of the record size"
 #define UNKNOWN  "no known layout"
 
 /* Chunks are not compressed: the file's size limits the number of rows. */

@@ -191,7 +191,7 @@ static void tell_run(const struct finding *g, uint32_t head)
 			h->run, g->n->n_runs, h->pid, processes - 1, *parent ? "; " : "", parent);
 	else if (*parent)
 		pm_damage_add(&g->n->damage, h->f->name, PM_NO_OFFSET, PM_NO_OFFSET,
-			"%s: what it did itself is missing", parent);
+			"%s: its own calls are missing", parent);
 }
 
 int nytp_runs_find(struct nytp *n)

@@ -120,9 +120,9 @@ static int finish(struct nytp_stream *s, struct nytp_break *ret_break)
 	if (pm_inflate_status(s->in).state == PM_INFLATE_FAILED)
 		return -ENOMEM;
 	if (pm_inflate_status(s->in).state == PM_INFLATE_BROKEN)
-		return broken(s, "the stream breaks off", ret_break);
+		return broken(s, "the stream ends unexpectedly", ret_break);
 	if (rest && s->limit - s->at > PM_LIMIT_WINDOW)
-		return broken(s, "a record is longer than can be", ret_break);
+		return broken(s, "a record is longer than the limit", ret_break);
 	return rest ? broken(s, "the stream ends within a record", ret_break) : 0;
 }
 

@@ -192,7 +192,7 @@ static int read_part(struct reader *r, const struct zts_part *part, const struct
 	const struct zts_payload *payload = held;
 	if (part->chunk == PM_NONE)
 		return pm_error_set(err, -EIO, "traces.dat", part->data_offset,
-			"the index says that a part of the trace is here, but there is no chunk");
+			"the index has a part of the trace here, but there is no chunk");
 	int n = zts_store_texts(&r->stores->items[part->store], &r->texts, err);
 	if (n == 0 && !held)
 		n = zts_payload_get(r->stores, part->store, part->chunk, &payload, err);

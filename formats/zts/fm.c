@@ -123,7 +123,7 @@ static int read_column(
 				BLOCKS_AT + (uint64_t)i * BLOCK_SIZE, "block %u cannot be read", i);
 	}
 	if (at != h->length)
-		return pm_error_set(err, -EINVAL, NULL, 0x08, "the blocks hold %llu of %u bytes",
+		return pm_error_set(err, -EINVAL, NULL, 0x08, "the blocks contain %llu of %u bytes",
 			(unsigned long long)at, h->length);
 	return 0;
 }

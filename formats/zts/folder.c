@@ -232,7 +232,7 @@ int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct p
 		r = 0;
 	else if (r == 0)
 		r = pm_error_set(err, -EINVAL, "traces.dat", PM_NO_OFFSET,
-			s->n ? "holds neither a ZTS0 header nor a chunk"
+			s->n ? "contains neither a ZTS0 header nor a chunk"
 			     : "not found, nor in folders 000000, 000001 …");
 	if (r < 0)
 		zts_stores_close(s);

@@ -28,7 +28,7 @@ static int next_event(struct pm_cbor *c, struct pm_cbor_event *e, struct pm_erro
 	if (n == 0)
 		n = pm_cbor_finish(c, e, err);
 	if (n > 0 && e->kind == PM_CBOR_FLOAT && !isfinite(e->f))
-		return pm_cbor_malformed(e, err, "CBOR number that JSON has no form for");
+		return pm_cbor_malformed(e, err, "CBOR number that JSON cannot represent");
 	return n;
 }
 

@@ -89,7 +89,7 @@ static int read_info(struct zts_records *r, struct zts_record_event *ret, struct
 	if (n <= 0)
 		return n < 0 ? n : pm_cbor_malformed(&key, err, "a number of a call is cut off");
 	if (key.kind != PM_CBOR_UINT || value.kind > PM_CBOR_NEGINT)
-		return pm_cbor_malformed(&key, err, "a number of a call is none");
+		return pm_cbor_malformed(&key, err, "a number of a call is not an integer");
 	bool negative = value.kind == PM_CBOR_NEGINT;
 	const char *wrong =
 		zts_wrong_info(key.u, negative && key.u == ZTS_TIMESTAMP ? UINT64_MAX : value.u);

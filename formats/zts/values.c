@@ -28,7 +28,7 @@ static int next_item(struct writer *w, struct pm_cbor_event *e, struct pm_error 
 	if (n > 0 && e->kind == PM_CBOR_TAG && e->u == TAG_STRING) {
 		n = pm_cbor_next(&w->r->cbor, e, err);
 		if (n > 0 && e->kind != PM_CBOR_UINT)
-			return pm_cbor_malformed(e, err, "a reference to a string is no number");
+			return pm_cbor_malformed(e, err, "a reference to a string is not a number");
 		pm_text_clear(&w->scratch);
 		if (n > 0)
 			zts_name_string(w->texts, e->u, &w->scratch);
@@ -135,7 +135,7 @@ static int write_event(struct writer *w, const struct pm_cbor_event *e, struct p
 	if (e->kind == PM_CBOR_TAG)
 		return 1;
 	if (as_key && is_container(e->kind))
-		return pm_cbor_malformed(e, err, "a key of an attribute is no scalar");
+		return pm_cbor_malformed(e, err, "a key of an attribute is not a scalar");
 	if (in_map)
 		w->has_key[w->depth - 1] = as_key;
 	if (is_container(e->kind))
@@ -167,7 +167,7 @@ int zts_value_read(struct zts_records *r, const struct zts_texts *t, bool as_key
 		n = next_item(&w, &e, err);
 	*ret_text = false;
 	if (n > 0 && is_container(e.kind)) {
-		n = as_key ? pm_cbor_malformed(&e, err, "a key of an attribute is no scalar")
+		n = as_key ? pm_cbor_malformed(&e, err, "a key of an attribute is not a scalar")
 			   : write_container(&w, &e, err);
 	} else if (n > 0) {
 		*ret_text = as_key || is_text(e.kind);

@@ -72,7 +72,7 @@ static int add_word(struct listing *l)
 	int r = pmfs_folder_find(l->path, add_found, l, l->err);
 	if (r == 0 && l->runs->n == before)
 		r = pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
-			"holds no profile of a known format (see --formats)");
+			"contains no profile of a known format (see --formats)");
 	return r;
 }
 

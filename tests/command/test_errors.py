@@ -99,7 +99,7 @@ for kind in ("", "sideways", "Weak"):
     usage("-o scaling=<text>: strong or weak is expected", "-o", "scaling=" + kind, "source", "point")
 
 case("-o base=<name>: no run has that name")(lambda folder: ("-o", "base=nosuch", "--ls", SOURCE, SOURCE, "--"))
-case("-o follow takes one source that is no folder of sources")(lambda folder: ("-o", "follow", SOURCE, SOURCE, folder))
+case("-o follow takes one source, which is not a folder of sources")(lambda folder: ("-o", "follow", SOURCE, SOURCE, folder))
 case("<path>: -o iterations: nothing is called <name> (see functions.csv)")(
     lambda folder: ("-o", "iterations=nosuch", "--cat", SOURCE, "iterations.csv"))
 case("<path>: no source can be opened; the first: <reason>", USAGE)(
@@ -120,7 +120,7 @@ file_with("<path>: is a profile of version 6, a different format; versions 4 and
 file_with("<path>: has the binary header of an early Pynytprof; only text headers are supported", b"NYTPROF\0....")
 file_with("<path>: is a profile of version <n>; versions 4 and 5 are supported", b"NYTProf 3 0\n")
 file_with("<path>: the data after the header is neither NYTProf records nor Pynytprof chunks", b"NYTProf 5 0\n\377\377")
-file_with("<path>: <file>: holds neither a ZTS0 header nor a chunk", b"letters", "traces.dat", "-o", "format=zts")
+file_with("<path>: <file>: contains neither a ZTS0 header nor a chunk", b"letters", "traces.dat", "-o", "format=zts")
 file_with("<path>: contains no readable event; a HawkTracer stream with class descriptions was expected", b"a letter\n",
           "file", "-o", "format=htdump")
 
@@ -164,7 +164,7 @@ def empty_folder(message, *options):
     case(message)(lambda folder: (*options, "--ls", folder))
 
 
-empty_folder("<path>: holds no profile of a known format (see --formats)")
+empty_folder("<path>: contains no profile of a known format (see --formats)")
 empty_folder("<path>: contains no measurement files (*.hpcrun, *.hpctrace)", "-o", "format=hpcrun")
 empty_folder("<path>: contains no NYTProf profile", "-o", "format=nytprof")
 empty_folder("<path>: <file>: not found, nor in folders 000000, 000001 …", "-o", "format=zts")

@@ -324,7 +324,7 @@ static void test_a_function_that_is_none_leaves_the_name_empty(void **state)
 	set(HPCTKW_META, caller + 0x20, 8, get(HPCTKW_META, caller + 0x20) + 1);
 	struct pm_profile *p = open_changed();
 	const struct pm_tree *tree = tree_of(p);
-	assert_damage(p, "meta.db", caller, "function is none of the table");
+	assert_damage(p, "meta.db", caller, "function is not in the table");
 	assert_int_equal(pm_tree_frame(tree, pm_tree_find(tree, 2))->name, 0);
 	pm_profile_close(p);
 }
@@ -516,7 +516,7 @@ static void test_a_second_trace_of_a_profile_is_told(void **state)
 	(void)state;
 	set(HPCTKW_TRACE, trace_at(1), 4, 1);
 	struct pm_profile *p = open_changed();
-	assert_damage(p, "trace.db", trace_at(1), "another one of profile 1");
+	assert_damage(p, "trace.db", trace_at(1), "a second one of profile 1");
 	pm_profile_close(p);
 }
 
@@ -525,7 +525,7 @@ static void test_a_trace_of_no_thread_is_told(void **state)
 	(void)state;
 	set(HPCTKW_TRACE, trace_at(1), 4, 0);
 	struct pm_profile *p = open_changed();
-	assert_damage(p, "trace.db", trace_at(1), "is of profile 0, which is no thread");
+	assert_damage(p, "trace.db", trace_at(1), "is of profile 0, which is not a thread");
 	pm_profile_close(p);
 }
 

@@ -200,8 +200,8 @@ static const struct hostile {
 	enum htdw_type data_type;
 	const char *what;
 } hostile[] = {
-	{"a struct of itself", "Own", 8, HTDW_STRUCT, "nests structs without end"},
-	{"an unknown struct", "Nowhere", 8, HTDW_STRUCT, "holds a struct that is not described"},
+	{"a struct of itself", "Own", 8, HTDW_STRUCT, "has structs nested too deeply"},
+	{"an unknown struct", "Nowhere", 8, HTDW_STRUCT, "contains a struct that is not described"},
 	{"a huge field", "uint8_t", UINT64_MAX, HTDW_UNSIGNED, "has a field that is too large"},
 };
 

@@ -134,8 +134,8 @@ class Words(Folder):
         self.assertIn("strong or weak", self.fails("-o", "scaling=sideways", "--ls", a, a, "--"))
         self.assertIn("-o follow", self.fails("-o", "follow", a, a, self.folder))
         os.mkdir(self.path("empty"))
-        self.assertIn("holds no profile", self.fails("--ls", self.path("empty")))
-        self.assertIn("holds no profile", self.fails("--ls", a, f"x={self.path('empty')}", "--"))
+        self.assertIn("contains no profile", self.fails("--ls", self.path("empty")))
+        self.assertIn("contains no profile", self.fails("--ls", a, f"x={self.path('empty')}", "--"))
 
 
 class Folders(Folder):

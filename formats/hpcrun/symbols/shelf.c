@@ -111,7 +111,7 @@ static int find_modules(struct hpcrun_shelf *s, struct pm_damage_list *damage)
 			continue;
 		r = hpcrun_struct_module(in.bytes, &module);
 		if (r == 0 && module.len == 0)
-			report(damage, s->names[i], 0, in.bytes.len, "is of no load module");
+			report(damage, s->names[i], 0, in.bytes.len, "names no load module");
 		else if (r == 0)
 			r = note_module(s, i, pm_text_view(&module));
 		pm_input_close(&in);
