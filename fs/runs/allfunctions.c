@@ -1,6 +1,6 @@
 /*
- * functions.csv of all runs, one after the other, each as its own functions.csv has it. A position
- * is a run and a row of it; a cursor keeps the run open that it is in.
+ * functions.csv of all runs, concatenated: each as in the run's own functions.csv. A position is a
+ * run and a row in it; a cursor keeps its current run open.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 enum { N_BEFORE = 4 }; /* columns before the costs */
 
-/* A cursor's run. */
+/* The run of a cursor. */
 struct reader {
 	const struct pmfs_ensemble *e;
 	const struct pmfs_facts *facts;
@@ -37,7 +37,7 @@ static void leave(struct reader *reader)
 	reader->functions = NULL;
 }
 
-/* The run's own table, from a row on. */
+/* Starts the run's own table at a row. */
 static int open_table(
 	struct reader *reader, struct pmfs_model *m, uint32_t row, struct pm_error *err)
 {
@@ -48,7 +48,7 @@ static int open_table(
 	return r < 0 ? r : reader->own ? 0 : pmfs_ensemble_no_memory(err);
 }
 
-/* Opens a run for the cursor; 0 with no functions where it is broken. */
+/* Opens a run for the cursor; returns 0, with no functions, if it is broken. */
 static int enter(struct reader *reader, uint32_t run, uint32_t row, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
@@ -84,7 +84,9 @@ static void functions_done(struct pm_rows *rows)
 	rows->own = NULL;
 }
 
-/* The columns of the run's own row between its contexts and its line go where all runs have them.
+/*
+ * Moves the columns of the run's own row between its contexts and its line to their places in the
+ * common header.
  */
 static void fill(const struct reader *reader, struct pm_cell *cells)
 {

@@ -1,9 +1,11 @@
-/* runs/ and compare/: their items are profiles, which are opened when somebody enters them. */
+/*
+ * runs/ and compare/: their items are profiles, which are opened when their directory is entered.
+ */
 #include "fs/runs/internal.h"
 
 /* ---- runs/run=NAME, or runs/run=NAME/repetition=K ---- */
 
-/* Of an item of runs/, or of a collection of one name's repetitions, whose group is c->a. */
+/* The run of an item of runs/, or of a collection of the repetitions of group c->a. */
 static uint32_t run_of(const struct pm_collection *c, uint32_t i)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(c->self);
@@ -52,7 +54,7 @@ static int repetition_find(const struct pm_collection *c, struct pm_bytes name, 
 	return n >= 1 && n <= c->n;
 }
 
-/* 1 where the run cannot be opened, 0 where it can. */
+/* 1 if the run cannot be opened, else 0. */
 static int is_broken(const struct pmfs_ensemble *e, uint32_t run, struct pm_error *err)
 {
 	struct pmfs_model *model;
@@ -96,7 +98,7 @@ static int compared_find(const struct pm_collection *c, struct pm_bytes name, ui
 	return find_in(&pmfs_ensemble_of(c->self)->compared, name, ret_i);
 }
 
-/* 1 where none of a group's runs can be opened. */
+/* 1 if none of a group's runs can be opened. */
 static int group_is_broken(const struct pmfs_ensemble *e, uint32_t group)
 {
 	const struct pmfs_group *g = &e->runs.groups[group];

@@ -1,4 +1,4 @@
-/* damage.csv of all runs, of a broken one, and what --check says. */
+/* damage.csv of all runs, and of a broken one; the rows of --check. */
 #include <stdlib.h>
 
 #include "fs/runs/internal.h"
@@ -22,7 +22,7 @@ static void set_damage(const struct pm_damage *damage, struct pm_cell *cells)
 
 /* ---- of broken runs alone ---- */
 
-/* The run of a table's k-th row, or PM_NONE beyond the last. */
+/* The run of a table's k-th row, or PM_NONE after the last. */
 static uint32_t run_at(const struct pm_table *table, uint64_t k)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(table->self);
@@ -79,7 +79,7 @@ struct row {
 
 struct all {
 	struct row *rows;
-	struct pm_damage *named; /* the same with the run in front of the file, for --check */
+	struct pm_damage *named; /* the same with the run before the file name, for --check */
 	uint32_t n, broken;
 	size_t room;
 	struct pm_damages damages; /* named */

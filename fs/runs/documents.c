@@ -1,4 +1,4 @@
-/* The root's documents, in the order in which they are listed. */
+/* The documents at the root, in the order of listings. */
 #include "fs/runs/documents.h"
 
 #include "fs/runs/sides.h"

@@ -1,4 +1,4 @@
-/* The ensemble as a profile: it has no contexts of its own, but documents and collections. */
+/* The ensemble as a profile: it has documents and collections, but no contexts of its own. */
 #include "fs/runs/internal.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * What is known of each run: read from all of them, on all processors, and kept, since it is
- * little.
+ * Facts about each run: read from all of them, on all processors, and kept, since they are small.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "fs/views/sums/emptythreads.h"
 #include "fs/views/sums/totals.h"
 
-/* Of one run, before the names of all are numbered; each list is allocated by itself. */
+/* Of one run, before names are numbered for all; each list is allocated separately. */
 struct found {
 	struct pm_arena arena;
 	uint32_t n_wholes, n_columns, lead;
@@ -66,7 +65,7 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 		r = find_fact(f, p, commands, &ret->command, err);
 	if (r < 0 || ret->command || (r = pm_profile_title(p, &title, err)) < 0)
 		return r;
-	/* Of files without a title it is their name. */
+	/* For files without a title, their name. */
 	struct stat st;
 	bool is_folder = stat(p->source, &st) == 0 && S_ISDIR(st.st_mode);
 	if (title.len > 0 &&
@@ -75,7 +74,7 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 	return 0;
 }
 
-/* A cost that is stored nowhere is none; else it may be 0. */
+/* A cost that is not stored anywhere does not exist; otherwise it may be 0. */
 static bool is_stored(const struct pmfs_column *c, double whole)
 {
 	const struct pm_metric *metric = c->flat ? c->flat : c->tree;
@@ -84,7 +83,9 @@ static bool is_stored(const struct pmfs_column *c, double whole)
 
 static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
 {
-	/* What functions.csv has behind the costs where calls are recorded one by one. */
+	/*
+	 * Additional columns of functions.csv after the costs, if calls are recorded individually.
+	 */
 	static const char *const times[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns"};
 	const struct pmfs_totals *totals;
 	int r = pmfs_totals(m, &totals, err);
@@ -149,7 +150,7 @@ static int read_model(
 	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;
 }
 
-/* A run that cannot be read is one of which nothing is known, for whatever reason. */
+/* A run that cannot be read has no facts, whatever the reason. */
 static int read_run(void *context, size_t i)
 {
 	struct reading *reading = context;

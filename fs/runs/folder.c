@@ -1,4 +1,4 @@
-/* A walk through a folder that keeps a list of what it has still to look at, instead of a stack. */
+/* Walks a directory with a list of pending entries instead of a stack. */
 #include "fs/runs/folder.h"
 
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include "profmount/format.h"
 #include "profmount/limits.h"
 
-/* Something in the folder, by its path below it. */
+/* An entry, by its path below the directory. */
 struct place {
 	const char *below;
 	bool link;
-	uint64_t identity; /* of what it leads to */
+	uint64_t identity; /* of the target */
 };
 
 struct places {
@@ -30,7 +30,7 @@ struct places {
 struct walk {
 	const char *folder;
 	struct places todo, found; /* directories; sources */
-	struct pm_map seen;        /* identities of sources that are no links */
+	struct pm_map seen;        /* identities of sources that are not links */
 	struct pm_arena arena;
 	uint64_t entries;
 	struct pm_error *err;
@@ -62,7 +62,7 @@ static int take_source(struct walk *w, const struct place *place)
 	return add(w, &w->found, place);
 }
 
-/* An entry of a directory: a source, a directory to look into, or nothing. */
+/* Adds an entry of a directory: a source, a directory to enter, or nothing. */
 static int look(struct walk *w, int fd, const char *above, const char *name)
 {
 	struct stat st, target;
@@ -86,7 +86,7 @@ static int look(struct walk *w, int fd, const char *above, const char *name)
 	return folder && !link ? add(w, &w->todo, &place) : 0;
 }
 
-/* A directory that cannot be read holds nothing. */
+/* An unreadable directory is treated as empty. */
 static int look_into(struct walk *w, const char *below)
 {
 	char *path = pm_arena_printf(&w->arena, "%s/%s", w->folder, below);
@@ -118,7 +118,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct place *)a)->below, ((const struct place *)b)->below);
 }
 
-/* Links that lead to what was found by itself, or to what another link leads to, are left out. */
+/* Leaves out links to sources that were found themselves, or through another link. */
 static int tell(struct walk *w, int (*found)(void *, const char *), void *context)
 {
 	int r = 0;

@@ -1,4 +1,4 @@
-/* What the files of fs/runs/ share. */
+/* Shared by the files of fs/runs/. */
 #ifndef PROFMOUNT_FS_RUNS_INTERNAL_H
 #define PROFMOUNT_FS_RUNS_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "fs/compare/compare.h"
 #include "fs/runs/ensemble.h"
 
-/* Names of directories, legal and unique, by the number of what they are of. */
+/* Names of directories, legal and unique, by the index of what they stand for. */
 struct pmfs_folders {
 	const char **names;
 	struct pm_strtab numbers; /* name → number */
@@ -19,10 +19,10 @@ struct pmfs_ensemble {
 	struct pmfs_ensemble_options options;
 	struct pmfs_runs runs;
 	struct pmfs_shelf *shelf;
-	uint32_t base;                         /* the group that others are compared with */
-	uint32_t *others;                      /* the groups that are; runs.n_groups - 1 of them */
-	uint32_t *numbers;                     /* 0, 1, 2 …: a group's runs as a list */
-	struct pmfs_folders runs_of, compared; /* by group; by place in `others` */
+	uint32_t base;                         /* the baseline's group */
+	uint32_t *others;                      /* the other groups; runs.n_groups - 1 of them */
+	uint32_t *numbers;                     /* 0, 1, 2 …: the runs of a group as a list */
+	struct pmfs_folders runs_of, compared; /* by group; by index in `others` */
 	struct pm_arena arena;
 	struct pm_collection *collections;
 	uint32_t n_collections, n_documents;
@@ -47,10 +47,10 @@ static inline int pmfs_ensemble_no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
 
-/* The directory of a run from the root: runs/run=NAME/repetition=K. Appends it. */
+/* Appends the path of a run's directory from the root: runs/run=NAME/repetition=K. */
 void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out);
 
-/* The comparison of a place in `others`; the caller's. */
+/* The comparison with others[i]; the caller frees it. */
 int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, struct pm_profile **ret,
 	struct pm_error *err);
 
@@ -69,7 +69,7 @@ int pmfs_run_profile(
 
 /* ---- facts.c: what runs.csv says of each run ---- */
 
-/* The whole of a quantity. */
+/* The total of a quantity. */
 struct pmfs_whole {
 	uint32_t quantity; /* of pmfs_facts.quantities */
 	double value;
@@ -78,14 +78,14 @@ struct pmfs_whole {
 struct pmfs_run_facts {
 	bool broken;                 /* nothing else is known */
 	bool has_modules, has_files; /* of functions */
-	uint32_t busy;               /* threads that cost anything; 0: the format knows none */
+	uint32_t busy;               /* threads with costs; 0: the format has no threads */
 	uint32_t contexts, n_wholes, n_columns;
-	uint32_t threads;              /* PM_NONE: the format knows none */
+	uint32_t threads;              /* PM_NONE: not known to the format */
 	uint64_t duration_ns, time_ns; /* PM_NO_TIME */
 	const char *format;
 	const char *host, *command; /* or NULL */
 	const struct pmfs_whole *wholes;
-	const uint32_t *columns; /* of the run's tables, in pmfs_facts.columns */
+	const uint32_t *columns; /* of its tables: indexes into pmfs_facts.columns */
 	uint32_t lead;           /* the primary quantity, or PM_NONE */
 };
 
@@ -102,22 +102,25 @@ int pmfs_facts(const struct pmfs_ensemble *e, const struct pmfs_facts **ret, str
 
 /* ---- tables ---- */
 
-/* Header names: `before`, then every name of `middle`, then `after`; the lists end with NULL. */
+/*
+ * Column names of a table: `before`, then every name of `middle`, then `after`; the lists end with
+ * NULL.
+ */
 const char *const *pmfs_header_of(struct pm_arena *arena, const char *const *before,
 	const struct pm_strtab *middle, const char *const *after, uint32_t *ret_n);
 
-/* Fills in the headers when all names are known; 0 or -ENOMEM. */
+/* Fills in the headers once all names are known; 0 or -ENOMEM. */
 int pmfs_headers_make(struct pmfs_facts *facts);
 
 struct pm_table pmfs_runs_table(const struct pmfs_ensemble *e);
 struct pm_table pmfs_all_functions_table(const struct pmfs_ensemble *e);
 struct pm_table pmfs_all_damage_table(const struct pmfs_ensemble *e);
 
-/* Why runs are broken: the rows of a damage.csv of one run, or of those of two groups. */
+/* Why runs are broken: the rows of the damage.csv of one run, or of two groups. */
 struct pm_table pmfs_run_errors_table(const struct pmfs_ensemble *e, uint32_t run);
 struct pm_table pmfs_pair_errors_table(const struct pmfs_ensemble *e, uint32_t other);
 
-/* All runs' damage as rows of --check. */
+/* The damage of all runs as rows of --check. */
 int pmfs_ensemble_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * A run as the profile of an item: the run's own in everything but how it is closed, so that it is
- * opened once for all who need it.
+ * A run as an item's profile: it forwards everything to the run except closing, so a run is opened
+ * once for all its users.
  */
 #include <stdlib.h>
 

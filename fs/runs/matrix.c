@@ -1,6 +1,6 @@
 /*
- * Runs are read on all processors. Names are numbered under a lock as they come, and put in order
- * at the end, so that the result does not depend on who came first.
+ * Reads runs on all processors. Names are numbered under a lock as they arrive, and sorted at the
+ * end, so that the result does not depend on timing.
  */
 #include "fs/runs/matrix.h"
 
@@ -16,14 +16,14 @@
 #include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
-/* The part: what views see, and what it is built with. */
+/* The part: the public result, and data for building it. */
 struct built {
 	struct pmfs_matrix m;
 	const struct pmfs_ensemble *e;
 	const struct pmfs_facts *facts;
 	struct pm_strtab keys;
 	size_t room, cells;
-	bool by_module, by_file; /* all runs know them */
+	bool by_module, by_file; /* known to all runs */
 	pthread_mutex_t lock;
 	struct pm_arena arena;
 };
@@ -36,7 +36,7 @@ static int too_many(struct pm_error *err)
 
 /* ---- names ---- */
 
-/* What makes two functions one. */
+/* The key of a function: equal keys are one function. */
 static void add_key(const struct built *b, const struct pmfs_functions *f,
 	const struct pmfs_function *function, struct pm_text *out)
 {
@@ -54,7 +54,7 @@ static void add_key(const struct built *b, const struct pmfs_functions *f,
 		pm_text_bytes(out, pmfs_base_name(file));
 }
 
-/* Shows the function as the first of the runs has it. */
+/* The function is shown as in the first run that has it. */
 static int show(struct built *b, uint32_t id, uint32_t run, const struct pmfs_functions *f,
 	const struct pmfs_function *function)
 {
@@ -68,7 +68,7 @@ static int show(struct built *b, uint32_t id, uint32_t run, const struct pmfs_fu
 	return shown->name.p && shown->module.p && shown->file.p ? 0 : -ENOMEM;
 }
 
-/* The function's number, given under the lock. */
+/* The function's number, assigned under the lock. */
 static int number(struct built *b, struct pm_bytes key, uint32_t *ret)
 {
 	uint32_t known = b->keys.n;
@@ -106,8 +106,10 @@ static double sum_of(double a, double b)
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-/* Joins what is one, as clones are; the inclusive cost of several is that of the largest, as they
- * may be nested. */
+/*
+ * Merges equal functions, such as clones; their inclusive cost is that of the largest, because they
+ * may be nested.
+ */
 static uint32_t join(struct pmfs_share *list, uint32_t n)
 {
 	uint32_t out = 0;
@@ -163,7 +165,7 @@ static int read_model(struct built *b, uint32_t run, struct pmfs_model *m, struc
 	return r;
 }
 
-/* -E2BIG ends everything; a run that cannot be read is one without functions. */
+/* -E2BIG aborts; a run that cannot be read has no functions. */
 static int read_run(void *context, size_t i)
 {
 	struct built *b = context;
@@ -191,7 +193,7 @@ static int by_sum(const void *x, const void *y, void *context)
 	return pm_bytes_compare(b->keys.items[i], b->keys.items[k]);
 }
 
-/* Numbers functions anew by their sums, and sorts each run's by that. */
+/* Renumbers functions by their sums, and sorts those of each run accordingly. */
 static int put_in_order(struct built *b)
 {
 	uint32_t n = b->m.n;

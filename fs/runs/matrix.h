@@ -1,5 +1,5 @@
 /*
- * What each function costs in each run, of the primary quantity: for the tables that show all runs
+ * The cost of each function in each run, in the primary quantity: for the tables that show all runs
  * side by side.
  */
 #ifndef PROFMOUNT_FS_RUNS_MATRIX_H
@@ -7,25 +7,25 @@
 
 #include "fs/runs/internal.h"
 
-/* A function as the first run that has it shows it. */
+/* A function as shown by the first run that has it. */
 struct pmfs_shared_function {
 	struct pm_bytes name, module, file;
 	uint32_t run;
-	double sum; /* of own costs over all runs */
+	double sum; /* sum of exclusive costs over all runs */
 };
 
-/* What it costs in one run. */
+/* Its cost in one run. */
 struct pmfs_share {
 	uint32_t function;
-	double own, incl; /* NaN: none is stored */
+	double own, incl; /* NaN: not stored */
 };
 
 struct pmfs_matrix {
-	const char *quantity; /* the primary one, cputime_sec; NULL: there is none */
+	const char *quantity; /* the primary one, cputime_sec; NULL: none */
 	bool has_incl;
-	uint32_t n; /* functions, those of the largest sum first */
+	uint32_t n; /* functions, largest sum first */
 	struct pmfs_shared_function *functions;
-	struct pmfs_share **of; /* by run, in order of the functions; NULL: broken */
+	struct pmfs_share **of; /* by run, ordered by function; NULL: broken */
 	uint32_t *n_of;         /* by run */
 	double *wholes;         /* by run; NaN: the run lacks the quantity */
 	const char *const *wide_header;
@@ -36,21 +36,21 @@ struct pmfs_matrix {
 int pmfs_matrix(
 	const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, struct pm_error *err);
 
-/* What a function costs in a run; NULL where the run does not have it. O(log n). */
+/* The cost of a function in a run; NULL if the run does not have it. O(log n). */
 const struct pmfs_share *pmfs_matrix_at(
 	const struct pmfs_matrix *m, uint32_t run, uint32_t function);
 
-/* How many of a group's runs have the quantity. */
+/* The number of runs in a group that have the quantity. */
 uint32_t pmfs_matrix_count(const struct pmfs_matrix *m, const struct pmfs_group *g);
 
 /*
- * Means over those runs, what a run lacks counted as 0; NaN where no run has the function, or none
- * the value.
+ * Means over those runs, where missing values count as 0; NaN if no run has the function or the
+ * value.
  */
 double pmfs_matrix_mean(
 	const struct pmfs_matrix *m, const struct pmfs_group *g, uint32_t function, bool incl);
 
-/* The mean of the wholes; NaN where no run has the quantity. */
+/* The mean of the totals; NaN if no run has the quantity. */
 double pmfs_matrix_whole(const struct pmfs_matrix *m, const struct pmfs_group *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where a run is, and what a comparison is of. */
+/* Paths of runs, and the two sides of a comparison. */
 #include "fs/runs/internal.h"
 
 void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out)

@@ -3,7 +3,7 @@
 
 #include "fs/runs/internal.h"
 
-enum { N_AFTER = 10 }; /* columns behind the wholes */
+enum { N_AFTER = 10 }; /* columns after the totals */
 
 static void set_known(struct pm_cell *cell, uint64_t number, uint64_t none)
 {
@@ -34,7 +34,9 @@ static void set_facts(const struct pmfs_run_facts *f, struct pm_cell *wholes, st
 		rest[6] = pm_cell_str(f->command);
 }
 
-/* The time, the path and the error are texts that are made, so they come last into their cells. */
+/*
+ * The time, the path and the error are built in the scratch buffer, so their cells are filled last.
+ */
 static void set_texts(struct pm_rows *rows, const struct pmfs_ensemble *e,
 	const struct pmfs_run_facts *f, uint32_t run, struct pm_cell *rest)
 {

@@ -1,6 +1,7 @@
 /*
- * scaling.csv: what functions lose where there are more threads, docs/namespace.md. Costs are sums
- * over all threads, so without a loss strong scaling keeps them and weak scaling multiplies them.
+ * scaling.csv: the loss of functions with more threads, see docs/namespace.md. Costs are sums over
+ * all threads: without a loss, strong scaling leaves them unchanged, and weak scaling multiplies
+ * them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"
 
-/* Runs that are opened to know whether there is a scaling.csv. */
+/* Runs that are opened to find out whether there is a scaling.csv. */
 enum { MOST_OPENED = 200 };
 
 /* A row of scaling.csv. */
@@ -48,7 +49,7 @@ int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err)
 
 /* ---- rows ---- */
 
-/* Largest loss first, functions in the order of the matrix. */
+/* Largest loss first; functions in the order of the matrix. */
 static int by_loss(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

@@ -1,5 +1,4 @@
-/* scaling/contexts.csv: where scaling breaks. Contexts of both sides, as their comparison has them.
- */
+/* scaling/contexts.csv: the loss by context, for the contexts of both sides' comparison. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@ static double or_zero(double value)
 	return isfinite(value) ? value : 0;
 }
 
-/* A cursor's comparison. */
+/* The comparison of a cursor. */
 struct reader {
 	struct pm_profile *profile; /* NULL: none is open */
 	const struct pmfs_union *both;
@@ -29,7 +28,7 @@ static void leave(struct reader *reader)
 	reader->profile = NULL;
 }
 
-/* 1 where the comparison can be read, 0 where it is left out. */
+/* 1 if the comparison can be read, 0 if it is left out. */
 static int enter(
 	struct reader *reader, const struct pmfs_ensemble *e, uint32_t other, struct pm_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * A cache of its own (formats/common/cache.h) whose things are open runs. What others release while
- * the caches are locked, and what a cache lets go of then, waits in lists until it can be closed
- * outside of the lock: unmapping a large source takes milliseconds.
+ * A cache of its own (formats/common/cache.h) whose objects are open runs. Runs that are released
+ * while the caches are locked, and runs that a cache evicts, are queued until they can be closed
+ * without holding the lock, because unmapping a large source takes milliseconds.
  */
 #include "fs/runs/shelf.h"
 
@@ -12,9 +12,8 @@
 #include "formats/common/work.h"
 
 enum {
-	MOST_OPEN =
-		64,    /* of those not in use: each has some descriptors, of which there are 1024 */
-	STAY_OPEN = 3, /* however large they are: two sides and what is looked at beside them */
+	MOST_OPEN = 64, /* not in use; each has descriptors */
+	STAY_OPEN = 3, /* kept however large they are: two sides and a run that is read meanwhile */
 	LEAST = 64 << 10,
 };
 
@@ -23,17 +22,17 @@ struct opened {
 	struct pmfs_shelf *shelf;
 	struct pm_profile *profile;
 	struct pmfs_model *model;
-	struct pm_cache *own; /* what the format keeps of this run */
-	struct opened *next;  /* of those that are to be closed */
+	struct pm_cache *own; /* the format's cache for this run */
+	struct opened *next;  /* queue of those to be closed */
 };
 
 /* A run, open or not. */
 struct slot {
-	struct pm_error *error; /* of the failure that lasts, or NULL */
+	struct pm_error *error; /* of a permanent failure, or NULL */
 	struct opened *opened;  /* in use */
 	uint32_t users;
-	uint32_t leaving; /* releases that have not reached the cache */
-	uint32_t next;    /* of the slots with such; PM_NONE: the last */
+	uint32_t leaving; /* releases not yet passed to the cache */
+	uint32_t next;    /* next slot with such releases; PM_NONE: the last */
 	bool listed;
 };
 
@@ -41,9 +40,9 @@ struct pmfs_shelf {
 	const struct pmfs_runs *runs;
 	struct pmfs_shelf_options options;
 	struct pm_cache *cache;
-	pthread_mutex_t lock; /* of what follows; may be taken while the caches are locked */
+	pthread_mutex_t lock; /* protects the following; may be taken while the caches are locked */
 	struct slot *slots;
-	uint32_t leaving; /* the first slot with releases that are due */
+	uint32_t leaving; /* the first slot with pending releases */
 	struct opened *dead;
 };
 
@@ -76,7 +75,7 @@ static struct opened *take_dead(struct pmfs_shelf *s)
 	return dead;
 }
 
-/* One release that is due, or NULL. */
+/* A pending release, or NULL. */
 static struct opened *take_leaving(struct pmfs_shelf *s)
 {
 	struct opened *o = NULL;
@@ -97,7 +96,7 @@ static struct opened *take_leaving(struct pmfs_shelf *s)
 	return o;
 }
 
-/* Not while the caches are locked. */
+/* Must not be called while the caches are locked. */
 static void tidy_up(struct pmfs_shelf *s)
 {
 	struct opened *o;
@@ -117,7 +116,7 @@ struct build {
 	uint32_t run;
 };
 
-/* A run without that quantity has the primary one that it has by itself. */
+/* A run without that quantity uses its own primary quantity. */
 static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 {
 	o->model = pmfs_model_new(o->profile);
@@ -161,7 +160,7 @@ static int opened_build(void *context, struct pm_cached **ret, struct pm_error *
 	return 0;
 }
 
-/* The error of a run, which from now on is the same each time. */
+/* Makes an error of a run permanent. */
 static void keep_error(struct pmfs_shelf *s, uint32_t run, const struct pm_error *error)
 {
 	struct pm_error *copy = malloc(sizeof(*copy));
@@ -199,7 +198,7 @@ int pmfs_shelf_acquire(
 	tidy_up(s);
 	int r = pm_cache_get(s->cache, run, opened_build, &b, &cached, &error);
 	if (r < 0) {
-		/* The run is there, its source is not: no directory is missing. */
+		/* The run exists but its source does not: this is not a missing directory. */
 		error.code = r = r == -ENOENT ? -EIO : r;
 		return fail(s, run, r, &error, err);
 	}
@@ -241,8 +240,7 @@ void pmfs_shelf_spoil(struct pmfs_shelf *s, uint32_t run, const struct pm_error 
 
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p)
 {
-	/* What is decoded of a source takes about as much as the source; what is mapped, nothing.
-	 */
+	/* Decoded data takes about as much as the source; mapped data takes nothing. */
 	uint64_t bytes = LEAST + p->input_bytes / 2, share = s->options.cache_bytes / MOST_OPEN;
 	return bytes > share ? bytes : share;
 }

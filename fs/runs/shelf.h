@@ -1,6 +1,6 @@
 /*
- * The runs of an ensemble, opened when they are needed. Those in use stay open, of the others those
- * used last, as far as the cache's limit goes.
+ * The runs of an ensemble, opened when they are needed. Runs in use stay open, and so do the most
+ * recently used ones within the cache's limit.
  */
 #ifndef PROFMOUNT_FS_RUNS_SHELF_H
 #define PROFMOUNT_FS_RUNS_SHELF_H
@@ -13,43 +13,39 @@ struct pmfs_shelf;
 
 struct pmfs_shelf_options {
 	struct pm_open_options open; /* without a cache: each run has its own */
-	const char *format;          /* the format's name, or NULL: the surest */
+	const char *format;          /* name of the format, or NULL: the most likely one */
 	const char *metric;          /* the primary quantity of runs that have it, or NULL */
-	uint64_t cache_bytes;        /* what runs that are not in use may take */
+	uint64_t cache_bytes;        /* limit for runs that are not in use */
 };
 
-/* Runs and what options point to outlive it. NULL without memory. */
+/* The runs, and what the options point to, must outlive it. NULL if out of memory. */
 struct pmfs_shelf *pmfs_shelf_new(
 	const struct pmfs_runs *runs, const struct pmfs_shelf_options *options);
 
-/* Nothing may be in use. Accepts NULL. */
+/* No run may be in use. Accepts NULL. */
 void pmfs_shelf_free(struct pmfs_shelf *s);
 
 /*
- * An open run, in use until it is released: see struct pmfs_lender. One that could not be opened
- * is not tried again: `err` says the same each time.
+ * An open run, in use until it is released: see struct pmfs_lender. Opening is not retried after a
+ * failure: `err` is the same each time.
  */
 int pmfs_shelf_acquire(
 	struct pmfs_shelf *s, uint32_t run, struct pmfs_model **ret, struct pm_error *err);
 void pmfs_shelf_release(struct pmfs_shelf *s, uint32_t run);
 
-/*
- * Why the run could not be opened; NULL: it can, or could when it was last tried. Says nothing
- * before somebody has tried.
- */
+/* Why the run could not be opened; NULL if it can be opened, or if that has not been tried. */
 const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);
 
-/* The run can be opened, but what everybody needs of it cannot be read: from now on it is broken.
- */
+/* The run can be opened, but essential parts of it cannot be read: marks it as broken. */
 void pmfs_shelf_spoil(struct pmfs_shelf *s, uint32_t run, const struct pm_error *why);
 
-/* Has that failure to do with the run, and not with memory or with who asked? */
+/* Is that a failure of the run, rather than lack of memory or cancellation? */
 static inline bool pmfs_is_lasting(int code)
 {
 	return code < 0 && code != -ENOMEM && code != -EINTR;
 }
 
-/* Bytes that an open run counts for. */
+/* The bytes that an open run counts for. */
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p);
 
 /* The same as a lender; lives as long as the shelf. */

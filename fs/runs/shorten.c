@@ -1,4 +1,4 @@
-/* What tells paths apart: the components that are left when what all begin and end with is gone. */
+/* Shortens paths to the components that differ, without those that all paths begin and end with. */
 #include "fs/runs/shorten.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ struct split {
 	uint32_t n;
 };
 
-/* Components of a path without empty ones and `.`; one at least. */
+/* Components of a path without empty ones and `.`; at least one. */
 static int split_path(struct pm_arena *arena, const char *path, struct split *ret)
 {
 	uint32_t n = 1;
@@ -30,7 +30,9 @@ static int split_path(struct pm_arena *arena, const char *path, struct split *re
 	return 0;
 }
 
-/* How many components all begin with (or, from behind, end with), each keeping one beyond `kept`.
+/*
+ * The number of components that all paths begin with (or end with), leaving each at least one after
+ * `kept`.
  */
 static uint32_t shared(const struct split *splits, uint32_t n, uint32_t kept, bool behind)
 {
@@ -51,7 +53,7 @@ static const char *join(
 	struct pm_arena *arena, const struct split *s, uint32_t front, uint32_t back)
 {
 	struct pm_bytes first = s->parts[front], last = s->parts[s->n - 1 - back];
-	/* All are slices of one path: from the first component to the end of the last. */
+	/* All results are slices of one path: from the first to the last remaining component. */
 	size_t len = (size_t)(last.p + last.len - first.p);
 	return pm_arena_printf(arena, "%.*s", (int)len, (const char *)first.p);
 }

@@ -1,4 +1,4 @@
-/* Tables that show runs side by side: one column or one row for each. */
+/* Tables that show runs side by side: one column or one row per run. */
 #ifndef PROFMOUNT_FS_RUNS_SIDES_H
 #define PROFMOUNT_FS_RUNS_SIDES_H
 
@@ -8,13 +8,13 @@ struct pm_table pmfs_wide_table(const struct pmfs_ensemble *e);
 struct pm_table pmfs_noise_table(const struct pmfs_ensemble *e);
 
 struct pm_table pmfs_scaling_table(const struct pmfs_ensemble *e);
-/* The columns of one of them; that of contexts has a = 1. */
+/* The columns of one of them; for that of contexts, a = 1. */
 int pmfs_scaling_columns(struct pm_table *table, struct pm_error *err);
 struct pm_table pmfs_scaling_contexts_table(const struct pmfs_ensemble *e);
 
 /*
- * 1 where runs differ in their number of threads, 0 where they do not. Where telling would take
- * opening very many runs, 1: the tables are then perhaps without rows.
+ * 1 if runs differ in their number of threads, else 0. If very many runs would have to be opened to
+ * find out, 1: the tables may then be empty.
  */
 int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err);
 

@@ -1,4 +1,4 @@
-/* summary.txt of an ensemble: its runs, and what changed most. */
+/* summary.txt of an ensemble: its runs, and the largest changes. */
 #include <math.h>
 
 #include "fs/runs/lead.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_RUNS = 20, MOST_PAIRS = 8, MOST_CHANGES = 8, NAME_WIDTH = 40 };
 
-/* The mean of a group's runs that have it; NaN where none has. */
+/* The mean over a group's runs that have it; NaN if none has. */
 static double mean_of(const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t group,
 	uint32_t quantity)
 {

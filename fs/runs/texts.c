@@ -63,7 +63,7 @@ static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e)
 			"  -o normalize: comparisons show shares of each run's whole instead of values.\n");
 }
 
-/* Plain enough to stand between single quotes. */
+/* Can be put between single quotes without escaping. */
 static bool can_be_typed(const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -72,7 +72,7 @@ static bool can_be_typed(const char *name)
 	return strlen(name) <= 60;
 }
 
-/* The first comparison whose directory can be typed, or NULL. */
+/* The first comparison whose directory name needs no escaping, or NULL. */
 static const char *example(const struct pmfs_ensemble *e)
 {
 	for (uint32_t i = 0; i + 1 < e->runs.n_groups; i++)

@@ -46,13 +46,13 @@ struct pm_table pmfs_wide_table(const struct pmfs_ensemble *e)
 
 /* ---- noise.csv ---- */
 
-/* The own costs of a function in a group's runs. */
+/* The exclusive costs of a function in the runs of a group. */
 struct spread {
 	uint32_t n;
 	double mean, stddev, min, max;
 };
 
-/* False where none of the runs has the function. */
+/* False if none of the runs has the function. */
 static bool spread_of(const struct pmfs_matrix *m, const struct pmfs_group *g, uint32_t function,
 	struct spread *ret)
 {

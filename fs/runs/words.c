@@ -1,4 +1,4 @@
-/* From words of a command line to runs with names. */
+/* From the words of a command line to runs with names. */
 #include "fs/runs/words.h"
 
 #include <stdlib.h>
@@ -20,11 +20,11 @@ size_t pmfs_word_name(const char *word)
 
 /* ---- listing ---- */
 
-/* One word while its sources are listed. */
+/* A word while its sources are listed. */
 struct listing {
 	struct pmfs_runs *runs;
 	const char *name;   /* or NULL */
-	const char *source; /* as it was given, without NAME= */
+	const char *source; /* as given, without NAME= */
 	const char *path;
 	struct pm_error *err;
 };
@@ -53,7 +53,7 @@ static int add_run(const struct listing *l, const char *source, const char *path
 	return 0;
 }
 
-/* A source of a folder, by its path below that. */
+/* Adds a source found in a directory, by its path below it. */
 static int add_found(void *context, const char *below)
 {
 	const struct listing *l = context;
@@ -114,7 +114,7 @@ static int number_groups(struct pmfs_runs *runs)
 	return r;
 }
 
-/* Those of one name together, in the order in which they were given. */
+/* Sorts runs with the same name together, in the order in which they were given. */
 static int put_together(struct pmfs_runs *runs)
 {
 	struct pmfs_run *ordered = calloc(runs->n + (size_t)1, sizeof(*ordered));
