@@ -1,4 +1,4 @@
-/* The columns of costs that every table of a comparison has: names and cells. */
+/* The cost columns of all tables of a comparison: names and cells. */
 #include <math.h>
 
 #include "fs/compare/join.h"
@@ -31,7 +31,7 @@ static bool is_count(const struct pmfs_cost *cost)
 	return cost->role == PM_ROLE_COUNT;
 }
 
-/* Shares have names of their own: they have no unit. */
+/* Shares have their own names, because they have no unit. */
 static const char *name_of(
 	const struct pmfs_costs *costs, const struct pmfs_cost *cost, struct pm_arena *arena)
 {
@@ -48,7 +48,7 @@ static bool has_ratio(const struct pmfs_costs *costs, const struct pmfs_cost *co
 	return !is_count(cost) && !costs->shares;
 }
 
-/* The columns around those of the costs; lists end with NULL. */
+/* The columns before and after those of the costs; lists end with NULL. */
 static const char *const nothing[] = {NULL};
 static const char *const lines_before[] = {"line_base", "line", NULL};
 static const char *const contexts_before[] = {"context_id", "parent_id", "depth", NULL};

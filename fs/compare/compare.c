@@ -1,6 +1,6 @@
 /*
- * The profile of a comparison. It has documents alone: what the runs have in common is no tree of
- * one run, and views that show one run would not say what differs.
+ * The profile of a comparison. It only has documents: what the runs have in common is not the tree
+ * of one run, and views for one run would not show the differences.
  */
 #include "fs/compare/compare.h"
 

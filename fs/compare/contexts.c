@@ -29,7 +29,7 @@ static int table_columns(struct pm_table *table, struct pm_error *err)
 	return 0;
 }
 
-/* The line of a context on a side; 0 where it has none. */
+/* The line of a context on a side; 0 if the side lacks the context. */
 static uint32_t line_on(const struct pmfs_tree_union *u, enum pmfs_side side, uint32_t context)
 {
 	uint32_t key = u->key[side][context];

@@ -1,6 +1,6 @@
 /*
- * The runs of a comparison and their columns. Columns of different runs are one where their names
- * are equal: names are stems with units, so formats need not be the same.
+ * The runs of a comparison and their columns. Columns of different runs are matched by name: names
+ * are stems with units, so the formats need not be the same.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct building {
 	struct pmfs_compare *compare;
 	struct pmfs_costs *costs;
-	struct pm_strtab names, stems; /* number: cost; quantity */
+	struct pm_strtab names, stems; /* index of the cost; of the quantity */
 	size_t room;
 };
 
@@ -108,7 +108,7 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 	return r < 0 ? pmfs_compare_no_memory(err) : 0;
 }
 
-/* A run that fails for good is left out; `err` stays empty. */
+/* A run with a permanent failure is left out; `err` stays empty. */
 static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
@@ -133,7 +133,7 @@ static bool on_both_sides(const struct pmfs_cost *cost)
 	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
 }
 
-/* The first quantity that both sides have; else the first. */
+/* The first quantity that both sides have, else the first. */
 static uint32_t leading(const struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n; i++)
@@ -150,7 +150,7 @@ static int by_quantity(const void *a, const void *b)
 	return *x < *y ? -1 : 1;
 }
 
-/* Columns of a quantity stand together; the leading one is number 0. */
+/* Columns of a quantity are adjacent; the leading one has index 0. */
 static int put_in_order(struct pmfs_costs *k)
 {
 	struct pmfs_cost **order = malloc(((size_t)k->n + 1) * sizeof(struct pmfs_cost *));

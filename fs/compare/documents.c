@@ -1,4 +1,4 @@
-/* Which documents a comparison has, and what makes each. */
+/* The list of a comparison's documents, and their renderers. */
 #include "fs/compare/documents.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }
 
-/* Two files for each quantity that costs anything. 0 or -ENOMEM. */
+/* Two files for each quantity with costs. 0 or -ENOMEM. */
 static int list_exports(struct documents *d, struct pmfs_compare *c, const struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n_quantities; i++) {

@@ -1,4 +1,4 @@
-/* The documents of a comparison: what compare/NAME/ holds. */
+/* The documents of a comparison: the contents of compare/NAME/. */
 #ifndef PROFMOUNT_FS_COMPARE_DOCUMENTS_H
 #define PROFMOUNT_FS_COMPARE_DOCUMENTS_H
 

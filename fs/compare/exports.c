@@ -1,11 +1,11 @@
-/* Folded stacks as difffolded.pl writes them, and pprof with negative values. */
+/* Folded stacks in the format of difffolded.pl, and pprof with negative values. */
 #include "fs/compare/exports.h"
 
 #include "fs/compare/stacks.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/exports/stackfiles.h"
 
-/* The stacks of a document, cut as those of the runs are. */
+/* The stacks of a document, limited like those of a single run. */
 static int make(const struct pm_doc *doc, struct pmfs_two_stacks *ret, struct pm_error *err)
 {
 	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);

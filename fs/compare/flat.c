@@ -1,6 +1,6 @@
 /*
- * Joining the flat tables of runs: functions, modules, files, categories, callers. The runs' own
- * tables are read, so the values are those that the runs show.
+ * Joins the flat tables of runs: functions, modules, files, categories, callers. The runs' own
+ * tables are read, so values are the same as in the runs.
  */
 #include "fs/compare/flat.h"
 
@@ -11,7 +11,7 @@
 #include "formats/common/list.h"
 #include "fs/views/model/catalog.h"
 
-/* Which columns of a run's table say what a row is: names, modules, files. */
+/* The columns of a run's table that identify a row: names, modules, files. */
 struct source {
 	pmfs_table_fn *table;
 	const char *name, *module, *file;
@@ -26,7 +26,7 @@ static const struct source sources[PMFS_COMPARE_N_PARTS] = {
 	[PMFS_COMPARE_CALLERS] = {pmfs_callers_table, "caller", NULL, NULL, "callee"},
 };
 
-/* Spellings; the second is PM_NONE where rows are no pairs. */
+/* Spellings; the second one is PM_NONE unless rows are pairs. */
 struct key {
 	uint32_t first, second;
 };
@@ -60,7 +60,7 @@ int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
 
 /* ---- a run's table ---- */
 
-/* Where a table's columns are; PM_NONE: there is none. */
+/* Indexes of a table's columns; PM_NONE if there is no such column. */
 struct places {
 	uint32_t text[3], second;
 	uint32_t *cost; /* by column of the run's model */
@@ -179,7 +179,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 		r = j->source->table(m, 0, &table, err);
 	if (r < 0)
 		return r;
-	/* The run was closed and changed meanwhile: its columns are not what they were. */
+	/* The run was closed and has changed since: its columns are different. */
 	if (columns->n != j->costs->runs[run].n_columns)
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	if (find_places(j, &table, columns, &at) < 0)
@@ -214,7 +214,7 @@ static void show_row(
 		row->text[n++] = shown(m, second, 0);
 }
 
-/* Keys of the same groups are one row. */
+/* Keys with the same groups become one row. */
 static int make_rows(struct joining *j, uint32_t *of_key)
 {
 	struct pm_map rows = {.slots = NULL};

@@ -1,12 +1,12 @@
-/* The tables of a comparison that have a row a function, a line, a module … */
+/* The tables of a comparison with one row per function, line, module … */
 #ifndef PROFMOUNT_FS_COMPARE_FLAT_H
 #define PROFMOUNT_FS_COMPARE_FLAT_H
 
 #include "fs/compare/join.h"
 
 /*
- * What runs are joined by: filled run by run, each of which is open only while it is read. 0 or a
- * negative errno.
+ * The data by which runs are joined, filled run by run; each run is only open while it is read. 0
+ * or a negative errno.
  */
 typedef int pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
 
@@ -24,17 +24,17 @@ int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *j, struct pm_err
 
 /* ---- tables.c ---- */
 
-/* The rows of a table, computed on the first call; the comparison's. */
+/* The rows of a table, computed on the first call; owned by the comparison. */
 int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 	const struct pmfs_joined **ret, struct pm_error *err);
 
 /* Any of the tables above. */
 struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part which);
 
-/* names.csv: which names functions.csv made one. */
+/* names.csv: the names that functions.csv has joined. */
 struct pm_table pmfs_joined_names_table(struct pmfs_compare *c);
 
-/* metrics.csv: what each quantity costs as a whole. */
+/* metrics.csv: the total of each quantity. */
 struct pm_table pmfs_wholes_table(struct pmfs_compare *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Folding trees: a pass in pre-order, a node is found by its parent's node and its frame. */
+/* Merges trees in one pre-order pass; a node is found by its parent's node and its frame. */
 #include "fs/compare/fold.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ struct folding {
 	struct pmfs_folded *f;
 	const struct pmfs_costs *costs;
 	const struct pmfs_compared_run *run;
-	uint32_t repetition; /* those before this one */
-	double *sums;        /* costs->n a node: of this run */
+	uint32_t repetition; /* repetitions before this one */
+	double *sums;        /* costs->n per node: of this run */
 	size_t room_sums, n_sums;
 	double *cells;
 };
@@ -37,7 +37,7 @@ static int node_at(struct pmfs_folded *f, uint32_t parent, uint32_t key, uint32_
 
 /* ---- costs ---- */
 
-/* Room for the sums of node `f->n - 1` and those before it. */
+/* Makes room for the sums of nodes up to `f->n - 1`. */
 static int grow_sums(struct folding *g)
 {
 	size_t n = g->costs->n;
@@ -65,7 +65,7 @@ static int add_costs(struct folding *g, struct pmfs_model *m, uint32_t context, 
 	return r;
 }
 
-/* Nodes from `known` on are new: the repetitions before this one lack them. */
+/* Nodes from `known` on are new: the previous repetitions lack them. */
 static int grow_means(struct folding *g, uint32_t known)
 {
 	size_t n = (size_t)g->f->n * g->costs->n;

@@ -17,7 +17,7 @@ static bool is_part(const struct pm_frame *frame)
 	return frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE;
 }
 
-/* What is remembered of each spelling, in step with them. */
+/* Data remembered for each spelling, with the same indexes. */
 static int remember(
 	struct pmfs_frames *f, uint32_t spelling, const struct pm_frame *frame, enum pmfs_side side)
 {
@@ -138,7 +138,9 @@ static struct pm_frame part_shown(const struct pmfs_frames *f, const struct pmfs
 		.line = part->line};
 }
 
-/* Each key twice: as the other run has it, else the baseline; and as the baseline, else the other.
+/*
+ * Each key twice: as in the other run, else the baseline; and as in the baseline, else the other
+ * run.
  */
 struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f)
 {

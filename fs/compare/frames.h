@@ -1,7 +1,7 @@
 /*
- * The frames of all runs of a comparison: which of them are the same. Calls are the same by name,
- * module and file; loops and lines are not yet matched between the sides, and are the same only
- * where their file and line are.
+ * The frames of all runs of a comparison, and which of them are equal. Calls are equal by name,
+ * module and file; loops and lines are not yet matched between the sides, and are only equal if
+ * their file and line are.
  */
 #ifndef PROFMOUNT_FS_COMPARE_FRAMES_H
 #define PROFMOUNT_FS_COMPARE_FRAMES_H
@@ -16,11 +16,11 @@ struct pmfs_part_place {
 };
 
 struct pmfs_frames {
-	struct pmfs_match match; /* of calls; parts are there by their file alone */
+	struct pmfs_match match; /* of calls; parts are added by their file alone */
 	uint32_t **of;           /* by run, then by frame of its tree: a spelling or a part */
 	uint32_t *n_of;
-	struct pm_frame *shown; /* by spelling, with texts of `match`: as it was first seen */
-	uint32_t (*line)[PMFS_N_SIDES]; /* by spelling: of the definition; 0: unknown */
+	struct pm_frame *shown;         /* by spelling, with texts of `match`: as first seen */
+	uint32_t (*line)[PMFS_N_SIDES]; /* by spelling: line of the definition; 0: unknown */
 	size_t n_shown, room_shown, room_line;
 	struct pmfs_part_place *parts;
 	uint32_t n_parts;
@@ -28,18 +28,21 @@ struct pmfs_frames {
 	struct pm_map places, known;
 };
 
-/* In `of`: this is a part, the rest its number. */
+/* In `of`: flags a part; the other bits are its index. */
 #define PMFS_FRAME_IS_PART 0x80000000u
 
-/* Reads the frames of all runs. `f` is zeroed. 0 or a negative errno; see pmfs_frames_done. */
+/*
+ * Reads the frames of all runs. `f` is zeroed. 0 or a negative errno; call pmfs_frames_done in any
+ * case.
+ */
 int pmfs_frames_read(struct pmfs_compare *c, const struct pmfs_costs *costs, struct pmfs_frames *f,
 	struct pm_error *err);
 
 void pmfs_frames_done(struct pmfs_frames *f, const struct pmfs_costs *costs);
 
 /*
- * The key of a frame: frames with one key are the same. Calls have the numbers of their groups,
- * parts come behind them.
+ * The key of a frame: frames with equal keys are equal. Calls have the numbers of their groups;
+ * parts follow them.
  */
 static inline uint32_t pmfs_frame_key(const struct pmfs_frames *f, uint32_t run, uint32_t frame)
 {
@@ -62,13 +65,15 @@ static inline const struct pmfs_part_place *pmfs_frame_part(
 }
 
 /*
- * What keys are shown as: first all as the other run spells them, then all as the baseline does.
- * NULL without memory; for free().
+ * The frames shown for keys: first all as in the other run, then all as in the baseline. NULL if
+ * out of memory; the caller frees it.
  */
 struct pm_frame *pmfs_frames_shown(const struct pmfs_frames *f);
 
-/* By group: the line where the function begins on a side, 0 where that is not known. NULL without
- * memory; for free(). */
+/*
+ * By group: the first line of the function on a side, 0 if unknown. NULL if out of memory; the
+ * caller frees it.
+ */
 uint32_t (*pmfs_frames_first_lines(const struct pmfs_frames *f))[PMFS_N_SIDES];
 
 #endif

@@ -1,5 +1,4 @@
-/* What the files of a comparison share: its runs, its columns, and the parts that are built once.
- */
+/* Shared by the files of a comparison: its runs, its columns, and the parts that are built once. */
 #ifndef PROFMOUNT_FS_COMPARE_INTERNAL_H
 #define PROFMOUNT_FS_COMPARE_INTERNAL_H
 
@@ -12,21 +11,21 @@
 struct pmfs_cost {
 	const char *name;   /* cputime_sec_excl */
 	const char *stem;   /* cputime_sec */
-	const char *export; /* of the stem, as exports name it */
+	const char *export; /* of the stem, as in exports */
 	double export_scale;
 	enum pm_role role;
-	uint32_t quantity; /* columns of one stem share it; the primary one is 0 */
+	uint32_t quantity; /* equal for columns with the same stem; 0 for the primary one */
 	struct pm_bytes metric, unit;
-	bool has[PMFS_N_SIDES]; /* some run of the side has it */
+	bool has[PMFS_N_SIDES]; /* whether some run of the side has it */
 };
 
 struct pmfs_compared_run {
-	uint32_t number; /* the lender's */
+	uint32_t number; /* index for the lender */
 	enum pmfs_side side;
-	bool broken;    /* it cannot be opened, and counts for nothing */
-	uint32_t *cost; /* by column of its model: a cost */
+	bool broken;    /* cannot be opened, and is left out */
+	uint32_t *cost; /* by column of its model: index of the cost */
 	uint32_t n_columns;
-	double *whole; /* by quantity; 0 where it has none */
+	double *whole; /* by quantity; 0 if it has none */
 };
 
 enum pmfs_compare_part {
@@ -42,19 +41,19 @@ enum pmfs_compare_part {
 	PMFS_COMPARE_N_PARTS,
 };
 
-/* The columns of a comparison, the primary quantity's first. */
+/* The columns of a comparison, those of the primary quantity first. */
 struct pmfs_costs {
 	uint32_t n, n_quantities;
 	struct pmfs_cost *costs;
-	uint32_t own;   /* the primary quantity's own cost or count, or PM_NONE */
-	bool in_common; /* some quantity is on both sides */
-	bool shares;    /* tables have shares of the whole, not values */
+	uint32_t own;   /* exclusive cost or count of the primary quantity, or PM_NONE */
+	bool in_common; /* both sides have some quantity in common */
+	bool shares;    /* tables have shares of the total, not values */
 	uint32_t n_runs;
-	struct pmfs_compared_run *runs;          /* of the baseline first */
-	uint32_t n_good[PMFS_N_SIDES];           /* repetitions that can be opened */
+	struct pmfs_compared_run *runs;          /* runs, those of the baseline first */
+	uint32_t n_good[PMFS_N_SIDES];           /* number of repetitions that can be opened */
 	struct pmfs_sample *whole[PMFS_N_SIDES]; /* by quantity */
-	bool has_lines, has_modules;             /* all runs do */
-	char why[512];                           /* why the last broken run cannot be opened */
+	bool has_lines, has_modules;             /* true for all runs */
+	char why[512];                           /* error of the last broken run */
 	/* By part: the columns of its table. */
 	const char *const *columns[PMFS_COMPARE_N_PARTS];
 	uint32_t n_columns[PMFS_COMPARE_N_PARTS];
@@ -62,7 +61,7 @@ struct pmfs_costs {
 };
 
 struct pmfs_compare {
-	struct pm_profile profile; /* what is handed out; its self is this */
+	struct pm_profile profile; /* the profile that is handed out; its `self` is this struct */
 	struct pmfs_comparison of;
 	struct {
 		struct pm_lazy lazy;
@@ -73,13 +72,13 @@ struct pmfs_compare {
 };
 
 struct pmfs_compare_part_type {
-	/* `*ret_bytes` is what it takes. On failure nothing is left. */
+	/* `*ret_bytes` is its size. On failure nothing is left allocated. */
 	int (*build)(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
 		uint64_t *ret_bytes, struct pm_error *err);
 	void (*free)(void *part);
 };
 
-/* The part, built if this is the first call for it. */
+/* The part, built by the first call. */
 int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 	const struct pmfs_compare_part_type *type, void **ret, struct pm_error *err);
 
@@ -97,28 +96,28 @@ static inline int pmfs_compare_no_memory(struct pm_error *err)
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
 
-/* Of a run that is not broken; in use until pmfs_compare_release. */
+/* The model of a run that is not broken; in use until pmfs_compare_release. */
 int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
 	struct pmfs_model **ret, struct pm_error *err);
 void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run);
 
-/* What a value of the run is in the tables: itself, or its share of the run's whole. */
+/* A value of the run as shown in tables: the value itself, or its share of the run's total. */
 double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
 	uint32_t cost, double value);
 
-/* Some side has repetitions: tables have deviations. */
+/* Some side has repetitions, so tables have deviations. */
 static inline bool pmfs_compare_repeated(const struct pmfs_costs *k)
 {
 	return k->n_good[PMFS_BASE] > 1 || k->n_good[PMFS_OTHER] > 1;
 }
 
-/* Both have: there are tests. */
+/* Both sides have repetitions, so there are tests. */
 static inline bool pmfs_compare_tested(const struct pmfs_costs *k)
 {
 	return k->n_good[PMFS_BASE] > 1 && k->n_good[PMFS_OTHER] > 1;
 }
 
-/* As the tables call a side: `base`, or the exact name. */
+/* The name of a side in tables: `base`, or the exact name. */
 static inline struct pm_bytes pmfs_compare_side(const struct pmfs_compare *c, uint8_t sides)
 {
 	if (sides == 1u << PMFS_BASE)

@@ -7,7 +7,7 @@
 #include "formats/common/list.h"
 #include "fs/views/model/flat.h"
 
-/* Rows that cost less than this share of the whole on both sides are not tested. */
+/* Rows whose cost is below this share of the total on both sides are not tested. */
 #define TESTED_SHARE 0.001
 
 double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs)
@@ -32,7 +32,7 @@ void pmfs_run_rows_done(struct pmfs_run_rows *rows)
 
 /* ---- means ---- */
 
-/* Adds up a run's rows, and what comes of it to the means of its side. */
+/* Adds up a run's rows, and adds the results to the means of its side. */
 static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
 	const struct pmfs_run_rows *rows, const uint32_t *of_key, double *sums, uint32_t repetition)
 {
@@ -50,7 +50,7 @@ static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
 		struct pmfs_sample s = {.n = repetition, .mean = mean[i]};
 		if (squares)
 			s.squares = squares[i];
-		if (isnan(mean[i])) /* the repetitions before this one lack it: they cost 0 */
+		if (isnan(mean[i])) /* the previous repetitions lack it: their cost is 0 */
 			s.mean = s.squares = 0;
 		pmfs_sample_add(&s, isnan(sums[i]) ? 0 : sums[i]);
 		mean[i] = s.mean;
@@ -98,7 +98,10 @@ double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_
 
 /* ---- tests ---- */
 
-/* Is the row's own cost worth a test? `whole` is that of a side: 1 where tables have shares. */
+/*
+ * Is the row's exclusive cost large enough for a test? `whole` is the total of a side, 1 if tables
+ * have shares.
+ */
 static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *whole)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)

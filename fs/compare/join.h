@@ -1,51 +1,54 @@
 /*
- * Two lists of runs, joined row by row: what a row costs on each side, whether that is noise, and
- * in which order rows stand. What a row is, is the caller's business.
+ * Two lists of runs, joined row by row: the cost of a row on each side, whether a difference is
+ * noise, and the order of rows. The caller defines what a row is.
  */
 #ifndef PROFMOUNT_FS_COMPARE_JOIN_H
 #define PROFMOUNT_FS_COMPARE_JOIN_H
 
 #include "fs/compare/internal.h"
 
-/* What a run has, with the caller's keys. Several rows may have one key. */
+/* The rows of a run, with the caller's keys. Several rows may have the same key. */
 struct pmfs_run_rows {
 	uint32_t n;
 	uint32_t *key;
-	double *cells; /* costs->n a row; NaN = none */
+	double *cells; /* costs->n per row; NaN = none */
 	size_t room_key, room_cells;
 };
 
 /* A row, as it is shown. */
 struct pmfs_joined_row {
-	struct pm_bytes text[3];     /* as many as the table has */
+	struct pm_bytes text[3];     /* as many as the table has columns for them */
 	uint32_t line[PMFS_N_SIDES]; /* 0: unknown */
-	uint8_t sides;               /* that have the row */
+	uint8_t sides;               /* number of repetitions with the row */
 };
 
 struct pmfs_joined {
 	const struct pmfs_costs *costs;
 	uint32_t n;
 	struct pmfs_joined_row *rows;
-	double *mean[PMFS_N_SIDES];    /* costs->n a row: of the repetitions; NaN: none has it */
+	double *mean[PMFS_N_SIDES];    /* costs->n per row, of the repetitions; NaN: none */
 	double *squares[PMFS_N_SIDES]; /* see struct pmfs_sample; NULL without repetitions */
-	double *p, *q;                 /* of the leading own cost; NaN: not tested */
-	uint32_t *order;               /* largest difference of own cost first */
+	double *p, *q;                 /* of the leading exclusive cost; NaN: not tested */
+	uint32_t *order;               /* largest difference of exclusive cost first */
 	uint32_t n_tested, n_changed;
 	struct pmfs_match match; /* of the texts */
 };
 
-/* A free row of a run with that key, for its cells, which have no value yet; NULL: no memory. */
+/*
+ * A new row of a run with that key; the caller fills its cells, which have no values. NULL if out
+ * of memory.
+ */
 double *pmfs_run_rows_add(struct pmfs_run_rows *rows, uint32_t key, uint32_t n_costs);
 void pmfs_run_rows_done(struct pmfs_run_rows *rows);
 
 /*
- * Fills all but n, rows and match. `of_key` says which row a key is; `runs` has the rows of each of
- * the costs' runs. 0 or -ENOMEM.
+ * Fills everything except n, rows and match. `of_key` is the row of each key; `runs` has the rows
+ * of each run of the costs. 0 or -ENOMEM.
  */
 int pmfs_joined_sum(
 	struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key);
 
-/* Accepts NULL and a half-made one. */
+/* Accepts NULL and partly built ones. */
 void pmfs_joined_free(void *joined);
 
 uint64_t pmfs_joined_bytes(const struct pmfs_joined *j);
@@ -54,10 +57,10 @@ uint64_t pmfs_joined_bytes(const struct pmfs_joined *j);
 struct pmfs_sample pmfs_joined_sample(
 	const struct pmfs_joined *j, uint32_t row, uint32_t cost, enum pmfs_side side);
 
-/* The difference of a cell; what a side lacks counts as 0. */
+/* The difference of a cell; missing values count as 0. */
 double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_t cost);
 
-/* Beyond the noise? Where nothing is tested, whether there is a difference. */
+/* Is the difference beyond the noise? If there are no tests, whether there is a difference. */
 bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
 
 /* ---- columns.c: the columns of costs in all tables of a comparison ---- */
@@ -65,16 +68,16 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
 /* Fills costs->columns and n_columns. 0 or -ENOMEM. */
 int pmfs_compare_headers(struct pmfs_costs *costs);
 
-/* What a cost is on both sides. */
+/* A cost on both sides. */
 struct pmfs_pair {
 	double value[PMFS_N_SIDES], stddev[PMFS_N_SIDES];
 };
 
-/* Fills the cells of a cost; returns the cell behind them. */
+/* Fills the cells of a cost; returns the cell after them. */
 struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 	const struct pmfs_pair *pair, struct pm_cell *cells);
 
-/* value / base: 1 where they are equal, NaN where that is no number. */
+/* value / base: 1 if they are equal, NaN if the result is not finite. */
 double pmfs_ratio(double base, double value);
 
 #endif

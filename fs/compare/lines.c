@@ -1,4 +1,4 @@
-/* Joining the lines of runs: of functions that match, by their place in the function. */
+/* Joins the lines of runs: lines of matching functions, by their position in the function. */
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -10,10 +10,10 @@
 struct key {
 	uint32_t function, file, line;
 	enum pmfs_side side;
-	uint32_t group; /* of the function: once everything was read */
+	uint32_t group; /* key of the function, once everything has been read */
 };
 
-/* What is known of a function beside its spelling. */
+/* Properties of a function in addition to its spelling. */
 struct definition {
 	uint32_t file;               /* spelling */
 	uint32_t line[PMFS_N_SIDES]; /* the first; 0: unknown */
@@ -31,7 +31,10 @@ struct joining {
 	size_t n_definitions, room_definitions;
 	struct pm_bytes *texts; /* by spelling of a file */
 	uint32_t *of_key, *order, *unique;
-	/* Of one function: places, the partners of the baseline's, rows of the other run's. */
+	/*
+	 * For one function: places, the partners of the baseline's places, rows of the other run's
+	 * places.
+	 */
 	struct pmfs_place *place[PMFS_N_SIDES];
 	uint32_t *partner, *row;
 };
@@ -44,7 +47,7 @@ static int add_file(struct joining *j, uint32_t run, struct pm_bytes file, uint3
 	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
 }
 
-/* Where no line is known there is one row for a function's name. */
+/* If no lines are known, there is one row for the function's name. */
 static int add_function(struct joining *j, uint32_t run, const struct pmfs_lines *l,
 	const struct pm_line *line, uint32_t *ret)
 {
@@ -131,7 +134,7 @@ static uint32_t file_group(const struct joining *j, uint32_t spelling)
 	return j->files.spellings[spelling].group;
 }
 
-/* The first line of a function on a side: of whichever spelling knows it; 0: unknown. */
+/* The first line of a function on a side, from any spelling that has it; 0: unknown. */
 static void find_first_lines(const struct joining *j, size_t from, size_t to, uint32_t *first)
 {
 	first[PMFS_BASE] = first[PMFS_OTHER] = 0;
@@ -145,7 +148,7 @@ static void find_first_lines(const struct joining *j, size_t from, size_t to, ui
 		first[PMFS_BASE] = first[PMFS_OTHER] = 0;
 }
 
-/* Other files' lines do not move with the function. */
+/* Lines in other files do not move with the function. */
 static struct pmfs_place place_of(const struct joining *j, uint32_t at, const uint32_t *first)
 {
 	const struct key *key = &j->keys[at];
@@ -158,7 +161,7 @@ static struct pmfs_place place_of(const struct joining *j, uint32_t at, const ui
 	};
 }
 
-/* Equal places become one; `j->unique` says which each key is. Returns how many there are. */
+/* Merges equal places; `j->unique` is the index for each key. Returns their number. */
 static uint32_t unite(struct joining *j, struct pmfs_place *places, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -187,7 +190,7 @@ static void show_row(struct joining *j, const struct key *key, struct pmfs_joine
 	row->sides |= (uint8_t)(1u << key->side);
 }
 
-/* The keys from order[from] on are those of a function. */
+/* Handles a function, whose keys begin at order[from]. */
 static int match_function(struct joining *j, size_t from, size_t to)
 {
 	uint32_t first[PMFS_N_SIDES], n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
@@ -250,7 +253,7 @@ static int match_lines(struct joining *j)
 
 /* ---- lines of functions that have no partner ---- */
 
-/* The rows of one side alone, as places of their files. Returns how many. */
+/* The rows of only one side, as places in their files. Returns their number. */
 static uint32_t list_alone(struct joining *j, enum pmfs_side side)
 {
 	uint32_t n = 0;
@@ -268,7 +271,7 @@ static uint32_t list_alone(struct joining *j, enum pmfs_side side)
 	return n;
 }
 
-/* Rows are numbered anew: `to` has the row that each one became. */
+/* Renumbers rows: `to` is the new index of each row. */
 static void drop_rows(struct joining *j, uint32_t *to)
 {
 	uint32_t n = 0;
@@ -281,7 +284,7 @@ static void drop_rows(struct joining *j, uint32_t *to)
 	j->joined->n = n;
 }
 
-/* Where functions have other names, a line is still the same line of the same file. */
+/* If functions have different names, a line is still the same line of the same file. */
 static int match_alone(struct joining *j)
 {
 	uint32_t n[PMFS_N_SIDES], rows = j->joined->n, *to = j->order;
@@ -299,7 +302,7 @@ static int match_alone(struct joining *j)
 			continue;
 		uint32_t base = j->place[PMFS_BASE][i].tag;
 		uint32_t other = j->place[PMFS_OTHER][j->partner[i]].tag;
-		j->row[base] = other; /* the row it goes to; see below */
+		j->row[base] = other; /* the row it is merged into; see below */
 		j->unique[base] = PM_NONE;
 		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
 		j->joined->rows[other].sides = 3;
@@ -332,7 +335,7 @@ static int allocate(struct joining *j)
 		: -ENOMEM;
 }
 
-/* Files' texts live in the joined match, which is kept: the other one goes. */
+/* Texts of files are owned by the joined match, which is kept; the other one is freed. */
 static int keep_texts(struct joining *j)
 {
 	j->texts = malloc(((size_t)j->files.n + 1) * sizeof(*j->texts));

@@ -1,7 +1,8 @@
 /*
- * Matching. A spelling's key is its tidy name and as much of the paths of its module and file as
- * tells them apart within a run. Equal keys are one group; groups that one side lacks are then
- * joined with the other side's: without folders, and at last by looser names.
+ * Matching. The key of a spelling is its normalised name, and as much of the paths of its module
+ * and file as is needed to distinguish them within a run. Equal keys form a group. Groups that one
+ * side lacks are then joined with groups of the other side: without folders, and finally by looser
+ * names.
  */
 #include "fs/compare/match.h"
 
@@ -19,7 +20,9 @@ struct pmfs_match_path {
 
 /* ---- adding ---- */
 
-/* The number of a pair of numbers, from 0 in order of first sight; PM_NONE without memory. */
+/*
+ * The number of a pair of numbers, from 0 in order of first occurrence; PM_NONE if out of memory.
+ */
 static uint32_t number_of(struct pm_map *map, uint32_t a, uint32_t b)
 {
 	bool fresh;
@@ -70,7 +73,7 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 
 /* ---- as much of a path as tells it from the others of its run ---- */
 
-/* Where the last `depth` components begin. */
+/* The start of the last `depth` components. */
 static size_t tail_start(struct pm_bytes path, uint32_t depth)
 {
 	size_t at = path.len;
@@ -86,7 +89,7 @@ static struct pm_bytes tail(struct pm_bytes path, uint32_t depth)
 	return (struct pm_bytes){path.p + start, path.len - start};
 }
 
-/* By run and kind, then by the text from its end. */
+/* By run and kind, then by the text compared from its end. */
 static int by_end(const void *a, const void *b, void *texts)
 {
 	const struct pmfs_match_path *x = a, *y = b;
@@ -102,7 +105,7 @@ static int by_end(const void *a, const void *b, void *texts)
 	return (s.len > u.len) - (s.len < u.len);
 }
 
-/* How many components at the end two paths share. */
+/* The number of components at the end that two paths have in common. */
 static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
 {
 	uint32_t n = 0;
@@ -115,7 +118,7 @@ static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
 
 struct keying {
 	struct pmfs_match *m;
-	bool knows[2]; /* both sides know modules; files */
+	bool knows[2]; /* both sides have modules; files */
 	struct pm_strtab bases[2], keys[2], names, loose;
 	struct pm_map depth[2]; /* base name → components to keep */
 	struct pm_map pairs, triples;
@@ -163,7 +166,7 @@ static uint32_t depth_of(const struct keying *k, unsigned what, struct pm_bytes 
 
 /* ---- keys ---- */
 
-/* With as many folders as tell it apart, or as a base name. */
+/* With as many folders as needed to distinguish it, or as a base name. */
 static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool base)
 {
 	struct pm_bytes path = k->m->texts.items[text];
@@ -193,7 +196,7 @@ static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
 		: pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
 }
 
-/* The number of a spelling's module and file; PM_NONE without memory. */
+/* The number of a spelling's module and file; PM_NONE if out of memory. */
 static uint32_t place_of(struct keying *k, const struct pmfs_spelling *s, bool base)
 {
 	uint32_t module = place_key(k, 0, s->module, base);
@@ -237,7 +240,7 @@ static int group_spellings(struct keying *k)
 /* ---- what is left alone ---- */
 
 /*
- * Groups of one side whose names and base names of module and file are the same, where the other
+ * Joins groups of one side with equal names and equal base names of module and file, if the other
  * side has some, too.
  */
 static int join_groups(struct keying *k, bool by_loose_name, uint32_t *to)
@@ -271,7 +274,7 @@ static int join_groups(struct keying *k, bool by_loose_name, uint32_t *to)
 	return r;
 }
 
-/* Numbers the groups that are left, in order. */
+/* Renumbers the remaining groups in order. */
 static void renumber(struct keying *k, uint32_t *to)
 {
 	struct pmfs_match *m = k->m;
@@ -282,7 +285,7 @@ static void renumber(struct keying *k, uint32_t *to)
 			k->group_name[n] = k->group_name[i];
 			k->group_place[n] = k->group_place[i];
 			to[i] = n++;
-		} else { /* the one it goes to comes before it */
+		} else { /* the group it was merged into comes before it */
 			to[i] = to[to[i]];
 			m->groups[to[i]].sides |= m->groups[i].sides;
 		}
@@ -303,7 +306,7 @@ static int join_alone(struct keying *k, bool by_loose_name)
 	return r;
 }
 
-/* The first spelling of the other run, else of the baseline; and how many names there are. */
+/* The first spelling of the other run, else of the baseline; and the number of names. */
 static int show_groups(struct pmfs_match *m)
 {
 	struct pm_map names = {.slots = NULL};
@@ -325,7 +328,7 @@ static int show_groups(struct pmfs_match *m)
 	return 0;
 }
 
-/* Do both sides know modules (0) or files (1) of anything? */
+/* Do both sides have modules (0) or files (1)? */
 static bool both_know(const struct pmfs_match *m, unsigned what)
 {
 	uint8_t sides = 0;

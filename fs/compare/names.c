@@ -1,16 +1,16 @@
-/* The rules for names, and what applies them: one pass over the name for each rule. */
+/* The rules for names, and the code that applies them: one pass over the name per rule. */
 #include "fs/compare/names.h"
 
 #include <string.h>
 
 const struct pmfs_name_rule pmfs_name_rules[] = {
-	/* Parts and copies of functions that GCC, Clang and link-time optimisation make. */
+	/* Parts and copies of functions created by GCC, Clang and link-time optimisation. */
 	{"{ [clone ~c]}", NULL, false},
 	{"{~c}~e", NULL, false},
 	/* Rust: hashes of symbols, and of crates in newer symbols. */
 	{"{::h~X}~|", NULL, false},
 	{"{[~y]}", NULL, false},
-	/* Classes that a JVM makes while it runs. */
+	/* Classes that a JVM creates at run time. */
 	{"$$Lambda{$~d/0x~x}", NULL, false},
 	{"$$Lambda{$~d/~x}", NULL, false},
 	{"$$Lambda{/0x~x}", NULL, false},
@@ -19,12 +19,10 @@ const struct pmfs_name_rule pmfs_name_rules[] = {
 	{"CGLIB{$$~x}~b", NULL, false},
 	{"MethodAccessor{~d}~b", "Generated", false},
 	{"ConstructorAccessor{~d}~b", "Generated", false},
-	/* Perl: evals are numbered as they run, functions without a name are called by their line.
-	 */
+	/* Perl: evals are numbered at run time, anonymous functions are named by line. */
 	{"(eval{ ~d})", NULL, false},
 	{"{:~d}]~|", "__ANON__[", false},
-	/* Ordinals count the functions of one file: often, but not always, the same in two builds.
-	 */
+	/* Ordinals number the functions of a file: often, but not always, equal in two builds. */
 	{"._omp_fn{.~d}~e", NULL, true},
 	{"lambda$~i{$~d}~b", NULL, true},
 	/* Addresses of code without a name. */
@@ -70,7 +68,7 @@ static bool holds_at(struct pm_bytes s, size_t at, const char *text)
 	return s.len - at >= n && memcmp(s.p + at, text, n) == 0;
 }
 
-/* The length of one suffix with its numbers, or 0. */
+/* The length of a suffix with its numbers, or 0. */
 static size_t one_clone(struct pm_bytes s, size_t at)
 {
 	size_t n = 0;
@@ -94,7 +92,7 @@ static size_t clones(struct pm_bytes s, size_t at)
 
 /* ---- patterns ---- */
 
-/* How many bytes a class takes at `at`; SIZE_MAX where it does not fit. */
+/* The number of bytes that match a class at `at`; SIZE_MAX if it does not match. */
 static size_t take(char class, struct pm_bytes s, size_t at)
 {
 	size_t n = 0;
@@ -119,7 +117,7 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 
 struct match {
 	size_t from, to; /* what is dropped */
-	size_t reached;  /* no match begins before this, or the byte after the match */
+	size_t reached;  /* no match begins before this; or the byte after the match */
 };
 
 static bool matches(const char *pattern, struct pm_bytes s, size_t begin, struct match *ret)
@@ -136,7 +134,7 @@ static bool matches(const char *pattern, struct pm_bytes s, size_t begin, struct
 			if (n == SIZE_MAX)
 				return false;
 			at += n;
-			if (*pattern == 'c') /* a suffix further on ends where this one does */
+			if (*pattern == 'c') /* a suffix that begins later ends at the same place */
 				ret->reached = at;
 		} else if (at < s.len && s.p[at] == (uint8_t)*pattern) {
 			at++;
@@ -148,7 +146,7 @@ static bool matches(const char *pattern, struct pm_bytes s, size_t begin, struct
 	return true;
 }
 
-/* Appends `s` without what the rule drops. */
+/* Appends `s` without the text that the rule removes. */
 static void apply(const struct pmfs_name_rule *rule, struct pm_bytes s, struct pm_text *out)
 {
 	struct match m = {.from = 0};
@@ -167,7 +165,7 @@ static bool holds(struct pm_bytes s, const char *part)
 	return s.len > 0 && memmem(s.p, s.len, part, strlen(part)) != NULL;
 }
 
-/* Is there a byte that the rule needs? Most names are spared most rules. */
+/* Does it contain a byte that the rule requires? Most names can skip most rules. */
 static bool may_apply(const struct pmfs_name_rule *rule, struct pm_bytes s)
 {
 	const char *p = rule->pattern;

@@ -18,14 +18,16 @@
  */
 struct pmfs_name_rule {
 	const char *pattern;
-	const char *within; /* only in names that hold this; NULL: in all */
-	bool alone;         /* only for names that the other side lacks */
+	const char *within; /* only applied to names that contain this; NULL: to all */
+	bool alone;         /* only applied to names that the other side lacks */
 };
 
 extern const struct pmfs_name_rule pmfs_name_rules[];
 extern const size_t pmfs_n_name_rules;
 
-/* Appends the name by the rules that always hold. Never empty for a name that is not. Linear. */
+/*
+ * Appends the name normalised by the rules that always apply. Not empty unless the name is. O(n).
+ */
 void pmfs_tidy_name(struct pm_bytes name, struct pm_text *out);
 
 /* The same by all rules: for names that the other side lacks. */

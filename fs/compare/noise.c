@@ -1,4 +1,4 @@
-/* Means, Welch's test, and false discoveries. */
+/* Means, Welch's test, and the control of false discoveries. */
 #include "fs/compare/noise.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static double not_zero(double x)
 	return x != 0 ? x : 1e-300;
 }
 
-/* The continued fraction of I_x(a, b), by the method of Lentz. */
+/* The continued fraction of I_x(a, b), by Lentz's method. */
 static double beta_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = d;
@@ -51,7 +51,7 @@ static double beta_fraction(double a, double b, double x)
 	return value;
 }
 
-/* lgamma_r: lgamma would write a variable that all threads share. */
+/* lgamma_r, because lgamma writes a global variable. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -79,7 +79,7 @@ double pmfs_welch(const struct pmfs_sample *a, const struct pmfs_sample *b)
 	double difference = a->mean - b->mean;
 	if (v + w == 0)
 		return difference == 0 ? 1 : 0;
-	/* In shares of v + w: squares of small variances would be 0. */
+	/* As shares of v + w, because squares of small variances would underflow. */
 	double share = v / (v + w);
 	double freedom = 1 / (share * share / (a->n - 1) + (1 - share) * (1 - share) / (b->n - 1));
 	double t2 = difference * difference / (v + w);

@@ -1,6 +1,6 @@
 /*
- * Is a difference more than noise: means of repetitions, Welch's test, and the procedure of
- * Benjamini and Hochberg for many tests at once. Written here: docs/decisions/ says why.
+ * Decides whether a difference is more than noise: means of repetitions, Welch's test, and the
+ * Benjamini-Hochberg procedure for many tests. docs/decisions/ explains why it is implemented here.
  */
 #ifndef PROFMOUNT_FS_COMPARE_NOISE_H
 #define PROFMOUNT_FS_COMPARE_NOISE_H
@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that come one after the other (Welford): exact where all are equal. Zeroed = none. */
+/* Running mean and variance (Welford): exact if all values are equal. Zeroed = no values. */
 struct pmfs_sample {
 	uint32_t n;
 	double mean;
-	double squares; /* of the distances from the mean, added up */
+	double squares; /* sum of squared distances from the mean */
 };
 
 void pmfs_sample_add(struct pmfs_sample *s, double value);
@@ -23,20 +23,20 @@ double pmfs_sample_variance(const struct pmfs_sample *s);
 double pmfs_sample_stddev(const struct pmfs_sample *s);
 
 /*
- * Welch's two-sided p: how often means that far apart come of equal ones. NaN with fewer than two
- * values on a side. Where nothing varies: 1 if the means are equal, else 0.
+ * Welch's two-sided p: how often equal means would give a difference this large. NaN with fewer
+ * than two values on a side. Without variance: 1 if the means are equal, else 0.
  */
 double pmfs_welch(const struct pmfs_sample *a, const struct pmfs_sample *b);
 
 /* The regularised incomplete beta function I_x(a, b), for a, b > 0 and x from 0 to 1. */
 double pmfs_incomplete_beta(double a, double b, double x);
 
-/* A difference is called a change where its q is at most this. */
+/* A difference is called a change if its q is at most this. */
 #define PMFS_FALSE_DISCOVERIES 0.05
 
 /*
- * Adjusted p values: of those with q at most PMFS_FALSE_DISCOVERIES that share is expected to be
- * noise. A p of NaN is no test, its q is NaN. 0 or -ENOMEM. O(n log n).
+ * Adjusted p values: of those with q at most PMFS_FALSE_DISCOVERIES, that share is expected to be
+ * noise. A p of NaN means no test, and gives a q of NaN. 0 or -ENOMEM. O(n log n).
  */
 int pmfs_adjust(const double *p, double *q, size_t n);
 

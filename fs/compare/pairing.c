@@ -1,7 +1,7 @@
 /*
- * A pass over both trees in step. The other side's nodes come parents first: when a node has found
- * its partner, its children look for theirs among the partner's children. Calls are found by their
- * key, loops and lines are matched all together.
+ * One pass over both trees in parallel. The other side's nodes are visited parents first: when a
+ * node has a partner, partners of its children are searched among the partner's children. Calls are
+ * found by key, loops and lines are matched together.
  */
 #include "fs/compare/pairing.h"
 
@@ -49,7 +49,7 @@ static uint32_t file_group(const struct pairing *p, uint32_t spelling)
 	return p->frames->match.spellings[spelling].group;
 }
 
-/* Where lines below a node are counted from: the loop's line, or the function's first. */
+/* The reference for lines below a node: the line of the loop, or the first line of the function. */
 static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t node, bool *is_loop)
 {
 	*is_loop = false;
@@ -61,7 +61,7 @@ static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t no
 	return part ? part->line : p->first_line[key][side];
 }
 
-/* Of the children of a node, those that are loops and lines. */
+/* The children of a node that are loops and lines. */
 static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node, uint32_t from)
 {
 	const struct children *c = &p->children[side];
@@ -81,7 +81,7 @@ static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node
 	return n;
 }
 
-/* `base` is the partner of `other`, PM_NONE where both are the top. */
+/* `base` is the partner of `other`; PM_NONE if both are the top. */
 static int pair_parts(struct pairing *p, uint32_t base, uint32_t other)
 {
 	bool loops[PMFS_N_SIDES];
@@ -119,7 +119,7 @@ static void pair_calls(struct pairing *p, uint32_t base, uint32_t other)
 	}
 }
 
-/* Children without a partner are new; `here` is the other's node in the union. */
+/* Children without a partner are new; `here` is the node of `other` in the union. */
 static void add_new(struct pairing *p, uint32_t here, uint32_t other)
 {
 	const struct children *c = &p->children[PMFS_OTHER];

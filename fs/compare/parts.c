@@ -1,4 +1,4 @@
-/* What a comparison builds once. */
+/* The parts of a comparison, which are built once. */
 #include "fs/compare/internal.h"
 
 struct part_build {

@@ -1,6 +1,6 @@
 /*
- * Drawing both sides on one tree. A frame's colour is the difference of its own cost, so that a
- * change is seen where it is and not in all its callers. With repetitions a frame is grey where
+ * Draws both sides on one tree. The colour of a frame is the difference of its exclusive cost, so a
+ * change is visible where it occurs and not in all callers. With repetitions, a frame is grey if
  * Welch's test finds no difference.
  */
 #include "fs/compare/pictures.h"
@@ -13,10 +13,10 @@
 #include "fs/views/pictures/shades.h"
 #include "fs/views/sums/namepaths.h"
 
-/* Own costs are differences themselves: less than this share of the whole is rounding. */
+/* Exclusive costs are computed as differences: less than this share of the total is rounding. */
 #define ROUNDING 1e-9
 
-/* Frames whose p is larger are grey. */
+/* Frames with a larger p are grey. */
 #define NOISE 0.05
 
 /* A quantity on both sides, by node of the tree of names. */
@@ -35,7 +35,7 @@ static void clean_name(struct pm_text *out, struct pm_bytes name)
 	pm_text_line(out, name);
 }
 
-/* `out` gets the errors of the texts, whose contents it has. */
+/* Passes failures of the texts on to `out`, which contains them. */
 static void drawing_done(struct drawing *d, struct pm_text *out)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
@@ -116,7 +116,7 @@ static int read_quantity(
 
 /* ---- captions ---- */
 
-/* The first quantity that costs anything, or PM_NONE. */
+/* The first quantity with costs, or PM_NONE. */
 static uint32_t first_quantity(const struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n_quantities; i++)
@@ -125,7 +125,7 @@ static uint32_t first_quantity(const struct pmfs_costs *k)
 	return PM_NONE;
 }
 
-/* `side` has the widths. */
+/* `side` gives the widths. */
 static void name_sides(struct drawing *d, enum pmfs_side side)
 {
 	const struct pmfs_comparison *of = &d->compare->of;
@@ -164,7 +164,7 @@ static struct pmfs_flame flame_of(const struct drawing *d, enum pmfs_side side)
 	static const uint32_t parent = PM_NONE, name = 0;
 	static const double self = 0;
 	const struct pmfs_name_paths *p = &d->side[side];
-	if (p->n == 0) /* one box without a cost: the pictures say so */
+	if (p->n == 0) /* one box without a cost, so the pictures say that there is none */
 		return (struct pmfs_flame){.n = 1, .parent = &parent, .name = &name, .self = &self};
 	return (struct pmfs_flame){
 		.n = p->n,
@@ -240,7 +240,7 @@ static void add_quantity(struct drawing *d, struct pmfs_flame_page *page, uint32
 	pm_text_end(&column, page->out);
 }
 
-/* Names and tree are those of the first quantity: paths are numbered alike for each. */
+/* Names and tree are those of the first quantity, because paths have the same numbers for each. */
 static int add_quantities(struct drawing *first, struct pmfs_compare *c,
 	struct pmfs_flame_page *page, uint32_t quantity, struct pm_error *err)
 {

@@ -1,4 +1,4 @@
-/* Differential flame graphs: widths of one run, colours of what differs. */
+/* Differential flame graphs: widths from one run, colours by difference. */
 #ifndef PROFMOUNT_FS_COMPARE_PICTURES_H
 #define PROFMOUNT_FS_COMPARE_PICTURES_H
 

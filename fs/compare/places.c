@@ -1,6 +1,6 @@
 /*
- * Aligning two lists of places: the pairs that earn most, without crossings. A pair earns more
- * where it moved as far as one before it, or not at all.
+ * Aligns two lists of places: maximises the score of pairs without crossings. A pair scores more if
+ * it moved as far as one before it, or not at all.
  */
 #include "fs/compare/places.h"
 
@@ -13,7 +13,7 @@
 #include "profmount/limits.h"
 #include "profmount/tree.h"
 
-/* What pairs earn. A sequence of three that moved together is worth more than two that did not. */
+/* Scores of pairs. A sequence of three that moved together is worth more than two that did not. */
 enum { ANY_PAIR = 8, LIKE_THE_ONE_BEFORE = 32, NOT_MOVED = 41 };
 
 static int compare(const void *x, const void *y)
@@ -44,7 +44,7 @@ struct aligning {
 	uint32_t *score; /* by pair: of the best alignment that ends with it */
 	uint32_t *before;
 	struct best *above, *row; /* by j: of alignments that end in earlier rows, at most at j */
-	struct pm_map moved;      /* how far → the last pair that moved so */
+	struct pm_map moved;      /* distance → the last pair that moved by it */
 };
 
 static int score_pair(struct aligning *g, uint32_t i, uint32_t j)
@@ -117,7 +117,7 @@ static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_plac
 
 /* ---- the usual case, and what is too large: one walk over both ---- */
 
-/* Pairs what has not moved; true if that is all of both. */
+/* Pairs what has not moved; true if that is everything on both sides. */
 static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
 	uint32_t nb, uint32_t *ret)
 {
@@ -136,7 +136,7 @@ static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct p
 	return n == na && n == nb;
 }
 
-/* What is left of a class on both sides, in order. */
+/* The unpaired places of a class on both sides, in order. */
 static int pair_rest(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
 	uint32_t nb, uint32_t *ret)
 {

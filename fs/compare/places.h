@@ -1,6 +1,6 @@
 /*
- * Which lines and loops of a function are the same in two builds. An edit above the function moves
- * all of them alike, one inside it those below the edit.
+ * Matches lines and loops of a function in two builds. An edit above the function moves all of them
+ * by the same distance; an edit inside moves those below it.
  */
 #ifndef PROFMOUNT_FS_COMPARE_PLACES_H
 #define PROFMOUNT_FS_COMPARE_PLACES_H
@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 struct pmfs_place {
-	uint32_t class; /* only places of one class are the same: kind and file */
-	int64_t at;     /* lines from where the function, or the loop around it, begins */
+	uint32_t class; /* only places with the same class can match: kind and file */
+	int64_t at;     /* lines from the beginning of the function, or of the enclosing loop */
 	uint32_t tag;   /* the caller's */
 };
 
-/* Sorts by class and line, as pmfs_places_match wants them. */
+/* Sorts by class and line, as required by pmfs_places_match. */
 void pmfs_places_sort(struct pmfs_place *places, uint32_t n);
 
 /*
- * Finds for each of `a` its partner in `b`, or PM_NONE; both sorted. Equal distances from the
- * beginning and sequences that have moved as a whole are preferred; what is left of a class on both
- * sides is paired in order. 0 or -ENOMEM. O(na · nb) up to PM_LIMIT_PLACE_PAIRS, else linear.
+ * Finds the partner in `b` of each place in `a`, or PM_NONE; both are sorted. Equal distances from
+ * the beginning and sequences that moved together are preferred; the rest of a class is paired in
+ * order. 0 or -ENOMEM. O(na · nb) up to PM_LIMIT_PLACE_PAIRS, else linear.
  */
 int pmfs_places_match(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
 	uint32_t nb, uint32_t *ret);

@@ -1,4 +1,4 @@
-/* Stacks of two sides: those of each run, put where its contexts are in the union. */
+/* Stacks of two sides: those of each run, mapped to the contexts of the union. */
 #include "fs/compare/stacks.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
 		costs->whole[PMFS_OTHER][quantity].mean != 0;
 }
 
-/* The column of the run's model that stands for the quantity, or PM_NONE. */
+/* The column of the run's model for the quantity, or PM_NONE. */
 static uint32_t column_of(
 	const struct pmfs_costs *k, const struct pmfs_compared_run *run, uint32_t quantity)
 {

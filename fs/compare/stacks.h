@@ -6,25 +6,25 @@
 #include "fs/views/sums/stacks.h"
 
 struct pmfs_two_stacks {
-	struct pmfs_stacks side[PMFS_N_SIDES]; /* `self`: means of the repetitions' own costs */
+	struct pmfs_stacks side[PMFS_N_SIDES]; /* `self`: means of exclusive costs */
 	double *squares[PMFS_N_SIDES];         /* of them, see struct pmfs_sample; NULL without */
 	struct pmfs_column column;
 	struct pm_metric metric; /* of the column */
 };
 
 /*
- * `ret` must not be moved. Own costs are those that the runs' own exports have, so totals are the
- * same. `ret` is the caller's to give back, also after a failure.
+ * `ret` must not be moved. Exclusive costs are those of the runs' own exports, so totals are the
+ * same. The caller frees `ret`, also after a failure.
  */
 int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u, uint32_t quantity,
 	struct pmfs_two_stacks *ret, struct pm_error *err);
 
 void pmfs_two_stacks_done(struct pmfs_two_stacks *s);
 
-/* The first column of a quantity: what it is called, and its unit. */
+/* The first column of a quantity, for its name and unit. */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
 
-/* Does it cost anything on some side? */
+/* Does the quantity have costs on some side? */
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * summary.txt: wholes, the largest changes in both directions, what came and went, which names
- * were joined. With repetitions only what is beyond the noise is called a change.
+ * summary.txt: totals, the largest changes in both directions, new and missing functions, joined
+ * names. With repetitions, only differences beyond the noise are called changes.
  */
 #include "fs/compare/summary.h"
 
@@ -11,7 +11,7 @@
 
 enum { MOST_CHANGES = 10, MOST_ALONE = 5, MOST_NAMES = 5, MOST_WHOLES = 6, NAME_WIDTH = 40 };
 
-/* Which rows a list has. */
+/* Selects the rows of a list. */
 enum list { EVERY, MORE, LESS, CAME, WENT };
 
 static void add_amount(struct pm_text *out, const struct pmfs_costs *k, double value)
@@ -69,7 +69,7 @@ static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)
 	return false;
 }
 
-/* Appends at most `most` lines; returns how many rows were left out. */
+/* Appends at most `most` lines; returns the number of rows left out. */
 static uint32_t add_list(
 	struct pm_text *out, const struct pmfs_joined *j, enum list list, unsigned most)
 {

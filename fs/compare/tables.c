@@ -150,7 +150,7 @@ static int wholes_columns(struct pm_table *table, struct pm_error *err)
 	return 0;
 }
 
-/* The first column of a quantity; what stands for it. */
+/* The first column of a quantity, which represents it. */
 static const struct pmfs_cost *cost_of(const struct pmfs_costs *k, uint64_t quantity)
 {
 	uint32_t i = 0;

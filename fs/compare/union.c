@@ -1,4 +1,4 @@
-/* The union tree: folded sides, paired, put into pre-order with the heaviest siblings first. */
+/* The union tree: merged sides, paired, in pre-order with the heaviest siblings first. */
 #include "fs/compare/union.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static int find_nodes(struct building *b)
 
 /* ---- pre-order ---- */
 
-/* The cost that siblings are ordered by: the primary one with all below, if it has that. */
+/* The cost by which siblings are ordered: the inclusive primary cost if there is one. */
 static uint32_t weighing_cost(const struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n; i++)
@@ -95,7 +95,7 @@ static double weight(const struct building *b, uint32_t node, uint32_t cost)
 	return most;
 }
 
-/* By node, heaviest first. For free(). */
+/* By node, heaviest first. The caller frees it. */
 static uint32_t *heaviest_first(const struct building *b)
 {
 	uint32_t cost = weighing_cost(b->u->costs), *order = NULL;
@@ -108,7 +108,7 @@ static uint32_t *heaviest_first(const struct building *b)
 	return order;
 }
 
-/* Lists of children: a node put in front of the list is visited before those put there earlier. */
+/* Linked lists of children: a node that is prepended is visited before those prepended earlier. */
 static int order_nodes(struct building *b)
 {
 	uint32_t n = b->pairing.n, *by_weight = heaviest_first(b), at = 0;
@@ -167,7 +167,7 @@ static int fill_tree(struct building *b)
 		end[i] = i + 1;
 		rank[i] = i;
 		frame[i] = b->u->key[PMFS_OTHER][i];
-		if (frame[i] == PM_NONE) /* what is gone is shown as the baseline has it */
+		if (frame[i] == PM_NONE) /* what is missing now is shown as in the baseline */
 			frame[i] = pmfs_n_frame_keys(&b->u->frames) + b->u->key[PMFS_BASE][i];
 	}
 	for (uint32_t i = n; i-- > 0;)

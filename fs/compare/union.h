@@ -1,6 +1,6 @@
 /*
- * The union of the trees of both sides. Calls are matched by their path, loops and lines by their
- * place in the function (places.h), in one pass over both trees.
+ * The union of the trees of both sides. Calls are matched by path, loops and lines by their
+ * position in the function (places.h), in one pass over both trees.
  */
 #ifndef PROFMOUNT_FS_COMPARE_UNION_H
 #define PROFMOUNT_FS_COMPARE_UNION_H
@@ -14,21 +14,21 @@ struct pmfs_tree_union {
 	struct pmfs_frames frames;
 	uint8_t *sides;                /* by context */
 	uint32_t *key[PMFS_N_SIDES];   /* by context: its frame on a side, or PM_NONE */
-	double *mean[PMFS_N_SIDES];    /* costs->n a context; NaN: none */
+	double *mean[PMFS_N_SIDES];    /* costs->n per context; NaN: none */
 	double *squares[PMFS_N_SIDES]; /* NULL without repetitions */
-	uint32_t **of;                 /* by run, then by context of its model: the context here */
+	uint32_t **of;                 /* by run and its context: the context here */
 	uint32_t *n_of;
-	struct pmfs_union shared; /* what compare.h hands out */
+	struct pmfs_union shared; /* the result for compare.h */
 };
 
-/* Built on the first call; the comparison's. */
+/* Built on the first call; owned by the comparison. */
 int pmfs_union_get(
 	struct pmfs_compare *c, const struct pmfs_tree_union **ret, struct pm_error *err);
 
 /* contexts.csv. */
 struct pm_table pmfs_union_table(struct pmfs_compare *c);
 
-/* What a cost is at a context. */
+/* A cost of a context. */
 struct pmfs_pair pmfs_union_pair(const struct pmfs_tree_union *u, uint32_t context, uint32_t cost);
 
 #endif
