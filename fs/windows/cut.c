@@ -59,7 +59,7 @@ static int take(void *context, const struct pm_sample *samples, size_t n)
 	return 0;
 }
 
-/* Reads records; what of them lies inside is a stretch. */
+/* Reads records; those inside form a stretch. */
 static int read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, struct pm_error *err)
 {
 	uint64_t row = c->cut->n;
@@ -83,7 +83,7 @@ static int add_sums(struct cutting *c, const struct pmfs_chunk *chunk, const str
 	return add_stretch(c->cut, at, n, true);
 }
 
-/* Records from `at` on, of which a chunk knows as much as `known`: 1 where that is enough. */
+/* Records from `at` on, in a chunk described by `known`: 1 if that was enough. */
 static int cut_known(struct cutting *c, const struct pmfs_chunk *chunk,
 	const struct pmfs_block *known, uint64_t at, uint64_t n)
 {
@@ -157,7 +157,7 @@ struct filling {
 	size_t n, room;
 };
 
-/* True where it lies inside: what of it does. */
+/* True if it is inside; then its part inside is counted. */
 static bool clip(const struct pmfs_span *span, struct pm_sample *s)
 {
 	uint64_t start, ns;

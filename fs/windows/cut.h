@@ -1,11 +1,13 @@
-/* A part of a thread's trace: its sums by context, and where its rows are. */
+/* A part of a thread's trace: its sums by context, and the positions of its rows. */
 #ifndef PROFMOUNT_FS_WINDOWS_CUT_H
 #define PROFMOUNT_FS_WINDOWS_CUT_H
 
 #include "fs/windows/index.h"
 
-/* Rows from `row` on are records from `at` on: all of them up to the next stretch, or, in one
- * block, those of which a part lies inside. */
+/*
+ * Rows from `row` on are records from `at` on: all of them up to the next stretch, or, within one
+ * block, those that are partly inside.
+ */
 struct pmfs_stretch {
 	uint64_t row, at;
 	bool whole;
@@ -19,11 +21,11 @@ struct pmfs_cut {
 	struct pmfs_tally tally;
 };
 
-/* Zeroed before; end with pmfs_cut_done in any case. The trace is indexed. */
+/* Zeroed before; call pmfs_cut_done in any case. The trace must be indexed. */
 int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, struct pm_error *err);
 
-/* As pm_profile_ops.samples: records are cut off where the span begins and ends. */
+/* As pm_profile_ops.samples; records are clipped to the span. */
 int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
 	struct pm_error *err);

@@ -4,7 +4,7 @@
 
 #include "formats/common/list.h"
 
-/* A context on the thread at hand, and the contexts above it. */
+/* A context on the current thread, and its ancestors. */
 struct lot {
 	uint32_t context;
 	uint64_t calls;
@@ -22,7 +22,7 @@ struct gathering {
 	bool *kept;      /* by context */
 };
 
-/* The lots of a context and of all above it. */
+/* The lots of a context and of its ancestors. */
 static int lot_add(struct gathering *g, uint32_t context)
 {
 	for (; context != PM_NONE && g->place[context] == PM_NONE;
@@ -41,7 +41,7 @@ static int by_context(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
-/* In pre-order a context comes after those above it. */
+/* In pre-order, a context comes after its ancestors. */
 static void lots_sum(struct gathering *g)
 {
 	if (g->n > 0)
@@ -103,7 +103,7 @@ static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_t
 	return lots_take(g, thread);
 }
 
-/* Contexts of the whole tree become those of the new one. */
+/* Maps contexts of the whole tree to the new tree. */
 static int freeze(
 	struct gathering *g, uint32_t n_threads, struct pm_tree **ret, struct pm_error *err)
 {

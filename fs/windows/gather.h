@@ -1,4 +1,4 @@
-/* The costs of a window: what the parts of traces add up to, in a tree of their own. */
+/* The costs of a window: the sums of the parts of traces, in a tree of their own. */
 #ifndef PROFMOUNT_FS_WINDOWS_GATHER_H
 #define PROFMOUNT_FS_WINDOWS_GATHER_H
 
@@ -14,10 +14,9 @@ struct pmfs_gathered {
 };
 
 /*
- * Makes the tree of those contexts that were tallied, and of all above them, and their costs by
- * thread. Calls were tallied with all of their time, samples with that of their own context; what
- * the tree of the run does not know is left out. 0 or a negative errno; pm_callcosts_done in any
- * case.
+ * Builds the tree of the contexts that were tallied, and of their ancestors, with costs by thread.
+ * Calls were tallied with their whole time, samples with that of their own context; contexts that
+ * the run's tree lacks are left out. 0 or a negative errno; call pm_callcosts_done in any case.
  */
 int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 	struct pm_callcosts *ret_costs, struct pm_error *err);

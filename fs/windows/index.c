@@ -1,6 +1,6 @@
 /*
- * Building the index: a chunk is read from its first record to its last. Long traces are indexed by
- * all processors together, short ones side by side.
+ * Builds the index: a chunk is read from its first record to its last. Long traces are indexed by
+ * all processors together, short ones in parallel.
  */
 #include "fs/windows/index.h"
 
@@ -66,7 +66,7 @@ static int take(void *context, const struct pm_sample *samples, size_t n)
 	return 0;
 }
 
-/* Keeps the sums behind those of the chunk where there are few enough of them. */
+/* Appends the sums to those of the chunk if there are few enough. */
 static int keep_sums(
 	struct pmfs_chunk *c, const struct pmfs_tally *t, size_t most, struct pmfs_sums *ret)
 {
@@ -87,7 +87,7 @@ static int keep_sums(
 	return 0;
 }
 
-/* Adds what was read to what is around it. */
+/* Adds what was read to the enclosing level. */
 static int join(struct reading *to, const struct reading *from)
 {
 	cover_add(&to->cover, &from->cover);
@@ -100,7 +100,7 @@ static int join(struct reading *to, const struct reading *from)
 	return 0;
 }
 
-/* Keeps what was read, of that many records at most, and begins anew. */
+/* Stores what was read, at most that many records, and starts over. */
 static int keep(struct pmfs_chunk *c, struct pmfs_block *b, struct reading *reading, size_t records)
 {
 	b->cover = reading->cover;
@@ -115,7 +115,7 @@ struct chunk_reading {
 	struct reading block, group, all;
 };
 
-/* A block was read; with the last one of a group that is whole, too. */
+/* A block is complete; with the last block of a group, the group is, too. */
 static int block_read(struct chunk_reading *cr, uint32_t i, bool last)
 {
 	struct pmfs_chunk *c = cr->c;

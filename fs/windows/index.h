@@ -22,7 +22,7 @@ enum {
 	PMFS_A_SUM = 96, /* records for each sum that is kept */
 };
 
-/* What records cover: begins from first to last, all over by `end`. */
+/* The range of times of records: they begin from first to last, and all end by `end`. */
 struct pmfs_cover {
 	uint64_t first, last, end;
 };
@@ -62,10 +62,10 @@ struct pmfs_index {
 	struct pmfs_trace_index *traces; /* by thread */
 };
 
-/* Counts the threads: traces are indexed when they are first needed. */
+/* Counts the threads; traces are indexed when they are first needed. */
 int pmfs_index_open(struct pmfs_index *x, struct pm_error *err);
 
-/* Indexes these threads' traces, on all processors. Those that cannot be read are left out. */
+/* Indexes the traces of these threads, on all processors. Unreadable ones are left out. */
 int pmfs_index_threads(struct pmfs_index *x, uint32_t first, uint32_t n, struct pm_error *err);
 
 /* The index of a thread's trace. */

@@ -32,7 +32,7 @@ static int cut_thread(void *context, size_t i)
 {
 	struct window *w = context;
 	int r = pmfs_cut_make(&w->cuts[i], w->x, w->first + (uint32_t)i, &w->span, NULL);
-	return r == -ENOMEM || r == -EINTR ? r : 0; /* what is broken is empty */
+	return r == -ENOMEM || r == -EINTR ? r : 0; /* unreadable traces are empty */
 }
 
 static void fill_threads(struct window *w)
@@ -63,7 +63,7 @@ static int gather(struct window *w, struct pm_error *err)
 
 static uint64_t count_bytes(const struct window *w)
 {
-	enum { A_CONTEXT = 64 }; /* of the tree, about */
+	enum { A_CONTEXT = 64 }; /* of the tree, approximately */
 	uint64_t bytes = w->n * (sizeof(*w->items) + sizeof(*w->cuts));
 	for (uint32_t i = 0; i < w->n; i++)
 		bytes += w->cuts[i].room * sizeof(*w->cuts[i].stretches);
@@ -156,7 +156,7 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 	return 0;
 }
 
-/* Costs have indexes of contexts, and the profile numbers. */
+/* Costs have indexes of contexts; the profile has numbers. */
 static int64_t numbered(const struct window *w, struct pm_value *values, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
@@ -246,7 +246,7 @@ static const struct pm_profile_ops ops = {
 	.changed = has_changed,
 };
 
-/* `0-1.5s of the run`; the title of the run follows where there is one. */
+/* `0-1.5s of the run`; followed by the title of the run if there is one. */
 static int make_title(struct window *w, struct pm_error *err)
 {
 	const struct pm_profile *run = w->x->profile;

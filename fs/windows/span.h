@@ -1,4 +1,4 @@
-/* Spans of time, and what of samples and calls lies inside. */
+/* Spans of time, and the parts of samples and calls inside them. */
 #ifndef PROFMOUNT_FS_WINDOWS_SPAN_H
 #define PROFMOUNT_FS_WINDOWS_SPAN_H
 
@@ -6,13 +6,13 @@
 
 #include "profmount/traces.h"
 
-/* In ns, as samples have them. What begins at `end` is outside, unless the run ends there. */
+/* In ns, as in samples. What begins at `end` is outside, unless the run ends there. */
 struct pmfs_span {
 	uint64_t start, end;
 	bool is_last; /* the run ends at `end` */
 };
 
-/* The part of a sample or call that lies inside: false where none of it does. */
+/* Clips a sample or call to the span; false if nothing of it is inside. */
 bool pmfs_span_clip(const struct pmfs_span *span, const struct pm_sample *s, uint64_t *ret_start,
 	uint64_t *ret_duration);
 
@@ -21,7 +21,7 @@ static inline bool pmfs_span_has_begin(const struct pmfs_span *span, uint64_t ti
 	return time >= span->start && (time < span->end || (span->is_last && time == span->end));
 }
 
-/* When a sample or call ends; its beginning where that is not known. Does not wrap. */
+/* The end of a sample or call; its beginning if the end is unknown. Does not wrap. */
 static inline uint64_t pmfs_sample_end(const struct pm_sample *s)
 {
 	uint64_t end;

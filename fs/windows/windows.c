@@ -20,7 +20,7 @@
 struct item {
 	uint32_t thread;        /* PM_NONE: of the run */
 	uint64_t start, end;    /* since the run began */
-	struct pm_bytes target; /* of a link; else empty */
+	struct pm_bytes target; /* for a link; otherwise empty */
 };
 
 /* The number of the first item that was found by name. */
@@ -72,7 +72,7 @@ static int listed_build(void *context, struct pm_error *err)
 	return 0;
 }
 
-/* Where they cannot be told, none are listed. */
+/* If they cannot be determined, none are listed. */
 static int listed_get(struct pmfs_windows *w, uint32_t *ret_n, struct pm_error *err)
 {
 	int r = w->spans ? pm_lazy_get(&w->listed_once, listed_build, w, NULL) : 0;
@@ -110,7 +110,7 @@ static int item_add(struct pmfs_windows *w, const struct item *item, struct pm_b
 	return 1;
 }
 
-/* The item of a name that reads as a window. */
+/* The item for a name that denotes a window. */
 static int item_of(
 	struct pmfs_windows *w, const struct item *item, struct pm_bytes name, uint32_t *ret)
 {
@@ -158,7 +158,7 @@ static bool item_is_link(struct pmfs_windows *w, uint32_t found)
 	return item_get(w, found + FIRST_FOUND, &item) && item.target.len;
 }
 
-/* How long the run lasts; PM_NO_TIME where that is not known. */
+/* The duration of the run; PM_NO_TIME if unknown. */
 static int run_length(
 	const struct pmfs_windows *w, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err)
 {

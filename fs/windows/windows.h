@@ -19,8 +19,8 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 void pmfs_windows_free(struct pmfs_windows *w);
 
 /*
- * Windows of the run that are listed: spans(context) gives them, since the run began, once they are
- * asked for; `*ret` is the caller's, for free(). Before anything else is asked.
+ * Sets the listed windows of the run: spans(context) returns them, relative to the run's beginning,
+ * when they are needed; the caller of spans frees `*ret`. Must be called before anything else.
  */
 struct pmfs_listed {
 	uint64_t start, end;
@@ -31,7 +31,7 @@ void pmfs_windows_list(struct pmfs_windows *w,
 		void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err),
 	void *context);
 
-/* Does any thread have a trace, in a run whose length is known? 1, 0 or a negative errno. */
+/* Does any thread have a trace, in a run of known length? 1, 0 or a negative errno. */
 int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err);
 
 /* The collection windows/, and windows/README.txt. Both live as long as `w`. */
@@ -39,13 +39,13 @@ const struct pm_collection *pmfs_windows_collection(struct pmfs_windows *w);
 const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w);
 
 /*
- * The item of the collection that has this name among the windows of a thread, or of the run
- * (PM_NONE): 1, 0 or a negative errno.
+ * The item of the collection with this name among the windows of a thread, or of the run (PM_NONE):
+ * 1, 0 or a negative errno.
  */
 int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
 	struct pm_error *err);
 
-/* The thread of an item; PM_NONE: it is of the run. */
+/* The thread of an item; PM_NONE if it is of the run. */
 uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t item);
 
 #endif
