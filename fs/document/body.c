@@ -77,7 +77,7 @@ static int build_table(struct pmfs_body *body, const struct pm_doc *doc, struct 
 	return pmfs_measure(body, &doc->table, form_of(doc), 0, err);
 }
 
-/* What a build of row groups needs besides: see pmfs_parquet_build. */
+/* Additional data for building row groups: see pmfs_parquet_build. */
 struct place {
 	struct pm_cache *cache;
 	uint64_t key;
@@ -159,7 +159,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t k
 	return 0;
 }
 
-/* The last mark at or before the offset; the header is before every mark. */
+/* The last mark at or before the offset; the header precedes every mark. */
 static struct pmfs_mark mark_before(struct pmfs_body *body, uint64_t off)
 {
 	size_t next = PM_LOWER_BOUND(i, 1, body->n_marks, body->marks[i].offset <= off);

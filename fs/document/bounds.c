@@ -1,5 +1,5 @@
 /*
- * Bounds of a column's values in a row group, so that engines skip it:
+ * Bounds of a column's values in a row group, which let engines skip it:
  * https://github.com/apache/parquet-format, parquet.thrift (Statistics, ColumnOrder).
  */
 #include <string.h>
@@ -23,7 +23,7 @@ static bool is_less(enum pmfs_storage storage, uint64_t a, uint64_t b)
 	return false;
 }
 
-/* Of doubles the least zero is -0, and the greatest +0, as parquet.thrift wants it. */
+/* For doubles, a zero as minimum is -0 and as maximum +0, as required by parquet.thrift. */
 static uint64_t signed_zero(const struct pmfs_chunk *c, uint64_t bits, bool negative)
 {
 	uint64_t sign = (uint64_t)1 << 63;
@@ -50,7 +50,7 @@ static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret
 
 /* ---- texts: not all of a long one ---- */
 
-/* The whole characters of a text for which there is room. */
+/* The complete characters of a text that fit. */
 static struct pmfs_bound beginning_of(struct pm_bytes text)
 {
 	struct pmfs_bound ret = {.is_exact = text.len <= PMFS_BOUND_ROOM};
@@ -62,7 +62,7 @@ static struct pmfs_bound beginning_of(struct pm_bytes text)
 	return ret;
 }
 
-/* Greater than all texts that begin so: its last letter of ASCII becomes the next one. */
+/* Greater than all texts with this prefix: its last ASCII character is replaced by the next one. */
 static void round_up(struct pmfs_bound *b)
 {
 	while (b->n > 0 && !((uint8_t)b->p[b->n - 1] < 0x7f))

@@ -118,7 +118,7 @@ static uint64_t number_bits(const struct pmfs_chunk *c, const struct pm_cell *ce
 	return 0;
 }
 
-/* The bytes of a cell as text that CSV shows, before any quoting. */
+/* The bytes of a cell as text as in CSV, before any quoting. */
 static struct pm_bytes text_of(struct pmfs_chunk *c, const struct pm_cell *cell)
 {
 	if (cell->kind == PM_CELL_TEXT && pm_utf8_valid(cell->text) &&
@@ -174,8 +174,8 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
 }
 
 /*
- * Most texts lie where they lay in an earlier row: what is there now is compared, which is cheaper
- * than hashing it.
+ * Most texts are at the same address as in an earlier row: comparing the bytes there is cheaper
+ * than hashing them.
  */
 static bool add_seen(struct pmfs_chunk *c, struct pm_bytes text)
 {
@@ -254,7 +254,7 @@ static void page_header(
 	pmfs_thrift_end(&page);
 }
 
-/* Bits of an index of n texts. */
+/* Bits of an index into n texts. */
 static unsigned index_width(uint32_t n)
 {
 	unsigned width = 1;
@@ -268,7 +268,7 @@ static uint32_t eights(uint32_t n)
 	return (n + 7) / 8;
 }
 
-/* The levels are one run: all alike, or a bit a row. */
+/* The levels are one run: all equal, or one bit per row. */
 static uint64_t levels_header(const struct pmfs_chunk *c)
 {
 	return c->n_nulls == 0 || c->n_nulls == c->n ? (uint64_t)c->n << 1
@@ -292,7 +292,7 @@ static void add_levels(const struct pmfs_chunk *c, struct pm_text *out)
 		pm_text_char(out, c->n_nulls == 0);
 }
 
-/* The indexes are one run, too, filled up to a multiple of eight. */
+/* The indexes are one run as well, padded to a multiple of eight. */
 static uint64_t indexes_length(const struct pmfs_chunk *c)
 {
 	uint32_t n = eights(c->n - c->n_nulls);
@@ -348,7 +348,7 @@ static void add_dictionary(const struct pmfs_chunk *c, struct pm_text *out)
 
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c)
 {
-	enum { HEADERS = 128 }; /* of both pages, and the lengths in them */
+	enum { HEADERS = 128 }; /* of both pages, including the lengths in them */
 	uint64_t values = (uint64_t)(c->n - c->n_nulls) * 8, texts = c->bytes - values;
 	if (c->storage == PMFS_STORE_TEXT && c->texts.n > 0)
 		values = indexes_length(c);

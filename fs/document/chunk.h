@@ -1,6 +1,6 @@
 /*
- * A column of a row group as Parquet has it: a dictionary page of distinct texts, if it is text,
- * and one data page: levels that say which rows have a value, then the values, or indexes of the
+ * A column of a row group in Parquet: a dictionary page of distinct texts, if it is text, and one
+ * data page: levels that tell which rows have a value, then the values, or indexes into the
  * dictionary, each of the same width. Nothing is compressed.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_CHUNK_H
@@ -10,7 +10,7 @@
 #include "formats/common/text.h"
 #include "profmount/table.h"
 
-enum { PMFS_GROUP_ROWS = 1 << 17 }; /* at most: what engines take for one piece of work */
+enum { PMFS_GROUP_ROWS = 1 << 17 }; /* maximum: what engines process as one piece of work */
 
 enum { PMFS_CHUNK_PLACES = 4096 };
 
@@ -22,11 +22,11 @@ enum pmfs_storage {
 	PMFS_STORE_DOUBLE, /* DOUBLE */
 };
 
-/* What was seen among a column's cells: decides how they can be stored. */
+/* Properties of the cells seen in a column, which determine how they can be stored. */
 enum {
 	PMFS_SEEN_TEXT = 1,
-	PMFS_SEEN_FRACTION = 2, /* no integer, or one that only a double holds */
-	PMFS_SEEN_INEXACT = 4,  /* an integer that no double holds */
+	PMFS_SEEN_FRACTION = 2, /* not an integer, or one that only a double can represent */
+	PMFS_SEEN_INEXACT = 4,  /* an integer that a double cannot represent */
 	PMFS_SEEN_BEYOND = 8,   /* greater than INT64_MAX */
 	PMFS_SEEN_NEGATIVE = 16,
 	PMFS_SEEN_NUMBER = 32, /* any */
@@ -34,19 +34,18 @@ enum {
 
 enum { PMFS_BOUND_ROOM = 32 };
 
-/* A text that no text of a chunk is less, or greater, than: one of them, or the beginning of one.
- */
+/* A text that is a lower, or upper, bound of all texts of a chunk: one of them, or a prefix. */
 struct pmfs_bound {
 	uint8_t n;     /* bytes; 0 = there is none */
 	bool is_exact; /* it is one of them */
 	char p[PMFS_BOUND_ROOM];
 };
 
-/* What the metadata says of a chunk; makes of its size no secret before it is made again. */
+/* Metadata of a chunk; known after measuring, before it is made again. */
 struct pmfs_chunk_facts {
 	uint64_t min, max;                 /* as stored; of numbers, where n_nulls < n */
 	struct pmfs_bound least, greatest; /* of texts */
-	uint32_t n, n_nulls;               /* rows, and those without a value */
+	uint32_t n, n_nulls;               /* rows, and rows without a value */
 	uint32_t dictionary;               /* bytes of its page, 0 = there is none */
 	uint32_t bytes;                    /* of both pages, headers included */
 	uint8_t seen;
@@ -56,37 +55,40 @@ struct pmfs_chunk_facts {
 struct pmfs_chunk {
 	enum pmfs_storage storage;
 	uint8_t seen;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
-	uint64_t bytes;                      /* of values and distinct texts so far, about */
-	uint64_t *values;                    /* of the rows that have one */
+	uint64_t bytes;                      /* of values and distinct texts, roughly */
+	uint64_t *values;                    /* rows with a value */
 	size_t room;                         /* for values */
-	uint8_t *present;                    /* a bit a row */
-	uint32_t seen_at[PMFS_CHUNK_PLACES]; /* by where a text lies: 1 + the index it had, or 0 */
-	uint32_t last;                       /* index of the text before */
+	uint8_t *present;                    /* one bit per row */
+	uint32_t seen_at[PMFS_CHUNK_PLACES]; /* by address of a text: 1 + its index, or 0 */
+	uint32_t last;                       /* index of the previous text */
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text scratch;
 };
 
-/* Empties it, and keeps the memory that has the same use again. 0 or -ENOMEM. */
+/* Empties it, and keeps memory that is reused. 0 or -ENOMEM. */
 int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
 
-/* The next row's cell. A cell that cannot be stored so is null, and c->seen says it. */
+/*
+ * Adds the next row's cell. A cell that cannot be stored in this way becomes null, and is noted in
+ * c->seen.
+ */
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
 
-/* At least the bytes of its pages, and not many more. */
+/* An upper bound of the size of its pages, and a close one. */
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);
 
-/* Appends its pages. Fails as texts do; c->failed is the caller's to test. */
+/* Appends its pages. Texts may fail; the caller checks c->failed. */
 void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret);
 
-/* Finds the bounds of its values. In bounds.c. */
+/* Computes the bounds of its values. In bounds.c. */
 void pmfs_chunk_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret);
 
 void pmfs_chunk_done(struct pmfs_chunk *c);
 
-/* How a column can be stored that is said to be of this type, after what was seen of it. */
+/* How to store a column of this type, given the cells that were seen. */
 enum pmfs_storage pmfs_storage_for(enum pm_type type, uint8_t seen);
 
 #endif

@@ -33,7 +33,7 @@ struct pmfs_engine {
 	struct pm_cache *cache;
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
-	bool forgot[N_SIZES]; /* of two sizes in the same slot, the earlier one is lost */
+	bool forgot[N_SIZES]; /* if two sizes use the same slot, the earlier one is lost */
 };
 
 struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache)

@@ -180,7 +180,7 @@ static void add_pairs(struct pmfs_thrift *file, const struct pm_doc *doc)
 	add_pair(file->out, "source", pm_bytes_of(doc->of->source ? doc->of->source : ""));
 }
 
-/* Values are compared as their types are: readers believe no statistics without this. */
+/* Values are compared by type: readers ignore statistics without this. */
 static void add_orders(struct pmfs_thrift *file, uint32_t n)
 {
 	pmfs_thrift_list(file, 7, PMFS_THRIFT_STRUCT, n);

@@ -1,6 +1,7 @@
 /*
- * Windows of a Parquet file. Its row groups are made whole, since a text's index is known only with
- * the dictionary before it, and go through the cache: readers take a group column by column.
+ * Windows of a Parquet file. Row groups are made as a whole, because the index of a text depends on
+ * the dictionary before it, and are kept in the cache, because readers read a group column by
+ * column.
  */
 #include "formats/common/search.h"
 #include "formats/common/work.h"
@@ -34,7 +35,7 @@ static void add_slice(struct pm_text *out, const struct pm_text *text, uint64_t 
 	*off = end;
 }
 
-/* Appends of row group i what is of the window, and moves `off`. */
+/* Appends the part of row group i that is in the window, and advances `off`. */
 static int add_group(const struct build *b, uint64_t *off, uint64_t until, struct pm_text *out,
 	struct pm_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "formats/common/map.h"
 
-enum { KEPT_SHARE = 4 }; /* of the cache's limit: 1 in so many is for everything else */
+enum { KEPT_SHARE = 4 }; /* 1 in so many of the limit is for the rest */
 
 static void made_free(struct pm_cached *cached)
 {
@@ -30,7 +30,7 @@ int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *tex
 	return 0;
 }
 
-/* Bits that no node and no key of a format has: formats/common/cache.h. */
+/* Bits that are not set in nodes and keys of formats: formats/common/cache.h. */
 uint64_t pmfs_made_key(const struct pmfs_parquet *p, uint64_t at)
 {
 	return pm_hash_u64(p->key + pm_hash_u64(at)) | (uint64_t)3 << 62;

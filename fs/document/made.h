@@ -6,12 +6,12 @@
 
 struct pmfs_made {
 	struct pm_cached cached;
-	uint64_t document; /* whose it is, since keys are hashes: pmfs_parquet.key */
+	uint64_t document; /* the document, since keys are hashes: pmfs_parquet.key */
 	uint64_t at;       /* position of its first row */
 	struct pm_text text;
 };
 
-/* An object for the cache. Takes the text and empties it. 0 or -ENOMEM. */
+/* An object for the cache. Takes over the text and empties it. 0 or -ENOMEM. */
 int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *text,
 	struct pm_cached **ret, struct pm_error *err);
 
@@ -19,7 +19,7 @@ int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *tex
 uint64_t pmfs_made_key(const struct pmfs_parquet *p, uint64_t at);
 
 /*
- * Leaves a row group that was made while measuring in the cache, if there is room for it: reading
+ * Puts a row group that was made while measuring into the cache, if there is room, so that reading
  * need not make it again. The caller frees the text, which may be empty then.
  */
 void pmfs_made_keep(struct pmfs_parquet *p, uint64_t at, struct pm_text *text);

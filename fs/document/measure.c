@@ -55,7 +55,7 @@ static int segment_rows(
 	}
 }
 
-/* The same with the table's own way of measuring. */
+/* The same with the table's own measure function. */
 static int segment_batches(const struct job *job, struct segment *s, struct pm_rows *rows)
 {
 	for (;;) {

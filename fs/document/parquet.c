@@ -1,7 +1,8 @@
 /*
- * Row groups: measured by all processors where a cursor can start anywhere. How a column is stored
- * follows from its type; where its cells turn out to be others (a damaged source, a number beyond
- * what a double or an int64 holds), everything is measured once more with what can hold them.
+ * Row groups: measured by all processors if a cursor can start anywhere. The type of a column
+ * determines how it is stored; if its cells turn out to be different (a damaged source, a number
+ * that a double or int64 cannot represent), everything is measured again with a storage that can
+ * represent them.
  */
 #include "fs/document/made.h"
 
@@ -12,8 +13,8 @@
 #include "formats/common/list.h"
 
 enum {
-	MOST_BYTES = 16 << 20, /* of values and texts of a row group, about */
-	SMALL = 1 << 20,       /* a row group that is kept if it is the only one */
+	MOST_BYTES = 16 << 20, /* values and texts of a row group, approximately */
+	SMALL = 1 << 20,       /* size up to which a single row group is kept */
 	CHECK_EVERY = 1024,    /* rows */
 };
 
@@ -72,8 +73,8 @@ static bool has_failed(const struct maker *m)
 }
 
 /*
- * Reads rows below position `to` until the group is full: at `rows`, or by its bytes where that is
- * 0. Sets group->at and ->rows. 1, 0 where the rows ended, or a negative errno.
+ * Reads rows below position `to` until the group is full: at `rows`, or by its size if that is 0.
+ * Sets group->at and ->rows. 1, 0 if the rows ended, or a negative errno.
  */
 static int group_read(struct maker *m, struct pmfs_rowgroup *group, uint32_t rows, uint64_t to,
 	struct pm_error *err)
@@ -137,7 +138,7 @@ struct segment {
 	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
 	struct pmfs_rowgroup *groups;
 	size_t n, room;
-	struct pm_text only; /* its row group while there is one and it is small */
+	struct pm_text only; /* its row group while there is only one, and it is small */
 	int result;
 	struct pm_error error;
 };
@@ -215,7 +216,7 @@ static int segment_measure(void *context, size_t i)
 	return s->result;
 }
 
-/* The first failure that is not just the echo of another one. */
+/* The first failure that is not a consequence of another one. */
 static int outcome(const struct job *job, int r, struct pm_error *err)
 {
 	const struct segment *failed = NULL;
@@ -308,7 +309,7 @@ static int measure(
 	return r;
 }
 
-/* Stores columns so that all that was seen fits. True where that changed anything. */
+/* Changes how columns are stored so that everything seen fits. True if that changed anything. */
 static bool widen(struct pmfs_parquet *p, const struct pm_table *table)
 {
 	bool changed = false;

@@ -1,8 +1,8 @@
 /*
- * A table as Parquet (docs/decisions/0140): row groups of a bounded number of rows, each the pages
- * of its columns one after the other, and a footer. Measuring makes every row group once, keeps
- * what the footer says of it, and leaves the first ones in the cache; reading makes the others
- * again.
+ * A table as Parquet (docs/decisions/0140): row groups of a bounded number of rows, each with the
+ * pages of its columns one after the other, and a footer. Measuring makes every row group once,
+ * stores the metadata for the footer, and leaves the first ones in the cache; reading makes the
+ * others again.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_PARQUET_H
 #define PROFMOUNT_FS_DOCUMENT_PARQUET_H
@@ -28,17 +28,16 @@ struct pmfs_parquet {
 	uint64_t n_rows;
 	uint64_t footer_at;
 	uint64_t size;
-	struct pm_text footer;  /* with its length and the magic number behind it */
-	struct pm_text first;   /* the row group of a file that has only one, and a small one */
+	struct pm_text footer;  /* including its length and the final magic number */
+	struct pm_text first;   /* the row group of a small file that has only one */
 	struct pm_cache *cache; /* of row groups */
-	uint64_t key;           /* of the document as it is stored: row groups are named by it */
+	uint64_t key;           /* of the document as stored: part of the names of row groups */
 	uint64_t n_kept;        /* atomic: bytes that measuring left in the cache */
 };
 
 /*
- * Measures the table of a document. `key` is the document's; `cache` takes row groups, as many as
- * made.c leaves some there, and may be NULL. -ENOMEM where the work is cancelled, -EFBIG for long
- * texts.
+ * Measures the table of a document. `key` is the document's; `cache` receives row groups, as many
+ * as made.c allows, and may be NULL. -ENOMEM if the work is cancelled, -EFBIG for long texts.
  */
 int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t key,
 	struct pmfs_parquet **ret, struct pm_error *err);
@@ -46,22 +45,22 @@ int pmfs_parquet_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_
 /* Accepts NULL. */
 void pmfs_parquet_free(struct pmfs_parquet *p);
 
-/* Memory that it takes. */
+/* Memory used by it. */
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p);
 
-/* Appends a row group as it was measured; -EIO where it has become another one. */
+/* Appends a row group as it was measured; -EIO if it has changed. */
 int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
 	struct pm_text *out, struct pm_error *err);
 
 /* ---- groups.c ---- */
 
-/* Appends the window [off, off + len), less at the end. Row groups go through the cache. */
+/* Appends the window [off, off + len), less at the end. Uses the cache for row groups. */
 int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, uint64_t off,
 	size_t len, struct pm_text *out, struct pm_error *err);
 
 /* ---- footer.c ---- */
 
-/* Makes the footer of what was measured, and with it the size. */
+/* Makes the footer from the measurements, which also determines the size. */
 int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
 
 #endif

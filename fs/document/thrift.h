@@ -1,6 +1,6 @@
 /*
- * Thrift's compact protocol, as much of it as Parquet's metadata needs: appends to a text. A struct
- * is written field by field, with ids that grow by less than 16, and ended.
+ * Thrift's compact protocol, as far as Parquet's metadata needs it: appends to a text. A struct is
+ * written field by field, with ids that increase by less than 16, and then ended.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_THRIFT_H
 #define PROFMOUNT_FS_DOCUMENT_THRIFT_H
@@ -18,16 +18,16 @@ enum pmfs_thrift_type {
 	PMFS_THRIFT_STRUCT = 12,
 };
 
-/* The struct that is being written. Zeroed at its beginning, one for each level. */
+/* The struct being written. Zeroed at its beginning, one for each level. */
 struct pmfs_thrift {
 	struct pm_text *out;
-	unsigned last; /* id of the field before */
+	unsigned last; /* id of the previous field */
 };
 
-/* A number of 1 to 10 bytes, 7 bits in each. */
+/* A number of 1 to 10 bytes with 7 bits each. */
 void pmfs_thrift_varint(struct pm_text *out, uint64_t u);
 
-/* The header of a field, whose value follows. */
+/* The header of a field, followed by its value. */
 void pmfs_thrift_field(struct pmfs_thrift *t, unsigned id, enum pmfs_thrift_type type);
 
 void pmfs_thrift_bool(struct pmfs_thrift *t, unsigned id, bool is);
@@ -43,7 +43,7 @@ void pmfs_thrift_list(struct pmfs_thrift *t, unsigned id, enum pmfs_thrift_type 
 void pmfs_thrift_item_i32(struct pm_text *out, int32_t i);
 void pmfs_thrift_item_binary(struct pm_text *out, struct pm_bytes b);
 
-/* A field that is a struct: what begins there. End it with pmfs_thrift_end. */
+/* A field that is a struct, whose fields follow. End it with pmfs_thrift_end. */
 struct pmfs_thrift pmfs_thrift_struct(struct pmfs_thrift *t, unsigned id);
 
 /* A field that is an empty struct: a member of a union. */
