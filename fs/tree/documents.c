@@ -19,7 +19,7 @@ enum { SOURCE_FOLDER = 1 };
 
 #define SOURCE_NODE (pmfs_node(PMFS_PATH, SOURCE_FOLDER | OF_SOURCES, 0))
 
-/* ---- the paths ---- */
+/* ---- source/ ---- */
 
 static int add_sources(struct pmfs_tree *t)
 {
@@ -67,49 +67,6 @@ static int has_sources(struct pmfs_tree *t, struct pm_error *err)
 		return p->ops->has(p, PM_HAS_SOURCES, err);
 	int r = sources_get(t, err);
 	return r < 0 ? r : t->n_sources > 0;
-}
-
-static int add_paths(struct pmfs_tree *t)
-{
-	for (size_t i = 0; i < t->n_docs; i++) {
-		int r = pmfs_paths_add(
-			&t->paths, t->docs[i].path, PMFS_PAYLOAD_DOCUMENT, (uint32_t)i);
-		if (r < 0 && r != -EEXIST)
-			return r;
-	}
-	for (size_t i = 0; i < t->n_collections && i < PMFS_COLLECTION_MOST; i++) {
-		int r = pmfs_paths_add(
-			&t->paths, t->collections[i].path, PMFS_PAYLOAD_COLLECTION, (uint32_t)i);
-		if (r < 0 && r != -EEXIST)
-			return r;
-	}
-	return pmfs_paths_freeze(&t->paths);
-}
-
-static int paths_build(void *context, struct pm_error *err)
-{
-	struct pmfs_tree *t = context;
-	const struct pm_profile *p = t->profile;
-	int r = 0;
-	t->docs = NULL; /* a build that failed may have left some */
-	t->collections = NULL;
-	t->n_docs = t->n_collections = 0;
-	if (p->ops->documents)
-		r = p->ops->documents(p, &t->docs, &t->n_docs, err);
-	if (r >= 0 && p->ops->collections)
-		r = p->ops->collections(p, &t->collections, &t->n_collections, err);
-	if (r >= 0)
-		r = pmfs_windows_add(t, err);
-	if (r < 0)
-		return r;
-	pmfs_paths_done(&t->paths);
-	r = add_paths(t);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
-}
-
-int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err)
-{
-	return pm_lazy_get(&t->paths_built, paths_build, t, err);
 }
 
 /* The paths that a node's `a` is of, built, and its place in them. */

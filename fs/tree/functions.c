@@ -142,11 +142,8 @@ const struct pmfs_dir pmfs_dir_functions = {
 
 static int function_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
-	const struct pmfs_functions *f;
-	int r = pmfs_functions(t->model, &f, err);
-	if (r < 0)
-		return r;
-	return pmfs_node_a(dir) < f->n && pmfs_node_b(dir) == 0 ? 0 : pmfs_no_entry();
+	int r = pmfs_place_check(t, PMFS_PLACE_FUNCTION, pmfs_node_a(dir), err);
+	return r == 0 && pmfs_node_b(dir) != 0 ? pmfs_no_entry() : r;
 }
 
 static int function_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,

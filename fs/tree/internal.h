@@ -9,9 +9,12 @@
 #include "fs/tree/tree.h"
 #include "fs/windows/windows.h"
 
+struct pmfs_dir;
+
 struct pmfs_tree {
-	struct pmfs_tree *top; /* the outermost tree, possibly this one */
-	uint32_t space;        /* of its nodes, as seen from outside; 0 for the outermost tree */
+	const struct pmfs_dir *const *dirs; /* by kind: an item of a tree may be a tree itself */
+	struct pmfs_tree *top;              /* the outermost tree, possibly this one */
+	uint32_t space; /* of its nodes, as seen from outside; 0 for the outermost tree */
 	struct pmfs_nested
 		*nested; /* the item that it is the tree of; NULL for the outermost tree */
 	const struct pmfs_shape *shape;
@@ -45,7 +48,7 @@ struct pmfs_tree {
 	struct pmfs_paths threads;
 	uint32_t *thread_node; /* by thread */
 
-	struct pmfs_presences *presences; /* see metricfiles.c */
+	struct pmfs_presences *presences; /* see presences.h */
 	const char **context_reserved;    /* names of a context's documents, ending with NULL */
 
 	/* For the outermost tree: the spaces of items; see nested.c. */
@@ -93,15 +96,18 @@ static inline uint64_t pmfs_cookie(unsigned part, uint64_t position)
 	return (uint64_t)part << 56 | position;
 }
 
+/* ---- state.c ---- */
+
+/* A tree of its own, without names for entries. NULL if out of memory. */
+struct pmfs_tree *pmfs_tree_make(const struct pmfs_dir *const *dirs, struct pmfs_model *model,
+	struct pm_cache *cache, const struct pmfs_shape *shape);
+
+/* The cache key of a directory: the node as seen from outside. */
+int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err);
+
 /* Fills an entry; the name must be shorter than PMFS_NAME_SIZE. Returns 1. */
 int pmfs_entry_fill(
 	struct pmfs_entry *ret, struct pm_bytes name, pm_node node, enum pmfs_type type);
-
-/* ---- metricfiles.c ---- */
-
-/* The cached listings of metrics/; NULL if out of memory. Free accepts NULL. */
-struct pmfs_presences *pmfs_presences_new(void);
-void pmfs_presences_free(struct pmfs_presences *p);
 
 /* ---- views.c: the documents of a place ---- */
 
@@ -155,9 +161,6 @@ int pmfs_paths_root_next(
 /* source/, for the root directory. */
 int pmfs_source_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
-
-/* The format's documents and collections; fills t->paths and the fields after it. */
-int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
 /*
  * Items of the collection in the directory `dir`: their number, whether one exists, by name, and by
@@ -222,26 +225,29 @@ int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
 int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err);
 
-/* A new nested tree, which uses the cache of `top`. NULL if out of memory. */
-struct pmfs_tree *pmfs_tree_new_within(struct pmfs_tree *top, struct pmfs_model *model,
-	uint32_t space, const struct pmfs_shape *shape);
+/* ---- lists.c ---- */
 
-/* The cache key of a directory: the node as seen from outside. */
-int pmfs_tree_key(const struct pmfs_tree *t, pm_node dir, uint64_t *ret, struct pm_error *err);
+/* The format's documents and collections; fills t->paths and the fields after it. */
+int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 
-/* ---- windows.c ---- */
-
-/* Puts what windows/ holds behind the format's documents and collections. */
-int pmfs_windows_add(struct pmfs_tree *t, struct pm_error *err);
+/* The index of the collection windows/ in the lists. */
+uint32_t pmfs_windows_number(const struct pmfs_tree *t);
 
 /* The directory that an item of windows/ is in, unless it is windows/ of the run: 1 or 0. */
 int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
 
+/* ---- windows.c ---- */
+
 /* windows/ of a thread, where there is one: 1 or 0. */
 int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret);
 
+/* ---- threadpaths.c ---- */
+
 /* The threads' directories; fills t->threads and t->thread_node. */
 int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);
+
+/* The directory of thread `a` of a node. As pmfs_dir.parent. */
+int pmfs_thread_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
 
 /* -ENOENT without a message: the usual result for a wrong name or id. */
 static inline int pmfs_no_entry(void)

@@ -129,8 +129,13 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 	r = space_of(b->t->top, b->dir, &space, err);
 	if (r < 0)
 		return r;
-	n->tree = pmfs_tree_new_within(b->t->top, n->model, space, shape);
-	return n->tree ? 0 : pm_error_plain(err, -ENOMEM);
+	n->tree = pmfs_tree_make(b->t->dirs, n->model, b->t->cache, shape);
+	if (!n->tree)
+		return pm_error_plain(err, -ENOMEM);
+	n->tree->top = b->t->top;
+	n->tree->space = space;
+	pmfs_contexts_name_entries(n->tree);
+	return 0;
 }
 
 static int nested_build(void *context, struct pm_cached **ret, struct pm_error *err)
@@ -227,7 +232,7 @@ static int open_item(
 	int r = pmfs_inside_enter(top, item, &in, err);
 	if (r < 0)
 		return r;
-	r = pmfs_dir_item.check(in.tree, in.node, err);
+	r = in.tree->dirs[PMFS_ITEM]->check(in.tree, in.node, err);
 	if (r == 0)
 		r = pmfs_nested_get(
 			in.tree, pmfs_node_b(in.node) >> 8, pmfs_node_a(in.node), ret, err);
@@ -288,7 +293,7 @@ int pmfs_nested_lookup(struct pmfs_tree *t, pm_node item, struct pm_bytes name,
 	int r = enter_item(t, item, &in, err);
 	if (r < 0)
 		return r;
-	r = pmfs_dir_root.lookup(in.tree, PMFS_NODE_ROOT, name, ret, err);
+	r = in.tree->dirs[PMFS_ROOT]->lookup(in.tree, PMFS_NODE_ROOT, name, ret, err);
 	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
 		r = -EOVERFLOW;
 	pmfs_inside_leave(t, &in);
@@ -302,7 +307,7 @@ int pmfs_nested_next(struct pmfs_tree *t, pm_node item, uint64_t *cookie, struct
 	int r = enter_item(t, item, &in, err);
 	if (r < 0)
 		return r;
-	r = pmfs_dir_root.next(in.tree, PMFS_NODE_ROOT, cookie, ret, err);
+	r = in.tree->dirs[PMFS_ROOT]->next(in.tree, PMFS_NODE_ROOT, cookie, ret, err);
 	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
 		r = -EOVERFLOW;
 	pmfs_inside_leave(t, &in);

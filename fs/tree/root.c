@@ -1,4 +1,4 @@
-/* The root, and the directories that contain only views: export/, a thread's export/. */
+/* The root. */
 #include "fs/tree/internal.h"
 
 /* The root's own directories, in listing order. */
@@ -94,53 +94,4 @@ const struct pmfs_dir pmfs_dir_root = {
 	.lookup = root_lookup,
 	.next = root_next,
 	.parent = root_parent,
-};
-
-/* ---- export/ at the root and in each thread ---- */
-
-static enum pmfs_place export_place(pm_node dir)
-{
-	return pmfs_node_kind_of(dir) == PMFS_EXPORT ? PMFS_PLACE_EXPORT : PMFS_PLACE_THREAD_EXPORT;
-}
-
-static int export_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
-{
-	if (pmfs_node_b(dir) != 0)
-		return pmfs_no_entry();
-	return pmfs_place_check(t, export_place(dir), pmfs_node_a(dir), err);
-}
-
-static int export_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
-	struct pmfs_entry *ret, struct pm_error *err)
-{
-	return pmfs_place_lookup(t, export_place(dir), pmfs_node_a(dir), name, ret, err);
-}
-
-static int export_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
-	struct pm_error *err)
-{
-	return pmfs_place_next(t, export_place(dir), pmfs_node_a(dir), cookie, ret, err);
-}
-
-static int thread_export_parent(
-	struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	int r = pmfs_threads_get(t, err);
-	if (r == 0)
-		*ret = pmfs_node(PMFS_THREADS, t->thread_node[pmfs_node_a(dir)], 0);
-	return r;
-}
-
-const struct pmfs_dir pmfs_dir_export = {
-	.check = export_check,
-	.lookup = export_lookup,
-	.next = export_next,
-	.parent = root_parent,
-};
-
-const struct pmfs_dir pmfs_dir_thread_export = {
-	.check = export_check,
-	.lookup = export_lookup,
-	.next = export_next,
-	.parent = thread_export_parent,
 };

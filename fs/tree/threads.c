@@ -4,54 +4,11 @@
  */
 #include "fs/tree/internal.h"
 
-#include <stdlib.h>
-
 #include "formats/common/folder.h"
 
 enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 
 /* ---- the levels ---- */
-
-static int add_threads(struct pmfs_tree *t, uint32_t n, struct pm_error *err)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const char *path;
-		int r = pmfs_thread_path(t->model, i, &path, err);
-		if (r < 0)
-			return r;
-		path = strchr(path, '/'); /* below threads/ */
-		r = pmfs_paths_add(&t->threads, path ? path : "", PMFS_PAYLOAD_THREAD, i);
-		if (r < 0)
-			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "threads cannot be named");
-	}
-	return 0;
-}
-
-static int threads_build(void *context, struct pm_error *err)
-{
-	struct pmfs_tree *t = context;
-	const struct pm_threads *threads;
-	int r = pmfs_model_threads(t->model, &threads, err);
-	if (r < 0)
-		return r;
-	pmfs_paths_done(&t->threads);
-	r = add_threads(t, threads->n, err);
-	if (r < 0)
-		return r;
-	free(t->thread_node);
-	t->thread_node = calloc(threads->n + 1, sizeof(*t->thread_node));
-	if (!t->thread_node || pmfs_paths_freeze(&t->threads) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	for (uint32_t i = 0; i < t->threads.n; i++)
-		if (t->threads.nodes[i].payload == PMFS_PAYLOAD_THREAD)
-			t->thread_node[t->threads.nodes[i].index] = i;
-	return 0;
-}
-
-int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err)
-{
-	return pm_lazy_get(&t->threads_built, threads_build, t, err);
-}
 
 /* The thread of a directory, or PM_NONE for a level above threads. */
 static uint32_t thread_of(const struct pmfs_tree *t, pm_node dir)
@@ -204,16 +161,11 @@ static int raw_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	}
 }
 
-static int raw_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	return pmfs_dir_thread_export.parent(t, dir, ret, err);
-}
-
 const struct pmfs_dir pmfs_dir_thread_raw = {
 	.check = raw_check,
 	.lookup = raw_lookup,
 	.next = raw_next,
-	.parent = raw_parent,
+	.parent = pmfs_thread_parent,
 };
 
 int pmfs_thread_doc_document(

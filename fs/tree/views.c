@@ -5,6 +5,7 @@
 #include "fs/tree/internal.h"
 
 #include "formats/common/text.h"
+#include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
 
 /* The name of a view's file: `*` is replaced by the metric's export name. */
@@ -163,6 +164,7 @@ int pmfs_place_check(
 {
 	const struct pm_tree *tree;
 	const struct pm_threads *threads;
+	const struct pmfs_functions *functions;
 	int r = 0;
 	switch (place) {
 	case PMFS_PLACE_ROOT:
@@ -175,7 +177,8 @@ int pmfs_place_check(
 		r = pmfs_model_tree(t->model, &tree, err);
 		return r < 0 ? r : check_index(item, tree->n_contexts);
 	case PMFS_PLACE_FUNCTION:
-		return pmfs_dir_function.check(t, pmfs_node(PMFS_FUNCTION, item, 0), err);
+		r = pmfs_functions(t->model, &functions, err);
+		return r < 0 ? r : check_index(item, functions->n);
 	case PMFS_PLACE_THREAD:
 	case PMFS_PLACE_THREAD_EXPORT:
 		r = pmfs_model_threads(t->model, &threads, err);
