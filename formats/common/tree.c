@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/tree_private.h"
 
 /* Database numbers → contexts: an array where numbers are dense, else sorted pairs. */
@@ -59,7 +60,10 @@ static bool fill_pairs(
 	/* First number << 32 | rank, so that sorting keeps equal numbers in database order. */
 	for (uint32_t rank = 0; rank < n; rank++)
 		pairs[rank] = (uint64_t)tree->number[index[rank]] << 32 | rank;
-	qsort(pairs, n, sizeof(*pairs), by_value);
+	if (pm_sort(pairs, n, sizeof(*pairs), by_value) < 0) {
+		free(pairs);
+		return false;
+	}
 	by_number->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = pairs[i] >> 32, kept = by_number->n;

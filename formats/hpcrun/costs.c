@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "formats/hpcrun/harvest.h"
 
 /* The file of a thread, and the context of each of its nodes; PM_NONE if the file has changed. */
@@ -201,10 +202,11 @@ static uint64_t *sorted_keys(const struct hpcrun_harvest *h, size_t *ret_n)
 		sorted &= n == 0 || keys[n - 1] < keys[n];
 		n++;
 	}
-	if (keys && !sorted)
-		qsort(keys, n, sizeof(*keys), by_key);
 	*ret_n = n;
-	return keys;
+	if (!keys || sorted || pm_sort(keys, n, sizeof(*keys), by_key) == 0)
+		return keys;
+	free(keys);
+	return NULL;
 }
 
 /* If epochs use the same numbers, the last epoch wins, because traces are appended to. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
 
 enum { FIRST_NODES = 256, FIRST_SLOTS = 64 };
 
@@ -123,10 +124,11 @@ struct hpcrun_sum *hpcrun_sums_list(const struct hpcrun_sums *s, size_t *ret_n)
 	for (size_t i = 0; i < s->n_slots; i++)
 		if (s->slots[i].metric)
 			list[n++] = s->slots[i];
-	if (n > first)
-		qsort(list + first, n - first, sizeof(*list), by_place);
 	*ret_n = n;
-	return list;
+	if (pm_sort(list + first, n - first, sizeof(*list), by_place) == 0)
+		return list;
+	free(list);
+	return NULL;
 }
 
 void hpcrun_sums_done(struct hpcrun_sums *s)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 
 /* From this position on, the number has this label. */
 struct htd_label_span {
@@ -39,7 +40,8 @@ int htd_mapped_init(struct htd_mapped *m, const struct htd_stream *s)
 			return -ENOMEM;
 		m->spans[i] = (struct htd_label_span){mapping->number, mapping->at, label};
 	}
-	qsort(m->spans, m->n_spans, sizeof(*m->spans), span_order);
+	if (pm_sort(m->spans, m->n_spans, sizeof(*m->spans), span_order) < 0)
+		return -ENOMEM;
 	bool fresh;
 	for (size_t i = 0; i < m->n_spans; i++)
 		if (!pm_map_put(&m->first, m->spans[i].number, (uint32_t)i, &fresh))

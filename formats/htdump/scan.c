@@ -10,6 +10,7 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 
 /* Fields of the class descriptions, as klass.c defines them. */
@@ -325,10 +326,10 @@ int htd_stream_scan(
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
 		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
 	int r = scan(&c);
+	if (r == 0)
+		r = pm_sort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
 	if (r < 0)
 		return pm_error_set(err, -ENOMEM, file, PM_NO_OFFSET, "no memory for its index");
-	if (s->n_threads)
-		qsort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/nytprof/evals.h"
 
 #define NS_PER_SEC 1e9
@@ -115,9 +116,7 @@ int nytp_collect_flows(struct nytp_building *b)
 			(caller != NYTP_NONE && nytp_function_of(b, caller) == NYTP_NONE))
 			r = -ENOMEM;
 	}
-	if (r == 0 && b->n_flows)
-		qsort(b->flows, b->n_flows, sizeof(*b->flows), by_edge);
-	return r;
+	return r < 0 ? r : pm_sort(b->flows, b->n_flows, sizeof(*b->flows), by_edge);
 }
 
 static void edge_fill(struct nytp_building *b, const struct nytp_flow *flow, uint64_t i)

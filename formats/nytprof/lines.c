@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 
 struct spot {
 	uint32_t file, line;
@@ -210,9 +211,9 @@ int nytp_build_lines(struct nytp_building *b)
 		r = collect(b, &b->n->files[i], &spots);
 	if (r == 0)
 		r = collect_extents(b, &extents, &sweep.n);
+	if (r == 0)
+		r = pm_sort(spots.items, spots.n, sizeof(*spots.items), by_place);
 	if (r == 0) {
-		if (spots.n)
-			qsort(spots.items, spots.n, sizeof(*spots.items), by_place);
 		unite(&spots);
 		sweep.extents = extents;
 		sweep.open = malloc((sweep.n + 1) * sizeof(*sweep.open));

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* qsort has no context argument, so each edge carries its sort key. */
+#include "formats/common/sort.h"
+
+/* pm_sort has no context argument, so each edge carries its sort key. */
 struct edge_key {
 	uint32_t site;
 	struct pm_bytes caller;
@@ -31,15 +33,15 @@ static int sort_edges(const struct nytp *n, struct nytp_file *f)
 	for (size_t i = 0; i < f->n_edges; i++)
 		keys[i] = (struct edge_key){
 			f->edges[i].site, nytp_name(n, f->edges[i].caller), f->edges[i]};
-	qsort(keys, f->n_edges, sizeof(*keys), by_site_and_caller);
-	for (size_t i = 0; i < f->n_edges; i++) {
+	int r = pm_sort(keys, f->n_edges, sizeof(*keys), by_site_and_caller);
+	for (size_t i = 0; r == 0 && i < f->n_edges; i++) {
 		struct nytp_site *site = &f->sites[keys[i].site];
 		f->edges[i] = keys[i].edge;
 		if (site->n_edges++ == 0)
 			site->first_edge = (uint32_t)i;
 	}
 	free(keys);
-	return 0;
+	return r;
 }
 
 int nytp_file_settle(const struct nytp *n, struct nytp_file *f)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/nytprof/limits.h"
 
 /* Bound on the number of cells: a constant, and a few for each line that has run. */
@@ -112,7 +113,10 @@ int nytp_slots_take(struct nytp_slots *s, struct nytp_line **ret, size_t *ret_n)
 		}
 	if (s->n_far) {
 		memcpy(rows + n, s->far_rows, s->n_far * sizeof(*rows));
-		qsort(rows, n + s->n_far, sizeof(*rows), by_place);
+		if (pm_sort(rows, n + s->n_far, sizeof(*rows), by_place) < 0) {
+			free(rows);
+			return -ENOMEM;
+		}
 	}
 	*ret = rows;
 	*ret_n = unite(rows, n + s->n_far);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
 
@@ -264,10 +265,9 @@ static uint32_t *order_new(const struct nytp_file *f)
 {
 	struct line_key *keys = malloc((f->n_texts + 1) * sizeof(*keys));
 	uint32_t *order = malloc((f->n_texts + 1) * sizeof(*order));
-	if (keys && order) {
-		for (uint32_t i = 0; i < f->n_texts; i++)
-			keys[i] = (struct line_key){f->texts[i].fid, f->texts[i].line, i};
-		qsort(keys, f->n_texts, sizeof(*keys), by_line);
+	for (uint32_t i = 0; keys && i < f->n_texts; i++)
+		keys[i] = (struct line_key){f->texts[i].fid, f->texts[i].line, i};
+	if (keys && order && pm_sort(keys, f->n_texts, sizeof(*keys), by_line) == 0) {
 		for (size_t i = 0; i < f->n_texts; i++)
 			order[i] = keys[i].i;
 	} else {

@@ -10,6 +10,7 @@
 
 #include "formats/common/cbor.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "profmount/profile.h"
 
 static int add_span(struct zts_spans *spans, const struct zts_span *span)
@@ -236,13 +237,14 @@ static bool same_record(const struct zts_span *a, const struct zts_span *b)
 		a->timestamp_ns == b->timestamp_ns;
 }
 
-void zts_spans_unite(struct zts_spans *spans)
+int zts_spans_unite(struct zts_spans *spans)
 {
 	size_t kept = 0;
-	if (spans->n)
-		qsort(spans->items, spans->n, sizeof(*spans->items), by_place);
+	if (pm_sort(spans->items, spans->n, sizeof(*spans->items), by_place) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < spans->n; i++)
 		if (kept == 0 || !same_record(&spans->items[kept - 1], &spans->items[i]))
 			spans->items[kept++] = spans->items[i];
 	spans->n = kept;
+	return 0;
 }

@@ -56,7 +56,7 @@ int zts_meta_carve(struct zts_spans *spans, struct pm_bytes file, uint32_t store
 int zts_meta_read_old(
 	struct zts_spans *spans, struct pm_bytes file, uint32_t store, bool *ret_whole);
 
-/* Sorts by position and removes duplicates. */
-void zts_spans_unite(struct zts_spans *spans);
+/* Sorts by position and removes duplicates. 0 or -ENOMEM. */
+int zts_spans_unite(struct zts_spans *spans);
 
 #endif

@@ -61,11 +61,12 @@ static int read_texts(void *context, struct pm_error *err)
 				err, -EIO, path, PM_NO_OFFSET, "has changed since it was mounted");
 	}
 	pm_arena_done(&names);
+	if (r == 0)
+		r = zts_texts_freeze(&store->texts);
 	if (r < 0) {
 		zts_texts_done(&store->texts);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the text index");
 	}
-	zts_texts_freeze(&store->texts);
 	return 0;
 }
 

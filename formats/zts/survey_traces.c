@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/zts/records.h"
 #include "formats/zts/survey_private.h"
 #include "profmount/limits.h"
@@ -67,9 +68,10 @@ static const struct zts_span **sort_index(const struct zts_spans *spans)
 	const struct zts_span **sorted = malloc(spans->n * sizeof(struct zts_span *) + 1);
 	for (size_t i = 0; sorted && i < spans->n; i++)
 		sorted[i] = &spans->items[i];
-	if (sorted && spans->n)
-		qsort(sorted, spans->n, sizeof(struct zts_span *), by_trace);
-	return sorted;
+	if (!sorted || pm_sort(sorted, spans->n, sizeof(struct zts_span *), by_trace) == 0)
+		return sorted;
+	free(sorted);
+	return NULL;
 }
 
 /* True if `next` continues the trace of the records before it, of which `last` is the latest. */
@@ -239,8 +241,7 @@ static int take_trace(
 int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
 {
 	struct zts_spans *spans = &s->v->spans;
-	zts_spans_unite(spans);
-	const struct zts_span **index = sort_index(spans);
+	const struct zts_span **index = zts_spans_unite(spans) == 0 ? sort_index(spans) : NULL;
 	int r = index ? 0 : -ENOMEM;
 	for (size_t from = 0, to; from < spans->n && r == 0; from = to) {
 		for (to = from + 1; to < spans->n; to++)
@@ -313,6 +314,7 @@ int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err)
 				return pm_error_set(
 					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
 	}
-	zts_spans_unite(&s->v->spans);
+	if (zts_spans_unite(&s->v->spans) < 0)
+		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
 	return 0;
 }

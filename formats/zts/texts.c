@@ -10,6 +10,7 @@
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/zts/fm.h"
 
@@ -142,15 +143,16 @@ static int by_id(const void *a, const void *b)
 	return pm_bytes_compare(x->raw, y->raw);
 }
 
-void zts_texts_freeze(struct zts_texts *t)
+int zts_texts_freeze(struct zts_texts *t)
 {
 	size_t kept = 0;
-	if (t->n)
-		qsort(t->items, t->n, sizeof(*t->items), by_id);
+	if (pm_sort(t->items, t->n, sizeof(*t->items), by_id) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < t->n; i++) /* several files may contain a copy; any will do */
 		if (kept == 0 || t->items[kept - 1].id != t->items[i].id)
 			t->items[kept++] = t->items[i];
 	t->n = kept;
+	return 0;
 }
 
 const struct zts_text *zts_texts_find(const struct zts_texts *t, uint64_t id)

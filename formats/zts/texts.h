@@ -32,8 +32,8 @@ int zts_texts_add_wal(
 int zts_texts_add_fm(
 	struct zts_texts *t, struct pm_bytes data, struct pm_damage_list *damage, const char *file);
 
-/* Call after all files have been added, before the first find. */
-void zts_texts_freeze(struct zts_texts *t);
+/* Call after all files have been added, before the first find. 0 or -ENOMEM. */
+int zts_texts_freeze(struct zts_texts *t);
 
 /* The entry, or NULL. O(1) if no ids are missing, else O(log n). */
 const struct zts_text *zts_texts_find(const struct zts_texts *t, uint64_t id);

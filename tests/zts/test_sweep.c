@@ -47,7 +47,7 @@ static void read_texts(struct pm_bytes b)
 	struct zts_texts t = {.n = 0};
 	assert_int_equal(zts_texts_add_wal(&t, b, &damage, "wal"), 0);
 	assert_int_equal(zts_texts_add_fm(&t, b, &damage, "fm"), 0);
-	zts_texts_freeze(&t);
+	assert_int_equal(zts_texts_freeze(&t), 0);
 	zts_texts_done(&t);
 	pm_damage_done(&damage);
 }
@@ -58,7 +58,7 @@ static void read_meta(struct pm_bytes b)
 	bool whole;
 	assert_int_equal(zts_meta_carve(&spans, b, 0, 14, &whole), 0);
 	assert_int_equal(zts_meta_read_old(&spans, b, 0, &whole), 0);
-	zts_spans_unite(&spans);
+	assert_int_equal(zts_spans_unite(&spans), 0);
 	free(spans.items);
 }
 

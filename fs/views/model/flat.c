@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "profmount/limits.h"
 
 #include "formats/common/list.h"
@@ -96,11 +97,14 @@ uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32
 		double weight = column == PM_NONE ? 0 : cells[(size_t)i * n_columns + column];
 		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : weight, i};
 	}
-	qsort(weighed, n, sizeof(*weighed), heavier_first);
-	for (uint32_t i = 0; i < n; i++)
+	bool sorted = pm_sort(weighed, n, sizeof(*weighed), heavier_first) == 0;
+	for (uint32_t i = 0; sorted && i < n; i++)
 		order[i] = weighed[i].row;
 	free(weighed);
-	return order;
+	if (sorted)
+		return order;
+	free(order);
+	return NULL;
 }
 
 uint32_t pmfs_order_column(const struct pmfs_columns *c)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/timeline.h"
 #include "fs/views/sums/stacks.h"
@@ -122,7 +124,8 @@ static int count_names(struct levelling *l)
 		b->n_seen++;
 		b->n_busy += !l->timeline->brief[i];
 	}
-	qsort(top, b->n_names, sizeof(*top), compare_counts);
+	if (pm_sort(top, b->n_names, sizeof(*top), compare_counts) < 0)
+		return -ENOMEM;
 	while (b->n_names > 0 && top[b->n_names - 1].n_seen == 0)
 		b->n_names--;
 	return 0;
@@ -226,7 +229,7 @@ static int fill_stack(struct levelling *l)
 	b->n_rows = l->deepest + 1;
 	for (uint32_t level = 0; level <= l->deepest; level++) {
 		find_frames(l, level);
-		if (intern_names(l) < 0)
+		if (pm_work_cancelled() || intern_names(l) < 0)
 			return -ENOMEM;
 		fill_band(l, 0, level, &level);
 	}

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/pictures/flame.h"
@@ -99,7 +100,10 @@ static int find_least(struct graph *g, uint32_t *ret_more, struct pm_error *err)
 		return pmfs_no_memory(err);
 	for (uint32_t i = 0; i < g->n_chosen; i++)
 		totals[i] = g->layout.total[g->chosen[i]];
-	qsort(totals, g->n_chosen, sizeof(*totals), descending);
+	if (pm_sort(totals, g->n_chosen, sizeof(*totals), descending) < 0) {
+		free(totals);
+		return pmfs_no_memory(err);
+	}
 	g->least = totals[PMFS_REPORT_BOXES - 1];
 	for (*ret_more = 0; totals[*ret_more] > g->least;)
 		++*ret_more;

@@ -1,6 +1,7 @@
 /* Functions: rows of the flat profile, and one function with those around it. */
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
@@ -155,8 +156,9 @@ static int write_instances(
 		list[i] = (struct instance){
 			column != PM_NONE && cells[column] > 0 ? cells[column] : 0, contexts[i]};
 	}
+	if (e == 0 && pm_sort(list, n, sizeof(*list), compare_instances) < 0)
+		e = pmfs_no_memory(err);
 	if (e == 0) {
-		qsort(list, n, sizeof(*list), compare_instances);
 		pm_json_key(&r->json, "instances");
 		pm_json_open(&r->json, '[');
 	}

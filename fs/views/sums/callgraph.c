@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 
@@ -257,11 +258,11 @@ static int by_place(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static void merge_costs(struct pmfs_graph *g)
+static int merge_costs(struct pmfs_graph *g)
 {
 	size_t kept = 0;
-	if (g->n_costs > 0)
-		qsort(g->costs, g->n_costs, sizeof(*g->costs), by_place);
+	if (pm_sort(g->costs, g->n_costs, sizeof(*g->costs), by_place) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < g->n_costs; i++) {
 		struct pmfs_graph_cost *last = &g->costs[kept];
 		const struct pmfs_graph_cost *cost = &g->costs[i];
@@ -274,6 +275,7 @@ static void merge_costs(struct pmfs_graph *g)
 		}
 	}
 	g->n_costs = kept;
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -290,7 +292,9 @@ static int build(struct building *b)
 	memset(b->function_of, 0xff, b->tree->n_frames * sizeof(*b->function_of)); /* PM_NONE */
 	sum_up(b);
 	int r = find_functions(b);
-	return r < 0 ? r : add_costs(b);
+	if (r == 0)
+		r = add_costs(b);
+	return r < 0 ? r : merge_costs(b->graph);
 }
 
 static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *calls,
@@ -314,7 +318,6 @@ static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *cal
 		pmfs_graph_done(ret);
 		return pmfs_no_memory(err);
 	}
-	merge_costs(ret);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 
@@ -329,9 +330,7 @@ static int sort_lines(struct lines_part *part)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		part->by_place[i] = i;
-	if (n > 0)
-		qsort_r(part->by_place, n, sizeof(*part->by_place), by_place, part->rows);
-	return 0;
+	return pm_sort_with(part->by_place, n, sizeof(*part->by_place), by_place, part->rows);
 }
 
 static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 
 enum { MAX_LANES = 64 };
 
@@ -58,7 +59,7 @@ int pmfs_slices_nest(struct pmfs_slices *s, size_t first)
 	size_t kept = first;
 	int r = 0;
 	if (s->n > first)
-		qsort(s->slices + first, s->n - first, sizeof(*s->slices), outer_first);
+		r = pm_sort(s->slices + first, s->n - first, sizeof(*s->slices), outer_first);
 	for (size_t i = first; r >= 0 && i < s->n; i++) {
 		s->slices[kept] = s->slices[i];
 		r = find_lane(lanes, &s->slices[kept]);
