@@ -11,12 +11,14 @@
 #include <stdlib.h>
 
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 #include "profmount/profile.h"
 
 enum {
 	GUESSES_FIRST = 1024,
 	STAGE = 16, /* steps from one stage to the next */
 	CACHE_LINE = 64,
+	BETWEEN_QUESTIONS = 4096, /* steps */
 };
 
 struct pm_guess {
@@ -107,6 +109,8 @@ int pm_steps_take(struct pm_paths *p, struct pm_guesses *g, struct pm_step *step
 	const struct pm_measured *measured)
 {
 	for (size_t i = 0; i < n + 2 * STAGE; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		if (i < n)
 			fetch_guess(g, steps, &steps[i]);
 		if (i >= STAGE && i - STAGE < n)

@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "profmount/limits.h"
 
 #define NONE UINT32_MAX
 
-enum { UNSEEN = 0 }; /* depths count from 1 */
+enum { UNSEEN = 0 /* depths count from 1 */, BETWEEN_QUESTIONS = 4096 };
 #define ON_CHAIN UINT32_MAX
 
 struct walk {
@@ -33,9 +34,15 @@ static void report_node(const struct walk *w, uint32_t place, const char *what)
 		(long long)node.parent, what);
 }
 
+/* False once the work is cancelled. */
+static bool go_on(uint32_t i)
+{
+	return i % BETWEEN_QUESTIONS != 0 || !pm_work_cancelled();
+}
+
 static void read_numbers(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->shape->n; i++) {
+	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++) {
 		struct hpcrun_node node;
 		hpcrun_node_decode(w->nodes, i, &node);
 		w->shape->number[i] = hpcrun_node_number(node.id);
@@ -47,7 +54,7 @@ static int number_nodes(struct walk *w)
 {
 	struct hpcrun_shape *s = w->shape;
 	int r = hpcrun_numbers_init(&s->by_number, s->number, s->n);
-	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+	for (uint32_t i = 0; i < s->n && r == 0 && go_on(i); i++) {
 		if (s->number[i] == 0) {
 			report_node(w, i, "has the number reserved for no context");
 			continue;
@@ -64,7 +71,7 @@ static int number_nodes(struct walk *w)
 
 static void find_parents(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->shape->n; i++) {
+	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++) {
 		uint32_t number = w->above[i], place = NONE;
 		if (number)
 			place = hpcrun_numbers_find(&w->shape->by_number, number);
@@ -95,7 +102,7 @@ static uint32_t climb(struct walk *w, uint32_t place)
 static void put_in_order(struct walk *w)
 {
 	uint32_t *parent = w->shape->parent;
-	for (uint32_t i = 0; i < w->shape->n; i++)
+	for (uint32_t i = 0; i < w->shape->n && go_on(i); i++)
 		for (uint32_t n = climb(w, i); n-- > 0;) {
 			uint32_t place = w->chain[n];
 			uint32_t above = parent[place] == NONE ? 0 : w->depth[parent[place]];
@@ -133,6 +140,8 @@ int hpcrun_shape_read(struct hpcrun_shape *ret, const struct hpcrun_nodes *nodes
 		find_parents(&w);
 		put_in_order(&w);
 	}
+	if (pm_work_cancelled())
+		r = -ENOMEM;
 	free(w.above);
 	free(w.depth);
 	free(w.chain);

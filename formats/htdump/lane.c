@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/steps.h"
+#include "formats/common/work.h"
 
 /* An open call. */
 struct frame {
@@ -178,7 +179,7 @@ static int walk(struct walker *k)
 	struct htd_sorted cursor;
 	int r = htd_sorted_start(&cursor, &k->w->lane.order, NULL);
 	while (r >= 0) {
-		r = mark(k, &cursor);
+		r = pm_work_cancelled() ? -ENOMEM : mark(k, &cursor);
 		if (r >= 0)
 			r = walk_on(k, &cursor);
 		if (r == 0)

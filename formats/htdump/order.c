@@ -130,6 +130,8 @@ static int block_read(struct htd_sorted *c, struct late_list *late)
 		uint32_t left = htd_place_count(runs->items[c->run]);
 		if (htd_block_is_full(n))
 			break;
+		if (pm_work_cancelled())
+			return -ENOMEM;
 		n += left;
 		if (c->run + AHEAD < runs->n)
 			pm_bytes_prefetch(o->s->bytes,

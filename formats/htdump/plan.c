@@ -14,6 +14,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
+#include "formats/common/work.h"
 
 enum { HEADER_SIZE = 0x14 };
 
@@ -323,7 +324,7 @@ static const struct htd_plan *plan_make(
 {
 	struct resolver r = {.t = t};
 	const struct htd_plan *p = NULL;
-	if (resolve(&r, klass) == 0)
+	if (!pm_work_cancelled() && resolve(&r, klass) == 0)
 		p = same_plan(last, &r, klass) ? last : plan_new(&r, klass);
 	pm_arena_done(&r.names);
 	return p;

@@ -14,8 +14,7 @@
 #include "profmount/limits.h"
 
 enum {
-	HASH_PART = 9,    /* ~ and 8 digits */
-	ASK_EVERY = 1024, /* names, until it is asked whether anybody still waits */
+	HASH_PART = 9, /* ~ and 8 digits */
 };
 
 struct pmfs_name_slot {
@@ -116,9 +115,8 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 		uint32_t item = naming->item(naming->context, k);
 		pm_text_clear(&scratch);
 		struct pm_bytes raw = naming->raw(naming->context, item, &scratch);
-		r = scratch.failed ? -ENOMEM : take_name(s, &seen, raw, item);
-		if (k % ASK_EVERY == 0 && pm_work_cancelled())
-			r = -ENOMEM;
+		r = scratch.failed || pm_work_cancelled() ? -ENOMEM
+							  : take_name(s, &seen, raw, item);
 	}
 	pm_map_done(&seen);
 	pm_text_done(&scratch);

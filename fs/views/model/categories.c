@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/identity.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/shortname.h"
@@ -226,9 +227,12 @@ static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *e
 		free(of);
 		return pmfs_no_memory(err);
 	}
-	for (uint32_t i = 0; i < tree->n_frames; i++)
+	bool wanted = true;
+	for (uint32_t i = 0; wanted && i < tree->n_frames; i++) {
 		said[i] = said_by(tree, &tree->frames[i]);
-	uint8_t *calls_program = find_callers_of_program(tree, said);
+		wanted = !pm_work_cancelled();
+	}
+	uint8_t *calls_program = wanted ? find_callers_of_program(tree, said) : NULL;
 	if (calls_program)
 		hand_down(id, said, calls_program, of);
 	free(said);

@@ -1,6 +1,7 @@
 /* Source files: which have costs, and the lines of one of them. */
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/report/data.h"
@@ -26,7 +27,7 @@ static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, dou
 	const struct pmfs_columns *c = l->columns;
 	for (uint32_t i = 0; i < c->n; i++)
 		sums[i] = 0;
-	for (; at < end; at++)
+	for (; at < end && !pm_work_cancelled(); at++)
 		for (uint32_t i = 0; i < c->n; i++) {
 			double value = l->cells[(size_t)l->by_place[at] * c->n + i];
 			if (c->columns[i].role != PM_ROLE_INCLUSIVE && value == value)
