@@ -1,4 +1,5 @@
 """What run.py and damaged.py share: costly cases (make_costly.c) are written, and what they take is counted (count.c)."""
+import collections
 import os
 import subprocess
 import sys
@@ -10,14 +11,18 @@ FREE = 5_000_000
 # What is refused for its size, or bounded by a limit of its own, has nothing to compare.
 LIMIT_SECONDS = 120
 
+# What count.c prints of a document; `unasked`: the most work in which nobody asked whether it is still wanted, `where` in it.
+Counts = collections.namedtuple("Counts", "work own peak unasked where", defaults=(0, ""))
+
 
 def counts_of(command):
-    """What was counted: name → (work, own bytes, peak). Raises subprocess.TimeoutExpired."""
+    """What was counted: name → Counts. Raises subprocess.TimeoutExpired."""
     out = {}
     done = subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=True)
     for line in done.stdout.decode(errors="replace").splitlines():
-        work, own, peak, _, what = line.split(" ", 4)
-        out[what] = (int(work), int(own), int(peak))
+        work, own, peak, unasked, what = line.split(" ", 4)
+        unasked, where = unasked.split("@")
+        out[what] = Counts(int(work), int(own), int(peak), int(unasked), where)
     return out
 
 

@@ -66,8 +66,10 @@ static long long list(struct pmfs_instance *in, pm_node dir)
 	uint64_t cookie = 0;
 	long long own = 0;
 	int r;
-	while ((r = pmfs_tree_next(in->tree, dir, &cookie, &entry, &err)) > 0)
+	while ((r = pmfs_tree_next(in->tree, dir, &cookie, &entry, &err)) > 0) {
 		own += entry.len;
+		counted_asked(); /* a mount asks for a page of them at a time */
+	}
 	return r < 0 ? r : own;
 }
 

@@ -38,8 +38,8 @@ def work_of(case, source):
         counted = case.counts(source)
     except subprocess.TimeoutExpired:
         return float("inf"), 0, f"more than {cases.LIMIT_SECONDS} seconds"
-    return (sum(work for work, _, _ in counted.values()), sum(max(own, 0) for _, own, _ in counted.values()),
-            max(counted, key=lambda what: counted[what][0]))
+    return (sum(c.work for c in counted.values()), sum(max(c.own, 0) for c in counted.values()),
+            max(counted, key=lambda what: counted[what].work))
 
 
 def damaged(case, source):

@@ -22,16 +22,26 @@ static void loop(size_t times)
 			sink = sink + 1;
 }
 
-static void work_linear(size_t n)
+static void work_unasked(size_t n)
 {
 	loop(n);
+}
+
+static void work_linear(size_t n)
+{
+	for (size_t i = 0; i < n / ONE; i++) {
+		loop(ONE);
+		counted_asked();
+	}
 }
 
 /* Each item looks through all before it. */
 static void work_quadratic(size_t n)
 {
-	for (size_t i = 0; i < n / ONE; i++)
+	for (size_t i = 0; i < n / ONE; i++) {
 		loop(i);
+		counted_asked();
+	}
 }
 
 /* The same without a loop of our own: what the C library does is work, too. */
@@ -40,8 +50,10 @@ static void work_copies(size_t n)
 	char *from = calloc(1, n), *to = malloc(n);
 	if (!from || !to)
 		exit(1);
-	for (size_t i = 0; i < n / ONE; i++)
+	for (size_t i = 0; i < n / ONE; i++) {
 		memcpy(to, from, i * ONE);
+		counted_asked();
+	}
 	sink = sink + (unsigned char)to[n / 2];
 	free(from);
 	free(to);
@@ -64,6 +76,7 @@ static const struct {
 	void (*work)(size_t n);
 } kinds[] = {
 	{"linear", work_linear},
+	{"unasked", work_unasked},
 	{"quadratic", work_quadratic},
 	{"copies", work_copies},
 	{"memory", work_memory},
@@ -76,10 +89,12 @@ int main(int argc, char **argv)
 			continue;
 		uint64_t before = counted_work();
 		kinds[i].work(strtoull(argv[2], NULL, 10));
-		printf("%llu 0 %llu 0@0 (check)\n", (unsigned long long)(counted_work() - before),
-			(unsigned long long)counted_peak_bytes());
+		uint64_t done = counted_work() - before, where, unasked = counted_unasked(&where);
+		printf("%llu 0 %llu %llu@%llx (check)\n", (unsigned long long)done,
+			(unsigned long long)counted_peak_bytes(), (unsigned long long)unasked,
+			(unsigned long long)where);
 		return 0;
 	}
-	fprintf(stderr, "usage: planted linear|quadratic|copies|memory N\n");
+	fprintf(stderr, "usage: planted linear|unasked|quadratic|copies|memory N\n");
 	return 2;
 }

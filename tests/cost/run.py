@@ -7,6 +7,9 @@ and of the document.
 Each costly case (make_costly.c) is written at 1 and at 2 MB, and what it takes is counted, not timed: work per byte of
 source and document must not grow by more than 15 %, which is 2.3 times for twice the size. Ends with `N passed, N
 failed`. test_law.py shows that it can fail.
+
+The same for how long nobody asks whether the work is still wanted (pm_work_cancelled): between two questions there may be
+20 ms of work, or more if that does not grow with the source. `addr2line -e BUILD/tests/cost/count 0x…` tells where it was.
 """
 import os
 import subprocess
@@ -26,15 +29,17 @@ def bytes_of(path):
 
 def compare(small, large, weights):
     """Lines about what costs more than it weighs."""
-    for what, (work, own, _) in large.items():
-        if what not in small or own < 0 or work < cases.FREE:
+    for what, now in large.items():
+        if what not in small or now.own < 0 or now.work < cases.FREE:
             continue
-        was, had, _ = small[what]
+        was = small[what]
         # A document that has a bound of its own does not grow with the source that is read for it.
-        weight = max(weights[1] / weights[0], own / max(had, 1))
-        if work > MOST * weight * max(was, 1):
-            yield f"{what}: {was:,} → {work:,} for {had:,} → {own:,} bytes: {work / max(was, 1):.1f} times"
-    peaks = [max(peak for _, _, peak in counted.values()) for counted in (small, large)]
+        weight = max(weights[1] / weights[0], now.own / max(was.own, 1))
+        if now.work > MOST * weight * max(was.work, 1):
+            yield f"{what}: {was.work:,} → {now.work:,} for {was.own:,} → {now.own:,} bytes: {now.work / max(was.work, 1):.1f} times"
+        if now.unasked > cases.FREE and now.unasked > MOST * was.unasked:
+            yield f"{what}: {was.unasked:,} → {now.unasked:,} without asking whether it is wanted, at 0x{now.where}"
+    peaks = [max(c.peak for c in counted.values()) for counted in (small, large)]
     if peaks[1] > 64 << 20 and peaks[1] / weights[1] > MOST * peaks[0] / weights[0]:
         yield f"memory: {peaks[0]:,} → {peaks[1]:,} bytes"
 
@@ -48,7 +53,7 @@ def check(case):
             found.append(case.counts(path))
     except subprocess.TimeoutExpired:
         return "", [f"more than {cases.LIMIT_SECONDS} seconds"]
-    return f": check {found[-1]['(check)'][0] / weights[-1]:.0f} a byte, {len(found[-1])} counted", list(compare(*found, weights))
+    return f": check {found[-1]['(check)'].work / weights[-1]:.0f} a byte, {len(found[-1])} counted", list(compare(*found, weights))
 
 
 if __name__ == "__main__":

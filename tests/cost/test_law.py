@@ -11,7 +11,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cases import counts_of
+from cases import Counts, counts_of
 from run import compare
 
 PLANTED = [*os.environ.get("EMULATOR", "").split(), os.path.abspath(sys.argv[1])]
@@ -19,8 +19,8 @@ SMALL, LARGE = 100_000, 200_000
 MILLION = 1_000_000
 
 
-def found(work, own=0, peak=0):
-    return {"(check)": (work, own, peak)}
+def found(work, own=0, peak=0, unasked=0):
+    return {"(check)": Counts(work, own, peak, unasked)}
 
 
 def wrong(small, large, weights=(MILLION, 2 * MILLION)):
@@ -49,6 +49,11 @@ class Compared(unittest.TestCase):
         self.assertEqual(wrong(found(1, peak=100 << 20), found(1, peak=200 << 20)), [])
         self.assertEqual(len(wrong(found(1, peak=100 << 20), found(1, peak=400 << 20))), 1)
 
+    def test_work_that_nobody_can_end_does_not_grow(self):
+        work = (10 * MILLION, 20 * MILLION)
+        for unasked, expected in (((1000, 2000), 0), ((3 * MILLION, 6 * MILLION), 1), ((9 * MILLION, 9 * MILLION), 0)):
+            self.assertEqual(len(wrong(*[found(w, unasked=u) for w, u in zip(work, unasked)])), expected)
+
     def test_sizes_that_are_not_twice_each_other_are_weighed(self):
         self.assertEqual(wrong(found(10 * MILLION), found(30 * MILLION), (MILLION, 3 * MILLION)), [])
         self.assertEqual(len(wrong(found(10 * MILLION), found(30 * MILLION), (MILLION, 1.5 * MILLION))), 1)
@@ -70,8 +75,13 @@ class Counted(unittest.TestCase):
     def test_quadratic_memory_is_seen(self):
         self.assertRegex("".join(self.planted("memory")), r"^memory: ")
 
+    def test_work_without_a_question_is_seen(self):
+        asked, unasked = (counts_of([*PLANTED, kind, str(LARGE)])["(check)"].unasked for kind in ("linear", "unasked"))
+        self.assertLess(asked, LARGE / 10)
+        self.assertGreater(unasked, LARGE)
+
     def test_counting_is_not_idle(self):
-        self.assertGreater(counts_of([*PLANTED, "linear", str(SMALL)])["(check)"][0], SMALL)
+        self.assertGreater(counts_of([*PLANTED, "linear", str(SMALL)])["(check)"].work, SMALL)
 
 
 if __name__ == "__main__":
