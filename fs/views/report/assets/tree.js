@@ -73,7 +73,7 @@ views.push({ id: "tree", title: "Tree", shown: () => !isComparison(), show(box) 
     { title: "kind", width: "7em", cell: row => row.kind || "" },
     { title: "where", width: "14em", cell: row => h("span", { class: "soft", title: row.file || "" }, row.pageOf ? "" : place(row.file, row.line)) },
   ];
-  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 60 + 17 * shown.length,
+  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 80 + 28 * shown.length,
     sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
   function refresh() { list.refresh(rowsOfTree()); }
   async function expand(node) {
