@@ -130,7 +130,7 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 	int r = table->type->end ? table->type->end(table, &end, err) : 0;
 	if (r < 0)
 		return r;
-	bool whole = !table->type->dense || end <= at || end - at < 2 * SEGMENT;
+	bool whole = !table->type->dense || table->piece || end <= at || end - at < 2 * SEGMENT;
 	job->n = whole ? 1 : (size_t)((end - at + SEGMENT - 1) / SEGMENT);
 	job->segments = calloc(job->n, sizeof(*job->segments));
 	if (!job->segments)

@@ -239,15 +239,15 @@ static int cut(struct job *job, struct pm_error *err)
 	int r = table->type->end ? table->type->end(table, &end, err) : 0;
 	if (r < 0)
 		return r;
-	bool whole = !table->type->dense || end < 2 * PMFS_GROUP_ROWS;
-	job->n = whole ? 1 : (size_t)((end + PMFS_GROUP_ROWS - 1) / PMFS_GROUP_ROWS);
+	uint64_t piece = table->piece ? table->piece : PMFS_GROUP_ROWS;
+	bool whole = !table->type->dense || (!table->piece && end < 2 * PMFS_GROUP_ROWS);
+	job->n = whole || end <= piece ? 1 : (size_t)((end - 1) / piece + 1);
 	job->segments = calloc(job->n, sizeof(*job->segments));
 	if (!job->segments)
 		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < job->n; i++) {
-		job->segments[i].from = (uint64_t)i * PMFS_GROUP_ROWS;
-		job->segments[i].to =
-			i + 1 < job->n ? (uint64_t)(i + 1) * PMFS_GROUP_ROWS : UINT64_MAX;
+		job->segments[i].from = (uint64_t)i * piece;
+		job->segments[i].to = i + 1 < job->n ? (uint64_t)(i + 1) * piece : UINT64_MAX;
 	}
 	return 0;
 }

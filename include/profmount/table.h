@@ -177,7 +177,12 @@ struct pm_table {
 	uint32_t n_columns;
 	const void *self; /* with a and b: which table of the type this is */
 	uint64_t a, b;
-	uint64_t end;                 /* end of the positions; 0 = unknown; see pm_table_type.end */
+	uint64_t end; /* end of the positions; 0 = unknown; see pm_table_type.end */
+	/*
+	 * Of a dense table whose positions have large gaps: how many positions one processor
+	 * takes at a time. 0: a position is about a row.
+	 */
+	uint64_t piece;
 	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
 	/*
 	 * n_columns letters, where names do not tell: i, f, t, a as enum pm_type has them, and `?`

@@ -77,7 +77,8 @@ char *view_text(struct pmfs_model *m, enum pmfs_place place, const char *name, u
 	if (r == 0 && doc.kind == PM_DOC_TEXT) {
 		r = doc.text.render(&doc, &t, &err);
 	} else if (r == 0) {
-		assert_true(doc.kind == PM_DOC_CSV || doc.kind == PM_DOC_TSV);
+		assert_true(doc.kind == PM_DOC_CSV || doc.kind == PM_DOC_TSV ||
+			doc.kind == PM_DOC_PARQUET);
 		add_header(&t, &doc.table);
 		r = add_rows(&t, &doc.table, 0, &err);
 	}

@@ -1,6 +1,7 @@
 /* threads.csv, what a thread's directory holds, imbalance. */
 #include "harness.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,38 @@ static void test_stored_total_of_a_thread_wins(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "threads.csv", 0);
 	assert_non_null(strstr(text, "\n10|0|1|6|11.5|"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static int64_t (*sound_values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err);
+
+static int64_t values_but_of_the_first(const struct pm_profile *p, struct pm_values_of of,
+	uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	if (of.what == PM_OF_THREAD && of.index == 0)
+		return pm_error_set(err, -EIO, "profile.db", 0, "is damaged");
+	return sound_values(p, of, first, ret, room, err);
+}
+
+static void test_profiles_of_all_threads_leave_out_what_is_damaged(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "profiles.parquet", 0);
+	assert_non_null(strstr(text, "\n10|1|"));
+	assert_non_null(strstr(text, "\n11|1|"));
+	free(text);
+	pmfs_model_free(m);
+	sound_values = f->ops.values;
+	f->ops.values = values_but_of_the_first;
+	m = pmfs_model_new(&f->profile);
+	text = view_text(m, ROOT, "profiles.parquet", 0);
+	assert_null(strstr(text, "\n10|"));
+	assert_non_null(strstr(text, "\n11|1|"));
 	free(text);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -270,6 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
 		cmocka_unit_test(test_stored_total_of_a_thread_wins),
+		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_paths_are_unique_and_plain),
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),
 		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),

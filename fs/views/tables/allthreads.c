@@ -1,6 +1,8 @@
 /*
  * profiles.parquet and timeline.parquet: the profiles and the traces of all threads, one thread
- * after the other, each row with its thread. Made of the tables of the threads.
+ * after the other, each row with its thread. Made of the tables of the threads. A thread that
+ * cannot be read ends where it cannot (its own files are errors, and damage.csv says why); the
+ * others are there.
  */
 #include <stdlib.h>
 
@@ -11,6 +13,11 @@
 
 /* A position is the place among all samples, or, of profiles, the thread and the place in it. */
 enum { PLACE_BITS = 40 };
+
+enum {
+	PIECES = 16,   /* of profiles: what one processor takes at a time */
+	FEW = 1 << 18, /* rows that are not worth dividing */
+};
 
 struct all_rows {
 	struct pmfs_model *model;
@@ -23,11 +30,17 @@ struct all_rows {
 	struct pm_rows rows;
 };
 
+static void thread_close(struct all_rows *a)
+{
+	if (a->is_open)
+		pm_rows_done(&a->rows);
+	a->is_open = false;
+}
+
 static void all_done(struct pm_rows *rows)
 {
 	struct all_rows *a = rows->own;
-	if (a->is_open)
-		pm_rows_done(&a->rows);
+	thread_close(a);
 	free(a->first);
 	free(a);
 }
@@ -39,6 +52,21 @@ static int thread_open(struct all_rows *a, uint64_t at, struct pm_error *err)
 		return r;
 	a->is_open = true;
 	return pm_rows_start(&a->rows, &a->table, at, err);
+}
+
+/* The same at the start, where what cannot be read is left to the first row. */
+static int thread_try(struct all_rows *a, uint64_t at, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	int r = thread_open(a, at, &error);
+	if (r == -EIO) {
+		thread_close(a);
+		a->thread++;
+		return 0;
+	}
+	if (r < 0 && err && !err->code)
+		*err = error;
+	return r;
 }
 
 static int all_start(struct pm_rows *rows, pmfs_table_fn *table_of, struct pm_error *err)
@@ -60,7 +88,23 @@ static int profiles_start(struct pm_rows *rows, struct pm_error *err)
 	struct all_rows *a = rows->own;
 	a->thread = (uint32_t)(rows->at >> PLACE_BITS);
 	uint64_t at = rows->at & (((uint64_t)1 << PLACE_BITS) - 1);
-	return a->thread < a->threads->n ? thread_open(a, at, err) : 0;
+	return a->thread < a->threads->n ? thread_try(a, at, err) : 0;
+}
+
+/* Positions are divided where there may be many rows. */
+static int profiles_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(table->self);
+	const struct pm_threads *threads;
+	const struct pm_tree *tree;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r == 0)
+		r = pmfs_model_tree(m, &tree, err);
+	if (r < 0)
+		return r;
+	bool few = (uint64_t)threads->n * tree->n_contexts <= FEW;
+	*ret = few ? 0 : (uint64_t)threads->n << PLACE_BITS;
+	return 0;
 }
 
 static int timeline_start(struct pm_rows *rows, struct pm_error *err)
@@ -77,7 +121,7 @@ static int timeline_start(struct pm_rows *rows, struct pm_error *err)
 	for (uint32_t i = 0; i < n; i++)
 		a->first[i + 1] = a->first[i] + a->threads->threads[i].n_samples;
 	a->thread = PM_LOWER_BOUND(i, 0, n, a->first[i + 1] <= rows->at);
-	return a->thread < n ? thread_open(a, rows->at - a->first[a->thread], err) : 0;
+	return a->thread < n ? thread_try(a, rows->at - a->first[a->thread], err) : 0;
 }
 
 static uint64_t position(const struct all_rows *a, uint64_t place)
@@ -85,13 +129,25 @@ static uint64_t position(const struct all_rows *a, uint64_t place)
 	return a->first ? a->first[a->thread] + place : (uint64_t)a->thread << PLACE_BITS | place;
 }
 
+/* The next row of the thread; 0 at its end, which is also where it cannot be read. */
+static int thread_next(struct all_rows *a, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	int r = a->is_open ? 0 : thread_open(a, 0, &error);
+	if (r >= 0)
+		r = pm_rows_next(&a->rows, cells, &error);
+	if (r == -EIO)
+		return 0;
+	if (r < 0 && err && !err->code)
+		*err = error;
+	return r;
+}
+
 static int all_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct all_rows *a = rows->own;
 	while (a->thread < a->threads->n) {
-		int r = a->is_open ? 0 : thread_open(a, 0, err);
-		if (r >= 0)
-			r = pm_rows_next(&a->rows, cells + 1, err);
+		int r = thread_next(a, cells + 1, err);
 		if (r < 0)
 			return r;
 		if (r > 0) {
@@ -100,8 +156,7 @@ static int all_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 			rows->at = position(a, a->rows.at);
 			return 1;
 		}
-		pm_rows_done(&a->rows);
-		a->is_open = false;
+		thread_close(a);
 		a->thread++;
 		rows->at = position(a, 0);
 	}
@@ -111,12 +166,21 @@ static int all_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 int pmfs_profiles_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = profiles_start, .next = all_next, .done = all_done};
+	static const struct pm_table_type type = {.start = profiles_start,
+		.next = all_next,
+		.done = all_done,
+		.end = profiles_end,
+		.dense = true};
 	static const char *const before[] = {"thread_id", "context_id", NULL};
 	static const char *const after[] = {"line", "kind", "category", "file", "name", NULL};
+	const struct pm_threads *threads;
 	(void)item;
-	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r == 0)
+		r = pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	if (r == 0)
+		ret->piece = ((uint64_t)threads->n + PIECES - 1) / PIECES << PLACE_BITS;
+	return r;
 }
 
 int pmfs_timeline_table(
