@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/pipeline.h"
+#include "formats/common/search.h"
 
 /* The contribution of one thread. */
 struct part {
@@ -26,12 +27,7 @@ struct turning {
 
 uint32_t hpcrun_block_of(const struct hpcrun_merged *m, uint32_t context)
 {
-	uint32_t low = 0, high = m->n_blocks;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		*(m->block_start[middle] <= context ? &low : &high) = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 1, m->n_blocks, m->block_start[i] <= context) - 1;
 }
 
 /* ---- one thread ---- */

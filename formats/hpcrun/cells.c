@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
@@ -268,13 +269,5 @@ int hpcrun_cells_make(struct hpcrun_cells *ret, const struct pm_tree *tree, uint
 
 size_t hpcrun_cells_find(const struct hpcrun_cells *c, uint32_t context)
 {
-	size_t low = 0, high = c->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->items[middle].context < context)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, c->n, c->items[i].context < context);
 }

@@ -5,6 +5,7 @@
  */
 #include "formats/hpctoolkit/costs.h"
 
+#include "formats/common/search.h"
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/gathered.h"
 #include "formats/hpctoolkit/summary.h"
@@ -83,15 +84,8 @@ static int64_t values_from_cct(const struct hpctk_parts *db, const struct hpctk_
 /* The last run of `n` that begins at or before value `first` of its context; 0 if there is none. */
 static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t first)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (runs[middle].before <= first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	size_t behind = PM_LOWER_BOUND(i, 0, n, runs[i].before <= first);
+	return behind ? behind - 1 : 0;
 }
 
 static int64_t values_from_threads(const struct hpctk_parts *db,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/threads.h"
@@ -112,15 +113,7 @@ int hpctk_gathered_get(
 
 static size_t first_from(const struct hpctk_gathered *g, uint64_t number)
 {
-	size_t low = 0, high = g->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (g->runs[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, g->n, g->runs[i].number < number);
 }
 
 const struct hpctk_gathered_run *hpctk_gathered_of(

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
 
@@ -188,15 +189,7 @@ int hpcrun_scopes_settle(struct hpcrun_scopes *s)
 
 size_t hpcrun_scopes_after(const struct hpcrun_scopes *s, uint64_t address)
 {
-	size_t low = 0, high = s->n_ranges;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, 0, s->n_ranges, s->ranges[i].end <= address);
 }
 
 uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
@@ -33,14 +34,7 @@ static uint64_t root_of_power(unsigned power)
 {
 	uint64_t low = (uint64_t)1 << power / 2, high = low * 2 - (power > 1);
 	const unsigned __int128 square = (unsigned __int128)1 << power;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if ((unsigned __int128)middle * middle >= square)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return PM_LOWER_BOUND(i, low, high, (unsigned __int128)i * i < square);
 }
 
 uint64_t pmfs_bucket_start(uint32_t index)

@@ -13,6 +13,7 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/pipeline.h"
+#include "formats/common/search.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 
@@ -233,18 +234,11 @@ const struct pmfs_spread *pmfs_spreads_of(
 	const struct pmfs_spreads *s, uint32_t context, uint32_t n_columns, struct pmfs_spread *own)
 {
 	uint64_t first = (uint64_t)context * n_columns;
-	size_t low = 0, high = s->n_alone;
 	if (s->spreads)
 		return s->spreads + first;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->alone[middle].place < first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	memset(own, 0, n_columns * sizeof(*own));
-	for (; low < s->n_alone && s->alone[low].place < first + n_columns; low++)
-		own[s->alone[low].place - first] = s->alone[low].spread;
+	size_t i = PM_LOWER_BOUND(k, 0, s->n_alone, s->alone[k].place < first);
+	for (; i < s->n_alone && s->alone[i].place < first + n_columns; i++)
+		own[s->alone[i].place - first] = s->alone[i].spread;
 	return own;
 }
