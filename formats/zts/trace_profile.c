@@ -1,6 +1,7 @@
 /* One trace as a profile: a context for each call, in the order in which calls are stored. */
 #include <stdlib.h>
 
+#include "formats/common/nothing.h"
 #include "formats/common/tree.h"
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
@@ -184,16 +185,6 @@ static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 	return (int64_t)n;
 }
 
-static int get_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	static const struct pm_damages none;
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
-
 static uint64_t memory(const struct pm_profile *p)
 {
 	enum { A_CONTEXT = 64 }; /* of the tree, approximately */
@@ -224,7 +215,7 @@ static const struct pm_profile_ops ops = {
 	.run_costs = run_costs,
 	.values = values,
 	.samples = get_samples,
-	.damage = get_damage,
+	.damage = pm_nothing_damage,
 	.close = trace_close,
 	.memory = memory,
 	.changed = has_changed,

@@ -6,62 +6,9 @@
 
 #include <stdlib.h>
 
+#include "formats/common/nothing.h"
 #include "fs/compare/documents.h"
 #include "fs/compare/internal.h"
-
-static int compare_tree(
-	const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	static const struct pm_bytes text = {(const uint8_t *)"", 0};
-	static const struct pm_tree empty = {.ordered_by = PM_NONE, .n_texts = 1, .texts = &text};
-	(void)p;
-	(void)err;
-	*ret = &empty;
-	return 0;
-}
-
-static int compare_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	static const struct pm_metrics none;
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
-
-static int64_t compare_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
-	size_t room, struct pm_error *err)
-{
-	(void)p;
-	(void)context;
-	(void)ret;
-	(void)room;
-	(void)err;
-	return 0;
-}
-
-static int64_t compare_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
-	struct pm_value *ret, size_t room, struct pm_error *err)
-{
-	(void)p;
-	(void)of;
-	(void)first;
-	(void)ret;
-	(void)room;
-	(void)err;
-	return 0;
-}
-
-static int compare_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	static const struct pm_damages none;
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
 
 static void compare_close(struct pm_profile *p)
 {
@@ -79,11 +26,10 @@ static uint64_t compare_memory(const struct pm_profile *p)
 }
 
 static const struct pm_profile_ops compare_ops = {
-	.tree = compare_tree,
-	.metrics = compare_metrics,
-	.run_costs = compare_run_costs,
-	.values = compare_values,
-	.damage = compare_damage,
+	.tree = pm_nothing_tree,
+	.metrics = pm_nothing_metrics,
+	.run_costs = pm_nothing_run_costs,
+	.damage = pm_nothing_damage,
 	.documents = pmfs_compare_documents,
 	.close = compare_close,
 	.memory = compare_memory,

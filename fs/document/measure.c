@@ -10,6 +10,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/work.h"
+#include "fs/document/failure.h"
 
 enum { SEGMENT = 1 << 16 }; /* positions; large against the cost of starting a cursor */
 
@@ -18,8 +19,7 @@ struct segment {
 	uint64_t bytes;
 	struct pmfs_mark *marks;
 	size_t n_marks, room;
-	int result;
-	struct pm_error error;
+	struct pmfs_failure failure;
 };
 
 struct job {
@@ -33,7 +33,7 @@ struct job {
 static int mark_add(struct segment *s, struct pmfs_mark mark)
 {
 	if (pm_list_room(&s->marks, s->n_marks, &s->room, sizeof(*s->marks)) < 0)
-		return pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_set(&s->failure.error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	s->marks[s->n_marks++] = mark;
 	return 0;
 }
@@ -45,7 +45,7 @@ static int segment_rows(
 		if (n % PMFS_ROWS_PER_MARK == 0 &&
 			(__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled()))
 			return -ENOMEM;
-		int r = pm_rows_next(rows, cells, &s->error);
+		int r = pm_rows_next(rows, cells, &s->failure.error);
 		if (r <= 0 || rows->row >= s->to)
 			return r < 0 ? r : 0;
 		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->row};
@@ -63,7 +63,7 @@ static int segment_batches(const struct job *job, struct segment *s, struct pm_r
 			return -ENOMEM;
 		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->at};
 		int64_t n = job->table->type->measure(
-			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->error);
+			rows, job->form, s->to, PMFS_ROWS_PER_MARK, &s->bytes, &s->failure.error);
 		if (n <= 0)
 			return (int)n;
 		if (mark_add(s, mark) < 0)
@@ -77,34 +77,27 @@ static int segment_measure(void *context, size_t i)
 	struct segment *s = &job->segments[i];
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(job->table->n_columns + 1, sizeof(*cells));
-	s->error.offset = PM_NO_OFFSET;
-	s->result = cells ? pm_rows_start(&rows, job->table, s->from, &s->error)
-			  : pm_error_set(&s->error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	if (s->result >= 0)
-		s->result = job->table->type->measure ? segment_batches(job, s, &rows)
-						      : segment_rows(job, s, &rows, cells);
+	s->failure.error.offset = PM_NO_OFFSET;
+	s->failure.result = cells
+		? pm_rows_start(&rows, job->table, s->from, &s->failure.error)
+		: pm_error_set(&s->failure.error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	if (s->failure.result >= 0)
+		s->failure.result = job->table->type->measure ? segment_batches(job, s, &rows)
+							      : segment_rows(job, s, &rows, cells);
 	if (cells)
 		pm_rows_done(&rows);
 	free(cells);
-	if (s->result < 0)
+	if (s->failure.result < 0)
 		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
-	return s->result;
+	return s->failure.result;
 }
 
-/* The first failure that is not a consequence of another one. */
 static int outcome(const struct job *job, int r, struct pm_error *err)
 {
-	const struct segment *failed = NULL;
-	for (size_t i = 0; i < job->n; i++) {
-		const struct segment *s = &job->segments[i];
-		if (s->result < 0 && (!failed || (!failed->error.code && s->error.code)))
-			failed = s;
-	}
-	if (!failed || !failed->error.code)
-		return r < 0 ? pm_error_plain(err, r) : 0;
-	if (err && !err->code)
-		*err = failed->error;
-	return failed->result;
+	const struct pmfs_failure *failed = NULL;
+	for (size_t i = 0; i < job->n; i++)
+		failed = pmfs_failure_pick(failed, &job->segments[i].failure);
+	return pmfs_failure_return(failed, r, err);
 }
 
 static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm_error *err)

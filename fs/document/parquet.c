@@ -11,6 +11,7 @@
 
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
+#include "fs/document/failure.h"
 
 enum {
 	MOST_BYTES = 16 << 20, /* values and texts of a row group, approximately */
@@ -139,8 +140,7 @@ struct segment {
 	struct pmfs_rowgroup *groups;
 	size_t n, room;
 	struct pm_text only; /* its row group while there is only one, and it is small */
-	int result;
-	struct pm_error error;
+	struct pmfs_failure failure;
 };
 
 struct job {
@@ -167,7 +167,7 @@ static int segment_add(
 		: -ENOMEM;
 	if (r == 0) {
 		(void)pm_text_reserve(&text, rendered_bytes(m));
-		r = group_render(m, group->columns, &text, &s->error);
+		r = group_render(m, group->columns, &text, &s->failure.error);
 	}
 	group->bytes = text.len;
 	if (r < 0) {
@@ -191,7 +191,7 @@ static int segment_groups(const struct job *job, struct segment *s, struct maker
 		struct pmfs_rowgroup group = {.at = 0};
 		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED))
 			return -ENOMEM;
-		more = group_read(m, &group, 0, s->to, &s->error);
+		more = group_read(m, &group, 0, s->to, &s->failure.error);
 		int r = more < 0 ? more : 0;
 		if (r == 0 && group.rows > 0)
 			r = segment_add(job, s, m, &group);
@@ -206,30 +206,22 @@ static int segment_measure(void *context, size_t i)
 	struct job *job = context;
 	struct segment *s = &job->segments[i];
 	struct maker m;
-	s->error.offset = PM_NO_OFFSET;
-	s->result = maker_start(&m, job->p, job->table, s->from, &s->error);
-	if (s->result >= 0)
-		s->result = segment_groups(job, s, &m);
+	s->failure.error.offset = PM_NO_OFFSET;
+	s->failure.result = maker_start(&m, job->p, job->table, s->from, &s->failure.error);
+	if (s->failure.result >= 0)
+		s->failure.result = segment_groups(job, s, &m);
 	maker_done(&m);
-	if (s->result < 0)
+	if (s->failure.result < 0)
 		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
-	return s->result;
+	return s->failure.result;
 }
 
-/* The first failure that is not a consequence of another one. */
 static int outcome(const struct job *job, int r, struct pm_error *err)
 {
-	const struct segment *failed = NULL;
-	for (size_t i = 0; i < job->n; i++) {
-		const struct segment *s = &job->segments[i];
-		if (s->result < 0 && (!failed || (!failed->error.code && s->error.code)))
-			failed = s;
-	}
-	if (!failed || !failed->error.code)
-		return r < 0 ? pm_error_plain(err, r) : 0;
-	if (err && !err->code)
-		*err = failed->error;
-	return failed->result;
+	const struct pmfs_failure *failed = NULL;
+	for (size_t i = 0; i < job->n; i++)
+		failed = pmfs_failure_pick(failed, &job->segments[i].failure);
+	return pmfs_failure_return(failed, r, err);
 }
 
 static int cut(struct job *job, struct pm_error *err)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/nothing.h"
 #include "fs/runs/documents.h"
 #include "fs/tree/names.h"
 
@@ -70,37 +71,6 @@ static int name_folders(struct pmfs_ensemble *e, bool hive, uint32_t n, struct p
 
 /* ---- the profile ---- */
 
-static int no_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
-{
-	static const struct pm_bytes no_text = {(const uint8_t *)"", 0};
-	static const struct pm_tree none = {.ordered_by = PM_NONE, .n_texts = 1, .texts = &no_text};
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
-
-static int no_metrics(
-	const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
-{
-	static const struct pm_metrics none;
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
-
-static int64_t no_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
-	size_t room, struct pm_error *err)
-{
-	(void)p;
-	(void)context;
-	(void)ret;
-	(void)room;
-	(void)err;
-	return 0;
-}
-
 static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err)
 {
@@ -129,9 +99,9 @@ static void ensemble_close(struct pm_profile *p)
 }
 
 static const struct pm_profile_ops ops = {
-	.tree = no_tree,
-	.metrics = no_metrics,
-	.run_costs = no_costs,
+	.tree = pm_nothing_tree,
+	.metrics = pm_nothing_metrics,
+	.run_costs = pm_nothing_run_costs,
 	.documents = pmfs_ensemble_documents,
 	.collections = collections,
 	.damage = pmfs_ensemble_damage,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/nothing.h"
 #include "formats/common/span.h"
 #include "fs/windows/cut.h"
 #include "fs/windows/gather.h"
@@ -201,16 +202,6 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 	return r;
 }
 
-static int get_damage(
-	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
-{
-	static const struct pm_damages none;
-	(void)p;
-	(void)err;
-	*ret = &none;
-	return 0;
-}
-
 static bool has_changed(const struct pm_profile *p)
 {
 	const struct window *w = p->self;
@@ -240,7 +231,7 @@ static const struct pm_profile_ops ops = {
 	.values = values,
 	.samples = get_samples,
 	.span = get_span,
-	.damage = get_damage,
+	.damage = pm_nothing_damage,
 	.close = window_close,
 	.memory = memory,
 	.changed = has_changed,
