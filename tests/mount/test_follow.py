@@ -99,6 +99,24 @@ class Follow(unittest.TestCase):
             want = cat(self.path, "functions.csv")
             self.assertTrue(wait_until(lambda: slurp(os.path.join(point, "functions.csv")) == want))
 
+    def test_profiles_and_stores_are_followed(self):
+        for name, file, document in (("nytprof", "", "raw/lines.csv"), ("nytprof deflated", "", "raw/lines.csv"),
+                                     ("zts", "traces.dat", "traces.csv")):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                source = sources.make(MAKERS, name, folder)
+                path = os.path.join(source, file) if file else source
+                data = slurp(path)
+                with open(path, "wb") as f:
+                    f.write(data[:len(data) // 2])
+                with mounted("-o", "follow", source=source) as point:
+                    half = slurp(os.path.join(point, document))
+                    self.assertEqual(half, cat(source, document))
+                    with open(path, "ab") as f:
+                        f.write(data[len(data) // 2:])
+                    want = cat(source, document)
+                    self.assertNotEqual(want, half)
+                    self.assertTrue(wait_until(lambda: slurp(os.path.join(point, document)) == want))
+
     def test_new_files_of_a_folder_are_seen(self):
         whole = sources.make(MAKERS, "hpcrun", self.folder)
         part = os.path.join(self.folder, "part")

@@ -312,11 +312,14 @@ class Patience(unittest.TestCase):
             readers = [start("cat", (SLOW * 6)[n], cwd=point) for n in range(50)]
             self.assertTrue(wait(*readers))
             self.assertNotEqual(ends(start("fusermount3", "-u", point)), 0)
+            helpers = children(process.pid)
+            self.assertTrue(helpers)
             self.assertEqual(ends(start("fusermount3", "-u", "-z", point)), 0)
             source.open_gate()
             for r in readers:
                 self.assertEqual(ends(r), 0)
             self.assertEqual(process.wait(SECONDS), 0)
+            self.assertTrue(wait_until(lambda: not any(is_running(pid) for pid in helpers)))
 
 
 if __name__ == "__main__":
