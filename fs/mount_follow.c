@@ -193,7 +193,8 @@ static void move_on(struct pmfs_follow *f)
 	struct pmfs_instance in;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (open_instance(f, &in, &err) < 0) {
-		pmfs_log_error("stays as it was", &err);
+		if (!pm_work_cancelled())
+			pmfs_log_error("stays as it was", &err);
 		return;
 	}
 	if (in.profile->ops->warm)
