@@ -293,10 +293,12 @@ static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct p
 		"begin in it. A thread has windows/ too, in its directory.\n\n");
 	pm_text_str(out, "This run is ");
 	pm_span_print(out, 0, run_ns);
-	pm_text_str(out, ". For example, in the folder above:\n\n  cat windows/");
+	pm_text_str(out,
+		". In the folder above:\n\n"
+		"  What ran at its beginning, on all threads?\n$ cat windows/");
 	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
 	pm_span_print(out, 0, tenth);
-	pm_text_str(out, "/summary.txt\n  head windows/");
+	pm_text_str(out, "/summary.txt\n  Which functions ran at its end?\n$ head -n 6 windows/");
 	pm_span_print(out, run_ns - tenth, run_ns);
 	pm_text_str(out, "/functions.tsv\n");
 	return pm_text_status(out);

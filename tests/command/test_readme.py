@@ -110,8 +110,14 @@ class Readme(unittest.TestCase):
 
     def test_commands_of_each_mount_run(self):
         for folder in MOUNTS:
-            with open(os.path.join(self.folder, folder, "README.txt"), encoding="utf-8") as f:
-                for command in re.findall(r"(?m)^\$ (.*)$", f.read()):
+            for name in ("README.txt", "windows/README.txt"):
+                path = os.path.join(self.folder, folder, name)
+                if not os.path.exists(path):
+                    continue
+                with open(path, encoding="utf-8") as f:
+                    commands = re.findall(r"(?m)^\$ (.*)$", f.read())
+                self.assertTrue(commands or name == "README.txt", path)
+                for command in commands:
                     with self.subTest(folder=folder, command=command):
                         self.assertTrue(self.output(command, folder), command)
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/common/span.h"
 #include "formats/common/utf8.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
@@ -302,51 +301,7 @@ static int add_traces(const struct recipes *c, struct pm_error *err)
 	return 0;
 }
 
-/* ---- windows, iterations ---- */
-
-/* A sample or call in the middle of the trace that has a context and takes time: 1 or 0. */
-static int find_middle(
-	const struct recipes *c, uint32_t thread, struct pm_sample *ret, struct pm_error *err)
-{
-	enum { LOOKED_AT = 256 };
-	struct pm_sample samples[LOOKED_AT];
-	uint64_t middle = c->threads->threads[thread].n_samples / 2;
-	int64_t n = c->profile->ops->samples(c->profile, thread, middle, samples, LOOKED_AT, err);
-	for (int64_t i = 0; i < n; i++) {
-		*ret = samples[i];
-		if (ret->duration_ns != PM_NO_TIME && ret->duration_ns > 0 && ret->context &&
-			pm_tree_find(c->functions->tree, ret->context) != PM_NONE)
-			return 1;
-	}
-	return n < 0 ? (int)n : 0;
-}
-
-static void add_window(
-	const struct recipes *c, const struct pm_sample *s, uint64_t origin, uint64_t span_ns)
-{
-	if (s->time_ns < origin || s->time_ns - origin >= span_ns)
-		return;
-	uint64_t start = s->time_ns - origin, left = span_ns - start;
-	ask(c, "What ran at that time, on all threads? (any START-END: windows/README.txt)");
-	pm_text_str(c->out, "$ head -n 6 windows/");
-	pm_span_print(c->out, start, start + (s->duration_ns < left ? s->duration_ns : left));
-	pm_text_str(c->out, "/functions.tsv\n");
-}
-
-static int add_windows(const struct recipes *c, struct pm_error *err)
-{
-	enum { THREADS_LOOKED_AT = 16 };
-	const struct pm_profile *p = c->profile;
-	uint64_t origin, span_ns = PM_NO_TIME;
-	struct pm_sample sample;
-	int r = p->ops->span && p->ops->samples ? p->ops->span(p, &origin, &span_ns, err) : 0;
-	if (r < 0 || span_ns == PM_NO_TIME || origin == PM_NO_TIME)
-		return r;
-	for (uint32_t i = 0; r == 0 && i < c->threads->n && i < THREADS_LOOKED_AT; i++)
-		if (c->threads->threads[i].has_trace && (r = find_middle(c, i, &sample, NULL)) > 0)
-			add_window(c, &sample, origin, span_ns);
-	return r == -ENOMEM ? pm_error_plain(err, r) : 0;
-}
+/* ---- percentiles, iterations ---- */
 
 /* Percentiles stand behind the metric columns. */
 static void add_percentiles(const struct recipes *c)
@@ -471,7 +426,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	add_threads(&c);
 	add_imbalance(&c);
 	if ((r = add_lines(&c, err)) < 0 || (r = add_traces(&c, err)) < 0 ||
-		(r = add_windows(&c, err)) < 0 || (r = add_iterations(&c, err)) < 0)
+		(r = add_iterations(&c, err)) < 0)
 		return r;
 	add_percentiles(&c);
 	add_sql(&c);
