@@ -230,9 +230,23 @@ static bool parse_one(struct pmfs_options *o, char *option)
 	return false;
 }
 
+/* The next option of a list, which ends at a comma; `\,` is a comma in it. NULL behind the last. */
+static char *next_option(char **rest)
+{
+	char *option = *rest, *to = option, *from = option;
+	for (; from && *from && *from != ','; *to++ = *from++)
+		if (from[0] == '\\' && from[1] == ',')
+			from++;
+	if (!from)
+		return NULL;
+	*rest = *from ? from + 1 : NULL;
+	*to = '\0';
+	return option;
+}
+
 static bool parse_list(struct pmfs_options *o, char *list)
 {
-	for (char *rest = list, *option; (option = strsep(&rest, ","));)
+	for (char *rest = list, *option; (option = next_option(&rest));)
 		if (!parse_one(o, option))
 			return false;
 	return true;

@@ -56,6 +56,13 @@ class Commands(unittest.TestCase):
         for option in ("-V", "--version"):
             self.assertRegex(run(option).stdout.decode(), r"^profmount \d+\.\d+\.\d+\n$")
 
+    def test_a_comma_in_an_option_is_written_with_a_backslash(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("-o", r"iterations=f(a\, b),metric=cputime_sec", "--cat", SOURCE, "iterations.csv")
+            self.assertIn(b"`f(a, b)`", done.stderr)
+            done = run("-o", "iterations=f(a, b)", "--ls", folder)
+            self.assertIn(b"-o  b): no such option", done.stderr)
+
     def test_formats_are_listed(self):
         done = run("--formats")
         self.assertEqual(done.returncode, 0)
