@@ -226,10 +226,10 @@ static const struct pmfs_view window[] = {
 	TABLES("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
 	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
 	TABLE("categories", "Cost by category of work.", NULL, pmfs_categories_table),
-	TABLE("threads", "One row per thread.", NULL, pmfs_threads_table),
+	TABLE("threads", "One row per thread.", pmfs_has_threads, pmfs_threads_table),
 	TEXT("hotpath.txt", "The most expensive call path.", NULL, pmfs_hotpath_render),
 	TEXT("flamegraph.svg", "Flame graph of this time.", NULL, pmfs_flamegraph_svg_render),
-	TEXT("timeline.svg", "What ran when on every thread, as a picture.", NULL,
+	TEXT("timeline.svg", "What ran when on every thread, as a picture.", pmfs_has_threads,
 		pmfs_timeline_render),
 };
 

@@ -232,7 +232,7 @@ int pmfs_index_of(struct pmfs_index *x, uint32_t thread, const struct pmfs_trace
 static int index_open(void *context, struct pm_error *err)
 {
 	struct pmfs_index *x = context;
-	int r = x->profile->ops->threads(x->profile, &x->threads, err);
+	int r = pm_profile_traces(x->profile, &x->threads, err);
 	if (r < 0)
 		return r;
 	x->traces = calloc((size_t)x->threads->n + 1, sizeof(*x->traces));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/list.h"
 #include "formats/common/nothing.h"
 #include "formats/common/span.h"
 #include "fs/windows/cut.h"
@@ -18,7 +19,10 @@ struct window {
 	struct pmfs_span span;
 	uint32_t first, n;    /* threads of the run */
 	struct pm_text title; /* profile.title */
-	struct pm_lazy once;  /* of what follows */
+	struct pm_window window;
+	struct pm_named_doc *documents; /* that only the format has */
+	size_t n_documents, room_documents;
+	struct pm_lazy once; /* of what follows */
 	struct pm_threads threads;
 	struct pm_thread *items; /* of threads */
 	struct pmfs_cut *cuts;   /* by thread */
@@ -202,6 +206,16 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 	return r;
 }
 
+static int get_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct window *w = p->self;
+	(void)err;
+	*ret = w->documents;
+	*ret_n = w->n_documents;
+	return 0;
+}
+
 static bool has_changed(const struct pm_profile *p)
 {
 	const struct window *w = p->self;
@@ -219,6 +233,7 @@ static void window_close(struct pm_profile *p)
 	struct window *w = p->self;
 	drop(w);
 	pm_text_done(&w->title);
+	free(w->documents);
 	free(w);
 }
 
@@ -231,6 +246,20 @@ static const struct pm_profile_ops ops = {
 	.values = values,
 	.samples = get_samples,
 	.span = get_span,
+	.documents = get_documents,
+	.damage = pm_nothing_damage,
+	.close = window_close,
+	.memory = memory,
+	.changed = has_changed,
+};
+
+/* Where calls are on no thread. */
+static const struct pm_profile_ops ops_without_threads = {
+	.tree = get_tree,
+	.metrics = get_metrics,
+	.run_costs = run_costs,
+	.span = get_span,
+	.documents = get_documents,
 	.damage = pm_nothing_damage,
 	.close = window_close,
 	.memory = memory,
@@ -254,6 +283,28 @@ static int make_title(struct window *w, struct pm_error *err)
 	return w->title.failed ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
+static int list_documents(struct window *w, struct pm_error *err)
+{
+	const struct pm_profile *run = w->x->profile;
+	struct pm_named_doc doc;
+	int r = 0;
+	w->window = (struct pm_window){.run = run,
+		.profile = &w->profile,
+		.start_ns = w->span.start,
+		.end_ns = w->span.end,
+		.is_last = w->span.is_last};
+	for (uint32_t k = 0; run->ops->window_document; k++) {
+		r = run->ops->window_document(run, &w->window, k, &doc, err);
+		if (r <= 0)
+			break;
+		if (pm_list_room(&w->documents, w->n_documents, &w->room_documents, sizeof(doc)) <
+			0)
+			return pm_error_plain(err, -ENOMEM);
+		w->documents[w->n_documents++] = doc;
+	}
+	return r;
+}
+
 int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_t first, uint32_t n,
 	struct pm_profile **ret, struct pm_error *err)
 {
@@ -262,7 +313,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 	if (!w)
 		return pm_error_plain(err, -ENOMEM);
 	*w = (struct window){.x = x, .span = *span, .first = first, .n = n};
-	w->profile = (struct pm_profile){.ops = &ops,
+	w->profile = (struct pm_profile){.ops = run->ops->threads ? &ops : &ops_without_threads,
 		.format = run->format,
 		.source = run->source,
 		.opened_ns = run->opened_ns,
@@ -277,6 +328,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.module_end = run->module_end,
 		.self = w};
 	int r = make_title(w, err);
+	if (r == 0)
+		r = list_documents(w, err);
 	if (r < 0)
 		window_close(&w->profile);
 	else

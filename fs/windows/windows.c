@@ -290,7 +290,10 @@ static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct p
 		"0-1000000ns. An empty side is that end of the run. Times outside of the run, and windows\n"
 		"without a length, do not exist. Each window has one name; others are links to it.\n\n"
 		"Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
-		"begin in it. A thread has windows/ too, in its directory.\n\n");
+		"begin in it.");
+	if (w->profile->ops->threads)
+		pm_text_str(out, " A thread has windows/ too, in its directory.");
+	pm_text_str(out, "\n\n");
 	pm_text_str(out, "This run is ");
 	pm_span_print(out, 0, run_ns);
 	pm_text_str(out,
@@ -355,8 +358,10 @@ int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)
 {
 	const struct pm_profile *p = w->profile;
 	const struct pm_threads *threads;
-	if (!p->ops->samples || !p->ops->threads || !p->ops->span)
+	if (!p->ops->samples || !p->ops->span)
 		return 0;
+	if (!p->ops->threads)
+		return p->ops->traces != NULL;
 	if (p->ops->has)
 		return p->ops->has(p, PM_HAS_TRACES, err);
 	int r = p->ops->threads(p, &threads, err);

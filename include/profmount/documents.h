@@ -57,6 +57,16 @@ struct pm_collection {
 };
 
 /*
+ * A part of a run in time. What begins at `end_ns` is outside, unless the run ends there. `profile`
+ * has its contexts and costs.
+ */
+struct pm_window {
+	const struct pm_profile *run, *profile;
+	uint64_t start_ns, end_ns; /* as samples have them */
+	bool is_last;              /* the run ends at end_ns */
+};
+
+/*
  * A short table for summary.txt that only this format has, most important rows first; shown with
  * its title. The last column is text and may be long. Time columns end with `_ns`.
  */

@@ -65,6 +65,15 @@ struct pm_profile_ops {
 	/* A thread's trace in time order, from sample `first` on. */
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
+	/*
+	 * Optional, for formats without threads: the traces that samples() reads, a list that is
+	 * shown nowhere. See pm_profile_traces.
+	 */
+	int (*traces)(
+		const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+	/* With `traces`: appends the directory, from the root, of the call with that `seq`. */
+	int (*call_path)(const struct pm_profile *p, uint64_t seq, struct pm_text *out,
+		struct pm_error *err);
 	/* Optional, where calls are recorded one by one: by function of the tree. */
 	int (*call_times)(
 		const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err);
@@ -90,6 +99,11 @@ struct pm_profile_ops {
 	/* The k-th format-specific document of a thread (raw/…): 1, or 0 beyond the last; cheap. */
 	int (*thread_document)(const struct pm_profile *p, uint32_t thread, uint32_t k,
 		struct pm_named_doc *ret, struct pm_error *err);
+	/*
+	 * The k-th document that only this format has in a window: 1, or 0 beyond the last; cheap.
+	 */
+	int (*window_document)(const struct pm_profile *p, const struct pm_window *window,
+		uint32_t k, struct pm_named_doc *ret, struct pm_error *err);
 	int (*collections)(const struct pm_profile *p, const struct pm_collection **ret,
 		size_t *ret_n, struct pm_error *err);
 	int (*sources)(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
@@ -171,6 +185,17 @@ static inline int pm_profile_title(
 static inline const char *pm_profile_kind_of_tree(const struct pm_profile *p)
 {
 	return p->ops->kind_of_tree ? p->ops->kind_of_tree(p) : p->kind_of_tree;
+}
+
+/* The traces that samples() reads: of threads, or of no thread. An empty list if there are none. */
+static inline int pm_profile_traces(
+	const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	static const struct pm_threads none;
+	*ret = &none;
+	if (p->ops->threads)
+		return p->ops->threads(p, ret, err);
+	return p->ops->traces ? p->ops->traces(p, ret, err) : 0;
 }
 
 /* See pm_profile_ops.changed. If true, anything read before the call must not be used. */

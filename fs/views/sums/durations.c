@@ -147,6 +147,7 @@ static int take(struct reading *r, uint32_t thread, const struct pm_sample *s)
 	const struct pmfs_slow_call call = {.duration_ns = s->duration_ns,
 		.time_ns = s->time_ns,
 		.order = r->order++,
+		.seq = s->seq,
 		.context = context,
 		.thread = thread};
 	size_t before = bytes_of(d);
@@ -181,7 +182,7 @@ static int durations_build(struct pmfs_model *m, void **ret, struct pm_error *er
 	struct reading r = {.profile = pmfs_model_profile(m)};
 	const struct pm_threads *threads;
 	int e = pmfs_functions(m, &r.f, err);
-	if (e < 0 || (e = pmfs_model_threads(m, &threads, err)) < 0)
+	if (e < 0 || (e = pm_profile_traces(r.profile, &threads, err)) < 0)
 		return e;
 	r.part = calloc(1, sizeof(*r.part));
 	if (r.part)
@@ -221,5 +222,5 @@ int pmfs_has_durations(struct pmfs_model *m, uint32_t item, struct pm_error *err
 	const struct pm_profile *p = pmfs_model_profile(m);
 	(void)item;
 	(void)err;
-	return p->traces_are_calls && p->ops->samples && p->ops->threads;
+	return p->traces_are_calls && p->ops->samples && (p->ops->threads || p->ops->traces);
 }

@@ -12,6 +12,7 @@ enum { PMFS_SLOWEST = 100, PMFS_BUCKETS = 129 };
 struct pmfs_slow_call {
 	uint64_t duration_ns, time_ns; /* as stored */
 	uint64_t order; /* among all calls: of equally long ones the first are kept */
+	uint64_t seq;   /* see struct pm_sample */
 	uint32_t context, thread;
 };
 

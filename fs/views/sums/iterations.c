@@ -214,7 +214,7 @@ static int find(struct finding *f, struct pmfs_model *m, struct pm_error *err)
 static int iterations_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 {
 	struct finding f = {.profile = pmfs_model_profile(m)};
-	int r = pmfs_model_threads(m, &f.threads, err);
+	int r = pm_profile_traces(f.profile, &f.threads, err);
 	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0 ||
 		(r = pmfs_time_origin(m, &f.origin, err)) < 0)
 		return r;

@@ -61,29 +61,47 @@ int pmfs_function_histogram_table(
 
 /* ---- slowest.csv: a row's position is its rank ---- */
 
+/* Its thread, and the directory of that, or of the call where there are no threads. */
+static int set_thread(struct pm_rows *rows, const struct pmfs_slow_call *call,
+	struct pm_cell *thread, struct pm_cell *path, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_threads *threads;
+	const char *directory;
+	pm_set_empty(thread);
+	pm_set_empty(path);
+	if (!p->ops->threads) {
+		int r = p->ops->call_path(p, call->seq, rows->scratch, err);
+		pm_set_text(path, pm_text_view(rows->scratch));
+		return r;
+	}
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0 || (r = pmfs_thread_path(m, call->thread, &directory, err)) < 0)
+		return r;
+	pm_set_u64(thread, threads->threads[call->thread].id);
+	pm_set_text(path, pm_bytes_of(directory));
+	return 0;
+}
+
 static int slowest_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
 	const struct pmfs_durations *d;
-	const struct pm_threads *threads;
 	const struct pm_tree *tree;
-	const char *path;
 	uint64_t origin;
 	int r = pmfs_durations(m, (uint32_t)rows->table->a, &d, err);
 	if (r < 0 || rows->at >= d->n_slowest)
 		return r;
 	const struct pmfs_slow_call *call = &d->slowest[rows->at++];
-	if ((r = pmfs_model_threads(m, &threads, err)) < 0 ||
-		(r = pmfs_model_tree(m, &tree, err)) < 0 ||
+	if ((r = pmfs_model_tree(m, &tree, err)) < 0 ||
 		(r = pmfs_time_origin(m, &origin, err)) < 0 ||
-		(r = pmfs_thread_path(m, call->thread, &path, err)) < 0)
+		(r = set_thread(rows, call, &cells[3], &cells[5], err)) < 0)
 		return r;
 	pm_set_u64(&cells[0], call->duration_ns);
 	pmfs_set_time(&cells[1], call->time_ns, origin);
 	pm_set_u64(&cells[2], call->time_ns);
-	pm_set_u64(&cells[3], threads->threads[call->thread].id);
 	pm_set_u64(&cells[4], pm_tree_number(tree, call->context));
-	pm_set_text(&cells[5], pm_bytes_of(path));
 	return 1;
 }
 

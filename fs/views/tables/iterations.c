@@ -32,13 +32,14 @@ static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	int r = pmfs_iterations(m, &all, err);
 	if (r < 0 || rows->at >= all->n || (r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
+	bool on_thread = all->thread < threads->n; /* calls of some formats are on none */
 	const struct pmfs_iteration *it = &all->items[rows->at++];
 	*cells++ = pm_cell_u64(rows->at);
 	*cells++ = pm_cell_u64(it->start_ns);
 	*cells++ = pm_cell_u64(it->duration_ns);
 	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
 		*cells++ = pm_cell_i64(it->own_ns[i]);
-	*cells++ = pm_cell_u64(threads->threads[all->thread].id);
+	*cells++ = on_thread ? pm_cell_u64(threads->threads[all->thread].id) : pm_cell_empty();
 	r = set_window(rows, it, cells, err);
 	return r < 0 ? r : 1;
 }

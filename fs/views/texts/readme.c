@@ -79,7 +79,8 @@ static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_erro
 	if (p->ops->threads)
 		add_entry(out, "threads/",
 			"One directory per thread, key=value: profile, values, trace, flat profile.");
-	int traced = p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : 0;
+	int traced =
+		p->ops->threads ? pmfs_some_thread_has_trace(m, 0, err) : p->ops->traces != NULL;
 	if (traced < 0)
 		return traced;
 	if (traced)
