@@ -20,6 +20,7 @@ struct gathering {
 	struct zts_partial *partials;
 	uint32_t n_partials;
 	struct zts_visits visits;
+	uint32_t *calls_of; /* of the aggregate */
 };
 
 /* ---- adding up ---- */
@@ -37,9 +38,10 @@ static int tell_unreadable(
 }
 
 /* Reads a trace into `tree`, with the current payload if there is one, and adds it up. */
-static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial *partial,
+static int gather_trace(struct gathering *g, uint32_t place, struct zts_partial *partial,
 	const struct zts_held *held, struct zts_tree *tree)
 {
+	uint32_t trace = g->survey->by_store[place];
 	const struct zts_trace *t = &g->survey->traces[trace];
 	const struct zts_moment moment = {trace, t->timestamp_ns};
 	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
@@ -49,6 +51,7 @@ static int gather_trace(struct gathering *g, uint32_t trace, struct zts_partial 
 	int r = zts_tree_read(g->stores, &parts, tree, &err);
 	if (r < 0)
 		return r == -ENOMEM ? r : tell_unreadable(g, t, &err);
+	g->calls_of[place] = tree->n;
 	return zts_partial_add(partial, g->stores, tree, &moment);
 }
 
@@ -62,12 +65,11 @@ static int gather_stretch(void *context, size_t i)
 	struct zts_tree tree = {.n = 0};
 	int r = zts_partial_init(&g->partials[i]);
 	for (uint32_t k = from; k < to && r == 0; k++) {
-		uint32_t trace = v->by_store[k];
-		const struct zts_trace *t = &v->traces[trace];
+		const struct zts_trace *t = &v->traces[v->by_store[k]];
 		if (!zts_trace_counts(t))
 			continue;
 		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
-		r = gather_trace(g, trace, &g->partials[i], &held, &tree);
+		r = gather_trace(g, k, &g->partials[i], &held, &tree);
 	}
 	zts_visits_hold(&g->visits, NULL, &held);
 	zts_tree_done(&tree);
@@ -83,6 +85,7 @@ struct joining {
 	struct pm_strtab names, attrs;
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, attr_room, sum_room;
+	struct zts_lengths lengths;
 	struct zts_sums *sums; /* of each path; the index is its rank */
 };
 
@@ -170,6 +173,8 @@ static int join_partial(struct joining *j, const struct zts_partial *p)
 	if (r == 0)
 		r = join_paths(j, p, methods, places);
 	if (r == 0)
+		r = zts_lengths_join(&j->lengths, &p->lengths, methods);
+	if (r == 0)
 		r = join_attrs(j, p);
 	if (r == 0)
 		r = zts_exceptions_join(&j->a->exceptions, &p->exceptions, &j->a->texts);
@@ -204,6 +209,23 @@ static int freeze(struct joining *j, struct pm_error *err)
 	return r;
 }
 
+/* What the methods were, before they are sorted. A method is a function. */
+static int list_times(struct joining *j)
+{
+	struct zts_aggregate *a = j->a;
+	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
+	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
+	if (times && a->times)
+		zts_lengths_times(&j->lengths, times, (uint32_t)a->n_methods);
+	for (size_t i = 0; times && a->times && i < a->n_methods; i++) {
+		a->methods[i].times = times[i];
+		a->times[a->tree->frames[j->frames[i]].function] = times[i];
+	}
+	bool listed = times && a->times;
+	free(times);
+	return listed ? 0 : -ENOMEM;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct zts_method *x = a, *y = b;
@@ -236,6 +258,8 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	}
 	if (r == 0)
 		r = freeze(&j, err);
+	if (r == 0)
+		r = list_times(&j);
 	if (r == 0 && a->n_methods)
 		qsort(a->methods, a->n_methods, sizeof(*a->methods), by_time);
 	if (r == 0 && a->n_attrs)
@@ -245,6 +269,7 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	pm_paths_done(&j.paths);
 	pm_strtab_done(&j.names);
 	pm_strtab_done(&j.attrs);
+	zts_lengths_done(&j.lengths);
 	free(j.frames);
 	free(j.sums);
 	return r;
@@ -256,9 +281,11 @@ int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
 	*a = (struct zts_aggregate){.tree = NULL};
 	struct gathering g = {.stores = stores, .survey = survey, .n_partials = pm_crew_width()};
 	g.partials = calloc(g.n_partials, sizeof(*g.partials));
+	g.calls_of = a->calls_of = calloc((size_t)survey->n + 1, sizeof(*a->calls_of));
 	int r = zts_visits_init(&g.visits, stores, survey);
 	if (r == 0)
-		r = g.partials ? pm_crew_each(g.n_partials, gather_stretch, &g) : -ENOMEM;
+		r = g.partials && g.calls_of ? pm_crew_each(g.n_partials, gather_stretch, &g)
+					     : -ENOMEM;
 	if (r == 0)
 		r = join(&g, a, err);
 	for (uint32_t i = 0; g.partials && i < g.n_partials; i++)
@@ -277,6 +304,8 @@ void zts_aggregate_done(struct zts_aggregate *a)
 	pm_tree_free(a->tree);
 	free(a->sums);
 	free(a->methods);
+	free(a->times);
+	free(a->calls_of);
 	free(a->attrs);
 	zts_exceptions_done(&a->exceptions);
 	pm_arena_done(&a->texts);

@@ -27,6 +27,7 @@ struct zts_method {
 	struct zts_sums sums; /* inclusive: of outermost calls */
 	bool ended;           /* one call at least: min and max are known */
 	int64_t min_ns, max_ns;
+	struct pm_call_times times;
 };
 
 struct zts_attr_count {
@@ -39,9 +40,11 @@ struct zts_aggregate {
 	struct zts_sums *sums;      /* of each context */
 	struct zts_method *methods; /* by exclusive time, highest first */
 	size_t n_methods;
+	struct pm_call_times *times;  /* by function of the tree */
 	struct zts_attr_count *attrs; /* by key, then most traces first */
 	size_t n_attrs;
 	struct zts_exceptions exceptions; /* sorted */
+	uint32_t *calls_of;               /* by place in zts_survey.by_store: calls that count */
 	uint64_t left_out;                /* calls beyond PM_LIMIT_CALL_PATHS */
 	struct pm_arena texts;
 };

@@ -62,6 +62,7 @@ static int probe(const struct pm_candidate *c)
 static void close_zts(struct pm_profile *p)
 {
 	struct zts *z = zts_of(p);
+	zts_samples_done(&z->samples);
 	zts_aggregate_done(&z->aggregate);
 	zts_survey_done(&z->survey);
 	zts_stores_close(&z->stores);
@@ -122,7 +123,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	if (!z)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	z->survey_once = z->aggregate_once = z->damage_once = fresh;
-	z->facts_once = fresh;
+	z->samples_once = z->facts_once = fresh;
 	z->stores.folder = -1;
 	int r = open_folder(c, &z->arena, &folder, &name, err);
 	if (r == 0) {
@@ -141,6 +142,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	ret->mtime_ns = z->stores.mtime_ns;
 	ret->input_bytes = z->stores.input_bytes;
 	ret->kind_of_tree = "calls";
+	ret->traces_are_calls = true;
 	ret->module_end = ".";
 	ret->notes = notes;
 	return 0;

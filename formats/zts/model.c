@@ -83,6 +83,15 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	return (int64_t)n;
 }
 
+static int call_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(zts_of(p), &a, err);
+	*ret = r < 0 ? NULL : a->times;
+	return r;
+}
+
 static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
@@ -144,8 +153,13 @@ const struct pm_profile_ops zts_ops = {
 	.tree = get_tree,
 	.metrics = get_metrics,
 	.run_costs = run_costs,
+	.traces = zts_traces,
+	.samples = zts_samples_read,
+	.call_path = zts_call_path,
+	.call_times = call_times,
 	.span = get_span,
 	.documents = zts_documents,
+	.window_document = zts_window_document,
 	.collections = zts_collections,
 	.facts = get_facts,
 	.recipes = zts_recipes,

@@ -4,6 +4,7 @@
  */
 #include "formats/zts/partial.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -104,6 +105,23 @@ static int count_attrs(
 
 /* ---- a trace ---- */
 
+/* A call whose clock was set back took no time. */
+static int count_lengths(struct zts_partial *p, const struct zts_tree *tree)
+{
+	size_t n = 0;
+	if (p->lengths.full)
+		return 0;
+	if (pm_list_room(&p->timed, tree->n, &p->timed_room, sizeof(*p->timed)) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		int64_t ns;
+		if (zts_call_duration(&tree->calls[i], &ns))
+			p->timed[n++] = (struct zts_timed){
+				ns > 0 ? (uint64_t)ns / ZTS_TICK_NS : 0, p->tally.steps[i].key};
+	}
+	return zts_lengths_add_all(&p->lengths, p->timed, n);
+}
+
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_moment *moment)
 {
@@ -115,6 +133,8 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	}
 	if (r == 0)
 		r = zts_tally_add(&p->tally, tree);
+	if (r == 0)
+		r = count_lengths(p, tree);
 	for (uint32_t i = 0; i < tree->n && r == 0; i++)
 		if (begins_trace(&tree->calls[i]))
 			r = count_attrs(p, tree, &tree->calls[i]);
@@ -133,7 +153,9 @@ int zts_partial_init(struct zts_partial *p)
 int zts_partial_end(struct zts_partial *p)
 {
 	free(p->recent);
+	free(p->timed);
 	p->recent = NULL;
+	p->timed = NULL;
 	pm_map_done(&p->ids);
 	int r = zts_tally_fold(&p->tally, p->methods, p->names.n);
 	zts_tally_end(&p->tally);
@@ -145,6 +167,8 @@ void zts_partial_done(struct zts_partial *p)
 	pm_arena_done(&p->texts);
 	pm_map_done(&p->ids);
 	zts_tally_done(&p->tally);
+	zts_lengths_done(&p->lengths);
+	free(p->timed);
 	pm_strtab_done(&p->names);
 	pm_strtab_done(&p->attrs);
 	pm_text_done(&p->scratch);

@@ -4,6 +4,7 @@
 
 #include "formats/common/map.h"
 #include "formats/common/text.h"
+#include "formats/zts/lengths.h"
 #include "formats/zts/tally.h"
 
 /* A method as calls lately named it: a place for the last bits of ids. */
@@ -22,6 +23,9 @@ struct zts_partial {
 	struct zts_method *methods;
 	size_t method_room;
 	struct zts_tally tally;
+	struct zts_lengths lengths;
+	struct zts_timed *timed; /* calls of the trace at hand */
+	size_t timed_room;
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;
 	size_t attr_room;

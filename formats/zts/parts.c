@@ -42,6 +42,25 @@ int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, str
 	return pm_lazy_get(&b->aggregate_once, build_aggregate, b, err);
 }
 
+static int build_samples(void *context, struct pm_error *err)
+{
+	struct zts *z = context;
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(z, &a, err);
+	if (r == 0 && (r = zts_samples_build(&z->samples, a, z->survey.n)) < 0) {
+		zts_samples_done(&z->samples);
+		pm_error_plain(err, r);
+	}
+	return r;
+}
+
+int zts_get_samples(const struct zts *z, struct zts_samples **ret, struct pm_error *err)
+{
+	struct zts *b = builder_of(z);
+	*ret = &b->samples;
+	return pm_lazy_get(&b->samples_once, build_samples, b, err);
+}
+
 /* A call tree in the cache. */
 struct kept_tree {
 	struct pm_cached cached;

@@ -4,6 +4,7 @@
 
 #include "formats/common/lazy.h"
 #include "formats/zts/contexts.h"
+#include "formats/zts/samples.h"
 #include "formats/zts/store.h"
 #include "formats/zts/survey.h"
 #include "profmount/format.h"
@@ -12,9 +13,10 @@ enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 
 struct zts {
 	struct zts_stores stores;
-	struct pm_lazy survey_once, aggregate_once, damage_once, facts_once;
+	struct pm_lazy survey_once, aggregate_once, samples_once, damage_once, facts_once;
 	struct zts_survey survey;       /* see zts_get_survey */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
+	struct zts_samples samples;     /* see zts_get_samples */
 	struct pm_damages damages;
 	struct pm_named_doc *documents;
 	size_t n_documents, documents_room;
@@ -28,6 +30,8 @@ struct zts {
 /* The parts that are built on first need; const from then on. */
 int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err);
 int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err);
+/* With the survey and the aggregate. */
+int zts_get_samples(const struct zts *z, struct zts_samples **ret, struct pm_error *err);
 
 /* The call tree of a trace from the cache, to be released. -EIO for a lost trace. */
 int zts_get_tree(
@@ -52,6 +56,23 @@ enum zts_table {
 };
 
 struct pm_table zts_table(const struct zts *z, enum zts_table which);
+
+/* The columns of traces.csv, and a row of it; the survey is there. */
+int zts_traces_columns(const struct zts *z, struct pm_table *table, struct pm_error *err);
+int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, struct pm_cell *cells,
+	struct pm_error *err);
+
+/* samples_read.c: pm_profile_ops.traces, .samples, .call_path */
+int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
+int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+int zts_call_path(
+	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err);
+
+/* windows.c: pm_profile_ops.window_document */
+int zts_window_document(const struct pm_profile *p, const struct pm_window *window, uint32_t k,
+	struct pm_named_doc *ret, struct pm_error *err);
+
 struct pm_table zts_spans_table(const struct zts *z);
 struct pm_table zts_chunks_table(const struct zts *z, uint32_t store);
 struct pm_table zts_strings_table(const struct zts *z, uint32_t store);

@@ -61,7 +61,7 @@ struct zts_stores {
 bool zts_store_is_number(const char *name);
 
 /* What the stores keep in the cache: the highest byte of its key. */
-enum { ZTS_KEPT_PAYLOADS = PM_CACHE_FORMAT, ZTS_KEPT_TREES };
+enum { ZTS_KEPT_PAYLOADS = PM_CACHE_FORMAT, ZTS_KEPT_TREES, ZTS_KEPT_SAMPLES };
 
 /* Opens the stores below a folder, or the one that it is. `name` is the folder's own. */
 int zts_stores_open(struct zts_stores *s, int folder, const char *name, struct pm_cache *cache,

@@ -4,8 +4,8 @@
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
 
-static const char *const method_columns[] = {
-	"calls", "errors", "time_ns_incl", "time_ns_excl", "time_ns_min", "time_ns_max", "method"};
+static const char *const method_columns[] = {"calls", "errors", "time_ns_incl", "time_ns_excl",
+	"time_ns_min", "time_ns_max", "p50_ns", "p90_ns", "p99_ns", "max_ns", "method"};
 static const char *const attribute_columns[] = {"traces", "attribute", "value"};
 static const char *const exception_columns[] = {
 	"count", "first_ns", "last_ns", "path", "class", "message"};
@@ -13,16 +13,21 @@ static const char *const exception_columns[] = {
 
 /* ---- traces.csv ---- */
 
-static int traces_columns(struct pm_table *table, struct pm_error *err)
+int zts_traces_columns(const struct zts *z, struct pm_table *table, struct pm_error *err)
 {
 	const struct zts_survey *v;
-	int r = zts_get_survey(table->self, &v, err);
+	int r = zts_get_survey(z, &v, err);
 	if (r < 0)
 		return r;
 	table->columns = v->columns.names;
 	table->types = v->columns.types;
 	table->n_columns = v->columns.n;
 	return 0;
+}
+
+static int traces_columns(struct pm_table *table, struct pm_error *err)
+{
+	return zts_traces_columns(table->self, table, err);
 }
 
 /*
@@ -61,19 +66,16 @@ static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_surve
 	return cells;
 }
 
-static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, struct pm_cell *cells,
+	struct pm_error *err)
 {
 	enum { TRACE_ID = 7, PATH = 12 };
-	const struct zts *z = rows->table->self;
-	const struct zts_survey *v;
+	const struct zts_survey *v = &z->survey;
+	const struct zts_trace *t = &v->traces[trace];
 	const struct zts_texts *texts;
 	size_t ends[ZTS_ATTR_COLUMNS];
-	int r = zts_get_survey(z, &v, err);
-	if (r < 0 || rows->at >= v->n)
-		return r;
-	const struct zts_trace *t = &v->traces[rows->at++];
 	struct pm_text *s = rows->scratch;
-	r = zts_store_texts(&z->stores.items[t->store], &texts, err);
+	int r = zts_store_texts(&z->stores.items[t->store], &texts, err);
 	if (r < 0)
 		return r;
 	if (t->has_trace_id)
@@ -94,7 +96,25 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
+static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts *z = rows->table->self;
+	const struct zts_survey *v;
+	int r = zts_get_survey(z, &v, err);
+	if (r < 0 || rows->at >= v->n)
+		return r;
+	return zts_trace_row(z, (uint32_t)rows->at++, rows, cells, err);
+}
+
 /* ---- methods.csv, attributes.csv ---- */
+
+static void put_times(const struct pm_call_times *t, struct pm_cell *cells)
+{
+	cells[0] = t->known ? pm_cell_u64(t->p50_ns) : pm_cell_empty();
+	cells[1] = t->known ? pm_cell_u64(t->p90_ns) : pm_cell_empty();
+	cells[2] = t->known ? pm_cell_u64(t->p99_ns) : pm_cell_empty();
+	cells[3] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
+}
 
 static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
@@ -109,7 +129,8 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells[3] = zts_sum_cell(m->sums.exclusive_ns);
 	cells[4] = m->ended ? pm_cell_i64(m->min_ns) : pm_cell_empty();
 	cells[5] = m->ended ? pm_cell_i64(m->max_ns) : pm_cell_empty();
-	cells[6] = pm_cell_text(m->name);
+	put_times(&m->times, &cells[6]);
+	cells[10] = pm_cell_text(m->name);
 	return 1;
 }
 

@@ -221,7 +221,7 @@ static void check_part(struct checking *c, const struct part *part, struct sums 
 		check_contexts(c, &contexts, window, &must, joined);
 		sheet_done(&contexts);
 	}
-	if (check_threads(c, window, part) != must.rows)
+	if (c->p->ops->threads && check_threads(c, window, part) != must.rows)
 		fail(c, window, "trace.csv has not the rows that lie inside");
 	sums_done(&must);
 }
@@ -269,6 +269,31 @@ static void check_joined(struct checking *c, uint64_t start, uint64_t middle, ui
 	sums_done(&all);
 }
 
+/* The window of the whole run has the calls of the run, whose own sums are made in another way. */
+static void check_whole(struct checking *c)
+{
+	struct sheet run, window;
+	char name[200];
+	name_of(&(struct part){0, c->run_ns, true}, name, sizeof(name));
+	canonical(c, name, sizeof(name));
+	if (!sheet_read(c->in, "contexts.csv", &run)) {
+		fail(c, name, "the run has no contexts.csv");
+		return;
+	}
+	if (read_table(c, name, "", "contexts.csv", &window)) {
+		int calls = sheet_column(&run, "calls"), there = sheet_column(&window, "calls");
+		double of_run = 0, of_window = 0;
+		for (size_t i = 0; i < run.n && calls != SHEET_NONE; i++)
+			of_run += sheet_at(&run, i, calls)->number;
+		for (size_t i = 0; i < window.n && there != SHEET_NONE; i++)
+			of_window += sheet_at(&window, i, there)->number;
+		if (of_run != of_window)
+			fail(c, name, "the whole run as a window has not the calls of the run");
+		sheet_done(&window);
+	}
+	sheet_done(&run);
+}
+
 unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 {
 	struct checking c = {.in = in, .p = in->profile, .source = source};
@@ -277,13 +302,15 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 	if (pmfs_tree_walk(in->tree, "windows/README.txt", &e, &err) < 0)
 		return 0;
 	if (c.p->ops->tree(c.p, &c.tree, &err) < 0 ||
-		c.p->ops->threads(c.p, &c.threads, &err) < 0 ||
+		pm_profile_traces(c.p, &c.threads, &err) < 0 ||
 		c.p->ops->span(c.p, &c.origin, &c.run_ns, &err) < 0 || c.run_ns == PM_NO_TIME ||
 		count_samples(c.threads) > MOST_SAMPLES)
 		return 0;
 	if (c.run_ns >> 52) /* sums are doubles here */
 		return 0;
 	check_names(&c);
+	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns > 0)
+		check_whole(&c);
 	uint64_t run = c.run_ns;
 	if (run >= 2)
 		check_joined(&c, 0, run / 2, run);

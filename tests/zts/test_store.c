@@ -230,8 +230,8 @@ static void test_each_recorded_call_counts_once(void **state)
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "methods.csv",
-		"3,0,19660800,15728640,6553600,6553600,Item com.shop.Cart.add(String[], int)\n"
-		"3,1,3932160,3932160,655360,2621440,void com.shop.Cart.add()\n");
+		"3,0,19660800,15728640,6553600,6553600,6553600,6553600,6553600,6553600,Item com.shop.Cart.add(String[], int)\n"
+		"3,1,3932160,3932160,655360,2621440,655360,2621440,2621440,2621440,void com.shop.Cart.add()\n");
 	assert_text(p, "", "attributes.csv", "1,component,http\n");
 	assert_text(p, "", "exceptions.csv",
 		"1,655360,655360,stores/000000/traces/20190516T094640.000-0000000000000001"
@@ -356,8 +356,8 @@ static void test_an_id_means_something_in_its_store_alone(void **state)
 	pm_text_done(&p);
 	struct pm_profile *profile = open_source(folder);
 	assert_text(profile, "", "methods.csv",
-		"1,0,6553600,6553600,6553600,6553600,000000#70\n"
-		"1,0,6553600,6553600,6553600,6553600,000001#70\n");
+		"1,0,6553600,6553600,6553600,6553600,6553600,6553600,6553600,6553600,000000#70\n"
+		"1,0,6553600,6553600,6553600,6553600,6553600,6553600,6553600,6553600,000001#70\n");
 	assert_text(profile, "", "exceptions.csv",
 		"1,0,0,stores/000000/traces/20190516T094640.000,000000#9,\n"
 		"1,0,0,stores/000001/traces/20190516T094640.000,000001#9,\n");
