@@ -38,7 +38,7 @@ LIBRARIES = {
     "libdeflate.h": ("formats/common/inflate_block.c",),
     "isa-l/igzip_lib.h": ("formats/common/inflate_isal.c",),
     "lz4.h": ("formats/common/unlz4.c",),
-    "elfutils/libdw.h": ("formats/hpcrun/symbols/dwarf.c",),
+    "elfutils/libdw.h": ("formats/hpcrun/symbols/dwarfunit.h",),
     "lzma.h": ("formats/hpcrun/symbols/kernel.c",),
     "libiberty/demangle.h": ("formats/hpcrun/symbols/demangle.c",),
     "expat.h": ("formats/hpcrun/symbols/structs.c",),
