@@ -52,7 +52,8 @@ static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const c
 	struct pm_bytes ignored;
 	if (string_at != 0 && !hpctk_string_find(s->db, string_at, &ignored))
 		pm_damage_add(&s->found, "meta.db", at, PM_NO_OFFSET,
-			"%s: its string does not end in the file", what);
+			"%s: its string is the end of another one, or does not end in the file",
+			what);
 }
 
 static void paths_scan(struct scan *s, const struct hpctk_rows *rows, const char *what)

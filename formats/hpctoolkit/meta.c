@@ -10,11 +10,25 @@
  */
 #define MAX_STRING 0x10000u
 
+/*
+ * Longest string that begins inside of another one. No writer shares ends of strings; n names that
+ * are the ends of one string of n bytes would cost n * n.
+ */
+#define MAX_END 0x100u
+
+/* Before the first string there are fields of a table, which have zeros among eight bytes. */
+static bool begins_inside_another(struct pm_bytes file, uint64_t at)
+{
+	struct pm_bytes before;
+	return at >= 8 && pm_bytes_sub(file, at - 8, 8, &before) && !memchr(before.p, 0, 8);
+}
+
 bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
 	uint64_t left = at < file.len ? file.len - at : 0;
-	pm_bytes_sub(file, at, left < MAX_STRING ? left : MAX_STRING, &rest);
+	uint64_t most = begins_inside_another(file, at) ? MAX_END : MAX_STRING;
+	pm_bytes_sub(file, at, left < most ? left : most, &rest);
 	return pm_bytes_cstr(rest, 0, ret);
 }
 

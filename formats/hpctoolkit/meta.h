@@ -5,7 +5,8 @@
 #include "formats/hpctoolkit/parts.h"
 
 /*
- * The string at an offset of meta.db; false, and the empty string, if it does not end in the file.
+ * The string at an offset of meta.db; false, and the empty string, if it does not end in the file,
+ * or is the end of another one and longer than 256 bytes.
  */
 bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret);
 

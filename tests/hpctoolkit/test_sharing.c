@@ -1,4 +1,5 @@
-/* Value blocks and samples that lie in bytes of others: each byte is read for one of them. */
+/* Value blocks, samples and names that lie in bytes of others: bytes are not read for all of them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +138,48 @@ static void test_marks_leave_what_is_disjoint(void **state)
 	}
 }
 
+/* A database with three functions: of a name of 1000 letters, and of its last 900 and 100. */
+static void write_ends_of_a_name(void)
+{
+	enum { LONG = 1000, SECTION = 0x18 + 16 * 7 };
+	static char name[LONG + 1];
+	struct hpctkw_database *w =
+		hpctkw_new(&(struct hpctkw_style){.generation = HPCTKW_RELEASED});
+	memset(name, 'n', LONG);
+	hpctkw_metric(w, "CPUTIME (sec)");
+	uint32_t module = hpctkw_module(w, "/bin/app"), file = hpctkw_file(w, "a.c", 0);
+	for (unsigned i = 0; i < 3; i++)
+		hpctkw_function(w, i ? "f" : name, module, 0, file, i);
+	struct hpctkw_context c = {.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"};
+	hpctkw_context(w, &c);
+	hpctkw_profile(w);
+	hpctkw_files_free(&files);
+	hpctkw_write(w, &files);
+	hpctkw_free(w);
+	uint8_t *meta = files.file[HPCTKW_META].p;
+	uint8_t *table = meta + pm_le64(meta + SECTION), *first = meta + pm_le64(table);
+	for (unsigned i = 1; i < 3; i++) {
+		uint64_t at = pm_le64(first) + (i == 1 ? 100 : 900);
+		for (unsigned b = 0; b < 8; b++)
+			first[i * pm_le16(table + 0x0c) + b] = (uint8_t)(at >> 8 * b);
+	}
+}
+
+static void test_a_long_end_of_a_name_is_no_name(void **state)
+{
+	(void)state;
+	const struct pm_damages *damages;
+	size_t n = 0;
+	write_ends_of_a_name();
+	fixture_folder_save(&folder, &files);
+	struct pm_profile *p = fixture_open(&folder);
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	for (size_t i = 0; i < damages->n; i++)
+		n += strstr(damages->rows[i].what, "its string is the end of another") != NULL;
+	assert_int_equal(n, 1);
+	pm_profile_close(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +191,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_samples_of_one_place_are_those_of_one_thread, write_rich, remove_rich),
 		cmocka_unit_test(test_marks_leave_what_is_disjoint),
+		cmocka_unit_test_setup_teardown(
+			test_a_long_end_of_a_name_is_no_name, write_rich, remove_rich),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
