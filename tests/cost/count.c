@@ -3,6 +3,7 @@
  *
  *     count SOURCE [PATH…]
  *
+ * A folder that is no source itself is one of runs, whose comparisons are counted, too. It
  * prints lines `WORK OWN PEAK UNASKED WHAT`: of opening, of --check, and of each document and
  * directory that is asked for, the root's and those of its folders where none is. OWN are the bytes
  * of the document itself or of the names listed; a negative one is an error's number. UNASKED is
@@ -15,6 +16,8 @@
 #include <string.h>
 
 #include "fs/instance.h"
+#include "fs/runs/ensemble.h"
+#include "profmount/format.h"
 #include "tests/cost/counted.h"
 
 static uint64_t before;
@@ -123,6 +126,18 @@ static void count_report(struct pmfs_instance *in)
 	}
 }
 
+static int open_source(struct pmfs_instance *in, const char *path, struct pm_error *err)
+{
+	struct pmfs_ensemble_options options = {.shelf.cache_bytes = PMFS_CACHE_DEFAULT};
+	struct pm_profile *p;
+	if (pm_profile_probe(path) > 0)
+		return pmfs_instance_open(in, path, NULL, PMFS_CACHE_DEFAULT, NULL, err);
+	int r = pmfs_ensemble_open(&path, &path, 1, &options, &p, err);
+	return r < 0 ? r
+		     : pmfs_instance_of(in, p, pm_cache_new(PMFS_CACHE_DEFAULT), PM_SHAPE_ENSEMBLE,
+			       NULL, err);
+}
+
 int main(int argc, char **argv)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -134,7 +149,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	before = counted_work();
-	int r = pmfs_instance_open(&in, argv[1], NULL, PMFS_CACHE_DEFAULT, NULL, &err);
+	int r = open_source(&in, argv[1], &err);
 	print(r, "(open)");
 	if (r < 0) {
 		fprintf(stderr, "%s\n", pm_error_line(&err, line, sizeof(line)));
@@ -146,6 +161,9 @@ int main(int argc, char **argv)
 		count(&in, argv[i]);
 	if (argc == 2) {
 		count_below(&in, "", 1);
+		count_below(&in, "compare", 1);
+		count(&in, "windows/-");
+		count_below(&in, "windows/-", 1);
 		count_report(&in);
 	}
 	pmfs_instance_close(&in);

@@ -13,16 +13,16 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/text.h"
+#include "tests/cost/costly.h"
 #include "tests/hpcrun/fixture.h"
-#include "tests/hpctoolkit/writer.h"
 #include "tests/htdump/writer.h"
 #include "tests/nytprof/writer.h"
 #include "tests/zts/writer.h"
 
-static const char *path;
-static size_t bytes;
+const char *costly_path;
+size_t costly_bytes;
 
-static _Noreturn void die(const char *what)
+_Noreturn void costly_die(const char *what)
 {
 	fprintf(stderr, "make_costly: %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -30,9 +30,9 @@ static _Noreturn void die(const char *what)
 
 static void save(const void *p, size_t n)
 {
-	FILE *f = fopen(path, "wb");
+	FILE *f = fopen(costly_path, "wb");
 	if (!f || fwrite(p, 1, n, f) != n || fclose(f) != 0)
-		die(path);
+		costly_die(costly_path);
 }
 
 /* ---- NYTProf ---- */
@@ -57,7 +57,7 @@ static void nyt_end(void)
 static void nyt_same_name(void)
 {
 	nyt_begin();
-	while (nyt.out.len < bytes)
+	while (nyt.out.len < costly_bytes)
 		nytpw_return(&nyt, 1, 1, 1, "main::same");
 	nyt_end();
 }
@@ -66,7 +66,7 @@ static void nyt_numbered_names(void)
 {
 	char name[32];
 	nyt_begin();
-	for (unsigned i = 2; nyt.out.len < bytes; i++) {
+	for (unsigned i = 2; nyt.out.len < costly_bytes; i++) {
 		snprintf(name, sizeof(name), "same~%u", i);
 		nytpw_return(&nyt, 1, 1, 1, name);
 		nytpw_return(&nyt, 1, 1, 1, "same");
@@ -80,7 +80,7 @@ static void nyt_deep(void)
 	size_t one = nyt.out.len;
 	nytpw_return(&nyt, 100000, 1, 1, "main::deep");
 	one = nyt.out.len - one;
-	for (uint32_t n = (uint32_t)(bytes / one); n > 0; n--)
+	for (uint32_t n = (uint32_t)(costly_bytes / one); n > 0; n--)
 		nytpw_return(&nyt, n, n, 1, "main::deep");
 	nyt_end();
 }
@@ -88,7 +88,7 @@ static void nyt_deep(void)
 static void nyt_lines(void)
 {
 	nyt_begin();
-	for (uint32_t i = 0; nyt.out.len < bytes; i++)
+	for (uint32_t i = 0; nyt.out.len < costly_bytes; i++)
 		nytpw_time(&nyt, 0, 1, UINT32_MAX - i);
 	nyt_end();
 }
@@ -96,7 +96,7 @@ static void nyt_lines(void)
 static void nyt_evals(void)
 {
 	nyt_begin();
-	for (uint32_t i = 2; nyt.out.len < bytes; i++)
+	for (uint32_t i = 2; nyt.out.len < costly_bytes; i++)
 		nytpw_fid(&nyt, i, i - 1, 1, "(eval 1)[/dir/main.pl:1]");
 	nyt_end();
 }
@@ -105,7 +105,7 @@ static void nyt_callers(void)
 {
 	nyt_begin();
 	nytpw_sub(&nyt, 1, "main::b", 1, UINT32_MAX);
-	for (uint32_t i = 1; nyt.out.len < bytes; i++) {
+	for (uint32_t i = 1; nyt.out.len < costly_bytes; i++) {
 		struct nytpw_callers c = {.fid = 1,
 			.line = i,
 			.count = UINT32_MAX,
@@ -122,7 +122,7 @@ static void nyt_callers(void)
 static void nyt_subs(void)
 {
 	nyt_begin();
-	while (nyt.out.len < bytes)
+	while (nyt.out.len < costly_bytes)
 		nytpw_sub(&nyt, 1, "main::same", 1, UINT32_MAX);
 	nyt_end();
 }
@@ -130,7 +130,7 @@ static void nyt_subs(void)
 static void nyt_sources(void)
 {
 	nyt_begin();
-	for (uint32_t i = 0; nyt.out.len < bytes; i++)
+	for (uint32_t i = 0; nyt.out.len < costly_bytes; i++)
 		nytpw_source(&nyt, 1, UINT32_MAX - i, "x");
 	nyt_end();
 }
@@ -147,7 +147,7 @@ static void ht_end(void)
 
 static void ht_same_time(void)
 {
-	for (htdw_begin(&ht, false, false); ht.len < bytes;)
+	for (htdw_begin(&ht, false, false); ht.len < costly_bytes;)
 		htdw_call_text(&ht, 1, 1000, 1000, "same");
 	ht_end();
 }
@@ -155,7 +155,7 @@ static void ht_same_time(void)
 static void ht_nested(void)
 {
 	htdw_begin(&ht, false, false);
-	for (uint64_t i = 0; ht.len < bytes; i++)
+	for (uint64_t i = 0; ht.len < costly_bytes; i++)
 		htdw_call_text(&ht, 1, 1000000000 - i, 2 * i, "deep");
 	ht_end();
 }
@@ -163,7 +163,7 @@ static void ht_nested(void)
 static void ht_backwards(void)
 {
 	htdw_begin(&ht, false, false);
-	for (uint64_t i = 0; ht.len < bytes; i++)
+	for (uint64_t i = 0; ht.len < costly_bytes; i++)
 		htdw_call_text(&ht, 1, 1000000000 - 2 * i, 1, "back");
 	ht_end();
 }
@@ -171,7 +171,7 @@ static void ht_backwards(void)
 static void ht_threads(void)
 {
 	htdw_begin(&ht, false, false);
-	for (uint32_t i = 0; ht.len < bytes; i++)
+	for (uint32_t i = 0; ht.len < costly_bytes; i++)
 		htdw_call_text(&ht, i, 1000, 1, "thread");
 	ht_end();
 }
@@ -180,7 +180,7 @@ static void ht_classes(void)
 {
 	char name[32];
 	htdw_begin(&ht, false, false);
-	for (uint32_t i = HTDW_OWN; ht.len < bytes; i++) {
+	for (uint32_t i = HTDW_OWN; ht.len < costly_bytes; i++) {
 		snprintf(name, sizeof(name), "C%u", i);
 		htdw_klass(&ht, i, name, 1);
 		htdw_field(&ht, i, "HT_Event", "base", 0, HTDW_STRUCT);
@@ -193,7 +193,7 @@ static void ht_bases(void)
 {
 	char name[32], last[32] = "HT_Event";
 	htdw_begin(&ht, false, false);
-	for (uint32_t i = HTDW_OWN; ht.len < bytes; i++) {
+	for (uint32_t i = HTDW_OWN; ht.len < costly_bytes; i++) {
 		snprintf(name, sizeof(name), "C%u", i);
 		htdw_klass(&ht, i, name, 2);
 		htdw_field(&ht, i, last, "base", 0, HTDW_STRUCT);
@@ -206,7 +206,7 @@ static void ht_bases(void)
 static void ht_one_class(void)
 {
 	htdw_begin(&ht, false, false);
-	while (ht.len < bytes) {
+	while (ht.len < costly_bytes) {
 		htdw_klass(&ht, HTDW_OWN, "Same", 1);
 		htdw_field(&ht, HTDW_OWN, "HT_Event", "base", 0, HTDW_STRUCT);
 	}
@@ -216,193 +216,23 @@ static void ht_one_class(void)
 static void ht_mappings(void)
 {
 	htdw_begin(&ht, false, false);
-	while (ht.len < bytes) {
+	while (ht.len < costly_bytes) {
 		htdw_mapping(&ht, 7, "seven");
 		htdw_call_int(&ht, 1, 1000, 1, 7);
 	}
 	ht_end();
 }
 
-/* ---- HPCToolkit ---- */
-
-/* About what a context, a value and a sample take in all files. */
-enum { CONTEXT_BYTES = 120, VALUE_BYTES = 60, SAMPLE_BYTES = 12 };
-
-static void hpctk_save_files(struct hpctkw_files *files)
-{
-	if ((mkdir(path, 0777) != 0 && errno != EEXIST) || hpctkw_save(files, path) != 0)
-		die(path);
-	hpctkw_files_free(files);
-}
-
-static void hpctk_save(struct hpctkw_database *w)
-{
-	struct hpctkw_files files;
-	hpctkw_write(w, &files);
-	hpctk_save_files(&files);
-	hpctkw_free(w);
-}
-
-/* Contexts of one function, `chain` below each other or all below one, with a value each. */
-static struct hpctkw_database *hpctk_tree(size_t n, bool chain)
-{
-	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
-	struct hpctkw_database *w = hpctkw_new(&style);
-	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)");
-	uint32_t module = hpctkw_module(w, "/bin/app"), file = hpctkw_file(w, "a.c", 0);
-	uint32_t function = hpctkw_function(w, "same", module, 0, file, 1);
-	struct hpctkw_context c = {.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"};
-	uint32_t last = hpctkw_context(w, &c);
-	for (size_t i = 1; i < n; i++) {
-		c = (struct hpctkw_context){.parent = last,
-			.id = (uint32_t)i + 1,
-			.relation = 1,
-			.has_function = true,
-			.function = function};
-		uint32_t made = hpctkw_context(w, &c);
-		last = chain ? made : last;
-	}
-	for (unsigned profile = 0; profile < 2; profile++) {
-		hpctkw_profile(w);
-		if (profile > 0)
-			hpctkw_identity(w, 1, 0, 0, true);
-		for (size_t i = 0; i < n; i++)
-			hpctkw_value(w, (uint32_t)i + 1,
-				profile ? hpctkw_prop_id(metric, HPCTKW_EXECUTION)
-					: hpctkw_stat_id(metric, HPCTKW_EXECUTION),
-				1);
-	}
-	return w;
-}
-
-/* The rows of a table of meta.db say what the first one says at `at`, an offset of a string. */
-static void hpctk_share_string(struct hpctkw_files *files, size_t section, size_t at)
-{
-	uint8_t *p = files->file[HPCTKW_META].p;
-	const uint8_t *table = p + pm_le64(p + 0x18 + 16 * section);
-	size_t n = pm_le32(table + 8), stride = pm_le16(table + 0x0c);
-	uint8_t *row = p + pm_le64(table);
-	for (size_t i = 1; i < n; i++)
-		memcpy(row + i * stride + at, row + at, 8);
-}
-
-/* As many functions as contexts, and files: all of one long name. */
-static void hpctk_long_names(void)
-{
-	enum { FUNCTION_BYTES = 270, FILES = 6, FUNCTIONS = 7, LONGEST = 4000 };
-	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
-	static char name[LONGEST + 1];
-	struct hpctkw_database *w = hpctkw_new(&style);
-	struct hpctkw_files files;
-	memset(name, 'n', LONGEST);
-	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)"), module = hpctkw_module(w, name);
-	struct hpctkw_context c = {.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"};
-	uint32_t root = hpctkw_context(w, &c), n = (uint32_t)(bytes / FUNCTION_BYTES);
-	hpctkw_profile(w);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t file = hpctkw_file(w, i ? "f" : name, 0);
-		c = (struct hpctkw_context){.parent = root,
-			.id = i + 2,
-			.relation = 1,
-			.has_function = true,
-			.function = hpctkw_function(w, i ? "f" : name, module, i, file, i)};
-		hpctkw_context(w, &c);
-		hpctkw_value(w, i + 2, hpctkw_stat_id(metric, HPCTKW_EXECUTION), 1);
-	}
-	hpctkw_write(w, &files);
-	hpctk_share_string(&files, FILES, 8);
-	hpctk_share_string(&files, FUNCTIONS, 0);
-	hpctk_save_files(&files);
-	hpctkw_free(w);
-}
-
-static void hpctk_deep(void)
-{
-	hpctk_save(hpctk_tree(bytes / CONTEXT_BYTES, true));
-}
-
-static void hpctk_wide(void)
-{
-	hpctk_save(hpctk_tree(bytes / CONTEXT_BYTES, false));
-}
-
-static void hpctk_samples(void)
-{
-	struct hpctkw_database *w = hpctk_tree(1000, true);
-	hpctkw_trace(w);
-	for (size_t i = 0; i < bytes / SAMPLE_BYTES; i++)
-		hpctkw_sample(w, 1000, i % 2 ? 1000 : 1);
-	hpctk_save(w);
-}
-
-static void hpctk_threads(void)
-{
-	struct hpctkw_database *w = hpctk_tree(10, true);
-	for (size_t i = 0; i < bytes / 100; i++) {
-		hpctkw_profile(w);
-		hpctkw_identity(w, 1, 0, 0, true);
-		hpctkw_value(w, 10, hpctkw_prop_id(0, HPCTKW_EXECUTION), 1);
-	}
-	hpctk_save(w);
-}
-
-/* All rows of a file's table behind row `from` say what that one says from `at` on. */
-static void hpctk_share(struct hpctkw_files *files, enum hpctkw_file file, size_t from, size_t at)
-{
-	uint8_t *p = files->file[file].p;
-	const uint8_t *table = p + pm_le64(p + 0x18);
-	size_t n = pm_le32(table + 8), stride = table[0x0c];
-	uint8_t *row = p + pm_le64(table) + from * stride;
-	for (size_t i = 1; i < n - from; i++)
-		memcpy(row + i * stride + at, row + at, stride - at);
-}
-
-static void hpctk_save_shared(
-	struct hpctkw_database *w, enum hpctkw_file file, size_t row, size_t at)
-{
-	struct hpctkw_files files;
-	hpctkw_write(w, &files);
-	hpctk_share(&files, file, row, at);
-	hpctk_save_files(&files);
-	hpctkw_free(w);
-}
-
-/* A thread has half of it as samples, and all the others claim those. */
-static void hpctk_shared_samples(void)
-{
-	struct hpctkw_database *w = hpctk_tree(10, true);
-	for (size_t i = 0; i < bytes / 300; i++) {
-		hpctkw_profile(w);
-		hpctkw_identity(w, 1, (uint32_t)i, 0, true);
-		hpctkw_trace(w);
-		for (size_t k = i == 0 ? bytes / 2 / SAMPLE_BYTES : 0; k > 0; k--)
-			hpctkw_sample(w, 1000, 1);
-	}
-	hpctk_save_shared(w, HPCTKW_TRACE, 0, 8);
-}
-
-/* A context has values of many threads, and all the others claim those. */
-static void hpctk_shared_values(void)
-{
-	struct hpctkw_database *w = hpctk_tree(bytes / 2 / CONTEXT_BYTES, false);
-	for (size_t i = 0; i < bytes / 400; i++) {
-		hpctkw_profile(w);
-		hpctkw_identity(w, 1, (uint32_t)i, 0, true);
-		hpctkw_value(w, 1, hpctkw_prop_id(0, HPCTKW_EXECUTION), 1);
-	}
-	hpctk_save_shared(w, HPCTKW_CCT, 1, 0);
-}
-
 /* ---- hpcrun ---- */
 
 static void run_tree(bool chain)
 {
-	size_t n = bytes / 36;
+	size_t n = costly_bytes / 36;
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
 	struct fixture_node *nodes = calloc(n, sizeof(*nodes));
 	struct pm_text t = {.p = NULL};
 	if (!nodes)
-		die("memory");
+		costly_die("memory");
 	for (size_t i = 0; i < n; i++)
 		nodes[i] = (struct fixture_node){.number = 2 * (uint32_t)i + 2,
 			.parent = i == 0 ? 0
@@ -431,21 +261,21 @@ static void run_wide(void)
 
 static void run_threads(void)
 {
-	if (mkdir(path, 0777) != 0 && errno != EEXIST)
-		die(path);
-	if (fixture_run_write(path, (uint32_t)(bytes / 4000), 60, 60) < 0)
-		die(path);
+	if (mkdir(costly_path, 0777) != 0 && errno != EEXIST)
+		costly_die(costly_path);
+	if (fixture_run_write(costly_path, (uint32_t)(costly_bytes / 4000), 60, 60) < 0)
+		costly_die(costly_path);
 }
 
 /* ---- ZTS ---- */
 
 static void zts_save(struct pm_text *traces, struct pm_text *texts)
 {
-	bool good = (mkdir(path, 0777) == 0 || errno == EEXIST) &&
-		zts_write_file(path, "traces.dat", pm_text_view(traces)) &&
-		zts_write_file(path, "text-00000001.wal", pm_text_view(texts));
+	bool good = (mkdir(costly_path, 0777) == 0 || errno == EEXIST) &&
+		zts_write_file(costly_path, "traces.dat", pm_text_view(traces)) &&
+		zts_write_file(costly_path, "text-00000001.wal", pm_text_view(texts));
 	if (!good)
-		die(path);
+		costly_die(costly_path);
 	pm_text_done(traces);
 	pm_text_done(texts);
 }
@@ -469,7 +299,7 @@ static void zts_chunks_of(unsigned depth, unsigned attributes)
 	zts_put_file_header(&traces, 0);
 	do
 		zts_put_chunk(&traces, 0, pm_text_view(&payload));
-	while (traces.len < bytes);
+	while (traces.len < costly_bytes);
 	zts_put_wal(&texts, few_texts, sizeof(few_texts) / sizeof(few_texts[0]));
 	pm_text_done(&payload);
 	zts_save(&traces, &texts);
@@ -487,16 +317,16 @@ static void zts_deep(void)
 
 static void zts_attributes(void)
 {
-	zts_chunks_of(1, (unsigned)(bytes / 10));
+	zts_chunks_of(1, (unsigned)(costly_bytes / 10));
 }
 
 static void zts_texts(void)
 {
 	struct pm_text traces = {.p = NULL}, texts = {.p = NULL}, payload = {.p = NULL};
-	size_t n = bytes / 12;
+	size_t n = costly_bytes / 12;
 	struct zts_entry *entries = calloc(n, sizeof(*entries));
 	if (!entries)
-		die("memory");
+		costly_die("memory");
 	for (size_t i = 0; i < n; i++)
 		entries[i] = (struct zts_entry){.id = 4, .text = "same"};
 	add_trace(&payload, 1, 1);
@@ -506,6 +336,82 @@ static void zts_texts(void)
 	pm_text_done(&payload);
 	free(entries);
 	zts_save(&traces, &texts);
+}
+
+/* ---- several runs: folders in a folder, with a profile in each ---- */
+
+/* Makes a file of `each` bytes at a time, until the folder has all. */
+static void runs_of(void (*make)(void), size_t each)
+{
+	static char file[4096];
+	const char *folder = costly_path;
+	size_t all = costly_bytes, done = 0;
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		costly_die(folder);
+	costly_bytes = each;
+	for (unsigned i = 0; done < all; i++, done += each) {
+		snprintf(file, sizeof(file), "%s/run%u", folder, i);
+		if (mkdir(file, 0777) != 0 && errno != EEXIST)
+			costly_die(file);
+		snprintf(file, sizeof(file), "%s/run%u/nytprof.out", folder, i);
+		costly_path = file;
+		make();
+	}
+}
+
+/* All names are one without what a compiler adds. */
+static void nyt_clones(void)
+{
+	char name[64];
+	nyt = (struct nytpw){.out.p = NULL};
+	nyt_begin();
+	for (unsigned i = 0; nyt.out.len < costly_bytes; i++) {
+		snprintf(name, sizeof(name), "same.isra.%u.constprop.%u", i, i);
+		nytpw_return(&nyt, 1, 1, 1, name);
+	}
+	nyt_end();
+}
+
+/* Each run has names of its own, so every one is looked for by all rules. */
+static void nyt_strangers(void)
+{
+	static unsigned run;
+	char name[64];
+	nyt = (struct nytpw){.out.p = NULL};
+	nyt_begin();
+	run++;
+	for (unsigned i = 0; nyt.out.len < costly_bytes; i++) {
+		snprintf(name, sizeof(name), "0x%x<%u>{%u}::h%016x", i, i, run, i);
+		nytpw_return(&nyt, 1, 1, 1, name);
+	}
+	nyt_end();
+}
+
+static void nyt_again_deep(void)
+{
+	nyt = (struct nytpw){.out.p = NULL};
+	nyt_deep();
+}
+
+static void runs_clones(void)
+{
+	runs_of(nyt_clones, costly_bytes / 2);
+}
+
+static void runs_strangers(void)
+{
+	runs_of(nyt_strangers, costly_bytes / 2);
+}
+
+static void runs_deep(void)
+{
+	runs_of(nyt_again_deep, costly_bytes / 2);
+}
+
+static void runs_many(void)
+{
+	enum { SMALL = 4000 };
+	runs_of(nyt_clones, SMALL);
 }
 
 static const struct {
@@ -528,13 +434,14 @@ static const struct {
 	{"htdump-bases", ht_bases},
 	{"htdump-one-class", ht_one_class},
 	{"htdump-mappings", ht_mappings},
-	{"hpctoolkit-deep", hpctk_deep},
-	{"hpctoolkit-wide", hpctk_wide},
-	{"hpctoolkit-long-names", hpctk_long_names},
-	{"hpctoolkit-samples", hpctk_samples},
-	{"hpctoolkit-threads", hpctk_threads},
-	{"hpctoolkit-shared-samples", hpctk_shared_samples},
-	{"hpctoolkit-shared-values", hpctk_shared_values},
+	{"hpctoolkit-deep", costly_hpctk_deep},
+	{"hpctoolkit-wide", costly_hpctk_wide},
+	{"hpctoolkit-long-names", costly_hpctk_long_names},
+	{"hpctoolkit-ends-of-names", costly_hpctk_ends_of_names},
+	{"hpctoolkit-samples", costly_hpctk_samples},
+	{"hpctoolkit-threads", costly_hpctk_threads},
+	{"hpctoolkit-shared-samples", costly_hpctk_shared_samples},
+	{"hpctoolkit-shared-values", costly_hpctk_shared_values},
 	{"hpcrun-deep", run_deep},
 	{"hpcrun-wide", run_wide},
 	{"hpcrun-threads", run_threads},
@@ -542,6 +449,10 @@ static const struct {
 	{"zts-deep", zts_deep},
 	{"zts-attributes", zts_attributes},
 	{"zts-texts", zts_texts},
+	{"runs-clones", runs_clones},
+	{"runs-strangers", runs_strangers},
+	{"runs-deep", runs_deep},
+	{"runs-many", runs_many},
 };
 
 int main(int argc, char **argv)
@@ -558,8 +469,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make_costly [CASE BYTES PATH]\n");
 		return 2;
 	}
-	bytes = (size_t)strtoull(argv[2], NULL, 10);
-	path = argv[3];
+	costly_bytes = (size_t)strtoull(argv[2], NULL, 10);
+	costly_path = argv[3];
 	cases[i].make();
 	return 0;
 }
