@@ -10,6 +10,7 @@
 
 #include "fake.h"
 #include "fs/views/sums/iterations.h"
+#include "profmount/limits.h"
 
 enum { ORIGIN = 100 };
 
@@ -111,12 +112,37 @@ static void test_no_such_name(void **state)
 	fake_free(f);
 }
 
+/* As many as can be listed, and one more. */
+static void test_too_many(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pmfs_iterations *all;
+	(void)state;
+	for (uint64_t i = 0; i < PM_LIMIT_ITERATIONS; i++)
+		add_call(f, thread, i, 2);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, PM_LIMIT_ITERATIONS);
+	pmfs_model_free(m);
+	add_call(f, thread, PM_LIMIT_ITERATIONS, 2);
+	m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "more than 1048576 iterations"));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_no_such_name),
+		cmocka_unit_test(test_too_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

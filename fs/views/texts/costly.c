@@ -71,15 +71,15 @@ static void add_others(
 	pm_text_done(&one);
 }
 
-void pmfs_add_quantities(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes)
+void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
+	const struct pmfs_totals *wholes, bool chosen)
 {
 	if (c->n == 0)
 		return;
 	pm_text_str(out, "total    ");
 	add_amount(out, &c->columns[0], wholes->of[0]);
-	pm_text_printf(
-		out, " %s, the primary quantity (choose another with -o metric=NAME)\n", c->lead);
+	pm_text_printf(out, " %s, the primary quantity%s\n", c->lead,
+		chosen ? " (choose another with -o metric=NAME)" : "");
 	add_others(out, c, wholes);
 }
 

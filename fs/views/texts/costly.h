@@ -5,9 +5,9 @@
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
 
-/* The primary quantity and the others with their totals. */
-void pmfs_add_quantities(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes);
+/* The primary quantity and the others with their totals. `chosen`: -o metric chooses the former. */
+void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
+	const struct pmfs_totals *wholes, bool chosen);
 
 /*
  * The first rows of a flat profile with their shares of `whole`: `order` has rows (NULL: in order),

@@ -216,7 +216,8 @@ static int add_wholes(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
 	if (r == 0 && (r = pmfs_totals(m, &wholes, err)) == 0)
-		pmfs_add_quantities(out, c, wholes);
+		/* A window's quantities are its own. */
+		pmfs_add_quantities(out, c, wholes, pmfs_model_outer(m) == NULL);
 	return r;
 }
 
