@@ -11,26 +11,20 @@
 	{                                                                                          \
 		(const uint8_t *)(s), sizeof(s) - 1                                                \
 	}
+/* The metric `of` of time; `tree` and `flat`: where it has a column. */
+#define TIME(of, of_role, tree, flat, of_scope)                                                    \
+	[of] = {.id = (of),                                                                        \
+		.role = (of_role),                                                                 \
+		.in_tree = (tree),                                                                 \
+		.in_flat = (flat),                                                                 \
+		.has_values = true,                                                                \
+		.name = TEXT("time"),                                                              \
+		.unit = TEXT("ns"),                                                                \
+		.scope = TEXT(of_scope)}
 
 static const struct pm_metric metric_list[PM_CALLS_N_METRICS] = {
-	[PM_CALLS_INCL] = {.id = PM_CALLS_INCL,
-		.group = 0,
-		.role = PM_ROLE_INCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("inclusive")},
-	[PM_CALLS_EXCL] = {.id = PM_CALLS_EXCL,
-		.group = 0,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("exclusive")},
+	TIME(PM_CALLS_INCL, PM_ROLE_INCLUSIVE, true, true, "inclusive"),
+	TIME(PM_CALLS_EXCL, PM_ROLE_EXCLUSIVE, true, true, "exclusive"),
 	[PM_CALLS_CALLS] = {.id = PM_CALLS_CALLS,
 		.group = 1,
 		.role = PM_ROLE_COUNT,
@@ -41,31 +35,9 @@ static const struct pm_metric metric_list[PM_CALLS_N_METRICS] = {
 };
 
 static const struct pm_metric sampled_list[PM_CALLS_N_METRICS] = {
-	[PM_CALLS_INCL] = {.id = PM_CALLS_INCL,
-		.group = 0,
-		.role = PM_ROLE_INCLUSIVE,
-		.in_tree = true,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("inclusive")},
-	[PM_CALLS_EXCL] = {.id = PM_CALLS_EXCL,
-		.group = 0,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_tree = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("exclusive")},
-	[PM_SAMPLED_FLAT] = {.id = PM_SAMPLED_FLAT,
-		.group = 0,
-		.role = PM_ROLE_EXCLUSIVE,
-		.in_flat = true,
-		.has_values = true,
-		.name = TEXT("time"),
-		.unit = TEXT("ns"),
-		.scope = TEXT("function")},
+	TIME(PM_CALLS_INCL, PM_ROLE_INCLUSIVE, true, true, "inclusive"),
+	TIME(PM_CALLS_EXCL, PM_ROLE_EXCLUSIVE, true, false, "exclusive"),
+	TIME(PM_SAMPLED_FLAT, PM_ROLE_EXCLUSIVE, false, true, "function"),
 };
 
 const struct pm_metrics pm_callcosts_metrics = {PM_CALLS_N_METRICS, metric_list};
