@@ -11,12 +11,8 @@
 
 #include "formats/common/list.h"
 #include "fs/compare/names.h"
+#include "fs/compare/tails.h"
 #include "profmount/tree.h"
-
-struct pmfs_match_path {
-	uint32_t run, text;
-	bool is_file;
-};
 
 /* ---- adding ---- */
 
@@ -71,98 +67,16 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	return 0;
 }
 
-/* ---- as much of a path as tells it from the others of its run ---- */
-
-/* The start of the last `depth` components. */
-static size_t tail_start(struct pm_bytes path, uint32_t depth)
-{
-	size_t at = path.len;
-	while (at > 0 && depth > 0)
-		if (path.p[--at] == '/' && --depth == 0)
-			return at + 1;
-	return 0;
-}
-
-static struct pm_bytes tail(struct pm_bytes path, uint32_t depth)
-{
-	size_t start = tail_start(path, depth);
-	return (struct pm_bytes){path.p + start, path.len - start};
-}
-
-/* By run and kind, then by the text compared from its end. */
-static int by_end(const void *a, const void *b, void *texts)
-{
-	const struct pmfs_match_path *x = a, *y = b;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	if (x->is_file != y->is_file)
-		return x->is_file ? 1 : -1;
-	const struct pm_bytes *t = texts;
-	struct pm_bytes s = t[x->text], u = t[y->text];
-	for (size_t i = 1; i <= s.len && i <= u.len; i++)
-		if (s.p[s.len - i] != u.p[u.len - i])
-			return s.p[s.len - i] < u.p[u.len - i] ? -1 : 1;
-	return (s.len > u.len) - (s.len < u.len);
-}
-
-/* The number of components at the end that two paths have in common. */
-static uint32_t shared_components(struct pm_bytes a, struct pm_bytes b)
-{
-	uint32_t n = 0;
-	size_t i = 1;
-	for (; i <= a.len && i <= b.len && a.p[a.len - i] == b.p[b.len - i]; i++)
-		n += a.p[a.len - i] == '/';
-	bool whole = (i > a.len || a.p[a.len - i] == '/') && (i > b.len || b.p[b.len - i] == '/');
-	return n + (whole ? 1 : 0);
-}
-
 struct keying {
 	struct pmfs_match *m;
 	bool knows[2]; /* both sides have modules; files */
-	struct pm_strtab bases[2], keys[2], names, loose;
-	struct pm_map depth[2]; /* base name → components to keep */
+	struct pmfs_tails tails;
+	struct pm_strtab keys[2], names, loose;
 	struct pm_map pairs, triples;
 	struct pm_text text;
 	uint32_t *group_name, *group_place; /* by group: a text; base names. See join_alone */
 	size_t room_name, room_place, room_groups;
 };
-
-static int keep_components(struct keying *k, unsigned what, struct pm_bytes path, uint32_t depth)
-{
-	bool fresh;
-	uint32_t base = pm_strtab_add(&k->bases[what], tail(path, 1));
-	uint32_t *kept = base == PM_NONE ? NULL : pm_map_put(&k->depth[what], base, depth, &fresh);
-	if (!kept)
-		return -ENOMEM;
-	if (*kept < depth)
-		*kept = depth;
-	return 0;
-}
-
-static int find_depths(struct keying *k)
-{
-	struct pmfs_match *m = k->m;
-	const struct pmfs_match_path *p = m->paths;
-	if (m->n_paths > 1)
-		qsort_r(m->paths, m->n_paths, sizeof(*m->paths), by_end,
-			(void *)(uintptr_t)m->texts.items);
-	for (size_t i = 1; i < m->n_paths; i++) {
-		if (p[i].run != p[i - 1].run || p[i].is_file != p[i - 1].is_file)
-			continue;
-		struct pm_bytes path = m->texts.items[p[i].text];
-		uint32_t shared = shared_components(path, m->texts.items[p[i - 1].text]);
-		if (shared > 0 && keep_components(k, p[i].is_file, path, shared + 1) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static uint32_t depth_of(const struct keying *k, unsigned what, struct pm_bytes path)
-{
-	uint32_t base = pm_strtab_find(&k->bases[what], tail(path, 1));
-	const uint32_t *depth = base == PM_NONE ? NULL : pm_map_find(&k->depth[what], base);
-	return depth ? *depth : 1;
-}
 
 /* ---- keys ---- */
 
@@ -172,7 +86,7 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 	struct pm_bytes path = k->m->texts.items[text];
 	pm_text_clear(&k->text);
 	if (k->knows[what]) {
-		struct pm_bytes end = tail(path, base ? 1 : depth_of(k, what, path));
+		struct pm_bytes end = pmfs_tails_cut(&k->tails, what, path, base);
 		if (what == 0)
 			pmfs_tidy_module(end, &k->text);
 		else
@@ -347,7 +261,7 @@ int pmfs_match_finish(struct pmfs_match *m)
 	k.names.arena = k.loose.arena = k.keys[0].arena = k.keys[1].arena = &arena;
 	for (unsigned what = 0; what < 2; what++)
 		k.knows[what] = m->of_places || both_know(m, what);
-	int r = find_depths(&k);
+	int r = pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items);
 	if (r == 0)
 		r = group_spellings(&k);
 	if (r == 0)
@@ -356,11 +270,9 @@ int pmfs_match_finish(struct pmfs_match *m)
 		r = join_alone(&k, true);
 	if (r == 0)
 		r = show_groups(m);
-	for (unsigned what = 0; what < 2; what++) {
-		pm_strtab_done(&k.bases[what]);
+	pmfs_tails_done(&k.tails);
+	for (unsigned what = 0; what < 2; what++)
 		pm_strtab_done(&k.keys[what]);
-		pm_map_done(&k.depth[what]);
-	}
 	pm_strtab_done(&k.names);
 	pm_strtab_done(&k.loose);
 	pm_map_done(&k.pairs);
