@@ -25,11 +25,10 @@ int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_erro
 
 int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err)
 {
-	uint32_t n;
-	if (c->has)
-		return c->has(c, item) ? 0 : pmfs_no_entry();
-	int r = pmfs_item_count(c, &n, err);
-	return r < 0 ? r : item < n ? 0 : pmfs_no_entry();
+	uint32_t n = 0;
+	int r = c->has ? c->has(c, item, err) : pmfs_item_count(c, &n, err);
+	bool is_there = c->has ? r > 0 : item < n;
+	return r < 0 ? r : is_there ? 0 : pmfs_no_entry();
 }
 
 static int naming_of(const struct pm_collection *c, struct pmfs_naming *ret, struct pm_error *err)

@@ -133,15 +133,17 @@ static int item_of(
 	return r;
 }
 
-static bool item_get(struct pmfs_windows *w, uint32_t i, struct item *ret)
+/* 1, 0 if there is none, or a negative errno. */
+static int item_get(struct pmfs_windows *w, uint32_t i, struct item *ret, struct pm_error *err)
 {
 	uint32_t n_listed;
 	if (i < FIRST_FOUND) {
-		if (listed_get(w, &n_listed, NULL) < 0 || i >= n_listed)
-			return false;
+		int r = listed_get(w, &n_listed, err);
+		if (r < 0 || i >= n_listed)
+			return r < 0 ? r : 0;
 		*ret = (struct item){
 			.thread = PM_NONE, .start = w->listed[i].start, .end = w->listed[i].end};
-		return true;
+		return 1;
 	}
 	i -= FIRST_FOUND;
 	pthread_mutex_lock(&w->lock);
@@ -155,7 +157,7 @@ static bool item_get(struct pmfs_windows *w, uint32_t i, struct item *ret)
 static bool item_is_link(struct pmfs_windows *w, uint32_t found)
 {
 	struct item item;
-	return item_get(w, found + FIRST_FOUND, &item) && item.target.len;
+	return item_get(w, found + FIRST_FOUND, &item, NULL) > 0 && item.target.len;
 }
 
 /* The duration of the run; PM_NO_TIME if unknown. */
@@ -212,10 +214,10 @@ static int windows_find(const struct pm_collection *c, struct pm_bytes name, uin
 	return pmfs_windows_find(windows_of(c), PM_NONE, name, ret, NULL);
 }
 
-static bool windows_has(const struct pm_collection *c, uint32_t i)
+static int windows_has(const struct pm_collection *c, uint32_t i, struct pm_error *err)
 {
 	struct item item;
-	return item_get(windows_of(c), i, &item);
+	return item_get(windows_of(c), i, &item, err);
 }
 
 static struct pm_bytes windows_name(
@@ -223,7 +225,7 @@ static struct pm_bytes windows_name(
 {
 	struct item item;
 	pm_text_clear(scratch);
-	if (item_get(windows_of(c), i, &item))
+	if (item_get(windows_of(c), i, &item, NULL) > 0)
 		pm_span_print(scratch, item.start, item.end);
 	return pm_text_view(scratch);
 }
@@ -231,17 +233,17 @@ static struct pm_bytes windows_name(
 static bool windows_is_document(const struct pm_collection *c, uint32_t i)
 {
 	struct item item;
-	return item_get(windows_of(c), i, &item) && item.target.len;
+	return item_get(windows_of(c), i, &item, NULL) > 0 && item.target.len;
 }
 
 static int link_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct item item;
-	(void)err;
-	if (item_get(
-		    (struct pmfs_windows *)(uintptr_t)doc->text.self, (uint32_t)doc->text.a, &item))
+	struct pmfs_windows *w = (struct pmfs_windows *)(uintptr_t)doc->text.self;
+	int r = item_get(w, (uint32_t)doc->text.a, &item, err);
+	if (r > 0)
 		pm_text_bytes(out, item.target);
-	return pm_text_status(out);
+	return r < 0 ? r : pm_text_status(out);
 }
 
 static int windows_document(
@@ -261,9 +263,10 @@ static int windows_profile(
 	struct pmfs_windows *w = windows_of(c);
 	uint64_t origin, run_ns;
 	struct item item;
-	if (!item_get(w, i, &item))
-		return pm_error_plain(err, -ENOENT);
-	int r = run_length(w, &origin, &run_ns, err);
+	int r = item_get(w, i, &item, err);
+	if (r <= 0)
+		return pm_error_plain(err, r < 0 ? r : -ENOENT);
+	r = run_length(w, &origin, &run_ns, err);
 	if (r < 0 || (r = pmfs_index_open(&w->index, err)) < 0)
 		return r;
 	struct pmfs_span span = {.start = origin + item.start,
@@ -386,5 +389,5 @@ const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w)
 uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t i)
 {
 	struct item item;
-	return item_get(w, i, &item) ? item.thread : PM_NONE;
+	return item_get(w, i, &item, NULL) > 0 ? item.thread : PM_NONE;
 }

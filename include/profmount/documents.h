@@ -39,8 +39,11 @@ struct pm_collection {
 	 * there is none, or -ENOMEM.
 	 */
 	int (*find)(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret_i);
-	/* Optional, if `find` knows items that are not listed (n and above): does item i exist? */
-	bool (*has)(const struct pm_collection *c, uint32_t i);
+	/*
+	 * Optional, if `find` knows items that are not listed (n and above): 1 if item i exists,
+	 * else 0, or a negative errno.
+	 */
+	int (*has)(const struct pm_collection *c, uint32_t i, struct pm_error *err);
 	/* Optional, where items are directories: item i is a document itself, its first one. */
 	bool (*is_document)(const struct pm_collection *c, uint32_t i);
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */

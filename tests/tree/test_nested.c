@@ -68,9 +68,10 @@ static int run_find(const struct pm_collection *c, struct pm_bytes name, uint32_
 	return false;
 }
 
-static bool run_has(const struct pm_collection *c, uint32_t i)
+static int run_has(const struct pm_collection *c, uint32_t i, struct pm_error *err)
 {
 	(void)c;
+	(void)err;
 	return i <= RUN_HIDDEN;
 }
 
