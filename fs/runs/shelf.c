@@ -44,6 +44,7 @@ struct pmfs_shelf {
 	struct slot *slots;
 	uint32_t leaving; /* the first slot with pending releases */
 	struct opened *dead;
+	bool has_metric; /* atomic: a run has options.metric */
 };
 
 static void opened_close(struct opened *o)
@@ -123,11 +124,18 @@ static int model_of(struct opened *o, const char *metric, struct pm_error *err)
 	if (!o->model)
 		return pm_error_plain(err, -ENOMEM);
 	int r = metric ? pmfs_model_lead_with(o->model, metric, NULL) : 0;
+	if (metric && r == 0)
+		__atomic_store_n(&o->shelf->has_metric, true, __ATOMIC_RELAXED);
 	if (!pmfs_is_lasting(r))
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	pmfs_model_free(o->model);
 	o->model = pmfs_model_new(o->profile);
 	return o->model ? 0 : pm_error_plain(err, -ENOMEM);
+}
+
+bool pmfs_shelf_lacks_metric(const struct pmfs_shelf *s)
+{
+	return s->options.metric && !__atomic_load_n(&s->has_metric, __ATOMIC_RELAXED);
 }
 
 static int open_run(struct opened *o, uint32_t run, struct pm_error *err)

@@ -33,6 +33,9 @@ int pmfs_shelf_acquire(
 	struct pmfs_shelf *s, uint32_t run, struct pmfs_model **ret, struct pm_error *err);
 void pmfs_shelf_release(struct pmfs_shelf *s, uint32_t run);
 
+/* No run that was opened has the quantity of options.metric. */
+bool pmfs_shelf_lacks_metric(const struct pmfs_shelf *s);
+
 /* Why the run could not be opened; NULL if it can be opened, or if that has not been tried. */
 const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);
 

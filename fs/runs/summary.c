@@ -88,6 +88,11 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 		pm_text_printf(out, ", whole %.*s", (int)name.len, (const char *)name.p);
 	}
 	pm_text_str(out, "\n");
+	if (pmfs_shelf_lacks_metric(e->shelf)) {
+		pm_text_str(out, "no run has the quantity of -o metric=");
+		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);
+		pm_text_str(out, ": each run's own comes first\n");
+	}
 	add_group(out, e, facts, e->base, lead);
 	for (uint32_t g = 0; g < e->runs.n_groups && shown < MOST_RUNS; g++)
 		if (g != e->base) {

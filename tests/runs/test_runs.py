@@ -219,6 +219,10 @@ class Tables(Folder):
                 self.assertEqual(self.cat(words, "runs/run=b/" + path, options=options),
                                  run(*given, "--cat", b, path).stdout, (options, path))
         self.assertEqual(list(self.rows(words, "runs.csv", ["metric=nosuch"])[0])[2], "time_ns")
+        said = b"no run has the quantity of -o metric="
+        self.assertIn(said + b"nosuch", self.cat(words, "summary.txt", options=["metric=nosuch"]))
+        self.assertNotIn(said, self.cat(words, "summary.txt", options=["metric=calls"]))
+        self.assertNotIn(said, self.cat(words, "summary.txt"))
         self.assertEqual(self.cat(words, "runs/run=b/windows/0-1us/functions.csv"),
                          run("--cat", b, "windows/0-1us/functions.csv").stdout)
 
