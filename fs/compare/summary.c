@@ -9,10 +9,12 @@
 #include "fs/compare/flat.h"
 #include "fs/views/model/screen.h"
 
-enum { MOST_CHANGES = 10, MOST_ALONE = 5, MOST_NAMES = 5, MOST_WHOLES = 6, NAME_WIDTH = 40 };
+enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_WHOLES = 6, NAME_WIDTH = 40 };
 
 /* Selects the rows of a list. */
 enum list { EVERY, MORE, LESS, CAME, WENT };
+
+enum { BOTH = 1 << PMFS_BASE | 1 << PMFS_OTHER }; /* sides of a row */
 
 static void add_amount(struct pm_text *out, const struct pmfs_costs *k, double value)
 {
@@ -42,7 +44,7 @@ static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_
 	uint8_t sides = j->rows[row].sides;
 	pm_text_str(out, value > base ? "  +" : value < base ? "  -" : "   ");
 	add_amount(out, k, fabs(value - base));
-	if (sides == 3)
+	if (sides == BOTH)
 		add_percent(out, base, value);
 	else
 		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
@@ -61,8 +63,8 @@ static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)
 		return false;
 	switch (list) {
 	case EVERY: return true;
-	case MORE: return difference > 0;
-	case LESS: return difference < 0;
+	case MORE: return sides == BOTH && difference > 0;
+	case LESS: return sides == BOTH && difference < 0;
 	case CAME: return sides == 1u << PMFS_OTHER;
 	case WENT: return sides == 1u << PMFS_BASE;
 	}
@@ -196,8 +198,8 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		add_noise(out, j);
 		add_titled(out, j, "functions that cost more (own cost)", MORE, MOST_CHANGES);
 		add_titled(out, j, "functions that cost less (own cost)", LESS, MOST_CHANGES);
-		add_titled(out, j, "functions that came", CAME, MOST_ALONE);
-		add_titled(out, j, "functions that went", WENT, MOST_ALONE);
+		add_titled(out, j, "functions that came (own cost)", CAME, MOST_CHANGES);
+		add_titled(out, j, "functions that went (own cost)", WENT, MOST_CHANGES);
 	} else {
 		pm_text_str(out, "There are no quantities to compare; noise is unknown.\n");
 	}
