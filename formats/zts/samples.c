@@ -77,6 +77,7 @@ struct recent {
 struct naming {
 	struct zts_samples *s;
 	const struct zts_stores *stores;
+	bool no_memory; /* for a name: what it would be is not known */
 	struct recent recent[RECENT];
 };
 
@@ -85,6 +86,7 @@ static uint32_t frame_by_name(struct naming *n, const struct zts_call *call)
 {
 	struct pm_text name = {.p = NULL};
 	zts_name_method(&n->stores->items[call->store].texts, call->method, &name);
+	n->no_memory |= name.failed;
 	uint32_t i = name.failed ? PM_NONE : pm_strtab_find(&n->s->names, pm_text_view(&name));
 	pm_text_done(&name);
 	return i == PM_NONE ? PM_NONE : n->s->frames[i];
@@ -118,7 +120,7 @@ static uint32_t frame_of(struct naming *n, const struct zts_call *call)
 	return recent->frame;
 }
 
-void zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
+int zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
 	const struct zts_tree *tree, uint32_t *ret)
 {
 	struct naming n = {.s = s, .stores = stores};
@@ -131,6 +133,7 @@ void zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores
 			known ? pm_map_find(&s->children, child_key(parent, frame)) : NULL;
 		ret[i] = context ? *context : PM_NONE;
 	}
+	return n.no_memory ? -ENOMEM : 0;
 }
 
 uint32_t zts_samples_place(const struct zts_samples *s, uint64_t call)

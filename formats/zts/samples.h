@@ -28,8 +28,9 @@ struct zts_samples {
 int zts_samples_build(struct zts_samples *s, const struct zts_aggregate *a, uint32_t n_traces);
 void zts_samples_done(struct zts_samples *s);
 
-/* The contexts of a trace's calls, tree->n of them; PM_NONE: beyond PM_LIMIT_CALL_PATHS. */
-void zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
+/* The contexts of a trace's calls, tree->n of them; PM_NONE: beyond PM_LIMIT_CALL_PATHS. 0 or
+ * -ENOMEM. */
+int zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
 	const struct zts_tree *tree, uint32_t *ret);
 
 /* The place in by_store of the trace that has that call, which there is. */

@@ -50,7 +50,8 @@ static int convert(struct reading *r, const struct zts_tree *tree, uint32_t plac
 		return -EIO; /* it has changed */
 	if (pm_list_room(&r->contexts, n, &r->room, sizeof(*r->contexts)) < 0)
 		return -ENOMEM;
-	zts_samples_contexts(r->s, &r->z->stores, tree, r->contexts);
+	if (zts_samples_contexts(r->s, &r->z->stores, tree, r->contexts) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->n; i++) {
 		uint32_t context = r->contexts[i];
 		ret[i] = sample_of(t, &tree->calls[0], &tree->calls[i]);
