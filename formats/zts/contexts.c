@@ -1,6 +1,7 @@
 /*
  * Divides the traces into as many ranges as there are cores; a thread adds up each, and the results
- * are joined in order. Sums and the order of first occurrence are those of a single pass.
+ * are joined in order, after those of the scan (early.h). Contexts are numbered in the order of
+ * first occurrence in a single pass over the traces.
  */
 #include "formats/zts/contexts.h"
 
@@ -17,6 +18,7 @@
 struct gathering {
 	struct zts_stores *stores;
 	const struct zts_survey *survey;
+	struct zts_early *early; /* NULL: all traces are read */
 	struct zts_partial *partials;
 	uint32_t n_partials;
 	struct zts_visits visits;
@@ -43,7 +45,7 @@ static int gather_trace(struct gathering *g, uint32_t place, struct zts_partial 
 {
 	uint32_t trace = g->survey->by_store[place];
 	const struct zts_trace *t = &g->survey->traces[trace];
-	const struct zts_moment moment = {trace, t->timestamp_ns};
+	const struct zts_moment moment = {trace, place, t->timestamp_ns};
 	const struct zts_parts parts = {g->survey->parts + t->part, t->n_parts, held->payload};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (pm_work_cancelled())
@@ -66,7 +68,7 @@ static int gather_stretch(void *context, size_t i)
 	int r = zts_partial_init(&g->partials[i]);
 	for (uint32_t k = from; k < to && r == 0; k++) {
 		const struct zts_trace *t = &v->traces[v->by_store[k]];
-		if (!zts_trace_counts(t))
+		if (!zts_trace_remains(t, g->early))
 			continue;
 		zts_visits_hold(&g->visits, &v->parts[t->part], &held);
 		r = gather_trace(g, k, &g->partials[i], &held, &tree);
@@ -86,7 +88,9 @@ struct joining {
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, attr_room, sum_room;
 	struct zts_lengths lengths;
-	struct zts_sums *sums; /* of each path; the index is its rank */
+	struct zts_sums *sums; /* of each path */
+	uint64_t *first;       /* of each path, see zts_tally_add */
+	size_t first_room;
 };
 
 static void add_method(struct zts_method *to, const struct zts_method *from)
@@ -109,12 +113,7 @@ static uint32_t join_method(struct joining *j, const struct zts_method *method)
 	if (pm_list_room(&a->methods, index, &j->method_room, sizeof(*a->methods)) < 0 ||
 		pm_list_room(&j->frames, index, &j->frame_room, sizeof(*j->frames)) < 0)
 		return PM_NONE;
-	uint32_t name = pm_tree_text(j->builder, method->name, true);
-	struct pm_function function = {.name = name, .id = PM_NONE};
-	struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
-		.function = pm_tree_function(j->builder, &function),
-		.name = name};
-	j->frames[index] = pm_tree_intern(j->builder, &frame);
+	j->frames[index] = PM_NONE;
 	a->methods[index] = *method;
 	a->methods[index].name = j->names.items[index];
 	a->n_methods++;
@@ -131,15 +130,25 @@ static int join_paths(
 	uint32_t known = j->paths.n;
 	if (pm_paths_join(&j->paths, PM_NONE, &p->tally.paths, methods, places) < 0 ||
 		(j->paths.n > 0 &&
-			pm_list_room(&j->sums, j->paths.n - 1, &j->sum_room, sizeof(*j->sums)) < 0))
+			(pm_list_room(&j->sums, j->paths.n - 1, &j->sum_room, sizeof(*j->sums)) <
+					0 ||
+				pm_list_room(&j->first, j->paths.n - 1, &j->first_room,
+					sizeof(*j->first)) < 0)))
 		return -ENOMEM;
-	for (uint32_t i = known; i < j->paths.n; i++)
+	for (uint32_t i = known; i < j->paths.n; i++) {
 		j->sums[i] = (struct zts_sums){0};
-	for (uint32_t i = 0; i < p->tally.paths.n; i++)
-		if (places[i] == PM_PATHS_FULL)
+		j->first[i] = UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
+		uint32_t place = places[i];
+		if (place == PM_PATHS_FULL) {
 			j->a->left_out += p->tally.sums[i].sums.calls;
-		else
-			zts_sums_add(&j->sums[places[i]], &p->tally.sums[i].sums);
+			continue;
+		}
+		zts_sums_add(&j->sums[place], &p->tally.sums[i].sums);
+		if (p->tally.first[i] < j->first[place])
+			j->first[place] = p->tally.first[i];
+	}
 	return 0;
 }
 
@@ -184,19 +193,92 @@ static int join_partial(struct joining *j, const struct zts_partial *p)
 	return r;
 }
 
+/* Ranks and traces of the survey in place of those that the scan expected. */
+static void translate(const struct zts_early *early, struct zts_partial *p)
+{
+	for (uint32_t i = 0; i < p->tally.paths.n; i++) {
+		uint64_t first = p->tally.first[i];
+		if (first != UINT64_MAX)
+			p->tally.first[i] =
+				(uint64_t)early->rank_of[first >> 32] << 32 | (uint32_t)first;
+	}
+	for (uint32_t i = 0; i < p->exceptions.texts.n; i++)
+		p->exceptions.items[i].trace = early->trace_of[p->exceptions.items[i].trace];
+}
+
+/* ---- the tree ---- */
+
+/* A path by where it was first. */
+struct place {
+	uint64_t first;
+	uint32_t path;
+};
+
+static int by_first(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* All paths in order of first use, parents before kids; NULL without memory. */
+static struct place *sort_paths(const struct joining *j)
+{
+	struct place *places = malloc(j->paths.n * sizeof(*places) + 1);
+	bool sorted = true;
+	for (uint32_t i = 0; places && i < j->paths.n; i++) {
+		places[i] = (struct place){j->first[i], i};
+		sorted = sorted && (i == 0 || places[i - 1].first <= places[i].first);
+	}
+	if (places && !sorted)
+		qsort(places, j->paths.n, sizeof(*places), by_first);
+	return places;
+}
+
+static uint32_t frame_of(struct joining *j, uint32_t method)
+{
+	if (j->frames[method] == PM_NONE) {
+		uint32_t name = pm_tree_text(j->builder, j->a->methods[method].name, true);
+		struct pm_function function = {.name = name, .id = PM_NONE};
+		struct pm_frame frame = {.kind = PM_KIND_FUNCTION,
+			.function = pm_tree_function(j->builder, &function),
+			.name = name};
+		j->frames[method] = pm_tree_intern(j->builder, &frame);
+	}
+	return j->frames[method];
+}
+
+/* Gives the paths to the builder; the sums are in its order afterwards. 0 or -ENOMEM. */
+static int add_paths(struct joining *j, double *weight)
+{
+	uint32_t n = j->paths.n;
+	struct place *places = sort_paths(j);
+	struct zts_sums *sums = malloc(n * sizeof(*sums) + 1);
+	uint32_t *place_of = malloc(n * sizeof(*place_of) + 1);
+	int r = places && sums && place_of ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < j->a->n_methods && j->a->left_out && r == 0; i++)
+		frame_of(j, i); /* some may have no path */
+	for (uint32_t i = 0; i < n && r == 0; i++) {
+		const struct pm_path *path = &j->paths.items[places[i].path];
+		uint32_t parent = path->parent == PM_NONE ? PM_NONE : place_of[path->parent];
+		place_of[places[i].path] = i;
+		sums[i] = j->sums[places[i].path];
+		weight[i] = (double)sums[i].inclusive_ns;
+		pm_tree_add(j->builder, parent, frame_of(j, path->key), 0);
+	}
+	free(places);
+	free(place_of);
+	free(j->sums);
+	j->sums = sums;
+	return r;
+}
+
 static int freeze(struct joining *j, struct pm_error *err)
 {
 	struct zts_aggregate *a = j->a;
 	uint32_t n = j->paths.n, *index = NULL;
 	double *weight = malloc(n * sizeof(*weight) + 1);
 	a->sums = malloc(n * sizeof(*a->sums) + 1);
-	int r = weight && a->sums ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < n && r == 0; i++)
-		weight[i] = (double)j->sums[i].inclusive_ns;
-	for (uint32_t i = 0; i < n && r == 0; i++) {
-		const struct pm_path *path = &j->paths.items[i];
-		pm_tree_add(j->builder, path->parent, j->frames[path->key], 0);
-	}
+	int r = weight && a->sums ? add_paths(j, weight) : -ENOMEM;
 	pm_paths_done(&j->paths);
 	if (r == 0) {
 		r = pm_tree_freeze(j->builder, weight, &a->tree, &index, err);
@@ -252,6 +334,15 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	int r = pm_paths_init(&j.paths, PM_LIMIT_CALL_PATHS);
 	if (!j.builder)
 		r = -ENOMEM;
+	for (unsigned i = 0; g->early && i < g->early->n_summings && r == 0; i++) {
+		struct zts_partial *p = &g->early->summings[i].partial;
+		translate(g->early, p);
+		r = join_partial(&j, p);
+		zts_partial_done(p);
+	}
+	for (uint32_t i = 0; g->early && i < g->early->n && r == 0; i++)
+		if (g->early->calls_of[i])
+			a->calls_of[g->early->rank_of[i]] = g->early->calls_of[i];
 	for (uint32_t i = 0; i < g->n_partials && r == 0; i++) {
 		r = join_partial(&j, &g->partials[i]);
 		zts_partial_done(&g->partials[i]); /* replaced by the joined ones */
@@ -272,26 +363,51 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	zts_lengths_done(&j.lengths);
 	free(j.frames);
 	free(j.sums);
+	free(j.first);
+	return r;
+}
+
+/* Pieces of work: what the scan added up, and as many stretches of the remaining traces. */
+static int gather(void *context, size_t i)
+{
+	struct gathering *g = context;
+	size_t early = g->early ? g->early->n_summings : 0;
+	return i < early ? zts_partial_end(&g->early->summings[i].partial)
+			 : gather_stretch(g, i - early);
+}
+
+static int build(struct gathering *g, struct zts_aggregate *a, struct pm_error *err)
+{
+	*a = (struct zts_aggregate){.tree = NULL};
+	g->n_partials = pm_crew_width();
+	g->partials = calloc(g->n_partials, sizeof(*g->partials));
+	g->calls_of = a->calls_of = calloc((size_t)g->survey->n + 1, sizeof(*a->calls_of));
+	int r = zts_visits_init(&g->visits, g->stores, g->survey, g->early);
+	if (r == 0)
+		r = g->partials && g->calls_of
+			? pm_crew_each(
+				  (g->early ? g->early->n_summings : 0) + g->n_partials, gather, g)
+			: -ENOMEM;
+	if (r == 0)
+		r = join(g, a, err);
+	for (uint32_t i = 0; g->partials && i < g->n_partials; i++)
+		zts_partial_done(&g->partials[i]);
+	free(g->partials);
+	zts_visits_done(&g->visits);
+	zts_early_free(g->early);
+	g->early = NULL;
 	return r;
 }
 
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct pm_error *err)
+	const struct zts_survey *survey, struct zts_early *early, struct pm_error *err)
 {
-	*a = (struct zts_aggregate){.tree = NULL};
-	struct gathering g = {.stores = stores, .survey = survey, .n_partials = pm_crew_width()};
-	g.partials = calloc(g.n_partials, sizeof(*g.partials));
-	g.calls_of = a->calls_of = calloc((size_t)survey->n + 1, sizeof(*a->calls_of));
-	int r = zts_visits_init(&g.visits, stores, survey);
-	if (r == 0)
-		r = g.partials && g.calls_of ? pm_crew_each(g.n_partials, gather_stretch, &g)
-					     : -ENOMEM;
-	if (r == 0)
-		r = join(&g, a, err);
-	for (uint32_t i = 0; g.partials && i < g.n_partials; i++)
-		zts_partial_done(&g.partials[i]);
-	free(g.partials);
-	zts_visits_done(&g.visits);
+	struct gathering g = {.stores = stores, .survey = survey, .early = early};
+	int r = build(&g, a, err);
+	if (r == 0 && early && a->left_out > 0) { /* which calls, depends on the order */
+		zts_aggregate_done(a);
+		r = build(&g, a, err);
+	}
 	if (r < 0) {
 		zts_aggregate_done(a);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory to add up traces");

@@ -6,29 +6,9 @@
 #define PROFMOUNT_FORMATS_ZTS_AGGREGATE_H
 
 #include "formats/zts/exceptions.h"
+#include "formats/zts/sums.h"
 #include "formats/zts/survey.h"
 #include "profmount/profile.h"
-
-struct zts_sums {
-	uint64_t calls, errors;
-	zts_sum inclusive_ns, exclusive_ns;
-};
-
-static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from)
-{
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->inclusive_ns += from->inclusive_ns;
-	to->exclusive_ns += from->exclusive_ns;
-}
-
-struct zts_method {
-	struct pm_bytes name;
-	struct zts_sums sums; /* inclusive: of outermost calls */
-	bool ended;           /* one call at least: min and max are known */
-	int64_t min_ns, max_ns;
-	struct pm_call_times times;
-};
 
 struct zts_attr_count {
 	uint64_t traces;
@@ -49,9 +29,12 @@ struct zts_aggregate {
 	struct pm_arena texts;
 };
 
-/* Reads all readable traces, on all cores. */
+/*
+ * Reads all readable traces, on all cores, except those that `early` (of the survey; may be NULL)
+ * has added up. `early` is used up.
+ */
 int zts_aggregate_build(struct zts_aggregate *a, struct zts_stores *stores,
-	const struct zts_survey *survey, struct pm_error *err);
+	const struct zts_survey *survey, struct zts_early *early, struct pm_error *err);
 void zts_aggregate_done(struct zts_aggregate *a);
 
 #endif

@@ -21,9 +21,10 @@ struct zts_exceptions {
 	size_t room;
 };
 
-/* Where a call stands: the trace's number, and when that began. */
+/* Where a call stands: numbers of the trace in order of time and in that of adding up; its begin.
+ */
 struct zts_moment {
-	uint32_t trace;
+	uint32_t trace, rank;
 	uint64_t timestamp_ns;
 };
 

@@ -63,6 +63,7 @@ static void close_zts(struct pm_profile *p)
 {
 	struct zts *z = zts_of(p);
 	zts_samples_done(&z->samples);
+	zts_early_free(z->early);
 	zts_aggregate_done(&z->aggregate);
 	zts_survey_done(&z->survey);
 	zts_stores_close(&z->stores);

@@ -102,8 +102,8 @@ static inline void zts_growing_info(struct zts_call *c, const struct zts_record_
 }
 
 /*
- * Takes an event; `records` is where attributes can be read. Returns 1 to continue, 0 when the trace's
- * own record has ended.
+ * Takes an event; `records` is where attributes can be read. Returns 1 to continue, 0 when the
+ * trace's own record has ended.
  */
 static inline int zts_growing_take(struct zts_growing *g, const struct zts_record_event *e,
 	struct zts_records *records, struct pm_error *err)

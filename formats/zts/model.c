@@ -139,9 +139,9 @@ static int get_facts(
 /* Reads everything, except if that takes long, because it may never be needed. */
 static void warm(const struct pm_profile *p)
 {
-	const struct zts_survey *v;
+	const struct zts_aggregate *a;
 	if (p->input_bytes <= WARM_MOST)
-		zts_get_survey(zts_of(p), &v, NULL);
+		zts_get_aggregate(zts_of(p), &a, NULL); /* and the survey, in the same pass */
 }
 
 static bool has_changed(const struct pm_profile *p)

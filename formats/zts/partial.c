@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/zts/attrs.h"
 #include "formats/zts/names.h"
 #include "profmount/limits.h"
 
@@ -132,7 +133,7 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 		p->tally.steps[i].key = method;
 	}
 	if (r == 0)
-		r = zts_tally_add(&p->tally, tree);
+		r = zts_tally_add(&p->tally, tree, moment->rank);
 	if (r == 0)
 		r = count_lengths(p, tree);
 	for (uint32_t i = 0; i < tree->n && r == 0; i++)

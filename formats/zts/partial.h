@@ -4,6 +4,7 @@
 
 #include "formats/common/map.h"
 #include "formats/common/text.h"
+#include "formats/zts/exceptions.h"
 #include "formats/zts/lengths.h"
 #include "formats/zts/tally.h"
 

@@ -17,7 +17,8 @@ static struct zts *builder_of(const struct zts *z)
 static int build_survey(void *context, struct pm_error *err)
 {
 	struct zts *z = context;
-	return zts_survey_build(&z->survey, &z->stores, err);
+	bool adds_up = __atomic_load_n(&z->adds_up, __ATOMIC_RELAXED);
+	return zts_survey_build(&z->survey, &z->stores, adds_up ? &z->early : NULL, err);
 }
 
 int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err)
@@ -31,8 +32,13 @@ static int build_aggregate(void *context, struct pm_error *err)
 {
 	struct zts *z = context;
 	const struct zts_survey *v;
+	__atomic_store_n(&z->adds_up, 1, __ATOMIC_RELAXED);
 	int r = zts_get_survey(z, &v, err);
-	return r < 0 ? r : zts_aggregate_build(&z->aggregate, &z->stores, v, err);
+	if (r < 0)
+		return r;
+	struct zts_early *early = z->early;
+	z->early = NULL;
+	return zts_aggregate_build(&z->aggregate, &z->stores, v, early, err);
 }
 
 int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err)

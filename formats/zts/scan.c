@@ -38,6 +38,7 @@ struct piece {
 struct scan_job {
 	const struct zts_store *store;
 	struct zts_attr_names *names;
+	struct zts_early *early;
 	struct zts_scan *scan;
 	struct piece *pieces;
 };
@@ -45,6 +46,8 @@ struct scan_job {
 struct scanner {
 	const struct zts_store *store;
 	struct piece *piece;
+	const struct zts_early *early;
+	struct zts_summing *summing; /* NULL: nothing is added up */
 	struct zts_records reader;
 	struct open_record *open;
 	size_t room;
@@ -86,6 +89,7 @@ static int begin_record(struct scanner *s, const struct zts_record_event *e)
 	r->attrs = s->n_attrs;
 	begin_found(&r->found, s->chunk, at, outer);
 	r->found.begins_trace = n == 0;
+	r->found.ticket = PM_NONE;
 	return 0;
 }
 
@@ -170,6 +174,10 @@ static int end_record(struct scanner *s, const struct zts_record_event *e)
 		return 0;
 	if (pm_list_room(&p->found, p->n, &p->room, sizeof(*p->found)) < 0)
 		return -ENOMEM;
+	if (s->reader.n == 0 && s->summing) {
+		r->found.ticket = s->summing->ticket;
+		s->summing->ticket = PM_NONE;
+	}
 	r->found.has |= e->open ? ZTS_IS_OPEN : 0;
 	r->found.records = s->records - r->records;
 	r->found.errors = s->errors - r->errors;
@@ -179,8 +187,18 @@ static int end_record(struct scanner *s, const struct zts_record_event *e)
 	return 0;
 }
 
+static inline int sum_event(struct scanner *s, const struct zts_record_event *e)
+{
+	if (e->kind == ZTS_RECORD_BEGIN && s->reader.n == 1 &&
+		zts_summing_begin(s->summing, s->early, e->at) < 0)
+		return -ENOMEM;
+	return s->summing->open ? zts_summing_take(s->summing, s->early, e, &s->reader) : 0;
+}
+
 static int take_event(struct scanner *s, const struct zts_record_event *e)
 {
+	if (s->summing && sum_event(s, e) < 0)
+		return -ENOMEM;
 	switch (e->kind) {
 	case ZTS_RECORD_BEGIN: return begin_record(s, e);
 	case ZTS_RECORD_INFO: take_info(s, e); return 0;
@@ -210,10 +228,14 @@ static int find_records(struct scanner *s, struct pm_bytes payload)
 	return r == 0 && (c->not_finite || c->deepest > PM_LIMIT_JSON_DEPTH) ? -EINVAL : r;
 }
 
-static int scan_payload(
-	const struct zts_store *store, struct piece *piece, uint32_t chunk, struct pm_bytes payload)
+static int scan_payload(struct scan_job *job, struct piece *piece, struct zts_summing *summing,
+	uint32_t chunk, struct pm_bytes payload)
 {
-	struct scanner s = {.store = store, .piece = piece, .chunk = chunk};
+	struct scanner s = {.store = job->store,
+		.piece = piece,
+		.early = job->early,
+		.summing = summing,
+		.chunk = chunk};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	zts_records_init(&s.reader);
 	int r = find_records(&s, payload);
@@ -242,27 +264,39 @@ static int by_place(const void *a, const void *b)
 	return (x->start_offset > y->start_offset) - (x->start_offset < y->start_offset);
 }
 
+static int scan_chunk(
+	struct scan_job *job, struct piece *piece, struct zts_summing *summing, uint32_t chunk)
+{
+	const struct zts_chunks *chunks = &job->store->chunks;
+	uint8_t *payload;
+	enum zts_status status;
+	int r = zts_chunk_read(chunks, chunk, &payload, &status);
+	job->scan->status[chunk] = (uint8_t)status;
+	if (r < 0)
+		return r == -EINVAL ? 0 : r;
+	bool sound = summing && status == ZTS_OK;
+	if (sound)
+		zts_summing_chunk(summing, job->early,
+			(uint32_t)(job->store - job->early->stores->items), chunk);
+	r = scan_payload(job, piece, sound ? summing : NULL, chunk,
+		(struct pm_bytes){payload, chunks->chunks[chunk].bytes});
+	free(payload);
+	return r;
+}
+
 static int scan_piece(void *context, size_t i)
 {
 	struct scan_job *job = context;
 	const struct zts_chunks *chunks = &job->store->chunks;
 	struct piece *piece = &job->pieces[i];
+	struct zts_summing *summing = job->early ? zts_early_lend(job->early) : NULL;
 	uint32_t end =
 		(uint32_t)(i + 1) * PIECE < chunks->n ? (uint32_t)(i + 1) * PIECE : chunks->n;
 	int r = 0;
-	for (uint32_t chunk = (uint32_t)i * PIECE; chunk < end && r == 0; chunk++) {
-		uint8_t *payload;
-		enum zts_status status;
-		r = zts_chunk_read(chunks, chunk, &payload, &status);
-		job->scan->status[chunk] = (uint8_t)status;
-		if (r == 0) {
-			r = scan_payload(job->store, piece, chunk,
-				(struct pm_bytes){payload, chunks->chunks[chunk].bytes});
-			free(payload);
-		} else if (r == -EINVAL) {
-			r = 0;
-		}
-	}
+	for (uint32_t chunk = (uint32_t)i * PIECE; chunk < end && r == 0; chunk++)
+		r = scan_chunk(job, piece, summing, chunk);
+	if (summing)
+		zts_early_give_back(job->early, summing);
 	if (piece->n)
 		qsort(piece->found, piece->n, sizeof(*piece->found), by_place);
 	return r;
@@ -358,12 +392,13 @@ static void free_pieces(struct piece *pieces, size_t n)
 }
 
 int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_scan *ret, struct pm_error *err)
+	struct zts_early *early, struct zts_scan *ret, struct pm_error *err)
 {
 	uint32_t n = store->chunks.n;
 	size_t n_pieces = ((size_t)n + PIECE - 1) / PIECE;
 	*ret = (struct zts_scan){.status = calloc((size_t)n + 1, 1)};
-	struct scan_job job = {store, names, ret, calloc(n_pieces + 1, sizeof(struct piece))};
+	struct scan_job job = {
+		store, names, early, ret, calloc(n_pieces + 1, sizeof(struct piece))};
 	int r = ret->status && job.pieces ? pm_crew_each(n_pieces, scan_piece, &job) : -ENOMEM;
 	if (r == 0)
 		r = join_pieces(&job, n_pieces);

@@ -6,6 +6,7 @@
 #define PROFMOUNT_FORMATS_ZTS_SCAN_H
 
 #include "formats/zts/attrs.h"
+#include "formats/zts/early.h"
 #include "formats/zts/store.h"
 
 /* A record with a timestamp. */
@@ -20,6 +21,7 @@ struct zts_found {
 	uint64_t calls, method;
 	uint32_t attr;     /* its attributes: from here on in zts_scan.attrs */
 	uint8_t n_attrs;   /* at most ZTS_KEPT_MOST */
+	uint32_t ticket;   /* of a trace that was added up (early.h); PM_NONE: of none */
 	bool begins_trace; /* is not inside another record */
 	/* Set by zts_survey. */
 	bool claimed; /* the index has a record for it */
@@ -49,10 +51,10 @@ struct zts_scan {
 
 /*
  * Reads all chunks, on all cores; the store's text index has been read. Attribute names get numbers
- * in `names`. Fails only if out of memory.
+ * in `names`. Adds up traces that `early` expects, if it is not NULL. Fails only if out of memory.
  */
 int zts_scan_store(const struct zts_store *store, struct zts_attr_names *names,
-	struct zts_scan *ret, struct pm_error *err);
+	struct zts_early *early, struct zts_scan *ret, struct pm_error *err);
 void zts_scan_done(struct zts_scan *scan);
 
 /* Frees the records but not their attributes: there are many, and only the survey needs them. */

@@ -13,7 +13,7 @@
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
-static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *err)
+static int read_index(struct zts_surveyor *s, uint32_t store, struct pm_error *err)
 {
 	struct zts_store *st = &s->stores->items[store];
 	const struct zts_chunks *chunks;
@@ -21,8 +21,6 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 	int r = zts_store_chunks(st, &chunks, err);
 	if (r == 0)
 		r = zts_store_texts(st, &texts, err);
-	if (r == 0)
-		r = zts_scan_store(st, &s->v->attr_names, &s->v->scans[store], err);
 	if (r < 0)
 		return r;
 	r = zts_index_read(&s->v->spans, s->stores, store, texts);
@@ -31,8 +29,24 @@ static int read_store(struct zts_surveyor *s, uint32_t store, struct pm_error *e
 			"the metadata index has changed since it was mounted");
 	if (r < 0)
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the index");
-	s->effort += s->v->scans[store].payload_bytes * 16;
 	return 0;
+}
+
+/* The indexes first: they say which traces the scans of the chunks should expect. */
+static int read_stores(struct zts_surveyor *s, bool add_up, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	int r = 0;
+	for (uint32_t i = 0; i < s->stores->n && r == 0; i++)
+		r = read_index(s, i, err);
+	if (r == 0 && (zts_survey_sort_index(s) < 0 || (add_up && zts_survey_expect(s) < 0)))
+		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the index");
+	for (uint32_t i = 0; i < s->stores->n && r == 0; i++) {
+		r = zts_scan_store(
+			&s->stores->items[i], &v->attr_names, s->early, &v->scans[i], err);
+		s->effort += v->scans[i].payload_bytes * 16;
+	}
+	return r;
 }
 
 /* Marks what is contained in a trace that is shown. Outer records come before inner ones. */
@@ -59,26 +73,70 @@ static void mark_inner(struct zts_survey *v)
 	}
 }
 
-int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err)
+/*
+ * Traces that were added up must be those that count, in the expected orders: contexts are numbered
+ * in order of the traces that have them.
+ */
+static bool is_as_expected(const struct zts_survey *v, struct zts_early *early)
 {
-	struct zts_surveyor s = {v, stores, PM_LIMIT_PAYLOAD};
-	*v = (struct zts_survey){.n_stores = stores->n};
-	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
-	int r = v->scans ? 0 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	for (uint32_t i = 0; i < stores->n && r == 0; i++)
-		r = read_store(&s, i, err);
-	if (r == 0)
-		r = zts_survey_take_index(&s, err);
-	if (r == 0)
-		r = zts_survey_take_unclaimed(&s, err);
-	if (r == 0) {
-		mark_inner(v);
-		for (uint32_t i = 0; i < stores->n; i++)
-			zts_scan_forget_found(&v->scans[i]);
-		r = zts_survey_order(v, err);
+	uint32_t n = 0, after_store = 0, after_time = 0;
+	for (uint32_t i = 0; i < v->n; i++) {
+		uint32_t ticket = v->traces[i].ticket;
+		if (ticket == PM_NONE)
+			continue;
+		uint32_t time_rank = early->time_rank_of[ticket];
+		if (v->traces[i].inner || time_rank < after_time)
+			return false;
+		early->trace_of[time_rank] = i;
+		after_time = time_rank + 1;
+		n++;
 	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		uint32_t ticket = v->traces[v->by_store[i]].ticket;
+		if (ticket == PM_NONE)
+			continue;
+		if (ticket < after_store)
+			return false;
+		early->rank_of[ticket] = i;
+		after_store = ticket + 1;
+	}
+	return n == zts_early_added(early);
+}
+
+static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	int r = read_stores(s, add_up, err);
+	if (r == 0)
+		r = zts_survey_take_index(s, err);
+	if (r == 0)
+		r = zts_survey_take_unclaimed(s, err);
+	if (r < 0)
+		return r;
+	mark_inner(v);
+	for (uint32_t i = 0; i < v->n_stores; i++)
+		zts_scan_forget_found(&v->scans[i]);
+	r = zts_survey_order(v, err);
 	if (r == 0 && zts_columns_choose(v) < 0)
 		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for attributes");
+	return r;
+}
+
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_early **ret_early,
+	struct pm_error *err)
+{
+	struct zts_surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
+	*v = (struct zts_survey){.n_stores = stores->n};
+	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
+	int r = v->scans ? survey(&s, ret_early != NULL, err)
+			 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	free(s.index);
+	if (s.early && (r < 0 || !is_as_expected(v, s.early))) {
+		zts_early_free(s.early);
+		s.early = NULL;
+	}
+	if (ret_early)
+		*ret_early = s.early;
 	if (r < 0)
 		zts_survey_done(v);
 	return r;

@@ -13,8 +13,9 @@
 struct zts_trace {
 	size_t part; /* its first, in zts_survey.parts */
 	uint32_t n_parts;
-	uint32_t store; /* of the first part */
-	uint32_t twin;  /* number of earlier traces of the store with the same name */
+	uint32_t store;  /* of the first part */
+	uint32_t twin;   /* number of earlier traces of the store with the same name */
+	uint32_t ticket; /* its calls were added up by the scan (early.h); PM_NONE: were not */
 	uint64_t trace_id[2];
 	uint64_t span_id, parent_id;        /* 0: none */
 	uint64_t timestamp_ns, duration_ns; /* PM_NO_TIME: not known */
@@ -51,7 +52,12 @@ struct zts_survey {
 	uint64_t origin_ns, end_ns; /* of all traces; PM_NO_TIME without one */
 };
 
-int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct pm_error *err);
+/*
+ * With `ret_early`, the scan also adds up traces: *ret_early is what zts_aggregate_build takes, to
+ * be freed by the caller, or NULL where that is of no use.
+ */
+int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts_early **ret_early,
+	struct pm_error *err);
 void zts_survey_done(struct zts_survey *v);
 
 /* A step of zts_survey_build: sorts the traces and makes the lists of them. */

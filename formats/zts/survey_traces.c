@@ -195,6 +195,7 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	}
 	if (f->method)
 		t->method = f->method;
+	t->ticket = t->n_parts == 1 && !t->lost ? f->ticket : PM_NONE;
 	t->attr = f->attr;
 	t->n_attrs = t->lost ? 0 : f->n_attrs;
 	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
@@ -210,6 +211,7 @@ static int take_trace(
 	struct zts_survey *v = s->v;
 	const struct zts_span *first = index[0], *last = index[n - 1];
 	struct zts_trace t = {.part = v->n_parts,
+		.ticket = PM_NONE,
 		.store = first->store,
 		.trace_id = {first->trace_id[0], first->trace_id[1]},
 		.span_id = first->span_id,
@@ -238,18 +240,50 @@ static int take_trace(
 	return r < 0 ? r : add_trace(v, &t);
 }
 
+int zts_survey_sort_index(struct zts_surveyor *s)
+{
+	if (zts_spans_unite(&s->v->spans) < 0)
+		return -ENOMEM;
+	s->index = sort_index(&s->v->spans);
+	return s->index ? 0 : -ENOMEM;
+}
+
+/* The end of the records of the trace whose first record is index[from]. */
+static size_t trace_end(const struct zts_surveyor *s, size_t from)
+{
+	size_t to = from + 1;
+	while (to < s->v->spans.n && goes_on(s->index[to - 1], s->index[to]))
+		to++;
+	return to;
+}
+
+int zts_survey_expect(struct zts_surveyor *s)
+{
+	const struct zts_spans *spans = &s->v->spans;
+	const struct zts_span **singles = malloc(spans->n * sizeof(*singles) + 1);
+	uint8_t *is_single = calloc(spans->n + 1, 1);
+	size_t n = 0;
+	for (size_t from = 0, to; singles && is_single && from < spans->n; from = to) {
+		to = trace_end(s, from);
+		is_single[s->index[from] - spans->items] = to - from == 1 && !s->index[from]->old;
+	}
+	for (size_t i = 0; singles && is_single && i < spans->n; i++)
+		if (is_single[i])
+			singles[n++] = &spans->items[i];
+	if (singles && is_single)
+		s->early = zts_early_new(s->stores, singles, n);
+	free(singles);
+	free(is_single);
+	return s->early ? 0 : -ENOMEM;
+}
+
 int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
 {
-	struct zts_spans *spans = &s->v->spans;
-	const struct zts_span **index = zts_spans_unite(spans) == 0 ? sort_index(spans) : NULL;
-	int r = index ? 0 : -ENOMEM;
-	for (size_t from = 0, to; from < spans->n && r == 0; from = to) {
-		for (to = from + 1; to < spans->n; to++)
-			if (!goes_on(index[to - 1], index[to]))
-				break;
-		r = take_trace(s, index + from, to - from, err);
+	int r = 0;
+	for (size_t from = 0, to; from < s->v->spans.n && r == 0; from = to) {
+		to = trace_end(s, from);
+		r = take_trace(s, s->index + from, to - from, err);
 	}
-	free(index);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
 }
 
@@ -274,6 +308,7 @@ static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *
 		.store = store,
 		.by_scan = true};
 	struct zts_trace t = {.part = v->n_parts,
+		.ticket = PM_NONE,
 		.n_parts = 1,
 		.store = store,
 		.span_id = f->span_id,

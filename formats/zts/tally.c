@@ -9,11 +9,23 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/zts/meta.h"
 #include "profmount/limits.h"
 
 static const struct zts_path_sums nothing = {.min_ns = INT64_MAX, .max_ns = INT64_MIN};
 
-static int find_paths(struct zts_tally *t, const struct zts_tree *tree)
+/* Notes where paths were first; only traces that are out of order can have known ones earlier. */
+static void note_first(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
+{
+	for (uint32_t i = 0; i < tree->n; i++) {
+		uint32_t path = t->steps[i].path;
+		uint64_t here = (uint64_t)rank << 32 | i;
+		if (path != PM_PATHS_FULL && here < t->first[path])
+			t->first[path] = here;
+	}
+}
+
+static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
 {
 	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
 	uint32_t known = t->paths.n;
@@ -23,10 +35,17 @@ static int find_paths(struct zts_tally *t, const struct zts_tree *tree)
 		t->steps[i].hash = 0;
 	}
 	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
-		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0)
+		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0 ||
+		pm_list_room(&t->first, t->paths.n, &t->first_room, sizeof(*t->first)) < 0)
 		return -ENOMEM;
-	for (; known < t->paths.n; known++)
+	bool fresh = known < t->paths.n;
+	for (; known < t->paths.n; known++) {
 		t->sums[known] = nothing;
+		t->first[known] = UINT64_MAX;
+	}
+	if (fresh || rank < t->latest)
+		note_first(t, tree, rank);
+	t->latest = rank > t->latest ? rank : t->latest;
 	return 0;
 }
 
@@ -110,9 +129,9 @@ int zts_tally_room(struct zts_tally *t, uint32_t n)
 	return r < 0 ? r : pm_list_room(&t->self_ns, n, &t->self_room, sizeof(*t->self_ns));
 }
 
-int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree)
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
 {
-	if (find_paths(t, tree) < 0)
+	if (find_paths(t, tree, rank) < 0)
 		return -ENOMEM;
 	return add_calls(t, tree) ? 0 : add_rest(t, tree);
 }
@@ -201,5 +220,6 @@ void zts_tally_done(struct zts_tally *t)
 	zts_tally_end(t);
 	pm_paths_done(&t->paths);
 	free(t->sums);
+	free(t->first);
 	*t = (struct zts_tally){.left_out = 0};
 }

@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_ZTS_TALLY_H
 
 #include "formats/common/steps.h"
-#include "formats/zts/contexts.h"
+#include "formats/zts/sums.h"
 
 /* Of the calls of a path: one cache line. No call has ended where min_ns > max_ns. */
 struct zts_path_sums {
@@ -14,7 +14,9 @@ struct zts_path_sums {
 struct zts_tally {
 	struct pm_paths paths;
 	struct zts_path_sums *sums; /* of each path */
-	size_t sum_room;
+	uint64_t *first;            /* of each path: where it was first, see zts_tally_add */
+	size_t sum_room, first_room;
+	uint32_t latest; /* the highest rank so far */
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* of each call of the trace at hand: key is its method */
 	zts_sum *self_ns;      /* of each call, too */
@@ -33,8 +35,12 @@ int zts_tally_init(struct zts_tally *t);
 /* Makes room for the steps of a trace of n calls. 0 or -ENOMEM. */
 int zts_tally_room(struct zts_tally *t, uint32_t n);
 
-/* Adds the calls of a trace whose methods are the keys of t->steps. 0 or -ENOMEM. */
-int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree);
+/*
+ * Adds the calls of a trace whose methods are the keys of t->steps. `rank` is its place in the
+ * order in which contexts are numbered; `first` of a path is the lowest rank and the number of the
+ * call, rank << 32 | call. 0 or -ENOMEM.
+ */
+int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank);
 
 /* Adds what was added to `methods`, inclusive times of outermost calls alone. 0 or -ENOMEM. */
 int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);

@@ -14,12 +14,13 @@ static bool is_same(const struct zts_part *a, const struct zts_part *b)
 }
 
 /* Parts after the first always come from the cache. */
-static void count(struct zts_visits *v, const struct zts_survey *survey)
+static void count(
+	struct zts_visits *v, const struct zts_survey *survey, const struct zts_early *early)
 {
 	const struct zts_part *before = NULL;
 	for (uint32_t i = 0; i < survey->n; i++) {
 		const struct zts_trace *t = &survey->traces[survey->by_store[i]];
-		for (uint32_t k = 0; zts_trace_counts(t) && k < t->n_parts; k++) {
+		for (uint32_t k = 0; zts_trace_remains(t, early) && k < t->n_parts; k++) {
 			const struct zts_part *part = &survey->parts[t->part + k];
 			if (part->chunk == PM_NONE || (k == 0 && is_same(before, part)))
 				continue;
@@ -30,8 +31,8 @@ static void count(struct zts_visits *v, const struct zts_survey *survey)
 	}
 }
 
-int zts_visits_init(
-	struct zts_visits *v, struct zts_stores *stores, const struct zts_survey *survey)
+int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
+	const struct zts_survey *survey, const struct zts_early *early)
 {
 	size_t n = 0;
 	*v = (struct zts_visits){.stores = stores,
@@ -43,7 +44,7 @@ int zts_visits_init(
 	v->n = calloc(n + 1, sizeof(*v->n));
 	if (!v->first_of || !v->n)
 		return -ENOMEM;
-	count(v, survey);
+	count(v, survey, early);
 	return 0;
 }
 

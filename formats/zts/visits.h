@@ -14,9 +14,9 @@ struct zts_visits {
 	uint8_t *n;       /* how many times readers come to the chunk: 0, 1, 2 = more than once */
 };
 
-/* Counts them for all traces whose calls count, in the order of `by_store`. 0 or -ENOMEM. */
-int zts_visits_init(
-	struct zts_visits *v, struct zts_stores *stores, const struct zts_survey *survey);
+/* Counts them for all traces that remain, in the order of `by_store`. 0 or -ENOMEM. */
+int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
+	const struct zts_survey *survey, const struct zts_early *early);
 void zts_visits_done(struct zts_visits *v);
 
 /* The payload that a reader has at hand. */
@@ -33,10 +33,13 @@ struct zts_held {
 void zts_visits_hold(
 	const struct zts_visits *v, const struct zts_part *part, struct zts_held *held);
 
-/* Do the calls of this trace count? Those of other traces are unreadable or stand in a third. */
-static inline bool zts_trace_counts(const struct zts_trace *t)
+/*
+ * Must this trace be read to add up its calls? Those of other traces are unreadable, stand in a
+ * third, or were added up by the scan.
+ */
+static inline bool zts_trace_remains(const struct zts_trace *t, const struct zts_early *early)
 {
-	return !t->lost && !t->inner;
+	return !t->lost && !t->inner && !(early && t->ticket != PM_NONE);
 }
 
 #endif

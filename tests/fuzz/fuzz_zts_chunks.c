@@ -21,7 +21,7 @@ static void scan(struct pm_bytes traces)
 	struct zts_scan found;
 	if (zts_chunks_walk(&store.chunks, traces, NULL) < 0)
 		return;
-	if (zts_scan_store(&store, &names, &found, NULL) == 0)
+	if (zts_scan_store(&store, &names, NULL, &found, NULL) == 0)
 		zts_scan_done(&found);
 	zts_attr_names_done(&names);
 	zts_chunks_done(&store.chunks);

@@ -1,0 +1,137 @@
+/* Sums are the same whether the scan adds traces up or a pass of its own does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/zts/drain.h"
+#include "tests/zts/writer.h"
+
+enum { TRACES = 97, METHODS = 7, FLAG_WHOLE = 0x60 };
+
+#define BEGIN_MS 1558000000000ull
+
+static char folder[] = "/tmp/profmount-zts-XXXXXX";
+
+/* Traces stand in the file in an order of their own. Every path takes the same time: the order of
+ * contexts is that of first use. */
+static uint64_t time_of(unsigned i)
+{
+	return BEGIN_MS + i * 31 % TRACES;
+}
+
+static void put_trace(struct pm_text *payload, unsigned i)
+{
+	zts_put_begin(payload, i, 1);
+	zts_put_info(payload, 0x05, time_of(i));
+	for (unsigned k = 0; k < 3; k++) {
+		zts_put_begin(payload, 0, 2 + (i * (k + 1) + k) % METHODS);
+		zts_put_end(payload, 0, 1);
+	}
+	if (i % 5 == 0)
+		zts_put_exception(payload, 1 + i % 3);
+	zts_put_end(payload, i, 4);
+}
+
+/* `wrong`: the index tells another time of one trace; its calls count nevertheless. */
+static void write_store(bool wrong)
+{
+	struct pm_text traces = {0}, meta = {0};
+	zts_put_file_header(&traces, 0x11);
+	for (unsigned i = 0; i < TRACES; i += 2) {
+		struct pm_text payload = {0};
+		size_t begins[2] = {0};
+		for (unsigned k = 0; k < 2 && i + k < TRACES; k++) {
+			begins[k] = payload.len;
+			put_trace(&payload, i + k);
+		}
+		size_t at = zts_put_chunk(&traces, 0x11, pm_text_view(&payload));
+		for (unsigned k = 0; k < 2 && i + k < TRACES; k++) {
+			uint64_t ms = time_of(i + k) + (wrong && i + k == 40 ? 1000 : 0);
+			const struct zts_record record = {.trace_id = {1, i + k + 1},
+				.flags = FLAG_WHOLE,
+				.timestamp_ns = ms * 1000000,
+				.data_offset = at,
+				.start_offset = begins[k],
+				.calls = 4,
+				.records = 4};
+			zts_put_meta(&meta, &record);
+		}
+		pm_text_done(&payload);
+	}
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	assert_true(zts_write_file(folder, "meta.db.p", pm_text_view(&meta)));
+	pm_text_done(&traces);
+	pm_text_done(&meta);
+}
+
+static struct pm_profile *open_store(void)
+{
+	struct pm_profile *p = NULL;
+	struct pm_error err = {0};
+	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	return p;
+}
+
+/* Documents of sums, and the tree with its costs, as text. */
+static void describe(struct pm_profile *p, struct pm_text *out)
+{
+	const struct pm_tree *tree;
+	struct pm_value values[4];
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		assert_int_equal(p->ops->run_costs(p, i, values, 4, NULL), 4);
+		pm_text_printf(out, "%u %u %u %llu %llu\n", tree->parent[i], tree->frame[i],
+			tree->rank[i], (unsigned long long)values[0].u,
+			(unsigned long long)values[2].u);
+	}
+	assert_int_equal(zts_drain_path(p, "methods.csv", out), 0);
+	assert_int_equal(zts_drain_path(p, "exceptions.csv", out), 0);
+	pm_text_char(out, '\0');
+}
+
+static void compare(bool wrong)
+{
+	struct pm_text at_once = {0}, later = {0}, traces = {0};
+	write_store(wrong);
+	struct pm_profile *p = open_store();
+	describe(p, &at_once);
+	pm_profile_close(p);
+	p = open_store();
+	assert_int_equal(zts_drain_path(p, "traces.csv", &traces), 0); /* the scan, without sums */
+	describe(p, &later);
+	pm_profile_close(p);
+	assert_string_equal(at_once.p, later.p);
+	assert_non_null(strstr(later.p, "97,0,")); /* all traces count */
+	pm_text_done(&at_once);
+	pm_text_done(&later);
+	pm_text_done(&traces);
+}
+
+static void test_sums_of_the_scan_are_those_of_a_pass(void **state)
+{
+	(void)state;
+	compare(false);
+}
+
+static void test_a_trace_that_is_not_as_expected_counts(void **state)
+{
+	(void)state;
+	compare(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums_of_the_scan_are_those_of_a_pass),
+		cmocka_unit_test(test_a_trace_that_is_not_as_expected_counts),
+	};
+	if (!mkdtemp(folder))
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	zts_remove_folder(folder);
+	return failed;
+}
