@@ -111,6 +111,23 @@ static void count_below(struct pmfs_instance *in, const char *folder, unsigned d
 	}
 }
 
+/* The window of the whole run, to whose name `-` is a link. */
+static void count_whole_window(struct pmfs_instance *in)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry link;
+	struct pmfs_piece piece;
+	struct pm_doc doc;
+	char path[256];
+	if (pmfs_tree_walk(in->tree, "windows/-", &link, &err) < 0 ||
+		pmfs_tree_document(in->tree, link.node, &doc, &err) < 0 ||
+		pmfs_engine_read(in->engine, link.node, &doc, 0, sizeof(path), &piece, &err) < 0)
+		return;
+	snprintf(path, sizeof(path), "windows/%.*s", (int)piece.len, (const char *)piece.p);
+	pmfs_engine_release(in->engine, &piece);
+	count_below(in, path, 0);
+}
+
 /* The data of report.html, which is found by name alone. */
 static void count_report(struct pmfs_instance *in)
 {
@@ -162,8 +179,7 @@ int main(int argc, char **argv)
 	if (argc == 2) {
 		count_below(&in, "", 1);
 		count_below(&in, "compare", 1);
-		count(&in, "windows/-");
-		count_below(&in, "windows/-", 1);
+		count_whole_window(&in);
 		count_report(&in);
 	}
 	pmfs_instance_close(&in);
