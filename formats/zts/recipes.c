@@ -1,5 +1,4 @@
 /* Commands of README.txt for stores, with names and values from this store. */
-#include "formats/common/span.h"
 #include "formats/common/text.h"
 #include "formats/zts/parts.h"
 
@@ -80,23 +79,6 @@ static void add_search(const struct zts *z, const struct zts_survey *v, struct p
 	pm_text_end(&conditions, out);
 }
 
-/* The window of the longest trace. */
-static void add_window(const struct zts_survey *v, struct pm_text *out)
-{
-	const struct zts_trace *t = &v->traces[v->slow[0]];
-	uint64_t start = t->timestamp_ns - v->origin_ns, run_ns = v->end_ns - v->origin_ns;
-	if (t->duration_ns == PM_NO_TIME || t->duration_ns == 0 || start >= run_ns)
-		return;
-	uint64_t end = t->duration_ns < run_ns - start ? start + t->duration_ns : run_ns;
-	pm_text_str(out,
-		"  What else ran during the longest trace, and in which traces? (any START-END)\n"
-		"$ head -n 6 windows/");
-	pm_span_print(out, start, end);
-	pm_text_str(out, "/methods.tsv; sort -t, -k2,2nr windows/");
-	pm_span_print(out, start, end);
-	pm_text_str(out, "/traces.csv | head -n 6\n");
-}
-
 static void add_longest(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_trace *t = &v->traces[v->slow[0]];
@@ -144,7 +126,6 @@ int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error
 	if (!v->traces[v->slow[0]].lost) {
 		add_search(z, v, out);
 		add_longest(z, v, out);
-		add_window(v, out);
 	}
 	add_columns(v, out);
 	return 0;
