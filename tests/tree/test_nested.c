@@ -213,7 +213,7 @@ static void expect_same(char *a, char *b)
 
 static void test_an_item_has_the_tree_of_its_profile(void **state)
 {
-	static const char *const paths[] = {"functions.csv", "contexts.csv", "summary.txt",
+	static const char *const paths[] = {"functions.csv", "contexts.csv", "info.json",
 		"contexts/main/work/metrics/cputime_sec_incl", "by-id/2/info.csv",
 		"functions/work/callers.csv", "threads/rank=0/thread=0/profile.csv",
 		"export/callgrind.out"};
