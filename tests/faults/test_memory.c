@@ -20,7 +20,7 @@
 #include "tests/faults/failing.h"
 
 enum {
-	THINNED = 50,      /* of the allocations after opening, one in n / THINNED is tried */
+	THINNED = 30,      /* of the allocations after opening, one in n / THINNED is tried */
 	MOST_DIRS = 400,   /* directories looked at */
 	MOST_OF_TWO = 40,  /* the same of several runs, each of which is opened over and over */
 	MOST_FAILURES = 20 /* reported */
