@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "profmount/tree.h"
 
 /* The start of the last `depth` components. */
@@ -66,8 +67,8 @@ static int keep_components(
 int pmfs_tails_find(
 	struct pmfs_tails *t, struct pmfs_match_path *p, size_t n, const struct pm_bytes *texts)
 {
-	if (n > 1)
-		qsort_r(p, n, sizeof(*p), by_end, (void *)(uintptr_t)texts);
+	if (pm_sort_with(p, n, sizeof(*p), by_end, (void *)(uintptr_t)texts) < 0)
+		return -ENOMEM;
 	for (size_t i = 1; i < n; i++) {
 		if (p[i].run != p[i - 1].run || p[i].is_file != p[i - 1].is_file)
 			continue;
