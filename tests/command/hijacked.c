@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -78,6 +80,19 @@ static int start_by_clone3(void)
 	return (int)pid;
 }
 
+/* In a process of its own where there can be one: a namespace's privileges would stay for the next
+ * run's attempts. */
+static int enter_namespace(void)
+{
+	int status = -1;
+	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) != 0);
+	if (pid < 0)
+		return unshare(CLONE_NEWUSER);
+	return waitpid((pid_t)pid, &status, 0) == pid && status == 0 ? 0 : -1;
+}
+
 static int map(int protection, int flags, int fd)
 {
 	return mmap(NULL, 4096, protection, flags, fd, 0) == MAP_FAILED ? -1 : 0;
@@ -108,6 +123,14 @@ static int control(int command, long argument)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	return fcntl(fd, command, argument);
+}
+
+/* Given back at once: an attempt of the next run would break it, and end the process by SIGIO. */
+static int lease(void)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC), r = fcntl(fd, F_SETLEASE, F_RDLCK);
+	close(fd);
+	return r;
 }
 
 static int lock_file(void)
@@ -220,7 +243,7 @@ static int run_program(void)
 	TRY(fork, start_process(0))                                                                \
 	TRY(fork_into_namespace, start_process(CLONE_NEWUSER))                                     \
 	TRY(clone3, start_by_clone3())                                                             \
-	TRY(unshare, unshare(CLONE_NEWUSER))                                                       \
+	TRY(unshare, enter_namespace())                                                            \
 	TRY(kill, kill(other, 0))                                                                  \
 	TRY(tgkill, (int)syscall(SYS_tgkill, other, other, 0))                                     \
 	TRY(tkill, (int)syscall(SYS_tkill, other, 0))                                              \
@@ -237,7 +260,7 @@ static int run_program(void)
 	TRY(set_owner, control(F_SETOWN, other))                                                   \
 	TRY(set_signal, control(F_SETSIG, SIGTERM))                                                \
 	TRY(set_async, control(F_SETFL, O_ASYNC))                                                  \
-	TRY(lease, control(F_SETLEASE, F_RDLCK))                                                   \
+	TRY(lease, lease())                                                                        \
 	TRY(terminal_input, ioctl(STDERR_FILENO, TIOCSTI, "x"))                                    \
 	TRY(dumpable, prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))                                          \
 	TRY(map_code, map(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1))                 \
@@ -281,20 +304,8 @@ static int number_of(const char *variable)
 	return value ? atoi(value) : -1;
 }
 
-static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
-	struct pm_profile *ret, struct pm_error *err)
+static void try_all(void)
 {
-	const char *folder = getenv("HIJACKED_FOLDER");
-	(void)options;
-	(void)ret;
-	if (!folder)
-		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET, "no HIJACKED_FOLDER");
-	snprintf(file, sizeof(file), "%s/file", folder);
-	snprintf(fresh, sizeof(fresh), "%s/fresh", folder);
-	snprintf(empty, sizeof(empty), "%s/empty", folder);
-	snprintf(unix_socket, sizeof(unix_socket), "%s/socket", folder);
-	other = number_of("HIJACKED_PID");
-	inherited = number_of("HIJACKED_FD");
 	for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
 		errno = 0;
 		int r = attempts[i].attempt();
@@ -303,6 +314,27 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 		/* What was made, or taken away, is there for the next attempt. */
 	}
 	dprintf(STDERR_FILENO, "end\n");
+}
+
+static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	/* Several runs are opened on several threads, and their attempts share names and files. */
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	const char *folder = getenv("HIJACKED_FOLDER");
+	(void)options;
+	(void)ret;
+	if (!folder)
+		return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET, "no HIJACKED_FOLDER");
+	pthread_mutex_lock(&one_at_a_time);
+	snprintf(file, sizeof(file), "%s/file", folder);
+	snprintf(fresh, sizeof(fresh), "%s/fresh", folder);
+	snprintf(empty, sizeof(empty), "%s/empty", folder);
+	snprintf(unix_socket, sizeof(unix_socket), "%s/socket", folder);
+	other = number_of("HIJACKED_PID");
+	inherited = number_of("HIJACKED_FD");
+	try_all();
+	pthread_mutex_unlock(&one_at_a_time);
 	return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET, "hijacked");
 }
 
