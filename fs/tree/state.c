@@ -41,6 +41,10 @@ struct pmfs_tree *pmfs_tree_make(const struct pmfs_dir *const *dirs, struct pmfs
 		return NULL;
 	}
 	pthread_mutex_init(&t->spaces_lock, NULL);
+	if (t->windows) {
+		const struct pm_tap tap = pmfs_windows_tap(t->windows);
+		pmfs_model_set_tap(model, &tap);
+	}
 	return t;
 }
 
@@ -60,6 +64,8 @@ void pmfs_tree_free(struct pmfs_tree *t)
 {
 	if (!t)
 		return;
+	if (t->windows)
+		pmfs_model_set_tap(t->model, NULL);
 	pmfs_paths_done(&t->paths);
 	pmfs_paths_done(&t->source_paths);
 	pmfs_paths_done(&t->threads);

@@ -71,11 +71,11 @@ static int read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, st
 	return r;
 }
 
-static int add_sums(struct cutting *c, const struct pmfs_chunk *chunk, const struct pmfs_block *b,
+static int add_sums(struct cutting *c, const struct pmfs_sums *of, const struct pmfs_block *b,
 	uint64_t at, uint64_t n)
 {
-	const struct pmfs_sum *sums = chunk->sums + b->sums.first;
-	for (uint32_t i = 0; i < b->sums.n; i++)
+	const struct pmfs_sum *sums = of->items + b->sum;
+	for (uint32_t i = 0; i < b->n_sums; i++)
 		if (pmfs_tally_add(&c->cut->tally, sums[i].context, sums[i].ns,
 			    c->calls ? sums[i].calls : 0) < 0)
 			return -ENOMEM;
@@ -83,16 +83,16 @@ static int add_sums(struct cutting *c, const struct pmfs_chunk *chunk, const str
 	return add_stretch(c->cut, at, n, true);
 }
 
-/* Records from `at` on, in a chunk described by `known`: 1 if that was enough. */
-static int cut_known(struct cutting *c, const struct pmfs_chunk *chunk,
+/* Records from `at` on, described by `known`: 1 if that was enough. */
+static int cut_known(struct cutting *c, const struct pmfs_sums *sums,
 	const struct pmfs_block *known, uint64_t at, uint64_t n)
 {
 	enum where where = where_is(c->span, &known->cover);
 	if (where == OUTSIDE)
 		return 1;
-	if (where == AT_THE_EDGE || known->sums.n == PM_NONE)
+	if (where == AT_THE_EDGE || known->n_sums == PM_NONE)
 		return 0;
-	int r = add_sums(c, chunk, known, at, n);
+	int r = add_sums(c, sums, known, at, n);
 	return r < 0 ? r : 1;
 }
 
@@ -104,28 +104,41 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static int cut_chunk(struct cutting *c, const struct pmfs_chunk *chunk, uint64_t at, uint64_t n,
 	struct pm_error *err)
 {
-	int r = cut_known(c, chunk, &chunk->all, at, n);
-	const uint64_t group = (uint64_t)PMFS_BLOCK * PMFS_GROUP;
+	int r = cut_known(c, &chunk->sums, &chunk->all, at, n);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	for (uint64_t from = 0; r >= 0 && from < n;) {
-		if (from % group == 0) {
-			r = cut_known(c, chunk, &chunk->groups[from / group], at + from,
-				smaller(group, n - from));
-			if (r > 0)
-				from += group;
-			if (r != 0)
-				continue;
-		}
+	for (uint64_t from = 0; r >= 0 && from < n; from += PMFS_BLOCK) {
 		const struct pmfs_block *b = &chunk->blocks[from / PMFS_BLOCK];
 		uint64_t some = smaller(PMFS_BLOCK, n - from);
-		r = cut_known(c, chunk, b, at + from, some);
+		r = cut_known(c, &chunk->sums, b, at + from, some);
 		if (r == 0)
 			r = read_block(
 				c, at + from, some, where_is(c->span, &b->cover) == INSIDE, err);
-		from += PMFS_BLOCK;
 	}
 	return r < 0 ? r : 0;
+}
+
+/*
+ * Tries the nodes whose records begin with those of chunk `i`, the largest first: 1 and how many
+ * chunks were done with, 0, or -ENOMEM.
+ */
+static int cut_node(struct cutting *c, const struct pmfs_trace_index *t, size_t i, size_t *ret_n)
+{
+	size_t n = 1;
+	for (unsigned k = 0; k < t->n_levels; k++)
+		n *= PMFS_FANOUT;
+	for (unsigned k = t->n_levels; k-- > 0; n /= PMFS_FANOUT) {
+		const struct pmfs_node *node = &t->levels[k].nodes[i / n];
+		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;
+		*ret_n = n;
+		if (i % n != 0 || node->missing > 0)
+			continue;
+		int r = cut_known(c, &node->sums, &node->all, at,
+			smaller((uint64_t)n * PMFS_CHUNK_RECORDS, t->n - at));
+		if (r != 0)
+			return r;
+	}
+	return 0;
 }
 
 int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
@@ -133,11 +146,16 @@ int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thr
 {
 	const struct pmfs_trace_index *t = &x->traces[thread];
 	struct cutting c = {cut, x, thread, span, x->profile->traces_are_calls};
-	const uint64_t most = (uint64_t)PMFS_BLOCK * PMFS_CHUNK;
 	int r = 0;
-	for (uint64_t at = 0; r == 0 && t->chunks && at < t->n; at += most)
-		r = cut_chunk(
-			&c, t->chunks[at / most], at, t->n - at < most ? t->n - at : most, err);
+	for (size_t i = 0, n; t->chunks && r >= 0 && (uint64_t)i * PMFS_CHUNK_RECORDS < t->n;
+		i += n) {
+		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;
+		r = cut_node(&c, t, i, &n);
+		if (r != 0)
+			continue;
+		n = 1;
+		r = cut_chunk(&c, t->chunks[i], at, smaller(PMFS_CHUNK_RECORDS, t->n - at), err);
+	}
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
-#include "formats/common/list.h"
-
-enum { CHUNK_RECORDS = PMFS_BLOCK * PMFS_CHUNK };
+#include "fs/windows/chunk.h"
 
 /* ---- reading records ---- */
 
@@ -37,118 +35,51 @@ int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t firs
 	return r < 0 ? r : 0;
 }
 
-/* ---- a chunk ---- */
+/* ---- chunks of a trace ---- */
 
-struct reading {
-	struct pmfs_cover cover;
-	struct pmfs_tally tally;
-};
-
-static const struct pmfs_cover nothing = {.first = UINT64_MAX};
-
-static void cover_add(struct pmfs_cover *c, const struct pmfs_cover *more)
+static size_t chunks_of(const struct pmfs_trace_index *t)
 {
-	c->first = more->first < c->first ? more->first : c->first;
-	c->last = more->last > c->last ? more->last : c->last;
-	c->end = more->end > c->end ? more->end : c->end;
+	return (size_t)((t->n + PMFS_CHUNK_RECORDS - 1) / PMFS_CHUNK_RECORDS);
 }
 
-static int take(void *context, const struct pm_sample *samples, size_t n)
+static uint64_t records_of(const struct pmfs_trace_index *t, uint64_t first)
 {
-	struct reading *r = context;
-	for (size_t i = 0; i < n; i++) {
-		const struct pm_sample *s = &samples[i];
-		struct pmfs_cover one = {s->time_ns, s->time_ns, pmfs_sample_end(s)};
-		cover_add(&r->cover, &one);
-		if (pmfs_tally_add(&r->tally, s->context, one.end - one.first, 1) < 0)
-			return -ENOMEM;
+	return t->n - first < PMFS_CHUNK_RECORDS ? t->n - first : PMFS_CHUNK_RECORDS;
+}
+
+static bool has_chunk(struct pmfs_index *x, const struct pmfs_trace_index *t, size_t i)
+{
+	pthread_mutex_lock(&x->lock);
+	bool there = t->chunks && t->chunks[i];
+	pthread_mutex_unlock(&x->lock);
+	return there;
+}
+
+/* Keeps what was made if it is complete: 1, 0 if it is not, -ENOMEM. Ends making in any case. */
+static int put_chunk(
+	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct pmfs_making *making)
+{
+	struct pmfs_chunk *c = pmfs_making_end(making);
+	int r = c != NULL;
+	pthread_mutex_lock(&x->lock);
+	if (c && !t->chunks) {
+		t->chunks = calloc(chunks_of(t) + 1, sizeof(struct pmfs_chunk *));
+		if (t->chunks && pmfs_levels_make(t) < 0) {
+			free(t->chunks);
+			t->chunks = NULL;
+		}
 	}
-	return 0;
-}
-
-/* Appends the sums to those of the chunk if there are few enough. */
-static int keep_sums(
-	struct pmfs_chunk *c, const struct pmfs_tally *t, size_t most, struct pmfs_sums *ret)
-{
-	*ret = (struct pmfs_sums){.first = (uint32_t)c->n_sums, .n = PM_NONE};
-	bool fits = t->n <= most;
-	for (size_t i = 0; fits && i < t->n; i++)
-		fits = t->items[i].ns <= UINT64_MAX;
-	if (!fits)
-		return 0;
-	for (size_t i = 0; i < t->n; i++) {
-		if (pm_list_room(&c->sums, c->n_sums, &c->room, sizeof(*c->sums)) < 0)
-			return -ENOMEM;
-		c->sums[c->n_sums++] = (struct pmfs_sum){.ns = (uint64_t)t->items[i].ns,
-			.context = t->items[i].context,
-			.calls = (uint32_t)t->items[i].calls};
+	if (c && !t->chunks)
+		r = -ENOMEM;
+	if (r > 0 && !t->chunks[i]) {
+		t->chunks[i] = c;
+		c = NULL;
+		pmfs_levels_add(t, i, &making->all);
 	}
-	ret->n = (uint32_t)t->n;
-	return 0;
-}
-
-/* Adds what was read to the enclosing level. */
-static int join(struct reading *to, const struct reading *from)
-{
-	cover_add(&to->cover, &from->cover);
-	for (size_t i = 0; i < from->tally.n; i++) {
-		const struct pmfs_tallied *t = &from->tally.items[i];
-		if (pmfs_tally_add(&to->tally, t->context, 0, t->calls) < 0)
-			return -ENOMEM;
-		to->tally.items[to->tally.last].ns += t->ns;
-	}
-	return 0;
-}
-
-/* Stores what was read, at most that many records, and starts over. */
-static int keep(struct pmfs_chunk *c, struct pmfs_block *b, struct reading *reading, size_t records)
-{
-	b->cover = reading->cover;
-	int r = keep_sums(c, &reading->tally, records / PMFS_A_SUM, &b->sums);
-	reading->cover = nothing;
-	pmfs_tally_clear(&reading->tally);
+	pthread_mutex_unlock(&x->lock);
+	pmfs_chunk_free(c);
+	pmfs_making_done(making);
 	return r;
-}
-
-struct chunk_reading {
-	struct pmfs_chunk *c;
-	struct reading block, group, all;
-};
-
-/* A block is complete; with the last block of a group, the group is, too. */
-static int block_read(struct chunk_reading *cr, uint32_t i, bool last)
-{
-	struct pmfs_chunk *c = cr->c;
-	int r = join(&cr->group, &cr->block);
-	if (r == 0)
-		r = keep(c, &c->blocks[i], &cr->block, PMFS_BLOCK);
-	if (r < 0 || ((i + 1) % PMFS_GROUP != 0 && !last))
-		return r;
-	r = join(&cr->all, &cr->group);
-	if (r == 0)
-		r = keep(c, &c->groups[i / PMFS_GROUP], &cr->group, PMFS_BLOCK * PMFS_GROUP);
-	return r == 0 && last ? keep(c, &c->all, &cr->all, CHUNK_RECORDS) : r;
-}
-
-static int read_chunk(const struct pm_profile *p, uint32_t thread, uint64_t first, uint64_t n,
-	struct pmfs_chunk *c, struct pm_error *err)
-{
-	struct chunk_reading cr = {c, {.cover = nothing}, {.cover = nothing}, {.cover = nothing}};
-	int r = 0;
-	for (uint32_t i = 0; r == 0 && (uint64_t)i * PMFS_BLOCK < n; i++) {
-		uint64_t from = (uint64_t)i * PMFS_BLOCK;
-		uint64_t to = n - from < PMFS_BLOCK ? n : from + PMFS_BLOCK;
-		r = pmfs_records_read(p, thread, first + from, first + to, take, &cr.block, err);
-		if (r == 0)
-			r = block_read(&cr, i, to == n);
-	}
-	pmfs_tally_done(&cr.block.tally);
-	pmfs_tally_done(&cr.group.tally);
-	pmfs_tally_done(&cr.all.tally);
-	struct pmfs_sum *fit = c->n_sums ? realloc(c->sums, c->n_sums * sizeof(*fit)) : NULL;
-	if (fit)
-		c->sums = fit;
-	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 /* ---- a trace ---- */
@@ -160,63 +91,41 @@ struct building {
 	struct pm_error *err; /* NULL while several threads work */
 };
 
-static void chunk_free(struct pmfs_chunk *c)
+static int take(void *context, const struct pm_sample *samples, size_t n)
 {
-	if (c)
-		free(c->sums);
-	free(c);
+	return pmfs_making_take(context, samples, n);
 }
 
 static int build_chunk(void *context, size_t i)
 {
 	struct building *b = context;
-	struct pmfs_trace_index *t = b->trace;
-	uint64_t first = (uint64_t)i * CHUNK_RECORDS;
-	uint64_t n = t->n - first < CHUNK_RECORDS ? t->n - first : CHUNK_RECORDS;
-	struct pmfs_chunk *c = calloc(1, sizeof(*c));
-	int r = c ? read_chunk(b->x->profile, b->thread, first, n, c, b->err) : -ENOMEM;
-	if (r < 0)
-		chunk_free(c);
-	else
-		t->chunks[i] = c;
-	return r;
+	uint64_t first = (uint64_t)i * PMFS_CHUNK_RECORDS, n = records_of(b->trace, first);
+	struct pmfs_making making;
+	if (has_chunk(b->x, b->trace, i))
+		return 0;
+	int r = pmfs_making_begin(&making, n);
+	if (r == 0)
+		r = pmfs_records_read(
+			b->x->profile, b->thread, first, first + n, take, &making, b->err);
+	if (r < 0) {
+		pmfs_making_done(&making);
+		return r;
+	}
+	r = put_chunk(b->x, b->trace, i, &making);
+	return r > 0 ? 0 : r < 0 ? r : -EIO; /* the trace has become shorter */
 }
 
-static size_t chunks_of(const struct pmfs_trace_index *t)
-{
-	return (size_t)((t->n + CHUNK_RECORDS - 1) / CHUNK_RECORDS);
-}
-
-static void drop(struct pmfs_trace_index *t)
-{
-	for (size_t i = 0; t->chunks && i < chunks_of(t); i++)
-		chunk_free(t->chunks[i]);
-	free(t->chunks);
-	t->chunks = NULL;
-}
-
+/* Chunks that are made before it fails are kept. */
 static int build_trace(void *context, struct pm_error *err)
 {
 	struct building *b = context;
-	struct pmfs_trace_index *t = b->trace;
-	const struct pm_thread *thread = &b->x->threads->threads[b->thread];
-	t->n = thread->has_trace ? thread->n_samples : 0;
-	size_t n = chunks_of(t);
-	t->chunks = calloc(n + 1, sizeof(struct pmfs_chunk *));
-	int r = t->chunks ? 0 : pm_error_plain(err, -ENOMEM);
-	if (r == 0 && n > 1)
-		r = pm_crew_each(n, build_chunk, b);
+	size_t n = chunks_of(b->trace);
+	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : 0;
 	b->err = err;
-	if (r < 0 && r != -ENOMEM) /* once more, for the reason */
-		for (size_t i = 0; i < n && !t->chunks[i]; i++)
-			build_chunk(b, i);
-	else if (r == 0 && n == 1)
-		r = build_chunk(b, 0);
-	if (r < 0) {
-		drop(t);
-		return pm_error_plain(err, r);
-	}
-	return 0;
+	if (n == 1 || (r < 0 && r != -ENOMEM)) /* once more, for the reason */
+		for (size_t i = r = 0; i < n && r == 0; i++)
+			r = build_chunk(b, i);
+	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
 int pmfs_index_of(struct pmfs_index *x, uint32_t thread, const struct pmfs_trace_index **ret,
@@ -236,7 +145,13 @@ static int index_open(void *context, struct pm_error *err)
 	if (r < 0)
 		return r;
 	x->traces = calloc((size_t)x->threads->n + 1, sizeof(*x->traces));
-	return x->traces ? 0 : pm_error_plain(err, -ENOMEM);
+	if (!x->traces)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < x->threads->n; i++) {
+		const struct pm_thread *t = &x->threads->threads[i];
+		x->traces[i].n = t->has_trace ? t->n_samples : 0;
+	}
+	return 0;
 }
 
 int pmfs_index_open(struct pmfs_index *x, struct pm_error *err)
@@ -252,7 +167,7 @@ struct several {
 static bool is_long(const struct pmfs_index *x, uint32_t thread)
 {
 	const struct pm_thread *t = &x->threads->threads[thread];
-	return t->has_trace && t->n_samples > CHUNK_RECORDS;
+	return t->has_trace && t->n_samples > PMFS_CHUNK_RECORDS;
 }
 
 static int unless_broken(int r)
@@ -283,9 +198,87 @@ int pmfs_index_threads(struct pmfs_index *x, uint32_t first, uint32_t n, struct 
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
+void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p)
+{
+	*x = (struct pmfs_index){.profile = p, .lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+static void drop(struct pmfs_trace_index *t)
+{
+	for (size_t i = 0; t->chunks && i < chunks_of(t); i++)
+		pmfs_chunk_free(t->chunks[i]);
+	free(t->chunks);
+	pmfs_levels_done(t);
+}
+
 void pmfs_index_done(struct pmfs_index *x)
 {
 	for (uint32_t i = 0; x->traces && i < x->threads->n; i++)
 		drop(&x->traces[i]);
 	free(x->traces);
+	pthread_mutex_destroy(&x->lock);
+}
+
+/* ---- traces that others read ---- */
+
+struct piece {
+	struct pmfs_index *x;
+	struct pmfs_trace_index *trace;
+	uint64_t at; /* the record that comes next */
+	struct pmfs_making making;
+	bool is_making;
+};
+
+static void *piece_begin(void *self, uint32_t thread, uint64_t first)
+{
+	struct pmfs_index *x = self;
+	if (!x->profile->traces_are_calls || first % PMFS_CHUNK_RECORDS != 0 ||
+		pmfs_index_open(x, NULL) < 0 || thread >= x->threads->n)
+		return NULL;
+	struct pmfs_trace_index *t = &x->traces[thread];
+	struct piece *p = calloc(1, sizeof(*p));
+	if (p)
+		*p = (struct piece){.x = x, .trace = t, .at = first};
+	return p;
+}
+
+static void chunk_end(struct piece *p)
+{
+	if (p->is_making)
+		put_chunk(p->x, p->trace, (size_t)((p->at - 1) / PMFS_CHUNK_RECORDS), &p->making);
+	p->is_making = false;
+}
+
+/* Whatever fails, the chunk is made when it is needed. */
+static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
+{
+	struct piece *p = piece;
+	while (n > 0 && p->at < p->trace->n) {
+		uint64_t left = PMFS_CHUNK_RECORDS - p->at % PMFS_CHUNK_RECORDS;
+		if (left == PMFS_CHUNK_RECORDS &&
+			!has_chunk(p->x, p->trace, (size_t)(p->at / PMFS_CHUNK_RECORDS)))
+			p->is_making =
+				pmfs_making_begin(&p->making, records_of(p->trace, p->at)) == 0;
+		if (left > p->trace->n - p->at)
+			left = p->trace->n - p->at;
+		size_t some = n < left ? n : (size_t)left;
+		bool failed = p->is_making && pmfs_making_take(&p->making, samples, some) < 0;
+		p->at += some;
+		samples += some;
+		n -= some;
+		if (failed || some == left)
+			chunk_end(p);
+	}
+}
+
+static void piece_end(void *piece)
+{
+	chunk_end(piece);
+	free(piece);
+}
+
+struct pm_tap pmfs_index_tap(struct pmfs_index *x)
+{
+	return (struct pm_tap){
+		.self = x, .begin = piece_begin, .take = piece_take, .end = piece_end};
 }

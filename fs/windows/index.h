@@ -3,23 +3,30 @@
  * needs no order among the records: samples of a clock that was set back and calls that overlap are
  * found by where their block begins and ends.
  *
- * A block is PMFS_BLOCK records, eight blocks are a group, eight groups a chunk. Each has sums
- * unless it has too many contexts: then what is in it is looked at. So an index takes about half a
- * byte for each record, and what a span costs is read from the blocks at its edges and sums of the
+ * A block is PMFS_BLOCK records, PMFS_FANOUT blocks are a chunk. Above chunks are levels of nodes,
+ * each PMFS_FANOUT chunks or nodes, up to one node for the whole trace. All have sums unless they
+ * have too many contexts: then what is in them is looked at. So an index takes about half a byte
+ * for each record, and what a span costs is read from the blocks at its edges and sums of the
  * others.
+ *
+ * Chunks of a trace that is read for another reason are made on the way (pmfs_index_tap).
  */
 #ifndef PROFMOUNT_FS_WINDOWS_INDEX_H
 #define PROFMOUNT_FS_WINDOWS_INDEX_H
 
+#include <pthread.h>
+
 #include "formats/common/lazy.h"
+#include "formats/common/tap.h"
 #include "fs/windows/span.h"
 #include "fs/windows/tally.h"
 
 enum {
 	PMFS_BLOCK = 4096,
-	PMFS_GROUP = 8,  /* blocks */
-	PMFS_CHUNK = 64, /* blocks */
-	PMFS_A_SUM = 96, /* records for each sum that is kept */
+	PMFS_FANOUT = 16,
+	PMFS_CHUNK_RECORDS = PMFS_BLOCK * PMFS_FANOUT, /* as measure.c gives to one thread */
+	PMFS_A_SUM = 128,                              /* records for each sum that is kept */
+	PMFS_LEVELS = 12,                              /* enough for 2^64 records */
 };
 
 /* The range of times of records: they begin from first to last, and all end by `end`. */
@@ -32,27 +39,48 @@ struct pmfs_sum {
 	uint32_t context, calls;
 };
 
-/* The sums of some records; PM_NONE: there are too many, or they are too large. */
-struct pmfs_sums {
-	uint32_t first, n;
-};
-
+/* What some records cover, and their sums. */
 struct pmfs_block {
 	struct pmfs_cover cover;
-	struct pmfs_sums sums;
+	uint32_t sum, n_sums; /* from there on in a list; PM_NONE: too many, or too large */
+};
+
+struct pmfs_sums {
+	struct pmfs_sum *items;
+	size_t n, room;
 };
 
 struct pmfs_chunk {
-	struct pmfs_block all, groups[PMFS_CHUNK / PMFS_GROUP], blocks[PMFS_CHUNK];
-	struct pmfs_sum *sums;
-	size_t n_sums, room;
+	struct pmfs_block all, blocks[PMFS_FANOUT];
+	struct pmfs_sums sums;
+};
+
+/* Of some records, while they are read. */
+struct pmfs_reading {
+	struct pmfs_cover cover;
+	struct pmfs_tally tally;
+};
+
+struct pmfs_node {
+	uint32_t missing; /* chunks or nodes below that have not been added; if any, nothing is
+			     known */
+	struct pmfs_reading reading; /* of those that were; empty once there are all */
+	struct pmfs_block all;
+	struct pmfs_sums sums;
+};
+
+struct pmfs_level {
+	struct pmfs_node *nodes;
+	size_t n;
 };
 
 /* Of one thread's trace. */
 struct pmfs_trace_index {
 	struct pm_lazy lazy;
-	struct pmfs_chunk **chunks;
-	uint64_t n; /* records */
+	struct pmfs_chunk **chunks; /* written with the index locked; const once `lazy` is built */
+	uint64_t n;                 /* records */
+	struct pmfs_level levels[PMFS_LEVELS]; /* above chunks; written and const as they are */
+	unsigned n_levels;
 };
 
 struct pmfs_index {
@@ -60,7 +88,11 @@ struct pmfs_index {
 	struct pm_lazy lazy;
 	const struct pm_threads *threads;
 	struct pmfs_trace_index *traces; /* by thread */
+	pthread_mutex_t lock;            /* of the chunks of traces that are not built yet */
 };
+
+/* Reads nothing. pmfs_index_done in any case. */
+void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p);
 
 /* Counts the threads; traces are indexed when they are first needed. */
 int pmfs_index_open(struct pmfs_index *x, struct pm_error *err);
@@ -73,6 +105,12 @@ int pmfs_index_of(struct pmfs_index *x, uint32_t thread, const struct pmfs_trace
 	struct pm_error *err);
 
 void pmfs_index_done(struct pmfs_index *x);
+
+/*
+ * Makes chunks of traces that others read. Only of calls: to find them again takes several times as
+ * long as to add them up, while reading samples again takes less.
+ */
+struct pm_tap pmfs_index_tap(struct pmfs_index *x);
 
 /* ---- reading records ---- */
 

@@ -1,6 +1,5 @@
 #include "fs/windows/tally.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -29,10 +28,8 @@ static int grow(struct pmfs_tally *t)
 	return 0;
 }
 
-static int place_of(struct pmfs_tally *t, uint32_t context)
+int pmfs_tally_find(struct pmfs_tally *t, uint32_t context)
 {
-	if (t->last < t->n && t->items[t->last].context == context)
-		return 0;
 	if (t->n >= t->n_slots / 2 && grow(t) < 0)
 		return -ENOMEM;
 	uint32_t *slot = slot_of(t, context);
@@ -43,17 +40,6 @@ static int place_of(struct pmfs_tally *t, uint32_t context)
 		*slot = (uint32_t)t->n;
 	}
 	t->last = *slot - 1;
-	return 0;
-}
-
-int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, uint64_t ns, uint64_t calls)
-{
-	if (context == 0 || context > UINT32_MAX)
-		return 0;
-	if (place_of(t, (uint32_t)context) < 0)
-		return -ENOMEM;
-	t->items[t->last].ns += ns;
-	t->items[t->last].calls += calls;
 	return 0;
 }
 

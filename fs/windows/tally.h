@@ -2,6 +2,8 @@
 #ifndef PROFMOUNT_FS_WINDOWS_TALLY_H
 #define PROFMOUNT_FS_WINDOWS_TALLY_H
 
+#include <errno.h>
+
 #include "formats/common/callcosts.h"
 
 struct pmfs_tallied {
@@ -10,17 +12,43 @@ struct pmfs_tallied {
 	pm_sum ns;
 };
 
+enum { PMFS_RECENT = 256 };
+
 /* Zeroed = empty. */
 struct pmfs_tally {
 	struct pmfs_tallied *items;
 	size_t n, room;
 	uint32_t *slots; /* open addressing: index in items + 1; 0: free */
 	size_t n_slots;
-	uint32_t last; /* index of the context that was added to last */
+	uint32_t last;                /* index of the context that was added to last */
+	uint32_t recent[PMFS_RECENT]; /* where contexts that were added to may be */
 };
 
-/* 0 or -ENOMEM. Numbers that are 0 or too large for a tree are ignored. */
-int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, uint64_t ns, uint64_t calls);
+/* Finds the context, or adds it: sets `last`. 0 or -ENOMEM. */
+int pmfs_tally_find(struct pmfs_tally *t, uint32_t context);
+
+/*
+ * 0 or -ENOMEM. Numbers that are 0 or too large for a tree are ignored. Inline, because traces have
+ * many records and few contexts.
+ */
+static inline int pmfs_tally_add(
+	struct pmfs_tally *t, uint64_t context, uint64_t ns, uint64_t calls)
+{
+	if (context == 0 || context > UINT32_MAX)
+		return 0;
+	uint32_t i = t->recent[context % PMFS_RECENT];
+	if (i >= t->n || t->items[i].context != context) {
+		if (pmfs_tally_find(t, (uint32_t)context) < 0)
+			return -ENOMEM;
+		i = t->last;
+		t->recent[context % PMFS_RECENT] = i;
+	}
+	t->last = i;
+	t->items[i].ns += ns;
+	t->items[i].calls += calls;
+	return 0;
+}
+
 void pmfs_tally_clear(struct pmfs_tally *t);
 void pmfs_tally_done(struct pmfs_tally *t);
 

@@ -318,7 +318,7 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	if (!w)
 		return NULL;
 	w->profile = p;
-	w->index.profile = p;
+	pmfs_index_init(&w->index, p);
 	pthread_mutex_init(&w->lock, NULL);
 	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = readme_render, .self = w}}};
@@ -333,6 +333,11 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 		.profile = windows_profile,
 		.shape = PM_SHAPE_WINDOW};
 	return w;
+}
+
+struct pm_tap pmfs_windows_tap(struct pmfs_windows *w)
+{
+	return pmfs_index_tap(&w->index);
 }
 
 void pmfs_windows_free(struct pmfs_windows *w)

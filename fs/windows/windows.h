@@ -8,6 +8,7 @@
 #ifndef PROFMOUNT_FS_WINDOWS_WINDOWS_H
 #define PROFMOUNT_FS_WINDOWS_WINDOWS_H
 
+#include "formats/common/tap.h"
 #include "profmount/profile.h"
 
 struct pmfs_windows;
@@ -17,6 +18,9 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 
 /* Accepts NULL. */
 void pmfs_windows_free(struct pmfs_windows *w);
+
+/* For traces that are read for another reason: then windows need not read them again. */
+struct pm_tap pmfs_windows_tap(struct pmfs_windows *w);
 
 /*
  * Sets the listed windows of the run: spans(context) returns them, relative to the run's beginning,

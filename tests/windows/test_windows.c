@@ -69,7 +69,8 @@ static void test_no_names(void **state)
 
 /* ---- traces ---- */
 
-enum { N_CONTEXTS = 6, LENGTH = 2000000, ORIGIN = 1000 };
+/* More contexts than a block has sums for, fewer than a chunk. */
+enum { N_CONTEXTS = 60, LENGTH = 2000000, ORIGIN = 1000 };
 
 static uint64_t next_random(uint64_t *random)
 {
@@ -79,7 +80,7 @@ static uint64_t next_random(uint64_t *random)
 	return *random;
 }
 
-/* main → work → one, two …; context 6 is at the top; 9 is not in the tree. */
+/* main → work → one, two …; context 6 is at the top; N_CONTEXTS + 1 is not in the tree. */
 static struct fake *fake_run(bool calls)
 {
 	struct fake *f = fake_new();
@@ -89,6 +90,11 @@ static struct fake *fake_run(bool calls)
 	fake_call(f, 4, 2, fake_function(f, "two", "main.c", 4));
 	fake_call(f, 5, 2, fake_function(f, "three", "main.c", 5));
 	fake_call(f, 6, 0, fake_function(f, "aside", "main.c", 6));
+	for (unsigned i = 7; i <= N_CONTEXTS; i++) {
+		char name[20];
+		snprintf(name, sizeof(name), "leaf%u", i);
+		fake_call(f, i, 2, fake_function(f, name, "main.c", i));
+	}
 	f->profile.traces_are_calls = calls;
 	f->origin_ns = ORIGIN;
 	f->duration_ns = LENGTH;
@@ -101,8 +107,7 @@ static void add_thread(struct fake *f, size_t n, uint64_t seed)
 	uint32_t thread = fake_thread(f, 0, f->threads.n);
 	uint64_t random = 88172645463325252u + seed;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t number = next_random(&random) % 8;
-		fake_sample(f, thread, 0, number == 7 ? 9 : number);
+		fake_sample(f, thread, 0, next_random(&random) % (N_CONTEXTS + 2));
 	}
 	for (size_t i = 0; i < n; i++) { /* what the fake does by itself is of samples in order */
 		struct pm_sample *s = &f->threads_data[thread].samples[i];
@@ -218,9 +223,53 @@ static void check_window(
 			assert_int_equal(value_of(p, context, PM_CALLS_CALLS), calls[i]);
 	}
 	uint32_t work = pm_tree_find(tree, 2);
+	uint64_t below = 0;
+	for (unsigned i = 2; i <= N_CONTEXTS; i++)
+		below += i == 6 ? 0 : ns[i];
 	if (work != PM_NONE && !f->profile.traces_are_calls)
-		assert_int_equal(value_of(p, work, PM_CALLS_INCL), ns[2] + ns[3] + ns[4] + ns[5]);
+		assert_int_equal(value_of(p, work, PM_CALLS_INCL), below);
 	p->ops->close(p);
+}
+
+/* ---- traces that are read for another reason ---- */
+
+static uint64_t n_read; /* samples that the index read itself */
+
+static int64_t count_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	const struct fake *f = p->self;
+	int64_t n = f->ops.samples(p, thread, first, ret, room, err);
+	__atomic_fetch_add(&n_read, n > 0 ? (uint64_t)n : 0, __ATOMIC_RELAXED);
+	return n;
+}
+
+/* Lets the tap see a piece of a trace, in batches of any size. */
+static void show_piece(struct fake *f, const struct pm_tap *tap, uint32_t thread, uint64_t first,
+	uint64_t end, uint64_t *random)
+{
+	void *piece = tap->begin(tap->self, thread, first);
+	while (piece && first < end) {
+		uint64_t n = 1 + next_random(random) % 5000;
+		n = n < end - first ? n : end - first;
+		tap->take(piece, f->threads_data[thread].samples + first, (size_t)n);
+		first += n;
+	}
+	if (piece)
+		tap->end(piece);
+}
+
+static void show(struct fake *f, struct pmfs_index *x, uint64_t *random)
+{
+	const struct pm_tap tap = pmfs_index_tap(x);
+	for (uint32_t i = 0; i < f->threads.n; i++) {
+		uint64_t n = f->threads_data[i].n_samples, chunk = PMFS_CHUNK_RECORDS;
+		show_piece(f, &tap, i, 1, n, random);     /* not the beginning of a chunk */
+		show_piece(f, &tap, i, 0, n / 2, random); /* reading ended early */
+		show_piece(f, &tap, i, chunk, n, random); /* pieces in any order */
+		show_piece(f, &tap, i, 0, n, random);     /* several chunks, some known */
+		show_piece(f, &tap, i, 0, n, random);     /* nothing new */
+	}
 }
 
 static void check_windows(bool calls)
@@ -228,10 +277,11 @@ static void check_windows(bool calls)
 	struct fake *f = fake_run(calls);
 	add_thread(f, 0, 3); /* the first one: nothing was gathered before it */
 	add_thread(f, 3 * PMFS_BLOCK + 17, 1);
-	add_thread(f, (size_t)PMFS_BLOCK * PMFS_CHUNK + 5 * PMFS_BLOCK, 2);
+	add_thread(f, PMFS_CHUNK_RECORDS + 5 * PMFS_BLOCK, 2);
 	add_thread(f, 1, 4);
-	struct pmfs_index x = {.profile = &f->profile};
+	struct pmfs_index x;
 	uint64_t random = 4711;
+	pmfs_index_init(&x, &f->profile);
 	/* What the profile of a window asks of that of the run. */
 	struct pm_error err;
 	const struct pm_tree *tree;
@@ -261,6 +311,49 @@ static void test_samples(void **state)
 {
 	(void)state;
 	check_windows(false);
+}
+
+/* What was seen is not read again; samples are cheap to read, and not gathered. */
+static void check_shown(bool calls)
+{
+	const struct pmfs_span all = {ORIGIN, ORIGIN + LENGTH, true};
+	struct fake *f = fake_run(calls);
+	struct pmfs_index x;
+	uint64_t random = 4711, n = 0;
+	struct pm_error err;
+	const struct pm_tree *tree;
+	add_thread(f, 2 * PMFS_BLOCK + 17, 1);
+	add_thread(f, (PMFS_FANOUT + 2) * (size_t)PMFS_CHUNK_RECORDS + 100, 2);
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	show(f, &x, &random);
+	const struct pm_profile_ops *ops = f->profile.ops;
+	struct pm_profile_ops counting = *ops;
+	counting.samples = count_samples;
+	f->profile.ops = &counting;
+	n_read = 0;
+	assert_int_equal(pmfs_index_threads(&x, 0, f->threads.n, NULL), 0);
+	for (uint32_t i = 0; i < f->threads.n; i++)
+		n += f->threads_data[i].n_samples;
+	assert_int_equal(n_read, calls ? 0 : n);
+	f->profile.ops = ops;
+	check_window(f, &x, &all, &random);
+	check_window(f, &x, &(struct pmfs_span){ORIGIN + 7, ORIGIN + LENGTH / 3, false}, &random);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
+static void test_shown_calls(void **state)
+{
+	(void)state;
+	check_shown(true);
+}
+
+static void test_shown_samples(void **state)
+{
+	(void)state;
+	check_shown(false);
 }
 
 /* ---- the collection ---- */
@@ -326,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_shown_calls),
+		cmocka_unit_test(test_shown_samples),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_many_names),
 	};

@@ -22,6 +22,7 @@ struct pmfs_model {
 	const char *iterations;   /* the function whose calls are, or NULL */
 	struct part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
+	struct pm_tap tap;
 };
 
 struct pmfs_model *pmfs_model_new(const struct pm_profile *profile)
@@ -80,6 +81,16 @@ void pmfs_model_set_iterations(struct pmfs_model *m, const char *name)
 const char *pmfs_model_iterations(const struct pmfs_model *m)
 {
 	return m->iterations;
+}
+
+void pmfs_model_set_tap(struct pmfs_model *m, const struct pm_tap *tap)
+{
+	m->tap = tap ? *tap : (struct pm_tap){.begin = NULL};
+}
+
+const struct pm_tap *pmfs_model_tap(const struct pmfs_model *m)
+{
+	return m->tap.begin ? &m->tap : NULL;
 }
 
 void pmfs_model_set_entries(struct pmfs_model *m, const struct pmfs_entries *entries)

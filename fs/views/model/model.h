@@ -6,6 +6,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 #define PROFMOUNT_FS_VIEWS_MODEL_MODEL_H
 
+#include "formats/common/tap.h"
 #include "formats/common/text.h"
 #include "profmount/profile.h"
 
@@ -85,6 +86,11 @@ const char *pmfs_model_wish(const struct pmfs_model *m);
  */
 void pmfs_model_set_iterations(struct pmfs_model *m, const char *name);
 const char *pmfs_model_iterations(const struct pmfs_model *m);
+
+/* Who sees the samples of traces that are measured. NULL: nobody. Call before any other function.
+ */
+void pmfs_model_set_tap(struct pmfs_model *m, const struct pm_tap *tap);
+const struct pm_tap *pmfs_model_tap(const struct pmfs_model *m);
 
 /* Accepts NULL. */
 void pmfs_model_free(struct pmfs_model *m);

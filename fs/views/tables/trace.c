@@ -22,6 +22,8 @@ struct trace_rows {
 	uint64_t origin;
 	uint64_t number; /* of the last row's context, and where the tree has it */
 	uint32_t context;
+	const struct pm_tap *tap; /* while it is measured, or NULL */
+	void *piece;              /* of the tap */
 	uint32_t n, i;
 	struct pm_sample batch[512];
 };
@@ -37,6 +39,7 @@ static int trace_start(struct pm_rows *rows, struct pm_error *err)
 	t->number = 0;
 	t->context = PM_NONE;
 	t->n = t->i = 0;
+	t->tap = NULL;
 	int r = pmfs_trace_contexts(m, &t->contexts, err);
 	return r < 0 ? r : pmfs_time_origin(m, &t->origin, err);
 }
@@ -48,6 +51,8 @@ static int fetch(struct trace_rows *t, const struct pm_rows *rows, struct pm_err
 		t->profile, (uint32_t)rows->table->a, rows->at, t->batch, room, err);
 	t->i = 0;
 	t->n = n > 0 ? (uint32_t)n : 0;
+	if (t->tap && n > 0)
+		t->tap->take(t->piece, t->batch, (size_t)n);
 	return n < 0 ? (int)n : n > 0;
 }
 
@@ -145,6 +150,24 @@ static uint64_t trace_row_bytes(
 	return bytes;
 }
 
+/* Measuring starts with an empty batch, and reads on without gaps. */
+static void tap_begin(struct trace_rows *t, const struct pm_rows *rows)
+{
+	const struct pm_tap *tap = pmfs_model_tap(pmfs_model_of(rows->table->self));
+	if (t->n > 0 || !tap)
+		return;
+	t->piece = tap->begin(tap->self, (uint32_t)rows->table->a, rows->at);
+	t->tap = t->piece ? tap : NULL;
+}
+
+static void trace_done(struct pm_rows *rows)
+{
+	struct trace_rows *t = rows->own;
+	if (t->tap)
+		t->tap->end(t->piece);
+	free(t);
+}
+
 static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t to, uint64_t most,
 	uint64_t *bytes, struct pm_error *err)
 {
@@ -154,6 +177,7 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 	int r = pmfs_trace_lengths(pmfs_model_of(rows->table->self), form, &lengths, err);
 	if (r < 0)
 		return r;
+	tap_begin(t, rows);
 	for (; (uint64_t)n < most && rows->at < to; n++, rows->at++) {
 		if (t->i == t->n) {
 			r = fetch(t, rows, err);
@@ -171,8 +195,11 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 int pmfs_thread_trace_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = trace_start, .next = trace_next, .measure = trace_measure, .dense = true};
+	static const struct pm_table_type type = {.start = trace_start,
+		.next = trace_next,
+		.done = trace_done,
+		.measure = trace_measure,
+		.dense = true};
 	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
 		"context_id", "depth", "category", "function", "name", NULL};
 	static const char *const of_calls[] = {"time_ns", "duration_ns", "timestamp_ns",
