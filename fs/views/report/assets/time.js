@@ -2,6 +2,12 @@
 
 const TILE = 1000, PAGE = 64, LABELS = 190;
 
+/* "#rrggbb" as a pixel of an ImageData. */
+function pixelOf(colour) {
+  const [r, g, b] = [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));
+  return new Uint32Array(new Uint8ClampedArray([r, g, b, 255]).buffer)[0];
+}
+
 views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
   const depth = Number.isInteger(state.depth) ? state.depth : 63;
   const area = h("div", { class: "scroll timeline", tabindex: "0", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
@@ -13,7 +19,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   if (!(to > from)) { from = 0; to = 1; }
   const axis = h("div", { class: "axis" }), inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
   area.append(inside);
-  let threads = null, whole = null, rows = 0, band = 16, view = null, drag = null, settled = null;
+  let all = null, whole = null, rows = 0, band = 16, view = null, drag = null, settled = null;
 
   /* The tiles that a page of threads needs for the time in sight. */
   function tilesOf(page) {
@@ -29,25 +35,43 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     }
     return null;
   }
+  const numbers = []; /* of the threads in the rows that were seen */
+  const threadAt = row => all && all[numbers[row]];
   const seen = new Map();
+  /* A line of pixels for each thread in sight, stretched to its band: browsers are far slower with a rectangle for each run. */
+  const strip = document.createElement("canvas");
   function draw(ctx, width, height) {
     const top = area.scrollTop, w = width - LABELS, x = t => LABELS + (t - from) / (to - from) * w;
-    ctx.clearRect(0, 0, width, height);
-    ctx.font = "11px system-ui, sans-serif";
-    ctx.textBaseline = "middle";
-    seen.clear();
     const first = Math.floor(top / band), last = Math.min(rows - 1, Math.floor((top + height - 22) / band));
+    strip.width = Math.max(1, Math.round(w * (devicePixelRatio || 1)));
+    strip.height = Math.max(1, last - first + 1);
+    const image = new ImageData(strip.width, strip.height), labels = [];
+    const sight = { first, last, width: strip.width, pixels: new Uint32Array(image.data.buffer), least: 40 * strip.width / w, labels };
+    seen.clear();
     for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++)
       for (const tile of tilesOf(page)) {
         if (!pm.at(tile.key)) request(tile.key);
         const ready = readyTile(tile, page);
-        if (ready) drawTile(ctx, ready, tile, page, top, height, x);
+        if (!ready) continue;
+        ready.data.rows.forEach((runs, k) => { numbers[page * PAGE + k] = runs[0]; });
+        drawTile(sight, ready, tile, page);
       }
-    ctx.clearRect(0, 0, LABELS, height);
+    strip.getContext("2d").putImageData(image, 0, 0);
+    ctx.clearRect(0, 0, width, height);
+    ctx.imageSmoothingEnabled = false;
+    const yOf = row => 22 + row * band - top;
+    for (let row = first; row <= last; row++) ctx.drawImage(strip, 0, row - first, strip.width, 1, LABELS, yOf(row), w, band - 1);
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    ctx.fillStyle = "#1b1917";
+    for (const { name, row, begin, end } of labels) {
+      const room = Math.floor((x(end) - x(begin) - 6) / 6);
+      if (room > 5) ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, x(begin) + 3, yOf(row) + band / 2);
+    }
     ctx.fillStyle = colourOf("--ink");
-    for (let row = first; row <= last && threads; row++) {
-      const t = threads[row];
-      if (t) ctx.fillText(t.path.length > 28 ? "…" + t.path.slice(-27) : t.path, 4, 22 + row * band - top + band / 2);
+    for (let row = first; row <= last; row++) {
+      const t = threadAt(row);
+      if (t) ctx.fillText(t.path.length > 28 ? "…" + t.path.slice(-27) : t.path, 4, yOf(row) + band / 2);
     }
     drawAxis(ctx, width, w, x);
     if (drag) {
@@ -58,27 +82,27 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     }
     legend.replaceChildren(...[...seen.entries()].sort((a, b) => b[1].n - a[1].n).slice(0, 14).map(([name, s]) => h("span", { class: "fn" }, swatch(s.colour), h("span", { class: "name", title: name }, name))));
   }
-  function drawTile(ctx, ready, tile, page, top, height, x) {
-    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), span = ready.to - ready.from;
-    ready.data.rows.forEach((runs, k) => {
-      const y = 22 + (page * PAGE + k) * band - top;
-      if (y < 22 - band || y > height) return;
+  function drawTile(sight, ready, tile, page) {
+    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = sight.width / (to - from);
+    const { names } = ready.data, shown = new Float64Array(names.length), inks = names.map(name => pixelOf(start.palette[name[1]]));
+    for (let row = Math.max(sight.first, page * PAGE); row <= Math.min(sight.last, page * PAGE + ready.data.rows.length - 1); row++) {
+      const runs = ready.data.rows[row - page * PAGE], line = (row - sight.first) * sight.width;
       for (let i = 1, cell = 0; i < runs.length; i += 2) {
-        const begin = ready.from + cell / TILE * span, end = ready.from + (cell + runs[i + 1]) / TILE * span;
+        const begin = Math.max(ready.from + cell * cellTime, left);
         cell += runs[i + 1];
-        if (runs[i] < 0 || end <= left || begin >= right) continue;
-        const [name, colour] = ready.data.names[runs[i]], a = x(Math.max(begin, left)), b = x(Math.min(end, right));
-        ctx.fillStyle = start.palette[colour];
-        ctx.fillRect(a, y, Math.max(0.6, b - a), band - 1);
-        const s = seen.get(name) || { n: 0, colour };
-        s.n += b - a;
-        seen.set(name, s);
-        if (b - a > 40) {
-          ctx.fillStyle = "#1b1917";
-          const room = Math.floor((b - a - 6) / 6);
-          ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, a + 3, y + band / 2);
-        }
+        const end = Math.min(ready.from + cell * cellTime, right), name = runs[i];
+        if (name < 0 || end <= begin) continue;
+        const a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
+        sight.pixels.fill(inks[name], line + a, line + Math.min(b, sight.width));
+        shown[name] += end - begin;
+        if (b - a > sight.least) sight.labels.push({ name: names[name][0], row, begin, end });
       }
+    }
+    names.forEach(([name, colour], i) => {
+      if (!shown[i]) return;
+      const s = seen.get(name) || { n: 0, colour };
+      s.n += shown[i];
+      seen.set(name, s);
     });
   }
   function drawAxis(ctx, width, w, x) {
@@ -91,10 +115,16 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     for (let t = Math.ceil(t0 / step) * step; t <= t0 + span; t += step) {
       const at = x((t - whole.begin) / (whole.end - whole.begin));
       ctx.fillRect(at, 14, 1, 7);
-      ctx.fillText(amount(t, "ns"), at + 3, 9);
+      const label = amount(t, "ns");
+      ctx.fillText(label, Math.min(at + 3, width - ctx.measureText(label).width - 2), 9);
     }
   }
-  const redraw = () => { if (view && box.contains(area)) view.draw(); };
+  let drawing = false;
+  function redraw() {
+    if (drawing) return;
+    drawing = true;
+    requestAnimationFrame(() => { drawing = false; if (view && box.contains(area)) view.draw(); });
+  }
   const asked = new Set();
   function request(key) {
     if (asked.has(key)) return;
@@ -130,7 +160,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     if (drag) { drag.now = event.clientX - area.getBoundingClientRect().left; redraw(); return; }
     const row = Math.floor((event.clientY - area.getBoundingClientRect().top - 22 + area.scrollTop) / band), at = from + partAt(event) * (to - from);
     const name = partAt(event) > 0 && nameAt(row, at);
-    if (name && whole && threads) tip(event, h("b", {}, name), facts([["thread", threads[row] ? threads[row].path : ""], ["at", amount(whole.begin + at * (whole.end - whole.begin), "ns")]]));
+    if (name && whole) tip(event, h("b", {}, name), facts([["thread", threadAt(row) ? threadAt(row).path : ""], ["at", amount(whole.begin + at * (whole.end - whole.begin), "ns")]]));
     else tip(event);
   });
   area.addEventListener("mouseleave", event => { tip(event); drag = null; });
@@ -152,18 +182,13 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     if (!data || !data.threads) { area.replaceChildren(h("p", { class: "note" }, "There are no samples.")); return; }
     whole = data;
     rows = data.threads;
-    band = rows <= 16 ? 26 : 16;
+    band = Math.max(16, Math.min(32, Math.floor((area.clientHeight - 26) / rows)));
     inside.style.height = rows * band + 26 + "px";
     inside.append(layer);
     layer.style.height = area.clientHeight + "px";
     view = canvasIn(layer, draw);
     new ResizeObserver(() => { layer.style.height = area.clientHeight + "px"; }).observe(area);
-    const all = await allThreads(), order = [];
-    for (let page = 0; page * PAGE < rows; page++) {
-      const tile = await pm.load(`time-1-${page}-${depth}`);
-      tile.rows.forEach((runs, k) => { order[page * PAGE + k] = all[runs[0]]; });
-      if (page === 0) { threads = order; redraw(); }
-    }
+    all = await allThreads();
     redraw();
     status(`${many(rows, "thread")}, ${amount(whole.end - whole.begin, "ns")}`);
   }).catch(error => failed(area, error));
