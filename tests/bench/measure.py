@@ -1,6 +1,7 @@
 """What is measured of any source, and the table in which it stands; run.py says of which."""
 import contextlib
 import csv
+import json
 import os
 import platform
 import resource
@@ -9,6 +10,8 @@ import subprocess
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+CLIENTS = os.path.join(os.path.dirname(HERE), "clients")
 TMPFS = "/dev/shm"
 CURVES = "performance-paths.svg"
 RUNS = 3
@@ -227,6 +230,29 @@ class Measure:
             n = sum(os.path.getsize(os.path.join(point, part)) for part in parts)
         self.table.row(f"{title}: first view of report.html", seconds(took), f"{n / 1e3:.0f} kB read")
         self.table.growth("the first view of report.html", size(source), took)
+        self.browser(title, source, took)
+
+    def browser(self, title, source, reading):
+        """The same in Chromium, then what its reader does; `reading` is what the mount takes of the first view."""
+        chromium = shutil.which("chromium")
+        if not chromium or not os.path.isdir(os.path.join(CLIENTS, "node_modules", "puppeteer-core")):
+            print("  report.html in a browser: not measured without chromium and `npm install` in tests/clients")
+            return
+        with self.mounted(source) as (point, _):
+            said = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), chromium, point], check=True, stdout=subprocess.PIPE)
+        shown = json.loads(said.stdout)
+        actions = shown["actions"]
+
+        def slowest(*words):
+            return max((took, what) for what, took in actions.items() if any(word in what for word in words))
+        self.table.row(f"{title}: report.html, first view in Chromium", seconds(shown["firstView"]),
+                       f"the mount {seconds(reading)}", f"{reading / shown['firstView']:.2f}")
+        self.table.row(f"{title}: report.html, all of the overview", seconds(shown["whole"]), f"{shown['bytes'] / 1e3:.0f} kB read")
+        for what, words in (("data to be rendered", ("zoom", "move")), ("data at hand", ("again", "sort", "search"))):
+            took, action = slowest(*words)
+            self.table.row(f"{title}: report.html, slowest action with {what}", seconds(took), action)
+        self.table.row(f"{title}: report.html, private memory of the tab after all views", megabytes(shown["memory"]),
+                       f"JavaScript {megabytes(shown['heap'])}")
 
     def exports(self, title, source, names):
         """What exports cost whose reader knows the program already, each in a mount of its own."""
