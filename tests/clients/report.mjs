@@ -1,5 +1,6 @@
 // Opens report.html of a mount in a browser and walks through its views: node report.mjs BROWSER(chrome|firefox) PROGRAM URL
 // Prints a line of JSON: what each view shows, and every error that the page had.
+import axe from "axe-core";
 import puppeteer from "puppeteer-core";
 
 const [browserName, executablePath, url] = process.argv.slice(2);
@@ -19,10 +20,25 @@ async function settled() {
   }
 }
 
+// What a screen reader would stumble on, or eyes that need contrast, in light and in dark colours.
+async function barriers() {
+  const found = [];
+  for (const value of ["dark", "light"]) {
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+    const rules = value === "dark" ? { runOnly: ["color-contrast"] } : {};
+    found.push(...await page.evaluate(async (source, rules) => {
+      if (!window.axe) new Function(source)();
+      const { violations } = await window.axe.run(document, { resultTypes: ["violations"], ...rules });
+      return violations.map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(" ")}`);
+    }, axe.source, rules));
+  }
+  return found;
+}
+
 async function view(hash) {
   await page.goto(url + "#" + hash);
   await settled();
-  return page.evaluate(() => ({
+  const shown = await page.evaluate(() => ({
     text: document.getElementById("main").innerText,
     alerts: [...document.querySelectorAll("[role=alert]")].map(e => e.innerText),
     rows: [...document.querySelectorAll("table.long tbody tr:not(.space)")].map(row => [...row.cells].map(cell => cell.innerText.replace(/\s+/g, " ").trim())),
@@ -34,6 +50,7 @@ async function view(hash) {
     }),
     elements: document.querySelectorAll("main script, main img, main svg, main b > *").length,
   }));
+  return { ...shown, barriers: browserName === "chrome" ? await barriers() : [] };
 }
 
 await page.goto(url);

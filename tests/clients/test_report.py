@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """report.html in Chromium and Firefox, opened from a file: every view draws, the numbers on screen are those of the CSV
-files, and no name of a profile becomes part of the page.
+files, and no name of a profile becomes part of the page. In Chromium, axe-core looks for what keeps people out.
 
     test_report.py PROFMOUNT SOURCE OTHER…
 
 SOURCE is a database with threads and a trace; each OTHER is of another format.
 """
 import csv
+import functools
+import http.server
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import clients
@@ -78,15 +81,19 @@ def seconds(text):
 
 
 class Report(unittest.TestCase):
-    def walk(self, browser, folder):
+    def drive(self, browser, script, *arguments):
+        """What a script says of the browser's program, which it is given before the last of its arguments."""
         command, path = BROWSERS[browser]
         program = shutil.which(command) or (path if os.path.exists(path) else None)
         if not program:
             self.skipTest(f"{command} is not installed (Debian: apt-get install {command})")
         with tempfile.TemporaryDirectory() as home:
-            said = clients.run("node", os.path.join(clients.HERE, "report.mjs"), browser, program, f"file://{folder}/report.html",
+            said = clients.run("node", os.path.join(clients.HERE, script), *arguments[:-1], program, arguments[-1],
                                env={**os.environ, "HOME": home})
         return json.loads(said.strip().split("\n")[-1])
+
+    def walk(self, browser, folder, url=None):
+        return self.drive(browser, "report.mjs", browser, url or f"file://{folder}/report.html")
 
     def check_functions(self, shown, folder):
         """All rows that were loaded equal functions.csv exactly; those on screen do as far as they are rounded."""
@@ -103,6 +110,7 @@ class Report(unittest.TestCase):
         for name, view in shown["views"].items():
             with self.subTest(view=name):
                 self.assertEqual(view["alerts"], [])
+                self.assertEqual(view["barriers"], [])
                 self.assertEqual(view["elements"], 0)
                 self.assertTrue(view["text"].strip() or view["drawn"])
                 if name in ("flame", "timeline"):
@@ -176,6 +184,34 @@ class Report(unittest.TestCase):
             self.check_views(shown)
             self.check_functions(shown, window)
 
+    def test_pages_without_scripts_lead_to_the_files(self):
+        with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:
+            for place in ("runs/run=a", "compare/b"):
+                with self.subTest(place):
+                    place = os.path.join(folder, place)
+                    shown = self.drive("chrome", "noscript.mjs", f"file://{place}/report.html")
+                    self.assertIn("This page needs scripts", shown["text"])
+                    self.assertEqual(shown["controls"], 0)
+                    for link in shown["links"]:
+                        self.assertTrue(os.path.isfile(os.path.join(place, link)), link)
+                    with open(os.path.join(place, "summary.txt"), encoding="utf-8") as f:
+                        self.assertEqual([text.split() for text in shown["frames"]], [f.read().split()])
+
+    def test_chromium_shows_a_mount_over_http(self):
+        with Mounted(SOURCE) as folder:
+            handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+            handler.func.log_message = lambda *_: None
+            with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+                thread = threading.Thread(target=server.serve_forever)
+                thread.start()
+                try:
+                    shown = self.walk("chrome", folder, f"http://127.0.0.1:{server.server_port}/report.html")
+                finally:
+                    server.shutdown()
+                    thread.join()
+            self.check_views(shown)
+            self.check_functions(shown, folder)
+
     def test_chromium_shows_the_tables(self):
         self.check_source("chrome")
 
@@ -191,6 +227,7 @@ class Report(unittest.TestCase):
 
 if __name__ == "__main__":
     clients.node_module("puppeteer-core")
+    clients.node_module("axe-core")
     why = can_mount.why_not()
     if why:
         clients.skip(why)

@@ -36,7 +36,7 @@ function showFlame(data, area, crumbs, ofThread) {
   const boxes = boxesOf(data), zoomed = ofThread && state.node > 0 && boxes.find(b => b.node === state.node) || boxes[0];
   const above = [...data.above, ...ancestors(zoomed).map(b => [b.node, b.name])];
   crumbs.replaceChildren(...above.flatMap(([node, name]) => [link({ view: "flame", node: node || undefined }, shortName(name)), " › "]), h("b", {}, zoomed.name));
-  const scroll = h("div", { class: "scroll flame", tabindex: "0", "aria-label": "Flame graph" });
+  const scroll = h("div", { class: "scroll flame", tabindex: "0", role: "group", "aria-label": "Flame graph" });
   area.replaceChildren(scroll);
   drawFlame(boxes, scroll, { zoomed, whole: data.whole, zoom: b => go({ node: b.node || undefined }),
     out: () => { if (above.length) go({ node: above[above.length - 1][0] || undefined }); } });
@@ -46,7 +46,7 @@ function showFlame(data, area, crumbs, ofThread) {
 function showSandwich(data, area, crumbs) {
   const callers = boxesOf(data.callers), callees = boxesOf(data.callees);
   crumbs.replaceChildren(link({ view: "flame", fn: undefined }, "all"), " › ", h("b", {}, shortName(callees[0].name)), "  ", link({ view: "functions", fn: state.fn }, "as a table"));
-  const scroll = h("div", { class: "scroll flame", tabindex: "0", "aria-label": "Callers above, callees below" });
+  const scroll = h("div", { class: "scroll flame", tabindex: "0", role: "group", "aria-label": "Callers above, callees below" });
   area.replaceChildren(scroll);
   const half = (boxes, title, flip, zoomed) => {
     const part = h("div", { class: "half" });

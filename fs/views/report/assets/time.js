@@ -10,7 +10,7 @@ function pixelOf(colour) {
 
 views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
   const depth = Number.isInteger(state.depth) ? state.depth : 63;
-  const area = h("div", { class: "scroll timeline", tabindex: "0", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
+  const area = h("div", { class: "scroll timeline", tabindex: "0", role: "group", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
   const slider = h("input", { type: "range", min: "0", max: "40", value: depth === 63 ? "40" : String(depth), "aria-label": "Depth", onchange: () => go({ depth: slider.value === "40" ? undefined : Number(slider.value) }, true) });
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
     h("button", { type: "button", onclick: () => move(0.5, 0.5) }, "Zoom in"), h("button", { type: "button", onclick: () => move(2, 0.5) }, "Zoom out"), h("button", { type: "button", onclick: () => set(0, 1) }, "All"),
