@@ -132,12 +132,10 @@ uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text)
 	return label == HTD_NONE ? HTD_NONE : l->mapped->texts.n + label;
 }
 
-static int lasting_init(struct htd_labels *l)
+void htd_lasting_init(struct htd_lasting *slots)
 {
-	l->lasting = malloc(HTD_N_LASTING * sizeof(*l->lasting));
-	for (size_t i = 0; l->lasting && i < HTD_N_LASTING; i++)
-		l->lasting[i].label = HTD_NONE;
-	return l->lasting ? 0 : -ENOMEM;
+	for (size_t i = 0; i < HTD_N_LASTING; i++)
+		slots[i].label = HTD_NONE;
 }
 
 /* Does the number have another label elsewhere? */
@@ -167,15 +165,34 @@ static uint32_t label_add(
 
 uint32_t htd_labels_add(struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch)
 {
-	if (!is_number(call))
+	uint64_t number;
+	if (!htd_event_label(call, &number))
 		return label_add(l, call, scratch);
-	if (!l->lasting && lasting_init(l) < 0)
-		return HTD_NONE;
-	uint64_t number = htd_event_integer(call, call->plan->label);
+	if (!l->lasting) {
+		l->lasting = malloc(HTD_N_LASTING * sizeof(*l->lasting));
+		if (!l->lasting)
+			return HTD_NONE;
+		htd_lasting_init(l->lasting);
+	}
 	struct htd_lasting *lasting = &l->lasting[number % HTD_N_LASTING];
 	if (lasting->label != HTD_NONE && lasting->number == number)
 		return lasting->label;
 	uint32_t label = label_add(l, call, scratch);
+	if (label != HTD_NONE && is_lasting(l, number))
+		*lasting = (struct htd_lasting){number, label};
+	return label;
+}
+
+uint32_t htd_labels_find_often(const struct htd_labels *l, struct htd_lasting *slots,
+	const struct htd_event *call, struct pm_text *scratch)
+{
+	uint64_t number;
+	if (!htd_event_label(call, &number))
+		return htd_labels_find(l, call, scratch);
+	struct htd_lasting *lasting = &slots[number % HTD_N_LASTING];
+	if (lasting->label != HTD_NONE && lasting->number == number)
+		return lasting->label;
+	uint32_t label = htd_labels_find(l, call, scratch);
 	if (label != HTD_NONE && is_lasting(l, number))
 		*lasting = (struct htd_lasting){number, label};
 	return label;

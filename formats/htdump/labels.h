@@ -51,6 +51,13 @@ uint32_t htd_labels_add(
 uint32_t htd_labels_find(
 	const struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
+/* Frees all of HTD_N_LASTING slots. */
+void htd_lasting_init(struct htd_lasting *slots);
+
+/* As htd_labels_find, for many calls: keeps the labels of numbers in slots of the caller. */
+uint32_t htd_labels_find_often(const struct htd_labels *l, struct htd_lasting *slots,
+	const struct htd_event *call, struct pm_text *scratch);
+
 /* The label with this text; a copy is added if it is new. */
 uint32_t htd_labels_take(struct htd_labels *l, struct pm_bytes text);
 

@@ -86,7 +86,7 @@ static int quantiles_build(void *context, struct pm_error *err)
 	struct htd_source *src = context;
 	const struct htd_calls *c;
 	int r = htd_calls_get(src, &c, err);
-	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, err);
+	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, HTD_QUANTILE_BYTES, err);
 }
 
 int htd_quantiles_get(

@@ -204,11 +204,17 @@ static void roles_set(struct htd_plan *p, const struct htd_klass *k)
 		p->role = HTD_ROLE_CALL;
 }
 
-/* These two are looked up more often for calls than all others. */
+/* These three are looked up more often for calls than all others. */
 static void places_set(struct htd_plan *p)
 {
 	if (p->role != HTD_ROLE_CALL)
 		return;
+	const struct htd_flat *label = p->label == HTD_NONE ? NULL : &p->fields[p->label];
+	if (label && label->kind == HTD_KIND_UNSIGNED && label->strings == 0 &&
+		(label->size == 4 || label->size == 8)) {
+		p->label_at = (uint32_t)label->at;
+		p->label_size = (uint32_t)label->size;
+	}
 	const struct htd_flat *duration = &p->fields[p->duration], *thread = &p->fields[p->thread];
 	p->quick = duration->kind == HTD_KIND_UNSIGNED && thread->kind == HTD_KIND_UNSIGNED &&
 		duration->strings == 0 && thread->strings == 0 && duration->size == 8 &&

@@ -1,17 +1,21 @@
 /*
  * For each quantile of a label, narrows down the range of durations that contains it. A pass over
- * all calls counts those in each part of the range, which gives the part for the next pass. When a
- * range contains few calls, they are collected and sorted. Labels are processed in batches that fit
- * into BATCH_BYTES.
+ * all calls, in the order of the stream, counts those in each part of the range, which gives the
+ * range of the next pass. When the calls that are left fit into memory, their durations are
+ * collected; those of a small stream are in the first pass. Labels are processed in batches that
+ * fit into memory.
  */
 #include "formats/htdump/quantiles.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
-#define BATCH_BYTES ((size_t)64 << 20)
+#include "formats/common/crew.h"
+#include "formats/htdump/select.h"
 
-enum { PARTS = 4096 };
+/* What is read at a time, in units of the stream's index. */
+enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
 
 static const unsigned percents[HTD_N_QUANTILES] = {
 	[HTD_P50] = 50, [HTD_P90] = 90, [HTD_P95] = 95, [HTD_P99] = 99};
@@ -19,9 +23,10 @@ static const unsigned percents[HTD_N_QUANTILES] = {
 /* Durations from `low` to `high`, and the ranks within it that are wanted. */
 struct span {
 	uint64_t low, high, count;
-	uint64_t rank[HTD_N_QUANTILES];
+	uint64_t rank[HTD_N_QUANTILES];  /* ascending */
 	uint32_t which[HTD_N_QUANTILES]; /* the quantile of each rank */
 	uint32_t n_ranks;
+	bool collects;  /* durations, in this pass; else they are counted by part */
 	uint64_t *room; /* during a pass: the durations, or their number in each part */
 	uint64_t n;
 };
@@ -34,23 +39,76 @@ struct label_spans {
 struct finding {
 	const struct htd_calls *c;
 	struct htd_quantiles *q;
-	struct label_spans *labels; /* of the batch */
-	uint32_t n_labels;
-	uint32_t *of_frame; /* frame of the tree → its index in labels, or HTD_NONE */
-	struct htd_segment *segment;
+	size_t bytes;         /* for the durations and parts of a batch */
+	uint32_t n_labels;    /* of the batch */
+	pthread_mutex_t lock; /* during a pass, guards: */
+	struct label_spans *labels;
+	uint32_t *of_label;    /* label → its index in labels, or HTD_NONE */
+	struct pm_map threads; /* with calls; empty if all threads of the stream are shown */
 };
 
-static bool is_kept(const struct span *s)
+/* ---- a pass, on all processors ---- */
+
+/* A call of a label of the batch. */
+struct call {
+	uint64_t ns;
+	uint32_t label; /* its index there */
+};
+
+struct reader {
+	struct finding *f;
+	struct pm_text scratch;
+	uint32_t n;
+	struct call calls[PIECE_EVENTS];
+	struct htd_lasting lasting[HTD_N_LASTING];
+};
+
+static int read_call(struct reader *r, const struct htd_event *e)
 {
-	return s->count <= PARTS;
+	const struct finding *f = r->f;
+	uint64_t duration, thread;
+	if (!htd_event_call(e, &duration, &thread) ||
+		(f->threads.n && !pm_map_find(&f->threads, thread)))
+		return 0;
+	uint32_t label = htd_labels_find_often(&f->c->labels, r->lasting, e, &r->scratch);
+	if (r->scratch.failed)
+		return -ENOMEM;
+	if (label >= f->c->n_labels)
+		return -EIO;
+	if (f->of_label[label] != HTD_NONE)
+		r->calls[r->n++] = (struct call){duration, f->of_label[label]};
+	return 0;
 }
 
-static uint64_t part_width(const struct span *s)
+static int read_events(struct reader *r, struct htd_walk *walk, uint64_t until)
 {
-	return (s->high - s->low) / PARTS + 1;
+	struct htd_event e;
+	int code = 0;
+	while (walk->seq < until && code == 0)
+		code = htd_walk_next(walk, &e) ? read_call(r, &e) : -EIO;
+	return code;
 }
 
-/* ---- a pass ---- */
+/*
+ * The bytes are checked for all events at once, before and after they are used: the file may grow
+ * meanwhile.
+ */
+static int read_checked(struct reader *r, size_t chunk)
+{
+	const struct htd_stream *s = r->f->c->s;
+	struct htd_stream checked = *s;
+	size_t end = s->n_index - chunk < PIECE ? s->n_index : chunk + PIECE;
+	uint64_t from = s->index[chunk], to = end < s->n_index ? s->index[end] : s->bytes.len;
+	struct htd_walk walk;
+	if (s->watch && !pm_watch_use(s->watch, s->bytes, from, to - from))
+		return -EIO;
+	checked.watch = NULL;
+	htd_walk_start(&walk, &checked, (uint64_t)chunk * HTD_CHUNK);
+	int code = read_events(r, &walk, end < s->n_index ? end * HTD_CHUNK : s->n_events);
+	if (s->watch && !pm_watch_use(s->watch, s->bytes, from, to - from))
+		return -EIO;
+	return code;
+}
 
 static void take(struct label_spans *l, uint64_t ns)
 {
@@ -58,42 +116,51 @@ static void take(struct label_spans *l, uint64_t ns)
 		struct span *s = &l->spans[i];
 		if (ns < s->low || ns > s->high)
 			continue;
-		if (!is_kept(s))
-			s->room[(ns - s->low) / part_width(s)]++;
+		if (!s->collects)
+			s->room[htd_part_of(ns - s->low)]++;
 		else if (s->n < s->count)
 			s->room[s->n++] = ns;
 	}
 }
 
-static int read_lane(struct finding *f, uint32_t lane, struct pm_error *err)
+static int read_piece(void *context, size_t i)
 {
-	const struct pm_tree *tree = f->c->tree;
-	uint64_t n = f->c->s->threads[lane].calls.n_events;
-	struct htd_segment *seg = f->segment;
-	seg->lane = lane;
-	for (seg->mark = 0; seg->mark * HTD_MARK < n; seg->mark++) {
-		int r = htd_segment_read(f->c, seg, err);
-		if (r < 0)
-			return r;
-		for (uint32_t i = 0; i < seg->n; i++) {
-			const struct pm_sample *call = &seg->samples[i];
-			uint32_t context = pm_tree_find(tree, call->context);
-			uint32_t at =
-				context == PM_NONE ? HTD_NONE : f->of_frame[tree->frame[context]];
-			if (at != HTD_NONE)
-				take(&f->labels[at], call->duration_ns);
+	struct reader r;
+	r.f = context;
+	r.scratch = (struct pm_text){.failed = false};
+	r.n = 0;
+	htd_lasting_init(r.lasting);
+	int code = read_checked(&r, i * PIECE);
+	pm_text_done(&r.scratch);
+	pthread_mutex_lock(&r.f->lock);
+	for (uint32_t k = 0; k < r.n && code == 0; k++)
+		take(&r.f->labels[r.calls[k].label], r.calls[k].ns);
+	pthread_mutex_unlock(&r.f->lock);
+	return code;
+}
+
+static bool all_fit(const struct finding *f)
+{
+	uint64_t most = f->bytes / sizeof(uint64_t);
+	for (uint32_t i = 0; i < f->n_labels; i++)
+		for (uint32_t k = 0; k < f->labels[i].n; k++) {
+			if (f->labels[i].spans[k].count > most)
+				return false;
+			most -= f->labels[i].spans[k].count;
 		}
-	}
-	return 0;
+	return true;
 }
 
 static int make_rooms(struct finding *f)
 {
+	bool all = all_fit(f);
 	for (uint32_t i = 0; i < f->n_labels; i++)
 		for (uint32_t k = 0; k < f->labels[i].n; k++) {
 			struct span *s = &f->labels[i].spans[k];
 			s->n = 0;
-			s->room = calloc(is_kept(s) ? s->count + 1 : PARTS, sizeof(*s->room));
+			s->collects = all || s->count <= HTD_PARTS;
+			s->room = s->collects ? malloc((s->count + 1) * sizeof(*s->room))
+					      : calloc(HTD_PARTS, sizeof(*s->room));
 			if (!s->room)
 				return -ENOMEM;
 		}
@@ -111,17 +178,15 @@ static void free_rooms(struct finding *f)
 
 /* ---- what a pass tells ---- */
 
-static int by_value(const void *a, const void *b)
+static int settle(struct finding *f, const struct label_spans *l, const struct span *s)
 {
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-static void settle(struct finding *f, const struct label_spans *l, const struct span *s)
-{
-	qsort(s->room, s->n, sizeof(*s->room), by_value);
-	for (uint32_t i = 0; i < s->n_ranks && s->rank[i] < s->n; i++)
-		f->q->values[l->label][s->which[i]] = s->room[s->rank[i]];
+	uint64_t found[HTD_N_QUANTILES] = {0};
+	if (s->n < s->count)
+		return -EIO;
+	int r = htd_select(s->room, s->n, s->rank, s->n_ranks, found);
+	for (uint32_t i = 0; i < s->n_ranks && r == 0; i++)
+		f->q->values[l->label][s->which[i]] = found[i];
+	return r;
 }
 
 /* Adds a rank to the ranges of the next pass; if the range is a single duration, it is found. */
@@ -141,35 +206,36 @@ static void go_on(struct finding *f, struct label_spans *next, const struct span
 	last->which[last->n_ranks++] = which;
 }
 
-static void narrow(struct finding *f, struct label_spans *next, const struct span *s)
+static int narrow(struct finding *f, struct label_spans *next, const struct span *s)
 {
-	uint64_t before = 0, width = part_width(s);
+	uint64_t before = 0;
 	uint32_t part = 0;
-	for (uint32_t i = 0; i < s->n_ranks; i++) { /* ranks are ascending */
-		while (part + 1 < PARTS && before + s->room[part] <= s->rank[i])
+	for (uint32_t i = 0; i < s->n_ranks; i++) {
+		while (part < HTD_PARTS && before + s->room[part] <= s->rank[i])
 			before += s->room[part++];
-		struct span inner = {.low = s->low + part * width, .count = s->room[part]};
-		inner.high = s->high - inner.low < width ? s->high : inner.low + width - 1;
+		if (part == HTD_PARTS)
+			return -EIO;
+		struct span inner = {.low = s->low + htd_part_first(part), .count = s->room[part]};
+		uint64_t last = htd_part_last(part);
+		inner.high = s->high - s->low < last ? s->high : s->low + last;
 		go_on(f, next, &inner, s->rank[i] - before, s->which[i]);
 	}
+	return 0;
 }
 
-static bool resolve(struct finding *f)
+/* What is known of a label now, and what the next pass looks for. */
+static int resolve(void *context, size_t i)
 {
-	bool open = false;
-	for (uint32_t i = 0; i < f->n_labels; i++) {
-		struct label_spans *l = &f->labels[i], next = {.label = l->label};
-		for (uint32_t k = 0; k < l->n; k++) {
-			if (is_kept(&l->spans[k]))
-				settle(f, l, &l->spans[k]);
-			else
-				narrow(f, &next, &l->spans[k]);
-			free(l->spans[k].room);
-		}
-		*l = next;
-		open |= next.n > 0;
-	}
-	return open;
+	struct finding *f = context;
+	struct label_spans *l = &f->labels[i], next = {.label = l->label};
+	int r = 0;
+	for (uint32_t k = 0; k < l->n && r == 0; k++)
+		r = l->spans[k].collects ? settle(f, l, &l->spans[k])
+					 : narrow(f, &next, &l->spans[k]);
+	for (uint32_t k = 0; k < l->n; k++)
+		free(l->spans[k].room);
+	*l = next;
+	return r;
 }
 
 /* ---- a batch ---- */
@@ -185,46 +251,57 @@ static void add_label(struct finding *f, uint32_t label)
 		uint64_t rank = (uint64_t)((share + 99) / 100);
 		go_on(f, l, &all, rank ? rank - 1 : 0, i);
 	}
-	f->of_frame[cost->frame] = f->n_labels++;
+	f->of_label[label] = f->n_labels++;
 }
 
-static int find_batch(struct finding *f, struct pm_error *err)
+static bool is_open(const struct finding *f)
 {
-	bool open = false;
-	int r = 0;
 	for (uint32_t i = 0; i < f->n_labels; i++)
-		open |= f->labels[i].n > 0;
-	while (open && r == 0) {
-		r = make_rooms(f) < 0 ? pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory")
-				      : 0;
-		for (uint32_t i = 0; i < f->c->s->n_threads && r == 0; i++)
-			r = read_lane(f, i, err);
+		if (f->labels[i].n)
+			return true;
+	return false;
+}
+
+static int find_batch(struct finding *f)
+{
+	int r = 0;
+	while (r == 0 && is_open(f)) {
+		r = make_rooms(f);
 		if (r == 0)
-			open = resolve(f);
+			r = pm_crew_each((f->c->s->n_index + PIECE - 1) / PIECE, read_piece, f);
+		if (r == 0)
+			r = pm_crew_each(f->n_labels, resolve, f);
 	}
 	free_rooms(f);
 	for (uint32_t i = 0; i < f->n_labels; i++)
-		f->of_frame[f->c->by_label[f->labels[i].label].frame] = HTD_NONE;
+		f->of_label[f->labels[i].label] = HTD_NONE;
 	f->n_labels = 0;
 	return r;
 }
 
-static int find_all(struct finding *f, struct pm_error *err)
+static int find_all(struct finding *f)
 {
 	size_t bytes = 0;
 	int r = 0;
 	for (size_t i = 0; i < f->c->n_ranked && r == 0; i++) {
 		uint32_t label = f->c->ranked[i];
 		uint64_t calls = f->c->by_label[label].calls;
-		if (bytes > BATCH_BYTES) {
-			r = find_batch(f, err);
+		if (bytes > f->bytes) {
+			r = find_batch(f);
 			bytes = 0;
 		}
-		bytes += (calls < PARTS ? calls : HTD_N_QUANTILES * PARTS) * sizeof(uint64_t);
+		bytes += (calls < HTD_PARTS ? calls : HTD_N_QUANTILES * HTD_PARTS) *
+			sizeof(uint64_t);
 		bytes += sizeof(struct label_spans);
 		add_label(f, label);
 	}
-	return r < 0 ? r : find_batch(f, err);
+	return r < 0 ? r : find_batch(f);
+}
+
+static int failed(int r, struct pm_error *err)
+{
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET,
+		r == -EIO ? "the source has changed" : "no memory for percentiles");
 }
 
 /* A label is a function. */
@@ -242,30 +319,39 @@ static void list_times(struct htd_quantiles *q, const struct htd_calls *c)
 	}
 }
 
-int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, struct pm_error *err)
+/* Calls of threads beyond HTD_LIMIT_THREADS are in the stream, but not counted. */
+static int list_threads(struct finding *f)
 {
-	struct finding f = {.c = c, .q = q};
-	size_t n_frames = c->tree->n_frames;
+	const struct htd_stream *s = f->c->s;
+	bool fresh;
+	for (size_t i = 0; i < s->n_threads && s->n_threads >= HTD_LIMIT_THREADS; i++)
+		if (!pm_map_put(&f->threads, s->threads[i].number, (uint32_t)i, &fresh))
+			return -ENOMEM;
+	return 0;
+}
+
+int htd_quantiles_build(
+	struct htd_quantiles *q, const struct htd_calls *c, size_t bytes, struct pm_error *err)
+{
+	struct finding f = {.c = c, .q = q, .bytes = bytes, .lock = PTHREAD_MUTEX_INITIALIZER};
 	q->values = calloc(c->n_labels + 1, sizeof(*q->values));
 	q->times = calloc((size_t)c->tree->n_functions + 1, sizeof(*q->times));
 	f.labels = calloc(c->n_ranked + 1, sizeof(*f.labels));
-	f.of_frame = malloc((n_frames + 1) * sizeof(*f.of_frame));
-	f.segment = malloc(sizeof(*f.segment));
-	int r = q->values && q->times && f.labels && f.of_frame && f.segment
-		? 0
-		: pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
-	for (size_t i = 0; r == 0 && i < n_frames; i++)
-		f.of_frame[i] = HTD_NONE;
+	f.of_label = malloc((c->n_labels + 1) * sizeof(*f.of_label));
+	int r = q->values && q->times && f.labels && f.of_label ? list_threads(&f) : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < c->n_labels; i++)
+		f.of_label[i] = HTD_NONE;
 	if (r == 0)
-		r = find_all(&f, err);
+		r = find_all(&f);
 	if (r == 0)
 		list_times(q, c);
 	free(f.labels);
-	free(f.of_frame);
-	free(f.segment);
+	free(f.of_label);
+	pm_map_done(&f.threads);
+	pthread_mutex_destroy(&f.lock);
 	if (r < 0)
 		htd_quantiles_done(q);
-	return r;
+	return r < 0 ? failed(r, err) : 0;
 }
 
 void htd_quantiles_done(struct htd_quantiles *q)

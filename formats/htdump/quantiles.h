@@ -14,11 +14,16 @@ struct htd_quantiles {
 	struct pm_call_times *times;         /* by function of the tree */
 };
 
+/* Memory for durations: of all calls of a stream of 300 MB, so that it is read once. */
+#define HTD_QUANTILE_BYTES ((size_t)64 << 20)
+
 /*
- * Reads all calls several times, depending on the number of labels, in bounded memory. 0 or a
- * negative errno with nothing left allocated. `q` is zeroed before.
+ * Reads all calls: once if their durations, 8 bytes each, fit into `bytes`, else several times. If
+ * not even a part of the labels fits, more is used. 0, or a negative errno with nothing left
+ * allocated: -EIO if the file has changed. `q` is zeroed before.
  */
-int htd_quantiles_build(struct htd_quantiles *q, const struct htd_calls *c, struct pm_error *err);
+int htd_quantiles_build(
+	struct htd_quantiles *q, const struct htd_calls *c, size_t bytes, struct pm_error *err);
 void htd_quantiles_done(struct htd_quantiles *q);
 
 #endif

@@ -109,4 +109,18 @@ static inline bool htd_event_call(
 	return true;
 }
 
+/* The label of a call, if it is an unsigned number of 4 or 8 bytes before all strings. */
+static inline bool htd_event_label(const struct htd_event *e, uint64_t *ret)
+{
+	const struct htd_plan *p = e->plan;
+	if (!p->label_size || e->bytes.len < p->head)
+		return false;
+	const uint8_t *label = e->bytes.p + p->label_at;
+	if (p->label_size == 8)
+		*ret = e->big ? pm_be64(label) : pm_le64(label);
+	else
+		*ret = e->big ? pm_be32(label) : pm_le32(label);
+	return true;
+}
+
 #endif

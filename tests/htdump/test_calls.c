@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/htdump/parts.h"
+#include "formats/htdump/select.h"
 
 /* What a call should become. */
 struct want {
@@ -149,6 +150,19 @@ static uint64_t quantile(const uint64_t *sorted, size_t n, size_t percent)
 	return sorted[rank ? rank - 1 : 0];
 }
 
+/* Labels one by one, and their durations in several passes, give the same. */
+static void assert_quantiles_in_little_memory(const struct pm_profile *p)
+{
+	const struct htd_calls *c;
+	const struct htd_quantiles *want;
+	struct htd_quantiles got = {.values = NULL};
+	assert_int_equal(htd_calls_get(htd_source_of(p), &c, NULL), 0);
+	assert_int_equal(htd_quantiles_get(htd_source_of(p), &want, NULL), 0);
+	assert_int_equal(htd_quantiles_build(&got, c, 1, NULL), 0);
+	assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
+	htd_quantiles_done(&got);
+}
+
 /* Many calls of most different lengths, half of them equal; and few. */
 static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 {
@@ -197,8 +211,39 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 		assert_int_equal(times[i].p99_ns, quantile(durations[few], n, 99));
 		assert_int_equal(times[i].max_ns, durations[few][n - 1]);
 	}
+	assert_quantiles_in_little_memory(&p);
 	stream_close(&p);
 	htdw_done(&w);
+}
+
+static void test_parts_cover_all_distances(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < HTD_PARTS; i++) {
+		assert_int_equal(htd_part_of(htd_part_first(i)), i);
+		assert_int_equal(htd_part_of(htd_part_last(i)), i);
+	}
+	assert_int_equal(htd_part_last(HTD_PARTS - 1), UINT64_MAX);
+}
+
+static void test_ranks_are_selected_exactly(void **state)
+{
+	enum { MOST = 5000 };
+	static uint64_t values[MOST], sorted[MOST];
+	uint64_t random = 1;
+	(void)state;
+	for (unsigned bits = 0; bits < 64; bits += 7)
+		for (size_t n = 1; n <= MOST; n = 3 * n + 1) {
+			uint64_t ranks[] = {0, n / 2, n / 2, n - 1}, got[4];
+			for (size_t i = 0; i < n; i++) {
+				random = random * 6364136223846793005u + 1442695040888963407u;
+				values[i] = sorted[i] = i % 3 ? random >> bits : UINT64_MAX;
+			}
+			qsort(sorted, n, sizeof(*sorted), by_duration);
+			assert_int_equal(htd_select(values, n, ranks, 4, got), 0);
+			for (size_t i = 0; i < 4; i++)
+				assert_true(got[i] == sorted[ranks[i]]);
+		}
 }
 
 static void test_sums_that_no_double_holds_are_exact(void **state)
@@ -365,6 +410,8 @@ int main(void)
 		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_quantiles_are_those_of_the_sorted_durations),
+		cmocka_unit_test(test_parts_cover_all_distances),
+		cmocka_unit_test(test_ranks_are_selected_exactly),
 		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
