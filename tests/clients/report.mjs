@@ -64,6 +64,7 @@ if (ids.includes("traces")) views.trace = await view(await page.evaluate(async (
   const traces = await pm.load(`table-${documentsOf(/^traces\.csv$/)[0][0]}-0`);
   return "view=traces&item=" + encodeURIComponent(traces.rows[0][traces.columns.indexOf("path")]);
 }));
+if (ids.includes("timeline")) views.kinds = await view("view=timeline&by=kind");
 if (ids.includes("flame")) views.sandwich = await view("view=flame&fn=0");
 const kept = await page.evaluate(() => ({
   columns: start.columns.map(c => c.name),

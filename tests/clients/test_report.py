@@ -113,7 +113,7 @@ class Report(unittest.TestCase):
                 self.assertEqual(view["barriers"], [])
                 self.assertEqual(view["elements"], 0)
                 self.assertTrue(view["text"].strip() or view["drawn"])
-                if name in ("flame", "timeline"):
+                if name in ("flame", "timeline", "kinds"):
                     self.assertGreater(max(view["drawn"]), 3)
 
     def check_source(self, browser):
@@ -134,6 +134,7 @@ class Report(unittest.TestCase):
                 name = have[0].split(" ", 1)[1]
                 self.assertAlmostEqual(seconds(have[1]), flat[name], delta=6e-4 * flat[name])
             tops = [row for row in rows(folder, "contexts.csv") if row["depth"] == "0"]
+            self.assertRegex(shown["views"]["kinds"]["text"], r"(?m)^program$")
             self.assertEqual(shown["views"]["tree"]["rows"][0][0].split(" ", 1)[1], tops[0]["name"])
 
     def check_hostile(self, browser):

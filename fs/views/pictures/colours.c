@@ -77,6 +77,15 @@ static void colours_free(void *p)
 	free(c);
 }
 
+static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
+	[PMFS_OPENMP] = OPENMP,
+	[PMFS_GPU] = GPU,
+	[PMFS_IO] = IO,
+	[PMFS_MEMORY] = MEMORY,
+	[PMFS_GC] = GC,
+	[PMFS_SQL] = SQL,
+	[PMFS_NET] = NET};
+
 /* Runtimes wait in functions of their own: barriers of OpenMP say so. */
 static bool is_wait(struct pm_bytes name)
 {
@@ -86,14 +95,6 @@ static bool is_wait(struct pm_bytes name)
 /* The first colour of a category, and how many it has. */
 static unsigned colours_of(enum pmfs_category category, struct pm_bytes name, unsigned *ret_n)
 {
-	static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
-		[PMFS_OPENMP] = OPENMP,
-		[PMFS_GPU] = GPU,
-		[PMFS_IO] = IO,
-		[PMFS_MEMORY] = MEMORY,
-		[PMFS_GC] = GC,
-		[PMFS_SQL] = SQL,
-		[PMFS_NET] = NET};
 	*ret_n = 1;
 	if (category == PMFS_IDLE)
 		return IDLE;
@@ -167,4 +168,16 @@ unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name)
 {
 	uint32_t at = c ? pm_strtab_find(&c->names, name) : PM_NONE;
 	return at != PM_NONE ? c->colour[at] : (unsigned)(pm_hash_bytes(name) % PMFS_N_HUES);
+}
+
+struct pm_bytes pmfs_colour_kind(unsigned colour)
+{
+	if (colour < PMFS_N_HUES)
+		return pm_bytes_of("program");
+	if (colour == IDLE || colour == WAITING)
+		return pm_bytes_of(colour == IDLE ? "idle" : "waiting");
+	unsigned category = 0;
+	while (families[category] != colour - (colour - MPI) % PMFS_N_SHADES)
+		category++;
+	return pmfs_category_name((enum pmfs_category)category);
 }

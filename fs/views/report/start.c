@@ -45,6 +45,7 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_totals *total
 	pm_json_close(&r->json, ']');
 }
 
+/* The colours, and the kind of work that each of them stands for. */
 static void write_palette(struct pmfs_report *r)
 {
 	pm_json_key(&r->json, "palette");
@@ -55,6 +56,11 @@ static void write_palette(struct pmfs_report *r)
 		pm_text_hex(&r->scratch, pmfs_palette[i], 6);
 		pm_json_text(&r->json, pm_text_view(&r->scratch));
 	}
+	pm_json_close(&r->json, ']');
+	pm_json_key(&r->json, "kinds");
+	pm_json_open(&r->json, '[');
+	for (unsigned i = 0; i < PMFS_N_COLOURS; i++)
+		pm_json_text(&r->json, pmfs_colour_kind(i));
 	pm_json_close(&r->json, ']');
 }
 

@@ -12,9 +12,14 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   const depth = Number.isInteger(state.depth) ? state.depth : 63;
   const area = h("div", { class: "scroll timeline", tabindex: "0", role: "group", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
   const slider = h("input", { type: "range", min: "0", max: "40", value: depth === 63 ? "40" : String(depth), "aria-label": "Depth", onchange: () => go({ depth: slider.value === "40" ? undefined : Number(slider.value) }, true) });
+  const byKind = state.by === "kind", by = h("select", { "aria-label": "Colours", onchange: () => go({ by: by.value || undefined }, true) },
+    h("option", { value: "" }, "by function"), h("option", { value: "kind", selected: byKind }, "by kind of work"));
+  /* The name in the legend, and the number of its colour; the program is blue, as in the overview. */
+  const colourOfKind = kind => kind === "program" ? 1 : start.kinds.indexOf(kind);
+  const shownAs = ([name, colour]) => byKind ? [start.kinds[colour], colourOfKind(start.kinds[colour])] : [name, colour];
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
     h("button", { type: "button", onclick: () => move(0.5, 0.5) }, "Zoom in"), h("button", { type: "button", onclick: () => move(2, 0.5) }, "Zoom out"), h("button", { type: "button", onclick: () => set(0, 1) }, "All"),
-    h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`), h("span", { class: "soft" }, "drag to zoom, wheel with Ctrl, ← → to move")), area, legend));
+    h("label", {}, "Colours ", by), h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`), h("span", { class: "soft" }, "drag to zoom, wheel with Ctrl, ← → to move")), area, legend));
   let from = Math.max(0, Math.min(1, Number(state.from) || 0)), to = Math.max(from, Math.min(1, state.to === undefined ? 1 : Number(state.to)));
   if (!(to > from)) { from = 0; to = 1; }
   const axis = h("div", { class: "axis" }), inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
@@ -84,7 +89,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   }
   function drawTile(sight, ready, tile, page) {
     const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = sight.width / (to - from);
-    const { names } = ready.data, shown = new Float64Array(names.length), inks = names.map(name => pixelOf(start.palette[name[1]]));
+    const { names } = ready.data, shown = new Float64Array(names.length), inks = names.map(name => pixelOf(start.palette[shownAs(name)[1]]));
     for (let row = Math.max(sight.first, page * PAGE); row <= Math.min(sight.last, page * PAGE + ready.data.rows.length - 1); row++) {
       const runs = ready.data.rows[row - page * PAGE], line = (row - sight.first) * sight.width;
       for (let i = 1, cell = 0; i < runs.length; i += 2) {
@@ -98,9 +103,9 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
         if (b - a > sight.least) sight.labels.push({ name: names[name][0], row, begin, end });
       }
     }
-    names.forEach(([name, colour], i) => {
+    names.forEach((entry, i) => {
       if (!shown[i]) return;
-      const s = seen.get(name) || { n: 0, colour };
+      const [name, colour] = shownAs(entry), s = seen.get(name) || { n: 0, colour };
       s.n += shown[i];
       seen.set(name, s);
     });
