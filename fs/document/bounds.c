@@ -24,12 +24,20 @@ static bool is_less(enum pmfs_storage storage, uint64_t a, uint64_t b)
 }
 
 /* For doubles, a zero as minimum is -0 and as maximum +0, as required by parquet.thrift. */
-static uint64_t signed_zero(const struct pmfs_chunk *c, uint64_t bits, bool negative)
+static uint64_t signed_zero(enum pmfs_storage storage, uint64_t bits, bool negative)
 {
 	uint64_t sign = (uint64_t)1 << 63;
-	if (c->storage != PMFS_STORE_DOUBLE || (bits & ~sign) != 0)
+	if (storage != PMFS_STORE_DOUBLE || (bits & ~sign) != 0)
 		return bits;
 	return negative ? sign : 0;
+}
+
+void pmfs_chunk_range(
+	enum pmfs_storage storage, uint64_t min, uint64_t max, struct pmfs_chunk_facts *ret)
+{
+	ret->min = signed_zero(storage, min, true);
+	ret->max = signed_zero(storage, max, false);
+	ret->has_range = true;
 }
 
 static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret)
@@ -37,15 +45,14 @@ static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret
 	uint32_t n = c->n - c->n_nulls;
 	if (n == 0)
 		return;
-	ret->min = ret->max = c->values[0];
+	uint64_t min = c->values[0], max = min;
 	for (uint32_t i = 1; i < n; i++) {
-		if (is_less(c->storage, c->values[i], ret->min))
-			ret->min = c->values[i];
-		else if (is_less(c->storage, ret->max, c->values[i]))
-			ret->max = c->values[i];
+		if (is_less(c->storage, c->values[i], min))
+			min = c->values[i];
+		else if (is_less(c->storage, max, c->values[i]))
+			max = c->values[i];
 	}
-	ret->min = signed_zero(c, ret->min, true);
-	ret->max = signed_zero(c, ret->max, false);
+	pmfs_chunk_range(c->storage, min, max, ret);
 }
 
 /* ---- texts: not all of a long one ---- */

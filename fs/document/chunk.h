@@ -34,6 +34,8 @@ enum {
 
 enum { PMFS_BOUND_ROOM = 32 };
 
+#define PMFS_UNKNOWN UINT32_MAX
+
 /* A text that is a lower, or upper, bound of all texts of a chunk: one of them, or a prefix. */
 struct pmfs_bound {
 	uint8_t n;     /* bytes; 0 = there is none */
@@ -43,17 +45,41 @@ struct pmfs_bound {
 
 /* Metadata of a chunk; known after measuring, before it is made again. */
 struct pmfs_chunk_facts {
-	uint64_t min, max;                 /* as stored; of numbers, where n_nulls < n */
+	uint64_t min, max;                 /* as stored; of numbers */
 	struct pmfs_bound least, greatest; /* of texts */
-	uint32_t n, n_nulls;               /* rows, and rows without a value */
+	uint32_t n, n_nulls;               /* rows, and rows without a value or PMFS_UNKNOWN */
+	bool has_range;                    /* min and max are known */
 	uint32_t dictionary;               /* bytes of its page, 0 = there is none */
 	uint32_t bytes;                    /* of both pages, headers included */
 	uint8_t seen;
 };
 
+/* All texts that a column can have: the same dictionary page in every row group. Zeroed = none. */
+struct pmfs_dictionary {
+	struct pm_strtab texts;
+	struct pm_arena arena;
+	struct pm_text page;
+	uint64_t bytes; /* of the texts */
+};
+
+/* Adds a text of CSV. 0 or -ENOMEM. */
+int pmfs_dictionary_add(struct pmfs_dictionary *d, struct pm_bytes text);
+
+/* Makes the page, after the last text. 0, -ENOMEM or -EFBIG. */
+int pmfs_dictionary_end(struct pmfs_dictionary *d);
+
+void pmfs_dictionary_done(struct pmfs_dictionary *d);
+
 /* A chunk being made: zeroed, then pmfs_chunk_begin. */
 struct pmfs_chunk {
 	enum pmfs_storage storage;
+	/*
+	 * Set by the caller before pmfs_chunk_begin: the size of its pages depends on the number of
+	 * rows only, as if all rows had values. Texts are those of `dictionary`.
+	 */
+	bool laid_out;
+	const struct pmfs_dictionary *dictionary;
+	bool strange; /* laid out, and a text is not in the dictionary */
 	uint8_t seen;
 	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
@@ -68,6 +94,12 @@ struct pmfs_chunk {
 	struct pm_text scratch;
 };
 
+/* Its dictionary: of this row group, or of all. */
+static inline const struct pm_strtab *pmfs_chunk_texts(const struct pmfs_chunk *c)
+{
+	return c->laid_out ? &c->dictionary->texts : &c->texts;
+}
+
 /* Empties it, and keeps memory that is reused. 0 or -ENOMEM. */
 int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
 
@@ -76,6 +108,13 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
  * c->seen.
  */
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
+
+/* How a number is stored; false if it is none, or cannot be stored so. */
+bool pmfs_number_bits(enum pmfs_storage storage, const struct pm_cell *cell, uint64_t *ret);
+
+/* Sets the least and the greatest number, as parquet.thrift wants them. In bounds.c. */
+void pmfs_chunk_range(
+	enum pmfs_storage storage, uint64_t min, uint64_t max, struct pmfs_chunk_facts *ret);
 
 /* An upper bound of the size of its pages, and a close one. */
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);

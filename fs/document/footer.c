@@ -1,4 +1,6 @@
 /* Parquet's metadata: https://github.com/apache/parquet-format, parquet.thrift. */
+#include <stdlib.h>
+
 #include "formats/common/json.h"
 #include "fs/document/parquet.h"
 #include "fs/document/thrift.h"
@@ -84,11 +86,14 @@ static void add_statistics(
 	struct pmfs_thrift *meta, const struct pmfs_chunk_facts *facts, enum pmfs_storage storage)
 {
 	uint8_t room[8];
+	if (facts->n_nulls == PMFS_UNKNOWN && !facts->has_range)
+		return;
 	struct pmfs_thrift statistics = pmfs_thrift_struct(meta, 12);
-	pmfs_thrift_i64(&statistics, 3, facts->n_nulls);
+	if (facts->n_nulls != PMFS_UNKNOWN)
+		pmfs_thrift_i64(&statistics, 3, facts->n_nulls);
 	if (storage == PMFS_STORE_TEXT) {
 		add_text_bounds(&statistics, &facts->least, &facts->greatest);
-	} else if (facts->n_nulls < facts->n) {
+	} else if (facts->has_range) {
 		pmfs_thrift_binary(&statistics, 5, le64(facts->max, room));
 		pmfs_thrift_binary(&statistics, 6, le64(facts->min, room));
 	}
@@ -122,15 +127,18 @@ static void add_chunk(struct pm_text *out, const struct pmfs_chunk_facts *facts,
 }
 
 static void add_group(struct pm_text *out, const struct pmfs_parquet *p,
-	const struct pmfs_rowgroup *group, const struct pm_table *table)
+	const struct pmfs_rowgroup *group, const struct pm_table *table,
+	const struct pmfs_range *ranges)
 {
 	struct pmfs_thrift g = {.out = out};
 	uint64_t offset = group->offset;
 	pmfs_thrift_list(&g, 1, PMFS_THRIFT_STRUCT, p->n_columns);
 	for (uint32_t i = 0; i < p->n_columns; i++) {
-		add_chunk(
-			out, &group->columns[i], p->storage[i], pm_table_column(table, i), offset);
-		offset += group->columns[i].bytes;
+		struct pmfs_chunk_facts facts = group->columns[i];
+		if (ranges && ranges[i].is_known)
+			pmfs_chunk_range(p->storage[i], ranges[i].min, ranges[i].max, &facts);
+		add_chunk(out, &facts, p->storage[i], pm_table_column(table, i), offset);
+		offset += facts.bytes;
 	}
 	pmfs_thrift_i64(&g, 2, (int64_t)group->bytes);
 	pmfs_thrift_i64(&g, 3, group->rows);
@@ -191,8 +199,8 @@ static void add_orders(struct pmfs_thrift *file, uint32_t n)
 	}
 }
 
-static void add_metadata(
-	struct pm_text *out, const struct pmfs_parquet *p, const struct pm_doc *doc)
+static void add_metadata(struct pm_text *out, const struct pmfs_parquet *p,
+	const struct pm_doc *doc, const struct pmfs_range *ranges)
 {
 	struct pmfs_thrift file = {.out = out};
 	pmfs_thrift_i32(&file, 1, 1);
@@ -200,27 +208,52 @@ static void add_metadata(
 	pmfs_thrift_i64(&file, 3, (int64_t)p->n_rows);
 	pmfs_thrift_list(&file, 4, PMFS_THRIFT_STRUCT, (uint32_t)p->n);
 	for (size_t i = 0; i < p->n; i++)
-		add_group(out, p, &p->groups[i], &doc->table);
+		add_group(out, p, &p->groups[i], &doc->table,
+			ranges ? ranges + i * p->n_columns : NULL);
 	add_pairs(&file, doc);
 	pmfs_thrift_str(&file, 6, "profmount");
 	add_orders(&file, p->n_columns);
 	pmfs_thrift_end(&file);
 }
 
+void pmfs_footer_add(const struct pmfs_parquet *p, const struct pm_doc *doc,
+	const struct pmfs_range *ranges, struct pm_text *out)
+{
+	uint8_t length[8];
+	size_t before = out->len;
+	add_metadata(out, p, doc, ranges);
+	pm_text_add(out, le64(out->len - before, length).p, 4);
+	pm_text_str(out, magic);
+}
+
+/* Ranges that make the footer as large as it can be; NULL if out of memory. */
+static struct pmfs_range *widest_ranges(const struct pmfs_parquet *p)
+{
+	struct pmfs_range *ret = calloc(p->n * p->n_columns, sizeof(*ret));
+	for (size_t i = 0; ret && i < p->n * p->n_columns; i++)
+		ret[i].is_known = p->storage[i % p->n_columns] != PMFS_STORE_TEXT;
+	return ret;
+}
+
 int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
 {
 	uint64_t at = sizeof(magic) - 1;
-	uint8_t length[8];
+	struct pmfs_range *widest = NULL;
+	if (p->layout && !(widest = widest_ranges(p)))
+		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < p->n; i++) {
 		p->groups[i].offset = at;
 		at += p->groups[i].bytes;
 	}
 	p->footer_at = at;
-	add_metadata(&p->footer, p, doc);
-	pm_text_add(&p->footer, le64(p->footer.len, length).p, 4);
-	pm_text_str(&p->footer, magic);
+	pmfs_footer_add(p, doc, widest, &p->footer);
+	free(widest);
 	p->size = at + p->footer.len;
 	if (p->footer.full)
 		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET, "has too many row groups");
-	return p->footer.failed ? pm_error_plain(err, -ENOMEM) : 0;
+	if (p->footer.failed)
+		return pm_error_plain(err, -ENOMEM);
+	if (p->layout)
+		pm_text_done(&p->footer);
+	return 0;
 }

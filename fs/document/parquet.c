@@ -12,6 +12,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "fs/document/failure.h"
+#include "fs/document/layout.h"
 
 enum {
 	MOST_BYTES = 16 << 20, /* values and texts of a row group, approximately */
@@ -46,6 +47,10 @@ static int maker_start(struct maker *m, const struct pmfs_parquet *p, const stru
 	m->cells = calloc((size_t)p->n_columns + 1, sizeof(*m->cells));
 	if (!m->chunks || !m->cells)
 		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; p->layout && i < p->n_columns; i++) {
+		m->chunks[i].laid_out = true;
+		m->chunks[i].dictionary = &p->layout->dictionaries[i];
+	}
 	return pm_rows_start(&m->rows, table, at, err);
 }
 
@@ -111,6 +116,17 @@ static int group_render(
 	return out->failed || has_failed(m) ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
+/* Cells that the layout has no room for, or another number of rows: the source is damaged. */
+static bool has_strange(const struct maker *m)
+{
+	for (uint32_t i = 0; m->p->layout && i < m->p->n_columns; i++)
+		if (m->chunks[i].strange ||
+			pmfs_storage_for(pm_table_type_of(m->table, i), m->chunks[i].seen) !=
+				m->p->storage[i])
+			return true;
+	return false;
+}
+
 int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
 	struct pm_text *out, struct pm_error *err)
 {
@@ -121,15 +137,18 @@ int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *tabl
 	struct maker m;
 	int r = facts ? maker_start(&m, p, table, group->at, err) : -ENOMEM;
 	if (r >= 0)
-		r = group_read(&m, &again, group->rows, UINT64_MAX, err);
+		r = group_read(&m, &again, group->rows,
+			p->layout ? group->at + group->rows : UINT64_MAX, err);
 	if (r >= 0)
 		r = group_render(&m, facts, out, err);
+	bool is_strange = r >= 0 && has_strange(&m);
 	if (facts)
 		maker_done(&m);
 	free(facts);
-	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
+	if (r >= 0 &&
+		(is_strange || again.rows != group->rows || out->len - before != group->bytes))
 		return pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "a table is not the one that was measured");
+			err, -EIO, NULL, PM_NO_OFFSET, "a table is not what was known of it");
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -277,7 +296,7 @@ static int put_in_a_row(struct pmfs_parquet *p, const struct job *job, struct pm
 
 static void forget_groups(struct pmfs_parquet *p)
 {
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; !p->layout && i < p->n; i++)
 		free(p->groups[i].columns);
 	pm_text_done(&p->first);
 	p->n = 0;
@@ -326,7 +345,13 @@ static int build(
 		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t c = 0; c < p->n_columns; c++)
 		p->storage[c] = pmfs_storage_for(pm_table_type_of(table, c), 0);
-	int r = measure(p, table, key, err);
+	int r = pmfs_layout_make(p, doc, err);
+	if (r < 0)
+		return r;
+	p->key = key;
+	if (r > 0)
+		return pmfs_parquet_end(p, doc, err);
+	r = measure(p, table, key, err);
 	if (r == 0 && widen(p, table)) {
 		forget_groups(p);
 		r = measure(p, table, key, err);
@@ -354,6 +379,7 @@ void pmfs_parquet_free(struct pmfs_parquet *p)
 	if (!p)
 		return;
 	forget_groups(p);
+	pmfs_layout_free(p->layout, p->n_columns);
 	free(p->groups);
 	free(p->storage);
 	pm_text_done(&p->footer);
@@ -363,5 +389,13 @@ void pmfs_parquet_free(struct pmfs_parquet *p)
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
 {
 	uint64_t group = sizeof(*p->groups) + p->n_columns * sizeof(*p->groups->columns);
-	return sizeof(*p) + p->room * group + p->footer.taken + p->first.taken;
+	uint64_t bytes = sizeof(*p) + p->footer.taken + p->first.taken;
+	if (!p->layout)
+		return bytes + p->room * group;
+	for (uint32_t c = 0; c < p->n_columns; c++) {
+		const struct pmfs_dictionary *d = &p->layout->dictionaries[c];
+		bytes += 2 * d->page.taken + d->texts.room * sizeof(*d->texts.items) +
+			d->texts.n_slots * sizeof(*d->texts.slots);
+	}
+	return bytes + p->n * sizeof(*p->groups);
 }

@@ -1,8 +1,9 @@
 /*
  * A table as Parquet (docs/decisions/0140): row groups of a bounded number of rows, each with the
- * pages of its columns one after the other, and a footer. Measuring makes every row group once,
- * stores the metadata for the footer, and leaves the first ones in the cache; reading makes the
- * others again.
+ * pages of its columns one after the other, and a footer. Large tables are laid out without being
+ * read where that is possible (layout.h). Otherwise measuring makes every row group once, stores
+ * the metadata for the footer, and leaves the first ones in the cache; reading makes the others
+ * again.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_PARQUET_H
 #define PROFMOUNT_FS_DOCUMENT_PARQUET_H
@@ -17,7 +18,19 @@ struct pmfs_rowgroup {
 	uint64_t offset; /* of its first byte in the file */
 	uint64_t bytes;
 	uint32_t rows;
-	struct pmfs_chunk_facts *columns;
+	struct pmfs_chunk_facts *columns; /* owned, or the layout's */
+};
+
+/* What the footer says of a column of numbers in a row group. */
+struct pmfs_range {
+	uint64_t min, max; /* as stored */
+	bool is_known;
+};
+
+/* What all row groups of a table that is laid out have in common, by column. */
+struct pmfs_layout {
+	struct pmfs_dictionary *dictionaries;
+	struct pmfs_chunk_facts *full, *last; /* of a full row group, and of the last one */
 };
 
 struct pmfs_parquet {
@@ -28,7 +41,8 @@ struct pmfs_parquet {
 	uint64_t n_rows;
 	uint64_t footer_at;
 	uint64_t size;
-	struct pm_text footer;  /* including its length and the final magic number */
+	struct pmfs_layout *layout; /* NULL: measured */
+	struct pm_text footer;  /* if measured, including its length and the final magic number */
 	struct pm_text first;   /* the row group of a small file that has only one */
 	struct pm_cache *cache; /* of row groups */
 	uint64_t key;           /* of the document as stored: part of the names of row groups */
@@ -60,7 +74,14 @@ int pmfs_parquet_window(const struct pmfs_parquet *p, const struct pm_doc *doc, 
 
 /* ---- footer.c ---- */
 
-/* Makes the footer from the measurements, which also determines the size. */
+/* Determines the size, by making the footer; keeps it unless the table is laid out. */
 int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
+
+/*
+ * Appends the footer, including its length and the final magic number. `ranges` are p->n times
+ * p->n_columns, or NULL: those of the measurements. The caller checks the text.
+ */
+void pmfs_footer_add(const struct pmfs_parquet *p, const struct pm_doc *doc,
+	const struct pmfs_range *ranges, struct pm_text *out);
 
 #endif

@@ -116,6 +116,9 @@ enum pm_form { PM_CSV, PM_TSV };
 struct pm_rows;
 struct pm_table;
 
+/* Receives a text of a column: 0, or a negative errno to stop. */
+typedef int pm_text_fn(void *context, uint32_t column, struct pm_bytes text);
+
 /* How rows of a kind of table are made. Const data, shared by all tables of the kind. */
 struct pm_table_type {
 	/*
@@ -153,6 +156,23 @@ struct pm_table_type {
 
 	/* Frees rows->own. NULL: free() is used. */
 	void (*done)(struct pm_rows *rows);
+
+	/*
+	 * Optional, for dense tables of many millions of rows whose position i is row i, table->end
+	 * of them unless the source is damaged: calls each() for the texts that cells can have, any
+	 * number of times and in any order, until it returns a negative errno, which is returned.
+	 * The size as Parquet then follows from the number of rows (fs/document/layout.h).
+	 */
+	int (*texts)(const struct pm_table *table, pm_text_fn *each, void *context,
+		struct pm_error *err);
+
+	/*
+	 * With texts(), for columns of which it is cheap: the least and the greatest cell of rows
+	 * [from, to) in least[column] and greatest[column]. They are empty before the call, and
+	 * stay so if unknown. Exact, whatever the source says about its order.
+	 */
+	int (*bounds)(const struct pm_table *table, uint64_t from, uint64_t to,
+		struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err);
 
 	/*
 	 * True if a cursor may start at any number below the table's end and then returns the first

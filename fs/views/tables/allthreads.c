@@ -10,6 +10,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
+#include "fs/views/tables/tracefacts.h"
 
 /* A position is the place among all samples, or, of profiles, the thread and the place in it. */
 enum { PLACE_BITS = 40 };
@@ -183,11 +184,56 @@ int pmfs_profiles_table(
 	return r;
 }
 
+/* Columns of threads' traces stand behind the thread. */
+static int timeline_texts(
+	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
+{
+	enum { CATEGORY = 6, CALL_CATEGORY = 8 };
+	struct pmfs_model *m = pmfs_model_of(table->self);
+	bool calls = pmfs_model_profile(m)->traces_are_calls;
+	return pmfs_trace_texts(m, calls ? CALL_CATEGORY : CATEGORY, each, context, err);
+}
+
+static void set_thread_bounds(struct pm_cell *least, struct pm_cell *greatest, uint64_t id)
+{
+	if (least->kind == PM_CELL_EMPTY || id < least->u)
+		pm_set_u64(least, id);
+	if (greatest->kind == PM_CELL_EMPTY || id > greatest->u)
+		pm_set_u64(greatest, id);
+}
+
+static int timeline_bounds(const struct pm_table *table, uint64_t from, uint64_t to,
+	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(table->self);
+	struct pmfs_trace_range range = {.n = 0};
+	const struct pm_threads *threads;
+	uint64_t first = 0;
+	int r = pmfs_model_threads(m, &threads, err);
+	for (uint32_t i = 0; r == 0 && i < threads->n && first < to; i++) {
+		struct pm_error error = {.offset = PM_NO_OFFSET};
+		uint64_t end = first + threads->threads[i].n_samples;
+		uint64_t begin = from > first ? from : first, until = to < end ? to : end;
+		if (begin < until) {
+			r = pmfs_trace_range_add(
+				&range, m, i, begin - first, until - first, &error);
+			set_thread_bounds(least, greatest, threads->threads[i].id);
+		}
+		first = end;
+		r = r == -EIO ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
+	}
+	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least + 1, greatest + 1, err);
+}
+
 int pmfs_timeline_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const struct pm_table_type type = {
-		.start = timeline_start, .next = all_next, .done = all_done, .dense = true};
+	static const struct pm_table_type type = {.start = timeline_start,
+		.next = all_next,
+		.done = all_done,
+		.texts = timeline_texts,
+		.bounds = timeline_bounds,
+		.dense = true};
 	static const char *const of_samples[] = {"thread_id", "time_ns", "duration_ns",
 		"timestamp_ns", "context_id", "depth", "category", "function", "name", NULL};
 	static const char *const of_calls[] = {"thread_id", "time_ns", "duration_ns",

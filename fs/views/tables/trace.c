@@ -11,9 +11,20 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
 #include "fs/views/sums/tracelength.h"
+#include "fs/views/tables/tracefacts.h"
 
 /* Columns; rows that are calls have two more before the category. */
-enum { TIME, DURATION, TIMESTAMP, CONTEXT, DEPTH, CATEGORY, SELF = CATEGORY, SEQ, CALL_CATEGORY };
+enum {
+	TIME = PMFS_TRACE_TIME,
+	DURATION = PMFS_TRACE_DURATION,
+	TIMESTAMP = PMFS_TRACE_TIMESTAMP,
+	CONTEXT,
+	DEPTH,
+	CATEGORY,
+	SELF = CATEGORY,
+	SEQ,
+	CALL_CATEGORY
+};
 enum { N_COLUMNS = CATEGORY + 3 };
 
 struct trace_rows {
@@ -192,6 +203,23 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 	return n;
 }
 
+static int trace_texts(
+	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(table->self);
+	bool calls = pmfs_model_profile(m)->traces_are_calls;
+	return pmfs_trace_texts(m, calls ? CALL_CATEGORY : CATEGORY, each, context, err);
+}
+
+static int trace_bounds(const struct pm_table *table, uint64_t from, uint64_t to,
+	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(table->self);
+	struct pmfs_trace_range range = {.n = 0};
+	int r = pmfs_trace_range_add(&range, m, (uint32_t)table->a, from, to, err);
+	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least, greatest, err);
+}
+
 int pmfs_thread_trace_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
@@ -199,6 +227,8 @@ int pmfs_thread_trace_table(
 		.next = trace_next,
 		.done = trace_done,
 		.measure = trace_measure,
+		.texts = trace_texts,
+		.bounds = trace_bounds,
 		.dense = true};
 	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
 		"context_id", "depth", "category", "function", "name", NULL};

@@ -1,0 +1,96 @@
+#include "fs/views/tables/tracefacts.h"
+
+#include "formats/common/work.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/sums/threads.h"
+#include "fs/views/sums/tracelength.h"
+
+enum { BATCH = 512, CHECK_EVERY = 4096 };
+
+static int context_texts(const struct pmfs_trace_contexts *c, uint32_t i, uint32_t category,
+	pm_text_fn *each, void *context, struct pm_text *scratch)
+{
+	pm_text_clear(scratch);
+	struct pm_bytes name = pmfs_frame_name(c->tree, pm_tree_frame(c->tree, i), scratch);
+	if (scratch->failed)
+		return -ENOMEM;
+	int r = each(context, category + 1, pmfs_trace_function(c, i));
+	return r < 0 ? r : each(context, category + 2, name);
+}
+
+int pmfs_trace_texts(struct pmfs_model *m, uint32_t category, pm_text_fn *each, void *context,
+	struct pm_error *err)
+{
+	struct pmfs_trace_contexts c;
+	struct pm_text scratch = {.p = NULL};
+	int r = pmfs_trace_contexts(m, &c, err);
+	for (int i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
+		r = each(context, category, pmfs_category_name((enum pmfs_category)i));
+	for (uint32_t i = 0; r == 0 && i < c.tree->n_contexts; i++) {
+		if (i % CHECK_EVERY == 0 && pm_work_cancelled())
+			r = -ENOMEM;
+		else
+			r = context_texts(&c, i, category, each, context, &scratch);
+	}
+	pm_text_done(&scratch);
+	return r;
+}
+
+/* ---- bounds ---- */
+
+static void widen(uint64_t *least, uint64_t *greatest, uint64_t n_before, uint64_t value)
+{
+	if (n_before == 0 || value < *least)
+		*least = value;
+	if (n_before == 0 || value > *greatest)
+		*greatest = value;
+}
+
+static void add_sample(struct pmfs_trace_range *range, const struct pm_sample *s)
+{
+	widen(&range->first, &range->last, range->n++, s->time_ns);
+	if (s->time_ns != PM_NO_TIME)
+		widen(&range->first_known, &range->last_known, range->n_times++, s->time_ns);
+	if (s->duration_ns != PM_NO_TIME)
+		widen(&range->shortest, &range->longest, range->n_durations++, s->duration_ns);
+}
+
+int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
+	uint64_t from, uint64_t to, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pm_sample batch[BATCH];
+	while (from < to) {
+		size_t room = to - from < BATCH ? (size_t)(to - from) : BATCH;
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
+		int64_t n = p->ops->samples(p, thread, from, batch, room, err);
+		if (n <= 0)
+			return (int)n;
+		for (int64_t i = 0; i < n; i++)
+			add_sample(range, &batch[i]);
+		from += (uint64_t)n;
+	}
+	return 0;
+}
+
+int pmfs_trace_range_cells(const struct pmfs_trace_range *range, struct pmfs_model *m,
+	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
+{
+	uint64_t origin;
+	int r = pmfs_time_origin(m, &origin, err);
+	if (r < 0 || range->n == 0)
+		return r;
+	pm_set_u64(&least[PMFS_TRACE_TIMESTAMP], range->first);
+	pm_set_u64(&greatest[PMFS_TRACE_TIMESTAMP], range->last);
+	bool is_exact = range->first_known >= origin || origin - range->first_known <= INT64_MAX;
+	if (range->n_times > 0 && is_exact) {
+		pmfs_set_time(&least[PMFS_TRACE_TIME], range->first_known, origin);
+		pmfs_set_time(&greatest[PMFS_TRACE_TIME], range->last_known, origin);
+	}
+	if (range->n_durations > 0) {
+		pm_set_u64(&least[PMFS_TRACE_DURATION], range->shortest);
+		pm_set_u64(&greatest[PMFS_TRACE_DURATION], range->longest);
+	}
+	return 0;
+}

@@ -1,0 +1,265 @@
+/* fs/document: tables whose size as Parquet follows from the number of rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/common/text.h"
+#include "fs/document/engine.h"
+#include "profmount/profile.h"
+
+enum { ROWS = 3 * PMFS_GROUP_ROWS + 1000, N_TEXTS = 300 };
+
+/* What a table does otherwise than it says. */
+static struct {
+	uint64_t ends_at;   /* row */
+	uint64_t strange;   /* row whose text is unknown */
+	uint64_t beyond;    /* row whose time no INT64 holds */
+	uint32_t long_text; /* bytes of one text more */
+} fault;
+
+static uint64_t n_rows_made, n_bounds_read; /* atomic */
+static char texts[N_TEXTS][16];
+static char long_text[2 << 20];
+
+static int next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	(void)err;
+	if (rows->at >= fault.ends_at)
+		return 0;
+	__atomic_add_fetch(&n_rows_made, 1, __ATOMIC_RELAXED);
+	uint64_t i = rows->at++;
+	pm_set_u64(&cells[0], i == fault.beyond ? UINT64_MAX : i * 1000);
+	if (i % 3 == 0)
+		pm_set_u64(&cells[1], i);
+	else
+		pm_set_empty(&cells[1]);
+	pm_set_text(&cells[2], pm_bytes_of(i == fault.strange ? "strange" : texts[i % N_TEXTS]));
+	return 1;
+}
+
+static int tell_texts(
+	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
+{
+	int r = 0;
+	(void)table;
+	(void)err;
+	for (size_t i = 0; r == 0 && i < N_TEXTS; i++)
+		r = each(context, 2, pm_bytes_of(texts[i]));
+	struct pm_bytes more = {(const uint8_t *)long_text, fault.long_text};
+	return r < 0 ? r : each(context, 2, more);
+}
+
+static int bounds(const struct pm_table *table, uint64_t from, uint64_t to, struct pm_cell *least,
+	struct pm_cell *greatest, struct pm_error *err)
+{
+	(void)table;
+	(void)err;
+	__atomic_add_fetch(&n_bounds_read, 1, __ATOMIC_RELAXED);
+	pm_set_u64(&least[0], from * 1000);
+	pm_set_u64(&greatest[0], (to - 1) * 1000);
+	return 0;
+}
+
+static const struct pm_table_type type = {
+	.next = next, .texts = tell_texts, .bounds = bounds, .dense = true};
+static const char *const columns[] = {"time_ns", "line", "name"};
+static const struct pm_profile_ops ops = {.changed = NULL};
+static const struct pm_profile profile = {.ops = &ops, .source = "source", .format = "format"};
+
+struct mount {
+	struct pm_cache *cache;
+	struct pmfs_engine *engine;
+	struct pm_doc doc;
+	uint64_t size;
+};
+
+static void mount_begin(struct mount *m, uint64_t limit, uint64_t rows)
+{
+	m->doc = (struct pm_doc){.kind = PM_DOC_PARQUET,
+		.of = &profile,
+		.table = {.type = &type, .columns = columns, .n_columns = 3, .end = rows}};
+	m->cache = pm_cache_new(limit);
+	assert_non_null(m->cache);
+	m->engine = pmfs_engine_new(&profile, m->cache);
+	assert_non_null(m->engine);
+	n_rows_made = n_bounds_read = 0;
+	assert_int_equal(pmfs_engine_size(m->engine, 1, &m->doc, &m->size, NULL), 0);
+}
+
+static void mount_end(struct mount *m)
+{
+	pmfs_engine_free(m->engine);
+	pm_cache_free(m->cache);
+}
+
+static int try_read(struct mount *m, uint64_t at, size_t len, char *ret, size_t *ret_n)
+{
+	struct pmfs_piece piece;
+	int r = pmfs_engine_read(m->engine, 1, &m->doc, at, len, &piece, NULL);
+	if (r < 0)
+		return r;
+	*ret_n = piece.len;
+	memcpy(ret, piece.p, piece.len);
+	pmfs_engine_release(m->engine, &piece);
+	return 0;
+}
+
+static size_t read_at(struct mount *m, uint64_t at, size_t len, char *ret)
+{
+	size_t n = 0;
+	assert_int_equal(try_read(m, at, len, ret, &n), 0);
+	return n;
+}
+
+static char *read_all(struct mount *m)
+{
+	char *ret = malloc(m->size);
+	assert_non_null(ret);
+	for (uint64_t at = 0; at < m->size;) {
+		size_t n = read_at(m, at, 1 << 17, ret + at);
+		assert_true(n > 0);
+		at += n;
+	}
+	return ret;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fault = (typeof(fault)){ROWS, UINT64_MAX, UINT64_MAX, 0};
+	for (size_t i = 0; i < N_TEXTS; i++)
+		snprintf(texts[i], sizeof(texts[i]), "name %zu", i);
+	memset(long_text, 'x', sizeof(long_text));
+	return 0;
+}
+
+/* ---- tests ---- */
+
+static void test_the_size_needs_no_row(void **state)
+{
+	struct mount m;
+	(void)state;
+	mount_begin(&m, 256 << 20, ROWS);
+	assert_int_equal(n_rows_made, 0);
+	assert_int_equal(n_bounds_read, 0);
+	char *all = read_all(&m);
+	assert_memory_equal(all, "PAR1", 4);
+	assert_memory_equal(all + m.size - 4, "PAR1", 4);
+	free(all);
+	assert_int_equal(n_rows_made, ROWS);
+	assert_int_equal(n_bounds_read, 4);
+	mount_end(&m);
+}
+
+static void test_the_footer_needs_no_row(void **state)
+{
+	char end[4096];
+	struct mount m;
+	(void)state;
+	mount_begin(&m, 256 << 20, ROWS);
+	assert_int_equal(read_at(&m, m.size - 8, 8, end), 8);
+	assert_int_equal(n_rows_made, 0);
+	mount_end(&m);
+}
+
+static void test_a_window_needs_the_rows_of_its_row_group(void **state)
+{
+	char window[4096];
+	struct mount m;
+	(void)state;
+	mount_begin(&m, 256 << 20, ROWS);
+	assert_int_equal(read_at(&m, m.size / 2, sizeof(window), window), sizeof(window));
+	assert_in_range(n_rows_made, 1, PMFS_GROUP_ROWS + 1);
+	mount_end(&m);
+}
+
+static void test_windows_in_any_order_are_the_same_bytes(void **state)
+{
+	static const uint64_t limits[] = {256 << 20, 4 << 20, 1};
+	struct mount whole, m;
+	char window[5000];
+	(void)state;
+	mount_begin(&whole, 256 << 20, ROWS);
+	char *all = read_all(&whole);
+	for (size_t k = 0; k < sizeof(limits) / sizeof(*limits); k++) {
+		mount_begin(&m, limits[k], ROWS);
+		assert_int_equal(m.size, whole.size);
+		for (uint64_t i = 0, at = 12345; i < 20; i++, at = at * 6364136223846793005u + 1) {
+			uint64_t off = i == 0 ? m.size - 3000 : (at >> 20) % m.size;
+			size_t n = read_at(&m, off, sizeof(window), window);
+			assert_int_equal(
+				n, m.size - off < sizeof(window) ? m.size - off : sizeof(window));
+			assert_memory_equal(window, all + off, n);
+		}
+		mount_end(&m);
+	}
+	free(all);
+	mount_end(&whole);
+}
+
+static void test_few_rows_are_measured(void **state)
+{
+	struct mount m;
+	(void)state;
+	fault.ends_at = PMFS_GROUP_ROWS;
+	mount_begin(&m, 256 << 20, PMFS_GROUP_ROWS);
+	assert_in_range(n_rows_made, PMFS_GROUP_ROWS, PMFS_GROUP_ROWS + 1);
+	mount_end(&m);
+}
+
+static void test_many_texts_are_measured(void **state)
+{
+	struct mount m;
+	(void)state;
+	fault.long_text = sizeof(long_text);
+	mount_begin(&m, 256 << 20, ROWS);
+	assert_in_range(n_rows_made, ROWS, ROWS + 8);
+	mount_end(&m);
+}
+
+/* The first row group is as it should be, the second one cannot be read. */
+static void check_second_group_fails(void)
+{
+	char window[4096];
+	size_t n;
+	struct mount m;
+	mount_begin(&m, 256 << 20, ROWS);
+	assert_int_equal(try_read(&m, 100, sizeof(window), window, &n), 0);
+	assert_int_equal(try_read(&m, m.size / 2, sizeof(window), window, &n), -EIO);
+	mount_end(&m);
+}
+
+static void test_what_has_no_room_is_an_error(void **state)
+{
+	(void)state;
+	fault.strange = PMFS_GROUP_ROWS * 2;
+	fault.ends_at = ROWS;
+	fault.beyond = PMFS_GROUP_ROWS;
+	check_second_group_fails();
+	fault.beyond = UINT64_MAX;
+	fault.strange = PMFS_GROUP_ROWS;
+	check_second_group_fails();
+	fault.strange = UINT64_MAX;
+	fault.ends_at = PMFS_GROUP_ROWS + 1;
+	check_second_group_fails();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_the_size_needs_no_row, setup),
+		cmocka_unit_test_setup(test_the_footer_needs_no_row, setup),
+		cmocka_unit_test_setup(test_a_window_needs_the_rows_of_its_row_group, setup),
+		cmocka_unit_test_setup(test_windows_in_any_order_are_the_same_bytes, setup),
+		cmocka_unit_test_setup(test_few_rows_are_measured, setup),
+		cmocka_unit_test_setup(test_many_texts_are_measured, setup),
+		cmocka_unit_test_setup(test_what_has_no_room_is_an_error, setup),
+	};
+	return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
+}
