@@ -2,7 +2,8 @@
 
     parquet.py FILE.parquet [FILE.csv]
 
-Knows only what profmount writes: flat optional columns, uncompressed pages of version 1, PLAIN and RLE_DICTIONARY. Independent of
+Knows only what profmount writes: flat optional columns, uncompressed pages of version 1, PLAIN and RLE_DICTIONARY; of tables that
+are laid out (no null counts) each page has room for values of all rows, filled up with zeros. Independent of
 profmount and of other readers: from parquet.thrift, Encodings.md and the specification of Thrift's compact protocol.
 """
 import csv
@@ -77,10 +78,10 @@ class Thrift:
             fields[last] = self.value(head & 15)
 
 
-def hybrid(data, at, end, width, count):
-    """Runs of RLE and bit-packing: `count` values, and where they end."""
+def hybrid(data, at, end, width, count, most):
+    """Runs of RLE and bit-packing: `count` values with room for `most`, and where they end."""
     values, reader = [], Thrift(data, at)
-    while len(values) < count:
+    while len(values) < most:
         must(reader.at < end, "a run is missing")
         head = reader.varint()
         if head & 1:
@@ -99,7 +100,7 @@ def hybrid(data, at, end, width, count):
             size = (width + 7) // 8
             values += [int.from_bytes(data[reader.at:reader.at + size], "little")] * (head >> 1)
             reader.at += size
-    must(len(values) - count < 8, "a run is too long")
+    must(len(values) - most < 8, "a run is too long")
     must(not any(values[count:]), "what fills up a run is not 0")
     return values[:count], reader.at
 
@@ -113,7 +114,7 @@ def page(data, at, kind):
     return head[5 if kind == 0 else 7], reader.at, reader.at + head[3]
 
 
-def plain(data, at, end, kind, count):
+def plain(data, at, end, kind, count, most):
     if kind == BYTE_ARRAY:
         values = []
         for _ in range(count):
@@ -122,12 +123,13 @@ def plain(data, at, end, kind, count):
             at += 4 + size
     else:
         values = list(struct.unpack_from(f"<{count}{'q' if kind == INT64 else 'd'}", data, at))
-        at += 8 * count
+        must(not any(data[at + 8 * count:at + 8 * most]), "what fills up a page is not 0")
+        at += 8 * most
     must(at == end, "a page has other bytes than its values")
     return values
 
 
-def column(data, meta, unsigned):
+def column(data, meta, unsigned, laid_out):
     """The values of a column chunk, None for null; and where the chunk ends."""
     kind, at, words = meta[1], meta.get(11, meta[9]), None
     must(meta[4] == 0 and meta[6] == meta[7], "a chunk is compressed")
@@ -135,25 +137,26 @@ def column(data, meta, unsigned):
     if 11 in meta:
         head, at, end = page(data, at, 2)
         must(head[2] == PLAIN, "a dictionary is not plain")
-        words = plain(data, at, end, kind, head[1])
+        words = plain(data, at, end, kind, head[1], head[1])
         must(len(set(words)) == len(words), "a dictionary has a text twice")
         at = end
     must(at == meta[9], "the data page is elsewhere")
     head, at, end = page(data, at, 0)
     must(head[1] == meta[5] and head[3] == RLE, "a data page has other rows")
     size = int.from_bytes(data[at:at + 4], "little")
-    levels, stop = hybrid(data, at + 4, at + 4 + size, 1, head[1])
+    levels, stop = hybrid(data, at + 4, at + 4 + size, 1, head[1], head[1])
     must(stop == at + 4 + size, "levels have another size")
     at, count = stop, sum(levels)
+    most = head[1] if laid_out else count
     if words is not None:
         must(head[2] == RLE_DICTIONARY, "indexes are said to be values")
-        indexes, stop = hybrid(data, at + 1, end, data[at], count)
+        indexes, stop = hybrid(data, at + 1, end, data[at], count, most)
         must(stop == end, "a page has other bytes than its indexes")
         values = [words[i] for i in indexes]
-        must(set(values) == set(words), "a dictionary has a text that no row has")
+        must(laid_out or set(values) == set(words), "a dictionary has a text that no row has")
     else:
         must(head[2] == PLAIN, "an encoding without a dictionary")
-        values = plain(data, at, end, kind, count)
+        values = plain(data, at, end, kind, count, most)
         if unsigned:
             values = [v % 2 ** 64 for v in values]
     must(end - begin == meta[7], "a chunk has another size")
@@ -173,9 +176,11 @@ def check_text_bounds(statistics, known):
 
 
 def check_statistics(meta, values, unsigned):
-    statistics = meta[12]
+    statistics = meta.get(12, {})
     known = [v for v in values if v is not None]
-    must(statistics[3] == len(values) - len(known), "null_count is not true")
+    must(statistics.get(3, len(values) - len(known)) == len(values) - len(known), "null_count is not true")
+    if 3 not in statistics and 5 not in statistics:
+        return
     if not known:
         must(5 not in statistics and 6 not in statistics, "bounds of nothing")
         return
@@ -206,17 +211,18 @@ def read(path):
     names = [f[4].decode() for f in fields]
     unsigned = [f.get(6) == 14 for f in fields]
     columns, at = [[] for _ in fields], 4
+    laid_out = not all(3 in chunk[3].get(12, {}) for group in meta[4] for chunk in group[1])
     for group in meta[4]:
         must(group[2] == group[6] == sum(c[3][7] for c in group[1]), "a row group has another size")
         must(group[5] == at, "a row group is elsewhere")
         for i, chunk in enumerate(group[1]):
             must(chunk[3][3] == [fields[i][4]] and chunk[3][1] == fields[i][1], "a chunk is another column's")
             must(chunk[2] == chunk[3].get(11, chunk[3][9]) == at, "a chunk is elsewhere")
-            values, at = column(data, chunk[3], unsigned[i])
+            values, at = column(data, chunk[3], unsigned[i], laid_out)
             must(len(values) == group[3] == chunk[3][5], "a chunk has other rows")
             check_statistics(chunk[3], values, unsigned[i])
             columns[i] += values
-    must(at == footer, "bytes before the footer are no chunk's")
+    must(at == footer or laid_out and not any(data[at:footer]), "bytes before the footer are no chunk's")
     must(meta[3] == sum(g[3] for g in meta[4]), "num_rows is not true")
     pairs = {pair[1].decode(): pair[2].decode() for pair in meta.get(5, [])}
     return names, columns, pairs

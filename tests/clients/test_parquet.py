@@ -1,33 +1,38 @@
 #!/usr/bin/env python3
-"""Every table of a source as Parquet, against the same as CSV, cell by cell.
+"""Every table of sources as Parquet, against the same as CSV, cell by cell.
 
     test_parquet.py PROFMOUNT SOURCE…
+    test_parquet.py PROFMOUNT --corpus CORPUS SOURCE…
 
-parquet.py checks every byte of every file without any package; DuckDB, Polars and hyparquet read them where they are installed.
-Of tables that directories of many items have alike, the first and the largest are read.
+parquet.py checks every byte of every file (offsets, sizes, statistics) without any package; then DuckDB, Polars and hyparquet read
+them all. A table that one of them cannot read is a failure; if they are not installed, the test is skipped at its end.
+Of tables that directories of many items have alike, the largest are read. --corpus takes every source of CORPUS/FORMAT/data,
+where there is one; else the sources are taken.
 """
+import argparse
 import collections
 import csv
+import glob
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
 import parquet
-from clients import HERE
+from clients import HERE, skip
 
-MOST_ALIKE = 12  # files of one kind and place
-MOST_BYTES = 24 << 20
+MOST_BYTES = 28 << 20  # of a table
+SLOW_BYTES = 8 << 20  # what parquet.py needs too long for
+READERS = ("@duckdb/node-api", "hyparquet", "nodejs-polars", "nodejs-polars-linux-x64-gnu")
 
 
 def extract(profmount, source, folder, *names):
-    return subprocess.run([profmount, "-o", "max=1G", "--extract", source, folder, *names], stdin=subprocess.DEVNULL,
+    return subprocess.run([profmount, "-o", "max=2G", "--extract", source, folder, *names], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False)
 
 
-def tables(folder):
-    """Paths of the CSV files, of each kind the largest."""
+def tables(folder, most_alike):
+    """Paths of the CSV files, of each kind and place the largest."""
     kinds = collections.defaultdict(list)
     for here, _, names in os.walk(folder):
         for name in names:
@@ -38,18 +43,23 @@ def tables(folder):
     found = []
     for files in kinds.values():
         files = [f for f in files if f[0] < MOST_BYTES]
-        found += [path for _, path in sorted(files, reverse=True)[:MOST_ALIKE]]
+        found += [path for _, path in sorted(files, reverse=True)[:most_alike]]
     return found
 
 
+def have_readers():
+    return all(os.path.isdir(os.path.join(HERE, "node_modules", name)) for name in READERS)
+
+
 def readers(folder, paths):
-    if not all(os.path.isdir(os.path.join(HERE, "node_modules", name)) for name in ("@duckdb/node-api", "hyparquet")):
-        return None
+    """What DuckDB, Polars and hyparquet say, who must read all of them."""
+    if not have_readers():
+        return "not read: DuckDB, Polars or hyparquet are not installed"
     with tempfile.NamedTemporaryFile("w", suffix=".list", encoding="utf-8") as file:
         file.write("".join(os.path.join(folder, path) + "\n" for path in paths))
         file.flush()
         done = subprocess.run(["node", os.path.join(HERE, "parquet.mjs"), file.name], capture_output=True, text=True,
-                              timeout=600, check=False)
+                              timeout=1800, check=False)
     if done.returncode:
         raise AssertionError(done.stdout + done.stderr)
     return done.stdout.strip()
@@ -85,30 +95,50 @@ def check_all_threads(profmount, source, folder):
             assert all(parquet.same(cell, values[i][k]) for i, cell in enumerate(row)), f"{name}: row {k} is not {row}"
 
 
-def check(profmount, source):
-    """False where the source cannot be opened."""
+def check(profmount, source, most_alike):
+    """How many tables were compared; 0 where the source cannot be opened."""
     with tempfile.TemporaryDirectory(prefix="profmount-parquet-") as folder:
         extract(profmount, source, folder)
-        paths = tables(folder)
+        paths = tables(folder, most_alike)
         if not paths:
-            return False
+            print(f"{source}: cannot be opened")
+            return 0
         twins = [re.sub(r"\.csv$", ".parquet", path) for path in paths]
         said = extract(profmount, source, folder, *twins).stdout.decode("utf-8", "replace")
         cells = 0
         for path, twin in zip(paths, twins):
+            if os.path.getsize(os.path.join(folder, path)) > SLOW_BYTES:
+                continue
             try:
                 cells += parquet.compare(os.path.join(folder, twin), os.path.join(folder, path))
             except Exception as error:
                 raise AssertionError(f"{source}: {twin}: {error!r} {said[-500:]}") from error
         check_all_threads(profmount, source, os.path.join(folder, "all-threads"))
-        print(f"{os.path.basename(source)}: {len(paths)} tables, {cells} cells; {readers(folder, paths) or 'SKIPPED: readers are not installed'}")
-    return True
+        print(f"{os.path.basename(source)}: {len(paths)} tables, {cells} cells; {readers(folder, paths)}", flush=True)
+    return len(paths)
 
 
 def main():
-    profmount, *sources = (os.path.abspath(a) for a in sys.argv[1:])
-    for source in sources:
-        check(profmount, source)
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("profmount", type=os.path.abspath)
+    p.add_argument("--corpus", type=os.path.abspath)
+    p.add_argument("--alike", type=int, default=12, help="tables of one kind and place")
+    p.add_argument("sources", nargs="*", type=os.path.abspath)
+    a = p.parse_args()
+    corpus = sorted(glob.glob(f"{a.corpus}/*/data/*")) if a.corpus else []
+    found, failed = 0, []
+    for source in corpus or a.sources:
+        try:
+            found += check(a.profmount, source, a.alike)
+        except AssertionError as error:
+            if not corpus:
+                raise
+            failed.append(source)
+            print(f"{source}: {error}", flush=True)
+    assert found and not failed, f"{found} tables, failed: {failed}"
+    print(f"{found} tables in all")
+    if not have_readers():
+        skip(f"DuckDB, Polars or hyparquet are not installed (npm install --no-package-lock --prefix {HERE})")
 
 
 main()
