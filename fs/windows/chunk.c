@@ -21,7 +21,7 @@ static int keep(struct pmfs_sums *sums, const struct pmfs_reading *reading, uint
 	const struct pmfs_tally *t = &reading->tally;
 	*ret = (struct pmfs_block){
 		.cover = reading->cover, .sum = (uint32_t)sums->n, .n_sums = PM_NONE};
-	bool fits = t->n <= records / PMFS_A_SUM;
+	bool fits = !reading->many && t->n <= records / PMFS_A_SUM;
 	for (size_t i = 0; fits && i < t->n; i++)
 		fits = t->items[i].ns <= UINT64_MAX && t->items[i].calls <= UINT32_MAX;
 	if (!fits)
@@ -44,16 +44,21 @@ static void shrink(struct pmfs_sums *sums)
 		sums->items = fit;
 }
 
-/* Adds what was read to the enclosing level. */
-static int join(struct pmfs_reading *to, const struct pmfs_reading *from)
+/* The most sums that any node of the trace can have. */
+static uint64_t most_sums(const struct pmfs_trace_index *t)
+{
+	return (t->n > PMFS_CHUNK_RECORDS ? t->n : PMFS_CHUNK_RECORDS) / PMFS_A_SUM;
+}
+
+/* Adds what was read to the enclosing level; with too many contexts only what it covers. */
+static int join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64_t most)
 {
 	cover_add(&to->cover, &from->cover);
-	for (size_t i = 0; i < from->tally.n; i++) {
-		const struct pmfs_tallied *t = &from->tally.items[i];
-		if (pmfs_tally_add(&to->tally, t->context, 0, t->calls) < 0)
-			return -ENOMEM;
-		to->tally.items[to->tally.last].ns += t->ns;
-	}
+	if (!to->many && !from->many && pmfs_tally_join(&to->tally, &from->tally) < 0)
+		return -ENOMEM;
+	to->many = to->many || from->many || to->tally.n > most;
+	if (to->many)
+		pmfs_tally_done(&to->tally);
 	return 0;
 }
 
@@ -62,7 +67,7 @@ static int join(struct pmfs_reading *to, const struct pmfs_reading *from)
 static int block_read(struct pmfs_making *m, uint32_t i)
 {
 	struct pmfs_chunk *c = m->chunk;
-	int r = join(&m->all, &m->block);
+	int r = join(&m->all, &m->block, m->most);
 	if (r == 0)
 		r = keep(&c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
 	m->block.cover = nothing;
@@ -70,10 +75,11 @@ static int block_read(struct pmfs_making *m, uint32_t i)
 	return r == 0 && m->seen == m->n ? keep(&c->sums, &m->all, PMFS_CHUNK_RECORDS, &c->all) : r;
 }
 
-int pmfs_making_begin(struct pmfs_making *m, uint64_t n)
+int pmfs_making_begin(struct pmfs_making *m, const struct pmfs_trace_index *t, uint64_t n)
 {
 	*m = (struct pmfs_making){.chunk = calloc(1, sizeof(*m->chunk)),
 		.n = n,
+		.most = most_sums(t),
 		.block.cover = nothing,
 		.all.cover = nothing};
 	return m->chunk ? 0 : -ENOMEM;
@@ -184,7 +190,7 @@ void pmfs_levels_add(struct pmfs_trace_index *t, size_t chunk, const struct pmfs
 	for (unsigned k = 0; k < t->n_levels; k++) {
 		struct pmfs_node *node = &t->levels[k].nodes[chunk /= PMFS_FANOUT];
 		records *= PMFS_FANOUT;
-		int r = join(&node->reading, below ? &below->reading : all);
+		int r = join(&node->reading, below ? &below->reading : all, most_sums(t));
 		if (below)
 			pmfs_tally_done(&below->reading.tally);
 		uint64_t there =

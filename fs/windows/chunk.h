@@ -7,11 +7,12 @@
 struct pmfs_making {
 	struct pmfs_chunk *chunk;
 	uint64_t n, seen; /* records */
+	uint64_t most;    /* sums that any node of the trace can have */
 	struct pmfs_reading block, all;
 };
 
-/* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS. 0 or -ENOMEM. */
-int pmfs_making_begin(struct pmfs_making *m, uint64_t n);
+/* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace. 0 or -ENOMEM. */
+int pmfs_making_begin(struct pmfs_making *m, const struct pmfs_trace_index *t, uint64_t n);
 
 /* The next records, not more than are missing. 0 or -ENOMEM. */
 int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, size_t n);

@@ -11,7 +11,7 @@
 
 /* ---- reading records ---- */
 
-enum { BATCH = 1024 };
+enum { BATCH = PMFS_BLOCK };
 
 int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t first, uint64_t end,
 	int (*take)(void *context, const struct pm_sample *samples, size_t n), void *context,
@@ -103,7 +103,7 @@ static int build_chunk(void *context, size_t i)
 	struct pmfs_making making;
 	if (has_chunk(b->x, b->trace, i))
 		return 0;
-	int r = pmfs_making_begin(&making, n);
+	int r = pmfs_making_begin(&making, b->trace, n);
 	if (r == 0)
 		r = pmfs_records_read(
 			b->x->profile, b->thread, first, first + n, take, &making, b->err);
@@ -257,8 +257,8 @@ static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
 		uint64_t left = PMFS_CHUNK_RECORDS - p->at % PMFS_CHUNK_RECORDS;
 		if (left == PMFS_CHUNK_RECORDS &&
 			!has_chunk(p->x, p->trace, (size_t)(p->at / PMFS_CHUNK_RECORDS)))
-			p->is_making =
-				pmfs_making_begin(&p->making, records_of(p->trace, p->at)) == 0;
+			p->is_making = pmfs_making_begin(&p->making, p->trace,
+					       records_of(p->trace, p->at)) == 0;
 		if (left > p->trace->n - p->at)
 			left = p->trace->n - p->at;
 		size_t some = n < left ? n : (size_t)left;

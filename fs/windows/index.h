@@ -59,6 +59,7 @@ struct pmfs_chunk {
 struct pmfs_reading {
 	struct pmfs_cover cover;
 	struct pmfs_tally tally;
+	bool many; /* contexts: more than any node can have sums for; `tally` is empty */
 };
 
 struct pmfs_node {

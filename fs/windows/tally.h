@@ -49,6 +49,9 @@ static inline int pmfs_tally_add(
 	return 0;
 }
 
+/* Adds all that was added to another one. 0 or -ENOMEM. */
+int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from);
+
 void pmfs_tally_clear(struct pmfs_tally *t);
 void pmfs_tally_done(struct pmfs_tally *t);
 
