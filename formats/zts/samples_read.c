@@ -13,8 +13,11 @@
 struct reading {
 	const struct zts *z;
 	struct zts_samples *s;
-	uint32_t *contexts; /* of the calls of the trace at hand */
+	struct zts_tree tree;      /* the trace at hand */
+	struct zts_finding *found; /* the contexts of its calls */
 	size_t room;
+	const struct zts_part *held; /* the part whose payload this is */
+	const struct zts_payload *payload;
 };
 
 /* ---- a trace ---- */
@@ -41,19 +44,18 @@ static struct pm_sample sample_of(
 }
 
 /* Fills the samples of the trace at that place, n of them. */
-static int convert(struct reading *r, const struct zts_tree *tree, uint32_t place,
-	struct pm_sample *ret, size_t n)
+static int convert(struct reading *r, uint32_t place, struct pm_sample *ret, size_t n)
 {
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	const struct zts_tree *tree = &r->tree;
 	if (tree->n != n)
 		return -EIO; /* it has changed */
-	if (pm_list_room(&r->contexts, n, &r->room, sizeof(*r->contexts)) < 0)
-		return -ENOMEM;
-	if (zts_samples_contexts(r->s, &r->z->stores, tree, r->contexts) < 0)
+	if (pm_list_room(&r->found, n, &r->room, sizeof(*r->found)) < 0 ||
+		zts_samples_contexts(r->s, &r->z->stores, tree, r->found) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->n; i++) {
-		uint32_t context = r->contexts[i];
+		uint32_t context = r->found[i].context;
 		ret[i] = sample_of(t, &tree->calls[0], &tree->calls[i]);
 		ret[i].context = context == PM_NONE ? UNKNOWN_CONTEXT
 						    : pm_tree_number(r->z->aggregate.tree, context);
@@ -62,19 +64,74 @@ static int convert(struct reading *r, const struct zts_tree *tree, uint32_t plac
 	return 0;
 }
 
+static bool is_same(const struct zts_part *a, const struct zts_part *b)
+{
+	return a->store == b->store && a->chunk == b->chunk;
+}
+
+/*
+ * Do other traces need the payload? Those before and after this one count as one visit, but what
+ * comes after it may be read by another reader.
+ */
+static bool is_shared(const struct reading *r, uint32_t place)
+{
+	const struct zts_survey *v = &r->z->survey;
+	const struct zts_part *part = v->parts + v->traces[v->by_store[place]].part;
+	const struct zts_visits *visits = &r->s->visits;
+	if (part->chunk == PM_NONE || visits->n[visits->first_of[part->store] + part->chunk] > 1)
+		return true;
+	for (uint32_t k = place > 0 ? place - 1 : 1; k <= place + 1 && k < v->n; k += 2)
+		if (is_same(part, v->parts + v->traces[v->by_store[k]].part))
+			return true;
+	return false;
+}
+
+static void give_up(struct reading *r)
+{
+	if (r->payload)
+		zts_payload_release(r->s->visits.stores, r->payload);
+	r->payload = NULL;
+}
+
+/*
+ * Goes on to the payload of that part, which neighbours have, too: 0 or an error. What no other
+ * trace needs is not worth its place in the cache: the caller frees `*ret_own`.
+ */
+static int hold(
+	struct reading *r, uint32_t place, const struct zts_payload **ret_own, struct pm_error *err)
+{
+	const struct zts_survey *v = &r->z->survey;
+	const struct zts_part *part = v->parts + v->traces[v->by_store[place]].part;
+	struct zts_stores *stores = r->s->visits.stores;
+	*ret_own = NULL;
+	if (r->payload && is_same(r->held, part))
+		return 0;
+	give_up(r);
+	r->held = part;
+	if (part->chunk == PM_NONE)
+		return 0; /* reading the trace tells why it cannot be read */
+	return is_shared(r, place)
+		? zts_payload_get(stores, part->store, part->chunk, &r->payload, err)
+		: zts_payload_read(stores, part->store, part->chunk, ret_own, err);
+}
+
 /* Reads the trace at that place, all of it. */
 static int read_trace(
 	struct reading *r, uint32_t place, struct pm_sample *ret, size_t n, struct pm_error *err)
 {
 	const struct zts_survey *v = &r->z->survey;
 	const struct zts_trace *t = &v->traces[v->by_store[place]];
-	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
-	struct zts_tree tree = {.n = 0};
-	int e = zts_tree_read((struct zts_stores *)(uintptr_t)&r->z->stores, &parts, &tree, err);
-	if (e == 0 && (e = convert(r, &tree, place, ret, n)) < 0)
+	const struct zts_payload *own;
+	int e = hold(r, place, &own, err);
+	const struct zts_parts parts = {
+		.items = v->parts + t->part, .n = t->n_parts, .first = own ? own : r->payload};
+	if (e == 0)
+		e = zts_tree_read(r->s->visits.stores, &parts, &r->tree, err);
+	if (own)
+		zts_payload_free(own);
+	if (e == 0 && (e = convert(r, place, ret, n)) < 0)
 		pm_error_set(err, e, "traces.dat", v->parts[t->part].data_offset,
 			e == -EIO ? "the trace has changed" : "no memory for a trace");
-	zts_tree_done(&tree);
 	return e;
 }
 
@@ -155,7 +212,9 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 		n += e < 0 ? 0 : (size_t)got;
 		place += e == 0 && from + (uint64_t)got == calls;
 	}
-	free(r.contexts);
+	give_up(&r);
+	zts_tree_done(&r.tree);
+	free(r.found);
 	return e < 0 ? e : (int64_t)n;
 }
 
