@@ -1,6 +1,7 @@
 /* Categories of functions and contexts, and the part of a name that they and labels go by. */
 #include "harness.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "fs/views/model/categories.h"
@@ -144,6 +145,37 @@ static void assert_categories(struct fake *f, uint32_t n, const char *want)
 }
 
 /* main, MPI_Wait, its loop, progress below it, a lock there; a lock of the program's own. */
+/* What a function is called that a word of a rule means. */
+static const struct pmfs_rule *rule_of_word(enum pmfs_rule_of of, const char *word)
+{
+	static const struct {
+		const char *before, *after;
+	} around[] = {[PMFS_RULE_IS] = {"", ""},
+		[PMFS_RULE_BEGINS] = {"", "xyz"},
+		[PMFS_RULE_CAMEL] = {"", "Xyz"},
+		[PMFS_RULE_HOLDS] = {"xyz", "xyz"},
+		[PMFS_RULE_CORE] = {"main::CORE:", ""},
+		[PMFS_RULE_MODULE] = {"/lib/", "xyz"},
+		[PMFS_RULE_SUFFIX] = {"/tmp/xyz", ""}};
+	char text[256];
+	snprintf(text, sizeof(text), "%s%s%s", around[of].before, word, around[of].after);
+	bool is_module = of == PMFS_RULE_MODULE || of == PMFS_RULE_SUFFIX;
+	return pmfs_rule_of_function(
+		pm_bytes_of(is_module ? "xyz" : text), pm_bytes_of(is_module ? text : "xyz"));
+}
+
+static void test_every_word_finds_its_rule_or_one_before(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < pmfs_n_rules; i++)
+		for (const char *const *word = pmfs_rules[i].words; *word; word++) {
+			const struct pmfs_rule *rule = rule_of_word(pmfs_rules[i].of, *word);
+			if (!rule || rule > &pmfs_rules[i])
+				fail_msg("%s: %s", *word, rule ? "a later rule" : "no rule");
+		}
+	assert_null(pmfs_rule_of_function(pm_bytes_of(""), pm_bytes_of("")));
+}
+
 static void test_what_a_library_calls_is_the_library(void **state)
 {
 	struct fake *f = fake_new();
@@ -257,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_bare_names_keep_who_is_meant),
 		cmocka_unit_test(test_components_end_with_the_most_telling),
 		cmocka_unit_test(test_rules_tell_libraries_from_the_program),
+		cmocka_unit_test(test_every_word_finds_its_rule_or_one_before),
 		cmocka_unit_test(test_what_a_library_calls_is_the_library),
 		cmocka_unit_test(test_what_is_called_back_is_the_program),
 		cmocka_unit_test(test_addresses_that_call_the_program_are_its_own),

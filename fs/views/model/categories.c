@@ -4,6 +4,8 @@
  */
 #include "fs/views/model/categories.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +40,6 @@ struct subject {
 	struct pm_bytes stored, name, core, module;
 };
 
-/* Most words differ in the first letter. */
 static bool begins(struct pm_bytes text, const char *word)
 {
 	size_t i = 0;
@@ -120,17 +121,91 @@ static struct pm_bytes core_word(struct pm_bytes stored)
 	return (struct pm_bytes){at + 5, stored.len - before - 5};
 }
 
+/*
+ * Which text of a function a rule is about. Most words differ in the first letter from all texts,
+ * so words are looked up by it: they have a bucket for each letter of each text.
+ */
+enum text { NAME, CORE, MODULE, WHOLE, N_TEXTS };
+
+enum { LETTERS = 256, N_BUCKETS = N_TEXTS * LETTERS, MOST_WORDS = 2048 };
+
+struct word {
+	size_t rule;
+	const char *word;
+};
+
+static pthread_once_t words_once = PTHREAD_ONCE_INIT;
+static struct word words[MOST_WORDS]; /* by bucket, then rule */
+static size_t bucket_starts[N_BUCKETS + 1];
+
+static enum text text_of(enum pmfs_rule_of of)
+{
+	switch (of) {
+	case PMFS_RULE_IS:
+	case PMFS_RULE_BEGINS:
+	case PMFS_RULE_CAMEL: return NAME;
+	case PMFS_RULE_CORE: return CORE;
+	case PMFS_RULE_MODULE: return MODULE;
+	case PMFS_RULE_HOLDS:
+	case PMFS_RULE_SUFFIX: break;
+	}
+	return WHOLE;
+}
+
+/* Most modules begin with `lib`: the letter after it tells them apart. */
+static size_t bucket_of(enum text text, struct pm_bytes what)
+{
+	size_t letter = text == MODULE && what.len > 3 && begins(what, "lib") ? 3 : 0;
+	return text == WHOLE ? WHOLE * LETTERS : text * LETTERS + (size_t)what.p[letter];
+}
+
+static size_t bucket_of_word(enum pmfs_rule_of of, const char *word)
+{
+	return bucket_of(text_of(of), pm_bytes_of(word));
+}
+
+static void sort_words(void)
+{
+	size_t ends[N_BUCKETS] = {0};
+	for (size_t i = 0; i < pmfs_n_rules; i++)
+		for (const char *const *word = pmfs_rules[i].words; *word; word++)
+			ends[bucket_of_word(pmfs_rules[i].of, *word)]++;
+	for (size_t i = 0; i < N_BUCKETS; i++) {
+		bucket_starts[i + 1] = bucket_starts[i] + ends[i];
+		ends[i] = bucket_starts[i];
+	}
+	assert(bucket_starts[N_BUCKETS] <= MOST_WORDS);
+	for (size_t i = 0; i < pmfs_n_rules; i++)
+		for (const char *const *word = pmfs_rules[i].words; *word; word++)
+			words[ends[bucket_of_word(pmfs_rules[i].of, *word)]++] =
+				(struct word){i, *word};
+}
+
+/* The first rule of a bucket that matches, if it is before `rule`; else `rule`. */
+static size_t first_rule(const struct subject *s, size_t bucket, size_t rule)
+{
+	for (size_t i = bucket_starts[bucket]; i < bucket_starts[bucket + 1]; i++) {
+		if (words[i].rule >= rule)
+			break;
+		if (matches(pmfs_rules[words[i].rule].of, s, words[i].word))
+			return words[i].rule;
+	}
+	return rule;
+}
+
 const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_bytes module)
 {
-	struct subject s = {.stored = name,
+	const struct subject s = {.stored = name,
 		.name = plain_name(name),
 		.core = core_word(name),
 		.module = pmfs_base_name(module)};
-	for (size_t i = 0; i < pmfs_n_rules; i++)
-		for (const char *const *word = pmfs_rules[i].words; *word; word++)
-			if (matches(pmfs_rules[i].of, &s, *word))
-				return &pmfs_rules[i];
-	return NULL;
+	const struct pm_bytes texts[] = {[NAME] = s.name, [CORE] = s.core, [MODULE] = s.module};
+	pthread_once(&words_once, sort_words);
+	size_t rule = first_rule(&s, bucket_of(WHOLE, name), pmfs_n_rules);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].len)
+			rule = first_rule(&s, bucket_of((enum text)i, texts[i]), rule);
+	return rule < pmfs_n_rules ? &pmfs_rules[rule] : NULL;
 }
 
 /* ---- contexts ---- */
