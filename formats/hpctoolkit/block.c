@@ -236,10 +236,15 @@ static uint32_t index_key(const struct hpctk_block *b, uint32_t i)
 	return key_decode(b->layout, b->index_size, pm_bytes_row(b->index, i, b->index_size));
 }
 
-uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key)
+uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key, uint32_t *next)
 {
-	uint32_t i = PM_LOWER_BOUND(k, 0, b->n_index, index_key(b, k) < key);
-	return i < b->n_index && index_key(b, i) == key ? i : HPCTK_NONE;
+	uint32_t i = *next;
+	if (i > b->n_index || (i > 0 && index_key(b, i - 1) >= key) ||
+		(i < b->n_index && index_key(b, i) < key))
+		i = PM_LOWER_BOUND(k, 0, b->n_index, index_key(b, k) < key);
+	bool found = i < b->n_index && index_key(b, i) == key;
+	*next = i + found;
+	return found ? i : HPCTK_NONE;
 }
 
 uint32_t hpctk_block_entry_of(const struct hpctk_block *b, uint64_t v)

@@ -57,8 +57,11 @@ int hpctk_block_check(const struct hpctk_block *b, struct pm_error *err);
 /* Value v (< n_values). */
 struct hpctk_block_value hpctk_block_value(const struct hpctk_block *b, uint64_t v);
 
-/* The index entry with this key, or HPCTK_NONE. O(log n). */
-uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key);
+/*
+ * The index entry with this key, or HPCTK_NONE. `next` is where a larger key is looked for first: 0
+ * in the beginning. O(1) for ascending keys, else O(log n).
+ */
+uint32_t hpctk_block_find(const struct hpctk_block *b, uint32_t key, uint32_t *next);
 
 /* The index entry that value v belongs to, 0 if none begins at or before it. O(log n). */
 uint32_t hpctk_block_entry_of(const struct hpctk_block *b, uint64_t v);

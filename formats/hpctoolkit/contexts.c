@@ -20,6 +20,9 @@
 #include "formats/hpctoolkit/summary.h"
 #include "profmount/limits.h"
 
+/* Contexts from one question to the next whether they are still wanted: about a page of records. */
+enum { STEPS = 64 };
+
 /* Sibling records that have not been visited. */
 struct siblings {
 	uint64_t at, end; /* in meta.db */
@@ -141,13 +144,20 @@ static int step(struct walk *w)
 	return context_add(w, &record, at, parent);
 }
 
+static bool is_cancelled_at(uint64_t done, uint64_t total)
+{
+	pm_work_progress(done, total);
+	return pm_work_cancelled();
+}
+
 static int subtrees_walk(struct walk *w)
 {
 	int r = 0;
-	while (w->depth > 0 && r == 0) {
-		pm_work_progress(w->section.len - w->budget, w->section.len);
-		r = pm_work_cancelled() ? -ENOMEM : step(w);
-	}
+	for (uint32_t i = 0; w->depth > 0 && r == 0; i++)
+		if (i % STEPS == 0 && is_cancelled_at(w->section.len - w->budget, w->section.len))
+			r = -ENOMEM;
+		else
+			r = step(w);
 	return r;
 }
 
@@ -267,22 +277,22 @@ static int weigh(
 	struct walk *w, uint32_t *entry, double *weight, uint32_t *ret, struct pm_error *err)
 {
 	struct hpctk_run_reader reader;
-	uint32_t n = pm_tree_count(w->builder), quantity = HPCTK_NONE;
+	uint32_t n = pm_tree_count(w->builder), quantity = HPCTK_NONE, next = 0;
 	int r = hpctk_run_reader_init(&reader, w->db, err);
 	if (r < 0)
 		return r;
 	bool summed = hpctk_block_check(&reader.summary, NULL) == 0;
 	for (uint32_t rank = 0; rank < n; rank++) {
-		if (pm_work_cancelled())
+		if (rank % STEPS == 0 && is_cancelled_at(rank, n))
 			return -ENOMEM;
-		pm_work_progress(rank, n);
-		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank]) : HPCTK_NONE;
+		entry[rank] = summed ? hpctk_run_find(&reader, w->number[rank], &next) : HPCTK_NONE;
 	}
 	r = find_leading(w, &reader, entry, ret, &quantity, err);
 	for (uint32_t rank = 0; r == 0 && *ret != PM_NONE && rank < n; rank++) {
 		if (pm_work_cancelled())
 			return -ENOMEM;
-		pm_work_progress(rank, n);
+		if (rank % STEPS == 0)
+			pm_work_progress(rank, n);
 		weight[rank] = hpctk_run_cost(&reader, w->number[rank], entry[rank], quantity);
 	}
 	return r;

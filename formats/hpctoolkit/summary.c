@@ -23,9 +23,9 @@ int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_parts *db, st
 	return 0;
 }
 
-uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number)
+uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number, uint32_t *next)
 {
-	return hpctk_block_find(&r->summary, number);
+	return hpctk_block_find(&r->summary, number, next);
 }
 
 /* Costs of one context while they are collected, in database order of their metrics. */

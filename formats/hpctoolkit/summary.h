@@ -17,8 +17,8 @@ struct hpctk_run_reader {
 /* O(1). Does not read the summary's index. */
 int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_parts *db, struct pm_error *err);
 
-/* The summary's index entry for a context number, or HPCTK_NONE. */
-uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number);
+/* The summary's index entry for a context number, or HPCTK_NONE; see hpctk_block_find. */
+uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number, uint32_t *next);
 
 /* All costs of a context whose summary entry is known, in database order of metrics. */
 int64_t hpctk_run_all(const struct hpctk_run_reader *r, uint32_t number, uint32_t entry,
