@@ -153,6 +153,25 @@ uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b)
 	return t->n - 1;
 }
 
+uint32_t pm_strtab_add_lasting(struct pm_strtab *t, struct pm_bytes b)
+{
+	bool fresh;
+	if (b.len <= PM_STRTAB_LONG)
+		return pm_strtab_add(t, b);
+	uint32_t *known = pm_map_put(&t->lasting, (uintptr_t)b.p, UINT32_MAX, &fresh);
+	if (!known)
+		return UINT32_MAX;
+	/* Its beginning may have been added as another text. */
+	if (*known == UINT32_MAX || t->items[*known].len != b.len)
+		*known = pm_strtab_add(t, b);
+	return *known;
+}
+
+void pm_strtab_forget(struct pm_strtab *t)
+{
+	pm_map_done(&t->lasting);
+}
+
 uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b)
 {
 	return t->n ? *strtab_slot(t, b) - 1 : UINT32_MAX; /* 0 - 1: none */
@@ -162,5 +181,6 @@ void pm_strtab_done(struct pm_strtab *t)
 {
 	free(t->slots);
 	free(own_items(t));
+	pm_map_done(&t->lasting);
 	*t = (struct pm_strtab){.arena = NULL};
 }

@@ -28,10 +28,22 @@ struct pm_strtab {
 	size_t room;
 	uint32_t *slots;
 	size_t n_slots;
+	struct pm_map lasting; /* place of a long text → index; see pm_strtab_add_lasting */
 };
 
 /* The index of b, which is added if it is new; PM_NONE (UINT32_MAX) if out of memory. */
 uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b);
+
+/*
+ * The same for a text that, if it is longer than PM_STRTAB_LONG bytes, stays where it is,
+ * unchanged, until pm_strtab_forget or pm_strtab_done: it is looked through only once, however
+ * often it is added. Shorter ones, such as names that views compose, may change.
+ */
+#define PM_STRTAB_LONG 512
+uint32_t pm_strtab_add_lasting(struct pm_strtab *t, struct pm_bytes b);
+
+/* What was added as lasting may change from now on. */
+void pm_strtab_forget(struct pm_strtab *t);
 
 /* The index of b, or UINT32_MAX. */
 uint32_t pm_strtab_find(const struct pm_strtab *t, struct pm_bytes b);

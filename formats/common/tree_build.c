@@ -45,7 +45,8 @@ static uint32_t fail(struct pm_tree_builder *b)
 uint32_t pm_tree_text(struct pm_tree_builder *b, struct pm_bytes text, bool copy)
 {
 	b->texts.arena = copy ? &b->arena : NULL;
-	uint32_t index = pm_strtab_add(&b->texts, text);
+	uint32_t index =
+		copy ? pm_strtab_add(&b->texts, text) : pm_strtab_add_lasting(&b->texts, text);
 	return index == PM_NONE ? fail(b) : index;
 }
 

@@ -23,7 +23,8 @@ struct scan {
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
 	struct pm_damage_list found; /* by this scan */
-	bool *is_stat;               /* by id: does the summary contain a statistic with it? */
+	struct hpctk_lengths lengths;
+	bool *is_stat; /* by id: does the summary contain a statistic with it? */
 };
 
 /* ---- meta.db ---- */
@@ -50,7 +51,7 @@ static void footer_scan(struct scan *s, enum hpctk_file file)
 static void string_scan(struct scan *s, uint64_t string_at, uint64_t at, const char *what)
 {
 	struct pm_bytes ignored;
-	if (string_at != 0 && !hpctk_string_find(s->db, string_at, &ignored))
+	if (string_at != 0 && !hpctk_string_find_again(s->db, &s->lengths, string_at, &ignored))
 		pm_damage_add(&s->found, "meta.db", at, PM_NO_OFFSET,
 			"%s: its string is the end of another one, or does not end in the file",
 			what);
@@ -264,6 +265,7 @@ static int damage_build(void *context, struct pm_error *err)
 	}
 	pm_damage_done(&s.found);
 	free(s.is_stat);
+	pm_map_done(&s.lengths.of);
 	return r;
 }
 

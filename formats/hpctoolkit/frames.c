@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hpctoolkit/meta.h"
-
 /* n indexes, all PM_NONE. */
 static uint32_t *indexes_new(size_t n)
 {
@@ -41,6 +39,7 @@ void hpctk_frames_done(struct hpctk_frames *f)
 	free(f->function);
 	free(f->frame);
 	free(f->inlined_frame);
+	pm_map_done(&f->lengths.of);
 }
 
 static uint32_t module_text(struct hpctk_frames *f, uint32_t i)
@@ -48,8 +47,8 @@ static uint32_t module_text(struct hpctk_frames *f, uint32_t i)
 	if (i == HPCTK_NONE)
 		return 0;
 	if (f->module_text[i] == 0)
-		f->module_text[i] =
-			pm_tree_text(f->builder, hpctk_module_get(f->db, i).path, false);
+		f->module_text[i] = pm_tree_text(
+			f->builder, hpctk_module_get_again(f->db, &f->lengths, i).path, false);
 	return f->module_text[i];
 }
 
@@ -58,8 +57,8 @@ static uint32_t source_text(struct hpctk_frames *f, uint32_t i)
 	if (i == HPCTK_NONE)
 		return 0;
 	if (f->source_text[i] == 0)
-		f->source_text[i] =
-			pm_tree_text(f->builder, hpctk_source_get(f->db, i).path, false);
+		f->source_text[i] = pm_tree_text(
+			f->builder, hpctk_source_get_again(f->db, &f->lengths, i).path, false);
 	return f->source_text[i];
 }
 
@@ -68,7 +67,7 @@ static uint32_t function_index(struct hpctk_frames *f, uint32_t i)
 {
 	if (f->function[i] != PM_NONE)
 		return f->function[i];
-	struct hpctk_function stored = hpctk_function_get(f->db, i);
+	struct hpctk_function stored = hpctk_function_get_again(f->db, &f->lengths, i);
 	struct pm_function function = {
 		.name = pm_tree_text(f->builder, stored.name, false),
 		.file = source_text(f, stored.file),
@@ -114,7 +113,7 @@ static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, ui
 		known = &unlikely;
 	if (*known != PM_NONE)
 		return *known;
-	struct hpctk_function stored = hpctk_function_get(f->db, i);
+	struct hpctk_function stored = hpctk_function_get_again(f->db, &f->lengths, i);
 	frame.function = function_index(f, i);
 	frame.name = pm_tree_text(f->builder, stored.name, false);
 	frame.is_idle = is_idle(stored.name);
@@ -145,7 +144,7 @@ static uint32_t row_of(struct hpctk_frames *f, const struct hpctk_rows *rows, ui
 static uint32_t entry_name(struct hpctk_frames *f, uint64_t name_at, uint64_t at)
 {
 	struct pm_bytes name = {NULL, 0};
-	if (name_at != 0 && !hpctk_string_find(f->db, name_at, &name))
+	if (name_at != 0 && !hpctk_string_find_again(f->db, &f->lengths, name_at, &name))
 		spoil(f, at, "an entry point's name does not end in the file");
 	return pm_tree_text(f->builder, name, false);
 }

@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_FRAMES_H
 
 #include "formats/common/tree.h"
-#include "formats/hpctoolkit/parts.h"
+#include "formats/hpctoolkit/meta.h"
 
 /* Maps rows of meta.db's tables to items of the tree. */
 struct hpctk_frames {
@@ -12,6 +12,7 @@ struct hpctk_frames {
 	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
 	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
 	uint32_t *frame, *inlined_frame;     /* of functions, by row; PM_NONE = not yet known */
+	struct hpctk_lengths lengths;
 };
 
 /* 0 or -ENOMEM; hpctk_frames_done in either case. */

@@ -77,17 +77,72 @@ struct hpctk_path hpctk_source_get(const struct hpctk_parts *db, uint32_t i)
 	return path_get(db, &db->sources, i);
 }
 
+bool hpctk_string_find_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
+	uint64_t at, struct pm_bytes *ret)
+{
+	enum { LONG = 512 };
+	const uint32_t *known = pm_map_find(&lengths->of, at);
+	bool fresh;
+	if (known)
+		return pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, *known, ret);
+	bool found = hpctk_string_find(db, at, ret);
+	if (found && ret->len > LONG)
+		pm_map_put(&lengths->of, at, (uint32_t)ret->len, &fresh); /* or it is not known */
+	return found;
+}
+
+static struct hpctk_path path_get_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
+	const struct hpctk_rows *rows, uint32_t i)
+{
+	struct hpctk_path_record record;
+	hpctk_path_decode(&db->layout, hpctk_row(rows, i), &record);
+	struct hpctk_path path = {.flags = record.flags};
+	if (record.path_at != 0)
+		hpctk_string_find_again(db, lengths, record.path_at, &path.path);
+	return path;
+}
+
+struct hpctk_path hpctk_module_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+{
+	return path_get_again(db, lengths, &db->modules, i);
+}
+
+struct hpctk_path hpctk_source_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+{
+	return path_get_again(db, lengths, &db->sources, i);
+}
+
+static struct hpctk_function function_of(
+	const struct hpctk_parts *db, const struct hpctk_function_record *record)
+{
+	return (struct hpctk_function){
+		.module = hpctk_row_get(&db->modules, record->module_at),
+		.file = hpctk_row_get(&db->sources, record->file_at),
+		.line = record->line,
+		.offset = record->offset,
+	};
+}
+
+struct hpctk_function hpctk_function_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+{
+	struct hpctk_function_record record;
+	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);
+	struct hpctk_function function = function_of(db, &record);
+	if (record.name_at != 0)
+		hpctk_string_find_again(db, lengths, record.name_at, &function.name);
+	return function;
+}
+
 struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i)
 {
 	struct hpctk_function_record record;
 	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);
-	return (struct hpctk_function){
-		.name = hpctk_string_get(db, record.name_at),
-		.module = hpctk_row_get(&db->modules, record.module_at),
-		.file = hpctk_row_get(&db->sources, record.file_at),
-		.line = record.line,
-		.offset = record.offset,
-	};
+	struct hpctk_function function = function_of(db, &record);
+	function.name = hpctk_string_get(db, record.name_at);
+	return function;
 }
 
 bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret)

@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_META_H
 
+#include "formats/common/map.h"
 #include "formats/hpctoolkit/parts.h"
 
 /*
@@ -37,6 +38,24 @@ struct hpctk_function {
 	uint32_t module, file, line;
 	uint64_t offset; /* in the module */
 };
+
+/*
+ * Lengths of long strings, for a pass over all records: many of them may refer to one string.
+ * Zeroed = empty; pm_map_done frees it.
+ */
+struct hpctk_lengths {
+	struct pm_map of; /* offset → length */
+};
+
+/* hpctk_string_find and others that look through a long string only once. */
+bool hpctk_string_find_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
+	uint64_t at, struct pm_bytes *ret);
+struct hpctk_path hpctk_source_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
+struct hpctk_path hpctk_module_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
+struct hpctk_function hpctk_function_get_again(
+	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
 
 struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i);
 

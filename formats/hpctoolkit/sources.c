@@ -5,6 +5,7 @@
  */
 #include "formats/hpctoolkit/sources.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ struct hpctk_sources {
 	struct pm_source *items;
 	size_t n, room;
 	struct pm_arena arena;
+	struct hpctk_lengths lengths; /* while they are looked for */
 };
 
 enum { COPIED = 1 };
@@ -54,16 +56,17 @@ static bool is_there(int folder, const char *path)
 	return regular;
 }
 
-/* Does the database claim to have a copy of source i? */
+/* Does the database claim to have a copy of it? No longer path can be opened. */
 static bool is_copied(const struct hpctk_path *source)
 {
-	return (source->flags & COPIED) && is_below_src(source->path);
+	return (source->flags & COPIED) && source->path.len < PATH_MAX &&
+		is_below_src(source->path);
 }
 
 static int source_add(
 	struct hpctk_sources *s, const struct hpctk_parts *db, struct pm_strtab *seen, uint32_t i)
 {
-	struct hpctk_path source = hpctk_source_get(db, i);
+	struct hpctk_path source = hpctk_source_get_again(db, &s->lengths, i);
 	uint32_t n = seen->n;
 	if (!is_copied(&source))
 		return 0;
@@ -96,6 +99,7 @@ static int sources_fill(void *owner, void *part, struct pm_error *err)
 	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
 		r = source_add(part, db, &seen, i);
 	pm_strtab_done(&seen);
+	pm_map_done(&((struct hpctk_sources *)part)->lengths.of);
 	return r;
 }
 
@@ -136,15 +140,19 @@ static int any_build(void *context, struct pm_error *err)
 {
 	struct hpctk_parts *db = context;
 	struct pm_text path = {.p = NULL};
+	struct hpctk_lengths lengths = {.of.n = 0};
 	bool any = false;
 	uint32_t n = has_folder(db) ? db->sources.n : 0;
 	for (uint32_t i = 0; i < n && !any && !pm_work_cancelled(); i++) {
-		struct hpctk_path source = hpctk_source_get(db, i);
+		struct hpctk_path source = hpctk_source_get_again(db, &lengths, i);
+		if (!is_copied(&source))
+			continue;
 		pm_text_clear(&path);
 		pm_text_bytes(&path, source.path);
 		pm_text_char(&path, '\0');
-		any = is_copied(&source) && !path.failed && is_there(db->folder.fd, path.p);
+		any = !path.failed && is_there(db->folder.fd, path.p);
 	}
+	pm_map_done(&lengths.of);
 	bool failed = path.failed || (!any && pm_work_cancelled());
 	pm_text_done(&path);
 	db->has_copied = any;

@@ -185,6 +185,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	if (find_places(j, &table, columns, &at) < 0)
 		return pmfs_compare_no_memory(err);
 	r = read_rows(j, run, &table, &at, err);
+	pmfs_match_run_ends(&j->joined->match);
 	free(at.cost);
 	return r;
 }

@@ -94,6 +94,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 		r = pm_work_cancelled()
 			? -ENOMEM
 			: add_frame(reading, run, tree, &tree->frames[i], &f->of[run][i]);
+	pmfs_match_run_ends(&f->match);
 	return r;
 }
 

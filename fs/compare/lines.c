@@ -124,6 +124,8 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		r = pm_work_cancelled() ? -ENOMEM : add_line(j, run, l, l->order[i]);
+	pmfs_match_run_ends(&j->joined->match);
+	pmfs_match_run_ends(&j->files);
 	return r;
 }
 

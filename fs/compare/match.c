@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/list.h"
 #include "fs/compare/names.h"
@@ -48,7 +49,7 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	uint32_t index[3];
 	m->texts.arena = &m->arena;
 	for (unsigned i = 0; i < 3; i++) {
-		index[i] = pm_strtab_add(&m->texts, text[i]);
+		index[i] = pm_strtab_add_lasting(&m->texts, text[i]);
 		if (index[i] == PM_NONE)
 			return -ENOMEM;
 	}
@@ -67,9 +68,19 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	return 0;
 }
 
+void pmfs_match_run_ends(struct pmfs_match *m)
+{
+	pm_strtab_forget(&m->texts);
+}
+
+/* The keys of a text, PM_NONE where it has not been asked for: many spellings may have a long one.
+ */
+enum key_of { NAME, LOOSE_NAME, MODULE, FILE_PATH, MODULE_BASE, FILE_BASE, N_KEYS };
+
 struct keying {
 	struct pmfs_match *m;
-	bool knows[2]; /* both sides have modules; files */
+	uint32_t (*key_of)[N_KEYS]; /* by text */
+	bool knows[2];              /* both sides have modules; files */
 	struct pmfs_tails tails;
 	struct pm_strtab keys[2], names, loose;
 	struct pm_map pairs, triples;
@@ -84,6 +95,9 @@ struct keying {
 static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool base)
 {
 	struct pm_bytes path = k->m->texts.items[text];
+	uint32_t *known = &k->key_of[text][(base ? MODULE_BASE : MODULE) + what];
+	if (*known != PM_NONE)
+		return *known;
 	pm_text_clear(&k->text);
 	if (k->knows[what]) {
 		struct pm_bytes end = pmfs_tails_cut(&k->tails, what, path, base);
@@ -92,12 +106,17 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 		else
 			pm_text_bytes(&k->text, end);
 	}
-	return k->text.failed ? PM_NONE : pm_strtab_add(&k->keys[what], pm_text_view(&k->text));
+	if (!k->text.failed)
+		*known = pm_strtab_add(&k->keys[what], pm_text_view(&k->text));
+	return *known;
 }
 
 static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
 {
 	struct pm_bytes name = k->m->texts.items[text];
+	uint32_t *known = &k->key_of[text][loose ? LOOSE_NAME : NAME];
+	if (*known != PM_NONE)
+		return *known;
 	pm_text_clear(&k->text);
 	if (k->m->exact)
 		pm_text_bytes(&k->text, name);
@@ -105,9 +124,9 @@ static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
 		pmfs_loose_name(name, &k->text);
 	else
 		pmfs_tidy_name(name, &k->text);
-	return k->text.failed
-		? PM_NONE
-		: pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
+	if (!k->text.failed)
+		*known = pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
+	return *known;
 }
 
 /* The number of a spelling's module and file; PM_NONE if out of memory. */
@@ -261,7 +280,11 @@ int pmfs_match_finish(struct pmfs_match *m)
 	k.names.arena = k.loose.arena = k.keys[0].arena = k.keys[1].arena = &arena;
 	for (unsigned what = 0; what < 2; what++)
 		k.knows[what] = m->of_places || both_know(m, what);
-	int r = pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items);
+	k.key_of = malloc(((size_t)m->texts.n + 1) * sizeof(*k.key_of));
+	if (k.key_of)
+		memset(k.key_of, 0xff, (size_t)m->texts.n * sizeof(*k.key_of)); /* PM_NONE */
+	int r = k.key_of ? pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
+			 : -ENOMEM;
 	if (r == 0)
 		r = group_spellings(&k);
 	if (r == 0)
@@ -279,6 +302,7 @@ int pmfs_match_finish(struct pmfs_match *m)
 	pm_map_done(&k.triples);
 	pm_text_done(&k.text);
 	pm_arena_done(&arena);
+	free(k.key_of);
 	free(k.group_name);
 	free(k.group_place);
 	return r;

@@ -42,9 +42,15 @@ struct pmfs_match {
 	size_t n_paths, room_paths;
 };
 
-/* 0 or -ENOMEM. `run` is unique over both sides. */
+/*
+ * 0 or -ENOMEM. `run` is unique over both sides. Texts as pm_strtab_add_lasting has them, until
+ * pmfs_match_run_ends.
+ */
 int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	const struct pm_bytes text[3], uint32_t *ret_spelling);
+
+/* The run is closed now, and its texts with it. */
+void pmfs_match_run_ends(struct pmfs_match *m);
 
 /*
  * Assigns every spelling to a group. 0 or -ENOMEM. O(n log n) in the number of paths, otherwise

@@ -12,7 +12,10 @@
 #include "formats/common/work.h"
 #include "fs/document/failure.h"
 
-enum { SEGMENT = 1 << 16 }; /* positions; large against the cost of starting a cursor */
+enum {
+	SEGMENT = 1 << 16,            /* positions; large against the cost of starting a cursor */
+	BYTES_PER_QUESTION = 1 << 20, /* rows may be long */
+};
 
 struct segment {
 	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
@@ -41,15 +44,19 @@ static int mark_add(struct segment *s, struct pmfs_mark mark)
 static int segment_rows(
 	const struct job *job, struct segment *s, struct pm_rows *rows, struct pm_cell *cells)
 {
+	uint64_t asked = 0;
 	for (uint64_t n = 0;; n++) {
-		if (n % PMFS_ROWS_PER_MARK == 0 &&
-			(__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled()))
-			return -ENOMEM;
+		bool marks = n % PMFS_ROWS_PER_MARK == 0;
+		if (marks || s->bytes - asked > BYTES_PER_QUESTION) {
+			if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED) || pm_work_cancelled())
+				return -ENOMEM;
+			asked = s->bytes;
+		}
 		int r = pm_rows_next(rows, cells, &s->failure.error);
 		if (r <= 0 || rows->row >= s->to)
 			return r < 0 ? r : 0;
 		struct pmfs_mark mark = {.offset = s->bytes, .at = rows->row};
-		if (n % PMFS_ROWS_PER_MARK == 0 && mark_add(s, mark) < 0)
+		if (marks && mark_add(s, mark) < 0)
 			return -ENOMEM;
 		s->bytes += pm_row_length(job->form, cells, job->table->n_columns);
 	}

@@ -22,6 +22,7 @@ struct built {
 	const struct pmfs_ensemble *e;
 	const struct pmfs_facts *facts;
 	struct pm_strtab keys;
+	struct pm_strtab texts; /* of what is shown */
 	size_t room, cells;
 	bool by_module, by_file; /* known to all runs */
 	pthread_mutex_t lock;
@@ -54,6 +55,12 @@ static void add_key(const struct built *b, const struct pmfs_functions *f,
 		pm_text_bytes(out, pmfs_base_name(file));
 }
 
+static struct pm_bytes keep(struct built *b, struct pm_bytes text)
+{
+	uint32_t kept = pm_strtab_add_lasting(&b->texts, text);
+	return kept == PM_NONE ? (struct pm_bytes){NULL, 0} : b->texts.items[kept];
+}
+
 /* The function is shown as in the first run that has it. */
 static int show(struct built *b, uint32_t id, uint32_t run, const struct pmfs_functions *f,
 	const struct pmfs_function *function)
@@ -62,9 +69,9 @@ static int show(struct built *b, uint32_t id, uint32_t run, const struct pmfs_fu
 	if (shown->name.p && shown->run <= run)
 		return 0;
 	shown->run = run;
-	shown->name = pm_arena_copy(&b->arena, function->name);
-	shown->module = pm_arena_copy(&b->arena, f->tree->texts[function->module]);
-	shown->file = pm_arena_copy(&b->arena, f->tree->texts[function->file]);
+	shown->name = keep(b, function->name);
+	shown->module = keep(b, f->tree->texts[function->module]);
+	shown->file = keep(b, f->tree->texts[function->file]);
 	return shown->name.p && shown->module.p && shown->file.p ? 0 : -ENOMEM;
 }
 
@@ -162,6 +169,9 @@ static int read_model(struct built *b, uint32_t run, struct pmfs_model *m, struc
 		return -ENOMEM;
 	b->m.of[run] = list;
 	r = number_functions(b, run, f, list, &b->m.n_of[run]);
+	pthread_mutex_lock(&b->lock);
+	pm_strtab_forget(&b->texts); /* the run may be closed now */
+	pthread_mutex_unlock(&b->lock);
 	return r;
 }
 
@@ -298,7 +308,7 @@ static int matrix_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct built *b = part;
 	b->e = owner;
-	b->keys.arena = &b->arena;
+	b->keys.arena = b->texts.arena = &b->arena;
 	pthread_mutex_init(&b->lock, NULL);
 	int r = prepare(b, err);
 	if (r < 0 || !b->m.quantity)
@@ -321,6 +331,7 @@ static void matrix_done(void *part)
 	free(b->m.wholes);
 	free(b->m.functions);
 	pm_strtab_done(&b->keys);
+	pm_strtab_done(&b->texts);
 	pm_arena_done(&b->arena);
 	pthread_mutex_destroy(&b->lock);
 }

@@ -33,7 +33,13 @@ static size_t add_legal_char(struct pm_text *out, struct pm_bytes raw, size_t at
 	return 1;
 }
 
-size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE])
+static uint32_t hash_of_raw(struct pm_bytes raw)
+{
+	return (uint32_t)pm_hash_bytes(raw);
+}
+
+/* `hash` is that of the raw name if it is known, else NULL. */
+static size_t make_legal(struct pm_bytes raw, const uint32_t *hash, char out[PMFS_NAME_SIZE])
 {
 	/* One character beyond the limit at the most: it never needs to allocate. */
 	struct pm_text text = {.p = out, .room = PMFS_NAME_SIZE};
@@ -51,8 +57,13 @@ size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE])
 		return text.len;
 	text.len = cut;
 	pm_text_char(&text, '~');
-	pm_text_hex(&text, pm_hash_bytes(raw) & 0xffffffff, 8);
+	pm_text_hex(&text, hash ? *hash : hash_of_raw(raw), 8);
 	return text.len;
+}
+
+size_t pmfs_name_legal(struct pm_bytes raw, char out[PMFS_NAME_SIZE])
+{
+	return make_legal(raw, NULL, out);
 }
 
 static size_t add_ordinal(char name[PMFS_NAME_SIZE], size_t len, uint32_t ordinal)
@@ -77,14 +88,41 @@ static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t ha
 	return &s->slots[i];
 }
 
-/* Takes the first free name of the item. `seen`: hash of a legal name → ordinal tried last. */
-static int take_name(
-	struct pmfs_siblings *s, struct pm_map *seen, struct pm_bytes raw, uint32_t item)
+/* While names are taken. */
+struct taking {
+	struct pmfs_siblings *siblings;
+	struct pm_map seen;    /* hash of a legal name → ordinal tried last */
+	struct pm_strtab raws; /* long raw names, which many siblings may share … */
+	struct pm_map hashes;  /* … → hash */
+	struct pm_text scratch;
+};
+
+/* Keeps the hash of a long raw name for the item, so that it is not computed again. */
+static int keep_hash(struct taking *t, struct pm_bytes raw, uint32_t item, const uint32_t **ret)
 {
+	bool fresh, in_scratch = raw.p == (const uint8_t *)t->scratch.p;
+	*ret = NULL;
+	if (raw.len <= PM_STRTAB_LONG || in_scratch)
+		return 0;
+	uint32_t index = pm_strtab_add_lasting(&t->raws, raw);
+	uint32_t *hash = index == PM_NONE ? NULL : pm_map_put(&t->hashes, index, 0, &fresh);
+	if (hash && fresh)
+		*hash = hash_of_raw(raw);
+	*ret = hash ? pm_map_put(&t->siblings->hashes, item, *hash, &fresh) : NULL;
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Takes the first free name of the item. */
+static int take_name(struct taking *t, struct pm_bytes raw, uint32_t item)
+{
+	struct pmfs_siblings *s = t->siblings;
 	char name[PMFS_NAME_SIZE];
+	const uint32_t *known;
 	bool fresh;
-	size_t len = pmfs_name_legal(raw, name);
-	uint32_t *ordinal = pm_map_put(seen, hash_of(name, len), 0, &fresh);
+	if (keep_hash(t, raw, item, &known) < 0)
+		return -ENOMEM;
+	size_t len = make_legal(raw, known, name);
+	uint32_t *ordinal = pm_map_put(&t->seen, hash_of(name, len), 0, &fresh);
 	if (!ordinal)
 		return -ENOMEM;
 	struct pmfs_name_slot *slot;
@@ -104,8 +142,7 @@ static int take_name(
 
 static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 {
-	struct pm_map seen = {.slots = NULL};
-	struct pm_text scratch = {.p = NULL};
+	struct taking t = {.siblings = s};
 	int r = 0;
 	for (const char *const *name = naming->reserved; name && *name; name++) {
 		uint64_t hash = hash_of(*name, strlen(*name));
@@ -113,13 +150,14 @@ static int take_all(struct pmfs_siblings *s, const struct pmfs_naming *naming)
 	}
 	for (uint32_t k = 0; r == 0 && k < naming->n; k++) {
 		uint32_t item = naming->item(naming->context, k);
-		pm_text_clear(&scratch);
-		struct pm_bytes raw = naming->raw(naming->context, item, &scratch);
-		r = scratch.failed || pm_work_cancelled() ? -ENOMEM
-							  : take_name(s, &seen, raw, item);
+		pm_text_clear(&t.scratch);
+		struct pm_bytes raw = naming->raw(naming->context, item, &t.scratch);
+		r = t.scratch.failed || pm_work_cancelled() ? -ENOMEM : take_name(&t, raw, item);
 	}
-	pm_map_done(&seen);
-	pm_text_done(&scratch);
+	pm_map_done(&t.seen);
+	pm_map_done(&t.hashes);
+	pm_strtab_done(&t.raws);
+	pm_text_done(&t.scratch);
 	return r;
 }
 
@@ -127,6 +165,7 @@ static void siblings_free(struct pm_cached *cached)
 {
 	struct pmfs_siblings *s = (struct pmfs_siblings *)cached;
 	pm_map_done(&s->ordinals);
+	pm_map_done(&s->hashes);
 	free(s->slots);
 	free(s);
 }
@@ -149,7 +188,8 @@ int pmfs_siblings_build(
 		siblings_free(&s->cached);
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 	}
-	s->cached.bytes = sizeof(*s) + s->n_slots * sizeof(*s->slots) + s->ordinals.room * 16;
+	s->cached.bytes = sizeof(*s) + s->n_slots * sizeof(*s->slots) +
+		(s->ordinals.room + s->hashes.room) * 16;
 	*ret = s;
 	return 0;
 }
@@ -173,7 +213,8 @@ size_t pmfs_siblings_name(const struct pmfs_siblings *s, const struct pmfs_namin
 	uint32_t item, char out[PMFS_NAME_SIZE])
 {
 	struct pm_text scratch = {.p = NULL};
-	size_t len = pmfs_name_legal(naming->raw(naming->context, item, &scratch), out);
+	struct pm_bytes raw = naming->raw(naming->context, item, &scratch);
+	size_t len = make_legal(raw, pm_map_find(&s->hashes, item), out);
 	const uint32_t *ordinal = pm_map_find(&s->ordinals, item);
 	bool failed = scratch.failed;
 	pm_text_done(&scratch);

@@ -26,7 +26,8 @@ struct pmfs_naming {
 	uint32_t n;
 	/* The k-th sibling in database order, as any number that identifies it. */
 	uint32_t (*item)(void *context, uint32_t k);
-	/* An item's raw name, valid until `scratch` changes. */
+	/* An item's raw name: in `scratch`, or valid as long as what the siblings belong to is
+	 * held. */
 	struct pm_bytes (*raw)(void *context, uint32_t item, struct pm_text *scratch);
 	/* Reserved names, ending with NULL; or NULL. */
 	const char *const *reserved;
@@ -37,6 +38,7 @@ struct pmfs_naming {
 struct pmfs_siblings {
 	struct pm_cached cached;
 	struct pm_map ordinals; /* item → number after `~`, if any */
+	struct pm_map hashes;   /* item → hash of its raw name, if that is long */
 	size_t n_slots;         /* a power of two */
 	struct pmfs_name_slot *slots;
 };

@@ -17,6 +17,12 @@
 /* Bytes of a directory entry's name, `~hash` included: leaves room for `~N` below NAME_MAX. */
 #define PM_LIMIT_NAME 200
 
+/*
+ * Bytes of the last part of a path, where it names an address or a place in a file: NAME_MAX, so no
+ * file's name is longer. Of a longer one the end is shown.
+ */
+#define PM_LIMIT_BASE_NAME 255
+
 /* Depth of a calling-context tree. The walk needs no stack, but a depth column and paths do. */
 #define PM_LIMIT_DEPTH 1000000
 

@@ -15,6 +15,7 @@ void costly_hpctk_deep(void);
 void costly_hpctk_wide(void);
 void costly_hpctk_long_names(void);
 void costly_hpctk_ends_of_names(void);
+void costly_hpctk_long_module(void);
 void costly_hpctk_samples(void);
 void costly_hpctk_threads(void);
 void costly_hpctk_shared_samples(void);

@@ -90,13 +90,15 @@ static void hpctk_overlap_strings(
  */
 static void hpctk_long(bool ends)
 {
-	enum { FUNCTION_BYTES = 270, FILES = 6, FUNCTIONS = 7, LONGEST = 60000, SHARED = 4000 };
+	enum { FUNCTION_BYTES = 270, FILES = 6, FUNCTIONS = 7, LONGEST = 60000 };
 	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
 	static char name[LONGEST + 1];
 	struct hpctkw_database *w = hpctkw_new(&style);
 	struct hpctkw_files files;
 	uint32_t n = (uint32_t)(costly_bytes / FUNCTION_BYTES);
-	size_t longest = !ends ? SHARED : n < LONGEST ? n : LONGEST;
+	size_t longest = ends ? n : costly_bytes / 250;
+	if (longest > LONGEST)
+		longest = LONGEST;
 	memset(name, 'n', longest);
 	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)"),
 		 module = hpctkw_module(w, ends ? "m" : name);
@@ -132,6 +134,40 @@ void costly_hpctk_long_names(void)
 void costly_hpctk_ends_of_names(void)
 {
 	hpctk_long(true);
+}
+
+/*
+ * Functions and addresses without one in a module and a file, whose names are as long as a 250th
+ * of everything.
+ */
+void costly_hpctk_long_module(void)
+{
+	enum { FUNCTION_BYTES = 350, LONGEST = 65000 };
+	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
+	static char module_name[LONGEST + 1], file_name[LONGEST + 1];
+	struct hpctkw_database *w = hpctkw_new(&style);
+	size_t length = costly_bytes / 250 < LONGEST ? costly_bytes / 250 : LONGEST;
+	memset(module_name, 'm', length);
+	memset(file_name, 'f', length);
+	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)");
+	uint32_t module = hpctkw_module(w, module_name), file = hpctkw_file(w, file_name, 0);
+	struct hpctkw_context c = {.parent = HPCTKW_NONE, .id = 1, .entry = "main thread"};
+	uint32_t root = hpctkw_context(w, &c);
+	hpctkw_profile(w);
+	for (uint32_t i = 1; i < costly_bytes / FUNCTION_BYTES; i++) {
+		c = (struct hpctkw_context){.parent = root, .id = 2 * i, .relation = 1};
+		c.has_function = true;
+		c.function = hpctkw_function(w, "f", module, i, file, i);
+		hpctkw_context(w, &c);
+		c = (struct hpctkw_context){.parent = root, .id = 2 * i + 1, .type = 3};
+		c.has_point = true;
+		c.module = module;
+		c.offset = i;
+		hpctkw_context(w, &c);
+		for (uint32_t k = 0; k < 2; k++)
+			hpctkw_value(w, 2 * i + k, hpctkw_stat_id(metric, HPCTKW_EXECUTION), 1);
+	}
+	hpctk_save(w);
 }
 
 void costly_hpctk_deep(void)

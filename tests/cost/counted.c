@@ -88,6 +88,8 @@ void *__real_memmove(void *to, const void *from, size_t n);
 void *__real_memset(void *to, int c, size_t n);
 int __real_memcmp(const void *a, const void *b, size_t n);
 void *__real_memchr(const void *s, int c, size_t n);
+void *__real_memrchr(const void *s, int c, size_t n);
+void *__real_memmem(const void *s, size_t n, const void *word, size_t len);
 size_t __real_strlen(const char *s);
 
 void *__wrap_malloc(size_t n);
@@ -99,6 +101,8 @@ void *__wrap_memmove(void *to, const void *from, size_t n);
 void *__wrap_memset(void *to, int c, size_t n);
 int __wrap_memcmp(const void *a, const void *b, size_t n);
 void *__wrap_memchr(const void *s, int c, size_t n);
+void *__wrap_memrchr(const void *s, int c, size_t n);
+void *__wrap_memmem(const void *s, size_t n, const void *word, size_t len);
 size_t __wrap_strlen(const char *s);
 
 void *__wrap_malloc(size_t n)
@@ -152,6 +156,20 @@ int __wrap_memcmp(const void *a, const void *b, size_t n)
 void *__wrap_memchr(const void *s, int c, size_t n)
 {
 	void *found = __real_memchr(s, c, n);
+	pay(found ? (size_t)((char *)found - (const char *)s) : n);
+	return found;
+}
+
+void *__wrap_memrchr(const void *s, int c, size_t n)
+{
+	void *found = __real_memrchr(s, c, n);
+	pay(found ? (size_t)((const char *)s + n - (char *)found) : n);
+	return found;
+}
+
+void *__wrap_memmem(const void *s, size_t n, const void *word, size_t len)
+{
+	void *found = __real_memmem(s, n, word, len);
 	pay(found ? (size_t)((char *)found - (const char *)s) : n);
 	return found;
 }

@@ -93,6 +93,27 @@ static void nyt_lines(void)
 	nyt_end();
 }
 
+/* Subs in a file whose name is a 250th of everything. */
+static void nyt_long_file(void)
+{
+	char *path = malloc(costly_bytes / 250 + 1), name[32];
+	if (!path)
+		costly_die("memory");
+	memset(path, 'f', costly_bytes / 250);
+	path[costly_bytes / 250] = 0;
+	nyt = (struct nytpw){.out.p = NULL};
+	nyt_begin();
+	nytpw_fid(&nyt, 2, 0, 0, path);
+	for (unsigned i = 1; nyt.out.len < costly_bytes; i++) {
+		snprintf(name, sizeof(name), "main::s%u", i);
+		nytpw_sub(&nyt, 2, name, i, i);
+		nytpw_time(&nyt, 1, 2, i);
+		nytpw_return(&nyt, 1, 1, 1, name);
+	}
+	nyt_end();
+	free(path);
+}
+
 static void nyt_evals(void)
 {
 	nyt_begin();
@@ -263,7 +284,7 @@ static void run_threads(void)
 {
 	if (mkdir(costly_path, 0777) != 0 && errno != EEXIST)
 		costly_die(costly_path);
-	if (fixture_run_write(costly_path, (uint32_t)(costly_bytes / 4000), 60, 60) < 0)
+	if (fixture_run_write(costly_path, (uint32_t)(costly_bytes / 250000), 60, 60) < 0)
 		costly_die(costly_path);
 }
 
@@ -408,6 +429,11 @@ static void runs_deep(void)
 	runs_of(nyt_again_deep, costly_bytes / 2);
 }
 
+static void runs_long_file(void)
+{
+	runs_of(nyt_long_file, costly_bytes / 2);
+}
+
 static void runs_many(void)
 {
 	enum { SMALL = 4000 };
@@ -422,6 +448,7 @@ static const struct {
 	{"nytprof-numbered-names", nyt_numbered_names},
 	{"nytprof-deep", nyt_deep},
 	{"nytprof-lines", nyt_lines},
+	{"nytprof-long-file", nyt_long_file},
 	{"nytprof-evals", nyt_evals},
 	{"nytprof-callers", nyt_callers},
 	{"nytprof-subs", nyt_subs},
@@ -438,6 +465,7 @@ static const struct {
 	{"hpctoolkit-wide", costly_hpctk_wide},
 	{"hpctoolkit-long-names", costly_hpctk_long_names},
 	{"hpctoolkit-ends-of-names", costly_hpctk_ends_of_names},
+	{"hpctoolkit-long-module", costly_hpctk_long_module},
 	{"hpctoolkit-samples", costly_hpctk_samples},
 	{"hpctoolkit-threads", costly_hpctk_threads},
 	{"hpctoolkit-shared-samples", costly_hpctk_shared_samples},
@@ -452,6 +480,7 @@ static const struct {
 	{"runs-clones", runs_clones},
 	{"runs-strangers", runs_strangers},
 	{"runs-deep", runs_deep},
+	{"runs-long-file", runs_long_file},
 	{"runs-many", runs_many},
 };
 

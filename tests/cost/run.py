@@ -19,6 +19,7 @@ import cases
 
 MOST = 1.15
 SIZES = (1_000_000, 2_000_000)
+FEW_BYTES = 4 << 20  # of a document: they do not show in what is in memory
 
 
 def bytes_of(path):
@@ -39,8 +40,10 @@ def compare(small, large, weights):
             yield f"{what}: {was.work:,} → {now.work:,} for {was.own:,} → {now.own:,} bytes: {now.work / max(was.work, 1):.1f} times"
         if now.unasked > cases.FREE and now.unasked > MOST * was.unasked:
             yield f"{what}: {was.unasked:,} → {now.unasked:,} without asking whether it is wanted, at 0x{now.where}"
-    peaks = [max(c.peak for c in counted.values()) for counted in (small, large)]
-    if peaks[1] > 64 << 20 and peaks[1] / weights[1] > MOST * peaks[0] / weights[0]:
+    # What is in memory is of the source, or one of the documents.
+    peaks, owns = ([max(getattr(c, what) for c in counted.values()) for counted in (small, large)] for what in ("peak", "own"))
+    weight = max(weights[1] / weights[0], owns[1] / max(owns[0], 1) if owns[0] > FEW_BYTES else 0)
+    if peaks[1] > 64 << 20 and peaks[1] > MOST * weight * peaks[0]:
         yield f"memory: {peaks[0]:,} → {peaks[1]:,} bytes"
 
 

@@ -117,6 +117,22 @@ static void test_siblings_of_one_name_are_numbered_in_database_order(void **stat
 	check_siblings(raw, want, 7);
 }
 
+static void test_siblings_share_a_long_name(void **state)
+{
+	(void)state;
+	enum { LONG = 3000 };
+	static char raw[LONG + 1];
+	static char want[3][PMFS_NAME_SIZE];
+	memset(raw, 'n', LONG);
+	size_t len = pmfs_name_legal(pm_bytes_of(raw), want[0]);
+	memcpy(want[1], want[0], len);
+	memcpy(want[2], want[0], len);
+	memcpy(want[1] + len, "~2", 3);
+	memcpy(want[2] + len, "~3", 3);
+	check_siblings((const char *const[]){raw, "f", raw, raw},
+		(const char *const[]){want[0], "f", want[1], want[2]}, 4);
+}
+
 static void test_a_name_that_looks_numbered_stays_unique(void **state)
 {
 	(void)state;
@@ -194,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names_become_legal),
 		cmocka_unit_test(test_long_names_are_cut_at_a_character_with_a_hash),
 		cmocka_unit_test(test_siblings_of_one_name_are_numbered_in_database_order),
+		cmocka_unit_test(test_siblings_share_a_long_name),
 		cmocka_unit_test(test_a_name_that_looks_numbered_stays_unique),
 		cmocka_unit_test(test_many_siblings_are_found),
 		cmocka_unit_test(test_paths_become_a_tree_in_order_of_addition),

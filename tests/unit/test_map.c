@@ -128,6 +128,36 @@ static void test_strtab_copies_into_its_arena_and_survives_growing(void **state)
 	pm_arena_done(&a);
 }
 
+static void test_long_texts_are_known_by_their_place_until_forgotten(void **state)
+{
+	(void)state;
+	static char text[PM_STRTAB_LONG + 2], same[PM_STRTAB_LONG + 2];
+	struct pm_arena a = {.block = NULL};
+	struct pm_strtab t = {.arena = &a};
+	memset(text, 'x', sizeof(text));
+	memset(same, 'x', sizeof(same));
+	struct pm_bytes all = {(const uint8_t *)text, sizeof(text)}, shorter = all;
+	shorter.len--;
+	for (unsigned again = 0; again < 2; again++) {
+		assert_int_equal(pm_strtab_add_lasting(&t, all), 0);
+		assert_int_equal(pm_strtab_add_lasting(&t, shorter), 1);
+		assert_int_equal(pm_strtab_add_lasting(
+					 &t, (struct pm_bytes){(const uint8_t *)same, all.len}),
+			0);
+	}
+	assert_int_equal(pm_strtab_add_lasting(&t, all), 0);
+	text[0] = 'y';
+	assert_int_equal(pm_strtab_add_lasting(&t, all), 0); /* not looked through */
+	pm_strtab_forget(&t);
+	assert_int_equal(pm_strtab_add_lasting(&t, all), 2);
+	for (unsigned i = 0; i < 2; i++) { /* short ones may change */
+		text[0] = (char)('a' + i);
+		assert_int_equal(pm_strtab_add_lasting(&t, (struct pm_bytes){all.p, 8}), 3 + i);
+	}
+	pm_strtab_done(&t);
+	pm_arena_done(&a);
+}
+
 static void test_hashes_are_the_same_everywhere(void **state)
 {
 	(void)state;
@@ -148,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_map_finds_what_was_put_and_nothing_else),
 		cmocka_unit_test(test_strtab_counts_strings_in_order_of_first_sight),
 		cmocka_unit_test(test_strtab_copies_into_its_arena_and_survives_growing),
+		cmocka_unit_test(test_long_texts_are_known_by_their_place_until_forgotten),
 		cmocka_unit_test(test_hashes_are_the_same_everywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,22 @@ static void test_frames_of_one_name_are_one_node(void **state)
 	fake_free(f);
 }
 
+static void test_base_names_are_no_longer_than_those_of_files(void **state)
+{
+	static char path[1000];
+	struct pm_bytes all = {(const uint8_t *)path, sizeof(path)};
+	(void)state;
+	memset(path, 'x', sizeof(path));
+	assert_int_equal(pmfs_base_name(all).len, 255);
+	path[sizeof(path) - 10] = '/';
+	assert_int_equal(pmfs_base_name(all).len, 9);
+	for (size_t i = 0; i < sizeof(path); i++)
+		path[i] = i % 2 ? '\xa9' : '\xc3'; /* é */
+	assert_int_equal(pmfs_base_name(all).len, 254);
+	all.len = 255;
+	assert_int_equal(pmfs_base_name(all).len, 255);
+}
+
 static void test_nothing_has_no_stacks(void **state)
 {
 	struct fake *f = fake_with_thread();
@@ -196,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_counts_are_not_inclusive),
 		cmocka_unit_test(test_units_are_rounded_and_bounded),
 		cmocka_unit_test(test_frames_of_one_name_are_one_node),
+		cmocka_unit_test(test_base_names_are_no_longer_than_those_of_files),
 		cmocka_unit_test(test_nothing_has_no_stacks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ struct writing {
 	struct pm_strtab strings;
 	struct pm_arena arena;
 	struct pm_map mappings; /* string → mapping */
+	uint32_t *string_of;    /* text of the tree → string, or PM_NONE: not asked for */
 	bool *used;             /* by frame of the tree */
 	bool failed;            /* no memory */
 };
@@ -82,6 +83,14 @@ static uint32_t string_of(struct writing *w, struct pm_bytes text)
 	uint32_t string = pm_strtab_add(&w->strings, pm_text_view(&w->scratch));
 	w->failed |= w->scratch.failed || string == PM_NONE;
 	return string;
+}
+
+/* The same for a text of the tree: a long one that many frames have is read once. */
+static uint32_t string_of_text(struct writing *w, uint32_t text)
+{
+	if (w->string_of[text] == PM_NONE)
+		w->string_of[text] = string_of(w, w->stacks->tree->texts[text]);
+	return w->string_of[text];
 }
 
 /* ---- samples ---- */
@@ -132,9 +141,9 @@ static void write_samples(struct writing *w)
  * The mapping of a module, written if it is new. It declares that all names are known; otherwise
  * pprof would look for the program on this machine.
  */
-static uint32_t mapping_of(struct writing *w, struct pm_bytes module)
+static uint32_t mapping_of(struct writing *w, uint32_t module)
 {
-	uint32_t string = string_of(w, module);
+	uint32_t string = string_of_text(w, module);
 	bool is_new = false;
 	uint32_t *mapping = pm_map_put(&w->mappings, string, (uint32_t)w->mappings.n + 1, &is_new);
 	w->failed |= !mapping;
@@ -152,7 +161,7 @@ static uint32_t mapping_of(struct writing *w, struct pm_bytes module)
 
 static void write_location(struct writing *w, uint32_t id, const struct pm_frame *frame)
 {
-	uint32_t mapping = mapping_of(w, w->stacks->tree->texts[frame->module]);
+	uint32_t mapping = mapping_of(w, frame->module);
 	pm_text_clear(&w->inner);
 	add_number(&w->inner, LINE_FUNCTION, id);
 	add_number(&w->inner, LINE_LINE, frame->line);
@@ -168,8 +177,9 @@ static void write_function(struct writing *w, uint32_t id, const struct pm_frame
 {
 	const struct pm_tree *tree = w->stacks->tree;
 	pm_text_clear(&w->inner);
-	uint32_t name = string_of(w, pmfs_stacks_name(tree, frame, &w->inner));
-	uint32_t file = string_of(w, tree->texts[frame->file]);
+	uint32_t name = frame->name ? string_of_text(w, frame->name)
+				    : string_of(w, pmfs_stacks_name(tree, frame, &w->inner));
+	uint32_t file = string_of_text(w, frame->file);
 	pm_text_clear(&w->message);
 	add_number(&w->message, FUNCTION_ID, id);
 	add_number(&w->message, FUNCTION_NAME, name);
@@ -221,8 +231,10 @@ static int write_file(struct writing *w, const struct pmfs_pprof_about *about, s
 	struct pm_error *err)
 {
 	w->used = calloc((size_t)w->stacks->tree->n_frames + 1, sizeof(*w->used));
-	if (!w->used)
+	w->string_of = malloc(((size_t)w->stacks->tree->n_texts + 1) * sizeof(*w->string_of));
+	if (!w->used || !w->string_of)
 		return pmfs_no_memory(err);
+	memset(w->string_of, 0xff, w->stacks->tree->n_texts * sizeof(*w->string_of)); /* PM_NONE */
 	int r = check_length(w, err);
 	if (r < 0)
 		return r;
@@ -246,6 +258,7 @@ int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks 
 	pm_strtab_done(&w.strings);
 	pm_arena_done(&w.arena);
 	pm_map_done(&w.mappings);
+	free(w.string_of);
 	free(w.used);
 	return r < 0 ? r : pm_text_status(out);
 }

@@ -208,6 +208,29 @@ const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_by
 	return rule < pmfs_n_rules ? &pmfs_rules[rule] : NULL;
 }
 
+const struct pmfs_rule *pmfs_rule_in_tree(struct pmfs_rules_found *found,
+	const struct pm_tree *tree, struct pm_bytes name, uint32_t module)
+{
+	bool fresh;
+	uint32_t known =
+		name.len <= PM_STRTAB_LONG ? PM_NONE : pm_strtab_add_lasting(&found->names, name);
+	uint32_t *index = known == PM_NONE
+		? NULL
+		: pm_map_put(&found->rules, (uint64_t)known << 32 | module, PM_NONE, &fresh);
+	if (index && !fresh)
+		return *index == PM_NONE ? NULL : &pmfs_rules[*index];
+	const struct pmfs_rule *rule = pmfs_rule_of_function(name, tree->texts[module]);
+	if (index && rule)
+		*index = (uint32_t)(rule - pmfs_rules);
+	return rule;
+}
+
+void pmfs_rules_found_done(struct pmfs_rules_found *found)
+{
+	pm_strtab_done(&found->names);
+	pm_map_done(&found->rules);
+}
+
 /* ---- contexts ---- */
 
 /* What a context passes down: its category, and whether it comes from a system rule. */
@@ -218,7 +241,8 @@ enum {
 	IS_SYSTEM = 0x80,
 };
 
-static uint8_t said_by(const struct pm_tree *tree, const struct pm_frame *frame)
+static uint8_t said_by(
+	struct pmfs_rules_found *found, const struct pm_tree *tree, const struct pm_frame *frame)
 {
 	bool named = frame->kind != PM_KIND_INSTRUCTION && frame->kind != PM_KIND_ENTRY;
 	if (frame->is_idle)
@@ -226,8 +250,7 @@ static uint8_t said_by(const struct pm_tree *tree, const struct pm_frame *frame)
 	if (frame->kind == PM_KIND_LOOP || frame->kind == PM_KIND_LINE)
 		return NO_RULE;
 	const struct pmfs_rule *rule =
-		pmfs_rule_of_function(named ? tree->texts[frame->name] : (struct pm_bytes){NULL, 0},
-			tree->texts[frame->module]);
+		pmfs_rule_in_tree(found, tree, tree->texts[named ? frame->name : 0], frame->module);
 	if (!rule)
 		return NO_RULE;
 	bool starts_code = rule->category == PMFS_OPENMP || rule->category == PMFS_THREAD;
@@ -302,11 +325,13 @@ static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *e
 		free(of);
 		return pmfs_no_memory(err);
 	}
+	struct pmfs_rules_found found = {.names.n = 0};
 	bool wanted = true;
 	for (uint32_t i = 0; wanted && i < tree->n_frames; i++) {
-		said[i] = said_by(tree, &tree->frames[i]);
+		said[i] = said_by(&found, tree, &tree->frames[i]);
 		wanted = !pm_work_cancelled();
 	}
+	pmfs_rules_found_done(&found);
 	uint8_t *calls_program = wanted ? find_callers_of_program(tree, said) : NULL;
 	if (calls_program)
 		hand_down(id, said, calls_program, of);

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_CATEGORIES_H
 #define PROFMOUNT_FS_VIEWS_MODEL_CATEGORIES_H
 
+#include "formats/common/map.h"
 #include "fs/views/model/model.h"
 
 enum pmfs_category {
@@ -49,6 +50,21 @@ extern const size_t pmfs_n_rules;
 
 /* The rule that matches a function, or NULL. `name` as stored; any module. */
 const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_bytes module);
+
+/* The rules found for long names, which many functions may have. Zeroed = empty. */
+struct pmfs_rules_found {
+	struct pm_strtab names;
+	struct pm_map rules; /* name << 32 | text of the module → index of the rule */
+};
+
+/*
+ * The same for a name of the tree and one of its texts, remembered if the name is long. It may be
+ * forgotten: without memory it is looked for again.
+ */
+const struct pmfs_rule *pmfs_rule_in_tree(struct pmfs_rules_found *found,
+	const struct pm_tree *tree, struct pm_bytes name, uint32_t module);
+
+void pmfs_rules_found_done(struct pmfs_rules_found *found);
 
 /* enum pmfs_category by context; owned by the model. One pass over the tree on the first call. */
 int pmfs_categories(struct pmfs_model *m, const uint8_t **ret, struct pm_error *err);

@@ -29,6 +29,9 @@ struct key {
 	uint32_t name, module, file, line;
 };
 
+/* How a text of the tree looks: many functions may have a long one. */
+enum looks { UNSEEN, PLAIN, COMPOSED };
+
 struct building {
 	struct identity_part *part;
 	const struct pm_tree *tree;
@@ -38,6 +41,7 @@ struct building {
 	struct pm_strtab composed; /* names that are no texts of the tree, or might be like them */
 	struct pm_arena arena;     /* of keys */
 	uint32_t *of_frame;        /* frame → the function it makes by itself, or PM_NONE */
+	uint8_t *looks;            /* by text of the tree: enum looks */
 	uint32_t unknown;          /* of what lies in no function, or PM_NONE: there is none */
 	struct pm_text scratch;
 };
@@ -56,18 +60,24 @@ static void identity_free(void *p)
 
 /* ---- functions ---- */
 
+static bool could_be_ours(struct pm_bytes name)
+{
+	return memmem(name.p, name.len, "+0x", 3) != NULL ||
+		pm_bytes_equal(name, pm_bytes_of(unknown_name));
+}
+
 /*
  * A number that is the same for equal names. Texts of the tree are equal iff their indexes are;
  * names that this file makes, and those of the tree that look alike, have numbers of their own.
  */
 static uint32_t name_key(struct building *b, struct pm_bytes name, uint32_t text)
 {
-	bool could_be_ours = memmem(name.p, name.len, "+0x", 3) != NULL ||
-		pm_bytes_equal(name, pm_bytes_of(unknown_name));
-	if (text != 0 && !could_be_ours)
+	if (text != 0 && b->looks[text] == UNSEEN)
+		b->looks[text] = could_be_ours(name) ? COMPOSED : PLAIN;
+	if (text != 0 && b->looks[text] == PLAIN)
 		return text;
 	b->composed.arena = text != 0 ? NULL : &b->arena;
-	uint32_t composed = pm_strtab_add(&b->composed, name);
+	uint32_t composed = pm_strtab_add_lasting(&b->composed, name);
 	return composed == PM_NONE ? PM_NONE : ~composed - 1;
 }
 
@@ -325,11 +335,12 @@ static int build_all(struct pmfs_model *m, struct building *b, struct pm_error *
 	b->of_frame = malloc((n_frames + 1) * sizeof(*b->of_frame));
 	b->part->same = malloc(((size_t)b->tree->n_functions + 1) * sizeof(uint32_t));
 	b->part->of = malloc(((size_t)b->tree->n_contexts + 1) * sizeof(uint32_t));
+	b->looks = calloc((size_t)b->tree->n_texts + 1, sizeof(*b->looks));
 	double *cells = pmfs_cells_new(c->n);
 	if (b->of_frame)
 		memset(b->of_frame, 0xff, n_frames * sizeof(*b->of_frame)); /* PM_NONE */
-	if (!b->of_frame || !b->part->same || !b->part->of || !cells || add_functions(b) < 0 ||
-		place_contexts(b) < 0)
+	if (!b->of_frame || !b->part->same || !b->part->of || !b->looks || !cells ||
+		add_functions(b) < 0 || place_contexts(b) < 0)
 		r = pmfs_no_memory(err);
 	if (r == 0 && b->unknown != PM_NONE)
 		r = find_unknown_calls(m, b, cells, err);
@@ -356,6 +367,7 @@ static int identity_build(struct pmfs_model *m, void **ret, struct pm_error *err
 	pm_text_done(&b.scratch);
 	free(b.function_of_key);
 	free(b.of_frame);
+	free(b.looks);
 	if (r < 0) {
 		identity_free(b.part);
 		return r;

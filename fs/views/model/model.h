@@ -202,7 +202,7 @@ static inline bool pmfs_is_part(const struct pm_tree *tree, uint32_t context)
 /* entry, function, inlined …; the number of an undefined kind. Valid as above. */
 struct pm_bytes pmfs_frame_kind(const struct pm_frame *frame, struct pm_text *scratch);
 
-/* The text after the last `/`. */
+/* The text after the last `/`: at most PM_LIMIT_BASE_NAME bytes, the end of a longer one. O(1). */
 struct pm_bytes pmfs_base_name(struct pm_bytes path);
 
 /* threads/node=0/rank=3: a thread's directory from the root. Owned by the model. */

@@ -3,8 +3,18 @@
 
 #include <string.h>
 
+#include "profmount/limits.h"
+
 struct pm_bytes pmfs_base_name(struct pm_bytes path)
 {
+	if (path.len > PM_LIMIT_BASE_NAME) {
+		path.p += path.len - PM_LIMIT_BASE_NAME;
+		path.len = PM_LIMIT_BASE_NAME;
+		while (path.len > 0 && (*path.p & 0xc0) == 0x80) { /* the rest of a character */
+			path.p++;
+			path.len--;
+		}
+	}
 	const uint8_t *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
 	if (!slash)
 		return path;

@@ -122,14 +122,20 @@ static int add_name(struct pmfs_colours *c, struct pm_bytes name, enum pmfs_cate
 static int add_functions(struct pmfs_colours *c, const struct pmfs_functions *f)
 {
 	struct pm_text line = {.p = NULL};
+	struct pm_strtab seen = {.n = 0}; /* long names, which many functions may have */
 	unsigned n_named[PMFS_N_CATEGORIES] = {0};
 	int r = 0;
 	for (uint32_t row = 0; r == 0 && row < f->n; row++) {
 		enum pmfs_category category = (enum pmfs_category)f->category[f->function[row]];
+		struct pm_bytes name = pmfs_function_name(f, row);
+		uint32_t known = seen.n;
+		if (name.len > PM_STRTAB_LONG && pm_strtab_add_lasting(&seen, name) < known)
+			continue;
 		pm_text_clear(&line);
-		pm_text_line(&line, pmfs_function_name(f, row));
+		pm_text_line(&line, name);
 		r = line.failed ? -ENOMEM : add_name(c, pm_text_view(&line), category, n_named);
 	}
+	pm_strtab_done(&seen);
 	pm_text_done(&line);
 	return r;
 }

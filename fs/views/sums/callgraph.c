@@ -21,6 +21,7 @@ struct building {
 	const struct pmfs_stacks *stacks, *calls;
 	const struct pm_tree *tree;
 	struct pmfs_graph *graph;
+	uint32_t *text_of;     /* text of the tree → text of the graph, or PM_NONE as above */
 	uint32_t *function_of; /* frame of the tree → function, or PM_NONE while not asked for */
 	uint64_t *total;       /* by context: units of the frame and all below it */
 	uint64_t *rest;        /* by context: own units of the frame that no line has yet */
@@ -41,6 +42,14 @@ static uint32_t add_text(struct building *b, struct pm_bytes text)
 	pm_text_line(&b->cleaned, text);
 	return b->cleaned.failed ? PM_NONE
 				 : pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
+}
+
+/* The same for a text of the tree: a long one that many frames have is read once. */
+static uint32_t add_text_of(struct building *b, uint32_t text)
+{
+	if (b->text_of[text] == PM_NONE)
+		b->text_of[text] = add_text(b, b->tree->texts[text]);
+	return b->text_of[text];
 }
 
 /* The value of key a << 32 | b, `fresh` where it is new; NULL without memory. */
@@ -64,13 +73,13 @@ static int add_function(struct building *b, const struct pmfs_graph_function *fu
 
 static int find_function(struct building *b, const struct pm_frame *frame, uint32_t *ret)
 {
-	const struct pm_tree *tree = b->tree;
 	struct pmfs_graph_function f = {.line = frame->line};
 	bool is_new;
 	pm_text_clear(&b->raw);
-	f.name = add_text(b, pmfs_stacks_name(tree, frame, &b->raw));
-	f.file = add_text(b, tree->texts[frame->file]);
-	f.module = add_text(b, tree->texts[frame->module]);
+	f.name = frame->name ? add_text_of(b, frame->name)
+			     : add_text(b, pmfs_stacks_name(b->tree, frame, &b->raw));
+	f.file = add_text_of(b, frame->file);
+	f.module = add_text_of(b, frame->module);
 	if (b->raw.failed || f.name == PM_NONE || f.file == PM_NONE || f.module == PM_NONE)
 		return -ENOMEM;
 	uint32_t *named = put(&b->named, f.name, f.file, b->n_named, &is_new);
@@ -284,12 +293,14 @@ static int build(struct building *b)
 {
 	size_t n = (size_t)(b->stacks->end - b->stacks->first) + 1;
 	b->function_of = malloc(((size_t)b->tree->n_frames + 1) * sizeof(*b->function_of));
+	b->text_of = malloc(((size_t)b->tree->n_texts + 1) * sizeof(*b->text_of));
 	b->total = calloc(n, sizeof(*b->total));
 	b->rest = calloc(n, sizeof(*b->rest));
-	if (!b->function_of || !b->total || !b->rest ||
+	if (!b->function_of || !b->text_of || !b->total || !b->rest ||
 		pm_strtab_add(&b->graph->texts, pm_bytes_of("")) == PM_NONE)
 		return -ENOMEM;
 	memset(b->function_of, 0xff, b->tree->n_frames * sizeof(*b->function_of)); /* PM_NONE */
+	memset(b->text_of, 0xff, b->tree->n_texts * sizeof(*b->text_of));
 	sum_up(b);
 	int r = find_functions(b);
 	if (r == 0)
@@ -305,6 +316,7 @@ static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *cal
 	struct building b = {.stacks = s, .calls = calls, .tree = s->tree, .graph = ret};
 	int r = build(&b);
 	free(b.function_of);
+	free(b.text_of);
 	free(b.total);
 	free(b.rest);
 	free(b.function_end);

@@ -155,6 +155,8 @@ enum { NOT_SEEN = PMFS_N_CATEGORIES };
 static int look_at_contexts(struct weighing *w)
 {
 	const struct pmfs_identity *id = w->identity;
+	struct pmfs_rules_found found = {.names.n = 0};
+	bool wanted = true;
 	for (uint32_t i = 0; i < id->tree->n_contexts; i++) {
 		uint32_t function = pmfs_function_of(id, i);
 		if (w->of[function] == NOT_SEEN)
@@ -162,16 +164,16 @@ static int look_at_contexts(struct weighing *w)
 		w->mixed[function] |= w->of[function] != w->categories[i];
 		w->any_mixed |= w->mixed[function];
 	}
-	for (uint32_t i = 0; i < id->n; i++) {
+	for (uint32_t i = 0; wanted && i < id->n; i++) {
 		if (w->of[i] != NOT_SEEN)
 			continue;
-		if (pm_work_cancelled())
-			return -ENOMEM;
-		const struct pmfs_rule *rule = pmfs_rule_of_function(
-			id->functions[i].name, id->tree->texts[id->functions[i].module]);
+		const struct pmfs_rule *rule = pmfs_rule_in_tree(
+			&found, id->tree, id->functions[i].name, id->functions[i].module);
 		w->of[i] = rule ? (uint8_t)rule->category : PMFS_PROGRAM;
+		wanted = !pm_work_cancelled();
 	}
-	return 0;
+	pmfs_rules_found_done(&found);
+	return wanted ? 0 : -ENOMEM;
 }
 
 /* A context's share in a table with a row for each function and category. */

@@ -102,7 +102,7 @@ static int find_unknown(struct making *w, uint32_t function, uint32_t *ret)
 		*ret = w->unknown[function];
 		return 0;
 	}
-	uint32_t name = pm_strtab_add(&w->texts, f->name);
+	uint32_t name = pm_strtab_add_lasting(&w->texts, f->name);
 	uint32_t *number = name == PM_NONE ? NULL
 					   : pm_map_put(&w->names, (uint64_t)name << 32 | f->module,
 						     (uint32_t)w->names.n, &fresh);

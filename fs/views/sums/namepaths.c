@@ -12,9 +12,10 @@ struct merging {
 	const struct pmfs_stacks *stacks;
 	struct pmfs_name_paths *paths;
 	void (*clean)(struct pm_text *out, struct pm_bytes name);
-	uint32_t *name_of;   /* frame of the tree → name, or PM_NONE while not asked for */
-	uint32_t *node_of;   /* context → node; of frames */
-	struct pm_map nodes; /* parent << 32 | name → node */
+	uint32_t *name_of;      /* frame of the tree → name, or PM_NONE while not asked for */
+	uint32_t *name_of_text; /* text of the tree → name, or PM_NONE as above */
+	uint32_t *node_of;      /* context → node; of frames */
+	struct pm_map nodes;    /* parent << 32 | name → node */
 	struct pm_text raw, cleaned;
 };
 
@@ -22,13 +23,17 @@ struct merging {
 static uint32_t name_of(struct merging *m, uint32_t frame)
 {
 	const struct pm_tree *tree = m->stacks->tree;
+	uint32_t text = tree->frames[frame].name, *known = &m->name_of_text[text];
+	if (m->name_of[frame] == PM_NONE && text != 0)
+		m->name_of[frame] = *known;
 	if (m->name_of[frame] != PM_NONE)
 		return m->name_of[frame];
 	pm_text_clear(&m->raw);
 	pm_text_clear(&m->cleaned);
 	m->clean(&m->cleaned, pmfs_stacks_name(tree, &tree->frames[frame], &m->raw));
 	if (!m->raw.failed && !m->cleaned.failed)
-		m->name_of[frame] = pm_strtab_add(&m->paths->names, pm_text_view(&m->cleaned));
+		m->name_of[frame] = *known =
+			pm_strtab_add(&m->paths->names, pm_text_view(&m->cleaned));
 	return m->name_of[frame];
 }
 
@@ -60,9 +65,12 @@ static int merge(struct merging *m)
 	const struct pmfs_stacks *s = m->stacks;
 	size_t n = s->end - s->first;
 	m->name_of = malloc((s->tree->n_frames + 1u) * sizeof(*m->name_of));
+	m->name_of_text = malloc((s->tree->n_texts + 1u) * sizeof(*m->name_of_text));
 	m->node_of = malloc((n + 1) * sizeof(*m->node_of));
-	if (!m->name_of || !m->node_of)
+	if (!m->name_of || !m->name_of_text || !m->node_of)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < s->tree->n_texts; i++)
+		m->name_of_text[i] = PM_NONE;
 	for (uint32_t i = 0; i < s->tree->n_frames; i++)
 		m->name_of[i] = PM_NONE;
 	for (uint32_t i = s->first; i < s->end; i++)
@@ -110,6 +118,7 @@ int pmfs_name_paths_make(const struct pmfs_stacks *s,
 	if (r == 0)
 		r = merge(&m);
 	free(m.name_of);
+	free(m.name_of_text);
 	free(m.node_of);
 	pm_map_done(&m.nodes);
 	pm_text_done(&m.raw);

@@ -75,8 +75,8 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
 {
 	const struct pmfs_functions *f = u->functions;
 	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t row =
-			pm_strtab_add(&u->names, name_of(p, f->tree, pmfs_function_at(f, i)));
+		uint32_t row = pm_strtab_add_lasting(
+			&u->names, name_of(p, f->tree, pmfs_function_at(f, i)));
 		if (row == PM_NONE)
 			return -ENOMEM;
 		u->row_of_function[i] = row;

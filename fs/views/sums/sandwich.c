@@ -16,7 +16,7 @@ static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t name)
 	uint32_t *node = pm_map_put(&m->nodes, (uint64_t)parent << 32 | name, to->n, &is_new);
 	if (!node || !is_new)
 		return node ? *node : PM_NONE;
-	to->name[to->n] = pm_strtab_add(&to->names, m->all->names.items[name]);
+	to->name[to->n] = pm_strtab_add_lasting(&to->names, m->all->names.items[name]);
 	if (to->name[to->n] == PM_NONE)
 		return PM_NONE;
 	to->parent[to->n] = parent;
