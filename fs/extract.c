@@ -30,6 +30,7 @@ struct walk {
 	struct pm_text path; /* of what is being written, NUL-terminated when shown */
 	uint64_t files, failed;
 	uint64_t most, written; /* bytes, in whole blocks as they take on a disk */
+	bool parquet;           /* -o parquet */
 	bool full;              /* the next one would have been too many: nothing more is written */
 };
 
@@ -180,6 +181,48 @@ static int push(struct walk *w, pm_node node)
 	return 0;
 }
 
+/* Writes an entry that the innermost directory does not list, if there is one. */
+static int write_unlisted(struct walk *w, struct pm_bytes stem)
+{
+	char name[PMFS_NAME_SIZE];
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry entry;
+	size_t path_len = w->levels[w->n - 1].path_len;
+	int n = snprintf(name, sizeof(name), "%.*s.parquet", (int)stem.len, (const char *)stem.p);
+	if (n < 0 || (size_t)n >= sizeof(name) || w->full)
+		return 0;
+	w->path.len = path_len;
+	if (path_len)
+		pm_text_char(&w->path, '/');
+	pm_text_str(&w->path, name);
+	int r = pmfs_tree_lookup(
+		w->in->tree, w->levels[w->n - 1].node, pm_bytes_of(name), &entry, &err);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		failed(w, r, &err);
+	else
+		write_document(w, &entry, name);
+	return w->path.failed ? -ENOMEM : 0;
+}
+
+/* What stands beside a table as Parquet. Tables of all threads stand beside their list. */
+static int write_parquet(struct walk *w, const struct pmfs_entry *entry)
+{
+	static const char csv[] = ".csv";
+	struct pm_bytes name = {(const uint8_t *)entry->name, entry->len};
+	if (name.len <= strlen(csv) ||
+		memcmp(name.p + name.len - strlen(csv), csv, strlen(csv)) != 0)
+		return 0;
+	name.len -= strlen(csv);
+	int r = write_unlisted(w, name);
+	if (r == 0 && pm_bytes_equal(name, pm_bytes_of("threads")))
+		r = write_unlisted(w, pm_bytes_of("profiles"));
+	if (r == 0 && pm_bytes_equal(name, pm_bytes_of("threads")))
+		r = write_unlisted(w, pm_bytes_of("timeline"));
+	return r;
+}
+
 /* One entry of the innermost directory: a document is written, a directory becomes innermost. */
 static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 {
@@ -194,7 +237,7 @@ static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 		return -ENOMEM;
 	if (entry->type != PMFS_DIRECTORY) {
 		write_document(w, entry, name);
-		return 0;
+		return w->parquet ? write_parquet(w, entry) : 0;
 	}
 	int r = enter(w, name, &err);
 	if (r < 0) {
@@ -298,6 +341,7 @@ int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o,
 {
 	struct walk w = {.in = in,
 		.folder = target,
+		.parquet = o->parquet,
 		.most = o->max_bytes ? o->max_bytes : most_for(in->profile->input_bytes)};
 	int r = o->n_paths == 1 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
 	for (int i = 1; r == 0 && i < o->n_paths; i++) {

@@ -37,6 +37,7 @@ const char pmfs_usage[] =
 	"                        the size of SOURCE)\n"
 	"    -o iterations=NAME  a function, label or method whose calls are iterations: each is a\n"
 	"                        row of iterations.csv and a window\n"
+	"    -o parquet          --extract writes each X.csv as X.parquet, too\n"
 	"    -o symbols=no       hpcrun: show addresses only, without functions and lines\n"
 	"    -o sysroot=DIR      hpcrun: look for the measured programs and libraries below DIR\n"
 	"    -o xattr            provide extended attributes user.profmount.*\n"
@@ -183,7 +184,7 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		bool *set;
 	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
 		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}, {"exact", &o->exact},
-		{"normalize", &o->normalize}};
+		{"normalize", &o->normalize}, {"parquet", &o->parquet}};
 	const struct {
 		const char *name;
 		const char **text;

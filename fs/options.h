@@ -37,6 +37,7 @@ struct pmfs_options {
 	const char *base;       /* -o base=: the name of the baseline, or NULL */
 	bool exact;             /* -o exact */
 	bool normalize;         /* -o normalize */
+	bool parquet;           /* -o parquet */
 	bool weak;              /* -o scaling=weak */
 	const char **sources;   /* as given, [NAME=]PATH; at least one; owned */
 	int n_sources;

@@ -356,6 +356,7 @@ static void describe(struct hpcrun_model *m, struct pm_profile *ret)
 	ret->layout = m->layout;
 	ret->title = hpcrun_program_find(&m->folder);
 	ret->kind_of_tree = "samples";
+	ret->times_since_epoch = true;
 	ret->has_modules = true;
 	ret->costs_by_thread = true;
 	ret->stores_values = true;

@@ -160,6 +160,7 @@ void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret)
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		ret->input_bytes += hpctk_bytes(db, i).len;
 	ret->kind_of_tree = "samples";
+	ret->times_since_epoch = true;
 	ret->has_lines = true;
 	ret->has_modules = true;
 	ret->self = db;

@@ -144,6 +144,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	ret->input_bytes = z->stores.input_bytes;
 	ret->kind_of_tree = "calls";
 	ret->traces_are_calls = true;
+	ret->times_since_epoch = true;
 	ret->module_end = ".";
 	ret->notes = notes;
 	return 0;

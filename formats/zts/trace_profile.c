@@ -239,6 +239,7 @@ int zts_trace_profile(const struct zts *z, uint32_t trace, const char *source,
 		.title = pm_text_view(&t->name),
 		.kind_of_tree = "calls",
 		.traces_are_calls = true,
+		.times_since_epoch = true,
 		.self = t};
 	*ret = &t->profile;
 	return 0;

@@ -1,5 +1,6 @@
 /* Parquet's metadata: https://github.com/apache/parquet-format, parquet.thrift. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/json.h"
 #include "fs/document/parquet.h"
@@ -23,11 +24,27 @@ static int32_t type_of(enum pmfs_storage storage)
 
 /* ---- schema ---- */
 
+/*
+ * A time since the epoch in ns. Not "adjusted to UTC", although it is UTC: engines have nanoseconds
+ * only for times without a zone.
+ */
+static void add_timestamp(struct pmfs_thrift *logical)
+{
+	struct pmfs_thrift timestamp = pmfs_thrift_struct(logical, 8);
+	pmfs_thrift_bool(&timestamp, 1, false);
+	struct pmfs_thrift unit = pmfs_thrift_struct(&timestamp, 2);
+	pmfs_thrift_empty(&unit, 3); /* NANOS */
+	pmfs_thrift_end(&unit);
+	pmfs_thrift_end(&timestamp);
+}
+
 static void add_logical(struct pmfs_thrift *element, enum pmfs_storage storage)
 {
 	struct pmfs_thrift logical = pmfs_thrift_struct(element, 10);
 	if (storage == PMFS_STORE_TEXT) {
 		pmfs_thrift_empty(&logical, 1); /* STRING */
+	} else if (storage == PMFS_STORE_I64) {
+		add_timestamp(&logical);
 	} else {
 		struct pmfs_thrift integer = pmfs_thrift_struct(&logical, 10); /* INTEGER */
 		pmfs_thrift_field(&integer, 1, PMFS_THRIFT_I8);
@@ -38,9 +55,16 @@ static void add_logical(struct pmfs_thrift *element, enum pmfs_storage storage)
 	pmfs_thrift_end(&logical);
 }
 
-static void add_schema(
-	struct pmfs_thrift *file, const struct pmfs_parquet *p, const struct pm_table *table)
+static bool is_timestamp(const struct pm_doc *doc, uint32_t column)
 {
+	return doc->of && doc->of->times_since_epoch &&
+		strcmp(pm_table_column(&doc->table, column), "timestamp_ns") == 0;
+}
+
+static void add_schema(
+	struct pmfs_thrift *file, const struct pmfs_parquet *p, const struct pm_doc *doc)
+{
+	const struct pm_table *table = &doc->table;
 	pmfs_thrift_list(file, 2, PMFS_THRIFT_STRUCT, p->n_columns + 1);
 	struct pmfs_thrift root = {.out = file->out};
 	pmfs_thrift_str(&root, 4, "schema");
@@ -54,6 +78,8 @@ static void add_schema(
 		pmfs_thrift_str(&element, 4, pm_table_column(table, i));
 		if (storage == PMFS_STORE_TEXT || storage == PMFS_STORE_U64) {
 			pmfs_thrift_i32(&element, 6, storage == PMFS_STORE_TEXT ? UTF8 : UINT_64);
+			add_logical(&element, storage);
+		} else if (storage == PMFS_STORE_I64 && is_timestamp(doc, i)) {
 			add_logical(&element, storage);
 		}
 		pmfs_thrift_end(&element);
@@ -204,7 +230,7 @@ static void add_metadata(struct pm_text *out, const struct pmfs_parquet *p,
 {
 	struct pmfs_thrift file = {.out = out};
 	pmfs_thrift_i32(&file, 1, 1);
-	add_schema(&file, p, &doc->table);
+	add_schema(&file, p, doc);
 	pmfs_thrift_i64(&file, 3, (int64_t)p->n_rows);
 	pmfs_thrift_list(&file, 4, PMFS_THRIFT_STRUCT, (uint32_t)p->n);
 	for (size_t i = 0; i < p->n; i++)

@@ -322,6 +322,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.input_bytes = run->input_bytes,
 		.kind_of_tree = run->traces_are_calls ? "calls" : "samples",
 		.traces_are_calls = run->traces_are_calls,
+		.times_since_epoch = run->times_since_epoch,
 		.costs_by_thread = true,
 		.has_lines = run->has_lines,
 		.has_modules = run->has_modules,

@@ -36,6 +36,7 @@ function parseCsv(text) {
 function same(cell, value) {
   if (value === null || value === undefined) return cell === ''
   if (cell === '') return false
+  if (typeof value === 'object' && 'nanos' in value) value = value.nanos
   if (typeof value === 'bigint') return /[.e]/.test(cell) ? BigInt(Number(cell)) === value : BigInt(cell) === value
   if (typeof value === 'number') return Number(cell) === value
   return cell === value
@@ -48,13 +49,17 @@ async function byDuckdb(path) {
   return { names: reader.columnNames(), columns: reader.getColumns() }
 }
 
+// What is a time since the epoch stays its nanoseconds.
+const integers = (series, name) => name === 'timestamp_ns' && series.dtype.variant === 'Datetime' ? series.cast(polars.Int64) : series
+
 function byPolars(path) {
   const frame = polars.readParquet(path)
-  return { names: frame.columns, columns: frame.columns.map((_, i) => frame.toSeries(i).toArray()) }
+  return { names: frame.columns, columns: frame.columns.map((name, i) => integers(frame.toSeries(i), name).toArray()) }
 }
 
 async function byHyparquet(path, names) {
-  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path) })
+  const parsers = { timestampFromNanoseconds: nanoseconds => nanoseconds }
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), parsers })
   return { names: rows.length ? Object.keys(rows[0]) : names, columns: names.map(name => rows.map(row => row[name])) }
 }
 

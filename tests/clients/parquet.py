@@ -210,6 +210,10 @@ def read(path):
     must(all(f[3] == 1 for f in fields), "a column is not optional")
     names = [f[4].decode() for f in fields]
     unsigned = [f.get(6) == 14 for f in fields]
+    for field in fields:
+        kinds = list(field.get(10, {}))
+        number = [8] if field[4] == b"timestamp_ns" else [10]
+        must(kinds == [] or kinds == ([1] if field[1] == BYTE_ARRAY else number), f"{field[4]} is of logical type {kinds}")
     columns, at = [[] for _ in fields], 4
     laid_out = not all(3 in chunk[3].get(12, {}) for group in meta[4] for chunk in group[1])
     for group in meta[4]:

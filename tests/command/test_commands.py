@@ -107,6 +107,18 @@ class Commands(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["by-id", "info.json"])
             self.assertIn("info.txt", os.listdir(os.path.join(folder, "by-id", first)))
 
+    def test_extract_writes_parquet_when_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plain, full = os.path.join(folder, "plain"), os.path.join(folder, "full")
+            self.assertEqual(run("--extract", SOURCE, plain).returncode, 0)
+            self.assertEqual(run("-o", "parquet", "--extract", SOURCE, full).returncode, 0)
+            paths = [{os.path.relpath(os.path.join(d, n), top) for d, _, names in os.walk(top) for n in names} for top in (plain, full)]
+            self.assertFalse([path for path in paths[0] if path.endswith(".parquet")])
+            twins = {path[:-4] + ".parquet" for path in paths[0] if path.endswith(".csv") and not path.startswith("source/")}
+            self.assertEqual(paths[1] - paths[0], twins | {"profiles.parquet", "timeline.parquet"})
+            with open(os.path.join(full, "functions.parquet"), "rb") as f:
+                self.assertEqual(f.read(), run("--cat", SOURCE, "functions.parquet").stdout)
+
     def test_extract_does_not_follow_links_out_of_its_folder(self):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as outside:
             os.symlink(outside, os.path.join(folder, "contexts"))
