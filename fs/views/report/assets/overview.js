@@ -68,7 +68,7 @@ views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   const g = groups[0];
   const what = facts([["source", start.source], ["format", `${start.format} (${start.layout})`], ["duration", start.duration_ns === null ? "" : amount(start.duration_ns, "ns")],
     ["threads", start.threads ? count(start.threads) : ""], ["contexts", count(start.contexts)], ["functions", count(start.functions)],
-    ...groups.filter(x => x.whole > 0).slice(0, 8).map(x => [x.label, amount(x.whole, x.unit)])]);
+    ...groups.filter(x => x.whole > 0).slice(0, 8).map(x => [x.label, amount(x.whole, x.unit === x.label ? "" : x.unit)])]);
   box.replaceChildren(h("div", { class: "cards" }, h("section", { class: "card" }, h("h2", {}, "Profile"), what), g ? categoryBar() : null, threadPlot(), damageCard(), topFunctions(), hotPath()));
   status("");
 } });

@@ -117,10 +117,12 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     const span = (to - from) * (whole.end - whole.begin), rough = span / Math.max(2, w / 120), power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough) || power * 10, t0 = whole.begin + from * (whole.end - whole.begin);
     ctx.fillStyle = colourOf("--soft");
-    for (let t = Math.ceil(t0 / step) * step; t <= t0 + span; t += step) {
+    const [size, unit] = TIMES.find(u => t0 + span >= u[0]) || TIMES[TIMES.length - 1];
+    const decimals = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9))); /* two steps differ */
+    for (let i = 0, t = Math.ceil(t0 / step) * step; t <= t0 + span && i < 100; i++, t += step) {
       const at = x((t - whole.begin) / (whole.end - whole.begin));
       ctx.fillRect(at, 14, 1, 7);
-      const label = amount(t, "ns");
+      const label = t === 0 ? "0" : (t / size).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) + " " + unit;
       ctx.fillText(label, Math.min(at + 3, width - ctx.measureText(label).width - 2), 9);
     }
   }
