@@ -128,7 +128,8 @@ static void set_limits(void)
 
 void pmfs_confine(enum pmfs_duty duty, int target)
 {
-	load_unwinder();
+	if (duty == PMFS_DUTY_SERVE) /* nothing else ends threads in this way */
+		load_unwinder();
 	set_limits();
 	drop_capabilities();
 	forbid_changes(target);
