@@ -4,6 +4,12 @@
  * nothing half-built is kept, and the work is done again when it is next needed.
  *
  * If no work is registered, as in tests, nothing is ever cancelled.
+ *
+ * Cancellation has no code of its own. Whatever builds something handles a failed allocation, and
+ * must do exactly the same when it is cancelled: keep nothing, remember no error, and take no other
+ * way around it. Some 75 places tell -ENOMEM from errors that are kept; with two codes each of them
+ * could forget one. Nobody sees the code: the request has been answered when its work is cancelled,
+ * and who has to know the reason asks pm_work_cancelled.
  */
 #ifndef PROFMOUNT_WORK_H
 #define PROFMOUNT_WORK_H
