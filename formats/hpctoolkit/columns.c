@@ -66,7 +66,7 @@ static uint32_t metrics_list(
 	for (size_t i = 0; i < m->n_quantities; i++) {
 		const struct hpctk_quantity *q = &m->quantities[i];
 		group_of[i] = HPCTK_NONE;
-		if (q->prop_id == HPCTK_NONE || m->of_prop[q->prop_id] != i)
+		if (q->prop_id == HPCTK_NONE || hpctk_quantity_of_prop(m, q->prop_id) != i)
 			continue;
 		if (q->metric != metric) {
 			metric = q->metric;
@@ -107,7 +107,8 @@ static void summary_search(struct search *s)
 {
 	const struct hpctk_block *b = &s->reader->summary;
 	for (uint64_t v = 0; v < b->n_values && s->unseen; v++)
-		quantity_seen(s, s->reader->metrics->of_sum[hpctk_block_value(b, v).sub]);
+		quantity_seen(
+			s, hpctk_quantity_of_sum(s->reader->metrics, hpctk_block_value(b, v).sub));
 }
 
 /* The index entries of cct.db tell which metrics have values; no value needs to be read. */
@@ -123,7 +124,8 @@ static void cct_search(struct search *s)
 		for (uint32_t i = 0; i < block.n_index; i++)
 			if (hpctk_block_run(&block, i, &run, NULL) == 0 && run.first < run.end &&
 				run.key < HPCTK_N_IDS)
-				quantity_seen(s, s->reader->metrics->of_prop[run.key]);
+				quantity_seen(
+					s, hpctk_quantity_of_prop(s->reader->metrics, run.key));
 	}
 }
 
@@ -135,7 +137,9 @@ static void threads_search(struct search *s)
 		if (hpctk_profile_block(s->reader->db, threads->threads[t].id, &b, NULL) < 0)
 			continue;
 		for (uint64_t v = 0; v < b.n_values && s->unseen; v++)
-			quantity_seen(s, s->reader->metrics->of_prop[hpctk_block_value(&b, v).sub]);
+			quantity_seen(s,
+				hpctk_quantity_of_prop(
+					s->reader->metrics, hpctk_block_value(&b, v).sub));
 	}
 }
 

@@ -263,7 +263,7 @@ static int find_leading(struct walk *w, const struct hpctk_run_reader *reader,
 	for (uint32_t i = 0; i < c->list.n; i++)
 		if (c->metrics[i].group == group && c->metrics[i].role == PM_ROLE_INCLUSIVE) {
 			*ret = group;
-			*ret_quantity = reader->metrics->of_prop[c->metrics[i].id];
+			*ret_quantity = hpctk_quantity_of_prop(reader->metrics, c->metrics[i].id);
 		}
 	free(whole);
 	return r;

@@ -134,7 +134,7 @@ static void error_add(struct scan *s, const struct pm_error *e, const char *what
 
 static bool is_prop(const struct scan *s, uint32_t id)
 {
-	return id < HPCTK_N_IDS && s->metrics->of_prop[id] != HPCTK_NONE;
+	return id < HPCTK_N_IDS && hpctk_quantity_of_prop(s->metrics, id) != HPCTK_NONE;
 }
 
 static void profile_scan(struct scan *s, uint32_t i)

@@ -72,8 +72,8 @@ static int quantity_add(struct reader *r, const struct hpctk_quantity *q, uint32
 		return -ENOMEM;
 	*ret = (uint32_t)m->n_quantities;
 	m->quantities[m->n_quantities++] = *q;
-	if (q->prop_id != HPCTK_NONE && m->of_prop[q->prop_id] == HPCTK_NONE)
-		m->of_prop[q->prop_id] = *ret;
+	if (q->prop_id != HPCTK_NONE && !m->of_prop[q->prop_id])
+		m->of_prop[q->prop_id] = *ret + 1;
 	return 0;
 }
 
@@ -88,8 +88,8 @@ static int summary_add(struct reader *r, const struct hpctk_summary *s)
 	bool is_sum = s->combine == 0 && pm_bytes_equal(s->formula, pm_bytes_of("$$"));
 	if (is_sum && s->stat_id != HPCTK_NONE && q->sum_id == HPCTK_NONE) {
 		q->sum_id = s->stat_id;
-		if (m->of_sum[s->stat_id] == HPCTK_NONE)
-			m->of_sum[s->stat_id] = s->quantity;
+		if (!m->of_sum[s->stat_id])
+			m->of_sum[s->stat_id] = s->quantity + 1;
 	}
 	return 0;
 }
@@ -271,21 +271,13 @@ static int section_read(struct reader *r)
 	return status;
 }
 
-static uint32_t *ids_new(void)
-{
-	uint32_t *ids = malloc(HPCTK_N_IDS * sizeof(*ids));
-	if (ids)
-		memset(ids, 0xff, HPCTK_N_IDS * sizeof(*ids)); /* HPCTK_NONE */
-	return ids;
-}
-
 static int metrics_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct hpctk_metrics *m = part;
 	struct reader r = {.db = owner, .m = m, .budget = BUDGET};
 	(void)err;
-	m->of_prop = ids_new();
-	m->of_sum = ids_new();
+	m->of_prop = calloc(HPCTK_N_IDS, sizeof(*m->of_prop));
+	m->of_sum = calloc(HPCTK_N_IDS, sizeof(*m->of_sum));
 	int status = m->of_prop && m->of_sum ? section_read(&r) : -ENOMEM;
 	pm_map_done(&r.of_scope);
 	return status;

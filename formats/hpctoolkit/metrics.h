@@ -29,11 +29,22 @@ struct hpctk_metrics {
 	size_t n_quantities, quantity_room;
 	struct hpctk_summary *summaries; /* database order, each quantity at least once */
 	size_t n_summaries, summary_room;
-	uint32_t *of_prop; /* quantity by prop_id, HPCTK_NONE for others; HPCTK_N_IDS of them */
-	uint32_t *of_sum;  /* quantity by sum_id */
+	/* HPCTK_N_IDS of each: quantity + 1, or 0, so that ids without one take no memory. */
+	uint32_t *of_prop, *of_sum;
 };
 
 #define HPCTK_N_IDS 0x10000u /* metric ids have 16 bits */
+
+/* The quantity of a prop_id or sum_id below HPCTK_N_IDS; HPCTK_NONE for others. */
+static inline uint32_t hpctk_quantity_of_prop(const struct hpctk_metrics *m, uint32_t id)
+{
+	return m->of_prop[id] - 1;
+}
+
+static inline uint32_t hpctk_quantity_of_sum(const struct hpctk_metrics *m, uint32_t id)
+{
+	return m->of_sum[id] - 1;
+}
 
 /* Read on first need; lives as long as the database. */
 int hpctk_metrics_get(

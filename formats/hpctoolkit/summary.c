@@ -48,9 +48,9 @@ static struct pm_value *cost_put(struct costs *c, uint32_t quantity, const struc
 	size_t at = c->n;
 	if (c->only != HPCTK_NONE && quantity != c->only)
 		return NULL;
-	while (at > 0 && c->metrics->of_prop[c->values[at - 1].metric] > quantity)
+	while (at > 0 && hpctk_quantity_of_prop(c->metrics, c->values[at - 1].metric) > quantity)
 		at--;
-	if (at > 0 && c->metrics->of_prop[c->values[at - 1].metric] == quantity)
+	if (at > 0 && hpctk_quantity_of_prop(c->metrics, c->values[at - 1].metric) == quantity)
 		return &c->values[at - 1];
 	if (c->n == c->room)
 		return NULL;
@@ -68,7 +68,7 @@ static void costs_from_summary(
 		return;
 	for (uint64_t v = run.first; v < run.end; v++) {
 		struct hpctk_block_value value = hpctk_block_value(&r->summary, v);
-		uint32_t quantity = r->metrics->of_sum[value.sub];
+		uint32_t quantity = hpctk_quantity_of_sum(r->metrics, value.sub);
 		if (quantity == HPCTK_NONE ||
 			r->metrics->quantities[quantity].prop_id == HPCTK_NONE)
 			continue;
@@ -83,7 +83,7 @@ static void costs_from_summary(
 /* The entry in which the values of a metric are added up; NULL if the summary has the sum. */
 static struct pm_value *sum_of(struct costs *c, uint64_t number, uint32_t prop_id)
 {
-	uint32_t quantity = c->metrics->of_prop[prop_id];
+	uint32_t quantity = hpctk_quantity_of_prop(c->metrics, prop_id);
 	struct pm_value fresh = {.context = number, .metric = prop_id, .thread = ADDING};
 	struct pm_value *sum = quantity == HPCTK_NONE ? NULL : cost_put(c, quantity, &fresh);
 	return sum && sum->thread == ADDING ? sum : NULL;
