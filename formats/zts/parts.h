@@ -61,6 +61,7 @@ struct pm_table zts_table(const struct zts *z, enum zts_table which);
 
 /* The columns of traces.csv, and a row of it; the survey is there. */
 int zts_traces_columns(const struct zts *z, struct pm_table *table, struct pm_error *err);
+void zts_method_row(const struct zts_method *m, struct pm_cell *cells); /* of methods.csv */
 int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, struct pm_cell *cells,
 	struct pm_error *err);
 

@@ -116,13 +116,8 @@ static void put_times(const struct pm_call_times *t, struct pm_cell *cells)
 	cells[3] = t->known ? pm_cell_u64(t->max_ns) : pm_cell_empty();
 }
 
-static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+void zts_method_row(const struct zts_method *m, struct pm_cell *cells)
 {
-	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(rows->table->self, &a, err);
-	if (r < 0 || rows->at >= a->n_methods)
-		return r;
-	const struct zts_method *m = &a->methods[rows->at++];
 	cells[0] = pm_cell_u64(m->sums.calls);
 	cells[1] = pm_cell_u64(m->sums.errors);
 	cells[2] = zts_sum_cell(m->sums.inclusive_ns);
@@ -131,6 +126,15 @@ static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells[5] = m->ended ? pm_cell_i64(m->max_ns) : pm_cell_empty();
 	put_times(&m->times, &cells[6]);
 	cells[10] = pm_cell_text(m->name);
+}
+
+static int methods_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	const struct zts_aggregate *a;
+	int r = zts_get_aggregate(rows->table->self, &a, err);
+	if (r < 0 || rows->at >= a->n_methods)
+		return r;
+	zts_method_row(&a->methods[rows->at++], cells);
 	return 1;
 }
 

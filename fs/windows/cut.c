@@ -243,3 +243,20 @@ int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x,
 	}
 	return (int64_t)f.n;
 }
+
+bool pmfs_cut_records(const struct pmfs_cut *cut, uint64_t n_records, uint64_t from,
+	uint64_t *ret_first, uint64_t *ret_end)
+{
+	size_t i = PM_LOWER_BOUND(k, 0, cut->n_stretches, cut->stretches[k].at <= from);
+	for (i -= i > 0; i < cut->n_stretches; i++) {
+		const struct pmfs_stretch *s = &cut->stretches[i];
+		uint64_t rows = (i + 1 < cut->n_stretches ? s[1].row : cut->n) - s->row;
+		uint64_t end = s->at + (s->whole ? rows : smaller(PMFS_BLOCK, n_records - s->at));
+		if (end <= from)
+			continue;
+		*ret_first = s->at > from ? s->at : from;
+		*ret_end = end;
+		return true;
+	}
+	return false;
+}

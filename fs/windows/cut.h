@@ -30,6 +30,10 @@ int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x,
 	const struct pmfs_span *span, uint64_t first, struct pm_sample *ret, size_t room,
 	struct pm_error *err);
 
+/* The first records from `from` on that may have rows: false if there are none. */
+bool pmfs_cut_records(const struct pmfs_cut *cut, uint64_t n_records, uint64_t from,
+	uint64_t *ret_first, uint64_t *ret_end);
+
 void pmfs_cut_done(struct pmfs_cut *cut);
 
 #endif

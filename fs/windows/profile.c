@@ -20,6 +20,8 @@ struct window {
 	uint32_t first, n;    /* threads of the run */
 	struct pm_text title; /* profile.title */
 	struct pm_window window;
+	struct pm_window_part part; /* of the window */
+	struct pm_lazy part_once;
 	struct pm_named_doc *documents; /* that only the format has */
 	size_t n_documents, room_documents;
 	struct pm_lazy once; /* of what follows */
@@ -231,6 +233,8 @@ static uint64_t memory(const struct pm_profile *p)
 static void window_close(struct pm_profile *p)
 {
 	struct window *w = p->self;
+	if (w->part.data)
+		w->part.free(w->part.data);
 	drop(w);
 	pm_text_done(&w->title);
 	free(w->documents);
@@ -283,6 +287,16 @@ static int make_title(struct window *w, struct pm_error *err)
 	return w->title.failed ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
+static int get_records(const struct pm_window *window, uint64_t from, uint64_t *ret_first,
+	uint64_t *ret_end, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(window->profile, &w, err);
+	if (r < 0)
+		return r;
+	return pmfs_cut_records(&w->cuts[0], w->x->traces[w->first].n, from, ret_first, ret_end);
+}
+
 static int list_documents(struct window *w, struct pm_error *err)
 {
 	const struct pm_profile *run = w->x->profile;
@@ -292,7 +306,9 @@ static int list_documents(struct window *w, struct pm_error *err)
 		.profile = &w->profile,
 		.start_ns = w->span.start,
 		.end_ns = w->span.end,
-		.is_last = w->span.is_last};
+		.is_last = w->span.is_last,
+		.records = get_records,
+		.part = &w->part};
 	for (uint32_t k = 0; run->ops->window_document; k++) {
 		r = run->ops->window_document(run, &w->window, k, &doc, err);
 		if (r <= 0)
@@ -313,6 +329,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 	if (!w)
 		return pm_error_plain(err, -ENOMEM);
 	*w = (struct window){.x = x, .span = *span, .first = first, .n = n};
+	w->part.once = &w->part_once;
 	w->profile = (struct pm_profile){.ops = run->ops->threads ? &ops : &ops_without_threads,
 		.format = run->format,
 		.source = run->source,

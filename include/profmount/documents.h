@@ -67,6 +67,22 @@ struct pm_window {
 	const struct pm_profile *run, *profile;
 	uint64_t start_ns, end_ns; /* as samples have them */
 	bool is_last;              /* the run ends at end_ns */
+
+	/*
+	 * Where calls are on no thread: the first records from `from` on, as samples() of the run
+	 * numbers them, of which some may lie inside: 1, 0 if there are none, or a negative errno.
+	 */
+	int (*records)(const struct pm_window *w, uint64_t from, uint64_t *ret_first,
+		uint64_t *ret_end, struct pm_error *err);
+
+	struct pm_window_part *part; /* of the format */
+};
+
+/* What a format makes for its documents of a window, once. */
+struct pm_window_part {
+	struct pm_lazy *once;
+	void *data;
+	void (*free)(void *data);
 };
 
 /*

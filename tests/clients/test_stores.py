@@ -27,8 +27,11 @@ class Store:
         run(PROFMOUNT, "--extract", SOURCE, folder, "stores", "methods.csv", "traces.csv", "info.json", status=None)
         with open(self.path("info.json"), encoding="utf-8") as file:
             self.run_ns = json.load(file)["duration_ns"]
-        self.calls = f"""read_csv('{folder}/stores/*/traces/*/calls.csv', header = true, quote = '"', escape = '"',
-            types = {{'time_ns': 'HUGEINT', 'duration_ns': 'HUGEINT', 'method': 'VARCHAR'}}, union_by_name = true)"""
+        all_calls = f"""read_csv('{folder}/stores/*/traces/*/calls.csv', header = true, quote = '"', escape = '"',
+            types = {{'time_ns': 'BIGINT', 'duration_ns': 'BIGINT', 'method': 'VARCHAR'}}, union_by_name = true)"""
+        query(f"copy (select * from {all_calls}) to '{self.path('calls.parquet')}'")
+        self.calls = f"""(select method, error, time_ns::hugeint as time_ns, duration_ns::hugeint as duration_ns
+            from '{self.path('calls.parquet')}')"""
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -61,8 +64,22 @@ class Store:
             expect(not wrong, f"windows/{name}: {wrong[:3]}")
         wrong = query(f"select * from ({of_methods}) a full join ({of_contexts}) b using (method) where a.own is distinct from b.own")
         expect(not wrong, f"windows/{name}: methods.csv is not contexts.csv: {wrong[:3]}")
+        self.methods(begins, name)
         self.traces(start, end, begins, name)
         return int(query(f"select coalesce(sum(own), 0) from ({of_contexts})")[0][0])
+
+    def methods(self, begins, name):
+        """errors, the shortest, the longest and percentiles are of the calls that begin inside, whole."""
+        shares = ", ".join(f"quantile_disc(greatest(duration_ns, 0), {share}) as q{share * 100:.0f}" for share in (0.5, 0.9, 0.99, 1.0))
+        must = f"""select method, sum(error)::hugeint as n, min(duration_ns) as least, max(duration_ns) as most, {shares}
+            from {self.calls} where {begins} group by method"""
+        columns = "errors, time_ns_min, time_ns_max, p50_ns, p90_ns, p99_ns, max_ns"
+        names = ", ".join(f"{column}::hugeint as {column}" for column in columns.split(", "))
+        wrong = query(f"""select * from ({must}) a full join (select method, {names} from
+            {self.table(f'windows/{name}/methods.csv')}) b using (method) where coalesce(n, 0) <> coalesce(errors, 0)
+            or least is distinct from time_ns_min or most is distinct from time_ns_max or q50 is distinct from p50_ns
+            or q90 is distinct from p90_ns or q99 is distinct from p99_ns or q100 is distinct from max_ns""")
+        expect(not wrong, f"windows/{name}/methods.csv: {wrong[:3]}")
 
     def traces(self, start, end, begins, name):
         """Traces that begin inside or are partly inside, cut off at the edges."""

@@ -269,6 +269,39 @@ static void check_joined(struct checking *c, uint64_t start, uint64_t middle, ui
 	sums_done(&all);
 }
 
+/* methods.csv of the whole run as a window is that of the run, but for time that ran backwards. */
+static void check_methods(struct checking *c, const char *window)
+{
+	static const char *const same[] = {"calls", "errors", "time_ns_min", "time_ns_max",
+		"p50_ns", "p90_ns", "p99_ns", "max_ns"};
+	struct sheet run, all;
+	if (!sheet_read(c->in, "methods.csv", &run))
+		return;
+	if (!read_table(c, window, "", "methods.csv", &all)) {
+		sheet_done(&run);
+		return;
+	}
+	int name = sheet_column(&run, "method");
+	if (run.n != all.n)
+		fail(c, window, "methods.csv has not the methods of the run");
+	for (size_t i = 0; i < run.n; i++) {
+		size_t k = 0;
+		while (k < all.n &&
+			!pm_bytes_equal(
+				sheet_at(&run, i, name)->text, sheet_at(&all, k, name)->text))
+			k++;
+		for (size_t m = 0; k < all.n && m < sizeof(same) / sizeof(*same); m++) {
+			const int column = sheet_column(&run, same[m]);
+			const struct sheet_cell *must = sheet_at(&run, i, column);
+			const struct sheet_cell *is = sheet_at(&all, k, column);
+			if (must->number != is->number || must->is_empty != is->is_empty)
+				fail(c, window, same[m]);
+		}
+	}
+	sheet_done(&run);
+	sheet_done(&all);
+}
+
 /* The window of the whole run has the calls of the run, whose own sums are made in another way. */
 static void check_whole(struct checking *c)
 {
@@ -289,6 +322,7 @@ static void check_whole(struct checking *c)
 			of_window += sheet_at(&window, i, there)->number;
 		if (of_run != of_window)
 			fail(c, name, "the whole run as a window has not the calls of the run");
+		check_methods(c, name);
 		sheet_done(&window);
 	}
 	sheet_done(&run);

@@ -1,0 +1,274 @@
+/*
+ * Times are added up by context, as in contexts.csv. The rest is not in a context's costs: the
+ * traces that have records in the window are read, on all processors.
+ */
+#include "formats/zts/window_methods.h"
+
+#include <stdlib.h>
+
+#include "formats/common/callcosts.h"
+#include "formats/common/crew.h"
+#include "formats/common/list.h"
+#include "formats/zts/lengths.h"
+#include "formats/zts/reader.h"
+#include "formats/zts/tally.h"
+
+/* What one thread counts. */
+struct counts {
+	struct zts_method *items; /* by function; errors, min_ns, max_ns alone */
+	struct zts_lengths lengths;
+};
+
+struct building {
+	const struct pm_window *window;
+	const struct zts *z;
+	const struct pm_tree *tree; /* of the window; its functions are those of the run */
+	struct zts_method *items;   /* by function */
+	bool *runs;
+	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
+	size_t n_places, room;
+	struct counts *counts;
+	unsigned n_counts;
+};
+
+/* ---- times ---- */
+
+/* Costs of windows are whole. */
+static zts_sum whole(const struct pm_value *v)
+{
+	if (!v->whole)
+		return (zts_sum)v->f;
+	return v->negative ? (zts_sum)v->i : (zts_sum)v->u;
+}
+
+static int add_context(struct building *b, uint32_t context, bool outermost, struct pm_error *err)
+{
+	const struct pm_window *w = b->window;
+	struct pm_value values[PM_CALLS_N_METRICS];
+	uint32_t function = pm_tree_frame(b->tree, context)->function;
+	struct zts_method *method = &b->items[function];
+	int64_t n =
+		w->profile->ops->run_costs(w->profile, context, values, PM_CALLS_N_METRICS, err);
+	for (int64_t i = 0; i < n; i++) {
+		zts_sum cost = whole(&values[i]);
+		switch (values[i].metric) {
+		case PM_CALLS_INCL: method->sums.inclusive_ns += outermost ? cost : 0; break;
+		case PM_CALLS_EXCL: method->sums.exclusive_ns += cost; break;
+		case PM_CALLS_CALLS: method->sums.calls += (uint64_t)cost; break;
+		default: break;
+		}
+	}
+	b->runs[function] = true;
+	return n < 0 ? (int)n : 0;
+}
+
+/* A context is outermost if no context of the same method is open around it. */
+static int add_contexts(struct building *b, struct pm_error *err)
+{
+	const struct pm_tree *tree = b->tree;
+	uint32_t *end = calloc((size_t)tree->n_functions + 1, sizeof(*end));
+	int r = end ? 0 : pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < tree->n_contexts && r == 0; i++) {
+		uint32_t *around = &end[pm_tree_frame(tree, i)->function];
+		r = add_context(b, i, i >= *around, err);
+		if (i >= *around)
+			*around = tree->end[i];
+	}
+	free(end);
+	return r;
+}
+
+/* ---- calls that begin inside ---- */
+
+static int list_places(struct building *b, struct pm_error *err)
+{
+	const struct pm_window *w = b->window;
+	struct zts_samples *s;
+	uint64_t at = 0, first, end;
+	int r = zts_get_samples(b->z, &s, err);
+	while (r == 0 && (r = w->records(w, at, &first, &end, err)) > 0) {
+		uint32_t place = zts_samples_place(s, first);
+		for (r = 0; place < s->n_traces && s->first[place] < end; place++) {
+			if (s->first[place] == s->first[place + 1])
+				continue;
+			if (pm_list_room(&b->places, b->n_places, &b->room, sizeof(*b->places)) < 0)
+				return pm_error_plain(err, -ENOMEM);
+			b->places[b->n_places++] = place;
+		}
+		at = s->first[place]; /* the last trace is done with, too */
+	}
+	return r;
+}
+
+static int count_call(struct counts *c, uint32_t function, const struct zts_call *call)
+{
+	struct zts_method *method = &c->items[function];
+	int64_t ns;
+	method->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
+	if (!zts_call_duration(call, &ns))
+		return 0;
+	zts_method_ended(method, ns, ns);
+	return zts_lengths_add(&c->lengths, function, ns > 0 ? (uint64_t)ns / ZTS_TICK_NS : 0, 1);
+}
+
+static int count_trace(
+	struct building *b, struct counts *c, struct zts_reader *reader, uint32_t place)
+{
+	const struct pm_window *w = b->window;
+	const struct zts_survey *v = &b->z->survey;
+	const struct zts_trace *t = &v->traces[v->by_store[place]];
+	const struct pm_tree *tree = b->z->aggregate.tree;
+	int r = zts_reader_read(reader, place, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* as where windows are cut: it has no rows */
+	for (uint32_t i = 0; r == 0 && i < reader->tree.n; i++) {
+		uint32_t context = reader->found[i].context;
+		uint64_t time = zts_reader_sample(t, &reader->tree, i).time_ns;
+		bool begins = time >= w->start_ns &&
+			(time < w->end_ns || (w->is_last && time == w->end_ns));
+		if (begins && context != PM_NONE)
+			r = count_call(
+				c, pm_tree_frame(tree, context)->function, &reader->tree.calls[i]);
+	}
+	return r;
+}
+
+static int count_stretch(void *context, size_t i)
+{
+	struct building *b = context;
+	struct counts *c = &b->counts[i];
+	struct zts_reader reader;
+	size_t from = b->n_places * i / b->n_counts, to = b->n_places * (i + 1) / b->n_counts;
+	int r = zts_reader_init(&reader, b->z, NULL);
+	c->items = calloc((size_t)b->tree->n_functions + 1, sizeof(*c->items));
+	if (!c->items)
+		r = -ENOMEM;
+	for (size_t k = from; k < to && r == 0; k++)
+		r = pm_work_cancelled() ? -ENOMEM : count_trace(b, c, &reader, b->places[k]);
+	zts_reader_done(&reader);
+	return r;
+}
+
+static int join_counts(struct building *b, struct zts_lengths *lengths, const struct counts *c,
+	const uint32_t *same)
+{
+	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
+		const struct zts_method *from = &c->items[i];
+		b->items[i].sums.errors += from->sums.errors;
+		if (from->ended)
+			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
+	}
+	return zts_lengths_join(lengths, &c->lengths, same);
+}
+
+/* Fills percentiles by function. */
+static int join_all(struct building *b)
+{
+	uint32_t n = b->tree->n_functions;
+	struct zts_lengths lengths = {.n = 0};
+	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
+	uint32_t *same = malloc(((size_t)n + 1) * sizeof(*same));
+	int r = times && same ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		same[i] = i;
+	for (unsigned i = 0; r == 0 && i < b->n_counts; i++)
+		r = join_counts(b, &lengths, &b->counts[i], same);
+	if (r == 0)
+		zts_lengths_times(&lengths, times, n);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		b->items[i].times = times[i];
+	zts_lengths_done(&lengths);
+	free(times);
+	free(same);
+	return r;
+}
+
+static int count_calls(struct building *b, struct pm_error *err)
+{
+	int r = list_places(b, err);
+	if (r < 0)
+		return r;
+	b->n_counts = pm_crew_width();
+	b->counts = calloc(b->n_counts, sizeof(*b->counts));
+	r = b->counts ? pm_crew_each(b->n_counts, count_stretch, b) : -ENOMEM;
+	if (r == 0)
+		r = join_all(b);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
+/* ---- the whole ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct zts_method *x = a, *y = b;
+	if (x->sums.exclusive_ns != y->sums.exclusive_ns)
+		return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+	return pm_bytes_compare(x->name, y->name);
+}
+
+static void methods_free(void *data)
+{
+	struct zts_window_methods *m = data;
+	free(m->items);
+	free(m);
+}
+
+/* Leaves those that run, in order. */
+static int finish(struct building *b, struct pm_window_part *part)
+{
+	struct zts_window_methods *m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->items = b->items;
+	b->items = NULL;
+	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
+		if (!b->runs[i])
+			continue;
+		m->items[m->n] = m->items[i];
+		m->items[m->n++].name = b->tree->texts[b->tree->functions[i].name];
+	}
+	if (m->n)
+		qsort(m->items, m->n, sizeof(*m->items), by_time);
+	part->data = m;
+	part->free = methods_free;
+	return 0;
+}
+
+static void building_done(struct building *b)
+{
+	for (unsigned i = 0; b->counts && i < b->n_counts; i++) {
+		free(b->counts[i].items);
+		zts_lengths_done(&b->counts[i].lengths);
+	}
+	free(b->counts);
+	free(b->places);
+	free(b->items);
+	free(b->runs);
+}
+
+static int build(void *context, struct pm_error *err)
+{
+	struct building b = {.window = context};
+	const struct pm_profile *p = b.window->profile;
+	b.z = zts_of(b.window->run);
+	int r = p->ops->tree(p, &b.tree, err);
+	if (r < 0)
+		return r;
+	b.items = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.items));
+	b.runs = calloc((size_t)b.tree->n_functions + 1, sizeof(*b.runs));
+	r = b.items && b.runs ? add_contexts(&b, err) : pm_error_plain(err, -ENOMEM);
+	if (r == 0)
+		r = count_calls(&b, err);
+	if (r == 0 && (r = finish(&b, b.window->part)) < 0)
+		pm_error_plain(err, r);
+	building_done(&b);
+	return r;
+}
+
+int zts_window_methods_get(
+	const struct pm_window *window, const struct zts_window_methods **ret, struct pm_error *err)
+{
+	int r = pm_lazy_get(window->part->once, build, (void *)(uintptr_t)window, err);
+	*ret = r < 0 ? NULL : window->part->data;
+	return r;
+}
