@@ -112,8 +112,6 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	}
 	if (r <= 0)
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
-	if (c->shape == PM_SHAPE_WINDOW)
-		pmfs_nested_stay(t);
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
 	return pmfs_item_entry(t, t->paths.nodes[pmfs_node_a(dir)].index, item, ret);

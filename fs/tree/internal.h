@@ -11,6 +11,12 @@
 
 struct pmfs_dir;
 
+/* An item that is a profile, and what is kept of it while it is closed. */
+struct pmfs_space {
+	pm_node item;
+	struct pmfs_found *found; /* its windows; NULL: none yet */
+};
+
 struct pmfs_tree {
 	const struct pmfs_dir *const *dirs; /* by kind: an item of a tree may be a tree itself */
 	struct pmfs_tree *top;              /* the outermost tree, possibly this one */
@@ -53,9 +59,9 @@ struct pmfs_tree {
 
 	/* For the outermost tree: the spaces of items; see nested.c. */
 	pthread_mutex_t spaces_lock;
-	struct pm_map spaces_known; /* node of the item → its space */
-	pm_node *space_items;       /* by space */
-	uint32_t n_spaces;          /* number of spaces, including 0 */
+	struct pm_map spaces_known;     /* node of the item → its space */
+	struct pmfs_space *space_items; /* by space */
+	uint32_t n_spaces;              /* number of spaces, including 0 */
 	size_t room_spaces;
 };
 
@@ -184,7 +190,6 @@ struct pmfs_nested {
 	pm_node item;              /* its directory, as seen from outside */
 	struct pmfs_nested *above; /* the profile of its collection; NULL: the outermost one */
 	unsigned users; /* number of references: the cache, and those with it as `above` */
-	bool stays;     /* see pmfs_nested_stay; atomic */
 };
 
 /* Opens the item's profile if necessary. It is in use until it is released. */
@@ -192,13 +197,7 @@ int pmfs_nested_get(struct pmfs_tree *t, uint32_t collection, uint32_t item,
 	struct pmfs_nested **ret, struct pm_error *err);
 void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n);
 
-/*
- * The profile with this tree, which is in use, stays in the cache until the mount ends: it knows
- * items by numbers that it gave to names, which are part of nodes that the kernel has.
- */
-void pmfs_nested_stay(struct pmfs_tree *t);
-
-/* The same if it is in use, by its item or its space. */
+/* Releases it if it is in use, by its item or its space. */
 void pmfs_nested_leave(struct pmfs_tree *t, uint32_t collection, uint32_t item);
 void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space);
 

@@ -28,7 +28,7 @@ static int space_give(struct pmfs_tree *top, pm_node item, uint32_t *ret)
 		return -ENOMEM;
 	if (!pm_map_put(&top->spaces_known, item, top->n_spaces, &fresh))
 		return -ENOMEM;
-	top->space_items[top->n_spaces] = item;
+	top->space_items[top->n_spaces] = (struct pmfs_space){.item = item};
 	*ret = top->n_spaces++;
 	return 0;
 }
@@ -50,9 +50,29 @@ static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
 	pthread_mutex_lock(&top->spaces_lock);
 	bool given = space > 0 && space < top->n_spaces;
 	if (given)
-		*ret = top->space_items[space];
+		*ret = top->space_items[space].item;
 	pthread_mutex_unlock(&top->spaces_lock);
 	return given ? 0 : pmfs_no_entry();
+}
+
+/*
+ * Numbers of windows are part of nodes that the kernel has, so they are kept here while their
+ * profile is closed.
+ */
+static int share_windows(struct pmfs_tree *top, struct pmfs_tree *t, struct pm_error *err)
+{
+	if (!t->windows)
+		return 0;
+	pthread_mutex_lock(&top->spaces_lock);
+	struct pmfs_space *space = &top->space_items[t->space];
+	if (!space->found)
+		space->found = pmfs_found_new();
+	struct pmfs_found *found = space->found;
+	pthread_mutex_unlock(&top->spaces_lock);
+	if (!found)
+		return pm_error_plain(err, -ENOMEM);
+	pmfs_windows_share(t->windows, found);
+	return 0;
 }
 
 /* ---- opening and closing ---- */
@@ -135,7 +155,7 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 	n->tree->top = b->t->top;
 	n->tree->space = space;
 	pmfs_contexts_name_entries(n->tree);
-	return 0;
+	return share_windows(b->t->top, n->tree, err);
 }
 
 static int nested_build(void *context, struct pm_cached **ret, struct pm_error *err)
@@ -191,13 +211,6 @@ void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n)
 {
 	pm_cache_resize(t->cache, &n->cached, bytes_of(n));
 	pm_cache_release(t->cache, &n->cached);
-}
-
-void pmfs_nested_stay(struct pmfs_tree *t)
-{
-	struct pmfs_nested *n = t->nested;
-	if (n && !__atomic_exchange_n(&n->stays, true, __ATOMIC_RELAXED))
-		pm_cache_peek(t->cache, n->item); /* is never released */
 }
 
 /* Gives back what was in use, so that it is there, and is counted once more by looking. */

@@ -74,6 +74,8 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	free(t->context_reserved);
 	pthread_mutex_destroy(&t->spaces_lock);
 	pm_map_done(&t->spaces_known);
+	for (uint32_t i = 1; i < t->n_spaces; i++)
+		pmfs_found_drop(t->space_items[i].found);
 	free(t->space_items);
 	pmfs_presences_free(t->presences);
 	pmfs_windows_free(t->windows);

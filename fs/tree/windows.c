@@ -59,7 +59,6 @@ static int windows_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 	int r = pmfs_windows_find(t->windows, pmfs_node_a(dir), name, &item, err);
 	if (r <= 0)
 		return r < 0 ? r : pmfs_no_entry();
-	pmfs_nested_stay(t);
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
 	return pmfs_item_entry(t, pmfs_windows_number(t), item, ret);

@@ -7,21 +7,12 @@
  */
 #include "fs/windows/windows.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "formats/common/list.h"
-#include "formats/common/map.h"
 #include "formats/common/search.h"
 #include "formats/common/span.h"
 #include "fs/windows/profile.h"
 #include "profmount/limits.h"
-
-struct item {
-	uint32_t thread;        /* PM_NONE: of the run */
-	uint64_t start, end;    /* since the run began */
-	struct pm_bytes target; /* for a link; otherwise empty */
-};
 
 /* The number of the first item that was found by name. */
 #define FIRST_FOUND PM_LIMIT_ITERATIONS
@@ -37,11 +28,7 @@ struct pmfs_windows {
 	struct pm_lazy listed_once; /* of the listed ones */
 	struct pmfs_listed *listed;
 	uint32_t n_listed;
-	pthread_mutex_t lock; /* of what follows */
-	struct pm_arena arena;
-	struct pm_strtab names; /* `thread/name` → place in items */
-	struct item *items;
-	size_t room;
+	struct pmfs_found *found;
 };
 
 /* ---- those that are listed ---- */
@@ -88,75 +75,41 @@ static bool listed_find(const struct pmfs_windows *w, const struct pmfs_listed *
 
 /* ---- names ---- */
 
-static int item_add(struct pmfs_windows *w, const struct item *item, struct pm_bytes key,
-	struct pm_bytes target, uint32_t *ret)
-{
-	w->names.arena = &w->arena;
-	*ret = pm_strtab_find(&w->names, key);
-	if (*ret != PM_NONE)
-		return 1;
-	if (w->names.n >= PM_LIMIT_WINDOWS ||
-		pm_list_room(&w->items, w->names.n, &w->room, sizeof(*w->items)) < 0)
-		return -ENOMEM;
-	struct item kept = *item;
-	if (target.len)
-		kept.target = pm_arena_copy(&w->arena, target);
-	if (target.len && !kept.target.p)
-		return -ENOMEM;
-	*ret = pm_strtab_add(&w->names, key);
-	if (*ret == PM_NONE)
-		return -ENOMEM;
-	w->items[*ret] = kept;
-	return 1;
-}
-
 /* The item for a name that denotes a window. */
-static int item_of(
-	struct pmfs_windows *w, const struct item *item, struct pm_bytes name, uint32_t *ret)
+static int item_of(struct pmfs_windows *w, const struct pmfs_found_window *item,
+	struct pm_bytes name, uint32_t *ret)
 {
-	struct pm_text key = {.p = NULL}, canonical = {.p = NULL};
+	struct pmfs_found_window window = *item;
+	struct pm_text canonical = {.p = NULL};
 	pm_span_print(&canonical, item->start, item->end);
-	pm_text_u64(&key, item->thread);
-	pm_text_char(&key, '/');
-	pm_text_bytes(&key, name);
-	int r = canonical.failed || key.failed ? -ENOMEM : 0;
-	struct pm_bytes target = {NULL, 0};
+	int r = canonical.failed ? -ENOMEM : 0;
 	if (r == 0 && !pm_bytes_equal(name, pm_text_view(&canonical)))
-		target = pm_text_view(&canonical);
-	if (r == 0) {
-		pthread_mutex_lock(&w->lock);
-		r = item_add(w, item, pm_text_view(&key), target, ret);
-		pthread_mutex_unlock(&w->lock);
-	}
-	pm_text_done(&key);
+		window.target = pm_text_view(&canonical);
+	if (r == 0)
+		r = pmfs_found_number(w->found, &window, name, ret);
 	pm_text_done(&canonical);
 	return r;
 }
 
 /* 1, 0 if there is none, or a negative errno. */
-static int item_get(struct pmfs_windows *w, uint32_t i, struct item *ret, struct pm_error *err)
+static int item_get(
+	struct pmfs_windows *w, uint32_t i, struct pmfs_found_window *ret, struct pm_error *err)
 {
 	uint32_t n_listed;
 	if (i < FIRST_FOUND) {
 		int r = listed_get(w, &n_listed, err);
 		if (r < 0 || i >= n_listed)
 			return r < 0 ? r : 0;
-		*ret = (struct item){
+		*ret = (struct pmfs_found_window){
 			.thread = PM_NONE, .start = w->listed[i].start, .end = w->listed[i].end};
 		return 1;
 	}
-	i -= FIRST_FOUND;
-	pthread_mutex_lock(&w->lock);
-	bool there = i < w->names.n;
-	if (there)
-		*ret = w->items[i];
-	pthread_mutex_unlock(&w->lock);
-	return there;
+	return pmfs_found_get(w->found, i - FIRST_FOUND, ret);
 }
 
 static bool item_is_link(struct pmfs_windows *w, uint32_t found)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	return item_get(w, found + FIRST_FOUND, &item, NULL) > 0 && item.target.len;
 }
 
@@ -175,7 +128,7 @@ static int run_length(
 int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
 	struct pm_error *err)
 {
-	struct item item = {.thread = thread};
+	struct pmfs_found_window item = {.thread = thread};
 	uint64_t origin, run_ns;
 	int r = run_length(w, &origin, &run_ns, err);
 	if (r < 0)
@@ -216,14 +169,14 @@ static int windows_find(const struct pm_collection *c, struct pm_bytes name, uin
 
 static int windows_has(const struct pm_collection *c, uint32_t i, struct pm_error *err)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	return item_get(windows_of(c), i, &item, err);
 }
 
 static struct pm_bytes windows_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	pm_text_clear(scratch);
 	if (item_get(windows_of(c), i, &item, NULL) > 0)
 		pm_span_print(scratch, item.start, item.end);
@@ -232,13 +185,13 @@ static struct pm_bytes windows_name(
 
 static bool windows_is_document(const struct pm_collection *c, uint32_t i)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	return item_get(windows_of(c), i, &item, NULL) > 0 && item.target.len;
 }
 
 static int link_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	struct pmfs_windows *w = (struct pmfs_windows *)(uintptr_t)doc->text.self;
 	int r = item_get(w, (uint32_t)doc->text.a, &item, err);
 	if (r > 0)
@@ -262,7 +215,7 @@ static int windows_profile(
 {
 	struct pmfs_windows *w = windows_of(c);
 	uint64_t origin, run_ns;
-	struct item item;
+	struct pmfs_found_window item;
 	int r = item_get(w, i, &item, err);
 	if (r <= 0)
 		return pm_error_plain(err, r < 0 ? r : -ENOENT);
@@ -317,9 +270,13 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	struct pmfs_windows *w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
+	w->found = pmfs_found_new();
+	if (!w->found) {
+		free(w);
+		return NULL;
+	}
 	w->profile = p;
 	pmfs_index_init(&w->index, p);
-	pthread_mutex_init(&w->lock, NULL);
 	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = readme_render, .self = w}}};
 	w->collection = (struct pm_collection){.path = "windows",
@@ -335,6 +292,12 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	return w;
 }
 
+void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found)
+{
+	pmfs_found_drop(w->found);
+	w->found = pmfs_found_use(found);
+}
+
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w)
 {
 	return pmfs_index_tap(&w->index);
@@ -345,10 +308,7 @@ void pmfs_windows_free(struct pmfs_windows *w)
 	if (!w)
 		return;
 	pmfs_index_done(&w->index);
-	pthread_mutex_destroy(&w->lock);
-	pm_strtab_done(&w->names);
-	pm_arena_done(&w->arena);
-	free(w->items);
+	pmfs_found_drop(w->found);
 	free(w->listed);
 	free(w);
 }
@@ -393,6 +353,6 @@ const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w)
 
 uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t i)
 {
-	struct item item;
+	struct pmfs_found_window item;
 	return item_get(w, i, &item, NULL) > 0 ? item.thread : PM_NONE;
 }

@@ -1,6 +1,6 @@
 /*
  * Windows: parts of a run, or of one of its threads, as profiles. They are found by name and not
- * listed; what was asked for once keeps its number until the mount ends.
+ * listed; what was asked for once keeps its number until the mount ends (found.h).
  *
  * A window is a profile made from the parts of traces that lie inside, so that every view serves it
  * (docs/decisions/0007-profiles-in-profiles.md). Its costs are times.
@@ -9,6 +9,7 @@
 #define PROFMOUNT_FS_WINDOWS_WINDOWS_H
 
 #include "formats/common/tap.h"
+#include "fs/windows/found.h"
 #include "profmount/profile.h"
 
 struct pmfs_windows;
@@ -18,6 +19,10 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 
 /* Accepts NULL. */
 void pmfs_windows_free(struct pmfs_windows *w);
+
+/* Finds windows in `found` instead of its own, of which it becomes a user. Before anything is
+ * found. */
+void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found);
 
 /* For traces that are read for another reason: then windows need not read them again. */
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w);

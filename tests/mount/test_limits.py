@@ -155,5 +155,30 @@ class Limits(unittest.TestCase):
             self.check_survives(copy)
 
 
+class ManyRuns(Limits):
+    def mapped(self, process):
+        """How many sources are open: each is a mapped file."""
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
+            return len({line.split()[-1] for line in f if line.rstrip().endswith(".htdump")})
+
+    def test_runs_whose_windows_were_found_are_closed(self):
+        whole = slurp(os.path.join(SOURCES, "new.htdump"))
+        for k in range(80):
+            self.write(f"runs/{k:03}.htdump", whole)
+        want = run("--cat", os.path.join(self.folder, "runs/000.htdump"), "windows/0-1us/functions.csv").stdout
+        self.assertIn(b"\n", want)
+        with served("-o", "cache=1M", source=os.path.join(self.folder, "runs")) as (point, process):
+            runs = [os.path.join(point, "runs", name) for name in os.listdir(os.path.join(point, "runs")) if name.startswith("run=")]
+            self.assertEqual(len(runs), 80)
+            windows = [os.open(os.path.join(path, "windows/0-1us"), os.O_RDONLY) for path in runs]
+            self.assertLess(self.mapped(process), 40)
+            for window in windows:  # the number of a window outlives its run
+                file = os.open("functions.csv", os.O_RDONLY, dir_fd=window)
+                self.assertEqual(os.read(file, 1 << 20), want)
+                os.close(file)
+                os.close(window)
+            self.assertLess(self.mapped(process), 40)
+
+
 if __name__ == "__main__":
     main()
