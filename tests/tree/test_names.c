@@ -125,6 +125,7 @@ static void test_siblings_share_a_long_name(void **state)
 	static char want[3][PMFS_NAME_SIZE];
 	memset(raw, 'n', LONG);
 	size_t len = pmfs_name_legal(pm_bytes_of(raw), want[0]);
+	want[0][len] = 0;
 	memcpy(want[1], want[0], len);
 	memcpy(want[2], want[0], len);
 	memcpy(want[1] + len, "~2", 3);
