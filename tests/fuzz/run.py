@@ -40,6 +40,16 @@ def payloads(path):
         at += 16 + size
 
 
+def write_matching(to):
+    """Names with what builds make up, modules and files in folders; see fuzz_matching.c."""
+    items = (("<0", "foo.isra.0", "/opt/1/bin/app", "/s/one/util.c"), (">1", "foo.constprop.1", "/opt/2/bin/app", "/t/two/util.c"),
+             ("<0", "f<int>{lambda(int)#1}::h0123456789abcdef", "lib<deadbeef>.so", "/s/two/util.c"),
+             (">2", "f<long>{lambda(int)#2}::hfedcba9876543210", "lib<cafebabe>.so", ""), (">3", "0x7f0012345678", "", "util.c"))
+    for flags in range(4):
+        with open(os.path.join(to, f"items-{flags}"), "wb") as f:
+            f.write(bytes([flags]) + "\n".join("\t".join(item) for item in items).encode())
+
+
 def make_seeds(target, to):
     if target == "seam":
         subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
@@ -50,6 +60,12 @@ def make_seeds(target, to):
                            ("c++", "_ZN3foo3barIiEEvT_"), ("rust", "_RNvC6_123foo3bar")):
             with open(os.path.join(to, name), "w", encoding="utf-8") as f:
                 f.write(text)
+    if target == "matching":
+        write_matching(to)
+    if target == "windows":
+        for n, names in enumerate((b"1.5s-2s\n-\n250ms-300ms", b"0-1ns\n001.500s-\n-1us\n1.0000000000s-2s", b"18446744073709551615ns-\na-b")):
+            with open(os.path.join(to, f"names-{n}"), "wb") as f:
+                f.write(struct.pack("<Q", 10 ** (10 + n)) + names)
     if target == "hpctoolkit":
         subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
     if target in ("cbor", "zts_chunks"):

@@ -1,0 +1,86 @@
+/*
+ * Items of two sides, matched: lines of a side (`<` or `>`), a run, a name, a module and a file,
+ * with tabs between them. The first byte says whether names are exact.
+ */
+#include <stdlib.h>
+
+#include "fs/compare/match.h"
+#include "fs/compare/names.h"
+
+enum { MOST = 1000, RUNS = 4 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* Normalised names are never longer, and not empty unless the name is. */
+static void check_name(struct pm_bytes name)
+{
+	struct pm_text tidy = {.p = NULL}, loose = {.p = NULL}, module = {.p = NULL};
+	pmfs_tidy_name(name, &tidy);
+	pmfs_loose_name(name, &loose);
+	pmfs_tidy_module(name, &module);
+	must(tidy.len <= name.len && (tidy.len > 0) == (name.len > 0));
+	must(loose.len <= name.len && (loose.len > 0) == (name.len > 0));
+	must(module.len <= name.len);
+	pm_text_done(&tidy);
+	pm_text_done(&loose);
+	pm_text_done(&module);
+}
+
+/* What stands before the next `end`, which is skipped. */
+static struct pm_bytes part(struct pm_bytes *rest, uint8_t end)
+{
+	const uint8_t *at = rest->len ? memchr(rest->p, end, rest->len) : NULL;
+	struct pm_bytes found = {rest->p, at ? (size_t)(at - rest->p) : rest->len};
+	size_t skipped = found.len + (at != NULL);
+	rest->p += skipped;
+	rest->len -= skipped;
+	return found;
+}
+
+static void check_groups(const struct pmfs_match *m)
+{
+	uint8_t *sides = calloc((size_t)m->n_groups + 1, 1);
+	must(sides != NULL);
+	for (uint32_t i = 0; i < m->n; i++) {
+		must(m->spellings[i].group < m->n_groups);
+		sides[m->spellings[i].group] |= m->spellings[i].sides;
+	}
+	for (uint32_t i = 0; i < m->n_groups; i++) {
+		const struct pmfs_match_group *g = &m->groups[i];
+		must(g->sides == sides[i] && g->sides != 0 && g->n_names > 0);
+		must(g->shown < m->n && m->spellings[g->shown].group == i);
+	}
+	free(sides);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pm_bytes rest = {data, size};
+	if (size == 0)
+		return 0;
+	struct pmfs_match m = {.exact = data[0] & 1, .of_places = data[0] & 2};
+	rest.p++;
+	rest.len--;
+	for (unsigned i = 0; i < MOST && rest.len > 0; i++) {
+		struct pm_bytes line = part(&rest, '\n'), head = part(&line, '\t'), text[3];
+		enum pmfs_side side = head.len && head.p[0] == '>' ? PMFS_OTHER : PMFS_BASE;
+		uint32_t run = (head.len > 1 ? head.p[1] : 0) % RUNS, first, again;
+		for (unsigned k = 0; k < 3; k++) {
+			text[k] = part(&line, '\t');
+			check_name(text[k]);
+		}
+		run = 2 * run + side; /* a run is on one side */
+		must(pmfs_match_add(&m, side, run, text, &first) == 0);
+		must(pmfs_match_add(&m, side, run, text, &again) == 0 && first == again);
+	}
+	must(pmfs_match_finish(&m) == 0);
+	check_groups(&m);
+	pmfs_match_done(&m);
+	return 0;
+}
