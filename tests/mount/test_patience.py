@@ -87,6 +87,11 @@ class Patience(unittest.TestCase):
                             ["dd", f"if={point}/metrics.csv", "iflag=direct", "of=/dev/null", "bs=64k"]):
                 self.assertEqual(ends(start(*command)), 0, command)
             self.assertNotEqual(ends(start("stat", os.path.join(point, "no-such-file"))), 0)
+            # However many wait for a document, it is built once.
+            def builds():
+                return [what for *_, what in csv.reader(slurp(os.path.join(point, ".progress")).decode().splitlines()[1:])]
+            self.assertTrue(wait_until(lambda: set(SLOW) <= set(builds())))
+            self.assertEqual(len(builds()), len(set(builds())))
             for r in readers:
                 self.assertIsNone(r.poll())
             for r in readers:
@@ -196,6 +201,16 @@ class Patience(unittest.TestCase):
             # is kept of each file grows with every part; what threads happen to hold jumps by a megabyte now and then.
             grown = sorted((b - a) / n for a, b, n in zip(measured, measured[1:], counts[1:]))
             self.assertLess(grown[len(grown) // 2], 100, measured)
+
+    @unittest.skipIf(SANITIZED, "sanitizers keep memory of their own")
+    def test_the_limit_of_the_cache_bounds_memory(self):
+        limit, more = 1 << 20, 48 << 20  # what is no cache: threads, the profile's own tables
+        with tempfile.TemporaryDirectory(prefix="profmount-test-") as folder, \
+                served("-o", f"cache={limit}", source=sources.make(MAKERS, "tiny values", folder)) as (point, process):
+            found = subprocess.run(["grep", "-rc", "", point], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+            self.assertEqual((found.returncode, found.stderr), (0, b""))
+            self.assertGreater(found.stdout.count(b"\n"), 20000)
+            self.assertLess(anonymous_bytes(process), limit + more)
 
     def test_a_command_ends_when_it_is_interrupted(self):
         for command, *more in (["--cat", "contexts.csv"], ["--check"], ["--extract", "out", "contexts.csv"]):
