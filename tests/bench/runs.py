@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""How long many small runs in one mount take, and how that grows: never a test.
+"""How long many small runs in one mount take, and how that grows; how long two large databases take: never a test.
 
-    runs.py PROFMOUNT [--count N]
+    runs.py PROFMOUNT [--count N] [--makers BUILD/tests/bench]
 
 Makes N and 2 N HTDUMP streams of 20 functions and reads tables of all of them without a mount, three times each, in turns.
-Prints the least user and system CPU time, the peak of memory, and the growth from N to 2 N.
+Prints the least user and system CPU time, the peak of memory, and the growth from N to 2 N. With --makers, makes two
+HPCToolkit databases of 550 MB and prints the same for their comparison, beside both alone, and the time until a mount has
+answered `head compare/new/functions.csv`.
 """
 import argparse
 import os
@@ -12,6 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "runs"))
 import streams  # noqa: E402
@@ -37,11 +40,47 @@ def measure(words):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def best(words):
+    return min(measure(words) for _ in range(TIMES))
+
+
+def mount_and_head(profmount, sources):
+    """Seconds until a new mount has answered."""
+    point = tempfile.mkdtemp(prefix="profmount-bench-")
+    begin = time.monotonic()
+    subprocess.run([profmount, *sources, point], check=True)
+    try:
+        with open(f"{point}/compare/new/functions.csv", "rb") as file:
+            file.read(4096)
+        return time.monotonic() - begin
+    finally:
+        subprocess.run(["fusermount3", "-u", point], check=True)
+        os.rmdir(point)
+
+
+def compare_databases(profmount, makers, work):
+    paths = [os.path.join(work, name) for name in ("base", "new")]
+    for path in paths:
+        subprocess.run([os.path.join(makers, "make_hpctoolkit"), path, "200000", "136", "40000", "80000"], check=True)
+    named = [f"base={paths[0]}", f"new={paths[1]}"]
+    print("two databases:        alone: CPU, memory   compared")
+    for table in ("functions.csv", "contexts.csv"):
+        alone = best([profmount, "--cat", paths[0], table])
+        both = best([profmount, "--cat", *named, "--", "compare/new/" + table])
+        print(f"{table:20} {alone[0]:7.3f} s {alone[1]:5.0f} MB  {both[0]:7.3f} s {both[1]:5.0f} MB")
+    took = min(mount_and_head(profmount, named) for _ in range(TIMES))
+    print(f"mount and head of compare/new/functions.csv: {took:.3f} s elapsed")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("profmount")
     p.add_argument("--count", type=int, default=1000)
+    p.add_argument("--makers")
     a = p.parse_args()
+    if a.makers:
+        with tempfile.TemporaryDirectory(prefix="profmount-bench-") as work:
+            compare_databases(a.profmount, a.makers, work)
     with tempfile.TemporaryDirectory(prefix="profmount-bench-") as work:
         folders = {}
         for count in (a.count, 2 * a.count):
