@@ -232,6 +232,24 @@ static int windows_profile(
 
 /* ---- README.txt ---- */
 
+static void add_commands(const struct pmfs_windows *w, uint64_t run_ns, struct pm_text *out)
+{
+	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
+	pm_text_str(out, "  What ran at its beginning, on all threads?\n$ cat windows/");
+	pm_span_print(out, 0, tenth);
+	pm_text_str(out, "/summary.txt\n");
+	if (w->profile->ops->threads) {
+		pm_text_str(out,
+			"  What did each thread do then? (the last column is its directory there)\n"
+			"$ cat windows/");
+		pm_span_print(out, 0, tenth);
+		pm_text_str(out, "/threads.csv\n");
+	}
+	pm_text_str(out, "  Which functions ran at its end?\n$ head -n 6 windows/");
+	pm_span_print(out, run_ns - tenth, run_ns);
+	pm_text_str(out, "/functions.tsv\n");
+}
+
 static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_windows *w = doc->text.self;
@@ -250,16 +268,15 @@ static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct p
 	if (w->profile->ops->threads)
 		pm_text_str(out, " A thread has windows/ too, in its directory.");
 	pm_text_str(out, "\n\n");
+	if (run_ns == PM_NO_TIME || run_ns == 0) {
+		pm_text_str(
+			out, "The length of this run is not known, or 0: there are no windows.\n");
+		return pm_text_status(out);
+	}
 	pm_text_str(out, "This run is ");
 	pm_span_print(out, 0, run_ns);
-	pm_text_str(out,
-		". In the folder above:\n\n"
-		"  What ran at its beginning, on all threads?\n$ cat windows/");
-	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
-	pm_span_print(out, 0, tenth);
-	pm_text_str(out, "/summary.txt\n  Which functions ran at its end?\n$ head -n 6 windows/");
-	pm_span_print(out, run_ns - tenth, run_ns);
-	pm_text_str(out, "/functions.tsv\n");
+	pm_text_str(out, ". In the folder above:\n\n");
+	add_commands(w, run_ns, out);
 	return pm_text_status(out);
 }
 

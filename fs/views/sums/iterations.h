@@ -12,6 +12,15 @@ struct pmfs_iteration {
 	int64_t own_ns[PMFS_N_CATEGORIES]; /* what of it is of each category; adds up to it */
 };
 
+/* Is there a window of it in a run of that length (PM_NO_TIME: unknown)? Then where it ends. */
+static inline bool pmfs_iteration_has_window(
+	const struct pmfs_iteration *it, uint64_t run_ns, uint64_t *ret_end)
+{
+	return it->duration_ns != 0 && run_ns != PM_NO_TIME &&
+		!__builtin_add_overflow(it->start_ns, it->duration_ns, ret_end) &&
+		*ret_end <= run_ns;
+}
+
 struct pmfs_iterations {
 	uint32_t n;
 	const struct pmfs_iteration *items; /* in the order of the trace */

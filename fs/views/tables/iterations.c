@@ -15,8 +15,7 @@ static int set_window(struct pm_rows *rows, const struct pmfs_iteration *it, str
 	pm_set_empty(cell);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (it->duration_ns == 0 || run_ns == PM_NO_TIME ||
-		__builtin_add_overflow(it->start_ns, it->duration_ns, &end) || end > run_ns)
+	if (!pmfs_iteration_has_window(it, run_ns, &end))
 		return 0;
 	pm_text_str(rows->scratch, "windows/");
 	pm_span_print(rows->scratch, it->start_ns, end);

@@ -315,22 +315,25 @@ static void add_percentiles(const struct recipes *c)
 		2 + c->columns->n + 3);
 }
 
-/* Where the name that was asked for is not called there is nothing to show. */
+/* Where the name that was asked for is not called, or takes no time, there is nothing to show. */
 static int add_iterations(const struct recipes *c, struct pm_error *err)
 {
 	const struct pmfs_iterations *all;
+	uint64_t origin, run_ns, end;
 	if (!pmfs_has_iterations(c->model, 0, NULL))
 		return 0;
 	int r = pmfs_iterations(c->model, &all, NULL);
-	bool takes_time = false;
-	for (uint32_t i = 0; r == 0 && i < all->n; i++)
-		takes_time |= all->items[i].duration_ns > 0;
-	if (!takes_time)
+	if (r == 0)
+		r = c->profile->ops->span(c->profile, &origin, &run_ns, NULL);
+	bool has_window = false;
+	for (uint32_t i = 0; r == 0 && i < all->n && !has_window; i++)
+		has_window = pmfs_iteration_has_window(&all->items[i], run_ns, &end);
+	if (!has_window)
 		return r == -ENOMEM ? pm_error_plain(err, r) : 0;
 	ask(c, "Which ten iterations took longest, and what ran in the longest?");
 	pm_text_str(c->out,
 		"$ tail -n +2 iterations.csv | sort -t, -k3,3gr | head\n"
-		"$ head -n 6 \"$(tail -n +2 iterations.csv | sort -t, -k3,3gr | head -n 1 | "
+		"$ head -n 6 \"$(grep 's$' iterations.csv | sort -t, -k3,3gr | head -n 1 | "
 		"sed 's/.*,//')/functions.tsv\"\n");
 	return 0;
 }
