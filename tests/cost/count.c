@@ -89,6 +89,21 @@ static void count(struct pmfs_instance *in, const char *path)
 			path);
 }
 
+/* The Parquet file of a table, which is found by name alone. */
+static void count_parquet(struct pmfs_instance *in, const char *table)
+{
+	char path[4096];
+	size_t stem = strlen(table) - strlen(".csv");
+	snprintf(path, sizeof(path), "%.*s.parquet", (int)stem, table);
+	count(in, path);
+}
+
+static bool is_table(const char *path)
+{
+	size_t len = strlen(path);
+	return len > strlen(".csv") && strcmp(path + len - strlen(".csv"), ".csv") == 0;
+}
+
 /* What stands in a folder; folders in it, to a depth. */
 static void count_below(struct pmfs_instance *in, const char *folder, unsigned depth)
 {
@@ -106,6 +121,8 @@ static void count_below(struct pmfs_instance *in, const char *folder, unsigned d
 		if (len < 0 || (size_t)len >= sizeof(path))
 			continue;
 		count(in, path);
+		if (entry.type == PMFS_FILE && is_table(path))
+			count_parquet(in, path);
 		if (entry.type == PMFS_DIRECTORY && depth > 0)
 			count_below(in, path, depth - 1);
 	}
@@ -126,6 +143,28 @@ static void count_whole_window(struct pmfs_instance *in)
 	snprintf(path, sizeof(path), "windows/%.*s", (int)piece.len, (const char *)piece.p);
 	pmfs_engine_release(in->engine, &piece);
 	count_below(in, path, 0);
+}
+
+/*
+ * The documents of the first function, with the lengths of its calls, and those of -o iterations
+ * with its name, where its directory has the same.
+ */
+static void count_function(struct pmfs_instance *in)
+{
+	static char name[PMFS_NAME_SIZE];
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry dir, entry;
+	uint64_t cookie = 0;
+	char path[512];
+	if (pmfs_tree_walk(in->tree, "functions", &dir, &err) < 0 ||
+		pmfs_tree_next(in->tree, dir.node, &cookie, &entry, &err) <= 0)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)entry.len, entry.name);
+	snprintf(path, sizeof(path), "functions/%s", name);
+	count_below(in, path, 0);
+	pmfs_model_set_iterations(in->model, name);
+	count(in, "iterations.csv");
+	count(in, "iterations.svg");
 }
 
 /* The data of report.html, which is found by name alone. */
@@ -179,6 +218,7 @@ int main(int argc, char **argv)
 	if (argc == 2) {
 		count_below(&in, "", 1);
 		count_below(&in, "compare", 1);
+		count_function(&in);
 		count_whole_window(&in);
 		count_report(&in);
 	}
