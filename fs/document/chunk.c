@@ -11,6 +11,26 @@
 
 #define MOST_EXACT ((double)((uint64_t)1 << 53))
 
+/* More places where many texts are known to come: else they take each other's. */
+static int begin_places(struct pmfs_chunk *c)
+{
+	enum { FEWEST = 1 << 12, MOST = 1 << 17, PER_TEXT = 4 };
+	uint32_t n = FEWEST;
+	while (c->laid_out && n < MOST && n / PER_TEXT < c->dictionary->texts.n)
+		n *= 2;
+	if (c->n_places != n) {
+		free(c->seen_at);
+		c->n_places = n;
+		c->seen_at = malloc(n * sizeof(*c->seen_at));
+	}
+	if (!c->seen_at) {
+		c->n_places = 0;
+		return -ENOMEM;
+	}
+	memset(c->seen_at, 0, n * sizeof(*c->seen_at));
+	return 0;
+}
+
 int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 {
 	pm_strtab_done(&c->texts);
@@ -23,10 +43,15 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 	c->failed = c->strange = false;
 	if (!c->present)
 		c->present = malloc(PMFS_GROUP_ROWS / 8);
+	if (c->laid_out && !c->values) {
+		c->values = malloc(PMFS_GROUP_ROWS * sizeof(*c->values));
+		c->room = c->values ? PMFS_GROUP_ROWS : 0;
+	}
 	if (!c->present)
 		return -ENOMEM;
 	memset(c->present, 0, PMFS_GROUP_ROWS / 8);
-	memset(c->seen_at, 0, sizeof(c->seen_at));
+	if (storage == PMFS_STORE_TEXT)
+		return begin_places(c);
 	return 0;
 }
 
@@ -37,6 +62,7 @@ void pmfs_chunk_done(struct pmfs_chunk *c)
 	pm_text_done(&c->scratch);
 	free(c->values);
 	free(c->present);
+	free(c->seen_at);
 	*c = (struct pmfs_chunk){.n = 0};
 }
 
@@ -200,7 +226,7 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
  */
 static bool add_seen(struct pmfs_chunk *c, struct pm_bytes text)
 {
-	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % PMFS_CHUNK_PLACES;
+	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % c->n_places;
 	uint32_t index = c->seen_at[place];
 	const struct pm_strtab *texts = pmfs_chunk_texts(c);
 	if (index == 0 || !pm_bytes_equal(text, texts->items[index - 1]))
@@ -217,7 +243,7 @@ static void add_text_cell(struct pmfs_chunk *c, const struct pm_cell *cell)
 	uint32_t n_nulls = c->n_nulls;
 	add_text(c, text_of(c, cell));
 	if (is_text && c->n_nulls == n_nulls && pmfs_chunk_texts(c)->n > 0)
-		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % PMFS_CHUNK_PLACES] =
+		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % c->n_places] =
 			c->last + 1;
 }
 

@@ -12,8 +12,6 @@
 
 enum { PMFS_GROUP_ROWS = 1 << 17 }; /* maximum: what engines process as one piece of work */
 
-enum { PMFS_CHUNK_PLACES = 4096 };
-
 /* How the cells of a column are stored. */
 enum pmfs_storage {
 	PMFS_STORE_TEXT,   /* BYTE_ARRAY, UTF-8 */
@@ -83,12 +81,13 @@ struct pmfs_chunk {
 	uint8_t seen;
 	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
-	uint64_t bytes;                      /* of values and distinct texts, roughly */
-	uint64_t *values;                    /* rows with a value */
-	size_t room;                         /* for values */
-	uint8_t *present;                    /* one bit per row */
-	uint32_t seen_at[PMFS_CHUNK_PLACES]; /* by address of a text: 1 + its index, or 0 */
-	uint32_t last;                       /* index of the previous text */
+	uint64_t bytes;    /* of values and distinct texts, roughly */
+	uint64_t *values;  /* rows with a value */
+	size_t room;       /* for values */
+	uint8_t *present;  /* one bit per row */
+	uint32_t *seen_at; /* of text, by address: 1 + its index, or 0 */
+	uint32_t n_places; /* of them */
+	uint32_t last;     /* index of the previous text */
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text scratch;
