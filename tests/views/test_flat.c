@@ -343,7 +343,7 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 
 static void test_source_stands_with_the_cost_of_its_lines(void **state)
 {
-	static const char text[] = "one\ntwo\r\n\tthree\xff";
+	static const char text[] = "one\x1b[m\u202e\ntwo\r\n\tthree\xff";
 	struct fake *f = fake_with_recursion();
 	struct pm_source source = {.path = "src/a.c",
 		.file = pm_bytes_of("/src/a.c"),
@@ -362,7 +362,7 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	pm_text_char(&t, '\0');
 	assert_string_equal(t.p,
 		"   time_ns_excl    time_ns_incl        in_calls    line  source\n"
-		"                                                      1  one\n"
+		"                                                      1  one\ufffd[m\ufffd\n"
 		"        1000000                                       2  two\n"
 		"                                                      3  \tthree\xef\xbf\xbd\n"
 		"             15              50              50      10  \n"
@@ -372,7 +372,7 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	/* main is at line 1, a at 3; b is of another file. */
 	assert_view(m, FUNCTION, "source.txt", 2,
 		"   time_ns_excl    line  source\n"
-		"                      1  one\n"
+		"                      1  one\ufffd[m\ufffd\n"
 		"        1000000       2  two\n");
 	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0, NULL));

@@ -242,6 +242,19 @@ static unsigned indent_of(const struct annotated *a)
 	return n;
 }
 
+/* Nothing that a terminal obeys, but tabs. */
+static void add_code(struct pm_bytes line, struct pm_text *out)
+{
+	for (size_t at = 0; at < line.len;) {
+		const uint8_t *tab = memchr(line.p + at, '\t', line.len - at);
+		size_t end = tab ? (size_t)(tab - line.p) : line.len;
+		pm_text_shown(out, (struct pm_bytes){line.p + at, end - at});
+		if (tab)
+			pm_text_char(out, '\t');
+		at = end + (tab != NULL);
+	}
+}
+
 /* One line: its costs if it has any, its number, its text. */
 static void add_line(
 	struct annotated *a, uint32_t number, struct pm_bytes text, struct pm_text *out)
@@ -256,7 +269,7 @@ static void add_line(
 	if (a->calls)
 		add_number(out, pmfs_sites_cost(&a->sites, number));
 	pm_text_printf(out, "%*u  ", LINE_WIDTH, number);
-	pm_text_utf8(out, text);
+	add_code(text, out);
 	pm_text_char(out, '\n');
 	if (a->calls)
 		pmfs_sites_add(&a->sites, number, indent_of(a), out);
