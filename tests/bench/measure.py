@@ -188,21 +188,22 @@ class Measure:
     # ---- what every format is asked ----
 
     def opening(self, title, source, baseline="", base=0.0, inflated=0):
-        """Mount ready, as a rate too where it scans the source (`inflated` bytes); answer; memory."""
+        """Mount ready; answer, as a rate too where all of the source (`inflated` bytes) is read for it; memory."""
         took = self.mount_time(source)
         n = size(source)
         self.table.row(f"{title}: mount ready", seconds(took))
+        answer = self.first_answer(title, source)
         if base:
             scanned = inflated or n
-            self.table.row(f"{title}: the scan in it", rate(scanned, took), f"{baseline} {rate(scanned, base)}",
-                           f"{base / took:.2f}")
-        answer = self.first_answer(title, source)
+            self.table.row(f"{title}: the scan for it", rate(scanned, answer), f"{baseline} {rate(scanned, base)}",
+                           f"{base / answer:.2f}")
         with self.mounted(source) as (point, pid):
             shell(f"cat {point}/*.csv")
             private, most = self.memory(pid)
         self.table.row(f"{title}: private memory after all tables", megabytes(private), f"VmHWM {megabytes(most)}")
         for what, figure in (("mount ready", took), ("the first answer", answer), ("private memory", private)):
             self.table.growth(f"{what}, deflated" if inflated else what, n, figure)
+        return answer
 
     def first_answer(self, title, source):
         """Mount, and the ten most costly functions; in how many seconds."""

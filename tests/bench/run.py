@@ -87,12 +87,11 @@ class Bench(Measure):
             with open(packed, "rb") as f:
                 start = f.read(4096).index(b"z\x78") + 1
             base = best(inflate, packed, start)
-            self.opening(f"{n} MB deflated", packed, "zlib", base, inflate(packed, start))
+            answer = self.opening(f"{n} MB deflated", packed, "zlib", base, inflate(packed, start))
             if subprocess.run(f"{PERL_READER} {packed}", shell=True, check=False, capture_output=True).returncode == 0:
                 base = best(shell, f"{PERL_READER} {packed}", runs=1)
-                took = self.mount_time(packed)
-                self.table.row(f"{n} MB deflated: mount ready again", seconds(took),
-                               f"Devel::NYTProf {seconds(base)}", f"{base / took:.1f}")
+                self.table.row(f"{n} MB deflated: the same answer", seconds(answer),
+                               f"Devel::NYTProf {seconds(base)}", f"{base / answer:.1f}")
         self.reading("raw/lines.csv", plain, "raw/lines.csv")
 
     def zts(self):
