@@ -147,6 +147,11 @@ int pmfs_fold(struct pmfs_folded *f, const struct pmfs_frames *frames,
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }
 
+void pmfs_folded_close(struct pmfs_folded *f)
+{
+	pm_map_done(&f->nodes);
+}
+
 void pmfs_folded_done(struct pmfs_folded *f)
 {
 	free(f->parent);

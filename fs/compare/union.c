@@ -244,7 +244,9 @@ static int fill_shared(struct pmfs_tree_union *u)
 static int fill(struct building *b)
 {
 	struct pmfs_tree_union *u = b->u;
+	pmfs_folded_close(&b->side[PMFS_OTHER]);
 	int r = pmfs_pair_trees(&u->frames, &b->side[PMFS_BASE], &b->side[PMFS_OTHER], &b->pairing);
+	pmfs_folded_close(&b->side[PMFS_BASE]);
 	if (r == 0)
 		r = find_nodes(b);
 	if (r == 0)
