@@ -308,6 +308,38 @@ class Measure:
         self.table.row(f"{title}: second reading", rate(n, second), f"tmpfs {rate(n, base)}", f"{base / second:.2f}")
         return first_stat
 
+    def windows(self, title, source):
+        """Windows before and after the traces were read once, against what reading them takes."""
+        def inside(point, start, end):
+            read_all(f"{point}/windows/{start}ns-{end}ns/functions.csv")
+        said = subprocess.run([self.profmount, "--cat", source, "info.json"], check=True, stdout=subprocess.PIPE)
+        run_ns = json.loads(said.stdout)["duration_ns"]
+        edges = [run_ns * i // 10 for i in range(11)]
+        with self.mounted(source) as (point, _):
+            read_all(f"{point}/functions.csv")
+            alone = timed(inside, point, edges[3], edges[4])
+        with self.mounted(source) as (point, pid):
+            read_all(f"{point}/functions.csv")
+            private, _ = self.memory(pid)
+            traces = []
+            if os.path.exists(f"{point}/threads.csv"):
+                with open(f"{point}/threads.csv", encoding="utf-8", newline="") as f:
+                    traces = [f"{point}/{row['path']}/trace.csv" for row in csv.DictReader(f) if row["samples"]]
+            measured = timed(lambda: [os.stat(path) for path in traces])
+            first = timed(inside, point, edges[3], edges[4])
+            following = [timed(inside, point, start, end) for start, end in zip(edges, edges[1:])]
+            whole = timed(inside, point, 0, run_ns)
+            more = self.memory(pid)[0] - private
+        self.table.row(f"{title}: first window, traces not read before", seconds(alone))
+        if traces:
+            self.table.row(f"{title}: first window after stat of all trace.csv", seconds(first),
+                           f"stat of all {seconds(measured)}", f"{measured / first:.1f}")
+        self.table.row(f"{title}: next windows, slowest of ten", seconds(max(following)), f"first {seconds(alone)}",
+                       f"{alone / max(following):.1f}")
+        self.table.row(f"{title}: the whole run as a window", seconds(whole), f"first {seconds(alone)}", f"{alone / whole:.1f}")
+        self.table.row(f"{title}: private memory of all this", f"+{megabytes(more)}", f"source {megabytes(size(source))}",
+                       f"{more / size(source):.3f}")
+
     def lookups(self, title, source):
         """Names that nobody asked for yet, in a folder of as many entries as there are contexts."""
         with self.mounted(source) as (point, _):

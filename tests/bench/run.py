@@ -62,6 +62,7 @@ class Bench(Measure):
             source = self.make("make_hpctoolkit", f"hpctoolkit-trace{samples}", 20000, 1, 2000, samples)
             stat = self.reading(f"trace.csv of {samples / 1e6:g} M samples", source, f"{thread}/trace.csv")
             self.table.growth("first stat of trace.csv", samples, stat)
+            self.windows(f"{samples / 1e6:g} M samples", source)
         self.table.section("File system work (one processor for client and process)")
         self.walks(self.make("make_hpctoolkit", "hpctoolkit-walk", 10000, 4, 10000, 100))
 
@@ -99,6 +100,7 @@ class Bench(Measure):
         for n in self.sizes(1, 50, 500):
             source = self.make("make_zts", f"zts-{n}", n)
             self.opening(f"{n} MB", source)
+            self.windows(f"{n} MB", source)
             base = best(inflate_chunks, os.path.join(source, "traces.dat"))
             with self.mounted(source) as (point, _):
                 traces = os.path.join(point, "stores", "000000", "traces")
@@ -117,6 +119,7 @@ class Bench(Measure):
         for n in self.sizes(60000, 6000000, 60000000):
             source = self.make("make_htdump", f"htdump-{n}", n)
             self.opening(f"{megabytes(size(source))}, {n / 1e6:g} M calls", source, "cat", best(shell, f"cat {source}"))
+            self.windows(f"{n / 1e6:g} M calls", source)
         for name in ("threads/thread=1/trace.csv", "raw/events.csv"):
             self.reading(os.path.basename(name), source, name)
 
