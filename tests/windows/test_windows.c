@@ -356,6 +356,34 @@ static void test_shown_samples(void **state)
 	check_shown(false);
 }
 
+/* Where nothing ran there is a profile without contexts, and threads without samples. */
+static void test_empty(void **state)
+{
+	struct fake *f = fake_run(true);
+	struct pmfs_index x;
+	struct pmfs_span span = {ORIGIN + 5000, ORIGIN + 6000, false};
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	struct pm_sample sample;
+	struct pm_error err;
+	(void)state;
+	fake_sample(f, fake_thread(f, 0, 0), ORIGIN, 1);
+	f->threads_data[0].samples[0].duration_ns = 5000; /* ends where the window begins */
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &span, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(tree->n_contexts, 0);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(threads->threads[0].n_samples, 0);
+	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 0);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 /* ---- the collection ---- */
 
 static void test_collection(void **state)
@@ -421,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_shown_calls),
 		cmocka_unit_test(test_shown_samples),
+		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_many_names),
 	};
