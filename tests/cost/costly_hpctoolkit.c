@@ -96,7 +96,7 @@ static void hpctk_long(bool ends)
 	struct hpctkw_database *w = hpctkw_new(&style);
 	struct hpctkw_files files;
 	uint32_t n = (uint32_t)(costly_bytes / FUNCTION_BYTES);
-	size_t longest = ends ? n : costly_bytes / 250;
+	size_t longest = ends ? n : costly_bytes / 500;
 	if (longest > LONGEST)
 		longest = LONGEST;
 	memset(name, 'n', longest);
@@ -137,7 +137,7 @@ void costly_hpctk_ends_of_names(void)
 }
 
 /*
- * Functions and addresses without one in a module and a file, whose names are as long as a 250th
+ * Functions and addresses without one in a module and a file, whose names are as long as a 500th
  * of everything.
  */
 void costly_hpctk_long_module(void)
@@ -146,7 +146,7 @@ void costly_hpctk_long_module(void)
 	static const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
 	static char module_name[LONGEST + 1], file_name[LONGEST + 1];
 	struct hpctkw_database *w = hpctkw_new(&style);
-	size_t length = costly_bytes / 250 < LONGEST ? costly_bytes / 250 : LONGEST;
+	size_t length = costly_bytes / 500 < LONGEST ? costly_bytes / 500 : LONGEST;
 	memset(module_name, 'm', length);
 	memset(file_name, 'f', length);
 	uint32_t metric = hpctkw_metric(w, "CPUTIME (sec)");

@@ -93,14 +93,14 @@ static void nyt_lines(void)
 	nyt_end();
 }
 
-/* Subs in a file whose name is a 250th of everything. */
+/* Subs in a file whose name is a 1000th of everything. */
 static void nyt_long_file(void)
 {
-	char *path = malloc(costly_bytes / 250 + 1), name[32];
+	char *path = malloc(costly_bytes / 1000 + 1), name[32];
 	if (!path)
 		costly_die("memory");
-	memset(path, 'f', costly_bytes / 250);
-	path[costly_bytes / 250] = 0;
+	memset(path, 'f', costly_bytes / 1000);
+	path[costly_bytes / 1000] = 0;
 	nyt = (struct nytpw){.out.p = NULL};
 	nyt_begin();
 	nytpw_fid(&nyt, 2, 0, 0, path);
@@ -284,7 +284,7 @@ static void run_threads(void)
 {
 	if (mkdir(costly_path, 0777) != 0 && errno != EEXIST)
 		costly_die(costly_path);
-	if (fixture_run_write(costly_path, (uint32_t)(costly_bytes / 250000), 60, 60) < 0)
+	if (fixture_run_write(costly_path, (uint32_t)(costly_bytes / 1000000), 60, 60) < 0)
 		costly_die(costly_path);
 }
 

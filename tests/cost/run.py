@@ -28,6 +28,12 @@ def bytes_of(path):
     return sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(path) for n in names)
 
 
+def own_of(counted, what):
+    """The bytes of a document. What Parquet says in a dictionary is read from the rows of its table."""
+    table = counted.get(what.removesuffix(".parquet") + ".csv") if what.endswith(".parquet") else None
+    return max(counted[what].own, table.own if table else 0)
+
+
 def compare(small, large, weights):
     """Lines about what costs more than it weighs."""
     for what, now in large.items():
@@ -35,7 +41,7 @@ def compare(small, large, weights):
             continue
         was = small[what]
         # A document that has a bound of its own does not grow with the source that is read for it.
-        weight = max(weights[1] / weights[0], now.own / max(was.own, 1))
+        weight = max(weights[1] / weights[0], own_of(large, what) / max(own_of(small, what), 1))
         if now.work > MOST * weight * max(was.work, 1):
             yield f"{what}: {was.work:,} → {now.work:,} for {was.own:,} → {now.own:,} bytes: {now.work / max(was.work, 1):.1f} times"
         if now.unasked > cases.FREE and now.unasked > MOST * was.unasked:
