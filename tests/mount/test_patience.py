@@ -134,6 +134,13 @@ class Patience(unittest.TestCase):
                 self.assertEqual(run("--ls", source.path).returncode, 0)
                 self.assertLessEqual(source.pages_read() - before, 32 + 5 * len(source.files), name)
 
+    def test_the_list_of_metrics_needs_no_costs(self):
+        for name in ("long zts", "long htdump"):  # their metrics are always the same
+            with below(name) as source:
+                before = source.pages_read()
+                self.assertEqual(run("--cat", source.path, "metrics.csv").returncode, 0)
+                self.assertLessEqual(source.pages_read() - before, 32 + 5 * len(source.files), name)
+
     def test_reading_ends_with_the_last_who_wants_it(self):
         for name in LONG:
             with below(name) as source, served(source=source.path) as (point, process):

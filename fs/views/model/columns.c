@@ -317,12 +317,13 @@ static void columns_free(void *p)
 	free(part);
 }
 
-static int fill_columns(
-	struct pmfs_model *m, struct naming *n, struct columns_part *part, struct pm_error *err)
+/* `by_cost`: the primary quantity comes first, for which costs have to be read. */
+static int fill_columns(struct pmfs_model *m, struct naming *n, bool by_cost,
+	struct columns_part *part, struct pm_error *err)
 {
 	struct pmfs_columns *c = &part->columns;
 	struct pmfs_column *columns = pm_arena_array(n->arena, n->metrics->n, sizeof(*columns));
-	uint32_t lead;
+	uint32_t lead = PM_NONE;
 	int r = columns ? name_groups(n) : -ENOMEM;
 	if (r == 0)
 		r = make_columns(n, c, columns);
@@ -332,14 +333,16 @@ static int fill_columns(
 	if (r < 0)
 		return pmfs_no_memory(err);
 	const char *wish = pmfs_model_wish(m);
-	r = wish ? pmfs_primary_by_name(c, wish, &lead, err) : pmfs_primary_by_rule(m, &lead, err);
+	if (by_cost)
+		r = wish ? pmfs_primary_by_name(c, wish, &lead, err)
+			 : pmfs_primary_by_rule(m, &lead, err);
 	if (r < 0)
 		return r;
 	put_in_order(c, columns, lead);
 	return make_slots(&part->arena, c) < 0 ? pmfs_no_memory(err) : 0;
 }
 
-static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int build_part(struct pmfs_model *m, bool by_cost, void **ret, struct pm_error *err)
 {
 	struct naming n = {.metrics = NULL};
 	int r = pmfs_model_metrics(m, &n.metrics, err);
@@ -350,7 +353,7 @@ static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 		return pmfs_no_memory(err);
 	n.arena = &part->arena;
 	n.slugs.arena = n.taken.arena = n.taken_exports.arena = &n.scratch;
-	r = fill_columns(m, &n, part, err);
+	r = fill_columns(m, &n, by_cost, part, err);
 	pm_strtab_done(&n.slugs);
 	pm_strtab_done(&n.taken);
 	pm_strtab_done(&n.taken_exports);
@@ -363,11 +366,33 @@ static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	return r;
 }
 
+static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	return build_part(m, true, ret, err);
+}
+
+static int names_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+{
+	return build_part(m, false, ret, err);
+}
+
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {columns_build, columns_free};
 	void *part;
 	int r = pmfs_model_part(m, PMFS_PART_COLUMNS, &type, &part, err);
+	if (r < 0)
+		return r;
+	*ret = &((struct columns_part *)part)->columns;
+	return 0;
+}
+
+int pmfs_model_column_names(
+	struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
+{
+	static const struct pmfs_part_type type = {names_build, columns_free};
+	void *part;
+	int r = pmfs_model_part(m, PMFS_PART_COLUMN_NAMES, &type, &part, err);
 	if (r < 0)
 		return r;
 	*ret = &((struct columns_part *)part)->columns;

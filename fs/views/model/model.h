@@ -123,6 +123,10 @@ int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_
 int pmfs_model_metrics(struct pmfs_model *m, const struct pm_metrics **ret, struct pm_error *err);
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err);
 
+/* The same columns in another order, without one for the primary quantity: no costs are read. */
+int pmfs_model_column_names(
+	struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err);
+
 /* For formats without threads, `*ret` is an empty list. */
 int pmfs_model_threads(struct pmfs_model *m, const struct pm_threads **ret, struct pm_error *err);
 

@@ -17,7 +17,7 @@ static int metrics_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	const struct pm_metrics *metrics;
 	const struct pmfs_columns *columns;
 	int r = pmfs_model_metrics(m, &metrics, err);
-	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0)
+	if (r < 0 || (r = pmfs_model_column_names(m, &columns, err)) < 0)
 		return r;
 	if (rows->at >= metrics->n)
 		return 0;
