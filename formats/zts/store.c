@@ -132,7 +132,7 @@ static int read_payload(
 
 static int build_payload(void *context, struct pm_cached **ret, struct pm_error *err)
 {
-	struct zts_payload *payload;
+	struct zts_payload *payload = NULL;
 	int r = read_payload(context, &payload, err);
 	if (r == 0)
 		*ret = &payload->cached;
