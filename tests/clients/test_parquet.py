@@ -34,12 +34,12 @@ def extract(profmount, source, folder, *names):
 def tables(folder, most_alike):
     """Paths of the CSV files, of each kind and place the largest."""
     kinds = collections.defaultdict(list)
-    for here, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.relpath(os.path.join(here, name), folder)
-            if name.endswith(".csv") and not path.startswith("source/"):
-                depth = path.split("/")[0], path.split("/")[-1]
-                kinds[depth].append((os.path.getsize(os.path.join(folder, path)), path))
+    # Trees are deeper than os.walk can go, and paths longer than a system call takes.
+    listed = subprocess.run(["find", folder, "-type", "f", "-name", "*.csv", "-printf", "%s %P\\0"], stdout=subprocess.PIPE, check=True)
+    for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        size, path = line.split(" ", 1)
+        if not path.startswith("source/") and len(line.encode("utf-8", "surrogateescape")) < 3800:
+            kinds[path.split("/")[0], path.split("/")[-1]].append((int(size), path))
     found = []
     for files in kinds.values():
         files = [f for f in files if f[0] < MOST_BYTES]
