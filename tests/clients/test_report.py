@@ -53,6 +53,25 @@ def hostile_stream():
     return data
 
 
+def hostile_profile():
+    """A NYTProf profile whose program, files, subs and source lines are HOSTILE: docs/formats/nytprof.md."""
+    def number(n):
+        return bytes([n]) if n < 0x80 else bytes([0x80 | n >> 8, n & 255]) if n < 0x4000 else \
+            bytes([0xc0 | n >> 16, n >> 8 & 255, n & 255]) if n < 0x200000 else b"\xff" + struct.pack(">I", n)
+
+    def record(tag, *fields):
+        return tag + b"".join(struct.pack("<d", f) if isinstance(f, float) else number(f) if isinstance(f, int) else
+                              b'"' + number(len(f.encode())) + f.encode() for f in fields)
+
+    data = b"NYTProf 5 0\n:basetime=1700000000\n:ticks_per_sec=10000000\n:application=%s\n" % HOSTILE[0].encode()
+    data += record(b"P", 7, 1, 1.7e9)
+    for i, name in enumerate(HOSTILE, 1):
+        data += record(b"@", i, 0, 0, 0, 0, 0, name) + record(b"+", 1000 * i, i, 1)
+        data += record(b"<", 1, 2000.0 * i, 1000.0 * i, name) + record(b"s", i, name, 1, 2)
+        data += record(b"S", i, 1, name + "\n") + record(b"c", i, 1, name, 1, 1e-3, 1e-3, 0.0, 0, name)
+    return data + record(b"p", 7, 1.7e9 + 1)
+
+
 class Mounted:
     """A mount of a source, as a context manager: its folder."""
 
@@ -138,17 +157,18 @@ class Report(unittest.TestCase):
             self.assertEqual(shown["views"]["tree"]["rows"][0][0].split(" ", 1)[1], tops[0]["name"])
 
     def check_hostile(self, browser):
-        with tempfile.TemporaryDirectory() as place:
-            stream = os.path.join(place, "hostile.htdump")
-            with open(stream, "wb") as f:
-                f.write(hostile_stream())
-            with Mounted(stream) as folder:
-                shown = self.walk(browser, folder)
-                self.check_views(shown)
-                self.check_functions(shown, folder)
-                self.assertTrue(shown["title"].startswith("hostile"))
-                names = {row[0] for row in shown["kept"]["functions"]}
-                self.assertEqual(names, set(HOSTILE))
+        for name, data in (("hostile.htdump", hostile_stream()), ("nytprof.out", hostile_profile())):
+            with self.subTest(name), tempfile.TemporaryDirectory() as place:
+                source = os.path.join(place, name)
+                with open(source, "wb") as f:
+                    f.write(data)
+                with Mounted(source) as folder:
+                    shown = self.walk(browser, folder)
+                    self.check_views(shown)
+                    self.check_functions(shown, folder)
+                    self.assertRegex(shown["title"], r"^(hostile|</script>)")
+                    names = {row[0] for row in shown["kept"]["functions"]}
+                    self.assertEqual(names & set(HOSTILE), set(HOSTILE))
 
     def check_trace(self, shown, folder):
         """The waterfall of the first trace has its calls."""
@@ -159,14 +179,20 @@ class Report(unittest.TestCase):
         for have, call in zip(shown, calls):
             self.assertAlmostEqual(seconds(have[2]), int(call["duration_ns"]) * 1e-9, delta=6e-4 * int(call["duration_ns"]) * 1e-9)
 
-    def test_chromium_shows_every_format(self):
+    def check_every_format(self, browser):
         for source in OTHERS:
             with self.subTest(source=source), Mounted(source) as folder:
-                shown = self.walk("chrome", folder)
+                shown = self.walk(browser, folder)
                 self.check_views(shown)
                 self.check_functions(shown, folder)
                 if "trace" in shown["views"]:
                     self.check_trace(shown, folder)
+
+    def test_chromium_shows_every_format(self):
+        self.check_every_format("chrome")
+
+    def test_firefox_shows_every_format(self):
+        self.check_every_format("firefox")
 
     def test_chromium_shows_runs_and_what_compares_them(self):
         with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:
