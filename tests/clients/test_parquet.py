@@ -11,6 +11,7 @@ where there is one; else the sources are taken.
 """
 import argparse
 import collections
+import contextlib
 import csv
 import glob
 import os
@@ -97,9 +98,19 @@ def check_all_threads(profmount, source, folder):
             assert all(parquet.same(cell, values[i][k]) for i, cell in enumerate(row)), f"{name}: row {k} is not {row}"
 
 
+@contextlib.contextmanager
+def scratch():
+    """A folder, removed by rm: shutil cannot go as deep as a tree may be."""
+    folder = tempfile.mkdtemp(prefix="profmount-parquet-")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["rm", "-rf", folder], check=True)
+
+
 def check(profmount, source, most_alike):
     """How many tables were compared; 0 where the source cannot be opened."""
-    with tempfile.TemporaryDirectory(prefix="profmount-parquet-") as folder:
+    with scratch() as folder:
         extract(profmount, source, folder)
         paths = tables(folder, most_alike)
         if not paths:
