@@ -108,8 +108,11 @@ static int group_read(struct maker *m, struct pmfs_rowgroup *group, uint32_t row
 static int group_render(
 	struct maker *m, struct pmfs_chunk_facts *facts, struct pm_text *out, struct pm_error *err)
 {
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
+	for (uint32_t i = 0; i < m->p->n_columns; i++) {
+		if (pm_work_cancelled())
+			return pm_error_plain(err, -ENOMEM);
 		pmfs_chunk_render(&m->chunks[i], out, &facts[i]);
+	}
 	if (out->full)
 		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
 			"%u rows have more text than a row group can hold", m->chunks[0].n);
