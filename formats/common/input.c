@@ -27,6 +27,7 @@ struct range {
 	size_t len; /* 0: unused */
 	bool taken; /* the entry is taken, or about to be filled */
 	bool lost;  /* a page was replaced by zeros */
+	int protection;
 };
 
 static struct range ranges[N_RANGES];
@@ -60,7 +61,8 @@ static void on_sigbus(int signal, siginfo_t *info, void *machine)
 	uintptr_t page = (uintptr_t)info->si_addr & page_mask, end;
 	struct range *range = range_of((uintptr_t)info->si_addr, &end);
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-	if (range && mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED)
+	int protection = range ? __atomic_load_n(&range->protection, __ATOMIC_RELAXED) : 0;
+	if (range && mmap((void *)page, end - page, protection, flags, -1, 0) != MAP_FAILED)
 		__atomic_store_n(&range->lost, true, __ATOMIC_RELEASE);
 	else
 		sigaction(signal, &before_guard, NULL); /* faults again, without us */
@@ -86,6 +88,7 @@ static int guard_range(const void *start, size_t len)
 			__atomic_exchange_n(&range->taken, true, __ATOMIC_ACQUIRE))
 			continue;
 		__atomic_store_n(&range->lost, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&range->protection, PROT_READ, __ATOMIC_RELAXED);
 		__atomic_store_n(&range->start, (uintptr_t)start, __ATOMIC_RELAXED);
 		__atomic_store_n(&range->len, len, __ATOMIC_RELEASE);
 		return i;
@@ -104,7 +107,7 @@ static void unguard_range(int slot)
 /* True if the file was mapped and guarded. */
 static bool map_file(struct pm_input *in, size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, in->fd, 0);
+	void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, in->fd, 0);
 	if (p == MAP_FAILED)
 		return false;
 	in->slot = guard_range(p, len);
@@ -234,6 +237,17 @@ bool pm_input_changed(struct pm_input *in)
 		return false;
 	__atomic_store_n(&in->changed, true, __ATOMIC_RELEASE);
 	return true;
+}
+
+int pm_input_allow_writes(struct pm_input *in)
+{
+	const int protection = PROT_READ | PROT_WRITE;
+	if (in->slot < 0)
+		return 0;
+	if (mprotect((void *)(uintptr_t)in->bytes.p, in->bytes.len, protection) != 0)
+		return -ENOMEM;
+	__atomic_store_n(&ranges[in->slot].protection, protection, __ATOMIC_RELAXED);
+	return 0;
 }
 
 void pm_input_passed(struct pm_input *in, uint64_t upto)

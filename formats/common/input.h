@@ -49,6 +49,12 @@ int pm_input_take_watched(struct pm_input *in, int fd, const char *name, struct 
 bool pm_input_changed(struct pm_input *in);
 
 /*
+ * Lets a library that changes what it reads write into the mapping; the file itself is not changed.
+ * 0 or -ENOMEM.
+ */
+int pm_input_allow_writes(struct pm_input *in);
+
+/*
  * For scans of a file: releases pages before `upto` from the process's memory, in large steps; they
  * are mapped again on access. Not thread-safe.
  */

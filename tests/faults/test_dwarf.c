@@ -27,7 +27,7 @@ static struct pm_bytes map_this(void)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return (struct pm_bytes){NULL, 0};
-	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	close(fd);
 	return p == MAP_FAILED ? (struct pm_bytes){NULL, 0}
 			       : (struct pm_bytes){p, (size_t)st.st_size};

@@ -12,9 +12,15 @@
 
 #include <dwarf.h>
 #include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "formats/common/text.h"
+#include "formats/hpcrun/symbols/elsewhere.h"
 
 enum { START = 0x1000, LENGTH = 0x100, INLINED = 12 };
 enum { NAMES = 1, INFO, ABBREV, PACKED, SECTIONS };
@@ -73,7 +79,18 @@ static Elf64_Shdr section(const struct pm_text *t, size_t start, uint32_t type, 
 		.sh_addralign = 1};
 }
 
-/* A file of x86 with a section that says it unpacks to `unpacked` bytes, and holds none. */
+/* A section that says it unpacks to `unpacked` bytes, and holds one. */
+static void put_packed(struct pm_text *t, uint64_t unpacked)
+{
+	Elf64_Chdr packed = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = unpacked, .ch_addralign = 1};
+	uint8_t bytes[64];
+	uLongf len = sizeof(bytes);
+	assert_int_equal(compress(bytes, &len, (const Bytef *)"", 1), Z_OK);
+	pm_text_add(t, (const char *)&packed, sizeof(packed));
+	pm_text_add(t, (const char *)bytes, len);
+}
+
+/* A file of x86 with a compressed section, see put_packed. */
 static void make_file(struct pm_text *t, uint64_t unpacked)
 {
 	Elf64_Ehdr header = {.e_type = ET_EXEC,
@@ -90,8 +107,7 @@ static void make_file(struct pm_text *t, uint64_t unpacked)
 	header.e_ident[EI_VERSION] = EV_CURRENT;
 	pm_text_add(t, (const char *)&header, sizeof(header));
 	size_t at = t->len;
-	Elf64_Chdr packed = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = unpacked, .ch_addralign = 1};
-	pm_text_add(t, (const char *)&packed, sizeof(packed));
+	put_packed(t, unpacked);
 	sections[PACKED] = section(t, at, SHT_PROGBITS, ".debug_str");
 	sections[PACKED].sh_flags = SHF_COMPRESSED;
 	at = t->len;
@@ -144,6 +160,42 @@ static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 	pm_text_done(&t);
 }
 
+/* As on this machine: libelf writes into what it decompresses, and the file stays as it is. */
+static void a_mapped_file_with_compressed_sections_is_read(void **state)
+{
+	char folder[] = "/tmp/profmount-test-dwarf-XXXXXX", path[64];
+	struct pm_text t = {.p = NULL};
+	struct hpcrun_elsewhere elsewhere = {.is_open = false};
+	struct pm_input file;
+	struct hpcrun_dwarf *d;
+	(void)state;
+	make_file(&t, 1);
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/module", folder);
+	FILE *f = fopen(path, "w");
+	assert_int_equal(fwrite(t.p, 1, t.len, f), t.len);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, 0400), 0);
+	assert_int_equal(hpcrun_elsewhere_open(&elsewhere, folder, NULL), 0);
+	assert_int_equal(
+		hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/module"), UINT64_MAX, &file), 1);
+	assert_int_equal(hpcrun_dwarf_open(&d, file.bytes), 0);
+	assert_non_null(d);
+	assert_memory_not_equal(file.bytes.p, t.p, t.len);
+	hpcrun_dwarf_free(d);
+	pm_input_close(&file);
+	hpcrun_elsewhere_done(&elsewhere);
+	f = fopen(path, "r");
+	char *now = malloc(t.len);
+	assert_int_equal(fread(now, 1, t.len, f), t.len);
+	assert_memory_equal(now, t.p, t.len);
+	free(now);
+	fclose(f);
+	unlink(path);
+	rmdir(folder);
+	pm_text_done(&t);
+}
+
 #endif
 
 int main(void)
@@ -152,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_read_once),
 		cmocka_unit_test(what_unpacks_to_too_much_has_no_dwarf),
+		cmocka_unit_test(a_mapped_file_with_compressed_sections_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 #else

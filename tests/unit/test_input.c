@@ -160,6 +160,26 @@ static void test_file_cut_under_the_mapping_reads_as_zeros(void **state)
 	pm_input_close(&other);
 }
 
+static void test_writes_stay_in_memory(void **state)
+{
+	(void)state;
+	use_guard();
+	write_file("file", 'a', SIZE);
+	struct pm_input in = open_input("file"), again = open_input("file");
+	uint8_t *p = (uint8_t *)(uintptr_t)in.bytes.p;
+	assert_int_equal(pm_input_allow_writes(&in), 0);
+	p[0] = 'w';
+	assert_int_equal(again.bytes.p[0], 'a');
+	assert_false(pm_input_changed(&in));
+	truncate_file("file", 0);
+	p[SIZE - 1] = 'w'; /* a page that is lost */
+	assert_int_equal(p[SIZE - 1], 'w');
+	assert_int_equal(p[SIZE - 2], 0);
+	assert_true(pm_input_changed(&in));
+	pm_input_close(&in);
+	pm_input_close(&again);
+}
+
 static void test_guard_serves_the_next_user_of_a_slot_anew(void **state)
 {
 	(void)state;
@@ -328,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_regular_file_is_refused),
 		cmocka_unit_test(test_closing_a_zeroed_input_leaves_descriptor_0_alone),
 		cmocka_unit_test(test_file_cut_under_the_mapping_reads_as_zeros),
+		cmocka_unit_test(test_writes_stay_in_memory),
 		cmocka_unit_test(test_guard_serves_the_next_user_of_a_slot_anew),
 		cmocka_unit_test(test_several_threads_may_lose_pages_at_once),
 		cmocka_unit_test(test_file_written_in_place_is_changed),

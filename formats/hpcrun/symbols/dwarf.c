@@ -147,7 +147,7 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
 	}
 	errno = 0;
 	elf_version(EV_CURRENT);
-	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len); /* is only read */
+	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len);
 	d->dwarf =
 		d->elf && is_moderate(d->elf) ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
 	int r = hpcrun_dwarf_result(d->dwarf ? list_units(d) : 0);

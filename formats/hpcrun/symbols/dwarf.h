@@ -15,7 +15,9 @@ bool hpcrun_dwarf_is_read(void);
 
 /*
  * `file` outlives `*ret`, which the caller owns; NULL if there is no DWARF. Reads only the
- * addresses of compilation units. Does not look for split DWARF files. 0 or -ENOMEM.
+ * addresses of compilation units. Does not look for split DWARF files. The memory of `file` must be
+ * writable: libelf decompresses a section and then changes its header where it stands. 0 or
+ * -ENOMEM.
  */
 int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file);
 

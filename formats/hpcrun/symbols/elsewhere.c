@@ -55,7 +55,7 @@ int hpcrun_elsewhere_open(struct hpcrun_elsewhere *e, const char *root, struct p
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of mounts");
 }
 
-/* A regular ELF file below the root, mapped; 0 for anything else. */
+/* A regular ELF file below the root, mapped for hpcrun_dwarf_open; 0 for anything else. */
 static int open_elf(const struct hpcrun_elsewhere *e, const char *path, struct stat *ret_st,
 	struct pm_input *ret)
 {
@@ -69,10 +69,12 @@ static int open_elf(const struct hpcrun_elsewhere *e, const char *path, struct s
 	int r = pm_input_take(ret, fd, path, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	if (hpcrun_elf_is(ret->bytes))
-		return 1;
-	pm_input_close(ret);
-	return 0;
+	r = hpcrun_elf_is(ret->bytes) ? 1 : 0;
+	if (r > 0 && pm_input_allow_writes(ret) < 0)
+		r = -ENOMEM;
+	if (r <= 0)
+		pm_input_close(ret);
+	return r;
 }
 
 static uint64_t changed_ns(const struct stat *st)

@@ -90,9 +90,9 @@ static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct
 	r = hpcrun_elsewhere_find_debug(s->place.elsewhere, id, n, &m->debug);
 	struct pm_bytes rich = r > 0 ? m->debug.bytes : m->file.bytes;
 	if (r >= 0)
-		r = hpcrun_dwarf_open(&m->dwarf, rich);
-	if (r == 0)
 		r = hpcrun_elf_read(rich, &m->scopes);
+	if (r == 0)
+		r = hpcrun_dwarf_open(&m->dwarf, rich);
 	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
 }
 
