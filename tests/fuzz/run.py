@@ -5,7 +5,8 @@
 
 BUILD is one as fuzz/meson.build describes. Ends with `N passed, N failed`; what breaks a target stays in the current
 directory, as libFuzzer leaves it. With KEEP=FOLDER in the environment the inputs that a target learned stay in
-FOLDER/TARGET, and are seeds the next time.
+FOLDER/TARGET, and are seeds the next time. Runs repeat each other unless SEED=NUMBER differs: what a change broke must
+not depend on luck.
 """
 import glob
 import os
@@ -96,7 +97,7 @@ def fuzz(name, seeds):
     make_seeds(name, seeds)
     # Without this UBSan reports and goes on, and the target counts as sound.
     os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
-    done = subprocess.run([program, f"-max_total_time={SECONDS}", "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}",
+    done = subprocess.run([program, f"-max_total_time={SECONDS}", f"-seed={os.environ.get('SEED', 1)}", "-rss_limit_mb=3000", f"-timeout={SLOW_UNIT}",
                            "-print_final_stats=1", *folders], capture_output=True, text=True, errors="replace", check=False)
     good = done.returncode == 0
     print(name, "ok" if good else "FAILED", executions(done.stderr), flush=True)
