@@ -87,7 +87,7 @@ struct joining {
 	struct pm_strtab names, attrs;
 	uint32_t *frames; /* of each method */
 	size_t frame_room, method_room, attr_room, sum_room;
-	struct zts_lengths lengths;
+	struct pm_lengths lengths;
 	struct zts_sums *sums; /* of each path */
 	uint64_t *first;       /* of each path, see zts_tally_add */
 	size_t first_room;
@@ -182,7 +182,7 @@ static int join_partial(struct joining *j, const struct zts_partial *p)
 	if (r == 0)
 		r = join_paths(j, p, methods, places);
 	if (r == 0)
-		r = zts_lengths_join(&j->lengths, &p->lengths, methods);
+		r = pm_lengths_join(&j->lengths, &p->lengths, methods);
 	if (r == 0)
 		r = join_attrs(j, p);
 	if (r == 0)
@@ -297,15 +297,14 @@ static int list_times(struct joining *j)
 	struct zts_aggregate *a = j->a;
 	struct pm_call_times *times = malloc((a->n_methods + 1) * sizeof(*times));
 	a->times = calloc((size_t)a->tree->n_functions + 1, sizeof(*a->times));
-	if (times && a->times)
-		zts_lengths_times(&j->lengths, times, (uint32_t)a->n_methods);
-	for (size_t i = 0; times && a->times && i < a->n_methods; i++) {
+	int r = times && a->times ? pm_lengths_times(&j->lengths, times, (uint32_t)a->n_methods)
+				  : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
 		a->methods[i].times = times[i];
 		a->times[a->tree->frames[j->frames[i]].function] = times[i];
 	}
-	bool listed = times && a->times;
 	free(times);
-	return listed ? 0 : -ENOMEM;
+	return r;
 }
 
 static int by_time(const void *a, const void *b)
@@ -360,7 +359,7 @@ static int join(struct gathering *g, struct zts_aggregate *a, struct pm_error *e
 	pm_paths_done(&j.paths);
 	pm_strtab_done(&j.names);
 	pm_strtab_done(&j.attrs);
-	zts_lengths_done(&j.lengths);
+	pm_lengths_done(&j.lengths);
 	free(j.frames);
 	free(j.sums);
 	free(j.first);

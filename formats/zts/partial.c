@@ -117,10 +117,10 @@ static int count_lengths(struct zts_partial *p, const struct zts_tree *tree)
 	for (uint32_t i = 0; i < tree->n; i++) {
 		int64_t ns;
 		if (zts_call_duration(&tree->calls[i], &ns))
-			p->timed[n++] = (struct zts_timed){
-				ns > 0 ? (uint64_t)ns / ZTS_TICK_NS : 0, p->tally.steps[i].key};
+			p->timed[n++] =
+				(struct pm_timed){ns > 0 ? (uint64_t)ns : 0, p->tally.steps[i].key};
 	}
-	return zts_lengths_add_all(&p->lengths, p->timed, n);
+	return pm_lengths_add_all(&p->lengths, p->timed, n);
 }
 
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
@@ -168,7 +168,7 @@ void zts_partial_done(struct zts_partial *p)
 	pm_arena_done(&p->texts);
 	pm_map_done(&p->ids);
 	zts_tally_done(&p->tally);
-	zts_lengths_done(&p->lengths);
+	pm_lengths_done(&p->lengths);
 	free(p->timed);
 	pm_strtab_done(&p->names);
 	pm_strtab_done(&p->attrs);

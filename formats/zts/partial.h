@@ -2,10 +2,10 @@
 #ifndef PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 #define PROFMOUNT_FORMATS_ZTS_PARTIAL_H
 
+#include "formats/common/lengths.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
 #include "formats/zts/exceptions.h"
-#include "formats/zts/lengths.h"
 #include "formats/zts/tally.h"
 
 /* A method as calls lately named it: a place for the last bits of ids. */
@@ -24,8 +24,8 @@ struct zts_partial {
 	struct zts_method *methods;
 	size_t method_room;
 	struct zts_tally tally;
-	struct zts_lengths lengths;
-	struct zts_timed *timed; /* calls of the trace at hand */
+	struct pm_lengths lengths;
+	struct pm_timed *timed; /* calls of the trace at hand */
 	size_t timed_room;
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;

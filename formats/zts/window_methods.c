@@ -8,15 +8,15 @@
 
 #include "formats/common/callcosts.h"
 #include "formats/common/crew.h"
+#include "formats/common/lengths.h"
 #include "formats/common/list.h"
-#include "formats/zts/lengths.h"
 #include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
 
 /* What one thread counts. */
 struct counts {
 	struct zts_method *items; /* by function; errors, min_ns, max_ns alone */
-	struct zts_lengths lengths;
+	struct pm_lengths lengths;
 };
 
 struct building {
@@ -108,7 +108,7 @@ static int count_call(struct counts *c, uint32_t function, const struct zts_call
 	if (!zts_call_duration(call, &ns))
 		return 0;
 	zts_method_ended(method, ns, ns);
-	return zts_lengths_add(&c->lengths, function, ns > 0 ? (uint64_t)ns / ZTS_TICK_NS : 0, 1);
+	return pm_lengths_add(&c->lengths, function, ns > 0 ? (uint64_t)ns : 0, 1);
 }
 
 static int count_trace(
@@ -149,8 +149,7 @@ static int count_stretch(void *context, size_t i)
 	return r;
 }
 
-static int join_counts(struct building *b, struct zts_lengths *lengths, const struct counts *c,
-	const uint32_t *same)
+static int join_counts(struct building *b, struct pm_lengths *lengths, const struct counts *c)
 {
 	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
 		const struct zts_method *from = &c->items[i];
@@ -158,28 +157,24 @@ static int join_counts(struct building *b, struct zts_lengths *lengths, const st
 		if (from->ended)
 			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
 	}
-	return zts_lengths_join(lengths, &c->lengths, same);
+	return pm_lengths_join(lengths, &c->lengths, NULL);
 }
 
 /* Fills percentiles by function. */
 static int join_all(struct building *b)
 {
 	uint32_t n = b->tree->n_functions;
-	struct zts_lengths lengths = {.n = 0};
+	struct pm_lengths lengths = {.n = 0};
 	struct pm_call_times *times = calloc((size_t)n + 1, sizeof(*times));
-	uint32_t *same = malloc(((size_t)n + 1) * sizeof(*same));
-	int r = times && same ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		same[i] = i;
+	int r = times ? 0 : -ENOMEM;
 	for (unsigned i = 0; r == 0 && i < b->n_counts; i++)
-		r = join_counts(b, &lengths, &b->counts[i], same);
+		r = join_counts(b, &lengths, &b->counts[i]);
 	if (r == 0)
-		zts_lengths_times(&lengths, times, n);
+		r = pm_lengths_times(&lengths, times, n);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		b->items[i].times = times[i];
-	zts_lengths_done(&lengths);
+	pm_lengths_done(&lengths);
 	free(times);
-	free(same);
 	return r;
 }
 
@@ -238,7 +233,7 @@ static void building_done(struct building *b)
 {
 	for (unsigned i = 0; b->counts && i < b->n_counts; i++) {
 		free(b->counts[i].items);
-		zts_lengths_done(&b->counts[i].lengths);
+		pm_lengths_done(&b->counts[i].lengths);
 	}
 	free(b->counts);
 	free(b->places);

@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-#include "formats/zts/lengths.h"
-#include "profmount/limits.h"
 #include "profmount/profile.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
@@ -158,34 +156,11 @@ static void test_percentiles_are_exact(void **state)
 	pm_profile_close(p);
 }
 
-/* Nothing is known where not everything is, whoever counted too much. */
-static void test_too_many_lengths(void **state)
-{
-	static const uint32_t same[] = {0, 1};
-	struct zts_lengths l = {.n = 0}, more = {.n = 0};
-	struct pm_call_times times[2];
-	(void)state;
-	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
-		assert_int_equal(zts_lengths_add(&l, 1, i, 1), 0);
-	assert_false(l.full);
-	assert_int_equal(zts_lengths_add(&more, 1, 5, 3), 0);
-	assert_int_equal(zts_lengths_join(&l, &more, same), 0);
-	assert_false(l.full);
-	assert_int_equal(zts_lengths_add(&more, 0, 5, 1), 0);
-	assert_int_equal(zts_lengths_join(&l, &more, same), 0);
-	assert_true(l.full);
-	zts_lengths_times(&l, times, 2);
-	assert_false(times[0].known || times[1].known);
-	zts_lengths_done(&l);
-	zts_lengths_done(&more);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples_are_the_calls),
 		cmocka_unit_test(test_percentiles_are_exact),
-		cmocka_unit_test(test_too_many_lengths),
 	};
 	if (!mkdtemp(folder))
 		return 1;

@@ -1,0 +1,179 @@
+#include "formats/common/lengths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/map.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "profmount/limits.h"
+
+enum { FEWEST = 64, BETWEEN_QUESTIONS = 1 << 12 };
+
+/* Where the table is decides what collides, so that no input can tell. */
+static inline uint64_t hash_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
+{
+	return pm_hash_u64((of ^ (uintptr_t)l->items) * 0x9e3779b97f4a7c15u ^ length);
+}
+
+/*
+ * The place of a length, or where it would be. One whose count is at its limit is passed by: it is
+ * in the table more than once.
+ */
+static inline struct pm_length *slot_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
+{
+	uint64_t at = hash_of(l, of, length);
+	struct pm_length *slot = &l->items[at & (l->room - 1)];
+	while (slot->calls &&
+		(slot->length != length || slot->of != of || slot->calls == UINT32_MAX))
+		slot = &l->items[++at & (l->room - 1)];
+	return slot;
+}
+
+static int grow(struct pm_lengths *l)
+{
+	struct pm_lengths more = {.n = l->n, .room = l->room ? 2 * l->room : FEWEST};
+	if (pm_work_cancelled())
+		return -ENOMEM;
+	more.items = calloc(more.room, sizeof(*more.items));
+	if (!more.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->room; i++)
+		if (l->items[i].calls)
+			*slot_of(&more, l->items[i].of, l->items[i].length) = l->items[i];
+	free(l->items);
+	*l = more;
+	return 0;
+}
+
+static int overflow(struct pm_lengths *l)
+{
+	pm_lengths_done(l);
+	l->full = true;
+	return 0;
+}
+
+/* As many of the calls as one item takes; subtracts them from *calls. */
+static int add_some(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t *calls)
+{
+	if (l->n >= l->room / 2 && grow(l) < 0)
+		return -ENOMEM;
+	struct pm_length *slot = slot_of(l, of, length);
+	if (!slot->calls) {
+		if (l->n >= PM_LIMIT_LENGTHS)
+			return overflow(l);
+		slot->length = length;
+		slot->of = of;
+		l->n++;
+	}
+	uint64_t room = UINT32_MAX - slot->calls, some = *calls < room ? *calls : room;
+	slot->calls += (uint32_t)some;
+	*calls -= some;
+	return 0;
+}
+
+int pm_lengths_add(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t calls)
+{
+	int r = 0;
+	while (calls && r == 0 && !l->full)
+		r = add_some(l, of, length, &calls);
+	return r;
+}
+
+/* A slot is most often not in a processor's cache: it is fetched while others are counted. */
+int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_t n)
+{
+	enum { AHEAD = 16 };
+	int r = 0;
+	for (size_t i = 0; i < n && r == 0 && !l->full; i++) {
+		if (i + AHEAD < n && l->room) {
+			const struct pm_timed *later = &calls[i + AHEAD];
+			uint64_t at = hash_of(l, later->of, later->length);
+			__builtin_prefetch(&l->items[at & (l->room - 1)], 1);
+		}
+		r = pm_lengths_add(l, calls[i].of, calls[i].length, 1);
+	}
+	return r;
+}
+
+int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const uint32_t *to)
+{
+	int r = from->full ? overflow(l) : 0;
+	for (size_t i = 0; i < from->room && r == 0; i++) {
+		const struct pm_length *item = &from->items[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (item->calls)
+			r = pm_lengths_add(
+				l, to ? to[item->of] : item->of, item->length, item->calls);
+	}
+	return r;
+}
+
+/* ---- percentiles ---- */
+
+static int by_length(const void *a, const void *b)
+{
+	const struct pm_length *x = a, *y = b;
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->length > y->length) - (x->length < y->length);
+}
+
+/* The length of the call at that share of the calls, shortest first. */
+static uint64_t percentile(
+	const struct pm_length *items, size_t n, uint64_t calls, unsigned percent)
+{
+	unsigned __int128 share = (unsigned __int128)calls * percent;
+	uint64_t rank = (uint64_t)((share + 99) / 100), before = 0;
+	size_t i = 0;
+	while (i + 1 < n && before + items[i].calls < rank)
+		before += items[i++].calls;
+	return items[i].length;
+}
+
+/* Of the n lengths of a function, in order. */
+static struct pm_call_times times_of(const struct pm_length *items, size_t n)
+{
+	uint64_t calls = 0;
+	for (size_t i = 0; i < n; i++)
+		calls += items[i].calls;
+	if (items[n - 1].length == PM_NO_TIME)
+		return (struct pm_call_times){.known = false};
+	return (struct pm_call_times){.known = true,
+		.p50_ns = percentile(items, n, calls, 50),
+		.p90_ns = percentile(items, n, calls, 90),
+		.p99_ns = percentile(items, n, calls, 99),
+		.max_ns = items[n - 1].length};
+}
+
+/* The items that are taken, in order. */
+static int sort(struct pm_lengths *l)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < l->room; i++)
+		if (l->items[i].calls)
+			l->items[n++] = l->items[i];
+	return n ? pm_sort(l->items, n, sizeof(*l->items), by_length) : 0;
+}
+
+int pm_lengths_times(struct pm_lengths *l, struct pm_call_times *ret, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = (struct pm_call_times){.known = false};
+	int r = sort(l);
+	for (size_t i = 0, end; r == 0 && i < l->n; i = end) {
+		uint32_t of = l->items[i].of;
+		for (end = i; end < l->n && l->items[end].of == of; end++)
+			;
+		if (of < n)
+			ret[of] = times_of(&l->items[i], end - i);
+	}
+	return r;
+}
+
+void pm_lengths_done(struct pm_lengths *l)
+{
+	free(l->items);
+	*l = (struct pm_lengths){.full = l->full};
+}

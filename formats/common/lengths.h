@@ -1,0 +1,53 @@
+/*
+ * How many calls of each function or method took how long. Clocks have ticks, so the calls of one
+ * function have few lengths that differ, and counting each length is exact: percentiles need no
+ * second pass over the calls.
+ */
+#ifndef PROFMOUNT_FORMATS_COMMON_LENGTHS_H
+#define PROFMOUNT_FORMATS_COMMON_LENGTHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profmount/traces.h"
+
+struct pm_length {
+	uint64_t length; /* ns; PM_NO_TIME: not known */
+	uint32_t of;     /* the function or method */
+	uint32_t calls;
+};
+
+/* Zeroed = empty. */
+struct pm_lengths {
+	struct pm_length *items; /* open addressing; no calls: free */
+	size_t n, room;
+	bool full; /* there are more than PM_LIMIT_LENGTHS: nothing is known any more */
+};
+
+/* Counts `calls` calls of `of` that had this length each. 0 or -ENOMEM. */
+int pm_lengths_add(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t calls);
+
+/* The same for many calls, each of them once. */
+struct pm_timed {
+	uint64_t length;
+	uint32_t of;
+};
+
+int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_t n);
+
+/*
+ * Adds what was counted elsewhere: to[i] is here what is i there; if NULL, i is the same here. 0 or
+ * -ENOMEM.
+ */
+int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const uint32_t *to);
+
+/*
+ * Percentiles and the longest call of each function below `n`. Unknown for functions without calls
+ * or with a call of unknown length, and for all if there were too many different lengths. Reorders
+ * the items, so nothing can be added afterwards. 0 or -ENOMEM.
+ */
+int pm_lengths_times(struct pm_lengths *l, struct pm_call_times *ret, uint32_t n);
+
+void pm_lengths_done(struct pm_lengths *l);
+
+#endif

@@ -1,0 +1,163 @@
+/* formats/common/lengths: percentiles against a sorted list of all calls. */
+#include "formats/common/lengths.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "profmount/limits.h"
+
+enum { FUNCTIONS = 7, CALLS = 3000 };
+
+static uint64_t next(uint64_t *random)
+{
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	return *random >> 33;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* The smallest length that at least `percent` of the calls do not exceed, as quantile_disc. */
+static uint64_t quantile(const uint64_t *sorted, size_t n, unsigned percent)
+{
+	size_t i = 0;
+	while ((i + 1) * 100 < n * percent)
+		i++;
+	return sorted[i];
+}
+
+static void expect_times(const struct pm_call_times *got, uint64_t *lengths, size_t n)
+{
+	qsort(lengths, n, sizeof(*lengths), by_value);
+	assert_true(got->known);
+	assert_int_equal(got->p50_ns, quantile(lengths, n, 50));
+	assert_int_equal(got->p90_ns, quantile(lengths, n, 90));
+	assert_int_equal(got->p99_ns, quantile(lengths, n, 99));
+	assert_int_equal(got->max_ns, lengths[n - 1]);
+}
+
+/* Few calls and many, of few lengths and of many; two halves are joined under other numbers. */
+static void test_percentiles_are_those_of_a_sorted_list(void **state)
+{
+	static const uint32_t other[FUNCTIONS] = {3, 0, 6, 1, 5, 2, 4};
+	static uint64_t lengths[FUNCTIONS][CALLS];
+	size_t n[FUNCTIONS] = {0};
+	struct pm_lengths l = {.n = 0}, more = {.n = 0};
+	struct pm_call_times times[FUNCTIONS + 1];
+	struct pm_timed timed[CALLS];
+	uint64_t random = 20;
+	(void)state;
+	for (size_t i = 0; i < CALLS; i++) {
+		uint32_t of = (uint32_t)(next(&random) % FUNCTIONS);
+		of = of * (uint32_t)(next(&random) % 7) / 6;
+		uint64_t length = next(&random) % (of % 2 ? 10 : UINT64_MAX) << of * 4;
+		lengths[of][n[of]++] = length;
+		timed[i] = (struct pm_timed){length, i % 2 ? other[of] : of};
+		if (i % 2)
+			assert_int_equal(pm_lengths_add(&more, other[of], length, 1), 0);
+		else
+			assert_int_equal(pm_lengths_add_all(&l, &timed[i], 1), 0);
+	}
+	uint32_t back[FUNCTIONS];
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		back[other[i]] = i;
+	assert_int_equal(pm_lengths_join(&l, &more, back), 0);
+	assert_int_equal(pm_lengths_times(&l, times, FUNCTIONS + 1), 0);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		expect_times(&times[i], lengths[i], n[i]);
+	assert_false(times[FUNCTIONS].known);
+	pm_lengths_done(&l);
+	pm_lengths_done(&more);
+}
+
+static void test_a_few_calls(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n <= 210; n++) {
+		static uint64_t lengths[210];
+		struct pm_lengths l = {.n = 0};
+		struct pm_timed timed[210];
+		struct pm_call_times times;
+		for (uint64_t i = 0; i < n; i++)
+			timed[i].length = lengths[i] = (i * 37 + 5) % n, timed[i].of = 0;
+		assert_int_equal(pm_lengths_add_all(&l, timed, n), 0);
+		assert_int_equal(pm_lengths_times(&l, &times, 1), 0);
+		expect_times(&times, lengths, n);
+		pm_lengths_done(&l);
+	}
+}
+
+static void test_more_calls_of_a_length_than_32_bits_count(void **state)
+{
+	const uint64_t many = (uint64_t)3 << 32;
+	struct pm_lengths l = {.n = 0}, to = {.n = 0};
+	struct pm_call_times times;
+	(void)state;
+	assert_int_equal(pm_lengths_add(&l, 0, 5, many), 0);
+	assert_int_equal(pm_lengths_add(&l, 0, 7, many - 1), 0);
+	assert_int_equal(pm_lengths_add(&l, 0, 5, 3), 0);
+	assert_int_equal(pm_lengths_add(&l, 0, 7, 4), 0); /* 7: one call more than 5 */
+	assert_int_equal(pm_lengths_join(&to, &l, NULL), 0);
+	assert_int_equal(pm_lengths_times(&to, &times, 1), 0);
+	assert_int_equal(times.p50_ns, 5);
+	assert_int_equal(times.p90_ns, 7);
+	assert_int_equal(pm_lengths_add(&l, 0, 7, 1), 0);
+	assert_int_equal(pm_lengths_times(&l, &times, 1), 0);
+	assert_int_equal(times.p50_ns, 7);
+	pm_lengths_done(&l);
+	pm_lengths_done(&to);
+}
+
+/* A call of unknown length could be anywhere among the others. */
+static void test_unknown_length_makes_its_function_unknown(void **state)
+{
+	struct pm_lengths l = {.n = 0};
+	struct pm_call_times times[2];
+	(void)state;
+	assert_int_equal(pm_lengths_add(&l, 0, 5, 9), 0);
+	assert_int_equal(pm_lengths_add(&l, 0, PM_NO_TIME, 1), 0);
+	assert_int_equal(pm_lengths_add(&l, 1, 5, 9), 0);
+	assert_int_equal(pm_lengths_times(&l, times, 2), 0);
+	assert_false(times[0].known);
+	assert_true(times[1].known);
+	pm_lengths_done(&l);
+}
+
+/* Nothing is known where not everything is, whoever counted too much. */
+static void test_too_many_lengths(void **state)
+{
+	struct pm_lengths l = {.n = 0}, more = {.n = 0};
+	struct pm_call_times times[2];
+	(void)state;
+	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
+		assert_int_equal(pm_lengths_add(&l, 1, i, 1), 0);
+	assert_false(l.full);
+	assert_int_equal(pm_lengths_add(&more, 1, 5, 3), 0);
+	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
+	assert_false(l.full);
+	assert_int_equal(pm_lengths_add(&more, 0, 5, 1), 0);
+	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
+	assert_true(l.full);
+	assert_int_equal(pm_lengths_times(&l, times, 2), 0);
+	assert_false(times[0].known || times[1].known);
+	pm_lengths_done(&l);
+	pm_lengths_done(&more);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_percentiles_are_those_of_a_sorted_list),
+		cmocka_unit_test(test_a_few_calls),
+		cmocka_unit_test(test_more_calls_of_a_length_than_32_bits_count),
+		cmocka_unit_test(test_unknown_length_makes_its_function_unknown),
+		cmocka_unit_test(test_too_many_lengths),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
