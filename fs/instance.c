@@ -19,7 +19,7 @@ int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, stru
 		if (metric)
 			pmfs_model_set_wish(ret->model, metric);
 		ret->engine = pmfs_engine_new(ret->profile, ret->cache);
-		ret->tree = pmfs_tree_new_shaped(ret->model, ret->cache, shape);
+		ret->tree = pmfs_tree_new(ret->model, ret->cache, shape);
 	}
 	return ret->engine && ret->tree ? 0 : no_memory(ret, NULL, err);
 }

@@ -177,50 +177,6 @@ int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t
 	return (int64_t)filled;
 }
 
-/*
- * Adds a cost to the sums, which are ordered by metric, at *at or after it. If there are more
- * metrics than room, those with the lowest ids are kept. Returns the number of sums.
- */
-static size_t add_to_sums(
-	struct pm_value *sums, size_t n, size_t room, const struct pm_value *one, size_t *at)
-{
-	while (*at < n && sums[*at].metric < one->metric)
-		++*at;
-	if (*at < n && sums[*at].metric == one->metric) {
-		sums[*at].f += one->f;
-		return n;
-	}
-	if (*at == room)
-		return n;
-	n -= n == room;
-	memmove(sums + *at + 1, sums + *at, (n - *at) * sizeof(*sums));
-	sums[*at] = *one;
-	return n + 1;
-}
-
-int64_t pm_costs_of_run(
-	const struct pm_costs *c, uint32_t context, struct pm_value *ret, size_t room)
-{
-	if (context >= c->n_contexts)
-		return 0;
-	size_t n = 0, at = 0;
-	uint32_t thread = PM_NONE;
-	for (uint32_t i = c->context_start[context]; i < c->context_start[context + 1]; i++) {
-		const struct pm_cost *cost = &c->items[i];
-		struct pm_value one = {
-			.context = (uint64_t)context + 1,
-			.metric = cost->metric,
-			.thread = PM_NONE,
-			.f = cost->value,
-		};
-		if (cost->thread != thread)
-			at = 0; /* metrics start over with each thread */
-		thread = cost->thread;
-		n = add_to_sums(ret, n, room, &one, &at);
-	}
-	return (int64_t)n;
-}
-
 void pm_costs_done(struct pm_costs *c)
 {
 	free(c->items);

@@ -42,10 +42,6 @@ int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t f
 int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room);
 
-/* Like pm_profile_ops.run_costs: sums over the threads, by metric. */
-int64_t pm_costs_of_run(
-	const struct pm_costs *c, uint32_t context, struct pm_value *ret, size_t room);
-
 void pm_costs_done(struct pm_costs *c);
 
 #endif

@@ -36,20 +36,6 @@ int pm_error_plain(struct pm_error *err, int code)
 		err, code, NULL, PM_NO_OFFSET, code == -ENOMEM ? "no memory" : "cannot be read");
 }
 
-int pm_error_prefix(struct pm_error *err, const char *format, ...)
-{
-	char before[sizeof(err->text)], all[2 * sizeof(err->text) + 2];
-	if (!err)
-		return -EIO;
-	va_list args;
-	va_start(args, format);
-	vsnprintf(before, sizeof(before), format, args);
-	va_end(args);
-	snprintf(all, sizeof(all), "%s: %s", before, err->text);
-	pm_shown_copy(err->text, sizeof(err->text), all);
-	return err->code;
-}
-
 char *pm_error_line(const struct pm_error *err, char *out, size_t size)
 {
 	if (err->file[0] && err->offset != PM_NO_OFFSET)

@@ -1,10 +1,9 @@
 /*
- * The frozen tree: finding contexts by number, adding up costs, freeing. tree_build.c and
+ * The frozen tree: finding contexts by number, and freeing. tree_build.c and
  * tree_freeze.c create trees.
  */
 #include "formats/common/tree.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/search.h"
@@ -100,19 +99,6 @@ uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number)
 	uint64_t at = PM_LOWER_BOUND(i, 0, index->n, index->pairs[i] >> 32 < number);
 	bool found = at < index->n && index->pairs[at] >> 32 == number;
 	return found ? (uint32_t)index->pairs[at] : PM_NONE;
-}
-
-/* Backwards in pre-order: a context's sum is complete before it is added to its parent's. */
-void pm_tree_sum_up(const struct pm_tree *tree, const double *own, double *total)
-{
-	if (own != total)
-		memcpy(total, own, tree->n_contexts * sizeof(*total));
-	for (uint32_t i = tree->n_contexts; i-- > 0;) {
-		uint32_t parent = tree->parent[i];
-		if (parent == PM_NONE || isnan(total[i]))
-			continue;
-		total[parent] = isnan(total[parent]) ? total[i] : total[parent] + total[i];
-	}
 }
 
 void pm_tree_free(struct pm_tree *tree)

@@ -71,11 +71,4 @@ int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *
 /* Accepts NULL. */
 void pm_tree_free(struct pm_tree *tree);
 
-/*
- * Computes inclusive costs: adds each context's `own` to itself and to all contexts above it in
- * `total` (n_contexts cells each; NaN = none counts as 0 in sums, and remains NaN where nothing was
- * added). `own` and `total` may be the same array. O(n).
- */
-void pm_tree_sum_up(const struct pm_tree *tree, const double *own, double *total);
-
 #endif

@@ -196,11 +196,6 @@ bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd)
 	return good && !pm_watch_spoilt(w);
 }
 
-bool pm_watch_grown(struct pm_watch *w)
-{
-	return __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE) > 1;
-}
-
 int pm_watch_init(struct pm_watch *w, const struct pm_stamp *was, bool sums)
 {
 	*w = (struct pm_watch){.was = *was, .seen = *was, .generation = 1};

@@ -76,9 +76,6 @@ static inline bool pm_watch_use_on(
  */
 bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd);
 
-/* True once growth of the file has been detected. */
-bool pm_watch_grown(struct pm_watch *w);
-
 /* It is not what it was. */
 void pm_watch_spoil(struct pm_watch *w);
 bool pm_watch_spoilt(struct pm_watch *w);

@@ -25,7 +25,7 @@ struct zts_tally {
 		*rest; /* by method, of calls that were left out; inclusive: outermost */
 	size_t n_rest, rest_room;
 	uint32_t *active; /* of each method, while calls are left out: those that have not ended */
-	size_t n_active, active_room;
+	size_t active_room;
 	uint64_t left_out;
 };
 

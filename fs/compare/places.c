@@ -40,7 +40,7 @@ struct best {
 
 struct aligning {
 	const struct pmfs_place *a, *b;
-	uint32_t na, nb;
+	uint32_t nb;
 	uint32_t *score; /* by pair: of the best alignment that ends with it */
 	uint32_t *before;
 	struct best *above, *row; /* by j: of alignments that end in earlier rows, at most at j */
@@ -95,7 +95,7 @@ static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_plac
 	uint32_t *ret)
 {
 	size_t n = (size_t)na * nb;
-	struct aligning g = {.a = a, .b = b, .na = na, .nb = nb};
+	struct aligning g = {.a = a, .b = b, .nb = nb};
 	g.score = malloc(n * sizeof(*g.score));
 	g.before = malloc(n * sizeof(*g.before));
 	g.above = malloc(nb * sizeof(*g.above));

@@ -9,7 +9,6 @@
 #include "fs/views/model/flat.h"
 
 struct building {
-	struct pmfs_compare *compare;
 	struct pmfs_tree_union *u;
 	struct pmfs_folded side[PMFS_N_SIDES];
 	struct pmfs_pairing pairing;
@@ -275,7 +274,7 @@ static uint64_t bytes_of(const struct pmfs_tree_union *u)
 static int union_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,
 	uint64_t *ret_bytes, struct pm_error *err)
 {
-	struct building b = {.compare = c};
+	struct building b = {.u = NULL};
 	const struct pmfs_costs *costs;
 	(void)which;
 	int r = pmfs_compare_costs(c, &costs, err);

@@ -36,12 +36,7 @@ static int (*const documents[PMFS_N_KINDS])(
 	[PMFS_REPORT_DATA] = pmfs_report_data_document,
 };
 
-struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache)
-{
-	return pmfs_tree_new_shaped(model, cache, PM_SHAPE_RUN);
-}
-
-struct pmfs_tree *pmfs_tree_new_shaped(
+struct pmfs_tree *pmfs_tree_new(
 	struct pmfs_model *model, struct pm_cache *cache, enum pm_shape shape)
 {
 	struct pmfs_tree *t = pmfs_tree_make(dirs, model, cache, pmfs_shape_of(shape));

@@ -21,11 +21,11 @@ struct pmfs_entry {
 
 struct pmfs_tree;
 
-/* Both outlive the tree. NULL if out of memory. Does not read the source. */
-struct pmfs_tree *pmfs_tree_new(struct pmfs_model *model, struct pm_cache *cache);
-
-/* The same with a shape other than that of a run; it must be a tree. */
-struct pmfs_tree *pmfs_tree_new_shaped(
+/*
+ * A tree of this shape (any but PM_SHAPE_TRACE). The model and the cache outlive the tree.
+ * NULL if out of memory. Does not read the source.
+ */
+struct pmfs_tree *pmfs_tree_new(
 	struct pmfs_model *model, struct pm_cache *cache, enum pm_shape shape);
 
 /* Accepts NULL. */

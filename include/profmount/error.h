@@ -34,10 +34,6 @@ int pm_error_set(struct pm_error *err, int code, const char *file, uint64_t offs
 /* Sets a generic message for a failure without one, such as -ENOMEM. Returns `code`. */
 int pm_error_plain(struct pm_error *err, int code);
 
-/* Puts `format…: ` before the text of a filled error. Returns err->code, or -EIO for NULL. */
-int pm_error_prefix(struct pm_error *err, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* `file+0xoffset: text`, omitting unknown parts, NUL-terminated in `out`. Returns `out`. */
 char *pm_error_line(const struct pm_error *err, char *out, size_t size);
 

@@ -135,7 +135,7 @@ static struct mount mount_new(struct fake *f, uint64_t cache)
 {
 	struct mount m = {
 		.fake = f, .model = pmfs_model_new(&f->profile), .cache = pm_cache_new(cache)};
-	m.tree = pmfs_tree_new(m.model, m.cache);
+	m.tree = pmfs_tree_new(m.model, m.cache, PM_SHAPE_RUN);
 	m.engine = pmfs_engine_new(&f->profile, m.cache);
 	n_open = n_opened = 0;
 	return m;

@@ -63,7 +63,7 @@ static void test_listing_asks_for_the_costs_once(void **state)
 	struct fake *f = make_fake();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	struct pm_cache *cache = pm_cache_new(1 << 20);
-	struct pmfs_tree *t = pmfs_tree_new(m, cache);
+	struct pmfs_tree *t = pmfs_tree_new(m, cache, PM_SHAPE_RUN);
 	for (uint32_t context = 0; context < 2; context++) {
 		pm_node dir = pmfs_node(PMFS_CONTEXT_METRICS, context, 0);
 		n_asked = 0;

@@ -44,16 +44,6 @@ static void test_line_says_as_much_as_is_known(void **state)
 	}
 }
 
-static void test_prefix_goes_before_the_text(void **state)
-{
-	(void)state;
-	struct pm_error err = {.code = 0};
-	pm_error_set(&err, -EIO, NULL, PM_NO_OFFSET, "too short");
-	assert_int_equal(pm_error_prefix(&err, "section %d", 3), -EIO);
-	assert_string_equal(err.text, "section 3: too short");
-	assert_int_equal(pm_error_prefix(NULL, "nobody listens"), -EIO);
-}
-
 static void test_long_texts_are_cut_and_end(void **state)
 {
 	(void)state;
@@ -63,8 +53,6 @@ static void test_long_texts_are_cut_and_end(void **state)
 	text[sizeof(text) - 1] = 0;
 	pm_error_set(&err, -EINVAL, text, PM_NO_OFFSET, "%s", text);
 	assert_int_equal(strlen(err.file), sizeof(err.file) - 1);
-	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
-	pm_error_prefix(&err, "%s", text);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 	assert_int_equal(strlen(pm_error_line(&err, line, sizeof(line))), sizeof(line) - 1);
 }
@@ -77,8 +65,6 @@ static void test_what_must_not_reach_a_terminal_is_replaced(void **state)
 		"\x1b[2J\x7f\xc3\xa9\xe2\x80\xae\xc2\x9b\x9b");
 	assert_string_equal(err.file, "a\ufffdb");
 	assert_string_equal(err.text, "name \ufffd[2J\ufffd\u00e9\ufffd\ufffd\ufffd");
-	pm_error_prefix(&err, "%s", "\r");
-	assert_string_equal(err.text, "\ufffd: name \ufffd[2J\ufffd\u00e9\ufffd\ufffd\ufffd");
 }
 
 int main(void)
@@ -86,7 +72,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_writer_wins_and_code_is_returned),
 		cmocka_unit_test(test_line_says_as_much_as_is_known),
-		cmocka_unit_test(test_prefix_goes_before_the_text),
 		cmocka_unit_test(test_long_texts_are_cut_and_end),
 		cmocka_unit_test(test_what_must_not_reach_a_terminal_is_replaced),
 	};

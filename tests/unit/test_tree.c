@@ -265,26 +265,10 @@ static void test_empty_tree_is_a_tree(void **state)
 	assert_int_equal(tree->n_contexts, 0);
 	assert_int_equal(tree->n_texts, 1);
 	assert_int_equal(pm_tree_find(tree, 1), PM_NONE);
-	pm_tree_sum_up(tree, NULL, NULL);
 	free(index);
 	pm_tree_free(tree);
 	pm_tree_free(NULL);
 	assert_null(pm_tree_builder_free(NULL));
-}
-
-static void test_sums_go_up_and_nothing_stays_nothing(void **state)
-{
-	(void)state;
-	double own[] = {NAN, 1, 2, NAN, NAN, 8, NAN}, total[7];
-	static const double expected[] = {11, 3, 2, NAN, NAN, 8, NAN};
-	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
-	pm_tree_sum_up(tree, own, total);
-	pm_tree_sum_up(tree, own, own);
-	for (size_t i = 0; i < 7; i++) {
-		assert_true(isnan(expected[i]) ? isnan(total[i]) : total[i] == expected[i]);
-		assert_true(isnan(expected[i]) ? isnan(own[i]) : own[i] == expected[i]);
-	}
-	pm_tree_free(tree);
 }
 
 static struct pm_tree_builder *chain(uint32_t n)
@@ -368,7 +352,6 @@ int main(void)
 		cmocka_unit_test(test_frames_that_differ_in_any_field_are_different),
 		cmocka_unit_test(test_texts_and_functions_go_into_the_tree),
 		cmocka_unit_test(test_empty_tree_is_a_tree),
-		cmocka_unit_test(test_sums_go_up_and_nothing_stays_nothing),
 		cmocka_unit_test(test_another_order_keeps_numbers_and_ranks),
 		cmocka_unit_test(test_chain_as_deep_as_the_limit_freezes),
 		cmocka_unit_test(test_chain_beyond_the_limit_is_refused_with_the_limit),
