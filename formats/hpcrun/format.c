@@ -69,12 +69,19 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 		return r;
 	}
 	struct pm_error general = {.offset = PM_NO_OFFSET};
-	r = hpcrun_model_init(&folder, c->path, ret, &general);
+	struct hpcrun_opened *o;
+	r = hpcrun_opened_new(&folder, c->path, &o, &general);
 	if (r == -EINVAL && !c->folder)
 		explain(c, trace, err);
 	if (r < 0)
 		return pm_error_set(err, r, c->path, general.offset, "%s", general.text);
+	hpcrun_model_init(o, ret);
 	return 0;
+}
+
+static void format_close(struct pm_profile *p)
+{
+	hpcrun_opened_free(hpcrun_opened_of(p));
 }
 
 const struct pm_format hpcrun_format = {
@@ -82,5 +89,5 @@ const struct pm_format hpcrun_format = {
 	.summary = "HPCToolkit measurements: hpcrun profiles 01.98 to 04.00 and of 2009, traces",
 	.probe = probe,
 	.open = format_open,
-	.close = hpcrun_model_done,
+	.close = format_close,
 };

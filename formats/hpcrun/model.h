@@ -2,13 +2,9 @@
 #ifndef PROFMOUNT_FORMATS_HPCRUN_MODEL_H
 #define PROFMOUNT_FORMATS_HPCRUN_MODEL_H
 
-#include "formats/hpcrun/folder.h"
-#include "profmount/profile.h"
+#include "formats/hpcrun/parts.h"
 
-/* Fills `ret`; takes the folder over, on failure too. */
-int hpcrun_model_init(struct hpcrun_folder *folder, const char *path, struct pm_profile *ret,
-	struct pm_error *err);
-
-void hpcrun_model_done(struct pm_profile *p);
+/* Describes the measurement in `ret`, which borrows it. */
+void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret);
 
 #endif

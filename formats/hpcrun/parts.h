@@ -16,7 +16,7 @@
 #include "formats/hpcrun/raw.h"
 #include "formats/hpcrun/times.h"
 
-struct hpcrun_model {
+struct hpcrun_opened {
 	struct hpcrun_folder folder;
 	char layout[32];
 
@@ -34,16 +34,31 @@ struct hpcrun_model {
 	struct pm_named_doc document; /* of the root */
 };
 
+static inline struct hpcrun_opened *hpcrun_opened_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+/*
+ * Opens a measurement; takes the folder over, on failure too. -EINVAL if there is nothing readable
+ * in it, or -ENOMEM. Free with hpcrun_opened_free.
+ */
+int hpcrun_opened_new(struct hpcrun_folder *folder, const char *path, struct hpcrun_opened **ret,
+	struct pm_error *err);
+void hpcrun_opened_free(struct hpcrun_opened *o);
+
 /*
  * Each builds its part, and the parts it depends on, if necessary: 0, -EIO or -ENOMEM. Thread-safe.
  * The part is const from then on.
  */
-int hpcrun_get_who(struct hpcrun_model *m, struct pm_error *err);
-int hpcrun_get_merged(struct hpcrun_model *m, struct pm_error *err);
-int hpcrun_get_times(struct hpcrun_model *m, struct pm_error *err);
+int hpcrun_get_who(struct hpcrun_opened *o, struct pm_error *err);
+int hpcrun_get_merged(struct hpcrun_opened *o, struct pm_error *err);
+int hpcrun_get_times(struct hpcrun_opened *o, struct pm_error *err);
+int hpcrun_get_facts(struct hpcrun_opened *o, struct pm_error *err);
+int hpcrun_get_damage(struct hpcrun_opened *o, struct pm_error *err);
 
 /* 1 where a metric may be one of GPUs, else 0: needs no other part. -ENOMEM. */
-int hpcrun_get_gpu_names(struct hpcrun_model *m, struct pm_error *err);
+int hpcrun_get_gpu_names(struct hpcrun_opened *o, struct pm_error *err);
 
 /*
  * A cache of decoded data, limited to `limit` bytes; more while data are being read in many calls.
@@ -51,7 +66,7 @@ int hpcrun_get_gpu_names(struct hpcrun_model *m, struct pm_error *err);
  */
 struct pm_cache *hpcrun_decoded_new(uint64_t limit);
 
-/* Decoded data: release with pm_cache_release(m->decoded, …). 0, -EIO or -ENOMEM. */
+/* Decoded data: release with pm_cache_release(o->decoded, …). 0, -EIO or -ENOMEM. */
 enum hpcrun_decoded {
 	HPCRUN_THREAD_VALUES,  /* of a thread: struct hpcrun_values_of_thread */
 	HPCRUN_THREAD_COSTS,   /* struct hpcrun_costs_of_thread */
@@ -59,10 +74,13 @@ enum hpcrun_decoded {
 	HPCRUN_CONTEXT_VALUES, /* of a block of contexts: struct hpcrun_across */
 	HPCRUN_CONTEXT_COSTS,
 };
-int hpcrun_get_decoded(struct hpcrun_model *m, enum hpcrun_decoded what, uint32_t of,
+int hpcrun_get_decoded(struct hpcrun_opened *o, enum hpcrun_decoded what, uint32_t of,
 	struct pm_cached **ret, struct pm_error *err);
 
+/* A thread's trace, without its links; requires `merged` and `times`. */
+struct hpcrun_trace_place hpcrun_trace_place_of(struct hpcrun_opened *o, uint32_t thread);
+
 /* For code that decodes itself; requires `merged`. */
-struct hpcrun_run hpcrun_run_of(struct hpcrun_model *m);
+struct hpcrun_run hpcrun_run_of(struct hpcrun_opened *o);
 
 #endif

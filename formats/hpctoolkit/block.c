@@ -24,7 +24,7 @@ static uint64_t start_decode(const struct hpctk_block *b, uint32_t i)
 }
 
 /* `d` is the description of the block, which is at `at` in its file. */
-static int block_open(const struct hpctk_parts *db, const uint8_t *d, uint64_t at, bool of_context,
+static int block_open(const struct hpctk_opened *db, const uint8_t *d, uint64_t at, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
 	bool turned = of_context && db->layout.generation != HPCTK_FIRST;
@@ -61,7 +61,7 @@ static int block_open(const struct hpctk_parts *db, const uint8_t *d, uint64_t a
 }
 
 /* In the first layout, row i contains a pointer to the description; 0 for an empty block. */
-static int block_follow(const struct hpctk_parts *db, const struct hpctk_rows *rows, uint64_t i,
+static int block_follow(const struct hpctk_opened *db, const struct hpctk_rows *rows, uint64_t i,
 	bool of_context, struct hpctk_block *ret, struct pm_error *err)
 {
 	static const uint8_t nothing[HPCTK_BLOCK];
@@ -75,7 +75,7 @@ static int block_follow(const struct hpctk_parts *db, const struct hpctk_rows *r
 }
 
 /* The block of row i; it may share bytes with other blocks. */
-static int row_follow(const struct hpctk_parts *db, uint64_t i, bool of_context,
+static int row_follow(const struct hpctk_opened *db, uint64_t i, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
 	const struct hpctk_rows *rows = of_context ? &db->contexts : &db->profiles;
@@ -88,7 +88,7 @@ static int row_follow(const struct hpctk_parts *db, uint64_t i, bool of_context,
 
 /* The non-empty parts of row i, values and index: up to two ranges of the file. */
 static size_t stretches_of(
-	const struct hpctk_parts *db, uint32_t i, bool of_context, struct hpctk_stretch ret[2])
+	const struct hpctk_opened *db, uint32_t i, bool of_context, struct hpctk_stretch ret[2])
 {
 	struct hpctk_block b;
 	size_t n = 0;
@@ -102,7 +102,7 @@ static size_t stretches_of(
 }
 
 /* Do all blocks follow each other? hpcprof writes those of contexts in this way. */
-static bool are_in_order(const struct hpctk_parts *db, uint32_t n_rows, bool of_context)
+static bool are_in_order(const struct hpctk_opened *db, uint32_t n_rows, bool of_context)
 {
 	uint64_t reach = 0;
 	for (uint32_t i = 0; i < n_rows; i++) {
@@ -119,7 +119,7 @@ static bool are_in_order(const struct hpctk_parts *db, uint32_t n_rows, bool of_
 	return true;
 }
 
-static int sharing_find(struct hpctk_parts *db, bool of_context, struct pm_error *err)
+static int sharing_find(struct hpctk_opened *db, bool of_context, struct pm_error *err)
 {
 	uint32_t n_rows = of_context ? db->contexts.n : db->profiles.n;
 	if (are_in_order(db, n_rows, of_context))
@@ -152,14 +152,14 @@ static int contexts_sharing(void *db, struct pm_error *err)
 
 /* ---- blocks ---- */
 
-int hpctk_blocks_ready(const struct hpctk_parts *db, bool of_context, struct pm_error *err)
+int hpctk_blocks_ready(const struct hpctk_opened *db, bool of_context, struct pm_error *err)
 {
-	struct hpctk_parts *own = hpctk_parts_of(db->profile);
+	struct hpctk_opened *own = hpctk_opened_of(db->profile);
 	return pm_lazy_get(&own->sharing_lazy[of_context],
 		of_context ? contexts_sharing : profiles_sharing, own, err);
 }
 
-static int row_open(const struct hpctk_parts *db, uint64_t i, bool of_context,
+static int row_open(const struct hpctk_opened *db, uint64_t i, bool of_context,
 	struct hpctk_block *ret, struct pm_error *err)
 {
 	int r = hpctk_blocks_ready(db, of_context, err);
@@ -173,12 +173,12 @@ static int row_open(const struct hpctk_parts *db, uint64_t i, bool of_context,
 }
 
 int hpctk_profile_block(
-	const struct hpctk_parts *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err)
+	const struct hpctk_opened *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err)
 {
 	return row_open(db, i, false, ret, err);
 }
 
-int hpctk_context_block(const struct hpctk_parts *db, uint64_t number, struct hpctk_block *ret,
+int hpctk_context_block(const struct hpctk_opened *db, uint64_t number, struct hpctk_block *ret,
 	struct pm_error *err)
 {
 	*ret = (struct hpctk_block){.layout = &db->layout, .file = HPCTK_CCT};

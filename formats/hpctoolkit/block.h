@@ -40,12 +40,12 @@ struct hpctk_block_value {
  * with -ENOMEM: O(rows) if they are in order, else O(rows log rows).
  */
 int hpctk_profile_block(
-	const struct hpctk_parts *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
-int hpctk_context_block(const struct hpctk_parts *db, uint64_t number, struct hpctk_block *ret,
+	const struct hpctk_opened *db, uint32_t i, struct hpctk_block *ret, struct pm_error *err);
+int hpctk_context_block(const struct hpctk_opened *db, uint64_t number, struct hpctk_block *ret,
 	struct pm_error *err);
 
 /* Determines the overlaps in advance, for all blocks of contexts or of profiles. */
-int hpctk_blocks_ready(const struct hpctk_parts *db, bool of_context, struct pm_error *err);
+int hpctk_blocks_ready(const struct hpctk_opened *db, bool of_context, struct pm_error *err);
 
 /* Index entry i (< n_index). -EINVAL if its values are not in order. */
 int hpctk_block_run(

@@ -114,7 +114,7 @@ static void summary_search(struct search *s)
 /* The index entries of cct.db tell which metrics have values; no value needs to be read. */
 static void cct_search(struct search *s)
 {
-	const struct hpctk_parts *db = s->reader->db;
+	const struct hpctk_opened *db = s->reader->db;
 	for (uint32_t number = 0; number < db->contexts.n && s->unseen && !pm_work_cancelled();
 		number++) {
 		struct hpctk_block block;
@@ -145,7 +145,7 @@ static void threads_search(struct search *s)
 
 static int columns_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = owner;
+	struct hpctk_opened *db = owner;
 	struct hpctk_columns *c = part;
 	struct hpctk_run_reader reader;
 	int r = hpctk_run_reader_init(&reader, db, err);
@@ -190,7 +190,7 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_columns),
 	.what = "metrics"};
 
 int hpctk_columns_get(
-	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err)
+	struct hpctk_opened *db, const struct hpctk_columns **ret, struct pm_error *err)
 {
 	return pm_part_get(&db->columns, &type, db, ret, err);
 }

@@ -11,6 +11,6 @@ struct hpctk_columns {
 
 /* Computed on first need; lives as long as the database. */
 int hpctk_columns_get(
-	struct hpctk_parts *db, const struct hpctk_columns **ret, struct pm_error *err);
+	struct hpctk_opened *db, const struct hpctk_columns **ret, struct pm_error *err);
 
 #endif

@@ -30,7 +30,7 @@ struct siblings {
 };
 
 struct walk {
-	struct hpctk_parts *db;
+	struct hpctk_opened *db;
 	struct pm_tree_builder *builder;
 	struct pm_bytes section;
 	uint64_t section_at;
@@ -323,7 +323,7 @@ static int tree_finish(struct walk *w, struct hpctk_tree *t, struct pm_error *er
 	return r;
 }
 
-static int walk_init(struct walk *w, struct hpctk_parts *db)
+static int walk_init(struct walk *w, struct hpctk_opened *db)
 {
 	*w = (struct walk){.db = db, .builder = pm_tree_builder_new()};
 	return w->builder ? hpctk_frames_init(&w->frames, db, w->builder) : -ENOMEM;
@@ -370,12 +370,12 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_tree),
 	.file = "meta.db",
 	.what = "the context tree"};
 
-int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err)
+int hpctk_tree_get(struct hpctk_opened *db, const struct hpctk_tree **ret, struct pm_error *err)
 {
 	return pm_part_get(&db->tree, &type, db, ret, err);
 }
 
-bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,
+bool hpctk_context_get(const struct hpctk_opened *db, const struct hpctk_tree *t, uint32_t rank,
 	struct hpctk_context_record *ret)
 {
 	const struct hpctk_layout *l = &db->layout;

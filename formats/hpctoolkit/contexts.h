@@ -12,10 +12,10 @@ struct hpctk_tree {
 };
 
 /* Built on first need; lives as long as the database. */
-int hpctk_tree_get(struct hpctk_parts *db, const struct hpctk_tree **ret, struct pm_error *err);
+int hpctk_tree_get(struct hpctk_opened *db, const struct hpctk_tree **ret, struct pm_error *err);
 
 /* The record of the context at that rank, as stored; false once the file has changed. */
-bool hpctk_context_get(const struct hpctk_parts *db, const struct hpctk_tree *t, uint32_t rank,
+bool hpctk_context_get(const struct hpctk_opened *db, const struct hpctk_tree *t, uint32_t rank,
 	struct hpctk_context_record *ret);
 
 #endif

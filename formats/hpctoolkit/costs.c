@@ -13,7 +13,7 @@
 int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	const struct hpctk_tree *tree;
 	struct hpctk_run_reader reader;
 	int r = hpctk_tree_get(db, &tree, err);
@@ -24,7 +24,7 @@ int64_t hpctk_run_costs(const struct pm_profile *p, uint32_t context, struct pm_
 			       tree->in_summary[context], ret, room, err);
 }
 
-static int64_t values_of_thread(struct hpctk_parts *db, uint32_t thread, uint64_t first,
+static int64_t values_of_thread(struct hpctk_opened *db, uint32_t thread, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	const struct hpctk_threads *threads;
@@ -53,7 +53,7 @@ static int64_t values_of_thread(struct hpctk_parts *db, uint32_t thread, uint64_
 	return (int64_t)n;
 }
 
-static int64_t values_from_cct(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+static int64_t values_from_cct(const struct hpctk_opened *db, const struct hpctk_threads *threads,
 	const struct hpctk_block *block, uint64_t number, uint64_t first, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
@@ -88,7 +88,7 @@ static size_t run_of(const struct hpctk_gathered_run *runs, size_t n, uint64_t f
 	return behind ? behind - 1 : 0;
 }
 
-static int64_t values_from_threads(const struct hpctk_parts *db,
+static int64_t values_from_threads(const struct hpctk_opened *db,
 	const struct hpctk_threads *threads, uint64_t number, uint64_t first, struct pm_value *ret,
 	size_t room, struct pm_error *err)
 {
@@ -116,7 +116,7 @@ static int64_t values_from_threads(const struct hpctk_parts *db,
 	return (int64_t)n;
 }
 
-static int64_t values_of_context(struct hpctk_parts *db, uint32_t context, uint64_t first,
+static int64_t values_of_context(struct hpctk_opened *db, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	const struct hpctk_tree *tree;
@@ -137,7 +137,7 @@ static int64_t values_of_context(struct hpctk_parts *db, uint32_t context, uint6
 int64_t hpctk_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	return of.what == PM_OF_THREAD ? values_of_thread(db, of.index, first, ret, room, err)
 				       : values_of_context(db, of.index, first, ret, room, err);
 }

@@ -18,7 +18,7 @@
 #include "formats/hpctoolkit/trace.h"
 
 struct scan {
-	struct hpctk_parts *db;
+	struct hpctk_opened *db;
 	const struct hpctk_tree *tree;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
@@ -68,7 +68,7 @@ static void paths_scan(struct scan *s, const struct hpctk_rows *rows, const char
 
 static void functions_scan(struct scan *s)
 {
-	const struct hpctk_parts *db = s->db;
+	const struct hpctk_opened *db = s->db;
 	for (uint32_t i = 0; i < db->functions.n; i++) {
 		uint64_t at = hpctk_row_at(&db->functions, i);
 		struct hpctk_function_record f;
@@ -86,7 +86,7 @@ static void functions_scan(struct scan *s)
 
 static void meta_scan(struct scan *s)
 {
-	const struct hpctk_parts *db = s->db;
+	const struct hpctk_opened *db = s->db;
 	uint64_t at = db->meta[HPCTK_GENERAL_SECTION].at;
 	struct pm_bytes head;
 	if (pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, HPCTK_GENERAL, &head)) {
@@ -248,7 +248,7 @@ static int take_found(struct scan *s)
 
 static int damage_build(void *context, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
+	struct hpctk_opened *db = context;
 	struct scan s = {.db = db,
 		.found = PM_DAMAGE_LIST_INIT,
 		.is_stat = calloc(HPCTK_N_IDS, sizeof(*s.is_stat))};
@@ -271,7 +271,7 @@ static int damage_build(void *context, struct pm_error *err)
 
 int hpctk_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	int r = pm_lazy_get(&db->damage_lazy, damage_build, db, err);
 	*ret = r < 0 ? NULL : &db->damages;
 	return r;

@@ -78,13 +78,13 @@ static unsigned trace_admits(const struct hpctk_layout *l, struct pm_bytes file)
 }
 
 /* An unusable optional file is treated as missing; damage.csv reports it. */
-static void leave_out(struct hpctk_parts *db, enum hpctk_file file, const char *why)
+static void leave_out(struct hpctk_opened *db, enum hpctk_file file, const char *why)
 {
 	db->folder.present[file] = false;
 	pm_damage_add(&db->damage, hpctk_file_name(file), 0, hpctk_bytes(db, file).len, "%s", why);
 }
 
-static int byte_order_detect(struct hpctk_parts *db, struct pm_error *err)
+static int byte_order_detect(struct hpctk_opened *db, struct pm_error *err)
 {
 	db->layout.big = is_big(hpctk_bytes(db, HPCTK_META));
 	for (enum hpctk_file i = HPCTK_PROFILE; i < HPCTK_N_FILES; i++)
@@ -96,7 +96,7 @@ static int byte_order_detect(struct hpctk_parts *db, struct pm_error *err)
 	return 0;
 }
 
-int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err)
+int hpctk_layout_detect(struct hpctk_opened *db, struct pm_error *err)
 {
 	static unsigned (*const admits[HPCTK_N_FILES])(
 		const struct hpctk_layout *l, struct pm_bytes file) = {

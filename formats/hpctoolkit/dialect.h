@@ -12,7 +12,7 @@
  * Fills db->layout from the open files. Unreadable optional files are removed from db->present and
  * reported as damage; -EINVAL if files contradict each other.
  */
-int hpctk_layout_detect(struct hpctk_parts *db, struct pm_error *err);
+int hpctk_layout_detect(struct hpctk_opened *db, struct pm_error *err);
 
 /* 4.0, 4.0-draft-2022-06, 4.0-draft-2022-04, 4.0-first-draft */
 const char *hpctk_layout_name(const struct hpctk_layout *l);

@@ -64,13 +64,13 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	struct pm_profile *ret, struct pm_error *err)
 {
 	(void)options; /* opening scans nothing */
-	struct hpctk_parts *db = malloc(sizeof(*db));
+	struct hpctk_opened *db = malloc(sizeof(*db));
 	if (!db)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	int folder = c->folder ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : pm_folder_around(c->path);
 	int r = folder < 0 ? pm_error_set(err, -EIO, c->path, PM_NO_OFFSET,
 				     "its directory cannot be opened: %s", strerror(errno))
-			   : hpctk_parts_open(db, folder, err);
+			   : hpctk_opened_init(db, folder, err);
 	if (folder >= 0)
 		close(folder);
 	if (r < 0) {

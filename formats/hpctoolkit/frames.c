@@ -17,7 +17,7 @@ static uint32_t *indexes_new(size_t n)
 }
 
 int hpctk_frames_init(
-	struct hpctk_frames *f, struct hpctk_parts *db, struct pm_tree_builder *builder)
+	struct hpctk_frames *f, struct hpctk_opened *db, struct pm_tree_builder *builder)
 {
 	*f = (struct hpctk_frames){
 		.db = db,

@@ -7,7 +7,7 @@
 
 /* Maps rows of meta.db's tables to items of the tree. */
 struct hpctk_frames {
-	struct hpctk_parts *db;
+	struct hpctk_opened *db;
 	struct pm_tree_builder *builder;
 	uint32_t *module_text, *source_text; /* by row; 0 = not yet known, or empty */
 	uint32_t *function;                  /* of the tree, by row; PM_NONE = not yet known */
@@ -17,7 +17,7 @@ struct hpctk_frames {
 
 /* 0 or -ENOMEM; hpctk_frames_done in either case. */
 int hpctk_frames_init(
-	struct hpctk_frames *f, struct hpctk_parts *db, struct pm_tree_builder *builder);
+	struct hpctk_frames *f, struct hpctk_opened *db, struct pm_tree_builder *builder);
 
 /*
  * The frame of the record at `at`: a function has the place of its definition, everything else its

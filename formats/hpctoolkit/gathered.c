@@ -73,7 +73,7 @@ static void add_up(struct hpctk_gathered *g)
 
 static int gather(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = owner;
+	struct hpctk_opened *db = owner;
 	struct hpctk_gathered *g = part;
 	const struct hpctk_threads *threads;
 	size_t room = 0;
@@ -105,9 +105,9 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_gathered),
 	.what = "the values of contexts"};
 
 int hpctk_gathered_get(
-	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err)
+	const struct hpctk_opened *db, const struct hpctk_gathered **ret, struct pm_error *err)
 {
-	struct hpctk_parts *own = hpctk_parts_of(db->profile);
+	struct hpctk_opened *own = hpctk_opened_of(db->profile);
 	return pm_part_get(&own->gathered, &type, own, ret, err);
 }
 
@@ -127,7 +127,7 @@ const struct hpctk_gathered_run *hpctk_gathered_of(
 	return g->runs ? &g->runs[first] : NULL;
 }
 
-int hpctk_gathered_open(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+int hpctk_gathered_open(const struct hpctk_opened *db, const struct hpctk_threads *threads,
 	const struct hpctk_gathered_run *run, struct hpctk_block *block, struct hpctk_run *ret,
 	struct pm_error *err)
 {

@@ -24,14 +24,14 @@ struct hpctk_gathered {
 
 /* Lives as long as the database. Fails if the block of a thread cannot be read. */
 int hpctk_gathered_get(
-	const struct hpctk_parts *db, const struct hpctk_gathered **ret, struct pm_error *err);
+	const struct hpctk_opened *db, const struct hpctk_gathered **ret, struct pm_error *err);
 
 /* The runs of a context: returns the first, and their number in `ret_n`; O(log n). */
 const struct hpctk_gathered_run *hpctk_gathered_of(
 	const struct hpctk_gathered *g, uint64_t number, size_t *ret_n);
 
 /* Opens the block of a run's thread; its values there are those of `ret`. */
-int hpctk_gathered_open(const struct hpctk_parts *db, const struct hpctk_threads *threads,
+int hpctk_gathered_open(const struct hpctk_opened *db, const struct hpctk_threads *threads,
 	const struct hpctk_gathered_run *run, struct hpctk_block *block, struct hpctk_run *ret,
 	struct pm_error *err);
 

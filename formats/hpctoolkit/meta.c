@@ -23,7 +23,7 @@ static bool begins_inside_another(struct pm_bytes file, uint64_t at)
 	return at >= 8 && pm_bytes_sub(file, at - 8, 8, &before) && !memchr(before.p, 0, 8);
 }
 
-bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret)
+bool hpctk_string_find(const struct hpctk_opened *db, uint64_t at, struct pm_bytes *ret)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
 	uint64_t left = at < file.len ? file.len - at : 0;
@@ -32,7 +32,7 @@ bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_byte
 	return pm_bytes_cstr(rest, 0, ret);
 }
 
-struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at)
+struct pm_bytes hpctk_string_get(const struct hpctk_opened *db, uint64_t at)
 {
 	struct pm_bytes s = {NULL, 0};
 	if (at != 0)
@@ -41,7 +41,7 @@ struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at)
 }
 
 void hpctk_general_get(
-	const struct hpctk_parts *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description)
+	const struct hpctk_opened *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description)
 {
 	struct pm_bytes head;
 	*ret_title = *ret_description = (struct pm_bytes){NULL, 0};
@@ -52,7 +52,7 @@ void hpctk_general_get(
 	*ret_description = hpctk_string_get(db, hpctk_u64(&db->layout, head.p + 0x08));
 }
 
-struct pm_bytes hpctk_kind_name(const struct hpctk_parts *db, uint32_t kind)
+struct pm_bytes hpctk_kind_name(const struct hpctk_opened *db, uint32_t kind)
 {
 	if (kind >= db->kinds.n)
 		return (struct pm_bytes){NULL, 0};
@@ -60,24 +60,24 @@ struct pm_bytes hpctk_kind_name(const struct hpctk_parts *db, uint32_t kind)
 }
 
 static struct hpctk_path path_get(
-	const struct hpctk_parts *db, const struct hpctk_rows *rows, uint32_t i)
+	const struct hpctk_opened *db, const struct hpctk_rows *rows, uint32_t i)
 {
 	struct hpctk_path_record record;
 	hpctk_path_decode(&db->layout, hpctk_row(rows, i), &record);
 	return (struct hpctk_path){record.flags, hpctk_string_get(db, record.path_at)};
 }
 
-struct hpctk_path hpctk_module_get(const struct hpctk_parts *db, uint32_t i)
+struct hpctk_path hpctk_module_get(const struct hpctk_opened *db, uint32_t i)
 {
 	return path_get(db, &db->modules, i);
 }
 
-struct hpctk_path hpctk_source_get(const struct hpctk_parts *db, uint32_t i)
+struct hpctk_path hpctk_source_get(const struct hpctk_opened *db, uint32_t i)
 {
 	return path_get(db, &db->sources, i);
 }
 
-bool hpctk_string_find_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
+bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths *lengths,
 	uint64_t at, struct pm_bytes *ret)
 {
 	enum { LONG = 512 };
@@ -91,8 +91,8 @@ bool hpctk_string_find_again(const struct hpctk_parts *db, struct hpctk_lengths 
 	return found;
 }
 
-static struct hpctk_path path_get_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
-	const struct hpctk_rows *rows, uint32_t i)
+static struct hpctk_path path_get_again(const struct hpctk_opened *db,
+	struct hpctk_lengths *lengths, const struct hpctk_rows *rows, uint32_t i)
 {
 	struct hpctk_path_record record;
 	hpctk_path_decode(&db->layout, hpctk_row(rows, i), &record);
@@ -103,19 +103,19 @@ static struct hpctk_path path_get_again(const struct hpctk_parts *db, struct hpc
 }
 
 struct hpctk_path hpctk_module_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i)
 {
 	return path_get_again(db, lengths, &db->modules, i);
 }
 
 struct hpctk_path hpctk_source_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i)
 {
 	return path_get_again(db, lengths, &db->sources, i);
 }
 
 static struct hpctk_function function_of(
-	const struct hpctk_parts *db, const struct hpctk_function_record *record)
+	const struct hpctk_opened *db, const struct hpctk_function_record *record)
 {
 	return (struct hpctk_function){
 		.module = hpctk_row_get(&db->modules, record->module_at),
@@ -126,7 +126,7 @@ static struct hpctk_function function_of(
 }
 
 struct hpctk_function hpctk_function_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i)
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i)
 {
 	struct hpctk_function_record record;
 	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);
@@ -136,7 +136,7 @@ struct hpctk_function hpctk_function_get_again(
 	return function;
 }
 
-struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i)
+struct hpctk_function hpctk_function_get(const struct hpctk_opened *db, uint32_t i)
 {
 	struct hpctk_function_record record;
 	hpctk_function_decode(&db->layout, hpctk_row(&db->functions, i), &record);

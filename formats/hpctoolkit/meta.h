@@ -9,19 +9,19 @@
  * The string at an offset of meta.db; false, and the empty string, if it does not end in the file,
  * or is the end of another one and longer than 256 bytes.
  */
-bool hpctk_string_find(const struct hpctk_parts *db, uint64_t at, struct pm_bytes *ret);
+bool hpctk_string_find(const struct hpctk_opened *db, uint64_t at, struct pm_bytes *ret);
 
 /*
  * The same for a field where 0 means none; unreadable strings are empty (and listed in damage.csv).
  */
-struct pm_bytes hpctk_string_get(const struct hpctk_parts *db, uint64_t at);
+struct pm_bytes hpctk_string_get(const struct hpctk_opened *db, uint64_t at);
 
 /* Title and description. */
-void hpctk_general_get(
-	const struct hpctk_parts *db, struct pm_bytes *ret_title, struct pm_bytes *ret_description);
+void hpctk_general_get(const struct hpctk_opened *db, struct pm_bytes *ret_title,
+	struct pm_bytes *ret_description);
 
 /* NODE, RANK …; empty for a kind without a name. */
-struct pm_bytes hpctk_kind_name(const struct hpctk_parts *db, uint32_t kind);
+struct pm_bytes hpctk_kind_name(const struct hpctk_opened *db, uint32_t kind);
 
 /* A load module or a source file. */
 struct hpctk_path {
@@ -29,8 +29,8 @@ struct hpctk_path {
 	struct pm_bytes path;
 };
 
-struct hpctk_path hpctk_module_get(const struct hpctk_parts *db, uint32_t i);
-struct hpctk_path hpctk_source_get(const struct hpctk_parts *db, uint32_t i);
+struct hpctk_path hpctk_module_get(const struct hpctk_opened *db, uint32_t i);
+struct hpctk_path hpctk_source_get(const struct hpctk_opened *db, uint32_t i);
 
 /* A function: module and file are indexes into their tables, or HPCTK_NONE. */
 struct hpctk_function {
@@ -48,16 +48,16 @@ struct hpctk_lengths {
 };
 
 /* hpctk_string_find and others that look through a long string only once. */
-bool hpctk_string_find_again(const struct hpctk_parts *db, struct hpctk_lengths *lengths,
+bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths *lengths,
 	uint64_t at, struct pm_bytes *ret);
 struct hpctk_path hpctk_source_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
 struct hpctk_path hpctk_module_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
 struct hpctk_function hpctk_function_get_again(
-	const struct hpctk_parts *db, struct hpctk_lengths *lengths, uint32_t i);
+	const struct hpctk_opened *db, struct hpctk_lengths *lengths, uint32_t i);
 
-struct hpctk_function hpctk_function_get(const struct hpctk_parts *db, uint32_t i);
+struct hpctk_function hpctk_function_get(const struct hpctk_opened *db, uint32_t i);
 
 /* The index of the row at this offset of the file; false unless a row begins exactly there. */
 bool hpctk_row_find(const struct hpctk_rows *rows, uint64_t at, uint32_t *ret);

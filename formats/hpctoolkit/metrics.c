@@ -14,7 +14,7 @@
 #include "formats/hpctoolkit/meta.h"
 
 struct reader {
-	struct hpctk_parts *db;
+	struct hpctk_opened *db;
 	struct hpctk_metrics *m;
 	struct hpctk_metrics_head head;
 	struct hpctk_rows scopes;
@@ -241,7 +241,7 @@ static int shared_metric_read(
 
 static int section_read(struct reader *r)
 {
-	struct hpctk_parts *db = r->db;
+	struct hpctk_opened *db = r->db;
 	bool shared = db->layout.generation >= HPCTK_JUNE;
 	struct hpctk_rows metrics;
 	struct pm_bytes head;
@@ -299,7 +299,7 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_metrics),
 	.what = "metrics"};
 
 int hpctk_metrics_get(
-	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err)
+	struct hpctk_opened *db, const struct hpctk_metrics **ret, struct pm_error *err)
 {
 	return pm_part_get(&db->metrics, &type, db, ret, err);
 }

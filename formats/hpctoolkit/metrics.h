@@ -48,6 +48,6 @@ static inline uint32_t hpctk_quantity_of_sum(const struct hpctk_metrics *m, uint
 
 /* Read on first need; lives as long as the database. */
 int hpctk_metrics_get(
-	struct hpctk_parts *db, const struct hpctk_metrics **ret, struct pm_error *err);
+	struct hpctk_opened *db, const struct hpctk_metrics **ret, struct pm_error *err);
 
 #endif

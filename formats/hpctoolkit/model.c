@@ -21,7 +21,7 @@
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
 	const struct hpctk_tree *t;
-	int r = hpctk_tree_get(hpctk_parts_of(p), &t, err);
+	int r = hpctk_tree_get(hpctk_opened_of(p), &t, err);
 	*ret = r < 0 ? NULL : t->tree;
 	return r;
 }
@@ -29,7 +29,7 @@ static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct p
 static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
 {
 	const struct hpctk_columns *c;
-	int r = hpctk_columns_get(hpctk_parts_of(p), &c, err);
+	int r = hpctk_columns_get(hpctk_opened_of(p), &c, err);
 	*ret = r < 0 ? NULL : &c->list;
 	return r;
 }
@@ -37,7 +37,7 @@ static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, st
 static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
 	const struct hpctk_threads *t;
-	int r = hpctk_threads_get(hpctk_parts_of(p), &t, err);
+	int r = hpctk_threads_get(hpctk_opened_of(p), &t, err);
 	*ret = r < 0 ? NULL : &t->list;
 	return r;
 }
@@ -48,18 +48,18 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 {
 	const struct hpctk_threads *t;
 	struct hpctk_block block;
-	int r = hpctk_threads_get(hpctk_parts_of(p), &t, err);
+	int r = hpctk_threads_get(hpctk_opened_of(p), &t, err);
 	if (r < 0)
 		return r;
 	*ret = (struct pm_thread_counts){.contexts = PM_NO_TIME, .values = PM_NO_TIME};
-	if (hpctk_profile_block(hpctk_parts_of(p), t->list.threads[thread].id, &block, NULL) == 0)
+	if (hpctk_profile_block(hpctk_opened_of(p), t->list.threads[thread].id, &block, NULL) == 0)
 		*ret = (struct pm_thread_counts){
 			.contexts = block.n_index, .values = block.n_values};
 	return 0;
 }
 
 /* The names of hpcrun's GPU metrics begin with a G: GKER, GXCOPY … */
-static int has_gpu_metrics(struct hpctk_parts *db, struct pm_error *err)
+static int has_gpu_metrics(struct hpctk_opened *db, struct pm_error *err)
 {
 	const struct hpctk_metrics *m;
 	int r = hpctk_metrics_get(db, &m, err);
@@ -71,7 +71,7 @@ static int has_gpu_metrics(struct hpctk_parts *db, struct pm_error *err)
 
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	switch (feature) {
 	case PM_HAS_SEVERAL_THREADS: return hpctk_threads_several(db);
 	case PM_HAS_SOURCES: return hpctk_sources_any(db, err);
@@ -85,7 +85,7 @@ static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
 	(void)err;
-	const struct hpctk_parts *db = hpctk_parts_of(p);
+	const struct hpctk_opened *db = hpctk_opened_of(p);
 	*ret = db->facts;
 	*ret_n = HPCTK_N_FACTS;
 	return 0;
@@ -105,7 +105,7 @@ static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_er
 
 static bool changed(const struct pm_profile *p)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		if (db->folder.present[i] && pm_input_changed(&db->folder.files[i]))
 			return true;
@@ -130,7 +130,7 @@ static const struct pm_profile_ops ops = {
 	.changed = changed,
 };
 
-static void facts_init(struct hpctk_parts *db, struct pm_bytes description)
+static void facts_init(struct hpctk_opened *db, struct pm_bytes description)
 {
 	const uint8_t *head = hpctk_bytes(db, HPCTK_META).p;
 	snprintf(db->version, sizeof(db->version), "%u.%u", head[0x0e], head[0x0f]);
@@ -141,7 +141,7 @@ static void facts_init(struct hpctk_parts *db, struct pm_bytes description)
 }
 
 /* The lower bound in trace.db if it is in this century; otherwise the file's mtime. */
-static uint64_t time_of_measurement(const struct hpctk_parts *db)
+static uint64_t time_of_measurement(const struct hpctk_opened *db)
 {
 	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
 	return db->first_ns >= year_2000 && db->first_ns < year_2100
@@ -149,7 +149,7 @@ static uint64_t time_of_measurement(const struct hpctk_parts *db)
 		: db->folder.files[HPCTK_META].mtime_ns;
 }
 
-void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret)
+void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 {
 	struct pm_bytes description;
 	ret->ops = &ops;
@@ -169,7 +169,7 @@ void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret)
 
 void hpctk_model_done(struct pm_profile *p)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
-	hpctk_parts_close(db);
+	struct hpctk_opened *db = hpctk_opened_of(p);
+	hpctk_opened_done(db);
 	free(db);
 }

@@ -5,7 +5,7 @@
 #include "formats/hpctoolkit/parts.h"
 
 /* Fills `ret`, which takes ownership of the database (allocated by malloc()). */
-void hpctk_model_init(struct hpctk_parts *db, struct pm_profile *ret);
+void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret);
 
 /* Frees everything, including the database. */
 void hpctk_model_done(struct pm_profile *p);

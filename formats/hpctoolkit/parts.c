@@ -31,7 +31,7 @@ struct place {
 
 /* Section i of a file's header, which has been checked to contain it. */
 static struct place place_of(
-	const struct hpctk_parts *db, enum hpctk_file file, unsigned i, const char *what)
+	const struct hpctk_opened *db, enum hpctk_file file, unsigned i, const char *what)
 {
 	struct place place = {file, what, HPCTK_FILE_HEADER + (uint64_t)i * HPCTK_SECTION, {0, 0}};
 	hpctk_section_decode(
@@ -41,7 +41,7 @@ static struct place place_of(
 
 /* The first `need` bytes of a section; if it is outside the file, this is reported as damage. */
 static bool head_open(
-	struct hpctk_parts *db, const struct place *place, size_t need, struct pm_bytes *ret)
+	struct hpctk_opened *db, const struct place *place, size_t need, struct pm_bytes *ret)
 {
 	struct pm_bytes bytes = hpctk_bytes(db, place->file), whole;
 	bool inside = pm_bytes_sub(bytes, place->section.at, place->section.size, &whole);
@@ -57,7 +57,7 @@ static bool head_open(
  * The rows of a table that are within the file; truncation, or a stride that is too small for the
  * records, is reported as damage.
  */
-static void rows_open(struct hpctk_parts *db, const struct place *place,
+static void rows_open(struct hpctk_opened *db, const struct place *place,
 	const struct hpctk_table *table, uint32_t need, struct hpctk_rows *ret)
 {
 	struct pm_bytes bytes = hpctk_bytes(db, place->file);
@@ -83,7 +83,7 @@ static void rows_open(struct hpctk_parts *db, const struct place *place,
 }
 
 static void meta_table_open(
-	struct hpctk_parts *db, enum hpctk_meta_section i, uint32_t need, struct hpctk_rows *ret)
+	struct hpctk_opened *db, enum hpctk_meta_section i, uint32_t need, struct hpctk_rows *ret)
 {
 	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
 	struct hpctk_table table;
@@ -95,7 +95,7 @@ static void meta_table_open(
 }
 
 /* Only big-endian databases have 16-bit kinds; in the others, garbage follows the 8 bits. */
-static void kinds_open(struct hpctk_parts *db)
+static void kinds_open(struct hpctk_opened *db)
 {
 	unsigned i = HPCTK_KINDS_SECTION;
 	struct place place = place_of(db, HPCTK_META, i, section_names[i]);
@@ -110,7 +110,7 @@ static void kinds_open(struct hpctk_parts *db)
 	rows_open(db, &place, &table, 8, &db->kinds);
 }
 
-static int meta_open(struct hpctk_parts *db, struct pm_error *err)
+static int meta_open(struct hpctk_opened *db, struct pm_error *err)
 {
 	struct pm_bytes header;
 	if (!pm_bytes_sub(hpctk_bytes(db, HPCTK_META), HPCTK_FILE_HEADER,
@@ -131,7 +131,7 @@ static int meta_open(struct hpctk_parts *db, struct pm_error *err)
 }
 
 /* The table at the beginning of profile.db, cct.db and trace.db. */
-static void first_table_open(struct hpctk_parts *db, enum hpctk_file file, uint32_t need,
+static void first_table_open(struct hpctk_opened *db, enum hpctk_file file, uint32_t need,
 	const char *what, struct hpctk_rows *ret)
 {
 	struct hpctk_table table;
@@ -148,7 +148,7 @@ static void first_table_open(struct hpctk_parts *db, enum hpctk_file file, uint3
 }
 
 /* The lower bound of times in the header of trace.db. */
-static uint64_t first_time(const struct hpctk_parts *db)
+static uint64_t first_time(const struct hpctk_opened *db)
 {
 	struct pm_bytes head;
 	if (!db->folder.present[HPCTK_TRACE] || db->layout.generation == HPCTK_FIRST)
@@ -160,16 +160,16 @@ static uint64_t first_time(const struct hpctk_parts *db)
 	return hpctk_u64(&db->layout, head.p + 0x10);
 }
 
-int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
+int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err)
 {
-	*db = (struct hpctk_parts){.damage = PM_DAMAGE_LIST_INIT};
+	*db = (struct hpctk_opened){.damage = PM_DAMAGE_LIST_INIT};
 	int r = hpctk_folder_open(&db->folder, folder, &db->damage, err);
 	if (r == 0)
 		r = hpctk_layout_detect(db, err);
 	if (r == 0)
 		r = meta_open(db, err);
 	if (r < 0) {
-		hpctk_parts_close(db);
+		hpctk_opened_done(db);
 		return r;
 	}
 	uint32_t context_size = db->layout.generation == HPCTK_FIRST ? 8 : HPCTK_BLOCK;
@@ -181,7 +181,7 @@ int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err)
 	return 0;
 }
 
-void hpctk_parts_close(struct hpctk_parts *db)
+void hpctk_opened_done(struct hpctk_opened *db)
 {
 	struct pm_part *const parts[] = {&db->metrics, &db->columns, &db->tree, &db->threads,
 		&db->documents, &db->copied, &db->gathered};

@@ -1,6 +1,6 @@
 /*
- * An open database: the mapped files, their common layout, and the positions of their tables. All
- * of this is fixed once hpctk_parts_open has returned; anything that takes work is in lazy objects.
+ * An open database: the mapped files, their common layout, and the positions of their tables. These
+ * are fixed once hpctk_opened_init has returned; anything that takes work is in lazy objects.
  */
 #ifndef PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
 #define PROFMOUNT_FORMATS_HPCTOOLKIT_PARTS_H
@@ -34,7 +34,7 @@ struct hpctk_rows {
 
 #define HPCTK_N_FACTS 3
 
-struct hpctk_parts {
+struct hpctk_opened {
 	struct hpctk_folder folder;
 	struct hpctk_layout layout;
 	const struct pm_profile *profile; /* the profile of this database; owned by the model */
@@ -65,12 +65,12 @@ struct hpctk_parts {
  * Opens the database in directory `folder` (borrowed). -ENOTSUP for unsupported versions, -EINVAL
  * for files that do not belong together; on failure nothing is left open.
  */
-int hpctk_parts_open(struct hpctk_parts *db, int folder, struct pm_error *err);
+int hpctk_opened_init(struct hpctk_opened *db, int folder, struct pm_error *err);
 
 /* Closes the files and frees what was built. */
-void hpctk_parts_close(struct hpctk_parts *db);
+void hpctk_opened_done(struct hpctk_opened *db);
 
-static inline struct pm_bytes hpctk_bytes(const struct hpctk_parts *db, enum hpctk_file file)
+static inline struct pm_bytes hpctk_bytes(const struct hpctk_opened *db, enum hpctk_file file)
 {
 	return db->folder.files[file].bytes;
 }
@@ -87,7 +87,7 @@ static inline uint64_t hpctk_row_at(const struct hpctk_rows *rows, uint64_t i)
 }
 
 /* The profile's mutable parts, for lazy objects and the damage list, which do their own locking. */
-static inline struct hpctk_parts *hpctk_parts_of(const struct pm_profile *p)
+static inline struct hpctk_opened *hpctk_opened_of(const struct pm_profile *p)
 {
 	return p->self;
 }

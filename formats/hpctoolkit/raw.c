@@ -21,9 +21,9 @@
 #include "formats/hpctoolkit/metrics.h"
 #include "formats/hpctoolkit/threads.h"
 
-static struct hpctk_parts *db_of(const struct pm_rows *rows)
+static struct hpctk_opened *db_of(const struct pm_rows *rows)
 {
-	return hpctk_parts_of(rows->table->self);
+	return hpctk_opened_of(rows->table->self);
 }
 
 /* Of a module and of a source file by index, which may be HPCTK_NONE. */
@@ -166,7 +166,7 @@ static const struct pm_column context_columns[] = {
 
 static int context_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
-	struct hpctk_parts *db = db_of(rows);
+	struct hpctk_opened *db = db_of(rows);
 	const struct hpctk_tree *t;
 	struct context *c = ret->room;
 	int r = hpctk_tree_get(db, &t, err);
@@ -196,7 +196,7 @@ struct profile {
 /* KIND:logical:physical:flags of each id, separated by spaces. */
 static void tuple_write(struct pm_rows *rows, const void *profile, struct pm_text *out)
 {
-	const struct hpctk_parts *db = db_of(rows);
+	const struct hpctk_opened *db = db_of(rows);
 	struct pm_bytes ids;
 	uint32_t n;
 	hpctk_tuple_find(db, *(const uint32_t *)profile, &ids, &n);
@@ -227,7 +227,7 @@ static const struct pm_column profile_columns[] = {PM_COLUMN(struct profile, i, 
 
 static int profile_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
 {
-	const struct hpctk_parts *db = db_of(rows);
+	const struct hpctk_opened *db = db_of(rows);
 	struct profile *p = ret->room;
 	if (rows->at >= db->profiles.n)
 		return 0;
@@ -257,7 +257,7 @@ struct summary_cursor {
 
 static int summary_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct hpctk_parts *db = db_of(rows);
+	struct hpctk_opened *db = db_of(rows);
 	const struct hpctk_threads *threads;
 	struct summary_cursor *c = calloc(1, sizeof(*c));
 	if (!c)
@@ -300,14 +300,14 @@ static const struct {
 	{PM_SHEET("raw/identifiers.csv", kind_columns, kind_record), 0},
 	{PM_SHEET("raw/metrics.csv", metric_columns, metric_record), 0},
 	{PM_SHEET("raw/modules.csv", module_columns, module_record, .dense = true),
-		offsetof(struct hpctk_parts, modules.n)},
+		offsetof(struct hpctk_opened, modules.n)},
 	{PM_SHEET("raw/files.csv", source_columns, source_record, .dense = true),
-		offsetof(struct hpctk_parts, sources.n)},
+		offsetof(struct hpctk_opened, sources.n)},
 	{PM_SHEET("raw/functions.csv", function_columns, function_record, .dense = true),
-		offsetof(struct hpctk_parts, functions.n)},
+		offsetof(struct hpctk_opened, functions.n)},
 	{PM_SHEET("raw/contexts.csv", context_columns, context_record), 0},
 	{PM_SHEET("raw/profiles.csv", profile_columns, profile_record, .dense = true),
-		offsetof(struct hpctk_parts, profiles.n)},
+		offsetof(struct hpctk_opened, profiles.n)},
 	{PM_SHEET("raw/summary.csv", summary_columns, summary_record, .start = summary_start), 0},
 };
 
@@ -322,7 +322,7 @@ struct hpctk_documents {
 };
 
 /* The n-th table, and its end if that is known without reading. */
-static struct pm_named_doc table_document(const struct hpctk_parts *db, uint32_t i)
+static struct pm_named_doc table_document(const struct hpctk_opened *db, uint32_t i)
 {
 	struct pm_named_doc doc = pm_sheet_document(&tables[i].sheet, db->profile, 0);
 	const void *n = (const char *)db + tables[i].n;
@@ -331,7 +331,7 @@ static struct pm_named_doc table_document(const struct hpctk_parts *db, uint32_t
 	return doc;
 }
 
-static int yaml_add(struct hpctk_documents *d, const struct hpctk_parts *db, const char *name)
+static int yaml_add(struct hpctk_documents *d, const struct hpctk_opened *db, const char *name)
 {
 	char *path = pm_arena_printf(&d->arena, "raw/metrics/%s", name);
 	if (!path || pm_list_room(&d->docs, d->n, &d->room, sizeof(*d->docs)) < 0)
@@ -351,7 +351,7 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* metrics/ is optional, and so are its files. */
-static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
+static int yaml_list(struct hpctk_documents *d, const struct hpctk_opened *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "metrics");
 	DIR *dir = fd < 0 ? NULL : pm_folder_list(fd);
@@ -375,7 +375,7 @@ static int yaml_list(struct hpctk_documents *d, const struct hpctk_parts *db)
 
 static int documents_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = owner;
+	struct hpctk_opened *db = owner;
 	struct hpctk_documents *d = part;
 	(void)err;
 	for (uint32_t i = 0; i < N_TABLES; i++) {
@@ -402,7 +402,7 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_documents),
 int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	const struct hpctk_documents *d;
 	int r = pm_part_get(&db->documents, &type, db, &d, err);
 	*ret = r < 0 ? NULL : d->docs;

@@ -64,7 +64,7 @@ static bool is_copied(const struct hpctk_path *source)
 }
 
 static int source_add(
-	struct hpctk_sources *s, const struct hpctk_parts *db, struct pm_strtab *seen, uint32_t i)
+	struct hpctk_sources *s, const struct hpctk_opened *db, struct pm_strtab *seen, uint32_t i)
 {
 	struct hpctk_path source = hpctk_source_get_again(db, &s->lengths, i);
 	uint32_t n = seen->n;
@@ -92,7 +92,7 @@ static int source_add(
 
 static int sources_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct hpctk_parts *db = owner;
+	struct hpctk_opened *db = owner;
 	struct pm_strtab seen = {.n = 0};
 	int r = 0;
 	(void)err;
@@ -119,7 +119,7 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_sources),
 int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	const struct hpctk_sources *s;
 	int r = pm_part_get(&db->copied, &type, db, &s, err);
 	*ret = r < 0 ? NULL : s->items;
@@ -128,7 +128,7 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 }
 
 /* Without src/ there are none, whatever the database claims. */
-static bool has_folder(const struct hpctk_parts *db)
+static bool has_folder(const struct hpctk_opened *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "src");
 	if (fd >= 0)
@@ -138,7 +138,7 @@ static bool has_folder(const struct hpctk_parts *db)
 
 static int any_build(void *context, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
+	struct hpctk_opened *db = context;
 	struct pm_text path = {.p = NULL};
 	struct hpctk_lengths lengths = {.of.n = 0};
 	bool any = false;
@@ -159,7 +159,7 @@ static int any_build(void *context, struct pm_error *err)
 	return failed ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
-int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err)
+int hpctk_sources_any(struct hpctk_opened *db, struct pm_error *err)
 {
 	int r = pm_lazy_get(&db->has_copied_lazy, any_build, db, err);
 	return r < 0 ? r : db->has_copied;

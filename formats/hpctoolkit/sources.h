@@ -9,6 +9,6 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 	struct pm_error *err);
 
 /* Whether there are any. 1, 0 or a negative errno; stops at the first. */
-int hpctk_sources_any(struct hpctk_parts *db, struct pm_error *err);
+int hpctk_sources_any(struct hpctk_opened *db, struct pm_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "formats/hpctoolkit/gathered.h"
 
-int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_parts *db, struct pm_error *err)
+int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_opened *db, struct pm_error *err)
 {
 	*r = (struct hpctk_run_reader){.db = db, .summary.layout = &db->layout};
 	int status = hpctk_metrics_get(db, &r->metrics, err);

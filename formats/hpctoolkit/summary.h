@@ -8,14 +8,15 @@
 
 /* The source of the costs of the whole run. A value that need not be freed. */
 struct hpctk_run_reader {
-	const struct hpctk_parts *db;
+	const struct hpctk_opened *db;
 	const struct hpctk_metrics *metrics;
 	const struct hpctk_threads *threads;
 	struct hpctk_block summary; /* empty where there is none */
 };
 
 /* O(1). Does not read the summary's index. */
-int hpctk_run_reader_init(struct hpctk_run_reader *r, struct hpctk_parts *db, struct pm_error *err);
+int hpctk_run_reader_init(
+	struct hpctk_run_reader *r, struct hpctk_opened *db, struct pm_error *err);
 
 /* The summary's index entry for a context number, or HPCTK_NONE; see hpctk_block_find. */
 uint32_t hpctk_run_find(const struct hpctk_run_reader *r, uint32_t number, uint32_t *next);

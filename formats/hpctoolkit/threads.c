@@ -16,14 +16,14 @@
 /* Levels of a tuple. Real ones have up to five; each is a level of directories. */
 #define MAX_IDS 64
 
-bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i)
+bool hpctk_profile_is_summary(const struct hpctk_opened *db, uint32_t i)
 {
 	struct hpctk_profile_record record;
 	hpctk_profile_decode(&db->layout, hpctk_row(&db->profiles, i), &record);
 	return record.flags == HPCTK_NONE ? i == 0 : record.flags & 1;
 }
 
-bool hpctk_threads_several(const struct hpctk_parts *db)
+bool hpctk_threads_several(const struct hpctk_opened *db)
 {
 	unsigned n = 0;
 	for (uint32_t i = 0; i < db->profiles.n && n < 2; i++)
@@ -32,7 +32,7 @@ bool hpctk_threads_several(const struct hpctk_parts *db)
 }
 
 bool hpctk_tuple_find(
-	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
+	const struct hpctk_opened *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_PROFILE), head;
 	uint32_t skip = hpctk_tuple_head(&db->layout);
@@ -54,13 +54,13 @@ bool hpctk_tuple_find(
 }
 
 uint32_t hpctk_thread_of(
-	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile)
+	const struct hpctk_opened *db, const struct hpctk_threads *t, uint32_t profile)
 {
 	return profile < db->profiles.n ? t->of_profile[profile] : PM_NONE;
 }
 
 struct builder {
-	struct hpctk_parts *db;
+	struct hpctk_opened *db;
 	struct hpctk_threads *t;
 	struct pm_thread *threads;
 	const char **keys;
@@ -160,7 +160,7 @@ static int identities_read(struct builder *b)
 }
 
 /* Is the file cut off within the line? Then its footer is missing, too. */
-static bool line_is_cut(const struct hpctk_parts *db, const struct hpctk_trace_record *record)
+static bool line_is_cut(const struct hpctk_opened *db, const struct hpctk_trace_record *record)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_TRACE), end;
 	return record->at < file.len && record->end > file.len &&
@@ -170,7 +170,7 @@ static bool line_is_cut(const struct hpctk_parts *db, const struct hpctk_trace_r
 /* Assigns a trace header to its thread, unless it already has one. */
 static void line_read(struct builder *b, uint32_t i)
 {
-	struct hpctk_parts *db = b->db;
+	struct hpctk_opened *db = b->db;
 	uint64_t at = hpctk_row_at(&db->traces, i);
 	struct hpctk_trace_record record;
 	struct pm_bytes samples;
@@ -292,7 +292,7 @@ static const struct pm_part_type type = {.size = sizeof(struct hpctk_threads),
 	.what = "threads"};
 
 int hpctk_threads_get(
-	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err)
+	struct hpctk_opened *db, const struct hpctk_threads **ret, struct pm_error *err)
 {
 	int r = pm_part_get(&db->threads, &type, db, ret, err);
 	if (r == 0) /* so that lack of memory is not reported as damage of a thread's values */

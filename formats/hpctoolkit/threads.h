@@ -22,23 +22,23 @@ struct hpctk_threads {
 
 /* Built on first need; lives as long as the database. */
 int hpctk_threads_get(
-	struct hpctk_parts *db, const struct hpctk_threads **ret, struct pm_error *err);
+	struct hpctk_opened *db, const struct hpctk_threads **ret, struct pm_error *err);
 
 /* Whether there are two or more. Reads as little of the list of profiles as possible. */
-bool hpctk_threads_several(const struct hpctk_parts *db);
+bool hpctk_threads_several(const struct hpctk_opened *db);
 
 /* The thread of a profile index in values and traces, or PM_NONE. */
 uint32_t hpctk_thread_of(
-	const struct hpctk_parts *db, const struct hpctk_threads *t, uint32_t profile);
+	const struct hpctk_opened *db, const struct hpctk_threads *t, uint32_t profile);
 
 /* Whether profile i is a summary over threads. */
-bool hpctk_profile_is_summary(const struct hpctk_parts *db, uint32_t i);
+bool hpctk_profile_is_summary(const struct hpctk_opened *db, uint32_t i);
 
 /*
  * The identifier tuple of profile i: `*ret` ids of `*ret_n`, HPCTK_TUPLE_ID bytes each. None for a
  * summary; false if it is outside the file or longer than any real tuple.
  */
 bool hpctk_tuple_find(
-	const struct hpctk_parts *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);
+	const struct hpctk_opened *db, uint32_t i, struct pm_bytes *ret, uint32_t *ret_n);
 
 #endif

@@ -5,7 +5,7 @@
 #include "formats/hpctoolkit/trace.h"
 
 struct hpctk_sample_record hpctk_sample_get(
-	const struct hpctk_parts *db, const struct hpctk_line *line, uint64_t i)
+	const struct hpctk_opened *db, const struct hpctk_line *line, uint64_t i)
 {
 	struct hpctk_sample_record sample;
 	struct pm_bytes d;
@@ -17,7 +17,7 @@ struct hpctk_sample_record hpctk_sample_get(
 int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	const struct hpctk_threads *threads;
 	int r = hpctk_threads_get(db, &threads, err);
 	if (r < 0)
@@ -55,7 +55,7 @@ int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t firs
 
 static int span_build(void *context, struct pm_error *err)
 {
-	struct hpctk_parts *db = context;
+	struct hpctk_opened *db = context;
 	const struct hpctk_threads *threads;
 	uint64_t first = UINT64_MAX, last = 0;
 	int r = hpctk_threads_get(db, &threads, err);
@@ -78,7 +78,7 @@ static int span_build(void *context, struct pm_error *err)
 int hpctk_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
-	struct hpctk_parts *db = hpctk_parts_of(p);
+	struct hpctk_opened *db = hpctk_opened_of(p);
 	int r = pm_lazy_get(&db->span_lazy, span_build, db, err);
 	*ret_origin_ns = r < 0 ? PM_NO_TIME : db->origin_ns;
 	*ret_duration_ns = r < 0 ? PM_NO_TIME : db->duration_ns;

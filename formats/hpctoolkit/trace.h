@@ -6,7 +6,7 @@
 
 /* Sample i (< line->n) of a line that is not damaged. */
 struct hpctk_sample_record hpctk_sample_get(
-	const struct hpctk_parts *db, const struct hpctk_line *line, uint64_t i);
+	const struct hpctk_opened *db, const struct hpctk_line *line, uint64_t i);
 
 /* As pm_profile_ops.samples and .span. */
 int64_t hpctk_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,

@@ -32,7 +32,7 @@ static uint32_t base_of(const struct htd_table *t, uint32_t klass)
 
 static int fields_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	const struct htd_table *t = &src->stream.table;
 	uint32_t chain[HTD_LIMIT_NESTING], depth = 0;
 	size_t n = 0;
@@ -76,7 +76,7 @@ static const struct pm_table_type fields_type = {.next = fields_next, .start = f
 
 static int events_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	uint32_t klass = (uint32_t)rows->table->a;
 	struct htd_filter filter = {
 		.runs = &src->stream.table.klasses[klass].events, .what = klass};
@@ -120,7 +120,7 @@ static void event_cells(const struct htd_sheet *sheet, const struct htd_event *e
 }
 
 /* Relative to the time origin; the stream's own events may be earlier. */
-static struct pm_cell time_cell(const struct htd_source *src, uint64_t timestamp)
+static struct pm_cell time_cell(const struct htd_opened *src, uint64_t timestamp)
 {
 	uint64_t origin = src->stream.origin;
 	if (timestamp >= origin)
@@ -132,13 +132,13 @@ static struct pm_cell time_cell(const struct htd_source *src, uint64_t timestamp
 
 static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	const struct htd_sheet *sheet = &src->sheets[rows->table->a];
 	struct htd_picker *p = rows->own;
 	struct htd_event e;
 	uint64_t seq;
 	if (!htd_picker_next(p, &e, &seq))
-		return p->run < p->filter.runs->n || p->left ? htd_source_changed(src, err) : 0;
+		return p->run < p->filter.runs->n || p->left ? htd_has_changed(src, err) : 0;
 	rows->row = seq;
 	rows->at = seq + 1;
 	for (uint32_t i = 4; i < sheet->n_columns; i++)
@@ -159,12 +159,12 @@ static const struct pm_table_type events_type = {
 static struct pm_bytes class_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct htd_source *src = c->self;
+	const struct htd_opened *src = c->self;
 	(void)scratch;
 	return src->stream.table.klasses[i].name;
 }
 
-struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass)
+struct pm_table htd_class_events(const struct htd_opened *src, uint32_t klass)
 {
 	const struct htd_sheet *sheet = &src->sheets[klass];
 	return (struct pm_table){.type = &events_type,
@@ -179,7 +179,7 @@ struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass)
 static int class_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct htd_source *src = c->self;
+	const struct htd_opened *src = c->self;
 	if (k == 0)
 		*ret = (struct pm_named_doc){"fields.csv",
 			pm_doc_csv((struct pm_table){.type = &fields_type,
@@ -194,13 +194,13 @@ static int class_document(
 
 static int class_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	struct htd_source *src = (struct htd_source *)(uintptr_t)c->self;
+	struct htd_opened *src = (struct htd_opened *)(uintptr_t)c->self;
 	int r = htd_scan_get(src, err);
 	*ret = r < 0 ? 0 : (uint32_t)src->stream.table.n_klasses;
 	return r;
 }
 
-void htd_class_collection(const struct htd_source *src, struct pm_collection *ret)
+void htd_class_collection(const struct htd_opened *src, struct pm_collection *ret)
 {
 	*ret = (struct pm_collection){.path = "classes",
 		.self = src,
@@ -220,7 +220,7 @@ struct counter_rows {
 };
 
 struct order_job {
-	const struct htd_source *src;
+	const struct htd_opened *src;
 	uint32_t klass;
 };
 
@@ -248,7 +248,7 @@ static int order_build(void *context, struct pm_error *err)
 			break;
 	}
 	htd_sorted_done(&cursor);
-	return r == -EIO ? htd_source_changed(job->src, err) : r;
+	return r == -EIO ? htd_has_changed(job->src, err) : r;
 }
 
 static void counter_done(struct pm_rows *rows)
@@ -260,7 +260,7 @@ static void counter_done(struct pm_rows *rows)
 
 static int counter_start(struct pm_rows *rows, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	struct htd_sheet *sheet = &src->sheets[rows->table->a];
 	struct order_job job = {src, (uint32_t)rows->table->a};
 	const struct htd_sorted_event *e;
@@ -295,7 +295,7 @@ static uint32_t field_of(struct counter_rows *c, const struct htd_plan *plan, ui
 
 static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	struct counter_rows *c = rows->own;
 	const struct htd_sorted_event *e = NULL;
 	uint32_t field = HTD_NONE;
@@ -304,7 +304,7 @@ static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	while (field == HTD_NONE) {
 		int r = htd_sorted_next(&c->cursor, &e);
 		if (r <= 0)
-			return r < 0 ? htd_source_changed(src, err) : 0;
+			return r < 0 ? htd_has_changed(src, err) : 0;
 		rows->row = rows->at++;
 		field = field_of(c, e->event.plan, (uint32_t)rows->table->b);
 	}
@@ -319,7 +319,7 @@ static const struct pm_table_type counter_type = {
 static struct pm_bytes counter_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct htd_source *src = c->self;
+	const struct htd_opened *src = c->self;
 	const struct htd_counter *counter = &src->counters[i];
 	const struct htd_sheet *sheet = &src->sheets[counter->klass];
 	pm_text_clear(scratch);
@@ -335,7 +335,7 @@ static struct pm_bytes counter_name(
 static int counter_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct htd_source *src = c->self;
+	const struct htd_opened *src = c->self;
 	const struct htd_counter *counter = &src->counters[i];
 	*ret = (struct pm_named_doc){"value.csv",
 		pm_doc_csv((struct pm_table){.type = &counter_type,
@@ -351,13 +351,13 @@ static int counter_document(
 
 static int counter_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	struct htd_source *src = (struct htd_source *)(uintptr_t)c->self;
+	struct htd_opened *src = (struct htd_opened *)(uintptr_t)c->self;
 	int r = htd_scan_get(src, err);
 	*ret = r < 0 ? 0 : (uint32_t)src->n_counters;
 	return r;
 }
 
-void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret)
+void htd_counter_collection(const struct htd_opened *src, struct pm_collection *ret)
 {
 	*ret = (struct pm_collection){.path = "counters",
 		.flat = true,

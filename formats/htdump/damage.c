@@ -6,7 +6,7 @@
 /* The findings of the scan, and calls that cannot be used. */
 static int damage_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	const struct htd_calls *calls;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	int r = htd_calls_get(src, &calls, &why);
@@ -21,7 +21,7 @@ static int damage_build(void *context, struct pm_error *err)
 
 int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct htd_source *src = htd_source_of(p);
+	struct htd_opened *src = htd_opened_of(p);
 	*ret = &src->damages;
 	return pm_lazy_get(&src->damage_lazy, damage_build, src, err);
 }

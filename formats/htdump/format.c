@@ -30,7 +30,7 @@ static bool holds_events(const struct htd_stream *s)
  * A stream that begins with a class description has at least that event. Anything else (if the
  * format was forced), and short streams, are read now.
  */
-static int source_fill(struct htd_source *src, struct pm_error *err)
+static int source_fill(struct htd_opened *src, struct pm_error *err)
 {
 	struct htd_stream *s = &src->stream;
 	s->bytes = src->input.bytes;
@@ -56,9 +56,9 @@ static int source_fill(struct htd_source *src, struct pm_error *err)
 	return r;
 }
 
-int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err)
+int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_error *err)
 {
-	struct htd_source *src = calloc(1, sizeof(*src));
+	struct htd_opened *src = calloc(1, sizeof(*src));
 	if (!src) {
 		pm_input_close(input);
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
@@ -70,7 +70,7 @@ int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_er
 	src->quantiles_lazy = src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = source_fill(src, err);
 	if (r < 0) {
-		htd_source_free(src);
+		htd_opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 	}
 	htd_model_init(src, ret);
@@ -86,12 +86,12 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 	if (fd < 0)
 		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
 	int r = pm_input_take(&input, fd, pm_path_name(c->path), err);
-	return r < 0 ? r : htd_source_open(&input, ret, err);
+	return r < 0 ? r : htd_opened_new(&input, ret, err);
 }
 
 static void format_close(struct pm_profile *p)
 {
-	htd_source_free(htd_source_of(p));
+	htd_opened_free(htd_opened_of(p));
 }
 
 const struct pm_format htd_format = {

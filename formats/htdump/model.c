@@ -11,7 +11,7 @@
 static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
 	const struct htd_calls *c;
-	int r = htd_calls_get(htd_source_of(p), &c, err);
+	int r = htd_calls_get(htd_opened_of(p), &c, err);
 	*ret = r < 0 ? NULL : c->tree;
 	return r;
 }
@@ -28,7 +28,7 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	size_t room, struct pm_error *err)
 {
 	const struct htd_calls *c;
-	int r = htd_calls_get(htd_source_of(p), &c, err);
+	int r = htd_calls_get(htd_opened_of(p), &c, err);
 	return r < 0 ? r : pm_callcosts_of_run(&c->costs, context, ret, room);
 }
 
@@ -36,7 +36,7 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	const struct htd_calls *c;
-	int r = htd_calls_get(htd_source_of(p), &c, err);
+	int r = htd_calls_get(htd_opened_of(p), &c, err);
 	return r < 0 ? r : pm_callcosts_values(&c->costs, of, first, ret, room);
 }
 
@@ -44,14 +44,14 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 
 static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
-	*ret = &htd_source_of(p)->threads;
-	return htd_scan_get(htd_source_of(p), err);
+	*ret = &htd_opened_of(p)->threads;
+	return htd_scan_get(htd_opened_of(p), err);
 }
 
 /* Streams with several threads show this early; for others, everything has to be read. */
 static int several_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	int r = htd_stream_has_threads(src->stream.bytes, &src->stream.dialect, SOON_BYTES);
 	if (r == -EAGAIN && (r = htd_scan_get(src, err)) == 0)
 		r = src->stream.n_threads > 1;
@@ -63,7 +63,7 @@ static int several_build(void *context, struct pm_error *err)
 
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
-	struct htd_source *src = htd_source_of(p);
+	struct htd_opened *src = htd_opened_of(p);
 	if (feature == PM_HAS_TRACES)
 		return 1;
 	if (feature != PM_HAS_SEVERAL_THREADS)
@@ -76,7 +76,7 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	struct pm_error *err)
 {
 	const struct htd_calls *c;
-	int r = htd_calls_get(htd_source_of(p), &c, err);
+	int r = htd_calls_get(htd_opened_of(p), &c, err);
 	if (r < 0)
 		return r;
 	const struct htd_lane *lane = &c->lanes[thread];
@@ -90,7 +90,7 @@ static int call_times(
 	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
 {
 	const struct htd_quantiles *q;
-	int r = htd_quantiles_get(htd_source_of(p), &q, err);
+	int r = htd_quantiles_get(htd_opened_of(p), &q, err);
 	*ret = r < 0 ? NULL : q->times;
 	return r;
 }
@@ -98,8 +98,8 @@ static int call_times(
 static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
 	struct pm_error *err)
 {
-	const struct htd_stream *s = &htd_source_of(p)->stream;
-	int r = htd_scan_get(htd_source_of(p), err);
+	const struct htd_stream *s = &htd_opened_of(p)->stream;
+	int r = htd_scan_get(htd_opened_of(p), err);
 	if (r < 0)
 		return r;
 	bool known = s->origin <= s->last;
@@ -113,7 +113,7 @@ static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *r
 static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct htd_source *src = htd_source_of(p);
+	const struct htd_opened *src = htd_opened_of(p);
 	(void)err;
 	*ret = src->documents;
 	*ret_n = sizeof(src->documents) / sizeof(src->documents[0]);
@@ -123,7 +123,7 @@ static int documents(const struct pm_profile *p, const struct pm_named_doc **ret
 static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct htd_source *src = htd_source_of(p);
+	const struct htd_opened *src = htd_opened_of(p);
 	(void)err;
 	*ret = src->collections;
 	*ret_n = sizeof(src->collections) / sizeof(src->collections[0]);
@@ -139,13 +139,13 @@ static const struct pm_note notes[] = {
 
 static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	int r = htd_scan_get(htd_source_of(p), err);
+	int r = htd_scan_get(htd_opened_of(p), err);
 	if (r < 0)
 		return r;
 	pm_text_str(out,
 		"  Which labels are the most expensive, and what does the stream contain?\n"
 		"$ head labels.csv raw/events.csv\n");
-	if (htd_source_of(p)->n_counters)
+	if (htd_opened_of(p)->n_counters)
 		pm_text_str(out,
 			"  Which counters did the program trace?\n"
 			"$ ls counters\n");
@@ -154,7 +154,7 @@ static int recipes(const struct pm_profile *p, struct pm_text *out, struct pm_er
 
 static int facts_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	const struct htd_stream *s = &src->stream;
 	const struct htd_calls *c;
 	struct pm_cell version = pm_cell_empty();
@@ -179,7 +179,7 @@ static int facts_build(void *context, struct pm_error *err)
 static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
-	struct htd_source *src = htd_source_of(p);
+	struct htd_opened *src = htd_opened_of(p);
 	*ret = src->facts;
 	*ret_n = HTD_N_FACTS;
 	return pm_lazy_get(&src->facts_lazy, facts_build, src, err);
@@ -187,12 +187,12 @@ static int facts(
 
 static void warm(const struct pm_profile *p)
 {
-	htd_scan_get(htd_source_of(p), NULL);
+	htd_scan_get(htd_opened_of(p), NULL);
 }
 
 static bool changed(const struct pm_profile *p)
 {
-	return pm_input_changed(&htd_source_of(p)->input);
+	return pm_input_changed(&htd_opened_of(p)->input);
 }
 
 static const struct pm_profile_ops ops = {
@@ -216,7 +216,7 @@ static const struct pm_profile_ops ops = {
 	.changed = changed,
 };
 
-void htd_model_init(struct htd_source *src, struct pm_profile *ret)
+void htd_model_init(struct htd_opened *src, struct pm_profile *ret)
 {
 	htd_raw_documents(src);
 	htd_class_collection(src, &src->collections[0]);

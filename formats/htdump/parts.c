@@ -6,7 +6,7 @@
 
 /* ---- the scan ---- */
 
-static int threads_init(struct htd_source *src)
+static int threads_init(struct htd_opened *src)
 {
 	static const char *const keys[] = {"thread"};
 	const struct htd_stream *s = &src->stream;
@@ -28,7 +28,7 @@ static int threads_init(struct htd_source *src)
 	return 0;
 }
 
-static void scan_done(struct htd_source *src)
+static void scan_done(struct htd_opened *src)
 {
 	htd_sheets_done(src);
 	htd_stream_done(&src->stream);
@@ -37,7 +37,7 @@ static void scan_done(struct htd_source *src)
 
 static int scan_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	struct htd_stream *s = &src->stream;
 	int r = htd_stream_scan(s, src->input.name, &src->damage_list, err);
 	if (r == 0 && pm_input_changed(&src->input))
@@ -55,7 +55,7 @@ static int scan_build(void *context, struct pm_error *err)
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
 }
 
-int htd_scan_get(struct htd_source *src, struct pm_error *err)
+int htd_scan_get(struct htd_opened *src, struct pm_error *err)
 {
 	return pm_lazy_get(&src->scan_lazy, scan_build, src, err);
 }
@@ -64,7 +64,7 @@ int htd_scan_get(struct htd_source *src, struct pm_error *err)
 
 static int calls_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	int r = htd_scan_get(src, err);
 	if (r < 0)
 		return r;
@@ -74,7 +74,7 @@ static int calls_build(void *context, struct pm_error *err)
 	return r;
 }
 
-int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err)
+int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct pm_error *err)
 {
 	int r = pm_lazy_get(&src->calls_lazy, calls_build, src, err);
 	*ret = r < 0 ? NULL : &src->calls;
@@ -83,14 +83,14 @@ int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct p
 
 static int quantiles_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	const struct htd_calls *c;
 	int r = htd_calls_get(src, &c, err);
 	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, HTD_QUANTILE_BYTES, err);
 }
 
 int htd_quantiles_get(
-	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err)
+	struct htd_opened *src, const struct htd_quantiles **ret, struct pm_error *err)
 {
 	*ret = &src->quantiles;
 	return pm_lazy_get(&src->quantiles_lazy, quantiles_build, src, err);
@@ -98,7 +98,7 @@ int htd_quantiles_get(
 
 /* ---- the end ---- */
 
-void htd_source_free(struct htd_source *src)
+void htd_opened_free(struct htd_opened *src)
 {
 	htd_quantiles_done(&src->quantiles);
 	htd_calls_done(&src->calls);

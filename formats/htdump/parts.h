@@ -27,7 +27,7 @@ struct htd_counter {
 
 #define HTD_N_FACTS 5
 
-struct htd_source {
+struct htd_opened {
 	struct pm_watch watch;
 	struct pm_input input;
 	struct htd_stream stream;
@@ -52,34 +52,34 @@ struct htd_source {
 	char version[16];
 };
 
-static inline struct htd_source *htd_source_of(const struct pm_profile *p)
+static inline struct htd_opened *htd_opened_of(const struct pm_profile *p)
 {
 	return p->self;
 }
 
 /* format.c: opens a stream; takes ownership of the input, even on failure. */
-int htd_source_open(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
+int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_error *err);
 
 /* parts.c */
-void htd_source_free(struct htd_source *src);
+void htd_opened_free(struct htd_opened *src);
 
 /*
  * parts.c: reads the whole stream on first need. `stream`, `sheets`, `counters` and `threads` must
  * not be used before; getting `calls`, counting the items of a collection and starting a table all
  * do this.
  */
-int htd_scan_get(struct htd_source *src, struct pm_error *err);
+int htd_scan_get(struct htd_opened *src, struct pm_error *err);
 
 /* The calls, built on first need. */
-int htd_calls_get(struct htd_source *src, const struct htd_calls **ret, struct pm_error *err);
+int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct pm_error *err);
 
 /* The quantiles of labels, built on first need: then by_label of the calls are known, too. */
 int htd_quantiles_get(
-	struct htd_source *src, const struct htd_quantiles **ret, struct pm_error *err);
+	struct htd_opened *src, const struct htd_quantiles **ret, struct pm_error *err);
 
 /* sheet.c: fills sheets and counters; part of the scan. */
-int htd_sheets_init(struct htd_source *src);
-void htd_sheets_done(struct htd_source *src);
+int htd_sheets_init(struct htd_opened *src);
+void htd_sheets_done(struct htd_opened *src);
 
 /* sheet.c: STRUCT, STRING …, or the number of a type that is not defined. */
 struct pm_cell htd_data_type_cell(uint8_t data_type);
@@ -97,19 +97,19 @@ int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err);
 
 /* raw.c, classes.c: the documents and collections that only this format has. */
-void htd_raw_documents(struct htd_source *src);
-struct pm_table htd_class_events(const struct htd_source *src, uint32_t klass);
-void htd_class_collection(const struct htd_source *src, struct pm_collection *ret);
-void htd_counter_collection(const struct htd_source *src, struct pm_collection *ret);
+void htd_raw_documents(struct htd_opened *src);
+struct pm_table htd_class_events(const struct htd_opened *src, uint32_t klass);
+void htd_class_collection(const struct htd_opened *src, struct pm_collection *ret);
+void htd_counter_collection(const struct htd_opened *src, struct pm_collection *ret);
 
 /* damage.c: pm_profile_ops.damage. */
 int htd_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
 
 /* model.c: the profile of a stream that may not be scanned yet. */
-void htd_model_init(struct htd_source *src, struct pm_profile *ret);
+void htd_model_init(struct htd_opened *src, struct pm_profile *ret);
 
 /* -EIO: an event is not where the scan found it. */
-static inline int htd_source_changed(const struct htd_source *src, struct pm_error *err)
+static inline int htd_has_changed(const struct htd_opened *src, struct pm_error *err)
 {
 	return pm_error_set(
 		err, -EIO, src->input.name, PM_NO_OFFSET, "has changed since it was opened");

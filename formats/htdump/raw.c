@@ -5,9 +5,9 @@
 #include "formats/common/cursor.h"
 #include "formats/htdump/parts.h"
 
-static struct htd_source *source_of(const struct pm_table *table)
+static struct htd_opened *source_of(const struct pm_table *table)
 {
-	return (struct htd_source *)(uintptr_t)table->self;
+	return (struct htd_opened *)(uintptr_t)table->self;
 }
 
 static int scanned_start(struct pm_rows *rows, struct pm_error *err)
@@ -21,7 +21,7 @@ static const char *const klass_columns[] = {"class_id", "fields", "parent", "nam
 
 static int klasses_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	const struct htd_table *t = &src->stream.table;
 	(void)err;
 	if (rows->at >= t->n_klasses)
@@ -43,7 +43,7 @@ static const char *const field_columns[] = {
 
 static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	const struct htd_table *t = &src->stream.table;
 	uint64_t klass = rows->at >> 32, field = rows->at & UINT32_MAX;
 	(void)err;
@@ -76,7 +76,7 @@ static const char *const event_columns[] = {
 
 static int events_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct htd_source *src = source_of(rows->table);
+	struct htd_opened *src = source_of(rows->table);
 	int r = htd_scan_get(src, err);
 	if (r < 0)
 		return r;
@@ -126,13 +126,13 @@ static void add_pairs(struct pm_text *out, const struct htd_event *e)
 
 static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	struct htd_walk *w = rows->own;
 	struct htd_event e;
 	if (w->seq >= src->stream.n_events)
 		return 0;
 	if (!htd_walk_next(w, &e))
-		return htd_source_changed(src, err);
+		return htd_has_changed(src, err);
 	rows->at = w->seq;
 	add_pairs(rows->scratch, &e);
 	cells[0] = pm_cell_u64(w->seq - 1);
@@ -147,7 +147,7 @@ static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 
 static int events_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
 {
-	struct htd_source *src = source_of(table);
+	struct htd_opened *src = source_of(table);
 	int r = htd_scan_get(src, err);
 	*ret = r < 0 ? 0 : src->stream.n_events;
 	return r;
@@ -176,7 +176,7 @@ static struct pm_cell sum_cell(pm_sum sum)
 
 static int labels_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct htd_source *src = rows->table->self;
+	const struct htd_opened *src = rows->table->self;
 	const struct htd_calls *c = &src->calls;
 	(void)err;
 	if (rows->at >= c->n_ranked)
@@ -201,7 +201,7 @@ static const struct pm_table_type labels_type = {.next = labels_next, .start = l
 
 #define COLUMNS(names) (names), sizeof(names) / sizeof((names)[0])
 
-static struct pm_named_doc document(const struct htd_source *src, const char *path,
+static struct pm_named_doc document(const struct htd_opened *src, const char *path,
 	const struct pm_table_type *type, const char *const *columns, size_t n_columns)
 {
 	return (struct pm_named_doc){path,
@@ -211,7 +211,7 @@ static struct pm_named_doc document(const struct htd_source *src, const char *pa
 			.self = src})};
 }
 
-void htd_raw_documents(struct htd_source *src)
+void htd_raw_documents(struct htd_opened *src)
 {
 	src->documents[0] = document(src, "labels.csv", &labels_type, COLUMNS(label_columns));
 	src->documents[1] = document(src, "raw/classes.csv", &klasses_type, COLUMNS(klass_columns));

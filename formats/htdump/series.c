@@ -35,7 +35,7 @@ static bool is_shown(enum pm_series_kind kind, const struct htd_flat *f)
 }
 
 /* Adds the class if it has something to show. 0 or -ENOMEM. */
-static int add_class(struct htd_source *src, uint32_t klass)
+static int add_class(struct htd_opened *src, uint32_t klass)
 {
 	const struct htd_klass *k = &src->stream.table.klasses[klass];
 	const struct htd_sheet *sheet = &src->sheets[klass];
@@ -66,7 +66,7 @@ static int add_class(struct htd_source *src, uint32_t klass)
 
 static int series_build(void *context, struct pm_error *err)
 {
-	struct htd_source *src = context;
+	struct htd_opened *src = context;
 	int r = htd_scan_get(src, err);
 	if (r < 0)
 		return r;
@@ -82,7 +82,7 @@ static int series_build(void *context, struct pm_error *err)
 int htd_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct htd_source *src = htd_source_of(p);
+	struct htd_opened *src = htd_opened_of(p);
 	int r = pm_lazy_get(&src->series_lazy, series_build, src, err);
 	*ret = src->series;
 	*ret_n = r < 0 ? 0 : src->n_series;

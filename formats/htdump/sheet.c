@@ -35,7 +35,7 @@ static int taken_add(struct taken *t, struct pm_bytes name, uint32_t *ret_index,
 }
 
 /* `name`, or `name_2` and so on, as a string. */
-static const char *column_name(struct htd_source *src, struct taken *t, struct pm_bytes name)
+static const char *column_name(struct htd_opened *src, struct taken *t, struct pm_bytes name)
 {
 	uint32_t first, other;
 	bool fresh;
@@ -69,7 +69,7 @@ static char type_letter(const struct htd_flat *f)
 	return 't';
 }
 
-static int sheet_fill(struct htd_source *src, const struct htd_klass *k, struct htd_sheet *sheet,
+static int sheet_fill(struct htd_opened *src, const struct htd_klass *k, struct htd_sheet *sheet,
 	struct taken *taken)
 {
 	const char **columns = pm_arena_array(&src->arena, k->n_columns + N_OWN, sizeof(*columns));
@@ -128,7 +128,7 @@ static bool has_counters(const struct htd_klass *k)
 	return htd_is_own_class(k) && k->events.n_events > 0 && !htd_is_call_class(k);
 }
 
-static int counters_add(struct htd_source *src, uint32_t klass)
+static int counters_add(struct htd_opened *src, uint32_t klass)
 {
 	const struct htd_klass *k = &src->stream.table.klasses[klass];
 	for (uint32_t i = 0; has_counters(k) && i < k->n_columns; i++) {
@@ -142,7 +142,7 @@ static int counters_add(struct htd_source *src, uint32_t klass)
 	return 0;
 }
 
-int htd_sheets_init(struct htd_source *src)
+int htd_sheets_init(struct htd_opened *src)
 {
 	const struct htd_table *t = &src->stream.table;
 	struct taken names = {.next = NULL};
@@ -171,7 +171,7 @@ int htd_sheets_init(struct htd_source *src)
 	return r;
 }
 
-void htd_sheets_done(struct htd_source *src)
+void htd_sheets_done(struct htd_opened *src)
 {
 	for (size_t i = 0; src->sheets && i < src->stream.table.n_klasses; i++)
 		htd_order_done(&src->sheets[i].order);

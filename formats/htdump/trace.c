@@ -8,7 +8,7 @@
 #include "formats/htdump/parts.h"
 
 /* From `first` to the end of its segment, at most. */
-static int64_t piece(struct htd_source *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
+static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, struct pm_sample *ret,
 	size_t room, struct pm_error *err)
 {
 	const struct htd_calls *calls;
@@ -36,7 +36,7 @@ static int64_t piece(struct htd_source *src, uint32_t lane, uint64_t first, stru
 int64_t htd_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	struct htd_source *src = htd_source_of(p);
+	struct htd_opened *src = htd_opened_of(p);
 	size_t n = 0;
 	int r = htd_scan_get(src, err);
 	if (r < 0)

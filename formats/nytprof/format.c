@@ -166,7 +166,7 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 
 static void close_source(struct pm_profile *p)
 {
-	free_opened(p->self);
+	free_opened(nytp_opened_of(p));
 }
 
 /* ---- recognising ---- */

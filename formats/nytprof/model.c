@@ -6,21 +6,16 @@
 
 #include "formats/nytprof/build.h"
 
-static struct nytp_opened *opened_of(const struct pm_profile *p)
-{
-	return p->self;
-}
-
 /* The source with its native tables; a failure to fill them is permanent. */
 static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
 {
-	*ret = opened_of(p);
+	*ret = nytp_opened_of(p);
 	return nytp_ready(&(*ret)->native, err);
 }
 
 static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_error *err)
 {
-	return nytp_opened_model(opened_of(p), ret, err);
+	return nytp_opened_model(nytp_opened_of(p), ret, err);
 }
 
 static int op_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
@@ -60,7 +55,7 @@ static int op_threads(
  */
 static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
-	struct nytp_opened *o = opened_of(p);
+	struct nytp_opened *o = nytp_opened_of(p);
 	if (feature == PM_HAS_SOURCES)
 		return o->may_have_text;
 	if (feature != PM_HAS_SEVERAL_THREADS)
@@ -123,7 +118,7 @@ static int64_t op_values(const struct pm_profile *p, struct pm_values_of of, uin
 		return r;
 	if (of.what == PM_OF_CONTEXT)
 		return pm_costs_of_context(&m->costs, of.index, first, ret, room);
-	size_t n_own = thread_own(opened_of(p), of.index, own), n = 0;
+	size_t n_own = thread_own(nytp_opened_of(p), of.index, own), n = 0;
 	for (; n < room && first < n_own; first++)
 		ret[n++] = own[first];
 	return (int64_t)n +
@@ -141,7 +136,7 @@ static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 	if (r < 0)
 		return r;
 	ret->contexts = 0;
-	ret->values = thread_own(opened_of(p), thread, own) + stored_values(&m->costs, thread);
+	ret->values = thread_own(nytp_opened_of(p), thread, own) + stored_values(&m->costs, thread);
 	while ((n = pm_costs_of_thread(&m->costs, thread, at, values, 64)) > 0) {
 		for (int64_t i = 0; i < n; i++) {
 			ret->contexts += values[i].context != last;
@@ -202,7 +197,7 @@ static int op_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t
 static int op_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct nytp_opened *o = opened_of(p);
+	const struct nytp_opened *o = nytp_opened_of(p);
 	(void)err;
 	bool alone = o->native.n_files == 1;
 	*ret = alone ? o->docs[0].docs : &o->processes;
@@ -227,7 +222,7 @@ static int op_thread_document(const struct pm_profile *p, uint32_t thread, uint3
 static int op_sources(const struct pm_profile *p, const struct pm_source **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	struct nytp_opened *o = opened_of(p);
+	struct nytp_opened *o = nytp_opened_of(p);
 	int r = nytp_opened_sources(o, err);
 	*ret = o->sources.list;
 	*ret_n = o->sources.n;
@@ -265,7 +260,7 @@ static bool differ_in_time(const struct nytp_model *m)
 
 static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	const struct nytp *n = &opened_of(p)->native;
+	const struct nytp *n = &nytp_opened_of(p)->native;
 	struct nytp_model *m;
 	int r = model(p, &m, err);
 	if (r < 0)
@@ -290,14 +285,14 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 static int op_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct nytp_opened *o = opened_of(p);
+	struct nytp_opened *o = nytp_opened_of(p);
 	*ret = &o->damages;
 	return nytp_opened_damage(o, err);
 }
 
 static void op_warm(const struct pm_profile *p)
 {
-	nytp_ready(&opened_of(p)->native, NULL);
+	nytp_ready(&nytp_opened_of(p)->native, NULL);
 }
 
 const struct pm_profile_ops nytp_ops = {

@@ -16,7 +16,7 @@ struct nytp_part {
 
 /* An opened source. */
 struct nytp_opened {
-	struct nytp native; /* first: nytp_opened_of */
+	struct nytp native; /* first: nytp_scan */
 	struct pm_arena arena;
 	int folder;                    /* owned; -1 for a single file, which `input` is */
 	struct pm_input input;         /* until it was read */
@@ -38,6 +38,11 @@ struct nytp_opened {
 	struct nytp_sources sources;
 	struct pm_damages damages;
 };
+
+static inline struct nytp_opened *nytp_opened_of(const struct pm_profile *p)
+{
+	return p->self;
+}
 
 /* Reads all files; it is nytp.fill of an opened source. */
 int nytp_scan(struct nytp *n, struct pm_error *err);

@@ -8,7 +8,7 @@
 
 int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct zts_stores *s = &((struct zts *)(uintptr_t)doc->text.self)->stores;
+	struct zts_stores *s = &((struct zts_opened *)(uintptr_t)doc->text.self)->stores;
 	const struct zts_payload *payload;
 	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
 	if (r < 0)
@@ -20,7 +20,7 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 
 int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct zts_stores *s = &((struct zts *)(uintptr_t)doc->text.self)->stores;
+	struct zts_stores *s = &((struct zts_opened *)(uintptr_t)doc->text.self)->stores;
 	const struct zts_payload *payload;
 	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
 	if (r < 0)
@@ -32,7 +32,7 @@ int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struc
 
 int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = doc->text.self;
+	const struct zts_opened *z = doc->text.self;
 	const struct zts_store *store = &z->stores.items[doc->text.a];
 	const struct zts_chunks *chunks = &store->chunks;
 	const struct zts_survey *v;

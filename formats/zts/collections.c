@@ -6,7 +6,7 @@
 #include "formats/common/text.h"
 #include "formats/zts/parts.h"
 
-static struct pm_doc text_doc(const struct zts *z,
+static struct pm_doc text_doc(const struct zts_opened *z,
 	int (*render)(const struct pm_doc *, struct pm_text *, struct pm_error *), uint64_t a,
 	uint64_t b)
 {
@@ -18,7 +18,7 @@ static struct pm_doc text_doc(const struct zts *z,
 
 static int chunk_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	const struct zts_chunks *chunks;
 	int r = zts_store_chunks(&z->stores.items[c->a], &chunks, err);
 	*ret = r < 0 ? 0 : chunks->n;
@@ -45,7 +45,7 @@ static int chunk_find(const struct pm_collection *c, struct pm_bytes name, uint3
 		i = i * 10 + (uint64_t)(name.p[k] - '0');
 	}
 	*ret_i = (uint32_t)i;
-	return i < ((const struct zts *)c->self)->stores.items[c->a].chunks.n;
+	return i < ((const struct zts_opened *)c->self)->stores.items[c->a].chunks.n;
 }
 
 static int chunk_document(
@@ -80,14 +80,14 @@ static int trace_count(const struct pm_collection *c, uint32_t *ret, struct pm_e
 
 static uint32_t trace_of(const struct pm_collection *c, uint32_t i)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	return z->survey.by_store[z->survey.first_of[c->a] + i];
 }
 
 static struct pm_bytes trace_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	pm_text_clear(scratch);
 	zts_trace_name(&z->survey.traces[trace_of(c, i)], scratch);
 	return pm_text_view(scratch);
@@ -96,7 +96,7 @@ static struct pm_bytes trace_name(
 static int trace_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	uint32_t trace = trace_of(c, i);
 	switch (k) {
 	case 0:
@@ -132,14 +132,15 @@ static int trace_profile(
 
 static int render_link(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = doc->text.self;
+	const struct zts_opened *z = doc->text.self;
 	(void)err;
 	pm_text_str(out, "../");
 	zts_trace_path(z, &z->survey.traces[doc->text.a], out);
 	return 0;
 }
 
-static int link_document(const struct zts *z, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
+static int link_document(
+	const struct zts_opened *z, uint32_t trace, uint32_t k, struct pm_named_doc *ret)
 {
 	struct pm_doc doc = text_doc(z, render_link, trace, 0);
 	doc.kind = PM_DOC_LINK;
@@ -157,7 +158,7 @@ static int slow_count(const struct pm_collection *c, uint32_t *ret, struct pm_er
 
 static struct pm_bytes slow_name(const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	pm_text_clear(scratch);
 	pm_text_printf(scratch, "%03u-", i + 1);
 	zts_trace_name(&z->survey.traces[z->survey.slow[i]], scratch);
@@ -167,7 +168,7 @@ static struct pm_bytes slow_name(const struct pm_collection *c, uint32_t i, stru
 static int slow_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	return link_document(z, z->survey.slow[i], k, ret);
 }
 
@@ -182,7 +183,7 @@ static int failed_count(const struct pm_collection *c, uint32_t *ret, struct pm_
 static struct pm_bytes failed_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	pm_text_clear(scratch);
 	zts_trace_name(&z->survey.traces[z->survey.failed[i]], scratch);
 	return pm_text_view(scratch);
@@ -191,13 +192,13 @@ static struct pm_bytes failed_name(
 static int failed_document(
 	const struct pm_collection *c, uint32_t i, uint32_t k, struct pm_named_doc *ret)
 {
-	const struct zts *z = c->self;
+	const struct zts_opened *z = c->self;
 	return link_document(z, z->survey.failed[i], k, ret);
 }
 
 /* ---- the lists ---- */
 
-static int add_collection(struct zts *z, struct pm_collection c)
+static int add_collection(struct zts_opened *z, struct pm_collection c)
 {
 	if (!c.path ||
 		pm_list_room(&z->collections, z->n_collections, &z->collections_room, sizeof(c)) <
@@ -208,7 +209,7 @@ static int add_collection(struct zts *z, struct pm_collection c)
 	return 0;
 }
 
-static int add_store(struct zts *z, uint32_t s)
+static int add_store(struct zts_opened *z, uint32_t s)
 {
 	const struct zts_store *store = &z->stores.items[s];
 	struct pm_collection chunks = {
@@ -230,7 +231,7 @@ static int add_store(struct zts *z, uint32_t s)
 	return r < 0 ? r : add_collection(z, traces);
 }
 
-static int list_collections(struct zts *z)
+static int list_collections(struct zts_opened *z)
 {
 	static const struct pm_collection slow = {.path = "slow",
 		.flat = true,
@@ -251,14 +252,14 @@ static int list_collections(struct zts *z)
 int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct zts *z = zts_of(p);
+	const struct zts_opened *z = zts_opened_of(p);
 	(void)err;
 	*ret = z->collections;
 	*ret_n = z->n_collections;
 	return 0;
 }
 
-static int add_document(struct zts *z, const char *path, struct pm_doc doc)
+static int add_document(struct zts_opened *z, const char *path, struct pm_doc doc)
 {
 	if (!path ||
 		pm_list_room(&z->documents, z->n_documents, &z->documents_room,
@@ -268,7 +269,7 @@ static int add_document(struct zts *z, const char *path, struct pm_doc doc)
 	return 0;
 }
 
-int zts_list_documents(struct zts *z)
+int zts_list_documents(struct zts_opened *z)
 {
 	struct pm_table traces = zts_table(z, ZTS_TABLE_TRACES);
 	struct pm_table methods = zts_table(z, ZTS_TABLE_METHODS);
@@ -295,7 +296,7 @@ int zts_list_documents(struct zts *z)
 int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct zts *z = zts_of(p);
+	const struct zts_opened *z = zts_opened_of(p);
 	(void)err;
 	*ret = z->documents;
 	*ret_n = z->n_documents;

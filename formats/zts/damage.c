@@ -4,7 +4,7 @@
 #include "formats/zts/parts.h"
 
 struct telling {
-	struct zts *z;
+	struct zts_opened *z;
 	const struct zts_survey *v;
 	struct pm_damage_list *list;
 	struct pm_arena names;
@@ -120,7 +120,7 @@ static int gather(void *context, struct pm_error *err)
 
 int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct zts *z = zts_of(p);
+	struct zts_opened *z = zts_opened_of(p);
 	*ret = &z->damages;
 	return pm_lazy_get(&z->damage_once, gather, z, err);
 }

@@ -61,7 +61,7 @@ static int probe(const struct pm_candidate *c)
 
 static void close_zts(struct pm_profile *p)
 {
-	struct zts *z = zts_of(p);
+	struct zts_opened *z = zts_opened_of(p);
 	zts_samples_done(&z->samples);
 	zts_early_free(z->early);
 	zts_aggregate_done(&z->aggregate);
@@ -73,7 +73,7 @@ static void close_zts(struct pm_profile *p)
 	free(z);
 }
 
-static const char *layout_of(const struct zts *z)
+static const char *layout_of(const struct zts_opened *z)
 {
 	const char *layout = "no-index";
 	for (uint32_t i = 0; i < z->stores.n; i++)
@@ -120,7 +120,7 @@ static int open_zts(const struct pm_candidate *c, const struct pm_open_options *
 	};
 	int folder = -1;
 	const char *name = "";
-	struct zts *z = calloc(1, sizeof(*z));
+	struct zts_opened *z = calloc(1, sizeof(*z));
 	if (!z)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
 	z->survey_once = z->aggregate_once = z->damage_once = fresh;

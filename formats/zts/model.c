@@ -38,7 +38,7 @@ static int get_metrics(
 static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
 	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(zts_of(p), &a, err);
+	int r = zts_get_aggregate(zts_opened_of(p), &a, err);
 	*ret = r < 0 ? NULL : a->tree;
 	return r;
 }
@@ -65,7 +65,7 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	size_t room, struct pm_error *err)
 {
 	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(zts_of(p), &a, err);
+	int r = zts_get_aggregate(zts_opened_of(p), &a, err);
 	if (r < 0)
 		return r;
 	const struct zts_sums *sums = &a->sums[context];
@@ -87,7 +87,7 @@ static int call_times(
 	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
 {
 	const struct zts_aggregate *a;
-	int r = zts_get_aggregate(zts_of(p), &a, err);
+	int r = zts_get_aggregate(zts_opened_of(p), &a, err);
 	*ret = r < 0 ? NULL : a->times;
 	return r;
 }
@@ -96,7 +96,7 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 	struct pm_error *err)
 {
 	const struct zts_survey *v;
-	int r = zts_get_survey(zts_of(p), &v, err);
+	int r = zts_get_survey(zts_opened_of(p), &v, err);
 	if (r < 0)
 		return r;
 	*ret_origin_ns = v->origin_ns;
@@ -108,7 +108,7 @@ static int get_span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_
 
 static int build_facts(void *context, struct pm_error *err)
 {
-	struct zts *z = context;
+	struct zts_opened *z = context;
 	const struct zts_survey *v;
 	uint64_t chunks = 0;
 	int r = zts_get_survey(z, &v, err);
@@ -130,7 +130,7 @@ static int build_facts(void *context, struct pm_error *err)
 static int get_facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
-	struct zts *z = zts_of(p);
+	struct zts_opened *z = zts_opened_of(p);
 	*ret = z->facts;
 	*ret_n = ZTS_N_FACTS;
 	return pm_lazy_get(&z->facts_once, build_facts, z, err);
@@ -141,12 +141,13 @@ static void warm(const struct pm_profile *p)
 {
 	const struct zts_aggregate *a;
 	if (p->input_bytes <= WARM_MOST)
-		zts_get_aggregate(zts_of(p), &a, NULL); /* and the survey, in the same pass */
+		zts_get_aggregate(
+			zts_opened_of(p), &a, NULL); /* and the survey, in the same pass */
 }
 
 static bool has_changed(const struct pm_profile *p)
 {
-	return zts_stores_changed(&zts_of(p)->stores);
+	return zts_stores_changed(&zts_opened_of(p)->stores);
 }
 
 const struct pm_profile_ops zts_ops = {

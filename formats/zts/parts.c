@@ -9,28 +9,28 @@
  * The format interface passes const profiles; a part is built once, under a lock, and const for
  * everybody who gets it.
  */
-static struct zts *builder_of(const struct zts *z)
+static struct zts_opened *builder_of(const struct zts_opened *z)
 {
-	return (struct zts *)(uintptr_t)z;
+	return (struct zts_opened *)(uintptr_t)z;
 }
 
 static int build_survey(void *context, struct pm_error *err)
 {
-	struct zts *z = context;
+	struct zts_opened *z = context;
 	bool adds_up = __atomic_load_n(&z->adds_up, __ATOMIC_RELAXED);
 	return zts_survey_build(&z->survey, &z->stores, adds_up ? &z->early : NULL, err);
 }
 
-int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err)
+int zts_get_survey(const struct zts_opened *z, const struct zts_survey **ret, struct pm_error *err)
 {
-	struct zts *b = builder_of(z);
+	struct zts_opened *b = builder_of(z);
 	*ret = &z->survey;
 	return pm_lazy_get(&b->survey_once, build_survey, b, err);
 }
 
 static int build_aggregate(void *context, struct pm_error *err)
 {
-	struct zts *z = context;
+	struct zts_opened *z = context;
 	const struct zts_survey *v;
 	__atomic_store_n(&z->adds_up, 1, __ATOMIC_RELAXED);
 	int r = zts_get_survey(z, &v, err);
@@ -41,16 +41,17 @@ static int build_aggregate(void *context, struct pm_error *err)
 	return zts_aggregate_build(&z->aggregate, &z->stores, v, early, err);
 }
 
-int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err)
+int zts_get_aggregate(
+	const struct zts_opened *z, const struct zts_aggregate **ret, struct pm_error *err)
 {
-	struct zts *b = builder_of(z);
+	struct zts_opened *b = builder_of(z);
 	*ret = &z->aggregate;
 	return pm_lazy_get(&b->aggregate_once, build_aggregate, b, err);
 }
 
 static int build_samples(void *context, struct pm_error *err)
 {
-	struct zts *z = context;
+	struct zts_opened *z = context;
 	const struct zts_aggregate *a;
 	int r = zts_get_aggregate(z, &a, err);
 	if (r == 0 && (r = zts_samples_build(&z->samples, a, &z->stores, &z->survey)) < 0) {
@@ -60,9 +61,9 @@ static int build_samples(void *context, struct pm_error *err)
 	return r;
 }
 
-int zts_get_samples(const struct zts *z, struct zts_samples **ret, struct pm_error *err)
+int zts_get_samples(const struct zts_opened *z, struct zts_samples **ret, struct pm_error *err)
 {
-	struct zts *b = builder_of(z);
+	struct zts_opened *b = builder_of(z);
 	*ret = &b->samples;
 	return pm_lazy_get(&b->samples_once, build_samples, b, err);
 }
@@ -81,7 +82,7 @@ static void kept_tree_free(struct pm_cached *c)
 }
 
 struct wanted_tree {
-	struct zts *z;
+	struct zts_opened *z;
 	uint32_t trace;
 };
 
@@ -112,8 +113,8 @@ static int build_tree(void *context, struct pm_cached **ret, struct pm_error *er
 	return 0;
 }
 
-int zts_get_tree(
-	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err)
+int zts_get_tree(const struct zts_opened *z, uint32_t trace, const struct zts_tree **ret,
+	struct pm_error *err)
 {
 	struct wanted_tree wanted = {builder_of(z), trace};
 	struct pm_cached *cached;
@@ -123,14 +124,14 @@ int zts_get_tree(
 	return r;
 }
 
-void zts_release_tree(const struct zts *z, const struct zts_tree *tree)
+void zts_release_tree(const struct zts_opened *z, const struct zts_tree *tree)
 {
 	struct kept_tree *kept = (struct kept_tree *)(uintptr_t)((const char *)tree -
 		offsetof(struct kept_tree, tree));
 	pm_cache_release(z->stores.cache, &kept->cached);
 }
 
-void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out)
+void zts_trace_path(const struct zts_opened *z, const struct zts_trace *t, struct pm_text *out)
 {
 	pm_text_str(out, "stores/");
 	pm_text_str(out, z->stores.items[t->store].number);
@@ -138,7 +139,7 @@ void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_te
 	zts_trace_name(t, out);
 }
 
-const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store)
+const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store)
 {
 	return &z->stores.items[store].texts;
 }

@@ -11,7 +11,7 @@
 
 enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 
-struct zts {
+struct zts_opened {
 	struct zts_stores stores;
 	struct pm_lazy survey_once, aggregate_once, samples_once, damage_once, facts_once;
 	int adds_up;             /* atomic: somebody who waits for the survey needs the sums, too */
@@ -30,21 +30,22 @@ struct zts {
 };
 
 /* The parts that are built on first need; const from then on. */
-int zts_get_survey(const struct zts *z, const struct zts_survey **ret, struct pm_error *err);
-int zts_get_aggregate(const struct zts *z, const struct zts_aggregate **ret, struct pm_error *err);
+int zts_get_survey(const struct zts_opened *z, const struct zts_survey **ret, struct pm_error *err);
+int zts_get_aggregate(
+	const struct zts_opened *z, const struct zts_aggregate **ret, struct pm_error *err);
 /* With the survey and the aggregate. */
-int zts_get_samples(const struct zts *z, struct zts_samples **ret, struct pm_error *err);
+int zts_get_samples(const struct zts_opened *z, struct zts_samples **ret, struct pm_error *err);
 
 /* The call tree of a trace from the cache, to be released. -EIO for a lost trace. */
-int zts_get_tree(
-	const struct zts *z, uint32_t trace, const struct zts_tree **ret, struct pm_error *err);
-void zts_release_tree(const struct zts *z, const struct zts_tree *tree);
+int zts_get_tree(const struct zts_opened *z, uint32_t trace, const struct zts_tree **ret,
+	struct pm_error *err);
+void zts_release_tree(const struct zts_opened *z, const struct zts_tree *tree);
 
 /* `stores/000000/traces/NAME` */
-void zts_trace_path(const struct zts *z, const struct zts_trace *t, struct pm_text *out);
+void zts_trace_path(const struct zts_opened *z, const struct zts_trace *t, struct pm_text *out);
 
 /* The text index for the ids of a call; it was read together with the tree. */
-const struct zts_texts *zts_texts_of(const struct zts *z, uint32_t store);
+const struct zts_texts *zts_texts_of(const struct zts_opened *z, uint32_t store);
 
 /* damage.c: reads everything. */
 int zts_damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err);
@@ -57,13 +58,13 @@ enum zts_table {
 	ZTS_TABLE_EXCEPTIONS,
 };
 
-struct pm_table zts_table(const struct zts *z, enum zts_table which);
+struct pm_table zts_table(const struct zts_opened *z, enum zts_table which);
 
 /* The columns of traces.csv, and a row of it; the survey is there. */
-int zts_traces_columns(const struct zts *z, struct pm_table *table, struct pm_error *err);
+int zts_traces_columns(const struct zts_opened *z, struct pm_table *table, struct pm_error *err);
 void zts_method_row(const struct zts_method *m, struct pm_cell *cells); /* of methods.csv */
-int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, struct pm_cell *cells,
-	struct pm_error *err);
+int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *rows,
+	struct pm_cell *cells, struct pm_error *err);
 
 /* samples_read.c: pm_profile_ops.traces, .samples, .call_path */
 int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err);
@@ -76,16 +77,16 @@ int zts_call_path(
 int zts_window_document(const struct pm_profile *p, const struct pm_window *window, uint32_t k,
 	struct pm_named_doc *ret, struct pm_error *err);
 
-struct pm_table zts_spans_table(const struct zts *z);
-struct pm_table zts_chunks_table(const struct zts *z, uint32_t store);
-struct pm_table zts_strings_table(const struct zts *z, uint32_t store);
+struct pm_table zts_spans_table(const struct zts_opened *z);
+struct pm_table zts_chunks_table(const struct zts_opened *z, uint32_t store);
+struct pm_table zts_strings_table(const struct zts_opened *z, uint32_t store);
 
 /* trace_json.c, trace_text.c, trace_tables.c, chunk_docs.c: documents of one trace or chunk. */
 int zts_render_trace_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
-struct pm_table zts_calls_table(const struct zts *z, uint32_t trace);
-struct pm_table zts_trace_attrs_table(const struct zts *z, uint32_t trace);
+struct pm_table zts_calls_table(const struct zts_opened *z, uint32_t trace);
+struct pm_table zts_trace_attrs_table(const struct zts_opened *z, uint32_t trace);
 int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_payload_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
@@ -93,7 +94,7 @@ int zts_render_chunk_info(const struct pm_doc *doc, struct pm_text *out, struct 
 /* collections.c; zts_list_documents is called once, when the source is opened */
 int zts_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
 	struct pm_error *err);
-int zts_list_documents(struct zts *z);
+int zts_list_documents(struct zts_opened *z);
 int zts_collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err);
 
@@ -103,13 +104,13 @@ int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err);
 
 /* trace_profile.c: a trace as a profile of its own, `source` naming where it is; ops->close. */
-int zts_trace_profile(const struct zts *z, uint32_t trace, const char *source,
+int zts_trace_profile(const struct zts_opened *z, uint32_t trace, const char *source,
 	struct pm_profile **ret, struct pm_error *err);
 
 /* model.c */
 extern const struct pm_profile_ops zts_ops;
 
-static inline struct zts *zts_of(const struct pm_profile *p)
+static inline struct zts_opened *zts_opened_of(const struct pm_profile *p)
 {
 	return p->self;
 }

@@ -15,7 +15,7 @@ static const char *const string_columns[] = {"id", "kind", "text"};
 
 static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0 || rows->at >= v->spans.n)
@@ -46,7 +46,7 @@ static int spans_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 
 static int chunks_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	const struct zts_chunks *chunks = &z->stores.items[rows->table->a].chunks;
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
@@ -67,7 +67,7 @@ static int chunks_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 static int strings_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct zts_texts *texts;
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	int r = zts_store_texts(&z->stores.items[rows->table->a], &texts, err);
 	if (r < 0 || rows->at >= texts->n)
 		return r;
@@ -83,7 +83,7 @@ static const struct pm_table_type spans_type = {.next = spans_next};
 static const struct pm_table_type chunks_type = {.next = chunks_next};
 static const struct pm_table_type strings_type = {.next = strings_next};
 
-struct pm_table zts_spans_table(const struct zts *z)
+struct pm_table zts_spans_table(const struct zts_opened *z)
 {
 	struct pm_table table = {
 		&spans_type, span_columns, sizeof(span_columns) / sizeof(span_columns[0]), z};
@@ -91,14 +91,14 @@ struct pm_table zts_spans_table(const struct zts *z)
 	return table;
 }
 
-struct pm_table zts_chunks_table(const struct zts *z, uint32_t store)
+struct pm_table zts_chunks_table(const struct zts_opened *z, uint32_t store)
 {
 	struct pm_table table = {&chunks_type, chunk_columns, 7, z, store};
 	table.types = "?i?????";
 	return table;
 }
 
-struct pm_table zts_strings_table(const struct zts *z, uint32_t store)
+struct pm_table zts_strings_table(const struct zts_opened *z, uint32_t store)
 {
 	return (struct pm_table){&strings_type, string_columns, 3, z, store};
 }

@@ -119,7 +119,7 @@ int zts_reader_read(struct zts_reader *r, uint32_t place, struct pm_error *err)
 	return e;
 }
 
-int zts_reader_init(struct zts_reader *r, const struct zts *z, struct pm_error *err)
+int zts_reader_init(struct zts_reader *r, const struct zts_opened *z, struct pm_error *err)
 {
 	*r = (struct zts_reader){.z = z};
 	return zts_get_samples(z, &r->s, err);

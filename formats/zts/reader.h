@@ -5,7 +5,7 @@
 #include "formats/zts/parts.h"
 
 struct zts_reader {
-	const struct zts *z;
+	const struct zts_opened *z;
 	struct zts_samples *s;
 	struct zts_tree tree;      /* the trace at hand */
 	struct zts_finding *found; /* of its calls: their contexts */
@@ -15,7 +15,7 @@ struct zts_reader {
 };
 
 /* Reads nothing. Builds what samples need; zts_reader_done in any case. */
-int zts_reader_init(struct zts_reader *r, const struct zts *z, struct pm_error *err);
+int zts_reader_init(struct zts_reader *r, const struct zts_opened *z, struct pm_error *err);
 void zts_reader_done(struct zts_reader *r);
 
 /* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */

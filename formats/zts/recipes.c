@@ -35,7 +35,7 @@ static bool is_plain(struct pm_bytes text)
 }
 
 /* ` && $16 == "500"`; false if the trace's value cannot be used in a command. */
-static bool add_condition(const struct zts *z, const struct zts_survey *v,
+static bool add_condition(const struct zts_opened *z, const struct zts_survey *v,
 	const struct zts_trace *t, uint32_t column, struct pm_text *out)
 {
 	struct pm_text value = {.p = NULL};
@@ -58,7 +58,7 @@ static bool add_condition(const struct zts *z, const struct zts_survey *v,
  * Traces similar to the longest one: at least half as long, with the same status, for the same
  * request.
  */
-static void add_search(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
+static void add_search(const struct zts_opened *z, const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_trace *t = &v->traces[v->slow[0]];
 	struct pm_text conditions = {.p = NULL};
@@ -79,7 +79,7 @@ static void add_search(const struct zts *z, const struct zts_survey *v, struct p
 	pm_text_end(&conditions, out);
 }
 
-static void add_longest(const struct zts *z, const struct zts_survey *v, struct pm_text *out)
+static void add_longest(const struct zts_opened *z, const struct zts_survey *v, struct pm_text *out)
 {
 	const struct zts_trace *t = &v->traces[v->slow[0]];
 	pm_text_str(out,
@@ -97,7 +97,7 @@ static void add_longest(const struct zts *z, const struct zts_survey *v, struct 
 
 int zts_recipes(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = zts_of(p);
+	const struct zts_opened *z = zts_opened_of(p);
 	const struct zts_aggregate *a;
 	const struct zts_survey *v;
 	bool thrown = false;

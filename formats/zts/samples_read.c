@@ -88,7 +88,7 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 	struct zts_reader r;
 	size_t n = 0;
 	(void)lane;
-	int e = zts_reader_init(&r, zts_of(p), err);
+	int e = zts_reader_init(&r, zts_opened_of(p), err);
 	const struct zts_samples *s = r.s;
 	if (e < 0 || first >= s->lane.n_samples)
 		return e;
@@ -111,7 +111,7 @@ int64_t zts_samples_read(const struct pm_profile *p, uint32_t lane, uint64_t fir
 int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
 {
 	struct zts_samples *s;
-	int r = zts_get_samples(zts_of(p), &s, err);
+	int r = zts_get_samples(zts_opened_of(p), &s, err);
 	*ret = r < 0 ? NULL : &s->traces;
 	return r;
 }
@@ -119,7 +119,7 @@ int zts_traces(const struct pm_profile *p, const struct pm_threads **ret, struct
 int zts_call_path(
 	const struct pm_profile *p, uint64_t seq, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = zts_of(p);
+	const struct zts_opened *z = zts_opened_of(p);
 	struct zts_samples *s;
 	int r = zts_get_samples(z, &s, err);
 	if (r < 0 || seq >= s->lane.n_samples)

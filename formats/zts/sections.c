@@ -57,8 +57,8 @@ static struct pm_bytes short_name(struct pm_bytes name)
 }
 
 /* The texts of the store were read with the survey. */
-static void add_what(const struct zts *z, const struct zts_survey *v, const struct zts_trace *t,
-	struct pm_text *out)
+static void add_what(const struct zts_opened *z, const struct zts_survey *v,
+	const struct zts_trace *t, struct pm_text *out)
 {
 	const struct zts_texts *texts = zts_texts_of(z, t->store);
 	struct pm_text name = {.p = NULL};
@@ -75,7 +75,7 @@ static void add_what(const struct zts *z, const struct zts_survey *v, const stru
 
 static int slow_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0 || rows->at >= v->n_slow)
@@ -118,7 +118,7 @@ int zts_sections(const struct pm_profile *p, const struct pm_section **ret, size
 	static const char *const exceptions[] = {"count", "class and message"};
 	static const struct pm_table_type types[ZTS_N_SECTIONS] = {
 		{.next = traces_next}, {.next = slow_next}, {.next = exceptions_next}};
-	struct zts *z = zts_of(p);
+	struct zts_opened *z = zts_opened_of(p);
 	const struct pm_section all[ZTS_N_SECTIONS] = {
 		{"Traces", {&types[0], traces, 4, z, 0, 0, 0}},
 		{"Slowest traces (the directories of slow/)", {&types[1], slow, 5, z, 0, 0, 0}},

@@ -13,7 +13,7 @@ static const char *const exception_columns[] = {
 
 /* ---- traces.csv ---- */
 
-int zts_traces_columns(const struct zts *z, struct pm_table *table, struct pm_error *err)
+int zts_traces_columns(const struct zts_opened *z, struct pm_table *table, struct pm_error *err)
 {
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
@@ -46,7 +46,7 @@ static void put_attrs(const struct zts_survey *v, const struct zts_trace *t,
 }
 
 /* The cells of a trace except its names; returns the next cell. */
-static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_survey *v,
+static struct pm_cell *trace_numbers(const struct zts_opened *z, const struct zts_survey *v,
 	const struct zts_trace *t, struct pm_cell *cells)
 {
 	const struct zts_part *part = &v->parts[t->part];
@@ -66,8 +66,8 @@ static struct pm_cell *trace_numbers(const struct zts *z, const struct zts_surve
 	return cells;
 }
 
-int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, struct pm_cell *cells,
-	struct pm_error *err)
+int zts_trace_row(const struct zts_opened *z, uint32_t trace, struct pm_rows *rows,
+	struct pm_cell *cells, struct pm_error *err)
 {
 	enum { TRACE_ID = 7, PATH = 12 };
 	const struct zts_survey *v = &z->survey;
@@ -98,7 +98,7 @@ int zts_trace_row(const struct zts *z, uint32_t trace, struct pm_rows *rows, str
 
 static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	const struct zts_survey *v;
 	int r = zts_get_survey(z, &v, err);
 	if (r < 0 || rows->at >= v->n)
@@ -155,7 +155,7 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 
 static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct zts *z = rows->table->self;
+	const struct zts_opened *z = rows->table->self;
 	const struct zts_aggregate *a;
 	int r = zts_get_aggregate(z, &a, err);
 	if (r < 0 || rows->at >= a->exceptions.texts.n)
@@ -177,7 +177,7 @@ static const struct pm_table_type methods_type = {.next = methods_next};
 static const struct pm_table_type attributes_type = {.next = attributes_next};
 static const struct pm_table_type exceptions_type = {.next = exceptions_next};
 
-struct pm_table zts_table(const struct zts *z, enum zts_table which)
+struct pm_table zts_table(const struct zts_opened *z, enum zts_table which)
 {
 	static const struct pm_table tables[] = {
 		[ZTS_TABLE_TRACES] = {&traces_type, NULL, 0},

@@ -6,7 +6,7 @@
 #include "profmount/limits.h"
 
 struct writer {
-	const struct zts *z;
+	const struct zts_opened *z;
 	const struct zts_trace *trace;
 	const struct zts_tree *tree;
 	struct pm_json json;
@@ -249,7 +249,7 @@ static void write_trace(struct writer *w, const struct zts_survey *v)
 
 int zts_render_trace_json(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = doc->text.self;
+	const struct zts_opened *z = doc->text.self;
 	const struct zts_survey *v;
 	struct writer w = {.z = z, .json = {.out = out, .first = true}};
 	int r = zts_get_survey(z, &v, err);

@@ -14,7 +14,7 @@
 
 struct trace {
 	struct pm_profile profile;
-	const struct zts *z;
+	const struct zts_opened *z;
 	uint32_t index;      /* of the survey's traces */
 	struct pm_text name; /* profile.title */
 	struct pm_lazy once; /* of what follows */
@@ -25,7 +25,7 @@ struct trace {
 };
 
 static int add_contexts(
-	const struct zts *z, const struct zts_tree *calls, struct pm_tree_builder *b)
+	const struct zts_opened *z, const struct zts_tree *calls, struct pm_tree_builder *b)
 {
 	struct pm_text name = {0};
 	for (uint32_t i = 0; i < calls->n && !name.failed; i++) {
@@ -221,7 +221,7 @@ static const struct pm_profile_ops ops = {
 	.changed = has_changed,
 };
 
-int zts_trace_profile(const struct zts *z, uint32_t trace, const char *source,
+int zts_trace_profile(const struct zts_opened *z, uint32_t trace, const char *source,
 	struct pm_profile **ret, struct pm_error *err)
 {
 	struct trace *t = calloc(1, sizeof(*t));

@@ -11,7 +11,7 @@ static const char *const attr_columns[] = {"attribute", "value"};
 
 /* State of a cursor: the trace's tree, held while the cursor lives. */
 struct cursor {
-	const struct zts *z;
+	const struct zts_opened *z;
 	const struct zts_tree *tree;
 	zts_sum *self_ns;
 	uint64_t begin_ns; /* of the trace, from the time origin */
@@ -85,12 +85,12 @@ static const struct pm_table_type calls_type = {
 static const struct pm_table_type attrs_type = {
 	.next = attrs_next, .start = trace_start, .done = trace_done};
 
-struct pm_table zts_calls_table(const struct zts *z, uint32_t trace)
+struct pm_table zts_calls_table(const struct zts_opened *z, uint32_t trace)
 {
 	return (struct pm_table){&calls_type, call_columns, 7, z, trace};
 }
 
-struct pm_table zts_trace_attrs_table(const struct zts *z, uint32_t trace)
+struct pm_table zts_trace_attrs_table(const struct zts_opened *z, uint32_t trace)
 {
 	return (struct pm_table){&attrs_type, attr_columns, 2, z, trace};
 }

@@ -17,7 +17,7 @@ static void write_indent(uint32_t depth, struct pm_text *out)
 		pm_text_str(out, "  ");
 }
 
-static void write_call(const struct zts *z, const struct zts_call *call, int64_t whole_ns,
+static void write_call(const struct zts_opened *z, const struct zts_call *call, int64_t whole_ns,
 	struct pm_text *name, struct pm_text *out)
 {
 	int64_t ns;
@@ -58,8 +58,8 @@ static void write_attributes(
 }
 
 /* Its class and message; exception.txt has the stack and the causes. */
-static void write_thrown(
-	const struct zts *z, const struct zts_call *call, struct pm_text *text, struct pm_text *out)
+static void write_thrown(const struct zts_opened *z, const struct zts_call *call,
+	struct pm_text *text, struct pm_text *out)
 {
 	const struct zts_texts *t = zts_texts_of(z, call->store);
 	struct zts_exception e;
@@ -82,7 +82,7 @@ static void write_thrown(
 
 int zts_render_trace_text(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = doc->text.self;
+	const struct zts_opened *z = doc->text.self;
 	const struct zts_tree *tree;
 	struct pm_text name = {0};
 	int r = zts_get_tree(z, (uint32_t)doc->text.a, &tree, err);
@@ -141,7 +141,7 @@ static void write_exception(
 
 int zts_render_exceptions(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	const struct zts *z = doc->text.self;
+	const struct zts_opened *z = doc->text.self;
 	const struct zts_tree *tree;
 	struct pm_text scratch = {0};
 	int r = zts_get_tree(z, (uint32_t)doc->text.a, &tree, err);

@@ -21,7 +21,7 @@ struct counts {
 
 struct building {
 	const struct pm_window *window;
-	const struct zts *z;
+	const struct zts_opened *z;
 	const struct pm_tree *tree; /* of the window; its functions are those of the run */
 	struct zts_method *items;   /* by function */
 	bool *runs;
@@ -245,7 +245,7 @@ static int build(void *context, struct pm_error *err)
 {
 	struct building b = {.window = context};
 	const struct pm_profile *p = b.window->profile;
-	b.z = zts_of(b.window->run);
+	b.z = zts_opened_of(b.window->run);
 	int r = p->ops->tree(p, &b.tree, err);
 	if (r < 0)
 		return r;

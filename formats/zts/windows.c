@@ -2,10 +2,10 @@
 #include "formats/zts/cells.h"
 #include "formats/zts/window_methods.h"
 
-static const struct zts *stores_of(const struct pm_table *table)
+static const struct zts_opened *stores_of(const struct pm_table *table)
 {
 	const struct pm_window *window = table->self;
-	return zts_of(window->run);
+	return zts_opened_of(window->run);
 }
 
 /* ---- traces.csv: a row's position is the trace's ---- */
@@ -35,7 +35,7 @@ static int traces_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 {
 	enum { TIME, DURATION, TIMESTAMP };
 	const struct pm_window *window = rows->table->self;
-	const struct zts *z = stores_of(rows->table);
+	const struct zts_opened *z = stores_of(rows->table);
 	const struct zts_survey *v;
 	uint64_t start, duration;
 	int r = zts_get_survey(z, &v, err);
@@ -79,7 +79,8 @@ int zts_window_document(const struct pm_profile *p, const struct pm_window *wind
 {
 	static const char *const paths[] = {
 		"traces.csv", "traces.tsv", "methods.csv", "methods.tsv"};
-	struct pm_table table = zts_table(zts_of(p), k < 2 ? ZTS_TABLE_TRACES : ZTS_TABLE_METHODS);
+	struct pm_table table =
+		zts_table(zts_opened_of(p), k < 2 ? ZTS_TABLE_TRACES : ZTS_TABLE_METHODS);
 	(void)err;
 	if (k >= sizeof(paths) / sizeof(*paths))
 		return 0;

@@ -21,7 +21,7 @@ enum { THREADS = 19, NODES = 150, ROOM = 7, MOST = 1 << 16 };
 
 static char folder[SCRATCH_PATH];
 static struct pm_profile *profile;
-static struct hpcrun_model *model;
+static struct hpcrun_opened *model;
 static const struct pm_tree *tree;
 
 static int set_up(void **state)

@@ -160,7 +160,7 @@ static void test_threads_merge_into_one_tree(void **state)
 
 static bool has(enum pm_feature feature)
 {
-	const struct hpcrun_model *m = profile->self;
+	const struct hpcrun_opened *m = profile->self;
 	int r = profile->ops->has(profile, feature, NULL);
 	assert_true(r == 0 || r == 1);
 	assert_int_equal(m->merged_lazy.state, 0);

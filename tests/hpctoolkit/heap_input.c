@@ -79,9 +79,9 @@ void pm_input_close(struct pm_input *in)
 int heap_files_exercise(void)
 {
 	struct pm_profile profile = {.ops = NULL};
-	struct hpctk_parts *db = malloc(sizeof(*db));
+	struct hpctk_opened *db = malloc(sizeof(*db));
 	int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = db ? hpctk_parts_open(db, folder, NULL) : -ENOMEM;
+	int r = db ? hpctk_opened_init(db, folder, NULL) : -ENOMEM;
 	close(folder);
 	if (r < 0) {
 		free(db);

@@ -20,7 +20,7 @@ int stream_open(const uint8_t *p, size_t n, struct pm_profile *ret, struct pm_er
 		memcpy(copy, p, n);
 	*ret = (struct pm_profile){.self = NULL};
 	*err = (struct pm_error){.code = 0};
-	return htd_source_open(&input, ret, err);
+	return htd_opened_new(&input, ret, err);
 }
 
 extern const struct pm_format htd_format;

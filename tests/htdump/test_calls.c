@@ -156,8 +156,8 @@ static void assert_quantiles_in_little_memory(const struct pm_profile *p)
 	const struct htd_calls *c;
 	const struct htd_quantiles *want;
 	struct htd_quantiles got = {.values = NULL};
-	assert_int_equal(htd_calls_get(htd_source_of(p), &c, NULL), 0);
-	assert_int_equal(htd_quantiles_get(htd_source_of(p), &want, NULL), 0);
+	assert_int_equal(htd_calls_get(htd_opened_of(p), &c, NULL), 0);
+	assert_int_equal(htd_quantiles_get(htd_opened_of(p), &want, NULL), 0);
 	assert_int_equal(htd_quantiles_build(&got, c, 1, NULL), 0);
 	assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
 	htd_quantiles_done(&got);

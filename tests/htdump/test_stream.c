@@ -118,8 +118,8 @@ static void test_any_event_is_found_through_the_index(void **state)
 	for (unsigned i = 0; i < N; i++)
 		htdw_call_text(&w, 1, 2000000000u + 10 * i, 5, i % 3 ? "a" : "longer label");
 	struct pm_profile p = written_open(&w);
-	const struct htd_stream *s = &htd_source_of(&p)->stream;
-	assert_int_equal(htd_scan_get(htd_source_of(&p), NULL), 0);
+	const struct htd_stream *s = &htd_opened_of(&p)->stream;
+	assert_int_equal(htd_scan_get(htd_opened_of(&p), NULL), 0);
 	struct htd_walk all, one;
 	struct htd_event a, b;
 	htd_walk_start(&all, s, 0);
@@ -148,7 +148,7 @@ static void test_opening_does_not_scan(void **state)
 	for (unsigned i = 0; i < 5000; i++)
 		htdw_call_int(&w, 1, 2000000020u + 10 * i, 5, i % 10);
 	struct pm_profile p = written_open(&w);
-	struct htd_source *src = htd_source_of(&p);
+	struct htd_opened *src = htd_opened_of(&p);
 	const struct pm_collection *collections;
 	const struct pm_named_doc *docs;
 	size_t n;
@@ -173,8 +173,8 @@ static void test_memory_of_an_opened_stream_is_small(void **state)
 	for (unsigned i = 0; i < N; i++)
 		htdw_call_int(&w, i / 25 % 4, 2000000000u + 10 * i, 5, i % 10);
 	struct pm_profile p = written_open(&w);
-	const struct htd_stream *s = &htd_source_of(&p)->stream;
-	assert_int_equal(htd_scan_get(htd_source_of(&p), NULL), 0);
+	const struct htd_stream *s = &htd_opened_of(&p)->stream;
+	assert_int_equal(htd_scan_get(htd_opened_of(&p), NULL), 0);
 	size_t runs = 0;
 	for (size_t i = 0; i < s->n_threads; i++)
 		runs += s->threads[i].calls.n;
