@@ -295,6 +295,11 @@ static void op_warm(const struct pm_profile *p)
 	nytp_ready(&nytp_opened_of(p)->native, NULL);
 }
 
+static bool op_changed(const struct pm_profile *p)
+{
+	return __atomic_load_n(&nytp_opened_of(p)->changed, __ATOMIC_ACQUIRE);
+}
+
 const struct pm_profile_ops nytp_ops = {
 	.tree = op_tree,
 	.metrics = op_metrics,
@@ -314,4 +319,5 @@ const struct pm_profile_ops nytp_ops = {
 	.remarks = op_remarks,
 	.damage = op_damage,
 	.warm = op_warm,
+	.changed = op_changed,
 };

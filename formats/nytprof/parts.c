@@ -78,6 +78,8 @@ int nytp_scan(struct nytp *n, struct pm_error *err)
 		pm_input_close(&o->input);
 		return 0;
 	}
+	if (r == -EIO)
+		__atomic_store_n(&o->changed, true, __ATOMIC_RELEASE);
 	nytp_threads_done(&o->threads);
 	o->threads = (struct nytp_threads){.threads = NULL};
 	nytp_reset(n);

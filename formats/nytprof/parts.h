@@ -23,6 +23,7 @@ struct nytp_opened {
 	struct nytp_part *parts;       /* by file of native */
 	struct pm_damage_list unread;  /* files that are not part of it */
 	uint64_t bytes;                /* of all files */
+	bool changed;                  /* atomic: a file could not be read as it was when opened */
 	bool alone;                    /* one file as written by the profiler: one process */
 	bool may_have_text;            /* by the heads: `files` of native are the scan's */
 	struct nytp_docs *docs;        /* by file */
