@@ -16,6 +16,8 @@
 #include "formats/common/cursor.h"
 #include "formats/common/folder.h"
 
+enum { END = 16 << 10 }; /* bytes at each end that pm_watch_ends remembers */
+
 /*
  * A write updates the timestamps before it extends the file; for this long, the file may look
  * rewritten.
@@ -150,6 +152,22 @@ bool pm_watch_use(struct pm_watch *w, struct pm_bytes bytes, uint64_t off, uint6
 	return true;
 }
 
+static uint64_t sum_of_ends(const struct pm_watch *w, struct pm_bytes bytes)
+{
+	uint64_t len = w->was.size < END ? w->was.size : END;
+	struct pm_bytes head, tail;
+	if (!pm_bytes_sub(bytes, 0, len, &head) ||
+		!pm_bytes_sub(bytes, w->was.size - len, len, &tail))
+		return 0;
+	uint64_t sum = mix(sum_of(head), sum_of(tail));
+	return sum ? sum : 1;
+}
+
+void pm_watch_ends(struct pm_watch *w, struct pm_bytes bytes)
+{
+	w->ends = sum_of_ends(w, bytes);
+}
+
 /* ---- the file as it is now ---- */
 
 static enum pm_change look(const struct pm_watch *w, int fd, struct pm_stamp *ret)
@@ -173,6 +191,8 @@ static enum pm_change look(const struct pm_watch *w, int fd, struct pm_stamp *re
 static bool grow(struct pm_watch *w, struct pm_bytes bytes, const struct pm_stamp *is)
 {
 	uint32_t now = __atomic_add_fetch(&w->generation, 1, __ATOMIC_SEQ_CST);
+	if (w->ends && sum_of_ends(w, bytes) != w->ends)
+		return false;
 	for (size_t i = 0; i < w->n && w->blocks; i++) {
 		uint32_t used = __atomic_load_n(&w->blocks[i].used, __ATOMIC_SEQ_CST);
 		if (used && used + 2 >= now && !block_good(w, bytes, i))

@@ -40,7 +40,8 @@ struct pm_watch {
 	uint32_t generation;     /* atomic: incremented when growth of the file was detected */
 	struct pm_block *blocks; /* NULL: growth is assumed to be appending only */
 	size_t n;
-	bool changed; /* atomic, permanent */
+	uint64_t ends; /* checksum; see pm_watch_ends; 0: not remembered */
+	bool changed;  /* atomic, permanent */
 };
 
 /*
@@ -48,6 +49,13 @@ struct pm_watch {
  * can fail with -ENOMEM. End with pm_watch_done, which accepts a zeroed one.
  */
 int pm_watch_init(struct pm_watch *w, const struct pm_stamp *was, bool sums);
+
+/*
+ * Remembers the first and the last bytes of the file, in which a file that was rewritten usually
+ * differs, so that this is noticed even if nothing else had been used. Reads up to 32 KiB.
+ */
+void pm_watch_ends(struct pm_watch *w, struct pm_bytes bytes);
+
 void pm_watch_done(struct pm_watch *w);
 
 /*

@@ -37,6 +37,7 @@ static int source_fill(struct htd_opened *src, struct pm_error *err)
 	if (src->input.fd >= 0) {
 		if (pm_watch_init(&src->watch, &src->input.stamp, true) < 0)
 			return -ENOMEM;
+		pm_watch_ends(&src->watch, s->bytes);
 		src->input.watch = s->watch = &src->watch;
 	}
 	bool described = htd_dialect_detect(s->bytes, &s->dialect) > 0;

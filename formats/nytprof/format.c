@@ -32,6 +32,7 @@ static int add_part(struct nytp_opened *o, struct pm_input *in, struct nytp_head
 	if (!part->name)
 		return pm_error_plain(err, -ENOMEM);
 	pm_watch_init(&part->watch, &in->stamp, false);
+	pm_watch_ends(&part->watch, in->bytes);
 	*f = (struct nytp_file){.name = part->name, .layout = ret_head->layout};
 	r = nytp_tables_make(&o->arena, n, f, ret_head->blocks, &o->docs[n->n_files]);
 	n->n_files++;

@@ -136,6 +136,7 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	store->watch = calloc(1, sizeof(*store->watch));
 	if (!store->watch || pm_watch_init(store->watch, &store->traces.stamp, true) < 0)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	pm_watch_ends(store->watch, store->traces.bytes);
 	store->traces.watch = store->watch;
 	s->input_bytes += store->traces.bytes.len;
 	s->mtime_ns = store->traces.mtime_ns > s->mtime_ns ? store->traces.mtime_ns : s->mtime_ns;

@@ -55,10 +55,15 @@ class Growing:
                 f.write(bytes([self.first[at] ^ 1]))
         os.utime(self.file, ns=(was.st_atime_ns, was.st_mtime_ns))
 
+    def replace_contents(self):
+        """As a program does that is started again and writes more than before."""
+        with open(self.file, "r+b") as f:
+            f.write(bytes(byte ^ 1 for byte in self.first))
+
 
 class Growth(unittest.TestCase):
-    def each(self):
-        for name in RAW:
+    def each(self, names=RAW):
+        for name in names:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 yield Growing(folder, name)
 
@@ -102,6 +107,14 @@ class Growth(unittest.TestCase):
                 self.check(point, g, g.names[:2], False)
                 g.grow()
                 g.rewrite()
+                self.check(point, g, g.names, True)
+            g.write()
+
+    def test_source_with_other_contents_gives_old_bytes_or_none(self):
+        for g in self.each(set(RAW) - {"hpcrun"}):  # no run writes into the files of another
+            with mounted("-o", "cache=4k", source=g.path) as point:  # nothing of it was read
+                g.grow()
+                g.replace_contents()
                 self.check(point, g, g.names, True)
             g.write()
 

@@ -151,6 +151,25 @@ static void test_grown_and_rewritten_file_is_changed(void **state)
 	}
 }
 
+/* Nothing was used before. */
+static void test_other_ends_of_a_grown_file_are_noticed(void **state)
+{
+	static const off_t places[] = {0, SIZE / 2, SIZE - 1};
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct pm_watch w = watch_file(true);
+		struct pm_input in = open_watched(&w);
+		pm_watch_ends(&w, in.bytes);
+		write_at(SIZE, 'b', 1);
+		assert_false(pm_input_changed(&in));
+		write_at(places[i], 'b', 1);
+		write_at(SIZE + 1, 'b', 1);
+		assert_int_equal(pm_input_changed(&in), places[i] != SIZE / 2);
+		pm_input_close(&in);
+		pm_watch_done(&w);
+	}
+}
+
 static void test_rewritten_truncated_and_replaced_files_are_changed(void **state)
 {
 	(void)state;
@@ -216,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_change_is_seen_though_its_time_was_restored),
 		cmocka_unit_test(test_grown_file_is_what_it_was),
 		cmocka_unit_test(test_grown_and_rewritten_file_is_changed),
+		cmocka_unit_test(test_other_ends_of_a_grown_file_are_noticed),
 		cmocka_unit_test(test_rewritten_truncated_and_replaced_files_are_changed),
 		cmocka_unit_test(test_places_beyond_the_end_are_not_there),
 	};
