@@ -4,8 +4,7 @@
 
 #include "formats/hpctoolkit/parts.h"
 
-/* As pm_profile_ops.documents. */
-int hpctk_documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
-	struct pm_error *err);
+/* The i-th table; its end is set if it is known without reading. False: there is no i-th. */
+bool hpctk_raw_table(const struct hpctk_opened *db, uint32_t i, struct pm_named_doc *ret);
 
 #endif
