@@ -1,0 +1,116 @@
+/* Commands of README.txt about time: idle threads, busy GPUs, iterations. */
+#include "fs/views/model/categories.h"
+#include "fs/views/sums/iterations.h"
+#include "fs/views/texts/recipes_private.h"
+
+/* ---- traces ---- */
+
+/*
+ * Whether there is an idle row with a duration among the first rows of the thread's trace. 1 or 0.
+ */
+static int is_idle_at_times(const struct pmfs_recipes *c, uint32_t thread,
+	const uint8_t *categories, struct pm_error *err)
+{
+	enum { LOOKED_AT = 4096, BATCH = 256 };
+	struct pm_sample samples[BATCH];
+	for (uint64_t at = 0; at < LOOKED_AT; at += BATCH) {
+		int64_t n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, err);
+		if (n <= 0)
+			return (int)n;
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t context = samples[i].context
+				? pm_tree_find(c->functions->tree, samples[i].context)
+				: PM_NONE;
+			if (samples[i].duration_ns != PM_NO_TIME && samples[i].duration_ns > 0 &&
+				pmfs_category_of(categories, context, samples[i].context) ==
+					PMFS_IDLE)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static bool is_gpu(const struct pmfs_recipes *c, uint32_t thread)
+{
+	const struct pm_thread *t = &c->threads->threads[thread];
+	for (uint32_t i = 0; i < t->n_identity; i++)
+		if (strncmp(c->threads->keys[t->identity[i].key], "gpu", 3) == 0)
+			return true;
+	return false;
+}
+
+static void add_idle(const struct pmfs_recipes *c, const char *path, uint64_t span_ns)
+{
+	pmfs_ask(c, "How long was this thread idle, and what share of the run is that?");
+	pm_text_printf(c->out,
+		"$ awk -F, '$%u == \"idle\" { s += $2 } END { printf \"%%.6f s, %%.2f%%%%\\n\", s / 1e9, "
+		"100 * s / %llu }' %s/trace.csv\n",
+		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns, path);
+}
+
+static void add_utilisation(const struct pmfs_recipes *c, uint64_t span_ns)
+{
+	pmfs_ask(c, "What share of the run was each GPU stream busy?");
+	pm_text_printf(c->out,
+		"$ find threads -path '*gpu*' -name trace.tsv | xargs awk -F'\\t' 'FNR > 1 { b[FILENAME] += "
+		"$%u == \"idle\" ? 0 : $2 } END { for (f in b) printf \"%%.2f%%%%  %%s\\n\", "
+		"100 * b[f] / %llu, f }' | sort -gr | head\n",
+		c->profile->traces_are_calls ? 8 : 6, (unsigned long long)span_ns);
+}
+
+int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
+{
+	enum { THREADS_LOOKED_AT = 256 };
+	uint64_t origin, span_ns = PM_NO_TIME;
+	const uint8_t *categories;
+	bool idle = false, gpu = false;
+	const struct pm_profile *p = c->profile;
+	int r = p->ops->span ? p->ops->span(p, &origin, &span_ns, err) : 0;
+	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
+		(r = pmfs_categories(c->model, &categories, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && gpu); i++) {
+		const struct pm_thread *thread = &c->threads->threads[i];
+		const char *path;
+		if (!thread->has_trace || thread->n_samples == 0)
+			continue;
+		gpu |= is_gpu(c, i);
+		if (idle)
+			continue;
+		if ((r = is_idle_at_times(c, i, categories, err)) < 0)
+			return r;
+		idle = r > 0;
+		if (idle && (r = pmfs_thread_path(c->model, i, &path, err)) < 0)
+			return r;
+		if (idle)
+			add_idle(c, path, span_ns);
+	}
+	if (gpu)
+		add_utilisation(c, span_ns);
+	return 0;
+}
+
+/* ---- iterations ---- */
+
+/* Where the name that was asked for is not called, or takes no time, there is nothing to show. */
+int pmfs_add_iteration_recipes(const struct pmfs_recipes *c, struct pm_error *err)
+{
+	const struct pmfs_iterations *all;
+	uint64_t origin, run_ns, end;
+	if (!pmfs_has_iterations(c->model, 0, NULL))
+		return 0;
+	int r = pmfs_iterations(c->model, &all, NULL);
+	if (r == 0)
+		r = c->profile->ops->span(c->profile, &origin, &run_ns, NULL);
+	bool has_window = false;
+	for (uint32_t i = 0; r == 0 && i < all->n && !has_window; i++)
+		has_window = pmfs_iteration_has_window(&all->items[i], run_ns, &end);
+	if (!has_window)
+		return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+	pmfs_ask(c, "Which ten iterations took longest, and what ran in the longest?");
+	pm_text_str(c->out,
+		"$ tail -n +2 iterations.csv | sort -t, -k3,3gr | head\n"
+		"$ head -n 6 \"$(grep 's$' iterations.csv | sort -t, -k3,3gr | head -n 1 | "
+		"sed 's/.*,//')/functions.tsv\"\n");
+	return 0;
+}
