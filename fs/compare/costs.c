@@ -290,8 +290,5 @@ static int costs_build(struct pmfs_compare *c, enum pmfs_compare_part which, voi
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {costs_build, costs_free};
-	void *part;
-	int r = pmfs_compare_get(c, PMFS_COMPARE_COSTS, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_compare_get(c, PMFS_COMPARE_COSTS, &type, ret, err);
 }

@@ -116,11 +116,10 @@ int pmfs_compare_documents(const struct pm_profile *p, const struct pm_named_doc
 	size_t *ret_n, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {documents_build, documents_free};
-	void *part;
-	int r = pmfs_compare_get(p->self, PMFS_COMPARE_DOCUMENTS, &type, &part, err);
+	const struct documents *d;
+	int r = pmfs_compare_get(p->self, PMFS_COMPARE_DOCUMENTS, &type, &d, err);
 	if (r < 0)
 		return r;
-	const struct documents *d = part;
 	*ret = d->docs;
 	*ret_n = d->n;
 	return 0;

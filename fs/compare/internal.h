@@ -78,9 +78,9 @@ struct pmfs_compare_part_type {
 	void (*free)(void *part);
 };
 
-/* The part, built by the first call. */
+/* The part, built by the first call, in a pointer at `ret`; NULL after a failure. */
 int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
-	const struct pmfs_compare_part_type *type, void **ret, struct pm_error *err);
+	const struct pmfs_compare_part_type *type, void *ret, struct pm_error *err);
 
 static inline struct pmfs_compare *pmfs_compare_of(const void *self)
 {

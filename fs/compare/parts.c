@@ -20,10 +20,11 @@ static int build_part(void *context, struct pm_error *err)
 }
 
 int pmfs_compare_get(struct pmfs_compare *c, enum pmfs_compare_part which,
-	const struct pmfs_compare_part_type *type, void **ret, struct pm_error *err)
+	const struct pmfs_compare_part_type *type, void *ret, struct pm_error *err)
 {
 	struct part_build b = {.compare = c, .which = which, .type = type};
 	int r = pm_lazy_get(&c->parts[which].lazy, build_part, &b, err);
-	*ret = r < 0 ? NULL : c->parts[which].built;
+	void *built = r < 0 ? NULL : c->parts[which].built;
+	memcpy(ret, &built, sizeof(built));
 	return r;
 }

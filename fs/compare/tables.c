@@ -31,10 +31,7 @@ int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 	const struct pmfs_joined **ret, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {joined_build, pmfs_joined_free};
-	void *part;
-	int r = pmfs_compare_get(c, which, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_compare_get(c, which, &type, ret, err);
 }
 
 /* ---- rows: table.a = the part; a row's position is its number ---- */

@@ -310,8 +310,5 @@ static int union_build(struct pmfs_compare *c, enum pmfs_compare_part which, voi
 int pmfs_union_get(struct pmfs_compare *c, const struct pmfs_tree_union **ret, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {union_build, union_free};
-	void *part;
-	int r = pmfs_compare_get(c, PMFS_COMPARE_UNION, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_compare_get(c, PMFS_COMPARE_UNION, &type, ret, err);
 }

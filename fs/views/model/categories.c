@@ -348,10 +348,5 @@ static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *e
 int pmfs_categories(struct pmfs_model *m, const uint8_t **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {categories_build, free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_CATEGORIES, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = part;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_CATEGORIES, &type, ret, err);
 }

@@ -211,24 +211,14 @@ static int names_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {columns_build, columns_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_COLUMNS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct columns_part *)part)->columns;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_COLUMNS, &type, ret, err);
 }
 
 int pmfs_model_column_names(
 	struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {names_build, columns_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_COLUMN_NAMES, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct columns_part *)part)->columns;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_COLUMN_NAMES, &type, ret, err);
 }
 
 int pmfs_model_lead_with(struct pmfs_model *m, const char *name, struct pm_error *err)

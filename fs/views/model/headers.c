@@ -105,11 +105,10 @@ int pmfs_model_header(struct pmfs_model *m, const char *const *before, const cha
 	static const struct pmfs_part_type type = {headers_build, headers_free};
 	struct header h = {.before = before, .suffixes = suffixes, .after = after, .skip = skip};
 	const struct pmfs_columns *c;
-	void *part;
+	struct headers *all;
 	int r = pmfs_model_columns(m, &c, err);
-	if (r < 0 || (r = pmfs_model_part(m, PMFS_PART_HEADERS, &type, &part, err)) < 0)
+	if (r < 0 || (r = pmfs_model_part(m, PMFS_PART_HEADERS, &type, &all, err)) < 0)
 		return r;
-	struct headers *all = part;
 	pthread_mutex_lock(&all->lock);
 	r = find_or_make_header(all, c, &h);
 	pthread_mutex_unlock(&all->lock);

@@ -383,10 +383,5 @@ static int identity_build(struct pmfs_model *m, void **ret, struct pm_error *err
 int pmfs_identity(struct pmfs_model *m, const struct pmfs_identity **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {identity_build, identity_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_IDENTITY, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct identity_part *)part)->identity;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_IDENTITY, &type, ret, err);
 }

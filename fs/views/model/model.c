@@ -142,11 +142,12 @@ static int build_part(void *context, struct pm_error *err)
 }
 
 int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
-	void **ret, struct pm_error *err)
+	void *ret, struct pm_error *err)
 {
 	struct part *part = &m->parts[which];
 	struct building b = {.model = m, .part = part, .type = type};
 	int r = pm_lazy_get(&part->lazy, build_part, &b, err);
-	*ret = r < 0 ? NULL : part->built; /* others may be building it */
+	void *built = r < 0 ? NULL : part->built; /* others may be building it */
+	memcpy(ret, &built, sizeof(built));
 	return r;
 }

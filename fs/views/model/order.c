@@ -99,10 +99,7 @@ static int order_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 static int get_order(struct pmfs_model *m, const struct order_part **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {order_build, order_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_ORDER, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_ORDER, &type, ret, err);
 }
 
 int pmfs_model_tree(struct pmfs_model *m, const struct pm_tree **ret, struct pm_error *err)

@@ -41,9 +41,12 @@ struct pmfs_part_type {
 	void (*free)(void *part);
 };
 
-/* Gets the part, which is built on the first call. A part always has the same type. */
+/*
+ * Gets the part, which is built on the first call. A part always has the same type. `ret` points to
+ * a pointer to the part, or to its first member if only that is public; NULL after a failure.
+ */
 int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
-	void **ret, struct pm_error *err);
+	void *ret, struct pm_error *err);
 
 /* The model that is `self` of a document or table. */
 static inline struct pmfs_model *pmfs_model_of(const void *self)

@@ -137,12 +137,7 @@ int pmfs_model_thread_names(
 	struct pmfs_model *m, const struct pmfs_thread_names **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {names_build, names_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_THREADS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct names_part *)part)->names;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_THREADS, &type, ret, err);
 }
 
 int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err)

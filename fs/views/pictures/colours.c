@@ -161,13 +161,9 @@ static int colours_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {colours_build, colours_free};
-	void *part;
 	while (pmfs_model_outer(m))
 		m = pmfs_model_outer(m);
-	int r = pmfs_model_part(m, PMFS_PART_COLOURS, &type, &part, err);
-	if (r == 0)
-		*ret = part;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_COLOURS, &type, ret, err);
 }
 
 unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name)

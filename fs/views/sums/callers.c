@@ -288,10 +288,5 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_calls(struct pmfs_model *m, const struct pmfs_calls **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {calls_build, calls_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_CALLERS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct calls_part *)part)->calls;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_CALLERS, &type, ret, err);
 }

@@ -120,11 +120,7 @@ int pmfs_category_sums(
 	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {sums_build, sums_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_CATEGORY_SUMS, &type, &part, err);
-	if (r == 0)
-		*ret = part;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_CATEGORY_SUMS, &type, ret, err);
 }
 
 int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err)

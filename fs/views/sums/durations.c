@@ -211,9 +211,9 @@ int pmfs_durations(
 	struct pmfs_model *m, uint32_t row, const struct pmfs_durations **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {durations_build, durations_free};
-	void *part;
+	const struct durations_part *part;
 	int r = pmfs_model_part(m, PMFS_PART_DURATIONS, &type, &part, err);
-	*ret = r < 0 ? NULL : &((struct durations_part *)part)->rows[row];
+	*ret = r < 0 ? NULL : &part->rows[row];
 	return r;
 }
 

@@ -120,10 +120,5 @@ int pmfs_empty_threads(
 	struct pmfs_model *m, const struct pmfs_empty_threads **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {busy_build, busy_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct busy_part *)part)->busy;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, ret, err);
 }

@@ -259,10 +259,5 @@ static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *er
 int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {functions_build, functions_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct functions_part *)part)->functions;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, ret, err);
 }

@@ -214,10 +214,7 @@ static int gpu_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {gpu_build, gpu_free};
-	void *part = NULL;
-	int r = pmfs_model_part(m, PMFS_PART_GPU, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_GPU, &type, ret, err);
 }
 
 /* GPU code is in modules; for formats without modules, metrics are not examined. */

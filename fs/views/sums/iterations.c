@@ -236,10 +236,7 @@ static int iterations_build(struct pmfs_model *m, void **ret, struct pm_error *e
 int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {iterations_build, iterations_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_ITERATIONS, &type, &part, err);
-	*ret = r < 0 ? NULL : &((struct iterations_part *)part)->iterations;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_ITERATIONS, &type, ret, err);
 }
 
 int pmfs_has_iterations(struct pmfs_model *m, uint32_t item, struct pm_error *err)

@@ -370,12 +370,7 @@ static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {lines_build, lines_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_LINES, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct lines_part *)part)->lines;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_LINES, &type, ret, err);
 }
 
 static bool line_before(const struct pm_line *at, uint32_t file, uint32_t line)

@@ -133,23 +133,14 @@ static int build_files(struct pmfs_model *m, void **ret, struct pm_error *err)
 	return build(m, file_of, ret, err);
 }
 
-static int get(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
-	const struct pmfs_rollup **ret, struct pm_error *err)
-{
-	void *part = NULL;
-	int r = pmfs_model_part(m, which, type, &part, err);
-	*ret = part;
-	return r;
-}
-
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {build_modules, rollup_free};
-	return get(m, PMFS_PART_MODULES, &type, ret, err);
+	return pmfs_model_part(m, PMFS_PART_MODULES, &type, ret, err);
 }
 
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {build_files, rollup_free};
-	return get(m, PMFS_PART_FILES, &type, ret, err);
+	return pmfs_model_part(m, PMFS_PART_FILES, &type, ret, err);
 }

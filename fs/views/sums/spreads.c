@@ -224,10 +224,7 @@ static int spreads_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {spreads_build, spreads_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_SPREADS, &type, &part, err);
-	*ret = part;
-	return r;
+	return pmfs_model_part(m, PMFS_PART_SPREADS, &type, ret, err);
 }
 
 const struct pmfs_spread *pmfs_spreads_of(

@@ -119,11 +119,10 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {totals_build, totals_free};
-	void *p;
-	int r = pmfs_model_part(m, PMFS_PART_THREAD_TOTALS, &type, &p, err);
+	struct totals_part *part;
+	int r = pmfs_model_part(m, PMFS_PART_THREAD_TOTALS, &type, &part, err);
 	if (r < 0)
 		return r;
-	struct totals_part *part = p;
 	uint32_t n = part->columns->n;
 	double *kept = part->cells + (size_t)thread * n;
 	size_t size = n * sizeof(*cells);

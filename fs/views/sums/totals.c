@@ -112,12 +112,7 @@ static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {totals_build, totals_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_TOTALS, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = &((struct totals_part *)part)->wholes;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_TOTALS, &type, ret, err);
 }
 
 int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)

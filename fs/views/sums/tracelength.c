@@ -73,10 +73,6 @@ int pmfs_trace_lengths(struct pmfs_model *m, enum pm_form form, struct pmfs_trac
 {
 	static const struct pmfs_part_type csv = {.build = build_csv, .free = free};
 	static const struct pmfs_part_type tsv = {.build = build_tsv, .free = free};
-	void *part;
-	int r = form == PM_CSV ? pmfs_model_part(m, PMFS_PART_TRACE_CSV, &csv, &part, err)
-			       : pmfs_model_part(m, PMFS_PART_TRACE_TSV, &tsv, &part, err);
-	if (r == 0)
-		*ret = part;
-	return r;
+	return form == PM_CSV ? pmfs_model_part(m, PMFS_PART_TRACE_CSV, &csv, ret, err)
+			      : pmfs_model_part(m, PMFS_PART_TRACE_TSV, &tsv, ret, err);
 }

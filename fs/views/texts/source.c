@@ -91,12 +91,7 @@ static int sources_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 static int get_sources(struct pmfs_model *m, struct sources_part **ret, struct pm_error *err)
 {
 	static const struct pmfs_part_type type = {sources_build, sources_free};
-	void *part;
-	int r = pmfs_model_part(m, PMFS_PART_SOURCES, &type, &part, err);
-	if (r < 0)
-		return r;
-	*ret = part;
-	return 0;
+	return pmfs_model_part(m, PMFS_PART_SOURCES, &type, ret, err);
 }
 
 /* ---- the text of a source ---- */
