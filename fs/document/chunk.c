@@ -11,25 +11,7 @@
 
 #define MOST_EXACT ((double)((uint64_t)1 << 53))
 
-/* More places where many texts are known to come: else they take each other's. */
-static int begin_places(struct pmfs_chunk *c)
-{
-	enum { FEWEST = 1 << 12, MOST = 1 << 17, PER_TEXT = 4 };
-	uint32_t n = FEWEST;
-	while (c->laid_out && n < MOST && n / PER_TEXT < c->dictionary->texts.n)
-		n *= 2;
-	if (c->n_places != n) {
-		free(c->seen_at);
-		c->n_places = n;
-		c->seen_at = malloc(n * sizeof(*c->seen_at));
-	}
-	if (!c->seen_at) {
-		c->n_places = 0;
-		return -ENOMEM;
-	}
-	memset(c->seen_at, 0, n * sizeof(*c->seen_at));
-	return 0;
-}
+enum { N_PLACES = 1 << 12 };
 
 int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 {
@@ -40,18 +22,17 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage)
 	c->n = c->n_nulls = c->last = 0;
 	c->seen = 0;
 	c->bytes = 0;
-	c->failed = c->strange = false;
+	c->failed = false;
 	if (!c->present)
 		c->present = malloc(PMFS_GROUP_ROWS / 8);
-	if (c->laid_out && !c->values) {
-		c->values = malloc(PMFS_GROUP_ROWS * sizeof(*c->values));
-		c->room = c->values ? PMFS_GROUP_ROWS : 0;
-	}
-	if (!c->present)
+	bool has_places = storage == PMFS_STORE_TEXT && !c->laid_out;
+	if (has_places && !c->seen_at)
+		c->seen_at = malloc(N_PLACES * sizeof(*c->seen_at));
+	if (!c->present || (has_places && !c->seen_at))
 		return -ENOMEM;
 	memset(c->present, 0, PMFS_GROUP_ROWS / 8);
-	if (storage == PMFS_STORE_TEXT)
-		return begin_places(c);
+	if (has_places)
+		memset(c->seen_at, 0, N_PLACES * sizeof(*c->seen_at));
 	return 0;
 }
 
@@ -185,26 +166,10 @@ static void add_null(struct pmfs_chunk *c)
 	c->n_nulls++;
 }
 
-static void add_known_text(struct pmfs_chunk *c, struct pm_bytes text)
-{
-	uint32_t index = pm_strtab_find(&c->dictionary->texts, text);
-	if (index == UINT32_MAX) {
-		c->strange = true;
-		add_null(c);
-		return;
-	}
-	c->last = index;
-	add_value(c, index);
-}
-
 static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
 {
 	if (text.len == 0) {
 		add_null(c);
-		return;
-	}
-	if (c->laid_out) {
-		add_known_text(c, text);
 		return;
 	}
 	if (c->texts.n == 0 || !pm_bytes_equal(text, c->texts.items[c->last])) {
@@ -226,10 +191,9 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
  */
 static bool add_seen(struct pmfs_chunk *c, struct pm_bytes text)
 {
-	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % c->n_places;
+	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % N_PLACES;
 	uint32_t index = c->seen_at[place];
-	const struct pm_strtab *texts = pmfs_chunk_texts(c);
-	if (index == 0 || !pm_bytes_equal(text, texts->items[index - 1]))
+	if (index == 0 || !pm_bytes_equal(text, c->texts.items[index - 1]))
 		return false;
 	add_value(c, index - 1);
 	return true;
@@ -242,9 +206,8 @@ static void add_text_cell(struct pmfs_chunk *c, const struct pm_cell *cell)
 		return;
 	uint32_t n_nulls = c->n_nulls;
 	add_text(c, text_of(c, cell));
-	if (is_text && c->n_nulls == n_nulls && pmfs_chunk_texts(c)->n > 0)
-		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % c->n_places] =
-			c->last + 1;
+	if (is_text && c->n_nulls == n_nulls && c->texts.n > 0)
+		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % N_PLACES] = c->last + 1;
 }
 
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
@@ -264,13 +227,26 @@ void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
 		add_value(c, number_bits(c->storage, cell));
 }
 
-/* ---- texts of a column that is laid out ---- */
+/* ---- a column that is laid out ---- */
 
-int pmfs_dictionary_add(struct pmfs_dictionary *d, struct pm_bytes text)
+static int set_index(struct pmfs_dictionary *d, uint32_t number, uint32_t index)
+{
+	size_t before = d->room;
+	if (pm_list_room(&d->index_of, number, &d->room, sizeof(*d->index_of)) < 0)
+		return -ENOMEM;
+	if (d->room > before)
+		memset(d->index_of + before, 0, (d->room - before) * sizeof(*d->index_of));
+	d->index_of[number] = index;
+	return 0;
+}
+
+int pmfs_dictionary_add(struct pmfs_dictionary *d, uint32_t number, struct pm_bytes text)
 {
 	struct pm_text clean = {.p = NULL};
-	if (text.len == 0)
+	if (number < d->room && d->index_of[number] != 0)
 		return 0;
+	if (text.len == 0)
+		return set_index(d, number, 1);
 	if (!is_clean(text)) {
 		pm_text_utf8(&clean, text);
 		text = pm_text_view(&clean);
@@ -281,7 +257,7 @@ int pmfs_dictionary_add(struct pmfs_dictionary *d, struct pm_bytes text)
 	if (index == n)
 		d->bytes += text.len;
 	pm_text_done(&clean);
-	return index == UINT32_MAX ? -ENOMEM : 0;
+	return index == UINT32_MAX ? -ENOMEM : set_index(d, number, index + 2);
 }
 
 void pmfs_dictionary_done(struct pmfs_dictionary *d)
@@ -289,4 +265,37 @@ void pmfs_dictionary_done(struct pmfs_dictionary *d)
 	pm_strtab_done(&d->texts);
 	pm_arena_done(&d->arena);
 	pm_text_done(&d->page);
+	free(d->index_of);
+}
+
+/* Replaces the table's numbers of texts by indexes. */
+static int find_indexes(const struct pmfs_dictionary *d, const struct pm_strip *strip, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t number = (uint64_t)strip->values[i];
+		uint32_t index = !strip->known[i] ? 1 : number < d->room ? d->index_of[number] : 0;
+		if (index == 0)
+			return -EIO;
+		strip->known[i] = index > 1;
+		strip->values[i] = (int64_t)index - 2;
+	}
+	return 0;
+}
+
+int pmfs_chunk_take(struct pmfs_chunk *c, const struct pm_strip *strip, uint32_t n)
+{
+	uint64_t *values = (uint64_t *)strip->values;
+	uint32_t n_known = 0;
+	int r = c->storage == PMFS_STORE_TEXT ? find_indexes(c->dictionary, strip, n) : 0;
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++) {
+		c->present[i >> 3] |= (uint8_t)(strip->known[i] << (i & 7));
+		values[n_known] = values[i];
+		n_known += strip->known[i];
+	}
+	c->values = values;
+	c->n = n;
+	c->n_nulls = n - n_known;
+	return 0;
 }

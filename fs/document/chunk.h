@@ -57,11 +57,13 @@ struct pmfs_dictionary {
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text page;
-	uint64_t bytes; /* of the texts */
+	uint32_t *index_of; /* by the table's number: 2 + index, 1 = empty text, 0 = not told */
+	size_t room;        /* for index_of */
+	uint64_t bytes;     /* of the texts */
 };
 
-/* Adds a text of CSV. 0 or -ENOMEM. */
-int pmfs_dictionary_add(struct pmfs_dictionary *d, struct pm_bytes text);
+/* Adds a text of CSV, and the table's number for it. 0 or -ENOMEM. */
+int pmfs_dictionary_add(struct pmfs_dictionary *d, uint32_t number, struct pm_bytes text);
 
 /* Makes the page, after the last text. 0, -ENOMEM or -EFBIG. */
 int pmfs_dictionary_end(struct pmfs_dictionary *d);
@@ -77,7 +79,6 @@ struct pmfs_chunk {
 	 */
 	bool laid_out;
 	const struct pmfs_dictionary *dictionary;
-	bool strange; /* laid out, and a text is not in the dictionary */
 	uint8_t seen;
 	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
@@ -86,7 +87,6 @@ struct pmfs_chunk {
 	size_t room;       /* for values */
 	uint8_t *present;  /* one bit per row */
 	uint32_t *seen_at; /* of text, by address: 1 + its index, or 0 */
-	uint32_t n_places; /* of them */
 	uint32_t last;     /* index of the previous text */
 	struct pm_strtab texts;
 	struct pm_arena arena;
@@ -107,6 +107,12 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
  * c->seen.
  */
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
+
+/*
+ * Of a chunk that is laid out: its `n` rows, all at once. Uses the strip's values as its own; the
+ * caller frees them after the chunk. -EIO if a text is none of the dictionary's.
+ */
+int pmfs_chunk_take(struct pmfs_chunk *c, const struct pm_strip *strip, uint32_t n);
 
 /* How a number is stored; false if it is none, or cannot be stored so. */
 bool pmfs_number_bits(enum pmfs_storage storage, const struct pm_cell *cell, uint64_t *ret);

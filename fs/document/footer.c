@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats/common/json.h"
-#include "fs/document/parquet.h"
+#include "fs/document/layout.h"
 #include "fs/document/thrift.h"
 #include "profmount/profile.h"
 
@@ -152,10 +152,10 @@ static void add_chunk(struct pm_text *out, const struct pmfs_chunk_facts *facts,
 	pmfs_thrift_end(&chunk);
 }
 
-static void add_group(struct pm_text *out, const struct pmfs_parquet *p,
-	const struct pmfs_rowgroup *group, const struct pm_table *table,
-	const struct pmfs_range *ranges)
+static void add_group(struct pm_text *out, const struct pmfs_parquet *p, size_t group_index,
+	const struct pm_table *table, const struct pmfs_range *ranges)
 {
+	const struct pmfs_rowgroup *group = &p->groups[group_index];
 	struct pmfs_thrift g = {.out = out};
 	uint64_t offset = group->offset;
 	pmfs_thrift_list(&g, 1, PMFS_THRIFT_STRUCT, p->n_columns);
@@ -163,6 +163,8 @@ static void add_group(struct pm_text *out, const struct pmfs_parquet *p,
 		struct pmfs_chunk_facts facts = group->columns[i];
 		if (ranges && ranges[i].is_known)
 			pmfs_chunk_range(p->storage[i], ranges[i].min, ranges[i].max, &facts);
+		if (p->layout)
+			offset = pmfs_layout_offset(p, group_index, i);
 		add_chunk(out, &facts, p->storage[i], pm_table_column(table, i), offset);
 		offset += facts.bytes;
 	}
@@ -234,8 +236,7 @@ static void add_metadata(struct pm_text *out, const struct pmfs_parquet *p,
 	pmfs_thrift_i64(&file, 3, (int64_t)p->n_rows);
 	pmfs_thrift_list(&file, 4, PMFS_THRIFT_STRUCT, (uint32_t)p->n);
 	for (size_t i = 0; i < p->n; i++)
-		add_group(out, p, &p->groups[i], &doc->table,
-			ranges ? ranges + i * p->n_columns : NULL);
+		add_group(out, p, i, &doc->table, ranges ? ranges + i * p->n_columns : NULL);
 	add_pairs(&file, doc);
 	pmfs_thrift_str(&file, 6, "profmount");
 	add_orders(&file, p->n_columns);
@@ -263,12 +264,12 @@ static struct pmfs_range *widest_ranges(const struct pmfs_parquet *p)
 
 int pmfs_parquet_end(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
 {
-	uint64_t at = sizeof(magic) - 1;
+	uint64_t at = PMFS_PARQUET_BEGIN;
 	struct pmfs_range *widest = NULL;
 	if (p->layout && !(widest = widest_ranges(p)))
 		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < p->n; i++) {
-		p->groups[i].offset = at;
+		p->groups[i].offset = p->layout ? pmfs_layout_offset(p, i, 0) : at;
 		at += p->groups[i].bytes;
 	}
 	p->footer_at = at;

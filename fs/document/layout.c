@@ -8,6 +8,7 @@
 enum {
 	FEWEST_ROWS = 2 * PMFS_GROUP_ROWS,
 	MOST_TEXTS = 1 << 20, /* bytes: a fraction of what a row group takes otherwise */
+	PER_BLOCK = 32, /* row groups: 32 MiB of numbers, several times the kernel's readahead */
 };
 
 /* ---- texts ---- */
@@ -19,16 +20,24 @@ struct gathering {
 };
 
 /* -E2BIG if the texts are too many. */
-static int gather(void *context, uint32_t column, struct pm_bytes text)
+static int gather(void *context, uint32_t column, uint32_t number, struct pm_bytes text)
 {
 	struct gathering *g = context;
 	if (column >= g->n_columns)
 		return -EINVAL;
 	struct pmfs_dictionary *d = &g->dictionaries[column];
 	uint64_t before = d->bytes + 4 * (uint64_t)d->texts.n;
-	int r = pmfs_dictionary_add(d, text);
+	int r = pmfs_dictionary_add(d, number, text);
 	g->bytes += d->bytes + 4 * (uint64_t)d->texts.n - before;
 	return r == 0 && g->bytes > MOST_TEXTS ? -E2BIG : r;
+}
+
+static bool is_storable(const struct pmfs_parquet *p)
+{
+	for (uint32_t c = 0; c < p->n_columns; c++)
+		if (p->storage[c] != PMFS_STORE_I64 && p->storage[c] != PMFS_STORE_TEXT)
+			return false;
+	return true;
 }
 
 static int make_dictionaries(
@@ -92,6 +101,67 @@ static int make_groups(struct pmfs_parquet *p, uint64_t n_rows)
 	return 0;
 }
 
+/* ---- chunks ---- */
+
+static void strips_free(struct pm_strip *strips, uint32_t n)
+{
+	for (uint32_t c = 0; strips && c < n; c++) {
+		free(strips[c].values);
+		free(strips[c].known);
+	}
+	free(strips);
+}
+
+/* Room for columns [from, to). */
+static struct pm_strip *strips_new(uint32_t n, uint32_t from, uint32_t to, uint32_t rows)
+{
+	struct pm_strip *strips = calloc(n, sizeof(*strips));
+	bool failed = !strips;
+	for (uint32_t c = from; !failed && c < to; c++) {
+		strips[c].values = malloc(rows * sizeof(*strips[c].values));
+		strips[c].known = malloc(rows);
+		failed = !strips[c].values || !strips[c].known;
+	}
+	if (!failed)
+		return strips;
+	strips_free(strips, n);
+	return NULL;
+}
+
+static int add_chunk(const struct pmfs_parquet *p, const struct pmfs_rowgroup *group,
+	uint32_t column, const struct pm_strip *strip, struct pm_text *out)
+{
+	struct pmfs_chunk chunk = {
+		.laid_out = true, .dictionary = &p->layout->dictionaries[column]};
+	struct pmfs_chunk_facts facts;
+	if (pm_work_cancelled())
+		return -ENOMEM;
+	int r = pmfs_chunk_begin(&chunk, p->storage[column]);
+	if (r == 0)
+		r = pmfs_chunk_take(&chunk, strip, group->rows);
+	if (r == 0)
+		pmfs_chunk_render(&chunk, out, &facts);
+	if (r == 0 && !out->failed && facts.bytes != group->columns[column].bytes)
+		r = -EIO;
+	chunk.values = NULL; /* the strip's */
+	pmfs_chunk_done(&chunk);
+	return r == 0 && out->failed ? -ENOMEM : r;
+}
+
+int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
+	const struct pmfs_part *part, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_rowgroup *group = &p->groups[part->group];
+	struct pm_strip *strips = strips_new(p->n_columns, part->from, part->to, group->rows);
+	if (!strips)
+		return pm_error_plain(err, -ENOMEM);
+	int r = table->type->strips(table, group->at, group->at + group->rows, strips, err);
+	for (uint32_t c = part->from; r == 0 && c < part->to; c++)
+		r = add_chunk(p, group, c, &strips[c], out);
+	strips_free(strips, p->n_columns);
+	return r < 0 ? pm_error_plain(err, r) : 0;
+}
+
 void pmfs_layout_free(struct pmfs_layout *layout, uint32_t n_columns)
 {
 	if (!layout)
@@ -121,11 +191,12 @@ static struct pmfs_layout *layout_new(uint32_t n_columns)
 int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err)
 {
 	const struct pm_table *table = &doc->table;
-	if (!table->type->texts || table->end < FEWEST_ROWS)
+	if (!table->type->texts || table->end < FEWEST_ROWS || !is_storable(p))
 		return 0;
 	p->layout = layout_new(p->n_columns);
 	if (!p->layout)
 		return pm_error_plain(err, -ENOMEM);
+	p->layout->per_block = table->decoded ? 1 : PER_BLOCK;
 	int r = make_dictionaries(p, table, err);
 	if (r == 0)
 		r = make_groups(p, table->end);

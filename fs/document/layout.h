@@ -1,9 +1,13 @@
 /*
  * Large tables whose number of rows and texts are known (pm_table_type.texts): where everything is
- * in the file follows from the number of rows, so that the size, and the row groups that a reader
- * needs, cost no pass over the others. A column takes the same room in each full row group: levels
- * are one bit per row, null cells leave room at the end of the page, and every row group has the
- * dictionary of all texts. The footer, with the bounds that are cheap, is made when it is read.
+ * in the file follows from the number of rows, so that the size, and the columns of row groups that
+ * a reader needs, cost no pass over the others. A column takes the same room in each full row
+ * group: levels are one bit per row, null cells leave room at the end of the page, and every row
+ * group has the dictionary of all texts. The footer, with the bounds that are cheap, is made when
+ * it is read.
+ *
+ * Row groups are in blocks; in a block, the first column of all its row groups comes first, then
+ * the second one: what the kernel reads ahead is the column that is being read.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_LAYOUT_H
 #define PROFMOUNT_FS_DOCUMENT_LAYOUT_H
@@ -15,6 +19,23 @@
  * be measured: it is small, has too many texts, or does not tell them. One pass over its texts.
  */
 int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
+
+/* Where a column of a row group begins. In places.c. */
+uint64_t pmfs_layout_offset(const struct pmfs_parquet *p, size_t group, uint32_t column);
+
+/* Which column of which row group an offset before the footer is in. In places.c. */
+void pmfs_layout_find(
+	const struct pmfs_parquet *p, uint64_t offset, size_t *ret_group, uint32_t *ret_column);
+
+/* Columns [from, to) of a row group. */
+struct pmfs_part {
+	size_t group;
+	uint32_t from, to;
+};
+
+/* Appends their pages. One pass over the rows of the row group. */
+int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
+	const struct pmfs_part *part, struct pm_text *out, struct pm_error *err);
 
 /* Appends the footer, preceded by zeros up to its room. Reads the bounds on all processors. */
 int pmfs_layout_footer(const struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_text *out,

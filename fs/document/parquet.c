@@ -47,10 +47,6 @@ static int maker_start(struct maker *m, const struct pmfs_parquet *p, const stru
 	m->cells = calloc((size_t)p->n_columns + 1, sizeof(*m->cells));
 	if (!m->chunks || !m->cells)
 		return pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; p->layout && i < p->n_columns; i++) {
-		m->chunks[i].laid_out = true;
-		m->chunks[i].dictionary = &p->layout->dictionaries[i];
-	}
 	return pm_rows_start(&m->rows, table, at, err);
 }
 
@@ -119,17 +115,6 @@ static int group_render(
 	return out->failed || has_failed(m) ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
-/* Cells that the layout has no room for, or another number of rows: the source is damaged. */
-static bool has_strange(const struct maker *m)
-{
-	for (uint32_t i = 0; m->p->layout && i < m->p->n_columns; i++)
-		if (m->chunks[i].strange ||
-			pmfs_storage_for(pm_table_type_of(m->table, i), m->chunks[i].seen) !=
-				m->p->storage[i])
-			return true;
-	return false;
-}
-
 int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
 	struct pm_text *out, struct pm_error *err)
 {
@@ -140,16 +125,13 @@ int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *tabl
 	struct maker m;
 	int r = facts ? maker_start(&m, p, table, group->at, err) : -ENOMEM;
 	if (r >= 0)
-		r = group_read(&m, &again, group->rows,
-			p->layout ? group->at + group->rows : UINT64_MAX, err);
+		r = group_read(&m, &again, group->rows, UINT64_MAX, err);
 	if (r >= 0)
 		r = group_render(&m, facts, out, err);
-	bool is_strange = r >= 0 && has_strange(&m);
 	if (facts)
 		maker_done(&m);
 	free(facts);
-	if (r >= 0 &&
-		(is_strange || again.rows != group->rows || out->len - before != group->bytes))
+	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
 		return pm_error_set(
 			err, -EIO, NULL, PM_NO_OFFSET, "a table is not what was known of it");
 	return r < 0 ? pm_error_plain(err, r) : 0;
@@ -398,7 +380,7 @@ uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p)
 	for (uint32_t c = 0; c < p->n_columns; c++) {
 		const struct pmfs_dictionary *d = &p->layout->dictionaries[c];
 		bytes += 2 * d->page.taken + d->texts.room * sizeof(*d->texts.items) +
-			d->texts.n_slots * sizeof(*d->texts.slots);
+			d->texts.n_slots * sizeof(*d->texts.slots) + d->room * sizeof(*d->index_of);
 	}
 	return bytes + p->n * sizeof(*p->groups);
 }

@@ -12,10 +12,12 @@
 #include "fs/document/chunk.h"
 #include "profmount/document.h"
 
+enum { PMFS_PARQUET_BEGIN = 4 }; /* where the first row group begins: behind the magic number */
+
 /* Rows of a table from a position on. */
 struct pmfs_rowgroup {
 	uint64_t at;     /* position of the first row */
-	uint64_t offset; /* of its first byte in the file */
+	uint64_t offset; /* of its first byte in the file; of its first column, if laid out */
 	uint64_t bytes;
 	uint32_t rows;
 	struct pmfs_chunk_facts *columns; /* owned, or the layout's */
@@ -31,6 +33,7 @@ struct pmfs_range {
 struct pmfs_layout {
 	struct pmfs_dictionary *dictionaries;
 	struct pmfs_chunk_facts *full, *last; /* of a full row group, and of the last one */
+	uint32_t per_block;                   /* row groups whose columns stand together */
 };
 
 struct pmfs_parquet {
@@ -62,7 +65,7 @@ void pmfs_parquet_free(struct pmfs_parquet *p);
 /* Memory used by it. */
 uint64_t pmfs_parquet_memory(const struct pmfs_parquet *p);
 
-/* Appends a row group as it was measured; -EIO if it has changed. */
+/* Appends a row group of a table that was measured; -EIO if it has changed. */
 int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
 	struct pm_text *out, struct pm_error *err);
 

@@ -116,8 +116,17 @@ enum pm_form { PM_CSV, PM_TSV };
 struct pm_rows;
 struct pm_table;
 
-/* Receives a text of a column: 0, or a negative errno to stop. */
-typedef int pm_text_fn(void *context, uint32_t column, struct pm_bytes text);
+/*
+ * Receives a text of a column and the number that strips() has for it; an empty one is an empty
+ * cell. 0, or a negative errno to stop.
+ */
+typedef int pm_text_fn(void *context, uint32_t column, uint32_t number, struct pm_bytes text);
+
+/* Cells of one column in consecutive rows. The caller has made room. */
+struct pm_strip {
+	int64_t *values; /* integers, or numbers of texts; NULL: this column is not wanted */
+	uint8_t *known;  /* 1, or 0 for an empty cell, whose value means nothing */
+};
 
 /* How rows of a kind of table are made. Const data, shared by all tables of the kind. */
 struct pm_table_type {
@@ -161,10 +170,18 @@ struct pm_table_type {
 	 * Optional, for dense tables of many millions of rows whose position i is row i, table->end
 	 * of them unless the source is damaged: calls each() for the texts that cells can have, any
 	 * number of times and in any order, until it returns a negative errno, which is returned.
-	 * The size as Parquet then follows from the number of rows (fs/document/layout.h).
+	 * Numbers are small; one that is told again has the same text. The size as Parquet then
+	 * follows from the number of rows (fs/document/layout.h).
 	 */
 	int (*texts)(const struct pm_table *table, pm_text_fn *each, void *context,
 		struct pm_error *err);
+
+	/*
+	 * With texts(): rows [from, to) of the columns that are wanted, strips[column]. All columns
+	 * are integers or texts. -EIO if there are fewer rows, or an integer is beyond int64.
+	 */
+	int (*strips)(const struct pm_table *table, uint64_t from, uint64_t to,
+		const struct pm_strip *strips, struct pm_error *err);
 
 	/*
 	 * With texts(), for columns of which it is cheap: the least and the greatest cell of rows
@@ -203,6 +220,7 @@ struct pm_table {
 	 * takes at a time. 0: a position is about a row.
 	 */
 	uint64_t piece;
+	bool decoded; /* of strips(): reading rows costs far more than one column of them */
 	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
 	/*
 	 * n_columns letters, where names do not tell: i, f, t, a as enum pm_type has them, and `?`

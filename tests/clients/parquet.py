@@ -214,19 +214,25 @@ def read(path):
         kinds = list(field.get(10, {}))
         number = [8] if field[4] == b"timestamp_ns" else [10]
         must(kinds == [] or kinds == ([1] if field[1] == BYTE_ARRAY else number), f"{field[4]} is of logical type {kinds}")
-    columns, at = [[] for _ in fields], 4
+    columns, places = [[] for _ in fields], []
     laid_out = not all(3 in chunk[3].get(12, {}) for group in meta[4] for chunk in group[1])
     for group in meta[4]:
         must(group[2] == group[6] == sum(c[3][7] for c in group[1]), "a row group has another size")
-        must(group[5] == at, "a row group is elsewhere")
+        must(group[5] == group[1][0][2], "a row group is elsewhere")
         for i, chunk in enumerate(group[1]):
             must(chunk[3][3] == [fields[i][4]] and chunk[3][1] == fields[i][1], "a chunk is another column's")
-            must(chunk[2] == chunk[3].get(11, chunk[3][9]) == at, "a chunk is elsewhere")
-            values, at = column(data, chunk[3], unsigned[i], laid_out)
+            must(chunk[2] == chunk[3].get(11, chunk[3][9]), "a chunk is elsewhere")
+            values, end = column(data, chunk[3], unsigned[i], laid_out)
+            places.append((chunk[2], end))
             must(len(values) == group[3] == chunk[3][5], "a chunk has other rows")
             check_statistics(chunk[3], values, unsigned[i])
             columns[i] += values
-    must(at == footer or laid_out and not any(data[at:footer]), "bytes before the footer are no chunk's")
+    # Chunks of files that are laid out stand in another order.
+    places = (sorted(places) if laid_out else places) + [(footer, footer)]
+    at = 4
+    for begin, end in places:
+        must(begin == at or begin == footer and laid_out and not any(data[at:footer]), "bytes that are no chunk's")
+        at = end
     must(meta[3] == sum(g[3] for g in meta[4]), "num_rows is not true")
     pairs = {pair[1].decode(): pair[2].decode() for pair in meta.get(5, [])}
     return names, columns, pairs

@@ -11,6 +11,7 @@
 
 #include "formats/common/text.h"
 #include "fs/document/engine.h"
+#include "fs/document/layout.h"
 #include "profmount/profile.h"
 
 enum { ROWS = 3 * PMFS_GROUP_ROWS + 1000, N_TEXTS = 300 };
@@ -23,7 +24,9 @@ static struct {
 	uint32_t long_text; /* bytes of one text more */
 } fault;
 
+static bool is_decoded;                     /* pm_table.decoded */
 static uint64_t n_rows_made, n_bounds_read; /* atomic */
+static uint64_t n_cells_made[3];            /* by column, of strips; atomic */
 static char texts[N_TEXTS][16];
 static char long_text[2 << 20];
 
@@ -49,10 +52,30 @@ static int tell_texts(
 	int r = 0;
 	(void)table;
 	(void)err;
-	for (size_t i = 0; r == 0 && i < N_TEXTS; i++)
-		r = each(context, 2, pm_bytes_of(texts[i]));
+	for (uint32_t i = 0; r == 0 && i < N_TEXTS; i++)
+		r = each(context, 2, i, pm_bytes_of(texts[i]));
 	struct pm_bytes more = {(const uint8_t *)long_text, fault.long_text};
-	return r < 0 ? r : each(context, 2, more);
+	return r < 0 ? r : each(context, 2, N_TEXTS, more);
+}
+
+static int strips(const struct pm_table *table, uint64_t from, uint64_t to,
+	const struct pm_strip *ret, struct pm_error *err)
+{
+	(void)table;
+	if (to > fault.ends_at || (from <= fault.beyond && fault.beyond < to))
+		return pm_error_plain(err, -EIO);
+	for (uint64_t i = from; i < to; i++) {
+		const int64_t values[] = {
+			(int64_t)i * 1000, (int64_t)i, i == fault.strange ? 1 << 20 : i % N_TEXTS};
+		for (uint32_t c = 0; c < 3; c++) {
+			if (!ret[c].values)
+				continue;
+			ret[c].values[i - from] = values[c];
+			ret[c].known[i - from] = c != 1 || i % 3 == 0;
+			__atomic_add_fetch(&n_cells_made[c], 1, __ATOMIC_RELAXED);
+		}
+	}
+	return 0;
 }
 
 static int bounds(const struct pm_table *table, uint64_t from, uint64_t to, struct pm_cell *least,
@@ -67,7 +90,7 @@ static int bounds(const struct pm_table *table, uint64_t from, uint64_t to, stru
 }
 
 static const struct pm_table_type type = {
-	.next = next, .texts = tell_texts, .bounds = bounds, .dense = true};
+	.next = next, .texts = tell_texts, .strips = strips, .bounds = bounds, .dense = true};
 static const char *const columns[] = {"time_ns", "line", "name"};
 static const struct pm_profile_ops ops = {.changed = NULL};
 static const struct pm_profile profile = {.ops = &ops, .source = "source", .format = "format"};
@@ -83,12 +106,17 @@ static void mount_begin(struct mount *m, uint64_t limit, uint64_t rows)
 {
 	m->doc = (struct pm_doc){.kind = PM_DOC_PARQUET,
 		.of = &profile,
-		.table = {.type = &type, .columns = columns, .n_columns = 3, .end = rows}};
+		.table = {.type = &type,
+			.columns = columns,
+			.n_columns = 3,
+			.end = rows,
+			.decoded = is_decoded}};
 	m->cache = pm_cache_new(limit);
 	assert_non_null(m->cache);
 	m->engine = pmfs_engine_new(&profile, m->cache);
 	assert_non_null(m->engine);
 	n_rows_made = n_bounds_read = 0;
+	memset(n_cells_made, 0, sizeof(n_cells_made));
 	assert_int_equal(pmfs_engine_size(m->engine, 1, &m->doc, &m->size, NULL), 0);
 }
 
@@ -133,6 +161,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fault = (typeof(fault)){ROWS, UINT64_MAX, UINT64_MAX, 0};
+	is_decoded = false;
 	for (size_t i = 0; i < N_TEXTS; i++)
 		snprintf(texts[i], sizeof(texts[i]), "name %zu", i);
 	memset(long_text, 'x', sizeof(long_text));
@@ -152,7 +181,9 @@ static void test_the_size_needs_no_row(void **state)
 	assert_memory_equal(all, "PAR1", 4);
 	assert_memory_equal(all + m.size - 4, "PAR1", 4);
 	free(all);
-	assert_int_equal(n_rows_made, ROWS);
+	assert_int_equal(n_rows_made, 0);
+	for (uint32_t c = 0; c < 3; c++)
+		assert_int_equal(n_cells_made[c], ROWS);
 	assert_int_equal(n_bounds_read, 4);
 	mount_end(&m);
 }
@@ -164,27 +195,49 @@ static void test_the_footer_needs_no_row(void **state)
 	(void)state;
 	mount_begin(&m, 256 << 20, ROWS);
 	assert_int_equal(read_at(&m, m.size - 8, 8, end), 8);
-	assert_int_equal(n_rows_made, 0);
+	assert_int_equal(n_rows_made + n_cells_made[0] + n_cells_made[1] + n_cells_made[2], 0);
 	mount_end(&m);
 }
 
-static void test_a_window_needs_the_rows_of_its_row_group(void **state)
+/* The first columns of all row groups come before the second ones. */
+static void test_a_window_needs_a_column_of_a_row_group(void **state)
 {
 	char window[4096];
 	struct mount m;
 	(void)state;
 	mount_begin(&m, 256 << 20, ROWS);
-	assert_int_equal(read_at(&m, m.size / 2, sizeof(window), window), sizeof(window));
-	assert_in_range(n_rows_made, 1, PMFS_GROUP_ROWS + 1);
+	assert_int_equal(read_at(&m, 12 * PMFS_GROUP_ROWS, sizeof(window), window), sizeof(window));
+	assert_int_equal(n_cells_made[0], PMFS_GROUP_ROWS);
+	assert_int_equal(n_cells_made[1], 0);
+	assert_int_equal(n_cells_made[2], 0);
+	assert_int_equal(read_at(&m, 32 * PMFS_GROUP_ROWS, sizeof(window), window), sizeof(window));
+	assert_int_equal(n_cells_made[0], PMFS_GROUP_ROWS);
+	assert_int_equal(n_cells_made[1], PMFS_GROUP_ROWS);
+	assert_int_equal(n_cells_made[2], 0);
 	mount_end(&m);
 }
 
-static void test_windows_in_any_order_are_the_same_bytes(void **state)
+/* All columns of a row group are made at once, and come before the next row group's. */
+static void test_rows_that_are_decoded_are_decoded_once(void **state)
+{
+	char window[4096];
+	struct mount m;
+	(void)state;
+	is_decoded = true;
+	mount_begin(&m, 256 << 20, ROWS);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(read_at(&m, 4 * PMFS_GROUP_ROWS * i, sizeof(window), window),
+			sizeof(window));
+	for (uint32_t c = 0; c < 3; c++)
+		assert_int_equal(n_cells_made[c], PMFS_GROUP_ROWS);
+	mount_end(&m);
+}
+
+static void check_windows(void)
 {
 	static const uint64_t limits[] = {256 << 20, 4 << 20, 1};
 	struct mount whole, m;
 	char window[5000];
-	(void)state;
 	mount_begin(&whole, 256 << 20, ROWS);
 	char *all = read_all(&whole);
 	for (size_t k = 0; k < sizeof(limits) / sizeof(*limits); k++) {
@@ -201,6 +254,78 @@ static void test_windows_in_any_order_are_the_same_bytes(void **state)
 	}
 	free(all);
 	mount_end(&whole);
+}
+
+static void test_windows_in_any_order_are_the_same_bytes(void **state)
+{
+	(void)state;
+	check_windows();
+	is_decoded = true;
+	check_windows();
+}
+
+/* ---- places ---- */
+
+static struct pmfs_parquet *layout_of(struct mount *m)
+{
+	struct pmfs_parquet *p;
+	assert_int_equal(pmfs_parquet_build(&m->doc, m->cache, 2, &p, NULL), 0);
+	assert_non_null(p->layout);
+	return p;
+}
+
+static bool is_found(const struct pmfs_parquet *p, uint64_t offset, size_t group, uint32_t column)
+{
+	size_t found_group;
+	uint32_t found_column;
+	pmfs_layout_find(p, offset, &found_group, &found_column);
+	return found_group == group && found_column == column;
+}
+
+static void check_places(const struct pmfs_parquet *p)
+{
+	uint64_t bytes = PMFS_PARQUET_BEGIN;
+	for (size_t g = 0; g < p->n; g++) {
+		for (uint32_t c = 0; c < p->n_columns; c++) {
+			uint64_t at = pmfs_layout_offset(p, g, c);
+			uint64_t n = p->groups[g].columns[c].bytes;
+			assert_true(is_found(p, at, g, c) && is_found(p, at + n - 1, g, c));
+			bytes += n;
+		}
+	}
+	assert_int_equal(bytes, p->footer_at);
+}
+
+/* The values of times come last in their chunk. */
+static void check_first_time(struct mount *m, const struct pmfs_parquet *p, size_t group)
+{
+	uint64_t bytes = p->groups[group].columns[0].bytes, time;
+	uint64_t values = pmfs_layout_offset(p, group, 0) + bytes - p->groups[group].rows * 8ull;
+	char window[sizeof(time)];
+	assert_int_equal(read_at(m, values, sizeof(window), window), sizeof(window));
+	memcpy(&time, window, sizeof(time));
+	assert_int_equal(time, (uint64_t)group * PMFS_GROUP_ROWS * 1000);
+}
+
+/* More row groups than a block has: each column is where the formula has it. */
+static void test_columns_of_several_blocks(void **state)
+{
+	enum { GROUPS = 70, PER_BLOCK = 32 };
+	uint64_t rows = (uint64_t)GROUPS * PMFS_GROUP_ROWS - 100;
+	struct mount m;
+	(void)state;
+	fault.ends_at = rows;
+	mount_begin(&m, 256 << 20, rows);
+	struct pmfs_parquet *p = layout_of(&m);
+	check_places(p);
+	for (size_t g = 0; g < GROUPS; g += 23)
+		check_first_time(&m, p, g);
+	assert_int_equal(n_cells_made[1] + n_cells_made[2], 0);
+	assert_int_equal(pmfs_layout_offset(p, 1, 0),
+		pmfs_layout_offset(p, 0, 0) + p->groups[0].columns[0].bytes);
+	assert_true(pmfs_layout_offset(p, PER_BLOCK, 0) > pmfs_layout_offset(p, PER_BLOCK - 1, 2));
+	pmfs_parquet_free(p);
+	mount_end(&m);
 }
 
 static void test_few_rows_are_measured(void **state)
@@ -223,31 +348,34 @@ static void test_many_texts_are_measured(void **state)
 	mount_end(&m);
 }
 
-/* The first row group is as it should be, the second one cannot be read. */
-static void check_second_group_fails(void)
+/* A column of the first row group is as it should be, that of the second one cannot be read. */
+static void check_second_group_fails(uint32_t column)
 {
 	char window[4096];
 	size_t n;
 	struct mount m;
 	mount_begin(&m, 256 << 20, ROWS);
-	assert_int_equal(try_read(&m, 100, sizeof(window), window, &n), 0);
-	assert_int_equal(try_read(&m, m.size / 2, sizeof(window), window, &n), -EIO);
+	struct pmfs_parquet *p = layout_of(&m);
+	uint64_t first = pmfs_layout_offset(p, 0, column),
+		 second = pmfs_layout_offset(p, 1, column);
+	assert_int_equal(try_read(&m, first + 100, sizeof(window), window, &n), 0);
+	assert_int_equal(try_read(&m, second + 100, sizeof(window), window, &n), -EIO);
+	pmfs_parquet_free(p);
 	mount_end(&m);
 }
 
 static void test_what_has_no_room_is_an_error(void **state)
 {
 	(void)state;
-	fault.strange = PMFS_GROUP_ROWS * 2;
 	fault.ends_at = ROWS;
 	fault.beyond = PMFS_GROUP_ROWS;
-	check_second_group_fails();
+	check_second_group_fails(0);
 	fault.beyond = UINT64_MAX;
 	fault.strange = PMFS_GROUP_ROWS;
-	check_second_group_fails();
+	check_second_group_fails(2);
 	fault.strange = UINT64_MAX;
 	fault.ends_at = PMFS_GROUP_ROWS + 1;
-	check_second_group_fails();
+	check_second_group_fails(0);
 }
 
 int main(void)
@@ -255,8 +383,10 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_the_size_needs_no_row, setup),
 		cmocka_unit_test_setup(test_the_footer_needs_no_row, setup),
-		cmocka_unit_test_setup(test_a_window_needs_the_rows_of_its_row_group, setup),
+		cmocka_unit_test_setup(test_a_window_needs_a_column_of_a_row_group, setup),
+		cmocka_unit_test_setup(test_rows_that_are_decoded_are_decoded_once, setup),
 		cmocka_unit_test_setup(test_windows_in_any_order_are_the_same_bytes, setup),
+		cmocka_unit_test_setup(test_columns_of_several_blocks, setup),
 		cmocka_unit_test_setup(test_few_rows_are_measured, setup),
 		cmocka_unit_test_setup(test_many_texts_are_measured, setup),
 		cmocka_unit_test_setup(test_what_has_no_room_is_an_error, setup),

@@ -5,6 +5,7 @@
  * others are there.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/search.h"
 #include "fs/views/model/catalog.h"
@@ -184,14 +185,50 @@ int pmfs_profiles_table(
 	return r;
 }
 
-/* Columns of threads' traces stand behind the thread. */
 static int timeline_texts(
 	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
 {
-	enum { CATEGORY = 6, CALL_CATEGORY = 8 };
+	return pmfs_trace_texts(pmfs_model_of(table->self), 1, each, context, err);
+}
+
+static void add_id(struct pm_strip *strip, uint64_t id, uint64_t n)
+{
+	for (uint64_t i = 0; strip->values && i < n; i++) {
+		strip->values[i] = (int64_t)id;
+		strip->known[i] = 1;
+	}
+}
+
+/* One thread's rows. */
+static int add_thread(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t n,
+	const struct pm_strip *strips, struct pm_error *err)
+{
+	bool wanted = false;
+	for (uint32_t c = 1; c <= PMFS_TRACE_MOST_COLUMNS; c++)
+		wanted |= strips[c].values != NULL;
+	return wanted ? pmfs_trace_strips(m, thread, from, from + n, strips + 1, err) : 0;
+}
+
+static int timeline_strips(const struct pm_table *table, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err)
+{
 	struct pmfs_model *m = pmfs_model_of(table->self);
-	bool calls = pmfs_model_profile(m)->traces_are_calls;
-	return pmfs_trace_texts(m, calls ? CALL_CATEGORY : CATEGORY, each, context, err);
+	struct pm_strip rest[1 + PMFS_TRACE_MOST_COLUMNS] = {{.values = NULL}};
+	const struct pm_threads *threads;
+	uint64_t first = 0;
+	int r = pmfs_model_threads(m, &threads, err);
+	memcpy(rest, strips, table->n_columns * sizeof(*rest));
+	for (uint32_t i = 0; r == 0 && i < threads->n && first < to; i++) {
+		uint64_t end = first + threads->threads[i].n_samples;
+		uint64_t begin = from > first ? from : first, until = to < end ? to : end;
+		if (begin < until) {
+			add_id(&rest[0], threads->threads[i].id, until - begin);
+			r = add_thread(m, i, begin - first, until - begin, rest, err);
+			pmfs_strips_advance(rest, table->n_columns, until - begin);
+		}
+		first = end;
+	}
+	return r;
 }
 
 static void set_thread_bounds(struct pm_cell *least, struct pm_cell *greatest, uint64_t id)
@@ -232,6 +269,7 @@ int pmfs_timeline_table(
 		.next = all_next,
 		.done = all_done,
 		.texts = timeline_texts,
+		.strips = timeline_strips,
 		.bounds = timeline_bounds,
 		.dense = true};
 	static const char *const of_samples[] = {"thread_id", "time_ns", "duration_ns",
@@ -244,8 +282,9 @@ int pmfs_timeline_table(
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0)
 		return r;
-	*ret = pmfs_table_plain(
-		m, &type, pmfs_model_profile(m)->traces_are_calls ? of_calls : of_samples);
+	bool calls = pmfs_model_profile(m)->traces_are_calls;
+	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
+	ret->decoded = calls;
 	for (uint32_t i = 0; i < threads->n; i++)
 		ret->end += threads->threads[i].n_samples;
 	return 0;

@@ -13,19 +13,17 @@
 #include "fs/views/sums/tracelength.h"
 #include "fs/views/tables/tracefacts.h"
 
-/* Columns; rows that are calls have two more before the category. */
 enum {
 	TIME = PMFS_TRACE_TIME,
 	DURATION = PMFS_TRACE_DURATION,
 	TIMESTAMP = PMFS_TRACE_TIMESTAMP,
-	CONTEXT,
-	DEPTH,
-	CATEGORY,
-	SELF = CATEGORY,
-	SEQ,
-	CALL_CATEGORY
+	CONTEXT = PMFS_TRACE_CONTEXT,
+	CATEGORY = PMFS_TRACE_CATEGORY,
+	SELF = PMFS_TRACE_SELF,
+	SEQ = PMFS_TRACE_SEQ,
+	CALL_CATEGORY = PMFS_TRACE_CALL_CATEGORY,
+	N_COLUMNS = CATEGORY + 3,
 };
-enum { N_COLUMNS = CATEGORY + 3 };
 
 struct trace_rows {
 	const struct pm_profile *profile;
@@ -206,9 +204,14 @@ static int64_t trace_measure(struct pm_rows *rows, enum pm_form form, uint64_t t
 static int trace_texts(
 	const struct pm_table *table, pm_text_fn *each, void *context, struct pm_error *err)
 {
+	return pmfs_trace_texts(pmfs_model_of(table->self), 0, each, context, err);
+}
+
+static int trace_strips(const struct pm_table *table, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err)
+{
 	struct pmfs_model *m = pmfs_model_of(table->self);
-	bool calls = pmfs_model_profile(m)->traces_are_calls;
-	return pmfs_trace_texts(m, calls ? CALL_CATEGORY : CATEGORY, each, context, err);
+	return pmfs_trace_strips(m, (uint32_t)table->a, from, to, strips, err);
 }
 
 static int trace_bounds(const struct pm_table *table, uint64_t from, uint64_t to,
@@ -228,6 +231,7 @@ int pmfs_thread_trace_table(
 		.done = trace_done,
 		.measure = trace_measure,
 		.texts = trace_texts,
+		.strips = trace_strips,
 		.bounds = trace_bounds,
 		.dense = true};
 	static const char *const of_samples[] = {"time_ns", "duration_ns", "timestamp_ns",
@@ -242,5 +246,6 @@ int pmfs_thread_trace_table(
 	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
 	ret->a = item;
 	ret->end = threads->threads[item].n_samples;
+	ret->decoded = calls;
 	return 0;
 }

@@ -7,6 +7,12 @@
 
 enum { BATCH = 512, CHECK_EVERY = 4096 };
 
+uint32_t pmfs_trace_category(struct pmfs_model *m)
+{
+	return pmfs_model_profile(m)->traces_are_calls ? PMFS_TRACE_CALL_CATEGORY
+						       : PMFS_TRACE_CATEGORY;
+}
+
 static int context_texts(const struct pmfs_trace_contexts *c, uint32_t i, uint32_t category,
 	pm_text_fn *each, void *context, struct pm_text *scratch)
 {
@@ -14,18 +20,20 @@ static int context_texts(const struct pmfs_trace_contexts *c, uint32_t i, uint32
 	struct pm_bytes name = pmfs_frame_name(c->tree, pm_tree_frame(c->tree, i), scratch);
 	if (scratch->failed)
 		return -ENOMEM;
-	int r = each(context, category + 1, pmfs_trace_function(c, i));
-	return r < 0 ? r : each(context, category + 2, name);
+	int r = each(
+		context, category + 1, pmfs_function_of(c->identity, i), pmfs_trace_function(c, i));
+	return r < 0 ? r : each(context, category + 2, c->tree->frame[i], name);
 }
 
-int pmfs_trace_texts(struct pmfs_model *m, uint32_t category, pm_text_fn *each, void *context,
+int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, void *context,
 	struct pm_error *err)
 {
+	uint32_t category = before + pmfs_trace_category(m);
 	struct pmfs_trace_contexts c;
 	struct pm_text scratch = {.p = NULL};
 	int r = pmfs_trace_contexts(m, &c, err);
-	for (int i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
-		r = each(context, category, pmfs_category_name((enum pmfs_category)i));
+	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
+		r = each(context, category, i, pmfs_category_name((enum pmfs_category)i));
 	for (uint32_t i = 0; r == 0 && i < c.tree->n_contexts; i++) {
 		if (i % CHECK_EVERY == 0 && pm_work_cancelled())
 			r = -ENOMEM;

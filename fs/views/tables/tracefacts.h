@@ -1,23 +1,40 @@
-/* What is known of a trace's rows without making them: for traces as Parquet. */
+/* A trace by columns, and what is known of its rows without making them: for traces as Parquet. */
 #ifndef PROFMOUNT_FS_VIEWS_TABLES_TRACEFACTS_H
 #define PROFMOUNT_FS_VIEWS_TABLES_TRACEFACTS_H
 
 #include "fs/views/model/model.h"
 #include "profmount/table.h"
 
-/* The columns of trace.csv that have bounds, and the texts after `category`. */
+/* Columns of trace.csv; rows that are calls have two more before the category. */
 enum {
 	PMFS_TRACE_TIME,
 	PMFS_TRACE_DURATION,
 	PMFS_TRACE_TIMESTAMP,
+	PMFS_TRACE_CONTEXT,
+	PMFS_TRACE_DEPTH,
+	PMFS_TRACE_CATEGORY, /* then the function and the name */
+	PMFS_TRACE_SELF = PMFS_TRACE_CATEGORY,
+	PMFS_TRACE_SEQ,
+	PMFS_TRACE_CALL_CATEGORY,
+	PMFS_TRACE_MOST_COLUMNS = PMFS_TRACE_CALL_CATEGORY + 3,
 };
 
+/* The column of the category: depends on what rows are. */
+uint32_t pmfs_trace_category(struct pmfs_model *m);
+
 /*
- * pm_table_type.texts of trace.csv: categories and names of all contexts. `category` is the
- * column of the first of these three.
+ * pm_table_type.texts of trace.csv: categories, functions and names of all contexts. `before`
+ * columns stand before the trace's.
  */
-int pmfs_trace_texts(struct pmfs_model *m, uint32_t category, pm_text_fn *each, void *context,
+int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, void *context,
 	struct pm_error *err);
+
+/* pm_table_type.strips of a thread's trace. In tracestrips.c. */
+int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err);
+
+/* Moves strips behind the `n` rows that they have. In tracestrips.c. */
+void pmfs_strips_advance(struct pm_strip *strips, uint32_t n_columns, uint64_t n);
 
 /* Least and greatest times of samples; zeroed = of none. */
 struct pmfs_trace_range {
