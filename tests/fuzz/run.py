@@ -61,6 +61,8 @@ def make_seeds(target, to):
                            ("c++", "_ZN3foo3barIiEEvT_"), ("rust", "_RNvC6_123foo3bar")):
             with open(os.path.join(to, name), "w", encoding="utf-8") as f:
                 f.write(text)
+        for name in ("clang", "compressed", "dwz", "debug/alternate"):
+            shutil.copy(os.path.join(HERE, "../hpcrun/symbols", name), to)
     if target == "matching":
         write_matching(to)
     if target == "windows":

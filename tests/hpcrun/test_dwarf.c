@@ -127,6 +127,13 @@ static void make_file(struct pm_text *t, uint64_t unpacked)
 	assert_false(t->failed);
 }
 
+static int open_dwarf(struct hpcrun_dwarf **ret, struct pm_bytes file)
+{
+	static const struct hpcrun_scopes no_symbols;
+	const struct hpcrun_dwarf_files files = {.file = file, .symbols = &no_symbols};
+	return hpcrun_dwarf_open(ret, &files);
+}
+
 static void entries_are_read_once(void **state)
 {
 	struct pm_text t = {.p = NULL};
@@ -134,7 +141,7 @@ static void entries_are_read_once(void **state)
 	const struct hpcrun_scopes *unit;
 	(void)state;
 	make_file(&t, 0);
-	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
 	assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
 	assert_non_null(unit);
@@ -150,12 +157,12 @@ static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 	struct hpcrun_dwarf *d;
 	(void)state;
 	make_file(&t, UINT64_C(1) << 30);
-	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
 	hpcrun_dwarf_free(d);
 	pm_text_clear(&t);
 	make_file(&t, (UINT64_C(1) << 30) + 1);
-	assert_int_equal(hpcrun_dwarf_open(&d, pm_text_view(&t)), 0);
+	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_null(d);
 	pm_text_done(&t);
 }
@@ -179,7 +186,7 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 	assert_int_equal(hpcrun_elsewhere_open(&elsewhere, folder, NULL), 0);
 	assert_int_equal(
 		hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/module"), UINT64_MAX, &file), 1);
-	assert_int_equal(hpcrun_dwarf_open(&d, file.bytes), 0);
+	assert_int_equal(open_dwarf(&d, file.bytes), 0);
 	assert_non_null(d);
 	assert_memory_not_equal(file.bytes.p, t.p, t.len);
 	hpcrun_dwarf_free(d);

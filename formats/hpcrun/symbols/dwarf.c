@@ -21,9 +21,15 @@ struct unit {
 	struct hpcrun_scopes *scopes; /* NULL: not read yet */
 };
 
-struct hpcrun_dwarf {
+/* A file as libdw has it; both are NULL if it has no DWARF. */
+struct image {
 	Elf *elf;
 	Dwarf *dwarf;
+};
+
+struct hpcrun_dwarf {
+	struct image own, alternate;
+	const struct hpcrun_scopes *symbols;
 	struct unit *units;
 	size_t n, room;
 	struct hpcrun_scopes addresses; /* its scopes are indexes of units */
@@ -54,12 +60,12 @@ static size_t lines_length(struct hpcrun_dwarf *d, Dwarf_Die *unit)
 	size_t index;
 	Elf_Scn *section = NULL;
 	if (!dwarf_attr(unit, DW_AT_stmt_list, &a) || dwarf_formudata(&a, &at) != 0 ||
-		elf_getshdrstrndx(d->elf, &index) != 0)
+		elf_getshdrstrndx(d->own.elf, &index) != 0)
 		return 0;
-	while ((section = elf_nextscn(d->elf, section))) {
+	while ((section = elf_nextscn(d->own.elf, section))) {
 		GElf_Shdr header;
 		const char *name = gelf_getshdr(section, &header)
-			? elf_strptr(d->elf, index, header.sh_name)
+			? elf_strptr(d->own.elf, index, header.sh_name)
 			: NULL;
 		Elf_Data *data;
 		uint32_t length;
@@ -82,7 +88,7 @@ static int list_units(struct hpcrun_dwarf *d)
 	Dwarf_Die die;
 	struct hpcrun_dwarf_effort effort = {.n_ranges = 0};
 	int r = 0;
-	while (r == 0 && dwarf_get_units(d->dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
+	while (r == 0 && dwarf_get_units(d->own.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
 		if (pm_work_cancelled())
 			return -ENOMEM;
 		if (type != DW_UT_compile || dwarf_hasattr(&die, DW_AT_GNU_dwo_name))
@@ -135,7 +141,23 @@ bool hpcrun_dwarf_is_read(void)
 	return true;
 }
 
-int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
+static void open_image(struct image *image, struct pm_bytes file)
+{
+	image->elf = elf_memory((char *)(uintptr_t)file.p, file.len);
+	image->dwarf = image->elf && is_moderate(image->elf)
+		? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL)
+		: NULL;
+}
+
+static void close_image(struct image *image)
+{
+	if (image->dwarf)
+		dwarf_end(image->dwarf);
+	if (image->elf)
+		elf_end(image->elf);
+}
+
+int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files)
 {
 	struct hpcrun_dwarf *d = calloc(1, sizeof(*d));
 	*ret = NULL;
@@ -147,10 +169,13 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
 	}
 	errno = 0;
 	elf_version(EV_CURRENT);
-	d->elf = elf_memory((char *)(uintptr_t)file.p, file.len);
-	d->dwarf =
-		d->elf && is_moderate(d->elf) ? dwarf_begin_elf(d->elf, DWARF_C_READ, NULL) : NULL;
-	int r = hpcrun_dwarf_result(d->dwarf ? list_units(d) : 0);
+	d->symbols = files->symbols;
+	open_image(&d->own, files->file);
+	if (d->own.dwarf && files->alternate.len)
+		open_image(&d->alternate, files->alternate);
+	if (d->alternate.dwarf)
+		dwarf_setalt(d->own.dwarf, d->alternate.dwarf);
+	int r = hpcrun_dwarf_result(d->own.dwarf ? list_units(d) : 0);
 	if (r < 0 || d->n == 0) {
 		hpcrun_dwarf_free(d);
 		return r;
@@ -163,7 +188,7 @@ static int read_unit(struct hpcrun_dwarf *d, struct unit *u)
 {
 	if (make_room(ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
 		return -ENOMEM;
-	return hpcrun_dwarf_read_unit(&u->die, &u->scopes);
+	return hpcrun_dwarf_read_unit(&u->die, d->symbols, &u->scopes);
 }
 
 int hpcrun_dwarf_find(struct hpcrun_dwarf *d, uint64_t address, const struct hpcrun_scopes **ret)
@@ -190,10 +215,8 @@ void hpcrun_dwarf_free(struct hpcrun_dwarf *d)
 	}
 	free(d->units);
 	hpcrun_scopes_done(&d->addresses);
-	if (d->dwarf)
-		dwarf_end(d->dwarf);
-	if (d->elf)
-		elf_end(d->elf);
+	close_image(&d->own);
+	close_image(&d->alternate);
 	free(d);
 }
 
@@ -204,7 +227,7 @@ bool hpcrun_dwarf_is_read(void)
 	return false;
 }
 
-int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, struct pm_bytes file)
+int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files)
 {
 	(void)file;
 	*ret = NULL;

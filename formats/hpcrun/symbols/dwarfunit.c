@@ -41,6 +41,7 @@ int hpcrun_dwarf_add_ranges(struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t s
 
 struct reading {
 	struct hpcrun_scopes *scopes;
+	const struct hpcrun_scopes *symbols;
 	Dwarf_Files *files;
 	size_t n_files;
 	struct pm_text name;
@@ -76,6 +77,23 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
 	return (uint32_t)number;
 }
 
+/* dwarf_decl_file of elfutils 0.188 takes file 0 for none; clang numbers the main file so. */
+static const char *file_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word number;
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	size_t n;
+	const char *path = dwarf_decl_file(die);
+	if (path || !dwarf_attr_integrate(die, DW_AT_decl_file, &a) ||
+		dwarf_formudata(&a, &number) != 0 || number != 0 ||
+		!dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+		dwarf_getsrcfiles(&unit, &files, &n) != 0)
+		return path;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 /* Name, file and line of a function at its definition. */
 static int describe(struct reading *w, Dwarf_Die *die, struct hpcrun_scope *ret)
 {
@@ -87,7 +105,7 @@ static int describe(struct reading *w, Dwarf_Die *die, struct hpcrun_scope *ret)
 		return -ENOMEM;
 	ret->name = hpcrun_scopes_text(w->scopes, pm_text_view(&w->name));
 	ret->line = dwarf_decl_line(die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
-	return ret->name == UINT32_MAX ? -ENOMEM : take_text(w, dwarf_decl_file(die), &ret->file);
+	return ret->name == UINT32_MAX ? -ENOMEM : take_text(w, file_of(die), &ret->file);
 }
 
 static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
@@ -97,6 +115,13 @@ static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
 	if (dwarf_entrypc(die, &entry) == 0)
 		scope.offset = entry;
 	int r = describe(w, die, &scope);
+	uint32_t symbol =
+		scope.name == 0 ? hpcrun_scopes_find(w->symbols, scope.offset) : UINT32_MAX;
+	if (r == 0 && symbol != UINT32_MAX) {
+		scope.name = hpcrun_scopes_text(w->scopes,
+			hpcrun_scopes_text_of(w->symbols, w->symbols->items[symbol].name));
+		r = scope.name == UINT32_MAX ? -ENOMEM : 0;
+	}
 	return r < 0 ? r : hpcrun_scopes_add(w->scopes, &scope, ret);
 }
 
@@ -242,9 +267,10 @@ static int read_lines(struct reading *w, Dwarf_Die *unit)
 	return r < 0 ? r : hpcrun_scopes_settle(w->scopes);
 }
 
-int hpcrun_dwarf_read_unit(Dwarf_Die *unit, struct hpcrun_scopes **ret)
+int hpcrun_dwarf_read_unit(
+	Dwarf_Die *unit, const struct hpcrun_scopes *symbols, struct hpcrun_scopes **ret)
 {
-	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes))};
+	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes)), .symbols = symbols};
 	if (!w.scopes)
 		return -ENOMEM;
 	errno = 0;

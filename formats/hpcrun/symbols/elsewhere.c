@@ -101,18 +101,12 @@ int hpcrun_elsewhere_find(const struct hpcrun_elsewhere *e, struct pm_bytes path
 	return r;
 }
 
-int hpcrun_elsewhere_find_debug(
-	const struct hpcrun_elsewhere *e, const uint8_t *build_id, size_t n, struct pm_input *ret)
+/* The ELF file at a path, if it has that build id. */
+static int open_built(const struct hpcrun_elsewhere *e, const char *path, const uint8_t *build_id,
+	size_t n, struct pm_input *ret)
 {
-	char path[64 + 2 * HPCRUN_BUILD_ID_MAX];
 	uint8_t found[HPCRUN_BUILD_ID_MAX];
 	struct stat st;
-	if (!e->is_open || n < 2 || n > HPCRUN_BUILD_ID_MAX)
-		return 0;
-	int at = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/", build_id[0]);
-	for (size_t i = 1; i < n; i++)
-		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", build_id[i]);
-	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
 	int r = open_elf(e, path, &st, ret);
 	if (r > 0 &&
 		(hpcrun_elf_build_id(ret->bytes, found) != n || memcmp(found, build_id, n) != 0)) {
@@ -120,6 +114,36 @@ int hpcrun_elsewhere_find_debug(
 		return 0;
 	}
 	return r;
+}
+
+int hpcrun_elsewhere_find_debug(
+	const struct hpcrun_elsewhere *e, const uint8_t *build_id, size_t n, struct pm_input *ret)
+{
+	char path[64 + 2 * HPCRUN_BUILD_ID_MAX];
+	if (!e->is_open || n < 2 || n > HPCRUN_BUILD_ID_MAX)
+		return 0;
+	int at = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/", build_id[0]);
+	for (size_t i = 1; i < n; i++)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", build_id[i]);
+	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
+	return open_built(e, path, build_id, n, ret);
+}
+
+int hpcrun_elsewhere_find_alternate(const struct hpcrun_elsewhere *e, struct pm_bytes path,
+	const uint8_t *build_id, size_t n, struct pm_input *ret)
+{
+	char name[PATH_MAX];
+	const uint8_t *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+	int r = hpcrun_elsewhere_find_debug(e, build_id, n, ret);
+	if (r != 0 || !e->is_open || n < 2 || !slash || path.len >= sizeof(name) / 2)
+		return r;
+	int len = (int)(path.p + path.len - slash - 1);
+	if (path.p[0] == '/')
+		snprintf(name, sizeof(name), "%.*s", (int)path.len - 1, (const char *)path.p + 1);
+	else
+		snprintf(name, sizeof(name), "usr/lib/debug/.dwz/%.*s", len,
+			(const char *)slash + 1);
+	return open_built(e, name, build_id, n, ret);
 }
 
 void hpcrun_elsewhere_done(struct hpcrun_elsewhere *e)
