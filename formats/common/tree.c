@@ -1,6 +1,6 @@
 /*
- * The frozen tree: finding contexts by number, and freeing. tree_build.c and
- * tree_freeze.c create trees.
+ * The frozen tree: finding contexts and paths, and freeing. tree_build.c and tree_freeze.c
+ * create trees.
  */
 #include "formats/common/tree.h"
 
@@ -99,6 +99,16 @@ uint32_t pm_tree_find(const struct pm_tree *tree, uint64_t number)
 	uint64_t at = PM_LOWER_BOUND(i, 0, index->n, index->pairs[i] >> 32 < number);
 	bool found = at < index->n && index->pairs[at] >> 32 == number;
 	return found ? (uint32_t)index->pairs[at] : PM_NONE;
+}
+
+uint32_t *pm_tree_path(const struct pm_tree *tree, uint32_t context, uint32_t *ret_n)
+{
+	uint32_t n = tree->depth[context] + 1;
+	uint32_t *path = malloc(n * sizeof(*path));
+	for (uint32_t i = n; path && i-- > 0; context = tree->parent[context])
+		path[i] = context;
+	*ret_n = n;
+	return path;
 }
 
 void pm_tree_free(struct pm_tree *tree)

@@ -68,6 +68,12 @@ int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_
 int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *kept,
 	struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err);
 
+/*
+ * The contexts from the outermost down to `context`, `*ret_n` of them; to be freed by the caller.
+ * NULL if out of memory.
+ */
+uint32_t *pm_tree_path(const struct pm_tree *tree, uint32_t context, uint32_t *ret_n);
+
 /* Accepts NULL. */
 void pm_tree_free(struct pm_tree *tree);
 

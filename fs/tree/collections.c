@@ -52,13 +52,16 @@ static int siblings_build(void *context, struct pm_cached **ret, struct pm_error
 	return r;
 }
 
+/* How the items are named, and their index, which the caller releases. */
 static int siblings_get(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
-	struct pmfs_siblings **ret, struct pm_error *err)
+	struct pmfs_naming *ret_naming, struct pmfs_siblings **ret, struct pm_error *err)
 {
 	struct pm_cached *cached;
 	uint64_t key;
 	*ret = NULL;
-	int r = pmfs_tree_key(t, dir, &key, err);
+	int r = naming_of(c, ret_naming, err);
+	if (r == 0)
+		r = pmfs_tree_key(t, dir, &key, err);
 	if (r == 0)
 		r = pm_cache_get(t->cache, key, siblings_build, (void *)(uintptr_t)c, &cached, err);
 	if (r == 0)
@@ -102,9 +105,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	} else {
 		struct pmfs_naming naming;
 		struct pmfs_siblings *s;
-		r = naming_of(c, &naming, err);
-		if (r == 0)
-			r = siblings_get(t, dir, c, &s, err);
+		r = siblings_get(t, dir, c, &naming, &s, err);
 		if (r < 0)
 			return r;
 		r = pmfs_siblings_find(s, &naming, name, &item);
@@ -130,9 +131,7 @@ static int item_name(struct pmfs_tree *t, pm_node dir, const struct pm_collectio
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	}
 	struct pmfs_siblings *s;
-	r = naming_of(c, &naming, err);
-	if (r == 0)
-		r = siblings_get(t, dir, c, &s, err);
+	r = siblings_get(t, dir, c, &naming, &s, err);
 	if (r < 0)
 		return r;
 	ret->len = pmfs_siblings_name(s, &naming, item, ret->name);

@@ -164,20 +164,30 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 	return r;
 }
 
+/* The tree that the directory is in, which has to be left, and the directory's functions. */
+static int enter_dir(struct pmfs_tree *t, pm_node dir, struct pmfs_inside *ret,
+	const struct pmfs_dir **ret_dir, struct pm_error *err)
+{
+	int r = pmfs_inside_enter(t, dir, ret, err);
+	if (r < 0)
+		return r;
+	r = dir_of(ret->tree, ret->node, ret_dir, err);
+	if (r < 0)
+		pmfs_inside_leave(t, ret);
+	return r;
+}
+
 static int lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name, struct pmfs_entry *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_dir *d;
 	struct pmfs_inside in;
-	int r = pmfs_inside_enter(t, dir, &in, err);
+	int r = enter_dir(t, dir, &in, &d, err);
 	if (r < 0)
 		return r;
-	r = dir_of(in.tree, in.node, &d, err);
-	if (r == 0) {
-		r = d->lookup(in.tree, in.node, name, ret, err);
-		if (r == -ENOENT && (!err || !err->code))
-			r = none(in.tree, r, err);
-	}
+	r = d->lookup(in.tree, in.node, name, ret, err);
+	if (r == -ENOENT && (!err || !err->code))
+		r = none(in.tree, r, err);
 	if (r >= 0)
 		r = pmfs_inside_wrap(&in, &ret->node, err);
 	pmfs_inside_leave(t, &in);
@@ -210,12 +220,10 @@ int pmfs_tree_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pm
 {
 	const struct pmfs_dir *d;
 	struct pmfs_inside in;
-	int r = pmfs_inside_enter(t, dir, &in, err);
+	int r = enter_dir(t, dir, &in, &d, err);
 	if (r < 0)
 		return r;
-	r = dir_of(in.tree, in.node, &d, err);
-	if (r == 0)
-		r = d->next(in.tree, in.node, cookie, ret, err);
+	r = d->next(in.tree, in.node, cookie, ret, err);
 	if (r == 0)
 		r = none(in.tree, 0, err);
 	if (r > 0 && pmfs_inside_wrap(&in, &ret->node, err) < 0)
@@ -228,12 +236,10 @@ int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_e
 {
 	const struct pmfs_dir *d;
 	struct pmfs_inside in;
-	int r = pmfs_inside_enter(t, dir, &in, err);
+	int r = enter_dir(t, dir, &in, &d, err);
 	if (r < 0)
 		return r;
-	r = dir_of(in.tree, in.node, &d, err);
-	if (r == 0)
-		r = d->parent(in.tree, in.node, ret, err);
+	r = d->parent(in.tree, in.node, ret, err);
 	if (r == 0)
 		r = pmfs_inside_wrap(&in, ret, err);
 	pmfs_inside_leave(t, &in);

@@ -271,6 +271,22 @@ static void test_empty_tree_is_a_tree(void **state)
 	assert_null(pm_tree_builder_free(NULL));
 }
 
+static void test_path_goes_from_the_outermost_context_down(void **state)
+{
+	(void)state;
+	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t n, *path = pm_tree_path(tree, i, &n);
+		assert_int_equal(n, tree->depth[i] + 1);
+		assert_int_equal(path[n - 1], i);
+		assert_int_equal(tree->parent[path[0]], PM_NONE);
+		for (uint32_t k = 1; k < n; k++)
+			assert_int_equal(tree->parent[path[k]], path[k - 1]);
+		free(path);
+	}
+	pm_tree_free(tree);
+}
+
 static struct pm_tree_builder *chain(uint32_t n)
 {
 	struct pm_tree_builder *b = pm_tree_builder_new();
@@ -353,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_texts_and_functions_go_into_the_tree),
 		cmocka_unit_test(test_empty_tree_is_a_tree),
 		cmocka_unit_test(test_another_order_keeps_numbers_and_ranks),
+		cmocka_unit_test(test_path_goes_from_the_outermost_context_down),
 		cmocka_unit_test(test_chain_as_deep_as_the_limit_freezes),
 		cmocka_unit_test(test_chain_beyond_the_limit_is_refused_with_the_limit),
 		cmocka_unit_test(test_big_random_tree_keeps_its_promises),

@@ -113,3 +113,29 @@ void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line)
 	pm_text_char(out, ':');
 	pm_text_u64(out, line);
 }
+
+void pmfs_add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
+{
+	if (value.len == 0)
+		return;
+	pm_text_printf(out, "%s: ", key);
+	pm_text_line(out, value);
+	pm_text_char(out, '\n');
+}
+
+void pmfs_add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_text_clear(scratch);
+	pm_text_line(out, pmfs_frame_name(tree, frame, scratch));
+}
+
+void pmfs_add_stop(
+	struct pm_text *out, const struct pm_tree *tree, uint32_t context, struct pm_text *scratch)
+{
+	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	pmfs_add_name(out, tree, frame, scratch);
+	pm_text_char(out, '\t');
+	pmfs_add_place(out, tree->texts[frame->file], frame->line);
+	pm_text_char(out, '\n');
+}

@@ -28,4 +28,15 @@ void pmfs_add_duration(struct pm_text *out, double ns);
 /* `FILE:LINE` on one line, as far as known. */
 void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line);
 
+/* `KEY: VALUE` as a line; nothing if the value is empty. */
+void pmfs_add_fact(struct pm_text *out, const char *key, struct pm_bytes value);
+
+/* The name of a frame on one line. `scratch` is emptied; its owner frees it. */
+void pmfs_add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch);
+
+/* A stop of a call path, as a line: the name of its frame, a tab, FILE:LINE. */
+void pmfs_add_stop(
+	struct pm_text *out, const struct pm_tree *tree, uint32_t context, struct pm_text *scratch);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/tree.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
@@ -85,12 +86,9 @@ int pmfs_context_report_render(const struct pm_doc *doc, struct pm_text *out, st
 	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
 	if (r < 0)
 		return r;
-	uint32_t n = tree->depth[context] + 1;
-	uint32_t *path = malloc(n * sizeof(*path));
+	uint32_t n, *path = pm_tree_path(tree, context, &n);
 	if (!path)
 		return pmfs_no_memory(err);
-	for (uint32_t i = n, at = context; i-- > 0; at = tree->parent[at])
-		path[i] = at;
 	pm_text_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>");
 	pm_text_xml(out, pmfs_frame_name(tree, pm_tree_frame(tree, context), &scratch));
 	pm_text_printf(out,

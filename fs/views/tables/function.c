@@ -10,15 +10,6 @@
 
 /* ---- info.txt ---- */
 
-static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
-{
-	if (value.len == 0)
-		return;
-	pm_text_printf(out, "%s: ", key);
-	pm_text_line(out, value);
-	pm_text_char(out, '\n');
-}
-
 int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	uint32_t row = (uint32_t)doc->text.a;
@@ -30,10 +21,10 @@ int pmfs_function_info_render(const struct pm_doc *doc, struct pm_text *out, str
 	pm_text_printf(out, "function_id: %u\nname: ", pmfs_function_id(f, row));
 	pm_text_line(out, pmfs_function_name(f, row));
 	pm_text_char(out, '\n');
-	add_fact(out, "file", f->tree->texts[function->file]);
+	pmfs_add_fact(out, "file", f->tree->texts[function->file]);
 	if (function->line)
 		pm_text_printf(out, "line: %u\n", function->line);
-	add_fact(out, "module", f->tree->texts[function->module]);
+	pmfs_add_fact(out, "module", f->tree->texts[function->module]);
 	if (function->offset)
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)function->offset);
 	pm_text_printf(out, "contexts: %u\n", pmfs_function_count(f, row));

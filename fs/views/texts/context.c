@@ -1,28 +1,12 @@
 /* The texts about one context: its identity, and the path to it. */
 #include <stdlib.h>
 
+#include "formats/common/tree.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/screen.h"
 
-/* A frame's name on one line. `scratch` is emptied. */
-static void add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
-	struct pm_text *scratch)
-{
-	pm_text_clear(scratch);
-	pm_text_line(out, pmfs_frame_name(tree, frame, scratch));
-}
-
 /* ---- info.txt ---- */
-
-static void add_fact(struct pm_text *out, const char *key, struct pm_bytes value)
-{
-	if (value.len == 0)
-		return;
-	pm_text_printf(out, "%s: ", key);
-	pm_text_line(out, value);
-	pm_text_char(out, '\n');
-}
 
 static void add_frame(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
 	struct pm_text *scratch)
@@ -30,12 +14,12 @@ static void add_frame(struct pm_text *out, const struct pm_tree *tree, const str
 	pm_text_str(out, "kind: ");
 	pm_text_bytes(out, pmfs_frame_kind(frame, scratch));
 	pm_text_str(out, "\nname: ");
-	add_name(out, tree, frame, scratch);
+	pmfs_add_name(out, tree, frame, scratch);
 	pm_text_char(out, '\n');
-	add_fact(out, "file", tree->texts[frame->file]);
+	pmfs_add_fact(out, "file", tree->texts[frame->file]);
 	if (frame->line)
 		pm_text_printf(out, "line: %u\n", frame->line);
-	add_fact(out, "module", tree->texts[frame->module]);
+	pmfs_add_fact(out, "module", tree->texts[frame->module]);
 	if (frame->has_offset)
 		pm_text_printf(out, "offset: 0x%llx\n", (unsigned long long)frame->offset);
 }
@@ -53,7 +37,7 @@ int pmfs_context_info_render(const struct pm_doc *doc, struct pm_text *out, stru
 	if (tree->parent[context] != PM_NONE) {
 		const struct pm_frame *above = pm_tree_frame(tree, tree->parent[context]);
 		pm_text_str(out, "called from: ");
-		add_name(out, tree, above, &scratch);
+		pmfs_add_name(out, tree, above, &scratch);
 		if (tree->texts[above->file].len) {
 			pm_text_str(out, " at ");
 			pmfs_add_place(out, tree->texts[above->file], above->line);
@@ -75,19 +59,11 @@ int pmfs_context_path_render(const struct pm_doc *doc, struct pm_text *out, stru
 	int r = pmfs_model_tree(pmfs_model_of(doc->text.self), &tree, err);
 	if (r < 0)
 		return r;
-	uint32_t n = tree->depth[context] + 1;
-	uint32_t *path = malloc(n * sizeof(*path));
+	uint32_t n, *path = pm_tree_path(tree, context, &n);
 	if (!path)
 		return pmfs_no_memory(err);
-	for (uint32_t i = n; i-- > 0; context = tree->parent[context])
-		path[i] = context;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pm_frame *frame = pm_tree_frame(tree, path[i]);
-		add_name(out, tree, frame, &scratch);
-		pm_text_char(out, '\t');
-		pmfs_add_place(out, tree->texts[frame->file], frame->line);
-		pm_text_char(out, '\n');
-	}
+	for (uint32_t i = 0; i < n; i++)
+		pmfs_add_stop(out, tree, path[i], &scratch);
 	free(path);
 	pm_text_end(&scratch, out);
 	return pm_text_status(out);

@@ -20,16 +20,11 @@ int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pm_frame *frame = pm_tree_frame(tree, path[i].context);
 		pm_text_printf(out, "%.1f%%\t",
 			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
 		pm_text_f64(out, path[i].value);
 		pm_text_char(out, '\t');
-		pm_text_clear(&scratch);
-		pm_text_line(out, pmfs_frame_name(tree, frame, &scratch));
-		pm_text_char(out, '\t');
-		pmfs_add_place(out, tree->texts[frame->file], frame->line);
-		pm_text_char(out, '\n');
+		pmfs_add_stop(out, tree, path[i].context, &scratch);
 	}
 	free(path);
 	pm_text_end(&scratch, out);
