@@ -27,8 +27,8 @@
 
 #include "fs/confine.h"
 
-/* Runs `attempt` in a confined child; what it returned. */
-static bool confined(bool (*attempt)(void))
+/* Runs `attempt` in a confined child, which ends with 0 if it is true; how the child ended. */
+static int confined_status(bool (*attempt)(void))
 {
 	int status;
 	pid_t pid = fork();
@@ -38,6 +38,13 @@ static bool confined(bool (*attempt)(void))
 		_exit(attempt() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+/* What `attempt` returned in a confined child. */
+static bool confined(bool (*attempt)(void))
+{
+	int status = confined_status(attempt);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status) == 0;
 }
@@ -176,14 +183,7 @@ static bool calls_as_i386(void)
 /* The filter ends the process, or the kernel does not know the ABI. */
 static void expect_refused(bool (*attempt)(void))
 {
-	int status;
-	pid_t pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		pmfs_confine(PMFS_DUTY_SERVE, -1);
-		_exit(attempt() ? 0 : 1);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	int status = confined_status(attempt);
 	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 1);
 }
 

@@ -100,6 +100,15 @@ void assert_view(struct pmfs_model *m, enum pmfs_place place, const char *name, 
 	free(got);
 }
 
+void assert_view_of(
+	struct fake *f, enum pmfs_place place, const char *name, uint32_t item, const char *want)
+{
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, place, name, item, want);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 void assert_dense(struct pmfs_model *m, enum pmfs_place place, const char *name, uint32_t item)
 {
 	struct pm_error err = {.code = 0};

@@ -26,6 +26,10 @@ char *view_text(struct pmfs_model *m, enum pmfs_place place, const char *name, u
 void assert_view(struct pmfs_model *m, enum pmfs_place place, const char *name, uint32_t item,
 	const char *want);
 
+/* The same for a model of the profile, which is freed. */
+void assert_view_of(
+	struct fake *f, enum pmfs_place place, const char *name, uint32_t item, const char *want);
+
 /* Fails the test unless starting the table at every position gives what the rest of it gives. */
 void assert_dense(struct pmfs_model *m, enum pmfs_place place, const char *name, uint32_t item);
 

@@ -68,12 +68,9 @@ static void test_contexts_without_numbers_count_from_one(void **state)
 	struct fake *f = fake_new();
 	(void)state;
 	fake_call(f, 0, 0, fake_function(f, "main", NULL, 0));
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
+	assert_view_of(f, PMFS_PLACE_ROOT, "contexts.csv", 0,
 		"context_id|parent_id|depth|line|offset|kind|category|module|file|name\n"
 		"1||0|||function||/bin/app||main\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_context_tells_who_it_is(void **state)

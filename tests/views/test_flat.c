@@ -49,15 +49,12 @@ static struct fake *fake_with_recursion(void)
 static void test_functions_count_recursion_once(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_view(m, ROOT, "functions.csv", 0,
+	assert_view_of(f, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"1|2|45|70|7||/bin/app|/src/b.c|b\n"
 		"2|3|35|50|3||/bin/app|/src/a.c|a\n"
 		"3|1|10|90|1||/bin/app|/src/a.c|main\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_functions_keep_the_ids_of_the_database(void **state)
@@ -69,12 +66,9 @@ static void test_functions_keep_the_ids_of_the_database(void **state)
 	pm_tree_function(f->builder, &own);
 	fake_context(f, 1, 0,
 		&(struct pm_frame){.kind = PM_KIND_FUNCTION, .function = 0, .name = own.name});
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "functions.csv", 0,
+	assert_view_of(f, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"0|1|||||||own\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_functions_without_contexts_or_values(void **state)
@@ -91,29 +85,23 @@ static void test_functions_without_contexts_or_values(void **state)
 	fake_call(f, 3, 0, nan);
 	fake_value(f, 0, 2, 2, 0);
 	fake_value(f, 0, 3, 2, NAN);
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "functions.csv", 0,
+	assert_view_of(f, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"1|1|0||||/bin/app||zero\n"
 		"2|1|||||/bin/app||no value\n"
 		"3|1|||||/bin/app||nan\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_lines_add_up_by_file_and_line(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_view(m, ROOT, "lines.csv", 0,
+	assert_view_of(f, ROOT, "lines.csv", 0,
 		"line|time_ns_excl|time_ns_incl|module|file|name\n"
 		"|45|70|/bin/app|/src/b.c|b\n"
 		"|20|50|/bin/app|/src/a.c|a\n"
 		"10|15|50|/bin/app|/src/a.c|a\n"
 		"|10|10|/bin/app|/src/a.c|main\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 /* A line of a header in two functions, and two functions of which no line is known. */
@@ -202,22 +190,18 @@ static void test_lines_are_named_after_the_function_that_costs_most_there(void *
 	cost(f, 6, 69.7, 0.7);
 	cost(f, 7, 69, 69);
 	cost(f, 8, 69, 69);
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "lines.csv", 0,
+	assert_view_of(f, ROOT, "lines.csv", 0,
 		"line|time_ns_excl|time_ns_incl|module|file|name\n"
 		"|69|69|/bin/app|libc|silent\n"
 		"5|30.3|100|/bin/app|/src/a.h|much\n"
 		"|0.7|69.7|/bin/app|libc|stripped\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_view(m, ROOT, "callers.csv", 0,
+	assert_view_of(f, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
 		"|3||10|90||||main\n"
 		"3|2||10|50|10|/src/a.c|main|a\n"
@@ -225,8 +209,6 @@ static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 		"3|1||30|30|||main|b\n"
 		"1|2||10|0|||b|a\n"
 		"2|2||15|0|||a|a\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_edge_inside_itself_counts_once(void **state)
@@ -239,13 +221,10 @@ static void test_edge_inside_itself_counts_once(void **state)
 		fake_call(f, i, i - 1, a);
 		cost(f, i, 50 - i, 1);
 	}
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "callers.csv", 0,
+	assert_view_of(f, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
 		"|1||1|49||||a\n"
 		"1|1||3|0|||a|a\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_calls_column_fills_the_calls_of_callers(void **state)
@@ -264,14 +243,11 @@ static void test_calls_column_fills_the_calls_of_callers(void **state)
 	fake_value(f, 0, 2, 2, 1);
 	fake_value(f, 0, 3, 1, 4);
 	fake_value(f, 0, 4, 1, 5);
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "callers.csv", 0,
+	assert_view_of(f, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|errors|line|file|caller|callee\n"
 		"1|1|9||||a|a\n"
 		"2|1|3|1|||main|a\n"
 		"|2||||||main\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 static void test_function_directory_tells_about_one_function(void **state)
@@ -433,9 +409,8 @@ static void test_source_says_whom_its_lines_call(void **state)
 static void test_hotpath_follows_the_heaviest_while_it_holds_half(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	(void)state;
-	assert_view(m, ROOT, "hotpath.txt", 0,
+	assert_view_of(f, ROOT, "hotpath.txt", 0,
 		"100.0%\t90\tmain\t/src/a.c:1\n"
 		"55.6%\t50\ta.c:10\t/src/a.c:10\n"
 		"55.6%\t50\ta\t/src/a.c:3\n"
@@ -443,8 +418,6 @@ static void test_hotpath_follows_the_heaviest_while_it_holds_half(void **state)
 		"27.8%\t25\ta\t/src/a.c:3\n"
 		"16.7%\t15\ta\t/src/a.c:3\n"
 		"16.7%\t15\ta.c:10\t/src/a.c:10\n");
-	pmfs_model_free(m);
-	fake_free(f);
 }
 
 int main(void)
