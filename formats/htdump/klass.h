@@ -50,7 +50,7 @@ struct htd_klass {
 };
 
 struct htd_binding {
-	uint64_t from; /* offset of the first event */
+	uint64_t from; /* offset of the first event that it may be for */
 	const struct htd_plan *plan;
 };
 
@@ -76,6 +76,7 @@ struct htd_table {
 	size_t named_room;
 	uint32_t dump; /* number of concatenated streams so far: each describes its classes again */
 	uint32_t generation; /* grows with every change */
+	uint64_t since;      /* offset of the end of the newest description */
 	uint32_t n_fields, n_plans, n_planned;
 	struct htd_flat *scratch; /* HTD_LIMIT_FLAT, while scanning */
 };

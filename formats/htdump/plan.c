@@ -336,14 +336,18 @@ static const struct htd_plan *plan_make(
 	return p;
 }
 
-const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at)
+/*
+ * The plan begins where the table has changed, not where it is needed first: the search for an
+ * event behind damage reads further ahead than where it finds one.
+ */
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot)
 {
 	const struct htd_plan *last = slot->n ? slot->bindings[slot->n - 1].plan : NULL;
 	if (pm_list_room(&slot->bindings, slot->n, &slot->room, sizeof(*slot->bindings)) < 0)
 		return NULL;
 	const struct htd_plan *p = plan_make(t, slot->klass, last);
 	if (p && p != last)
-		slot->bindings[slot->n++] = (struct htd_binding){at, p};
+		slot->bindings[slot->n++] = (struct htd_binding){t->since, p};
 	slot->generation = t->generation;
 	return p;
 }

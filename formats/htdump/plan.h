@@ -35,15 +35,17 @@ struct htd_plan {
 	const char *broken; /* why no event can be read, or NULL */
 };
 
-/* While scanning: makes the plan for events of the class from `at` on; NULL: no memory. */
-const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot, uint64_t at);
+/*
+ * While scanning: makes the plan for events of the class after the newest description; NULL: no
+ * memory.
+ */
+const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot);
 
 /* The same, if the table has changed since the last one was made. */
-static inline const struct htd_plan *htd_slot_plan(
-	struct htd_table *t, struct htd_slot *slot, uint64_t at)
+static inline const struct htd_plan *htd_slot_plan(struct htd_table *t, struct htd_slot *slot)
 {
 	return slot->n && slot->generation == t->generation ? slot->bindings[slot->n - 1].plan
-							    : htd_slot_plan_make(t, slot, at);
+							    : htd_slot_plan_make(t, slot);
 }
 
 /* After the scan: the plan that the scan used there, or NULL. */

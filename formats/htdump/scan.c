@@ -192,6 +192,7 @@ static int describing_take(struct htd_scan *c, const struct htd_event *e)
 	int r = event_take(c, e);
 	if (r < 0)
 		return r;
+	c->s->table.since = e->at + e->bytes.len;
 	if (e->plan->role == HTD_ROLE_ENDIANNESS) {
 		c->s->table.dump++;
 		c->n_trusted = 0;

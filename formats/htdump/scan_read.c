@@ -45,7 +45,7 @@ bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret)
 	struct htd_slot *slot = htd_table_slot(&s->table, ret->header.klass_id);
 	if (!slot)
 		return unreadable(c, "is of a class that is not described");
-	ret->plan = htd_slot_plan(&s->table, slot, at);
+	ret->plan = htd_slot_plan(&s->table, slot);
 	if (!ret->plan) {
 		c->no_memory = true;
 		return unreadable(c, "does not fit into memory");
