@@ -25,7 +25,7 @@ static int write_all(int fd, const char *p, size_t n, struct pm_error *err)
 	return 0;
 }
 
-int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
+static int write_pieces(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
 	struct pm_error *err)
 {
 	for (uint64_t off = 0;;) {
@@ -41,6 +41,14 @@ int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_
 			return r;
 		off += n;
 	}
+}
+
+int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
+	struct pm_error *err)
+{
+	int r = write_pieces(in, node, doc, fd, err);
+	pmfs_engine_forget(in->engine, node);
+	return r;
 }
 
 /* A failed walk: the usual reasons need no text from below. */

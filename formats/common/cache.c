@@ -289,6 +289,15 @@ void pm_cache_keep(struct pm_cache *c, struct pm_cached *thing, bool keep)
 	pm_turn_unlock();
 }
 
+void pm_cache_drop(struct pm_cache *c, uint64_t key)
+{
+	pm_turn_lock();
+	struct pm_slot *s = *place_of(c, key);
+	if (s && s->thing && s->users == 0)
+		slot_drop(c, s);
+	pm_turn_unlock();
+}
+
 void pm_cache_resize(struct pm_cache *c, struct pm_cached *thing, uint64_t bytes)
 {
 	pm_turn_lock();

@@ -64,6 +64,9 @@ void pm_cache_release(struct pm_cache *cache, struct pm_cached *c);
  */
 void pm_cache_keep(struct pm_cache *cache, struct pm_cached *c, bool keep);
 
+/* Frees the object with this key if there is one that is not in use. */
+void pm_cache_drop(struct pm_cache *cache, uint64_t key);
+
 /* Updates the size of an object in use. */
 void pm_cache_resize(struct pm_cache *cache, struct pm_cached *c, uint64_t bytes);
 

@@ -337,3 +337,8 @@ void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece)
 	free(piece->memory);
 	*piece = (struct pmfs_piece){.p = ""};
 }
+
+void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key)
+{
+	pm_cache_drop(e->cache, key);
+}

@@ -164,6 +164,21 @@ class Commands(unittest.TestCase):
             self.assertRegex(done.stderr.decode(), r"^info.json: left out, .*\nsummary.txt: left out\n$")
             self.assertEqual(run("-o", "max=1G", "--extract", deep, os.path.join(folder, "all")).returncode, 0)
 
+    def test_extract_keeps_nothing_that_it_has_written(self):
+        # Sanitizers would keep what is freed.
+        env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
+        with tempfile.TemporaryDirectory() as folder:
+            deep = os.path.join(folder, "nytprof.out")
+            with open(deep, "wb") as f:
+                f.write(profile_of(*((depth, f"f{depth % 7}") for depth in range(1000, 0, -1))))
+            peaks = []
+            for most in ("4M", "64M"):
+                with subprocess.Popen([PROFMOUNT, "-o", "max=" + most, "--extract", deep, os.path.join(folder, most)],
+                                      stderr=subprocess.DEVNULL, env=env) as server:
+                    peaks.append(os.wait4(server.pid, 0)[2].ru_maxrss)
+                    server.returncode = 0  # of the budget; what matters is the memory
+            self.assertLess(peaks[1] - peaks[0], 20 << 10, peaks)
+
     def test_nothing_that_a_terminal_obeys_is_printed(self):
         with tempfile.TemporaryDirectory() as folder:
             for number in "123":

@@ -168,6 +168,26 @@ static void test_things_used_last_are_spared(void **state)
 	pm_cache_free(cache);
 }
 
+static void test_a_dropped_thing_is_freed_unless_it_is_used(void **state)
+{
+	(void)state;
+	struct pm_cache *cache = pm_cache_new(10000);
+	struct order o = {.value = 7, .bytes = 10};
+	get(cache, 1, &o);
+	struct pm_cached *used = pm_cache_peek(cache, 1);
+	int freed = n_freed;
+	pm_cache_drop(cache, 1);
+	pm_cache_drop(cache, 2);
+	assert_int_equal(n_freed, freed);
+	pm_cache_release(cache, used);
+	pm_cache_drop(cache, 1);
+	assert_int_equal(n_freed, freed + 1);
+	assert_int_equal(pm_cache_bytes(cache), 0);
+	assert_int_equal(get(cache, 1, &o), 7);
+	assert_int_equal(o.builds, 2);
+	pm_cache_free(cache);
+}
+
 static void test_what_is_being_built_counts(void **state)
 {
 	(void)state;
@@ -296,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_in_use_stays_even_beyond_the_limit),
 		cmocka_unit_test(test_what_somebody_is_in_the_middle_of_stays),
 		cmocka_unit_test(test_things_used_last_are_spared),
+		cmocka_unit_test(test_a_dropped_thing_is_freed_unless_it_is_used),
 		cmocka_unit_test(test_what_is_being_built_counts),
 		cmocka_unit_test(test_a_cancelled_build_is_taken_over),
 		cmocka_unit_test(test_nothing_is_built_at_once),
