@@ -15,6 +15,7 @@
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/demangle.h"
 #include "formats/hpcrun/symbols/limits.h"
+#include "formats/hpcrun/symbols/sourcepath.h"
 
 int hpcrun_dwarf_result(int r)
 {
@@ -42,9 +43,8 @@ int hpcrun_dwarf_add_ranges(struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t s
 struct reading {
 	struct hpcrun_scopes *scopes;
 	const struct hpcrun_scopes *symbols;
-	Dwarf_Files *files;
-	size_t n_files;
-	struct pm_text name;
+	Dwarf_Die *unit;
+	struct pm_text name, path;
 	struct hpcrun_dwarf_effort effort;
 };
 
@@ -55,10 +55,14 @@ static struct pm_bytes bytes_of(const char *text)
 	return (struct pm_bytes){(const uint8_t *)p, strnlen(p, HPCRUN_NAME_MAX)};
 }
 
-static int take_text(struct reading *w, const char *text, uint32_t *ret)
+/* A path in the tables of `unit`, or NULL. */
+static int take_path(struct reading *w, Dwarf_Die *unit, const char *path, uint32_t *ret)
 {
-	*ret = hpcrun_scopes_text(w->scopes, bytes_of(text));
-	return *ret == UINT32_MAX ? -ENOMEM : 0;
+	Dwarf_Attribute a;
+	const char *folder = dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL;
+	hpcrun_source_path(&w->path, bytes_of(folder), bytes_of(path));
+	*ret = hpcrun_scopes_text(w->scopes, pm_text_view(&w->path));
+	return w->path.failed || *ret == UINT32_MAX ? -ENOMEM : 0;
 }
 
 static const char *string_of(Dwarf_Die *die, unsigned attribute)
@@ -77,21 +81,26 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
 	return (uint32_t)number;
 }
 
-/* dwarf_decl_file of elfutils 0.188 takes file 0 for none; clang numbers the main file so. */
-static const char *file_of(Dwarf_Die *die)
+/*
+ * The file that an attribute has the number of, by the table of the unit that the attribute is in,
+ * which may be another one. Not by dwarf_decl_file: that of elfutils 0.188 takes 0 for none, as it
+ * is before DWARF 5, and clang numbers the main file so.
+ */
+static int take_file(struct reading *w, Dwarf_Die *die, unsigned attribute, uint32_t *ret)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word number;
 	Dwarf_Die unit;
+	Dwarf_Half version;
 	Dwarf_Files *files;
 	size_t n;
-	const char *path = dwarf_decl_file(die);
-	if (path || !dwarf_attr_integrate(die, DW_AT_decl_file, &a) ||
-		dwarf_formudata(&a, &number) != 0 || number != 0 ||
-		!dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-		dwarf_getsrcfiles(&unit, &files, &n) != 0)
-		return path;
-	return dwarf_filesrc(files, 0, NULL, NULL);
+	*ret = 0;
+	if (!dwarf_attr_integrate(die, attribute, &a) || dwarf_formudata(&a, &number) != 0 ||
+		!dwarf_cu_die(a.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+		(number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
+		number >= n)
+		return 0;
+	return take_path(w, &unit, dwarf_filesrc(files, number, NULL, NULL), ret);
 }
 
 /* Name, file and line of a function at its definition. */
@@ -105,7 +114,7 @@ static int describe(struct reading *w, Dwarf_Die *die, struct hpcrun_scope *ret)
 		return -ENOMEM;
 	ret->name = hpcrun_scopes_text(w->scopes, pm_text_view(&w->name));
 	ret->line = dwarf_decl_line(die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
-	return ret->name == UINT32_MAX ? -ENOMEM : take_text(w, file_of(die), &ret->file);
+	return ret->name == UINT32_MAX ? -ENOMEM : take_file(w, die, DW_AT_decl_file, &ret->file);
 }
 
 static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
@@ -130,10 +139,8 @@ static int add_inlined(struct reading *w, Dwarf_Die *die, uint32_t parent, uint3
 {
 	struct hpcrun_scope call = {.kind = HPCRUN_SCOPE_LINE, .parent = parent};
 	struct hpcrun_scope scope = {.kind = HPCRUN_SCOPE_INLINED};
-	uint32_t file = number_of(die, DW_AT_call_file);
 	call.line = number_of(die, DW_AT_call_line);
-	const char *path = file < w->n_files ? dwarf_filesrc(w->files, file, NULL, NULL) : NULL;
-	int r = take_text(w, path, &call.file);
+	int r = take_file(w, die, DW_AT_call_file, &call.file);
 	if (r == 0)
 		r = hpcrun_scopes_add(w->scopes, &call, &scope.parent);
 	if (r == 0)
@@ -237,7 +244,7 @@ static int add_rows(
 		scope.line = (uint32_t)line;
 		path = dwarf_linesrc(row, NULL, NULL);
 		if (path != last_path)
-			r = take_text(w, path, &file);
+			r = take_path(w, w->unit, path, &file);
 		last_path = path;
 		scope.file = file;
 		if (r == 0)
@@ -270,12 +277,11 @@ static int read_lines(struct reading *w, Dwarf_Die *unit)
 int hpcrun_dwarf_read_unit(
 	Dwarf_Die *unit, const struct hpcrun_scopes *symbols, struct hpcrun_scopes **ret)
 {
-	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes)), .symbols = symbols};
+	struct reading w = {
+		.scopes = calloc(1, sizeof(*w.scopes)), .symbols = symbols, .unit = unit};
 	if (!w.scopes)
 		return -ENOMEM;
 	errno = 0;
-	if (dwarf_getsrcfiles(unit, &w.files, &w.n_files) != 0)
-		w.n_files = 0;
 	int r = read_children(&w, unit, UINT32_MAX, 0);
 	if (r == 0)
 		r = hpcrun_scopes_settle(w.scopes);
@@ -283,6 +289,7 @@ int hpcrun_dwarf_read_unit(
 		r = read_lines(&w, unit);
 	r = hpcrun_dwarf_result(r);
 	pm_text_done(&w.name);
+	pm_text_done(&w.path);
 	if (r == 0) {
 		*ret = w.scopes;
 		return 0;
