@@ -64,7 +64,7 @@ static int several_build(void *context, struct pm_error *err)
 static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_error *err)
 {
 	struct htd_opened *src = htd_opened_of(p);
-	if (feature == PM_HAS_TRACES)
+	if (feature == PM_HAS_TRACES || feature == PM_HAS_CALL_TIMES)
 		return 1;
 	if (feature != PM_HAS_SEVERAL_THREADS)
 		return 0;

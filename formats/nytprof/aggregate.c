@@ -9,6 +9,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/text.h"
+#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/limits.h"
 #include "formats/nytprof/settle.h"
 
@@ -293,7 +294,10 @@ static int add_sub_return(struct nytp_adding *a, const struct nytp_record *r)
 	uint32_t name = nytp_name_add(a->n, r->s[0]);
 	if (!t || name == NYTP_NONE)
 		return -ENOMEM;
-	return nytp_calls_return(&t->calls, r->u[0], name, r->f[0], r->f[1]);
+	int added = nytp_calls_return(&t->calls, r->u[0], name, r->f[0], r->f[1]);
+	if (added < 0 || a->n->logs_full)
+		return added;
+	return nytp_log_add(a->n, a->f, name, r->f[0]);
 }
 
 int nytp_add(struct nytp_adding *a, const struct nytp_record *r)

@@ -48,11 +48,7 @@ static int prepare(struct nytp_building *b)
 
 bool nytp_has_calls(const struct nytp *n)
 {
-	for (size_t i = 0; i < n->n_files; i++)
-		for (size_t k = 0; k < n->files[i].n_threads; k++)
-			if (n->files[i].threads[k].calls.returns)
-				return true;
-	return false;
+	return n->returns > 0;
 }
 
 static bool has_edges(const struct nytp *n)
@@ -110,7 +106,7 @@ int nytp_model_build(struct nytp_model *m, const struct nytp *n, const struct ny
 	struct nytp_building b = {.n = n, .threads = threads, .m = m};
 	int r = build(&b, nytp_has_calls(n), err);
 	pm_tree_builder_free(b.tree);
-	free(b.function);
+	m->function_of = b.function;
 	free(b.frame);
 	free(b.homes);
 	free(b.flows);
@@ -124,6 +120,7 @@ void nytp_model_done(struct nytp_model *m)
 {
 	pm_tree_free(m->tree);
 	pm_costs_done(&m->costs);
+	free(m->function_of);
 	free(m->run);
 	free(m->functions);
 	free(m->edges);

@@ -9,8 +9,9 @@
 /* Values are rows of NYTP_N_METRICS cells, NaN = none. */
 struct nytp_model {
 	struct pm_tree *tree;
-	double *run;       /* by context */
-	double *functions; /* by function */
+	uint32_t *function_of; /* of the tree, by name; NYTP_NONE: none */
+	double *run;           /* by context */
+	double *functions;     /* by function */
 	struct pm_costs costs;
 	struct pm_edge *edges;
 	double *edge_values;

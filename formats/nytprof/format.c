@@ -110,6 +110,7 @@ static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
 static void free_opened(struct nytp_opened *o)
 {
 	nytp_sources_done(&o->sources);
+	free(o->times);
 	nytp_model_done(&o->model);
 	nytp_threads_done(&o->threads);
 	pm_input_close(&o->input);
@@ -147,7 +148,7 @@ static int open_source(const struct pm_candidate *c, const struct pm_open_option
 	struct nytp_head head = {.start = NAN};
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	o->model_once = o->sources_once = o->damage_once = lazy;
+	o->model_once = o->times_once = o->sources_once = o->damage_once = lazy;
 	o->unread = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	o->folder = o->input.fd = -1;
 	o->bytes = c->size;

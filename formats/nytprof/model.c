@@ -48,6 +48,12 @@ static int op_threads(
 	return r;
 }
 
+static int has_calls(struct nytp_opened *o, struct pm_error *err)
+{
+	int r = nytp_ready(&o->native, err);
+	return r < 0 ? r : nytp_has_calls(&o->native);
+}
+
 /*
  * Several files of one run are from several processes. A single file as written by the profiler,
  * with its start time in the header, is from one process. Files made by nytprofmerge lack that
@@ -58,6 +64,8 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 	struct nytp_opened *o = nytp_opened_of(p);
 	if (feature == PM_HAS_SOURCES)
 		return o->may_have_text;
+	if (feature == PM_HAS_CALL_TIMES)
+		return has_calls(o, err);
 	if (feature != PM_HAS_SEVERAL_THREADS)
 		return 0;
 	if (o->alone || o->native.n_files > 1)
@@ -164,6 +172,15 @@ static int64_t op_run_costs(const struct pm_profile *p, uint32_t context, struct
 				.f = value};
 	}
 	return (int64_t)n;
+}
+
+static int op_call_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+{
+	struct nytp_opened *o = nytp_opened_of(p);
+	int r = nytp_opened_times(o, err);
+	*ret = o->times;
+	return r;
 }
 
 static int op_flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
@@ -310,6 +327,7 @@ const struct pm_profile_ops nytp_ops = {
 	.thread_counts = op_thread_counts,
 	.run_costs = op_run_costs,
 	.values = op_values,
+	.call_times = op_call_times,
 	.span = op_span,
 	.flat = op_flat,
 	.documents = op_documents,

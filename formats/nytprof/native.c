@@ -119,6 +119,9 @@ void nytp_file_done(struct nytp_file *f)
 	free(f->sites);
 	free(f->edges);
 	free(f->texts);
+	for (size_t i = 0; i < f->n_logs; i++)
+		free(f->logs[i].p);
+	free(f->logs);
 	for (size_t i = 0; i < f->n_threads; i++)
 		nytp_calls_done(&f->threads[i].calls);
 	free(f->threads);
@@ -152,6 +155,10 @@ void nytp_reset(struct nytp *n)
 	n->names.arena = &n->arena;
 	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	n->rows = n->source_bytes = 0;
+	free(n->log_of);
+	n->log_of = NULL;
+	n->returns = n->log_of_room = n->log_bytes = 0;
+	n->logs_full = false;
 	n->bytes_done = 0;
 }
 

@@ -73,6 +73,12 @@ struct nytp_text_line {
 	uint32_t len;
 };
 
+/* How long the calls of a sub took, in the order of their returns: see lengths.c. */
+struct nytp_log {
+	uint32_t name, len, room;
+	uint8_t *p;
+};
+
 /* One process, as far as the stream distinguishes them. */
 struct nytp_thread {
 	uint32_t pid;
@@ -141,9 +147,11 @@ struct nytp_file {
 	struct nytp_edge *edges;
 	struct nytp_thread *threads;
 	struct nytp_text_line *texts;
-	size_t n_attributes, n_processes, n_fids, n_subs, n_sites, n_edges, n_threads, n_texts;
+	struct nytp_log *logs; /* by name as stored */
+	size_t n_attributes, n_processes, n_fids, n_subs, n_sites, n_edges, n_threads, n_texts,
+		n_logs;
 	size_t attributes_room, processes_room, fids_room, subs_room, sites_room, edges_room,
-		threads_room, texts_room;
+		threads_room, texts_room, logs_room;
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
 	uint32_t n_places;
@@ -170,6 +178,11 @@ struct nytp {
 	struct nytp_file *files; /* present from the beginning, with name and layout */
 	size_t n_files;
 	uint32_t n_runs;
+	uint64_t returns; /* records of calls that return */
+	uint32_t *log_of; /* by name: number of its log in the file that is read, from 1 */
+	size_t log_of_room;
+	size_t log_bytes;    /* of the logs of all files */
+	bool logs_full;      /* at NYTP_LIMIT_LOGS: nothing is known */
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;

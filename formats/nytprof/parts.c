@@ -10,6 +10,7 @@
 
 #include "formats/nytprof/build.h"
 #include "formats/nytprof/evals.h"
+#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
@@ -54,6 +55,7 @@ static int finish(struct nytp_opened *o)
 	for (size_t i = 0; i < o->unread.n; i++)
 		pm_damage_add(&n->damage, o->unread.rows[i].file, o->unread.rows[i].offset,
 			PM_NO_OFFSET, "%s", o->unread.rows[i].what);
+	nytp_logs_settle(n);
 	int r = nytp_runs_find(n);
 	if (r == 0)
 		r = nytp_threads_build(&o->threads, n);
@@ -104,6 +106,25 @@ int nytp_opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_
 {
 	*ret = &o->model;
 	return pm_lazy_get(&o->model_once, build_model, o, err);
+}
+
+static int build_times(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	struct nytp_model *m;
+	int r = nytp_opened_model(o, &m, err);
+	if (r < 0)
+		return r;
+	r = nytp_lengths_times(&o->native, m, &o->times);
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for percentiles");
+	nytp_logs_done(&o->native); /* nothing else needs them */
+	return 0;
+}
+
+int nytp_opened_times(struct nytp_opened *o, struct pm_error *err)
+{
+	return pm_lazy_get(&o->times_once, build_times, o, err);
 }
 
 static int build_sources(void *context, struct pm_error *err)

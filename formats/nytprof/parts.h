@@ -34,8 +34,9 @@ struct nytp_opened {
 	struct nytp_threads threads;
 	struct nytp_facts facts;
 
-	struct pm_lazy model_once, sources_once, damage_once;
+	struct pm_lazy model_once, times_once, sources_once, damage_once;
 	struct nytp_model model;
+	struct pm_call_times *times; /* by function */
 	struct nytp_sources sources;
 	struct pm_damages damages;
 };
@@ -48,8 +49,12 @@ static inline struct nytp_opened *nytp_opened_of(const struct pm_profile *p)
 /* Reads all files; it is nytp.fill of an opened source. */
 int nytp_scan(struct nytp *n, struct pm_error *err);
 
-/* Build, once, o->model, o->sources, o->damages. 0, or what nytp_ready fails with, or -ENOMEM. */
+/*
+ * Build, once, o->model, o->times, o->sources, o->damages. 0, or what nytp_ready fails with, or
+ * -ENOMEM.
+ */
 int nytp_opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err);
+int nytp_opened_times(struct nytp_opened *o, struct pm_error *err);
 int nytp_opened_sources(struct nytp_opened *o, struct pm_error *err);
 int nytp_opened_damage(struct nytp_opened *o, struct pm_error *err);
 

@@ -11,6 +11,7 @@
 #include "formats/nytprof/aggregate.h"
 #include "formats/nytprof/chunks.h"
 #include "formats/nytprof/dialect.h"
+#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/limits.h"
 #include "formats/nytprof/stream.h"
 
@@ -310,8 +311,10 @@ int nytp_file_read(struct nytp *n, struct nytp_file *f, struct pm_bytes bytes, s
 		r = read_body(&a, bytes, at, &dialect, err);
 	if (r == 0)
 		r = nytp_add_end(&a);
+	nytp_logs_end(n, f);
 	if (r < 0)
 		return pm_error_set(err, r, f->name, PM_NO_OFFSET, "no memory for its tables");
+	n->returns += count_returns(f);
 	settle_ticks(&a);
 	report_times(&a);
 	report_unfinished(&a);

@@ -9,6 +9,7 @@
 #include "formats/common/folder.h"
 #include "fs/runs/internal.h"
 #include "fs/views/sums/emptythreads.h"
+#include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
 
 /* Of one run, before names are numbered for all; each list is allocated separately. */
@@ -88,7 +89,9 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 	 */
 	static const char *const times[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns"};
 	const struct pmfs_totals *totals;
-	int r = pmfs_totals(m, &totals, err);
+	int timed = 0, r = pmfs_totals(m, &totals, err);
+	if (r == 0)
+		timed = r = pmfs_functions_are_timed(m, err);
 	if (r < 0)
 		return r;
 	const struct pmfs_columns *c = totals->columns;
@@ -97,7 +100,7 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 	f->wholes = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->wholes));
 	if (!f->quantities || !f->columns || !f->wholes)
 		return pmfs_ensemble_no_memory(err);
-	if (pmfs_model_profile(m)->ops->call_times)
+	if (timed)
 		for (size_t i = 0; i < 4; i++)
 			f->columns[c->n + i] = times[i];
 	f->lead = PM_NONE;
@@ -115,7 +118,7 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		if (!f->quantities[f->n_wholes++])
 			return pmfs_ensemble_no_memory(err);
 	}
-	if (pmfs_model_profile(m)->ops->call_times)
+	if (timed)
 		f->n_columns += 4;
 	return 0;
 }

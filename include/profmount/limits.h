@@ -75,8 +75,8 @@
 #define PM_LIMIT_CALL_PATHS ((uint32_t)1 << 22)
 
 /*
- * Different durations of calls, by function or method, in the whole source: 16 bytes each, in a
- * table that is at least a quarter full. Percentiles are empty beyond that. A store with 60 MB of
+ * Different durations of calls, by method in the whole source, or of a function: 16 bytes each, in
+ * a table that is at least a quarter full. Percentiles are empty beyond that. A store with 60 MB of
  * calls has some ten thousand.
  */
 #define PM_LIMIT_LENGTHS ((size_t)1 << 21)

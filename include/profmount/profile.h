@@ -24,14 +24,15 @@
 struct pm_text;
 
 /*
- * Properties of a source that decide which files exist, and are known before everything has been
- * read.
+ * Properties of a source that decide which files and columns exist. Those of files are known before
+ * everything has been read.
  */
 enum pm_feature {
 	PM_HAS_SEVERAL_THREADS, /* two or more threads: there is an imbalance.csv */
 	PM_HAS_SOURCES,         /* there is a source/, which may be empty */
 	PM_HAS_GPU_METRICS,     /* by their names; they may still have no values */
 	PM_HAS_TRACES,          /* of threads: there is a windows/ */
+	PM_HAS_CALL_TIMES,      /* columns of functions.csv; everything may have to be read */
 };
 
 /*
@@ -74,7 +75,10 @@ struct pm_profile_ops {
 	/* With `traces`: appends the directory, from the root, of the call with that `seq`. */
 	int (*call_path)(const struct pm_profile *p, uint64_t seq, struct pm_text *out,
 		struct pm_error *err);
-	/* Optional, where calls are recorded one by one: by function of the tree. */
+	/*
+	 * Optional, where calls are recorded one by one (with `has`: if PM_HAS_CALL_TIMES): by
+	 * function of the tree.
+	 */
 	int (*call_times)(
 		const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err);
 	/* For trace.json: events other than calls, and fields of calls. */

@@ -96,9 +96,9 @@ def check_iterations(source, name):
 
 def check(source):
     with mounted(source) as point:
+        check_percentiles(point)
         if not os.path.exists(f"{point}/windows/README.txt"):
             return print(f"{source}: no traces")
-        check_percentiles(point)
         check_windows(point)
         names = [row["name"] for row in rows(f"{point}/functions.csv") if re.fullmatch(r"[\w:. ()]+", row["name"])]
     counts = [check_iterations(source, name) for name in names[:3] if not name.startswith("(")]

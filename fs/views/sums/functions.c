@@ -261,3 +261,11 @@ int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, stru
 	static const struct pmfs_part_type type = {functions_build, functions_free};
 	return pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, ret, err);
 }
+
+int pmfs_functions_are_timed(const struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	if (!p->ops->call_times)
+		return 0;
+	return p->ops->has ? p->ops->has(p, PM_HAS_CALL_TIMES, err) : 1;
+}

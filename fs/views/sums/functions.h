@@ -57,4 +57,10 @@ static inline double pmfs_function_cell(
 	return f->cells[(size_t)row * f->columns->n + column];
 }
 
+/*
+ * 1 if functions.csv says how long calls took, 0, or a negative errno; it may have to read
+ * everything. In functions.csv of a part of the run these cells are empty.
+ */
+int pmfs_functions_are_timed(const struct pmfs_model *m, struct pm_error *err);
+
 #endif

@@ -28,13 +28,12 @@ static void rows_done(struct pm_rows *rows)
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pmfs_flat_profile *f = rows->own;
-	(void)err;
-	if (rows->at >= f->n)
-		return 0;
+	int timed = pmfs_functions_are_timed(pmfs_model_of(rows->table->self), err);
+	if (timed < 0 || rows->at >= f->n)
+		return timed < 0 ? timed : 0;
 	uint32_t row = f->order[rows->at++];
 	pmfs_function_row(f->functions, f->whole ? f->whole[row] : row, f->contexts[row],
-		f->cells + (size_t)row * f->functions->columns->n,
-		pmfs_functions_are_timed(pmfs_model_of(rows->table->self)), cells);
+		f->cells + (size_t)row * f->functions->columns->n, timed > 0, cells);
 	return 1;
 }
 

@@ -47,11 +47,6 @@ void pmfs_function_row(const struct pmfs_functions *f, uint32_t row, uint32_t co
 	name_cells(f, row, timed ? time_cells(NULL, 0, 0, cells) : cells);
 }
 
-bool pmfs_functions_are_timed(const struct pmfs_model *m)
-{
-	return pmfs_model_profile(m)->ops->call_times != NULL;
-}
-
 int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
 	struct pm_table *ret, struct pm_error *err)
 {
@@ -59,8 +54,8 @@ int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
 	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
 	static const char *const timed[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
 		"category", "module", "file", "name", NULL};
-	return pmfs_table_with_metrics(
-		m, type, before, pmfs_functions_are_timed(m) ? timed : after, ret, err);
+	int r = pmfs_functions_are_timed(m, err);
+	return r < 0 ? r : pmfs_table_with_metrics(m, type, before, r ? timed : after, ret, err);
 }
 
 /* ---- of the run ---- */
@@ -71,18 +66,19 @@ static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_call_times *times;
 	const struct pmfs_functions *f;
-	int r = pmfs_functions(m, &f, err);
+	int timed, r = pmfs_functions(m, &f, err);
 	if (r < 0 || rows->at >= f->n)
 		return r;
 	uint32_t row = (uint32_t)rows->at++;
 	cells = cost_cells(
 		f, row, pmfs_function_count(f, row), f->cells + (size_t)row * f->columns->n, cells);
-	if (p->ops->call_times) {
+	timed = r = pmfs_functions_are_timed(m, err);
+	if (timed > 0)
 		r = p->ops->call_times(p, &times, err);
-		if (r < 0)
-			return r;
+	if (r < 0)
+		return r;
+	if (timed > 0)
 		cells = time_cells(times, f->function[row], f->tree->n_functions, cells);
-	}
 	name_cells(f, row, cells);
 	return 1;
 }

@@ -163,15 +163,17 @@ static int add_lines(const struct pmfs_recipes *c, struct pm_error *err)
 /* ---- percentiles ---- */
 
 /* Percentiles stand behind the metric columns. */
-static void add_percentiles(const struct pmfs_recipes *c)
+static int add_percentiles(const struct pmfs_recipes *c, struct pm_error *err)
 {
-	if (!c->profile->ops->call_times || c->functions->n == 0)
-		return;
+	int timed = pmfs_functions_are_timed(c->model, err);
+	if (timed <= 0 || c->functions->n == 0)
+		return timed < 0 ? timed : 0;
 	pmfs_ask(c, "Which functions have the highest 99th percentile of a call? (seconds)");
 	pm_text_printf(c->out,
 		"$ awk -F'\\t' 'NR > 1 { printf \"%%.9f  %%s\\n\", $%u / 1e9, $NF }' functions.tsv "
 		"| sort -gr | head\n",
 		2 + c->columns->n + 3);
+	return 0;
 }
 
 static void add_other_run(const struct pmfs_recipes *c)
@@ -206,9 +208,8 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	add_contexts(&c);
 	pmfs_add_thread_recipes(&c);
 	if ((r = add_lines(&c, err)) < 0 || (r = pmfs_add_trace_recipes(&c, err)) < 0 ||
-		(r = pmfs_add_iteration_recipes(&c, err)) < 0)
+		(r = pmfs_add_iteration_recipes(&c, err)) < 0 || (r = add_percentiles(&c, err)) < 0)
 		return r;
-	add_percentiles(&c);
 	pmfs_add_sql_recipe(&c);
 	r = c.profile->ops->recipes ? c.profile->ops->recipes(c.profile, out, err) : 0;
 	add_other_run(&c);

@@ -1,0 +1,212 @@
+/*
+ * A log is a sequence of calls of 2 bytes: the ticks, if they are a whole number below ELSE, as
+ * with all clocks and most calls; else ELSE, and 8 bytes, the double that was stored.
+ */
+#include "formats/nytprof/lengths.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/lengths.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "formats/nytprof/limits.h"
+
+enum { ELSE = 0xffff, LONGEST = 10 /* bytes of a call */, FIRST_ROOM = 16, TOGETHER = 1024 };
+
+/* ---- writing ---- */
+
+static int grow(struct nytp *n, struct nytp_log *log)
+{
+	size_t room = log->room ? 2 * (size_t)log->room : FIRST_ROOM;
+	if (n->log_bytes + room - log->room > NYTP_LIMIT_LOGS) {
+		n->logs_full = true;
+		return 0;
+	}
+	uint8_t *p = realloc(log->p, room);
+	if (!p)
+		return -ENOMEM;
+	n->log_bytes += room - log->room;
+	log->p = p;
+	log->room = (uint32_t)room;
+	return 0;
+}
+
+/* The log of a name in the file that is read; NULL if out of memory. */
+static struct nytp_log *log_of(struct nytp *n, struct nytp_file *f, uint32_t name)
+{
+	while (n->log_of_room <= name) {
+		size_t before = n->log_of_room;
+		if (pm_list_room(&n->log_of, before, &n->log_of_room, sizeof(*n->log_of)) < 0)
+			return NULL;
+		memset(n->log_of + before, 0, (n->log_of_room - before) * sizeof(*n->log_of));
+	}
+	if (n->log_of[name])
+		return &f->logs[n->log_of[name] - 1];
+	if (pm_list_room(&f->logs, f->n_logs, &f->logs_room, sizeof(*f->logs)) < 0)
+		return NULL;
+	f->logs[f->n_logs] = (struct nytp_log){.name = name};
+	n->log_of[name] = (uint32_t)++f->n_logs;
+	n->log_bytes += sizeof(*f->logs);
+	return &f->logs[f->n_logs - 1];
+}
+
+int nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks)
+{
+	struct nytp_log *log = log_of(n, f, name);
+	if (!log || (log->room - log->len < LONGEST && grow(n, log) < 0))
+		return -ENOMEM;
+	if (n->logs_full)
+		return 0;
+	uint16_t whole = ticks >= 0 && ticks < ELSE ? (uint16_t)ticks : ELSE;
+	bool is_whole = (double)whole == ticks && whole != ELSE;
+	if (!is_whole)
+		whole = ELSE;
+	memcpy(log->p + log->len, &whole, sizeof(whole));
+	log->len += sizeof(whole);
+	if (is_whole)
+		return 0;
+	memcpy(log->p + log->len, &ticks, sizeof(ticks));
+	log->len += sizeof(ticks);
+	return 0;
+}
+
+void nytp_logs_end(struct nytp *n, const struct nytp_file *f)
+{
+	for (size_t i = 0; i < f->n_logs; i++)
+		n->log_of[f->logs[i].name] = 0;
+}
+
+static void free_logs(struct nytp_file *f)
+{
+	for (size_t i = 0; i < f->n_logs; i++)
+		free(f->logs[i].p);
+	free(f->logs);
+	f->logs = NULL;
+	f->n_logs = f->logs_room = 0;
+}
+
+void nytp_logs_done(struct nytp *n)
+{
+	for (size_t i = 0; i < n->n_files; i++)
+		free_logs(&n->files[i]);
+	n->log_bytes = 0;
+}
+
+void nytp_logs_settle(struct nytp *n)
+{
+	free(n->log_of);
+	n->log_of = NULL;
+	n->log_of_room = 0;
+	if (n->logs_full)
+		nytp_logs_done(n);
+}
+
+/* ---- reading ---- */
+
+static const uint8_t *take(const uint8_t *p, double *ret_ticks)
+{
+	uint16_t whole;
+	memcpy(&whole, p, sizeof(whole));
+	*ret_ticks = whole;
+	if (whole != ELSE)
+		return p + sizeof(whole);
+	memcpy(ret_ticks, p + sizeof(whole), sizeof(*ret_ticks));
+	return p + LONGEST;
+}
+
+/* A call whose clock was set back took no time. */
+static uint64_t ns_of(double ticks, double ns_per_tick)
+{
+	double ns = ticks < 0 ? 0 : round(ticks * ns_per_tick);
+	return ns < (double)INT64_MAX ? (uint64_t)ns : PM_NO_TIME;
+}
+
+static int count(struct pm_lengths *l, const struct nytp_log *log, double ns_per_tick)
+{
+	struct pm_timed calls[TOGETHER];
+	const uint8_t *p = log->p, *end = p + log->len;
+	int r = 0;
+	while (p < end && r == 0) {
+		size_t n = 0;
+		for (; p < end && n < TOGETHER; n++) {
+			double ticks;
+			p = take(p, &ticks);
+			calls[n] = (struct pm_timed){ns_of(ticks, ns_per_tick), 0};
+		}
+		r = pm_work_cancelled() ? -ENOMEM : pm_lengths_add_all(l, calls, n);
+	}
+	return r;
+}
+
+/* ---- by function ---- */
+
+struct item {
+	uint32_t function;
+	const struct nytp_file *file;
+	const struct nytp_log *log;
+};
+
+static int by_function(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* Evals of one place are one function, and processes have functions in common. */
+static int list_items(
+	const struct nytp *n, const struct nytp_model *m, struct item **ret, size_t *ret_n)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n->n_files; i++)
+		count += n->files[i].n_logs;
+	struct item *items = malloc((count + 1) * sizeof(*items)), *item = items;
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_files; i++) {
+		const struct nytp_file *f = &n->files[i];
+		for (size_t k = 0; k < f->n_logs; k++) {
+			uint32_t name = nytp_folded(n, f->logs[k].name);
+			if (m->function_of[name] != NYTP_NONE)
+				*item++ = (struct item){m->function_of[name], f, &f->logs[k]};
+		}
+	}
+	*ret = items;
+	*ret_n = (size_t)(item - items);
+	return pm_sort(items, *ret_n, sizeof(*items), by_function);
+}
+
+/* Of the function of items[*at]; *at then is the next one. */
+static int times_of(const struct item *items, size_t n, size_t *at, struct pm_call_times *ret)
+{
+	struct pm_lengths lengths = {.n = 0};
+	uint32_t function = items[*at].function;
+	int r = 0;
+	for (; r == 0 && *at < n && items[*at].function == function; ++*at)
+		r = count(&lengths, items[*at].log, items[*at].file->ns_per_tick);
+	if (r == 0)
+		r = pm_lengths_times(&lengths, ret, 1);
+	pm_lengths_done(&lengths);
+	return r;
+}
+
+int nytp_lengths_times(const struct nytp *n, const struct nytp_model *m, struct pm_call_times **ret)
+{
+	struct item *items = NULL;
+	size_t n_items = 0, at = 0;
+	*ret = calloc((size_t)m->tree->n_functions + 1, sizeof(**ret));
+	int r = *ret ? 0 : -ENOMEM;
+	if (r == 0 && !n->logs_full)
+		r = list_items(n, m, &items, &n_items);
+	while (r == 0 && at < n_items)
+		r = times_of(items, n_items, &at, &(*ret)[items[at].function]);
+	free(items);
+	if (r < 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return r;
+}

@@ -1,0 +1,29 @@
+/*
+ * How long the calls of each sub took. While a file is read, each return adds a few bytes to the
+ * log of its sub; percentiles are computed from the logs when they are asked for.
+ */
+#ifndef PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
+#define PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
+
+#include "formats/nytprof/built.h"
+
+/* A call of that name took `ticks`. 0 or -ENOMEM. */
+int nytp_log_add(struct nytp *n, struct nytp_file *f, uint32_t name, double ticks);
+
+/* Call at the end of each file, also one that could not be read. */
+void nytp_logs_end(struct nytp *n, const struct nytp_file *f);
+
+/* Call after the last file. */
+void nytp_logs_settle(struct nytp *n);
+
+/* Frees the logs of all files. */
+void nytp_logs_done(struct nytp *n);
+
+/*
+ * By function of the finished tree, none known if there were too many calls. The caller frees it. 0
+ * or -ENOMEM.
+ */
+int nytp_lengths_times(
+	const struct nytp *n, const struct nytp_model *m, struct pm_call_times **ret);
+
+#endif
