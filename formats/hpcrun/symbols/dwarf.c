@@ -229,7 +229,7 @@ bool hpcrun_dwarf_is_read(void)
 
 int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files)
 {
-	(void)file;
+	(void)files;
 	*ret = NULL;
 	return 0;
 }
