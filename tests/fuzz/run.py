@@ -63,6 +63,9 @@ def make_seeds(target, to):
                 f.write(text)
         for name in ("clang", "compressed", "dwz", "debug/alternate"):
             shutil.copy(os.path.join(HERE, "../hpcrun/symbols", name), to)
+        if shutil.which("objcopy"):  # sections .zdebug_*, an older way to compress them
+            subprocess.run(["objcopy", "--compress-debug-sections=zlib-gnu", os.path.join(to, "clang"), os.path.join(to, "zdebug")],
+                           check=True)
     if target == "matching":
         write_matching(to)
     if target == "windows":
