@@ -30,6 +30,10 @@ class Below:
         """Breaks the pages [from, to) that pages_of(number of pages) gives, of each file."""
         self.tell(pages_of, self.files, "breaks")
 
+    def forget_files(self):
+        """No file can be opened or read any more: ESTALE."""
+        self.tell(lambda n: (0, n), self.files, "stale")
+
     def close_gate(self, *ends):
         """Who reads of the files with such an end waits until the gate is opened."""
         self.tell(lambda n: (0, n), [f for f in self.files if f.endswith(ends)], "waits")

@@ -4,7 +4,8 @@
  *     broken_fs FOLDER MOUNTPOINT CONTROL
  *
  * CONTROL is a file with lines `NAME FROM TO WHAT`: bytes of NAME that give EIO (WHAT: breaks), or
- * for which one waits as long as the line is there (waits), or a while (lags). It is read anew at
+ * for which one waits as long as the line is there (waits), or a while (lags). A file can neither
+ * be opened nor read if it is gone, as on a server that was restarted (stale). It is read anew at
  * each read of a page, which adds a byte to CONTROL.reads; pages that the kernel has are not asked
  * for again. Stays in the foreground.
  */
@@ -89,6 +90,8 @@ static int op_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_
 
 static int op_open(const char *path, struct fuse_file_info *fi)
 {
+	if (is_told(path, 0, 1, "stale"))
+		return -ESTALE;
 	int fd = openat(folder, below(path), O_RDONLY);
 	if (fd < 0)
 		return -errno;
@@ -103,6 +106,8 @@ static int op_read(const char *path, char *buffer, size_t len, off_t off, struct
 	wait_for_gate(path, off, len);
 	if (is_told(path, off, len, "breaks"))
 		return -EIO;
+	if (is_told(path, 0, 1, "stale"))
+		return -ESTALE;
 	return or_errno(pread((int)fi->fh, buffer, len, off));
 }
 
