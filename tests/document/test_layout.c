@@ -1,16 +1,9 @@
 /* fs/document: tables whose size as Parquet follows from the number of rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "mounted.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "formats/common/text.h"
-#include "fs/document/engine.h"
 #include "fs/document/layout.h"
 #include "profmount/profile.h"
 
@@ -95,66 +88,18 @@ static const char *const columns[] = {"time_ns", "line", "name"};
 static const struct pm_profile_ops ops = {.changed = NULL};
 static const struct pm_profile profile = {.ops = &ops, .source = "source", .format = "format"};
 
-struct mount {
-	struct pm_cache *cache;
-	struct pmfs_engine *engine;
-	struct pm_doc doc;
-	uint64_t size;
-};
-
 static void mount_begin(struct mount *m, uint64_t limit, uint64_t rows)
 {
-	m->doc = (struct pm_doc){.kind = PM_DOC_PARQUET,
+	const struct pm_doc doc = {.kind = PM_DOC_PARQUET,
 		.of = &profile,
 		.table = {.type = &type,
 			.columns = columns,
 			.n_columns = 3,
 			.end = rows,
 			.decoded = is_decoded}};
-	m->cache = pm_cache_new(limit);
-	assert_non_null(m->cache);
-	m->engine = pmfs_engine_new(&profile, m->cache);
-	assert_non_null(m->engine);
 	n_rows_made = n_bounds_read = 0;
 	memset(n_cells_made, 0, sizeof(n_cells_made));
-	assert_int_equal(pmfs_engine_size(m->engine, 1, &m->doc, &m->size, NULL), 0);
-}
-
-static void mount_end(struct mount *m)
-{
-	pmfs_engine_free(m->engine);
-	pm_cache_free(m->cache);
-}
-
-static int try_read(struct mount *m, uint64_t at, size_t len, char *ret, size_t *ret_n)
-{
-	struct pmfs_piece piece;
-	int r = pmfs_engine_read(m->engine, 1, &m->doc, at, len, &piece, NULL);
-	if (r < 0)
-		return r;
-	*ret_n = piece.len;
-	memcpy(ret, piece.p, piece.len);
-	pmfs_engine_release(m->engine, &piece);
-	return 0;
-}
-
-static size_t read_at(struct mount *m, uint64_t at, size_t len, char *ret)
-{
-	size_t n = 0;
-	assert_int_equal(try_read(m, at, len, ret, &n), 0);
-	return n;
-}
-
-static char *read_all(struct mount *m)
-{
-	char *ret = malloc(m->size);
-	assert_non_null(ret);
-	for (uint64_t at = 0; at < m->size;) {
-		size_t n = read_at(m, at, 1 << 17, ret + at);
-		assert_true(n > 0);
-		at += n;
-	}
-	return ret;
+	mount_doc(m, &doc, limit);
 }
 
 static int setup(void **state)

@@ -1,15 +1,7 @@
 /* fs/document: row groups are made once, windows are the same bytes, and what the metadata says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "mounted.h"
 
 #include "formats/common/text.h"
-#include "fs/document/engine.h"
 #include "fs/document/thrift.h"
 #include "profmount/profile.h"
 
@@ -50,51 +42,11 @@ static struct pm_doc document(void)
 		.table = {.type = &type, .columns = columns, .n_columns = 4, .end = ROWS}};
 }
 
-struct mount {
-	struct pm_cache *cache;
-	struct pmfs_engine *engine;
-	struct pm_doc doc;
-	uint64_t size;
-};
-
 static void mount_begin(struct mount *m, uint64_t limit)
 {
-	m->doc = document();
-	m->cache = pm_cache_new(limit);
-	assert_non_null(m->cache);
-	m->engine = pmfs_engine_new(&profile, m->cache);
-	assert_non_null(m->engine);
+	const struct pm_doc doc = document();
 	n_rows_made = 0;
-	assert_int_equal(pmfs_engine_size(m->engine, 1, &m->doc, &m->size, NULL), 0);
-}
-
-static void mount_end(struct mount *m)
-{
-	pmfs_engine_free(m->engine);
-	pm_cache_free(m->cache);
-}
-
-/* Reads the window at `at` into `ret`; returns its length. */
-static size_t read_at(struct mount *m, uint64_t at, size_t len, char *ret)
-{
-	struct pmfs_piece piece;
-	assert_int_equal(pmfs_engine_read(m->engine, 1, &m->doc, at, len, &piece, NULL), 0);
-	size_t n = piece.len;
-	memcpy(ret, piece.p, n);
-	pmfs_engine_release(m->engine, &piece);
-	return n;
-}
-
-static char *read_all(struct mount *m)
-{
-	char *ret = malloc(m->size);
-	assert_non_null(ret);
-	for (uint64_t at = 0; at < m->size;) {
-		size_t n = read_at(m, at, 1 << 17, ret + at);
-		assert_true(n > 0);
-		at += n;
-	}
-	return ret;
+	mount_doc(m, &doc, limit);
 }
 
 static void test_a_cold_read_makes_each_row_group_once(void **state)
