@@ -191,9 +191,9 @@ static void find_own(struct pmfs_costs *k)
 			k->own = i;
 }
 
-/* ---- wholes ---- */
+/* ---- totals ---- */
 
-static int read_wholes(struct pmfs_compare *c, struct pmfs_costs *k, struct pmfs_compared_run *run,
+static int read_totals(struct pmfs_compare *c, struct pmfs_costs *k, struct pmfs_compared_run *run,
 	struct pm_error *err)
 {
 	const struct pmfs_totals *totals;
@@ -211,7 +211,7 @@ static int read_wholes(struct pmfs_compare *c, struct pmfs_costs *k, struct pmfs
 	return r;
 }
 
-static int add_wholes(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *err)
+static int add_totals(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_error *err)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
 		k->whole[side] =
@@ -221,7 +221,7 @@ static int add_wholes(struct pmfs_compare *c, struct pmfs_costs *k, struct pm_er
 	}
 	for (uint32_t i = 0; i < k->n_runs; i++) {
 		struct pmfs_compared_run *run = &k->runs[i];
-		int r = run->broken ? 0 : read_wholes(c, k, run, err);
+		int r = run->broken ? 0 : read_totals(c, k, run, err);
 		if (r < 0)
 			return r;
 		for (uint32_t q = 0; !run->broken && q < k->n_quantities; q++)
@@ -266,7 +266,7 @@ static int fill(struct building *b, struct pm_error *err)
 	find_own(k);
 	if (pmfs_compare_headers(k) < 0)
 		return pmfs_compare_no_memory(err);
-	return add_wholes(b->compare, k, err);
+	return add_totals(b->compare, k, err);
 }
 
 static int costs_build(struct pmfs_compare *c, enum pmfs_compare_part which, void **ret,

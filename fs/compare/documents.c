@@ -62,7 +62,7 @@ static void list(struct documents *d, struct pmfs_compare *c, const struct pmfs_
 	add_text(d, c, "flamegraph.svg", pmfs_compare_flame_render);
 	add_text(d, c, "flamegraph.html", pmfs_compare_page_render);
 	add_text(d, c, "gone.svg", pmfs_compare_gone_render);
-	add_table(d, "metrics.csv", NULL, pmfs_wholes_table(c));
+	add_table(d, "metrics.csv", NULL, pmfs_totals_table(c));
 	add_table(d, "names.csv", NULL, pmfs_joined_names_table(c));
 }
 

@@ -35,6 +35,6 @@ struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part
 struct pm_table pmfs_joined_names_table(struct pmfs_compare *c);
 
 /* metrics.csv: the total of each quantity. */
-struct pm_table pmfs_wholes_table(struct pmfs_compare *c);
+struct pm_table pmfs_totals_table(struct pmfs_compare *c);
 
 #endif

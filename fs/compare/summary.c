@@ -131,7 +131,7 @@ static void add_heading(
 	}
 }
 
-static void add_wholes(struct pm_text *out, const struct pmfs_costs *k)
+static void add_totals(struct pm_text *out, const struct pmfs_costs *k)
 {
 	uint32_t last = PM_NONE, shown = 0;
 	pm_text_str(out, "\nwhole                               base           value     change\n");
@@ -193,7 +193,7 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		return r;
 	add_heading(out, c, j->costs);
 	if (j->costs->own != PM_NONE) {
-		add_wholes(out, j->costs);
+		add_totals(out, j->costs);
 		pm_text_char(out, '\n');
 		add_noise(out, j);
 		add_titled(out, j, "functions that cost more (own cost)", MORE, MOST_CHANGES);

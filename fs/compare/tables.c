@@ -133,7 +133,7 @@ struct pm_table pmfs_joined_names_table(struct pmfs_compare *c)
 
 /* ---- metrics.csv: a row a quantity ---- */
 
-static int wholes_columns(struct pm_table *table, struct pm_error *err)
+static int totals_columns(struct pm_table *table, struct pm_error *err)
 {
 	static const char *const plain[] = {"quantity", "base", "value", "diff", "ratio"};
 	static const char *const repeated[] = {
@@ -156,7 +156,7 @@ static const struct pmfs_cost *cost_of(const struct pmfs_costs *k, uint64_t quan
 	return &k->costs[i];
 }
 
-static int wholes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+static int totals_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pmfs_costs *k;
 	int r = pmfs_compare_costs(pmfs_compare_of(rows->table->self), &k, err);
@@ -182,9 +182,9 @@ static int wholes_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	return 1;
 }
 
-struct pm_table pmfs_wholes_table(struct pmfs_compare *c)
+struct pm_table pmfs_totals_table(struct pmfs_compare *c)
 {
 	static const struct pm_table_type type = {
-		.next = wholes_next, .columns = wholes_columns, .dense = true};
+		.next = totals_next, .columns = totals_columns, .dense = true};
 	return (struct pm_table){.type = &type, .self = c};
 }

@@ -15,9 +15,9 @@
 /* Of one run, before names are numbered for all; each list is allocated separately. */
 struct found {
 	struct pm_arena arena;
-	uint32_t n_wholes, n_columns, lead;
+	uint32_t n_totals, n_columns, lead;
 	const char **quantities, **columns;
-	double *wholes;
+	double *totals;
 	const char *format;
 	bool read;
 };
@@ -97,8 +97,8 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 	const struct pmfs_columns *c = totals->columns;
 	f->quantities = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->quantities));
 	f->columns = pm_arena_array(&f->arena, c->n + (size_t)5, sizeof(*f->columns));
-	f->wholes = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->wholes));
-	if (!f->quantities || !f->columns || !f->wholes)
+	f->totals = pm_arena_array(&f->arena, c->n + (size_t)1, sizeof(*f->totals));
+	if (!f->quantities || !f->columns || !f->totals)
 		return pmfs_ensemble_no_memory(err);
 	if (timed)
 		for (size_t i = 0; i < 4; i++)
@@ -112,10 +112,10 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		if (!pmfs_column_is_first(column) || column->role == PM_ROLE_COUNT)
 			continue;
 		if (c->lead && strcmp(column->base, c->lead) == 0)
-			f->lead = f->n_wholes;
-		f->wholes[f->n_wholes] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
-		f->quantities[f->n_wholes] = pm_arena_printf(&f->arena, "%s", column->base);
-		if (!f->quantities[f->n_wholes++])
+			f->lead = f->n_totals;
+		f->totals[f->n_totals] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
+		f->quantities[f->n_totals] = pm_arena_printf(&f->arena, "%s", column->base);
+		if (!f->quantities[f->n_totals++])
 			return pmfs_ensemble_no_memory(err);
 	}
 	if (timed)
@@ -180,28 +180,28 @@ static int read_run(void *context, size_t i)
 static int number_run(struct pmfs_facts *facts, const struct found *f, struct pmfs_run_facts *run)
 {
 	struct pm_arena *arena = &facts->arena;
-	struct pmfs_whole *wholes = pm_arena_array(arena, f->n_wholes + (size_t)1, sizeof(*wholes));
+	struct pmfs_whole *totals = pm_arena_array(arena, f->n_totals + (size_t)1, sizeof(*totals));
 	uint32_t *columns = pm_arena_array(arena, f->n_columns + (size_t)1, sizeof(*columns));
-	if (!wholes || !columns)
+	if (!totals || !columns)
 		return -ENOMEM;
 	run->lead = PM_NONE;
-	for (uint32_t k = 0; k < f->n_wholes; k++) {
-		wholes[k].value = f->wholes[k];
-		wholes[k].quantity =
+	for (uint32_t k = 0; k < f->n_totals; k++) {
+		totals[k].value = f->totals[k];
+		totals[k].quantity =
 			pm_strtab_add(&facts->quantities, pm_bytes_of(f->quantities[k]));
-		if (wholes[k].quantity == UINT32_MAX)
+		if (totals[k].quantity == UINT32_MAX)
 			return -ENOMEM;
 		if (k == f->lead)
-			run->lead = wholes[k].quantity;
+			run->lead = totals[k].quantity;
 	}
 	for (uint32_t k = 0; k < f->n_columns; k++) {
 		columns[k] = pm_strtab_add(&facts->columns, pm_bytes_of(f->columns[k]));
 		if (columns[k] == UINT32_MAX)
 			return -ENOMEM;
 	}
-	run->wholes = wholes;
+	run->totals = totals;
 	run->columns = columns;
-	run->n_wholes = f->n_wholes;
+	run->n_totals = f->n_totals;
 	run->n_columns = f->n_columns;
 	if (run->host)
 		run->host = pm_arena_printf(arena, "%s", run->host);

@@ -79,12 +79,12 @@ struct pmfs_run_facts {
 	bool broken;                 /* nothing else is known */
 	bool has_modules, has_files; /* of functions */
 	uint32_t busy;               /* threads with costs; 0: the format has no threads */
-	uint32_t contexts, n_wholes, n_columns;
+	uint32_t contexts, n_totals, n_columns;
 	uint32_t threads;              /* PM_NONE: not known to the format */
 	uint64_t duration_ns, time_ns; /* PM_NO_TIME */
 	const char *format;
 	const char *host, *command; /* or NULL */
-	const struct pmfs_whole *wholes;
+	const struct pmfs_whole *totals;
 	const uint32_t *columns; /* of its tables: indexes into pmfs_facts.columns */
 	uint32_t lead;           /* the primary quantity, or PM_NONE */
 };

@@ -4,9 +4,9 @@
 
 double pmfs_whole_of(const struct pmfs_run_facts *f, uint32_t quantity)
 {
-	for (uint32_t k = 0; k < f->n_wholes; k++)
-		if (f->wholes[k].quantity == quantity)
-			return f->wholes[k].value;
+	for (uint32_t k = 0; k < f->n_totals; k++)
+		if (f->totals[k].quantity == quantity)
+			return f->totals[k].value;
 	return NAN;
 }
 

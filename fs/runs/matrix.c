@@ -181,7 +181,7 @@ static int read_run(void *context, size_t i)
 	struct built *b = context;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_model *m;
-	if (b->facts->of[i].broken || isnan(b->m.wholes[i]))
+	if (b->facts->of[i].broken || isnan(b->m.totals[i]))
 		return 0;
 	int r = pmfs_shelf_acquire(b->e->shelf, (uint32_t)i, &m, &err);
 	if (r < 0)
@@ -288,12 +288,12 @@ static int prepare(struct built *b, struct pm_error *err)
 	b->by_module = b->by_file = true;
 	b->m.of = calloc(runs->n, sizeof(*b->m.of));
 	b->m.n_of = calloc(runs->n, sizeof(*b->m.n_of));
-	b->m.wholes = calloc(runs->n, sizeof(*b->m.wholes));
-	if (!b->m.of || !b->m.n_of || !b->m.wholes || label_runs(b) < 0)
+	b->m.totals = calloc(runs->n, sizeof(*b->m.totals));
+	if (!b->m.of || !b->m.n_of || !b->m.totals || label_runs(b) < 0)
 		return pmfs_ensemble_no_memory(err);
 	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct pmfs_run_facts *f = &b->facts->of[i];
-		b->m.wholes[i] = lead == PM_NONE ? NAN : pmfs_whole_of(f, lead);
+		b->m.totals[i] = lead == PM_NONE ? NAN : pmfs_whole_of(f, lead);
 		b->by_module &= f->broken || f->has_modules;
 		b->by_file &= f->broken || f->has_files;
 	}
@@ -328,7 +328,7 @@ static void matrix_done(void *part)
 		free(b->m.of[i]);
 	free(b->m.of);
 	free(b->m.n_of);
-	free(b->m.wholes);
+	free(b->m.totals);
 	free(b->m.functions);
 	pm_strtab_done(&b->keys);
 	pm_strtab_done(&b->texts);
@@ -364,7 +364,7 @@ uint32_t pmfs_matrix_count(const struct pmfs_matrix *m, const struct pmfs_group 
 {
 	uint32_t n = 0;
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		n += !isnan(m->wholes[i]);
+		n += !isnan(m->totals[i]);
 	return n;
 }
 
@@ -384,6 +384,6 @@ double pmfs_matrix_whole(const struct pmfs_matrix *m, const struct pmfs_group *g
 {
 	double sum = NAN;
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		sum = sum_of(sum, m->wholes[i]);
+		sum = sum_of(sum, m->totals[i]);
 	return sum / pmfs_matrix_count(m, g);
 }

@@ -27,7 +27,7 @@ struct pmfs_matrix {
 	struct pmfs_shared_function *functions;
 	struct pmfs_share **of; /* by run, ordered by function; NULL: broken */
 	uint32_t *n_of;         /* by run */
-	double *wholes;         /* by run; NaN: the run lacks the quantity */
+	double *totals;         /* by run; NaN: the run lacks the quantity */
 	const char *const *wide_header;
 	uint32_t n_wide_header;
 };

@@ -20,10 +20,10 @@ static void add_time(struct pm_text *out, uint64_t ns)
 			tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 }
 
-static void set_facts(const struct pmfs_run_facts *f, struct pm_cell *wholes, struct pm_cell *rest)
+static void set_facts(const struct pmfs_run_facts *f, struct pm_cell *totals, struct pm_cell *rest)
 {
-	for (uint32_t k = 0; k < f->n_wholes; k++)
-		wholes[f->wholes[k].quantity] = pm_cell_f64(f->wholes[k].value);
+	for (uint32_t k = 0; k < f->n_totals; k++)
+		totals[f->totals[k].quantity] = pm_cell_f64(f->totals[k].value);
 	rest[0] = pm_cell_u64(f->contexts);
 	set_known(&rest[1], f->threads, PM_NONE);
 	set_known(&rest[2], f->duration_ns, PM_NO_TIME);

@@ -61,7 +61,7 @@ static bool spread_of(const struct pmfs_matrix *m, const struct pmfs_group *g, u
 	*ret = (struct spread){.n = pmfs_matrix_count(m, g), .min = INFINITY, .max = -INFINITY};
 	ret->mean = pmfs_matrix_mean(m, g, function, false);
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		if (isnan(m->wholes[i]))
+		if (isnan(m->totals[i]))
 			continue;
 		const struct pmfs_share *share = pmfs_matrix_at(m, i, function);
 		double own = share && isfinite(share->own) ? share->own : 0;

@@ -13,7 +13,7 @@
 #include "formats/common/quantity.h"
 #include "fs/views/model/parts.h"
 
-struct wholes {
+struct totals {
 	const struct pm_profile *profile;
 	const struct pm_tree *tree; /* of the profile: its order is not asked for */
 	const struct pm_metrics *metrics;
@@ -24,7 +24,7 @@ struct wholes {
 	uint32_t n_groups;
 };
 
-static int index_metrics(struct wholes *w)
+static int index_metrics(struct totals *w)
 {
 	bool fresh;
 	for (uint32_t i = 0; i < w->metrics->n; i++) {
@@ -41,7 +41,7 @@ static int index_metrics(struct wholes *w)
 }
 
 /* Adds the costs of a context: inclusive ones if it is a context at the `top`, else the others. */
-static int add_context(struct wholes *w, uint32_t context, bool top, struct pm_error *err)
+static int add_context(struct totals *w, uint32_t context, bool top, struct pm_error *err)
 {
 	int64_t n = w->profile->ops->run_costs(w->profile, context, w->values, w->metrics->n, err);
 	for (int64_t i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ static int add_context(struct wholes *w, uint32_t context, bool top, struct pm_e
 }
 
 /* An unreadable context counts as 0 here; the error is reported where it is shown. */
-static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
+static int add_contexts(struct totals *w, bool tops, struct pm_error *err)
 {
 	uint32_t n = w->tree->n_contexts;
 	for (uint32_t i = 0; i < n; i = tops ? w->tree->end[i] : i + 1) {
@@ -69,7 +69,7 @@ static int add_contexts(struct wholes *w, bool tops, struct pm_error *err)
 }
 
 /* Whether a group with an unknown total would be primary if the total is not 0. */
-static bool is_open(const struct wholes *w, uint32_t leading)
+static bool is_open(const struct totals *w, uint32_t leading)
 {
 	double *maybe = malloc(((size_t)w->n_groups + 1) * sizeof(*maybe));
 	if (!maybe)
@@ -81,7 +81,7 @@ static bool is_open(const struct wholes *w, uint32_t leading)
 	return open;
 }
 
-static int choose(struct wholes *w, uint32_t *ret, struct pm_error *err)
+static int choose(struct totals *w, uint32_t *ret, struct pm_error *err)
 {
 	if (!w->values || !w->of_group || !w->at_the_top || index_metrics(w) < 0)
 		return pmfs_no_memory(err);
@@ -96,7 +96,7 @@ static int choose(struct wholes *w, uint32_t *ret, struct pm_error *err)
 
 int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *err)
 {
-	struct wholes w = {.profile = pmfs_model_profile(m)};
+	struct totals w = {.profile = pmfs_model_profile(m)};
 	struct pm_error why = {.code = 0};
 	*ret = PM_NONE;
 	int r = pmfs_model_metrics(m, &w.metrics, err);

@@ -12,7 +12,7 @@
 #include "fs/views/sums/stacks.h"
 
 struct totals_part {
-	struct pmfs_totals wholes;
+	struct pmfs_totals totals;
 	double *of;
 };
 
@@ -104,7 +104,7 @@ static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 		totals_free(part);
 		return r;
 	}
-	part->wholes = (struct pmfs_totals){.of = part->of, .columns = s.columns};
+	part->totals = (struct pmfs_totals){.of = part->of, .columns = s.columns};
 	*ret = part;
 	return 0;
 }

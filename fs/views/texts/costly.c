@@ -40,7 +40,7 @@ static void add_other(struct pm_text *out, struct pm_bytes text, size_t *width)
 }
 
 static void add_others(
-	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *wholes)
+	struct pm_text *out, const struct pmfs_columns *c, const struct pmfs_totals *totals)
 {
 	enum { MOST = 40 };
 	struct pm_text one = {.p = NULL};
@@ -48,13 +48,13 @@ static void add_others(
 	size_t width = 0;
 	for (uint32_t i = 1; i < c->n; i++) {
 		const struct pmfs_column *column = &c->columns[i];
-		if (column->group == c->columns[0].group || wholes->of[i] == 0 ||
+		if (column->group == c->columns[0].group || totals->of[i] == 0 ||
 			column->group == c->columns[i - 1].group || n++ >= MOST)
 			continue;
 		pm_text_clear(&one);
 		pmfs_add_cut(&one, pm_bytes_of(column->base), 60);
 		pm_text_char(&one, ' ');
-		add_amount(&one, column, wholes->of[i]);
+		add_amount(&one, column, totals->of[i]);
 		if (n > 1) {
 			add_other(out, pm_text_view(&one), &width);
 			continue;
@@ -72,15 +72,15 @@ static void add_others(
 }
 
 void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
-	const struct pmfs_totals *wholes, bool chosen)
+	const struct pmfs_totals *totals, bool chosen)
 {
 	if (c->n == 0)
 		return;
 	pm_text_str(out, "total    ");
-	add_amount(out, &c->columns[0], wholes->of[0]);
+	add_amount(out, &c->columns[0], totals->of[0]);
 	pm_text_printf(out, " %s, the primary quantity%s\n", c->lead,
 		chosen ? " (choose another with -o metric=NAME)" : "");
-	add_others(out, c, wholes);
+	add_others(out, c, totals);
 }
 
 /* ---- functions ---- */
@@ -193,12 +193,12 @@ static bool is_gpu_row(const struct pmfs_columns *c, const struct pmfs_totals *w
 }
 
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
-	const struct pmfs_totals *wholes, struct pm_error *err)
+	const struct pmfs_totals *totals, struct pm_error *err)
 {
 	const struct pmfs_columns *c = f->columns;
 	uint32_t kernels = PM_NONE, all = PM_NONE, n = 0;
 	for (uint32_t i = c->n; i-- > 0;) {
-		if (!is_gpu_row(c, wholes, i))
+		if (!is_gpu_row(c, totals, i))
 			continue;
 		n++;
 		if (class_of(&c->columns[i]) == PM_QUANTITY_GPU_WORK)
@@ -213,17 +213,17 @@ int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
 		pm_text_printf(out, "; share of %s", c->columns[all].base);
 	pm_text_char(out, '\n');
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (!is_gpu_row(c, wholes, i))
+		if (!is_gpu_row(c, totals, i))
 			continue;
 		pm_text_char(out, ' ');
-		pmfs_add_share(out, wholes->of[i], all == PM_NONE ? 0 : wholes->of[all]);
-		pmfs_add_amount(out, &c->columns[i], wholes->of[i]);
+		pmfs_add_share(out, totals->of[i], all == PM_NONE ? 0 : totals->of[all]);
+		pmfs_add_amount(out, &c->columns[i], totals->of[i]);
 		pm_text_printf(out, "  %s\n", c->columns[i].base);
 	}
 	if (kernels == PM_NONE || is_gpu_time(&c->columns[0]) ||
 		c->columns[kernels].role != PM_ROLE_EXCLUSIVE)
 		return 0;
-	return add_kernels(out, f, kernels, wholes->of[kernels], err);
+	return add_kernels(out, f, kernels, totals->of[kernels], err);
 }
 
 /* ---- lines ---- */

@@ -7,7 +7,7 @@
 
 /* The primary quantity and the others with their totals. `chosen`: -o metric chooses the former. */
 void pmfs_add_quantities(struct pm_text *out, const struct pmfs_columns *c,
-	const struct pmfs_totals *wholes, bool chosen);
+	const struct pmfs_totals *totals, bool chosen);
 
 /*
  * The first rows of a flat profile with their shares of `whole`: `order` has rows (NULL: in order),
@@ -18,7 +18,7 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 
 /* GPU operations by kind, and kernels if another quantity is primary. */
 int pmfs_add_gpu(struct pm_text *out, const struct pmfs_functions *f,
-	const struct pmfs_totals *wholes, struct pm_error *err);
+	const struct pmfs_totals *totals, struct pm_error *err);
 
 /*
  * If time is also measured by statement: the total, the part in main code, and the slowest lines.

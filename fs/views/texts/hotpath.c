@@ -14,14 +14,14 @@ int pmfs_hotpath_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	const struct pm_tree *tree;
 	struct pmfs_hot *path;
 	uint32_t n;
-	const struct pmfs_totals *wholes;
+	const struct pmfs_totals *totals;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0 || (r = pmfs_totals(m, &wholes, err)) < 0 ||
+	if (r < 0 || (r = pmfs_totals(m, &totals, err)) < 0 ||
 		(r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
 		pm_text_printf(out, "%.1f%%\t",
-			100 * path[i].value / wholes->of[wholes->columns->first_incl]);
+			100 * path[i].value / totals->of[totals->columns->first_incl]);
 		pm_text_f64(out, path[i].value);
 		pm_text_char(out, '\t');
 		pmfs_add_stop(out, tree, path[i].context, &scratch);

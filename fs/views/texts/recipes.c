@@ -194,7 +194,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 	const struct pmfs_calls *calls;
 	int r;
 	if ((r = pmfs_functions(m, &c.functions, err)) < 0 ||
-		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_totals(m, &c.wholes, err)) < 0 ||
+		(r = pmfs_calls(m, &calls, err)) < 0 || (r = pmfs_totals(m, &c.totals, err)) < 0 ||
 		(r = pmfs_model_threads(m, &c.threads, err)) < 0)
 		return r;
 	c.columns = c.functions->columns;

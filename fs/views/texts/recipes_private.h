@@ -13,7 +13,7 @@ struct pmfs_recipes {
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
 	struct pm_text *out;
-	const struct pmfs_totals *wholes;
+	const struct pmfs_totals *totals;
 	uint32_t context; /* the deepest of the hot path */
 };
 

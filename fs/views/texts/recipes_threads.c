@@ -5,7 +5,7 @@
 static bool threads_differ(const struct pmfs_recipes *c)
 {
 	uint32_t column = pmfs_leading_column(c->columns);
-	return c->threads->n > 1 && column != PM_NONE && c->wholes->of[column] != 0;
+	return c->threads->n > 1 && column != PM_NONE && c->totals->of[column] != 0;
 }
 
 static void add_threads(const struct pmfs_recipes *c)

@@ -176,18 +176,18 @@ static unsigned count_lines(const struct pm_text *text)
 
 /* The sections below the functions. */
 static int add_details(struct pm_text *out, struct pmfs_model *m, const struct pmfs_functions *f,
-	const struct pmfs_totals *wholes, struct pm_error *err)
+	const struct pmfs_totals *totals, struct pm_error *err)
 {
 	struct pmfs_hot *path;
 	uint32_t n;
-	int r = pmfs_add_gpu(out, f, wholes, err);
+	int r = pmfs_add_gpu(out, f, totals, err);
 	if (r < 0 || (r = pmfs_add_costly_lines(out, m, err)) < 0 ||
 		f->columns->first_incl == PM_NONE || (r = pmfs_hotpath(m, &path, &n, err)) < 0)
 		return r;
 	add_hotpath(
-		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, wholes->of[0]);
+		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->of[0]);
 	free(path);
-	return add_worst(out, m, f->tree, f->columns, wholes->of[0], err);
+	return add_worst(out, m, f->tree, f->columns, totals->of[0], err);
 }
 
 /* Functions get the rest of the screen, but at least a few lines. */
@@ -196,28 +196,28 @@ static int add_tree(struct pm_text *out, struct pmfs_model *m, struct pm_error *
 	enum { SCREEN_LINES = 60, LEAST_FUNCTIONS = 5 };
 	struct pm_text details = {.p = NULL};
 	const struct pmfs_functions *f;
-	const struct pmfs_totals *wholes;
+	const struct pmfs_totals *totals;
 	int r = pmfs_functions(m, &f, err);
-	if (r < 0 || f->columns->n == 0 || (r = pmfs_totals(m, &wholes, err)) < 0)
+	if (r < 0 || f->columns->n == 0 || (r = pmfs_totals(m, &totals, err)) < 0)
 		return r;
-	r = add_details(&details, m, f, wholes, err);
+	r = add_details(&details, m, f, totals, err);
 	unsigned taken = count_lines(out) + count_lines(&details) + 2, most = LEAST_FUNCTIONS;
 	if (taken + LEAST_FUNCTIONS < SCREEN_LINES)
 		most = SCREEN_LINES - taken;
-	pmfs_add_costly_functions(out, f, NULL, f->n < most ? f->n : most, f->cells, wholes->of[0]);
+	pmfs_add_costly_functions(out, f, NULL, f->n < most ? f->n : most, f->cells, totals->of[0]);
 	pm_text_bytes(out, pm_text_view(&details));
 	pm_text_end(&details, out);
 	return r;
 }
 
-static int add_wholes(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
+static int add_totals(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
-	const struct pmfs_totals *wholes;
+	const struct pmfs_totals *totals;
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
-	if (r == 0 && (r = pmfs_totals(m, &wholes, err)) == 0)
+	if (r == 0 && (r = pmfs_totals(m, &totals, err)) == 0)
 		/* A window's quantities are its own. */
-		pmfs_add_quantities(out, c, wholes, pmfs_model_outer(m) == NULL);
+		pmfs_add_quantities(out, c, totals, pmfs_model_outer(m) == NULL);
 	return r;
 }
 
@@ -227,7 +227,7 @@ int pmfs_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm
 	struct pmfs_counts counts;
 	int r = pmfs_count(m, &counts, err);
 	if (r < 0 || (r = add_head(out, m, &counts, err)) < 0 ||
-		(r = add_wholes(out, m, err)) < 0 || (r = pmfs_unaccounted(m, out, err)) < 0 ||
+		(r = add_totals(out, m, err)) < 0 || (r = pmfs_unaccounted(m, out, err)) < 0 ||
 		(r = pmfs_add_remarks(out, m, err)) < 0 || (r = pmfs_add_sections(out, m, err)) < 0)
 		return r;
 	r = add_tree(out, m, err);
@@ -249,7 +249,7 @@ static double sum_of_functions(const struct pmfs_functions *f, const double *cel
 	return sum;
 }
 
-static int add_totals(
+static int add_thread_totals(
 	struct pm_text *out, struct pmfs_model *m, uint32_t thread, struct pm_error *err)
 {
 	enum { MOST = 20 };
@@ -292,7 +292,7 @@ int pmfs_thread_summary_render(const struct pm_doc *doc, struct pm_text *out, st
 		add_count(out, threads->threads[thread].n_samples, "row");
 		pm_text_char(out, '\n');
 	}
-	if ((r = add_totals(out, m, thread, err)) < 0 ||
+	if ((r = add_thread_totals(out, m, thread, err)) < 0 ||
 		(r = pmfs_thread_functions(m, thread, &t, err)) < 0)
 		return r;
 	pmfs_add_costly_functions(out, t->functions, t->order, t->n, t->cells,

@@ -56,7 +56,7 @@ static void test_calls_that_are_longer_than_their_callers_are_said(void **state)
 		"unaccounted  time_ns: exports add up to 300 ns of 100 ns\n");
 }
 
-static void test_wholes_are_of_the_top_or_of_own_costs(void **state)
+static void test_totals_are_of_the_top_or_of_own_costs(void **state)
 {
 	const struct pmfs_totals *w;
 	struct fake *f = fake_of_two(40, 60, 60);
@@ -96,7 +96,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_said_where_all_adds_up),
 		cmocka_unit_test(test_what_stands_in_no_function_is_said),
 		cmocka_unit_test(test_calls_that_are_longer_than_their_callers_are_said),
-		cmocka_unit_test(test_wholes_are_of_the_top_or_of_own_costs),
+		cmocka_unit_test(test_totals_are_of_the_top_or_of_own_costs),
 		cmocka_unit_test(test_inclusive_costs_of_edges_do_not_add_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
