@@ -311,18 +311,28 @@ static void hand_down(const struct pmfs_identity *id, const uint8_t *said,
 		of[i] &= CATEGORY;
 }
 
-static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+struct categories_part {
+	uint8_t *of; /* by context */
+};
+
+static void categories_done(void *p)
 {
+	struct categories_part *part = p;
+	free(part->of);
+}
+
+static int categories_fill(void *owner, void *p, struct pm_error *err)
+{
+	struct categories_part *part = p;
 	const struct pmfs_identity *id;
-	int r = pmfs_identity(m, &id, err);
+	int r = pmfs_identity(owner, &id, err);
 	if (r < 0)
 		return r;
 	const struct pm_tree *tree = id->tree;
 	uint8_t *said = malloc((size_t)tree->n_frames + 1);
-	uint8_t *of = malloc((size_t)tree->n_contexts + 1);
-	if (!said || !of) {
+	part->of = malloc((size_t)tree->n_contexts + 1);
+	if (!said || !part->of) {
 		free(said);
-		free(of);
 		return pmfs_no_memory(err);
 	}
 	struct pmfs_rules_found found = {.names.n = 0};
@@ -334,19 +344,18 @@ static int categories_build(struct pmfs_model *m, void **ret, struct pm_error *e
 	pmfs_rules_found_done(&found);
 	uint8_t *calls_program = wanted ? find_callers_of_program(tree, said) : NULL;
 	if (calls_program)
-		hand_down(id, said, calls_program, of);
+		hand_down(id, said, calls_program, part->of);
 	free(said);
 	free(calls_program);
-	if (!calls_program) {
-		free(of);
-		return pmfs_no_memory(err);
-	}
-	*ret = of;
-	return 0;
+	return calls_program ? 0 : pmfs_no_memory(err);
 }
 
 int pmfs_categories(struct pmfs_model *m, const uint8_t **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {categories_build, free};
-	return pmfs_model_part(m, PMFS_PART_CATEGORIES, &type, ret, err);
+	static const struct pm_part_type type = {sizeof(struct categories_part), categories_fill,
+		categories_done, .what = "the categories"};
+	const struct categories_part *part;
+	int r = pmfs_model_part(m, PMFS_PART_CATEGORIES, &type, &part, err);
+	*ret = r < 0 ? NULL : part->of;
+	return r;
 }

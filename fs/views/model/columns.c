@@ -146,11 +146,10 @@ uint32_t pmfs_column_of(const struct pmfs_columns *c, uint32_t metric_id, bool f
 
 /* ---- the part ---- */
 
-static void columns_free(void *p)
+static void columns_done(void *p)
 {
 	struct columns_part *part = p;
 	pm_arena_done(&part->arena);
-	free(part);
 }
 
 /* `by_cost`: the primary quantity comes first, for which costs have to be read. */
@@ -178,46 +177,42 @@ static int fill_columns(struct pmfs_model *m, struct pmfs_naming *n, bool by_cos
 	return make_slots(&part->arena, c) < 0 ? pmfs_no_memory(err) : 0;
 }
 
-static int build_part(struct pmfs_model *m, bool by_cost, void **ret, struct pm_error *err)
+static int fill_part(
+	struct pmfs_model *m, bool by_cost, struct columns_part *part, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
 	struct pmfs_naming n;
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;
-	struct columns_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
 	pmfs_naming_init(&n, metrics, &part->arena);
 	r = fill_columns(m, &n, by_cost, part, err);
 	pmfs_naming_done(&n);
-	if (r < 0)
-		columns_free(part);
-	else
-		*ret = part;
 	return r;
 }
 
-static int columns_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int columns_fill(void *owner, void *part, struct pm_error *err)
 {
-	return build_part(m, true, ret, err);
+	return fill_part(owner, true, part, err);
 }
 
-static int names_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int names_fill(void *owner, void *part, struct pm_error *err)
 {
-	return build_part(m, false, ret, err);
+	return fill_part(owner, false, part, err);
 }
 
 int pmfs_model_columns(struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {columns_build, columns_free};
+	static const struct pm_part_type type = {
+		sizeof(struct columns_part), columns_fill, columns_done, .what = "the columns"};
 	return pmfs_model_part(m, PMFS_PART_COLUMNS, &type, ret, err);
 }
 
 int pmfs_model_column_names(
 	struct pmfs_model *m, const struct pmfs_columns **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {names_build, columns_free};
+	static const struct pm_part_type type = {
+		sizeof(struct columns_part), names_fill, columns_done, .what = "the columns"};
 	return pmfs_model_part(m, PMFS_PART_COLUMN_NAMES, &type, ret, err);
 }
 

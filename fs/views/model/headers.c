@@ -20,24 +20,21 @@ struct headers {
 	size_t n, room;
 };
 
-static int headers_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int headers_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct headers *h = calloc(1, sizeof(*h));
-	(void)m;
-	if (!h)
-		return pmfs_no_memory(err);
+	struct headers *h = part;
+	(void)owner;
+	(void)err;
 	pthread_mutex_init(&h->lock, NULL);
-	*ret = h;
 	return 0;
 }
 
-static void headers_free(void *part)
+static void headers_done(void *part)
 {
 	struct headers *h = part;
 	pthread_mutex_destroy(&h->lock);
 	pm_arena_done(&h->arena);
 	free(h->items);
-	free(h);
 }
 
 static uint32_t count_names(const char *const *names)
@@ -102,7 +99,8 @@ int pmfs_model_header(struct pmfs_model *m, const char *const *before, const cha
 	const char *const *after, uint32_t skip, const char *const **ret, uint32_t *ret_n,
 	struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {headers_build, headers_free};
+	static const struct pm_part_type type = {
+		sizeof(struct headers), headers_fill, headers_done, .what = "headers"};
 	struct header h = {.before = before, .suffixes = suffixes, .after = after, .skip = skip};
 	const struct pmfs_columns *c;
 	struct headers *all;

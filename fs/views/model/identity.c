@@ -48,14 +48,13 @@ struct building {
 
 static const char unknown_name[] = "(unknown)";
 
-static void identity_free(void *p)
+static void identity_done(void *p)
 {
 	struct identity_part *part = p;
 	free(part->functions);
 	free(part->same);
 	free(part->of);
 	pm_arena_done(&part->names);
-	free(part);
 }
 
 /* ---- functions ---- */
@@ -350,15 +349,14 @@ static int build_all(struct pmfs_model *m, struct building *b, struct pm_error *
 	return r;
 }
 
-static int identity_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int identity_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct building b = {.unknown = PM_NONE};
+	struct pmfs_model *m = owner;
+	struct identity_part *part = p;
+	struct building b = {.part = part, .unknown = PM_NONE};
 	int r = pmfs_model_tree(m, &b.tree, err);
 	if (r < 0)
 		return r;
-	b.part = calloc(1, sizeof(*b.part));
-	if (!b.part)
-		return pmfs_no_memory(err);
 	b.keys.arena = &b.arena;
 	r = build_all(m, &b, err);
 	pm_strtab_done(&b.keys);
@@ -368,20 +366,16 @@ static int identity_build(struct pmfs_model *m, void **ret, struct pm_error *err
 	free(b.function_of_key);
 	free(b.of_frame);
 	free(b.looks);
-	if (r < 0) {
-		identity_free(b.part);
-		return r;
-	}
-	b.part->identity.functions = b.part->functions;
-	b.part->identity.same = b.part->same;
-	b.part->identity.of = b.part->of;
-	b.part->identity.tree = b.tree;
-	*ret = b.part;
-	return 0;
+	part->identity.functions = part->functions;
+	part->identity.same = part->same;
+	part->identity.of = part->of;
+	part->identity.tree = b.tree;
+	return r;
 }
 
 int pmfs_identity(struct pmfs_model *m, const struct pmfs_identity **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {identity_build, identity_free};
+	static const struct pm_part_type type = {sizeof(struct identity_part), identity_fill,
+		identity_done, .what = "the functions"};
 	return pmfs_model_part(m, PMFS_PART_IDENTITY, &type, ret, err);
 }

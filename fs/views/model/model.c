@@ -6,34 +6,23 @@
 
 #include <stdlib.h>
 
-#include "formats/common/lazy.h"
 #include "fs/views/model/parts.h"
-
-struct part {
-	struct pm_lazy lazy;
-	const struct pmfs_part_type *type;
-	void *built;
-};
 
 struct pmfs_model {
 	const struct pm_profile *profile;
 	struct pmfs_model *outer; /* or NULL */
 	const char *wish;         /* the primary quantity that was asked for, or NULL */
 	const char *iterations;   /* the function whose calls are, or NULL */
-	struct part parts[PMFS_N_PARTS];
+	struct pm_part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 	struct pm_tap tap;
 };
 
 struct pmfs_model *pmfs_model_new(const struct pm_profile *profile)
 {
-	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	struct pmfs_model *m = calloc(1, sizeof(*m));
-	if (!m)
-		return NULL;
-	m->profile = profile;
-	for (size_t i = 0; i < PMFS_N_PARTS; i++)
-		m->parts[i].lazy = fresh;
+	if (m)
+		m->profile = profile;
 	return m;
 }
 
@@ -41,10 +30,8 @@ void pmfs_model_free(struct pmfs_model *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < PMFS_N_PARTS; i++) {
-		if (m->parts[i].built)
-			m->parts[i].type->free(m->parts[i].built);
-	}
+	for (size_t i = 0; i < PMFS_N_PARTS; i++)
+		pm_part_done(&m->parts[i]);
 	free(m);
 }
 
@@ -126,28 +113,8 @@ int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_
 	return 0;
 }
 
-/* ---- parts ---- */
-
-struct building {
-	struct pmfs_model *model;
-	struct part *part;
-	const struct pmfs_part_type *type;
-};
-
-static int build_part(void *context, struct pm_error *err)
-{
-	struct building *b = context;
-	b->part->type = b->type;
-	return b->type->build(b->model, &b->part->built, err);
-}
-
-int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
+int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pm_part_type *type,
 	void *ret, struct pm_error *err)
 {
-	struct part *part = &m->parts[which];
-	struct building b = {.model = m, .part = part, .type = type};
-	int r = pm_lazy_get(&part->lazy, build_part, &b, err);
-	void *built = r < 0 ? NULL : part->built; /* others may be building it */
-	memcpy(ret, &built, sizeof(built));
-	return r;
+	return pm_part_get(&m->parts[which], type, m, ret, err);
 }

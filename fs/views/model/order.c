@@ -16,12 +16,11 @@ struct order_part {
 	uint32_t *from; /* context of `own` → of the format's; NULL: they are the same */
 };
 
-static void order_free(void *p)
+static void order_done(void *p)
 {
 	struct order_part *part = p;
 	pm_tree_free(part->own);
 	free(part->from);
-	free(part);
 }
 
 /* The metric that orders siblings: what the quantity costs with all below, else by itself. */
@@ -76,29 +75,22 @@ static int put_in_order(struct pmfs_model *m, const struct pmfs_columns *c, stru
 	return r;
 }
 
-static int order_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int order_fill(void *owner, void *p, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pmfs_model *m = owner;
+	struct order_part *part = p;
+	const struct pm_profile *profile = pmfs_model_profile(m);
 	const struct pmfs_columns *c;
-	const struct pm_tree *tree;
-	int r = p->ops->tree(p, &tree, err);
+	int r = profile->ops->tree(profile, &part->tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
-	struct order_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
-	part->tree = tree;
-	r = put_in_order(m, c, part, err);
-	if (r < 0)
-		order_free(part);
-	else
-		*ret = part;
-	return r;
+	return put_in_order(m, c, part, err);
 }
 
 static int get_order(struct pmfs_model *m, const struct order_part **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {order_build, order_free};
+	static const struct pm_part_type type = {
+		sizeof(struct order_part), order_fill, order_done, .what = "the order of contexts"};
 	return pmfs_model_part(m, PMFS_PART_ORDER, &type, ret, err);
 }
 

@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
 #define PROFMOUNT_FS_VIEWS_MODEL_PARTS_H
 
+#include "formats/common/part.h"
 #include "fs/views/model/model.h"
 
 enum pmfs_part {
@@ -35,17 +36,12 @@ enum pmfs_part {
 	PMFS_N_PARTS,
 };
 
-struct pmfs_part_type {
-	/* The model owns `*ret` from then on. On failure nothing is left allocated. */
-	int (*build)(struct pmfs_model *m, void **ret, struct pm_error *err);
-	void (*free)(void *part);
-};
-
 /*
- * Gets the part, which is built on the first call. A part always has the same type. `ret` points to
- * a pointer to the part, or to its first member if only that is public; NULL after a failure.
+ * Gets the part, which is built on the first call; the model is its owner. A part always has the
+ * same type. `ret` points to a pointer to the part, or to its first member if only that is public;
+ * NULL after a failure.
  */
-int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pmfs_part_type *type,
+int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pm_part_type *type,
 	void *ret, struct pm_error *err);
 
 /* The model that is `self` of a document or table. */

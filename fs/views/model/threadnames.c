@@ -108,35 +108,31 @@ static int make_paths(struct names_part *part, const struct pm_threads *threads)
 	return good ? 0 : -ENOMEM;
 }
 
-static void names_free(void *p)
+static void names_done(void *p)
 {
 	struct names_part *part = p;
 	pm_arena_done(&part->arena);
-	free(part);
 }
 
-static int names_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int names_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct names_part *part = p;
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0)
 		return r;
-	struct names_part *part = calloc(1, sizeof(*part));
-	if (!part)
+	if (make_keys(part, threads) < 0 || make_paths(part, threads) < 0)
 		return pmfs_no_memory(err);
-	if (make_keys(part, threads) < 0 || make_paths(part, threads) < 0) {
-		names_free(part);
-		return pmfs_no_memory(err);
-	}
 	part->names.n = threads->n;
-	*ret = part;
 	return 0;
 }
 
 int pmfs_model_thread_names(
 	struct pmfs_model *m, const struct pmfs_thread_names **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {names_build, names_free};
+	static const struct pm_part_type type = {
+		sizeof(struct names_part), names_fill, names_done, .what = "the names of threads"};
 	return pmfs_model_part(m, PMFS_PART_THREADS, &type, ret, err);
 }
 

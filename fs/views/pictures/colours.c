@@ -68,13 +68,12 @@ struct pmfs_colours {
 	struct pm_arena arena;
 };
 
-static void colours_free(void *p)
+static void colours_done(void *p)
 {
 	struct pmfs_colours *c = p;
 	pm_strtab_done(&c->names);
 	pm_arena_done(&c->arena);
 	free(c->colour);
-	free(c);
 }
 
 static const uint8_t families[PMFS_N_CATEGORIES] = {[PMFS_MPI] = MPI,
@@ -140,27 +139,22 @@ static int add_functions(struct pmfs_colours *c, const struct pmfs_functions *f)
 	return r;
 }
 
-static int colours_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int colours_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct pmfs_colours *c = p;
 	const struct pmfs_functions *f;
 	int r = pmfs_functions(m, &f, err);
 	if (r < 0)
 		return r;
-	struct pmfs_colours *c = calloc(1, sizeof(*c));
-	if (!c)
-		return pmfs_no_memory(err);
 	c->names.arena = &c->arena;
-	if (add_functions(c, f) < 0) {
-		colours_free(c);
-		return pmfs_no_memory(err);
-	}
-	*ret = c;
-	return 0;
+	return add_functions(c, f) < 0 ? pmfs_no_memory(err) : 0;
 }
 
 int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {colours_build, colours_free};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_colours), colours_fill, colours_done, .what = "the colours"};
 	while (pmfs_model_outer(m))
 		m = pmfs_model_outer(m);
 	return pmfs_model_part(m, PMFS_PART_COLOURS, &type, ret, err);

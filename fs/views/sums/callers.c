@@ -27,7 +27,7 @@ struct finder {
 	struct pm_map edges; /* pair, site → row */
 };
 
-static void calls_free(void *p)
+static void calls_done(void *p)
 {
 	struct calls_part *part = p;
 	pmfs_sums_done(&part->sums);
@@ -37,7 +37,6 @@ static void calls_free(void *p)
 	free(part->caller_first);
 	free(part->by_callee);
 	free(part->callee_first);
-	free(part);
 }
 
 static int new_row(struct calls_part *part, const struct pmfs_call *call, uint32_t *ret)
@@ -250,11 +249,10 @@ static int sort_calls(struct calls_part *part)
 	return 0;
 }
 
-static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int calls_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct calls_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
+	struct pmfs_model *m = owner;
+	struct calls_part *part = p;
 	struct pmfs_calls *c = &part->calls;
 	int r = pmfs_identity(m, &c->identity, err);
 	if (r == 0)
@@ -269,10 +267,8 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 				: calls_of_contexts(m, part, err);
 	if (r == 0 && sort_calls(part) < 0)
 		r = pmfs_no_memory(err);
-	if (r < 0) {
-		calls_free(part);
+	if (r < 0)
 		return r;
-	}
 	c->n = part->sums.n;
 	c->calls = part->rows;
 	c->cells = part->sums.cells;
@@ -281,12 +277,12 @@ static int calls_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	c->caller_first = part->caller_first;
 	c->by_callee = part->by_callee;
 	c->callee_first = part->callee_first;
-	*ret = part;
 	return 0;
 }
 
 int pmfs_calls(struct pmfs_model *m, const struct pmfs_calls **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {calls_build, calls_free};
+	static const struct pm_part_type type = {
+		sizeof(struct calls_part), calls_fill, calls_done, .what = "the calls"};
 	return pmfs_model_part(m, PMFS_PART_CALLERS, &type, ret, err);
 }

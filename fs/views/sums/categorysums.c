@@ -16,11 +16,10 @@ struct grouping {
 	uint64_t *contexts;
 };
 
-static void sums_free(void *p)
+static void sums_done(void *p)
 {
 	struct pmfs_category_sums *s = p;
 	free(s->cells);
-	free(s);
 }
 
 static int place(void *self, uint32_t context, struct pmfs_share *share)
@@ -99,27 +98,23 @@ static int add_up(struct pmfs_model *m, struct pmfs_category_sums *s, struct pm_
 	return r < 0 ? r : find_whole(m, g.tree, s, err);
 }
 
-static int sums_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int sums_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct pmfs_category_sums *s = calloc(1, sizeof(*s));
-	if (!s)
-		return pmfs_no_memory(err);
+	struct pmfs_model *m = owner;
+	struct pmfs_category_sums *s = p;
 	int r = pmfs_model_columns(m, &s->columns, err);
 	if (r == 0)
 		r = add_up(m, s, err);
 	if (r == 0 && order_rows(s) < 0)
 		r = pmfs_no_memory(err);
-	if (r < 0)
-		sums_free(s);
-	else
-		*ret = s;
 	return r;
 }
 
 int pmfs_category_sums(
 	struct pmfs_model *m, const struct pmfs_category_sums **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {sums_build, sums_free};
+	static const struct pm_part_type type = {sizeof(struct pmfs_category_sums), sums_fill,
+		sums_done, .what = "the sums of categories"};
 	return pmfs_model_part(m, PMFS_PART_CATEGORY_SUMS, &type, ret, err);
 }
 

@@ -16,7 +16,7 @@ struct durations_part {
 	size_t bytes;
 };
 
-static void durations_free(void *p)
+static void durations_done(void *p)
 {
 	struct durations_part *part = p;
 	for (uint32_t i = 0; part->rows && i < part->n; i++) {
@@ -24,7 +24,6 @@ static void durations_free(void *p)
 		free(part->rows[i].buckets);
 	}
 	free(part->rows);
-	free(part);
 }
 
 /* ---- buckets ---- */
@@ -177,40 +176,34 @@ static int read_thread(struct reading *r, uint32_t thread, struct pm_error *err)
 	return (int)n;
 }
 
-static int durations_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int durations_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct reading r = {.profile = pmfs_model_profile(m)};
+	struct pmfs_model *m = owner;
+	struct durations_part *part = p;
+	struct reading r = {.part = part, .profile = pmfs_model_profile(m)};
 	const struct pm_threads *threads;
 	int e = pmfs_functions(m, &r.f, err);
 	if (e < 0 || (e = pm_profile_traces(r.profile, &threads, err)) < 0)
 		return e;
-	r.part = calloc(1, sizeof(*r.part));
-	if (r.part)
-		r.part->rows = calloc((size_t)r.f->n + 1, sizeof(*r.part->rows));
-	if (!r.part || !r.part->rows) {
-		free(r.part);
+	part->rows = calloc((size_t)r.f->n + 1, sizeof(*part->rows));
+	if (!part->rows)
 		return pmfs_no_memory(err);
-	}
-	r.part->n = r.f->n;
+	part->n = r.f->n;
 	for (uint32_t i = 0; e == 0 && i < threads->n; i++)
 		if (threads->threads[i].has_trace)
 			e = read_thread(&r, i, err);
-	if (e < 0) {
-		durations_free(r.part);
-		return e;
-	}
-	for (uint32_t i = 0; i < r.part->n; i++)
-		if (r.part->rows[i].n_slowest > 1)
-			qsort(r.part->rows[i].slowest, r.part->rows[i].n_slowest,
+	for (uint32_t i = 0; e == 0 && i < part->n; i++)
+		if (part->rows[i].n_slowest > 1)
+			qsort(part->rows[i].slowest, part->rows[i].n_slowest,
 				sizeof(struct pmfs_slow_call), longest_first);
-	*ret = r.part;
-	return 0;
+	return e;
 }
 
 int pmfs_durations(
 	struct pmfs_model *m, uint32_t row, const struct pmfs_durations **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {durations_build, durations_free};
+	static const struct pm_part_type type = {sizeof(struct durations_part), durations_fill,
+		durations_done, .what = "the durations of calls"};
 	const struct durations_part *part;
 	int r = pmfs_model_part(m, PMFS_PART_DURATIONS, &type, &part, err);
 	*ret = r < 0 ? NULL : &part->rows[row];

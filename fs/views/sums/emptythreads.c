@@ -21,11 +21,10 @@ struct looking {
 	bool *empty; /* by thread, until a cost is found */
 };
 
-static void busy_free(void *p)
+static void busy_done(void *p)
 {
 	struct busy_part *part = p;
 	free(part->empty);
-	free(part);
 }
 
 static bool costs(double value)
@@ -88,37 +87,35 @@ static int look_at_totals(struct looking *l, struct pm_error *err)
 	return r;
 }
 
-static int busy_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int busy_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct busy_part *part = p;
 	struct looking l = {.model = m};
 	int r = pmfs_model_columns(m, &l.columns, err);
 	if (r < 0 || (r = pmfs_model_threads(m, &l.threads, err)) < 0)
 		return r;
-	struct busy_part *part = calloc(1, sizeof(*part));
-	if (!part || !(part->empty = malloc((size_t)l.threads->n + 1))) {
-		free(part);
+	part->empty = malloc((size_t)l.threads->n + 1);
+	if (!part->empty)
 		return pmfs_no_memory(err);
-	}
 	memset(part->empty, true, (size_t)l.threads->n + 1);
 	l.empty = part->empty;
 	r = look_at_tops(&l, err);
 	if (r == 0 && has_lone_columns(l.columns))
 		r = look_at_totals(&l, err);
-	if (r < 0) {
-		busy_free(part);
+	if (r < 0)
 		return r;
-	}
 	for (uint32_t t = 0; t < l.threads->n; t++)
 		part->busy.n_empty += part->empty[t];
 	part->busy.n_threads = l.threads->n;
 	part->busy.empty = part->empty;
-	*ret = part;
 	return 0;
 }
 
 int pmfs_empty_threads(
 	struct pmfs_model *m, const struct pmfs_empty_threads **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {busy_build, busy_free};
+	static const struct pm_part_type type = {
+		sizeof(struct busy_part), busy_fill, busy_done, .what = "the empty threads"};
 	return pmfs_model_part(m, PMFS_PART_EMPTY_THREADS, &type, ret, err);
 }

@@ -32,7 +32,7 @@ struct summing {
 	double *cells;
 };
 
-static void functions_free(void *p)
+static void functions_done(void *p)
 {
 	struct functions_part *part = p;
 	free(part->function);
@@ -41,7 +41,6 @@ static void functions_free(void *p)
 	free(part->contexts);
 	free(part->category);
 	free(part->cells);
-	free(part);
 }
 
 /* ---- summing ---- */
@@ -225,23 +224,20 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 	return pmfs_function_categories(s->model, &part->category, err);
 }
 
-static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int functions_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct functions_part *part = p;
 	struct summing s = {.model = m, .profile = pmfs_model_profile(m)};
 	int r = pmfs_identity(m, &s.identity, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &s.columns, err)) < 0)
 		return r;
 	s.tree = s.identity->tree;
-	struct functions_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
 	r = make_part(part, &s, err);
 	free(s.n_contexts);
 	free(s.cells);
-	if (r < 0) {
-		functions_free(part);
+	if (r < 0)
 		return r;
-	}
 	part->functions = (struct pmfs_functions){.n = part->functions.n,
 		.function = part->function,
 		.row = part->row,
@@ -252,13 +248,13 @@ static int functions_build(struct pmfs_model *m, void **ret, struct pm_error *er
 		.identity = s.identity,
 		.tree = s.tree,
 		.columns = s.columns};
-	*ret = part;
 	return 0;
 }
 
 int pmfs_functions(struct pmfs_model *m, const struct pmfs_functions **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {functions_build, functions_free};
+	static const struct pm_part_type type = {sizeof(struct functions_part), functions_fill,
+		functions_done, .what = "the functions"};
 	return pmfs_model_part(m, PMFS_PART_FUNCTIONS, &type, ret, err);
 }
 

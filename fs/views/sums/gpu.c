@@ -32,11 +32,10 @@ struct launches {
 	uint64_t n, sum_ns, max_ns;
 };
 
-static void gpu_free(void *p)
+static void gpu_done(void *p)
 {
 	struct pmfs_gpu *t = p;
 	free(t->rows);
-	free(t);
 }
 
 /* ---- metrics ---- */
@@ -189,11 +188,10 @@ static int add_rows(struct pmfs_gpu *t, const struct launches *by_function)
 	return 0;
 }
 
-static int gpu_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int gpu_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct pmfs_gpu *t = calloc(1, sizeof(*t));
-	if (!t)
-		return pmfs_no_memory(err);
+	struct pmfs_model *m = owner;
+	struct pmfs_gpu *t = p;
 	struct launches *by_function = NULL;
 	int r = pmfs_functions(m, &t->functions, err);
 	if (r == 0) {
@@ -204,16 +202,13 @@ static int gpu_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	if (r == 0 && add_rows(t, by_function) < 0)
 		r = pmfs_no_memory(err);
 	free(by_function);
-	if (r < 0)
-		gpu_free(t);
-	else
-		*ret = t;
 	return r;
 }
 
 int pmfs_gpu(struct pmfs_model *m, const struct pmfs_gpu **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {gpu_build, gpu_free};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_gpu), gpu_fill, gpu_done, .what = "the work of GPUs"};
 	return pmfs_model_part(m, PMFS_PART_GPU, &type, ret, err);
 }
 

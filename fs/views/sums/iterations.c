@@ -31,11 +31,10 @@ struct finding {
 	bool open; /* the sample before lay in the last one */
 };
 
-static void iterations_free(void *p)
+static void iterations_done(void *p)
 {
 	struct iterations_part *part = p;
 	free(part->items);
-	free(part);
 }
 
 /* ---- contexts ---- */
@@ -211,31 +210,26 @@ static int find(struct finding *f, struct pmfs_model *m, struct pm_error *err)
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-static int iterations_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int iterations_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct finding f = {.profile = pmfs_model_profile(m)};
+	struct pmfs_model *m = owner;
+	struct iterations_part *part = p;
+	struct finding f = {.part = part, .profile = pmfs_model_profile(m)};
 	int r = pm_profile_traces(f.profile, &f.threads, err);
 	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0 ||
 		(r = pmfs_time_origin(m, &f.origin, err)) < 0)
 		return r;
-	f.part = calloc(1, sizeof(*f.part));
-	if (!f.part)
-		return pmfs_no_memory(err);
 	r = find(&f, m, err);
 	free(f.marks);
-	if (r < 0) {
-		iterations_free(f.part);
-		return r;
-	}
-	f.part->iterations.n = (uint32_t)f.part->n;
-	f.part->iterations.items = f.part->items;
-	*ret = f.part;
-	return 0;
+	part->iterations.n = (uint32_t)part->n;
+	part->iterations.items = part->items;
+	return r;
 }
 
 int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {iterations_build, iterations_free};
+	static const struct pm_part_type type = {sizeof(struct iterations_part), iterations_fill,
+		iterations_done, .what = "the iterations"};
 	return pmfs_model_part(m, PMFS_PART_ITERATIONS, &type, ret, err);
 }
 

@@ -44,14 +44,13 @@ struct making {
 	uint32_t column; /* whose cost gives a line its name, or PM_NONE */
 };
 
-static void lines_free(void *p)
+static void lines_done(void *p)
 {
 	struct lines_part *part = p;
 	pmfs_sums_done(&part->sums);
 	free(part->rows);
 	free(part->order);
 	free(part->by_place);
-	free(part);
 }
 
 static void making_done(struct making *w)
@@ -333,12 +332,11 @@ static int sort_lines(struct lines_part *part)
 	return pm_sort_with(part->by_place, n, sizeof(*part->by_place), by_place, part->rows);
 }
 
-static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int lines_fill(void *owner, void *p, struct pm_error *err)
 {
-	struct lines_part *part = calloc(1, sizeof(*part));
+	struct pmfs_model *m = owner;
+	struct lines_part *part = p;
 	struct making w = {.part = part};
-	if (!part)
-		return pmfs_no_memory(err);
 	struct pmfs_lines *l = &part->lines;
 	int r = pmfs_identity(m, &l->identity, err);
 	if (r == 0)
@@ -353,23 +351,21 @@ static int lines_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	making_done(&w);
 	if (r == 0 && sort_lines(part) < 0)
 		r = pmfs_no_memory(err);
-	if (r < 0) {
-		lines_free(part);
+	if (r < 0)
 		return r;
-	}
 	l->tree = l->identity->tree;
 	l->n = part->sums.n;
 	l->lines = part->rows;
 	l->cells = part->sums.cells;
 	l->order = part->order;
 	l->by_place = part->by_place;
-	*ret = part;
 	return 0;
 }
 
 int pmfs_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {lines_build, lines_free};
+	static const struct pm_part_type type = {
+		sizeof(struct lines_part), lines_fill, lines_done, .what = "the lines"};
 	return pmfs_model_part(m, PMFS_PART_LINES, &type, ret, err);
 }
 

@@ -5,7 +5,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 
-static void rollup_free(void *p)
+static void rollup_done(void *p)
 {
 	struct pmfs_rollup *u = p;
 	pmfs_sums_done(&u->sums);
@@ -13,7 +13,6 @@ static void rollup_free(void *p)
 	free(u->row_of_function);
 	free(u->n_functions);
 	free(u->order);
-	free(u);
 }
 
 /* ---- what a function lies in ---- */
@@ -87,19 +86,14 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
 	return 0;
 }
 
-static int build(struct pmfs_model *m,
+static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
 		const struct pmfs_function *function),
-	void **ret, struct pm_error *err)
+	struct pm_error *err)
 {
-	struct pmfs_rollup *u = calloc(1, sizeof(*u));
-	if (!u)
-		return pmfs_no_memory(err);
 	int r = pmfs_functions(m, &u->functions, err);
-	if (r < 0) {
-		free(u);
+	if (r < 0)
 		return r;
-	}
 	const struct pmfs_functions *f = u->functions;
 	struct pmfs_grouping g = {
 		.model = m, .tree = f->tree, .end = f->tree->n_contexts, .place = place, .self = u};
@@ -116,31 +110,29 @@ static int build(struct pmfs_model *m,
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
 		r = u->order ? 0 : pmfs_no_memory(err);
 	}
-	if (r < 0)
-		rollup_free(u);
-	else
-		*ret = u;
 	return r;
 }
 
-static int build_modules(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int fill_modules(void *owner, void *part, struct pm_error *err)
 {
-	return build(m, module_of, ret, err);
+	return fill(owner, part, module_of, err);
 }
 
-static int build_files(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int fill_files(void *owner, void *part, struct pm_error *err)
 {
-	return build(m, file_of, ret, err);
+	return fill(owner, part, file_of, err);
 }
 
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {build_modules, rollup_free};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_rollup), fill_modules, rollup_done, .what = "the modules"};
 	return pmfs_model_part(m, PMFS_PART_MODULES, &type, ret, err);
 }
 
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {build_files, rollup_free};
+	static const struct pm_part_type type = {
+		sizeof(struct pmfs_rollup), fill_files, rollup_done, .what = "the files"};
 	return pmfs_model_part(m, PMFS_PART_FILES, &type, ret, err);
 }

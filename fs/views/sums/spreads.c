@@ -153,13 +153,12 @@ static uint64_t weigh_costs(void *context, uint32_t i)
 
 /* ---- all of them ---- */
 
-static void spreads_free(void *p)
+static void spreads_done(void *p)
 {
 	struct pmfs_spreads *s = p;
 	free(s->n_threads);
 	free(s->spreads);
 	free(s->alone);
-	free(s);
 }
 
 static int by_place(const void *a, const void *b)
@@ -198,32 +197,26 @@ static int add_threads(struct adding *a, uint32_t n_threads)
 	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;
 }
 
-static int spreads_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int spreads_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct pmfs_spreads *all = p;
 	struct pm_error why = {.offset = PM_NO_OFFSET};
-	struct adding a = {.model = m, .err = err ? err : &why, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct adding a = {
+		.model = m, .all = all, .err = err ? err : &why, .lock = PTHREAD_MUTEX_INITIALIZER};
 	const struct pm_threads *threads;
 	int r = pmfs_model_tree(m, &a.tree, err);
 	if (r == 0)
 		r = pmfs_model_columns(m, &a.columns, err);
 	if (r == 0)
 		r = pmfs_model_threads(m, &threads, err);
-	if (r < 0)
-		return r;
-	a.all = calloc(1, sizeof(*a.all));
-	if (!a.all)
-		return pmfs_no_memory(err);
-	r = add_threads(&a, threads->n);
-	if (r < 0)
-		spreads_free(a.all);
-	else
-		*ret = a.all;
-	return r;
+	return r < 0 ? r : add_threads(&a, threads->n);
 }
 
 int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {spreads_build, spreads_free};
+	static const struct pm_part_type type = {sizeof(struct pmfs_spreads), spreads_fill,
+		spreads_done, .what = "the spreads over threads"};
 	return pmfs_model_part(m, PMFS_PART_SPREADS, &type, ret, err);
 }
 

@@ -19,14 +19,13 @@ struct totals_part {
 	double *cells;        /* columns->n a thread */
 };
 
-static void totals_free(void *p)
+static void totals_done(void *p)
 {
 	struct totals_part *part = p;
 	pthread_mutex_destroy(&part->lock);
 	free(part->roles);
 	free(part->known);
 	free(part->cells);
-	free(part);
 }
 
 /* Roles that count toward the thread's total at this context; every cost counts once. */
@@ -42,31 +41,27 @@ static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
 	return roles;
 }
 
-static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int totals_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct totals_part *part = p;
 	const struct pm_threads *threads;
 	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
+	pthread_mutex_init(&part->lock, NULL);
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &columns, err)) < 0 ||
 		(r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
-	struct totals_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
-	pthread_mutex_init(&part->lock, NULL);
 	part->known = calloc((size_t)threads->n + 1, sizeof(*part->known));
 	part->cells = calloc((size_t)threads->n * columns->n + 1, sizeof(*part->cells));
 	part->roles = malloc((size_t)tree->n_contexts + 1);
-	if (!part->known || !part->cells || !part->roles) {
-		totals_free(part);
+	if (!part->known || !part->cells || !part->roles)
 		return pmfs_no_memory(err);
-	}
 	part->tree = tree;
 	part->columns = columns;
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
 		part->roles[i] = roles_of(tree, i);
-	*ret = part;
 	return 0;
 }
 
@@ -118,7 +113,8 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 
 int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {totals_build, totals_free};
+	static const struct pm_part_type type = {sizeof(struct totals_part), totals_fill,
+		totals_done, .what = "the totals of threads"};
 	struct totals_part *part;
 	int r = pmfs_model_part(m, PMFS_PART_THREAD_TOTALS, &type, &part, err);
 	if (r < 0)

@@ -16,11 +16,10 @@ struct totals_part {
 	double *of;
 };
 
-static void totals_free(void *p)
+static void totals_done(void *p)
 {
 	struct totals_part *part = p;
 	free(part->of);
-	free(part);
 }
 
 /* ---- adding up ---- */
@@ -79,16 +78,15 @@ static int sum_up(struct summing *s, double *ret, struct pm_error *err)
 	return r;
 }
 
-static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int totals_fill(void *owner, void *p, struct pm_error *err)
 {
+	struct pmfs_model *m = owner;
+	struct totals_part *part = p;
 	struct summing s = {.model = m};
 	int r = pmfs_model_columns(m, &s.columns, err);
 	if (r < 0 || (r = pmfs_model_tree(m, &s.tree, err)) < 0)
 		return r;
 	size_t n = s.columns->n + (size_t)1;
-	struct totals_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
 	part->of = calloc(n, sizeof(*part->of));
 	s.cells = calloc(n, sizeof(*s.cells));
 	s.sums = calloc(n, sizeof(*s.sums));
@@ -100,18 +98,14 @@ static int totals_build(struct pmfs_model *m, void **ret, struct pm_error *err)
 	free(s.sums);
 	free(s.column);
 	free(s.at_the_top);
-	if (r < 0) {
-		totals_free(part);
-		return r;
-	}
 	part->totals = (struct pmfs_totals){.of = part->of, .columns = s.columns};
-	*ret = part;
-	return 0;
+	return r;
 }
 
 int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {totals_build, totals_free};
+	static const struct pm_part_type type = {
+		sizeof(struct totals_part), totals_fill, totals_done, .what = "the totals"};
 	return pmfs_model_part(m, PMFS_PART_TOTALS, &type, ret, err);
 }
 

@@ -42,37 +42,42 @@ uint32_t pmfs_trace_length_compute(
 	return (uint32_t)bytes;
 }
 
-static int build(struct pmfs_model *m, enum pm_form form, void **ret, struct pm_error *err)
+static int fill(struct pmfs_model *m, enum pm_form form, struct pmfs_trace_lengths *part,
+	struct pm_error *err)
 {
 	const struct pm_tree *tree;
 	int r = pmfs_model_tree(m, &tree, err);
 	if (r < 0)
 		return r;
+	part->form = form;
 	/* Zero pages cost nothing until a context occurs. */
-	struct pmfs_trace_lengths *lengths =
-		calloc(1, sizeof(*lengths) + (size_t)tree->n_contexts * sizeof(*lengths->bytes));
-	if (!lengths)
-		return pmfs_no_memory(err);
-	lengths->form = form;
-	*ret = lengths;
-	return 0;
+	part->bytes = calloc((size_t)tree->n_contexts + 1, sizeof(*part->bytes));
+	return part->bytes ? 0 : pmfs_no_memory(err);
 }
 
-static int build_csv(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int fill_csv(void *owner, void *part, struct pm_error *err)
 {
-	return build(m, PM_CSV, ret, err);
+	return fill(owner, PM_CSV, part, err);
 }
 
-static int build_tsv(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int fill_tsv(void *owner, void *part, struct pm_error *err)
 {
-	return build(m, PM_TSV, ret, err);
+	return fill(owner, PM_TSV, part, err);
+}
+
+static void lengths_done(void *p)
+{
+	struct pmfs_trace_lengths *part = p;
+	free(part->bytes);
 }
 
 int pmfs_trace_lengths(struct pmfs_model *m, enum pm_form form, struct pmfs_trace_lengths **ret,
 	struct pm_error *err)
 {
-	static const struct pmfs_part_type csv = {.build = build_csv, .free = free};
-	static const struct pmfs_part_type tsv = {.build = build_tsv, .free = free};
+	static const struct pm_part_type csv = {sizeof(struct pmfs_trace_lengths), fill_csv,
+		lengths_done, .what = "the lengths of rows"};
+	static const struct pm_part_type tsv = {sizeof(struct pmfs_trace_lengths), fill_tsv,
+		lengths_done, .what = "the lengths of rows"};
 	return form == PM_CSV ? pmfs_model_part(m, PMFS_PART_TRACE_CSV, &csv, ret, err)
 			      : pmfs_model_part(m, PMFS_PART_TRACE_TSV, &tsv, ret, err);
 }

@@ -24,8 +24,8 @@ struct pm_bytes pmfs_trace_function(const struct pmfs_trace_contexts *c, uint32_
 
 struct pmfs_trace_lengths {
 	enum pm_form form;
-	uint32_t bytes[]; /* by context; 0 = not computed yet. Written atomically by several threads
-			   */
+	uint32_t *
+		bytes; /* by context; 0 = not computed yet. Written atomically by several threads */
 };
 
 /* Owned by the model. Takes 4 bytes per context that occurs. */

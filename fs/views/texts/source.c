@@ -26,12 +26,11 @@ struct sources_part {
 	struct pm_map of_file; /* text → source */
 };
 
-static void sources_free(void *p)
+static void sources_done(void *p)
 {
 	struct sources_part *part = p;
 	pm_map_done(&part->of_file);
 	free(part->file);
-	free(part);
 }
 
 /* If several sources have the same name (evals of one place), costs are shown in each of them. */
@@ -63,34 +62,29 @@ static int match_files(struct sources_part *part, const struct pm_tree *tree)
 	return good ? 0 : -ENOMEM;
 }
 
-static int sources_build(struct pmfs_model *m, void **ret, struct pm_error *err)
+static int sources_fill(void *owner, void *p, struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	struct pmfs_model *m = owner;
+	struct sources_part *part = p;
+	const struct pm_profile *profile = pmfs_model_profile(m);
 	const struct pm_source *sources = NULL;
 	const struct pm_tree *tree;
 	size_t n = 0;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r == 0 && p->ops->sources)
-		r = p->ops->sources(p, &sources, &n, err);
+	if (r == 0 && profile->ops->sources)
+		r = profile->ops->sources(profile, &sources, &n, err);
 	if (r < 0)
 		return r;
-	struct sources_part *part = calloc(1, sizeof(*part));
-	if (!part)
-		return pmfs_no_memory(err);
 	part->sources = sources;
 	part->n = n < PM_NONE ? (uint32_t)n : PM_NONE - 1;
 	part->file = malloc(((size_t)part->n + 1) * sizeof(*part->file));
-	if (!part->file || match_files(part, tree) < 0) {
-		sources_free(part);
-		return pmfs_no_memory(err);
-	}
-	*ret = part;
-	return 0;
+	return part->file && match_files(part, tree) == 0 ? 0 : pmfs_no_memory(err);
 }
 
 static int get_sources(struct pmfs_model *m, struct sources_part **ret, struct pm_error *err)
 {
-	static const struct pmfs_part_type type = {sources_build, sources_free};
+	static const struct pm_part_type type = {
+		sizeof(struct sources_part), sources_fill, sources_done, .what = "the sources"};
 	return pmfs_model_part(m, PMFS_PART_SOURCES, &type, ret, err);
 }
 
