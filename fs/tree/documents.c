@@ -21,41 +21,48 @@ enum { SOURCE_FOLDER = 1 };
 
 /* ---- source/ ---- */
 
-static int add_sources(struct pmfs_tree *t)
+struct source_folder {
+	struct pmfs_paths paths; /* node 1 is source/ */
+	struct pm_arena names;   /* of paths */
+	const struct pm_source *sources;
+	size_t n;
+};
+
+static int add_source(struct source_folder *s, uint32_t i)
 {
-	int r = pmfs_paths_add(&t->source_paths, "source", PMFS_PAYLOAD_NONE, 0);
-	for (size_t i = 0; i < t->n_sources && r == 0; i++) {
-		const char *path = pm_arena_printf(&t->names, "source/%s", t->sources[i].path);
-		const char *twin =
-			pm_arena_printf(&t->names, "source/%s.annotated.txt", t->sources[i].path);
-		r = path && twin ? 0 : -ENOMEM;
-		if (r == 0)
-			r = pmfs_paths_add(
-				&t->source_paths, path, PMFS_PAYLOAD_SOURCE, (uint32_t)i);
-		if (r == 0)
-			r = pmfs_paths_add(
-				&t->source_paths, twin, PMFS_PAYLOAD_ANNOTATED, (uint32_t)i);
-		if (r == -EEXIST)
-			r = 0;
-	}
-	return r < 0 ? r : pmfs_paths_freeze(&t->source_paths);
+	const char *path = pm_arena_printf(&s->names, "source/%s", s->sources[i].path);
+	const char *twin =
+		pm_arena_printf(&s->names, "source/%s.annotated.txt", s->sources[i].path);
+	int r = path && twin ? pmfs_paths_add(&s->paths, path, PMFS_PAYLOAD_SOURCE, i) : -ENOMEM;
+	if (r == 0)
+		r = pmfs_paths_add(&s->paths, twin, PMFS_PAYLOAD_ANNOTATED, i);
+	return r == -EEXIST ? 0 : r;
 }
 
-static int sources_build(void *context, struct pm_error *err)
+static int sources_fill(void *owner, void *part, struct pm_error *err)
 {
-	struct pmfs_tree *t = context;
-	const struct pm_profile *p = t->profile;
-	int r = p->ops->sources ? p->ops->sources(p, &t->sources, &t->n_sources, err) : 0;
-	if (r < 0)
-		return r;
-	pmfs_paths_done(&t->source_paths);
-	r = add_sources(t);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	const struct pm_profile *p = ((struct pmfs_tree *)owner)->profile;
+	struct source_folder *s = part;
+	int r = p->ops->sources ? p->ops->sources(p, &s->sources, &s->n, err) : 0;
+	if (r == 0)
+		r = pmfs_paths_add(&s->paths, "source", PMFS_PAYLOAD_NONE, 0);
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = add_source(s, (uint32_t)i);
+	return r < 0 ? r : pmfs_paths_freeze(&s->paths);
 }
 
-static int sources_get(struct pmfs_tree *t, struct pm_error *err)
+static void sources_done(void *part)
 {
-	return pm_lazy_get(&t->sources_built, sources_build, t, err);
+	struct source_folder *s = part;
+	pmfs_paths_done(&s->paths);
+	pm_arena_done(&s->names);
+}
+
+static int sources_get(struct pmfs_tree *t, const struct source_folder **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {
+		sizeof(struct source_folder), sources_fill, sources_done, .what = "source/"};
+	return pm_part_get(&t->sources, &type, t, ret, err);
 }
 
 static int has_sources(struct pmfs_tree *t, struct pm_error *err)
@@ -65,16 +72,18 @@ static int has_sources(struct pmfs_tree *t, struct pm_error *err)
 		return 0;
 	if (p->ops->has)
 		return p->ops->has(p, PM_HAS_SOURCES, err);
-	int r = sources_get(t, err);
-	return r < 0 ? r : t->n_sources > 0;
+	const struct source_folder *s;
+	int r = sources_get(t, &s, err);
+	return r < 0 ? r : s->n > 0;
 }
 
 /* The paths that a node's `a` is of, built, and its place in them. */
 static int paths_of(struct pmfs_tree *t, uint32_t a, const struct pmfs_paths **ret,
 	uint32_t *ret_node, struct pm_error *err)
 {
-	int r = a & OF_SOURCES ? sources_get(t, err) : pmfs_documents_get(t, err);
-	*ret = a & OF_SOURCES ? &t->source_paths : &t->paths;
+	const struct source_folder *s = NULL;
+	int r = a & OF_SOURCES ? sources_get(t, &s, err) : pmfs_documents_get(t, err);
+	*ret = s ? &s->paths : &t->paths;
 	*ret_node = a & ~OF_SOURCES;
 	if (r == 0 && *ret_node >= (*ret)->n)
 		r = pmfs_no_entry();
@@ -90,7 +99,7 @@ static int path_entry(
 	enum pmfs_type type = folder ? PMFS_DIRECTORY : PMFS_FILE;
 	if (path->payload == PMFS_PAYLOAD_DOCUMENT && t->docs[path->index].doc.kind == PM_DOC_LINK)
 		type = PMFS_LINK;
-	uint32_t a = paths == &t->source_paths ? node | OF_SOURCES : node;
+	uint32_t a = paths == &t->paths ? node : node | OF_SOURCES;
 	return pmfs_entry_fill(
 		ret, path->name, pmfs_node(folder ? PMFS_PATH : PMFS_PATH_DOC, a, 0), type);
 }
@@ -258,6 +267,7 @@ int pmfs_path_doc_document(
 	struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
 	const struct pmfs_paths *paths;
+	const struct source_folder *s;
 	uint32_t i;
 	int r = paths_of(t, pmfs_node_a(node), &paths, &i, err);
 	if (r < 0)
@@ -267,9 +277,14 @@ int pmfs_path_doc_document(
 	const struct pmfs_path *path = &paths->nodes[i];
 	switch (path->payload) {
 	case PMFS_PAYLOAD_DOCUMENT: *ret = t->docs[path->index].doc; return 0;
-	case PMFS_PAYLOAD_SOURCE: *ret = t->sources[path->index].doc; return 0;
+	case PMFS_PAYLOAD_SOURCE:
 	case PMFS_PAYLOAD_ANNOTATED:
-		return pmfs_source_annotated(t->model, &t->sources[path->index], ret, err);
+		if ((r = sources_get(t, &s, err)) < 0)
+			return r;
+		*ret = s->sources[path->index].doc;
+		return path->payload == PMFS_PAYLOAD_SOURCE
+			? 0
+			: pmfs_source_annotated(t->model, &s->sources[path->index], ret, err);
 	case PMFS_PAYLOAD_NONE:
 	case PMFS_PAYLOAD_COLLECTION:
 	case PMFS_PAYLOAD_THREAD: break;

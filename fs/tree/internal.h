@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "formats/common/lazy.h"
+#include "formats/common/part.h"
 #include "fs/tree/paths.h"
 #include "fs/tree/tree.h"
 #include "fs/windows/windows.h"
@@ -40,19 +40,8 @@ struct pmfs_tree {
 	struct pm_collection *own_collections;
 	bool has_windows; /* the last collection and the last document are theirs */
 
-	/*
-	 * The program's source files by path; listing them may require reading the whole profile.
-	 */
-	struct pm_lazy sources_built;
-	struct pmfs_paths source_paths; /* node 1 is source/ */
-	struct pm_arena names;          /* of source_paths */
-	const struct pm_source *sources;
-	size_t n_sources;
-
-	/* threads/ */
-	struct pm_lazy threads_built;
-	struct pmfs_paths threads;
-	uint32_t *thread_node; /* by thread */
+	struct pm_part sources; /* of source/: the list may require reading the whole profile */
+	struct pm_part threads; /* struct pmfs_thread_paths */
 
 	struct pmfs_presences *presences; /* see presences.h */
 	const char **context_reserved;    /* names of a context's documents, ending with NULL */
@@ -242,8 +231,14 @@ int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_ent
 
 /* ---- threadpaths.c ---- */
 
-/* The threads' directories; fills t->threads and t->thread_node. */
-int pmfs_threads_get(struct pmfs_tree *t, struct pm_error *err);
+/* The directories of threads/. */
+struct pmfs_thread_paths {
+	struct pmfs_paths paths;
+	uint32_t *node; /* by thread */
+};
+
+int pmfs_threads_get(
+	struct pmfs_tree *t, const struct pmfs_thread_paths **ret, struct pm_error *err);
 
 /* The directory of thread `a` of a node. As pmfs_dir.parent. */
 int pmfs_thread_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);

@@ -67,10 +67,8 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	if (t->windows)
 		pmfs_model_set_tap(t->model, NULL);
 	pmfs_paths_done(&t->paths);
-	pmfs_paths_done(&t->source_paths);
-	pmfs_paths_done(&t->threads);
-	pm_arena_done(&t->names);
-	free(t->thread_node);
+	pm_part_done(&t->sources);
+	pm_part_done(&t->threads);
 	free(t->context_reserved);
 	pthread_mutex_destroy(&t->spaces_lock);
 	pm_map_done(&t->spaces_known);

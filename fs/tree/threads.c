@@ -10,10 +10,17 @@ enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 
 /* ---- the levels ---- */
 
+/* The paths; they were built when the directory was checked. */
+static const struct pmfs_paths *paths_of(const struct pmfs_tree *t)
+{
+	const struct pmfs_thread_paths *threads = t->threads.built;
+	return &threads->paths;
+}
+
 /* The thread of a directory, or PM_NONE for a level above threads. */
 static uint32_t thread_of(const struct pmfs_tree *t, pm_node dir)
 {
-	const struct pmfs_path *node = &t->threads.nodes[pmfs_node_a(dir)];
+	const struct pmfs_path *node = &paths_of(t)->nodes[pmfs_node_a(dir)];
 	return node->payload == PMFS_PAYLOAD_THREAD ? node->index : PM_NONE;
 }
 
@@ -21,8 +28,9 @@ static int threads_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
 	if (!t->profile->ops->threads || pmfs_node_b(dir) != 0)
 		return pmfs_no_entry();
-	int r = pmfs_threads_get(t, err);
-	return r < 0 ? r : pmfs_node_a(dir) < t->threads.n ? 0 : pmfs_no_entry();
+	const struct pmfs_thread_paths *threads;
+	int r = pmfs_threads_get(t, &threads, err);
+	return r < 0 ? r : pmfs_node_a(dir) < threads->paths.n ? 0 : pmfs_no_entry();
 }
 
 static bool has_raw(struct pmfs_tree *t, uint32_t thread)
@@ -54,15 +62,15 @@ static int folder_next(
 
 static int level_entry(struct pmfs_tree *t, uint32_t node, struct pmfs_entry *ret)
 {
-	return pmfs_entry_fill(
-		ret, t->threads.nodes[node].name, pmfs_node(PMFS_THREADS, node, 0), PMFS_DIRECTORY);
+	return pmfs_entry_fill(ret, paths_of(t)->nodes[node].name, pmfs_node(PMFS_THREADS, node, 0),
+		PMFS_DIRECTORY);
 }
 
 static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint32_t thread = thread_of(t, dir);
-	uint32_t level = pmfs_paths_find(&t->threads, pmfs_node_a(dir), name);
+	uint32_t level = pmfs_paths_find(paths_of(t), pmfs_node_a(dir), name);
 	if (level != PM_NONE)
 		return level_entry(t, level, ret);
 	if (thread == PM_NONE)
@@ -75,11 +83,11 @@ static int threads_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 
 static int level_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret)
 {
-	const struct pmfs_path *node = &t->threads.nodes[pmfs_node_a(dir)];
+	const struct pmfs_path *node = &paths_of(t)->nodes[pmfs_node_a(dir)];
 	if (*position >= node->n)
 		return 0;
 	return level_entry(
-		t, pmfs_paths_child(&t->threads, pmfs_node_a(dir), (uint32_t)(*position)++), ret);
+		t, pmfs_paths_child(paths_of(t), pmfs_node_a(dir), (uint32_t)(*position)++), ret);
 }
 
 static int threads_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
@@ -109,7 +117,7 @@ static int threads_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 static int threads_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
 {
 	(void)err;
-	uint32_t parent = t->threads.nodes[pmfs_node_a(dir)].parent;
+	uint32_t parent = paths_of(t)->nodes[pmfs_node_a(dir)].parent;
 	*ret = parent == PM_NONE ? PMFS_NODE_ROOT : pmfs_node(PMFS_THREADS, parent, 0);
 	return 0;
 }
