@@ -206,7 +206,7 @@ static int write_unlisted(struct walk *w, struct pm_bytes stem)
 	return w->path.failed ? -ENOMEM : 0;
 }
 
-/* What stands beside a table as Parquet. Tables of all threads stand beside their list. */
+/* The Parquet file beside a table. Tables of all threads are beside the list of threads. */
 static int write_parquet(struct walk *w, const struct pmfs_entry *entry)
 {
 	static const char csv[] = ".csv";

@@ -21,7 +21,7 @@
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
 
-enum { FREE_THREADS = 3 }; /* to read requests, whatever else goes on */
+enum { FREE_THREADS = 3 }; /* always left to read requests */
 
 /* The reason in a libfuse message that fusermount3 cannot be run, else NULL. */
 static const char *cannot_run(const char *line)

@@ -213,7 +213,7 @@ void pmfs_keeper_unmount(int line)
 {
 	char byte;
 	tell(line, PMFS_KEEPER_UNMOUNT);
-	/* Its last word; where it died without one, nobody holds the other end any more. */
+	/* Waits for its last byte, or for the end of file if it died. */
 	while (read(line, &byte, 1) < 0 && errno == EINTR)
 		continue;
 	close(line);

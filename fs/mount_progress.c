@@ -57,7 +57,7 @@ static const char *folder_of(pm_node node)
 	}
 }
 
-/* The name of a document at the root or in export/, whose name needs no metric; or NULL. */
+/* The name of a document at the root or in export/; NULL if it depends on the metrics. */
 static const char *document_of(pm_node node)
 {
 	uint32_t n, b = pmfs_node_b(node), place = b >> 20, view = b >> 12 & (PMFS_VIEW_MOST - 1);
@@ -144,7 +144,7 @@ static void snapshot_free(struct snapshot *s)
 	free(s);
 }
 
-/* NULL without memory, or with too many. */
+/* NULL if out of memory, or with too many. */
 static struct snapshot *make(struct pmfs_mount *m)
 {
 	struct pmfs_progress *p = m->progress;

@@ -9,8 +9,8 @@
 
 enum {
 	TICK_MS = 10,      /* of the watch; the longest that a lookup waits for a size */
-	DESERTED_MS = 200, /* until work that nobody waits for ends */
-	ASKED_MS = 100,    /* between two looks at the signals of who waits */
+	DESERTED_MS = 200, /* until work is cancelled if no request waits for it */
+	ASKED_MS = 100,    /* between two checks for signals of waiting processes */
 	STUCK_MS = 800,    /* until work that does not end is left behind */
 	QUIET_TICKS = 100, /* until the watch sleeps until it is woken */
 };

@@ -17,7 +17,7 @@ static bool no_memory(void)
 }
 
 /*
- * Where one source alone is given, a file of that very name is it; else NAME= may stand before it.
+ * If only one source is given, the word is its path if such a file exists; otherwise NAME=PATH.
  */
 static bool find_only(const char *word, struct pmfs_source_paths *ret)
 {
@@ -127,7 +127,7 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 	return r;
 }
 
-/* A folder that is no source, of which a format was not demanded. */
+/* A folder that is not a source, if no format was given with -o format. */
 static bool is_folder_of_runs(const struct pmfs_options *o, const char *path)
 {
 	struct stat st;

@@ -13,7 +13,7 @@
 struct pmfs_source_paths {
 	char **paths;
 	int n;
-	bool several; /* these are runs, whatever they are; else it depends on what the one is */
+	bool several; /* these are runs; otherwise this depends on what the single path is */
 };
 
 bool pmfs_source_paths_find(const struct pmfs_options *o, struct pmfs_source_paths *ret);

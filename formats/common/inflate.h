@@ -3,16 +3,16 @@
  *inflating a block of known size, checksums, and gzip for exports. The only files that know them
  *are inflate.c, inflate_block.c and inflate_isal.c.
  *
- * The stream: ask for a window of at least so many bytes, use some of them, say how many.
+ * The stream: request a window of at least n bytes, use some of them, and consume what was used.
  *
  *	struct pm_bytes w = pm_inflate_peek(s, HEADER_SIZE);
  *	if (w.len < HEADER_SIZE)
  *		… the data ends here; pm_inflate_status says whether it should have
  *	pm_inflate_consume(s, HEADER_SIZE);
  *
- * Memory is bounded by the largest `min` asked for, never by what the input claims. What was
- * inflated before a stream broke stays readable. A long stream is inflated ahead, on a thread of
- * its own that ends with it; what is read does not depend on that.
+ * Memory is bounded by the largest requested `min`, never by what the input claims. The data before
+ * a damaged place remain readable. A long stream is inflated ahead by a thread that ends with the
+ * stream; the results do not depend on it.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_INFLATE_H
 #define PROFMOUNT_FORMATS_COMMON_INFLATE_H
@@ -28,10 +28,10 @@ enum pm_inflate_kind {
 };
 
 enum pm_inflate_state {
-	PM_INFLATE_MORE,   /* not at the end yet, as far as one knows */
+	PM_INFLATE_MORE,   /* the end has not been reached */
 	PM_INFLATE_ENDED,  /* the stream ended as it should; there may be input after it */
 	PM_INFLATE_BROKEN, /* cut or damaged; `why` says which */
-	PM_INFLATE_FAILED, /* no memory: nothing is known of what follows */
+	PM_INFLATE_FAILED, /* out of memory: what follows is unknown */
 };
 
 struct pm_inflate_status {
@@ -43,16 +43,15 @@ struct pm_inflate_status {
 
 struct pm_inflate;
 
-/* Reads `in`, which outlives the stream. NULL without memory. Inflates nothing yet. */
+/* Reads `in`, which outlives the stream. NULL if out of memory. Inflates nothing yet. */
 struct pm_inflate *pm_inflate_new(enum pm_inflate_kind kind, struct pm_bytes in);
 
 /* Accepts NULL. Returns NULL. */
 struct pm_inflate *pm_inflate_free(struct pm_inflate *s);
 
 /*
- * What comes next: at least `min` bytes, usually far more; fewer only where the stream ended or
- * broke, or where `min` is above PM_LIMIT_WINDOW. Valid until the next peek; O(1) while the window
- * is long enough.
+ * The next bytes: at least `min`, usually far more; fewer only if the stream ended or broke, or if
+ * `min` is above PM_LIMIT_WINDOW. Valid until the next peek; O(1) while the window is long enough.
  */
 struct pm_bytes pm_inflate_peek(struct pm_inflate *s, size_t min);
 
@@ -62,13 +61,13 @@ void pm_inflate_consume(struct pm_inflate *s, size_t n);
 struct pm_inflate_status pm_inflate_status(const struct pm_inflate *s);
 
 /*
- * Inflates a raw stream into `out`. Succeeds when exactly n bytes were delivered: what the stream
- * would give beyond is not looked at, and it need not be finished. -EINVAL where it gives fewer or
- * is damaged before that; the offset in `err` is the place in `in`.
+ * Inflates the first n bytes of a raw stream into `out`. Further output is ignored, and the stream
+ * may be incomplete. -EINVAL if it gives fewer bytes or is damaged before; the offset in `err` is
+ * that in `in`.
  */
 int pm_inflate_block(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
 
-/* The same with zlib alone: slower, but no slower where the stream gives more, or is damaged. */
+/* The same with zlib only: slower, unless the stream is damaged or gives more than n bytes. */
 int pm_inflate_prefix(struct pm_bytes in, uint8_t *out, size_t n, struct pm_error *err);
 
 /* CRC-32 (of gzip, PNG …) of what `crc` covers and b after it; begin with 0. */

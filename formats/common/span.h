@@ -13,7 +13,7 @@
  */
 bool pm_span_read(struct pm_bytes name, uint64_t run_ns, uint64_t *ret_start, uint64_t *ret_end);
 
-/* The one name that a span has: each time in the largest unit of which it has one or more. */
+/* The canonical name of a span: each time in the largest unit that it has at least one of. */
 void pm_span_print(struct pm_text *out, uint64_t start, uint64_t end);
 
 #endif

@@ -64,7 +64,7 @@ int pm_tree_freeze(struct pm_tree_builder *b, const double *weight, struct pm_tr
 int pm_tree_reorder(const struct pm_tree *tree, const double *weight, struct pm_tree **ret,
 	uint32_t **ret_from, struct pm_error *err);
 
-/* The same of the contexts that are `kept` alone: all above one that is kept are, too. */
+/* The same, with only the contexts that are `kept`. If one is kept, so are all above it. */
 int pm_tree_prune(const struct pm_tree *tree, const double *weight, const bool *kept,
 	struct pm_tree **ret, uint32_t **ret_from, struct pm_error *err);
 

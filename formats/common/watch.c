@@ -125,7 +125,7 @@ static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 	struct pm_bytes block;
 	if (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now && block_at(w, bytes, i, &block) &&
 		!pm_bytes_fetch(block))
-		return true; /* the work is cancelled: nobody uses the block */
+		return true; /* the work is cancelled, so the block is not used */
 	while (__atomic_load_n(used, __ATOMIC_ACQUIRE) != now) {
 		if (!block_good(w, bytes, i)) {
 			pm_watch_spoil(w);

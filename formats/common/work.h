@@ -87,7 +87,7 @@ struct pm_turn {
 void pm_turn_lock(void);
 void pm_turn_unlock(void);
 
-/* With the lock held and nobody building: this thread builds. Unlock, build, lock, end. */
+/* With the lock held, if no thread is building: this thread builds. Unlock, build, lock, end. */
 void pm_turn_begin(struct pm_turn *t);
 void pm_turn_end(struct pm_turn *t);
 

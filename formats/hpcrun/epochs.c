@@ -149,7 +149,7 @@ static bool begins_with_root(const struct hpcrun_epoch *e)
 	return root.parent == 0;
 }
 
-/* How plausible a reading is of a file whose last epoch ended with `last`. */
+/* How plausible it is to read the file this way, if the last epoch ended with `last`. */
 static int sense_of(const struct hpcrun_profile *p, enum stage last)
 {
 	if (p->n_epochs == 0)

@@ -12,7 +12,8 @@ struct hpcrun_numbers {
 	struct pm_map map;
 };
 
-/* Makes it for `n` numbers, of which 0 is none; empty. 0 or -ENOMEM. At most 64 bytes a number. */
+/* Makes an empty one for the given numbers, where 0 is none. 0 or -ENOMEM. At most 64 bytes each.
+ */
 int hpcrun_numbers_init(struct hpcrun_numbers *ret, const uint32_t *numbers, size_t n);
 
 /* 1: the number, one of those given, is new and gets the place; 0: it has an earlier place. */

@@ -90,7 +90,7 @@ struct hpcrun_profile {
 /* Also for a zeroed one, and after a failed read. */
 void hpcrun_profile_done(struct hpcrun_profile *p);
 
-/* Adds an empty epoch; NULL without memory. */
+/* Adds an empty epoch; NULL if out of memory. */
 struct hpcrun_epoch *hpcrun_epoch_add(struct hpcrun_profile *p);
 void hpcrun_epochs_done(struct hpcrun_profile *p);
 

@@ -32,7 +32,7 @@ int hpcrun_sums_add(struct hpcrun_sums *s, uint32_t node, uint32_t metric, doubl
 int hpcrun_sums_join(struct hpcrun_sums *s, const struct hpcrun_sums *from, const uint32_t *nodes,
 	const uint32_t *metrics);
 
-/* All sums, by metric, then node: the caller's to free(). NULL without memory. */
+/* All sums, by metric, then node: the caller's to free(). NULL if out of memory. */
 struct hpcrun_sum *hpcrun_sums_list(const struct hpcrun_sums *s, size_t *ret_n);
 
 /* Also for a zeroed one. */

@@ -187,7 +187,7 @@ void hpctk_entry_decode(
 /* The fixed part of a context record, and the position of its size. */
 size_t hpctk_context_head(const struct hpctk_layout *l);
 
-/* The whole size of the context record whose fixed part begins at d. */
+/* The total size of the context record with its fixed part at d. */
 size_t hpctk_context_size(const struct hpctk_layout *l, const uint8_t *d);
 
 /* False if the flags require more than the record's `size` bytes. */
@@ -196,7 +196,7 @@ bool hpctk_context_decode(const struct hpctk_layout *l, const uint8_t *d, size_t
 
 /* ---- profile.db ---- */
 
-/* The fields of a profile other than its values, for which see hpctk_block_record. */
+/* The fields of a profile, except for its values: see hpctk_block_record. */
 struct hpctk_profile_record {
 	uint64_t tuple_at;
 	uint32_t flags; /* HPCTK_NONE: not stored */

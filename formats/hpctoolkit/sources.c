@@ -127,7 +127,7 @@ int hpctk_sources(const struct pm_profile *p, const struct pm_source **ret, size
 	return r;
 }
 
-/* Without src/ there are none, whatever the database claims. */
+/* Without src/ there are none, even if the database says so. */
 static bool has_folder(const struct hpctk_opened *db)
 {
 	int fd = pm_open_beneath(db->folder.fd, "src");

@@ -19,7 +19,7 @@ static int probe(const struct pm_candidate *c)
 	return c->folder ? 0 : htd_dialect_detect(c->head, &dialect);
 }
 
-/* The byte order event alone was not traced by anybody. */
+/* A byte order event without any other event is not a trace. */
 static bool holds_events(const struct htd_stream *s)
 {
 	const struct htd_slot *order = htd_table_slot(&s->table, s->dialect.ids.endianness);

@@ -51,7 +51,7 @@ struct htd_sorted {
 	const struct htd_order *o;
 	size_t run, late;               /* the next of each */
 	struct htd_key newest;          /* of the blocks so far */
-	size_t first;                   /* run of the block at hand */
+	size_t first;                   /* run of the current block */
 	htd_place before;               /* newest before it */
 	struct htd_sorted_event *items; /* the block: HTD_CHUNK of them, linked in order */
 	uint32_t n, at;                 /* events of the block, and how many were given out */

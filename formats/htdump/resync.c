@@ -92,8 +92,8 @@ static bool dated_header(const struct htd_scan *c, uint64_t at, struct htd_heade
 }
 
 /*
- * Do events begin here that are close to each other, whatever came before? Their ids must differ:
- * if fields of similar events are taken for headers, the ids are equal.
+ * Whether events that are close to each other begin here. Their ids must differ: if fields of
+ * similar events are mistaken for headers, the ids are equal.
  */
 static bool is_chain(struct htd_scan *c, uint64_t at)
 {

@@ -21,7 +21,7 @@ struct htd_scan {
 	uint64_t used;           /* so far, for the stream's watch */
 	uint64_t until;          /* events that begin here or later are ignored */
 	size_t threads_most;     /* stop when there are more */
-	const char *why;         /* the event at hand cannot be read */
+	const char *why;         /* why the current event cannot be read */
 	uint32_t why_klass;      /* its class */
 	bool why_end; /* because the data end within it, which is no sign of damage before it */
 	bool no_memory;

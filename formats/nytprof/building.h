@@ -54,7 +54,7 @@ uint32_t nytp_file_text(struct nytp_building *b, const struct nytp_file *f, uint
 
 /*
  * The rank of the context of `frame` below `parent` (a rank, or PM_NONE), made on first need. All
- * contexts are made by it. PM_NONE without memory.
+ * contexts are made by it. PM_NONE if out of memory.
  */
 uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t frame);
 

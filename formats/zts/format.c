@@ -1,6 +1,6 @@
 /*
- * ZTS0 trace stores: a directory with traces.dat, the directory of several such stores, or a
- * traces.dat itself, which stands for its directory.
+ * ZTS0 trace stores: a directory with traces.dat, a directory of several such stores, or the path
+ * of a traces.dat, which means its directory.
  */
 #include <dirent.h>
 #include <fcntl.h>

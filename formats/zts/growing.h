@@ -25,7 +25,7 @@ struct zts_growing {
 void zts_growing_init(struct zts_growing *g, struct zts_tree *ret);
 void zts_growing_done(struct zts_growing *g);
 
-/* Empties the tree, whose memory is used again. */
+/* Empties the tree; its memory is reused. */
 void zts_growing_restart(struct zts_growing *g);
 
 /* Reads n attributes of the innermost call from `records`. 1, or an error. */

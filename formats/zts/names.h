@@ -21,7 +21,7 @@ void zts_name_string(const struct zts_texts *t, uint64_t id, struct pm_text *out
 /* The form of an id that is not in the index: `STORE#ID`. */
 void zts_name_unknown(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 
-/* `type package.Class.method(types)`, and the class alone. */
+/* `type package.Class.method(types)`, and only the class. */
 void zts_name_method(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 void zts_name_class(const struct zts_texts *t, uint64_t id, struct pm_text *out);
 

@@ -106,7 +106,7 @@ static int count_attrs(
 
 /* ---- a trace ---- */
 
-/* A call whose clock was set back took no time. */
+/* If the clock was set back during a call, its duration is 0. */
 static int count_lengths(struct zts_partial *p, const struct zts_tree *tree)
 {
 	size_t n = 0;

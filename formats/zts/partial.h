@@ -25,7 +25,7 @@ struct zts_partial {
 	size_t method_room;
 	struct zts_tally tally;
 	struct pm_lengths lengths;
-	struct pm_timed *timed; /* calls of the trace at hand */
+	struct pm_timed *timed; /* calls of the current trace */
 	size_t timed_room;
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;

@@ -14,8 +14,8 @@ enum { ZTS_N_FACTS = 5, ZTS_N_SECTIONS = 3 };
 struct zts_opened {
 	struct zts_stores stores;
 	struct pm_lazy survey_once, aggregate_once, samples_once, damage_once, facts_once;
-	int adds_up;             /* atomic: somebody who waits for the survey needs the sums, too */
-	struct zts_early *early; /* of the survey, until the sums are there */
+	int adds_up; /* atomic: a caller that waits for the survey needs the sums, too */
+	struct zts_early *early;        /* of the survey, until the sums are there */
 	struct zts_survey survey;       /* see zts_get_survey */
 	struct zts_aggregate aggregate; /* see zts_get_aggregate */
 	struct zts_samples samples;     /* see zts_get_samples */

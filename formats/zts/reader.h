@@ -7,7 +7,7 @@
 struct zts_reader {
 	const struct zts_opened *z;
 	struct zts_samples *s;
-	struct zts_tree tree;      /* the trace at hand */
+	struct zts_tree tree;      /* the current trace */
 	struct zts_finding *found; /* of its calls: their contexts */
 	size_t room;
 	const struct zts_part *held; /* the part whose payload this is */
@@ -21,7 +21,7 @@ void zts_reader_done(struct zts_reader *r);
 /* Reads the trace at that place of by_store: `tree` and `found` until the next one is read. */
 int zts_reader_read(struct zts_reader *r, uint32_t place, struct pm_error *err);
 
-/* A call of the trace at hand as a sample, without context. */
+/* A call of the current trace as a sample, without context. */
 struct pm_sample zts_reader_sample(
 	const struct zts_trace *t, const struct zts_tree *tree, uint32_t call);
 

@@ -29,7 +29,7 @@ struct zts_samples {
 	pthread_mutex_t lock;     /* of what follows */
 	struct pm_map ids;        /* store and method id that is in no index → frame */
 	struct pm_thread lane;
-	struct pm_threads traces; /* that lane alone */
+	struct pm_threads traces; /* the single lane */
 };
 
 /* 0 or -ENOMEM; `s` is zeroed before. zts_samples_done in any case. */

@@ -104,7 +104,7 @@ int zts_payload_read(struct zts_stores *s, uint32_t store, uint32_t chunk,
 	const struct zts_payload **ret, struct pm_error *err);
 void zts_payload_free(const struct zts_payload *payload);
 
-/* The name of a file of a store, relative to the source; NULL without memory. */
+/* The name of a file of a store, relative to the source; NULL if out of memory. */
 char *zts_store_path(const struct zts_store *store, struct pm_arena *arena, const char *file);
 
 #endif

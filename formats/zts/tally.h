@@ -18,7 +18,7 @@ struct zts_tally {
 	size_t sum_room, first_room;
 	uint32_t latest; /* the highest rank so far */
 	struct pm_guesses guesses;
-	struct pm_step *steps; /* of each call of the trace at hand: key is its method */
+	struct pm_step *steps; /* of each call of the current trace: key is its method */
 	zts_sum *self_ns;      /* of each call, too */
 	size_t step_room, self_room;
 	struct zts_path_sums
@@ -42,7 +42,7 @@ int zts_tally_room(struct zts_tally *t, uint32_t n);
  */
 int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank);
 
-/* Adds what was added to `methods`, inclusive times of outermost calls alone. 0 or -ENOMEM. */
+/* Adds the sums to `methods`; inclusive times are of outermost calls only. 0 or -ENOMEM. */
 int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32_t n_methods);
 
 /* Frees what is only needed for adding. */

@@ -1,7 +1,7 @@
 /*
- * Payloads for reading traces one after another. Most chunks are needed by neighbours in that
- * order alone: their payload is decompressed into memory of the reader's own, which is free again
- * when the next one is read. Only those to which a later trace returns go through the cache.
+ * Payloads for reading traces one after another. Most chunks are needed only by consecutive traces:
+ * their payload is decompressed into the reader's memory, which is reused for the next one. Only
+ * chunks that are needed again later are cached.
  */
 #ifndef PROFMOUNT_FORMATS_ZTS_VISITS_H
 #define PROFMOUNT_FORMATS_ZTS_VISITS_H
@@ -19,7 +19,7 @@ int zts_visits_init(struct zts_visits *v, struct zts_stores *stores,
 	const struct zts_survey *survey, const struct zts_early *early);
 void zts_visits_done(struct zts_visits *v);
 
-/* The payload that a reader has at hand. */
+/* The payload that a reader currently uses. */
 struct zts_held {
 	const struct zts_payload *payload; /* NULL: none */
 	uint32_t store, chunk;
@@ -27,15 +27,15 @@ struct zts_held {
 };
 
 /*
- * Goes on to the payload of that part, which may be the one at hand. There is none afterwards where
- * it cannot be read; NULL gives up what is at hand.
+ * Moves on to the payload of the part, which may be the current one. There is no current payload
+ * afterwards if it cannot be read, or if `part` is NULL.
  */
 void zts_visits_hold(
 	const struct zts_visits *v, const struct zts_part *part, struct zts_held *held);
 
 /*
- * Must this trace be read to add up its calls? Those of other traces are unreadable, stand in a
- * third, or were added up by the scan.
+ * Whether this trace must be read to add up its calls. Other traces are unreadable, contained in
+ * another one, or were added up by the scan.
  */
 static inline bool zts_trace_remains(const struct zts_trace *t, const struct zts_early *early)
 {

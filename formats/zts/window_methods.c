@@ -15,7 +15,7 @@
 
 /* What one thread counts. */
 struct counts {
-	struct zts_method *items; /* by function; errors, min_ns, max_ns alone */
+	struct zts_method *items; /* by function; only errors, min_ns and max_ns */
 	struct pm_lengths lengths;
 };
 

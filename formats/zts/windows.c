@@ -15,7 +15,7 @@ static int traces_columns(struct pm_table *table, struct pm_error *err)
 	return zts_traces_columns(stores_of(table), table, err);
 }
 
-/* The part of a trace that lies inside: false where none of it does. */
+/* The part of a trace that is within the window; false if there is none. */
 static bool clip(const struct pm_window *w, const struct zts_trace *t, uint64_t *ret_start,
 	uint64_t *ret_duration)
 {

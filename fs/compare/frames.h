@@ -16,7 +16,7 @@ struct pmfs_part_place {
 };
 
 struct pmfs_frames {
-	struct pmfs_match match; /* of calls; parts are added by their file alone */
+	struct pmfs_match match; /* of calls; parts are added by file only */
 	uint32_t **of;           /* by run, then by frame of its tree: a spelling or a part */
 	uint32_t *n_of;
 	struct pm_frame *shown;         /* by spelling, with texts of `match`: as first seen */

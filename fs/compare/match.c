@@ -170,7 +170,7 @@ static int group_spellings(struct keying *k)
 	return 0;
 }
 
-/* ---- what is left alone ---- */
+/* ---- unmatched functions ---- */
 
 /*
  * Joins groups of one side with equal names and equal base names of module and file, if the other

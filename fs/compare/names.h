@@ -9,8 +9,8 @@
 #include "formats/common/text.h"
 
 /*
- * A pattern is looked for everywhere in the name; what stands between its braces is dropped, each
- * time it is found. Letters behind a tilde:
+ * Every match of the pattern in the name is replaced: the part between the braces is removed.
+ * Letters after a tilde:
  *
  *     ~d  decimal digits        ~i  letters, digits and _       ~b  no such character follows
  *     ~x  hexadecimal digits    ~y  10 to 16 of them            ~X  exactly 16 of them

@@ -19,7 +19,7 @@ struct pmfs_tails {
 int pmfs_tails_find(
 	struct pmfs_tails *t, struct pmfs_match_path *p, size_t n, const struct pm_bytes *texts);
 
-/* The end of the path: what is to be kept of it, or its `base` name alone. */
+/* The end of the path that is kept, or only its `base` name. */
 struct pm_bytes pmfs_tails_cut(
 	const struct pmfs_tails *t, unsigned what, struct pm_bytes path, bool base);
 

@@ -20,7 +20,7 @@ static void set_damage(const struct pm_damage *damage, struct pm_cell *cells)
 	cells[3] = pm_cell_str(damage->what);
 }
 
-/* ---- of broken runs alone ---- */
+/* ---- broken runs ---- */
 
 /* The run of a table's k-th row, or PM_NONE after the last. */
 static uint32_t run_at(const struct pm_table *table, uint64_t k)

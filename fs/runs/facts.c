@@ -153,7 +153,7 @@ static int read_model(
 	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;
 }
 
-/* A run that cannot be read has no facts, whatever the reason. */
+/* A run that cannot be read, for any reason, has no facts. */
 static int read_run(void *context, size_t i)
 {
 	struct reading *reading = context;

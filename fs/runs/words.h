@@ -40,11 +40,11 @@ struct pmfs_runs {
 size_t pmfs_word_name(const char *word);
 
 /*
- * The runs given by the words. A directory that is not a source stands for those in it, at any
+ * The runs given by the words. A directory that is not a source means all sources in it, at any
  * depth, ordered by path. Sources that cannot be opened are included; the error occurs when they
  * are opened. -EINVAL if a word names a directory without sources, or if there are more than
- * PM_LIMIT_RUNS. `paths` are the words' paths in a form that works from any directory, or NULL: the
- * words as they are. Free with pmfs_runs_done, also after a failure.
+ * PM_LIMIT_RUNS. `paths` are the words' paths in a form that works from any directory; NULL: the
+ * words are used. Free with pmfs_runs_done, also after a failure.
  */
 int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
 	uint32_t n, struct pm_error *err);

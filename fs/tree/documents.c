@@ -190,7 +190,7 @@ static int path_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 {
 	const struct pmfs_paths *paths;
 	uint32_t node;
-	if (dir == SOURCE_NODE) { /* whose attributes need no list of sources */
+	if (dir == SOURCE_NODE) { /* its attributes do not need the list of sources */
 		int there = has_sources(t, err);
 		return there == 0 ? pmfs_no_entry() : there < 0 ? there : 0;
 	}

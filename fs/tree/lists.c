@@ -29,7 +29,7 @@ static int append_windows(struct pmfs_tree *t)
 	return 0;
 }
 
-/* Each iteration that takes time and lies inside of the run. */
+/* Lists iterations with a duration that are within the run. */
 static int list_iterations(
 	void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err)
 {

@@ -113,8 +113,8 @@ struct build {
 };
 
 /*
- * A profile that is shown as it is alone has its own colours, but the quantity that the mount was
- * asked for comes first, where it has that.
+ * A profile that is shown as if it were mounted alone has its own colours. Its primary quantity is
+ * that of the mount's options, if it has this quantity.
  */
 static int model_apart(struct pmfs_nested *n, const char *wish, struct pm_error *err)
 {
@@ -237,7 +237,7 @@ void pmfs_nested_leave_space(struct pmfs_tree *top, uint32_t space)
 		leave_key(top, item);
 }
 
-/* The profile of an item, whose directory is a node as seen from outside. */
+/* The profile of an item. `node` is its directory, as numbered in the outermost tree. */
 static int open_item(
 	struct pmfs_tree *top, pm_node item, struct pmfs_nested **ret, struct pm_error *err)
 {

@@ -19,7 +19,7 @@
 		.table = (fn)                                                                      \
 	}
 
-/* A table that is for programs alone: found by name. Others have `.parquet` beside their CSV. */
+/* A table for programs only: found by name. Other tables have `.parquet` beside their CSV. */
 #define PARQUET(file, words, there, fn)                                                            \
 	{                                                                                          \
 		.name = file ".parquet", .about = (words), .unlisted = true,                       \

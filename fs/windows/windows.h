@@ -14,13 +14,13 @@
 
 struct pmfs_windows;
 
-/* The profile outlives it. Reads nothing. NULL without memory. */
+/* The profile outlives it. Reads nothing. NULL if out of memory. */
 struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 
 /* Accepts NULL. */
 void pmfs_windows_free(struct pmfs_windows *w);
 
-/* Finds windows in `found` instead of its own, of which it becomes a user. Before anything is
+/* Finds windows in `found` instead of its own, and holds a reference to it. Before anything is
  * found. */
 void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found);
 

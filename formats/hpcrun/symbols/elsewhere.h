@@ -18,8 +18,8 @@ struct hpcrun_elsewhere {
 };
 
 /*
- * Opens `root` (NULL: the root of this machine), before there is a mount of ours. Where it cannot
- * be opened nothing is elsewhere: -EINVAL, unless it was not asked for. -ENOMEM.
+ * Opens `root` (NULL: the root of this machine); call it before mounting. If it cannot be opened:
+ * -EINVAL, or an empty result if `root` is NULL. -ENOMEM.
  */
 int hpcrun_elsewhere_open(struct hpcrun_elsewhere *e, const char *root, struct pm_error *err);
 

@@ -9,18 +9,18 @@
 #define HPCRUN_SCOPES_MAX (1u << 22)
 #define HPCRUN_RANGES_MAX (1u << 22)
 
-/* Of a longer name that much is kept: the longest ones known, of C++ templates, have 20 KB. */
+/* Longer names are cut. The longest known ones, of C++ templates, have 20 KB. */
 #define HPCRUN_NAME_MAX (1u << 16)
 
 /*
- * Names and paths of one load module, each as often as it is said: any number of symbols may have
- * one long name, or the ends of it. A library of a million functions has 100 MB.
+ * Names and paths of one load module, counted for each symbol: many symbols may share one long name
+ * or its suffixes. A library with a million functions has 100 MB.
  */
 #define HPCRUN_TEXTS_MAX ((size_t)256 << 20)
 
 /*
- * Compressed sections of a file, as long as they say that they are: libdw unpacks those with DWARF
- * when it opens the file. Those of large programs come to some hundred MB.
+ * Uncompressed size of the compressed sections of a file, from their headers: libdw decompresses
+ * DWARF sections when it opens the file. Large programs have some hundred MB.
  */
 #define HPCRUN_DWARF_UNPACKED_MAX ((uint64_t)1 << 30)
 
@@ -28,7 +28,7 @@
  * of C++ templates. */
 #define HPCRUN_STRUCT_ELEMENT_MAX (1u << 20)
 
-/* Attributes for which a DTD declares a default; hpcstruct's does for none. */
+/* Attributes with a default in the DTD; that of hpcstruct has none. */
 #define HPCRUN_STRUCT_DEFAULTS_MAX 16
 
 /*
@@ -37,23 +37,22 @@
  */
 #define HPCRUN_SCOPE_DEPTH_MAX 128
 
-/* Symbols of a kernel, unpacked: 1.5 MB in the corpus, 10 MB of one with debugging and modules. */
+/* Symbols of a kernel, uncompressed: 1.5 MB in the corpus, 10 MB with debugging and modules. */
 #define HPCRUN_KERNEL_BYTES_MAX ((size_t)64 << 20)
 
 /* The last function before a gap between symbols: the kernel's largest are some 100 KB. */
 #define HPCRUN_KERNEL_FUNCTION_MAX (1u << 17)
 
-/* Symbols that are demangled, and what they may become. Both demanglers keep some 64 bytes on the
+/* Length of symbols that are demangled, and of the result. Both demanglers use some 64 bytes of
  * stack for each byte of a symbol. */
 #define HPCRUN_MANGLED_MAX   2048
 #define HPCRUN_DEMANGLED_MAX 16384
 
-/* Blocks within blocks of DWARF. With HPCRUN_SCOPE_DEPTH_MAX as its bound a call path could be cut;
- * two scopes are made of an inlined function. */
+/* Depth of nested blocks in DWARF. An inlined function becomes two scopes, so that paths stay
+ * within HPCRUN_SCOPE_DEPTH_MAX. */
 #define HPCRUN_DWARF_DEPTH_MAX 60
 
-/* Structure files of a measurement: one a load module, of which large programs have some hundreds.
- */
+/* Structure files of a measurement: one per load module; large programs have some hundreds. */
 #define HPCRUN_STRUCTS_MAX 16384
 
 #endif

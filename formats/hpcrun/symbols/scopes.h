@@ -41,7 +41,7 @@ struct hpcrun_scopes {
 	bool is_full; /* a limit of limits.h was reached, and the rest was left out */
 };
 
-/* The index of a text, cut at HPCRUN_NAME_MAX; 0 beyond HPCRUN_TEXTS_MAX; PM_NONE without memory.
+/* The index of a text, cut at HPCRUN_NAME_MAX; 0 beyond HPCRUN_TEXTS_MAX; PM_NONE if out of memory.
  */
 uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text);
 

@@ -42,7 +42,7 @@ struct building {
 	struct pm_arena arena;     /* of keys */
 	uint32_t *of_frame;        /* frame → the function it makes by itself, or PM_NONE */
 	uint8_t *looks;            /* by text of the tree: enum looks */
-	uint32_t unknown;          /* of what lies in no function, or PM_NONE: there is none */
+	uint32_t unknown;          /* function of contexts without one; PM_NONE: all have one */
 	struct pm_text scratch;
 };
 
@@ -91,7 +91,7 @@ static int put_function(struct building *b, const struct pmfs_function *function
 	return 0;
 }
 
-/* The function with that key, or a new place for it: PM_NONE. NULL without memory. */
+/* The function with that key, or a new place for it: PM_NONE. NULL if out of memory. */
 static uint32_t *find_key(struct building *b, const struct key *key)
 {
 	uint32_t known = b->keys.n;
@@ -281,8 +281,8 @@ static int has_own_cost(
 }
 
 /*
- * Where an entry, or what lies in it, has own cost, the entry is an instance of `(unknown)`. Goes
- * backwards, so that what lies in a context is known before it: PMFS_OF_OUTER notes it for now.
+ * If an entry or its parts have exclusive cost, the entry is an instance of `(unknown)`. Goes
+ * backwards, so that parts are known before their context; PMFS_OF_OUTER marks them meanwhile.
  */
 static int find_unknown_calls(
 	struct pmfs_model *m, struct building *b, double *cells, struct pm_error *err)

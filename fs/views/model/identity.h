@@ -17,7 +17,7 @@ struct pmfs_function {
 	uint32_t line;        /* of the definition; 0 = unknown */
 	uint32_t id;          /* the lowest of the database's own numbers, or PM_NONE */
 	uint64_t offset;      /* in the module */
-	bool is_address;      /* code of which only the address is known */
+	bool is_address;      /* only the address of the code is known */
 };
 
 struct pmfs_identity {

@@ -12,7 +12,7 @@ struct pmfs_model {
 	const struct pm_profile *profile;
 	struct pmfs_model *outer; /* or NULL */
 	const char *wish;         /* the primary quantity that was asked for, or NULL */
-	const char *iterations;   /* the function whose calls are, or NULL */
+	const char *iterations;   /* the function whose calls are iterations, or NULL */
 	struct pm_part parts[PMFS_N_PARTS];
 	struct pmfs_entries entries;
 	struct pm_tap tap;

@@ -36,7 +36,7 @@ int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct p
  */
 unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name);
 
-/* The kind of work that a palette index stands for: program, idle, waiting, mpi … Static. */
+/* The kind of work of a palette index: program, idle, waiting, mpi … Static. */
 struct pm_bytes pmfs_colour_kind(unsigned colour);
 
 #endif

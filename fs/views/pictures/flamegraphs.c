@@ -103,7 +103,7 @@ static void name_metric(struct pmfs_caption *c, const struct pmfs_column *column
 
 /* ---- metrics ---- */
 
-/* What the subject costs in all, by column: of contexts at the top alone. */
+/* Total costs of the subject by column: sums over its top contexts. */
 static int top_cells(struct subject *s, double *cells, double *sums, struct pm_error *err)
 {
 	if (s->thread != PM_NONE)
@@ -136,7 +136,7 @@ static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *
 	return PM_N_QUANTITIES + 1 - pm_quantity_of(metric->name, metric->unit);
 }
 
-/* The first of those metrics that are worth most; leaves `*ret` alone where there is none. */
+/* The first of the metrics with the highest priority; `*ret` is unchanged if there is none. */
 static int choose_column(struct subject *s, uint32_t *ret, struct pm_error *err)
 {
 	unsigned best = 0;

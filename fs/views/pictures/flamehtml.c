@@ -1,8 +1,7 @@
 /*
- * flamegraph.html: the whole tree with every metric, for a page that draws by itself
- * (assets/page.html). Boxes stand in pre-order, siblings by name, as pairs `name, levels
- * climbed since the box before`; a metric's own costs stand in the same order, box 0 first, where a
- * negative number -n stands for n boxes without a cost.
+ * flamegraph.html: the whole tree with every metric; the page (assets/page.html) draws it. Boxes
+ * are in pre-order, siblings by name, as pairs `name, levels climbed since the previous box`. The
+ * exclusive costs of a metric are in the same order, from box 0; -n means n boxes without a cost.
  */
 #include "fs/views/pictures/assets.h"
 #include "fs/views/pictures/colours.h"

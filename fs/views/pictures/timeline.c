@@ -127,14 +127,14 @@ static uint32_t first_cell(const struct pmfs_timeline *t, uint64_t time)
 	return PM_LOWER_BOUND(i, 0, (uint32_t)N, t->middle[i] < time);
 }
 
-/* The cell that a time lies in. */
+/* The cell that contains a time. */
 static uint32_t cell_of(const struct pmfs_timeline *t, uint64_t time)
 {
-	uint32_t next = first_cell(t, time); /* it lies in that one's first half or before */
+	uint32_t next = first_cell(t, time); /* time is in its first half, or before it */
 	return next == N || (next > 0 && time < pmfs_timeline_time(t, next)) ? next - 1 : next;
 }
 
-/* One that lies within another comes after it and is painted over it. */
+/* A slice within another one comes after it, and is painted over it. */
 static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct pm_sample *call)
 {
 	uint32_t *cells = t->context + (size_t)row * N,

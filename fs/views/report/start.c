@@ -45,7 +45,7 @@ static void write_columns(struct pmfs_report *r, const struct pmfs_totals *total
 	pm_json_close(&r->json, ']');
 }
 
-/* The colours, and the kind of work that each of them stands for. */
+/* The colours, each with its kind of work. */
 static void write_palette(struct pmfs_report *r)
 {
 	pm_json_key(&r->json, "palette");

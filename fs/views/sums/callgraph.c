@@ -52,7 +52,7 @@ static uint32_t add_text_of(struct building *b, uint32_t text)
 	return b->text_of[text];
 }
 
-/* The value of key a << 32 | b, `fresh` where it is new; NULL without memory. */
+/* The value of key a << 32 | b, `fresh` where it is new; NULL if out of memory. */
 static uint32_t *put(struct pm_map *map, uint32_t a, uint32_t b, uint32_t fresh, bool *ret_new)
 {
 	return pm_map_put(map, (uint64_t)a << 32 | b, fresh, ret_new);

@@ -28,7 +28,7 @@ static void durations_done(void *p)
 
 /* ---- buckets ---- */
 
-/* The least number whose square is not less than 2^power; power < 128. */
+/* The square root of 2^power, rounded up; power < 128. */
 static uint64_t root_of_power(unsigned power)
 {
 	uint64_t low = (uint64_t)1 << power / 2, high = low * 2 - (power > 1);

@@ -1,6 +1,6 @@
 /*
- * How long the calls of each function took, where calls are recorded one by one: how many by
- * length, and the longest ones.
+ * Durations of the calls of each function, if calls are recorded one by one: a histogram, and the
+ * longest calls.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_DURATIONS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_DURATIONS_H
@@ -11,7 +11,7 @@ enum { PMFS_SLOWEST = 100, PMFS_BUCKETS = 129 };
 
 struct pmfs_slow_call {
 	uint64_t duration_ns, time_ns; /* as stored */
-	uint64_t order; /* among all calls: of equally long ones the first are kept */
+	uint64_t order; /* among all calls: of equally long calls the first are kept */
 	uint64_t seq;   /* see struct pm_sample */
 	uint32_t context, thread;
 };
@@ -31,8 +31,8 @@ struct pmfs_durations {
 };
 
 /*
- * Computed on the first call for all functions, in one pass over the traces; the model's. -ENOTSUP
- * where that takes more than PM_LIMIT_DURATIONS bytes.
+ * Computed on the first call for all functions, in one pass over the traces; owned by the model.
+ * -ENOTSUP if that takes more than PM_LIMIT_DURATIONS bytes.
  */
 int pmfs_durations(struct pmfs_model *m, uint32_t row, const struct pmfs_durations **ret,
 	struct pm_error *err);

@@ -10,7 +10,7 @@
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
 
-/* Of a context: it lies in no iteration, begins one, or lies below one that does. */
+/* A context is outside of iterations, is the top of one, or is below such a top. */
 enum mark { NONE, HEAD, BELOW };
 
 struct iterations_part {

@@ -19,7 +19,7 @@ struct merging {
 	struct pm_text raw, cleaned;
 };
 
-/* The name of a frame; PM_NONE without memory. */
+/* The name of a frame; PM_NONE if out of memory. */
 static uint32_t name_of(struct merging *m, uint32_t frame)
 {
 	const struct pm_tree *tree = m->stacks->tree;

@@ -15,7 +15,7 @@ static void rollup_done(void *p)
 	free(u->order);
 }
 
-/* ---- what a function lies in ---- */
+/* ---- the module and file of a function ---- */
 
 /* The end of a name without parameters or a place in brackets; `[]` is part of a type. */
 static size_t bare_length(struct pm_bytes name)

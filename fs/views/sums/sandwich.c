@@ -8,7 +8,7 @@ struct merging {
 	struct pm_map nodes; /* parent << 32 | name of `all` → node of `to` */
 };
 
-/* The node of that name below `parent`, new or known; PM_NONE without memory. */
+/* The node of that name below `parent`, new or known; PM_NONE if out of memory. */
 static uint32_t child_of(struct merging *m, uint32_t parent, uint32_t name)
 {
 	struct pmfs_name_paths *to = m->to;

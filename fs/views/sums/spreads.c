@@ -99,7 +99,7 @@ static int make_costs(void *context, uint32_t i, void *result)
 	return r;
 }
 
-/* The spread at a place, a new one if there is none. NULL without memory. */
+/* The spread at a place, a new one if there is none. NULL if out of memory. */
 static struct pmfs_spread *spread_at(struct adding *a, uint64_t place)
 {
 	struct pmfs_spreads *all = a->all;

@@ -25,7 +25,7 @@ struct pmfs_lone_spread {
 /* For all contexts, for profiles with costs stored thread by thread. */
 struct pmfs_spreads {
 	uint32_t *n_threads;            /* by context: number of threads with a value */
-	struct pmfs_spread *spreads;    /* by context, then column; NULL: they are alone */
+	struct pmfs_spread *spreads;    /* by context, then column; NULL: see `alone` */
 	struct pmfs_lone_spread *alone; /* by place */
 	size_t n_alone;
 };

@@ -30,7 +30,7 @@ struct summing {
 	const struct pmfs_columns *columns;
 	double *cells;
 	double *sums;     /* by column */
-	uint32_t *column; /* column → the one whose sum is its group's whole */
+	uint32_t *column; /* column → the column with the total of its group */
 	bool *at_the_top; /* by column: inclusive costs at the top are summed */
 };
 

@@ -9,7 +9,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/imbalance.h"
 
-/* Whether it is the loss of a caller in the list, whose row then shows it. */
+/* Whether a caller in the list has the same loss; its row shows it then. */
 static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst *item,
 	const struct pm_tree *tree)
 {

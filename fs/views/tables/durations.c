@@ -37,7 +37,7 @@ static int histogram_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 		uint64_t end = is_top ? 0 : pmfs_bucket_start(index + 1);
 		const struct pmfs_bucket *bucket = bucket_at(d, index);
 		if (!is_top && start == end)
-			continue; /* no whole number lies in it */
+			continue; /* it contains no whole number */
 		pm_set_u64(&cells[0], start);
 		pmfs_set_known(&cells[1], end, 0);
 		pm_set_u64(&cells[2], bucket ? bucket->calls : 0);

@@ -5,7 +5,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 
-/* Windows are of what lies inside of the run and takes time. */
+/* Iterations without a duration, or outside of the run, have no window. */
 static int set_window(struct pm_rows *rows, const struct pmfs_iteration *it, struct pm_cell *cell,
 	struct pm_error *err)
 {

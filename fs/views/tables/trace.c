@@ -131,8 +131,8 @@ static int trace_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 }
 
 /*
- * The bytes of one row: three times, what depends on the context alone, separators, line feed. 0
- * without memory.
+ * The length of a row: three times, the part that depends only on the context, separators, line
+ * feed. 0 if out of memory.
  */
 static uint64_t trace_row_bytes(
 	struct trace_rows *t, struct pmfs_trace_lengths *lengths, const struct pm_sample *s)
