@@ -78,27 +78,42 @@ static uint64_t hash_frame(const struct pm_frame *f, uintptr_t salt)
 	return pm_hash_u64(h ^ f->offset);
 }
 
-/* The slot of an equal frame, or the free slot where this one belongs. */
-static uint32_t *frame_slot(const struct pm_tree_builder *b, const struct pm_frame *frame)
+/*
+ * The slot of an equal frame, or the free slot where this one belongs. A slot has 32 bits of the
+ * hash above the index, so that other frames, which are far away in memory, are rarely looked at.
+ */
+static uint64_t *frame_slot(
+	const struct pm_tree_builder *b, const struct pm_frame *frame, uint32_t hash)
 {
-	uint64_t at = hash_frame(frame, (uintptr_t)b->frame_slots);
-	uint32_t *slot = &b->frame_slots[at & (b->n_frame_slots - 1)];
-	while (*slot && !is_same_frame(&b->frames[*slot - 1], frame))
-		slot = &b->frame_slots[++at & (b->n_frame_slots - 1)];
-	return slot;
+	size_t at = hash & (b->n_frame_slots - 1);
+	for (;; at = (at + 1) & (b->n_frame_slots - 1)) {
+		uint64_t slot = b->frame_slots[at];
+		if (slot == 0 ||
+			(slot >> 32 == hash &&
+				is_same_frame(&b->frames[(uint32_t)slot - 1], frame)))
+			return &b->frame_slots[at];
+	}
 }
 
 static bool grow_frame_slots(struct pm_tree_builder *b)
 {
 	size_t n = b->n_frame_slots ? 2 * b->n_frame_slots : 64;
-	uint32_t *slots = calloc(n, sizeof(*slots));
+	uint64_t *slots = calloc(n, sizeof(*slots));
 	if (!slots)
 		return false;
+	if (b->frame_salt == 0)
+		b->frame_salt = (uintptr_t)slots;
+	for (size_t i = 0; i < b->n_frame_slots; i++) {
+		size_t at = (size_t)(b->frame_slots[i] >> 32) & (n - 1);
+		if (b->frame_slots[i] == 0)
+			continue;
+		while (slots[at] != 0)
+			at = (at + 1) & (n - 1);
+		slots[at] = b->frame_slots[i];
+	}
 	free(b->frame_slots);
 	b->frame_slots = slots;
 	b->n_frame_slots = n;
-	for (uint32_t i = 0; i < b->n_frames; i++)
-		*frame_slot(b, &b->frames[i]) = i + 1;
 	return true;
 }
 
@@ -107,14 +122,15 @@ uint32_t pm_tree_intern(struct pm_tree_builder *b, const struct pm_frame *frame)
 	bool full = b->n_frames >= b->n_frame_slots - b->n_frame_slots / 4;
 	if (full && !grow_frame_slots(b))
 		return fail(b);
-	uint32_t *slot = frame_slot(b, frame);
+	uint32_t hash = (uint32_t)hash_frame(frame, b->frame_salt);
+	uint64_t *slot = frame_slot(b, frame, hash);
 	if (*slot)
-		return *slot - 1;
+		return (uint32_t)*slot - 1;
 	if (b->n_frames >= PM_LIMIT_ITEMS ||
 		pm_list_room(&b->frames, b->n_frames, &b->frames_room, sizeof(*frame)) < 0)
 		return fail(b);
 	b->frames[b->n_frames] = *frame;
-	*slot = ++b->n_frames;
+	*slot = (uint64_t)hash << 32 | ++b->n_frames;
 	return b->n_frames - 1;
 }
 

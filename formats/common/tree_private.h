@@ -16,7 +16,8 @@ struct pm_tree_builder {
 
 	struct pm_frame *frames;
 	size_t frames_room;
-	uint32_t *frame_slots; /* open addressing: index + 1; 0 is free */
+	uint64_t *frame_slots; /* open addressing: hash << 32 | index + 1; 0 is free */
+	uintptr_t frame_salt;
 	size_t n_frame_slots;
 
 	struct pm_function *functions;
