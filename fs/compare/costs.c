@@ -25,17 +25,6 @@ static void costs_free(void *part)
 	free(k);
 }
 
-int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
-	struct pmfs_model **ret, struct pm_error *err)
-{
-	return c->of.lender.acquire(c->of.lender.self, run->number, ret, err);
-}
-
-void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run)
-{
-	c->of.lender.release(c->of.lender.self, run->number);
-}
-
 double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,
 	uint32_t cost, double value)
 {
@@ -246,18 +235,45 @@ static int list_runs(const struct pmfs_comparison *of, struct pmfs_costs *k)
 	return 0;
 }
 
+/* What the runs are asked for first. */
+static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	const struct pmfs_totals *totals;
+	(void)self;
+	int r = pmfs_model_columns(m, &columns, err);
+	return r < 0 ? r : pmfs_totals(m, &totals, err);
+}
+
 /* The other run's columns come before those that only the baseline has. */
-static int fill(struct building *b, struct pm_error *err)
+static int read_runs(struct building *b, struct pm_error *err)
 {
 	struct pmfs_costs *k = b->costs;
 	uint32_t n_base = b->compare->of.n_base;
+	struct pmfs_borrowed two = {.compare = b->compare, .prepare = prepare};
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < k->n_runs; i++) {
+		struct pmfs_compared_run *run = &k->runs[(i + n_base) % k->n_runs];
+		uint32_t next = (i + 1 + n_base) % k->n_runs;
+		if (i % 2 == 0)
+			pmfs_borrow(&two, run, i + 1 < k->n_runs ? &k->runs[next] : NULL);
+		r = read_run(b, run, err);
+		if (i % 2 == 1)
+			pmfs_return(&two);
+	}
+	pmfs_return(&two);
+	return r;
+}
+
+static int fill(struct building *b, struct pm_error *err)
+{
+	struct pmfs_costs *k = b->costs;
 	int r = list_runs(&b->compare->of, k);
 	if (r < 0)
 		return pmfs_compare_no_memory(err);
 	k->shares = b->compare->of.normalize;
 	k->has_lines = k->has_modules = true;
-	for (uint32_t i = 0; r == 0 && i < k->n_runs; i++)
-		r = read_run(b, &k->runs[(i + n_base) % k->n_runs], err);
+	r = read_runs(b, err);
 	if (r < 0)
 		return r;
 	k->n_quantities = b->stems.n;

@@ -41,20 +41,33 @@ struct joining {
 	size_t n_keys, room_keys;
 };
 
-int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
-	pmfs_read_run_fn *read, void *self, struct pm_error *err)
+static const struct pmfs_compared_run *next_run(const struct pmfs_costs *costs, uint32_t *i)
 {
+	while (*i < costs->n_runs && costs->runs[*i].broken)
+		++*i;
+	return *i < costs->n_runs ? &costs->runs[*i] : NULL;
+}
+
+int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
+	struct pmfs_reader reader, void *self, struct pm_error *err)
+{
+	struct pmfs_borrowed two = {.compare = c, .prepare = reader.prepare, .self = self};
+	const struct pmfs_compared_run *run;
 	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < costs->n_runs; i++) {
+	for (uint32_t i = 0, n = 0; r == 0 && (run = next_run(costs, &i)); i++, n++) {
+		uint32_t second = i + 1;
 		struct pmfs_model *m;
-		if (costs->runs[i].broken)
-			continue;
-		r = pmfs_compare_acquire(c, &costs->runs[i], &m, err);
+		if (reader.prepare && n % 2 == 0) {
+			pmfs_return(&two);
+			pmfs_borrow(&two, run, next_run(costs, &second));
+		}
+		r = pmfs_compare_acquire(c, run, &m, err);
 		if (r < 0)
 			break;
-		r = read(self, i, m, err);
-		pmfs_compare_release(c, &costs->runs[i]);
+		r = reader.read(self, i, m, err);
+		pmfs_compare_release(c, run);
 	}
+	pmfs_return(&two);
 	return r;
 }
 
@@ -190,6 +203,21 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	return r;
 }
 
+/* The first row needs what all rows need. */
+static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct joining *j = self;
+	struct pm_rows rows = {.table = NULL};
+	struct pm_table table;
+	int r = j->source->table(m, 0, &table, err);
+	struct pm_cell *cells = r < 0 ? NULL : malloc((table.n_columns + 1) * sizeof(*cells));
+	if (cells && (r = pm_rows_start(&rows, &table, 0, err)) == 0)
+		r = pm_rows_next(&rows, cells, err);
+	pm_rows_done(&rows);
+	free(cells);
+	return r;
+}
+
 /* ---- rows ---- */
 
 static struct pm_bytes shown(const struct pmfs_match *m, uint32_t group, unsigned what)
@@ -265,7 +293,8 @@ int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct 
 	joining.rows = calloc((size_t)j->costs->n_runs + 1, sizeof(*joining.rows));
 	int r = joining.rows ? 0 : -ENOMEM;
 	if (r == 0)
-		r = pmfs_compare_read(c, j->costs, read_run, &joining, err);
+		r = pmfs_compare_read(
+			c, j->costs, (struct pmfs_reader){prepare, read_run}, &joining, err);
 	if (r == 0)
 		r = join(&joining);
 	for (uint32_t i = 0; joining.rows && i < j->costs->n_runs; i++)

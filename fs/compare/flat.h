@@ -4,15 +4,19 @@
 
 #include "fs/compare/join.h"
 
-/*
- * The data by which runs are joined, filled run by run; each run is only open while it is read. 0
- * or a negative errno.
- */
+/* The data by which runs are joined, filled run by run. 0 or a negative errno. */
 typedef int pmfs_read_run_fn(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err);
 
-/* Calls `read` for each run that can be opened. */
+/* How runs are read: `read` for each in turn, after `prepare`, which may be NULL, for two at once.
+ */
+struct pmfs_reader {
+	pmfs_prepare_fn *prepare;
+	pmfs_read_run_fn *read;
+};
+
+/* Reads each run that can be opened; it is only open while it is read. */
 int pmfs_compare_read(struct pmfs_compare *c, const struct pmfs_costs *costs,
-	pmfs_read_run_fn *read, void *self, struct pm_error *err);
+	struct pmfs_reader reader, void *self, struct pm_error *err);
 
 /* Functions, modules, files, categories or callers. */
 int pmfs_flat_join(struct pmfs_compare *c, enum pmfs_compare_part which, struct pmfs_joined *j,

@@ -110,7 +110,8 @@ int pmfs_frames_read(struct pmfs_compare *c, const struct pmfs_costs *costs, str
 	int r = f->of && f->n_of && pm_strtab_add(&f->match.texts, pm_bytes_of("")) == 0 ? 0
 											 : -ENOMEM;
 	if (r == 0)
-		r = pmfs_compare_read(c, costs, read_run, &reading, err);
+		r = pmfs_compare_read(
+			c, costs, (struct pmfs_reader){NULL, read_run}, &reading, err);
 	if (r == 0)
 		r = pmfs_match_finish(&f->match);
 	pm_text_done(&reading.name);

@@ -92,14 +92,38 @@ static inline int pmfs_compare_no_memory(struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
 }
 
-/* ---- costs.c ---- */
-
-int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
+/* ---- borrow.c ---- */
 
 /* The model of a run that is not broken; in use until pmfs_compare_release. */
 int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run *run,
 	struct pmfs_model **ret, struct pm_error *err);
 void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run);
+
+/* Computes what the reader of a run will need. What fails is told to nobody: it fails again. */
+typedef int pmfs_prepare_fn(void *self, struct pmfs_model *m, struct pm_error *err);
+
+/*
+ * Two runs that are about to be read one after the other, prepared on two processors, and in use
+ * until they are returned. The rest is zero.
+ */
+struct pmfs_borrowed {
+	struct pmfs_compare *compare;
+	pmfs_prepare_fn *prepare;
+	void *self;
+	const struct pmfs_compared_run *runs[2]; /* NULL: none */
+	bool held[2];
+};
+
+/* The second run may be NULL. */
+void pmfs_borrow(struct pmfs_borrowed *two, const struct pmfs_compared_run *first,
+	const struct pmfs_compared_run *second);
+
+/* May be called twice. */
+void pmfs_return(struct pmfs_borrowed *two);
+
+/* ---- costs.c ---- */
+
+int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
 
 /* A value of the run as shown in tables: the value itself, or its share of the run's total. */
 double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,

@@ -383,7 +383,8 @@ int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct p
 	struct joining j = {.costs = joined->costs, .joined = joined};
 	j.files.exact = j.files.of_places = true;
 	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
-	int r = j.rows ? pmfs_compare_read(c, j.costs, read_run, &j, err) : -ENOMEM;
+	const struct pmfs_reader reader = {NULL, read_run};
+	int r = j.rows ? pmfs_compare_read(c, j.costs, reader, &j, err) : -ENOMEM;
 	if (r == 0)
 		r = join(&j);
 	done(&j);

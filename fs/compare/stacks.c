@@ -108,7 +108,7 @@ int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u
 	};
 	int r = allocate(&s);
 	if (r == 0)
-		r = pmfs_compare_read(c, u->costs, read_run, &s, err);
+		r = pmfs_compare_read(c, u->costs, (struct pmfs_reader){NULL, read_run}, &s, err);
 	free(s.sums);
 	return r == -ENOMEM ? pmfs_compare_no_memory(err) : r;
 }

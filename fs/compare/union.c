@@ -288,7 +288,7 @@ static int union_build(struct pmfs_compare *c, enum pmfs_compare_part which, voi
 	b.u->n_of = calloc((size_t)costs->n_runs + 1, sizeof(*b.u->n_of));
 	r = b.u->of && b.u->n_of ? pmfs_frames_read(c, costs, &b.u->frames, err) : -ENOMEM;
 	if (r == 0)
-		r = pmfs_compare_read(c, costs, fold_run, &b, err);
+		r = pmfs_compare_read(c, costs, (struct pmfs_reader){NULL, fold_run}, &b, err);
 	if (r == 0)
 		r = fill(&b);
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
