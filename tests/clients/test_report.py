@@ -179,12 +179,22 @@ class Report(unittest.TestCase):
         for have, call in zip(shown, calls):
             self.assertAlmostEqual(seconds(have[2]), int(call["duration_ns"]) * 1e-9, delta=6e-4 * int(call["duration_ns"]) * 1e-9)
 
+    def check_times(self, shown, folder):
+        """Of the first function, as far as numbers on screen are rounded."""
+        first = rows(folder, "functions.csv")[0]
+        found = re.search(r"time of a call\s+50% at most (.*), 90% at most (.*), 99% at most (.*), longest (.*)", shown["views"]["function"]["text"])
+        self.assertEqual(bool(found), bool(first.get("p50_ns")))
+        for have, column in zip(found.groups() if found else (), ("p50_ns", "p90_ns", "p99_ns", "max_ns")):
+            want = int(first[column]) * 1e-9
+            self.assertAlmostEqual(seconds(have), want, delta=6e-4 * want)
+
     def check_every_format(self, browser):
         for source in OTHERS:
             with self.subTest(source=source), Mounted(source) as folder:
                 shown = self.walk(browser, folder)
                 self.check_views(shown)
                 self.check_functions(shown, folder)
+                self.check_times(shown, folder)
                 if "trace" in shown["views"]:
                     self.check_trace(shown, folder)
 

@@ -114,6 +114,7 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	assert_has(m, "functions-0", "[4,4]]");
 	assert_data(m, "functions-1", "[]");
 	assert_has(m, "function-2", "\"callees\":[[0,");
+	assert_has(m, "function-2", "\"times\":null,");
 	assert_has(m, "function-2", "\"instances\":[[0,true,[1,10],[]]]");
 	assert_has(m, "children-0-0", "[0,1,\"main\",\"function\",");
 	assert_has(m, "children-1-0", "\"more\":false");

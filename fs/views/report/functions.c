@@ -178,6 +178,29 @@ static int write_instances(
 	return e;
 }
 
+/* How long its calls took: [p50, p90, p99, max] in ns, or null. */
+static int write_times(struct pmfs_report *r, uint32_t function, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(r->model);
+	const struct pm_call_times *times;
+	int timed = pmfs_functions_are_timed(r->model, err);
+	int e = timed > 0 ? p->ops->call_times(p, &times, err) : timed;
+	if (e < 0)
+		return e;
+	pm_json_key(&r->json, "times");
+	if (timed == 0 || function >= r->tree->n_functions || !times[function].known) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	const struct pm_call_times *t = &times[function];
+	const uint64_t values[] = {t->p50_ns, t->p90_ns, t->p99_ns, t->max_ns};
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		pm_json_u64(&r->json, values[i]);
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
 int pmfs_report_function(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
@@ -200,7 +223,9 @@ int pmfs_report_function(struct pmfs_report *r, struct pm_error *err)
 	write_row(r, f, colours, row);
 	write_calls(r, f, calls, f->function[row], true);
 	write_calls(r, f, calls, f->function[row], false);
-	e = write_instances(r, f, row, err);
+	e = write_times(r, f->function[row], err);
+	if (e == 0)
+		e = write_instances(r, f, row, err);
 	pm_json_close(&r->json, '}');
 	return e;
 }

@@ -148,6 +148,8 @@ async function showFunction(box, number) {
     x.own >= 0 ? h("span", {}, "own ", h("b", {}, amount(f.cells[x.own], x.unit)), ` ${share(f.cells[x.own], x.whole)}  `) : null,
     x.all >= 0 ? h("span", {}, "with callees ", h("b", {}, amount(f.cells[x.all], x.unit)), ` ${share(f.cells[x.all], x.whole)}`) : null,
     x.count >= 0 ? h("b", {}, amount(f.cells[x.count], x.unit)) : null)]);
+  const shares = ["50%", "90%", "99%"];
+  const calls = data.times && h("span", {}, shares.map((s, i) => [`${s} at most `, h("b", {}, amount(data.times[i], "ns")), ", "]).flat(), "longest ", h("b", {}, amount(data.times[3], "ns")));
   const all = bottomUp(data.instances), whole = all.value || g.whole;
   const tree = h("div", { class: "tree", role: "tree", "aria-label": "Callers, bottom up" });
   const level = async (into, node, depth) => {
@@ -169,7 +171,7 @@ async function showFunction(box, number) {
   box.replaceChildren(
     h("div", { class: "headline" }, h("h2", {}, swatch(f.colour), f.name), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: () => go({ fn: undefined }) }, "×")),
     groups.some(x => x.picture >= 0) ? h("p", {}, link({ view: "flame", fn: number, thread: -1 }, "Flame graph of callers and callees")) : null,
-    facts([["defined", f.file ? `${f.file}${f.line ? ":" + f.line : ""}` : ""], ["module", f.module], ["category", f.category], ["contexts", count(f.contexts)], ...numbers]),
+    facts([["defined", f.file ? `${f.file}${f.line ? ":" + f.line : ""}` : ""], ["module", f.module], ["category", f.category], ["contexts", count(f.contexts)], ...numbers, ["time of a call", calls]]),
     edgeTable("Callers", callers), edgeTable("Callees", callees),
     h("section", {}, h("h3", {}, "Callers, bottom up"), data.instances.length < f.contexts ? h("p", { class: "note" }, `of the ${count(data.instances.length)} most expensive of ${count(f.contexts)} contexts`) : null, tree));
 }
