@@ -68,8 +68,10 @@ static int block_read(struct pmfs_making *m, uint32_t i)
 {
 	struct pmfs_chunk *c = m->chunk;
 	int r = join(&m->all, &m->block, m->most);
+	m->block.many = m->spilled;
 	if (r == 0)
 		r = keep(&c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
+	m->block.many = m->spilled = false;
 	m->block.cover = nothing;
 	pmfs_tally_clear(&m->block.tally);
 	return r == 0 && m->seen == m->n ? keep(&c->sums, &m->all, PMFS_CHUNK_RECORDS, &c->all) : r;
@@ -85,18 +87,40 @@ int pmfs_making_begin(struct pmfs_making *m, const struct pmfs_trace_index *t, u
 	return m->chunk ? 0 : -ENOMEM;
 }
 
-static int take(struct pmfs_reading *r, const struct pm_sample *samples, size_t n)
+static int take_some(struct pmfs_making *m, const struct pm_sample *samples, size_t n)
 {
-	struct pmfs_cover cover = r->cover;
+	struct pmfs_tally *tally = m->spilled ? &m->all.tally : &m->block.tally;
+	struct pmfs_cover cover = m->block.cover;
+	bool adds = !m->spilled || !m->all.many;
 	for (size_t i = 0; i < n; i++) {
 		const struct pm_sample *s = &samples[i];
 		const struct pmfs_cover one = {s->time_ns, s->time_ns, pmfs_sample_end(s)};
 		cover_add(&cover, &one);
-		if (pmfs_tally_add(&r->tally, s->context, one.end - one.first, 1) < 0)
+		if (adds && pmfs_tally_add(tally, s->context, one.end - one.first, 1) < 0)
 			return -ENOMEM;
 	}
-	r->cover = cover;
+	m->block.cover = cover;
 	return 0;
+}
+
+/* Records of many contexts are added up once, not for the block first. */
+static int take(struct pmfs_making *m, const struct pm_sample *samples, size_t n)
+{
+	enum { SOME = 128 };
+	int r = 0;
+	while (n > 0 && r == 0) {
+		size_t some = n < SOME ? n : SOME;
+		r = take_some(m, samples, some);
+		samples += some;
+		n -= some;
+		if (r < 0 || m->spilled || m->block.tally.n <= PMFS_BLOCK / PMFS_A_SUM)
+			continue;
+		if (!m->all.many)
+			r = pmfs_tally_join(&m->all.tally, &m->block.tally);
+		pmfs_tally_clear(&m->block.tally);
+		m->spilled = true;
+	}
+	return r;
 }
 
 int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, size_t n)
@@ -105,7 +129,7 @@ int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, siz
 	while (r == 0 && n > 0) {
 		size_t room = PMFS_BLOCK - m->seen % PMFS_BLOCK;
 		size_t some = n < room ? n : room;
-		r = take(&m->block, samples, some);
+		r = take(m, samples, some);
 		samples += some;
 		n -= some;
 		m->seen += some;

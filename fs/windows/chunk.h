@@ -9,6 +9,7 @@ struct pmfs_making {
 	uint64_t n, seen; /* records */
 	uint64_t most;    /* sums that any node of the trace can have */
 	struct pmfs_reading block, all;
+	bool spilled; /* the block has too many contexts for sums: they are added to `all` alone */
 };
 
 /* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace. 0 or -ENOMEM. */
