@@ -182,6 +182,57 @@ static void test_profile_beyond_one_batch_loses_nothing(void **state)
 	fake_free(f);
 }
 
+/* ---- whoever sees samples on the way ---- */
+
+struct seen {
+	unsigned begun, ended;
+	size_t samples;
+};
+
+static void *seen_begin(void *self, uint32_t thread, uint64_t first)
+{
+	struct seen *seen = self;
+	assert_int_equal(thread, 0);
+	assert_int_equal(first, 0);
+	seen->begun++;
+	return self;
+}
+
+static void seen_take(void *piece, const struct pm_sample *samples, size_t n)
+{
+	struct seen *seen = piece;
+	(void)samples;
+	seen->samples += n;
+}
+
+static void seen_end(void *piece)
+{
+	struct seen *seen = piece;
+	seen->ended++;
+}
+
+/* Reading on at the end of a trace does not begin it again. */
+static void test_measuring_shows_each_sample_once(void **state)
+{
+	struct fake *f = fake_with_time();
+	uint32_t t = fake_thread(f, 0, 0);
+	struct seen seen = {.begun = 0};
+	const struct pm_tap tap = {
+		.self = &seen, .begin = seen_begin, .take = seen_take, .end = seen_end};
+	(void)state;
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 1));
+	for (uint64_t i = 0; i < 5; i++)
+		fake_sample(f, t, 1000 * i, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_tap(m, &tap);
+	assert_measured(m, THREAD, "trace.csv", t);
+	assert_int_equal(seen.begun, 1);
+	assert_int_equal(seen.ended, 1);
+	assert_int_equal(seen.samples, 5);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_trace_tells_what_ran_when(void **state)
 {
 	struct fake *f = fake_with_two_threads();
@@ -313,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
 		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
 		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),
+		cmocka_unit_test(test_measuring_shows_each_sample_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

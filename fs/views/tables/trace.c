@@ -163,7 +163,7 @@ static uint64_t trace_row_bytes(
 static void tap_begin(struct trace_rows *t, const struct pm_rows *rows)
 {
 	const struct pm_tap *tap = pmfs_model_tap(pmfs_model_of(rows->table->self));
-	if (t->n > 0 || !tap)
+	if (t->tap || t->n > 0 || !tap)
 		return;
 	t->piece = tap->begin(tap->self, (uint32_t)rows->table->a, rows->at);
 	t->tap = t->piece ? tap : NULL;
