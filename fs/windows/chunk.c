@@ -166,14 +166,9 @@ void pmfs_chunk_free(struct pmfs_chunk *c)
 
 /* ---- levels ---- */
 
-static size_t chunks_of(const struct pmfs_trace_index *t)
-{
-	return (size_t)((t->n + PMFS_CHUNK_RECORDS - 1) / PMFS_CHUNK_RECORDS);
-}
-
 int pmfs_levels_make(struct pmfs_trace_index *t)
 {
-	size_t below = chunks_of(t);
+	size_t below = pmfs_chunks_of(t);
 	for (t->n_levels = 0; below > 1 && t->n_levels < PMFS_LEVELS; t->n_levels++) {
 		struct pmfs_level *level = &t->levels[t->n_levels];
 		level->n = (below + PMFS_FANOUT - 1) / PMFS_FANOUT;

@@ -4,6 +4,11 @@
 
 #include "fs/windows/index.h"
 
+static inline size_t pmfs_chunks_of(const struct pmfs_trace_index *t)
+{
+	return (size_t)((t->n + PMFS_CHUNK_RECORDS - 1) / PMFS_CHUNK_RECORDS);
+}
+
 struct pmfs_making {
 	struct pmfs_chunk *chunk;
 	uint64_t n, seen; /* records */

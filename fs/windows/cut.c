@@ -75,10 +75,13 @@ static int add_sums(struct cutting *c, const struct pmfs_sums *of, const struct 
 	uint64_t at, uint64_t n)
 {
 	const struct pmfs_sum *sums = of->items + b->sum;
-	for (uint32_t i = 0; i < b->n_sums; i++)
+	for (uint32_t i = 0; i < b->n_sums; i++) {
+		if (i % PMFS_BLOCK == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		if (pmfs_tally_add(&c->cut->tally, sums[i].context, sums[i].ns,
 			    c->calls ? sums[i].calls : 0) < 0)
 			return -ENOMEM;
+	}
 	c->cut->end = b->cover.end > c->cut->end ? b->cover.end : c->cut->end;
 	return add_stretch(c->cut, at, n, true);
 }

@@ -21,7 +21,7 @@ struct pmfs_cut {
 	struct pmfs_tally tally;
 };
 
-/* Zeroed before; call pmfs_cut_done in any case. The trace must be indexed. */
+/* Zeroed before; call pmfs_cut_done in any case. pmfs_index_of must have succeeded. */
 int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thread,
 	const struct pmfs_span *span, struct pm_error *err);
 

@@ -37,11 +37,6 @@ int pmfs_records_read(const struct pm_profile *p, uint32_t thread, uint64_t firs
 
 /* ---- chunks of a trace ---- */
 
-static size_t chunks_of(const struct pmfs_trace_index *t)
-{
-	return (size_t)((t->n + PMFS_CHUNK_RECORDS - 1) / PMFS_CHUNK_RECORDS);
-}
-
 static uint64_t records_of(const struct pmfs_trace_index *t, uint64_t first)
 {
 	return t->n - first < PMFS_CHUNK_RECORDS ? t->n - first : PMFS_CHUNK_RECORDS;
@@ -63,7 +58,7 @@ static int put_chunk(
 	int r = c != NULL;
 	pthread_mutex_lock(&x->lock);
 	if (c && !t->chunks) {
-		t->chunks = calloc(chunks_of(t) + 1, sizeof(struct pmfs_chunk *));
+		t->chunks = calloc(pmfs_chunks_of(t) + 1, sizeof(struct pmfs_chunk *));
 		if (t->chunks && pmfs_levels_make(t) < 0) {
 			free(t->chunks);
 			t->chunks = NULL;
@@ -119,11 +114,11 @@ static int build_chunk(void *context, size_t i)
 static int build_trace(void *context, struct pm_error *err)
 {
 	struct building *b = context;
-	size_t n = chunks_of(b->trace);
+	size_t n = pmfs_chunks_of(b->trace);
 	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : 0;
 	b->err = err;
 	if (n == 1 || (r < 0 && r != -ENOMEM)) /* once more, for the reason */
-		for (size_t i = r = 0; i < n && r == 0; i++)
+		for (size_t i = 0; i < n && (i == 0 || r == 0); i++)
 			r = build_chunk(b, i);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
@@ -205,7 +200,7 @@ void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p)
 
 static void drop(struct pmfs_trace_index *t)
 {
-	for (size_t i = 0; t->chunks && i < chunks_of(t); i++)
+	for (size_t i = 0; t->chunks && i < pmfs_chunks_of(t); i++)
 		pmfs_chunk_free(t->chunks[i]);
 	free(t->chunks);
 	pmfs_levels_done(t);
@@ -242,9 +237,11 @@ static void *piece_begin(void *self, uint32_t thread, uint64_t first)
 	return p;
 }
 
-static void chunk_end(struct piece *p)
+static void chunk_end(struct piece *p, bool failed)
 {
-	if (p->is_making)
+	if (failed)
+		pmfs_making_done(&p->making);
+	else if (p->is_making)
 		put_chunk(p->x, p->trace, (size_t)((p->at - 1) / PMFS_CHUNK_RECORDS), &p->making);
 	p->is_making = false;
 }
@@ -267,13 +264,13 @@ static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
 		samples += some;
 		n -= some;
 		if (failed || some == left)
-			chunk_end(p);
+			chunk_end(p, failed);
 	}
 }
 
 static void piece_end(void *piece)
 {
-	chunk_end(piece);
+	chunk_end(piece, false);
 	free(piece);
 }
 

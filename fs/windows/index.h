@@ -78,9 +78,13 @@ struct pmfs_level {
 /* Of one thread's trace. */
 struct pmfs_trace_index {
 	struct pm_lazy lazy;
-	struct pmfs_chunk **chunks; /* written with the index locked; const once `lazy` is built */
-	uint64_t n;                 /* records */
-	struct pmfs_level levels[PMFS_LEVELS]; /* above chunks; written and const as they are */
+	uint64_t n; /* records */
+	/*
+	 * Chunks, and the levels above them, are written with the index locked. They may be read
+	 * without the lock once `lazy` has been built, and not at all if that failed.
+	 */
+	struct pmfs_chunk **chunks;
+	struct pmfs_level levels[PMFS_LEVELS];
 	unsigned n_levels;
 };
 

@@ -38,7 +38,11 @@ struct window {
 static int cut_thread(void *context, size_t i)
 {
 	struct window *w = context;
-	int r = pmfs_cut_make(&w->cuts[i], w->x, w->first + (uint32_t)i, &w->span, NULL);
+	const struct pmfs_trace_index *trace;
+	uint32_t thread = w->first + (uint32_t)i;
+	int r = pmfs_index_of(w->x, thread, &trace, NULL);
+	if (r == 0)
+		r = pmfs_cut_make(&w->cuts[i], w->x, thread, &w->span, NULL);
 	return r == -ENOMEM || r == -EINTR ? r : 0; /* unreadable traces are empty */
 }
 

@@ -4,6 +4,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 
 static uint64_t hash_of(const struct pmfs_tally *t, uint32_t context)
 {
@@ -51,7 +52,7 @@ int pmfs_tally_find(struct pmfs_tally *t, uint32_t context)
 /* With many contexts, a slot is not in the processor's cache: it is fetched ahead. */
 int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from)
 {
-	enum { STAGE = 12 };
+	enum { STAGE = 12, BETWEEN_QUESTIONS = 4096 };
 	for (size_t i = 0; i < from->n + 2 * STAGE; i++) {
 		if (i < from->n && t->slots)
 			__builtin_prefetch(
@@ -64,6 +65,8 @@ int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from)
 		if (i < 2 * STAGE)
 			continue;
 		const struct pmfs_tallied *more = &from->items[i - 2 * STAGE];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		if (pmfs_tally_find(t, more->context) < 0)
 			return -ENOMEM;
 		t->items[t->last].ns += more->ns;

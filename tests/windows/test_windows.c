@@ -356,6 +356,48 @@ static void test_shown_samples(void **state)
 	check_shown(false);
 }
 
+/* Where a trace cannot be read any more. */
+static int64_t read_first_chunk(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	const struct fake *f = p->self;
+	if (first >= PMFS_CHUNK_RECORDS)
+		return pm_error_plain(err, -EIO);
+	return f->ops.samples(p, thread, first, ret, room, err);
+}
+
+/* A trace that cannot be read to its end is empty, also where chunks of it were made before. */
+static void test_broken(void **state)
+{
+	const struct pmfs_span all = {ORIGIN, ORIGIN + LENGTH, true};
+	struct fake *f = fake_run(true);
+	struct pmfs_index x;
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	uint64_t random = 4711;
+	struct pm_error err;
+	(void)state;
+	add_thread(f, 3 * (size_t)PMFS_CHUNK_RECORDS, 1);
+	add_thread(f, 10, 2);
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	const struct pm_tap tap = pmfs_index_tap(&x);
+	show_piece(f, &tap, 0, 0, PMFS_CHUNK_RECORDS, &random);
+	struct pm_profile_ops broken = *f->profile.ops;
+	broken.samples = read_first_chunk;
+	f->profile.ops = &broken;
+	assert_int_equal(pmfs_index_threads(&x, 0, 2, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 2, &p, NULL), 0);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	assert_int_equal(threads->threads[0].n_samples, 0);
+	assert_true(threads->threads[1].n_samples > 0);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 /* Where nothing ran there is a profile without contexts, and threads without samples. */
 static void test_empty(void **state)
 {
@@ -449,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_shown_calls),
 		cmocka_unit_test(test_shown_samples),
+		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_many_names),
