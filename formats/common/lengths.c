@@ -30,6 +30,15 @@ static inline struct pm_length *slot_of(const struct pm_lengths *l, uint32_t of,
 	return slot;
 }
 
+/* A length may have two items; slot_of would take the one for the other. */
+static struct pm_length *free_slot_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
+{
+	uint64_t at = hash_of(l, of, length);
+	while (l->items[at & (l->room - 1)].calls)
+		at++;
+	return &l->items[at & (l->room - 1)];
+}
+
 static int grow(struct pm_lengths *l)
 {
 	struct pm_lengths more = {.n = l->n, .room = l->room ? 2 * l->room : FEWEST};
@@ -40,7 +49,7 @@ static int grow(struct pm_lengths *l)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->room; i++)
 		if (l->items[i].calls)
-			*slot_of(&more, l->items[i].of, l->items[i].length) = l->items[i];
+			*free_slot_of(&more, l->items[i].of, l->items[i].length) = l->items[i];
 	free(l->items);
 	*l = more;
 	return 0;
@@ -154,6 +163,7 @@ static int sort(struct pm_lengths *l)
 	for (size_t i = 0; i < l->room; i++)
 		if (l->items[i].calls)
 			l->items[n++] = l->items[i];
+	l->n = n;
 	return n ? pm_sort(l->items, n, sizeof(*l->items), by_length) : 0;
 }
 

@@ -114,6 +114,30 @@ static void test_more_calls_of_a_length_than_32_bits_count(void **state)
 	pm_lengths_done(&to);
 }
 
+/* Wherever the two items of a length are: one may be at the end of the table, the other in front.
+ */
+static void test_lengths_of_two_items_are_kept_when_the_table_grows(void **state)
+{
+	enum { TABLES = 100, LENGTHS = 300 };
+	const uint64_t each = (uint64_t)UINT32_MAX + 1;
+	(void)state;
+	for (uint32_t k = 0; k < TABLES; k++) {
+		struct pm_lengths l = {.n = 0};
+		uint64_t calls = 0;
+		size_t n = 0;
+		for (uint64_t i = 0; i < LENGTHS; i++)
+			assert_int_equal(pm_lengths_add(&l, k, i, each), 0);
+		for (size_t i = 0; i < l.room; i++) {
+			calls += l.items[i].calls;
+			n += l.items[i].calls > 0;
+		}
+		assert_int_equal(n, 2 * LENGTHS);
+		assert_int_equal(l.n, n);
+		assert_int_equal(calls, LENGTHS * each);
+		pm_lengths_done(&l);
+	}
+}
+
 /* A call of unknown length could be anywhere among the others. */
 static void test_unknown_length_makes_its_function_unknown(void **state)
 {
@@ -156,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_percentiles_are_those_of_a_sorted_list),
 		cmocka_unit_test(test_a_few_calls),
 		cmocka_unit_test(test_more_calls_of_a_length_than_32_bits_count),
+		cmocka_unit_test(test_lengths_of_two_items_are_kept_when_the_table_grows),
 		cmocka_unit_test(test_unknown_length_makes_its_function_unknown),
 		cmocka_unit_test(test_too_many_lengths),
 	};
