@@ -41,7 +41,8 @@ static struct pm_length *free_slot_of(const struct pm_lengths *l, uint32_t of, u
 
 static int grow(struct pm_lengths *l)
 {
-	struct pm_lengths more = {.n = l->n, .room = l->room ? 2 * l->room : FEWEST};
+	struct pm_lengths more = *l;
+	more.room = l->room ? 2 * l->room : FEWEST;
 	if (pm_work_cancelled())
 		return -ENOMEM;
 	more.items = calloc(more.room, sizeof(*more.items));
@@ -57,15 +58,24 @@ static int grow(struct pm_lengths *l)
 
 static int overflow(struct pm_lengths *l)
 {
+	if (l->any_full)
+		__atomic_store_n(l->any_full, true, __ATOMIC_RELAXED);
 	pm_lengths_done(l);
 	l->full = true;
 	return 0;
 }
 
+static bool is_full(struct pm_lengths *l)
+{
+	if (!l->full && l->any_full && __atomic_load_n(l->any_full, __ATOMIC_RELAXED))
+		overflow(l);
+	return l->full;
+}
+
 /* As many of the calls as one item takes; subtracts them from *calls. */
 static int add_some(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t *calls)
 {
-	if (l->n >= l->room / 2 && grow(l) < 0)
+	if (l->n >= l->room / 2 && l->n < PM_LIMIT_LENGTHS && grow(l) < 0)
 		return -ENOMEM;
 	struct pm_length *slot = slot_of(l, of, length);
 	if (!slot->calls) {
@@ -84,7 +94,7 @@ static int add_some(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t
 int pm_lengths_add(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t calls)
 {
 	int r = 0;
-	while (calls && r == 0 && !l->full)
+	while (calls && r == 0 && !is_full(l))
 		r = add_some(l, of, length, &calls);
 	return r;
 }

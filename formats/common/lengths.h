@@ -22,6 +22,11 @@ struct pm_lengths {
 	struct pm_length *items; /* open addressing; no calls: free */
 	size_t n, room;
 	bool full; /* there are more than PM_LIMIT_LENGTHS: nothing is known any more */
+	/*
+	 * Atomic; of all tables that will be joined, so that the others are not kept once one of
+	 * them is full. NULL: there are no others.
+	 */
+	bool *any_full;
 };
 
 /* Counts `calls` calls of `of` that had this length each. 0 or -ENOMEM. */

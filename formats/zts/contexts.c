@@ -17,6 +17,7 @@ struct gathering {
 	const struct zts_survey *survey;
 	struct zts_early *early; /* NULL: all traces are read */
 	struct zts_partial *partials;
+	bool lengths_full; /* atomic; used if there is no `early`, which has its own */
 	uint32_t n_partials;
 	struct zts_visits visits;
 	uint32_t *calls_of; /* of the aggregate */
@@ -62,7 +63,8 @@ static int gather_stretch(void *context, size_t i)
 	uint32_t to = (uint32_t)((uint64_t)v->n * (i + 1) / g->n_partials);
 	struct zts_held held = {.payload = NULL};
 	struct zts_tree tree = {.n = 0};
-	int r = zts_partial_init(&g->partials[i]);
+	bool *full = g->early ? &g->early->lengths_full : &g->lengths_full;
+	int r = zts_partial_init(&g->partials[i], full);
 	for (uint32_t k = from; k < to && r == 0; k++) {
 		const struct zts_trace *t = &v->traces[v->by_store[k]];
 		if (!zts_trace_remains(t, g->early))

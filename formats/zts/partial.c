@@ -142,9 +142,10 @@ int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const stru
 	return r < 0 ? r : zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
 }
 
-int zts_partial_init(struct zts_partial *p)
+int zts_partial_init(struct zts_partial *p, bool *lengths_full)
 {
-	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent))};
+	*p = (struct zts_partial){.recent = malloc(ZTS_RECENT * sizeof(*p->recent)),
+		.lengths = {.any_full = lengths_full}};
 	for (size_t i = 0; p->recent && i < ZTS_RECENT; i++)
 		p->recent[i].id = i ^ 1; /* of another slot, so never looked up here */
 	int r = zts_tally_init(&p->tally);

@@ -34,8 +34,11 @@ struct zts_partial {
 	struct pm_text scratch;
 };
 
-/* 0 or -ENOMEM; call zts_partial_done in either case. */
-int zts_partial_init(struct zts_partial *p);
+/*
+ * `lengths_full` is that of all partials that are joined, see pm_lengths.any_full. 0 or -ENOMEM;
+ * call zts_partial_done in either case.
+ */
+int zts_partial_init(struct zts_partial *p, bool *lengths_full);
 
 /* Adds the calls of one trace. 0 or -ENOMEM. */
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,

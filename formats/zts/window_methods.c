@@ -28,6 +28,7 @@ struct building {
 	uint32_t *places; /* in by_store, of traces with records in the window, ascending */
 	size_t n_places, room;
 	struct counts *counts;
+	bool lengths_full; /* atomic; of all counts, see pm_lengths.any_full */
 	unsigned n_counts;
 };
 
@@ -140,6 +141,7 @@ static int count_stretch(void *context, size_t i)
 	struct zts_reader reader;
 	size_t from = b->n_places * i / b->n_counts, to = b->n_places * (i + 1) / b->n_counts;
 	int r = zts_reader_init(&reader, b->z, NULL);
+	c->lengths.any_full = &b->lengths_full;
 	c->items = calloc((size_t)b->tree->n_functions + 1, sizeof(*c->items));
 	if (!c->items)
 		r = -ENOMEM;

@@ -165,6 +165,7 @@ static void test_too_many_lengths(void **state)
 	assert_int_equal(pm_lengths_add(&more, 1, 5, 3), 0);
 	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
 	assert_false(l.full);
+	assert_int_equal(l.room, 2 * PM_LIMIT_LENGTHS); /* it does not grow to be dropped */
 	assert_int_equal(pm_lengths_add(&more, 0, 5, 1), 0);
 	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
 	assert_true(l.full);
@@ -172,6 +173,30 @@ static void test_too_many_lengths(void **state)
 	assert_false(times[0].known || times[1].known);
 	pm_lengths_done(&l);
 	pm_lengths_done(&more);
+}
+
+/* What one thread cannot count makes the tables of the others useless: they are freed. */
+static void test_one_full_table_frees_those_it_is_joined_with(void **state)
+{
+	bool any_full = false;
+	struct pm_lengths l = {.any_full = &any_full}, other = {.any_full = &any_full};
+	struct pm_lengths third = {.any_full = &any_full};
+	const struct pm_timed call = {.length = 6};
+	(void)state;
+	assert_int_equal(pm_lengths_add(&other, 0, 5, 1), 0);
+	assert_int_equal(pm_lengths_add(&third, 0, 5, 1), 0);
+	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
+		assert_int_equal(pm_lengths_add(&l, 1, i, 1), 0);
+	assert_false(any_full);
+	assert_int_equal(pm_lengths_add(&l, 0, 5, 1), 0);
+	assert_true(any_full && l.full && !l.items);
+	assert_int_equal(pm_lengths_add(&other, 0, 6, 1), 0);
+	assert_true(other.full && !other.items);
+	assert_int_equal(pm_lengths_add_all(&third, &call, 1), 0);
+	assert_true(third.full && !third.items);
+	pm_lengths_done(&l);
+	pm_lengths_done(&other);
+	pm_lengths_done(&third);
 }
 
 int main(void)
@@ -183,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_lengths_of_two_items_are_kept_when_the_table_grows),
 		cmocka_unit_test(test_unknown_length_makes_its_function_unknown),
 		cmocka_unit_test(test_too_many_lengths),
+		cmocka_unit_test(test_one_full_table_frees_those_it_is_joined_with),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
