@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """DuckDB cuts the rows of all trace.csv at the edges of windows, and finds the sums of the windows, to the nanosecond.
 
-Windows side by side add up to the one that joins them; a thread's window is its part of the run's.
+Windows side by side add up to the one that joins them; a thread's window is its part of the run's. Percentiles of calls
+are those of quantile_disc.
 """
 import json
 
@@ -56,6 +57,19 @@ class Windows:
         expect(not wrong, f"windows/{name}: {wrong[:3]}")
         return name
 
+    def percentiles(self):
+        """functions.csv of calls, against quantile_disc of the durations in trace.csv."""
+        self.source.need("functions.csv")
+        shares = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "max_ns": 1.0}
+        traces = [self.source.path(path + "/trace.csv") for path in self.threads]
+        wanted = ", ".join(f"quantile_disc(duration_ns, {share}) as want_{column}" for column, share in shares.items())
+        differs = " or ".join(f"want_{column}::varchar is distinct from {column}" for column in shares)
+        wrong = query(f"""select * from (select function as name, {wanted} from read_csv({traces}, union_by_name = true,
+            types = {{'duration_ns': 'BIGINT', 'function': 'VARCHAR'}}) where duration_ns is not null group by function) a
+            full join (select * from read_csv('{self.source.path("functions.csv")}', all_varchar = true) where max_ns is not null) b
+            using (name) where {differs}""")
+        expect(not wrong, f"functions.csv: {wrong[:3]}")
+
     def total(self, name, column):
         return int(query(f"""select coalesce(sum({column}::bigint), 0) from
             read_csv('{self.source.path(f"windows/{name}/contexts.csv")}', all_varchar = true)""")[0][0])
@@ -64,6 +78,8 @@ class Windows:
 with Source("threads") as source:
     windows = Windows(source)
     names = {edge: windows.check(*edge) for edge in edges(windows.run_ns)}
+    if windows.calls:
+        windows.percentiles()
     half = windows.run_ns // 2
     both = [windows.total(names[edge], "time_ns_excl") for edge in ((0, half), (half, windows.run_ns), (0, windows.run_ns))]
     expect(both[0] + both[1] == both[2], f"halves do not add up: {both}")
