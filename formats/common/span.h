@@ -7,9 +7,9 @@
 #include "formats/common/text.h"
 
 /*
- * Reads START-END: each side digits, perhaps with a fraction, and ns, us, ms or s; 0 needs no unit;
- * an empty side is that end of the run, which lasts `run_ns`. True where it is a span inside of the
- * run that is longer than nothing: times since the run began.
+ * Reads START-END. Each side has digits, optionally a fraction, and a unit: ns, us, ms or s; 0
+ * needs no unit. An empty side is that end of the run, whose duration is `run_ns`. True if the span
+ * is within the run and not empty; times are since the beginning of the run.
  */
 bool pm_span_read(struct pm_bytes name, uint64_t run_ns, uint64_t *ret_start, uint64_t *ret_end);
 

@@ -9,7 +9,7 @@
 #include "fs/compare/flat.h"
 #include "fs/views/model/screen.h"
 
-enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_WHOLES = 6, NAME_WIDTH = 40 };
+enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40 };
 
 /* Selects the rows of a list. */
 enum list { EVERY, MORE, LESS, CAME, WENT };
@@ -87,13 +87,13 @@ static uint32_t add_list(
 	return further;
 }
 
-static void add_titled(struct pm_text *out, const struct pmfs_joined *j, const char *title,
-	enum list list, unsigned most)
+static void add_titled(
+	struct pm_text *out, const struct pmfs_joined *j, const char *title, enum list list)
 {
 	size_t before = out->len;
 	pm_text_printf(out, "\n%s\n", title);
 	size_t empty = out->len;
-	uint32_t further = add_list(out, j, list, most);
+	uint32_t further = add_list(out, j, list, MOST_CHANGES);
 	if (further)
 		pm_text_printf(out, "   %u more\n", further);
 	if (out->len == empty && !out->failed)
@@ -135,7 +135,7 @@ static void add_totals(struct pm_text *out, const struct pmfs_costs *k)
 {
 	uint32_t last = PM_NONE, shown = 0;
 	pm_text_str(out, "\nwhole                               base           value     change\n");
-	for (uint32_t i = 0; i < k->n && shown < MOST_WHOLES; i++) {
+	for (uint32_t i = 0; i < k->n && shown < MOST_TOTALS; i++) {
 		const struct pmfs_cost *cost = &k->costs[i];
 		struct pmfs_column column = {
 			.export = cost->export, .export_scale = cost->export_scale};
@@ -196,10 +196,10 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		add_totals(out, j->costs);
 		pm_text_char(out, '\n');
 		add_noise(out, j);
-		add_titled(out, j, "functions that cost more (own cost)", MORE, MOST_CHANGES);
-		add_titled(out, j, "functions that cost less (own cost)", LESS, MOST_CHANGES);
-		add_titled(out, j, "functions that came (own cost)", CAME, MOST_CHANGES);
-		add_titled(out, j, "functions that went (own cost)", WENT, MOST_CHANGES);
+		add_titled(out, j, "functions that cost more (own cost)", MORE);
+		add_titled(out, j, "functions that cost less (own cost)", LESS);
+		add_titled(out, j, "functions that came (own cost)", CAME);
+		add_titled(out, j, "functions that went (own cost)", WENT);
 	} else {
 		pm_text_str(out, "There are no quantities to compare; noise is unknown.\n");
 	}
