@@ -101,7 +101,7 @@ static int push_level(
 	if (c->depth >= c->limit)
 		return pm_cbor_malformed(e, err, "CBOR nested too deeply");
 	if (c->depth == c->room && !grow(c))
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	c->levels[c->depth++] = (struct pm_cbor_level){left, e->kind};
 	c->deepest = c->depth > c->deepest ? c->depth : c->deepest;
 	return 1;

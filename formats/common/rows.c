@@ -17,7 +17,7 @@ int pm_rows_start(
 	*rows = (struct pm_rows){.table = table, .at = at};
 	rows->scratch = calloc(1, sizeof(*rows->scratch));
 	if (!rows->scratch)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	return table->type->start ? table->type->start(rows, err) : 0;
 }
 

@@ -10,7 +10,7 @@ static int open_file(struct pm_rows *rows, bool is_trace, struct pm_error *err)
 {
 	struct hpcrun_raw *raw = calloc(1, sizeof(*raw));
 	if (!raw)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	raw->folder = (struct hpcrun_folder *)(uintptr_t)rows->table->self;
 	rows->own = raw;
 	const struct hpcrun_source *source = &raw->folder->sources[rows->table->a];

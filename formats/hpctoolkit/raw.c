@@ -253,7 +253,7 @@ static int summary_start(struct pm_rows *rows, struct pm_error *err)
 	const struct hpctk_threads *threads;
 	struct summary_cursor *c = calloc(1, sizeof(*c));
 	if (!c)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	rows->own = c;
 	int r = hpctk_threads_get(db, &threads, err);
 	if (r == 0 && threads->summary != PM_NONE)

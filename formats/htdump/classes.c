@@ -43,7 +43,7 @@ static int fields_start(struct pm_rows *rows, struct pm_error *err)
 	}
 	struct field_list *list = malloc(sizeof(*list) + n * sizeof(list->fields[0]));
 	if (!list)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	list->n = 0;
 	while (depth--) {
 		const struct htd_klass *k = &t->klasses[chain[depth]];
@@ -82,7 +82,7 @@ static int events_start(struct pm_rows *rows, struct pm_error *err)
 		.runs = &src->stream.table.klasses[klass].events, .what = klass};
 	struct htd_picker *p = malloc(sizeof(*p));
 	if (!p)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	htd_picker_start(p, &src->stream, &filter, rows->at);
 	rows->own = p;
 	return 0;
@@ -269,7 +269,7 @@ static int counter_start(struct pm_rows *rows, struct pm_error *err)
 		return r;
 	struct counter_rows *c = calloc(1, sizeof(*c));
 	if (!c)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	rows->own = c;
 	uint64_t mark = rows->at / HTD_MARK, skip = rows->at % HTD_MARK;
 	if (mark >= sheet->order.n_marks)

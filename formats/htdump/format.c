@@ -62,7 +62,7 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	struct htd_opened *src = calloc(1, sizeof(*src));
 	if (!src) {
 		pm_input_close(input);
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	}
 	src->input = *input;
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;

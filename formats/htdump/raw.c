@@ -82,7 +82,7 @@ static int events_start(struct pm_rows *rows, struct pm_error *err)
 		return r;
 	struct htd_walk *w = malloc(sizeof(*w));
 	if (!w)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	htd_walk_start(w, &src->stream, rows->at);
 	rows->own = w;
 	return 0;

@@ -20,7 +20,7 @@ static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, stru
 		return r;
 	struct htd_segment *seg = malloc(sizeof(*seg));
 	if (!seg)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	seg->lane = lane;
 	seg->mark = first / HTD_MARK;
 	r = htd_segment_read(calls, seg, err);

@@ -123,7 +123,7 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	struct pm_error *err)
 {
 	if (pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	struct zts_store *store = &s->items[s->n];
 	*store = (struct zts_store){.number = number,
 		.place = place,
@@ -135,7 +135,7 @@ static int open_store(struct zts_stores *s, int folder, const char *number, cons
 	s->n++;
 	store->watch = calloc(1, sizeof(*store->watch));
 	if (!store->watch || pm_watch_init(store->watch, &store->traces.stamp, true) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	pm_watch_ends(store->watch, store->traces.bytes);
 	store->traces.watch = store->watch;
 	s->input_bytes += store->traces.bytes.len;

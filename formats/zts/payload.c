@@ -87,7 +87,7 @@ static int open_item(struct writer *w, const struct pm_cbor_event *e, struct pm_
 {
 	struct pm_json *j = &w->json;
 	if (pm_list_room(&w->levels, w->depth, &w->room, sizeof(*w->levels)) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	w->levels[w->depth++] = (struct level){.is_map = e->kind == PM_CBOR_MAP};
 	if (e->kind == PM_CBOR_ARRAY) {
 		pm_json_open(j, '[');

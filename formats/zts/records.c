@@ -39,9 +39,9 @@ static int tell(struct zts_records *r, struct pm_error *err)
 	uint32_t n = (uint32_t)(r->n - r->n_told), depth = r->cbor.depth;
 	while (r->room < r->n)
 		if (pm_list_room(&r->levels, r->room, &r->room, sizeof(*r->levels)) < 0)
-			return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+			return pm_error_plain(err, -ENOMEM);
 	if (pm_cbor_push_tagged(&r->cbor, n) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	while (r->n_told < r->n)
 		r->levels[r->n_told++] = depth += 2;
 	return 0;
@@ -53,7 +53,7 @@ static int begin_record(struct zts_records *r, const struct pm_cbor_event *e,
 	if (r->n >= PM_LIMIT_CALL_DEPTH)
 		return pm_cbor_malformed(e, err, "calls nested too deeply");
 	if (pm_list_room(&r->levels, r->n, &r->room, sizeof(*r->levels)) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	r->levels[r->n++] = r->cbor.depth;
 	r->n_told = r->n;
 	*ret = (struct zts_record_event){.kind = ZTS_RECORD_BEGIN, .at = e->at};

@@ -128,8 +128,7 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts
 	struct zts_surveyor s = {.v = v, .stores = stores, .effort = PM_LIMIT_PAYLOAD};
 	*v = (struct zts_survey){.n_stores = stores->n};
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
-	int r = v->scans ? survey(&s, ret_early != NULL, err)
-			 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	int r = v->scans ? survey(&s, ret_early != NULL, err) : pm_error_plain(err, -ENOMEM);
 	free(s.index);
 	if (s.early && (r < 0 || !is_as_expected(v, s.early))) {
 		zts_early_free(s.early);

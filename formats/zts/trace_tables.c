@@ -31,7 +31,7 @@ static int trace_start(struct pm_rows *rows, struct pm_error *err)
 	const struct zts_survey *v;
 	struct cursor *c = calloc(1, sizeof(*c));
 	if (!c)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	rows->own = c;
 	c->z = rows->table->self;
 	int r = zts_get_survey(c->z, &v, err);
@@ -41,7 +41,7 @@ static int trace_start(struct pm_rows *rows, struct pm_error *err)
 		return r;
 	c->begin_ns = v->traces[rows->table->a].timestamp_ns - v->origin_ns;
 	c->self_ns = zts_tree_self(c->tree);
-	return c->self_ns ? 0 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	return c->self_ns ? 0 : pm_error_plain(err, -ENOMEM);
 }
 
 static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

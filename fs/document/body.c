@@ -52,7 +52,7 @@ static int try_small(struct pmfs_body *body, const struct pm_doc *doc, struct pm
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
 	if (!cells)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	int r = pm_rows_start(&rows, &doc->table, 0, err);
 	if (r >= 0)
 		r = render_small(body, doc, &rows, cells, err);
@@ -138,7 +138,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t k
 	struct account account = {.cache = cache};
 	struct pmfs_body *body = calloc(1, sizeof(*body));
 	if (!body)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	body->cached.free = body_free;
 	pthread_mutex_init(&body->lock, NULL);
 	body->text.grown = account_grown;
@@ -205,7 +205,7 @@ static int window_row(struct window *w, const struct pm_doc *doc, struct pm_rows
 	size_t before = out->len;
 	pm_row_render(out, form, cells, doc->table.n_columns);
 	if (out->failed)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	if (w->first == UINT64_MAX)
 		w->first = w->pos;
 	w->last = (struct pmfs_mark){.offset = w->pos, .at = rows->row};
@@ -248,7 +248,7 @@ static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, stru
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(doc->table.n_columns + 1, sizeof(*cells));
 	if (!cells)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	struct pmfs_mark mark = mark_before(body, w->off);
 	size_t start = out->len;
 	w->pos = mark.offset;

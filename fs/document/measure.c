@@ -36,7 +36,7 @@ struct job {
 static int mark_add(struct segment *s, struct pmfs_mark mark)
 {
 	if (pm_list_room(&s->marks, s->n_marks, &s->room, sizeof(*s->marks)) < 0)
-		return pm_error_set(&s->failure.error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(&s->failure.error, -ENOMEM);
 	s->marks[s->n_marks++] = mark;
 	return 0;
 }
@@ -85,9 +85,8 @@ static int segment_measure(void *context, size_t i)
 	struct pm_rows rows;
 	struct pm_cell *cells = calloc(job->table->n_columns + 1, sizeof(*cells));
 	s->failure.error.offset = PM_NO_OFFSET;
-	s->failure.result = cells
-		? pm_rows_start(&rows, job->table, s->from, &s->failure.error)
-		: pm_error_set(&s->failure.error, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	s->failure.result = cells ? pm_rows_start(&rows, job->table, s->from, &s->failure.error)
+				  : pm_error_plain(&s->failure.error, -ENOMEM);
 	if (s->failure.result >= 0)
 		s->failure.result = job->table->type->measure ? segment_batches(job, s, &rows)
 							      : segment_rows(job, s, &rows, cells);
@@ -114,7 +113,7 @@ static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm
 		for (size_t k = 0; k < s->n_marks; k++) {
 			if (pm_list_room(&body->marks, body->n_marks, &body->room,
 				    sizeof(*body->marks)) < 0)
-				return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+				return pm_error_plain(err, -ENOMEM);
 			body->marks[body->n_marks++] = (struct pmfs_mark){
 				.offset = body->size + s->marks[k].offset, .at = s->marks[k].at};
 		}
@@ -134,7 +133,7 @@ static int cut(struct job *job, uint64_t at, struct pm_error *err)
 	job->n = whole ? 1 : (size_t)((end - at + SEGMENT - 1) / SEGMENT);
 	job->segments = calloc(job->n, sizeof(*job->segments));
 	if (!job->segments)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	for (size_t i = 0; i < job->n; i++) {
 		job->segments[i].from = at + i * SEGMENT;
 		job->segments[i].to = i + 1 < job->n ? at + (i + 1) * SEGMENT : UINT64_MAX;

@@ -44,7 +44,7 @@ static inline struct pmfs_ensemble *pmfs_ensemble_of(const void *self)
 
 static inline int pmfs_ensemble_no_memory(struct pm_error *err)
 {
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	return pm_error_plain(err, -ENOMEM);
 }
 
 /* Appends the path of a run's directory from the root: runs/run=NAME/repetition=K. */

@@ -92,7 +92,7 @@ static int siblings_build(void *context, struct pm_cached **ret, struct pm_error
 		c.n++;
 	c.items = malloc((c.n + 1) * sizeof(*c.items));
 	if (!c.items)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	c.n = 0;
 	for (uint32_t i = first_child(parent); i < end; i = b->tree->end[i])
 		c.items[c.n++] = i;

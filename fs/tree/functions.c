@@ -44,7 +44,7 @@ static int siblings_build(void *context, struct pm_cached **ret, struct pm_error
 	struct pmfs_siblings *s;
 	rows->in_order = malloc(((size_t)f->n + 1) * sizeof(*rows->in_order));
 	if (!rows->in_order)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0, n = 0; i < f->identity->n; i++)
 		if (f->row[i] != PM_NONE)
 			rows->in_order[n++] = f->row[i];

@@ -178,7 +178,7 @@ int pmfs_siblings_build(
 		n_reserved++;
 	struct pmfs_siblings *s = calloc(1, sizeof(*s));
 	if (!s)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	s->cached.free = siblings_free;
 	s->n_slots = 8;
 	while (s->n_slots < (naming->n + n_reserved) * 3 / 2)
@@ -186,7 +186,7 @@ int pmfs_siblings_build(
 	s->slots = calloc(s->n_slots, sizeof(*s->slots));
 	if (!s->slots || take_all(s, naming) < 0) {
 		siblings_free(&s->cached);
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	}
 	s->cached.bytes = sizeof(*s) + s->n_slots * sizeof(*s->slots) +
 		(s->ordinals.room + s->hashes.room) * 16;

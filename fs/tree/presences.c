@@ -33,7 +33,7 @@ static int find_present(struct pmfs_tree *t, uint32_t context, const struct pmfs
 {
 	double *cells = malloc(columns->n * sizeof(*cells) + 1);
 	if (!cells)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	int r = pmfs_run_cells(t->model, context, false, cells, err);
 	*ret = (struct pmfs_presence){.known = true, .context = context};
 	for (uint32_t i = 0; r == 0 && i < columns->n && i < PMFS_COLUMN_MOST; i++)

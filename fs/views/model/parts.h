@@ -52,7 +52,7 @@ static inline struct pmfs_model *pmfs_model_of(const void *self)
 
 static inline int pmfs_no_memory(struct pm_error *err)
 {
-	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	return pm_error_plain(err, -ENOMEM);
 }
 
 /* Sets the result of pmfs_model_wish; for columns.c. */

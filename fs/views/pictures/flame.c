@@ -137,7 +137,7 @@ int pmfs_flame_lay_out(
 	free(by_name);
 	free(size);
 	free(taken);
-	return good ? 0 : pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+	return good ? 0 : pm_error_plain(err, -ENOMEM);
 }
 
 void pmfs_flame_layout_done(struct pmfs_flame_layout *l)

@@ -171,7 +171,7 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 {
 	uint32_t *order = pmfs_order(f->cells, f->n, f->columns->n, column);
 	if (!order)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory");
+		return pm_error_plain(err, -ENOMEM);
 	pm_text_printf(out, "\nKernels by %s (total ", f->columns->columns[column].name);
 	add_amount(out, &f->columns->columns[column], whole);
 	pm_text_str(out, ")\n");
