@@ -107,7 +107,7 @@ static void unguard_range(int slot)
 /* True if the file was mapped and guarded. */
 static bool map_file(struct pm_input *in, size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE, in->fd, 0);
+	void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, in->fd, 0);
 	if (p == MAP_FAILED)
 		return false;
 	in->slot = guard_range(p, len);
@@ -209,7 +209,9 @@ int pm_input_open_watched(struct pm_input *in, int folder, const char *path, str
 		return pm_error_set(err, -ENOENT, path, PM_NO_OFFSET, "there is no such file");
 	if (errno == ENXIO)
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET, "is not a regular file");
-	return pm_error_set(err, -EIO, path, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
+	bool later = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+	return pm_error_set(err, later ? -ENOMEM : -EIO, path, PM_NO_OFFSET, "cannot be opened: %s",
+		strerror(errno));
 }
 
 int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err)

@@ -26,7 +26,8 @@ struct pm_input {
 
 /*
  * Opens `path` below the directory `folder` (AT_FDCWD for any path). -ENOENT if there is none,
- * -EINVAL if it is not a regular file, -EIO if it cannot be read.
+ * -EINVAL if it is not a regular file, -EIO if it cannot be read, -ENOMEM if memory or descriptors
+ * ran out.
  */
 int pm_input_open(struct pm_input *in, int folder, const char *path, struct pm_error *err);
 
@@ -50,7 +51,7 @@ bool pm_input_changed(struct pm_input *in);
 
 /*
  * Lets a library that changes what it reads write into the mapping; the file itself is not changed.
- * 0 or -ENOMEM.
+ * -ENOMEM where limits count the whole mapping, and it is too large for them; it is as before then.
  */
 int pm_input_allow_writes(struct pm_input *in);
 

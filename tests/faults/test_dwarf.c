@@ -42,9 +42,9 @@ static long read_scopes(struct pm_bytes file)
 	uint64_t address = (uint64_t)(uintptr_t)map_this - (start >= 1 << 24 ? start : 0);
 	const struct hpcrun_scopes *scopes = NULL;
 	struct hpcrun_dwarf *d;
-	const struct hpcrun_scopes no_symbols = {.n = 0};
-	const struct hpcrun_dwarf_files files = {.file = file, .symbols = &no_symbols};
-	int r = hpcrun_dwarf_open(&d, &files);
+	const struct hpcrun_elsewhere nowhere = {.is_open = false};
+	struct pm_input in = {.bytes = file, .fd = -1, .slot = -1};
+	int r = hpcrun_dwarf_open(&d, &in, &nowhere);
 	if (r == 0 && d)
 		r = hpcrun_dwarf_find(d, address, &scopes);
 	long n = r < 0 ? r : scopes ? (long)scopes->n_ranges : 0;

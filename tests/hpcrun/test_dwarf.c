@@ -127,11 +127,11 @@ static void make_file(struct pm_text *t, uint64_t unpacked)
 	assert_false(t->failed);
 }
 
-static int open_dwarf(struct hpcrun_dwarf **ret, struct pm_bytes file)
+static int open_dwarf(struct hpcrun_dwarf **ret, struct pm_bytes bytes)
 {
-	static const struct hpcrun_scopes no_symbols;
-	const struct hpcrun_dwarf_files files = {.file = file, .symbols = &no_symbols};
-	return hpcrun_dwarf_open(ret, &files);
+	static const struct hpcrun_elsewhere nowhere;
+	struct pm_input file = {.bytes = bytes, .fd = -1, .slot = -1};
+	return hpcrun_dwarf_open(ret, &file, &nowhere);
 }
 
 static void entries_are_read_once(void **state)
@@ -186,7 +186,7 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 	assert_int_equal(hpcrun_elsewhere_open(&elsewhere, folder, NULL), 0);
 	assert_int_equal(
 		hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/module"), UINT64_MAX, &file), 1);
-	assert_int_equal(open_dwarf(&d, file.bytes), 0);
+	assert_int_equal(hpcrun_dwarf_open(&d, &file, &elsewhere), 0);
 	assert_non_null(d);
 	assert_memory_not_equal(file.bytes.p, t.p, t.len);
 	hpcrun_dwarf_free(d);

@@ -6,6 +6,7 @@
 #ifdef HPCRUN_DWARF
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <endian.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct image {
 
 struct hpcrun_dwarf {
 	struct image own, alternate;
-	const struct hpcrun_scopes *symbols;
+	struct pm_input file_of_alternate;
 	struct unit *units;
 	size_t n, room;
 	struct hpcrun_scopes addresses; /* its scopes are indexes of units */
@@ -52,32 +53,37 @@ static int make_room(size_t n)
 	return good ? 0 : -ENOMEM;
 }
 
-/* Bytes of the unit's line table. */
+/* The line tables of a file; NULL if it has none. */
+static Elf_Data *lines_of(const struct image *image)
+{
+	size_t index;
+	Elf_Scn *section = NULL;
+	if (!image->elf || elf_getshdrstrndx(image->elf, &index) != 0)
+		return NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+			? elf_strptr(image->elf, index, header.sh_name)
+			: NULL;
+		if (name && strcmp(name, ".debug_line") == 0)
+			return elf_getdata(section, NULL);
+	}
+	return NULL;
+}
+
+/* Bytes of the unit's line table, and of those that it may need of the alternate. */
 static size_t lines_length(struct hpcrun_dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word at;
-	size_t index;
-	Elf_Scn *section = NULL;
-	if (!dwarf_attr(unit, DW_AT_stmt_list, &a) || dwarf_formudata(&a, &at) != 0 ||
-		elf_getshdrstrndx(d->own.elf, &index) != 0)
-		return 0;
-	while ((section = elf_nextscn(d->own.elf, section))) {
-		GElf_Shdr header;
-		const char *name = gelf_getshdr(section, &header)
-			? elf_strptr(d->own.elf, index, header.sh_name)
-			: NULL;
-		Elf_Data *data;
-		uint32_t length;
-		if (!name || strcmp(name, ".debug_line") != 0)
-			continue;
-		data = elf_getdata(section, NULL);
-		if (!data || at > data->d_size || data->d_size - at < sizeof(length))
-			return 0;
-		memcpy(&length, (const char *)data->d_buf + at, sizeof(length));
-		return length < data->d_size - at ? length : data->d_size - at;
-	}
-	return 0;
+	uint32_t length;
+	const Elf_Data *data = lines_of(&d->own), *more = lines_of(&d->alternate);
+	size_t n = more ? more->d_size : 0;
+	if (!data || !dwarf_attr(unit, DW_AT_stmt_list, &a) || dwarf_formudata(&a, &at) != 0 ||
+		at > data->d_size || data->d_size - at < sizeof(length))
+		return n;
+	memcpy(&length, (const char *)data->d_buf + at, sizeof(length));
+	return n + (length < data->d_size - at ? length : data->d_size - at);
 }
 
 static int list_units(struct hpcrun_dwarf *d)
@@ -141,9 +147,13 @@ bool hpcrun_dwarf_is_read(void)
 	return true;
 }
 
-static void open_image(struct image *image, struct pm_bytes file)
+static void open_image(struct image *image, struct pm_input *file)
 {
-	image->elf = elf_memory((char *)(uintptr_t)file.p, file.len);
+	if (pm_input_allow_writes(file) < 0) {
+		errno = 0;
+		return;
+	}
+	image->elf = elf_memory((char *)(uintptr_t)file->bytes.p, file->bytes.len);
 	image->dwarf = image->elf && is_moderate(image->elf)
 		? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL)
 		: NULL;
@@ -157,7 +167,31 @@ static void close_image(struct image *image)
 		elf_end(image->elf);
 }
 
-int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files)
+/*
+ * dwz moves what several files have in common into an alternate file. 1 if it is open or there is
+ * none, 0 if it is missing: libdw would look for it by itself, in any place and without checks.
+ */
+static int open_alternate(struct hpcrun_dwarf *d, const struct hpcrun_elsewhere *elsewhere)
+{
+	const char *path;
+	const void *id;
+	ssize_t n = dwelf_dwarf_gnu_debugaltlink(d->own.dwarf, &path, &id);
+	if (n <= 0)
+		return 1;
+	int r = hpcrun_elsewhere_find_alternate(
+		elsewhere, pm_bytes_of(path), id, (size_t)n, &d->file_of_alternate);
+	errno = 0;
+	if (r <= 0)
+		return r;
+	open_image(&d->alternate, &d->file_of_alternate);
+	if (!d->alternate.dwarf)
+		return 0;
+	dwarf_setalt(d->own.dwarf, d->alternate.dwarf);
+	return 1;
+}
+
+int hpcrun_dwarf_open(
+	struct hpcrun_dwarf **ret, struct pm_input *file, const struct hpcrun_elsewhere *elsewhere)
 {
 	struct hpcrun_dwarf *d = calloc(1, sizeof(*d));
 	*ret = NULL;
@@ -169,13 +203,11 @@ int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files
 	}
 	errno = 0;
 	elf_version(EV_CURRENT);
-	d->symbols = files->symbols;
-	open_image(&d->own, files->file);
-	if (d->own.dwarf && files->alternate.len)
-		open_image(&d->alternate, files->alternate);
-	if (d->alternate.dwarf)
-		dwarf_setalt(d->own.dwarf, d->alternate.dwarf);
-	int r = hpcrun_dwarf_result(d->own.dwarf ? list_units(d) : 0);
+	open_image(&d->own, file);
+	int r = d->own.dwarf ? open_alternate(d, elsewhere) : 0;
+	if (r > 0)
+		r = list_units(d);
+	r = hpcrun_dwarf_result(r);
 	if (r < 0 || d->n == 0) {
 		hpcrun_dwarf_free(d);
 		return r;
@@ -188,7 +220,7 @@ static int read_unit(struct hpcrun_dwarf *d, struct unit *u)
 {
 	if (make_room(ROOM + ROOM_OF_LINE * lines_length(d, &u->die)) < 0)
 		return -ENOMEM;
-	return hpcrun_dwarf_read_unit(&u->die, d->symbols, &u->scopes);
+	return hpcrun_dwarf_read_unit(&u->die, &u->scopes);
 }
 
 int hpcrun_dwarf_find(struct hpcrun_dwarf *d, uint64_t address, const struct hpcrun_scopes **ret)
@@ -217,6 +249,7 @@ void hpcrun_dwarf_free(struct hpcrun_dwarf *d)
 	hpcrun_scopes_done(&d->addresses);
 	close_image(&d->own);
 	close_image(&d->alternate);
+	pm_input_close(&d->file_of_alternate);
 	free(d);
 }
 
@@ -227,9 +260,10 @@ bool hpcrun_dwarf_is_read(void)
 	return false;
 }
 
-int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files)
+int hpcrun_dwarf_open(
+	struct hpcrun_dwarf **ret, struct pm_input *file, const struct hpcrun_elsewhere *elsewhere)
 {
-	(void)files;
+	(void)file, (void)elsewhere;
 	*ret = NULL;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_DWARF_H
 #define PROFMOUNT_FORMATS_HPCRUN_SYMBOLS_DWARF_H
 
+#include "formats/hpcrun/symbols/elsewhere.h"
 #include "formats/hpcrun/symbols/scopes.h"
 
 struct hpcrun_dwarf;
@@ -13,22 +14,15 @@ struct hpcrun_dwarf;
 /* False if the program was built without libdw. */
 bool hpcrun_dwarf_is_read(void);
 
-/* What `*ret` of hpcrun_dwarf_open needs as long as it lives. */
-struct hpcrun_dwarf_files {
-	/*
-	 * Their memory must be writable: libelf decompresses a section and then changes its header
-	 * where it stands. The alternate (hpcrun_elf_alternate) is empty if there is none.
-	 */
-	struct pm_bytes file, alternate;
-	const struct hpcrun_scopes
-		*symbols; /* of `file`: functions that its DWARF has no name for */
-};
-
 /*
- * `*ret` is the caller's; NULL if there is no DWARF. Reads only the addresses of compilation units.
- * Does not look for split DWARF files. 0 or -ENOMEM.
+ * `*ret` is the caller's; NULL if there is no DWARF, or if an alternate debug file that it refers
+ * to is not `elsewhere`. `file` outlives it; its mapping becomes writable, because libelf
+ * decompresses a section and then changes its header where it stands, and where that is not
+ * possible there is no DWARF either. Reads only the addresses of compilation units. Does not look
+ * for split DWARF files. 0 or -ENOMEM.
  */
-int hpcrun_dwarf_open(struct hpcrun_dwarf **ret, const struct hpcrun_dwarf_files *files);
+int hpcrun_dwarf_open(
+	struct hpcrun_dwarf **ret, struct pm_input *file, const struct hpcrun_elsewhere *elsewhere);
 
 /*
  * The scopes of the compilation unit that contains an address, read on first need; NULL if there is

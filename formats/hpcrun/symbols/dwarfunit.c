@@ -42,7 +42,6 @@ int hpcrun_dwarf_add_ranges(struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t s
 
 struct reading {
 	struct hpcrun_scopes *scopes;
-	const struct hpcrun_scopes *symbols;
 	Dwarf_Die *unit;
 	struct pm_text name, path;
 	struct hpcrun_dwarf_effort effort;
@@ -60,7 +59,15 @@ static int take_path(struct reading *w, Dwarf_Die *unit, const char *path, uint3
 {
 	Dwarf_Attribute a;
 	const char *folder = dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL;
-	hpcrun_source_path(&w->path, bytes_of(folder), bytes_of(path));
+	struct pm_bytes of = bytes_of(folder), name = bytes_of(path);
+	*ret = 0;
+	if (pm_work_cancelled())
+		return -ENOMEM;
+	/* The path may be much shorter than what it is made of. */
+	if (!hpcrun_scopes_say(w->scopes, of.len + name.len))
+		return 0;
+	/* libdw has put a relative folder in front of some paths, and not of others. */
+	hpcrun_source_path(&w->path, of.len && of.p[0] == '/' ? of : pm_bytes_of(""), name);
 	*ret = hpcrun_scopes_text(w->scopes, pm_text_view(&w->path));
 	return w->path.failed || *ret == UINT32_MAX ? -ENOMEM : 0;
 }
@@ -124,13 +131,6 @@ static int add_function(struct reading *w, Dwarf_Die *die, uint32_t *ret)
 	if (dwarf_entrypc(die, &entry) == 0)
 		scope.offset = entry;
 	int r = describe(w, die, &scope);
-	uint32_t symbol =
-		scope.name == 0 ? hpcrun_scopes_find(w->symbols, scope.offset) : UINT32_MAX;
-	if (r == 0 && symbol != UINT32_MAX) {
-		scope.name = hpcrun_scopes_text(w->scopes,
-			hpcrun_scopes_text_of(w->symbols, w->symbols->items[symbol].name));
-		r = scope.name == UINT32_MAX ? -ENOMEM : 0;
-	}
 	return r < 0 ? r : hpcrun_scopes_add(w->scopes, &scope, ret);
 }
 
@@ -274,11 +274,9 @@ static int read_lines(struct reading *w, Dwarf_Die *unit)
 	return r < 0 ? r : hpcrun_scopes_settle(w->scopes);
 }
 
-int hpcrun_dwarf_read_unit(
-	Dwarf_Die *unit, const struct hpcrun_scopes *symbols, struct hpcrun_scopes **ret)
+int hpcrun_dwarf_read_unit(Dwarf_Die *unit, struct hpcrun_scopes **ret)
 {
-	struct reading w = {
-		.scopes = calloc(1, sizeof(*w.scopes)), .symbols = symbols, .unit = unit};
+	struct reading w = {.scopes = calloc(1, sizeof(*w.scopes)), .unit = unit};
 	if (!w.scopes)
 		return -ENOMEM;
 	errno = 0;

@@ -22,11 +22,7 @@ int hpcrun_dwarf_add_ranges(struct hpcrun_scopes *to, Dwarf_Die *die, uint32_t s
  */
 int hpcrun_dwarf_result(int r);
 
-/*
- * The scopes of a unit, settled: the caller's. Functions without a name have that of the symbol at
- * their address. 0 or -ENOMEM, with nothing allocated.
- */
-int hpcrun_dwarf_read_unit(
-	Dwarf_Die *unit, const struct hpcrun_scopes *symbols, struct hpcrun_scopes **ret);
+/* The scopes of a unit, settled: the caller's. 0 or -ENOMEM, with nothing allocated. */
+int hpcrun_dwarf_read_unit(Dwarf_Die *unit, struct hpcrun_scopes **ret);
 
 #endif

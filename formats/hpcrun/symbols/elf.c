@@ -20,11 +20,10 @@ struct file {
 	uint16_t machine;
 	struct pm_bytes sections; /* the table */
 	uint64_t n_sections, stride;
-	uint16_t names; /* the section with the names of sections */
 };
 
 struct section {
-	uint32_t name, type, link;
+	uint32_t type, link;
 	uint64_t address, offset, size, stride;
 };
 
@@ -64,7 +63,6 @@ static bool open_file(struct file *f, struct pm_bytes bytes)
 	uint64_t at = word_at(f, bytes.p + (f->wide ? 40 : 32));
 	f->stride = u16_at(f, bytes.p + (f->wide ? 58 : 46));
 	f->n_sections = u16_at(f, bytes.p + (f->wide ? 60 : 48));
-	f->names = u16_at(f, bytes.p + (f->wide ? 62 : 50));
 	return f->n_sections &&
 		pm_bytes_table(
 			bytes, at, f->n_sections, f->stride, f->wide ? 64 : 40, &f->sections);
@@ -74,15 +72,13 @@ static struct section section_at(const struct file *f, uint64_t i)
 {
 	const uint8_t *p = pm_bytes_row(f->sections, i, f->stride);
 	if (f->wide)
-		return (struct section){.name = u32_at(f, p),
-			.type = u32_at(f, p + 4),
+		return (struct section){.type = u32_at(f, p + 4),
 			.address = word_at(f, p + 16),
 			.offset = word_at(f, p + 24),
 			.size = word_at(f, p + 32),
 			.link = u32_at(f, p + 40),
 			.stride = word_at(f, p + 56)};
-	return (struct section){.name = u32_at(f, p),
-		.type = u32_at(f, p + 4),
+	return (struct section){.type = u32_at(f, p + 4),
 		.address = word_at(f, p + 12),
 		.offset = word_at(f, p + 16),
 		.size = word_at(f, p + 20),
@@ -221,7 +217,7 @@ int hpcrun_elf_read(struct pm_bytes bytes, struct hpcrun_scopes *ret)
 	return r < 0 ? r : hpcrun_scopes_settle(ret);
 }
 
-/* ---- the build ids of the file and of its alternate ---- */
+/* ---- the build id ---- */
 
 /* A note is three u32 (sizes of name and contents, type), both padded to 4. */
 static size_t find_note(const struct file *f, struct pm_bytes notes, uint8_t *ret)
@@ -258,37 +254,4 @@ size_t hpcrun_elf_build_id(struct pm_bytes bytes, uint8_t ret[HPCRUN_BUILD_ID_MA
 			n = find_note(&f, notes, ret);
 	}
 	return n;
-}
-
-static bool is_called(const struct file *f, struct pm_bytes names, uint64_t i, const char *name)
-{
-	struct pm_bytes is;
-	return pm_bytes_cstr(names, section_at(f, i).name, &is) &&
-		pm_bytes_equal(is, pm_bytes_of(name));
-}
-
-size_t hpcrun_elf_alternate(
-	struct pm_bytes bytes, struct pm_bytes *ret_path, uint8_t ret_id[HPCRUN_BUILD_ID_MAX])
-{
-	struct file f;
-	struct pm_bytes names, link;
-	if (!open_file(&f, bytes) || f.names >= f.n_sections)
-		return 0;
-	struct section s = section_at(&f, f.names);
-	if (!pm_bytes_sub(bytes, s.offset, s.size, &names))
-		return 0;
-	for (uint64_t i = 0; i < f.n_sections; i++) {
-		s = section_at(&f, i);
-		if (!is_called(&f, names, i, ".gnu_debugaltlink"))
-			continue;
-		if (!pm_bytes_sub(bytes, s.offset, s.size, &link) ||
-			!pm_bytes_cstr(link, 0, ret_path))
-			return 0;
-		size_t n = link.len - ret_path->len - 1;
-		if (n > HPCRUN_BUILD_ID_MAX)
-			return 0;
-		memcpy(ret_id, link.p + ret_path->len + 1, n);
-		return n;
-	}
-	return 0;
 }

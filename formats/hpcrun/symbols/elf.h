@@ -18,12 +18,4 @@ enum { HPCRUN_BUILD_ID_MAX = 64 };
 /* The file's build id; returns its length, 0 if there is none. */
 size_t hpcrun_elf_build_id(struct pm_bytes file, uint8_t ret[HPCRUN_BUILD_ID_MAX]);
 
-/*
- * The file that holds what the DWARF of several files has in common (section .gnu_debugaltlink, as
- * written by dwz): returns the length of its build id, 0 if there is none; `*ret_path` is in
- * `file`.
- */
-size_t hpcrun_elf_alternate(
-	struct pm_bytes file, struct pm_bytes *ret_path, uint8_t ret_id[HPCRUN_BUILD_ID_MAX]);
-
 #endif

@@ -55,7 +55,7 @@ int hpcrun_elsewhere_open(struct hpcrun_elsewhere *e, const char *root, struct p
 	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of mounts");
 }
 
-/* A regular ELF file below the root, mapped for hpcrun_dwarf_open; 0 for anything else. */
+/* A regular ELF file below the root, mapped; 0 for anything else. */
 static int open_elf(const struct hpcrun_elsewhere *e, const char *path, struct stat *ret_st,
 	struct pm_input *ret)
 {
@@ -69,12 +69,10 @@ static int open_elf(const struct hpcrun_elsewhere *e, const char *path, struct s
 	int r = pm_input_take(ret, fd, path, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	r = hpcrun_elf_is(ret->bytes) ? 1 : 0;
-	if (r > 0 && pm_input_allow_writes(ret) < 0)
-		r = -ENOMEM;
-	if (r <= 0)
-		pm_input_close(ret);
-	return r;
+	if (hpcrun_elf_is(ret->bytes))
+		return 1;
+	pm_input_close(ret);
+	return 0;
 }
 
 static uint64_t changed_ns(const struct stat *st)
@@ -133,16 +131,19 @@ int hpcrun_elsewhere_find_alternate(const struct hpcrun_elsewhere *e, struct pm_
 	const uint8_t *build_id, size_t n, struct pm_input *ret)
 {
 	char name[PATH_MAX];
+	bool absolute = path.len && path.p[0] == '/';
 	const uint8_t *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+	struct pm_bytes last = path;
 	int r = hpcrun_elsewhere_find_debug(e, build_id, n, ret);
-	if (r != 0 || !e->is_open || n < 2 || !slash || path.len >= sizeof(name) / 2)
+	if (r != 0 || !e->is_open)
 		return r;
-	int len = (int)(path.p + path.len - slash - 1);
-	if (path.p[0] == '/')
-		snprintf(name, sizeof(name), "%.*s", (int)path.len - 1, (const char *)path.p + 1);
-	else
-		snprintf(name, sizeof(name), "usr/lib/debug/.dwz/%.*s", len,
-			(const char *)slash + 1);
+	if (slash)
+		last = (struct pm_bytes){slash + 1, path.len - 1 - (size_t)(slash - path.p)};
+	int len = absolute
+		? snprintf(name, sizeof(name), "%.*s", (int)path.len - 1, path.p + 1)
+		: snprintf(name, sizeof(name), "usr/lib/debug/.dwz/%.*s", (int)last.len, last.p);
+	if (len < 0 || (size_t)len >= sizeof(name))
+		return 0;
 	return open_built(e, name, build_id, n, ret);
 }
 

@@ -35,8 +35,8 @@ int hpcrun_elsewhere_find_debug(
 	const struct hpcrun_elsewhere *e, const uint8_t *build_id, size_t n, struct pm_input *ret);
 
 /*
- * The same for the alternate of a debug file (hpcrun_elf_alternate): by its build id, or at its
- * path, where a relative one is that of a file in usr/lib/debug/.dwz.
+ * The same for the alternate that a debug file names: by its build id, or at its path, where a
+ * relative one is that of a file in usr/lib/debug/.dwz.
  */
 int hpcrun_elsewhere_find_alternate(const struct hpcrun_elsewhere *e, struct pm_bytes path,
 	const uint8_t *build_id, size_t n, struct pm_input *ret);

@@ -13,6 +13,16 @@
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
 
+bool hpcrun_scopes_say(struct hpcrun_scopes *s, size_t n)
+{
+	if (n > HPCRUN_TEXTS_MAX - s->said) {
+		s->is_full = true;
+		return false;
+	}
+	s->said += n;
+	return true;
+}
+
 uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text)
 {
 	s->texts.arena = &s->arena;
@@ -21,12 +31,7 @@ uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text)
 		return UINT32_MAX;
 	if (text.len > HPCRUN_NAME_MAX)
 		text.len = HPCRUN_NAME_MAX;
-	if (text.len > HPCRUN_TEXTS_MAX - s->said) {
-		s->is_full = true;
-		return 0;
-	}
-	s->said += text.len;
-	return text.len ? pm_strtab_add(&s->texts, text) : 0;
+	return hpcrun_scopes_say(s, text.len) && text.len ? pm_strtab_add(&s->texts, text) : 0;
 }
 
 int hpcrun_scopes_add(struct hpcrun_scopes *s, const struct hpcrun_scope *scope, uint32_t *ret)

@@ -41,6 +41,9 @@ struct hpcrun_scopes {
 	bool is_full; /* a limit of limits.h was reached, and the rest was left out */
 };
 
+/* Counts n bytes that a text is made of; false beyond HPCRUN_TEXTS_MAX. */
+bool hpcrun_scopes_say(struct hpcrun_scopes *s, size_t n);
+
 /* The index of a text, cut at HPCRUN_NAME_MAX; 0 beyond HPCRUN_TEXTS_MAX; PM_NONE if out of memory.
  */
 uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text);

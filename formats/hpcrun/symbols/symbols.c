@@ -16,7 +16,7 @@
 struct module {
 	struct hpcrun_scopes scopes;
 	/* A file of this machine. */
-	struct pm_input file, debug, alternate; /* stay open for `dwarf` */
+	struct pm_input file, debug; /* both stay open for `dwarf` */
 	struct hpcrun_dwarf *dwarf;
 };
 
@@ -80,7 +80,6 @@ int hpcrun_symbols_meet(struct hpcrun_symbols *s, struct pm_bytes path)
 /* The symbols and DWARF of a file of this machine: 1, 0, or -ENOMEM. */
 static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct module *m)
 {
-	struct pm_bytes path_of_alternate;
 	uint8_t id[HPCRUN_BUILD_ID_MAX];
 	int r = s->is_measured_here
 		? hpcrun_elsewhere_find(s->place.elsewhere, path, s->place.written_ns, &m->file)
@@ -89,16 +88,11 @@ static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct
 		return r;
 	size_t n = hpcrun_elf_build_id(m->file.bytes, id);
 	r = hpcrun_elsewhere_find_debug(s->place.elsewhere, id, n, &m->debug);
-	struct pm_bytes rich = r > 0 ? m->debug.bytes : m->file.bytes;
+	struct pm_input *rich = r > 0 ? &m->debug : &m->file;
 	if (r >= 0)
-		r = hpcrun_elf_read(rich, &m->scopes);
-	n = hpcrun_elf_alternate(rich, &path_of_alternate, id);
-	if (r == 0 && n > 0)
-		r = hpcrun_elsewhere_find_alternate(
-			s->place.elsewhere, path_of_alternate, id, n, &m->alternate);
-	struct hpcrun_dwarf_files files = {rich, m->alternate.bytes, &m->scopes};
-	if (r >= 0)
-		r = hpcrun_dwarf_open(&m->dwarf, &files);
+		r = hpcrun_elf_read(rich->bytes, &m->scopes);
+	if (r == 0)
+		r = hpcrun_dwarf_open(&m->dwarf, rich, s->place.elsewhere);
 	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
 }
 
@@ -106,7 +100,6 @@ static void free_module(struct module *m)
 {
 	hpcrun_dwarf_free(m->dwarf);
 	hpcrun_scopes_done(&m->scopes);
-	pm_input_close(&m->alternate);
 	pm_input_close(&m->debug);
 	pm_input_close(&m->file);
 	free(m);
@@ -135,9 +128,7 @@ static int find_module(struct hpcrun_symbols *s, struct pm_bytes path, struct mo
 	struct module *m = malloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	*m = (struct module){.file = {.fd = -1, .slot = -1},
-		.debug = {.fd = -1, .slot = -1},
-		.alternate = {.fd = -1, .slot = -1}};
+	*m = (struct module){.file = {.fd = -1, .slot = -1}, .debug = {.fd = -1, .slot = -1}};
 	int r = read_module(s, path, m);
 	if (r > 0)
 		s->modules[i] = m;
