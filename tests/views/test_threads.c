@@ -62,6 +62,8 @@ static void test_stored_total_of_a_thread_wins(void **state)
 	fake_free(f);
 }
 
+static int damage; /* how the first thread fails: -EIO or -EINVAL */
+
 static int64_t (*sound_values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err);
 
@@ -69,28 +71,78 @@ static int64_t values_but_of_the_first(const struct pm_profile *p, struct pm_val
 	uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
 {
 	if (of.what == PM_OF_THREAD && of.index == 0)
-		return pm_error_set(err, -EIO, "profile.db", 0, "is damaged");
+		return pm_error_set(err, damage, "profile.db", 0, "is damaged");
 	return sound_values(p, of, first, ret, room, err);
+}
+
+static int64_t (*sound_samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+
+static int64_t samples_but_of_the_first(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	if (thread == 0)
+		return pm_error_set(err, damage, "trace.db", 0, "is damaged");
+	return sound_samples(p, thread, first, ret, room, err);
+}
+
+/* Whether the view has rows of the threads 10 and 11. */
+static void check_rows_of(struct fake *f, const char *name, bool first, bool second)
+{
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, name, 0);
+	assert_int_equal(strstr(text, "\n10|") != NULL, first);
+	assert_int_equal(strstr(text, "\n11|") != NULL, second);
+	free(text);
+	pmfs_model_free(m);
 }
 
 static void test_profiles_of_all_threads_leave_out_what_is_damaged(void **state)
 {
 	struct fake *f = fake_with_two_threads();
 	(void)state;
-	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	char *text = view_text(m, ROOT, "profiles.parquet", 0);
-	assert_non_null(strstr(text, "\n10|1|"));
-	assert_non_null(strstr(text, "\n11|1|"));
-	free(text);
-	pmfs_model_free(m);
+	check_rows_of(f, "profiles.parquet", true, true);
 	sound_values = f->ops.values;
 	f->ops.values = values_but_of_the_first;
-	m = pmfs_model_new(&f->profile);
-	text = view_text(m, ROOT, "profiles.parquet", 0);
-	assert_null(strstr(text, "\n10|"));
-	assert_non_null(strstr(text, "\n11|1|"));
-	free(text);
-	pmfs_model_free(m);
+	damage = -EIO;
+	check_rows_of(f, "profiles.parquet", false, true);
+	damage = -EINVAL;
+	check_rows_of(f, "profiles.parquet", false, true);
+	fake_free(f);
+}
+
+static void test_traces_of_all_threads_leave_out_what_is_damaged(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, 1500, 2);
+	fake_sample(f, 1, 1600, 1);
+	check_rows_of(f, "timeline.parquet", true, true);
+	sound_samples = f->ops.samples;
+	f->ops.samples = samples_but_of_the_first;
+	damage = -EIO;
+	check_rows_of(f, "timeline.parquet", false, true);
+	damage = -EINVAL;
+	check_rows_of(f, "timeline.parquet", false, true);
+	fake_free(f);
+}
+
+/* Otherwise they would be empty, as if nothing had been measured. */
+static void test_tables_of_all_threads_need_the_tree(void **state)
+{
+	static const char *const names[] = {"profiles.parquet", "timeline.parquet"};
+	static const int errors[] = {-EIO, -EINVAL};
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, 1500, 2);
+	for (size_t i = 0; i < 4; i++) {
+		char want[16];
+		f->tree_error = errors[i / 2];
+		snprintf(want, sizeof(want), "!%d", errors[i / 2]);
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		assert_view(m, ROOT, names[i % 2], 0, want);
+		pmfs_model_free(m);
+	}
 	fake_free(f);
 }
 
@@ -355,6 +407,8 @@ int main(void)
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
 		cmocka_unit_test(test_stored_total_of_a_thread_wins),
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
+		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),
+		cmocka_unit_test(test_tables_of_all_threads_need_the_tree),
 		cmocka_unit_test(test_paths_are_unique_and_plain),
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),
 		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),

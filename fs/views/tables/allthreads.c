@@ -2,15 +2,17 @@
  * profiles.parquet and timeline.parquet: the profiles and the traces of all threads, one thread
  * after the other, each row with its thread. Made of the tables of the threads. A thread that
  * cannot be read ends where it cannot (its own files are errors, and damage.csv says why); the
- * others are there.
+ * others are there. What all threads need, such as the tree, must be readable.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/search.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
+#include "fs/views/sums/tracelength.h"
 #include "fs/views/tables/tracefacts.h"
 
 /* A position is the place among all samples, or, of profiles, the thread and the place in it. */
@@ -31,6 +33,12 @@ struct all_rows {
 	struct pm_table table; /* of the thread, while it is open */
 	struct pm_rows rows;
 };
+
+/* Whether the failure is one of the source, which the other threads may not have. */
+static bool is_unreadable(int r)
+{
+	return r == -EIO || r == -EINVAL;
+}
 
 static void thread_close(struct all_rows *a)
 {
@@ -61,7 +69,7 @@ static int thread_try(struct all_rows *a, uint64_t at, struct pm_error *err)
 {
 	struct pm_error error = {.offset = PM_NO_OFFSET};
 	int r = thread_open(a, at, &error);
-	if (r == -EIO) {
+	if (is_unreadable(r)) {
 		thread_close(a);
 		a->thread++;
 		return 0;
@@ -88,6 +96,11 @@ static int profiles_start(struct pm_rows *rows, struct pm_error *err)
 	if (r < 0)
 		return r;
 	struct all_rows *a = rows->own;
+	const struct pm_tree *tree;
+	const uint8_t *categories;
+	if ((r = pmfs_model_tree(a->model, &tree, err)) < 0 ||
+		(r = pmfs_categories(a->model, &categories, err)) < 0)
+		return r;
 	a->thread = (uint32_t)(rows->at >> PLACE_BITS);
 	uint64_t at = rows->at & (((uint64_t)1 << PLACE_BITS) - 1);
 	return a->thread < a->threads->n ? thread_try(a, at, err) : 0;
@@ -115,6 +128,11 @@ static int timeline_start(struct pm_rows *rows, struct pm_error *err)
 	if (r < 0)
 		return r;
 	struct all_rows *a = rows->own;
+	struct pmfs_trace_contexts contexts;
+	uint64_t origin;
+	if ((r = pmfs_trace_contexts(a->model, &contexts, err)) < 0 ||
+		(r = pmfs_time_origin(a->model, &origin, err)) < 0)
+		return r;
 	uint32_t n = a->threads->n;
 	a->first = malloc(((size_t)n + 1) * sizeof(*a->first));
 	if (!a->first)
@@ -138,7 +156,7 @@ static int thread_next(struct all_rows *a, struct pm_cell *cells, struct pm_erro
 	int r = a->is_open ? 0 : thread_open(a, 0, &error);
 	if (r >= 0)
 		r = pm_rows_next(&a->rows, cells, &error);
-	if (r == -EIO)
+	if (is_unreadable(r))
 		return 0;
 	if (r < 0 && err && !err->code)
 		*err = error;
@@ -257,7 +275,7 @@ static int timeline_bounds(const struct pm_table *table, uint64_t from, uint64_t
 			set_thread_bounds(least, greatest, threads->threads[i].id);
 		}
 		first = end;
-		r = r == -EIO ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
+		r = is_unreadable(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
 	}
 	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least + 1, greatest + 1, err);
 }
