@@ -62,7 +62,8 @@ static void test_stored_total_of_a_thread_wins(void **state)
 	fake_free(f);
 }
 
-static int damage; /* how the first thread fails: -EIO or -EINVAL */
+static int damage;            /* how the first thread fails: -EIO or -EINVAL */
+static uint64_t damaged_from; /* and from which of its samples on */
 
 static int64_t (*sound_values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err);
@@ -81,8 +82,9 @@ static int64_t (*sound_samples)(const struct pm_profile *p, uint32_t thread, uin
 static int64_t samples_but_of_the_first(const struct pm_profile *p, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room, struct pm_error *err)
 {
-	if (thread == 0)
+	if (thread == 0 && first >= damaged_from)
 		return pm_error_set(err, damage, "trace.db", 0, "is damaged");
+	room = thread == 0 && room > damaged_from - first ? damaged_from - first : room;
 	return sound_samples(p, thread, first, ret, room, err);
 }
 
@@ -124,6 +126,62 @@ static void test_traces_of_all_threads_leave_out_what_is_damaged(void **state)
 	check_rows_of(f, "timeline.parquet", false, true);
 	damage = -EINVAL;
 	check_rows_of(f, "timeline.parquet", false, true);
+	fake_free(f);
+}
+
+/* Rows of timeline.parquet by columns, and what of them is known: thread, time, duration. */
+static void check_strips(struct pmfs_model *m, const char *want)
+{
+	enum { ROWS = 5 };
+	int64_t values[3][ROWS];
+	uint8_t known[3][ROWS];
+	struct pm_strip strips[12] = {{.values = NULL}};
+	struct pm_cell least[12] = {{.kind = PM_CELL_EMPTY}},
+		       greatest[12] = {{.kind = PM_CELL_EMPTY}};
+	char got[256];
+	size_t n = 0;
+	struct pm_doc doc;
+	memset(known, 7, sizeof(known));
+	assert_int_equal(
+		pmfs_view_doc(view_named(ROOT, "timeline.parquet"), m, 0, PM_NONE, &doc, NULL), 0);
+	assert_int_equal(doc.table.end, ROWS);
+	for (uint32_t c = 0; c < 3; c++)
+		strips[c] = (struct pm_strip){values[c], known[c]};
+	assert_int_equal(doc.table.type->strips(&doc.table, 0, ROWS, strips, NULL), 0);
+	for (uint32_t i = 0; i < ROWS; i++)
+		for (uint32_t c = 0; c < 3; c++)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%.*lld%c", known[c][i],
+				known[c][i] ? (long long)values[c][i] : 0LL, c < 2 ? '|' : ' ');
+	assert_string_equal(got, want);
+	assert_int_equal(doc.table.type->bounds(&doc.table, 0, ROWS, least, greatest, NULL), 0);
+	assert_int_equal(greatest[1].i, 700);
+}
+
+/* There are as many rows as the traces say, whatever can be read of them. */
+static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
+{
+	static const char sound[] = "10|100|100 10|200|50 10|250| 11|600|100 11|700| ";
+	static const char begun[] = "10|100|100 10|| 10|| 11|600|100 11|700| ";
+	static const char none[] = "10|| 10|| 10|| 11|600|100 11|700| ";
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	fake_sample(f, 0, 1100, 2);
+	fake_sample(f, 0, 1200, 2);
+	fake_sample(f, 0, 1250, 2);
+	fake_sample(f, 1, 1600, 1);
+	fake_sample(f, 1, 1700, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	check_strips(m, sound);
+	sound_samples = f->ops.samples;
+	f->ops.samples = samples_but_of_the_first;
+	for (int i = 0; i < 2; i++) {
+		damage = i ? -EIO : -EINVAL;
+		damaged_from = 1;
+		check_strips(m, begun);
+		damaged_from = 0;
+		check_strips(m, none);
+	}
+	pmfs_model_free(m);
 	fake_free(f);
 }
 
@@ -408,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_stored_total_of_a_thread_wins),
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),
+		cmocka_unit_test(test_columns_of_all_traces_are_empty_where_damaged),
 		cmocka_unit_test(test_tables_of_all_threads_need_the_tree),
 		cmocka_unit_test(test_paths_are_unique_and_plain),
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),

@@ -2,7 +2,9 @@
  * profiles.parquet and timeline.parquet: the profiles and the traces of all threads, one thread
  * after the other, each row with its thread. Made of the tables of the threads. A thread that
  * cannot be read ends where it cannot (its own files are errors, and damage.csv says why); the
- * others are there. What all threads need, such as the tree, must be readable.
+ * others are there. Where the size of the file was laid out (fs/document/layout.h), the number of
+ * rows is fixed: rows that cannot be read are there then, with nothing but the thread. What all
+ * threads need, such as the tree, must be readable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +36,6 @@ struct all_rows {
 	struct pm_rows rows;
 };
 
-/* Whether the failure is one of the source, which the other threads may not have. */
-static bool is_unreadable(int r)
-{
-	return r == -EIO || r == -EINVAL;
-}
-
 static void thread_close(struct all_rows *a)
 {
 	if (a->is_open)
@@ -69,7 +65,7 @@ static int thread_try(struct all_rows *a, uint64_t at, struct pm_error *err)
 {
 	struct pm_error error = {.offset = PM_NO_OFFSET};
 	int r = thread_open(a, at, &error);
-	if (is_unreadable(r)) {
+	if (pmfs_is_unreadable(r)) {
 		thread_close(a);
 		a->thread++;
 		return 0;
@@ -156,7 +152,7 @@ static int thread_next(struct all_rows *a, struct pm_cell *cells, struct pm_erro
 	int r = a->is_open ? 0 : thread_open(a, 0, &error);
 	if (r >= 0)
 		r = pm_rows_next(&a->rows, cells, &error);
-	if (is_unreadable(r))
+	if (pmfs_is_unreadable(r))
 		return 0;
 	if (r < 0 && err && !err->code)
 		*err = error;
@@ -224,7 +220,8 @@ static int add_thread(struct pmfs_model *m, uint32_t thread, uint64_t from, uint
 	bool wanted = false;
 	for (uint32_t c = 1; c <= PMFS_TRACE_MOST_COLUMNS; c++)
 		wanted |= strips[c].values != NULL;
-	return wanted ? pmfs_trace_strips(m, thread, from, from + n, strips + 1, err) : 0;
+	return wanted ? pmfs_trace_strips_if_readable(m, thread, from, from + n, strips + 1, err)
+		      : 0;
 }
 
 static int timeline_strips(const struct pm_table *table, uint64_t from, uint64_t to,
@@ -275,7 +272,7 @@ static int timeline_bounds(const struct pm_table *table, uint64_t from, uint64_t
 			set_thread_bounds(least, greatest, threads->threads[i].id);
 		}
 		first = end;
-		r = is_unreadable(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
+		r = pmfs_is_unreadable(r) ? 0 : r < 0 ? pm_error_plain(err, r) : 0;
 	}
 	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least + 1, greatest + 1, err);
 }

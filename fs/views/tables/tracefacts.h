@@ -19,6 +19,12 @@ enum {
 	PMFS_TRACE_MOST_COLUMNS = PMFS_TRACE_CALL_CATEGORY + 3,
 };
 
+/* Whether a thread's failure is one of the source, which other threads need not have. */
+static inline bool pmfs_is_unreadable(int r)
+{
+	return r == -EIO || r == -EINVAL;
+}
+
 /* The column of the category: depends on what rows are. */
 uint32_t pmfs_trace_category(struct pmfs_model *m);
 
@@ -33,6 +39,10 @@ int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, vo
 int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
 	const struct pm_strip *strips, struct pm_error *err);
 
+/* The same, but cells of rows that cannot be read are empty. In tracestrips.c. */
+int pmfs_trace_strips_if_readable(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err);
+
 /* Moves strips behind the `n` rows that they have. In tracestrips.c. */
 void pmfs_strips_advance(struct pm_strip *strips, uint32_t n_columns, uint64_t n);
 
@@ -45,7 +55,7 @@ struct pmfs_trace_range {
 	uint64_t shortest, longest;
 };
 
-/* Adds samples [from, to) of a thread's trace. -EIO where they cannot be read. */
+/* Adds samples [from, to) of a thread's trace. pmfs_is_unreadable() where they cannot be read. */
 int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
 	uint64_t from, uint64_t to, struct pm_error *err);
 

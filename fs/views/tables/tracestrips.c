@@ -161,17 +161,25 @@ static bool needs_places(const struct pm_strip *strips, uint32_t category)
 		strips[category + 2].values;
 }
 
-static int add_all(struct reading *b, struct pmfs_model *m, uint32_t thread, uint64_t from,
-	uint64_t to, struct pm_strip *strips, struct pm_error *err)
+/* Rows of a thread's trace. */
+struct wanted {
+	uint32_t thread;
+	uint64_t from, to;
+	bool in_full; /* a row that cannot be read is an error, else it is empty */
+};
+
+/* Adds the rows from w->from on, and moves it behind those that could be read. */
+static int add_all(struct reading *b, struct pmfs_model *m, struct wanted *w,
+	struct pm_strip *strips, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
 	uint32_t category = pmfs_trace_category(m);
 	bool places = needs_places(strips, category);
-	while (from < to) {
-		size_t room = to - from < BATCH ? (size_t)(to - from) : BATCH;
+	while (w->from < w->to) {
+		size_t room = w->to - w->from < BATCH ? (size_t)(w->to - w->from) : BATCH;
 		if (pm_work_cancelled())
 			return pm_error_plain(err, -ENOMEM);
-		int64_t n = p->ops->samples(p, thread, from, b->batch, room, err);
+		int64_t n = p->ops->samples(p, w->thread, w->from, b->batch, room, err);
 		if (n < 0)
 			return (int)n;
 		if (n == 0)
@@ -182,13 +190,37 @@ static int add_all(struct reading *b, struct pmfs_model *m, uint32_t thread, uin
 			find_places(b);
 		add_batch(b, category, strips);
 		pmfs_strips_advance(strips, category + 3, (uint64_t)n);
-		from += (uint64_t)n;
+		w->from += (uint64_t)n;
 	}
 	return 0;
 }
 
-int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
-	const struct pm_strip *strips, struct pm_error *err)
+static void add_empty(struct pm_strip *strips, uint32_t n_columns, uint64_t n)
+{
+	for (uint32_t c = 0; c < n_columns; c++) {
+		if (!strips[c].values)
+			continue;
+		memset(strips[c].values, 0, (size_t)n * sizeof(*strips[c].values));
+		memset(strips[c].known, 0, (size_t)n);
+	}
+}
+
+static int add_rows(struct reading *b, struct pmfs_model *m, struct wanted *w,
+	struct pm_strip *strips, struct pm_error *err)
+{
+	struct pm_error error = {.offset = PM_NO_OFFSET};
+	int r = add_all(b, m, w, strips, &error);
+	if (!w->in_full && pmfs_is_unreadable(r)) {
+		add_empty(strips, pmfs_trace_category(m) + 3, w->to - w->from);
+		return 0;
+	}
+	if (r < 0 && err && !err->code)
+		*err = error;
+	return r;
+}
+
+static int make_strips(
+	struct pmfs_model *m, struct wanted *w, const struct pm_strip *strips, struct pm_error *err)
 {
 	struct pm_strip rest[PMFS_TRACE_MOST_COLUMNS];
 	struct reading *b = malloc(sizeof(*b));
@@ -200,10 +232,22 @@ int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint
 	if (r == 0)
 		r = pmfs_time_origin(m, &b->origin, err);
 	if (r == 0)
-		r = add_all(b, m, thread, from, to, rest, err);
+		r = add_rows(b, m, w, rest, err);
 	if (r == 0 && b->beyond)
 		r = pm_error_set(
 			err, -EIO, NULL, PM_NO_OFFSET, "a number of a trace is beyond 63 bits");
 	free(b);
 	return r;
+}
+
+int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err)
+{
+	return make_strips(m, &(struct wanted){thread, from, to, true}, strips, err);
+}
+
+int pmfs_trace_strips_if_readable(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
+	const struct pm_strip *strips, struct pm_error *err)
+{
+	return make_strips(m, &(struct wanted){thread, from, to, false}, strips, err);
 }
