@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "fs/document/layout.h"
 #include "profmount/profile.h"
@@ -244,12 +245,12 @@ static void check_places(const struct pmfs_parquet *p)
 /* The values of times come last in their chunk. */
 static void check_first_time(struct mount *m, const struct pmfs_parquet *p, size_t group)
 {
-	uint64_t bytes = p->groups[group].columns[0].bytes, time;
+	uint64_t bytes = p->groups[group].columns[0].bytes;
 	uint64_t values = pmfs_layout_offset(p, group, 0) + bytes - p->groups[group].rows * 8ull;
-	char window[sizeof(time)];
+	char window[sizeof(uint64_t)];
 	assert_int_equal(read_at(m, values, sizeof(window), window), sizeof(window));
-	memcpy(&time, window, sizeof(time));
-	assert_int_equal(time, (uint64_t)group * PMFS_GROUP_ROWS * 1000);
+	assert_int_equal(
+		pm_le64((const uint8_t *)window), (uint64_t)group * PMFS_GROUP_ROWS * 1000);
 }
 
 /* More row groups than a block has: each column is where the formula has it. */
