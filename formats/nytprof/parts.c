@@ -14,11 +14,34 @@
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
+/* What limits count of all files. */
+struct counts {
+	size_t rows, source_bytes, log_bytes;
+	bool logs_full;
+};
+
+static struct counts counts_of(const struct nytp *n)
+{
+	return (struct counts){n->rows, n->source_bytes, n->log_bytes, n->logs_full};
+}
+
+/* As if the file had not been read: what it held is free for those after it. */
+static void forget(struct nytp *n, struct nytp_file *f, struct nytp_file was, struct counts before)
+{
+	nytp_file_done(f);
+	*f = was;
+	n->rows = before.rows;
+	n->source_bytes = before.source_bytes;
+	n->log_bytes = before.log_bytes;
+	n->logs_full = before.logs_full;
+}
+
 /* A file that begins correctly but cannot be presented is damage. */
 static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
 {
 	struct nytp *n = &o->native;
 	struct nytp_file *f = &n->files[i], was = *f;
+	struct counts before = counts_of(n);
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	n->input = in;
 	int r = nytp_file_read(n, f, in->bytes, &why);
@@ -28,8 +51,7 @@ static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, stru
 		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
 			"cannot be read, or has changed while it was read");
 	if (r == -EINVAL || r == -ENOTSUP) {
-		nytp_file_done(f);
-		*f = was;
+		forget(n, f, was, before);
 		pm_damage_add(&n->damage, f->name, why.offset, PM_NO_OFFSET, "%s", why.text);
 		return 0;
 	}

@@ -11,6 +11,7 @@
 
 #include "formats/nytprof/lengths.h"
 #include "formats/nytprof/limits.h"
+#include "formats/nytprof/parts.h"
 #include "tests/nytprof/expect.h"
 
 enum { MANY = 1000 };
@@ -180,10 +181,18 @@ static void test_processes_and_evals_have_functions_in_common(void **state)
 	nytpx_drop("x.out.8");
 }
 
+/* What limits count of all files is counted of those that are presented. */
+static void expect_counts_of(const struct nytp *want, const struct nytp *n)
+{
+	assert_int_equal(n->log_bytes, want->log_bytes);
+	assert_int_equal(n->rows, want->rows);
+	assert_int_equal(n->source_bytes, want->source_bytes);
+}
+
 /* A file that is given up in the middle leaves no trace in the one after it. */
 static void test_a_file_that_is_refused_counts_no_calls(void **state)
 {
-	struct pm_profile *p = NULL;
+	struct pm_profile *p = NULL, *alone = NULL;
 	double ns[] = {500};
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
@@ -193,16 +202,23 @@ static void test_a_file_that_is_refused_counts_no_calls(void **state)
 		nytpw_return(&w, 1, 5, 5, i ? "both" : "first");
 		if (i == 0) {
 			nytpw_return(&w, 1, 6, 5, "both");
+			nytpw_fid(&w, 1, 0, 0, "x.pl");
+			nytpw_source(&w, 1, 1, "text");
 			nytpw_line(&w, ":nv_size=16");
 		}
 		nytpw_pid_end(&w, 7 + i, 1.7e9 + 1);
 		nytpx_save(&w, i ? "x.out.8" : "x.out");
 	}
 	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &p, NULL), 0);
+	assert_int_equal(nytp_ready(&nytp_opened_of(p)->native, NULL), 0);
+	nytpx_drop("x.out");
+	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &alone, NULL), 0);
+	assert_int_equal(nytp_ready(&nytp_opened_of(alone)->native, NULL), 0);
+	expect_counts_of(&nytp_opened_of(alone)->native, &nytp_opened_of(p)->native);
 	expect(p, "both", ns, 1);
 	assert_int_equal(nytpx_count_damage(p, "nv_size"), 1);
+	pm_profile_close(alone);
 	pm_profile_close(p);
-	nytpx_drop("x.out");
 	nytpx_drop("x.out.8");
 }
 
