@@ -17,8 +17,8 @@
 #define NYTP_LIMIT_SOURCE ((size_t)1 << 30)
 
 /*
- * How long each call took, 1 to 3 bytes for most: some 60 million calls, in 2 GB or more of
- * records. There are no percentiles beyond that.
+ * How long each call took: 2 bytes for most and 10 for others, in buffers that double. Enough for
+ * 33 to 67 million calls, in 1 GB or more of records. There are no percentiles beyond that.
  */
 #define NYTP_LIMIT_LOGS ((size_t)128 << 20)
 
