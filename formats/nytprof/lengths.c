@@ -80,19 +80,10 @@ void nytp_logs_end(struct nytp *n, const struct nytp_file *f)
 		n->log_of[f->logs[i].name] = 0;
 }
 
-static void free_logs(struct nytp_file *f)
-{
-	for (size_t i = 0; i < f->n_logs; i++)
-		free(f->logs[i].p);
-	free(f->logs);
-	f->logs = NULL;
-	f->n_logs = f->logs_room = 0;
-}
-
 void nytp_logs_done(struct nytp *n)
 {
 	for (size_t i = 0; i < n->n_files; i++)
-		free_logs(&n->files[i]);
+		nytp_file_logs_done(&n->files[i]);
 	n->log_bytes = 0;
 }
 

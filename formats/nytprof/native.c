@@ -110,6 +110,15 @@ static void py_done(struct nytp_py *py)
 	pm_map_done(&py->by_sid);
 }
 
+void nytp_file_logs_done(struct nytp_file *f)
+{
+	for (size_t i = 0; i < f->n_logs; i++)
+		free(f->logs[i].p);
+	free(f->logs);
+	f->logs = NULL;
+	f->n_logs = f->logs_room = 0;
+}
+
 void nytp_file_done(struct nytp_file *f)
 {
 	free(f->attributes);
@@ -119,9 +128,7 @@ void nytp_file_done(struct nytp_file *f)
 	free(f->sites);
 	free(f->edges);
 	free(f->texts);
-	for (size_t i = 0; i < f->n_logs; i++)
-		free(f->logs[i].p);
-	free(f->logs);
+	nytp_file_logs_done(f);
 	for (size_t i = 0; i < f->n_threads; i++)
 		nytp_calls_done(&f->threads[i].calls);
 	free(f->threads);

@@ -234,6 +234,9 @@ void nytp_init(struct nytp *n);
 /* Resets it to the state before it was filled: files keep name and layout. */
 void nytp_reset(struct nytp *n);
 
+/* Frees only `logs`. */
+void nytp_file_logs_done(struct nytp_file *f);
+
 void nytp_file_done(struct nytp_file *f);
 void nytp_done(struct nytp *n);
 
