@@ -234,14 +234,6 @@ static int list_times(struct zts_joining *j)
 	return r;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct zts_method *x = a, *y = b;
-	if (x->sums.exclusive_ns != y->sums.exclusive_ns)
-		return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
-	return pm_bytes_compare(x->name, y->name);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct zts_attr_count *x = a, *y = b;
@@ -258,7 +250,7 @@ int zts_joining_end(struct zts_joining *j, struct pm_error *err)
 	if (r == 0)
 		r = list_times(j);
 	if (r == 0 && a->n_methods)
-		qsort(a->methods, a->n_methods, sizeof(*a->methods), by_time);
+		qsort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
 	if (r == 0 && a->n_attrs)
 		qsort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
 	zts_exceptions_sort(&a->exceptions);

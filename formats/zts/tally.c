@@ -147,6 +147,14 @@ void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns)
 	m->ended = true;
 }
 
+int zts_method_by_time(const void *a, const void *b)
+{
+	const struct zts_method *x = a, *y = b;
+	if (x->sums.exclusive_ns != y->sums.exclusive_ns)
+		return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+	return pm_bytes_compare(x->name, y->name);
+}
+
 static void add_method(struct zts_method *m, const struct zts_path_sums *path, bool outermost)
 {
 	struct zts_sums sums = path->sums;

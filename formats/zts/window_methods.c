@@ -195,14 +195,6 @@ static int count_calls(struct building *b, struct pm_error *err)
 
 /* ---- the whole ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct zts_method *x = a, *y = b;
-	if (x->sums.exclusive_ns != y->sums.exclusive_ns)
-		return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
-	return pm_bytes_compare(x->name, y->name);
-}
-
 static void methods_free(void *data)
 {
 	struct zts_window_methods *m = data;
@@ -225,7 +217,7 @@ static int finish(struct building *b, struct pm_window_part *part)
 		m->items[m->n++].name = b->tree->texts[b->tree->functions[i].name];
 	}
 	if (m->n)
-		qsort(m->items, m->n, sizeof(*m->items), by_time);
+		qsort(m->items, m->n, sizeof(*m->items), zts_method_by_time);
 	part->data = m;
 	part->free = methods_free;
 	return 0;
