@@ -13,9 +13,16 @@
 #include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
 
+/* What is counted of the calls of a function. */
+struct counted {
+	uint64_t errors;
+	int64_t min_ns, max_ns;
+	bool ended; /* one call at least: min and max are known */
+};
+
 /* What one thread counts. */
 struct counts {
-	struct zts_method *items; /* by function; only errors, min_ns and max_ns */
+	struct counted *items; /* by function */
 	struct pm_lengths lengths;
 };
 
@@ -103,12 +110,16 @@ static int list_places(struct building *b, struct pm_error *err)
 
 static int count_call(struct counts *c, uint32_t function, const struct zts_call *call)
 {
-	struct zts_method *method = &c->items[function];
+	struct counted *counted = &c->items[function];
 	int64_t ns;
-	method->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
+	counted->errors += (call->flags & ZTS_FLAG_ERROR) != 0;
 	if (!zts_call_duration(call, &ns))
 		return 0;
-	zts_method_ended(method, ns, ns);
+	if (!counted->ended || ns < counted->min_ns)
+		counted->min_ns = ns;
+	if (!counted->ended || ns > counted->max_ns)
+		counted->max_ns = ns;
+	counted->ended = true;
 	return pm_lengths_add(&c->lengths, function, ns > 0 ? (uint64_t)ns : 0, 1);
 }
 
@@ -154,8 +165,8 @@ static int count_stretch(void *context, size_t i)
 static int join_counts(struct building *b, struct pm_lengths *lengths, const struct counts *c)
 {
 	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
-		const struct zts_method *from = &c->items[i];
-		b->items[i].sums.errors += from->sums.errors;
+		const struct counted *from = &c->items[i];
+		b->items[i].sums.errors += from->errors;
 		if (from->ended)
 			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
 	}
