@@ -13,6 +13,8 @@
 #include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
 
+enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts or functions */ };
+
 /* What is counted of the calls of a function. */
 struct counted {
 	uint64_t errors;
@@ -78,7 +80,9 @@ static int add_contexts(struct building *b, struct pm_error *err)
 	int r = end ? 0 : pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; i < tree->n_contexts && r == 0; i++) {
 		uint32_t *around = &end[pm_tree_frame(tree, i)->function];
-		r = add_context(b, i, i >= *around, err);
+		r = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()
+			? pm_error_plain(err, -ENOMEM)
+			: add_context(b, i, i >= *around, err);
 		if (i >= *around)
 			*around = tree->end[i];
 	}
@@ -166,6 +170,8 @@ static int join_counts(struct building *b, struct pm_lengths *lengths, const str
 {
 	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
 		const struct counted *from = &c->items[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		b->items[i].sums.errors += from->errors;
 		if (from->ended)
 			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
