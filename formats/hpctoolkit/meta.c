@@ -23,13 +23,19 @@ static bool begins_inside_another(struct pm_bytes file, uint64_t at)
 	return at >= 8 && pm_bytes_sub(file, at - 8, 8, &before) && !memchr(before.p, 0, 8);
 }
 
-bool hpctk_string_find(const struct hpctk_opened *db, uint64_t at, struct pm_bytes *ret)
+/* The bytes that a string at that place, with its end, may have. */
+static struct pm_bytes string_room(const struct hpctk_opened *db, uint64_t at)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
 	uint64_t left = at < file.len ? file.len - at : 0;
 	uint64_t most = begins_inside_another(file, at) ? MAX_END : MAX_STRING;
 	pm_bytes_sub(file, at, left < most ? left : most, &rest);
-	return pm_bytes_cstr(rest, 0, ret);
+	return rest;
+}
+
+bool hpctk_string_find(const struct hpctk_opened *db, uint64_t at, struct pm_bytes *ret)
+{
+	return pm_bytes_cstr(string_room(db, at), 0, ret);
 }
 
 struct pm_bytes hpctk_string_get(const struct hpctk_opened *db, uint64_t at)
@@ -83,11 +89,14 @@ bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths
 	enum { LONG = 512 };
 	const uint32_t *known = pm_map_find(&lengths->of, at);
 	bool fresh;
+	*ret = (struct pm_bytes){NULL, 0};
 	if (known)
-		return pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, *known, ret);
-	bool found = hpctk_string_find(db, at, ret);
-	if (found && ret->len > LONG)
-		pm_map_put(&lengths->of, at, (uint32_t)ret->len, &fresh); /* or it is not known */
+		return *known != HPCTK_NONE &&
+			pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, *known, ret);
+	struct pm_bytes room = string_room(db, at);
+	bool found = pm_bytes_cstr(room, 0, ret);
+	if ((found ? ret->len : room.len) > LONG) /* if there is no memory, it is not known */
+		pm_map_put(&lengths->of, at, found ? (uint32_t)ret->len : HPCTK_NONE, &fresh);
 	return found;
 }
 

@@ -44,7 +44,7 @@ struct hpctk_function {
  * Zeroed = empty; pm_map_done frees it.
  */
 struct hpctk_lengths {
-	struct pm_map of; /* offset → length */
+	struct pm_map of; /* offset → length; HPCTK_NONE: it does not end */
 };
 
 /* hpctk_string_find and others that look through a long string only once. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/common/cursor.h"
+#include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/sharing.h"
 #include "tests/hpctoolkit/fixtures.h"
 
@@ -180,6 +181,26 @@ static void test_a_long_end_of_a_name_is_no_name(void **state)
 	pm_profile_close(p);
 }
 
+/* What becomes of the bytes later shows whether they are looked through again. */
+static void test_a_name_without_an_end_is_looked_for_once(void **state)
+{
+	enum { BYTES = 70000, AT = 8, END = 1000 };
+	static uint8_t bytes[BYTES];
+	static struct hpctk_opened db;
+	struct hpctk_lengths lengths = {.of = {.slots = NULL}};
+	struct pm_bytes name;
+	(void)state;
+	memset(bytes + AT, 'n', BYTES - AT);
+	db.folder.files[HPCTK_META].bytes = (struct pm_bytes){bytes, BYTES};
+	assert_false(hpctk_string_find_again(&db, &lengths, AT, &name));
+	bytes[END] = 0;
+	assert_false(hpctk_string_find_again(&db, &lengths, AT, &name));
+	assert_true(name.p == NULL && name.len == 0);
+	assert_true(hpctk_string_find(&db, AT, &name));
+	assert_int_equal(name.len, END - AT);
+	pm_map_done(&lengths.of);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_marks_leave_what_is_disjoint),
 		cmocka_unit_test_setup_teardown(
 			test_a_long_end_of_a_name_is_no_name, write_rich, remove_rich),
+		cmocka_unit_test(test_a_name_without_an_end_is_looked_for_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
