@@ -285,13 +285,13 @@ static int find_all(struct finding *f)
 	int r = 0;
 	for (size_t i = 0; i < f->c->n_ranked && r == 0; i++) {
 		uint32_t label = f->c->ranked[i];
-		uint64_t calls = f->c->by_label[label].calls;
+		uint64_t calls = f->c->by_label[label].calls, most = HTD_N_QUANTILES * HTD_PARTS;
 		if (bytes > f->bytes) {
 			r = find_batch(f);
 			bytes = 0;
 		}
-		bytes += (calls < HTD_PARTS ? calls : HTD_N_QUANTILES * HTD_PARTS) *
-			sizeof(uint64_t);
+		/* A range takes a number for each call or each part: see make_rooms. */
+		bytes += (calls < most ? calls : most) * sizeof(uint64_t);
 		bytes += sizeof(struct label_spans);
 		add_label(f, label);
 	}
