@@ -51,7 +51,7 @@ uint32_t htd_labels_add(
 uint32_t htd_labels_find(
 	const struct htd_labels *l, const struct htd_event *call, struct pm_text *scratch);
 
-/* Frees all of HTD_N_LASTING slots. */
+/* Marks all HTD_N_LASTING slots as empty; call before first use. */
 void htd_lasting_init(struct htd_lasting *slots);
 
 /* As htd_labels_find, for many calls: keeps the labels of numbers in slots of the caller. */

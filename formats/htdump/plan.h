@@ -29,8 +29,7 @@ struct htd_plan {
 	/* Offsets of duration (8 bytes) and thread (4 or 8), if both are unsigned and in `head`. */
 	bool quick;
 	uint32_t duration_at, thread_at, thread_size;
-	/* The same of an unsigned label of a call: its size is 4 or 8, or 0 if it is none of this.
-	 */
+	/* The same of an unsigned label of a call. label_size is 0 if it is not such a field. */
 	uint32_t label_at, label_size;
 	const char *broken; /* why no event can be read, or NULL */
 };

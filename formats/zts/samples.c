@@ -207,8 +207,8 @@ static inline void settle(const struct zts_samples *s, const struct zts_tree *tr
 }
 
 /*
- * A hash needs no table, so what a call needs is fetched while those before it are settled: its
- * slot, then the context that stands there, which is nearly always the right one.
+ * A pipeline of three stages, STAGE calls apart: compute the hash and prefetch its slot; read the
+ * slot and prefetch that context; compare.
  */
 int zts_samples_contexts(struct zts_samples *s, const struct zts_stores *stores,
 	const struct zts_tree *tree, struct zts_finding *ret)
