@@ -5,14 +5,14 @@
 #include "formats/common/cursor.h"
 #include "formats/htdump/parts.h"
 
-static struct htd_opened *source_of(const struct pm_table *table)
+static struct htd_opened *opened_of(const struct pm_table *table)
 {
 	return (struct htd_opened *)(uintptr_t)table->self;
 }
 
 static int scanned_start(struct pm_rows *rows, struct pm_error *err)
 {
-	return htd_scan_get(source_of(rows->table), err);
+	return htd_scan_get(opened_of(rows->table), err);
 }
 
 /* ---- raw/classes.csv: a row's position is the class version ---- */
@@ -76,7 +76,7 @@ static const char *const event_columns[] = {
 
 static int events_start(struct pm_rows *rows, struct pm_error *err)
 {
-	struct htd_opened *src = source_of(rows->table);
+	struct htd_opened *src = opened_of(rows->table);
 	int r = htd_scan_get(src, err);
 	if (r < 0)
 		return r;
@@ -147,7 +147,7 @@ static int events_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 
 static int events_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
 {
-	struct htd_opened *src = source_of(table);
+	struct htd_opened *src = opened_of(table);
 	int r = htd_scan_get(src, err);
 	*ret = r < 0 ? 0 : src->stream.n_events;
 	return r;
@@ -164,7 +164,7 @@ static const char *const label_columns[] = {"calls", "time_ns_incl", "time_ns_ex
 static int labels_start(struct pm_rows *rows, struct pm_error *err)
 {
 	const struct htd_quantiles *quantiles;
-	return htd_quantiles_get(source_of(rows->table), &quantiles, err);
+	return htd_quantiles_get(opened_of(rows->table), &quantiles, err);
 }
 
 static struct pm_cell sum_cell(pm_sum sum)
