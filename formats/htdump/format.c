@@ -30,7 +30,7 @@ static bool holds_events(const struct htd_stream *s)
  * A stream that begins with a class description has at least that event. Anything else (if the
  * format was forced), and short streams, are read now.
  */
-static int source_fill(struct htd_opened *src, struct pm_error *err)
+static int opened_fill(struct htd_opened *src, struct pm_error *err)
 {
 	struct htd_stream *s = &src->stream;
 	s->bytes = src->input.bytes;
@@ -69,7 +69,7 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->quantiles_lazy = src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	int r = source_fill(src, err);
+	int r = opened_fill(src, err);
 	if (r < 0) {
 		htd_opened_free(src);
 		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory");
