@@ -212,7 +212,7 @@ def read(path):
     unsigned = [f.get(6) == 14 for f in fields]
     for field in fields:
         kinds = list(field.get(10, {}))
-        number = [8] if field[4] == b"timestamp_ns" else [10]
+        number = [10] if field.get(6) == 14 else [8] if field[4] == b"timestamp_ns" else []
         must(kinds == [] or kinds == ([1] if field[1] == BYTE_ARRAY else number), f"{field[4]} is of logical type {kinds}")
     columns, places = [[] for _ in fields], []
     laid_out = not all(3 in chunk[3].get(12, {}) for group in meta[4] for chunk in group[1])
