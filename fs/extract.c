@@ -181,7 +181,17 @@ static int push(struct walk *w, pm_node node)
 	return 0;
 }
 
-/* Writes an entry that the innermost directory does not list, if there is one. */
+/* False for a file of the program that was measured: source/ lists what it has. */
+static bool is_parquet(struct walk *w, pm_node node)
+{
+	struct pm_doc doc;
+	if (pmfs_tree_document(w->in->tree, node, &doc, NULL) < 0)
+		return true; /* writing it tells why */
+	pmfs_tree_release(w->in->tree, node);
+	return doc.kind == PM_DOC_PARQUET;
+}
+
+/* Writes a table as Parquet that the innermost directory does not list, if there is one. */
 static int write_unlisted(struct walk *w, struct pm_bytes stem)
 {
 	char name[PMFS_NAME_SIZE];
@@ -201,7 +211,7 @@ static int write_unlisted(struct walk *w, struct pm_bytes stem)
 		return 0;
 	if (r < 0)
 		failed(w, r, &err);
-	else
+	else if (entry.type == PMFS_FILE && is_parquet(w, entry.node))
 		write_document(w, &entry, name);
 	return w->path.failed ? -ENOMEM : 0;
 }

@@ -9,12 +9,16 @@ static int reserve_names(struct pmfs_tree *t)
 {
 	uint32_t n;
 	const struct pmfs_view *views = pmfs_views(PMFS_PLACE_CONTEXT, &n);
-	t->context_reserved = calloc((size_t)n + 2, sizeof(*t->context_reserved));
-	if (!t->context_reserved)
+	const char **at = calloc(2 * (size_t)n + 2, sizeof(*at));
+	t->context_reserved = at;
+	if (!at)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		t->context_reserved[i] = views[i].name;
-	t->context_reserved[n] = "metrics";
+	for (uint32_t i = 0; i < n; i++) {
+		*at++ = views[i].name;
+		if (views[i].twin)
+			*at++ = views[i].twin;
+	}
+	*at = "metrics";
 	return 0;
 }
 

@@ -15,8 +15,8 @@
 
 #define TABLE(file, words, there, fn)                                                              \
 	{                                                                                          \
-		.name = file ".csv", .about = (words), .form = PM_DOC_CSV, .present = (there),     \
-		.table = (fn)                                                                      \
+		.name = file ".csv", .twin = file ".parquet", .about = (words),                    \
+		.form = PM_DOC_CSV, .present = (there), .table = (fn)                              \
 	}
 
 /* A table for programs only: found by name. Other tables have `.parquet` beside their CSV. */

@@ -18,8 +18,8 @@ def run(*args, **more):
     return subprocess.run([PROFMOUNT, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=600, **more)
 
 
-def profile_of(*calls, file="/x.pl"):
-    """A NYTProf profile, version 5, with calls of these depths and names and a file of that name."""
+def profile_of(*calls, files=("/x.pl",)):
+    """A NYTProf profile, version 5, with calls of these depths and names and files of these names, each with a text."""
     def number(n):
         return bytes([n]) if n < 0x80 else bytes([0x80 | n >> 8, n & 255])  # below 16384
 
@@ -30,7 +30,9 @@ def profile_of(*calls, file="/x.pl"):
     return b"".join((
         b"NYTProf 5 0\n:basetime=1795248845\n:application=x.pl\n:nv_size=8\n:ticks_per_sec=10000000\n!subs=1\n",
         b"P" + number(1234) + number(1) + struct.pack("<d", 1795248845.5),
-        b"@" + number(1) + number(0) * 5 + text(file), b"+" + number(10) + number(1) + number(1),
+        *(b"@" + number(i) + number(0) * 5 + text(file) for i, file in enumerate(files, 1)),
+        *(b"S" + number(i) + number(1) + text("a,b\n") for i, _ in enumerate(files, 1)),
+        b"+" + number(10) + number(1) + number(1),
         *(b"<" + number(depth) + spent + text(name) for depth, name in calls),
         b"p" + number(1234) + struct.pack("<d", 1795248846.5)))
 
@@ -119,6 +121,19 @@ class Commands(unittest.TestCase):
             with open(os.path.join(full, "functions.parquet"), "rb") as f:
                 self.assertEqual(f.read(), run("--cat", SOURCE, "functions.parquet").stdout)
 
+    def test_extract_writes_parquet_of_tables_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = os.path.join(folder, "nytprof.out"), os.path.join(folder, "out")
+            with open(source, "wb") as f:
+                f.write(profile_of((1, "main::x"), (2, "children.parquet"), files=("/a.csv", "/a.parquet")))
+            done = run("-o", "parquet", "--extract", source, out)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            texts = [os.path.join(d, n) for d, _, names in os.walk(os.path.join(out, "source")) for n in names]
+            self.assertLessEqual({"a.csv", "a.parquet"}, {os.path.basename(text) for text in texts})
+            above = next(d for d, names, _ in os.walk(os.path.join(out, "contexts")) if "children.parquet~2" in names)
+            with open(os.path.join(above, "children.parquet"), "rb") as f:
+                self.assertEqual(f.read(4), b"PAR1")
+
     def test_extract_does_not_follow_links_out_of_its_folder(self):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as outside:
             os.symlink(outside, os.path.join(folder, "contexts"))
@@ -183,7 +198,7 @@ class Commands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for number in "123":
                 with open(os.path.join(folder, f"a{HOSTILE}.{number}"), "wb") as f:
-                    f.write(profile_of((1, HOSTILE), (1, "main::x"), file=f"/{HOSTILE}.pl")[:60 if number == "3" else None])
+                    f.write(profile_of((1, HOSTILE), (1, "main::x"), files=[f"/{HOSTILE}.pl"])[:60 if number == "3" else None])
             done = run("--check", folder)
             self.assertEqual(done.returncode, 1)
             self.assertIn("]0;title", done.stdout.decode())
