@@ -289,6 +289,25 @@ static int write_tree(struct walk *w, pm_node node)
 	return r;
 }
 
+/* The Parquet files beside a document of which the path was given: its name begins at `name_at`. */
+static int write_beside(
+	struct walk *w, const char *path, size_t name_at, const struct pmfs_entry *entry)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry folder;
+	char *copy = strndup(path, name_at);
+	int r = copy ? pmfs_tree_walk(w->in->tree, copy, &folder, &err) : -ENOMEM;
+	free(copy);
+	w->path.len = name_at;
+	while (w->path.len > 0 && path[w->path.len - 1] == '/')
+		w->path.len--;
+	if (r == 0 && (r = push(w, folder.node)) == 0) {
+		r = write_parquet(w, entry);
+		w->n--;
+	}
+	return r;
+}
+
 /* The parent folders of a path, then the entry itself. */
 static int write_path(struct walk *w, const char *path)
 {
@@ -312,9 +331,10 @@ static int write_path(struct walk *w, const char *path)
 			next = strsep(&rest, "/");
 		if (!*name || strcmp(name, ".") == 0)
 			continue;
-		if (!next && entry.type != PMFS_DIRECTORY)
+		if (!next && entry.type != PMFS_DIRECTORY) {
 			write_document(w, &entry, name);
-		else if ((r = enter(w, name, &err)) == 0)
+			r = w->parquet ? write_beside(w, path, (size_t)(name - copy), &entry) : 0;
+		} else if ((r = enter(w, name, &err)) == 0)
 			depth++;
 	}
 	free(copy);

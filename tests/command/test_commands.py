@@ -121,6 +121,21 @@ class Commands(unittest.TestCase):
             with open(os.path.join(full, "functions.parquet"), "rb") as f:
                 self.assertEqual(f.read(), run("--cat", SOURCE, "functions.parquet").stdout)
 
+    def test_extract_writes_parquet_of_the_tables_that_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            thread = run("--cat", SOURCE, "threads.csv").stdout.decode().splitlines()[1].split(",")[-1]
+            done = run("-o", "parquet", "--extract", SOURCE, folder, "functions.csv", "info.json", f"{thread}//profile.csv/", "by-id")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(sorted(os.listdir(folder)), ["by-id", "functions.csv", "functions.parquet", "info.json", "threads"])
+            self.assertEqual(sorted(os.listdir(os.path.join(folder, thread))), ["profile.csv", "profile.parquet"])
+            for name in ("functions.parquet", f"{thread}/profile.parquet"):
+                with open(os.path.join(folder, name), "rb") as f:
+                    self.assertEqual(f.read(), run("--cat", SOURCE, name).stdout)
+            done = run("-o", "parquet", "--extract", SOURCE, os.path.join(folder, "all"), "threads.csv")
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(sorted(os.listdir(os.path.join(folder, "all"))),
+                             ["profiles.parquet", "threads.csv", "threads.parquet", "timeline.parquet"])
+
     def test_extract_writes_parquet_of_tables_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             source, out = os.path.join(folder, "nytprof.out"), os.path.join(folder, "out")
