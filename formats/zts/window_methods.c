@@ -166,7 +166,8 @@ static int count_stretch(void *context, size_t i)
 	return r;
 }
 
-static int join_counts(struct building *b, struct pm_lengths *lengths, const struct counts *c)
+/* Frees the lengths of `c`, so that all tables are not in memory until the last is joined. */
+static int join_counts(struct building *b, struct pm_lengths *lengths, struct counts *c)
 {
 	for (uint32_t i = 0; i < b->tree->n_functions; i++) {
 		const struct counted *from = &c->items[i];
@@ -176,7 +177,9 @@ static int join_counts(struct building *b, struct pm_lengths *lengths, const str
 		if (from->ended)
 			zts_method_ended(&b->items[i], from->min_ns, from->max_ns);
 	}
-	return pm_lengths_join(lengths, &c->lengths, NULL);
+	int r = pm_lengths_join(lengths, &c->lengths, NULL);
+	pm_lengths_done(&c->lengths);
+	return r;
 }
 
 /* Fills percentiles by function. */
