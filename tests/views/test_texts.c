@@ -1,6 +1,7 @@
 /* Texts for people: summary.txt, README.txt, info.json, damage.csv. */
 #include "harness.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -251,6 +252,41 @@ static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
 	}
 }
 
+/* At most five samples at a time; none of the first thread. */
+static int64_t few_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	const struct fake_thread *t = &((const struct fake *)p->self)->threads_data[thread];
+	size_t n = 0;
+	if (thread == 0)
+		return pm_error_set(err, -EINVAL, "trace.db", 0, "is damaged");
+	for (; n < room && n < 5 && first + n < t->n_samples; n++)
+		ret[n] = t->samples[first + n];
+	return (int64_t)n;
+}
+
+static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
+{
+	struct fake *f = fake_with_time();
+	(void)state;
+	f->duration_ns = 1000;
+	fake_thread(f, 0, 0);
+	fake_thread(f, 1, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_value(f, 0, 1, 1, 5);
+	fake_sample(f, 0, 100, 1);
+	for (uint64_t i = 0; i < 20; i++)
+		fake_sample(f, 1, 100 + i, i == 12 ? 0 : 1);
+	f->ops.samples = few_samples;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "README.txt", 0);
+	assert_non_null(strstr(text, "How long was this thread idle"));
+	assert_non_null(strstr(text, "threads/rank=1/thread=0/trace.csv\n"));
+	free(text);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 /* Names that awk would read otherwise, and costs that are not there, are not asked about. */
 static void test_readme_asks_about_what_has_an_answer(void **state)
 {
@@ -413,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_readme_tells_every_entry_and_uses_no_hostile_name),
 		cmocka_unit_test(test_readme_queries_all_threads_whatever_their_keys),
 		cmocka_unit_test(test_readme_asks_about_idle_time_where_there_is_some),
+		cmocka_unit_test(test_readme_finds_idle_time_in_what_can_be_read),
 		cmocka_unit_test(test_readme_asks_about_what_has_an_answer),
 		cmocka_unit_test(test_readme_stands_without_contexts),
 		cmocka_unit_test(test_readme_of_nothing_has_one_command),

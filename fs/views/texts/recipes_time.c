@@ -6,17 +6,19 @@
 /* ---- traces ---- */
 
 /*
- * Whether there is an idle row with a duration among the first rows of the thread's trace. 1 or 0.
+ * Whether there is an idle row with a duration among the first rows of the thread's trace that can
+ * be read: 1, 0 or -ENOMEM.
  */
 static int is_idle_at_times(const struct pmfs_recipes *c, uint32_t thread,
 	const uint8_t *categories, struct pm_error *err)
 {
 	enum { LOOKED_AT = 4096, BATCH = 256 };
 	struct pm_sample samples[BATCH];
-	for (uint64_t at = 0; at < LOOKED_AT; at += BATCH) {
-		int64_t n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, err);
+	int64_t n;
+	for (uint64_t at = 0; at < LOOKED_AT; at += (uint64_t)n) {
+		n = c->profile->ops->samples(c->profile, thread, at, samples, BATCH, NULL);
 		if (n <= 0)
-			return (int)n;
+			return n == -ENOMEM ? pm_error_plain(err, -ENOMEM) : 0;
 		for (int64_t i = 0; i < n; i++) {
 			uint32_t context = samples[i].context
 				? pm_tree_find(c->functions->tree, samples[i].context)
