@@ -185,6 +185,34 @@ static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
 	fake_free(f);
 }
 
+static int count_text(void *context, uint32_t column, uint32_t number, struct pm_bytes text)
+{
+	(void)number;
+	(void)text;
+	((uint32_t *)context)[column]++;
+	return 0;
+}
+
+static void test_texts_of_a_trace_are_told_once(void **state)
+{
+	enum { CONTEXTS = 50, CATEGORY = 5, FUNCTION, NAME };
+	struct fake *f = fake_with_two_threads();
+	uint32_t b = fake_function(f, "b", NULL, 0), told[12] = {0};
+	(void)state;
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		fake_call(f, 10 + i, 2, b);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_doc doc;
+	assert_int_equal(
+		pmfs_view_doc(view_named(THREAD, "trace.csv"), m, 0, PM_NONE, &doc, NULL), 0);
+	assert_int_equal(doc.table.type->texts(&doc.table, count_text, told, NULL), 0);
+	assert_in_range(told[CATEGORY], 2, 100);
+	assert_int_equal(told[FUNCTION], 3);
+	assert_int_equal(told[NAME], 3);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 /* Otherwise they would be empty, as if nothing had been measured. */
 static void test_tables_of_all_threads_need_the_tree(void **state)
 {
@@ -467,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_columns_of_all_traces_are_empty_where_damaged),
+		cmocka_unit_test(test_texts_of_a_trace_are_told_once),
 		cmocka_unit_test(test_tables_of_all_threads_need_the_tree),
 		cmocka_unit_test(test_paths_are_unique_and_plain),
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),

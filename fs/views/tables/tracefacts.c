@@ -1,5 +1,7 @@
 #include "fs/views/tables/tracefacts.h"
 
+#include <stdlib.h>
+
 #include "formats/common/work.h"
 #include "fs/views/model/categories.h"
 #include "fs/views/sums/threads.h"
@@ -13,34 +15,58 @@ uint32_t pmfs_trace_category(struct pmfs_model *m)
 						       : PMFS_TRACE_CATEGORY;
 }
 
-static int context_texts(const struct pmfs_trace_contexts *c, uint32_t i, uint32_t category,
-	pm_text_fn *each, void *context, struct pm_text *scratch)
+/* Texts are told once: frames and functions are far fewer than contexts. */
+struct telling {
+	struct pmfs_trace_contexts contexts;
+	uint32_t column; /* of the category */
+	pm_text_fn *each;
+	void *context;
+	struct pm_text scratch;
+	bool *functions, *frames; /* those that were told */
+};
+
+static int context_texts(struct telling *t, uint32_t i)
 {
-	pm_text_clear(scratch);
-	struct pm_bytes name = pmfs_frame_name(c->tree, pm_tree_frame(c->tree, i), scratch);
-	if (scratch->failed)
-		return -ENOMEM;
-	int r = each(
-		context, category + 1, pmfs_function_of(c->identity, i), pmfs_trace_function(c, i));
-	return r < 0 ? r : each(context, category + 2, c->tree->frame[i], name);
+	const struct pm_tree *tree = t->contexts.tree;
+	uint32_t function = pmfs_function_of(t->contexts.identity, i), frame = tree->frame[i];
+	int r = 0;
+	if (!t->functions[function])
+		r = t->each(
+			t->context, t->column + 1, function, pmfs_trace_function(&t->contexts, i));
+	t->functions[function] = true;
+	if (r < 0 || t->frames[frame])
+		return r;
+	t->frames[frame] = true;
+	pm_text_clear(&t->scratch);
+	struct pm_bytes name = pmfs_frame_name(tree, pm_tree_frame(tree, i), &t->scratch);
+	return t->scratch.failed ? -ENOMEM : t->each(t->context, t->column + 2, frame, name);
+}
+
+static int all_texts(struct telling *t)
+{
+	const struct pm_tree *tree = t->contexts.tree;
+	int r = t->functions && t->frames ? 0 : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
+		r = t->each(t->context, t->column, i, pmfs_category_name((enum pmfs_category)i));
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++)
+		r = i % CHECK_EVERY == 0 && pm_work_cancelled() ? -ENOMEM : context_texts(t, i);
+	return r;
 }
 
 int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, void *context,
 	struct pm_error *err)
 {
-	uint32_t category = before + pmfs_trace_category(m);
-	struct pmfs_trace_contexts c;
-	struct pm_text scratch = {.p = NULL};
-	int r = pmfs_trace_contexts(m, &c, err);
-	for (uint32_t i = 0; r == 0 && i < PMFS_N_CATEGORIES; i++)
-		r = each(context, category, i, pmfs_category_name((enum pmfs_category)i));
-	for (uint32_t i = 0; r == 0 && i < c.tree->n_contexts; i++) {
-		if (i % CHECK_EVERY == 0 && pm_work_cancelled())
-			r = -ENOMEM;
-		else
-			r = context_texts(&c, i, category, each, context, &scratch);
-	}
-	pm_text_done(&scratch);
+	struct telling t = {
+		.column = before + pmfs_trace_category(m), .each = each, .context = context};
+	int r = pmfs_trace_contexts(m, &t.contexts, err);
+	if (r < 0)
+		return r;
+	t.functions = calloc(t.contexts.identity->n + (size_t)1, sizeof(*t.functions));
+	t.frames = calloc(t.contexts.tree->n_frames + (size_t)1, sizeof(*t.frames));
+	r = all_texts(&t);
+	free(t.functions);
+	free(t.frames);
+	pm_text_done(&t.scratch);
 	return r;
 }
 

@@ -29,8 +29,8 @@ static inline bool pmfs_is_unreadable(int r)
 uint32_t pmfs_trace_category(struct pmfs_model *m);
 
 /*
- * pm_table_type.texts of trace.csv: categories, functions and names of all contexts. `before`
- * columns stand before the trace's.
+ * pm_table_type.texts of trace.csv: categories, functions and names of all contexts, each once.
+ * `before` columns stand before the trace's.
  */
 int pmfs_trace_texts(struct pmfs_model *m, uint32_t before, pm_text_fn *each, void *context,
 	struct pm_error *err);
