@@ -10,6 +10,7 @@
 
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "fs/compare/names.h"
 #include "fs/runs/lead.h"
 #include "fs/views/sums/functions.h"
@@ -213,8 +214,8 @@ static int put_in_order(struct built *b)
 	int r = order && place && sorted ? 0 : -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		order[i] = i;
-	if (r == 0 && n > 0)
-		qsort_r(order, n, sizeof(*order), by_sum, b);
+	if (r == 0)
+		r = pm_sort_with(order, n, sizeof(*order), by_sum, b);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		place[order[i]] = i;
 		sorted[i] = b->m.functions[order[i]];
@@ -223,8 +224,7 @@ static int put_in_order(struct built *b)
 		struct pmfs_share *list = b->m.of[run];
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = place[list[i].function];
-		if (b->m.n_of[run] > 1)
-			qsort(list, b->m.n_of[run], sizeof(*list), by_function);
+		r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
 	}
 	free(order);
 	free(place);
@@ -237,13 +237,14 @@ static int put_in_order(struct built *b)
 	return 0;
 }
 
-static void sum_up(struct built *b)
+static int sum_up(struct built *b)
 {
 	b->m.n = b->keys.n;
 	for (uint32_t run = 0; run < b->e->runs.n; run++) {
 		struct pmfs_share *list = b->m.of[run];
-		if (b->m.n_of[run] > 1)
-			qsort(list, b->m.n_of[run], sizeof(*list), by_function);
+		int r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
+		if (r < 0)
+			return r;
 		b->m.n_of[run] = list ? join(list, b->m.n_of[run]) : 0;
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++) {
 			b->m.functions[list[i].function].sum +=
@@ -251,6 +252,7 @@ static void sum_up(struct built *b)
 			b->m.has_incl |= isfinite(list[i].incl);
 		}
 	}
+	return 0;
 }
 
 static int label_runs(struct built *b)
@@ -314,10 +316,10 @@ static int matrix_fill(void *owner, void *part, struct pm_error *err)
 	if (r < 0 || !b->m.quantity)
 		return r;
 	r = pm_crew_each(b->e->runs.n, read_run, b);
-	if (r == 0) {
-		sum_up(b);
+	if (r == 0)
+		r = sum_up(b);
+	if (r == 0)
 		r = put_in_order(b);
-	}
 	return r == -E2BIG ? too_many(err) : r < 0 ? pm_error_plain(err, r) : 0;
 }
 

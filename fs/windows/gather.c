@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 
 /* A context on the current thread, and its ancestors. */
 struct lot {
@@ -42,10 +43,11 @@ static int by_context(const void *a, const void *b)
 }
 
 /* In pre-order, a context comes after its ancestors. */
-static void lots_sum(struct gathering *g)
+static int lots_sum(struct gathering *g)
 {
-	if (g->n > 0)
-		qsort(g->lots, g->n, sizeof(*g->lots), by_context);
+	int r = pm_sort(g->lots, g->n, sizeof(*g->lots), by_context);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < g->n; i++)
 		g->place[g->lots[i].context] = (uint32_t)i;
 	for (size_t i = g->n; i-- > 0;) {
@@ -63,6 +65,7 @@ static void lots_sum(struct gathering *g)
 		if (g->samples && pm_tree_frame(g->whole, lot->context)->nested)
 			above->calls += lot->calls;
 	}
+	return 0;
 }
 
 static int lots_take(struct gathering *g, uint32_t thread)
@@ -97,10 +100,9 @@ static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_t
 		lot->incl += item->ns;
 		lot->excl += item->ns;
 	}
-	if (r < 0)
-		return r;
-	lots_sum(g);
-	return lots_take(g, thread);
+	if (r == 0)
+		r = lots_sum(g);
+	return r < 0 ? r : lots_take(g, thread);
 }
 
 /* Maps contexts of the whole tree to the new tree. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/span.h"
 #include "fs/windows/profile.h"
 #include "profmount/limits.h"
@@ -50,8 +51,8 @@ static int listed_build(void *context, struct pm_error *err)
 	int r = w->spans(w->spans_context, &w->listed, &n, err);
 	if (r < 0)
 		return r;
-	if (n)
-		qsort(w->listed, n, sizeof(*w->listed), by_time);
+	if (pm_sort(w->listed, n, sizeof(*w->listed), by_time) < 0)
+		return pm_error_plain(err, -ENOMEM);
 	for (uint32_t i = 0; i < n && kept < FIRST_FOUND; i++)
 		if (kept == 0 || by_time(&w->listed[kept - 1], &w->listed[i]) != 0)
 			w->listed[kept++] = w->listed[i];
