@@ -16,7 +16,7 @@ int pmfs_command_check(struct pmfs_instance *in);
 int pmfs_extract_target(const char *folder);
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 
-/* Writes a document's bytes to a file descriptor, and frees what the cache has of it. */
+/* Writes a document's bytes to a file descriptor, then pmfs_engine_forget. */
 int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
 	struct pm_error *err);
 

@@ -5,7 +5,7 @@
  *     FILE               a file descriptor for the length of the answer
  *     TEXT, LINK         a body, whole
  *     CSV, TSV           a body, whole where it is small, else marks
- *     PARQUET            a body: the footer, and where row groups begin
+ *     PARQUET            a body: where row groups are; the footer if the table was measured
  *
  * Sizes outlive the cache in a table of fixed size: a size is asked for far more often than text.
  */

@@ -45,7 +45,10 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 
 void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece);
 
-/* Frees what the cache has of a document that nobody will read again; its size stays known. */
+/*
+ * Frees the body of a document that nobody will read again. Its size stays known; parts of Parquet
+ * files (made.h) stay until the cache needs their room.
+ */
 void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key);
 
 #endif

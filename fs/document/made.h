@@ -1,4 +1,7 @@
-/* Row groups of Parquet in the cache. */
+/*
+ * Parts of Parquet files in the cache: row groups, or, of tables that are laid out (layout.h),
+ * columns of row groups and footers.
+ */
 #ifndef PROFMOUNT_FS_DOCUMENT_MADE_H
 #define PROFMOUNT_FS_DOCUMENT_MADE_H
 
@@ -7,7 +10,7 @@
 struct pmfs_made {
 	struct pm_cached cached;
 	uint64_t document; /* the document, since keys are hashes: pmfs_parquet.key */
-	uint64_t at;       /* position of its first row */
+	uint64_t at;       /* which part: groups.c; of a row group the position of its first row */
 	struct pm_text text;
 };
 

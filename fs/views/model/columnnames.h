@@ -32,7 +32,10 @@ void pmfs_naming_done(struct pmfs_naming *n);
 /* Gives each group a name. 0 or -ENOMEM. */
 int pmfs_naming_groups(struct pmfs_naming *n);
 
-/* The column of a metric, without values and pairs; groups have names. 0 or -ENOMEM. */
+/*
+ * The column of a metric: `tree`, `flat` and `pair` are not set. pmfs_naming_groups was called
+ * before. 0 or -ENOMEM.
+ */
 int pmfs_naming_column(
 	struct pmfs_naming *n, const struct pm_metric *metric, struct pmfs_column *ret);
 
