@@ -121,7 +121,7 @@ bool pmfs_number_bits(enum pmfs_storage storage, const struct pm_cell *cell, uin
 void pmfs_chunk_range(
 	enum pmfs_storage storage, uint64_t min, uint64_t max, struct pmfs_chunk_facts *ret);
 
-/* An upper bound of the size of its pages, and a close one. */
+/* An upper bound of the size of its pages, and a close one; of a chunk that is not laid out. */
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);
 
 /* Appends its pages. Texts may fail; the caller checks c->failed. */

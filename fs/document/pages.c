@@ -160,12 +160,9 @@ uint64_t pmfs_chunk_most(const struct pmfs_chunk *c)
 {
 	enum { HEADERS = 128 }; /* of both pages, including the lengths in them */
 	uint64_t values = (uint64_t)(c->n - c->n_nulls) * 8, texts = c->bytes - values;
-	if (c->storage == PMFS_STORE_TEXT && pmfs_chunk_texts(c)->n > 0)
+	if (c->storage == PMFS_STORE_TEXT && c->texts.n > 0)
 		values = indexes_length(c);
-	else
-		values = (uint64_t)n_stored(c) * 8;
-	return HEADERS + levels_length(c) + values + texts + (uint64_t)c->texts.n * 4 +
-		(c->dictionary ? c->dictionary->page.len : 0);
+	return HEADERS + levels_length(c) + values + texts + (uint64_t)c->texts.n * 4;
 }
 
 void pmfs_chunk_render(struct pmfs_chunk *c, struct pm_text *out, struct pmfs_chunk_facts *ret)
