@@ -227,7 +227,7 @@ void htd_model_init(struct htd_opened *src, struct pm_profile *ret)
 	ret->mtime_ns = src->input.mtime_ns;
 	ret->input_bytes = src->stream.bytes.len;
 	ret->kind_of_tree = "calls";
-	ret->traces_are_calls = true;
+	ret->traces_are_calls = ret->calls_in_order = true;
 	ret->notes = notes;
 	ret->self = src;
 }

@@ -162,6 +162,7 @@ struct pm_profile {
 	uint64_t input_bytes;     /* size of the source, for statfs */
 	const char *kind_of_tree; /* see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* trace.csv gets self_ns and seq */
+	bool calls_in_order;      /* with it: samples() sorts them by time_ns, whatever is stored */
 	bool times_since_epoch;   /* timestamp_ns counts from 1970, in UTC */
 	bool costs_by_thread;     /* costs are cheap thread by thread, not context by context */
 	bool stores_values;       /* values as stored differ from costs */

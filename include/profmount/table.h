@@ -220,7 +220,11 @@ struct pm_table {
 	 * takes at a time. 0: a position is about a row.
 	 */
 	uint64_t piece;
-	bool decoded; /* of strips(): reading rows costs far more than one column of them */
+	/*
+	 * Of strips(): reading rows costs far more than one column of them. bounds() reads a few
+	 * rows at most then.
+	 */
+	bool decoded;
 	const struct pm_sheet *sheet; /* columns as data: formats/common/sheet.h */
 	/*
 	 * n_columns letters, where names do not tell: i, f, t, a as enum pm_type has them, and `?`

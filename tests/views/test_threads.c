@@ -185,6 +185,66 @@ static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
 	fake_free(f);
 }
 
+static uint64_t n_samples_read;
+
+static int64_t counted_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	int64_t n = sound_samples(p, thread, first, ret, room, err);
+	n_samples_read += n > 0 ? (uint64_t)n : 0;
+	return n;
+}
+
+/* The first columns: least and greatest number, or nothing where it is unknown. */
+static void check_bounds(
+	struct pmfs_model *m, enum pmfs_place place, const char *name, const char *want)
+{
+	struct pm_cell least[12] = {{.kind = PM_CELL_EMPTY}},
+		       greatest[12] = {{.kind = PM_CELL_EMPTY}};
+	struct pm_doc doc;
+	char got[256];
+	size_t n = 0;
+	assert_int_equal(pmfs_view_doc(view_named(place, name), m, 0, PM_NONE, &doc, NULL), 0);
+	assert_int_equal(
+		doc.table.type->bounds(&doc.table, 0, doc.table.end, least, greatest, NULL), 0);
+	for (uint32_t c = 0; c < doc.table.n_columns; c++)
+		if (greatest[c].kind != PM_CELL_EMPTY)
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s %lld-%lld ",
+				doc.table.columns[c], (long long)least[c].i,
+				(long long)greatest[c].i);
+	got[n] = 0;
+	assert_string_equal(got, want);
+}
+
+/* All would have to be decoded: opening a file as Parquet would take as long as reading it. */
+static void test_bounds_of_calls_need_few_samples(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		fake_sample(f, 0, 1100 + i, 2);
+		fake_sample(f, 1, 1600 + i, 1);
+	}
+	sound_samples = f->ops.samples;
+	f->ops.samples = counted_samples;
+	f->profile.traces_are_calls = true;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	n_samples_read = 0;
+	check_bounds(m, THREAD, "trace.csv", "");
+	check_bounds(m, ROOT, "timeline.parquet", "thread_id 10-11 ");
+	assert_int_equal(n_samples_read, 0);
+	f->profile.calls_in_order = true;
+	check_bounds(m, THREAD, "trace.csv", "time_ns 100-199 timestamp_ns 1100-1199 ");
+	check_bounds(m, ROOT, "timeline.parquet",
+		"thread_id 10-11 time_ns 100-699 timestamp_ns 1100-1699 ");
+	assert_int_equal(n_samples_read, 6);
+	f->profile.traces_are_calls = false;
+	check_bounds(
+		m, THREAD, "trace.csv", "time_ns 100-199 duration_ns 1-1 timestamp_ns 1100-1199 ");
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static int count_text(void *context, uint32_t column, uint32_t number, struct pm_bytes text)
 {
 	(void)number;
@@ -495,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_columns_of_all_traces_are_empty_where_damaged),
+		cmocka_unit_test(test_bounds_of_calls_need_few_samples),
 		cmocka_unit_test(test_texts_of_a_trace_are_told_once),
 		cmocka_unit_test(test_tables_of_all_threads_need_the_tree),
 		cmocka_unit_test(test_paths_are_unique_and_plain),

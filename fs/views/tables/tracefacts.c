@@ -89,7 +89,7 @@ static void add_sample(struct pmfs_trace_range *range, const struct pm_sample *s
 		widen(&range->shortest, &range->longest, range->n_durations++, s->duration_ns);
 }
 
-int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
+static int add_samples(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
 	uint64_t from, uint64_t to, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
@@ -106,6 +106,27 @@ int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, u
 		from += (uint64_t)n;
 	}
 	return 0;
+}
+
+/* Calls are decoded: to read all of them takes as long as to read the whole trace. */
+static int add_ends(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
+	uint64_t from, uint64_t to, struct pm_error *err)
+{
+	if (!pmfs_model_profile(m)->calls_in_order || from >= to)
+		return 0;
+	int r = add_samples(range, m, thread, from, from + 1, err);
+	if (r == 0)
+		r = add_samples(range, m, thread, to - 1, to, err);
+	range->n_durations = 0;
+	return r;
+}
+
+int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
+	uint64_t from, uint64_t to, struct pm_error *err)
+{
+	bool calls = pmfs_model_profile(m)->traces_are_calls;
+	return calls ? add_ends(range, m, thread, from, to, err)
+		     : add_samples(range, m, thread, from, to, err);
 }
 
 int pmfs_trace_range_cells(const struct pmfs_trace_range *range, struct pmfs_model *m,

@@ -55,7 +55,10 @@ struct pmfs_trace_range {
 	uint64_t shortest, longest;
 };
 
-/* Adds samples [from, to) of a thread's trace. pmfs_is_unreadable() where they cannot be read. */
+/*
+ * Adds samples [from, to) of a thread's trace; of calls the times only, and only if they are in
+ * order. pmfs_is_unreadable() where they cannot be read.
+ */
 int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, uint32_t thread,
 	uint64_t from, uint64_t to, struct pm_error *err);
 
