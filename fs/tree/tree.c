@@ -264,11 +264,12 @@ int pmfs_tree_walk(
 	while (*path) {
 		size_t len = strcspn(path, "/");
 		struct pm_bytes name = {(const uint8_t *)path, len};
-		if (len > 0 && !pm_bytes_equal(name, pm_bytes_of("."))) {
-			int r = pmfs_tree_lookup(t, ret->node, name, ret, err);
-			if (r < 0)
-				return r;
-		}
+		bool stays = len == 0 || pm_bytes_equal(name, pm_bytes_of("."));
+		if (stays && ret->type != PMFS_DIRECTORY)
+			return -ENOTDIR; /* as if "." were looked up in it */
+		int r = stays ? 0 : pmfs_tree_lookup(t, ret->node, name, ret, err);
+		if (r < 0)
+			return r;
 		path += len + (path[len] == '/');
 	}
 	return 0;

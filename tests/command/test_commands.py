@@ -109,6 +109,11 @@ class Commands(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["by-id", "info.json"])
             self.assertIn("info.txt", os.listdir(os.path.join(folder, "by-id", first)))
 
+    def test_extract_knows_files_from_directories(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("--extract", SOURCE, folder, "functions.csv/.")
+            self.assertEqual((done.returncode, os.listdir(folder)), (1, []), done)
+
     def test_extract_writes_parquet_when_asked(self):
         with tempfile.TemporaryDirectory() as folder:
             plain, full = os.path.join(folder, "plain"), os.path.join(folder, "full")
