@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	struct hpcrun_elsewhere elsewhere = {.is_open = false};
 	const struct hpcrun_symbols_place place = {.folder = -1, .elsewhere = &elsewhere};
 	struct pm_damage_list damage = {.n = 0};
-	struct hpcrun_symbols *symbols;
+	struct hpcrun_symbols *symbols = NULL;
 	char text[64];
 	int r = argc == 3 ? hpcrun_elsewhere_open(&elsewhere, argv[1], NULL) : -EINVAL;
 	if (r == 0)
@@ -44,5 +44,7 @@ int main(int argc, char **argv)
 			symbols, pm_bytes_of(argv[2]), strtoull(text, NULL, 16), &s, &i);
 		print(s, i);
 	}
+	hpcrun_symbols_free(symbols);
+	hpcrun_elsewhere_done(&elsewhere);
 	return r != 0;
 }
