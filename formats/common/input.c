@@ -24,10 +24,10 @@
 
 struct range {
 	uintptr_t start;
-	size_t len; /* 0: unused */
-	bool taken; /* the entry is taken, or about to be filled */
-	bool lost;  /* a page was replaced by zeros */
-	int protection;
+	size_t len;     /* 0: unused */
+	bool taken;     /* the entry is taken, or about to be filled */
+	bool lost;      /* a page was replaced by zeros */
+	int protection; /* of pages that replace lost ones */
 };
 
 static struct range ranges[N_RANGES];
@@ -107,6 +107,7 @@ static void unguard_range(int slot)
 /* True if the file was mapped and guarded. */
 static bool map_file(struct pm_input *in, size_t len)
 {
+	/* Private for pm_input_allow_writes, after which few pages are written. */
 	void *p = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, in->fd, 0);
 	if (p == MAP_FAILED)
 		return false;

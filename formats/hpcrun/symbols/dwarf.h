@@ -15,8 +15,8 @@ struct hpcrun_dwarf;
 bool hpcrun_dwarf_is_read(void);
 
 /*
- * `*ret` is the caller's; NULL if there is no DWARF, or if an alternate debug file that it refers
- * to is not `elsewhere`. `file` outlives it; its mapping becomes writable, because libelf
+ * `*ret` is the caller's; NULL if there is no DWARF, or if the alternate debug file that it needs
+ * is not found in `elsewhere`. `file` outlives it; its mapping becomes writable, because libelf
  * decompresses a section and then changes its header where it stands, and where that is not
  * possible there is no DWARF either. Reads only the addresses of compilation units. Does not look
  * for split DWARF files. 0 or -ENOMEM.
