@@ -21,7 +21,7 @@
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
 
-enum { FREE_THREADS = 3 }; /* always left to read requests */
+enum { FREE_THREADS = 3 }; /* threads that are always free to read requests */
 
 /* The reason in a libfuse message that fusermount3 cannot be run, else NULL. */
 static const char *cannot_run(const char *line)
@@ -106,7 +106,7 @@ struct mounting {
 	uint64_t mark; /* of the source before it was opened, for -o follow */
 };
 
-/* The keeper mounts, and libfuse uses the device as one that was opened earlier. */
+/* The keeper mounts; libfuse is given the descriptor of the open device. */
 static int take_device(struct mounting *m)
 {
 	char name[32];

@@ -138,7 +138,7 @@ static int find(struct pmfs_call *c, struct pmfs_entry *ret, struct pm_error *er
 	return pmfs_tree_lookup(c->m->in->tree, c->ino, pm_bytes_of(c->name), ret, err);
 }
 
-/* With attributes that are void: the kernel asks getattr for the size before it uses them. */
+/* With attributes that have expired: the kernel calls getattr before it uses the size. */
 static void answer_lookup_early(struct pmfs_call *c)
 {
 	struct fuse_entry_param e;
@@ -162,7 +162,7 @@ static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *
 		return 1;
 	if (known == PMFS_SIZE_NEVER_TOLD && c->entry.type == PMFS_FILE && !c->answer_early) {
 		if (c->parked)
-			return 0; /* the name has taken its time */
+			return 0; /* finding the name has already used up the time */
 		c->answer_early = answer_lookup_early;
 		c->key = c->entry.node;
 	}

@@ -21,7 +21,7 @@ enum {
 	STUCK_MS = 1000,
 	NUMBERS = 4, /* snapshots that inode numbers tell apart: two bits above the kind */
 	NUMBER_SHIFT = 61,
-	FIXED_PATHS = 8, /* nodes of the first documents, which a format has in any case */
+	FIXED_PATHS = 8, /* nodes of the first documents, which every format has */
 	DEPTH = 2,       /* of folders: those of a store below its base */
 	FILES_MOST = 1 << 16,
 };
@@ -39,12 +39,12 @@ struct pmfs_follow {
 	const char *source;
 	struct pmfs_mount *session;
 	struct pm_work work;
-	uint64_t mark; /* of what was shown last, or could not be */
+	uint64_t mark; /* of the latest state that was shown, or could not be opened */
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t moved;
 	bool stop, ended;
-	struct snapshot *newest; /* and behind it older ones that are in use */
+	struct snapshot *newest; /* followed by older ones that are in use */
 };
 
 struct handle {
@@ -62,7 +62,7 @@ static struct timespec after_ms(int ms)
 	return t;
 }
 
-/* ---- what the source is like now ---- */
+/* ---- the state of the source ---- */
 
 static uint64_t mark_of(const struct stat *st)
 {
@@ -70,7 +70,7 @@ static uint64_t mark_of(const struct stat *st)
 	return pm_hash_u64(s.inode ^ pm_hash_u64(s.size ^ pm_hash_u64(s.mtime_ns)));
 }
 
-/* The sum over all files below: their order does not matter. */
+/* A sum over all files below, so that their order does not matter. */
 static uint64_t mark_folder(int folder, unsigned depth, unsigned *left)
 {
 	uint64_t mark = 0;
@@ -172,7 +172,7 @@ static void publish(struct pmfs_follow *f, struct snapshot *s)
 	free_all(dead);
 }
 
-/* ---- moving on ---- */
+/* ---- switching ---- */
 
 static int open_instance(struct pmfs_follow *f, struct pmfs_instance *ret, struct pm_error *err)
 {
@@ -362,7 +362,7 @@ void pmfs_handle_close(uint64_t handle)
 	free(h);
 }
 
-/* Its last read was at the end, and found nothing. The lock is held. */
+/* Whether its last read was at the end and returned nothing. The lock is held. */
 static bool is_at_end(const struct handle *h, pm_node node, uint64_t off)
 {
 	uint64_t size;

@@ -97,7 +97,7 @@ void pmfs_jobs_each(struct pmfs_jobs *jobs,
 	for (const struct job *j = jobs->all; j; j = j->next) {
 		if (!j->running)
 			continue;
-		/* The call that is being answered first stays as long as its job. */
+		/* The first call stays in the list as long as its job. */
 		struct pmfs_running running = {.ino = j->calls->ino,
 			.name = j->calls->name,
 			.ms = pmfs_pool_now_ms() - j->started_ms};

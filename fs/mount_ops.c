@@ -12,7 +12,7 @@
 #include "fs/mount_jobs.h"
 #include "fs/mount_progress.h"
 
-/* What calls ask of a node. */
+/* Kinds of calls. */
 enum { CALL_LIST = 1, CALL_XATTR, CALL_READ };
 
 static struct pmfs_mount *mount_of(fuse_req_t req)
@@ -41,7 +41,7 @@ static void serve(struct pmfs_call *c)
 		fuse_reply_err(c->req, ESTALE);
 }
 
-/* For a call of an open file: out of the snapshot that it was opened in. */
+/* For a call on an open file: uses the snapshot in which it was opened. */
 static void serve_open(struct pmfs_call *c, struct pmfs_mount *m)
 {
 	if (c->m)

@@ -32,7 +32,7 @@ struct pmfs_jobs {
 	void (*run)(struct pmfs_jobs *jobs, struct job *j);
 	unsigned cores, most_hosted;
 	unsigned at_once;     /* number of jobs that run regardless of idle processors */
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t ready_moved, watch_moved, ended;
 	struct job *all;                 /* in order of arrival */
 	struct job *ready, **ready_last; /* running, but not yet taken by a thread */

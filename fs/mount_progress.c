@@ -18,7 +18,7 @@ enum {
 	FRESH_MS = 100, /* for this time, another lookup of the name returns the same snapshot */
 };
 
-/* s: how long the kernel does not even ask. */
+/* s: how long the kernel may use the entry without asking. */
 static const double entry_timeout = 0.1;
 
 struct snapshot {
@@ -30,7 +30,7 @@ struct snapshot {
 };
 
 struct pmfs_progress {
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards everything below */
 	struct snapshot *newest;
 	unsigned n;
 	uint32_t last; /* number given */

@@ -98,7 +98,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 	if (name.len >= PMFS_NAME_SIZE)
 		return pmfs_no_entry();
 	if (c->find) {
-		r = pmfs_item_count(c, &n, err); /* items are asked for only then */
+		r = pmfs_item_count(c, &n, err); /* items can be requested only after this */
 		if (r < 0)
 			return r;
 		r = c->find(c, name, &item);
@@ -154,7 +154,7 @@ static const struct pm_collection *collection_by_b(const struct pmfs_tree *t, pm
 	return index < t->n_collections ? &t->collections[index] : NULL;
 }
 
-/* The same of a node that was checked. */
+/* The same for a node that has been checked. */
 static const struct pm_collection *collection_of(const struct pmfs_tree *t, pm_node node)
 {
 	return &t->collections[pmfs_node_b(node) >> 8];
@@ -187,7 +187,7 @@ static bool is_tree(const struct pm_collection *c)
 	return c->profile && pmfs_shape_of(c->shape)->is_tree;
 }
 
-/* The view that the k-th document is, or NULL. */
+/* The view behind the k-th document; NULL if it is one of the format's. */
 static const struct pmfs_view *view_of(const struct pm_collection *c, uint32_t k)
 {
 	uint32_t n = 0;
@@ -228,7 +228,7 @@ static int document_named(const struct pm_collection *c, uint32_t item, uint32_t
 	return 1;
 }
 
-/* The item's documents, from number *k on. */
+/* Lists the item's documents from number *k on. */
 static int document_next(struct pmfs_tree *t, pm_node dir, uint64_t *k, struct pmfs_entry *ret)
 {
 	const struct pm_collection *c = collection_of(t, dir);

@@ -77,7 +77,7 @@ static int has_sources(struct pmfs_tree *t, struct pm_error *err)
 	return r < 0 ? r : s->n > 0;
 }
 
-/* The paths that a node's `a` is of, built, and its place in them. */
+/* The paths that a node's `a` indexes, built if necessary, and the index. */
 static int paths_of(struct pmfs_tree *t, uint32_t a, const struct pmfs_paths **ret,
 	uint32_t *ret_node, struct pm_error *err)
 {
@@ -134,7 +134,7 @@ static int child_next(struct pmfs_tree *t, const struct pmfs_paths *paths, uint3
 	return 0;
 }
 
-/* The entry of a node that a name led to. */
+/* Fills the entry of a node found by name. */
 static int found_entry(struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
@@ -178,7 +178,7 @@ int pmfs_paths_root_next(
 
 /* ---- folders of the paths, collections among them ---- */
 
-/* The collection that a node of the paths is, or NULL. */
+/* The collection at a node of the paths, or NULL. */
 static const struct pm_collection *collection_of(
 	const struct pmfs_tree *t, const struct pmfs_paths *paths, uint32_t node)
 {

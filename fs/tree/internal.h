@@ -34,8 +34,8 @@ struct pmfs_tree {
 	const struct pm_named_doc *docs;
 	const struct pm_collection *collections;
 	size_t n_docs, n_collections;
-	/* Where there are windows, the lists above are these: the format's and those of windows. */
-	struct pmfs_windows *windows; /* NULL: no shape that has any */
+	/* With windows, the lists above are these: the format's, then those of windows. */
+	struct pmfs_windows *windows; /* NULL: profiles of this shape have none */
 	struct pm_named_doc *own_docs;
 	struct pm_collection *own_collections;
 	bool has_windows; /* the last collection and the last document are theirs */
@@ -118,15 +118,15 @@ int pmfs_place_check(
 /* Gives the model the names of context directories. */
 void pmfs_contexts_name_entries(struct pmfs_tree *t);
 
-/* Is a node's `a` a context, and nothing else said? */
+/* Whether a node's `a` is a context and its other fields are 0. */
 int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
 
 /* ---- twins.c: tables as Parquet beside their CSV ---- */
 
-/* X.csv for X.parquet, in `room` of PMFS_NAME_SIZE bytes; false for another name. */
+/* Writes X.csv for X.parquet to `room` (PMFS_NAME_SIZE bytes); false for other names. */
 bool pmfs_twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret);
 
-/* Makes the document of a table as CSV the one as Parquet; -ENOENT of another kind. */
+/* Turns the document of a table as CSV into its Parquet form; -ENOENT for other kinds. */
 int pmfs_twin_of(struct pm_doc *doc);
 
 /* ---- documents of the other kinds ---- */
@@ -221,12 +221,12 @@ int pmfs_documents_get(struct pmfs_tree *t, struct pm_error *err);
 /* The index of the collection windows/ in the lists. */
 uint32_t pmfs_windows_number(const struct pmfs_tree *t);
 
-/* The directory that an item of windows/ is in, unless it is windows/ of the run: 1 or 0. */
+/* The thread's windows/ that contains this item: 1, or 0 if it is in windows/ of the run. */
 int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
 
 /* ---- windows.c ---- */
 
-/* windows/ of a thread, where there is one: 1 or 0. */
+/* Fills the entry windows/ of a thread: 1, or 0 if it has none. */
 int pmfs_windows_of_thread(struct pmfs_tree *t, uint32_t thread, struct pmfs_entry *ret);
 
 /* ---- threadpaths.c ---- */

@@ -50,7 +50,7 @@ static int list_iterations(
 	return *ret ? 0 : pm_error_plain(err, -ENOMEM);
 }
 
-/* Where threads cannot be listed there are no windows, and nothing else is the worse for it. */
+/* If threads cannot be listed there are no windows; the other entries are not affected. */
 static int add_windows(struct pmfs_tree *t, struct pm_error *err)
 {
 	int there = t->windows ? pmfs_windows_are_there(t->windows, NULL) : 0;
@@ -107,7 +107,7 @@ static int paths_build(void *context, struct pm_error *err)
 	struct pmfs_tree *t = context;
 	const struct pm_profile *p = t->profile;
 	int r = 0;
-	t->docs = NULL; /* a build that failed may have left some */
+	t->docs = NULL; /* left over from a failed build */
 	t->collections = NULL;
 	t->n_docs = t->n_collections = 0;
 	if (p->ops->documents)

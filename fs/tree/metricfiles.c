@@ -31,7 +31,7 @@ static int metrics_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, stru
 	return r;
 }
 
-/* Only the value of this name is needed. */
+/* Reads only the value with this name. */
 static int metrics_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {

@@ -41,7 +41,7 @@ static uint32_t hash_of_raw(struct pm_bytes raw)
 /* `hash` is that of the raw name if it is known, else NULL. */
 static size_t make_legal(struct pm_bytes raw, const uint32_t *hash, char out[PMFS_NAME_SIZE])
 {
-	/* One character beyond the limit at the most: it never needs to allocate. */
+	/* At most one character beyond the limit, so it never needs to allocate. */
 	struct pm_text text = {.p = out, .room = PMFS_NAME_SIZE};
 	size_t cut = 0;
 	if (raw.len == 0)
@@ -88,7 +88,7 @@ static struct pmfs_name_slot *slot_of(const struct pmfs_siblings *s, uint64_t ha
 	return &s->slots[i];
 }
 
-/* While names are taken. */
+/* State while names are assigned. */
 struct taking {
 	struct pmfs_siblings *siblings;
 	struct pm_map seen;    /* hash of a legal name → ordinal tried last */

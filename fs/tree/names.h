@@ -26,8 +26,9 @@ struct pmfs_naming {
 	uint32_t n;
 	/* The k-th sibling in database order, as any number that identifies it. */
 	uint32_t (*item)(void *context, uint32_t k);
-	/* An item's raw name: in `scratch`, or valid as long as what the siblings belong to is
-	 * held. */
+	/*
+	 * An item's raw name: in `scratch`, or valid as long as the owner of the siblings is held.
+	 */
 	struct pm_bytes (*raw)(void *context, uint32_t item, struct pm_text *scratch);
 	/* Reserved names, ending with NULL; or NULL. */
 	const char *const *reserved;

@@ -44,7 +44,7 @@ static int space_of(struct pmfs_tree *top, pm_node item, uint32_t *ret, struct p
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
-/* The item that a space was given to, or -ENOENT. */
+/* The item to which a space was assigned, or -ENOENT. */
 static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
 {
 	pthread_mutex_lock(&top->spaces_lock);
@@ -78,8 +78,8 @@ static int share_windows(struct pmfs_tree *top, struct pmfs_tree *t, struct pm_e
 /* ---- opening and closing ---- */
 
 /*
- * What an open profile counts for in the cache. Models and trees do not say what they take: that of
- * a small run or comparison of which a table was read comes to 50 kB.
+ * The size of an open profile for the cache. Models and trees do not report their size; for a small
+ * run or comparison of which one table was read, they take 50 kB.
  */
 static uint64_t bytes_of(const struct pmfs_nested *n)
 {
@@ -213,7 +213,7 @@ void pmfs_nested_release(struct pmfs_tree *t, struct pmfs_nested *n)
 	pm_cache_release(t->cache, &n->cached);
 }
 
-/* Gives back what was in use, so that it is there, and is counted once more by looking. */
+/* Ends a use of an item. Looking it up in the cache is a second use, so it is released twice. */
 static void leave_key(struct pmfs_tree *t, uint64_t key)
 {
 	struct pm_cached *cached = pm_cache_peek(t->cache, key);

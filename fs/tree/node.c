@@ -1,5 +1,4 @@
-/* Packs an index and a document, 56 bits in general, into the 41 that a nested node has for them.
- */
+/* Packs an index and a document, which take up to 56 bits, into the 41 bits of a nested node. */
 #include "fs/tree/node.h"
 
 #include <stdbool.h>
@@ -20,7 +19,9 @@ enum {
 	OTHER_BITS = 9,   /* most have none, a thread's own documents a number */
 };
 
-/* b of a view: the last bit says whether it has a column. Returns its bits, 0 if it does not fit.
+/*
+ * Packs `b` of a view; its last bit says whether there is a column. Returns the number of bits, or
+ * 0 if it does not fit.
  */
 static unsigned pack_view(uint32_t b, uint64_t *ret)
 {
@@ -48,8 +49,8 @@ static uint32_t unpack_view(uint64_t *payload)
 }
 
 /*
- * Data of the report: which of the splits, the kind of document, then both numbers. Of a profile
- * that is too large for all of them, the page shows what fits.
+ * Data of the report: the split, the kind of document, then both numbers. If a profile is too large
+ * for some of them, the page shows the others.
  */
 enum { REPORT_KIND_SHIFT = 20, REPORT_KIND_BITS = 5, SPLIT_BITS = 2 };
 

@@ -84,8 +84,8 @@ uint32_t pmfs_node_space(pm_node node);
 pm_node pmfs_node_unnest(pm_node node);
 
 /*
- * A table as Parquet has a kind of its own for each kind of document that may be the same table as
- * CSV, and is numbered as that is; also where it is nested.
+ * Each kind of document that may be a table as CSV has a second kind for the same table as Parquet,
+ * with the same index and document, also in nested nodes.
  */
 enum {
 	PMFS_TWIN_VIEW = 27,
@@ -94,10 +94,10 @@ enum {
 	PMFS_TWIN_ITEM_DOC,
 };
 
-/* The table as Parquet of a document; 0: of a document of that kind there is none. */
+/* The node of a document's Parquet form; 0 if documents of that kind have none. */
 pm_node pmfs_node_twin(pm_node node);
 
-/* The document that a table as Parquet is the twin of; another node is as it was. */
+/* The CSV document of a node that is a Parquet form; other nodes are returned unchanged. */
 pm_node pmfs_node_untwin(pm_node node);
 
 /* Parts of b of PMFS_VIEW. */

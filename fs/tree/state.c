@@ -1,4 +1,4 @@
-/* The state of a tree: making and freeing it, and what all kinds of directories need of it. */
+/* The state of a tree: creating and freeing it, and functions used by all kinds of directories. */
 #include "fs/tree/internal.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@ enum { PART_VIEWS, PART_FOLDERS, PART_CHILDREN, N_PARTS };
 
 /* ---- the levels ---- */
 
-/* The paths; they were built when the directory was checked. */
+/* The paths, which were built when the directory was checked. */
 static const struct pmfs_paths *paths_of(const struct pmfs_tree *t)
 {
 	const struct pmfs_thread_paths *threads = t->threads.built;

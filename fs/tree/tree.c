@@ -101,8 +101,8 @@ static int type_get(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, stru
 }
 
 /*
- * ENOENT is valid only for the source that was opened: it must not be cached if the source has
- * changed since.
+ * The kernel caches ENOENT, so it must not be returned if the source has changed since it was
+ * opened.
  */
 static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 {
@@ -112,7 +112,7 @@ static int none(struct pmfs_tree *t, int result, struct pm_error *err)
 		"has changed since it was opened, or cannot be read");
 }
 
-/* ---- from outside: the tree that a node is of answers ---- */
+/* ---- from outside: dispatch to the tree that contains the node ---- */
 
 int pmfs_tree_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, struct pm_error *err)
 {
@@ -164,7 +164,10 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 	return r;
 }
 
-/* The tree that the directory is in, which has to be left, and the directory's functions. */
+/*
+ * Enters the tree that contains the directory (the caller leaves it), and finds the directory's
+ * functions.
+ */
 static int enter_dir(struct pmfs_tree *t, pm_node dir, struct pmfs_inside *ret,
 	const struct pmfs_dir **ret_dir, struct pm_error *err)
 {

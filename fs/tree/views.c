@@ -109,7 +109,7 @@ static bool may_be_named(const struct pmfs_view *view, struct pm_bytes name)
 		memcmp(star + 1, name.p + name.len - after, after) == 0;
 }
 
-/* The view that can have a file of this name; whether it is present is not checked. */
+/* The view whose file can have this name. Does not check whether it is present. */
 static int view_lookup(struct pmfs_tree *t, enum pmfs_place place, uint32_t item, uint32_t view,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {

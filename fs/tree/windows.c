@@ -28,7 +28,7 @@ static int windows_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	return pmfs_windows_of_thread(t, pmfs_node_a(dir), &entry) ? 0 : pmfs_no_entry();
 }
 
-/* README.txt is the one file that is listed. It is that of the run. */
+/* README.txt, the only file that is listed, is that of the run. */
 static int windows_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 	struct pm_error *err)
 {

@@ -18,8 +18,8 @@
 #define PM_LIMIT_NAME 200
 
 /*
- * Bytes of the last part of a path, where it names an address or a place in a file: NAME_MAX, so no
- * file's name is longer. Of a longer one the end is shown.
+ * Bytes of a path's last component in a name such as FILE:LINE. No file name is longer than
+ * NAME_MAX; of a longer text, the end is shown.
  */
 #define PM_LIMIT_BASE_NAME 255
 
@@ -32,15 +32,15 @@
 /* Histograms and longest calls of all functions: 7 kB for one with calls of every length. */
 #define PM_LIMIT_DURATIONS ((size_t)128 << 20)
 
-/* Iterations of -o iterations, 120 bytes each. More calls are of something smaller. */
+/* Iterations of -o iterations, 120 bytes each. A function with more calls is not an iteration. */
 #define PM_LIMIT_ITERATIONS ((uint32_t)1 << 20)
 
-/* Names of windows that are remembered, some 100 bytes each: a name is a number until the mount
- * ends.
- */
+/* Window names that were looked up, about 100 bytes each. Each keeps its number until unmount. */
 #define PM_LIMIT_WINDOWS ((uint32_t)1 << 16)
 
-/* Rows of damage.csv; the last one says that there are more. A source can be broken everywhere. */
+/*
+ * Rows of damage.csv; the last one says that there are more. Any byte of a source can be damaged.
+ */
 #define PM_LIMIT_DAMAGE 10000
 
 /* A NUL-terminated string in an input. The longest real name seen has 3037 bytes. */
@@ -82,8 +82,8 @@
 #define PM_LIMIT_LENGTHS ((size_t)1 << 21)
 
 /*
- * Decoded data of measurement files that is kept. A block of contexts takes half of it, a thread of
- * a large run 1 MB.
+ * Decoded data of measurement files kept in memory. A block of contexts takes half of it, a thread
+ * of a large run 1 MB.
  */
 #define PM_LIMIT_DECODED ((uint64_t)32 << 20)
 
@@ -108,20 +108,20 @@
  */
 #define PM_LIMIT_COLUMNS 4096
 
-/* Numbers in the table of functions, which is summed before anything of it is shown: 256 MiB. */
+/* Numbers in the table of functions, which is summed before the first row is shown: 256 MiB. */
 #define PM_LIMIT_CELLS ((size_t)1 << 25)
 
 /* Causes of an exception. Real chains have less than ten; damaged ones may be circular. */
 #define PM_LIMIT_CAUSES 64
 
 /*
- * Sources of one mount, and entries of a folder that is searched for some: each run costs 300 bytes
- * before it is opened, and a number of 16 bits where runs have repetitions.
+ * Sources of one mount, and entries of a folder that is searched for sources. A run takes 300 bytes
+ * before it is opened, and runs with repetitions have 16-bit numbers.
  */
 #define PM_LIMIT_RUNS   65000
 #define PM_LIMIT_FOLDER 10000000
 
-/* Functions of all runs together that tables of all runs show side by side: 24 bytes each. */
+/* Functions of all runs together in the tables that show runs side by side: 24 bytes each. */
 #define PM_LIMIT_MATRIX (1 << 24)
 
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
