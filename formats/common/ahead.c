@@ -28,7 +28,7 @@ struct pm_ahead {
 	bool stop;
 	struct pm_step (*make)(void *source, uint8_t *room, size_t n);
 	void *source;
-	size_t at; /* bytes of the block being taken that are taken */
+	size_t at; /* bytes already taken from the block being taken */
 	struct block blocks[N_BLOCKS];
 };
 

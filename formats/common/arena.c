@@ -22,7 +22,7 @@ struct pm_arena_block {
 static struct pm_arena_block *new_block(size_t room)
 {
 	size_t bytes;
-	/* Code that fills many blocks stops here when the work is cancelled. */
+	/* Code that allocates many blocks stops here if the work is cancelled. */
 	if (pm_work_cancelled() ||
 		__builtin_add_overflow(room, sizeof(struct pm_arena_block), &bytes))
 		return NULL;

@@ -10,7 +10,7 @@
 struct pm_arena {
 	struct pm_arena_block *block; /* the newest; zeroed = empty */
 	size_t used, room;            /* of the newest */
-	size_t total;                 /* bytes asked for so far */
+	size_t total;                 /* bytes allocated so far */
 };
 
 /* n bytes, aligned for any type, zeroed; NULL if out of memory. */

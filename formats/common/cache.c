@@ -195,7 +195,7 @@ static int build_slot(struct pm_cache *c, struct pm_slot *s,
 	pm_turn_begin(&s->turn);
 	pm_turn_unlock();
 	int r = build(context, &thing, &error);
-	/* Parts of it may be missing. */
+	/* The result may be incomplete. */
 	bool cancelled = work && __atomic_load_n(&work->gave_up, __ATOMIC_RELAXED);
 	if (cancelled) {
 		if (r >= 0)

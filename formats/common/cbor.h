@@ -50,7 +50,7 @@ struct pm_cbor {
 	uint32_t limit;
 	uint32_t deepest; /* the highest number of levels open at once */
 	bool not_finite;  /* there was a NaN or an infinity */
-	uint32_t unasked; /* items since it was asked whether they are still wanted */
+	uint32_t unasked; /* items since the last check for cancellation */
 };
 
 /* `limit`: the number of arrays, maps and tags that may be open at once. Free with pm_cbor_done. */
@@ -66,8 +66,8 @@ void pm_cbor_feed(struct pm_cbor *c, struct pm_bytes part);
 int pm_cbor_next(struct pm_cbor *c, struct pm_cbor_event *ret, struct pm_error *err);
 
 /*
- * Passes over integers of one byte that follow where any number of items may be: as many events
- * that the caller does not want. A payload of nothing else may be 340 times as long as its chunk.
+ * Passes over integers of one byte that follow where any number of items may be: events that the
+ * caller would ignore. A payload that consists of them may be 340 times as long as its chunk.
  */
 void pm_cbor_skip_small(struct pm_cbor *c);
 

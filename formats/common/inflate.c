@@ -1,16 +1,16 @@
 /*
- * zlib, wrapped: sizes beyond 32 bits, bounded windows, and an answer to "where and why did it
- * break". Knows nothing of what the bytes mean.
+ * Wrapper for zlib: sizes beyond 32 bits, bounded windows, and where and why a stream is broken.
+ * Independent of the contents.
  *
  * The window of a stream is a part of one buffer:
  *
- *	buffer  [ consumed | window | room for more ]
- *	                   ^from    ^to             ^room
+ * 	buffer  [ consumed | window | room for more ]
+ * 	                   ^from    ^to             ^room
  *
- * When it is too short for a peek, the window moves to the front; when it fills the whole buffer,
- * the buffer doubles. So it grows only as far as the stream really has data.
+ * If there is too little room for a peek, the window moves to the front; if it fills the whole
+ * buffer, the buffer doubles. It therefore grows only as far as the stream has data.
  *
- * From the second megabyte on, a thread inflates ahead: shorter streams are done before that pays.
+ * From the second megabyte on, a thread inflates ahead; for shorter streams this does not pay.
  */
 #include "formats/common/inflate.h"
 

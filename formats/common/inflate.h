@@ -37,8 +37,8 @@ enum pm_inflate_state {
 struct pm_inflate_status {
 	enum pm_inflate_state state;
 	uint64_t in;  /* input bytes used: where a broken stream broke, where an ended one ended */
-	uint64_t out; /* bytes consumed by the reader: the place of the window */
-	const char *why; /* of a broken stream, for a person; static text */
+	uint64_t out; /* bytes consumed by the reader: the position of the window */
+	const char *why; /* why the stream is broken, for messages; static text */
 };
 
 struct pm_inflate;

@@ -51,7 +51,7 @@ bool pm_input_changed(struct pm_input *in);
 
 /*
  * Lets a library that changes what it reads write into the mapping; the file itself is not changed.
- * -ENOMEM where limits count the whole mapping, and it is too large for them; it is as before then.
+ * -ENOMEM if a limit counts the whole mapping and it is too large; nothing has changed then.
  */
 int pm_input_allow_writes(struct pm_input *in);
 

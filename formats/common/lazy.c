@@ -8,7 +8,7 @@ static int build_now(struct pm_lazy *lazy, int (*build)(void *context, struct pm
 	pm_turn_begin(&lazy->turn);
 	pm_turn_unlock();
 	int r = build(context, &error);
-	/* Whatever it made of that: it did not fail by itself. */
+	/* Whatever it returned was caused by the cancellation and is not kept. */
 	if (r < 0 && pm_work_cancelled())
 		r = -ENOMEM;
 	if (r < 0)

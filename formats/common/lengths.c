@@ -10,15 +10,15 @@
 
 enum { FEWEST = 64, BETWEEN_QUESTIONS = 1 << 12 };
 
-/* Where the table is decides what collides, so that no input can tell. */
+/* Salted with the table's address, so that the input cannot cause collisions. */
 static inline uint64_t hash_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
 {
 	return pm_hash_u64((of ^ (uintptr_t)l->items) * 0x9e3779b97f4a7c15u ^ length);
 }
 
 /*
- * The place of a length, or where it would be. One whose count is at its limit is passed by: it is
- * in the table more than once.
+ * The slot of a length, or the free slot where it belongs. Slots whose count is at its limit are
+ * skipped; such a length has several slots.
  */
 static inline struct pm_length *slot_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
 {
@@ -30,7 +30,7 @@ static inline struct pm_length *slot_of(const struct pm_lengths *l, uint32_t of,
 	return slot;
 }
 
-/* A length may have two items; slot_of would take the one for the other. */
+/* A length may have several items, which slot_of would merge. */
 static struct pm_length *free_slot_of(const struct pm_lengths *l, uint32_t of, uint64_t length)
 {
 	uint64_t at = hash_of(l, of, length);
@@ -72,7 +72,7 @@ static bool is_full(struct pm_lengths *l)
 	return l->full;
 }
 
-/* As many of the calls as one item takes; subtracts them from *calls. */
+/* As many of the calls as one item can count; subtracts them from *calls. */
 static int add_some(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t *calls)
 {
 	if (l->n >= l->room / 2 && l->n < PM_LIMIT_LENGTHS && grow(l) < 0)
@@ -99,7 +99,7 @@ int pm_lengths_add(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t 
 	return r;
 }
 
-/* A slot is most often not in a processor's cache: it is fetched while others are counted. */
+/* Most slots are not in the processor's cache: they are prefetched while others are counted. */
 int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_t n)
 {
 	enum { AHEAD = 16 };
@@ -151,7 +151,7 @@ static uint64_t percentile(
 	return items[i].length;
 }
 
-/* Of the n lengths of a function, in order. */
+/* Percentiles of the n lengths of a function, which are sorted. */
 static struct pm_call_times times_of(const struct pm_length *items, size_t n)
 {
 	uint64_t calls = 0;
@@ -166,7 +166,7 @@ static struct pm_call_times times_of(const struct pm_length *items, size_t n)
 		.max_ns = items[n - 1].length};
 }
 
-/* The items that are taken, in order. */
+/* The slots in use, sorted. */
 static int sort(struct pm_lengths *l)
 {
 	size_t n = 0;

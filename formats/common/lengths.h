@@ -1,7 +1,7 @@
 /*
  * How many calls of each function or method took how long. Clocks have ticks, so the calls of one
- * function have few lengths that differ, and counting each length is exact: percentiles need no
- * second pass over the calls.
+ * function have few different lengths. These are counted exactly, and percentiles need no second
+ * pass over the calls.
  */
 #ifndef PROFMOUNT_FORMATS_COMMON_LENGTHS_H
 #define PROFMOUNT_FORMATS_COMMON_LENGTHS_H
@@ -21,7 +21,7 @@ struct pm_length {
 struct pm_lengths {
 	struct pm_length *items; /* open addressing; no calls: free */
 	size_t n, room;
-	bool full; /* there are more than PM_LIMIT_LENGTHS: nothing is known any more */
+	bool full; /* there are more than PM_LIMIT_LENGTHS: all percentiles are unknown */
 	/*
 	 * Atomic; of all tables that will be joined, so that the others are not kept once one of
 	 * them is full. NULL: there are no others.
@@ -29,7 +29,7 @@ struct pm_lengths {
 	bool *any_full;
 };
 
-/* Counts `calls` calls of `of` that had this length each. 0 or -ENOMEM. */
+/* Counts `calls` calls of `of`, each of this length. 0 or -ENOMEM. */
 int pm_lengths_add(struct pm_lengths *l, uint32_t of, uint64_t length, uint64_t calls);
 
 /* The same for many calls, each of them once. */
@@ -41,8 +41,8 @@ struct pm_timed {
 int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_t n);
 
 /*
- * Adds what was counted elsewhere: to[i] is here what is i there; if NULL, i is the same here. 0 or
- * -ENOMEM.
+ * Adds the counts of another table, in which function i is to[i] here; if NULL, numbers are the
+ * same. 0 or -ENOMEM.
  */
 int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const uint32_t *to);
 

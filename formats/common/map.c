@@ -161,7 +161,7 @@ uint32_t pm_strtab_add_lasting(struct pm_strtab *t, struct pm_bytes b)
 	uint32_t *known = pm_map_put(&t->lasting, (uintptr_t)b.p, UINT32_MAX, &fresh);
 	if (!known)
 		return UINT32_MAX;
-	/* Its beginning may have been added as another text. */
+	/* A shorter text at the same address may have been added before. */
 	if (*known == UINT32_MAX || t->items[*known].len != b.len)
 		*known = pm_strtab_add(t, b);
 	return *known;

@@ -36,13 +36,13 @@ uint32_t pm_strtab_add(struct pm_strtab *t, struct pm_bytes b);
 
 /*
  * The same for a text that, if it is longer than PM_STRTAB_LONG bytes, stays where it is,
- * unchanged, until pm_strtab_forget or pm_strtab_done: it is looked through only once, however
- * often it is added. Shorter ones, such as names that views compose, may change.
+ * unchanged, until pm_strtab_forget or pm_strtab_done: it is read only once, however often it is
+ * added. Shorter ones, such as names that views compose, may change.
  */
 #define PM_STRTAB_LONG 512
 uint32_t pm_strtab_add_lasting(struct pm_strtab *t, struct pm_bytes b);
 
-/* What was added as lasting may change from now on. */
+/* Texts that were added as lasting may change from now on. */
 void pm_strtab_forget(struct pm_strtab *t);
 
 /* The index of b, or UINT32_MAX. */

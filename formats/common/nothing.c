@@ -1,4 +1,4 @@
-/* Nothing, as each operation of a profile returns it. */
+/* Operations of a profile that has none of the data. */
 #include "formats/common/nothing.h"
 
 int pm_nothing_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)

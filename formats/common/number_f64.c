@@ -1,11 +1,11 @@
 /*
  * Doubles as text: the shortest decimal that reads back, by Raffaello Giulietti's Schubfach.
  *
- * A double v and the halfway points to its neighbours, the interval that reads back as v, are
- * scaled by a power of ten such that the interval is between 1 and 10 units wide. It then holds
- * an integer, and at most one multiple of ten: that one if it is there, else the integer nearest
- * to v. Scaling needs only 128 bits of the power of ten: no double comes so close to an integer
- * without being one that the bits beyond could matter.
+ * The interval of numbers that read back as the double v extends to the halfway points to its
+ * neighbours. It is scaled by a power of ten such that it is between 1 and 10 units wide. It then
+ * contains an integer, and at most one multiple of ten. The result is that multiple if there is
+ * one, else the integer nearest to v. Scaling needs only 128 bits of the power of ten, because no
+ * scaled double that is not an integer is close enough to one for further bits to matter.
  */
 #include "formats/common/number.h"
 

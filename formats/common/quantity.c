@@ -55,7 +55,7 @@ static bool word_matches(struct pm_bytes word, const char *pattern)
 	for (size_t i = 0; i < word.len; i++) {
 		if (pattern[i] == '*')
 			return true;
-		if ((uint8_t)pattern[i] != upper(word.p[i])) /* also at the pattern's end */
+		if ((uint8_t)pattern[i] != upper(word.p[i])) /* or the pattern ends here */
 			return false;
 	}
 	return pattern[word.len] == '\0' || pattern[word.len] == '*';

@@ -107,7 +107,7 @@ static void text_render(struct pm_text *out, enum pm_form form, struct pm_bytes 
 		pm_text_bytes(out, text);
 }
 
-/* A number at the end of `out`, which has room for it. */
+/* Appends a number to `out`, which has room for it. */
 static size_t number_render(char *out, const struct pm_cell *cell)
 {
 	switch (cell->kind) {

@@ -54,7 +54,7 @@ static void place_texts(const struct pm_sheet *sheet, struct pm_rows *rows, stru
 		if (!sheet->columns[i].write || cells[i].kind == PM_CELL_EMPTY)
 			continue;
 		cells[i].text.p = at;
-		if (cells[i].text.len > 0) /* otherwise there may be no scratch buffer */
+		if (cells[i].text.len > 0) /* NULL + n is undefined: the buffer may be empty */
 			at += cells[i].text.len;
 	}
 }

@@ -72,7 +72,7 @@ static bool read_time(struct pm_bytes text, uint64_t *ret)
 		return false;
 	if (at == digits)
 		return true;
-	at++; /* a point: only digits precede the unit */
+	at++; /* a fraction: digits up to the unit */
 	return text.p[at - 1] == '.' && read_digits(text, &at, unit->ns, true, ret) && at == digits;
 }
 

@@ -352,7 +352,7 @@ static size_t end_of_word(struct pm_bytes b, size_t at)
 	return at;
 }
 
-/* Many names are made in a builder that is reused and does not grow. */
+/* Names made in a reused builder that does not grow must check for cancellation here. */
 void pm_text_line(struct pm_text *t, struct pm_bytes b)
 {
 	t->failed |= pm_work_cancelled();

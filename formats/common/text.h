@@ -10,7 +10,7 @@
 struct pm_text {
 	char *p; /* owned; NULL while empty; not NUL-terminated */
 	size_t len;
-	size_t room;  /* that is used without asking whether the work is still wanted */
+	size_t room;  /* room that is used without checking for cancellation */
 	size_t taken; /* of memory: room or more */
 	size_t limit; /* 0 = PM_LIMIT_TEXT */
 	bool failed;  /* no memory, or the limit was reached: len is then meaningless */
@@ -29,8 +29,7 @@ void pm_text_clear(struct pm_text *t);
 /* pm_text_done for a builder whose contents were appended to `out`; `out` gets its error. */
 void pm_text_end(struct pm_text *t, struct pm_text *out);
 
-/* A text grows by doubling: returns memory that is not used, unless it is too little to be useful.
- */
+/* Texts grow by doubling: this frees unused memory, unless there is little of it. */
 void pm_text_shrink(struct pm_text *t);
 
 /* Room for n more bytes: write to the returned pointer, then add to len. NULL on failure. */

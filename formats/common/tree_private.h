@@ -39,7 +39,7 @@ struct pm_tree_frozen {
 	struct pm_function *functions;
 	struct pm_strtab texts;
 	struct pm_index *by_number;
-	struct pm_arena arena; /* texts that were copied */
+	struct pm_arena arena; /* copied texts */
 };
 
 /*

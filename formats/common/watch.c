@@ -115,8 +115,9 @@ static bool block_good(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 }
 
 /*
- * Noted after the comparison, and compared again if a generation has begun meanwhile: either
- * whoever begins a generation finds the note, or the user compares the block again.
+ * The use is recorded after the comparison, and the block is compared again if a generation has
+ * begun meanwhile. So either the thread that begins the generation sees the use, or this one
+ * compares the block again.
  */
 static bool block_use(struct pm_watch *w, struct pm_bytes bytes, size_t i)
 {

@@ -84,7 +84,7 @@ static inline bool pm_watch_use_on(
  */
 bool pm_watch_good(struct pm_watch *w, struct pm_bytes bytes, int fd);
 
-/* It is not what it was. */
+/* Marks the file as changed. */
 void pm_watch_spoil(struct pm_watch *w);
 bool pm_watch_spoilt(struct pm_watch *w);
 

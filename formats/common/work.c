@@ -131,7 +131,8 @@ void pm_turn_end(struct pm_turn *t)
 	if (t->builder) {
 		t->builder->needed -= t->waiters;
 		if (t->builder->background && t->builder->needed == 0)
-			t->builder->abandoned = false; /* the waiting threads have taken it */
+			t->builder->abandoned =
+				false; /* it is needed by nobody because it is done */
 		end_if_unneeded(t->builder);
 	}
 	t->builder = NULL;

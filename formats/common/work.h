@@ -5,11 +5,11 @@
  *
  * If no work is registered, as in tests, nothing is ever cancelled.
  *
- * Cancellation has no code of its own. Whatever builds something handles a failed allocation, and
- * must do exactly the same when it is cancelled: keep nothing, remember no error, and take no other
- * way around it. Some 75 places tell -ENOMEM from errors that are kept; with two codes each of them
- * could forget one. Nobody sees the code: the request has been answered when its work is cancelled,
- * and who has to know the reason asks pm_work_cancelled.
+ * Cancellation has no code of its own. Code that builds something handles failed allocations, and
+ * must do exactly the same when it is cancelled: keep nothing, remember no error, try no
+ * alternative. About 75 places distinguish -ENOMEM from errors that are kept; with two codes, each
+ * of them could forget one. The code is never shown, because the request has been answered when its
+ * work is cancelled; code that needs the reason calls pm_work_cancelled.
  */
 #ifndef PROFMOUNT_WORK_H
 #define PROFMOUNT_WORK_H

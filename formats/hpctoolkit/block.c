@@ -101,7 +101,7 @@ static size_t stretches_of(
 	return n;
 }
 
-/* Do all blocks follow each other? hpcprof writes those of contexts in this way. */
+/* Whether each block ends before the next one begins, as hpcprof writes those of contexts. */
 static bool are_in_order(const struct hpctk_opened *db, uint32_t n_rows, bool of_context)
 {
 	uint64_t reach = 0;

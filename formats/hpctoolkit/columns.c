@@ -91,7 +91,7 @@ struct search {
 	const struct hpctk_run_reader *reader;
 	const uint32_t *group_of;
 	bool *seen;      /* by group */
-	uint32_t unseen; /* groups without a value so far; at 0 the search ends */
+	uint32_t unseen; /* number of groups without a value so far; the search ends at 0 */
 };
 
 static void quantity_seen(struct search *s, uint32_t quantity)

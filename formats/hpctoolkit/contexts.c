@@ -20,7 +20,7 @@
 #include "formats/hpctoolkit/summary.h"
 #include "profmount/limits.h"
 
-/* Contexts from one question to the next whether they are still wanted: about a page of records. */
+/* Contexts between two checks for cancellation: about a page of records. */
 enum { STEPS = 64 };
 
 /* Sibling records that have not been visited. */

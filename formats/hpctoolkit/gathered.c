@@ -9,7 +9,7 @@
 #include "formats/hpctoolkit/threads.h"
 
 /*
- * The runs of one thread, up to the first that is out of order; `before` is their length for now.
+ * The runs of one thread, up to the first that is out of order; for now `before` is their length.
  */
 static int thread_add(
 	struct hpctk_gathered *g, size_t *room, const struct hpctk_block *block, uint32_t thread)

@@ -16,14 +16,14 @@
  */
 #define MAX_END 0x100u
 
-/* Before the first string there are fields of a table, which have zeros among eight bytes. */
+/* Before the first string come fields of a table; any eight bytes of them contain a zero. */
 static bool begins_inside_another(struct pm_bytes file, uint64_t at)
 {
 	struct pm_bytes before;
 	return at >= 8 && pm_bytes_sub(file, at - 8, 8, &before) && !memchr(before.p, 0, 8);
 }
 
-/* The bytes that a string at that place, with its end, may have. */
+/* The maximum size of a string at that position, with its NUL. */
 static struct pm_bytes string_room(const struct hpctk_opened *db, uint64_t at)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_META), rest;
@@ -95,7 +95,7 @@ bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths
 			pm_bytes_sub(hpctk_bytes(db, HPCTK_META), at, *known, ret);
 	struct pm_bytes room = string_room(db, at);
 	bool found = pm_bytes_cstr(room, 0, ret);
-	if ((found ? ret->len : room.len) > LONG) /* if there is no memory, it is not known */
+	if ((found ? ret->len : room.len) > LONG) /* if this fails, it is not remembered */
 		pm_map_put(&lengths->of, at, found ? (uint32_t)ret->len : HPCTK_NONE, &fresh);
 	return found;
 }

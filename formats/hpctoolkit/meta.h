@@ -40,14 +40,14 @@ struct hpctk_function {
 };
 
 /*
- * Lengths of long strings, for a pass over all records: many of them may refer to one string.
+ * Lengths of long strings, for a pass over all records, since many records may refer to one string.
  * Zeroed = empty; pm_map_done frees it.
  */
 struct hpctk_lengths {
 	struct pm_map of; /* offset → length; HPCTK_NONE: it does not end */
 };
 
-/* hpctk_string_find and others that look through a long string only once. */
+/* Like hpctk_string_find and others, but a long string is scanned only once. */
 bool hpctk_string_find_again(const struct hpctk_opened *db, struct hpctk_lengths *lengths,
 	uint64_t at, struct pm_bytes *ret);
 struct hpctk_path hpctk_source_get_again(

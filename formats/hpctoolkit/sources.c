@@ -56,7 +56,7 @@ static bool is_there(int folder, const char *path)
 	return regular;
 }
 
-/* Does the database claim to have a copy of it? No longer path can be opened. */
+/* Whether the database claims to have a copy of it. Longer paths cannot be opened. */
 static bool is_copied(const struct hpctk_path *source)
 {
 	return (source->flags & COPIED) && source->path.len < PATH_MAX &&

@@ -159,7 +159,7 @@ static int identities_read(struct builder *b)
 	return r;
 }
 
-/* Is the file cut off within the line? Then its footer is missing, too. */
+/* Whether the file is cut off within the line; its footer is then missing, too. */
 static bool line_is_cut(const struct hpctk_opened *db, const struct hpctk_trace_record *record)
 {
 	struct pm_bytes file = hpctk_bytes(db, HPCTK_TRACE), end;

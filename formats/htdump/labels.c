@@ -138,7 +138,7 @@ void htd_lasting_init(struct htd_lasting *slots)
 		slots[i].label = HTD_NONE;
 }
 
-/* Does the number have another label elsewhere? */
+/* Whether the number has another label elsewhere. */
 static bool is_lasting(const struct htd_labels *l, uint64_t number)
 {
 	const struct htd_mapped *m = l->mapped;

@@ -26,8 +26,9 @@ struct htd_labels {
 	struct pm_strtab texts;
 	struct pm_map plain; /* number without a mapping → label */
 	struct htd_lasting
-		*lasting;      /* HTD_N_LASTING, by number; made by the first htd_labels_add */
-	struct pm_arena arena; /* of texts: what a file that grows held may not be trusted later */
+		*lasting; /* HTD_N_LASTING, by number; made by the first htd_labels_add */
+	struct pm_arena
+		arena; /* copies of texts, because the contents of a growing file may change */
 };
 
 /* Takes over the stream's mappings. 0 or -ENOMEM; end with htd_mapped_done in both cases. */

@@ -38,7 +38,7 @@ static void keys_sort(struct htd_key *keys, size_t n)
 		}
 }
 
-/* Completes what has an event. */
+/* Sets the position and the sort key of an event. */
 static void event_key(const struct htd_order *o, struct htd_sorted_event *e, uint64_t seq)
 {
 	const struct htd_header *h = &e->event.header;
@@ -230,7 +230,7 @@ int htd_order_mark(struct htd_order *o, const struct htd_sorted *c)
 
 static void block_start(struct htd_sorted *c)
 {
-	block_read(c, NULL); /* cannot fail: it lists nothing */
+	block_read(c, NULL); /* cannot fail without a list */
 	block_sort(c);
 }
 

@@ -21,10 +21,10 @@ struct htd_mark {
 struct htd_order {
 	const struct htd_stream *s;
 	struct htd_filter filter;
-	bool by_id; /* equal times: the smaller id first; else, and then, by place */
+	bool by_id; /* order of equal times: by id, then by position; if false, by position only */
 	htd_place *late;
 	size_t n_late;
-	bool borrowed;          /* late is another's */
+	bool borrowed;          /* `late` is borrowed */
 	struct htd_mark *marks; /* of events 0, HTD_MARK …: made by htd_order_mark */
 	size_t n_marks, mark_room;
 };
@@ -54,10 +54,10 @@ struct htd_sorted {
 	size_t first;                   /* run of the current block */
 	htd_place before;               /* newest before it */
 	struct htd_sorted_event *items; /* the block: HTD_CHUNK of them, linked in order */
-	uint32_t n, at;                 /* events of the block, and how many were given out */
-	uint32_t next;                  /* in the block, or HTD_NONE */
+	uint32_t n, at; /* number of events in the block, and of those returned so far */
+	uint32_t next;  /* in the block, or HTD_NONE */
 	bool has_head;
-	struct htd_sorted_event head, given; /* the next late one, and the last that was given */
+	struct htd_sorted_event head, given; /* the next late event, and the last one returned */
 };
 
 /* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */

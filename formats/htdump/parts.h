@@ -17,7 +17,7 @@ struct htd_sheet {
 	uint32_t *cell;         /* of each of the class's columns */
 	uint32_t nth;           /* version of that name, from 1 */
 	struct pm_lazy lazy;    /* guards: */
-	struct htd_order order; /* its events by time, for counters */
+	struct htd_order order; /* its events in time order, for counters */
 };
 
 /* A file in counters/. */
@@ -84,7 +84,10 @@ void htd_sheets_done(struct htd_opened *src);
 /* sheet.c: STRUCT, STRING …, or the number of a type that is not defined. */
 struct pm_cell htd_data_type_cell(uint8_t data_type);
 
-/* sheet.c: is it a class of the traced program; do its events have a duration and a thread? */
+/*
+ * sheet.c: whether it is a class of the traced program; whether its events have a duration and a
+ * thread.
+ */
 bool htd_is_own_class(const struct htd_klass *k);
 bool htd_is_call_class(const struct htd_klass *k);
 

@@ -337,8 +337,8 @@ static const struct htd_plan *plan_make(
 }
 
 /*
- * The plan begins where the table has changed, not where it is needed first: the search for an
- * event behind damage reads further ahead than where it finds one.
+ * The plan is valid from where the table changed, not from where it was first needed: the search
+ * for an event after damage reads beyond the event that it finds.
  */
 const struct htd_plan *htd_slot_plan_make(struct htd_table *t, struct htd_slot *slot)
 {

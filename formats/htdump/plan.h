@@ -47,7 +47,7 @@ static inline const struct htd_plan *htd_slot_plan(struct htd_table *t, struct h
 							    : htd_slot_plan_make(t, slot);
 }
 
-/* After the scan: the plan that the scan used there, or NULL. */
+/* After the scan: the plan that the scan used at that position, or NULL. */
 const struct htd_plan *htd_slot_plan_search(const struct htd_slot *slot, uint64_t at);
 
 static inline const struct htd_plan *htd_slot_plan_at(const struct htd_slot *slot, uint64_t at)

@@ -14,7 +14,7 @@
 #include "formats/common/crew.h"
 #include "formats/htdump/select.h"
 
-/* What is read at a time, in units of the stream's index. */
+/* Size of the pieces that are read in parallel, in units of the stream's index. */
 enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
 
 static const unsigned percents[HTD_N_QUANTILES] = {
@@ -176,7 +176,7 @@ static void free_rooms(struct finding *f)
 		}
 }
 
-/* ---- what a pass tells ---- */
+/* ---- evaluating a pass ---- */
 
 static int settle(struct finding *f, const struct label_spans *l, const struct span *s)
 {
@@ -223,7 +223,7 @@ static int narrow(struct finding *f, struct label_spans *next, const struct span
 	return 0;
 }
 
-/* What is known of a label now, and what the next pass looks for. */
+/* Evaluates a pass for a label: what is known now, and the ranges for the next pass. */
 static int resolve(void *context, size_t i)
 {
 	struct finding *f = context;
@@ -290,7 +290,7 @@ static int find_all(struct finding *f)
 			r = find_batch(f);
 			bytes = 0;
 		}
-		/* A range takes a number for each call or each part: see make_rooms. */
+		/* A range takes one number for each call or each part: see make_rooms. */
 		bytes += (calls < most ? calls : most) * sizeof(uint64_t);
 		bytes += sizeof(struct label_spans);
 		add_label(f, label);

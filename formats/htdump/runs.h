@@ -43,7 +43,7 @@ struct htd_runs {
 	uint64_t n_events;
 };
 
-/* Begins another item with the event. 0 or -ENOMEM. */
+/* Begins a new item with the event. 0 or -ENOMEM. */
 int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq);
 
 /* Adds an event; in stream order. 0 or -ENOMEM. */

@@ -7,9 +7,9 @@
 
 #include "formats/common/work.h"
 
-/* So few values are sorted. */
+/* Up to this many values are sorted. */
 enum { FEW = 16 };
-/* Values between two questions whether the result is still wanted. */
+/* Values between two checks for cancellation. */
 enum { STEP = 1 << 16 };
 
 uint64_t htd_part_first(uint32_t part)
@@ -20,7 +20,7 @@ uint64_t htd_part_first(uint32_t part)
 	return (uint64_t)(part - ((shift - 1) << HTD_PART_BITS)) << (shift - 1);
 }
 
-/* Values that are left, and where the rank that is looked for is among them. */
+/* The remaining values, and the rank looked for among them. */
 struct choice {
 	uint64_t *values;
 	size_t n;
@@ -56,7 +56,7 @@ static int divide(const struct choice *c, struct parting *ret)
 	return 0;
 }
 
-/* Keeps the values of the part that has the rank, at the beginning. */
+/* Moves the values of the part that contains the rank to the beginning. */
 static int keep_part(struct choice *c, const struct parting *p)
 {
 	uint32_t part = 0;
@@ -88,7 +88,7 @@ static uint64_t choose_of_few(struct choice *c)
 	return c->values[c->rank];
 }
 
-/* `inner` is memory for the parts of parts. */
+/* `inner` is memory for dividing parts again. */
 static int choose(struct choice c, const struct parting *p, struct parting *inner, uint64_t *ret)
 {
 	while (c.n > FEW) {

@@ -12,7 +12,7 @@
 static const char *const own_columns[] = {"seq", "timestamp", "id", "time_ns"};
 enum { N_OWN = 4 };
 
-/* Names of one sheet, and the number that the next one with that name tries. */
+/* Names of one sheet, and the number to try for the next field with that name. */
 struct taken {
 	struct pm_strtab names;
 	uint32_t *next;
@@ -122,7 +122,7 @@ bool htd_is_call_class(const struct htd_klass *k)
 	return duration && thread;
 }
 
-/* Is it a class of the traced program, with values over time? */
+/* Whether it is a class of the traced program with values over time. */
 static bool has_counters(const struct htd_klass *k)
 {
 	return htd_is_own_class(k) && k->events.n_events > 0 && !htd_is_call_class(k);
