@@ -60,7 +60,7 @@ void pmfs_background_leave(const struct pmfs_background *b)
 	for (int fd = 0; b->null >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(b->null, fd);
 	if (chdir("/") != 0)
-		return; /* the root is always there */
+		return; /* the root always exists */
 }
 
 bool pmfs_background_ready(struct pmfs_background *b)

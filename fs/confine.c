@@ -128,7 +128,7 @@ static void set_limits(void)
 
 void pmfs_confine(enum pmfs_duty duty, int target)
 {
-	if (duty == PMFS_DUTY_SERVE) /* nothing else ends threads in this way */
+	if (duty == PMFS_DUTY_SERVE) /* no other code ends threads in this way */
 		load_unwinder();
 	set_limits();
 	drop_capabilities();

@@ -31,7 +31,7 @@
 #define MAKES_A_FILE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 static const int allowed_calls[] = {
-	/* requests and answers, sources, the line to the keeper */
+	/* requests and replies, sources, the socket to the keeper */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
 	SCMP_SYS(writev), SCMP_SYS(lseek), SCMP_SYS(_llseek), SCMP_SYS(close), SCMP_SYS(dup),
 	SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(ppoll_time64),
@@ -52,7 +52,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigreturn),
 	SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(wait4), SCMP_SYS(waitid),
 	SCMP_SYS(waitpid), SCMP_SYS(restart_syscall), SCMP_SYS(arch_prctl), SCMP_SYS(setsid),
-	/* who, when, how much */
+	/* identity, time, resources */
 	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
 	SCMP_SYS(getegid), SCMP_SYS(getuid32), SCMP_SYS(geteuid32), SCMP_SYS(getgid32),
 	SCMP_SYS(getegid32), SCMP_SYS(clock_gettime), SCMP_SYS(clock_gettime64),

@@ -29,9 +29,9 @@ struct walk {
 	int folder;          /* open directory of the innermost level */
 	struct pm_text path; /* of what is being written, NUL-terminated when shown */
 	uint64_t files, failed;
-	uint64_t most, written; /* bytes, in whole blocks as they take on a disk */
+	uint64_t most, written; /* bytes, in whole blocks as on a disk */
 	bool parquet;           /* -o parquet */
-	bool full;              /* the next one would have been too many: nothing more is written */
+	bool full;              /* the limit was reached: nothing more is written */
 };
 
 static void say(struct pm_bytes path, const char *what)
@@ -186,7 +186,7 @@ static bool is_parquet(struct walk *w, pm_node node)
 {
 	struct pm_doc doc;
 	if (pmfs_tree_document(w->in->tree, node, &doc, NULL) < 0)
-		return true; /* writing it tells why */
+		return true; /* writing it gives the reason */
 	pmfs_tree_release(w->in->tree, node);
 	return doc.kind == PM_DOC_PARQUET;
 }

@@ -103,7 +103,7 @@ static int run(const struct pmfs_options *o)
 	}
 	int status = o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
 	if (pmfs_source_paths_find(o, &sources)) {
-		/* Not before: a source may have been named by a descriptor, /dev/fd/3. */
+		/* Not earlier, because a source may be given as a descriptor: /dev/fd/3. */
 		pmfs_close_inherited();
 		status = o->mode == PMFS_MODE_MOUNT ? pmfs_mount(o, &sources)
 						    : run_confined(o, &sources);

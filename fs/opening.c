@@ -108,7 +108,7 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 	if (o->follow)
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"-o follow takes one source, which is not a folder of sources");
-	/* The only source is a folder of that very name, with a `=` in it. */
+	/* The only source is a folder whose name contains `=`. */
 	if (!paths->several && pmfs_word_name(words[0]) > 0) {
 		if (asprintf(&here, "./%s", words[0]) < 0)
 			return pm_error_plain(err, -ENOMEM);

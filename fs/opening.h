@@ -1,4 +1,4 @@
-/* Opening what the command line names, with what a person sees of it. */
+/* Opens the sources given on the command line; errors go to standard error. */
 #ifndef PROFMOUNT_FS_OPENING_H
 #define PROFMOUNT_FS_OPENING_H
 
@@ -6,9 +6,9 @@
 #include "fs/options.h"
 
 /*
- * The real paths of the sources, in their order, which can be opened from any directory. A source
- * that is not there has its path as it was given if there are others; the only one has to be there.
- * False after a line on standard error. Give it back with pmfs_paths_free, also then.
+ * The real paths of the sources in the given order, which are valid from any directory. If there
+ * are several, a missing source keeps its path as given; a single source must exist. False after a
+ * message on standard error. Free with pmfs_paths_free in either case.
  */
 struct pmfs_source_paths {
 	char **paths;

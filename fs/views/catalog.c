@@ -33,14 +33,14 @@
 		.name = file ".tsv", .form = PM_DOC_TSV, .present = (there), .table = (fn)         \
 	}
 
-/* A text that is made in the same way of several things. */
+/* A text that one function renders for several kinds of items. */
 #define TEXT_OF(what, file, words, there, fn)                                                      \
 	{                                                                                          \
 		.name = (file), .about = (words), .of = (what), .form = PM_DOC_TEXT,               \
 		.present = (there), .render = (fn)                                                 \
 	}
 
-/* The same, a file for each metric. */
+/* The same, with one file for each metric. */
 #define EACH_OF(what, file, words, fn)                                                             \
 	{                                                                                          \
 		.name = (file), .about = (words), .of = (what), .form = PM_DOC_TEXT,               \

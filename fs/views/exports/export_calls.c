@@ -1,6 +1,6 @@
 /*
  * trace.chrome.json: a profile that is one trace, call by call, as Chrome trace events on one
- * track. Unlike trace.json it clips calls that overlap in place of giving them lanes.
+ * track. Unlike trace.json, it clips overlapping calls instead of putting them on lanes.
  */
 #include <stdlib.h>
 

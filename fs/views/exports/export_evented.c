@@ -10,7 +10,7 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/slices.h"
 
-/* Lanes beyond are of a program that traces something else than calls. */
+/* More lanes mean that the program traces something other than calls. */
 enum { MOST_LANES = 8 };
 
 struct writing {
@@ -20,13 +20,13 @@ struct writing {
 	struct pmfs_slices slices;
 	size_t *open; /* slices that have not ended, outermost first */
 	size_t n_open;
-	uint64_t now; /* when the event before was */
+	uint64_t now; /* time of the previous event */
 };
 
 static void write_event(
 	struct writing *w, const char *type, const struct pmfs_slice *s, uint64_t at)
 {
-	w->now = at > w->now ? at : w->now; /* never back */
+	w->now = at > w->now ? at : w->now; /* never decreases */
 	pm_json_open(w->j, '{');
 	pm_json_key(w->j, "type");
 	pm_json_str(w->j, type);
@@ -37,7 +37,7 @@ static void write_event(
 	pm_json_close(w->j, '}');
 }
 
-/* Ends what does not hold the slice; all with NULL. */
+/* Ends the open slices that do not contain the slice; with NULL, all of them. */
 static void close_until(struct writing *w, const struct pmfs_slice *next)
 {
 	while (w->n_open > 0) {

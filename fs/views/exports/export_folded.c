@@ -54,7 +54,7 @@ static int byte_at(struct pm_bytes name, const struct item *item, size_t at)
 	return item->below ? ';' : -1;
 }
 
-/* Names hold no `;`, so the first difference is at the end of the shorter name at the latest. */
+/* Names contain no `;`, so the first difference is at the end of the shorter name at the latest. */
 static int by_path(const void *a, const void *b, void *paths)
 {
 	const struct item *x = a, *y = b;

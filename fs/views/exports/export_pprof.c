@@ -49,7 +49,7 @@ struct writing {
 	struct pm_map mappings; /* string → mapping */
 	uint32_t *string_of;    /* text of the tree → string, or PM_NONE: not asked for */
 	bool *used;             /* by frame of the tree */
-	bool failed;            /* no memory */
+	bool failed;            /* out of memory */
 };
 
 /* ---- the wire ---- */

@@ -59,7 +59,7 @@ static bool is_word(struct pm_bytes text, const char *word)
 	return begins(text, word) && strlen(word) == text.len;
 }
 
-/* `name` goes on with a capital after the word. */
+/* Whether the word is followed by a capital letter in `name`. */
 static bool is_camel(struct pm_bytes name, const char *word)
 {
 	if (!begins(name, word))
@@ -258,7 +258,10 @@ static uint8_t said_by(
 		(!named && starts_code ? BY_MODULE : 0));
 }
 
-/* The module of the outermost code that is of no library: the program's own; 0 if none is. */
+/*
+ * The module of the outermost code that is in no library, i.e. the program's own; 0 if there is
+ * none.
+ */
 static uint32_t program_module(const struct pm_tree *tree, const uint8_t *said)
 {
 	static const char *const others[] = {"lib", "ld-", "ld.", "<", "[", "linux-", "vdso"};
@@ -275,8 +278,8 @@ static uint32_t program_module(const struct pm_tree *tree, const uint8_t *said)
 }
 
 /*
- * By context, 1: calls the program's own code, however deep below it. For free(); NULL without
- * memory.
+ * By context: 1 if the program's own code is called anywhere below it. The caller frees it; NULL if
+ * out of memory.
  */
 static uint8_t *find_callers_of_program(const struct pm_tree *tree, const uint8_t *said)
 {

@@ -51,15 +51,15 @@ extern const size_t pmfs_n_rules;
 /* The rule that matches a function, or NULL. `name` as stored; any module. */
 const struct pmfs_rule *pmfs_rule_of_function(struct pm_bytes name, struct pm_bytes module);
 
-/* The rules found for long names, which many functions may have. Zeroed = empty. */
+/* Caches the rules of long names, which many functions may share. Zeroed = empty. */
 struct pmfs_rules_found {
 	struct pm_strtab names;
 	struct pm_map rules; /* name << 32 | text of the module → index of the rule */
 };
 
 /*
- * The same for a name of the tree and one of its texts, remembered if the name is long. It may be
- * forgotten: without memory it is looked for again.
+ * The same for a name of the tree and one of its texts, remembered if the name is long. If out of
+ * memory, it is not remembered.
  */
 const struct pmfs_rule *pmfs_rule_in_tree(struct pmfs_rules_found *found,
 	const struct pm_tree *tree, struct pm_bytes name, uint32_t module);

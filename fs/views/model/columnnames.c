@@ -16,7 +16,10 @@ static const char *const role_suffixes[PMFS_N_ROLES] = {
 	[PM_ROLE_COUNT] = "",
 };
 
-/* Names of other columns in tables with metric columns, which a plain count must not have. */
+/*
+ * Names of the other columns in tables with metric columns; a plain count must not have one of
+ * them.
+ */
 static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
 	"functions", "imbalance", "kind", "last_ns", "line", "lost", "module", "name", "offset",

@@ -5,9 +5,9 @@
 #include "formats/common/map.h"
 #include "fs/views/model/model.h"
 
-enum { PMFS_N_ROLES = PM_ROLE_OTHER }; /* roles that have columns */
+enum { PMFS_N_ROLES = PM_ROLE_OTHER }; /* number of roles that have columns */
 
-/* What is known of each group while names are made. */
+/* Data of each group while names are made. */
 struct pmfs_naming {
 	const struct pm_metrics *metrics;
 	uint32_t n_groups;
@@ -20,7 +20,7 @@ struct pmfs_naming {
 	struct pm_strtab taken; /* every base, every column, every fixed column of a table */
 	struct pm_strtab taken_exports;
 	struct pm_text text;
-	struct pm_arena *arena; /* of names that stay */
+	struct pm_arena *arena; /* of the final names */
 	struct pm_arena scratch;
 };
 

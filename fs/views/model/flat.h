@@ -36,7 +36,7 @@ struct pmfs_sums {
 /* Adds a row without values. */
 int pmfs_sums_row(struct pmfs_sums *s, uint32_t *ret);
 
-/* Makes nothing of what is left by rounding where much was added and taken away. */
+/* Sets cells to 0 in which only rounding errors remain after adding and subtracting. */
 void pmfs_sums_tidy(struct pmfs_sums *s);
 
 void pmfs_sums_done(struct pmfs_sums *s);

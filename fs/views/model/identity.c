@@ -29,7 +29,7 @@ struct key {
 	uint32_t name, module, file, line;
 };
 
-/* How a text of the tree looks: many functions may have a long one. */
+/* What a text of the tree looks like, cached because many functions may share a long one. */
 enum looks { UNSEEN, PLAIN, COMPOSED };
 
 struct building {
@@ -38,11 +38,12 @@ struct building {
 	struct pm_strtab keys;     /* of struct key */
 	uint32_t *function_of_key; /* by index in keys */
 	size_t room_keys;
-	struct pm_strtab composed; /* names that are no texts of the tree, or might be like them */
-	struct pm_arena arena;     /* of keys */
-	uint32_t *of_frame;        /* frame → the function it makes by itself, or PM_NONE */
-	uint8_t *looks;            /* by text of the tree: enum looks */
-	uint32_t unknown;          /* function of contexts without one; PM_NONE: all have one */
+	struct pm_strtab
+		composed;      /* names made here, and texts of the tree that could equal them */
+	struct pm_arena arena; /* of keys */
+	uint32_t *of_frame;    /* frame → the function it makes by itself, or PM_NONE */
+	uint8_t *looks;        /* by text of the tree: enum looks */
+	uint32_t unknown;      /* function of contexts without one; PM_NONE: all have one */
 	struct pm_text scratch;
 };
 
@@ -91,7 +92,7 @@ static int put_function(struct building *b, const struct pmfs_function *function
 	return 0;
 }
 
-/* The function with that key, or a new place for it: PM_NONE. NULL if out of memory. */
+/* The function with that key; PM_NONE, to be filled in, if it is new. NULL if out of memory. */
 static uint32_t *find_key(struct building *b, const struct key *key)
 {
 	uint32_t known = b->keys.n;
@@ -142,7 +143,7 @@ static int add_functions(struct building *b)
 	return 0;
 }
 
-/* The database's numbers go on behind its own. */
+/* Numbers continue after the database's own. */
 static uint32_t next_id(const struct building *b)
 {
 	uint64_t id =
@@ -265,7 +266,7 @@ static int place_contexts(struct building *b)
 	return 0;
 }
 
-/* ---- what no function holds ---- */
+/* ---- costs outside functions ---- */
 
 static int has_own_cost(
 	struct pmfs_model *m, uint32_t context, double *cells, bool *ret, struct pm_error *err)

@@ -87,7 +87,9 @@ const char *pmfs_model_wish(const struct pmfs_model *m);
 void pmfs_model_set_iterations(struct pmfs_model *m, const char *name);
 const char *pmfs_model_iterations(const struct pmfs_model *m);
 
-/* Who sees the samples of traces that are measured. NULL: nobody. Call before any other function.
+/*
+ * Sets the receiver of samples read while traces are measured (NULL: none). Call before any other
+ * function.
  */
 void pmfs_model_set_tap(struct pmfs_model *m, const struct pm_tap *tap);
 const struct pm_tap *pmfs_model_tap(const struct pmfs_model *m);

@@ -23,7 +23,7 @@ static void order_done(void *p)
 	free(part->from);
 }
 
-/* The metric that orders siblings: what the quantity costs with all below, else by itself. */
+/* The metric that orders siblings: the quantity's inclusive cost, else its exclusive cost. */
 static const struct pm_metric *ordering_metric(const struct pmfs_columns *c)
 {
 	uint32_t column = pmfs_leading_column(c);
@@ -44,7 +44,8 @@ static int weigh(struct pmfs_model *m, const struct pm_tree *tree, uint32_t metr
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		struct pm_error why = {.code = 0};
 		int64_t n = p->ops->run_costs(p, i, values, metrics->n, &why);
-		weight[i] = NAN; /* also where it cannot be read: whoever shows it will say so */
+		weight[i] = NAN; /* also if it cannot be read; the documents that show it report the
+				    error */
 		for (int64_t k = 0; k < n; k++)
 			if (values[k].metric == metric)
 				weight[i] = pmfs_value_number(&values[k]);

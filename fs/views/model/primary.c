@@ -15,7 +15,7 @@
 
 struct totals {
 	const struct pm_profile *profile;
-	const struct pm_tree *tree; /* of the profile: its order is not asked for */
+	const struct pm_tree *tree; /* of the profile; its order does not matter here */
 	const struct pm_metrics *metrics;
 	struct pm_map of_id; /* metric id → index in metrics */
 	struct pm_value *values;
@@ -73,7 +73,7 @@ static bool is_open(const struct totals *w, uint32_t leading)
 {
 	double *maybe = malloc(((size_t)w->n_groups + 1) * sizeof(*maybe));
 	if (!maybe)
-		return true; /* to add up too much does no harm */
+		return true; /* adding up more than needed is harmless */
 	for (uint32_t i = 0; i < w->n_groups; i++)
 		maybe[i] = w->at_the_top[i] ? w->of_group[i] : 1;
 	bool open = pm_quantity_leading(w->metrics, maybe) != leading;

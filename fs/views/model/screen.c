@@ -24,7 +24,7 @@ static unsigned count_characters(struct pm_bytes line)
 	return n;
 }
 
-/* Returns how many characters it has become. */
+/* Returns its length in characters. */
 static unsigned add_cut(struct pm_text *out, struct pm_bytes text, unsigned width)
 {
 	struct pm_text clean = {.p = NULL};

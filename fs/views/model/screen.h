@@ -35,7 +35,7 @@ void pmfs_add_fact(struct pm_text *out, const char *key, struct pm_bytes value);
 void pmfs_add_name(struct pm_text *out, const struct pm_tree *tree, const struct pm_frame *frame,
 	struct pm_text *scratch);
 
-/* A stop of a call path, as a line: the name of its frame, a tab, FILE:LINE. */
+/* A step of a call path as a line: the name of its frame, a tab, FILE:LINE. */
 void pmfs_add_stop(
 	struct pm_text *out, const struct pm_tree *tree, uint32_t context, struct pm_text *scratch);
 

@@ -18,8 +18,8 @@ static bool is_operator(struct pm_bytes text)
 }
 
 /*
- * The place of the bracket that opens what the last byte closes; text.len where there is none.
- * Brackets of one kind are counted alone: `operator<` must not open anything.
+ * The position of the bracket that matches the last byte; text.len if there is none. Only brackets
+ * of that kind are counted, because the `<` of `operator<` opens nothing.
  */
 static size_t opening(struct pm_bytes text, uint8_t open, uint8_t close)
 {
@@ -86,7 +86,7 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name)
 	struct pm_bytes before = {called.p, at - 1};
 	size_t earlier = after_space(before);
 	struct pm_bytes word = {before.p + earlier, before.len - earlier};
-	if (ends_with(word, "operator")) /* operator new: the space is of the name */
+	if (ends_with(word, "operator")) /* operator new: the space belongs to the name */
 		at = earlier;
 	return (struct pm_bytes){called.p + at, called.len - at};
 }

@@ -23,7 +23,7 @@ static void add_slug(struct pm_text *t, struct pm_bytes name)
 	}
 }
 
-/* Is `word` (a slug) in `slug`, with `_` or an end on either side? */
+/* Whether `slug` contains `word` (a slug) between `_` or its ends. */
 static bool has_word(struct pm_bytes slug, struct pm_bytes word)
 {
 	for (size_t at = 0; at + word.len <= slug.len; at++) {

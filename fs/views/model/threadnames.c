@@ -1,6 +1,6 @@
 /*
  * Directories of threads, key=value/key=value, and the identity columns of threads.csv, which have
- * the same keys. Keys come from the database: what is no plain key becomes one here.
+ * the same keys. Keys come from the database and are made plain here.
  */
 #include "fs/views/model/threadnames.h"
 
@@ -18,7 +18,10 @@ struct names_part {
 static const char *const fixed_columns[] = {"thread_id", "contexts", "values", "samples",
 	"first_ns", "last_ns", "file", "path", "calls", "statements", "errors"};
 
-/* Could it be the column of a metric? Asking for those would mean reading values. */
+/*
+ * Whether it could be the column of a metric; the actual columns are not known without reading
+ * values.
+ */
 static bool looks_like_metric(const char *name)
 {
 	size_t n = strlen(name);
@@ -32,7 +35,7 @@ static char plain_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-/* A key of [a-z0-9_] that is not in `taken`, and then is. */
+/* Makes a key of [a-z0-9_] that is not in `taken`, and adds it there. */
 static const char *plain_key(struct pm_arena *arena, struct pm_strtab *taken, const char *key)
 {
 	for (unsigned number = 1;; number++) {

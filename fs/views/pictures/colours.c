@@ -1,7 +1,7 @@
 /*
- * Which name has which colour: functions in order of cost take one hue after the other, so those
- * that matter differ; those of a category take the shades of its family. A table rather than a
- * formula: pictures are the same on every machine.
+ * Assigns colours to names. Functions take the hues in order of cost, so expensive ones differ;
+ * functions of a category take the shades of its family. Colours are a table rather than a formula,
+ * so pictures are the same on every machine.
  */
 #include "fs/views/pictures/colours.h"
 
@@ -14,7 +14,7 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/functions.h"
 
-/* Behind the hues; a family takes three places. */
+/* After the hues; a family has three entries. */
 enum {
 	IDLE = PMFS_N_HUES,
 	WAITING,

@@ -28,7 +28,7 @@ static int compare_names(const void *a, const void *b, void *names)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* While nodes are sorted: two arrays of names, one of nodes. */
+/* State while nodes are sorted: two arrays of names, one of nodes. */
 struct sorting {
 	uint32_t *names; /* in order */
 	uint32_t *next;  /* by name: where its next node goes */
@@ -72,7 +72,7 @@ static int nodes_by_name(const struct pmfs_flame *f, uint32_t **ret)
 	return good ? 0 : -ENOMEM;
 }
 
-/* What the children placed so far take up of a node. */
+/* The space of a node that is taken by children placed so far. */
 struct taken {
 	uint32_t nodes;
 	double cost;

@@ -123,8 +123,8 @@ static int top_cells(struct subject *s, double *cells, double *sums, struct pm_e
 }
 
 /*
- * How well a metric serves for a picture: the primary one if it costs anything here, else what
- * would be primary among those that do.
+ * The priority of a metric for a picture: the primary one if it has a cost here, else the one that
+ * would be primary among those that have.
  */
 static unsigned worth(const struct pmfs_columns *all, const struct pmfs_column *c, double sum)
 {

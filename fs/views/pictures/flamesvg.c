@@ -22,13 +22,15 @@ enum {
 	INNER = PMFS_SVG_WIDTH - 2 * PMFS_SVG_MARGIN,
 };
 
-/* Narrower boxes are not drawn, however few there are: a hundredth of a px. */
+/* Boxes narrower than a hundredth of a px are never drawn. */
 #define MIN_SHARE 1e-5
 
-/* The same where colours are differences: what is narrower than a tenth of a px has none to see. */
+/*
+ * The same if colours are differences, which cannot be seen in boxes narrower than a tenth of a px.
+ */
 #define MIN_SHADED_SHARE 1e-4
 
-/* The box that is no function. */
+/* The box that is not a function. */
 #define WHOLE_COLOUR 0xe9e4dc
 
 /* Exclusive costs are differences: values below this share of the total count as 0. */
@@ -70,7 +72,7 @@ static int compare_places(const void *a, const void *b, void *layout)
 	return l->place[x] < l->place[y] ? -1 : 1;
 }
 
-/* Adds up what hangs below the drawn boxes without being drawn itself. */
+/* Adds up the boxes below drawn ones that are not drawn themselves. */
 static int count_omitted(struct drawing *d)
 {
 	const struct pmfs_flame *f = d->flame;
@@ -95,7 +97,7 @@ static int choose_boxes(struct drawing *d)
 {
 	const struct pmfs_flame_layout *l = &d->layout;
 	uint32_t n = d->flame->n, first = d->caption->whole.len ? 0 : 1;
-	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the paper */
+	uint32_t most = PM_LIMIT_SVG_RECTS - 1 - d->caption->n_above; /* 1: the background */
 	double least = d->whole * (d->flame->shade ? MIN_SHADED_SHARE : MIN_SHARE);
 	d->boxes = malloc(n * sizeof(*d->boxes));
 	if (!d->boxes)
@@ -188,7 +190,7 @@ static void draw_box(struct drawing *d, uint32_t node, struct pm_text *facts)
 	d->out->failed |= facts->failed;
 }
 
-/* Callers of the whole: bars, for they have no cost here. */
+/* Callers of the subtree are bars, because they have no cost here. */
 static void draw_boxes(struct drawing *d)
 {
 	const struct pmfs_caption *c = d->caption;

@@ -1,6 +1,6 @@
 /*
- * iterations.svg: how long each iteration took, over time. Of those that fall on one column of the
- * picture the longest is drawn.
+ * iterations.svg: how long each iteration took, over time. Of the iterations in one column of
+ * pixels, only the longest is drawn.
  */
 #include "fs/views/sums/iterations.h"
 

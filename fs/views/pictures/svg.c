@@ -10,10 +10,10 @@
 #include "fs/views/model/shortname.h"
 #include "fs/views/pictures/assets.h"
 
-/* Advance of the boxes' type: 11 px of any common monospaced font, rounded up. */
+/* Width of a character in boxes: 11 px of any common monospaced font, rounded up. */
 #define COLUMN_WIDTH 6.65
 
-/* Bytes of a name that a tooltip shows: the longest template is no use there. */
+/* Bytes of a name in a tooltip; longer template names are useless there. */
 #define NAME_BYTES 4000
 
 void pmfs_svg_number(struct pm_text *out, double number)
@@ -110,8 +110,8 @@ void pmfs_svg_controls(struct pm_text *out)
 }
 
 /*
- * Bytes of a name's characters that fill at most `columns`; wide scripts take two each. What is no
- * UTF-8 is shown as one replacement a byte.
+ * Bytes of a name's characters that fill at most `columns`; wide scripts take two each. Each
+ * invalid byte is shown as one replacement character.
  */
 static size_t fitting(struct pm_bytes name, size_t columns)
 {
@@ -142,7 +142,7 @@ static bool fits(struct pm_bytes text, size_t columns)
 	return fitting(text, columns) == text.len;
 }
 
-/* A part of a name that says something by itself: three letters, and no number. */
+/* Whether a part of a name is informative by itself: three letters, and not a number. */
 static bool is_telling(struct pm_bytes part)
 {
 	bool is_hex = part.len > 2 && part.p[0] == '0' && part.p[1] == 'x';
@@ -151,8 +151,8 @@ static bool is_telling(struct pm_bytes part)
 }
 
 /*
- * What of a name fits: all of it; the name without types and arguments; its last components behind
- * `…`; the beginning of the last one before `…`; nothing. The scripts do the same (labels.js).
+ * Tries in this order: all of the name; the name without types and arguments; its last components
+ * after `…`; the beginning of the last one before `…`; nothing. labels.js does the same.
  */
 static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_cut_before)
 {
@@ -167,7 +167,7 @@ static struct pm_bytes shorten(struct pm_bytes name, size_t columns, bool *ret_c
 		struct pm_bytes part = {bare.p + at, bare.len - at};
 		if (at == 0 || !is_telling(part))
 			continue;
-		if (last.len == bare.len && part.p[0] != '+') /* an address cut is none */
+		if (last.len == bare.len && part.p[0] != '+') /* part of an address is useless */
 			last = part;
 		if (!fits(part, columns - 1))
 			break;

@@ -87,7 +87,7 @@ static const struct pm_sample *last_before(const struct reader *r, uint64_t time
 	return next ? &r->batch[next - 1] : NULL;
 }
 
-/* What ran within a cell in which nothing ran in the middle; PM_NONE: nothing. */
+/* What ran within a cell, if nothing ran in its middle; PM_NONE: nothing. */
 static uint32_t brief_context(const struct reader *r, const struct pmfs_timeline *t, uint32_t cell)
 {
 	uint64_t begin = pmfs_timeline_time(t, cell), end = pmfs_timeline_time(t, cell + 1);
@@ -279,7 +279,7 @@ static void narrow(struct pmfs_timeline *t, const struct pmfs_timeline_part *par
 	t->begin = begin;
 }
 
-/* Which rows there are, and their times. Rows are chosen from a list of all threads, in place. */
+/* Determines the rows and their times. Rows are chosen from a list of all threads, in place. */
 static int lay_out(struct pmfs_timeline *t, const struct pm_profile *p,
 	const struct pm_threads *threads, const struct pmfs_timeline_part *part,
 	struct pm_error *err)

@@ -290,10 +290,10 @@ void pmfs_bands_done(struct pmfs_bands *b)
 /* ---- making it fit ---- */
 
 /*
- * The cell that is drawn for those from `at` to `end`. One at random, so that functions keep their
- * shares, which the most frequent one of a block would not (what is short would disappear) and one
- * at a fixed place would not either (loops have a rhythm); but the same one in every band, so that
- * the levels of a stack agree.
+ * The cell that represents those from `at` to `end`: a pseudo-random one, which preserves the
+ * shares of functions. The most frequent one would hide short functions, and one at a fixed
+ * position would alias with loops. It is the same one in every band, so that the levels of a stack
+ * agree.
  */
 static uint32_t pick(const uint32_t *band, uint32_t at, uint32_t end)
 {

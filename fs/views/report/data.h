@@ -36,8 +36,8 @@ void pmfs_report_cells(struct pmfs_report *r, const double *cells);
 void pmfs_report_cell(struct pmfs_report *r, const struct pm_cell *cell);
 
 /*
- * Rows first … end - 1 of a table as {columns, rows, more: are there rows after them}. The rows
- * before are read, too. 0 or a negative errno.
+ * Rows first … end - 1 of a table as {columns, rows, more: whether rows follow}. Earlier rows are
+ * read, too. 0 or a negative errno.
  */
 int pmfs_report_rows(struct pmfs_report *r, const struct pm_table *table, uint64_t first,
 	uint64_t end, struct pm_error *err);

@@ -71,9 +71,9 @@ static int descending(const void *a, const void *b)
 }
 
 /*
- * The boxes that cost more than `least`, and as many that cost just that as `ties` says, callers
- * first: in a chain of calls all cost the same. What is around a box costs no less and comes before
- * it, so no box lacks its parent.
+ * Selects the boxes that cost more than `least`, and `ties` of those that cost exactly that,
+ * callers first, since all boxes in a chain of calls may cost the same. A parent costs at least as
+ * much as its children and comes before them, so no box lacks its parent.
  */
 static uint32_t choose(struct graph *g, uint32_t ties)
 {
@@ -91,8 +91,10 @@ static uint32_t choose(struct graph *g, uint32_t ties)
 	return n;
 }
 
-/* How many of the boxes cost more than the one that is the last to be taken, whose cost becomes
- * `least`. */
+/*
+ * Sets `least` to the cost of the last box that is taken, and `*ret_more` to the number of boxes
+ * that cost more.
+ */
 static int find_least(struct graph *g, uint32_t *ret_more, struct pm_error *err)
 {
 	double *totals = malloc(g->n_chosen * sizeof(*totals));
@@ -133,7 +135,7 @@ static int choose_boxes(struct graph *g, struct pm_error *err)
 	return e;
 }
 
-/* Is a box below this one left out? */
+/* Whether a box below this one is left out. */
 static bool is_cut(const struct graph *g, uint32_t node)
 {
 	const struct pmfs_name_paths *p = &g->paths;
@@ -151,7 +153,7 @@ static struct pm_bytes name_of(const struct graph *g, uint32_t node)
 	return node == 0 && name.len == 0 ? pm_bytes_of("all") : name;
 }
 
-/* Names are written once: `local` maps a name of the paths to its place in the list. */
+/* Names are written once: `local` maps a name of the paths to its index in the list. */
 static void write_names(struct pmfs_report *r, const struct graph *g, uint32_t *local)
 {
 	uint32_t n = 0;
@@ -243,7 +245,7 @@ static int write_flame(struct pmfs_report *r, uint32_t thread, uint32_t root, st
 	return e;
 }
 
-/* ---- one function: what calls it, and what it calls ---- */
+/* ---- one function: its callers and callees ---- */
 
 /* The boxes of some of the graph's paths. `paths` is given away. */
 static int write_part(struct pmfs_report *r, const char *key, const struct graph *g,

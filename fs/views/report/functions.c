@@ -122,8 +122,8 @@ static int compare_instances(const void *a, const void *b)
 }
 
 /*
- * The functions around a context, from the innermost on: rows, PM_LIMIT_STACK_LEVELS contexts far.
- * Parts of a function are its own.
+ * The functions of the contexts above a context, from the innermost on, as rows; at most
+ * PM_LIMIT_STACK_LEVELS levels. Parts of a function count as the function.
  */
 static void write_path(struct pmfs_report *r, const struct pmfs_functions *f, uint32_t context)
 {
@@ -141,8 +141,10 @@ static void write_path(struct pmfs_report *r, const struct pmfs_functions *f, ui
 	pm_json_close(&r->json, ']');
 }
 
-/* The most expensive contexts of a function, with what is above them: a bottom-up tree is made of
- * these. */
+/*
+ * The most expensive contexts of a function with their callers, of which the page makes a bottom-up
+ * tree.
+ */
 static int write_instances(
 	struct pmfs_report *r, const struct pmfs_functions *f, uint32_t row, struct pm_error *err)
 {
@@ -178,7 +180,7 @@ static int write_instances(
 	return e;
 }
 
-/* How long its calls took: [p50, p90, p99, max] in ns, or null. */
+/* The durations of its calls: [p50, p90, p99, max] in ns, or null. */
 static int write_times(struct pmfs_report *r, uint32_t function, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(r->model);

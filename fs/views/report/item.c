@@ -1,4 +1,5 @@
-/* What the directory of an item has (a trace of a store): its tables, and the names of its files.
+/*
+ * The contents of an item's directory (a trace of a store): its tables, and the names of its files.
  */
 #include "fs/views/report/data.h"
 

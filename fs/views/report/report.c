@@ -8,8 +8,8 @@
 #include "fs/views/report/data.h"
 
 /*
- * What a document's name is made of. Its numbers are bounded by the bits that they have in a node
- * id: the first has 32, the others share 20, the third number in the lower bits.
+ * The parts of a document's name. Its numbers are bounded by the bits that they have in a node id:
+ * the first has 32, the others share 20, the third number in the lower bits.
  */
 static const struct kind {
 	const char *name;

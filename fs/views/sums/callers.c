@@ -135,7 +135,7 @@ static int sum_calls(struct pmfs_model *m, struct walk *w, struct pm_error *err)
 	return r;
 }
 
-/* Calls were counted if there is a column for them. */
+/* Calls are counted if there is a column for them. */
 static void take_counts(struct calls_part *part)
 {
 	const struct pmfs_columns *c = part->calls.columns;

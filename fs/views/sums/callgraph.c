@@ -16,7 +16,9 @@
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
 
-/* Growing arrays of what is found on the way, each with the end of its last outermost subtree. */
+/*
+ * Growing arrays of functions and edges found so far, with the end of their last outermost subtree.
+ */
 struct building {
 	const struct pmfs_stacks *stacks, *calls;
 	const struct pm_tree *tree;
@@ -24,10 +26,10 @@ struct building {
 	uint32_t *text_of;     /* text of the tree → text of the graph, or PM_NONE as above */
 	uint32_t *function_of; /* frame of the tree → function, or PM_NONE while not asked for */
 	uint64_t *total;       /* by context: units of the frame and all below it */
-	uint64_t *rest;        /* by context: own units of the frame that no line has yet */
-	struct pm_map named;   /* name << 32 | file → number */
-	struct pm_map found;   /* that number << 32 | module → function */
-	struct pm_map edges;   /* caller << 32 | callee → edge */
+	uint64_t *rest; /* by context: exclusive units of the frame not yet attributed to a line */
+	struct pm_map named; /* name << 32 | file → number */
+	struct pm_map found; /* that number << 32 | module → function */
+	struct pm_map edges; /* caller << 32 | callee → edge */
 	uint32_t *function_end, *edge_end;
 	uint32_t n_named, n_edges;
 	size_t room_functions, room_function_end, room_edge_end, room_costs;
@@ -44,7 +46,7 @@ static uint32_t add_text(struct building *b, struct pm_bytes text)
 				 : pm_strtab_add(&b->graph->texts, pm_text_view(&b->cleaned));
 }
 
-/* The same for a text of the tree: a long one that many frames have is read once. */
+/* The same for a text of the tree: a long one shared by many frames is read once. */
 static uint32_t add_text_of(struct building *b, uint32_t text)
 {
 	if (b->text_of[text] == PM_NONE)

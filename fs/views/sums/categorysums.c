@@ -129,7 +129,7 @@ int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err)
 
 /* ---- functions ---- */
 
-/* While the categories of functions are found. */
+/* State while the categories of functions are determined. */
 struct weighing {
 	struct pmfs_model *model;
 	const struct pmfs_identity *identity;

@@ -68,7 +68,7 @@ static int bucket_add(struct pmfs_durations *d, uint32_t index, uint64_t ns)
 	return 0;
 }
 
-/* ---- the longest: a heap with the first to go on top ---- */
+/* ---- the longest calls: a heap with the next to be dropped on top ---- */
 
 static bool goes_before(const struct pmfs_slow_call *a, const struct pmfs_slow_call *b)
 {

@@ -37,7 +37,7 @@ struct pmfs_durations {
 int pmfs_durations(struct pmfs_model *m, uint32_t row, const struct pmfs_durations **ret,
 	struct pm_error *err);
 
-/* Bucket 0 is of calls without a length, bucket i of those from the root of 2^(i - 1) on. */
+/* Bucket 0 has the calls of length 0, bucket i those from the square root of 2^(i - 1) on. */
 uint64_t pmfs_bucket_start(uint32_t index);
 uint32_t pmfs_bucket_of(uint64_t duration_ns);
 

@@ -13,7 +13,7 @@ struct busy_part {
 	bool *empty;
 };
 
-/* While threads are looked at. */
+/* State while threads are examined. */
 struct looking {
 	struct pmfs_model *model;
 	const struct pmfs_columns *columns;

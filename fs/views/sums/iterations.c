@@ -26,9 +26,9 @@ struct finding {
 	const uint8_t *categories;
 	uint8_t *marks; /* by context: enum mark */
 	uint64_t origin;
-	struct iterations_part *part; /* NULL: they are counted */
+	struct iterations_part *part; /* NULL: iterations are only counted */
 	uint64_t n;
-	bool open; /* the sample before lay in the last one */
+	bool open; /* the previous sample was in the last iteration */
 };
 
 static void iterations_done(void *p)
@@ -103,7 +103,7 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	return 0;
 }
 
-/* A call below belongs to the last iteration that holds it; few overlap. */
+/* A call belongs to the last iteration that contains it; few overlap. */
 static struct pmfs_iteration *holder_of(const struct finding *f, const struct pm_sample *s)
 {
 	enum { LOOKED_AT = 16 };

@@ -9,10 +9,12 @@
 
 struct pmfs_iteration {
 	uint64_t start_ns, duration_ns;    /* since the time origin */
-	int64_t own_ns[PMFS_N_CATEGORIES]; /* what of it is of each category; adds up to it */
+	int64_t own_ns[PMFS_N_CATEGORIES]; /* its time by category; adds up to its duration */
 };
 
-/* Is there a window of it in a run of that length (PM_NO_TIME: unknown)? Then where it ends. */
+/*
+ * Whether it has a window in a run of that length (PM_NO_TIME: unknown), and the end of the window.
+ */
 static inline bool pmfs_iteration_has_window(
 	const struct pmfs_iteration *it, uint64_t run_ns, uint64_t *ret_end)
 {
@@ -28,12 +30,12 @@ struct pmfs_iterations {
 };
 
 /*
- * Found on the first call, in two passes over the traces; the model's. -ENOENT where nothing of
- * that name is called, -ENOTSUP where it is called more than PM_LIMIT_ITERATIONS times.
+ * Found on the first call, in two passes over the traces; owned by the model. -ENOENT where nothing
+ * of that name is called, -ENOTSUP where it is called more than PM_LIMIT_ITERATIONS times.
  */
 int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err);
 
-/* Were iterations asked for? */
+/* Whether -o iterations was given. */
 int pmfs_has_iterations(struct pmfs_model *m, uint32_t item, struct pm_error *err);
 
 #endif

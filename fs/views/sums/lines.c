@@ -39,7 +39,7 @@ struct making {
 	struct pm_map shares;    /* row and function → place in `shared` */
 	struct shared *shared;   /* of functions that are not the row's first */
 	size_t n_shared, room_shared;
-	bool *is_line; /* row → there is a context that is this line */
+	bool *is_line; /* row → some context is this line */
 	size_t room_is_line;
 	uint32_t column; /* whose cost gives a line its name, or PM_NONE */
 };
@@ -215,7 +215,7 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 	return 0;
 }
 
-/* A row is a line that there is, or a cost. */
+/* A row exists for a line with a context, or for a cost. */
 static bool is_needed(const struct making *w, uint32_t row)
 {
 	const struct pmfs_sums *s = &w->part->sums;

@@ -12,7 +12,7 @@ struct merging {
 	const struct pmfs_stacks *stacks;
 	struct pmfs_name_paths *paths;
 	void (*clean)(struct pm_text *out, struct pm_bytes name);
-	uint32_t *name_of;      /* frame of the tree → name, or PM_NONE while not asked for */
+	uint32_t *name_of;      /* frame of the tree → name, or PM_NONE while unknown */
 	uint32_t *name_of_text; /* text of the tree → name, or PM_NONE as above */
 	uint32_t *node_of;      /* context → node; of frames */
 	struct pm_map nodes;    /* parent << 32 | name → node */
@@ -79,7 +79,7 @@ static int merge(struct merging *m)
 	return 0;
 }
 
-/* Counts two cells too far, so that filling moves each start to where it belongs. */
+/* Counts are two cells ahead, so that filling moves each start into place. */
 void pmfs_name_paths_end(struct pmfs_name_paths *p)
 {
 	for (uint32_t i = 1; i < p->n; i++)

@@ -13,7 +13,7 @@
 #define MAX_TID ((uint64_t)1 << 30)
 
 struct pmfs_process {
-	uint64_t value;    /* of its last level: the rank */
+	uint64_t value;    /* value of its last level: the rank */
 	uint64_t next_tid; /* above all that are taken */
 };
 

@@ -17,7 +17,7 @@ static void rollup_done(void *p)
 
 /* ---- the module and file of a function ---- */
 
-/* The end of a name without parameters or a place in brackets; `[]` is part of a type. */
+/* The end of a name without its parameters or a location in brackets; `[]` is part of a type. */
 static size_t bare_length(struct pm_bytes name)
 {
 	size_t n = 0;
@@ -27,7 +27,7 @@ static size_t bare_length(struct pm_bytes name)
 	return n;
 }
 
-/* `TYPE MODULE end NAME(…)`: the module, or nothing. */
+/* `TYPE MODULE end NAME(…)`: the module; empty for other names. */
 static struct pm_bytes module_in_name(struct pm_bytes name, struct pm_bytes end)
 {
 	struct pm_bytes bare = {name.p, bare_length(name)};

@@ -42,7 +42,7 @@ static int end(struct merging *m, int r)
 	return r;
 }
 
-/* Parents come before children: the node of a caller is known when it is asked for. */
+/* Parents come before children, so the node of a caller is known. */
 static int merge_callees(struct merging *m, uint32_t name, uint32_t *node_of)
 {
 	const struct pmfs_name_paths *all = m->all;
@@ -70,12 +70,12 @@ int pmfs_callee_paths(const struct pmfs_name_paths *all, uint32_t name, struct p
 	return end(&m, r);
 }
 
-/* The path up from a call: its node in `all`, and in the merged paths. */
+/* A path upwards from a call: its node in `all`, and in the merged paths. */
 struct way {
 	uint32_t call, at, node;
 };
 
-/* The function's outermost calls. `inside` is by node: is it, or is above it, such a call? */
+/* The function's outermost calls. `inside` is by node: whether it or a node above it is one. */
 static uint32_t find_outermost(
 	const struct pmfs_name_paths *all, uint32_t name, bool *inside, struct way *ways)
 {

@@ -18,10 +18,10 @@
 #include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
 
-/* A frame on the stack of the sample before. */
+/* A frame on the stack of the previous sample. */
 struct open {
 	uint32_t context;
-	size_t slice; /* or NO_SLICE where it was not kept */
+	size_t slice; /* NO_SLICE if it was not kept */
 };
 
 #define NO_SLICE SIZE_MAX
@@ -70,7 +70,7 @@ static int keep(struct collecting *c, const struct pmfs_slice *slice, size_t *re
 	return 0;
 }
 
-/* From the origin on. */
+/* Relative to the time origin. */
 static uint64_t time_of(const struct collecting *c, const struct pm_sample *sample)
 {
 	return sample->time_ns > c->origin ? sample->time_ns - c->origin : 0;

@@ -1,10 +1,10 @@
 /*
  * profiles.parquet and timeline.parquet: the profiles and the traces of all threads, one thread
- * after the other, each row with its thread. Made of the tables of the threads. A thread that
- * cannot be read ends where it cannot (its own files are errors, and damage.csv says why); the
- * others are there. Where the size of the file was laid out (fs/document/layout.h), the number of
- * rows is fixed: rows that cannot be read are there then, with nothing but the thread. What all
- * threads need, such as the tree, must be readable.
+ * after the other, each row with its thread. Made of the tables of the threads. The rows of a
+ * thread end where it cannot be read (its own files give errors, and damage.csv has the reason);
+ * the other threads follow. Where the size of the file was laid out (fs/document/layout.h), the
+ * number of rows is fixed: rows that cannot be read then contain only the thread. What all threads
+ * need, such as the tree, must be readable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum { PLACE_BITS = 40 };
 
 enum {
 	PIECES = 16,   /* of profiles: what one processor takes at a time */
-	FEW = 1 << 18, /* rows that are not worth dividing */
+	FEW = 1 << 18, /* fewer rows are not divided */
 };
 
 struct all_rows {
@@ -60,7 +60,7 @@ static int thread_open(struct all_rows *a, uint64_t at, struct pm_error *err)
 	return pm_rows_start(&a->rows, &a->table, at, err);
 }
 
-/* The same at the start, where what cannot be read is left to the first row. */
+/* The same at the start; an unreadable thread is then handled by the first row. */
 static int thread_try(struct all_rows *a, uint64_t at, struct pm_error *err)
 {
 	struct pm_error error = {.offset = PM_NO_OFFSET};
@@ -102,7 +102,7 @@ static int profiles_start(struct pm_rows *rows, struct pm_error *err)
 	return a->thread < a->threads->n ? thread_try(a, at, err) : 0;
 }
 
-/* Positions are divided where there may be many rows. */
+/* Positions are divided among processors if there may be many rows. */
 static int profiles_end(const struct pm_table *table, uint64_t *ret, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(table->self);

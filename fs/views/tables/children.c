@@ -53,7 +53,7 @@ static void rows_done(struct pm_rows *rows)
 	free(c);
 }
 
-/* ---- what the context costs by itself ---- */
+/* ---- the exclusive cost of the context ---- */
 
 static void take_child(const struct pmfs_columns *columns, double *own, const double *child)
 {
@@ -85,7 +85,7 @@ static void settle_own(const struct pmfs_columns *columns, double *own, bool any
 	}
 }
 
-/* What is left of costs without the children's. */
+/* Costs minus those of the children. */
 static int own_numbers(struct children_rows *c, uint32_t context, struct pm_error *err)
 {
 	const struct pm_tree *tree = c->tree;

@@ -37,7 +37,7 @@ static int histogram_next(struct pm_rows *rows, struct pm_cell *cells, struct pm
 		uint64_t end = is_top ? 0 : pmfs_bucket_start(index + 1);
 		const struct pmfs_bucket *bucket = bucket_at(d, index);
 		if (!is_top && start == end)
-			continue; /* it contains no whole number */
+			continue; /* the bucket contains no integer */
 		pm_set_u64(&cells[0], start);
 		pmfs_set_known(&cells[1], end, 0);
 		pm_set_u64(&cells[2], bucket ? bucket->calls : 0);
@@ -61,7 +61,7 @@ int pmfs_function_histogram_table(
 
 /* ---- slowest.csv: a row's position is its rank ---- */
 
-/* Its thread, and the directory of that, or of the call where there are no threads. */
+/* The thread and its directory; without threads, the directory of the call. */
 static int set_thread(struct pm_rows *rows, const struct pmfs_slow_call *call,
 	struct pm_cell *thread, struct pm_cell *path, struct pm_error *err)
 {

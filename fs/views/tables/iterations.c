@@ -1,4 +1,4 @@
-/* iterations.csv: a row an iteration; its position is its number. */
+/* iterations.csv: one row per iteration. A row's position is the iteration's number. */
 #include "fs/views/sums/iterations.h"
 
 #include "formats/common/span.h"
@@ -31,7 +31,7 @@ static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	int r = pmfs_iterations(m, &all, err);
 	if (r < 0 || rows->at >= all->n || (r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
-	bool on_thread = all->thread < threads->n; /* calls of some formats are on none */
+	bool on_thread = all->thread < threads->n; /* some formats have calls without threads */
 	const struct pmfs_iteration *it = &all->items[rows->at++];
 	*cells++ = pm_cell_u64(rows->at);
 	*cells++ = pm_cell_u64(it->start_ns);

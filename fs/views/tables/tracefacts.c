@@ -15,14 +15,14 @@ uint32_t pmfs_trace_category(struct pmfs_model *m)
 						       : PMFS_TRACE_CATEGORY;
 }
 
-/* Texts are told once: frames and functions are far fewer than contexts. */
+/* Each text is reported once: there are far fewer frames and functions than contexts. */
 struct telling {
 	struct pmfs_trace_contexts contexts;
 	uint32_t column; /* of the category */
 	pm_text_fn *each;
 	void *context;
 	struct pm_text scratch;
-	bool *functions, *frames; /* those that were told */
+	bool *functions, *frames; /* already reported */
 };
 
 static int context_texts(struct telling *t, uint32_t i)

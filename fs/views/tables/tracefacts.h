@@ -1,4 +1,4 @@
-/* A trace by columns, and what is known of its rows without making them: for traces as Parquet. */
+/* Traces by column, and bounds of rows without rendering them: for traces as Parquet. */
 #ifndef PROFMOUNT_FS_VIEWS_TABLES_TRACEFACTS_H
 #define PROFMOUNT_FS_VIEWS_TABLES_TRACEFACTS_H
 
@@ -43,7 +43,7 @@ int pmfs_trace_strips(struct pmfs_model *m, uint32_t thread, uint64_t from, uint
 int pmfs_trace_strips_if_readable(struct pmfs_model *m, uint32_t thread, uint64_t from, uint64_t to,
 	const struct pm_strip *strips, struct pm_error *err);
 
-/* Moves strips behind the `n` rows that they have. In tracestrips.c. */
+/* Advances strips past the first `n` rows. In tracestrips.c. */
 void pmfs_strips_advance(struct pm_strip *strips, uint32_t n_columns, uint64_t n);
 
 /* Least and greatest times of samples; zeroed = of none. */

@@ -1,6 +1,6 @@
 /*
- * A trace by columns: samples are read in batches, and each column that is wanted takes its part
- * of a batch. Says the same as the rows of trace.c.
+ * A trace by column: samples are read in batches, and each requested column takes its cells from a
+ * batch. The cells are the same as in the rows of trace.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void add_categories(struct reading *b, struct pm_strip *s)
 			true);
 }
 
-/* What contexts have in an array. */
+/* A column whose cells are looked up by context. */
 static void add_of_context(
 	const struct reading *b, const uint32_t *array, uint32_t mask, struct pm_strip *s)
 {
@@ -108,7 +108,7 @@ void pmfs_strips_advance(struct pm_strip *strips, uint32_t n_columns, uint64_t n
 			strips[c] = (struct pm_strip){strips[c].values + n, strips[c].known + n};
 }
 
-/* Remembers the context of a sample: runs of equal ones are common. */
+/* Looks up the context of a sample unless it is that of the previous one, which is common. */
 static void find_places(struct reading *b)
 {
 	uint64_t number = 0;

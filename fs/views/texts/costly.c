@@ -127,7 +127,7 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 	for (; column != PM_NONE && shown < n && shown < TOP_FUNCTIONS; shown++) {
 		rows[shown] = order ? order[shown] : shown;
 		double value = cells[(size_t)rows[shown] * f->columns->n + column];
-		if (!(value > 0)) /* nor have those that follow one */
+		if (!(value > 0)) /* nor do the rows after it */
 			break;
 	}
 	if (shown == 0)

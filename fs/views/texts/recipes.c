@@ -162,7 +162,7 @@ static int add_lines(const struct pmfs_recipes *c, struct pm_error *err)
 
 /* ---- percentiles ---- */
 
-/* Percentiles stand behind the metric columns. */
+/* Percentiles come after the metric columns. */
 static int add_percentiles(const struct pmfs_recipes *c, struct pm_error *err)
 {
 	int timed = pmfs_functions_are_timed(c->model, err);

@@ -178,7 +178,7 @@ struct annotated {
 
 enum { NUMBER_WIDTH = 15, LINE_WIDTH = 7 };
 
-/* The place in by_place that comes next, if it is of this file and up to `last`. */
+/* The next entry of by_place, if it belongs to this file and is at most `last`. */
 static const struct pm_line *peek(const struct annotated *a, const double **ret_cells)
 {
 	const struct pmfs_lines *l = a->lines;
@@ -231,7 +231,7 @@ static unsigned indent_of(const struct annotated *a)
 	return n;
 }
 
-/* Nothing that a terminal obeys, but tabs. */
+/* Without control characters, except tabs. */
 static void add_code(struct pm_bytes line, struct pm_text *out)
 {
 	for (size_t at = 0; at < line.len;) {

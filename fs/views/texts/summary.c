@@ -22,9 +22,9 @@
 
 enum { HOT_STEPS = 12 };
 
-/* ---- what and how much ---- */
+/* ---- the run ---- */
 
-/* `3 threads`, `1 thread`, or nothing where it is not known; behind others, apart from them. */
+/* `3 threads` or `1 thread` with a separator before it; nothing if it is unknown. */
 static void add_count(struct pm_text *out, uint64_t n, const char *one)
 {
 	if (n == PM_NO_TIME || out->failed)
@@ -59,7 +59,7 @@ static int add_threads(struct pm_text *out, struct pmfs_model *m, const struct p
 	return r;
 }
 
-/* How long it took, and what was seen of it in time. */
+/* The duration and the number of samples. */
 static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const char *one)
 {
 	bool timed = counts->duration_ns != PM_NO_TIME;
@@ -216,7 +216,7 @@ static int add_totals(struct pm_text *out, struct pmfs_model *m, struct pm_error
 	const struct pmfs_columns *c;
 	int r = pmfs_model_columns(m, &c, err);
 	if (r == 0 && (r = pmfs_totals(m, &totals, err)) == 0)
-		/* A window's quantities are its own. */
+		/* A window has its own quantities. */
 		pmfs_add_quantities(out, c, totals, pmfs_model_outer(m) == NULL);
 	return r;
 }
