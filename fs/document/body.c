@@ -183,7 +183,7 @@ static void remember(struct pmfs_body *body, struct pmfs_mark mark)
 struct window {
 	uint64_t off, until;
 	uint64_t pos;          /* offset of the row that comes next */
-	struct pmfs_mark last; /* the row rendered last */
+	struct pmfs_mark last; /* the last row rendered */
 	uint64_t first;        /* offset of the first row rendered, or UINT64_MAX */
 };
 

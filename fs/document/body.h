@@ -30,7 +30,7 @@ struct pmfs_body {
 	size_t n_marks, room;
 	struct pmfs_parquet *parquet; /* instead of these, for a document of that kind */
 	/*
-	 * Ends of earlier windows, so that sequential readers continue without rendering rows
+	 * Ends of earlier windows, from which sequential readers continue without rendering rows
 	 * twice.
 	 */
 	pthread_mutex_t lock;

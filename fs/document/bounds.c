@@ -55,9 +55,9 @@ static void find_bounds(const struct pmfs_chunk *c, struct pmfs_chunk_facts *ret
 	pmfs_chunk_range(c->storage, min, max, ret);
 }
 
-/* ---- texts: not all of a long one ---- */
+/* ---- texts: long ones are truncated ---- */
 
-/* The complete characters of a text that fit. */
+/* As many complete characters of a text as fit. */
 static struct pmfs_bound beginning_of(struct pm_bytes text)
 {
 	struct pmfs_bound ret = {.is_exact = text.len <= PMFS_BOUND_ROOM};

@@ -227,7 +227,7 @@ void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)
 		add_value(c, number_bits(c->storage, cell));
 }
 
-/* ---- a column that is laid out ---- */
+/* ---- columns that are laid out ---- */
 
 static int set_index(struct pmfs_dictionary *d, uint32_t number, uint32_t index)
 {

@@ -57,7 +57,7 @@ struct pmfs_dictionary {
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text page;
-	uint32_t *index_of; /* by the table's number: 2 + index, 1 = empty text, 0 = not told */
+	uint32_t *index_of; /* by the table's number: 2 + index, 1 = empty text, 0 = not reported */
 	size_t room;        /* for index_of */
 	uint64_t bytes;     /* of the texts */
 };
@@ -82,7 +82,7 @@ struct pmfs_chunk {
 	uint8_t seen;
 	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
-	uint64_t bytes;    /* of values and distinct texts, roughly */
+	uint64_t bytes;    /* approximate size of values and distinct texts */
 	uint64_t *values;  /* rows with a value */
 	size_t room;       /* for values */
 	uint8_t *present;  /* one bit per row */
@@ -109,19 +109,21 @@ int pmfs_chunk_begin(struct pmfs_chunk *c, enum pmfs_storage storage);
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell);
 
 /*
- * Of a chunk that is laid out: its `n` rows, all at once. Uses the strip's values as its own; the
- * caller frees them after the chunk. -EIO if a text is none of the dictionary's.
+ * For a chunk that is laid out: sets all its `n` rows. The chunk uses and changes the strip's
+ * values; the caller frees them after the chunk. -EIO if a text is not in the dictionary.
  */
 int pmfs_chunk_take(struct pmfs_chunk *c, const struct pm_strip *strip, uint32_t n);
 
-/* How a number is stored; false if it is none, or cannot be stored so. */
+/*
+ * The stored form of a number; false if the cell is not a number or cannot be stored in this way.
+ */
 bool pmfs_number_bits(enum pmfs_storage storage, const struct pm_cell *cell, uint64_t *ret);
 
-/* Sets the least and the greatest number, as parquet.thrift wants them. In bounds.c. */
+/* Sets the least and the greatest number as required by parquet.thrift. In bounds.c. */
 void pmfs_chunk_range(
 	enum pmfs_storage storage, uint64_t min, uint64_t max, struct pmfs_chunk_facts *ret);
 
-/* An upper bound of the size of its pages, and a close one; of a chunk that is not laid out. */
+/* A close upper bound of the size of its pages, for a chunk that is not laid out. */
 uint64_t pmfs_chunk_most(const struct pmfs_chunk *c);
 
 /* Appends its pages. Texts may fail; the caller checks c->failed. */

@@ -1,13 +1,12 @@
 /*
  * Chooses for each kind of document how it is answered:
  *
- *     BYTES              the map itself
- *     FILE               a file descriptor for the length of the answer
- *     TEXT, LINK         a body, whole
- *     CSV, TSV           a body, whole where it is small, else marks
- *     PARQUET            a body: where row groups are; the footer if the table was measured
+ * BYTES the map itself FILE a file descriptor for the length of the answer TEXT, LINK a body, whole
+ * CSV, TSV a body, whole where it is small, else marks PARQUET a body: positions of row groups, and
+ * the footer if the table was measured
  *
- * Sizes outlive the cache in a table of fixed size: a size is asked for far more often than text.
+ * Sizes are kept outside the cache, in a table of fixed size, because they are requested far more
+ * often than text.
  */
 #include "fs/document/engine.h"
 
@@ -21,7 +20,7 @@
 
 enum {
 	N_SIZES = 1 << 17,
-	LARGE = 1 << 20, /* readers of texts of this size are expected to read the rest */
+	LARGE = 1 << 20, /* readers of texts of at least this size are expected to read the rest */
 };
 
 struct known_size {

@@ -46,8 +46,8 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece);
 
 /*
- * Frees the body of a document that nobody will read again. Its size stays known; parts of Parquet
- * files (made.h) stay until the cache needs their room.
+ * Frees the body of a document that will not be read again. Its size is kept; parts of Parquet
+ * files (made.h) stay in the cache until it needs the memory.
  */
 void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key);
 

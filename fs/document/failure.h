@@ -1,4 +1,4 @@
-/* How the segments of a table that several threads work on ended. */
+/* Errors of work that several threads do on segments of a table. */
 #ifndef PROFMOUNT_FS_DOCUMENT_FAILURE_H
 #define PROFMOUNT_FS_DOCUMENT_FAILURE_H
 
@@ -9,7 +9,7 @@ struct pmfs_failure {
 	struct pm_error error;
 };
 
-/* The more telling of two failures: the first one that is not a consequence of another one. */
+/* The more informative of two failures: the first one that is not a consequence of another one. */
 static inline const struct pmfs_failure *pmfs_failure_pick(
 	const struct pmfs_failure *known, const struct pmfs_failure *next)
 {
@@ -18,7 +18,7 @@ static inline const struct pmfs_failure *pmfs_failure_pick(
 	return known;
 }
 
-/* What the work as a whole returns: that failure (NULL: none), or `r`, which has no message. */
+/* The result of the whole work: that failure (NULL: none), or `r`, which has no message. */
 static inline int pmfs_failure_return(
 	const struct pmfs_failure *failed, int r, struct pm_error *err)
 {

@@ -175,7 +175,7 @@ static void add_group(struct pm_text *out, const struct pmfs_parquet *p, size_t 
 	pmfs_thrift_end(&g);
 }
 
-/* ---- what else is known ---- */
+/* ---- other metadata ---- */
 
 /* A JSON object of the columns that have a unit. */
 static void units_of(struct pm_text *out, const struct pm_table *table)
@@ -253,7 +253,7 @@ void pmfs_footer_add(const struct pmfs_parquet *p, const struct pm_doc *doc,
 	pm_text_str(out, magic);
 }
 
-/* Ranges that make the footer as large as it can be; NULL if out of memory. */
+/* Ranges with which the footer has its maximum size; NULL if out of memory. */
 static struct pmfs_range *widest_ranges(const struct pmfs_parquet *p)
 {
 	struct pmfs_range *ret = calloc(p->n * p->n_columns, sizeof(*ret));

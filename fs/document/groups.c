@@ -1,20 +1,21 @@
 /*
- * Windows of a Parquet file. What is made at a time is kept in the cache, because readers read it
- * in several steps: a row group, or one column of a row group that is laid out. The former are made
- * as a whole, because the index of a text depends on the dictionary before it.
+ * Windows of a Parquet file. The unit of rendering is a row group, or one column of it if the table
+ * is laid out. Units are kept in the cache, because readers read them in several steps. Row groups
+ * that are not laid out are rendered as a whole, because the index of a text depends on the
+ * dictionary before it.
  */
 #include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/document/layout.h"
 #include "fs/document/made.h"
 
-/* What is made at a time. */
+/* A unit of rendering. */
 struct build {
 	const struct pmfs_parquet *p;
 	const struct pm_doc *doc;
 	struct pmfs_part part;
-	uint64_t at; /* its number in the cache, or FOOTER: of a table that is laid out */
-	uint64_t offset, bytes; /* in the file; bytes of a footer: at most */
+	uint64_t at;            /* number in the cache; FOOTER: of a table laid out */
+	uint64_t offset, bytes; /* in the file; the size of a footer is an upper bound */
 };
 
 #define FOOTER UINT64_MAX
@@ -47,7 +48,7 @@ static void add_slice(struct pm_text *out, const struct pm_text *text, uint64_t 
 	*off = end;
 }
 
-/* Appends the part of what is made that is in the window, and advances `off`. */
+/* Appends the part of a unit that is in the window, and advances `off`. */
 static int add_made(
 	struct build *b, uint64_t *off, uint64_t until, struct pm_text *out, struct pm_error *err)
 {
@@ -71,7 +72,7 @@ static int add_made(
 	return 0;
 }
 
-/* One column; all of them where reading rows is what costs. */
+/* One column; all columns if reading the rows is what takes the time. */
 static void find_part(struct build *b, uint64_t off)
 {
 	const struct pmfs_parquet *p = b->p;

@@ -52,7 +52,7 @@ static int make_dictionaries(
 
 /* ---- row groups ---- */
 
-/* What the chunks of so many rows take. */
+/* The size of the chunks of so many rows. */
 static int chunk_sizes(const struct pmfs_parquet *p, uint32_t rows, struct pmfs_chunk_facts *ret)
 {
 	struct pmfs_chunk *chunk = calloc(1, sizeof(*chunk));

@@ -1,13 +1,13 @@
 /*
- * Large tables whose number of rows and texts are known (pm_table_type.texts): where everything is
- * in the file follows from the number of rows, so that the size, and the columns of row groups that
- * a reader needs, cost no pass over the others. A column takes the same room in each full row
- * group: levels are one bit per row, null cells leave room at the end of the page, and every row
- * group has the dictionary of all texts. The footer, with the bounds that are cheap, is made when
- * it is read.
+ * Large tables whose number of rows and texts are known in advance (pm_table_type.texts): all
+ * positions in the file follow from the number of rows. So neither the size nor the columns that a
+ * reader needs require a pass over the other columns. A column has the same size in each full row
+ * group: levels are one bit per row, null cells leave space at the end of the page, and every row
+ * group has the dictionary of all texts. The footer is made when it is read, and has the bounds
+ * that are cheap to compute.
  *
- * Row groups are in blocks; in a block, the first column of all its row groups comes first, then
- * the second one: what the kernel reads ahead is the column that is being read.
+ * Row groups are stored in blocks. In a block, the first column of all its row groups comes first,
+ * then the second one, and so on, so that the kernel reads ahead in the column that is being read.
  */
 #ifndef PROFMOUNT_FS_DOCUMENT_LAYOUT_H
 #define PROFMOUNT_FS_DOCUMENT_LAYOUT_H
@@ -15,15 +15,16 @@
 #include "fs/document/parquet.h"
 
 /*
- * Lays the document's table out: fills p->layout, groups and n_rows. 1, or 0 where the table must
- * be measured: it is small, has too many texts, or does not tell them. One pass over its texts.
+ * Lays the document's table out: fills p->layout, groups and n_rows. Returns 1, or 0 if the table
+ * must be measured because it is small, has too many texts, or does not report them. One pass over
+ * its texts.
  */
 int pmfs_layout_make(struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_error *err);
 
 /* Where a column of a row group begins. In places.c. */
 uint64_t pmfs_layout_offset(const struct pmfs_parquet *p, size_t group, uint32_t column);
 
-/* Which column of which row group an offset before the footer is in. In places.c. */
+/* Finds the row group and column that contain an offset before the footer. In places.c. */
 void pmfs_layout_find(
 	const struct pmfs_parquet *p, uint64_t offset, size_t *ret_group, uint32_t *ret_column);
 

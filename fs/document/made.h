@@ -10,11 +10,11 @@
 struct pmfs_made {
 	struct pm_cached cached;
 	uint64_t document; /* the document, since keys are hashes: pmfs_parquet.key */
-	uint64_t at;       /* which part: groups.c; of a row group the position of its first row */
+	uint64_t at; /* which part (see groups.c); for a row group, the position of its first row */
 	struct pm_text text;
 };
 
-/* An object for the cache. Takes over the text and empties it. 0 or -ENOMEM. */
+/* An object for the cache. Takes ownership of the contents of the text. 0 or -ENOMEM. */
 int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *text,
 	struct pm_cached **ret, struct pm_error *err);
 

@@ -13,7 +13,7 @@
 #include "fs/document/failure.h"
 
 enum {
-	SEGMENT = 1 << 16,            /* positions; large against the cost of starting a cursor */
+	SEGMENT = 1 << 16,            /* positions; takes much longer than starting a cursor */
 	BYTES_PER_QUESTION = 1 << 20, /* rows may be long */
 };
 
@@ -30,7 +30,7 @@ struct job {
 	enum pm_form form;
 	struct segment *segments;
 	size_t n;
-	bool stop; /* atomic: one failed, the others are not needed */
+	bool stop; /* atomic: one failed, so the others are not needed */
 };
 
 static int mark_add(struct segment *s, struct pmfs_mark mark)

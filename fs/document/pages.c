@@ -85,7 +85,10 @@ static void add_levels(const struct pmfs_chunk *c, struct pm_text *out)
 		pm_text_char(out, c->n_nulls == 0);
 }
 
-/* Values of which there is room in the page: readers stop at the last one that a row has. */
+/*
+ * Number of values for which the page has space; readers stop at the last one that belongs to a
+ * row.
+ */
 static uint32_t n_stored(const struct pmfs_chunk *c)
 {
 	return c->laid_out ? c->n : c->n - c->n_nulls;

@@ -143,7 +143,7 @@ struct segment {
 	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
 	struct pmfs_rowgroup *groups;
 	size_t n, room;
-	struct pm_text only; /* its row group while there is only one, and it is small */
+	struct pm_text only; /* its row group, as long as it is small and the only one */
 	struct pmfs_failure failure;
 };
 

@@ -23,17 +23,17 @@ struct pmfs_rowgroup {
 	struct pmfs_chunk_facts *columns; /* owned, or the layout's */
 };
 
-/* What the footer says of a column of numbers in a row group. */
+/* Bounds of a column of numbers in a row group, for the footer. */
 struct pmfs_range {
 	uint64_t min, max; /* as stored */
 	bool is_known;
 };
 
-/* What all row groups of a table that is laid out have in common, by column. */
+/* Sizes that are the same for all row groups of a table that is laid out, by column. */
 struct pmfs_layout {
 	struct pmfs_dictionary *dictionaries;
 	struct pmfs_chunk_facts *full, *last; /* of a full row group, and of the last one */
-	uint32_t per_block;                   /* row groups whose columns stand together */
+	uint32_t per_block;                   /* number of row groups in a block */
 };
 
 struct pmfs_parquet {
@@ -48,8 +48,8 @@ struct pmfs_parquet {
 	struct pm_text footer;  /* if measured, including its length and the final magic number */
 	struct pm_text first;   /* the row group of a small file that has only one */
 	struct pm_cache *cache; /* of row groups */
-	uint64_t key;           /* of the document as stored: part of the names of row groups */
-	uint64_t n_kept;        /* atomic: bytes that measuring left in the cache */
+	uint64_t key;    /* key of the document in the cache; part of the keys of row groups */
+	uint64_t n_kept; /* atomic: bytes that measuring left in the cache */
 };
 
 /*

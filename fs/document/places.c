@@ -1,7 +1,7 @@
-/* Where columns of row groups are in a file that is laid out: layout.h. */
+/* Positions of the columns of row groups in a file that is laid out: see layout.h. */
 #include "fs/document/layout.h"
 
-/* The row groups of a block: full ones, and perhaps the last one. */
+/* The row groups of a block: full ones, and possibly the last one. */
 struct block {
 	uint64_t offset;
 	size_t first, n_full;
@@ -19,7 +19,7 @@ static struct block block_at(const struct pmfs_parquet *p, size_t group)
 	return b;
 }
 
-/* What a column takes in a block. */
+/* The size of a column in a block. */
 static uint64_t run_bytes(const struct pmfs_layout *layout, const struct block *b, uint32_t column)
 {
 	return (uint64_t)b->n_full * layout->full[column].bytes +

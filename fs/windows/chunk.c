@@ -14,7 +14,7 @@ static void cover_add(struct pmfs_cover *c, const struct pmfs_cover *more)
 	c->end = more->end > c->end ? more->end : c->end;
 }
 
-/* Appends the sums to a list if there are few enough for that many records. */
+/* Appends the sums to a list if there are few enough of them for the number of records. */
 static int keep(struct pmfs_sums *sums, const struct pmfs_reading *reading, uint64_t records,
 	struct pmfs_block *ret)
 {
@@ -44,13 +44,13 @@ static void shrink(struct pmfs_sums *sums)
 		sums->items = fit;
 }
 
-/* The most sums that any node of the trace can have. */
+/* The maximum number of sums of any node of the trace. */
 static uint64_t most_sums(const struct pmfs_trace_index *t)
 {
 	return (t->n > PMFS_CHUNK_RECORDS ? t->n : PMFS_CHUNK_RECORDS) / PMFS_A_SUM;
 }
 
-/* Adds what was read to the enclosing level; with too many contexts only what it covers. */
+/* Adds the sums to the enclosing level; with too many contexts, only the range of times. */
 static int join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64_t most)
 {
 	cover_add(&to->cover, &from->cover);
@@ -103,7 +103,7 @@ static int take_some(struct pmfs_making *m, const struct pm_sample *samples, siz
 	return 0;
 }
 
-/* Records of many contexts are added up once, not for the block first. */
+/* Records of many contexts are added up only once, without sums of their block. */
 static int take(struct pmfs_making *m, const struct pm_sample *samples, size_t n)
 {
 	enum { SOME = 128 };

@@ -20,7 +20,7 @@ struct pmfs_making {
 /* Begins a chunk of `n` records, 0 < n <= PMFS_CHUNK_RECORDS, of that trace. 0 or -ENOMEM. */
 int pmfs_making_begin(struct pmfs_making *m, const struct pmfs_trace_index *t, uint64_t n);
 
-/* The next records, not more than are missing. 0 or -ENOMEM. */
+/* Adds the next records, at most as many as are missing. 0 or -ENOMEM. */
 int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, size_t n);
 
 /*

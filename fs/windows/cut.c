@@ -86,7 +86,7 @@ static int add_sums(struct cutting *c, const struct pmfs_sums *of, const struct 
 	return add_stretch(c->cut, at, n, true);
 }
 
-/* Records from `at` on, described by `known`: 1 if that was enough. */
+/* Handles the records from `at` on that `known` describes: 1 if `known` was sufficient. */
 static int cut_known(struct cutting *c, const struct pmfs_sums *sums,
 	const struct pmfs_block *known, uint64_t at, uint64_t n)
 {
@@ -122,8 +122,8 @@ static int cut_chunk(struct cutting *c, const struct pmfs_chunk *chunk, uint64_t
 }
 
 /*
- * Tries the nodes whose records begin with those of chunk `i`, the largest first: 1 and how many
- * chunks were done with, 0, or -ENOMEM.
+ * Tries the nodes whose first chunk is `i`, the largest first: 1 and the number of chunks that were
+ * handled, 0, or -ENOMEM.
  */
 static int cut_node(struct cutting *c, const struct pmfs_trace_index *t, size_t i, size_t *ret_n)
 {

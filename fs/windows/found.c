@@ -12,7 +12,7 @@
 
 struct pmfs_found {
 	unsigned users;       /* atomic */
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the following */
 	struct pm_arena arena;
 	struct pm_strtab names; /* `thread/name` → place in windows */
 	struct pmfs_found_window *windows;

@@ -1,6 +1,6 @@
 /*
- * The windows that were found by name, with the numbers that they have in nodes. They outlive the
- * profile that they are parts of, which may be closed and opened again.
+ * The windows that were found by name, with their numbers in nodes. They outlive the profile that
+ * contains them, which may be closed and opened again.
  */
 #ifndef PROFMOUNT_FS_WINDOWS_FOUND_H
 #define PROFMOUNT_FS_WINDOWS_FOUND_H
@@ -15,17 +15,17 @@ struct pmfs_found_window {
 	struct pm_bytes target; /* for a link; otherwise empty */
 };
 
-/* With one user. NULL if out of memory. */
+/* A new list with one reference. NULL if out of memory. */
 struct pmfs_found *pmfs_found_new(void);
 
-/* One user more; returns it. */
+/* Takes a reference; returns the list. */
 struct pmfs_found *pmfs_found_use(struct pmfs_found *f);
 
-/* One user less; the last one frees it. Accepts NULL. */
+/* Drops a reference; the last one frees the list. Accepts NULL. */
 void pmfs_found_drop(struct pmfs_found *f);
 
 /*
- * The number of a window with this name, which is given one if it has none; copies its target.
+ * The number of the window with this name, which is assigned on the first call; copies its target.
  * 1, or -ENOMEM, also beyond PM_LIMIT_WINDOWS. Thread-safe, as is the next one.
  */
 int pmfs_found_number(struct pmfs_found *f, const struct pmfs_found_window *window,

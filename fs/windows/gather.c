@@ -18,7 +18,7 @@ struct gathering {
 	bool samples;
 	struct lot *lots;
 	size_t n, room;
-	uint32_t *place; /* by context: in lots, of the thread at hand */
+	uint32_t *place; /* by context: index in lots, for the current thread */
 	double *weight;  /* by context: inclusive time on all threads */
 	bool *kept;      /* by context */
 };

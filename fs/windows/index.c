@@ -50,7 +50,7 @@ static bool has_chunk(struct pmfs_index *x, const struct pmfs_trace_index *t, si
 	return there;
 }
 
-/* Keeps what was made if it is complete: 1, 0 if it is not, -ENOMEM. Ends making in any case. */
+/* Keeps the chunk if it is complete: 1, 0 if it is not, -ENOMEM. Ends making in any case. */
 static int put_chunk(
 	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct pmfs_making *making)
 {
@@ -107,7 +107,7 @@ static int build_chunk(void *context, size_t i)
 		return r;
 	}
 	r = put_chunk(b->x, b->trace, i, &making);
-	return r > 0 ? 0 : r < 0 ? r : -EIO; /* the trace has become shorter */
+	return r > 0 ? 0 : r < 0 ? r : -EIO; /* the trace is shorter than it was */
 }
 
 /* Chunks that are made before it fails are kept. */
@@ -117,7 +117,7 @@ static int build_trace(void *context, struct pm_error *err)
 	size_t n = pmfs_chunks_of(b->trace);
 	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : 0;
 	b->err = err;
-	if (n == 1 || (r < 0 && r != -ENOMEM)) /* once more, for the reason */
+	if (n == 1 || (r < 0 && r != -ENOMEM)) /* again, to get the reason */
 		for (size_t i = 0; i < n && (i == 0 || r == 0); i++)
 			r = build_chunk(b, i);
 	return r < 0 ? pm_error_plain(err, r) : 0;
@@ -214,7 +214,7 @@ void pmfs_index_done(struct pmfs_index *x)
 	pthread_mutex_destroy(&x->lock);
 }
 
-/* ---- traces that others read ---- */
+/* ---- traces read for other reasons ---- */
 
 struct piece {
 	struct pmfs_index *x;
@@ -246,7 +246,7 @@ static void chunk_end(struct piece *p, bool failed)
 	p->is_making = false;
 }
 
-/* Whatever fails, the chunk is made when it is needed. */
+/* If this fails, the chunk is made when it is needed. */
 static void piece_take(void *piece, const struct pm_sample *samples, size_t n)
 {
 	struct piece *p = piece;

@@ -5,11 +5,11 @@
  *
  * A block is PMFS_BLOCK records, PMFS_FANOUT blocks are a chunk. Above chunks are levels of nodes,
  * each PMFS_FANOUT chunks or nodes, up to one node for the whole trace. All have sums unless they
- * have too many contexts: then what is in them is looked at. So an index takes about half a byte
- * for each record, and what a span costs is read from the blocks at its edges and sums of the
- * others.
+ * have too many contexts; then the nodes, blocks or records in them are used. So an index takes
+ * about half a byte per record, and the costs of a span are computed from the blocks at its edges
+ * and the sums of the others.
  *
- * Chunks of a trace that is read for another reason are made on the way (pmfs_index_tap).
+ * If a trace is read for another reason, its chunks are made at the same time (pmfs_index_tap).
  */
 #ifndef PROFMOUNT_FS_WINDOWS_INDEX_H
 #define PROFMOUNT_FS_WINDOWS_INDEX_H
@@ -29,7 +29,7 @@ enum {
 	PMFS_LEVELS = 12,                              /* enough for 2^64 records */
 };
 
-/* The range of times of records: they begin from first to last, and all end by `end`. */
+/* The times of records: they begin between first and last, and all end by `end`. */
 struct pmfs_cover {
 	uint64_t first, last, end;
 };
@@ -39,10 +39,10 @@ struct pmfs_sum {
 	uint32_t context, calls;
 };
 
-/* What some records cover, and their sums. */
+/* The times of some records, and their sums. */
 struct pmfs_block {
 	struct pmfs_cover cover;
-	uint32_t sum, n_sums; /* from there on in a list; PM_NONE: too many, or too large */
+	uint32_t sum, n_sums; /* index of the first in a list; PM_NONE: too many, or too large */
 };
 
 struct pmfs_sums {
@@ -59,13 +59,13 @@ struct pmfs_chunk {
 struct pmfs_reading {
 	struct pmfs_cover cover;
 	struct pmfs_tally tally;
-	bool many; /* contexts: more than any node can have sums for; `tally` is empty */
+	bool many; /* more contexts than any node can have sums for; `tally` is empty */
 };
 
 struct pmfs_node {
-	uint32_t missing; /* chunks or nodes below that have not been added; if any, nothing is
-			     known */
-	struct pmfs_reading reading; /* of those that were; empty once there are all */
+	uint32_t missing; /* number of chunks or nodes below that have not been added; unless 0,
+			     nothing is known */
+	struct pmfs_reading reading; /* of those that were added; empty once all have been */
 	struct pmfs_block all;
 	struct pmfs_sums sums;
 };
@@ -112,8 +112,8 @@ int pmfs_index_of(struct pmfs_index *x, uint32_t thread, const struct pmfs_trace
 void pmfs_index_done(struct pmfs_index *x);
 
 /*
- * Makes chunks of traces that others read. Only of calls: to find them again takes several times as
- * long as to add them up, while reading samples again takes less.
+ * Makes chunks of traces that others read. Only for calls: finding them again takes several times
+ * as long as adding them up, while reading samples again takes less.
  */
 struct pm_tap pmfs_index_tap(struct pmfs_index *x);
 

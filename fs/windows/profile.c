@@ -24,7 +24,7 @@ struct window {
 	struct pm_lazy part_once;
 	struct pm_named_doc *documents; /* that only the format has */
 	size_t n_documents, room_documents;
-	struct pm_lazy once; /* of what follows */
+	struct pm_lazy once; /* guards the following */
 	struct pm_threads threads;
 	struct pm_thread *items; /* of threads */
 	struct pmfs_cut *cuts;   /* by thread */
@@ -126,7 +126,7 @@ static int get(const struct pm_profile *p, struct window **ret, struct pm_error 
 	return pm_lazy_get(&(*ret)->once, build, *ret, err);
 }
 
-/* ---- what it answers ---- */
+/* ---- operations ---- */
 
 static int get_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
 {
@@ -261,7 +261,7 @@ static const struct pm_profile_ops ops = {
 	.changed = has_changed,
 };
 
-/* Where calls are on no thread. */
+/* For calls without threads. */
 static const struct pm_profile_ops ops_without_threads = {
 	.tree = get_tree,
 	.metrics = get_metrics,

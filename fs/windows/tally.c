@@ -49,7 +49,7 @@ int pmfs_tally_find(struct pmfs_tally *t, uint32_t context)
 	return 0;
 }
 
-/* With many contexts, a slot is not in the processor's cache: it is fetched ahead. */
+/* With many contexts, slots are rarely in the processor's cache, so they are prefetched. */
 int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from)
 {
 	enum { STAGE = 12, BETWEEN_QUESTIONS = 4096 };

@@ -20,8 +20,8 @@ struct pmfs_tally {
 	size_t n, room;
 	uint32_t *slots; /* open addressing: index in items + 1; 0: free */
 	size_t n_slots;
-	uint32_t last;                /* index of the context that was added to last */
-	uint32_t recent[PMFS_RECENT]; /* where contexts that were added to may be */
+	uint32_t last;                /* index of the context that was last added to */
+	uint32_t recent[PMFS_RECENT]; /* likely indexes of contexts */
 };
 
 /* Finds the context, or adds it: sets `last`. 0 or -ENOMEM. */
@@ -49,7 +49,7 @@ static inline int pmfs_tally_add(
 	return 0;
 }
 
-/* Adds all that was added to another one. 0 or -ENOMEM. */
+/* Adds everything in another tally. 0 or -ENOMEM. */
 int pmfs_tally_join(struct pmfs_tally *t, const struct pmfs_tally *from);
 
 void pmfs_tally_clear(struct pmfs_tally *t);

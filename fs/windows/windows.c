@@ -1,8 +1,8 @@
 /*
- * Items below PM_LIMIT_ITERATIONS are those that are listed, ordered by time; the others were found
- * by name.
+ * Items below PM_LIMIT_ITERATIONS are the listed windows, ordered by time; the others were found by
+ * name.
  *
- * The collection windows/: names that were asked for are kept with their numbers. The canonical
+ * The collection windows/: names that were looked up are kept with their numbers. The canonical
  * name of a window is its directory, others are symbolic links to it.
  */
 #include "fs/windows/windows.h"

@@ -1,6 +1,6 @@
 /*
  * Windows: parts of a run, or of one of its threads, as profiles. They are found by name and not
- * listed; what was asked for once keeps its number until the mount ends (found.h).
+ * listed; a window that was looked up keeps its number until the mount ends (found.h).
  *
  * A window is a profile made from the parts of traces that lie inside, so that every view serves it
  * (docs/decisions/0007-profiles-in-profiles.md). Its costs are times.
@@ -24,7 +24,7 @@ void pmfs_windows_free(struct pmfs_windows *w);
  * found. */
 void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found);
 
-/* For traces that are read for another reason: then windows need not read them again. */
+/* Receives traces that are read for another reason, so that windows need not read them again. */
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w);
 
 /*
@@ -40,7 +40,7 @@ void pmfs_windows_list(struct pmfs_windows *w,
 		void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err),
 	void *context);
 
-/* Does any thread have a trace, in a run of known length? 1, 0 or a negative errno. */
+/* Whether any thread has a trace and the run's length is known. 1, 0 or a negative errno. */
 int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err);
 
 /* The collection windows/, and windows/README.txt. Both live as long as `w`. */
