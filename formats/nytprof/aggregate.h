@@ -11,7 +11,7 @@ struct nytp_adding {
 	struct nytp_file *f;
 	uint32_t process; /* index in f->threads of the current process */
 	int64_t discounts;
-	uint64_t texts_dropped; /* lines of source beyond NYTP_LIMIT_SOURCE */
+	uint64_t texts_dropped; /* number of source lines beyond NYTP_LIMIT_SOURCE */
 };
 
 /*

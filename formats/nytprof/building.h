@@ -61,7 +61,7 @@ uint32_t nytp_context_of(struct nytp_building *b, uint32_t parent, uint32_t fram
 /* A cell with no values. -ENOMEM: NULL. */
 struct nytp_cell *nytp_cell_add(struct nytp_building *b, uint32_t thread, uint32_t rank);
 
-/* Adds to the cost that orders a context among its siblings. -ENOMEM. */
+/* Adds to the cost by which a context is ordered among its siblings. -ENOMEM. */
 int nytp_weigh(struct nytp_building *b, uint32_t rank, double cost);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * Subs return before their callers, so the path of a call is not known when it returns, but when
- * the next return from each lower depth has passed by:
+ * Subs return before their callers, so the path of a call is not known when it returns, but only
+ * after the next return from each lower depth:
  *
- *	depth 3   < d     < e
- *	depth 2              < c        <- calls d and e
- *	depth 1                         (c's caller is still running)
+ * 	depth 3   < d     < e
+ * 	depth 2              < c        <- calls d and e
+ * 	depth 1                         (c's caller is still running)
  *
- * So returns are kept until there are some thousands, and are then added up backwards (replay.h).
- * What waits for callers beyond the last event stands under nameless paths, one for each depth at
- * which something waits. As long as those callers do not return, the next events are added to the
- * same trie. When one of them has returned, its trie is no more right: then events are kept until
- * there are more than paths in it, and all is added up anew. So each event is added up twice at
- * most, on average, and memory goes with the paths.
+ * So some thousand returns are collected and then added up backwards (replay.h). Calls that wait
+ * for callers beyond the last event are below nameless paths, one for each depth at which something
+ * waits. As long as those callers do not return, the next events are added to the same trie. Once
+ * one of them has returned, the trie is out of date: events are then collected until there are more
+ * of them than paths in the trie, and everything is added up again. So each event is added up at
+ * most twice on average, and memory depends on the number of paths.
  *
- * Calls of the innermost depths are left waiting where they are, if they are few: their callers
- * return soon.
+ * If only a few calls of the innermost depths wait, they stay in the list of events, because their
+ * callers return soon.
  */
 #include "formats/nytprof/calls.h"
 
@@ -68,7 +68,7 @@ void nytp_calls_done(struct nytp_calls *c)
 
 /* ---- adding up ---- */
 
-/* Room for as many paths as there may be rows. `moved` paths will be moved to `t`. */
+/* Limits the trie to as many paths as there may be rows. `moved` paths will be moved to `t`. */
 static int make_room(const struct nytp_calls *c, struct nytp_trie *t, size_t moved)
 {
 	size_t left = *c->rows < NYTP_LIMIT_ROWS ? NYTP_LIMIT_ROWS - *c->rows : 0;
@@ -85,7 +85,10 @@ static void count_rows(struct nytp_calls *c)
 	*c->rows += c->counted;
 }
 
-/* Adds what precedes the events. At its top are the depths at which it waited, in order. */
+/*
+ * Adds the trie of earlier events. Its top-level paths are the depths at which calls waited, in
+ * order.
+ */
 static int add_waiting(struct nytp_replay *r, const struct nytp_trie *waiting)
 {
 	struct nytp_place *places = NULL;
@@ -105,15 +108,15 @@ static int add_waiting(struct nytp_replay *r, const struct nytp_trie *waiting)
 	return ret;
 }
 
-/* Outer levels may have no events: all of theirs are in `waiting`. There may be very many. */
+/* There may be very many outer levels without events, all of whose calls are in `waiting`. */
 static bool has_events(const struct nytp_level *level)
 {
 	return level->end > 0;
 }
 
 /*
- * Nameless paths for the callers that levels wait for: levels with events, or in a new trie all of
- * the first n.
+ * Adds nameless paths for the callers that levels wait for: for levels with events, or in a new
+ * trie for all of the first n.
  */
 static int place_levels(const struct nytp_calls *c, struct nytp_replay *r, size_t n)
 {
@@ -202,8 +205,8 @@ static uint32_t gap_shown(struct nytp_calls *c, uint32_t gap)
 }
 
 /*
- * Everything that waits at depths above `depth` gets callers that never returned, down to depth +
- * 1.
+ * Everything that waits at depths greater than `depth` gets callers that never returned, down to
+ * depth + 1.
  */
 static int gather(struct nytp_calls *c, uint32_t depth)
 {

@@ -11,20 +11,20 @@
 struct nytp_calls {
 	struct nytp_trie tree; /* of what nytp_calls_finish has finished */
 	uint64_t returns;
-	bool too_deep; /* calls deeper than PM_LIMIT_DEPTH are at that depth */
+	bool too_deep; /* deeper calls count as being at PM_LIMIT_DEPTH */
 	/* Calls that wait for their callers: */
 	struct nytp_event *events;
 	struct nytp_level *levels; /* depths with waiting calls, ascending */
 	struct nytp_trie waiting;  /* what was before the events */
 	size_t n_events, events_room, n_levels, levels_room;
-	size_t n_bound;    /* levels whose events belong with what is in `waiting` */
+	size_t n_bound;    /* number of levels whose events belong to `waiting` */
 	bool closed;       /* the caller of something in `waiting` has returned */
 	size_t *rows;      /* number of rows of the source: see NYTP_LIMIT_ROWS */
 	size_t counted;    /* part of them: paths of this process */
 	uint32_t long_gap; /* contexts that stand for missing callers of long gaps */
 };
 
-/* `rows` is incremented with the tree, and outlives it. */
+/* `rows` grows with the tree, and must outlive it. */
 void nytp_calls_init(struct nytp_calls *c, size_t *rows);
 
 /* A call at `depth` returned. -ENOMEM, also at NYTP_LIMIT_ROWS: calls are lost. */

@@ -49,7 +49,7 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 	return 0;
 }
 
-/* ---- when all have been read ---- */
+/* ---- after the last chunk ---- */
 
 static int name_sid(struct nytp_adding *a, uint32_t sid, uint32_t name)
 {

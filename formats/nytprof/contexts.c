@@ -65,7 +65,7 @@ static int visit(struct nytp_building *b, const struct step *step, const struct 
 	if (!cell)
 		return -ENOMEM;
 	cell->values[NYTP_INCL] = call->incl * ns_per_tick;
-	if (call->calls == 0) /* not returned: only what is below it is known */
+	if (call->calls == 0) /* not returned: only the calls below it are known */
 		return 0;
 	cell->values[NYTP_EXCL] = call->excl * ns_per_tick;
 	cell->values[NYTP_CALLS] = (double)call->calls;

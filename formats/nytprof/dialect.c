@@ -80,10 +80,7 @@ static struct reading read_record(struct pm_bytes file, size_t at)
 	return r;
 }
 
-/*
- * Is it followed by three records, or by as many as there are before the data ends? The result is
- * in `*ret`.
- */
+/* Whether three records follow, or fewer if the data ends. The result is in `*ret`. */
 static int records_follow(struct pm_bytes file, size_t at, bool *ret)
 {
 	struct nytp_stream s;

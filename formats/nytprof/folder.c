@@ -19,7 +19,7 @@
 
 enum { HEAD_BYTES = 8, PROBED_FILES = 512 };
 
-/* Is this a regular file that begins like a profile? */
+/* Whether this is a regular file that begins like a profile. */
 static bool is_profile(int folder, const char *name, uint64_t *ret_size)
 {
 	uint8_t head[HEAD_BYTES];

@@ -1,6 +1,6 @@
 /*
- * A log is a sequence of calls of 2 bytes: the ticks, if they are a whole number below ELSE, as
- * with all clocks and most calls; else ELSE, and 8 bytes, the double that was stored.
+ * A log has 2 bytes for each call: the ticks, if they are an integer below ELSE, as for all clocks
+ * and most calls; otherwise ELSE, followed by the stored double in 8 bytes.
  */
 #include "formats/nytprof/lengths.h"
 
@@ -35,7 +35,7 @@ static int grow(struct nytp *n, struct nytp_log *log)
 	return 0;
 }
 
-/* The log of a name in the file that is read; NULL if out of memory. */
+/* The log of a name in the current file; NULL if out of memory. */
 static struct nytp_log *log_of(struct nytp *n, struct nytp_file *f, uint32_t name)
 {
 	while (n->log_of_room <= name) {
@@ -109,7 +109,7 @@ static const uint8_t *take(const uint8_t *p, double *ret_ticks)
 	return p + LONGEST;
 }
 
-/* A call whose clock was set back took no time. */
+/* The duration of a call during which the clock was set back counts as 0. */
 static uint64_t ns_of(double ticks, double ns_per_tick)
 {
 	double ns = ticks < 0 ? 0 : round(ticks * ns_per_tick);
@@ -170,7 +170,7 @@ static int list_items(
 	return pm_sort(items, *ret_n, sizeof(*items), by_function);
 }
 
-/* Of the function of items[*at]; *at then is the next one. */
+/* Handles the function of items[*at], and moves *at to the next function. */
 static int times_of(const struct item *items, size_t n, size_t *at, struct pm_call_times *ret)
 {
 	struct pm_lengths lengths = {.n = 0};

@@ -1,6 +1,6 @@
 /*
- * How long the calls of each sub took. While a file is read, each return adds a few bytes to the
- * log of its sub; percentiles are computed from the logs when they are asked for.
+ * The durations of the calls of each sub. While a file is read, each return adds a few bytes to the
+ * log of its sub; percentiles are computed from the logs on request.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
 #define PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
@@ -20,8 +20,8 @@ void nytp_logs_settle(struct nytp *n);
 void nytp_logs_done(struct nytp *n);
 
 /*
- * By function of the finished tree, none known if there were too many calls. The caller frees it. 0
- * or -ENOMEM.
+ * By function of the finished tree; all are unknown if there were too many calls. The caller frees
+ * it. 0 or -ENOMEM.
  */
 int nytp_lengths_times(
 	const struct nytp *n, const struct nytp_model *m, struct pm_call_times **ret);

@@ -94,7 +94,7 @@ static void unite(struct spots *spots)
 	spots->n = n;
 }
 
-/* ---- which sub is a line in ---- */
+/* ---- the sub that contains a line ---- */
 
 static int by_extent(const void *a, const void *b)
 {

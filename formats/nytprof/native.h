@@ -82,7 +82,7 @@ struct nytp_log {
 /* One process, as far as the stream distinguishes them. */
 struct nytp_thread {
 	uint32_t pid;
-	uint32_t run;              /* see nytp_runs_find; 0 before */
+	uint32_t run;              /* see nytp_runs_find, which sets it; 0 before */
 	int64_t statements, ticks; /* how many, and their time */
 	struct nytp_calls calls;
 };
@@ -182,7 +182,7 @@ struct nytp {
 	uint32_t *log_of; /* by name: number of its log in the file that is read, from 1 */
 	size_t log_of_room;
 	size_t log_bytes;    /* of the logs of all files */
-	bool logs_full;      /* at NYTP_LIMIT_LOGS: nothing is known */
+	bool logs_full;      /* NYTP_LIMIT_LOGS was reached: no percentiles are known */
 	size_t rows;         /* of all tables and trees: see NYTP_LIMIT_ROWS */
 	size_t source_bytes; /* of saved source, its index included */
 	struct pm_damage_list damage;

@@ -14,7 +14,7 @@
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
-/* What limits count of all files. */
+/* Counters of all files that limits apply to. */
 struct counts {
 	size_t rows, source_bytes, log_bytes;
 	bool logs_full;
@@ -25,7 +25,9 @@ static struct counts counts_of(const struct nytp *n)
 	return (struct counts){n->rows, n->source_bytes, n->log_bytes, n->logs_full};
 }
 
-/* As if the file had not been read: what it held is free for those after it. */
+/*
+ * Restores the counters as if the file had not been read, so that later files can use the limits.
+ */
 static void forget(struct nytp *n, struct nytp_file *f, struct nytp_file was, struct counts before)
 {
 	nytp_file_done(f);

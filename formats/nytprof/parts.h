@@ -27,7 +27,7 @@ struct nytp_opened {
 	bool alone;                    /* one file as written by the profiler: one process */
 	bool may_have_text;            /* by the heads: `files` of native are the scan's */
 	struct nytp_docs *docs;        /* by file */
-	struct pm_named_doc processes; /* of all of several files */
+	struct pm_named_doc processes; /* of several files: all of them */
 	struct nytp_file all_processes;
 
 	/* Filled with native. */

@@ -161,7 +161,7 @@ static bool has_control(struct pm_bytes text)
 
 enum names { NAMES_NOT, NAMES_ODD, NAMES_GOOD };
 
-/* Is this a list of items with `head` bytes and a name each, to the last byte? */
+/* Whether this is exactly a list of items with `head` bytes and a name each. */
 static enum names are_names(struct pm_bytes payload, size_t head)
 {
 	struct pm_cur c = pm_cur_of(payload, false);

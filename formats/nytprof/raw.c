@@ -13,7 +13,7 @@ struct raw {
 	const struct raw_kind *kind;
 };
 
-/* Whether a table exists; the beginning of a file tells. */
+/* Whether a table exists, which is determined from the beginning of the file. */
 enum presence { ALWAYS, IN_RECORDS, IN_CHUNKS, WITH_BLOCKS };
 
 /* One kind of table: an array of struct nytp_file. */

@@ -256,7 +256,7 @@ static void report_limits(const struct nytp_adding *a)
 static int begin(struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at,
 	struct nytp_dialect *ret, struct pm_error *err)
 {
-	enum nytp_layout known = f->layout; /* from when it was opened, so it does not change */
+	enum nytp_layout known = f->layout; /* of the time of opening, so that it does not change */
 	int r = check_version(f, bytes, ret_at, err);
 	if (r == 0)
 		r = nytp_dialect_find(bytes, *ret_at, ret);

@@ -15,7 +15,7 @@ int nytp_file_read(
 /* Information at the beginning of a file. */
 struct nytp_head {
 	enum nytp_layout layout;
-	double start; /* of the program: basetime, epoch seconds; NaN = not said */
+	double start; /* of the program: basetime, epoch seconds; NaN = not stored */
 	bool blocks;  /* times of blocks are recorded, or this is unknown */
 };
 

@@ -32,21 +32,21 @@ struct nytp_event {
 		struct {
 			double incl, excl;
 		};
-		/* Calls of `depth` get `shown` callers above them, the topmost in depth `to`. */
+		/* Calls at `depth` get `shown` callers above them, the topmost at depth `to`. */
 		struct {
 			uint32_t to, shown;
 		};
 	};
 };
 
-/* Calls that return from `depth` are kids of a path, or PM_NONE. */
+/* The path whose kids are calls that return from `depth`; PM_NONE: the top. */
 struct nytp_place {
 	uint32_t depth, path;
 };
 
 struct nytp_replay {
 	struct nytp_trie *to;
-	struct nytp_place *places; /* by depth, the greatest last */
+	struct nytp_place *places; /* by depth, ascending */
 	size_t n, room;
 	bool full; /* the limit of paths was reached: calls are missing */
 };

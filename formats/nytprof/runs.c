@@ -10,8 +10,8 @@ struct member {
 	const struct nytp_file *f;
 	uint32_t pid, ppid;
 	double start;
-	uint32_t above; /* another process of the same run, or itself */
-	uint32_t run;   /* of the representative, the one that is itself */
+	uint32_t above; /* another process of the same run, or this one */
+	uint32_t run;   /* of the process that is above itself */
 	bool has_parent;
 };
 
@@ -37,7 +37,7 @@ static void unite(struct finding *g, uint32_t a, uint32_t b)
 	g->members[first ? y : x].above = first ? x : y;
 }
 
-/* ---- who there is ---- */
+/* ---- processes ---- */
 
 static int add_file(struct finding *g, const struct nytp_file *f)
 {
@@ -70,7 +70,7 @@ static int gather(struct finding *g)
 	return r;
 }
 
-/* ---- who belongs together ---- */
+/* ---- related processes ---- */
 
 static void unite_families(struct finding *g)
 {
@@ -155,7 +155,7 @@ static int number_runs(struct finding *g)
 	return 0;
 }
 
-/* ---- what is said ---- */
+/* ---- damage ---- */
 
 /* `nytprof.out.123` of process 123 beside a `nytprof.out`: a fork, so there was a parent. */
 static bool is_fork(const struct finding *g, const struct member *m)

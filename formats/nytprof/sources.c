@@ -157,7 +157,7 @@ static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid
 
 /* ---- unique names ---- */
 
-/* How the first `len` bytes of the path are used so far; 0: not at all. */
+/* How the first `len` bytes of the path are used so far; 0: unused. */
 static uint32_t use_of(const struct naming *g, struct pm_bytes path)
 {
 	uint32_t i = pm_strtab_find(&g->paths, path);

@@ -112,7 +112,7 @@ static int broken(const struct nytp_stream *s, const char *what, struct nytp_bre
 	return -EINVAL;
 }
 
-/* There is no complete record any more: is that the end, truncation, or damage? */
+/* No complete record is left: determines whether that is the end, truncation, or damage. */
 static int finish(struct nytp_stream *s, struct nytp_break *ret_break)
 {
 	bool rest = s->at < s->limit;
