@@ -1,6 +1,6 @@
 /*
- * Runs in use. Most of what a comparison takes is reading the runs, each of which a lazy part of
- * its model remembers: two at a time are read on two processors.
+ * Runs in use. Most of the time of a comparison is spent reading the runs. Their models keep what
+ * has been read, so two runs at a time are read on two processors.
  */
 #include "formats/common/crew.h"
 #include "fs/compare/internal.h"

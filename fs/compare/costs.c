@@ -115,7 +115,7 @@ static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm
 	return 0;
 }
 
-/* ---- which comes first ---- */
+/* ---- the leading cost ---- */
 
 static bool on_both_sides(const struct pmfs_cost *cost)
 {
@@ -235,7 +235,7 @@ static int list_runs(const struct pmfs_comparison *of, struct pmfs_costs *k)
 	return 0;
 }
 
-/* What the runs are asked for first. */
+/* The data that the runs are read for first. */
 static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pmfs_columns *columns;

@@ -28,7 +28,7 @@ static inline uint64_t pmfs_folded_place(uint32_t parent, uint32_t key)
 	return (uint64_t)(parent + 1) << 32 | key;
 }
 
-/* No tree is added, and no node looked up, from now on: frees a third of it. */
+/* Frees what is needed only for adding trees and looking up nodes, a third of the memory. */
 void pmfs_folded_close(struct pmfs_folded *f);
 
 void pmfs_folded_done(struct pmfs_folded *f);

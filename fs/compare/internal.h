@@ -99,12 +99,15 @@ int pmfs_compare_acquire(struct pmfs_compare *c, const struct pmfs_compared_run 
 	struct pmfs_model **ret, struct pm_error *err);
 void pmfs_compare_release(struct pmfs_compare *c, const struct pmfs_compared_run *run);
 
-/* Computes what the reader of a run will need. What fails is told to nobody: it fails again. */
+/*
+ * Computes what the reader of a run will need. Failures are ignored, because they occur again when
+ * it is read.
+ */
 typedef int pmfs_prepare_fn(void *self, struct pmfs_model *m, struct pm_error *err);
 
 /*
- * Two runs that are about to be read one after the other, prepared on two processors, and in use
- * until they are returned. The rest is zero.
+ * Two runs that are about to be read one after the other: prepared on two processors, and in use
+ * until they are returned. Other fields are zeroed.
  */
 struct pmfs_borrowed {
 	struct pmfs_compare *compare;

@@ -99,8 +99,8 @@ double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_
 /* ---- tests ---- */
 
 /*
- * Is the row's exclusive cost large enough for a test? `whole` is the total of a side, 1 if tables
- * have shares.
+ * Whether the row's exclusive cost is large enough for a test. `whole` is the total of a side, or 1
+ * if tables have shares.
  */
 static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *whole)
 {
@@ -146,7 +146,7 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 	return pmfs_joined_difference(j, row, j->costs->own) != 0;
 }
 
-/* ---- the whole ---- */
+/* ---- all rows ---- */
 
 static int put_in_order(struct pmfs_joined *j)
 {

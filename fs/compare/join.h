@@ -60,7 +60,9 @@ struct pmfs_sample pmfs_joined_sample(
 /* The difference of a cell; missing values count as 0. */
 double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_t cost);
 
-/* Is the difference beyond the noise? If there are no tests, whether there is a difference. */
+/*
+ * Whether the difference is beyond the noise; if there are no tests, whether there is a difference.
+ */
 bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
 
 /* ---- columns.c: the columns of costs in all tables of a comparison ---- */

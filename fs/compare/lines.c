@@ -304,7 +304,7 @@ static int match_alone(struct joining *j)
 			continue;
 		uint32_t base = j->place[PMFS_BASE][i].tag;
 		uint32_t other = j->place[PMFS_OTHER][j->partner[i]].tag;
-		j->row[base] = other; /* the row it is merged into; see below */
+		j->row[base] = other; /* index of the row into which it is merged; see below */
 		j->unique[base] = PM_NONE;
 		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
 		j->joined->rows[other].sides = 3;

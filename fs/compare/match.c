@@ -73,7 +73,9 @@ void pmfs_match_run_ends(struct pmfs_match *m)
 	pm_strtab_forget(&m->texts);
 }
 
-/* The keys of a text, PM_NONE where it has not been asked for: many spellings may have a long one.
+/*
+ * The keys of a text, PM_NONE until it is first used; cached because many spellings may share a
+ * long one.
  */
 enum key_of { NAME, LOOSE_NAME, MODULE, FILE_PATH, MODULE_BASE, FILE_BASE, N_KEYS };
 
@@ -218,7 +220,7 @@ static void renumber(struct keying *k, uint32_t *to)
 			k->group_name[n] = k->group_name[i];
 			k->group_place[n] = k->group_place[i];
 			to[i] = n++;
-		} else { /* the group it was merged into comes before it */
+		} else { /* the group into which it was merged comes before it */
 			to[i] = to[to[i]];
 			m->groups[to[i]].sides |= m->groups[i].sides;
 		}
@@ -261,7 +263,7 @@ static int show_groups(struct pmfs_match *m)
 	return 0;
 }
 
-/* Do both sides have modules (0) or files (1)? */
+/* Whether both sides have modules (0) or files (1). */
 static bool both_know(const struct pmfs_match *m, unsigned what)
 {
 	uint8_t sides = 0;

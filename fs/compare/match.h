@@ -43,13 +43,13 @@ struct pmfs_match {
 };
 
 /*
- * 0 or -ENOMEM. `run` is unique over both sides. Texts as pm_strtab_add_lasting has them, until
- * pmfs_match_run_ends.
+ * 0 or -ENOMEM. `run` is unique over both sides. Texts must stay unchanged until
+ * pmfs_match_run_ends, as for pm_strtab_add_lasting.
  */
 int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	const struct pm_bytes text[3], uint32_t *ret_spelling);
 
-/* The run is closed now, and its texts with it. */
+/* Texts of the run become invalid: call this when it is closed. */
 void pmfs_match_run_ends(struct pmfs_match *m);
 
 /*

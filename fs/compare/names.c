@@ -116,7 +116,7 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 }
 
 struct match {
-	size_t from, to; /* what is dropped */
+	size_t from, to; /* the part that is removed */
 	size_t reached;  /* no match begins before this; or the byte after the match */
 };
 
@@ -165,7 +165,7 @@ static bool holds(struct pm_bytes s, const char *part)
 	return s.len > 0 && memmem(s.p, s.len, part, strlen(part)) != NULL;
 }
 
-/* Does it contain a byte that the rule requires? Most names can skip most rules. */
+/* Whether the name contains what the rule requires. Most rules are skipped for most names. */
 static bool may_apply(const struct pmfs_name_rule *rule, struct pm_bytes s)
 {
 	const char *p = rule->pattern;

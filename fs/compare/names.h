@@ -1,7 +1,7 @@
 /*
- * Names without what a build or a run makes up: numbers of clones, hashes, addresses. Two names
- * that are equal without it are one function. The rules are data, in names.c; docs/namespace.md
- * lists them.
+ * Names without the parts that a build or a run generates: numbers of clones, hashes, addresses.
+ * Two names that are equal without them are one function. The rules are data, in names.c;
+ * docs/namespace.md lists them.
  */
 #ifndef PROFMOUNT_FS_COMPARE_NAMES_H
 #define PROFMOUNT_FS_COMPARE_NAMES_H

@@ -115,9 +115,9 @@ static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_plac
 	return r;
 }
 
-/* ---- the usual case, and what is too large: one walk over both ---- */
+/* ---- the usual case, and lists that are too long: one walk over both ---- */
 
-/* Pairs what has not moved; true if that is everything on both sides. */
+/* Pairs the places that have not moved; true if these are all on both sides. */
 static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
 	uint32_t nb, uint32_t *ret)
 {

@@ -7,7 +7,8 @@
 
 struct pmfs_two_stacks {
 	struct pmfs_stacks side[PMFS_N_SIDES]; /* `self`: means of exclusive costs */
-	double *squares[PMFS_N_SIDES];         /* of them, see struct pmfs_sample; NULL without */
+	double *squares[PMFS_N_SIDES]; /* of the repetitions, see struct pmfs_sample; NULL without
+					  repetitions */
 	struct pmfs_column column;
 	struct pm_metric metric; /* of the column */
 };
@@ -24,7 +25,7 @@ void pmfs_two_stacks_done(struct pmfs_two_stacks *s);
 /* The first column of a quantity, for its name and unit. */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
 
-/* Does the quantity have costs on some side? */
+/* Whether the quantity has costs on some side. */
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 
 #endif

@@ -131,7 +131,7 @@ struct pm_table pmfs_joined_names_table(struct pmfs_compare *c)
 	return (struct pm_table){.type = &type, .columns = columns, .n_columns = 3, .self = c};
 }
 
-/* ---- metrics.csv: a row a quantity ---- */
+/* ---- metrics.csv: one row per quantity ---- */
 
 static int totals_columns(struct pm_table *table, struct pm_error *err)
 {

@@ -166,7 +166,7 @@ static int fill_tree(struct building *b)
 		end[i] = i + 1;
 		rank[i] = i;
 		frame[i] = b->u->key[PMFS_OTHER][i];
-		if (frame[i] == PM_NONE) /* what is missing now is shown as in the baseline */
+		if (frame[i] == PM_NONE) /* only in the baseline */
 			frame[i] = pmfs_n_frame_keys(&b->u->frames) + b->u->key[PMFS_BASE][i];
 	}
 	for (uint32_t i = n; i-- > 0;)
@@ -175,7 +175,7 @@ static int fill_tree(struct building *b)
 	return 0;
 }
 
-/* ---- what each context has ---- */
+/* ---- costs and frames of contexts ---- */
 
 static int fill_side(struct building *b, enum pmfs_side side)
 {

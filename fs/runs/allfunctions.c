@@ -16,9 +16,9 @@ struct reader {
 	const struct pmfs_facts *facts;
 	const struct pmfs_functions *functions; /* NULL: none is open */
 	uint32_t run;
-	struct pm_table table; /* the run's own functions.csv, */
-	struct pm_rows rows;   /* a cursor in it, */
-	struct pm_cell *own;   /* and its row */
+	struct pm_table table; /* the run's own functions.csv … */
+	struct pm_rows rows;   /* … a cursor in it … */
+	struct pm_cell *own;   /* … and its current row */
 };
 
 static uint64_t position(uint64_t run, uint64_t row)

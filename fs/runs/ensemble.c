@@ -9,7 +9,7 @@
 
 /* ---- names of directories ---- */
 
-/* What is to be named. */
+/* The things to be named. */
 struct naming {
 	const struct pmfs_ensemble *e;
 	bool hive; /* run=NAME with `%` escaped, for SQL engines; else NAME */

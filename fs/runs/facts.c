@@ -12,7 +12,7 @@
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
 
-/* Of one run, before names are numbered for all; each list is allocated separately. */
+/* Facts of one run, before names are numbered across runs; each list is allocated separately. */
 struct found {
 	struct pm_arena arena;
 	uint32_t n_totals, n_columns, lead;

@@ -23,7 +23,7 @@ struct built {
 	const struct pmfs_ensemble *e;
 	const struct pmfs_facts *facts;
 	struct pm_strtab keys;
-	struct pm_strtab texts; /* of what is shown */
+	struct pm_strtab texts; /* of the texts that are shown */
 	size_t room, cells;
 	bool by_module, by_file; /* known to all runs */
 	pthread_mutex_t lock;

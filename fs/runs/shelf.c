@@ -13,7 +13,8 @@
 
 enum {
 	MOST_OPEN = 64, /* not in use; each has descriptors */
-	STAY_OPEN = 3, /* kept however large they are: two sides and a run that is read meanwhile */
+	STAY_OPEN =
+		3, /* kept regardless of size: two sides and a run that is read at the same time */
 	LEAST = 64 << 10,
 };
 
@@ -65,7 +66,7 @@ static void opened_drop(struct pm_cached *cached)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- what was put off ---- */
+/* ---- pending releases ---- */
 
 static struct opened *take_dead(struct pmfs_shelf *s)
 {

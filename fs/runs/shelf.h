@@ -12,7 +12,7 @@
 struct pmfs_shelf;
 
 struct pmfs_shelf_options {
-	struct pm_open_options open; /* without a cache: each run has its own */
+	struct pm_open_options open; /* `cache` is not used: each run has its own */
 	const char *format;          /* name of the format, or NULL: the most likely one */
 	const char *metric;          /* the primary quantity of runs that have it, or NULL */
 	uint64_t cache_bytes;        /* limit for runs that are not in use */
@@ -48,7 +48,7 @@ static inline bool pmfs_is_lasting(int code)
 	return code < 0 && code != -ENOMEM && code != -EINTR;
 }
 
-/* The bytes that an open run counts for. */
+/* The bytes for which an open run counts in the cache. */
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p);
 
 /* The same as a lender; lives as long as the shelf. */
