@@ -45,7 +45,7 @@ const char pmfs_usage[] =
 	"    -o uid=N,gid=N      owner of all files (default: the mounting user)\n"
 	"    -o auto_unmount     unmount when the process dies\n"
 	"    -o follow           follow SOURCE while it is being written\n"
-	"    -o run=[NAME=]SOURCE  one SOURCE more, for fstab\n"
+	"    -o run=[NAME=]SOURCE  one more SOURCE, for fstab\n"
 	"    -o base=NAME        compare with the runs of that name\n"
 	"    -o exact            compare names as they are, without what builds add to them\n"
 	"    -o normalize        compare shares of the whole, for runs of unequal length\n"
@@ -62,12 +62,12 @@ const char pmfs_usage[] =
 	"                        2 unusable\n"
 	"    --formats           list the formats\n";
 
-/* For libfuse as they are. */
+/* Passed to libfuse unchanged. */
 static const char *const fuse_options[] = {"allow_other", "allow_root"};
 
 /*
- * What mount(8), mount.fuse3 and fstab bring along: true anyway, or meaningless for files that
- * nobody can write or execute. `rw`, `suid` and `dev` come without being asked for.
+ * Options that mount(8), mount.fuse3 and fstab add: always true here, or meaningless for files that
+ * nobody can write or execute. `rw`, `suid` and `dev` are added by default.
  */
 static const char *const ignored_options[] = {"ro", "rw", "defaults", "auto", "noauto", "nofail",
 	"user", "nouser", "users", "owner", "noowner", "group", "nogroup", "_netdev", "suid",
