@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Includes point down: the layers of docs/architecture.md, checked over every file. Nor do files of one room
-use each other in circles (circles.py).
+use each other in circles (circles.py). A tag in a header has one meaning.
 
     check_includes.py ROOT
 """
@@ -77,14 +77,25 @@ def breaches(root, path):
                 yield f"{path}:{number}: {name} is not below {room}"
 
 
+def tag_breaches(root, path, known):
+    """Structs, unions and enums that another header defines as well."""
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        for tag in re.findall(r"^(?:struct|union|enum) (\w+) \{", f.read(), re.MULTILINE):
+            first = known.setdefault(tag, path)
+            if first != path:
+                yield f"{path}: {tag} is also in {first}"
+
+
 def main():
-    root, found, files = sys.argv[1], [], 0
+    root, found, files, tags = sys.argv[1], [], 0, {}
     for top in ("include", "formats", "fs"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in names:
                 if name.endswith((".c", ".h")):
                     files += 1
-                    found += breaches(root, os.path.relpath(os.path.join(folder, name), root))
+                    path = os.path.relpath(os.path.join(folder, name), root)
+                    found += breaches(root, path)
+                    found += tag_breaches(root, path, tags) if name.endswith(".h") else []
             found += circle_breaches(root, os.path.relpath(folder, root))
     print("\n".join(found) or f"{files} files: includes point down, no circles")
     sys.exit(1 if found or files < 10 else 0)

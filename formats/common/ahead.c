@@ -16,7 +16,7 @@
 enum { N_BLOCKS = 8, BLOCK = 256 * 1024 };
 
 struct block {
-	struct pm_step step;
+	struct pm_ahead_step step;
 	uint8_t bytes[BLOCK];
 };
 
@@ -26,7 +26,7 @@ struct pm_ahead {
 	pthread_cond_t moved; /* made, taken or stop have changed */
 	uint64_t made, taken;
 	bool stop;
-	struct pm_step (*make)(void *source, uint8_t *room, size_t n);
+	struct pm_ahead_step (*make)(void *source, uint8_t *room, size_t n);
 	void *source;
 	size_t at; /* bytes already taken from the block being taken */
 	struct block blocks[N_BLOCKS];
@@ -74,7 +74,7 @@ static void *make_blocks(void *self)
 }
 
 struct pm_ahead *pm_ahead_new(
-	struct pm_step (*make)(void *source, uint8_t *room, size_t n), void *source)
+	struct pm_ahead_step (*make)(void *source, uint8_t *room, size_t n), void *source)
 {
 	struct pm_ahead *a = malloc(sizeof(*a));
 	if (!a)
@@ -91,9 +91,9 @@ struct pm_ahead *pm_ahead_new(
 	return NULL;
 }
 
-struct pm_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n)
+struct pm_ahead_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n)
 {
-	struct pm_step got = {.n = 0, .state = PM_INFLATE_MORE};
+	struct pm_ahead_step got = {.n = 0, .state = PM_INFLATE_MORE};
 	while (got.n < n && got.state == PM_INFLATE_MORE) {
 		const struct block *b = wait_for_block(a);
 		size_t left = b->step.n - a->at, part = left < n - got.n ? left : n - got.n;

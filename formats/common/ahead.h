@@ -8,7 +8,7 @@
 #include "formats/common/inflate.h"
 
 /* Bytes produced in one step, and the state of the stream after them. */
-struct pm_step {
+struct pm_ahead_step {
 	size_t n;
 	enum pm_inflate_state
 		state; /* PM_INFLATE_MORE: the next step may produce more, or 0 bytes */
@@ -24,13 +24,13 @@ struct pm_ahead;
  * thread.
  */
 struct pm_ahead *pm_ahead_new(
-	struct pm_step (*make)(void *source, uint8_t *room, size_t n), void *source);
+	struct pm_ahead_step (*make)(void *source, uint8_t *room, size_t n), void *source);
 
 /*
  * Copies the next n bytes to `room`; fewer only if the stream ended or broke after them. Waits for
  * them. The result does not depend on the speed of the thread.
  */
-struct pm_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n);
+struct pm_ahead_step pm_ahead_take(struct pm_ahead *a, uint8_t *room, size_t n);
 
 /* Ends the thread at any point. Accepts NULL. Returns NULL. */
 struct pm_ahead *pm_ahead_free(struct pm_ahead *a);

@@ -41,9 +41,9 @@ struct source {
 
 struct pm_inflate {
 	struct source source;
-	struct pm_ahead *ahead; /* NULL: no thread */
-	bool alone;             /* no thread will be started */
-	struct pm_step last;    /* its first `n` bytes are already in the window */
+	struct pm_ahead *ahead;    /* NULL: no thread */
+	bool alone;                /* no thread will be started */
+	struct pm_ahead_step last; /* its first `n` bytes are already in the window */
 	uint8_t *buffer; /* NULL for a stored stream, where `from` and `to` are positions in `in` */
 	size_t from, to, room;
 	uint64_t out;
@@ -115,7 +115,7 @@ static bool next_member(struct source *s)
 	return s->in.p[at] == 0x1f && s->in.p[at + 1] == 0x8b && inflateReset(&s->z) == Z_OK;
 }
 
-static struct pm_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
+static struct pm_ahead_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
 {
 	const char *why = NULL;
 	uInt room = n < UINT_MAX ? (uInt)n : UINT_MAX;
@@ -123,7 +123,7 @@ static struct pm_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
 	s->z.next_out = out;
 	s->z.avail_out = room;
 	int r = inflate(&s->z, Z_NO_FLUSH);
-	struct pm_step step = {.n = room - s->z.avail_out, .in = input_used(&s->z, s->in)};
+	struct pm_ahead_step step = {.n = room - s->z.avail_out, .in = input_used(&s->z, s->in)};
 	if (r == Z_STREAM_END && !next_member(s))
 		step.state = PM_INFLATE_ENDED;
 	else if (r == Z_DATA_ERROR)
@@ -141,7 +141,7 @@ static struct pm_step inflate_by_zlib(struct source *s, uint8_t *out, size_t n)
 }
 
 /* Output that has been delivered before is skipped. */
-static void drop_again(struct source *s, uint8_t *out, struct pm_step *step)
+static void drop_again(struct source *s, uint8_t *out, struct pm_ahead_step *step)
 {
 	size_t n = step->n < s->again ? step->n : (size_t)s->again;
 	s->again -= n;
@@ -150,10 +150,10 @@ static void drop_again(struct source *s, uint8_t *out, struct pm_step *step)
 }
 
 /* If ISA-L cannot continue, zlib starts from the beginning, and continues or reports the error. */
-static struct pm_step inflate_once(void *self, uint8_t *out, size_t n)
+static struct pm_ahead_step inflate_once(void *self, uint8_t *out, size_t n)
 {
 	struct source *s = self;
-	struct pm_step step;
+	struct pm_ahead_step step;
 	if (s->isal && pm_isal_step(s->isal, out, n, &step)) {
 		s->given += step.n;
 		return step;

@@ -30,7 +30,7 @@ struct pm_isal *pm_isal_free(struct pm_isal *s)
 }
 
 /* ISA-L counts input and output in 32 bits. */
-bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret)
+bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_ahead_step *ret)
 {
 	struct inflate_state *z = &s->state;
 	uint32_t room = n < UINT_MAX ? (uint32_t)n : UINT_MAX;
@@ -43,7 +43,7 @@ bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret
 	size_t used = (size_t)(z->next_in - s->in.p);
 	if (ended) /* whole bytes that were read ahead */
 		used -= (size_t)(z->read_in_length > 0 ? z->read_in_length : 0) / 8;
-	*ret = (struct pm_step){.n = room - z->avail_out,
+	*ret = (struct pm_ahead_step){.n = room - z->avail_out,
 		.in = used,
 		.state = ended ? PM_INFLATE_ENDED : PM_INFLATE_MORE};
 	return r == ISAL_DECOMP_OK && (ended || ret->n > 0);
@@ -63,7 +63,7 @@ struct pm_isal *pm_isal_free(struct pm_isal *s)
 	return NULL;
 }
 
-bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret)
+bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_ahead_step *ret)
 {
 	(void)s, (void)out, (void)n, (void)ret;
 	return false;

@@ -22,6 +22,6 @@ struct pm_isal *pm_isal_free(struct pm_isal *s);
  * Inflates up to n bytes, at least one unless the stream ends. False if it fails: `out` and `ret`
  * are then undefined, and it must not be called again.
  */
-bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_step *ret);
+bool pm_isal_step(struct pm_isal *s, uint8_t *out, size_t n, struct pm_ahead_step *ret);
 
 #endif

@@ -35,7 +35,7 @@ struct joining {
 	 * For one function: places, the partners of the baseline's places, rows of the other run's
 	 * places.
 	 */
-	struct pmfs_place *place[PMFS_N_SIDES];
+	struct pmfs_line_place *place[PMFS_N_SIDES];
 	uint32_t *partner, *row;
 };
 
@@ -151,12 +151,12 @@ static void find_first_lines(const struct joining *j, size_t from, size_t to, ui
 }
 
 /* Lines in other files do not move with the function. */
-static struct pmfs_place place_of(const struct joining *j, uint32_t at, const uint32_t *first)
+static struct pmfs_line_place place_of(const struct joining *j, uint32_t at, const uint32_t *first)
 {
 	const struct key *key = &j->keys[at];
 	uint32_t class = file_group(j, key->file);
 	bool inside = class == file_group(j, j->definitions[key->function].file);
-	return (struct pmfs_place){
+	return (struct pmfs_line_place){
 		.class = class,
 		.at = (int64_t)key->line - (inside ? first[key->side] : 0),
 		.tag = at,
@@ -164,7 +164,7 @@ static struct pmfs_place place_of(const struct joining *j, uint32_t at, const ui
 }
 
 /* Merges equal places; `j->unique` is the index for each key. Returns their number. */
-static uint32_t unite(struct joining *j, struct pmfs_place *places, uint32_t n)
+static uint32_t unite(struct joining *j, struct pmfs_line_place *places, uint32_t n)
 {
 	uint32_t kept = 0;
 	pmfs_places_sort(places, n);
@@ -266,7 +266,7 @@ static uint32_t list_alone(struct joining *j, enum pmfs_side side)
 			j->joined->rows[row].sides != 1u << side)
 			continue;
 		j->unique[row] = side + 1; /* listed */
-		j->place[side][n++] = (struct pmfs_place){
+		j->place[side][n++] = (struct pmfs_line_place){
 			.class = file_group(j, key->file), .at = key->line, .tag = row};
 	}
 	pmfs_places_sort(j->place[side], n);

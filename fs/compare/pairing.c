@@ -21,7 +21,7 @@ struct pairing {
 	const struct pmfs_folded *side[PMFS_N_SIDES];
 	struct children children[PMFS_N_SIDES];
 	uint32_t (*first_line)[PMFS_N_SIDES]; /* by group of calls */
-	struct pmfs_place *place[PMFS_N_SIDES];
+	struct pmfs_line_place *place[PMFS_N_SIDES];
 	uint32_t *partner;
 	struct pmfs_pairing *ret;
 };
@@ -70,7 +70,7 @@ static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node
 		const struct pmfs_part_place *part =
 			pmfs_frame_part(p->frames, p->side[side]->key[i]);
 		if (part)
-			p->place[side][n++] = (struct pmfs_place){
+			p->place[side][n++] = (struct pmfs_line_place){
 				.class = file_group(p, part->file) * 2 +
 					(part->kind == PM_KIND_LOOP),
 				.at = (int64_t)part->line - from,

@@ -18,7 +18,7 @@ enum { ANY_PAIR = 8, LIKE_THE_ONE_BEFORE = 32, NOT_MOVED = 41 };
 
 static int compare(const void *x, const void *y)
 {
-	const struct pmfs_place *a = x, *b = y;
+	const struct pmfs_line_place *a = x, *b = y;
 	if (a->class != b->class)
 		return a->class < b->class ? -1 : 1;
 	if (a->at != b->at)
@@ -26,7 +26,7 @@ static int compare(const void *x, const void *y)
 	return (a->tag > b->tag) - (a->tag < b->tag);
 }
 
-void pmfs_places_sort(struct pmfs_place *places, uint32_t n)
+void pmfs_places_sort(struct pmfs_line_place *places, uint32_t n)
 {
 	qsort(places, n, sizeof(*places), compare);
 }
@@ -39,7 +39,7 @@ struct best {
 };
 
 struct aligning {
-	const struct pmfs_place *a, *b;
+	const struct pmfs_line_place *a, *b;
 	uint32_t nb;
 	uint32_t *score; /* by pair: of the best alignment that ends with it */
 	uint32_t *before;
@@ -91,8 +91,8 @@ static int score_row(struct aligning *g, uint32_t i)
 	return 0;
 }
 
-static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b, uint32_t nb,
-	uint32_t *ret)
+static int align(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
+	uint32_t nb, uint32_t *ret)
 {
 	size_t n = (size_t)na * nb;
 	struct aligning g = {.a = a, .b = b, .nb = nb};
@@ -118,8 +118,8 @@ static int align(const struct pmfs_place *a, uint32_t na, const struct pmfs_plac
 /* ---- the usual case, and lists that are too long: one walk over both ---- */
 
 /* Pairs the places that have not moved; true if these are all on both sides. */
-static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
-	uint32_t nb, uint32_t *ret)
+static bool pair_unmoved(const struct pmfs_line_place *a, uint32_t na,
+	const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
 {
 	uint32_t i = 0, j = 0, n = 0;
 	while (i < na && j < nb) {
@@ -137,7 +137,7 @@ static bool pair_unmoved(const struct pmfs_place *a, uint32_t na, const struct p
 }
 
 /* The unpaired places of a class on both sides, in order. */
-static int pair_rest(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+static int pair_rest(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
 	uint32_t nb, uint32_t *ret)
 {
 	bool *taken = calloc((size_t)nb + 1, sizeof(*taken));
@@ -159,7 +159,7 @@ static int pair_rest(const struct pmfs_place *a, uint32_t na, const struct pmfs_
 	return 0;
 }
 
-int pmfs_places_match(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
 	uint32_t nb, uint32_t *ret)
 {
 	for (uint32_t i = 0; i < na; i++)

@@ -7,21 +7,21 @@
 
 #include <stdint.h>
 
-struct pmfs_place {
+struct pmfs_line_place {
 	uint32_t class; /* only places with the same class can match: kind and file */
 	int64_t at;     /* lines from the beginning of the function, or of the enclosing loop */
 	uint32_t tag;   /* the caller's */
 };
 
 /* Sorts by class and line, as required by pmfs_places_match. */
-void pmfs_places_sort(struct pmfs_place *places, uint32_t n);
+void pmfs_places_sort(struct pmfs_line_place *places, uint32_t n);
 
 /*
  * Finds the partner in `b` of each place in `a`, or PM_NONE; both are sorted. Equal distances from
  * the beginning and sequences that moved together are preferred; the rest of a class is paired in
  * order. 0 or -ENOMEM. O(na · nb) up to PM_LIMIT_PLACE_PAIRS, else linear.
  */
-int pmfs_places_match(const struct pmfs_place *a, uint32_t na, const struct pmfs_place *b,
+int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
 	uint32_t nb, uint32_t *ret);
 
 #endif

@@ -13,7 +13,7 @@
 struct build {
 	const struct pmfs_parquet *p;
 	const struct pm_doc *doc;
-	struct pmfs_part part;
+	struct pmfs_layout_part part;
 	uint64_t at;            /* number in the cache; FOOTER: of a table laid out */
 	uint64_t offset, bytes; /* in the file; the size of a footer is an upper bound */
 };
@@ -76,11 +76,11 @@ static int add_made(
 static void find_part(struct build *b, uint64_t off)
 {
 	const struct pmfs_parquet *p = b->p;
-	struct pmfs_part *part = &b->part;
+	struct pmfs_layout_part *part = &b->part;
 	pmfs_layout_find(p, off, &part->group, &part->from);
 	part->to = part->from + 1;
 	if (p->layout->per_block == 1)
-		*part = (struct pmfs_part){part->group, 0, p->n_columns};
+		*part = (struct pmfs_layout_part){part->group, 0, p->n_columns};
 	const struct pmfs_rowgroup *group = &p->groups[part->group];
 	b->at = (uint64_t)part->group * p->n_columns + part->from;
 	b->offset = pmfs_layout_offset(p, part->group, part->from);

@@ -149,7 +149,7 @@ static int add_chunk(const struct pmfs_parquet *p, const struct pmfs_rowgroup *g
 }
 
 int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
-	const struct pmfs_part *part, struct pm_text *out, struct pm_error *err)
+	const struct pmfs_layout_part *part, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_rowgroup *group = &p->groups[part->group];
 	struct pm_strip *strips = strips_new(p->n_columns, part->from, part->to, group->rows);

@@ -29,14 +29,14 @@ void pmfs_layout_find(
 	const struct pmfs_parquet *p, uint64_t offset, size_t *ret_group, uint32_t *ret_column);
 
 /* Columns [from, to) of a row group. */
-struct pmfs_part {
+struct pmfs_layout_part {
 	size_t group;
 	uint32_t from, to;
 };
 
 /* Appends their pages. One pass over the rows of the row group. */
 int pmfs_layout_chunks(const struct pmfs_parquet *p, const struct pm_table *table,
-	const struct pmfs_part *part, struct pm_text *out, struct pm_error *err);
+	const struct pmfs_layout_part *part, struct pm_text *out, struct pm_error *err);
 
 /* Appends the footer, preceded by zeros up to its room. Reads the bounds on all processors. */
 int pmfs_layout_footer(const struct pmfs_parquet *p, const struct pm_doc *doc, struct pm_text *out,

@@ -104,8 +104,8 @@ static uint32_t column_of(const struct pmfs_columns *c, const char *base, bool i
 
 static int by_function(const void *a, const void *b)
 {
-	uint32_t x = ((const struct pmfs_share *)a)->function;
-	uint32_t y = ((const struct pmfs_share *)b)->function;
+	uint32_t x = ((const struct pmfs_run_share *)a)->function;
+	uint32_t y = ((const struct pmfs_run_share *)b)->function;
 	return (x > y) - (x < y);
 }
 
@@ -118,7 +118,7 @@ static double sum_of(double a, double b)
  * Merges equal functions, such as clones; their inclusive cost is that of the largest, because they
  * may be nested.
  */
-static uint32_t join(struct pmfs_share *list, uint32_t n)
+static uint32_t join(struct pmfs_run_share *list, uint32_t n)
 {
 	uint32_t out = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -133,7 +133,7 @@ static uint32_t join(struct pmfs_share *list, uint32_t n)
 }
 
 static int number_functions(struct built *b, uint32_t run, const struct pmfs_functions *f,
-	struct pmfs_share *list, uint32_t *ret_n)
+	struct pmfs_run_share *list, uint32_t *ret_n)
 {
 	uint32_t own = column_of(f->columns, b->m.quantity, false);
 	uint32_t incl = column_of(f->columns, b->m.quantity, true);
@@ -141,7 +141,7 @@ static int number_functions(struct built *b, uint32_t run, const struct pmfs_fun
 	int r = 0;
 	for (uint32_t i = 0; i < f->n && r == 0; i++) {
 		const struct pmfs_function *function = pmfs_function_at(f, i);
-		struct pmfs_share share = {
+		struct pmfs_run_share share = {
 			.own = own == PM_NONE ? NAN : pmfs_function_cell(f, i, own),
 			.incl = incl == PM_NONE ? NAN : pmfs_function_cell(f, i, incl)};
 		pm_text_clear(&key);
@@ -165,7 +165,7 @@ static int read_model(struct built *b, uint32_t run, struct pmfs_model *m, struc
 		return r;
 	if (__atomic_add_fetch(&b->cells, f->n, __ATOMIC_RELAXED) > PM_LIMIT_MATRIX)
 		return -E2BIG;
-	struct pmfs_share *list = calloc(f->n + (size_t)1, sizeof(*list));
+	struct pmfs_run_share *list = calloc(f->n + (size_t)1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	b->m.of[run] = list;
@@ -221,7 +221,7 @@ static int put_in_order(struct built *b)
 		sorted[i] = b->m.functions[order[i]];
 	}
 	for (uint32_t run = 0; r == 0 && run < b->e->runs.n; run++) {
-		struct pmfs_share *list = b->m.of[run];
+		struct pmfs_run_share *list = b->m.of[run];
 		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
 			list[i].function = place[list[i].function];
 		r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
@@ -241,7 +241,7 @@ static int sum_up(struct built *b)
 {
 	b->m.n = b->keys.n;
 	for (uint32_t run = 0; run < b->e->runs.n; run++) {
-		struct pmfs_share *list = b->m.of[run];
+		struct pmfs_run_share *list = b->m.of[run];
 		int r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
 		if (r < 0)
 			return r;
@@ -353,10 +353,10 @@ int pmfs_matrix(const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, s
 
 /* ---- reading it ---- */
 
-const struct pmfs_share *pmfs_matrix_at(
+const struct pmfs_run_share *pmfs_matrix_at(
 	const struct pmfs_matrix *m, uint32_t run, uint32_t function)
 {
-	const struct pmfs_share wanted = {.function = function};
+	const struct pmfs_run_share wanted = {.function = function};
 	if (m->n_of[run] == 0)
 		return NULL;
 	return bsearch(&wanted, m->of[run], m->n_of[run], sizeof(wanted), by_function);
@@ -375,7 +375,7 @@ double pmfs_matrix_mean(
 {
 	double sum = NAN;
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		const struct pmfs_share *share = pmfs_matrix_at(m, i, function);
+		const struct pmfs_run_share *share = pmfs_matrix_at(m, i, function);
 		if (share)
 			sum = sum_of(sum, incl ? share->incl : share->own);
 	}

@@ -15,7 +15,7 @@ struct pmfs_shared_function {
 };
 
 /* Its cost in one run. */
-struct pmfs_share {
+struct pmfs_run_share {
 	uint32_t function;
 	double own, incl; /* NaN: not stored */
 };
@@ -25,9 +25,9 @@ struct pmfs_matrix {
 	bool has_incl;
 	uint32_t n; /* functions, largest sum first */
 	struct pmfs_shared_function *functions;
-	struct pmfs_share **of; /* by run, ordered by function; NULL: broken */
-	uint32_t *n_of;         /* by run */
-	double *totals;         /* by run; NaN: the run lacks the quantity */
+	struct pmfs_run_share **of; /* by run, ordered by function; NULL: broken */
+	uint32_t *n_of;             /* by run */
+	double *totals;             /* by run; NaN: the run lacks the quantity */
 	const char *const *wide_header;
 	uint32_t n_wide_header;
 };
@@ -37,7 +37,7 @@ int pmfs_matrix(
 	const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, struct pm_error *err);
 
 /* The cost of a function in a run; NULL if the run does not have it. O(log n). */
-const struct pmfs_share *pmfs_matrix_at(
+const struct pmfs_run_share *pmfs_matrix_at(
 	const struct pmfs_matrix *m, uint32_t run, uint32_t function);
 
 /* The number of runs in a group that have the quantity. */

@@ -16,7 +16,7 @@ static int wide_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		return r;
 	uint32_t i = (uint32_t)rows->at++;
 	for (uint32_t run = 0; run < e->runs.n; run++) {
-		const struct pmfs_share *share = pmfs_matrix_at(m, run, i);
+		const struct pmfs_run_share *share = pmfs_matrix_at(m, run, i);
 		cells[run] = share ? pm_cell_f64(share->own) : pm_cell_empty();
 	}
 	cells += e->runs.n;
@@ -63,7 +63,7 @@ static bool spread_of(const struct pmfs_matrix *m, const struct pmfs_group *g, u
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
 		if (isnan(m->totals[i]))
 			continue;
-		const struct pmfs_share *share = pmfs_matrix_at(m, i, function);
+		const struct pmfs_run_share *share = pmfs_matrix_at(m, i, function);
 		double own = share && isfinite(share->own) ? share->own : 0;
 		found |= share != NULL;
 		squares += (own - ret->mean) * (own - ret->mean);

@@ -15,7 +15,7 @@ static void cover_add(struct pmfs_cover *c, const struct pmfs_cover *more)
 }
 
 /* Appends the sums to a list if there are few enough of them for the number of records. */
-static int keep(struct pmfs_sums *sums, const struct pmfs_reading *reading, uint64_t records,
+static int keep(struct pmfs_block_sums *sums, const struct pmfs_reading *reading, uint64_t records,
 	struct pmfs_block *ret)
 {
 	const struct pmfs_tally *t = &reading->tally;
@@ -37,7 +37,7 @@ static int keep(struct pmfs_sums *sums, const struct pmfs_reading *reading, uint
 	return 0;
 }
 
-static void shrink(struct pmfs_sums *sums)
+static void shrink(struct pmfs_block_sums *sums)
 {
 	struct pmfs_sum *fit = sums->n ? realloc(sums->items, sums->n * sizeof(*fit)) : NULL;
 	if (fit)
@@ -66,7 +66,7 @@ static int join(struct pmfs_reading *to, const struct pmfs_reading *from, uint64
 
 static int block_read(struct pmfs_making *m, uint32_t i)
 {
-	struct pmfs_chunk *c = m->chunk;
+	struct pmfs_trace_chunk *c = m->chunk;
 	int r = join(&m->all, &m->block, m->most);
 	m->block.many = m->spilled;
 	if (r == 0)
@@ -139,9 +139,9 @@ int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, siz
 	return r;
 }
 
-struct pmfs_chunk *pmfs_making_end(struct pmfs_making *m)
+struct pmfs_trace_chunk *pmfs_making_end(struct pmfs_making *m)
 {
-	struct pmfs_chunk *c = m->seen == m->n ? m->chunk : NULL;
+	struct pmfs_trace_chunk *c = m->seen == m->n ? m->chunk : NULL;
 	if (!c)
 		return NULL;
 	m->chunk = NULL;
@@ -151,13 +151,13 @@ struct pmfs_chunk *pmfs_making_end(struct pmfs_making *m)
 
 void pmfs_making_done(struct pmfs_making *m)
 {
-	pmfs_chunk_free(m->chunk);
+	pmfs_trace_chunk_free(m->chunk);
 	pmfs_tally_done(&m->block.tally);
 	pmfs_tally_done(&m->all.tally);
 	m->chunk = NULL;
 }
 
-void pmfs_chunk_free(struct pmfs_chunk *c)
+void pmfs_trace_chunk_free(struct pmfs_trace_chunk *c)
 {
 	if (c)
 		free(c->sums.items);

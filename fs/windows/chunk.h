@@ -10,7 +10,7 @@ static inline size_t pmfs_chunks_of(const struct pmfs_trace_index *t)
 }
 
 struct pmfs_making {
-	struct pmfs_chunk *chunk;
+	struct pmfs_trace_chunk *chunk;
 	uint64_t n, seen; /* records */
 	uint64_t most;    /* sums that any node of the trace can have */
 	struct pmfs_reading block, all;
@@ -24,14 +24,14 @@ int pmfs_making_begin(struct pmfs_making *m, const struct pmfs_trace_index *t, u
 int pmfs_making_take(struct pmfs_making *m, const struct pm_sample *samples, size_t n);
 
 /*
- * Returns the chunk, to be freed by pmfs_chunk_free, if all of its records were taken, otherwise
- * NULL. `all` has its sums until pmfs_making_done, which is called in any case.
+ * Returns the chunk, to be freed by pmfs_trace_chunk_free, if all of its records were taken,
+ * otherwise NULL. `all` has its sums until pmfs_making_done, which is called in any case.
  */
-struct pmfs_chunk *pmfs_making_end(struct pmfs_making *m);
+struct pmfs_trace_chunk *pmfs_making_end(struct pmfs_making *m);
 void pmfs_making_done(struct pmfs_making *m);
 
 /* Accepts NULL. */
-void pmfs_chunk_free(struct pmfs_chunk *c);
+void pmfs_trace_chunk_free(struct pmfs_trace_chunk *c);
 
 /* ---- levels ---- */
 

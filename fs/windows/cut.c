@@ -71,7 +71,7 @@ static int read_block(struct cutting *c, uint64_t at, uint64_t n, bool whole, st
 	return r;
 }
 
-static int add_sums(struct cutting *c, const struct pmfs_sums *of, const struct pmfs_block *b,
+static int add_sums(struct cutting *c, const struct pmfs_block_sums *of, const struct pmfs_block *b,
 	uint64_t at, uint64_t n)
 {
 	const struct pmfs_sum *sums = of->items + b->sum;
@@ -87,7 +87,7 @@ static int add_sums(struct cutting *c, const struct pmfs_sums *of, const struct 
 }
 
 /* Handles the records from `at` on that `known` describes: 1 if `known` was sufficient. */
-static int cut_known(struct cutting *c, const struct pmfs_sums *sums,
+static int cut_known(struct cutting *c, const struct pmfs_block_sums *sums,
 	const struct pmfs_block *known, uint64_t at, uint64_t n)
 {
 	enum where where = where_is(c->span, &known->cover);
@@ -104,8 +104,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int cut_chunk(struct cutting *c, const struct pmfs_chunk *chunk, uint64_t at, uint64_t n,
-	struct pm_error *err)
+static int cut_chunk(struct cutting *c, const struct pmfs_trace_chunk *chunk, uint64_t at,
+	uint64_t n, struct pm_error *err)
 {
 	int r = cut_known(c, &chunk->sums, &chunk->all, at, n);
 	if (r != 0)

@@ -54,11 +54,11 @@ static bool has_chunk(struct pmfs_index *x, const struct pmfs_trace_index *t, si
 static int put_chunk(
 	struct pmfs_index *x, struct pmfs_trace_index *t, size_t i, struct pmfs_making *making)
 {
-	struct pmfs_chunk *c = pmfs_making_end(making);
+	struct pmfs_trace_chunk *c = pmfs_making_end(making);
 	int r = c != NULL;
 	pthread_mutex_lock(&x->lock);
 	if (c && !t->chunks) {
-		t->chunks = calloc(pmfs_chunks_of(t) + 1, sizeof(struct pmfs_chunk *));
+		t->chunks = calloc(pmfs_chunks_of(t) + 1, sizeof(struct pmfs_trace_chunk *));
 		if (t->chunks && pmfs_levels_make(t) < 0) {
 			free(t->chunks);
 			t->chunks = NULL;
@@ -72,7 +72,7 @@ static int put_chunk(
 		pmfs_levels_add(t, i, &making->all);
 	}
 	pthread_mutex_unlock(&x->lock);
-	pmfs_chunk_free(c);
+	pmfs_trace_chunk_free(c);
 	pmfs_making_done(making);
 	return r;
 }
@@ -201,7 +201,7 @@ void pmfs_index_init(struct pmfs_index *x, const struct pm_profile *p)
 static void drop(struct pmfs_trace_index *t)
 {
 	for (size_t i = 0; t->chunks && i < pmfs_chunks_of(t); i++)
-		pmfs_chunk_free(t->chunks[i]);
+		pmfs_trace_chunk_free(t->chunks[i]);
 	free(t->chunks);
 	pmfs_levels_done(t);
 }

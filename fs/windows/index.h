@@ -45,14 +45,14 @@ struct pmfs_block {
 	uint32_t sum, n_sums; /* index of the first in a list; PM_NONE: too many, or too large */
 };
 
-struct pmfs_sums {
+struct pmfs_block_sums {
 	struct pmfs_sum *items;
 	size_t n, room;
 };
 
-struct pmfs_chunk {
+struct pmfs_trace_chunk {
 	struct pmfs_block all, blocks[PMFS_FANOUT];
-	struct pmfs_sums sums;
+	struct pmfs_block_sums sums;
 };
 
 /* Of some records, while they are read. */
@@ -67,7 +67,7 @@ struct pmfs_node {
 			     nothing is known */
 	struct pmfs_reading reading; /* of those that were added; empty once all have been */
 	struct pmfs_block all;
-	struct pmfs_sums sums;
+	struct pmfs_block_sums sums;
 };
 
 struct pmfs_level {
@@ -83,7 +83,7 @@ struct pmfs_trace_index {
 	 * Chunks, and the levels above them, are written with the index locked. They may be read
 	 * without the lock once `lazy` has been built, and not at all if that failed.
 	 */
-	struct pmfs_chunk **chunks;
+	struct pmfs_trace_chunk **chunks;
 	struct pmfs_level levels[PMFS_LEVELS];
 	unsigned n_levels;
 };

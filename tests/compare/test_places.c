@@ -13,18 +13,18 @@
 
 enum { NO = -1, END = -2 };
 
-static uint32_t fill(const int *lines, struct pmfs_place *places)
+static uint32_t fill(const int *lines, struct pmfs_line_place *places)
 {
 	uint32_t n = 0;
 	for (; lines[n] != END; n++)
-		places[n] = (struct pmfs_place){.class = 1, .at = lines[n], .tag = n};
+		places[n] = (struct pmfs_line_place){.class = 1, .at = lines[n], .tag = n};
 	pmfs_places_sort(places, n);
 	return n;
 }
 
 static void check(const int *before, const int *after, const int *want)
 {
-	struct pmfs_place a[32], b[32];
+	struct pmfs_line_place a[32], b[32];
 	uint32_t partner[32], na = fill(before, a), nb = fill(after, b);
 	assert_int_equal(pmfs_places_match(a, na, b, nb, partner), 0);
 	for (uint32_t i = 0; i < na; i++)
@@ -55,7 +55,8 @@ static void test_an_edit_inside(void **state)
 
 static void test_what_is_left_is_paired_in_order(void **state)
 {
-	struct pmfs_place a[] = {{1, 5, 0}, {2, 3, 1}}, b[] = {{1, 9, 0}, {2, 1, 1}, {3, 5, 2}};
+	struct pmfs_line_place a[] = {{1, 5, 0}, {2, 3, 1}},
+			       b[] = {{1, 9, 0}, {2, 1, 1}, {3, 5, 2}};
 	uint32_t partner[2];
 	(void)state;
 	assert_int_equal(pmfs_places_match(a, 2, b, 3, partner), 0);
@@ -69,13 +70,13 @@ static void test_what_is_left_is_paired_in_order(void **state)
 static void test_a_long_list(void **state)
 {
 	enum { N = 1000 };
-	struct pmfs_place *a = calloc(N, sizeof(*a)), *b = calloc(N, sizeof(*b));
+	struct pmfs_line_place *a = calloc(N, sizeof(*a)), *b = calloc(N, sizeof(*b));
 	uint32_t *partner = calloc(N, sizeof(*partner));
 	(void)state;
 	assert_true((uint64_t)N * N > PM_LIMIT_PLACE_PAIRS);
 	for (uint32_t i = 0; i < N; i++) {
-		a[i] = (struct pmfs_place){0, 2 * (int64_t)i, i};
-		b[i] = (struct pmfs_place){0, i == 7 ? 15 : 2 * (int64_t)i, i};
+		a[i] = (struct pmfs_line_place){0, 2 * (int64_t)i, i};
+		b[i] = (struct pmfs_line_place){0, i == 7 ? 15 : 2 * (int64_t)i, i};
 	}
 	assert_int_equal(pmfs_places_match(a, N, b, N, partner), 0);
 	for (uint32_t i = 0; i < N; i++)

@@ -18,11 +18,11 @@ static uint8_t byte_at(size_t at)
 	return (uint8_t)(at ^ at >> 8 ^ at >> 16);
 }
 
-static struct pm_step count(void *self, uint8_t *room, size_t n)
+static struct pm_ahead_step count(void *self, uint8_t *room, size_t n)
 {
 	struct counting *c = self;
 	size_t most = c->steps++ % 3 * 40009, left = c->end - c->at;
-	struct pm_step step = {.n = n < most ? n : most};
+	struct pm_ahead_step step = {.n = n < most ? n : most};
 	if (step.n > left)
 		step.n = left;
 	for (size_t i = 0; i < step.n; i++)
@@ -40,7 +40,7 @@ static void check_taken(size_t end, size_t portion)
 	static uint8_t room[400000];
 	struct counting c = {.end = end, .last = PM_INFLATE_BROKEN};
 	struct pm_ahead *a = pm_ahead_new(count, &c);
-	struct pm_step got = {.state = PM_INFLATE_MORE};
+	struct pm_ahead_step got = {.state = PM_INFLATE_MORE};
 	size_t at = 0;
 	assert_non_null(a);
 	while (got.state == PM_INFLATE_MORE) {

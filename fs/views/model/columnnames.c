@@ -28,13 +28,13 @@ static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "ca
 
 /* ---- bases: one name a group, unlike any other ---- */
 
-static bool is_taken(const struct pmfs_naming *n, const char *name)
+static bool is_taken(const struct pmfs_column_naming *n, const char *name)
 {
 	return pm_strtab_find(&n->taken, pm_bytes_of(name)) != UINT32_MAX;
 }
 
 /* Reserves the base and its columns if all are free; 1 if so, 0 if not. */
-static int try_base(struct pmfs_naming *n, uint32_t group, const char *base)
+static int try_base(struct pmfs_column_naming *n, uint32_t group, const char *base)
 {
 	const char *columns[PMFS_N_ROLES];
 	if (is_taken(n, base))
@@ -54,7 +54,7 @@ static int try_base(struct pmfs_naming *n, uint32_t group, const char *base)
 	return pm_strtab_add(&n->taken, pm_bytes_of(base)) == UINT32_MAX ? -ENOMEM : 1;
 }
 
-static int name_group(struct pmfs_naming *n, uint32_t group)
+static int name_group(struct pmfs_column_naming *n, uint32_t group)
 {
 	struct pm_bytes slug = pmfs_metric_slug(&n->text, &n->metrics->metrics[n->first[group]]);
 	uint32_t known = n->text.failed ? UINT32_MAX : pm_strtab_add(&n->slugs, slug);
@@ -70,7 +70,7 @@ static int name_group(struct pmfs_naming *n, uint32_t group)
 	return r < 0 ? r : 0;
 }
 
-static int look_at_groups(struct pmfs_naming *n)
+static int look_at_groups(struct pmfs_column_naming *n)
 {
 	const struct pm_metric *m = n->metrics->metrics;
 	for (uint32_t i = 0; i < n->metrics->n; i++)
@@ -90,7 +90,7 @@ static int look_at_groups(struct pmfs_naming *n)
 	return 0;
 }
 
-int pmfs_naming_groups(struct pmfs_naming *n)
+int pmfs_naming_groups(struct pmfs_column_naming *n)
 {
 	int r = look_at_groups(n);
 	for (size_t i = 0; r == 0 && i < sizeof(fixed_columns) / sizeof(*fixed_columns); i++)
@@ -108,8 +108,8 @@ int pmfs_naming_groups(struct pmfs_naming *n)
  * The name that exports use: a unit of time at the base's end (a clash number may follow) becomes
  * ns, and `*scale` what makes ns of a value.
  */
-static const char *export_name(
-	struct pmfs_naming *n, const char *base, const struct pm_metric *metric, double *scale)
+static const char *export_name(struct pmfs_column_naming *n, const char *base,
+	const struct pm_metric *metric, double *scale)
 {
 	pm_text_clear(&n->text);
 	struct pm_bytes slug = pmfs_metric_slug(&n->text, metric);
@@ -124,7 +124,7 @@ static const char *export_name(
 }
 
 /* `cputime_sec` and `cputime_usec` are both cputime_ns: the second gets a number. */
-static int name_export(struct pmfs_naming *n, uint32_t group, const char *wanted)
+static int name_export(struct pmfs_column_naming *n, uint32_t group, const char *wanted)
 {
 	for (unsigned number = 1; !n->exports[group]; number++) {
 		const char *name =
@@ -141,7 +141,7 @@ static int name_export(struct pmfs_naming *n, uint32_t group, const char *wanted
 }
 
 int pmfs_naming_column(
-	struct pmfs_naming *n, const struct pm_metric *metric, struct pmfs_column *ret)
+	struct pmfs_column_naming *n, const struct pm_metric *metric, struct pmfs_column *ret)
 {
 	const char *base = n->base[metric->group];
 	*ret = (struct pmfs_column){
@@ -159,13 +159,13 @@ int pmfs_naming_column(
 }
 
 void pmfs_naming_init(
-	struct pmfs_naming *n, const struct pm_metrics *metrics, struct pm_arena *arena)
+	struct pmfs_column_naming *n, const struct pm_metrics *metrics, struct pm_arena *arena)
 {
-	*n = (struct pmfs_naming){.metrics = metrics, .arena = arena};
+	*n = (struct pmfs_column_naming){.metrics = metrics, .arena = arena};
 	n->slugs.arena = n->taken.arena = n->taken_exports.arena = &n->scratch;
 }
 
-void pmfs_naming_done(struct pmfs_naming *n)
+void pmfs_naming_done(struct pmfs_column_naming *n)
 {
 	pm_strtab_done(&n->slugs);
 	pm_strtab_done(&n->taken);

@@ -8,7 +8,7 @@
 enum { PMFS_N_ROLES = PM_ROLE_OTHER }; /* number of roles that have columns */
 
 /* Data of each group while names are made. */
-struct pmfs_naming {
+struct pmfs_column_naming {
 	const struct pm_metrics *metrics;
 	uint32_t n_groups;
 	uint32_t *first;      /* group → its first metric */
@@ -26,17 +26,17 @@ struct pmfs_naming {
 
 /* `metrics` and `arena` outlive it; the arena gets the names. */
 void pmfs_naming_init(
-	struct pmfs_naming *n, const struct pm_metrics *metrics, struct pm_arena *arena);
-void pmfs_naming_done(struct pmfs_naming *n);
+	struct pmfs_column_naming *n, const struct pm_metrics *metrics, struct pm_arena *arena);
+void pmfs_naming_done(struct pmfs_column_naming *n);
 
 /* Gives each group a name. 0 or -ENOMEM. */
-int pmfs_naming_groups(struct pmfs_naming *n);
+int pmfs_naming_groups(struct pmfs_column_naming *n);
 
 /*
  * The column of a metric: `tree`, `flat` and `pair` are not set. pmfs_naming_groups was called
  * before. 0 or -ENOMEM.
  */
 int pmfs_naming_column(
-	struct pmfs_naming *n, const struct pm_metric *metric, struct pmfs_column *ret);
+	struct pmfs_column_naming *n, const struct pm_metric *metric, struct pmfs_column *ret);
 
 #endif

@@ -29,7 +29,8 @@ static bool has_column(const struct pm_metric *m)
 	return m->has_values && m->role < PM_ROLE_OTHER && (m->in_tree || m->in_flat);
 }
 
-static int make_columns(struct pmfs_naming *n, struct pmfs_columns *c, struct pmfs_column *columns)
+static int make_columns(
+	struct pmfs_column_naming *n, struct pmfs_columns *c, struct pmfs_column *columns)
 {
 	uint32_t *of = pm_arena_array(&n->scratch, n->n_groups, PMFS_N_ROLES * sizeof(*of));
 	if (!columns || !of)
@@ -153,7 +154,7 @@ static void columns_done(void *p)
 }
 
 /* `by_cost`: the primary quantity comes first, for which costs have to be read. */
-static int fill_columns(struct pmfs_model *m, struct pmfs_naming *n, bool by_cost,
+static int fill_columns(struct pmfs_model *m, struct pmfs_column_naming *n, bool by_cost,
 	struct columns_part *part, struct pm_error *err)
 {
 	struct pmfs_columns *c = &part->columns;
@@ -181,7 +182,7 @@ static int fill_part(
 	struct pmfs_model *m, bool by_cost, struct columns_part *part, struct pm_error *err)
 {
 	const struct pm_metrics *metrics;
-	struct pmfs_naming n;
+	struct pmfs_column_naming n;
 	int r = pmfs_model_metrics(m, &metrics, err);
 	if (r < 0)
 		return r;

@@ -91,7 +91,7 @@ static void write_calls(struct pmfs_report *r, const struct pmfs_functions *f,
 	pm_json_key(&r->json, callers ? "callers" : "callees");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = first[function]; i < end; i++) {
-		const struct pmfs_call *call = &calls->calls[list[i]];
+		const struct pmfs_call_edge *call = &calls->calls[list[i]];
 		uint32_t other = callers ? call->caller : call->callee;
 		uint32_t row = other == PM_NONE ? PM_NONE : f->row[other];
 		pm_json_open(&r->json, '[');

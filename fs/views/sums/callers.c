@@ -15,7 +15,7 @@
 struct calls_part {
 	struct pmfs_calls calls;
 	struct pmfs_sums sums;
-	struct pmfs_call *rows;
+	struct pmfs_call_edge *rows;
 	size_t room;
 	uint32_t *order, *by_caller, *caller_first, *by_callee, *callee_first;
 };
@@ -39,7 +39,7 @@ static void calls_done(void *p)
 	free(part->callee_first);
 }
 
-static int new_row(struct calls_part *part, const struct pmfs_call *call, uint32_t *ret)
+static int new_row(struct calls_part *part, const struct pmfs_call_edge *call, uint32_t *ret)
 {
 	if (pm_list_room(&part->rows, part->sums.n, &part->room, sizeof(*part->rows)) < 0)
 		return -ENOMEM;
@@ -54,7 +54,7 @@ static uint32_t *number_of(struct pm_map *map, uint32_t a, uint32_t b, bool *fre
 
 /* The row of an edge, new or known. */
 static int find_row(
-	struct calls_part *part, struct finder *f, const struct pmfs_call *call, uint32_t *ret)
+	struct calls_part *part, struct finder *f, const struct pmfs_call_edge *call, uint32_t *ret)
 {
 	bool fresh;
 	uint32_t *pair = number_of(&f->pairs, call->caller, call->callee, &fresh);
@@ -88,8 +88,8 @@ static bool is_site(const struct pm_frame *frame)
 }
 
 /* Moves on to a context; fills `call` with the edge to it if it is a call. */
-static bool step(
-	const struct pmfs_identity *id, struct path *path, uint32_t context, struct pmfs_call *call)
+static bool step(const struct pmfs_identity *id, struct path *path, uint32_t context,
+	struct pmfs_call_edge *call)
 {
 	const struct pm_tree *tree = id->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
@@ -102,7 +102,8 @@ static bool step(
 	path->site[depth] = is_site(frame) ? context : is_call ? PM_NONE : site;
 	if (!is_call)
 		return false;
-	*call = (struct pmfs_call){.caller = caller, .callee = callee, .calls = PMFS_UNCOUNTED};
+	*call = (struct pmfs_call_edge){
+		.caller = caller, .callee = callee, .calls = PMFS_UNCOUNTED};
 	if (site != PM_NONE && caller != PM_NONE) {
 		call->file = pm_tree_frame(tree, site)->file;
 		call->line = pm_tree_frame(tree, site)->line;
@@ -114,7 +115,7 @@ static bool step(
 static int place(void *self, uint32_t context, struct pmfs_share *share)
 {
 	struct walk *w = self;
-	struct pmfs_call call;
+	struct pmfs_call_edge call;
 	share->row = share->above;
 	if (!step(w->part->calls.identity, &w->path, context, &call))
 		return 0;
@@ -168,7 +169,7 @@ static int add_native(struct calls_part *part, struct finder *finder, const stru
 	const double *cells)
 {
 	const struct pmfs_identity *id = part->calls.identity;
-	struct pmfs_call call = {.caller = pmfs_same_function(id, e->caller),
+	struct pmfs_call_edge call = {.caller = pmfs_same_function(id, e->caller),
 		.callee = pmfs_same_function(id, e->callee),
 		.file = e->file,
 		.line = e->line};
@@ -230,7 +231,7 @@ static int list_calls(
 	for (uint32_t f = 2; f <= n_functions; f++)
 		first[f] += first[f - 1];
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pmfs_call *call = &part->rows[part->order[i]];
+		const struct pmfs_call_edge *call = &part->rows[part->order[i]];
 		uint32_t f = callee ? call->callee : call->caller;
 		if (f != PM_NONE)
 			list[first[f + 1]++] = part->order[i];

@@ -7,7 +7,7 @@
 #define PMFS_UNCOUNTED UINT64_MAX /* calls that were not counted */
 
 /* One row of callers.csv. */
-struct pmfs_call {
+struct pmfs_call_edge {
 	uint32_t caller; /* a function, or PM_NONE: at the top */
 	uint32_t callee;
 	uint32_t file; /* text: of the call site */
@@ -17,7 +17,7 @@ struct pmfs_call {
 
 struct pmfs_calls {
 	uint32_t n;
-	const struct pmfs_call *calls;
+	const struct pmfs_call_edge *calls;
 	const double
 		*cells; /* columns->n per call; inclusive: of the callee's outermost instances */
 	const uint32_t *order; /* in the order of callers.csv: highest inclusive cost first */

@@ -51,7 +51,7 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	if (rows->at >= choose(c, f, rows->table, &list))
 		return 0;
 	uint32_t i = list[rows->at++];
-	const struct pmfs_call *call = &c->calls[i];
+	const struct pmfs_call_edge *call = &c->calls[i];
 	*cells++ = id_cell(f, call->caller);
 	*cells++ = id_cell(f, call->callee);
 	pmfs_set_known(cells++, call->calls, PMFS_UNCOUNTED);

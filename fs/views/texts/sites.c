@@ -8,7 +8,7 @@
 
 enum { MOST_CALLEES = 8 };
 
-static const struct pmfs_call *site(const struct pmfs_sites *s, uint32_t i)
+static const struct pmfs_call_edge *site(const struct pmfs_sites *s, uint32_t i)
 {
 	return &s->calls->calls[s->rows[i]];
 }
@@ -33,7 +33,7 @@ static int by_line(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool is_wanted(const struct pmfs_call *call, const struct pmfs_lines_of *of)
+static bool is_wanted(const struct pmfs_call_edge *call, const struct pmfs_lines_of *of)
 {
 	return call->file == of->file && call->line >= of->first && call->line <= of->last &&
 		call->line > 0;
@@ -49,7 +49,7 @@ static int fill(struct pmfs_sites *s, const struct pmfs_lines_of *of)
 	s->rows = malloc(((size_t)n + 1) * sizeof(*s->rows));
 	if (keys && s->rows) {
 		for (uint32_t i = 0; i < calls->n; i++) {
-			const struct pmfs_call *call = &calls->calls[calls->order[i]];
+			const struct pmfs_call_edge *call = &calls->calls[calls->order[i]];
 			if (is_wanted(call, of))
 				keys[s->n++] = (struct keyed){call->line, i, calls->order[i]};
 		}
@@ -91,7 +91,7 @@ double pmfs_sites_cost(struct pmfs_sites *s, uint32_t line)
 
 static void add_callee(const struct pmfs_sites *s, uint32_t i, unsigned indent, struct pm_text *out)
 {
-	const struct pmfs_call *call = site(s, i);
+	const struct pmfs_call_edge *call = site(s, i);
 	const struct pm_tree *tree = s->calls->tree;
 	pm_text_printf(out, "%*s# ", (int)indent, "");
 	if (!isnan(cost(s, i))) {
