@@ -1,7 +1,9 @@
 /*
- * Nodes are found by a hash of parent and place. Files of one program contain the same nodes in
- * nearly the same order, so the node after the last one is tried first: if threads do the same,
- * nothing is hashed.
+ * Files of one program contain the same nodes in nearly the same order, so the node after the last
+ * one is tried first: if threads do the same, nothing is hashed. From the first node on where that
+ * fails, nodes are found by a hash of their path. It does not depend on where the nodes above are
+ * found, so it is known early, and the memory of later nodes is prefetched while earlier ones are
+ * looked up.
  */
 #include "formats/hpcrun/trie.h"
 
@@ -12,12 +14,21 @@
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
-enum { FIRST_SLOTS = 256, BETWEEN_QUESTIONS = 1 << 12 };
+enum {
+	BETWEEN_QUESTIONS = 1 << 12,
+	STAGE = 16, /* nodes from one stage to the next */
+};
 
 struct hpcrun_place hpcrun_trie_place(const struct hpcrun_trie *t, uint32_t node)
 {
 	const struct hpcrun_trie_node *n = &t->nodes[node];
 	return (struct hpcrun_place){.ip = n->ip, .module = n->module, .kind = n->kind};
+}
+
+/* Asked for each item i of a long loop. */
+static bool is_cancelled(uint64_t i)
+{
+	return i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled();
 }
 
 /* ---- one node ---- */
@@ -26,37 +37,6 @@ static bool is_node(const struct hpcrun_trie_node *a, const struct hpcrun_trie_n
 {
 	return a->ip == b->ip && a->parent == b->parent && a->module == b->module &&
 		a->kind == b->kind;
-}
-
-/* Salted like the tables of map.c. */
-static uint64_t hash_node(const struct hpcrun_trie_node *n, const uint32_t *slots)
-{
-	uint64_t h = (uint64_t)n->parent << 32 | n->module << 2 | n->kind;
-	return pm_hash_u64(n->ip + pm_hash_u64(h ^ (uintptr_t)slots));
-}
-
-/* The slot of a node, or the free slot where it belongs. */
-static uint32_t *slot_of(const struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
-{
-	uint64_t at = hash_node(node, t->slots);
-	uint32_t *slot = &t->slots[at & (t->n_slots - 1)];
-	while (*slot && !is_node(&t->nodes[*slot - 1], node))
-		slot = &t->slots[++at & (t->n_slots - 1)];
-	return slot;
-}
-
-static int grow_slots(struct hpcrun_trie *t)
-{
-	size_t n = t->n_slots ? 2 * t->n_slots : FIRST_SLOTS;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(t->slots);
-	t->slots = slots;
-	t->n_slots = n;
-	for (uint32_t i = 0; i < t->n; i++)
-		*slot_of(t, &t->nodes[i]) = i + 1;
-	return 0;
 }
 
 static int add_node(struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
@@ -70,28 +50,110 @@ static int add_node(struct hpcrun_trie *t, const struct hpcrun_trie_node *node)
 	return 0;
 }
 
-/* `guess` is a likely result. UINT32_MAX if out of memory. */
-static uint32_t enter(struct hpcrun_trie *t, const struct hpcrun_trie_node *node, uint32_t guess)
+/* ---- many nodes ---- */
+
+/* Nodes of a file or of another trie, parents first; `parent` is an index of them. */
+struct walk {
+	const struct hpcrun_trie *trie;
+	struct hpcrun_trie *grow; /* the same, or NULL: unknown nodes are not added */
+	struct hpcrun_trie_node *nodes;
+	uint32_t n;
+	uint64_t *hashes; /* of the paths of the first `n_hashed` nodes */
+	uint32_t n_hashed;
+	uint32_t *ret; /* the node of the trie of each, or UINT32_MAX */
+};
+
+static struct hpcrun_trie_node node_of(const struct walk *w, uint32_t i)
 {
-	if (guess < t->n && is_node(&t->nodes[guess], node))
-		return guess;
-	if (t->n >= t->n_slots - t->n_slots / 4 && grow_slots(t) < 0)
-		return UINT32_MAX;
-	uint32_t *slot = slot_of(t, node);
-	if (*slot)
-		return *slot - 1;
-	if (add_node(t, node) < 0)
-		return UINT32_MAX;
-	*slot = t->n;
-	return t->n - 1;
+	struct hpcrun_trie_node node = w->nodes[i];
+	if (node.parent != UINT32_MAX)
+		node.parent = w->ret[node.parent];
+	return node;
 }
 
-static uint32_t find(
-	const struct hpcrun_trie *t, const struct hpcrun_trie_node *node, uint32_t guess)
+static void hash_next(struct walk *w)
 {
-	if (guess < t->n && is_node(&t->nodes[guess], node))
-		return guess;
-	return t->n ? *slot_of(t, node) - 1 : UINT32_MAX;
+	const struct hpcrun_trie_node *n = &w->nodes[w->n_hashed];
+	uint64_t above = n->parent == UINT32_MAX ? w->trie->prints.salt : w->hashes[n->parent];
+	w->hashes[w->n_hashed++] =
+		pm_hash_u64(pm_hash_u64(above ^ n->ip) + ((uint64_t)n->module << 2 | n->kind));
+}
+
+static void fetch_node(const struct walk *w, uint32_t i)
+{
+	const struct pm_prints *prints = &w->trie->prints;
+	uint32_t hash = (uint32_t)w->hashes[i];
+	size_t at = pm_prints_first(prints, hash);
+	uint32_t node = pm_prints_at(prints, hash, &at);
+	if (node != UINT32_MAX)
+		__builtin_prefetch(&w->trie->nodes[node]);
+}
+
+/* Looks a node up, and adds it where that is wanted. -ENOMEM. */
+static int take_node(const struct walk *w, uint32_t i)
+{
+	const struct hpcrun_trie *t = w->trie;
+	struct hpcrun_trie_node node = node_of(w, i);
+	uint32_t hash = (uint32_t)w->hashes[i], found;
+	if (w->grow && pm_prints_room(&w->grow->prints) < 0)
+		return -ENOMEM;
+	size_t at = pm_prints_first(&t->prints, hash);
+	while ((found = pm_prints_at(&t->prints, hash, &at)) != UINT32_MAX &&
+		!is_node(&t->nodes[found], &node))
+		at++;
+	w->ret[i] = found;
+	if (found != UINT32_MAX || !w->grow)
+		return 0;
+	if (add_node(w->grow, &node) < 0)
+		return -ENOMEM;
+	pm_prints_put(&w->grow->prints, at, hash, t->n - 1);
+	w->ret[i] = t->n - 1;
+	return 0;
+}
+
+static bool is_next(const struct walk *w, uint32_t i)
+{
+	uint32_t guess = i == 0 ? 0 : w->ret[i - 1] + 1;
+	struct hpcrun_trie_node node = node_of(w, i);
+	if (guess >= w->trie->n || !is_node(&w->trie->nodes[guess], &node))
+		return false;
+	w->ret[i] = guess;
+	return true;
+}
+
+/* The nodes from `first` on, in two stages: slots are prefetched, then the nodes they name. */
+static int take_nodes(struct walk *w, uint32_t first)
+{
+	while (w->n_hashed < first)
+		hash_next(w);
+	for (uint64_t i = first; i < (uint64_t)w->n + 2 * STAGE; i++) {
+		if (is_cancelled(i))
+			return -ENOMEM;
+		if (i < w->n) {
+			hash_next(w);
+			pm_prints_prefetch(&w->trie->prints, (uint32_t)w->hashes[i]);
+		}
+		if (i >= first + STAGE && i - STAGE < w->n)
+			fetch_node(w, (uint32_t)i - STAGE);
+		if (i >= first + 2 * STAGE && take_node(w, (uint32_t)i - 2 * STAGE) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_all(struct walk *w)
+{
+	uint32_t i = 0;
+	if (w->grow && pm_prints_room(&w->grow->prints) < 0)
+		return -ENOMEM;
+	while (i < w->n && !is_cancelled(i) && is_next(w, i))
+		i++;
+	if (i == w->n)
+		return 0;
+	w->hashes = malloc(((size_t)w->n + 1) * sizeof(*w->hashes));
+	int r = w->hashes ? take_nodes(w, i) : -ENOMEM;
+	free(w->hashes);
+	return r;
 }
 
 static void count(uint32_t *sum, uint32_t more)
@@ -101,51 +163,60 @@ static void count(uint32_t *sum, uint32_t more)
 
 /* ---- one file ---- */
 
-static struct hpcrun_trie_node node_of(
-	const struct hpcrun_crop_node *from, const uint32_t *nodes, const uint32_t *modules)
+/* A file's nodes with modules[i] for module i; NULL if out of memory. */
+static struct hpcrun_trie_node *nodes_of(const struct hpcrun_harvest *h, const uint32_t *modules)
 {
-	bool in_module = from->place.kind == HPCRUN_PLACE_MODULE;
-	return (struct hpcrun_trie_node){.ip = from->place.ip,
-		.parent = from->parent == UINT32_MAX ? UINT32_MAX : nodes[from->parent],
-		.module =
-			(in_module ? modules[from->place.module] : from->place.module) & 0x3fffffff,
-		.kind = from->place.kind & 3};
+	struct hpcrun_trie_node *nodes = malloc((h->n_nodes + 1) * sizeof(*nodes));
+	for (size_t i = 0; i < h->n_nodes && nodes; i++) {
+		const struct hpcrun_crop_node *from = &h->nodes[i];
+		bool in_module = from->place.kind == HPCRUN_PLACE_MODULE;
+		uint32_t module = in_module ? modules[from->place.module] : from->place.module;
+		nodes[i] = (struct hpcrun_trie_node){.ip = from->place.ip,
+			.parent = from->parent,
+			.module = module & 0x3fffffff,
+			.kind = from->place.kind & 3};
+	}
+	return nodes;
+}
+
+static int take_file(struct walk *w, const struct hpcrun_harvest *h, const uint32_t *modules)
+{
+	w->nodes = nodes_of(h, modules);
+	w->n = (uint32_t)h->n_nodes; /* at most PM_LIMIT_ITEMS */
+	int r = w->nodes ? take_all(w) : -ENOMEM;
+	free(w->nodes);
+	return r;
 }
 
 int hpcrun_trie_enter(struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret)
 {
-	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules)), last = UINT32_MAX;
+	struct walk w = {.trie = t, .grow = t, .ret = ret};
+	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules));
 	int r = modules ? 0 : -ENOMEM;
 	t->modules.arena = &t->arena;
 	for (size_t i = 0; i < h->n_modules && r == 0; i++) {
 		modules[i] = pm_strtab_add(&t->modules, h->modules[i]);
 		r = modules[i] == UINT32_MAX ? -ENOMEM : 0;
 	}
-	for (size_t i = 0; i < h->n_nodes && r == 0; i++) {
-		struct hpcrun_trie_node node = node_of(&h->nodes[i], ret, modules);
-		ret[i] = last = enter(t, &node, last + 1);
-		if (last == UINT32_MAX || (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()))
-			r = -ENOMEM;
-		else
-			count(&t->tallies[last].visits, 1);
-	}
+	if (r == 0)
+		r = take_file(&w, h, modules);
+	for (size_t i = 0; i < h->n_nodes && r == 0; i++)
+		count(&t->tallies[ret[i]].visits, 1);
 	free(modules);
 	return r;
 }
 
 int hpcrun_trie_follow(const struct hpcrun_trie *t, const struct hpcrun_harvest *h, uint32_t *ret)
 {
-	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules)), last = UINT32_MAX;
-	if (!modules)
-		return -ENOMEM;
-	for (size_t i = 0; i < h->n_modules; i++)
+	struct walk w = {.trie = t, .ret = ret};
+	uint32_t *modules = calloc(h->n_modules + 1, sizeof(*modules));
+	int r = modules ? 0 : -ENOMEM;
+	for (size_t i = 0; i < h->n_modules && r == 0; i++)
 		modules[i] = pm_strtab_find(&t->modules, h->modules[i]);
-	for (size_t i = 0; i < h->n_nodes; i++) {
-		struct hpcrun_trie_node node = node_of(&h->nodes[i], ret, modules);
-		ret[i] = last = find(t, &node, last + 1);
-	}
+	if (r == 0)
+		r = take_file(&w, h, modules);
 	free(modules);
-	return 0;
+	return r;
 }
 
 /* By metric of a file: its name in the trie; marks the names as used. */
@@ -184,20 +255,20 @@ int hpcrun_trie_add(struct hpcrun_trie *t, const struct hpcrun_harvest *h, const
 static int join_nodes(struct hpcrun_trie *t, const struct hpcrun_trie *from,
 	const uint32_t *modules, uint32_t *nodes)
 {
-	uint32_t last = UINT32_MAX;
-	for (uint32_t i = 0; i < from->n; i++) {
-		struct hpcrun_trie_node node = from->nodes[i];
-		if (node.parent != UINT32_MAX)
-			node.parent = nodes[node.parent];
-		if (node.kind == HPCRUN_PLACE_MODULE)
-			node.module = modules[node.module] & 0x3fffffff;
-		nodes[i] = last = enter(t, &node, last + 1);
-		if (last == UINT32_MAX || (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()))
-			return -ENOMEM;
-		count(&t->tallies[last].visits, from->tallies[i].visits);
-		count(&t->tallies[last].values, from->tallies[i].values);
+	struct walk w = {.trie = t, .grow = t, .n = from->n, .ret = nodes};
+	w.nodes = malloc(((size_t)from->n + 1) * sizeof(*w.nodes));
+	for (uint32_t i = 0; i < from->n && w.nodes; i++) {
+		w.nodes[i] = from->nodes[i];
+		if (w.nodes[i].kind == HPCRUN_PLACE_MODULE)
+			w.nodes[i].module = modules[w.nodes[i].module] & 0x3fffffff;
 	}
-	return 0;
+	int r = w.nodes ? take_all(&w) : -ENOMEM;
+	for (uint32_t i = 0; i < from->n && r == 0; i++) {
+		count(&t->tallies[nodes[i]].visits, from->tallies[i].visits);
+		count(&t->tallies[nodes[i]].values, from->tallies[i].values);
+	}
+	free(w.nodes);
+	return r;
 }
 
 static int join_names(
@@ -252,6 +323,6 @@ void hpcrun_trie_done(struct hpcrun_trie *t)
 	pm_strtab_done(&t->modules);
 	pm_arena_done(&t->arena);
 	free(t->nodes);
-	free(t->slots);
+	pm_prints_done(&t->prints);
 	*t = (struct hpcrun_trie){.nodes = NULL};
 }

@@ -4,11 +4,12 @@
  * node. Tries of groups of files are built separately and joined in order; the result is the same
  * as for a single trie of all files.
  *
- * 16 bytes a node, 8 for finding it, 8 while files come in, and the sums (sums.h).
+ * 16 bytes a node, 11 to 22 for finding it, 8 while files come in, and the sums (sums.h).
  */
 #ifndef PROFMOUNT_FORMATS_HPCRUN_TRIE_H
 #define PROFMOUNT_FORMATS_HPCRUN_TRIE_H
 
+#include "formats/common/prints.h"
 #include "formats/hpcrun/harvest.h"
 #include "formats/hpcrun/metrics.h"
 #include "formats/hpcrun/sums.h"
@@ -34,8 +35,7 @@ struct hpcrun_trie {
 	struct hpcrun_tally *tallies;
 	uint32_t n;
 	size_t nodes_room, tallies_room;
-	uint32_t *slots; /* open addressing: node + 1, 0 = free */
-	size_t n_slots;
+	struct pm_prints prints; /* of nodes */
 	struct hpcrun_sums sums; /* own costs by node and metric name */
 	struct pm_arena arena;
 };

@@ -125,6 +125,80 @@ static void test_files_are_followed(void **state)
 	hpcrun_trie_done(&t);
 }
 
+/* ---- tries of wide trees ---- */
+
+/* Finds nodes by looking through all of them. */
+struct simple {
+	struct hpcrun_crop_node items[FILES * NODES];
+	uint32_t n;
+};
+
+static uint32_t simple_node(struct simple *s, const struct hpcrun_crop_node *node, uint32_t parent)
+{
+	struct hpcrun_place place = node->place;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->items[i].parent == parent && s->items[i].place.ip == place.ip &&
+			s->items[i].place.module == place.module &&
+			s->items[i].place.kind == place.kind)
+			return i;
+	s->items[s->n] = (struct hpcrun_crop_node){.place = place, .parent = parent};
+	return s->n++;
+}
+
+/* Each file has some of the paths, so most guesses are wrong. */
+static void test_wide_trees(void **state)
+{
+	struct hpcrun_trie t = {.nodes = NULL}, joined = {.nodes = NULL};
+	struct simple *simple = calloc(1, sizeof(*simple));
+	char wide[SCRATCH_PATH];
+	struct hpcrun_folder files;
+	(void)state;
+	scratch_new(wide);
+	assert_int_equal(fixture_wide_run_write(wide, FILES, NODES, 0, 10 * NODES), 0);
+	int fd = open(wide, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(hpcrun_folder_open(&files, fd, wide, NULL), 0);
+	close(fd);
+	for (uint32_t i = 0; i < FILES; i++) {
+		struct hpcrun_harvest h;
+		struct hpcrun_trie one = {.nodes = NULL};
+		uint32_t nodes[NODES], own[NODES], want[NODES];
+		hpcrun_harvest_read(&h, &files, &files.sources[i].profile, NULL);
+		assert_int_equal(hpcrun_trie_enter(&t, &h, nodes), 0);
+		for (uint32_t k = 0; k < NODES; k++) {
+			uint32_t parent = h.nodes[k].parent;
+			want[k] = simple_node(
+				simple, &h.nodes[k], parent == UINT32_MAX ? parent : want[parent]);
+		}
+		assert_memory_equal(nodes, want, sizeof(nodes));
+		assert_int_equal(hpcrun_trie_enter(&one, &h, own), 0);
+		assert_int_equal(hpcrun_trie_join(&joined, &one), 0);
+		assert_int_equal(hpcrun_trie_follow(&joined, &h, own), 0);
+		assert_memory_equal(own, want, sizeof(own));
+		hpcrun_trie_done(&one);
+		hpcrun_harvest_done(&h);
+	}
+	assert_true(t.n > 2 * NODES && t.n == simple->n);
+	assert_same_nodes(&t, &joined);
+	hpcrun_trie_done(&t);
+	hpcrun_trie_done(&joined);
+	hpcrun_folder_close(&files);
+	scratch_remove(wide);
+	free(simple);
+}
+
+static void test_an_empty_trie_is_followed(void **state)
+{
+	struct hpcrun_trie t = {.nodes = NULL};
+	struct hpcrun_harvest h;
+	uint32_t nodes[NODES];
+	(void)state;
+	hpcrun_harvest_read(&h, &folder, &folder.sources[0].profile, NULL);
+	assert_int_equal(hpcrun_trie_follow(&t, &h, nodes), 0);
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(nodes[i], UINT32_MAX);
+	hpcrun_harvest_done(&h);
+}
+
 /* ---- sums ---- */
 
 static void test_sums_of_many_metrics(void **state)
@@ -287,6 +361,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_joined_stretches_are_the_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_files_are_followed, set_up, tear_down),
+		cmocka_unit_test(test_wide_trees),
+		cmocka_unit_test_setup_teardown(test_an_empty_trie_is_followed, set_up, tear_down),
 		cmocka_unit_test(test_sums_of_many_metrics),
 		cmocka_unit_test(test_numbers_near_and_far),
 		cmocka_unit_test(test_costs_go_up),
