@@ -147,16 +147,18 @@ bool hpcrun_dwarf_is_read(void)
 	return true;
 }
 
-static void open_image(struct image *image, struct pm_input *file)
+/* False if the mapping cannot be made writable. */
+static bool open_image(struct image *image, struct pm_input *file)
 {
 	if (pm_input_allow_writes(file) < 0) {
 		errno = 0;
-		return;
+		return false;
 	}
 	image->elf = elf_memory((char *)(uintptr_t)file->bytes.p, file->bytes.len);
 	image->dwarf = image->elf && is_moderate(image->elf)
 		? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL)
 		: NULL;
+	return true;
 }
 
 static void close_image(struct image *image)
@@ -170,8 +172,10 @@ static void close_image(struct image *image)
 /*
  * dwz moves what several files have in common into an alternate file. 1 if it is open or there is
  * none, 0 if it is missing: libdw would look for it by itself, in any place and without checks.
+ * `*refused`: it is there, and cannot be made writable.
  */
-static int open_alternate(struct hpcrun_dwarf *d, const struct hpcrun_elsewhere *elsewhere)
+static int open_alternate(
+	struct hpcrun_dwarf *d, const struct hpcrun_elsewhere *elsewhere, bool *refused)
 {
 	const char *path;
 	const void *id;
@@ -183,7 +187,7 @@ static int open_alternate(struct hpcrun_dwarf *d, const struct hpcrun_elsewhere 
 	errno = 0;
 	if (r <= 0)
 		return r;
-	open_image(&d->alternate, &d->file_of_alternate);
+	*refused = !open_image(&d->alternate, &d->file_of_alternate);
 	if (!d->alternate.dwarf)
 		return 0;
 	dwarf_setalt(d->own.dwarf, d->alternate.dwarf);
@@ -203,14 +207,14 @@ int hpcrun_dwarf_open(
 	}
 	errno = 0;
 	elf_version(EV_CURRENT);
-	open_image(&d->own, file);
-	int r = d->own.dwarf ? open_alternate(d, elsewhere) : 0;
+	bool refused = !open_image(&d->own, file);
+	int r = d->own.dwarf ? open_alternate(d, elsewhere, &refused) : 0;
 	if (r > 0)
 		r = list_units(d);
 	r = hpcrun_dwarf_result(r);
 	if (r < 0 || d->n == 0) {
 		hpcrun_dwarf_free(d);
-		return r;
+		return r < 0 ? r : refused;
 	}
 	*ret = d;
 	return 0;

@@ -17,9 +17,9 @@ bool hpcrun_dwarf_is_read(void);
 /*
  * `*ret` is the caller's; NULL if there is no DWARF, or if the alternate debug file that it needs
  * is not found in `elsewhere`. `file` outlives it; its mapping becomes writable, because libelf
- * decompresses a section and then changes its header where it stands, and where that is not
- * possible there is no DWARF either. Reads only the addresses of compilation units. Does not look
- * for split DWARF files. 0 or -ENOMEM.
+ * decompresses a section and then changes its header where it stands. Reads only the addresses of
+ * compilation units. Does not look for split DWARF files. 0, 1 if there is no DWARF because limits
+ * of memory forbid to make a mapping writable (pm_input_allow_writes), or -ENOMEM.
  */
 int hpcrun_dwarf_open(
 	struct hpcrun_dwarf **ret, struct pm_input *file, const struct hpcrun_elsewhere *elsewhere);

@@ -2,6 +2,8 @@
 #include "formats/hpcrun/symbols/symbols.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +79,15 @@ int hpcrun_symbols_meet(struct hpcrun_symbols *s, struct pm_bytes path)
 
 /* ---- a module ---- */
 
+static void report_refused(struct pm_damage_list *damage, const struct pm_input *file)
+{
+	char name[PATH_MAX + 1];
+	snprintf(name, sizeof(name), "/%s", file->name);
+	pm_damage_add(damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
+		"its DWARF cannot be read within the limits of memory: functions have the names of "
+		"its symbols, and no lines");
+}
+
 /* The symbols and DWARF of a file of this machine: 1, 0, or -ENOMEM. */
 static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct module *m)
 {
@@ -93,6 +104,8 @@ static int read_elsewhere(struct hpcrun_symbols *s, struct pm_bytes path, struct
 		r = hpcrun_elf_read(rich->bytes, &m->scopes);
 	if (r == 0)
 		r = hpcrun_dwarf_open(&m->dwarf, rich, s->place.elsewhere);
+	if (r > 0)
+		report_refused(s->damage, rich);
 	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
 }
 
