@@ -21,10 +21,18 @@
 
 #include "formats/common/text.h"
 #include "formats/hpcrun/symbols/elsewhere.h"
+#include "formats/hpcrun/symbols/limits.h"
 
 enum { START = 0x1000, LENGTH = 0x100, INLINED = 12 };
-enum { NAMES = 1, INFO, ABBREV, PACKED, SECTIONS };
-static const char names[] = "\0.shstrtab\0.debug_info\0.debug_abbrev\0.debug_str";
+enum { NAMES = 1, INFO, ABBREV, LINES, PACKED, SECTIONS };
+static const char names[] = "\0.shstrtab\0.debug_info\0.debug_abbrev\0.debug_line\0.debug_str";
+
+/* What a file has. */
+struct made {
+	uint64_t unpacked;  /* what its compressed section says it unpacks to */
+	size_t path;        /* length of the path of its source file; 0: it has none */
+	unsigned functions; /* that are defined there; 0: one, with INLINED ones in it */
+};
 
 static void put(struct pm_text *t, uint64_t value, size_t size)
 {
@@ -34,28 +42,32 @@ static void put(struct pm_text *t, uint64_t value, size_t size)
 	}
 }
 
-/* A unit, a function, and calls of it inlined into each other. */
+/* A unit, a function, and calls of it inlined into each other; a unit and functions with a file. */
 static void put_abbrevs(struct pm_text *t)
 {
 	static const uint8_t abbrevs[] = {1, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr,
 		DW_AT_high_pc, DW_FORM_data8, 0, 0, 2, DW_TAG_subprogram, 1, DW_AT_low_pc,
 		DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, DW_AT_name, DW_FORM_string, 0, 0, 3,
-		DW_TAG_inlined_subroutine, 1, DW_AT_sibling, DW_FORM_ref4, 0, 0, 0};
+		DW_TAG_inlined_subroutine, 1, DW_AT_sibling, DW_FORM_ref4, 0, 0, 4,
+		DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8,
+		DW_AT_stmt_list, DW_FORM_sec_offset, 0, 0, 5, DW_TAG_subprogram, 0, DW_AT_low_pc,
+		DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, DW_AT_decl_file, DW_FORM_data1, 0, 0,
+		0};
 	pm_text_add(t, (const char *)abbrevs, sizeof(abbrevs));
 }
 
-/* Each of the inlined ones says that the first one in it follows it. */
-static void put_info(struct pm_text *t)
+static void put_code(struct pm_text *t, uint64_t code, uint64_t start, uint64_t length)
 {
-	size_t start = t->len;
-	put(t, 0, 4); /* the length */
-	put(t, 4, 2);
-	put(t, 0, 4);
-	put(t, 8, 1);
+	put(t, code, 1);
+	put(t, start, 8);
+	put(t, length, 8);
+}
+
+/* Each of the inlined ones says that the first one in it follows it. */
+static void put_inlined(struct pm_text *t, size_t start)
+{
 	for (uint64_t code = 1; code <= 2; code++) {
-		put(t, code, 1);
-		put(t, START, 8);
-		put(t, LENGTH, 8);
+		put_code(t, code, START, LENGTH);
 	}
 	pm_text_add(t, "f", 2);
 	for (int i = 0; i < INLINED; i++) {
@@ -64,7 +76,59 @@ static void put_info(struct pm_text *t)
 	}
 	put(t, 0, 8);
 	put(t, 0, 8);
-	t->p[start] = (char)(t->len - start - 4);
+}
+
+static void put_functions(struct pm_text *t, unsigned n)
+{
+	put_code(t, 4, START, n);
+	put(t, 0, 4); /* its lines */
+	for (unsigned i = 0; i < n; i++) {
+		put_code(t, 5, START + i, 1);
+		put(t, 1, 1); /* its file */
+	}
+	put(t, 0, 1);
+}
+
+/* What follows the u32 at `start` has that many bytes. */
+static void put_length(struct pm_text *t, size_t start)
+{
+	uint32_t length = (uint32_t)(t->len - start - sizeof(length));
+	memcpy(t->p + start, &length, sizeof(length));
+}
+
+static void put_info(struct pm_text *t, const struct made *made)
+{
+	size_t start = t->len;
+	put(t, 0, 4); /* the length */
+	put(t, 4, 2);
+	put(t, 0, 4);
+	put(t, 8, 1);
+	if (made->functions)
+		put_functions(t, made->functions);
+	else
+		put_inlined(t, start);
+	put_length(t, start);
+}
+
+/* A file, and no rows. Its path leads in and out of a folder. */
+static void put_lines(struct pm_text *t, size_t path)
+{
+	static const uint8_t opcodes[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+	static const uint8_t numbers[] = {1, 1, 1, 0xfb, 14, sizeof(opcodes) + 1};
+	size_t start = t->len, header = start + 6;
+	put(t, 0, 4); /* the length */
+	put(t, 4, 2);
+	put(t, 0, 4); /* length of the header */
+	pm_text_add(t, (const char *)numbers, sizeof(numbers));
+	pm_text_add(t, (const char *)opcodes, sizeof(opcodes));
+	put(t, 0, 1); /* no folders */
+	for (size_t i = 0; i + 5 <= path; i += 5)
+		pm_text_add(t, "/a/..", 5);
+	pm_text_add(t, "/f", sizeof("/f"));
+	put(t, 0, 3);
+	put(t, 0, 1); /* no more files */
+	put_length(t, header);
+	put_length(t, start);
 }
 
 static Elf64_Shdr section(const struct pm_text *t, size_t start, uint32_t type, const char *name)
@@ -90,8 +154,7 @@ static void put_packed(struct pm_text *t, uint64_t unpacked)
 	pm_text_add(t, (const char *)bytes, len);
 }
 
-/* A file of x86 with a compressed section, see put_packed. */
-static void make_file(struct pm_text *t, uint64_t unpacked)
+static void make_file(struct pm_text *t, const struct made *made)
 {
 	Elf64_Ehdr header = {.e_type = ET_EXEC,
 		.e_machine = EM_X86_64,
@@ -107,15 +170,18 @@ static void make_file(struct pm_text *t, uint64_t unpacked)
 	header.e_ident[EI_VERSION] = EV_CURRENT;
 	pm_text_add(t, (const char *)&header, sizeof(header));
 	size_t at = t->len;
-	put_packed(t, unpacked);
+	put_packed(t, made->unpacked);
 	sections[PACKED] = section(t, at, SHT_PROGBITS, ".debug_str");
 	sections[PACKED].sh_flags = SHF_COMPRESSED;
 	at = t->len;
 	pm_text_add(t, names, sizeof(names));
 	sections[NAMES] = section(t, at, SHT_STRTAB, ".shstrtab");
 	at = t->len;
-	put_info(t);
+	put_info(t, made);
 	sections[INFO] = section(t, at, SHT_PROGBITS, ".debug_info");
+	at = t->len;
+	put_lines(t, made->path);
+	sections[LINES] = section(t, at, SHT_PROGBITS, ".debug_line");
 	at = t->len;
 	put_abbrevs(t);
 	sections[ABBREV] = section(t, at, SHT_PROGBITS, ".debug_abbrev");
@@ -140,7 +206,7 @@ static void entries_are_read_once(void **state)
 	struct hpcrun_dwarf *d;
 	const struct hpcrun_scopes *unit;
 	(void)state;
-	make_file(&t, 0);
+	make_file(&t, &(struct made){.unpacked = 0});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
 	assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
@@ -151,17 +217,49 @@ static void entries_are_read_once(void **state)
 	pm_text_done(&t);
 }
 
+/* A path is put together anew for each function, so all of them count, though the result is short.
+ */
+static void long_paths_are_counted(void **state)
+{
+	struct made made = {.path = HPCRUN_NAME_MAX - 16, .functions = 100};
+	struct pm_text t = {.p = NULL};
+	struct hpcrun_dwarf *d;
+	const struct hpcrun_scopes *unit;
+	(void)state;
+	for (int full = 0; full < 2; full++) {
+		pm_text_clear(&t);
+		make_file(&t, &made);
+		assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
+		assert_non_null(d);
+		assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
+		assert_non_null(unit);
+		assert_int_equal(unit->n, made.functions);
+		const struct hpcrun_scope *first = &unit->items[0],
+					  *last = &unit->items[unit->n - 1];
+		assert_true(pm_bytes_equal(
+			hpcrun_scopes_text_of(unit, first->file), pm_bytes_of("/f")));
+		assert_int_equal(last->file, full ? 0 : first->file);
+		assert_int_equal(unit->is_full, full);
+		assert_true(unit->said >=
+			(full ? HPCRUN_TEXTS_MAX : made.functions * made.path) - HPCRUN_NAME_MAX);
+		assert_true(unit->said <= HPCRUN_TEXTS_MAX);
+		hpcrun_dwarf_free(d);
+		made.functions = HPCRUN_TEXTS_MAX / made.path + 100;
+	}
+	pm_text_done(&t);
+}
+
 static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 {
 	struct pm_text t = {.p = NULL};
 	struct hpcrun_dwarf *d;
 	(void)state;
-	make_file(&t, UINT64_C(1) << 30);
+	make_file(&t, &(struct made){.unpacked = UINT64_C(1) << 30});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
 	hpcrun_dwarf_free(d);
 	pm_text_clear(&t);
-	make_file(&t, (UINT64_C(1) << 30) + 1);
+	make_file(&t, &(struct made){.unpacked = (UINT64_C(1) << 30) + 1});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_null(d);
 	pm_text_done(&t);
@@ -176,7 +274,7 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 	struct pm_input file;
 	struct hpcrun_dwarf *d;
 	(void)state;
-	make_file(&t, 1);
+	make_file(&t, &(struct made){.unpacked = 1});
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/module", folder);
 	FILE *f = fopen(path, "w");
@@ -210,6 +308,7 @@ int main(void)
 #if defined(HPCRUN_DWARF) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_read_once),
+		cmocka_unit_test(long_paths_are_counted),
 		cmocka_unit_test(what_unpacks_to_too_much_has_no_dwarf),
 		cmocka_unit_test(a_mapped_file_with_compressed_sections_is_read),
 	};
