@@ -303,8 +303,10 @@ static int counter_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 		return 0;
 	while (field == HTD_NONE) {
 		int r = htd_sorted_next(&c->cursor, &e);
+		if (r == -EIO)
+			return htd_has_changed(src, err);
 		if (r <= 0)
-			return r < 0 ? htd_has_changed(src, err) : 0;
+			return r < 0 ? pm_error_plain(err, r) : 0;
 		rows->row = rows->at++;
 		field = field_of(c, e->event.plan, (uint32_t)rows->table->b);
 	}

@@ -228,10 +228,13 @@ int htd_order_mark(struct htd_order *o, const struct htd_sorted *c)
 	return 0;
 }
 
-static void block_start(struct htd_sorted *c)
+/* -ENOMEM if the work is cancelled: there is no way on then. */
+static int block_start(struct htd_sorted *c)
 {
-	block_read(c, NULL); /* cannot fail without a list */
-	block_sort(c);
+	int r = block_read(c, NULL);
+	if (r == 0)
+		block_sort(c);
+	return r;
 }
 
 /* Returns the next event of the block, which has one. */
@@ -266,7 +269,7 @@ int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const stru
 	}
 	int r = head_read(c);
 	if (r == 0 && mark && mark->at)
-		block_start(c);
+		r = block_start(c);
 	while (r == 0 && mark && c->at < mark->at && c->next != HTD_NONE)
 		block_step(c);
 	return r;
@@ -274,8 +277,11 @@ int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const stru
 
 int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret)
 {
-	while (c->next == HTD_NONE && c->run < c->o->filter.runs->n)
-		block_start(c);
+	while (c->next == HTD_NONE && c->run < c->o->filter.runs->n) {
+		int r = block_start(c);
+		if (r < 0)
+			return r;
+	}
 	bool timely = c->next != HTD_NONE;
 	if (!timely && !c->has_head)
 		return 0;

@@ -63,7 +63,10 @@ struct htd_sorted {
 /* Starts at the first event, or at a mark (NULL: the first). 0 or a negative errno. */
 int htd_sorted_start(struct htd_sorted *c, const struct htd_order *o, const struct htd_mark *mark);
 
-/* The next event, valid until the next call: 1, 0 at the end, -EIO if the file has changed. */
+/*
+ * The next event, valid until the next call: 1, 0 at the end, -EIO if the file has changed, -ENOMEM
+ * if the work is cancelled.
+ */
 int htd_sorted_next(struct htd_sorted *c, const struct htd_sorted_event **ret);
 
 void htd_sorted_done(struct htd_sorted *c);

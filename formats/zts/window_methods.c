@@ -10,6 +10,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/lengths.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/zts/reader.h"
 #include "formats/zts/tally.h"
 
@@ -236,8 +237,10 @@ static int finish(struct building *b, struct pm_window_part *part)
 		m->items[m->n] = m->items[i];
 		m->items[m->n++].name = b->tree->texts[b->tree->functions[i].name];
 	}
-	if (m->n)
-		qsort(m->items, m->n, sizeof(*m->items), zts_method_by_time);
+	if (pm_sort(m->items, m->n, sizeof(*m->items), zts_method_by_time) < 0) {
+		methods_free(m);
+		return -ENOMEM;
+	}
 	part->data = m;
 	part->free = methods_free;
 	return 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "fs/runs/loss.h"
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"
@@ -83,9 +84,7 @@ static int add_group(struct scaling *s, size_t *room, const struct pmfs_ensemble
 			return -ENOMEM;
 		s->rows[s->n++] = row;
 	}
-	if (s->n > first)
-		qsort(s->rows + first, s->n - first, sizeof(*s->rows), by_loss);
-	return 0;
+	return s->n > first ? pm_sort(s->rows + first, s->n - first, sizeof(*s->rows), by_loss) : 0;
 }
 
 static int name_columns(struct scaling *s, const struct pmfs_matrix *m)

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 static size_t count, first_failure;
-static bool lasts;
+static bool lasts, of_questions;
 static long held;
 
 void failing_start(size_t n, bool lasting)
@@ -18,6 +18,11 @@ void failing_start(size_t n, bool lasting)
 	__atomic_store_n(&count, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&first_failure, n, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&lasts, lasting, __ATOMIC_SEQ_CST);
+}
+
+void failing_choose(bool questions)
+{
+	__atomic_store_n(&of_questions, questions, __ATOMIC_SEQ_CST);
 }
 
 size_t failing_count(void)
@@ -37,13 +42,18 @@ static __attribute__((noinline)) bool failing_now(void)
 	return true;
 }
 
-static bool fails(void)
+static bool fails_next(void)
 {
 	size_t i = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST);
 	size_t first = __atomic_load_n(&first_failure, __ATOMIC_SEQ_CST);
 	if (first == 0 || i < first || (i > first && !__atomic_load_n(&lasts, __ATOMIC_SEQ_CST)))
 		return false;
 	return failing_now();
+}
+
+static bool fails(void)
+{
+	return !__atomic_load_n(&of_questions, __ATOMIC_SEQ_CST) && fails_next();
 }
 
 static void *hold(void *p)
@@ -73,7 +83,9 @@ int __real_deflateInit2_(z_streamp z, int level, int method, int bits, int memor
 	const char *version, int size);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	void *(*start)(void *), void *argument);
+bool __real_pm_work_cancelled(void);
 
+bool __wrap_pm_work_cancelled(void);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
@@ -204,4 +216,10 @@ int __wrap_pthread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
 	return fails() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+}
+
+bool __wrap_pm_work_cancelled(void)
+{
+	bool questions = __atomic_load_n(&of_questions, __ATOMIC_SEQ_CST);
+	return questions ? fails_next() : __real_pm_work_cancelled();
 }

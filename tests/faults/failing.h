@@ -9,10 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on allocation `n` fails, counted from 1, and with `lasting` all that follow; 0: none. */
+/*
+ * What fails: allocations, which is so at the start, or questions whether work is still wanted
+ * (pm_work_cancelled), which are answered as if it were not.
+ */
+void failing_choose(bool questions);
+
+/* From now on allocation or question `n` fails, counted from 1, and with `lasting` all that
+ * follow; 0: none. */
 void failing_start(size_t n, bool lasting);
 
-/* Allocations since failing_start. */
+/* Allocations or questions since failing_start. */
 size_t failing_count(void);
 
 /* Blocks that are allocated and not freed. */

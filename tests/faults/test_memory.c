@@ -3,6 +3,7 @@
  *
  *     test_memory SOURCE [N]          all n until the source is open, then some; or this one
  *     test_memory --runs A B [N]      the same of two sources in one mount
+ *     test_memory --cancelled …       work is cancelled at the n-th question whether it is wanted
  *
  * Each time the source is opened, its tree walked and all documents read, also tables as Parquet
  * and windows, which are found by name. What is delivered is what is delivered with memory, or
@@ -20,8 +21,9 @@
 #include "tests/faults/failing.h"
 
 enum {
-	THINNED = 30,      /* of the allocations after opening, one in n / THINNED is tried */
-	MOST_DIRS = 400,   /* directories looked at */
+	THINNED = 30,           /* of the allocations after opening, one in n / THINNED is tried */
+	THINNED_QUESTIONS = 80, /* the same: what is cancelled takes no time */
+	MOST_DIRS = 400,        /* directories looked at */
 	MOST_OF_TWO = 40,  /* the same of several runs, each of which is opened over and over */
 	MOST_FAILURES = 20 /* reported */
 };
@@ -47,6 +49,7 @@ struct directory {
 struct source {
 	const char *paths[2];
 	uint32_t n_paths;
+	bool cancelled;   /* work is, instead of memory that runs out */
 	size_t n_opening; /* allocations until it is open */
 	struct directory dirs[MOST_DIRS];
 	size_t n_dirs, most_dirs;
@@ -211,8 +214,11 @@ static void check(struct trial *t, bool good, const char *format, ...)
 	va_list args;
 	if (good || (*t->failures)++ >= MOST_FAILURES)
 		return;
-	fprintf(stderr, "%s, no memory %s %zu: ", t->source->paths[0],
-		t->lasting ? "from" : "at allocation", t->n);
+	fprintf(stderr, "%s, %s %zu: ", t->source->paths[0],
+		t->source->cancelled ? "cancelled from question"
+			: t->lasting ? "no memory from"
+				     : "no memory at allocation",
+		t->n);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
@@ -225,7 +231,9 @@ static bool succeeded(struct trial *t, int r, const struct pm_error *err, bool f
 {
 	if (r >= 0)
 		return true;
-	check(t, failing && r == -ENOMEM && err->text[0], "%.*s: %d, %s", e ? (int)e->len : 1,
+	/* Nobody reads why work was cancelled. */
+	bool has_reason = err->text[0] || t->source->cancelled;
+	check(t, failing && r == -ENOMEM && has_reason, "%.*s: %d, %s", e ? (int)e->len : 1,
 		e ? e->name : "/", r, err->text);
 	return false;
 }
@@ -329,26 +337,41 @@ static bool try_without(struct trial *t)
 	return reached;
 }
 
-int main(int argc, char **argv)
+/* One n after the other, once and from there on; cancelled work stays so. */
+static unsigned try_all(struct source *s, size_t only)
 {
-	static struct source source;
+	size_t thinned = s->cancelled ? THINNED_QUESTIONS : THINNED;
 	unsigned failures = 0;
-	source.n_paths = argc > 1 && strcmp(argv[1], "--runs") == 0 ? 2 : 1;
-	int first = source.n_paths == 2 ? 2 : 1, rest = first + (int)source.n_paths;
-	must(argc >= rest, "usage: test_memory SOURCE [N] or test_memory --runs A B [N]");
-	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
-	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;
-	size_t only = argc > rest ? strtoul(argv[rest], NULL, 10) : 0;
-	source_learn(&source);
-	for (int lasting = 0; lasting < 2; lasting++) {
-		struct trial t = {.source = &source,
+	for (int lasting = s->cancelled; lasting < 2; lasting++) {
+		struct trial t = {.source = s,
 			.n = only ? only : 1,
 			.lasting = lasting,
 			.failures = &failures};
 		while (try_without(&t) && !only)
-			t.n += t.n <= source.n_opening ? 1 : 1 + t.n / THINNED;
-		printf("%s: %zu allocations, %u failures\n", source.paths[0], t.n, failures);
+			t.n += t.n <= s->n_opening ? 1 : 1 + t.n / thinned;
+		printf("%s: %zu %s, %u failures\n", s->paths[0], t.n,
+			s->cancelled ? "questions" : "allocations", failures);
 	}
+	return failures;
+}
+
+int main(int argc, char **argv)
+{
+	static struct source source;
+	int first = 1;
+	source.cancelled = argc > first && strcmp(argv[first], "--cancelled") == 0;
+	first += source.cancelled;
+	source.n_paths = argc > first && strcmp(argv[first], "--runs") == 0 ? 2 : 1;
+	first += source.n_paths == 2;
+	int rest = first + (int)source.n_paths;
+	must(argc >= rest,
+		"usage: test_memory [--cancelled] SOURCE [N]\n"
+		"       test_memory [--cancelled] --runs A B [N]");
+	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
+	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;
+	failing_choose(source.cancelled);
+	source_learn(&source);
+	unsigned failures = try_all(&source, argc > rest ? strtoul(argv[rest], NULL, 10) : 0);
 	source_done(&source);
 	return failures > 0;
 }

@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
 
@@ -173,10 +174,10 @@ int hpcrun_scopes_settle(struct hpcrun_scopes *s)
 	int r = places && w.heap ? 0 : -ENOMEM;
 	for (size_t i = 0; i < s->n_ranges && r == 0; i++)
 		places[i] = (struct place){s->ranges[i], (uint32_t)i};
-	if (r == 0) {
-		qsort(places, s->n_ranges, sizeof(*places), by_start);
+	if (r == 0)
+		r = pm_sort(places, s->n_ranges, sizeof(*places), by_start);
+	if (r == 0)
 		r = run_sweep(&w);
-	}
 	free(places);
 	free(w.heap);
 	if (r < 0) {
