@@ -1,6 +1,6 @@
 /*
- * The only mutable state at file level beside the SIGBUS guard's and the bar's: set once, before
- * any thread is started.
+ * Mutable state at file level, like only the SIGBUS guard's, the bar's, the lock of work.c and the
+ * index of category rules: set once, before any thread is started.
  */
 #include "fs/log.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "profmount/limits.h"
 
 #define TEXT(s)                                                                                    \
@@ -57,13 +58,12 @@ static int context_order(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
-static void sort_thread(struct pm_callcost *items, size_t n)
+static int sort_thread(struct pm_callcost *items, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
-		if (items[i].context < items[i - 1].context) {
-			qsort(items, n, sizeof(*items), context_order);
-			return;
-		}
+		if (items[i].context < items[i - 1].context)
+			return pm_sort(items, n, sizeof(*items), context_order);
+	return 0;
 }
 
 static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
@@ -93,7 +93,8 @@ int pm_callcosts_freeze(
 		c->thread_start[cost->thread + 1]++;
 	}
 	for (uint32_t i = 0; i < n_threads; i++) {
-		sort_thread(c->items + c->thread_start[i], c->thread_start[i + 1]);
+		if (sort_thread(c->items + c->thread_start[i], c->thread_start[i + 1]) < 0)
+			return -ENOMEM;
 		c->thread_start[i + 1] += c->thread_start[i];
 	}
 	list_by_context(c, n_contexts);

@@ -4,6 +4,7 @@
  * children, backwards from children to parents. There is no recursion and no stack, however deep
  * the tree is.
  */
+#include "formats/common/sort.h"
 #include "formats/common/tree.h"
 
 #include <math.h>
@@ -77,22 +78,26 @@ static int by_weight(const void *a, const void *b, void *weights)
 	return (*x > *y) - (*x < *y);
 }
 
-/*
- * Most lists of children have one item or are already sorted: only the others are sorted. If the
- * work is cancelled, some remain unsorted.
- */
-static void sort_children(struct shape *s, uint32_t n, const double *weight)
+static bool is_sorted(const uint32_t *kids, size_t n, const double *weight)
 {
-	for (uint32_t place = 0; place < n + 1 && !pm_work_cancelled(); place++) {
+	for (size_t i = 1; i < n; i++)
+		if (is_heavier(weight[kids[i]], weight[kids[i - 1]]))
+			return false;
+	return true;
+}
+
+/* Most lists of children have one item or are already sorted: only the others are sorted. */
+static int sort_children(struct shape *s, uint32_t n, const double *weight)
+{
+	for (uint32_t place = 0; place < n + 1; place++) {
 		uint32_t *kids = s->kids + s->first[place];
 		size_t n_kids = s->first[place + 1] - s->first[place];
-		for (size_t i = 1; i < n_kids; i++)
-			if (is_heavier(weight[kids[i]], weight[kids[i - 1]])) {
-				qsort_r(kids, n_kids, sizeof(*kids), by_weight,
-					(void *)(uintptr_t)weight);
-				break;
-			}
+		if (!is_sorted(kids, n_kids, weight) &&
+			pm_sort_with(kids, n_kids, sizeof(*kids), by_weight,
+				(void *)(uintptr_t)weight) < 0)
+			return -ENOMEM;
 	}
+	return 0;
 }
 
 /* Numbers the children of a context from `at` on, each after its predecessor's subtree. */
@@ -193,10 +198,9 @@ static int arrange(const struct pm_tree_builder *b, const double *weight, struct
 	if (!new_shape(s, b->n))
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the tree");
 	list_children(b, s);
-	if (weight)
-		sort_children(s, b->n, weight);
-	if (!pm_work_cancelled())
-		place_all(b, s);
+	if ((weight && sort_children(s, b->n, weight) < 0) || pm_work_cancelled())
+		return pm_error_plain(err, -ENOMEM);
+	place_all(b, s);
 	int r = pm_work_cancelled() ? pm_error_plain(err, -ENOMEM) : fill_arrays(b, s, frozen, err);
 	if (r < 0 || !b->numbered)
 		return r;

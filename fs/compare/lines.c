@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "fs/compare/flat.h"
 #include "fs/compare/places.h"
 #include "fs/views/sums/lines.h"
@@ -163,12 +164,13 @@ static struct pmfs_line_place place_of(const struct joining *j, uint32_t at, con
 	};
 }
 
-/* Merges equal places; `j->unique` is the index for each key. Returns their number. */
-static uint32_t unite(struct joining *j, struct pmfs_line_place *places, uint32_t n)
+/* Sorts places and merges equal ones; `j->unique` is the index for each key. 0 or -ENOMEM. */
+static int unite(struct joining *j, struct pmfs_line_place *places, uint32_t *n)
 {
 	uint32_t kept = 0;
-	pmfs_places_sort(places, n);
-	for (uint32_t i = 0; i < n; i++) {
+	if (pmfs_places_sort(places, *n) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < *n; i++) {
 		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
 			places[kept - 1].at == places[i].at;
 		uint32_t tag = places[i].tag;
@@ -176,7 +178,8 @@ static uint32_t unite(struct joining *j, struct pmfs_line_place *places, uint32_
 			places[kept++] = places[i];
 		j->unique[tag] = kept - 1;
 	}
-	return kept;
+	*n = kept;
+	return 0;
 }
 
 static void show_row(struct joining *j, const struct key *key, struct pmfs_joined_row *row)
@@ -202,7 +205,8 @@ static int match_function(struct joining *j, size_t from, size_t to)
 		j->place[side][n[side]++] = place_of(j, j->order[i], first);
 	}
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		n[side] = unite(j, j->place[side], n[side]);
+		if (unite(j, j->place[side], &n[side]) < 0)
+			return -ENOMEM;
 	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
 		    n[PMFS_OTHER], j->partner) < 0)
 		return -ENOMEM;
@@ -241,8 +245,8 @@ static int match_lines(struct joining *j)
 		j->keys[i].group = j->joined->match.spellings[j->keys[i].function].group;
 		j->order[i] = (uint32_t)i;
 	}
-	if (j->n_keys > 1)
-		qsort_r(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys);
+	if (pm_sort_with(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys) < 0)
+		return -ENOMEM;
 	for (size_t from = 0, to; from < j->n_keys; from = to) {
 		uint32_t group = j->keys[j->order[from]].group;
 		for (to = from; to < j->n_keys && j->keys[j->order[to]].group == group;)
@@ -255,8 +259,8 @@ static int match_lines(struct joining *j)
 
 /* ---- lines of functions that have no partner ---- */
 
-/* The rows of only one side, as places in their files. Returns their number. */
-static uint32_t list_alone(struct joining *j, enum pmfs_side side)
+/* The rows of only one side, as places in their files, `*ret_n` of them. 0 or -ENOMEM. */
+static int list_alone(struct joining *j, enum pmfs_side side, uint32_t *ret_n)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < j->n_keys; i++) {
@@ -269,8 +273,8 @@ static uint32_t list_alone(struct joining *j, enum pmfs_side side)
 		j->place[side][n++] = (struct pmfs_line_place){
 			.class = file_group(j, key->file), .at = key->line, .tag = row};
 	}
-	pmfs_places_sort(j->place[side], n);
-	return n;
+	*ret_n = n;
+	return pmfs_places_sort(j->place[side], n);
 }
 
 /* Renumbers rows: `to` is the new index of each row. */
@@ -295,7 +299,8 @@ static int match_alone(struct joining *j)
 		to[i] = i;
 	}
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		n[side] = list_alone(j, side);
+		if (list_alone(j, side, &n[side]) < 0)
+			return -ENOMEM;
 	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
 		    n[PMFS_OTHER], j->partner) < 0)
 		return -ENOMEM;

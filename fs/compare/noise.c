@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
+
 void pmfs_sample_add(struct pmfs_sample *s, double value)
 {
 	double before = value - s->mean;
@@ -112,14 +114,14 @@ int pmfs_adjust(const double *p, double *q, size_t n)
 		if (!isnan(p[i]))
 			tests[m++] = (struct test){p[i], i};
 	}
-	qsort(tests, m, sizeof(*tests), by_p);
+	int r = pm_sort(tests, m, sizeof(*tests), by_p);
 	double least = 1;
-	for (size_t i = m; i-- > 0;) {
+	for (size_t i = m; r == 0 && i-- > 0;) {
 		double adjusted = tests[i].p * (double)m / (double)(i + 1);
 		if (adjusted < least)
 			least = adjusted;
 		q[tests[i].index] = least;
 	}
 	free(tests);
-	return 0;
+	return r;
 }

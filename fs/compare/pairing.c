@@ -61,8 +61,9 @@ static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t no
 	return part ? part->line : p->first_line[key][side];
 }
 
-/* The children of a node that are loops and lines. */
-static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node, uint32_t from)
+/* The children of a node that are loops and lines, `*ret_n` of them. 0 or -ENOMEM. */
+static int list_parts(
+	struct pairing *p, enum pmfs_side side, uint32_t node, uint32_t from, uint32_t *ret_n)
 {
 	const struct children *c = &p->children[side];
 	uint32_t n = 0;
@@ -77,8 +78,8 @@ static uint32_t list_parts(struct pairing *p, enum pmfs_side side, uint32_t node
 				.tag = i,
 			};
 	}
-	pmfs_places_sort(p->place[side], n);
-	return n;
+	*ret_n = n;
+	return pmfs_places_sort(p->place[side], n);
 }
 
 /* `base` is the partner of `other`; PM_NONE if both are the top. */
@@ -89,12 +90,13 @@ static int pair_parts(struct pairing *p, uint32_t base, uint32_t other)
 		origin(p, PMFS_OTHER, other, &loops[PMFS_OTHER])};
 	if (from[PMFS_BASE] == 0 || from[PMFS_OTHER] == 0)
 		from[PMFS_BASE] = from[PMFS_OTHER] = 0;
-	uint32_t n_other = list_parts(p, PMFS_OTHER, other, from[PMFS_OTHER]);
-	if (n_other == 0)
-		return 0;
-	uint32_t n_base = list_parts(p, PMFS_BASE, base, from[PMFS_BASE]);
-	if (pmfs_places_match(
-		    p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner) < 0)
+	uint32_t n_other, n_base;
+	int r = list_parts(p, PMFS_OTHER, other, from[PMFS_OTHER], &n_other);
+	if (r < 0 || n_other == 0)
+		return r;
+	if (list_parts(p, PMFS_BASE, base, from[PMFS_BASE], &n_base) < 0 ||
+		pmfs_places_match(
+			p->place[PMFS_BASE], n_base, p->place[PMFS_OTHER], n_other, p->partner) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_base; i++)
 		if (p->partner[i] != PM_NONE)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 #include "profmount/tree.h"
@@ -26,9 +27,9 @@ static int compare(const void *x, const void *y)
 	return (a->tag > b->tag) - (a->tag < b->tag);
 }
 
-void pmfs_places_sort(struct pmfs_line_place *places, uint32_t n)
+int pmfs_places_sort(struct pmfs_line_place *places, uint32_t n)
 {
-	qsort(places, n, sizeof(*places), compare);
+	return pm_sort(places, n, sizeof(*places), compare);
 }
 
 /* ---- the best alignment ---- */

@@ -13,8 +13,8 @@ struct pmfs_line_place {
 	uint32_t tag;   /* the caller's */
 };
 
-/* Sorts by class and line, as required by pmfs_places_match. */
-void pmfs_places_sort(struct pmfs_line_place *places, uint32_t n);
+/* Sorts by class and line, as required by pmfs_places_match. 0 or -ENOMEM. */
+int pmfs_places_sort(struct pmfs_line_place *places, uint32_t n);
 
 /*
  * Finds the partner in `b` of each place in `a`, or PM_NONE; both are sorted. Equal distances from

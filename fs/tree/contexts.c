@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/number.h"
+#include "formats/common/sort.h"
 
 enum { PART_VIEWS, PART_METRICS, PART_CHILDREN, N_PARTS };
 
@@ -96,11 +97,11 @@ static int siblings_build(void *context, struct pm_cached **ret, struct pm_error
 	c.n = 0;
 	for (uint32_t i = first_child(parent); i < end; i = b->tree->end[i])
 		c.items[c.n++] = i;
-	qsort_r(c.items, c.n, sizeof(*c.items), by_rank, (void *)(uintptr_t)b->tree);
 	struct pmfs_naming naming = naming_of(&c);
 	if (parent != PM_NONE)
 		naming.reserved = b->t->context_reserved;
-	int r = pmfs_siblings_build(&naming, &s, err);
+	int r = pm_sort_with(c.items, c.n, sizeof(*c.items), by_rank, (void *)(uintptr_t)b->tree);
+	r = r < 0 ? pm_error_plain(err, r) : pmfs_siblings_build(&naming, &s, err);
 	free(c.items);
 	if (r == 0)
 		*ret = &s->cached;

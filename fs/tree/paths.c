@@ -5,6 +5,7 @@
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 
 static uint32_t node_add(struct pmfs_paths *p, uint32_t parent, struct pm_bytes name)
 {
@@ -90,8 +91,9 @@ int pmfs_paths_freeze(struct pmfs_paths *p)
 	}
 	memcpy(p->sorted, p->order, p->n * sizeof(*p->sorted));
 	for (uint32_t i = 0; i < p->n; i++)
-		qsort_r(p->sorted + p->nodes[i].first, p->nodes[i].n, sizeof(*p->sorted), by_name,
-			p);
+		if (pm_sort_with(p->sorted + p->nodes[i].first, p->nodes[i].n, sizeof(*p->sorted),
+			    by_name, p) < 0)
+			return -ENOMEM;
 	pm_map_done(p->found);
 	free(p->found);
 	p->found = NULL;

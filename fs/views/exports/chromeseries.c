@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/common/json.h"
+#include "formats/common/sort.h"
 #include "fs/views/model/tables.h"
 
 /* ---- fields as JSON ---- */
@@ -164,8 +165,8 @@ int pmfs_call_args_make(struct pmfs_model *m, const struct pmfs_slices *slices,
 		r = pmfs_no_memory(err);
 	for (size_t i = 0; r == 0 && i < slices->n; i++)
 		places[i] = (struct place){slices->slices[i].seq, i};
-	if (r == 0)
-		qsort(places, slices->n, sizeof(*places), by_seq);
+	if (r == 0 && pm_sort(places, slices->n, sizeof(*places), by_seq) < 0)
+		r = pmfs_no_memory(err);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (series[i].kind == PM_SERIES_CALLS)
 			r = take_calls(ret, &series[i], places, slices->n, err);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "formats/common/utf8.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/model/catalog.h"
@@ -39,15 +40,17 @@ static int most_first(const void *a, const void *b, void *functions)
 	return (x > y) - (x < y);
 }
 
-static void choose(struct drawing *d)
+static int choose(struct drawing *d)
 {
 	const struct pmfs_graph *g = d->graph;
 	for (uint32_t i = 0; i < g->n_functions; i++)
 		d->order[i] = i;
-	qsort_r(d->order, g->n_functions, sizeof(*d->order), most_first, g->functions);
+	if (pm_sort_with(d->order, g->n_functions, sizeof(*d->order), most_first, g->functions) < 0)
+		return -ENOMEM;
 	while (d->n_shown < g->n_functions && d->n_shown < PM_LIMIT_DOT_NODES &&
 		counts(d, g->functions[d->order[d->n_shown]].total))
 		d->shown[d->order[d->n_shown++]] = true;
+	return 0;
 }
 
 /* As the inside of a quoted label, cut where a box would get too wide to look at. */
@@ -136,15 +139,10 @@ static int draw(struct pmfs_model *m, const struct pmfs_graph *graph, uint32_t t
 	struct pm_text *out, struct pm_error *err)
 {
 	struct drawing d = {.graph = graph, .out = out};
-	int r = 0;
 	d.order = malloc(((size_t)graph->n_functions + 1) * sizeof(*d.order));
 	d.shown = calloc((size_t)graph->n_functions + 1, sizeof(*d.shown));
-	if (d.order && d.shown) {
-		choose(&d);
-		r = write_graph(&d, m, thread, err);
-	} else {
-		r = pmfs_no_memory(err);
-	}
+	int r = d.order && d.shown && choose(&d) == 0 ? write_graph(&d, m, thread, err)
+						      : pmfs_no_memory(err);
 	free(d.order);
 	free(d.shown);
 	return r;

@@ -11,6 +11,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/number.h"
+#include "formats/common/sort.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
@@ -77,7 +78,9 @@ static int sort_items(struct folding *f, struct pm_error *err)
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		size_t start = p->child_start[i], end = p->child_start[i + 1];
-		qsort_r(f->items + 2 * start, 2 * (end - start), sizeof(*f->items), by_path, p);
+		if (pm_sort_with(f->items + 2 * start, 2 * (end - start), sizeof(*f->items),
+			    by_path, p) < 0)
+			return pmfs_no_memory(err);
 	}
 	return 0;
 }

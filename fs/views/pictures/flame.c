@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
+
 /* Sums of 2^32 of these are finite. */
 #define MOST_COST 1e290
 
@@ -35,13 +37,14 @@ struct sorting {
 	uint32_t *nodes; /* in the order of their names */
 };
 
-static void sort_nodes(const struct pmfs_flame *f, struct sorting *s)
+static int sort_nodes(const struct pmfs_flame *f, struct sorting *s)
 {
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < f->n_names; i++)
 		s->names[i] = i;
-	qsort_r(s->names, f->n_names, sizeof(*s->names), compare_names,
-		(void *)(uintptr_t)f->names);
+	if (pm_sort_with(s->names, f->n_names, sizeof(*s->names), compare_names,
+		    (void *)(uintptr_t)f->names) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 1; i < f->n; i++)
 		s->next[f->name[i]]++;
 	for (uint32_t i = 0; i < f->n_names; i++) {
@@ -51,6 +54,7 @@ static void sort_nodes(const struct pmfs_flame *f, struct sorting *s)
 	}
 	for (uint32_t i = 1; i < f->n; i++)
 		s->nodes[s->next[f->name[i]]++] = i;
+	return 0;
 }
 
 static int nodes_by_name(const struct pmfs_flame *f, uint32_t **ret)
@@ -60,9 +64,7 @@ static int nodes_by_name(const struct pmfs_flame *f, uint32_t **ret)
 		.next = calloc((size_t)f->n_names + 1, sizeof(*s.next)),
 		.nodes = malloc(((size_t)f->n + 1) * sizeof(*s.nodes)),
 	};
-	bool good = s.names && s.next && s.nodes;
-	if (good)
-		sort_nodes(f, &s);
+	bool good = s.names && s.next && s.nodes && sort_nodes(f, &s) == 0;
 	free(s.names);
 	free(s.next);
 	if (good)

@@ -11,6 +11,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
+#include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 
 /* Names of metrics: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
@@ -183,9 +184,7 @@ static int add_rows(struct pmfs_gpu *t, const struct launches *by_function)
 		for (uint32_t i = 0; i < N_OPERATIONS; i++)
 			if (add_row(t, row, i, &by_function[f->function[row]]) < 0)
 				return -ENOMEM;
-	if (t->n > 0)
-		qsort(t->rows, t->n, sizeof(*t->rows), longest_first);
-	return 0;
+	return pm_sort(t->rows, t->n, sizeof(*t->rows), longest_first);
 }
 
 static int gpu_fill(void *owner, void *p, struct pm_error *err)

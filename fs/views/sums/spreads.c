@@ -14,6 +14,7 @@
 #include "formats/common/map.h"
 #include "formats/common/pipeline.h"
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 
@@ -190,8 +191,8 @@ static int add_threads(struct adding *a, uint32_t n_threads)
 		.most = MOST_AHEAD,
 		.context = a};
 	int r = make_room(a) ? pm_pipeline_run(&pipeline) : -ENOMEM;
-	if (r == 0 && a->all->n_alone > 0)
-		qsort(a->all->alone, a->all->n_alone, sizeof(*a->all->alone), by_place);
+	if (r == 0)
+		r = pm_sort(a->all->alone, a->all->n_alone, sizeof(*a->all->alone), by_place);
 	pm_map_done(&a->indexes);
 	free(a->seen);
 	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 
@@ -47,19 +48,19 @@ static int fill(struct pmfs_sites *s, const struct pmfs_lines_of *of)
 		n += is_wanted(&calls->calls[i], of);
 	struct keyed *keys = malloc(((size_t)n + 1) * sizeof(*keys));
 	s->rows = malloc(((size_t)n + 1) * sizeof(*s->rows));
-	if (keys && s->rows) {
+	int r = keys && s->rows ? 0 : -ENOMEM;
+	if (r == 0) {
 		for (uint32_t i = 0; i < calls->n; i++) {
 			const struct pmfs_call_edge *call = &calls->calls[calls->order[i]];
 			if (is_wanted(call, of))
 				keys[s->n++] = (struct keyed){call->line, i, calls->order[i]};
 		}
-		qsort(keys, s->n, sizeof(*keys), by_line);
+		r = pm_sort(keys, s->n, sizeof(*keys), by_line);
 		for (uint32_t i = 0; i < s->n; i++)
 			s->rows[i] = keys[i].row;
 	}
-	bool good = keys && s->rows;
 	free(keys);
-	return good ? 0 : -ENOMEM;
+	return r;
 }
 
 int pmfs_sites_of(struct pmfs_model *m, const struct pmfs_lines_of *of, struct pmfs_sites *ret,
