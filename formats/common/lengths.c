@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "formats/common/buckets.h"
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
@@ -190,6 +192,43 @@ int pm_lengths_times(struct pm_lengths *l, struct pm_call_times *ret, uint32_t n
 			ret[of] = times_of(&l->items[i], end - i);
 	}
 	return r;
+}
+
+/* ---- the histogram of a function ---- */
+
+/* Of items in order; at most PM_BUCKETS. Returns how many. */
+static uint32_t fill_buckets(const struct pm_lengths *l, struct pm_call_bucket *ret)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct pm_length *item = &l->items[i];
+		uint32_t index = pm_bucket_of(item->length);
+		if (n == 0 || ret[n - 1].index != index)
+			ret[n++] = (struct pm_call_bucket){.index = index};
+		ret[n - 1].calls += item->calls;
+		ret[n - 1].ns += (unsigned __int128)item->length * item->calls;
+	}
+	return n;
+}
+
+int pm_lengths_histogram(struct pm_lengths *l, struct pm_arena *arena, struct pm_call_times *ret)
+{
+	struct pm_call_bucket found[PM_BUCKETS];
+	*ret = (struct pm_call_times){.known = false};
+	int r = sort(l);
+	if (r < 0 || l->n == 0)
+		return r;
+	*ret = times_of(l->items, l->n);
+	if (!ret->known)
+		return 0;
+	uint32_t n = fill_buckets(l, found);
+	struct pm_call_bucket *buckets = pm_arena_array(arena, n, sizeof(*buckets));
+	if (!buckets)
+		return -ENOMEM;
+	memcpy(buckets, found, n * sizeof(*buckets));
+	ret->buckets = buckets;
+	ret->n_buckets = n;
+	return 0;
 }
 
 void pm_lengths_done(struct pm_lengths *l)

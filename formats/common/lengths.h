@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "formats/common/arena.h"
 #include "profmount/traces.h"
 
 struct pm_length {
@@ -52,6 +53,12 @@ int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const u
  * the items, so nothing can be added afterwards. 0 or -ENOMEM.
  */
 int pm_lengths_times(struct pm_lengths *l, struct pm_call_times *ret, uint32_t n);
+
+/*
+ * The same for a table of one function (all items have the same `of`), with its histogram, which is
+ * allocated in `arena`.
+ */
+int pm_lengths_histogram(struct pm_lengths *l, struct pm_arena *arena, struct pm_call_times *ret);
 
 void pm_lengths_done(struct pm_lengths *l);
 

@@ -110,7 +110,7 @@ static int open_folder(struct nytp_opened *o, const struct pm_candidate *c,
 static void free_opened(struct nytp_opened *o)
 {
 	nytp_sources_done(&o->sources);
-	free(o->times);
+	nytp_times_done(&o->times);
 	nytp_model_done(&o->model);
 	nytp_threads_done(&o->threads);
 	pm_input_close(&o->input);

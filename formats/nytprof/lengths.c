@@ -14,6 +14,7 @@
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/nytprof/limits.h"
+#include "profmount/limits.h"
 
 enum { ELSE = 0xffff, LONGEST = 10 /* bytes of a call */, FIRST_ROOM = 16, TOGETHER = 1024 };
 
@@ -171,7 +172,7 @@ static int list_items(
 }
 
 /* Handles the function of items[*at], and moves *at to the next function. */
-static int times_of(const struct item *items, size_t n, size_t *at, struct pm_call_times *ret)
+static int times_of(const struct item *items, size_t n, size_t *at, struct nytp_times *times)
 {
 	struct pm_lengths lengths = {.n = 0};
 	uint32_t function = items[*at].function;
@@ -179,25 +180,44 @@ static int times_of(const struct item *items, size_t n, size_t *at, struct pm_ca
 	for (; r == 0 && *at < n && items[*at].function == function; ++*at)
 		r = count(&lengths, items[*at].log, items[*at].file->ns_per_tick);
 	if (r == 0)
-		r = pm_lengths_times(&lengths, ret, 1);
+		r = pm_lengths_histogram(
+			&lengths, &times->histograms, &times->by_function[function]);
 	pm_lengths_done(&lengths);
 	return r;
 }
 
-int nytp_lengths_times(const struct nytp *n, const struct nytp_model *m, struct pm_call_times **ret)
+static int fill(struct nytp_times *times, const struct item *items, size_t n, size_t n_functions)
 {
-	struct item *items = NULL;
-	size_t n_items = 0, at = 0;
-	*ret = calloc((size_t)m->tree->n_functions + 1, sizeof(**ret));
-	int r = *ret ? 0 : -ENOMEM;
-	if (r == 0 && !n->logs_full)
-		r = list_items(n, m, &items, &n_items);
-	while (r == 0 && at < n_items)
-		r = times_of(items, n_items, &at, &(*ret)[items[at].function]);
-	free(items);
-	if (r < 0) {
-		free(*ret);
-		*ret = NULL;
+	size_t at = 0;
+	int r = 0;
+	while (r == 0 && at < n && times->histograms.total <= PM_LIMIT_DURATIONS)
+		r = times_of(items, n, &at, times);
+	if (r == 0 && times->histograms.total > PM_LIMIT_DURATIONS) {
+		memset(times->by_function, 0, n_functions * sizeof(*times->by_function));
+		pm_arena_done(&times->histograms);
 	}
 	return r;
+}
+
+int nytp_times_build(const struct nytp *n, const struct nytp_model *m, struct nytp_times *ret)
+{
+	struct item *items = NULL;
+	size_t n_items = 0, n_functions = m->tree->n_functions;
+	*ret = (struct nytp_times){calloc(n_functions + 1, sizeof(*ret->by_function))};
+	int r = ret->by_function ? 0 : -ENOMEM;
+	if (r == 0 && !n->logs_full)
+		r = list_items(n, m, &items, &n_items);
+	if (r == 0)
+		r = fill(ret, items, n_items, n_functions);
+	free(items);
+	if (r < 0)
+		nytp_times_done(ret);
+	return r;
+}
+
+void nytp_times_done(struct nytp_times *times)
+{
+	free(times->by_function);
+	pm_arena_done(&times->histograms);
+	*times = (struct nytp_times){NULL};
 }

@@ -1,6 +1,6 @@
 /*
  * The durations of the calls of each sub. While a file is read, each return adds a few bytes to the
- * log of its sub; percentiles are computed from the logs on request.
+ * log of its sub; percentiles and histograms are computed from the logs on request.
  */
 #ifndef PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
 #define PROFMOUNT_FORMATS_NYTPROF_LENGTHS_H
@@ -19,11 +19,14 @@ void nytp_logs_settle(struct nytp *n);
 /* Frees the logs of all files. */
 void nytp_logs_done(struct nytp *n);
 
-/*
- * By function of the finished tree; all are unknown if there were too many calls. The caller frees
- * it. 0 or -ENOMEM.
- */
-int nytp_lengths_times(
-	const struct nytp *n, const struct nytp_model *m, struct pm_call_times **ret);
+/* By function of the finished tree; all are unknown if there were too many calls. */
+struct nytp_times {
+	struct pm_call_times *by_function;
+	struct pm_arena histograms;
+};
+
+/* 0 or -ENOMEM; then there is nothing to free. */
+int nytp_times_build(const struct nytp *n, const struct nytp_model *m, struct nytp_times *ret);
+void nytp_times_done(struct nytp_times *times);
 
 #endif

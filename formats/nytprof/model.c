@@ -179,7 +179,7 @@ static int op_call_times(
 {
 	struct nytp_opened *o = nytp_opened_of(p);
 	int r = nytp_opened_times(o, err);
-	*ret = o->times;
+	*ret = o->times.by_function;
 	return r;
 }
 

@@ -10,7 +10,6 @@
 
 #include "formats/nytprof/build.h"
 #include "formats/nytprof/evals.h"
-#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
@@ -139,9 +138,9 @@ static int build_times(void *context, struct pm_error *err)
 	int r = nytp_opened_model(o, &m, err);
 	if (r < 0)
 		return r;
-	r = nytp_lengths_times(&o->native, m, &o->times);
+	r = nytp_times_build(&o->native, m, &o->times);
 	if (r < 0)
-		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for percentiles");
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the times of calls");
 	nytp_logs_done(&o->native); /* nothing else needs them */
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "formats/common/lazy.h"
 #include "formats/nytprof/built.h"
 #include "formats/nytprof/facts.h"
+#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/raw.h"
 #include "formats/nytprof/sources.h"
 
@@ -36,7 +37,7 @@ struct nytp_opened {
 
 	struct pm_lazy model_once, times_once, sources_once, damage_once;
 	struct nytp_model model;
-	struct pm_call_times *times; /* by function */
+	struct nytp_times times;
 	struct nytp_sources sources;
 	struct pm_damages damages;
 };

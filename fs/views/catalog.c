@@ -137,9 +137,9 @@ static const struct pmfs_view function[] = {
 		pmfs_function_contexts_table),
 	TEXT("source.txt", "Its source code with the cost of each line.", pmfs_has_source,
 		pmfs_function_source_render),
-	TABLE("histogram", "Its calls by how long they took.", pmfs_has_durations,
+	TABLE("histogram", "Its calls by how long they took.", pmfs_has_histogram,
 		pmfs_function_histogram_table),
-	TABLE("slowest", "Its 100 longest calls: time, thread, context.", pmfs_has_durations,
+	TABLE("slowest", "Its 100 longest calls: time, thread, context.", pmfs_has_slowest,
 		pmfs_function_slowest_table),
 };
 

@@ -18,6 +18,13 @@ struct pm_sample {
 	uint64_t seq;     /* of calls: number of the event in the stream */
 };
 
+/* Calls that took about as long: bucket 0 has those of 0 ns, bucket i those from √2^(i-1) ns on. */
+struct pm_call_bucket {
+	uint32_t index;
+	uint64_t calls;
+	unsigned __int128 ns; /* of all of them */
+};
+
 /*
  * How long the calls of a function took, each with all below it: the smallest duration that at
  * least that share of them does not exceed, exactly, and the longest.
@@ -25,6 +32,12 @@ struct pm_sample {
 struct pm_call_times {
 	bool known; /* it was called */
 	uint64_t p50_ns, p90_ns, p99_ns, max_ns;
+	/*
+	 * The buckets that are not empty, shortest calls first. NULL if samples() returns the
+	 * calls.
+	 */
+	const struct pm_call_bucket *buckets;
+	uint32_t n_buckets;
 };
 
 /*

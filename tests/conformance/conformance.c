@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calllaws.h"
 #include "formats/common/list.h"
 #include "formats/common/utf8.h"
 #include "fs/instance.h"
@@ -398,6 +399,7 @@ static bool conforms(const char *source)
 	breach = self_breach(&w.in);
 	check(&w, !breach, "%s", breach);
 	w.n_failed += check_laws(&w.in, source);
+	w.n_failed += check_call_laws(&w.in, source);
 	w.n_failed += check_window_laws(&w.in, source);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);

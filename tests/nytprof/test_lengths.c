@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/common/buckets.h"
 #include "formats/nytprof/lengths.h"
 #include "formats/nytprof/limits.h"
 #include "formats/nytprof/parts.h"
@@ -262,6 +263,44 @@ static void test_too_many_calls(void **state)
 	nytp_done(&n);
 }
 
+/* Histograms that together are larger than PM_LIMIT_DURATIONS: nothing is known, either. */
+static void test_too_many_buckets(void **state)
+{
+	enum { FUNCTIONS = 40000, LENGTHS = 120 };
+	static uint32_t function_of[FUNCTIONS];
+	struct pm_tree tree = {.n_functions = FUNCTIONS};
+	struct nytp_model m = {.tree = &tree, .function_of = function_of};
+	struct nytp_file f = {.ns_per_tick = 1};
+	struct nytp_times times;
+	struct nytp n;
+	(void)state;
+	nytp_init(&n);
+	n.files = &f;
+	n.n_files = 1;
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		function_of[i] = i;
+		for (uint32_t k = 0; k < LENGTHS; k++)
+			assert_int_equal(nytp_log_add(&n, &f, i, (double)pm_bucket_start(k)), 0);
+		if (i == FUNCTIONS / 2) {
+			assert_int_equal(nytp_times_build(&n, &m, &times), 0);
+			assert_true(times.by_function[i].known);
+			assert_int_equal(times.by_function[i].n_buckets, LENGTHS - 1);
+			nytp_times_done(&times);
+		}
+	}
+	assert_false(n.logs_full);
+	assert_int_equal(nytp_times_build(&n, &m, &times), 0);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_false(times.by_function[i].known || times.by_function[i].buckets);
+	nytp_times_done(&times);
+	nytp_logs_done(&n);
+	nytp_logs_settle(&n);
+	free(f.logs);
+	n.files = NULL;
+	n.n_files = 0;
+	nytp_done(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_is_refused_counts_no_calls),
 		cmocka_unit_test(test_profiles_without_returns_have_none),
 		cmocka_unit_test(test_too_many_calls),
+		cmocka_unit_test(test_too_many_buckets),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
 }

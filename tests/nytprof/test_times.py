@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Percentiles of the times of calls, against a reader of returns that shares nothing with formats/nytprof.
+"""Percentiles and histograms of the times of calls, against a reader of returns that shares nothing with formats/nytprof.
 
     test_times.py PROFMOUNT CORPUS
 
 CORPUS is the folder of NYTProf files of ../shared/corpus; exit 77 without it. With perl and Devel::NYTProf, a program is
 profiled as well.
 """
+import bisect
 import collections
 import csv
 import io
+import math
 import os
 import re
 import shutil
@@ -107,6 +109,20 @@ def text_of(name):
         return name.decode("latin-1")
 
 
+# Whole numbers from which powers of the square root of 2 begin.
+STARTS = sorted({0, *(math.isqrt((1 << power) - 1) + 1 for power in range(128))})
+
+
+def histogram(values):
+    """Rows of histogram.csv, from the bucket of the shortest to that of the longest."""
+    rows, at = [], bisect.bisect_right(STARTS, values[0]) - 1
+    while STARTS[at] <= values[-1]:
+        there = [v for v in values if STARTS[at] <= v < STARTS[at + 1]]
+        rows.append([str(n) for n in (STARTS[at], STARTS[at + 1], len(there), sum(there))])
+        at += 1
+    return rows
+
+
 def expected(path, fold):
     found, rate = returns(path)
     ns = 1e9 / (float(rate or 0) or 1e7)
@@ -121,6 +137,7 @@ def expected(path, fold):
         values.sort()
         table[name] = {column: str(values[(len(values) * share + 99) // 100 - 1]) for column, share in SHARES.items()}
         table[name]["calls"] = str(len(values))
+        table[name]["histogram"] = histogram(values)
     return table
 
 
@@ -133,8 +150,26 @@ def served(path, options):
     return {row["name"]: row for row in reader}
 
 
-def check(path):
-    """How many functions have percentiles."""
+def served_histograms(path, folder):
+    """{function_id: rows}"""
+    out = os.path.join(folder, "functions-of")
+    subprocess.run([*PROFMOUNT, "--extract", path, out, "functions"], check=True, timeout=600, stdout=subprocess.DEVNULL)
+    found = {}
+    for entry in os.scandir(os.path.join(out, "functions")):
+        with open(os.path.join(entry.path, "info.txt"), "rb") as f:
+            number = re.search(rb"^function_id: (\d+)$", f.read(), re.M).group(1).decode()
+        histogram_path = os.path.join(entry.path, "histogram.csv")
+        assert not os.path.exists(os.path.join(entry.path, "slowest.csv")), entry.path
+        if os.path.exists(histogram_path):
+            with open(histogram_path, newline="", encoding="ascii") as f:
+                header, *found[number] = csv.reader(f)
+            assert header == ["from_ns", "to_ns", "calls", "time_ns"], (path, header)
+    shutil.rmtree(out)
+    return found
+
+
+def check(path, folder):
+    """How many functions have percentiles and histograms."""
     n = 0
     for options in ([], ["-o", "evals"]):
         table = served(path, options)
@@ -142,11 +177,16 @@ def check(path):
             return 0
         want = expected(path, not options)
         n = len(want)
+        histograms = served_histograms(path, folder) if not options else None
+        assert histograms is None or len(histograms) == (len(table) if n else 0), (path, len(histograms))
         for name, row in table.items():
             if n == 0:
                 assert "p50_ns" not in row, (path, name)
                 continue
-            known = want.pop(name, dict.fromkeys(SHARES, ""))
+            known = want.pop(name, {"histogram": [], **dict.fromkeys(SHARES, "")})
+            want_histogram = known.pop("histogram")
+            if histograms is not None:
+                assert histograms[row["function_id"]] == want_histogram, (path, name)
             if "calls" in known:
                 assert row["calls"] == known.pop("calls"), (path, name, row)
             for column, value in known.items():
@@ -170,7 +210,7 @@ def main():
     try:
         fresh = profile(folder) if shutil.which("perl") else None
         paths = [os.path.join(CORPUS, name) for name in files] + ([fresh] if fresh else [])
-        counts = [check(path) for path in paths if os.path.isfile(path)]
+        counts = [check(path, folder) for path in paths if os.path.isfile(path)]
     finally:
         shutil.rmtree(folder)
     if not files:

@@ -1,4 +1,4 @@
-/* formats/common/lengths: percentiles against a sorted list of all calls. */
+/* formats/common/lengths: percentiles and histograms against a sorted list of all calls. */
 #include "formats/common/lengths.h"
 
 #include <setjmp.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "formats/common/buckets.h"
 #include "profmount/limits.h"
 
 enum { FUNCTIONS = 7, CALLS = 3000 };
@@ -41,6 +42,99 @@ static void expect_times(const struct pm_call_times *got, uint64_t *lengths, siz
 	assert_int_equal(got->p99_ns, quantile(lengths, n, 99));
 	assert_int_equal(got->max_ns, lengths[n - 1]);
 }
+
+/* ---- histograms ---- */
+
+static void test_buckets(void **state)
+{
+	static const uint64_t starts[] = {0, 1, 2, 2, 3, 4, 6, 8, 12, 16, 23, 32};
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		assert_int_equal(pm_bucket_start(i), starts[i]);
+	for (uint32_t i = 1; i + 1 < PM_BUCKETS; i++) {
+		uint64_t start = pm_bucket_start(i), end = pm_bucket_start(i + 1);
+		if (start == end)
+			continue;
+		assert_int_equal(pm_bucket_of(start), i);
+		assert_int_equal(pm_bucket_of(end - 1), i);
+	}
+	assert_int_equal(pm_bucket_of(0), 0);
+	assert_int_equal(pm_bucket_of(UINT64_MAX), PM_BUCKETS - 1);
+	assert_int_equal(pm_bucket_of(pm_bucket_start(PM_BUCKETS - 1)), PM_BUCKETS - 1);
+}
+
+static void expect_histogram(const struct pm_call_times *got, const uint64_t *lengths, size_t n)
+{
+	const struct pm_call_bucket *buckets = got->buckets;
+	for (uint32_t i = 0; i < got->n_buckets; i++) {
+		unsigned __int128 ns = buckets[i].ns;
+		uint64_t calls = buckets[i].calls;
+		assert_true(calls > 0 && (i == 0 || buckets[i].index > buckets[i - 1].index));
+		for (size_t k = 0; k < n; k++) {
+			if (pm_bucket_of(lengths[k]) != buckets[i].index)
+				continue;
+			ns -= lengths[k];
+			calls--;
+		}
+		assert_true(ns == 0);
+		assert_int_equal(calls, 0);
+	}
+	for (size_t k = 0; k < n; k++) {
+		uint32_t i = 0;
+		while (i < got->n_buckets && buckets[i].index != pm_bucket_of(lengths[k]))
+			i++;
+		assert_true(i < got->n_buckets);
+	}
+}
+
+static void test_histograms(void **state)
+{
+	static uint64_t lengths[CALLS];
+	struct pm_arena arena = {.block = NULL};
+	uint64_t random = 7;
+	(void)state;
+	for (size_t n = 1; n <= CALLS; n = n * 2 + 1) {
+		struct pm_lengths l = {.n = 0};
+		struct pm_call_times times;
+		for (size_t i = 0; i < n; i++) {
+			unsigned bits = (unsigned)next(&random) % 63;
+			lengths[i] = (next(&random) << 32 | next(&random)) >> bits;
+			assert_int_equal(pm_lengths_add(&l, 0, lengths[i], 1), 0);
+		}
+		assert_int_equal(pm_lengths_histogram(&l, &arena, &times), 0);
+		expect_times(&times, lengths, n);
+		expect_histogram(&times, lengths, n);
+		pm_lengths_done(&l);
+	}
+	pm_arena_done(&arena);
+}
+
+/* No calls, calls of unknown length, and more of one length than 64 bits of time can hold. */
+static void test_histograms_of_unusual_calls(void **state)
+{
+	const uint64_t longest = (uint64_t)1 << 62;
+	struct pm_arena arena = {.block = NULL};
+	struct pm_lengths none = {.n = 0}, unknown = {.n = 0}, l = {.n = 0};
+	struct pm_call_times times;
+	(void)state;
+	assert_int_equal(pm_lengths_histogram(&none, &arena, &times), 0);
+	assert_false(times.known || times.n_buckets);
+	assert_int_equal(pm_lengths_add(&unknown, 0, 5, 1), 0);
+	assert_int_equal(pm_lengths_add(&unknown, 0, PM_NO_TIME, 1), 0);
+	assert_int_equal(pm_lengths_histogram(&unknown, &arena, &times), 0);
+	assert_false(times.known || times.n_buckets);
+	assert_int_equal(pm_lengths_add(&l, 0, longest, UINT32_MAX), 0);
+	assert_int_equal(pm_lengths_add(&l, 0, longest, 5), 0);
+	assert_int_equal(pm_lengths_histogram(&l, &arena, &times), 0);
+	assert_int_equal(times.n_buckets, 1);
+	assert_int_equal(times.buckets[0].calls, (uint64_t)UINT32_MAX + 5);
+	assert_true(times.buckets[0].ns == (unsigned __int128)longest * times.buckets[0].calls);
+	pm_lengths_done(&unknown);
+	pm_lengths_done(&l);
+	pm_arena_done(&arena);
+}
+
+/* ---- percentiles ---- */
 
 /* Few calls and many, of few lengths and of many; two halves are joined under other numbers. */
 static void test_percentiles_are_those_of_a_sorted_list(void **state)
@@ -202,6 +296,9 @@ static void test_one_full_table_frees_those_it_is_joined_with(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_histograms_of_unusual_calls),
 		cmocka_unit_test(test_percentiles_are_those_of_a_sorted_list),
 		cmocka_unit_test(test_a_few_calls),
 		cmocka_unit_test(test_more_calls_of_a_length_than_32_bits_count),

@@ -10,24 +10,6 @@
 #include "fake.h"
 #include "fs/views/sums/durations.h"
 
-static void test_buckets(void **state)
-{
-	static const uint64_t starts[] = {0, 1, 2, 2, 3, 4, 6, 8, 12, 16, 23, 32};
-	(void)state;
-	for (uint32_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		assert_int_equal(pmfs_bucket_start(i), starts[i]);
-	for (uint32_t i = 1; i + 1 < PMFS_BUCKETS; i++) {
-		uint64_t start = pmfs_bucket_start(i), end = pmfs_bucket_start(i + 1);
-		if (start == end)
-			continue;
-		assert_int_equal(pmfs_bucket_of(start), i);
-		assert_int_equal(pmfs_bucket_of(end - 1), i);
-	}
-	assert_int_equal(pmfs_bucket_of(0), 0);
-	assert_int_equal(pmfs_bucket_of(UINT64_MAX), PMFS_BUCKETS - 1);
-	assert_int_equal(pmfs_bucket_of(pmfs_bucket_start(PMFS_BUCKETS - 1)), PMFS_BUCKETS - 1);
-}
-
 static int longest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -79,7 +61,6 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),
 		cmocka_unit_test(test_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

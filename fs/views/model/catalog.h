@@ -43,6 +43,6 @@ extern pmfs_render_fn pmfs_pprof_render, pmfs_chrome_render, pmfs_dot_render, pm
 
 extern pmfs_present_fn pmfs_has_modules, pmfs_has_lines, pmfs_has_gpu, pmfs_has_threads;
 extern pmfs_present_fn pmfs_has_several_threads, pmfs_has_source, pmfs_has_iterations;
-extern pmfs_present_fn pmfs_has_durations;
+extern pmfs_present_fn pmfs_has_histogram, pmfs_has_slowest;
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "formats/common/buckets.h"
 #include "formats/common/list.h"
-#include "formats/common/search.h"
 #include "formats/common/work.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
@@ -28,28 +28,6 @@ static void durations_done(void *p)
 
 /* ---- buckets ---- */
 
-/* The square root of 2^power, rounded up; power < 128. */
-static uint64_t root_of_power(unsigned power)
-{
-	uint64_t low = (uint64_t)1 << power / 2, high = low * 2 - (power > 1);
-	const unsigned __int128 square = (unsigned __int128)1 << power;
-	return PM_LOWER_BOUND(i, low, high, (unsigned __int128)i * i < square);
-}
-
-uint64_t pmfs_bucket_start(uint32_t index)
-{
-	return index == 0 ? 0 : root_of_power(index - 1);
-}
-
-uint32_t pmfs_bucket_of(uint64_t duration_ns)
-{
-	if (duration_ns == 0)
-		return 0;
-	unsigned power = 2 * (63 - (unsigned)__builtin_clzll(duration_ns));
-	unsigned __int128 square = (unsigned __int128)duration_ns * duration_ns;
-	return power + 1 + (square >> (power + 1) != 0);
-}
-
 static int bucket_add(struct pmfs_durations *d, uint32_t index, uint64_t ns)
 {
 	size_t i = 0;
@@ -61,7 +39,7 @@ static int bucket_add(struct pmfs_durations *d, uint32_t index, uint64_t ns)
 			return -ENOMEM;
 		memmove(d->buckets + i + 1, d->buckets + i,
 			(d->n_buckets++ - i) * sizeof(*d->buckets));
-		d->buckets[i] = (struct pmfs_bucket){.index = index};
+		d->buckets[i] = (struct pm_call_bucket){.index = index};
 	}
 	d->buckets[i].calls++;
 	d->buckets[i].ns += ns;
@@ -150,7 +128,7 @@ static int take(struct reading *r, uint32_t thread, const struct pm_sample *s)
 		.context = context,
 		.thread = thread};
 	size_t before = bytes_of(d);
-	if (bucket_add(d, pmfs_bucket_of(s->duration_ns), s->duration_ns) < 0 ||
+	if (bucket_add(d, pm_bucket_of(s->duration_ns), s->duration_ns) < 0 ||
 		slow_add(d, &call) < 0)
 		return -ENOMEM;
 	r->part->bytes += bytes_of(d) - before;
@@ -210,10 +188,51 @@ int pmfs_durations(
 	return r;
 }
 
-int pmfs_has_durations(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+/* ---- what there is ---- */
+
+static bool has_calls(const struct pm_profile *p)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
+	return p->traces_are_calls && p->ops->samples && (p->ops->threads || p->ops->traces);
+}
+
+int pmfs_has_slowest(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
 	(void)item;
 	(void)err;
-	return p->traces_are_calls && p->ops->samples && (p->ops->threads || p->ops->traces);
+	return has_calls(pmfs_model_profile(m));
+}
+
+int pmfs_has_histogram(struct pmfs_model *m, uint32_t item, struct pm_error *err)
+{
+	(void)item;
+	return has_calls(pmfs_model_profile(m)) ? 1 : pmfs_functions_are_timed(m, err);
+}
+
+static int read_buckets(struct pmfs_model *m, uint32_t row, const struct pm_call_bucket **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pm_call_times *times;
+	const struct pmfs_functions *f;
+	int r = pmfs_functions(m, &f, err);
+	if (r < 0 || (r = p->ops->call_times(p, &times, err)) < 0)
+		return r;
+	bool is_inlined = f->function[row] >= f->tree->n_functions;
+	*ret = is_inlined ? NULL : times[f->function[row]].buckets;
+	*ret_n = is_inlined ? 0 : times[f->function[row]].n_buckets;
+	return 0;
+}
+
+int pmfs_histogram(struct pmfs_model *m, uint32_t row, const struct pm_call_bucket **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	const struct pmfs_durations *d;
+	if (!has_calls(pmfs_model_profile(m)))
+		return read_buckets(m, row, ret, ret_n, err);
+	int r = pmfs_durations(m, row, &d, err);
+	if (r < 0)
+		return r;
+	*ret = d->buckets;
+	*ret_n = d->n_buckets;
+	return 0;
 }

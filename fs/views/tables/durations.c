@@ -1,6 +1,7 @@
 /* histogram.csv and slowest.csv of a function: how long its calls took. */
 #include "fs/views/sums/durations.h"
 
+#include "formats/common/buckets.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/threads.h"
@@ -15,27 +16,30 @@ static void set_sum(struct pm_cell *cell, unsigned __int128 sum)
 		pm_set_f64(cell, (double)sum);
 }
 
-static const struct pmfs_bucket *bucket_at(const struct pmfs_durations *d, uint32_t index)
+static const struct pm_call_bucket *bucket_at(
+	const struct pm_call_bucket *buckets, size_t n, uint32_t index)
 {
-	for (size_t i = 0; i < d->n_buckets; i++)
-		if (d->buckets[i].index == index)
-			return &d->buckets[i];
+	for (size_t i = 0; i < n; i++)
+		if (buckets[i].index == index)
+			return &buckets[i];
 	return NULL;
 }
 
 static int histogram_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	const struct pmfs_durations *d;
-	int r = pmfs_durations(pmfs_model_of(rows->table->self), (uint32_t)rows->table->a, &d, err);
-	if (r < 0 || d->n_buckets == 0)
+	const struct pm_call_bucket *buckets;
+	size_t n;
+	int r = pmfs_histogram(
+		pmfs_model_of(rows->table->self), (uint32_t)rows->table->a, &buckets, &n, err);
+	if (r < 0 || n == 0)
 		return r;
-	uint32_t first = d->buckets[0].index, last = d->buckets[d->n_buckets - 1].index;
+	uint32_t first = buckets[0].index, last = buckets[n - 1].index;
 	for (; first + rows->at <= last; rows->at++) {
 		uint32_t index = first + (uint32_t)rows->at;
-		uint64_t start = pmfs_bucket_start(index);
-		bool is_top = index + 1 == PMFS_BUCKETS;
-		uint64_t end = is_top ? 0 : pmfs_bucket_start(index + 1);
-		const struct pmfs_bucket *bucket = bucket_at(d, index);
+		uint64_t start = pm_bucket_start(index);
+		bool is_top = index + 1 == PM_BUCKETS;
+		uint64_t end = is_top ? 0 : pm_bucket_start(index + 1);
+		const struct pm_call_bucket *bucket = bucket_at(buckets, n, index);
 		if (!is_top && start == end)
 			continue; /* the bucket contains no integer */
 		pm_set_u64(&cells[0], start);
