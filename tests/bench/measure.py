@@ -35,7 +35,9 @@ and measures each figure together with a baseline in the same run. Ratios are mo
   the kernel, half of the total on putting process and client to sleep and waking them; a tenth is spent on checking whether
   the source has changed.
 - Wide call trees: calls of 2000 functions by Zipf's law, up to 30 deep, each path at least once. The total CPU time of
-  `profmount --cat SOURCE functions.csv` is divided by the number of calls.
+  `profmount --cat SOURCE functions.csv` is divided by the number of calls; the ratio compares with 1000 paths. Memory of
+  a path is that of 1,000,000 paths less that of 1000; its ratio is bytes of a path and quantity. Answers are elapsed,
+  mounting included, beside what only reads or inflates the same bytes; their ratio is that of the times.
 - Private memory is RssAnon. VmHWM includes the mapped pages of the source, which the kernel can reclaim at any time.
 """
 
@@ -275,7 +277,36 @@ class Measure:
             took, calls = self.cost_of_calls(make(paths))
             curve.append((paths, took / calls * 1e9))
             self.table.row(f"{title}, {paths} call paths: CPU time of a call", f"{curve[-1][1]:.0f} ns",
-                           f"{calls / 1e6:.1f} M calls in {seconds(took)}", f"{curve[0][1] / curve[-1][1]:.2f}")
+                           f"{calls / 1e6:.1f} M calls in {seconds(took)}", f"{curve[-1][1] / curve[0][1]:.2f}")
+        self.bytes_of_paths(title, make(WIDE[0]), make(curve[-1][0]))
+
+    def goal(self, what, took, base, baseline, n=0):
+        """Seconds beside those of a baseline; as a rate too for `n` bytes."""
+        figure = f"{seconds(took)}, {rate(n, took)}" if n else seconds(took)
+        self.table.row(what, figure, f"{baseline} {seconds(base)}", f"{took / base:.2f}")
+
+    def table_time(self, source, name):
+        """Mount, and one table; elapsed."""
+        def once():
+            point = tempfile.mkdtemp(prefix="mnt-", dir=self.work)
+            took = timed(lambda: (subprocess.run([self.profmount, source, point], check=True),
+                                  read_all(os.path.join(point, name))))
+            subprocess.run(["fusermount3", "-u", point], check=True)
+            os.rmdir(point)
+            return took
+        return min(once() for _ in range(RUNS))
+
+    def bytes_of_paths(self, title, few, many):
+        """Private memory after functions.csv, of each path that one source has more than the other, and quantity."""
+        def of(source):
+            with self.mounted(source) as (point, pid):
+                read_all(f"{point}/functions.csv")
+                with open(f"{point}/info.json", encoding="utf-8") as f:
+                    info = json.load(f)
+                return self.memory(pid)[0], info["contexts"], info["metrics"]
+        (least, n_few, _), (most, n_many, quantities) = of(few), of(many)
+        each = (most - least) / (n_many - n_few)
+        self.table.row(f"{title}: private memory of a path", f"{each:.0f} bytes", f"{quantities} quantities", f"{each / quantities:.0f}")
 
     def cost_of_calls(self, source):
         """CPU seconds to read all of a source, and how many calls there are in it."""

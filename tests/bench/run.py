@@ -125,11 +125,37 @@ class Bench(Measure):
 
     def wide_trees(self):
         self.table.section("Wide call trees")
-        mb, calls = self.sizes(2, 200, 1000)[-1], self.sizes(60000, 6000000, 60000000)[-1]
+        mb, calls = self.sizes(2, 200, 500)[-1], self.sizes(60000, 6000000, 12000000)[-1]
         self.wide("NYTProf", lambda paths: self.make("make_nytprof", f"nytprof-{mb}-paths{paths}", mb, 0, paths))
-        mb = self.sizes(1, 50, 500)[-1]
+        self.wide_nytprof(mb)
+        mb = self.sizes(1, 50, 100)[-1]
         self.wide("ZTS0", lambda paths: self.make("make_zts", f"zts-{mb}-paths{paths}", mb, paths))
+        self.wide_zts()
         self.wide("HTDUMP", lambda paths: self.make("make_htdump", f"htdump-{calls}-paths{paths}", calls, paths))
+        calls = self.sizes(60000, 6000000, 25000000)[-1]
+        source = self.make("make_htdump", f"htdump-{calls}-wide", calls, 100000)
+        self.goal(f"HTDUMP, {megabytes(size(source))}, 100000 call paths: functions.csv",
+                  self.table_time(source, "functions.csv"), best(shell, f"cat {source}"), "cat", size(source))
+
+    def wide_nytprof(self, mb):
+        """The first answer: 43,612 call paths, plain and deflated, and 1,000,000."""
+        for n, paths in ((self.sizes(2, 200, 1080)[-1], 43612), (mb, self.sizes(10000, 1000000)[-1])):
+            source = self.make("make_nytprof", f"nytprof-{n}-paths{paths}", n, 0, paths)
+            self.goal(f"NYTProf, {megabytes(size(source))} plain, {paths} call paths: functions.csv",
+                      self.table_time(source, "functions.csv"), best(shell, f"cat {source}"), "cat", size(source))
+        packed = self.make("make_nytprof", f"nytprof-{mb}-wide-deflated", mb, 6, 43612)
+        with open(packed, "rb") as f:
+            start = f.read(4096).index(b"z\x78") + 1
+        self.goal(f"NYTProf, {mb} MB deflated, 43612 call paths: functions.csv", self.table_time(packed, "functions.csv"),
+                  best(inflate, packed, start), "zlib", inflate(packed, start))
+
+    def wide_zts(self):
+        """Tables of a store with 363,600 call paths, and libdeflate inflating its chunks, on the same processors."""
+        mb = self.sizes(1, 50, 500)[-1]
+        source = self.make("make_zts", f"zts-{mb}-wide", mb, 363600)
+        base = best(shell, f"'{self.makers}/inflate_chunks' '{source}/traces.dat'")
+        for name in ("methods.csv", "traces.csv"):
+            self.goal(f"ZTS0, {megabytes(size(source))}, 363600 call paths: {name}", self.table_time(source, name), base, "libdeflate")
 
 
 def main():
