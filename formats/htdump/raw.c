@@ -30,7 +30,7 @@ static int klasses_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells[0] = pm_cell_u64(k->id);
 	cells[1] = pm_cell_u64(k->n_fields);
 	cells[2] = pm_cell_text(htd_klass_parent(k));
-	cells[3] = pm_cell_text(k->name);
+	cells[3] = pm_cell_lasting(k->name);
 	return 1;
 }
 
@@ -61,8 +61,8 @@ static int fields_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	cells[1] = pm_cell_u64(field);
 	cells[2] = pm_cell_u64(f->size);
 	cells[3] = htd_data_type_cell(f->data_type);
-	cells[4] = pm_cell_text(f->type);
-	cells[5] = pm_cell_text(k->name);
+	cells[4] = pm_cell_lasting(f->type);
+	cells[5] = pm_cell_lasting(k->name);
 	cells[6] = pm_cell_text(f->name);
 	return 1;
 }

@@ -27,13 +27,13 @@ struct raw_kind {
 static struct pm_cell name_cell(struct pm_rows *rows, const void *name)
 {
 	const struct raw *raw = rows->table->self;
-	return pm_cell_text(nytp_name(raw->n, *(const uint32_t *)name));
+	return pm_cell_lasting(nytp_name(raw->n, *(const uint32_t *)name));
 }
 
 static struct pm_cell file_cell(struct pm_rows *rows, const void *fid)
 {
 	const struct raw *raw = rows->table->self;
-	return pm_cell_text(nytp_fid_name(raw->n, raw->f, *(const uint32_t *)fid));
+	return pm_cell_lasting(nytp_fid_name(raw->n, raw->f, *(const uint32_t *)fid));
 }
 
 /* ---- both dialects ---- */
@@ -83,7 +83,7 @@ static void callers_write(struct pm_rows *rows, const void *site, struct pm_text
 static struct pm_cell callee_cell(struct pm_rows *rows, const void *sub)
 {
 	const struct raw *raw = rows->table->self;
-	return pm_cell_text(nytp_name(raw->n, raw->f->subs[*(const uint32_t *)sub].name));
+	return pm_cell_lasting(nytp_name(raw->n, raw->f->subs[*(const uint32_t *)sub].name));
 }
 
 #define C struct nytp_site

@@ -146,7 +146,7 @@ static int attributes_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 		return r;
 	const struct zts_attr_count *attr = &a->attrs[rows->at++];
 	cells[0] = pm_cell_u64(attr->traces);
-	cells[1] = pm_cell_text(attr->key);
+	cells[1] = pm_cell_lasting(attr->key);
 	cells[2] = pm_cell_text(attr->value);
 	return 1;
 }
@@ -167,7 +167,7 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	cells[1] = pm_cell_u64(thrown->first_ns - v->origin_ns);
 	cells[2] = pm_cell_u64(thrown->last_ns - v->origin_ns);
 	cells[3] = pm_cell_text(pm_text_view(rows->scratch));
-	cells[4] = pm_cell_text(thrown->class);
+	cells[4] = pm_cell_lasting(thrown->class);
 	cells[5] = pm_cell_text(thrown->message);
 	return 1;
 }

@@ -60,8 +60,8 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 	pmfs_set_known(cells++, other ? other : base, 0);
 	pmfs_set_kind(cells++, frame);
 	pm_set_text(cells++, pmfs_compare_side(c, u->sides[i]));
-	pm_set_text(cells++, u->tree.texts[frame->file]);
-	pm_set_text(cells, pmfs_frame_name(&u->tree, frame, rows->scratch));
+	pm_set_lasting(cells++, u->tree.texts[frame->file]);
+	pmfs_set_name(cells, &u->tree, frame, rows->scratch);
 	return 1;
 }
 

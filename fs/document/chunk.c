@@ -185,29 +185,39 @@ static void add_text(struct pmfs_chunk *c, struct pm_bytes text)
 	add_value(c, c->last);
 }
 
+static struct pmfs_seen *seen_at(const struct pmfs_chunk *c, struct pm_bytes text)
+{
+	return &c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)text.p) % N_PLACES];
+}
+
 /*
  * Most texts are at the same address as in an earlier row: comparing the bytes there is cheaper
- * than hashing them.
+ * than hashing them. Bytes of a text that lasts are not compared again, because it may be long, and
+ * be that of all rows.
  */
-static bool add_seen(struct pmfs_chunk *c, struct pm_bytes text)
+static bool add_seen(struct pmfs_chunk *c, const struct pm_cell *cell)
 {
-	uint64_t place = pm_hash_u64((uint64_t)(uintptr_t)text.p) % N_PLACES;
-	uint32_t index = c->seen_at[place];
-	if (index == 0 || !pm_bytes_equal(text, c->texts.items[index - 1]))
+	const struct pmfs_seen *seen = seen_at(c, cell->text);
+	bool is_same = cell->lasts && cell->text.p == seen->lasting.p &&
+		cell->text.len == seen->lasting.len;
+	if (seen->index == 0 ||
+		(!is_same && !pm_bytes_equal(cell->text, c->texts.items[seen->index - 1])))
 		return false;
-	add_value(c, index - 1);
+	add_value(c, seen->index - 1);
 	return true;
 }
 
 static void add_text_cell(struct pmfs_chunk *c, const struct pm_cell *cell)
 {
 	bool is_text = cell->kind == PM_CELL_TEXT;
-	if (is_text && cell->text.len > 0 && add_seen(c, cell->text))
+	if (is_text && cell->text.len > 0 && add_seen(c, cell))
 		return;
 	uint32_t n_nulls = c->n_nulls;
 	add_text(c, text_of(c, cell));
 	if (is_text && c->n_nulls == n_nulls && c->texts.n > 0)
-		c->seen_at[pm_hash_u64((uint64_t)(uintptr_t)cell->text.p) % N_PLACES] = c->last + 1;
+		*seen_at(c, cell->text) = (struct pmfs_seen){
+			.lasting = cell->lasts ? cell->text : (struct pm_bytes){NULL, 0},
+			.index = c->last + 1};
 }
 
 void pmfs_chunk_add(struct pmfs_chunk *c, const struct pm_cell *cell)

@@ -70,6 +70,12 @@ int pmfs_dictionary_end(struct pmfs_dictionary *d);
 
 void pmfs_dictionary_done(struct pmfs_dictionary *d);
 
+/* A text of an earlier row, at an address in the table's memory. */
+struct pmfs_seen {
+	struct pm_bytes lasting; /* where it is, if it lasts; else NULL */
+	uint32_t index;          /* 1 + its own, or 0 */
+};
+
 /* A chunk being made: zeroed, then pmfs_chunk_begin. */
 struct pmfs_chunk {
 	enum pmfs_storage storage;
@@ -82,12 +88,12 @@ struct pmfs_chunk {
 	uint8_t seen;
 	bool failed; /* out of memory */
 	uint32_t n, n_nulls;
-	uint64_t bytes;    /* approximate size of values and distinct texts */
-	uint64_t *values;  /* rows with a value */
-	size_t room;       /* for values */
-	uint8_t *present;  /* one bit per row */
-	uint32_t *seen_at; /* of text, by address: 1 + its index, or 0 */
-	uint32_t last;     /* index of the previous text */
+	uint64_t bytes;            /* approximate size of values and distinct texts */
+	uint64_t *values;          /* rows with a value */
+	size_t room;               /* for values */
+	uint8_t *present;          /* one bit per row */
+	struct pmfs_seen *seen_at; /* texts by address */
+	uint32_t last;             /* index of the previous text */
 	struct pm_strtab texts;
 	struct pm_arena arena;
 	struct pm_text scratch;

@@ -172,7 +172,7 @@ static int scaling_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells[7] = m->has_incl ? pm_cell_f64(row->loss_incl) : pm_cell_empty();
 	cells[8] = pm_cell_f64(row->loss);
 	cells[9] = whole != 0 ? pm_cell_f64(row->loss / whole) : pm_cell_empty();
-	cells[10] = pm_cell_text(m->functions[row->function].name);
+	cells[10] = pm_cell_lasting(m->functions[row->function].name);
 	return 1;
 }
 

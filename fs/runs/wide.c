@@ -20,9 +20,9 @@ static int wide_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		cells[run] = share ? pm_cell_f64(share->own) : pm_cell_empty();
 	}
 	cells += e->runs.n;
-	cells[0] = pm_cell_text(m->functions[i].module);
-	cells[1] = pm_cell_text(m->functions[i].file);
-	cells[2] = pm_cell_text(m->functions[i].name);
+	cells[0] = pm_cell_lasting(m->functions[i].module);
+	cells[1] = pm_cell_lasting(m->functions[i].file);
+	cells[2] = pm_cell_lasting(m->functions[i].name);
 	return 1;
 }
 
@@ -96,9 +96,9 @@ static int noise_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		cells[3] = pm_cell_f64(s.stddev);
 		cells[4] = pm_cell_f64(s.min);
 		cells[5] = pm_cell_f64(s.max);
-		cells[6] = pm_cell_text(m->functions[i].module);
-		cells[7] = pm_cell_text(m->functions[i].file);
-		cells[8] = pm_cell_text(m->functions[i].name);
+		cells[6] = pm_cell_lasting(m->functions[i].module);
+		cells[7] = pm_cell_lasting(m->functions[i].file);
+		cells[8] = pm_cell_lasting(m->functions[i].name);
 		return 1;
 	}
 	return 0;

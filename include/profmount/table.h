@@ -27,7 +27,8 @@ enum pm_cell_kind {
 
 struct pm_cell {
 	enum pm_cell_kind kind;
-	unsigned width; /* of PM_CELL_ID: 1 to 16 */
+	uint16_t width; /* of PM_CELL_ID: 1 to 16 */
+	bool lasts;     /* of PM_CELL_TEXT: see pm_cell_lasting */
 	union {
 		uint64_t u;
 		int64_t i;
@@ -63,12 +64,22 @@ static inline struct pm_cell pm_cell_hex(uint64_t u)
 
 static inline struct pm_cell pm_cell_id(uint64_t u, unsigned width)
 {
-	return (struct pm_cell){.kind = PM_CELL_ID, .width = width, .u = u};
+	return (struct pm_cell){.kind = PM_CELL_ID, .width = (uint16_t)width, .u = u};
 }
 
 static inline struct pm_cell pm_cell_text(struct pm_bytes text)
 {
 	return (struct pm_cell){.kind = PM_CELL_TEXT, .text = text};
+}
+
+/*
+ * A text whose bytes stay where they are, and as they are, while the table can be read: of a later
+ * row with the same address and length it is known to be the same without a look at it. Says
+ * nothing but that; a text that is shared by many rows and may be long should be one.
+ */
+static inline struct pm_cell pm_cell_lasting(struct pm_bytes text)
+{
+	return (struct pm_cell){.kind = PM_CELL_TEXT, .lasts = true, .text = text};
 }
 
 static inline struct pm_cell pm_cell_str(const char *s)
@@ -106,8 +117,15 @@ static inline void pm_set_f64(struct pm_cell *cell, double f)
 static inline void pm_set_text(struct pm_cell *cell, struct pm_bytes text)
 {
 	cell->kind = PM_CELL_TEXT;
+	cell->lasts = false;
 	cell->text.p = text.p;
 	cell->text.len = text.len;
+}
+
+static inline void pm_set_lasting(struct pm_cell *cell, struct pm_bytes text)
+{
+	pm_set_text(cell, text);
+	cell->lasts = true;
 }
 
 /* How a table is written. */

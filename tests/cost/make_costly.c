@@ -93,14 +93,14 @@ static void nyt_lines(void)
 	nyt_end();
 }
 
-/* Subs in a file whose name is a 1000th of everything. */
-static void nyt_long_file(void)
+/* Subs in a file whose name has a length. */
+static void nyt_file_of(size_t length)
 {
-	char *path = malloc(costly_bytes / 1000 + 1), name[32];
+	char *path = malloc(length + 1), name[32];
 	if (!path)
 		costly_die("memory");
-	memset(path, 'f', costly_bytes / 1000);
-	path[costly_bytes / 1000] = 0;
+	memset(path, 'f', length);
+	path[length] = 0;
 	nyt = (struct nytpw){.out.p = NULL};
 	nyt_begin();
 	nytpw_fid(&nyt, 2, 0, 0, path);
@@ -112,6 +112,18 @@ static void nyt_long_file(void)
 	}
 	nyt_end();
 	free(path);
+}
+
+/* Whose name is a 1000th of everything. */
+static void nyt_long_file(void)
+{
+	nyt_file_of(costly_bytes / 1000);
+}
+
+/* Whose name is a quarter of everything. */
+static void nyt_giant_file(void)
+{
+	nyt_file_of(costly_bytes / 4);
 }
 
 static void nyt_evals(void)
@@ -449,6 +461,7 @@ static const struct {
 	{"nytprof-deep", nyt_deep},
 	{"nytprof-lines", nyt_lines},
 	{"nytprof-long-file", nyt_long_file},
+	{"nytprof-giant-file", nyt_giant_file},
 	{"nytprof-evals", nyt_evals},
 	{"nytprof-callers", nyt_callers},
 	{"nytprof-subs", nyt_subs},

@@ -1,6 +1,9 @@
 /* fs/document: row groups are made once, windows are the same bytes, and what the metadata says. */
 #include "mounted.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "formats/common/text.h"
 #include "fs/document/thrift.h"
 #include "profmount/profile.h"
@@ -163,6 +166,47 @@ static void check_bound(const struct pmfs_bound *b, const char *text, bool is_ex
 	assert_int_equal(b->is_exact, is_exact);
 }
 
+/* It is looked at once: later its page cannot be read. */
+static void test_a_text_that_lasts_is_read_once(void **state)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct pmfs_chunk c = {.n = 0};
+	(void)state;
+	uint8_t *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	memset(p, 'a', size);
+	const struct pm_cell whole = pm_cell_lasting((struct pm_bytes){p, size});
+	assert_int_equal(pmfs_chunk_begin(&c, PMFS_STORE_TEXT), 0);
+	pmfs_chunk_add(&c, &whole);
+	assert_int_equal(mprotect(p, size, PROT_NONE), 0);
+	pmfs_chunk_add(&c, &whole);
+	assert_int_equal(mprotect(p, size, PROT_READ), 0);
+	/* Another length at the same address is another text. */
+	const struct pm_cell part = pm_cell_lasting((struct pm_bytes){p, size - 1});
+	pmfs_chunk_add(&c, &part);
+	assert_int_equal(c.n, 3);
+	assert_int_equal(c.texts.n, 2);
+	assert_int_equal(c.values[1], 0);
+	assert_int_equal(c.values[2], 1);
+	pmfs_chunk_done(&c);
+	munmap(p, size);
+}
+
+/* What is at the same address may be another text, if nobody says that it lasts. */
+static void test_a_text_that_is_built_is_compared(void **state)
+{
+	uint8_t bytes[] = "one";
+	const struct pm_cell cell = pm_cell_text((struct pm_bytes){bytes, 3});
+	struct pmfs_chunk c = {.n = 0};
+	(void)state;
+	assert_int_equal(pmfs_chunk_begin(&c, PMFS_STORE_TEXT), 0);
+	pmfs_chunk_add(&c, &cell);
+	memcpy(bytes, "two", 3);
+	pmfs_chunk_add(&c, &cell);
+	assert_int_equal(c.texts.n, 2);
+	pmfs_chunk_done(&c);
+}
+
 static void test_texts_have_bounds(void **state)
 {
 	struct pmfs_chunk_facts facts;
@@ -229,6 +273,8 @@ int main(void)
 		cmocka_unit_test(test_windows_in_any_order_are_the_same_bytes),
 		cmocka_unit_test(test_integers_stand_one_after_the_other),
 		cmocka_unit_test(test_equal_texts_stand_in_the_dictionary_once),
+		cmocka_unit_test(test_a_text_that_lasts_is_read_once),
+		cmocka_unit_test(test_a_text_that_is_built_is_compared),
 		cmocka_unit_test(test_texts_have_bounds),
 		cmocka_unit_test(test_numbers_of_thrift),
 		cmocka_unit_test(test_lists_of_thrift),

@@ -40,6 +40,13 @@ void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame)
 		pm_set_text(cell, pmfs_frame_kind(frame, NULL));
 }
 
+void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch)
+{
+	pm_set_text(cell, pmfs_frame_name(tree, frame, scratch));
+	cell->lasts = frame->name != 0;
+}
+
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
 	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err))
 {

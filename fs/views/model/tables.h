@@ -30,6 +30,10 @@ static inline void pmfs_set_known(struct pm_cell *cell, uint64_t number, uint64_
 /* The kind of a frame. */
 void pmfs_set_kind(struct pm_cell *cell, const struct pm_frame *frame);
 
+/* The name of a frame, as of pmfs_frame_name. */
+void pmfs_set_name(struct pm_cell *cell, const struct pm_tree *tree, const struct pm_frame *frame,
+	struct pm_text *scratch);
+
 /* A text document, rendered by `render` with self = the model, a = the item. */
 struct pm_doc pmfs_doc_of_text(struct pmfs_model *m, uint64_t item,
 	int (*render)(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err));

@@ -36,7 +36,7 @@ static struct pm_cell name_cell(const struct pmfs_identity *id, uint32_t functio
 {
 	if (function == PM_NONE)
 		return pm_cell_empty();
-	return pm_cell_text(id->functions[function].name);
+	return pm_cell_lasting(id->functions[function].name);
 }
 
 static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -59,7 +59,7 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 		if (k != c->columns->calls)
 			*cells++ = pmfs_cell(c->cells[(size_t)i * c->columns->n + k]);
 	pmfs_set_known(cells++, call->line, 0);
-	*cells++ = pm_cell_text(c->tree->texts[call->file]);
+	*cells++ = pm_cell_lasting(c->tree->texts[call->file]);
 	*cells++ = name_cell(c->identity, call->caller);
 	*cells++ = name_cell(c->identity, call->callee);
 	return 1;

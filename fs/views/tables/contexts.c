@@ -55,9 +55,9 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 	*cells++ = frame->has_offset ? pm_cell_hex(frame->offset) : pm_cell_empty();
 	pmfs_set_kind(cells++, frame);
 	pm_set_text(cells++, pmfs_category_name(c->categories[context]));
-	pm_set_text(cells++, tree->texts[frame->module]);
-	pm_set_text(cells++, tree->texts[frame->file]);
-	pm_set_text(cells, pmfs_frame_name(tree, frame, scratch));
+	pm_set_lasting(cells++, tree->texts[frame->module]);
+	pm_set_lasting(cells++, tree->texts[frame->file]);
+	pmfs_set_name(cells, tree, frame, scratch);
 	return 1;
 }
 

@@ -11,9 +11,9 @@ static void name_cells(const struct pmfs_functions *f, uint32_t row, struct pm_c
 	const struct pmfs_function *function = pmfs_function_at(f, row);
 	pmfs_set_known(cells++, function->line, 0);
 	*cells++ = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
-	*cells++ = pm_cell_text(f->tree->texts[function->module]);
-	*cells++ = pm_cell_text(f->tree->texts[function->file]);
-	*cells++ = pm_cell_text(function->name);
+	*cells++ = pm_cell_lasting(f->tree->texts[function->module]);
+	*cells++ = pm_cell_lasting(f->tree->texts[function->file]);
+	*cells++ = pm_cell_lasting(function->name);
 }
 
 static struct pm_cell *cost_cells(const struct pmfs_functions *f, uint32_t row, uint32_t contexts,

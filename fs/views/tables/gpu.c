@@ -21,8 +21,8 @@ static int gpu_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error
 	cells[5] = pmfs_cell(g->bytes);
 	cells[6] = pmfs_cell(g->total_ns > 0 ? g->bytes / g->total_ns * 1e9 : NAN);
 	cells[7] = pm_cell_str(g->operation);
-	cells[8] = pm_cell_text(t->functions->tree->texts[function->module]);
-	cells[9] = pm_cell_text(function->name);
+	cells[8] = pm_cell_lasting(t->functions->tree->texts[function->module]);
+	cells[9] = pm_cell_lasting(function->name);
 	return 1;
 }
 

@@ -15,9 +15,9 @@ static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
 	const struct pmfs_function *function =
 		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
-	*cells++ = function ? pm_cell_text(l->tree->texts[function->module]) : pm_cell_empty();
-	*cells++ = pm_cell_text(l->tree->texts[line->file]);
-	*cells++ = function ? pm_cell_text(function->name) : pm_cell_empty();
+	*cells++ = function ? pm_cell_lasting(l->tree->texts[function->module]) : pm_cell_empty();
+	*cells++ = pm_cell_lasting(l->tree->texts[line->file]);
+	*cells++ = function ? pm_cell_lasting(function->name) : pm_cell_empty();
 	return 1;
 }
 

@@ -106,8 +106,8 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));
-	pm_set_text(&cells[3], p->tree->texts[frame->file]);
-	pm_set_text(&cells[4], pmfs_frame_name(p->tree, frame, rows->scratch));
+	pm_set_lasting(&cells[3], p->tree->texts[frame->file]);
+	pmfs_set_name(&cells[4], p->tree, frame, rows->scratch);
 	return 1;
 }
 
