@@ -1,7 +1,4 @@
-/*
- * Requests for nodes other than reading: attributes, lookups of names, targets of links, extended
- * attributes.
- */
+/* Requests about nodes: attributes, lookups of names, extended attributes. */
 #include <float.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,32 +188,7 @@ void pmfs_answer_lookup(struct pmfs_call *c)
 		fuse_reply_entry(c->req, &e);
 }
 
-/* ---- links and extended attributes ---- */
-
-void pmfs_answer_readlink(struct pmfs_call *c)
-{
-	char target[4096];
-	struct pmfs_instance *in = c->m->in;
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_piece piece;
-	struct pm_doc doc;
-	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
-	if (r == 0) {
-		r = doc.kind == PM_DOC_LINK ? pmfs_engine_read(in->engine, c->ino, &doc, 0,
-						      sizeof(target) - 1, &piece, &err)
-					    : -EINVAL;
-		pmfs_tree_release(in->tree, c->ino);
-	}
-	if (r < 0) {
-		pmfs_call_fail(c, r, &err);
-		return;
-	}
-	memcpy(target, piece.p, piece.len);
-	target[piece.len] = 0;
-	pmfs_engine_release(in->engine, &piece);
-	if (pmfs_call_take(c))
-		fuse_reply_readlink(c->req, target);
-}
+/* ---- extended attributes ---- */
 
 static void reply_attribute(struct pmfs_call *c, const struct pm_text *value)
 {

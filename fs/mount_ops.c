@@ -77,28 +77,6 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 /* ---- contents ---- */
 
-static void answer_read(struct pmfs_call *c)
-{
-	struct pmfs_instance *in = c->m->in;
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_piece piece;
-	struct pm_doc doc;
-	int r = pmfs_tree_document(in->tree, c->ino, &doc, &err);
-	if (r == 0) {
-		r = pmfs_engine_read(
-			in->engine, c->ino, &doc, (uint64_t)c->off, c->size, &piece, &err);
-		pmfs_tree_release(in->tree, c->ino);
-	}
-	if (r < 0) {
-		pmfs_call_fail(c, r, &err);
-		return;
-	}
-	/* If pages of the input have been lost meanwhile, the kernel returns EIO to the client. */
-	if (pmfs_call_take(c))
-		fuse_reply_buf(c->req, piece.p, piece.len);
-	pmfs_engine_release(in->engine, &piece);
-}
-
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
 {
@@ -107,7 +85,7 @@ static void op_read(
 		pmfs_progress_read(session, req, ino, len, off);
 		return;
 	}
-	struct pmfs_call c = call_of(req, answer_read, ino, CALL_READ + ((uint64_t)off << 8));
+	struct pmfs_call c = call_of(req, pmfs_answer_read, ino, CALL_READ + ((uint64_t)off << 8));
 	c.size = len;
 	c.off = off;
 	if (session->follow && fi && fi->fh)

@@ -57,9 +57,13 @@ enum pmfs_size pmfs_mount_known_size(
 
 void pmfs_answer_getattr(struct pmfs_call *c);
 void pmfs_answer_lookup(struct pmfs_call *c);
-void pmfs_answer_readlink(struct pmfs_call *c);
 void pmfs_answer_getxattr(struct pmfs_call *c);
 void pmfs_answer_listxattr(struct pmfs_call *c);
+
+/* ---- mount_read.c ---- */
+
+void pmfs_answer_read(struct pmfs_call *c);
+void pmfs_answer_readlink(struct pmfs_call *c);
 
 /* ---- mount_list.c ---- */
 

@@ -8,7 +8,7 @@
 /*
  * The real paths of the sources in the given order, which are valid from any directory. If there
  * are several, a missing source keeps its path as given; a single source must exist. False after a
- * message on standard error. Free with pmfs_paths_free in either case.
+ * message on standard error. Free with pmfs_source_paths_free in either case.
  */
 struct pmfs_source_paths {
 	char **paths;

@@ -9,24 +9,25 @@ struct pmfs_failure {
 	struct pm_error error;
 };
 
-/* The more informative of two failures: the first one that is not a consequence of another one. */
-static inline const struct pmfs_failure *pmfs_failure_pick(
-	const struct pmfs_failure *known, const struct pmfs_failure *next)
-{
-	if (next->result < 0 && (!known || (!known->error.code && next->error.code)))
-		return next;
-	return known;
-}
-
-/* The result of the whole work: that failure (NULL: none), or `r`, which has no message. */
+/*
+ * The result of work on n items, whose failures are `size` bytes apart: the most informative of
+ * these, which is the first one that is not a consequence of another one; or `r`, which has no
+ * message.
+ */
 static inline int pmfs_failure_return(
-	const struct pmfs_failure *failed, int r, struct pm_error *err)
+	const struct pmfs_failure *first, size_t n, size_t size, int r, struct pm_error *err)
 {
-	if (!failed || !failed->error.code)
+	const struct pmfs_failure *found = NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct pmfs_failure *next = (const void *)((const char *)first + i * size);
+		if (next->result < 0 && (!found || (!found->error.code && next->error.code)))
+			found = next;
+	}
+	if (!found || !found->error.code)
 		return r < 0 ? pm_error_plain(err, r) : 0;
 	if (err && !err->code)
-		*err = failed->error;
-	return failed->result;
+		*err = found->error;
+	return found->result;
 }
 
 #endif

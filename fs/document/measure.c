@@ -98,14 +98,6 @@ static int segment_measure(void *context, size_t i)
 	return s->failure.result;
 }
 
-static int outcome(const struct job *job, int r, struct pm_error *err)
-{
-	const struct pmfs_failure *failed = NULL;
-	for (size_t i = 0; i < job->n; i++)
-		failed = pmfs_failure_pick(failed, &job->segments[i].failure);
-	return pmfs_failure_return(failed, r, err);
-}
-
 static int put_in_a_row(struct pmfs_body *body, const struct job *job, struct pm_error *err)
 {
 	for (size_t i = 0; i < job->n; i++) {
@@ -148,7 +140,8 @@ int pmfs_measure(struct pmfs_body *body, const struct pm_table *table, enum pm_f
 	int r = cut(&job, at, err);
 	if (r < 0)
 		return r;
-	r = outcome(&job, pm_crew_each(job.n, segment_measure, &job), err);
+	r = pmfs_failure_return(&job.segments->failure, job.n, sizeof(*job.segments),
+		pm_crew_each(job.n, segment_measure, &job), err);
 	if (r == 0)
 		r = put_in_a_row(body, &job, err);
 	for (size_t i = 0; i < job.n; i++)

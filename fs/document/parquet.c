@@ -220,14 +220,6 @@ static int segment_measure(void *context, size_t i)
 	return s->failure.result;
 }
 
-static int outcome(const struct job *job, int r, struct pm_error *err)
-{
-	const struct pmfs_failure *failed = NULL;
-	for (size_t i = 0; i < job->n; i++)
-		failed = pmfs_failure_pick(failed, &job->segments[i].failure);
-	return pmfs_failure_return(failed, r, err);
-}
-
 static int cut(struct job *job, struct pm_error *err)
 {
 	const struct pm_table *table = job->table;
@@ -298,7 +290,8 @@ static int measure(
 		p->key = pm_hash_u64(p->key + p->storage[c]);
 	int r = cut(&job, err);
 	if (r == 0)
-		r = outcome(&job, pm_crew_each(job.n, segment_measure, &job), err);
+		r = pmfs_failure_return(&job.segments->failure, job.n, sizeof(*job.segments),
+			pm_crew_each(job.n, segment_measure, &job), err);
 	if (r == 0)
 		r = put_in_a_row(p, &job, err);
 	job_done(&job);
