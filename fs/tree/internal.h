@@ -115,11 +115,21 @@ int pmfs_view_document(struct pmfs_tree *t, pm_node node, struct pm_doc *ret, st
 int pmfs_place_check(
 	struct pmfs_tree *t, enum pmfs_place place, uint32_t item, struct pm_error *err);
 
-/* Gives the model the names of context directories. */
-void pmfs_contexts_name_entries(struct pmfs_tree *t);
-
 /* Whether a node's `a` is a context and its other fields are 0. */
 int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
+
+/* ---- children.c: the children of contexts as entries of their directories ---- */
+
+/* As in struct pmfs_dir, for contexts/ and the directories of contexts. */
+int pmfs_children_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
+	struct pmfs_entry *ret, struct pm_error *err);
+
+/* A position is the child's context index + 1; 0 means the first child. */
+int pmfs_children_next(struct pmfs_tree *t, pm_node dir, uint64_t *position, struct pmfs_entry *ret,
+	struct pm_error *err);
+
+/* Gives the model the names of context directories. */
+void pmfs_contexts_name_entries(struct pmfs_tree *t);
 
 /* ---- twins.c: tables as Parquet beside their CSV ---- */
 

@@ -1,7 +1,7 @@
 /*
  * The entry point: checks a node, finds the functions of its kind, and calls them. Below it, from
  * the top down: root.c, threads.c, windows.c, documents.c, collections.c, nested.c (items that are
- * profiles), metricfiles.c, contexts.c, functions.c, exports.c, views.c, state.c.
+ * profiles), metricfiles.c, contexts.c, children.c, functions.c, exports.c, views.c, state.c.
  */
 #include "fs/tree/internal.h"
 
