@@ -103,21 +103,21 @@ static int open_folder(const struct pm_candidate *c, struct pm_arena *arena, int
 	return 0;
 }
 
+static const struct pm_note notes[] = {
+	{"traces.csv", "every trace and span: start, duration, errors, attributes, method, path"},
+	{"methods.csv", "every method over all traces"},
+	{"attributes.csv", "how many traces have each attribute value"},
+	{"exceptions.csv", "every exception: count, first and last time, first trace"},
+	{"slow", "links to the longest traces"},
+	{"errors", "links to the traces with an error"},
+	{"stores", "each store: its chunks, its texts, and a directory for each trace"},
+	{NULL, NULL},
+};
+
 static int open_zts(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
 	static const struct pm_lazy fresh = PM_LAZY_INIT;
-	static const struct pm_note notes[] = {
-		{"traces.csv",
-			"every trace and span: start, duration, errors, attributes, method, path"},
-		{"methods.csv", "every method over all traces"},
-		{"attributes.csv", "how many traces have each attribute value"},
-		{"exceptions.csv", "every exception: count, first and last time, first trace"},
-		{"slow", "links to the longest traces"},
-		{"errors", "links to the traces with an error"},
-		{"stores", "each store: its chunks, its texts, and a directory for each trace"},
-		{NULL, NULL},
-	};
 	int folder = -1;
 	const char *name = "";
 	struct zts_opened *z = calloc(1, sizeof(*z));
