@@ -20,6 +20,7 @@
 #include "fs/mount_warm.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
+#include "fs/sourcemark.h"
 
 enum { FREE_THREADS = 3 }; /* threads that are always free to read requests */
 
@@ -187,7 +188,7 @@ static int open_and_serve(struct mounting *m)
 	}
 	pmfs_confine(PMFS_DUTY_SERVE, -1);
 	if (m->options->follow)
-		m->mark = pmfs_follow_mark(m->sources->paths[0]);
+		m->mark = pmfs_source_mark(m->sources->paths[0]);
 	if (pmfs_open_sources(m->options, m->sources, &m->in) < 0)
 		return 1;
 	int status = serve(m);

@@ -13,9 +13,6 @@
 #include "fs/mount_ops.h"
 #include "fs/options.h"
 
-/* A number that changes with the source; for a folder, with the files in it and one level below. */
-uint64_t pmfs_follow_mark(const char *source);
-
 /*
  * Starts watching the source of `m`, which was opened after `mark` was taken; takes ownership of
  * m->in. NULL if out of memory.
