@@ -2,16 +2,13 @@
  * What a confined process can still do; what it cannot is tried by test_hijacked.py. Each attempt
  * is made by a child of its own, since there is no way back.
  */
+#include "tests/unittest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "fs/confine.h"
 
@@ -54,14 +49,12 @@ static char path[] = "/tmp/profmount-confine-XXXXXX";
 
 static int make_file(void **state)
 {
-	(void)state;
 	int fd = mkstemp(path);
 	return fd < 0 ? -1 : fchmod(fd, 0666) | close(fd);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -124,7 +117,6 @@ static bool waits_for_events(void)
 
 static void test_serving_goes_on(void **state)
 {
-	(void)state;
 	assert_true(confined(opens_for_reading));
 	assert_true(confined(starts_threads));
 	assert_true(confined(stops_threads));
@@ -153,7 +145,6 @@ static bool dumps_core(void)
 
 static void test_nothing_is_gained_or_dumped(void **state)
 {
-	(void)state;
 	assert_false(confined(gains_privileges));
 	assert_false(confined(dumps_core));
 }
@@ -189,7 +180,6 @@ static void expect_refused(bool (*attempt)(void))
 
 static void test_other_abis_are_no_way_out(void **state)
 {
-	(void)state;
 	expect_refused(calls_as_x32);
 	expect_refused(calls_as_i386);
 }

@@ -1,10 +1,5 @@
-/* fs/compare/match.c: what is one function, module, file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* fs/compare/match.c: which functions, modules and files are the same. */
+#include "tests/unittest.h"
 
 #include "fs/compare/match.h"
 
@@ -29,7 +24,6 @@ static void test_functions_by_name_module_and_file(void **state)
 	uint32_t b = add(&m, PMFS_BASE, "init", "/opt/1/bin/app", "/s1/two.c");
 	uint32_t c = add(&m, PMFS_OTHER, "init", "/opt/2/bin/app", "/s2/one.c");
 	uint32_t d = add(&m, PMFS_OTHER, "init", "/opt/2/lib/lib.so", "/s2/one.c");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_equal(m.n_groups, 3);
 	assert_int_equal(group(&m, a), group(&m, c));
@@ -45,7 +39,6 @@ static void test_places_count_where_both_sides_know_them(void **state)
 	struct pmfs_match m = {.exact = false};
 	uint32_t a = add(&m, PMFS_BASE, "work", "", "");
 	uint32_t b = add(&m, PMFS_OTHER, "work", "/bin/app", "/s/work.c");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_equal(group(&m, a), group(&m, b));
 	pmfs_match_done(&m);
@@ -59,7 +52,6 @@ static void test_folders_that_tell_files_apart(void **state)
 	uint32_t c = add(&m, PMFS_OTHER, "init", "app", "/2/src/b/util.c");
 	uint32_t d = add(&m, PMFS_OTHER, "main", "app", "/2/src/c/main.c");
 	uint32_t e = add(&m, PMFS_BASE, "main", "app", "/1/src/main.c");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_not_equal(group(&m, a), group(&m, b));
 	assert_int_equal(group(&m, b), group(&m, c));
@@ -75,7 +67,6 @@ static void test_folders_that_say_nothing(void **state)
 	uint32_t b = add(&m, PMFS_BASE, "init", "/opt0/bin/app", "");
 	uint32_t c = add(&m, PMFS_OTHER, "main", "/home/me/app", "");
 	uint32_t d = add(&m, PMFS_OTHER, "init", "/opt1/bin/app", "");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_equal(group(&m, a), group(&m, c));
 	assert_int_equal(group(&m, b), group(&m, d));
@@ -95,7 +86,6 @@ static void test_rules_join_what_is_left_alone(void **state)
 	uint32_t g = add(&m, PMFS_OTHER, "two", "", "");
 	uint32_t h = add(&m, PMFS_BASE, "lone._omp_fn.0", "", "");
 	uint32_t i = add(&m, PMFS_BASE, "lone._omp_fn.1", "", "");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_equal(group(&m, a), group(&m, c));
 	assert_int_equal(group(&m, b), group(&m, d));
@@ -112,7 +102,6 @@ static void test_exact_joins_nothing(void **state)
 	struct pmfs_match m = {.exact = true};
 	uint32_t a = add(&m, PMFS_BASE, "two.isra.0", "", "");
 	uint32_t b = add(&m, PMFS_OTHER, "two", "", "");
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_not_equal(group(&m, a), group(&m, b));
 	pmfs_match_done(&m);
@@ -121,7 +110,6 @@ static void test_exact_joins_nothing(void **state)
 static void test_nothing(void **state)
 {
 	struct pmfs_match m = {.exact = false};
-	(void)state;
 	assert_int_equal(pmfs_match_finish(&m), 0);
 	assert_int_equal(m.n_groups, 0);
 	pmfs_match_done(&m);

@@ -1,13 +1,9 @@
 /* fs/compare/names.c: a test for every rule, and names that no rule may touch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "fs/compare/names.h"
 
@@ -51,7 +47,6 @@ static void check(const char *name, bool loose, const char *want)
 
 static void test_every_rule(void **state)
 {
-	(void)state;
 	assert_int_equal(sizeof(by_rule) / sizeof(*by_rule), pmfs_n_name_rules);
 	for (size_t i = 0; i < pmfs_n_name_rules; i++) {
 		bool alone = pmfs_name_rules[i].alone;
@@ -64,7 +59,6 @@ static void test_every_suffix_of_clones(void **state)
 {
 	static const char *const words[] = {
 		"isra", "constprop", "part", "cold", "llvm", "lto_priv", "localalias"};
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "f.%s", words[i]);
@@ -88,7 +82,6 @@ static void test_names_that_stay(void **state)
 		"evaluate 12 things", "tile_16x16", "step.israel", "step.partial", "main.func1",
 		"array[10]", "CGLIB$$constructor", "f::h0123456789abcdef0", "a+0x", "", ".cold",
 		"__ANON__[", "$$Lambda", "(eval )", "lambda$", "::h0123456789abcdef"};
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		check(names[i], true, names[i]);
 }
@@ -98,7 +91,6 @@ static void test_a_long_name(void **state)
 {
 	enum { N = 100000 };
 	char *name = malloc(N * 5 + 2);
-	(void)state;
 	for (size_t i = 0; i < N; i++)
 		memcpy(name + i * 5, ".isra", 5);
 	memcpy(name + (size_t)N * 5, "x", 2);
@@ -111,7 +103,6 @@ static void test_modules(void **state)
 	static const char *const modules[][2] = {{"<vdso>", "vdso"},
 		{"libfoo-0123abcd9.so", "libfoo-.so"}, {"libc.so.6", "libc.so.6"}, {"", ""},
 		{"vmlinux.deadbeef01", "vmlinux."}};
-	(void)state;
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
 		struct pm_text out = {.p = NULL};
 		pmfs_tidy_module(pm_bytes_of(modules[i][0]), &out);

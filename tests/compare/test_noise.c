@@ -1,11 +1,6 @@
-/* fs/compare/noise.c against tables of textbooks. */
+/* fs/compare/noise.c against published tables. */
+#include "tests/unittest.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "fs/compare/noise.h"
 
@@ -20,7 +15,6 @@ static void test_t_distribution(void **state)
 {
 	static const double rows[][3] = {{2.228139, 10, 0.05}, {12.706205, 1, 0.05},
 		{4.5868939, 10, 0.001}, {1.9599640, 1e7, 0.05}, {0, 3, 1}};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		double t = rows[i][0], df = rows[i][1];
 		assert_near(pmfs_incomplete_beta(df / 2, 0.5, df / (df + t * t)), rows[i][2], 1e-7);
@@ -42,7 +36,6 @@ static void test_samples(void **state)
 {
 	static const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
 	struct pmfs_sample s = sample_of(values, 8);
-	(void)state;
 	assert_near(s.mean, 5, 1e-15);
 	assert_near(pmfs_sample_variance(&s), 32.0 / 7, 1e-14);
 	s = sample_of(values, 1);
@@ -55,7 +48,6 @@ static void test_welch(void **state)
 	static const double a[] = {116, 114}, b[] = {154, 158}, same[] = {3, 3, 3},
 			    other[] = {4, 4, 4};
 	struct pmfs_sample x = sample_of(a, 2), y = sample_of(b, 2);
-	(void)state;
 	/* t = 41 / sqrt(5) with 25 / 17 degrees of freedom. */
 	assert_near(pmfs_welch(&x, &y), 0.01029971455714518, 1e-12);
 	assert_near(pmfs_welch(&y, &x), pmfs_welch(&x, &y), 0);
@@ -72,7 +64,6 @@ static void test_welch_is_students(void **state)
 {
 	double a[6] = {-1, 1, -1, 1, -1, 1}, b[6];
 	double shift = 2.228139 * sqrt(1.2 / 6 * 2);
-	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		b[i] = a[i] + shift;
 	struct pmfs_sample x = sample_of(a, 6), y = sample_of(b, 6);
@@ -82,7 +73,6 @@ static void test_welch_is_students(void **state)
 static void test_false_discoveries(void **state)
 {
 	double p[] = {0.9, 0.01, NAN, 0.02, 0.03}, q[5];
-	(void)state;
 	assert_int_equal(pmfs_adjust(p, q, 5), 0);
 	assert_near(q[0], 0.9, 1e-15);
 	assert_near(q[1], 0.04, 1e-15);

@@ -1,11 +1,7 @@
 /* fs/compare/places.c: lines that an edit has moved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "fs/compare/places.h"
 #include "profmount/limits.h"
@@ -39,7 +35,6 @@ static void check(const int *before, const int *after, const int *want)
 
 static void test_what_has_not_moved(void **state)
 {
-	(void)state;
 	CHECK(LIST(2, 4, 5), LIST(2, 4, 5), LIST(2, 4, 5));
 	CHECK(LIST(1, 3, 5), LIST(3, 5), LIST(NO, 3, 5));
 	CHECK(LIST(3, 5), LIST(1, 3, 5), LIST(3, 5));
@@ -47,7 +42,6 @@ static void test_what_has_not_moved(void **state)
 
 static void test_an_edit_inside(void **state)
 {
-	(void)state;
 	CHECK(LIST(2, 4, 5, 6, 10, 11, 15), LIST(2, 9, 10, 11, 15, 16, 20),
 		LIST(2, 9, 10, 11, 15, 16, 20));
 	CHECK(LIST(1, 2, 3, 7, 8, 9), LIST(1, 2, 3, 17, 18, 19), LIST(1, 2, 3, 17, 18, 19));
@@ -58,7 +52,6 @@ static void test_what_is_left_is_paired_in_order(void **state)
 	struct pmfs_line_place a[] = {{1, 5, 0}, {2, 3, 1}},
 			       b[] = {{1, 9, 0}, {2, 1, 1}, {3, 5, 2}};
 	uint32_t partner[2];
-	(void)state;
 	assert_int_equal(pmfs_places_match(a, 2, b, 3, partner), 0);
 	assert_int_equal(partner[0], 0);
 	assert_int_equal(partner[1], 1);
@@ -72,7 +65,6 @@ static void test_a_long_list(void **state)
 	enum { N = 1000 };
 	struct pmfs_line_place *a = calloc(N, sizeof(*a)), *b = calloc(N, sizeof(*b));
 	uint32_t *partner = calloc(N, sizeof(*partner));
-	(void)state;
 	assert_true((uint64_t)N * N > PM_LIMIT_PLACE_PAIRS);
 	for (uint32_t i = 0; i < N; i++) {
 		a[i] = (struct pmfs_line_place){0, 2 * (int64_t)i, i};

@@ -52,7 +52,6 @@ static void test_random_splits(void **state)
 	struct fake *runs[2 * SIDE];
 	uint64_t random = 5;
 	unsigned alarms = 0;
-	(void)state;
 	for (unsigned i = 0; i < 2 * SIDE; i++)
 		runs[i] = noisy_run(&random, FUNCTIONS, 1);
 	pair_open(&p, SIDE, SIDE, runs);
@@ -78,7 +77,6 @@ static void test_random_splits(void **state)
 static void test_a_planted_change(void **state)
 {
 	unsigned found = 0;
-	(void)state;
 	for (unsigned draw = 0; draw < DRAWS; draw++) {
 		struct pair p = {.held = 0};
 		struct fake *runs[2 * SIDE];

@@ -18,7 +18,6 @@ static struct fake *run(double main_, double work, const char *third, double cos
 static void test_two_runs(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 1, 1, (struct fake *[]){run(10, 100, "old", 5), run(10, 140, "fresh", 7)});
 	assert_pair(&p, "functions.csv",
 		"time_ns_excl_base|time_ns_excl|time_ns_excl_diff|time_ns_excl_ratio|"
@@ -40,7 +39,6 @@ static void test_a_run_against_itself(void **state)
 	static const char *const paths[] = {"functions.csv", "lines.csv", "modules.csv",
 		"files.csv", "callers.csv", "categories.csv"};
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 1, 1, (struct fake *[]){run(1, 2, "x", 3), run(1, 2, "x", 3)});
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		char *text = pair_text(&p, paths[i]), *line = strtok(text, "\n");
@@ -58,7 +56,6 @@ static void test_a_run_against_itself(void **state)
 static void test_repetitions(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 2, 2,
 		(struct fake *[]){run(10, 100, "old", 6), run(10, 102, "x", 2),
 			run(10, 140, "x", 4), run(10, 142, "x", 6)});
@@ -83,7 +80,6 @@ static void test_repetitions(void **state)
 static void test_names_that_are_one(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 1, 1,
 		(struct fake *[]){run(1, 2, "x.isra.0", 3), run(1, 2, "x.constprop.1", 4)});
 	assert_pair(&p, "names.csv",
@@ -102,7 +98,6 @@ static void test_names_that_are_one(void **state)
 static void test_shares(void **state)
 {
 	struct pair p = {.of.normalize = true};
-	(void)state;
 	pair_open(&p, 1, 1, (struct fake *[]){run(10, 85, "x", 5), run(20, 170, "x", 10)});
 	assert_pair(&p, "files.csv",
 		"share_base|share|share_diff|share_incl_base|share_incl|share_incl_diff|"
@@ -114,7 +109,6 @@ static void test_shares(void **state)
 static void test_broken_runs_count_for_nothing(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 2, 1, (struct fake *[]){NULL, run(1, 2, "x", 3), run(1, 2, "x", 4)});
 	assert_pair(&p, "metrics.csv",
 		"quantity|base|value|diff|ratio\ntime_ns|6|7|1|1.1666666666666667\n");
@@ -136,7 +130,6 @@ static struct fake *run_with_lines(int by, double cost)
 static void test_lines_that_have_moved(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 1, 1, (struct fake *[]){run_with_lines(0, 1), run_with_lines(5, 2)});
 	assert_pair(&p, "lines.csv",
 		"line_base|line|"

@@ -32,7 +32,6 @@ static struct pair open_two(struct pair *p)
 static void test_the_union(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	open_two(&p);
 	assert_pair(&p, "contexts.csv",
 		"context_id|parent_id|depth|"
@@ -52,7 +51,6 @@ static void test_a_broken_base_has_nothing(void **state)
 {
 	struct pair p = {.held = 0};
 	const struct pmfs_union *u;
-	(void)state;
 	pair_open(&p, 1, 1, (struct fake *[]){NULL, run(140, "fresh", 7, 31)});
 	assert_int_equal(pmfs_compare_contexts(p.profile, &u, NULL), 0);
 	assert_int_equal(u->tree->n_contexts, 5);
@@ -65,7 +63,6 @@ static void test_a_broken_base_has_nothing(void **state)
 static void test_folded_stacks_have_both_costs(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	open_two(&p);
 	assert_pair(&p, "export/time_ns.collapsedstack.txt",
 		"main 10 10\nmain;fresh 0 7\nmain;old 5 0\nmain;work 100 140\n");
@@ -75,7 +72,6 @@ static void test_folded_stacks_have_both_costs(void **state)
 static void test_the_summary(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	open_two(&p);
 	char *text = pair_text(&p, "summary.txt");
 	assert_non_null(strstr(text, "new against old\n"));
@@ -105,7 +101,6 @@ static int redness(unsigned colour)
 static void test_pictures(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	open_two(&p);
 	char *after = pair_text(&p, "flamegraph.svg"), *gone = pair_text(&p, "gone.svg");
 	assert_true(redness(fill_of(after, "work")) > 60);
@@ -127,7 +122,6 @@ static void test_pictures(void **state)
 static void test_noise_is_grey(void **state)
 {
 	struct pair p = {.held = 0};
-	(void)state;
 	pair_open(&p, 2, 2,
 		(struct fake *[]){run(100, "x", 5, 20), run(130, "x", 6, 20), run(110, "x", 50, 20),
 			run(125, "x", 51, 20)});

@@ -2,14 +2,10 @@
 #ifndef PROFMOUNT_TESTS_DOCUMENT_MOUNTED_H
 #define PROFMOUNT_TESTS_DOCUMENT_MOUNTED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "fs/document/engine.h"
 

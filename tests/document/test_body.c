@@ -1,15 +1,10 @@
 /* fs/document/body.c, measure.c: sizes and windows of tables against their whole text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "formats/common/work.h"
 #include "fs/document/body.h"
-#include "fs/document/measure.h"
 
 /* A table of n positions; every `gap`-th position begins a row, its text length varies. */
 struct numbers {
@@ -100,21 +95,18 @@ static void check_body(const struct numbers *t, bool dense)
 
 static void test_small_tables_are_kept_whole(void **state)
 {
-	(void)state;
 	check_body(&(struct numbers){.n = 0, .gap = 1, .fail_at = UINT64_MAX}, true);
 	check_body(&(struct numbers){.n = 500, .gap = 1, .fail_at = UINT64_MAX}, true);
 }
 
 static void test_windows_of_large_tables_are_slices_of_the_whole(void **state)
 {
-	(void)state;
 	check_body(&(struct numbers){.n = 20000, .gap = 1, .fail_at = UINT64_MAX}, true);
 	check_body(&(struct numbers){.n = 20000, .gap = 1, .fail_at = UINT64_MAX}, false);
 }
 
 static void test_measuring_in_segments_gives_the_same(void **state)
 {
-	(void)state;
 	check_body(&(struct numbers){.n = 500000, .gap = 1, .fail_at = UINT64_MAX}, true);
 	check_body(&(struct numbers){.n = 500000, .gap = 7, .fail_at = UINT64_MAX}, true);
 	check_body(&(struct numbers){.n = 1000000, .gap = 131072 - 1, .fail_at = UINT64_MAX}, true);
@@ -122,7 +114,6 @@ static void test_measuring_in_segments_gives_the_same(void **state)
 
 static void test_a_row_that_fails_fails_the_table_with_its_reason(void **state)
 {
-	(void)state;
 	struct numbers early = {.n = 500000, .gap = 1, .fail_at = 3};
 	struct numbers late = {.n = 500000, .gap = 1, .fail_at = 400001};
 	const struct numbers *tables[] = {&early, &late};
@@ -138,7 +129,6 @@ static void test_a_row_that_fails_fails_the_table_with_its_reason(void **state)
 
 static void test_nobody_measures_for_nobody(void **state)
 {
-	(void)state;
 	struct numbers t = {.n = 500000, .gap = 1, .fail_at = UINT64_MAX};
 	struct pm_doc doc = doc_of(&t, true);
 	struct pm_work work = {.cancelled = true};

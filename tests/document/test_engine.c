@@ -1,10 +1,5 @@
 /* fs/document/engine.c: how often a document is rendered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/text.h"
 #include "fs/document/engine.h"
@@ -58,7 +53,6 @@ static void check_renders(uint64_t limit)
 
 static void test_a_document_is_rendered_once_to_be_read_once(void **state)
 {
-	(void)state;
 	check_renders(1 << 20);
 	check_renders(1); /* larger than the cache */
 }

@@ -105,7 +105,6 @@ static void mount_begin(struct mount *m, uint64_t limit, uint64_t rows)
 
 static int setup(void **state)
 {
-	(void)state;
 	fault = (typeof(fault)){ROWS, UINT64_MAX, UINT64_MAX, 0};
 	is_decoded = false;
 	for (size_t i = 0; i < N_TEXTS; i++)
@@ -119,7 +118,6 @@ static int setup(void **state)
 static void test_the_size_needs_no_row(void **state)
 {
 	struct mount m;
-	(void)state;
 	mount_begin(&m, 256 << 20, ROWS);
 	assert_int_equal(n_rows_made, 0);
 	assert_int_equal(n_bounds_read, 0);
@@ -138,7 +136,6 @@ static void test_the_footer_needs_no_row(void **state)
 {
 	char end[4096];
 	struct mount m;
-	(void)state;
 	mount_begin(&m, 256 << 20, ROWS);
 	assert_int_equal(read_at(&m, m.size - 8, 8, end), 8);
 	assert_int_equal(n_rows_made + n_cells_made[0] + n_cells_made[1] + n_cells_made[2], 0);
@@ -150,7 +147,6 @@ static void test_a_window_needs_a_column_of_a_row_group(void **state)
 {
 	char window[4096];
 	struct mount m;
-	(void)state;
 	mount_begin(&m, 256 << 20, ROWS);
 	assert_int_equal(read_at(&m, 12 * PMFS_GROUP_ROWS, sizeof(window), window), sizeof(window));
 	assert_int_equal(n_cells_made[0], PMFS_GROUP_ROWS);
@@ -168,7 +164,6 @@ static void test_rows_that_are_decoded_are_decoded_once(void **state)
 {
 	char window[4096];
 	struct mount m;
-	(void)state;
 	is_decoded = true;
 	mount_begin(&m, 256 << 20, ROWS);
 	for (int i = 0; i < 4; i++)
@@ -204,7 +199,6 @@ static void check_windows(void)
 
 static void test_windows_in_any_order_are_the_same_bytes(void **state)
 {
-	(void)state;
 	check_windows();
 	is_decoded = true;
 	check_windows();
@@ -259,7 +253,6 @@ static void test_columns_of_several_blocks(void **state)
 	enum { GROUPS = 70, PER_BLOCK = 32 };
 	uint64_t rows = (uint64_t)GROUPS * PMFS_GROUP_ROWS - 100;
 	struct mount m;
-	(void)state;
 	fault.ends_at = rows;
 	mount_begin(&m, 256 << 20, rows);
 	struct pmfs_parquet *p = layout_of(&m);
@@ -277,7 +270,6 @@ static void test_columns_of_several_blocks(void **state)
 static void test_few_rows_are_measured(void **state)
 {
 	struct mount m;
-	(void)state;
 	fault.ends_at = PMFS_GROUP_ROWS;
 	mount_begin(&m, 256 << 20, PMFS_GROUP_ROWS);
 	assert_in_range(n_rows_made, PMFS_GROUP_ROWS, PMFS_GROUP_ROWS + 1);
@@ -287,7 +279,6 @@ static void test_few_rows_are_measured(void **state)
 static void test_many_texts_are_measured(void **state)
 {
 	struct mount m;
-	(void)state;
 	fault.long_text = sizeof(long_text);
 	mount_begin(&m, 256 << 20, ROWS);
 	assert_in_range(n_rows_made, ROWS, ROWS + 8);
@@ -312,7 +303,6 @@ static void check_second_group_fails(uint32_t column)
 
 static void test_what_has_no_room_is_an_error(void **state)
 {
-	(void)state;
 	fault.ends_at = ROWS;
 	fault.beyond = PMFS_GROUP_ROWS;
 	check_second_group_fails(0);

@@ -55,7 +55,6 @@ static void mount_begin(struct mount *m, uint64_t limit)
 static void test_a_cold_read_makes_each_row_group_once(void **state)
 {
 	struct mount m;
-	(void)state;
 	mount_begin(&m, 256 << 20);
 	free(read_all(&m));
 	/* The piece of a processor ends when it sees the next piece's first row. */
@@ -66,7 +65,6 @@ static void test_a_cold_read_makes_each_row_group_once(void **state)
 static void test_a_cache_without_room_keeps_no_row_group(void **state)
 {
 	struct mount m;
-	(void)state;
 	mount_begin(&m, 1);
 	assert_in_range(n_rows_made, ROWS, ROWS + 8);
 	assert_true(pm_cache_bytes(m.cache) < 1 << 16);
@@ -78,7 +76,6 @@ static void test_windows_in_any_order_are_the_same_bytes(void **state)
 	static const uint64_t limits[] = {256 << 20, 8 << 20, 1};
 	struct mount whole, m;
 	char window[5000];
-	(void)state;
 	mount_begin(&whole, 256 << 20);
 	char *all = read_all(&whole);
 	for (size_t k = 0; k < sizeof(limits) / sizeof(*limits); k++) {
@@ -124,7 +121,6 @@ static void test_integers_stand_one_after_the_other(void **state)
 	struct pm_cell cells[] = {pm_cell_empty(), pm_cell_empty(), pm_cell_u64(7)};
 	struct pmfs_chunk_facts facts;
 	struct pm_text out = {.p = NULL};
-	(void)state;
 	pm_set_i64(&cells[0], -1);
 	make(PMFS_STORE_I64, cells, 3, &out, &facts);
 	assert_int_equal(out.len, sizeof(expected) - 1);
@@ -142,7 +138,6 @@ static void test_equal_texts_stand_in_the_dictionary_once(void **state)
 	static const char dictionary[] = "\x03\0\0\0one\x03\0\0\0two";
 	struct pmfs_chunk_facts facts;
 	struct pm_text out = {.p = NULL};
-	(void)state;
 	make(PMFS_STORE_TEXT, cells, 3, &out, &facts);
 	assert_true(facts.dictionary > sizeof(dictionary) - 1);
 	assert_memory_equal(out.p + facts.dictionary - (sizeof(dictionary) - 1), dictionary,
@@ -171,7 +166,6 @@ static void test_a_text_that_lasts_is_read_once(void **state)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	struct pmfs_chunk c = {.n = 0};
-	(void)state;
 	uint8_t *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	memset(p, 'a', size);
@@ -198,7 +192,6 @@ static void test_a_text_that_is_built_is_compared(void **state)
 	uint8_t bytes[] = "one";
 	const struct pm_cell cell = pm_cell_text((struct pm_bytes){bytes, 3});
 	struct pmfs_chunk c = {.n = 0};
-	(void)state;
 	assert_int_equal(pmfs_chunk_begin(&c, PMFS_STORE_TEXT), 0);
 	pmfs_chunk_add(&c, &cell);
 	memcpy(bytes, "two", 3);
@@ -210,7 +203,6 @@ static void test_a_text_that_is_built_is_compared(void **state)
 static void test_texts_have_bounds(void **state)
 {
 	struct pmfs_chunk_facts facts;
-	(void)state;
 	bounds_of("mean", "main", &facts);
 	check_bound(&facts.least, "main", true);
 	check_bound(&facts.greatest, "mean", true);
@@ -234,7 +226,6 @@ static void test_numbers_of_thrift(void **state)
 {
 	struct pm_text out = {.p = NULL};
 	struct pmfs_thrift t = {.out = &out};
-	(void)state;
 	pmfs_thrift_i32(&t, 1, 0);
 	pmfs_thrift_i32(&t, 2, -1);
 	pmfs_thrift_i64(&t, 5, 64);
@@ -255,7 +246,6 @@ static void test_lists_of_thrift(void **state)
 {
 	struct pm_text out = {.p = NULL};
 	struct pmfs_thrift t = {.out = &out};
-	(void)state;
 	pmfs_thrift_list(&t, 2, PMFS_THRIFT_STRUCT, 14);
 	pmfs_thrift_list(&t, 3, PMFS_THRIFT_I32, 15);
 	pmfs_thrift_list(&t, 4, PMFS_THRIFT_BINARY, 300);

@@ -2,12 +2,8 @@
  * Tests formats/hpcrun/across.c and what is kept of decoded files: whichever way costs are asked
  * for, they are the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +22,6 @@ static const struct pm_tree *tree;
 
 static int set_up(void **state)
 {
-	(void)state;
 	scratch_new(folder);
 	assert_int_equal(fixture_run_write(folder, THREADS, NODES, 40), 0);
 	assert_int_equal(pm_profile_open(folder, NULL, NULL, &profile, NULL), 0);
@@ -37,7 +32,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	profile = pm_profile_close(profile);
 	scratch_remove(folder);
 	return 0;
@@ -111,7 +105,6 @@ static void divide(uint32_t size)
 
 static void test_threads_and_contexts_agree(void **state)
 {
-	(void)state;
 	check_across(COSTS);
 	check_across(VALUES);
 	const uint32_t sizes[] = {1, 2, 13, tree->n_contexts - 1};
@@ -126,7 +119,6 @@ static void test_threads_and_contexts_agree(void **state)
 static void test_the_run_is_the_sum_of_its_threads(void **state)
 {
 	struct pm_value of_run[8], *threads = calloc(MOST, sizeof(*threads));
-	(void)state;
 	for (uint32_t context = 0; context < tree->n_contexts; context++) {
 		double sums[4] = {0};
 		size_t n = read_values(of_context(context, COSTS), threads);
@@ -147,7 +139,6 @@ static void test_the_run_is_the_sum_of_its_threads(void **state)
 static void test_counts_of_threads(void **state)
 {
 	struct pm_thread_counts merged, decoded;
-	(void)state;
 	assert_false(model->merged.shares);
 	for (uint32_t t = 0; t < THREADS; t++) {
 		model->merged.shares = false;
@@ -167,7 +158,6 @@ static void test_little_is_kept(void **state)
 	struct pm_value *first = calloc(MOST, sizeof(*first)),
 			*again = calloc(MOST, sizeof(*again));
 	struct pm_sample samples[64], same[64];
-	(void)state;
 	pm_cache_free(model->decoded);
 	model->decoded = pm_cache_new(LIMIT);
 	for (uint32_t round = 0; round < 3; round++)
@@ -211,7 +201,6 @@ static void read_at_once(bool stored, size_t *ret_batches)
 static void test_what_is_read_is_decoded_once(void **state)
 {
 	size_t batches = 0;
-	(void)state;
 	pm_cache_free(model->decoded);
 	model->decoded = hpcrun_decoded_new(1);
 	read_at_once(COSTS, &batches);
@@ -226,7 +215,6 @@ static void test_few_are_kept_beyond_the_limit(void **state)
 {
 	struct pm_value v;
 	uint64_t most = 0, now;
-	(void)state;
 	pm_cache_free(model->decoded);
 	model->decoded = hpcrun_decoded_new(1);
 	unsigned spared = pm_crew_width() + 2;

@@ -2,12 +2,7 @@
  * Names by the DWARF of real compilers, from files as they stand on a machine: those in symbols/,
  * whose README.md says how they were made.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,14 +23,12 @@ static struct hpcrun_elsewhere elsewhere;
 
 static int open_folder(void **state)
 {
-	(void)state;
 	source = "/src/work.c";
 	return hpcrun_elsewhere_open(&elsewhere, folder, NULL);
 }
 
 static int close_folder(void **state)
 {
-	(void)state;
 	hpcrun_elsewhere_done(&elsewhere);
 	return 0;
 }
@@ -73,20 +66,17 @@ static void check_module(const char *path, uint64_t address)
 
 static void clang_numbers_files_from_0(void **state)
 {
-	(void)state;
 	check_module("/clang", 0x400160);
 }
 
 static void sections_are_compressed(void **state)
 {
-	(void)state;
 	check_module("/compressed", 0x400157);
 }
 
 /* The folder of the compiler is relative, too; libdw has it in the path already. */
 static void paths_are_relative(void **state)
 {
-	(void)state;
 	source = "proj/work.c";
 	check_module("/relative", 0x400157);
 	source = "/src/work.c";
@@ -94,7 +84,6 @@ static void paths_are_relative(void **state)
 
 static void names_are_in_another_file(void **state)
 {
-	(void)state;
 	check_module("/dwz", 0x400157);
 }
 
@@ -104,7 +93,6 @@ static void names_are_in_a_missing_file(void **state)
 	const struct hpcrun_elsewhere nowhere = {.is_open = false};
 	struct hpcrun_dwarf *d;
 	struct pm_input file;
-	(void)state;
 	assert_int_equal(hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/dwz"), 0, &file), 1);
 	assert_int_equal(hpcrun_dwarf_open(&d, &file, &nowhere), 0);
 	assert_null(d);
@@ -142,7 +130,6 @@ static void copy(const char *name)
 
 static int make_own(void **state)
 {
-	(void)state;
 	strcpy(strrchr(own, '-'), "-XXXXXX");
 	assert_non_null(mkdtemp(own));
 	assert_int_equal(mkdir(in_own("debug"), 0700), 0);
@@ -153,7 +140,6 @@ static int make_own(void **state)
 
 static int remove_own(void **state)
 {
-	(void)state;
 	unlink(in_own("debug/alternate"));
 	rmdir(in_own("debug/alternate"));
 	unlink(in_own("debug/pipe"));
@@ -219,13 +205,11 @@ static void check_refused(const char *large, const char *path, uint64_t address)
 
 static void a_mapping_that_may_not_be_written_has_symbols(void **state)
 {
-	(void)state;
 	check_refused("clang", "/clang", 0x400160);
 }
 
 static void an_alternate_that_may_not_be_written_is_said(void **state)
 {
-	(void)state;
 	copy("debug/alternate");
 	check_refused("debug/alternate", "/dwz", 0x400157);
 }
@@ -286,7 +270,6 @@ static void an_alternate_that_is_no_file_is_not_waited_for(void **state)
 {
 	static void (*const kinds[])(const char *) = {put_pipe, put_link_to_pipe, put_socket,
 		put_device, put_dangling_link, put_link_to_itself, put_folder, put_nothing};
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		kinds[i](in_own("debug/alternate"));
 		alarm(60); /* ends the test where it is waited for */

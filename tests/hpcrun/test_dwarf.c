@@ -1,10 +1,5 @@
 /* DWARF that is made to cost more than its size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/hpcrun/symbols/dwarf.h"
 
@@ -205,7 +200,6 @@ static void entries_are_read_once(void **state)
 	struct pm_text t = {.p = NULL};
 	struct hpcrun_dwarf *d;
 	const struct hpcrun_scopes *unit;
-	(void)state;
 	make_file(&t, &(struct made){.unpacked = 0});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
@@ -225,7 +219,6 @@ static void long_paths_are_counted(void **state)
 	struct pm_text t = {.p = NULL};
 	struct hpcrun_dwarf *d;
 	const struct hpcrun_scopes *unit;
-	(void)state;
 	for (int full = 0; full < 2; full++) {
 		pm_text_clear(&t);
 		make_file(&t, &made);
@@ -253,7 +246,6 @@ static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 {
 	struct pm_text t = {.p = NULL};
 	struct hpcrun_dwarf *d;
-	(void)state;
 	make_file(&t, &(struct made){.unpacked = UINT64_C(1) << 30});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
@@ -273,7 +265,6 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 	struct hpcrun_elsewhere elsewhere = {.is_open = false};
 	struct pm_input file;
 	struct hpcrun_dwarf *d;
-	(void)state;
 	make_file(&t, &(struct made){.unpacked = 1});
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/module", folder);

@@ -1,10 +1,6 @@
 /* Tests formats/hpcrun/identity.c and the names that identities come from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "formats/hpcrun/identity.h"
@@ -39,7 +35,6 @@ static void check(const struct hpcrun_claim *claims, uint32_t n, const char *con
 
 static void test_claims_that_differ_stay_as_they_are(void **state)
 {
-	(void)state;
 	const struct hpcrun_claim claims[] = {claim_of(0, 0, 7), claim_of(0, 1, 7)};
 	const char *const paths[] = {"/rank=0/thread=0", "/rank=0/thread=1"};
 	check(claims, 2, paths);
@@ -47,7 +42,6 @@ static void test_claims_that_differ_stay_as_they_are(void **state)
 
 static void test_claims_that_clash_get_process_then_profile(void **state)
 {
-	(void)state;
 	const struct hpcrun_claim claims[] = {
 		claim_of(0, 0, 7), claim_of(0, 0, 8), claim_of(0, 0, 8), claim_of(0, 1, 8)};
 	const char *const paths[] = {"/rank=0/thread=0/process=7",
@@ -58,7 +52,6 @@ static void test_claims_that_clash_get_process_then_profile(void **state)
 
 static void test_no_directory_stands_inside_of_a_thread(void **state)
 {
-	(void)state;
 	struct hpcrun_claim claims[3] = {claim_of(0, 0, 0), claim_of(0, 1, 0), claim_of(0, 0, 0)};
 	const char *const paths[] = {"/rank=0/profile=1", "/rank=0/thread=1", "/profile=3"};
 	claims[0].n = 1;
@@ -68,7 +61,6 @@ static void test_no_directory_stands_inside_of_a_thread(void **state)
 
 static void test_ids_made_by_files_are_numbered_by_physical_id(void **state)
 {
-	(void)state;
 	static const uint64_t hosts[] = {900, 300, 900, 500};
 	struct hpcrun_claim claims[MOST];
 	for (size_t i = 0; i < MOST; i++) {
@@ -85,7 +77,6 @@ static void test_ids_made_by_files_are_numbered_by_physical_id(void **state)
 
 static void test_keys_are_legal_whatever_the_dictionary_says(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *name, *key;
 	} names[] = {{"GPUSTREAM", "gpustream"}, {"../x y", "x_y"}, {"", "kind"}, {"12", "kind"},
@@ -100,7 +91,6 @@ static void test_keys_are_legal_whatever_the_dictionary_says(void **state)
 
 static void test_file_names_are_parsed_from_the_right(void **state)
 {
-	(void)state;
 	struct hpcrun_file_name name =
 		hpcrun_file_name_parse(pm_bytes_of("a-b.exe-000003-501-007f0101-4242-0"));
 	assert_true(name.has_parts);
@@ -118,7 +108,6 @@ static void test_file_names_are_parsed_from_the_right(void **state)
 
 static void test_special_nodes_have_names(void **state)
 {
-	(void)state;
 	static const struct {
 		uint32_t module;
 		uint64_t ip;
@@ -146,7 +135,6 @@ static void test_special_nodes_have_names(void **state)
 
 static void test_units_stand_in_parentheses(void **state)
 {
-	(void)state;
 	static const char *const names[][2] = {{"CPUTIME (sec)", "sec"}, {"GXCOPY:H2D (B)", "B"},
 		{"cycles", ""}, {"", ""}, {")", ""}, {"a (b) c", ""}, {"f(x) (y)", "y"}};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

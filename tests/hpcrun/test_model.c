@@ -1,10 +1,6 @@
 /* Tests formats/hpcrun through the seam: what a source becomes as a profile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -22,14 +18,12 @@ static struct pm_profile *profile;
 
 static int set_up(void **state)
 {
-	(void)state;
 	scratch_new(folder);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	profile = pm_profile_close(profile);
 	scratch_remove(folder);
 	return 0;
@@ -103,7 +97,6 @@ static double cost_at(uint32_t context, uint32_t metric)
 /* As of threads that only launch work: nodes, and not one value. */
 static void test_a_run_without_values_costs_nothing(void **state)
 {
-	(void)state;
 	struct pm_text t = {.p = NULL};
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
 	struct fixture_node nodes[FIXTURE_NODES];
@@ -127,7 +120,6 @@ static void test_a_run_without_values_costs_nothing(void **state)
 
 static void test_every_version_becomes_the_same_tree(void **state)
 {
-	(void)state;
 	for (enum fixture_version v = 0; v < FIXTURE_N_VERSIONS; v++) {
 		save_profile(v, FIRST ".hpcrun");
 		assert_int_equal(open_below(FIRST ".hpcrun", NULL), 0);
@@ -146,7 +138,6 @@ static void test_every_version_becomes_the_same_tree(void **state)
 
 static void test_threads_merge_into_one_tree(void **state)
 {
-	(void)state;
 	save_profile(FIXTURE_0300, FIRST ".hpcrun");
 	save_profile(FIXTURE_0200, SECOND ".hpcrun");
 	save_text("not ours", "README");
@@ -171,7 +162,6 @@ static bool has(enum pm_feature feature)
 /* In the second file alone, of each version; no tree is read for it, and no identity. */
 static void test_what_a_run_has_is_told_without_its_trees(void **state)
 {
-	(void)state;
 	for (enum fixture_version v = 0; v < FIXTURE_N_VERSIONS; v++) {
 		struct pm_text t = {.p = NULL};
 		struct fixture_profile p = fixture_small(v);
@@ -197,7 +187,6 @@ static void test_what_a_run_has_is_told_without_its_trees(void **state)
 
 static void test_stored_values_are_neither_scaled_nor_rounded(void **state)
 {
-	(void)state;
 	struct pm_value values[8];
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	assert_int_equal(open_below("", NULL), 0);
@@ -213,7 +202,6 @@ static void test_stored_values_are_neither_scaled_nor_rounded(void **state)
 
 static void test_a_trace_is_shown_in_the_order_of_time(void **state)
 {
-	(void)state;
 	const struct fixture_sample samples[] = {{1700000000000000500, 19, 0},
 		{1700000000000000100, 27, 0}, {1700000000000000900, 4711, 0},
 		{1700000000000000500, 20, 0}};
@@ -234,7 +222,6 @@ static void test_a_trace_is_shown_in_the_order_of_time(void **state)
 
 static void test_old_profiles_count_microseconds(void **state)
 {
-	(void)state;
 	const struct fixture_sample samples[] = {{1461000000000007, 19, 0}};
 	const struct {
 		enum fixture_version version;
@@ -252,7 +239,6 @@ static void test_old_profiles_count_microseconds(void **state)
 
 static void test_incomplete_runs_are_presented_with_their_damage(void **state)
 {
-	(void)state;
 	const struct fixture_sample samples[] = {{1700000000000000500, 19, 0}};
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	save_text("", SECOND ".hpcrun");
@@ -266,7 +252,6 @@ static void test_incomplete_runs_are_presented_with_their_damage(void **state)
 
 static void test_raw_tables_are_those_of_the_version(void **state)
 {
-	(void)state;
 	static const struct {
 		enum fixture_version version;
 		const char *second;
@@ -288,7 +273,6 @@ static void test_raw_tables_are_those_of_the_version(void **state)
 
 static void test_what_holds_nothing_is_refused(void **state)
 {
-	(void)state;
 	struct pm_error err = {.code = 0};
 	assert_int_equal(open_below("", &err), -EINVAL);
 	save_text("", FIRST ".hpcrun");
@@ -305,7 +289,6 @@ static void test_what_holds_nothing_is_refused(void **state)
 
 static void test_a_file_brings_what_stands_beside_it(void **state)
 {
-	(void)state;
 	const struct fixture_sample samples[] = {{1700000000000000500, 19, 0}};
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	save_profile(FIXTURE_0400, SECOND ".hpcrun");
@@ -321,7 +304,6 @@ static void test_a_file_brings_what_stands_beside_it(void **state)
 
 static void test_a_file_that_changes_is_noticed(void **state)
 {
-	(void)state;
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	assert_int_equal(open_below("", NULL), 0);
 	assert_false(profile->ops->changed(profile));
@@ -332,7 +314,6 @@ static void test_a_file_that_changes_is_noticed(void **state)
 
 static void test_a_large_run_is_the_same_each_time(void **state)
 {
-	(void)state;
 	assert_int_equal(fixture_run_write(folder, 100, 60, 20), 0);
 	double total = 0;
 	uint32_t contexts = 0;

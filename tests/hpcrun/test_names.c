@@ -1,10 +1,6 @@
 /* Measurements with structure files beside them: contexts have names, and costs stay. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +21,6 @@ static struct pm_profile *profile;
 static int set_up(void **state)
 {
 	char path[SCRATCH_PATH + 16];
-	(void)state;
 	scratch_new(folder);
 	snprintf(path, sizeof(path), "%s/structs", folder);
 	return mkdir(path, 0700);
@@ -33,7 +28,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	profile = pm_profile_close(profile);
 	scratch_remove(folder);
 	return 0;
@@ -159,7 +153,6 @@ static size_t damage_of(void)
 
 static void test_contexts_are_named(void **state)
 {
-	(void)state;
 	save_run();
 	save_struct(app, strlen(app), "structs/app.hpcstruct");
 	save_struct(gpu, strlen(gpu), "structs/12.gpubin-gpucfg-yes.hpcstruct");
@@ -186,7 +179,6 @@ static void test_contexts_are_named(void **state)
 /* As those of GPUs, which are of kernels and not of their first lines. */
 static void test_values_may_be_of_functions(void **state)
 {
-	(void)state;
 	save_run_of(true);
 	save_struct(app, strlen(app), "structs/app.hpcstruct");
 	open_run(false);
@@ -197,7 +189,6 @@ static void test_values_may_be_of_functions(void **state)
 
 static void test_symbols_can_be_left_out(void **state)
 {
-	(void)state;
 	save_run();
 	save_struct(app, strlen(app), "structs/app.hpcstruct");
 	open_run(true);
@@ -210,7 +201,6 @@ static void test_symbols_can_be_left_out(void **state)
 /* Cut anywhere: costs are there, and every lost name is in damage.csv. */
 static void test_damaged_structs_lose_names_alone(void **state)
 {
-	(void)state;
 	save_run();
 	for (size_t len = 0; len < strlen(app) - 1; len += 7) {
 		save_struct(app, len, "structs/app.hpcstruct");
@@ -223,7 +213,6 @@ static void test_damaged_structs_lose_names_alone(void **state)
 static void test_the_first_of_two_structs_counts(void **state)
 {
 	char again[sizeof(app)];
-	(void)state;
 	save_run();
 	memcpy(again, app, sizeof(app));
 	memcpy(strstr(again, "n=\"main\""), "n=\"MAIN\"", 8);
@@ -315,7 +304,6 @@ static void skip_without_root(void)
 
 static void test_symbols_of_the_program_are_found(void **state)
 {
-	(void)state;
 	skip_without_root();
 	assert_int_equal(measured(1), 3 + (int)getpid());
 	save_run_of_this();
@@ -333,7 +321,6 @@ static void test_symbols_of_the_program_are_found(void **state)
 static void test_another_file_names_nothing(void **state)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	(void)state;
 	skip_without_root();
 	save_run_of_this();
 	make_older();

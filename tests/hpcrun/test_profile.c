@@ -1,10 +1,6 @@
 /* Tests the readers of formats/hpcrun: bytes of every version → native structs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "formats/hpcrun/dialect.h"
@@ -61,7 +57,6 @@ static size_t count_values(const struct hpcrun_profile *p)
 
 static void test_every_version_is_read_whole(void **state)
 {
-	(void)state;
 	for (enum fixture_version v = 0; v < FIXTURE_N_VERSIONS; v++) {
 		struct made m;
 		open_small(&m, v, 0);
@@ -81,7 +76,6 @@ static void test_every_version_is_read_whole(void **state)
 
 static void test_snapshots_of_0400_are_named(void **state)
 {
-	(void)state;
 	for (enum fixture_footer f = FIXTURE_FOOTER_STARTS; f <= FIXTURE_FOOTER_FIVE; f++) {
 		struct fixture_profile p = fixture_small(FIXTURE_0400);
 		struct pm_text t = {.p = NULL};
@@ -106,7 +100,6 @@ static void test_snapshots_of_0400_are_named(void **state)
  */
 static void test_short_nodes_of_2021_are_named(void **state)
 {
-	(void)state;
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
 	struct pm_text t = {.p = NULL};
 	struct made m;
@@ -128,7 +121,6 @@ static void test_short_nodes_of_2021_are_named(void **state)
 
 static void test_nodes_are_as_written(void **state)
 {
-	(void)state;
 	static const struct {
 		enum fixture_version version;
 		int64_t id;
@@ -155,7 +147,6 @@ static void test_nodes_are_as_written(void **state)
 
 static void test_logical_unwinding_widens_nodes(void **state)
 {
-	(void)state;
 	static const enum fixture_version versions[] = {FIXTURE_SEED, FIXTURE_0198, FIXTURE_0300};
 	for (size_t i = 0; i < 3; i++) {
 		struct fixture_profile p = fixture_small(versions[i]);
@@ -178,7 +169,6 @@ static void test_logical_unwinding_widens_nodes(void **state)
 
 static void test_values_begin_at_any_position(void **state)
 {
-	(void)state;
 	static const enum fixture_version versions[] = {FIXTURE_0200, FIXTURE_0400};
 	for (size_t i = 0; i < 2; i++) {
 		struct made m;
@@ -197,7 +187,6 @@ static void test_values_begin_at_any_position(void **state)
 
 static void test_a_file_without_footer_is_walked(void **state)
 {
-	(void)state;
 	struct made m;
 	open_small(&m, FIXTURE_0400, 112);
 	assert_int_equal(pm_damage_rows(&m.list).n, 1);
@@ -211,7 +200,6 @@ static void test_a_file_without_footer_is_walked(void **state)
 
 static void test_a_cut_tree_keeps_its_whole_nodes(void **state)
 {
-	(void)state;
 	struct made m;
 	open_small(&m, FIXTURE_0300, 34 + 5); /* a node and a bit */
 	assert_int_equal(m.profile.epochs[0].nodes.n, FIXTURE_NODES - 2);
@@ -235,7 +223,6 @@ static void open_with_footer_word(struct made *m, size_t word, uint8_t byte)
 
 static void test_a_section_lost_by_the_footer_is_found(void **state)
 {
-	(void)state;
 	static const size_t words[] = {LOADMAP_START, NODES_START, NODES_END};
 	for (size_t i = 0; i < 3; i++) {
 		struct made m;
@@ -250,7 +237,6 @@ static void test_a_section_lost_by_the_footer_is_found(void **state)
 
 static void test_what_is_no_profile_is_refused(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		int code;

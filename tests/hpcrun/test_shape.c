@@ -1,10 +1,5 @@
 /* Tests formats/hpcrun/shape.c: trees that are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/hpcrun/shape.h"
 
@@ -55,7 +50,6 @@ static void check(const struct link *links, size_t n, const uint32_t *parents, s
 
 static void test_a_sound_tree_stays_as_it_is(void **state)
 {
-	(void)state;
 	const struct link links[] = {{12, 0}, {14, 12}, {20, 14}, {16, 12}};
 	const uint32_t parents[] = {TOP, 0, 1, 0};
 	check(links, 4, parents, 0);
@@ -63,7 +57,6 @@ static void test_a_sound_tree_stays_as_it_is(void **state)
 
 static void test_children_may_stand_before_their_parents(void **state)
 {
-	(void)state;
 	const struct link links[] = {{20, 14}, {14, 12}, {12, 0}};
 	const uint32_t parents[] = {1, 2, TOP};
 	check(links, 3, parents, 0);
@@ -71,7 +64,6 @@ static void test_children_may_stand_before_their_parents(void **state)
 
 static void test_a_missing_parent_and_a_node_of_its_own_go_to_the_top(void **state)
 {
-	(void)state;
 	const struct link links[] = {{12, 0}, {14, 99}, {16, 16}, {18, 16}};
 	const uint32_t parents[] = {TOP, TOP, TOP, 2};
 	check(links, 4, parents, 2);
@@ -79,7 +71,6 @@ static void test_a_missing_parent_and_a_node_of_its_own_go_to_the_top(void **sta
 
 static void test_a_cycle_is_cut_once(void **state)
 {
-	(void)state;
 	const struct link links[] = {{12, 0}, {14, 18}, {16, 14}, {18, 16}, {20, 18}};
 	const uint32_t parents[] = {TOP, 3, TOP, 2, 3};
 	check(links, 5, parents, 1);
@@ -87,7 +78,6 @@ static void test_a_cycle_is_cut_once(void **state)
 
 static void test_a_number_belongs_to_the_first_that_has_it(void **state)
 {
-	(void)state;
 	const struct link links[] = {{12, 0}, {14, 12}, {14, 0}, {16, 14}, {0, 12}};
 	const uint32_t parents[] = {TOP, 0, TOP, 1, 0};
 	check(links, 5, parents, 2);

@@ -1,9 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/hpcrun/symbols/sourcepath.h"
 
@@ -29,7 +24,6 @@ static void paths_are_joined_and_plain(void **state)
 		{"", "", ""},
 	};
 	struct pm_text t = {.p = NULL};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		hpcrun_source_path(&t, pm_bytes_of(rows[i].folder), pm_bytes_of(rows[i].path));
 		assert_false(t.failed);

@@ -1,13 +1,9 @@
 /* Structure files: what they say about addresses, and what becomes of bad ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "formats/hpcrun/symbols/limits.h"
 #include "formats/hpcrun/symbols/structs.h"
@@ -71,7 +67,6 @@ static void names_are_found(void **state)
 {
 	struct hpcrun_scopes s;
 	struct pm_text module = {.p = NULL};
-	(void)state;
 	assert_null(read_text(&s, sound, strlen(sound)).what);
 	assert_string_equal(path_at(&s, 0x1000), "P main(int, char**) /src/a.c:7 > S  /src/a.c:7");
 	assert_string_equal(path_at(&s, 0x104f), "P main(int, char**) /src/a.c:7 > S  /src/a.c:7");
@@ -96,7 +91,6 @@ static void names_are_found(void **state)
 static void cut_files_lose_names_alone(void **state)
 {
 	struct hpcrun_scopes whole, s;
-	(void)state;
 	read_text(&whole, sound, strlen(sound));
 	for (size_t len = 0; len < strlen(sound) - 1; len++) {
 		assert_non_null(read_text(&s, sound, len).what);
@@ -120,7 +114,6 @@ static void first_of_overlapping_ranges_counts(void **state)
 		"<S l=\"4\" v=\"{[0xfffffffffffffff0-0xffffffffffffffff) [0x1ffffffffffffffff-0x2)}\"/>"
 		"</P></F>" END;
 	struct hpcrun_scopes s;
-	(void)state;
 	assert_null(read_text(&s, text, strlen(text)).what);
 	assert_string_equal(path_at(&s, 0xf), "P f a.c:0 > S  a.c:2");
 	assert_string_equal(path_at(&s, 0x10), "P f a.c:0 > S  a.c:1");
@@ -143,7 +136,6 @@ static void entities_and_defaults_are_refused(void **state)
 		"<!DOCTYPE x [<!ATTLIST S l CDATA \"77\" v CDATA \"{[0x1-0x2)}\">]><x>" LM
 		"<F n=\"a.c\"><P n=\"f\"><S l=\"1\"/><S/></P></F></LM></x>";
 	struct hpcrun_scopes s;
-	(void)state;
 	assert_non_null(read_text(&s, laughs, strlen(laughs)).what);
 	assert_int_equal(s.n, 0);
 	hpcrun_scopes_done(&s);
@@ -155,7 +147,6 @@ static void entities_and_defaults_are_refused(void **state)
 /* expat gives each element all defaults: 12,000 of them and 60,000 elements take seconds. */
 static void many_defaults_are_refused(void **state)
 {
-	(void)state;
 	for (int n = 16; n <= 17; n++) {
 		struct pm_text t = {.p = NULL};
 		struct hpcrun_scopes s;
@@ -186,7 +177,6 @@ static void nonsense_is_no_scope(void **state)
 		"<F><P n=\"x\"><S v=\"{[0x1-0xg)}\"/><S v=\"{[-)}\"/><S v=\"[\"/></P></F>" END,
 	};
 	struct hpcrun_scopes s;
-	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
 		assert_null(read_text(&s, odd[i], strlen(odd[i])).what);
 		assert_int_equal(s.n_ranges, 0);
@@ -198,7 +188,6 @@ static void deep_files_end_early(void **state)
 {
 	struct pm_text text = {.p = NULL};
 	struct hpcrun_scopes s;
-	(void)state;
 	pm_text_str(&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\"><S l=\"1\" v=\"{[0x1-0x2)}\"/>");
 	for (int i = 0; i < 100000; i++)
 		pm_text_str(&text, "<L l=\"1\"><A n=\"\"><A n=\"g\"><S v=\"{[0x3-0x4)}\"/>");
@@ -213,7 +202,6 @@ static void long_elements_end_reading(void **state)
 {
 	struct pm_text text = {.p = NULL};
 	struct hpcrun_scopes s;
-	(void)state;
 	pm_text_str(
 		&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\"><S l=\"1\" v=\"{[0x1-0x2)}\"/><S v=\"{");
 	for (unsigned i = 0; i < 300000; i++)
@@ -232,7 +220,6 @@ static void many_ranges_may_overlap(void **state)
 {
 	struct pm_text text = {.p = NULL};
 	struct hpcrun_scopes s;
-	(void)state;
 	pm_text_str(&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\">");
 	for (unsigned i = 0; i < 200000; i++)
 		pm_text_printf(&text, "<S l=\"%u\" v=\"{[0x%x-0x%x)}\"/>", i + 1, 1000000 - i,

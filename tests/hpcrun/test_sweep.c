@@ -3,12 +3,8 @@
  * file's size, and now and then everything that stands above them. Whatever happens, nothing may
  * crash and what is presented must hold together.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "tests/hpcrun/exercise.h"
@@ -57,7 +53,6 @@ static const struct fixture_sample samples[] = {
 
 static void test_broken_profiles_do_no_harm(void **state)
 {
-	(void)state;
 	struct pm_text t = {.p = NULL};
 	for (enum fixture_version v = 0; v < FIXTURE_N_VERSIONS; v++) {
 		struct fixture_profile p = fixture_small(v);
@@ -75,7 +70,6 @@ static void test_broken_profiles_do_no_harm(void **state)
 
 static void test_broken_traces_do_no_harm(void **state)
 {
-	(void)state;
 	struct pm_text t = {.p = NULL};
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
 	for (uint64_t flags = 0; flags < 2; flags++) {

@@ -1,10 +1,6 @@
 /* Symbols of ELF files and of the kernel, and what becomes of bad ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +99,6 @@ static void functions_end_where_symbols_say(void **state)
 {
 	struct made m = make_elf(EM_X86_64);
 	struct hpcrun_scopes s;
-	(void)state;
 	read_elf(&m, sizeof(m), &s);
 	assert_string_equal(name_at(&s, 0x1000), "main");
 	assert_string_equal(name_at(&s, 0x101f), "main");
@@ -120,7 +115,6 @@ static void code_of_gpus_is_at_its_place_in_the_file(void **state)
 {
 	struct made m = make_elf(EM_CUDA);
 	struct hpcrun_scopes s;
-	(void)state;
 	read_elf(&m, sizeof(m), &s);
 	assert_string_equal(name_at(&s, 0x1000), "");
 	assert_string_equal(name_at(&s, 0x1100), "main");
@@ -131,7 +125,6 @@ static void a_build_id_is_found(void **state)
 {
 	struct made m = make_elf(EM_X86_64);
 	uint8_t id[HPCRUN_BUILD_ID_MAX];
-	(void)state;
 	struct pm_bytes bytes = {(const uint8_t *)&m, sizeof(m)};
 	assert_int_equal(hpcrun_elf_build_id(bytes, id), 20);
 	assert_memory_equal(id, m.id, 20);
@@ -145,7 +138,6 @@ static void damaged_files_have_fewer_names(void **state)
 	struct made m = make_elf(EM_X86_64);
 	struct hpcrun_scopes s;
 	uint8_t id[HPCRUN_BUILD_ID_MAX];
-	(void)state;
 	for (size_t len = 0; len < sizeof(m); len++) {
 		read_elf(&m, len, &s);
 		hpcrun_scopes_done(&s);
@@ -166,7 +158,6 @@ static void one_name_of_many_symbols_ends(void **state)
 	struct made m = make_elf(EM_X86_64);
 	struct pm_text t = {.p = NULL};
 	struct hpcrun_scopes s = {.n = 0};
-	(void)state;
 	m.sections[2].sh_offset = sizeof(m);
 	m.sections[2].sh_size = SYMBOLS * sizeof(Elf64_Sym);
 	m.sections[3].sh_offset = sizeof(m) + m.sections[2].sh_size;
@@ -208,7 +199,6 @@ static void kernel_functions_end_at_the_next(void **state)
 		"ffffffffc0000000 t in_module\t[ext4]\n"
 		"zz T bad\n0123 T\nffffffffffffffffff T long\n\n0000000000000000 T no\n";
 	struct hpcrun_scopes s;
-	(void)state;
 	read_kernel(text, strlen(text), &s);
 	assert_string_equal(name_at(&s, 0xffffffff81000000), "first [vmlinux]");
 	assert_string_equal(name_at(&s, 0xffffffff810001ff), "second [vmlinux]");
@@ -224,7 +214,6 @@ static void what_is_no_archive_has_no_names(void **state)
 	static const char text[] = "\xfd"
 				   "7zXZ\0nonsense and more of it, which is no block at all";
 	struct hpcrun_scopes s;
-	(void)state;
 	for (size_t len = 0; len < sizeof(text); len++) {
 		read_kernel(text, len, &s);
 		assert_int_equal(s.n, 0);
@@ -237,7 +226,6 @@ static void what_is_no_archive_has_no_names(void **state)
 static void names_are_demangled(void **state)
 {
 	struct pm_text text = {.p = NULL};
-	(void)state;
 	hpcrun_demangle(pm_bytes_of("main"), &text);
 	assert_memory_equal(text.p, "main", text.len);
 	hpcrun_demangle(pm_bytes_of("_ZN3foo3barEi"), &text);
@@ -258,7 +246,6 @@ static void names_are_demangled(void **state)
 static void names_without_end_stay_as_they_are(void **state)
 {
 	struct pm_text mangled = {.p = NULL}, text = {.p = NULL};
-	(void)state;
 	pm_text_str(&mangled, "_Z1fSt4pairIiiE");
 	for (int i = 0; i < 100; i++)
 		pm_text_printf(&mangled, "S_IS%c_S%c_E",

@@ -1,10 +1,5 @@
 /* Tests formats/hpcrun/trace.c: headers, records, times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/hpcrun/trace.h"
 #include "tests/hpcrun/fixture.h"
@@ -20,7 +15,6 @@ static uint64_t bits_of(double f)
 
 static void test_every_version_has_its_records(void **state)
 {
-	(void)state;
 	const struct fixture_sample times[] = {{1700, 12, 5}, {1800, 14, 6}};
 	const struct fixture_sample reals[] = {
 		{bits_of(1.25e15 + 0.5), 12, 0}, {bits_of(1.26e15), 14, 0}};
@@ -56,7 +50,6 @@ static void test_every_version_has_its_records(void **state)
 
 static void test_times_become_ns(void **state)
 {
-	(void)state;
 	struct hpcrun_trace integers = {.is_real = false}, reals = {.is_real = true};
 	assert_true(hpcrun_trace_ns(&integers, 1700, false) == 1700);
 	assert_true(hpcrun_trace_ns(&integers, 1700, true) == 1700000);
@@ -65,7 +58,6 @@ static void test_times_become_ns(void **state)
 
 static void test_a_cut_record_is_left_over(void **state)
 {
-	(void)state;
 	const struct fixture_sample samples[] = {{1700, 12, 0}, {1800, 14, 0}};
 	struct pm_damage_list list = PM_DAMAGE_LIST_INIT;
 	struct hpcrun_report report = {.list = &list, .file = "made.hpctrace"};
@@ -86,7 +78,6 @@ static void test_a_cut_record_is_left_over(void **state)
 
 static void test_what_is_no_trace_is_refused(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t len;

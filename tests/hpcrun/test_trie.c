@@ -1,10 +1,6 @@
 /* Tests formats/hpcrun/trie.c, sums.c, numbers.c and cells.c: how files become one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +19,6 @@ static struct hpcrun_folder folder;
 
 static int set_up(void **state)
 {
-	(void)state;
 	scratch_new(path);
 	assert_int_equal(fixture_run_write(path, FILES, NODES, 0), 0);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,7 +29,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	hpcrun_folder_close(&folder);
 	scratch_remove(path);
 	return 0;
@@ -85,7 +79,6 @@ static void assert_same_sums(const struct hpcrun_trie *a, const struct hpcrun_tr
 static void test_joined_stretches_are_the_whole(void **state)
 {
 	struct hpcrun_trie whole = {.nodes = NULL};
-	(void)state;
 	enter_files(&whole, 0, FILES);
 	for (uint32_t cut = 1; cut < FILES; cut++) {
 		struct hpcrun_trie first = {.nodes = NULL}, second = {.nodes = NULL};
@@ -107,7 +100,6 @@ static void test_files_are_followed(void **state)
 	struct hpcrun_trie t = {.nodes = NULL};
 	struct hpcrun_harvest h;
 	uint32_t entered[NODES], followed[NODES];
-	(void)state;
 	enter_files(&t, 0, 1);
 	hpcrun_harvest_read(&h, &folder, &folder.sources[FILES - 1].profile, NULL);
 	uint32_t before = t.n;
@@ -152,7 +144,6 @@ static void test_wide_trees(void **state)
 	struct simple *simple = calloc(1, sizeof(*simple));
 	char wide[SCRATCH_PATH];
 	struct hpcrun_folder files;
-	(void)state;
 	scratch_new(wide);
 	assert_int_equal(fixture_wide_run_write(wide, FILES, NODES, 0, 10 * NODES), 0);
 	int fd = open(wide, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -191,7 +182,6 @@ static void test_an_empty_trie_is_followed(void **state)
 	struct hpcrun_trie t = {.nodes = NULL};
 	struct hpcrun_harvest h;
 	uint32_t nodes[NODES];
-	(void)state;
 	hpcrun_harvest_read(&h, &folder, &folder.sources[0].profile, NULL);
 	assert_int_equal(hpcrun_trie_follow(&t, &h, nodes), 0);
 	for (uint32_t i = 0; i < NODES; i++)
@@ -207,7 +197,6 @@ static void test_sums_of_many_metrics(void **state)
 	struct hpcrun_sums s = {.slots = NULL}, other = {.slots = NULL};
 	uint32_t nodes[SOME], metrics[METRICS];
 	size_t n;
-	(void)state;
 	for (uint32_t i = 0; i < SOME; i++)
 		nodes[i] = SOME - 1 - i;
 	for (uint32_t i = 0; i < METRICS; i++)
@@ -253,7 +242,6 @@ static void test_numbers_near_and_far(void **state)
 {
 	const uint32_t near[] = {12, 300, 14, 1}, far[] = {12, 4000000000, 14, 1};
 	struct hpcrun_numbers none;
-	(void)state;
 	check_numbers(near, 4, true);
 	check_numbers(far, 4, false);
 	assert_int_equal(hpcrun_numbers_init(&none, near, 0), 0);
@@ -290,7 +278,6 @@ static void test_costs_go_up(void **state)
 	const struct hpcrun_own own[] = {
 		{2, 1, 5}, {3, 0, 1}, {2, 0, 2}, {1, 0, 4}, {4, 0, NAN}, {2, 0, 8}, {1, 0, -4}};
 	struct hpcrun_cells c;
-	(void)state;
 	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 7, NULL), 0);
 	assert_int_equal(c.n, 11);
 	assert_cell(&c, 0, 0, 1, 11);
@@ -313,7 +300,6 @@ static void test_a_few_costs_in_a_large_tree(void **state)
 	struct pm_tree tree = made_tree(parent);
 	const struct hpcrun_own own[] = {{299, 0, 1}, {5, 1, 2}, {7, 1, 3}};
 	struct hpcrun_cells c;
-	(void)state;
 	assert_int_equal(hpcrun_cells_make(&c, &tree, 2, own, 3, NULL), 0);
 	/* All of the chain and the last one's own; of the second group three and two own. */
 	assert_int_equal(c.n, CONTEXTS - 5 + 1 + 3 + 2);
@@ -338,7 +324,6 @@ static void test_costs_of_a_long_path_end(void **state)
 	struct pm_tree tree = {.n_contexts = PATH, .parent = parent};
 	struct pm_error err = {.code = 0};
 	struct hpcrun_cells c;
-	(void)state;
 	assert_true(parent && own);
 	for (uint32_t i = 0; i < PATH; i++)
 		parent[i] = i ? i - 1 : PM_NONE;

@@ -1,10 +1,6 @@
 /* What is refused, and what a broken part spoils: its own documents, and no others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +14,6 @@ static struct hpctkw_files files; /* the rich database in the released layout */
 
 static int write_rich(void **state)
 {
-	(void)state;
 	struct hpctkw_database *w = fixture_rich(&released);
 	hpctkw_write(w, &files);
 	hpctkw_free(w);
@@ -29,7 +24,6 @@ static int write_rich(void **state)
 
 static int remove_rich(void **state)
 {
-	(void)state;
 	fixture_folder_done(&folder);
 	hpctkw_files_free(&files);
 	return 0;
@@ -104,21 +98,18 @@ static void assert_refused(int code, const char *file, const char *why)
 
 static void test_refuses_a_database_without_meta_db(void **state)
 {
-	(void)state;
 	fixture_folder_remove(&folder, "meta.db");
 	assert_refused(-EINVAL, "meta.db", "is missing");
 }
 
 static void test_refuses_a_database_without_profile_db(void **state)
 {
-	(void)state;
 	fixture_folder_remove(&folder, "profile.db");
 	assert_refused(-EINVAL, "profile.db", "is missing");
 }
 
 static void test_refuses_databases_older_than_version_4(void **state)
 {
-	(void)state;
 	memcpy(files.file[HPCTKW_PROFILE].p, "HPCPROF-profdb__", 16);
 	fixture_folder_save(&folder, &files);
 	fixture_folder_remove(&folder, "meta.db");
@@ -127,7 +118,6 @@ static void test_refuses_databases_older_than_version_4(void **state)
 
 static void test_refuses_other_major_versions(void **state)
 {
-	(void)state;
 	files.file[HPCTKW_META].p[0x0e] = 5;
 	fixture_folder_save(&folder, &files);
 	assert_refused(-ENOTSUP, "meta.db", "is version 5.0");
@@ -135,7 +125,6 @@ static void test_refuses_other_major_versions(void **state)
 
 static void test_accepts_later_minor_versions(void **state)
 {
-	(void)state;
 	files.file[HPCTKW_META].p[0x0f] = 3;
 	struct pm_profile *p = open_changed();
 	const struct pm_fact *facts;
@@ -161,7 +150,6 @@ static void mix_in(const struct hpctkw_style *style, enum hpctkw_file file)
 
 static void test_refuses_files_of_different_layouts(void **state)
 {
-	(void)state;
 	mix_in(&(struct hpctkw_style){.generation = HPCTKW_APRIL}, HPCTKW_META);
 	assert_refused(-EINVAL, "profile.db", "a different layout than meta.db");
 	mix_in(&released, HPCTKW_META);
@@ -171,14 +159,12 @@ static void test_refuses_files_of_different_layouts(void **state)
 
 static void test_refuses_files_of_different_byte_orders(void **state)
 {
-	(void)state;
 	mix_in(&(struct hpctkw_style){.generation = HPCTKW_FIRST, .big = true}, HPCTKW_TRACE);
 	assert_refused(-EINVAL, "trace.db", "a different byte order");
 }
 
 static void test_refuses_a_folder_that_holds_nothing(void **state)
 {
-	(void)state;
 	fixture_folder_remove(&folder, "meta.db");
 	fixture_folder_remove(&folder, "profile.db");
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -190,7 +176,6 @@ static void test_refuses_a_folder_that_holds_nothing(void **state)
 
 static void test_meta_db_leads_to_its_database(void **state)
 {
-	(void)state;
 	char path[128];
 	snprintf(path, sizeof(path), "%s/meta.db", folder.path);
 	struct pm_profile *p = NULL;
@@ -201,7 +186,6 @@ static void test_meta_db_leads_to_its_database(void **state)
 
 static void test_traces_and_cct_db_may_be_missing(void **state)
 {
-	(void)state;
 	fixture_folder_remove(&folder, "trace.db");
 	fixture_folder_remove(&folder, "cct.db");
 	struct pm_profile *p = fixture_open(&folder);
@@ -217,7 +201,6 @@ static void test_traces_and_cct_db_may_be_missing(void **state)
 
 static void test_an_empty_database_is_sound(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < n_fixture_styles; i++) {
 		struct fixture_folder f;
 		fixture_folder_make(&f);
@@ -233,7 +216,6 @@ static void test_an_empty_database_is_sound(void **state)
 
 static void test_deep_and_wide_trees_are_walked(void **state)
 {
-	(void)state;
 	struct fixture_folder f;
 	fixture_folder_make(&f);
 	fixture_folder_write(&f, fixture_deep(&released, 200000));
@@ -270,7 +252,6 @@ static uint64_t main_at(void)
 
 static void test_a_record_that_lacks_words_takes_its_subtree_with_it(void **state)
 {
-	(void)state;
 	uint64_t line = children_of(main_at()), work = children_of(line);
 	/* the word that work lacks now begins a record of its own that has no words either */
 	set(HPCTKW_META, work + 0x17, 1, 0);
@@ -284,7 +265,6 @@ static void test_a_record_that_lacks_words_takes_its_subtree_with_it(void **stat
 
 static void test_children_outside_of_the_section_are_left_out(void **state)
 {
-	(void)state;
 	uint64_t line = children_of(main_at());
 	set(HPCTKW_META, line + 8, 8, files.file[HPCTKW_META].n);
 	struct pm_profile *p = open_changed();
@@ -297,7 +277,6 @@ static void test_children_outside_of_the_section_are_left_out(void **state)
 
 static void test_a_cycle_of_children_ends(void **state)
 {
-	(void)state;
 	uint64_t caller = main_at();
 	set(HPCTKW_META, caller + 8, 8, caller);
 	set(HPCTKW_META, caller + 0, 8, 0x28);
@@ -309,7 +288,6 @@ static void test_a_cycle_of_children_ends(void **state)
 
 static void test_an_id_that_is_used_twice_is_told(void **state)
 {
-	(void)state;
 	uint64_t line = children_of(main_at()), work = children_of(line);
 	set(HPCTKW_META, work + 0x10, 4, 3);
 	struct pm_profile *p = open_changed();
@@ -319,7 +297,6 @@ static void test_an_id_that_is_used_twice_is_told(void **state)
 
 static void test_a_function_that_is_none_leaves_the_name_empty(void **state)
 {
-	(void)state;
 	uint64_t caller = main_at();
 	set(HPCTKW_META, caller + 0x20, 8, get(HPCTKW_META, caller + 0x20) + 1);
 	struct pm_profile *p = open_changed();
@@ -331,7 +308,6 @@ static void test_a_function_that_is_none_leaves_the_name_empty(void **state)
 
 static void test_a_name_beyond_the_file_is_empty(void **state)
 {
-	(void)state;
 	uint64_t function = get(HPCTKW_META, section_at(7));
 	set(HPCTKW_META, function, 8, files.file[HPCTKW_META].n);
 	struct pm_profile *p = open_changed();
@@ -341,7 +317,6 @@ static void test_a_name_beyond_the_file_is_empty(void **state)
 
 static void test_a_table_that_is_cut_off_is_used_as_far_as_it_goes(void **state)
 {
-	(void)state;
 	set(HPCTKW_META, section_at(5) + 8, 4, 1000000);
 	struct pm_profile *p = open_changed();
 	assert_damage(p, "meta.db", section_at(5), "of 1000000 records at");
@@ -353,7 +328,6 @@ static void test_a_table_that_is_cut_off_is_used_as_far_as_it_goes(void **state)
 
 static void test_a_missing_footer_is_told(void **state)
 {
-	(void)state;
 	files.file[HPCTKW_META].p[files.file[HPCTKW_META].n - 1] = 'x';
 	struct pm_profile *p = open_changed();
 	assert_damage(p, "meta.db", files.file[HPCTKW_META].n, "does not end with _meta.db");
@@ -370,7 +344,6 @@ static uint64_t profile_at(uint32_t i)
 
 static void test_values_outside_of_the_file_spoil_their_thread_alone(void **state)
 {
-	(void)state;
 	struct pm_value value;
 	set(HPCTKW_PROFILE, profile_at(1), 8, UINT64_MAX / 2);
 	struct pm_profile *p = open_changed();
@@ -387,7 +360,6 @@ static void test_values_outside_of_the_file_spoil_their_thread_alone(void **stat
 
 static void test_an_index_out_of_order_is_told(void **state)
 {
-	(void)state;
 	struct pm_value values[32];
 	uint64_t index = get(HPCTKW_PROFILE, profile_at(2) + 0x18);
 	set(HPCTKW_PROFILE, index + 12 + 4, 8, 7);
@@ -401,7 +373,6 @@ static void test_an_index_out_of_order_is_told(void **state)
 
 static void test_without_a_sound_summary_costs_are_summed(void **state)
 {
-	(void)state;
 	struct pm_value values[8];
 	uint64_t index = get(HPCTKW_PROFILE, profile_at(0) + 0x18);
 	set(HPCTKW_PROFILE, index + 12, 4, 0); /* the second entry has the key of the first */
@@ -415,7 +386,6 @@ static void test_without_a_sound_summary_costs_are_summed(void **state)
 
 static void test_a_broken_block_of_cct_db_is_made_up_for_by_profile_db(void **state)
 {
-	(void)state;
 	struct pm_value value;
 	uint64_t row = get(HPCTKW_CCT, get(HPCTKW_CCT, 0x18)) + 9 * 0x20;
 	set(HPCTKW_CCT, row + 8, 8, UINT64_MAX);
@@ -430,7 +400,6 @@ static void test_a_broken_block_of_cct_db_is_made_up_for_by_profile_db(void **st
 
 static void test_a_cct_db_that_is_none_is_left_out(void **state)
 {
-	(void)state;
 	struct pm_value value;
 	memset(files.file[HPCTKW_CCT].p, 'x', 16);
 	struct pm_profile *p = open_changed();
@@ -441,7 +410,6 @@ static void test_a_cct_db_that_is_none_is_left_out(void **state)
 
 static void test_values_of_unknown_metrics_and_profiles_are_told(void **state)
 {
-	(void)state;
 	uint64_t values = get(HPCTKW_PROFILE, profile_at(1) + 8);
 	uint64_t row = get(HPCTKW_CCT, get(HPCTKW_CCT, 0x18)) + 9 * 0x20;
 	set(HPCTKW_PROFILE, values + 10, 2, 555);
@@ -456,7 +424,6 @@ static void test_values_of_unknown_metrics_and_profiles_are_told(void **state)
 
 static void test_a_thread_without_a_readable_tuple_is_named_by_its_profile(void **state)
 {
-	(void)state;
 	set(HPCTKW_PROFILE, profile_at(2) + 0x20, 8, files.file[HPCTKW_PROFILE].n);
 	struct pm_profile *p = open_changed();
 	const struct pm_threads *threads;
@@ -478,7 +445,6 @@ static uint64_t trace_at(uint32_t i)
 
 static void test_samples_outside_of_the_file_spoil_their_trace_alone(void **state)
 {
-	(void)state;
 	struct pm_sample sample;
 	set(HPCTKW_TRACE, trace_at(0) + 0x10, 8, UINT64_MAX);
 	struct pm_profile *p = open_changed();
@@ -490,7 +456,6 @@ static void test_samples_outside_of_the_file_spoil_their_trace_alone(void **stat
 
 static void test_samples_before_the_end_of_a_cut_file_are_there(void **state)
 {
-	(void)state;
 	struct pm_sample samples[8];
 	files.file[HPCTKW_TRACE].n = get(HPCTKW_TRACE, trace_at(0) + 8) + 2 * 12 + 5;
 	struct pm_profile *p = open_changed();
@@ -501,7 +466,6 @@ static void test_samples_before_the_end_of_a_cut_file_are_there(void **state)
 
 static void test_a_sample_that_is_cut_off_is_told(void **state)
 {
-	(void)state;
 	struct pm_sample samples[8];
 	set(HPCTKW_TRACE, trace_at(0) + 0x10, 8, get(HPCTKW_TRACE, trace_at(0) + 0x10) - 5);
 	struct pm_profile *p = open_changed();
@@ -513,7 +477,6 @@ static void test_a_sample_that_is_cut_off_is_told(void **state)
 
 static void test_a_second_trace_of_a_profile_is_told(void **state)
 {
-	(void)state;
 	set(HPCTKW_TRACE, trace_at(1), 4, 1);
 	struct pm_profile *p = open_changed();
 	assert_damage(p, "trace.db", trace_at(1), "a second one of profile 1");
@@ -522,7 +485,6 @@ static void test_a_second_trace_of_a_profile_is_told(void **state)
 
 static void test_a_trace_of_no_thread_is_told(void **state)
 {
-	(void)state;
 	set(HPCTKW_TRACE, trace_at(1), 4, 0);
 	struct pm_profile *p = open_changed();
 	assert_damage(p, "trace.db", trace_at(1), "is of profile 0, which is not a thread");
@@ -531,7 +493,6 @@ static void test_a_trace_of_no_thread_is_told(void **state)
 
 static void test_unknown_contexts_and_early_samples_are_told(void **state)
 {
-	(void)state;
 	uint64_t line = get(HPCTKW_TRACE, trace_at(0) + 8);
 	struct pm_sample samples[4];
 	set(HPCTKW_TRACE, line + 12 + 8, 4, 999);

@@ -1,10 +1,6 @@
-/* What is served from the folders of a database: copied sources and metric files, nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* From the directories of a database, only copied sources and metric files are served. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +14,6 @@ static int fd; /* of the folder */
 
 static int make_folder(void **state)
 {
-	(void)state;
 	const struct hpctkw_style style = {.generation = HPCTKW_RELEASED};
 	fixture_folder_make(&folder);
 	fixture_folder_write(&folder, fixture_rich(&style));
@@ -28,7 +23,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	(void)state;
 	static const char *const files[] = {
 		"src/app.c", "metrics/b.yaml", "metrics/a.yaml", "metrics/METRICS.yaml.ex"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -60,7 +54,6 @@ static size_t count_sources(void)
 
 static void test_a_copied_file_is_served_below_source(void **state)
 {
-	(void)state;
 	write_file("src/app.c");
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_source *sources;
@@ -76,7 +69,6 @@ static void test_a_copied_file_is_served_below_source(void **state)
 
 static void test_a_copied_file_that_is_missing_is_no_damage(void **state)
 {
-	(void)state;
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_damages *damages;
 	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
@@ -87,21 +79,18 @@ static void test_a_copied_file_that_is_missing_is_no_damage(void **state)
 
 static void test_a_link_out_of_the_database_is_not_followed(void **state)
 {
-	(void)state;
 	assert_int_equal(symlinkat("/etc/passwd", fd, "src/app.c"), 0);
 	assert_int_equal(count_sources(), 0);
 }
 
 static void test_a_pipe_is_no_source(void **state)
 {
-	(void)state;
 	assert_int_equal(mkfifoat(fd, "src/app.c", 0600), 0);
 	assert_int_equal(count_sources(), 0);
 }
 
 static void test_metric_files_are_listed_in_order(void **state)
 {
-	(void)state;
 	write_file("metrics/b.yaml");
 	write_file("metrics/a.yaml");
 	write_file("metrics/METRICS.yaml.ex");

@@ -1,11 +1,9 @@
-/* Every layout tells the same: the rich database, through the seam, written in every style. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/*
+ * All layouts give the same results: the rich database in every style, read through the format
+ * interface.
+ */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
-#include <math.h>
 #include <string.h>
 
 #include "formats/common/text.h"
@@ -17,7 +15,6 @@ static struct pm_profile *profile;
 
 static int open_rich(void **state)
 {
-	(void)state;
 	fixture_folder_make(&folder);
 	fixture_folder_write(&folder, fixture_rich(&style->style));
 	profile = fixture_open(&folder);
@@ -26,7 +23,6 @@ static int open_rich(void **state)
 
 static int close_rich(void **state)
 {
-	(void)state;
 	pm_profile_close(profile);
 	fixture_folder_done(&folder);
 	return 0;
@@ -59,14 +55,12 @@ static void assert_text(struct pm_bytes got, const char *want)
 
 static void test_layout_is_recognised(void **state)
 {
-	(void)state;
 	assert_string_equal(profile->layout, style->layout);
 	assert_text(profile->title, "a title");
 }
 
 static void test_facts_tell_version_and_byte_order(void **state)
 {
-	(void)state;
 	const struct pm_fact *facts;
 	size_t n;
 	assert_int_equal(profile->ops->facts(profile, &facts, &n, NULL), 0);
@@ -100,7 +94,6 @@ static void assert_context(
 
 static void test_contexts_are_those_of_the_database(void **state)
 {
-	(void)state;
 	const struct pm_tree *tree = tree_of(profile);
 	assert_int_equal(tree->n_contexts, n_fixture_contexts);
 	for (uint32_t rank = 0; rank < n_fixture_contexts; rank++) {
@@ -114,7 +107,6 @@ static void test_contexts_are_those_of_the_database(void **state)
 
 static void test_siblings_stand_heaviest_first(void **state)
 {
-	(void)state;
 	static const uint32_t order[] = {1, 2, 3, 8, 4, 5, 6, 7, 9, 10, 14, 11, 12, 13, 15};
 	const struct pm_tree *tree = tree_of(profile);
 	for (uint32_t i = 0; i < tree->n_contexts; i++)
@@ -123,7 +115,6 @@ static void test_siblings_stand_heaviest_first(void **state)
 
 static void test_functions_are_those_with_a_context(void **state)
 {
-	(void)state;
 	const struct pm_tree *tree = tree_of(profile);
 	bool draft = is_draft();
 	assert_int_equal(tree->n_functions, draft ? 8 : 6);
@@ -136,7 +127,6 @@ static void test_functions_are_those_with_a_context(void **state)
 
 static void test_metrics_have_roles_and_tell_whether_they_have_values(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *scope;
 		enum pm_role role;
@@ -166,7 +156,6 @@ static void test_metrics_have_roles_and_tell_whether_they_have_values(void **sta
 
 static void test_costs_of_the_run_are_stored_or_summed(void **state)
 {
-	(void)state;
 	const struct pm_tree *tree = tree_of(profile);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		struct pm_value got[8];
@@ -189,7 +178,6 @@ static void test_costs_of_the_run_are_stored_or_summed(void **state)
 
 static void test_costs_of_a_thread_are_in_stored_order_from_any_place(void **state)
 {
-	(void)state;
 	for (uint32_t t = 0; t < 3; t++) {
 		uint64_t n = 0;
 		struct pm_value got;
@@ -251,7 +239,6 @@ static unsigned count_stored(uint64_t context)
 
 static void test_costs_of_a_context_are_those_of_its_threads(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < n_fixture_contexts; i++) {
 		uint32_t context = fixture_contexts[i].id;
 		assert_int_equal(count_context_costs(profile, context), count_stored(context));
@@ -260,7 +247,6 @@ static void test_costs_of_a_context_are_those_of_its_threads(void **state)
 
 static void test_costs_are_gathered_where_there_is_no_cct_db(void **state)
 {
-	(void)state;
 	fixture_folder_remove(&folder, "cct.db");
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_tree *tree = tree_of(p);
@@ -276,7 +262,6 @@ static void test_costs_are_gathered_where_there_is_no_cct_db(void **state)
 
 static void test_threads_have_identities(void **state)
 {
-	(void)state;
 	const struct pm_threads *threads = threads_of(profile);
 	assert_int_equal(threads->n, 3);
 	assert_int_equal(threads->n_keys, 3);
@@ -294,7 +279,6 @@ static void test_threads_have_identities(void **state)
 
 static void test_samples_last_until_the_next(void **state)
 {
-	(void)state;
 	const struct pm_threads *threads = threads_of(profile);
 	struct pm_sample got[8];
 	assert_true(threads->threads[0].has_trace);
@@ -315,7 +299,6 @@ static void test_samples_last_until_the_next(void **state)
 
 static void test_a_trace_can_be_empty_or_missing(void **state)
 {
-	(void)state;
 	const struct pm_threads *threads = threads_of(profile);
 	struct pm_sample got;
 	assert_false(threads->threads[1].has_trace);
@@ -326,7 +309,6 @@ static void test_a_trace_can_be_empty_or_missing(void **state)
 
 static void test_the_span_is_that_of_the_samples(void **state)
 {
-	(void)state;
 	uint64_t origin, duration;
 	assert_int_equal(profile->ops->span(profile, &origin, &duration, NULL), 0);
 	assert_true(origin == fixture_samples[0].time_ns);
@@ -337,7 +319,6 @@ static void test_the_span_is_that_of_the_samples(void **state)
 
 static void test_nothing_is_damaged(void **state)
 {
-	(void)state;
 	const struct pm_damages *damages;
 	assert_int_equal(profile->ops->damage(profile, &damages, NULL), 0);
 	for (size_t i = 0; i < damages->n; i++)
@@ -379,7 +360,6 @@ static void assert_row(const char *path, uint64_t at, const char *want)
 
 static void test_raw_tables_show_records_as_stored(void **state)
 {
-	(void)state;
 	assert_row("raw/general.csv", 1, "description,a description");
 	assert_row("raw/identifiers.csv", 7, "7,CORE");
 	assert_row("raw/metrics.csv", 1,
@@ -405,7 +385,6 @@ static void test_raw_tables_show_records_as_stored(void **state)
 
 static void test_every_op_survives_use(void **state)
 {
-	(void)state;
 	fixture_exercise(profile);
 }
 

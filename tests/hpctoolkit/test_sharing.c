@@ -1,12 +1,7 @@
 /* Value blocks, samples and names that lie in bytes of others: bytes are not read for all of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/cursor.h"
@@ -19,7 +14,6 @@ static struct hpctkw_files files; /* the rich database in the released layout */
 
 static int write_rich(void **state)
 {
-	(void)state;
 	struct hpctkw_database *w =
 		fixture_rich(&(struct hpctkw_style){.generation = HPCTKW_RELEASED});
 	hpctkw_write(w, &files);
@@ -30,7 +24,6 @@ static int write_rich(void **state)
 
 static int remove_rich(void **state)
 {
-	(void)state;
 	fixture_folder_done(&folder);
 	hpctkw_files_free(&files);
 	return 0;
@@ -59,7 +52,6 @@ static size_t shared_at(const struct pm_profile *p, const char *file, uint64_t o
 
 static void test_blocks_of_one_place_are_read_once(void **state)
 {
-	(void)state;
 	struct pm_value value;
 	for (uint32_t i = 5; i < 9; i++)
 		memcpy(row(HPCTKW_CCT, i), row(HPCTKW_CCT, 9), 0x20);
@@ -81,7 +73,6 @@ static void test_blocks_of_one_place_are_read_once(void **state)
 /* The damage is in the row that claims too much, not in those that it covers. */
 static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
 {
-	(void)state;
 	struct pm_value value;
 	const struct pm_damages *damages;
 	uint64_t values = pm_le64(row(HPCTKW_CCT, 4) + 8);
@@ -100,7 +91,6 @@ static void test_a_block_that_covers_others_costs_none_of_theirs(void **state)
 
 static void test_samples_of_one_place_are_those_of_one_thread(void **state)
 {
-	(void)state;
 	struct pm_sample sample;
 	const struct pm_threads *threads;
 	memcpy(row(HPCTKW_TRACE, 1) + 8, row(HPCTKW_TRACE, 0) + 8, 0x10);
@@ -117,7 +107,6 @@ static void test_samples_of_one_place_are_those_of_one_thread(void **state)
 
 static void test_marks_leave_what_is_disjoint(void **state)
 {
-	(void)state;
 	static const struct {
 		struct hpctk_stretch stretches[5];
 		size_t n;
@@ -168,7 +157,6 @@ static void write_ends_of_a_name(void)
 
 static void test_a_long_end_of_a_name_is_no_name(void **state)
 {
-	(void)state;
 	const struct pm_damages *damages;
 	size_t n = 0;
 	write_ends_of_a_name();
@@ -189,7 +177,6 @@ static void test_a_name_without_an_end_is_looked_for_once(void **state)
 	static struct hpctk_opened db;
 	struct hpctk_lengths lengths = {.of = {.slots = NULL}};
 	struct pm_bytes name;
-	(void)state;
 	memset(bytes + AT, 'n', BYTES - AT);
 	db.folder.files[HPCTK_META].bytes = (struct pm_bytes){bytes, BYTES};
 	assert_false(hpctk_string_find_again(&db, &lengths, AT, &name));

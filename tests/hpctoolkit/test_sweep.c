@@ -3,13 +3,8 @@
  * bytes set to extremes, in every style. Nothing is asserted but that it ends, within its memory:
  * meant for sanitizers, and for the time limit of the test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/hpctoolkit/fixtures.h"
@@ -26,7 +21,6 @@ static void use_files(void)
 
 static int write_rich(void **state)
 {
-	(void)state;
 	struct hpctkw_database *w = fixture_rich(&style->style);
 	hpctkw_write(w, &files);
 	hpctkw_free(w);
@@ -36,14 +30,12 @@ static int write_rich(void **state)
 
 static int free_files(void **state)
 {
-	(void)state;
 	hpctkw_files_free(&files);
 	return 0;
 }
 
 static void test_the_whole_is_accepted(void **state)
 {
-	(void)state;
 	assert_int_equal(heap_files_exercise(), 0);
 }
 
@@ -55,7 +47,6 @@ static bool is_within_name(const uint8_t *p, size_t n)
 
 static void test_every_prefix_of_every_file(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++) {
 		for (size_t n = 0; n < files.file[i].n; n++) {
 			if (is_within_name(files.file[i].p, n))
@@ -75,7 +66,6 @@ static bool is_structure(const uint8_t *p, size_t n, size_t at)
 
 static void test_every_byte_with_a_bit_flipped(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		for (size_t at = 0; at < files.file[i].n; at++) {
 			uint8_t *byte = &files.file[i].p[at];
@@ -89,7 +79,6 @@ static void test_every_byte_with_a_bit_flipped(void **state)
 
 static void test_every_word_at_its_extremes(void **state)
 {
-	(void)state;
 	static const uint64_t extremes[] = {0, 0x10, 0x7fffffffffffffff, UINT64_MAX, UINT64_MAX - 7,
 		0xffffffff, (uint64_t)0xffffffff << 32};
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)

@@ -2,12 +2,7 @@
 #ifndef PROFMOUNT_TESTS_HTDUMP_TEST_H
 #define PROFMOUNT_TESTS_HTDUMP_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "tests/htdump/drain.h"
 #include "tests/htdump/writer.h"

@@ -39,7 +39,6 @@ static void assert_trace(
 
 static void test_calls_nest_by_start_and_duration(void **state)
 {
-	(void)state;
 	static const struct want want[] = {
 		{T, 100, 75, 0, "root"},
 		{T + 10, 20, 15, 1, "f"},
@@ -66,7 +65,6 @@ static void test_calls_nest_by_start_and_duration(void **state)
 
 static void test_equal_starts_nest_by_id(void **state)
 {
-	(void)state;
 	static const struct want want[] = {
 		{T, 100, 0, 0, "outer"}, {T, 100, 0, 1, "middle"}, {T, 100, 100, 2, "inner"}};
 	static const char *const labels[] = {"inner", "middle", "outer"};
@@ -86,7 +84,6 @@ static void test_equal_starts_nest_by_id(void **state)
 
 static void test_overlapping_calls_are_shown_and_counted(void **state)
 {
-	(void)state;
 	static const struct want want[] = {
 		{T, 50, 50, 0, "a"}, {T + 20, 60, 50, 0, "b"}, {T + 30, 10, 10, 1, "c"}};
 	struct htdw w = {.p = NULL};
@@ -107,7 +104,6 @@ static void test_overlapping_calls_are_shown_and_counted(void **state)
 
 static void test_ends_beyond_64_bits_do_not_wrap(void **state)
 {
-	(void)state;
 	static const struct want want[] = {{UINT64_MAX - 4, 100, 90, 0, "far"},
 		{UINT64_MAX - 2, 10, 10, 1, "in it"}, {UINT64_MAX, 200, 200, 0, "last"}};
 	struct htdw w = {.p = NULL};
@@ -123,7 +119,6 @@ static void test_ends_beyond_64_bits_do_not_wrap(void **state)
 
 static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	htdw_call_text(&w, 1, 1, UINT64_MAX, "x");
@@ -172,7 +167,6 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 	static uint64_t durations[2][MANY];
 	struct htdw w = {.p = NULL};
 	uint64_t start = T, random = 1;
-	(void)state;
 	htdw_begin(&w, false, false);
 	for (size_t label = 0; label < 2; label++)
 		for (size_t i = 0; i < counts[label]; i++) {
@@ -218,7 +212,6 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 
 static void test_parts_cover_all_distances(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < HTD_PARTS; i++) {
 		assert_int_equal(htd_part_of(htd_part_first(i)), i);
 		assert_int_equal(htd_part_of(htd_part_last(i)), i);
@@ -231,7 +224,6 @@ static void test_ranks_are_selected_exactly(void **state)
 	enum { MOST = 5000 };
 	static uint64_t values[MOST], sorted[MOST];
 	uint64_t random = 1;
-	(void)state;
 	for (unsigned bits = 0; bits < 64; bits += 7)
 		for (size_t n = 1; n <= MOST; n = 3 * n + 1) {
 			uint64_t ranks[] = {0, n / 2, n / 2, n - 1}, got[4];
@@ -248,7 +240,6 @@ static void test_ranks_are_selected_exactly(void **state)
 
 static void test_sums_that_no_double_holds_are_exact(void **state)
 {
-	(void)state;
 	const uint64_t long_ns = (UINT64_C(1) << 53) + 1;
 	struct pm_value values[3];
 	struct pm_error err;
@@ -270,7 +261,6 @@ static void test_sums_that_no_double_holds_are_exact(void **state)
 
 static void test_labels_follow_the_mapping_in_force(void **state)
 {
-	(void)state;
 	static const struct want want[] = {{T, 5, 5, 0, "one"}, {T + 10, 5, 5, 0, "one"},
 		{T + 20, 5, 5, 0, "two"}, {T + 30, 5, 5, 0, "8"}, {T + 40, 5, 5, 0, ""}};
 	struct htdw w = {.p = NULL};
@@ -373,7 +363,6 @@ static void assert_plain(const struct plain *calls, size_t n)
 
 static void test_shuffled_calls_are_in_time_order(void **state)
 {
-	(void)state;
 	enum { N = 6000 };
 	struct plain *calls = calloc(N, sizeof(*calls));
 	uint64_t random = 1;
@@ -389,7 +378,6 @@ static void test_shuffled_calls_are_in_time_order(void **state)
 /* Post-order, as recorded: children before the call that holds them. */
 static void test_deep_calls_keep_their_self_times_across_marks(void **state)
 {
-	(void)state;
 	enum { N = 5000, DEPTH = 1500 };
 	struct plain *calls = calloc(N, sizeof(*calls));
 	for (size_t i = 0; i < N; i++) {

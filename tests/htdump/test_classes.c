@@ -8,7 +8,6 @@
 
 static void test_fields_of_bases_come_first(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_everything(&w, false, false);
 	struct pm_profile p = written_open(&w);
@@ -23,7 +22,6 @@ static void test_fields_of_bases_come_first(void **state)
 
 static void test_taken_column_names_get_a_number(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	struct pm_doc doc;
 	static const char *const want[] = {
@@ -46,7 +44,6 @@ static void test_taken_column_names_get_a_number(void **state)
 
 static void test_late_fields_extend_a_version(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	htdw_klass(&w, OWN, "Grow", 1);
@@ -79,7 +76,6 @@ static void own(struct htdw *w, const char *name, const char *field, uint64_t va
 
 static void test_series_are_counters_instants_and_fields_of_calls(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	const struct pm_series *series;
 	size_t n;
@@ -120,7 +116,6 @@ static void test_series_are_counters_instants_and_fields_of_calls(void **state)
 
 static void test_only_other_descriptions_begin_a_version(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	own(&w, "Own", "x", 1);
@@ -170,7 +165,6 @@ static const struct shown {
 
 static void test_values_are_shown_by_their_types(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		const struct shown *s = &shown[i];
 		struct htdw w = {.p = NULL};
@@ -207,7 +201,6 @@ static const struct hostile {
 
 static void test_classes_that_cannot_be_read_are_damage(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
 		struct htdw w = {.p = NULL};
 		htdw_begin(&w, false, false);
@@ -232,7 +225,6 @@ static void test_classes_that_cannot_be_read_are_damage(void **state)
 
 static void test_a_class_with_a_field_of_impossible_size_keeps_its_columns(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	struct pm_doc doc;
 	htdw_begin(&w, false, false);
@@ -257,7 +249,6 @@ static void test_a_class_with_a_field_of_impossible_size_keeps_its_columns(void 
 /* It can be no counter, and no duration: only its bytes are known. */
 static void test_a_field_of_an_unknown_type_is_damage_and_bytes(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	char want[200];
 	htdw_begin(&w, false, false);
@@ -286,7 +277,6 @@ static void test_a_field_of_an_unknown_type_is_damage_and_bytes(void **state)
 /* 64 levels of two structs each: 2^64 fields, if somebody counted them. */
 static void test_structs_that_multiply_are_bounded(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	char name[16], inner[16];
 	htdw_begin(&w, false, false);

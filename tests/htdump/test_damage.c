@@ -42,7 +42,6 @@ static void assert_damage(const struct htdw *w, uint64_t n_calls, size_t offset,
 
 static void test_cut_event_is_left_out(void **state)
 {
-	(void)state;
 	size_t at[N + 1];
 	struct htdw w = {.p = NULL};
 	calls_write(&w, at);
@@ -74,7 +73,6 @@ static unsigned events_of(const struct htdw *w, char rows[ROWS][ROW], size_t *re
 /* Of two dumps, the second is cut anywhere; its byte order event needs what follows it. */
 static void test_cut_leaves_every_whole_event(void **state)
 {
-	(void)state;
 	char rows[ROWS][ROW];
 	size_t at[ROWS];
 	for (int variant = 0; variant < 4; variant++) {
@@ -97,7 +95,6 @@ static void test_cut_leaves_every_whole_event(void **state)
 
 static void test_lost_byte_costs_one_call(void **state)
 {
-	(void)state;
 	size_t at[N + 1];
 	for (size_t lost = 0; lost < 40; lost++) {
 		struct htdw w = {.p = NULL};
@@ -111,7 +108,6 @@ static void test_lost_byte_costs_one_call(void **state)
 /* Nothing behind the damage is near to what was before it. */
 static void test_a_pause_behind_damage_costs_one_call(void **state)
 {
-	(void)state;
 	const uint64_t pause = 2 * 3600 * UINT64_C(1000000000);
 	for (size_t lost = 0; lost < 40; lost++)
 		for (unsigned left = 3; left < N - 20; left++) {
@@ -131,7 +127,6 @@ static void test_a_pause_behind_damage_costs_one_call(void **state)
 
 static void test_hole_of_zeros_makes_no_events(void **state)
 {
-	(void)state;
 	size_t at[N + 1];
 	struct htdw w = {.p = NULL};
 	calls_write(&w, at);
@@ -142,7 +137,6 @@ static void test_hole_of_zeros_makes_no_events(void **state)
 
 static void test_unknown_class_is_skipped(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	htdw_call_text(&w, 1, 1000005000, 5, "before");
@@ -156,7 +150,6 @@ static void test_unknown_class_is_skipped(void **state)
 
 static void test_dump_behind_a_cut_one_is_read(void **state)
 {
-	(void)state;
 	size_t at[N + 1];
 	struct htdw w = {.p = NULL};
 	calls_write(&w, at);
@@ -171,7 +164,6 @@ static void test_dump_behind_a_cut_one_is_read(void **state)
 
 static void test_call_of_impossible_length_next_to_damage_is_left_out(void **state)
 {
-	(void)state;
 	size_t at[N + 1];
 	struct htdw w = {.p = NULL};
 	calls_write(&w, at);
@@ -183,7 +175,6 @@ static void test_call_of_impossible_length_next_to_damage_is_left_out(void **sta
 
 static void test_field_of_an_unknown_class_is_named(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	size_t at = w.len;
@@ -197,7 +188,6 @@ static void test_field_of_an_unknown_class_is_named(void **state)
 /* Each header begins a search for a NUL far behind; together they must take the time of one. */
 static void test_far_ends_of_strings_are_searched_once(void **state)
 {
-	(void)state;
 	const uint64_t no_zero = 0x0101010101010101;
 	for (int ends = 0; ends < 2; ends++) {
 		struct htdw w = {.p = NULL};
@@ -222,7 +212,6 @@ static void test_far_ends_of_strings_are_searched_once(void **state)
 
 static void test_calls_too_deep_for_a_tree_are_damage(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	for (uint64_t i = 0; i <= PM_LIMIT_DEPTH; i++)

@@ -13,7 +13,6 @@ static int dialect_of(const struct htdw *w, struct htd_dialect *ret)
 
 static void test_layouts_and_byte_orders_are_told_apart(void **state)
 {
-	(void)state;
 	for (int variant = 0; variant < 8; variant++) {
 		bool timestamp_first = variant & 1, big = variant & 2, cut = variant & 4;
 		struct htdw w = {.p = NULL};
@@ -40,7 +39,6 @@ static void test_layouts_and_byte_orders_are_told_apart(void **state)
 
 static void test_numbering_of_release_06_is_recognised(void **state)
 {
-	(void)state;
 	struct htdw w = {.time = 1000};
 	struct htd_dialect d;
 	htdw_event_at(&w, 2, 0, 0);
@@ -70,7 +68,6 @@ static void test_numbering_of_release_06_is_recognised(void **state)
 
 static void test_other_files_are_not_recognised(void **state)
 {
-	(void)state;
 	static const char *const others[] = {"", "x", "some text that is longer than a header is",
 		"\x02\0\0\0 and then nothing that is a name\x01"};
 	struct htd_dialect d;
@@ -82,7 +79,6 @@ static void test_other_files_are_not_recognised(void **state)
 
 static void test_stream_without_an_event_is_refused(void **state)
 {
-	(void)state;
 	static const uint8_t zeros[100];
 	struct pm_profile p;
 	struct pm_error err;
@@ -93,7 +89,6 @@ static void test_stream_without_an_event_is_refused(void **state)
 
 static void test_byte_order_changes_where_a_dump_is_appended(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	htdw_call_text(&w, 1, 2000000000, 10, "little");
@@ -111,7 +106,6 @@ static void test_byte_order_changes_where_a_dump_is_appended(void **state)
 
 static void test_any_event_is_found_through_the_index(void **state)
 {
-	(void)state;
 	enum { N = 5000 };
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
@@ -140,7 +134,6 @@ static void test_any_event_is_found_through_the_index(void **state)
 /* Opening reads the head; the second thread of a long stream is seen without all of it. */
 static void test_opening_does_not_scan(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);
 	htdw_call_int(&w, 1, 2000000000u, 5, 1);
@@ -166,7 +159,6 @@ static void test_opening_does_not_scan(void **state)
 
 static void test_memory_of_an_opened_stream_is_small(void **state)
 {
-	(void)state;
 	enum { N = 200000 };
 	struct htdw w = {.p = NULL};
 	htdw_begin(&w, false, false);

@@ -25,7 +25,6 @@ static void drain_bytes(const uint8_t *p, size_t n, const char *name, size_t at)
 
 static void test_every_prefix_is_readable_or_refused(void **state)
 {
-	(void)state;
 	for (int variant = 0; variant < 4; variant++) {
 		struct htdw w = {.p = NULL};
 		htdw_everything(&w, variant & 1, variant & 2);
@@ -37,7 +36,6 @@ static void test_every_prefix_is_readable_or_refused(void **state)
 
 static void test_every_flipped_bit_is_survived(void **state)
 {
-	(void)state;
 	struct htdw w = {.p = NULL};
 	htdw_everything(&w, false, false);
 	for (size_t i = 0; i < w.len; i++)
@@ -69,7 +67,6 @@ static void drain_file(const char *folder, const char *name)
 
 static void test_recorded_streams_can_be_read(void **state)
 {
-	(void)state;
 	char folder[4096];
 	const char *corpus = getenv("CORPUS");
 	snprintf(folder, sizeof(folder), "%s/data", corpus ? corpus : "");

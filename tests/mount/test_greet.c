@@ -2,12 +2,8 @@
  * What the reply to the kernel's first request says about lookups in parallel. The kernel tells
  * nobody what was negotiated, so the test is the kernel, at the other end of a pair of sockets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <linux/fuse.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,13 +57,11 @@ static uint32_t negotiate(uint32_t offered)
 
 static void test_lookups_in_parallel_are_negotiated(void **state)
 {
-	(void)state;
 	assert_true(negotiate(FUSE_PARALLEL_DIROPS | FUSE_ASYNC_READ) & FUSE_PARALLEL_DIROPS);
 }
 
 static void test_nothing_is_claimed_that_the_kernel_lacks(void **state)
 {
-	(void)state;
 	assert_false(negotiate(FUSE_ASYNC_READ) & FUSE_PARALLEL_DIROPS);
 }
 

@@ -1,12 +1,8 @@
 /* Files in a folder of the test's own, and what profiles hold as text. */
 #include "tests/nytprof/expect.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,14 +13,12 @@ char nytpx_folder[64];
 
 int nytpx_folder_make(void **state)
 {
-	(void)state;
 	strcpy(nytpx_folder, "/tmp/profmount-nytprof-XXXXXX");
 	return mkdtemp(nytpx_folder) ? 0 : -1;
 }
 
 int nytpx_folder_remove(void **state)
 {
-	(void)state;
 	return rmdir(nytpx_folder);
 }
 

@@ -2,12 +2,10 @@
  */
 #include "formats/nytprof/calls.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "formats/common/text.h"
 #include "profmount/limits.h"
@@ -66,7 +64,6 @@ static void expect(const char *returns, const char *want)
 
 static void test_callees_become_kids_of_the_next_return_above(void **state)
 {
-	(void)state;
 	expect("", "");
 	expect("1a", "a1");
 	expect("3c 2b 2d 1a", "a1(b1(c1) d1)");
@@ -75,7 +72,6 @@ static void test_callees_become_kids_of_the_next_return_above(void **state)
 
 static void test_calls_of_one_name_merge_with_all_below(void **state)
 {
-	(void)state;
 	expect("2b 1a 2b 1a 2c 1a", "a3(b2 c1)");
 	expect("3c 2b 1a 3d 2b 3c 2b 1a", "a2(b3(c2 d1))");
 	expect("4d 3c 2b 4e 3c 2b 4d 3c 2b 1a", "a1(b3(c3(d2 e1)))");
@@ -83,13 +79,11 @@ static void test_calls_of_one_name_merge_with_all_below(void **state)
 
 static void test_recursion_is_a_chain(void **state)
 {
-	(void)state;
 	expect("4a 3a 3a 2a 1a", "a1(a1(a2(a1)))");
 }
 
 static void test_missing_callers_have_a_context_each(void **state)
 {
-	(void)state;
 	expect("3c", "?0(?0(c1))");
 	expect("4d 2b 1a", "a1(b1(?0(d1)))");
 	expect("4d 2c 1a 4d 4e 2c", "a1(c1(?0(d1))) ?0(c1(?0(d1 e1)))");
@@ -98,7 +92,6 @@ static void test_missing_callers_have_a_context_each(void **state)
 
 static void test_depths_that_make_no_sense_lose_no_call(void **state)
 {
-	(void)state;
 	expect("0a 1b 0c", "a1 c1(b1)");
 	expect("1a 1b 0a", "a1(a1 b1)");
 	expect("0a 2b", "a1 ?0(b1)");
@@ -108,7 +101,6 @@ static void test_long_gap_is_shown_as_one_context_once_there_are_too_many(void *
 {
 	struct nytp_calls c;
 	size_t rows = 0;
-	(void)state;
 	nytp_calls_init(&c, &rows);
 	for (uint32_t i = 0; i < 100; i++) {
 		assert_int_equal(nytp_calls_return(&c, UINT32_MAX, 0, 1, 1), 0);
@@ -213,7 +205,6 @@ static void test_tree_equals_one_that_was_built_from_all_events(void **state)
 	enum { MOST = 400 };
 	static char got[MOST][64], want[MOST][64];
 	static struct event e[MOST];
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		size_t rows = 0;
 		size_t n = 0;
@@ -252,7 +243,6 @@ static void test_long_programs_are_added_up_in_parts(void **state)
 	enum { MOST = 60000 };
 	char(*got)[64] = malloc(MOST * sizeof(*got)), (*want)[64] = malloc(MOST * sizeof(*want));
 	struct event *e = malloc(MOST * sizeof(*e));
-	(void)state;
 	for (uint32_t round = 0; round < 12; round++) {
 		size_t rows = 0;
 		size_t n = make_long(e, MOST, round % 6, round < 6 ? 2 : 20);
@@ -267,7 +257,6 @@ static void test_long_programs_are_added_up_in_parts(void **state)
 static void test_depths_at_random_lose_no_call(void **state)
 {
 	enum { MOST = 100000 };
-	(void)state;
 	for (uint32_t round = 1; round < 6; round++) {
 		struct nytp_calls c;
 		size_t rows = 0;
@@ -296,7 +285,6 @@ static void test_very_many_depths_wait(void **state)
 	struct nytp_calls c;
 	size_t rows = 0;
 	uint64_t calls = 0;
-	(void)state;
 	nytp_calls_init(&c, &rows);
 	for (uint32_t i = 0; i < MOST; i++)
 		assert_int_equal(

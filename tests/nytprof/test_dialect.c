@@ -1,10 +1,5 @@
-/* Pynytprof's layouts, directories of several files, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* Pynytprof's layouts, directories of several files, and refused files. */
+#include "tests/unittest.h"
 
 #include "tests/nytprof/expect.h"
 
@@ -13,7 +8,6 @@
 static void test_chunks_are_told_from_records(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_chunks(&w, false);
 	struct pm_profile *p = nytpx_open_written(&w);
 	assert_string_equal(p->layout, "pynytprof-chunks");
@@ -36,7 +30,6 @@ static void test_chunks_of_the_c_extension_have_places_and_no_callers(void **sta
 {
 	struct nytpw w = {.big = false};
 	const struct pm_flat *flat;
-	(void)state;
 	nytpw_chunks(&w, true);
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/subs.csv", "0|1|<module>\n1|1|fib\n2|1|outer\n");
@@ -49,7 +42,6 @@ static void test_chunks_of_the_c_extension_have_places_and_no_callers(void **sta
 static void test_chunks_of_packed_numbers_are_read(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_packed_chunks(&w);
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/samples.csv",
@@ -65,7 +57,6 @@ static void test_chunks_of_packed_numbers_are_read(void **state)
 static void test_a_name_that_could_be_an_event_is_a_name(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_raw_p(&w, 4242, 4241, 1752048000.25);
 	size_t chunk = nytpw_chunk_begin(&w, 'D');
@@ -82,7 +73,6 @@ static void test_a_name_that_could_be_an_event_is_a_name(void **state)
 /* Both numbers of four bytes and a raw P: the same 16 bytes; what follows decides. */
 static void test_ambiguous_process_record_is_decided_by_what_follows(void **state)
 {
-	(void)state;
 	for (int chunks = 0; chunks < 2; chunks++) {
 		struct nytpw w = {.big = false};
 		nytpw_header(&w, 5);
@@ -102,7 +92,6 @@ static void test_ambiguous_process_record_is_decided_by_what_follows(void **stat
 static void test_records_after_a_raw_process_record_are_read(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_raw_p(&w, 29978, 29977, 1.7e9);
 	nytpw_fid(&w, 1, 0, 16, "x.py");
@@ -117,7 +106,6 @@ static void test_records_after_a_raw_process_record_are_read(void **state)
 static void test_cut_chunk_is_read_as_far_as_it_goes(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_chunks(&w, false);
 	w.out.len -= 5 + 20; /* E, and most of the last edge */
 	struct pm_profile *p = nytpx_open_written(&w);
@@ -143,7 +131,6 @@ static void test_files_of_a_directory_are_processes_of_one_run(void **state)
 {
 	struct pm_profile *p = NULL;
 	struct pm_named_doc doc;
-	(void)state;
 	save_process("x.out", 5);
 	save_process("x.out.12", 12);
 	save_process("x.out.7", 7);
@@ -171,7 +158,6 @@ static void test_file_that_cannot_be_read_spoils_itself_alone(void **state)
 {
 	struct pm_profile *p = NULL;
 	struct nytpw w = {.big = false};
-	(void)state;
 	save_process("x.out", 5);
 	nytpw_header(&w, 2);
 	nytpx_save(&w, "x.out.6");
@@ -187,7 +173,6 @@ static void test_directory_of_several_runs_is_refused(void **state)
 {
 	struct pm_profile *p = NULL;
 	struct pm_error err = {0};
-	(void)state;
 	save_process("x.out", 5);
 	save_process("y.out.5", 5);
 	assert_int_equal(pm_profile_open(nytpx_folder, NULL, NULL, &p, &err), -EINVAL);
@@ -204,7 +189,6 @@ static void test_a_header_line_that_is_none_is_damage(void **state)
 {
 	static const char *const lines[] = {"of two lines", "Perl, it says\n@ and so on", "-",
 		"\303\251t\303\251", "!no value"};
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		for (int last = 0; last < 2; last++) {
 			struct nytpw w = {.big = false};
@@ -231,7 +215,6 @@ static void test_times_that_ns_cannot_hold_are_none(void **state)
 {
 	uint64_t origin, duration;
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 1, 5e10);
 	nytpw_fid(&w, 1, 0, 0, "/dir/main.pl");
@@ -261,7 +244,6 @@ static void test_versions_and_sizes_that_cannot_be_read_are_refused_by_name(void
 		{"something else", -EINVAL, "first line"},
 		{"", -EINVAL, "is empty"},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		struct nytpw w = {.big = false};
 		pm_text_str(&w.out, refused[i].text);

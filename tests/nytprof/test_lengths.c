@@ -1,10 +1,6 @@
-/* Percentiles of the times of calls: which calls they are of, and where there are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Percentiles of the times of calls: which calls count, and when there are none. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +83,6 @@ static void test_percentiles_are_those_of_all_returns(void **state)
 	struct nytpw w = {.big = false};
 	size_t n[2] = {0};
 	uint32_t random = 1;
-	(void)state;
 	begin(&w, ":ticks_per_sec=10000000");
 	for (uint32_t i = 0; i < MANY; i++) {
 		int sub = next_length(&random) < 20;
@@ -112,7 +107,6 @@ static void test_ticks_have_the_length_that_the_file_says(void **state)
 	} cases[] = {{":ticks_per_sec=1000000", NULL, 1000}, {NULL, ":ticks_per_sec=1000000", 1000},
 		{NULL, NULL, 100}, {NULL, ":ticks_per_sec=0", 100},
 		{":ticks_per_sec=3579545", NULL, 1e9 / 3579545}};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct nytpw w = {.big = i % 2 > 0};
 		double ns[] = {3 * cases[i].ns, 70000 * cases[i].ns, 3 * cases[i].ns};
@@ -133,7 +127,6 @@ static void test_ticks_have_the_length_that_the_file_says(void **state)
 static void test_times_that_cannot_be(void **state)
 {
 	static const double bad[] = {NAN, INFINITY, 1e300};
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct nytpw w = {.big = false};
 		double back[] = {0, 0, 400};
@@ -161,7 +154,6 @@ static void test_processes_and_evals_have_functions_in_common(void **state)
 	static const char *const rates[] = {":ticks_per_sec=10000000", ":ticks_per_sec=1000000"};
 	struct pm_profile *p = NULL;
 	double ns[] = {100, 200, 300, 1000, 2000, 3000}, none[] = {700};
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct nytpw w = {.big = false};
 		pm_text_str(&w.out, "NYTProf 5 0\n");
@@ -195,7 +187,6 @@ static void test_a_file_that_is_refused_counts_no_calls(void **state)
 {
 	struct pm_profile *p = NULL, *alone = NULL;
 	double ns[] = {500};
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct nytpw w = {.big = false};
 		pm_text_str(&w.out, "NYTProf 5 0\n");
@@ -227,7 +218,6 @@ static void test_profiles_without_returns_have_none(void **state)
 {
 	struct nytpw w = {.big = false}, chunks = {.big = false};
 	struct nytpw_callers c = {1, 3, 1, 0, 1e-6, 1e-6, 0, "main::RUNTIME", "f"};
-	(void)state;
 	begin(&w, NULL);
 	nytpw_fid(&w, 1, 0, 0, "x.pl");
 	nytpw_sub(&w, 1, "f", 1, 1);
@@ -247,7 +237,6 @@ static void test_too_many_calls(void **state)
 	struct nytp n;
 	struct nytp_file f = {.ns_per_tick = 100};
 	uint64_t i = 0;
-	(void)state;
 	nytp_init(&n);
 	n.files = &f;
 	n.n_files = 1;
@@ -273,7 +262,6 @@ static void test_too_many_buckets(void **state)
 	struct nytp_file f = {.ns_per_tick = 1};
 	struct nytp_times times;
 	struct nytp n;
-	(void)state;
 	nytp_init(&n);
 	n.files = &f;
 	n.n_files = 1;

@@ -1,10 +1,6 @@
-/* Profiles of Devel::NYTProf through the seam: what is presented, what is damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Profiles of Devel::NYTProf through the format interface: what is presented, what is damage. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -27,7 +23,6 @@ static const char rich_tree[] = "0 main::top 30000 10000 1\n"
 static void test_tree_of_calls_is_exact_in_every_dress(void **state)
 {
 	static const char *const layouts[] = {"nytprof-5", "nytprof-5", "nytprof-4", "nytprof-5"};
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct pm_profile *p = open_rich(i == 2 ? 4 : 5, i == 1, i == 3);
 		assert_string_equal(p->layout, layouts[i]);
@@ -41,7 +36,6 @@ static void test_tree_of_calls_is_exact_in_every_dress(void **state)
 static void test_raw_tables_are_as_stored(void **state)
 {
 	struct pm_profile *p = open_rich(5, false, false);
-	(void)state;
 	nytpx_expect_table(p, "raw/processes.csv", "100|99|1795248846.5|1795248848.5\n");
 	nytpx_expect_table(p, "raw/files.csv",
 		"2|50|0|0|1|3|(eval 1)[/dir/main.pl:3]\n"
@@ -75,7 +69,6 @@ static void test_raw_tables_are_as_stored(void **state)
 static void test_attributes_keep_their_first_place_and_last_value(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	pm_text_str(&w.out, "NYTProf 5 0\n:a=1\n!a=2\n:no sign\n:b==x=\n:a=3\n");
 	struct pm_profile *p = nytpx_open_written(&w);
 	nytpx_expect_table(p, "raw/attributes.csv", "attribute|a|3\noption|a|2\nattribute|b|=x=\n");
@@ -87,7 +80,6 @@ static void test_edges_and_lines_are_native(void **state)
 	struct pm_profile *p = open_rich(5, true, false);
 	const struct pm_flat *flat;
 	const struct pm_tree *tree;
-	(void)state;
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
 	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
 	assert_int_equal(flat->edges->n, 5);
@@ -115,7 +107,6 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 	struct pm_value values[4];
 	const struct pm_flat *flat;
 	struct pm_error err = {0};
-	(void)state;
 	assert_int_equal(p->ops->flat(p, &flat, &err), 0);
 	const struct pm_statements s = *flat->statements;
 	assert_true(s.whole_ns == 16900);
@@ -147,7 +138,6 @@ static void test_source_has_the_last_text_of_a_line_and_evals_under_their_parent
 	const struct pm_source *sources;
 	struct pm_text text = {.p = NULL};
 	size_t n;
-	(void)state;
 	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(sources[0].path, "dir/main.pl");
@@ -169,7 +159,6 @@ static void test_source_paths_are_legal_and_unique(void **state)
 	const struct pm_source *sources;
 	char text[8];
 	size_t n;
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 1, 0, 1.7e9);
 	for (uint32_t i = 0; i < 9; i++) {
@@ -198,7 +187,6 @@ static void test_without_returns_the_tree_has_two_levels(void **state)
 	};
 	struct nytpw w = {.big = false};
 	struct pm_value values[8];
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 0, 1.7e9);
 	nytpw_fid(&w, 1, 0, 0, "x.pl");
@@ -224,7 +212,6 @@ static void test_without_returns_the_tree_has_two_levels(void **state)
 static void test_killed_process_is_presented_up_to_its_last_record(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 0, 1.7e9);
 	nytpw_return(&w, 2, 20, 20, "main::b");
@@ -255,7 +242,6 @@ static void test_processes_of_a_merged_file_are_threads(void **state)
 	struct nytpw w = {.big = false};
 	struct pm_value values[8];
 	const struct pm_threads *threads;
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_time(&w, 1, 1, 1); /* before the first P: its own */
 	for (uint32_t pid = 5; pid < 7; pid++) {
@@ -283,7 +269,6 @@ static void test_numbers_that_are_none_are_empty(void **state)
 	static const struct nytpw_callers callers = {
 		UINT32_MAX, UINT32_MAX, 1, 0, NAN, -INFINITY, 0, "a", "b"};
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 0, 1.7e9);
 	nytpw_callers(&w, &callers);
@@ -299,7 +284,6 @@ static void test_numbers_that_are_none_are_empty(void **state)
 static void test_latin1_names_become_utf8(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 0, 1.7e9);
 	nytpw_fid(&w, 1, 0, 0, "gr\xf6\xdf");
@@ -314,7 +298,6 @@ static void test_missing_tick_rate_is_damage(void **state)
 {
 	static const char *const lines[] = {
 		":x=1", ":ticks_per_sec=0", ":ticks_per_sec=nan", ":ticks_per_sec=many"};
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct nytpw w = {.big = false};
 		pm_text_str(&w.out, "NYTProf 5 0\n");

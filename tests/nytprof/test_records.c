@@ -1,11 +1,9 @@
 /* formats/nytprof/records.c and stream.c: bytes to records, ends, breaks. */
 #include "formats/nytprof/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "tests/nytprof/writer.h"
 
@@ -19,7 +17,6 @@ static void test_varint_of_every_length_reads_back(void **state)
 	static const uint32_t values[] = {0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000,
 		0xfffffff, 0x10000000, UINT32_MAX};
 	static const size_t lengths[] = {1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5};
-	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		struct nytpw w = {.big = false};
 		uint32_t got;
@@ -37,7 +34,6 @@ static void test_varint_may_be_longer_than_needed(void **state)
 	static const uint8_t two[] = {0x80, 0x05}, four[] = {0xf0, 0, 0, 5},
 			     five[] = {0xff, 0, 0, 0, 5};
 	uint32_t got;
-	(void)state;
 	assert_ptr_equal(nytp_varint_decode(two, &got), two + 2);
 	assert_int_equal(got, 5);
 	assert_ptr_equal(nytp_varint_decode(four, &got), four + 4);
@@ -70,7 +66,6 @@ static void test_stream_reads_all_records_plain_and_deflated(void **state)
 {
 	char tags[100];
 	struct nytp_break why;
-	(void)state;
 	for (int deflated = 0; deflated < 2; deflated++) {
 		struct nytpw w = {.big = false};
 		nytpw_rich(&w, 5, deflated);
@@ -86,7 +81,6 @@ static void test_cut_stream_gives_the_whole_records_before_the_cut(void **state)
 	char tags[100];
 	struct nytp_break why;
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_rich(&w, 5, false);
 	struct pm_bytes file = nytpw_take(&w);
 	struct pm_bytes cut = {file.p, file.len - 3}; /* within the last record */
@@ -109,7 +103,6 @@ static void test_deflated_stream_without_its_checksum_is_whole_and_broken(void *
 	char tags[100];
 	struct nytp_break why;
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_rich(&w, 5, true);
 	struct pm_bytes file = nytpw_take(&w);
 	struct pm_bytes cut = {file.p, file.len - 15 - 2};
@@ -125,7 +118,6 @@ static void test_unknown_tag_ends_a_stream_where_it_stands(void **state)
 	char tags[100];
 	struct nytp_break why;
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	size_t at = w.out.len;
 	pm_text_str(&w.out, "-\x01-");
@@ -143,7 +135,6 @@ static void test_string_longer_than_the_file_allocates_nothing(void **state)
 	char tags[100];
 	struct nytp_break why;
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	pm_text_str(&w.out, "S\x01\x01'");
 	nytpw_varint(&w, UINT32_MAX);
@@ -162,7 +153,6 @@ static void test_long_string_crosses_windows(void **state)
 	struct nytpw w = {.big = false};
 	char tags[100];
 	char *text = malloc(LEN + 1);
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', LEN);
 	text[LEN] = 0;
@@ -181,7 +171,6 @@ static void test_first_line_may_end_with_crlf_and_must_end(void **state)
 {
 	unsigned major;
 	size_t len;
-	(void)state;
 	assert_true(nytp_first_line(pm_bytes_of("NYTProf 5 0\r\nrest"), &major, &len));
 	assert_int_equal(major, 5);
 	assert_int_equal(len, 13);

@@ -2,12 +2,8 @@
  * What belongs together: evals of one place, processes of one run, callers and calls; and what is
  * said where it does not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "tests/nytprof/expect.h"
@@ -82,7 +78,6 @@ static void test_evals_of_one_place_are_one(void **state)
 	struct nytpw w = {.big = false};
 	const struct pm_source *sources;
 	size_t n;
-	(void)state;
 	write_evals(&w);
 	struct pm_profile *p = open_with(&w, false);
 	nytpx_expect_tree(p,
@@ -105,7 +100,6 @@ static void test_evals_of_one_place_are_one(void **state)
 static void test_evals_are_kept_apart_where_asked_for(void **state)
 {
 	struct nytpw w = {.big = false};
-	(void)state;
 	write_evals(&w);
 	struct pm_profile *p = open_with(&w, true);
 	nytpx_expect_tree(p,
@@ -125,7 +119,6 @@ static void test_only_numbers_of_evals_are_taken_out(void **state)
 				   "0 (eval 12 100 100 1\n"
 				   "0 (eval 3) [x] 100 100 1\n";
 	struct nytpw w = {.big = false};
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 1, 1.7e9);
 	nytpw_return(&w, 1, 1, 1, names[3]);
@@ -149,7 +142,6 @@ static void test_callers_of_more_than_is_in_the_file_are_told(void **state)
 	const struct pm_tree *tree;
 	const struct pm_flat *flat;
 	double sum = 0;
-	(void)state;
 	nytpw_header(&w, 5);
 	nytpw_pid_start(&w, 7, 1, 1.7e9);
 	for (size_t i = 0; i < 20; i++)
@@ -202,7 +194,6 @@ static void test_runs_that_do_not_belong_together_are_told_apart(void **state)
 {
 	static const uint64_t run_of[] = {2, 2, 1};
 	const struct pm_threads *threads;
-	(void)state;
 	save("x.out", 50, 1, 1700000100);
 	save("x.out.51", 51, 50, 1700000100);
 	save("x.out.9", 9, 8, 1700000000); /* left by a run before: 8 wrote x.out, too */
@@ -230,7 +221,6 @@ static void test_runs_that_do_not_belong_together_are_told_apart(void **state)
 
 static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state)
 {
-	(void)state;
 	save("x.out.51", 51, 50, 1700000100);
 	save("x.out.52", 52, 50, 1700000100);
 	save("x.out.53", 53, 52, 1700000100);

@@ -1,11 +1,10 @@
 /* formats/nytprof/slots.c against a list that is searched from its beginning. */
 #include "formats/nytprof/slots.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unittest.h"
+
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
 #include "formats/nytprof/limits.h"
@@ -63,7 +62,6 @@ static void test_lines_near_and_far_are_added_up(void **state)
 {
 	static const uint32_t far[] = {0, 65535, 65536, 1 << 20, (1 << 20) - 1, UINT32_MAX};
 	static struct simple want;
-	(void)state;
 	for (uint32_t round = 0; round < 20; round++) {
 		struct nytp_slots s = {.files = NULL};
 		size_t rows = 5;
@@ -86,7 +84,6 @@ static void test_a_line_that_gets_its_cell_late_is_one_row(void **state)
 	static struct simple want;
 	struct nytp_slots s = {.files = NULL};
 	size_t rows = 0;
-	(void)state;
 	want.n = 0;
 	for (int round = 0; round < 3; round++)
 		for (uint32_t fid = 0; fid < 20; fid++)
@@ -103,7 +100,6 @@ static void test_no_line_is_added_beyond_the_limit(void **state)
 {
 	struct nytp_slots s = {.files = NULL};
 	size_t rows = NYTP_LIMIT_ROWS - 2;
-	(void)state;
 	assert_int_equal(nytp_slots_add(&s, 1, 1, 1, 1, &rows), 0);
 	assert_int_equal(nytp_slots_add(&s, UINT32_MAX, 1, 1, 1, &rows), 0);
 	assert_int_equal(nytp_slots_add(&s, 1, 2, 1, 1, &rows), -ENOMEM);

@@ -2,14 +2,10 @@
  * Every prefix of the fixtures, and every bit of them flipped, in blocks of exactly their size.
  * Nothing is expected but that all of it ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/nytprof/exercise.h"
 #include "tests/nytprof/writer.h"
@@ -39,7 +35,6 @@ static void exercise_copy(const uint8_t *p, size_t len)
 
 static void test_fixtures_are_presented(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_FIXTURES; i++) {
 		struct pm_bytes file = fixture_new(i);
 		assert_true(nytpw_exercise(file));
@@ -49,7 +44,6 @@ static void test_fixtures_are_presented(void **state)
 
 static void test_every_prefix_ends(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_FIXTURES; i++) {
 		struct pm_bytes file = fixture_new(i);
 		for (size_t len = 0; len < file.len; len++)
@@ -60,7 +54,6 @@ static void test_every_prefix_ends(void **state)
 
 static void test_every_flipped_bit_ends(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_FIXTURES; i++) {
 		struct pm_bytes file = fixture_new(i);
 		uint8_t *p = (uint8_t *)(uintptr_t)file.p;

@@ -1,12 +1,8 @@
 /* fs/tree/names.c, paths.c: legal names, unique among siblings; trees made from paths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fs/tree/names.h"
 #include "fs/tree/paths.h"
@@ -21,7 +17,6 @@ static void expect_legal(struct pm_bytes raw, const char *want)
 
 static void test_hostile_names_become_legal(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *raw, *want;
 	} rows[] = {
@@ -45,7 +40,6 @@ static void test_hostile_names_become_legal(void **state)
 
 static void test_long_names_are_cut_at_a_character_with_a_hash(void **state)
 {
-	(void)state;
 	char raw[3001], other[3001], name[PMFS_NAME_SIZE], second[PMFS_NAME_SIZE];
 	memset(raw, 'x', 200);
 	raw[200] = 0;
@@ -110,7 +104,6 @@ static void check_siblings(const char *const *raw, const char *const *want, uint
 
 static void test_siblings_of_one_name_are_numbered_in_database_order(void **state)
 {
-	(void)state;
 	static const char *const raw[] = {"f", "g", "f", "", "f", "metrics", ""};
 	static const char *const want[] = {
 		"f", "g", "f~2", "(unknown)", "f~3", "metrics~2", "(unknown)~2"};
@@ -119,7 +112,6 @@ static void test_siblings_of_one_name_are_numbered_in_database_order(void **stat
 
 static void test_siblings_share_a_long_name(void **state)
 {
-	(void)state;
 	enum { LONG = 3000 };
 	static char raw[LONG + 1];
 	static char want[3][PMFS_NAME_SIZE];
@@ -136,7 +128,6 @@ static void test_siblings_share_a_long_name(void **state)
 
 static void test_a_name_that_looks_numbered_stays_unique(void **state)
 {
-	(void)state;
 	static const char *const raw[] = {"f", "f", "f~2", "f", "f~3"};
 	static const char *const want[] = {"f", "f~2", "f~2~2", "f~3", "f~3~2"};
 	check_siblings(raw, want, 5);
@@ -144,7 +135,6 @@ static void test_a_name_that_looks_numbered_stays_unique(void **state)
 
 static void test_many_siblings_are_found(void **state)
 {
-	(void)state;
 	enum { N = 100000 };
 	char **raw = calloc(N, sizeof(*raw));
 	struct pmfs_naming naming = {.n = N, .item = same, .raw = raw_of, .context = raw};
@@ -175,7 +165,6 @@ static uint32_t find(const struct pmfs_paths *p, uint32_t node, const char *name
 
 static void test_paths_become_a_tree_in_order_of_addition(void **state)
 {
-	(void)state;
 	struct pmfs_paths p = {.nodes = NULL};
 	assert_int_equal(pmfs_paths_add(&p, "raw/b.csv", PMFS_PAYLOAD_DOCUMENT, 0), 0);
 	assert_int_equal(pmfs_paths_add(&p, "raw/a.csv", PMFS_PAYLOAD_DOCUMENT, 1), 0);
@@ -197,7 +186,6 @@ static void test_paths_become_a_tree_in_order_of_addition(void **state)
 
 static void test_a_tree_without_paths_has_a_root(void **state)
 {
-	(void)state;
 	struct pmfs_paths p = {.nodes = NULL};
 	assert_int_equal(pmfs_paths_freeze(&p), 0);
 	assert_int_equal(p.n, 1);

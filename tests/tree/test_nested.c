@@ -1,12 +1,8 @@
 /* fs/tree/nested.c, node.c: profiles that are items of a profile, each with a tree of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "fake.h"
 #include "fs/document/engine.h"
@@ -217,7 +213,6 @@ static void test_an_item_has_the_tree_of_its_profile(void **state)
 		"contexts/main/work/metrics/cputime_sec_incl", "by-id/2/info.csv",
 		"functions/work/callers.csv", "threads/rank=0/thread=0/profile.csv",
 		"export/callgrind.out"};
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct mount m = mount_runs(1 << 24), alone = mount_new(run_new(i), 1 << 24);
 		char path[200];
@@ -242,7 +237,6 @@ static void test_an_item_has_the_tree_of_its_profile(void **state)
 
 static void test_parents_lead_out_of_it(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1 << 24);
 	pm_node parent, dir = walk(&m, "runs/run=b/contexts/main");
 	static const char *const up[] = {"runs/run=b/contexts", "runs/run=b", "runs", "."};
@@ -256,7 +250,6 @@ static void test_parents_lead_out_of_it(void **state)
 
 static void test_profiles_nest(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1); /* nothing stays that is not used */
 	char *deep = cat(&m, walk(&m, "runs/run=b/runs/run=b/runs/run=a/functions.csv"));
 	expect_same(deep, cat(&m, walk(&m, "functions.csv")));
@@ -266,7 +259,6 @@ static void test_profiles_nest(void **state)
 
 static void test_the_cache_bounds_what_is_open(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(250000); /* two of them */
 	for (unsigned i = 0; i < 20; i++) {
 		free(cat(&m, walk(&m, "runs/run=a/metrics.csv")));
@@ -279,7 +271,6 @@ static void test_the_cache_bounds_what_is_open(void **state)
 
 static void test_a_document_in_use_keeps_its_profile(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1);
 	pm_node node = walk(&m, "runs/run=a/functions.csv");
 	struct pm_doc doc;
@@ -293,7 +284,6 @@ static void test_a_document_in_use_keeps_its_profile(void **state)
 
 static void test_one_that_cannot_be_opened_says_why(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1 << 20);
 	expect_same(list(&m, walk(&m, "runs/run=broken")), strdup("why.txt\n"));
 	expect_same(cat(&m, walk(&m, "runs/run=broken/why.txt")), strdup("why\n"));
@@ -304,7 +294,6 @@ static void test_one_that_cannot_be_opened_says_why(void **state)
 
 static void test_what_is_not_listed_is_found_by_name(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1 << 20);
 	expect_same(list(&m, walk(&m, "runs")), strdup("run=a\nrun=b\nrun=broken\n"));
 	char *text = cat(&m, walk(&m, "runs/1s-2s/functions.csv"));
@@ -315,7 +304,6 @@ static void test_what_is_not_listed_is_found_by_name(void **state)
 
 static void test_invalid_nodes_are_refused(void **state)
 {
-	(void)state;
 	struct mount m = mount_runs(1 << 20);
 	pm_node good = walk(&m, "runs/run=a/contexts/main/work/metrics/cputime_sec_incl");
 	for (unsigned bit = 0; bit < 64; bit++) {
@@ -357,7 +345,6 @@ static void test_nodes_are_packed_and_unpacked(void **state)
 		{pmfs_node(PMFS_REPORT_DATA, 1u << 22, 15u << 20 | 128), false},
 		{pmfs_node(PMFS_REPORT_DATA, (1u << 14) - 1, 3u << 20 | 0xfffff), true},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		pm_node nested;
 		for (uint32_t space = 1; space <= PMFS_SPACE_MOST; space += PMFS_SPACE_MOST - 1) {

@@ -1,12 +1,8 @@
 /* fs/tree/metricfiles.c: listing metrics/ asks the format for the context's costs once, not per
  * name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "fs/tree/tree.h"
 #include "tests/fake/fake.h"
@@ -59,7 +55,6 @@ static unsigned list(struct pmfs_tree *t, pm_node dir)
 
 static void test_listing_asks_for_the_costs_once(void **state)
 {
-	(void)state;
 	struct fake *f = make_fake();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	struct pm_cache *cache = pm_cache_new(1 << 20);

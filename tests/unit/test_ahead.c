@@ -1,11 +1,9 @@
 /* formats/common/ahead.c: what is taken, in any portions; ends, breaks, and giving up early. */
 #include "formats/common/ahead.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 /* Makes the bytes 0, 1, 2 … up to `end`, in steps of odd sizes, some of them empty. */
 struct counting {
@@ -60,7 +58,6 @@ static void test_all_bytes_are_taken_in_order_whatever_the_portions(void **state
 {
 	static const size_t ends[] = {0, 1, 40009, 120027, 5000000};
 	static const size_t portions[] = {77, 4096, 262144, 400000};
-	(void)state;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		for (size_t k = 0; k < sizeof(portions) / sizeof(*portions); k++)
 			check_taken(ends[i], portions[k]);
@@ -69,7 +66,6 @@ static void test_all_bytes_are_taken_in_order_whatever_the_portions(void **state
 static void test_it_can_be_left_at_any_point(void **state)
 {
 	uint8_t room[1000];
-	(void)state;
 	for (size_t taken = 0; taken < 20; taken++) {
 		struct counting c = {.end = SIZE_MAX, .last = PM_INFLATE_ENDED};
 		struct pm_ahead *a = pm_ahead_new(count, &c);
@@ -86,7 +82,6 @@ static void test_the_maker_waits_where_nobody_takes(void **state)
 	struct counting c = {.end = 1000000000, .last = PM_INFLATE_ENDED};
 	uint8_t room[10];
 	struct pm_ahead *a = pm_ahead_new(count, &c);
-	(void)state;
 	assert_non_null(a);
 	assert_int_equal(pm_ahead_take(a, room, sizeof(room)).n, sizeof(room));
 	pm_ahead_free(a);

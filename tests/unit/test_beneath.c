@@ -1,10 +1,6 @@
 /* Tests formats/common/beneath.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +26,6 @@ static int write_file(int at, const char *name)
 
 static int set_up(void **state)
 {
-	(void)state;
 	outer = mkdtemp(outer_name) ? open(outer_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (outer < 0 || write_file(outer, "secret") < 0 || mkdirat(outer, "folder", 0700) < 0)
 		return -1;
@@ -50,7 +45,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	char command[sizeof(outer_name) + sizeof("rm -r ")];
 	snprintf(command, sizeof(command), "rm -r %s", outer_name);
 	close(folder);
@@ -60,7 +54,6 @@ static int tear_down(void **state)
 
 static void test_files_of_the_folder_are_opened(void **state)
 {
-	(void)state;
 	static const char *const paths[] = {
 		"top", "./top", "sub/file", "sub//file", "sub/./file", "sub", "."};
 	for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
@@ -78,7 +71,6 @@ static void test_files_of_the_folder_are_opened(void **state)
 
 static void test_nothing_outside_is_opened(void **state)
 {
-	(void)state;
 	char absolute[sizeof(outer_name) + sizeof("/secret")];
 	snprintf(absolute, sizeof(absolute), "%s/secret", outer_name);
 	const char *const paths[] = {absolute, "/", "..", "../secret", "out", "root", "root/tmp",
@@ -92,7 +84,6 @@ static void test_nothing_outside_is_opened(void **state)
 
 static void test_what_is_not_there_says_so(void **state)
 {
-	(void)state;
 	char name[NAME_MAX + 2];
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -105,7 +96,6 @@ static void test_what_is_not_there_says_so(void **state)
 
 static void test_links_within_the_folder_are_followed(void **state)
 {
-	(void)state;
 	static const char *const paths[] = {"to-top", "sub/up/top", "sub/up/sub/file",
 		"to-sub/file", "to-sub/../top", "sub/../top", "./sub/.././top", "sub/file-up",
 		"sub/"};
@@ -122,7 +112,6 @@ static void test_links_within_the_folder_are_followed(void **state)
 
 static void test_a_pipe_is_not_waited_for(void **state)
 {
-	(void)state;
 	int fd = pm_open_beneath(folder, "pipe"), regular;
 	uint64_t size;
 	struct pm_error err = {0};
@@ -134,7 +123,6 @@ static void test_a_pipe_is_not_waited_for(void **state)
 /* /proc is another mount wherever there is one. qemu-user (tests/machines) forgets mounts' ids. */
 static void test_other_mounts_are_not_entered(void **state)
 {
-	(void)state;
 	if (getenv("EMULATOR"))
 		skip();
 	int root = open("/proc/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,11 +1,7 @@
-/* fs/builders.c: threads that build and have work for a processor are told from all others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* fs/builders.c: counts the runnable threads that build, and no others. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdbool.h>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -67,7 +63,6 @@ static void assert_running(unsigned want)
 
 static void test_who_has_work_is_counted(void **state)
 {
-	(void)state;
 	void *(*const all[])(void *) = {
 		build, build, build_with_help, wait_for_another, build_no_more, spin};
 	enum { N = sizeof(all) / sizeof(all[0]) };

@@ -1,12 +1,8 @@
 /* formats/common/cache.c: the byte limit, one build for all who wait, failures, cancelled builds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -72,7 +68,6 @@ static uint64_t bookkeeping(void)
 
 static void test_a_thing_is_built_once_while_it_is_kept(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(10000);
 	struct order o = {.value = 7, .bytes = 10};
 	assert_null(pm_cache_peek(cache, 1));
@@ -87,7 +82,6 @@ static void test_a_thing_is_built_once_while_it_is_kept(void **state)
 
 static void test_the_least_recently_used_goes_first(void **state)
 {
-	(void)state;
 	uint64_t each = 10 + bookkeeping();
 	struct pm_cache *cache = pm_cache_new(2 * each + 5);
 	struct order a = {.value = 1, .bytes = 10}, b = {.value = 2, .bytes = 10};
@@ -108,7 +102,6 @@ static void test_the_least_recently_used_goes_first(void **state)
 
 static void test_what_is_in_use_stays_even_beyond_the_limit(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(5);
 	struct order big = {.value = 1, .bytes = 100}, small = {.value = 2, .bytes = 1};
 	struct pm_cached *held;
@@ -125,7 +118,6 @@ static void test_what_is_in_use_stays_even_beyond_the_limit(void **state)
 
 static void test_what_somebody_is_in_the_middle_of_stays(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(5);
 	struct order big = {.value = 1, .bytes = 100}, small = {.value = 2, .bytes = 1};
 	struct pm_cached *held;
@@ -144,7 +136,6 @@ static void test_what_somebody_is_in_the_middle_of_stays(void **state)
 
 static void test_things_used_last_are_spared(void **state)
 {
-	(void)state;
 	uint64_t extra = bookkeeping();
 	struct pm_cache *cache = pm_cache_new(5);
 	struct order a = {.value = 1, .bytes = 100}, b = {.value = 2, .bytes = 100};
@@ -170,7 +161,6 @@ static void test_things_used_last_are_spared(void **state)
 
 static void test_a_dropped_thing_is_freed_unless_it_is_used(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(10000);
 	struct order o = {.value = 7, .bytes = 10};
 	get(cache, 1, &o);
@@ -190,7 +180,6 @@ static void test_a_dropped_thing_is_freed_unless_it_is_used(void **state)
 
 static void test_what_is_being_built_counts(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(1000);
 	struct order o = {.value = 1, .bytes = 100};
 	get(cache, 1, &o);
@@ -203,7 +192,6 @@ static void test_what_is_being_built_counts(void **state)
 
 static void test_a_cancelled_build_is_taken_over(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(1000);
 	struct order o = {.result = -ENOMEM, .bytes = 1};
 	struct pm_work work = {.cancelled = true};
@@ -223,7 +211,6 @@ static void test_a_cancelled_build_is_taken_over(void **state)
 
 static void test_nothing_is_built_at_once(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(1000);
 	struct order o = {.value = 3, .bytes = 1};
 	struct pm_work work = {.at_once = true};
@@ -244,7 +231,6 @@ static void test_nothing_is_built_at_once(void **state)
 
 static void test_a_failure_is_told_and_tried_again(void **state)
 {
-	(void)state;
 	struct pm_cache *cache = pm_cache_new(10000);
 	struct order o = {.result = -EIO, .bytes = 1};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
@@ -295,7 +281,6 @@ static void wait_together(struct order *o, int want)
 
 static void test_waiters_share_one_build(void **state)
 {
-	(void)state;
 	struct order o = {.value = 1, .bytes = 1, .wait_us = 50000};
 	wait_together(&o, 0);
 	assert_int_equal(o.builds, 1);
@@ -303,7 +288,6 @@ static void test_waiters_share_one_build(void **state)
 
 static void test_waiters_share_a_failure(void **state)
 {
-	(void)state;
 	struct order o = {.result = -EINVAL, .wait_us = 50000};
 	wait_together(&o, -EINVAL);
 }

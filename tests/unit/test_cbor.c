@@ -1,12 +1,10 @@
 /* formats/common/cbor.c: events of whole items, of cut streams, and what is refused. */
 #include "formats/common/cbor.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "formats/common/text.h"
 
@@ -128,7 +126,6 @@ static void test_items_give_their_events(void **state)
 		{"fa40490fdb", "f3.1415927410125732 "},
 		{"fb400921fb54442d18", "f3.141592653589793 "},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pm_text out = {0};
 		assert_int_equal(events_of(&cases[i].hex, 1, 8, &out), 0);
@@ -143,7 +140,6 @@ static void test_a_cut_stream_is_no_error(void **state)
 	static const char *const stray[] = {"01ffff"};
 	static const char *const parts[] = {"c89f01", "9f02", "ff03ff"};
 	struct pm_text out = {0};
-	(void)state;
 	assert_int_equal(events_of(open, 1, 8, &out), 0);
 	assert_string_equal(out.p, "g8 i u1 .. . ");
 	pm_text_clear(&out);
@@ -179,7 +175,6 @@ static void test_what_is_no_cbor_is_refused(void **state)
 		"fc",
 		"8181818181818181818181",
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pm_text out = {0};
 		assert_int_equal(events_of(&cases[i], 1, 8, &out), -EINVAL);
@@ -203,7 +198,6 @@ static void test_short_cuts_give_the_same(void **state)
 		"82c89fffff",
 		"c89fc89fc89fc89fc89fffffffffff",
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pm_text slow = {0}, fast = {0};
 		int n = read_events(&cases[i], 1, 8, false, &slow);
@@ -217,7 +211,6 @@ static void test_short_cuts_give_the_same(void **state)
 /* However many levels there are already: room for one is not enough. */
 static void test_levels_are_told_at_any_depth(void **state)
 {
-	(void)state;
 	for (uint32_t above = 0; above < 64; above++) {
 		struct pm_cbor c;
 		struct pm_cbor_event e;
@@ -246,7 +239,6 @@ static void test_what_json_may_refuse_is_noted(void **state)
 		{"f97e00f93c00", 0, true},
 		{"81fa7f800000", 1, true},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pm_bytes b = bytes_of(cases[i].hex);
 		struct pm_text out = {0};
@@ -283,7 +275,6 @@ static void test_small_integers_are_passed_over(void **state)
 		{"c100", 0},
 		{"9f0000820000", 2},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct pm_bytes b = bytes_of(cases[i].hex);
 		struct pm_cbor c;
@@ -306,7 +297,6 @@ static void test_passing_over_stops_to_ask(void **state)
 	static const uint8_t zeros[MANY];
 	struct pm_cbor c;
 	struct pm_cbor_event e;
-	(void)state;
 	pm_cbor_init(&c, 8);
 	pm_cbor_feed(&c, (struct pm_bytes){zeros, MANY});
 	for (size_t at = 0; pm_cbor_next(&c, &e, NULL) > 0; at = c.in.at) {

@@ -1,10 +1,5 @@
 /* Tests formats/common/costs.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/costs.h"
 
@@ -52,7 +47,6 @@ static const struct one shuffled[] = {
 
 static void test_thread_has_its_values_by_context_then_metric(void **state)
 {
-	(void)state;
 	static const struct one expected[] = {{1, 0, 9, 3.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
 	struct pm_costs c = costs_of(shuffled, 6, 3, 4);
 	struct pm_value got[8];
@@ -71,7 +65,6 @@ static void test_thread_has_its_values_by_context_then_metric(void **state)
 
 static void test_context_has_its_values_by_thread_then_metric(void **state)
 {
-	(void)state;
 	static const struct one expected[] = {{0, 2, 7, 2.0}, {1, 2, 3, 4.0}, {1, 2, 7, 6.0}};
 	struct pm_costs c = costs_of(shuffled, 6, 3, 4);
 	struct pm_value got[8];
@@ -87,7 +80,6 @@ static void test_context_has_its_values_by_thread_then_metric(void **state)
 
 static void test_no_values_are_no_costs(void **state)
 {
-	(void)state;
 	struct pm_costs c = costs_of(NULL, 0, 1, 1);
 	struct pm_value got[1];
 	assert_int_equal(pm_costs_of_thread(&c, 0, 0, got, 1), 0);
@@ -100,7 +92,6 @@ static void test_no_values_are_no_costs(void **state)
 /* Against a plain table of sums; values are small integers, so that sums are exact. */
 static void test_both_orders_agree_with_a_plain_table(void **state)
 {
-	(void)state;
 	static double table[N_THREADS][N_CONTEXTS][N_METRICS];
 	static struct one ones[3000];
 	struct pm_value got[N_CONTEXTS * N_METRICS];

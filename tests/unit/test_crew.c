@@ -1,10 +1,6 @@
 /* Tests formats/common/crew.c, thread.c and pipeline.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -43,7 +39,6 @@ static struct tally tally_of(struct pm_work *work)
 
 static void test_each_piece_once(void **state)
 {
-	(void)state;
 	struct pm_work work = {.at_once = false};
 	struct tally t = tally_of(&work);
 	pm_work_enter(&work);
@@ -58,7 +53,6 @@ static void test_each_piece_once(void **state)
 
 static void test_first_error_ends_it(void **state)
 {
-	(void)state;
 	struct tally t = tally_of(NULL);
 	t.fails_at = 3;
 	assert_int_equal(pm_crew_each(MANY, count_piece, &t), -EIO);
@@ -67,7 +61,6 @@ static void test_first_error_ends_it(void **state)
 
 static void test_cancelled_work_ends(void **state)
 {
-	(void)state;
 	struct pm_work work = {.cancelled = true};
 	struct tally t = tally_of(&work);
 	pm_work_enter(&work);
@@ -87,7 +80,6 @@ static int wait_for_all(void *context, size_t i)
 /* However few processors there are; with fewer threads they would wait forever. */
 static void test_pieces_that_wait_all_wait_at_once(void **state)
 {
-	(void)state;
 	pthread_barrier_t barrier;
 	pthread_barrier_init(&barrier, NULL, PM_CREW_MOST);
 	assert_int_equal(pm_crew_each_waiting(PM_CREW_MOST, wait_for_all, &barrier), 0);
@@ -117,7 +109,6 @@ static int take_square(void *context, uint32_t i, void *result)
 
 static void test_pipeline_takes_in_order(void **state)
 {
-	(void)state;
 	struct taken t = {.fails_at = UINT32_MAX};
 	struct pm_pipeline p = {MANY, sizeof(uint64_t), make_square, take_square, NULL, &t};
 	assert_int_equal(pm_pipeline_run(&p), 0);

@@ -1,10 +1,6 @@
 /* Tests formats/common/cursor.c: the gate, the loads and the cursor. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "formats/common/cursor.h"
@@ -15,7 +11,6 @@ static const struct pm_bytes input = {ten, sizeof(ten)};
 
 static void test_sub_accepts_only_what_lies_inside(void **state)
 {
-	(void)state;
 	static const struct {
 		uint64_t off, len;
 		bool fits;
@@ -42,7 +37,6 @@ static void test_sub_accepts_only_what_lies_inside(void **state)
 
 static void test_table_accepts_only_whole_records_inside(void **state)
 {
-	(void)state;
 	static const struct {
 		uint64_t off, count, stride, need;
 		bool fits;
@@ -71,7 +65,6 @@ static void test_table_accepts_only_whole_records_inside(void **state)
 
 static void test_cstr_needs_its_nul(void **state)
 {
-	(void)state;
 	static const struct pm_bytes texts = {(const uint8_t *)"ab\0\0c", 5};
 	static const struct {
 		uint64_t off;
@@ -95,7 +88,6 @@ static void test_cstr_needs_its_nul(void **state)
 
 static void test_cstr_beyond_the_limit_is_refused(void **state)
 {
-	(void)state;
 	struct pm_bytes got, b = {calloc(1, PM_LIMIT_STRING + 1), PM_LIMIT_STRING + 1};
 	uint8_t *p = (uint8_t *)(uintptr_t)b.p;
 	memset(p, 'x', PM_LIMIT_STRING);
@@ -107,7 +99,6 @@ static void test_cstr_beyond_the_limit_is_refused(void **state)
 
 static void test_loads_follow_their_byte_order(void **state)
 {
-	(void)state;
 	static const uint8_t one[] = {0x3f, 0xf0, 0, 0, 0, 0, 0, 0};
 	static const uint8_t eno[] = {0, 0, 0, 0, 0, 0, 0xf0, 0x3f};
 	static const uint8_t high[] = {0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xf8};
@@ -123,7 +114,6 @@ static void test_loads_follow_their_byte_order(void **state)
 
 static void test_cursor_reads_in_its_byte_order(void **state)
 {
-	(void)state;
 	struct pm_cur little = pm_cur_of(input, false), big = pm_cur_of(input, true);
 	assert_int_equal(pm_cur_u8(&little), 1);
 	assert_int_equal(pm_cur_u16(&little), 0x0302);
@@ -137,7 +127,6 @@ static void test_cursor_reads_in_its_byte_order(void **state)
 
 static void test_cursor_that_ran_out_stays_bad_and_does_not_move(void **state)
 {
-	(void)state;
 	struct pm_cur c = pm_cur_of(input, false);
 	assert_int_equal(pm_cur_bytes(&c, 9).len, 9);
 	assert_int_equal(pm_cur_u16(&c), 0);
@@ -157,7 +146,6 @@ static void test_cursor_that_ran_out_stays_bad_and_does_not_move(void **state)
 
 static void test_cursor_consumes_the_nul_of_a_text(void **state)
 {
-	(void)state;
 	struct pm_cur c = pm_cur_of((struct pm_bytes){(const uint8_t *)"ab\0\0c", 5}, false);
 	assert_true(pm_bytes_equal(pm_cur_cstr(&c), pm_bytes_of("ab")));
 	assert_int_equal(c.at, 3);

@@ -1,10 +1,5 @@
 /* Tests formats/common/damage.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/damage.h"
 #include "profmount/error.h"
@@ -12,7 +7,6 @@
 
 static void test_rows_are_sorted_by_file_then_offset(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *file;
 		uint64_t offset;
@@ -42,7 +36,6 @@ static void test_rows_are_sorted_by_file_then_offset(void **state)
 
 static void test_no_damage_is_no_rows(void **state)
 {
-	(void)state;
 	struct pm_damage_list list = PM_DAMAGE_LIST_INIT;
 	assert_int_equal(pm_damage_rows(&list).n, 0);
 	pm_damage_done(&list);
@@ -50,7 +43,6 @@ static void test_no_damage_is_no_rows(void **state)
 
 static void test_file_names_and_texts_are_copied(void **state)
 {
-	(void)state;
 	struct pm_damage_list list = PM_DAMAGE_LIST_INIT;
 	char name[] = "trace.db", what[2000];
 	memset(what, 'x', sizeof(what) - 1);
@@ -68,7 +60,6 @@ static void test_file_names_and_texts_are_copied(void **state)
 
 static void test_last_row_counts_what_the_limit_kept_out(void **state)
 {
-	(void)state;
 	struct pm_damage_list list = PM_DAMAGE_LIST_INIT;
 	for (uint64_t i = 0; i < PM_LIMIT_DAMAGE + 23; i++)
 		pm_damage_add(&list, "z", i, PM_NO_OFFSET, "broken");
@@ -89,7 +80,6 @@ static void *add_many(void *list)
 
 static void test_several_threads_add_without_losing_rows(void **state)
 {
-	(void)state;
 	struct pm_damage_list list = PM_DAMAGE_LIST_INIT;
 	pthread_t threads[4];
 	for (size_t i = 0; i < 4; i++)

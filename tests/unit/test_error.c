@@ -1,17 +1,12 @@
 /* Tests formats/common/error.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "profmount/error.h"
 
 static void test_first_writer_wins_and_code_is_returned(void **state)
 {
-	(void)state;
 	struct pm_error err = {.code = 0};
 	assert_int_equal(pm_error_set(&err, -EINVAL, "a.db", 1, "first"), -EINVAL);
 	assert_int_equal(pm_error_set(&err, -EIO, "b.db", 2, "second"), -EIO);
@@ -23,7 +18,6 @@ static void test_first_writer_wins_and_code_is_returned(void **state)
 
 static void test_line_says_as_much_as_is_known(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *file;
 		uint64_t offset;
@@ -46,7 +40,6 @@ static void test_line_says_as_much_as_is_known(void **state)
 
 static void test_long_texts_are_cut_and_end(void **state)
 {
-	(void)state;
 	struct pm_error err = {.code = 0};
 	char text[2000], line[64];
 	memset(text, 'x', sizeof(text) - 1);
@@ -59,7 +52,6 @@ static void test_long_texts_are_cut_and_end(void **state)
 
 static void test_what_must_not_reach_a_terminal_is_replaced(void **state)
 {
-	(void)state;
 	struct pm_error err = {.code = 0};
 	pm_error_set(&err, -EINVAL, "a\nb", PM_NO_OFFSET, "name %s",
 		"\x1b[2J\x7f\xc3\xa9\xe2\x80\xae\xc2\x9b\x9b");

@@ -1,10 +1,6 @@
 /* Tests formats/common/folder.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +11,6 @@
 
 static void test_names(void **state)
 {
-	(void)state;
 	assert_string_equal(pm_path_name("a/b/c.db"), "c.db");
 	assert_string_equal(pm_path_name("c.db"), "c.db");
 	assert_string_equal(pm_path_name("/"), "");
@@ -38,7 +33,6 @@ static unsigned count_names(int fd, const char *name)
 
 static void test_folders(void **state)
 {
-	(void)state;
 	char path[] = "/tmp/profmount-folder-XXXXXX/file";
 	char *slash = path + strlen(path) - strlen("/file");
 	*slash = '\0';

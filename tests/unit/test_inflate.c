@@ -1,11 +1,9 @@
 /* formats/common/inflate.c: streams, their ends and breaks, blocks, checksums, gzip. */
 #include "formats/common/inflate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "profmount/limits.h"
 
@@ -98,7 +96,6 @@ static void test_stream_delivers_the_same_in_any_window(void **state)
 {
 	static const size_t steps[] = {1, 7, 4096, 300000, PLAIN_LEN, PLAIN_LEN + 1};
 	struct pm_bytes plain = plain_new(), gzip = gzip_new(plain), raw = raw_new(plain);
-	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		struct pm_inflate *a = pm_inflate_new(PM_INFLATE_GZIP, gzip);
 		struct pm_inflate *b = pm_inflate_new(PM_INFLATE_RAW, raw);
@@ -125,7 +122,6 @@ static void test_zlib_streams_in_any_window(void **state)
 	static const size_t steps[] = {1, 7, 4096, 300000, PLAIN_LEN + 1};
 	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
 	uint8_t *longer = malloc(zlib.len + 100);
-	(void)state;
 	memcpy(longer, zlib.p, zlib.len);
 	memset(longer + zlib.len, 'x', 100);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -145,7 +141,6 @@ static void test_zlib_streams_in_any_window(void **state)
 static void test_cut_zlib_stream_gives_what_zlib_gives(void **state)
 {
 	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
-	(void)state;
 	for (size_t len = 0; len < zlib.len; len += 1 + zlib.len / 40) {
 		struct pm_bytes cut = exact(zlib, 0, len),
 				raw = exact(zlib, 2, len < 2 ? 0 : len - 2);
@@ -172,7 +167,6 @@ static void test_damaged_zlib_stream_is_broken(void **state)
 {
 	struct pm_bytes plain = plain_new(), zlib = zlib_new(plain);
 	uint8_t *p = (uint8_t *)(uintptr_t)zlib.p;
-	(void)state;
 	for (size_t at = 0; at < zlib.len; at += 1 + zlib.len / 100) {
 		p[at] ^= 0x10;
 		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_ZLIB, zlib);
@@ -200,7 +194,6 @@ static void test_stream_end_leaves_what_follows(void **state)
 		0x78, 0x9c, 0xcb, 0xc8, 0x04, 0x00, 0x01, 0x3b, 0x00, 0xd2, '#', '\n', '#'};
 	struct pm_inflate *s =
 		pm_inflate_new(PM_INFLATE_ZLIB, (struct pm_bytes){data, sizeof(data)});
-	(void)state;
 	assert_true(gives(s, pm_bytes_of("hi"), 1));
 	assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_ENDED);
 	assert_int_equal(pm_inflate_status(s).in, 10);
@@ -211,7 +204,6 @@ static void test_gzip_members_are_one_stream(void **state)
 {
 	struct pm_bytes a = gzip_new(pm_bytes_of("one")), b = gzip_new(pm_bytes_of("two"));
 	uint8_t both[128];
-	(void)state;
 	memcpy(both, a.p, a.len);
 	memcpy(both + a.len, b.p, b.len);
 	struct pm_inflate *s =
@@ -227,7 +219,6 @@ static void test_cut_stream_gives_what_precedes_the_cut(void **state)
 {
 	struct pm_bytes plain = plain_new(), raw = raw_new(plain);
 	size_t last = 0;
-	(void)state;
 	for (size_t len = 0; len < raw.len; len += raw.len / 50) {
 		struct pm_bytes cut = exact(raw, 0, len);
 		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_RAW, cut);
@@ -251,7 +242,6 @@ static void test_damaged_stream_says_why_and_keeps_what_precedes(void **state)
 {
 	struct pm_bytes plain = plain_new(), gzip = gzip_new(plain);
 	uint8_t *p = (uint8_t *)(uintptr_t)gzip.p;
-	(void)state;
 	p[gzip.len - 8] ^= 1; /* the checksum: all of the text precedes it */
 	struct pm_inflate *s = pm_inflate_new(PM_INFLATE_GZIP, gzip);
 	assert_true(gives(s, plain, 1000));
@@ -270,7 +260,6 @@ static void test_damaged_stream_says_why_and_keeps_what_precedes(void **state)
 static void test_stream_can_be_left_before_its_end(void **state)
 {
 	struct pm_bytes plain = plain_new(), raw = raw_new(plain);
-	(void)state;
 	for (size_t left = 0; left < PLAIN_LEN; left += PLAIN_LEN / 8) {
 		struct pm_inflate *s = pm_inflate_new(PM_INFLATE_RAW, raw);
 		for (size_t at = 0; at < left; at += 4096)
@@ -287,7 +276,6 @@ static void test_window_is_bounded(void **state)
 	uint8_t *zeros = calloc(1, PM_LIMIT_WINDOW + 1000);
 	struct pm_bytes raw = raw_new((struct pm_bytes){zeros, PM_LIMIT_WINDOW + 1000});
 	struct pm_inflate *s = pm_inflate_new(PM_INFLATE_RAW, raw);
-	(void)state;
 	assert_int_equal(pm_inflate_peek(s, SIZE_MAX).len, PM_LIMIT_WINDOW);
 	assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_MORE);
 	pm_inflate_consume(s, PM_LIMIT_WINDOW);
@@ -303,7 +291,6 @@ static void test_block_wants_exactly_n_bytes(void **state)
 	struct pm_bytes plain = plain_new(), raw = raw_new(plain), cut = exact(raw, 0, raw.len / 2);
 	uint8_t *out = malloc(PLAIN_LEN + 1);
 	struct pm_error err = {0};
-	(void)state;
 	assert_int_equal(pm_inflate_block(raw, out, PLAIN_LEN, NULL), 0);
 	assert_memory_equal(out, plain.p, PLAIN_LEN);
 	assert_int_equal(pm_inflate_block(raw, out, 0, NULL), 0);
@@ -328,7 +315,6 @@ static void test_block_need_not_be_finished(void **state)
 	struct pm_bytes in = exact((struct pm_bytes){flushed, sizeof(flushed)}, 0, sizeof(flushed));
 	uint8_t out[4];
 	struct pm_error err = {0};
-	(void)state;
 	for (size_t n = 0; n <= 3; n++) {
 		memset(out, 0, sizeof(out));
 		assert_int_equal(pm_inflate_block(in, out, n, NULL), 0);
@@ -345,7 +331,6 @@ static void test_block_refuses_damage(void **state)
 	static const uint8_t bad[] = {0x07, 0x00}; /* block type 3 does not exist */
 	uint8_t out[10];
 	struct pm_error err = {0};
-	(void)state;
 	assert_int_equal(pm_inflate_block((struct pm_bytes){bad, 2}, out, 10, &err), -EINVAL);
 	assert_string_equal(err.text, "the compressed data is damaged: 0 of 10 bytes");
 }
@@ -354,7 +339,6 @@ static void test_crc32_adds_up_over_pieces(void **state)
 {
 	struct pm_bytes whole = pm_bytes_of("123456789");
 	uint32_t crc = pm_crc32(0, (struct pm_bytes){whole.p, 4});
-	(void)state;
 	assert_int_equal(pm_crc32(0, whole), 0xcbf43926);
 	assert_int_equal(pm_crc32(crc, (struct pm_bytes){NULL, 0}), crc);
 	assert_int_equal(pm_crc32(crc, (struct pm_bytes){whole.p + 4, 5}), 0xcbf43926);
@@ -365,7 +349,6 @@ static void test_gzip_is_the_same_every_time(void **state)
 	struct pm_bytes a = gzip_new(pm_bytes_of("text")), b = gzip_new(pm_bytes_of("text"));
 	struct pm_bytes none = gzip_new((struct pm_bytes){NULL, 0});
 	struct pm_inflate *s = pm_inflate_new(PM_INFLATE_GZIP, none);
-	(void)state;
 	assert_true(pm_bytes_equal(a, b));
 	assert_true(gives(s, (struct pm_bytes){NULL, 0}, 1));
 	assert_int_equal(pm_inflate_status(s).state, PM_INFLATE_ENDED);
@@ -379,7 +362,6 @@ static void test_gzip_stops_at_the_limit_of_its_builder(void **state)
 {
 	struct pm_bytes plain = plain_new();
 	struct pm_text out = {.limit = 1000};
-	(void)state;
 	pm_gzip(&out, plain);
 	assert_int_equal(pm_text_status(&out), -ENOMEM);
 	pm_text_done(&out);

@@ -1,10 +1,6 @@
 /* Tests formats/common/input.c, with real files in a folder of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +43,6 @@ static bool install_guard(void)
 static int remove_folder(void **state)
 {
 	static const char *const names[] = {"file", "other", "empty", "pipe", "link"};
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlinkat(folder, names[i], 0);
 	close(folder);
@@ -83,7 +78,6 @@ static struct pm_input open_input(const char *name)
 
 static void test_file_is_mapped_whole(void **state)
 {
-	(void)state;
 	write_file("file", 'a', SIZE);
 	struct pm_input in = open_input("file");
 	assert_int_equal(in.bytes.len, SIZE);
@@ -97,7 +91,6 @@ static void test_file_is_mapped_whole(void **state)
 
 static void test_empty_file_is_an_empty_slice(void **state)
 {
-	(void)state;
 	write_file("empty", 0, 0);
 	struct pm_input in = open_input("empty");
 	assert_non_null(in.bytes.p);
@@ -110,7 +103,6 @@ static void test_empty_file_is_an_empty_slice(void **state)
 
 static void test_what_is_no_regular_file_is_refused(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *path;
 		int code;
@@ -134,7 +126,6 @@ static void test_what_is_no_regular_file_is_refused(void **state)
 
 static void test_closing_a_zeroed_input_leaves_descriptor_0_alone(void **state)
 {
-	(void)state;
 	struct pm_input in = {.name = NULL};
 	bool was_open = fcntl(0, F_GETFD) >= 0;
 	pm_input_close(&in);
@@ -143,7 +134,6 @@ static void test_closing_a_zeroed_input_leaves_descriptor_0_alone(void **state)
 
 static void test_file_cut_under_the_mapping_reads_as_zeros(void **state)
 {
-	(void)state;
 	use_guard();
 	write_file("file", 'a', SIZE);
 	write_file("other", 'b', SIZE);
@@ -162,7 +152,6 @@ static void test_file_cut_under_the_mapping_reads_as_zeros(void **state)
 
 static void test_writes_stay_in_memory(void **state)
 {
-	(void)state;
 	use_guard();
 	write_file("file", 'a', SIZE);
 	struct pm_input in = open_input("file"), again = open_input("file");
@@ -182,7 +171,6 @@ static void test_writes_stay_in_memory(void **state)
 
 static void test_guard_serves_the_next_user_of_a_slot_anew(void **state)
 {
-	(void)state;
 	use_guard();
 	for (int round = 0; round < 3; round++) {
 		write_file("file", 'a', SIZE);
@@ -208,7 +196,6 @@ static void *read_backwards(void *input)
 
 static void test_several_threads_may_lose_pages_at_once(void **state)
 {
-	(void)state;
 	use_guard();
 	pthread_t threads[4];
 	write_file("file", 'a', 1 << 20);
@@ -224,7 +211,6 @@ static void test_several_threads_may_lose_pages_at_once(void **state)
 
 static void test_file_written_in_place_is_changed(void **state)
 {
-	(void)state;
 	write_file("file", 'a', SIZE);
 	struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 	assert_int_equal(utimensat(folder, "file", times, 0), 0);
@@ -241,7 +227,6 @@ static void test_file_written_in_place_is_changed(void **state)
 
 static void test_replaced_file_keeps_its_old_bytes(void **state)
 {
-	(void)state;
 	write_file("file", 'a', SIZE);
 	struct pm_input in = open_input("file");
 	write_file("other", 'b', 10);
@@ -266,7 +251,6 @@ static void lose_a_page_nobody_guards(void)
 
 static void test_bus_error_elsewhere_kills_as_ever(void **state)
 {
-	(void)state;
 	use_guard();
 	write_file("file", 'a', SIZE);
 	write_file("other", 'b', SIZE);
@@ -294,7 +278,6 @@ static size_t shared_pages(void)
 
 static void test_what_was_passed_leaves_memory_and_comes_back(void **state)
 {
-	(void)state;
 	size_t len = (size_t)40 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
 	write_file("file", 'a', len);
 	struct pm_input in = open_input("file");
@@ -313,7 +296,6 @@ static void test_what_was_passed_leaves_memory_and_comes_back(void **state)
 
 static void test_files_beyond_the_table_are_read_up_to_a_size(void **state)
 {
-	(void)state;
 	enum { ENOUGH = 16385 };
 	struct pm_input *inputs = calloc(ENOUGH, sizeof(*inputs)), in;
 	struct pm_error err = {.code = 0};

@@ -1,11 +1,8 @@
 /* formats/common/json: commas, nesting, indentation. */
 #include "formats/common/json.h"
 
+#include "tests/unittest.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 static void check_json(void (*write)(struct pm_json *), bool indented, const char *want)
 {
@@ -26,7 +23,6 @@ static void write_one_value(struct pm_json *j)
 
 static void test_value_alone_has_no_punctuation(void **state)
 {
-	(void)state;
 	check_json(write_one_value, false, "\"x\"");
 	check_json(write_one_value, true, "\"x\"");
 }
@@ -50,7 +46,6 @@ static void write_every_kind(struct pm_json *j)
 
 static void test_every_kind_of_value_is_separated(void **state)
 {
-	(void)state;
 	check_json(write_every_kind, false,
 		"[18446744073709551615,-9223372036854775808,0.5,null,null,true,false,null,"
 		"\"a\\\"b\",\"\",{\"raw\":[]}]");
@@ -79,14 +74,12 @@ static void write_nested(struct pm_json *j)
 
 static void test_nested_levels_are_compact(void **state)
 {
-	(void)state;
 	check_json(
 		write_nested, false, "{\"empty\":[],\"list\":[1,{},{\"k\\n\":2}],\"last\":null}");
 }
 
 static void test_nested_levels_are_indented_by_two(void **state)
 {
-	(void)state;
 	check_json(write_nested, true,
 		"{\n"
 		"  \"empty\": [],\n"

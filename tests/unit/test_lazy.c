@@ -1,10 +1,6 @@
 /* Tests formats/common/lazy.c and list.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +32,6 @@ static int get(struct work *work, struct pm_error *err)
 
 static void test_success_is_built_once(void **state)
 {
-	(void)state;
 	struct work work = {.lazy = PM_LAZY_INIT, .result = 5};
 	struct pm_error err;
 	for (int i = 0; i < 3; i++)
@@ -47,7 +42,6 @@ static void test_success_is_built_once(void **state)
 
 static void test_failure_lasts_with_its_words(void **state)
 {
-	(void)state;
 	struct work work = {.lazy = PM_LAZY_INIT, .result = -EINVAL, .text = "bad magic"};
 	struct pm_error err;
 	for (int i = 0; i < 3; i++) {
@@ -63,7 +57,6 @@ static void test_failure_lasts_with_its_words(void **state)
 
 static void test_lack_of_memory_is_tried_again(void **state)
 {
-	(void)state;
 	struct work work = {.lazy = PM_LAZY_INIT, .result = -ENOMEM};
 	struct pm_error err;
 	assert_int_equal(get(&work, &err), -ENOMEM);
@@ -81,7 +74,6 @@ static void *get_in_thread(void *work)
 
 static void test_threads_at_once_build_once(void **state)
 {
-	(void)state;
 	struct work work = {.lazy = PM_LAZY_INIT};
 	pthread_t threads[8];
 	for (size_t i = 0; i < 8; i++)
@@ -96,7 +88,6 @@ static void test_threads_at_once_build_once(void **state)
 
 static void test_list_grows_and_keeps_its_items(void **state)
 {
-	(void)state;
 	uint32_t *items = NULL;
 	size_t room = 0;
 	for (size_t n = 0; n < 10000; n++) {
@@ -111,7 +102,6 @@ static void test_list_grows_and_keeps_its_items(void **state)
 
 static void test_list_refuses_sizes_that_overflow(void **state)
 {
-	(void)state;
 	uint32_t *items = NULL;
 	size_t room = 0;
 	assert_int_equal(pm_list_room(&items, SIZE_MAX, &room, 4), -ENOMEM);

@@ -1,11 +1,9 @@
 /* formats/common/lengths: percentiles and histograms against a sorted list of all calls. */
 #include "formats/common/lengths.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "formats/common/buckets.h"
 #include "profmount/limits.h"
@@ -48,7 +46,6 @@ static void expect_times(const struct pm_call_times *got, uint64_t *lengths, siz
 static void test_buckets(void **state)
 {
 	static const uint64_t starts[] = {0, 1, 2, 2, 3, 4, 6, 8, 12, 16, 23, 32};
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		assert_int_equal(pm_bucket_start(i), starts[i]);
 	for (uint32_t i = 1; i + 1 < PM_BUCKETS; i++) {
@@ -92,7 +89,6 @@ static void test_histograms(void **state)
 	static uint64_t lengths[CALLS];
 	struct pm_arena arena = {.block = NULL};
 	uint64_t random = 7;
-	(void)state;
 	for (size_t n = 1; n <= CALLS; n = n * 2 + 1) {
 		struct pm_lengths l = {.n = 0};
 		struct pm_call_times times;
@@ -116,7 +112,6 @@ static void test_histograms_of_unusual_calls(void **state)
 	struct pm_arena arena = {.block = NULL};
 	struct pm_lengths none = {.n = 0}, unknown = {.n = 0}, l = {.n = 0};
 	struct pm_call_times times;
-	(void)state;
 	assert_int_equal(pm_lengths_histogram(&none, &arena, &times), 0);
 	assert_false(times.known || times.n_buckets);
 	assert_int_equal(pm_lengths_add(&unknown, 0, 5, 1), 0);
@@ -146,7 +141,6 @@ static void test_percentiles_are_those_of_a_sorted_list(void **state)
 	struct pm_call_times times[FUNCTIONS + 1];
 	struct pm_timed timed[CALLS];
 	uint64_t random = 20;
-	(void)state;
 	for (size_t i = 0; i < CALLS; i++) {
 		uint32_t of = (uint32_t)(next(&random) % FUNCTIONS);
 		of = of * (uint32_t)(next(&random) % 7) / 6;
@@ -172,7 +166,6 @@ static void test_percentiles_are_those_of_a_sorted_list(void **state)
 
 static void test_a_few_calls(void **state)
 {
-	(void)state;
 	for (uint64_t n = 1; n <= 210; n++) {
 		static uint64_t lengths[210];
 		struct pm_lengths l = {.n = 0};
@@ -192,7 +185,6 @@ static void test_more_calls_of_a_length_than_32_bits_count(void **state)
 	const uint64_t many = (uint64_t)3 << 32;
 	struct pm_lengths l = {.n = 0}, to = {.n = 0};
 	struct pm_call_times times;
-	(void)state;
 	assert_int_equal(pm_lengths_add(&l, 0, 5, many), 0);
 	assert_int_equal(pm_lengths_add(&l, 0, 7, many - 1), 0);
 	assert_int_equal(pm_lengths_add(&l, 0, 5, 3), 0);
@@ -214,7 +206,6 @@ static void test_lengths_of_two_items_are_kept_when_the_table_grows(void **state
 {
 	enum { TABLES = 100, LENGTHS = 300 };
 	const uint64_t each = (uint64_t)UINT32_MAX + 1;
-	(void)state;
 	for (uint32_t k = 0; k < TABLES; k++) {
 		struct pm_lengths l = {.n = 0};
 		uint64_t calls = 0;
@@ -237,7 +228,6 @@ static void test_unknown_length_makes_its_function_unknown(void **state)
 {
 	struct pm_lengths l = {.n = 0};
 	struct pm_call_times times[2];
-	(void)state;
 	assert_int_equal(pm_lengths_add(&l, 0, 5, 9), 0);
 	assert_int_equal(pm_lengths_add(&l, 0, PM_NO_TIME, 1), 0);
 	assert_int_equal(pm_lengths_add(&l, 1, 5, 9), 0);
@@ -252,7 +242,6 @@ static void test_too_many_lengths(void **state)
 {
 	struct pm_lengths l = {.n = 0}, more = {.n = 0};
 	struct pm_call_times times[2];
-	(void)state;
 	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
 		assert_int_equal(pm_lengths_add(&l, 1, i, 1), 0);
 	assert_false(l.full);
@@ -276,7 +265,6 @@ static void test_one_full_table_frees_those_it_is_joined_with(void **state)
 	struct pm_lengths l = {.any_full = &any_full}, other = {.any_full = &any_full};
 	struct pm_lengths third = {.any_full = &any_full};
 	const struct pm_timed call = {.length = 6};
-	(void)state;
 	assert_int_equal(pm_lengths_add(&other, 0, 5, 1), 0);
 	assert_int_equal(pm_lengths_add(&third, 0, 5, 1), 0);
 	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)

@@ -1,16 +1,10 @@
 /* Tests formats/common/arena.c and map.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/map.h"
 
 static void test_arena_aligns_and_zeroes_whatever_was_carved_before(void **state)
 {
-	(void)state;
 	struct pm_arena a = {.block = NULL};
 	for (size_t n = 0; n < 3000; n++) {
 		assert_string_equal(
@@ -29,7 +23,6 @@ static void test_arena_aligns_and_zeroes_whatever_was_carved_before(void **state
 
 static void test_arena_keeps_small_things_together_around_a_big_one(void **state)
 {
-	(void)state;
 	struct pm_arena a = {.block = NULL};
 	uint8_t *first = pm_arena_alloc(&a, 16);
 	uint8_t *big = pm_arena_alloc(&a, (size_t)8 << 20);
@@ -42,7 +35,6 @@ static void test_arena_keeps_small_things_together_around_a_big_one(void **state
 
 static void test_arena_refuses_sizes_that_overflow(void **state)
 {
-	(void)state;
 	struct pm_arena a = {.block = NULL};
 	assert_null(pm_arena_array(&a, SIZE_MAX / 2, 3));
 	assert_null(pm_arena_alloc(&a, SIZE_MAX));
@@ -52,7 +44,6 @@ static void test_arena_refuses_sizes_that_overflow(void **state)
 
 static void test_arena_copy_of_nothing_is_an_empty_slice_somewhere(void **state)
 {
-	(void)state;
 	struct pm_arena a = {.block = NULL};
 	struct pm_bytes b = pm_arena_copy(&a, (struct pm_bytes){NULL, 0});
 	assert_non_null(b.p);
@@ -62,7 +53,6 @@ static void test_arena_copy_of_nothing_is_an_empty_slice_somewhere(void **state)
 
 static void test_map_finds_what_was_put_and_nothing_else(void **state)
 {
-	(void)state;
 	struct pm_map m = {.slots = NULL};
 	bool is_new;
 	assert_null(pm_map_find(&m, 0));
@@ -84,7 +74,6 @@ static void test_map_finds_what_was_put_and_nothing_else(void **state)
 
 static void test_strtab_counts_strings_in_order_of_first_sight(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t len;
@@ -114,7 +103,6 @@ static void test_strtab_counts_strings_in_order_of_first_sight(void **state)
 
 static void test_strtab_copies_into_its_arena_and_survives_growing(void **state)
 {
-	(void)state;
 	struct pm_arena a = {.block = NULL};
 	struct pm_strtab t = {.arena = &a};
 	for (uint32_t i = 0; i < 50000; i++) {
@@ -130,7 +118,6 @@ static void test_strtab_copies_into_its_arena_and_survives_growing(void **state)
 
 static void test_long_texts_are_known_by_their_place_until_forgotten(void **state)
 {
-	(void)state;
 	static char text[PM_STRTAB_LONG + 2], same[PM_STRTAB_LONG + 2];
 	struct pm_arena a = {.block = NULL};
 	struct pm_strtab t = {.arena = &a};
@@ -160,7 +147,6 @@ static void test_long_texts_are_known_by_their_place_until_forgotten(void **stat
 
 static void test_hashes_are_the_same_everywhere(void **state)
 {
-	(void)state;
 	assert_true(pm_hash_u64(0) == 0);
 	assert_true(pm_hash_u64(1) == 0xb456bcfc34c2cb2cu);
 	assert_true(pm_hash_bytes(pm_bytes_of("")) == pm_hash_u64(0xcbf29ce484222325u));

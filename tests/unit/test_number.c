@@ -1,16 +1,14 @@
 /* formats/common/number: exact, shortest, and lengths that agree with the text. */
 #include "formats/common/number.h"
 
+#include "tests/unittest.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -74,7 +72,6 @@ static void check_integer(uint64_t u)
 
 static void test_integers_agree_with_printf_around_powers(void **state)
 {
-	(void)state;
 	for (unsigned shift = 0; shift < 64; shift++)
 		for (uint64_t d = 0; d < 3; d++)
 			check_integer(((uint64_t)1 << shift) + d - 1);
@@ -87,14 +84,12 @@ static void test_integers_agree_with_printf_around_powers(void **state)
 
 static void test_integers_of_every_size_agree_with_printf(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		check_integer(random_u64() >> (random_u64() % 64));
 }
 
 static void test_hex_pads_to_each_width(void **state)
 {
-	(void)state;
 	for (unsigned width = 1; width <= 16; width++) {
 		check_hex(0, width);
 		check_hex(0xabc, width);
@@ -162,7 +157,6 @@ static void check_f64_and_neighbours(double f)
 
 static void test_f64_of_random_bits_is_shortest_and_reads_back(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 1000000; i++) {
 		double f = f64_of(random_u64());
 		if (isfinite(f))
@@ -172,7 +166,6 @@ static void test_f64_of_random_bits_is_shortest_and_reads_back(void **state)
 
 static void test_f64_of_random_decimals_is_shortest_and_reads_back(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		double power = pow(10, (double)(random_u64() % 24));
 		check_f64((double)(random_u64() >> (random_u64() % 64)) / power);
@@ -181,14 +174,12 @@ static void test_f64_of_random_decimals_is_shortest_and_reads_back(void **state)
 
 static void test_f64_around_every_power_of_two(void **state)
 {
-	(void)state;
 	for (int e = -1074; e <= 1023; e++)
 		check_f64_and_neighbours(ldexp(1, e));
 }
 
 static void test_f64_around_every_power_of_ten(void **state)
 {
-	(void)state;
 	char text[PM_NUMBER_SIZE];
 	for (int e = -323; e <= 308; e++) {
 		for (int digit = 1; digit <= 9; digit++) {
@@ -202,7 +193,6 @@ static void test_f64_around_every_power_of_ten(void **state)
 
 static void test_f64_of_the_smallest_and_largest(void **state)
 {
-	(void)state;
 	for (uint64_t bits = 1; bits < 20000; bits++) {
 		check_f64(f64_of(bits));
 		check_f64(f64_of(0x7ff0000000000000 - bits));
@@ -213,7 +203,6 @@ static void test_f64_of_the_smallest_and_largest(void **state)
 /* Where scaling by a power of ten ends closest to an integer. */
 static void test_f64_that_scales_to_almost_an_integer(void **state)
 {
-	(void)state;
 	check_f64(ldexp(8887055249355788, 664));
 	check_f64(ldexp(8887055249355788, 665));
 	check_f64(ldexp(6685530990800801, -867));

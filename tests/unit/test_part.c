@@ -1,10 +1,6 @@
 /* Tests formats/common/part.c: parts of a source, built on first need. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +46,6 @@ static const struct pm_part_type type = {.size = sizeof(struct thing),
 
 static void test_is_built_once(void **state)
 {
-	(void)state;
 	struct owner o = {.filled = 0};
 	const struct thing *first, *second;
 	freed = 0;
@@ -66,7 +61,6 @@ static void test_is_built_once(void **state)
 
 static void test_failures(void **state)
 {
-	(void)state;
 	struct owner o = {.fails = -ENOMEM};
 	struct thing *t = (void *)state;
 	struct pm_error err = {.code = 0};

@@ -1,11 +1,8 @@
 /* Tests formats/common/paths.c against a trie that looks through all its paths. */
 #include "formats/common/paths.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 
 #include "formats/common/map.h"
@@ -69,7 +66,6 @@ static void test_steps_lead_where_a_search_through_all_leads(void **state)
 {
 	static struct simple s;
 	uint32_t keys[40];
-	(void)state;
 	for (uint32_t round = 0; round < 20; round++) {
 		struct pm_paths p;
 		s.n = 0;
@@ -87,7 +83,6 @@ static void test_keys_of_one_place_in_an_unsalted_table_are_told_apart(void **st
 	static struct simple s;
 	uint32_t keys[256], n = 0;
 	struct pm_paths p;
-	(void)state;
 	for (uint32_t key = 0; n < 256; key++)
 		if ((pm_hash_u64((uint64_t)PM_NONE << 32 | key) & 0xfff) == 0)
 			keys[n++] = key;
@@ -105,7 +100,6 @@ static void test_a_long_chain_and_a_wide_top(void **state)
 {
 	enum { N = 300000 };
 	struct pm_paths p;
-	(void)state;
 	assert_int_equal(pm_paths_init(&p, PM_LIMIT_ITEMS), 0);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 0, at = PM_NONE; i < N; i++) {
@@ -122,7 +116,6 @@ static void test_a_long_chain_and_a_wide_top(void **state)
 static void test_beyond_the_limit_known_paths_are_still_found(void **state)
 {
 	struct pm_paths p;
-	(void)state;
 	assert_int_equal(pm_paths_init(&p, 10), 0);
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(pm_paths_child(&p, PM_NONE, i), i);
@@ -138,7 +131,6 @@ static void test_parts_joined_in_order_are_the_whole(void **state)
 {
 	enum { PARTS = 5, STEPS = 400 };
 	static uint32_t place[PARTS * STEPS];
-	(void)state;
 	for (uint32_t round = 0; round < 20; round++) {
 		struct pm_paths whole, joined;
 		assert_int_equal(pm_paths_init(&whole, PM_LIMIT_ITEMS), 0);
@@ -169,7 +161,6 @@ static void test_joining_below_a_path_with_other_keys(void **state)
 	const uint32_t keys[] = {100, 101, 102};
 	uint32_t place[3];
 	struct pm_paths to, from;
-	(void)state;
 	assert_int_equal(pm_paths_init(&to, 5), 0);
 	assert_int_equal(pm_paths_init(&from, 5), 0);
 	uint32_t top = pm_paths_child(&to, pm_paths_child(&to, PM_NONE, 5), 6);
@@ -196,7 +187,6 @@ static void test_a_cancelled_join_ends(void **state)
 	struct pm_paths to, from;
 	uint32_t place;
 	struct pm_work work = {.cancelled = false};
-	(void)state;
 	assert_int_equal(pm_paths_init(&to, 5), 0);
 	assert_int_equal(pm_paths_init(&from, 5), 0);
 	pm_paths_child(&from, PM_NONE, 1);
@@ -214,7 +204,6 @@ static void test_kids_are_listed_by_number(void **state)
 	static uint32_t first[N + 1], next[N];
 	struct pm_paths p;
 	uint32_t listed = 0;
-	(void)state;
 	assert_int_equal(pm_paths_init(&p, N), 0);
 	while (p.n < N)
 		pm_paths_child(&p, roll(p.n + 1) - 1, roll(N));
@@ -232,7 +221,6 @@ static void test_kids_are_listed_by_number(void **state)
 static void test_a_path_takes_at_most_64_bytes(void **state)
 {
 	struct pm_paths p;
-	(void)state;
 	assert_int_equal(pm_paths_init(&p, PM_LIMIT_ITEMS), 0);
 	for (uint32_t i = 0; i < 100000; i++) {
 		pm_paths_child(&p, i % 100 == 0 ? PM_NONE : roll(i / 100 + 1), i);

@@ -1,10 +1,6 @@
 /* Tests formats/common/pipeline.c: results come in order, and few exist at a time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -70,7 +66,6 @@ static void run(struct counting *c, uint64_t most, int expected)
 static void test_results_come_in_order(void **state)
 {
 	struct counting c = {.lock = PTHREAD_MUTEX_INITIALIZER, .fails = UINT32_MAX};
-	(void)state;
 	run(&c, 0, 0);
 	assert_int_equal(c.taken, N);
 }
@@ -78,7 +73,6 @@ static void test_results_come_in_order(void **state)
 static void test_results_weigh_no_more_than_they_may(void **state)
 {
 	struct counting c = {.lock = PTHREAD_MUTEX_INITIALIZER, .fails = UINT32_MAX};
-	(void)state;
 	run(&c, 40, 0);
 	assert_int_equal(c.taken, N);
 	/* One that weighs more by itself is made when it is the next. */
@@ -88,7 +82,6 @@ static void test_results_weigh_no_more_than_they_may(void **state)
 static void test_the_first_failure_ends_it(void **state)
 {
 	struct counting c = {.lock = PTHREAD_MUTEX_INITIALIZER, .fails = 120};
-	(void)state;
 	run(&c, 40, -EIO);
 	assert_int_equal(c.taken, 120);
 }

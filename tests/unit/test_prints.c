@@ -1,11 +1,7 @@
 /* Tests formats/common/prints.h: items are found by hash, also where many have the same. */
 #include "formats/common/prints.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 enum { ITEMS = 5000 };
 
@@ -46,7 +42,6 @@ static void try_hashes(uint32_t n, uint32_t mask)
 
 static void test_items_are_found(void **state)
 {
-	(void)state;
 	try_hashes(ITEMS, UINT32_MAX);
 	try_hashes(ITEMS, 0xffff0000); /* all begin at the same slot */
 	try_hashes(300, 3);

@@ -1,10 +1,6 @@
 /* Tests formats/common/quantity.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "formats/common/quantity.h"
@@ -39,7 +35,6 @@ static void test_classes_by_name_and_unit(void **state)
 		{"inspections", "", PM_QUANTITY_OTHER},
 		{"", "", PM_QUANTITY_OTHER},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		enum pm_quantity class =
 			pm_quantity_of(pm_bytes_of(rows[i].name), pm_bytes_of(rows[i].unit));
@@ -50,7 +45,6 @@ static void test_classes_by_name_and_unit(void **state)
 
 static void test_units_of_time(void **state)
 {
-	(void)state;
 	assert_true(pm_unit_ns(pm_bytes_of("sec")) == 1e9);
 	assert_true(pm_unit_ns(pm_bytes_of("us")) == 1e3);
 	assert_true(pm_unit_ns(pm_bytes_of("ns")) == 1);
@@ -79,7 +73,6 @@ static void test_the_best_class_with_a_cost_leads(void **state)
 	};
 	const struct pm_metrics m = {6, list};
 	double whole[] = {7, 6, 5, 4, 3, 2};
-	(void)state;
 	assert_int_equal(pm_metrics_groups(&m), 6);
 	assert_int_equal(pm_quantity_leading(&m, whole), 4);
 	whole[4] = 0;

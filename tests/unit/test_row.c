@@ -1,11 +1,7 @@
 /* formats/common/row.c: cells as CSV and TSV, and that measuring agrees with rendering. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include <math.h>
 
@@ -26,7 +22,6 @@ static void expect(const struct pm_cell *cells, uint32_t n, const char *csv, con
 
 static void test_numbers_are_plain(void **state)
 {
-	(void)state;
 	struct pm_cell cells[] = {pm_cell_u64(UINT64_MAX), pm_cell_i64(-5), pm_cell_f64(0.1),
 		pm_cell_f64(3), pm_cell_hex(0x402590), pm_cell_hex(0), pm_cell_id(0xab, 8)};
 	expect(cells, 7, "18446744073709551615,-5,0.1,3,0x402590,0x0,000000ab\n",
@@ -35,7 +30,6 @@ static void test_numbers_are_plain(void **state)
 
 static void test_nothing_is_an_empty_field(void **state)
 {
-	(void)state;
 	struct pm_cell cells[] = {pm_cell_empty(), pm_cell_f64(NAN), pm_cell_f64(INFINITY),
 		pm_cell_str(""), pm_cell_text((struct pm_bytes){NULL, 0})};
 	expect(cells, 5, ",,,,\n", "\t\t\t\t\n");
@@ -43,7 +37,6 @@ static void test_nothing_is_an_empty_field(void **state)
 
 static void test_text_is_quoted_where_csv_needs_it(void **state)
 {
-	(void)state;
 	struct pm_cell cells[] = {pm_cell_str("plain text"), pm_cell_str("std::map<int, double>"),
 		pm_cell_str("say \"hi\""), pm_cell_str("a\tb\r\nc"), pm_cell_str("bell\a")};
 	expect(cells, 5,
@@ -53,7 +46,6 @@ static void test_text_is_quoted_where_csv_needs_it(void **state)
 
 static void test_broken_utf8_and_nul_become_replacements(void **state)
 {
-	(void)state;
 	struct pm_cell cells[] = {pm_cell_text((struct pm_bytes){(const uint8_t *)"a\0b", 3}),
 		pm_cell_str("gr\xf6\xdf"
 			    "e"),
@@ -69,13 +61,11 @@ static void test_broken_utf8_and_nul_become_replacements(void **state)
 
 static void test_a_row_without_columns_is_a_line_feed(void **state)
 {
-	(void)state;
 	expect(NULL, 0, "\n", "\n");
 }
 
 static void test_lengths_agree_on_random_text(void **state)
 {
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 20000; round++) {
 		static const char alphabet[] = "ab,\"\n\r\t\0\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\x98";

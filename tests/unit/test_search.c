@@ -1,17 +1,11 @@
 /* Tests formats/common/search.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/search.h"
 
 /* All places of all small arrays, against looking at one after another. */
 static void test_finds_the_first_that_is_not_before(void **state)
 {
-	(void)state;
 	for (uint32_t n = 0; n < 20; n++) {
 		for (uint32_t from = 0; from <= n; from++) {
 			for (uint32_t wanted = 0; wanted < 25; wanted++) {
@@ -24,7 +18,6 @@ static void test_finds_the_first_that_is_not_before(void **state)
 
 static void test_does_not_overflow(void **state)
 {
-	(void)state;
 	uint32_t end = UINT32_MAX;
 	assert_int_equal(PM_LOWER_BOUND(i, 0, end, i < UINT32_MAX - 1), UINT32_MAX - 1);
 	assert_int_equal(PM_LOWER_BOUND(i, 0, end, i < UINT32_MAX), UINT32_MAX);

@@ -1,10 +1,6 @@
 /* Tests formats/common/sheet.c: tables described by data. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +82,6 @@ static void check_csv(const struct pm_table *table, const char *expected)
 
 static void test_every_kind_of_field(void **state)
 {
-	(void)state;
 	struct pm_named_doc doc = pm_sheet_document(&sheet, NULL, UINT64_MAX);
 	assert_string_equal(doc.path, "raw/samples.csv");
 	check_csv(&doc.doc.table,
@@ -97,7 +92,6 @@ static void test_every_kind_of_field(void **state)
 
 static void test_errors_are_passed_on(void **state)
 {
-	(void)state;
 	struct pm_table table = pm_sheet_table(&sheet, NULL, 1);
 	struct pm_cell cells[32];
 	struct pm_rows rows;
@@ -132,7 +126,6 @@ static int unknown_record(struct pm_rows *rows, struct pm_record *ret, struct pm
 
 static void test_unknown_and_written_ones(void **state)
 {
-	(void)state;
 	static const struct pm_column some[] = {PM_COLUMN_OR_NONE(struct unknowns, u8, "a"),
 		PM_COLUMN_OR_NONE(struct unknowns, u16, "b"),
 		PM_COLUMN_OR_NONE(struct unknowns, u32, "c"),

@@ -1,10 +1,6 @@
-/* formats/common/sort.c: order, stability, and what is left when the work is cancelled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* formats/common/sort.c: order, stability, and the array after cancelled work. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -44,7 +40,6 @@ static struct item *items_new(size_t n)
 static void test_items_are_in_order_and_equal_ones_stay_in_theirs(void **state)
 {
 	static const size_t sizes[] = {0, 1, 2, 16383, 16384, 16385, 32769, 49153, MANY};
-	(void)state;
 	cancel_after = 0;
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 		struct item *items = items_new(sizes[k]);
@@ -61,7 +56,6 @@ static void test_items_are_in_order_and_equal_ones_stay_in_theirs(void **state)
 
 static void test_cancelled_work_ends_soon_and_loses_nothing(void **state)
 {
-	(void)state;
 	n_compared = cancel_after = 0;
 	struct item *items = items_new(MANY);
 	assert_int_equal(pm_sort(items, MANY, sizeof(*items), by_key), 0);

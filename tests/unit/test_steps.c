@@ -1,11 +1,9 @@
 /* Tests formats/common/steps.c: many steps at once end where one at a time would. */
 #include "formats/common/steps.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "profmount/profile.h"
 
@@ -79,7 +77,6 @@ static void run(uint32_t n_keys, uint32_t most)
 
 static void test_steps_end_where_single_ones_do(void **state)
 {
-	(void)state;
 	run(3, 1 << 16);
 	run(50, 1 << 16);
 	run(100000, 1 << 16); /* more paths than there are guesses at first */
@@ -87,7 +84,6 @@ static void test_steps_end_where_single_ones_do(void **state)
 
 static void test_steps_beyond_the_limit_are_full(void **state)
 {
-	(void)state;
 	run(50, 100);
 	run(50, 1);
 	run(50, 0);
@@ -100,7 +96,6 @@ static void test_wrong_guesses_do_no_harm(void **state)
 	struct pm_guesses guesses = {.slots = NULL};
 	const struct pm_measured none = {NULL, 0, 0};
 	struct pm_step steps[3];
-	(void)state;
 	assert_int_equal(pm_paths_init(&a, 100), 0);
 	assert_int_equal(pm_paths_init(&b, 100), 0);
 	assert_int_equal(pm_guesses_init(&guesses), 0);

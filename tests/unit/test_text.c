@@ -1,13 +1,11 @@
 /* formats/common/text: bounds, sticky failure, and what becomes of each kind of character. */
 #include "formats/common/text.h"
 
+#include "tests/unittest.h"
+
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define BYTES(s)    ((struct pm_bytes){(const uint8_t *)(s), sizeof(s) - 1})
@@ -51,7 +49,6 @@ static void check_rows(
 
 static void test_everything_is_appended_in_order(void **state)
 {
-	(void)state;
 	struct pm_text t = {NULL};
 	pm_text_str(&t, "a");
 	pm_text_char(&t, ',');
@@ -71,7 +68,6 @@ static void test_everything_is_appended_in_order(void **state)
 
 static void test_long_text_grows_byte_by_byte(void **state)
 {
-	(void)state;
 	struct pm_text t = {NULL};
 	for (size_t i = 0; i < 100000; i++)
 		pm_text_char(&t, (char)('a' + i % 26));
@@ -84,7 +80,6 @@ static void test_long_text_grows_byte_by_byte(void **state)
 
 static void test_limit_is_reached_and_never_passed(void **state)
 {
-	(void)state;
 	struct pm_text t = {.limit = 300};
 	for (int i = 0; i < 300; i++)
 		pm_text_char(&t, 'x');
@@ -97,7 +92,6 @@ static void test_limit_is_reached_and_never_passed(void **state)
 
 static void test_default_limit_refuses_without_allocating(void **state)
 {
-	(void)state;
 	struct pm_text t = {NULL};
 	assert_null(pm_text_reserve(&t, SIZE_MAX));
 	assert_int_equal(pm_text_status(&t), -ENOMEM);
@@ -124,7 +118,6 @@ static void test_failure_is_sticky_until_the_end(void **state)
 
 static void test_a_text_fails_with_its_pieces(void **state)
 {
-	(void)state;
 	struct pm_text out = {.p = NULL}, good = {.p = NULL}, bad = {.limit = 4};
 	pm_text_str(&good, "12345");
 	pm_text_str(&bad, "12345");
@@ -138,7 +131,6 @@ static void test_a_text_fails_with_its_pieces(void **state)
 
 static void test_done_leaves_a_usable_builder_with_its_limit(void **state)
 {
-	(void)state;
 	struct pm_text t = {.limit = 4};
 	pm_text_str(&t, "1234");
 	pm_text_done(&t);
@@ -151,7 +143,6 @@ static void test_done_leaves_a_usable_builder_with_its_limit(void **state)
 
 static void test_reserving_nothing_succeeds(void **state)
 {
-	(void)state;
 	struct pm_text t = {NULL};
 	assert_non_null(pm_text_reserve(&t, 0));
 	check_text(&t, BYTES(""));
@@ -162,7 +153,6 @@ static void test_reserving_nothing_succeeds(void **state)
 
 static void test_utf8_replaces_each_bad_byte_and_nul(void **state)
 {
-	(void)state;
 	const struct row rows[] = {
 		{BYTES(""), BYTES("")},
 		{BYTES("plain ascii, longer than a word\t\n"),
@@ -187,7 +177,6 @@ static void test_utf8_replaces_each_bad_byte_and_nul(void **state)
 
 static void test_utf8_finds_every_bad_byte_at_every_place(void **state)
 {
-	(void)state;
 	for (size_t len = 1; len <= 20; len++) {
 		for (size_t at = 0; at < len; at++) {
 			uint8_t in[20], want[22];
@@ -203,7 +192,6 @@ static void test_utf8_finds_every_bad_byte_at_every_place(void **state)
 
 static void test_line_makes_each_blank_run_one_space(void **state)
 {
-	(void)state;
 	const struct row rows[] = {
 		{BYTES("a b"), BYTES("a b")},
 		{BYTES("a \t\r\n\v\f b"), BYTES("a b")},
@@ -228,7 +216,6 @@ static void test_line_makes_each_blank_run_one_space(void **state)
 
 static void test_json_escapes_what_it_must(void **state)
 {
-	(void)state;
 	const struct row rows[] = {
 		{BYTES(""), BYTES("\"\"")},
 		{BYTES("a \"b\" \\ / c"), BYTES("\"a \\\"b\\\" \\\\ / c\"")},
@@ -241,7 +228,6 @@ static void test_json_escapes_what_it_must(void **state)
 
 static void test_xml_escapes_markup_and_replaces_forbidden(void **state)
 {
-	(void)state;
 	const struct row rows[] = {
 		{BYTES("a<b> & \"c\" 'd'"), BYTES("a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;")},
 		{BYTES("\t\n\r"), BYTES("\t\n\r")},

@@ -1,10 +1,6 @@
 /* Tests formats/common/tree_build.c, tree_freeze.c and tree.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,7 +60,6 @@ static struct pm_tree_builder *seven(const uint32_t *numbers)
 
 static void test_siblings_come_heaviest_first_then_in_database_order(void **state)
 {
-	(void)state;
 	static const struct {
 		double weight[7];
 		uint32_t ranks[7]; /* in pre-order */
@@ -96,7 +91,6 @@ static void test_another_order_keeps_numbers_and_ranks(void **state)
 	static const double then[] = {1, 2, 2, 5, NAN, 6, 2};  /* by context of that tree */
 	static const uint32_t ranks[] = {6, 0, 1, 3, 2, 4, 5}; /* 4, 5 and 1 weigh 2, 2, 5 */
 	struct pm_error err = {.code = 0};
-	(void)state;
 	for (unsigned numbered = 0; numbered < 2; numbered++) {
 		struct pm_tree *tree = freeze(seven(numbered ? numbers : NULL), first, NULL),
 			       *other;
@@ -124,7 +118,6 @@ static void test_another_order_keeps_numbers_and_ranks(void **state)
 
 static void test_without_weights_database_order_stays(void **state)
 {
-	(void)state;
 	static const uint32_t end[] = {6, 4, 3, 4, 5, 6, 7}, depth[] = {0, 1, 2, 2, 1, 1, 0};
 	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
 	assert_memory_equal(tree->end, end, sizeof(end));
@@ -136,7 +129,6 @@ static void test_without_weights_database_order_stays(void **state)
 
 static void test_contexts_without_numbers_are_found_by_index_plus_one(void **state)
 {
-	(void)state;
 	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
 	assert_int_equal(pm_tree_find(tree, 1), 0);
 	assert_int_equal(pm_tree_find(tree, 7), 6);
@@ -148,7 +140,6 @@ static void test_contexts_without_numbers_are_found_by_index_plus_one(void **sta
 
 static void test_contexts_are_found_by_the_numbers_of_the_database(void **state)
 {
-	(void)state;
 	static const uint32_t rows[][7] = {
 		{12, 7, 3, 40, 1, 2, 1000},               /* dense */
 		{4000000000u, 7, 3, UINT32_MAX, 1, 2, 5}, /* sparse */
@@ -173,7 +164,6 @@ static void test_contexts_are_found_by_the_numbers_of_the_database(void **state)
 
 static void test_of_equal_numbers_the_first_in_database_order_is_found(void **state)
 {
-	(void)state;
 	static const uint32_t rows[][7] = {{1, 2, 3, 3, 5, 5, 5}, {4000000000u, 2, 3, 3, 5, 5, 5}};
 	static const double weight[] = {1, 1, 1, 2, 1, 2, 3}; /* the last one comes first */
 	for (size_t i = 0; i < 2; i++) {
@@ -188,7 +178,6 @@ static void test_of_equal_numbers_the_first_in_database_order_is_found(void **st
 
 static void test_child_finds_what_it_made(void **state)
 {
-	(void)state;
 	struct pm_tree_builder *b = pm_tree_builder_new();
 	struct pm_frame frame = {.kind = PM_KIND_FUNCTION};
 	uint32_t f = pm_tree_intern(b, &frame);
@@ -208,7 +197,6 @@ static void test_child_finds_what_it_made(void **state)
 
 static void test_frames_that_differ_in_any_field_are_different(void **state)
 {
-	(void)state;
 	static const struct pm_frame rows[] = {
 		{.kind = PM_KIND_LOOP},
 		{.has_offset = true},
@@ -236,7 +224,6 @@ static void test_frames_that_differ_in_any_field_are_different(void **state)
 
 static void test_texts_and_functions_go_into_the_tree(void **state)
 {
-	(void)state;
 	static const char kept[] = "kept";
 	char copied[] = "copied";
 	struct pm_tree_builder *b = pm_tree_builder_new();
@@ -259,7 +246,6 @@ static void test_texts_and_functions_go_into_the_tree(void **state)
 
 static void test_empty_tree_is_a_tree(void **state)
 {
-	(void)state;
 	uint32_t *index;
 	struct pm_tree *tree = freeze(pm_tree_builder_new(), NULL, &index);
 	assert_int_equal(tree->n_contexts, 0);
@@ -273,7 +259,6 @@ static void test_empty_tree_is_a_tree(void **state)
 
 static void test_path_goes_from_the_outermost_context_down(void **state)
 {
-	(void)state;
 	struct pm_tree *tree = freeze(seven(NULL), NULL, NULL);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t n, *path = pm_tree_path(tree, i, &n);
@@ -298,7 +283,6 @@ static struct pm_tree_builder *chain(uint32_t n)
 
 static void test_chain_as_deep_as_the_limit_freezes(void **state)
 {
-	(void)state;
 	struct pm_tree *tree = freeze(chain(PM_LIMIT_DEPTH), NULL, NULL);
 	assert_int_equal(tree->depth[PM_LIMIT_DEPTH - 1], PM_LIMIT_DEPTH - 1);
 	assert_int_equal(tree->end[0], PM_LIMIT_DEPTH);
@@ -307,7 +291,6 @@ static void test_chain_as_deep_as_the_limit_freezes(void **state)
 
 static void test_chain_beyond_the_limit_is_refused_with_the_limit(void **state)
 {
-	(void)state;
 	struct pm_tree *tree;
 	uint32_t *index;
 	struct pm_error err = {.code = 0};
@@ -318,7 +301,6 @@ static void test_chain_beyond_the_limit_is_refused_with_the_limit(void **state)
 
 static void test_big_random_tree_keeps_its_promises(void **state)
 {
-	(void)state;
 	uint32_t n = 200000, random = 1, *index;
 	double *weight = malloc(n * sizeof(*weight));
 	struct pm_tree_builder *b = pm_tree_builder_new();
@@ -346,7 +328,6 @@ static void test_big_random_tree_keeps_its_promises(void **state)
 
 static void test_freezing_ends_with_the_work(void **state)
 {
-	(void)state;
 	struct pm_work work = {.cancelled = true};
 	struct pm_tree *tree = NULL;
 	struct pm_tree_builder *built = seven(NULL);

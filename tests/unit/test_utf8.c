@@ -1,16 +1,10 @@
 /* Tests formats/common/utf8.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unittest.h"
 
 #include "formats/common/utf8.h"
 
 static void test_next_knows_the_length_of_one_character(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t length; /* 0: not valid */
@@ -50,14 +44,12 @@ static void test_next_knows_the_length_of_one_character(void **state)
 
 static void test_next_beyond_the_end_is_nothing(void **state)
 {
-	(void)state;
 	assert_int_equal(pm_utf8_next(pm_bytes_of("ab"), 2), 0);
 	assert_int_equal(pm_utf8_next(pm_bytes_of("ab"), SIZE_MAX), 0);
 }
 
 static void test_valid_wants_all_of_it_valid(void **state)
 {
-	(void)state;
 	assert_true(pm_utf8_valid(pm_bytes_of("")));
 	assert_true(pm_utf8_valid(pm_bytes_of(NULL)));
 	assert_true(pm_utf8_valid(pm_bytes_of("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80")));
@@ -68,7 +60,6 @@ static void test_valid_wants_all_of_it_valid(void **state)
 
 static void test_what_may_reach_a_terminal(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *text, *shown;
 	} rows[] = {

@@ -1,14 +1,13 @@
-/* Files that grow are what they were; files that were rewritten are not. */
+/*
+ * formats/common/watch.c: files that have grown are still valid, files that were rewritten are not.
+ */
+#include "tests/unittest.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "formats/common/input.h"
 
@@ -60,7 +59,6 @@ static struct pm_input open_watched(struct pm_watch *w)
 
 static void test_stamps_are_compared(void **state)
 {
-	(void)state;
 	static const struct pm_stamp was = {
 		.device = 1, .inode = 2, .links = 1, .size = 10, .mtime_ns = 5, .ctime_ns = 6};
 	static const struct {
@@ -84,7 +82,6 @@ static void test_stamps_are_compared(void **state)
 
 static void test_file_that_must_not_grow_is_changed(void **state)
 {
-	(void)state;
 	struct pm_watch w = watch_file(false);
 	struct pm_input in;
 	assert_int_equal(pm_input_open(&in, AT_FDCWD, path, NULL), 0);
@@ -96,7 +93,6 @@ static void test_file_that_must_not_grow_is_changed(void **state)
 
 static void test_change_is_seen_though_its_time_was_restored(void **state)
 {
-	(void)state;
 	struct pm_watch w = watch_file(false);
 	struct pm_input in;
 	assert_int_equal(pm_input_open(&in, AT_FDCWD, path, NULL), 0);
@@ -108,7 +104,6 @@ static void test_change_is_seen_though_its_time_was_restored(void **state)
 
 static void test_grown_file_is_what_it_was(void **state)
 {
-	(void)state;
 	struct pm_watch w = watch_file(true);
 	struct pm_input in = open_watched(&w);
 	assert_true(pm_watch_use(&w, in.bytes, 0, SIZE));
@@ -128,7 +123,6 @@ static void test_grown_file_is_what_it_was(void **state)
 /* Of a file that has grown, whatever is used again is what it was at first. */
 static void test_grown_and_rewritten_file_is_changed(void **state)
 {
-	(void)state;
 	for (int use = 0; use < 3; use++) {
 		struct pm_watch w = watch_file(true);
 		struct pm_input in = open_watched(&w);
@@ -155,7 +149,6 @@ static void test_grown_and_rewritten_file_is_changed(void **state)
 static void test_other_ends_of_a_grown_file_are_noticed(void **state)
 {
 	static const off_t places[] = {0, SIZE / 2, SIZE - 1};
-	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		struct pm_watch w = watch_file(true);
 		struct pm_input in = open_watched(&w);
@@ -172,7 +165,6 @@ static void test_other_ends_of_a_grown_file_are_noticed(void **state)
 
 static void test_rewritten_truncated_and_replaced_files_are_changed(void **state)
 {
-	(void)state;
 	struct pm_input in;
 	struct pm_watch w = watch_file(true);
 	in = open_watched(&w);
@@ -199,7 +191,6 @@ static void test_rewritten_truncated_and_replaced_files_are_changed(void **state
 
 static void test_places_beyond_the_end_are_not_there(void **state)
 {
-	(void)state;
 	struct pm_watch w = watch_file(true);
 	struct pm_input in = open_watched(&w);
 	assert_false(pm_watch_use(&w, in.bytes, SIZE, 1));
@@ -215,7 +206,6 @@ static void test_places_beyond_the_end_are_not_there(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/test_watch.XXXXXX");
 	int fd = mkstemp(path);
 	return fd < 0 ? -1 : close(fd);
@@ -223,7 +213,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 

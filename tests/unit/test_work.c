@@ -1,10 +1,5 @@
-/* formats/common/work.c and lazy.c: who waits, who is cancelled, and what becomes of builds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* formats/common/work.c and lazy.c: waiting, cancellation, and the fate of builds. */
+#include "tests/unittest.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -98,7 +93,6 @@ static void begin_other(struct other *o)
 
 static void test_abandoned_work_ends_and_is_begun_anew(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0};
 	begin(&s);
 	pm_work_abandon(&s.work);
@@ -111,7 +105,6 @@ static void test_abandoned_work_ends_and_is_begun_anew(void **state)
 
 static void test_what_others_need_goes_on(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0};
 	struct other o = {.slow = &s};
 	begin(&s);
@@ -126,7 +119,6 @@ static void test_what_others_need_goes_on(void **state)
 
 static void test_the_last_who_needs_it_takes_it_along(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0};
 	struct other o = {.slow = &s};
 	begin(&s);
@@ -139,7 +131,6 @@ static void test_the_last_who_needs_it_takes_it_along(void **state)
 
 static void test_background_work_goes_on_until_who_needs_it_leaves(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0, .work = {.background = true}};
 	struct other o = {.slow = &s}, p = {.slow = &s};
 	begin(&s);
@@ -154,7 +145,6 @@ static void test_background_work_goes_on_until_who_needs_it_leaves(void **state)
 
 static void test_background_work_leaves_what_others_build(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0};
 	struct pm_work background = {.background = true};
 	begin(&s);
@@ -169,7 +159,6 @@ static void test_background_work_leaves_what_others_build(void **state)
 
 static void test_background_work_goes_on_after_others_have_got_it(void **state)
 {
-	(void)state;
 	struct slow s = {.result = 0, .work = {.background = true}};
 	struct other o = {.slow = &s};
 	begin(&s);
@@ -183,7 +172,6 @@ static void test_background_work_goes_on_after_others_have_got_it(void **state)
 
 static void test_abandoned_work_can_be_wanted_again(void **state)
 {
-	(void)state;
 	struct pm_work w = {.needed = 1};
 	pm_work_abandon(&w);
 	assert_true(pm_work_want(&w));
@@ -198,7 +186,6 @@ static void test_abandoned_work_can_be_wanted_again(void **state)
 /* A failure that comes of being cancelled is none of the source's. */
 static void test_no_failure_of_cancelled_work_lasts(void **state)
 {
-	(void)state;
 	struct slow s = {.let = true, .result = -EINVAL};
 	sem_init(&s.begun, 0, 0);
 	s.work.cancelled = true;
@@ -212,7 +199,6 @@ static void test_no_failure_of_cancelled_work_lasts(void **state)
 
 static void test_nothing_is_built_at_once(void **state)
 {
-	(void)state;
 	struct slow s = {.let = true};
 	struct pm_work now = {.at_once = true};
 	sem_init(&s.begun, 0, 0);
@@ -232,7 +218,6 @@ static void test_nothing_is_built_at_once(void **state)
 
 static void test_who_waits_is_as_far_as_what_he_waits_for(void **state)
 {
-	(void)state;
 	struct slow s = {.let = false};
 	struct other o = {.slow = &s};
 	uint64_t done = 1, total = 1;
@@ -266,7 +251,6 @@ static void test_who_waits_is_as_far_as_what_he_waits_for(void **state)
 /* Loops over names and places give up where these do. */
 static void test_containers_take_nothing_for_cancelled_work(void **state)
 {
-	(void)state;
 	struct pm_work work = {.cancelled = true};
 	struct pm_arena arena = {.block = NULL};
 	struct pm_strtab names = {.arena = &arena};

@@ -2,12 +2,8 @@
 #ifndef PROFMOUNT_TESTS_VIEWS_HARNESS_H
 #define PROFMOUNT_TESTS_VIEWS_HARNESS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "fake.h"

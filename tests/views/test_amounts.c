@@ -32,7 +32,6 @@ static void test_amounts_have_four_digits_and_a_fitting_unit(void **state)
 		{100, "a\nb", "100 a b"},
 	};
 	struct pm_text t = {.p = NULL};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		pmfs_print_amount(&t, rows[i].value, pm_bytes_of(rows[i].unit));
 		assert_text(&t, rows[i].text);
@@ -48,7 +47,6 @@ static void test_shares_keep_what_is_small(void **state)
 	} rows[] = {{1, 2, "50%"}, {1, 3, "33.3%"}, {1, 300, "0.33%"}, {1, 1e6, "≈0%"},
 		{0, 5, "0%"}, {5, 0, "0%"}, {2, 2, "100%"}};
 	struct pm_text t = {.p = NULL};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		pmfs_print_share(&t, rows[i].part, rows[i].whole);
 		assert_text(&t, rows[i].text);

@@ -37,7 +37,6 @@ static void test_bare_names_keep_who_is_meant(void **state)
 		{"] ]", "] ]"},
 		{" ()", " ()"},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pm_bytes bare = pmfs_name_bare(pm_bytes_of(cases[i].name));
 		if (!pm_bytes_equal(bare, pm_bytes_of(cases[i].bare)))
@@ -50,7 +49,6 @@ static void test_components_end_with_the_most_telling(void **state)
 {
 	struct pm_bytes perl = pm_bytes_of("Mail::SpamAssassin::Conf::parse_rules");
 	struct pm_bytes cpp = pm_bytes_of("a::b<c::d>::e");
-	(void)state;
 	assert_int_equal(pmfs_name_component(perl, perl.len), strlen("Mail::SpamAssassin::Conf::"));
 	assert_int_equal(pmfs_name_component(perl, 26), strlen("Mail::SpamAssassin::"));
 	assert_int_equal(pmfs_name_component(cpp, cpp.len), strlen("a::b<c::d>::"));
@@ -166,7 +164,6 @@ static const struct pmfs_rule *rule_of_word(enum pmfs_rule_of of, const char *wo
 
 static void test_every_word_finds_its_rule_or_one_before(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < pmfs_n_rules; i++)
 		for (const char *const *word = pmfs_rules[i].words; *word; word++) {
 			const struct pmfs_rule *rule = rule_of_word(pmfs_rules[i].of, *word);
@@ -179,7 +176,6 @@ static void test_every_word_finds_its_rule_or_one_before(void **state)
 static void test_what_a_library_calls_is_the_library(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_call(f, 2, 1, fake_function(f, "MPI_Wait", NULL, 0));
 	fake_context(f, 3, 2, &(struct pm_frame){.kind = PM_KIND_LOOP, .function = PM_NONE});
@@ -195,7 +191,6 @@ static void test_what_a_library_calls_is_the_library(void **state)
 static void test_what_is_called_back_is_the_program(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "__kmp_barrier", NULL, 0));
 	fake_call(f, 2, 1, fake_function(f, "main._omp_fn.0", NULL, 0));
 	fake_call(f, 3, 2, fake_function(f, "solve", NULL, 0));
@@ -210,7 +205,6 @@ static void test_addresses_that_call_the_program_are_its_own(void **state)
 		"/lib/libcuda.so", "/lib/libgomp.so.1", "/lib/libc.so.6"};
 	static const uint32_t parents[] = {0, 1, 2, 3, 1, 5};
 	struct fake *f = fake_new();
-	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
 		fake_context(f, i + 1, parents[i],
 			&(struct pm_frame){.kind = PM_KIND_INSTRUCTION,
@@ -226,7 +220,6 @@ static void test_idle_comes_from_the_format(void **state)
 {
 	struct fake *f = fake_new();
 	uint32_t pthread = fake_text(f, "/lib/libpthread.so.0");
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "idle", NULL, 0));
 	fake_context(f, 2, 0,
 		&(struct pm_frame){
@@ -255,7 +248,6 @@ static void test_idle_comes_from_the_format(void **state)
 static void test_costs_add_up_by_category(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	uint32_t progress = fake_function(f, "progress", NULL, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));

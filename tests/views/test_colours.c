@@ -91,7 +91,6 @@ static void test_distance_is_that_of_the_literature(void **state)
 		{{22.7233, 20.0904, -46.694}, {23.0331, 14.973, -42.5619}, 2.0373},
 		{{90.8027, -2.0831, 1.441}, {91.1528, -1.6435, 0.0447}, 1.4441},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		assert_true(fabs(distance_of(pairs[i].x, pairs[i].y) - pairs[i].distance) < 1e-4);
 }
@@ -112,7 +111,6 @@ static unsigned group_of(unsigned colour)
 
 static void test_colours_that_look_alike_are_known(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < PMFS_N_COLOURS; i++)
 		for (unsigned k = 0; k < PMFS_N_COLOURS; k++) {
 			bool near = pmfs_colours_near[i] >> k & 1;
@@ -125,7 +123,6 @@ static void test_colours_that_look_alike_are_known(void **state)
 
 static void test_dark_text_can_be_read_on_all(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < PMFS_N_COLOURS; i++)
 		assert_true(lab_of(pmfs_palette[i]).l > 45);
 }
@@ -153,7 +150,6 @@ static void test_hues_go_by_cost_and_categories_have_their_own(void **state)
 	struct fake *f = fake_of_colours();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pmfs_colours *c;
-	(void)state;
 	assert_int_equal(pmfs_colours(m, &c, NULL), 0);
 	for (unsigned i = 0; i < 13; i++) {
 		char name[] = {'f', (char)('a' + i), 0};
@@ -189,7 +185,6 @@ static void test_a_name_has_one_colour_in_every_picture(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *flame = view_text(m, PMFS_PLACE_EXPORT, "flamegraph.svg", 0);
 	char *line = view_text(m, PMFS_PLACE_EXPORT, "timeline.svg", 0);
-	(void)state;
 	for (unsigned i = 0; i < 13; i++) {
 		char name[] = {'f', (char)('a' + i), 0};
 		assert_int_equal(fill_of(flame, name), pmfs_palette[i % PMFS_N_HUES]);
@@ -207,7 +202,6 @@ static void test_neighbours_in_a_legend_differ(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = view_text(m, PMFS_PLACE_EXPORT, "timeline.svg", 0);
 	unsigned before = 0, n = 0, colour;
-	(void)state;
 	for (const char *at = svg; (at = strstr(at, "height=\"12\" rx=\"2\" fill=\"#")); at++) {
 		assert_int_equal(sscanf(strstr(at, "fill"), "fill=\"#%6x", &colour), 1);
 		assert_true(n++ == 0 || distance(colour, before) >= 15);
@@ -248,7 +242,6 @@ static void test_labels_keep_what_tells_names_apart(void **state)
 		{"größe", 4, "grö…"},
 		{"", 10, ""},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pm_text label = {.p = NULL};
 		pmfs_svg_cut(&label, pm_bytes_of(cases[i].name), cases[i].columns);

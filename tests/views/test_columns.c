@@ -29,7 +29,6 @@ static const struct {
 
 static void test_names_follow_the_rules(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct pm_error err = {.code = 0};
 		struct fake *f = fake_new();
@@ -49,7 +48,6 @@ static void test_names_follow_the_rules(void **state)
 static void test_clashes_are_numbered_on_the_metrics_part(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "x", "");
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "x", "");
 	fake_metric(f, PM_ROLE_INCLUSIVE, 1, "X", "");
@@ -80,7 +78,6 @@ static void test_units_of_time_that_become_one_are_numbered_in_exports(void **st
 {
 	struct fake *f = fake_new();
 	const struct pmfs_columns *c;
-	(void)state;
 	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "t (sec)", "sec");
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "t (sec)", "sec");
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 1, "t (usec)", "usec");
@@ -98,7 +95,6 @@ static void test_units_of_time_that_become_one_are_numbered_in_exports(void **st
 static void test_metrics_without_values_have_no_column(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_metric_of(f, 1)->has_values = false;
 	fake_metric(f, PM_ROLE_OTHER, 0, "time", "ns");
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -121,7 +117,6 @@ static void test_tree_and_flat_tables_can_show_other_metrics_in_one_column(void 
 {
 	struct fake *f = fake_with_time();
 	const struct pmfs_columns *c;
-	(void)state;
 	uint32_t flat = fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
 	fake_metric_of(f, 2)->in_flat = false;
 	fake_metric_of(f, flat)->in_tree = false;
@@ -147,7 +142,6 @@ static void test_header_is_the_same_array_every_time(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const char *const *names_of, *const *again;
 	uint32_t n;
-	(void)state;
 	assert_int_equal(pmfs_model_header(m, before, some, after, 1, &names_of, &n, NULL), 0);
 	assert_int_equal(n, 4);
 	assert_string_equal(names_of[1], "time_ns_excl_x");
@@ -166,7 +160,6 @@ static void test_many_metrics_of_one_name_get_a_column_each(void **state)
 	enum { MANY = 3000 };
 	struct fake *f = fake_new();
 	const struct pmfs_columns *c;
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		fake_metric(f, PM_ROLE_COUNT, i, "n", "");
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -207,7 +200,6 @@ static void test_what_leads_comes_first_and_orders_siblings(void **state)
 		{"gker_sec", "gker_sec", "7|0|300|300|5|5|20|20\n9|0|200|200|7|7|30|30\n"},
 		{"launches_incl", "launches", "9|0|7|7|200|200|30|30\n7|0|5|5|300|300|20|20\n"},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct fake *f = fake_with_three_quantities();
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -243,7 +235,6 @@ static void test_a_wish_that_is_not_there_is_told_what_is(void **state)
 	struct fake *f = fake_with_three_quantities();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	struct pm_error err = {.code = 0};
-	(void)state;
 	assert_int_equal(pmfs_model_lead_with(m, "gker", &err), -EINVAL);
 	assert_string_equal(
 		err.text, "no metric is named gker: there are launches, gker_sec, cputime_sec");
@@ -258,7 +249,6 @@ static void test_a_count_leads_where_times_are_zero(void **state)
 	const struct pmfs_columns *c;
 	uint32_t errors = fake_metric(f, PM_ROLE_COUNT, 1, "errors", "");
 	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 2, "calls", "");
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_call(f, 2, 1, fake_function(f, "a", NULL, 0));
@@ -285,7 +275,6 @@ static void test_names_decide_where_the_tree_is_broken(void **state)
 	struct fake *f = fake_with_three_quantities();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pmfs_columns *c;
-	(void)state;
 	f->tree_error = -ENOTSUP;
 	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
 	assert_string_equal(c->lead, "cputime_sec");

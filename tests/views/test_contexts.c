@@ -40,7 +40,6 @@ static struct fake *fake_of_every_kind(void)
 static void test_contexts_are_listed_with_costs_of_the_whole_run(void **state)
 {
 	struct fake *f = fake_of_every_kind();
-	(void)state;
 	fake_value(f, 0, 7, 1, 100);
 	fake_value(f, 0, 9, 1, 100);
 	fake_value(f, 0, 12, 1, 70);
@@ -66,7 +65,6 @@ static void test_contexts_are_listed_with_costs_of_the_whole_run(void **state)
 static void test_contexts_without_numbers_count_from_one(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_call(f, 0, 0, fake_function(f, "main", NULL, 0));
 	assert_view_of(f, PMFS_PLACE_ROOT, "contexts.csv", 0,
 		"context_id|parent_id|depth|line|offset|kind|category|module|file|name\n"
@@ -76,7 +74,6 @@ static void test_contexts_without_numbers_count_from_one(void **state)
 static void test_context_tells_who_it_is(void **state)
 {
 	struct fake *f = fake_of_every_kind();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pm_tree *tree;
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
@@ -94,7 +91,6 @@ static void test_context_tells_who_it_is(void **state)
 static void test_hostile_name_stays_on_its_line(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "a\nkind: b\t\x01\xff", "x\ny", 2));
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *info = view_text(m, PMFS_PLACE_CONTEXT, "info.txt", 0);
@@ -112,7 +108,6 @@ static void test_hostile_name_stays_on_its_line(void **state)
 static void test_children_and_the_context_itself_add_up(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	uint32_t main_ = fake_function(f, "main", NULL, 0), f_ = fake_function(f, "f", NULL, 0);
 	fake_call(f, 7, 0, main_);
@@ -147,7 +142,6 @@ static void test_children_and_the_context_itself_add_up(void **state)
 static void test_context_has_its_values_by_metric_thread_and_as_stored(void **state)
 {
 	struct fake *f = fake_of_every_kind();
-	(void)state;
 	fake_metric(f, PM_ROLE_OTHER, 0, "time", "ns");
 	fake_value(f, 0, 7, 1, 4);
 	fake_value(f, 0, 7, 3, 8);
@@ -180,7 +174,6 @@ static void test_threads_beyond_one_block_are_all_listed(void **state)
 {
 	enum { MANY = 9000 };
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	for (uint32_t i = 0; i < MANY; i++) {
 		fake_thread(f, i, 0);
@@ -206,7 +199,6 @@ static void test_number_file_holds_the_cell_of_contexts_csv(void **state)
 	struct pm_error err = {.code = 0};
 	struct pm_text t = {.p = NULL};
 	struct pm_doc doc;
-	(void)state;
 	fake_value(f, 0, 7, 1, 0.1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pm_tree *tree;
@@ -222,7 +214,6 @@ static void test_number_file_holds_the_cell_of_contexts_csv(void **state)
 static void test_empty_tree_gives_headers_alone(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, PMFS_PLACE_ROOT, "contexts.csv", 0,
 		"context_id|parent_id|depth|time_ns_excl|time_ns_incl|line|offset|kind|category|module|file|name\n");
@@ -243,7 +234,6 @@ static void test_broken_tree_is_an_error_of_each_document(void **state)
 		"callers.csv", "imbalance.csv", "hotpath.txt", "summary.txt", "README.txt",
 		"info.json"};
 	struct fake *f = fake_with_time();
-	(void)state;
 	f->tree_error = -EIO;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -1,11 +1,7 @@
 /* sums/durations.c: calls by length, and the longest ones, compared with all of them sorted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "fake.h"
 #include "fs/views/sums/durations.h"
@@ -24,7 +20,6 @@ static void test_calls(void **state)
 	uint32_t thread = fake_thread(f, 0, 0);
 	uint64_t random = 4711;
 	const struct pmfs_durations *d;
-	(void)state;
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
 	fake_call(f, 1, 0, fake_function(f, "main", "main.c", 1));
 	f->profile.traces_are_calls = true;

@@ -16,7 +16,6 @@ static void test_costs_are_by_line_and_calls_by_their_place(void **state)
 {
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_export(m, CALLGRIND, 0,
 		HEAD("app", "100") "ob=(4) /bin/app\nfl=(3) /src/a.c\nfn=(2) main\n"
 				   "3 6\n10 5\n12 5\n"
@@ -43,7 +42,6 @@ static void test_costs_are_by_line_and_calls_by_their_place(void **state)
 static void test_cycle_costs_once_on_a_path(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
 	uint32_t even = fake_function(f, "even", NULL, 0), odd = fake_function(f, "odd", NULL, 0);
 	static const double times[] = {10, 8, 5, 3};
@@ -66,7 +64,6 @@ static void test_cycle_costs_once_on_a_path(void **state)
 static void test_functions_of_one_name_are_told_apart_by_place(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "init", "/a.c", 1));
 	fake_call(f, 2, 0, fake_function(f, "init", "/b.c", 2));
 	fake_value(f, 0, 1, 1, 5);
@@ -83,7 +80,6 @@ static void test_functions_of_one_name_are_told_apart_by_place(void **state)
 static void test_hostile_names_stay_on_their_line(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	f->profile.title = pm_bytes_of("my\napp");
 	fake_call(f, 1, 0, fake_function(f, "a\nfn=(9) b\xff", "/x\r\n.c", 1));
 	fake_value(f, 0, 1, 1, 5);
@@ -99,7 +95,6 @@ static void test_hostile_names_stay_on_their_line(void **state)
 static void test_nothing_is_a_head_and_totals(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, CALLGRIND, 0, HEAD("app", "0") "totals: 0\n");
 	pmfs_model_free(m);
@@ -122,7 +117,6 @@ static void test_dot_shows_functions_and_calls_with_shares(void **state)
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *dot = dot_of(m);
-	(void)state;
 	assert_non_null(strstr(dot, "label=\"app: time_ns, 4 of 5 functions;"));
 	assert_non_null(strstr(dot, "f0 [label=\"main\\n100.0% (self 16.0%)\""));
 	assert_non_null(strstr(dot, "f1 [label=\"solve\\n60.0% (self 60.0%)\""));
@@ -138,7 +132,6 @@ static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
 {
 	static char names[300][16];
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_timed(f, 1, 0, "main \"\\N\" <b>", 1000);
 	fake_timed(f, 2, 1, "small", 9);
 	for (uint32_t i = 0; i < 300; i++) {
@@ -161,7 +154,6 @@ static void test_dot_is_absent_without_metrics(void **state)
 {
 	struct fake *f = fake_new();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_false(view_named(PMFS_PLACE_EXPORT, "callgraph.dot")->present(m, 0, NULL));
 	pmfs_model_free(m);
 	fake_free(f);

@@ -32,7 +32,6 @@
 static void test_common_frames_of_samples_stay_open(void **state)
 {
 	struct fake *f = fake_program();
-	(void)state;
 	f->origin_ns = 1000;
 	fake_sample(f, 0, 1000, 7);  /* main, io */
 	fake_sample(f, 0, 1500, 4);  /* main, solve */
@@ -84,7 +83,6 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 		{1070, 30, 2}, {2000, UINT64_MAX - 1, 1}, /* ends with time itself */
 	};
 	struct fake *f = fake_with_thread();
-	(void)state;
 	f->origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	fake_timed(f, 1, 0, "outer", 100);
@@ -151,7 +149,6 @@ static void test_counters_instants_and_fields_stand_beside_calls(void **state)
 {
 	static const uint64_t calls[][3] = {{1000, 100, 1}, {1010, 30, 2}};
 	struct fake *f = fake_with_thread();
-	(void)state;
 	f->origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	f->ops.series = get_series;
@@ -192,7 +189,6 @@ static void test_of_too_many_counters_every_nth_stands(void **state)
 	static const uint64_t calls[][3] = {{1000, 100, 1}};
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	f->profile.traces_are_calls = true;
 	f->ops.series = get_series;
 	series[0] = series_of(PM_SERIES_COUNTER, "Load", 150000, number_only);
@@ -225,7 +221,6 @@ static void test_too_many_slices_lose_the_deepest_levels(void **state)
 	enum { PAIRS = PM_LIMIT_TRACE_SLICES / 2 };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	fake_timed(f, 1, 0, "main", 3);
 	fake_timed(f, 2, 1, "a", 2);
 	fake_timed(f, 3, 1, "b", 1);
@@ -249,7 +244,6 @@ static void test_too_many_slices_at_the_top_are_counted(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	fake_timed(f, 1, 0, "main", 3);
 	for (uint64_t i = 0; i < PM_LIMIT_TRACE_SLICES + 5; i++) {
 		fake_sample(f, 0, 20 * i, 1);
@@ -271,7 +265,6 @@ static void test_samples_show_their_topmost_levels(void **state)
 	enum { DEPTH = PM_LIMIT_SAMPLE_LEVELS + 10 };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	for (uint32_t i = 1; i <= DEPTH; i++)
 		fake_timed(f, i, i - 1, "f", 1);
 	fake_sample(f, 0, 0, DEPTH);
@@ -298,7 +291,6 @@ static void test_numbers_that_clash_are_replaced(void **state)
 	};
 	static const uint32_t levels[] = {4, 2, 3, 3};
 	struct fake *f = fake_with_thread();
-	(void)state;
 	f->origin_ns = 1000;
 	f->threads.keys = keys;
 	f->threads.n_keys = 4;
@@ -328,7 +320,6 @@ static void test_without_traces_it_is_absent(void **state)
 	struct fake *f = fake_with_thread();
 	const struct pmfs_view *of_run = view_named(PMFS_PLACE_EXPORT, CHROME);
 	const struct pmfs_view *of_thread = view_named(PMFS_PLACE_THREAD_EXPORT, CHROME);
-	(void)state;
 	fake_thread(f, 0, 1);
 	struct pm_thread *threads = (struct pm_thread *)(uintptr_t)f->threads.threads;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

@@ -13,7 +13,6 @@ static void test_paths_have_their_own_costs(void **state)
 {
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_export(m, FOLDED, 0,
 		"main 16\n"
 		"main;init 4\n"
@@ -28,7 +27,6 @@ static void test_paths_have_their_own_costs(void **state)
 static void test_order_is_that_of_bytes_not_of_siblings(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_timed(f, 1, 0, "a", 10);
 	fake_timed(f, 2, 1, "z", 3);
 	fake_timed(f, 3, 0, "a b", 20);
@@ -50,7 +48,6 @@ static void test_order_is_that_of_bytes_not_of_siblings(void **state)
 static void test_names_keep_to_their_place(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_timed(f, 1, 0, "std::map<int, char>::find(int const&) const", 1);
 	fake_timed(f, 2, 0, "two;frames", 2);
 	fake_timed(f, 3, 0, "two:frames", 3); /* the same to the reader */
@@ -73,7 +70,6 @@ static void test_names_keep_to_their_place(void **state)
 static void test_seconds_are_nanoseconds(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "CPUTIME (sec)", "sec");
 	fake_thread(f, 0, 0);
 	fake_timed(f, 1, 0, "main", 0.3);
@@ -90,7 +86,6 @@ static void test_deep_recursion_needs_no_stack(void **state)
 	enum { DEPTH = 3000 };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	uint32_t function = fake_function(f, "f", NULL, 0);
 	for (uint32_t i = 1; i <= DEPTH; i++)
 		fake_call(f, i, i - 1, function);
@@ -109,7 +104,6 @@ static void test_paths_end_after_so_many_levels(void **state)
 	enum { DEPTH = PM_LIMIT_STACK_LEVELS + 7 };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	uint32_t function = fake_function(f, "f", NULL, 0);
 	for (uint32_t i = 1; i <= DEPTH; i++) {
 		fake_call(f, i, i - 1, function);
@@ -131,7 +125,6 @@ static void test_paths_that_are_too_long_together_are_refused(void **state)
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
 	char name[20];
-	(void)state;
 	uint32_t function = fake_function(
 		f, "a name of sixty bytes, as are common where there are templates", NULL, 0);
 	for (uint32_t i = 1; i <= DEPTH; i++)
@@ -151,7 +144,6 @@ static void test_paths_that_are_too_long_together_are_refused(void **state)
 static void test_nothing_is_an_empty_file(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, FOLDED, 0, "");
 	pmfs_model_free(m);
@@ -162,7 +154,6 @@ static void test_broken_tree_is_an_error(void **state)
 {
 	struct fake *f = fake_program();
 	struct pm_text text;
-	(void)state;
 	f->tree_error = -EIO;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), -EIO);

@@ -134,7 +134,6 @@ static void test_samples_are_frames_with_own_costs(void **state)
 {
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_pprof(m, PMFS_PLACE_EXPORT, 0,
 		"time_ns nanoseconds app\n"
 		"16 < main /src/a.c:3\n"
@@ -152,7 +151,6 @@ static void test_samples_are_frames_with_own_costs(void **state)
 static void test_names_are_whole_and_valid(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_timed(f, 1, 0, "std::map<int, char>::find\n\xff", 300);
 	fake_timed(f, 2, 0, "", 5);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -168,7 +166,6 @@ static void test_nothing_has_no_samples(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_pprof(m, PMFS_PLACE_EXPORT, 0, "time_ns nanoseconds app\n");
 	pmfs_model_free(m);
 	fake_free(f);

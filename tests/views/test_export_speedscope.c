@@ -14,7 +14,6 @@ static void test_run_and_threads_are_profiles(void **state)
 {
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_export(m, SPEEDSCOPE, PM_NONE,
 		HEAD "\"profiles\":["
 		     "{\"type\":\"sampled\",\"name\":\"time_ns\",\"unit\":\"nanoseconds\","
@@ -40,7 +39,6 @@ static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	for (uint32_t i = 1; i < 60; i++)
 		fake_thread(f, 0, i);
 	fake_timed(f, 1, 0, "main", 1);
@@ -61,7 +59,6 @@ static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
 static void test_metrics_without_cost_are_left_out(void **state)
 {
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_metric(f, PM_ROLE_COUNT, 1, "faults", "");
 	uint32_t bytes = fake_metric(f, PM_ROLE_COUNT, 2, "io", "bytes");
 	fake_timed(f, 1, 0, "a \"b\" \\ \x01 \xff", 0);
@@ -94,7 +91,6 @@ static void test_calls_follow_in_order_of_time(void **state)
 	enum { N = sizeof(calls) / sizeof(calls[0]) };
 	struct fake *f = fake_with_thread();
 	struct pm_text text;
-	(void)state;
 	f->origin_ns = 1000;
 	f->profile.traces_are_calls = true;
 	fake_timed(f, 1, 0, "outer", 100);
@@ -127,7 +123,6 @@ static void test_calls_follow_in_order_of_time(void **state)
 static void test_without_metrics_it_is_absent(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_false(view_named(PMFS_PLACE_EXPORT, SPEEDSCOPE)->present(m, 0, NULL));
 	pmfs_model_free(m);

@@ -85,7 +85,6 @@ static void test_layout_puts_siblings_in_the_order_of_names(void **state)
 	const uint32_t order[] = {0, 3, 4, 5, 1, 2};
 	const double start[] = {0, 12, 12, 0, 0, 12};
 	struct pmfs_flame_layout l;
-	(void)state;
 	assert_int_equal(pmfs_flame_lay_out(&flame, &l, NULL), 0);
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(l.order[i], order[i]);
@@ -101,7 +100,6 @@ static void test_narrow_boxes_are_left_out_and_counted(void **state)
 {
 	struct wide w;
 	struct pmfs_flame flame = many_boxes(&w, 9999, false);
-	(void)state;
 	w.self[5] = 9998e5; /* the others have 1e-9 each: less than can be seen */
 	char *svg = draw(&flame, &plain);
 	assert_int_equal(count_of(svg, "<g class=\"box\">"), 2);
@@ -117,7 +115,6 @@ static void test_shares_too_small_for_digits_are_well_formed(void **state)
 	static const double self[] = {0, 1e9, 1};
 	const struct pm_bytes names[] = {pm_bytes_of(""), pm_bytes_of("a"), pm_bytes_of("b")};
 	const struct pmfs_flame flame = {3, parent, name, names, 3, self};
-	(void)state;
 	char *svg = draw(&flame, &plain);
 	assert_has(svg, "1 box, too narrow or too deep, is not drawn: ≈0% of all.");
 	free(svg);
@@ -130,7 +127,6 @@ static void test_the_widest_boxes_win_where_there_are_too_many(void **state)
 	static double self[LEVELS * EACH + 1];
 	const struct pm_bytes names[] = {pm_bytes_of("f")};
 	struct pmfs_flame flame = {LEVELS * EACH + 1, parent, name, names, 1, self};
-	(void)state;
 	parent[0] = PM_NONE;
 	for (uint32_t i = 0; i < LEVELS * EACH; i++) {
 		parent[i + 1] = i < EACH ? 0 : i + 1 - EACH;
@@ -147,7 +143,6 @@ static void test_a_million_levels_are_drawn_without_recursion(void **state)
 {
 	struct wide w;
 	struct pmfs_flame flame = many_boxes(&w, 1000000, true);
-	(void)state;
 	char *svg = draw(&flame, &plain);
 	assert_int_equal(count_of(svg, "<g class=\"box\">"), 1000);
 	assert_has(svg, "too narrow or too deep, are not drawn: together 100% of all");
@@ -159,7 +154,6 @@ static void test_a_million_siblings_are_drawn(void **state)
 {
 	struct wide w;
 	struct pmfs_flame flame = many_boxes(&w, 1000000, false);
-	(void)state;
 	char *svg = draw(&flame, &plain);
 	assert_int_equal(count_of(svg, "<g class=\"box\">"), 1);
 	free(svg);
@@ -173,7 +167,6 @@ static void test_costs_that_are_no_costs_count_as_nothing(void **state)
 	const struct pm_bytes names[] = {pm_bytes_of(""), pm_bytes_of("negative"),
 		pm_bytes_of("nan"), pm_bytes_of("infinite"), pm_bytes_of("huge")};
 	const struct pmfs_flame flame = {5, parent, name, names, 5, self};
-	(void)state;
 	char *svg = draw(&flame, &plain);
 	assert_null(strstr(svg, "negative"));
 	assert_null(strstr(svg, "<title>nan"));
@@ -189,7 +182,6 @@ static void test_labels_are_cut_to_their_boxes(void **state)
 	const struct pm_bytes names[] = {pm_bytes_of(""), pm_bytes_of("much_too_long"),
 		pm_bytes_of("wide"), pm_bytes_of("日本語")};
 	const struct pmfs_flame flame = {4, parent, name, names, 4, self};
-	(void)state;
 	char *svg = draw(&flame, &plain); /* 11.8 px */
 	assert_null(strstr(svg, ">much_too_long</text>"));
 	assert_null(strstr(svg, ">日本語</text>"));
@@ -227,7 +219,6 @@ static void test_picture_of_a_run_merges_siblings_of_one_name(void **state)
 {
 	struct fake *f = fake_with_calls();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	char *svg = view_text(m, EXPORT, "flamegraph.svg", 0);
 	assert_xml(svg);
 	assert_int_equal(count_of(svg, "<g class=\"box\">"), 5); /* all, main, a, a → b, b */
@@ -247,7 +238,6 @@ static void test_picture_of_a_context_shows_its_callers_faded(void **state)
 	struct fake *f = fake_with_calls();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pm_tree *tree;
-	(void)state;
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
 	char *svg = view_text(m, PMFS_PLACE_CONTEXT, "flamegraph.svg", pm_tree_find(tree, 5));
 	assert_xml(svg);
@@ -264,7 +254,6 @@ static void test_picture_of_a_thread_has_its_costs_alone(void **state)
 {
 	struct fake *f = fake_with_calls();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	char *svg = view_text(m, PMFS_PLACE_THREAD_EXPORT, "flamegraph.svg", 1);
 	assert_xml(svg);
 	assert_has(svg, "900 ns in all · rank=1/thread=0");
@@ -278,7 +267,6 @@ static void test_a_deep_context_names_its_nearest_callers(void **state)
 {
 	struct fake *f = fake_with_time();
 	char name[16];
-	(void)state;
 	fake_thread(f, 0, 0);
 	for (uint32_t i = 1; i <= 50; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
@@ -301,7 +289,6 @@ static void test_hostile_names_stay_names(void **state)
 	static const char *const names[] = {"</script><!--<script>", "]]><svg onload=\"x\"&amp;",
 		"\x01\xff\"'\n\t{{data}}", "", "\\u003c\\"};
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		fake_call(f, i + 1, i, fake_function(f, names[i], names[i], 1));
@@ -331,7 +318,6 @@ static void test_pictures_of_nothing_say_so(void **state)
 {
 	struct fake *empty = fake_new(), *idle = fake_with_time();
 	struct pmfs_model *m = pmfs_model_new(&empty->profile);
-	(void)state;
 	char *svg = view_text(m, EXPORT, "flamegraph.svg", 0);
 	assert_xml(svg);
 	assert_has(svg, "There are no values to draw.");
@@ -358,7 +344,6 @@ static void test_page_has_every_metric_and_begins_with_the_best(void **state)
 {
 	struct fake *f = fake_with_calls();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	char *html = view_text(m, EXPORT, "flamegraph.html", 0);
 	assert_has(html, "\"tree\":[1,0,2,0,3,0,3,2]");
 	assert_has(
@@ -378,7 +363,6 @@ static void test_a_tree_that_cannot_be_read_is_no_picture(void **state)
 {
 	struct fake *f = fake_with_time();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	f->tree_error = -EIO;
 	assert_view(m, EXPORT, "flamegraph.svg", 0, "!-5");
 	assert_view(m, EXPORT, "flamegraph.html", 0, "!-5");

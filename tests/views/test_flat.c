@@ -49,7 +49,6 @@ static struct fake *fake_with_recursion(void)
 static void test_functions_count_recursion_once(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	(void)state;
 	assert_view_of(f, ROOT, "functions.csv", 0,
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"1|2|45|70|7||/bin/app|/src/b.c|b\n"
@@ -60,7 +59,6 @@ static void test_functions_count_recursion_once(void **state)
 static void test_functions_keep_the_ids_of_the_database(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	struct pm_function own = {.name = fake_text(f, "own"), .id = 0};
 	pm_tree_function(f->builder, &own);
@@ -74,7 +72,6 @@ static void test_functions_keep_the_ids_of_the_database(void **state)
 static void test_functions_without_contexts_or_values(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_function(f, "unused", NULL, 0);
 	uint32_t none = fake_function(f, "no value", NULL, 0);
@@ -95,7 +92,6 @@ static void test_functions_without_contexts_or_values(void **state)
 static void test_lines_add_up_by_file_and_line(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	(void)state;
 	assert_view_of(f, ROOT, "lines.csv", 0,
 		"line|time_ns_excl|time_ns_incl|module|file|name\n"
 		"|45|70|/bin/app|/src/b.c|b\n"
@@ -109,7 +105,6 @@ static void test_lines_add_up_by_file_and_line(void **state)
 static void test_modules_and_files_add_functions_up(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "modules.csv", 0,
 		"functions|time_ns_excl|time_ns_incl|module\n"
@@ -140,7 +135,6 @@ static void assert_module(const char *end, const char *name, const char *module)
 
 static void test_packages_and_classes_are_read_from_names(void **state)
 {
-	(void)state;
 	assert_module("::", "Mail::Conf::parse", "Mail::Conf");
 	assert_module("::", "main::__ANON__[/a b/x::y.pl:12]", "main");
 	assert_module("::", "CORE:sort", "");
@@ -155,7 +149,6 @@ static void test_subtrees_have_a_flat_profile(void **state)
 	struct fake *f = fake_with_recursion();
 	const struct pm_tree *tree;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(f->ops.tree(&f->profile, &tree, &err), 0);
 	assert_view(m, PMFS_PLACE_CONTEXT, "functions.csv", pm_tree_find(tree, 2),
@@ -172,7 +165,6 @@ static void test_subtrees_have_a_flat_profile(void **state)
 static void test_lines_are_named_after_the_function_that_costs_most_there(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "little", "/src/a.c", 1));
 	fake_line(f, 2, 1, "/src/a.h", 5);
@@ -200,7 +192,6 @@ static void test_lines_are_named_after_the_function_that_costs_most_there(void *
 static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	(void)state;
 	assert_view_of(f, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n"
 		"|3||10|90||||main\n"
@@ -214,7 +205,6 @@ static void test_callers_have_a_row_for_each_edge_and_place(void **state)
 static void test_edge_inside_itself_counts_once(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	uint32_t a = fake_function(f, "a", NULL, 0);
 	for (uint32_t i = 1; i <= 4; i++) {
@@ -230,7 +220,6 @@ static void test_edge_inside_itself_counts_once(void **state)
 static void test_calls_column_fills_the_calls_of_callers(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_metric(f, PM_ROLE_COUNT, 0, "calls", "");
 	fake_metric(f, PM_ROLE_COUNT, 1, "errors", "");
 	fake_thread(f, 0, 0);
@@ -254,7 +243,6 @@ static void test_function_directory_tells_about_one_function(void **state)
 {
 	struct fake *f = fake_with_recursion();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_view(m, FUNCTION, "info.txt", 1,
 		"function_id: 2\nname: a\nfile: /src/a.c\nline: 3\nmodule: /bin/app\ncontexts: 3\n");
 	assert_view(m, FUNCTION, "metrics.csv", 1,
@@ -289,7 +277,6 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 	static const struct pm_line lines[] = {{0, 5, 1}, {0, 6, PM_NONE}};
 	static const double line_values[] = {NAN, 1, NAN, 2};
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_function(f, "a", NULL, 0);
@@ -327,7 +314,6 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 	struct pm_error err = {.code = 0};
 	struct pm_text t = {.p = NULL};
 	struct pm_doc doc;
-	(void)state;
 	fake_line(f, 20, 6, "/src/a.c", 2);
 	fake_value(f, 0, 20, 2, 1e6);
 	f->sources = &source;
@@ -369,7 +355,6 @@ static void test_source_says_whom_its_lines_call(void **state)
 	struct pm_error err = {.code = 0};
 	struct pm_text t = {.p = NULL};
 	struct pm_doc doc;
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", "a.pl", 1));
 	cost(f, 1, 1000, 1000);
@@ -409,7 +394,6 @@ static void test_source_says_whom_its_lines_call(void **state)
 static void test_hotpath_follows_the_heaviest_while_it_holds_half(void **state)
 {
 	struct fake *f = fake_with_recursion();
-	(void)state;
 	assert_view_of(f, ROOT, "hotpath.txt", 0,
 		"100.0%\t90\tmain\t/src/a.c:1\n"
 		"55.6%\t50\ta.c:10\t/src/a.c:10\n"

@@ -38,7 +38,6 @@ static struct fake *fake_of_kernels(bool counted)
 
 static void test_launches_are_counted_or_seen(void **state)
 {
-	(void)state;
 	for (int counted = 0; counted < 2; counted++) {
 		struct fake *f = fake_of_kernels(counted);
 		struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -70,7 +69,6 @@ static int is_there(struct fake *f)
 static void test_it_is_there_where_a_gpu_was_measured(void **state)
 {
 	struct fake *counts = fake_with_time();
-	(void)state;
 	counts->profile.has_modules = true;
 	fake_metric(counts, PM_ROLE_EXCLUSIVE, 2, "GKER:COUNT", "");
 	fake_metric(counts, PM_ROLE_EXCLUSIVE, 3, "GKERNELS (sec)", "sec");

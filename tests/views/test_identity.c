@@ -47,7 +47,6 @@ static void assert_functions(struct fake *f, const char *rows)
 static void test_code_without_a_function_is_an_address(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	entry(f, 1, "main thread");
 	instruction(f, 2, 1, "/lib/libx", 0x10, false);
@@ -66,7 +65,6 @@ static void test_code_without_a_function_is_an_address(void **state)
 static void test_code_below_its_function_is_part_of_it(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", "/src/a.c", 1));
 	instruction(f, 2, 1, "/bin/app", 0x10, false);
@@ -83,7 +81,6 @@ static void test_code_below_its_function_is_part_of_it(void **state)
 static void test_called_or_foreign_code_is_an_address(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", "/src/a.c", 1));
 	fake_line(f, 2, 1, "/src/a.c", 2);
@@ -105,7 +102,6 @@ static void test_called_or_foreign_code_is_an_address(void **state)
 static void test_identical_functions_are_one(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	uint32_t first = fake_function(f, "work", "/src/a.c", 3);
 	uint32_t other = fake_function(f, "work", "/src/a.c", 9);
@@ -134,7 +130,6 @@ static void test_numbers_are_the_databases_own(void **state)
 	struct fake *f = fake_with_time();
 	const struct pm_tree *tree;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	(void)state;
 	fake_thread(f, 0, 0);
 	struct pm_function twin = {.name = fake_text(f, "twin"), .id = 7};
 	pm_tree_function(f->builder, &twin);
@@ -155,7 +150,6 @@ static void test_numbers_are_the_databases_own(void **state)
 static void test_what_has_no_name_is_unknown(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	entry(f, 1, "main thread");
 	fake_line(f, 2, 1, "/src/a.c", 5);

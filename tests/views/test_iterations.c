@@ -1,12 +1,5 @@
-/* sums/iterations.c: which calls and samples are iterations, and what of them is of which category.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+/* sums/iterations.c: which calls and samples are iterations, and their times by category. */
+#include "tests/unittest.h"
 
 #include "fake.h"
 #include "fs/views/sums/iterations.h"
@@ -48,7 +41,6 @@ static void test_calls(void **state)
 	struct fake *f = fake_run(true);
 	uint32_t few = fake_thread(f, 0, 0), many = fake_thread(f, 0, 1);
 	const struct pmfs_iterations *all;
-	(void)state;
 	add_call(f, few, 0, 2);
 	add_call(f, many, 0, 1);
 	add_call(f, many, 10, 2);
@@ -81,7 +73,6 @@ static void test_samples(void **state)
 	struct fake *f = fake_run(false);
 	uint32_t thread = fake_thread(f, 0, 0);
 	const struct pmfs_iterations *all;
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		fake_sample(f, thread, ORIGIN + 10 * i, numbers[i]);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -103,7 +94,6 @@ static void test_no_such_name(void **state)
 	struct fake *f = fake_run(false);
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pmfs_iterations *all;
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	pmfs_model_set_iterations(m, "nothing");
 	assert_int_equal(pmfs_iterations(m, &all, &err), -ENOENT);
@@ -119,7 +109,6 @@ static void test_too_many(void **state)
 	uint32_t thread = fake_thread(f, 0, 0);
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pmfs_iterations *all;
-	(void)state;
 	for (uint64_t i = 0; i < PM_LIMIT_ITERATIONS; i++)
 		add_call(f, thread, i, 2);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

@@ -27,7 +27,6 @@ static void test_names_have_one_spelling(void **state)
 		"time-1-16384-0.js", "time-1-0-64.js", "nothing-0.js", "functions-0.jsx",
 		"functions-0.js/"};
 	struct pmfs_report_key key, other;
-	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_true(finds(good[i], &key));
 		assert_true(pmfs_report_has(key));
@@ -107,7 +106,6 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 {
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_has(m, "start", "\"whole\":10");
 	assert_has(m, "start", "\"hot\":[[0,10,\"main\",\"m.c\",10]");
 	assert_has(m, "functions-0", "[\"f\",\"/bin/app\",\"m.c\",20,");
@@ -135,7 +133,6 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 static void test_a_function_between_callers_and_callees(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	add_call(f, 1, 0, "main", 20, 1);
 	add_call(f, 2, 1, "a", 12, 2);
@@ -171,7 +168,6 @@ static void test_a_chain_of_calls_is_shown_from_its_top(void **state)
 	struct fake *f = fake_with_time();
 	struct pmfs_model *m;
 	char name[16], last[32];
-	(void)state;
 	fake_thread(f, 0, 0);
 	for (uint32_t i = 1; i <= DEPTH; i++) {
 		fake_call(f, i, i - 1, fake_function(f, "f", "m.c", i));
@@ -198,7 +194,6 @@ static void test_no_text_ends_the_script(void **state)
 		"flame-0-0", "threadflame-0-0", "time-1-0-63"};
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_has(m, "functions-0", "\\u003c/script>\\u003c!--");
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *data = data_of(m, names[i]);
@@ -217,7 +212,6 @@ static void test_numbers_beyond_the_profile_are_null(void **state)
 		"time-0-0-0"};
 	struct fake *f = small();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_data(m, names[i], "null");
 	assert_has(m, "time-4294967295-0-0", "\"rows\":[");
@@ -241,7 +235,6 @@ static void test_a_title_that_cannot_be_read_fails_the_page(void **state)
 	struct pm_doc doc = {.kind = PM_DOC_TEXT, .text = {.self = m}};
 	struct pmfs_report_key key;
 	struct pm_text out = {.p = NULL};
-	(void)state;
 	assert_int_equal(pmfs_report_page_render(&doc, &out, NULL), 0);
 	f->ops.title = fail_title;
 	assert_int_equal(pmfs_report_page_render(&doc, &out, NULL), -EIO);

@@ -51,7 +51,6 @@ static void test_sections_have_names_units_and_no_more_rows_than_fit(void **stat
 	struct fake *f = fake_new();
 	struct pm_text out = {0};
 	struct pm_error err = {0};
-	(void)state;
 	f->ops.sections = get_sections;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);
@@ -79,7 +78,6 @@ static void test_remarks_are_wrapped_at_words(void **state)
 	struct fake *f = fake_new();
 	struct pm_text out = {0};
 	struct pm_error err = {0};
-	(void)state;
 	f->ops.remarks = add_remarks;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_add_remarks(&out, m, &err), 0);

@@ -32,7 +32,6 @@ static void test_loops_and_lines_are_part_of_the_frame_above(void **state)
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, PM_NONE);
-	(void)state;
 	assert_own(&s, 9, whole);
 	assert_int_equal(pmfs_stacks_total(&s), 100);
 	uint64_t levels;
@@ -56,7 +55,6 @@ static void test_subtree_begins_with_its_context_whatever_that_is(void **state)
 	struct fake *f = fake_program();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	const struct pm_tree *tree;
-	(void)state;
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
 	uint32_t line = pm_tree_find(tree, 3);
 	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, line);
@@ -75,7 +73,6 @@ static void test_missing_and_impossible_values_become_what_is_below(void **state
 {
 	static const uint64_t want[] = {0, 3, 5, 7, 0};
 	struct fake *f = fake_with_thread();
-	(void)state;
 	fake_timed(f, 1, 0, "nothing stored", NAN);
 	fake_timed(f, 2, 1, "infinite", INFINITY);
 	f->threads_data[0].values[1].f = 15;
@@ -104,7 +101,6 @@ static void test_counts_are_not_inclusive(void **state)
 {
 	struct fake *f = fake_program();
 	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
-	(void)state;
 	fake_value(f, 0, 1, calls, 1);
 	fake_value(f, 0, 3, calls, 5); /* of a line: its frame's */
 	fake_value(f, 0, 4, calls, 7);
@@ -123,7 +119,6 @@ static void test_units_are_rounded_and_bounded(void **state)
 {
 	struct pmfs_column seconds = {.export_scale = 1e9};
 	struct pmfs_stacks s = {.column = &seconds};
-	(void)state;
 	assert_int_equal(pmfs_stacks_units(&s, 1.5), 1500000000);
 	assert_int_equal(pmfs_stacks_units(&s, 0.4e-9), 0);
 	assert_int_equal(pmfs_stacks_units(&s, 0.6e-9), 1);
@@ -144,7 +139,6 @@ static void test_frames_of_one_name_are_one_node(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pmfs_name_paths p;
-	(void)state;
 	fake_timed(f, 1, 0, "a", 10);
 	fake_timed(f, 2, 1, "x", 6);
 	fake_timed(f, 3, 2, "deep", 1);
@@ -174,7 +168,6 @@ static void test_base_names_are_no_longer_than_those_of_files(void **state)
 {
 	static char path[1000];
 	struct pm_bytes all = {(const uint8_t *)path, sizeof(path)};
-	(void)state;
 	memset(path, 'x', sizeof(path));
 	assert_int_equal(pmfs_base_name(all).len, 255);
 	path[sizeof(path) - 10] = '/';
@@ -190,7 +183,6 @@ static void test_nothing_has_no_stacks(void **state)
 {
 	struct fake *f = fake_with_thread();
 	struct pmfs_name_paths p;
-	(void)state;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	struct pmfs_stacks s = stacks_of(m, 0, PM_NONE, PM_NONE);
 	assert_int_equal(pmfs_stacks_total(&s), 0);

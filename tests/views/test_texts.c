@@ -51,7 +51,6 @@ static void test_summary_fits_a_screen(void **state)
 {
 	struct fake *f = fake_with_long_names(3);
 	static const struct pm_damage damage[] = {{16, 4, "a.db", "is not there"}};
-	(void)state;
 	f->profile.title = pm_bytes_of("t\x1b[31m");
 	f->damages = (struct pm_damages){1, damage};
 	f->duration_ns = 1500000000;
@@ -81,7 +80,6 @@ static void test_a_thread_leads_to_its_place_in_the_report(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char link[200];
 	const char *path;
-	(void)state;
 	assert_int_equal(pmfs_thread_path(m, 2, &path, NULL), 0);
 	char *text = view_text(m, PMFS_PLACE_THREAD, "report.html", 2);
 	assert_non_null(strstr(text, path));
@@ -100,7 +98,6 @@ static void test_a_thread_leads_to_its_place_in_the_report(void **state)
 static void test_summary_tells_about_gpus_and_empty_threads(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "GKER (sec)", "sec");
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "GKER (sec)", "sec");
 	fake_metric(f, PM_ROLE_INCLUSIVE, 1, "CPUTIME (sec)", "sec");
@@ -162,7 +159,6 @@ static void test_summary_has_the_slowest_lines_of_main_code(void **state)
 static void test_summary_of_nothing_says_so(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	f->ops.threads = NULL;
 	f->ops.span = NULL;
 	assert_view_of(f, ROOT, "summary.txt", 0,
@@ -177,7 +173,6 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	struct fake *f = fake_with_long_names(2);
 	const struct pmfs_view *views;
 	uint32_t n;
-	(void)state;
 	f->profile.notes = notes;
 	f->documents = raw;
 	f->n_documents = 1;
@@ -203,7 +198,6 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 
 static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 {
-	(void)state;
 	struct fake *f = fake_with_time();
 	fake_thread(f, UINT64_MAX, 7);
 	fake_thread(f, 0, 10);
@@ -226,7 +220,6 @@ static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
 {
 	static const char *const gpus[] = {"gpucontext", "gpustream"};
-	(void)state;
 	for (unsigned idle = 0; idle < 2; idle++) {
 		struct fake *f = fake_with_time();
 		f->duration_ns = 1000;
@@ -268,7 +261,6 @@ static int64_t few_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	f->duration_ns = 1000;
 	fake_thread(f, 0, 0);
 	fake_thread(f, 1, 0);
@@ -291,7 +283,6 @@ static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
 static void test_readme_asks_about_what_has_an_answer(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_thread(f, 1, 0);
 	fake_call(f, 1, 0, fake_function(f, "a\\b", NULL, 0));
@@ -309,7 +300,6 @@ static void test_readme_asks_about_what_has_an_answer(void **state)
 
 static void test_readme_stands_without_contexts(void **state)
 {
-	(void)state;
 	struct fake *f = fake_with_time();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	f->tree_error = -ENOTSUP;
@@ -329,7 +319,6 @@ static void test_readme_stands_without_contexts(void **state)
 static void test_readme_of_nothing_has_one_command(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	f->ops.threads = NULL;
 	f->profile.has_lines = false;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -354,7 +343,6 @@ static void test_info_counts_and_has_the_formats_facts(void **state)
 		{"command", {.kind = PM_CELL_TEXT, .text = pm_bytes_of("a \"b\"\n")}},
 	};
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_sample(f, 0, 5, 1);
@@ -399,7 +387,6 @@ static void test_cut_keeps_whole_characters(void **state)
 	} cases[] = {{"abc", "abc", 3}, {"abcd", "ab…", 3}, {"äöüß", "äö…", 3}, {"", "", 3},
 		{"abcdefgh", "abcd…h", 6}, {"äbcdefgü", "äbcd…ü", 6}, {"a\nb", "a b", 3},
 		{"abc", "…", 1}};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pm_text t = {.p = NULL};
 		pm_text_str(&t, "|");
@@ -426,7 +413,6 @@ static void test_amounts_have_fitting_units(void **state)
 		{0.25, "ratio", "          0.25", 1},
 		{NAN, "cycles", "              ", 1},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pmfs_column column = {
 			.export = cases[i].export, .export_scale = cases[i].scale};

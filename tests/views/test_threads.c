@@ -33,7 +33,6 @@ static struct fake *fake_with_two_threads(void)
 static void test_threads_have_identity_totals_and_times(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, 1500, 2);
 	fake_sample(f, 0, 1700, 0);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -102,7 +101,6 @@ static void check_rows_of(struct fake *f, const char *name, bool first, bool sec
 static void test_profiles_of_all_threads_leave_out_what_is_damaged(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	check_rows_of(f, "profiles.parquet", true, true);
 	sound_values = f->ops.values;
 	f->ops.values = values_but_of_the_first;
@@ -116,7 +114,6 @@ static void test_profiles_of_all_threads_leave_out_what_is_damaged(void **state)
 static void test_traces_of_all_threads_leave_out_what_is_damaged(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, 1500, 2);
 	fake_sample(f, 1, 1600, 1);
 	check_rows_of(f, "timeline.parquet", true, true);
@@ -164,7 +161,6 @@ static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
 	static const char begun[] = "10|100|100 10|| 10|| 11|600|100 11|700| ";
 	static const char none[] = "10|| 10|| 10|| 11|600|100 11|700| ";
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, 1100, 2);
 	fake_sample(f, 0, 1200, 2);
 	fake_sample(f, 0, 1250, 2);
@@ -220,7 +216,6 @@ static void check_bounds(
 static void test_bounds_of_calls_need_few_samples(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++) {
 		fake_sample(f, 0, 1100 + i, 2);
 		fake_sample(f, 1, 1600 + i, 1);
@@ -258,7 +253,6 @@ static void test_texts_of_a_trace_are_told_once(void **state)
 	enum { CONTEXTS = 50, CATEGORY = 5, FUNCTION, NAME };
 	struct fake *f = fake_with_two_threads();
 	uint32_t b = fake_function(f, "b", NULL, 0), told[12] = {0};
-	(void)state;
 	for (uint32_t i = 0; i < CONTEXTS; i++)
 		fake_call(f, 10 + i, 2, b);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -279,7 +273,6 @@ static void test_tables_of_all_threads_need_the_tree(void **state)
 	static const char *const names[] = {"profiles.parquet", "timeline.parquet"};
 	static const int errors[] = {-EIO, -EINVAL};
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, 1500, 2);
 	for (size_t i = 0; i < 4; i++) {
 		char want[16];
@@ -309,7 +302,6 @@ static void test_paths_are_unique_and_plain(void **state)
 	struct fake *f = fake_new();
 	const struct pm_threads before = f->threads;
 	const char *path;
-	(void)state;
 	f->threads = (struct pm_threads){
 		.n = 5, .threads = threads, .n_keys = 3, .keys = keys, .has_files = true};
 	f->ops.thread_counts = NULL;
@@ -336,7 +328,6 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 {
 	struct fake *f = fake_with_two_threads();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_view(m, THREAD, "profile.csv", 0,
 		"context_id|time_ns_excl|time_ns_incl|line|kind|category|file|name\n"
 		"2|6|7||function|||a\n"
@@ -357,7 +348,6 @@ static void test_profile_beyond_one_batch_loses_nothing(void **state)
 {
 	enum { MANY = 700 };
 	struct fake *f = fake_with_time();
-	(void)state;
 	fake_thread(f, 0, 0);
 	uint32_t a = fake_function(f, "a", NULL, 0);
 	for (uint32_t i = 1; i <= MANY; i++) {
@@ -417,7 +407,6 @@ static void test_measuring_shows_each_sample_once(void **state)
 	struct seen seen = {.begun = 0};
 	const struct pm_tap tap = {
 		.self = &seen, .begin = seen_begin, .take = seen_take, .end = seen_end};
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 1));
 	for (uint64_t i = 0; i < 5; i++)
 		fake_sample(f, t, 1000 * i, 1);
@@ -434,7 +423,6 @@ static void test_measuring_shows_each_sample_once(void **state)
 static void test_trace_tells_what_ran_when(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, 900, 1);
 	fake_sample(f, 0, 1500, 2);
 	fake_sample(f, 0, 1600, 0);
@@ -460,7 +448,6 @@ static void test_trace_tells_what_ran_when(void **state)
 static void test_trace_of_unknown_times(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	fake_sample(f, 0, PM_NO_TIME - 1, 1);
 	fake_sample(f, 0, PM_NO_TIME, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -476,7 +463,6 @@ static void test_trace_of_unknown_times(void **state)
 static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 {
 	struct fake *f = fake_with_two_threads();
-	(void)state;
 	f->profile.traces_are_calls = true;
 	fake_sample(f, 0, 1500, 2);
 	f->threads_data[0].samples[0].duration_ns = 7;
@@ -495,7 +481,6 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 {
 	struct fake *f = fake_with_time();
-	(void)state;
 	uint32_t main_ = fake_function(f, "main", NULL, 0);
 	fake_call(f, 1, 0, main_);
 	fake_call(f, 2, 1, main_);
@@ -523,7 +508,6 @@ static void test_views_of_threads_are_absent_without_threads(void **state)
 {
 	struct fake *f = fake_with_time();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	assert_true(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(ROOT, "imbalance.csv")->present(m, 0, NULL)); /* of no threads */
 	f->ops.threads = NULL;
@@ -538,7 +522,6 @@ static void test_trace_is_there_where_the_thread_has_one(void **state)
 {
 	struct fake *f = fake_with_two_threads();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	(void)state;
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[1].has_trace = false;
 	assert_true(view_named(THREAD, "trace.csv")->present(m, 0, NULL));
 	assert_false(view_named(THREAD, "trace.csv")->present(m, 1, NULL));

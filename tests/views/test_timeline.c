@@ -45,7 +45,6 @@ static void test_a_thread_is_its_call_path_over_time(void **state)
 {
 	struct fake *f = fake_with_paths();
 	uint32_t t = fake_thread(f, 3, 0);
-	(void)state;
 	fake_sample(f, t, 1000000, 3);
 	fake_sample(f, t, 1400000, 4);
 	fake_sample(f, t, 1600000, 0);
@@ -69,7 +68,6 @@ static void test_a_thread_is_its_call_path_over_time(void **state)
 static void test_all_threads_show_the_innermost_functions(void **state)
 {
 	struct fake *f = fake_with_paths();
-	(void)state;
 	for (uint32_t t = 0; t < 2; t++) {
 		fake_thread(f, 1 - t, 0); /* not in the order of identities */
 		fake_sample(f, t, 1000000, t ? 3 : 4);
@@ -95,7 +93,6 @@ static void test_all_threads_show_the_innermost_functions(void **state)
 static void test_waiting_below_a_busy_function_is_waiting(void **state)
 {
 	struct fake *f = fake_new();
-	(void)state;
 	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
 	fake_call(f, 2, 1, fake_function(f, "solve", NULL, 0));
 	fake_call(f, 3, 2, fake_function(f, "MPI_Wait", NULL, 0));
@@ -120,7 +117,6 @@ static void test_waiting_below_a_busy_function_is_waiting(void **state)
 
 static void test_threads_that_run_one_function_show_it(void **state)
 {
-	(void)state;
 	struct fake *f = fake_with_paths();
 	for (uint32_t t = 0; t < 2; t++) {
 		fake_thread(f, t, 0);
@@ -156,7 +152,6 @@ static void test_calls_lie_within_each_other(void **state)
 		{.time_ns = 1300000, .duration_ns = 100000, .context = 4},
 		{.time_ns = 1350000, .duration_ns = 0, .context = 4},
 	};
-	(void)state;
 	f->profile.traces_are_calls = true;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		fake_sample(f, t, calls[i].time_ns, calls[i].context);
@@ -176,7 +171,6 @@ static void test_what_is_too_short_is_seen_but_not_counted(void **state)
 {
 	struct fake *f = fake_with_paths();
 	uint32_t t = fake_thread(f, 0, 0);
-	(void)state;
 	for (uint32_t i = 0; i < 9; i++) { /* 1 ns in an idle ms: half a point is 5000 ns */
 		fake_sample(f, t, 1000000 + i * 1000000 + 1000, 3);
 		fake_sample(f, t, 1000000 + i * 1000000 + 1001, 0);
@@ -222,7 +216,6 @@ static void test_a_long_trace_is_searched_and_not_read(void **state)
 {
 	struct fake *f = fake_with_paths();
 	uint32_t t = fake_thread(f, 0, 0);
-	(void)state;
 	f->ops.samples = endless_samples;
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[t].n_samples = 100000000001;
 	f->origin_ns = 0;
@@ -240,7 +233,6 @@ static void test_a_long_trace_is_searched_and_not_read(void **state)
 static void test_of_many_threads_some_are_shown(void **state)
 {
 	struct fake *f = fake_with_paths();
-	(void)state;
 	for (uint32_t t = 0; t < 450; t++) {
 		fake_thread(f, t, 0);
 		for (uint32_t i = 0; i <= 1000; i++)
@@ -269,7 +261,6 @@ static void test_joined_cells_keep_shares_and_levels(void **state)
 {
 	uint32_t *cells = malloc(2 * PMFS_TIMELINE_POINTS * sizeof(*cells));
 	struct pmfs_bands b = {.n_rows = 2, .name = cells};
-	(void)state;
 	assert_non_null(cells);
 	for (uint32_t i = 0; i < PMFS_TIMELINE_POINTS; i++) {
 		cells[i] = 7 + i % 2;
@@ -291,7 +282,6 @@ static void test_no_time_and_no_samples_are_said(void **state)
 {
 	struct fake *f = fake_with_paths();
 	uint32_t once = fake_thread(f, 0, 0), never = fake_thread(f, 1, 0);
-	(void)state;
 	fake_sample(f, once, UINT64_MAX, 3);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	for (uint32_t t = once; t <= never; t++) {
@@ -311,7 +301,6 @@ static void test_times_without_order_and_end_do_no_harm(void **state)
 	struct fake *f = fake_with_paths();
 	uint32_t t = fake_thread(f, UINT64_MAX, UINT64_MAX);
 	static const uint64_t times[] = {5, UINT64_MAX, 0, 7, UINT64_MAX - 1, 3, UINT64_MAX};
-	(void)state;
 	for (uint32_t i = 0; i < 7; i++)
 		fake_sample(f, t, times[i], i == 3 ? UINT64_MAX : 1 + i % 5);
 	for (int calls = 0; calls < 2; calls++) {
@@ -329,7 +318,6 @@ static void test_hostile_names_and_deep_paths_are_drawn(void **state)
 	struct fake *f = fake_with_time();
 	uint32_t t = fake_thread(f, 0, 0);
 	uint32_t function = fake_function(f, "]]></script>\x01\xff<&\"\n", NULL, 1);
-	(void)state;
 	for (uint32_t i = 1; i <= 5000; i++)
 		fake_call(f, i, i - 1, function);
 	for (uint32_t i = 0; i < 100; i++)
@@ -347,7 +335,6 @@ static void test_hostile_names_and_deep_paths_are_drawn(void **state)
 static void test_only_threads_with_a_trace_have_a_timeline(void **state)
 {
 	struct fake *f = fake_with_paths();
-	(void)state;
 	const struct pmfs_view *all = view_named(EXPORT, "timeline.svg");
 	const struct pmfs_view *one = view_named(PMFS_PLACE_THREAD, "timeline.svg");
 	struct pmfs_model *m = pmfs_model_new(&f->profile);

@@ -37,21 +37,18 @@ static void assert_unaccounted(struct fake *f, const char *want)
 
 static void test_nothing_is_said_where_all_adds_up(void **state)
 {
-	(void)state;
 	assert_unaccounted(fake_of_two(40, 60, 60), "");
 	assert_unaccounted(fake_of_two(39, 60, 60), ""); /* rounded one by one */
 }
 
 static void test_what_stands_in_no_function_is_said(void **state)
 {
-	(void)state;
 	assert_unaccounted(fake_of_two(10, 60, 60),
 		"unaccounted  time_ns: functions add up to 70 ns of 100 ns\n");
 }
 
 static void test_calls_that_are_longer_than_their_callers_are_said(void **state)
 {
-	(void)state;
 	assert_unaccounted(fake_of_two(-200, 300, 300),
 		"unaccounted  time_ns: exports add up to 300 ns of 100 ns\n");
 }
@@ -61,7 +58,6 @@ static void test_totals_are_of_the_top_or_of_own_costs(void **state)
 	const struct pmfs_totals *w;
 	struct fake *f = fake_of_two(40, 60, 60);
 	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
-	(void)state;
 	fake_metric(f, PM_ROLE_COUNT, 2, "errors", "");
 	fake_value(f, 0, 1, calls, 1);
 	fake_value(f, 0, 2, calls, 7);
@@ -79,7 +75,6 @@ static void test_inclusive_costs_of_edges_do_not_add_up(void **state)
 {
 	const struct pmfs_totals *w;
 	struct fake *f = fake_of_two(40, 60, 60);
-	(void)state;
 	fake_call(f, 3, 0, 1);
 	cost(f, 3, 60, 0);
 	f->profile.kind_of_tree = "edges";

@@ -1,16 +1,11 @@
-/* fs/windows: names of windows, and what is in them, compared with the plainest sums. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* fs/windows: names of windows, and their contents, compared with simple sums. */
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "fake.h"
 #include "formats/common/span.h"
-#include "fs/windows/cut.h"
 #include "fs/windows/profile.h"
 #include "fs/windows/windows.h"
 #include "profmount/limits.h"
@@ -39,7 +34,6 @@ static void test_names(void **state)
 		{"1.0000000000s-2s", SECOND, 2 * SECOND, "1s-2s"},
 		{"999us-1ms", 999000, 1000000, NULL},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct pm_text text = {.p = NULL};
 		uint64_t start, end;
@@ -60,7 +54,6 @@ static void test_no_names(void **state)
 		"18446744073709551616ns-", "18446744073709551615s-", "99999999999999999999s-",
 		"1s-2s-3s", "+1ns-2ns", " 0-1ns", "0-1ns ", "1.ns-2ns", ".5s-1s", "1..5s-2s",
 		"1S-2S", "0x1ns-1s", "1m-2m", "1s-2s\n", "README.txt"};
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		uint64_t start, end;
 		assert_false(pm_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
@@ -303,13 +296,11 @@ static void check_windows(bool calls)
 
 static void test_calls(void **state)
 {
-	(void)state;
 	check_windows(true);
 }
 
 static void test_samples(void **state)
 {
-	(void)state;
 	check_windows(false);
 }
 
@@ -346,13 +337,11 @@ static void check_shown(bool calls)
 
 static void test_shown_calls(void **state)
 {
-	(void)state;
 	check_shown(true);
 }
 
 static void test_shown_samples(void **state)
 {
-	(void)state;
 	check_shown(false);
 }
 
@@ -377,7 +366,6 @@ static void test_broken(void **state)
 	const struct pm_threads *threads;
 	uint64_t random = 4711;
 	struct pm_error err;
-	(void)state;
 	add_thread(f, 3 * (size_t)PMFS_CHUNK_RECORDS, 1);
 	add_thread(f, 10, 2);
 	pmfs_index_init(&x, &f->profile);
@@ -409,7 +397,6 @@ static void test_empty(void **state)
 	const struct pm_threads *threads;
 	struct pm_sample sample;
 	struct pm_error err;
-	(void)state;
 	fake_sample(f, fake_thread(f, 0, 0), ORIGIN, 1);
 	f->threads_data[0].samples[0].duration_ns = 5000; /* ends where the window begins */
 	pmfs_index_init(&x, &f->profile);
@@ -434,7 +421,6 @@ static void test_collection(void **state)
 	add_thread(f, 100, 1);
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
 	uint32_t first, same, of_thread, link, none;
-	(void)state;
 	assert_int_equal(pmfs_windows_are_there(w, NULL), 1);
 	const struct pm_collection *c = pmfs_windows_collection(w);
 	assert_int_equal(c->has(c, 0, NULL), 0);
@@ -469,7 +455,6 @@ static void test_many_names(void **state)
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
 	uint32_t item;
 	int r = 1;
-	(void)state;
 	for (unsigned i = 0; i <= PM_LIMIT_WINDOWS; i++) {
 		char name[40];
 		int len = snprintf(name, sizeof(name), "%uns-2s", i);

@@ -1,9 +1,7 @@
-/* Small files that ask for much: what is read of them is bounded by their bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+/* Small files that claim large contents: the work is bounded by their size. */
+#include "tests/unittest.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "formats/zts/meta.h"
 #include "formats/zts/texts.h"
@@ -51,7 +49,6 @@ static void expect_nothing(const struct pm_text *file, const char *what)
 
 static void test_a_text_index_is_decoded_where_its_file_is_long_enough(void **state)
 {
-	(void)state;
 	static const uint32_t most = (1 << 16) + 64 * (0x420 + 2 * 14);
 	static const struct {
 		uint32_t length;
@@ -95,7 +92,6 @@ static bool is_read_whole(const struct pm_text *file, size_t n)
 
 static void test_metadata_that_shares_its_bytes_is_read_as_far_as_they_go(void **state)
 {
-	(void)state;
 	struct pm_text file = {0};
 	put_nested(&file, 1000, 18); /* 27 bytes a group, 18 pairs of it: within the file's bytes */
 	assert_true(is_read_whole(&file, 0));
@@ -107,7 +103,6 @@ static void test_metadata_that_shares_its_bytes_is_read_as_far_as_they_go(void *
 
 static void test_metadata_that_shares_nothing_is_read_whole(void **state)
 {
-	(void)state;
 	struct pm_text file = {0};
 	for (int i = 0; i < 1000; i++)
 		zts_put_meta(&file, &(struct zts_record){.timestamp_ns = 1 + (uint64_t)i});

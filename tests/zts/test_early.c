@@ -1,10 +1,8 @@
-/* Sums are the same whether the scan adds traces up or a pass of its own does. */
-#include <setjmp.h>
-#include <stdarg.h>
+/* Sums are the same whether traces are added up by the scan or in a separate pass. */
+#include "tests/unittest.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
@@ -113,13 +111,11 @@ static void compare(bool wrong)
 
 static void test_sums_of_the_scan_are_those_of_a_pass(void **state)
 {
-	(void)state;
 	compare(false);
 }
 
 static void test_a_trace_that_is_not_as_expected_counts(void **state)
 {
-	(void)state;
 	compare(true);
 }
 

@@ -1,12 +1,10 @@
 /* All calls of a store as one trace, and how long calls took: against plain loops over the fixture.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "profmount/profile.h"
 #include "tests/zts/drain.h"
@@ -81,7 +79,6 @@ static void test_samples_are_the_calls(void **state)
 	struct pm_value values[4];
 	struct pm_sample *first = NULL;
 	struct pm_profile *p = open_traces(&e);
-	(void)state;
 	assert_null(p->ops->threads);
 	assert_int_equal(pm_profile_traces(p, &traces, NULL), 0);
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
@@ -133,7 +130,6 @@ static void test_percentiles_are_exact(void **state)
 	const struct pm_call_times *times;
 	const struct pm_tree *tree;
 	unsigned seen = 0;
-	(void)state;
 	assert_int_equal(p->ops->call_times(p, &times, NULL), 0);
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
 	for (uint64_t m = 0; m < METHODS; m++) {

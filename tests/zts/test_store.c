@@ -1,13 +1,13 @@
-/* formats/zts through the seam: what a store of our own writer presents, sound and damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
+/*
+ * formats/zts through the format interface: stores made by the fixture writer, sound and damaged.
+ */
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "formats/common/cache.h"
 #include "tests/zts/drain.h"
@@ -86,7 +86,6 @@ static size_t damage_of(const struct pm_profile *p)
 static void test_every_codec_and_index_file_gives_the_same_traces(void **state)
 {
 	static const uint32_t flags[] = {0x00, 0x10, 0x01, 0x11, 0x02, 0x12};
-	(void)state;
 	for (size_t i = 0; i < 12; i++) {
 		struct zts_sample s;
 		zts_sample_make(&s, flags[i / 2], i % 2, ZTS_INDEX_NEW);
@@ -100,7 +99,6 @@ static void test_every_codec_and_index_file_gives_the_same_traces(void **state)
 
 static void test_codecs_numbered_as_described_are_found_out(void **state)
 {
-	(void)state;
 	for (uint32_t codec = 1; codec <= 2; codec++) {
 		struct zts_sample s;
 		zts_sample_make(&s, 0x10 | codec, false, ZTS_INDEX_NEW);
@@ -116,7 +114,6 @@ static void test_codecs_numbered_as_described_are_found_out(void **state)
 static void test_traces_are_found_without_an_index(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NONE);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "raw/spans.csv",
@@ -132,7 +129,6 @@ static void test_traces_are_found_without_an_index(void **state)
 static void test_first_generation_takes_times_from_the_payload(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, true, ZTS_INDEX_OLD);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "traces.csv",
@@ -156,7 +152,6 @@ static void test_first_generation_takes_times_from_the_payload(void **state)
 static void test_texts_are_resolved_by_their_whole_shape(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "stores/000000/strings.csv",
@@ -178,7 +173,6 @@ static void test_texts_are_resolved_by_their_whole_shape(void **state)
 static void test_a_trace_shows_calls_attributes_and_causes(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x12, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, simple_dir, "calls.csv",
@@ -203,7 +197,6 @@ static void test_a_trace_shows_calls_attributes_and_causes(void **state)
 static void test_a_chunked_trace_is_assembled(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, parts_dir, "calls.csv",
@@ -226,7 +219,6 @@ static void test_a_chunked_trace_is_assembled(void **state)
 static void test_each_recorded_call_counts_once(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "methods.csv",
@@ -299,7 +291,6 @@ static void test_traces_have_a_column_for_each_frequent_attribute(void **state)
 		{1, "http.status code"}, {2, "500"}, {3, "error"}, {4, "200"}, {5, "ERROR"}};
 	struct pm_text p = {0};
 	struct bare b;
-	(void)state;
 	bare_begin(&b, texts, 5);
 	begin_trace(&p, 0, 0);
 	zts_put_attr(&p, 1, 2);
@@ -342,7 +333,6 @@ static void test_an_id_means_something_in_its_store_alone(void **state)
 	char other[sizeof(store)];
 	struct pm_text p = {0};
 	struct bare b;
-	(void)state;
 	snprintf(other, sizeof(other), "%s/000001", folder);
 	for (int i = 0; i < 2; i++) {
 		bare_begin(&b, NULL, 0);
@@ -368,7 +358,6 @@ static void test_an_id_means_something_in_its_store_alone(void **state)
 static void test_a_broken_chunk_spoils_its_own_files_alone(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	s.traces.p[s.offsets[0] + 30] ^= 1;
 	struct pm_profile *p = open_sample(&s);
@@ -389,7 +378,6 @@ static void test_a_broken_chunk_spoils_its_own_files_alone(void **state)
 static void test_a_length_beyond_the_codec_is_refused(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	memcpy(s.traces.p + s.offsets[0] + 8, "\x7f\xff\xff\xff", 4);
 	struct pm_profile *p = open_sample(&s);
@@ -406,7 +394,6 @@ static void test_a_length_beyond_the_codec_is_refused(void **state)
 static void test_chunks_are_found_again_behind_damage(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	s.traces.p[s.offsets[1]] = 'X';
 	struct pm_profile *p = open_sample(&s);
@@ -424,7 +411,6 @@ static void test_a_growing_store_shows_what_was_there(void **state)
 {
 	struct zts_sample s;
 	char path[128];
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	struct pm_profile *p = open_sample(&s);
 	snprintf(path, sizeof(path), "%s/traces.dat", store);
@@ -451,7 +437,6 @@ static void test_a_growing_store_shows_what_was_there(void **state)
 static void test_a_store_alone_keeps_its_number(void **state)
 {
 	struct zts_sample s;
-	(void)state;
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
 	pm_profile_close(open_sample(&s));
 	char path[128];
@@ -468,7 +453,6 @@ static void test_a_store_alone_keeps_its_number(void **state)
 /* What is kept of it is in the program's cache, and goes where that has no room. */
 static void test_chunks_and_traces_count_against_the_cache(void **state)
 {
-	(void)state;
 	struct zts_sample s;
 	char calls[sizeof(simple_dir) + sizeof("calls.csv")];
 	snprintf(calls, sizeof(calls), "%scalls.csv", simple_dir);
@@ -498,7 +482,6 @@ static void test_chunks_and_traces_count_against_the_cache(void **state)
 /* Of what is read once nothing is kept: only the chunks that a trace in parts is of. */
 static void test_adding_up_keeps_no_chunks(void **state)
 {
-	(void)state;
 	struct zts_sample s;
 	struct pm_open_options options = {.cache = pm_cache_new(1 << 20)};
 	struct pm_profile *p;
@@ -520,7 +503,6 @@ static void test_adding_up_keeps_no_chunks(void **state)
 
 static int make_folder(void **state)
 {
-	(void)state;
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(store, sizeof(store), "%s/000000", folder);
@@ -529,7 +511,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	(void)state;
 	zts_remove_folder(store);
 	return rmdir(folder);
 }

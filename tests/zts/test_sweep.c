@@ -3,14 +3,12 @@
  * it must come to an end, with sanitizers watching. Readers of whole files get their bytes in
  * blocks of exact size, so that one byte too many is seen.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "formats/zts/chunks.h"
 #include "formats/zts/fm.h"
@@ -86,7 +84,6 @@ static void sweep_reader(void (*read)(struct pm_bytes), struct pm_bytes b)
 
 static void test_readers_survive_every_cut_and_flip(void **state)
 {
-	(void)state;
 	for (uint32_t flags = 0x10; flags <= 0x12; flags++)
 		for (int fm = 0; fm < 2; fm++) {
 			struct zts_sample s;
@@ -134,7 +131,6 @@ static void sweep_file(const char *name, struct pm_bytes b, size_t step)
 /* Without checksums, so that damage reaches the readers behind them. */
 static void test_stores_survive_cuts_and_flips(void **state)
 {
-	(void)state;
 	for (int old = 0; old < 2; old++) {
 		struct zts_sample s;
 		zts_sample_make(&s, old ? 0x02 : 0x00, old, old ? ZTS_INDEX_OLD : ZTS_INDEX_NEW);

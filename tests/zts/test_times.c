@@ -1,11 +1,9 @@
-/* Times as long as a record can hold: their sums do not wrap. */
-#include <setjmp.h>
-#include <stdarg.h>
+/* The longest times that a record can store: their sums do not wrap. */
+#include "tests/unittest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
@@ -48,7 +46,6 @@ static struct pm_value cost_of(const struct pm_profile *p, uint32_t context, uin
 
 static void test_sums_of_long_calls_do_not_wrap(void **state)
 {
-	(void)state;
 	struct pm_profile *p = open_long();
 	const double longest = (double)(MOST_TICKS * 65536);
 	/* The call, and those that it made: in 64 bits 3.2e18 and -3.1e18. */
@@ -62,7 +59,6 @@ static void test_sums_of_long_calls_do_not_wrap(void **state)
 
 static void test_tables_show_what_64_bits_do_not_hold(void **state)
 {
-	(void)state;
 	struct pm_text out = {0};
 	struct pm_profile *p = open_long();
 	assert_int_equal(zts_drain_path(p, "methods.csv", &out), 0);
