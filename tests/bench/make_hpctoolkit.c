@@ -97,6 +97,21 @@ static void put_profile(const struct plan *p, uint32_t thread, const double *sum
 	}
 }
 
+/* The identity of profile i: node, rank and thread; zeros for the summary. */
+static void put_tuple(uint64_t i)
+{
+	out_int(3, 2);
+	out_zeros(6);
+	for (unsigned k = 0; k < 3; k++) {
+		uint64_t id = i == 0 || k == 0 ? 0 : k == 1 ? (i - 1) / 8 : (i - 1) % 8;
+		out_int(k + 1, 1);
+		out_zeros(1);
+		out_int(k == 0, 2);
+		out_int(id, 4);
+		out_int(id, 8);
+	}
+}
+
 static void write_profiles(const struct plan *p)
 {
 	uint64_t n = (uint64_t)p->n_threads + 1, rows = (uint64_t)p->n_valued + 1;
@@ -130,18 +145,8 @@ static void write_profiles(const struct plan *p)
 		out_int(i == 0, 4);
 		out_zeros(4);
 	}
-	for (uint64_t i = 0; i < n; i++) {
-		out_int(3, 2);
-		out_zeros(6);
-		for (unsigned k = 0; k < 3; k++) {
-			uint64_t id = k == 0 ? 0 : k == 1 ? (i - 1) / 8 : (i - 1) % 8;
-			out_int(k + 1, 1);
-			out_zeros(1);
-			out_int(k == 0, 2);
-			out_int(i ? id : 0, 4);
-			out_int(i ? id : 0, 8);
-		}
-	}
+	for (uint64_t i = 0; i < n; i++)
+		put_tuple(i);
 	for (uint64_t i = 0; i < n; i++) {
 		put_profile(p, (uint32_t)i, sums);
 		out_zeros(block - values - rows * 12);

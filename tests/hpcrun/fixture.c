@@ -317,6 +317,27 @@ void fixture_trace_write(enum fixture_trace version, uint64_t flags,
 
 #define BITS_OF_QUARTER UINT64_C(0x3fd0000000000000)
 
+static const struct fixture_node small_nodes[FIXTURE_NODES] = {
+	{12, 0, false, 0, 0, {0}},
+	{14, 12, true, 0, 1, {0}},
+	{16, 12, false, 1, 0x1100, {0}},
+	{19, 16, true, 1, 0x1129, {BITS_OF_QUARTER, 0}},
+	{20, 16, false, 1, 0x1140, {BITS_OF_QUARTER, 7}},
+	{23, 20, true, 2, 0x900, {0, 3}},
+	{24, 20, false, 1, 0x1140, {0}},
+	{27, 24, true, 2, 0x900, {0, 1}},
+};
+static const struct fixture_node modern_nodes[FIXTURE_NODES] = {
+	{12, 0, false, 0, 0x5e5072696d617279, {0}},
+	{14, 12, true, 0, 0x5e5061727469616c, {0}},
+	{16, 12, false, 1, 0x1100, {0}},
+	{19, 16, true, 1, 0x1129, {BITS_OF_QUARTER, 0}},
+	{20, 16, false, 1, 0x1140, {BITS_OF_QUARTER, 7}},
+	{23, 20, true, 2, 0x900, {0, 3}},
+	{24, 20, false, 1, 0x1140, {0}},
+	{27, 24, true, 2, 0x900, {0, 1}},
+};
+
 struct fixture_profile fixture_small(enum fixture_version version)
 {
 	static const struct fixture_pair pairs[] = {{"program-name", "made"}, {"mpi-rank", "3"},
@@ -327,26 +348,6 @@ struct fixture_profile fixture_small(enum fixture_version version)
 		{"CPUTIME (sec)", false, 1}, {"PAPI_TOT_CYC", false, 1000}};
 	static const struct fixture_module modules[] = {
 		{"/usr/bin/made", 0x400000}, {"/lib64/libc.so.6", 0x7f0000000000}};
-	static const struct fixture_node nodes[FIXTURE_NODES] = {
-		{12, 0, false, 0, 0, {0}},
-		{14, 12, true, 0, 1, {0}},
-		{16, 12, false, 1, 0x1100, {0}},
-		{19, 16, true, 1, 0x1129, {BITS_OF_QUARTER, 0}},
-		{20, 16, false, 1, 0x1140, {BITS_OF_QUARTER, 7}},
-		{23, 20, true, 2, 0x900, {0, 3}},
-		{24, 20, false, 1, 0x1140, {0}},
-		{27, 24, true, 2, 0x900, {0, 1}},
-	};
-	static const struct fixture_node modern[FIXTURE_NODES] = {
-		{12, 0, false, 0, 0x5e5072696d617279, {0}},
-		{14, 12, true, 0, 0x5e5061727469616c, {0}},
-		{16, 12, false, 1, 0x1100, {0}},
-		{19, 16, true, 1, 0x1129, {BITS_OF_QUARTER, 0}},
-		{20, 16, false, 1, 0x1140, {BITS_OF_QUARTER, 7}},
-		{23, 20, true, 2, 0x900, {0, 3}},
-		{24, 20, false, 1, 0x1140, {0}},
-		{27, 24, true, 2, 0x900, {0, 1}},
-	};
 	static const struct fixture_level levels[] = {
 		{1 | 1 << 14, 0x7f0101, 0}, {2, 3, 3}, {3, 1, 1}};
 	bool flagged = version >= FIXTURE_0200_2010;
@@ -357,7 +358,7 @@ struct fixture_profile fixture_small(enum fixture_version version)
 		.n_metrics = 2,
 		.modules = modules,
 		.n_modules = 2,
-		.nodes = version == FIXTURE_0400 ? modern : nodes,
+		.nodes = version == FIXTURE_0400 ? modern_nodes : small_nodes,
 		.n_nodes = FIXTURE_NODES,
 		.levels = levels,
 		.n_levels = 3,

@@ -158,12 +158,31 @@ static void assert_quantiles_in_little_memory(const struct pm_profile *p)
 	htd_quantiles_done(&got);
 }
 
+enum { MANY = 30000, FEW = 7 };
+static const size_t counts[] = {MANY, FEW};
+
+/* The percentiles of the functions are those of the sorted durations, as in labels.csv. */
+static void assert_call_times(const struct pm_profile *p, uint64_t durations[2][MANY])
+{
+	const struct pm_call_times *times;
+	const struct pm_tree *tree;
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->call_times(p, &times, NULL), 0);
+	for (uint32_t i = 0; i < tree->n_functions; i++) {
+		bool few = pm_bytes_equal(tree->texts[tree->functions[i].name], pm_bytes_of("few"));
+		size_t n = counts[few];
+		assert_true(times[i].known);
+		assert_int_equal(times[i].p50_ns, quantile(durations[few], n, 50));
+		assert_int_equal(times[i].p90_ns, quantile(durations[few], n, 90));
+		assert_int_equal(times[i].p99_ns, quantile(durations[few], n, 99));
+		assert_int_equal(times[i].max_ns, durations[few][n - 1]);
+	}
+}
+
 /* Many calls of most different lengths, half of them equal; and few. */
 static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 {
-	enum { MANY = 30000, FEW = 7 };
 	static const char *const names[] = {"many", "few"};
-	static const size_t counts[] = {MANY, FEW};
 	static uint64_t durations[2][MANY];
 	struct htdw w = {.p = NULL};
 	uint64_t start = T, random = 1;
@@ -192,19 +211,7 @@ static void test_quantiles_are_those_of_the_sorted_durations(void **state)
 			(unsigned long long)durations[label][n - 1], names[label]);
 		assert_non_null(strstr(got, want));
 	}
-	const struct pm_call_times *times;
-	const struct pm_tree *tree;
-	assert_int_equal(p.ops->tree(&p, &tree, NULL), 0);
-	assert_int_equal(p.ops->call_times(&p, &times, NULL), 0);
-	for (uint32_t i = 0; i < tree->n_functions; i++) {
-		bool few = pm_bytes_equal(tree->texts[tree->functions[i].name], pm_bytes_of("few"));
-		size_t n = counts[few];
-		assert_true(times[i].known);
-		assert_int_equal(times[i].p50_ns, quantile(durations[few], n, 50));
-		assert_int_equal(times[i].p90_ns, quantile(durations[few], n, 90));
-		assert_int_equal(times[i].p99_ns, quantile(durations[few], n, 99));
-		assert_int_equal(times[i].max_ns, durations[few][n - 1]);
-	}
+	assert_call_times(&p, durations);
 	assert_quantiles_in_little_memory(&p);
 	stream_close(&p);
 	htdw_done(&w);

@@ -105,6 +105,11 @@ void assert_view_of(
 {
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_view(m, place, name, item, want);
+	views_done(m, f);
+}
+
+void views_done(struct pmfs_model *m, struct fake *f)
+{
 	pmfs_model_free(m);
 	fake_free(f);
 }

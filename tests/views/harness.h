@@ -32,6 +32,9 @@ void assert_dense(struct pmfs_model *m, enum pmfs_place place, const char *name,
 /* Fails the test unless the table's own way of measuring comes to the bytes of its rows. */
 void assert_measured(struct pmfs_model *m, enum pmfs_place place, const char *name, uint32_t item);
 
+/* Frees a model of a profile, and the profile. */
+void views_done(struct pmfs_model *m, struct fake *f);
+
 /* Where columns of costs are wanted: f with the metric pair `time` in ns (ids 1 incl, 2 excl). */
 struct fake *fake_with_time(void);
 

@@ -65,62 +65,62 @@ static const char *category(const char *name, const char *module)
 	return rule ? (const char *)pmfs_category_name(rule->category).p : "none";
 }
 
+static const struct {
+	const char *name, *module, *category;
+} rule_cases[] = {
+	{"MPI_Allreduce", "/bin/app", "mpi"},
+	{"PMPI_Wait", "", "mpi"},
+	{"mpi_send_", "", "mpi"},
+	{"MPI_File_write_all", "", "io"},
+	{"var_destructor [libopen-pal.so.40.30.2]", "/lib/libopen-pal.so.40", "mpi"},
+	{"", "/usr/lib64/libucp.so.0.0.0", "mpi"},
+	{"<omp barrier wait>", "", "openmp"},
+	{"__kmp_fork_barrier(int)", "/lib/libomp.so", "openmp"},
+	{"__kmp_invoke_microtask", "/lib/libomp.so", ""},
+	{"main._omp_fn.0", "/bin/app", ""},
+	{"omp_get_num_threads@plt", "/bin/app", "openmp"},
+	{"<gpu kernel>", "", "gpu"},
+	{"cudaLaunchKernel<char>", "/bin/app", "gpu"},
+	{"cuLaunchKernel", "", "gpu"},
+	{"hipLaunchKernel", "", "gpu"},
+	{"current", "/bin/app", "none"},
+	{"clear", "/bin/app", "none"},
+	{"clock", "/bin/app", "none"},
+	{"zero", "/bin/app", "none"},
+	{"hipster", "/bin/app", "none"},
+	{"kernmain()", "/m/gpubins/36ed.gpubin", "gpu"},
+	{"__GI___sched_yield", "/lib64/libc.so.6", "thread"},
+	{"start_thread", "/lib64/libpthread.so.0", ""},
+	{"pthread_mutex_lock", "", "thread"},
+	{"__libc_malloc", "/lib64/libc.so.6", "memory"},
+	{"malloc", "", "memory"},
+	{"operator new(unsigned long)", "", "memory"},
+	{"mallocate", "/bin/app", "none"},
+	{"fread", "", "io"},
+	{"readout", "/bin/app", "none"},
+	{"main::CORE:print", "", "io"},
+	{"IO::Handle::flush", "", "io"},
+	{"IO::Socket::INET::connect", "", "net"},
+	{"Foo::CORE:accept", "", "net"},
+	{"Foo::CORE:sort", "", "none"},
+	{"Foo::CORE::bar", "", "none"},
+	{"DBI::st::execute", "", "sql"},
+	{"java.sql.ResultSet java.sql.Statement.executeQuery(java.lang.String)", "", "sql"},
+	{"int java.net.SocketInputStream.read(byte[])", "", "net"},
+	{"java.util.concurrent.ThreadPoolExecutor.runWorker", "", "none"},
+	{"void java.lang.System.gc()", "", "gc"},
+	{"main", "/bin/app", ""},
+	{"compute", "/bin/app", "none"},
+	{"", "", "none"},
+};
+
 static void test_rules_tell_libraries_from_the_program(void **state)
 {
-	static const struct {
-		const char *name, *module, *category;
-	} cases[] = {
-		{"MPI_Allreduce", "/bin/app", "mpi"},
-		{"PMPI_Wait", "", "mpi"},
-		{"mpi_send_", "", "mpi"},
-		{"MPI_File_write_all", "", "io"},
-		{"var_destructor [libopen-pal.so.40.30.2]", "/lib/libopen-pal.so.40", "mpi"},
-		{"", "/usr/lib64/libucp.so.0.0.0", "mpi"},
-		{"<omp barrier wait>", "", "openmp"},
-		{"__kmp_fork_barrier(int)", "/lib/libomp.so", "openmp"},
-		{"__kmp_invoke_microtask", "/lib/libomp.so", ""},
-		{"main._omp_fn.0", "/bin/app", ""},
-		{"omp_get_num_threads@plt", "/bin/app", "openmp"},
-		{"<gpu kernel>", "", "gpu"},
-		{"cudaLaunchKernel<char>", "/bin/app", "gpu"},
-		{"cuLaunchKernel", "", "gpu"},
-		{"hipLaunchKernel", "", "gpu"},
-		{"current", "/bin/app", "none"},
-		{"clear", "/bin/app", "none"},
-		{"clock", "/bin/app", "none"},
-		{"zero", "/bin/app", "none"},
-		{"hipster", "/bin/app", "none"},
-		{"kernmain()", "/m/gpubins/36ed.gpubin", "gpu"},
-		{"__GI___sched_yield", "/lib64/libc.so.6", "thread"},
-		{"start_thread", "/lib64/libpthread.so.0", ""},
-		{"pthread_mutex_lock", "", "thread"},
-		{"__libc_malloc", "/lib64/libc.so.6", "memory"},
-		{"malloc", "", "memory"},
-		{"operator new(unsigned long)", "", "memory"},
-		{"mallocate", "/bin/app", "none"},
-		{"fread", "", "io"},
-		{"readout", "/bin/app", "none"},
-		{"main::CORE:print", "", "io"},
-		{"IO::Handle::flush", "", "io"},
-		{"IO::Socket::INET::connect", "", "net"},
-		{"Foo::CORE:accept", "", "net"},
-		{"Foo::CORE:sort", "", "none"},
-		{"Foo::CORE::bar", "", "none"},
-		{"DBI::st::execute", "", "sql"},
-		{"java.sql.ResultSet java.sql.Statement.executeQuery(java.lang.String)", "", "sql"},
-		{"int java.net.SocketInputStream.read(byte[])", "", "net"},
-		{"java.util.concurrent.ThreadPoolExecutor.runWorker", "", "none"},
-		{"void java.lang.System.gc()", "", "gc"},
-		{"main", "/bin/app", ""},
-		{"compute", "/bin/app", "none"},
-		{"", "", "none"},
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const char *got = category(cases[i].name, cases[i].module);
-		if (strcmp(got, cases[i].category) != 0)
-			fail_msg("%s, %s: %s, not %s", cases[i].name, cases[i].module, got,
-				cases[i].category);
+	for (size_t i = 0; i < sizeof(rule_cases) / sizeof(*rule_cases); i++) {
+		const char *got = category(rule_cases[i].name, rule_cases[i].module);
+		if (strcmp(got, rule_cases[i].category) != 0)
+			fail_msg("%s, %s: %s, not %s", rule_cases[i].name, rule_cases[i].module,
+				got, rule_cases[i].category);
 	}
 }
 
@@ -138,8 +138,7 @@ static void assert_categories(struct fake *f, uint32_t n, const char *want)
 		got[i] = name.len ? (char)name.p[0] : '-';
 	}
 	assert_string_equal(got, want);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* main, MPI_Wait, its loop, progress below it, a lock there; a lock of the program's own. */
@@ -271,8 +270,7 @@ static void test_costs_add_up_by_category(void **state)
 	assert_non_null(strstr(functions, "|mpi|/bin/app||progress\n"));
 	assert_non_null(strstr(functions, "||/bin/app||main\n"));
 	free(functions);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

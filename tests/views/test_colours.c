@@ -163,8 +163,7 @@ static void test_hues_go_by_cost_and_categories_have_their_own(void **state)
 	assert_true(pmfs_colour_of(c, pm_bytes_of("malloc")) > wait);
 	assert_true(pmfs_colour_of(c, pm_bytes_of("of no function")) < PMFS_N_HUES);
 	assert_true(pmfs_colour_of(NULL, pm_bytes_of("fa")) < PMFS_N_HUES);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* A box's fill, found by its title; 0 where there is none. */
@@ -192,8 +191,7 @@ static void test_a_name_has_one_colour_in_every_picture(void **state)
 	}
 	free(flame);
 	free(line);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_neighbours_in_a_legend_differ(void **state)
@@ -209,8 +207,7 @@ static void test_neighbours_in_a_legend_differ(void **state)
 	}
 	assert_int_equal(n, 12);
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* ---- labels ---- */

@@ -70,8 +70,7 @@ static void test_clashes_are_numbered_on_the_metrics_part(void **state)
 	const struct pmfs_columns *c;
 	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
 	assert_string_equal(c->columns[7].export, "t_ns_2");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_units_of_time_that_become_one_are_numbered_in_exports(void **state)
@@ -88,8 +87,7 @@ static void test_units_of_time_that_become_one_are_numbered_in_exports(void **st
 	assert_string_equal(c->columns[1].export, "t_ns");
 	assert_string_equal(c->columns[2].export, "t_ns_2");
 	assert_string_equal(c->columns[3].export, "t_ns_3");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_metrics_without_values_have_no_column(void **state)
@@ -109,8 +107,7 @@ static void test_metrics_without_values_have_no_column(void **state)
 	assert_int_equal(c->first_incl, PM_NONE);
 	assert_int_equal(c->first_excl, 0);
 	assert_int_equal(c->columns[0].pair, PM_NONE);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_tree_and_flat_tables_can_show_other_metrics_in_one_column(void **state)
@@ -130,8 +127,7 @@ static void test_tree_and_flat_tables_can_show_other_metrics_in_one_column(void 
 	assert_int_equal(pmfs_column_of(c, flat, true), 0);
 	assert_int_equal(pmfs_column_of(c, flat, false), PM_NONE);
 	assert_int_equal(pmfs_column_of(c, 99, false), PM_NONE);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_header_is_the_same_array_every_time(void **state)
@@ -151,8 +147,7 @@ static void test_header_is_the_same_array_every_time(void **state)
 	assert_ptr_equal(names_of, again);
 	assert_int_equal(pmfs_model_header(m, before, some, after, PM_NONE, &again, &n, NULL), 0);
 	assert_int_equal(n, 6);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_many_metrics_of_one_name_get_a_column_each(void **state)
@@ -167,8 +162,7 @@ static void test_many_metrics_of_one_name_get_a_column_each(void **state)
 	assert_int_equal(c->n, MANY);
 	assert_string_equal(c->columns[MANY - 1].name, "n_3000");
 	assert_int_equal(pmfs_column_of(c, MANY, true), MANY - 1);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* A launch count, a time of a GPU and a time: each has own and inclusive costs of two calls. */
@@ -238,8 +232,7 @@ static void test_a_wish_that_is_not_there_is_told_what_is(void **state)
 	assert_int_equal(pmfs_model_lead_with(m, "gker", &err), -EINVAL);
 	assert_string_equal(
 		err.text, "no metric is named gker: there are launches, gker_sec, cputime_sec");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Counts have no inclusive cost: all contexts are added up, though no one is at the top. */
@@ -266,8 +259,7 @@ static void test_a_count_leads_where_times_are_zero(void **state)
 	assert_int_equal(c->first_incl, PM_NONE);
 	assert_int_equal(pmfs_model_tree(m, &tree, NULL), 0);
 	assert_int_equal(pm_tree_number(tree, 1), 3); /* more calls than a */
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_names_decide_where_the_tree_is_broken(void **state)
@@ -278,8 +270,7 @@ static void test_names_decide_where_the_tree_is_broken(void **state)
 	f->tree_error = -ENOTSUP;
 	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
 	assert_string_equal(c->lead, "cputime_sec");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

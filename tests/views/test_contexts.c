@@ -58,8 +58,7 @@ static void test_contexts_are_listed_with_costs_of_the_whole_run(void **state)
 		"20|9|2||||0xbeef|instruction||/bin/app||app+0xbeef\n"
 		"30||0|0||||77||||\n");
 	assert_dense(m, PMFS_PLACE_ROOT, "contexts.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_contexts_without_numbers_count_from_one(void **state)
@@ -84,8 +83,7 @@ static void test_context_tells_who_it_is(void **state)
 		"context_id: 30\nkind: 77\nname: \npath depth: 0\n");
 	assert_view(m, PMFS_PLACE_CONTEXT, "path.txt", pm_tree_find(tree, 15),
 		"main\t/src/a.c:1\nloop@a.c:3\t/src/a.c:3\na.c:4\t/src/a.c:4\nf\t\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_hostile_name_stays_on_its_line(void **state)
@@ -100,8 +98,7 @@ static void test_hostile_name_stays_on_its_line(void **state)
 	assert_int_equal(strchr(path, '\n') - path + 1, strlen(path));
 	free(info);
 	free(path);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* The line is nested in the loop, whose own cost holds the line's. */
@@ -135,8 +132,7 @@ static void test_children_and_the_context_itself_add_up(void **state)
 	assert_view(m, PMFS_PLACE_CONTEXT, "children.csv", pm_tree_find(tree, 15),
 		"context_id|time_ns_excl|time_ns_incl|share|kind|entry\n"
 		"15|50|50|0.5|function|(self)\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_context_has_its_values_by_metric_thread_and_as_stored(void **state)
@@ -166,8 +162,7 @@ static void test_context_has_its_values_by_metric_thread_and_as_stored(void **st
 	assert_view(m, PMFS_PLACE_CONTEXT, "threads.csv", pm_tree_find(tree, 9),
 		"thread_id|time_ns_excl|time_ns_incl|path\n");
 	assert_dense(m, PMFS_PLACE_CONTEXT, "threads.csv", context);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_threads_beyond_one_block_are_all_listed(void **state)
@@ -189,8 +184,7 @@ static void test_threads_beyond_one_block_are_all_listed(void **state)
 	}
 	assert_int_equal(*line, '\0');
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_number_file_holds_the_cell_of_contexts_csv(void **state)
@@ -207,8 +201,7 @@ static void test_number_file_holds_the_cell_of_contexts_csv(void **state)
 	assert_int_equal(doc.text.render(&doc, &t, &err), 0);
 	assert_true(pm_bytes_equal(pm_text_view(&t), pm_bytes_of("0.1\n")));
 	pm_text_done(&t);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_empty_tree_gives_headers_alone(void **state)
@@ -224,8 +217,7 @@ static void test_empty_tree_gives_headers_alone(void **state)
 	assert_view(m, PMFS_PLACE_ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|time_ns_excl|time_ns_incl|line|file|caller|callee\n");
 	assert_view(m, PMFS_PLACE_ROOT, "hotpath.txt", 0, "");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_broken_tree_is_an_error_of_each_document(void **state)
@@ -238,8 +230,7 @@ static void test_broken_tree_is_an_error_of_each_document(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		assert_view(m, PMFS_PLACE_ROOT, names[i], 0, "!-5");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

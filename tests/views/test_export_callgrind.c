@@ -34,8 +34,7 @@ static void test_costs_are_by_line_and_calls_by_their_place(void **state)
 			      "ob=(4)\nfl=(6)\nfn=(5)\n7 10\n"
 			      "cob=(4)\ncfi=(6)\ncfn=(5)\ncalls=0 7\n20 10\n\n"
 			      "totals: 10\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* even(10) → odd(8) → even(5) → odd(3): even → odd has 8, not 8 + 3. */
@@ -57,8 +56,7 @@ static void test_cycle_costs_once_on_a_path(void **state)
 				  "ob=(3)\nfl=(1)\nfn=(4)\n0 6\n"
 				  "cob=(3)\ncfi=(1)\ncfn=(2)\ncalls=3 0\n0 5\n\n"
 				  "totals: 10\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_functions_of_one_name_are_told_apart_by_place(void **state)
@@ -73,8 +71,7 @@ static void test_functions_of_one_name_are_told_apart_by_place(void **state)
 		HEAD("app", "9") "ob=(4) /bin/app\nfl=(3) /a.c\nfn=(2) init\n1 5\n\n"
 				 "ob=(4)\nfl=(5) /b.c\nfn=(2)\n2 4\n\n"
 				 "totals: 9\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_hostile_names_stay_on_their_line(void **state)
@@ -88,8 +85,7 @@ static void test_hostile_names_stay_on_their_line(void **state)
 		HEAD("my app",
 			"5") "ob=(4) /bin/app\nfl=(3) /x .c\nfn=(2) a fn=(9) b\xef\xbf\xbd\n1 5\n\n"
 			     "totals: 5\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_nothing_is_a_head_and_totals(void **state)
@@ -97,8 +93,7 @@ static void test_nothing_is_a_head_and_totals(void **state)
 	struct fake *f = fake_with_thread();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, CALLGRIND, 0, HEAD("app", "0") "totals: 0\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* ---- callgraph.dot ---- */
@@ -124,8 +119,7 @@ static void test_dot_shows_functions_and_calls_with_shares(void **state)
 	assert_non_null(strstr(dot, "f1 -> f1 [label=\"30.0%\""));
 	assert_null(strstr(dot, "idle"));
 	free(dot);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
@@ -146,8 +140,7 @@ static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
 	assert_null(strstr(dot, "small"));
 	assert_null(strstr(dot, "deep299"));
 	free(dot);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_dot_is_absent_without_metrics(void **state)
@@ -155,8 +148,7 @@ static void test_dot_is_absent_without_metrics(void **state)
 	struct fake *f = fake_new();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_false(view_named(PMFS_PLACE_EXPORT, "callgraph.dot")->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

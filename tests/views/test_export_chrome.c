@@ -60,8 +60,7 @@ static void test_common_frames_of_samples_stay_open(void **state)
 		"," THREAD("3", "0", "thread 0", "0")
 		SLICES TAIL);
 	/* clang-format on */
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Calls: when, how long, of which context. */
@@ -102,8 +101,7 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 		"," SLICE("0", "0", "0.070", "0.030", "inner")
 		"," SLICE("0", "0", "1.000", "18446744073709549.615", "outer") TAIL);
 	/* clang-format on */
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* ---- what stands beside calls ---- */
@@ -172,8 +170,7 @@ static void test_counters_instants_and_fields_stand_beside_calls(void **state)
 		",\n{\"ph\":\"i\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"s\":\"p\",\"name\":\"Mark\",\"args\":{\"n\":0,\"text\":\"a \\\"b\\\"\"}}"
 		TAIL);
 	/* clang-format on */
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static size_t count_text(const struct pm_text *text, const char *what)
@@ -202,8 +199,7 @@ static void test_of_too_many_counters_every_nth_stands(void **state)
 	assert_int_equal(count_text(&text, "{\"ph\":\"i\""), 30000);
 	assert_int_equal(count_text(&text, "\"counters_and_instants_one_of\":3"), 1);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static size_t count_slices(const struct pm_text *text)
@@ -236,8 +232,7 @@ static void test_too_many_slices_lose_the_deepest_levels(void **state)
 	assert_int_equal(count_slices(&text), 1);
 	assert_non_null(strstr(text.p, "\"ts\":0.000,\"dur\":2000.000,\"name\":\"main\"}"));
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_too_many_slices_at_the_top_are_counted(void **state)
@@ -255,8 +250,7 @@ static void test_too_many_slices_at_the_top_are_counted(void **state)
 	assert_non_null(strstr(text.p, ",\"slices_left_out\":5}"));
 	assert_int_equal(count_slices(&text), PM_LIMIT_TRACE_SLICES);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Two samples, one far below the other: what is too deep counts as the frame above it. */
@@ -276,8 +270,7 @@ static void test_samples_show_their_topmost_levels(void **state)
 	assert_non_null(strstr(text.p, ",\"max_depth\":1000}"));
 	assert_int_equal(count_slices(&text), PM_LIMIT_SAMPLE_LEVELS);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_numbers_that_clash_are_replaced(void **state)
@@ -311,8 +304,7 @@ static void test_numbers_that_clash_are_replaced(void **state)
 		"," THREAD("0", "4", "thread 4", "4")
 		"," THREAD("0", "6", "gpustream 4", "6") TAIL);
 	/* clang-format on */
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_without_traces_it_is_absent(void **state)
@@ -331,8 +323,7 @@ static void test_without_traces_it_is_absent(void **state)
 	assert_false(of_run->present(m, 0, NULL));
 	f->ops.threads = NULL;
 	assert_false(of_run->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

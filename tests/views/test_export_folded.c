@@ -20,8 +20,7 @@ static void test_paths_have_their_own_costs(void **state)
 		"main;solve 30\n"
 		"main;solve;solve 30\n");
 	assert_thread_export(m, FOLDED, 1, 0, "main;solve;solve 10\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_order_is_that_of_bytes_not_of_siblings(void **state)
@@ -41,8 +40,7 @@ static void test_order_is_that_of_bytes_not_of_siblings(void **state)
 		"a;z 3\n"
 		"a< 30\n"
 		"\xc3\xa4 1\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_names_keep_to_their_place(void **state)
@@ -63,8 +61,7 @@ static void test_names_keep_to_their_place(void **state)
 		"std::map<int, char>::find(int const&) const 1\n"
 		"tab and lines 4\n"
 		"two:frames 5\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_seconds_are_nanoseconds(void **state)
@@ -77,8 +74,7 @@ static void test_seconds_are_nanoseconds(void **state)
 	fake_timed(f, 3, 1, "less than can be shown", 1e-10);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, FOLDED, 0, "main 200000000\nmain;leaf 100000000\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_deep_recursion_needs_no_stack(void **state)
@@ -94,8 +90,7 @@ static void test_deep_recursion_needs_no_stack(void **state)
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), 0);
 	assert_int_equal(text.len, 2 * PM_LIMIT_STACK_LEVELS + 2); /* f;f;…;f 1 */
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* What lies deeper is cost of the last level, so that nothing is lost. */
@@ -114,8 +109,7 @@ static void test_paths_end_after_so_many_levels(void **state)
 	assert_int_equal(text.len, PM_LIMIT_STACK_LEVELS * (PM_LIMIT_STACK_LEVELS + 3));
 	assert_memory_equal(text.p + text.len - 4, "f 8\n", 4);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Every call of the last level is another function, and so a path of its own. */
@@ -137,8 +131,7 @@ static void test_paths_that_are_too_long_together_are_refused(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), -EFBIG);
 	assert_null(text.p);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_nothing_is_an_empty_file(void **state)
@@ -146,8 +139,7 @@ static void test_nothing_is_an_empty_file(void **state)
 	struct fake *f = fake_with_thread();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_export(m, FOLDED, 0, "");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_broken_tree_is_an_error(void **state)
@@ -158,8 +150,7 @@ static void test_broken_tree_is_an_error(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, FOLDED, 0, 0, &text), -EIO);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -144,8 +144,7 @@ static void test_samples_are_frames_with_own_costs(void **state)
 	assert_pprof(m, PMFS_PLACE_THREAD_EXPORT, 1,
 		"time_ns nanoseconds app, rank=3/thread=1\n"
 		"10 < solve /src/b.c:7 < solve /src/b.c:7 < main /src/a.c:3\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_names_are_whole_and_valid(void **state)
@@ -158,8 +157,7 @@ static void test_names_are_whole_and_valid(void **state)
 		"time_ns nanoseconds app\n"
 		"300 < std::map<int, char>::find \xef\xbf\xbd\n"
 		"5 < (unknown)\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_nothing_has_no_samples(void **state)
@@ -167,8 +165,7 @@ static void test_nothing_has_no_samples(void **state)
 	struct fake *f = fake_with_thread();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_pprof(m, PMFS_PLACE_EXPORT, 0, "time_ns nanoseconds app\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -31,8 +31,7 @@ static void test_run_and_threads_are_profiles(void **state)
 		     "{\"name\":\"io\"},"
 		     "{\"name\":\"init\",\"file\":\"/src/a.c\",\"line\":40}]},"
 		     "\"name\":\"app\"}\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
@@ -52,8 +51,7 @@ static void test_threads_beyond_the_limit_are_counted_in_the_name(void **state)
 	assert_non_null(
 		strstr(text.p, "\"name\":\"app (without 10 threads: see their own export/)\"}\n"));
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_metrics_without_cost_are_left_out(void **state)
@@ -75,8 +73,7 @@ static void test_metrics_without_cost_are_left_out(void **state)
 		     "\"weights\":[5]}],\"shared\":{\"frames\":["
 		     "{\"name\":\"a \\\"b\\\" \\\\ \\u0001 \xef\xbf\xbd\"}]},"
 		     "\"name\":\"app\"}\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_calls_follow_in_order_of_time(void **state)
@@ -116,8 +113,7 @@ static void test_calls_follow_in_order_of_time(void **state)
 		"\"events\":[" EVENT("O", "2", "50") "," EVENT("C", "2", "150") "]}"));
 	/* clang-format on */
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_without_metrics_it_is_absent(void **state)
@@ -125,8 +121,7 @@ static void test_without_metrics_it_is_absent(void **state)
 	struct fake *f = fake_new();
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_false(view_named(PMFS_PLACE_EXPORT, SPEEDSCOPE)->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -229,8 +229,7 @@ static void test_picture_of_a_run_merges_siblings_of_one_name(void **state)
 	assert_order(svg, "<title>a\n", "<title>b\n10 ns");
 	assert_has(svg, "Every box is drawn.");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_picture_of_a_context_shows_its_callers_faded(void **state)
@@ -246,8 +245,7 @@ static void test_picture_of_a_context_shows_its_callers_faded(void **state)
 	assert_has(svg, "<title>b\n20 ns, 100% of all</title>");
 	assert_null(strstr(svg, "<title>all"));
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_picture_of_a_thread_has_its_costs_alone(void **state)
@@ -259,8 +257,7 @@ static void test_picture_of_a_thread_has_its_costs_alone(void **state)
 	assert_has(svg, "900 ns in all · rank=1/thread=0");
 	assert_int_equal(count_of(svg, "<g class=\"box\">"), 2);
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_a_deep_context_names_its_nearest_callers(void **state)
@@ -280,8 +277,7 @@ static void test_a_deep_context_names_its_nearest_callers(void **state)
 	assert_has(svg, "<title>… 30 callers above\n");
 	assert_order(svg, "<title>f31\n", "<title>f49\n");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_hostile_names_stay_names(void **state)
@@ -310,8 +306,7 @@ static void test_hostile_names_stay_names(void **state)
 	assert_has(html, "\"\\u003c/script>\\u003c!--\\u003cscript>\"");
 	assert_has(html, "{{data}}"); /* a name is no mark */
 	free(html);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_pictures_of_nothing_say_so(void **state)
@@ -355,8 +350,7 @@ static void test_page_has_every_metric_and_begins_with_the_best(void **state)
 	assert_string_equal(html, again);
 	free(again);
 	free(html);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_a_tree_that_cannot_be_read_is_no_picture(void **state)
@@ -366,8 +360,7 @@ static void test_a_tree_that_cannot_be_read_is_no_picture(void **state)
 	f->tree_error = -EIO;
 	assert_view(m, EXPORT, "flamegraph.svg", 0, "!-5");
 	assert_view(m, EXPORT, "flamegraph.html", 0, "!-5");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

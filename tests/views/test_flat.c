@@ -113,8 +113,7 @@ static void test_modules_and_files_add_functions_up(void **state)
 		"functions|time_ns_excl|time_ns_incl|file\n"
 		"1|45|70|/src/b.c\n"
 		"2|45|90|/src/a.c\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void assert_module(const char *end, const char *name, const char *module)
@@ -129,8 +128,7 @@ static void assert_module(const char *end, const char *name, const char *module)
 	snprintf(want, sizeof(want), "functions|time_ns_excl|time_ns_incl|module\n1|1|1|%s\n",
 		module);
 	assert_view(m, ROOT, "modules.csv", 0, want);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_packages_and_classes_are_read_from_names(void **state)
@@ -158,8 +156,7 @@ static void test_subtrees_have_a_flat_profile(void **state)
 	assert_view(m, PMFS_PLACE_CONTEXT, "functions.csv", pm_tree_find(tree, 9),
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"2|1|15|15|3||/bin/app|/src/a.c|a\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_lines_are_named_after_the_function_that_costs_most_there(void **state)
@@ -262,8 +259,7 @@ static void test_function_directory_tells_about_one_function(void **state)
 		"4|3|4|10|25|3||function||/bin/app|/src/a.c|a\n"
 		"5|4|5|15|15|3||function||/bin/app|/src/a.c|a\n");
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_native_costs_replace_sums_over_contexts(void **state)
@@ -300,8 +296,7 @@ static void test_native_costs_replace_sums_over_contexts(void **state)
 		"line|time_ns_excl|time_ns_incl|module|file|name\n"
 		"6|2||||\n"
 		"5|1||/bin/app||a\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_source_stands_with_the_cost_of_its_lines(void **state)
@@ -338,8 +333,7 @@ static void test_source_stands_with_the_cost_of_its_lines(void **state)
 		"        1000000       2  two\n");
 	assert_true(view_named(FUNCTION, "source.txt")->present(m, 1, NULL));
 	assert_false(view_named(FUNCTION, "source.txt")->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_source_says_whom_its_lines_call(void **state)
@@ -387,8 +381,7 @@ static void test_source_says_whom_its_lines_call(void **state)
 	assert_non_null(strstr(t.p, "# … and of 2 more: see callers.csv\n"));
 	assert_null(strstr(t.p, "1 call of f0"));
 	pm_text_done(&t);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_hotpath_follows_the_heaviest_while_it_holds_half(void **state)

@@ -61,8 +61,7 @@ static int is_there(struct fake *f)
 {
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	int r = view_named(PMFS_PLACE_ROOT, "gpu.csv")->present(m, 0, NULL);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 	return r;
 }
 

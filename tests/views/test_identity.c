@@ -39,8 +39,7 @@ static void assert_functions(struct fake *f, const char *rows)
 	strcat(want, rows);
 	assert_view(m, ROOT, "functions.csv", 0, want);
 	assert_view(m, PMFS_PLACE_THREAD, "functions.csv", 0, want);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* libx+0x10 is reached twice on one path: inclusive cost counts once, an address in an address. */

@@ -122,8 +122,7 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	assert_has(m, "threads-0", "threads/rank=0/thread=1");
 	assert_has(m, "time-1-0-63", "\"end\":1000");
 	assert_data(m, "damage-0", "[]");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /*
@@ -157,8 +156,7 @@ static void test_a_function_between_callers_and_callees(void **state)
 	assert_has(m, name, "\"boxes\":[0,0,0,15,7,0,1,1,0,4,4,0,2,1,1,4,4,0]");
 	assert_data(m, "sandwich-99-0", "null");
 	assert_data(m, "sandwich-0-99", "null");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Calls within calls that all cost the same: none is narrower than the others. */
@@ -184,8 +182,7 @@ static void test_a_chain_of_calls_is_shown_from_its_top(void **state)
 	char *data = data_of(m, "function-0");
 	assert_true(strlen(data) < 500 * 1000 * 8);
 	free(data);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_no_text_ends_the_script(void **state)
@@ -200,8 +197,7 @@ static void test_no_text_ends_the_script(void **state)
 		assert_null(strchr(data, '<'));
 		free(data);
 	}
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_numbers_beyond_the_profile_are_null(void **state)
@@ -216,8 +212,7 @@ static void test_numbers_beyond_the_profile_are_null(void **state)
 		assert_data(m, names[i], "null");
 	assert_has(m, "time-4294967295-0-0", "\"rows\":[");
 	assert_has(m, "time-1-16383-0", "\"rows\":[]");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static int fail_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
@@ -242,8 +237,7 @@ static void test_a_title_that_cannot_be_read_fails_the_page(void **state)
 	doc = pmfs_report_document(m, key);
 	assert_int_equal(doc.text.render(&doc, &out, NULL), -EIO);
 	pm_text_done(&out);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

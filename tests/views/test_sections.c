@@ -69,8 +69,7 @@ static void test_sections_have_names_units_and_no_more_rows_than_fit(void **stat
 		lines += out.p[i] == '\n';
 	assert_int_equal(lines, 3 + PMFS_SECTION_ROWS);
 	pm_text_done(&out);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_remarks_are_wrapped_at_words(void **state)
@@ -86,8 +85,7 @@ static void test_remarks_are_wrapped_at_words(void **state)
 	assert_non_null(strstr(out.p, "word\n         word"));
 	assert_non_null(strstr(out.p, "end.\nnote     Second.\n"));
 	pm_text_done(&out);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -46,8 +46,7 @@ static void test_loops_and_lines_are_part_of_the_frame_above(void **state)
 	s = stacks_of(m, 1, 1, PM_NONE); /* the exclusive column stands for the inclusive one */
 	assert_own(&s, 9, second);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_subtree_begins_with_its_context_whatever_that_is(void **state)
@@ -65,8 +64,7 @@ static void test_subtree_begins_with_its_context_whatever_that_is(void **state)
 	assert_int_equal(pmfs_stacks_own(&s, line), 5);
 	assert_int_equal(pmfs_stacks_total(&s), 85);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_missing_and_impossible_values_become_what_is_below(void **state)
@@ -93,8 +91,7 @@ static void test_missing_and_impossible_values_become_what_is_below(void **state
 	s = stacks_of(m, 0, 0, PM_NONE);
 	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 2)), 0);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_counts_are_not_inclusive(void **state)
@@ -111,8 +108,7 @@ static void test_counts_are_not_inclusive(void **state)
 	assert_int_equal(pmfs_stacks_own(&s, pm_tree_find(s.tree, 4)), 7);
 	assert_int_equal(pmfs_stacks_total(&s), 13);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_units_are_rounded_and_bounded(void **state)
@@ -160,8 +156,7 @@ static void test_frames_of_one_name_are_one_node(void **state)
 	assert_true(p.self[1] == 1 && p.self[2] == 6 && p.self[3] == 3);
 	pmfs_name_paths_done(&p);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_base_names_are_no_longer_than_those_of_files(void **state)
@@ -191,8 +186,7 @@ static void test_nothing_has_no_stacks(void **state)
 	assert_int_equal(p.child_start[1], 0);
 	pmfs_name_paths_done(&p);
 	pmfs_stacks_done(&s);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -70,8 +70,7 @@ static void test_summary_fits_a_screen(void **state)
 	assert_screen(text, 60, 100);
 	assert_non_null(strstr(text, "Functions by time_ns_excl"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_a_thread_leads_to_its_place_in_the_report(void **state)
@@ -89,8 +88,7 @@ static void test_a_thread_leads_to_its_place_in_the_report(void **state)
 	strcat(link, "report.html#view=flame&amp;thread=2\"");
 	assert_non_null(strstr(text, link));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* CPU time leads; one of two functions of a name runs on the GPU alone, and a thread does nothing.
@@ -128,8 +126,7 @@ static void test_summary_tells_about_gpus_and_empty_threads(void **state)
 	assert_non_null(strstr(
 		text, "Kernels by gker_sec_excl (total 8 s)\n 100.0%        8.00 s  kernel\n"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_summary_has_the_slowest_lines_of_main_code(void **state)
@@ -192,8 +189,7 @@ static void test_readme_tells_every_entry_and_uses_no_hostile_name(void **state)
 	assert_null(strstr(text, "newline"));
 	assert_non_null(strstr(text, "as rank, name, sum(time_ns_excl::double)"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_readme_queries_all_threads_whatever_their_keys(void **state)
@@ -213,8 +209,7 @@ static void test_readme_queries_all_threads_whatever_their_keys(void **state)
 		"regexp_extract(filename, '/rank=([0-9]+)', 1) as rank, name, "
 		"sum(time_ns_excl::double) as cost from read_csv('threads/**/functions.csv', "));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_readme_asks_about_idle_time_where_there_is_some(void **state)
@@ -275,8 +270,7 @@ static void test_readme_finds_idle_time_in_what_can_be_read(void **state)
 	assert_non_null(strstr(text, "How long was this thread idle"));
 	assert_non_null(strstr(text, "threads/rank=1/thread=0/trace.csv\n"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Names that awk would read otherwise, and costs that are not there, are not asked about. */
@@ -294,8 +288,7 @@ static void test_readme_asks_about_what_has_an_answer(void **state)
 	assert_null(strstr(text, "imbalance.csv |"));
 	assert_null(strstr(text, "hotpath.txt\n"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_readme_stands_without_contexts(void **state)
@@ -312,8 +305,7 @@ static void test_readme_stands_without_contexts(void **state)
 	f->tree_error = -EIO;
 	m = pmfs_model_new(&f->profile);
 	assert_view(m, ROOT, "README.txt", 0, "!-5");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_readme_of_nothing_has_one_command(void **state)
@@ -329,8 +321,7 @@ static void test_readme_of_nothing_has_one_command(void **state)
 	assert_null(strstr(text, "lines.csv .tsv"));
 	assert_null(strstr(text, "imbalance.csv"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_info_counts_and_has_the_formats_facts(void **state)
@@ -375,8 +366,7 @@ static void test_info_counts_and_has_the_formats_facts(void **state)
 		"  \"command\": \"a \\\"b\\\"\\n\"\n"
 		"}\n");
 	assert_view(m, ROOT, "damage.csv", 0, "offset|bytes|file|what\n16||a.db|is\nnot there\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_cut_keeps_whole_characters(void **state)

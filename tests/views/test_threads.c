@@ -44,8 +44,7 @@ static void test_threads_have_identity_totals_and_times(void **state)
 	assert_view(m, ROOT, "threads.csv", 0, want);
 	assert_view(m, ROOT, "threads.csv", 0, want); /* from what was kept */
 	assert_dense(m, ROOT, "threads.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_stored_total_of_a_thread_wins(void **state)
@@ -57,8 +56,7 @@ static void test_stored_total_of_a_thread_wins(void **state)
 	char *text = view_text(m, ROOT, "threads.csv", 0);
 	assert_non_null(strstr(text, "\n10|0|1|6|11.5|"));
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static int damage;            /* how the first thread fails: -EIO or -EINVAL */
@@ -177,8 +175,7 @@ static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
 		damaged_from = 0;
 		check_strips(m, none);
 	}
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static uint64_t n_samples_read;
@@ -236,8 +233,7 @@ static void test_bounds_of_calls_need_few_samples(void **state)
 	f->profile.traces_are_calls = false;
 	check_bounds(
 		m, THREAD, "trace.csv", "time_ns 100-199 duration_ns 1-1 timestamp_ns 1100-1199 ");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static int count_text(void *context, uint32_t column, uint32_t number, struct pm_bytes text)
@@ -263,8 +259,7 @@ static void test_texts_of_a_trace_are_told_once(void **state)
 	assert_in_range(told[CATEGORY], 2, 100);
 	assert_int_equal(told[FUNCTION], 3);
 	assert_int_equal(told[NAME], 3);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Otherwise they would be empty, as if nothing had been measured. */
@@ -340,8 +335,7 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 		"function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"
 		"2|1|6|7|||/bin/app||a\n"
 		"1|1||10|1||/bin/app|/src/a.c|main\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_profile_beyond_one_batch_loses_nothing(void **state)
@@ -366,8 +360,7 @@ static void test_profile_beyond_one_batch_loses_nothing(void **state)
 	assert_int_equal(*line, '\0');
 	assert_dense(m, THREAD, "profile.csv", 0);
 	free(text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* ---- whoever sees samples on the way ---- */
@@ -416,8 +409,7 @@ static void test_measuring_shows_each_sample_once(void **state)
 	assert_int_equal(seen.begun, 1);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.samples, 5);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_trace_tells_what_ran_when(void **state)
@@ -441,8 +433,7 @@ static void test_trace_tells_what_ran_when(void **state)
 	assert_measured(m, THREAD, "trace.tsv", 0);
 	assert_view(m, THREAD, "trace.csv", 1,
 		"time_ns|duration_ns|timestamp_ns|context_id|depth|category|function|name\n");
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_trace_of_unknown_times(void **state)
@@ -456,8 +447,7 @@ static void test_trace_of_unknown_times(void **state)
 		"18446744073709550614|1|18446744073709551614|1|0||main|main\n"
 		"||18446744073709551615|1|0||main|main\n");
 	assert_measured(m, THREAD, "trace.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_trace_of_calls_has_self_time_and_sequence(void **state)
@@ -473,8 +463,7 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 		"time_ns|duration_ns|timestamp_ns|context_id|depth|self_ns|seq|category|function|name\n"
 		"500|7|1500|2|1|-3|42||a|a\n");
 	assert_measured(m, THREAD, "trace.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Four threads: 20, 40, - and own 30; then 60 on one thread only. */
@@ -514,8 +503,7 @@ static void test_views_of_threads_are_absent_without_threads(void **state)
 	assert_false(view_named(ROOT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(PMFS_PLACE_CONTEXT, "threads.csv")->present(m, 0, NULL));
 	assert_false(view_named(PMFS_PLACE_CONTEXT, "values.csv")->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_trace_is_there_where_the_thread_has_one(void **state)
@@ -526,8 +514,7 @@ static void test_trace_is_there_where_the_thread_has_one(void **state)
 	assert_true(view_named(THREAD, "trace.csv")->present(m, 0, NULL));
 	assert_false(view_named(THREAD, "trace.csv")->present(m, 1, NULL));
 	assert_false(view_named(THREAD, "trace.tsv")->present(m, 1, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -61,8 +61,7 @@ static void test_a_thread_is_its_call_path_over_time(void **state)
 	assert_has(svg, ">0.2 ms</text>");
 	assert_has(svg, "rank=3/thread=0");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_all_threads_show_the_innermost_functions(void **state)
@@ -85,8 +84,7 @@ static void test_all_threads_show_the_innermost_functions(void **state)
 	assert_true(strstr(svg, ">rank=0/thread=0<") < strstr(svg, ">rank=1/thread=0<"));
 	assert_null(strstr(svg, "rank=7"));
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* solve waits for 30 % of its time, and calls a little something for 0.5 %, which is solve. */
@@ -111,8 +109,7 @@ static void test_waiting_below_a_busy_function_is_waiting(void **state)
 	assert_has(svg, ">30%<");
 	assert_has(svg, ">70%<");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_threads_that_run_one_function_show_it(void **state)
@@ -128,8 +125,7 @@ static void test_threads_that_run_one_function_show_it(void **state)
 	assert_has(svg, "The innermost function that has 1% or more");
 	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 1 ms, 1 ms</title>"), 2);
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static int counts_of_calls(const struct pm_profile *p, uint32_t thread,
@@ -163,8 +159,7 @@ static void test_calls_lie_within_each_other(void **state)
 	assert_has(svg, "<title>solve\n200 µs – 800 µs, 600 µs</title>");
 	assert_has(svg, "<title>dot\n300 µs – 400 µs, 100 µs</title>");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_what_is_too_short_is_seen_but_not_counted(void **state)
@@ -226,8 +221,7 @@ static void test_a_long_trace_is_searched_and_not_read(void **state)
 	assert_int_equal(count_of(svg, "<title>solve\n"), 5);
 	assert_has(svg, "<title>solve\n20 s – 30 s, 10 s</title>");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_of_many_threads_some_are_shown(void **state)
@@ -243,8 +237,7 @@ static void test_of_many_threads_some_are_shown(void **state)
 	assert_has(svg, "150 of 450 threads");
 	assert_has(svg, "; a block shows one of ");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static uint32_t count_cells(const uint32_t *cells, uint32_t name)
@@ -292,8 +285,7 @@ static void test_no_time_and_no_samples_are_said(void **state)
 	char *svg = draw(m, EXPORT, 0);
 	assert_has(svg, "There is nothing to draw.");
 	free(svg);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_times_without_order_and_end_do_no_harm(void **state)
@@ -328,8 +320,7 @@ static void test_hostile_names_and_deep_paths_are_drawn(void **state)
 	assert_has(svg, "<title>]]&gt;&lt;/script&gt;");
 	free(svg);
 	free(draw(m, EXPORT, 0));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_only_threads_with_a_trace_have_a_timeline(void **state)
@@ -345,8 +336,7 @@ static void test_only_threads_with_a_trace_have_a_timeline(void **state)
 	((struct pm_thread *)(uintptr_t)f->threads.threads)[0].has_trace = false;
 	assert_false(all->present(m, 0, NULL));
 	assert_false(one->present(m, 0, NULL));
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 int main(void)

@@ -31,8 +31,7 @@ static void assert_unaccounted(struct fake *f, const char *want)
 	pm_text_char(&text, '\0');
 	assert_string_equal(text.p, want);
 	pm_text_done(&text);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 static void test_nothing_is_said_where_all_adds_up(void **state)
@@ -66,8 +65,7 @@ static void test_totals_are_of_the_top_or_of_own_costs(void **state)
 	assert_true(w->of[0] == 100 && w->of[1] == 100 && w->of[2] == 8 && w->of[3] == 0);
 	assert_int_equal(pmfs_has_cost(m, 2, NULL), 1);
 	assert_int_equal(pmfs_has_cost(m, 3, NULL), 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
 }
 
 /* Edges: the first level has the calls of work again. */

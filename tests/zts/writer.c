@@ -197,6 +197,24 @@ static bool is_run(const uint8_t *p, size_t n)
 	return n > 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
+/* Block i: its description, then its data. */
+static void put_fm_block(
+	struct pm_text *table, struct pm_text *data, size_t base, size_t i, struct pm_bytes block)
+{
+	bool run = is_run(block.p, block.len), packed = !run && i % 2 == 1;
+	put_le(table, base + data->len, 4);
+	put_le(table, i * FM_BLOCK, 4);
+	put_le(table, 0, 4);
+	pm_text_char(table, run ? (char)block.p[0] : (char)packed);
+	pm_text_char(table, run ? 0 : packed ? 3 : 1);
+	if (packed) {
+		put_le(data, 0, 7); /* one rank */
+		put_literals(data, block);
+	} else if (!run) {
+		pm_text_bytes(data, block);
+	}
+}
+
 void zts_put_fm(struct pm_text *out, const struct zts_entry *entries, size_t n)
 {
 	struct pm_text text = {0}, data = {0}, table = {0};
@@ -210,19 +228,7 @@ void zts_put_fm(struct pm_text *out, const struct zts_entry *entries, size_t n)
 	size_t base = FM_HEADER + n_blocks * FM_DESCRIPTION;
 	for (size_t i = 0; i < n_blocks; i++) {
 		size_t at = i * FM_BLOCK, len = text.len - at < FM_BLOCK ? text.len - at : FM_BLOCK;
-		struct pm_bytes block = {column + at, len};
-		bool run = is_run(column + at, len), packed = !run && i % 2 == 1;
-		put_le(&table, base + data.len, 4);
-		put_le(&table, at, 4);
-		put_le(&table, 0, 4);
-		pm_text_char(&table, run ? (char)column[at] : (char)packed);
-		pm_text_char(&table, run ? 0 : packed ? 3 : 1);
-		if (packed) {
-			put_le(&data, 0, 7); /* one rank */
-			put_literals(&data, block);
-		} else if (!run) {
-			pm_text_bytes(&data, block);
-		}
+		put_fm_block(&table, &data, base, i, (struct pm_bytes){column + at, len});
 	}
 	for (size_t i = 0; i < text.len; i++)
 		counts[column[i]]++;
