@@ -1,4 +1,4 @@
-"""Whether this user can mount on this machine: for tests that skip where that is not so."""
+"""Whether this user can mount on this machine; tests that mount are skipped otherwise."""
 import os
 import re
 import shutil
@@ -7,7 +7,7 @@ CAP_SYS_ADMIN = 21
 
 
 def why_not():
-    """One line that says why mounting fails here, or None."""
+    """The reason why mounting fails here, in one line, or None."""
     if not shutil.which("fusermount3"):
         return "fusermount3 is not installed (Debian: apt-get install fuse3)"
     try:

@@ -4,7 +4,7 @@ the two differ.
 
     tests/check_calls.py [ROOT]
 
-Then it changes either, and fails where that is not seen. --print prints what the decision should say.
+Then it changes either of them, and fails if the change is not detected. --print prints the list for the decision.
 """
 import os
 import re

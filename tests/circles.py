@@ -20,7 +20,7 @@ def words(code):
 
 
 class File:
-    """One file: what it defines for others, which words it uses, which headers it includes."""
+    """One file: its external definitions, the words it uses, the headers it includes."""
 
     def __init__(self, root, room, name):
         self.name = name

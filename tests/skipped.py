@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints which tests, or parts of them, were skipped, why, and the command that brings them.
+"""Prints which tests, or parts of them, were skipped, why, and the command that enables them.
 
     skipped.py BUILD [--viewers]
 
---viewers: they were installed, as far as they could be.
+--viewers: as many of them as possible were installed.
 """
 import json
 import os
@@ -18,7 +18,7 @@ CURABLE = re.compile("install|root|/dev/fuse")
 
 
 def skipped(log):
-    """(test, reason) of all that was skipped."""
+    """(test, reason) of everything that was skipped."""
     for line in log:
         test = json.loads(line)
         name = test["name"].rpartition(" / ")[2]

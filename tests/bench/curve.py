@@ -6,13 +6,13 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 
 
 def nice_top(value):
-    """The least of 1, 2, 5, 10, 20 … that is not below."""
+    """The smallest of 1, 2, 5, 10, 20 … that is at least this."""
     unit = 10 ** math.floor(math.log10(value))
     return next(n * unit for n in (1, 2, 5, 10) if n * unit >= value)
 
 
 def draw(curves, across, up):
-    """`curves`: name → [(x, y)], x on a logarithmic axis; `across`, `up`: what the axes are."""
+    """`curves`: name → [(x, y)], x on a logarithmic axis; `across`, `up`: the titles of the axes."""
     points = [p for curve in curves.values() for p in curve]
     low, high = (math.log10(f(x for x, _ in points)) for f in (min, max))
     top = nice_top(max(y for _, y in points))

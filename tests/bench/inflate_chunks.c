@@ -1,6 +1,6 @@
 /*
- * Inflates the chunks of a ZTS0 store by libdeflate, on all processors, and does nothing else: what
- * run.py compares tables of such stores with. Prints how many bytes they give.
+ * Only inflates the chunks of a ZTS0 store with libdeflate, on all processors: the baseline for
+ * tables of such stores in run.py. Prints the number of bytes.
  */
 #include <fcntl.h>
 #include <stdio.h>

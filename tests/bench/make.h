@@ -1,6 +1,6 @@
 /*
- * What the makers of big sources share: one output file at a time, numbers little-endian, and a
- * hash for choices that are the same everywhere. A failure ends the program with one line.
+ * Shared by the generators of large sources: one output file at a time, little-endian numbers, and
+ * a hash for reproducible choices. A failure ends the program with one line.
  */
 #ifndef PROFMOUNT_TESTS_BENCH_MAKE_H
 #define PROFMOUNT_TESTS_BENCH_MAKE_H

@@ -1,4 +1,4 @@
-/* The plan of a database, which meta.db and the files of values share. */
+/* The plan of a database, for meta.db and the files with values. */
 #ifndef PROFMOUNT_TESTS_BENCH_MAKE_HPCTOOLKIT_H
 #define PROFMOUNT_TESTS_BENCH_MAKE_HPCTOOLKIT_H
 

@@ -1,4 +1,4 @@
-/* meta.db: names, metrics and the tree of contexts, where sizes follow from the numbers. */
+/* meta.db: names, metrics and the tree of contexts; sizes follow from the numbers. */
 #include "tests/bench/make_hpctoolkit.h"
 
 #include <stdio.h>

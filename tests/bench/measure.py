@@ -133,7 +133,7 @@ class Measure:
         os.makedirs(self.work, exist_ok=True)
 
     def sizes(self, *all_sizes):
-        """Of what is given, small to large, those to measure."""
+        """Of the sizes given, smallest first, those to measure."""
         return all_sizes[:self.count]
 
     def make(self, maker, name, *args):
@@ -172,7 +172,7 @@ class Measure:
             os.rmdir(point)
 
     def mount_time(self, source):
-        """From the command to the moment at which it returns, the mount being ready."""
+        """Seconds until the command returns and the mount is ready."""
         def once():
             point = tempfile.mkdtemp(prefix="mnt-", dir=self.work)
             took = timed(lambda: subprocess.run([self.profmount, source, point], check=True))
@@ -182,7 +182,7 @@ class Measure:
         return min(once() for _ in range(RUNS))
 
     def memory(self, pid):
-        """Private memory now, and the most there was in memory, with mapped pages of the source."""
+        """Private memory now, and the peak of resident memory, which includes mapped pages of the source."""
         with open(f"/proc/{pid}/status", encoding="ascii") as f:
             fields = dict(line.split(":", 1) for line in f)
         return tuple(int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "VmHWM"))
@@ -208,7 +208,7 @@ class Measure:
         return answer
 
     def first_answer(self, title, source):
-        """Mount, and the ten most costly functions; in how many seconds."""
+        """Seconds for the mount and the ten most expensive functions."""
         def once():
             point = tempfile.mkdtemp(prefix="mnt-", dir=self.work)
             took = timed(lambda: (subprocess.run([self.profmount, source, point], check=True),
@@ -258,7 +258,7 @@ class Measure:
                        f"JavaScript {megabytes(shown['heap'])}")
 
     def exports(self, title, source, names):
-        """What exports cost whose reader knows the program already, each in a mount of its own."""
+        """The cost of exports once the profile has been read, each in a mount of its own."""
         for name in names:
             with self.mounted(source) as (point, pid):
                 read_all(os.path.join(point, "functions.csv"))
@@ -271,7 +271,7 @@ class Measure:
             self.table.growth(f"export/{name}", size(source), took)
 
     def wide(self, title, make):
-        """What a call costs in sources of the same size, from few call paths to many; make(paths) gives the source."""
+        """The cost of a call in sources of equal size with few to many call paths; make(paths) returns the source."""
         curve = self.curves[title] = []
         for paths in WIDE[:2 if self.count == 1 else None]:
             took, calls = self.cost_of_calls(make(paths))
@@ -372,7 +372,7 @@ class Measure:
                        f"{more / size(source):.3f}")
 
     def lookups(self, title, source):
-        """Names that nobody asked for yet, in a folder of as many entries as there are contexts."""
+        """First lookups of names in a directory with as many entries as there are contexts."""
         with self.mounted(source) as (point, _):
             folder = os.path.join(point, "by-id")
             names = os.listdir(folder)

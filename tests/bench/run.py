@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures profmount on big sources made here, each figure beside a baseline of the same run.
+"""Measures profmount on large generated sources, each figure beside a baseline of the same run.
 
     tests/bench/run.py [--profmount build-release/fs/profmount] [--makers build-release/tests/bench]
                        [--work /tmp/profmount-bench] [--only FORMAT] [--small | --large] [--markdown FILE]
@@ -24,7 +24,7 @@ PERL_READER = "perl -MDevel::NYTProf::Data -e 'Devel::NYTProf::Data->new({filena
 
 
 def inflate(path, start):
-    """Inflates a zlib stream within a file and does nothing else; how many bytes it gives."""
+    """Only inflates a zlib stream within a file; returns the number of bytes."""
     z, n = zlib.decompressobj(), 0
     with open(path, "rb") as f:
         f.seek(start)
@@ -34,7 +34,7 @@ def inflate(path, start):
 
 
 def inflate_chunks(path):
-    """The same for all chunks of a store, on all processors; how many bytes they give."""
+    """The same for all chunks of a store, on all processors; returns the number of bytes."""
     def inflate_one(data):
         return len(zlib.decompressobj(-15).decompress(data))
     with open(path, "rb") as f, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

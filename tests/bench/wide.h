@@ -1,6 +1,6 @@
 /*
- * A call tree with many paths, for the makers of big sources: as wide and as deep as is asked for,
- * with calls and functions in a power law, the same every time. It takes no memory.
+ * A call tree with many paths, for the generators of large sources: of a given width and depth,
+ * with power-law distributions of calls and functions, always the same. It takes no memory.
  */
 #ifndef PROFMOUNT_TESTS_BENCH_WIDE_H
 #define PROFMOUNT_TESTS_BENCH_WIDE_H

@@ -1,7 +1,7 @@
 """What the tests of real viewers share: exports of a source in a folder, its totals by its tables, ways to run things.
 
 Every test is `test_CLIENT.py PROFMOUNT SOURCE`: it writes the exports, opens them in the client and compares what the
-client shows with contexts.csv, which the exports know nothing of. Without the client it is skipped: exit 77.
+client shows with contexts.csv, which the exports know nothing of. Without the client, it is skipped (exit 77).
 """
 import csv
 import os
@@ -90,7 +90,7 @@ class Source:
         return found
 
     def total(self, metric):
-        """What the whole run costs by contexts.csv, in the unit of exports; and how much rounding may change."""
+        """The cost of the whole run by contexts.csv, in the unit of exports, and the largest rounding error."""
         contexts = self.rows("contexts.csv")
         for row in self.metrics:
             column = row["column"]
@@ -115,7 +115,7 @@ def expect(truth, otherwise):
 
 
 def expect_total(source, metric, shown, client):
-    """What the client shows is what the source holds, but for rounding."""
+    """The client shows the values of the source, except for rounding."""
     total, slack = source.total(metric)
     expect(abs(shown - total) <= slack + 1e-9 * total, f"{client} shows {shown:.0f} {metric}, the source has {total:.0f}")
     print(f"{client}: {metric} {shown:.0f}")
@@ -129,7 +129,7 @@ def documented(source):
 
 
 def expect_ranks(source, shown, client):
-    """What the threads of each rank cost by threads.csv is what the client shows."""
+    """The client shows the costs by rank that threads.csv has."""
     for rank in {row["rank"] for row in source.rows("threads.csv")}:
         total = sum(float(row["cputime_sec_excl"]) for row in source.rows("threads.csv") if row["rank"] == rank)
         expect(abs(float(shown[rank]) - total) <= 1e-9 * total, f"{client}: rank {rank}: {shown[rank]}, not {total}")

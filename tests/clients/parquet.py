@@ -1,4 +1,4 @@
-"""Parquet, read strictly: every byte of a file must belong to what its footer says, and every statistic be true.
+"""A strict reader of Parquet: the footer must account for every byte of a file, and every statistic must be correct.
 
     parquet.py FILE.parquet [FILE.csv]
 
@@ -25,7 +25,7 @@ def must(truth, otherwise):
 
 
 class Thrift:
-    """Structs as dicts of field ids; what a field means is the caller's."""
+    """Structs as dicts by field id; the caller knows what the fields mean."""
 
     def __init__(self, data, at=0):
         self.data, self.at = data, at
@@ -239,7 +239,7 @@ def read(path):
 
 
 def same(cell, value):
-    """Does the value say what the cell of CSV says?"""
+    """Does the value equal the cell of the CSV?"""
     if value is None or cell == "":
         return value is None and cell == ""
     if isinstance(value, str):
@@ -250,7 +250,7 @@ def same(cell, value):
 
 
 def compare(parquet, table):
-    """How many cells agree; the first that does not is an error."""
+    """The number of equal cells; the first difference is an error."""
     names, columns, pairs = read(parquet)
     csv.field_size_limit(1 << 30)
     with open(table, newline="", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""callgrind_annotate reads callgrind.out.M without a complaint: totals and inclusive costs are ours."""
+"""callgrind_annotate reads callgrind.out.M without warnings; totals and inclusive costs are equal."""
 import re
 
 from clients import Source, expect, expect_total, program, run

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Catapult, the viewer of chrome://tracing, imports trace.json without a warning: slices, times and nesting are ours."""
+"""Catapult, the viewer of chrome://tracing, imports trace.json without warnings; slices, times and nesting are equal."""
 import glob
 import json
 import os

@@ -44,7 +44,7 @@ def folded(path):
 
 
 def difffolded(base, new, path):
-    """What difffolded.pl makes of two exports."""
+    """The output of difffolded.pl for two exports."""
     if shutil.which("difffolded.pl"):
         with open(path, "w", encoding="utf-8") as file:
             file.write(run("difffolded.pl", base, new))

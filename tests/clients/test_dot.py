@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Graphviz lays callgraph.dot out without a complaint, and draws as many functions as the label says."""
+"""Graphviz renders callgraph.dot without warnings, and draws as many functions as the label says."""
 import re
 import xml.etree.ElementTree
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DuckDB reads the tables of all threads as one, keys of their directories as columns, and finds the sums of ours.
+"""DuckDB reads the tables of all threads as one, keys of their directories as columns, and finds the same sums.
 
 Files of one query must have the same keys: threads and GPU streams are two queries. So do those of docs/remote.md.
 """
@@ -17,7 +17,7 @@ def keys_of(row):
 
 
 def check(source, keys, threads, columns):
-    """What these threads, which have these keys, cost in all: their contexts at the top, by thread."""
+    """The total cost of the threads with these keys: their top-level contexts, by thread."""
     pattern, by = "/".join(f"{key}=*" for key in keys), ", ".join(keys)
     table = f"read_csv('{source.path(f'threads/{pattern}/profile.csv')}', hive_partitioning = true, union_by_name = true)"
     tops = f"context_id in (select context_id from '{source.path('contexts.csv')}' where depth = 0)"

@@ -20,7 +20,7 @@ SECONDS = 60
 
 
 class Screen:
-    """An X server without a screen, with a session bus, and a home of its own."""
+    """An X server without a screen, with a session bus and a home directory of its own."""
 
     def __init__(self, home):
         receive, send = os.pipe()
@@ -56,7 +56,7 @@ class Screen:
         return said.split()[-1]
 
     def flames(self, path=None):
-        """How many points have a colour of the flame graph's boxes; a screenshot for people goes to path."""
+        """The number of pixels in colours of the flame graph's boxes; saves a screenshot at `path`."""
         if path:
             run("import", "-window", "root", path, timeout=SECONDS, env=self.env)
         shot = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], env=self.env, timeout=SECONDS,
@@ -65,7 +65,7 @@ class Screen:
 
 
 def browse(screen, folder, flames):
-    """Opens a folder, waits for as many points of flames more than before, and closes the window."""
+    """Opens a folder, waits until the flame graph's thumbnail has been drawn, and closes the window."""
     before = screen.flames()
     manager = subprocess.Popen(["dbus-run-session", "--", "pcmanfm", "--no-desktop", folder], env=screen.env,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

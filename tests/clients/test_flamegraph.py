@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""flamegraph.pl draws folded stacks: the picture is valid and its whole is ours."""
+"""flamegraph.pl draws folded stacks: the picture is valid and its total is equal."""
 import re
 
 from clients import Source, expect_total, program, run

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kcachegrind opens callgrind.out.M without a complaint and shows its main."""
+"""kcachegrind opens callgrind.out.M without warnings and shows its main function."""
 import os
 import re
 import tempfile

@@ -53,7 +53,7 @@ def have_readers():
 
 
 def readers(folder, paths):
-    """What DuckDB, Polars and hyparquet say, who must read all of them."""
+    """The contents according to DuckDB, Polars and hyparquet; each must read all files."""
     if not have_readers():
         return "not read: DuckDB, Polars or hyparquet are not installed"
     with tempfile.NamedTemporaryFile("w", suffix=".list", encoding="utf-8") as file:
@@ -109,7 +109,7 @@ def scratch():
 
 
 def check(profmount, source, most_alike):
-    """How many tables were compared; 0 where the source cannot be opened."""
+    """The number of tables compared; 0 if the source cannot be opened."""
     with scratch() as folder:
         extract(profmount, source, folder)
         paths = tables(folder, most_alike)

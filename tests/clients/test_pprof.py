@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""go tool pprof reads M.pb.gz: totals are ours, names are whole, and its own exports of it work."""
+"""go tool pprof reads M.pb.gz: totals are equal, names are complete, and pprof's own exports work."""
 import os
 import re
 import tempfile

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """report.html in Chromium and Firefox, opened from a file: every view draws, the numbers on screen are those of the CSV
-files, and no name of a profile becomes part of the page. In Chromium, axe-core looks for what keeps people out.
+files, and no name of a profile becomes part of the page. In Chromium, axe-core checks accessibility.
 
     test_report.py PROFMOUNT SOURCE OTHER…
 
@@ -101,7 +101,7 @@ def seconds(text):
 
 class Report(unittest.TestCase):
     def drive(self, browser, script, *arguments):
-        """What a script says of the browser's program, which it is given before the last of its arguments."""
+        """The output of a script that gets the browser's program before the last of its arguments."""
         command, path = BROWSERS[browser]
         program = shutil.which(command) or (path if os.path.exists(path) else None)
         if not program:

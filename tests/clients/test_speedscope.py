@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""speedscope opens every export, and what it saves again has our totals."""
+"""speedscope opens every export, and files that it saves have the same totals."""
 import json
 import os
 
@@ -11,7 +11,7 @@ chromium = program("chromium", "chromium", "/usr/bin/chromium-browser", "/usr/bi
 
 
 def open_all(paths):
-    """What speedscope says of each file: {path: {log, saved}}."""
+    """The output of speedscope for each file: {path: {log, saved}}."""
     return {one["path"]: one for one in map(json.loads, driver("speedscope.mjs", chromium, dist, *paths).splitlines())}
 
 

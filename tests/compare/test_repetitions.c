@@ -1,4 +1,7 @@
-/* What a comparison calls a change: random splits of one program's runs, and a planted one. */
+/*
+ * What a comparison reports as a change: random splits of one program's runs, and a change made on
+ * purpose.
+ */
 #include "pair.h"
 
 #include <math.h>

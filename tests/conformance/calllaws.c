@@ -1,4 +1,6 @@
-/* Percentiles, histograms and the longest calls are made in different ways of the same calls. */
+/*
+ * Percentiles, histograms and the longest calls are computed from the same calls in different ways.
+ */
 #include "calllaws.h"
 
 #include <stdio.h>

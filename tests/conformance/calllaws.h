@@ -1,4 +1,4 @@
-/* The laws of calls that are recorded one by one, for any source. */
+/* Invariants of calls that are recorded one by one, for any source. */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_CALLLAWS_H
 #define PROFMOUNT_TESTS_CONFORMANCE_CALLLAWS_H
 

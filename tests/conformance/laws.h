@@ -1,6 +1,6 @@
 /*
- * The laws of answers, for any source: what tables and exports derive from contexts adds up to the
- * whole. Computed again from the rows of the documents themselves, without the sums of fs/views/.
+ * Invariants of results, for any source: what tables and exports derive from contexts adds up to
+ * the total. Computed again from the rows of the documents, without the sums of fs/views/.
  */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_LAWS_H
 #define PROFMOUNT_TESTS_CONFORMANCE_LAWS_H

@@ -1,4 +1,4 @@
-/* The law of the primary quantity, for any source. */
+/* Invariants of the primary quantity, for any source. */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_LEAD_H
 #define PROFMOUNT_TESTS_CONFORMANCE_LEAD_H
 

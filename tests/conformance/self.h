@@ -1,4 +1,4 @@
-/* The law of comparisons, for any source: compared with itself nothing differs. */
+/* The invariant of comparisons, for any source: it does not differ from itself. */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_SELF_H
 #define PROFMOUNT_TESTS_CONFORMANCE_SELF_H
 

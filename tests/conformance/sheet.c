@@ -1,4 +1,4 @@
-/* Reads tables through their cursors, so that nothing has to be parsed. */
+/* Reads tables through their cursors, without parsing text. */
 #include "sheet.h"
 
 #include <math.h>

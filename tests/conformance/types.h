@@ -1,4 +1,4 @@
-/* The law of types: what a table says of its columns holds for their cells. */
+/* The invariant of types: the cells of a table have the types of its columns. */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_TYPES_H
 #define PROFMOUNT_TESTS_CONFORMANCE_TYPES_H
 

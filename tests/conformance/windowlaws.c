@@ -1,6 +1,6 @@
 /*
- * Windows, compared with sums over the samples themselves, which are cut off here once more and in
- * the plainest way.
+ * Windows, compared with sums over the samples, which are cut off here by a simple independent
+ * implementation.
  */
 #include "windowlaws.h"
 

@@ -1,4 +1,4 @@
-/* The laws of windows, for any source. */
+/* Invariants of windows, for any source. */
 #ifndef PROFMOUNT_TESTS_CONFORMANCE_WINDOWLAWS_H
 #define PROFMOUNT_TESTS_CONFORMANCE_WINDOWLAWS_H
 

@@ -52,8 +52,8 @@ def digest(path, folder=None):
 
 def tree(top):
     """
-    What is where: path → "folder", the target of a link, or the digest of a file. Goes down and up with one open
-    folder, since trees may be deeper than a path may be long.
+    The contents of a folder: path → "folder", the target of a link, or the digest of a file. Goes down and up with one
+    open folder, since trees may be deeper than the limit of a path.
     """
     found, path, levels, folder = {}, [], [], os.open(top, os.O_RDONLY)
     levels.append(sorted(os.listdir(folder)))

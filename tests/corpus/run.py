@@ -3,7 +3,7 @@
 
     run.py CHECK_FOLDER [OPTION OF run_all.py…]
 
-Works on a copy. A correction whose text is not found any more is an error: the checker was mended, drop it here.
+Works on a copy. A correction whose text is not found is an error: the checker has been fixed, so remove the correction.
 """
 import os
 import shutil

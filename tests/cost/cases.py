@@ -1,4 +1,4 @@
-"""What run.py and damaged.py share: costly cases (make_costly.c) are written, and what they take is counted (count.c)."""
+"""Shared by run.py and damaged.py: writes costly cases (make_costly.c) and counts the work that they take (count.c)."""
 import collections
 import os
 import subprocess
@@ -19,7 +19,7 @@ Counts = collections.namedtuple("Counts", "work own peak unasked where", default
 
 
 def counts_of(command):
-    """What was counted: name → Counts. Raises subprocess.TimeoutExpired."""
+    """The counts: name → Counts. Raises subprocess.TimeoutExpired."""
     out = {}
     done = subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=True)
     for line in done.stdout.decode(errors="replace").splitlines():

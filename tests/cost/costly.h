@@ -1,4 +1,4 @@
-/* What the files of make_costly share. */
+/* Shared by the files of make_costly. */
 #ifndef PROFMOUNT_TESTS_COST_COSTLY_H
 #define PROFMOUNT_TESTS_COST_COSTLY_H
 

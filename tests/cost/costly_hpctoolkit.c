@@ -1,4 +1,4 @@
-/* Costly databases of HPCToolkit. */
+/* Expensive HPCToolkit databases. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ def work_of(case, source):
 
 
 def damaged(case, source):
-    """Lines about damage that costs too much."""
+    """Messages about damage that costs too much."""
     sound, had, _ = work_of(case, source)
     for path in files_of(source):
         with open(path, "rb") as f:

@@ -1,5 +1,5 @@
 /*
- * Work whose cost is known, for the test of the law:
+ * Work of known cost, for test_law.py:
  *
  *     planted KIND N
  *

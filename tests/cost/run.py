@@ -29,13 +29,13 @@ def bytes_of(path):
 
 
 def own_of(counted, what):
-    """The bytes of a document. What Parquet says in a dictionary is read from the rows of its table."""
+    """The bytes of a document. For Parquet with a dictionary, the rows of its table are counted."""
     table = counted.get(what.removesuffix(".parquet") + ".csv") if what.endswith(".parquet") else None
     return max(counted[what].own, table.own if table else 0)
 
 
 def compare(small, large, weights):
-    """Lines about what costs more than it weighs."""
+    """Messages about documents that cost more than their share."""
     for what, now in large.items():
         if what not in small or now.own < 0 or now.work < cases.FREE:
             continue

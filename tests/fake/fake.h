@@ -1,7 +1,7 @@
 /*
  * A profile in memory that tests fill by hand: no files, no format. Add metrics, threads,
- * functions, contexts, values and samples, then use `profile`. What is not added is not there;
- * ops may be taken away (NULL) or replaced before use.
+ * functions, contexts, values and samples, then use `profile`. Nothing else exists; ops may be
+ * removed (NULL) or replaced before use.
  */
 #ifndef PROFMOUNT_TESTS_FAKE_H
 #define PROFMOUNT_TESTS_FAKE_H

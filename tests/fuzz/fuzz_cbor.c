@@ -1,4 +1,4 @@
-/* The CBOR decoder, in two parts, and the JSON that is made of it. */
+/* The CBOR decoder, fed in two parts, and the JSON made from its events. */
 #include "formats/common/cbor.h"
 #include "formats/common/text.h"
 #include "formats/zts/payload.h"

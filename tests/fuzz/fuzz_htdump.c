@@ -1,4 +1,4 @@
-/* Any bytes as an HTDUMP stream: nothing may break, and what is presented must hold together. */
+/* Arbitrary bytes as an HTDUMP stream: no crashes, and what is presented must be consistent. */
 #include <stdio.h>
 #include <stdlib.h>
 

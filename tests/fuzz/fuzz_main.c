@@ -1,4 +1,4 @@
-/* Runs a fuzz target over files: what a fuzzer found once is an ordinary test from then on. */
+/* Runs a fuzz target over files, so that past findings are ordinary tests. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

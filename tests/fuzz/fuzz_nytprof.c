@@ -1,4 +1,5 @@
-/* One profile, in all layouts: as it is, and with its records deflated, so that they are mutated.
+/*
+ * A profile in any layout: as given, and with its records deflated, so that they are mutated too.
  */
 #include <stdlib.h>
 #include <string.h>

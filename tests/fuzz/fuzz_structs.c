@@ -1,5 +1,4 @@
-/* Structure files: whatever they say, an address has at most one scope, and scopes are no circle.
- */
+/* Structure files: for any contents, an address has at most one scope, and scopes form no cycle. */
 #include <stdlib.h>
 
 #include "formats/hpcrun/symbols/structs.h"

@@ -1,6 +1,4 @@
-/* ELF files and their DWARF, tables of the kernel's symbols and mangled names, whichever the bytes
- * are taken for.
- */
+/* The bytes as an ELF file with DWARF, as a table of kernel symbols, and as mangled names. */
 #include "formats/hpcrun/symbols/demangle.h"
 #include "formats/hpcrun/symbols/dwarf.h"
 #include "formats/hpcrun/symbols/elf.h"

@@ -1,4 +1,4 @@
-/* Names of windows: how long the run is (8 bytes), then names in lines. */
+/* Names of windows: the duration of the run (8 bytes), then one name per line. */
 #include <stdlib.h>
 
 #include "formats/common/cursor.h"

@@ -1,4 +1,4 @@
-/* Text indexes, WAL and FM, and the names made of their entries. */
+/* Text indexes, WAL and FM, and the names made from their entries. */
 #include "formats/common/text.h"
 #include "formats/zts/names.h"
 

@@ -90,7 +90,7 @@ def executions(log):
 
 
 def fuzz(name, seeds):
-    """True if nothing broke."""
+    """True if no input failed."""
     program = os.path.join(BUILD, "tests/fuzz/fuzz_" + name)
     if not os.access(program, os.X_OK):
         print(name, "FAILED: not built", flush=True)

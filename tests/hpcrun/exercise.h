@@ -1,4 +1,4 @@
-/* For tests and fuzzing: a folder to write into, and somebody who looks at everything. */
+/* For tests and fuzzing: a scratch directory, and a function that reads everything. */
 #ifndef PROFMOUNT_TESTS_HPCRUN_EXERCISE_H
 #define PROFMOUNT_TESTS_HPCRUN_EXERCISE_H
 

@@ -3,7 +3,7 @@
 
     test_addr2line.py SYMBOLS_AT PROGRAM…
 
-Programs are compiled from this repository, by whatever compiler this is; those without DWARF are left out.
+Programs are compiled from this repository, with the default compiler; those without DWARF are skipped.
 """
 import os
 import random

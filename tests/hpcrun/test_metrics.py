@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measurements with more metrics than any program has: test_metrics.py PROFMOUNT
+"""Measurements with an unrealistic number of metrics: test_metrics.py PROFMOUNT
 
-Contexts and metrics may both grow with a file, what is made of them must not grow with their product.
+Contexts and metrics may both grow with a file, but time and memory must not grow with their product.
 """
 import csv
 import io
@@ -52,7 +52,7 @@ def measurement(n_nodes, n_metrics, values, chain=False):
 
 
 def cat(source, document):
-    """What it prints, and the message where it fails."""
+    """Its output, and the message if it fails."""
     done = subprocess.run([*PROFMOUNT, "-o", "symbols=no", "--cat", source, document], capture_output=True, check=False)
     return done.stdout.decode(), "" if done.returncode == 0 else done.stderr.decode()
 
@@ -83,7 +83,7 @@ def test_limits(folder):
 
 
 def test_spreads(folder):
-    """Contexts and columns make so many spreads that only those with values are kept."""
+    """With so many contexts and columns, only spreads with values are kept."""
     n_nodes, n_metrics = 15000, 40
     threads = ({1: {0: 10, 39: 2}, 2: each(n_metrics), 700: {7: 3}, 14999: {0: 1}},
                {1: {0: 20}, 700: {7: 3}, 701: {8: 5}})

@@ -1,4 +1,5 @@
-/* Value blocks, samples and names that lie in bytes of others: bytes are not read for all of them.
+/*
+ * Value blocks, samples and names that overlap others: shared bytes are not read for each of them.
  */
 #include "tests/unittest.h"
 

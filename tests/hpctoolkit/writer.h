@@ -1,7 +1,7 @@
 /*
  * Writes HPCToolkit databases of every layout of version 4.0, for tests and benchmarks. A database
  * is described piece by piece, then turned into the bytes of its files. Running out of memory
- * aborts: this is no part of the product.
+ * aborts: only tests use this.
  */
 #ifndef PROFMOUNT_TESTS_HPCTOOLKIT_WRITER_H
 #define PROFMOUNT_TESTS_HPCTOOLKIT_WRITER_H

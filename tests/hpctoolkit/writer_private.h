@@ -1,4 +1,4 @@
-/* What the files of the writer share. */
+/* Shared by the files of the writer. */
 #ifndef PROFMOUNT_TESTS_HPCTOOLKIT_WRITER_PRIVATE_H
 #define PROFMOUNT_TESTS_HPCTOOLKIT_WRITER_PRIVATE_H
 

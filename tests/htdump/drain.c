@@ -1,6 +1,4 @@
-/*
- * Reading a profile to the last cell, as the file system would, but without rendering.
- */
+/* Reads every cell of a profile, as the file system would, but without rendering. */
 #include "tests/htdump/drain.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
-/*
- * Opens a stream in memory, and reads all that a profile gives: for sweeps and fuzzing.
- */
+/* Opens a stream in memory, and reads everything in a profile: for sweeps and fuzzing. */
 #ifndef PROFMOUNT_TESTS_HTDUMP_DRAIN_H
 #define PROFMOUNT_TESTS_HTDUMP_DRAIN_H
 

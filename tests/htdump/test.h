@@ -1,4 +1,4 @@
-/* What the tests of this format share. */
+/* Shared by the tests of this format. */
 #ifndef PROFMOUNT_TESTS_HTDUMP_TEST_H
 #define PROFMOUNT_TESTS_HTDUMP_TEST_H
 

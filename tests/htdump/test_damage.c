@@ -1,4 +1,4 @@
-/* Streams that end anywhere, and what is found again behind broken bytes. */
+/* Streams that end anywhere, and resynchronisation after broken bytes. */
 #include "tests/htdump/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Variants of the stream, its index, and what it says of itself. */
+/* Variants of the stream, its index, and its facts. */
 #include "tests/htdump/test.h"
 
 #include <string.h>

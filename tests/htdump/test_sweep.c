@@ -1,6 +1,6 @@
 /*
- * Every prefix of a stream, every single bit flipped, and, where it is there, the corpus: opening
- * fails or all can be read.
+ * Every prefix of a stream, every single bit flipped, and the corpus if it exists: either opening
+ * fails, or everything can be read.
  */
 #include "tests/htdump/test.h"
 

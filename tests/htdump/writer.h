@@ -1,6 +1,6 @@
 /*
- * Writes HTDUMP streams into memory: what the library would write, and what it never should.
- * Memory that runs out ends the program: these are tests.
+ * Writes HTDUMP streams into memory, valid and invalid ones. Running out of memory ends the
+ * program: only tests use this.
  */
 #ifndef PROFMOUNT_TESTS_HTDUMP_WRITER_H
 #define PROFMOUNT_TESTS_HTDUMP_WRITER_H

@@ -1,4 +1,4 @@
-"""Sources on a file system whose pages can be broken, or be long in coming: BROKEN_FS.
+"""Sources on a file system that can fail or delay reads: BROKEN_FS.
 
     test_NAME.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
 """
@@ -16,7 +16,7 @@ PAGE = 4096
 
 
 class Below:
-    """A source on a file system whose pages can be broken."""
+    """A source on a file system that can fail reads."""
 
     def __init__(self, folder, path, control):
         self.whole, self.control = path, control
@@ -35,11 +35,11 @@ class Below:
         self.tell(lambda n: (0, n), self.files, "stale")
 
     def close_gate(self, *ends):
-        """Who reads of the files with such an end waits until the gate is opened."""
+        """Reads of files with such an ending wait until the gate is opened."""
         self.tell(lambda n: (0, n), [f for f in self.files if f.endswith(ends)], "waits")
 
     def lag(self):
-        """Every page takes a while."""
+        """Every read of a page is delayed."""
         self.tell(lambda n: (0, n), self.files, "lags")
 
     def pages(self):

@@ -1,9 +1,9 @@
-"""Real mounts: what the tests of this folder share.
+"""Real mounts: shared by the tests of this folder.
 
     test_NAME.py PROFMOUNT SOURCE CONFINEMENT [MORE…]
 
-CONFINEMENT is what the build has: `none`, `landlock`, or `seccomp` (which is both). Each test ends with exit 77 and a
-reason where this machine cannot mount.
+CONFINEMENT is the confinement of the build: `none`, `landlock`, or `seccomp` (which is both). Each test ends with
+exit 77 and a reason if this machine cannot mount.
 """
 import contextlib
 import os
@@ -80,7 +80,7 @@ def walk(top):
 
 
 def unmount(point):
-    """Lazily, if it is mounted; it may go by itself meanwhile."""
+    """Unmounts lazily if it is mounted; it may be unmounted already."""
     done = subprocess.run(["fusermount3", "-u", "-z", point], capture_output=True) if is_mounted(point) else None
     assert not is_mounted(point), done.stderr.decode()
 
@@ -119,7 +119,7 @@ def served(*options, source=SOURCE):
 
 
 def skip_where(why):
-    """Ends this test as skipped if there is a reason."""
+    """Skips this test if there is a reason."""
     if why:
         print(f"SKIPPED: {why}")
         sys.exit(77)

@@ -15,12 +15,12 @@ NAMES = ("contexts.csv", "functions.csv", "threads.csv", "metrics.csv", "info.js
 
 
 def top(point):
-    """What stands at the root and in export/."""
+    """The entries of the root and of export/."""
     return [*os.listdir(point), *(os.path.join("export", name) for name in os.listdir(os.path.join(point, "export")))]
 
 
 class Changes(unittest.TestCase):
-    """The source changes under the mount: old bytes or EIO, no name is gone, and the process lives."""
+    """The source changes under the mount: old bytes or EIO, all names remain, and the process survives."""
 
     def check(self, change, may_go=()):
         for source in SOURCES:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory over many reads: what fifty thousand need is what a hundred thousand need."""
+"""Memory over many reads: a hundred thousand reads need no more than fifty thousand."""
 import os
 import random
 import stat

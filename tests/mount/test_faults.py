@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Read errors from the file system below: the bytes that were there, EIO or damage, never other bytes.
+"""Read errors of the underlying file system: the original bytes, EIO or damage, never other bytes.
 
     test_faults.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
 
@@ -31,7 +31,7 @@ def read(path):
 
 class ReadErrors(unittest.TestCase):
     def check_everything(self, point, reference):
-        """What can be read is right, or damage.csv says what is missing. How many could be read, and how many not."""
+        """What is readable is correct, or damage.csv lists what is missing. The numbers of files read and not read."""
         good = lost = 0
         paths = [reference, *itertools.islice(walk(reference), 10 * MOST_PATHS)]
         for path in paths[::len(paths) // MOST_PATHS + 1]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""-o follow: the mount moves on when its source has grown, from one whole snapshot to the next.
+"""-o follow: when the source has grown, the mount switches from one complete snapshot to the next.
 
     test_follow.py PROFMOUNT SOURCE CONFINEMENT MAKERS
 """
@@ -32,7 +32,7 @@ class Follow(unittest.TestCase):
         self.upto(1)
 
     def upto(self, part):
-        """The first parts of the stream; what a copy of them presents is what a mount has to."""
+        """The first parts of the stream; a mount has to present the same as a copy of them."""
         with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as f:
             have = f.seek(0, os.SEEK_END)
             f.write(self.data[have:len(self.data) * part // PARTS])

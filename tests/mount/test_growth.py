@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A source that grows while it is mounted is served as it was; one that is rewritten gives that, or EIO.
+"""A source that grows while it is mounted is served as it was; one that is rewritten gives the old contents or EIO.
 
     test_growth.py PROFMOUNT SOURCE CONFINEMENT MAKERS
 """
@@ -47,7 +47,7 @@ class Growing:
             f.write(self.rest)
 
     def rewrite(self):
-        """Here and there another bit, and nothing to be seen of it in the time of modification."""
+        """Flips some bits and restores the modification time."""
         was = os.stat(self.file)
         with open(self.file, "r+b") as f:
             for at in range(len(self.first) // 4, len(self.first), len(self.first) // 8):
@@ -56,7 +56,7 @@ class Growing:
         os.utime(self.file, ns=(was.st_atime_ns, was.st_mtime_ns))
 
     def replace_contents(self):
-        """As a program does that is started again and writes more than before."""
+        """Like a program that is started again and writes more than before."""
         with open(self.file, "r+b") as f:
             f.write(bytes(byte ^ 1 for byte in self.first))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sources that ask for too much: a clear line or a correct view, within bounded memory and time.
+"""Oversized sources: a clear message or a correct view, within bounded memory and time.
 
     test_limits.py PROFMOUNT SOURCE CONFINEMENT MAKE_EXTREME SOURCES
 
@@ -61,7 +61,7 @@ class Limits(unittest.TestCase):
             self.assertLess(seconds_of_work(process), MOST_WORK)
 
     def check_survives(self, source, most=100 * MB):
-        """Mounts, or is refused in one line; damage.csv of a mount is returned, or that line."""
+        """Mounts, or is refused with one line; returns damage.csv of the mount, or that line."""
         done = run("--check", source)
         if done.returncode == 2:
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
@@ -157,7 +157,7 @@ class Limits(unittest.TestCase):
 
 class ManyRuns(Limits):
     def mapped(self, process):
-        """How many sources are open: each is a mapped file."""
+        """The number of open sources: each is a mapped file."""
         with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
             return len({line.split()[-1] for line in f if line.rstrip().endswith(".htdump")})
 

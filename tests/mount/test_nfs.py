@@ -46,13 +46,13 @@ class Reply:
 
 
 class Client:
-    """As much of NFS 4.0 (RFC 7530) as it takes to ask for handles and to use them."""
+    """The part of NFS 4.0 (RFC 7530) that is needed to get handles and to use them."""
 
     def __init__(self, stream):
         self.stream = stream
 
     def call(self, *operations):
-        """What the last of these operations (number, arguments) gives; the others give nothing."""
+        """The result of the last of these operations (number, arguments); the others return nothing."""
         body = struct.pack(">7I", 1, 0, 2, 100003, 4, 1, 1) + opaque(bytes(20)) + bytes(8)  # by root, and unverified
         body += struct.pack(">3I", 0, 0, len(operations))
         body += b"".join(struct.pack(">I", number) + arguments for number, arguments in operations)

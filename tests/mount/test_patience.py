@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nobody waits for what he did not ask for, and whoever does not want to wait any more is let go.
+"""Requests wait only for data that they need, and can be cancelled while they wait.
 
     test_patience.py PROFMOUNT SOURCE CONFINEMENT MAKERS BROKEN_FS
 
@@ -42,13 +42,13 @@ def start(*args, output=subprocess.DEVNULL, **more):
 
 
 def ends(process):
-    """Its exit status once it has ended; what it printed is thrown away."""
+    """Its exit status once it has ended; its output is discarded."""
     process.communicate(timeout=SECONDS)
     return process.returncode
 
 
 def wait(*processes):
-    """Do they all wait, at three looks in a row and without having run in between? They may be on their way."""
+    """Whether all of them wait, in three consecutive checks without having run in between."""
     looks = []
 
     def look():
@@ -64,7 +64,7 @@ def wait(*processes):
 
 @contextlib.contextmanager
 def slow_mount(*options, warm=True):
-    """A mount whose source's values are behind a closed gate."""
+    """A mount of a source whose values are behind a closed gate."""
     with below("large") as source:
         with served(*options, source=source.path) as (point, process):
             if warm:

@@ -26,7 +26,7 @@ TWO = "nytprof", "htdump"  # runs in one mount
 
 
 def some_of(top):
-    """Files of all kinds: of folders with many folders, and of deep ones, some."""
+    """Files of all kinds, but only some folders of wide and of deep trees."""
     for folder, folders, files in os.walk(top):
         depth = os.path.relpath(folder, top).count("/")
         del folders[0 if depth >= 4 else 3 if len(folders) > 20 or depth >= 3 else 20:]
@@ -35,7 +35,7 @@ def some_of(top):
 
 
 def found_by_name(files):
-    """What no listing has: windows of the run and of threads, and tables as Parquet."""
+    """Files that are not listed: windows of the run and of threads, and Parquet tables."""
     folders = [os.path.dirname(path) for path in files if path.endswith("windows/README.txt")][:4]
     windows = [os.path.join(folder, name) for folder in folders for name in ("1ns-", "-1us", "1us-1ms")]
     windows = [os.path.realpath(window) for window in windows if os.path.lexists(window)]

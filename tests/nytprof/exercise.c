@@ -1,4 +1,4 @@
-/* As views use a profile; what comes back is touched just enough that a sanitizer sees it. */
+/* Uses a profile as views do, and touches all results so that sanitizers check them. */
 #include "tests/nytprof/exercise.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Everything that the format makes of a file, from bytes in memory. */
+/* Runs all functions of the format on a file in memory. */
 #ifndef PROFMOUNT_TESTS_NYTPROF_EXERCISE_H
 #define PROFMOUNT_TESTS_NYTPROF_EXERCISE_H
 

@@ -1,4 +1,4 @@
-/* Files in a folder of the test's own, and what profiles hold as text. */
+/* Files in a scratch directory, and the contents of profiles as text. */
 #include "tests/nytprof/expect.h"
 
 #include "tests/unittest.h"

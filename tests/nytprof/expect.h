@@ -1,4 +1,4 @@
-/* What tests of whole profiles share; failures are cmocka's. */
+/* Shared by tests of whole profiles; failures are reported through cmocka. */
 #ifndef PROFMOUNT_TESTS_NYTPROF_EXPECT_H
 #define PROFMOUNT_TESTS_NYTPROF_EXPECT_H
 

@@ -1,4 +1,6 @@
-/* formats/nytprof/calls.c: trees from sub returns, against a simple rebuilding that keeps events.
+/*
+ * formats/nytprof/calls.c: trees from sub returns, against a simple implementation that keeps all
+ * events.
  */
 #include "formats/nytprof/calls.h"
 

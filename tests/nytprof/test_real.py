@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fresh profiles of real programs, compared with what Devel::NYTProf's own tools make of them.
+"""Fresh profiles of real programs, compared with the output of Devel::NYTProf's own tools.
 
     test_real.py PROFMOUNT
 

@@ -1,4 +1,4 @@
-/* formats/nytprof/records.c and stream.c: bytes to records, ends, breaks. */
+/* formats/nytprof/records.c and stream.c: decoding, ends of streams, errors. */
 #include "formats/nytprof/stream.h"
 
 #include "tests/unittest.h"

@@ -1,6 +1,6 @@
 /*
- * What belongs together: evals of one place, processes of one run, callers and calls; and what is
- * said where it does not.
+ * Grouping: evals of one place, processes of one run, callers and calls; and the messages about
+ * what does not belong together.
  */
 #include "tests/unittest.h"
 

@@ -1,4 +1,4 @@
-/* formats/nytprof/slots.c against a list that is searched from its beginning. */
+/* formats/nytprof/slots.c against a list with linear search. */
 #include "formats/nytprof/slots.h"
 
 #include "tests/unittest.h"

@@ -1,6 +1,6 @@
 /*
- * Every prefix of the fixtures, and every bit of them flipped, in blocks of exactly their size.
- * Nothing is expected but that all of it ends.
+ * Every prefix of the fixtures, and each bit flipped, in blocks of exactly their size. The only
+ * expectation is that reading ends.
  */
 #include "tests/unittest.h"
 

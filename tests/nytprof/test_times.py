@@ -66,7 +66,7 @@ class Reader:
 
 
 def inflated(data):
-    """What can be had of a zlib stream that may be cut or damaged."""
+    """The readable part of a zlib stream that may be cut or damaged."""
     stream, out = zlib.decompressobj(), b""
     try:
         for at in range(0, len(data), 64):
@@ -169,7 +169,7 @@ def served_histograms(path, folder):
 
 
 def check(path, folder):
-    """How many functions have percentiles and histograms."""
+    """The number of functions with percentiles and histograms."""
     n = 0
     for options in ([], ["-o", "evals"]):
         table = served(path, options)

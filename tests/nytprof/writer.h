@@ -1,6 +1,6 @@
 /*
- * Writes profiles: Devel::NYTProf's records, plain or deflated, and Pynytprof's chunks. What is
- * written need not make sense. Memory that runs out aborts.
+ * Writes profiles: Devel::NYTProf's records, plain or deflated, and Pynytprof's chunks. The
+ * contents need not be consistent. Running out of memory aborts.
  */
 #ifndef PROFMOUNT_TESTS_NYTPROF_WRITER_H
 #define PROFMOUNT_TESTS_NYTPROF_WRITER_H

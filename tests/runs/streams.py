@@ -1,4 +1,4 @@
-"""Small HTDUMP streams of an invented program, whose costs a test chooses: docs/formats/htdump.md."""
+"""Small HTDUMP streams of an imaginary program, with costs chosen by the test: docs/formats/htdump.md."""
 import os
 import struct
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several sources in one mount: names, repetitions, folders, what all runs have in common, sources that cannot be opened.
+"""Several sources in one mount: names, repetitions, folders, tables of all runs, sources that cannot be opened.
 
     test_runs.py PROFMOUNT SOURCES
 
@@ -63,7 +63,7 @@ class Folder(unittest.TestCase):
 
 
 class Words(Folder):
-    """What the command line makes of its words."""
+    """How the command line interprets its arguments."""
 
     def test_names_and_baseline(self):
         a, b = self.stream("a.htdump"), self.stream("b.htdump")
@@ -292,7 +292,7 @@ class Scaling(Folder):
 
 
 class Broken(Folder):
-    """A source that cannot be opened spoils itself."""
+    """A source that cannot be opened affects nothing else."""
 
     def setUp(self):
         super().setUp()

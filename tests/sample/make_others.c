@@ -1,5 +1,5 @@
 /*
- * Writes a small sample of what heat has not: DIR/gpu, a database with two GPU streams;
+ * Writes small samples of features that heat lacks: DIR/gpu, a database with two GPU streams;
  * DIR/nytprof.out, a Perl program; DIR/shop, traces of a Java server.
  *
  *     make_others DIR         and prints what it wrote

@@ -1,5 +1,5 @@
 /*
- * Writes a database whose calling-context tree is as wide or as deep as asked for:
+ * Writes a database with a calling-context tree of the given width or depth:
  *
  *     make_extreme DIR wide|deep CONTEXTS
  */

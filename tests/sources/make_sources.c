@@ -1,5 +1,5 @@
 /*
- * Writes a small source of each format and dialect, for tests of what holds for all of them:
+ * Writes a small source of each format and dialect, for tests that run on all formats:
  *
  *     make_sources FOLDER         and prints the paths of the sources
  */

@@ -1,4 +1,4 @@
-/* What the parts of make_sources share. A failure ends the program with one line. */
+/* Shared by the files of make_sources. A failure ends the program with one line. */
 #ifndef PROFMOUNT_TESTS_SOURCES_MAKE_SOURCES_H
 #define PROFMOUNT_TESTS_SOURCES_MAKE_SOURCES_H
 

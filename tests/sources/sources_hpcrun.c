@@ -1,4 +1,6 @@
-/* Measurements of hpcrun: their fixtures have names of their own. */
+/*
+ * Measurements of hpcrun, in a file of their own because names of their fixtures clash with others.
+ */
 #include "tests/hpcrun/fixture.h"
 #include "tests/sources/make_sources.h"
 

@@ -1,4 +1,4 @@
-/* formats/common/ahead.c: what is taken, in any portions; ends, breaks, and giving up early. */
+/* formats/common/ahead.c: reading in portions of any size; ends, errors, and stopping early. */
 #include "formats/common/ahead.h"
 
 #include "tests/unittest.h"

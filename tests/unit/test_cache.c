@@ -1,4 +1,6 @@
-/* formats/common/cache.c: the byte limit, one build for all who wait, failures, cancelled builds.
+/*
+ * formats/common/cache.c: the byte limit, one build for all waiting threads, failures, cancelled
+ * builds.
  */
 #include "tests/unittest.h"
 

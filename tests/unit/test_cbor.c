@@ -1,4 +1,4 @@
-/* formats/common/cbor.c: events of whole items, of cut streams, and what is refused. */
+/* formats/common/cbor.c: events of complete items and of truncated streams, and refused input. */
 #include "formats/common/cbor.h"
 
 #include "tests/unittest.h"

@@ -1,4 +1,4 @@
-/* formats/common/inflate.c: streams, their ends and breaks, blocks, checksums, gzip. */
+/* formats/common/inflate.c: streams, their ends and errors, blocks, checksums, gzip. */
 #include "formats/common/inflate.h"
 
 #include "tests/unittest.h"

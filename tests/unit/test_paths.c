@@ -1,4 +1,4 @@
-/* Tests formats/common/paths.c against a trie that looks through all its paths. */
+/* Tests formats/common/paths.c against a trie with linear search. */
 #include "formats/common/paths.h"
 
 #include "tests/unittest.h"

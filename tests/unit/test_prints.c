@@ -1,4 +1,4 @@
-/* Tests formats/common/prints.h: items are found by hash, also where many have the same. */
+/* Tests formats/common/prints.h: items are found by hash, even if many have the same one. */
 #include "formats/common/prints.h"
 
 #include "tests/unittest.h"

@@ -1,4 +1,4 @@
-/* Tests formats/common/steps.c: many steps at once end where one at a time would. */
+/* Tests formats/common/steps.c: many steps at once have the result of single steps. */
 #include "formats/common/steps.h"
 
 #include "tests/unittest.h"

@@ -1,4 +1,4 @@
-/* formats/common/text: bounds, sticky failure, and what becomes of each kind of character. */
+/* formats/common/text: bounds, sticky failure, and the treatment of each kind of character. */
 #include "formats/common/text.h"
 
 #include "tests/unittest.h"

@@ -1,4 +1,4 @@
-/* What tests of stacks and exports share: a small program, and documents as bytes. */
+/* Shared by tests of stacks and exports: a small program, and documents as bytes. */
 #ifndef PROFMOUNT_TESTS_VIEWS_EXPORTS_H
 #define PROFMOUNT_TESTS_VIEWS_EXPORTS_H
 

@@ -1,4 +1,4 @@
-/* Categories of functions and contexts, and the part of a name that they and labels go by. */
+/* Categories of functions and contexts, and the part of a name that decides them and labels. */
 #include "harness.h"
 
 #include <stdio.h>

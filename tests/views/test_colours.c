@@ -1,4 +1,4 @@
-/* The colours of pictures, and what stands in their boxes and legends. */
+/* The colours of pictures, and the texts of boxes and legends. */
 #include "harness.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* M.pb.gz, decoded again: what pprof would see. */
+/* M.pb.gz, decoded as pprof does. */
 #include "exports.h"
 
 #include <string.h>

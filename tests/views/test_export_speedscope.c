@@ -1,4 +1,4 @@
-/* profile.speedscope.json: one profile a metric, of the run and of threads. */
+/* profile.speedscope.json: one profile per metric, of the run and of threads. */
 #include "exports.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* flamegraph.svg and flamegraph.html, and what both are drawn of. */
+/* flamegraph.svg, flamegraph.html, and the data behind both. */
 #include "harness.h"
 
 #include <math.h>

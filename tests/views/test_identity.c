@@ -1,4 +1,7 @@
-/* What a function is: identical ones, addresses, parts, placeholders, what has no name. */
+/*
+ * What a function is: identical functions, addresses, parts, placeholders, functions without a
+ * name.
+ */
 #include "harness.h"
 
 #include "fs/views/model/identity.h"

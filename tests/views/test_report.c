@@ -1,5 +1,4 @@
-/* The data of report.html: its names, and that what they name is a script with the numbers of the
- * tables. */
+/* The data of report.html: its names, and that each is a script with the numbers of the tables. */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What a format alone knows, in summary.txt: its sections and its remarks. */
+/* Format-specific parts of summary.txt: sections and remarks. */
 #include "harness.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* threads.csv, what a thread's directory holds, imbalance. */
+/* threads.csv, the directory of a thread, imbalance. */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* timeline.svg, of one thread and of all, and what it is drawn of. */
+/* timeline.svg, of one thread and of all, and the data behind it. */
 #include "harness.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What quantities cost as a whole, and what is said where costs contradict each other. */
+/* Totals of quantities, and the messages about contradicting costs. */
 #include "harness.h"
 
 #include <string.h>

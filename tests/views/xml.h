@@ -1,4 +1,7 @@
-/* Is a text well-formed XML? As far as the pictures use it: no DTD, no namespaces prefixes. */
+/*
+ * Checks that a text is well-formed XML, without DTDs and namespace prefixes, which pictures do not
+ * use.
+ */
 #ifndef PROFMOUNT_TESTS_VIEWS_XML_H
 #define PROFMOUNT_TESTS_VIEWS_XML_H
 

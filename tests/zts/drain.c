@@ -1,4 +1,4 @@
-/* A walk over all that a profile offers, with no knowledge of the format behind it. */
+/* A walk over everything in a profile, through the format interface only. */
 #include "tests/zts/drain.h"
 
 #include <string.h>

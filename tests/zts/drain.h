@@ -1,4 +1,4 @@
-/* Reads documents of a profile through the seam, as text. */
+/* Reads documents of a profile through the format interface, as text. */
 #ifndef PROFMOUNT_TESTS_ZTS_DRAIN_H
 #define PROFMOUNT_TESTS_ZTS_DRAIN_H
 

@@ -1,7 +1,7 @@
 /*
- * Reads everything of every store of the corpus ($CORPUS/data). What it should say is compared
- * elsewhere; here nothing may crash, hang or leak, twice must give the same, and sound stores have
- * no damage. Skipped, with a word, where there is no corpus.
+ * Reads everything of every store of the corpus ($CORPUS/data). Contents are checked elsewhere;
+ * here nothing may crash, hang or leak, two readings must agree, and sound stores have no damage.
+ * Skipped if there is no corpus.
  */
 #include <dirent.h>
 #include <stdio.h>

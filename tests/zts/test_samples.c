@@ -1,4 +1,5 @@
-/* All calls of a store as one trace, and how long calls took: against plain loops over the fixture.
+/*
+ * All calls of a store as one trace, and durations of calls, against simple loops over the fixture.
  */
 #include "tests/unittest.h"
 

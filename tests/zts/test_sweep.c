@@ -1,7 +1,7 @@
 /*
  * Every prefix of every file of a store, and every byte of it flipped: opening and reading all of
- * it must come to an end, with sanitizers watching. Readers of whole files get their bytes in
- * blocks of exact size, so that one byte too many is seen.
+ * it must end, without sanitizer reports. Readers of whole files get their bytes in blocks of exact
+ * size, so that one byte too many is seen.
  */
 #include "tests/unittest.h"
 

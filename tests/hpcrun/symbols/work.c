@@ -1,4 +1,4 @@
-/* What the files beside this one were compiled from; see README.md. */
+/* The source of the binaries in this directory; see README.md. */
 static inline __attribute__((always_inline)) int twice_the_sum_of_elements(const int *p, int n)
 {
 	int sum = 0;
