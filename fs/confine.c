@@ -12,7 +12,6 @@
 
 #ifdef PMFS_CONFINE
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <pthread.h>

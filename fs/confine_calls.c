@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

@@ -1,7 +1,5 @@
 #include "formats/common/span.h"
 
-#include "formats/common/cursor.h"
-
 static const struct unit {
 	const char *name;
 	uint64_t ns;

@@ -12,7 +12,6 @@
 
 #include "formats/common/list.h"
 #include "formats/common/tree.h"
-#include "formats/common/work.h"
 #include "formats/hpctoolkit/frames.h"
 #include "profmount/limits.h"
 

@@ -1,7 +1,6 @@
 /* The format interface of a stream, from the results of scan and calls. Reads no bytes. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "formats/htdump/parts.h"
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/common/cursor.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"

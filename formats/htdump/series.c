@@ -3,7 +3,6 @@
  * have numbers, else instants), and fields of calls beyond the standard ones.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/htdump/parts.h"
 

@@ -9,7 +9,6 @@
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
-#include "formats/nytprof/dialect.h"
 #include "formats/nytprof/payloads.h"
 
 enum { CHUNK_HEAD = 5 };

@@ -11,7 +11,6 @@
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "formats/nytprof/evals.h"
 
 #define NS_PER_SEC 1e9
 

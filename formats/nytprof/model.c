@@ -1,7 +1,6 @@
 /* The format interface: the operations of an opened source. */
 #include "formats/nytprof/model.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "formats/nytprof/build.h"

@@ -9,7 +9,6 @@
 
 #include "formats/zts/growing.h"
 #include "formats/zts/records_next.h"
-#include "profmount/limits.h"
 #include "profmount/profile.h"
 
 struct reader {

@@ -1,5 +1,4 @@
 /* Everything that could not be read, collected by reading everything. */
-#include <stdlib.h>
 
 #include "formats/zts/parts.h"
 

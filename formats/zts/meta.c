@@ -6,8 +6,6 @@
  */
 #include "formats/zts/meta.h"
 
-#include <stdlib.h>
-
 #include "formats/common/cbor.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"

@@ -1,7 +1,5 @@
 /* Native → model: the context tree of all traces with its costs, and facts about the run. */
-#include <stdlib.h>
 
-#include "formats/common/tree.h"
 #include "formats/zts/parts.h"
 
 /* Largest source that is read in the background: some seconds of work. */

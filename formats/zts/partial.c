@@ -10,7 +10,6 @@
 #include "formats/common/list.h"
 #include "formats/zts/attrs.h"
 #include "formats/zts/names.h"
-#include "profmount/limits.h"
 
 enum { ID_BITS = 40 };
 

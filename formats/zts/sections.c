@@ -7,7 +7,6 @@
 #include "formats/common/text.h"
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
-#include "formats/zts/records.h"
 
 /* ---- all traces: one row ---- */
 

@@ -7,9 +7,7 @@
 
 #include <stdlib.h>
 
-#include "formats/common/list.h"
 #include "formats/zts/index.h"
-#include "formats/zts/records.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 

@@ -1,7 +1,6 @@
 /* tree.txt and exception.txt: a trace as readable text. */
 #include "formats/zts/names.h"
 #include "formats/zts/parts.h"
-#include "formats/zts/records.h"
 #include "profmount/limits.h"
 
 /* Deeper calls are indented like those of this depth, with their depth in front. */

@@ -1,5 +1,4 @@
 /* What only trace stores have in a window: its traces, and its methods. */
-#include "formats/zts/cells.h"
 #include "formats/zts/window_methods.h"
 
 static const struct zts_opened *stores_of(const struct pm_table *table)

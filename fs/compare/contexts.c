@@ -1,5 +1,4 @@
 /* contexts.csv: the union of the trees in pre-order. A row's position is its context. */
-#include <math.h>
 
 #include "fs/compare/union.h"
 #include "fs/views/model/tables.h"

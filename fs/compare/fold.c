@@ -6,7 +6,6 @@
 
 #include "formats/common/list.h"
 #include "fs/views/model/flat.h"
-#include "profmount/limits.h"
 
 struct folding {
 	struct pmfs_folded *f;

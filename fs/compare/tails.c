@@ -3,7 +3,6 @@
 #include "fs/compare/tails.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "formats/common/sort.h"
 #include "profmount/tree.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/json.h"
 #include "fs/document/layout.h"
 #include "fs/document/thrift.h"
 #include "profmount/profile.h"

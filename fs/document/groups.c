@@ -5,7 +5,6 @@
  * dictionary before it.
  */
 #include "formats/common/search.h"
-#include "formats/common/work.h"
 #include "fs/document/layout.h"
 #include "fs/document/made.h"
 

@@ -14,7 +14,6 @@
 #include "fs/compare/names.h"
 #include "fs/runs/lead.h"
 #include "fs/views/sums/functions.h"
-#include "fs/views/sums/totals.h"
 #include "profmount/limits.h"
 
 /* The part: the public result, and data for building it. */

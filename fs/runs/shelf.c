@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "formats/common/cache.h"
-#include "formats/common/work.h"
 
 enum {
 	MOST_OPEN = 64, /* not in use; each has descriptors */

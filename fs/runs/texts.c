@@ -2,7 +2,6 @@
 #include "fs/runs/texts.h"
 
 #include "formats/common/json.h"
-#include "formats/common/utf8.h"
 #include "fs/runs/sides.h"
 
 static void add_entry(struct pm_text *out, const char *name, const char *about)

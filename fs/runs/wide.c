@@ -1,6 +1,5 @@
 /* Tables of functions side by side: functions-wide.csv, and noise.csv of names with repetitions. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"

@@ -4,8 +4,6 @@
  */
 #include "fs/tree/internal.h"
 
-#include <stdlib.h>
-
 #include "formats/common/arena.h"
 #include "fs/views/texts/source.h"
 

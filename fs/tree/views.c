@@ -4,7 +4,6 @@
  */
 #include "fs/tree/internal.h"
 
-#include "formats/common/text.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
 

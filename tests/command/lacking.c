@@ -6,7 +6,6 @@
  * The calls that would set them up fail.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -4,7 +4,6 @@
  */
 #include "pair.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

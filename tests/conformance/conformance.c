@@ -10,7 +10,6 @@
  * Parquet, too, and its columns are what they are said to be (types.h).
  * Exit 0 when all holds; else a line says what does not.
  */
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Expensive HPCToolkit databases. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

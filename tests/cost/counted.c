@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { LONG = 1000000 }; /* work: some ms */
 

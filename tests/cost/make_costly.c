@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "tests/cost/costly.h"
 #include "tests/hpcrun/fixture.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "formats/common/cursor.h"
-#include "formats/common/text.h"
 #include "fs/document/layout.h"
 #include "profmount/profile.h"
 

@@ -3,7 +3,6 @@
  * traces.dat, and of the input as the payload of compressed chunks, so that what is inside of them
  * is mutated, too.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 
 #include "formats/zts/chunks.h"
 #include "tests/fuzz/shape.h"
-#include "tests/nytprof/writer.h"
 #include "tests/zts/writer.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include "tests/unittest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/hpcrun/symbols/limits.h"

@@ -2,10 +2,8 @@
  * Uses a profile as all views together do. What comes back is looked at just enough that a
  * sanitizer sees every byte; errors are as good as values.
  */
-#include "formats/common/text.h"
 #include "tests/hpctoolkit/fixtures.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 enum { ROOM = 16, MOST = 20000 };

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "formats/common/number.h"
 #include "formats/common/row.h"
 
 const struct pmfs_view *view_named(enum pmfs_place place, const char *name)

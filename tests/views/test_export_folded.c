@@ -1,7 +1,6 @@
 /* M.collapsedstack.txt: every path once, sorted bytewise, whole numbers. */
 #include "exports.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

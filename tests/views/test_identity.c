@@ -4,8 +4,6 @@
  */
 #include "harness.h"
 
-#include "fs/views/model/identity.h"
-
 #define ROOT PMFS_PLACE_ROOT
 
 #define HEADER "function_id|contexts|time_ns_excl|time_ns_incl|line|category|module|file|name\n"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/common/utf8.h"
 #include "fs/views/model/screen.h"
 
 #define ROOT PMFS_PLACE_ROOT

@@ -1,7 +1,6 @@
 #include "xml.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/utf8.h"

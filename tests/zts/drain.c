@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "formats/common/tree.h"
-
 enum { MOST_COLUMNS = 40 };
 
 static void put_cell(struct pm_text *out, const struct pm_cell *c)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "formats/zts/chunks.h"
-#include "formats/zts/fm.h"
 #include "formats/zts/meta.h"
 #include "formats/zts/payload.h"
 #include "formats/zts/texts.h"

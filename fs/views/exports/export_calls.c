@@ -9,7 +9,6 @@
 #include "fs/views/exports/chrome.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/tables.h"
 #include "fs/views/sums/stacks.h"
 #include "profmount/limits.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "fs/views/exports/export.h"
-#include "fs/views/model/tables.h"
 #include "fs/views/sums/slices.h"
 
 /* More lanes mean that the program traces something other than calls. */

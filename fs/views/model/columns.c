@@ -3,7 +3,6 @@
  * mean is up to the format.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
  */
 #include "fs/views/model/threadnames.h"
 
-#include <stdlib.h>
-
 #include "formats/common/map.h"
 #include "fs/views/model/parts.h"
 

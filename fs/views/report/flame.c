@@ -2,7 +2,6 @@
  * Flame graphs: the widest boxes below one node of the call paths by name. A deeper part is another
  * document, which the page loads when its reader zooms into a box whose boxes were left out.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/sort.h"

@@ -7,9 +7,7 @@
 
 #include "formats/common/tree.h"
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/tables.h"
 #include "fs/views/pictures/assets.h"
 #include "profmount/limits.h"
 

@@ -1,5 +1,4 @@
 /* Threads: their identities, and the costs of a context on each of them. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "fs/views/model/flat.h"

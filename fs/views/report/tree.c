@@ -2,7 +2,6 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/model/tables.h"
 #include "fs/views/report/data.h"
 
 #include <stdlib.h>

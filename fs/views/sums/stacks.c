@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/common/list.h"
 #include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"

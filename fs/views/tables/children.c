@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
-#include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/categorysums.h"
 

@@ -1,8 +1,6 @@
 /* The documents of one function: identity, costs, callers and callees. */
 #include "fs/views/sums/functions.h"
 
-#include <stdlib.h>
-
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"

@@ -1,6 +1,5 @@
 #include "fs/views/texts/costly.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/quantity.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "formats/common/utf8.h"
-#include "fs/views/model/flat.h"
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/lines.h"

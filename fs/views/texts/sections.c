@@ -5,12 +5,9 @@
 #include "fs/views/texts/sections.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "formats/common/row.h"
 #include "formats/common/utf8.h"
 #include "fs/views/model/screen.h"
-#include "fs/views/model/tables.h"
 
 enum { MOST_COLUMNS = 12, TIME_WIDTH = 11, COUNT_WIDTH = 8, INDENT = 1, NOTE_INDENT = 9 };
 
