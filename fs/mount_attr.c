@@ -34,7 +34,8 @@ void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type ty
 	ret->st_atim = ret->st_ctim = ret->st_mtim;
 }
 
-int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
+/* A document's size, or 0 for a directory. */
+static int mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
 	struct pm_error *err)
 {
 	struct pm_doc doc;
@@ -71,7 +72,7 @@ enum pmfs_size pmfs_mount_known_size(
 	if (known == PMFS_SIZE_KNOWN)
 		return known;
 	if (pmfs_tree_is_cheap(entry->node) &&
-		pmfs_mount_size(m, entry->node, entry->type, ret, NULL) == 0)
+		mount_size(m, entry->node, entry->type, ret, NULL) == 0)
 		return PMFS_SIZE_KNOWN;
 	if (!pmfs_tree_is_of_format(entry->node))
 		return known;
@@ -101,7 +102,7 @@ void pmfs_answer_getattr(struct pmfs_call *c)
 	struct stat st;
 	int r = pmfs_tree_type(c->m->in->tree, c->ino, &type, &err);
 	if (r == 0)
-		r = pmfs_mount_size(c->m, c->ino, type, &size, &err);
+		r = mount_size(c->m, c->ino, type, &size, &err);
 	if (r < 0) {
 		pmfs_call_fail(c, r, &err);
 		return;
@@ -163,7 +164,7 @@ static int size_for_lookup(struct pmfs_call *c, uint64_t *ret, struct pm_error *
 		c->answer_early = answer_lookup_early;
 		c->key = c->entry.node;
 	}
-	int r = pmfs_mount_size(c->m, c->entry.node, c->entry.type, ret, err);
+	int r = mount_size(c->m, c->entry.node, c->entry.type, ret, err);
 	return r < 0 ? r : 1;
 }
 

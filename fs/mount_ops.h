@@ -47,10 +47,6 @@ void pmfs_mount_stat(const struct pmfs_mount *m, pm_node node, enum pmfs_type ty
 void pmfs_mount_entry(const struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t size,
 	struct fuse_entry_param *ret);
 
-/* A document's size, or 0 for a directory. */
-int pmfs_mount_size(struct pmfs_mount *m, pm_node node, enum pmfs_type type, uint64_t *ret,
-	struct pm_error *err);
-
 /* The same if it is known without work. */
 enum pmfs_size pmfs_mount_known_size(
 	struct pmfs_mount *m, const struct pmfs_entry *entry, uint64_t *ret);

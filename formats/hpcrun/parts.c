@@ -82,7 +82,8 @@ int hpcrun_get_gpu_names(struct hpcrun_opened *o, struct pm_error *err)
 	return r < 0 ? r : o->has_gpu_names;
 }
 
-struct hpcrun_run hpcrun_run_of(struct hpcrun_opened *o)
+/* Requires `merged`. */
+static struct hpcrun_run run_of(struct hpcrun_opened *o)
 {
 	return (struct hpcrun_run){.merged = &o->merged, .folder = &o->folder};
 }
@@ -104,7 +105,7 @@ struct request {
 static int decode(void *context, struct pm_cached **ret, struct pm_error *err)
 {
 	const struct request *q = context;
-	struct hpcrun_run run = hpcrun_run_of(q->opened);
+	struct hpcrun_run run = run_of(q->opened);
 	struct hpcrun_values_of_thread *values = NULL;
 	struct hpcrun_costs_of_thread *costs = NULL;
 	struct hpcrun_links_of_thread *links = NULL;
@@ -173,7 +174,7 @@ static int make_losses(void *context, uint32_t i, void *result)
 	struct hpcrun_opened *o = context;
 	struct pm_damage_list *list = result;
 	const char *name = o->folder.sources[i].trace.name;
-	struct hpcrun_run run = hpcrun_run_of(o);
+	struct hpcrun_run run = run_of(o);
 	struct hpcrun_trace_place place = hpcrun_trace_place_of(o, i);
 	struct hpcrun_report report = {.list = list, .file = name};
 	struct hpcrun_links_of_thread *links;

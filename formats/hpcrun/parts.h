@@ -80,7 +80,4 @@ int hpcrun_get_decoded(struct hpcrun_opened *o, enum hpcrun_decoded what, uint32
 /* A thread's trace, without its links; requires `merged` and `times`. */
 struct hpcrun_trace_place hpcrun_trace_place_of(struct hpcrun_opened *o, uint32_t thread);
 
-/* For code that decodes itself; requires `merged`. */
-struct hpcrun_run hpcrun_run_of(struct hpcrun_opened *o);
-
 #endif

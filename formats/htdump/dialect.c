@@ -13,7 +13,8 @@ enum { ENDIANNESS_SIZE = 0x15 };
 static const struct htd_fixed_ids common_ids = {0, 1, 2, 3};
 static const struct htd_fixed_ids release_06_ids = {2, 1, 3, 4};
 
-bool htd_is_name(struct pm_bytes text)
+/* Whether these bytes are a name: not empty, printable. */
+static bool is_name(struct pm_bytes text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		if (text.p[i] < 0x20 || text.p[i] == 0x7f)
@@ -28,7 +29,7 @@ bool htd_dialect_klass_info(
 	struct pm_bytes name;
 	return htd_header_read(bytes, at, d->timestamp_first, big, &h) &&
 		h.klass_id == d->ids.klass_info && pm_bytes_cstr(bytes, at + 0x18, &name) &&
-		name.len <= HTD_LIMIT_NAME && htd_is_name(name);
+		name.len <= HTD_LIMIT_NAME && is_name(name);
 }
 
 static bool is_zero(struct pm_bytes b, size_t from, size_t to)

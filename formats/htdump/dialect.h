@@ -20,7 +20,4 @@ int htd_dialect_detect(struct pm_bytes head, struct htd_dialect *ret);
 bool htd_dialect_klass_info(
 	struct pm_bytes bytes, uint64_t at, const struct htd_dialect *d, bool big);
 
-/* Whether these bytes are a name: not empty, printable. */
-bool htd_is_name(struct pm_bytes text);
-
 #endif

@@ -105,7 +105,8 @@ static bool chunk_tag(struct pm_bytes file, size_t at)
 	return at < file.len && memchr("SDCFEA", file.p[at], 6);
 }
 
-bool nytp_chunk_begins(struct pm_bytes file, size_t at)
+/* Whether a chunk begins at `at`, judging by tag and length. */
+static bool chunk_begins(struct pm_bytes file, size_t at)
 {
 	struct pm_bytes length;
 	if (!chunk_tag(file, at))
@@ -118,10 +119,10 @@ bool nytp_chunk_begins(struct pm_bytes file, size_t at)
 /* Two consecutive chunks, or a single one up to the end: required if there is no P. */
 static bool chunks_chain(struct pm_bytes file, size_t at)
 {
-	if (!nytp_chunk_begins(file, at))
+	if (!chunk_begins(file, at))
 		return false;
 	size_t next = at + 5 < file.len ? at + 5 + pm_le32(file.p + at + 1) : file.len;
-	return next == file.len || nytp_chunk_begins(file, next);
+	return next == file.len || chunk_begins(file, next);
 }
 
 static void settle(struct nytp_dialect *d, enum nytp_body body, const struct reading *p)
@@ -150,7 +151,7 @@ static int find_behind_p(struct pm_bytes file, struct nytp_dialect *d)
 		return 0;
 	}
 	for (size_t i = 0; i < 3; i++)
-		if (readings[i].sane && nytp_chunk_begins(file, readings[i].end)) {
+		if (readings[i].sane && chunk_begins(file, readings[i].end)) {
 			settle(d, NYTP_BODY_CHUNKS, &readings[i]);
 			return 0;
 		}

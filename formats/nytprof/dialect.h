@@ -35,7 +35,4 @@ static inline bool nytp_time_is_sane(double seconds)
 	return seconds > 1e8 && seconds < NYTP_MOST_SECONDS;
 }
 
-/* Whether a chunk begins at `at`, judging by tag and length. */
-bool nytp_chunk_begins(struct pm_bytes file, size_t at);
-
 #endif

@@ -105,7 +105,8 @@ const char *zts_text_kind(struct pm_bytes raw)
 	return mark ? kinds[mark].name : "string";
 }
 
-void zts_unescape(struct pm_bytes raw, struct pm_text *out)
+/* Appends text without the escapes that keep bytes 0 to 3 out of the index. */
+static void unescape(struct pm_bytes raw, struct pm_text *out)
 {
 	size_t at = 0;
 	while (at < raw.len) {
@@ -141,7 +142,7 @@ void zts_name_string(const struct zts_texts *t, uint64_t id, struct pm_text *out
 	}
 	uint8_t mark = mark_of(text->raw);
 	bool marked = mark && mark <= MARK_SIGNATURE;
-	zts_unescape(marked ? part(text->raw, 1, text->raw.len - 2) : text->raw, out);
+	unescape(marked ? part(text->raw, 1, text->raw.len - 2) : text->raw, out);
 }
 
 /* The ids of an entry of that kind; false if the id has no such entry. */
@@ -279,7 +280,7 @@ static void resolve_tuple(
 	case MARK_KEY_VALUE:
 		zts_name_string(t, ids[0], out);
 		pm_text_char(out, '=');
-		zts_unescape(part(rest, 0, rest.len - 1), out);
+		unescape(part(rest, 0, rest.len - 1), out);
 		break;
 	case MARK_KEY_REF:
 		zts_name_string(t, ids[0], out);
@@ -303,9 +304,9 @@ void zts_text_resolve(const struct zts_texts *t, struct pm_bytes raw, struct pm_
 {
 	uint8_t mark = mark_of(raw);
 	if (mark == 0)
-		zts_unescape(raw, out);
+		unescape(raw, out);
 	else if (mark <= MARK_SIGNATURE)
-		zts_unescape(part(raw, 1, raw.len - 2), out);
+		unescape(part(raw, 1, raw.len - 2), out);
 	else if (mark == MARK_STACK)
 		resolve_stack(t, raw, out);
 	else

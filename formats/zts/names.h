@@ -50,7 +50,4 @@ bool zts_frames_next(const struct zts_texts *t, uint64_t stack_id, struct zts_fr
 /* `class.method(file:line)` */
 void zts_name_frame(const struct zts_texts *t, const struct zts_frame *frame, struct pm_text *out);
 
-/* Appends text without the escapes that keep bytes 0 to 3 out of the index. */
-void zts_unescape(struct pm_bytes raw, struct pm_text *out);
-
 #endif

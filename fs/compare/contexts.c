@@ -3,7 +3,8 @@
 #include "fs/compare/union.h"
 #include "fs/views/model/tables.h"
 
-struct pmfs_pair pmfs_union_pair(const struct pmfs_tree_union *u, uint32_t context, uint32_t cost)
+/* A cost of a context. */
+static struct pmfs_pair union_pair(const struct pmfs_tree_union *u, uint32_t context, uint32_t cost)
 {
 	size_t at = (size_t)context * u->costs->n + cost;
 	struct pmfs_pair pair;
@@ -52,7 +53,7 @@ static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_
 		cells++, u->tree.parent[i] == PM_NONE ? 0 : u->tree.parent[i] + (uint64_t)1, 0);
 	pm_set_u64(cells++, u->tree.depth[i]);
 	for (uint32_t k = 0; k < u->costs->n; k++) {
-		struct pmfs_pair pair = pmfs_union_pair(u, i, k);
+		struct pmfs_pair pair = union_pair(u, i, k);
 		cells = pmfs_pair_cells(u->costs, k, &pair, cells);
 	}
 	pmfs_set_known(cells++, base, 0);

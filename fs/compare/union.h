@@ -28,7 +28,4 @@ int pmfs_union_get(
 /* contexts.csv. */
 struct pm_table pmfs_union_table(struct pmfs_compare *c);
 
-/* A cost of a context. */
-struct pmfs_pair pmfs_union_pair(const struct pmfs_tree_union *u, uint32_t context, uint32_t cost);
-
 #endif

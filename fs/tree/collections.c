@@ -23,7 +23,7 @@ int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_erro
 	return c->count ? c->count(c, ret, err) : 0;
 }
 
-int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err)
+static int check_item(const struct pm_collection *c, uint32_t item, struct pm_error *err)
 {
 	uint32_t n = 0;
 	int r = c->has ? c->has(c, item, err) : pmfs_item_count(c, &n, err);
@@ -168,7 +168,7 @@ static int item_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	const struct pm_collection *c = collection_by_b(t, dir);
 	if (!c || c->flat || (pmfs_node_b(dir) & 0xff) != 0)
 		return pmfs_no_entry();
-	r = pmfs_item_check(c, pmfs_node_a(dir), err);
+	r = check_item(c, pmfs_node_a(dir), err);
 	return r < 0 || is_directory(c, pmfs_node_a(dir)) ? r : pmfs_no_entry();
 }
 
@@ -345,7 +345,7 @@ int pmfs_item_doc_document(
 	uint32_t k = pmfs_node_b(node) & 0xff;
 	if (!c)
 		return pmfs_no_entry();
-	r = pmfs_item_check(c, pmfs_node_a(node), err);
+	r = check_item(c, pmfs_node_a(node), err);
 	if (r < 0)
 		return r;
 	const struct pmfs_view *view = view_of(c, k);
