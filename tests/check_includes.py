@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Includes point down: the layers of docs/architecture.md, checked over every file. Nor do files of one room
-use each other in circles (circles.py). A tag in a header has one meaning.
+use each other in circles (circles.py). A tag in a header has one meaning. What grows with the source is sorted by pm_sort.
 
     check_includes.py ROOT
 """
@@ -43,6 +43,15 @@ LIBRARIES = {
     "libiberty/demangle.h": ("formats/hpcrun/symbols/demangle.c",),
     "expat.h": ("formats/hpcrun/symbols/structs.c",),
 }
+# Files that may use qsort, and the bound of what they sort.
+QSORT = {
+    "formats/common/sort.c": "RUN",
+    "formats/common/damage.c": "PM_LIMIT_DAMAGE",
+    "formats/htdump/order.c": "HTD_CHUNK",
+    "fs/views/model/columns.c": "PM_LIMIT_COLUMNS",
+    "fs/views/sums/durations.c": "PMFS_SLOWEST",
+}
+
 
 def circle_breaches(root, room):
     for circle in circles.circles(root, room):
@@ -64,6 +73,8 @@ def breaches(root, path):
     room, below = room_of(path)
     with open(os.path.join(root, path), encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
+            if re.search(r"\bqsort(_r)?\(", line) and path not in QSORT:
+                yield f"{path}:{number}: qsort, where pm_sort can be cancelled"
             match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
             if not match:
                 continue

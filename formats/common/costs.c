@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "profmount/limits.h"
 
 struct pm_cost {
@@ -73,32 +74,35 @@ static bool is_in_order(const struct pm_cost *items, size_t n)
 	return true;
 }
 
-/* Moves the costs of a context down to `at`, sorted, with equal ones merged. Returns their end. */
-static uint32_t settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t at)
+/* Moves the costs of a context down to *at, their end then, sorted, with equal ones merged. */
+static int settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint32_t *at)
 {
 	struct pm_cost *items = c->items;
-	uint32_t begin = at;
-	if (!is_in_order(items + first, end - first))
-		qsort(items + first, end - first, sizeof(*items), cost_order);
+	uint32_t begin = *at;
+	if (!is_in_order(items + first, end - first) &&
+		pm_sort(items + first, end - first, sizeof(*items), cost_order) < 0)
+		return -ENOMEM;
 	for (; first < end; first++) {
-		if (at > begin && cost_order(&items[at - 1], &items[first]) == 0)
-			items[at - 1].value += items[first].value;
+		if (*at > begin && cost_order(&items[*at - 1], &items[first]) == 0)
+			items[*at - 1].value += items[first].value;
 		else
-			items[at++] = items[first];
+			items[(*at)++] = items[first];
 	}
-	return at;
+	return 0;
 }
 
-static void settle(struct pm_costs *c)
+static int settle(struct pm_costs *c)
 {
 	uint32_t at = 0;
-	for (uint32_t i = 0; i < c->n_contexts; i++) {
+	int r = 0;
+	for (uint32_t i = 0; i < c->n_contexts && r == 0; i++) {
 		uint32_t first = c->context_start[i];
 		c->context_start[i] = at;
-		at = settle_context(c, first, c->room[i], at);
+		r = settle_context(c, first, c->room[i], &at);
 	}
 	c->context_start[c->n_contexts] = at;
 	c->n = at;
+	return r;
 }
 
 static int list_by_thread(struct pm_costs *c)
@@ -121,10 +125,10 @@ static int list_by_thread(struct pm_costs *c)
 
 int pm_costs_freeze(struct pm_costs *c)
 {
-	settle(c);
+	int r = settle(c);
 	free(c->room);
 	c->room = NULL;
-	return list_by_thread(c);
+	return r < 0 ? r : list_by_thread(c);
 }
 
 /* ---- reading ---- */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
@@ -117,16 +118,15 @@ static int downwards(const void *a, const void *b)
 }
 
 /* Orders the marked contexts: children before parents. */
-static void order_touched(struct climb *c)
+static int order_touched(struct climb *c)
 {
-	if (c->n_touched < c->n / FEW) {
-		qsort(c->touched, c->n_touched, sizeof(*c->touched), downwards);
-		return;
-	}
+	if (c->n_touched < c->n / FEW)
+		return pm_sort(c->touched, c->n_touched, sizeof(*c->touched), downwards);
 	c->n_touched = 0;
 	for (uint32_t i = c->n; i-- > 0;)
 		if (c->seen[i])
 			c->touched[c->n_touched++] = i;
+	return 0;
 }
 
 /* The counting pass. */
@@ -156,7 +156,8 @@ static void put_cell(struct climb *c, uint32_t place, uint32_t metric, double co
 
 static int add_up(struct climb *c, uint32_t group)
 {
-	order_touched(c);
+	if (order_touched(c) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < c->n_touched; i++) {
 		uint32_t place = c->touched[i];
 		double total = c->total[place] + c->own[place];

@@ -14,6 +14,7 @@
 
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "profmount/limits.h"
 
 static const char profile_end[] = ".hpcrun", trace_end[] = ".hpctrace";
@@ -134,8 +135,8 @@ static int list_files(struct hpcrun_folder *f)
 	for (struct dirent *e; r == 0 && (e = readdir(dir));)
 		r = add_file(f, &room, e->d_name);
 	closedir(dir);
-	if (r == 0 && f->n > 1)
-		qsort(f->sources, f->n, sizeof(*f->sources), by_name);
+	if (r == 0)
+		r = pm_sort(f->sources, f->n, sizeof(*f->sources), by_name);
 	join_traces(f);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 
 struct settling {
 	struct pm_arena *arena;
@@ -83,16 +84,17 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Sorts and removes duplicates. */
-static size_t make_unique(struct physical *ids, size_t n)
+/* Sorts and removes duplicates; *n is the number of ids before and after. 0 or -ENOMEM. */
+static int make_unique(struct physical *ids, size_t *n)
 {
 	size_t kept = 0;
-	if (n > 1)
-		qsort(ids, n, sizeof(*ids), by_id);
-	for (size_t i = 0; i < n; i++)
+	if (pm_sort(ids, *n, sizeof(*ids), by_id) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < *n; i++)
 		if (kept == 0 || by_id(&ids[kept - 1], &ids[i]) != 0)
 			ids[kept++] = ids[i];
-	return kept;
+	*n = kept;
+	return 0;
 }
 
 /* The position of an id among those of its key. */
@@ -133,8 +135,8 @@ static int renumber(struct settling *s, const struct hpcrun_claim *claims)
 		for (uint32_t k = 0; k < claims[i].n; k++)
 			ids[n++] = (struct physical){
 				s->paths[i].levels[k].key, claims[i].levels[k].physical};
-	n = make_unique(ids, n);
-	for (uint32_t i = 0; i < s->n; i++)
+	int r = make_unique(ids, &n);
+	for (uint32_t i = 0; r == 0 && i < s->n; i++)
 		for (uint32_t k = 0; k < claims[i].n; k++) {
 			struct pm_identity *level = &s->paths[i].levels[k];
 			struct physical id = {level->key, claims[i].levels[k].physical};
@@ -142,7 +144,7 @@ static int renumber(struct settling *s, const struct hpcrun_claim *claims)
 				level->value = place_of(ids, n, id);
 		}
 	free(ids);
-	return 0;
+	return r;
 }
 
 /* ---- clashes ---- */
@@ -174,13 +176,14 @@ static bool holds(const struct path *path, const struct path *next)
 	return path->n <= next->n && by_levels(path, &begin) == 0;
 }
 
-static void find_clashes(struct settling *s)
+static int find_clashes(struct settling *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->order[i] = i;
 		s->paths[i].clashes = s->paths[i].n == 0;
 	}
-	qsort_r(s->order, s->n, sizeof(*s->order), by_path, s->paths);
+	if (pm_sort_with(s->order, s->n, sizeof(*s->order), by_path, s->paths) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i + 1 < s->n; i++) {
 		struct path *path = &s->paths[s->order[i]], *next = &s->paths[s->order[i + 1]];
 		if (!holds(path, next))
@@ -188,6 +191,7 @@ static void find_clashes(struct settling *s)
 		path->clashes = true;
 		next->clashes |= path->n == next->n;
 	}
+	return 0;
 }
 
 static int make_paths(struct settling *s, const struct hpcrun_claim *claims)
@@ -198,12 +202,12 @@ static int make_paths(struct settling *s, const struct hpcrun_claim *claims)
 	if (r == 0)
 		r = renumber(s, claims);
 	if (r == 0)
-		find_clashes(s);
+		r = find_clashes(s);
 	for (uint32_t i = 0; i < s->n && r == 0; i++)
 		if (s->paths[i].clashes && claims[i].has_process)
 			r = add_level(s, &s->paths[i], "process", claims[i].process);
 	if (r == 0)
-		find_clashes(s);
+		r = find_clashes(s);
 	for (uint32_t i = 0; i < s->n && r == 0; i++)
 		if (s->paths[i].clashes)
 			r = add_level(s, &s->paths[i], "profile", (uint64_t)i + 1);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 
 static int by_vaddr(const void *a, const void *b, void *modules)
 {
@@ -26,9 +27,7 @@ static int sort_addresses(struct hpcrun_finder *f)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		f->by_address[i] = (uint32_t)i;
-	if (n > 1)
-		qsort_r(f->by_address, n, sizeof(*f->by_address), by_vaddr, f->modules->items);
-	return 0;
+	return pm_sort_with(f->by_address, n, sizeof(*f->by_address), by_vaddr, f->modules->items);
 }
 
 int hpcrun_finder_init(

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/pipeline.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
@@ -162,7 +163,10 @@ static int make_order(void *context, struct pm_error *err)
 			"no memory to sort %llu samples", (unsigned long long)n);
 	for (uint64_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, (size_t)n, sizeof(*order), by_time, o);
+	if (pm_sort_with(order, (size_t)n, sizeof(*order), by_time, o) < 0) {
+		free(order);
+		return pm_error_plain(err, -ENOMEM);
+	}
 	o->time->order = order;
 	return 0;
 }

@@ -127,15 +127,14 @@ static int sharing_find(struct hpctk_opened *db, bool of_context, struct pm_erro
 	size_t n = 0;
 	struct hpctk_stretch *all = malloc(2 * (size_t)n_rows * sizeof(*all));
 	uint8_t *marks = calloc(n_rows / 8 + 1, 1);
-	if (!all || !marks) {
-		free(all);
+	for (uint32_t i = 0; all && i < n_rows; i++)
+		n += stretches_of(db, i, of_context, all + n);
+	bool marked = all && marks && hpctk_sharing_mark(all, n, marks) == 0;
+	free(all);
+	if (!marked) {
 		free(marks);
 		return pm_error_plain(err, -ENOMEM);
 	}
-	for (uint32_t i = 0; i < n_rows; i++)
-		n += stretches_of(db, i, of_context, all + n);
-	hpctk_sharing_mark(all, n, marks);
-	free(all);
 	db->sharing[of_context] = marks;
 	return 0;
 }

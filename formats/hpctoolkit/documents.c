@@ -10,6 +10,7 @@
 #include "formats/common/beneath.h"
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/hpctoolkit/raw.h"
 
 struct hpctk_documents {
@@ -56,8 +57,7 @@ static int yaml_list(struct hpctk_documents *d, const struct hpctk_opened *db)
 		closedir(dir);
 	if (fd >= 0)
 		close(fd);
-	qsort(d->docs + first, d->n - first, sizeof(*d->docs), compare_paths);
-	return r;
+	return r < 0 ? r : pm_sort(d->docs + first, d->n - first, sizeof(*d->docs), compare_paths);
 }
 
 static int documents_fill(void *owner, void *part, struct pm_error *err)

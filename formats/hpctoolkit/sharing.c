@@ -1,6 +1,8 @@
 #include "formats/hpctoolkit/sharing.h"
 
-#include <stdlib.h>
+#include <errno.h>
+
+#include "formats/common/sort.h"
 
 static int by_end(const void *a, const void *b)
 {
@@ -10,15 +12,16 @@ static int by_end(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-void hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks)
+int hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks)
 {
 	uint64_t reach = 0;
-	if (n)
-		qsort(stretches, n, sizeof(*stretches), by_end);
+	if (pm_sort(stretches, n, sizeof(*stretches), by_end) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (stretches[i].at >= reach)
 			reach = stretches[i].end;
 		else
 			marks[stretches[i].row / 8] |= (uint8_t)(1u << stretches[i].row % 8);
 	}
+	return 0;
 }

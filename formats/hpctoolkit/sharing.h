@@ -19,9 +19,9 @@ struct hpctk_stretch {
 /*
  * Marks rows until the others are disjoint: of two that overlap, the one that ends later, or else
  * the later row, so that a row that claims too much does not affect the others. Sorts `stretches`;
- * `marks` has a bit for each row. O(n log n).
+ * `marks` has a bit for each row. 0 or -ENOMEM. O(n log n).
  */
-void hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks);
+int hpctk_sharing_mark(struct hpctk_stretch *stretches, size_t n, uint8_t *marks);
 
 static inline bool hpctk_sharing_marked(const uint8_t *marks, uint64_t row)
 {

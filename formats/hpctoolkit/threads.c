@@ -230,12 +230,10 @@ static int lines_part(struct builder *b)
 			all[n++] = (struct hpctk_stretch){
 				line->at, line->at + line->n * HPCTK_SAMPLE, i};
 	}
-	if (all && marks)
-		hpctk_sharing_mark(all, n, marks);
-	for (uint32_t i = 0; all && marks && i < n_threads; i++)
+	int r = all && marks ? hpctk_sharing_mark(all, n, marks) : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < n_threads; i++)
 		if (hpctk_sharing_marked(marks, i))
 			line_refuse(b, i);
-	int r = all && marks ? 0 : -ENOMEM;
 	free(all);
 	free(marks);
 	return r;

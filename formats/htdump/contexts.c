@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/pipeline.h"
+#include "formats/common/sort.h"
 #include "formats/common/steps.h"
 
 /* The shortest and the longest call of a context. */
@@ -208,8 +209,7 @@ static int labels_rank(struct htd_calls *c)
 	for (uint32_t i = 0; i < c->n_labels; i++)
 		if (c->by_label[i].calls)
 			c->ranked[c->n_ranked++] = i;
-	qsort_r(c->ranked, c->n_ranked, sizeof(*c->ranked), label_order, c->by_label);
-	return 0;
+	return pm_sort_with(c->ranked, c->n_ranked, sizeof(*c->ranked), label_order, c->by_label);
 }
 
 /* ---- the whole ---- */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/nytprof/evals.h"
+#include "formats/common/sort.h"
 
 struct step {
 	uint32_t node;
@@ -48,9 +48,8 @@ static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32
 		uint32_t met = w->tree->paths.items[kid].key;
 		w->steps[w->n++] = (struct step){kid, met, shown_name(n, met), rank};
 	}
-	if (w->n - first > 1)
-		qsort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
-	return 0;
+	return w->n == first ? 0
+			     : pm_sort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
 }
 
 static int visit(struct nytp_building *b, const struct step *step, const struct nytp_cost *call,

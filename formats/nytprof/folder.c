@@ -14,6 +14,7 @@
 
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/nytprof/limits.h"
 #include "formats/nytprof/read.h"
 
@@ -95,9 +96,7 @@ static int list(struct nytp_folder *f, int fd, DIR *dir)
 		f->bytes += size;
 		f->n++;
 	}
-	if (f->n)
-		qsort(f->names, f->n, sizeof(*f->names), by_number);
-	return 0;
+	return pm_sort(f->names, f->n, sizeof(*f->names), by_number);
 }
 
 int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_error *err)

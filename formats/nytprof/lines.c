@@ -133,9 +133,8 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 			.last = is_runtime(b, name) ? UINT32_MAX : home->sub->last,
 			.function = b->function[name]};
 	}
-	qsort(extents, n, sizeof(*extents), by_extent);
 	*ret_n = n;
-	return 0;
+	return pm_sort(extents, n, sizeof(*extents), by_extent);
 }
 
 /* Extents in order of their beginnings; those that contain the current line are on a stack. */

@@ -1,4 +1,5 @@
 #include "formats/nytprof/runs.h"
+#include "formats/common/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -113,13 +114,13 @@ static int unite_siblings(struct finding *g)
 	for (uint32_t i = 0; i < g->n_members; i++)
 		if (!g->members[i].has_parent)
 			roots[n++] = i;
-	qsort_r(roots, n, sizeof(*roots), by_parent, g->members);
-	for (uint32_t i = 1; i < n; i++)
+	int r = pm_sort_with(roots, n, sizeof(*roots), by_parent, g->members);
+	for (uint32_t i = 1; r == 0 && i < n; i++)
 		if (same_start(g, &g->members[roots[i - 1]], &g->members[roots[i]]) &&
 			head_of(g, roots[i - 1]) != head_of(g, roots[i]))
 			unite(g, roots[i - 1], roots[i]);
 	free(roots);
-	return 0;
+	return r;
 }
 
 /* ---- the runs ---- */
@@ -141,18 +142,18 @@ static int number_runs(struct finding *g)
 	for (uint32_t i = 0; i < g->n_members; i++)
 		if (g->members[i].above == i)
 			heads[n++] = i;
-	qsort_r(heads, n, sizeof(*heads), by_start, g->members);
-	for (uint32_t i = 0; i < n; i++)
+	int r = pm_sort_with(heads, n, sizeof(*heads), by_start, g->members);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
 		g->members[heads[i]].run = i + 1;
 	g->n->n_runs = n ? n : 1;
 	free(heads);
-	for (size_t i = 0; i < g->n->n_files; i++)
+	for (size_t i = 0; r == 0 && i < g->n->n_files; i++)
 		for (size_t k = 0; k < g->n->files[i].n_threads; k++) {
 			struct nytp_thread *t = &g->n->files[i].threads[k];
 			const uint32_t *m = pm_map_find(&g->by_pid, t->pid);
 			t->run = m ? g->members[head_of(g, *m)].run : 1;
 		}
-	return 0;
+	return r;
 }
 
 /* ---- damage ---- */

@@ -247,35 +247,27 @@ static int add_text(struct naming *g, struct nytp_text text, uint32_t fid)
 	return 0;
 }
 
-struct line_key {
-	uint32_t fid, line, i;
-};
-
-static int by_line(const void *a, const void *b)
+static int by_line(const void *a, const void *b, void *lines)
 {
-	const struct line_key *x = a, *y = b;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct nytp_text_line *all = lines, *x = &all[i], *y = &all[k];
 	if (x->fid != y->fid)
 		return x->fid < y->fid ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	return (x->i > y->i) - (x->i < y->i);
+	return (i > k) - (i < k);
 }
 
+/* The lines of a file by fid and line; several of one line in stored order. */
 static uint32_t *order_new(const struct nytp_file *f)
 {
-	struct line_key *keys = malloc((f->n_texts + 1) * sizeof(*keys));
 	uint32_t *order = malloc((f->n_texts + 1) * sizeof(*order));
-	for (uint32_t i = 0; keys && i < f->n_texts; i++)
-		keys[i] = (struct line_key){f->texts[i].fid, f->texts[i].line, i};
-	if (keys && order && pm_sort(keys, f->n_texts, sizeof(*keys), by_line) == 0) {
-		for (size_t i = 0; i < f->n_texts; i++)
-			order[i] = keys[i].i;
-	} else {
-		free(order);
-		order = NULL;
-	}
-	free(keys);
-	return order;
+	for (uint32_t i = 0; order && i < f->n_texts; i++)
+		order[i] = i;
+	if (order && pm_sort_with(order, f->n_texts, sizeof(*order), by_line, f->texts) == 0)
+		return order;
+	free(order);
+	return NULL;
 }
 
 static int add_file(struct naming *g, const struct nytp_file *f, const uint32_t *order)

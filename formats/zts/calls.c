@@ -90,8 +90,8 @@ int zts_tree_read(struct zts_stores *s, const struct zts_parts *parts, struct zt
 		n = pm_error_set(err, -EIO, "traces.dat", parts->items[0].data_offset,
 			"no call record begins at byte %llu of the payload",
 			(unsigned long long)parts->items[0].start_offset);
-	if (n >= 0)
-		zts_growing_end(&r.growing);
+	if (n >= 0 && zts_growing_end(&r.growing) < 0)
+		n = pm_error_plain(err, -ENOMEM);
 	zts_records_done(&r.records);
 	zts_growing_done(&r.growing);
 	if (n < 0) {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "formats/zts/survey.h"
 #include "profmount/profile.h"
 
@@ -150,7 +151,7 @@ int zts_columns_choose(struct zts_survey *v)
 		for (uint32_t i = 0; i < n; i++)
 			counts[i] = (struct count){0, i, v->attr_names.texts.items[i]};
 		count_traces(v, counts);
-		qsort(counts, n, sizeof(*counts), by_traces);
+		r = pm_sort(counts, n, sizeof(*counts), by_traces);
 	}
 	for (uint32_t i = 0; i < n && i < ZTS_ATTR_COLUMNS && r == 0; i++)
 		if (counts[i].traces > 0)

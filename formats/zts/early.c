@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/sort.h"
 #include "formats/zts/chunks.h"
 
 static int order(uint64_t a, uint64_t b)
@@ -30,11 +31,12 @@ static int by_time(const void *a, const void *b, void *context)
 }
 
 /* Numbers the items in both orders; `sorted` and `next_of` are room for that. */
-static void number(struct zts_early *early, uint32_t *sorted, uint32_t *next_of)
+static int number(struct zts_early *early, uint32_t *sorted, uint32_t *next_of)
 {
 	for (uint32_t i = 0; i < early->n; i++)
 		sorted[i] = i;
-	qsort_r(sorted, early->n, sizeof(*sorted), by_time, early->items);
+	if (pm_sort_with(sorted, early->n, sizeof(*sorted), by_time, early->items) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < early->n; i++)
 		next_of[early->items[i].store + 1]++;
 	for (uint32_t i = 0; i < early->stores->n; i++)
@@ -45,6 +47,7 @@ static void number(struct zts_early *early, uint32_t *sorted, uint32_t *next_of)
 		item->ticket = next_of[item->store]++;
 		early->time_rank_of[item->ticket] = i;
 	}
+	return 0;
 }
 
 static void expect(struct zts_early *early, const struct zts_span *span)
@@ -99,8 +102,7 @@ struct zts_early *zts_early_new(
 		early->rank_of && early->trace_of && make_summings(early) == 0;
 	for (size_t i = 0; i < n && made; i++)
 		expect(early, singles[i]);
-	if (made && early->n)
-		number(early, sorted, next_of);
+	made = made && number(early, sorted, next_of) == 0;
 	free(sorted);
 	free(next_of);
 	if (!made) {
@@ -227,7 +229,8 @@ int zts_summing_end(struct zts_summing *s, const struct zts_early *early)
 		item->timestamp_ns - stamp_ns >= ZTS_MS_NS)
 		return 0;
 	const struct zts_moment moment = {item->time_rank, item->ticket, item->timestamp_ns};
-	zts_growing_end(&s->growing);
+	if (zts_growing_end(&s->growing) < 0)
+		return -ENOMEM;
 	s->ticket = item->ticket;
 	s->added++;
 	early->calls_of[item->ticket] = s->tree.n;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/zts/attrs.h"
 #include "formats/zts/names.h"
 #include "formats/zts/records.h"
@@ -122,10 +123,9 @@ static int by_count(const void *a, const void *b)
 	return order ? order : pm_bytes_compare(x->message, y->message);
 }
 
-void zts_exceptions_sort(struct zts_exceptions *e)
+int zts_exceptions_sort(struct zts_exceptions *e)
 {
-	if (e->texts.n)
-		qsort(e->items, e->texts.n, sizeof(*e->items), by_count);
+	return pm_sort(e->items, e->texts.n, sizeof(*e->items), by_count);
 }
 
 void zts_exceptions_done(struct zts_exceptions *e)

@@ -36,8 +36,8 @@ int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
 int zts_exceptions_join(
 	struct zts_exceptions *to, const struct zts_exceptions *from, struct pm_arena *arena);
 
-/* Most frequent first; nothing can be added afterwards. */
-void zts_exceptions_sort(struct zts_exceptions *e);
+/* Most frequent first; nothing can be added afterwards. 0 or -ENOMEM. */
+int zts_exceptions_sort(struct zts_exceptions *e);
 
 void zts_exceptions_done(struct zts_exceptions *e);
 

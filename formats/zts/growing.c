@@ -1,7 +1,6 @@
 /* Attributes of a call tree: they are read as they come, and sorted at the end. */
 #include "formats/zts/growing.h"
-
-#include <stdlib.h>
+#include "formats/common/sort.h"
 
 static int no_memory(struct pm_error *err)
 {
@@ -56,12 +55,12 @@ static int by_call_and_key(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-void zts_growing_end(struct zts_growing *g)
+int zts_growing_end(struct zts_growing *g)
 {
 	struct zts_tree *t = g->tree;
 	size_t kept = 0;
-	if (t->n_attrs)
-		qsort(t->attrs, t->n_attrs, sizeof(*t->attrs), by_call_and_key);
+	if (pm_sort(t->attrs, t->n_attrs, sizeof(*t->attrs), by_call_and_key) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < t->n_attrs; i++) {
 		const struct zts_attr *next = &t->attrs[i + 1];
 		if (i + 1 < t->n_attrs && next->call == t->attrs[i].call &&
@@ -73,6 +72,7 @@ void zts_growing_end(struct zts_growing *g)
 		t->attrs[kept++] = t->attrs[i];
 	}
 	t->n_attrs = kept;
+	return 0;
 }
 
 void zts_growing_restart(struct zts_growing *g)

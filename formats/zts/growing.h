@@ -32,8 +32,8 @@ void zts_growing_restart(struct zts_growing *g);
 int zts_growing_attrs(
 	struct zts_growing *g, struct zts_records *records, uint64_t n, struct pm_error *err);
 
-/* Call when the trace's own record has ended: sorts its attributes. */
-void zts_growing_end(struct zts_growing *g);
+/* Call when the trace's own record has ended: sorts its attributes. 0 or -ENOMEM. */
+int zts_growing_end(struct zts_growing *g);
 
 /* Field by field: compilers fill a literal of this size with a slower instruction. */
 static inline void zts_growing_init_call(

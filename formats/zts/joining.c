@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "profmount/limits.h"
 
 int zts_joining_init(struct zts_joining *j, struct zts_aggregate *a)
@@ -156,9 +157,10 @@ static struct place *sort_paths(const struct zts_joining *j)
 		places[i] = (struct place){j->first[i], i};
 		sorted = sorted && (i == 0 || places[i - 1].first <= places[i].first);
 	}
-	if (places && !sorted)
-		qsort(places, j->paths.n, sizeof(*places), by_first);
-	return places;
+	if (places && (sorted || pm_sort(places, j->paths.n, sizeof(*places), by_first) == 0))
+		return places;
+	free(places);
+	return NULL;
 }
 
 static uint32_t frame_of(struct zts_joining *j, uint32_t method)
@@ -249,10 +251,9 @@ int zts_joining_end(struct zts_joining *j, struct pm_error *err)
 	int r = freeze(j, err);
 	if (r == 0)
 		r = list_times(j);
-	if (r == 0 && a->n_methods)
-		qsort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
-	if (r == 0 && a->n_attrs)
-		qsort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
-	zts_exceptions_sort(&a->exceptions);
-	return r;
+	if (r == 0)
+		r = pm_sort(a->methods, a->n_methods, sizeof(*a->methods), zts_method_by_time);
+	if (r == 0)
+		r = pm_sort(a->attrs, a->n_attrs, sizeof(*a->attrs), by_key);
+	return r < 0 ? r : zts_exceptions_sort(&a->exceptions);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/sort.h"
 #include "formats/zts/scan_payload.h"
 #include "profmount/limits.h"
 
@@ -63,9 +64,7 @@ static int scan_piece(void *context, size_t i)
 		r = scan_chunk(job, piece, summing, chunk);
 	if (summing)
 		zts_early_give_back(job->early, summing);
-	if (piece->n)
-		qsort(piece->found, piece->n, sizeof(*piece->found), by_place);
-	return r;
+	return r < 0 ? r : pm_sort(piece->found, piece->n, sizeof(*piece->found), by_place);
 }
 
 /* Takes over the attributes of a piece; `numbers` maps ids in the index to the numbers of names. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/zts/records.h"
 #include "profmount/profile.h"
@@ -66,22 +67,40 @@ static int by_store(const void *a, const void *b, void *context)
 	return order(v->traces[i].store, v->traces[k].store) ?: order(i, k);
 }
 
-static void number_twins(struct zts_survey *v, uint32_t *all)
+static int number_twins(struct zts_survey *v, uint32_t *all)
 {
-	qsort_r(all, v->n, sizeof(*all), by_name, v);
+	if (pm_sort_with(all, v->n, sizeof(*all), by_name, v) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 1; i < v->n; i++) {
 		struct zts_trace *t = &v->traces[all[i]], *before = &v->traces[all[i - 1]];
 		t->twin = compare_names(before, t) == 0 ? before->twin + 1 : 0;
 	}
+	return 0;
 }
 
-static void list_stores(struct zts_survey *v)
+static int list_stores(struct zts_survey *v)
 {
-	qsort_r(v->by_store, v->n, sizeof(*v->by_store), by_store, v);
+	if (pm_sort_with(v->by_store, v->n, sizeof(*v->by_store), by_store, v) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < v->n; i++)
 		v->first_of[v->traces[i].store + 1]++;
 	for (uint32_t s = 0; s < v->n_stores; s++)
 		v->first_of[s + 1] += v->first_of[s];
+	return 0;
+}
+
+/* Lists the traces in each order; they are in order of time already. 0 or -ENOMEM. */
+static int list_traces(struct zts_survey *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		v->by_store[i] = v->slow[i] = i;
+	int r = number_twins(v, v->by_store);
+	if (r == 0)
+		r = list_stores(v);
+	if (r == 0)
+		r = pm_sort_with(v->slow, v->n, sizeof(*v->slow), by_length, v);
+	v->n_slow = v->n < SLOWEST ? v->n : SLOWEST;
+	return r;
 }
 
 static void list_failed(struct zts_survey *v)
@@ -108,19 +127,11 @@ int zts_survey_order(struct zts_survey *v, struct pm_error *err)
 	v->slow = malloc(size);
 	v->failed = malloc(size);
 	v->first_of = calloc((size_t)v->n_stores + 1, sizeof(*v->first_of));
-	if (!v->by_store || !v->slow || !v->failed || !v->first_of)
+	if (!v->by_store || !v->slow || !v->failed || !v->first_of ||
+		pm_sort_with(v->traces, v->n, sizeof(*v->traces), by_time, v) < 0 ||
+		list_traces(v) < 0)
 		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	if (v->n)
-		qsort_r(v->traces, v->n, sizeof(*v->traces), by_time, v);
 	measure_time(v);
-	if (v->n == 0)
-		return 0;
-	for (uint32_t i = 0; i < v->n; i++)
-		v->by_store[i] = v->slow[i] = i;
-	number_twins(v, v->by_store);
-	list_stores(v);
-	qsort_r(v->slow, v->n, sizeof(*v->slow), by_length, v);
-	v->n_slow = v->n < SLOWEST ? v->n : SLOWEST;
 	list_failed(v);
 	return 0;
 }

@@ -52,7 +52,7 @@ void zts_tally_done(struct zts_tally *t);
 /* Calls of the method took from `min_ns` to `max_ns`. */
 void zts_method_ended(struct zts_method *m, int64_t min_ns, int64_t max_ns);
 
-/* For qsort: by exclusive time, highest first, then by name. */
+/* For pm_sort: by exclusive time, highest first, then by name. */
 int zts_method_by_time(const void *a, const void *b);
 
 #endif

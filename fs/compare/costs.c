@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "fs/compare/join.h"
 #include "fs/views/sums/totals.h"
 
@@ -152,8 +153,7 @@ static int put_in_order(struct pmfs_costs *k)
 		order[i] = &k->costs[i];
 		k->in_common |= on_both_sides(&k->costs[i]);
 	}
-	if (good && k->n > 0)
-		qsort(order, k->n, sizeof(struct pmfs_cost *), by_quantity);
+	good = good && pm_sort(order, k->n, sizeof(struct pmfs_cost *), by_quantity) == 0;
 	for (uint32_t i = 0; good && i < k->n; i++) {
 		sorted[i] = *order[i];
 		place[order[i] - k->costs] = i;

@@ -11,6 +11,7 @@
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "profmount/format.h"
 #include "profmount/limits.h"
@@ -122,8 +123,8 @@ static int by_path(const void *a, const void *b)
 static int tell(struct walk *w, int (*found)(void *, const char *), void *context)
 {
 	int r = 0;
-	if (w->found.n > 0)
-		qsort(w->found.items, w->found.n, sizeof(*w->found.items), by_path);
+	if (pm_sort(w->found.items, w->found.n, sizeof(*w->found.items), by_path) < 0)
+		return no_memory(w);
 	for (size_t i = 0; i < w->found.n && r == 0; i++) {
 		const struct place *place = &w->found.items[i];
 		bool fresh = true;

@@ -124,7 +124,7 @@ static void test_marks_leave_what_is_disjoint(void **state)
 		struct hpctk_stretch stretches[5];
 		uint8_t marks = 0;
 		memcpy(stretches, cases[i].stretches, sizeof(stretches));
-		hpctk_sharing_mark(stretches, cases[i].n, &marks);
+		assert_int_equal(hpctk_sharing_mark(stretches, cases[i].n, &marks), 0);
 		assert_int_equal(marks, cases[i].marks);
 	}
 }

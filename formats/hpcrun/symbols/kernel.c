@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
@@ -157,9 +158,7 @@ static int add_symbol(struct hpcrun_scopes *ret, const struct symbol *s, uint64_
 /* Of several symbols at one address, the first in the table is used. */
 static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
 {
-	int r = 0;
-	if (t->n > 1)
-		qsort(t->items, t->n, sizeof(*t->items), by_address);
+	int r = pm_sort(t->items, t->n, sizeof(*t->items), by_address);
 	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
 		for (next = i + 1; next < t->n; next++)
 			if (t->items[next].address != t->items[i].address)

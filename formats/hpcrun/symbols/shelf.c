@@ -16,6 +16,7 @@
 #include "formats/common/beneath.h"
 #include "formats/common/input.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/hpcrun/symbols/limits.h"
 #include "formats/hpcrun/symbols/own.h"
@@ -54,9 +55,7 @@ static int list_names(struct hpcrun_shelf *s, DIR *dir, struct pm_damage_list *d
 			return -ENOMEM;
 		s->n++;
 	}
-	if (s->n)
-		qsort(s->names, s->n, sizeof(*s->names), by_name);
-	return 0;
+	return pm_sort(s->names, s->n, sizeof(*s->names), by_name);
 }
 
 /* ---- files ---- */

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "fs/views/model/amounts.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/pictures/assets.h"
@@ -106,10 +107,13 @@ static int choose_boxes(struct drawing *d)
 		if (l->total[i] >= least && l->depth[i] < MAX_LEVELS)
 			d->boxes[d->n_boxes++] = i;
 	if (d->n_boxes > most) {
-		qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout);
+		if (pm_sort_with(
+			    d->boxes, d->n_boxes, sizeof(*d->boxes), compare_costs, &d->layout) < 0)
+			return -ENOMEM;
 		d->n_boxes = most;
 	}
-	qsort_r(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, &d->layout);
+	if (pm_sort_with(d->boxes, d->n_boxes, sizeof(*d->boxes), compare_places, &d->layout) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < d->n_boxes; i++)
 		if (l->depth[d->boxes[i]] - first >= d->levels)
 			d->levels = l->depth[d->boxes[i]] - first + 1;

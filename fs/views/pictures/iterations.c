@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/sort.h"
 #include "fs/views/model/amounts.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/screen.h"
@@ -40,7 +41,10 @@ static int find_limits(struct plot *p)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		lengths[i] = p->all->items[i].duration_ns;
-	qsort(lengths, n, sizeof(*lengths), by_length);
+	if (pm_sort(lengths, n, sizeof(*lengths), by_length) < 0) {
+		free(lengths);
+		return -ENOMEM;
+	}
 	double lower = (double)lengths[n / 4], upper = (double)lengths[(uint64_t)n * 3 / 4];
 	p->most = (double)lengths[n - 1];
 	p->median = (double)lengths[n / 2];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/search.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
 
@@ -195,9 +196,8 @@ static int list_threads(struct pmfs_timeline *t, const struct pm_threads *thread
 	for (uint32_t i = 0; i < threads->n; i++)
 		if ((only == PM_NONE || only == i) && threads->threads[i].n_samples > 0)
 			t->thread[t->n_threads++] = i;
-	qsort_r(t->thread, t->n_threads, sizeof(*t->thread), compare_threads,
+	return pm_sort_with(t->thread, t->n_threads, sizeof(*t->thread), compare_threads,
 		(void *)(uintptr_t)threads->threads);
-	return 0;
 }
 
 /* Every n-th thread if there are too many, or those of a part. */
