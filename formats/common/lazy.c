@@ -40,13 +40,10 @@ static int get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error
 	return lazy->state < 0 ? lazy->state : 0;
 }
 
-int pm_lazy_get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
+int pm_lazy_wait(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
 	void *context, struct pm_error *err)
 {
-	int state = __atomic_load_n(&lazy->state, __ATOMIC_ACQUIRE);
-	if (state == 1)
-		return 0;
-	if (state == 0 && !pm_work_may_build())
+	if (__atomic_load_n(&lazy->state, __ATOMIC_ACQUIRE) == 0 && !pm_work_may_build())
 		return pm_error_plain(err, -ENOMEM);
 	pm_turn_lock();
 	int r = get(lazy, build, context, err);

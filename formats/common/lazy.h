@@ -16,13 +16,21 @@ struct pm_lazy {
 		.state = 0                                                                         \
 	}
 
+/* Slow path of pm_lazy_get. */
+int pm_lazy_wait(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
+	void *context, struct pm_error *err);
+
 /*
  * Runs build(context) unless it has run before; all callers wait for it and get its result and
  * error. A failure is permanent, except -ENOMEM, after which the next call tries again; -ENOMEM is
  * also the result if the work was cancelled or must not build (formats/common/work.h). After
  * success: one atomic load.
  */
-int pm_lazy_get(struct pm_lazy *lazy, int (*build)(void *context, struct pm_error *err),
-	void *context, struct pm_error *err);
+static inline int pm_lazy_get(struct pm_lazy *lazy,
+	int (*build)(void *context, struct pm_error *err), void *context, struct pm_error *err)
+{
+	bool built = __atomic_load_n(&lazy->state, __ATOMIC_ACQUIRE) == 1;
+	return built ? 0 : pm_lazy_wait(lazy, build, context, err);
+}
 
 #endif

@@ -29,12 +29,30 @@ static const uint8_t class_of[256] = {
 	[0x80 ... 0xff] = BEYOND,
 };
 
-static const char replacement[] = "\xef\xbf\xbd";
+enum { REPLACEMENT = 3 }; /* bytes of U+FFFD */
+
+/* Whether 8 bytes are plain. A byte below n sets its highest bit in (bytes - n) & ~bytes. */
+static bool is_plain(const uint8_t *p)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t bytes, comma, quote;
+	memcpy(&bytes, p, sizeof(bytes));
+	comma = bytes ^ ones * ',';
+	quote = bytes ^ ones * '"';
+	uint64_t control = (bytes - ones * 0x20) & ~bytes;
+	uint64_t special = ((comma - ones) & ~comma) | ((quote - ones) & ~quote);
+	return ((bytes | control | special) & ones << 7) == 0;
+}
 
 static uint8_t classes(struct pm_bytes text)
 {
-	uint8_t all = 0;
-	for (size_t i = 0; i < text.len; i++)
+	uint8_t all = PLAIN;
+	size_t i = 0;
+	while (text.len - i >= 8 && is_plain(text.p + i))
+		i += 8;
+	if (text.len >= 8 && text.len - i < 8 && is_plain(text.p + text.len - 8))
+		return PLAIN;
+	for (; i < text.len; i++)
 		all |= class_of[text.p[i]];
 	return all;
 }
@@ -45,7 +63,7 @@ static uint64_t utf8_length(struct pm_bytes text)
 	uint64_t len = 0;
 	for (size_t at = 0; at < text.len;) {
 		size_t n = text.p[at] ? pm_utf8_next(text, at) : 0;
-		len += n ? n : sizeof(replacement) - 1;
+		len += n ? n : REPLACEMENT;
 		at += n ? n : 1;
 	}
 	return len;

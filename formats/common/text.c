@@ -14,7 +14,7 @@
 #include "formats/common/work.h"
 #include "profmount/limits.h"
 
-enum { UNASKED = 64 << 10, SHRUNK = 16 << 10 };
+enum { UNASKED = 64 << 10, SHRUNK = 16 << 10, FLOWS = 1 << 20 };
 
 #define REPLACEMENT PM_REPLACEMENT
 
@@ -53,14 +53,9 @@ static size_t limit_of(const struct pm_text *t)
 	return t->limit ? t->limit : PM_LIMIT_TEXT;
 }
 
-/* Makes room for `need` bytes in total, which is within the limit. */
-static bool grow(struct pm_text *t, size_t need)
+/* Takes memory for `taken` bytes in total, which is within the limit. */
+static bool take(struct pm_text *t, size_t taken)
 {
-	size_t limit = limit_of(t), taken = t->taken < 128 ? 128 : t->taken;
-	while (taken < need && taken <= limit / 2)
-		taken *= 2;
-	if (taken < need || taken > limit)
-		taken = limit;
 	char *p = realloc(t->p, taken);
 	if (!p)
 		return false;
@@ -69,6 +64,15 @@ static bool grow(struct pm_text *t, size_t need)
 	t->p = p;
 	t->taken = taken;
 	return true;
+}
+
+/* Makes room for `need` bytes in total, which is within the limit. */
+static bool grow(struct pm_text *t, size_t need)
+{
+	size_t limit = limit_of(t), taken = t->taken < 128 ? 128 : t->taken;
+	while (taken < need && taken <= limit / 2)
+		taken *= 2;
+	return take(t, taken < need || taken > limit ? limit : taken);
 }
 
 /* Long renderings stop here when they are cancelled. */
@@ -82,17 +86,29 @@ static bool make_room(struct pm_text *t, size_t need)
 	return true;
 }
 
-char *pm_text_reserve(struct pm_text *t, size_t n)
+void pm_text_expect(struct pm_text *t, size_t n)
+{
+	if (!t->failed && n > t->taken - t->len && n <= limit_of(t) - t->len)
+		take(t, t->len + n); /* failing is reported where the bytes are written */
+}
+
+static bool flow(struct pm_text *t)
+{
+	if (pm_work_cancelled() || !t->flow(t->flow_context, pm_text_view(t)))
+		return false;
+	t->flowed += t->len;
+	t->len = 0;
+	return true;
+}
+
+char *pm_text_reserve_more(struct pm_text *t, size_t n)
 {
 	if (t->failed)
 		return NULL;
-	if (!t->p || n > t->room - t->len) {
-		t->full = n > limit_of(t) - t->len;
-		t->failed = t->full || !make_room(t, t->len + n);
-		if (t->failed)
-			return NULL;
-	}
-	return t->p + t->len;
+	t->full = n > limit_of(t) - t->flowed - t->len;
+	t->failed =
+		t->full || (t->flow && t->len >= FLOWS && !flow(t)) || !make_room(t, t->len + n);
+	return t->failed ? NULL : t->p + t->len;
 }
 
 int pm_text_status(const struct pm_text *t)
@@ -121,15 +137,6 @@ void pm_text_bytes(struct pm_text *t, struct pm_bytes b)
 void pm_text_str(struct pm_text *t, const char *s)
 {
 	pm_text_bytes(t, pm_bytes_of(s));
-}
-
-void pm_text_char(struct pm_text *t, char c)
-{
-	char *out = pm_text_reserve(t, 1);
-	if (!out)
-		return;
-	*out = c;
-	t->len++;
 }
 
 void pm_text_printf(struct pm_text *t, const char *format, ...)

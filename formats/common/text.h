@@ -18,6 +18,13 @@ struct pm_text {
 	/* Optional: called with the number of additional bytes allocated, for memory accounting. */
 	void (*grown)(void *context, size_t more);
 	void *grown_context;
+	/*
+	 * Optional, for renderers that only append: takes the contents whenever there is a MiB of
+	 * them, and the builder goes on with none. False: the builder fails.
+	 */
+	bool (*flow)(void *context, struct pm_bytes contents);
+	void *flow_context;
+	size_t flowed; /* bytes that it has taken, which count against the limit */
 };
 
 /* Frees the memory; the builder is empty and usable again. Accepts a zeroed one. */
@@ -32,13 +39,34 @@ void pm_text_end(struct pm_text *t, struct pm_text *out);
 /* Texts grow by doubling: this frees unused memory, unless there is little of it. */
 void pm_text_shrink(struct pm_text *t);
 
+/*
+ * Allocates room for n more bytes, so that the text is not grown step by step. Only a hint: it does
+ * nothing beyond the limit or without memory.
+ */
+void pm_text_expect(struct pm_text *t, size_t n);
+
+/* Slow path of pm_text_reserve. */
+char *pm_text_reserve_more(struct pm_text *t, size_t n);
+
 /* Room for n more bytes: write to the returned pointer, then add to len. NULL on failure. */
-char *pm_text_reserve(struct pm_text *t, size_t n);
+static inline char *pm_text_reserve(struct pm_text *t, size_t n)
+{
+	if (t->p && !t->failed && n <= t->room - t->len)
+		return t->p + t->len;
+	return pm_text_reserve_more(t, n);
+}
 
 void pm_text_add(struct pm_text *t, const void *p, size_t n);
 void pm_text_bytes(struct pm_text *t, struct pm_bytes b);
 void pm_text_str(struct pm_text *t, const char *s);
-void pm_text_char(struct pm_text *t, char c);
+static inline void pm_text_char(struct pm_text *t, char c)
+{
+	char *out = pm_text_reserve(t, 1);
+	if (!out)
+		return;
+	*out = c;
+	t->len++;
+}
 void pm_text_u64(struct pm_text *t, uint64_t u);
 void pm_text_i64(struct pm_text *t, int64_t i);
 void pm_text_f64(struct pm_text *t, double f); /* as pm_f64_format */

@@ -83,9 +83,28 @@ static void test_lengths_agree_on_random_text(void **state)
 	}
 }
 
-static void test_a_header_is_quoted_like_a_row(void **state)
+/* Text is looked at in words of 8 bytes; the last word may overlap the one before it. */
+static void test_every_byte_counts_at_every_place(void **state)
 {
 	(void)state;
+	for (size_t n = 1; n < 20; n++)
+		for (unsigned c = 0; c < 256 * n; c++) {
+			uint8_t bytes[20];
+			memset(bytes, c & 1 ? 'x' : 0x7f, n);
+			bytes[c / 256] = (uint8_t)c;
+			struct pm_bytes text = {bytes, n};
+			bool quoted = (uint8_t)c == ',' || ((uint8_t)c < ' ' && (uint8_t)c);
+			uint64_t want = n + (quoted ? 2 : 0);
+			if ((uint8_t)c == '"')
+				want = n + 3;
+			if ((uint8_t)c == 0 || (uint8_t)c > 0x7f)
+				want = n + 2; /* U+FFFD */
+			assert_int_equal(pm_row_text_length(PM_CSV, text), want);
+		}
+}
+
+static void test_a_header_is_quoted_like_a_row(void **state)
+{
 	const char *const columns[] = {"a", "b,c"};
 	struct pm_table table = {.columns = columns, .n_columns = 2};
 	struct pm_text out = {.p = NULL};
@@ -105,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_broken_utf8_and_nul_become_replacements),
 		cmocka_unit_test(test_a_row_without_columns_is_a_line_feed),
 		cmocka_unit_test(test_lengths_agree_on_random_text),
+		cmocka_unit_test(test_every_byte_counts_at_every_place),
 		cmocka_unit_test(test_a_header_is_quoted_like_a_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,9 +98,52 @@ static void test_default_limit_refuses_without_allocating(void **state)
 	assert_null(t.p);
 }
 
-static void test_failure_is_sticky_until_the_end(void **state)
+static uint64_t n_grown;
+
+static void count_growth(void *context, size_t more)
+{
+	(void)context;
+	(void)more;
+	n_grown++;
+}
+
+static void test_what_is_expected_is_allocated_once(void **state)
 {
 	(void)state;
+	struct pm_text t = {.grown = count_growth};
+	n_grown = 0;
+	pm_text_char(&t, 'a');
+	pm_text_expect(&t, 100000);
+	assert_int_equal(n_grown, 2);
+	for (size_t i = 0; i < 100000; i++)
+		pm_text_char(&t, 'b');
+	pm_text_expect(&t, 0);
+	assert_int_equal(n_grown, 2);
+	assert_int_equal(t.len, 100001);
+	assert_int_equal(t.p[0], 'a');
+	pm_text_done(&t);
+}
+
+static void test_expecting_too_much_does_nothing(void **state)
+{
+	(void)state;
+	struct pm_text t = {.limit = 300}, failed = {.limit = 4};
+	pm_text_char(&t, 'x');
+	pm_text_expect(&t, 300);
+	pm_text_expect(&t, SIZE_MAX);
+	assert_true(t.taken < 300);
+	pm_text_expect(&t, 299);
+	assert_int_equal(t.taken, 300);
+	check_text(&t, BYTES("x"));
+	pm_text_done(&t);
+	pm_text_str(&failed, "12345");
+	pm_text_expect(&failed, 2);
+	assert_int_equal(pm_text_status(&failed), -ENOMEM);
+	pm_text_done(&failed);
+}
+
+static void test_failure_is_sticky_until_the_end(void **state)
+{
 	struct pm_text t = {.limit = 4};
 	pm_text_str(&t, "12345");
 	pm_text_char(&t, '1');
@@ -245,6 +288,8 @@ int main(void)
 		cmocka_unit_test(test_long_text_grows_byte_by_byte),
 		cmocka_unit_test(test_limit_is_reached_and_never_passed),
 		cmocka_unit_test(test_default_limit_refuses_without_allocating),
+		cmocka_unit_test(test_what_is_expected_is_allocated_once),
+		cmocka_unit_test(test_expecting_too_much_does_nothing),
 		cmocka_unit_test(test_failure_is_sticky_until_the_end),
 		cmocka_unit_test(test_a_text_fails_with_its_pieces),
 		cmocka_unit_test(test_done_leaves_a_usable_builder_with_its_limit),
