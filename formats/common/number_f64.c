@@ -106,18 +106,22 @@ static uint64_t scale(struct u128 power, uint64_t c)
 	return (uint64_t)(product >> 64) | cut;
 }
 
+/* Inline, so that dividing by a constant is a multiplication. */
+static inline void strip(struct decimal *d, uint64_t power, int zeros)
+{
+	if (d->digits % power == 0) {
+		d->digits /= power;
+		d->exponent += zeros;
+	}
+}
+
 static struct decimal strip_zeros(struct decimal d)
 {
-	static const struct {
-		uint64_t power;
-		int zeros;
-	} steps[] = {{100000000, 8}, {100000000, 8}, {10000, 4}, {100, 2}, {10, 1}};
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		if (d.digits % steps[i].power == 0) {
-			d.digits /= steps[i].power;
-			d.exponent += steps[i].zeros;
-		}
-	}
+	strip(&d, 100000000, 8);
+	strip(&d, 100000000, 8);
+	strip(&d, 10000, 4);
+	strip(&d, 100, 2);
+	strip(&d, 10, 1);
 	return d;
 }
 
@@ -143,9 +147,27 @@ static struct decimal choose(uint64_t low, uint64_t v, uint64_t high, int k)
 	return (struct decimal){units + up, k};
 }
 
+/*
+ * Most doubles in profiles were decimals with a few places. If the nearest integer n to f × 10^9
+ * has at most 15 digits, n and 10^9 are doubles, so n / 10^9 is rounded as n × 10^-9 would be when
+ * it is read. If that is f, then no other decimal of up to 15 digits reads as f, so none is
+ * shorter.
+ */
+static bool has_few_places(double f, struct decimal *ret)
+{
+	if (!(f < 999999))
+		return false;
+	uint64_t n = (uint64_t)(f * 1e9 + 0.5);
+	*ret = (struct decimal){n, -9};
+	return (double)n / 1e9 == f;
+}
+
 /* Of a positive finite double that is not integral or above 2^53. */
 static struct decimal shortest(double f)
 {
+	struct decimal decimal;
+	if (has_few_places(f, &decimal))
+		return strip_zeros(decimal);
 	uint64_t bits;
 	memcpy(&bits, &f, sizeof(bits));
 	uint64_t c = bits & (((uint64_t)1 << 52) - 1);

@@ -10,6 +10,8 @@
 #include "fs/views/model/categories.h"
 #include "fs/views/model/tables.h"
 
+enum { AHEAD = 16 }; /* rows whose frames are fetched from memory while others are made */
+
 int pmfs_context_rows_new(
 	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err)
 {
@@ -44,6 +46,8 @@ int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_ce
 {
 	const struct pm_tree *tree = c->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
+	if (context + AHEAD < tree->n_contexts)
+		__builtin_prefetch(pm_tree_frame(tree, context + AHEAD));
 	int r = pmfs_run_row(c->model, context, cells + 3, err);
 	if (r < 0)
 		return r;
