@@ -113,12 +113,15 @@ static int run(const struct pmfs_options *o)
 
 /*
  * Large arrays are returned to the system when they are freed. By default glibc keeps them after
- * the first one, which takes 1.5 times the memory in a long-lived mount.
+ * the first one, which takes 1.5 times the memory in a long-lived mount. Once that threshold is
+ * set, glibc no longer adapts the one for trimming either: at its 128 KiB, the buffer of each read
+ * would be returned, too.
  */
 static void keep_no_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 #endif
 }
 

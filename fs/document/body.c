@@ -14,7 +14,10 @@
 #include "fs/document/measure.h"
 #include "profmount/limits.h"
 
-enum { SMALL = 64 << 10 };
+enum {
+	SMALL = 64 << 10,
+	ROW = 4 << 10, /* the last row of a window may end behind it; a longer one costs a copy */
+};
 
 static void body_free(struct pm_cached *cached)
 {
@@ -253,6 +256,7 @@ static int window_of_rows(struct pmfs_body *body, const struct pm_doc *doc, stru
 	size_t start = out->len;
 	w->pos = mark.offset;
 	w->first = UINT64_MAX;
+	pm_text_expect(out, (size_t)(w->until - w->off) + ROW);
 	int r = pm_rows_start(&rows, &doc->table, mark.at, err);
 	if (r >= 0)
 		r = window_rows(w, doc, &rows, cells, out, err);

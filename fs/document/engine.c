@@ -17,6 +17,7 @@
 #include "formats/common/beneath.h"
 #include "formats/common/map.h"
 #include "formats/common/work.h"
+#include "fs/document/spares.h"
 
 enum {
 	N_SIZES = 1 << 17,
@@ -33,6 +34,7 @@ struct pmfs_engine {
 	pthread_mutex_t lock; /* of sizes */
 	struct known_size sizes[N_SIZES];
 	bool forgot[N_SIZES]; /* if two sizes use the same slot, the earlier one is lost */
+	struct pmfs_spares spares;
 };
 
 struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_cache *cache)
@@ -43,6 +45,7 @@ struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_
 	e->profile = profile;
 	e->cache = cache;
 	pthread_mutex_init(&e->lock, NULL);
+	pmfs_spares_init(&e->spares);
 	return e;
 }
 
@@ -50,6 +53,7 @@ void pmfs_engine_free(struct pmfs_engine *e)
 {
 	if (!e)
 		return;
+	pmfs_spares_done(&e->spares);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 }
@@ -265,17 +269,18 @@ static int render_window(struct pmfs_body *body, const struct pm_doc *doc, const
 static int read_window(struct pmfs_engine *e, struct pmfs_body *body, const struct pm_doc *doc,
 	const struct window *w, struct pmfs_piece *ret, struct pm_error *err)
 {
-	struct pm_text out = {.p = NULL};
+	struct pm_text out = pmfs_spares_take(&e->spares);
 	int r = render_window(body, doc, w, &out, err);
 	if (r == 0)
 		r = pm_text_status(&out);
 	if (r == 0)
 		r = refuse_if_changed(e, doc, err);
 	if (r < 0) {
-		pm_text_done(&out);
+		pmfs_spares_give(&e->spares, out.p, out.taken);
 		return pm_error_plain(err, r);
 	}
-	*ret = (struct pmfs_piece){.p = out.p, .len = out.len, .memory = out.p};
+	*ret = (struct pmfs_piece){
+		.p = out.p, .len = out.len, .memory = out.p, .memory_bytes = out.taken};
 	return 0;
 }
 
@@ -333,7 +338,7 @@ void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece)
 {
 	if (piece->cached)
 		pm_cache_release(e->cache, piece->cached);
-	free(piece->memory);
+	pmfs_spares_give(&e->spares, piece->memory, piece->memory_bytes);
 	*piece = (struct pmfs_piece){.p = ""};
 }
 

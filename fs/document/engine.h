@@ -37,6 +37,7 @@ struct pmfs_piece {
 	bool mapped;              /* they are mapped pages of the input: copying may raise SIGBUS */
 	struct pm_cached *cached; /* what keeps them valid, or */
 	void *memory;
+	size_t memory_bytes; /* 0 if it is unknown */
 };
 
 /* The window [off, off + len) of the document, shorter at its end, empty beyond. */
