@@ -38,11 +38,6 @@ static int make_guesses(struct pm_guesses *g, size_t n)
 	return 0;
 }
 
-int pm_guesses_init(struct pm_guesses *g)
-{
-	return make_guesses(g, GUESSES_FIRST);
-}
-
 void pm_guesses_done(struct pm_guesses *g)
 {
 	free(g->slots);
@@ -108,6 +103,8 @@ static inline int settle(
 int pm_steps_take(struct pm_paths *p, struct pm_guesses *g, struct pm_step *steps, size_t n,
 	const struct pm_measured *measured)
 {
+	if (!g->slots && make_guesses(g, GUESSES_FIRST) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n + 2 * STAGE; i++) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;

@@ -20,13 +20,12 @@ struct pm_step {
 
 struct pm_guess; /* by hash, the path that steps led to */
 
+/* Zeroed: none yet. Free with pm_guesses_done, which zeroes it again. */
 struct pm_guesses {
 	struct pm_guess *slots; /* a power of two of them */
 	size_t n;
 };
 
-/* 0 or -ENOMEM. `g` is zeroed before. Free with pm_guesses_done, which zeroes it again. */
-int pm_guesses_init(struct pm_guesses *g);
 void pm_guesses_done(struct pm_guesses *g);
 
 /* The values of paths; pm_steps_take prefetches those of the paths it finds. */

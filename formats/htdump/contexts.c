@@ -267,8 +267,6 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	if (r == 0)
 		r = pm_paths_init(&b.paths, PM_LIMIT_ITEMS);
 	if (r == 0)
-		r = pm_guesses_init(&b.guesses);
-	if (r == 0)
 		r = pm_pipeline_run(&lanes);
 	if (r == 0)
 		r = freeze(&b, err);

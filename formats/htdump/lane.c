@@ -197,8 +197,6 @@ static int walker_init(struct walker *k)
 	k->steps = malloc(HTD_MARK * sizeof(*k->steps));
 	k->durations = malloc(HTD_MARK * sizeof(*k->durations));
 	int r = pm_paths_init(&k->w->tree, PM_LIMIT_ITEMS);
-	if (r == 0)
-		r = pm_guesses_init(&k->guesses);
 	return k->steps && k->durations ? r : -ENOMEM;
 }
 

@@ -264,6 +264,7 @@ int nytp_calls_finish(struct nytp_calls *c)
 	if (ret == 0)
 		ret = add_waiting(&r, &c->waiting);
 	nytp_replay_done(&r);
+	pm_guesses_done(&c->tree.guesses);
 	forget_waiting(c);
 	count_rows(c);
 	return ret;

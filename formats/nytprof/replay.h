@@ -5,7 +5,7 @@
 #ifndef PROFMOUNT_FORMATS_NYTPROF_REPLAY_H
 #define PROFMOUNT_FORMATS_NYTPROF_REPLAY_H
 
-#include "formats/common/paths.h"
+#include "formats/common/steps.h"
 
 #define NYTP_NONE UINT32_MAX
 
@@ -23,6 +23,7 @@ struct nytp_trie {
 	struct pm_paths paths;
 	struct nytp_cost *costs; /* by path */
 	size_t room;
+	struct pm_guesses guesses; /* of the paths */
 };
 
 /* A return; or a gap, with the name NYTP_NONE: callers that did not return. */
@@ -39,15 +40,31 @@ struct nytp_event {
 	};
 };
 
-/* The path whose kids are calls that return from `depth`; PM_NONE: the top. */
+/* The path whose children are the calls that return from `depth`; PM_NONE: the top. */
 struct nytp_place {
 	uint32_t depth, path;
 };
 
+/* A path, or a step to one that is not looked up yet. */
+struct nytp_reached {
+	uint32_t step; /* in nytp_replay.steps; PM_NONE: the path is known */
+	uint32_t path;
+	uint64_t hash; /* see pm_step.hash; of `path` */
+};
+
+/* Calls of `depth` are its children. */
+struct nytp_caller {
+	uint32_t depth;
+	struct nytp_reached at;
+};
+
 struct nytp_replay {
 	struct nytp_trie *to;
-	struct nytp_place *places; /* by depth, ascending */
+	struct nytp_caller *callers; /* by depth, the greatest last */
 	size_t n, room;
+	struct pm_step *steps;   /* looked up together, some hundreds of them */
+	struct nytp_cost *added; /* by each step, to its path */
+	uint32_t n_steps;
 	bool full; /* the limit of paths was reached: calls are missing */
 };
 
@@ -55,10 +72,10 @@ struct nytp_replay {
 int nytp_trie_init(struct nytp_trie *t, uint32_t most);
 void nytp_trie_done(struct nytp_trie *t);
 
-/* The kid of a path, without calls if it is new. PM_NONE if out of memory, or PM_PATHS_FULL. */
+/* The child of a path, without calls if it is new. PM_NONE if out of memory, or PM_PATHS_FULL. */
 uint32_t nytp_trie_child(struct nytp_trie *t, uint32_t parent, uint32_t name);
 
-/* Calls of `depth`, greater than those before it, are kids of a path. -ENOMEM. */
+/* Calls of `depth`, greater than those before it, are children of a path. -ENOMEM. */
 int nytp_replay_place(struct nytp_replay *r, uint32_t depth, uint32_t path);
 
 /*

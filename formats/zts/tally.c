@@ -206,8 +206,7 @@ int zts_tally_fold(const struct zts_tally *t, struct zts_method *methods, uint32
 int zts_tally_init(struct zts_tally *t)
 {
 	*t = (struct zts_tally){.left_out = 0};
-	int r = pm_paths_init(&t->paths, PM_LIMIT_CALL_PATHS);
-	return r < 0 ? r : pm_guesses_init(&t->guesses);
+	return pm_paths_init(&t->paths, PM_LIMIT_CALL_PATHS);
 }
 
 void zts_tally_end(struct zts_tally *t)

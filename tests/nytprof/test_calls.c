@@ -147,7 +147,8 @@ static size_t list(const struct nytp_trie *t, char (*lines)[64])
 	for (uint32_t k = 0; k < t->paths.n; k++) {
 		struct pm_path p = t->paths.items[k];
 		snprintf(own[k], sizeof(own[k]), "%.60s%c",
-			p.parent == UINT32_MAX ? "" : own[p.parent], 'a' + (int)p.key);
+			p.parent == UINT32_MAX ? "" : own[p.parent],
+			p.key == NYTP_NOT_RETURNED ? '?' : 'a' + (int)p.key);
 		assert_true(t->costs[k].incl == 3.0 * (double)t->costs[k].calls);
 		for (uint64_t i = 0; i < t->costs[k].calls; i++)
 			strcpy(lines[count++], own[k]);
@@ -255,6 +256,49 @@ static void test_long_programs_are_added_up_in_parts(void **state)
 	free(want);
 }
 
+/* The path of each event: that of its caller, the next event of less depth, and what is missing. */
+static void find_paths(const struct event *e, size_t n, char (*paths)[64])
+{
+	for (size_t i = n; i-- > 0;) {
+		size_t caller = i + 1;
+		while (caller < n && e[caller].depth >= e[i].depth)
+			caller++;
+		uint32_t above = caller < n ? e[caller].depth : 0;
+		size_t len = caller < n ? strlen(strcpy(paths[i], paths[caller])) : 0;
+		for (uint32_t depth = above + 1; depth < e[i].depth; depth++)
+			paths[i][len++] = '?';
+		paths[i][len++] = (char)('a' + (int)e[i].name);
+		paths[i][len] = 0;
+	}
+}
+
+static void test_calls_with_missing_callers_are_at_their_paths(void **state)
+{
+	enum { MOST = 30000 };
+	char(*got)[64] = malloc(MOST * sizeof(*got)), (*want)[64] = malloc(MOST * sizeof(*want));
+	struct event *e = malloc(MOST * sizeof(*e));
+	for (uint32_t round = 1; round < 10; round++) {
+		struct nytp_calls c;
+		size_t rows = 0;
+		nytp_calls_init(&c, &rows);
+		for (uint32_t i = 0; i < MOST; i++) {
+			e[i] = (struct event){1 + roll(3 * round), roll(round), 0};
+			assert_int_equal(nytp_calls_return(&c, e[i].depth, e[i].name, 3, 1), 0);
+		}
+		assert_int_equal(nytp_calls_finish(&c), 0);
+		assert_int_equal(list(&c.tree, got), MOST);
+		find_paths(e, MOST, want);
+		qsort(got, MOST, sizeof(*got), by_text);
+		qsort(want, MOST, sizeof(*want), by_text);
+		for (size_t i = 0; i < MOST; i++)
+			assert_string_equal(got[i], want[i]);
+		nytp_calls_done(&c);
+	}
+	free(e);
+	free(got);
+	free(want);
+}
+
 /* Callers are missing everywhere: whatever is added up when, no call is lost. */
 static void test_depths_at_random_lose_no_call(void **state)
 {
@@ -311,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_long_gap_is_shown_as_one_context_once_there_are_too_many),
 		cmocka_unit_test(test_tree_equals_one_that_was_built_from_all_events),
 		cmocka_unit_test(test_long_programs_are_added_up_in_parts),
+		cmocka_unit_test(test_calls_with_missing_callers_are_at_their_paths),
 		cmocka_unit_test(test_depths_at_random_lose_no_call),
 		cmocka_unit_test(test_very_many_depths_wait),
 	};

@@ -63,7 +63,6 @@ static void run(uint32_t n_keys, uint32_t most)
 	const struct pm_measured measured = {f->measured, 64, sizeof(f->measured[0])};
 	assert_int_equal(pm_paths_init(&f->one, most), 0);
 	assert_int_equal(pm_paths_init(&f->many, most), 0);
-	assert_int_equal(pm_guesses_init(&f->guesses), 0);
 	for (int i = 0; i < BATCHES; i++) {
 		size_t n = make_batch(f, n_keys);
 		assert_int_equal(pm_steps_take(&f->many, &f->guesses, f->steps, n, &measured), 0);
@@ -98,7 +97,6 @@ static void test_wrong_guesses_do_no_harm(void **state)
 	struct pm_step steps[3];
 	assert_int_equal(pm_paths_init(&a, 100), 0);
 	assert_int_equal(pm_paths_init(&b, 100), 0);
-	assert_int_equal(pm_guesses_init(&guesses), 0);
 	pm_paths_child(&b, PM_NONE, 9);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < 3; i++)
