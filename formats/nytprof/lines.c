@@ -20,6 +20,7 @@ struct spot {
 struct extent {
 	uint32_t file, first, last;
 	uint32_t function;
+	struct pm_bytes name;
 };
 
 struct spots {
@@ -105,7 +106,7 @@ static int by_extent(const void *a, const void *b)
 		return x->first < y->first ? -1 : 1;
 	if (x->last != y->last)
 		return x->last > y->last ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	return -pm_bytes_compare(x->name, y->name); /* the last one gets the lines */
 }
 
 /* File-level code of the script: only line 1 is stored. */
@@ -131,7 +132,8 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 		extents[n++] = (struct extent){.file = file,
 			.first = home->sub->first,
 			.last = is_runtime(b, name) ? UINT32_MAX : home->sub->last,
-			.function = b->function[name]};
+			.function = b->function[name],
+			.name = nytp_name(b->n, name)};
 	}
 	*ret_n = n;
 	return pm_sort(extents, n, sizeof(*extents), by_extent);

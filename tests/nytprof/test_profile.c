@@ -311,6 +311,36 @@ static void test_missing_tick_rate_is_damage(void **state)
 	}
 }
 
+/* Two subs in one line of the source, described in this order. */
+static void check_owner_of_line(const char *first, const char *second)
+{
+	struct nytpw w = {.big = false};
+	const struct pm_flat *flat;
+	const struct pm_tree *tree;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 7, 1, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, "x.pl");
+	nytpw_return(&w, 1, 10, 10, first);
+	nytpw_return(&w, 1, 10, 10, second);
+	nytpw_sub(&w, 1, first, 3, 3);
+	nytpw_sub(&w, 1, second, 3, 3);
+	nytpw_time(&w, 5, 1, 3);
+	nytpw_pid_end(&w, 7, 1.7e9 + 1);
+	struct pm_profile *p = nytpx_open_written(&w);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(flat->lines->n, 1);
+	uint32_t name = tree->functions[flat->lines->lines[0].function].name;
+	assert_true(pm_bytes_equal(tree->texts[name], pm_bytes_of("main::even")));
+	pm_profile_close(p);
+}
+
+static void test_a_line_of_several_subs_goes_to_the_same_in_every_run(void **state)
+{
+	check_owner_of_line("main::even", "main::odd");
+	check_owner_of_line("main::odd", "main::even");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_that_are_none_are_empty),
 		cmocka_unit_test(test_latin1_names_become_utf8),
 		cmocka_unit_test(test_missing_tick_rate_is_damage),
+		cmocka_unit_test(test_a_line_of_several_subs_goes_to_the_same_in_every_run),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
 }
