@@ -222,6 +222,8 @@ int nytp_build_lines(struct nytp_building *b)
 	}
 	if (r == 0)
 		sum_statements(b);
+	if (r == 0 && sweep.n == 0)
+		b->m->statements.outside_ns = NAN;
 	free(sweep.open);
 	free(extents);
 	free(spots.items);

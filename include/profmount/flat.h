@@ -39,7 +39,7 @@ struct pm_lines {
  */
 struct pm_statements {
 	double whole_ns;   /* of all threads */
-	double outside_ns; /* part of it in code outside functions (main code) */
+	double outside_ns; /* part of it in code outside functions (main code); NAN: not known */
 };
 
 /* What the format stores; NULL: not stored. */

@@ -267,8 +267,13 @@ int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_e
 	pm_text_str(out, "\nSlowest lines, share of ");
 	pmfs_print_ns(out, all->whole_ns);
 	pm_text_str(out, " by statement, ");
-	pmfs_print_ns(out, all->outside_ns);
-	pm_text_printf(out, " (%.1f%%) outside of subs\n", 100 * all->outside_ns / all->whole_ns);
+	if (isnan(all->outside_ns)) {
+		pm_text_str(out, "the part outside of subs is not known\n");
+	} else {
+		pmfs_print_ns(out, all->outside_ns);
+		pm_text_printf(
+			out, " (%.1f%%) outside of subs\n", 100 * all->outside_ns / all->whole_ns);
+	}
 	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
 		if (!(l->cells[(size_t)l->order[i] * l->columns->n + column] > 0))
 			break;
