@@ -9,6 +9,7 @@
 
 #include "formats/common/list.h"
 #include "formats/hpcrun/names.h"
+#include "profmount/limits.h"
 
 /* Placeholders by their readable names, others as MODULE+0xOFFSET. */
 static void compose_name(
@@ -18,6 +19,11 @@ static void compose_name(
 	if (place->kind == HPCRUN_PLACE_SPECIAL) {
 		hpcrun_placeholder_name(out, place->module, place->ip);
 		return;
+	}
+	/* Each address has a name of its own: as in views, the end of a long one is shown. */
+	if (module.len > PM_LIMIT_BASE_NAME) {
+		module.p += module.len - PM_LIMIT_BASE_NAME;
+		module.len = PM_LIMIT_BASE_NAME;
 	}
 	const uint8_t *slash = module.len ? memrchr(module.p, '/', module.len) : NULL;
 	const uint8_t *base = slash ? slash + 1 : module.p;

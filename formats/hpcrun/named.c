@@ -72,14 +72,29 @@ static uint32_t make_frame(struct pm_tree_builder *builder, const struct hpcrun_
 	return frame.function == PM_NONE ? PM_NONE : pm_tree_intern(builder, &frame);
 }
 
+static int find_module(
+	struct hpcrun_named *n, uint32_t module, struct pm_bytes module_name, uint32_t *ret)
+{
+	const uint32_t *known = pm_map_find(&n->modules, module);
+	if (known) {
+		*ret = *known;
+		return 0;
+	}
+	bool fresh;
+	int r = hpcrun_symbols_module(n->symbols, module_name, ret);
+	return r == 0 && !pm_map_put(&n->modules, module, *ret, &fresh) ? -ENOMEM : r;
+}
+
 int hpcrun_named_frames(struct hpcrun_named *n, struct pm_tree_builder *builder, uint32_t module,
 	struct pm_bytes module_name, uint64_t address, uint32_t ret[HPCRUN_SCOPE_DEPTH_MAX])
 {
 	if (!n->symbols)
 		return 0;
 	const struct hpcrun_scopes *scopes;
-	uint32_t scope, *frames;
-	int r = hpcrun_symbols_find(n->symbols, module_name, address, &scopes, &scope);
+	uint32_t scope, number, *frames;
+	int r = find_module(n, module, module_name, &number);
+	if (r == 0)
+		r = hpcrun_symbols_find(n->symbols, number, address, &scopes, &scope);
 	if (r < 0 || !scopes)
 		return r;
 	frames = frames_of(n, scopes);
@@ -104,6 +119,7 @@ void hpcrun_named_done(struct hpcrun_named *n)
 	for (uint32_t i = 0; i < n->n; i++)
 		free(n->items[i].frames);
 	free(n->items);
+	pm_map_done(&n->modules);
 	pm_map_done(&n->by_address);
 	*n = (struct hpcrun_named){.symbols = NULL};
 }

@@ -16,6 +16,7 @@ struct hpcrun_named_scopes {
 /* Zeroed but for `symbols`, which is the caller's (NULL: nothing has names). */
 struct hpcrun_named {
 	struct hpcrun_symbols *symbols;
+	struct pm_map modules;    /* name among the tree's texts → number among the symbols */
 	struct pm_map by_address; /* of scopes in memory → place in `items` */
 	struct hpcrun_named_scopes *items;
 	uint32_t n;

@@ -39,10 +39,12 @@ int main(int argc, char **argv)
 		r = hpcrun_symbols_new(&symbols, &place, &damage);
 	while (r == 0 && fgets(text, sizeof(text), stdin)) {
 		const struct hpcrun_scopes *s;
-		uint32_t i;
-		r = hpcrun_symbols_find(
-			symbols, pm_bytes_of(argv[2]), strtoull(text, NULL, 16), &s, &i);
-		print(s, i);
+		uint32_t i, module;
+		r = hpcrun_symbols_module(symbols, pm_bytes_of(argv[2]), &module);
+		if (r == 0)
+			r = hpcrun_symbols_find(symbols, module, strtoull(text, NULL, 16), &s, &i);
+		if (r == 0)
+			print(s, i);
 	}
 	hpcrun_symbols_free(symbols);
 	hpcrun_elsewhere_done(&elsewhere);

@@ -52,9 +52,10 @@ static void check_module(const char *path, uint64_t address)
 	struct pm_damage_list damage = {.n = 0};
 	struct hpcrun_symbols *symbols;
 	const struct hpcrun_scopes *s;
-	uint32_t i;
+	uint32_t i, module;
 	assert_int_equal(hpcrun_symbols_new(&symbols, &place, &damage), 0);
-	assert_int_equal(hpcrun_symbols_find(symbols, pm_bytes_of(path), address, &s, &i), 0);
+	assert_int_equal(hpcrun_symbols_module(symbols, pm_bytes_of(path), &module), 0);
+	assert_int_equal(hpcrun_symbols_find(symbols, module, address, &s, &i), 0);
 	assert_non_null(s);
 	i = check(s, i, HPCRUN_SCOPE_LINE, 6, "");
 	i = check(s, i, HPCRUN_SCOPE_INLINED, 2, "twice_the_sum_of_elements");
@@ -157,12 +158,12 @@ static void check_symbols_alone(const char *path, uint64_t address, size_t n)
 	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
 	struct hpcrun_symbols *symbols;
 	const struct hpcrun_scopes *s;
-	uint32_t i;
+	uint32_t i, module;
 	assert_int_equal(hpcrun_elsewhere_open(&here, own, NULL), 0);
 	assert_int_equal(hpcrun_symbols_new(&symbols, &place, &damage), 0);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(
-			hpcrun_symbols_find(symbols, pm_bytes_of(path), address, &s, &i), 0);
+		assert_int_equal(hpcrun_symbols_module(symbols, pm_bytes_of(path), &module), 0);
+		assert_int_equal(hpcrun_symbols_find(symbols, module, address, &s, &i), 0);
 		assert_non_null(s);
 		assert_int_equal(s->items[i].kind, HPCRUN_SCOPE_FUNCTION);
 		assert_true(pm_bytes_equal(

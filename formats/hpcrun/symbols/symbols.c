@@ -126,14 +126,13 @@ static int read_module(struct hpcrun_symbols *s, struct pm_bytes path, struct mo
 	return r ? r : read_elsewhere(s, path, m);
 }
 
-static int find_module(struct hpcrun_symbols *s, struct pm_bytes path, struct module **ret)
+int hpcrun_symbols_module(struct hpcrun_symbols *s, struct pm_bytes path, uint32_t *ret)
 {
 	s->paths.arena = &s->arena;
 	uint32_t i = pm_strtab_add(&s->paths, path);
-	if (i < s->n_modules) {
-		*ret = s->modules[i];
+	*ret = i;
+	if (i < s->n_modules)
 		return 0;
-	}
 	if (i == UINT32_MAX || pm_list_room(&s->modules, i, &s->room, sizeof(struct module *)) < 0)
 		return -ENOMEM;
 	s->modules[i] = NULL;
@@ -147,20 +146,19 @@ static int find_module(struct hpcrun_symbols *s, struct pm_bytes path, struct mo
 		s->modules[i] = m;
 	else
 		free_module(m);
-	*ret = s->modules[i];
 	return r < 0 ? r : 0;
 }
 
-int hpcrun_symbols_find(struct hpcrun_symbols *s, struct pm_bytes path, uint64_t address,
+int hpcrun_symbols_find(struct hpcrun_symbols *s, uint32_t module, uint64_t address,
 	const struct hpcrun_scopes **ret, uint32_t *ret_scope)
 {
-	struct module *m;
+	const struct module *m = s->modules[module];
 	const struct hpcrun_scopes *unit = NULL;
-	int r = find_module(s, path, &m);
+	int r = 0;
 	*ret = NULL;
 	*ret_scope = UINT32_MAX;
-	if (r < 0 || !m)
-		return r;
+	if (!m)
+		return 0;
 	if (m->dwarf && (r = hpcrun_dwarf_find(m->dwarf, address, &unit)) < 0)
 		return r;
 	if (unit)

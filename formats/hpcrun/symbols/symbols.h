@@ -37,10 +37,16 @@ int hpcrun_symbols_new(struct hpcrun_symbols **ret, const struct hpcrun_symbols_
 int hpcrun_symbols_meet(struct hpcrun_symbols *s, struct pm_bytes path);
 
 /*
+ * The number of a load module, whose files are read on the first call: its path is compared here
+ * and not for each address, because it may be long. 0 or -ENOMEM.
+ */
+int hpcrun_symbols_module(struct hpcrun_symbols *s, struct pm_bytes path, uint32_t *ret);
+
+/*
  * The innermost scope of an address in a load module: `*ret_scope` of `*ret`, the same each time;
  * `*ret` is NULL if nothing is known. They live as long as `s`. Not thread-safe. 0 or -ENOMEM.
  */
-int hpcrun_symbols_find(struct hpcrun_symbols *s, struct pm_bytes path, uint64_t address,
+int hpcrun_symbols_find(struct hpcrun_symbols *s, uint32_t module, uint64_t address,
 	const struct hpcrun_scopes **ret, uint32_t *ret_scope);
 
 /* Accepts NULL. */
