@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/hpcrun/harvest.h"
 
@@ -180,6 +181,7 @@ static void links_free(struct pm_cached *c)
 {
 	struct hpcrun_links_of_thread *links = (struct hpcrun_links_of_thread *)c;
 	free(links->items);
+	free(links->starts);
 	free(links);
 }
 
@@ -225,7 +227,7 @@ static int keep_links(const struct reading *reading, struct hpcrun_links_of_thre
 			ret->items[ret->n++] = link;
 	}
 	ret->cached.bytes = sizeof(*ret) + (n + 1) * sizeof(*ret->items);
-	int r = keys && ret->items ? 0 : -ENOMEM;
+	int r = keys && ret->items ? hpcrun_links_index(ret) : -ENOMEM;
 	free(keys);
 	return r;
 }
@@ -249,18 +251,38 @@ int hpcrun_links_of_thread(
 	return r;
 }
 
-/* A branchless binary search: the samples jump between nodes, so branches would be mispredicted. */
+static size_t range_of(const struct hpcrun_links_of_thread *l, uint32_t number)
+{
+	return (number - l->items[0].number) >> l->shift;
+}
+
+int hpcrun_links_index(struct hpcrun_links_of_thread *l)
+{
+	if (l->n == 0)
+		return 0;
+	uint32_t width = l->items[l->n - 1].number - l->items[0].number;
+	for (l->shift = 0; width >> l->shift > l->n;)
+		l->shift++;
+	size_t n = (size_t)(width >> l->shift) + 1;
+	l->starts = calloc(n + 1, sizeof(*l->starts));
+	if (!l->starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->n; i++)
+		l->starts[range_of(l, l->items[i].number) + 1] = (uint32_t)i + 1;
+	for (size_t i = 1; i <= n; i++)
+		if (l->starts[i] == 0)
+			l->starts[i] = l->starts[i - 1];
+	l->cached.bytes += (n + 1) * sizeof(*l->starts);
+	return 0;
+}
+
 uint64_t hpcrun_links_find(
 	const struct hpcrun_links_of_thread *l, const struct hpcrun_merged *m, uint32_t node)
 {
-	size_t n = l->n;
-	if (n == 0)
+	if (l->n == 0 || node < l->items[0].number || node > l->items[l->n - 1].number)
 		return UINT64_MAX;
-	const struct hpcrun_link *link = l->items;
-	while (n > 1) {
-		size_t half = n / 2;
-		link = link[half].number <= node ? link + half : link;
-		n -= half;
-	}
-	return link->number == node ? pm_tree_number(m->tree, link->context) : UINT64_MAX;
+	const uint32_t *range = &l->starts[range_of(l, node)];
+	uint32_t i = PM_LOWER_BOUND(k, range[0], range[1], l->items[k].number < node);
+	bool found = i < range[1] && l->items[i].number == node;
+	return found ? pm_tree_number(m->tree, l->items[i].context) : UINT64_MAX;
 }

@@ -36,8 +36,10 @@ struct hpcrun_link {
 
 struct hpcrun_links_of_thread {
 	struct pm_cached cached;
-	struct hpcrun_link *items; /* by number */
+	struct hpcrun_link *items; /* by number, each once */
 	size_t n;
+	uint32_t *starts; /* of equal ranges of numbers: the first item of each, and the end */
+	unsigned shift;   /* a range has 2^shift numbers */
 };
 
 /* The source, for the functions below. */
@@ -66,7 +68,13 @@ int hpcrun_values_count(const struct hpcrun_values_of_thread *values, const stru
 struct pm_value hpcrun_stored_value(
 	const struct hpcrun_merged *m, const struct hpcrun_stored *v, uint32_t thread);
 
-/* The context number for a node number in a trace, or UINT64_MAX. O(log n). */
+/* Fills in starts and shift: about one range for each item. 0 or -ENOMEM. */
+int hpcrun_links_index(struct hpcrun_links_of_thread *l);
+
+/*
+ * The context number for a node number in a trace, or UINT64_MAX. O(1) if numbers are evenly
+ * distributed, as those of a counter are; at most O(log n).
+ */
 uint64_t hpcrun_links_find(
 	const struct hpcrun_links_of_thread *l, const struct hpcrun_merged *m, uint32_t node);
 

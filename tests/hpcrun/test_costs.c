@@ -228,6 +228,51 @@ static void test_few_are_kept_beyond_the_limit(void **state)
 	assert_int_equal(model->n_decoded, THREADS);
 }
 
+/* Every number around the items' numbers, and the extremes. */
+static void check_links(struct hpcrun_link *items, size_t n)
+{
+	static struct pm_tree numbered;
+	const struct hpcrun_merged merged = {.tree = &numbered};
+	struct hpcrun_links_of_thread l = {.items = items, .n = n};
+	assert_int_equal(hpcrun_links_index(&l), 0);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t number = items[i].number;
+		items[i].context = (uint32_t)i;
+		assert_int_equal(hpcrun_links_find(&l, &merged, number), i + 1);
+		if (number > 0 && (i == 0 || items[i - 1].number != number - 1))
+			assert_true(hpcrun_links_find(&l, &merged, number - 1) == UINT64_MAX);
+		if (number < UINT32_MAX && (i + 1 == n || items[i + 1].number != number + 1))
+			assert_true(hpcrun_links_find(&l, &merged, number + 1) == UINT64_MAX);
+	}
+	if (n == 0 || items[n - 1].number != UINT32_MAX)
+		assert_true(hpcrun_links_find(&l, &merged, UINT32_MAX) == UINT64_MAX);
+	assert_true(l.n == 0 || l.cached.bytes <= (n + 2) * sizeof(*l.starts));
+	free(l.starts);
+}
+
+static void test_nodes_are_found_however_they_are_numbered(void **state)
+{
+	enum { MOST_LINKS = 3000 };
+	static struct hpcrun_link items[MOST_LINKS];
+	(void)state;
+	for (size_t n = 0; n < 40; n++)
+		for (uint32_t gap = 1; gap < 20; gap += 3) {
+			for (uint32_t i = 0; i < n; i++)
+				items[i].number = 1 + i * gap;
+			check_links(items, n);
+		}
+	for (uint32_t i = 0; i < 32; i++) /* as uneven as can be */
+		items[i].number = i < 31 ? UINT32_C(1) << i : UINT32_MAX;
+	check_links(items, 32);
+	uint64_t number = 1;
+	for (uint32_t i = 0; i < MOST_LINKS; i++) {
+		items[i].number = (uint32_t)number;
+		number += 1 + (number * 2654435761U >> 13) % (i % 100 == 0 ? 10000000 : 3);
+	}
+	assert_true(number <= UINT32_MAX);
+	check_links(items, MOST_LINKS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +285,7 @@ int main(void)
 			test_what_is_read_is_decoded_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_few_are_kept_beyond_the_limit, set_up, tear_down),
+		cmocka_unit_test(test_nodes_are_found_however_they_are_numbered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
