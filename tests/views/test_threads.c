@@ -47,6 +47,28 @@ static void test_threads_have_identity_totals_and_times(void **state)
 	views_done(m, f);
 }
 
+/* `a` has a line of 4 ns, which is part of its 6 ns only if it is nested. */
+static void check_exclusive_total(bool nested, const char *want)
+{
+	struct fake *f = fake_with_two_threads();
+	const struct pm_frame line = {
+		.kind = PM_KIND_LINE, .nested = nested, .function = PM_NONE, .line = 7};
+	fake_context(f, 3, 2, &line);
+	fake_value(f, 0, 3, 2, 4);
+	fake_value(f, 0, 3, 1, 4);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *text = view_text(m, ROOT, "threads.csv", 0);
+	assert_non_null(strstr(text, want));
+	free(text);
+	views_done(m, f);
+}
+
+static void test_a_line_counts_unless_it_is_nested(void **state)
+{
+	check_exclusive_total(true, "\n10|0|1|6|10|");
+	check_exclusive_total(false, "\n10|0|1|10|10|");
+}
+
 static void test_stored_total_of_a_thread_wins(void **state)
 {
 	struct fake *f = fake_with_two_threads();
@@ -521,6 +543,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
+		cmocka_unit_test(test_a_line_counts_unless_it_is_nested),
 		cmocka_unit_test(test_stored_total_of_a_thread_wins),
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),

@@ -32,11 +32,10 @@ static void totals_done(void *p)
 static uint8_t roles_of(const struct pm_tree *tree, uint32_t context)
 {
 	bool top = tree->depth[context] == 0;
-	bool part = pmfs_is_part(tree, context) && !top;
 	uint8_t roles = 1 << PM_ROLE_COUNT | 1 << PM_ROLE_OTHER;
 	if (top)
 		roles |= 1 << PM_ROLE_INCLUSIVE;
-	if (!part)
+	if (top || !pm_tree_frame(tree, context)->nested)
 		roles |= 1 << PM_ROLE_EXCLUSIVE;
 	return roles;
 }
