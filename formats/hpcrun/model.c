@@ -159,6 +159,19 @@ static int64_t model_samples(const struct pm_profile *p, uint32_t thread, uint64
 	return n;
 }
 
+static int model_trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
+	uint64_t *ret_last_ns, struct pm_error *err)
+{
+	struct hpcrun_opened *o = hpcrun_opened_of(p);
+	int r = hpcrun_get_times(o, err);
+	*ret_first_ns = *ret_last_ns = PM_NO_TIME;
+	if (r < 0 || o->times.items[thread].first == PM_NO_TIME)
+		return r;
+	*ret_first_ns = o->times.items[thread].first;
+	*ret_last_ns = o->times.items[thread].last;
+	return 0;
+}
+
 static int model_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
 	uint64_t *ret_duration_ns, struct pm_error *err)
 {
@@ -248,6 +261,7 @@ static const struct pm_profile_ops ops = {
 	.run_costs = model_run_costs,
 	.values = model_values,
 	.samples = model_samples,
+	.trace_ends = model_trace_ends,
 	.span = model_span,
 	.documents = model_documents,
 	.thread_document = model_thread_document,

@@ -67,6 +67,12 @@ struct pm_profile_ops {
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
 	/*
+	 * Optional, where this costs less than two calls of `samples`: the times of the first and
+	 * last sample of a trace, PM_NO_TIME if it cannot be read.
+	 */
+	int (*trace_ends)(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
+		uint64_t *ret_last_ns, struct pm_error *err);
+	/*
 	 * Optional, for formats without threads: the traces that samples() reads, a list that is
 	 * shown nowhere. See pm_profile_traces.
 	 */

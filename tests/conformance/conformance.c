@@ -22,6 +22,7 @@
 #include "laws.h"
 #include "lead.h"
 #include "self.h"
+#include "threadlaws.h"
 #include "types.h"
 #include "windowlaws.h"
 
@@ -399,6 +400,7 @@ static bool conforms(const char *source)
 	check(&w, !breach, "%s", breach);
 	w.n_failed += check_laws(&w.in, source);
 	w.n_failed += check_call_laws(&w.in, source);
+	w.n_failed += check_thread_laws(&w.in, source);
 	w.n_failed += check_window_laws(&w.in, source);
 	pmfs_instance_close(&w.again);
 	pmfs_instance_close(&w.in);

@@ -97,16 +97,19 @@ static uint64_t use_values(
 static void use_samples(const struct pm_profile *p, uint32_t thread, const struct pm_thread *of)
 {
 	struct pm_sample samples[ROOM];
-	uint64_t first = 0, before = 0;
+	uint64_t first = 0, before = 0, first_ns, last_ns;
 	int64_t n;
+	MUST(p->ops->trace_ends(p, thread, &first_ns, &last_ns, NULL) == 0);
 	while ((n = p->ops->samples(p, thread, first, samples, ROOM, NULL)) > 0) {
 		for (int64_t i = 0; i < n; i++) {
 			MUST(samples[i].time_ns >= before);
 			before = samples[i].time_ns;
 		}
+		MUST(first > 0 || samples[0].time_ns == first_ns);
 		first += (uint64_t)n;
 	}
 	MUST(first == of->n_samples);
+	MUST(last_ns == (first > 0 ? before : PM_NO_TIME));
 }
 
 static void use_threads(const struct pm_profile *p, const struct pm_tree *tree)

@@ -206,7 +206,7 @@ static void test_a_trace_is_shown_in_the_order_of_time(void **state)
 		{1700000000000000100, 27, 0}, {1700000000000000900, 4711, 0},
 		{1700000000000000500, 20, 0}};
 	struct pm_sample shown[8];
-	uint64_t origin, duration;
+	uint64_t origin, duration, first, last;
 	save_profile(FIXTURE_0400, FIRST ".hpcrun");
 	save_trace(samples, 4, FIRST ".hpctrace");
 	assert_int_equal(open_below("", NULL), 0);
@@ -217,6 +217,8 @@ static void test_a_trace_is_shown_in_the_order_of_time(void **state)
 	assert_true(shown[3].context == UINT64_MAX && shown[3].duration_ns == PM_NO_TIME);
 	assert_int_equal(profile->ops->span(profile, &origin, &duration, NULL), 0);
 	assert_true(origin == 1700000000000000100 && duration == 800);
+	assert_int_equal(profile->ops->trace_ends(profile, 0, &first, &last, NULL), 0);
+	assert_true(first == 1700000000000000100 && last == 1700000000000000900);
 	assert_int_equal(damage_of(), 1); /* of node 4711 */
 }
 

@@ -69,10 +69,34 @@ static void test_a_line_counts_unless_it_is_nested(void **state)
 	check_exclusive_total(false, "\n10|0|1|10|10|");
 }
 
-static void test_stored_total_of_a_thread_wins(void **state)
+static int given_ends(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
+	uint64_t *ret_last_ns, struct pm_error *err)
+{
+	(void)p;
+	(void)err;
+	*ret_first_ns = thread == 0 ? 1501 : PM_NO_TIME;
+	*ret_last_ns = thread == 0 ? 1502 : PM_NO_TIME;
+	return 0;
+}
+
+static void test_a_format_may_know_the_ends_of_a_trace(void **state)
 {
 	struct fake *f = fake_with_two_threads();
 	(void)state;
+	fake_sample(f, 0, 1500, 2);
+	fake_sample(f, 1, 1600, 2);
+	f->ops.trace_ends = given_ends;
+	f->ops.samples = NULL; /* is not asked */
+	assert_view_of(f, ROOT, "threads.csv", 0,
+		"thread_id|rank|thread|time_ns_excl|time_ns_incl|contexts|values|samples|first_ns|"
+		"last_ns|path\n"
+		"10|0|1|6|10|3|4|1|501|502|threads/rank=0/thread=1\n"
+		"11|3|0|30|30|1|2|1|||threads/rank=3/thread=0\n");
+}
+
+static void test_stored_total_of_a_thread_wins(void **state)
+{
+	struct fake *f = fake_with_two_threads();
 	fake_value(f, 0, 0, 1, 11.5);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *text = view_text(m, ROOT, "threads.csv", 0);
@@ -544,6 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
 		cmocka_unit_test(test_a_line_counts_unless_it_is_nested),
+		cmocka_unit_test(test_a_format_may_know_the_ends_of_a_trace),
 		cmocka_unit_test(test_stored_total_of_a_thread_wins),
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),

@@ -11,19 +11,19 @@
 #include "fs/views/model/tables.h"
 #include "fs/views/model/threadnames.h"
 
-/* The time of one sample from the origin; empty where there is no such sample. */
-static int sample_cell(struct pmfs_model *m, uint32_t thread, uint64_t sample, struct pm_cell *ret,
+/* The times of the first and last of n samples; PM_NO_TIME if they are not there. */
+static int trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t n, uint64_t ret_ns[2],
 	struct pm_error *err)
 {
-	const struct pm_profile *p = pmfs_model_profile(m);
-	struct pm_sample s = {.time_ns = PM_NO_TIME};
-	uint64_t origin;
-	int r = pmfs_time_origin(m, &origin, err);
-	if (r < 0)
-		return r;
-	int64_t n = p->ops->samples ? p->ops->samples(p, thread, sample, &s, 1, err) : 0;
-	pmfs_set_time(ret, s.time_ns, origin);
-	return n < 0 ? (int)n : 0;
+	struct pm_sample ends[2] = {{.time_ns = PM_NO_TIME}, {.time_ns = PM_NO_TIME}};
+	int64_t r = 0;
+	if (p->ops->trace_ends)
+		return p->ops->trace_ends(p, thread, &ret_ns[0], &ret_ns[1], err);
+	for (int i = 0; i < 2 && r >= 0 && p->ops->samples; i++)
+		r = p->ops->samples(p, thread, i == 0 ? 0 : n - 1, &ends[i], 1, err);
+	ret_ns[0] = ends[0].time_ns;
+	ret_ns[1] = ends[1].time_ns;
+	return r < 0 ? (int)r : 0;
 }
 
 /* samples, first_ns, last_ns */
@@ -31,14 +31,21 @@ static int trace_cells(struct pmfs_model *m, const struct pm_threads *threads, u
 	struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pm_thread *thread = &threads->threads[i];
+	uint64_t origin, ends[2];
 	cells[0] = cells[1] = cells[2] = pm_cell_empty();
 	if (!thread->has_trace)
 		return 0;
 	cells[0] = pm_cell_u64(thread->n_samples);
 	if (thread->n_samples == 0)
 		return 0;
-	int r = sample_cell(m, i, 0, &cells[1], err);
-	return r < 0 ? r : sample_cell(m, i, thread->n_samples - 1, &cells[2], err);
+	int r = pmfs_time_origin(m, &origin, err);
+	if (r == 0)
+		r = trace_ends(pmfs_model_profile(m), i, thread->n_samples, ends, err);
+	if (r < 0)
+		return r;
+	pmfs_set_time(&cells[1], ends[0], origin);
+	pmfs_set_time(&cells[2], ends[1], origin);
+	return 0;
 }
 
 /* ---- the table ---- */
