@@ -136,6 +136,7 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c,
 	ret->mtime_ns = nytp_time_is_sane(head->start) ? nytp_ns_of(head->start) : c->mtime_ns;
 	ret->input_bytes = o->bytes;
 	ret->has_lines = true;
+	ret->inclusive_overlaps = true;
 	ret->module_end = "::";
 	ret->self = o;
 }

@@ -172,6 +172,7 @@ struct pm_profile {
 	bool times_since_epoch;   /* timestamp_ns counts from 1970, in UTC */
 	bool costs_by_thread;     /* costs are cheap thread by thread, not context by context */
 	bool stores_values;       /* values as stored differ from costs */
+	bool inclusive_overlaps;  /* at the top: only exclusive costs add up to the total */
 	bool has_lines;           /* the format knows source lines: lines.csv, files.csv */
 	bool has_modules;         /* functions have modules: there is a modules.csv */
 	/*

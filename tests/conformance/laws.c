@@ -29,7 +29,6 @@ struct laws {
 	struct sheet contexts, functions;
 	struct quantity *quantities;
 	unsigned n_quantities, n_failed;
-	bool edges;   /* inclusive costs are of edges, and do not add up */
 	bool nested;  /* exclusive costs of contexts hold those of lines below them */
 	bool excused; /* the summary says that something is unaccounted for, or rows are damaged */
 };
@@ -49,10 +48,15 @@ static void fail(struct laws *w, const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* Doubles that were added in another order, or whole nanoseconds that were rounded one by one. */
-static bool is_near(double a, double b, double units)
+static bool is_near(double a, double b, double slack)
 {
-	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + units;
+	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + slack;
+}
+
+/* Of `n` values added up: doubles in another order, or whole nanoseconds rounded one by one. */
+static double slack_of(const char *column, double whole, size_t n)
+{
+	return 1e-12 * fabs(whole) + (strstr(column, "_ns_") ? (double)n : 0);
 }
 
 /* ---- the whole ---- */
@@ -82,7 +86,7 @@ static void measure(struct laws *w, const struct pmfs_columns *c)
 		if (q.own)
 			q.own_sum = sheet_sum(&w->contexts, sheet_column(&w->contexts, q.own));
 		q.whole = q.own_sum;
-		if (q.incl && !w->edges)
+		if (q.incl && !w->in->profile->inclusive_overlaps)
 			q.whole = sum_of_tops(&w->contexts, sheet_column(&w->contexts, q.incl));
 		q.apart = q.own && sheet_is_empty(&w->contexts, sheet_column(&w->contexts, q.own));
 		w->quantities[w->n_quantities++] = q;
@@ -102,9 +106,30 @@ static void check_sums(struct laws *w, const char *name)
 		if (column == SHEET_NONE || q->apart || (w->nested && !q->incl))
 			continue;
 		double sum = sheet_sum(&s, column);
-		if (!is_near(sum, q->whole, 1e-12 * fabs(q->whole) + (double)s.n) && !w->excused)
+		if (!is_near(sum, q->whole, slack_of(q->own, q->whole, s.n)) && !w->excused)
 			fail(w, "%s: %s adds up to %.15g, the whole is %.15g", name, q->own, sum,
 				q->whole);
+	}
+	sheet_done(&s);
+}
+
+/* Each cost of the run is on one thread, if the source knows of threads. */
+static void check_threads(struct laws *w)
+{
+	struct sheet s;
+	if (!sheet_read(w->in, "threads.csv", &s))
+		return;
+	for (unsigned i = 0; i < w->n_quantities; i++) {
+		const struct quantity *q = &w->quantities[i];
+		const char *const names[] = {q->own, q->incl};
+		for (unsigned k = 0; k < 2; k++) {
+			int column = names[k] ? sheet_column(&s, names[k]) : SHEET_NONE;
+			double sum = column == SHEET_NONE ? q->whole : sheet_sum(&s, column);
+			double slack = names[k] ? slack_of(names[k], q->whole, w->contexts.n) : 0;
+			if (s.n > 0 && !q->apart && !is_near(sum, q->whole, slack) && !w->excused)
+				fail(w, "threads.csv: %s adds up to %.15g, the whole is %.15g",
+					names[k], sum, q->whole);
+		}
 	}
 	sheet_done(&s);
 }
@@ -141,9 +166,10 @@ static void check_unique(struct laws *w, const char *name, const char *const *co
 }
 
 /* A function's inclusive cost is that of the edges to it. */
-static void check_edges_of(
-	struct laws *w, const struct sheet *callers, const struct pm_map *rows, const char *column)
+static void check_edges_of(struct laws *w, const struct sheet *callers, const struct pm_map *rows,
+	const struct quantity *q)
 {
+	const char *column = q->incl;
 	int of_function = sheet_column(&w->functions, column),
 	    of_edge = sheet_column(callers, column);
 	int callee = sheet_column(callers, "callee_id");
@@ -158,7 +184,7 @@ static void check_edges_of(
 	}
 	for (size_t i = 0; sums && of_edge != SHEET_NONE && i < w->functions.n; i++) {
 		double want = sheet_at(&w->functions, i, of_function)->number;
-		if (!is_near(sums[i], want, 1e-12 * fabs(want) + 1) && !w->excused)
+		if (!is_near(sums[i], want, slack_of(column, q->whole, 1)) && !w->excused)
 			fail(w, "callers.csv: %s to function row %zu: %.15g, functions.csv: %.15g",
 				column, i + 1, sums[i], want);
 	}
@@ -182,7 +208,7 @@ static void check_callers(struct laws *w)
 	}
 	for (unsigned i = 0; i < w->n_quantities; i++)
 		if (w->quantities[i].incl)
-			check_edges_of(w, &callers, &rows, w->quantities[i].incl);
+			check_edges_of(w, &callers, &rows, &w->quantities[i]);
 	pm_map_done(&rows);
 	sheet_done(&callers);
 }
@@ -258,16 +284,12 @@ static bool is_excused(struct laws *w)
 		    w->in->tree, PMFS_NODE_ROOT, pm_bytes_of("summary.txt"), &entry, &err) < 0)
 		return true;
 	char *text = sheet_text(w->in, entry.node, &len);
-	bool excused = !text || strstr(text, "unaccounted");
+	const char *said = text ? strstr(text, "unaccounted") : NULL;
+	bool tops = said && strstr(said, ": inclusive costs of top-level contexts");
+	bool excused = !text || (said && !tops);
 	free(text);
 	const struct pm_profile *p = w->in->profile;
 	return excused || p->ops->damage(p, &damages, &err) < 0;
-}
-
-static bool is_of_edges(const struct pm_profile *p)
-{
-	const char *kind = pm_profile_kind_of_tree(p);
-	return kind && strcmp(kind, "edges") == 0;
 }
 
 static void check_all(struct laws *w, const struct pmfs_columns *c)
@@ -276,7 +298,6 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 	static const char *const edge[] = {"caller_id", "callee_id", "file", "line", NULL};
 	static const char *const own[] = {
 		"functions.csv", "modules.csv", "files.csv", "categories.csv"};
-	w->edges = is_of_edges(w->in->profile);
 	w->nested = strcmp(w->in->profile->format, "hpctoolkit") == 0;
 	w->excused = is_excused(w);
 	measure(w, c);
@@ -284,6 +305,7 @@ static void check_all(struct laws *w, const struct pmfs_columns *c)
 		check_sums(w, own[i]);
 	if (!w->in->profile->ops->flat)
 		check_sums(w, "lines.csv");
+	check_threads(w);
 	check_unique(w, "functions.csv", function);
 	check_unique(w, "lines.csv", function);
 	check_unique(w, "callers.csv", edge);

@@ -72,6 +72,25 @@ static void save_nytprof(struct nytpw *w, const char *name)
 	free((void *)(uintptr_t)b.p);
 }
 
+/* main::parent forks after 400 ticks in main::work; its record in the child begins before that. */
+static void write_fork(void)
+{
+	struct nytpw w = {.deflated_at = 0};
+	sources_folder("nytprof-fork");
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 50, 1, 1.7e9);
+	nytpw_return(&w, 2, 400, 400, "main::work");
+	nytpw_return(&w, 1, 1000, 600, "main::parent");
+	nytpw_pid_end(&w, 50, 1.7e9 + 1);
+	save_nytprof(&w, "nytprof-fork/nytprof.out");
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 51, 50, 1.7e9);
+	nytpw_return(&w, 2, 70, 70, "main::work");
+	nytpw_return(&w, 1, 900, 430, "main::parent");
+	nytpw_pid_end(&w, 51, 1.7e9 + 1);
+	save_nytprof(&w, "nytprof-fork/nytprof.out.51");
+}
+
 static void write_nytprof(void)
 {
 	struct nytpw w = {.deflated_at = 0};
@@ -90,6 +109,7 @@ static void write_nytprof(void)
 	w = (struct nytpw){.deflated_at = 0};
 	nytpw_rich(&w, 4, true);
 	save_nytprof(&w, "nytprof/nytprof.out.2");
+	write_fork();
 }
 
 static void write_zts(void)

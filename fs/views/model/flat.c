@@ -116,6 +116,5 @@ uint32_t pmfs_order_column(const struct pmfs_columns *c)
 
 bool pmfs_costs_overlap(const struct pmfs_model *m)
 {
-	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
-	return kind && strcmp(kind, "edges") == 0;
+	return pmfs_model_profile(m)->inclusive_overlaps;
 }

@@ -60,10 +60,7 @@ uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32
 /* The column by which flat tables are ordered: the primary exclusive cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);
 
-/*
- * Whether inclusive costs are those of call edges: a call counts for each of its callers, so they
- * do not add up.
- */
+/* Whether inclusive costs at the top may overlap, so that only exclusive costs add up. */
 bool pmfs_costs_overlap(const struct pmfs_model *m);
 
 #endif

@@ -34,8 +34,7 @@ static int index_metrics(struct totals *w)
 		if (metric->role == PM_ROLE_INCLUSIVE && metric->has_values)
 			w->at_the_top[metric->group] = true;
 	}
-	const char *kind = pm_profile_kind_of_tree(w->profile);
-	if (kind && strcmp(kind, "edges") == 0)
+	if (w->profile->inclusive_overlaps)
 		memset(w->at_the_top, 0, w->n_groups * sizeof(*w->at_the_top));
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
 
@@ -69,6 +70,15 @@ static void add(double *cell, double value)
 	*cell = isnan(*cell) ? value : *cell + value;
 }
 
+/* Where the inclusive costs of top-level contexts overlap, they are not the thread's total. */
+static void exclusive_as_inclusive(const struct pmfs_columns *columns, double *cells)
+{
+	for (uint32_t i = 0; i < columns->n; i++)
+		if (columns->columns[i].role == PM_ROLE_INCLUSIVE &&
+			columns->columns[i].pair != PM_NONE)
+			cells[i] = cells[columns->columns[i].pair];
+}
+
 /*
  * Inclusive costs and counts of context 0 are the stored totals of the thread, which replace the
  * sums over contexts.
@@ -103,6 +113,8 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 		else if (counted & 1 << role)
 			add(&cells[column], pmfs_value_number(v));
 	}
+	if (pmfs_costs_overlap(m))
+		exclusive_as_inclusive(columns, cells);
 	for (uint32_t i = 0; i < columns->n; i++)
 		if (!isnan(stored[i]))
 			cells[i] = stored[i];

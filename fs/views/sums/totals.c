@@ -176,6 +176,45 @@ static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct
 	return 0;
 }
 
+static int sum_of_tops(
+	struct pmfs_model *m, const struct pmfs_totals *w, double *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(m, &tree, err);
+	double *cells = pmfs_cells_new(w->columns->n);
+	if (r == 0 && !cells)
+		r = pmfs_no_memory(err);
+	*ret = 0;
+	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i = tree->end[i]) {
+		r = pmfs_run_cells(m, i, true, cells, err);
+		double value = cells[w->columns->first_incl];
+		*ret += r == 0 && isfinite(value) ? value : 0;
+	}
+	free(cells);
+	return r;
+}
+
+/*
+ * Inclusive costs at the top may repeat a part of the total: after a fork inside of a call, the
+ * child's record of that call has the time before the fork, too.
+ */
+static int add_tops(struct pmfs_model *m, const struct pmfs_totals *w, struct pm_text *out,
+	struct pm_error *err)
+{
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	uint32_t i = w->columns->first_incl;
+	double sum;
+	if (i == PM_NONE || !pmfs_costs_overlap(m) || (kind && strcmp(kind, "calls") != 0))
+		return 0;
+	int r = sum_of_tops(m, w, &sum, err);
+	if (r < 0 || fabs(sum - w->of[i]) <= 1e-9 * fabs(sum) + 1)
+		return r;
+	add_sum(out, &w->columns->columns[i], "inclusive costs of top-level contexts", sum,
+		w->of[i]);
+	pm_text_char(out, '\n');
+	return 0;
+}
+
 int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
@@ -203,5 +242,7 @@ int pmfs_unaccounted(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 		pm_text_printf(out, "; likewise %u other metric%s", n - 1, n == 2 ? "" : "s");
 	if (n > 0)
 		pm_text_char(out, '\n');
-	return n > 0 ? 0 : add_exports(m, w, out, err);
+	else if ((r = add_exports(m, w, out, err)) < 0)
+		return r;
+	return add_tops(m, w, out, err);
 }
