@@ -170,6 +170,13 @@ static uint32_t field_named(const struct htd_plan *p, const char *name)
 	return HTD_NONE;
 }
 
+/* HawkTracer's converter takes it for the label of calls without one. */
+static uint32_t text_name(const struct htd_plan *p)
+{
+	uint32_t name = field_named(p, "name");
+	return name != HTD_NONE && p->fields[name].kind == HTD_KIND_TEXT ? name : HTD_NONE;
+}
+
 static bool is_integer_at(const struct htd_plan *p, uint32_t field)
 {
 	return field != HTD_NONE && htd_is_integer(&p->fields[field]);
@@ -200,8 +207,10 @@ static void roles_set(struct htd_plan *p, const struct htd_klass *k)
 			: HTD_ROLE_OTHER;
 	else
 		p->describes = false;
-	if (!p->describes && is_integer_at(p, p->duration) && is_integer_at(p, p->thread))
+	if (!p->describes && is_integer_at(p, p->duration) && is_integer_at(p, p->thread)) {
 		p->role = HTD_ROLE_CALL;
+		p->label = p->label == HTD_NONE ? text_name(p) : p->label;
+	}
 }
 
 /* These three are looked up more often for calls than all others. */

@@ -288,9 +288,36 @@ static void test_labels_follow_the_mapping_in_force(void **state)
 	htdw_done(&w);
 }
 
-static void test_threads_come_in_order_of_their_numbers(void **state)
+/* A class of calls with a `name` in the place of a `label`; as a text it is the label. */
+static void check_own_call(enum htdw_type type, const char *want)
+{
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_klass(&w, HTDW_OWN, "Task", 2);
+	htdw_field(&w, HTDW_OWN, "HT_CallstackBaseEvent", "base", 0, HTDW_STRUCT);
+	htdw_field(&w, HTDW_OWN, "name_t", "name", 8, type);
+	htdw_event_at(&w, HTDW_OWN, T, 77);
+	htdw_number(&w, 5, 8);
+	htdw_number(&w, 1, 4);
+	if (type == HTDW_STRING)
+		htdw_text(&w, "load");
+	else
+		htdw_number(&w, 3, 8);
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, &(struct want){T, 5, 5, 0, want}, 1);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
+static void test_a_name_is_the_label_of_calls_without_one(void **state)
 {
 	(void)state;
+	check_own_call(HTDW_STRING, "load");
+	check_own_call(HTDW_UNSIGNED, "");
+}
+
+static void test_threads_come_in_order_of_their_numbers(void **state)
+{
 	struct htdw w = {.p = NULL};
 	const struct pm_threads *threads;
 	htdw_begin(&w, false, false);
@@ -409,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_ranks_are_selected_exactly),
 		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
+		cmocka_unit_test(test_a_name_is_the_label_of_calls_without_one),
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
 		cmocka_unit_test(test_shuffled_calls_are_in_time_order),
 		cmocka_unit_test(test_deep_calls_keep_their_self_times_across_marks),
