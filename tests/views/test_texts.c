@@ -46,6 +46,24 @@ static struct fake *fake_with_long_names(uint32_t n_threads)
 	return f;
 }
 
+static void check_duration(double ns, const char *want)
+{
+	struct pm_text text = {.p = NULL};
+	pmfs_add_duration(&text, ns);
+	pm_text_char(&text, '\0');
+	assert_string_equal(text.p, want);
+	pm_text_done(&text);
+}
+
+static void test_durations_fit_their_columns(void **state)
+{
+	check_duration(0, "0 s");
+	check_duration(1500, "1.50 µs");
+	check_duration(-999999e9, "-999999.00 s");
+	check_duration(72057594037927936e9, "7.206e+16 s");
+	check_duration(-0x1p64, "-1.845e+10 s");
+}
+
 static void test_summary_fits_a_screen(void **state)
 {
 	struct fake *f = fake_with_long_names(3);
@@ -418,6 +436,7 @@ static void test_amounts_have_fitting_units(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_durations_fit_their_columns),
 		cmocka_unit_test(test_summary_fits_a_screen),
 		cmocka_unit_test(test_a_thread_leads_to_its_place_in_the_report),
 		cmocka_unit_test(test_summary_tells_about_gpus_and_empty_threads),

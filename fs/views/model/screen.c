@@ -57,10 +57,12 @@ void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned wid
 	pm_text_printf(out, "%*s", (int)(width - n), "");
 }
 
-/* Three to four digits and a unit. */
+/* Three to four digits and a unit, at most 12 characters. */
 static int format_duration(char *text, size_t size, double ns)
 {
 	const struct pmfs_unit *unit = pmfs_unit_of_time(ns);
+	if (fabs(ns) >= 1e15) /* 11 days */
+		return snprintf(text, size, "%.4g s", ns / 1e9);
 	if (fabs(ns) >= 1)
 		return snprintf(text, size, "%.2f %s", ns / unit->size, unit->name);
 	return snprintf(text, size, "%.4g %s", ns, ns == 0 ? "s" : "ns");
