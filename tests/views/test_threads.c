@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/views/sums/worstimbalances.h"
+
 #define ROOT   PMFS_PLACE_ROOT
 #define THREAD PMFS_PLACE_THREAD
 
@@ -535,8 +537,35 @@ static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 		"1|30|30|30|0|20|30|40|10|3|1.3333333333333333|10|12|main\n"
 		"2|||||60|60|60|0|1|1|0|13|main\n");
 	assert_dense(m, ROOT, "imbalance.csv", 0);
-	pmfs_model_free(m);
-	fake_free(f);
+	views_done(m, f);
+}
+
+/* `main` calls `a`, which loses that much on the second of two threads; main itself loses 10. */
+static uint32_t count_worst(double lost_by_a)
+{
+	struct fake *f = fake_with_time();
+	struct pmfs_worst_list list;
+	fake_thread(f, 0, 0);
+	fake_thread(f, 1, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "a", NULL, 0));
+	fake_value(f, 0, 1, 1, 90);
+	fake_value(f, 1, 1, 1, 110);
+	fake_value(f, 0, 2, 1, 50 - lost_by_a);
+	fake_value(f, 1, 2, 1, 50 + lost_by_a);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_worst_imbalances(m, 200, &list, NULL), 0);
+	assert_true(list.items[0].max - list.items[0].mean == fmax(10, lost_by_a));
+	uint32_t n = list.n;
+	views_done(m, f);
+	return n;
+}
+
+static void test_worst_imbalances_leave_out_what_a_caller_shows(void **state)
+{
+	assert_int_equal(count_worst(5), 2);
+	assert_int_equal(count_worst(10), 1);
+	assert_int_equal(count_worst(30), 2);
 }
 
 static void test_views_of_threads_are_absent_without_threads(void **state)
@@ -583,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_trace_of_unknown_times),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
 		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
+		cmocka_unit_test(test_worst_imbalances_leave_out_what_a_caller_shows),
 		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
 		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),
 		cmocka_unit_test(test_measuring_shows_each_sample_once),

@@ -9,6 +9,11 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/imbalance.h"
 
+static double lost(const struct pmfs_worst *item)
+{
+	return item->max - item->mean;
+}
+
 /* Whether a caller in the list has the same loss; its row shows it then. */
 static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst *item,
 	const struct pm_tree *tree)
@@ -17,7 +22,7 @@ static bool is_told(const struct pmfs_worst_list *list, const struct pmfs_worst 
 		const struct pmfs_worst *above = &list->items[i];
 		if (above->context < item->context && item->context < tree->end[above->context] &&
 			above->slowest == item->slowest &&
-			item->max - item->mean > 0.99 * (above->max - above->mean))
+			fabs(lost(item) - lost(above)) < 0.01 * lost(above))
 			return true;
 	}
 	return false;
@@ -28,7 +33,7 @@ static void insert(struct pmfs_worst_list *list, const struct pmfs_worst *item)
 {
 	struct pmfs_worst *items = list->items;
 	uint32_t at = list->n;
-	while (at > 0 && items[at - 1].max - items[at - 1].mean < item->max - item->mean)
+	while (at > 0 && lost(&items[at - 1]) < lost(item))
 		at--;
 	if (at == PMFS_N_WORST)
 		return;
