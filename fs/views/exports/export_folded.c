@@ -12,6 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/common/number.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
@@ -141,6 +142,9 @@ static int write_lines(struct folding *f, struct pm_text *out, struct pm_error *
 			f->n_levels--;
 			continue;
 		}
+		/* Lines without cost are not written: the text does not ask for all of them. */
+		if (level->next % 1024 == 0 && pm_work_cancelled())
+			return pmfs_no_memory(err);
 		const struct item *item = &f->items[level->next++];
 		f->path.len = level->prefix;
 		pm_text_bytes(&f->path, pmfs_name_paths_name(&f->paths, item->node));
