@@ -88,9 +88,8 @@ static void set_context(const struct trace_rows *t, struct pm_rows *rows, struct
 	if (t->context != PM_NONE) {
 		pm_set_u64(&id[0], t->number);
 		pm_set_u64(&id[1], tree->depth[t->context]);
-		pm_set_text(&category[1], pmfs_trace_function(&t->contexts, t->context));
-		pm_set_text(&category[2],
-			pmfs_frame_name(tree, pm_tree_frame(tree, t->context), rows->scratch));
+		pm_set_lasting(&category[1], pmfs_trace_function(&t->contexts, t->context));
+		pmfs_set_name(&category[2], tree, pm_tree_frame(tree, t->context), rows->scratch);
 		return;
 	}
 	pm_set_empty(&id[0]);
