@@ -94,12 +94,18 @@ def check_iterations(source, name):
         return len(table)
 
 
+def check_unknown_name(source):
+    with mounted(source, "-o", "iterations=nothing") as point, open(f"{point}/README.txt", encoding="utf-8") as file:
+        expect("  iterations.csv cannot be read: -o iterations: nothing is called `nothing`" in file.read(), "README.txt does not say why")
+
+
 def check(source):
     with mounted(source) as point:
         check_percentiles(point)
         if not os.path.exists(f"{point}/windows/README.txt"):
             return print(f"{source}: no traces")
         check_windows(point)
+        check_unknown_name(source)
         names = [row["name"] for row in rows(f"{point}/functions.csv") if re.fullmatch(r"[\w:. ()]+", row["name"])]
     counts = [check_iterations(source, name) for name in names[:3] if not name.startswith("(")]
     return print(f"{source}: {counts} iterations")

@@ -18,7 +18,7 @@
 /* Plain enough to stand between single quotes, and short enough to be read. */
 static bool can_be_typed(struct pm_bytes name)
 {
-	if (name.len == 0 || name.len > 80 || !pm_utf8_valid(name))
+	if (name.len == 0 || name.len > 200 || !pm_utf8_valid(name))
 		return false;
 	for (size_t i = 0; i < name.len; i++)
 		if (name.p[i] < 0x20 || name.p[i] == 0x7f || strchr("'\"\\", name.p[i]))

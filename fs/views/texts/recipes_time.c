@@ -94,21 +94,38 @@ int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 
 /* ---- iterations ---- */
 
-/* Where the name that was asked for is not called, or takes no time, there is nothing to show. */
+/* Such as a name that is not called: in a mount, reading iterations.csv says only EIO. */
+static int say_why(
+	const struct pmfs_recipes *c, int status, const struct pm_error *why, struct pm_error *err)
+{
+	char line[512];
+	if (status == -ENOMEM)
+		return pm_error_plain(err, status);
+	pm_error_line(why, line, sizeof(line));
+	pm_text_str(c->out, "  iterations.csv cannot be read: ");
+	pm_text_line(c->out, pm_bytes_of(line));
+	pm_text_char(c->out, '\n');
+	return 0;
+}
+
+/* Where no iteration takes any time, there is nothing to show. */
 int pmfs_add_iteration_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 {
+	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_iterations *all;
 	uint64_t origin, run_ns, end;
 	if (!pmfs_has_iterations(c->model, 0, NULL))
 		return 0;
-	int r = pmfs_iterations(c->model, &all, NULL);
+	int r = pmfs_iterations(c->model, &all, &why);
 	if (r == 0)
-		r = c->profile->ops->span(c->profile, &origin, &run_ns, NULL);
+		r = c->profile->ops->span(c->profile, &origin, &run_ns, &why);
+	if (r < 0)
+		return say_why(c, r, &why, err);
 	bool has_window = false;
-	for (uint32_t i = 0; r == 0 && i < all->n && !has_window; i++)
+	for (uint32_t i = 0; i < all->n && !has_window; i++)
 		has_window = pmfs_iteration_has_window(&all->items[i], run_ns, &end);
 	if (!has_window)
-		return r == -ENOMEM ? pm_error_plain(err, r) : 0;
+		return 0;
 	pmfs_ask(c, "Which ten iterations took longest, and what ran in the longest?");
 	pm_text_str(c->out,
 		"$ tail -n +2 iterations.csv | sort -t, -k3,3gr | head\n"
