@@ -196,10 +196,15 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		add_totals(out, j->costs);
 		pm_text_char(out, '\n');
 		add_noise(out, j);
-		add_titled(out, j, "functions that cost more (own cost)", MORE);
-		add_titled(out, j, "functions that cost less (own cost)", LESS);
-		add_titled(out, j, "functions that came (own cost)", CAME);
-		add_titled(out, j, "functions that went (own cost)", WENT);
+		const bool *has = j->costs->costs[j->costs->own].has;
+		if (has[PMFS_BASE] && has[PMFS_OTHER]) {
+			add_titled(out, j, "functions that cost more (own cost)", MORE);
+			add_titled(out, j, "functions that cost less (own cost)", LESS);
+		}
+		if (has[PMFS_OTHER])
+			add_titled(out, j, "functions that came (own cost)", CAME);
+		if (has[PMFS_BASE])
+			add_titled(out, j, "functions that went (own cost)", WENT);
 	} else {
 		pm_text_str(out, "There are no quantities to compare; noise is unknown.\n");
 	}

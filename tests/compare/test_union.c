@@ -144,6 +144,7 @@ static void test_no_quantity_in_common(void **state)
 	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 5, 20), other});
 	char *text = pair_text(&p, "summary.txt");
 	assert_non_null(strstr(text, "no quantity in common"));
+	assert_null(strstr(text, "cost more")); /* main, which has no cost of the same quantity */
 	free(text);
 	text = pair_text(&p, "functions.csv");
 	assert_non_null(strstr(text, "cycles_incl_base|cycles_incl|cycles_incl_diff|"));
