@@ -125,11 +125,13 @@ struct pm_cell *pmfs_pair_cells(const struct pmfs_costs *costs, uint32_t cost,
 {
 	const struct pmfs_cost *k = &costs->costs[cost];
 	bool both = k->has[PMFS_BASE] && k->has[PMFS_OTHER];
-	double base = pair->value[PMFS_BASE], value = pair->value[PMFS_OTHER];
+	double base = k->has[PMFS_BASE] ? pair->value[PMFS_BASE] : NAN;
+	double value = k->has[PMFS_OTHER] ? pair->value[PMFS_OTHER] : NAN;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
-		*cells++ = pmfs_cell(pair->value[side]);
+		double mean = side == PMFS_BASE ? base : value;
+		*cells++ = pmfs_cell(mean);
 		if (pmfs_compare_repeated(costs))
-			*cells++ = pmfs_cell(isnan(pair->value[side]) ? NAN : pair->stddev[side]);
+			*cells++ = pmfs_cell(isnan(mean) ? NAN : pair->stddev[side]);
 	}
 	double diff = (isnan(value) ? 0 : value) - (isnan(base) ? 0 : base);
 	*cells++ = pmfs_cell(both ? diff : NAN);

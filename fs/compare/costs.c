@@ -73,7 +73,7 @@ static int add_column(
 			return -ENOMEM;
 		k->n++;
 	}
-	k->costs[at].has[side] = true;
+	k->costs[at].n_having[side]++;
 	*ret = at;
 	return 0;
 }
@@ -121,6 +121,15 @@ static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm
 static bool on_both_sides(const struct pmfs_cost *cost)
 {
 	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
+}
+
+/* A mean over repetitions of which some lack the quantity would take them for free of cost. */
+static void find_sides(struct pmfs_costs *k)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+			k->costs[i].has[side] = k->n_good[side] > 0 &&
+				k->costs[i].n_having[side] == k->n_good[side];
 }
 
 /* The first quantity that both sides have, else the first. */
@@ -277,6 +286,7 @@ static int fill(struct building *b, struct pm_error *err)
 	if (r < 0)
 		return r;
 	k->n_quantities = b->stems.n;
+	find_sides(k);
 	if (put_in_order(k) < 0)
 		return pmfs_compare_no_memory(err);
 	find_own(k);

@@ -16,7 +16,8 @@ struct pmfs_cost {
 	enum pm_role role;
 	uint32_t quantity; /* equal for columns with the same stem; 0 for the primary one */
 	struct pm_bytes metric, unit;
-	bool has[PMFS_N_SIDES]; /* whether some run of the side has it */
+	uint32_t n_having[PMFS_N_SIDES]; /* runs */
+	bool has[PMFS_N_SIDES];          /* each run of the side has it, so there is a mean */
 };
 
 struct pmfs_compared_run {

@@ -23,8 +23,14 @@ const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint3
 
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
 {
-	return costs->whole[PMFS_BASE][quantity].mean != 0 ||
-		costs->whole[PMFS_OTHER][quantity].mean != 0;
+	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);
+	bool costly = false;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		if (cost->n_having[side] > 0 && !cost->has[side])
+			return false;
+		costly |= costs->whole[side][quantity].mean != 0;
+	}
+	return costly;
 }
 
 /* The column of the run's model for the quantity, or PM_NONE. */

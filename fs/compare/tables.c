@@ -171,10 +171,10 @@ static int totals_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_er
 	pm_set_text(cells++, pm_bytes_of(cost->stem));
 	*cells++ = pmfs_cell(cost->has[PMFS_BASE] ? base->mean : NAN);
 	if (repeated)
-		*cells++ = pmfs_cell(pmfs_sample_stddev(base));
+		*cells++ = pmfs_cell(cost->has[PMFS_BASE] ? pmfs_sample_stddev(base) : NAN);
 	*cells++ = pmfs_cell(cost->has[PMFS_OTHER] ? other->mean : NAN);
 	if (repeated)
-		*cells++ = pmfs_cell(pmfs_sample_stddev(other));
+		*cells++ = pmfs_cell(cost->has[PMFS_OTHER] ? pmfs_sample_stddev(other) : NAN);
 	*cells++ = pmfs_cell(both ? other->mean - base->mean : NAN);
 	*cells++ = pmfs_cell(both ? pmfs_ratio(base->mean, other->mean) : NAN);
 	if (repeated)

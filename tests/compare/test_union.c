@@ -132,16 +132,40 @@ static void test_noise_is_grey(void **state)
 	pair_close(&p);
 }
 
+static struct fake *run_of_cycles(void)
+{
+	struct fake *f = fake_new();
+	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "cycles", "");
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", "/src/main.c", 1));
+	fake_value(f, 0, 1, 1, 1000);
+	return f;
+}
+
+static void test_no_mean_of_what_a_repetition_lacks(void **state)
+{
+	struct pair p = {.held = 0};
+	struct fake *runs[] = {run(100, "x", 5, 20), run_of_cycles(), run(100, "x", 5, 20)};
+	pair_open(&p, 2, 1, runs);
+	char *text = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(text, "no quantity in common"));
+	free(text);
+	text = pair_text(&p, "functions.csv");
+	assert_non_null(strstr(text, "time_ns_excl_base|time_ns_excl_base_stddev|time_ns_excl|"));
+	assert_non_null(strstr(text, "\n||100||||||100|||"));
+	free(text);
+	assert_pair(&p, "metrics.csv",
+		"quantity|base|base_stddev|value|value_stddev|diff|ratio|p\ntime_ns|||115||||\ncycles|||||||\n");
+	text = pair_text(&p, "flamegraph.svg");
+	assert_null(strstr(text, "work"));
+	free(text);
+	pair_close(&p);
+}
+
 static void test_no_quantity_in_common(void **state)
 {
 	struct pair p = {.held = 0};
-	struct fake *other = fake_new();
-	(void)state;
-	fake_metric(other, PM_ROLE_INCLUSIVE, 0, "cycles", "");
-	fake_thread(other, 0, 0);
-	fake_call(other, 1, 0, fake_function(other, "main", "/src/main.c", 1));
-	fake_value(other, 0, 1, 1, 1000);
-	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 5, 20), other});
+	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 5, 20), run_of_cycles()});
 	char *text = pair_text(&p, "summary.txt");
 	assert_non_null(strstr(text, "no quantity in common"));
 	assert_null(strstr(text, "cost more")); /* main, which has no cost of the same quantity */
@@ -162,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_the_summary),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_noise_is_grey),
+		cmocka_unit_test(test_no_mean_of_what_a_repetition_lacks),
 		cmocka_unit_test(test_no_quantity_in_common),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
