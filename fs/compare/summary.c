@@ -9,7 +9,7 @@
 #include "fs/compare/flat.h"
 #include "fs/views/model/screen.h"
 
-enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40 };
+enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40, CHANGED_WIDTH = 57 };
 
 /* Selects the rows of a list. */
 enum list { EVERY, MORE, LESS, CAME, WENT };
@@ -51,7 +51,7 @@ static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_
 	if (pmfs_compare_tested(k))
 		pm_text_printf(out, "  q %-8.2g", j->q[row]);
 	pm_text_str(out, "  ");
-	pmfs_add_cut(out, j->rows[row].text[2], NAME_WIDTH);
+	pmfs_add_cut(out, j->rows[row].text[2], CHANGED_WIDTH);
 	pm_text_char(out, '\n');
 }
 
@@ -100,6 +100,14 @@ static void add_titled(
 		out->len = before;
 }
 
+static bool has_changes(const struct pmfs_joined *j)
+{
+	uint32_t i = 0;
+	while (i < j->n && !pmfs_joined_changed(j, i))
+		i++;
+	return i < j->n;
+}
+
 static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
 {
 	if (pmfs_compare_tested(j->costs))
@@ -109,6 +117,8 @@ static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
 		pm_text_str(out,
 			"noise is unknown: each side needs two or more repetitions "
 			"(base=A base=B new=C new=D)\n");
+	if (j->costs->in_common && !pmfs_compare_tested(j->costs) && !has_changes(j))
+		pm_text_str(out, "The own cost of every function is the same.\n");
 }
 
 /* ---- the rest ---- */
@@ -217,8 +227,18 @@ int pmfs_compare_summary_lines(
 {
 	const struct pmfs_joined *j;
 	int r = pmfs_joined_get(p->self, PMFS_COMPARE_FUNCTIONS, &j, err);
-	if (r < 0 || j->costs->own == PM_NONE)
+	if (r < 0)
 		return r;
-	add_list(out, j, EVERY, most);
+	if (!j->costs->in_common) {
+		pm_text_str(out, "  no quantity in common\n");
+	} else if (has_changes(j)) {
+		uint32_t further = add_list(out, j, EVERY, most);
+		if (further)
+			pm_text_printf(out, "   %u more\n", further);
+	} else {
+		pm_text_str(out,
+			pmfs_compare_tested(j->costs) ? "  no change beyond the noise\n"
+						      : "  no difference\n");
+	}
 	return 0;
 }

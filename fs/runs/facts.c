@@ -16,6 +16,8 @@
 struct found {
 	struct pm_arena arena;
 	uint32_t n_totals, n_columns, lead;
+	const char *lead_export; /* or NULL; see struct pmfs_run_facts */
+	double lead_scale;
 	const char **quantities, **columns;
 	double *totals;
 	const char *format;
@@ -82,6 +84,14 @@ static bool is_stored(const struct pmfs_column *c, double whole)
 	return whole != 0 || metric->has_values;
 }
 
+static int keep_lead(struct found *f, const struct pmfs_column *column)
+{
+	f->lead = f->n_totals;
+	f->lead_scale = column->export_scale;
+	f->lead_export = pm_arena_printf(&f->arena, "%s", column->export);
+	return f->lead_export ? 0 : -ENOMEM;
+}
+
 static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *err)
 {
 	/*
@@ -111,8 +121,8 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 			return pmfs_ensemble_no_memory(err);
 		if (!pmfs_column_is_first(column) || column->role == PM_ROLE_COUNT)
 			continue;
-		if (c->lead && strcmp(column->base, c->lead) == 0)
-			f->lead = f->n_totals;
+		if (c->lead && strcmp(column->base, c->lead) == 0 && keep_lead(f, column) < 0)
+			return pmfs_ensemble_no_memory(err);
 		f->totals[f->n_totals] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
 		f->quantities[f->n_totals] = pm_arena_printf(&f->arena, "%s", column->base);
 		if (!f->quantities[f->n_totals++])
@@ -203,6 +213,12 @@ static int number_run(struct pmfs_facts *facts, const struct found *f, struct pm
 	run->columns = columns;
 	run->n_totals = f->n_totals;
 	run->n_columns = f->n_columns;
+	run->lead_scale = f->lead_scale;
+	if (f->lead_export) {
+		run->lead_export = pm_arena_printf(arena, "%s", f->lead_export);
+		if (!run->lead_export)
+			return -ENOMEM;
+	}
 	if (run->host)
 		run->host = pm_arena_printf(arena, "%s", run->host);
 	if (run->command)

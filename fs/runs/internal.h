@@ -87,6 +87,8 @@ struct pmfs_run_facts {
 	const struct pmfs_whole *totals;
 	const uint32_t *columns; /* of its tables: indexes into pmfs_facts.columns */
 	uint32_t lead;           /* the primary quantity, or PM_NONE */
+	const char *lead_export; /* of the primary quantity, as in struct pmfs_column */
+	double lead_scale;
 };
 
 struct pmfs_facts {

@@ -41,7 +41,7 @@ static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e, bool
 		      : "Empty: there is one name, and nothing to compare it with.");
 }
 
-static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e)
+static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e, bool scales)
 {
 	pm_text_str(out,
 		"\nNumbers\n"
@@ -51,12 +51,13 @@ static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e)
 		"  Functions of two runs are one by name, module and file, without what builds and runtimes\n"
 		"  add to names (clone numbers, hashes, addresses); compare/NAME/names.csv lists what was\n"
 		"  joined, and -o exact joins nothing.\n");
-	pm_text_printf(out,
-		"  In scaling.csv W is a cost over all threads, and %s scaling is assumed:\n"
-		"  loss = %s. -o scaling=%s assumes the other kind.\n",
-		e->options.weak ? "weak" : "strong",
-		e->options.weak ? "W - W_base * threads / threads_base" : "W - W_base",
-		e->options.weak ? "strong" : "weak");
+	if (scales)
+		pm_text_printf(out,
+			"  In scaling.csv W is a cost over all threads, and %s scaling is assumed:\n"
+			"  loss = %s. -o scaling=%s assumes the other kind.\n",
+			e->options.weak ? "weak" : "strong",
+			e->options.weak ? "W - W_base * threads / threads_base" : "W - W_base",
+			e->options.weak ? "strong" : "weak");
 	if (e->options.normalize)
 		pm_text_str(out,
 			"  -o normalize: comparisons show shares of each run's whole instead of values.\n");
@@ -111,7 +112,7 @@ int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
 	pm_text_str(out, " (another one: -o base=NAME)\n");
 	add_entries(out, e, scales);
-	add_meanings(out, e);
+	add_meanings(out, e, scales);
 	add_commands(out, e);
 	return pm_text_status(out);
 }

@@ -83,6 +83,21 @@ static void test_the_summary(void **state)
 	pair_close(&p);
 }
 
+static void test_the_summary_of_equal_runs(void **state)
+{
+	struct pair p = {.held = 0};
+	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 5, 20), run(100, "x", 5, 20)});
+	char *text = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(text, "The own cost of every function is the same.\n"));
+	free(text);
+	pair_close(&p);
+	open_two(&p);
+	text = pair_text(&p, "summary.txt");
+	assert_null(strstr(text, "is the same"));
+	free(text);
+	pair_close(&p);
+}
+
 /* The fill of the box with that name. */
 static unsigned fill_of(const char *svg, const char *name)
 {
@@ -169,6 +184,7 @@ static void test_no_quantity_in_common(void **state)
 	char *text = pair_text(&p, "summary.txt");
 	assert_non_null(strstr(text, "no quantity in common"));
 	assert_null(strstr(text, "cost more")); /* main, which has no cost of the same quantity */
+	assert_null(strstr(text, "is the same"));
 	free(text);
 	text = pair_text(&p, "functions.csv");
 	assert_non_null(strstr(text, "cycles_incl_base|cycles_incl|cycles_incl_diff|"));
@@ -184,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_a_broken_base_has_nothing),
 		cmocka_unit_test(test_folded_stacks_have_both_costs),
 		cmocka_unit_test(test_the_summary),
+		cmocka_unit_test(test_the_summary_of_equal_runs),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_noise_is_grey),
 		cmocka_unit_test(test_no_mean_of_what_a_repetition_lacks),

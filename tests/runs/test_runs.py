@@ -349,6 +349,43 @@ class Broken(Folder):
         self.assertEqual(run("--check", self.path("empty"), self.path("text")).returncode, 2)
 
 
+class Summary(Folder):
+    """summary.txt and README.txt of the root."""
+
+    def summary(self, **runs):
+        return self.cat([f"{name}={path}" for name, path in runs.items()], "summary.txt").decode()
+
+    def test_amounts_have_units(self):
+        text = self.summary(base=self.stream("a.htdump"), new=self.stream("b.htdump", alpha=1100))
+        whole = sum(COSTS.values())
+        self.assertRegex(text, rf"\n  base +{whole / 1000:.2f} µs  baseline\n  new +{whole / 1000 + 0.1:.2f} µs  \+6\.37%\n")
+        self.assertNotRegex(text, r"\de\+\d")
+
+    def test_no_comparison_is_left_empty(self):
+        same, other = self.stream("a.htdump"), self.stream("b.htdump", alpha=1100)
+        text = self.summary(base=same, same=self.stream("c.htdump"), new=other, bad=self.path("missing"),
+                            other=os.path.join(SOURCES, "0400.hpcrun"))
+        said = dict(part.split(" against base, own cost of functions\n") for part in text.split("\n\n")[1:])
+        self.assertEqual(said["same"], "  no difference")
+        self.assertEqual(said["bad"], "  cannot be compared: see damage.csv")
+        self.assertIn("alpha", said["new"])
+        self.assertEqual(said["other"].rstrip(), "  no quantity in common")
+        self.assertRegex(text, r"\n  other +does not have it\n")
+
+    def test_without_changes_beyond_the_noise(self):
+        words = [f"{name}={self.stream(f'{name}{i}.htdump', alpha=1000 + i)}" for i in range(3) for name in ("base", "new")]
+        self.assertIn("own cost of functions\n  no change beyond the noise\n", self.cat(words, "summary.txt").decode())
+
+    def test_repetitions_without_the_quantity_are_not_counted(self):
+        words = [f"base={self.stream('a.htdump')}", f"base={os.path.join(SOURCES, '0400.hpcrun')}", f"new={self.stream('b.htdump')}"]
+        self.assertRegex(self.cat(words, "summary.txt").decode(), r"\n  base +1.57 µs  baseline  mean of 1\n")
+
+    def test_the_readme_describes_scaling_where_there_is_some(self):
+        a, b = self.stream("a.htdump"), self.stream("b.htdump", threads=2)
+        self.assertNotIn("scaling", self.cat([f"x={a}", f"y={a}"], "README.txt").decode())
+        self.assertIn("In scaling.csv W", self.cat([f"x={a}", f"y={b}"], "README.txt").decode())
+
+
 class Hostile(Folder):
     NAMES = ("plain", "with space", 'quo"te', "comma,comma", "new\nline", ".", "..", ".hidden", "%41", "$(x)", "<b>&amp;", "a" * 300,
              "a" * 299 + "b", "tab\tname", "back\\slash", "*", "'", "base", "name", "module", "README.txt", "\u00fc\u2215\u00e9",
