@@ -103,8 +103,10 @@ static void fill(const struct reader *reader, struct pm_cell *cells)
 		pm_set_empty(cell);
 	for (uint32_t k = 0; k < n && k < facts->n_columns; k++)
 		middle[facts->columns[k]] = reader->own[BEFORE + k];
-	for (uint32_t k = 0; k < AFTER; k++)
+	for (uint32_t k = 0; k < AFTER; k++) {
 		rest[k] = reader->own[BEFORE + n + k];
+		rest[k].lasts = false; /* the run may be closed before this table is */
+	}
 }
 
 static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)

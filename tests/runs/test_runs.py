@@ -62,6 +62,20 @@ class Folder(unittest.TestCase):
         return done.stderr.decode()
 
 
+class Closing(Folder):
+    """Runs are closed while a table of all runs is read, and their memory is used for the next ones."""
+
+    def test_names_stay_those_of_their_run(self):
+        for number in range(12):
+            streams.write(self.path("runs", f"r{number:02}.htdump"),
+                          {"main": 1, **{f"fn_{k:02}_of_run_{number:02}_xxxxxxxx": 1000 * (k + 1) for k in range(40)}})
+        words, options = [self.path("runs")], ["cache=1k"]
+        names = {r["name"] for r in self.rows(words, "functions.csv", options)}
+        self.assertEqual(len(names), 12 * 40 + 1)
+        parquet = self.cat(words, "functions.parquet", options=options)
+        self.assertEqual([name for name in sorted(names) if name.encode() not in parquet], [])
+
+
 class Words(Folder):
     """How the command line interprets its arguments."""
 
