@@ -141,7 +141,7 @@ int pmfs_command_check(struct pmfs_instance *in)
 	for (size_t i = 0; i < damages->n; i++) {
 		const struct pm_damage *d = &damages->rows[i];
 		pm_text_clear(&line);
-		pm_text_shown(&line, pm_bytes_of(d->file));
+		pm_text_shown(&line, pm_bytes_of(*d->file ? d->file : in->profile->source));
 		if (d->offset != PM_NO_OFFSET)
 			pm_text_printf(&line, "+0x%llx", (unsigned long long)d->offset);
 		pm_text_str(&line, ": ");

@@ -237,6 +237,14 @@ class Commands(unittest.TestCase):
         done = run("--check", SOURCE)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
 
+    def test_check_names_the_source_for_damage_of_no_single_file(self):
+        with tempfile.TemporaryDirectory() as store:
+            with open(os.path.join(store, "traces.dat"), "wb") as f:
+                f.write(b"ZTS0" + bytes(12) + b"ZCH0" + struct.pack(">III", 2, 2, 0) + b"\x9f\xff")
+            done = run("--check", store)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{store}: the store has no text index", done.stdout.decode())
+
     def test_an_unknown_format_is_refused_by_name(self):
         done = run("-o", "format=nosuch", "--ls", SOURCE)
         self.assertEqual(done.returncode, 1)
