@@ -10,8 +10,9 @@
 
 enum { PIECE = 1 << 20 };
 
-static int write_all(int fd, const char *p, size_t n, struct pm_error *err)
+int pmfs_write_all(int fd, const void *from, size_t n, struct pm_error *err)
 {
+	const char *p = from;
 	while (n > 0) {
 		ssize_t done = write(fd, p, n);
 		if (done < 0 && errno == EINTR)
@@ -35,7 +36,7 @@ static int write_pieces(struct pmfs_instance *in, pm_node node, const struct pm_
 			return r;
 		size_t n = piece.len;
 		pmfs_bar_give_way(fd);
-		r = write_all(fd, piece.p, n, err);
+		r = pmfs_write_all(fd, piece.p, n, err);
 		pmfs_engine_release(in->engine, &piece);
 		if (r < 0 || n == 0)
 			return r;
@@ -43,9 +44,18 @@ static int write_pieces(struct pmfs_instance *in, pm_node node, const struct pm_
 	}
 }
 
+static bool write_piece(void *context, struct pm_bytes piece, struct pm_error *err)
+{
+	const int *fd = context;
+	pmfs_bar_give_way(*fd);
+	return pmfs_write_all(*fd, piece.p, piece.len, err) == 0;
+}
+
 int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
 	struct pm_error *err)
 {
+	if (pmfs_engine_flows(doc))
+		return pmfs_engine_flow(in->engine, doc, write_piece, &fd, err);
 	int r = write_pieces(in, node, doc, fd, err);
 	pmfs_engine_forget(in->engine, node);
 	return r;

@@ -16,6 +16,8 @@ int pmfs_command_check(struct pmfs_instance *in);
 int pmfs_extract_target(const char *folder);
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 
+int pmfs_write_all(int fd, const void *p, size_t n, struct pm_error *err);
+
 /* Writes a document's bytes to a file descriptor, then pmfs_engine_forget. */
 int pmfs_document_write(struct pmfs_instance *in, pm_node node, const struct pm_doc *doc, int fd,
 	struct pm_error *err);

@@ -13,7 +13,12 @@ int zts_render_payload(const struct pm_doc *doc, struct pm_text *out, struct pm_
 	int r = zts_payload_get(s, (uint32_t)doc->text.a, (uint32_t)doc->text.b, &payload, err);
 	if (r < 0)
 		return r;
-	pm_text_bytes(out, payload->bytes);
+	/* Not at once: where the text flows, it is never whole in memory. */
+	enum { PIECE = 1 << 20 };
+	for (size_t at = 0; at < payload->bytes.len && !out->failed; at += PIECE) {
+		size_t left = payload->bytes.len - at;
+		pm_text_add(out, payload->bytes.p + at, left < PIECE ? left : PIECE);
+	}
 	zts_payload_release(s, payload);
 	return 0;
 }

@@ -55,10 +55,12 @@ static int chunk_document(
 	case 0:
 		*ret = (struct pm_named_doc){
 			"data.json", text_doc(c->self, zts_render_payload_json, c->a, i)};
+		ret->doc.text.flows = true;
 		return 1;
 	case 1:
 		*ret = (struct pm_named_doc){
 			"data.cbor", text_doc(c->self, zts_render_payload, c->a, i)};
+		ret->doc.text.flows = true;
 		return 1;
 	case 2:
 		*ret = (struct pm_named_doc){

@@ -107,7 +107,19 @@ static void payload_free(struct pm_cached *c)
 struct wanted_chunk {
 	const struct zts_chunks *chunks;
 	uint32_t chunk;
+	struct pm_cache *cache;
 };
+
+/* Other payloads leave the cache before this one is in memory, not after. */
+static int read_in_turn(
+	const struct wanted_chunk *wanted, uint8_t **ret, enum zts_status *ret_status)
+{
+	int64_t bytes = wanted->chunks->chunks[wanted->chunk].bytes;
+	pm_cache_reserve(wanted->cache, bytes);
+	int r = zts_chunk_read(wanted->chunks, wanted->chunk, ret, ret_status);
+	pm_cache_reserve(wanted->cache, -bytes);
+	return r;
+}
 
 static int read_payload(
 	const struct wanted_chunk *wanted, struct zts_payload **ret, struct pm_error *err)
@@ -115,8 +127,7 @@ static int read_payload(
 	const struct zts_chunk *chunk = &wanted->chunks->chunks[wanted->chunk];
 	struct zts_payload *payload = calloc(1, sizeof(*payload));
 	enum zts_status status;
-	int r = payload ? zts_chunk_read(wanted->chunks, wanted->chunk, &payload->memory, &status)
-			: -ENOMEM;
+	int r = payload ? read_in_turn(wanted, &payload->memory, &status) : -ENOMEM;
 	if (r < 0) {
 		free(payload);
 		return r == -ENOMEM ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory")
@@ -144,7 +155,7 @@ int zts_payload_get(struct zts_stores *s, uint32_t store, uint32_t chunk,
 {
 	/* Stores have numbers of six hexadecimal digits: there are fewer than 2^24. */
 	uint64_t key = (uint64_t)ZTS_KEPT_PAYLOADS << 56 | (uint64_t)store << 32 | chunk;
-	struct wanted_chunk wanted = {.chunk = chunk};
+	struct wanted_chunk wanted = {.chunk = chunk, .cache = s->cache};
 	struct pm_cached *cached;
 	*ret = NULL;
 	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
@@ -163,7 +174,7 @@ void zts_payload_release(struct zts_stores *s, const struct zts_payload *payload
 int zts_payload_read(struct zts_stores *s, uint32_t store, uint32_t chunk,
 	const struct zts_payload **ret, struct pm_error *err)
 {
-	struct wanted_chunk wanted = {.chunk = chunk};
+	struct wanted_chunk wanted = {.chunk = chunk, .cache = s->cache};
 	struct zts_payload *payload = NULL;
 	int r = zts_store_chunks(&s->items[store], &wanted.chunks, err);
 	if (r == 0)

@@ -86,6 +86,12 @@ struct place {
 	uint64_t key;
 };
 
+int pmfs_body_too_long(const struct pm_text *text, struct pm_error *err)
+{
+	return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET, "would have more than %zu bytes",
+		text->limit ? text->limit : PM_LIMIT_TEXT);
+}
+
 static int build(struct pmfs_body *body, const struct pm_doc *doc, const struct place *place,
 	struct pm_error *err)
 {
@@ -106,9 +112,7 @@ static int build(struct pmfs_body *body, const struct pm_doc *doc, const struct 
 	default: return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "is not rendered");
 	}
 	if (body->text.full)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"would have more than %zu bytes",
-			body->text.limit ? body->text.limit : PM_LIMIT_TEXT);
+		return pmfs_body_too_long(&body->text, err);
 	if (r == 0)
 		r = pm_text_status(&body->text);
 	if (r < 0)

@@ -54,4 +54,7 @@ int pmfs_body_build(const struct pm_doc *doc, struct pm_cache *cache, uint64_t k
 int pmfs_body_window(struct pmfs_body *body, const struct pm_doc *doc, uint64_t off, size_t len,
 	struct pm_text *out, struct pm_error *err);
 
+/* The error of a text that is full. */
+int pmfs_body_too_long(const struct pm_text *text, struct pm_error *err);
+
 #endif

@@ -346,3 +346,36 @@ void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key)
 {
 	pm_cache_drop(e->cache, key);
 }
+
+/* ---- without keeping anything ---- */
+
+struct flow {
+	struct pmfs_engine *e;
+	const struct pm_doc *doc;
+	bool (*take)(void *context, struct pm_bytes piece, struct pm_error *err);
+	void *context;
+	struct pm_error *err;
+};
+
+static bool flow_take(void *context, struct pm_bytes piece)
+{
+	struct flow *f = context;
+	return refuse_if_changed(f->e, f->doc, f->err) == 0 && f->take(f->context, piece, f->err);
+}
+
+int pmfs_engine_flow(struct pmfs_engine *e, const struct pm_doc *doc,
+	bool (*take)(void *context, struct pm_bytes piece, struct pm_error *err), void *context,
+	struct pm_error *err)
+{
+	struct flow f = {e, doc, take, context, err};
+	struct pm_text out = {.flow = flow_take, .flow_context = &f};
+	int r = doc->text.render(doc, &out, err);
+	if (r == 0 && out.full)
+		r = pmfs_body_too_long(&out, err);
+	if (r == 0)
+		r = pm_text_status(&out);
+	if (r == 0 && !flow_take(&f, pm_text_view(&out)))
+		r = -EIO;
+	pm_text_done(&out);
+	return r < 0 && err->code ? err->code : r < 0 ? pm_error_plain(err, r) : 0;
+}

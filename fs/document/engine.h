@@ -47,6 +47,20 @@ int pmfs_engine_read(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece);
 
 /*
+ * Renders a text that flows from its beginning to its end, without keeping it. `take` gets the
+ * bytes in order, in pieces; if it sets the error and returns false, rendering ends. A failure may
+ * come after some of the pieces.
+ */
+int pmfs_engine_flow(struct pmfs_engine *e, const struct pm_doc *doc,
+	bool (*take)(void *context, struct pm_bytes piece, struct pm_error *err), void *context,
+	struct pm_error *err);
+
+static inline bool pmfs_engine_flows(const struct pm_doc *doc)
+{
+	return doc->kind == PM_DOC_TEXT && doc->text.flows;
+}
+
+/*
  * Frees the body of a document that will not be read again. Its size is kept; parts of Parquet
  * files (made.h) stay in the cache until it needs the memory.
  */

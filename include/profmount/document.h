@@ -35,6 +35,7 @@ struct pm_doc {
 			const void *self; /* with a, b, c: which document this is */
 			uint64_t a, b, c;
 			bool brief; /* a few bytes, rendered quickly: not cached */
+			bool flows; /* may be much; `render` only appends (pm_text.flow) */
 		} text;
 		struct {
 			int folder;       /* open directory of the source, owned by the profile */
