@@ -7,6 +7,7 @@
 #include "formats/common/text.h"
 #include "fs/bar.h"
 #include "fs/log.h"
+#include "fs/resolve.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -79,47 +80,68 @@ static int flush(void)
 	return 1;
 }
 
+/* A line of --ls. False if the target of a link cannot be read, which is reported. */
+static bool print_entry(struct pmfs_instance *in, const struct pmfs_entry *entry)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	char target[PMFS_TARGET_SIZE] = "?", name[PMFS_NAME_SIZE];
+	bool is_link = entry->type == PMFS_LINK;
+	int r = is_link ? pmfs_link_target(in, entry->node, target, &err) : 0;
+	printf("%.*s%s%s%s\n", (int)entry->len, entry->name,
+		entry->type == PMFS_DIRECTORY ? "/" : "", is_link ? " -> " : "",
+		is_link ? target : "");
+	if (r < 0) {
+		snprintf(name, sizeof(name), "%.*s", (int)entry->len, entry->name);
+		say(name, r, &err);
+	}
+	return r == 0;
+}
+
 static int list(struct pmfs_instance *in, const char *path, pm_node dir)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
 	uint64_t cookie = 0;
+	bool whole = true;
 	int r;
 	while ((r = pmfs_tree_next(in->tree, dir, &cookie, &entry, &err)) > 0)
-		printf("%.*s%s\n", (int)entry.len, entry.name,
-			entry.type == PMFS_DIRECTORY ? "/" : "");
+		whole = print_entry(in, &entry) && whole;
 	if (r < 0)
 		say(path, r, &err);
-	return flush() != 0 || r < 0;
+	return flush() != 0 || r < 0 || !whole;
 }
 
 int pmfs_command_ls(struct pmfs_instance *in, const char *path)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_entry entry;
-	int r = pmfs_tree_walk(in->tree, path, &entry, &err);
-	if (r < 0) {
-		say(path, r, &err);
-		return 1;
-	}
+	struct pmfs_resolved at;
+	int r = pmfs_resolve(in, path, &at, &err), status = 1;
 	pmfs_bar_give_way(STDOUT_FILENO);
-	if (entry.type == PMFS_DIRECTORY)
-		return list(in, path, entry.node);
-	printf("%.*s\n", (int)entry.len, entry.name);
-	return flush();
+	if (r == 0 && at.entry.type == PMFS_DIRECTORY) {
+		status = list(in, path, at.entry.node);
+	} else if (r == 0) {
+		printf("%.*s\n", (int)at.entry.len, at.entry.name);
+		status = flush();
+	}
+	if (r < 0)
+		say(path, r, &err);
+	pmfs_resolved_done(&at);
+	return status;
 }
 
 static int cat(struct pmfs_instance *in, const char *path, struct pm_error *err)
 {
-	struct pmfs_entry entry;
+	struct pmfs_resolved at;
 	struct pm_doc doc;
-	int r = pmfs_tree_walk(in->tree, path, &entry, err);
+	int r = pmfs_resolve(in, path, &at, err);
+	pm_node node = at.entry.node;
+	pmfs_resolved_done(&at);
 	if (r == 0)
-		r = pmfs_tree_document(in->tree, entry.node, &doc, err);
+		r = pmfs_tree_document(in->tree, node, &doc, err);
 	if (r < 0)
 		return r;
-	r = pmfs_document_write(in, entry.node, &doc, STDOUT_FILENO, err);
-	pmfs_tree_release(in->tree, entry.node);
+	r = pmfs_document_write(in, node, &doc, STDOUT_FILENO, err);
+	pmfs_tree_release(in->tree, node);
 	return r;
 }
 

@@ -55,6 +55,7 @@ _profmount_paths()
     [[ $1 == */* ]] && folder=${1%/*}/
     compopt -o filenames -o nospace
     mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --ls "${@:2}" -- "$folder" 2>/dev/null |
+        sed 's| -> \.\./.*[^/]$||' |
         while IFS= read -r name; do
             [[ $folder$name == "$1"* ]] && printf '%s\n' "$folder$name"
         done)

@@ -10,7 +10,7 @@ function __profmount_paths
         set sources (string match -v -- '-*' $all[2..$end])
     end
     set -l folder (commandline -ct | string match -r '^.*/')
-    for name in (profmount --ls $sources -- "$folder" 2>/dev/null)
+    for name in (profmount --ls $sources -- "$folder" 2>/dev/null | string replace -r ' -> \.\./.*[^/]$' '')
         echo "$folder$name"
     end
 end

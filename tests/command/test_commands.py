@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The command line without a mount.
 
-    test_commands.py PROFMOUNT SOURCE
+    test_commands.py PROFMOUNT SOURCE FOLDER
+
+FOLDER: sources of all formats.
 """
 import os
 import struct
@@ -11,7 +13,8 @@ import tempfile
 import unicodedata
 import unittest
 
-PROFMOUNT, SOURCE = (os.path.abspath(p) for p in sys.argv[1:3])
+PROFMOUNT, SOURCE, SOURCES = (os.path.abspath(p) for p in sys.argv[1:4])
+STORE = os.path.join(SOURCES, "zts")
 
 
 def run(*args, **more):
@@ -45,8 +48,8 @@ def is_safe(text):
     return not any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text if c != "\n")
 
 
-def listing(path=""):
-    return run("--ls", SOURCE, path).stdout.decode().splitlines()
+def listing(path="", source=SOURCE):
+    return run("--ls", source, path).stdout.decode().splitlines()
 
 
 class Commands(unittest.TestCase):
@@ -153,6 +156,30 @@ class Commands(unittest.TestCase):
             above = next(d for d, names, _ in os.walk(os.path.join(out, "contexts")) if "children.parquet~2" in names)
             with open(os.path.join(above, "children.parquet"), "rb") as f:
                 self.assertEqual(f.read(4), b"PAR1")
+
+    def test_links_are_followed_as_in_a_mount(self):
+        name, target = run("--ls", STORE, "slow").stdout.decode().splitlines()[0].split(" -> ")
+        self.assertEqual(os.path.normpath(os.path.join("slow", target))[:6], "stores")
+        there = f"slow/{target}"
+        self.assertEqual(listing(f"slow/{name}", STORE), listing(there, STORE))
+        self.assertIn("tree.txt", listing(there, STORE))
+        tree = run("--cat", STORE, f"{there}/tree.txt").stdout
+        self.assertTrue(tree)
+        for path in (f"slow/{name}/tree.txt", f"./slow//{name}/../{os.path.basename(target)}/tree.txt",
+                     f"../slow/{name}/./tree.txt"):
+            done = run("--cat", STORE, path)
+            self.assertEqual((done.stdout, done.stderr), (tree, b""), path)
+        self.assertIn(b"Is a directory", run("--cat", STORE, f"slow/{name}").stderr)
+        self.assertIn(b"Not a directory", run("--cat", STORE, f"slow/{name}/tree.txt/..").stderr)
+
+    def test_windows_have_other_spellings(self):
+        for source in (SOURCE, STORE):
+            whole = run("--cat", source, "windows/-/functions.csv").stdout
+            self.assertGreater(whole.count(b"\n"), 1)
+            self.assertEqual(run("--cat", source, "windows/0ns-/functions.csv").stdout, whole)
+            self.assertIn("functions.csv", listing("windows/0-/", source))
+        thread = run("--cat", SOURCE, "threads.csv").stdout.decode().splitlines()[1].split(",")[-1]
+        self.assertIn("trace.csv", listing(f"{thread}/windows/-/{thread}", SOURCE))
 
     def test_extract_does_not_follow_links_out_of_its_folder(self):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as outside:
