@@ -1,9 +1,9 @@
 /*
- * --extract: walks the tree and writes it below a folder. The walk keeps one open directory and
- * goes up by `..`, so that neither the depth of a tree nor the length of its paths limits it.
+ * --extract: walks the tree and writes it below a folder. Neither the depth of a tree nor the
+ * length of its paths limits the walk. The files of a directory come before its directories, and
+ * contexts/ and by-id/, the largest ones, last: so what is left out at the limit is what there is
+ * most of.
  */
-#include "fs/commands.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,182 +12,56 @@
 #include <unistd.h>
 
 #include "formats/common/list.h"
-#include "formats/common/text.h"
 #include "fs/bar.h"
+#include "fs/commands.h"
+#include "fs/extract_files.h"
 #include "fs/log.h"
+#include "fs/resolve.h"
+
+/* The entries of a directory, in the order in which they are written. */
+enum pass { FILES, DIRECTORIES, CONTEXTS, N_PASSES };
 
 struct level {
 	pm_node node;
+	enum pass pass;
 	uint64_t cookie;
-	size_t path_len; /* of the path down to this directory */
+	bool has[N_PASSES]; /* as far as FILES has come: it has entries of that pass */
+	size_t path_len;    /* of the path down to this directory */
 };
 
 struct walk {
-	struct pmfs_instance *in;
+	struct pmfs_extraction x;
 	struct level *levels;
 	size_t n, room;
-	int folder;          /* open directory of the innermost level */
-	struct pm_text path; /* of what is being written, NUL-terminated when shown */
-	uint64_t files, failed;
-	uint64_t most, written; /* bytes, in whole blocks as on a disk */
-	bool parquet;           /* -o parquet */
-	bool full;              /* the limit was reached: nothing more is written */
+	bool parquet; /* -o parquet */
 };
-
-static void say(struct pm_bytes path, const char *what)
-{
-	struct pm_text line = {.p = NULL};
-	pm_text_shown(&line, path);
-	pm_text_printf(&line, ": %s\n", what);
-	pmfs_bar_hide();
-	fwrite(line.p, 1, line.failed ? 0 : line.len, stderr);
-	pmfs_bar_go_on();
-	pm_text_done(&line);
-}
-
-static void failed(struct walk *w, int code, const struct pm_error *err)
-{
-	char line[900];
-	w->failed++;
-	say(pm_text_view(&w->path),
-		err->code ? pm_error_line(err, line, sizeof(line)) : strerror(-code));
-}
-
-/* True if n more bytes may be written, which are then counted; otherwise extraction stops. */
-static bool pay(struct walk *w, uint64_t n, struct pm_error *err)
-{
-	enum { BLOCK = 4096 };
-	uint64_t blocks = n / BLOCK + 1;
-	if (!w->full && blocks <= (w->most - w->written) / BLOCK) {
-		w->written += blocks * BLOCK;
-		return true;
-	}
-	w->full = true;
-	pm_error_set(err, -ENOSPC, NULL, PM_NO_OFFSET,
-		"left out, with all that follows it: more than %llu bytes would be written "
-		"(-o max=SIZE)",
-		(unsigned long long)w->most);
-	return false;
-}
-
-/* Removes what an earlier extraction left; files of another type are kept, and never blocked on. */
-static bool make_room(int folder, const char *name, mode_t type)
-{
-	struct stat st;
-	if (errno != EEXIST || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return false;
-	if ((st.st_mode & S_IFMT) == type)
-		return unlinkat(folder, name, 0) == 0;
-	errno = EEXIST;
-	return false;
-}
-
-static int create_file(int folder, const char *name)
-{
-	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(folder, name, flags, 0666);
-	if (fd < 0 && make_room(folder, name, S_IFREG))
-		fd = openat(folder, name, flags, 0666);
-	return fd;
-}
-
-static int write_file(struct walk *w, pm_node node, const struct pm_doc *doc, const char *name,
-	struct pm_error *err)
-{
-	uint64_t size;
-	/* A document that cannot be produced leaves no file behind. */
-	int r = pmfs_engine_size(w->in->engine, node, doc, &size, err);
-	if (r < 0)
-		return r;
-	if (!pay(w, size, err))
-		return -ENOSPC;
-	int fd = create_file(w->folder, name);
-	if (fd < 0)
-		return pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
-	r = pmfs_document_write(w->in, node, doc, fd, err);
-	if (close(fd) != 0 && r == 0)
-		r = pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "cannot be written: %s", strerror(errno));
-	if (r < 0)
-		unlinkat(w->folder, name, 0);
-	return r;
-}
-
-static int write_link(struct walk *w, pm_node node, const struct pm_doc *doc, const char *name,
-	struct pm_error *err)
-{
-	char target[4096];
-	struct pmfs_piece piece;
-	int r = pmfs_engine_read(w->in->engine, node, doc, 0, sizeof(target) - 1, &piece, err);
-	if (r < 0)
-		return r;
-	memcpy(target, piece.p, piece.len);
-	target[piece.len] = 0;
-	pmfs_engine_release(w->in->engine, &piece);
-	if (symlinkat(target, w->folder, name) == 0 ||
-		(make_room(w->folder, name, S_IFLNK) && symlinkat(target, w->folder, name) == 0))
-		return 0;
-	return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "cannot be linked: %s", strerror(errno));
-}
-
-static void write_document(struct walk *w, const struct pmfs_entry *entry, const char *name)
-{
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pm_doc doc;
-	int r = pmfs_tree_document(w->in->tree, entry->node, &doc, &err);
-	if (r == 0) {
-		r = entry->type == PMFS_LINK ? write_link(w, entry->node, &doc, name, &err)
-					     : write_file(w, entry->node, &doc, name, &err);
-		pmfs_tree_release(w->in->tree, entry->node);
-	}
-	if (r < 0)
-		failed(w, r, &err);
-	pmfs_bar_count(++w->files);
-}
-
-/* Creates the directory (or uses an existing one) and enters it. */
-static int enter(struct walk *w, const char *name, struct pm_error *err)
-{
-	if (!pay(w, 0, err))
-		return -ENOSPC;
-	if (mkdirat(w->folder, name, 0777) != 0 && errno != EEXIST)
-		return pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "cannot be created: %s", strerror(errno));
-	int fd = openat(w->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "cannot be opened: %s", strerror(errno));
-	close(w->folder);
-	w->folder = fd;
-	return 0;
-}
-
-static int leave(struct walk *w)
-{
-	int fd = openat(w->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -EIO;
-	close(w->folder);
-	w->folder = fd;
-	return 0;
-}
 
 static int push(struct walk *w, pm_node node)
 {
 	if (pm_list_room(&w->levels, w->n, &w->room, sizeof(*w->levels)) < 0)
 		return -ENOMEM;
-	w->levels[w->n++] = (struct level){.node = node, .path_len = w->path.len};
+	w->levels[w->n++] = (struct level){.node = node, .path_len = w->x.path.len};
 	return 0;
 }
 
+/* Appends a name to the path down to the innermost directory. */
+static int set_path(struct walk *w, const char *name)
+{
+	struct pm_text *path = &w->x.path;
+	path->len = w->levels[w->n - 1].path_len;
+	if (path->len)
+		pm_text_char(path, '/');
+	pm_text_str(path, name);
+	return pm_text_status(path);
+}
+
 /* False for a file of the program that was measured: source/ lists what it has. */
-static bool is_parquet(struct walk *w, pm_node node)
+static bool is_parquet(struct pmfs_tree *tree, pm_node node)
 {
 	struct pm_doc doc;
-	if (pmfs_tree_document(w->in->tree, node, &doc, NULL) < 0)
+	if (pmfs_tree_document(tree, node, &doc, NULL) < 0)
 		return true; /* writing it gives the reason */
-	pmfs_tree_release(w->in->tree, node);
+	pmfs_tree_release(tree, node);
 	return doc.kind == PM_DOC_PARQUET;
 }
 
@@ -197,23 +71,18 @@ static int write_unlisted(struct walk *w, struct pm_bytes stem)
 	char name[PMFS_NAME_SIZE];
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
-	size_t path_len = w->levels[w->n - 1].path_len;
+	struct pmfs_tree *tree = w->x.in->tree;
 	int n = snprintf(name, sizeof(name), "%.*s.parquet", (int)stem.len, (const char *)stem.p);
-	if (n < 0 || (size_t)n >= sizeof(name) || w->full)
+	if (n < 0 || (size_t)n >= sizeof(name) || w->x.full)
 		return 0;
-	w->path.len = path_len;
-	if (path_len)
-		pm_text_char(&w->path, '/');
-	pm_text_str(&w->path, name);
-	int r = pmfs_tree_lookup(
-		w->in->tree, w->levels[w->n - 1].node, pm_bytes_of(name), &entry, &err);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		failed(w, r, &err);
-	else if (entry.type == PMFS_FILE && is_parquet(w, entry.node))
-		write_document(w, &entry, name);
-	return w->path.failed ? -ENOMEM : 0;
+	if (set_path(w, name) < 0)
+		return -ENOMEM;
+	int r = pmfs_tree_lookup(tree, w->levels[w->n - 1].node, pm_bytes_of(name), &entry, &err);
+	if (r < 0 && r != -ENOENT)
+		pmfs_extract_failed(&w->x, r, &err);
+	if (r >= 0 && entry.type == PMFS_FILE && is_parquet(tree, entry.node))
+		pmfs_extract_entry(&w->x, &entry, name);
+	return 0;
 }
 
 /* The Parquet file beside a table. Tables of all threads are beside the list of threads. */
@@ -238,23 +107,45 @@ static int write_entry(struct walk *w, const struct pmfs_entry *entry)
 {
 	char name[PMFS_NAME_SIZE];
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	memcpy(name, entry->name, entry->len);
-	name[entry->len] = 0;
-	if (w->path.len)
-		pm_text_char(&w->path, '/');
-	pm_text_str(&w->path, name);
-	if (w->path.failed)
+	snprintf(name, sizeof(name), "%.*s", (int)entry->len, entry->name);
+	if (set_path(w, name) < 0)
 		return -ENOMEM;
 	if (entry->type != PMFS_DIRECTORY) {
-		write_document(w, entry, name);
+		pmfs_extract_entry(&w->x, entry, name);
 		return w->parquet ? write_parquet(w, entry) : 0;
 	}
-	int r = enter(w, name, &err);
+	int r = pmfs_extract_enter(&w->x, name, &err);
 	if (r < 0) {
-		failed(w, r, &err);
+		pmfs_extract_failed(&w->x, r, &err);
 		return 0;
 	}
 	return push(w, entry->node);
+}
+
+static enum pass pass_of(const struct pmfs_entry *entry)
+{
+	if (entry->type != PMFS_DIRECTORY)
+		return FILES;
+	return pmfs_tree_is_of_contexts(entry->node) ? CONTEXTS : DIRECTORIES;
+}
+
+/* The next entry of a directory in the order of writing. As pmfs_tree_next. */
+static int next_entry(
+	struct pmfs_tree *tree, struct level *level, struct pmfs_entry *ret, struct pm_error *err)
+{
+	for (; level->pass < N_PASSES; level->pass++, level->cookie = 0) {
+		int r = level->pass == FILES || level->has[level->pass];
+		while (r > 0 &&
+			(r = pmfs_tree_next(tree, level->node, &level->cookie, ret, err)) > 0) {
+			enum pass pass = pass_of(ret);
+			level->has[pass] = true;
+			if (pass == level->pass)
+				return 1;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 /* The entries of the root after the one in which extraction stopped. */
@@ -262,90 +153,119 @@ static void name_rest(struct walk *w)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
-	while (pmfs_tree_next(w->in->tree, PMFS_NODE_ROOT, &w->levels[0].cookie, &entry, &err) > 0)
-		say((struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
+	while (next_entry(w->x.in->tree, &w->levels[0], &entry, &err) > 0)
+		pmfs_extract_say(
+			(struct pm_bytes){(const uint8_t *)entry.name, entry.len}, "left out");
 }
 
-/* Everything below the directory `node`, which is open as w->folder; leaves it open. */
+/* Everything below the directory `node`, which is open, and is again afterwards. */
 static int write_tree(struct walk *w, pm_node node)
 {
 	int r = push(w, node);
-	while (r == 0 && w->n > 0 && !w->full) {
+	while (r == 0 && w->n > 0 && !w->x.full) {
 		struct level *level = &w->levels[w->n - 1];
 		struct pm_error err = {.offset = PM_NO_OFFSET};
 		struct pmfs_entry entry;
-		w->path.len = level->path_len;
-		r = pmfs_tree_next(w->in->tree, level->node, &level->cookie, &entry, &err);
+		r = next_entry(w->x.in->tree, level, &entry, &err);
 		if (r > 0) {
 			r = write_entry(w, &entry);
 			continue;
 		}
-		if (r < 0)
-			failed(w, r, &err);
-		r = --w->n > 0 ? leave(w) : 0;
+		if (r < 0) {
+			w->x.path.len = level->path_len;
+			pmfs_extract_failed(&w->x, r, &err);
+		}
+		r = --w->n > 0 ? pmfs_extract_leave(&w->x) : 0;
 	}
-	if (w->full && node == PMFS_NODE_ROOT)
+	if (w->x.full && node == PMFS_NODE_ROOT)
 		name_rest(w);
 	return r;
 }
 
-/* The Parquet files beside a document of which the path was given: its name begins at `name_at`. */
-static int write_beside(
-	struct walk *w, const char *path, size_t name_at, const struct pmfs_entry *entry)
+/* A file or link of the directory `dir`, which is open, and the Parquet files beside it. */
+static int write_file(struct walk *w, pm_node dir, const struct pmfs_entry *entry, const char *name)
 {
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_entry folder;
-	char *copy = strndup(path, name_at);
-	int r = copy ? pmfs_tree_walk(w->in->tree, copy, &folder, &err) : -ENOMEM;
-	free(copy);
-	w->path.len = name_at;
-	while (w->path.len > 0 && path[w->path.len - 1] == '/')
-		w->path.len--;
-	if (r == 0 && (r = push(w, folder.node)) == 0) {
+	pmfs_extract_entry(&w->x, entry, name);
+	if (!w->parquet)
+		return 0;
+	w->x.path.len -= strlen(name);
+	if (w->x.path.len)
+		w->x.path.len--;
+	int r = push(w, dir);
+	if (r == 0) {
 		r = write_parquet(w, entry);
 		w->n--;
 	}
 	return r;
 }
 
-/* The parent folders of a path, then the entry itself. */
-static int write_path(struct walk *w, const char *path)
+/* The directories of a path as pmfs_resolved has it, then what is at its end. */
+static int write_at(struct walk *w, const char *path)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_entry entry;
-	pm_text_clear(&w->path);
-	pm_text_str(&w->path, path);
-	int r = pmfs_tree_walk(w->in->tree, path, &entry, &err);
-	if (r < 0 || entry.node == PMFS_NODE_ROOT) {
-		if (r < 0)
-			failed(w, r, &err);
-		return r < 0 ? 0 : write_tree(w, entry.node);
-	}
-	int depth = 0;
-	char *copy = strdup(path), *rest = copy, *name, *next = NULL;
-	if (!copy)
-		return -ENOMEM;
-	for (name = strsep(&rest, "/"); name && r == 0; name = next) {
-		next = strsep(&rest, "/");
-		while (next && !*next)
-			next = strsep(&rest, "/");
-		if (!*name || strcmp(name, ".") == 0)
-			continue;
-		if (!next && entry.type != PMFS_DIRECTORY) {
-			write_document(w, &entry, name);
-			r = w->parquet ? write_beside(w, path, (size_t)(name - copy), &entry) : 0;
-		} else if ((r = enter(w, name, &err)) == 0)
+	struct pmfs_entry entry = {.node = PMFS_NODE_ROOT, .type = PMFS_DIRECTORY};
+	char name[PMFS_NAME_SIZE];
+	pm_node dir;
+	int r = 0, depth = 0;
+	pm_text_clear(&w->x.path);
+	pm_text_str(&w->x.path, path);
+	while (r == 0 && *path && entry.type == PMFS_DIRECTORY) {
+		size_t len = strcspn(path, "/");
+		dir = entry.node;
+		snprintf(name, sizeof(name), "%.*s", (int)len, path);
+		r = pmfs_tree_lookup(w->x.in->tree, dir, pm_bytes_of(name), &entry, &err);
+		if (r >= 0 && entry.type != PMFS_DIRECTORY)
+			r = write_file(w, dir, &entry, name);
+		else if (r >= 0 && (r = pmfs_extract_enter(&w->x, name, &err)) == 0)
 			depth++;
+		path += len + (path[len] == '/');
 	}
-	free(copy);
-	if (r < 0) {
-		failed(w, r, &err);
-		r = 0;
-	} else if (entry.type == PMFS_DIRECTORY) {
+	if (r < 0)
+		pmfs_extract_failed(&w->x, r, &err);
+	else if (entry.type == PMFS_DIRECTORY)
 		r = write_tree(w, entry.node);
+	for (r = r < 0 ? 0 : r; r == 0 && depth > 0; depth--)
+		r = pmfs_extract_leave(&w->x);
+	return r;
+}
+
+/*
+ * A path that was given, with the links on it. Nothing is done if it is a directory and `files`.
+ * *ret_done: whether something was done, which may be to report an error.
+ */
+static int write_path(struct walk *w, const char *path, bool files, bool *ret_done)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_resolved at;
+	int r = pmfs_resolve(w->x.in, path, &at, &err);
+	*ret_done = r < 0 || at.entry.type != PMFS_DIRECTORY || !files;
+	if (r < 0) {
+		pm_text_clear(&w->x.path);
+		pm_text_str(&w->x.path, path);
+		pmfs_extract_failed(&w->x, r, &err);
+		r = 0;
+	} else if (w->x.full && *ret_done) {
+		pmfs_extract_say(pm_bytes_of(path), "left out");
+	} else if (*ret_done) {
+		const char *link = at.links.p, *end = link + at.links.len;
+		for (; r == 0 && link < end; link += strlen(link) + 1)
+			r = write_at(w, link);
+		if (r == 0)
+			r = write_at(w, at.path.p);
 	}
-	while (r == 0 && depth-- > 0)
-		r = leave(w);
+	pmfs_resolved_done(&at);
+	return r;
+}
+
+/* Files first, as in a directory. */
+static int write_paths(struct walk *w, const char *const *paths, int n)
+{
+	bool *done = calloc((size_t)n, sizeof(*done));
+	int r = done ? 0 : -ENOMEM;
+	for (int i = 0; r == 0 && i < 2 * n; i++)
+		if (!done[i % n])
+			r = write_path(w, paths[i % n], i < n, &done[i % n]);
+	free(done);
 	return r;
 }
 
@@ -369,24 +289,20 @@ int pmfs_extract_target(const char *folder)
 
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target)
 {
-	struct walk w = {.in = in,
-		.folder = target,
-		.parquet = o->parquet,
-		.most = o->max_bytes ? o->max_bytes : most_for(in->profile->input_bytes)};
-	int r = o->n_paths == 1 ? write_tree(&w, PMFS_NODE_ROOT) : 0;
-	for (int i = 1; r == 0 && i < o->n_paths; i++) {
-		if (w.full)
-			say(pm_bytes_of(o->paths[i]), "left out");
-		else
-			r = write_path(&w, o->paths[i]);
-	}
+	struct walk w = {
+		.x = {.in = in,
+			.folder = target,
+			.most = o->max_bytes ? o->max_bytes : most_for(in->profile->input_bytes)},
+		.parquet = o->parquet};
+	int r = o->n_paths == 1 ? write_tree(&w, PMFS_NODE_ROOT)
+				: write_paths(&w, o->paths + 1, o->n_paths - 1);
 	if (r < 0)
 		pmfs_log("%s: %s", o->paths[0], strerror(-r));
 	pmfs_bar_end();
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "%llu files\n", (unsigned long long)w.files);
-	close(w.folder);
+		fprintf(stderr, "%llu files\n", (unsigned long long)w.x.files);
+	close(w.x.folder);
 	free(w.levels);
-	pm_text_done(&w.path);
-	return r < 0 || w.failed > 0;
+	pm_text_done(&w.x.path);
+	return r < 0 || w.x.failed > 0;
 }

@@ -260,6 +260,12 @@ bool pmfs_tree_is_of_format(pm_node node)
 	return kind == PMFS_THREAD_DOC || kind == PMFS_PATH_DOC || kind == PMFS_ITEM_DOC;
 }
 
+bool pmfs_tree_is_of_contexts(pm_node node)
+{
+	unsigned kind = pmfs_node_kind_of(pmfs_node_unnest(node));
+	return kind == PMFS_CONTEXTS || kind == PMFS_BY_ID;
+}
+
 int pmfs_tree_walk(
 	struct pmfs_tree *t, const char *path, struct pmfs_entry *ret, struct pm_error *err)
 {

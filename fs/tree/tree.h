@@ -67,7 +67,10 @@ bool pmfs_tree_is_cheap(pm_node node);
 /* Whether it is a format-specific document, which pmfs_tree_document returns without work. */
 bool pmfs_tree_is_of_format(pm_node node);
 
-/* The node at a path from the root, with `/` between names; for the command line. */
+/* Whether it is contexts/ or by-id/, which have documents for each context. */
+bool pmfs_tree_is_of_contexts(pm_node node);
+
+/* The node at a path from the root, with `/` between names. Follows no links. */
 int pmfs_tree_walk(
 	struct pmfs_tree *t, const char *path, struct pmfs_entry *ret, struct pm_error *err);
 
