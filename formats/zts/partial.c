@@ -24,9 +24,11 @@ static uint32_t add_method(struct zts_partial *p, struct pm_bytes name)
 	uint32_t method = pm_strtab_add(&p->names, name);
 	if (method == PM_NONE || method < known)
 		return method;
-	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0)
+	if (pm_list_room(&p->methods, method, &p->method_room, sizeof(*p->methods)) < 0 ||
+		pm_list_room(&p->brief, method, &p->brief_room, sizeof(*p->brief)) < 0)
 		return PM_NONE;
 	p->methods[method] = (struct zts_method){.name = p->names.items[method]};
+	p->brief[method] = (struct zts_brief){{0}};
 	return method;
 }
 
@@ -105,19 +107,53 @@ static int count_attrs(
 
 /* ---- a trace ---- */
 
-/* If the clock was set back during a call, its duration is 0. */
-static int count_lengths(struct zts_partial *p, const struct zts_tree *tree)
+/*
+ * Counts a call that took `ns`; 0 if the clock was set back during it. A call that was not brief is
+ * added to p->timed, of which there are *n.
+ */
+static inline int count_length(struct zts_partial *p, uint32_t method, int64_t ns, size_t *n)
+{
+	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
+	if (length >= ZTS_BRIEF * ZTS_TICK_NS) {
+		p->timed[(*n)++] = (struct pm_timed){length, method};
+		return 0;
+	}
+	uint32_t *calls = &p->brief[method].calls[length / ZTS_TICK_NS];
+	if (++*calls < UINT32_MAX)
+		return 0;
+	*calls = 0;
+	return pm_lengths_add(&p->lengths, method, length, UINT32_MAX);
+}
+
+static int add_brief(struct zts_partial *p)
+{
+	int r = 0;
+	for (uint32_t method = 0; method < p->names.n; method++)
+		for (uint32_t ticks = 0; ticks < ZTS_BRIEF && r == 0; ticks++)
+			r = pm_lengths_add(&p->lengths, method, ticks * ZTS_TICK_NS,
+				p->brief[method].calls[ticks]);
+	return r;
+}
+
+/* What is needed of each call. *ret_has: what any of them has. */
+static int take_calls(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
+	uint32_t *ret_has)
 {
 	size_t n = 0;
-	if (p->lengths.full)
-		return 0;
-	if (pm_list_room(&p->timed, tree->n, &p->timed_room, sizeof(*p->timed)) < 0)
+	*ret_has = 0;
+	if (pm_list_room(&p->timed, tree->n, &p->timed_room, sizeof(*p->timed)) < 0 ||
+		zts_tally_room(&p->tally, tree->n) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct zts_call *call = &tree->calls[i];
+		uint32_t method = method_of(p, stores, call);
 		int64_t ns;
-		if (zts_call_duration(&tree->calls[i], &ns))
-			p->timed[n++] =
-				(struct pm_timed){ns > 0 ? (uint64_t)ns : 0, p->tally.steps[i].key};
+		p->tally.steps[i] =
+			(struct pm_step){.key = method, .above = call->parent, .from = PM_NONE};
+		*ret_has |= call->has;
+		if (method == PM_NONE ||
+			(zts_call_duration(call, &ns) && count_length(p, method, ns, &n) < 0))
+			return -ENOMEM;
 	}
 	return pm_lengths_add_all(&p->lengths, p->timed, n);
 }
@@ -125,20 +161,16 @@ static int count_lengths(struct zts_partial *p, const struct zts_tree *tree)
 int zts_partial_add(struct zts_partial *p, struct zts_stores *stores, const struct zts_tree *tree,
 	const struct zts_moment *moment)
 {
-	int r = zts_tally_room(&p->tally, tree->n);
-	for (uint32_t i = 0; i < tree->n && r == 0; i++) {
-		uint32_t method = method_of(p, stores, &tree->calls[i]);
-		r = method == PM_NONE ? -ENOMEM : 0;
-		p->tally.steps[i].key = method;
-	}
+	uint32_t has;
+	int r = take_calls(p, stores, tree, &has);
 	if (r == 0)
 		r = zts_tally_add(&p->tally, tree, moment->rank);
-	if (r == 0)
-		r = count_lengths(p, tree);
-	for (uint32_t i = 0; i < tree->n && r == 0; i++)
+	for (uint32_t i = 0; tree->n_attrs && i < tree->n && r == 0; i++)
 		if (begins_trace(&tree->calls[i]))
 			r = count_attrs(p, tree, &tree->calls[i]);
-	return r < 0 ? r : zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
+	if (r < 0 || !(has & ZTS_HAS_EXCEPTION))
+		return r;
+	return zts_exceptions_add(&p->exceptions, stores, tree, moment, &p->texts);
 }
 
 int zts_partial_init(struct zts_partial *p, bool *lengths_full)
@@ -158,7 +190,11 @@ int zts_partial_end(struct zts_partial *p)
 	p->recent = NULL;
 	p->timed = NULL;
 	pm_map_done(&p->ids);
-	int r = zts_tally_fold(&p->tally, p->methods, p->names.n);
+	int r = add_brief(p);
+	if (r == 0)
+		r = zts_tally_fold(&p->tally, p->methods, p->names.n);
+	free(p->brief);
+	p->brief = NULL;
 	zts_tally_end(&p->tally);
 	return r;
 }
@@ -169,6 +205,7 @@ void zts_partial_done(struct zts_partial *p)
 	pm_map_done(&p->ids);
 	zts_tally_done(&p->tally);
 	pm_lengths_done(&p->lengths);
+	free(p->brief);
 	free(p->timed);
 	pm_strtab_done(&p->names);
 	pm_strtab_done(&p->attrs);

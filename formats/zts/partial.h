@@ -16,6 +16,13 @@ struct zts_recent {
 
 enum { ZTS_RECENT = 4096 };
 
+/* How many calls of a method took 0, 1 … ticks: most calls are brief. */
+enum { ZTS_BRIEF = 16 };
+
+struct zts_brief {
+	uint32_t calls[ZTS_BRIEF];
+};
+
 struct zts_partial {
 	struct pm_arena texts;
 	struct zts_recent *recent; /* ZTS_RECENT of them */
@@ -24,8 +31,10 @@ struct zts_partial {
 	struct zts_method *methods;
 	size_t method_room;
 	struct zts_tally tally;
-	struct pm_lengths lengths;
-	struct pm_timed *timed; /* calls of the current trace */
+	struct pm_lengths lengths; /* of longer calls; zts_partial_end adds the brief ones */
+	struct zts_brief *brief;   /* by method */
+	size_t brief_room;
+	struct pm_timed *timed; /* longer calls of the current trace */
 	size_t timed_room;
 	struct pm_strtab attrs; /* attributes, see zts_attr_split */
 	uint64_t *attr_counts;

@@ -29,11 +29,6 @@ static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t
 {
 	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
 	uint32_t known = t->paths.n;
-	for (uint32_t i = 0; i < tree->n; i++) {
-		t->steps[i].above = tree->calls[i].parent;
-		t->steps[i].from = PM_NONE;
-		t->steps[i].hash = 0;
-	}
 	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
 		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0 ||
 		pm_list_room(&t->first, t->paths.n, &t->first_room, sizeof(*t->first)) < 0)

@@ -18,7 +18,7 @@ struct zts_tally {
 	size_t sum_room, first_room;
 	uint32_t latest; /* the highest rank so far */
 	struct pm_guesses guesses;
-	struct pm_step *steps; /* of each call of the current trace: key is its method */
+	struct pm_step *steps; /* of each call of the current trace */
 	zts_sum *self_ns;      /* of each call, too */
 	size_t step_room, self_room;
 	struct zts_path_sums
@@ -36,9 +36,9 @@ int zts_tally_init(struct zts_tally *t);
 int zts_tally_room(struct zts_tally *t, uint32_t n);
 
 /*
- * Adds the calls of a trace whose methods are the keys of t->steps. `rank` is its place in the
- * order in which contexts are numbered; `first` of a path is the lowest rank and the number of the
- * call, rank << 32 | call. 0 or -ENOMEM.
+ * Adds the calls of a trace. Their steps are in t->steps, with methods as keys. `rank` is its place
+ * in the order in which contexts are numbered; `first` of a path is the lowest rank and the number
+ * of the call, rank << 32 | call. 0 or -ENOMEM.
  */
 int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank);
 
