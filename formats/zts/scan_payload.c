@@ -11,14 +11,8 @@
 #include "formats/zts/meta.h"
 #include "formats/zts/payload.h"
 #include "formats/zts/records_next.h"
+#include "formats/zts/scan_run.h"
 #include "profmount/limits.h"
-
-/* A record that has not ended. */
-struct open_record {
-	struct zts_found found;
-	uint32_t records, errors;
-	size_t attrs; /* start of its attributes in scanner.attrs */
-};
 
 struct scanner {
 	const struct zts_store *store;
@@ -26,83 +20,25 @@ struct scanner {
 	const struct zts_early *early;
 	struct zts_summing *summing; /* NULL: nothing is added up */
 	struct zts_records reader;
-	struct open_record *open;
-	size_t room;
+	struct zts_scan_run run; /* what is open, and what was met so far */
 	uint32_t chunk;
-	uint32_t records, errors; /* seen so far */
-	struct zts_met *attrs;    /* of records that have not ended, inner ones after outer ones */
-	size_t n_attrs, attr_room;
+	struct zts_met *attrs; /* of records that have not ended, inner ones after outer ones */
+	size_t attr_room;
 };
-
-/* Field by field: compilers fill a literal of this size with a slower instruction. */
-static inline void begin_found(
-	struct zts_found *f, uint32_t chunk, uint32_t start_offset, uint32_t outer)
-{
-	f->chunk = chunk;
-	f->start_offset = start_offset;
-	f->outer = outer;
-	f->has = 0;
-	f->timestamp_ms = f->span_id = f->parent_id = 0;
-	f->tstart = f->tstop = 0;
-	f->calls = f->method = 0;
-	f->claimed = f->shown = f->inner = f->counted = false;
-}
 
 static int begin_record(struct scanner *s, const struct zts_record_event *e)
 {
 	size_t n = s->reader.n - 1; /* records around it */
-	if (pm_list_room(&s->open, n, &s->room, sizeof(*s->open)) < 0)
+	if (pm_list_room(&s->run.open, n, &s->run.room, sizeof(*s->run.open)) < 0)
 		return -ENOMEM;
-	uint32_t at = (uint32_t)e->at, outer = at;
-	if (n > 0) {
-		const struct zts_found *around = &s->open[n - 1].found;
-		bool dated = around->has & ZTS_HAS_TIMESTAMP;
-		if (dated || around->outer != around->start_offset)
-			outer = dated ? around->start_offset : around->outer;
-	}
-	struct open_record *r = &s->open[n];
-	r->records = s->records++;
-	r->errors = s->errors;
-	r->attrs = s->n_attrs;
-	begin_found(&r->found, s->chunk, at, outer);
-	r->found.begins_trace = n == 0;
-	r->found.ticket = PM_NONE;
+	zts_open_begin(&s->run, n, (uint32_t)e->at);
 	return 0;
 }
 
 static void take_info(struct scanner *s, const struct zts_record_event *e)
 {
-	if (s->reader.n == 0)
-		return;
-	struct zts_found *f = &s->open[s->reader.n - 1].found;
-	switch (e->key) {
-	case ZTS_TIMESTAMP:
-		f->timestamp_ms = e->value;
-		f->has |= ZTS_HAS_TIMESTAMP;
-		break;
-	case ZTS_TSTART:
-		f->tstart = e->value;
-		f->has |= ZTS_HAS_TSTART;
-		break;
-	case ZTS_TSTOP:
-		f->tstop = e->value;
-		f->has |= ZTS_HAS_TSTOP;
-		break;
-	case ZTS_SPAN:
-		f->span_id = e->value;
-		f->has |= ZTS_HAS_SPAN;
-		break;
-	case ZTS_PARENT: f->parent_id = e->value; break;
-	case ZTS_TYPE: f->has |= ZTS_HAS_TYPE; break;
-	case ZTS_CALLS: f->calls = e->value; break;
-	case ZTS_METHOD: f->method = e->value; break;
-	case ZTS_FLAGS:
-		if ((e->value & ZTS_FLAG_ERROR) && !(f->has & ZTS_HAS_FLAGS))
-			s->errors++;
-		f->has |= e->value & ZTS_FLAG_ERROR ? ZTS_HAS_FLAGS : 0;
-		break;
-	default: break;
-	}
+	if (s->reader.n > 0 && e->key < ZTS_KEYS)
+		zts_open_number(&s->run, &s->run.open[s->reader.n - 1], e->key, e->value);
 }
 
 /*
@@ -112,55 +48,76 @@ static void take_info(struct scanner *s, const struct zts_record_event *e)
 static int take_attrs(struct scanner *s, uint64_t n)
 {
 	struct pm_cur in = s->reader.cbor.in;
-	const struct open_record *r = s->reader.n ? &s->open[s->reader.n - 1] : NULL;
+	const struct zts_open_record *r = s->reader.n ? &s->run.open[s->reader.n - 1] : NULL;
 	int code = 0;
-	if (!r || !(r->found.has & ZTS_HAS_TIMESTAMP))
+	if (!r || !zts_is_given(&r->numbers, ZTS_TIMESTAMP))
 		return 0;
-	for (uint64_t i = 0; i < n && s->n_attrs - r->attrs < ZTS_KEPT_MOST; i++) {
-		if (pm_list_room(&s->attrs, s->n_attrs, &s->attr_room, sizeof(*s->attrs)) < 0)
+	for (uint64_t i = 0; i < n && s->run.attrs - r->attrs < ZTS_KEPT_MOST; i++) {
+		if (pm_list_room(&s->attrs, s->run.attrs, &s->attr_room, sizeof(*s->attrs)) < 0)
 			return -ENOMEM;
 		code = zts_attr_meet(
-			&in, &s->store->texts, &s->piece->texts, &s->attrs[s->n_attrs]);
+			&in, &s->store->texts, &s->piece->texts, &s->attrs[s->run.attrs]);
 		if (code < 0)
 			break;
-		s->n_attrs++;
+		s->run.attrs++;
 	}
 	return code == -ENOMEM ? code : 0;
 }
 
 /* The record's own attributes, which are the last ones at this point. */
-static int keep_attrs(struct scanner *s, const struct open_record *r, struct zts_found *found)
+static int keep_attrs(struct scanner *s, const struct zts_open_record *r, struct zts_found *found)
 {
 	struct zts_scan_piece *p = s->piece;
 	found->attr = (uint32_t)p->n_attrs;
-	found->n_attrs = (uint8_t)(s->n_attrs - r->attrs);
-	for (size_t i = r->attrs; i < s->n_attrs; i++) {
+	found->n_attrs = (uint8_t)(s->run.attrs - r->attrs);
+	for (size_t i = r->attrs; i < s->run.attrs; i++) {
 		if (pm_list_room(&p->attrs, p->n_attrs, &p->attr_room, sizeof(*p->attrs)) < 0)
 			return -ENOMEM;
 		p->attrs[p->n_attrs++] = s->attrs[i];
 	}
-	s->n_attrs = r->attrs;
+	s->run.attrs = r->attrs;
 	return 0;
+}
+
+static uint32_t found_has(const struct zts_open_record *r)
+{
+	const struct zts_numbers *n = &r->numbers;
+	return r->has | ZTS_HAS_TIMESTAMP | zts_has(n, ZTS_TSTART, ZTS_HAS_TSTART) |
+		zts_has(n, ZTS_TSTOP, ZTS_HAS_TSTOP) | zts_has(n, ZTS_SPAN, ZTS_HAS_SPAN) |
+		zts_has(n, ZTS_TYPE, ZTS_HAS_TYPE);
 }
 
 static int end_record(struct scanner *s, const struct zts_record_event *e)
 {
-	struct open_record *r = &s->open[s->reader.n];
+	const struct zts_open_record *r = &s->run.open[s->reader.n];
+	const struct zts_numbers *n = &r->numbers;
 	struct zts_scan_piece *p = s->piece;
-	if (!(r->found.has & ZTS_HAS_TIMESTAMP))
+	if (!zts_is_given(n, ZTS_TIMESTAMP))
 		return 0;
 	if (pm_list_room(&p->found, p->n, &p->room, sizeof(*p->found)) < 0)
 		return -ENOMEM;
+	p->found[p->n] = (struct zts_found){.chunk = s->chunk,
+		.start_offset = r->start,
+		.outer = r->within == PM_NONE ? r->start : r->within,
+		.has = found_has(r) | (e->open ? ZTS_IS_OPEN : 0),
+		.records = s->run.records - r->records,
+		.errors = s->run.errors - r->errors,
+		.timestamp_ms = zts_number(n, ZTS_TIMESTAMP),
+		.span_id = zts_number(n, ZTS_SPAN),
+		.parent_id = zts_number(n, ZTS_PARENT),
+		.tstart = zts_number(n, ZTS_TSTART),
+		.tstop = zts_number(n, ZTS_TSTOP),
+		.calls = zts_number(n, ZTS_CALLS),
+		.method = zts_number(n, ZTS_METHOD),
+		.ticket = PM_NONE,
+		.begins_trace = s->reader.n == 0};
 	if (s->reader.n == 0 && s->summing) {
-		r->found.ticket = s->summing->ticket;
+		p->found[p->n].ticket = s->summing->ticket;
 		s->summing->ticket = PM_NONE;
 	}
-	r->found.has |= e->open ? ZTS_IS_OPEN : 0;
-	r->found.records = s->records - r->records;
-	r->found.errors = s->errors - r->errors;
-	if (keep_attrs(s, r, &r->found) < 0)
+	if (keep_attrs(s, r, &p->found[p->n]) < 0)
 		return -ENOMEM;
-	p->found[p->n++] = r->found;
+	p->n++;
 	return 0;
 }
 
@@ -169,7 +126,12 @@ static inline int sum_event(struct scanner *s, const struct zts_record_event *e)
 	if (e->kind == ZTS_RECORD_BEGIN && s->reader.n == 1 &&
 		zts_summing_begin(s->summing, s->early, e->at) < 0)
 		return -ENOMEM;
-	return s->summing->open ? zts_summing_take(s->summing, s->early, e, &s->reader) : 0;
+	if (!s->summing->open)
+		return 0;
+	if (e->kind == ZTS_RECORD_END)
+		zts_numbers_to_call(&s->run.open[s->reader.n].numbers,
+			&s->summing->tree.calls[s->summing->growing.open]);
+	return zts_summing_take(s->summing, s->early, e, &s->reader);
 }
 
 static int take_event(struct scanner *s, const struct zts_record_event *e)
@@ -182,7 +144,7 @@ static int take_event(struct scanner *s, const struct zts_record_event *e)
 	case ZTS_RECORD_END: return end_record(s, e);
 	case ZTS_RECORD_EXCEPTION:
 		for (size_t i = 0; i < s->reader.n; i++)
-			s->open[i].found.has |= ZTS_HAS_EXCEPTION;
+			s->run.open[i].has |= ZTS_HAS_EXCEPTION;
 		return 0;
 	case ZTS_RECORD_ATTRS: return take_attrs(s, e->value);
 	}
@@ -196,6 +158,9 @@ static int find_records(struct scanner *s, struct pm_bytes payload)
 	int n, r = 0;
 	zts_records_feed(&s->reader, payload);
 	do { /* the only place that takes events, so it is inlined here */
+		s->run.growing = s->summing && s->summing->open ? &s->summing->growing : NULL;
+		if (!zts_scan_run(&s->run))
+			return -ENOMEM;
 		n = zts_records_next_inline(&s->reader, &e, NULL);
 		if (n == 0)
 			n = zts_records_finish(&s->reader, &e, NULL);
@@ -214,10 +179,11 @@ int zts_scan_payload(struct zts_scan_piece *piece, const struct zts_scan_source 
 		.summing = from->summing,
 		.chunk = chunk};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
+	s.run.reader = &s.reader;
 	zts_records_init(&s.reader);
 	int r = find_records(&s, payload);
 	zts_records_done(&s.reader);
-	free(s.open);
+	free(s.run.open);
 	free(s.attrs);
 	if (r == -EINVAL)
 		r = zts_payload_check(payload, &err);

@@ -1,0 +1,64 @@
+/* The records of a payload that have not ended, and runs of records in their usual form. */
+#ifndef PROFMOUNT_FORMATS_ZTS_SCAN_RUN_H
+#define PROFMOUNT_FORMATS_ZTS_SCAN_RUN_H
+
+#include "formats/zts/growing.h"
+#include "formats/zts/meta.h"
+#include "formats/zts/numbers.h"
+#include "profmount/profile.h"
+
+/* A record that has not ended. */
+struct zts_open_record {
+	struct zts_numbers numbers;
+	uint32_t start;  /* in the payload */
+	uint32_t within; /* start of the innermost record with a time stamp around it; or PM_NONE */
+	uint32_t has;    /* ZTS_HAS_FLAGS if it failed, and ZTS_HAS_EXCEPTION */
+	uint32_t records, errors; /* before it in the payload */
+	size_t attrs;             /* before those of the record */
+};
+
+struct zts_scan_run {
+	struct zts_records *reader;
+	struct zts_open_record *open; /* from the outermost inwards */
+	size_t room;                  /* of `open` */
+	struct zts_growing *growing;  /* NULL: calls are not kept */
+	uint32_t records, errors;     /* so far */
+	size_t attrs;                 /* of open records; none of plain ones */
+};
+
+/* Begins record n, counted from the outermost; there is room for it. */
+static inline void zts_open_begin(struct zts_scan_run *run, size_t n, uint32_t at)
+{
+	struct zts_open_record *r = &run->open[n];
+	r->numbers.given = 0;
+	r->start = at;
+	r->within = PM_NONE;
+	if (n > 0)
+		r->within =
+			zts_is_given(&r[-1].numbers, ZTS_TIMESTAMP) ? r[-1].start : r[-1].within;
+	r->has = 0;
+	r->records = run->records++;
+	r->errors = run->errors;
+	r->attrs = run->attrs;
+}
+
+/* A number of a record; its key is less than ZTS_KEYS. */
+static inline void zts_open_number(
+	struct zts_scan_run *run, struct zts_open_record *r, uint64_t key, uint64_t value)
+{
+	r->numbers.of[key] = value;
+	r->numbers.given |= 1u << key;
+	if (key == ZTS_FLAGS && (value & ZTS_FLAG_ERROR) && !(r->has & ZTS_HAS_FLAGS)) {
+		r->has |= ZTS_HAS_FLAGS;
+		run->errors++;
+	}
+}
+
+/*
+ * Takes plain records inside of an outermost one: their beginnings, numbers, and ends. Stops before
+ * anything else, which may be at once, and there the reader continues. False if the work has been
+ * cancelled.
+ */
+bool zts_scan_run(struct zts_scan_run *run);
+
+#endif
