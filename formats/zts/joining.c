@@ -229,8 +229,10 @@ static int list_times(struct zts_joining *j)
 	int r = times && a->times ? pm_lengths_times(&j->lengths, times, (uint32_t)a->n_methods)
 				  : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < a->n_methods; i++) {
+		uint32_t function = a->tree->frames[j->frames[i]].function;
+		a->methods[i].function = function;
 		a->methods[i].times = times[i];
-		a->times[a->tree->frames[j->frames[i]].function] = times[i];
+		a->times[function] = times[i];
 	}
 	free(times);
 	return r;

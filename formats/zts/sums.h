@@ -20,6 +20,7 @@ static inline void zts_sums_add(struct zts_sums *to, const struct zts_sums *from
 
 struct zts_method {
 	struct pm_bytes name;
+	uint32_t function;    /* of the run's tree, once that is finished */
 	struct zts_sums sums; /* inclusive: of outermost calls */
 	bool ended;           /* one call at least: min and max are known */
 	int64_t min_ns, max_ns;

@@ -1,6 +1,7 @@
 /*
- * Times are added up by context, as in contexts.csv. The rest is not in a context's costs: the
- * traces that have records in the window are read, on all processors.
+ * Times are added up by context, as in contexts.csv. The rest is not in a context's costs: where
+ * the window has all calls of the run, it is that of the run; otherwise the traces that have
+ * records in the window are read, on all processors.
  */
 #include "formats/zts/window_methods.h"
 
@@ -201,9 +202,42 @@ static int join_all(struct building *b)
 	return r;
 }
 
+/* Are the calls that begin inside those of the run? 1 or 0. */
+static int has_calls_of_run(const struct building *b, struct pm_error *err)
+{
+	const struct zts_aggregate *a = &b->z->aggregate;
+	int r = b->window->has_all(b->window, err);
+	if (a->left_out > 0 && r > 0) /* of these the run has no contexts, but the methods */
+		r = 0;
+	for (size_t i = 0; i < a->n_methods && r > 0; i++)
+		r = a->methods[i].sums.calls == b->items[a->methods[i].function].sums.calls;
+	return r;
+}
+
+/* What is known of the calls of the run. */
+static void take_calls(struct building *b)
+{
+	const struct zts_aggregate *a = &b->z->aggregate;
+	for (size_t i = 0; i < a->n_methods; i++) {
+		const struct zts_method *from = &a->methods[i];
+		struct zts_method *to = &b->items[from->function];
+		to->sums.errors = from->sums.errors;
+		to->ended = from->ended;
+		to->min_ns = from->min_ns;
+		to->max_ns = from->max_ns;
+		to->times = from->times;
+	}
+}
+
 static int count_calls(struct building *b, struct pm_error *err)
 {
-	int r = list_places(b, err);
+	int r = has_calls_of_run(b, err);
+	if (r > 0) {
+		take_calls(b);
+		return 0;
+	}
+	if (r >= 0)
+		r = list_places(b, err);
 	if (r < 0)
 		return r;
 	b->n_counts = pm_crew_width();

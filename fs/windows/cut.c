@@ -247,6 +247,12 @@ int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x,
 	return (int64_t)f.n;
 }
 
+bool pmfs_cut_is_whole(const struct pmfs_cut *cut, uint64_t n_records)
+{
+	const struct pmfs_stretch *s = cut->stretches;
+	return cut->n_stretches == 1 && s->whole && s->at == 0 && cut->n == n_records;
+}
+
 bool pmfs_cut_records(const struct pmfs_cut *cut, uint64_t n_records, uint64_t from,
 	uint64_t *ret_first, uint64_t *ret_end)
 {

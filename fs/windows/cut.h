@@ -34,6 +34,9 @@ int64_t pmfs_cut_samples(const struct pmfs_cut *cut, const struct pmfs_index *x,
 bool pmfs_cut_records(const struct pmfs_cut *cut, uint64_t n_records, uint64_t from,
 	uint64_t *ret_first, uint64_t *ret_end);
 
+/* Do all records lie inside, none of them in part? */
+bool pmfs_cut_is_whole(const struct pmfs_cut *cut, uint64_t n_records);
+
 void pmfs_cut_done(struct pmfs_cut *cut);
 
 #endif

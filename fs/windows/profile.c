@@ -301,6 +301,13 @@ static int get_records(const struct pm_window *window, uint64_t from, uint64_t *
 	return pmfs_cut_records(&w->cuts[0], w->x->traces[w->first].n, from, ret_first, ret_end);
 }
 
+static int has_all(const struct pm_window *window, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(window->profile, &w, err);
+	return r < 0 ? r : pmfs_cut_is_whole(&w->cuts[0], w->x->traces[w->first].n);
+}
+
 static int list_documents(struct window *w, struct pm_error *err)
 {
 	const struct pm_profile *run = w->x->profile;
@@ -312,6 +319,7 @@ static int list_documents(struct window *w, struct pm_error *err)
 		.end_ns = w->span.end,
 		.is_last = w->span.is_last,
 		.records = get_records,
+		.has_all = has_all,
 		.part = &w->part};
 	for (uint32_t k = 0; run->ops->window_document; k++) {
 		r = run->ops->window_document(run, &w->window, k, &doc, err);

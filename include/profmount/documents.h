@@ -74,6 +74,8 @@ struct pm_window {
 	 */
 	int (*records)(const struct pm_window *w, uint64_t from, uint64_t *ret_first,
 		uint64_t *ret_end, struct pm_error *err);
+	/* Likewise: 1 if all records lie inside as a whole, so that all calls of the run do; 0. */
+	int (*has_all)(const struct pm_window *w, struct pm_error *err);
 
 	struct pm_window_part *part; /* of the format */
 };

@@ -302,6 +302,89 @@ static void check_methods(struct checking *c, const char *window)
 	sheet_done(&all);
 }
 
+/* A column of methods.csv. */
+struct figure {
+	bool known;
+	double value;
+};
+
+/* A method in one half of the run, in the other, and in the whole. */
+struct halved {
+	struct figure of[3];
+};
+
+static struct figure figure_of(const struct sheet *t, struct pm_bytes method, const char *column)
+{
+	int name = sheet_column(t, "method"), at = sheet_column(t, column);
+	for (size_t i = 0; i < t->n && name != SHEET_NONE && at != SHEET_NONE; i++)
+		if (pm_bytes_equal(sheet_at(t, i, name)->text, method))
+			return (struct figure){
+				!sheet_at(t, i, at)->is_empty, sheet_at(t, i, at)->number};
+	return (struct figure){.known = false};
+}
+
+/* Does `law` hold: '+' sum, '<' smaller, '>' larger, '-' between the two? */
+static bool halves_agree(const struct halved *h, char law)
+{
+	const struct figure *a = &h->of[0], *b = &h->of[1], *whole = &h->of[2];
+	double low = !b->known || (a->known && a->value < b->value) ? a->value : b->value;
+	double high = !b->known || (a->known && a->value > b->value) ? a->value : b->value;
+	if (law == '+')
+		return a->value + b->value == whole->value;
+	if (!a->known && !b->known)
+		return !whole->known;
+	return whole->known &&
+		(law == '<'                  ? whole->value == low
+				: law == '>' ? whole->value == high
+					     : whole->value >= low && whole->value <= high);
+}
+
+/* Calls begin in one half or in the other; what is known of them is known of the whole. */
+static void check_half_methods(struct checking *c, const struct sheet halves[3])
+{
+	static const struct {
+		const char *column;
+		char law;
+	} laws[] = {{"calls", '+'}, {"errors", '+'}, {"time_ns_incl", '+'}, {"time_ns_excl", '+'},
+		{"time_ns_min", '<'}, {"time_ns_max", '>'}, {"max_ns", '>'}, {"p50_ns", '-'},
+		{"p90_ns", '-'}, {"p99_ns", '-'}};
+	const struct sheet *whole = &halves[2];
+	int name = sheet_column(whole, "method");
+	for (size_t i = 0; i < whole->n && name != SHEET_NONE; i++)
+		for (size_t k = 0; k < sizeof(laws) / sizeof(*laws); k++) {
+			struct halved h;
+			for (int half = 0; half < 3; half++)
+				h.of[half] = figure_of(&halves[half],
+					sheet_at(whole, i, name)->text, laws[k].column);
+			if (!halves_agree(&h, laws[k].law))
+				fail(c, "methods.csv of two halves", laws[k].column);
+		}
+}
+
+/*
+ * The window of the whole run takes what is known of the run's calls; windows of its halves count
+ * theirs one by one.
+ */
+static void check_halves(struct checking *c)
+{
+	uint64_t middle = c->run_ns / 2;
+	const struct part parts[3] = {
+		{0, middle, false}, {middle, c->run_ns, true}, {0, c->run_ns, true}};
+	struct sheet halves[3];
+	int n = 0;
+	for (; n < 3; n++) {
+		char name[200];
+		name_of(&parts[n], name, sizeof(name));
+		canonical(c, name, sizeof(name));
+		if (!read_table(c, name, "", "methods.csv", &halves[n]))
+			break;
+	}
+	if (n == 3)
+		check_half_methods(c, halves);
+	while (n-- > 0)
+		sheet_done(&halves[n]);
+}
+
 /* Does every call begin while the run lasts? Damaged sources have times of any kind. */
 static bool begin_inside(const struct checking *c)
 {
@@ -366,6 +449,8 @@ unsigned check_window_laws(struct pmfs_instance *in, const char *source)
 	check_names(&c);
 	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns > 0 && begin_inside(&c))
 		check_whole(&c);
+	if (c.p->traces_are_calls && !c.p->ops->threads && c.run_ns >= 2)
+		check_halves(&c);
 	uint64_t run = c.run_ns;
 	if (run >= 2)
 		check_joined(&c, 0, run / 2, run);
