@@ -171,13 +171,17 @@ static void check_contexts(struct checking *c, const struct sheet *t, const char
 		fail(c, window, "own times do not add up");
 }
 
-static uint64_t check_threads(struct checking *c, const char *window, const struct part *part)
+static uint64_t check_threads(
+	struct checking *c, const char *window, const struct part *part, const struct sums *must)
 {
 	uint64_t rows = 0;
 	struct sheet list;
 	if (!read_table(c, window, "", "threads.csv", &list))
 		return 0;
 	int path = sheet_column(&list, "path"), samples = sheet_column(&list, "samples");
+	const int own = sheet_column(&list, "time_ns_excl");
+	if (own != SHEET_NONE && !c->p->traces_are_calls && sheet_sum(&list, own) != must->all_ns)
+		fail(c, window, "own times of threads do not add up");
 	for (size_t i = 0; i < list.n && path != SHEET_NONE; i++) {
 		struct pm_bytes text = sheet_at(&list, i, path)->text;
 		struct sheet trace;
@@ -221,7 +225,7 @@ static void check_part(struct checking *c, const struct part *part, struct sums 
 		check_contexts(c, &contexts, window, &must, joined);
 		sheet_done(&contexts);
 	}
-	if (c->p->ops->threads && check_threads(c, window, part) != must.rows)
+	if (c->p->ops->threads && check_threads(c, window, part, &must) != must.rows)
 		fail(c, window, "trace.csv has not the rows that lie inside");
 	sums_done(&must);
 }
