@@ -77,21 +77,27 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 /* ---- contents ---- */
 
+/* With -o follow, from the snapshot of the open file. */
+static void serve_from(struct pmfs_call *c, const struct fuse_file_info *fi, uint64_t off)
+{
+	struct pmfs_mount *session = mount_of(c->req);
+	if (session->follow && fi && fi->fh)
+		serve_open(c, pmfs_handle_pin(session, fi->fh, c->ino, off));
+	else
+		serve(c);
+}
+
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t len, off_t off, struct fuse_file_info *fi)
 {
-	struct pmfs_mount *session = mount_of(req);
 	if (pmfs_progress_is(ino)) {
-		pmfs_progress_read(session, req, ino, len, off);
+		pmfs_progress_read(mount_of(req), req, ino, len, off);
 		return;
 	}
 	struct pmfs_call c = call_of(req, pmfs_answer_read, ino, CALL_READ + ((uint64_t)off << 8));
 	c.size = len;
 	c.off = off;
-	if (session->follow && fi && fi->fh)
-		serve_open(&c, pmfs_handle_pin(session, fi->fh, c.ino, (uint64_t)off));
-	else
-		serve(&c);
+	serve_from(&c, fi, (uint64_t)off);
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
@@ -100,22 +106,13 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	serve(&c);
 }
 
-static void serve_listing(struct pmfs_call *c, const struct fuse_file_info *fi)
-{
-	struct pmfs_mount *session = mount_of(c->req);
-	if (session->follow && fi && fi->fh)
-		serve_open(c, pmfs_handle_pin(session, fi->fh, c->ino, 0));
-	else
-		serve(c);
-}
-
 static void op_readdir(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct pmfs_call c = call_of(req, pmfs_answer_readdir, ino, CALL_LIST);
 	c.size = size;
 	c.off = off;
-	serve_listing(&c, fi);
+	serve_from(&c, fi, 0);
 }
 
 static void op_readdirplus(
@@ -124,7 +121,7 @@ static void op_readdirplus(
 	struct pmfs_call c = call_of(req, pmfs_answer_readdirplus, ino, CALL_LIST);
 	c.size = size;
 	c.off = off;
-	serve_listing(&c, fi);
+	serve_from(&c, fi, 0);
 }
 
 /* ---- the file system ---- */
