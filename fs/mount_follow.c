@@ -144,7 +144,7 @@ static void move_on(struct pmfs_follow *f)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (open_instance(f, &in, &err) < 0) {
 		if (!pm_work_cancelled())
-			pmfs_log_error("stays as it was", &err);
+			pmfs_log_error("the last snapshot stays", &err);
 		return;
 	}
 	if (in.profile->ops->warm)

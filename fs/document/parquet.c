@@ -132,8 +132,8 @@ int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *tabl
 		maker_done(&m);
 	free(facts);
 	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
-		return pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "a table is not what was known of it");
+		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
+			"its rows differ from those that were measured");
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
