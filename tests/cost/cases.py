@@ -11,8 +11,14 @@ FREE = 5_000_000
 # What is refused for its size, or bounded by a limit of its own, has nothing to compare.
 LIMIT_SECONDS = 120
 
-# Cases of which only these documents are counted: others write out a name of a quarter of the source for each row.
-ONLY = {"nytprof-giant-file": ["functions.parquet", "lines.parquet", "contexts.parquet", "raw/lines.parquet", "raw/subs.parquet"]}
+# Cases of which only these documents are counted: others write out a name of a part of the source for each row.
+PARQUET = ["functions.parquet", "contexts.parquet", "callers.parquet"]
+ONLY = {
+    "nytprof-giant-file": [*PARQUET, "lines.parquet", "raw/lines.parquet", "raw/subs.parquet"],
+    "htdump-giant-name": [*PARQUET, "functions.csv", "timeline.parquet"],
+    "hpcrun-giant-module": [*PARQUET, "modules.csv", "profiles.parquet"],
+    "zts-giant-name": [*PARQUET, "functions.csv", "methods.csv", "traces.parquet", "attributes.parquet"],
+}
 
 # What count.c prints of a document; `unasked`: the most work in which nobody asked whether it is still wanted, `where` in it.
 Counts = collections.namedtuple("Counts", "work own peak unasked where", defaults=(0, ""))

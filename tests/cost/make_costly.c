@@ -92,14 +92,27 @@ static void nyt_lines(void)
 	nyt_end();
 }
 
+/* A name of that length; the caller's. */
+static char *long_name(size_t length)
+{
+	char *name = malloc(length + 1);
+	if (!name)
+		costly_die("memory");
+	memset(name, 'f', length);
+	name[length] = 0;
+	return name;
+}
+
+/* What the name of a function is of everything that shares it: 64 KiB of 1 MB. */
+static size_t wide_name(void)
+{
+	return costly_bytes / 16;
+}
+
 /* Subs in a file whose name has a length. */
 static void nyt_file_of(size_t length)
 {
-	char *path = malloc(length + 1), name[32];
-	if (!path)
-		costly_die("memory");
-	memset(path, 'f', length);
-	path[length] = 0;
+	char *path = long_name(length), name[32];
 	nyt = (struct nytpw){.out.p = NULL};
 	nyt_begin();
 	nytpw_fid(&nyt, 2, 0, 0, path);
@@ -255,9 +268,31 @@ static void ht_mappings(void)
 	ht_end();
 }
 
+static void ht_name_of(size_t length)
+{
+	char *name = long_name(length);
+	htdw_begin(&ht, false, false);
+	htdw_mapping(&ht, 7, name);
+	for (uint64_t i = 0; ht.len < costly_bytes; i++)
+		htdw_call_int(&ht, (uint32_t)(i % 4), 1000 + 20 * i, 10, 7);
+	ht_end();
+	free(name);
+}
+
+static void ht_long_name(void)
+{
+	ht_name_of(costly_bytes / 1000);
+}
+
+static void ht_giant_name(void)
+{
+	ht_name_of(wide_name());
+}
+
 /* ---- hpcrun ---- */
 
-static void run_tree(bool chain)
+/* A name that all addresses share is that of their load module: NULL: that of the fixture. */
+static void run_tree(bool chain, char *name)
 {
 	size_t n = costly_bytes / 36;
 	struct fixture_profile p = fixture_small(FIXTURE_0400);
@@ -271,24 +306,40 @@ static void run_tree(bool chain)
 				: chain  ? 2 * (uint32_t)i
 					 : 2,
 			.module = 1,
-			.ip = 0x1000,
+			.ip = name ? 0x1000 + 16 * i : 0x1000,
 			.values = {1}};
+	struct fixture_module module = {.name = name, .vaddr = 0};
+	if (name) {
+		p.modules = &module;
+		p.n_modules = 1;
+	}
 	p.nodes = nodes;
 	p.n_nodes = n;
 	fixture_profile_write(&p, &t);
 	save(t.p, t.len);
 	pm_text_done(&t);
 	free(nodes);
+	free(name);
 }
 
 static void run_deep(void)
 {
-	run_tree(true);
+	run_tree(true, NULL);
 }
 
 static void run_wide(void)
 {
-	run_tree(false);
+	run_tree(false, NULL);
+}
+
+static void run_long_module(void)
+{
+	run_tree(false, long_name(costly_bytes / 1000));
+}
+
+static void run_giant_module(void)
+{
+	run_tree(false, long_name(wide_name()));
 }
 
 static void run_threads(void)
@@ -324,7 +375,8 @@ static void add_trace(struct pm_text *payload, unsigned depth, unsigned attribut
 
 static const struct zts_entry few_texts[] = {{1, "key"}, {2, "value"}, {3, "a.B"}, {4, "a.B.m()V"}};
 
-static void zts_chunks_of(unsigned depth, unsigned attributes)
+static void zts_chunks_of(
+	unsigned depth, unsigned attributes, const struct zts_entry *entries, size_t n)
 {
 	struct pm_text traces = {.p = NULL}, texts = {.p = NULL}, payload = {.p = NULL};
 	add_trace(&payload, depth, attributes);
@@ -332,24 +384,47 @@ static void zts_chunks_of(unsigned depth, unsigned attributes)
 	do
 		zts_put_chunk(&traces, 0, pm_text_view(&payload));
 	while (traces.len < costly_bytes);
-	zts_put_wal(&texts, few_texts, sizeof(few_texts) / sizeof(few_texts[0]));
+	zts_put_wal(&texts, entries, n);
 	pm_text_done(&payload);
 	zts_save(&traces, &texts);
 }
 
+enum { N_FEW = sizeof(few_texts) / sizeof(few_texts[0]) };
+
 static void zts_same(void)
 {
-	zts_chunks_of(1, 1);
+	zts_chunks_of(1, 1, few_texts, N_FEW);
 }
 
 static void zts_deep(void)
 {
-	zts_chunks_of(1000, 0);
+	zts_chunks_of(1000, 0, few_texts, N_FEW);
 }
 
 static void zts_attributes(void)
 {
-	zts_chunks_of(1, (unsigned)(costly_bytes / 10));
+	zts_chunks_of(1, (unsigned)(costly_bytes / 10), few_texts, N_FEW);
+}
+
+/* Traces whose method, and the value of an attribute, are long. */
+static void zts_name_of(size_t length)
+{
+	struct zts_entry entries[N_FEW];
+	memcpy(entries, few_texts, sizeof(entries));
+	char *name = long_name(length);
+	entries[1].text = entries[3].text = name;
+	zts_chunks_of(1, 1, entries, N_FEW);
+	free(name);
+}
+
+static void zts_long_name(void)
+{
+	zts_name_of(costly_bytes / 1000);
+}
+
+static void zts_giant_name(void)
+{
+	zts_name_of(wide_name());
 }
 
 static void zts_texts(void)
@@ -473,6 +548,8 @@ static const struct {
 	{"htdump-bases", ht_bases},
 	{"htdump-one-class", ht_one_class},
 	{"htdump-mappings", ht_mappings},
+	{"htdump-long-name", ht_long_name},
+	{"htdump-giant-name", ht_giant_name},
 	{"hpctoolkit-deep", costly_hpctk_deep},
 	{"hpctoolkit-wide", costly_hpctk_wide},
 	{"hpctoolkit-long-names", costly_hpctk_long_names},
@@ -485,10 +562,14 @@ static const struct {
 	{"hpcrun-deep", run_deep},
 	{"hpcrun-wide", run_wide},
 	{"hpcrun-threads", run_threads},
+	{"hpcrun-long-module", run_long_module},
+	{"hpcrun-giant-module", run_giant_module},
 	{"zts-same", zts_same},
 	{"zts-deep", zts_deep},
 	{"zts-attributes", zts_attributes},
 	{"zts-texts", zts_texts},
+	{"zts-long-name", zts_long_name},
+	{"zts-giant-name", zts_giant_name},
 	{"runs-clones", runs_clones},
 	{"runs-strangers", runs_strangers},
 	{"runs-deep", runs_deep},
