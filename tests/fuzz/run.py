@@ -16,10 +16,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD, SECONDS = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 SOURCES = os.path.join(BUILD, "tests/sources/all")
+SAMPLES = os.path.join(BUILD, "tests/sample")
 SLOW_UNIT = 10  # seconds that one input may take, under sanitizers and beside others; they are a few kB
 FILES = {
     "hpcrun": ("*.hpcrun", "hpcrun/*"),
@@ -41,6 +43,41 @@ def payloads(path):
         at += 16 + size
 
 
+def lz4_twice(payload):
+    """A block of LZ4: the payload, and once more as a match and the last bytes."""
+    def length(n):
+        return b"" if n < 15 else b"\xff" * ((n - 15) // 255) + bytes([(n - 15) % 255])
+
+    match = len(payload) - 5
+    token = min(len(payload), 15) << 4 | min(match - 4, 15)
+    return (bytes([token]) + length(len(payload)) + payload + struct.pack("<H", len(payload)) + length(match - 4)
+            + b"\x50" + payload[-5:])
+
+
+def write_lz4(to):
+    """Stores of chunks with matches, with and without checksums."""
+    for flags in (0x02, 0x12):
+        store = b"ZTS0" + struct.pack(">IQ", flags, 0)
+        for payload in payloads(os.path.join(SOURCES, "zts-plain/traces.dat")):
+            if len(payload) < 16:
+                continue
+            block = lz4_twice(payload)
+            store += b"ZCH0" + struct.pack(">III", len(block), 2 * len(payload), zlib.crc32(block) if flags & 0x10 else 0) + block
+        with open(os.path.join(to, f"lz4-{flags:02x}"), "wb") as f:
+            f.write(store)
+
+
+def write_databases(to):
+    """The samples, one of them of a program with GPUs, as fuzz_hpctoolkit.c describes."""
+    for meta in glob.glob(os.path.join(SAMPLES, "*/meta.db")):
+        files = []
+        for name in ("meta.db", "profile.db", "cct.db", "trace.db"):
+            with open(os.path.join(os.path.dirname(meta), name), "rb") as f:
+                files.append(f.read())
+        with open(os.path.join(to, os.path.basename(os.path.dirname(meta))), "wb") as f:
+            f.write(struct.pack("<III", *map(len, files[:3])) + b"".join(files))
+
+
 def write_matching(to):
     """Names with what builds make up, modules and files in folders; see fuzz_matching.c."""
     items = (("<0", "foo.isra.0", "/opt/1/bin/app", "/s/one/util.c"), (">1", "foo.constprop.1", "/opt/2/bin/app", "/t/two/util.c"),
@@ -53,7 +90,8 @@ def write_matching(to):
 
 def make_seeds(target, to):
     if target == "seam":
-        subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*")], check=True)
+        subprocess.run([sys.executable, os.path.join(HERE, "seeds.py"), to, *glob.glob(SOURCES + "/*"),
+                        *glob.glob(SAMPLES + "/*/")], check=True)
     if target == "structs":
         shutil.copyfile(os.path.join(HERE, "small.hpcstruct"), os.path.join(to, "small.hpcstruct"))
     if target == "symbols":
@@ -69,11 +107,16 @@ def make_seeds(target, to):
     if target == "matching":
         write_matching(to)
     if target == "windows":
-        for n, names in enumerate((b"1.5s-2s\n-\n250ms-300ms", b"0-1ns\n001.500s-\n-1us\n1.0000000000s-2s", b"18446744073709551615ns-\na-b")):
+        for n, names in enumerate((b"0-0.999999999s\n999999999ns-1s\n0ns-1000us", b"-\n-1ns\n9223372036854775807ns-\n-18446744073s",
+                                   b"0.1ms-\n100us-0.2ms\n.5s-\n-1.s\n1 s-2 s\n1S-2S", b"-".join([b"0" * 40 + b"1ns"] * 2),
+                                   b"1.5s-2s\n-\n250ms-300ms", b"0-1ns\n001.500s-\n-1us\n1.0000000000s-2s", b"18446744073709551615ns-\na-b")):
             with open(os.path.join(to, f"names-{n}"), "wb") as f:
                 f.write(struct.pack("<Q", 10 ** (10 + n)) + names)
     if target == "hpctoolkit":
         subprocess.run([os.path.join(BUILD, "tests/hpctoolkit/hpctk_seeds"), to], check=True)
+        write_databases(to)
+    if target == "zts_chunks":
+        write_lz4(to)
     if target in ("cbor", "zts_chunks"):
         for n, payload in enumerate(payloads(os.path.join(SOURCES, "zts-plain/traces.dat"))):
             with open(os.path.join(to, f"payload-{n}"), "wb") as f:
