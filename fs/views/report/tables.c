@@ -124,7 +124,7 @@ static int find_table(
 
 int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
 {
-	const struct pm_table *table;
+	const struct pm_table *table = NULL;
 	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS;
 	int e = find_table(r, r->n[0], &table, err);
 	if (e == 0)
