@@ -78,9 +78,13 @@ def browse(screen, folder, flames):
         if len(sys.argv) > 3:
             screen.flames(os.path.join(sys.argv[3], os.path.basename(folder) + ".png"))
         expect(seen >= flames, f"{folder}: pictures have no thumbnails")
-        # Who hangs does not close its window.
-        run("xdotool", "windowfocus", "--sync", window, "key", "ctrl+w", timeout=SECONDS, env=screen.env)
-        manager.wait(SECONDS)
+        # Who hangs does not close its window. A key can be lost on its way: there is no window manager.
+        until = time.time() + SECONDS
+        while manager.poll() is None:
+            expect(time.time() < until, f"{folder}: pcmanfm does not close its window")
+            subprocess.run(["xdotool", "windowfocus", window, "key", "ctrl+w"], env=screen.env, timeout=SECONDS,
+                           stderr=subprocess.DEVNULL, check=False)
+            time.sleep(1)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(manager.pid, signal.SIGKILL)  # and what it started

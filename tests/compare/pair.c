@@ -39,7 +39,7 @@ static int acquire(void *self, uint32_t run, struct pmfs_model **ret, struct pm_
 	struct pair *p = self;
 	if (!p->models[run])
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET, "broken on purpose");
-	p->held++;
+	__atomic_add_fetch(&p->held, 1, __ATOMIC_RELAXED);
 	*ret = p->models[run];
 	return 0;
 }
@@ -48,7 +48,7 @@ static void release(void *self, uint32_t run)
 {
 	struct pair *p = self;
 	(void)run;
-	p->held--;
+	__atomic_sub_fetch(&p->held, 1, __ATOMIC_RELAXED);
 }
 
 void pair_open(struct pair *p, uint32_t n_base, uint32_t n_runs, struct fake *const *runs)

@@ -16,7 +16,7 @@ struct pair {
 	struct fake *fakes[MOST_RUNS];
 	struct pmfs_model *models[MOST_RUNS];
 	uint32_t numbers[MOST_RUNS];
-	unsigned held; /* models that are in use */
+	unsigned held; /* atomic: models that are in use */
 	struct pmfs_comparison of;
 	struct pm_profile *profile;
 };
