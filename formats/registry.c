@@ -13,7 +13,7 @@
 #include "formats/common/cache.h"
 #include "formats/common/folder.h"
 
-/* For whoever opens a source without a cache of his own. */
+/* For callers that open a source without a cache. */
 #define OWN_CACHE ((uint64_t)64 << 20)
 
 extern const struct pm_format hpctk_format;
