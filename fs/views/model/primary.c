@@ -11,7 +11,10 @@
 
 #include "formats/common/map.h"
 #include "formats/common/quantity.h"
+#include "formats/common/work.h"
 #include "fs/views/model/parts.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 /* contexts */ };
 
 struct totals {
 	const struct pm_profile *profile;
@@ -59,8 +62,11 @@ static int add_context(struct totals *w, uint32_t context, bool top, struct pm_e
 static int add_contexts(struct totals *w, bool tops, struct pm_error *err)
 {
 	uint32_t n = w->tree->n_contexts;
+	uint32_t added = 0;
 	for (uint32_t i = 0; i < n; i = tops ? w->tree->end[i] : i + 1) {
 		struct pm_error why = {.code = 0};
+		if (++added % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return pmfs_no_memory(err);
 		if (add_context(w, i, tops, &why) == -ENOMEM)
 			return pm_error_set(err, -ENOMEM, why.file, why.offset, "%s", why.text);
 	}
