@@ -8,15 +8,17 @@ EMULATOR in the environment is what runs programs of another machine (tests/mach
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import Counts, counts_of
-from run import compare
+from run import check, compare
 
 PLANTED = [*os.environ.get("EMULATOR", "").split(), os.path.abspath(sys.argv[1])]
 SMALL, LARGE = 100_000, 200_000
 MILLION = 1_000_000
+FOLDER = tempfile.TemporaryDirectory(prefix="profmount-test-")
 
 
 def found(work, own=0, peak=0, unasked=0):
@@ -25,6 +27,21 @@ def found(work, own=0, peak=0, unasked=0):
 
 def wrong(small, large, weights=(MILLION, 2 * MILLION)):
     return list(compare(small, large, weights))
+
+
+class Made:
+    """A case whose work is a function of its size."""
+    def __init__(self, work):
+        self.work = work
+
+    def write(self, size):
+        path = os.path.join(FOLDER.name, str(size))
+        with open(path, "wb") as f:
+            f.truncate(size)
+        return path
+
+    def counts(self, path):
+        return found(self.work(os.path.getsize(path)))
 
 
 class Compared(unittest.TestCase):
@@ -40,6 +57,10 @@ class Compared(unittest.TestCase):
     def test_a_document_may_cost_its_own_bytes(self):
         self.assertEqual(wrong(found(10 * MILLION, own=1000), found(40 * MILLION, own=4000)), [])
         self.assertEqual(len(wrong(found(10 * MILLION, own=1000), found(40 * MILLION, own=2000))), 1)
+
+    def test_a_step_is_not_growth(self):
+        self.assertEqual(check(Made(lambda n: 10 * n + (5 * MILLION if n > 1.5 * MILLION else 0)))[1], [])
+        self.assertEqual(len(check(Made(lambda n: 10 * n + 2 * n * n / MILLION))[1]), 1)
 
     def test_what_is_refused_and_what_is_small_is_not_compared(self):
         self.assertEqual(wrong(found(10 * MILLION), found(90 * MILLION, own=-12)), [])
