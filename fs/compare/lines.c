@@ -1,55 +1,20 @@
-/* Joins the lines of runs: lines of matching functions, by their position in the function. */
+/* Joins the lines of runs: reads those of each run, and sums up the rows that linematch.c makes. */
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/sort.h"
-#include "fs/compare/flat.h"
-#include "fs/compare/places.h"
+#include "fs/compare/linejoin.h"
 #include "fs/views/sums/lines.h"
-
-/* A line as a run has it: spellings of its function and file. */
-struct key {
-	uint32_t function, file, line;
-	enum pmfs_side side;
-	uint32_t group; /* key of the function, once everything has been read */
-};
-
-/* Properties of a function in addition to its spelling. */
-struct definition {
-	uint32_t file;               /* spelling */
-	uint32_t line[PMFS_N_SIDES]; /* the first; 0: unknown */
-};
-
-struct joining {
-	const struct pmfs_costs *costs;
-	struct pmfs_joined *joined;
-	struct pmfs_match files;
-	struct pmfs_run_rows *rows;
-	struct pm_map places, known; /* file and line; function and that → key */
-	struct key *keys;
-	size_t n_keys, room_keys;
-	struct definition *definitions; /* by spelling of a function */
-	size_t n_definitions, room_definitions;
-	struct pm_bytes *texts; /* by spelling of a file */
-	uint32_t *of_key, *order, *unique;
-	/*
-	 * For one function: places, the partners of the baseline's places, rows of the other run's
-	 * places.
-	 */
-	struct pmfs_line_place *place[PMFS_N_SIDES];
-	uint32_t *partner, *row;
-};
 
 /* ---- reading ---- */
 
-static int add_file(struct joining *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
+static int add_file(struct pmfs_line_join *j, uint32_t run, struct pm_bytes file, uint32_t *ret)
 {
 	const struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, file};
 	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
 }
 
 /* If no lines are known, there is one row for the function's name. */
-static int add_function(struct joining *j, uint32_t run, const struct pmfs_lines *l,
+static int add_function(struct pmfs_line_join *j, uint32_t run, const struct pmfs_lines *l,
 	const struct pm_line *line, uint32_t *ret)
 {
 	enum pmfs_side side = j->costs->runs[run].side;
@@ -68,15 +33,15 @@ static int add_function(struct joining *j, uint32_t run, const struct pmfs_lines
 		if (pm_list_room(&j->definitions, j->n_definitions, &j->room_definitions,
 			    sizeof(*j->definitions)) < 0)
 			return -ENOMEM;
-		j->definitions[j->n_definitions++] = (struct definition){.file = 0};
+		j->definitions[j->n_definitions++] = (struct pmfs_line_function){.file = 0};
 	}
-	struct definition *d = &j->definitions[*ret];
+	struct pmfs_line_function *d = &j->definitions[*ret];
 	if (f && (d->line[side] == 0 || f->line < d->line[side]))
 		d->line[side] = f->line;
 	return add_file(j, run, text[2], &d->file);
 }
 
-static int add_key(struct joining *j, const struct key *key, uint32_t *ret)
+static int add_key(struct pmfs_line_join *j, const struct pmfs_line_key *key, uint32_t *ret)
 {
 	bool fresh;
 	uint32_t *place = pm_map_put(
@@ -97,11 +62,12 @@ static int add_key(struct joining *j, const struct key *key, uint32_t *ret)
 	return 0;
 }
 
-static int add_line(struct joining *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
+static int add_line(
+	struct pmfs_line_join *j, uint32_t run, const struct pmfs_lines *l, uint32_t line)
 {
 	const struct pmfs_compared_run *of = &j->costs->runs[run];
 	const struct pm_line *found = &l->lines[line];
-	struct key key = {.line = found->line, .side = of->side};
+	struct pmfs_line_key key = {.line = found->line, .side = of->side};
 	struct pm_bytes file = found->line ? l->tree->texts[found->file] : pm_bytes_of("");
 	uint32_t at;
 	if (add_function(j, run, l, found, &key.function) < 0 ||
@@ -118,7 +84,7 @@ static int add_line(struct joining *j, uint32_t run, const struct pmfs_lines *l,
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
 {
-	struct joining *j = self;
+	struct pmfs_line_join *j = self;
 	const struct pmfs_lines *l;
 	int r = pmfs_lines(m, &l, err);
 	if (r == 0 && l->columns->n != j->costs->runs[run].n_columns)
@@ -130,202 +96,9 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	return r;
 }
 
-/* ---- matching the lines of a function ---- */
-
-static uint32_t file_group(const struct joining *j, uint32_t spelling)
-{
-	return j->files.spellings[spelling].group;
-}
-
-/* The first line of a function on a side, from any spelling that has it; 0: unknown. */
-static void find_first_lines(const struct joining *j, size_t from, size_t to, uint32_t *first)
-{
-	first[PMFS_BASE] = first[PMFS_OTHER] = 0;
-	for (size_t i = from; i < to; i++) {
-		const struct key *key = &j->keys[j->order[i]];
-		uint32_t line = j->definitions[key->function].line[key->side];
-		if (line != 0 && (first[key->side] == 0 || line < first[key->side]))
-			first[key->side] = line;
-	}
-	if (first[PMFS_BASE] == 0 || first[PMFS_OTHER] == 0)
-		first[PMFS_BASE] = first[PMFS_OTHER] = 0;
-}
-
-/* Lines in other files do not move with the function. */
-static struct pmfs_line_place place_of(const struct joining *j, uint32_t at, const uint32_t *first)
-{
-	const struct key *key = &j->keys[at];
-	uint32_t class = file_group(j, key->file);
-	bool inside = class == file_group(j, j->definitions[key->function].file);
-	return (struct pmfs_line_place){
-		.class = class,
-		.at = (int64_t)key->line - (inside ? first[key->side] : 0),
-		.tag = at,
-	};
-}
-
-/* Sorts places and merges equal ones; `j->unique` is the index for each key. 0 or -ENOMEM. */
-static int unite(struct joining *j, struct pmfs_line_place *places, uint32_t *n)
-{
-	uint32_t kept = 0;
-	if (pmfs_places_sort(places, *n) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < *n; i++) {
-		bool same = kept > 0 && places[kept - 1].class == places[i].class &&
-			places[kept - 1].at == places[i].at;
-		uint32_t tag = places[i].tag;
-		if (!same)
-			places[kept++] = places[i];
-		j->unique[tag] = kept - 1;
-	}
-	*n = kept;
-	return 0;
-}
-
-static void show_row(struct joining *j, const struct key *key, struct pmfs_joined_row *row)
-{
-	const struct pmfs_match *m = &j->joined->match;
-	if (row->sides == 0 || key->side == PMFS_OTHER) {
-		const struct pmfs_spelling *file = &j->files.spellings[key->file];
-		uint32_t shown = m->groups[key->group].shown;
-		row->text[0] = j->texts[file - j->files.spellings];
-		row->text[1] = pmfs_match_text(m, m->spellings[shown].name);
-	}
-	row->line[key->side] = key->line;
-	row->sides |= (uint8_t)(1u << key->side);
-}
-
-/* Handles a function, whose keys begin at order[from]. */
-static int match_function(struct joining *j, size_t from, size_t to)
-{
-	uint32_t first[PMFS_N_SIDES], n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
-	find_first_lines(j, from, to, first);
-	for (size_t i = from; i < to; i++) {
-		enum pmfs_side side = j->keys[j->order[i]].side;
-		j->place[side][n[side]++] = place_of(j, j->order[i], first);
-	}
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (unite(j, j->place[side], &n[side]) < 0)
-			return -ENOMEM;
-	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
-		    n[PMFS_OTHER], j->partner) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
-		j->row[i] = PM_NONE;
-	for (uint32_t i = 0; i < n[PMFS_BASE]; i++)
-		if (j->partner[i] != PM_NONE)
-			j->row[j->partner[i]] = row + i;
-	row += n[PMFS_BASE];
-	for (uint32_t i = 0; i < n[PMFS_OTHER]; i++)
-		if (j->row[i] == PM_NONE)
-			j->row[i] = row++;
-	for (size_t i = from; i < to; i++) {
-		uint32_t at = j->order[i];
-		const struct key *key = &j->keys[at];
-		j->of_key[at] = key->side == PMFS_OTHER ? j->row[j->unique[at]]
-							: j->joined->n + j->unique[at];
-		show_row(j, key, &j->joined->rows[j->of_key[at]]);
-	}
-	j->joined->n = row;
-	return 0;
-}
-
-static int by_function(const void *a, const void *b, void *keys)
-{
-	const struct key *k = keys;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	if (k[x].group != k[y].group)
-		return k[x].group < k[y].group ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static int match_lines(struct joining *j)
-{
-	for (size_t i = 0; i < j->n_keys; i++) {
-		j->keys[i].group = j->joined->match.spellings[j->keys[i].function].group;
-		j->order[i] = (uint32_t)i;
-	}
-	if (pm_sort_with(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys) < 0)
-		return -ENOMEM;
-	for (size_t from = 0, to; from < j->n_keys; from = to) {
-		uint32_t group = j->keys[j->order[from]].group;
-		for (to = from; to < j->n_keys && j->keys[j->order[to]].group == group;)
-			to++;
-		if (match_function(j, from, to) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* ---- lines of functions that have no partner ---- */
-
-/* The rows of only one side, as places in their files, `*ret_n` of them. 0 or -ENOMEM. */
-static int list_alone(struct joining *j, enum pmfs_side side, uint32_t *ret_n)
-{
-	uint32_t n = 0;
-	for (size_t i = 0; i < j->n_keys; i++) {
-		const struct key *key = &j->keys[i];
-		uint32_t row = j->of_key[i];
-		if (key->side != side || key->line == 0 || j->unique[row] == side + 1 ||
-			j->joined->rows[row].sides != 1u << side)
-			continue;
-		j->unique[row] = side + 1; /* listed */
-		j->place[side][n++] = (struct pmfs_line_place){
-			.class = file_group(j, key->file), .at = key->line, .tag = row};
-	}
-	*ret_n = n;
-	return pmfs_places_sort(j->place[side], n);
-}
-
-/* Renumbers rows: `to` is the new index of each row. */
-static void drop_rows(struct joining *j, uint32_t *to)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < j->joined->n; i++) {
-		if (to[i] != i)
-			continue;
-		j->joined->rows[n] = j->joined->rows[i];
-		to[i] = n++;
-	}
-	j->joined->n = n;
-}
-
-/* If functions have different names, a line is still the same line of the same file. */
-static int match_alone(struct joining *j)
-{
-	uint32_t n[PMFS_N_SIDES], rows = j->joined->n, *to = j->order;
-	for (uint32_t i = 0; i < rows; i++) {
-		j->unique[i] = 0;
-		to[i] = i;
-	}
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (list_alone(j, side, &n[side]) < 0)
-			return -ENOMEM;
-	if (pmfs_places_match(j->place[PMFS_BASE], n[PMFS_BASE], j->place[PMFS_OTHER],
-		    n[PMFS_OTHER], j->partner) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n[PMFS_BASE]; i++) {
-		if (j->partner[i] == PM_NONE)
-			continue;
-		uint32_t base = j->place[PMFS_BASE][i].tag;
-		uint32_t other = j->place[PMFS_OTHER][j->partner[i]].tag;
-		j->row[base] = other; /* index of the row into which it is merged; see below */
-		j->unique[base] = PM_NONE;
-		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
-		j->joined->rows[other].sides = 3;
-		to[base] = PM_NONE;
-	}
-	drop_rows(j, to);
-	for (size_t i = 0; i < j->n_keys; i++) {
-		uint32_t row = j->of_key[i];
-		j->of_key[i] = to[j->unique[row] == PM_NONE ? j->row[row] : row];
-	}
-	return 0;
-}
-
 /* ---- the join ---- */
 
-static int allocate(struct joining *j)
+static int allocate(struct pmfs_line_join *j)
 {
 	size_t n = j->n_keys + 1;
 	j->of_key = malloc(n * sizeof(*j->of_key));
@@ -343,7 +116,7 @@ static int allocate(struct joining *j)
 }
 
 /* Texts of files are owned by the joined match, which is kept; the other one is freed. */
-static int keep_texts(struct joining *j)
+static int keep_texts(struct pmfs_line_join *j)
 {
 	j->texts = malloc(((size_t)j->files.n + 1) * sizeof(*j->texts));
 	for (uint32_t i = 0; j->texts && i < j->files.n; i++) {
@@ -355,15 +128,16 @@ static int keep_texts(struct joining *j)
 	return j->texts ? 0 : -ENOMEM;
 }
 
-static int join(struct joining *j)
+static int join(struct pmfs_line_join *j)
 {
 	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->joined->match) < 0 ||
-		pmfs_match_finish(&j->files) < 0 || match_lines(j) < 0 || match_alone(j) < 0)
+		pmfs_match_finish(&j->files) < 0 || pmfs_lines_match(j) < 0 ||
+		pmfs_lines_match_alone(j) < 0)
 		return -ENOMEM;
 	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
 }
 
-static void done(struct joining *j)
+static void done(struct pmfs_line_join *j)
 {
 	for (uint32_t i = 0; j->rows && i < j->costs->n_runs; i++)
 		pmfs_run_rows_done(&j->rows[i]);
@@ -385,7 +159,7 @@ static void done(struct joining *j)
 
 int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
 {
-	struct joining j = {.costs = joined->costs, .joined = joined};
+	struct pmfs_line_join j = {.costs = joined->costs, .joined = joined};
 	j.files.exact = j.files.of_places = true;
 	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
 	const struct pmfs_reader reader = {NULL, read_run};

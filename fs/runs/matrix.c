@@ -108,11 +108,6 @@ static int by_function(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double sum_of(double a, double b)
-{
-	return isnan(a) ? b : isnan(b) ? a : a + b;
-}
-
 /*
  * Merges equal functions, such as clones; their inclusive cost is that of the largest, because they
  * may be nested.
@@ -122,7 +117,7 @@ static uint32_t join(struct pmfs_run_share *list, uint32_t n)
 	uint32_t out = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (out > 0 && list[out - 1].function == list[i].function) {
-			list[out - 1].own = sum_of(list[out - 1].own, list[i].own);
+			list[out - 1].own = pmfs_sum_present(list[out - 1].own, list[i].own);
 			list[out - 1].incl = fmax(list[out - 1].incl, list[i].incl);
 		} else {
 			list[out++] = list[i];
@@ -348,43 +343,4 @@ int pmfs_matrix(const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, s
 	int r = pm_part_get(&owner->parts[PMFS_ENSEMBLE_MATRIX], &type, owner, &b, err);
 	*ret = r < 0 ? NULL : &b->m;
 	return r;
-}
-
-/* ---- reading it ---- */
-
-const struct pmfs_run_share *pmfs_matrix_at(
-	const struct pmfs_matrix *m, uint32_t run, uint32_t function)
-{
-	const struct pmfs_run_share wanted = {.function = function};
-	if (m->n_of[run] == 0)
-		return NULL;
-	return bsearch(&wanted, m->of[run], m->n_of[run], sizeof(wanted), by_function);
-}
-
-uint32_t pmfs_matrix_count(const struct pmfs_matrix *m, const struct pmfs_group *g)
-{
-	uint32_t n = 0;
-	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		n += !isnan(m->totals[i]);
-	return n;
-}
-
-double pmfs_matrix_mean(
-	const struct pmfs_matrix *m, const struct pmfs_group *g, uint32_t function, bool incl)
-{
-	double sum = NAN;
-	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		const struct pmfs_run_share *share = pmfs_matrix_at(m, i, function);
-		if (share)
-			sum = sum_of(sum, incl ? share->incl : share->own);
-	}
-	return sum / pmfs_matrix_count(m, g);
-}
-
-double pmfs_matrix_whole(const struct pmfs_matrix *m, const struct pmfs_group *g)
-{
-	double sum = NAN;
-	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		sum = sum_of(sum, m->totals[i]);
-	return sum / pmfs_matrix_count(m, g);
 }
