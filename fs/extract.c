@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/list.h"
 #include "fs/bar.h"
 #include "fs/commands.h"
@@ -90,8 +91,7 @@ static int write_parquet(struct walk *w, const struct pmfs_entry *entry)
 {
 	static const char csv[] = ".csv";
 	struct pm_bytes name = {(const uint8_t *)entry->name, entry->len};
-	if (name.len <= strlen(csv) ||
-		memcmp(name.p + name.len - strlen(csv), csv, strlen(csv)) != 0)
+	if (!pm_has_ending(name, csv))
 		return 0;
 	name.len -= strlen(csv);
 	int r = write_unlisted(w, name);

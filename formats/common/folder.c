@@ -33,9 +33,3 @@ int pm_folder_around(const char *path)
 	errno = code;
 	return fd;
 }
-
-bool pm_ends_with(struct pm_bytes name, const char *ending)
-{
-	size_t len = strlen(ending);
-	return name.len > len && memcmp(name.p + name.len - len, ending, len) == 0;
-}

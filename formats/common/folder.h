@@ -21,9 +21,6 @@ int pm_folder_around(const char *path);
 /* The last name of a path; within `path`. */
 const char *pm_path_name(const char *path);
 
-/* Whether the name has this ending, with something before it. */
-bool pm_ends_with(struct pm_bytes name, const char *ending);
-
 /* A time of stat() or clock_gettime() in ns. */
 static inline uint64_t pm_time_ns(struct timespec t)
 {

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/sheet.h"
 #include "profmount/table.h"
 
@@ -47,12 +48,6 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-static bool ends_with(struct pm_bytes name, const char *end)
-{
-	size_t len = strlen(end);
-	return name.len >= len && memcmp(name.p + name.len - len, end, len) == 0;
-}
-
 static enum pm_type type_of_name(const char *name)
 {
 	if (is_one_of(name, integers, sizeof(integers) / sizeof(*integers)))
@@ -60,7 +55,7 @@ static enum pm_type type_of_name(const char *name)
 	if (is_one_of(name, floats, sizeof(floats) / sizeof(*floats)))
 		return PM_TYPE_FLOAT;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (ends_with(pm_bytes_of(name), ends[i].end))
+		if (pm_ends_with(pm_bytes_of(name), ends[i].end))
 			return ends[i].type;
 	return PM_TYPE_TEXT;
 }
@@ -108,7 +103,7 @@ struct pm_bytes pm_column_unit(const char *name)
 	struct pm_bytes rest = pm_bytes_of(name);
 	for (size_t twice = 0; twice < 2; twice++)
 		for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-			if (ends_with(rest, roles[i]))
+			if (pm_ends_with(rest, roles[i]))
 				rest.len -= strlen(roles[i]);
 	size_t at = rest.len;
 	while (at > 0 && rest.p[at - 1] != '_')

@@ -4,6 +4,7 @@
  */
 #include "formats/hpcrun/dialect.h"
 
+#include "formats/common/affix.h"
 #include "formats/hpcrun/epochs.h"
 #include "formats/hpcrun/sections.h"
 
@@ -11,12 +12,6 @@
 #define MAGIC       "HPCRUN-profile____"
 
 enum { EARLY_MAGIC_SIZE = 16, MAGIC_SIZE = 24 };
-
-static bool begins_with(struct pm_bytes b, const char *text)
-{
-	struct pm_bytes begin;
-	return pm_bytes_sub(b, 0, strlen(text), &begin) && pm_bytes_equal(begin, pm_bytes_of(text));
-}
 
 static int hex_digit(uint8_t c)
 {
@@ -41,12 +36,12 @@ static unsigned version_of(const uint8_t *p)
 enum hpcrun_family hpcrun_family_of(struct pm_bytes head, unsigned *ret_version)
 {
 	*ret_version = 0;
-	if (begins_with(head, EARLY_MAGIC "l") || begins_with(head, EARLY_MAGIC "b")) {
+	if (pm_begins_with(head, EARLY_MAGIC "l") || pm_begins_with(head, EARLY_MAGIC "b")) {
 		*ret_version = 0x0200;
 		return HPCRUN_FAMILY_EARLY;
 	}
 	struct pm_bytes version;
-	if (!begins_with(head, MAGIC) || !pm_bytes_sub(head, strlen(MAGIC), 6, &version) ||
+	if (!pm_begins_with(head, MAGIC) || !pm_bytes_sub(head, strlen(MAGIC), 6, &version) ||
 		version.p[5] != 'b')
 		return HPCRUN_FAMILY_NONE;
 	*ret_version = version_of(version.p);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
@@ -23,9 +24,9 @@ static const char profile_end[] = ".hpcrun", trace_end[] = ".hpctrace";
 
 static struct pm_bytes stem_of(struct pm_bytes name)
 {
-	if (pm_ends_with(name, profile_end))
+	if (pm_has_ending(name, profile_end))
 		name.len -= strlen(profile_end);
-	else if (pm_ends_with(name, trace_end))
+	else if (pm_has_ending(name, trace_end))
 		name.len -= strlen(trace_end);
 	return name;
 }
@@ -95,9 +96,9 @@ static void join_traces(struct hpcrun_folder *f)
 
 static int add_file(struct hpcrun_folder *f, size_t *room, const char *name)
 {
-	bool is_trace = pm_ends_with(pm_bytes_of(name), trace_end);
+	bool is_trace = pm_has_ending(pm_bytes_of(name), trace_end);
 	struct hpcrun_source s = {.profile = {.name = NULL}};
-	if (!is_trace && !pm_ends_with(pm_bytes_of(name), profile_end))
+	if (!is_trace && !pm_has_ending(pm_bytes_of(name), profile_end))
 		return 0;
 	int r = look_at(f->fd, name, is_trace ? &s.trace : &s.profile);
 	if (r <= 0)
@@ -119,7 +120,7 @@ int hpcrun_folder_probe(int fd)
 		return -EIO;
 	for (struct dirent *e; !found && (e = readdir(dir));) {
 		struct pm_bytes name = pm_bytes_of(e->d_name);
-		found = pm_ends_with(name, profile_end) || pm_ends_with(name, trace_end);
+		found = pm_has_ending(name, profile_end) || pm_has_ending(name, trace_end);
 	}
 	closedir(dir);
 	return found;
@@ -163,7 +164,7 @@ int hpcrun_folder_open(struct hpcrun_folder *ret, int fd, const char *path, stru
 static int look_beside(struct hpcrun_folder *f, struct hpcrun_source *s, bool is_trace)
 {
 	const struct hpcrun_file *file = is_trace ? &s->trace : &s->profile;
-	if (!pm_ends_with(pm_bytes_of(file->name), is_trace ? trace_end : profile_end))
+	if (!pm_has_ending(pm_bytes_of(file->name), is_trace ? trace_end : profile_end))
 		return 0;
 	struct pm_bytes stem = hpcrun_file_stem(file);
 	char *name;

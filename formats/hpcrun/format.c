@@ -3,6 +3,7 @@
  * beside it. Recognises and opens them; docs/formats/hpcrun.md describes the bytes.
  */
 #include "profmount/format.h"
+#include "formats/common/affix.h"
 
 #include <string.h>
 
@@ -20,8 +21,7 @@ static bool path_ends(const char *path, const char *end)
 
 static bool is_trace(const struct pm_candidate *c)
 {
-	static const char magic[] = "HPCRUN-trace______";
-	return c->head.len >= strlen(magic) && memcmp(c->head.p, magic, strlen(magic)) == 0;
+	return pm_begins_with(c->head, "HPCRUN-trace______");
 }
 
 /*

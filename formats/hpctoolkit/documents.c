@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/arena.h"
 #include "formats/common/beneath.h"
 #include "formats/common/folder.h"
@@ -48,7 +49,7 @@ static int yaml_list(struct hpctk_documents *d, const struct hpctk_opened *db)
 	int r = 0;
 	while (dir && r == 0 && (entry = readdir(dir))) {
 		struct stat st;
-		if (pm_ends_with(pm_bytes_of(entry->d_name), ".yaml") &&
+		if (pm_has_ending(pm_bytes_of(entry->d_name), ".yaml") &&
 			fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			S_ISREG(st.st_mode))
 			r = yaml_add(d, db, entry->d_name);

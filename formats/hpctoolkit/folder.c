@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/hpctoolkit/records.h"
 
 const char *hpctk_file_name(enum hpctk_file file)
@@ -28,13 +29,13 @@ static const char magics[HPCTK_N_FILES][4] = {
 static int magic_check(struct pm_bytes bytes, enum hpctk_file file, struct pm_error *err)
 {
 	const char *name = hpctk_file_name(file);
-	if (bytes.len >= 8 && memcmp(bytes.p, "HPCPROF-", 8) == 0)
+	if (pm_begins_with(bytes, "HPCPROF-"))
 		return pm_error_set(err, -ENOTSUP, name, 0,
 			"belongs to a database older than version 4 (HPCPROF-), which is not supported");
 	if (bytes.len < HPCTK_FILE_HEADER + HPCTK_SECTION)
 		return pm_error_set(err, -EINVAL, name, 0,
 			"has %zu bytes, which is too short for its header", bytes.len);
-	if (memcmp(bytes.p, "HPCTOOLKIT", 10) != 0 || memcmp(bytes.p + 10, magics[file], 4) != 0)
+	if (!pm_begins_with(bytes, "HPCTOOLKIT") || memcmp(bytes.p + 10, magics[file], 4) != 0)
 		return pm_error_set(
 			err, -EINVAL, name, 0, "does not begin with HPCTOOLKIT%.4s", magics[file]);
 	if (bytes.p[0x0e] != 4)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/arena.h"
 #include "formats/common/beneath.h"
 #include "formats/common/list.h"
@@ -31,7 +32,7 @@ enum { COPIED = 1 };
 static bool is_below_src(struct pm_bytes path)
 {
 	size_t start = 0;
-	if (path.len <= 4 || memcmp(path.p, "src/", 4) != 0)
+	if (path.len <= 4 || !pm_begins_with(path, "src/"))
 		return false;
 	for (size_t i = 0; i <= path.len; i++) {
 		if (i < path.len && path.p[i] != '/')

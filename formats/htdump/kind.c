@@ -4,6 +4,8 @@
  */
 #include "formats/htdump/kind.h"
 
+#include "formats/common/affix.h"
+
 static uint8_t element_size(struct pm_bytes type)
 {
 	static const struct {
@@ -19,18 +21,12 @@ static uint8_t element_size(struct pm_bytes type)
 	return 0;
 }
 
-static bool begins_with(struct pm_bytes b, const char *start)
-{
-	size_t n = strlen(start);
-	return b.len >= n && memcmp(b.p, start, n) == 0;
-}
-
 /* Releases before 0.6 call every integer INTEGER; the C type tells which are unsigned. */
 static bool is_unsigned(const struct htd_flat *f)
 {
-	return f->data_type != HTD_INTEGER || begins_with(f->type, "uint") ||
+	return f->data_type != HTD_INTEGER || pm_begins_with(f->type, "uint") ||
 		pm_bytes_equal(f->type, pm_bytes_of("size_t")) ||
-		(begins_with(f->type, "HT_") &&
+		(pm_begins_with(f->type, "HT_") &&
 			!pm_bytes_equal(f->type, pm_bytes_of("HT_Boolean")));
 }
 
@@ -65,7 +61,7 @@ void htd_kind_set(struct htd_flat *f)
 		return;
 	}
 	f->kind = number_kind(f);
-	bool real_type = begins_with(f->type, "float") || begins_with(f->type, "double");
+	bool real_type = pm_begins_with(f->type, "float") || pm_begins_with(f->type, "double");
 	uint8_t step = element_size(f->type);
 	bool array = step && f->size > step && f->size % step == 0 && f->kind != HTD_KIND_POINTER &&
 		(f->kind == HTD_KIND_REAL) == real_type;

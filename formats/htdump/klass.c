@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/list.h"
 
 /* What a type name refers to: a version, first announced in that dump. */
@@ -31,7 +32,7 @@ uint32_t htd_table_named(const struct htd_table *t, struct pm_bytes type)
 
 struct pm_bytes htd_bare(struct pm_bytes name)
 {
-	if (name.len > 3 && memcmp(name.p, "HT_", 3) == 0)
+	if (name.len > 3 && pm_begins_with(name, "HT_"))
 		return (struct pm_bytes){name.p + 3, name.len - 3};
 	return name;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/cursor.h"
 #include "formats/nytprof/aggregate.h"
 #include "formats/nytprof/chunks.h"
@@ -22,21 +23,25 @@ enum { PROGRESS_RECORDS = 256 /* at most some pages of the file */, NV_SIZE = 8 
 
 /* ---- versions ---- */
 
+static bool is_pynytprof(struct pm_bytes head)
+{
+	return head.len >= 8 && memcmp(head.p, "NYTPROF\0", 8) == 0;
+}
+
 bool nytp_head_matches(struct pm_bytes head)
 {
-	return head.len >= 8 &&
-		(memcmp(head.p, "NYTProf ", 8) == 0 || memcmp(head.p, "NYTPROF6", 8) == 0 ||
-			memcmp(head.p, "NYTPROF\0", 8) == 0);
+	return pm_begins_with(head, "NYTProf ") || pm_begins_with(head, "NYTPROF6") ||
+		is_pynytprof(head);
 }
 
 static int check_version(
 	struct nytp_file *f, struct pm_bytes bytes, size_t *ret_at, struct pm_error *err)
 {
 	unsigned major;
-	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF6", 8) == 0)
+	if (pm_begins_with(bytes, "NYTPROF6"))
 		return pm_error_set(err, -ENOTSUP, f->name, 0,
 			"is a profile of version 6, a different format; versions 4 and 5 are supported");
-	if (bytes.len >= 8 && memcmp(bytes.p, "NYTPROF\0", 8) == 0)
+	if (is_pynytprof(bytes))
 		return pm_error_set(err, -ENOTSUP, f->name, 0,
 			"has the binary header of an early Pynytprof; only text headers are supported");
 	if (!nytp_first_line(bytes, &major, ret_at))

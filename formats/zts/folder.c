@@ -3,6 +3,7 @@
  * descriptors of traces.dat, which grows, are kept. The others are read once and checked by name
  * for changes; WAL files, which are modified in place, are copied.
  */
+#include "formats/common/affix.h"
 #include "formats/zts/store.h"
 
 #include <dirent.h>
@@ -19,9 +20,9 @@
 static bool kind_of_file(const char *name, enum zts_file_kind *ret)
 {
 	bool text = strncmp(name, "text-", 5) == 0;
-	if (text && pm_ends_with(pm_bytes_of(name), ".wal"))
+	if (text && pm_has_ending(pm_bytes_of(name), ".wal"))
 		*ret = ZTS_FILE_WAL;
-	else if (text && pm_ends_with(pm_bytes_of(name), ".fmi"))
+	else if (text && pm_has_ending(pm_bytes_of(name), ".fmi"))
 		*ret = ZTS_FILE_FM;
 	else if (strcmp(name, "meta.db.p") == 0 || strcmp(name, "meta.db.t") == 0)
 		*ret = ZTS_FILE_META;

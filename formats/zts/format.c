@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/folder.h"
 #include "formats/zts/parts.h"
 
@@ -25,7 +26,8 @@ static int ask_store(int folder, const char *path)
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	bool broken = n < 0 && errno == EIO;
 	close(fd);
-	if (n >= 4 && (memcmp(head, "ZTS0", 4) == 0 || memcmp(head, "ZCH0", 4) == 0))
+	struct pm_bytes start = {head, n > 0 ? (size_t)n : 0};
+	if (pm_begins_with(start, "ZTS0") || pm_begins_with(start, "ZCH0"))
 		return SURE;
 	return n >= 0 || broken ? LIKELY : 0; /* open() says why */
 }
@@ -54,7 +56,7 @@ static int ask_base(int folder)
 static int probe(const struct pm_candidate *c)
 {
 	if (!c->folder)
-		return c->head.len >= 4 && memcmp(c->head.p, "ZTS0", 4) == 0 ? SURE : 0;
+		return pm_begins_with(c->head, "ZTS0") ? SURE : 0;
 	int sure = ask_store(c->fd, "traces.dat");
 	return sure ? sure : ask_base(c->fd);
 }

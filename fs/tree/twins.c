@@ -2,6 +2,7 @@
  * X.parquet beside each X.csv: found by name. Listings leave them out, so that whoever walks a
  * mount does not read every table twice (docs/decisions/0140).
  */
+#include "formats/common/affix.h"
 #include "fs/tree/internal.h"
 
 static const char ending[] = ".parquet", csv[] = ".csv";
@@ -10,8 +11,7 @@ enum { ENDING = sizeof(ending) - 1, CSV = sizeof(csv) - 1 };
 
 bool pmfs_twin_base(struct pm_bytes name, char *room, struct pm_bytes *ret)
 {
-	if (name.len <= ENDING || name.len >= PMFS_NAME_SIZE ||
-		memcmp(name.p + name.len - ENDING, ending, ENDING) != 0)
+	if (!pm_has_ending(name, ending) || name.len >= PMFS_NAME_SIZE)
 		return false;
 	size_t stem = name.len - ENDING;
 	memcpy(room, name.p, stem);

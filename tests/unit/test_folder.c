@@ -1,4 +1,5 @@
 /* Tests formats/common/folder.c. */
+#include "formats/common/affix.h"
 #include "tests/unittest.h"
 
 #include <errno.h>
@@ -14,9 +15,9 @@ static void test_names(void **state)
 	assert_string_equal(pm_path_name("a/b/c.db"), "c.db");
 	assert_string_equal(pm_path_name("c.db"), "c.db");
 	assert_string_equal(pm_path_name("/"), "");
-	assert_true(pm_ends_with(pm_bytes_of("a.db"), ".db"));
-	assert_false(pm_ends_with(pm_bytes_of(".db"), ".db"));
-	assert_false(pm_ends_with(pm_bytes_of("b"), ".db"));
+	assert_true(pm_has_ending(pm_bytes_of("a.db"), ".db"));
+	assert_false(pm_has_ending(pm_bytes_of(".db"), ".db"));
+	assert_false(pm_has_ending(pm_bytes_of("b"), ".db"));
 	assert_int_equal(pm_time_ns((struct timespec){3, 5}), 3000000005);
 }
 

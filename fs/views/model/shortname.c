@@ -6,15 +6,11 @@
 
 #include <string.h>
 
-static bool ends_with(struct pm_bytes text, const char *end)
-{
-	size_t len = strlen(end);
-	return text.len >= len && memcmp(text.p + text.len - len, end, len) == 0;
-}
+#include "formats/common/affix.h"
 
 static bool is_operator(struct pm_bytes text)
 {
-	return ends_with(text, "operator");
+	return pm_ends_with(text, "operator");
 }
 
 /*
@@ -36,8 +32,8 @@ static size_t opening(struct pm_bytes text, uint8_t open, uint8_t close)
 static struct pm_bytes without_notes(struct pm_bytes name)
 {
 	for (;;) {
-		size_t at = ends_with(name, "]") ? opening(name, '[', ']') : name.len;
-		if (ends_with(name, " const"))
+		size_t at = pm_ends_with(name, "]") ? opening(name, '[', ']') : name.len;
+		if (pm_ends_with(name, " const"))
 			name.len -= strlen(" const");
 		else if (at < name.len && at > 1 && name.p[at - 1] == ' ')
 			name.len = at - 1;
@@ -49,7 +45,7 @@ static struct pm_bytes without_notes(struct pm_bytes name)
 /* Takes the list of arguments off: it follows a name without a space between. */
 static struct pm_bytes without_arguments(struct pm_bytes name)
 {
-	size_t at = ends_with(name, ")") ? opening(name, '(', ')') : name.len;
+	size_t at = pm_ends_with(name, ")") ? opening(name, '(', ')') : name.len;
 	struct pm_bytes before = {name.p, at};
 	if (at == 0 || at == name.len || name.p[at - 1] == ' ' || is_operator(before))
 		return name;
@@ -77,7 +73,7 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name)
 {
 	struct pm_bytes bare = without_notes(name);
 	struct pm_bytes called = without_arguments(bare);
-	bool is_template = ends_with(called, ">");
+	bool is_template = pm_ends_with(called, ">");
 	if (called.len == bare.len && !is_template)
 		return bare; /* a space in it may be anything */
 	size_t at = after_space(called);
@@ -86,7 +82,7 @@ struct pm_bytes pmfs_name_bare(struct pm_bytes name)
 	struct pm_bytes before = {called.p, at - 1};
 	size_t earlier = after_space(before);
 	struct pm_bytes word = {before.p + earlier, before.len - earlier};
-	if (ends_with(word, "operator")) /* operator new: the space belongs to the name */
+	if (pm_ends_with(word, "operator")) /* operator new: the space belongs to the name */
 		at = earlier;
 	return (struct pm_bytes){called.p + at, called.len - at};
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/common/affix.h"
 #include "fs/views/report/data.h"
 
 /*
@@ -88,7 +89,7 @@ static bool find_in(unsigned k, struct pm_bytes name, struct pmfs_report_key *re
 	const struct kind *kind = &kinds[k];
 	uint32_t n[3] = {0, 0, 0};
 	size_t len = strlen(kind->name);
-	if (name.len < len || memcmp(name.p, kind->name, len) != 0)
+	if (!pm_begins_with(name, kind->name))
 		return false;
 	name = (struct pm_bytes){name.p + len, name.len - len};
 	for (unsigned i = 0; i < kind->n_numbers; i++)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/quantity.h"
 #include "fs/views/model/amounts.h"
 #include "fs/views/model/flat.h"
@@ -159,9 +160,7 @@ static bool is_gpu_time(const struct pmfs_column *c)
 
 static bool is_kernel_time(const struct pmfs_column *c)
 {
-	struct pm_bytes name = metric_of(c)->name;
-	return class_of(c) == PM_QUANTITY_GPU_TIME && name.len >= 4 &&
-		memcmp(name.p, "GKER", 4) == 0;
+	return class_of(c) == PM_QUANTITY_GPU_TIME && pm_begins_with(metric_of(c)->name, "GKER");
 }
 
 /* Kernels by their own cost, the first ones. */
