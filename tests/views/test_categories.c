@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/views/model/categories.h"
+#include "fs/views/model/categoryrules.h"
 #include "fs/views/model/shortname.h"
 
 static void test_bare_names_keep_who_is_meant(void **state)

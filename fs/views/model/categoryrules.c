@@ -7,7 +7,7 @@
  * program's own code (a thread's start function, a parallel region, a thread pool) must not have a
  * category, or everything below them would be counted there; the first rule is for such functions.
  */
-#include "fs/views/model/categories.h"
+#include "fs/views/model/categoryrules.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

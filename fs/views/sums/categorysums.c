@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "formats/common/work.h"
+#include "fs/views/model/categoryrules.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
 
