@@ -75,14 +75,16 @@ static bool grow(struct pm_text *t, size_t need)
 	return take(t, taken < need || taken > limit ? limit : taken);
 }
 
-/* Long renderings stop here when they are cancelled. */
+/* Long renderings stop here when they are cancelled. `need` is within the limit. */
 static bool make_room(struct pm_text *t, size_t need)
 {
+	size_t most = limit_of(t) - t->flowed;
 	if (need > UNASKED && pm_work_cancelled())
 		return false;
 	if ((!t->p || need > t->taken) && !grow(t, need))
 		return false;
 	t->room = t->taken - need > UNASKED ? need + UNASKED : t->taken;
+	t->room = t->room < most ? t->room : most;
 	return true;
 }
 

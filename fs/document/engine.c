@@ -370,7 +370,7 @@ int pmfs_engine_flow(struct pmfs_engine *e, const struct pm_doc *doc,
 	struct flow f = {e, doc, take, context, err};
 	struct pm_text out = {.flow = flow_take, .flow_context = &f};
 	int r = doc->text.render(doc, &out, err);
-	if (r == 0 && out.full)
+	if (out.full)
 		r = pmfs_body_too_long(&out, err);
 	if (r == 0)
 		r = pm_text_status(&out);

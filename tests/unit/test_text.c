@@ -4,6 +4,7 @@
 #include "tests/unittest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -281,6 +282,78 @@ static void test_xml_escapes_markup_and_replaces_forbidden(void **state)
 	check_rows(pm_text_xml, rows, COUNT_OF(rows));
 }
 
+/* ---- flowing ---- */
+
+struct flowed {
+	uint64_t sum, bytes;
+	unsigned left; /* pieces that are still taken */
+};
+
+static bool take_piece(void *context, struct pm_bytes piece)
+{
+	struct flowed *f = context;
+	if (f->left == 0)
+		return false;
+	f->left--;
+	f->bytes += piece.len;
+	for (size_t i = 0; i < piece.len; i++)
+		f->sum = f->sum * 31 + piece.p[i];
+	return true;
+}
+
+/* Appends up to n bytes one by one. Returns the number of bytes that the text took. */
+static uint64_t flow(size_t n, size_t limit, unsigned pieces, struct pm_text *t, struct flowed *f)
+{
+	*f = (struct flowed){.left = pieces};
+	*t = (struct pm_text){.limit = limit, .flow = take_piece, .flow_context = f};
+	for (size_t i = 0; i < n && !t->failed; i++)
+		pm_text_char(t, (char)('a' + i % 26));
+	return t->flowed + t->len;
+}
+
+static void test_a_text_that_flows_is_taken_in_order(void **state)
+{
+	enum { N = 5 << 20 };
+	struct pm_text t;
+	struct flowed f;
+	uint64_t want = 0;
+	assert_int_equal(flow(N, 0, UINT_MAX, &t, &f), N);
+	assert_int_equal(pm_text_status(&t), 0);
+	assert_true(t.taken <= 3 << 20);
+	assert_true(take_piece(&f, pm_text_view(&t)));
+	for (size_t i = 0; i < N; i++)
+		want = want * 31 + (uint8_t)('a' + i % 26);
+	assert_int_equal(f.bytes, N);
+	assert_true(f.sum == want);
+	pm_text_done(&t);
+}
+
+static void test_what_has_flowed_counts_against_the_limit(void **state)
+{
+	static const size_t limits[] = {1 << 20, (1 << 20) + 1, (2 << 20) + 70000, 3000001};
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
+		struct pm_text t;
+		struct flowed f;
+		assert_int_equal(flow(limits[i], limits[i], UINT_MAX, &t, &f), limits[i]);
+		assert_false(t.failed);
+		pm_text_done(&t);
+		assert_int_equal(flow(8 << 20, limits[i], UINT_MAX, &t, &f), limits[i]);
+		assert_true(t.full && t.failed);
+		pm_text_done(&t);
+	}
+}
+
+static void test_a_text_fails_where_its_bytes_are_refused(void **state)
+{
+	struct pm_text t;
+	struct flowed f;
+	flow(8 << 20, 0, 2, &t, &f);
+	assert_true(t.failed && !t.full);
+	assert_int_equal(f.left, 0);
+	assert_int_equal(f.bytes, t.flowed);
+	pm_text_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +372,9 @@ int main(void)
 		cmocka_unit_test(test_line_makes_each_blank_run_one_space),
 		cmocka_unit_test(test_json_escapes_what_it_must),
 		cmocka_unit_test(test_xml_escapes_markup_and_replaces_forbidden),
+		cmocka_unit_test(test_a_text_that_flows_is_taken_in_order),
+		cmocka_unit_test(test_what_has_flowed_counts_against_the_limit),
+		cmocka_unit_test(test_a_text_fails_where_its_bytes_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
