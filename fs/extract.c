@@ -220,11 +220,13 @@ static int write_at(struct walk *w, const char *path)
 			depth++;
 		path += len + (path[len] == '/');
 	}
-	if (r < 0)
+	if (r < 0) {
 		pmfs_extract_failed(&w->x, r, &err);
-	else if (entry.type == PMFS_DIRECTORY)
+		r = 0;
+	} else if (entry.type == PMFS_DIRECTORY) {
 		r = write_tree(w, entry.node);
-	for (r = r < 0 ? 0 : r; r == 0 && depth > 0; depth--)
+	}
+	for (; r == 0 && depth > 0; depth--)
 		r = pmfs_extract_leave(&w->x);
 	return r;
 }
