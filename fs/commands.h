@@ -16,6 +16,7 @@ int pmfs_command_check(struct pmfs_instance *in);
 int pmfs_extract_target(const char *folder);
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 
+/* Writes all n bytes. 0 or -EIO. */
 int pmfs_write_all(int fd, const void *p, size_t n, struct pm_error *err);
 
 /* Writes a document's bytes to a file descriptor, then pmfs_engine_forget. */

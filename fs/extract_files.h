@@ -20,14 +20,20 @@ void pmfs_extract_say(struct pm_bytes path, const char *what);
 /* Reports and counts an error about the current path. */
 void pmfs_extract_failed(struct pmfs_extraction *x, int code, const struct pm_error *err);
 
-/* Writes a file or link into the open directory; reports errors. */
+/* Writes a file or link into the open directory; reports errors, and leaves no part of a file. */
 void pmfs_extract_entry(
 	struct pmfs_extraction *x, const struct pmfs_entry *entry, const char *name);
 
-/* Creates a directory in the open one (or uses one that exists), which is open then. */
+/*
+ * Creates a directory in the open one (or uses one that exists), which is open then. On failure the
+ * open directory stays. 0 or a negative errno; -ENOSPC at the limit.
+ */
 int pmfs_extract_enter(struct pmfs_extraction *x, const char *name, struct pm_error *err);
 
-/* Opens the parent of the open directory. */
+/*
+ * Opens the parent of the open directory. -EIO if that cannot be done: nothing more can be written
+ * at its place then.
+ */
 int pmfs_extract_leave(struct pmfs_extraction *x);
 
 #endif

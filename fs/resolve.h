@@ -27,7 +27,8 @@ struct pmfs_resolved {
 
 /*
  * Resolves a path; also a link at its end is followed. As in the root directory of a process,
- * nothing is above the root. Negative errno: -ELOOP beyond 40 links, -EXDEV for an absolute link.
+ * nothing is above the root. Unlike there, a slash at the end is ignored also after the name of a
+ * file. Negative errno: -ELOOP beyond 40 links, -EXDEV for an absolute link.
  * Call pmfs_resolved_done in any case.
  */
 int pmfs_resolve(struct pmfs_instance *in, const char *path, struct pmfs_resolved *ret,

@@ -16,6 +16,7 @@ struct pmfs_spares {
 	struct pm_text texts[PMFS_N_SPARES];
 };
 
+/* Take and give may be called by several threads at the same time. */
 void pmfs_spares_init(struct pmfs_spares *s);
 void pmfs_spares_done(struct pmfs_spares *s);
 

@@ -68,7 +68,7 @@ struct pm_profile_ops {
 		struct pm_sample *ret, size_t room, struct pm_error *err);
 	/*
 	 * Optional, where this costs less than two calls of `samples`: the times of the first and
-	 * last sample of a trace, PM_NO_TIME if it cannot be read.
+	 * last sample of a trace, PM_NO_TIME if it cannot be read. 0 or a negative errno.
 	 */
 	int (*trace_ends)(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
 		uint64_t *ret_last_ns, struct pm_error *err);

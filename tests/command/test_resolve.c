@@ -81,6 +81,9 @@ static void test_links_are_followed(void **state)
 	expect(&in, "raw/run/../raw/../info.json", 0, "info.json");
 	expect(&in, "../../info.json", 0, "info.json");
 	expect(&in, "", 0, "");
+	expect(&in, "/", 0, "");
+	expect(&in, "raw/file/", 0, "raw/text");
+	expect(&in, "raw/run/raw//", 0, "raw");
 	expect(&in, "raw/file/.", -ENOTDIR, NULL);
 	expect(&in, "raw/text/..", -ENOTDIR, NULL);
 	expect(&in, "raw/nowhere", -ENOENT, NULL);

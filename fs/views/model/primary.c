@@ -1,7 +1,7 @@
 /*
  * Chooses the primary quantity. The total of a quantity with inclusive costs is that of the
- * top-level contexts. Call edges overlap there, and counts have no inclusive costs: these are added
- * up over all contexts, if they matter.
+ * top-level contexts. Counts have no inclusive costs, and those of some profiles overlap at the top
+ * (inclusive_overlaps): these are added up over all contexts, if they matter.
  */
 #include "fs/views/model/primary.h"
 
