@@ -69,6 +69,27 @@ static void test_totals_are_of_the_top_or_of_own_costs(void **state)
 	views_done(m, f);
 }
 
+/* Statements are counted by function and thread only. */
+static void test_what_contexts_lack_is_summed_over_threads(void **state)
+{
+	static const double functions[1][3] = {{100, 100, 7}};
+	const struct pmfs_totals *w;
+	struct fake *f = fake_with_time();
+	uint32_t statements = fake_metric(f, PM_ROLE_COUNT, 1, "statements", "");
+	fake_thread(f, 0, 0);
+	fake_value(f, 0, 0, statements, 9); /* two of them in no function */
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	cost(f, 1, 100, 100);
+	f->flat = (struct pm_flat){.functions = &functions[0][0]};
+	f->ops.flat = fake_flat;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_totals(m, &w, NULL), 0);
+	assert_true(w->of[0] == 100 && w->of[1] == 100 && w->of[2] == 9);
+	assert_int_equal(pmfs_has_cost(m, 0, NULL), 1);
+	assert_int_equal(pmfs_has_cost(m, 2, NULL), 0); /* no folder of metrics/, no exports */
+	views_done(m, f);
+}
+
 /* work's inclusive cost is at the top again. */
 static struct fake *fake_that_overlaps(const char *kind)
 {
@@ -107,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_what_stands_in_no_function_is_said),
 		cmocka_unit_test(test_calls_that_are_longer_than_their_callers_are_said),
 		cmocka_unit_test(test_totals_are_of_the_top_or_of_own_costs),
+		cmocka_unit_test(test_what_contexts_lack_is_summed_over_threads),
 		cmocka_unit_test(test_only_exclusive_costs_add_up_where_inclusive_ones_overlap),
 		cmocka_unit_test(test_overlapping_calls_are_mentioned),
 	};

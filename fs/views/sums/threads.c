@@ -122,6 +122,26 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 	return r;
 }
 
+int pmfs_thread_stored(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	struct pmfs_values values;
+	const struct pm_value *v;
+	int r = pmfs_model_columns(m, &columns, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < columns->n; i++)
+		cells[i] = NAN;
+	pmfs_values_start(&values, m, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
+	while ((r = pmfs_values_peek(&values, &v, err)) > 0 && v->context == 0) {
+		uint32_t column = pmfs_column_of(columns, v->metric, true);
+		if (column != PM_NONE)
+			cells[column] = pmfs_value_number(v);
+		pmfs_values_step(&values);
+	}
+	return r < 0 ? r : 0;
+}
+
 int pmfs_thread_totals(struct pmfs_model *m, uint32_t thread, double *cells, struct pm_error *err)
 {
 	static const struct pm_part_type type = {sizeof(struct totals_part), totals_fill,

@@ -10,16 +10,19 @@
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/stacks.h"
+#include "fs/views/sums/threads.h"
 
 struct totals_part {
 	struct pmfs_totals totals;
 	double *of;
+	bool *in_contexts; /* by column: contexts have costs of its quantity */
 };
 
 static void totals_done(void *p)
 {
 	struct totals_part *part = p;
 	free(part->of);
+	free(part->in_contexts);
 }
 
 /* ---- adding up ---- */
@@ -78,6 +81,34 @@ static int sum_up(struct summing *s, double *ret, struct pm_error *err)
 	return r;
 }
 
+/*
+ * What contexts lack, such as the time of statements, is stored for threads by formats that store
+ * flat costs.
+ */
+static int add_stored(struct summing *s, struct totals_part *part, struct pm_error *err)
+{
+	const struct pm_threads *threads;
+	const struct pm_flat *flat;
+	int r = pmfs_model_flat(s->model, &flat, err);
+	if (r < 0 || !flat->functions || (r = pmfs_model_threads(s->model, &threads, err)) < 0)
+		return r;
+	for (uint32_t i = 0; r == 0 && i < threads->n; i++) {
+		r = pmfs_thread_stored(s->model, i, s->cells, err);
+		for (uint32_t k = 0; r == 0 && k < s->columns->n; k++)
+			if (!part->in_contexts[k] && isfinite(s->cells[k]))
+				part->of[k] += s->cells[k];
+	}
+	return r;
+}
+
+static int add_all(struct summing *s, struct totals_part *part, struct pm_error *err)
+{
+	int r = sum_up(s, part->of, err);
+	for (uint32_t i = 0; r == 0 && i < s->columns->n; i++)
+		part->in_contexts[i] = part->of[i] != 0;
+	return r < 0 ? r : add_stored(s, part, err);
+}
+
 static int totals_fill(void *owner, void *p, struct pm_error *err)
 {
 	struct pmfs_model *m = owner;
@@ -88,17 +119,20 @@ static int totals_fill(void *owner, void *p, struct pm_error *err)
 		return r;
 	size_t n = s.columns->n + (size_t)1;
 	part->of = calloc(n, sizeof(*part->of));
+	part->in_contexts = calloc(n, sizeof(*part->in_contexts));
 	s.cells = calloc(n, sizeof(*s.cells));
 	s.sums = calloc(n, sizeof(*s.sums));
 	s.column = calloc(n, sizeof(*s.column));
 	s.at_the_top = calloc(n, sizeof(*s.at_the_top));
-	r = part->of && s.cells && s.sums && s.column && s.at_the_top ? sum_up(&s, part->of, err)
-								      : pmfs_no_memory(err);
+	bool enough =
+		part->of && part->in_contexts && s.cells && s.sums && s.column && s.at_the_top;
+	r = enough ? add_all(&s, part, err) : pmfs_no_memory(err);
 	free(s.cells);
 	free(s.sums);
 	free(s.column);
 	free(s.at_the_top);
-	part->totals = (struct pmfs_totals){.of = part->of, .columns = s.columns};
+	part->totals = (struct pmfs_totals){
+		.of = part->of, .in_contexts = part->in_contexts, .columns = s.columns};
 	return r;
 }
 
@@ -115,7 +149,7 @@ int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err)
 	int r = pmfs_totals(m, &w, NULL);
 	if (r == -ENOMEM)
 		return pmfs_no_memory(err);
-	return r < 0 || w->of[column] != 0;
+	return r < 0 || w->in_contexts[column];
 }
 
 /* ---- what is missing ---- */
@@ -158,8 +192,8 @@ static int add_exports(struct pmfs_model *m, const struct pmfs_totals *w, struct
 {
 	struct pmfs_stacks s;
 	double sum = 0;
-	if (w->columns->n == 0)
-		return 0;
+	if (w->columns->n == 0 || !w->in_contexts[0])
+		return 0; /* there are no exports */
 	const struct pmfs_column *c = &w->columns->columns[0];
 	int r = pmfs_stacks_make(m, 0, PM_NONE, PM_NONE, &s, err);
 	if (r < 0)

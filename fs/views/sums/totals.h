@@ -1,6 +1,7 @@
 /*
  * The total of each quantity: the sum of exclusive costs over all contexts, which in a tree of
- * calls or samples is the sum of the top-level inclusive costs.
+ * calls or samples is the sum of the top-level inclusive costs. A quantity that no context has is
+ * summed over the threads.
  */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_TOTALS_H
@@ -8,7 +9,8 @@
 #include "fs/views/model/model.h"
 
 struct pmfs_totals {
-	const double *of; /* by column: the total of its group; 0 if nothing has a cost */
+	const double *of;        /* by column: the total of its group; 0 if nothing has a cost */
+	const bool *in_contexts; /* by column: contexts have costs of its group */
 	const struct pmfs_columns *columns;
 };
 
@@ -19,8 +21,8 @@ struct pmfs_totals {
 int pmfs_totals(struct pmfs_model *m, const struct pmfs_totals **ret, struct pm_error *err);
 
 /*
- * Whether the column's quantity has a cost anywhere. 1 or 0; 1 also if it cannot be read, so that
- * reading it reports the reason. -ENOMEM if this cannot be determined now.
+ * Whether contexts have costs of the column's quantity. 1 or 0; 1 also if it cannot be read, so
+ * that reading it reports the reason. -ENOMEM if this cannot be determined now.
  */
 int pmfs_has_cost(struct pmfs_model *m, uint32_t column, struct pm_error *err);
 
