@@ -7,137 +7,14 @@
 #include "fs/document/made.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "fs/document/failure.h"
 #include "fs/document/layout.h"
+#include "fs/document/rowgroup.h"
 
-enum {
-	MOST_BYTES = 16 << 20, /* values and texts of a row group, approximately */
-	SMALL = 1 << 20,       /* size up to which a single row group is kept */
-	CHECK_EVERY = 1024,    /* rows */
-};
-
-/* ---- one row group ---- */
-
-struct maker {
-	const struct pm_table *table;
-	const struct pmfs_parquet *p;
-	struct pmfs_chunk *chunks;
-	struct pm_cell *cells;
-	struct pm_rows rows;
-};
-
-static void maker_done(struct maker *m)
-{
-	for (uint32_t i = 0; m->chunks && i < m->p->n_columns; i++)
-		pmfs_chunk_done(&m->chunks[i]);
-	free(m->chunks);
-	free(m->cells);
-	pm_rows_done(&m->rows);
-}
-
-static int maker_start(struct maker *m, const struct pmfs_parquet *p, const struct pm_table *table,
-	uint64_t at, struct pm_error *err)
-{
-	*m = (struct maker){.table = table, .p = p};
-	m->chunks = calloc((size_t)p->n_columns + 1, sizeof(*m->chunks));
-	m->cells = calloc((size_t)p->n_columns + 1, sizeof(*m->cells));
-	if (!m->chunks || !m->cells)
-		return pm_error_plain(err, -ENOMEM);
-	return pm_rows_start(&m->rows, table, at, err);
-}
-
-static uint64_t chunk_bytes(const struct maker *m)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		bytes += m->chunks[i].bytes;
-	return bytes;
-}
-
-static uint64_t rendered_bytes(const struct maker *m)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		bytes += pmfs_chunk_most(&m->chunks[i]);
-	return bytes;
-}
-
-static bool has_failed(const struct maker *m)
-{
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		if (m->chunks[i].failed)
-			return true;
-	return false;
-}
-
-/*
- * Reads rows below position `to` until the group is full: at `rows`, or by its size if that is 0.
- * Sets group->at and ->rows. 1, 0 if the rows ended, or a negative errno.
- */
-static int group_read(struct maker *m, struct pmfs_rowgroup *group, uint32_t rows, uint64_t to,
-	struct pm_error *err)
-{
-	for (uint32_t i = 0; i < m->p->n_columns; i++)
-		if (pmfs_chunk_begin(&m->chunks[i], m->p->storage[i]) < 0)
-			return pm_error_plain(err, -ENOMEM);
-	group->at = m->rows.at;
-	for (group->rows = 0; group->rows < (rows ? rows : PMFS_GROUP_ROWS); group->rows++) {
-		if (group->rows % CHECK_EVERY == 0) {
-			if (pm_work_cancelled() || has_failed(m))
-				return pm_error_plain(err, -ENOMEM);
-			if (rows == 0 && chunk_bytes(m) > MOST_BYTES)
-				return 1;
-		}
-		int r = pm_rows_next(&m->rows, m->cells, err);
-		if (r <= 0 || m->rows.row >= to)
-			return r < 0 ? r : 0;
-		for (uint32_t i = 0; i < m->p->n_columns; i++)
-			pmfs_chunk_add(&m->chunks[i], &m->cells[i]);
-	}
-	return 1;
-}
-
-static int group_render(
-	struct maker *m, struct pmfs_chunk_facts *facts, struct pm_text *out, struct pm_error *err)
-{
-	for (uint32_t i = 0; i < m->p->n_columns; i++) {
-		if (pm_work_cancelled())
-			return pm_error_plain(err, -ENOMEM);
-		pmfs_chunk_render(&m->chunks[i], out, &facts[i]);
-	}
-	if (out->full)
-		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
-			"%u rows have more text than a row group can hold", m->chunks[0].n);
-	return out->failed || has_failed(m) ? pm_error_plain(err, -ENOMEM) : 0;
-}
-
-int pmfs_parquet_group(const struct pmfs_parquet *p, const struct pm_table *table, size_t i,
-	struct pm_text *out, struct pm_error *err)
-{
-	const struct pmfs_rowgroup *group = &p->groups[i];
-	struct pmfs_rowgroup again = {.at = 0};
-	struct pmfs_chunk_facts *facts = calloc(p->n_columns, sizeof(*facts));
-	size_t before = out->len;
-	struct maker m;
-	int r = facts ? maker_start(&m, p, table, group->at, err) : -ENOMEM;
-	if (r >= 0)
-		r = group_read(&m, &again, group->rows, UINT64_MAX, err);
-	if (r >= 0)
-		r = group_render(&m, facts, out, err);
-	if (facts)
-		maker_done(&m);
-	free(facts);
-	if (r >= 0 && (again.rows != group->rows || out->len - before != group->bytes))
-		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
-			"its rows differ from those that were measured");
-	return r < 0 ? pm_error_plain(err, r) : 0;
-}
-
-/* ---- measuring ---- */
+enum { SMALL = 1 << 20 /* size up to which a single row group is kept */ };
 
 struct segment {
 	uint64_t from, to; /* positions; to = UINT64_MAX for an open end */
@@ -161,8 +38,8 @@ static void leave(const struct job *job, uint64_t at, struct pm_text *text)
 	pm_text_done(text);
 }
 
-static int segment_add(
-	const struct job *job, struct segment *s, struct maker *m, struct pmfs_rowgroup *group)
+static int segment_add(const struct job *job, struct segment *s, struct pmfs_group_maker *m,
+	struct pmfs_rowgroup *group)
 {
 	struct pm_text text = {.p = NULL};
 	group->columns = calloc(m->p->n_columns, sizeof(*group->columns));
@@ -170,8 +47,8 @@ static int segment_add(
 		? 0
 		: -ENOMEM;
 	if (r == 0) {
-		(void)pm_text_reserve(&text, rendered_bytes(m));
-		r = group_render(m, group->columns, &text, &s->failure.error);
+		(void)pm_text_reserve(&text, pmfs_group_bytes(m));
+		r = pmfs_group_render(m, group->columns, &text, &s->failure.error);
 	}
 	group->bytes = text.len;
 	if (r < 0) {
@@ -189,13 +66,13 @@ static int segment_add(
 	return 0;
 }
 
-static int segment_groups(const struct job *job, struct segment *s, struct maker *m)
+static int segment_groups(const struct job *job, struct segment *s, struct pmfs_group_maker *m)
 {
 	for (int more = 1; more > 0;) {
 		struct pmfs_rowgroup group = {.at = 0};
 		if (__atomic_load_n(&job->stop, __ATOMIC_RELAXED))
 			return -ENOMEM;
-		more = group_read(m, &group, 0, s->to, &s->failure.error);
+		more = pmfs_group_read(m, &group, 0, s->to, &s->failure.error);
 		int r = more < 0 ? more : 0;
 		if (r == 0 && group.rows > 0)
 			r = segment_add(job, s, m, &group);
@@ -209,12 +86,13 @@ static int segment_measure(void *context, size_t i)
 {
 	struct job *job = context;
 	struct segment *s = &job->segments[i];
-	struct maker m;
+	struct pmfs_group_maker m;
 	s->failure.error.offset = PM_NO_OFFSET;
-	s->failure.result = maker_start(&m, job->p, job->table, s->from, &s->failure.error);
+	s->failure.result =
+		pmfs_group_maker_start(&m, job->p, job->table, s->from, &s->failure.error);
 	if (s->failure.result >= 0)
 		s->failure.result = segment_groups(job, s, &m);
-	maker_done(&m);
+	pmfs_group_maker_done(&m);
 	if (s->failure.result < 0)
 		__atomic_store_n(&job->stop, true, __ATOMIC_RELAXED);
 	return s->failure.result;

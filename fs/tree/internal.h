@@ -167,6 +167,10 @@ int pmfs_paths_root_next(
 int pmfs_source_root_next(
 	struct pmfs_tree *t, uint64_t *position, struct pmfs_entry *ret, struct pm_error *err);
 
+/* Whether there is such an item, and whether it is a directory or a document. */
+int pmfs_item_check(const struct pm_collection *c, uint32_t item, struct pm_error *err);
+bool pmfs_item_is_directory(const struct pm_collection *c, uint32_t item);
+
 /* Items of the collection in the directory `dir`: their number, by name, and by index. */
 int pmfs_item_count(const struct pm_collection *c, uint32_t *ret, struct pm_error *err);
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,

@@ -10,3 +10,13 @@ bool pmfs_span_clip(const struct pmfs_span *span, const struct pm_sample *s, uin
 	*ret_duration = to > from ? to - from : 0;
 	return to > from || pmfs_span_has_begin(span, s->time_ns);
 }
+
+int pmfs_run_length(
+	const struct pm_profile *p, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err)
+{
+	*ret_origin = *ret_ns = PM_NO_TIME;
+	int r = p->ops->span ? p->ops->span(p, ret_origin, ret_ns, err) : 0;
+	if (*ret_origin == PM_NO_TIME)
+		*ret_ns = PM_NO_TIME;
+	return r;
+}

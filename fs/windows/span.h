@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "profmount/traces.h"
+#include "profmount/profile.h"
 
 /* In ns, as in samples. What begins at `end` is outside, unless the run ends there. */
 struct pmfs_span {
@@ -29,5 +29,12 @@ static inline uint64_t pmfs_sample_end(const struct pm_sample *s)
 		return s->time_ns;
 	return __builtin_add_overflow(s->time_ns, s->duration_ns, &end) ? UINT64_MAX : end;
 }
+
+/*
+ * The beginning and the duration of the run, for names of windows; both PM_NO_TIME if the beginning
+ * is unknown. 0 or a negative errno.
+ */
+int pmfs_run_length(
+	const struct pm_profile *p, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "formats/common/sort.h"
 #include "formats/common/span.h"
 #include "fs/windows/profile.h"
+#include "fs/windows/readme.h"
 #include "profmount/limits.h"
 
 /* The number of the first item that was found by name. */
@@ -114,24 +115,12 @@ static bool item_is_link(struct pmfs_windows *w, uint32_t found)
 	return item_get(w, found + FIRST_FOUND, &item, NULL) > 0 && item.target.len;
 }
 
-/* The duration of the run; PM_NO_TIME if unknown. */
-static int run_length(
-	const struct pmfs_windows *w, uint64_t *ret_origin, uint64_t *ret_ns, struct pm_error *err)
-{
-	const struct pm_profile *p = w->profile;
-	*ret_origin = *ret_ns = PM_NO_TIME;
-	int r = p->ops->span ? p->ops->span(p, ret_origin, ret_ns, err) : 0;
-	if (*ret_origin == PM_NO_TIME)
-		*ret_ns = PM_NO_TIME;
-	return r;
-}
-
 int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
 	struct pm_error *err)
 {
 	struct pmfs_found_window item = {.thread = thread};
 	uint64_t origin, run_ns;
-	int r = run_length(w, &origin, &run_ns, err);
+	int r = pmfs_run_length(w->profile, &origin, &run_ns, err);
 	if (r < 0)
 		return r;
 	if (run_ns == PM_NO_TIME || !pm_span_read(name, run_ns, &item.start, &item.end))
@@ -159,7 +148,7 @@ static int windows_count(const struct pm_collection *c, uint32_t *ret, struct pm
 {
 	uint64_t origin, run_ns;
 	*ret = 0;
-	int r = run_length(windows_of(c), &origin, &run_ns, err);
+	int r = pmfs_run_length(windows_of(c)->profile, &origin, &run_ns, err);
 	return r < 0 ? r : listed_get(windows_of(c), ret, err);
 }
 
@@ -220,7 +209,7 @@ static int windows_profile(
 	int r = item_get(w, i, &item, err);
 	if (r <= 0)
 		return pm_error_plain(err, r < 0 ? r : -ENOENT);
-	r = run_length(w, &origin, &run_ns, err);
+	r = pmfs_run_length(w->profile, &origin, &run_ns, err);
 	if (r < 0 || (r = pmfs_index_open(&w->index, err)) < 0)
 		return r;
 	struct pmfs_span span = {.start = origin + item.start,
@@ -229,56 +218,6 @@ static int windows_profile(
 	bool one = item.thread != PM_NONE;
 	return pmfs_window_open(
 		&w->index, &span, one ? item.thread : 0, one ? 1 : w->index.threads->n, ret, err);
-}
-
-/* ---- README.txt ---- */
-
-static void add_commands(const struct pmfs_windows *w, uint64_t run_ns, struct pm_text *out)
-{
-	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
-	pm_text_str(out, "  What ran at its beginning, on all threads?\n$ cat windows/");
-	pm_span_print(out, 0, tenth);
-	pm_text_str(out, "/summary.txt\n");
-	if (w->profile->ops->threads) {
-		pm_text_str(out,
-			"  What did each thread do then? (the last column is its directory there)\n"
-			"$ cat windows/");
-		pm_span_print(out, 0, tenth);
-		pm_text_str(out, "/threads.csv\n");
-	}
-	pm_text_str(out, "  Which functions ran at its end?\n$ head -n 6 windows/");
-	pm_span_print(out, run_ns - tenth, run_ns);
-	pm_text_str(out, "/functions.tsv\n");
-}
-
-static int readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
-{
-	const struct pmfs_windows *w = doc->text.self;
-	uint64_t origin, run_ns;
-	int r = run_length(w, &origin, &run_ns, err);
-	if (r < 0)
-		return r;
-	pm_text_str(out,
-		"A window is a part of the run in time: START-END is a directory with what ran then.\n"
-		"Windows are not listed; ask for one by its name.\n\n"
-		"START and END count from the beginning of the run, in s, ms, us or ns: 1.5s-2s, 250ms-300ms,\n"
-		"0-1000000ns. An empty side is that end of the run. Times outside of the run, and windows\n"
-		"without a length, do not exist. Each window has one name; others are links to it.\n\n"
-		"Costs are times: the part of each sample or call that lies inside. calls counts those that\n"
-		"begin in it.");
-	if (w->profile->ops->threads)
-		pm_text_str(out, " A thread has windows/ too, in its directory.");
-	pm_text_str(out, "\n\n");
-	if (run_ns == PM_NO_TIME || run_ns == 0) {
-		pm_text_str(
-			out, "The length of this run is not known, or 0: there are no windows.\n");
-		return pm_text_status(out);
-	}
-	pm_text_str(out, "This run is ");
-	pm_span_print(out, 0, run_ns);
-	pm_text_str(out, ". In the folder above:\n\n");
-	add_commands(w, run_ns, out);
-	return pm_text_status(out);
 }
 
 /* ---- the whole ---- */
@@ -296,7 +235,8 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	w->profile = p;
 	pmfs_index_init(&w->index, p);
 	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
-		.doc = {.kind = PM_DOC_TEXT, .text = {.render = readme_render, .self = w}}};
+		.doc = {.kind = PM_DOC_TEXT,
+			.text = {.render = pmfs_windows_readme_render, .self = p}}};
 	w->collection = (struct pm_collection){.path = "windows",
 		.self = w,
 		.count = windows_count,
