@@ -35,6 +35,23 @@ double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_comp
 	return whole != 0 ? value / whole : NAN;
 }
 
+const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity)
+{
+	uint32_t i = 0;
+	while (i + 1 < costs->n && costs->costs[i].quantity != quantity)
+		i++;
+	return &costs->costs[i];
+}
+
+bool pmfs_quantity_has(const struct pmfs_costs *costs, uint32_t quantity, enum pmfs_side side)
+{
+	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);
+	const struct pmfs_cost *end = costs->costs + costs->n;
+	while (cost < end && cost->quantity == quantity && !cost->has[side])
+		cost++;
+	return cost < end && cost->quantity == quantity;
+}
+
 /* ---- columns ---- */
 
 static const char *copy(struct building *b, const char *text)

@@ -47,7 +47,7 @@ struct pmfs_costs {
 	uint32_t n, n_quantities;
 	struct pmfs_cost *costs;
 	uint32_t own;   /* exclusive cost or count of the primary quantity, or PM_NONE */
-	bool in_common; /* both sides have some quantity in common */
+	bool in_common; /* both sides have some column in common */
 	bool shares;    /* tables have shares of the total, not values */
 	uint32_t n_runs;
 	struct pmfs_compared_run *runs;          /* runs, those of the baseline first */
@@ -128,6 +128,12 @@ void pmfs_return(struct pmfs_borrowed *two);
 /* ---- costs.c ---- */
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
+
+/* The first column of a quantity, for its name and unit. */
+const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
+
+/* Whether the side has a total of the quantity. It may have one of its columns and not another. */
+bool pmfs_quantity_has(const struct pmfs_costs *costs, uint32_t quantity, enum pmfs_side side);
 
 /* A value of the run as shown in tables: the value itself, or its share of the run's total. */
 double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_compared_run *run,

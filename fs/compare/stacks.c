@@ -13,14 +13,6 @@ struct summing {
 	double *sums;
 };
 
-const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity)
-{
-	uint32_t i = 0;
-	while (i + 1 < costs->n && costs->costs[i].quantity != quantity)
-		i++;
-	return &costs->costs[i];
-}
-
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity)
 {
 	const struct pmfs_cost *cost = pmfs_quantity_cost(costs, quantity);

@@ -22,9 +22,6 @@ int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u
 
 void pmfs_two_stacks_done(struct pmfs_two_stacks *s);
 
-/* The first column of a quantity, for its name and unit. */
-const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
-
 /* Whether the quantity has costs on some side, and on each side in all repetitions or in none. */
 bool pmfs_quantity_is_shown(const struct pmfs_costs *costs, uint32_t quantity);
 

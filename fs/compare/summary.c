@@ -108,6 +108,13 @@ static bool has_changes(const struct pmfs_joined *j)
 	return i < j->n;
 }
 
+/* Whether functions can be compared by their own costs. */
+static bool has_own(const struct pmfs_costs *k)
+{
+	return k->own != PM_NONE && k->costs[k->own].has[PMFS_BASE] &&
+		k->costs[k->own].has[PMFS_OTHER];
+}
+
 static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
 {
 	if (pmfs_compare_tested(j->costs))
@@ -117,7 +124,7 @@ static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
 		pm_text_str(out,
 			"noise is unknown: each side needs two or more repetitions "
 			"(base=A base=B new=C new=D)\n");
-	if (j->costs->in_common && !pmfs_compare_tested(j->costs) && !has_changes(j))
+	if (has_own(j->costs) && !pmfs_compare_tested(j->costs) && !has_changes(j))
 		pm_text_str(out, "The own cost of every function is the same.\n");
 }
 
@@ -158,10 +165,12 @@ static void add_totals(struct pm_text *out, const struct pmfs_costs *k)
 		pm_text_str(out, "  ");
 		pmfs_add_cut_padded(out, pm_bytes_of(cost->stem), 22);
 		pm_text_str(out, "  ");
-		pmfs_add_amount(out, &column, cost->has[PMFS_BASE] ? base : NAN);
+		bool has_base = pmfs_quantity_has(k, last, PMFS_BASE);
+		bool has_other = pmfs_quantity_has(k, last, PMFS_OTHER);
+		pmfs_add_amount(out, &column, has_base ? base : NAN);
 		pm_text_str(out, "  ");
-		pmfs_add_amount(out, &column, cost->has[PMFS_OTHER] ? value : NAN);
-		if (cost->has[PMFS_BASE] && cost->has[PMFS_OTHER])
+		pmfs_add_amount(out, &column, has_other ? value : NAN);
+		if (has_base && has_other)
 			add_percent(out, base, value);
 		pm_text_char(out, '\n');
 	}
@@ -207,7 +216,7 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 		pm_text_char(out, '\n');
 		add_noise(out, j);
 		const bool *has = j->costs->costs[j->costs->own].has;
-		if (has[PMFS_BASE] && has[PMFS_OTHER]) {
+		if (has_own(j->costs)) {
 			add_titled(out, j, "functions that cost more (own cost)", MORE);
 			add_titled(out, j, "functions that cost less (own cost)", LESS);
 		}
@@ -231,6 +240,8 @@ int pmfs_compare_summary_lines(
 		return r;
 	if (!j->costs->in_common) {
 		pm_text_str(out, "  no quantity in common\n");
+	} else if (!has_own(j->costs)) {
+		pm_text_str(out, "  no own cost in common\n");
 	} else if (has_changes(j)) {
 		uint32_t further = add_list(out, j, EVERY, most);
 		if (further)

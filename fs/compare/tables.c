@@ -147,34 +147,26 @@ static int totals_columns(struct pm_table *table, struct pm_error *err)
 	return 0;
 }
 
-/* The first column of a quantity, which represents it. */
-static const struct pmfs_cost *cost_of(const struct pmfs_costs *k, uint64_t quantity)
-{
-	uint32_t i = 0;
-	while (i + 1 < k->n && k->costs[i].quantity != quantity)
-		i++;
-	return &k->costs[i];
-}
-
 static int totals_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pmfs_costs *k;
 	int r = pmfs_compare_costs(pmfs_compare_of(rows->table->self), &k, err);
 	if (r < 0 || rows->at >= k->n_quantities)
 		return r;
-	const struct pmfs_cost *cost = cost_of(k, rows->at);
-	const struct pmfs_sample *base = &k->whole[PMFS_BASE][rows->at];
-	const struct pmfs_sample *other = &k->whole[PMFS_OTHER][rows->at];
-	bool both = cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
+	uint32_t quantity = (uint32_t)rows->at;
+	const struct pmfs_sample *base = &k->whole[PMFS_BASE][quantity];
+	const struct pmfs_sample *other = &k->whole[PMFS_OTHER][quantity];
+	bool has_base = pmfs_quantity_has(k, quantity, PMFS_BASE);
+	bool has_other = pmfs_quantity_has(k, quantity, PMFS_OTHER), both = has_base && has_other;
 	bool repeated = pmfs_compare_repeated(k);
 	rows->at++;
-	pm_set_text(cells++, pm_bytes_of(cost->stem));
-	*cells++ = pmfs_cell(cost->has[PMFS_BASE] ? base->mean : NAN);
+	pm_set_text(cells++, pm_bytes_of(pmfs_quantity_cost(k, quantity)->stem));
+	*cells++ = pmfs_cell(has_base ? base->mean : NAN);
 	if (repeated)
-		*cells++ = pmfs_cell(cost->has[PMFS_BASE] ? pmfs_sample_stddev(base) : NAN);
-	*cells++ = pmfs_cell(cost->has[PMFS_OTHER] ? other->mean : NAN);
+		*cells++ = pmfs_cell(has_base ? pmfs_sample_stddev(base) : NAN);
+	*cells++ = pmfs_cell(has_other ? other->mean : NAN);
 	if (repeated)
-		*cells++ = pmfs_cell(cost->has[PMFS_OTHER] ? pmfs_sample_stddev(other) : NAN);
+		*cells++ = pmfs_cell(has_other ? pmfs_sample_stddev(other) : NAN);
 	*cells++ = pmfs_cell(both ? other->mean - base->mean : NAN);
 	*cells++ = pmfs_cell(both ? pmfs_ratio(base->mean, other->mean) : NAN);
 	if (repeated)

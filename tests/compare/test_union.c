@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/common/text.h"
+#include "fs/compare/summary.h"
+
 #define COSTS(own, all) ((const double[]){(own), (all)})
 
 /* main calls work from a loop, and `third`; the loop and its line begin at `line`. */
@@ -92,6 +95,41 @@ static void test_the_summary_of_equal_runs(void **state)
 	free(text);
 	pair_close(&p);
 	open_two(&p);
+	text = pair_text(&p, "summary.txt");
+	assert_null(strstr(text, "is the same"));
+	free(text);
+	pair_close(&p);
+}
+
+/* main, which costs that much with all that it calls: its own cost is not known. */
+static struct fake *run_of_inclusive_costs(double cost)
+{
+	struct fake *f = fake_new();
+	fake_metric(f, PM_ROLE_INCLUSIVE, 0, "time", "ns");
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", "/src/main.c", 10));
+	fake_value(f, 0, 1, 1, cost);
+	return f;
+}
+
+static void test_own_costs_that_one_side_lacks_are_not_compared(void **state)
+{
+	struct pair p = {.held = 0};
+	struct pm_text lines = {.p = NULL};
+	pair_open(&p, 1, 1, (struct fake *[]){run_of_inclusive_costs(100), run(100, "x", 5, 20)});
+	char *text = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(text, "100.00 ns       115.00 ns    +15.00%\n"));
+	assert_null(strstr(text, "cost more"));
+	free(text);
+	assert_pair(&p, "metrics.csv",
+		"quantity|base|value|diff|ratio\n"
+		"time_ns|100|115|15|1.15\n");
+	assert_int_equal(pmfs_compare_summary_lines(p.profile, 8, &lines, NULL), 0);
+	pm_text_char(&lines, '\0');
+	assert_string_equal(lines.p, "  no own cost in common\n");
+	pm_text_done(&lines);
+	pair_close(&p);
+	pair_open(&p, 1, 1, (struct fake *[]){run(0, "x", 0, 20), run_of_inclusive_costs(10)});
 	text = pair_text(&p, "summary.txt");
 	assert_null(strstr(text, "is the same"));
 	free(text);
@@ -201,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_folded_stacks_have_both_costs),
 		cmocka_unit_test(test_the_summary),
 		cmocka_unit_test(test_the_summary_of_equal_runs),
+		cmocka_unit_test(test_own_costs_that_one_side_lacks_are_not_compared),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_noise_is_grey),
 		cmocka_unit_test(test_no_mean_of_what_a_repetition_lacks),
