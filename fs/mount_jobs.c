@@ -33,7 +33,7 @@ static void try_again(struct pmfs_jobs *jobs, struct pmfs_call *calls)
 	}
 }
 
-static void run_job(struct pmfs_jobs *jobs, struct job *j)
+static void run_job(struct pmfs_jobs *jobs, struct pmfs_job *j)
 {
 	pm_work_enter(&j->work);
 	j->calls->answer(j->calls);
@@ -52,7 +52,7 @@ static void submit(struct pmfs_jobs *jobs, struct pmfs_call *c, bool may_host)
 {
 	pthread_mutex_lock(&jobs->lock);
 	bool stop = jobs->stop, host = false;
-	struct job *j = stop ? NULL : pmfs_pool_find(jobs, c->key);
+	struct pmfs_job *j = stop ? NULL : pmfs_pool_find(jobs, c->key);
 	if (j) {
 		pmfs_pool_add_call(j, c);
 	} else if (!stop && (j = pmfs_pool_add(jobs, c)) && pmfs_pool_has_room(jobs)) {
@@ -94,7 +94,7 @@ void pmfs_jobs_each(struct pmfs_jobs *jobs,
 	void (*take)(void *context, const struct pmfs_running *running), void *context)
 {
 	pthread_mutex_lock(&jobs->lock);
-	for (const struct job *j = jobs->all; j; j = j->next) {
+	for (const struct pmfs_job *j = jobs->all; j; j = j->next) {
 		if (!j->running)
 			continue;
 		/* The first call stays in the list as long as its job. */

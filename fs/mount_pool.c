@@ -26,7 +26,7 @@ static void *run_ready(void *context)
 	pmfs_builder_begin();
 	pthread_mutex_lock(&jobs->lock);
 	for (;;) {
-		struct job *j = jobs->ready;
+		struct pmfs_job *j = jobs->ready;
 		if (j) {
 			jobs->ready = j->next_ready;
 			if (!jobs->ready)
@@ -58,7 +58,7 @@ static void start_thread(struct pmfs_jobs *jobs)
 	jobs->n_threads++;
 }
 
-void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct job *j)
+void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct pmfs_job *j)
 {
 	j->running = true;
 	j->started_ms = pmfs_pool_now_ms();
@@ -66,7 +66,7 @@ void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct job *j)
 }
 
 /* Run by the next free thread, or by a new one. */
-void pmfs_pool_run_elsewhere(struct pmfs_jobs *jobs, struct job *j)
+void pmfs_pool_run_elsewhere(struct pmfs_jobs *jobs, struct pmfs_job *j)
 {
 	pmfs_pool_run_here(jobs, j);
 	j->next_ready = NULL;
@@ -85,9 +85,9 @@ bool pmfs_pool_has_room(const struct pmfs_jobs *jobs)
 	return jobs->n_running < jobs->at_once && !jobs->stop;
 }
 
-static struct job *first_waiting(const struct pmfs_jobs *jobs)
+static struct pmfs_job *first_waiting(const struct pmfs_jobs *jobs)
 {
-	struct job *j = jobs->all;
+	struct pmfs_job *j = jobs->all;
 	while (j && j->running)
 		j = j->next;
 	return j;
@@ -101,7 +101,7 @@ bool pmfs_pool_is_full(const struct pmfs_jobs *jobs)
 
 void pmfs_pool_start_others(struct pmfs_jobs *jobs, unsigned idle)
 {
-	struct job *j = first_waiting(jobs);
+	struct pmfs_job *j = first_waiting(jobs);
 	for (; j && !jobs->stop && jobs->n_threads < MOST_THREADS; j = j->next) {
 		if (j->running)
 			continue;
@@ -115,15 +115,15 @@ void pmfs_pool_start_others(struct pmfs_jobs *jobs, unsigned idle)
 
 /* ---- jobs ---- */
 
-struct job *pmfs_pool_find(struct pmfs_jobs *jobs, uint64_t key)
+struct pmfs_job *pmfs_pool_find(struct pmfs_jobs *jobs, uint64_t key)
 {
-	for (struct job *j = jobs->all; j; j = j->next)
+	for (struct pmfs_job *j = jobs->all; j; j = j->next)
 		if (j->key == key && pm_work_want(&j->work))
 			return j;
 	return NULL;
 }
 
-void pmfs_pool_add_call(struct job *j, struct pmfs_call *c)
+void pmfs_pool_add_call(struct pmfs_job *j, struct pmfs_call *c)
 {
 	struct pmfs_call **last = &j->calls;
 	while (*last)
@@ -133,10 +133,10 @@ void pmfs_pool_add_call(struct job *j, struct pmfs_call *c)
 	j->deserted_ms = 0;
 }
 
-struct job *pmfs_pool_add(struct pmfs_jobs *jobs, struct pmfs_call *c)
+struct pmfs_job *pmfs_pool_add(struct pmfs_jobs *jobs, struct pmfs_call *c)
 {
-	struct job *j = calloc(1, sizeof(*j));
-	struct job **last = &jobs->all;
+	struct pmfs_job *j = calloc(1, sizeof(*j));
+	struct pmfs_job **last = &jobs->all;
 	if (!j)
 		return NULL;
 	while (*last)
@@ -150,9 +150,9 @@ struct job *pmfs_pool_add(struct pmfs_jobs *jobs, struct pmfs_call *c)
 	return j;
 }
 
-void pmfs_pool_remove(struct pmfs_jobs *jobs, struct job *j)
+void pmfs_pool_remove(struct pmfs_jobs *jobs, struct pmfs_job *j)
 {
-	struct job **place = &jobs->all;
+	struct pmfs_job **place = &jobs->all;
 	while (*place != j)
 		place = &(*place)->next;
 	*place = j->next;

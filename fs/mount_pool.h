@@ -15,13 +15,13 @@
 #include "formats/common/work.h"
 #include "fs/mount_call.h"
 
-struct job {
+struct pmfs_job {
 	struct pm_work work;
 	uint64_t key;
 	struct pmfs_call *calls;          /* the call that is answered first */
 	uint64_t started_ms, deserted_ms; /* 0: not */
 	bool running;
-	struct job *next, *next_ready;
+	struct pmfs_job *next, *next_ready;
 };
 
 struct pmfs_jobs {
@@ -29,13 +29,13 @@ struct pmfs_jobs {
 	void (*stuck)(void *context);
 	void *stuck_context;
 	/* Runs a job, and frees it; called without the lock. */
-	void (*run)(struct pmfs_jobs *jobs, struct job *j);
+	void (*run)(struct pmfs_jobs *jobs, struct pmfs_job *j);
 	unsigned cores, most_hosted;
 	unsigned at_once;     /* number of jobs that run regardless of idle processors */
 	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t ready_moved, watch_moved, ended;
-	struct job *all;                 /* in order of arrival */
-	struct job *ready, **ready_last; /* running, but not yet taken by a thread */
+	struct pmfs_job *all;                 /* in order of arrival */
+	struct pmfs_job *ready, **ready_last; /* running, but not yet taken by a thread */
 	unsigned n_running, n_hosted, n_threads, n_idle, n_ready;
 	bool watch_sleeps, stop, stopped;
 	uint64_t stop_ms; /* when the watch noticed that it has to stop */
@@ -46,21 +46,21 @@ struct pmfs_jobs {
 uint64_t pmfs_pool_now_ms(void);
 
 /* The job with this key that has not been cancelled, or NULL. */
-struct job *pmfs_pool_find(struct pmfs_jobs *jobs, uint64_t key);
+struct pmfs_job *pmfs_pool_find(struct pmfs_jobs *jobs, uint64_t key);
 
 /* A new job for the call, last in order, not running; NULL if out of memory. */
-struct job *pmfs_pool_add(struct pmfs_jobs *jobs, struct pmfs_call *c);
-void pmfs_pool_add_call(struct job *j, struct pmfs_call *c);
+struct pmfs_job *pmfs_pool_add(struct pmfs_jobs *jobs, struct pmfs_call *c);
+void pmfs_pool_add_call(struct pmfs_job *j, struct pmfs_call *c);
 
 /* The caller owns the job afterwards. */
-void pmfs_pool_remove(struct pmfs_jobs *jobs, struct job *j);
+void pmfs_pool_remove(struct pmfs_jobs *jobs, struct pmfs_job *j);
 
 /* Whether one more job may start regardless of idle processors. */
 bool pmfs_pool_has_room(const struct pmfs_jobs *jobs);
 
 /* Marks a job as running, on the caller's thread or on one of the pool's own. */
-void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct job *j);
-void pmfs_pool_run_elsewhere(struct pmfs_jobs *jobs, struct job *j);
+void pmfs_pool_run_here(struct pmfs_jobs *jobs, struct pmfs_job *j);
+void pmfs_pool_run_elsewhere(struct pmfs_jobs *jobs, struct pmfs_job *j);
 
 /* Starts waiting jobs within the limit, then up to `idle` more, the number of idle processors. */
 void pmfs_pool_start_others(struct pmfs_jobs *jobs, unsigned idle);

@@ -25,7 +25,7 @@ static bool gives_up(struct pmfs_call *c, uint64_t now)
 }
 
 static void reply_to_one(
-	struct pmfs_jobs *jobs, const struct job *j, struct pmfs_call *c, uint64_t now)
+	struct pmfs_jobs *jobs, const struct pmfs_job *j, struct pmfs_call *c, uint64_t now)
 {
 	bool interrupted = gives_up(c, now);
 	bool early = c->answer_early && (!j->running || now - j->started_ms >= TICK_MS);
@@ -40,7 +40,7 @@ static void reply_to_one(
 }
 
 /* Replies if that cannot wait. Returns whether any request still waits for the job. */
-static bool reply_early(struct pmfs_jobs *jobs, struct job *j, uint64_t now)
+static bool reply_early(struct pmfs_jobs *jobs, struct pmfs_job *j, uint64_t now)
 {
 	bool wanted = false;
 	for (struct pmfs_call **place = &j->calls, *c; (c = *place);) {
@@ -58,7 +58,7 @@ static bool reply_early(struct pmfs_jobs *jobs, struct job *j, uint64_t now)
 	return wanted;
 }
 
-static void look_at(struct pmfs_jobs *jobs, struct job *j, uint64_t now)
+static void look_at(struct pmfs_jobs *jobs, struct pmfs_job *j, uint64_t now)
 {
 	bool wanted = reply_early(jobs, j, now);
 	if (jobs->stop)
@@ -122,7 +122,7 @@ static void *watch(void *context)
 	while (!jobs->stopped) {
 		see_whether_to_stop(jobs, pmfs_pool_now_ms());
 		quiet = jobs->all ? 0 : quiet + 1;
-		for (struct job *j = jobs->all, *next; j; j = next) {
+		for (struct pmfs_job *j = jobs->all, *next; j; j = next) {
 			next = j->next;
 			look_at(jobs, j, pmfs_pool_now_ms());
 		}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Includes point down: the layers of docs/architecture.md, checked over every file. Nor do files of one room
-use each other in circles (circles.py). A tag in a header has one meaning. What grows with the source is sorted by pm_sort.
+use each other in circles (circles.py). A tag in a header has a prefix and one meaning. What grows with the source is sorted by pm_sort.
 
     check_includes.py ROOT
 """
@@ -43,6 +43,8 @@ LIBRARIES = {
     "libiberty/demangle.h": ("formats/hpcrun/symbols/demangle.c",),
     "expat.h": ("formats/hpcrun/symbols/structs.c",),
 }
+# What tags of headers begin with: nobody has to know where a struct is from.
+PREFIXES = ("pm", "pmfs", "hpctk", "hpcrun", "nytp", "zts", "htd")
 # Files that may use qsort, and the bound of what they sort.
 QSORT = {
     "formats/common/sort.c": "RUN",
@@ -89,9 +91,11 @@ def breaches(root, path):
 
 
 def tag_breaches(root, path, known):
-    """Structs, unions and enums that another header defines as well."""
+    """Structs, unions and enums of a header without a prefix, and those that another header defines as well."""
     with open(os.path.join(root, path), encoding="utf-8") as f:
         for tag in re.findall(r"^(?:struct|union|enum) (\w+) \{", f.read(), re.MULTILINE):
+            if tag.split("_")[0] not in PREFIXES:
+                yield f"{path}: {tag} has no prefix"
             first = known.setdefault(tag, path)
             if first != path:
                 yield f"{path}: {tag} is also in {first}"
