@@ -280,10 +280,9 @@ void pm_cache_release(struct pm_cache *c, struct pm_cached *thing)
 	pm_turn_unlock();
 }
 
-void pm_cache_keep(struct pm_cache *c, struct pm_cached *thing, bool keep)
+void pm_cache_keep(struct pm_cached *thing, bool keep)
 {
 	uint64_t until = keep ? now_ns() + KEPT_NS : 0;
-	(void)c;
 	pm_turn_lock();
 	thing->kept_until_ns = until;
 	pm_turn_unlock();

@@ -62,7 +62,7 @@ void pm_cache_release(struct pm_cache *cache, struct pm_cached *c);
  * Marks an object in use as being read sequentially: it is kept for some seconds, whatever its
  * size. `false`: the reader has reached its end.
  */
-void pm_cache_keep(struct pm_cache *cache, struct pm_cached *c, bool keep);
+void pm_cache_keep(struct pm_cached *c, bool keep);
 
 /* Frees the object with this key if there is one that is not in use. */
 void pm_cache_drop(struct pm_cache *cache, uint64_t key);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/zts/chunks.h"
 
@@ -167,15 +168,8 @@ static bool is_before(const struct zts_expected *item, uint32_t store, uint32_t 
 void zts_summing_chunk(
 	struct zts_summing *s, const struct zts_early *early, uint32_t store, uint32_t chunk)
 {
-	uint32_t low = 0, high = early->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (is_before(&early->items[middle], store, chunk))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	s->next = &early->items[low];
+	uint32_t first = PM_LOWER_BOUND(i, 0, early->n, is_before(&early->items[i], store, chunk));
+	s->next = &early->items[first];
 	s->end = &early->items[early->n];
 	s->open = NULL;
 	s->ticket = PM_NONE;

@@ -193,7 +193,7 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 	 * twice.
 	 */
 	if (body->whole && body->cached.bytes > pm_cache_limit(e->cache))
-		pm_cache_keep(e->cache, &body->cached, true);
+		pm_cache_keep(&body->cached, true);
 	pm_cache_release(e->cache, &body->cached);
 	return 0;
 }
@@ -316,7 +316,7 @@ static int read_body(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 		.len = len < left ? len : left,
 		.cached = &body->cached};
 	if (body->size > LARGE || body->cached.bytes > pm_cache_limit(e->cache))
-		pm_cache_keep(e->cache, &body->cached, at + ret->len < body->size);
+		pm_cache_keep(&body->cached, at + ret->len < body->size);
 	return 0;
 }
 

@@ -124,13 +124,13 @@ static void test_what_somebody_is_in_the_middle_of_stays(void **state)
 	struct order big = {.value = 1, .bytes = 100}, small = {.value = 2, .bytes = 1};
 	struct pm_cached *held;
 	assert_int_equal(pm_cache_get(cache, 1, build, &big, &held, NULL), 0);
-	pm_cache_keep(cache, held, true);
+	pm_cache_keep(held, true);
 	pm_cache_release(cache, held);
 	get(cache, 2, &small);
 	get(cache, 1, &big);
 	assert_int_equal(big.builds, 1);
 	assert_int_equal(pm_cache_get(cache, 1, build, &big, &held, NULL), 0);
-	pm_cache_keep(cache, held, false);
+	pm_cache_keep(held, false);
 	pm_cache_release(cache, held);
 	assert_int_equal(pm_cache_bytes(cache), 0);
 	pm_cache_free(cache);
