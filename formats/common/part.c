@@ -1,5 +1,6 @@
 #include "formats/common/part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,11 @@ static int build(void *context, struct pm_error *err)
 	return 0;
 }
 
-int pm_part_get(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,
-	struct pm_error *err)
+int pm_part_get_sized(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,
+	size_t size, struct pm_error *err)
 {
+	assert(size > 1 && size <= type->size); /* 1: a pointer to void */
+	(void)size;
 	struct building b = {part, type, owner};
 	int r = pm_lazy_get(&part->lazy, build, &b, err);
 	void *thing = r < 0 ? NULL : part->built;

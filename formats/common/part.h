@@ -25,11 +25,16 @@ struct pm_part {
 };
 
 /*
- * Gets the part, which is built by the first caller. `ret` points to a pointer of the part's type,
- * which is set to NULL after a failure. As with pm_lazy_get, all callers get the same result.
+ * Gets the part, which is built by the first caller. `ret` points to a pointer to the part, or to
+ * its first member if only that is public; it is set to NULL after a failure. As with pm_lazy_get,
+ * all callers get the same result.
  */
-int pm_part_get(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,
-	struct pm_error *err);
+#define pm_part_get(part, type, owner, ret, err)                                                   \
+	pm_part_get_sized(part, type, owner, ret, sizeof(**(ret)), err)
+
+/* The same; `size` is that of what `*ret` points to, which must not exceed the part. */
+int pm_part_get_sized(struct pm_part *part, const struct pm_part_type *type, void *owner, void *ret,
+	size_t size, struct pm_error *err);
 
 /* Frees the part if it has been built. */
 void pm_part_done(struct pm_part *part);

@@ -113,8 +113,7 @@ int pmfs_model_flat(struct pmfs_model *m, const struct pm_flat **ret, struct pm_
 	return 0;
 }
 
-int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pm_part_type *type,
-	void *ret, struct pm_error *err)
+struct pm_part *pmfs_model_part_of(struct pmfs_model *m, enum pmfs_part which)
 {
-	return pm_part_get(&m->parts[which], type, m, ret, err);
+	return &m->parts[which];
 }

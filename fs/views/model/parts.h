@@ -41,8 +41,10 @@ enum pmfs_part {
  * same type. `ret` points to a pointer to the part, or to its first member if only that is public;
  * NULL after a failure.
  */
-int pmfs_model_part(struct pmfs_model *m, enum pmfs_part which, const struct pm_part_type *type,
-	void *ret, struct pm_error *err);
+#define pmfs_model_part(m, which, type, ret, err)                                                  \
+	pm_part_get(pmfs_model_part_of(m, which), type, m, ret, err)
+
+struct pm_part *pmfs_model_part_of(struct pmfs_model *m, enum pmfs_part which);
 
 /* The model that is `self` of a document or table. */
 static inline struct pmfs_model *pmfs_model_of(const void *self)
