@@ -37,8 +37,8 @@ and measures each figure together with a baseline in the same run. Ratios are mo
   the source has changed.
 - Wide call trees: calls of 2000 functions by Zipf's law, up to 30 deep, each path at least once. The total CPU time of
   `profmount --cat SOURCE functions.csv` is divided by the number of calls; the ratio compares with 1000 paths. Making the
-  tree is part of this time, so a fair source has at least 12 calls a path: those of `--large` have 15 to 25 for each of
-  1,000,000 paths. Smaller ones overstate the ratio (NYTProf: 3.2 with 3 calls a path, 2.1 with 15).
+  tree is part of this time, so a fair source has at least 12 calls per path: those of `--large` have 15 to 25 for each of
+  1,000,000 paths. Smaller ones overstate the ratio (NYTProf: 3.2 with 3 calls per path, 2.1 with 15).
   Memory of a path is that of 1,000,000 paths less that of 1000; its ratio is bytes of a path and quantity. Answers are elapsed,
   mounting included, beside what only reads or inflates the same bytes; their ratio is that of the times.
 - Private memory is RssAnon. VmHWM includes the mapped pages of the source, which the kernel can reclaim at any time.
