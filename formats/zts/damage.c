@@ -38,21 +38,24 @@ static bool is_told(const struct telling *t, const struct zts_part *p)
 	return t->v->scans[p->store].status[p->chunk] != ZTS_OK;
 }
 
-static void tell_lost_traces(struct telling *t)
+static void tell_part(struct telling *t, const struct zts_trace *trace, const struct zts_part *p)
+{
+	const char *file = zts_store_path(&t->z->stores.items[p->store], &t->names, "traces.dat");
+	if (file && (trace->moved || !is_told(t, p)))
+		pm_damage_add(t->list, file, p->data_offset, PM_NO_OFFSET,
+			"the trace %016llx%016llx is %s its position in the index",
+			(unsigned long long)trace->trace_id[0],
+			(unsigned long long)trace->trace_id[1],
+			trace->moved ? "here, not at" : "missing or unreadable at");
+}
+
+/* Those that are lost, and those whose position in the index is wrong. */
+static void tell_traces(struct telling *t)
 {
 	for (uint32_t i = 0; i < t->v->n; i++) {
 		const struct zts_trace *trace = &t->v->traces[i];
-		for (uint32_t k = 0; trace->lost && k < trace->n_parts; k++) {
-			const struct zts_part *p = &t->v->parts[trace->part + k];
-			const char *file = zts_store_path(
-				&t->z->stores.items[p->store], &t->names, "traces.dat");
-			if (file && !is_told(t, p))
-				pm_damage_add(t->list, file, p->data_offset, PM_NO_OFFSET,
-					"the trace %016llx%016llx is missing or unreadable at its "
-					"position in the index",
-					(unsigned long long)trace->trace_id[0],
-					(unsigned long long)trace->trace_id[1]);
-		}
+		for (uint32_t k = 0; (trace->lost || trace->moved) && k < trace->n_parts; k++)
+			tell_part(t, trace, &t->v->parts[trace->part + k]);
 	}
 }
 
@@ -107,7 +110,7 @@ static int gather(void *context, struct pm_error *err)
 		tell_index(&t, i, &span);
 		tell_texts(&t, i);
 	}
-	tell_lost_traces(&t);
+	tell_traces(&t);
 	if (a->left_out > 0)
 		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu calls are not in contexts/: there are too many call paths",

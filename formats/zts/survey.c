@@ -107,6 +107,8 @@ static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
 	int r = read_stores(s, add_up, err);
 	if (r == 0)
 		r = zts_survey_take_index(s, err);
+	if (r == 0 && zts_survey_find_moved(s) < 0)
+		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
 	if (r == 0)
 		r = zts_survey_take_unclaimed(s, err);
 	if (r < 0)
@@ -128,6 +130,7 @@ int zts_survey_build(struct zts_survey *v, struct zts_stores *stores, struct zts
 	v->scans = calloc(stores->n + 1, sizeof(*v->scans));
 	int r = v->scans ? survey(&s, ret_early != NULL, err) : pm_error_plain(err, -ENOMEM);
 	free(s.index);
+	free(s.missing);
 	if (s.early && (r < 0 || !is_as_expected(v, s.early))) {
 		zts_early_free(s.early);
 		s.early = NULL;

@@ -28,6 +28,7 @@ struct zts_trace {
 	bool has_trace_id; /* the index knows it */
 	bool error;
 	bool lost;  /* its payload is missing or unreadable */
+	bool moved; /* its payload is not where the index says */
 	bool inner; /* its calls are also part of another trace */
 	bool has_exception;
 };

@@ -13,7 +13,7 @@
 
 /* ---- what both kinds of traces need ---- */
 
-static int add_part(struct zts_surveyor *s, const struct zts_span *span)
+int zts_survey_add_part(struct zts_surveyor *s, const struct zts_span *span)
 {
 	struct zts_survey *v = s->v;
 	if (pm_list_room(&v->parts, v->n_parts, &v->part_room, sizeof(*v->parts)) < 0)
@@ -25,7 +25,7 @@ static int add_part(struct zts_surveyor *s, const struct zts_span *span)
 	return 0;
 }
 
-static int add_trace(struct zts_survey *v, const struct zts_trace *t)
+int zts_survey_add_trace(struct zts_survey *v, const struct zts_trace *t)
 {
 	if (v->n >= PM_LIMIT_ITEMS ||
 		pm_list_room(&v->traces, v->n, &v->room, sizeof(*v->traces)) < 0)
@@ -34,7 +34,7 @@ static int add_trace(struct zts_survey *v, const struct zts_trace *t)
 	return 0;
 }
 
-static uint64_t found_duration(const struct zts_found *f)
+uint64_t zts_survey_duration(const struct zts_found *f)
 {
 	uint32_t both = ZTS_HAS_TSTART | ZTS_HAS_TSTOP;
 	if ((f->has & both) != both || f->tstop < f->tstart)
@@ -176,6 +176,26 @@ static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struc
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
 }
 
+void zts_survey_take_payload(struct zts_trace *t, const struct zts_found *f)
+{
+	if (f->method)
+		t->method = f->method;
+	t->attr = f->attr;
+	t->n_attrs = t->lost ? 0 : f->n_attrs;
+	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
+}
+
+/* Remembers a trace without a payload at its place. */
+static int miss(struct zts_surveyor *s, const struct zts_span *span, uint32_t trace)
+{
+	if (span->tstart == PM_NO_TIME || span->tstop == PM_NO_TIME)
+		return 0; /* too little to be recognised by */
+	if (pm_list_room(&s->missing, s->n_missing, &s->missing_room, sizeof(*s->missing)) < 0)
+		return -ENOMEM;
+	s->missing[s->n_missing++] = (struct zts_missing){span, trace};
+	return 0;
+}
+
 /* Completes a trace of the index with information from its payload. */
 static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts_span *first,
 	struct pm_error *err)
@@ -187,18 +207,14 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 		t->lost |= !is_sound(v, &parts[i]);
 	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
 	if (!f)
-		return 0;
+		return t->n_parts == 1 && !first->old ? miss(s, first, v->n) : 0;
 	f->claimed = true;
 	if (first->old) {
 		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
-		t->duration_ns = found_duration(f);
+		t->duration_ns = zts_survey_duration(f);
 	}
-	if (f->method)
-		t->method = f->method;
+	zts_survey_take_payload(t, f);
 	t->ticket = t->n_parts == 1 && !t->lost ? f->ticket : PM_NONE;
-	t->attr = f->attr;
-	t->n_attrs = t->lost ? 0 : f->n_attrs;
-	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
 	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
 	f->shown = !t->lost;
 	return r;
@@ -232,12 +248,12 @@ static int take_trace(
 			span->data_offset == index[i - 1]->data_offset;
 		t.error |= (span->flags & ZTS_FLAG_ERROR) != 0;
 		if (!again)
-			r = add_part(s, span);
+			r = zts_survey_add_part(s, span);
 	}
 	t.n_parts = (uint32_t)(v->n_parts - t.part);
 	if (r == 0)
 		r = look_up(s, &t, first, err);
-	return r < 0 ? r : add_trace(v, &t);
+	return r < 0 ? r : zts_survey_add_trace(v, &t);
 }
 
 int zts_survey_sort_index(struct zts_surveyor *s)
@@ -285,71 +301,4 @@ int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err)
 		r = take_trace(s, s->index + from, to - from, err);
 	}
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
-}
-
-/* ---- traces that only the scan knows ---- */
-
-static int take_found(struct zts_surveyor *s, uint32_t store, struct zts_found *f)
-{
-	struct zts_survey *v = s->v;
-	const struct zts_chunk *chunk = &s->stores->items[store].chunks.chunks[f->chunk];
-	struct zts_span span = {.span_id = f->span_id,
-		.parent_id = f->parent_id,
-		.timestamp_ns = f->timestamp_ms * ZTS_MS_NS,
-		.duration_ns = found_duration(f),
-		.data_offset = chunk->offset,
-		.start_offset = f->start_offset,
-		.calls = f->calls,
-		.errors = f->errors,
-		.records = f->records,
-		.tstart = f->has & ZTS_HAS_TSTART ? f->tstart : PM_NO_TIME,
-		.tstop = f->has & ZTS_HAS_TSTOP ? f->tstop : PM_NO_TIME,
-		.method = f->method,
-		.store = store,
-		.by_scan = true};
-	struct zts_trace t = {.part = v->n_parts,
-		.ticket = PM_NONE,
-		.n_parts = 1,
-		.store = store,
-		.span_id = f->span_id,
-		.parent_id = f->parent_id,
-		.timestamp_ns = span.timestamp_ns,
-		.duration_ns = span.duration_ns,
-		.calls = f->calls,
-		.records = f->records,
-		.errors = f->errors,
-		.method = f->method,
-		.error = f->errors > 0,
-		.attr = f->attr,
-		.n_attrs = f->n_attrs,
-		.lost = f->records > PM_LIMIT_TRACE_CALLS,
-		.has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0};
-	t.n_attrs = t.lost ? 0 : t.n_attrs;
-	f->shown = !t.lost;
-	if (pm_list_room(&v->spans.items, v->spans.n, &v->spans.room, sizeof(span)) < 0)
-		return -ENOMEM;
-	v->spans.items[v->spans.n++] = span;
-	int r = add_part(s, &span);
-	return r < 0 ? r : add_trace(v, &t);
-}
-
-/* First-generation stores have no nested traces: such records are plain calls. */
-static bool is_trace(const struct zts_found *f)
-{
-	return f->begins_trace || !(f->has & ZTS_HAS_TYPE) || (f->has & ZTS_HAS_SPAN);
-}
-
-int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err)
-{
-	for (uint32_t store = 0; store < s->v->n_stores; store++) {
-		struct zts_scan *scan = &s->v->scans[store];
-		for (size_t i = 0; i < scan->n; i++)
-			if (!scan->found[i].claimed && is_trace(&scan->found[i]) &&
-				take_found(s, store, &scan->found[i]) < 0)
-				return pm_error_set(
-					err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	}
-	if (zts_spans_unite(&s->v->spans) < 0)
-		return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
-	return 0;
 }

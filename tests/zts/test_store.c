@@ -407,6 +407,26 @@ static void test_chunks_are_found_again_behind_damage(void **state)
 	zts_sample_done(&s);
 }
 
+/* Bytes that are no chunk lie between: what is behind them is not where the index says. */
+static void test_a_trace_that_has_moved_keeps_its_ids(void **state)
+{
+	struct zts_sample s;
+	struct pm_text moved = {.p = NULL};
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	pm_text_bytes(&moved, (struct pm_bytes){(uint8_t *)s.traces.p, s.offsets[4]});
+	pm_text_str(&moved, "astray");
+	pm_text_bytes(&moved,
+		(struct pm_bytes){
+			(uint8_t *)s.traces.p + s.offsets[4], s.traces.len - s.offsets[4]});
+	pm_text_done(&s.traces);
+	s.traces = moved;
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "traces.csv", traces_new);
+	assert_int_equal(damage_of(p), 3); /* those bytes, a trace, and the span in it */
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
 static void test_a_growing_store_shows_what_was_there(void **state)
 {
 	struct zts_sample s;
@@ -531,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
 		cmocka_unit_test(test_chunks_are_found_again_behind_damage),
+		cmocka_unit_test(test_a_trace_that_has_moved_keeps_its_ids),
 		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
 		cmocka_unit_test(test_a_store_alone_keeps_its_number),
 		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
