@@ -20,29 +20,11 @@ int pmfs_context_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
 	return pmfs_place_check(t, PMFS_PLACE_CONTEXT, pmfs_node_a(dir), err);
 }
 
-static int top_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
-{
-	(void)t;
-	(void)err;
-	return pmfs_node_a(dir) == 0 && pmfs_node_b(dir) == 0 ? 0 : pmfs_no_entry();
-}
-
 /* ---- contexts/ ---- */
 
-static int root_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	(void)t;
-	(void)dir;
-	(void)err;
-	*ret = PMFS_NODE_ROOT;
-	return 0;
-}
-
 const struct pmfs_dir pmfs_dir_contexts = {
-	.check = top_check,
 	.lookup = pmfs_children_lookup,
 	.next = pmfs_children_next,
-	.parent = root_parent,
 };
 
 /* ---- a context's directory ---- */
@@ -169,10 +151,8 @@ static int by_id_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct
 }
 
 const struct pmfs_dir pmfs_dir_by_id = {
-	.check = top_check,
 	.lookup = by_id_lookup,
 	.next = by_id_next,
-	.parent = root_parent,
 };
 
 static int by_id_context_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie,

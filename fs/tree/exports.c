@@ -25,20 +25,10 @@ static int export_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struc
 	return pmfs_place_next(t, export_place(dir), pmfs_node_a(dir), cookie, ret, err);
 }
 
-static int export_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	(void)t;
-	(void)dir;
-	(void)err;
-	*ret = PMFS_NODE_ROOT;
-	return 0;
-}
-
 const struct pmfs_dir pmfs_dir_export = {
 	.check = export_check,
 	.lookup = export_lookup,
 	.next = export_next,
-	.parent = export_parent,
 };
 
 const struct pmfs_dir pmfs_dir_thread_export = {

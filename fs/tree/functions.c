@@ -7,13 +7,6 @@
 
 #include "fs/views/sums/functions.h"
 
-static int functions_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
-{
-	(void)t;
-	(void)err;
-	return pmfs_node_a(dir) == 0 && pmfs_node_b(dir) == 0 ? 0 : pmfs_no_entry();
-}
-
 /* Siblings in database order: by the function's index in the tree. */
 struct rows {
 	const struct pmfs_functions *functions;
@@ -122,20 +115,9 @@ static int functions_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie,
 	return row_entry(ret, row);
 }
 
-static int functions_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	(void)t;
-	(void)dir;
-	(void)err;
-	*ret = PMFS_NODE_ROOT;
-	return 0;
-}
-
 const struct pmfs_dir pmfs_dir_functions = {
-	.check = functions_check,
 	.lookup = functions_lookup,
 	.next = functions_next,
-	.parent = functions_parent,
 };
 
 /* ---- a function's directory ---- */

@@ -59,11 +59,13 @@ struct pmfs_tree {
  * -ENOENT if it does not exist; the other functions get nodes that have been checked.
  */
 struct pmfs_dir {
+	/* NULL: there is one directory of this kind, whose node is pmfs_node(kind, 0, 0). */
 	int (*check)(struct pmfs_tree *t, pm_node dir, struct pm_error *err);
 	int (*lookup)(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 		struct pmfs_entry *ret, struct pm_error *err);
 	int (*next)(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct pmfs_entry *ret,
 		struct pm_error *err);
+	/* NULL: the root. */
 	int (*parent)(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err);
 };
 

@@ -12,13 +12,6 @@ int pmfs_report_root_lookup(struct pm_bytes name, struct pmfs_entry *ret)
 	return pmfs_entry_fill(ret, name, REPORT_NODE, PMFS_DIRECTORY);
 }
 
-static int report_check(struct pmfs_tree *t, pm_node dir, struct pm_error *err)
-{
-	(void)t;
-	(void)err;
-	return dir == REPORT_NODE ? 0 : pmfs_no_entry();
-}
-
 static int report_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name,
 	struct pmfs_entry *ret, struct pm_error *err)
 {
@@ -42,20 +35,9 @@ static int report_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struc
 	return 0;
 }
 
-static int report_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	(void)t;
-	(void)dir;
-	(void)err;
-	*ret = PMFS_NODE_ROOT;
-	return 0;
-}
-
 const struct pmfs_dir pmfs_dir_report = {
-	.check = report_check,
 	.lookup = report_lookup,
 	.next = report_next,
-	.parent = report_parent,
 };
 
 int pmfs_report_data_document(

@@ -80,18 +80,8 @@ static int root_next(struct pmfs_tree *t, pm_node dir, uint64_t *cookie, struct 
 	return r;
 }
 
-static int root_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_error *err)
-{
-	(void)t;
-	(void)dir;
-	(void)err;
-	*ret = PMFS_NODE_ROOT;
-	return 0;
-}
-
 const struct pmfs_dir pmfs_dir_root = {
 	.check = root_check,
 	.lookup = root_lookup,
 	.next = root_next,
-	.parent = root_parent,
 };

@@ -55,7 +55,9 @@ static int dir_of(
 	if (!dirs[kind])
 		return -ENOTDIR;
 	*ret = dirs[kind];
-	return dirs[kind]->check(t, node, err);
+	if (dirs[kind]->check)
+		return dirs[kind]->check(t, node, err);
+	return pmfs_node_a(node) == 0 && pmfs_node_b(node) == 0 ? 0 : pmfs_no_entry();
 }
 
 /* ---- within one tree ---- */
@@ -242,7 +244,8 @@ int pmfs_tree_parent(struct pmfs_tree *t, pm_node dir, pm_node *ret, struct pm_e
 	int r = enter_dir(t, dir, &in, &d, err);
 	if (r < 0)
 		return r;
-	r = d->parent(in.tree, in.node, ret, err);
+	*ret = PMFS_NODE_ROOT;
+	r = d->parent ? d->parent(in.tree, in.node, ret, err) : 0;
 	if (r == 0)
 		r = pmfs_inside_wrap(&in, ret, err);
 	pmfs_inside_leave(t, &in);
