@@ -13,6 +13,7 @@
 #include "formats/common/sort.h"
 #include "fs/compare/names.h"
 #include "fs/runs/lead.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/sums/functions.h"
 #include "profmount/limits.h"
 
@@ -117,7 +118,7 @@ static uint32_t join(struct pmfs_run_share *list, uint32_t n)
 	uint32_t out = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (out > 0 && list[out - 1].function == list[i].function) {
-			list[out - 1].own = pmfs_sum_present(list[out - 1].own, list[i].own);
+			pmfs_add(&list[out - 1].own, list[i].own);
 			list[out - 1].incl = fmax(list[out - 1].incl, list[i].incl);
 		} else {
 			list[out++] = list[i];

@@ -5,8 +5,6 @@
 #ifndef PROFMOUNT_FS_RUNS_MATRIX_H
 #define PROFMOUNT_FS_RUNS_MATRIX_H
 
-#include <math.h>
-
 #include "fs/runs/internal.h"
 
 /* A function as shown by the first run that has it. */
@@ -37,12 +35,6 @@ struct pmfs_matrix {
 /* Opens every run on the first call. */
 int pmfs_matrix(
 	const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, struct pm_error *err);
-
-/* The sum of two values that may be missing (NaN); NaN if both are. */
-static inline double pmfs_sum_present(double a, double b)
-{
-	return isnan(a) ? b : isnan(b) ? a : a + b;
-}
 
 /* ---- means.c ---- */
 

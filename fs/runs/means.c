@@ -3,6 +3,7 @@
 
 #include "formats/common/search.h"
 #include "fs/runs/matrix.h"
+#include "fs/views/model/flat.h"
 
 const struct pmfs_run_share *pmfs_matrix_at(
 	const struct pmfs_matrix *m, uint32_t run, uint32_t function)
@@ -28,7 +29,7 @@ double pmfs_matrix_mean(
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
 		const struct pmfs_run_share *share = pmfs_matrix_at(m, i, function);
 		if (share)
-			sum = pmfs_sum_present(sum, incl ? share->incl : share->own);
+			pmfs_add(&sum, incl ? share->incl : share->own);
 	}
 	return sum / pmfs_matrix_count(m, g);
 }
@@ -37,6 +38,6 @@ double pmfs_matrix_whole(const struct pmfs_matrix *m, const struct pmfs_group *g
 {
 	double sum = NAN;
 	for (uint32_t i = g->first; i < g->first + g->n; i++)
-		sum = pmfs_sum_present(sum, m->totals[i]);
+		pmfs_add(&sum, m->totals[i]);
 	return sum / pmfs_matrix_count(m, g);
 }

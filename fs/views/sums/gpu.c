@@ -12,6 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/sort.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
 /* Names of metrics: `GKER (sec)`, `GKER:COUNT`, `GXCOPY:H2D (B)`. */
@@ -88,7 +89,7 @@ static double cost_of(const struct pmfs_functions *f, uint32_t row, uint32_t ope
 			!is_kind(c->flat, operation))
 			continue;
 		double scale = is_kind == is_time ? pm_unit_ns(c->flat->unit) : 1;
-		sum = isnan(sum) ? cell * scale : sum + cell * scale;
+		pmfs_add(&sum, cell * scale);
 	}
 	return sum;
 }

@@ -12,9 +12,9 @@
 
 enum { AHEAD = 16 }; /* rows whose frames are fetched from memory while others are made */
 
-int pmfs_context_rows_new(
-	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err)
+int pmfs_context_rows_start(struct pm_rows *rows, struct pm_error *err)
 {
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
 	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
 	const uint8_t *categories;
@@ -29,7 +29,7 @@ int pmfs_context_rows_new(
 	c->tree = tree;
 	c->columns = columns;
 	c->categories = categories;
-	*ret = c;
+	rows->own = c;
 	return 0;
 }
 
@@ -76,15 +76,6 @@ int pmfs_context_table(struct pmfs_model *m, const struct pm_table_type *type, s
 
 /* ---- contexts.csv ---- */
 
-static int rows_start(struct pm_rows *rows, struct pm_error *err)
-{
-	struct pmfs_context_rows *c;
-	int r = pmfs_context_rows_new(pmfs_model_of(rows->table->self), &c, err);
-	if (r == 0)
-		rows->own = c;
-	return r;
-}
-
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	struct pmfs_context_rows *c = rows->own;
@@ -94,7 +85,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 }
 
 static const struct pm_table_type contexts_type = {
-	.start = rows_start,
+	.start = pmfs_context_rows_start,
 	.next = rows_next,
 	.dense = true,
 };

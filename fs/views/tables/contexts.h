@@ -12,9 +12,8 @@ struct pmfs_context_rows {
 	const uint8_t *categories; /* by context */
 };
 
-/* A single allocation, for rows->own; freed with free(). */
-int pmfs_context_rows_new(
-	struct pmfs_model *m, struct pmfs_context_rows **ret, struct pm_error *err);
+/* As pm_table_type.start: sets rows->own to a single allocation. */
+int pmfs_context_rows_start(struct pm_rows *rows, struct pm_error *err);
 
 /* Fills a row of contexts.csv. Returns 1 or a negative errno. */
 int pmfs_context_row(struct pmfs_context_rows *c, uint32_t context, struct pm_cell *cells,

@@ -66,15 +66,6 @@ int pmfs_function_metrics_table(
 
 /* ---- contexts.csv: position = place in the function's list of contexts ---- */
 
-static int contexts_start(struct pm_rows *rows, struct pm_error *err)
-{
-	struct pmfs_context_rows *c;
-	int r = pmfs_context_rows_new(pmfs_model_of(rows->table->self), &c, err);
-	if (r == 0)
-		rows->own = c;
-	return r;
-}
-
 static int contexts_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	uint32_t row = (uint32_t)rows->table->a;
@@ -90,7 +81,7 @@ int pmfs_function_contexts_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
 	static const struct pm_table_type type = {
-		.start = contexts_start, .next = contexts_next, .dense = true};
+		.start = pmfs_context_rows_start, .next = contexts_next, .dense = true};
 	int r = pmfs_context_table(m, &type, ret, err);
 	ret->a = item;
 	return r;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/sort.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/screen.h"
 #include "fs/views/model/tables.h"
 
@@ -85,8 +86,7 @@ double pmfs_sites_cost(struct pmfs_sites *s, uint32_t line)
 	while (s->at < s->n && site(s, s->at)->line < line)
 		s->at++;
 	for (uint32_t i = s->at; i < s->n && site(s, i)->line == line; i++)
-		if (!isnan(cost(s, i)))
-			sum = isnan(sum) ? cost(s, i) : sum + cost(s, i);
+		pmfs_add(&sum, cost(s, i));
 	return sum;
 }
 
