@@ -1,12 +1,11 @@
 /*
- * Chooses for each kind of document how it is answered:
+ * Chooses how each kind of document is answered:
  *
- * BYTES the map itself FILE a file descriptor for the length of the answer TEXT, LINK a body, whole
- * CSV, TSV a body, whole where it is small, else marks PARQUET a body: positions of row groups, and
- * the footer if the table was measured
- *
- * Sizes are kept outside the cache, in a table of fixed size, because they are requested far more
- * often than text.
+ * - BYTES: the map itself
+ * - FILE: a file descriptor, for the length of the answer
+ * - TEXT, LINK: a body, as a whole
+ * - CSV, TSV: a body, as a whole if it is small, else marks
+ * - PARQUET: a body: positions of row groups, and the footer if the table was measured
  */
 #include "fs/document/engine.h"
 
@@ -15,25 +14,16 @@
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
-#include "formats/common/map.h"
 #include "formats/common/work.h"
 #include "fs/document/spares.h"
 
-enum {
-	N_SIZES = 1 << 17,
-	LARGE = 1 << 20, /* readers of texts of at least this size are expected to read the rest */
-};
-
-struct known_size {
-	uint64_t key, size;
-};
+/* Readers of texts of at least this size are expected to read the rest. */
+enum { LARGE = 1 << 20 };
 
 struct pmfs_engine {
 	const struct pm_profile *profile;
 	struct pm_cache *cache;
-	pthread_mutex_t lock; /* of sizes */
-	struct known_size sizes[N_SIZES];
-	bool forgot[N_SIZES]; /* if two sizes use the same slot, the earlier one is lost */
+	struct pmfs_sizes sizes;
 	struct pmfs_spares spares;
 };
 
@@ -44,7 +34,7 @@ struct pmfs_engine *pmfs_engine_new(const struct pm_profile *profile, struct pm_
 		return NULL;
 	e->profile = profile;
 	e->cache = cache;
-	pthread_mutex_init(&e->lock, NULL);
+	pmfs_sizes_init(&e->sizes);
 	pmfs_spares_init(&e->spares);
 	return e;
 }
@@ -54,27 +44,8 @@ void pmfs_engine_free(struct pmfs_engine *e)
 	if (!e)
 		return;
 	pmfs_spares_done(&e->spares);
-	pthread_mutex_destroy(&e->lock);
+	pmfs_sizes_done(&e->sizes);
 	free(e);
-}
-
-static void size_remember(struct pmfs_engine *e, uint64_t key, uint64_t size)
-{
-	size_t place = pm_hash_u64(key) % N_SIZES;
-	pthread_mutex_lock(&e->lock);
-	if (e->sizes[place].key != 0 && e->sizes[place].key != key)
-		e->forgot[place] = true;
-	e->sizes[place] = (struct known_size){.key = key, .size = size};
-	pthread_mutex_unlock(&e->lock);
-}
-
-static bool size_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
-{
-	pthread_mutex_lock(&e->lock);
-	struct known_size s = e->sizes[pm_hash_u64(key) % N_SIZES];
-	pthread_mutex_unlock(&e->lock);
-	*ret = s.size;
-	return s.key == key && key != 0;
 }
 
 static const struct pm_profile *profile_of(const struct pmfs_engine *e, const struct pm_doc *doc)
@@ -123,7 +94,7 @@ static int body_get(struct pmfs_engine *e, uint64_t key, const struct pm_doc *do
 	if (r < 0)
 		return r;
 	*ret = (struct pmfs_body *)cached;
-	size_remember(e, key, (*ret)->size);
+	pmfs_sizes_put(&e->sizes, key, (*ret)->size);
 	return 0;
 }
 
@@ -182,7 +153,7 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 		return file_size(e, doc, ret, err);
 	if (is_brief(doc))
 		return brief_size(e, doc, ret, err);
-	if (size_recall(e, key, ret))
+	if (pmfs_sizes_get(&e->sizes, key, ret) == PMFS_SIZE_KNOWN)
 		return 0;
 	int r = body_get(e, key, doc, &body, err);
 	if (r < 0)
@@ -200,12 +171,7 @@ int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *d
 
 enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret)
 {
-	if (size_recall(e, key, ret))
-		return PMFS_SIZE_KNOWN;
-	pthread_mutex_lock(&e->lock);
-	bool forgot = e->forgot[pm_hash_u64(key) % N_SIZES];
-	pthread_mutex_unlock(&e->lock);
-	return forgot ? PMFS_SIZE_FORGOTTEN : PMFS_SIZE_NEVER_TOLD;
+	return pmfs_sizes_get(&e->sizes, key, ret);
 }
 
 static int read_bytes(const struct pm_doc *doc, uint64_t off, size_t len, struct pmfs_piece *ret)

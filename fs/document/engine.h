@@ -7,6 +7,7 @@
 #define PROFMOUNT_FS_DOCUMENT_ENGINE_H
 
 #include "fs/document/body.h"
+#include "fs/document/sizes.h"
 #include "profmount/profile.h"
 
 struct pmfs_engine;
@@ -20,12 +21,6 @@ void pmfs_engine_free(struct pmfs_engine *e);
 /* Exact size in bytes. `key` identifies the document. */
 int pmfs_engine_size(struct pmfs_engine *e, uint64_t key, const struct pm_doc *doc, uint64_t *ret,
 	struct pm_error *err);
-
-enum pmfs_size {
-	PMFS_SIZE_KNOWN,
-	PMFS_SIZE_NEVER_TOLD, /* never returned by pmfs_engine_size */
-	PMFS_SIZE_FORGOTTEN,  /* it may have been reported */
-};
 
 /* The size of a TEXT, CSV, TSV or LINK as far as known: O(1), renders nothing. */
 enum pmfs_size pmfs_engine_recall(struct pmfs_engine *e, uint64_t key, uint64_t *ret);
