@@ -172,3 +172,23 @@ struct fake *fake_with_time(void)
 	fake_metric(f, PM_ROLE_EXCLUSIVE, 0, "time", "ns");
 	return f;
 }
+
+struct fake *fake_with_two_threads(void)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 1);
+	fake_thread(f, 3, 0);
+	f->origin_ns = 1000;
+	f->duration_ns = 500;
+	uint32_t main_ = fake_function(f, "main", "/src/a.c", 1);
+	uint32_t a = fake_function(f, "a", NULL, 0);
+	fake_call(f, 1, 0, main_);
+	fake_call(f, 2, 1, a);
+	fake_value(f, 0, 99, 1, 5);
+	fake_value(f, 0, 2, 2, 6);
+	fake_value(f, 0, 2, 1, 7);
+	fake_value(f, 0, 1, 1, 10);
+	fake_value(f, 1, 1, 1, 30);
+	fake_value(f, 1, 1, 2, 30);
+	return f;
+}

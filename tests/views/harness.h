@@ -38,4 +38,7 @@ void views_done(struct pmfs_model *m, struct fake *f);
 /* Where columns of costs are wanted: f with the metric pair `time` in ns (ids 1 incl, 2 excl). */
 struct fake *fake_with_time(void);
 
+/* The same with main (1), which calls a (2), on two threads; context 99 is none of the tree's. */
+struct fake *fake_with_two_threads(void);
+
 #endif

@@ -65,11 +65,6 @@ static int totals_fill(void *owner, void *p, struct pm_error *err)
 	return 0;
 }
 
-static void add(double *cell, double value)
-{
-	*cell = isnan(*cell) ? value : *cell + value;
-}
-
 /* Where the inclusive costs of top-level contexts overlap, they are not the thread's total. */
 static void exclusive_as_inclusive(const struct pmfs_columns *columns, double *cells)
 {
@@ -111,7 +106,7 @@ static int sum_thread(struct pmfs_model *m, uint32_t thread, const struct totals
 		if (number == 0 && (role == PM_ROLE_INCLUSIVE || role == PM_ROLE_COUNT))
 			stored[column] = pmfs_value_number(v);
 		else if (counted & 1 << role)
-			add(&cells[column], pmfs_value_number(v));
+			pmfs_add(&cells[column], pmfs_value_number(v));
 	}
 	if (pmfs_costs_overlap(m))
 		exclusive_as_inclusive(columns, cells);
