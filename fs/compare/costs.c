@@ -140,7 +140,7 @@ static bool on_both_sides(const struct pmfs_cost *cost)
 	return cost->has[PMFS_BASE] && cost->has[PMFS_OTHER];
 }
 
-/* A mean over repetitions of which some lack the quantity would take them for free of cost. */
+/* A mean over repetitions would count those that lack the quantity as 0. */
 static void find_sides(struct pmfs_costs *k)
 {
 	for (uint32_t i = 0; i < k->n; i++)

@@ -10,7 +10,7 @@
 #include "formats/common/text.h"
 #include "profmount/table.h"
 
-enum { PMFS_GROUP_ROWS = 1 << 17 }; /* maximum: what engines process as one piece of work */
+enum { PMFS_GROUP_ROWS = 1 << 17 }; /* at most; engines process so many as one piece */
 
 /* How the cells of a column are stored. */
 enum pmfs_storage {

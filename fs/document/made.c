@@ -4,7 +4,7 @@
 
 #include "formats/common/map.h"
 
-enum { KEPT_SHARE = 4 }; /* 1 / this of the limit is left for other objects */
+enum { KEPT_SHARE = 4 }; /* a quarter of the limit is left for other objects */
 
 static void made_free(struct pm_cached *cached)
 {

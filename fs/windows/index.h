@@ -24,7 +24,7 @@
 enum {
 	PMFS_BLOCK = 4096,
 	PMFS_FANOUT = 16,
-	PMFS_CHUNK_RECORDS = PMFS_BLOCK * PMFS_FANOUT, /* as measure.c gives to one thread */
+	PMFS_CHUNK_RECORDS = PMFS_BLOCK * PMFS_FANOUT, /* what measuring gives to one thread */
 	PMFS_A_SUM = 128,                              /* records for each sum that is kept */
 	PMFS_LEVELS = 12,                              /* enough for 2^64 records */
 };

@@ -1,9 +1,9 @@
 /*
+ * The collection windows/. The canonical name of a window is its directory, other names are
+ * symbolic links to it. Names that were looked up are kept with their numbers.
+ *
  * Items below PM_LIMIT_ITERATIONS are the listed windows, ordered by time; the others were found by
  * name.
- *
- * The collection windows/: names that were looked up are kept with their numbers. The canonical
- * name of a window is its directory, others are symbolic links to it.
  */
 #include "fs/windows/windows.h"
 
