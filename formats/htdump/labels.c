@@ -64,10 +64,18 @@ void htd_labels_done(struct htd_labels *l)
 	pm_arena_done(&l->arena);
 }
 
+/* Whether the number of this span has no other span: few numbers have several. */
+static bool is_only(const struct htd_mapped *m, size_t first)
+{
+	return first + 1 == m->n_spans || m->spans[first + 1].number != m->spans[first].number;
+}
+
 static uint32_t label_at(const struct htd_mapped *mapped, size_t first, uint64_t at)
 {
 	const struct htd_label_span *spans = mapped->spans;
 	uint64_t number = spans[first].number;
+	if (is_only(mapped, first))
+		return spans[first].label;
 	size_t next = PM_LOWER_BOUND(
 		i, first + 1, mapped->n_spans, spans[i].number == number && spans[i].at <= at);
 	return spans[next - 1].label;
@@ -141,9 +149,8 @@ void htd_lasting_init(struct htd_lasting *slots)
 /* Whether the number has another label elsewhere. */
 static bool is_lasting(const struct htd_labels *l, uint64_t number)
 {
-	const struct htd_mapped *m = l->mapped;
-	const uint32_t *first = pm_map_find(&m->first, number);
-	return !first || *first + 1 == m->n_spans || m->spans[*first + 1].number != number;
+	const uint32_t *first = pm_map_find(&l->mapped->first, number);
+	return !first || is_only(l->mapped, *first);
 }
 
 static uint32_t label_add(

@@ -1,21 +1,18 @@
 /*
  * For each quantile of a label, narrows down the range of durations that contains it. A pass over
  * all calls, in the order of the stream, counts those in each part of the range, which gives the
- * range of the next pass. When the calls that are left fit into memory, their durations are
- * collected; those of a small stream are in the first pass. Labels are processed in batches that
- * fit into memory.
+ * range of the next pass. Durations in a range with few calls are collected instead; those of a
+ * small stream are in the first pass. Labels are processed in batches, and a pass takes as many
+ * labels of the batch as fit into memory.
  */
 #include "formats/htdump/quantiles.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/htdump/durations.h"
 #include "formats/htdump/select.h"
-
-/* Size of the pieces that are read in parallel, in units of the stream's index. */
-enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
 
 static const unsigned percents[HTD_N_QUANTILES] = {
 	[HTD_P50] = 50, [HTD_P90] = 90, [HTD_P95] = 95, [HTD_P99] = 99};
@@ -33,82 +30,20 @@ struct span {
 
 struct label_spans {
 	uint32_t label, n;
+	bool chosen; /* for the current pass */
 	struct span spans[HTD_N_QUANTILES];
 };
 
 struct finding {
 	const struct htd_calls *c;
 	struct htd_quantiles *q;
-	size_t bytes;         /* for the durations and parts of a batch */
-	uint32_t n_labels;    /* of the batch */
-	pthread_mutex_t lock; /* during a pass, guards: */
+	size_t bytes;      /* for the durations and parts of a pass */
+	uint32_t n_labels; /* of the batch */
 	struct label_spans *labels;
-	uint32_t *of_label;    /* label → its index in labels, or HTD_NONE */
-	struct pm_map threads; /* with calls; empty if all threads of the stream are shown */
+	struct htd_durations calls; /* of a label: its index in labels */
 };
 
-/* ---- a pass, on all processors ---- */
-
-/* A call of a label of the batch. */
-struct call {
-	uint64_t ns;
-	uint32_t label; /* its index there */
-};
-
-struct reader {
-	struct finding *f;
-	struct pm_text scratch;
-	uint32_t n;
-	struct call calls[PIECE_EVENTS];
-	struct htd_lasting lasting[HTD_N_LASTING];
-};
-
-static int read_call(struct reader *r, const struct htd_event *e)
-{
-	const struct finding *f = r->f;
-	uint64_t duration, thread;
-	if (!htd_event_call(e, &duration, &thread) ||
-		(f->threads.n && !pm_map_find(&f->threads, thread)))
-		return 0;
-	uint32_t label = htd_labels_find_often(&f->c->labels, r->lasting, e, &r->scratch);
-	if (r->scratch.failed)
-		return -ENOMEM;
-	if (label >= f->c->n_labels)
-		return -EIO;
-	if (f->of_label[label] != HTD_NONE)
-		r->calls[r->n++] = (struct call){duration, f->of_label[label]};
-	return 0;
-}
-
-static int read_events(struct reader *r, struct htd_walk *walk, uint64_t until)
-{
-	struct htd_event e;
-	int code = 0;
-	while (walk->seq < until && code == 0)
-		code = htd_walk_next(walk, &e) ? read_call(r, &e) : -EIO;
-	return code;
-}
-
-/*
- * The bytes are checked for all events at once, before and after they are used: the file may grow
- * meanwhile.
- */
-static int read_checked(struct reader *r, size_t chunk)
-{
-	const struct htd_stream *s = r->f->c->s;
-	struct htd_stream checked = *s;
-	size_t end = s->n_index - chunk < PIECE ? s->n_index : chunk + PIECE;
-	uint64_t from = s->index[chunk], to = end < s->n_index ? s->index[end] : s->bytes.len;
-	struct htd_walk walk;
-	if (s->watch && !pm_watch_use(s->watch, s->bytes, from, to - from))
-		return -EIO;
-	checked.watch = NULL;
-	htd_walk_start(&walk, &checked, (uint64_t)chunk * HTD_CHUNK);
-	int code = read_events(r, &walk, end < s->n_index ? end * HTD_CHUNK : s->n_events);
-	if (s->watch && !pm_watch_use(s->watch, s->bytes, from, to - from))
-		return -EIO;
-	return code;
-}
+/* ---- a pass ---- */
 
 static void take(struct label_spans *l, uint64_t ns)
 {
@@ -123,42 +58,64 @@ static void take(struct label_spans *l, uint64_t ns)
 	}
 }
 
-static int read_piece(void *context, size_t i)
+static void take_all(void *context, const struct htd_duration *calls, uint32_t n)
 {
-	struct reader r;
-	r.f = context;
-	r.scratch = (struct pm_text){.failed = false};
-	r.n = 0;
-	htd_lasting_init(r.lasting);
-	int code = read_checked(&r, i * PIECE);
-	pm_text_done(&r.scratch);
-	pthread_mutex_lock(&r.f->lock);
-	for (uint32_t k = 0; k < r.n && code == 0; k++)
-		take(&r.f->labels[r.calls[k].label], r.calls[k].ns);
-	pthread_mutex_unlock(&r.f->lock);
-	return code;
+	struct finding *f = context;
+	for (uint32_t i = 0; i < n; i++)
+		take(&f->labels[calls[i].what], calls[i].ns);
 }
 
-static bool all_fit(const struct finding *f)
+/* ---- memory of a pass ---- */
+
+/* Of a label, if durations are collected in ranges of up to `most` calls; at least HTD_PARTS. */
+static uint64_t label_needs(const struct label_spans *l, uint64_t most)
 {
-	uint64_t most = f->bytes / sizeof(uint64_t);
+	uint64_t numbers = 0;
+	for (uint32_t k = 0; k < l->n; k++)
+		numbers += l->spans[k].count <= most ? l->spans[k].count : HTD_PARTS;
+	return numbers * sizeof(uint64_t);
+}
+
+static uint64_t pass_needs(const struct finding *f, uint64_t most)
+{
+	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < f->n_labels; i++)
-		for (uint32_t k = 0; k < f->labels[i].n; k++) {
-			if (f->labels[i].spans[k].count > most)
-				return false;
-			most -= f->labels[i].spans[k].count;
-		}
-	return true;
+		bytes += f->labels[i].chosen ? label_needs(&f->labels[i], most) : 0;
+	return bytes;
+}
+
+/* The labels of the next pass: one, and as many as fit. */
+static void choose(struct finding *f)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < f->n_labels; i++) {
+		struct label_spans *l = &f->labels[i];
+		uint64_t more = label_needs(l, HTD_PARTS);
+		l->chosen = l->n && (bytes == 0 || bytes + more <= f->bytes);
+		bytes += l->chosen ? more : 0;
+		f->calls.what[l->label] = l->chosen ? i : HTD_NONE;
+	}
+}
+
+/* Ranges of up to so many calls are collected: as many as fit, in powers of two. */
+static uint64_t most_collected(const struct finding *f)
+{
+	uint64_t most = HTD_PARTS;
+	if (pass_needs(f, UINT64_MAX) <= f->bytes)
+		return UINT64_MAX;
+	while (pass_needs(f, 2 * most) <= f->bytes)
+		most *= 2;
+	return most;
 }
 
 static int make_rooms(struct finding *f)
 {
-	bool all = all_fit(f);
+	uint64_t most = most_collected(f);
 	for (uint32_t i = 0; i < f->n_labels; i++)
-		for (uint32_t k = 0; k < f->labels[i].n; k++) {
+		for (uint32_t k = 0; k < f->labels[i].n && f->labels[i].chosen; k++) {
 			struct span *s = &f->labels[i].spans[k];
 			s->n = 0;
-			s->collects = all || s->count <= HTD_PARTS;
+			s->collects = s->count <= most;
 			s->room = s->collects ? malloc((s->count + 1) * sizeof(*s->room))
 					      : calloc(HTD_PARTS, sizeof(*s->room));
 			if (!s->room)
@@ -229,6 +186,8 @@ static int resolve(void *context, size_t i)
 	struct finding *f = context;
 	struct label_spans *l = &f->labels[i], next = {.label = l->label};
 	int r = 0;
+	if (!l->chosen)
+		return 0;
 	for (uint32_t k = 0; k < l->n && r == 0; k++)
 		r = l->spans[k].collects ? settle(f, l, &l->spans[k])
 					 : narrow(f, &next, &l->spans[k]);
@@ -251,7 +210,7 @@ static void add_label(struct finding *f, uint32_t label)
 		uint64_t rank = (uint64_t)((share + 99) / 100);
 		go_on(f, l, &all, rank ? rank - 1 : 0, i);
 	}
-	f->of_label[label] = f->n_labels++;
+	f->n_labels++;
 }
 
 static bool is_open(const struct finding *f)
@@ -266,15 +225,16 @@ static int find_batch(struct finding *f)
 {
 	int r = 0;
 	while (r == 0 && is_open(f)) {
+		choose(f);
 		r = make_rooms(f);
 		if (r == 0)
-			r = pm_crew_each((f->c->s->n_index + PIECE - 1) / PIECE, read_piece, f);
+			r = htd_durations_read(&f->calls);
 		if (r == 0)
 			r = pm_crew_each(f->n_labels, resolve, f);
 	}
 	free_rooms(f);
 	for (uint32_t i = 0; i < f->n_labels; i++)
-		f->of_label[f->labels[i].label] = HTD_NONE;
+		f->calls.what[f->labels[i].label] = HTD_NONE;
 	f->n_labels = 0;
 	return r;
 }
@@ -285,13 +245,13 @@ static int find_all(struct finding *f)
 	int r = 0;
 	for (size_t i = 0; i < f->c->n_ranked && r == 0; i++) {
 		uint32_t label = f->c->ranked[i];
-		uint64_t calls = f->c->by_label[label].calls, most = HTD_N_QUANTILES * HTD_PARTS;
+		uint64_t calls = f->c->by_label[label].calls;
 		if (bytes > f->bytes) {
 			r = find_batch(f);
 			bytes = 0;
 		}
-		/* A range takes one number for each call or each part: see make_rooms. */
-		bytes += (calls < most ? calls : most) * sizeof(uint64_t);
+		/* As in label_needs, for the first pass. */
+		bytes += (calls < HTD_PARTS ? calls : HTD_PARTS) * sizeof(uint64_t);
 		bytes += sizeof(struct label_spans);
 		add_label(f, label);
 	}
@@ -319,36 +279,22 @@ static void list_times(struct htd_quantiles *q, const struct htd_calls *c)
 	}
 }
 
-/* Calls of threads beyond HTD_LIMIT_THREADS are in the stream, but not counted. */
-static int list_threads(struct finding *f)
-{
-	const struct htd_stream *s = f->c->s;
-	bool fresh;
-	for (size_t i = 0; i < s->n_threads && s->n_threads >= HTD_LIMIT_THREADS; i++)
-		if (!pm_map_put(&f->threads, s->threads[i].number, (uint32_t)i, &fresh))
-			return -ENOMEM;
-	return 0;
-}
-
 int htd_quantiles_build(
 	struct htd_quantiles *q, const struct htd_calls *c, size_t bytes, struct pm_error *err)
 {
-	struct finding f = {.c = c, .q = q, .bytes = bytes, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct finding f = {.c = c, .q = q, .bytes = bytes};
 	q->values = calloc(c->n_labels + 1, sizeof(*q->values));
 	q->times = calloc((size_t)c->tree->n_functions + 1, sizeof(*q->times));
 	f.labels = calloc(c->n_ranked + 1, sizeof(*f.labels));
-	f.of_label = malloc((c->n_labels + 1) * sizeof(*f.of_label));
-	int r = q->values && q->times && f.labels && f.of_label ? list_threads(&f) : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < c->n_labels; i++)
-		f.of_label[i] = HTD_NONE;
+	int r = htd_durations_init(&f.calls, c, take_all, &f);
+	if (!q->values || !q->times || !f.labels)
+		r = -ENOMEM;
 	if (r == 0)
 		r = find_all(&f);
 	if (r == 0)
 		list_times(q, c);
 	free(f.labels);
-	free(f.of_label);
-	pm_map_done(&f.threads);
-	pthread_mutex_destroy(&f.lock);
+	htd_durations_done(&f.calls);
 	if (r < 0)
 		htd_quantiles_done(q);
 	return r < 0 ? failed(r, err) : 0;

@@ -145,17 +145,20 @@ static uint64_t quantile(const uint64_t *sorted, size_t n, size_t percent)
 	return sorted[rank ? rank - 1 : 0];
 }
 
-/* Labels one by one, and their durations in several passes, give the same. */
+/* Labels one by one or together, and their durations in several passes, give the same. */
 static void assert_quantiles_in_little_memory(const struct pm_profile *p)
 {
 	const struct htd_calls *c;
 	const struct htd_quantiles *want;
-	struct htd_quantiles got = {.values = NULL};
+	static const size_t bytes[] = {1, 64 << 10, 128 << 10, 1 << 20};
 	assert_int_equal(htd_calls_get(htd_opened_of(p), &c, NULL), 0);
 	assert_int_equal(htd_quantiles_get(htd_opened_of(p), &want, NULL), 0);
-	assert_int_equal(htd_quantiles_build(&got, c, 1, NULL), 0);
-	assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
-	htd_quantiles_done(&got);
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		struct htd_quantiles got = {.values = NULL};
+		assert_int_equal(htd_quantiles_build(&got, c, bytes[i], NULL), 0);
+		assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
+		htd_quantiles_done(&got);
+	}
 }
 
 enum { MANY = 30000, FEW = 7 };
