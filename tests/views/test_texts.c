@@ -60,6 +60,7 @@ static void test_durations_fit_their_columns(void **state)
 	check_duration(0, "0 s");
 	check_duration(1500, "1.50 µs");
 	check_duration(-999999e9, "-999999.00 s");
+	check_duration(-999999.995e9, "-1e+06 s");
 	check_duration(72057594037927936e9, "7.206e+16 s");
 	check_duration(-0x1p64, "-1.845e+10 s");
 }

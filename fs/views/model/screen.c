@@ -61,7 +61,7 @@ void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned wid
 static int format_duration(char *text, size_t size, double ns)
 {
 	const struct pmfs_unit *unit = pmfs_unit_of_time(ns);
-	if (fabs(ns) >= 1e15) /* 11 days */
+	if (fabs(ns) >= 999999.99e9) /* 11 days: seven digits and a sign would not fit */
 		return snprintf(text, size, "%.4g s", ns / 1e9);
 	if (fabs(ns) >= 1)
 		return snprintf(text, size, "%.2f %s", ns / unit->size, unit->name);
