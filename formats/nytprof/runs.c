@@ -1,10 +1,11 @@
 #include "formats/nytprof/runs.h"
-#include "formats/common/sort.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "formats/common/sort.h"
 
 /* A process: the first record of its pid. */
 struct member {

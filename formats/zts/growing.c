@@ -1,5 +1,6 @@
 /* Attributes of a call tree: they are read as they come, and sorted at the end. */
 #include "formats/zts/growing.h"
+
 #include "formats/common/sort.h"
 
 static int no_memory(struct pm_error *err)
