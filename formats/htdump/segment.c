@@ -131,6 +131,14 @@ static int replay_all(struct replay *p)
 	return 0;
 }
 
+/* A self time has a sign, so that of calls whose clock was set back may not fit. */
+static void drop_self_of_longest(struct htd_segment *seg)
+{
+	for (uint32_t i = 0; i < seg->n; i++)
+		if (seg->samples[i].duration_ns > (uint64_t)INT64_MAX)
+			seg->samples[i].self_ns = PM_NO_SELF;
+}
+
 int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err)
 {
 	const struct htd_lane *lane = &c->lanes[ret->lane];
@@ -140,6 +148,7 @@ int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct 
 	if (ret->mark < lane->order.n_marks) {
 		p.around = lane->open[ret->mark];
 		r = replay_all(&p);
+		drop_self_of_longest(ret);
 	}
 	free(p.stack);
 	pm_text_done(&p.scratch);

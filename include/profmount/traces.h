@@ -5,7 +5,10 @@
 #include "profmount/document.h"
 #include "profmount/tree.h"
 
-/* Of a call that was cut off: how much of that part is its children's is not known. */
+/*
+ * Of a call that was cut off: how much of that part is its children's is not known. Also of one
+ * longer than INT64_MAX.
+ */
 #define PM_NO_SELF ((uint64_t)INT64_MIN)
 
 /* A sample, or a call. */

@@ -117,6 +117,21 @@ static void test_ends_beyond_64_bits_do_not_wrap(void **state)
 	htdw_done(&w);
 }
 
+static void test_self_times_that_no_sign_fits_are_unknown(void **state)
+{
+	static const struct want want[] = {{1, INT64_MAX, INT64_MAX - 5, 0, "fits"},
+		{2, 5, 5, 1, "child"}, {3, UINT64_MAX, INT64_MIN, 0, "never ends"},
+		{4, UINT64_C(1) << 63, INT64_MIN, 1, "long"}, {5, 7, 7, 2, "child"}};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+		htdw_call_text(&w, 1, want[i].start, want[i].duration, want[i].label);
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, sizeof(want) / sizeof(*want));
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 {
 	struct htdw w = {.p = NULL};
@@ -433,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_equal_starts_nest_by_id),
 		cmocka_unit_test(test_overlapping_calls_are_shown_and_counted),
 		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
+		cmocka_unit_test(test_self_times_that_no_sign_fits_are_unknown),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_quantiles_are_those_of_the_sorted_durations),
 		cmocka_unit_test(test_parts_cover_all_distances),
