@@ -74,11 +74,16 @@ static int gather(struct finding *g)
 
 /* ---- related processes ---- */
 
+/*
+ * A parent began before its child. A process that began later has the number of one that left no
+ * profile, as the last command of a shell has that of the shell.
+ */
 static void unite_families(struct finding *g)
 {
 	for (uint32_t i = 0; i < g->n_members; i++) {
 		const uint32_t *parent = pm_map_find(&g->by_pid, g->members[i].ppid);
-		if (!parent || *parent == i || head_of(g, *parent) == head_of(g, i))
+		if (!parent || *parent == i || head_of(g, *parent) == head_of(g, i) ||
+			g->members[*parent].start > g->members[i].start)
 			continue;
 		g->members[i].has_parent = true;
 		unite(g, *parent, i);

@@ -219,6 +219,24 @@ static void test_runs_that_do_not_belong_together_are_told_apart(void **state)
 	nytpx_drop("x.out.9");
 }
 
+/* `sh -c 'perl x.pl; perl x.pl'`: a shell may become its last command, which keeps its number. */
+static void test_a_process_that_began_later_is_no_parent(void **state)
+{
+	const struct pm_threads *threads;
+	save("x.out.51", 51, 50, 1700000000);
+	save("x.out.50", 50, 1, 1700000100);
+	struct pm_profile *p = open_runs(2);
+	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct pm_thread *t = &threads->threads[i];
+		assert_int_equal(t->identity[0].value, t->id == 51 ? 1 : 2);
+	}
+	expect_remark(p, "2 runs that have nothing to do with each other");
+	pm_profile_close(p);
+	nytpx_drop("x.out.51");
+	nytpx_drop("x.out.50");
+}
+
 static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state)
 {
 	save("x.out.51", 51, 50, 1700000100);
@@ -242,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_only_numbers_of_evals_are_taken_out),
 		cmocka_unit_test(test_callers_of_more_than_is_in_the_file_are_told),
 		cmocka_unit_test(test_runs_that_do_not_belong_together_are_told_apart),
+		cmocka_unit_test(test_a_process_that_began_later_is_no_parent),
 		cmocka_unit_test(test_children_of_a_parent_that_is_not_there_are_one_run),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
