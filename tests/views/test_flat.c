@@ -100,7 +100,6 @@ static void test_lines_add_up_by_file_and_line(void **state)
 		"|10|10|/bin/app|/src/a.c|main\n");
 }
 
-/* A line of a header in two functions, and two functions of which no line is known. */
 /* Inclusive cost counts once in a module and in a file, too: main and a share both. */
 static void test_modules_and_files_add_functions_up(void **state)
 {
@@ -113,6 +112,25 @@ static void test_modules_and_files_add_functions_up(void **state)
 		"functions|time_ns_excl|time_ns_incl|file\n"
 		"1|45|70|/src/b.c\n"
 		"2|45|90|/src/a.c\n");
+	views_done(m, f);
+}
+
+/* Statements are counted by function only. */
+static void test_modules_and_files_have_what_only_functions_have(void **state)
+{
+	static const double functions[3][3] = {{45, 90, 1}, {NAN, 80, 2}, {45, 70, 4}};
+	struct fake *f = fake_with_recursion();
+	fake_metric(f, PM_ROLE_COUNT, 1, "statements", "");
+	f->flat = (struct pm_flat){.functions = &functions[0][0]};
+	f->ops.flat = fake_flat;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "modules.csv", 0,
+		"functions|time_ns_excl|time_ns_incl|statements|module\n"
+		"3|90|90|7|/bin/app\n");
+	assert_view(m, ROOT, "files.csv", 0,
+		"functions|time_ns_excl|time_ns_incl|statements|file\n"
+		"2|45|90|3|/src/a.c\n"
+		"1|45|70|4|/src/b.c\n");
 	views_done(m, f);
 }
 
@@ -405,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_functions_without_contexts_or_values),
 		cmocka_unit_test(test_lines_add_up_by_file_and_line),
 		cmocka_unit_test(test_modules_and_files_add_functions_up),
+		cmocka_unit_test(test_modules_and_files_have_what_only_functions_have),
 		cmocka_unit_test(test_packages_and_classes_are_read_from_names),
 		cmocka_unit_test(test_subtrees_have_a_flat_profile),
 		cmocka_unit_test(test_lines_are_named_after_the_function_that_costs_most_there),

@@ -4,6 +4,7 @@
 
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
+#include "fs/views/sums/totals.h"
 
 static void rollup_done(void *p)
 {
@@ -86,6 +87,24 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
 	return 0;
 }
 
+/* What contexts lack, such as costs of statements, is known by function. */
+static int add_native(struct pmfs_model *m, struct pmfs_rollup *u, struct pm_error *err)
+{
+	const struct pmfs_functions *f = u->functions;
+	uint32_t n = f->columns->n;
+	const struct pmfs_totals *totals;
+	const struct pm_flat *flat;
+	int r = pmfs_model_flat(m, &flat, err);
+	if (r < 0 || !flat->functions || (r = pmfs_totals(m, &totals, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < f->n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			if (!totals->in_contexts[k])
+				pmfs_add(&u->sums.cells[(size_t)u->row_of_function[i] * n + k],
+					pmfs_function_cell(f, i, k));
+	return 0;
+}
+
 static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
 		const struct pmfs_function *function),
@@ -105,6 +124,8 @@ static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 		r = pmfs_no_memory(err);
 	if (r == 0)
 		r = pmfs_group(&g, &u->sums, err);
+	if (r == 0)
+		r = add_native(m, u, err);
 	if (r == 0) {
 		u->order = pmfs_order(
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
