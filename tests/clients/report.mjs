@@ -12,10 +12,11 @@ page.on("pageerror", error => errors.push(String(error)));
 page.on("console", message => { if (message.type() === "error") errors.push(message.text()); });
 page.on("dialog", dialog => { errors.push("a dialog: " + dialog.message()); dialog.dismiss(); });
 
-// Waits until nothing is being loaded for a moment.
+// Waits until nothing is being loaded for a moment, and two frames are drawn: long tables get their rows when they are measured.
 async function settled() {
   for (let quiet = 0, tries = 0; quiet < 4 && tries < 600; tries++) {
     await new Promise(resolve => setTimeout(resolve, 50));
+    await page.evaluate(() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     quiet = await page.evaluate(() => document.body.classList.contains("busy")) ? 0 : quiet + 1;
   }
 }
