@@ -1,5 +1,5 @@
 /*
- * Native tables → the model. Subs are identified by name across files and processes. The steps are
+ * Native tables → the model. Subs are identified by name and file across processes. The steps are
  * in contexts.c, flows.c, lines.c and costs.c; this file calls them in order.
  */
 #include "formats/nytprof/build.h"
@@ -21,7 +21,7 @@ static void find_homes(struct nytp_building *b)
 	for (size_t i = 0; i < b->n->n_files; i++) {
 		const struct nytp_file *f = &b->n->files[i];
 		for (size_t k = 0; k < f->n_subs; k++) {
-			struct nytp_home *home = &b->homes[nytp_folded(b->n, f->subs[k].name)];
+			struct nytp_home *home = &b->homes[nytp_sub_of(b->n, f, f->subs[k].name)];
 			if (f->subs[k].located && !home->sub)
 				*home = (struct nytp_home){f, &f->subs[k]};
 		}
@@ -30,7 +30,7 @@ static void find_homes(struct nytp_building *b)
 
 static int prepare(struct nytp_building *b)
 {
-	size_t n = (size_t)b->n->names.n + 1;
+	size_t n = (size_t)nytp_n_subs(b->n) + 1;
 	b->tree = pm_tree_builder_new();
 	b->function = malloc(n * sizeof(*b->function));
 	b->frame = malloc(n * sizeof(*b->frame));

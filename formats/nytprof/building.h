@@ -15,7 +15,7 @@ struct nytp_cell {
 
 /* Calls of one sub by another from one place: NYTProf's SUB_CALLERS, or Pynytprof's C. */
 struct nytp_flow {
-	uint32_t caller, callee; /* names; caller may be NYTP_NONE */
+	uint32_t caller, callee; /* subs; caller may be NYTP_NONE */
 	uint32_t file;           /* text of the tree */
 	uint32_t line;
 	uint32_t thread; /* NYTP_NONE: not known */
@@ -35,8 +35,8 @@ struct nytp_building {
 	struct nytp_model *m;
 	struct pm_tree_builder *tree;
 	struct pm_paths paths;      /* of frames: a path is the rank of its context */
-	uint32_t *function, *frame; /* by name: index in the tree, or NYTP_NONE */
-	struct nytp_home *homes;    /* by name */
+	uint32_t *function, *frame; /* by number of the sub: index in the tree, or NYTP_NONE */
+	struct nytp_home *homes;    /* by number of the sub */
 	struct nytp_flow *flows;    /* sorted by caller, callee, file, line */
 	struct nytp_cell *cells;
 	double *weight; /* by rank, for the order of siblings */

@@ -14,11 +14,12 @@
 struct step {
 	uint32_t node;
 	uint32_t met;    /* the name as stored: siblings are listed in order of occurrence */
-	uint32_t name;   /* the name that is shown */
+	uint32_t name;   /* number of the sub: nytp_sub_of */
 	uint32_t parent; /* rank, or PM_NONE */
 };
 
 struct walk {
+	const struct nytp_file *file;
 	const struct nytp_trie *tree;
 	uint32_t *first, *next; /* children: see pm_paths_link */
 	struct step *steps;
@@ -32,9 +33,9 @@ static int by_name(const void *a, const void *b)
 	return (x->met < y->met) - (x->met > y->met);
 }
 
-static uint32_t shown_name(const struct nytp *n, uint32_t name)
+static uint32_t sub_of(const struct nytp *n, const struct walk *w, uint32_t name)
 {
-	return name == NYTP_NOT_RETURNED ? name : nytp_folded(n, name);
+	return name == NYTP_NOT_RETURNED ? name : nytp_sub_of(n, w->file, name);
 }
 
 /* `node` PM_NONE: the top. */
@@ -46,7 +47,7 @@ static int push_kids(const struct nytp *n, struct walk *w, uint32_t node, uint32
 		if (pm_list_room(&w->steps, w->n, &w->room, sizeof(*w->steps)) < 0)
 			return -ENOMEM;
 		uint32_t met = w->tree->paths.items[kid].key;
-		w->steps[w->n++] = (struct step){kid, met, shown_name(n, met), rank};
+		w->steps[w->n++] = (struct step){kid, met, sub_of(n, w, met), rank};
 	}
 	return w->n == first ? 0
 			     : pm_sort(w->steps + first, w->n - first, sizeof(*w->steps), by_name);
@@ -71,9 +72,10 @@ static int visit(struct nytp_building *b, const struct step *step, const struct 
 	return 0;
 }
 
-static int walk_tree(struct nytp_building *b, struct walk *w, uint32_t thread, double ns_per_tick)
+static int walk_tree(struct nytp_building *b, struct walk *w, uint32_t thread)
 {
 	uint32_t rank;
+	double ns_per_tick = w->file->ns_per_tick;
 	int r = push_kids(b->n, w, PM_NONE, PM_NONE);
 	while (r == 0 && w->n) {
 		struct step step = w->steps[--w->n];
@@ -85,10 +87,11 @@ static int walk_tree(struct nytp_building *b, struct walk *w, uint32_t thread, d
 }
 
 static int walk_thread(
-	struct nytp_building *b, const struct nytp_trie *tree, uint32_t thread, double ns_per_tick)
+	struct nytp_building *b, const struct nytp_file *f, const struct nytp_thread *thread)
 {
+	const struct nytp_trie *tree = &thread->calls.tree;
 	size_t n = tree->paths.n;
-	struct walk w = {.tree = tree};
+	struct walk w = {.file = f, .tree = tree};
 	if (n == 0)
 		return 0;
 	w.first = malloc((n + 1) * sizeof(*w.first));
@@ -96,7 +99,7 @@ static int walk_thread(
 	int r = w.first && w.next ? 0 : -ENOMEM;
 	if (r == 0) {
 		pm_paths_link(&tree->paths, w.first, w.next);
-		r = walk_tree(b, &w, thread, ns_per_tick);
+		r = walk_tree(b, &w, nytp_thread_of(b->threads, thread->pid));
 	}
 	free(w.first);
 	free(w.next);
@@ -110,8 +113,7 @@ int nytp_build_calls(struct nytp_building *b)
 	for (size_t i = 0; r == 0 && i < b->n->n_files; i++) {
 		const struct nytp_file *f = &b->n->files[i];
 		for (size_t k = 0; r == 0 && k < f->n_threads; k++)
-			r = walk_thread(b, &f->threads[k].calls.tree,
-				nytp_thread_of(b->threads, f->threads[k].pid), f->ns_per_tick);
+			r = walk_thread(b, f, &f->threads[k]);
 	}
 	return r;
 }

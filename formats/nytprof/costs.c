@@ -108,7 +108,7 @@ static void compare_calls(struct nytp_building *b, const double *stored)
 {
 	struct nytp_model *m = b->m;
 	double most = 0;
-	for (uint32_t name = 0; b->n_flows && name < b->n->names.n; name++) {
+	for (uint32_t name = 0; b->n_flows && name < nytp_n_subs(b->n); name++) {
 		uint32_t function = b->function[name];
 		if (function == NYTP_NONE)
 			continue;

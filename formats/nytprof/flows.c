@@ -31,8 +31,8 @@ static int collect_stored(struct nytp_building *b, const struct nytp_file *f)
 		struct nytp_flow *flow = flow_add(b);
 		if (!flow)
 			return -ENOMEM;
-		*flow = (struct nytp_flow){.caller = nytp_folded(b->n, edge->caller),
-			.callee = nytp_folded(b->n, f->subs[site->sub].name),
+		*flow = (struct nytp_flow){.caller = nytp_sub_of(b->n, f, edge->caller),
+			.callee = nytp_sub_of(b->n, f, f->subs[site->sub].name),
 			.file = nytp_file_text(b, f, site->fid),
 			.line = site->line,
 			.thread = alone ? nytp_thread_of(b->threads, f->threads[0].pid) : NYTP_NONE,
@@ -192,7 +192,7 @@ static int add_flow(struct nytp_building *b, const struct nytp_flow *flow, struc
 static int add_totals(struct nytp_building *b)
 {
 	int r = 0;
-	uint32_t n = b->n->names.n;
+	uint32_t n = nytp_n_subs(b->n);
 	double *totals = malloc(((size_t)n + 1) * sizeof(*totals));
 	for (uint32_t name = 0; totals && name < n; name++)
 		totals[name] = NAN;

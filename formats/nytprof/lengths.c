@@ -161,7 +161,7 @@ static int list_items(
 	for (size_t i = 0; i < n->n_files; i++) {
 		const struct nytp_file *f = &n->files[i];
 		for (size_t k = 0; k < f->n_logs; k++) {
-			uint32_t name = nytp_folded(n, f->logs[k].name);
+			uint32_t name = nytp_sub_of(n, f, f->logs[k].name);
 			if (m->function_of[name] != NYTP_NONE)
 				*item++ = (struct item){m->function_of[name], f, &f->logs[k]};
 		}

@@ -118,11 +118,11 @@ static bool is_runtime(const struct nytp_building *b, uint32_t name)
 static int collect_extents(struct nytp_building *b, struct extent **ret, size_t *ret_n)
 {
 	size_t n = 0;
-	struct extent *extents = calloc((size_t)b->n->names.n + 1, sizeof(*extents));
+	struct extent *extents = calloc((size_t)nytp_n_subs(b->n) + 1, sizeof(*extents));
 	if (!extents)
 		return -ENOMEM;
 	*ret = extents;
-	for (uint32_t name = 0; name < b->n->names.n; name++) {
+	for (uint32_t name = 0; name < nytp_n_subs(b->n); name++) {
 		const struct nytp_home *home = &b->homes[name];
 		if (b->function[name] == NYTP_NONE || !home->sub || home->sub->last == 0)
 			continue;
@@ -186,20 +186,25 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 }
 
 /* Main code is the script's file-level code (a sub by name only), and code in no sub. */
-static void sum_statements(struct nytp_building *b)
+static int sum_statements(struct nytp_building *b)
 {
 	struct nytp_model *m = b->m;
-	uint32_t main_code = PM_NONE;
-	for (uint32_t name = 0; name < b->n->names.n; name++)
+	uint32_t n = nytp_n_subs(b->n); /* there are no more functions */
+	bool *is_main = calloc((size_t)n + 1, sizeof(*is_main));
+	if (!is_main)
+		return -ENOMEM;
+	for (uint32_t name = 0; name < n; name++)
 		if (b->function[name] != NYTP_NONE && is_runtime(b, name))
-			main_code = b->function[name];
+			is_main[b->function[name]] = true;
 	for (uint64_t i = 0; i < m->line_list.n; i++) {
 		uint32_t function = m->lines[i].function;
 		double ns = m->line_values[i * NYTP_N_METRICS + NYTP_EXCL];
 		m->statements.whole_ns += ns;
-		if (function == PM_NONE || function == main_code)
+		if (function == PM_NONE || is_main[function])
 			m->statements.outside_ns += ns;
 	}
+	free(is_main);
+	return 0;
 }
 
 int nytp_build_lines(struct nytp_building *b)
@@ -221,7 +226,7 @@ int nytp_build_lines(struct nytp_building *b)
 		r = sweep.open ? fill(b->m, &spots, &sweep) : -ENOMEM;
 	}
 	if (r == 0)
-		sum_statements(b);
+		r = sum_statements(b);
 	if (r == 0 && sweep.n == 0)
 		b->m->statements.outside_ns = NAN;
 	free(sweep.open);

@@ -137,7 +137,7 @@ void nytp_file_done(struct nytp_file *f)
 		free(f->levels[i].items);
 	}
 	struct pm_map *maps[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_place,
-		&f->by_site, &f->by_edge, &f->by_pid};
+		&f->by_site, &f->by_edge, &f->by_pid, &f->namesakes};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		pm_map_done(maps[i]);
 	pm_text_done(&f->text);
@@ -158,6 +158,9 @@ void nytp_reset(struct nytp *n)
 	free(n->folded);
 	n->folded = NULL;
 	n->n_folded = 0;
+	free(n->namesakes);
+	n->namesakes = NULL;
+	n->n_namesakes = 0;
 	n->arena = (struct pm_arena){0};
 	n->names.arena = &n->arena;
 	n->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;

@@ -154,6 +154,8 @@ struct nytp_file {
 		threads_room, texts_room, logs_room;
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
+	struct pm_map
+		namesakes; /* name → number of its sub, if that is not the name's: namesakes.h */
 	uint32_t n_places;
 	struct pm_text text; /* saved source, line after line as stored */
 	struct nytp_py py;
@@ -174,6 +176,8 @@ struct nytp {
 	struct pm_strtab names;
 	uint32_t *folded; /* by name, see nytp_folded; NULL: each stands for itself */
 	uint32_t n_folded;
+	uint32_t *namesakes; /* their names: see nytp_name */
+	uint32_t n_namesakes;
 	bool keep_evals;
 	struct nytp_file *files; /* present from the beginning, with name and layout */
 	size_t n_files;
@@ -193,15 +197,31 @@ struct nytp {
 /* Reads the files once, on the first call. */
 int nytp_ready(struct nytp *n, struct pm_error *err);
 
+/* Also of the number of a sub: those from n->names.n on are of namesakes. */
 static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
 {
-	return n->names.items[name];
+	uint32_t known = n->names.n;
+	return n->names.items[name < known ? name : n->namesakes[name - known]];
 }
 
 /* The name used by the model; the same if it does not belong to an eval. */
 static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
 {
 	return n->folded && name < n->n_folded ? n->folded[name] : name;
+}
+
+/* The number of the sub that has this name in a file, for the model. */
+static inline uint32_t nytp_sub_of(const struct nytp *n, const struct nytp_file *f, uint32_t name)
+{
+	uint32_t folded = nytp_folded(n, name);
+	const uint32_t *number = f->namesakes.n ? pm_map_find(&f->namesakes, folded) : NULL;
+	return number ? *number : folded;
+}
+
+/* Numbers of subs are below that. */
+static inline uint32_t nytp_n_subs(const struct nytp *n)
+{
+	return n->names.n + n->n_namesakes;
 }
 
 /* The index of a text of the source as UTF-8; NYTP_NONE if out of memory or beyond the limit. */

@@ -10,6 +10,7 @@
 
 #include "formats/nytprof/build.h"
 #include "formats/nytprof/evals.h"
+#include "formats/nytprof/namesakes.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/runs.h"
 
@@ -84,6 +85,8 @@ static int finish(struct nytp_opened *o)
 		r = nytp_threads_build(&o->threads, n);
 	if (r == 0 && !n->keep_evals)
 		r = nytp_evals_fold(n);
+	if (r == 0)
+		r = nytp_namesakes_find(n);
 	if (r == 0)
 		r = nytp_processes_fill(n, &o->all_processes);
 	if (r == 0)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "formats/nytprof/metrics.h"
 #include "tests/nytprof/expect.h"
 
 static struct pm_profile *open_with(struct nytpw *w, bool keep_evals)
@@ -252,6 +253,60 @@ static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state
 	nytpx_drop("x.out.53");
 }
 
+/* Line 3 of `file` calls main::work there, of line 1. */
+static void save_sub(uint32_t pid, const char *file, double ticks)
+{
+	char name[24];
+	struct nytpw w = {.big = false};
+	struct nytpw_callers c = {
+		1, 3, 1, 0, ticks * 1e-7, ticks * 1e-7, 0, "main::RUNTIME", "main::work"};
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, pid, 1, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, file);
+	nytpw_time(&w, (int32_t)ticks, 1, 1);
+	nytpw_return(&w, 1, ticks, ticks, "main::work");
+	nytpw_sub(&w, 1, "main::RUNTIME", 1, 1);
+	nytpw_sub(&w, 1, "main::work", 1, 1);
+	nytpw_callers(&w, &c);
+	nytpw_pid_end(&w, pid, 1.7e9 + 1);
+	snprintf(name, sizeof(name), "x.out.%u", pid);
+	nytpx_save(&w, name);
+}
+
+/* Such as test programs that `prove` runs. */
+static void test_subs_of_one_name_in_several_files_are_several(void **state)
+{
+	static const double ticks[] = {10, 20, 40};
+	const struct pm_tree *tree;
+	const struct pm_flat *flat;
+	save_sub(51, "/t/a.t", ticks[0]);
+	save_sub(52, "/t/b.t", ticks[1]);
+	save_sub(53, "/t/a.t", ticks[2]);
+	struct pm_profile *p = open_runs(1);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(tree->n_functions, 4);
+	assert_int_equal(tree->n_contexts, 2);
+	assert_int_equal(flat->lines->n, 2);
+	assert_int_equal(flat->edges->n, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct pm_line *line = &flat->lines->lines[i];
+		const struct pm_edge *edge = &flat->edges->edges[i];
+		const struct pm_function *callee = &tree->functions[edge->callee];
+		bool is_b = pm_bytes_equal(tree->texts[callee->file], pm_bytes_of("/t/b.t"));
+		double ns = 100 * (is_b ? ticks[1] : ticks[0] + ticks[2]);
+		assert_int_equal(edge->calls, is_b ? 1 : 2);
+		assert_int_equal(tree->functions[edge->caller].file, callee->file);
+		assert_int_equal(tree->functions[line->function].file, line->file);
+		assert_true(flat->edges->values[i * NYTP_N_METRICS + NYTP_EXCL] == ns);
+		assert_true(flat->functions[edge->callee * NYTP_N_METRICS + NYTP_EXCL] == ns);
+	}
+	pm_profile_close(p);
+	nytpx_drop("x.out.51");
+	nytpx_drop("x.out.52");
+	nytpx_drop("x.out.53");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_runs_that_do_not_belong_together_are_told_apart),
 		cmocka_unit_test(test_a_process_that_began_later_is_no_parent),
 		cmocka_unit_test(test_children_of_a_parent_that_is_not_there_are_one_run),
+		cmocka_unit_test(test_subs_of_one_name_in_several_files_are_several),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
 }

@@ -72,23 +72,34 @@ static void save_nytprof(struct nytpw *w, const char *name)
 	free((void *)(uintptr_t)b.p);
 }
 
-/* main::parent forks after 400 ticks in main::work; its record in the child begins before that. */
+/* A process with main::parent in a.pl, and main::work in the file, of which line 1 ran. */
+static void write_process(uint32_t pid, const char *file, double ticks, double parent, double own)
+{
+	char name[40];
+	struct nytpw w = {.deflated_at = 0};
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, pid, pid == 50 ? 1 : 50, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, "a.pl");
+	nytpw_fid(&w, 2, 0, 0, file);
+	nytpw_time(&w, (int32_t)ticks, 2, 1);
+	nytpw_return(&w, 2, ticks, ticks, "main::work");
+	nytpw_return(&w, 1, parent, own, "main::parent");
+	nytpw_sub(&w, 1, "main::parent", 5, 9);
+	nytpw_sub(&w, 2, "main::work", 1, 3);
+	nytpw_pid_end(&w, pid, 1.7e9 + 1);
+	snprintf(name, sizeof(name), "nytprof-fork/nytprof.out.%u", pid);
+	save_nytprof(&w, name);
+}
+
+/*
+ * main::parent forks after 400 ticks in main::work; its record in the child begins before that. The
+ * child has main::work from another file.
+ */
 static void write_fork(void)
 {
-	struct nytpw w = {.deflated_at = 0};
 	sources_folder("nytprof-fork");
-	nytpw_header(&w, 5);
-	nytpw_pid_start(&w, 50, 1, 1.7e9);
-	nytpw_return(&w, 2, 400, 400, "main::work");
-	nytpw_return(&w, 1, 1000, 600, "main::parent");
-	nytpw_pid_end(&w, 50, 1.7e9 + 1);
-	save_nytprof(&w, "nytprof-fork/nytprof.out");
-	nytpw_header(&w, 5);
-	nytpw_pid_start(&w, 51, 50, 1.7e9);
-	nytpw_return(&w, 2, 70, 70, "main::work");
-	nytpw_return(&w, 1, 900, 430, "main::parent");
-	nytpw_pid_end(&w, 51, 1.7e9 + 1);
-	save_nytprof(&w, "nytprof-fork/nytprof.out.51");
+	write_process(50, "b.pl", 400, 1000, 600);
+	write_process(51, "c.pl", 70, 900, 430);
 }
 
 static void write_nytprof(void)
