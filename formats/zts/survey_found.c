@@ -7,6 +7,7 @@
 #include "formats/common/list.h"
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "formats/zts/records.h"
 #include "formats/zts/survey_private.h"
 #include "profmount/limits.h"
@@ -14,19 +15,16 @@
 
 /* ---- payloads that have moved ---- */
 
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
+enum { BETWEEN_QUESTIONS = 1 << 12 /* records */ };
 
 /* By what a payload tells, too. */
 static int compare(const struct zts_span *x, const struct zts_span *y)
 {
-	return order(x->store, y->store)
-		?: order(x->timestamp_ns / ZTS_MS_NS, y->timestamp_ns / ZTS_MS_NS)
-		?: order(x->span_id, y->span_id)
-		?: order(x->tstart, y->tstart)
-		?: order(x->tstop, y->tstop);
+	return zts_order(x->store, y->store)
+		?: zts_order(x->timestamp_ns / ZTS_MS_NS, y->timestamp_ns / ZTS_MS_NS)
+		?: zts_order(x->span_id, y->span_id)
+		?: zts_order(x->tstart, y->tstart)
+		?: zts_order(x->tstop, y->tstop);
 }
 
 static int by_payload(const void *a, const void *b)
@@ -76,6 +74,8 @@ int zts_survey_find_moved(struct zts_surveyor *s)
 		struct zts_scan *scan = &s->v->scans[store];
 		for (size_t i = 0; i < scan->n; i++) {
 			struct zts_found *f = &scan->found[i];
+			if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+				return -ENOMEM;
 			struct zts_missing *missing =
 				f->claimed || (f->has & both) != both ? NULL : find(s, store, f);
 			if (missing && !s->v->traces[missing->trace].moved)

@@ -7,27 +7,23 @@
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/zts/records.h"
+#include "formats/zts/survey_private.h"
 #include "profmount/profile.h"
 
 enum { SLOWEST = 100 };
-
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int by_time(const void *a, const void *b, void *context)
 {
 	const struct zts_trace *x = a, *y = b;
 	const struct zts_survey *v = context;
 	const struct zts_part *p = &v->parts[x->part], *q = &v->parts[y->part];
-	return order(x->timestamp_ns, y->timestamp_ns)
-		?: order(p->store, q->store)
-		?: order(p->data_offset, q->data_offset)
-		?: order(p->start_offset, q->start_offset)
-		?: order(x->trace_id[0], y->trace_id[0])
-		?: order(x->trace_id[1], y->trace_id[1])
-		?: order(x->span_id, y->span_id);
+	return zts_order(x->timestamp_ns, y->timestamp_ns)
+		?: zts_order(p->store, q->store)
+		?: zts_order(p->data_offset, q->data_offset)
+		?: zts_order(p->start_offset, q->start_offset)
+		?: zts_order(x->trace_id[0], y->trace_id[0])
+		?: zts_order(x->trace_id[1], y->trace_id[1])
+		?: zts_order(x->span_id, y->span_id);
 }
 
 static uint64_t length_of(const struct zts_trace *t)
@@ -39,32 +35,32 @@ static int by_length(const void *a, const void *b, void *context)
 {
 	const struct zts_survey *v = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	return order(length_of(&v->traces[k]), length_of(&v->traces[i])) ?: order(i, k);
+	return zts_order(length_of(&v->traces[k]), length_of(&v->traces[i])) ?: zts_order(i, k);
 }
 
 /* Equal for traces of one store that have the same name. */
 static int compare_names(const struct zts_trace *x, const struct zts_trace *y)
 {
-	return order(x->store, y->store)
-		?: order(x->timestamp_ns / ZTS_MS_NS, y->timestamp_ns / ZTS_MS_NS)
-		?: order(x->has_trace_id, y->has_trace_id)
-		?: order(x->trace_id[0], y->trace_id[0])
-		?: order(x->trace_id[1], y->trace_id[1])
-		?: order(x->span_id, y->span_id);
+	return zts_order(x->store, y->store)
+		?: zts_order(x->timestamp_ns / ZTS_MS_NS, y->timestamp_ns / ZTS_MS_NS)
+		?: zts_order(x->has_trace_id, y->has_trace_id)
+		?: zts_order(x->trace_id[0], y->trace_id[0])
+		?: zts_order(x->trace_id[1], y->trace_id[1])
+		?: zts_order(x->span_id, y->span_id);
 }
 
 static int by_name(const void *a, const void *b, void *context)
 {
 	const struct zts_survey *v = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	return compare_names(&v->traces[i], &v->traces[k]) ?: order(i, k);
+	return compare_names(&v->traces[i], &v->traces[k]) ?: zts_order(i, k);
 }
 
 static int by_store(const void *a, const void *b, void *context)
 {
 	const struct zts_survey *v = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	return order(v->traces[i].store, v->traces[k].store) ?: order(i, k);
+	return zts_order(v->traces[i].store, v->traces[k].store) ?: zts_order(i, k);
 }
 
 static int number_twins(struct zts_survey *v, uint32_t *all)

@@ -1,4 +1,4 @@
-/* Shared by survey.c, survey_traces.c and survey_found.c only. */
+/* Shared by the files survey*.c only. */
 #ifndef PROFMOUNT_FORMATS_ZTS_SURVEY_PRIVATE_H
 #define PROFMOUNT_FORMATS_ZTS_SURVEY_PRIVATE_H
 
@@ -9,6 +9,12 @@ struct zts_missing {
 	const struct zts_span *span;
 	uint32_t trace; /* index in zts_survey.traces */
 };
+
+/* Negative, 0 or positive, for sorting. */
+static inline int zts_order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
 
 struct zts_surveyor {
 	struct zts_survey *v;

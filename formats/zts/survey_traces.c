@@ -44,22 +44,17 @@ uint64_t zts_survey_duration(const struct zts_found *f)
 
 /* ---- traces of the index ---- */
 
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_trace(const void *a, const void *b)
 {
 	const struct zts_span *x = *(const struct zts_span *const *)a;
 	const struct zts_span *y = *(const struct zts_span *const *)b;
-	return order(x->trace_id[0], y->trace_id[0])
-		?: order(x->trace_id[1], y->trace_id[1])
-		?: order(x->span_id, y->span_id)
-		?: order(x->store, y->store)
-		?: order(x->data_offset, y->data_offset)
-		?: order(x->start_offset, y->start_offset)
-		?: order(x->timestamp_ns, y->timestamp_ns);
+	return zts_order(x->trace_id[0], y->trace_id[0])
+		?: zts_order(x->trace_id[1], y->trace_id[1])
+		?: zts_order(x->span_id, y->span_id)
+		?: zts_order(x->store, y->store)
+		?: zts_order(x->data_offset, y->data_offset)
+		?: zts_order(x->start_offset, y->start_offset)
+		?: zts_order(x->timestamp_ns, y->timestamp_ns);
 }
 
 /* The records, with the parts of a trace adjacent; NULL if out of memory. */
