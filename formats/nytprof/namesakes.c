@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 /* subs */ };
 
 struct finding {
 	struct nytp *n;
@@ -37,6 +40,8 @@ static int find_in_file(struct finding *g, struct nytp_file *f)
 {
 	for (size_t i = 0; i < f->n_subs; i++) {
 		const struct nytp_sub *sub = &f->subs[i];
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		const uint32_t *fid = sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
 		if (!fid)
 			continue;

@@ -154,8 +154,7 @@ struct nytp_file {
 		threads_room, texts_room, logs_room;
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
-	struct pm_map
-		namesakes; /* name → number of its sub, if that is not the name's: namesakes.h */
+	struct pm_map namesakes; /* name → number of its sub, where that is another: namesakes.h */
 	uint32_t n_places;
 	struct pm_text text; /* saved source, line after line as stored */
 	struct nytp_py py;
