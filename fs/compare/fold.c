@@ -107,6 +107,23 @@ static int add_repetition(struct folding *g, uint32_t known)
 
 /* ---- a run ---- */
 
+/* A root that the other side lacks, if its costs are only those of the contexts below it. */
+static int is_left_out(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
+	uint32_t context, bool *ret, struct pm_error *err)
+{
+	const struct pm_tree *tree;
+	int r = pmfs_model_tree(m, &tree, err);
+	*ret = r == 0 && pmfs_frame_is_left_out(frames, pm_tree_frame(tree, context));
+	if (!*ret)
+		return r;
+	r = pmfs_run_cells(m, context, false, g->cells, err);
+	for (uint32_t i = 0; r == 0 && i < g->run->n_columns; i++)
+		if (g->costs->costs[g->run->cost[i]].role != PM_ROLE_INCLUSIVE &&
+			fabs(g->cells[i]) > 0)
+			*ret = false;
+	return r;
+}
+
 static int fold_tree(struct folding *g, const struct pmfs_frames *frames, struct pmfs_model *m,
 	uint32_t *of, struct pm_error *err)
 {
@@ -116,6 +133,11 @@ static int fold_tree(struct folding *g, const struct pmfs_frames *frames, struct
 	for (uint32_t i = 0; r == 0 && i < tree->n_contexts; i++) {
 		uint32_t parent = tree->parent[i] == PM_NONE ? PM_NONE : of[tree->parent[i]];
 		uint32_t key = pmfs_frame_key(frames, run, tree->frame[i]);
+		bool left_out;
+		of[i] = PM_NONE;
+		r = is_left_out(g, frames, m, i, &left_out, err);
+		if (r < 0 || left_out)
+			continue;
 		r = node_at(g->f, parent, key, &of[i]);
 		if (r == 0)
 			r = add_costs(g, m, i, of[i], err);

@@ -17,7 +17,8 @@ struct pmfs_folded {
 
 /*
  * Adds the run's tree. `*ret_of` is the node of each context, to be freed by the caller, also after
- * a failure. 0 or a negative errno. O(n).
+ * a failure; PM_NONE for a root without costs of its own that only this side has: what is below it
+ * is at the top. 0 or a negative errno. O(n).
  */
 int pmfs_fold(struct pmfs_folded *f, const struct pmfs_frames *frames,
 	const struct pmfs_costs *costs, uint32_t run, struct pmfs_model *m, uint32_t **ret_of,

@@ -75,6 +75,8 @@ static int add_frame(struct reading *r, uint32_t run, const struct pm_tree *tree
 	if (r->name.failed || pmfs_match_add(&f->match, side, run, text, &spelling) < 0 ||
 		remember(f, spelling, frame, side) < 0)
 		return -ENOMEM;
+	if (frame->is_root)
+		f->root_sides |= (uint8_t)(1u << side);
 	*ret = spelling;
 	return is_part(frame) ? add_part(f, frame, spelling, ret) : 0;
 }

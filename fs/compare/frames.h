@@ -26,6 +26,7 @@ struct pmfs_frames {
 	uint32_t n_parts;
 	size_t room_parts;
 	struct pm_map places, known;
+	uint8_t root_sides; /* 1 << side: whose trees have roots above their entry points */
 };
 
 /* In `of`: flags a part; the other bits are its index. */
@@ -62,6 +63,12 @@ static inline const struct pmfs_part_place *pmfs_frame_part(
 	const struct pmfs_frames *f, uint32_t key)
 {
 	return key < f->match.n_groups ? NULL : &f->parts[key - f->match.n_groups];
+}
+
+/* Whether the frame is a root that is left out, because only one side has roots. */
+static inline bool pmfs_frame_is_left_out(const struct pmfs_frames *f, const struct pm_frame *frame)
+{
+	return frame->is_root && f->root_sides != 3;
 }
 
 /*

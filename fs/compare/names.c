@@ -31,6 +31,13 @@ const struct pmfs_name_rule pmfs_name_rules[] = {
 };
 const size_t pmfs_n_name_rules = sizeof(pmfs_name_rules) / sizeof(*pmfs_name_rules);
 
+const struct pmfs_name_twins pmfs_name_twins[] = {
+	{"<program root>", "main thread"},
+	{"<thread root>", "application thread"},
+	{"<partial root>", "unknown entry"},
+};
+const size_t pmfs_n_name_twins = sizeof(pmfs_name_twins) / sizeof(*pmfs_name_twins);
+
 static const char *const clone_words[] = {
 	".isra", ".constprop", ".part", ".cold", ".llvm", ".lto_priv", ".localalias"};
 
@@ -175,8 +182,17 @@ static bool may_apply(const struct pmfs_name_rule *rule, struct pm_bytes s)
 	return s.len > 0 && memchr(s.p, first, s.len) && (!rule->within || holds(s, rule->within));
 }
 
+static struct pm_bytes twin_of(struct pm_bytes name)
+{
+	for (size_t i = 0; i < pmfs_n_name_twins; i++)
+		if (pm_bytes_equal(name, pm_bytes_of(pmfs_name_twins[i].name)))
+			return pm_bytes_of(pmfs_name_twins[i].same_as);
+	return name;
+}
+
 static void rewrite(struct pm_bytes name, bool alone, struct pm_text *out)
 {
+	name = twin_of(name);
 	struct pm_text a = {.p = NULL}, b = {.p = NULL};
 	struct pm_bytes s = name;
 	for (size_t i = 0; i < pmfs_n_name_rules; i++) {

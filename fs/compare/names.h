@@ -25,6 +25,14 @@ struct pmfs_name_rule {
 extern const struct pmfs_name_rule pmfs_name_rules[];
 extern const size_t pmfs_n_name_rules;
 
+/* Names of entry points in measurements, and in the databases that hpcprof makes of them. */
+struct pmfs_name_twins {
+	const char *name, *same_as;
+};
+
+extern const struct pmfs_name_twins pmfs_name_twins[];
+extern const size_t pmfs_n_name_twins;
+
 /*
  * Appends the name normalised by the rules that always apply. Not empty unless the name is. O(n).
  */

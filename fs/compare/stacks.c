@@ -63,7 +63,8 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 		if (r < 0)
 			return r;
 		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
-			s->sums[s->u->of[run][i]] += stacks.self[i];
+			if (s->u->of[run][i] != PM_NONE)
+				s->sums[s->u->of[run][i]] += stacks.self[i];
 		pmfs_stacks_done(&stacks);
 	}
 	add_repetition(s, of->side);

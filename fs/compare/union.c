@@ -211,6 +211,8 @@ static void place_contexts(struct building *b)
 	for (uint32_t run = 0; run < k->n_runs; run++)
 		for (uint32_t i = 0; b->u->of[run] && i < b->u->n_of[run]; i++) {
 			uint32_t *of = &b->u->of[run][i];
+			if (*of == PM_NONE)
+				continue;
 			*of = b->place[k->runs[run].side == PMFS_BASE ? *of
 								      : b->pairing.of_other[*of]];
 		}

@@ -16,7 +16,7 @@ struct pmfs_tree_union {
 	uint32_t *key[PMFS_N_SIDES];   /* by context: its frame on a side, or PM_NONE */
 	double *mean[PMFS_N_SIDES];    /* costs->n per context; NaN: none */
 	double *squares[PMFS_N_SIDES]; /* NULL without repetitions */
-	uint32_t **of;                 /* by run and its context: the context here */
+	uint32_t **of; /* by run and its context: the context here. PM_NONE: fold.h */
 	uint32_t *n_of;
 	struct pmfs_union shared; /* the result for compare.h */
 };

@@ -29,6 +29,8 @@ struct pm_frame {
 	bool nested : 1;
 	/* Nothing is running, according to the format: <no activity> */
 	bool is_idle : 1;
+	/* Only joins entry points: <primary root>. Profiles without it have these at the top. */
+	bool is_root : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */
 	uint32_t function; /* index of its function, or PM_NONE */
 	uint32_t name;     /* text; 0 for loops, lines and instructions, which views name */

@@ -55,6 +55,16 @@ static void test_every_rule(void **state)
 	}
 }
 
+static void test_entry_points(void **state)
+{
+	for (size_t i = 0; i < pmfs_n_name_twins; i++) {
+		check(pmfs_name_twins[i].name, false, pmfs_name_twins[i].same_as);
+		check(pmfs_name_twins[i].name, true, pmfs_name_twins[i].same_as);
+		check(pmfs_name_twins[i].same_as, false, pmfs_name_twins[i].same_as);
+	}
+	check("<program root>s", false, "<program root>s");
+}
+
 static void test_every_suffix_of_clones(void **state)
 {
 	static const char *const words[] = {
@@ -116,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_rule),
+		cmocka_unit_test(test_entry_points),
 		cmocka_unit_test(test_every_suffix_of_clones),
 		cmocka_unit_test(test_names_that_stay),
 		cmocka_unit_test(test_a_long_name),

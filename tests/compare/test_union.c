@@ -50,6 +50,92 @@ static void test_the_union(void **state)
 	pair_close(&p);
 }
 
+static void add_placeholder(struct fake *f, uint32_t number, uint32_t parent, const char *name)
+{
+	struct pm_frame frame = {.kind = PM_KIND_PLACEHOLDER,
+		.is_root = parent == 0,
+		.function = PM_NONE,
+		.name = fake_text(f, name)};
+	fake_context(f, number, parent, &frame);
+}
+
+/* As in a measurement: main below a root, whose costs are `own` and those of its two children. */
+static struct fake *measured_run(double own, double main_cost)
+{
+	struct fake *f = run_new();
+	add_placeholder(f, 1, 0, "<primary root>");
+	fake_value(f, 0, 1, 2, own);
+	fake_value(f, 0, 1, 1, own + main_cost + 3);
+	add_placeholder(f, 2, 1, "<program root>");
+	fake_value(f, 0, 2, 1, main_cost);
+	run_call(f, 3, 2, "main", "/src/main.c", COSTS(main_cost, main_cost));
+	add_placeholder(f, 4, 1, "<thread root>");
+	fake_value(f, 0, 4, 1, 3);
+	run_call(f, 5, 4, "work", "/src/work.c", COSTS(3, 3));
+	return f;
+}
+
+/* The same as in a database. */
+static struct fake *stored_run(void)
+{
+	struct fake *f = run_new();
+	struct pm_frame entry = {
+		.kind = PM_KIND_ENTRY, .function = PM_NONE, .name = fake_text(f, "main thread")};
+	fake_context(f, 1, 0, &entry);
+	fake_value(f, 0, 1, 1, 20);
+	run_call(f, 2, 1, "main", "/src/main.c", COSTS(20, 20));
+	entry.name = fake_text(f, "application thread");
+	fake_context(f, 3, 0, &entry);
+	fake_value(f, 0, 3, 1, 3);
+	run_call(f, 4, 3, "work", "/src/work.c", COSTS(3, 3));
+	return f;
+}
+
+/* Depth, inclusive costs, and the side that has it alone: of each context. */
+static void assert_contexts(struct fake *base, struct fake *other, const char *want)
+{
+	struct pair p = {.held = 0};
+	struct pm_text got = {.p = NULL};
+	const struct pmfs_union *u;
+	pair_open(&p, 1, 1, (struct fake *[]){base, other});
+	assert_int_equal(pmfs_compare_contexts(p.profile, &u, NULL), 0);
+	for (uint32_t i = 0; i < u->tree->n_contexts; i++) {
+		const struct pm_frame *frame = pm_tree_frame(u->tree, i);
+		pm_text_printf(&got, "%u %g %g ", u->tree->depth[i], u->base[2 * i + 1],
+			u->other[2 * i + 1]);
+		pm_text_bytes(&got, u->tree->texts[frame->name]);
+		pm_text_char(&got, '\n');
+	}
+	pm_text_char(&got, '\0');
+	assert_string_equal(got.p, want);
+	pm_text_done(&got);
+	pair_close(&p);
+}
+
+static void test_a_root_that_one_side_lacks(void **state)
+{
+	assert_contexts(stored_run(), measured_run(0, 25),
+		"0 20 25 <program root>\n1 20 25 main\n0 3 3 <thread root>\n1 3 3 work\n");
+	assert_contexts(measured_run(0, 25), stored_run(),
+		"0 25 20 main thread\n1 25 20 main\n0 3 3 application thread\n1 3 3 work\n");
+}
+
+static void test_a_root_that_both_sides_have(void **state)
+{
+	assert_contexts(measured_run(0, 20), measured_run(0, 25),
+		"0 23 28 <primary root>\n1 20 25 <program root>\n2 20 25 main\n"
+		"1 3 3 <thread root>\n2 3 3 work\n");
+}
+
+static void test_a_root_with_costs_of_its_own_stays(void **state)
+{
+	assert_contexts(stored_run(), measured_run(1, 25),
+		"0 nan 29 <primary root>\n1 nan 25 <program root>\n2 nan 25 main\n"
+		"1 nan 3 <thread root>\n2 nan 3 work\n"
+		"0 20 nan main thread\n1 20 nan main\n"
+		"0 3 nan application thread\n1 3 nan work\n");
+}
+
 static void test_a_broken_base_has_nothing(void **state)
 {
 	struct pair p = {.held = 0};
@@ -235,6 +321,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_union),
+		cmocka_unit_test(test_a_root_that_one_side_lacks),
+		cmocka_unit_test(test_a_root_that_both_sides_have),
+		cmocka_unit_test(test_a_root_with_costs_of_its_own_stays),
 		cmocka_unit_test(test_a_broken_base_has_nothing),
 		cmocka_unit_test(test_folded_stacks_have_both_costs),
 		cmocka_unit_test(test_the_summary),

@@ -19,8 +19,8 @@ UNNAMED = ("entry", "placeholder")
 EMULATOR = os.environ.get("EMULATOR", "").split()  # runs programs of another machine (tests/machines)
 
 
-def cat(profmount, source, path):
-    done = subprocess.run([*EMULATOR, profmount, "--cat", source, path], capture_output=True, check=True)
+def cat(profmount, *args):
+    done = subprocess.run([*EMULATOR, profmount, "--cat", *args], capture_output=True, check=True)
     return list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8", "replace"), newline="")))
 
 
@@ -77,6 +77,12 @@ def structs_of(measurements):
     return names
 
 
+def alone(profmount, measurements, database):
+    """Contexts that a comparison does not find on both sides; a database has no context for idle time."""
+    rows = cat(profmount, f"base={database}", f"new={measurements}", "--", "compare/new/contexts.csv")
+    return [f"only in {r['only_in']}: {r['kind']} {r['name']}" for r in rows if r["only_in"] and r["name"] != "<no activity>"]
+
+
 def compare(profmount, measurements, database):
     found = []
     want, got = (paths(cat(profmount, source, "contexts.csv")) for source in (database, measurements))
@@ -90,6 +96,8 @@ def compare(profmount, measurements, database):
                        ("lines.csv", lambda r: (base(r["file"]), r["line"]))):
         sides = [by_key(cat(profmount, source, table), key, "_excl") for source in (database, measurements)]
         found += [f"{table}: {line}" for line in differences(*sides)]
+    if complete:
+        found += alone(profmount, measurements, database)
     return complete, found
 
 
