@@ -118,13 +118,9 @@ struct pm_cell zts_sum_cell(zts_sum sum)
 
 zts_sum *zts_tree_self(const struct zts_tree *tree)
 {
-	zts_sum *self = malloc(tree->n * sizeof(*self) + 1);
-	for (uint32_t i = 0; self && i < tree->n; i++) {
-		int64_t cost;
-		zts_call_duration(&tree->calls[i], &cost);
-		self[i] = cost;
-		if (tree->calls[i].parent != PM_NONE)
-			self[tree->calls[i].parent] -= cost;
-	}
+	zts_sum *self = calloc((size_t)tree->n + 1, sizeof(*self));
+	for (uint32_t i = tree->n; self && i-- > 0;)
+		if (!zts_call_settle(tree, i, self))
+			self[i] = 0;
 	return self;
 }

@@ -88,7 +88,24 @@ static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_n
 typedef __int128 zts_sum;
 struct pm_cell zts_sum_cell(zts_sum sum);
 
-/* Exclusive costs of the calls; to be freed by the caller. */
+/*
+ * To be called for the last call first, with `ns` of all of them zeroed before. A call that has not
+ * ended took as long as the calls directly below it: ns[i] becomes that and the result is false.
+ * Otherwise ns[i] becomes its exclusive time.
+ */
+static inline bool zts_call_settle(const struct zts_tree *tree, uint32_t i, zts_sum *ns)
+{
+	const struct zts_call *call = &tree->calls[i];
+	int64_t duration_ns;
+	bool ended = zts_call_duration(call, &duration_ns);
+	zts_sum inclusive_ns = ended ? duration_ns : -ns[i];
+	ns[i] = ended ? ns[i] + duration_ns : inclusive_ns;
+	if (call->parent != PM_NONE)
+		ns[call->parent] -= inclusive_ns;
+	return ended;
+}
+
+/* Exclusive times of the calls, 0 of those that have not ended; to be freed by the caller. */
 zts_sum *zts_tree_self(const struct zts_tree *tree);
 
 #endif

@@ -11,6 +11,24 @@
 
 /* ---- a trace ---- */
 
+static bool has_time(const struct zts_call *call)
+{
+	int64_t ns;
+	return zts_call_duration(call, &ns) && ns >= 0;
+}
+
+/* pm_sample.within of a call; the samples before it are known. */
+static uint64_t within(const struct zts_tree *tree, const struct pm_sample *samples, uint32_t i)
+{
+	uint32_t caller = tree->calls[i].parent;
+	if (caller == PM_NONE || has_time(&tree->calls[caller]))
+		return 0;
+	if (samples[caller].within)
+		return samples[caller].within;
+	caller = tree->calls[caller].parent;
+	return caller == PM_NONE ? PM_IN_NO_CALL : samples[caller].context;
+}
+
 /* Reads the trace at that place and fills its samples. */
 static int read_trace(
 	struct zts_reader *r, uint32_t place, struct pm_sample *ret, struct pm_error *err)
@@ -24,6 +42,7 @@ static int read_trace(
 		ret[i].context = context == PM_NONE ? UNKNOWN_CONTEXT
 						    : pm_tree_number(r->z->aggregate.tree, context);
 		ret[i].seq = r->s->first[place] + i;
+		ret[i].within = within(&r->tree, ret, i);
 	}
 	return e;
 }

@@ -46,36 +46,34 @@ static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t
 
 /* ---- adding up ---- */
 
-static inline void add_call(struct zts_path_sums *to, const struct zts_call *call, zts_sum self_ns)
+/* `ns` is from zts_call_settle. */
+static inline void add_call(struct zts_path_sums *to, const struct zts_call *call, zts_sum ns)
 {
 	int64_t duration_ns;
+	to->sums.calls++;
+	to->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
 	if (zts_call_duration(call, &duration_ns)) {
 		to->min_ns = duration_ns < to->min_ns ? duration_ns : to->min_ns;
 		to->max_ns = duration_ns > to->max_ns ? duration_ns : to->max_ns;
+		to->sums.inclusive_ns += duration_ns;
+		to->sums.exclusive_ns += ns;
+	} else {
+		to->sums.inclusive_ns += ns;
 	}
-	to->sums.calls++;
-	to->sums.errors += (call->flags & ZTS_FLAG_ERROR) != 0;
-	to->sums.inclusive_ns += duration_ns;
-	to->sums.exclusive_ns += self_ns;
 }
 
 /* Calls after their callers; false if some have paths that were left out. */
 static bool add_calls(struct zts_tally *t, const struct zts_tree *tree)
 {
 	bool all = true;
-	memset(t->self_ns, 0, tree->n * sizeof(*t->self_ns));
+	memset(t->ns, 0, tree->n * sizeof(*t->ns));
 	for (uint32_t i = tree->n; i-- > 0;) {
-		const struct zts_call *call = &tree->calls[i];
 		uint32_t path = t->steps[i].path;
-		int64_t duration_ns;
-		zts_call_duration(call, &duration_ns);
-		t->self_ns[i] += duration_ns;
-		if (call->parent != PM_NONE)
-			t->self_ns[call->parent] -= duration_ns;
+		zts_call_settle(tree, i, t->ns);
 		if (path == PM_PATHS_FULL)
 			all = false;
 		else
-			add_call(&t->sums[path], call, t->self_ns[i]);
+			add_call(&t->sums[path], &tree->calls[i], t->ns[i]);
 	}
 	return all;
 }
@@ -106,7 +104,7 @@ static int add_rest(struct zts_tally *t, const struct zts_tree *tree)
 		struct zts_path_sums *rest = &t->rest[step->key];
 		zts_sum inclusive_ns = rest->sums.inclusive_ns;
 		if (step->path == PM_PATHS_FULL) {
-			add_call(rest, call, t->self_ns[i]);
+			add_call(rest, call, t->ns[i]);
 			t->left_out++;
 		}
 		if (t->active[step->key]++ > 0)
@@ -121,7 +119,7 @@ static int add_rest(struct zts_tally *t, const struct zts_tree *tree)
 int zts_tally_room(struct zts_tally *t, uint32_t n)
 {
 	int r = pm_list_room(&t->steps, n, &t->step_room, sizeof(*t->steps));
-	return r < 0 ? r : pm_list_room(&t->self_ns, n, &t->self_room, sizeof(*t->self_ns));
+	return r < 0 ? r : pm_list_room(&t->ns, n, &t->ns_room, sizeof(*t->ns));
 }
 
 int zts_tally_add(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
@@ -208,11 +206,11 @@ void zts_tally_end(struct zts_tally *t)
 {
 	pm_guesses_done(&t->guesses);
 	free(t->steps);
-	free(t->self_ns);
+	free(t->ns);
 	free(t->rest);
 	free(t->active);
 	t->steps = NULL;
-	t->self_ns = NULL;
+	t->ns = NULL;
 	t->rest = NULL;
 	t->active = NULL;
 }

@@ -19,8 +19,8 @@ struct zts_tally {
 	uint32_t latest; /* the highest rank so far */
 	struct pm_guesses guesses;
 	struct pm_step *steps; /* of each call of the current trace */
-	zts_sum *self_ns;      /* of each call, too */
-	size_t step_room, self_room;
+	zts_sum *ns;           /* of each call, too: see zts_call_settle */
+	size_t step_room, ns_room;
 	struct zts_path_sums
 		*rest; /* by method, of calls that were left out; inclusive: outermost */
 	size_t n_rest, rest_room;

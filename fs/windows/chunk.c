@@ -68,7 +68,7 @@ static int block_read(struct pmfs_making *m, uint32_t i)
 {
 	struct pmfs_trace_chunk *c = m->chunk;
 	int r = join(&m->all, &m->block, m->most);
-	m->block.many = m->spilled;
+	m->block.many |= m->spilled;
 	if (r == 0)
 		r = keep(&c->sums, &m->block, PMFS_BLOCK, &c->blocks[i]);
 	m->block.many = m->spilled = false;
@@ -91,15 +91,17 @@ static int take_some(struct pmfs_making *m, const struct pm_sample *samples, siz
 {
 	struct pmfs_tally *tally = m->spilled ? &m->all.tally : &m->block.tally;
 	struct pmfs_cover cover = m->block.cover;
-	bool adds = !m->spilled || !m->all.many;
+	bool adds = !m->spilled || !m->all.many, lent = false;
 	for (size_t i = 0; i < n; i++) {
 		const struct pm_sample *s = &samples[i];
 		const struct pmfs_cover one = {s->time_ns, s->time_ns, pmfs_sample_end(s)};
 		cover_add(&cover, &one);
+		lent |= s->within != 0;
 		if (adds && pmfs_tally_add(tally, s->context, one.end - one.first, 1) < 0)
 			return -ENOMEM;
 	}
 	m->block.cover = cover;
+	m->block.many |= lent;
 	return 0;
 }
 

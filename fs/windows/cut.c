@@ -10,6 +10,7 @@ struct cutting {
 	const struct pmfs_index *x;
 	uint32_t thread;
 	const struct pmfs_span *span;
+	const struct pm_tree *tree;
 	bool calls;
 };
 
@@ -42,6 +43,16 @@ static int add_stretch(struct pmfs_cut *cut, uint64_t at, uint64_t n, bool whole
 	return 0;
 }
 
+static int lend(struct cutting *c, const struct pm_sample *s, uint64_t ns)
+{
+	uint32_t context = pm_tree_find(c->tree, s->context);
+	uint32_t caller = context == PM_NONE ? PM_NONE : c->tree->parent[context];
+	if (ns == 0 || caller == PM_NONE)
+		return 0;
+	int r = pmfs_tally_add(&c->cut->lent, pm_tree_number(c->tree, caller), ns, 0);
+	return r < 0 ? r : pmfs_tally_add(&c->cut->lent, s->within, -(pm_sum)ns, 0);
+}
+
 static int take(void *context, const struct pm_sample *samples, size_t n)
 {
 	struct cutting *c = context;
@@ -52,6 +63,8 @@ static int take(void *context, const struct pm_sample *samples, size_t n)
 			continue;
 		bool begins = c->calls && pmfs_span_has_begin(c->span, s->time_ns);
 		if (pmfs_tally_add(&c->cut->tally, s->context, ns, begins) < 0)
+			return -ENOMEM;
+		if (s->within && lend(c, s, ns) < 0)
 			return -ENOMEM;
 		c->cut->end = start + ns > c->cut->end ? start + ns : c->cut->end;
 		c->cut->n++;
@@ -148,8 +161,8 @@ int pmfs_cut_make(struct pmfs_cut *cut, const struct pmfs_index *x, uint32_t thr
 	const struct pmfs_span *span, struct pm_error *err)
 {
 	const struct pmfs_trace_index *t = &x->traces[thread];
-	struct cutting c = {cut, x, thread, span, x->profile->traces_are_calls};
-	int r = 0;
+	struct cutting c = {cut, x, thread, span, NULL, x->profile->traces_are_calls};
+	int r = x->profile->ops->tree(x->profile, &c.tree, err);
 	for (size_t i = 0, n; t->chunks && r >= 0 && (uint64_t)i * PMFS_CHUNK_RECORDS < t->n;
 		i += n) {
 		uint64_t at = (uint64_t)i * PMFS_CHUNK_RECORDS;
@@ -166,6 +179,7 @@ void pmfs_cut_done(struct pmfs_cut *cut)
 {
 	free(cut->stretches);
 	pmfs_tally_done(&cut->tally);
+	pmfs_tally_done(&cut->lent);
 	*cut = (struct pmfs_cut){.n = 0};
 }
 

@@ -19,6 +19,12 @@ struct pmfs_cut {
 	uint64_t n;   /* rows */
 	uint64_t end; /* the last row's; 0: none */
 	struct pmfs_tally tally;
+	/*
+	 * Time of calls whose callers have none: added to the context of the caller, and taken off
+	 * that of the call it is a part of, so that what the two and those between them add up to,
+	 * from below, is what each of them took.
+	 */
+	struct pmfs_tally lent;
 };
 
 /* Zeroed before; call pmfs_cut_done in any case. pmfs_index_of must have succeeded. */

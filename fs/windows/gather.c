@@ -10,6 +10,7 @@ struct lot {
 	uint32_t context;
 	uint64_t calls;
 	pm_sum incl, excl;
+	pm_sum lent; /* inclusive time of calls that have none of their own */
 };
 
 struct gathering {
@@ -56,8 +57,11 @@ static int lots_sum(struct gathering *g)
 		struct lot *above = parent == PM_NONE ? NULL : &g->lots[g->place[parent]];
 		if (g->samples)
 			lot->calls += (uint64_t)lot->excl;
+		lot->incl += lot->lent;
+		lot->excl += lot->lent;
 		if (!above)
 			continue;
+		above->lent += lot->lent;
 		if (!g->samples)
 			above->excl -= lot->incl;
 		else
@@ -84,23 +88,36 @@ static int lots_take(struct gathering *g, uint32_t thread)
 	return 0;
 }
 
-static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_tally *t)
+/* 1 and the lot of the context, 0 if the run's tree lacks it, or -ENOMEM. */
+static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct lot **ret)
 {
+	uint32_t context = pm_tree_find(g->whole, item->context);
+	if (context == PM_NONE)
+		return 0;
+	if (lot_add(g, context) < 0)
+		return -ENOMEM;
+	*ret = &g->lots[g->place[context]];
+	return 1;
+}
+
+static int thread_take(struct gathering *g, uint32_t thread, const struct pmfs_cut *cut)
+{
+	const struct pmfs_tally *t = &cut->tally;
+	struct lot *lot;
 	int r = 0;
-	for (size_t i = 0; r == 0 && i < t->n; i++) {
-		const struct pmfs_tallied *item = &t->items[i];
-		uint32_t context = pm_tree_find(g->whole, item->context);
-		if (context == PM_NONE)
+	for (size_t i = 0; r >= 0 && i < t->n; i++) {
+		r = lot_of(g, &t->items[i], &lot);
+		if (r <= 0)
 			continue;
-		r = lot_add(g, context);
-		if (r < 0)
-			break;
-		struct lot *lot = &g->lots[g->place[context]];
-		lot->calls += g->samples ? 0 : item->calls;
-		lot->incl += item->ns;
-		lot->excl += item->ns;
+		lot->calls += g->samples ? 0 : t->items[i].calls;
+		lot->incl += t->items[i].ns;
+		lot->excl += t->items[i].ns;
 	}
-	if (r == 0)
+	t = &cut->lent;
+	for (size_t i = 0; r >= 0 && i < t->n; i++)
+		if ((r = lot_of(g, &t->items[i], &lot)) > 0)
+			lot->lent += t->items[i].ns;
+	if (r >= 0)
 		r = lots_sum(g);
 	return r < 0 ? r : lots_take(g, thread);
 }
@@ -139,7 +156,7 @@ int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 	for (size_t i = 0; r == 0 && i < n_contexts; i++)
 		g.place[i] = PM_NONE;
 	for (uint32_t i = 0; r == 0 && i < from->n; i++)
-		r = thread_take(&g, i, from->tallies[i]);
+		r = thread_take(&g, i, &from->cuts[i]);
 	r = r < 0 ? pm_error_plain(err, r) : freeze(&g, from->n, ret, err);
 	free(g.lots);
 	free(g.place);

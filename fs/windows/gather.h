@@ -4,12 +4,12 @@
 
 #include "formats/common/callcosts.h"
 #include "formats/common/tree.h"
-#include "fs/windows/tally.h"
+#include "fs/windows/cut.h"
 
 struct pmfs_gathered {
 	const struct pm_tree *whole; /* of the run */
-	const struct pmfs_tally *const *tallies;
-	uint32_t n; /* threads: a tally each */
+	const struct pmfs_cut *cuts;
+	uint32_t n; /* threads: a cut each */
 	bool samples;
 };
 

@@ -59,7 +59,11 @@ struct pmfs_trace_chunk {
 struct pmfs_reading {
 	struct pmfs_cover cover;
 	struct pmfs_tally tally;
-	bool many; /* more contexts than any node can have sums for; `tally` is empty */
+	/*
+	 * More contexts than any node can have sums for, or calls whose time is not a part of their
+	 * caller's (pm_sample.within): not added to what is above, which has no sums either.
+	 */
+	bool many;
 };
 
 struct pmfs_node {

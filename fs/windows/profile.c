@@ -60,16 +60,10 @@ static void fill_threads(struct window *w)
 static int gather(struct window *w, struct pm_error *err)
 {
 	const struct pm_profile *p = w->x->profile;
-	const struct pmfs_tally **tallies = calloc((size_t)w->n + 1, sizeof(*tallies));
 	const struct pm_tree *whole = NULL;
-	int r = tallies ? p->ops->tree(p, &whole, err) : pm_error_plain(err, -ENOMEM);
-	for (uint32_t i = 0; r == 0 && i < w->n; i++)
-		tallies[i] = &w->cuts[i].tally;
-	struct pmfs_gathered from = {whole, tallies, w->n, !p->traces_are_calls};
-	if (r == 0)
-		r = pmfs_gather(&from, &w->tree, &w->costs, err);
-	free(tallies);
-	return r;
+	int r = p->ops->tree(p, &whole, err);
+	struct pmfs_gathered from = {whole, w->cuts, w->n, !p->traces_are_calls};
+	return r < 0 ? r : pmfs_gather(&from, &w->tree, &w->costs, err);
 }
 
 static uint64_t count_bytes(const struct window *w)
@@ -114,8 +108,10 @@ static int build(void *context, struct pm_error *err)
 		return r;
 	}
 	fill_threads(w);
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n; i++) {
 		pmfs_tally_done(&w->cuts[i].tally);
+		pmfs_tally_done(&w->cuts[i].lent);
+	}
 	__atomic_store_n(&w->bytes, count_bytes(w), __ATOMIC_RELEASE);
 	return 0;
 }

@@ -31,8 +31,7 @@ int pmfs_tally_find(struct pmfs_tally *t, uint32_t context);
  * 0 or -ENOMEM. Numbers that are 0 or too large for a tree are ignored. Inline, because traces have
  * many records and few contexts.
  */
-static inline int pmfs_tally_add(
-	struct pmfs_tally *t, uint64_t context, uint64_t ns, uint64_t calls)
+static inline int pmfs_tally_add(struct pmfs_tally *t, uint64_t context, pm_sum ns, uint64_t calls)
 {
 	if (context == 0 || context > UINT32_MAX)
 		return 0;

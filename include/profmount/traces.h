@@ -11,6 +11,8 @@
  */
 #define PM_NO_SELF ((uint64_t)INT64_MIN)
 
+#define PM_IN_NO_CALL UINT64_MAX
+
 /* A sample, or a call. */
 struct pm_sample {
 	uint64_t time_ns;     /* as stored, in ns */
@@ -19,6 +21,11 @@ struct pm_sample {
 	uint64_t self_ns; /* of calls: duration minus that of direct children; two's complement; or
 			     PM_NO_SELF */
 	uint64_t seq;     /* of calls: number of the event in the stream */
+	/*
+	 * Of calls: the context of the call whose time this one is a part of, if it is not its
+	 * caller's, because that has no time; PM_IN_NO_CALL if none around it has; 0: its caller's.
+	 */
+	uint64_t within;
 };
 
 /* Calls that took about as long: bucket 0 has those of 0 ns, bucket i those from √2^(i-1) ns on. */

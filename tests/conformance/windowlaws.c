@@ -50,9 +50,17 @@ static void add_sample(const struct window_check *c, const struct window_part *p
 	uint32_t context = s->context ? pm_tree_find(c->tree, s->context) : PM_NONE;
 	if (context == PM_NONE)
 		return;
-	sums->ns[context] += to > from ? (double)(to - from) : 0;
-	sums->all_ns += to > from ? (double)(to - from) : 0;
+	double ns = to > from ? (double)(to - from) : 0;
+	sums->ns[context] += ns;
+	sums->all_ns += ns;
 	sums->calls[context] += begins;
+	if (!s->within)
+		return;
+	uint32_t around = pm_tree_find(c->tree, s->within);
+	while ((context = c->tree->parent[context]) != around && context != PM_NONE) {
+		sums->ns[context] += ns;
+		sums->all_ns += ns;
+	}
 }
 
 static bool add_thread(const struct window_check *c, const struct window_part *part,

@@ -123,6 +123,43 @@ static void write_nytprof(void)
 	write_fork();
 }
 
+static void put_call(struct pm_text *out, uint64_t start, uint64_t ticks, uint64_t method)
+{
+	zts_put_begin(out, start, method);
+	zts_put_end(out, start + ticks, 1);
+}
+
+/* A trace that never ends, and one in which a call never ends. */
+static void write_unended(void)
+{
+	struct pm_text traces = {.p = NULL}, payload = {.p = NULL};
+	const char *path = sources_path("zts-unended");
+	zts_put_begin(&payload, 1000, 1);
+	zts_put_info(&payload, 0x05, 1558000000000);
+	put_call(&payload, 1010, 100, 2);
+	zts_put_begin(&payload, 1200, 3);
+	put_call(&payload, 1300, 40, 2);
+	zts_put_file_header(&traces, 0);
+	zts_put_chunk(&traces, 0, pm_text_view(&payload));
+	pm_text_clear(&payload);
+	zts_put_begin(&payload, 2000, 1);
+	zts_put_info(&payload, 0x05, 1558000000010);
+	zts_put_begin(&payload, 2100, 3);
+	put_call(&payload, 2110, 50, 2);
+	zts_put_end(&payload, 2190, 2);
+	zts_put_begin(&payload, 2200, 3);
+	put_call(&payload, 2210, 30, 2);
+	zts_put_break(&payload);
+	zts_put_end(&payload, 3000, 5);
+	zts_put_chunk(&traces, 0, pm_text_view(&payload));
+	zts_remove_folder(path);
+	mkdir(path, 0777);
+	if (!zts_write_file(path, "traces.dat", pm_text_view(&traces)))
+		sources_die(path);
+	pm_text_done(&traces);
+	pm_text_done(&payload);
+}
+
 static void write_zts(void)
 {
 	static const char *const names[] = {"zts", "zts-old", "zts-plain"};
@@ -162,6 +199,7 @@ int main(int argc, char **argv)
 	sources_write_hpcrun();
 	write_nytprof();
 	write_zts();
+	write_unended();
 	write_htdump();
 	return 0;
 }

@@ -67,6 +67,33 @@ static void test_calls(void **state)
 	fake_free(f);
 }
 
+/* An iteration without a time, another one, and a call in it that has none. */
+static void test_calls_without_time(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	add_call(f, thread, 0, 2);
+	add_call(f, thread, 10, 3);
+	add_call(f, thread, 5, 2);
+	add_call(f, thread, 20, 4);
+	add_call(f, thread, 30, 3);
+	set_lengths(f, thread, (const uint64_t[]){PM_NO_TIME, 7, 100, PM_NO_TIME, 40});
+	f->threads_data[thread].samples[1].within = PM_IN_NO_CALL;
+	f->threads_data[thread].samples[4].within = 2;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 2);
+	for (int i = 0; i < 2; i++) { /* in the order of time */
+		bool none = all->items[i].duration_ns == 0;
+		assert_int_equal(all->items[i].own_ns[PMFS_MPI], none ? 0 : 40);
+		assert_int_equal(all->items[i].own_ns[PMFS_PROGRAM], none ? 0 : 60);
+	}
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_samples(void **state)
 {
 	static const uint64_t numbers[] = {1, 2, 3, 4, 5, 0, 9, 3, 3, 2};
@@ -129,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls_without_time),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_no_such_name),
 		cmocka_unit_test(test_too_many),

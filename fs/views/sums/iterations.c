@@ -109,6 +109,9 @@ static struct pmfs_iteration *holder_of(const struct finding *f, const struct pm
 	enum { LOOKED_AT = 16 };
 	const struct iterations_part *part = f->part;
 	uint64_t start = time_of(f, s), ns = length_of(s);
+	if (part->n && part->items[part->n - 1].duration_ns == 0)
+		return NULL; /* those below an iteration that takes no time come directly after it
+			      */
 	for (size_t i = part->n; i-- > 0 && part->n - i <= LOOKED_AT;) {
 		struct pmfs_iteration *it = &part->items[i];
 		if (start >= it->start_ns && start - it->start_ns <= it->duration_ns &&
@@ -132,9 +135,10 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 		return 0;
 	}
 	struct pmfs_iteration *it = f->part ? holder_of(f, s) : NULL;
-	if (it) {
+	uint32_t around = s->within ? pm_tree_find(f->tree, s->within) : f->tree->parent[context];
+	if (it && around != PM_NONE) {
 		own_add(it, f, context, length_of(s));
-		own_add(it, f, f->tree->parent[context], -length_of(s));
+		own_add(it, f, around, -length_of(s));
 	}
 	return 0;
 }

@@ -1,0 +1,173 @@
+/*
+ * Calls that never end, and those whose clock was set back, anywhere in a trace: costs of contexts,
+ * and what samples() says of the calls below them, against a simple recursion.
+ */
+#include "tests/unittest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profmount/profile.h"
+#include "tests/zts/drain.h"
+#include "tests/zts/writer.h"
+
+enum { TRACES = 60, CALLS = 50, TICK = 65536 };
+enum kind { ENDED, UNENDED, SET_BACK };
+
+static char folder[] = "/tmp/profmount-zts-XXXXXX";
+
+/* A call's method is its number in its trace plus that of the trace, so each is a context. */
+struct call {
+	enum kind kind;
+	unsigned parent;
+	int64_t ticks, inclusive, exclusive;
+};
+
+static struct call calls[TRACES][CALLS];
+
+static uint64_t next_random(void)
+{
+	static uint64_t random = 88172645463325252u;
+	random ^= random << 13;
+	random ^= random >> 7;
+	random ^= random << 17;
+	return random;
+}
+
+static uint64_t method_of(unsigned trace, unsigned call)
+{
+	return 1000 + trace * CALLS + call;
+}
+
+static void put_call(struct pm_text *out, unsigned trace, unsigned i)
+{
+	const struct call *c = &calls[trace][i];
+	zts_put_begin(out, 5000 + i, method_of(trace, i));
+	if (i == 0)
+		zts_put_info(out, 0x05, 1558000000000ull + trace * 1000);
+	for (unsigned k = i + 1; k < CALLS; k++)
+		if (calls[trace][k].parent == i)
+			put_call(out, trace, k);
+	if (c->kind == UNENDED)
+		zts_put_break(out);
+	else
+		zts_put_end(out, (uint64_t)(5000 + (int64_t)i + c->ticks), 1);
+}
+
+/* In pre-order: the parent of a call is the one before it, or one around that. */
+static void make_trace(unsigned trace)
+{
+	struct call *all = calls[trace];
+	for (unsigned i = 0; i < CALLS; i++) {
+		struct call *c = &all[i];
+		*c = (struct call){.ticks = (int64_t)(next_random() % 100)};
+		uint64_t luck = next_random() % 8;
+		c->kind = luck < 2 + trace % 4 ? UNENDED : luck == 7 ? SET_BACK : ENDED;
+		if (c->kind == SET_BACK)
+			c->ticks = -1 - c->ticks;
+		c->parent = i ? i - 1 : CALLS;
+		while (i && c->parent > 0 && next_random() % 3 == 0)
+			c->parent = all[c->parent].parent;
+	}
+	for (unsigned i = CALLS; i-- > 0;) {
+		struct call *c = &all[i];
+		int64_t below = 0;
+		for (unsigned k = i + 1; k < CALLS; k++)
+			below += all[k].parent == i ? all[k].inclusive : 0;
+		c->inclusive = c->kind == UNENDED ? below : c->ticks;
+		c->exclusive = c->inclusive - below;
+	}
+}
+
+static struct pm_profile *open_traces(void)
+{
+	struct pm_text traces = {0}, payload = {0};
+	struct pm_profile *p = NULL;
+	struct pm_error err = {0};
+	zts_put_file_header(&traces, 0x10);
+	for (unsigned i = 0; i < TRACES; i++) {
+		make_trace(i);
+		pm_text_clear(&payload);
+		put_call(&payload, i, 0);
+		zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
+	}
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	pm_text_done(&traces);
+	pm_text_done(&payload);
+	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	return p;
+}
+
+/* The number in a name like #1234. */
+static uint64_t method_in(const struct pm_tree *tree, uint32_t context)
+{
+	uint32_t function = pm_tree_frame(tree, context)->function;
+	struct pm_bytes name = tree->texts[tree->functions[function].name];
+	char digits[12] = {0};
+	assert_true(name.len > 4 && name.len < 20 && name.p[name.len - 5] == '#');
+	memcpy(digits, name.p + name.len - 4, 4);
+	return strtoull(digits, NULL, 10);
+}
+
+static void test_costs(void **state)
+{
+	struct pm_profile *p = open_traces();
+	const struct pm_tree *tree;
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(tree->n_contexts, TRACES * CALLS);
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		struct pm_value values[4];
+		uint64_t method = method_in(tree, i) - 1000;
+		const struct call *c = &calls[method / CALLS][method % CALLS];
+		assert_int_equal(p->ops->run_costs(p, i, values, 4, NULL), 4);
+		assert_int_equal((int64_t)values[0].u, c->inclusive * TICK);
+		assert_int_equal((int64_t)values[1].u, c->exclusive * TICK);
+	}
+	pm_profile_close(p);
+}
+
+/* The nearest call around it that has a time. */
+static uint64_t within(const struct pm_tree *tree, uint32_t context)
+{
+	uint64_t method = method_in(tree, context) - 1000;
+	const struct call *all = calls[method / CALLS];
+	unsigned call = (unsigned)(method % CALLS), up = all[call].parent;
+	if (up == CALLS || all[up].kind == ENDED)
+		return 0;
+	for (; up != CALLS && all[up].kind != ENDED; up = all[up].parent)
+		context = tree->parent[context];
+	return up == CALLS ? PM_IN_NO_CALL : pm_tree_number(tree, tree->parent[context]);
+}
+
+static void test_samples(void **state)
+{
+	static struct pm_sample samples[TRACES * CALLS + 1];
+	struct pm_profile *p = open_traces();
+	const struct pm_tree *tree;
+	size_t n_within = 0;
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(
+		p->ops->samples(p, 0, 0, samples, TRACES * CALLS + 1, NULL), TRACES * CALLS);
+	for (size_t i = 0; i < TRACES * CALLS; i++) {
+		uint32_t context = pm_tree_find(tree, samples[i].context);
+		assert_int_equal(samples[i].within, within(tree, context));
+		n_within += samples[i].within != 0;
+	}
+	assert_true(n_within > TRACES);
+	pm_profile_close(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_samples),
+	};
+	if (!mkdtemp(folder))
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	zts_remove_folder(folder);
+	return failed;
+}
