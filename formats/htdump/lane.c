@@ -87,7 +87,7 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	uint64_t thread, end;
 	if (!htd_event_call(e, &f.duration, &thread))
 		return -EIO;
-	f.self = f.duration;
+	f.self = htd_self_at_first(f.duration);
 	if (__builtin_add_overflow(f.start, f.duration, &end))
 		end = UINT64_MAX;
 	lane->end = end > lane->end ? end : lane->end;
@@ -100,8 +100,10 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	if (k->depth == PM_LIMIT_DEPTH)
 		return -ENOTSUP;
 	step_add(k, &f, label);
-	if (k->depth)
-		k->stack[k->depth - 1].self -= f.duration;
+	if (k->depth) {
+		struct frame *caller = &k->stack[k->depth - 1];
+		caller->self = htd_self_without(caller->self, f.duration);
+	}
 	k->stack[k->depth++] = f;
 	return 0;
 }

@@ -10,7 +10,7 @@
 /* A call that is open at some mark. Marks share these; each refers to its parent. */
 struct htd_open {
 	htd_place place;
-	uint64_t self; /* duration minus that of direct children */
+	uint64_t self; /* see htd_self_at_first */
 	uint32_t context;
 	uint32_t parent; /* the one around it, or HTD_NONE */
 };
@@ -61,6 +61,22 @@ static inline bool htd_call_holds(
 {
 	return inner_start >= start && inner_start - start <= duration &&
 		inner_duration <= duration - (inner_start - start);
+}
+
+/*
+ * The self time of a call, at first and after the next of its children. It has a sign, because
+ * children may overlap. PM_NO_SELF: it does not fit, because the clock was set back.
+ */
+static inline uint64_t htd_self_at_first(uint64_t duration)
+{
+	return duration <= (uint64_t)INT64_MAX ? duration : PM_NO_SELF;
+}
+
+static inline uint64_t htd_self_without(uint64_t self, uint64_t child)
+{
+	int64_t rest;
+	bool fits = self != PM_NO_SELF && !__builtin_sub_overflow((int64_t)self, child, &rest);
+	return fits ? (uint64_t)rest : PM_NO_SELF;
 }
 
 #endif

@@ -93,13 +93,15 @@ static int replay_call(struct replay *p, const struct htd_sorted_event *sorted)
 	if (r < 0)
 		return r;
 	uint32_t parent = p->depth ? p->stack[p->depth - 1].sample : HTD_NONE;
-	if (parent != HTD_NONE)
-		p->seg->samples[parent].self_ns -= f.duration;
+	if (parent != HTD_NONE) {
+		uint64_t *self = &p->seg->samples[parent].self_ns;
+		*self = htd_self_without(*self, f.duration);
+	}
 	p->seg->samples[p->seg->n++] = (struct pm_sample){
 		.time_ns = f.start,
 		.duration_ns = f.duration,
 		.context = pm_tree_number(p->c->tree, f.context),
-		.self_ns = f.duration,
+		.self_ns = htd_self_at_first(f.duration),
 		.seq = sorted->seq,
 	};
 	return push(p, f);
@@ -131,14 +133,6 @@ static int replay_all(struct replay *p)
 	return 0;
 }
 
-/* A self time has a sign, so that of calls whose clock was set back may not fit. */
-static void drop_self_of_longest(struct htd_segment *seg)
-{
-	for (uint32_t i = 0; i < seg->n; i++)
-		if (seg->samples[i].duration_ns > (uint64_t)INT64_MAX)
-			seg->samples[i].self_ns = PM_NO_SELF;
-}
-
 int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err)
 {
 	const struct htd_lane *lane = &c->lanes[ret->lane];
@@ -148,7 +142,6 @@ int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct 
 	if (ret->mark < lane->order.n_marks) {
 		p.around = lane->open[ret->mark];
 		r = replay_all(&p);
-		drop_self_of_longest(ret);
 	}
 	free(p.stack);
 	pm_text_done(&p.scratch);

@@ -7,7 +7,7 @@
 
 /*
  * Of a call that was cut off: how much of that part is its children's is not known. Also of one
- * longer than INT64_MAX.
+ * longer than INT64_MAX, or whose children take so much longer that the difference does not fit.
  */
 #define PM_NO_SELF ((uint64_t)INT64_MIN)
 

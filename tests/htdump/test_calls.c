@@ -132,6 +132,26 @@ static void test_self_times_that_no_sign_fits_are_unknown(void **state)
 	htdw_done(&w);
 }
 
+/* Three children overlap, so that together they take longer than any sign fits. */
+static void test_self_times_less_than_any_sign_fits_are_unknown(void **state)
+{
+	enum { LESS = 10 };
+	static const uint64_t most = INT64_MAX;
+	static const struct want want[] = {{1, INT64_MAX, INT64_MIN, 0, "parent"},
+		{2, INT64_MAX - LESS, INT64_MAX - LESS, 1, "a"},
+		{3, INT64_MAX - LESS, INT64_MAX - LESS, 1, "b"},
+		{4, INT64_MAX - LESS, INT64_MAX - LESS, 1, "c"}};
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	htdw_call_text(&w, 1, 1, most, "parent");
+	for (uint64_t i = 0; i < 3; i++)
+		htdw_call_text(&w, 1, 2 + i, most - LESS, want[1 + i].label);
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, want, 4);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 static void test_sums_beyond_64_bits_do_not_wrap(void **state)
 {
 	struct htdw w = {.p = NULL};
@@ -449,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_overlapping_calls_are_shown_and_counted),
 		cmocka_unit_test(test_ends_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_self_times_that_no_sign_fits_are_unknown),
+		cmocka_unit_test(test_self_times_less_than_any_sign_fits_are_unknown),
 		cmocka_unit_test(test_sums_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(test_quantiles_are_those_of_the_sorted_durations),
 		cmocka_unit_test(test_parts_cover_all_distances),
