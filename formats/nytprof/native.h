@@ -154,7 +154,10 @@ struct nytp_file {
 		threads_room, texts_room, logs_room;
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
-	struct pm_map namesakes; /* name → number of its sub, where that is another: namesakes.h */
+	struct pm_map namesakes; /* name → number of the sub that it defines: namesakes.h */
+	const struct nytp_file
+		*definer;               /* with the table of the subs called; NULL: none is known */
+	const struct nytp_file *parent; /* of the parent of its first process, or NULL */
 	uint32_t n_places;
 	struct pm_text text; /* saved source, line after line as stored */
 	struct nytp_py py;
@@ -213,7 +216,7 @@ static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
 static inline uint32_t nytp_sub_of(const struct nytp *n, const struct nytp_file *f, uint32_t name)
 {
 	uint32_t folded = nytp_folded(n, name);
-	const uint32_t *number = f->namesakes.n ? pm_map_find(&f->namesakes, folded) : NULL;
+	const uint32_t *number = f->definer ? pm_map_find(&f->definer->namesakes, folded) : NULL;
 	return number ? *number : folded;
 }
 

@@ -74,6 +74,13 @@ static int gather(struct finding *g)
 
 /* ---- related processes ---- */
 
+static void tell_file(struct finding *g, const struct member *m, const struct member *parent)
+{
+	struct nytp_file *f = &g->n->files[m->f - g->n->files];
+	if (f->processes[0].pid == m->pid)
+		f->parent = parent->f;
+}
+
 /*
  * A parent began before its child. A process that began later has the number of one that left no
  * profile, as the last command of a shell has that of the shell.
@@ -86,6 +93,7 @@ static void unite_families(struct finding *g)
 			g->members[*parent].start > g->members[i].start)
 			continue;
 		g->members[i].has_parent = true;
+		tell_file(g, &g->members[i], &g->members[*parent]);
 		unite(g, *parent, i);
 	}
 }

@@ -307,6 +307,51 @@ static void test_subs_of_one_name_in_several_files_are_several(void **state)
 	nytpx_drop("x.out.53");
 }
 
+/* A process that calls main::work, and was killed before it could write its tables. */
+static void save_killed(uint32_t pid, uint32_t parent, double ticks)
+{
+	char name[24];
+	struct nytpw w = {.big = false};
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, pid, parent, 1.7e9 + 0.5);
+	nytpw_return(&w, 1, ticks, ticks, "main::work");
+	snprintf(name, sizeof(name), "x.out.%u", pid);
+	nytpx_save(&w, name);
+}
+
+static void test_a_killed_process_calls_the_subs_of_its_parent(void **state)
+{
+	static const struct {
+		const char *file;
+		double ticks;
+	} want[] = {{"/t/a.t", 10}, {"/t/b.t", 20 + 400 + 8000}, {"", 1600}};
+	const struct pm_tree *tree;
+	const struct pm_flat *flat;
+	size_t found = 0;
+	save_sub(51, "/t/a.t", 10);
+	save_sub(52, "/t/b.t", 20);
+	save_killed(53, 52, 400);
+	save_killed(54, 53, 8000);
+	save_killed(55, 1, 1600);
+	struct pm_profile *p = open_runs(1);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	for (uint32_t i = 0; i < tree->n_functions; i++) {
+		const struct pm_function *f = &tree->functions[i];
+		double ns = flat->functions[i * NYTP_N_METRICS + NYTP_EXCL];
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
+			found += ns == 100 * want[k].ticks &&
+				pm_bytes_equal(tree->texts[f->file], pm_bytes_of(want[k].file));
+	}
+	assert_int_equal(found, 3);
+	pm_profile_close(p);
+	for (unsigned pid = 51; pid <= 55; pid++) {
+		char name[24];
+		snprintf(name, sizeof(name), "x.out.%u", pid);
+		nytpx_drop(name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_a_process_that_began_later_is_no_parent),
 		cmocka_unit_test(test_children_of_a_parent_that_is_not_there_are_one_run),
 		cmocka_unit_test(test_subs_of_one_name_in_several_files_are_several),
+		cmocka_unit_test(test_a_killed_process_calls_the_subs_of_its_parent),
 	};
 	return cmocka_run_group_tests(tests, nytpx_folder_make, nytpx_folder_remove);
 }
