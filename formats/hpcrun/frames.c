@@ -53,6 +53,7 @@ static uint32_t make_frame(struct hpcrun_frames *f, struct pm_tree_builder *buil
 	if (place->kind == HPCRUN_PLACE_SPECIAL) {
 		frame.kind = PM_KIND_PLACEHOLDER;
 		frame.is_idle = hpcrun_is_idle(place->module, place->ip);
+		frame.is_nothing = hpcrun_is_nothing(place->module, place->ip);
 		frame.is_root = hpcrun_is_root(place->module, place->ip);
 	}
 	return pm_tree_intern(builder, &frame);

@@ -114,10 +114,15 @@ bool hpcrun_is_root(uint32_t module, uint64_t ip)
 		(module == HPCRUN_MODULE_NONE && (ip == 0 || ip == code_of("^Primary")));
 }
 
+bool hpcrun_is_nothing(uint32_t module, uint64_t ip)
+{
+	return module == HPCRUN_MODULE_NONE && ip == code_of("NoActvty");
+}
+
 bool hpcrun_is_idle(uint32_t module, uint64_t ip)
 {
-	return module == HPCRUN_MODULE_NONE &&
-		(ip == code_of("NoActvty") || ip == code_of("OMP Idle"));
+	return hpcrun_is_nothing(module, ip) ||
+		(module == HPCRUN_MODULE_NONE && ip == code_of("OMP Idle"));
 }
 
 /* Codes of later versions are shown as their characters, other numbers as numbers. */

@@ -34,8 +34,9 @@ void hpcrun_placeholder_name(struct pm_text *out, uint32_t module, uint64_t ip);
 /* True for the roots that hpcrun creates itself; any other root was a normal node before. */
 bool hpcrun_is_root(uint32_t module, uint64_t ip);
 
-/* True for special nodes that represent idle time. */
+/* True for special nodes that represent idle time: <no activity>, <omp idle>; for the former. */
 bool hpcrun_is_idle(uint32_t module, uint64_t ip);
+bool hpcrun_is_nothing(uint32_t module, uint64_t ip);
 
 /* The text in the last parentheses of a metric's name: CPUTIME (sec) → sec; or empty. */
 struct pm_bytes hpcrun_metric_unit(struct pm_bytes name);

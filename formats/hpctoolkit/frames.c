@@ -96,10 +96,14 @@ static enum pm_kind kind_of(const struct hpctk_context_record *record)
 }
 
 /* Functions that stand for idle time; no function of a program can have such a name. */
+static bool is_nothing(struct pm_bytes name)
+{
+	return pm_bytes_equal(name, pm_bytes_of("<no activity>"));
+}
+
 static bool is_idle(struct pm_bytes name)
 {
-	return pm_bytes_equal(name, pm_bytes_of("<no activity>")) ||
-		pm_bytes_equal(name, pm_bytes_of("<omp idle>"));
+	return is_nothing(name) || pm_bytes_equal(name, pm_bytes_of("<omp idle>"));
 }
 
 /* The frame of function i; if there is no record, only the kind of entry is known. */
@@ -117,6 +121,7 @@ static uint32_t function_frame(struct hpctk_frames *f, struct pm_frame frame, ui
 	frame.function = function_index(f, i);
 	frame.name = pm_tree_text(f->builder, stored.name, false);
 	frame.is_idle = is_idle(stored.name);
+	frame.is_nothing = is_nothing(stored.name);
 	frame.file = source_text(f, stored.file);
 	frame.module = module_text(f, stored.module);
 	frame.line = stored.line;

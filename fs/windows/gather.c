@@ -88,11 +88,11 @@ static int lots_take(struct gathering *g, uint32_t thread)
 	return 0;
 }
 
-/* 1 and the lot of the context, 0 if the run's tree lacks it, or -ENOMEM. */
+/* 1 and the lot of the context, 0 if the run's tree lacks it or nothing runs, or -ENOMEM. */
 static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct lot **ret)
 {
 	uint32_t context = pm_tree_find(g->whole, item->context);
-	if (context == PM_NONE)
+	if (context == PM_NONE || pm_tree_frame(g->whole, context)->is_nothing)
 		return 0;
 	if (lot_add(g, context) < 0)
 		return -ENOMEM;

@@ -27,8 +27,11 @@ struct pm_frame {
 	 * exclusive cost.
 	 */
 	bool nested : 1;
-	/* Nothing is running, according to the format: <no activity> */
+	/* Nothing useful is running, according to the format: <no activity>, <omp idle> */
 	bool is_idle : 1;
+	/* Of these, <no activity>: its samples are like those without a context, and cost nothing.
+	 */
+	bool is_nothing : 1;
 	/* Only joins entry points: <primary root>. Profiles without it have these at the top. */
 	bool is_root : 1;
 	uint16_t code;     /* of PM_KIND_OTHER */

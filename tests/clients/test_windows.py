@@ -36,13 +36,13 @@ class Windows:
         return said if "/" not in said and said.endswith("s") else f"{start}ns-{end}ns"
 
     def cut(self, start, end, traces):
-        """SQL: what of the rows lies inside, by context; those without one are in trace.csv alone."""
+        """SQL: what of the rows lies inside, by context; those without one, or in which nothing ran, are in trace.csv alone."""
         last = end == self.run_ns
         begins = f"time_ns >= {start} and (time_ns < {end} or {last} and time_ns = {end})"
         table = f"read_csv({traces}, union_by_name = true, types = {{'time_ns': 'BIGINT', 'duration_ns': 'BIGINT', 'context_id': 'BIGINT'}})"
         return f"""select context_id, sum(greatest(0, least(time_ns + coalesce(duration_ns, 0), {end}) -
             greatest(time_ns, {start}))) as ns, sum(({begins})::int) as calls from {table}
-            where context_id > 0 and (({begins}) or (time_ns < {end} and time_ns + coalesce(duration_ns, 0) > {start}))
+            where context_id > 0 and coalesce(name, '') <> '<no activity>' and (({begins}) or (time_ns < {end} and time_ns + coalesce(duration_ns, 0) > {start}))
             group by context_id"""
 
     def check(self, start, end):

@@ -48,7 +48,7 @@ static void add_sample(const struct window_check *c, const struct window_part *p
 		return;
 	sums->rows++;
 	uint32_t context = s->context ? pm_tree_find(c->tree, s->context) : PM_NONE;
-	if (context == PM_NONE)
+	if (context == PM_NONE || pm_tree_frame(c->tree, context)->is_nothing)
 		return;
 	double ns = to > from ? (double)(to - from) : 0;
 	sums->ns[context] += ns;

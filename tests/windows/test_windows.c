@@ -321,6 +321,39 @@ static void test_samples(void **state)
 	check_windows(false);
 }
 
+/* hpcrun has a context for it, databases have none. */
+static void test_nothing_runs(void **state)
+{
+	const struct pmfs_span all = {ORIGIN, ORIGIN + 100, true};
+	struct fake *f = fake_run(false);
+	uint32_t thread = fake_thread(f, 0, 0);
+	struct pm_frame nothing = {
+		.kind = PM_KIND_PLACEHOLDER, .function = PM_NONE, .is_idle = true};
+	struct pmfs_index x;
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	nothing.name = fake_text(f, "<omp idle>");
+	fake_context(f, N_CONTEXTS + 1, 0, &nothing);
+	nothing.is_nothing = true;
+	nothing.name = fake_text(f, "<no activity>");
+	fake_context(f, N_CONTEXTS + 2, 0, &nothing);
+	fake_sample(f, thread, ORIGIN, N_CONTEXTS + 2);
+	fake_sample(f, thread, ORIGIN + 60, 0);
+	fake_sample(f, thread, ORIGIN + 80, N_CONTEXTS + 1);
+	fake_sample(f, thread, ORIGIN + 100, N_CONTEXTS + 2);
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(tree->n_contexts, 1);
+	assert_int_equal(pm_tree_number(tree, 0), N_CONTEXTS + 1);
+	struct pm_sample samples[8];
+	assert_int_equal(p->ops->samples(p, 0, 0, samples, 8, NULL), 4);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 /* What was seen is not read again; samples are cheap to read, and not gathered. */
 static void check_shown(bool calls)
 {
@@ -491,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_nothing_runs),
 		cmocka_unit_test(test_shown_calls),
 		cmocka_unit_test(test_shown_samples),
 		cmocka_unit_test(test_broken),
