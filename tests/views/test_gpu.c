@@ -1,7 +1,11 @@
 /* gpu.csv. */
 #include "harness.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "formats/common/work.h"
+#include "fs/views/sums/gpu.h"
 
 /* A kernel of 3 us whose launches are in the trace, one that is not, and a copy of 4000 B. */
 static struct fake *fake_of_kernels(bool counted)
@@ -57,6 +61,48 @@ static void test_launches_are_counted_or_seen(void **state)
 	}
 }
 
+static int64_t unreadable_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	return pm_error_set(err, -EINVAL, "trace.db", 0, "is damaged");
+}
+
+static void test_a_stream_that_cannot_be_read_is_left_out(void **state)
+{
+	struct fake *f = fake_of_kernels(true);
+	f->ops.samples = unreadable_samples;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, PMFS_PLACE_ROOT, "gpu.csv", 0,
+		HEADER "|9000|||0.6428571428571429|||kernel|/bin/app|dot\n"
+		       "4|3000|750||0.21428571428571427|||kernel|/bin/app|saxpy\n"
+		       "|2000|||0.14285714285714285|4000|2000000000|copy|/bin/app|<gpu copyin>\n");
+	views_done(m, f);
+}
+
+/* Nobody wants them any more when the first ones are read. */
+static int64_t unwanted_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	assert_int_equal(first, 0);
+	pm_work_cancel(pm_work_current());
+	for (size_t i = 0; i < room; i++)
+		ret[i] = (struct pm_sample){.time_ns = i, .duration_ns = 1, .context = 1};
+	return (int64_t)room;
+}
+
+static void test_reading_streams_ends_when_it_is_cancelled(void **state)
+{
+	struct fake *f = fake_of_kernels(true);
+	struct pm_work work = {.cancelled = false};
+	const struct pmfs_gpu *gpu;
+	f->ops.samples = unwanted_samples;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	struct pm_work *before = pm_work_enter(&work);
+	assert_int_equal(pmfs_gpu(m, &gpu, NULL), -ENOMEM);
+	pm_work_enter(before);
+	views_done(m, f);
+}
+
 static int is_there(struct fake *f)
 {
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
@@ -80,6 +126,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_launches_are_counted_or_seen),
+		cmocka_unit_test(test_a_stream_that_cannot_be_read_is_left_out),
+		cmocka_unit_test(test_reading_streams_ends_when_it_is_cancelled),
 		cmocka_unit_test(test_it_is_there_where_a_gpu_was_measured),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

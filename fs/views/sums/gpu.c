@@ -12,6 +12,7 @@
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
@@ -122,11 +123,14 @@ static int read_stream(const struct pm_profile *p, const struct pmfs_identity *i
 			if (batch[i].duration_ns > l->max_ns)
 				l->max_ns = batch[i].duration_ns;
 		}
+		if (pm_work_cancelled())
+			return pmfs_no_memory(err);
 		at += (uint64_t)n;
 	}
 	return (int)n;
 }
 
+/* Of a stream that cannot be read, launches are missing: their sum is less than the time. */
 static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 	struct launches *by_function, struct pm_error *err)
 {
@@ -134,8 +138,9 @@ static int read_streams(struct pmfs_model *m, const struct pmfs_identity *id,
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(m, &threads, err);
 	for (uint32_t i = 0; r == 0 && p->ops->samples && i < threads->n; i++)
-		if (is_gpu_stream(threads, i))
-			r = read_stream(p, id, i, by_function, err);
+		if (is_gpu_stream(threads, i) &&
+			read_stream(p, id, i, by_function, NULL) == -ENOMEM)
+			r = pmfs_no_memory(err);
 	return r;
 }
 
