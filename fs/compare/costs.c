@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "fs/compare/join.h"
 #include "fs/views/sums/totals.h"
@@ -37,9 +38,7 @@ double pmfs_compare_value(const struct pmfs_costs *costs, const struct pmfs_comp
 
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity)
 {
-	uint32_t i = 0;
-	while (i + 1 < costs->n && costs->costs[i].quantity != quantity)
-		i++;
+	uint32_t i = PM_LOWER_BOUND(k, 0, costs->n, costs->costs[k].quantity < quantity);
 	return &costs->costs[i];
 }
 

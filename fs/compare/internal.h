@@ -42,7 +42,7 @@ enum pmfs_compare_part {
 	PMFS_COMPARE_N_PARTS,
 };
 
-/* The columns of a comparison, those of the primary quantity first. */
+/* The columns of a comparison, by quantity: those of the primary one, which is 0, first. */
 struct pmfs_costs {
 	uint32_t n, n_quantities;
 	struct pmfs_cost *costs;
@@ -129,7 +129,7 @@ void pmfs_return(struct pmfs_borrowed *two);
 
 int pmfs_compare_costs(struct pmfs_compare *c, const struct pmfs_costs **ret, struct pm_error *err);
 
-/* The first column of a quantity, for its name and unit. */
+/* The first column of a quantity that there is, for its name and unit. O(log n). */
 const struct pmfs_cost *pmfs_quantity_cost(const struct pmfs_costs *costs, uint32_t quantity);
 
 /* Whether the side has a total of the quantity. It may have one of its columns and not another. */
