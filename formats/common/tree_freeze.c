@@ -331,6 +331,7 @@ static int borrow(
 	t->functions = tree->functions;
 	t->n_texts = tree->n_texts;
 	t->texts = tree->texts;
+	t->whole = tree->whole ? tree->whole : tree;
 	*ret = t;
 	return 0;
 }

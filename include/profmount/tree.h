@@ -77,6 +77,8 @@ struct pm_tree {
 	uint32_t n_texts;
 	const struct pm_bytes *texts;
 	const struct pm_index *by_number; /* see pm_tree_find */
+	const struct pm_tree *whole;      /* of which this is another order or a part, by number;
+					     outlives it. NULL: it is none */
 };
 
 /* The context with that number, or PM_NONE. O(1) or O(log n). */

@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fs/views/model/categoryrules.h"
@@ -141,7 +142,6 @@ static void assert_categories(struct fake *f, uint32_t n, const char *want)
 	views_done(m, f);
 }
 
-/* main, MPI_Wait, its loop, progress below it, a lock there; a lock of the program's own. */
 /* What a function is called that a word of a rule means. */
 static const struct pmfs_rule *rule_of_word(enum pmfs_rule_of of, const char *word)
 {
@@ -172,6 +172,7 @@ static void test_every_word_finds_its_rule_or_one_before(void **state)
 	assert_null(pmfs_rule_of_function(pm_bytes_of(""), pm_bytes_of("")));
 }
 
+/* main, MPI_Wait, its loop, progress below it, a lock there; a lock of the program's own. */
 static void test_what_a_library_calls_is_the_library(void **state)
 {
 	struct fake *f = fake_new();
@@ -198,7 +199,7 @@ static void test_what_is_called_back_is_the_program(void **state)
 }
 
 /* Without symbols: libgomp starts a region of the program, and waits. */
-static void test_addresses_that_call_the_program_are_its_own(void **state)
+static struct fake *fake_addresses(void)
 {
 	static const char *const modules[] = {"/bin/app", "/lib/libgomp.so.1", "/bin/app",
 		"/lib/libcuda.so", "/lib/libgomp.so.1", "/lib/libc.so.6"};
@@ -211,7 +212,28 @@ static void test_addresses_that_call_the_program_are_its_own(void **state)
 				.module = fake_text(f, modules[i]),
 				.has_offset = true,
 				.offset = 16 * i});
-	assert_categories(f, 6, "---goo");
+	return f;
+}
+
+static void test_addresses_that_call_the_program_are_its_own(void **state)
+{
+	assert_categories(fake_addresses(), 6, "---goo");
+}
+
+/* A window in which the region does not run. */
+static void test_a_part_of_a_tree_has_the_categories_of_the_whole(void **state)
+{
+	struct fake *f = fake_addresses();
+	const double weight[6] = {0};
+	const bool kept[6] = {true, true};
+	const struct pm_tree *tree;
+	uint32_t *from;
+	assert_int_equal(f->profile.ops->tree(&f->profile, &tree, NULL), 0);
+	struct pm_tree *whole = f->tree;
+	assert_int_equal(pm_tree_prune(whole, weight, kept, &f->tree, &from, NULL), 0);
+	assert_categories(f, 2, "--");
+	free(from);
+	pm_tree_free(whole);
 }
 
 /* Idle is what the format says, whatever it is called; an instruction goes with its function. */
@@ -283,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_library_calls_is_the_library),
 		cmocka_unit_test(test_what_is_called_back_is_the_program),
 		cmocka_unit_test(test_addresses_that_call_the_program_are_its_own),
+		cmocka_unit_test(test_a_part_of_a_tree_has_the_categories_of_the_whole),
 		cmocka_unit_test(test_idle_comes_from_the_format),
 		cmocka_unit_test(test_costs_add_up_by_category),
 	};

@@ -93,16 +93,26 @@ static uint8_t *find_callers_of_program(const struct pm_tree *tree, const uint8_
 	return calls;
 }
 
-/* Loops, lines and instructions that are part of a function have its category. */
+/* A part of a tree may lack what a context calls; its category is the same all the same. */
+static const struct pm_tree *whole_of(const struct pm_tree *tree)
+{
+	return tree->whole ? tree->whole : tree;
+}
+
+/*
+ * Loops, lines and instructions that are part of a function have its category. `calls_program` is
+ * of the whole tree.
+ */
 static void hand_down(const struct pmfs_identity *id, const uint8_t *said,
 	const uint8_t *calls_program, uint8_t *of)
 {
-	const struct pm_tree *tree = id->tree;
+	const struct pm_tree *tree = id->tree, *whole = whole_of(tree);
 	for (uint32_t i = 0; i < tree->n_contexts; i++) {
 		uint32_t parent = tree->parent[i];
 		uint8_t above = parent == PM_NONE ? PMFS_PROGRAM : of[parent];
 		uint8_t own = said[tree->frame[i]];
-		if (own != NO_RULE && (own & BY_MODULE) && calls_program[i])
+		if (own != NO_RULE && (own & BY_MODULE) &&
+			calls_program[pm_tree_find(whole, pm_tree_number(tree, i))])
 			own = PMFS_PROGRAM;
 		bool library_above = above != PMFS_PROGRAM && !(above & IS_SYSTEM);
 		bool inherits = own == NO_RULE || ((own & IS_SYSTEM) && library_above) ||
@@ -144,7 +154,7 @@ static int categories_fill(void *owner, void *p, struct pm_error *err)
 		wanted = !pm_work_cancelled();
 	}
 	pmfs_rules_found_done(&found);
-	uint8_t *calls_program = wanted ? find_callers_of_program(tree, said) : NULL;
+	uint8_t *calls_program = wanted ? find_callers_of_program(whole_of(tree), said) : NULL;
 	if (calls_program)
 		hand_down(id, said, calls_program, part->of);
 	free(said);
