@@ -171,7 +171,8 @@ static int facts_build(void *context, struct pm_error *err)
 	src->facts[1] = (struct pm_fact){"hawktracer_version", version};
 	src->facts[2] = (struct pm_fact){"events", pm_cell_u64(s->n_events)};
 	src->facts[3] = (struct pm_fact){"classes", pm_cell_u64(s->table.n_klasses)};
-	src->facts[4] = (struct pm_fact){"overlapping_calls", pm_cell_u64(c->overlapping)};
+	src->facts[4] = (struct pm_fact){"negative_calls", pm_cell_u64(s->n_negative)};
+	src->facts[5] = (struct pm_fact){"overlapping_calls", pm_cell_u64(c->overlapping)};
 	return 0;
 }
 

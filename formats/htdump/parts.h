@@ -25,7 +25,7 @@ struct htd_counter {
 	uint32_t klass, column;
 };
 
-#define HTD_N_FACTS 5
+#define HTD_N_FACTS 6
 
 struct htd_opened {
 	struct pm_watch watch;

@@ -129,6 +129,8 @@ static int event_take(struct htd_scan *c, const struct htd_event *e)
 		r = mapping_take(c, e);
 	else if (e->plan->role == HTD_ROLE_SYSTEM)
 		version_take(s, e);
+	else if (e->plan->role == HTD_ROLE_CALL)
+		s->n_negative++;
 	if (r == 0)
 		r = htd_runs_add(&s->table.klasses[e->plan->klass].events, e->at, s->n_events);
 	s->n_events++;

@@ -52,6 +52,7 @@ struct htd_stream {
 	uint64_t *index; /* offsets of events 0, HTD_CHUNK … */
 	size_t n_index, index_room;
 	uint64_t n_events;
+	uint64_t n_negative; /* of classes of calls, but with a negative duration or thread_id */
 	struct htd_gap *gaps;
 	size_t n_gaps, gap_room;
 	struct htd_turn *turns; /* the first is at 0 */

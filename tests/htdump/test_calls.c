@@ -354,6 +354,34 @@ static void test_a_name_is_the_label_of_calls_without_one(void **state)
 	check_own_call(HTDW_UNSIGNED, "");
 }
 
+/* Only classes of the program can have them. */
+static void test_negative_calls_are_only_counted(void **state)
+{
+	static const int64_t duration[] = {5, -5, 5, -5}, thread[] = {1, 1, -1, -1};
+	struct htdw w = {.p = NULL};
+	const struct pm_fact *facts;
+	size_t n;
+	htdw_begin(&w, false, false);
+	htdw_klass(&w, HTDW_OWN, "Task", 4);
+	htdw_field(&w, HTDW_OWN, "HT_Event", "base", 0, HTDW_STRUCT);
+	htdw_field(&w, HTDW_OWN, "int64_t", "duration", 8, HTDW_INTEGER);
+	htdw_field(&w, HTDW_OWN, "int32_t", "thread_id", 4, HTDW_INTEGER);
+	htdw_field(&w, HTDW_OWN, "const char*", "label", 8, HTDW_STRING);
+	for (size_t i = 0; i < 4; i++) {
+		htdw_event_at(&w, HTDW_OWN, T + i, 77 + i);
+		htdw_number(&w, (uint64_t)duration[i], 8);
+		htdw_number(&w, (uint64_t)thread[i], 4);
+		htdw_text(&w, "load");
+	}
+	struct pm_profile p = written_open(&w);
+	assert_trace(&p, 0, &(struct want){T, 5, 5, 0, "load"}, 1);
+	assert_int_equal(p.ops->facts(&p, &facts, &n, NULL), 0);
+	assert_string_equal(facts[n - 2].key, "negative_calls");
+	assert_int_equal(facts[n - 2].value.u, 3);
+	stream_close(&p);
+	htdw_done(&w);
+}
+
 static void test_threads_come_in_order_of_their_numbers(void **state)
 {
 	struct htdw w = {.p = NULL};
@@ -477,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_sums_that_no_double_holds_are_exact),
 		cmocka_unit_test(test_labels_follow_the_mapping_in_force),
 		cmocka_unit_test(test_a_name_is_the_label_of_calls_without_one),
+		cmocka_unit_test(test_negative_calls_are_only_counted),
 		cmocka_unit_test(test_threads_come_in_order_of_their_numbers),
 		cmocka_unit_test(test_shuffled_calls_are_in_time_order),
 		cmocka_unit_test(test_deep_calls_keep_their_self_times_across_marks),
