@@ -4,8 +4,11 @@
 
 #include "fs/runs/internal.h"
 
-/* Threads with costs in the first readable run of a group; 0: none, or unknown. */
-uint32_t pmfs_busy_threads(
+/*
+ * Threads with costs: the mean of the runs of a group that can be opened, as of its costs. 0: none,
+ * or unknown.
+ */
+double pmfs_busy_threads(
 	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t group);
 
 /*

@@ -162,8 +162,8 @@ static int scaling_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	const struct row *row = &s->rows[rows->at++];
 	const struct pmfs_group *g = &e->runs.groups[row->group];
 	double whole = pmfs_matrix_whole(m, g);
-	cells[0] = pm_cell_u64(pmfs_busy_threads(e, facts, e->base));
-	cells[1] = pm_cell_u64(pmfs_busy_threads(e, facts, row->group));
+	cells[0] = pm_cell_f64(pmfs_busy_threads(e, facts, e->base));
+	cells[1] = pm_cell_f64(pmfs_busy_threads(e, facts, row->group));
 	cells[2] = pm_cell_str(g->name);
 	cells[3] = pm_cell_f64(row->own_base);
 	cells[4] = pm_cell_f64(row->own);

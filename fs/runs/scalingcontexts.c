@@ -17,7 +17,7 @@ struct reader {
 	const struct pmfs_union *both;
 	uint32_t other;
 	double factor, whole;
-	uint32_t threads_base, threads;
+	double threads_base, threads;
 	struct pm_text kind;
 };
 
@@ -94,8 +94,8 @@ static void set_context(struct reader *reader, const struct pmfs_ensemble *e, ui
 	const struct pm_tree *tree = reader->both->tree;
 	const struct pm_frame *frame = pm_tree_frame(tree, context);
 	uint32_t parent = tree->parent[context];
-	cells[0] = pm_cell_u64(reader->threads_base);
-	cells[1] = pm_cell_u64(reader->threads);
+	cells[0] = pm_cell_f64(reader->threads_base);
+	cells[1] = pm_cell_f64(reader->threads);
 	cells[2] = pm_cell_str(e->runs.groups[e->others[reader->other]].name);
 	cells[3] = pm_cell_u64(pm_tree_number(tree, context));
 	cells[4] = parent == PM_NONE ? pm_cell_empty() : pm_cell_u64(pm_tree_number(tree, parent));

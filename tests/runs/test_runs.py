@@ -297,6 +297,16 @@ class Scaling(Folder):
             self.assertIn("loss = W - W_base" + ("" if not options else " * threads / threads_base"),
                           self.cat(words, "README.txt", options=options).decode())
 
+    def test_threads_of_repetitions_are_a_mean(self):
+        words = [f"{name}={self.stream(f'{n}.htdump', threads=n)}" for name, n in (("a", 1), ("a", 2), ("b", 2), ("b", 4))]
+        words.insert(2, f"b={self.path('missing')}")
+        for options, factor in (((), 1), (("scaling=weak",), 2)):
+            for table in ("scaling.csv", "scaling/contexts.csv"):
+                rows = self.rows(words, table, options)
+                self.assertEqual({(r["threads_base"], r["threads"], r["run"]) for r in rows}, {("1.5", "3", "b")})
+            loss = {r["name"]: float(r["loss"]) for r in self.rows(words, "scaling.csv", options)}
+            self.assertEqual(loss["beta"], 3 * 500 - 1.5 * 500 * factor)
+
     def test_not_there_where_threads_are_the_same(self):
         words = [f"{n}={self.stream(f'{n}.htdump', threads=2)}" for n in ("a", "b")]
         self.assertNotIn("scaling.csv", self.names(words))
