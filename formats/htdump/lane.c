@@ -84,12 +84,11 @@ static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 	struct htd_lane *lane = &k->w->lane;
 	struct frame f = {
 		.start = e->header.timestamp, .place = sorted->key.place, .open = HTD_NONE};
-	uint64_t thread, end;
+	uint64_t thread;
 	if (!htd_event_call(e, &f.duration, &thread))
 		return -EIO;
 	f.self = htd_self_at_first(f.duration);
-	if (__builtin_add_overflow(f.start, f.duration, &end))
-		end = UINT64_MAX;
+	uint64_t end = htd_call_end(f.start, f.duration);
 	lane->end = end > lane->end ? end : lane->end;
 	uint32_t label = htd_labels_add(&k->w->labels, e, &k->scratch);
 	if (label == HTD_NONE)

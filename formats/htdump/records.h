@@ -30,6 +30,20 @@ struct htd_no_nul {
 	uint64_t from, to;
 };
 
+/* The header at `event`, of HTD_HEADER_SIZE bytes. */
+static inline void htd_header_load(
+	const uint8_t *event, bool timestamp_first, bool big, struct htd_header *ret)
+{
+	const uint8_t *klass = event + (timestamp_first ? 0x10 : 0x00);
+	const uint8_t *timestamp = event + (timestamp_first ? 0x00 : 0x04);
+	const uint8_t *id = event + (timestamp_first ? 0x08 : 0x0c);
+	*ret = (struct htd_header){
+		.klass_id = big ? pm_be32(klass) : pm_le32(klass),
+		.timestamp = big ? pm_be64(timestamp) : pm_le64(timestamp),
+		.id = big ? pm_be64(id) : pm_le64(id),
+	};
+}
+
 /* The header at `at`; false if it does not fit. */
 static inline bool htd_header_read(
 	struct pm_bytes stream, uint64_t at, bool timestamp_first, bool big, struct htd_header *ret)
@@ -37,14 +51,7 @@ static inline bool htd_header_read(
 	struct pm_bytes b;
 	if (!pm_bytes_sub(stream, at, HTD_HEADER_SIZE, &b))
 		return false;
-	const uint8_t *klass = b.p + (timestamp_first ? 0x10 : 0x00);
-	const uint8_t *timestamp = b.p + (timestamp_first ? 0x00 : 0x04);
-	const uint8_t *id = b.p + (timestamp_first ? 0x08 : 0x0c);
-	*ret = (struct htd_header){
-		.klass_id = big ? pm_be32(klass) : pm_le32(klass),
-		.timestamp = big ? pm_be64(timestamp) : pm_le64(timestamp),
-		.id = big ? pm_be64(id) : pm_le64(id),
-	};
+	htd_header_load(b.p, timestamp_first, big, ret);
 	return true;
 }
 
@@ -93,6 +100,18 @@ struct pm_cell htd_event_cell(const struct htd_event *e, uint32_t i);
 /* As htd_event_call, of any plan. */
 bool htd_event_call_any(const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread);
 
+/* The data of a call with a quick plan, of which at least the head is at `event`. */
+static inline void htd_call_load(const uint8_t *event, const struct htd_plan *p, bool big,
+	uint64_t *ret_duration, uint64_t *ret_thread)
+{
+	const uint8_t *duration = event + p->duration_at, *thread = event + p->thread_at;
+	*ret_duration = big ? pm_be64(duration) : pm_le64(duration);
+	if (p->thread_size == 8)
+		*ret_thread = big ? pm_be64(thread) : pm_le64(thread);
+	else
+		*ret_thread = big ? pm_be32(thread) : pm_le32(thread);
+}
+
 /* The data of a call; false if the event is not a call, or has a negative duration or thread. */
 static inline bool htd_event_call(
 	const struct htd_event *e, uint64_t *ret_duration, uint64_t *ret_thread)
@@ -100,13 +119,15 @@ static inline bool htd_event_call(
 	const struct htd_plan *p = e->plan;
 	if (!p->quick || e->bytes.len < p->head)
 		return htd_event_call_any(e, ret_duration, ret_thread);
-	const uint8_t *duration = e->bytes.p + p->duration_at, *thread = e->bytes.p + p->thread_at;
-	*ret_duration = e->big ? pm_be64(duration) : pm_le64(duration);
-	if (p->thread_size == 8)
-		*ret_thread = e->big ? pm_be64(thread) : pm_le64(thread);
-	else
-		*ret_thread = e->big ? pm_be32(thread) : pm_le32(thread);
+	htd_call_load(e->bytes.p, p, e->big, ret_duration, ret_thread);
 	return true;
+}
+
+/* The end of a call; UINT64_MAX if it is beyond 64 bits. */
+static inline uint64_t htd_call_end(uint64_t start, uint64_t duration)
+{
+	uint64_t end;
+	return __builtin_add_overflow(start, duration, &end) ? UINT64_MAX : end;
 }
 
 /* The label of a call, if it is an unsigned number of 4 or 8 bytes before all strings. */

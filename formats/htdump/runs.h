@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_HTDUMP_RUNS_H
 #define PROFMOUNT_HTDUMP_RUNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,13 +47,26 @@ struct htd_runs {
 /* Begins a new item with the event. 0 or -ENOMEM. */
 int htd_runs_begin(struct htd_runs *r, uint64_t offset, uint64_t seq);
 
+/* Whether the event belongs to the newest item. */
+static inline bool htd_runs_go_on(const struct htd_runs *r, uint64_t seq)
+{
+	return r->n && r->last == seq / HTD_RUN;
+}
+
+/* Adds n such events. */
+static inline void htd_runs_more(struct htd_runs *r, uint32_t n)
+{
+	if (n)
+		r->items[r->n - 1] += n;
+	r->n_events += n;
+}
+
 /* Adds an event; in stream order. 0 or -ENOMEM. */
 static inline int htd_runs_add(struct htd_runs *r, uint64_t offset, uint64_t seq)
 {
-	if (r->n == 0 || r->last != seq / HTD_RUN)
+	if (!htd_runs_go_on(r, seq))
 		return htd_runs_begin(r, offset, seq);
-	r->items[r->n - 1]++;
-	r->n_events++;
+	htd_runs_more(r, 1);
 	return 0;
 }
 

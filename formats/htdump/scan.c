@@ -45,7 +45,6 @@ static int call_take(
 	struct htd_scan *c, const struct htd_event *e, uint64_t duration, uint64_t number)
 {
 	struct htd_stream *s = c->s;
-	uint64_t end;
 	uint32_t thread;
 	int r = thread_find(c, number, &thread);
 	if (r == -ENOTSUP) {
@@ -56,10 +55,8 @@ static int call_take(
 	}
 	if (r < 0)
 		return r;
-	if (__builtin_add_overflow(e->header.timestamp, duration, &end))
-		end = UINT64_MAX;
-	if (end > s->last)
-		s->last = end;
+	uint64_t end = htd_call_end(e->header.timestamp, duration);
+	s->last = end > s->last ? end : s->last;
 	struct htd_thread *t = &s->threads[thread];
 	const struct htd_key key = {
 		e->header.timestamp, e->header.id, htd_place_of(e->at, s->n_events)};
@@ -117,12 +114,9 @@ static int event_take(struct htd_scan *c, const struct htd_event *e)
 			return r;
 		s->index[s->n_index++] = e->at;
 	}
-	if (e->header.timestamp || e->header.id)
-		c->trusted[c->n_trusted++ % HTD_TRUSTED] = e->header;
-	if (!e->plan->describes && e->header.timestamp < s->origin)
-		s->origin = e->header.timestamp;
-	if (!e->plan->describes && e->header.timestamp > s->last)
-		s->last = e->header.timestamp;
+	htd_scan_trust(c, &e->header);
+	if (!e->plan->describes)
+		htd_scan_date(c, &e->header, e->header.timestamp);
 	if (htd_event_call(e, &duration, &thread))
 		r = call_take(c, e, duration, thread);
 	else if (e->plan->role == HTD_ROLE_MAPPING)
@@ -286,6 +280,8 @@ static int pass(struct htd_scan *c)
 		if (r == 0 && describes(&e)) {
 			r = describing_take(c, &e);
 			waiting.plan = NULL;
+		} else if (r == 0) {
+			r = htd_scan_run(c, &waiting, &at);
 		}
 	}
 	if (r == 0 && waiting.plan && c->until == s->bytes.len)

@@ -27,6 +27,27 @@ struct htd_scan {
 	bool no_memory;
 };
 
+/* Notes an event that is taken. */
+static inline void htd_scan_trust(struct htd_scan *c, const struct htd_header *h)
+{
+	if (h->timestamp || h->id)
+		c->trusted[c->n_trusted++ % HTD_TRUSTED] = *h;
+}
+
+/* Notes the time of an event of the program, which ends at `end`. */
+static inline void htd_scan_date(struct htd_scan *c, const struct htd_header *h, uint64_t end)
+{
+	struct htd_stream *s = c->s;
+	s->origin = h->timestamp < s->origin ? h->timestamp : s->origin;
+	s->last = end > s->last ? end : s->last;
+}
+
+/*
+ * scan_run.c: takes `waiting` and those after it as long as they are plain calls, of which the last
+ * one becomes `waiting`, with `*at` behind it. 0 or -ENOMEM.
+ */
+int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at);
+
 /* scan_read.c: reads the event at `at`; false with `why` set if there is none. */
 bool htd_scan_read(struct htd_scan *c, uint64_t at, struct htd_event *ret);
 
