@@ -1,9 +1,28 @@
 /* Folded stacks in the format of difffolded.pl, and pprof with negative values. */
 #include "fs/compare/exports.h"
 
+#include <math.h>
+
 #include "fs/compare/stacks.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/exports/stackfiles.h"
+
+/*
+ * Means are seldom whole units: a call that one of three repetitions has is a third of a call. What
+ * rounding a frame leaves counts for the next one, so that all of them add up to the total.
+ */
+static void round_means(struct pmfs_stacks *s)
+{
+	double scale = s->column->export_scale, left = 0;
+	for (uint32_t i = 0; i < s->end; i++) {
+		double exact = s->self[i] * scale + left;
+		if (!(s->self[i] > 0) || !(exact < 0x1p53))
+			continue;
+		double units = round(exact);
+		left = exact - units;
+		s->self[i] = units / scale;
+	}
+}
 
 /* The stacks of a document, limited like those of a single run. */
 static int make(const struct pm_doc *doc, struct pmfs_two_stacks *ret, struct pm_error *err)
@@ -15,8 +34,11 @@ static int make(const struct pm_doc *doc, struct pmfs_two_stacks *ret, struct pm
 	int r = pmfs_union_get(c, &u, err);
 	if (r == 0)
 		r = pmfs_two_stacks_make(c, u, (uint32_t)doc->text.a, ret, err);
-	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
+	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
 		r = pmfs_stacks_cut(&ret->side[side], &levels, err);
+		if (r == 0 && ret->squares[side])
+			round_means(&ret->side[side]);
+	}
 	return r;
 }
 

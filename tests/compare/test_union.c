@@ -158,6 +158,24 @@ static void test_folded_stacks_have_both_costs(void **state)
 	pair_close(&p);
 }
 
+/* A third each, in three repetitions. */
+static void test_folded_stacks_of_means_add_up(void **state)
+{
+	static const char *const names[] = {"a", "b", "c"};
+	struct pair p = {.held = 0};
+	struct fake *runs[4];
+	for (uint32_t i = 0; i < 3; i++) {
+		runs[i] = run_new();
+		run_call(runs[i], 1, 0, names[i], "/src/f.c", (const double[]){1, 1});
+	}
+	runs[3] = run_new();
+	for (uint32_t i = 0; i < 3; i++)
+		run_call(runs[3], i + 1, 0, names[i], "/src/f.c", (const double[]){2, 2});
+	pair_open(&p, 3, 1, runs);
+	assert_pair(&p, "export/time_ns.collapsedstack.txt", "a 0 2\nb 1 2\nc 0 2\n");
+	pair_close(&p);
+}
+
 static void test_the_summary(void **state)
 {
 	struct pair p = {.held = 0};
@@ -326,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_a_root_with_costs_of_its_own_stays),
 		cmocka_unit_test(test_a_broken_base_has_nothing),
 		cmocka_unit_test(test_folded_stacks_have_both_costs),
+		cmocka_unit_test(test_folded_stacks_of_means_add_up),
 		cmocka_unit_test(test_the_summary),
 		cmocka_unit_test(test_the_summary_of_equal_runs),
 		cmocka_unit_test(test_own_costs_that_one_side_lacks_are_not_compared),
