@@ -1,6 +1,7 @@
 /* trace.json: slices of samples and of calls. */
 #include "exports.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "fs/views/exports/export.h"
@@ -60,6 +61,48 @@ static void test_common_frames_of_samples_stay_open(void **state)
 		"," THREAD("3", "0", "thread 0", "0")
 		SLICES TAIL);
 	/* clang-format on */
+	views_done(m, f);
+}
+
+/* The trace of the first thread cannot be read after its first sample. */
+static int64_t damaged_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	const struct fake_thread *t = &((const struct fake *)p->self)->threads_data[thread];
+	if (first >= t->n_samples)
+		return 0;
+	if (thread == 0 && first > 0)
+		return pm_error_set(err, -EINVAL, "trace.db", 0, "is damaged");
+	size_t n = thread == 0 ? 1 : t->n_samples - first;
+	memcpy(ret, t->samples + first, n * sizeof(*ret));
+	return (int64_t)n;
+}
+
+static void test_a_trace_that_cannot_be_read_takes_no_other_along(void **state)
+{
+	struct fake *f = fake_program();
+	struct pm_text out;
+	f->origin_ns = 1000;
+	fake_sample(f, 0, 1000, 7);
+	fake_sample(f, 0, 1500, 4);
+	fake_sample(f, 0, 2000, 0);
+	fake_sample(f, 1, 1000, 8);
+	fake_sample(f, 1, 1500, 0);
+	f->ops.samples = damaged_samples;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	/* clang-format off */
+	assert_export(m, CHROME, PM_NONE,
+		HEAD("app", "") PROCESS("3", "rank 3")
+		"," THREAD("3", "0", "thread 0", "0")
+		"," THREAD("3", "1", "thread 1", "1")
+		"," SLICE("3", "0", "0.000", "0.500", "main")
+		"," SLICE("3", "0", "0.000", "0.500", "io")
+		"," SLICE("3", "1", "0.000", "0.500", "main")
+		"," SLICE("3", "1", "0.000", "0.500", "init") TAIL);
+	/* clang-format on */
+	assert_int_equal(
+		render_export(m, PMFS_PLACE_THREAD_EXPORT, CHROME, 0, PM_NONE, &out), -EINVAL);
+	pm_text_done(&out);
 	views_done(m, f);
 }
 
@@ -330,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_common_frames_of_samples_stay_open),
+		cmocka_unit_test(test_a_trace_that_cannot_be_read_takes_no_other_along),
 		cmocka_unit_test(test_calls_that_overlap_stand_on_lanes),
 		cmocka_unit_test(test_counters_instants_and_fields_stand_beside_calls),
 		cmocka_unit_test(test_of_too_many_counters_every_nth_stands),

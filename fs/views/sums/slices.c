@@ -205,21 +205,20 @@ static int read_thread(struct collecting *c, uint32_t thread, struct pm_error *e
 		at += (uint64_t)n;
 	}
 	close_down_to(c, 0, c->now);
-	if (n < 0)
-		return (int)n;
 	if (c->profile->traces_are_calls && !c->counting && pmfs_slices_nest(c->slices, first) < 0)
 		return pmfs_no_memory(err);
-	return 0;
+	return (int)n;
 }
 
+/* Of all threads, the traces that cannot be read end where reading failed. */
 static int read_threads(struct collecting *c, uint32_t thread, struct pm_error *err)
 {
-	uint32_t first = thread == PM_NONE ? 0 : thread;
-	uint32_t end = thread == PM_NONE ? c->threads->n : thread + 1;
 	int r = 0;
-	for (uint32_t i = first; r == 0 && i < end; i++)
-		if (c->threads->threads[i].has_trace)
-			r = read_thread(c, i, err);
+	if (thread != PM_NONE)
+		return c->threads->threads[thread].has_trace ? read_thread(c, thread, err) : 0;
+	for (uint32_t i = 0; r == 0 && i < c->threads->n; i++)
+		if (c->threads->threads[i].has_trace && read_thread(c, i, NULL) == -ENOMEM)
+			r = pmfs_no_memory(err);
 	return r;
 }
 
