@@ -135,7 +135,8 @@ static int compared_profile(
 	if (r > 0)
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
 			"cannot be compared: no run of one side can be opened");
-	return r < 0 ? pm_error_plain(err, r) : pmfs_ensemble_compare(e, i, ret, err);
+	return r < 0 ? pm_error_plain(err, r)
+		     : pmfs_ensemble_compare(e, i, e->options.normalize, ret, err);
 }
 
 /* ---- */

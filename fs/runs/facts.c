@@ -119,9 +119,10 @@ static int read_costs(struct found *f, struct pmfs_model *m, struct pm_error *er
 		f->columns[f->n_columns] = pm_arena_printf(&f->arena, "%s", column->name);
 		if (!f->columns[f->n_columns++])
 			return pmfs_ensemble_no_memory(err);
-		if (!pmfs_column_is_first(column) || column->role == PM_ROLE_COUNT)
+		bool leads = c->lead && strcmp(column->base, c->lead) == 0;
+		if (!pmfs_column_is_first(column) || (column->role == PM_ROLE_COUNT && !leads))
 			continue;
-		if (c->lead && strcmp(column->base, c->lead) == 0 && keep_lead(f, column) < 0)
+		if (leads && keep_lead(f, column) < 0)
 			return pmfs_ensemble_no_memory(err);
 		f->totals[f->n_totals] = is_stored(column, totals->of[i]) ? totals->of[i] : NAN;
 		f->quantities[f->n_totals] = pm_arena_printf(&f->arena, "%s", column->base);

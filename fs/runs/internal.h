@@ -50,9 +50,9 @@ static inline int pmfs_ensemble_no_memory(struct pm_error *err)
 /* Appends the path of a run's directory from the root: runs/run=NAME/repetition=K. */
 void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out);
 
-/* The comparison with others[i]; the caller frees it. */
-int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, struct pm_profile **ret,
-	struct pm_error *err);
+/* The comparison with others[i], of values or of shares; the caller frees it. */
+int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool normalize,
+	struct pm_profile **ret, struct pm_error *err);
 
 /* ---- collections.c ---- */
 

@@ -10,8 +10,8 @@ void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *
 		pm_text_printf(out, "/repetition=%u", r->repetition);
 }
 
-int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, struct pm_profile **ret,
-	struct pm_error *err)
+int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool normalize,
+	struct pm_profile **ret, struct pm_error *err)
 {
 	const struct pmfs_group *base = &e->runs.groups[e->base];
 	const struct pmfs_group *group = &e->runs.groups[e->others[other]];
@@ -23,7 +23,7 @@ int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, struct 
 		.n_base = base->n,
 		.n_runs = group->n,
 		.exact = e->options.exact,
-		.normalize = e->options.normalize,
+		.normalize = normalize,
 		.metric = e->options.shelf.metric};
 	return pmfs_compare_new(&c, ret, err);
 }

@@ -1,6 +1,7 @@
 /* scaling/contexts.csv: the loss by context, for the contexts of both sides' comparison. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/runs/loss.h"
 #include "fs/runs/matrix.h"
@@ -15,6 +16,7 @@ static double or_zero(double value)
 struct reader {
 	struct pm_profile *profile; /* NULL: none is open */
 	const struct pmfs_union *both;
+	uint32_t own, incl; /* columns of both; PM_NONE: they lack it */
 	uint32_t other;
 	double factor, whole;
 	double threads_base, threads;
@@ -26,6 +28,17 @@ static void leave(struct reader *reader)
 	if (reader->profile)
 		reader->profile->ops->close(reader->profile);
 	reader->profile = NULL;
+}
+
+/* The column of a quantity; PM_NONE if there is none. */
+static uint32_t column_of(const struct pmfs_union *both, const char *quantity, const char *suffix)
+{
+	size_t len = strlen(quantity);
+	for (uint32_t i = 0; i < both->n_columns; i++)
+		if (strncmp(both->columns[i], quantity, len) == 0 &&
+			strcmp(both->columns[i] + len, suffix) == 0)
+			return i;
+	return PM_NONE;
 }
 
 /* 1 if the comparison can be read, 0 if it is left out. */
@@ -41,16 +54,21 @@ static int enter(
 	int r = pmfs_matrix(e, &m, err);
 	if (r < 0 || (r = pmfs_facts(e, &facts, err)) < 0)
 		return r;
-	if (!pmfs_loss_factor(e, facts, group, &reader->factor))
+	if (!m->quantity || !pmfs_loss_factor(e, facts, group, &reader->factor))
 		return 0;
 	reader->whole = pmfs_matrix_whole(m, &e->runs.groups[group]);
 	reader->threads_base = pmfs_busy_threads(e, facts, e->base);
 	reader->threads = pmfs_busy_threads(e, facts, group);
-	r = pmfs_ensemble_compare(e, other, &reader->profile, &why);
+	r = pmfs_ensemble_compare(e, other, false, &reader->profile, &why);
 	if (r < 0)
 		reader->profile = NULL;
 	else if ((r = pmfs_compare_contexts(reader->profile, &reader->both, &why)) < 0)
 		leave(reader);
+	if (r == 0) {
+		uint32_t excl = column_of(reader->both, m->quantity, "_excl");
+		reader->own = excl != PM_NONE ? excl : column_of(reader->both, m->quantity, "");
+		reader->incl = column_of(reader->both, m->quantity, "_incl");
+	}
 	return r == 0 ? 1 : pmfs_is_lasting(r) ? 0 : pm_error_plain(err, r);
 }
 
@@ -74,16 +92,17 @@ static void contexts_done(struct pm_rows *rows)
 static void set_costs(const struct reader *reader, uint32_t context, struct pm_cell *cells)
 {
 	const struct pmfs_union *u = reader->both;
+	const uint32_t columns[] = {reader->own, reader->incl};
 	size_t at = (size_t)context * u->n_columns;
 	double losses[2];
 	for (uint32_t k = 0; k < 2; k++) {
-		double base = k < u->n_columns ? u->base[at + k] : NAN;
-		double other = k < u->n_columns ? u->other[at + k] : NAN;
+		double base = columns[k] == PM_NONE ? NAN : u->base[at + columns[k]];
+		double other = columns[k] == PM_NONE ? NAN : u->other[at + columns[k]];
 		cells[2 * k] = pm_cell_f64(base);
 		cells[2 * k + 1] = pm_cell_f64(other);
 		losses[k] = or_zero(other) - or_zero(base) * reader->factor;
 	}
-	cells[4] = pm_cell_f64(losses[1]);
+	cells[4] = reader->incl == PM_NONE ? pm_cell_empty() : pm_cell_f64(losses[1]);
 	cells[5] = pm_cell_f64(losses[0]);
 	cells[6] = reader->whole != 0 ? pm_cell_f64(losses[0] / reader->whole) : pm_cell_empty();
 }

@@ -307,6 +307,29 @@ class Scaling(Folder):
             loss = {r["name"]: float(r["loss"]) for r in self.rows(words, "scaling.csv", options)}
             self.assertEqual(loss["beta"], 3 * 500 - 1.5 * 500 * factor)
 
+    def check_contexts(self, words, column, options):
+        """Losses by context add up to those by function."""
+        table, contexts = self.rows(words, "scaling.csv", options), self.rows(words, "scaling/contexts.csv", options)
+        self.assertTrue(table)
+        for run in ("n2", "n4"):
+            for c in (column + "_base", column, "loss", "loss_share"):
+                total = sum(float(row[c]) for row in table if row["run"] == run)
+                self.assertAlmostEqual(sum(float(row[c]) for row in contexts if row["run"] == run), total, 9, (run, c))
+
+    def test_contexts_lose_what_functions_lose(self):
+        words = self.words()
+        for options in ((), ("normalize",), ("scaling=weak",)):
+            self.check_contexts(words, "time_ns_excl", options)
+
+    def test_counts_lead(self):
+        words, options = self.words(), ("metric=calls",)
+        self.check_contexts(words, "calls_excl", options)
+        contexts = self.rows(words, "scaling/contexts.csv", options)
+        self.assertEqual({row["loss_incl"] for row in contexts}, {""})
+        self.assertEqual([(row["n1"], row["n4"]) for row in self.rows(words, "functions-wide.csv", options)], [("1", "4")] * 4)
+        self.assertEqual([row["calls"] for row in self.rows(words, "runs.csv", options)], ["4", "8", "16"])
+        self.assertIn("whole calls", self.cat(words, "summary.txt", options=options).decode())
+
     def test_not_there_where_threads_are_the_same(self):
         words = [f"{n}={self.stream(f'{n}.htdump', threads=2)}" for n in ("a", "b")]
         self.assertNotIn("scaling.csv", self.names(words))
