@@ -109,12 +109,22 @@ static enum zts_status sound_so_far(const struct zts_chunks *c, const struct zts
 	return ZTS_OK;
 }
 
+static bool is_too_long(const struct zts_chunk *chunk, enum zts_codec codec)
+{
+	return chunk->bytes > most_bytes(codec, chunk->compressed_bytes) ||
+		chunk->bytes > PM_LIMIT_PAYLOAD;
+}
+
+uint64_t zts_chunk_takes(const struct zts_chunks *c, uint32_t i)
+{
+	return is_too_long(&c->chunks[i], c->codec) ? 0 : c->chunks[i].bytes;
+}
+
 static int read_with(const struct zts_chunks *c, const struct zts_chunk *chunk,
 	enum zts_codec codec, uint8_t **ret, enum zts_status *ret_status)
 {
 	*ret_status = ZTS_LENGTH;
-	if (chunk->bytes > most_bytes(codec, chunk->compressed_bytes) ||
-		chunk->bytes > PM_LIMIT_PAYLOAD)
+	if (is_too_long(chunk, codec))
 		return -EINVAL;
 	uint8_t *out = malloc(chunk->bytes ? chunk->bytes : 1);
 	if (!out)

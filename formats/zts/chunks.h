@@ -72,6 +72,9 @@ int zts_chunks_walk(struct zts_chunks *c, struct pm_bytes file, struct pm_error 
 int zts_chunk_read(
 	const struct zts_chunks *c, uint32_t i, uint8_t **ret, enum zts_status *ret_status);
 
+/* Bytes of memory that zts_chunk_read needs for it at most; 0 if its length cannot be true. */
+uint64_t zts_chunk_takes(const struct zts_chunks *c, uint32_t i);
+
 /* The chunk at this offset, or PM_NONE (UINT32_MAX). O(log n). */
 uint32_t zts_chunk_find(const struct zts_chunks *c, uint64_t offset);
 

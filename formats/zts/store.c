@@ -114,7 +114,7 @@ struct wanted_chunk {
 static int read_in_turn(
 	const struct wanted_chunk *wanted, uint8_t **ret, enum zts_status *ret_status)
 {
-	int64_t bytes = wanted->chunks->chunks[wanted->chunk].bytes;
+	int64_t bytes = (int64_t)zts_chunk_takes(wanted->chunks, wanted->chunk);
 	pm_cache_reserve(wanted->cache, bytes);
 	int r = zts_chunk_read(wanted->chunks, wanted->chunk, ret, ret_status);
 	pm_cache_reserve(wanted->cache, -bytes);

@@ -499,6 +499,25 @@ static void test_chunks_and_traces_count_against_the_cache(void **state)
 	zts_sample_done(&s);
 }
 
+static void test_a_chunk_that_is_refused_evicts_nothing(void **state)
+{
+	struct zts_sample s;
+	struct pm_open_options options = {.cache = pm_cache_new(1 << 20)};
+	struct pm_profile *p;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	memcpy(s.traces.p + s.offsets[0] + 8, "\x7f\xff\xff\xff", 4);
+	pm_profile_close(open_sample(&s));
+	assert_int_equal(pm_profile_open(folder, NULL, &options, &p, NULL), 0);
+	assert_int_equal(result_of(p, "stores/000000/chunks/1/data.cbor"), 0);
+	uint64_t chunk = pm_cache_bytes(options.cache);
+	assert_true(chunk > 0);
+	assert_int_equal(result_of(p, "stores/000000/chunks/0/data.cbor"), -EIO);
+	assert_int_equal(pm_cache_bytes(options.cache), chunk);
+	pm_cache_free(options.cache);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
 /* Of what is read once nothing is kept: only the chunks that a trace in parts is of. */
 static void test_adding_up_keeps_no_chunks(void **state)
 {
@@ -555,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
 		cmocka_unit_test(test_a_store_alone_keeps_its_number),
 		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
+		cmocka_unit_test(test_a_chunk_that_is_refused_evicts_nothing),
 		cmocka_unit_test(test_adding_up_keeps_no_chunks),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
