@@ -83,6 +83,12 @@ def check_iterations(source, name):
         known = sorted((int(row["duration_ns"]) for row in table), reverse=True)
         said = [int(line.split(",")[2]) for line in output(point, longest)]
         expect(said == known[:10], f"{longest}: {said}")
+        expect(all(os.path.isdir(os.path.join(point, row["path"])) for row in table), "iterations.csv: no directory")
+        if not any(row["thread_id"] for row in table):  # in a trace store, path is that of the trace
+            spans = {row["path"]: (int(row["time_ns"]), int(row["duration_ns"] or 0)) for row in rows(f"{point}/traces.csv")}
+            for row in table:
+                start, length = spans[row["path"]]
+                expect(start <= int(row["time_ns"]) <= start + length, f"iterations.csv: {row['path']} is another trace")
         table = [row for row in table if row["window"]]
         most = max(int(row["duration_ns"]) for row in table)
         could = []

@@ -214,4 +214,11 @@ struct pm_bytes pmfs_base_name(struct pm_bytes path);
 /* threads/node=0/rank=3: a thread's directory from the root. Owned by the model. */
 int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, struct pm_error *err);
 
+/*
+ * The directory of a call, from the root: that of its thread or, in formats without threads, that
+ * of its trace, which is appended to `scratch`. `*ret` is valid until `scratch` changes.
+ */
+int pmfs_call_path(struct pmfs_model *m, uint32_t thread, uint64_t seq, struct pm_text *scratch,
+	struct pm_bytes *ret, struct pm_error *err);
+
 #endif

@@ -148,3 +148,19 @@ int pmfs_thread_path(struct pmfs_model *m, uint32_t thread, const char **ret, st
 	*ret = names->paths[thread];
 	return 0;
 }
+
+int pmfs_call_path(struct pmfs_model *m, uint32_t thread, uint64_t seq, struct pm_text *scratch,
+	struct pm_bytes *ret, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const char *directory = "";
+	size_t before = scratch->len;
+	if (p->ops->threads) {
+		int r = pmfs_thread_path(m, thread, &directory, err);
+		*ret = pm_bytes_of(directory);
+		return r;
+	}
+	int r = p->ops->call_path(p, seq, scratch, err);
+	*ret = (struct pm_bytes){(const uint8_t *)scratch->p + before, scratch->len - before};
+	return r;
+}

@@ -79,7 +79,7 @@ static int begin(struct finding *f, const struct pm_sample *s)
 		return 0;
 	if (pm_list_room(&part->items, part->n, &part->room, sizeof(*part->items)) < 0)
 		return -ENOMEM;
-	part->items[part->n++] = (struct pmfs_iteration){.start_ns = time_of(f, s)};
+	part->items[part->n++] = (struct pmfs_iteration){.start_ns = time_of(f, s), .seq = s->seq};
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 struct pmfs_iteration {
 	uint64_t start_ns, duration_ns;    /* since the time origin */
+	uint64_t seq;                      /* of a call: pm_sample.seq */
 	int64_t own_ns[PMFS_N_CATEGORIES]; /* its time by category; adds up to its duration */
 };
 

@@ -70,21 +70,15 @@ static int set_thread(struct pm_rows *rows, const struct pmfs_slow_call *call,
 	struct pm_cell *thread, struct pm_cell *path, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pm_profile *p = pmfs_model_profile(m);
 	const struct pm_threads *threads;
-	const char *directory;
+	struct pm_bytes directory;
 	pm_set_empty(thread);
-	pm_set_empty(path);
-	if (!p->ops->threads) {
-		int r = p->ops->call_path(p, call->seq, rows->scratch, err);
-		pm_set_text(path, pm_text_view(rows->scratch));
+	int r = pmfs_call_path(m, call->thread, call->seq, rows->scratch, &directory, err);
+	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
-	}
-	int r = pmfs_model_threads(m, &threads, err);
-	if (r < 0 || (r = pmfs_thread_path(m, call->thread, &directory, err)) < 0)
-		return r;
-	pm_set_u64(thread, threads->threads[call->thread].id);
-	pm_set_text(path, pm_bytes_of(directory));
+	if (call->thread < threads->n)
+		pm_set_u64(thread, threads->threads[call->thread].id);
+	pm_set_text(path, directory);
 	return 0;
 }
 

@@ -6,20 +6,34 @@
 #include "fs/views/model/tables.h"
 
 /* Iterations without a duration, or outside of the run, have no window. */
-static int set_window(struct pm_rows *rows, const struct pmfs_iteration *it, struct pm_cell *cell,
-	struct pm_error *err)
+static int add_window(struct pm_rows *rows, const struct pmfs_iteration *it, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(rows->table->self);
 	uint64_t origin, run_ns, end;
 	int r = p->ops->span ? p->ops->span(p, &origin, &run_ns, err) : -ENOENT;
-	pm_set_empty(cell);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if (!pmfs_iteration_has_window(it, run_ns, &end))
 		return 0;
 	pm_text_str(rows->scratch, "windows/");
 	pm_span_print(rows->scratch, it->start_ns, end);
-	pm_set_text(cell, pm_text_view(rows->scratch));
+	return 0;
+}
+
+/* The window and, behind it in `scratch`, the path. */
+static int set_places(struct pm_rows *rows, uint32_t thread, const struct pmfs_iteration *it,
+	struct pm_cell cells[2], struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct pm_bytes path;
+	int r = add_window(rows, it, err);
+	size_t len = rows->scratch->len;
+	if (r < 0 || (r = pmfs_call_path(m, thread, it->seq, rows->scratch, &path, err)) < 0)
+		return r;
+	cells[0] = pm_cell_empty();
+	if (len > 0)
+		cells[0] = pm_cell_text((struct pm_bytes){pm_text_view(rows->scratch).p, len});
+	cells[1] = pm_cell_text(path);
 	return 0;
 }
 
@@ -39,7 +53,7 @@ static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
 		*cells++ = pm_cell_i64(it->own_ns[i]);
 	*cells++ = on_thread ? pm_cell_u64(threads->threads[all->thread].id) : pm_cell_empty();
-	r = set_window(rows, it, cells, err);
+	r = set_places(rows, all->thread, it, cells, err);
 	return r < 0 ? r : 1;
 }
 
@@ -49,9 +63,9 @@ int pmfs_iterations_table(
 	static const struct pm_table_type type = {.next = iterations_next, .dense = true};
 	static const char *const columns[] = {"iteration", "time_ns", "duration_ns", "program_ns",
 		"idle_ns", "mpi_ns", "openmp_ns", "gpu_ns", "thread_ns", "io_ns", "memory_ns",
-		"gc_ns", "sql_ns", "net_ns", "thread_id", "window", NULL};
+		"gc_ns", "sql_ns", "net_ns", "thread_id", "window", "path", NULL};
 	_Static_assert(
-		sizeof(columns) / sizeof(*columns) == PMFS_N_CATEGORIES + 6, "a column each");
+		sizeof(columns) / sizeof(*columns) == PMFS_N_CATEGORIES + 7, "a column each");
 	(void)item;
 	(void)err;
 	*ret = pmfs_table_plain(m, &type, columns);

@@ -129,7 +129,7 @@ int pmfs_add_iteration_recipes(const struct pmfs_recipes *c, struct pm_error *er
 	pmfs_ask(c, "Which ten iterations took longest, and what ran in the longest?");
 	pm_text_str(c->out,
 		"$ tail -n +2 iterations.csv | sort -t, -k3,3gr | head\n"
-		"$ head -n 6 \"$(grep 's$' iterations.csv | sort -t, -k3,3gr | head -n 1 | "
-		"sed 's/.*,//')/functions.tsv\"\n");
+		"$ head -n 6 \"$(tail -n +2 iterations.csv | sort -t, -k3,3gr | "
+		"awk -F, '$(NF - 1) { print $(NF - 1); exit }')/functions.tsv\"\n");
 	return 0;
 }
