@@ -196,7 +196,7 @@ struct pm_table_type {
 
 	/*
 	 * With texts(): rows [from, to) of the columns that are wanted, strips[column]. All columns
-	 * are integers or texts. -EIO if there are fewer rows, or an integer is beyond int64.
+	 * are integers or texts; an integer beyond int64 is empty. -EIO if there are fewer rows.
 	 */
 	int (*strips)(const struct pm_table *table, uint64_t from, uint64_t to,
 		const struct pm_strip *strips, struct pm_error *err);
@@ -204,7 +204,7 @@ struct pm_table_type {
 	/*
 	 * With texts(), for columns of which it is cheap: the least and the greatest cell of rows
 	 * [from, to) in least[column] and greatest[column]. They are empty before the call, and
-	 * stay so if unknown. Exact, whatever the source says about its order.
+	 * stay so if unknown. Exact for strips(), whatever the source says about its order.
 	 */
 	int (*bounds)(const struct pm_table *table, uint64_t from, uint64_t to,
 		struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err);

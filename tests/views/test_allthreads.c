@@ -73,8 +73,10 @@ static void test_traces_of_all_threads_leave_out_what_is_damaged(void **state)
 	fake_free(f);
 }
 
+enum { NO_BOUND = -1 };
+
 /* Rows of timeline.parquet by columns, and what of them is known: thread, time, duration. */
-static void check_strips(struct pmfs_model *m, const char *want)
+static void check_strips(struct pmfs_model *m, const char *want, int64_t greatest_time)
 {
 	enum { ROWS = 5 };
 	int64_t values[3][ROWS];
@@ -98,7 +100,10 @@ static void check_strips(struct pmfs_model *m, const char *want)
 				known[c][i] ? (long long)values[c][i] : 0LL, c < 2 ? '|' : ' ');
 	assert_string_equal(got, want);
 	assert_int_equal(doc.table.type->bounds(&doc.table, 0, ROWS, least, greatest, NULL), 0);
-	assert_int_equal(greatest[1].i, 700);
+	assert_int_equal(
+		greatest[1].kind == PM_CELL_EMPTY ? NO_BOUND : greatest[1].i, greatest_time);
+	for (uint32_t c = 0; c < 12; c++)
+		assert_true(greatest[c].kind != PM_CELL_U64 || greatest[c].u <= INT64_MAX);
 }
 
 /* There are as many rows as the traces say, whatever can be read of them. */
@@ -114,16 +119,29 @@ static void test_columns_of_all_traces_are_empty_where_damaged(void **state)
 	fake_sample(f, 1, 1600, 1);
 	fake_sample(f, 1, 1700, 1);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	check_strips(m, sound);
+	check_strips(m, sound, 700);
 	sound_samples = f->ops.samples;
 	f->ops.samples = samples_but_of_the_first;
 	for (int i = 0; i < 2; i++) {
 		damage = i ? -EIO : -EINVAL;
 		damaged_from = 1;
-		check_strips(m, begun);
+		check_strips(m, begun, 700);
 		damaged_from = 0;
-		check_strips(m, none);
+		check_strips(m, none, 700);
 	}
+	views_done(m, f);
+}
+
+/* One number that int64 cannot hold takes none of the others along. */
+static void test_columns_of_all_traces_are_empty_beyond_63_bits(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	for (uint64_t i = 0; i < 3; i++)
+		fake_sample(f, 0, 1100 + 100 * i, 2);
+	fake_sample(f, 1, 1700, 1);
+	fake_sample(f, 1, 2000 + (UINT64_C(1) << 63), 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	check_strips(m, "10|100|100 10|200|100 10|300| 11|700| 11|| ", NO_BOUND);
 	views_done(m, f);
 }
 
@@ -235,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_profiles_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_traces_of_all_threads_leave_out_what_is_damaged),
 		cmocka_unit_test(test_columns_of_all_traces_are_empty_where_damaged),
+		cmocka_unit_test(test_columns_of_all_traces_are_empty_beyond_63_bits),
 		cmocka_unit_test(test_bounds_of_calls_need_few_samples),
 		cmocka_unit_test(test_texts_of_a_trace_are_told_once),
 		cmocka_unit_test(test_tables_of_all_threads_need_the_tree),

@@ -129,6 +129,23 @@ int pmfs_trace_range_add(struct pmfs_trace_range *range, struct pmfs_model *m, u
 		     : add_samples(range, m, thread, from, to, err);
 }
 
+/* Leaves them empty where strips() has no such cells: int64 cannot hold them. */
+static void set_range(
+	struct pm_cell *least, struct pm_cell *greatest, uint64_t first, uint64_t last)
+{
+	if (last > INT64_MAX)
+		return;
+	pm_set_u64(least, first);
+	pm_set_u64(greatest, last);
+}
+
+/* Whether all times are within 63 bits of the origin. */
+static bool is_near(const struct pmfs_trace_range *range, uint64_t origin)
+{
+	return (range->first_known >= origin || origin - range->first_known <= INT64_MAX) &&
+		(range->last_known <= origin || range->last_known - origin <= INT64_MAX);
+}
+
 int pmfs_trace_range_cells(const struct pmfs_trace_range *range, struct pmfs_model *m,
 	struct pm_cell *least, struct pm_cell *greatest, struct pm_error *err)
 {
@@ -136,16 +153,14 @@ int pmfs_trace_range_cells(const struct pmfs_trace_range *range, struct pmfs_mod
 	int r = pmfs_time_origin(m, &origin, err);
 	if (r < 0 || range->n == 0)
 		return r;
-	pm_set_u64(&least[PMFS_TRACE_TIMESTAMP], range->first);
-	pm_set_u64(&greatest[PMFS_TRACE_TIMESTAMP], range->last);
-	bool is_exact = range->first_known >= origin || origin - range->first_known <= INT64_MAX;
-	if (range->n_times > 0 && is_exact) {
+	set_range(&least[PMFS_TRACE_TIMESTAMP], &greatest[PMFS_TRACE_TIMESTAMP], range->first,
+		range->last);
+	if (range->n_times > 0 && is_near(range, origin)) {
 		pmfs_set_time(&least[PMFS_TRACE_TIME], range->first_known, origin);
 		pmfs_set_time(&greatest[PMFS_TRACE_TIME], range->last_known, origin);
 	}
-	if (range->n_durations > 0) {
-		pm_set_u64(&least[PMFS_TRACE_DURATION], range->shortest);
-		pm_set_u64(&greatest[PMFS_TRACE_DURATION], range->longest);
-	}
+	if (range->n_durations > 0)
+		set_range(&least[PMFS_TRACE_DURATION], &greatest[PMFS_TRACE_DURATION],
+			range->shortest, range->longest);
 	return 0;
 }

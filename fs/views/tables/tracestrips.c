@@ -1,6 +1,6 @@
 /*
  * A trace by column: samples are read in batches, and each requested column takes its cells from a
- * batch. The cells are the same as in the rows of trace.c.
+ * batch. The cells are the same as in the rows of trace.c, but empty where int64 cannot hold them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +16,16 @@ enum { BATCH = 512 };
 struct reading {
 	struct pmfs_trace_contexts contexts;
 	uint64_t origin;
-	bool beyond;            /* an integer was greater than int64 can hold */
 	size_t n;               /* samples in the batch */
 	uint32_t places[BATCH]; /* where the tree has their contexts, or PM_NONE */
 	struct pm_sample batch[BATCH];
 };
 
-/* An unsigned integer of a strip. */
-static inline void set(struct reading *b, struct pm_strip *s, size_t i, uint64_t value, bool known)
+/* An unsigned integer of a strip, which is empty if int64 cannot hold it. */
+static inline void set(struct pm_strip *s, size_t i, uint64_t value, bool known)
 {
 	s->values[i] = (int64_t)value;
-	s->known[i] = known;
-	b->beyond |= known && value > INT64_MAX;
+	s->known[i] = known && value <= INT64_MAX;
 }
 
 static inline void set_signed(struct pm_strip *s, size_t i, uint64_t value, bool known)
@@ -44,28 +42,30 @@ static void add_times(struct reading *b, struct pm_strip *s)
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t time = b->batch[i].time_ns;
 		bool known = has_origin && time != PM_NO_TIME;
-		set_signed(s, i, time - b->origin, known);
-		b->beyond |= known && time >= b->origin && time - b->origin > INT64_MAX;
+		if (time < b->origin)
+			set_signed(s, i, time - b->origin, known);
+		else
+			set(s, i, time - b->origin, known);
 	}
 }
 
 static void add_durations(struct reading *b, struct pm_strip *s)
 {
 	for (size_t i = 0; i < b->n; i++)
-		set(b, s, i, b->batch[i].duration_ns, b->batch[i].duration_ns != PM_NO_TIME);
+		set(s, i, b->batch[i].duration_ns, b->batch[i].duration_ns != PM_NO_TIME);
 }
 
 static void add_timestamps(struct reading *b, struct pm_strip *s)
 {
 	for (size_t i = 0; i < b->n; i++)
-		set(b, s, i, b->batch[i].time_ns, true);
+		set(s, i, b->batch[i].time_ns, true);
 }
 
 static void add_contexts(struct reading *b, struct pm_strip *s)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t number = b->batch[i].context;
-		set(b, s, i, number, b->places[i] != PM_NONE || number == 0);
+		set(s, i, number, b->places[i] != PM_NONE || number == 0);
 	}
 }
 
@@ -96,7 +96,7 @@ static void add_self(struct reading *b, struct pm_strip *s)
 static void add_numbers(struct reading *b, struct pm_strip *s)
 {
 	for (size_t i = 0; i < b->n; i++)
-		set(b, s, i, b->batch[i].seq, true);
+		set(s, i, b->batch[i].seq, true);
 }
 
 /* ---- batches ---- */
@@ -227,15 +227,11 @@ static int make_strips(
 	if (!b)
 		return pmfs_no_memory(err);
 	memcpy(rest, strips, (pmfs_trace_category(m) + 3) * sizeof(*rest));
-	b->beyond = false;
 	int r = pmfs_trace_contexts(m, &b->contexts, err);
 	if (r == 0)
 		r = pmfs_time_origin(m, &b->origin, err);
 	if (r == 0)
 		r = add_rows(b, m, w, rest, err);
-	if (r == 0 && b->beyond)
-		r = pm_error_set(
-			err, -EIO, NULL, PM_NO_OFFSET, "a number of a trace is beyond 63 bits");
 	free(b);
 	return r;
 }
