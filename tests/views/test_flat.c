@@ -116,7 +116,7 @@ static void test_modules_and_files_add_functions_up(void **state)
 }
 
 /* Statements are counted by function only. */
-static void test_modules_and_files_have_what_only_functions_have(void **state)
+static void test_sums_have_what_only_functions_have(void **state)
 {
 	static const double functions[3][3] = {{45, 90, 1}, {NAN, 80, 2}, {45, 70, 4}};
 	struct fake *f = fake_with_recursion();
@@ -131,6 +131,9 @@ static void test_modules_and_files_have_what_only_functions_have(void **state)
 		"functions|time_ns_excl|time_ns_incl|statements|file\n"
 		"2|45|90|3|/src/a.c\n"
 		"1|45|70|4|/src/b.c\n");
+	assert_view(m, ROOT, "categories.csv", 0,
+		"contexts|time_ns_excl|time_ns_incl|statements|share|category\n"
+		"8|90|90|7|1|\n");
 	views_done(m, f);
 }
 
@@ -423,7 +426,7 @@ int main(void)
 		cmocka_unit_test(test_functions_without_contexts_or_values),
 		cmocka_unit_test(test_lines_add_up_by_file_and_line),
 		cmocka_unit_test(test_modules_and_files_add_functions_up),
-		cmocka_unit_test(test_modules_and_files_have_what_only_functions_have),
+		cmocka_unit_test(test_sums_have_what_only_functions_have),
 		cmocka_unit_test(test_packages_and_classes_are_read_from_names),
 		cmocka_unit_test(test_subtrees_have_a_flat_profile),
 		cmocka_unit_test(test_lines_are_named_after_the_function_that_costs_most_there),

@@ -1,9 +1,9 @@
-/* Costs by category: of the run, and of each function. */
+/* Costs by category. */
 #ifndef PROFMOUNT_FS_VIEWS_SUMS_CATEGORYSUMS_H
 #define PROFMOUNT_FS_VIEWS_SUMS_CATEGORYSUMS_H
 
 #include "fs/views/model/categories.h"
-#include "fs/views/model/identity.h"
+#include "fs/views/model/views.h"
 
 /* Rows of categories.csv. */
 struct pmfs_category_sums {
@@ -24,11 +24,5 @@ int pmfs_category_sums(
  * there are no exclusive ones. One pass over the contexts on the first call.
  */
 int pmfs_whole(struct pmfs_model *m, double *ret, struct pm_error *err);
-
-/*
- * By function: the category with most of its exclusive cost of the primary quantity, or that of its
- * first context if it has no cost. The caller frees `*ret`. 0, or a negative errno.
- */
-int pmfs_function_categories(struct pmfs_model *m, uint8_t **ret, struct pm_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
-#include "fs/views/sums/categorysums.h"
+#include "fs/views/sums/functioncategories.h"
 #include "fs/views/sums/groups.h"
 #include "profmount/limits.h"
 

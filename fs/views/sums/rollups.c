@@ -87,10 +87,9 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
 	return 0;
 }
 
-/* What contexts lack, such as costs of statements, is known by function. */
-static int add_native(struct pmfs_model *m, struct pmfs_rollup *u, struct pm_error *err)
+int pmfs_native_add(struct pmfs_model *m, const struct pmfs_functions *f, const uint32_t *row,
+	double *cells, struct pm_error *err)
 {
-	const struct pmfs_functions *f = u->functions;
 	uint32_t n = f->columns->n;
 	const struct pmfs_totals *totals;
 	const struct pm_flat *flat;
@@ -100,7 +99,7 @@ static int add_native(struct pmfs_model *m, struct pmfs_rollup *u, struct pm_err
 	for (uint32_t i = 0; i < f->n; i++)
 		for (uint32_t k = 0; k < n; k++)
 			if (!totals->in_contexts[k])
-				pmfs_add(&u->sums.cells[(size_t)u->row_of_function[i] * n + k],
+				pmfs_add(&cells[(size_t)row[i] * n + k],
 					pmfs_function_cell(f, i, k));
 	return 0;
 }
@@ -125,7 +124,7 @@ static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 	if (r == 0)
 		r = pmfs_group(&g, &u->sums, err);
 	if (r == 0)
-		r = add_native(m, u, err);
+		r = pmfs_native_add(m, f, u->row_of_function, u->sums.cells, err);
 	if (r == 0) {
 		u->order = pmfs_order(
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));

@@ -22,4 +22,11 @@ struct pmfs_rollup {
 int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 
+/*
+ * Adds what contexts lack, such as costs of statements, and is known by function: to row[i] of
+ * `cells` for row i of functions.csv. Does nothing for most formats. 0 or a negative errno.
+ */
+int pmfs_native_add(struct pmfs_model *m, const struct pmfs_functions *f, const uint32_t *row,
+	double *cells, struct pm_error *err);
+
 #endif
