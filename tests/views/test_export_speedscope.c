@@ -1,6 +1,7 @@
 /* profile.speedscope.json: one profile per metric, of the run and of threads. */
 #include "exports.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "fs/views/exports/export.h"
@@ -31,6 +32,38 @@ static void test_run_and_threads_are_profiles(void **state)
 		     "{\"name\":\"io\"},"
 		     "{\"name\":\"init\",\"file\":\"/src/a.c\",\"line\":40}]},"
 		     "\"name\":\"app\"}\n");
+	views_done(m, f);
+}
+
+static int64_t (*sound_values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err);
+
+static int64_t values_but_of_the_first(const struct pm_profile *p, struct pm_values_of of,
+	uint64_t first, struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	if (of.what == PM_OF_THREAD && of.index == 0)
+		return pm_error_set(err, -EINVAL, "profile.db", 0, "is damaged");
+	return sound_values(p, of, first, ret, room, err);
+}
+
+static void test_a_thread_that_cannot_be_read_takes_no_other_along(void **state)
+{
+	struct fake *f = fake_program();
+	struct pm_text text;
+	sound_values = f->ops.values;
+	f->ops.values = values_but_of_the_first;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(render_export(m, PMFS_PLACE_EXPORT, SPEEDSCOPE, 0, PM_NONE, &text), 0);
+	pm_text_char(&text, '\0');
+	assert_non_null(strstr(text.p, "\"name\":\"time_ns\""));
+	assert_null(strstr(text.p, "thread=0"));
+	assert_non_null(strstr(text.p, "\"name\":\"time_ns, rank=3/thread=1\""));
+	assert_non_null(
+		strstr(text.p, "\"name\":\"app (without 1 threads: see their own export/)\"}\n"));
+	pm_text_done(&text);
+	assert_int_equal(
+		render_export(m, PMFS_PLACE_THREAD_EXPORT, SPEEDSCOPE, 0, PM_NONE, &text), -EINVAL);
+	pm_text_done(&text);
 	views_done(m, f);
 }
 
@@ -128,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run_and_threads_are_profiles),
+		cmocka_unit_test(test_a_thread_that_cannot_be_read_takes_no_other_along),
 		cmocka_unit_test(test_threads_beyond_the_limit_are_counted_in_the_name),
 		cmocka_unit_test(test_metrics_without_cost_are_left_out),
 		cmocka_unit_test(test_calls_follow_in_order_of_time),

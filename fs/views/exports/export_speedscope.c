@@ -12,6 +12,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/sums/stacks.h"
+#include "fs/views/sums/threads.h"
 #include "profmount/limits.h"
 
 struct writing {
@@ -140,21 +141,28 @@ static int write_empty(struct writing *w, uint32_t thread, struct pm_error *err)
 	return r;
 }
 
-/* Those of each thread, as many as the limits allow. `*ret_left` are left out. */
+/* Those of each readable thread, as many as the limits allow. `*ret_left` are left out. */
 static int write_threads(struct writing *w, uint32_t *ret_left, struct pm_error *err)
 {
 	const struct pm_threads *threads;
 	int r = pmfs_model_threads(w->model, &threads, err);
 	if (r < 0)
 		return r;
-	uint32_t n = threads->n < 2 ? 0 : threads->n, i = 0;
-	while (i < n && i < PM_LIMIT_SPEEDSCOPE_THREADS &&
-		w->j.out->len < PM_LIMIT_SPEEDSCOPE_BYTES) {
-		r = write_profiles(w, i++, err);
-		if (r < 0)
+	uint32_t n = threads->n < 2 ? 0 : threads->n, written = 0;
+	for (uint32_t i = 0; i < n && written < PM_LIMIT_SPEEDSCOPE_THREADS &&
+		w->j.out->len < PM_LIMIT_SPEEDSCOPE_BYTES;
+		i++) {
+		struct pm_error error = {.offset = PM_NO_OFFSET};
+		r = write_profiles(w, i, &error);
+		if (r == 0) {
+			written++;
+		} else if (!pmfs_is_unreadable(r)) {
+			if (err && !err->code)
+				*err = error;
 			return r;
+		}
 	}
-	*ret_left = n - i;
+	*ret_left = n - written;
 	return 0;
 }
 

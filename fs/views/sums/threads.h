@@ -31,6 +31,12 @@ static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_
 		pm_set_u64(cell, time_ns - origin_ns);
 }
 
+/* Whether a thread's failure is one of the source, which other threads need not have. */
+static inline bool pmfs_is_unreadable(int r)
+{
+	return r == -EIO || r == -EINVAL;
+}
+
 /* For views of traces: whether this thread, or any thread, has a trace. Cheap. */
 int pmfs_thread_has_trace(struct pmfs_model *m, uint32_t thread, struct pm_error *err);
 int pmfs_some_thread_has_trace(struct pmfs_model *m, uint32_t item, struct pm_error *err);

@@ -19,12 +19,6 @@ enum {
 	PMFS_TRACE_MOST_COLUMNS = PMFS_TRACE_CALL_CATEGORY + 3,
 };
 
-/* Whether a thread's failure is one of the source, which other threads need not have. */
-static inline bool pmfs_is_unreadable(int r)
-{
-	return r == -EIO || r == -EINVAL;
-}
-
 /* The column of the category: depends on what rows are. */
 uint32_t pmfs_trace_category(struct pmfs_model *m);
 
