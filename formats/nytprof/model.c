@@ -287,7 +287,7 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 			"sums are over all of them: threads/run=N tells them apart, damage.csv says "
 			"what is where.\n",
 			n->n_runs);
-	if (n->n_files > 1 && nytp_has_calls(n))
+	if (nytp_opened_of(p)->threads.list.n > 1 && nytp_has_calls(n))
 		pm_text_str(out,
 			"If a sub forks, its inclusive time in the child process includes its time before "
 			"the fork: only exclusive times add up to the total.\n");

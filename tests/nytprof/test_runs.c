@@ -253,6 +253,23 @@ static void test_children_of_a_parent_that_is_not_there_are_one_run(void **state
 	nytpx_drop("x.out.53");
 }
 
+/* As nytprofmerge writes it: processes of a program one after the other in a file. */
+static void test_a_merged_file_has_forks(void **state)
+{
+	struct nytpw w = {.big = false};
+	nytpw_header(&w, 5);
+	for (uint32_t pid = 50; pid < 52; pid++) {
+		nytpw_pid_start(&w, pid, pid - 1, 1.7e9);
+		nytpw_fid(&w, 1, 0, 0, "x.pl");
+		nytpw_return(&w, 1, 5, 5, "main::work");
+		nytpw_sub(&w, 1, "main::work", 1, 1);
+		nytpw_pid_end(&w, pid, 1.7e9 + 1);
+	}
+	struct pm_profile *p = nytpx_open_written(&w);
+	expect_remark(p, "only exclusive times add up");
+	pm_profile_close(p);
+}
+
 /* Line 3 of `file` calls main::work there, of line 1. */
 static void save_sub(uint32_t pid, const char *file, double ticks)
 {
@@ -361,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_callers_of_more_than_is_in_the_file_are_told),
 		cmocka_unit_test(test_runs_that_do_not_belong_together_are_told_apart),
 		cmocka_unit_test(test_a_process_that_began_later_is_no_parent),
+		cmocka_unit_test(test_a_merged_file_has_forks),
 		cmocka_unit_test(test_children_of_a_parent_that_is_not_there_are_one_run),
 		cmocka_unit_test(test_subs_of_one_name_in_several_files_are_several),
 		cmocka_unit_test(test_a_killed_process_calls_the_subs_of_its_parent),
