@@ -242,19 +242,23 @@ static void test_calls_column_fills_the_calls_of_callers(void **state)
 	fake_metric(f, PM_ROLE_COUNT, 1, "errors", "");
 	fake_thread(f, 0, 0);
 	uint32_t main_ = fake_function(f, "main", NULL, 0), a = fake_function(f, "a", NULL, 0);
+	uint32_t b = fake_function(f, "b", NULL, 0);
 	fake_call(f, 1, 0, main_);
 	fake_call(f, 2, 1, a);
 	fake_call(f, 3, 2, a);
 	fake_call(f, 4, 3, a);
+	fake_call(f, 5, 1, b);
 	fake_value(f, 0, 2, 1, 3);
 	fake_value(f, 0, 2, 2, 1);
 	fake_value(f, 0, 3, 1, 4);
 	fake_value(f, 0, 4, 1, 5);
+	fake_value(f, 0, 5, 1, 0x1p64); /* no number of calls */
 	assert_view_of(f, ROOT, "callers.csv", 0,
 		"caller_id|callee_id|calls|errors|line|file|caller|callee\n"
-		"1|1|9||||a|a\n"
-		"2|1|3|1|||main|a\n"
-		"|2||||||main\n");
+		"3|1|||||main|b\n"
+		"2|2|9||||a|a\n"
+		"3|2|3|1|||main|a\n"
+		"|3||||||main\n");
 }
 
 static void test_function_directory_tells_about_one_function(void **state)

@@ -144,7 +144,7 @@ static void take_counts(struct calls_part *part)
 		return;
 	for (uint32_t i = 0; i < part->sums.n; i++) {
 		double calls = part->sums.cells[(size_t)i * c->n + c->calls];
-		if (calls >= 0)
+		if (calls >= 0 && calls < 0x1p64)
 			part->rows[i].calls = (uint64_t)calls;
 	}
 }
