@@ -33,7 +33,7 @@ static int make(const struct pm_doc *doc, struct pmfs_two_stacks *ret, struct pm
 	*ret = (struct pmfs_two_stacks){.squares = {NULL}};
 	int r = pmfs_union_get(c, &u, err);
 	if (r == 0)
-		r = pmfs_two_stacks_make(c, u, (uint32_t)doc->text.a, ret, err);
+		r = pmfs_two_stacks_make(c, u, (uint32_t)doc->text.a, false, ret, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
 		r = pmfs_stacks_cut(&ret->side[side], &levels, err);
 		if (r == 0 && ret->squares[side])

@@ -97,6 +97,12 @@ static int shade_nodes(struct drawing *d)
 	return 0;
 }
 
+/* Whether shares of the total are drawn, as tables have them. */
+static bool has_shares(const struct drawing *d, uint32_t quantity)
+{
+	return d->costs->shares && pmfs_quantity_cost(d->costs, quantity)->role != PM_ROLE_COUNT;
+}
+
 static int read_quantity(
 	struct drawing *d, struct pmfs_compare *c, uint32_t quantity, struct pm_error *err)
 {
@@ -105,7 +111,7 @@ static int read_quantity(
 	int r = pmfs_union_get(c, &u, err);
 	if (r < 0)
 		return r;
-	r = pmfs_two_stacks_make(c, u, quantity, &s, err);
+	r = pmfs_two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
 		r = merge_side(d, &s, side, err);
 	if (r == 0 && shade_nodes(d) < 0)
@@ -135,7 +141,9 @@ static void name_sides(struct drawing *d, enum pmfs_side side)
 	pm_text_line(&d->title, base);
 	pm_text_str(&d->of, "widths of ");
 	pm_text_line(&d->of, side == PMFS_OTHER ? name : base);
-	pm_text_str(&d->legend, "Red: more of a function's own cost in ");
+	pm_text_str(&d->legend,
+		d->costs->shares ? "Red: a function's own share of the total is larger in "
+				 : "Red: more of a function's own cost in ");
 	pm_text_line(&d->legend, name);
 	pm_text_str(&d->legend, " than in ");
 	pm_text_line(&d->legend, base);
@@ -152,11 +160,21 @@ static void name_sides(struct drawing *d, enum pmfs_side side)
 	d->caption.whole = pm_bytes_of("all");
 }
 
+static struct pm_bytes unit_of(const struct drawing *d, uint32_t quantity)
+{
+	return has_shares(d, quantity) ? pm_bytes_of("%")
+				       : pmfs_quantity_cost(d->costs, quantity)->unit;
+}
+
 static void name_quantity(struct drawing *d, uint32_t quantity)
 {
 	const struct pmfs_cost *cost = pmfs_quantity_cost(d->costs, quantity);
-	d->caption.metric = cost->metric;
-	d->caption.unit = cost->unit;
+	pm_text_clear(&d->metric);
+	pm_text_line(&d->metric, cost->metric);
+	if (has_shares(d, quantity))
+		pm_text_str(&d->metric, ", share of the total");
+	d->caption.metric = pm_text_view(&d->metric);
+	d->caption.unit = unit_of(d, quantity);
 }
 
 static struct pmfs_flame flame_of(const struct drawing *d, enum pmfs_side side)
@@ -228,7 +246,7 @@ static void add_quantity(struct drawing *d, struct pmfs_flame_page *page, uint32
 		pm_text_str(&d->metric, ", widths of ");
 		pm_text_line(&d->metric, pm_bytes_of(i == 0 ? of->name : of->base_name));
 		caption.metric = pm_text_view(&d->metric);
-		caption.unit = cost->unit;
+		caption.unit = unit_of(d, quantity);
 		pm_text_clear(&column);
 		pm_text_printf(&column, "%s%s", cost->export, i == 0 ? "" : "_base");
 		pm_text_char(&column, '\0');

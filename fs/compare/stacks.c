@@ -9,6 +9,7 @@ struct summing {
 	const struct pmfs_tree_union *u;
 	struct pmfs_two_stacks *stacks;
 	uint32_t quantity;
+	bool shares;
 	uint32_t n[PMFS_N_SIDES]; /* repetitions so far */
 	double *sums;
 };
@@ -56,6 +57,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	const struct pmfs_compared_run *of = &s->u->costs->runs[run];
 	uint32_t column = column_of(s->u->costs, of, s->quantity);
 	struct pmfs_stacks stacks = {.tree = NULL};
+	double whole = of->whole[s->quantity], scale = s->shares && whole != 0 ? 100 / whole : 1;
 	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
 		s->sums[i] = 0;
 	if (column != PM_NONE) {
@@ -64,7 +66,7 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 			return r;
 		for (uint32_t i = 0; i < stacks.end && i < s->u->n_of[run]; i++)
 			if (s->u->of[run][i] != PM_NONE)
-				s->sums[s->u->of[run][i]] += stacks.self[i];
+				s->sums[s->u->of[run][i]] += stacks.self[i] * scale;
 		pmfs_stacks_done(&stacks);
 	}
 	add_repetition(s, of->side);
@@ -95,9 +97,9 @@ static int allocate(struct summing *s)
 }
 
 int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u, uint32_t quantity,
-	struct pmfs_two_stacks *ret, struct pm_error *err)
+	bool shares, struct pmfs_two_stacks *ret, struct pm_error *err)
 {
-	struct summing s = {.u = u, .stacks = ret, .quantity = quantity};
+	struct summing s = {.u = u, .stacks = ret, .quantity = quantity, .shares = shares};
 	const struct pmfs_cost *cost = pmfs_quantity_cost(u->costs, quantity);
 	*ret = (struct pmfs_two_stacks){
 		.column = {.export = cost->export,

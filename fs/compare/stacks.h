@@ -15,10 +15,11 @@ struct pmfs_two_stacks {
 
 /*
  * `ret` must not be moved. Exclusive costs are those of the runs' own exports, so totals are the
- * same. The caller frees `ret`, also after a failure.
+ * same; with `shares`, of a run with a cost, its total is 100. The caller frees `ret`, also after a
+ * failure.
  */
 int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u, uint32_t quantity,
-	struct pmfs_two_stacks *ret, struct pm_error *err);
+	bool shares, struct pmfs_two_stacks *ret, struct pm_error *err);
 
 void pmfs_two_stacks_done(struct pmfs_two_stacks *s);
 

@@ -289,6 +289,20 @@ static void test_noise_is_grey(void **state)
 	pair_close(&p);
 }
 
+/* x costs as much as before, in a run that is longer for another reason. */
+static void test_pictures_of_shares(void **state)
+{
+	struct pair p = {.of.normalize = true};
+	pair_open(&p, 1, 1, (struct fake *[]){run(100, "x", 50, 20), run(300, "x", 50, 20)});
+	char *svg = pair_text(&p, "flamegraph.svg");
+	assert_true(redness(fill_of(svg, "work")) > 60);
+	assert_true(redness(fill_of(svg, "x")) < -24);
+	assert_non_null(strstr(svg, "time, share of the total"));
+	assert_non_null(strstr(svg, "<title>all\n100"));
+	free(svg);
+	pair_close(&p);
+}
+
 static struct fake *run_of_cycles(void)
 {
 	struct fake *f = fake_new();
@@ -350,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_own_costs_that_one_side_lacks_are_not_compared),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_noise_is_grey),
+		cmocka_unit_test(test_pictures_of_shares),
 		cmocka_unit_test(test_no_mean_of_what_a_repetition_lacks),
 		cmocka_unit_test(test_no_quantity_in_common),
 	};
