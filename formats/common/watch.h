@@ -79,6 +79,21 @@ static inline bool pm_watch_use_on(
 }
 
 /*
+ * As long as this number is the same, pm_watch_use need not be called again for the bytes up to
+ * pm_watch_block_end.
+ */
+static inline uint32_t pm_watch_generation(const struct pm_watch *w)
+{
+	return __atomic_load_n(&w->generation, __ATOMIC_ACQUIRE);
+}
+
+/* The end of the block with the byte at `off`. */
+static inline uint64_t pm_watch_block_end(uint64_t off)
+{
+	return (off / PM_WATCH_BLOCK + 1) * PM_WATCH_BLOCK;
+}
+
+/*
  * Call this before sending a reply: whether all used bytes are unchanged. `fd` is the file. Costs
  * one fstat and, if the file has grown since the last call, checksums of what was used since then.
  */

@@ -68,7 +68,27 @@ static bool event_read(const struct htd_stream *s, uint64_t at, bool big, struct
 	return !s->watch || pm_watch_use_on(s->watch, s->bytes, at, ret->bytes.len);
 }
 
-bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)
+/* The next events are probably of the same class. */
+static void walk_expect(struct htd_walk *w, const struct htd_event *e, uint32_t generation)
+{
+	const struct htd_stream *s = w->s;
+	const struct htd_slot *slot = htd_table_slot(&s->table, e->header.klass_id);
+	w->until = 0;
+	if (e->plan->n_texts || slot->n > 1)
+		return;
+	w->until = s->bytes.len;
+	if (w->gap < s->n_gaps && s->gaps[w->gap].from < w->until)
+		w->until = s->gaps[w->gap].from;
+	if (w->turn < s->n_turns && s->turns[w->turn].from < w->until)
+		w->until = s->turns[w->turn].from;
+	uint64_t checked = pm_watch_block_end(e->at);
+	w->until = checked < w->until && s->watch ? checked : w->until;
+	w->klass_id = e->header.klass_id;
+	w->generation = generation;
+	w->plan = e->plan;
+}
+
+bool htd_walk_next_any(struct htd_walk *w, struct htd_event *ret)
 {
 	const struct htd_stream *s = w->s;
 	while (w->gap < s->n_gaps && s->gaps[w->gap].from == w->at)
@@ -77,8 +97,10 @@ bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)
 		return false;
 	while (w->turn < s->n_turns && s->turns[w->turn].from <= w->at)
 		w->big = s->turns[w->turn++].big;
+	uint32_t generation = s->watch ? pm_watch_generation(s->watch) : 0;
 	if (!event_read(s, w->at, w->big, ret))
 		return false;
+	walk_expect(w, ret, generation);
 	w->at += ret->bytes.len;
 	w->seq++;
 	return true;
@@ -88,14 +110,6 @@ bool htd_stream_event(const struct htd_stream *s, htd_place place, struct htd_ev
 {
 	uint64_t at = htd_place_offset(place);
 	return event_read(s, at, s->turns[turns_until(s, at) - 1].big, ret);
-}
-
-bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e)
-{
-	uint64_t duration, thread;
-	if (!f->calls)
-		return e->plan->klass == f->what;
-	return htd_event_call(e, &duration, &thread) && thread == f->what;
 }
 
 void htd_picker_start(struct htd_picker *p, const struct htd_stream *s,

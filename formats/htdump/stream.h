@@ -88,6 +88,11 @@ struct htd_walk {
 	uint64_t at, seq; /* of the next event */
 	size_t gap, turn; /* the next ones */
 	bool big;
+	/* Events that end until here and have this class have this plan, which has no strings: */
+	uint64_t until;
+	uint32_t klass_id;
+	uint32_t generation; /* of the watch, or else the bytes must be checked again */
+	const struct htd_plan *plan;
 };
 
 /* Starts at event `seq`; beyond the last one the walk is at its end. O(HTD_CHUNK). */
@@ -99,8 +104,30 @@ void htd_walk_start(struct htd_walk *w, const struct htd_stream *s, uint64_t seq
  */
 void htd_walk_place(struct htd_walk *w, const struct htd_stream *s, htd_place place);
 
+/* htd_walk_next of any event. */
+bool htd_walk_next_any(struct htd_walk *w, struct htd_event *ret);
+
 /* The next event; false at the end. */
-bool htd_walk_next(struct htd_walk *w, struct htd_event *ret);
+static inline bool htd_walk_next(struct htd_walk *w, struct htd_event *ret)
+{
+	const struct htd_stream *s = w->s;
+	const struct htd_plan *plan = w->plan;
+	uint64_t at = w->at;
+	if (at >= w->until || w->until - at < plan->head || w->seq >= s->n_events ||
+		(s->watch && w->generation != pm_watch_generation(s->watch)))
+		return htd_walk_next_any(w, ret);
+	const uint8_t *p = s->bytes.p + at;
+	htd_header_load(p, s->dialect.timestamp_first, w->big, &ret->header);
+	if (ret->header.klass_id != w->klass_id)
+		return htd_walk_next_any(w, ret);
+	ret->big = w->big;
+	ret->at = at;
+	ret->bytes = (struct pm_bytes){p, plan->head};
+	ret->plan = plan;
+	w->at = at + plan->head;
+	w->seq++;
+	return true;
+}
 
 /* The event at a position; false if the input has changed. */
 bool htd_stream_event(const struct htd_stream *s, htd_place place, struct htd_event *ret);
@@ -115,7 +142,13 @@ struct htd_filter {
 	uint64_t what; /* thread number, or class version */
 };
 
-bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e);
+static inline bool htd_filter_match(const struct htd_filter *f, const struct htd_event *e)
+{
+	uint64_t duration, thread;
+	if (!f->calls)
+		return e->plan->klass == f->what;
+	return htd_event_call(e, &duration, &thread) && thread == f->what;
+}
 
 /* A walk over the filter's events in stream order. */
 struct htd_picker {
