@@ -66,44 +66,44 @@ static void path_count(struct htd_path *path, uint64_t duration)
 }
 
 /* Adds a call with that label below the innermost open one. Paths are looked up in batches. */
-static void step_add(struct walker *k, struct frame *f, uint32_t label)
+static void step_add(struct walker *k, uint64_t duration, uint32_t label)
 {
 	struct pm_step *step = &k->steps[k->n_steps];
-	const struct frame *caller = k->depth ? &k->stack[k->depth - 1] : NULL;
-	*step = (struct pm_step){.key = label,
-		.above = caller ? caller->step : PM_NONE,
-		.from = caller ? caller->path : PM_NONE,
-		.hash = caller ? caller->hash : 0};
-	k->durations[k->n_steps] = f->duration;
-	f->step = k->n_steps++;
+	*step = (struct pm_step){.key = label, .above = PM_NONE, .from = PM_NONE};
+	if (k->depth) {
+		struct frame *caller = &k->stack[k->depth - 1];
+		caller->self = htd_self_without(caller->self, duration);
+		step->above = caller->step;
+		step->from = caller->path;
+		step->hash = caller->hash;
+	}
+	k->durations[k->n_steps++] = duration;
 }
 
 static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
 {
 	const struct htd_event *e = &sorted->event;
 	struct htd_lane *lane = &k->w->lane;
-	struct frame f = {
-		.start = e->header.timestamp, .place = sorted->key.place, .open = HTD_NONE};
-	uint64_t thread;
-	if (!htd_event_call(e, &f.duration, &thread))
+	uint64_t start = e->header.timestamp, duration, thread;
+	if (!htd_event_call(e, &duration, &thread))
 		return -EIO;
-	f.self = htd_self_at_first(f.duration);
-	uint64_t end = htd_call_end(f.start, f.duration);
+	uint64_t end = htd_call_end(start, duration);
 	lane->end = end > lane->end ? end : lane->end;
 	uint32_t label = htd_labels_add(&k->w->labels, e, &k->scratch);
 	if (label == HTD_NONE)
 		return -ENOMEM;
-	close_until(k, f.start, f.duration);
-	if (pm_list_room(&k->stack, k->depth, &k->room, sizeof(f)) < 0)
+	close_until(k, start, duration);
+	if (pm_list_room(&k->stack, k->depth, &k->room, sizeof(*k->stack)) < 0)
 		return -ENOMEM;
 	if (k->depth == PM_LIMIT_DEPTH)
 		return -ENOTSUP;
-	step_add(k, &f, label);
-	if (k->depth) {
-		struct frame *caller = &k->stack[k->depth - 1];
-		caller->self = htd_self_without(caller->self, f.duration);
-	}
-	k->stack[k->depth++] = f;
+	step_add(k, duration, label);
+	k->stack[k->depth++] = (struct frame){.start = start,
+		.duration = duration,
+		.self = htd_self_at_first(duration),
+		.place = sorted->key.place,
+		.step = k->n_steps - 1,
+		.open = HTD_NONE};
 	return 0;
 }
 

@@ -38,21 +38,19 @@ static void keys_sort(struct htd_key *keys, size_t n)
 		}
 }
 
-/* Sets the position and the sort key of an event. */
-static void event_key(const struct htd_order *o, struct htd_sorted_event *e, uint64_t seq)
+static inline struct htd_key event_key(
+	const struct htd_order *o, const struct htd_event *e, uint64_t seq)
 {
-	const struct htd_header *h = &e->event.header;
-	e->seq = seq;
-	e->key.timestamp = h->timestamp;
-	e->key.id = o->by_id ? h->id : 0;
-	e->key.place = htd_place_of(e->event.at, seq);
+	return (struct htd_key){
+		e->header.timestamp, o->by_id ? e->header.id : 0, htd_place_of(e->at, seq)};
 }
 
 static int event_at(const struct htd_order *o, htd_place place, struct htd_sorted_event *ret)
 {
 	if (!htd_stream_event(o->s, place, &ret->event))
 		return -EIO;
-	event_key(o, ret, htd_stream_seq(o->s, place));
+	ret->seq = htd_stream_seq(o->s, place);
+	ret->key = event_key(o, &ret->event, ret->seq);
 	return 0;
 }
 
@@ -114,46 +112,60 @@ static int late_add(struct late_list *late, const struct htd_key *key)
 }
 
 /*
- * Reads the next block, as many runs as have at most HTD_CHUNK events: timely events into `items`,
- * in stream order, late ones into `late` (may be NULL).
+ * Reads a run of the block that follows `before`: timely events into `items`, in stream order, late
+ * ones into `late` (may be NULL).
  */
+static int run_read(struct htd_sorted *c, struct htd_walk *w, const struct htd_key *before,
+	struct late_list *late)
+{
+	const struct htd_filter *filter = &c->o->filter;
+	htd_place run = filter->runs->items[c->run];
+	struct htd_key newest = c->newest;
+	uint32_t n = c->n;
+	htd_walk_place(w, c->o->s, run);
+	for (uint32_t left = htd_place_count(run); left > 0;) {
+		struct htd_sorted_event *item = &c->items[n];
+		if (!htd_walk_next(w, &item->event))
+			break;
+		if (!htd_filter_match(filter, &item->event))
+			continue;
+		left--;
+		const struct htd_key key = event_key(c->o, &item->event, w->seq - 1);
+		item->key = key;
+		item->seq = w->seq - 1;
+		if (!before->place || htd_key_compare(&key, before) > 0)
+			n++;
+		else if (late && late_add(late, &key) < 0)
+			return -ENOMEM;
+		if (htd_key_compare(&key, &newest) > 0)
+			newest = key;
+	}
+	c->newest = newest;
+	c->n = n;
+	return 0;
+}
+
+/* Reads the next block: as many runs as have at most HTD_CHUNK events. */
 static int block_read(struct htd_sorted *c, struct late_list *late)
 {
 	const struct htd_order *o = c->o;
 	const struct htd_runs *runs = o->filter.runs;
-	struct htd_key before = c->newest;
+	const struct htd_key before = c->newest;
 	struct htd_walk w = {.s = NULL};
+	int r = 0;
 	c->first = c->run;
 	c->before = before.place;
 	c->n = c->at = 0;
-	for (uint32_t n = 0; c->run < runs->n; c->run++) {
-		uint32_t left = htd_place_count(runs->items[c->run]);
-		if (htd_block_is_full(n))
-			break;
+	for (uint32_t n = 0; r == 0 && c->run < runs->n && !htd_block_is_full(n); c->run++) {
 		if (pm_work_cancelled())
 			return -ENOMEM;
-		n += left;
+		n += htd_place_count(runs->items[c->run]);
 		if (c->run + AHEAD < runs->n)
 			pm_bytes_prefetch(o->s->bytes,
 				htd_place_offset(runs->items[c->run + AHEAD]), RUN_BYTES);
-		htd_walk_place(&w, o->s, runs->items[c->run]);
-		while (left) {
-			struct htd_sorted_event *item = &c->items[c->n];
-			if (!htd_walk_next(&w, &item->event))
-				break;
-			if (!htd_filter_match(&o->filter, &item->event))
-				continue;
-			left--;
-			event_key(o, item, w.seq - 1);
-			if (!c->before || htd_key_compare(&item->key, &before) > 0)
-				c->n++;
-			else if (late && late_add(late, &item->key) < 0)
-				return -ENOMEM;
-			if (htd_key_compare(&item->key, &c->newest) > 0)
-				c->newest = item->key;
-		}
+		r = run_read(c, &w, &before, late);
 	}
-	return 0;
+	return r;
 }
 
 static int late_take(struct htd_order *o, struct late_list *late)
