@@ -257,6 +257,7 @@ static bool use(struct htd_scan *c, uint64_t upto)
 	if (upto - from < USE_STEP)
 		upto = s->bytes.len - from < USE_STEP ? s->bytes.len : from + USE_STEP;
 	c->used = upto;
+	pm_fetcher_pass(&c->fetcher, upto);
 	return !s->watch || pm_watch_use(s->watch, s->bytes, from, upto - from);
 }
 
@@ -323,7 +324,9 @@ int htd_stream_scan(
 		.threads_most = HTD_LIMIT_THREADS};
 	if (s->bytes.len >= HTD_LIMIT_OFFSET)
 		return pm_error_set(err, -ENOTSUP, file, PM_NO_OFFSET, "is larger than 16 TiB");
+	pm_fetcher_start(&c.fetcher, s->watch, s->bytes);
 	int r = scan(&c);
+	pm_fetcher_end(&c.fetcher);
 	if (r == 0)
 		r = pm_sort(s->threads, s->n_threads, sizeof(*s->threads), thread_order);
 	if (r < 0)

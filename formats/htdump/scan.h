@@ -2,6 +2,7 @@
 #ifndef PROFMOUNT_HTDUMP_SCAN_H
 #define PROFMOUNT_HTDUMP_SCAN_H
 
+#include "formats/common/fetcher.h"
 #include "formats/htdump/stream.h"
 
 /* Headers of the last events that were read, which a plausible one must be close to. */
@@ -18,11 +19,12 @@ struct htd_scan {
 	struct pm_map thread_of; /* thread_id → index */
 	uint32_t last_thread;    /* index */
 	struct pm_map mapped;    /* number → its newest mapping */
-	uint64_t used;           /* so far, for the stream's watch */
-	uint64_t until;          /* events that begin here or later are ignored */
-	size_t threads_most;     /* stop when there are more */
-	const char *why;         /* why the current event cannot be read */
-	uint32_t why_klass;      /* its class */
+	struct pm_fetcher fetcher;
+	uint64_t used;       /* so far, for the stream's watch */
+	uint64_t until;      /* events that begin here or later are ignored */
+	size_t threads_most; /* stop when there are more */
+	const char *why;     /* why the current event cannot be read */
+	uint32_t why_klass;  /* its class */
 	bool why_end; /* because the data end within it, which is no sign of damage before it */
 	bool no_memory;
 };
