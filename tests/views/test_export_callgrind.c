@@ -1,6 +1,7 @@
 /* callgrind.out.M and callgraph.dot, which show one graph. */
 #include "exports.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,46 @@ static void test_cycle_costs_once_on_a_path(void **state)
 				  "ob=(3)\nfl=(1)\nfn=(4)\n0 6\n"
 				  "cob=(3)\ncfi=(1)\ncfn=(2)\ncalls=3 0\n0 5\n\n"
 				  "totals: 10\n");
+	views_done(m, f);
+}
+
+/* main → work → leaf, stored as edges: each sub with those that it calls below it. */
+static struct fake *fake_edges(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t parent;
+		double incl, excl; /* NAN: not stored */
+	} contexts[] = {{"RUNTIME", 0, NAN, NAN}, {"main", 1, 100, 40}, {"main", 0, 100, NAN},
+		{"work", 3, 60, 20}, {"work", 0, 60, NAN}, {"leaf", 5, 40, 40}};
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	for (uint32_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+		fake_call(
+			f, i + 1, contexts[i].parent, fake_function(f, contexts[i].name, NULL, 0));
+		if (!isnan(contexts[i].incl))
+			fake_value(f, 0, i + 1, 1, contexts[i].incl);
+		if (!isnan(contexts[i].excl))
+			fake_value(f, 0, i + 1, 2, contexts[i].excl);
+	}
+	f->profile.kind_of_tree = "edges";
+	f->profile.inclusive_overlaps = true;
+	return f;
+}
+
+static void test_edges_have_the_cost_of_all_below(void **state)
+{
+	struct fake *f = fake_edges();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_export(m, CALLGRIND, 0,
+		HEAD("fake.db", "100") "ob=(3) /bin/app\nfl=(1) ???\nfn=(2) main\n0 40\n"
+				       "cob=(3)\ncfi=(1)\ncfn=(4) work\ncalls=0 0\n0 60\n\n"
+				       "ob=(3)\nfl=(1)\nfn=(4)\n0 20\n"
+				       "cob=(3)\ncfi=(1)\ncfn=(5) leaf\ncalls=0 0\n0 40\n\n"
+				       "ob=(3)\nfl=(1)\nfn=(5)\n0 40\n\n"
+				       "ob=(3)\nfl=(1)\nfn=(6) RUNTIME\n"
+				       "cob=(3)\ncfi=(1)\ncfn=(2)\ncalls=0 0\n0 100\n\n"
+				       "totals: 100\n");
 	views_done(m, f);
 }
 
@@ -122,6 +163,19 @@ static void test_dot_shows_functions_and_calls_with_shares(void **state)
 	views_done(m, f);
 }
 
+static void test_dot_shows_shares_of_edges(void **state)
+{
+	struct fake *f = fake_edges();
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	char *dot = dot_of(m);
+	assert_non_null(strstr(dot, "label=\"RUNTIME\\n100.0% (self 0.0%)\""));
+	assert_non_null(strstr(dot, "label=\"main\\n100.0% (self 40.0%)\""));
+	assert_non_null(strstr(dot, "label=\"work\\n60.0% (self 20.0%)\""));
+	assert_non_null(strstr(dot, "label=\"leaf\\n40.0% (self 40.0%)\""));
+	free(dot);
+	views_done(m, f);
+}
+
 static void test_dot_leaves_out_what_is_small_and_says_so(void **state)
 {
 	static char names[300][16];
@@ -156,10 +210,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs_are_by_line_and_calls_by_their_place),
 		cmocka_unit_test(test_cycle_costs_once_on_a_path),
+		cmocka_unit_test(test_edges_have_the_cost_of_all_below),
 		cmocka_unit_test(test_functions_of_one_name_are_told_apart_by_place),
 		cmocka_unit_test(test_hostile_names_stay_on_their_line),
 		cmocka_unit_test(test_nothing_is_a_head_and_totals),
 		cmocka_unit_test(test_dot_shows_functions_and_calls_with_shares),
+		cmocka_unit_test(test_dot_shows_shares_of_edges),
 		cmocka_unit_test(test_dot_leaves_out_what_is_small_and_says_so),
 		cmocka_unit_test(test_dot_is_absent_without_metrics),
 	};

@@ -8,10 +8,12 @@
 #include "fs/views/sums/callgraph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 
 enum { BETWEEN_QUESTIONS = 1 << 12 };
@@ -21,6 +23,7 @@ enum { BETWEEN_QUESTIONS = 1 << 12 };
  */
 struct building {
 	const struct pmfs_stacks *stacks, *calls;
+	const struct pmfs_stacks *incl; /* of a tree of edges: inclusive costs; else NULL */
 	const struct pm_tree *tree;
 	struct pmfs_graph *graph;
 	uint32_t *text_of;     /* text of the tree → text of the graph, or PM_NONE as above */
@@ -199,7 +202,8 @@ static int add_call(struct building *b, uint32_t context, uint32_t caller)
 		return -ENOMEM;
 	if (context >= b->edge_end[edge]) {
 		b->edge_end[edge] = b->tree->end[context];
-		cost.units = b->total[at];
+		cost.units =
+			b->incl ? pmfs_stacks_units(b->incl, b->incl->value[at]) : b->total[at];
 	}
 	return add_cost(b, &cost);
 }
@@ -211,10 +215,32 @@ static void count_frame(struct building *b, uint32_t context)
 	struct pmfs_graph_function *f = &b->graph->functions[function];
 	f->self = pmfs_stacks_add(f->self, b->rest[at]);
 	b->graph->total = pmfs_stacks_add(b->graph->total, b->rest[at]);
-	if (context < b->function_end[function])
+	if (b->incl || context < b->function_end[function])
 		return;
 	b->function_end[function] = b->tree->end[context];
 	f->total = pmfs_stacks_add(f->total, b->total[at]);
+}
+
+/*
+ * A tree of edges has a sub's whole inclusive cost at the top if the sub calls others, and a part
+ * of it below each of its callers.
+ */
+static int total_edges(struct building *b)
+{
+	const struct pmfs_stacks *s = b->incl;
+	bool *at_top = calloc((size_t)b->graph->n_functions + 1, sizeof(*at_top));
+	if (!at_top)
+		return -ENOMEM;
+	for (uint32_t i = s->first; i < s->end; i = s->tree->end[i])
+		at_top[function_of(b, i)] = true;
+	for (uint32_t i = s->first; i < s->end; i++) {
+		struct pmfs_graph_function *f = &b->graph->functions[function_of(b, i)];
+		if (s->tree->parent[i] == PM_NONE || !at_top[function_of(b, i)])
+			f->total = pmfs_stacks_add(
+				f->total, pmfs_stacks_units(s, s->value[i - s->first]));
+	}
+	free(at_top);
+	return 0;
 }
 
 static void sum_up(struct building *b)
@@ -307,15 +333,18 @@ static int build(struct building *b)
 	int r = find_functions(b);
 	if (r == 0)
 		r = add_costs(b);
+	if (r == 0 && b->incl)
+		r = total_edges(b);
 	return r < 0 ? r : merge_costs(b->graph);
 }
 
 static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *calls,
-	struct pmfs_graph *ret, struct pm_error *err)
+	const struct pmfs_stacks *incl, struct pmfs_graph *ret, struct pm_error *err)
 {
 	*ret = (struct pmfs_graph){.column = s->column};
 	ret->texts.arena = &ret->arena;
-	struct building b = {.stacks = s, .calls = calls, .tree = s->tree, .graph = ret};
+	struct building b = {
+		.stacks = s, .calls = calls, .incl = incl, .tree = s->tree, .graph = ret};
 	int r = build(&b);
 	free(b.function_of);
 	free(b.text_of);
@@ -335,20 +364,33 @@ static int make_graph(const struct pmfs_stacks *s, const struct pmfs_stacks *cal
 	return 0;
 }
 
+/* Whether the tree has the calls of each sub once, so that inclusive costs are not sums. */
+static bool has_edges(const struct pmfs_model *m, const struct pmfs_column *column)
+{
+	const char *kind = pm_profile_kind_of_tree(pmfs_model_profile(m));
+	return kind && strcmp(kind, "edges") == 0 && pmfs_costs_overlap(m) &&
+		column->pair != PM_NONE;
+}
+
 int pmfs_graph_make(struct pmfs_model *m, uint32_t column, uint32_t thread, struct pmfs_graph *ret,
 	struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
-	struct pmfs_stacks s, calls = {.tree = NULL};
+	struct pmfs_stacks s, calls = {.tree = NULL}, incl = {.tree = NULL};
 	int r = pmfs_model_columns(m, &columns, err);
 	if (r < 0 || (r = pmfs_stacks_make(m, column, thread, PM_NONE, &s, err)) < 0)
 		return r;
 	if (columns->calls != PM_NONE)
 		r = pmfs_stacks_make(m, columns->calls, thread, PM_NONE, &calls, err);
+	bool edges = has_edges(m, &columns->columns[column]);
+	if (r == 0 && edges)
+		r = pmfs_stacks_make_inclusive(m, column, thread, &incl, err);
 	if (r == 0)
-		r = make_graph(&s, columns->calls == PM_NONE ? NULL : &calls, ret, err);
+		r = make_graph(&s, columns->calls == PM_NONE ? NULL : &calls, edges ? &incl : NULL,
+			ret, err);
 	pmfs_stacks_done(&s);
 	pmfs_stacks_done(&calls);
+	pmfs_stacks_done(&incl);
 	return r;
 }
 

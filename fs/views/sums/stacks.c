@@ -137,8 +137,8 @@ static int fill(struct pmfs_model *m, const struct pmfs_columns *columns, uint32
 	return pm_work_cancelled() ? pmfs_no_memory(err) : 0;
 }
 
-int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
-	struct pmfs_stacks *ret, struct pm_error *err)
+static int make(struct pmfs_model *m, uint32_t column, enum pm_role wanted, uint32_t thread,
+	uint32_t context, struct pmfs_stacks *ret, struct pm_error *err)
 {
 	const struct pmfs_columns *columns;
 	const struct pm_tree *tree;
@@ -146,7 +146,6 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	if (r < 0 || (r = pmfs_model_tree(m, &tree, err)) < 0)
 		return r;
 	const struct pmfs_column *c = &columns->columns[column];
-	enum pm_role wanted = pmfs_costs_overlap(m) ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE;
 	if (c->pair != PM_NONE && c->role != wanted)
 		c = &columns->columns[c->pair];
 	struct pmfs_stacks s = {.tree = tree, .column = c, .end = tree->n_contexts};
@@ -160,6 +159,19 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	else
 		*ret = s;
 	return r;
+}
+
+int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uint32_t context,
+	struct pmfs_stacks *ret, struct pm_error *err)
+{
+	enum pm_role wanted = pmfs_costs_overlap(m) ? PM_ROLE_EXCLUSIVE : PM_ROLE_INCLUSIVE;
+	return make(m, column, wanted, thread, context, ret, err);
+}
+
+int pmfs_stacks_make_inclusive(struct pmfs_model *m, uint32_t column, uint32_t thread,
+	struct pmfs_stacks *ret, struct pm_error *err)
+{
+	return make(m, column, PM_ROLE_INCLUSIVE, thread, PM_NONE, ret, err);
 }
 
 /* Parts of a frame come after it, and are merged into the same frame. */

@@ -30,6 +30,13 @@ int pmfs_stacks_make(struct pmfs_model *m, uint32_t column, uint32_t thread, uin
 	struct pmfs_stacks *ret, struct pm_error *err);
 
 /*
+ * The inclusive costs of all contexts as stored in the profile, also if contexts overlap, so that
+ * they do not add up (`self` means nothing then). The column is one of a quantity that has them.
+ */
+int pmfs_stacks_make_inclusive(struct pmfs_model *m, uint32_t column, uint32_t thread,
+	struct pmfs_stacks *ret, struct pm_error *err);
+
+/*
  * Merges frames below level PM_LIMIT_STACK_LEVELS into the frame on that level, including their
  * exclusive costs. `*ret_levels` is the original number of levels. 0 or -ENOMEM. O(contexts).
  */
