@@ -115,7 +115,8 @@ int nytp_folder_list(struct nytp_folder *f, int fd, const char *path, struct pm_
 	for (size_t i = 1; i < f->n; i++)
 		if (!same_run(f->names[0], f->names[i]))
 			return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-				"contains profiles of several runs, %s and %s: give one of them",
+				"contains profiles of several runs, %s and %s: give one of them, "
+				"or several to compare them",
 				f->names[0], f->names[i]);
 	return 0;
 }

@@ -152,7 +152,7 @@ def empty_measurement(folder):
         return "--ls", folder
 
 
-@case("<path>: contains profiles of several runs, <name> and <name>: give one of them")
+@case("<path>: contains profiles of several runs, <name> and <name>: give one of them, or several to compare them")
 def two_runs(folder):
     for name in ("one.out", "two.out"):
         with open(os.path.join(folder, name), "wb") as f:
