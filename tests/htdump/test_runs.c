@@ -1,6 +1,7 @@
 /*
  * Runs of plain calls change nothing: the scan finds the same in random streams, damaged or not,
- * whether it takes runs or decides on each event alone.
+ * whether it takes runs or decides on each event alone; walks that expect events of the same class
+ * find those that others find.
  */
 #include "tests/htdump/test.h"
 
@@ -55,7 +56,23 @@ static void put_call(struct htdw *w, uint32_t odd)
 	htdw_call_int(w, 1 + (uint32_t)(w->len / 1000) % 5, start, duration, roll(9));
 }
 
-static void put_other(struct htdw *w, bool big)
+/* Events of a class that gets fields in between, as many as the stream has described so far. */
+static void put_growing(struct htdw *w, uint32_t *n_fields)
+{
+	if (*n_fields == 0)
+		htdw_klass(w, HTDW_OWN, "Growing", 1);
+	if (*n_fields < 2 || roll(8) == 0) {
+		htdw_field(w, HTDW_OWN, "uint64_t", "x", 8, HTDW_UNSIGNED);
+		++*n_fields;
+	}
+	for (uint32_t n = roll(4); n > 0; n--) {
+		htdw_event_at(w, HTDW_OWN, w->time, w->id++);
+		for (uint32_t i = 0; i < *n_fields; i++)
+			htdw_number(w, i, 8);
+	}
+}
+
+static void put_other(struct htdw *w, bool big, uint32_t *n_growing)
 {
 	uint32_t what = roll(40);
 	if (what == 0)
@@ -64,7 +81,9 @@ static void put_other(struct htdw *w, bool big)
 		htdw_klass(w, HTDW_CALL_BASE, w->timestamp_first ? "Calls" : "HT_Calls", 3);
 	else if (what < 10)
 		htdw_mapping(w, roll(9), roll(2) ? "a" : "b");
-	else if (what < 20)
+	else if (what < 18)
+		put_growing(w, n_growing);
+	else if (what < 22)
 		htdw_event_at(w, HTDW_EVENT, roll(2) ? w->time : 0, 0);
 	else
 		htdw_call_text(w, 1 + roll(3), w->time, roll(400), "text");
@@ -92,12 +111,12 @@ static void damage(struct htdw *w)
 static void stream_put(struct htdw *w)
 {
 	bool big = roll(3) == 0;
-	uint32_t odd = roll(2) ? 10 : 1000, others = roll(2) ? 20 : 500;
+	uint32_t odd = roll(2) ? 10 : 1000, others = roll(2) ? 20 : 500, n_growing = 0;
 	htdw_begin(w, roll(3) == 0, big);
 	w->time = 2000000000;
 	for (uint32_t n = 100 + roll(3000); n > 0; n--) {
 		if (roll(others) == 0)
-			put_other(w, big);
+			put_other(w, big, &n_growing);
 		put_call(w, odd);
 	}
 	damage(w);
@@ -147,6 +166,28 @@ static void expect_same(const struct htd_stream *a, const struct htd_stream *b)
 	expect_same_threads(a, b);
 }
 
+static void expect_same_walks(const struct htd_stream *s)
+{
+	struct htd_walk expecting, looking;
+	struct htd_event a, b;
+	uint64_t n = 0;
+	htd_walk_start(&expecting, s, 0);
+	htd_walk_start(&looking, s, 0);
+	for (; htd_walk_next_any(&looking, &a); n++) {
+		assert_true(htd_walk_next(&expecting, &b));
+		assert_int_equal(a.header.klass_id, b.header.klass_id);
+		assert_int_equal(a.header.timestamp, b.header.timestamp);
+		assert_int_equal(a.header.id, b.header.id);
+		assert_int_equal(a.big, b.big);
+		assert_int_equal(a.at, b.at);
+		assert_ptr_equal(a.bytes.p, b.bytes.p);
+		assert_int_equal(a.bytes.len, b.bytes.len);
+		assert_ptr_equal(a.plan, b.plan);
+	}
+	assert_false(htd_walk_next(&expecting, &b));
+	assert_int_equal(n, s->n_events);
+}
+
 static void expect_same_scans(const struct htdw *w)
 {
 	struct pm_damage_list ones = PM_DAMAGE_LIST_INIT, twos = PM_DAMAGE_LIST_INIT;
@@ -159,6 +200,7 @@ static void expect_same_scans(const struct htdw *w)
 		assert_int_equal(events_scan(&one, "", &ones, &err), 0);
 		assert_int_equal(htd_stream_scan(&two, "", &twos, &err), 0);
 		expect_same(&one, &two);
+		expect_same_walks(&two);
 		htd_stream_done(&one);
 		htd_stream_done(&two);
 	}
