@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "profmount/error.h"
 #include "profmount/limits.h"
 
@@ -39,10 +40,14 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	va_end(args);
 	struct pm_damage row = {
 		.offset = offset, .bytes = bytes, .file = file ? file : "", .what = what};
+	/* Without a work: rows are kept, so one that the work is cancelled at must not be missing.
+	 */
+	struct pm_work *work = pm_work_enter(NULL);
 	pthread_mutex_lock(&list->lock);
 	if (!add_row(list, &row))
 		list->beyond++;
 	pthread_mutex_unlock(&list->lock);
+	pm_work_enter(work);
 }
 
 /* Also by text, so that the order does not depend on the timing of threads. */

@@ -1,16 +1,27 @@
 /* Everything that could not be read, collected by reading everything. */
 
+#include <limits.h>
+#include <stdio.h>
+
 #include "formats/zts/parts.h"
 
 struct telling {
 	struct zts_opened *z;
 	const struct zts_survey *v;
 	struct pm_damage_list *list;
-	struct pm_arena names;
+	char path[ZTS_NUMBER_DIGITS + sizeof("/") + NAME_MAX]; /* of the file at hand */
 };
 
-static void tell_chunks(struct telling *t, uint32_t store, const char *file)
+static const char *path_of(struct telling *t, uint32_t store, const char *file)
 {
+	const struct zts_store *s = &t->z->stores.items[store];
+	snprintf(t->path, sizeof(t->path), "%s%s", s->place, file);
+	return t->path;
+}
+
+static void tell_chunks(struct telling *t, uint32_t store)
+{
+	const char *file = path_of(t, store, "traces.dat");
 	const struct zts_chunks *chunks = &t->z->stores.items[store].chunks;
 	const struct zts_scan *scan = &t->v->scans[store];
 	for (uint32_t i = 0; i < chunks->n; i++) {
@@ -40,10 +51,9 @@ static bool is_told(const struct telling *t, const struct zts_part *p)
 
 static void tell_part(struct telling *t, const struct zts_trace *trace, const struct zts_part *p)
 {
-	const char *file = zts_store_path(&t->z->stores.items[p->store], &t->names, "traces.dat");
-	if (file && (trace->moved || !is_told(t, p)))
-		pm_damage_add(t->list, file, p->data_offset, PM_NO_OFFSET,
-			"the trace %016llx%016llx is %s its position in the index",
+	if (trace->moved || !is_told(t, p))
+		pm_damage_add(t->list, path_of(t, p->store, "traces.dat"), p->data_offset,
+			PM_NO_OFFSET, "the trace %016llx%016llx is %s its position in the index",
 			(unsigned long long)trace->trace_id[0],
 			(unsigned long long)trace->trace_id[1],
 			trace->moved ? "here, not at" : "missing or unreadable at");
@@ -76,9 +86,8 @@ static void tell_index(struct telling *t, uint32_t store, size_t *span)
 	size_t first = *span, missing = 0;
 	for (; *span < spans->n && spans->items[*span].store == store; ++*span)
 		missing += spans->items[*span].by_scan;
-	const char *file = zts_store_path(s, &t->names, index_file(s));
-	if (missing > 0 && file)
-		pm_damage_add(t->list, file, PM_NO_OFFSET, PM_NO_OFFSET,
+	if (missing > 0)
+		pm_damage_add(t->list, path_of(t, store, index_file(s)), PM_NO_OFFSET, PM_NO_OFFSET,
 			"the metadata index lacks %zu of %zu spans: their trace ids are not known",
 			missing, *span - first);
 }
@@ -86,9 +95,8 @@ static void tell_index(struct telling *t, uint32_t store, size_t *span)
 static void tell_texts(struct telling *t, uint32_t store)
 {
 	const struct zts_store *s = &t->z->stores.items[store];
-	const char *file = zts_store_path(s, &t->names, "");
-	if (file && s->chunks.n > 0 && s->texts.n == 0)
-		pm_damage_add(t->list, file, PM_NO_OFFSET, PM_NO_OFFSET,
+	if (s->chunks.n > 0 && s->texts.n == 0)
+		pm_damage_add(t->list, path_of(t, store, ""), PM_NO_OFFSET, PM_NO_OFFSET,
 			"the store has no text index: names are shown as #ID");
 }
 
@@ -104,9 +112,7 @@ static int gather(void *context, struct pm_error *err)
 		return r;
 	t.list = &t.z->stores.damage;
 	for (uint32_t i = 0; i < t.z->stores.n; i++) {
-		const char *file = zts_store_path(&t.z->stores.items[i], &t.names, "traces.dat");
-		if (file)
-			tell_chunks(&t, i, file);
+		tell_chunks(&t, i);
 		tell_index(&t, i, &span);
 		tell_texts(&t, i);
 	}
@@ -116,7 +122,6 @@ static int gather(void *context, struct pm_error *err)
 			"%llu calls are not in contexts/: there are too many call paths",
 			(unsigned long long)a->left_out);
 	t.z->damages = pm_damage_rows(t.list);
-	pm_arena_done(&t.names);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "formats/common/work.h"
+
 static size_t count, first_failure;
 static bool lasts, of_questions;
 static long held;
@@ -220,5 +222,7 @@ int __wrap_pthread_create(
 bool __wrap_pm_work_cancelled(void)
 {
 	bool questions = __atomic_load_n(&of_questions, __ATOMIC_SEQ_CST);
-	return questions ? fails_next() : __real_pm_work_cancelled();
+	if (!questions)
+		return __real_pm_work_cancelled();
+	return pm_work_current() && fails_next();
 }

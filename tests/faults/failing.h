@@ -11,7 +11,7 @@
 
 /*
  * What fails: allocations, which is so at the start, or questions whether work is still wanted
- * (pm_work_cancelled), which are answered as if it were not.
+ * (pm_work_cancelled), which are answered as if it were not where a work is registered.
  */
 void failing_choose(bool questions);
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "formats/common/list.h"
+#include "formats/common/work.h"
 #include "fs/instance.h"
 #include "fs/runs/ensemble.h"
 #include "tests/faults/failing.h"
@@ -369,6 +370,8 @@ int main(int argc, char **argv)
 		"       test_memory [--cancelled] --runs A B [N]");
 	memcpy(source.paths, argv + first, source.n_paths * sizeof(*source.paths));
 	source.most_dirs = source.n_paths == 2 ? MOST_OF_TWO : MOST_DIRS;
+	static struct pm_work work;
+	pm_work_enter(&work);
 	failing_choose(source.cancelled);
 	source_learn(&source);
 	unsigned failures = try_all(&source, argc > rest ? strtoul(argv[rest], NULL, 10) : 0);
