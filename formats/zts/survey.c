@@ -117,6 +117,8 @@ static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
 	for (uint32_t i = 0; i < v->n_stores; i++)
 		zts_scan_forget_found(&v->scans[i]);
 	r = zts_survey_order(v, err);
+	if (r == 0)
+		r = zts_survey_find_end(s, err);
 	if (r == 0 && zts_columns_choose(v) < 0)
 		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for attributes");
 	return r;

@@ -50,7 +50,8 @@ struct zts_survey {
 	uint32_t n_failed;
 	struct zts_attr_names attr_names; /* in all stores */
 	struct zts_columns columns;
-	uint64_t origin_ns, end_ns; /* of all traces; PM_NO_TIME without one */
+	/* Of all traces, and the calls of those that have not ended; PM_NO_TIME without one. */
+	uint64_t origin_ns, end_ns;
 };
 
 /*

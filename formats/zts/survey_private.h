@@ -37,6 +37,9 @@ int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err);
 int zts_survey_find_moved(struct zts_surveyor *s);
 int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err);
 
+/* Extends the run to the last call of traces whose end is not known. */
+int zts_survey_find_end(struct zts_surveyor *s, struct pm_error *err);
+
 /* Add a part of a trace, or a trace, to the survey. 0 or -ENOMEM. */
 int zts_survey_add_part(struct zts_surveyor *s, const struct zts_span *span);
 int zts_survey_add_trace(struct zts_survey *v, const struct zts_trace *t);

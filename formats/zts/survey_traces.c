@@ -6,6 +6,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "formats/zts/records.h"
 #include "formats/zts/survey_private.h"
 #include "profmount/limits.h"
@@ -169,6 +170,45 @@ static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struc
 	r = keep_attrs(s, t, &tree);
 	zts_tree_done(&tree);
 	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace") : 0;
+}
+
+/* The latest time in a trace, its beginning if there is no other. */
+static uint64_t latest_time(const struct zts_trace *t, const struct zts_tree *tree)
+{
+	const struct zts_call *root = &tree->calls[0];
+	uint64_t ticks = 0, end;
+	for (uint32_t i = 0; (root->has & ZTS_HAS_TSTART) && i < tree->n; i++) {
+		const struct zts_call *c = &tree->calls[i];
+		uint64_t last = c->tstop > c->tstart ? c->tstop : c->tstart;
+		if (last > root->tstart && last - root->tstart > ticks)
+			ticks = last - root->tstart;
+	}
+	if (__builtin_mul_overflow(ticks, ZTS_TICK_NS, &end) ||
+		__builtin_add_overflow(t->timestamp_ns, end, &end))
+		return t->timestamp_ns;
+	return end;
+}
+
+int zts_survey_find_end(struct zts_surveyor *s, struct pm_error *err)
+{
+	struct zts_survey *v = s->v;
+	struct zts_tree tree = {.n = 0};
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct zts_trace *t = &v->traces[i];
+		const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
+		if (t->duration_ns != PM_NO_TIME || t->lost || !can_afford(s, t))
+			continue;
+		int r = pm_work_cancelled() ? -ENOMEM
+					    : zts_tree_read(s->stores, &parts, &tree, NULL);
+		if (r == -ENOMEM) {
+			zts_tree_done(&tree);
+			return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for a trace");
+		}
+		uint64_t end = r < 0 ? 0 : latest_time(t, &tree);
+		v->end_ns = end > v->end_ns ? end : v->end_ns;
+	}
+	zts_tree_done(&tree);
+	return 0;
 }
 
 void zts_survey_take_payload(struct zts_trace *t, const struct zts_found *f)

@@ -129,7 +129,7 @@ static void put_call(struct pm_text *out, uint64_t start, uint64_t ticks, uint64
 	zts_put_end(out, start + ticks, 1);
 }
 
-/* A trace that never ends, and one in which a call never ends. */
+/* A trace that never ends, beyond the end of one in which a call never ends. */
 static void write_unended(void)
 {
 	struct pm_text traces = {.p = NULL}, payload = {.p = NULL};
@@ -138,7 +138,7 @@ static void write_unended(void)
 	zts_put_info(&payload, 0x05, 1558000000000);
 	put_call(&payload, 1010, 100, 2);
 	zts_put_begin(&payload, 1200, 3);
-	put_call(&payload, 1300, 40, 2);
+	put_call(&payload, 3300, 40, 2);
 	zts_put_file_header(&traces, 0);
 	zts_put_chunk(&traces, 0, pm_text_view(&payload));
 	pm_text_clear(&payload);
