@@ -82,7 +82,8 @@ def write_matching(to):
     """Names with what builds make up, modules and files in folders; see fuzz_matching.c."""
     items = (("<0", "foo.isra.0", "/opt/1/bin/app", "/s/one/util.c"), (">1", "foo.constprop.1", "/opt/2/bin/app", "/t/two/util.c"),
              ("<0", "f<int>{lambda(int)#1}::h0123456789abcdef", "lib<deadbeef>.so", "/s/two/util.c"),
-             (">2", "f<long>{lambda(int)#2}::hfedcba9876543210", "lib<cafebabe>.so", ""), (">3", "0x7f0012345678", "", "util.c"))
+             (">2", "f<long>{lambda(int)#2}::hfedcba9876543210", "lib<cafebabe>.so", ""), (">3", "0x7f0012345678", "", "util.c"),
+             ("<0", "<thread root>", "", ""), (">2", "application thread", "", ""))
     for flags in range(4):
         with open(os.path.join(to, f"items-{flags}"), "wb") as f:
             f.write(bytes([flags]) + "\n".join("\t".join(item) for item in items).encode())
