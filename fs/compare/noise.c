@@ -81,6 +81,8 @@ double pmfs_welch(const struct pmfs_sample *a, const struct pmfs_sample *b)
 	double difference = a->mean - b->mean;
 	if (v + w == 0)
 		return difference == 0 ? 1 : 0;
+	if (!isfinite(v + w) || !isfinite(difference * difference))
+		return NAN;
 	/* As shares of v + w, because squares of small variances would underflow. */
 	double share = v / (v + w);
 	double freedom = 1 / (share * share / (a->n - 1) + (1 - share) * (1 - share) / (b->n - 1));

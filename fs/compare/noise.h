@@ -24,7 +24,8 @@ double pmfs_sample_stddev(const struct pmfs_sample *s);
 
 /*
  * Welch's two-sided p: how often equal means would give a difference this large. NaN with fewer
- * than two values on a side. Without variance: 1 if the means are equal, else 0.
+ * than two values on a side, and if squares of the values are beyond doubles. Without variance: 1
+ * if the means are equal, else 0.
  */
 double pmfs_welch(const struct pmfs_sample *a, const struct pmfs_sample *b);
 

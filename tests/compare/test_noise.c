@@ -59,6 +59,20 @@ static void test_welch(void **state)
 	assert_true(isnan(pmfs_welch(&x, &y)));
 }
 
+/* Nothing is known about a difference whose variance, or square, is beyond doubles. */
+static void test_welch_of_huge_values(void **state)
+{
+	static const double plain[] = {1, 2}, wide[] = {-1e160, 1e160}, huge[] = {1e200, 1e200},
+			    infinite[] = {1, INFINITY};
+	struct pmfs_sample x = sample_of(plain, 2);
+	const double *rows[] = {wide, huge, infinite};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct pmfs_sample y = sample_of(rows[i], 2);
+		assert_true(isnan(pmfs_welch(&x, &y)));
+		assert_true(isnan(pmfs_welch(&y, &x)));
+	}
+}
+
 /* Equal variances and sizes: Welch's test is Student's, t = 2.228139 with 10 degrees. */
 static void test_welch_is_students(void **state)
 {
@@ -88,6 +102,7 @@ int main(void)
 		cmocka_unit_test(test_t_distribution),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_welch),
+		cmocka_unit_test(test_welch_of_huge_values),
 		cmocka_unit_test(test_welch_is_students),
 		cmocka_unit_test(test_false_discoveries),
 	};
