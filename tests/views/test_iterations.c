@@ -94,6 +94,47 @@ static void test_calls_without_time(void **state)
 	fake_free(f);
 }
 
+/* Nothing is said about times that int64 cannot hold: the rest of the iteration is as it is. */
+static void test_times_beyond_63_bits(void **state)
+{
+	const uint64_t half = (uint64_t)INT64_MAX + 1;
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	add_call(f, thread, 0, 2);
+	add_call(f, thread, 10, 3);
+	add_call(f, thread, 20, 4);
+	set_lengths(f, thread, (const uint64_t[]){half, 30, half / 2});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 1);
+	assert_true(all->items[0].duration_ns == half);
+	assert_true(all->items[0].own_ns[PMFS_PROGRAM] == (int64_t)PM_NO_SELF);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 30);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* The clock is set back between two samples. */
+static void test_samples_beyond_64_bits(void **state)
+{
+	struct fake *f = fake_run(false);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	add_call(f, thread, 10, 2);
+	add_call(f, thread, 10, 3);
+	set_lengths(f, thread, (const uint64_t[]){PM_NO_TIME - 1, 2});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 1);
+	assert_true(all->items[0].duration_ns == PM_NO_TIME);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 2);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 static void test_samples(void **state)
 {
 	static const uint64_t numbers[] = {1, 2, 3, 4, 5, 0, 9, 3, 3, 2};
@@ -157,6 +198,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_calls_without_time),
+		cmocka_unit_test(test_times_beyond_63_bits),
+		cmocka_unit_test(test_samples_beyond_64_bits),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_no_such_name),
 		cmocka_unit_test(test_too_many),

@@ -83,11 +83,20 @@ static int begin(struct finding *f, const struct pm_sample *s)
 	return 0;
 }
 
-static void own_add(
-	struct pmfs_iteration *it, const struct finding *f, uint32_t context, uint64_t ns)
+static const int64_t NO_OWN = (int64_t)PM_NO_SELF;
+
+static void own_add(struct pmfs_iteration *it, enum pmfs_category category, uint64_t ns)
 {
-	int64_t *own = &it->own_ns[f->categories[context]];
-	*own = (int64_t)((uint64_t)*own + ns);
+	int64_t *own = &it->own_ns[category];
+	if (*own == NO_OWN || __builtin_add_overflow(*own, ns, own))
+		*own = NO_OWN;
+}
+
+static void own_take(struct pmfs_iteration *it, enum pmfs_category category, uint64_t ns)
+{
+	int64_t *own = &it->own_ns[category];
+	if (*own == NO_OWN || __builtin_sub_overflow(*own, ns, own))
+		*own = NO_OWN;
 }
 
 static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t context)
@@ -98,8 +107,9 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	if (r < 0 || !inside || !f->part)
 		return r;
 	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
-	it->duration_ns += length_of(s);
-	own_add(it, f, context, length_of(s));
+	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
+		it->duration_ns = PM_NO_TIME;
+	own_add(it, f->categories[context], length_of(s));
 	return 0;
 }
 
@@ -131,14 +141,14 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 			return r;
 		struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
 		it->duration_ns = length_of(s);
-		own_add(it, f, context, length_of(s));
+		own_add(it, f->categories[context], length_of(s));
 		return 0;
 	}
 	struct pmfs_iteration *it = f->part ? holder_of(f, s) : NULL;
 	uint32_t around = s->within ? pm_tree_find(f->tree, s->within) : f->tree->parent[context];
 	if (it && around != PM_NONE) {
-		own_add(it, f, context, length_of(s));
-		own_add(it, f, around, -length_of(s));
+		own_take(it, f->categories[around], length_of(s));
+		own_add(it, f->categories[context], length_of(s));
 	}
 	return 0;
 }

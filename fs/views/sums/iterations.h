@@ -8,9 +8,14 @@
 #include "fs/views/model/categories.h"
 
 struct pmfs_iteration {
-	uint64_t start_ns, duration_ns;    /* since the time origin */
-	uint64_t seq;                      /* of a call: pm_sample.seq */
-	int64_t own_ns[PMFS_N_CATEGORIES]; /* its time by category; adds up to its duration */
+	uint64_t start_ns;    /* since the time origin */
+	uint64_t duration_ns; /* PM_NO_TIME: beyond 64 bits */
+	uint64_t seq;         /* of a call: pm_sample.seq */
+	/*
+	 * Its time by category; adds up to its duration. PM_NO_SELF: int64 cannot hold it, or what
+	 * it is made up of.
+	 */
+	int64_t own_ns[PMFS_N_CATEGORIES];
 };
 
 /*

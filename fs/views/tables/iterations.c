@@ -49,9 +49,10 @@ static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct pmfs_iteration *it = &all->items[rows->at++];
 	*cells++ = pm_cell_u64(rows->at);
 	*cells++ = pm_cell_u64(it->start_ns);
-	*cells++ = pm_cell_u64(it->duration_ns);
+	pmfs_set_known(cells++, it->duration_ns, PM_NO_TIME);
 	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
-		*cells++ = pm_cell_i64(it->own_ns[i]);
+		*cells++ = it->own_ns[i] == (int64_t)PM_NO_SELF ? pm_cell_empty()
+								: pm_cell_i64(it->own_ns[i]);
 	*cells++ = on_thread ? pm_cell_u64(threads->threads[all->thread].id) : pm_cell_empty();
 	r = set_places(rows, all->thread, it, cells, err);
 	return r < 0 ? r : 1;
