@@ -269,6 +269,22 @@ static void test_trace_of_unknown_times(void **state)
 	views_done(m, f);
 }
 
+/* A time is shown as far before the origin as int64 can hold, and no further. */
+static void test_trace_long_before_the_origin(void **state)
+{
+	struct fake *f = fake_with_two_threads();
+	f->origin_ns = (uint64_t)INT64_MAX + 1000;
+	fake_sample(f, 0, 999, 1);
+	fake_sample(f, 0, 1000, 1);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, THREAD, "trace.csv", 0,
+		"time_ns|duration_ns|timestamp_ns|context_id|depth|category|function|name\n"
+		"|1|999|1|0||main|main\n"
+		"-9223372036854775807||1000|1|0||main|main\n");
+	assert_measured(m, THREAD, "trace.csv", 0);
+	views_done(m, f);
+}
+
 static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 {
 	struct fake *f = fake_with_two_threads();
@@ -376,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),
 		cmocka_unit_test(test_trace_tells_what_ran_when),
 		cmocka_unit_test(test_trace_of_unknown_times),
+		cmocka_unit_test(test_trace_long_before_the_origin),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
 		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
 		cmocka_unit_test(test_worst_imbalances_leave_out_what_a_caller_shows),

@@ -20,10 +20,17 @@ int pmfs_thread_stored(struct pmfs_model *m, uint32_t thread, double *cells, str
 /* The start of the measured execution, or PM_NO_TIME. */
 int pmfs_time_origin(struct pmfs_model *m, uint64_t *ret, struct pm_error *err);
 
-/* A time relative to the origin; empty if either is PM_NO_TIME. */
+/* Whether both are times, and the first is at most INT64_MAX before the second. */
+static inline bool pmfs_is_time(uint64_t time_ns, uint64_t origin_ns)
+{
+	return time_ns != PM_NO_TIME && origin_ns != PM_NO_TIME &&
+		(time_ns >= origin_ns || origin_ns - time_ns <= INT64_MAX);
+}
+
+/* A time relative to the origin; empty unless pmfs_is_time. */
 static inline void pmfs_set_time(struct pm_cell *cell, uint64_t time_ns, uint64_t origin_ns)
 {
-	if (time_ns == PM_NO_TIME || origin_ns == PM_NO_TIME)
+	if (!pmfs_is_time(time_ns, origin_ns))
 		pm_set_empty(cell);
 	else if (time_ns < origin_ns)
 		pm_set_i64(cell, (int64_t)(time_ns - origin_ns));

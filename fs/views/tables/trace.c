@@ -138,7 +138,7 @@ static uint64_t trace_row_bytes(
 {
 	uint64_t time = s->time_ns - t->origin;
 	uint64_t bytes = pm_u64_length(s->time_ns) + N_COLUMNS;
-	if (s->time_ns != PM_NO_TIME && t->origin != PM_NO_TIME)
+	if (pmfs_is_time(s->time_ns, t->origin))
 		bytes +=
 			s->time_ns < t->origin ? pm_i64_length((int64_t)time) : pm_u64_length(time);
 	if (s->duration_ns != PM_NO_TIME)

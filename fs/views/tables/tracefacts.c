@@ -142,7 +142,7 @@ static void set_range(
 /* Whether all times are within 63 bits of the origin. */
 static bool is_near(const struct pmfs_trace_range *range, uint64_t origin)
 {
-	return (range->first_known >= origin || origin - range->first_known <= INT64_MAX) &&
+	return pmfs_is_time(range->first_known, origin) &&
 		(range->last_known <= origin || range->last_known - origin <= INT64_MAX);
 }
 

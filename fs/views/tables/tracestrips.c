@@ -38,10 +38,9 @@ static inline void set_signed(struct pm_strip *s, size_t i, uint64_t value, bool
 
 static void add_times(struct reading *b, struct pm_strip *s)
 {
-	bool has_origin = b->origin != PM_NO_TIME;
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t time = b->batch[i].time_ns;
-		bool known = has_origin && time != PM_NO_TIME;
+		bool known = pmfs_is_time(time, b->origin);
 		if (time < b->origin)
 			set_signed(s, i, time - b->origin, known);
 		else
