@@ -255,6 +255,14 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	return r;
 }
 
+/* The duration of a trace, or PM_NO_TIME: a record that was written before the trace ended has 0,
+ * and no end. */
+static uint64_t recorded_duration(const struct zts_span *last)
+{
+	return last->tstop != PM_NO_TIME && last->tstop < last->tstart ? PM_NO_TIME
+								       : last->duration_ns;
+}
+
 /* The trace whose records are index[0 … n). */
 static int take_trace(
 	struct zts_surveyor *s, const struct zts_span **index, size_t n, struct pm_error *err)
@@ -268,7 +276,7 @@ static int take_trace(
 		.span_id = first->span_id,
 		.parent_id = first->parent_id,
 		.timestamp_ns = first->timestamp_ns,
-		.duration_ns = last->duration_ns,
+		.duration_ns = recorded_duration(last),
 		.calls = last->calls,
 		.records = last->records,
 		.errors = last->errors,

@@ -159,11 +159,50 @@ static void test_samples(void **state)
 	pm_profile_close(p);
 }
 
+static uint64_t run_of(const char *path)
+{
+	struct pm_profile *p = NULL;
+	struct pm_error err = {0};
+	uint64_t origin_ns, run_ns;
+	if (pm_profile_open(path, "zts", NULL, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(p->ops->span(p, &origin_ns, &run_ns, NULL), 0);
+	pm_profile_close(p);
+	return run_ns;
+}
+
+/* The index has a record of a trace from its beginning on, with a duration of 0. */
+static void test_index_of_an_unended_trace(void **state)
+{
+	const struct zts_record record = {.trace_id = {1, 2},
+		.timestamp_ns = 1558000000000000000,
+		.data_offset = 16,
+		.tstart = 5000,
+		.method_key = 1,
+		.method = 2};
+	struct pm_text traces = {0}, payload = {0}, meta = {0};
+	zts_put_file_header(&traces, 0x10);
+	zts_put_begin(&payload, 5000, 1);
+	zts_put_info(&payload, 0x05, 1558000000000);
+	zts_put_begin(&payload, 5010, 2);
+	zts_put_end(&payload, 5110, 1);
+	zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	assert_int_equal(run_of(folder), 110 * TICK);
+	zts_put_meta(&meta, &record);
+	assert_true(zts_write_file(folder, "meta.db.p", pm_text_view(&meta)));
+	assert_int_equal(run_of(folder), 110 * TICK);
+	pm_text_done(&traces);
+	pm_text_done(&payload);
+	pm_text_done(&meta);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_index_of_an_unended_trace),
 	};
 	if (!mkdtemp(folder))
 		return 1;
