@@ -114,6 +114,16 @@ static int add_run(struct building *b, struct pmfs_compared_run *run, struct pmf
 	return r < 0 ? pmfs_compare_no_memory(err) : 0;
 }
 
+/* The data that the runs are read for first: without it, they are left out. */
+static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	const struct pmfs_totals *totals;
+	(void)self;
+	int r = pmfs_model_columns(m, &columns, err);
+	return r < 0 ? r : pmfs_totals(m, &totals, err);
+}
+
 /* A run with a permanent failure is left out; `err` stays empty. */
 static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm_error *err)
 {
@@ -121,7 +131,9 @@ static int read_run(struct building *b, struct pmfs_compared_run *run, struct pm
 	struct pmfs_model *m;
 	int r = pmfs_compare_acquire(b->compare, run, &m, &why);
 	if (r == 0) {
-		r = add_run(b, run, m, &why);
+		r = prepare(NULL, m, &why);
+		if (r == 0)
+			r = add_run(b, run, m, &why);
 		pmfs_compare_release(b->compare, run);
 	}
 	if (r == -ENOMEM)
@@ -258,16 +270,6 @@ static int list_runs(const struct pmfs_comparison *of, struct pmfs_costs *k)
 		k->runs[of->n_base + i] =
 			(struct pmfs_compared_run){.number = of->runs[i], .side = PMFS_OTHER};
 	return 0;
-}
-
-/* The data that the runs are read for first. */
-static int prepare(void *self, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pmfs_columns *columns;
-	const struct pmfs_totals *totals;
-	(void)self;
-	int r = pmfs_model_columns(m, &columns, err);
-	return r < 0 ? r : pmfs_totals(m, &totals, err);
 }
 
 /* The other run's columns come before those that only the baseline has. */

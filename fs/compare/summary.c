@@ -142,7 +142,7 @@ static void add_heading(
 			k->n_good[PMFS_BASE]);
 	uint32_t broken = k->n_runs - k->n_good[PMFS_BASE] - k->n_good[PMFS_OTHER];
 	if (broken) {
-		pm_text_printf(out, "%u of %u runs cannot be opened: ", broken, k->n_runs);
+		pm_text_printf(out, "%u of %u runs cannot be read: ", broken, k->n_runs);
 		pmfs_add_cut(out, pm_bytes_of(k->why), NAME_WIDTH);
 		pm_text_char(out, '\n');
 	}

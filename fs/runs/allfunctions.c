@@ -55,6 +55,8 @@ static int enter(struct reader *reader, uint32_t run, uint32_t row, struct pm_er
 	struct pmfs_model *m;
 	leave(reader);
 	reader->run = run;
+	if (reader->facts->of[run].broken)
+		return 0;
 	int r = pmfs_shelf_acquire(reader->e->shelf, run, &m, &why);
 	if (r == 0 && (r = pmfs_functions(m, &reader->functions, &why)) < 0) {
 		reader->functions = NULL;

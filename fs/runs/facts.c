@@ -164,6 +164,15 @@ static int read_model(
 	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;
 }
 
+static int tell_broken(struct found *f, const struct pm_error *err, struct pmfs_run_facts *ret)
+{
+	char line[900];
+	const char *error =
+		pm_arena_printf(&f->arena, "%s", pm_error_line(err, line, sizeof(line)));
+	*ret = (struct pmfs_run_facts){.broken = true, .error = error};
+	return error ? 0 : -ENOMEM;
+}
+
 /* A run that cannot be read, for any reason, has no facts. */
 static int read_run(void *context, size_t i)
 {
@@ -175,15 +184,12 @@ static int read_run(void *context, size_t i)
 	int r = pmfs_shelf_acquire(shelf, (uint32_t)i, &m, &err);
 	if (r == 0) {
 		r = read_model(&reading->found[i], m, ret, &err);
-		if (pmfs_is_lasting(r))
-			pmfs_shelf_spoil(shelf, (uint32_t)i, &err);
 		pmfs_shelf_release(shelf, (uint32_t)i);
 	}
 	if (!pmfs_is_lasting(r))
 		return r;
-	*ret = (struct pmfs_run_facts){.broken = true};
 	reading->found[i].read = false;
-	return 0;
+	return tell_broken(&reading->found[i], &err, ret);
 }
 
 /* ---- the names of all ---- */
@@ -227,6 +233,12 @@ static int number_run(struct pmfs_facts *facts, const struct found *f, struct pm
 	return 0;
 }
 
+static int keep_error(struct pmfs_facts *facts, struct pmfs_run_facts *run)
+{
+	run->error = pm_arena_printf(&facts->arena, "%s", run->error);
+	return run->error ? 0 : -ENOMEM;
+}
+
 static int read_all(struct reading *reading, struct pm_error *err)
 {
 	uint32_t n = reading->e->runs.n;
@@ -235,6 +247,8 @@ static int read_all(struct reading *reading, struct pm_error *err)
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		if (reading->found[i].read)
 			r = number_run(facts, &reading->found[i], &facts->of[i]);
+		else
+			r = keep_error(facts, &facts->of[i]);
 	if (r == 0)
 		r = pmfs_headers_make(facts);
 	return r < 0 ? pmfs_ensemble_no_memory(err) : 0;

@@ -76,7 +76,8 @@ struct pmfs_whole {
 };
 
 struct pmfs_run_facts {
-	bool broken;                 /* nothing else is known */
+	bool broken;                 /* it cannot be opened or read; nothing else is known but */
+	const char *error;           /* why, as a line */
 	bool has_modules, has_files; /* of functions */
 	uint32_t busy;               /* threads with costs; 0: the format has no threads */
 	uint32_t contexts, n_totals, n_columns;

@@ -40,18 +40,14 @@ static void set_facts(const struct pmfs_run_facts *f, struct pm_cell *totals, st
 static void set_texts(struct pm_rows *rows, const struct pmfs_ensemble *e,
 	const struct pmfs_run_facts *f, uint32_t run, struct pm_cell *rest)
 {
-	char line[900];
 	struct pm_text *scratch = rows->scratch;
-	const struct pm_error *error = f->broken ? pmfs_shelf_error(e->shelf, run) : NULL;
 	if (!f->broken && f->time_ns)
 		add_time(scratch, f->time_ns);
 	size_t time = scratch->len;
 	pmfs_run_path(e, run, scratch);
 	size_t path = scratch->len;
-	if (error)
-		pm_text_str(scratch, pm_error_line(error, line, sizeof(line)));
-	else if (f->broken)
-		pm_text_str(scratch, "cannot be opened");
+	if (f->broken)
+		pm_text_str(scratch, f->error);
 	struct pm_bytes all = pm_text_view(scratch);
 	if (time > 0)
 		rest[4] = pm_cell_text((struct pm_bytes){all.p, time});

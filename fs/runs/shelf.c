@@ -241,11 +241,6 @@ const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run)
 	return error;
 }
 
-void pmfs_shelf_spoil(struct pmfs_shelf *s, uint32_t run, const struct pm_error *why)
-{
-	keep_error(s, run, why);
-}
-
 uint64_t pmfs_shelf_bytes(const struct pmfs_shelf *s, const struct pm_profile *p)
 {
 	/* Decoded data takes about as much as the source; mapped data takes nothing. */

@@ -39,9 +39,6 @@ bool pmfs_shelf_lacks_metric(const struct pmfs_shelf *s);
 /* Why the run could not be opened; NULL if it can be opened, or if that has not been tried. */
 const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);
 
-/* The run can be opened, but essential parts of it cannot be read: marks it as broken. */
-void pmfs_shelf_spoil(struct pmfs_shelf *s, uint32_t run, const struct pm_error *why);
-
 /* Is that a failure of the run, rather than lack of memory or cancellation? */
 static inline bool pmfs_is_lasting(int code)
 {

@@ -73,7 +73,7 @@ static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
 	if (of_group.n == 0 && broken < g->n && lead != PM_NONE)
 		pm_text_str(out, "  does not have it");
 	if (broken > 0)
-		pm_text_printf(out, "  %u cannot be opened", broken);
+		pm_text_printf(out, "  %u cannot be read", broken);
 	pm_text_char(out, '\n');
 }
 

@@ -115,6 +115,21 @@ static void test_broken_runs_count_for_nothing(void **state)
 	pair_close(&p);
 }
 
+/* A run that can be opened, but whose contexts cannot be read. */
+static void test_unreadable_runs_count_for_nothing(void **state)
+{
+	struct pair p = {.held = 0};
+	struct fake *unreadable = run(1, 2, "x", 3);
+	unreadable->tree_error = -EIO;
+	pair_open(&p, 2, 1, (struct fake *[]){unreadable, run(1, 2, "x", 3), run(1, 2, "x", 4)});
+	assert_pair(&p, "metrics.csv",
+		"quantity|base|value|diff|ratio\ntime_ns|6|7|1|1.1666666666666667\n");
+	char *summary = pair_text(&p, "summary.txt");
+	assert_non_null(strstr(summary, "\n1 of 3 runs cannot be read: "));
+	free(summary);
+	pair_close(&p);
+}
+
 /* The lines of `f`, which begins at line 10, have moved by 5 below an edit. */
 static struct fake *run_with_lines(int by, double cost)
 {
@@ -152,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_one),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_broken_runs_count_for_nothing),
+		cmocka_unit_test(test_unreadable_runs_count_for_nothing),
 		cmocka_unit_test(test_lines_that_have_moved),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,3 +54,12 @@ def write(path, costs, threads=1):
     with open(path, "wb") as f:
         f.write(b"".join(out))
     return path
+
+
+def nested(path, depth):
+    """Calls of one function, each in the one before."""
+    call = struct.Struct("<IQQQI")
+    with open(path, "wb") as f:
+        f.write(PREAMBLE)
+        f.writelines(call.pack(CALL, i, FIRST + i, 2 * (depth - i), 1) + b"f\0" for i in range(depth))
+    return path

@@ -372,6 +372,22 @@ class Broken(Folder):
             self.assertEqual(self.cat(self.words, path), self.cat(alone, path), path)
         self.assertIn("base", self.cat(self.words, "summary.txt").decode())
 
+    def test_a_run_whose_calls_cannot_be_read_is_left_out(self):
+        """It can be opened, so it is what it is alone, whatever has been read before."""
+        deep = streams.nested(self.path("deep.htdump"), 1_000_001)
+        words = [f"base={self.good}", f"base={deep}", f"new={self.other}"]
+        alone = [f"base={self.good}", f"new={self.other}"]
+        tree = self.names([deep])
+        for first in ("runs.csv", "README.txt"):
+            done = run("--cat", *words, "--", first, "functions.csv", "compare/new/metrics.csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rows(words, "compare/new/metrics.csv"), self.rows(alone, "compare/new/metrics.csv"))
+        self.assertIn("1 of 3 runs cannot be read", self.cat(words, "compare/new/summary.txt").decode())
+        row = self.rows(words, "runs.csv")[1]
+        self.assertIn("deeper than 1000000 levels", row["error"])
+        self.assertEqual(self.names(words, row["path"]), tree)
+        self.assertEqual({r["repetition"] for r in self.rows(words, "functions.csv") if r["run"] == "base"}, {"1"})
+
     def test_a_broken_repetition_counts_for_nothing(self):
         words = [f"base={self.good}", f"base={self.path('empty')}", f"new={self.other}"]
         alone = [f"base={self.good}", f"new={self.other}"]
