@@ -16,7 +16,6 @@ struct pm_work *pm_work_enter(struct pm_work *w)
 {
 	struct pm_work *before = current;
 	current = w;
-	is_helper = false;
 	return before;
 }
 

@@ -39,7 +39,10 @@ struct pm_work {
 	bool background;
 };
 
-/* Registers a work on this thread, NULL to unregister; returns the previous one. */
+/*
+ * Registers a work on this thread, NULL to unregister; returns the previous one. A helper remains
+ * one.
+ */
 struct pm_work *pm_work_enter(struct pm_work *w);
 
 /* The same for a helper thread, which ends with the work. */

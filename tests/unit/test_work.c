@@ -5,6 +5,7 @@
 #include <semaphore.h>
 
 #include "formats/common/arena.h"
+#include "formats/common/damage.h"
 #include "formats/common/lazy.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
@@ -80,15 +81,20 @@ static intptr_t end_other(struct other *o)
 }
 
 /* Starts it; returns when it waits for the slow one. */
-static void begin_other(struct other *o)
+static void begin_other_with(struct other *o, void *(*get_it)(void *context))
 {
 	unsigned waiters = 0;
-	pthread_create(&o->thread, NULL, get_too, o);
+	pthread_create(&o->thread, NULL, get_it, o);
 	while (waiters == 0) {
 		pm_turn_lock();
 		waiters = o->slow->lazy.turn.waiters;
 		pm_turn_unlock();
 	}
+}
+
+static void begin_other(struct other *o)
+{
+	begin_other_with(o, get_too);
 }
 
 static void test_abandoned_work_ends_and_is_begun_anew(void **state)
@@ -248,6 +254,31 @@ static void test_who_waits_is_as_far_as_what_he_waits_for(void **state)
 	assert_int_equal(done, 8);
 }
 
+static void *help_after_damage(void *context)
+{
+	struct other *o = context;
+	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
+	pm_work_help(&o->work);
+	pm_damage_add(&damage, "file", 0, 1, "is damaged");
+	pm_damage_done(&damage);
+	return (void *)(intptr_t)pm_lazy_get(&o->slow->lazy, build, o->slow, NULL);
+}
+
+/* A work is as far as its own thread, whatever its helpers wait for. */
+static void test_helpers_remain_helpers_when_they_add_damage(void **state)
+{
+	struct slow s = {.result = 0};
+	struct other o = {.slow = &s};
+	uint64_t done, total;
+	begin(&s);
+	begin_other_with(&o, help_after_damage);
+	pm_work_how_far(&o.work, &done, &total);
+	assert_int_equal(total, 0);
+	__atomic_store_n(&s.let, true, __ATOMIC_SEQ_CST);
+	assert_int_equal(end(&s), 0);
+	assert_int_equal(end_other(&o), 0);
+}
+
 /* Loops over names and places give up where these do. */
 static void test_containers_take_nothing_for_cancelled_work(void **state)
 {
@@ -290,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_no_failure_of_cancelled_work_lasts),
 		cmocka_unit_test(test_nothing_is_built_at_once),
 		cmocka_unit_test(test_who_waits_is_as_far_as_what_he_waits_for),
+		cmocka_unit_test(test_helpers_remain_helpers_when_they_add_damage),
 		cmocka_unit_test(test_containers_take_nothing_for_cancelled_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
