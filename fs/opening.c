@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/common/utf8.h"
 #include "fs/log.h"
 #include "fs/runs/ensemble.h"
 
@@ -69,6 +70,18 @@ static struct pm_open_options open_options(const struct pmfs_options *o)
 		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
 }
 
+/* With the path as the user gave it, once: an error may have the source's own name already. */
+static void log_failure(const char *word, const char *path, struct pm_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char shown[sizeof(err->file)];
+	pm_shown_copy(shown, sizeof(shown), slash ? slash + 1 : path);
+	bool named = strcmp(shown, err->file) == 0;
+	if (named)
+		snprintf(err->file, sizeof(err->file), "%s", word);
+	pmfs_log_error(named ? NULL : word, err);
+}
+
 static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret)
 {
 	struct pm_open_options options = open_options(o);
@@ -78,13 +91,8 @@ static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_
 		pmfs_instance_close(ret);
 	if (r == 0)
 		pmfs_model_set_iterations(ret->model, o->iterations);
-	if (r < 0) {
-		const char *name = strrchr(path, '/');
-		bool named = name && strcmp(name + 1, err.file) == 0;
-		if (named)
-			snprintf(err.file, sizeof(err.file), "%s", o->sources[0]);
-		pmfs_log_error(named ? NULL : o->sources[0], &err);
-	}
+	if (r < 0)
+		log_failure(o->sources[0], path, &err);
 	return r;
 }
 

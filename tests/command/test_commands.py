@@ -311,6 +311,16 @@ class Commands(unittest.TestCase):
             done = run("--cat", folder, f"no{HOSTILE}")
             self.assertTrue(is_safe(done.stderr.decode()), done.stderr)
 
+    def test_a_refused_source_is_named_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("plain", HOSTILE, "x" * 255):
+                path = os.path.join(folder, name)
+                with open(path, "wb"):
+                    pass
+                done = run("--ls", path)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr.decode(), r"^profmount: /[^:]*: is empty: [^\n]*\n$")
+
     def test_check_says_sound(self):
         done = run("--check", SOURCE)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
