@@ -8,6 +8,7 @@
 #include "formats/common/thread.h"
 #include "formats/common/work.h"
 #include "fs/log.h"
+#include "fs/opening.h"
 #include "fs/sourcemark.h"
 #include "fs/views/model/views.h"
 
@@ -124,25 +125,12 @@ static void publish(struct pmfs_follow *f, struct snapshot *s)
 
 /* ---- switching ---- */
 
-static int open_instance(struct pmfs_follow *f, struct pmfs_instance *ret, struct pm_error *err)
-{
-	const struct pmfs_options *o = f->options;
-	const struct pm_open_options options = {
-		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
-	int r = pmfs_instance_open(ret, f->source, o->format, o->cache_bytes, &options, err);
-	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, err)) < 0)
-		pmfs_instance_close(ret);
-	if (r == 0)
-		pmfs_model_set_iterations(ret->model, o->iterations);
-	return r;
-}
-
 /* Read it before showing it, so that readers do not wait. */
 static void move_on(struct pmfs_follow *f)
 {
 	struct pmfs_instance in;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	if (open_instance(f, &in, &err) < 0) {
+	if (pmfs_open_source(f->options, f->source, &in, &err) < 0) {
 		if (!pm_work_cancelled())
 			pmfs_log_error("the last snapshot stays", &err);
 		return;

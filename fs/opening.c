@@ -8,6 +8,7 @@
 #include "formats/common/utf8.h"
 #include "fs/log.h"
 #include "fs/runs/ensemble.h"
+#include "fs/views/sums/iterations.h"
 
 /* ---- paths ---- */
 
@@ -82,15 +83,36 @@ static void log_failure(const char *word, const char *path, struct pm_error *err
 	pmfs_log_error(named ? NULL : word, err);
 }
 
-static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret)
+/* With the options that an open profile may refuse. */
+static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
+{
+	int r = o->metric ? pmfs_model_lead_with(in->model, o->metric, err) : 0;
+	if (r < 0 || !o->iterations)
+		return r;
+	pmfs_model_set_iterations(in->model, o->iterations);
+	return pmfs_has_iterations(in->model, 0, err)
+		? 0
+		: pm_error_set(err, -ENODATA, NULL, PM_NO_OFFSET,
+			  "-o iterations takes a source that says when calls or samples were");
+}
+
+int pmfs_open_source(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret,
+	struct pm_error *err)
 {
 	struct pm_open_options options = open_options(o);
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, &err);
-	if (r == 0 && o->metric && (r = pmfs_model_lead_with(ret->model, o->metric, &err)) < 0)
+	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, err);
+	if (r < 0)
+		return r;
+	r = set_options(o, ret, err);
+	if (r < 0)
 		pmfs_instance_close(ret);
-	if (r == 0)
-		pmfs_model_set_iterations(ret->model, o->iterations);
+	return r;
+}
+
+static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	int r = pmfs_open_source(o, path, ret, &err);
 	if (r < 0)
 		log_failure(o->sources[0], path, &err);
 	return r;

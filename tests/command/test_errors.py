@@ -110,6 +110,8 @@ for name in ("file", "a.hpcrun", "nytprof.out", "traces.dat", "a.htdump"):
 for name in ("hpctoolkit", "hpcrun", "nytprof", "zts", "htdump"):
     file_with("<path>: is empty: the run ended before anything was written", b"", "file", "-o", "format=" + name)
 file_with("<path>: is not an hpcrun profile: HPCRUN-profile____ or HPCRUN____02.00 expected here", b"a letter\n" * 99, "a.hpcrun")
+file_with("<path>: -o iterations takes a source that says when calls or samples were",
+          b"NYTProf 5 0\n:ticks_per_sec=10000000\n", "nytprof.out", "-o", "iterations=main")
 file_with("<path>: is an hpcrun profile of an unknown version (supported: 01.98 to 04.00)",
           b"HPCRUN-profile____05.00b", "a.hpcrun")
 file_with("<path>: is a trace of an unknown version (supported: 01.00b, 01.01b)", b"HPCRUN-trace______09.01b")
