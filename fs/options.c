@@ -9,6 +9,7 @@
 
 #include "fs/instance.h"
 #include "fs/log.h"
+#include "fs/runs/words.h"
 
 /* Passed to libfuse unchanged. */
 static const char *const fuse_options[] = {"allow_other", "allow_root"};
@@ -236,6 +237,20 @@ static bool ends_with_mountpoint(const struct pmfs_options *o)
 	return false;
 }
 
+/*
+ * A second word that names a run cannot be a path of a mount: the sources end with `--`, which is
+ * missing.
+ */
+static bool lacks_end(const struct pmfs_options *o, int n)
+{
+	const char *second = n > 1 ? o->words[1] : "";
+	size_t name = pmfs_word_name(second);
+	if (name == 0 || access(second, F_OK) == 0 || access(second + name + 1, F_OK) < 0)
+		return false;
+	pmfs_log("%s: several sources end with `--`, then come PATHs (see -h)", second);
+	return true;
+}
+
 /* The words of the command line, `before` of them before a `--`; 0: all are one list. */
 static bool take_words(struct pmfs_options *o, int n, int before)
 {
@@ -246,7 +261,10 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 			pmfs_log("--formats takes nothing (see -h)");
 		return n == 0;
 	}
-	int sources = before > 0 ? before : words[o->mode].many ? n - words[o->mode].least : 1;
+	bool many = words[o->mode].many;
+	if (before == 0 && !many && lacks_end(o, n))
+		return false;
+	int sources = before > 0 ? before : many ? n - words[o->mode].least : 1;
 	int rest = n - sources;
 	if (sources < 1 || rest < words[o->mode].least || rest > words[o->mode].most)
 		return wrong_words(o);

@@ -83,6 +83,8 @@ usage("<path>: the mountpoint comes last and is a directory (see -h)", "one", "t
 usage("--ls takes SOURCE and perhaps a PATH (see -h)", "--ls")
 usage("--cat takes SOURCE and PATHs (see -h)", "--cat", "source")
 usage("--extract takes SOURCE, DIR and perhaps PATHs (see -h)", "--extract", "source")
+for mode in ("--ls", "--cat", "--extract"):
+    usage("<path>: several sources end with `--`, then come PATHs (see -h)", mode, f"a={SOURCE}", f"b={SOURCE}", "out")
 usage("--check takes SOURCE (see -h)", "--check")
 usage("--formats takes nothing (see -h)", "--formats", "zts")
 usage("<option>: no such option (see -h)", "--nosuch", "source", "point")
