@@ -189,11 +189,12 @@ static uint64_t latest_time(const struct zts_trace *t, const struct zts_tree *tr
 	return end;
 }
 
+/* From the latest trace on, which the run mostly ends with: there may be too many to read all. */
 int zts_survey_find_end(struct zts_surveyor *s, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
 	struct zts_tree tree = {.n = 0};
-	for (uint32_t i = 0; i < v->n; i++) {
+	for (uint32_t i = v->n; i-- > 0;) {
 		const struct zts_trace *t = &v->traces[i];
 		const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
 		if (t->duration_ns != PM_NO_TIME || t->lost || !can_afford(s, t))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profmount/limits.h"
 #include "profmount/profile.h"
 #include "tests/zts/drain.h"
 #include "tests/zts/writer.h"
@@ -192,9 +193,31 @@ static void test_index_of_an_unended_trace(void **state)
 	zts_put_meta(&meta, &record);
 	assert_true(zts_write_file(folder, "meta.db.p", pm_text_view(&meta)));
 	assert_int_equal(run_of(folder), 110 * TICK);
+	assert_true(zts_write_file(folder, "meta.db.p", (struct pm_bytes){(const uint8_t *)"", 0}));
 	pm_text_done(&traces);
 	pm_text_done(&payload);
 	pm_text_done(&meta);
+}
+
+/* More of them in a chunk than may be read again, each as if it took the whole chunk. */
+static void test_many_unended_traces_in_a_chunk(void **state)
+{
+	enum { MANY = 1 << 16 };
+	struct pm_text traces = {0}, payload = {0};
+	for (unsigned i = 0; i < MANY; i++) {
+		zts_put_begin(&payload, 5000, 1);
+		zts_put_info(&payload, 0x05, 1558000000000 + i);
+		zts_put_begin(&payload, 5010, 2);
+		zts_put_end(&payload, i + 1 < MANY ? 5011 : 1005000, 1);
+		zts_put_break(&payload);
+	}
+	assert_true(payload.len * MANY > PM_LIMIT_PAYLOAD + payload.len * 16);
+	zts_put_file_header(&traces, 0x10);
+	zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	assert_int_equal(run_of(folder), (MANY - 1) * 1000000ull + 1000000ull * TICK);
+	pm_text_done(&traces);
+	pm_text_done(&payload);
 }
 
 int main(void)
@@ -203,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_index_of_an_unended_trace),
+		cmocka_unit_test(test_many_unended_traces_in_a_chunk),
 	};
 	if (!mkdtemp(folder))
 		return 1;
