@@ -73,7 +73,7 @@ struct pmfs_call *pmfs_call_park(const struct pmfs_call *c)
 
 void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err)
 {
-	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -EINTR, -ENOMEM, -ESTALE};
+	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -ENOMEM, -ESTALE};
 	if (!pmfs_call_take(c))
 		return;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)

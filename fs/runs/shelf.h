@@ -42,7 +42,7 @@ const struct pm_error *pmfs_shelf_error(struct pmfs_shelf *s, uint32_t run);
 /* Is that a failure of the run, rather than lack of memory or cancellation? */
 static inline bool pmfs_is_lasting(int code)
 {
-	return code < 0 && code != -ENOMEM && code != -EINTR;
+	return code < 0 && code != -ENOMEM;
 }
 
 /* The bytes for which an open run counts in the cache. */

@@ -167,7 +167,7 @@ static bool is_long(const struct pmfs_index *x, uint32_t thread)
 
 static int unless_broken(int r)
 {
-	return r == -ENOMEM || r == -EINTR ? r : 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int index_short(void *context, size_t i)

@@ -43,7 +43,7 @@ static int cut_thread(void *context, size_t i)
 	int r = pmfs_index_of(w->x, thread, &trace, NULL);
 	if (r == 0)
 		r = pmfs_cut_make(&w->cuts[i], w->x, thread, &w->span, NULL);
-	return r == -ENOMEM || r == -EINTR ? r : 0; /* unreadable traces are empty */
+	return r == -ENOMEM ? r : 0; /* unreadable traces are empty */
 }
 
 static void fill_threads(struct window *w)
