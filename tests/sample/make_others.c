@@ -96,7 +96,7 @@ static bool write_perl(const char *folder)
 
 /* ---- DIR/shop: Cart.checkout calls Db.query, which throws or not ---- */
 
-enum { CHECKOUT = 6, QUERY, THROWN = 11, METHOD };
+enum { CHECKOUT = 6, QUERY, THROWN = 11, METHOD, URI, PLACE };
 
 static const struct zts_entry texts[] = {
 	{1, "\5com.shop.Cart\5"},
@@ -111,6 +111,8 @@ static const struct zts_entry texts[] = {
 	{10, "\r0\r"},
 	{THROWN, "\f8\f9\f:\f0\f"},
 	{METHOD, "call.method"},
+	{URI, "URI"},
+	{PLACE, "/cart/checkout"},
 };
 
 static void put_trace(
@@ -122,6 +124,7 @@ static void put_trace(
 	zts_put_begin(&p, at, CHECKOUT);
 	zts_put_info(&p, 0x05, at_ms);
 	zts_put_info(&p, 0x12, number);
+	zts_put_attr(&p, URI, PLACE);
 	zts_put_begin(&p, at + 1, QUERY);
 	if (fails) {
 		zts_put_exception(&p, THROWN);
