@@ -11,6 +11,7 @@
 enum { CALLS = 300 };
 
 #define MOST_TICKS ((1ull << 40) - 1)
+#define LATEST_MS  9223372036854ull
 
 static char folder[] = "/tmp/profmount-zts-XXXXXX";
 
@@ -69,11 +70,50 @@ static void test_tables_show_what_64_bits_do_not_hold(void **state)
 	pm_profile_close(p);
 }
 
+/* A trace at the latest time that a payload can store, and one long before it. */
+static struct pm_profile *open_late(void)
+{
+	const uint64_t stamps[] = {1, LATEST_MS};
+	struct pm_text traces = {0}, payload = {0};
+	struct pm_profile *p = NULL;
+	struct pm_error err = {0};
+	zts_put_file_header(&traces, 0x10);
+	for (int i = 0; i < 2; i++) {
+		zts_put_begin(&payload, 0, 1);
+		zts_put_info(&payload, 0x05, stamps[i]);
+		zts_put_begin(&payload, MOST_TICKS, 2);
+		zts_put_end(&payload, MOST_TICKS, 1);
+		zts_put_end(&payload, 1, 2);
+		zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
+		pm_text_clear(&payload);
+	}
+	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	pm_text_done(&traces);
+	pm_text_done(&payload);
+	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	return p;
+}
+
+static void test_a_call_beyond_63_bits_has_no_time(void **state)
+{
+	struct pm_profile *p = open_late();
+	const char *calls = "stores/000000/traces/22620411T234716.854/calls.csv";
+	struct pm_text out = {0};
+	assert_int_equal(zts_drain_path(p, calls, &out), 0);
+	pm_text_char(&out, '\0');
+	assert_string_equal(
+		out.p, "9223372036853000000,65536,65536,0,2,0,000000#1\n,0,0,1,1,0,000000#2\n");
+	pm_text_done(&out);
+	pm_profile_close(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_of_long_calls_do_not_wrap),
 		cmocka_unit_test(test_tables_show_what_64_bits_do_not_hold),
+		cmocka_unit_test(test_a_call_beyond_63_bits_has_no_time),
 	};
 	if (!mkdtemp(folder))
 		return 1;
