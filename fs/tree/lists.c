@@ -43,8 +43,8 @@ static int list_iterations(
 	*ret_n = 0;
 	for (uint32_t i = 0; *ret && i < all->n; i++) {
 		const struct pmfs_iteration *it = &all->items[i];
-		uint64_t end = it->start_ns + it->duration_ns;
-		if (end > it->start_ns && end <= run_ns)
+		uint64_t end;
+		if (pmfs_iteration_has_window(it, run_ns, &end))
 			(*ret)[(*ret_n)++] = (struct pmfs_listed){it->start_ns, end};
 	}
 	return *ret ? 0 : pm_error_plain(err, -ENOMEM);

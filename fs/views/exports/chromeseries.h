@@ -30,7 +30,7 @@ void pmfs_call_args_done(struct pmfs_call_args *a);
 /* Empty if the slice's call has none. */
 static inline struct pm_bytes pmfs_call_args_of(const struct pmfs_call_args *a, size_t slice)
 {
-	if (!a->of)
+	if (!a->of || a->of[slice].len == 0)
 		return (struct pm_bytes){NULL, 0};
 	return (struct pm_bytes){(const uint8_t *)a->texts.p + a->of[slice].at, a->of[slice].len};
 }
