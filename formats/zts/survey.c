@@ -107,8 +107,8 @@ static int survey(struct zts_surveyor *s, bool add_up, struct pm_error *err)
 	int r = read_stores(s, add_up, err);
 	if (r == 0)
 		r = zts_survey_take_index(s, err);
-	if (r == 0 && zts_survey_find_moved(s) < 0)
-		r = pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for traces");
+	if (r == 0)
+		r = zts_survey_find_moved(s, err);
 	if (r == 0)
 		r = zts_survey_take_unclaimed(s, err);
 	if (r < 0)

@@ -4,10 +4,11 @@
 
 #include "formats/zts/survey.h"
 
-/* A trace in one part without a payload at its place. */
+/* A trace without a payload at its place. */
 struct zts_missing {
-	const struct zts_span *span;
-	uint32_t trace; /* index in zts_survey.traces */
+	const struct zts_span *span; /* of its first part */
+	uint64_t tstop;              /* of its call in that part; PM_NO_TIME: it ends in another */
+	uint32_t trace;              /* index in zts_survey.traces */
 };
 
 /* Negative, 0 or positive, for sorting. */
@@ -34,7 +35,7 @@ struct zts_surveyor {
 int zts_survey_sort_index(struct zts_surveyor *s);
 int zts_survey_expect(struct zts_surveyor *s);
 int zts_survey_take_index(struct zts_surveyor *s, struct pm_error *err);
-int zts_survey_find_moved(struct zts_surveyor *s);
+int zts_survey_find_moved(struct zts_surveyor *s, struct pm_error *err);
 int zts_survey_take_unclaimed(struct zts_surveyor *s, struct pm_error *err);
 
 /* Extends the run to the last call of traces whose end is not known. */
@@ -46,6 +47,10 @@ int zts_survey_add_trace(struct zts_survey *v, const struct zts_trace *t);
 
 /* In ns; PM_NO_TIME: not known. */
 uint64_t zts_survey_duration(const struct zts_found *f);
+
+/* Reads a trace in several parts, whose payloads are there; it is lost if that fails. */
+int zts_survey_assemble(
+	struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err);
 
 /* What the payload of a trace tells besides the index. */
 void zts_survey_take_payload(struct zts_trace *t, const struct zts_found *f);

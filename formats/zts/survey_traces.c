@@ -138,8 +138,7 @@ static int keep_attrs(struct zts_surveyor *s, struct zts_trace *t, const struct 
 	return 0;
 }
 
-/* A trace in several parts has to be assembled. */
-static int assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
+int zts_survey_assemble(struct zts_surveyor *s, struct zts_trace *t, bool old, struct pm_error *err)
 {
 	struct zts_survey *v = s->v;
 	const struct zts_parts parts = {.items = v->parts + t->part, .n = t->n_parts};
@@ -221,14 +220,15 @@ void zts_survey_take_payload(struct zts_trace *t, const struct zts_found *f)
 	t->has_exception = (f->has & ZTS_HAS_EXCEPTION) != 0;
 }
 
-/* Remembers a trace without a payload at its place. */
-static int miss(struct zts_surveyor *s, const struct zts_span *span, uint32_t trace)
+/* Remembers a trace without a payload at its place, which is the next one of the survey. */
+static int miss(struct zts_surveyor *s, const struct zts_span *span, uint32_t n_parts)
 {
-	if (span->tstart == PM_NO_TIME || span->tstop == PM_NO_TIME)
+	uint64_t tstop = n_parts == 1 ? span->tstop : PM_NO_TIME;
+	if (span->tstart == PM_NO_TIME || (n_parts == 1 && tstop == PM_NO_TIME))
 		return 0; /* too little to be recognised by */
 	if (pm_list_room(&s->missing, s->n_missing, &s->missing_room, sizeof(*s->missing)) < 0)
 		return -ENOMEM;
-	s->missing[s->n_missing++] = (struct zts_missing){span, trace};
+	s->missing[s->n_missing++] = (struct zts_missing){span, tstop, s->v->n};
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 		t->lost |= !is_sound(v, &parts[i]);
 	t->lost |= !f || f->records > PM_LIMIT_TRACE_CALLS;
 	if (!f)
-		return t->n_parts == 1 && !first->old ? miss(s, first, v->n) : 0;
+		return first->old ? 0 : miss(s, first, t->n_parts);
 	f->claimed = true;
 	if (first->old) {
 		t->timestamp_ns = f->timestamp_ms * ZTS_MS_NS;
@@ -251,7 +251,7 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	}
 	zts_survey_take_payload(t, f);
 	t->ticket = t->n_parts == 1 && !t->lost ? f->ticket : PM_NONE;
-	int r = t->n_parts > 1 && !t->lost ? assemble(s, t, first->old, err) : 0;
+	int r = t->n_parts > 1 && !t->lost ? zts_survey_assemble(s, t, first->old, err) : 0;
 	f->shown = !t->lost;
 	return r;
 }

@@ -407,19 +407,51 @@ static void test_chunks_are_found_again_behind_damage(void **state)
 	zts_sample_done(&s);
 }
 
-/* Bytes that are no chunk lie between: what is behind them is not where the index says. */
+/* Puts bytes that are no chunk there: what is behind them is not where the index says. */
+static void put_astray(struct zts_sample *s, size_t at)
+{
+	struct pm_text moved = {.p = NULL};
+	pm_text_bytes(&moved, (struct pm_bytes){(uint8_t *)s->traces.p, at});
+	pm_text_str(&moved, "astray");
+	pm_text_bytes(&moved, (struct pm_bytes){(uint8_t *)s->traces.p + at, s->traces.len - at});
+	pm_text_done(&s->traces);
+	s->traces = moved;
+}
+
+/* Two gaps: the parts of a trace are not where the first part says. */
+static void test_parts_behind_different_gaps_are_not_joined(void **state)
+{
+	struct zts_sample s;
+	struct pm_text out = {.p = NULL};
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	put_astray(&s, s.offsets[2]);
+	put_astray(&s, s.offsets[1]);
+	struct pm_profile *p = open_sample(&s);
+	assert_int_equal(zts_drain_path(p, "traces.csv", &out), 0);
+	pm_text_char(&out, '\0');
+	assert_string_not_equal(out.p, traces_new);
+	pm_text_done(&out);
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
+static void test_a_trace_in_parts_that_has_moved_is_one(void **state)
+{
+	struct zts_sample s;
+	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
+	put_astray(&s, s.offsets[1]);
+	struct pm_profile *p = open_sample(&s);
+	assert_text(p, "", "traces.csv", traces_new);
+	assert_int_equal(damage_of(p), 5); /* those bytes, two parts, a trace, the span in it */
+	pm_profile_close(p);
+	zts_sample_done(&s);
+}
+
 static void test_a_trace_that_has_moved_keeps_its_ids(void **state)
 {
 	struct zts_sample s;
-	struct pm_text moved = {.p = NULL};
 	zts_sample_make(&s, 0x11, false, ZTS_INDEX_NEW);
-	pm_text_bytes(&moved, (struct pm_bytes){(uint8_t *)s.traces.p, s.offsets[4]});
-	pm_text_str(&moved, "astray");
-	pm_text_bytes(&moved,
-		(struct pm_bytes){
-			(uint8_t *)s.traces.p + s.offsets[4], s.traces.len - s.offsets[4]});
-	pm_text_done(&s.traces);
-	s.traces = moved;
+	put_astray(&s, s.offsets[4]);
 	struct pm_profile *p = open_sample(&s);
 	assert_text(p, "", "traces.csv", traces_new);
 	assert_int_equal(damage_of(p), 3); /* those bytes, a trace, and the span in it */
@@ -571,6 +603,8 @@ int main(void)
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
 		cmocka_unit_test(test_chunks_are_found_again_behind_damage),
 		cmocka_unit_test(test_a_trace_that_has_moved_keeps_its_ids),
+		cmocka_unit_test(test_a_trace_in_parts_that_has_moved_is_one),
+		cmocka_unit_test(test_parts_behind_different_gaps_are_not_joined),
 		cmocka_unit_test(test_a_growing_store_shows_what_was_there),
 		cmocka_unit_test(test_a_store_alone_keeps_its_number),
 		cmocka_unit_test(test_chunks_and_traces_count_against_the_cache),
