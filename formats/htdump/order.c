@@ -113,7 +113,8 @@ static int late_add(struct late_list *late, const struct htd_key *key)
 
 /*
  * Reads a run of the block that follows `before`: timely events into `items`, in stream order, late
- * ones into `late` (may be NULL).
+ * ones into `late` (may be NULL). -EIO if it has fewer events than were counted: the file has
+ * changed. Otherwise each run would look for them up to the end.
  */
 static int run_read(struct htd_sorted *c, struct htd_walk *w, const struct htd_key *before,
 	struct late_list *late)
@@ -123,10 +124,11 @@ static int run_read(struct htd_sorted *c, struct htd_walk *w, const struct htd_k
 	struct htd_key newest = c->newest;
 	uint32_t n = c->n;
 	htd_walk_place(w, c->o->s, run);
+	const uint64_t end = (w->seq / HTD_RUN + 1) * HTD_RUN;
 	for (uint32_t left = htd_place_count(run); left > 0;) {
 		struct htd_sorted_event *item = &c->items[n];
-		if (!htd_walk_next(w, &item->event))
-			break;
+		if (w->seq >= end || !htd_walk_next(w, &item->event))
+			return -EIO;
 		if (!htd_filter_match(filter, &item->event))
 			continue;
 		left--;
@@ -240,7 +242,7 @@ int htd_order_mark(struct htd_order *o, const struct htd_sorted *c)
 	return 0;
 }
 
-/* -ENOMEM if the work is cancelled: there is no way on then. */
+/* -EIO if the file has changed, -ENOMEM if the work is cancelled: there is no way on then. */
 static int block_start(struct htd_sorted *c)
 {
 	int r = block_read(c, NULL);

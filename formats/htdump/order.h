@@ -29,7 +29,10 @@ struct htd_order {
 	size_t n_marks, mark_room;
 };
 
-/* Finds the late events; `o` has stream, filter and by_id. One pass over its runs. */
+/*
+ * Finds the late events; `o` has stream, filter and by_id. One pass over its runs. 0, -EIO if the
+ * file has changed, or -ENOMEM.
+ */
 int htd_order_build(struct htd_order *o);
 
 /*

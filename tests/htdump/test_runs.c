@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/htdump/order.h"
 #include "formats/htdump/scan.h"
 
 /* A second scan, without runs. */
@@ -228,11 +229,41 @@ static void test_a_cut_anywhere_changes_nothing(void **state)
 	htdw_done(&w);
 }
 
+/* Each run ends where it ended for the scan, even if no event is what it was. */
+static void test_a_run_without_its_events_has_changed(void **state)
+{
+	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
+	struct htd_sorted cursor;
+	const struct htd_sorted_event *e;
+	struct htdw w = {.p = NULL};
+	htdw_begin(&w, false, false);
+	size_t described = w.len;
+	for (unsigned i = 0; i < 10 * HTD_CHUNK; i++)
+		htdw_call_int(&w, 1, 100 + i, 1, 7);
+	struct htd_stream s = {.bytes = {w.p, w.len}};
+	assert_true(htd_dialect_detect(s.bytes, &s.dialect));
+	assert_int_equal(htd_stream_scan(&s, "", &damage, NULL), 0);
+	const struct htd_order order = {.s = &s,
+		.filter = {
+			.runs = &s.threads[0].calls, .calls = true, .what = s.threads[0].number}};
+	assert_int_equal(htd_sorted_start(&cursor, &order, NULL), 0);
+	assert_int_equal(htd_sorted_next(&cursor, &e), 1);
+	htd_sorted_done(&cursor);
+	memset(w.p + described, 0, w.len - described);
+	assert_int_equal(htd_sorted_start(&cursor, &order, NULL), 0);
+	assert_int_equal(htd_sorted_next(&cursor, &e), -EIO);
+	htd_sorted_done(&cursor);
+	htd_stream_done(&s);
+	pm_damage_done(&damage);
+	htdw_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs_change_nothing),
 		cmocka_unit_test(test_a_cut_anywhere_changes_nothing),
+		cmocka_unit_test(test_a_run_without_its_events_has_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
