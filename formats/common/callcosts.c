@@ -92,7 +92,7 @@ int pm_callcosts_freeze(
 		c->context_start[cost->context + 1]++;
 		c->thread_start[cost->thread + 1]++;
 	}
-	for (uint32_t i = 0; i < n_threads; i++) {
+	for (uint32_t i = 0; c->n && i < n_threads; i++) {
 		if (sort_thread(c->items + c->thread_start[i], c->thread_start[i + 1]) < 0)
 			return -ENOMEM;
 		c->thread_start[i + 1] += c->thread_start[i];
