@@ -282,20 +282,32 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 
 enum { WORD = 1 }; /* what getopt returns for what is no option */
 
+enum { LONG = 0x100 }; /* tells `--ls` from `-l` in optopt */
+
 static const struct option long_options[] = {
-	{"ls", no_argument, NULL, 'l'},
-	{"cat", no_argument, NULL, 'c'},
-	{"extract", no_argument, NULL, 'x'},
-	{"check", no_argument, NULL, 'k'},
-	{"formats", no_argument, NULL, 'F'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
+	{"ls", no_argument, NULL, LONG | 'l'},
+	{"cat", no_argument, NULL, LONG | 'c'},
+	{"extract", no_argument, NULL, LONG | 'x'},
+	{"check", no_argument, NULL, LONG | 'k'},
+	{"formats", no_argument, NULL, LONG | 'F'},
+	{"help", no_argument, NULL, LONG | 'h'},
+	{"version", no_argument, NULL, LONG | 'V'},
 	{NULL, 0, NULL, 0},
 };
 
+/* Amid the letters of `-xyz`, argv[optind - 1] is still the argument before it. */
+static bool refuse_option(char **argv)
+{
+	if (optopt && !(optopt & LONG))
+		pmfs_log("-%c: no such option (see -h)", optopt);
+	else
+		pmfs_log("%s: no such option (see -h)", argv[optind - 1]);
+	return false;
+}
+
 static bool take_option(struct pmfs_options *o, int c, char **argv)
 {
-	switch (c) {
+	switch (c & ~LONG) {
 	case 'f': o->foreground = true; return true;
 	case 'd': o->foreground = o->debug = true; return true;
 	case 's': o->single_thread = true; return true;
@@ -308,7 +320,7 @@ static bool take_option(struct pmfs_options *o, int c, char **argv)
 	case 'h': o->mode = PMFS_MODE_HELP; return true;
 	case 'V': o->mode = PMFS_MODE_VERSION; return true;
 	case ':': pmfs_log("%s: an argument is missing (see -h)", argv[optind - 1]); return false;
-	default: pmfs_log("%s: no such option (see -h)", argv[optind - 1]); return false;
+	default: return refuse_option(argv);
 	}
 }
 

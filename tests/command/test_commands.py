@@ -68,6 +68,11 @@ class Commands(unittest.TestCase):
             done = run("-o", "iterations=f(a, b)", "--ls", folder)
             self.assertIn(b"-o  b): no such option", done.stderr)
 
+    def test_the_option_that_is_none_is_said(self):
+        for words, option in ((("-x=b",), "-x"), (("-fx",), "-x"), (("--nosuch",), "--nosuch"), (("--ls=3",), "--ls=3")):
+            done = run("--cat", "a=source", *words, "--", "runs.csv")
+            self.assertEqual(done.stderr.decode(), f"profmount: {option}: no such option (see -h)\n")
+
     def test_formats_are_listed(self):
         done = run("--formats")
         self.assertEqual(done.returncode, 0)
