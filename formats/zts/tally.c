@@ -14,13 +14,18 @@
 
 static const struct zts_path_sums nothing = {.min_ns = INT64_MAX, .max_ns = INT64_MIN};
 
-/* Notes where paths were first; only traces that are out of order can have known ones earlier. */
-static void note_first(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
+/*
+ * Notes where paths from `fresh` on were first. Known ones can only have been later if traces are
+ * out of order.
+ */
+static void note_first(
+	struct zts_tally *t, const struct zts_tree *tree, uint32_t rank, uint32_t fresh)
 {
-	for (uint32_t i = 0; i < tree->n; i++) {
+	uint32_t from = rank < t->latest ? 0 : fresh;
+	for (uint32_t i = 0; from < t->paths.n && i < tree->n; i++) {
 		uint32_t path = t->steps[i].path;
 		uint64_t here = (uint64_t)rank << 32 | i;
-		if (path != PM_PATHS_FULL && here < t->first[path])
+		if (path >= from && path != PM_PATHS_FULL && here < t->first[path])
 			t->first[path] = here;
 	}
 }
@@ -28,18 +33,16 @@ static void note_first(struct zts_tally *t, const struct zts_tree *tree, uint32_
 static int find_paths(struct zts_tally *t, const struct zts_tree *tree, uint32_t rank)
 {
 	const struct pm_measured sums = {t->sums, t->sum_room, sizeof(*t->sums)};
-	uint32_t known = t->paths.n;
+	uint32_t fresh = t->paths.n;
 	if (pm_steps_take(&t->paths, &t->guesses, t->steps, tree->n, &sums) < 0 ||
 		pm_list_room(&t->sums, t->paths.n, &t->sum_room, sizeof(*t->sums)) < 0 ||
 		pm_list_room(&t->first, t->paths.n, &t->first_room, sizeof(*t->first)) < 0)
 		return -ENOMEM;
-	bool fresh = known < t->paths.n;
-	for (; known < t->paths.n; known++) {
-		t->sums[known] = nothing;
-		t->first[known] = UINT64_MAX;
+	for (uint32_t i = fresh; i < t->paths.n; i++) {
+		t->sums[i] = nothing;
+		t->first[i] = UINT64_MAX;
 	}
-	if (fresh || rank < t->latest)
-		note_first(t, tree, rank);
+	note_first(t, tree, rank, fresh);
 	t->latest = rank > t->latest ? rank : t->latest;
 	return 0;
 }
