@@ -21,28 +21,29 @@ struct zts_attr {
 	struct pm_bytes key, value;
 };
 
+/* Bits of numbers are those of their keys, so that one mask takes them over. */
 enum zts_has {
-	ZTS_HAS_TSTART = 1,
-	ZTS_HAS_TSTOP = 2,
-	ZTS_HAS_FLAGS = 4,
-	ZTS_HAS_TIMESTAMP = 8,
-	ZTS_HAS_SPAN = 16,
-	ZTS_HAS_PARENT = 32,
-	ZTS_HAS_TYPE = 64,
-	ZTS_HAS_EXCEPTION = 128,
-	ZTS_IS_OPEN = 256, /* the data ended before the record */
+	ZTS_HAS_TIMESTAMP = 1 << ZTS_TIMESTAMP,
+	ZTS_HAS_TYPE = 1 << ZTS_TYPE,
+	ZTS_HAS_FLAGS = 1 << ZTS_FLAGS,
+	ZTS_HAS_TSTART = 1 << ZTS_TSTART,
+	ZTS_HAS_TSTOP = 1 << ZTS_TSTOP,
+	ZTS_HAS_PARENT = 1 << ZTS_PARENT,
+	ZTS_HAS_SPAN = 1 << ZTS_SPAN,
+	ZTS_HAS_EXCEPTION = 1 << 24, /* beyond all keys */
+	ZTS_IS_OPEN = 1 << 25,       /* the data ended before the record */
 };
 
 struct zts_call {
 	uint32_t parent; /* PM_NONE: the trace's own */
-	uint32_t end;    /* end of the calls below it */
 	uint32_t depth;
-	uint32_t has;
 	uint32_t store, chunk; /* start of its record; ids are valid in that store */
 	uint64_t start_offset;
-	uint64_t method, exception;
+	uint32_t end; /* end of the calls below it */
+	uint32_t has;
 	uint64_t tstart, tstop; /* ticks */
-	uint64_t calls, flags, timestamp_ms, span_id, parent_id, type;
+	uint64_t method, calls;
+	uint64_t exception, flags, timestamp_ms, span_id, parent_id, type;
 	uint32_t attr, n_attrs; /* in zts_tree.attrs */
 };
 

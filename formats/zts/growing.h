@@ -44,10 +44,13 @@ static inline void zts_growing_init_call(
 	c->store = g->part->store;
 	c->chunk = g->part->chunk;
 	c->start_offset = g->part->start_offset + e->at;
-	c->end = c->has = c->attr = c->n_attrs = 0;
-	c->method = c->exception = c->tstart = c->tstop = 0;
-	c->calls = c->flags = c->timestamp_ms = 0;
-	c->span_id = c->parent_id = c->type = 0;
+	c->end = c->has = 0;
+	c->tstart = c->tstop = 0;
+	c->method = c->calls = 0;
+	c->exception = c->flags = 0;
+	c->timestamp_ms = c->span_id = 0;
+	c->parent_id = c->type = 0;
+	c->attr = c->n_attrs = 0;
 }
 
 static inline int zts_growing_begin(

@@ -22,22 +22,20 @@ static inline uint64_t zts_number(const struct zts_numbers *n, enum zts_info key
 	return zts_is_given(n, key) ? n->of[key] : 0;
 }
 
-/* `bit` if it was there. */
-static inline uint32_t zts_has(const struct zts_numbers *n, enum zts_info key, enum zts_has bit)
-{
-	return zts_is_given(n, key) ? bit : 0;
-}
-
+/* To the call, whose numbers are those of the same record, or 0. */
 static inline void zts_numbers_to_call(const struct zts_numbers *n, struct zts_call *call)
 {
-	call->has |= zts_has(n, ZTS_TSTART, ZTS_HAS_TSTART) | zts_has(n, ZTS_TSTOP, ZTS_HAS_TSTOP) |
-		zts_has(n, ZTS_FLAGS, ZTS_HAS_FLAGS) |
-		zts_has(n, ZTS_TIMESTAMP, ZTS_HAS_TIMESTAMP) | zts_has(n, ZTS_SPAN, ZTS_HAS_SPAN) |
-		zts_has(n, ZTS_PARENT, ZTS_HAS_PARENT) | zts_has(n, ZTS_TYPE, ZTS_HAS_TYPE);
+	enum {
+		RARE = ZTS_HAS_TIMESTAMP | ZTS_HAS_TYPE | ZTS_HAS_FLAGS | ZTS_HAS_PARENT |
+			ZTS_HAS_SPAN,
+	};
+	call->has |= n->given & (RARE | ZTS_HAS_TSTART | ZTS_HAS_TSTOP);
 	call->tstart = zts_number(n, ZTS_TSTART);
 	call->tstop = zts_number(n, ZTS_TSTOP);
 	call->method = zts_number(n, ZTS_METHOD);
 	call->calls = zts_number(n, ZTS_CALLS);
+	if (!(n->given & RARE))
+		return;
 	call->flags = zts_number(n, ZTS_FLAGS);
 	call->timestamp_ms = zts_number(n, ZTS_TIMESTAMP);
 	call->span_id = zts_number(n, ZTS_SPAN);

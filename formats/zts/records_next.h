@@ -19,6 +19,9 @@ enum {
 	ZTS_HEAD_BREAK = 0xff,
 	/* Numbers up to here stand in the initial byte; then 1, 2, 4 or 8 bytes follow. */
 	ZTS_SMALL_MOST = 23,
+	ZTS_ONE_BYTE = 24,
+	ZTS_TWO_BYTES = 25,
+	ZTS_FOUR_BYTES = 26,
 	ZTS_EIGHT_BYTES = 27,
 	ZTS_QUICK_BYTES = 12, /* a map of one number takes no more */
 };

@@ -31,7 +31,7 @@ static int begin_record(struct scanner *s, const struct zts_record_event *e)
 	size_t n = s->reader.n - 1; /* records around it */
 	if (pm_list_room(&s->run.open, n, &s->run.room, sizeof(*s->run.open)) < 0)
 		return -ENOMEM;
-	zts_open_begin(&s->run, n, (uint32_t)e->at);
+	zts_open_begin(&s->run, &s->run.open[n], (uint32_t)e->at);
 	return 0;
 }
 
@@ -81,10 +81,9 @@ static int keep_attrs(struct scanner *s, const struct zts_open_record *r, struct
 
 static uint32_t found_has(const struct zts_open_record *r)
 {
-	const struct zts_numbers *n = &r->numbers;
-	return r->has | ZTS_HAS_TIMESTAMP | zts_has(n, ZTS_TSTART, ZTS_HAS_TSTART) |
-		zts_has(n, ZTS_TSTOP, ZTS_HAS_TSTOP) | zts_has(n, ZTS_SPAN, ZTS_HAS_SPAN) |
-		zts_has(n, ZTS_TYPE, ZTS_HAS_TYPE);
+	const uint32_t taken =
+		ZTS_HAS_TIMESTAMP | ZTS_HAS_TSTART | ZTS_HAS_TSTOP | ZTS_HAS_SPAN | ZTS_HAS_TYPE;
+	return r->has | (r->numbers.given & taken);
 }
 
 static int end_record(struct scanner *s, const struct zts_record_event *e)

@@ -8,36 +8,60 @@
 #include "formats/common/work.h"
 #include "formats/zts/records_next.h"
 
-enum { BETWEEN_QUESTIONS = 1 << 20 }; /* bytes */
-
-/* Copies of what changes with each record, and what does not. */
-struct state {
-	struct pm_cur in;
-	size_t n;    /* open records */
-	size_t told; /* of them, those that the CBOR reader knows of */
-	size_t most; /* that may be open */
-	size_t deepest;
+enum {
+	BETWEEN_QUESTIONS = 1 << 20, /* bytes */
+	/* The two first bytes of what is usual, the first one lowest. */
+	HEADS = 0xffff,
+	NUMBER_HEADS = ZTS_HEAD_LONE_PAIR << 8 | ZTS_HEAD_INFO,
+	RECORD_HEADS = ZTS_HEAD_INDEF << 8 | ZTS_HEAD_RECORD,
 };
 
-static inline bool take_number(struct zts_scan_run *run, struct state *s, const uint8_t *p)
+/* What changes with each record, and what does not. */
+struct state {
+	struct pm_cur in;          /* up to where to ask for cancellation */
+	struct zts_open_record *r; /* the innermost */
+	struct zts_open_record *deepest;
+	struct zts_open_record *lowest; /* that may end: the reader knows of those around it */
+	struct zts_open_record *beyond; /* the last that there may be */
+};
+
+/*
+ * Branches on the width: numbers of a key usually have the same one, and so the processor reads on
+ * before it has computed where the next item begins. Only eight bytes can be an invalid number.
+ */
+static inline bool take_number(
+	struct zts_scan_run *run, struct state *s, const uint8_t *p, uint32_t head)
 {
-	uint8_t key = p[2], low = p[3];
-	if (p[1] != ZTS_HEAD_LONE_PAIR || key >= ZTS_KEYS || low > ZTS_EIGHT_BYTES)
+	uint32_t key = head >> 16 & 0xff, low = head >> 24;
+	uint64_t value = low;
+	if (key >= ZTS_KEYS)
 		return false;
-	size_t more = low > ZTS_SMALL_MOST ? (size_t)1 << (low - ZTS_SMALL_MOST - 1) : 0;
-	uint64_t value = more ? pm_be64(p + 4) >> (64 - 8 * more) : low;
-	if (zts_wrong_info(key, value))
-		return false;
-	zts_open_number(run, &run->open[s->n - 1], key, value);
-	s->in.at += 4 + more;
+	if (low <= ZTS_SMALL_MOST) {
+		s->in.at += 4;
+	} else if (low == ZTS_FOUR_BYTES) {
+		value = pm_be32(p + 4);
+		s->in.at += 8;
+	} else if (low == ZTS_TWO_BYTES) {
+		value = pm_be16(p + 4);
+		s->in.at += 6;
+	} else if (low == ZTS_ONE_BYTE) {
+		value = p[4];
+		s->in.at += 5;
+	} else {
+		value = pm_be64(p + 4);
+		if (low != ZTS_EIGHT_BYTES || zts_wrong_info(key, value))
+			return false;
+		s->in.at += 12;
+	}
+	zts_open_number(run, s->r, key, value);
 	return true;
 }
 
-static inline bool begin(struct zts_scan_run *run, struct state *s, const uint8_t *p)
+static inline bool begin(struct zts_scan_run *run, struct state *s, bool growing)
 {
-	if (p[1] != ZTS_HEAD_INDEF || s->n >= s->most)
+	if (s->r + 1 >= s->beyond)
 		return false;
-	if (run->growing) {
+	if (growing) {
 		struct zts_tree *t = run->growing->tree;
 		const struct zts_record_event e = {.at = s->in.at};
 		if (t->n >= t->room || t->n >= PM_LIMIT_TRACE_CALLS)
@@ -45,26 +69,24 @@ static inline bool begin(struct zts_scan_run *run, struct state *s, const uint8_
 		zts_growing_init_call(&t->calls[t->n], run->growing, &e);
 		run->growing->open = t->n++;
 	}
-	zts_open_begin(run, s->n, (uint32_t)s->in.at);
-	s->n++;
-	s->deepest = s->n > s->deepest ? s->n : s->deepest;
+	zts_open_begin(run, ++s->r, (uint32_t)s->in.at);
+	s->deepest = s->r > s->deepest ? s->r : s->deepest;
 	s->in.at += 2;
 	return true;
 }
 
-static inline bool end(struct zts_scan_run *run, struct state *s)
+static inline bool end(struct zts_scan_run *run, struct state *s, bool growing)
 {
-	const struct zts_open_record *r = &run->open[s->n - 1];
-	if (s->n == 1 || s->n == s->told || zts_is_given(&r->numbers, ZTS_TIMESTAMP))
+	if (s->r < s->lowest || zts_is_given(&s->r->numbers, ZTS_TIMESTAMP))
 		return false;
-	if (run->growing) {
+	if (growing) {
 		struct zts_tree *t = run->growing->tree;
 		struct zts_call *call = &t->calls[run->growing->open];
-		zts_numbers_to_call(&r->numbers, call);
+		zts_numbers_to_call(&s->r->numbers, call);
 		call->end = t->n;
 		run->growing->open = call->parent;
 	}
-	s->n--;
+	s->r--;
 	s->in.at++;
 	return true;
 }
@@ -79,29 +101,42 @@ static size_t most_open(const struct zts_scan_run *run)
 	return most < run->room ? most : run->room;
 }
 
+/* By value, so that the compiler keeps the state in registers. */
+static inline struct state take(struct zts_scan_run *run, struct state s, bool growing)
+{
+	const uint8_t *p;
+	bool taken = true;
+	while (taken && (p = pm_cur_peek(&s.in, ZTS_QUICK_BYTES))) {
+		uint32_t head = pm_le32(p);
+		if ((head & HEADS) == NUMBER_HEADS)
+			taken = take_number(run, &s, p, head);
+		else if ((head & HEADS) == RECORD_HEADS)
+			taken = begin(run, &s, growing);
+		else
+			taken = (head & 0xff) == ZTS_HEAD_BREAK && end(run, &s, growing);
+	}
+	return s;
+}
+
 bool zts_scan_run(struct zts_scan_run *run)
 {
 	struct zts_records *r = run->reader;
 	bool known = r->n > r->n_told || r->cbor.depth == zts_inner_level(r);
+	if (!known || r->n == 0 || r->info_left > 0)
+		return true;
+	struct zts_open_record *inner = &run->open[r->n - 1];
 	struct state s = {.in = r->cbor.in,
-		.n = r->n,
-		.told = r->n_told,
-		.most = most_open(run),
-		.deepest = r->n};
-	const uint8_t *p;
+		.r = inner,
+		.deepest = inner,
+		.lowest = &run->open[r->n_told > 1 ? r->n_told : 1],
+		.beyond = &run->open[most_open(run)]};
 	size_t stop = s.in.at + BETWEEN_QUESTIONS;
-	bool taken = known && r->n > 0 && r->info_left == 0;
-	while (taken && s.in.at < stop && (p = pm_cur_peek(&s.in, ZTS_QUICK_BYTES))) {
-		if (p[0] == ZTS_HEAD_INFO)
-			taken = take_number(run, &s, p);
-		else if (p[0] == ZTS_HEAD_RECORD)
-			taken = begin(run, &s, p);
-		else
-			taken = p[0] == ZTS_HEAD_BREAK && end(run, &s);
-	}
-	uint32_t depth = r->cbor.depth + 2 * (uint32_t)(s.deepest - r->n_told);
+	s.in.b.len = s.in.b.len < stop ? s.in.b.len : stop;
+	s = run->growing ? take(run, s, true) : take(run, s, false);
+	uint32_t told = (uint32_t)r->n_told, deepest = (uint32_t)(s.deepest - run->open) + 1;
+	uint32_t depth = r->cbor.depth + 2 * (deepest - told);
 	r->cbor.deepest = depth > r->cbor.deepest ? depth : r->cbor.deepest;
 	r->cbor.in.at = s.in.at;
-	r->n = s.n;
-	return s.in.at < stop || !pm_work_cancelled();
+	r->n = (size_t)(s.r - run->open) + 1;
+	return s.in.at + ZTS_QUICK_BYTES <= stop || !pm_work_cancelled();
 }

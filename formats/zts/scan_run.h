@@ -26,14 +26,13 @@ struct zts_scan_run {
 	size_t attrs;                 /* of open records; none of plain ones */
 };
 
-/* Begins record n, counted from the outermost; there is room for it. */
-static inline void zts_open_begin(struct zts_scan_run *run, size_t n, uint32_t at)
+/* Begins the record `r` of run->open. */
+static inline void zts_open_begin(struct zts_scan_run *run, struct zts_open_record *r, uint32_t at)
 {
-	struct zts_open_record *r = &run->open[n];
 	r->numbers.given = 0;
 	r->start = at;
 	r->within = PM_NONE;
-	if (n > 0)
+	if (r > run->open)
 		r->within =
 			zts_is_given(&r[-1].numbers, ZTS_TIMESTAMP) ? r[-1].start : r[-1].within;
 	r->has = 0;
