@@ -85,6 +85,13 @@ static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_n
 	return true;
 }
 
+/*
+ * When a call of a trace began that began at `trace_ns`, both since 1970: then, too, if it does not
+ * say when, and before it if the clock was set back. Not beyond 64 bits.
+ */
+uint64_t zts_call_began(
+	uint64_t trace_ns, const struct zts_call *root, const struct zts_call *call);
+
 /* Sums of times that cannot overflow; as a cell, a double if it does not fit into 64 bits. */
 typedef __int128 zts_sum;
 struct pm_cell zts_sum_cell(zts_sum sum);

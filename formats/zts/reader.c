@@ -8,26 +8,15 @@
 
 /* ---- calls ---- */
 
-static uint64_t moved(uint64_t time_ns, int64_t by_ns)
-{
-	if (by_ns < 0)
-		return time_ns > -(uint64_t)by_ns ? time_ns + (uint64_t)by_ns : 0;
-	return (uint64_t)by_ns > UINT64_MAX - time_ns ? UINT64_MAX : time_ns + (uint64_t)by_ns;
-}
-
 struct pm_sample zts_reader_sample(
 	const struct zts_trace *t, const struct zts_tree *tree, uint32_t i)
 {
 	const struct zts_call *root = &tree->calls[0], *call = &tree->calls[i];
 	int64_t ns;
 	bool ended = zts_call_duration(call, &ns);
-	struct pm_sample s = {.time_ns = t->timestamp_ns,
+	return (struct pm_sample){.time_ns = zts_call_began(t->timestamp_ns, root, call),
 		.duration_ns = ended ? (uint64_t)(ns > 0 ? ns : 0) : PM_NO_TIME,
 		.self_ns = PM_NO_SELF};
-	if (call->has & root->has & ZTS_HAS_TSTART)
-		s.time_ns = moved(s.time_ns,
-			((int64_t)call->tstart - (int64_t)root->tstart) * (int64_t)ZTS_TICK_NS);
-	return s;
 }
 
 /* ---- payloads ---- */

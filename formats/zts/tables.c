@@ -164,8 +164,8 @@ static int exceptions_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	const struct zts_survey *v = &z->survey;
 	zts_trace_path(z, &v->traces[thrown->trace], rows->scratch);
 	cells[0] = pm_cell_u64(thrown->count);
-	cells[1] = pm_cell_u64(thrown->first_ns - v->origin_ns);
-	cells[2] = pm_cell_u64(thrown->last_ns - v->origin_ns);
+	cells[1] = zts_sum_cell((zts_sum)thrown->first_ns - v->origin_ns);
+	cells[2] = zts_sum_cell((zts_sum)thrown->last_ns - v->origin_ns);
 	cells[3] = pm_cell_text(pm_text_view(rows->scratch));
 	cells[4] = pm_cell_lasting(thrown->class);
 	cells[5] = pm_cell_text(thrown->message);

@@ -355,6 +355,26 @@ static void test_an_id_means_something_in_its_store_alone(void **state)
 	zts_remove_folder(other);
 }
 
+/* The call began before its trace, because the clock was set back between them. */
+static void test_an_exception_has_the_time_of_its_call(void **state)
+{
+	struct pm_text p = {0};
+	struct bare b;
+	bare_begin(&b, NULL, 0);
+	begin_trace(&p, 0, 70);
+	zts_put_begin(&p, 60, 71);
+	zts_put_exception(&p, 9);
+	zts_put_end(&p, 80, 0);
+	zts_put_end(&p, 200, 2);
+	zts_put_chunk(&b.traces, 0x10, pm_text_view(&p));
+	bare_write(&b, store);
+	pm_text_done(&p);
+	struct pm_profile *profile = open_source(folder);
+	assert_text(profile, "", "exceptions.csv",
+		"1,-2621440,-2621440,stores/000000/traces/20190516T094640.000,000000#9,\n");
+	pm_profile_close(profile);
+}
+
 static void test_a_broken_chunk_spoils_its_own_files_alone(void **state)
 {
 	struct zts_sample s;
@@ -598,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_a_chunked_trace_is_assembled),
 		cmocka_unit_test(test_each_recorded_call_counts_once),
 		cmocka_unit_test(test_traces_have_a_column_for_each_frequent_attribute),
+		cmocka_unit_test(test_an_exception_has_the_time_of_its_call),
 		cmocka_unit_test(test_an_id_means_something_in_its_store_alone),
 		cmocka_unit_test(test_a_broken_chunk_spoils_its_own_files_alone),
 		cmocka_unit_test(test_a_length_beyond_the_codec_is_refused),
