@@ -1,6 +1,7 @@
 /* Walks a directory with a list of pending entries instead of a stack. */
 #include "fs/runs/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct walk {
 	struct pm_map seen;        /* identities of sources that are not links */
 	struct pm_arena arena;
 	uint64_t entries;
-	struct pm_error *err;
+	struct pm_error *unread, *err;
 };
 
 static int no_memory(struct walk *w)
@@ -63,6 +64,12 @@ static int take_source(struct walk *w, const struct place *place)
 	return add(w, &w->found, place);
 }
 
+/* Remembers the first entry that cannot be opened. */
+static void miss(struct walk *w, const char *below, int code)
+{
+	pm_error_set(w->unread, -code, below, PM_NO_OFFSET, "cannot be opened: %s", strerror(code));
+}
+
 /* Adds an entry of a directory: a source, a directory to enter, or nothing. */
 static int look(struct walk *w, int fd, const char *above, const char *name)
 {
@@ -84,6 +91,8 @@ static int look(struct walk *w, int fd, const char *above, const char *name)
 		return no_memory(w);
 	if (pm_profile_probe(path) > 0)
 		return take_source(w, &place);
+	if (!folder && faccessat(fd, name, R_OK, AT_EACCESS) != 0)
+		miss(w, place.below, errno);
 	return folder && !link ? add(w, &w->todo, &place) : 0;
 }
 
@@ -94,6 +103,8 @@ static int look_into(struct walk *w, const char *below)
 	if (!path)
 		return no_memory(w);
 	int r = 0, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		miss(w, below, errno);
 	DIR *list = fd < 0 ? NULL : pm_folder_list(fd);
 	const struct dirent *entry;
 	while (list && r == 0 && (entry = readdir(list))) {
@@ -137,9 +148,9 @@ static int tell(struct walk *w, int (*found)(void *, const char *), void *contex
 }
 
 int pmfs_folder_find(const char *folder, int (*found)(void *context, const char *below),
-	void *context, struct pm_error *err)
+	void *context, struct pm_error *unread, struct pm_error *err)
 {
-	struct walk w = {.folder = folder, .err = err};
+	struct walk w = {.folder = folder, .unread = unread, .err = err};
 	struct place start = {.below = ""};
 	int r = add(&w, &w.todo, &start);
 	for (size_t i = 0; i < w.todo.n && r == 0; i++)

@@ -8,10 +8,10 @@
  * Calls found(context, path below the directory) for each source in it, at any depth, ordered by
  * path. What is below a source belongs to it. Links to directories are not followed; links to
  * sources are used if their target was not found otherwise. Reads directories and the beginning of
- * each file.
+ * each file. `unread` becomes the first error of those that cannot be opened, which are left out.
  */
 int pmfs_folder_find(const char *folder, int (*found)(void *context, const char *below),
-	void *context, struct pm_error *err);
+	void *context, struct pm_error *unread, struct pm_error *err);
 
 /* Size of the files directly in a directory; 0 if it cannot be read. */
 uint64_t pmfs_folder_bytes(const char *folder);

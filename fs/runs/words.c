@@ -69,11 +69,18 @@ static int add_word(struct listing *l)
 	if (stat(l->path, &st) != 0 || !S_ISDIR(st.st_mode) || pm_profile_probe(l->path) > 0)
 		return add_run(l, l->source, l->path);
 	uint32_t before = l->runs->n;
-	int r = pmfs_folder_find(l->path, add_found, l, l->err);
-	if (r == 0 && l->runs->n == before)
-		r = pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
-			"contains no profile of a known format (see --formats)");
-	return r;
+	struct pm_error unread = {.offset = PM_NO_OFFSET};
+	int r = pmfs_folder_find(l->path, add_found, l, &unread, l->err);
+	if (r < 0 || l->runs->n > before)
+		return r;
+	if (unread.code && !unread.file[0])
+		return pm_error_set(
+			l->err, unread.code, l->source, PM_NO_OFFSET, "%s", unread.text);
+	if (unread.code)
+		return pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
+			"contains no profile of a known format; %s %s", unread.file, unread.text);
+	return pm_error_set(l->err, -EINVAL, l->source, PM_NO_OFFSET,
+		"contains no profile of a known format (see --formats)");
 }
 
 static int add_words(struct pmfs_runs *runs, const char *const *words, const char *const *paths,

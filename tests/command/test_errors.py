@@ -173,6 +173,21 @@ empty_folder("<path>: contains no measurement files (*.hpcrun, *.hpctrace)", "-o
 empty_folder("<path>: contains no NYTProf profile", "-o", "format=nytprof")
 empty_folder("<path>: <file>: not found, nor in folders 000000, 000001 …", "-o", "format=zts")
 empty_folder("<path>: no format is named <name> (see --formats)", "-o", "format=nosuch")
+
+
+@case("<path>: contains no profile of a known format; <file> cannot be opened: <reason>")
+def not_ours(folder):
+    program, runs = os.path.join(folder, "profmount"), os.path.join(folder, "runs")
+    shutil.copy(PROFMOUNT, program)
+    os.mkdir(runs)
+    with open(os.path.join(runs, "a.out"), "wb") as f:
+        f.write(b"NYTProf 5 0\n")
+        os.fchmod(f.fileno(), 0)
+    os.chmod(folder, 0o755)
+    as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups" if os.getuid() == 0 else ""
+    return "sh", "-c", f"exec {as_nobody} '{program}' --ls '{runs}'"
+
+
 case("<path>: is neither a regular file nor a directory")(lambda folder: ("--ls", "/dev/zero"))
 case("<path>: cannot be opened: <reason>")(lambda folder: ("--ls", os.path.join(folder, "nosuch")))
 case("<path>: cannot be opened: <reason>", USAGE)(lambda folder: ("--check", os.path.join(folder, "nosuch")))
