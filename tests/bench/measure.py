@@ -130,7 +130,7 @@ class Measure:
         self.work = options.work
         self.serve_memory = os.path.join(self.makers, "serve_memory")
         self.count = 1 if options.small else 3 if options.large else 2
-        self.made = []
+        self.made = set()
         self.table = Table()
         self.curves = {}  # format → [(paths, ns of a call)]
         os.makedirs(self.work, exist_ok=True)
@@ -142,7 +142,7 @@ class Measure:
     def make(self, maker, name, *args):
         """A source, made once; in the page cache afterwards."""
         path = os.path.join(self.work, name)
-        self.made.append(path)
+        self.made.add(path)
         if not os.path.exists(path):
             subprocess.run([os.path.join(self.makers, maker), path + ".part", *map(str, args)], check=True)
             os.rename(path + ".part", path)
@@ -155,7 +155,7 @@ class Measure:
         """Deletes the sources that were made; the largest of all formats do not fit on a disk together."""
         for path in self.made:
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-        self.made = []
+        self.made = set()
 
     @contextlib.contextmanager
     def mounted(self, source, cpu=None, server=None):
