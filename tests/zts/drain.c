@@ -1,9 +1,23 @@
 /* A walk over everything in a profile, through the format interface only. */
 #include "tests/zts/drain.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "tests/zts/writer.h"
+
 enum { MOST_COLUMNS = 40 };
+
+struct pm_profile *zts_open_traces(const char *folder, struct pm_bytes traces)
+{
+	struct pm_profile *p = NULL;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (!zts_write_file(folder, "traces.dat", traces))
+		perror(folder);
+	else if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
+		fprintf(stderr, "%s: %s\n", folder, err.text);
+	return p;
+}
 
 static void put_cell(struct pm_text *out, const struct pm_cell *c)
 {

@@ -53,8 +53,6 @@ static void put_trace(struct pm_text *payload, struct expected *e, uint64_t i, u
 static struct pm_profile *open_traces(struct expected *e)
 {
 	struct pm_text traces = {0}, payload = {0};
-	struct pm_profile *p = NULL;
-	struct pm_error err = {0};
 	uint64_t random = 88172645463325252u;
 	memset(e, 0, sizeof(*e));
 	zts_put_file_header(&traces, 0x10);
@@ -63,11 +61,10 @@ static struct pm_profile *open_traces(struct expected *e)
 		put_trace(&payload, e, i, &random);
 		zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
 	}
-	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	struct pm_profile *p = zts_open_traces(folder, pm_text_view(&traces));
+	assert_non_null(p);
 	pm_text_done(&traces);
 	pm_text_done(&payload);
-	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
-		fail_msg("%s", err.text);
 	return p;
 }
 

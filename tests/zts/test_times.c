@@ -19,8 +19,6 @@ static char folder[] = "/tmp/profmount-zts-XXXXXX";
 static struct pm_profile *open_long(void)
 {
 	struct pm_text traces = {0}, payload = {0};
-	struct pm_profile *p = NULL;
-	struct pm_error err = {0};
 	zts_put_file_header(&traces, 0x10);
 	zts_put_begin(&payload, 0, 1);
 	zts_put_info(&payload, 0x05, 1558000000000ull);
@@ -30,11 +28,10 @@ static struct pm_profile *open_long(void)
 	}
 	zts_put_end(&payload, MOST_TICKS, CALLS + 1);
 	zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
-	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	struct pm_profile *p = zts_open_traces(folder, pm_text_view(&traces));
+	assert_non_null(p);
 	pm_text_done(&traces);
 	pm_text_done(&payload);
-	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
-		fail_msg("%s", err.text);
 	return p;
 }
 
@@ -75,8 +72,6 @@ static struct pm_profile *open_late(void)
 {
 	const uint64_t stamps[] = {1, LATEST_MS};
 	struct pm_text traces = {0}, payload = {0};
-	struct pm_profile *p = NULL;
-	struct pm_error err = {0};
 	zts_put_file_header(&traces, 0x10);
 	for (int i = 0; i < 2; i++) {
 		zts_put_begin(&payload, 0, 1);
@@ -87,11 +82,10 @@ static struct pm_profile *open_late(void)
 		zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
 		pm_text_clear(&payload);
 	}
-	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	struct pm_profile *p = zts_open_traces(folder, pm_text_view(&traces));
+	assert_non_null(p);
 	pm_text_done(&traces);
 	pm_text_done(&payload);
-	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
-		fail_msg("%s", err.text);
 	return p;
 }
 

@@ -84,8 +84,6 @@ static void make_trace(unsigned trace)
 static struct pm_profile *open_traces(void)
 {
 	struct pm_text traces = {0}, payload = {0};
-	struct pm_profile *p = NULL;
-	struct pm_error err = {0};
 	zts_put_file_header(&traces, 0x10);
 	for (unsigned i = 0; i < TRACES; i++) {
 		make_trace(i);
@@ -93,11 +91,10 @@ static struct pm_profile *open_traces(void)
 		put_call(&payload, i, 0);
 		zts_put_chunk(&traces, 0x10, pm_text_view(&payload));
 	}
-	assert_true(zts_write_file(folder, "traces.dat", pm_text_view(&traces)));
+	struct pm_profile *p = zts_open_traces(folder, pm_text_view(&traces));
+	assert_non_null(p);
 	pm_text_done(&traces);
 	pm_text_done(&payload);
-	if (pm_profile_open(folder, "zts", NULL, &p, &err) < 0)
-		fail_msg("%s", err.text);
 	return p;
 }
 
