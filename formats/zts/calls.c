@@ -110,15 +110,14 @@ void zts_tree_done(struct zts_tree *tree)
 	*tree = (struct zts_tree){.n = 0};
 }
 
-uint64_t zts_call_began(uint64_t trace_ns, const struct zts_call *root, const struct zts_call *call)
+uint64_t zts_call_time(uint64_t trace_ns, const struct zts_call *root, const struct zts_call *call)
 {
-	if (!(call->has & root->has & ZTS_HAS_TSTART))
-		return trace_ns;
-	int64_t ns = ((int64_t)call->tstart - (int64_t)root->tstart) * (int64_t)ZTS_TICK_NS;
-	uint64_t began;
-	if (__builtin_add_overflow(trace_ns, ns, &began))
-		return ns < 0 ? 0 : UINT64_MAX;
-	return began;
+	int64_t delay_ns;
+	uint64_t time_ns;
+	zts_call_delay(root, call, &delay_ns);
+	if (__builtin_add_overflow(trace_ns, delay_ns, &time_ns))
+		return delay_ns < 0 ? 0 : UINT64_MAX;
+	return time_ns;
 }
 
 struct pm_cell zts_sum_cell(zts_sum sum)

@@ -86,11 +86,24 @@ static inline bool zts_call_duration(const struct zts_call *call, int64_t *ret_n
 }
 
 /*
- * When a call of a trace began that began at `trace_ns`, both since 1970: then, too, if it does not
- * say when, and before it if the clock was set back. Not beyond 64 bits.
+ * How long after its trace a call began, in ns, negative if the clock was set back; false, and 0,
+ * if either does not say when it began.
  */
-uint64_t zts_call_began(
-	uint64_t trace_ns, const struct zts_call *root, const struct zts_call *call);
+static inline bool zts_call_delay(
+	const struct zts_call *root, const struct zts_call *call, int64_t *ret_ns)
+{
+	*ret_ns = 0;
+	if (!(call->has & root->has & ZTS_HAS_TSTART))
+		return false;
+	*ret_ns = ((int64_t)call->tstart - (int64_t)root->tstart) * (int64_t)ZTS_TICK_NS;
+	return true;
+}
+
+/*
+ * The time of a call, in ns since 1970, in a trace that began at `trace_ns`: that if it is not
+ * known; at least 0 and at most UINT64_MAX.
+ */
+uint64_t zts_call_time(uint64_t trace_ns, const struct zts_call *root, const struct zts_call *call);
 
 /* Sums of times that cannot overflow; as a cell, a double if it does not fit into 64 bits. */
 typedef __int128 zts_sum;

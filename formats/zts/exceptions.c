@@ -92,11 +92,8 @@ int zts_exceptions_add(struct zts_exceptions *e, struct zts_stores *stores,
 		uint32_t place = place_of(e, stores, call, arena);
 		if (place == PM_NONE)
 			return -ENOMEM;
-		uint64_t began_ns = zts_call_began(moment->timestamp_ns, root, call);
-		struct zts_thrown one = {.count = 1,
-			.first_ns = began_ns,
-			.last_ns = began_ns,
-			.trace = moment->trace};
+		struct zts_thrown one = {.count = 1, .trace = moment->trace};
+		one.first_ns = one.last_ns = zts_call_time(moment->timestamp_ns, root, call);
 		count(&e->items[place], &one);
 	}
 	return 0;

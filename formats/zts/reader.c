@@ -14,7 +14,7 @@ struct pm_sample zts_reader_sample(
 	const struct zts_call *root = &tree->calls[0], *call = &tree->calls[i];
 	int64_t ns;
 	bool ended = zts_call_duration(call, &ns);
-	return (struct pm_sample){.time_ns = zts_call_began(t->timestamp_ns, root, call),
+	return (struct pm_sample){.time_ns = zts_call_time(t->timestamp_ns, root, call),
 		.duration_ns = ended ? (uint64_t)(ns > 0 ? ns : 0) : PM_NO_TIME,
 		.self_ns = PM_NO_SELF};
 }

@@ -154,7 +154,8 @@ static void begin_call(struct writer *w, const struct zts_call *call)
 	const struct zts_call *root = &w->tree->calls[0];
 	int64_t duration_ns;
 	bool ended = zts_call_duration(call, &duration_ns);
-	bool started = call->has & root->has & ZTS_HAS_TSTART;
+	int64_t delay_ns;
+	bool started = zts_call_delay(root, call, &delay_ns);
 	pm_json_open(&w->json, '{');
 	key_name(w, "method", t, zts_name_method, call->method);
 	key_name(w, "class", t, zts_name_class, call->method);
@@ -162,8 +163,7 @@ static void begin_call(struct writer *w, const struct zts_call *call)
 	key_known(w, "tstart", call->has & ZTS_HAS_TSTART, call->tstart);
 	key_known(w, "tstop", call->has & ZTS_HAS_TSTOP, call->tstop);
 	key_time(w, "duration", ended, duration_ns / (int64_t)ZTS_TICK_NS);
-	key_time(w, "time_ns", started,
-		((int64_t)call->tstart - (int64_t)root->tstart) * (int64_t)ZTS_TICK_NS);
+	key_time(w, "time_ns", started, delay_ns);
 	key_time(w, "duration_ns", ended, duration_ns);
 	key_u64(w, "calls", call->calls);
 	key_bool(w, "error", call->flags & ZTS_FLAG_ERROR);

@@ -54,9 +54,9 @@ static int calls_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	zts_sum self_ns = c->self_ns[rows->at++];
 	int64_t duration_ns;
 	bool ended = zts_call_duration(call, &duration_ns);
-	int64_t ticks = (int64_t)call->tstart - (int64_t)root->tstart, time_ns;
-	bool started = (call->has & root->has & ZTS_HAS_TSTART) &&
-		!__builtin_add_overflow(c->begin_ns, ticks * (int64_t)ZTS_TICK_NS, &time_ns);
+	int64_t time_ns;
+	bool started = zts_call_delay(root, call, &time_ns) &&
+		!__builtin_add_overflow(c->begin_ns, time_ns, &time_ns);
 	zts_name_method(zts_texts_of(c->z, call->store), call->method, rows->scratch);
 	cells[0] = started ? pm_cell_i64(time_ns) : pm_cell_empty();
 	cells[1] = ended ? pm_cell_i64(duration_ns) : pm_cell_empty();
