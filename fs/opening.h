@@ -19,7 +19,10 @@ struct pmfs_source_paths {
 bool pmfs_source_paths_find(const struct pmfs_options *o, struct pmfs_source_paths *ret);
 void pmfs_source_paths_free(struct pmfs_source_paths *p);
 
-/* Opens one source with the options; it is not a folder of sources. 0 or a negative errno. */
+/*
+ * Opens one source with the options; it is not a folder of sources. 0, or a negative errno with the
+ * reason in `err`. Give it back with pmfs_instance_close.
+ */
 int pmfs_open_source(const struct pmfs_options *o, const char *path, struct pmfs_instance *ret,
 	struct pm_error *err);
 

@@ -40,8 +40,7 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	va_end(args);
 	struct pm_damage row = {
 		.offset = offset, .bytes = bytes, .file = file ? file : "", .what = what};
-	/* Without a work: rows are kept, so one that the work is cancelled at must not be missing.
-	 */
+	/* The row is kept beyond the work, so it must not be lost if that is cancelled. */
 	struct pm_work *work = pm_work_enter(NULL);
 	pthread_mutex_lock(&list->lock);
 	if (!add_row(list, &row))

@@ -5,6 +5,7 @@
 #include "formats/zts/calls.h"
 
 enum { ZTS_KEYS = 24 }; /* greater ones have no meaning */
+_Static_assert(ZTS_HAS_EXCEPTION >= 1 << ZTS_KEYS, "bits of keys are bits of numbers only");
 
 struct zts_numbers {
 	uint32_t given; /* bit k: key k was there */

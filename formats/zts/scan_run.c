@@ -22,7 +22,7 @@ struct state {
 	struct zts_open_record *r; /* the innermost */
 	struct zts_open_record *deepest;
 	struct zts_open_record *lowest; /* that may end: the reader knows of those around it */
-	struct zts_open_record *beyond; /* the last that there may be */
+	struct zts_open_record *beyond; /* behind the last that may be open */
 };
 
 /*

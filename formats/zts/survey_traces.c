@@ -256,8 +256,10 @@ static int look_up(struct zts_surveyor *s, struct zts_trace *t, const struct zts
 	return r;
 }
 
-/* The duration of a trace, or PM_NO_TIME: a record that was written before the trace ended has 0,
- * and no end. */
+/*
+ * The duration of a trace, or PM_NO_TIME: a record that was written before the trace ended has 0,
+ * and no end.
+ */
 static uint64_t recorded_duration(const struct zts_span *last)
 {
 	return last->tstop != PM_NO_TIME && last->tstop < last->tstart ? PM_NO_TIME

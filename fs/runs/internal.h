@@ -76,8 +76,8 @@ struct pmfs_whole {
 };
 
 struct pmfs_run_facts {
-	bool broken;                 /* it cannot be opened or read; nothing else is known but */
-	const char *error;           /* why, as a line */
+	bool broken;                 /* it cannot be opened or read: only `error` is known */
+	const char *error;           /* why, as a line; NULL unless broken */
 	bool has_modules, has_files; /* of functions */
 	uint32_t busy;               /* threads with costs; 0: the format has no threads */
 	uint32_t contexts, n_totals, n_columns;
