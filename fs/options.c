@@ -10,197 +10,7 @@
 #include "fs/instance.h"
 #include "fs/log.h"
 #include "fs/runs/words.h"
-
-/* Passed to libfuse unchanged. */
-static const char *const fuse_options[] = {"allow_other", "allow_root"};
-
-/*
- * Options that mount(8), mount.fuse3 and fstab add: always true here, or meaningless for files that
- * nobody can write or execute. `rw`, `suid` and `dev` are added by default.
- */
-static const char *const ignored_options[] = {"ro", "rw", "defaults", "auto", "noauto", "nofail",
-	"user", "nouser", "users", "owner", "noowner", "group", "nogroup", "_netdev", "suid",
-	"nosuid", "dev", "nodev", "exec", "noexec", "async", "sync", "dirsync", "atime", "noatime",
-	"diratime", "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime",
-	"lazytime", "nolazytime", "silent", "loud", "default_permissions"};
-static const char *const ignored_prefixes[] = {"x-", "X-", "comment=", "user="};
-
-static bool is_one_of(const char *name, const char *const *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(name, list[i]) == 0)
-			return true;
-	return false;
-}
-
-#define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof((list)[0]))
-
-static bool parse_size(const char *text, uint64_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (errno || end == text || text[0] == '-')
-		return false;
-	unsigned shift = 0;
-	if (*end)
-		shift = strchr("kK", *end)   ? 10
-			: strchr("mM", *end) ? 20
-			: strchr("gG", *end) ? 30
-					     : 0;
-	if (*end && (!shift || end[1]))
-		return false;
-	*ret = (uint64_t)n << shift;
-	return *ret >> shift == n;
-}
-
-static bool add_fuse_option(struct pmfs_options *o, const char *option)
-{
-	size_t had = o->fuse ? strlen(o->fuse) : 0;
-	char *all = realloc(o->fuse, had + strlen(option) + 2);
-	if (!all)
-		return false;
-	if (had)
-		all[had++] = ',';
-	strcpy(all + had, option);
-	o->fuse = all;
-	return true;
-}
-
-/* `uid=N` and `gid=N`. */
-static bool take_id(const char *option, uint32_t *ret)
-{
-	char *end;
-	errno = 0;
-	unsigned long n = strtoul(option + 4, &end, 10);
-	bool good = !errno && end > option + 4 && !*end && option[4] != '-' && n < UINT32_MAX;
-	if (good)
-		*ret = (uint32_t)n;
-	else
-		pmfs_log("-o %s: a number is expected, like %.4s1000", option, option);
-	return good;
-}
-
-static bool take_size(const char *option, const char *text, uint64_t *ret)
-{
-	if (parse_size(text, ret) && *ret > 0)
-		return true;
-	pmfs_log("-o %s: a number of bytes is expected, like 512M", option);
-	return false;
-}
-
-static bool is_ignored(const char *option)
-{
-	for (size_t i = 0; i < sizeof(ignored_prefixes) / sizeof(ignored_prefixes[0]); i++)
-		if (strncmp(option, ignored_prefixes[i], strlen(ignored_prefixes[i])) == 0)
-			return true;
-	return !*option || IS_ONE_OF(option, ignored_options);
-}
-
-static bool take_yes_no(const char *option, const char *value, bool *ret_no)
-{
-	*ret_no = strcmp(value, "no") == 0;
-	if (*ret_no || strcmp(value, "yes") == 0)
-		return true;
-	pmfs_log("-o %s: `yes` or `no` is expected", option);
-	return false;
-}
-
-static bool take_scaling(const char *value, bool *ret_weak)
-{
-	*ret_weak = strcmp(value, "weak") == 0;
-	if (*ret_weak || strcmp(value, "strong") == 0)
-		return true;
-	pmfs_log("-o scaling=%s: strong or weak is expected", value);
-	return false;
-}
-
-static bool add_source(struct pmfs_options *o, const char *source)
-{
-	const char **all = realloc(o->sources, ((size_t)o->n_sources + 1) * sizeof(*all));
-	if (!all)
-		return false;
-	o->sources = all;
-	o->sources[o->n_sources++] = source;
-	return true;
-}
-
-/* Options that only say something, and those that give a text: true if it is one of them. */
-static bool take_plain(struct pmfs_options *o, const char *option)
-{
-	const struct {
-		const char *name;
-		bool *set;
-	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
-		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}, {"exact", &o->exact},
-		{"normalize", &o->normalize}, {"parquet", &o->parquet}};
-	const struct {
-		const char *name;
-		const char **text;
-	} texts[] = {{"format=", &o->format}, {"metric=", &o->metric}, {"sysroot=", &o->sysroot},
-		{"base=", &o->base}, {"iterations=", &o->iterations}};
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (strcmp(option, flags[i].name) == 0)
-			return *flags[i].set = true;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		size_t len = strlen(texts[i].name);
-		if (strncmp(option, texts[i].name, len) == 0) {
-			*texts[i].text = option + len;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool parse_one(struct pmfs_options *o, char *option)
-{
-	if (take_plain(o, option)) {
-		o->foreground |= o->debug;
-		return true;
-	}
-	if (strncmp(option, "cache=", 6) == 0)
-		return take_size(option, option + 6, &o->cache_bytes);
-	if (strncmp(option, "max=", 4) == 0)
-		return take_size(option, option + 4, &o->max_bytes);
-	if (strncmp(option, "uid=", 4) == 0)
-		return take_id(option, &o->uid);
-	if (strncmp(option, "gid=", 4) == 0)
-		return take_id(option, &o->gid);
-	if (strncmp(option, "symbols=", 8) == 0)
-		return take_yes_no(option, option + 8, &o->no_symbols);
-	if (strncmp(option, "scaling=", 8) == 0)
-		return take_scaling(option + 8, &o->weak);
-	if (strncmp(option, "run=", 4) == 0)
-		return add_source(o, option + 4);
-	if (IS_ONE_OF(option, fuse_options))
-		return add_fuse_option(o, option);
-	if (is_ignored(option))
-		return true;
-	pmfs_log("-o %s: no such option (see -h)", option);
-	return false;
-}
-
-/* The next option of a list, which ends at a comma; `\,` is a comma in it. NULL behind the last. */
-static char *next_option(char **rest)
-{
-	char *option = *rest, *to = option, *from = option;
-	for (; from && *from && *from != ','; *to++ = *from++)
-		if (from[0] == '\\' && from[1] == ',')
-			from++;
-	if (!from)
-		return NULL;
-	*rest = *from ? from + 1 : NULL;
-	*to = '\0';
-	return option;
-}
-
-static bool parse_list(struct pmfs_options *o, char *list)
-{
-	for (char *rest = list, *option; (option = next_option(&rest));)
-		if (!parse_one(o, option))
-			return false;
-	return true;
-}
+#include "fs/suboptions.h"
 
 /*
  * How many words each mode takes after the options. The first is the source, and of `many` all that
@@ -271,7 +81,7 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 	/* Those of -o run= follow those that stand as words. */
 	int named = o->n_sources;
 	for (int i = 0; i < sources; i++)
-		if (!add_source(o, o->words[i]))
+		if (!pmfs_add_source(o, o->words[i]))
 			return false;
 	memmove(o->sources + sources, o->sources, (size_t)named * sizeof(*o->sources));
 	memcpy(o->sources, o->words, (size_t)sources * sizeof(*o->sources));
@@ -280,9 +90,10 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 	return o->mode != PMFS_MODE_MOUNT || sources < 2 || ends_with_mountpoint(o);
 }
 
-enum { WORD = 1 }; /* what getopt returns for what is no option */
-
-enum { LONG = 0x100 }; /* tells `--ls` from `-l` in optopt */
+enum {
+	WORD = 1,     /* what getopt returns for what is no option */
+	LONG = 0x100, /* tells `--ls` from `-l` in optopt */
+};
 
 static const struct option long_options[] = {
 	{"ls", no_argument, NULL, LONG | 'l'},
@@ -311,7 +122,7 @@ static bool take_option(struct pmfs_options *o, int c, char **argv)
 	case 'f': o->foreground = true; return true;
 	case 'd': o->foreground = o->debug = true; return true;
 	case 's': o->single_thread = true; return true;
-	case 'o': return parse_list(o, optarg);
+	case 'o': return pmfs_suboptions_take(o, optarg);
 	case 'l': o->mode = PMFS_MODE_LS; return true;
 	case 'c': o->mode = PMFS_MODE_CAT; return true;
 	case 'x': o->mode = PMFS_MODE_EXTRACT; return true;
