@@ -72,5 +72,20 @@ const kept = await page.evaluate(() => ({
   functions: allFunctions.rows.map(f => [f.name, ...f.cells]),
   bytes: performance.getEntriesByType("resource").length,
 }));
-console.log(JSON.stringify({ ids, views, kept, errors, title: await page.title() }));
+// A step to a view draws it once, and what is asked for twice before it has come is there once: pages of a tree.
+const twice = await page.evaluate(async () => {
+  const view = views.find(v => v.id === "overview"), show = view.show;
+  let drawn = 0;
+  view.show = box => { drawn++; show(box); };
+  location.hash = "#view=overview&search=x";
+  for (let tries = 0; tries < 200 && !drawn; tries++) await new Promise(resolve => setTimeout(resolve, 50));
+  await new Promise(resolve => setTimeout(resolve, 200));
+  view.show = show;
+  if (isComparison()) return { drawn };
+  const node = treeNode({ ctx: -1, more: true }, -1);
+  pm.kept.clear();
+  await Promise.all([growDown(node), growDown(node)]);
+  return { drawn, pages: node.pages, repeated: node.below.length - new Set(node.below.map(n => n.ctx)).size };
+});
+console.log(JSON.stringify({ ids, views, kept, twice, errors, title: await page.title() }));
 await browser.close();

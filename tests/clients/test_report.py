@@ -138,6 +138,7 @@ class Report(unittest.TestCase):
     def check_source(self, browser):
         with Mounted(SOURCE) as folder:
             shown = self.walk(browser, folder)
+            self.assertEqual(shown["twice"], {"drawn": 1, "pages": 1, "repeated": 0})
             self.check_views(shown)
             self.check_functions(shown, folder)
             self.assertEqual(shown["ids"], ["overview", "flame", "tree", "functions", "source", "timeline", "threads"])

@@ -156,12 +156,14 @@ async function showFunction(box, number) {
     const found = [...node.below.values()].sort((a, b) => b.value - a.value);
     for (const next of found.slice(0, 50)) {
       const caller = await functionAt(next.row), under = h("div", { role: "group", hidden: true });
+      let filled = false;
       const button = h("button", { type: "button", class: "twist", "aria-expanded": "false", "aria-label": "Callers", onclick: () => {
         const open = under.hidden;
         under.hidden = !open;
         button.textContent = open ? "▾" : "▸";
         button.setAttribute("aria-expanded", open);
-        if (open && !under.childNodes.length) level(under, next, depth + 1);
+        if (!filled) level(under, next, depth + 1);
+        filled = true;
       } }, "▸");
       into.append(h("div", { role: "treeitem", class: "node", style: { paddingLeft: depth * 16 + "px" } },
         next.below.size ? button : h("span", { class: "twist" }), cost(next.value, g.unit, whole), functionLink(caller)), under);

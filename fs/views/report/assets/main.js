@@ -62,7 +62,6 @@ part("search").addEventListener("input", () => {
 });
 part("metric").addEventListener("change", () => go({ metric: Number(part("metric").value), node: undefined }));
 part("thread").addEventListener("change", () => go({ thread: Number(part("thread").value), node: undefined }));
-addEventListener("popstate", show);
 addEventListener("hashchange", show);
 
 pm.load("start").then(data => {

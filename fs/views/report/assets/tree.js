@@ -5,18 +5,27 @@ const treeNode = (facts, depth) => ({ ...facts, depth, below: [], pages: 0, open
 
 const contextNode = (row, depth) => treeNode({ ctx: row[0], number: row[1], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], more: row[8] }, depth);
 
-async function growDown(node) {
-  const data = await pm.load(`children-${node.ctx + 1}-${node.pages++}`);
+/* What a node gets below it comes in the order of its pages, however often it is asked for while one is on its way. */
+const growing = new WeakMap();
+function once(node, grow) {
+  if (!growing.has(node)) growing.set(node, grow(node).finally(() => growing.delete(node)));
+  return growing.get(node);
+}
+
+async function nextContexts(node) {
+  const data = await pm.load(`children-${node.ctx + 1}-${node.pages}`);
+  node.pages++;
   node.below.push(...data.rows.map(row => contextNode(row, node.depth + 1)));
   node.more = data.more;
 }
 
 const functionNode = (f, callers, cells, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, colour: f && f.colour, cells, callers, more: !callers || callers.below.size > 0 }, depth);
 
-async function growUp(node) {
+async function nextCallers(node) {
   if (node.depth < 0) {
     const first = CHUNK * node.pages;
-    await functionsFrom(node.pages++);
+    await functionsFrom(node.pages);
+    node.pages++;
     node.below.push(...allFunctions.rows.slice(first, first + CHUNK).map(f => functionNode(f, null, f.cells, 0)));
     node.more = first + CHUNK < start.functions;
     return;
@@ -25,6 +34,8 @@ async function growUp(node) {
   for (const next of node.callers.below.values()) node.below.push(functionNode(await functionAt(next.row), next, next.cells, node.depth + 1));
   node.more = false;
 }
+
+const growDown = node => once(node, nextContexts), growUp = node => once(node, nextCallers);
 
 /* Which columns of contexts.csv are shown, and by which of them those with the same parent are sorted. */
 function treeColumns(up) {
