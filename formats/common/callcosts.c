@@ -1,12 +1,26 @@
-/* Costs in two orders: stored by thread, and listed by context. */
+/*
+ * Costs in two orders: stored by thread, and listed by context. Nearly all of them fit into 48 bits
+ * each.
+ */
 #include "formats/common/callcosts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/sort.h"
+#include "formats/common/search.h"
+#include "formats/common/work.h"
 #include "profmount/limits.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 16 };
+
+/* The lower 32 bits and the upper 16 of each metric; or low[0] is the index of a wide cost. */
+struct pm_callcost_item {
+	uint32_t context;
+	uint32_t low[PM_CALLS_N_METRICS];
+	int16_t high[PM_CALLS_N_METRICS];
+	uint16_t is_wide;
+};
 
 #define TEXT(s)                                                                                    \
 	{                                                                                          \
@@ -44,28 +58,82 @@ static const struct pm_metric sampled_list[PM_CALLS_N_METRICS] = {
 const struct pm_metrics pm_callcosts_metrics = {PM_CALLS_N_METRICS, metric_list};
 const struct pm_metrics pm_callcosts_sampled = {PM_CALLS_N_METRICS, sampled_list};
 
+/* ---- items ---- */
+
+static bool put(struct pm_callcost_item *item, uint32_t metric, pm_sum sum)
+{
+	item->low[metric] = (uint32_t)sum;
+	item->high[metric] = (int16_t)(sum >> 32);
+	return sum >> 32 == item->high[metric];
+}
+
+static int64_t get(const struct pm_callcost_item *item, uint32_t metric)
+{
+	return (int64_t)item->high[metric] * ((int64_t)1 << 32) + item->low[metric];
+}
+
+/* The cost of an item, without its thread. */
+static struct pm_callcost cost_of(const struct pm_callcosts *c, const struct pm_callcost_item *item)
+{
+	struct pm_callcost cost = {.context = item->context};
+	if (item->is_wide) {
+		cost = c->wide[item->low[0]];
+		cost.context = item->context;
+		return cost;
+	}
+	cost.calls = (uint64_t)get(item, PM_CALLS_CALLS);
+	cost.incl = get(item, PM_CALLS_INCL);
+	cost.excl = get(item, PM_CALLS_EXCL);
+	return cost;
+}
+
+static uint32_t thread_of(const struct pm_callcosts *c, uint32_t item)
+{
+	const uint32_t *start = c->thread_start;
+	return (uint32_t)PM_LOWER_BOUND(i, (size_t)0, c->n_threads, start[i] <= item) - 1;
+}
+
+/* Threads up to `thread` begin at the next item, unless they have begun before. */
+static int begin_threads(struct pm_callcosts *c, size_t thread)
+{
+	for (; c->n_threads <= thread; c->n_threads++) {
+		if (pm_list_room(&c->thread_start, c->n_threads, &c->thread_room,
+			    sizeof(*c->thread_start)) < 0)
+			return -ENOMEM;
+		c->thread_start[c->n_threads] = (uint32_t)c->n;
+	}
+	return 0;
+}
+
 int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost)
 {
-	if (c->n >= PM_LIMIT_ITEMS || pm_list_room(&c->items, c->n, &c->room, sizeof(*cost)) < 0)
+	struct pm_callcost_item item = {.context = cost->context};
+	if (c->n >= PM_LIMIT_ITEMS || begin_threads(c, cost->thread) < 0 ||
+		pm_list_room(&c->items, c->n, &c->room, sizeof(item)) < 0)
 		return -ENOMEM;
-	c->items[c->n++] = *cost;
+	bool fits = put(&item, PM_CALLS_CALLS, cost->calls);
+	fits &= put(&item, PM_CALLS_INCL, cost->incl);
+	fits &= put(&item, PM_CALLS_EXCL, cost->excl);
+	if (!fits) {
+		if (pm_list_room(&c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide)) < 0)
+			return -ENOMEM;
+		item.is_wide = true;
+		item.low[0] = (uint32_t)c->n_wide;
+		c->wide[c->n_wide++] = *cost;
+	}
+	c->items[c->n++] = item;
 	return 0;
 }
 
-static int context_order(const void *a, const void *b)
+void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight)
 {
-	const struct pm_callcost *x = a, *y = b;
-	return (x->context > y->context) - (x->context < y->context);
+	for (size_t i = 0; i < c->n; i++)
+		weight[c->items[i].context] += (double)cost_of(c, &c->items[i]).incl;
 }
 
-static int sort_thread(struct pm_callcost *items, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (items[i].context < items[i - 1].context)
-			return pm_sort(items, n, sizeof(*items), context_order);
-	return 0;
-}
+/* ---- freezing ---- */
 
+/* Lists the items by context, those of a context in their order. */
 static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
 {
 	uint32_t *start = c->context_start;
@@ -78,32 +146,61 @@ static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
 	start[n_contexts] = (uint32_t)c->n;
 }
 
+/* Moves the items of each thread, in order of their contexts; `next` begins as thread_start. */
+static int move_items(struct pm_callcosts *c, struct pm_callcost_item *to, uint32_t *next)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		uint32_t from = c->by_context[i];
+		uint32_t place = next[thread_of(c, from)]++;
+		to[place] = c->items[from];
+		c->by_context[i] = place;
+	}
+	return 0;
+}
+
+static int sort_by_context(struct pm_callcosts *c)
+{
+	struct pm_callcost_item *items = malloc((c->n + 1) * sizeof(*items));
+	uint32_t *next = malloc((c->n_threads + 1) * sizeof(*next));
+	int r = items && next ? 0 : -ENOMEM;
+	if (r == 0) {
+		memcpy(next, c->thread_start, c->n_threads * sizeof(*next));
+		r = move_items(c, items, next);
+	}
+	free(next);
+	free(r < 0 ? items : c->items);
+	if (r == 0)
+		c->items = items;
+	return r;
+}
+
 int pm_callcosts_freeze(
 	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts)
 {
 	c->by_context = calloc(c->n + 1, sizeof(*c->by_context));
 	c->context_start = calloc((size_t)n_contexts + 1, sizeof(*c->context_start));
-	c->thread_start = calloc((size_t)n_threads + 1, sizeof(*c->thread_start));
-	if (!c->by_context || !c->context_start || !c->thread_start)
+	if (!c->by_context || !c->context_start || begin_threads(c, n_threads) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->n; i++) {
-		struct pm_callcost *cost = &c->items[i];
-		cost->context = index[cost->context];
-		c->context_start[cost->context + 1]++;
-		c->thread_start[cost->thread + 1]++;
-	}
-	for (uint32_t i = 0; c->n && i < n_threads; i++) {
-		if (sort_thread(c->items + c->thread_start[i], c->thread_start[i + 1]) < 0)
-			return -ENOMEM;
-		c->thread_start[i + 1] += c->thread_start[i];
+		struct pm_callcost_item *item = &c->items[i];
+		item->context = index[item->context];
+		c->context_start[item->context + 1]++;
 	}
 	list_by_context(c, n_contexts);
-	return 0;
+	return sort_by_context(c);
+}
+
+uint64_t pm_callcosts_bytes(const struct pm_callcosts *c)
+{
+	return c->n * (sizeof(*c->items) + sizeof(*c->by_context)) + c->n_wide * sizeof(*c->wide);
 }
 
 void pm_callcosts_done(struct pm_callcosts *c)
 {
 	free(c->items);
+	free(c->wide);
 	free(c->by_context);
 	free(c->context_start);
 	free(c->thread_start);
@@ -135,10 +232,10 @@ struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t conte
 {
 	struct pm_callcost sum = {.thread = PM_NONE, .context = context};
 	for (uint32_t i = c->context_start[context]; i < c->context_start[context + 1]; i++) {
-		const struct pm_callcost *cost = &c->items[c->by_context[i]];
-		sum.calls += cost->calls;
-		sum.incl += cost->incl;
-		sum.excl += cost->excl;
+		struct pm_callcost cost = cost_of(c, &c->items[c->by_context[i]]);
+		sum.calls += cost.calls;
+		sum.incl += cost.incl;
+		sum.excl += cost.excl;
 	}
 	return sum;
 }
@@ -160,10 +257,14 @@ int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of
 	const uint32_t *start = (thread ? c->thread_start : c->context_start) + of.index;
 	uint64_t n = (uint64_t)(start[1] - start[0]) * PM_CALLS_N_METRICS;
 	size_t filled = 0;
-	for (; filled < room && first < n; filled++, first++) {
-		uint64_t at = start[0] + first / PM_CALLS_N_METRICS;
-		ret[filled] = value_of(
-			&c->items[thread ? at : c->by_context[at]], first % PM_CALLS_N_METRICS);
+	while (filled < room && first < n) {
+		uint32_t at = start[0] + (uint32_t)(first / PM_CALLS_N_METRICS);
+		uint32_t item = thread ? at : c->by_context[at];
+		struct pm_callcost cost = cost_of(c, &c->items[item]);
+		cost.thread = thread ? of.index : thread_of(c, item);
+		uint32_t metric = first % PM_CALLS_N_METRICS;
+		for (; metric < PM_CALLS_N_METRICS && filled < room; metric++, first++)
+			ret[filled++] = value_of(&cost, metric);
 	}
 	return (int64_t)filled;
 }

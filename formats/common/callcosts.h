@@ -1,6 +1,6 @@
 /*
- * Costs of contexts by thread, as exact sums: 52 bytes for the three metrics of a context on a
- * thread.
+ * Costs of contexts by thread, as exact sums: 28 bytes for the three metrics of a context on a
+ * thread, more beyond 39 hours.
  */
 #ifndef PROFMOUNT_CALLCOSTS_H
 #define PROFMOUNT_CALLCOSTS_H
@@ -23,29 +23,41 @@ struct pm_callcost {
 	pm_sum incl, excl;
 };
 
+/* Zeroed = empty. */
 struct pm_callcosts {
-	struct pm_callcost *items; /* by thread, then context */
-	size_t n, room;
+	size_t n; /* costs: of a context on a thread */
+	/* Private: */
+	struct pm_callcost_item *items; /* by thread, then context */
+	size_t room;
+	struct pm_callcost *wide; /* costs that do not fit into an item */
+	size_t n_wide, wide_room;
+	uint32_t *thread_start; /* in items, of each thread so far, then n_threads + 1 */
+	size_t n_threads, thread_room;
 	uint32_t *by_context;    /* items by context, then thread */
 	uint32_t *context_start; /* in by_context: n_contexts + 1 */
-	uint32_t *thread_start;  /* in items: n_threads + 1 */
 };
 
 /* pm_profile_ops.metrics of such costs, in nanoseconds. */
 extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
 
-/* Adds the costs of a context, by rank, thread by thread. 0 or -ENOMEM. */
+/* Adds the costs of a context, by rank, thread by thread in their order. 0 or -ENOMEM. */
 int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
 
-/* Ranks become contexts: index[rank]. 0 or -ENOMEM. */
+/* Before they are frozen: adds the inclusive costs on all threads to `weight`, by rank. */
+void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight);
+
+/* Ranks become contexts: index[rank]. O(n). 0, or -ENOMEM, also if the work is cancelled. */
 int pm_callcosts_freeze(
 	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts);
 void pm_callcosts_done(struct pm_callcosts *c);
 
+/* The memory that they take once they are frozen, about. */
+uint64_t pm_callcosts_bytes(const struct pm_callcosts *c);
+
 /* Of a context over all threads. */
 struct pm_callcost pm_callcosts_sum(const struct pm_callcosts *c, uint32_t context);
 
-/* As run_costs and values of pm_profile_ops. */
+/* As run_costs and values of pm_profile_ops; `context` of a value is its index + 1. */
 int64_t pm_callcosts_of_run(
 	const struct pm_callcosts *c, uint32_t context, struct pm_value *ret, size_t room);
 int64_t pm_callcosts_values(const struct pm_callcosts *c, struct pm_values_of of, uint64_t first,

@@ -136,12 +136,10 @@ static int lane_take(void *context, uint32_t i, void *result)
 
 static int weigh(const struct builder *b, double **ret)
 {
-	const struct pm_callcosts *costs = &b->c->costs;
 	*ret = calloc(b->paths.n + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	for (size_t i = 0; i < costs->n; i++)
-		(*ret)[costs->items[i].context] += (double)costs->items[i].incl;
+	pm_callcosts_weigh(&b->c->costs, *ret);
 	return 0;
 }
 

@@ -72,8 +72,7 @@ static uint64_t count_bytes(const struct window *w)
 	uint64_t bytes = w->n * (sizeof(*w->items) + sizeof(*w->cuts));
 	for (uint32_t i = 0; i < w->n; i++)
 		bytes += w->cuts[i].room * sizeof(*w->cuts[i].stretches);
-	return bytes + w->costs.room * sizeof(*w->costs.items) +
-		(uint64_t)w->tree->n_contexts * A_CONTEXT;
+	return bytes + pm_callcosts_bytes(&w->costs) + (uint64_t)w->tree->n_contexts * A_CONTEXT;
 }
 
 static void drop(struct window *w)
