@@ -12,6 +12,9 @@
 #include "formats/common/pipeline.h"
 #include "formats/common/sort.h"
 #include "formats/common/steps.h"
+#include "formats/common/work.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 14 };
 
 /* The shortest and the longest call of a context. */
 struct extent {
@@ -146,18 +149,12 @@ static int weigh(const struct builder *b, double **ret)
 static int index_take(struct builder *b, const uint32_t *index)
 {
 	struct htd_calls *c = b->c;
-	const struct pm_tree *tree = c->tree;
 	uint32_t n_threads = (uint32_t)c->s->n_threads;
 	for (uint32_t thread = 0; thread < n_threads; thread++)
 		for (size_t i = 0; i < c->lanes[thread].n_opens; i++)
 			c->lanes[thread].opens[i].context =
 				index[c->lanes[thread].opens[i].context];
-	bool fresh;
-	for (uint32_t i = 0; i < tree->n_contexts; i++)
-		if (!pm_map_put(&c->children, htd_child_key(tree->parent[i], tree->frame[i]), i,
-			    &fresh))
-			return -ENOMEM;
-	return pm_callcosts_freeze(&c->costs, index, n_threads, tree->n_contexts);
+	return pm_callcosts_freeze(&c->costs, index, n_threads, c->tree->n_contexts);
 }
 
 /* ---- labels ---- */
@@ -247,6 +244,17 @@ static int failed(int r, struct pm_error *err)
 	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the calls");
 }
 
+int htd_children_build(struct pm_map *ret, const struct htd_calls *c)
+{
+	const struct pm_tree *tree = c->tree;
+	bool fresh;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		if ((i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) ||
+			!pm_map_put(ret, htd_child_key(tree->parent[i], tree->frame[i]), i, &fresh))
+			return -ENOMEM;
+	return 0;
+}
+
 int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err)
 {
 	struct builder b = {.c = c, .tree = pm_tree_builder_new()};
@@ -284,7 +292,6 @@ void htd_calls_done(struct htd_calls *c)
 	free(c->ranked);
 	htd_labels_done(&c->labels);
 	htd_mapped_done(&c->mapped);
-	pm_map_done(&c->children);
 	pm_callcosts_done(&c->costs);
 	pm_tree_free(c->tree);
 	*c = (struct htd_calls){.s = NULL};

@@ -26,19 +26,24 @@ struct htd_calls {
 	size_t n_ranked;
 	struct htd_lane *lanes; /* s->n_threads */
 	struct pm_tree *tree;
-	struct pm_map children; /* htd_child_key → context */
 	struct pm_callcosts costs;
 	uint64_t overlapping; /* number of calls that begin in another call and end after it */
 };
+
+/* Zeroed before; free with htd_calls_done, even after a failure. */
+int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err);
+void htd_calls_done(struct htd_calls *c);
+
+/*
+ * The contexts of calls, by htd_child_key. Only traces need it. 0, or -ENOMEM, also if the work is
+ * cancelled; end with pm_map_done in both cases.
+ */
+int htd_children_build(struct pm_map *ret, const struct htd_calls *c);
 
 static inline uint64_t htd_child_key(uint32_t parent, uint32_t frame)
 {
 	return (uint64_t)(uint32_t)(parent + 1) << 32 | frame; /* PM_NONE + 1 = 0: the top */
 }
-
-/* Zeroed before; free with htd_calls_done, even after a failure. */
-int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_error *err);
-void htd_calls_done(struct htd_calls *c);
 
 /* Samples of a thread from one mark to the next. */
 struct htd_segment {
@@ -48,8 +53,12 @@ struct htd_segment {
 	struct pm_sample samples[HTD_MARK];
 };
 
-/* Fills `ret` with the calls of a lane from mark `ret->mark` on. */
-int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err);
+/*
+ * Fills `ret` with the calls of a lane from mark `ret->mark` on. `children` is from
+ * htd_children_build. 0, -EIO if the file has changed, or -ENOMEM.
+ */
+int htd_segment_read(const struct htd_calls *c, const struct pm_map *children,
+	struct htd_segment *ret, struct pm_error *err);
 
 /* Recently read segments, for several threads. NULL if out of memory. */
 struct htd_segments *htd_segments_new(void);

@@ -68,7 +68,8 @@ int htd_opened_new(struct pm_input *input, struct pm_profile *ret, struct pm_err
 	src->damage_list = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	src->scan_lazy = src->several_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	src->calls_lazy = src->facts_lazy = src->damage_lazy = (struct pm_lazy)PM_LAZY_INIT;
-	src->quantiles_lazy = src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	src->children_lazy = src->quantiles_lazy = (struct pm_lazy)PM_LAZY_INIT;
+	src->series_lazy = (struct pm_lazy)PM_LAZY_INIT;
 	int r = opened_fill(src, err);
 	if (r < 0) {
 		htd_opened_free(src);

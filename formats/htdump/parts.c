@@ -81,6 +81,25 @@ int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct p
 	return r;
 }
 
+static int children_build(void *context, struct pm_error *err)
+{
+	struct htd_opened *src = context;
+	const struct htd_calls *c;
+	int r = htd_calls_get(src, &c, err);
+	if (r < 0)
+		return r;
+	r = htd_children_build(&src->children, c);
+	if (r < 0)
+		pm_map_done(&src->children);
+	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for traces") : 0;
+}
+
+int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct pm_error *err)
+{
+	*ret = &src->children;
+	return pm_lazy_get(&src->children_lazy, children_build, src, err);
+}
+
 static int quantiles_build(void *context, struct pm_error *err)
 {
 	struct htd_opened *src = context;
@@ -101,6 +120,7 @@ int htd_quantiles_get(
 void htd_opened_free(struct htd_opened *src)
 {
 	htd_quantiles_done(&src->quantiles);
+	pm_map_done(&src->children);
 	htd_calls_done(&src->calls);
 	htd_segments_free(src->segments);
 	scan_done(src);

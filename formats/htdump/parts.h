@@ -40,10 +40,11 @@ struct htd_opened {
 	struct pm_threads threads;
 	struct pm_named_doc documents[4];
 	struct pm_collection collections[2];
-	struct pm_lazy scan_lazy, several_lazy, calls_lazy, facts_lazy, damage_lazy, quantiles_lazy,
-		series_lazy;
+	struct pm_lazy scan_lazy, several_lazy, calls_lazy, children_lazy, facts_lazy, damage_lazy,
+		quantiles_lazy, series_lazy;
 	bool several; /* threads; see several_lazy */
 	struct htd_calls calls;
+	struct pm_map children;   /* see htd_children_get */
 	struct pm_series *series; /* see htd_series */
 	size_t n_series;
 	struct htd_quantiles quantiles; /* see htd_quantiles_get */
@@ -72,6 +73,9 @@ int htd_scan_get(struct htd_opened *src, struct pm_error *err);
 
 /* The calls, built on first need. */
 int htd_calls_get(struct htd_opened *src, const struct htd_calls **ret, struct pm_error *err);
+
+/* htd_children_build of the calls, on first need. */
+int htd_children_get(struct htd_opened *src, const struct pm_map **ret, struct pm_error *err);
 
 /* The quantiles of labels, built on first need: then by_label of the calls are known, too. */
 int htd_quantiles_get(

@@ -16,6 +16,7 @@ struct frame {
 
 struct replay {
 	const struct htd_calls *c;
+	const struct pm_map *children;
 	const struct htd_lane *lane;
 	struct htd_segment *seg;
 	struct pm_text scratch;
@@ -73,7 +74,7 @@ static int context_of(struct replay *p, const struct htd_event *e, uint32_t *ret
 	if (label >= c->n_labels)
 		return -EIO;
 	const uint32_t *context =
-		pm_map_find(&c->children, htd_child_key(parent, c->by_label[label].frame));
+		pm_map_find(p->children, htd_child_key(parent, c->by_label[label].frame));
 	if (!context)
 		return -EIO;
 	*ret = *context;
@@ -133,10 +134,11 @@ static int replay_all(struct replay *p)
 	return 0;
 }
 
-int htd_segment_read(const struct htd_calls *c, struct htd_segment *ret, struct pm_error *err)
+int htd_segment_read(const struct htd_calls *c, const struct pm_map *children,
+	struct htd_segment *ret, struct pm_error *err)
 {
 	const struct htd_lane *lane = &c->lanes[ret->lane];
-	struct replay p = {.c = c, .lane = lane, .seg = ret};
+	struct replay p = {.c = c, .children = children, .lane = lane, .seg = ret};
 	ret->n = 0;
 	int r = 0;
 	if (ret->mark < lane->order.n_marks) {

@@ -12,10 +12,13 @@ static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, stru
 	size_t room, struct pm_error *err)
 {
 	const struct htd_calls *calls;
+	const struct pm_map *children;
 	size_t n;
 	if (htd_segments_look(src->segments, lane, first, ret, room, &n))
 		return (int64_t)n;
 	int r = htd_calls_get(src, &calls, err);
+	if (r == 0)
+		r = htd_children_get(src, &children, err);
 	if (r < 0)
 		return r;
 	struct htd_segment *seg = malloc(sizeof(*seg));
@@ -23,7 +26,7 @@ static int64_t piece(struct htd_opened *src, uint32_t lane, uint64_t first, stru
 		return pm_error_plain(err, -ENOMEM);
 	seg->lane = lane;
 	seg->mark = first / HTD_MARK;
-	r = htd_segment_read(calls, seg, err);
+	r = htd_segment_read(calls, children, seg, err);
 	if (r < 0) {
 		free(seg);
 		return r;
