@@ -35,7 +35,9 @@ struct builder {
 static int lane_make(void *context, uint32_t i, void *result)
 {
 	const struct builder *b = context;
-	return htd_lane_walk(result, b->c->s, i, &b->c->mapped);
+	struct htd_lane_walk *w = result;
+	w->spreads.budget = &b->c->budget;
+	return htd_lane_walk(w, b->c->s, i, &b->c->mapped);
 }
 
 static void lane_drop(void *result)
@@ -91,6 +93,8 @@ static int ranks_take(struct builder *b, const struct htd_lane_walk *w, struct p
 		steps[i] = (struct pm_step){.above = path->parent, .from = PM_NONE};
 		r = label_frame(b, label, &steps[i].key);
 	}
+	if (r == 0)
+		r = htd_spreads_join(&b->c->spreads, &w->spreads, found);
 	free(found);
 	if (r == 0)
 		r = pm_steps_take(&b->paths, &b->guesses, steps, w->tree.n, &extents);
@@ -270,6 +274,8 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	c->labels.mapped = &c->mapped;
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
 	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
+	c->spreads = (struct htd_spreads){&c->budget, c->mapped.texts.n, s->n_events};
+	c->budget.left = HTD_SPREAD_BYTES;
 	if (r == 0)
 		r = pm_paths_init(&b.paths, PM_LIMIT_ITEMS);
 	if (r == 0)
@@ -290,6 +296,7 @@ void htd_calls_done(struct htd_calls *c)
 	free(c->lanes);
 	free(c->by_label);
 	free(c->ranked);
+	htd_spreads_done(&c->spreads);
 	htd_labels_done(&c->labels);
 	htd_mapped_done(&c->mapped);
 	pm_callcosts_done(&c->costs);

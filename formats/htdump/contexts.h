@@ -22,6 +22,8 @@ struct htd_calls {
 	struct htd_labels labels;
 	struct htd_label_cost *by_label;
 	size_t n_labels, label_room;
+	struct htd_spreads spreads; /* by label */
+	struct htd_spread_budget budget;
 	uint32_t *ranked; /* labels that calls have, most inclusive time first */
 	size_t n_ranked;
 	struct htd_lane *lanes; /* s->n_threads */

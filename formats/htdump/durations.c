@@ -20,6 +20,14 @@ struct htd_durations_reader {
 	struct htd_lasting lasting[HTD_N_LASTING];
 };
 
+static bool is_wanted(const struct htd_wanted *wanted, uint64_t ns)
+{
+	bool is = false;
+	for (size_t i = 0; i < HTD_WANTED; i++)
+		is |= ns - wanted->low[i] <= wanted->width[i];
+	return is;
+}
+
 static int read_call(
 	const struct htd_durations *d, struct htd_durations_reader *r, const struct htd_event *e)
 {
@@ -32,8 +40,9 @@ static int read_call(
 		return -ENOMEM;
 	if (label >= d->c->n_labels)
 		return -EIO;
-	if (d->what[label] != HTD_NONE)
-		r->calls[r->n++] = (struct htd_duration){duration, d->what[label]};
+	uint32_t what = d->what[label];
+	if (what != HTD_NONE && is_wanted(&d->wanted[what], duration))
+		r->calls[r->n++] = (struct htd_duration){duration, what};
 	return 0;
 }
 

@@ -1,4 +1,6 @@
-/* The durations of all calls of some labels, in no order, read from the stream by all processors.
+/*
+ * The durations of calls of some labels that are in certain ranges, in no order, read from the
+ * stream by all processors.
  */
 #ifndef PROFMOUNT_HTDUMP_DURATIONS_H
 #define PROFMOUNT_HTDUMP_DURATIONS_H
@@ -12,10 +14,17 @@ struct htd_duration {
 	uint32_t what; /* that of the call's label */
 };
 
+/* The wanted durations of a label: each range is from low[i] to low[i] + width[i]. */
+enum { HTD_WANTED = 4 };
+struct htd_wanted {
+	uint64_t low[HTD_WANTED], width[HTD_WANTED];
+};
+
 struct htd_durations_reader; /* private */
 
 struct htd_durations {
 	uint32_t *what; /* by label: the caller's number; HTD_NONE: its calls are skipped */
+	const struct htd_wanted *wanted; /* by what: the other calls are skipped, too */
 	/* Private: */
 	const struct htd_calls *c;
 	void (*take)(void *context, const struct htd_duration *calls, uint32_t n);

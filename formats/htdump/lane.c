@@ -78,6 +78,7 @@ static void step_add(struct walker *k, uint64_t duration, uint32_t label)
 		step->hash = caller->hash;
 	}
 	k->durations[k->n_steps++] = duration;
+	htd_spreads_prefetch(&k->w->spreads, label, duration);
 }
 
 static int open_call(struct walker *k, const struct htd_sorted_event *sorted)
@@ -124,6 +125,8 @@ static int steps_take(struct walker *k)
 		if (step->path == PM_PATHS_FULL)
 			return -ENOMEM;
 		path_count(&w->paths[step->path], k->durations[i]);
+		if (htd_spreads_add(&w->spreads, step->key, k->durations[i]) < 0)
+			return -ENOMEM;
 		if (caller != PM_NONE)
 			w->paths[caller].excl -= k->durations[i];
 	}
@@ -207,6 +210,8 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	struct walker k = {.w = w};
 	struct htd_thread *thread = &s->threads[i];
 	w->labels.mapped = mapped;
+	w->spreads.n_mapped = mapped->texts.n;
+	w->spreads.n_calls = thread->calls.n_events;
 	w->lane.order = (struct htd_order){
 		.s = s,
 		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},
@@ -238,4 +243,5 @@ void htd_lane_walk_done(struct htd_lane_walk *w)
 	pm_paths_done(&w->tree);
 	free(w->paths);
 	htd_labels_done(&w->labels);
+	htd_spreads_done(&w->spreads);
 }

@@ -6,6 +6,7 @@
 #include "formats/common/paths.h"
 #include "formats/htdump/labels.h"
 #include "formats/htdump/order.h"
+#include "formats/htdump/spread.h"
 
 /* A call that is open at some mark. Marks share these; each refers to its parent. */
 struct htd_open {
@@ -41,12 +42,14 @@ struct htd_lane_walk {
 	struct htd_path *paths;
 	size_t path_room;
 	struct htd_labels labels;
-	uint64_t overlapping; /* calls that begin in another one and end after it */
+	struct htd_spreads spreads; /* by label of the walk */
+	uint64_t overlapping;       /* calls that begin in another one and end after it */
 };
 
 /*
- * Walks the calls of the stream's thread i; `w` is zeroed before. 0, -EIO if the file has changed,
- * -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any case.
+ * Walks the calls of the stream's thread i; `w` is zeroed before, but for spreads.budget. 0, -EIO
+ * if the file has changed, -ENOTSUP beyond PM_LIMIT_DEPTH, -ENOMEM; call htd_lane_walk_done in any
+ * case.
  */
 int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t i,
 	const struct htd_mapped *mapped);

@@ -1,9 +1,10 @@
 /*
- * For each quantile of a label, narrows down the range of durations that contains it. A pass over
- * all calls, in the order of the stream, counts those in each part of the range, which gives the
- * range of the next pass. Durations in a range with few calls are collected instead; those of a
- * small stream are in the first pass. Labels are processed in batches, and a pass takes as many
- * labels of the batch as fit into memory.
+ * For each quantile of a label, narrows down the range of durations that contains it. The first
+ * range comes from the spreads that were counted while the tree was built, and is often a single
+ * duration. A pass over all calls, in the order of the stream, collects the durations in ranges
+ * with few calls; where there are too many, it counts them by part of the range, which gives the
+ * range of the next pass. Labels are processed in batches, and a pass takes as many labels of the
+ * batch as fit into memory.
  */
 #include "formats/htdump/quantiles.h"
 
@@ -40,6 +41,7 @@ struct finding {
 	size_t bytes;      /* for the durations and parts of a pass */
 	uint32_t n_labels; /* of the batch */
 	struct label_spans *labels;
+	struct htd_wanted *wanted;  /* the ranges of each label, in this pass */
 	struct htd_durations calls; /* of a label: its index in labels */
 };
 
@@ -84,6 +86,15 @@ static uint64_t pass_needs(const struct finding *f, uint64_t most)
 	return bytes;
 }
 
+static void want(struct htd_wanted *ret, const struct label_spans *l)
+{
+	for (uint32_t i = 0; i < HTD_WANTED; i++) {
+		const struct span *s = &l->spans[i < l->n ? i : 0];
+		ret->low[i] = s->low;
+		ret->width[i] = s->high - s->low;
+	}
+}
+
 /* The labels of the next pass: one, and as many as fit. */
 static void choose(struct finding *f)
 {
@@ -93,6 +104,8 @@ static void choose(struct finding *f)
 		uint64_t more = label_needs(l, HTD_PARTS);
 		l->chosen = l->n && (bytes == 0 || bytes + more <= f->bytes);
 		bytes += l->chosen ? more : 0;
+		if (l->chosen)
+			want(&f->wanted[i], l);
 		f->calls.what[l->label] = l->chosen ? i : HTD_NONE;
 	}
 }
@@ -199,16 +212,30 @@ static int resolve(void *context, size_t i)
 
 /* ---- a batch ---- */
 
+/* The first range for a rank: what the spreads know, or else all calls of the label. */
+static void begin(struct finding *f, struct label_spans *l, uint64_t rank, uint32_t which)
+{
+	const struct htd_label_cost *cost = &f->c->by_label[l->label];
+	struct span first = {.low = cost->min, .high = cost->max, .count = cost->calls};
+	struct htd_spread_range range;
+	if (htd_spreads_find(&f->c->spreads, l->label, cost->calls, rank, &range)) {
+		first.low = range.low > first.low ? range.low : first.low;
+		first.high = range.high < first.high ? range.high : first.high;
+		first.count = range.calls;
+		rank -= range.before;
+	}
+	go_on(f, l, &first, rank, which);
+}
+
 static void add_label(struct finding *f, uint32_t label)
 {
-	const struct htd_label_cost *cost = &f->c->by_label[label];
 	struct label_spans *l = &f->labels[f->n_labels];
-	struct span all = {.low = cost->min, .high = cost->max, .count = cost->calls};
 	*l = (struct label_spans){.label = label};
 	for (uint32_t i = 0; i < HTD_N_QUANTILES; i++) {
-		unsigned __int128 share = (unsigned __int128)cost->calls * percents[i];
+		unsigned __int128 share =
+			(unsigned __int128)f->c->by_label[label].calls * percents[i];
 		uint64_t rank = (uint64_t)((share + 99) / 100);
-		go_on(f, l, &all, rank ? rank - 1 : 0, i);
+		begin(f, l, rank ? rank - 1 : 0, i);
 	}
 	f->n_labels++;
 }
@@ -244,16 +271,13 @@ static int find_all(struct finding *f)
 	size_t bytes = 0;
 	int r = 0;
 	for (size_t i = 0; i < f->c->n_ranked && r == 0; i++) {
-		uint32_t label = f->c->ranked[i];
-		uint64_t calls = f->c->by_label[label].calls;
 		if (bytes > f->bytes) {
 			r = find_batch(f);
 			bytes = 0;
 		}
-		/* As in label_needs, for the first pass. */
-		bytes += (calls < HTD_PARTS ? calls : HTD_PARTS) * sizeof(uint64_t);
-		bytes += sizeof(struct label_spans);
-		add_label(f, label);
+		add_label(f, f->c->ranked[i]);
+		bytes += label_needs(&f->labels[f->n_labels - 1], HTD_PARTS);
+		bytes += sizeof(struct label_spans) + sizeof(struct htd_wanted);
 	}
 	return r < 0 ? r : find_batch(f);
 }
@@ -286,14 +310,17 @@ int htd_quantiles_build(
 	q->values = calloc(c->n_labels + 1, sizeof(*q->values));
 	q->times = calloc((size_t)c->tree->n_functions + 1, sizeof(*q->times));
 	f.labels = calloc(c->n_ranked + 1, sizeof(*f.labels));
+	f.wanted = calloc(c->n_ranked + 1, sizeof(*f.wanted));
 	int r = htd_durations_init(&f.calls, c, take_all, &f);
-	if (!q->values || !q->times || !f.labels)
+	f.calls.wanted = f.wanted;
+	if (!q->values || !q->times || !f.labels || !f.wanted)
 		r = -ENOMEM;
 	if (r == 0)
 		r = find_all(&f);
 	if (r == 0)
 		list_times(q, c);
 	free(f.labels);
+	free(f.wanted);
 	htd_durations_done(&f.calls);
 	if (r < 0)
 		htd_quantiles_done(q);

@@ -180,7 +180,19 @@ static uint64_t quantile(const uint64_t *sorted, size_t n, size_t percent)
 	return sorted[rank ? rank - 1 : 0];
 }
 
-/* Labels one by one or together, and their durations in several passes, give the same. */
+static void assert_quantiles(
+	const struct htd_calls *c, size_t bytes, const struct htd_quantiles *want)
+{
+	struct htd_quantiles got = {.values = NULL};
+	assert_int_equal(htd_quantiles_build(&got, c, bytes, NULL), 0);
+	assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
+	htd_quantiles_done(&got);
+}
+
+/*
+ * Labels one by one or together, their durations in several passes, and with nothing known of them
+ * before, give the same.
+ */
 static void assert_quantiles_in_little_memory(const struct pm_profile *p)
 {
 	const struct htd_calls *c;
@@ -189,10 +201,10 @@ static void assert_quantiles_in_little_memory(const struct pm_profile *p)
 	assert_int_equal(htd_calls_get(htd_opened_of(p), &c, NULL), 0);
 	assert_int_equal(htd_quantiles_get(htd_opened_of(p), &want, NULL), 0);
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
-		struct htd_quantiles got = {.values = NULL};
-		assert_int_equal(htd_quantiles_build(&got, c, bytes[i], NULL), 0);
-		assert_memory_equal(got.values, want->values, c->n_labels * sizeof(*got.values));
-		htd_quantiles_done(&got);
+		struct htd_calls unknown = *c;
+		unknown.spreads = (struct htd_spreads){.n = 0};
+		assert_quantiles(c, bytes[i], want);
+		assert_quantiles(&unknown, bytes[i], want);
 	}
 }
 
