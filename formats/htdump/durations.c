@@ -12,6 +12,9 @@
 /* Size of a piece, in units of the index. */
 enum { PIECE = 4, PIECE_EVENTS = PIECE * HTD_CHUNK };
 
+/* Bytes that are prefetched ahead of a reader. */
+enum { AHEAD = 2048 };
+
 struct htd_durations_reader {
 	struct htd_durations_reader *next; /* idle */
 	struct pm_text scratch;
@@ -51,8 +54,10 @@ static int read_events(const struct htd_durations *d, struct htd_durations_reade
 {
 	struct htd_event e;
 	int code = 0;
-	while (walk->seq < until && code == 0)
+	while (walk->seq < until && code == 0) {
+		pm_bytes_prefetch(walk->s->bytes, walk->at + AHEAD, 1);
 		code = htd_walk_next(walk, &e) ? read_call(d, r, &e) : -EIO;
+	}
 	return code;
 }
 

@@ -16,7 +16,7 @@
 #include "formats/common/work.h"
 
 /* Runs are far apart in memory: the next ones are prefetched while one is read. */
-enum { AHEAD = 2, RUN_BYTES = 1024 };
+enum { AHEAD = 4, RUN_BYTES = 1024 };
 
 struct late_list {
 	struct htd_key *keys;

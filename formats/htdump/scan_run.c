@@ -5,6 +5,9 @@
  */
 #include "formats/htdump/scan.h"
 
+/* Prefetched ahead of the scan: the processor itself does not do this across pages. */
+enum { AHEAD = 2048 };
+
 /*
  * The bytes of `first` and of what may be events of the same size after it: the pass would read
  * them, and they do not begin another item of the runs.
@@ -40,6 +43,7 @@ int htd_scan_run(struct htd_scan *c, struct htd_event *waiting, uint64_t *at)
 	uint32_t n = 0;
 	int r = 0;
 	for (; r == 0 && run.len - from > size; from += size, n++) {
+		pm_bytes_prefetch(s->bytes, waiting->at + from + AHEAD, 1);
 		htd_header_load(run.p + from + size, timestamp_first, big, &next);
 		htd_call_load(run.p + from, plan, big, &duration, &number);
 		if (next.klass_id != header.klass_id || number != thread->number)
