@@ -53,17 +53,23 @@ static void put_call(struct stream *s, uint32_t thread, uint64_t start, uint64_t
 	put_label(s, thread, start, ns, make_mix(what) % LABELS);
 }
 
+/* The time before and after the calls that a call makes. */
+static uint64_t own_ns(uint64_t clock)
+{
+	return LEAF_NS / 2 + make_mix((uint32_t)clock) % LEAF_NS;
+}
+
 static void put_wide_call(struct stream *s, uint32_t thread, uint32_t path)
 {
 	uint64_t *clock = &s->clock[thread - 1], start = *clock;
-	*clock += LEAF_NS;
+	*clock += own_ns(start);
 	for (uint32_t i = wide_calls(&s->wide); i-- > 0;) {
 		uint32_t child = wide_child(&s->wide, path);
 		if (child)
 			put_wide_call(s, thread, child);
 	}
 	put_label(s, thread, start, *clock - start, wide_function(&s->wide, path));
-	*clock += LEAF_NS;
+	*clock += own_ns(*clock);
 }
 
 static void put_wide_request(struct stream *s, uint64_t n)
