@@ -268,6 +268,21 @@ static void ht_mappings(void)
 	ht_end();
 }
 
+/* Many labels, and as many threads with a call of the last one each. */
+static void ht_labels(void)
+{
+	char name[32];
+	uint32_t n = 0;
+	htdw_begin(&ht, false, false);
+	for (; ht.len < costly_bytes / 2; n++) {
+		snprintf(name, sizeof(name), "L%u", n);
+		htdw_mapping(&ht, n, name);
+	}
+	for (uint32_t i = 0; ht.len < costly_bytes; i++)
+		htdw_call_int(&ht, i, 1000, 1 + i, n - 1);
+	ht_end();
+}
+
 static void ht_name_of(size_t length)
 {
 	char *name = long_name(length);
@@ -548,6 +563,7 @@ static const struct {
 	{"htdump-bases", ht_bases},
 	{"htdump-one-class", ht_one_class},
 	{"htdump-mappings", ht_mappings},
+	{"htdump-labels", ht_labels},
 	{"htdump-long-name", ht_long_name},
 	{"htdump-giant-name", ht_giant_name},
 	{"hpctoolkit-deep", costly_hpctk_deep},
