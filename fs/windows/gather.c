@@ -88,12 +88,23 @@ static int lots_take(struct gathering *g, uint32_t thread)
 	return 0;
 }
 
+/* Without costs: the samples of the context have it all the same. */
+static void keep(struct gathering *g, uint32_t context)
+{
+	for (; context != PM_NONE && !g->kept[context]; context = g->whole->parent[context])
+		g->kept[context] = true;
+}
+
 /* 1 and the lot of the context, 0 if the run's tree lacks it or nothing runs, or -ENOMEM. */
 static int lot_of(struct gathering *g, const struct pmfs_tallied *item, struct lot **ret)
 {
 	uint32_t context = pm_tree_find(g->whole, item->context);
-	if (context == PM_NONE || pm_tree_frame(g->whole, context)->is_nothing)
+	if (context == PM_NONE)
 		return 0;
+	if (pm_tree_frame(g->whole, context)->is_nothing) {
+		keep(g, context);
+		return 0;
+	}
 	if (lot_add(g, context) < 0)
 		return -ENOMEM;
 	*ret = &g->lots[g->place[context]];

@@ -15,9 +15,9 @@ struct pmfs_gathered {
 
 /*
  * Builds the tree of the contexts that were tallied, and of their ancestors, with costs by thread.
- * Calls were tallied with their whole time, samples with that of their own context; contexts that
- * the run's tree lacks, or in which nothing runs, are left out. 0 or a negative errno; call
- * pm_callcosts_done in any case.
+ * Calls were tallied with their whole time, samples with that of their own context. Contexts that
+ * the run's tree lacks are left out; those in which nothing runs have no costs. 0 or a negative
+ * errno; call pm_callcosts_done in any case.
  */
 int pmfs_gather(const struct pmfs_gathered *from, struct pm_tree **ret,
 	struct pm_callcosts *ret_costs, struct pm_error *err);

@@ -36,7 +36,7 @@ class Windows:
         return said if "/" not in said and said.endswith("s") else f"{start}ns-{end}ns"
 
     def cut(self, start, end, traces):
-        """SQL: what of the rows lies inside, by context; those without one, or in which nothing ran, are in trace.csv alone."""
+        """SQL: what of the rows lies inside, by context; those without one, or in which nothing ran, cost nothing."""
         last = end == self.run_ns
         begins = f"time_ns >= {start} and (time_ns < {end} or {last} and time_ns = {end})"
         table = f"read_csv({traces}, union_by_name = true, types = {{'time_ns': 'BIGINT', 'duration_ns': 'BIGINT', 'context_id': 'BIGINT'}})"

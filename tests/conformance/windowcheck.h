@@ -34,6 +34,15 @@ void window_canonical(struct window_check *c, char *name, size_t size);
 bool window_table(struct window_check *c, const char *window, const char *folder, const char *name,
 	struct sheet *ret);
 
+/* ---- windowrows.c ---- */
+
+/*
+ * A window's trace.csv has the rows of the thread's that lie inside, with their times cut off and
+ * nothing else changed.
+ */
+void check_window_rows(struct window_check *c, const char *window, const struct window_part *part,
+	const struct sheet *of_run, const struct sheet *cut);
+
 /* ---- windowmethods.c: windows of the whole run and of its halves, where samples are calls ---- */
 
 /* The window of the whole run has the calls of the run, whose own sums are made in another way. */

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "windowcheck.h"
 
@@ -130,20 +131,19 @@ static uint64_t check_threads(struct window_check *c, const char *window,
 		window_fail(c, window, "own times of threads do not add up");
 	for (size_t i = 0; i < list.n && path != SHEET_NONE; i++) {
 		struct pm_bytes text = sheet_at(&list, i, path)->text;
-		struct sheet trace;
-		char thread[900];
-		snprintf(thread, sizeof(thread), "%.*s/", (int)text.len, (const char *)text.p);
+		struct sheet trace, of_run;
+		char thread[900 + sizeof("trace.csv")];
+		snprintf(thread, 900, "%.*s/", (int)text.len, (const char *)text.p);
 		if (!c->threads->threads[i].has_trace)
 			continue;
 		if (!window_table(c, window, thread, "trace.csv", &trace))
 			continue;
 		if (trace.n != (size_t)sheet_at(&list, i, samples)->number)
 			window_fail(c, window, "threads.csv and trace.csv differ");
-		double begin = (double)part->start, end = (double)part->end;
-		for (size_t k = 0; k < trace.n; k++) {
-			double at = sheet_at(&trace, k, 0)->number;
-			if (at < begin || at + sheet_at(&trace, k, 1)->number > end)
-				window_fail(c, window, "trace.csv goes beyond the window");
+		strcat(thread, "trace.csv");
+		if (sheet_read(c->in, thread, &of_run)) {
+			check_window_rows(c, window, part, &of_run, &trace);
+			sheet_done(&of_run);
 		}
 		rows += trace.n;
 		sheet_done(&trace);

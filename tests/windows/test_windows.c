@@ -321,7 +321,7 @@ static void test_samples(void **state)
 	check_windows(false);
 }
 
-/* hpcrun has a context for it, databases have none. */
+/* hpcrun has a context for it, which costs nothing; databases have none. */
 static void test_nothing_runs(void **state)
 {
 	const struct pmfs_span all = {ORIGIN, ORIGIN + 100, true};
@@ -345,8 +345,12 @@ static void test_nothing_runs(void **state)
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
 	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(tree->n_contexts, 1);
+	assert_int_equal(tree->n_contexts, 2);
 	assert_int_equal(pm_tree_number(tree, 0), N_CONTEXTS + 1);
+	assert_int_equal(value_of(p, 0, PM_CALLS_EXCL), 20);
+	assert_int_equal(pm_tree_number(tree, 1), N_CONTEXTS + 2);
+	assert_true(pm_tree_frame(tree, 1)->is_nothing);
+	assert_int_equal(value_of(p, 1, PM_CALLS_EXCL), 0);
 	struct pm_sample samples[8];
 	assert_int_equal(p->ops->samples(p, 0, 0, samples, 8, NULL), 4);
 	p->ops->close(p);
