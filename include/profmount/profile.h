@@ -63,7 +63,10 @@ struct pm_profile_ops {
 	int64_t (*values)(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 		struct pm_value *ret, size_t room, struct pm_error *err);
 
-	/* A thread's trace in time order, from sample `first` on. */
+	/*
+	 * A thread's trace, from sample `first` on: samples in time order, calls in pre-order of
+	 * their tree, each behind its caller and all that this one called before.
+	 */
 	int64_t (*samples)(const struct pm_profile *p, uint32_t thread, uint64_t first,
 		struct pm_sample *ret, size_t room, struct pm_error *err);
 	/*

@@ -1,11 +1,14 @@
 /*
  * Percentiles, histograms and the longest calls are computed from the same calls in different ways.
+ * Traces have calls in pre-order.
  */
 #include "calllaws.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/list.h"
 #include "sheet.h"
 
 /* Functions beyond these take too long for this. */
@@ -137,15 +140,71 @@ static uint64_t count_unended(const struct pm_profile *p)
 	return count;
 }
 
+/* ---- their order ---- */
+
+/* The contexts of the calls that are open at some call, outermost first. */
+struct open_calls {
+	const struct pm_tree *tree;
+	uint32_t *items;
+	size_t n, room;
+};
+
+/* In pre-order, the caller of a call is one of those that were open at the one before it. */
+static bool opens_in_order(struct open_calls *open, uint64_t number)
+{
+	uint32_t context = pm_tree_find(open->tree, number);
+	if (context == PM_NONE)
+		return true;
+	while (open->n > 0 && open->items[open->n - 1] != open->tree->parent[context])
+		open->n--;
+	if (open->n == 0 && open->tree->parent[context] != PM_NONE)
+		return false;
+	if (pm_list_room(&open->items, open->n, &open->room, sizeof(*open->items)) == 0)
+		open->items[open->n++] = context;
+	return true;
+}
+
+static void check_order(struct checking *c, const struct pm_tree *tree, uint32_t thread)
+{
+	const struct pm_profile *p = c->in->profile;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct open_calls open = {.tree = tree};
+	struct pm_sample batch[512];
+	uint64_t at = 0;
+	int64_t n;
+	while ((n = p->ops->samples(p, thread, at, batch, 512, &err)) > 0) {
+		for (int64_t i = 0; i < n; i++)
+			if (!opens_in_order(&open, batch[i].context))
+				fail(c, "a call does not come behind its caller");
+		at += (uint64_t)n;
+	}
+	free(open.items);
+}
+
+static void check_orders(struct checking *c)
+{
+	const struct pm_profile *p = c->in->profile;
+	const struct pm_threads *threads;
+	const struct pm_tree *tree;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	if (!p->traces_are_calls || pm_profile_traces(p, &threads, &err) < 0 ||
+		p->ops->tree(p, &tree, &err) < 0)
+		return;
+	for (uint32_t i = 0; i < threads->n; i++)
+		if (threads->threads[i].has_trace)
+			check_order(c, tree, i);
+}
+
 unsigned check_call_laws(struct pmfs_instance *in, const char *source)
 {
 	struct checking c = {.in = in, .source = source};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry directory, entry;
 	uint64_t cookie = 0;
+	check_orders(&c);
 	if (pmfs_tree_walk(in->tree, "functions", &directory, &err) < 0 ||
 		!sheet_read(in, "functions.csv", &c.functions))
-		return 0;
+		return c.n_failed;
 	c.n_unended = count_unended(in->profile);
 	/* functions/ is in the order of functions.csv. */
 	for (; c.row < c.functions.n && c.row < MOST_FUNCTIONS; c.row++) {

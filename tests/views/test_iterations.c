@@ -67,6 +67,32 @@ static void test_calls(void **state)
 	fake_free(f);
 }
 
+/*
+ * What is below a call is part of its iteration, also if it begins before or ends after it, or
+ * while another iteration lasts.
+ */
+static void test_calls_that_overlap(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	add_call(f, thread, 0, 2);
+	add_call(f, thread, 100, 2);
+	add_call(f, thread, 130, 3);
+	add_call(f, thread, 90, 3);
+	set_lengths(f, thread, (const uint64_t[]){1000, 50, 60, 20});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 2);
+	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 1000);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 0);
+	assert_int_equal(all->items[1].own_ns[PMFS_PROGRAM], -30);
+	assert_int_equal(all->items[1].own_ns[PMFS_MPI], 80);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
 /* An iteration without a time, another one, and a call in it that has none. */
 static void test_calls_without_time(void **state)
 {
@@ -197,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls_that_overlap),
 		cmocka_unit_test(test_calls_without_time),
 		cmocka_unit_test(test_times_beyond_63_bits),
 		cmocka_unit_test(test_samples_beyond_64_bits),

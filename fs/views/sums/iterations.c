@@ -113,24 +113,7 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	return 0;
 }
 
-/* A call belongs to the last iteration that contains it; few overlap. */
-static struct pmfs_iteration *holder_of(const struct finding *f, const struct pm_sample *s)
-{
-	enum { LOOKED_AT = 16 };
-	const struct iterations_part *part = f->part;
-	uint64_t start = time_of(f, s), ns = length_of(s);
-	if (part->n && part->items[part->n - 1].duration_ns == 0)
-		return NULL; /* those below an iteration that takes no time come directly after it
-			      */
-	for (size_t i = part->n; i-- > 0 && part->n - i <= LOOKED_AT;) {
-		struct pmfs_iteration *it = &part->items[i];
-		if (start >= it->start_ns && start - it->start_ns <= it->duration_ns &&
-			ns <= it->duration_ns - (start - it->start_ns))
-			return it;
-	}
-	return NULL;
-}
-
+/* Calls come in pre-order, so the last iteration is the one that a call is below, if any is. */
 static int take_call(struct finding *f, const struct pm_sample *s, uint32_t context)
 {
 	if (context == PM_NONE || !f->marks[context])
@@ -144,9 +127,11 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 		own_add(it, f->categories[context], length_of(s));
 		return 0;
 	}
-	struct pmfs_iteration *it = f->part ? holder_of(f, s) : NULL;
+	if (!f->part || f->part->n == 0)
+		return 0;
+	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
 	uint32_t around = s->within ? pm_tree_find(f->tree, s->within) : f->tree->parent[context];
-	if (it && around != PM_NONE) {
+	if (around != PM_NONE && f->marks[around]) {
 		own_take(it, f->categories[around], length_of(s));
 		own_add(it, f->categories[context], length_of(s));
 	}
