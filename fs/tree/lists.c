@@ -29,23 +29,20 @@ static int append_windows(struct pmfs_tree *t)
 	return 0;
 }
 
-/* Lists iterations with a duration that are within the run. */
+/* Lists the windows of iterations. */
 static int list_iterations(
 	void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err)
 {
 	struct pmfs_tree *t = context;
 	const struct pmfs_iterations *all;
-	uint64_t origin, run_ns;
 	int r = pmfs_iterations(t->model, &all, err);
-	if (r < 0 || (r = t->profile->ops->span(t->profile, &origin, &run_ns, err)) < 0)
+	if (r < 0)
 		return r;
 	*ret = malloc(((size_t)all->n + 1) * sizeof(**ret));
 	*ret_n = 0;
 	for (uint32_t i = 0; *ret && i < all->n; i++) {
-		const struct pmfs_iteration *it = &all->items[i];
-		uint64_t end;
-		if (pmfs_iteration_has_window(it, run_ns, &end))
-			(*ret)[(*ret_n)++] = (struct pmfs_listed){it->start_ns, end};
+		struct pmfs_listed *next = &(*ret)[*ret_n];
+		*ret_n += pmfs_iteration_window(all, &all->items[i], &next->start, &next->end);
 	}
 	return *ret ? 0 : pm_error_plain(err, -ENOMEM);
 }

@@ -57,11 +57,11 @@ static void test_calls(void **state)
 	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
 	assert_int_equal(all->thread, many);
 	assert_int_equal(all->n, 2); /* recursion is part of the outermost one */
-	assert_int_equal(all->items[0].start_ns, 10);
+	assert_int_equal(all->items[0].time_ns, ORIGIN + 10);
 	assert_int_equal(all->items[0].duration_ns, 100);
 	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 30);
 	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 70);
-	assert_int_equal(all->items[1].start_ns, 300);
+	assert_int_equal(all->items[1].time_ns, ORIGIN + 300);
 	assert_int_equal(all->items[1].own_ns[PMFS_PROGRAM], 20);
 	pmfs_model_free(m);
 	fake_free(f);
@@ -173,12 +173,68 @@ static void test_samples(void **state)
 	pmfs_model_set_iterations(m, "step");
 	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
 	assert_int_equal(all->n, 2);
-	assert_int_equal(all->items[0].start_ns, 10);
+	assert_int_equal(all->items[0].time_ns, ORIGIN + 10);
 	assert_int_equal(all->items[0].duration_ns, 30);
 	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 10);
 	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 20);
-	assert_int_equal(all->items[1].start_ns, 70);
+	assert_int_equal(all->items[1].time_ns, ORIGIN + 70);
 	assert_int_equal(all->items[1].duration_ns, 20); /* the last sample has none */
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+static void check_window(
+	const struct pmfs_iterations *all, unsigned i, uint64_t start, uint64_t end)
+{
+	uint64_t is_start, is_end;
+	assert_true(pmfs_iteration_window(all, &all->items[i], &is_start, &is_end));
+	assert_int_equal(is_start, start);
+	assert_int_equal(is_end, end);
+}
+
+/* The part inside the run, which lasts from 0 to 1000; none where there is no such part. */
+static void test_windows(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	uint64_t start, end;
+	const uint64_t times[] = {50, 0, 990, 1000, 1200, 300};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		fake_sample(f, thread, ORIGIN + times[i], 2);
+	set_lengths(f, thread, (const uint64_t[]){100, 40, 50, 50, 50, 0});
+	f->threads_data[thread].samples[0].time_ns = ORIGIN - 60;
+	f->threads_data[thread].samples[1].time_ns = ORIGIN - 60;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 6);
+	assert_int_equal(all->items[0].time_ns, ORIGIN - 60);
+	check_window(all, 0, 0, 40);
+	check_window(all, 2, 990, 1000);
+	for (unsigned i = 1; i < 6; i += i == 1 ? 2 : 1)
+		assert_false(pmfs_iteration_window(all, &all->items[i], &start, &end));
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* The window of an iteration has all of its samples. */
+static void test_windows_of_samples(void **state)
+{
+	struct fake *f = fake_run(false);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	const uint64_t times[] = {500, 600, 400, 450, 470, 700};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		fake_sample(f, thread, ORIGIN + times[i], i < 4 ? 2 : 1);
+	set_lengths(f, thread, (const uint64_t[]){100, PM_NO_TIME, 50, 20, 230, PM_NO_TIME});
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 1);
+	assert_int_equal(all->items[0].time_ns, ORIGIN + 500);
+	assert_int_equal(all->items[0].duration_ns, 170);
+	check_window(all, 0, 400, 600);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -228,6 +284,8 @@ int main(void)
 		cmocka_unit_test(test_times_beyond_63_bits),
 		cmocka_unit_test(test_samples_beyond_64_bits),
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_windows_of_samples),
 		cmocka_unit_test(test_no_such_name),
 		cmocka_unit_test(test_too_many),
 	};

@@ -52,10 +52,11 @@ static int find_limits(struct plot *p)
 	for (uint32_t i = 0; i < n; i++)
 		p->n_outliers += (double)lengths[i] > p->limit;
 	free(lengths);
-	p->begin = (double)p->all->items[0].start_ns;
+	p->begin = p->end = pmfs_iteration_begin(p->all, &p->all->items[0]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pmfs_iteration *it = &p->all->items[i];
-		double start = (double)it->start_ns, end = start + (double)it->duration_ns;
+		double start = pmfs_iteration_begin(p->all, it);
+		double end = start + (double)it->duration_ns;
 		p->begin = start < p->begin ? start : p->begin;
 		p->end = end > p->end ? end : p->end;
 	}
@@ -70,7 +71,7 @@ static double y_of(const struct plot *p, double ns)
 static unsigned column_of(const struct plot *p, const struct pmfs_iteration *it)
 {
 	double span = p->end - p->begin;
-	double part = span > 0 ? ((double)it->start_ns - p->begin) / span : 0;
+	double part = span > 0 ? (pmfs_iteration_begin(p->all, it) - p->begin) / span : 0;
 	return (unsigned)(part * (WIDTH - 2));
 }
 
@@ -79,7 +80,7 @@ static void draw_one(const struct plot *p, uint32_t i)
 	const struct pmfs_iteration *it = &p->all->items[i];
 	double ns = (double)it->duration_ns, x = LEFT + column_of(p, it), y = y_of(p, ns);
 	pm_text_printf(p->out, "<g class=\"box\"><title>iteration %u\n", i + 1);
-	pmfs_print_ns(p->out, (double)it->start_ns);
+	pmfs_print_ns(p->out, pmfs_iteration_begin(p->all, it));
 	pm_text_str(p->out, ", ");
 	pmfs_print_ns(p->out, ns);
 	pm_text_str(p->out, "</title>");

@@ -24,8 +24,7 @@ struct finding {
 	const struct pm_tree *tree;
 	const struct pm_threads *threads;
 	const uint8_t *categories;
-	uint8_t *marks; /* by context: enum mark */
-	uint64_t origin;
+	uint8_t *marks;               /* by context: enum mark */
 	struct iterations_part *part; /* NULL: iterations are only counted */
 	uint64_t n;
 	bool open; /* the previous sample was in the last iteration */
@@ -60,11 +59,6 @@ static bool mark_contexts(struct finding *f, const struct pmfs_identity *id, str
 
 /* ---- reading ---- */
 
-static uint64_t time_of(const struct finding *f, const struct pm_sample *s)
-{
-	return s->time_ns > f->origin ? s->time_ns - f->origin : 0;
-}
-
 static uint64_t length_of(const struct pm_sample *s)
 {
 	return s->duration_ns == PM_NO_TIME ? 0 : s->duration_ns;
@@ -79,8 +73,18 @@ static int begin(struct finding *f, const struct pm_sample *s)
 		return 0;
 	if (pm_list_room(&part->items, part->n, &part->room, sizeof(*part->items)) < 0)
 		return -ENOMEM;
-	part->items[part->n++] = (struct pmfs_iteration){.start_ns = time_of(f, s), .seq = s->seq};
+	part->items[part->n++] = (struct pmfs_iteration){
+		.time_ns = s->time_ns, .first_ns = s->time_ns, .end_ns = s->time_ns, .seq = s->seq};
 	return 0;
+}
+
+static void cover(struct pmfs_iteration *it, const struct pm_sample *s)
+{
+	uint64_t end;
+	if (__builtin_add_overflow(s->time_ns, length_of(s), &end))
+		end = UINT64_MAX;
+	it->first_ns = s->time_ns < it->first_ns ? s->time_ns : it->first_ns;
+	it->end_ns = end > it->end_ns ? end : it->end_ns;
 }
 
 static const int64_t NO_OWN = (int64_t)PM_NO_SELF;
@@ -109,6 +113,7 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
 	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
 		it->duration_ns = PM_NO_TIME;
+	cover(it, s);
 	own_add(it, f->categories[context], length_of(s));
 	return 0;
 }
@@ -124,6 +129,7 @@ static int take_call(struct finding *f, const struct pm_sample *s, uint32_t cont
 			return r;
 		struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
 		it->duration_ns = length_of(s);
+		cover(it, s);
 		own_add(it, f->categories[context], length_of(s));
 		return 0;
 	}
@@ -214,15 +220,35 @@ static int iterations_fill(void *owner, void *p, struct pm_error *err)
 	struct pmfs_model *m = owner;
 	struct iterations_part *part = p;
 	struct finding f = {.part = part, .profile = pmfs_model_profile(m)};
+	struct pmfs_iterations *all = &part->iterations;
+	all->origin_ns = all->run_ns = PM_NO_TIME;
 	int r = pm_profile_traces(f.profile, &f.threads, err);
-	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0 ||
-		(r = pmfs_time_origin(m, &f.origin, err)) < 0)
+	if (r < 0 || (r = pmfs_categories(m, &f.categories, err)) < 0)
+		return r;
+	if (f.profile->ops->span)
+		r = f.profile->ops->span(f.profile, &all->origin_ns, &all->run_ns, err);
+	if (r < 0)
 		return r;
 	r = find(&f, m, err);
 	free(f.marks);
-	part->iterations.n = (uint32_t)part->n;
-	part->iterations.items = part->items;
+	all->n = (uint32_t)part->n;
+	all->items = part->items;
 	return r;
+}
+
+bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_iteration *it,
+	uint64_t *ret_start, uint64_t *ret_end)
+{
+	uint64_t origin = all->origin_ns, stop;
+	if (origin == PM_NO_TIME || all->run_ns == PM_NO_TIME)
+		return false;
+	if (__builtin_add_overflow(origin, all->run_ns, &stop))
+		stop = UINT64_MAX;
+	uint64_t start = it->first_ns > origin ? it->first_ns : origin;
+	uint64_t end = it->end_ns < stop ? it->end_ns : stop;
+	*ret_start = start - origin;
+	*ret_end = end - origin;
+	return start < end;
 }
 
 int pmfs_iterations(struct pmfs_model *m, const struct pmfs_iterations **ret, struct pm_error *err)

@@ -8,9 +8,11 @@
 #include "fs/views/model/categories.h"
 
 struct pmfs_iteration {
-	uint64_t start_ns;    /* since the time origin */
-	uint64_t duration_ns; /* PM_NO_TIME: beyond 64 bits */
-	uint64_t seq;         /* of a call: pm_sample.seq */
+	uint64_t time_ns;          /* when it begins, as in samples */
+	uint64_t first_ns, end_ns; /* what it covers: from the earliest of its samples to the end of
+				      the latest, which differs where a clock was set */
+	uint64_t duration_ns;      /* PM_NO_TIME: beyond 64 bits */
+	uint64_t seq;              /* of a call: pm_sample.seq */
 	/*
 	 * Its time by category; adds up to its duration. PM_NO_SELF: int64 cannot hold it, or what
 	 * it is made up of.
@@ -18,22 +20,27 @@ struct pmfs_iteration {
 	int64_t own_ns[PMFS_N_CATEGORIES];
 };
 
-/*
- * Whether it has a window in a run of that length (PM_NO_TIME: unknown), and the end of the window.
- */
-static inline bool pmfs_iteration_has_window(
-	const struct pmfs_iteration *it, uint64_t run_ns, uint64_t *ret_end)
-{
-	return it->duration_ns != 0 && run_ns != PM_NO_TIME &&
-		!__builtin_add_overflow(it->start_ns, it->duration_ns, ret_end) &&
-		*ret_end <= run_ns;
-}
-
 struct pmfs_iterations {
 	uint32_t n;
 	const struct pmfs_iteration *items; /* in the order of the trace */
 	uint32_t thread;
+	uint64_t origin_ns, run_ns; /* as of pm_profile_ops.span */
 };
+
+/*
+ * The window of an iteration, since the time origin: the part of what it covers that is inside the
+ * run. False if there is none.
+ */
+bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_iteration *it,
+	uint64_t *ret_start, uint64_t *ret_end);
+
+/* When an iteration begins, since the time origin, for pictures. */
+static inline double pmfs_iteration_begin(
+	const struct pmfs_iterations *all, const struct pmfs_iteration *it)
+{
+	return it->time_ns < all->origin_ns ? -(double)(all->origin_ns - it->time_ns)
+					    : (double)(it->time_ns - all->origin_ns);
+}
 
 /*
  * Found on the first call, in two passes over the traces; owned by the model. -ENOENT where nothing

@@ -4,31 +4,28 @@
 #include "formats/common/span.h"
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/threads.h"
 
-/* Iterations without a duration, or outside of the run, have no window. */
-static int add_window(struct pm_rows *rows, const struct pmfs_iteration *it, struct pm_error *err)
+static void add_window(
+	struct pm_text *out, const struct pmfs_iterations *all, const struct pmfs_iteration *it)
 {
-	const struct pm_profile *p = pmfs_model_profile(rows->table->self);
-	uint64_t origin, run_ns, end;
-	int r = p->ops->span ? p->ops->span(p, &origin, &run_ns, err) : -ENOENT;
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (!pmfs_iteration_has_window(it, run_ns, &end))
-		return 0;
-	pm_text_str(rows->scratch, "windows/");
-	pm_span_print(rows->scratch, it->start_ns, end);
-	return 0;
+	uint64_t start, end;
+	if (!pmfs_iteration_window(all, it, &start, &end))
+		return;
+	pm_text_str(out, "windows/");
+	pm_span_print(out, start, end);
 }
 
 /* The window and, behind it in `scratch`, the path. */
-static int set_places(struct pm_rows *rows, uint32_t thread, const struct pmfs_iteration *it,
-	struct pm_cell cells[2], struct pm_error *err)
+static int set_places(struct pm_rows *rows, const struct pmfs_iterations *all,
+	const struct pmfs_iteration *it, struct pm_cell cells[2], struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
 	struct pm_bytes path;
-	int r = add_window(rows, it, err);
+	add_window(rows->scratch, all, it);
 	size_t len = rows->scratch->len;
-	if (r < 0 || (r = pmfs_call_path(m, thread, it->seq, rows->scratch, &path, err)) < 0)
+	int r = pmfs_call_path(m, all->thread, it->seq, rows->scratch, &path, err);
+	if (r < 0)
 		return r;
 	cells[0] = pm_cell_empty();
 	if (len > 0)
@@ -48,13 +45,13 @@ static int iterations_next(struct pm_rows *rows, struct pm_cell *cells, struct p
 	bool on_thread = all->thread < threads->n; /* some formats have calls without threads */
 	const struct pmfs_iteration *it = &all->items[rows->at++];
 	*cells++ = pm_cell_u64(rows->at);
-	*cells++ = pm_cell_u64(it->start_ns);
+	pmfs_set_time(cells++, it->time_ns, all->origin_ns);
 	pmfs_set_known(cells++, it->duration_ns, PM_NO_TIME);
 	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
 		*cells++ = it->own_ns[i] == (int64_t)PM_NO_SELF ? pm_cell_empty()
 								: pm_cell_i64(it->own_ns[i]);
 	*cells++ = on_thread ? pm_cell_u64(threads->threads[all->thread].id) : pm_cell_empty();
-	r = set_places(rows, all->thread, it, cells, err);
+	r = set_places(rows, all, it, cells, err);
 	return r < 0 ? r : 1;
 }
 

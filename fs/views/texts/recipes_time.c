@@ -108,22 +108,20 @@ static int say_why(
 	return 0;
 }
 
-/* Where no iteration takes any time, there is nothing to show. */
+/* Where no iteration has a window, there is nothing to show. */
 int pmfs_add_iteration_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_iterations *all;
-	uint64_t origin, run_ns, end;
+	uint64_t start, end;
 	if (!pmfs_has_iterations(c->model, 0, NULL))
 		return 0;
 	int r = pmfs_iterations(c->model, &all, &why);
-	if (r == 0)
-		r = c->profile->ops->span(c->profile, &origin, &run_ns, &why);
 	if (r < 0)
 		return say_why(c, r, &why, err);
 	bool has_window = false;
 	for (uint32_t i = 0; i < all->n && !has_window; i++)
-		has_window = pmfs_iteration_has_window(&all->items[i], run_ns, &end);
+		has_window = pmfs_iteration_window(all, &all->items[i], &start, &end);
 	if (!has_window)
 		return 0;
 	pmfs_ask(c, "Which ten iterations took longest, and what ran in the longest?");
