@@ -93,29 +93,74 @@ static void test_calls_that_overlap(void **state)
 	fake_free(f);
 }
 
-/* An iteration without a time, another one, and a call in it that has none. */
+static void check_window(
+	const struct pmfs_iterations *all, unsigned i, uint64_t start, uint64_t end)
+{
+	uint64_t is_start, is_end;
+	assert_true(pmfs_iteration_window(all, &all->items[i], &is_start, &is_end));
+	assert_int_equal(is_start, start);
+	assert_int_equal(is_end, end);
+}
+
+/*
+ * An iteration without a time, which takes as long as the calls below it, another one, and a call
+ * in it that has none.
+ */
 static void test_calls_without_time(void **state)
 {
 	struct fake *f = fake_run(true);
 	uint32_t thread = fake_thread(f, 0, 0);
 	const struct pmfs_iterations *all;
-	add_call(f, thread, 0, 2);
-	add_call(f, thread, 10, 3);
-	add_call(f, thread, 5, 2);
-	add_call(f, thread, 20, 4);
-	add_call(f, thread, 30, 3);
-	set_lengths(f, thread, (const uint64_t[]){PM_NO_TIME, 7, 100, PM_NO_TIME, 40});
-	f->threads_data[thread].samples[1].within = PM_IN_NO_CALL;
-	f->threads_data[thread].samples[4].within = 2;
+	add_call(f, thread, 0, 1); /* has a time */
+	add_call(f, thread, 60, 2);
+	add_call(f, thread, 70, 3);
+	add_call(f, thread, 80, 4);
+	add_call(f, thread, 85, 3);
+	add_call(f, thread, 90, 2);
+	add_call(f, thread, 120, 4);
+	add_call(f, thread, 130, 3);
+	add_call(f, thread, 500, 2);
+	set_lengths(f, thread,
+		(const uint64_t[]){
+			500, PM_NO_TIME, 7, PM_NO_TIME, 11, 100, PM_NO_TIME, 40, PM_NO_TIME});
+	struct pm_sample *samples = f->threads_data[thread].samples;
+	samples[2].within = samples[4].within = 1;
+	samples[7].within = 2;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	pmfs_model_set_iterations(m, "step");
 	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
-	assert_int_equal(all->n, 2);
-	for (int i = 0; i < 2; i++) { /* in the order of time */
-		bool none = all->items[i].duration_ns == 0;
-		assert_int_equal(all->items[i].own_ns[PMFS_MPI], none ? 0 : 40);
-		assert_int_equal(all->items[i].own_ns[PMFS_PROGRAM], none ? 0 : 60);
-	}
+	assert_int_equal(all->n, 3);
+	assert_int_equal(all->items[0].duration_ns, 18);
+	assert_int_equal(all->items[0].own_ns[PMFS_PROGRAM], 0);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 18);
+	check_window(all, 0, 60, 96);
+	assert_int_equal(all->items[1].duration_ns, 100);
+	assert_int_equal(all->items[1].own_ns[PMFS_PROGRAM], 60);
+	assert_int_equal(all->items[1].own_ns[PMFS_MPI], 40);
+	check_window(all, 1, 90, 190);
+	assert_int_equal(all->items[2].duration_ns, 0);
+	pmfs_model_free(m);
+	fake_free(f);
+}
+
+/* No call around the iteration has a time; one below it began before it. */
+static void test_unended_calls(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	const struct pmfs_iterations *all;
+	const uint64_t times[] = {0, 60, 50};
+	for (uint64_t i = 0; i < 3; i++)
+		add_call(f, thread, times[i], i + 1);
+	set_lengths(f, thread, (const uint64_t[]){PM_NO_TIME, PM_NO_TIME, 20});
+	f->threads_data[thread].samples[2].within = PM_IN_NO_CALL;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	assert_int_equal(pmfs_iterations(m, &all, NULL), 0);
+	assert_int_equal(all->n, 1);
+	assert_int_equal(all->items[0].duration_ns, 20);
+	assert_int_equal(all->items[0].own_ns[PMFS_MPI], 20);
+	check_window(all, 0, 50, 70);
 	pmfs_model_free(m);
 	fake_free(f);
 }
@@ -181,15 +226,6 @@ static void test_samples(void **state)
 	assert_int_equal(all->items[1].duration_ns, 20); /* the last sample has none */
 	pmfs_model_free(m);
 	fake_free(f);
-}
-
-static void check_window(
-	const struct pmfs_iterations *all, unsigned i, uint64_t start, uint64_t end)
-{
-	uint64_t is_start, is_end;
-	assert_true(pmfs_iteration_window(all, &all->items[i], &is_start, &is_end));
-	assert_int_equal(is_start, start);
-	assert_int_equal(is_end, end);
 }
 
 /* The part inside the run, which lasts from 0 to 1000; none where there is no such part. */
@@ -281,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_calls_that_overlap),
 		cmocka_unit_test(test_calls_without_time),
+		cmocka_unit_test(test_unended_calls),
 		cmocka_unit_test(test_times_beyond_63_bits),
 		cmocka_unit_test(test_samples_beyond_64_bits),
 		cmocka_unit_test(test_samples),

@@ -103,6 +103,21 @@ static void own_take(struct pmfs_iteration *it, enum pmfs_category category, uin
 		*own = NO_OWN;
 }
 
+static void lengthen(struct pmfs_iteration *it, const struct pm_sample *s)
+{
+	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
+		it->duration_ns = PM_NO_TIME;
+}
+
+/* Adds a sample, or a call whose time is no part of another one's there. */
+static void add_to_last(struct finding *f, const struct pm_sample *s, uint32_t context)
+{
+	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
+	lengthen(it, s);
+	cover(it, s);
+	own_add(it, f->categories[context], length_of(s));
+}
+
 static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t context)
 {
 	bool inside = context != PM_NONE && f->marks[context];
@@ -110,37 +125,31 @@ static int take_sample(struct finding *f, const struct pm_sample *s, uint32_t co
 	f->open = inside;
 	if (r < 0 || !inside || !f->part)
 		return r;
-	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
-	if (__builtin_add_overflow(it->duration_ns, length_of(s), &it->duration_ns))
-		it->duration_ns = PM_NO_TIME;
-	cover(it, s);
-	own_add(it, f->categories[context], length_of(s));
+	add_to_last(f, s, context);
 	return 0;
 }
 
-/* Calls come in pre-order, so the last iteration is the one that a call is below, if any is. */
+/*
+ * Calls come in pre-order, so the last iteration is the one that a call is below, if any is. The
+ * time of a call is a part of that of the call around it. If the iteration has no time of its own,
+ * it takes as long as the calls below it that are part of no other one there.
+ */
 static int take_call(struct finding *f, const struct pm_sample *s, uint32_t context)
 {
-	if (context == PM_NONE || !f->marks[context])
-		return 0;
-	if (f->marks[context] == HEAD) {
-		int r = begin(f, s);
-		if (r < 0 || !f->part)
-			return r;
-		struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
-		it->duration_ns = length_of(s);
-		cover(it, s);
-		own_add(it, f->categories[context], length_of(s));
+	enum mark mark = context == PM_NONE ? NONE : f->marks[context];
+	int r = mark == HEAD ? begin(f, s) : 0;
+	if (r < 0 || mark == NONE || !f->part || f->part->n == 0)
+		return r;
+	uint32_t around = PM_NONE;
+	if (mark == BELOW)
+		around = s->within ? pm_tree_find(f->tree, s->within) : f->tree->parent[context];
+	if (around == PM_NONE || !f->marks[around]) {
+		add_to_last(f, s, context);
 		return 0;
 	}
-	if (!f->part || f->part->n == 0)
-		return 0;
 	struct pmfs_iteration *it = &f->part->items[f->part->n - 1];
-	uint32_t around = s->within ? pm_tree_find(f->tree, s->within) : f->tree->parent[context];
-	if (around != PM_NONE && f->marks[around]) {
-		own_take(it, f->categories[around], length_of(s));
-		own_add(it, f->categories[context], length_of(s));
-	}
+	own_take(it, f->categories[around], length_of(s));
+	own_add(it, f->categories[context], length_of(s));
 	return 0;
 }
 
