@@ -348,6 +348,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.traces_are_calls = run->traces_are_calls,
 		.times_since_epoch = run->times_since_epoch,
 		.costs_by_thread = true,
+		.lead_by_name = true,
 		.has_lines = run->has_lines,
 		.has_modules = run->has_modules,
 		.module_end = run->module_end,

@@ -176,6 +176,8 @@ struct pm_profile {
 	bool costs_by_thread;     /* costs are cheap thread by thread, not context by context */
 	bool stores_values;       /* values as stored differ from costs */
 	bool inclusive_overlaps;  /* at the top: only exclusive costs add up to the total */
+	bool lead_by_name;        /* names and units decide which quantity is primary, whatever it
+				     costs: parts of a profile have the same columns */
 	bool has_lines;           /* the format knows source lines: lines.csv, files.csv */
 	bool has_modules;         /* functions have modules: there is a modules.csv */
 	/*

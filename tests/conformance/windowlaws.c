@@ -90,6 +90,8 @@ static void check_contexts(struct window_check *c, const struct sheet *t, const 
 	int ns = sheet_column(t, calls ? "time_ns_incl" : "time_ns_excl");
 	int own = sheet_column(t, "time_ns_excl");
 	double seen = 0, tops = 0;
+	if (own != 3) /* behind context_id, parent_id, depth */
+		window_fail(c, window, "time does not lead in contexts.csv");
 	if (t->n == 0 && must->all_ns == 0)
 		return;
 	if (ns == SHEET_NONE || own == SHEET_NONE || (n == SHEET_NONE) == calls) {

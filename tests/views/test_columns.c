@@ -262,6 +262,24 @@ static void test_a_count_leads_where_times_are_zero(void **state)
 	views_done(m, f);
 }
 
+/* As in a part of a run in which calls begin and take no time. */
+static void test_names_decide_where_the_profile_wants_it(void **state)
+{
+	struct fake *f = fake_with_time();
+	const struct pmfs_columns *c;
+	uint32_t calls = fake_metric(f, PM_ROLE_COUNT, 1, "calls", "");
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_value(f, 0, 1, 1, 0);
+	fake_value(f, 0, 1, calls, 1);
+	f->profile.lead_by_name = true;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_model_columns(m, &c, NULL), 0);
+	assert_string_equal(c->lead, "time_ns");
+	assert_string_equal(c->columns[c->n - 1].name, "calls");
+	views_done(m, f);
+}
+
 static void test_names_decide_where_the_tree_is_broken(void **state)
 {
 	struct fake *f = fake_with_three_quantities();
@@ -286,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_what_leads_comes_first_and_orders_siblings),
 		cmocka_unit_test(test_a_wish_that_is_not_there_is_told_what_is),
 		cmocka_unit_test(test_a_count_leads_where_times_are_zero),
+		cmocka_unit_test(test_names_decide_where_the_profile_wants_it),
 		cmocka_unit_test(test_names_decide_where_the_tree_is_broken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

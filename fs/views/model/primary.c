@@ -107,6 +107,10 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 	int r = pmfs_model_metrics(m, &w.metrics, err);
 	if (r < 0)
 		return r;
+	if (w.profile->lead_by_name) {
+		*ret = pm_quantity_leading(w.metrics, NULL);
+		return 0;
+	}
 	r = w.profile->ops->tree(w.profile, &w.tree, &why);
 	if (r == -ENOMEM)
 		return pm_error_set(err, r, why.file, why.offset, "%s", why.text);

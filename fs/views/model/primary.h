@@ -11,7 +11,8 @@
 /*
  * The primary group, chosen by the stored values: see pm_quantity_leading. PM_NONE if no metric has
  * a column. Reads the costs of top-level contexts, and of all contexts only if a quantity without
- * inclusive cost could be primary. If the tree cannot be built, names and units decide.
+ * inclusive cost could be primary. If the tree cannot be built, or the profile wants it so, names
+ * and units decide.
  */
 int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *err);
 
