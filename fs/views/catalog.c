@@ -231,6 +231,8 @@ static const struct pmfs_view window[] = {
 	TEXT("flamegraph.svg", "Flame graph of this time.", NULL, pmfs_flamegraph_svg_render),
 	TEXT("timeline.svg", "What ran when on every thread, as a picture.", pmfs_has_threads,
 		pmfs_timeline_render),
+	TABLE("damage", "Traces that could not be read, and are not in the other tables.",
+		pmfs_has_threads, pmfs_damage_table),
 };
 
 static const struct pmfs_view comparison[] = {

@@ -18,6 +18,7 @@ struct pmfs_cut {
 	size_t n_stretches, room;
 	uint64_t n;   /* rows */
 	uint64_t end; /* the last row's; 0: none */
+	bool failed;  /* the trace cannot be read */
 	struct pmfs_tally tally;
 	/*
 	 * Time of calls whose callers have none: added to the context of the caller, and taken off

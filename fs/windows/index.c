@@ -110,12 +110,23 @@ static int build_chunk(void *context, size_t i)
 	return r > 0 ? 0 : r < 0 ? r : -EIO; /* the trace is shorter than it was */
 }
 
+/* A trace without samples may be one that cannot be read. */
+static int try_empty(const struct building *b, struct pm_error *err)
+{
+	struct pm_sample sample;
+	const struct pm_profile *p = b->x->profile;
+	if (b->trace->n > 0 || !b->x->threads->threads[b->thread].has_trace)
+		return 0;
+	int64_t r = p->ops->samples(p, b->thread, 0, &sample, 1, err);
+	return r < 0 ? (int)r : 0;
+}
+
 /* Chunks that are made before it fails are kept. */
 static int build_trace(void *context, struct pm_error *err)
 {
 	struct building *b = context;
 	size_t n = pmfs_chunks_of(b->trace);
-	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : 0;
+	int r = n > 1 ? pm_crew_each(n, build_chunk, b) : try_empty(b, err);
 	b->err = err;
 	if (n == 1 || (r < 0 && r != -ENOMEM)) /* again, to get the reason */
 		for (size_t i = 0; i < n && (i == 0 || r == 0); i++)

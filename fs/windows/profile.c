@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/common/crew.h"
+#include "formats/common/damage.h"
 #include "formats/common/list.h"
-#include "formats/common/nothing.h"
 #include "formats/common/span.h"
 #include "fs/windows/cut.h"
 #include "fs/windows/gather.h"
@@ -30,20 +30,54 @@ struct window {
 	struct pmfs_cut *cuts;   /* by thread */
 	struct pm_tree *tree;
 	struct pm_callcosts costs;
+	struct pm_damage_list damage;
+	struct pm_damages damages;
 	uint64_t bytes;
 };
 
 /* ---- building ---- */
 
+static int cut_one(struct window *w, uint32_t i, struct pm_error *err)
+{
+	const struct pmfs_trace_index *trace;
+	int r = pmfs_index_of(w->x, w->first + i, &trace, err);
+	if (r == 0)
+		r = pmfs_cut_make(&w->cuts[i], w->x, w->first + i, &w->span, err);
+	if (r < 0)
+		pmfs_cut_done(&w->cuts[i]);
+	w->cuts[i].failed = r < 0;
+	return r;
+}
+
 static int cut_thread(void *context, size_t i)
 {
-	struct window *w = context;
-	const struct pmfs_trace_index *trace;
-	uint32_t thread = w->first + (uint32_t)i;
-	int r = pmfs_index_of(w->x, thread, &trace, NULL);
-	if (r == 0)
-		r = pmfs_cut_make(&w->cuts[i], w->x, thread, &w->span, NULL);
-	return r == -ENOMEM ? r : 0; /* unreadable traces are empty */
+	int r = cut_one(context, (uint32_t)i, NULL);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Finds out why traces cannot be read. If none of them can, neither can the window. */
+static int list_damage(struct window *w, struct pm_error *err)
+{
+	struct pm_error first = {.code = 0};
+	uint32_t n_traces = 0, n_failed = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct pm_thread *thread = &w->x->threads->threads[w->first + i];
+		struct pm_error why = {.offset = PM_NO_OFFSET};
+		n_traces += thread->has_trace;
+		int r = w->cuts[i].failed ? cut_one(w, i, &why) : 0;
+		if (r == -ENOMEM)
+			return pm_error_plain(err, r);
+		if (r == 0)
+			continue;
+		if (n_failed++ == 0)
+			first = why;
+		pm_damage_add(&w->damage, why.file, why.offset, PM_NO_OFFSET,
+			"trace of thread_id %u: %s", thread->id, why.text);
+	}
+	if (n_failed > 0 && n_failed == n_traces)
+		return pm_error_set(err, first.code, first.file, first.offset, "%s", first.text);
+	w->damages = pm_damage_rows(&w->damage);
+	return 0;
 }
 
 static void fill_threads(struct window *w)
@@ -72,6 +106,7 @@ static uint64_t count_bytes(const struct window *w)
 	uint64_t bytes = w->n * (sizeof(*w->items) + sizeof(*w->cuts));
 	for (uint32_t i = 0; i < w->n; i++)
 		bytes += w->cuts[i].room * sizeof(*w->cuts[i].stretches);
+	bytes += w->damage.arena.total + w->damage.room * sizeof(*w->damage.rows);
 	return bytes + pm_callcosts_bytes(&w->costs) + (uint64_t)w->tree->n_contexts * A_CONTEXT;
 }
 
@@ -83,6 +118,9 @@ static void drop(struct window *w)
 	free(w->items);
 	pm_tree_free(w->tree);
 	pm_callcosts_done(&w->costs);
+	pm_damage_done(&w->damage);
+	w->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	w->damages = (struct pm_damages){.n = 0};
 	w->cuts = NULL;
 	w->items = NULL;
 	w->tree = NULL;
@@ -100,6 +138,8 @@ static int build(void *context, struct pm_error *err)
 		r = pmfs_index_threads(w->x, w->first, w->n, err);
 	if (r == 0 && (r = pm_crew_each(w->n, cut_thread, w)) < 0)
 		pm_error_plain(err, r);
+	if (r == 0)
+		r = list_damage(w, err);
 	if (r == 0)
 		r = gather(w, err);
 	if (r < 0) {
@@ -119,6 +159,16 @@ static int get(const struct pm_profile *p, struct window **ret, struct pm_error 
 {
 	*ret = p->self;
 	return pm_lazy_get(&(*ret)->once, build, *ret, err);
+}
+
+/* Of a thread whose trace cannot be read: the reason. */
+static int check_thread(const struct window *w, uint32_t thread, struct pm_error *err)
+{
+	const struct pmfs_trace_index *trace;
+	if (!w->cuts[thread].failed)
+		return 0;
+	int r = pmfs_index_of(w->x, w->first + thread, &trace, err);
+	return r < 0 ? r : pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the trace cannot be read");
 }
 
 /* ---- operations ---- */
@@ -155,6 +205,10 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 	int r = get(p, &w, err);
 	if (r < 0)
 		return r;
+	if (w->cuts[thread].failed) {
+		*ret = (struct pm_thread_counts){PM_NO_TIME, PM_NO_TIME, 0};
+		return 0;
+	}
 	uint32_t n = w->costs.thread_start[thread + 1] - w->costs.thread_start[thread];
 	*ret = (struct pm_thread_counts){.contexts = n,
 		.values = (uint64_t)n * PM_CALLS_N_METRICS,
@@ -183,6 +237,8 @@ static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64
 {
 	struct window *w;
 	int r = get(p, &w, err);
+	if (r == 0 && of.what == PM_OF_THREAD)
+		r = check_thread(w, of.index, err);
 	return r < 0 ? r : numbered(w, ret, pm_callcosts_values(&w->costs, of, first, ret, room));
 }
 
@@ -191,7 +247,7 @@ static int64_t get_samples(const struct pm_profile *p, uint32_t thread, uint64_t
 {
 	struct window *w;
 	int r = get(p, &w, err);
-	if (r < 0)
+	if (r < 0 || (r = check_thread(w, thread, err)) < 0)
 		return r;
 	return pmfs_cut_samples(
 		&w->cuts[thread], w->x, w->first + thread, &w->span, first, ret, room, err);
@@ -215,6 +271,15 @@ static int get_documents(const struct pm_profile *p, const struct pm_named_doc *
 	*ret = w->documents;
 	*ret_n = w->n_documents;
 	return 0;
+}
+
+static int get_damage(
+	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	struct window *w;
+	int r = get(p, &w, err);
+	*ret = &w->damages;
+	return r;
 }
 
 static bool has_changed(const struct pm_profile *p)
@@ -250,7 +315,7 @@ static const struct pm_profile_ops ops = {
 	.samples = get_samples,
 	.span = get_span,
 	.documents = get_documents,
-	.damage = pm_nothing_damage,
+	.damage = get_damage,
 	.close = window_close,
 	.memory = memory,
 	.changed = has_changed,
@@ -263,7 +328,7 @@ static const struct pm_profile_ops ops_without_threads = {
 	.run_costs = run_costs,
 	.span = get_span,
 	.documents = get_documents,
-	.damage = pm_nothing_damage,
+	.damage = get_damage,
 	.close = window_close,
 	.memory = memory,
 	.changed = has_changed,
@@ -335,7 +400,8 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 	struct window *w = calloc(1, sizeof(*w));
 	if (!w)
 		return pm_error_plain(err, -ENOMEM);
-	*w = (struct window){.x = x, .span = *span, .first = first, .n = n};
+	*w = (struct window){
+		.x = x, .span = *span, .first = first, .n = n, .damage = PM_DAMAGE_LIST_INIT};
 	w->part.once = &w->part_once;
 	w->profile = (struct pm_profile){.ops = run->ops->threads ? &ops : &ops_without_threads,
 		.format = run->format,

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "windowcheck.h"
 
@@ -120,6 +119,37 @@ static void check_contexts(struct window_check *c, const struct sheet *t, const 
 		window_fail(c, window, "own times do not add up");
 }
 
+/*
+ * trace.csv of a thread that has `samples` rows in a window. One that cannot be read cannot be read
+ * in windows.
+ */
+static uint64_t check_trace(struct window_check *c, const char *window,
+	const struct window_part *part, struct pm_bytes thread, double samples)
+{
+	struct sheet trace, of_run;
+	char path[1200], folder[900];
+	uint64_t rows = 0;
+	snprintf(folder, sizeof(folder), "%.*s/", (int)thread.len, (const char *)thread.p);
+	snprintf(path, sizeof(path), "%.*s/trace.csv", (int)thread.len, (const char *)thread.p);
+	if (!sheet_read(c->in, path, &of_run)) {
+		snprintf(path, sizeof(path), "windows/%s/%strace.csv", window, folder);
+		if (sheet_read(c->in, path, &trace)) {
+			window_fail(c, window, "has a trace that cannot be read");
+			sheet_done(&trace);
+		}
+		return 0;
+	}
+	if (window_table(c, window, folder, "trace.csv", &trace)) {
+		if (trace.n != (size_t)samples)
+			window_fail(c, window, "threads.csv and trace.csv differ");
+		check_window_rows(c, window, part, &of_run, &trace);
+		rows = trace.n;
+		sheet_done(&trace);
+	}
+	sheet_done(&of_run);
+	return rows;
+}
+
 static uint64_t check_threads(struct window_check *c, const char *window,
 	const struct window_part *part, const struct sums *must)
 {
@@ -131,25 +161,10 @@ static uint64_t check_threads(struct window_check *c, const char *window,
 	const int own = sheet_column(&list, "time_ns_excl");
 	if (own != SHEET_NONE && !c->p->traces_are_calls && sheet_sum(&list, own) != must->all_ns)
 		window_fail(c, window, "own times of threads do not add up");
-	for (size_t i = 0; i < list.n && path != SHEET_NONE; i++) {
-		struct pm_bytes text = sheet_at(&list, i, path)->text;
-		struct sheet trace, of_run;
-		char thread[900 + sizeof("trace.csv")];
-		snprintf(thread, 900, "%.*s/", (int)text.len, (const char *)text.p);
-		if (!c->threads->threads[i].has_trace)
-			continue;
-		if (!window_table(c, window, thread, "trace.csv", &trace))
-			continue;
-		if (trace.n != (size_t)sheet_at(&list, i, samples)->number)
-			window_fail(c, window, "threads.csv and trace.csv differ");
-		strcat(thread, "trace.csv");
-		if (sheet_read(c->in, thread, &of_run)) {
-			check_window_rows(c, window, part, &of_run, &trace);
-			sheet_done(&of_run);
-		}
-		rows += trace.n;
-		sheet_done(&trace);
-	}
+	for (size_t i = 0; i < list.n && path != SHEET_NONE; i++)
+		if (c->threads->threads[i].has_trace)
+			rows += check_trace(c, window, part, sheet_at(&list, i, path)->text,
+				sheet_at(&list, i, samples)->number);
 	sheet_done(&list);
 	return rows;
 }

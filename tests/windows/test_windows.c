@@ -409,7 +409,11 @@ static int64_t read_first_chunk(const struct pm_profile *p, uint32_t thread, uin
 	return f->ops.samples(p, thread, first, ret, room, err);
 }
 
-/* A trace that cannot be read to its end is empty, also where chunks of it were made before. */
+/*
+ * A trace that cannot be read to its end is left out of windows of the run, which say so, also
+ * where chunks of it were made before. The thread's own rows and values, and its own windows, are
+ * errors.
+ */
 static void test_broken(void **state)
 {
 	const struct pmfs_span all = {ORIGIN, ORIGIN + LENGTH, true};
@@ -435,6 +439,57 @@ static void test_broken(void **state)
 	assert_int_equal(p->ops->threads(p, &threads, NULL), 0);
 	assert_int_equal(threads->threads[0].n_samples, 0);
 	assert_true(threads->threads[1].n_samples > 0);
+	const struct pm_damages *damages;
+	struct pm_sample sample;
+	struct pm_value value;
+	struct pm_thread_counts counts;
+	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
+	assert_int_equal(damages->n, 1);
+	assert_non_null(strstr(damages->rows[0].what, "thread_id 10: "));
+	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), -EIO);
+	assert_int_equal(p->ops->samples(p, 1, 0, &sample, 1, NULL), 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct pm_values_of of = {PM_OF_THREAD, i, false};
+		assert_int_equal(p->ops->values(p, of, 0, &value, 1, NULL), i == 0 ? -EIO : 1);
+		assert_int_equal(p->ops->thread_counts(p, i, &counts, NULL), 0);
+		assert_int_equal(counts.contexts == PM_NO_TIME, i == 0);
+	}
+	p->ops->close(p);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, &why), -EIO);
+	assert_true(why.text[0]);
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
+/* Such as a trace of a database whose samples are outside the file: it has none, and is an error.
+ */
+static int64_t read_nothing(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	(void)p;
+	(void)thread;
+	(void)first;
+	(void)ret;
+	(void)room;
+	return pm_error_plain(err, -EINVAL);
+}
+
+static void test_broken_and_empty(void **state)
+{
+	const struct pmfs_span all = {ORIGIN, ORIGIN + LENGTH, true};
+	struct fake *f = fake_run(false);
+	struct pmfs_index x;
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	fake_thread(f, 0, 0);
+	f->ops.samples = read_nothing;
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), -EINVAL);
 	p->ops->close(p);
 	pmfs_index_done(&x);
 	fake_free(f);
@@ -532,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_shown_calls),
 		cmocka_unit_test(test_shown_samples),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_broken_and_empty),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_many_names),

@@ -17,6 +17,7 @@
 #include "formats/common/sort.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/valuereader.h"
+#include "fs/views/sums/threads.h"
 
 /* Number of threads read ahead; each may have a value for every context. */
 enum { MOST_AHEAD = 8 };
@@ -91,6 +92,8 @@ static int make_costs(void *context, uint32_t i, void *result)
 			break;
 		pmfs_values_step(&values);
 	}
+	if (pmfs_is_unreadable(r))
+		return 0; /* as if it had no costs from there on; damage.csv lists it */
 	if (r < 0) {
 		pthread_mutex_lock(&a->lock);
 		pm_error_set(
