@@ -339,6 +339,33 @@ static void test_only_threads_with_a_trace_have_a_timeline(void **state)
 	views_done(m, f);
 }
 
+static int64_t read_nothing(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	(void)p;
+	(void)thread;
+	(void)first;
+	(void)ret;
+	(void)room;
+	return pm_error_plain(err, -EINVAL);
+}
+
+/* It is no empty picture; that of all threads is there without it. */
+static void test_a_trace_that_cannot_be_read_is_an_error(void **state)
+{
+	struct fake *f = fake_with_paths();
+	uint32_t t = fake_thread(f, 0, 0);
+	struct pmfs_timeline timeline;
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	f->ops.samples = read_nothing;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_int_equal(pmfs_timeline_read(m, t, &timeline, &err), -EINVAL);
+	assert_true(err.text[0]);
+	assert_int_equal(pmfs_timeline_read(m, PM_NONE, &timeline, NULL), 0);
+	pmfs_timeline_done(&timeline);
+	views_done(m, f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_joined_cells_keep_shares_and_levels),
 		cmocka_unit_test(test_no_time_and_no_samples_are_said),
 		cmocka_unit_test(test_times_without_order_and_end_do_no_harm),
+		cmocka_unit_test(test_a_trace_that_cannot_be_read_is_an_error),
 		cmocka_unit_test(test_hostile_names_and_deep_paths_are_drawn),
 		cmocka_unit_test(test_only_threads_with_a_trace_have_a_timeline),
 	};

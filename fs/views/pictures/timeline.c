@@ -299,6 +299,16 @@ static int lay_out(struct pmfs_timeline *t, const struct pm_profile *p,
 	return e;
 }
 
+/* A thread's trace without samples may be one that cannot be read. */
+static int try_empty(const struct pmfs_timeline *t, const struct pm_profile *p,
+	const struct pm_threads *threads, uint32_t thread, struct pm_error *err)
+{
+	if (thread == PM_NONE || t->n_threads > 0 || !threads->threads[thread].has_trace)
+		return 0;
+	struct reader r = reader_of(p, threads, thread);
+	return load(&r, 0, 1, err);
+}
+
 static int read_timeline(struct pmfs_model *m, uint32_t thread,
 	const struct pmfs_timeline_part *part, struct pmfs_timeline *ret, struct pm_error *err)
 {
@@ -310,6 +320,8 @@ static int read_timeline(struct pmfs_model *m, uint32_t thread,
 		e = pmfs_model_tree(m, &t.tree, err);
 	if (e == 0 && list_threads(&t, threads, thread) < 0)
 		e = pmfs_no_memory(err);
+	if (e == 0)
+		e = try_empty(&t, p, threads, thread, err);
 	if (e == 0)
 		e = lay_out(&t, p, threads, part, err);
 	for (uint32_t i = 0; e == 0 && i < t.n_rows; i++) {
