@@ -18,13 +18,15 @@ struct cutting {
 
 enum where { OUTSIDE, INSIDE, AT_THE_EDGE };
 
+/* An end of UINT64_MAX may be any beyond it. */
 static enum where where_is(const struct pmfs_span *span, const struct pmfs_cover *c)
 {
 	bool after = c->first > span->end || (c->first == span->end && !span->is_last);
 	if (after || (c->end <= span->start && c->last < span->start))
 		return OUTSIDE;
 	bool all_begin = c->first >= span->start && pmfs_span_has_begin(span, c->last);
-	return all_begin && c->end <= span->end ? INSIDE : AT_THE_EDGE;
+	bool all_end = c->end <= span->end && c->end < UINT64_MAX;
+	return all_begin && all_end ? INSIDE : AT_THE_EDGE;
 }
 
 static int add_stretch(struct pmfs_cut *cut, uint64_t at, uint64_t n, bool whole)

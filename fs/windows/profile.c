@@ -210,9 +210,10 @@ static int get_counts(const struct pm_profile *p, uint32_t thread, struct pm_thr
 		return 0;
 	}
 	uint32_t n = w->costs.thread_start[thread + 1] - w->costs.thread_start[thread];
+	uint64_t end = w->cuts[thread].end; /* UINT64_MAX is no time */
 	*ret = (struct pm_thread_counts){.contexts = n,
 		.values = (uint64_t)n * PM_CALLS_N_METRICS,
-		.last_ns = p->traces_are_calls ? w->cuts[thread].end : 0};
+		.last_ns = p->traces_are_calls && end < UINT64_MAX ? end : 0};
 	return 0;
 }
 

@@ -522,6 +522,34 @@ static void test_empty(void **state)
 	fake_free(f);
 }
 
+/* A call ends beyond 64 bits, and the run where they do: it is cut off there, in rows and sums. */
+static void test_beyond_64_bits(void **state)
+{
+	const struct pmfs_span all = {1, UINT64_MAX, true};
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	struct pmfs_index x;
+	struct pm_profile *p;
+	const struct pm_tree *tree;
+	struct pm_sample sample;
+	struct pm_thread_counts counts;
+	fake_sample(f, thread, UINT64_MAX - 4, 1);
+	f->threads_data[0].samples[0].duration_ns = 100;
+	pmfs_index_init(&x, &f->profile);
+	assert_int_equal(f->ops.tree(&f->profile, &tree, NULL), 0);
+	assert_int_equal(pmfs_index_open(&x, NULL), 0);
+	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(value_of(p, 0, PM_CALLS_INCL), 4);
+	assert_int_equal(p->ops->samples(p, 0, 0, &sample, 1, NULL), 1);
+	assert_int_equal(sample.duration_ns, 4);
+	assert_int_equal(p->ops->thread_counts(p, 0, &counts, NULL), 0);
+	assert_int_equal(counts.last_ns, 0); /* as in the run */
+	p->ops->close(p);
+	pmfs_index_done(&x);
+	fake_free(f);
+}
+
 /* ---- the collection ---- */
 
 static void test_collection(void **state)
@@ -589,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_broken_and_empty),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_beyond_64_bits),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_many_names),
 	};
