@@ -42,13 +42,15 @@ static void test_calls(void **state)
 	uint32_t few = fake_thread(f, 0, 0), many = fake_thread(f, 0, 1);
 	const struct pmfs_iterations *all;
 	add_call(f, few, 0, 2);
+	for (uint64_t i = 1; i < 5; i++)
+		add_call(f, few, i, 4); /* more calls in all */
 	add_call(f, many, 0, 1);
 	add_call(f, many, 10, 2);
 	add_call(f, many, 20, 3);
 	add_call(f, many, 60, 4);
 	add_call(f, many, 200, 5);
 	add_call(f, many, 300, 2);
-	set_lengths(f, few, (const uint64_t[]){50});
+	set_lengths(f, few, (const uint64_t[]){50, 1, 1, 1, 1});
 	set_lengths(f, many, (const uint64_t[]){500, 100, 30, 40, 10, 20});
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_false(pmfs_has_iterations(m, 0, NULL));
