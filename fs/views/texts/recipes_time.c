@@ -124,10 +124,15 @@ int pmfs_add_iteration_recipes(const struct pmfs_recipes *c, struct pm_error *er
 		has_window = pmfs_iteration_window(all, &all->items[i], &start, &end);
 	if (!has_window)
 		return 0;
-	pmfs_ask(c, "Which ten iterations took longest, and what ran in the longest?");
-	pm_text_str(c->out,
+	bool of_thread = c->profile->ops->threads != NULL;
+	pmfs_ask(c,
+		of_thread
+			? "Which ten iterations took longest, and what ran on the thread in the longest?"
+			: "Which ten iterations took longest, and what ran in all traces during the longest?");
+	pm_text_printf(c->out,
 		"$ tail -n +2 iterations.csv | sort -t, -k3,3gr | head\n"
 		"$ head -n 6 \"$(tail -n +2 iterations.csv | sort -t, -k3,3gr | "
-		"awk -F, '$(NF - 1) { print $(NF - 1); exit }')/functions.tsv\"\n");
+		"awk -F, '$(NF - 1) { print %s$(NF - 1); exit }')/functions.tsv\"\n",
+		of_thread ? "$NF \"/\" " : "");
 	return 0;
 }
