@@ -6,7 +6,8 @@
 static void add_commands(const struct pm_profile *p, uint64_t run_ns, struct pm_text *out)
 {
 	uint64_t tenth = run_ns / 10 ? run_ns / 10 : run_ns;
-	pm_text_str(out, "  What ran at its beginning, on all threads?\n$ cat windows/");
+	const char *where = p->ops->threads ? "on all threads" : "in all traces";
+	pm_text_printf(out, "  What ran at its beginning, %s?\n$ cat windows/", where);
 	pm_span_print(out, 0, tenth);
 	pm_text_str(out, "/summary.txt\n");
 	if (p->ops->threads) {
@@ -29,8 +30,11 @@ int pmfs_windows_readme_render(const struct pm_doc *doc, struct pm_text *out, st
 	if (r < 0)
 		return r;
 	pm_text_str(out,
-		"A window is a part of the run in time: START-END is a directory with what ran then.\n"
-		"Windows are not listed; ask for one by its name.\n\n"
+		"A window is a part of the run in time: START-END is a directory with what ran then.\n");
+	pm_text_str(out,
+		doc->text.a ? "Those of iterations are listed; ask for others by their names.\n\n"
+			    : "Windows are not listed; ask for one by its name.\n\n");
+	pm_text_str(out,
 		"START and END count from the beginning of the run, in s, ms, us or ns: 1.5s-2s, 250ms-300ms,\n"
 		"0-1000000ns. An empty side is that end of the run. Times outside of the run, and windows\n"
 		"without a length, do not exist. Each window has one name; others are links to it.\n\n"

@@ -4,7 +4,7 @@
 
 #include "profmount/profile.h"
 
-/* Renders the document; its `self` is the profile of the run. */
+/* Renders the document; its `self` is the profile of the run, its `a` is 1 if some are listed. */
 int pmfs_windows_readme_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err);
 
 #endif

@@ -278,6 +278,7 @@ void pmfs_windows_list(struct pmfs_windows *w,
 {
 	w->spans = spans;
 	w->spans_context = context;
+	w->readme.doc.text.a = 1;
 }
 
 int pmfs_windows_are_there(struct pmfs_windows *w, struct pm_error *err)

@@ -584,6 +584,43 @@ static void test_collection(void **state)
 	fake_free(f);
 }
 
+static int list_nothing(
+	void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err)
+{
+	(void)context;
+	(void)err;
+	*ret = calloc(1, sizeof(**ret));
+	*ret_n = 0;
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void check_readme(bool threads, bool listed, const char *about, const char *where)
+{
+	struct fake *f = fake_run(true);
+	struct pm_text text = {.p = NULL};
+	if (!threads)
+		f->ops.threads = NULL;
+	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
+	if (listed)
+		pmfs_windows_list(w, list_nothing, NULL);
+	const struct pm_named_doc *readme = pmfs_windows_readme(w);
+	assert_int_equal(readme->doc.text.render(&readme->doc, &text, NULL), 0);
+	pm_text_char(&text, '\0');
+	assert_non_null(strstr(text.p, about));
+	assert_non_null(strstr(text.p, where));
+	assert_int_equal(!threads, !strstr(text.p, "thread"));
+	pm_text_done(&text);
+	pmfs_windows_free(w);
+	fake_free(f);
+}
+
+static void test_readme(void **state)
+{
+	check_readme(true, false, "Windows are not listed", "on all threads?");
+	check_readme(true, true, "Those of iterations are listed", "on all threads?");
+	check_readme(false, true, "Those of iterations are listed", "in all traces?");
+}
+
 /* Many names do not take memory without end. */
 static void test_many_names(void **state)
 {
@@ -619,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_beyond_64_bits),
 		cmocka_unit_test(test_collection),
+		cmocka_unit_test(test_readme),
 		cmocka_unit_test(test_many_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
