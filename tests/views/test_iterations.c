@@ -1,7 +1,8 @@
 /* sums/iterations.c: which calls and samples are iterations, and their times by category. */
-#include "tests/unittest.h"
+#include "harness.h"
 
-#include "fake.h"
+#include <string.h>
+
 #include "fs/views/sums/iterations.h"
 #include "profmount/limits.h"
 
@@ -277,6 +278,24 @@ static void test_windows_of_samples(void **state)
 	fake_free(f);
 }
 
+/* One of five takes ten times as long as the others. */
+static void test_picture(void **state)
+{
+	struct fake *f = fake_run(true);
+	uint32_t thread = fake_thread(f, 0, 0);
+	for (uint64_t i = 0; i < 5; i++)
+		fake_sample(f, thread, ORIGIN + 100 * i, 2);
+	set_lengths(f, thread, (const uint64_t[]){5, 5, 5, 5, 50});
+	f->threads_data[thread].samples[0].time_ns = ORIGIN - 40;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	pmfs_model_set_iterations(m, "step");
+	char *svg = view_text(m, PMFS_PLACE_ROOT, "iterations.svg", 0);
+	assert_non_null(strstr(svg, "5 iterations · median 5 ns · 1 outlier (red"));
+	assert_non_null(strstr(svg, "<title>iteration 1\n-40 ns, 5 ns</title>"));
+	free(svg);
+	views_done(m, f);
+}
+
 static void test_no_such_name(void **state)
 {
 	struct fake *f = fake_run(false);
@@ -324,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_samples_beyond_64_bits),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_picture),
 		cmocka_unit_test(test_windows_of_samples),
 		cmocka_unit_test(test_no_such_name),
 		cmocka_unit_test(test_too_many),

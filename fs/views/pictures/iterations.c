@@ -139,7 +139,8 @@ static void draw_head(const struct plot *p, const char *name)
 		pmfs_print_ns(&line, p->median);
 		pm_text_str(&line, " · ");
 		pmfs_print_count(&line, p->n_outliers);
-		pm_text_str(&line, " outliers (red: more than 1.5 times the middle half above it)");
+		pm_text_str(&line, p->n_outliers == 1 ? " outlier" : " outliers");
+		pm_text_str(&line, " (red: more than 1.5 times the middle half above it)");
 	}
 	pmfs_svg_line(p->out, NULL, NULL, PMFS_SVG_MARGIN, 49, &line);
 	pm_text_done(&line);
