@@ -157,6 +157,25 @@ static void test_profile_has_the_contexts_of_the_tree_in_stored_order(void **sta
 	views_done(m, f);
 }
 
+static void test_profile_has_whole_numbers_exactly(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_thread(f, 0, 0);
+	fake_call(f, 1, 0, fake_function(f, "a", NULL, 0));
+	fake_value(f, 0, 1, 1, 0);
+	fake_value(f, 0, 1, 2, 0);
+	struct pm_value *values = f->threads_data[0].values;
+	values[0].whole = values[1].whole = true;
+	values[0].u = UINT64_MAX;
+	values[1].negative = true;
+	values[1].i = -(INT64_C(1) << 53) - 1;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, THREAD, "profile.csv", 0,
+		"context_id|time_ns_excl|time_ns_incl|line|kind|category|file|name\n"
+		"1|-9007199254740993|18446744073709551615||function|||a\n");
+	views_done(m, f);
+}
+
 static void test_profile_beyond_one_batch_loses_nothing(void **state)
 {
 	enum { MANY = 700 };
@@ -389,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_a_value_that_is_no_number_loses_no_others),
 		cmocka_unit_test(test_paths_are_unique_and_plain),
 		cmocka_unit_test(test_profile_has_the_contexts_of_the_tree_in_stored_order),
+		cmocka_unit_test(test_profile_has_whole_numbers_exactly),
 		cmocka_unit_test(test_profile_beyond_one_batch_loses_nothing),
 		cmocka_unit_test(test_trace_tells_what_ran_when),
 		cmocka_unit_test(test_trace_of_unknown_times),

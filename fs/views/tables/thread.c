@@ -3,7 +3,6 @@
  * thread, values.csv everything as stored. Both are streamed: a row's position is the index of its
  * (first) value in the thread's sequence.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "fs/views/model/catalog.h"
@@ -28,7 +27,6 @@ struct profile_rows {
 	const struct pmfs_columns *columns;
 	const uint8_t *categories; /* by context */
 	struct pmfs_values values;
-	double numbers[]; /* columns->n */
 };
 
 /* A position in the middle of a context's values means the next context. */
@@ -52,16 +50,12 @@ static int skip_begun(struct profile_rows *p, const struct pm_rows *rows, struct
 static int profile_start(struct pm_rows *rows, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(rows->table->self);
-	const struct pmfs_columns *columns;
-	int r = pmfs_model_columns(m, &columns, err);
-	if (r < 0)
-		return r;
-	struct profile_rows *p = malloc(sizeof(*p) + columns->n * sizeof(*p->numbers));
+	struct profile_rows *p = malloc(sizeof(*p));
 	if (!p)
 		return pmfs_no_memory(err);
 	rows->own = p;
-	p->columns = columns;
-	if ((r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
+	int r = pmfs_model_columns(m, &p->columns, err);
+	if (r < 0 || (r = pmfs_model_tree(m, &p->tree, err)) < 0 ||
 		(r = pmfs_categories(m, &p->categories, err)) < 0)
 		return r;
 	struct pm_values_of of = {PM_OF_THREAD, (uint32_t)rows->table->a, false};
@@ -69,8 +63,12 @@ static int profile_start(struct pm_rows *rows, struct pm_error *err)
 	return skip_begun(p, rows, err);
 }
 
-/* Takes the values of the next context that is in the tree: 1, 0 at the end, or an error. */
-static int next_context(struct profile_rows *p, uint32_t *ret, struct pm_error *err)
+/*
+ * Takes the values of the next context that is in the tree, as cells, one a column: 1, 0 at the
+ * end, or an error.
+ */
+static int next_context(
+	struct profile_rows *p, struct pm_cell *cells, uint32_t *ret, struct pm_error *err)
 {
 	const struct pm_value *v;
 	uint32_t context = PM_NONE;
@@ -79,11 +77,11 @@ static int next_context(struct profile_rows *p, uint32_t *ret, struct pm_error *
 		uint64_t number = v->context;
 		context = pm_tree_find(p->tree, number);
 		for (uint32_t i = 0; i < p->columns->n; i++)
-			p->numbers[i] = NAN;
+			pm_set_empty(&cells[i]);
 		do {
 			uint32_t column = pmfs_column_of(p->columns, v->metric, false);
 			if (column != PM_NONE)
-				p->numbers[column] = pmfs_value_number(v);
+				pmfs_set_value(&cells[column], v);
 			pmfs_values_step(&p->values);
 			r = pmfs_values_peek(&p->values, &v, err);
 		} while (r > 0 && v->context == number);
@@ -96,13 +94,13 @@ static int profile_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 {
 	struct profile_rows *p = rows->own;
 	uint32_t context;
-	int r = next_context(p, &context, err);
+	int r = next_context(p, cells + 1, &context, err);
 	if (r <= 0)
 		return r;
 	rows->at = p->values.at;
 	const struct pm_frame *frame = pm_tree_frame(p->tree, context);
 	pm_set_u64(cells, pm_tree_number(p->tree, context));
-	cells = pmfs_number_cells(p->columns, p->numbers, cells + 1);
+	cells += 1 + p->columns->n;
 	pmfs_set_known(&cells[0], frame->line, 0);
 	pmfs_set_kind(&cells[1], frame);
 	pm_set_text(&cells[2], pmfs_category_name(p->categories[context]));
