@@ -1,64 +1,11 @@
-/* fs/windows: names of windows, and their contents, compared with simple sums. */
+/* fs/windows: the contents of windows, compared with simple sums. */
 #include "tests/unittest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fake.h"
-#include "formats/common/span.h"
 #include "fs/windows/profile.h"
-#include "fs/windows/windows.h"
-#include "profmount/limits.h"
-
-#define SECOND UINT64_C(1000000000)
-
-/* ---- names ---- */
-
-static void test_names(void **state)
-{
-	static const struct {
-		const char *name;
-		uint64_t start, end;
-		const char *canonical; /* NULL: it is */
-	} names[] = {
-		{"1.5s-2s", 3 * SECOND / 2, 2 * SECOND, NULL},
-		{"250ms-300ms", 250000000, 300000000, NULL},
-		{"0-1000000ns", 0, 1000000, "0-1ms"},
-		{"0-1ns", 0, 1, NULL},
-		{"0s-0.001us", 0, 1, "0-1ns"},
-		{"1.5s-", 3 * SECOND / 2, 10 * SECOND, "1.5s-10s"},
-		{"-1us", 0, 1000, "0-1us"},
-		{"-", 0, 10 * SECOND, "0-10s"},
-		{"001.500s-0010s", 3 * SECOND / 2, 10 * SECOND, "1.5s-10s"},
-		{"1.000000001s-1.00000001s", SECOND + 1, SECOND + 10, NULL},
-		{"1.0000000000s-2s", SECOND, 2 * SECOND, "1s-2s"},
-		{"999us-1ms", 999000, 1000000, NULL},
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct pm_text text = {.p = NULL};
-		uint64_t start, end;
-		assert_true(pm_span_read(pm_bytes_of(names[i].name), 10 * SECOND, &start, &end));
-		assert_int_equal(start, names[i].start);
-		assert_int_equal(end, names[i].end);
-		pm_span_print(&text, start, end);
-		const char *canonical = names[i].canonical ? names[i].canonical : names[i].name;
-		assert_true(pm_bytes_equal(pm_text_view(&text), pm_bytes_of(canonical)));
-		pm_text_done(&text);
-	}
-}
-
-static void test_no_names(void **state)
-{
-	static const char *const names[] = {"", "1s", "2s-1s", "5ns-5ns", "1s-2", "1-2s", "a-b",
-		"--", "-1s-2s", "1s--2s", "0.0000000001s-1s", "1.05ns-2s", "1e3ns-2s", "1s-11s",
-		"18446744073709551616ns-", "18446744073709551615s-", "99999999999999999999s-",
-		"1s-2s-3s", "+1ns-2ns", " 0-1ns", "0-1ns ", "1.ns-2ns", ".5s-1s", "1..5s-2s",
-		"1S-2S", "0x1ns-1s", "1m-2m", "1s-2s\n", "README.txt"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		uint64_t start, end;
-		assert_false(pm_span_read(pm_bytes_of(names[i]), 10 * SECOND, &start, &end));
-	}
-}
 
 /* ---- traces ---- */
 
@@ -550,102 +497,9 @@ static void test_beyond_64_bits(void **state)
 	fake_free(f);
 }
 
-/* ---- the collection ---- */
-
-static void test_collection(void **state)
-{
-	struct fake *f = fake_run(false);
-	add_thread(f, 100, 1);
-	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
-	uint32_t first, same, of_thread, link, none;
-	assert_int_equal(pmfs_windows_are_there(w, NULL), 1);
-	const struct pm_collection *c = pmfs_windows_collection(w);
-	assert_int_equal(c->has(c, 0, NULL), 0);
-	assert_int_equal(c->has(c, PM_LIMIT_ITERATIONS, NULL), 0);
-	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &first, NULL), 1);
-	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &same, NULL), 1);
-	assert_int_equal(pmfs_windows_find(w, 0, pm_bytes_of("0-1us"), &of_thread, NULL), 1);
-	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1000ns"), &link, NULL), 1);
-	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1h"), &none, NULL), 0);
-	assert_int_equal(first, same);
-	assert_int_not_equal(first, of_thread);
-	assert_int_equal(pmfs_windows_thread(w, first), PM_NONE);
-	assert_int_equal(pmfs_windows_thread(w, of_thread), 0);
-	assert_false(c->is_document(c, first));
-	assert_true(c->is_document(c, link));
-	struct pm_named_doc doc;
-	struct pm_text target = {.p = NULL};
-	assert_int_equal(c->document(c, link, 0, &doc), 1);
-	assert_int_equal(doc.doc.kind, PM_DOC_LINK);
-	assert_int_equal(doc.doc.text.render(&doc.doc, &target, NULL), 0);
-	assert_true(pm_bytes_equal(pm_text_view(&target), pm_bytes_of("0-1us")));
-	pm_text_done(&target);
-	pmfs_windows_free(w);
-	fake_free(f);
-}
-
-static int list_nothing(
-	void *context, struct pmfs_listed **ret, uint32_t *ret_n, struct pm_error *err)
-{
-	(void)context;
-	(void)err;
-	*ret = calloc(1, sizeof(**ret));
-	*ret_n = 0;
-	return *ret ? 0 : -ENOMEM;
-}
-
-static void check_readme(bool threads, bool listed, const char *about, const char *where)
-{
-	struct fake *f = fake_run(true);
-	struct pm_text text = {.p = NULL};
-	if (!threads)
-		f->ops.threads = NULL;
-	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
-	if (listed)
-		pmfs_windows_list(w, list_nothing, NULL);
-	const struct pm_named_doc *readme = pmfs_windows_readme(w);
-	assert_int_equal(readme->doc.text.render(&readme->doc, &text, NULL), 0);
-	pm_text_char(&text, '\0');
-	assert_non_null(strstr(text.p, about));
-	assert_non_null(strstr(text.p, where));
-	assert_int_equal(!threads, !strstr(text.p, "thread"));
-	pm_text_done(&text);
-	pmfs_windows_free(w);
-	fake_free(f);
-}
-
-static void test_readme(void **state)
-{
-	check_readme(true, false, "Windows are not listed", "on all threads?");
-	check_readme(true, true, "Those of iterations are listed", "on all threads?");
-	check_readme(false, true, "Those of iterations are listed", "in all traces?");
-}
-
-/* Many names do not take memory without end. */
-static void test_many_names(void **state)
-{
-	struct fake *f = fake_run(false);
-	f->duration_ns = UINT64_C(1) << 40;
-	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
-	uint32_t item;
-	int r = 1;
-	for (unsigned i = 0; i <= PM_LIMIT_WINDOWS; i++) {
-		char name[40];
-		int len = snprintf(name, sizeof(name), "%uns-2s", i);
-		assert_int_equal(r, 1);
-		r = pmfs_windows_find(w, PM_NONE,
-			(struct pm_bytes){(const uint8_t *)name, (size_t)len}, &item, NULL);
-	}
-	assert_int_equal(r, -ENOMEM);
-	pmfs_windows_free(w);
-	fake_free(f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_nothing_runs),
@@ -655,9 +509,6 @@ int main(void)
 		cmocka_unit_test(test_broken_and_empty),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_beyond_64_bits),
-		cmocka_unit_test(test_collection),
-		cmocka_unit_test(test_readme),
-		cmocka_unit_test(test_many_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
