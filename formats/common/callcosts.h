@@ -25,13 +25,13 @@ struct pm_callcost {
 
 /* Zeroed = empty. */
 struct pm_callcosts {
-	size_t n; /* costs: of a context on a thread */
+	size_t n;               /* costs: of a context on a thread */
+	uint32_t *thread_start; /* once frozen: the first cost of each thread, n_threads + 1 */
 	/* Private: */
 	struct pm_callcost_item *items; /* by thread, then context */
 	size_t room;
 	struct pm_callcost *wide; /* costs that do not fit into an item */
 	size_t n_wide, wide_room;
-	uint32_t *thread_start; /* in items, of each thread so far, then n_threads + 1 */
 	size_t n_threads, thread_room;
 	uint32_t *by_context;    /* items by context, then thread */
 	uint32_t *context_start; /* in by_context: n_contexts + 1 */
