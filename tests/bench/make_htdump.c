@@ -1,16 +1,17 @@
 /*
  * Writes a big valid HTDUMP stream, the same bytes every time:
  *
- *     make_htdump FILE CALLS [PATHS [FUNCTIONS [DEPTH]]]
+ *     make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]
  *
  * Eight threads by turns, each a request at a time: a root, four calls under it, three leaves under
- * each; with PATHS, calls of a wide tree (wide.h). A call is written when it ends, as the library
- * does, so leaves come first.
+ * each; with PATHS, calls of a wide tree (program.h). A call is written when it ends, as the
+ * library does, so leaves come first.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/bench/make.h"
-#include "tests/bench/wide.h"
+#include "tests/bench/program.h"
 #include "tests/htdump/writer.h"
 
 enum {
@@ -21,14 +22,13 @@ enum {
 	LEAF_NS = 100, /* with the time between two of them */
 	MIDDLE_NS = (LEAVES + 1) * LEAF_NS,
 	ROOT_NS = (MIDDLES + 1) * MIDDLE_NS,
+	BEGIN_NS = 2000000000,
 	FLUSH = 1 << 20,
 };
 
 struct stream {
 	struct htdw w;
 	uint64_t left;
-	struct wide wide;
-	uint64_t clock[THREADS]; /* of a wide tree */
 };
 
 static void flush(struct stream *s)
@@ -40,9 +40,7 @@ static void flush(struct stream *s)
 static void put_label(
 	struct stream *s, uint32_t thread, uint64_t start, uint64_t ns, uint32_t label)
 {
-	if (s->left == 0)
-		return;
-	s->left--;
+	s->left -= s->left > 0;
 	htdw_call_int(&s->w, thread, start, ns, label);
 	if (s->w.len >= FLUSH)
 		flush(s);
@@ -59,29 +57,37 @@ static uint64_t own_ns(uint64_t clock)
 	return LEAF_NS / 2 + make_mix((uint32_t)clock) % LEAF_NS;
 }
 
-static void put_wide_call(struct stream *s, uint32_t thread, uint32_t path)
+/* As many calls as are left, and all paths once. */
+static void put_wide_tree(struct stream *s, struct program_shape shape)
 {
-	uint64_t *clock = &s->clock[thread - 1], start = *clock;
-	*clock += own_ns(start);
-	for (uint32_t i = wide_calls(&s->wide); i-- > 0;) {
-		uint32_t child = wide_child(&s->wide, path);
-		if (child)
-			put_wide_call(s, thread, child);
+	struct program *program = program_new(shape);
+	struct program_event e;
+	uint64_t clock[THREADS], *start = malloc((shape.depth + 1) * sizeof(*start));
+	uint32_t thread = 0;
+	if (!start)
+		make_die("no memory");
+	for (uint32_t i = 0; i < THREADS; i++)
+		clock[i] = BEGIN_NS;
+	while (program_next(program, &e)) {
+		if (e.call)
+			start[e.depth] = clock[thread];
+		else
+			put_label(s, thread + 1, start[e.depth], clock[thread] - start[e.depth],
+				e.function);
+		clock[thread] += own_ns(clock[thread]);
+		if (!e.call && e.depth == 1)
+			thread = (thread + 1) % THREADS;
+		if (s->left == 0 && program_is_complete(program))
+			program_end(program);
 	}
-	put_label(s, thread, start, *clock - start, wide_function(&s->wide, path));
-	*clock += own_ns(*clock);
-}
-
-static void put_wide_request(struct stream *s, uint64_t n)
-{
-	uint32_t thread = 1 + (uint32_t)(n % THREADS);
-	put_wide_call(s, thread, wide_child(&s->wide, 0));
+	free(start);
+	program_free(program);
 }
 
 static void put_request(struct stream *s, uint64_t n)
 {
 	uint32_t thread = 1 + (uint32_t)(n % THREADS), what = (uint32_t)n / THREADS % 16 * 32;
-	uint64_t root = 2000000000 + n / THREADS * ROOT_NS;
+	uint64_t root = BEGIN_NS + n / THREADS * ROOT_NS;
 	for (uint32_t m = 0; m < MIDDLES; m++) {
 		uint64_t middle = root + m * MIDDLE_NS + LEAF_NS;
 		for (uint32_t k = 0; k < LEAVES; k++)
@@ -94,28 +100,26 @@ static void put_request(struct stream *s, uint64_t n)
 
 int main(int argc, char **argv)
 {
-	if (argc < 3 || argc > 6) {
-		fprintf(stderr, "usage: make_htdump FILE CALLS [PATHS [FUNCTIONS [DEPTH]]]\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr,
+			"usage: make_htdump FILE CALLS [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]\n");
 		return 2;
 	}
 	struct stream s = {.left = make_number(argv[2])};
-	wide_init(&s.wide, argc - 3, argv + 3);
-	uint32_t labels = s.wide.paths ? s.wide.functions : LABELS;
-	for (unsigned i = 0; i < THREADS; i++)
-		s.clock[i] = 2000000000;
+	struct program_shape shape = {.functions = LABELS};
+	if (argc == 4)
+		shape = program_parse(argv[3]);
 	out_open(NULL, argv[1]);
 	htdw_begin(&s.w, false, false);
-	for (unsigned i = 0; i < labels; i++) {
+	for (unsigned i = 0; i < shape.functions; i++) {
 		char label[32];
 		snprintf(label, sizeof(label), "Renderer::pass_%u", i);
 		htdw_mapping(&s.w, i, label);
 	}
-	for (uint64_t n = 0; s.left > 0; n++) {
-		if (s.wide.paths)
-			put_wide_request(&s, n);
-		else
-			put_request(&s, n);
-	}
+	if (shape.paths)
+		put_wide_tree(&s, shape);
+	for (uint64_t n = 0; s.left > 0; n++)
+		put_request(&s, n);
 	flush(&s);
 	htdw_done(&s.w);
 	out_close();

@@ -2,17 +2,17 @@
  * Writes a big valid ZTS0 store (second generation, deflated, with checksums), the same bytes
  * every time:
  *
- *     make_zts DIR MEGABYTES [PATHS [FUNCTIONS [DEPTH]]]
+ *     make_zts DIR MEGABYTES [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]
  *
  * MEGABYTES of traces.dat: a chunk for each trace, of some hundred calls. With PATHS they are of a
- * wide tree (wide.h). Of each trace, only its row of the index is kept until the end.
+ * wide tree (program.h). Of each trace, only its row of the index is kept until the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/inflate.h"
 #include "tests/bench/make.h"
-#include "tests/bench/wide.h"
+#include "tests/bench/program.h"
 #include "tests/zts/writer.h"
 
 enum {
@@ -46,8 +46,9 @@ struct store {
 	struct trace *traces;
 	size_t n, room;
 	uint64_t clock; /* ticks, while a trace is made */
-	struct wide wide;
 	uint32_t methods;
+	struct program *program; /* a wide tree, or NULL */
+	uint32_t *calls;         /* by depth: of each open call, those below it and itself */
 };
 
 /* ---- text-….wal ---- */
@@ -128,15 +129,23 @@ static uint32_t put_call(struct store *s, struct pm_text *p, uint32_t what, uint
 	return n;
 }
 
-static uint32_t put_wide_call(struct store *s, struct pm_text *p, uint32_t path)
+/* Calls of a wide tree until one at its top returns and there are enough. Returns how many. */
+static uint32_t put_wide_calls(struct store *s, struct pm_text *p)
 {
-	uint32_t n = 1, method = FIRST_NAME + s->methods + wide_function(&s->wide, path);
-	zts_put_begin(p, s->clock++, method);
-	for (uint32_t i = wide_calls(&s->wide); i-- > 0;) {
-		uint32_t child = wide_child(&s->wide, path);
-		n += child ? put_wide_call(s, p, child) : 0;
+	struct program_event e;
+	uint32_t n = 0, depth = 1;
+	while ((n < TRACE_CALLS || depth > 1) && program_next(s->program, &e)) {
+		depth = e.depth + e.call;
+		if (e.call) {
+			s->calls[e.depth] = 1;
+			zts_put_begin(p, s->clock, FIRST_NAME + s->methods + e.function);
+			n++;
+		} else {
+			zts_put_end(p, s->clock, s->calls[e.depth]);
+			s->calls[e.depth - 1] += s->calls[e.depth];
+		}
+		s->clock += make_mix((uint32_t)s->clock) % 512;
 	}
-	zts_put_end(p, s->clock++, n);
 	return n;
 }
 
@@ -144,10 +153,10 @@ static uint32_t put_wide_call(struct store *s, struct pm_text *p, uint32_t path)
 static uint32_t put_calls(struct store *s, struct pm_text *p, uint32_t shape)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; !s->wide.paths && i < 3; i++)
+	if (s->program)
+		return put_wide_calls(s, p);
+	for (uint32_t i = 0; i < 3; i++)
 		n += put_call(s, p, shape + i, 4);
-	while (s->wide.paths && n < TRACE_CALLS)
-		n += put_wide_call(s, p, wide_child(&s->wide, 0));
 	return n;
 }
 
@@ -158,7 +167,7 @@ static void make_trace(struct store *s, struct pm_text *p)
 	uint64_t begin = 1000 + (uint64_t)n * STEP_MS * 1000000 / 65536;
 	s->clock = begin;
 	*t = (struct trace){.method = FIRST_METHOD + make_mix(shape + 1) % METHODS, .calls = 1};
-	if (s->wide.paths)
+	if (s->program)
 		t->method = FIRST_NAME + s->methods;
 	zts_put_begin(p, begin, t->method);
 	zts_put_info(p, 0x05, BEGIN_MS + (uint64_t)n * STEP_MS);
@@ -201,7 +210,7 @@ static void write_traces(struct store *s)
 	out_bytes("ZTS0", 4);
 	big_endian(DEFLATED_CHECKED, 4);
 	out_zeros(8);
-	while (at < s->bytes) {
+	while (at < s->bytes || (s->program && !program_is_complete(s->program))) {
 		if (s->n == s->room) {
 			s->room = s->room * 2 + 1024;
 			s->traces = realloc(s->traces, s->room * sizeof(*s->traces));
@@ -248,17 +257,28 @@ static void write_index(const struct store *s)
 
 int main(int argc, char **argv)
 {
-	if (argc < 3 || argc > 6) {
-		fprintf(stderr, "usage: make_zts DIR MEGABYTES [PATHS [FUNCTIONS [DEPTH]]]\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr,
+			"usage: make_zts DIR MEGABYTES [PATHS[,FUNCTIONS[,DEPTH[,SKEW]]]]\n");
 		return 2;
 	}
-	struct store s = {.folder = argv[1], .bytes = make_number(argv[2]) * 1000000};
-	wide_init(&s.wide, argc - 3, argv + 3);
-	s.methods = s.wide.paths ? s.wide.functions : METHODS;
+	struct store s = {
+		.folder = argv[1], .bytes = make_number(argv[2]) * 1000000, .methods = METHODS};
+	if (argc == 4) {
+		struct program_shape shape = program_parse(argv[3]);
+		s.methods = shape.functions;
+		s.program = program_new(shape);
+		s.calls = calloc((size_t)shape.depth + 1, sizeof(*s.calls));
+		if (!s.calls)
+			make_die("no memory");
+	}
 	make_folder(s.folder);
 	write_texts(&s);
 	write_traces(&s);
 	write_index(&s);
+	if (s.program)
+		program_free(s.program);
+	free(s.calls);
 	free(s.traces);
 	return 0;
 }
