@@ -168,7 +168,7 @@ static int check_thread(const struct window *w, uint32_t thread, struct pm_error
 	if (!w->cuts[thread].failed)
 		return 0;
 	int r = pmfs_index_of(w->x, w->first + thread, &trace, err);
-	return r < 0 ? r : pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the trace cannot be read");
+	return r < 0 ? r : pm_error_plain(err, -EIO);
 }
 
 /* ---- operations ---- */
