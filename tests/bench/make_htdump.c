@@ -16,6 +16,7 @@
 
 enum {
 	THREADS = 8,
+	BUFFERED = 25,
 	LABELS = 200,
 	MIDDLES = 4,
 	LEAVES = 3,
@@ -57,29 +58,51 @@ static uint64_t own_ns(uint64_t clock)
 	return LEAF_NS / 2 + make_mix((uint32_t)clock) % LEAF_NS;
 }
 
+/* The library writes the calls of a thread in a row when its buffer is full. */
+struct buffer {
+	struct call {
+		uint64_t start, ns;
+		uint32_t label;
+	} calls[BUFFERED];
+	uint32_t n;
+};
+
+static void put_buffer(struct stream *s, uint32_t thread, struct buffer *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		put_label(s, thread + 1, b->calls[i].start, b->calls[i].ns, b->calls[i].label);
+	b->n = 0;
+}
+
 /* As many calls as are left, and all paths once. */
 static void put_wide_tree(struct stream *s, struct program_shape shape)
 {
 	struct program *program = program_new(shape);
 	struct program_event e;
+	struct buffer buffers[THREADS] = {{.n = 0}}, *b = buffers;
 	uint64_t clock[THREADS], *start = malloc((shape.depth + 1) * sizeof(*start));
 	uint32_t thread = 0;
 	if (!start)
 		make_die("no memory");
 	for (uint32_t i = 0; i < THREADS; i++)
 		clock[i] = BEGIN_NS;
-	while (program_next(program, &e)) {
-		if (e.call)
-			start[e.depth] = clock[thread];
-		else
-			put_label(s, thread + 1, start[e.depth], clock[thread] - start[e.depth],
-				e.function);
-		clock[thread] += own_ns(clock[thread]);
-		if (!e.call && e.depth == 1)
+	for (; program_next(program, &e); b = &buffers[thread]) {
+		uint64_t now = clock[thread];
+		clock[thread] += own_ns(now);
+		if (e.call) {
+			start[e.depth] = now;
+			continue;
+		}
+		b->calls[b->n++] = (struct call){start[e.depth], now - start[e.depth], e.function};
+		if (b->n == BUFFERED)
+			put_buffer(s, thread, b);
+		if (e.depth == 1)
 			thread = (thread + 1) % THREADS;
 		if (s->left == 0 && program_is_complete(program))
 			program_end(program);
 	}
+	for (uint32_t i = 0; i < THREADS; i++)
+		put_buffer(s, i, &buffers[i]);
 	free(start);
 	program_free(program);
 }
