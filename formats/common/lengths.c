@@ -8,6 +8,7 @@
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+#include "formats/common/zeroed.h"
 #include "profmount/limits.h"
 
 enum { FEWEST = 64, BETWEEN_QUESTIONS = 1 << 12 };
@@ -47,7 +48,7 @@ static int grow(struct pm_lengths *l)
 	more.room = l->room ? 2 * l->room : FEWEST;
 	if (pm_work_cancelled())
 		return -ENOMEM;
-	more.items = calloc(more.room, sizeof(*more.items));
+	more.items = pm_zeroed(more.room, sizeof(*more.items));
 	if (!more.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->room; i++)

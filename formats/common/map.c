@@ -10,6 +10,7 @@
 
 #include "formats/common/list.h"
 #include "formats/common/work.h"
+#include "formats/common/zeroed.h"
 #include "profmount/limits.h"
 
 #define FNV_BASIS  0xcbf29ce484222325u
@@ -50,7 +51,7 @@ static struct pm_map_slot *map_slot(const struct pm_map *m, uint64_t key)
 static bool map_grow(struct pm_map *m)
 {
 	struct pm_map grown = {.n = m->n, .room = m->room ? 2 * m->room : FIRST_ROOM};
-	grown.slots = calloc(grown.room, sizeof(*grown.slots));
+	grown.slots = pm_zeroed(grown.room, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (size_t i = 0; i < m->room; i++)
@@ -119,7 +120,7 @@ static bool strtab_grow(struct pm_strtab *t)
 {
 	struct pm_strtab grown = *t;
 	grown.n_slots = t->n_slots ? 2 * t->n_slots : FIRST_ROOM;
-	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++)

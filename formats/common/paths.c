@@ -15,6 +15,7 @@
 
 #include "formats/common/map.h"
 #include "formats/common/work.h"
+#include "formats/common/zeroed.h"
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
@@ -107,7 +108,7 @@ static int grow_slots(struct pm_paths *p)
 {
 	struct pm_paths grown = *p;
 	grown.n_slots = p->n_slots ? 2 * p->n_slots : SLOTS_FIRST;
-	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
 	use_huge_pages(grown.slots, grown.n_slots * sizeof(*grown.slots));

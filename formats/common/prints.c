@@ -4,13 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/zeroed.h"
+
 enum { FIRST_SLOTS = 64 };
 
 int pm_prints_grow(struct pm_prints *p)
 {
 	struct pm_prints grown = *p;
 	grown.n_slots = p->n_slots ? 2 * p->n_slots : FIRST_SLOTS;
-	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
+	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
 	if (!p->slots)
