@@ -22,6 +22,8 @@ struct pm_length {
 struct pm_lengths {
 	struct pm_length *items; /* open addressing; no calls: free */
 	size_t n, room;
+	struct pm_length *joined; /* those of other tables; the same length may be there again */
+	size_t n_joined;
 	bool full; /* there are more than PM_LIMIT_LENGTHS: all percentiles are unknown */
 	/*
 	 * Atomic; of all tables that will be joined, so that the others are not kept once one of
@@ -42,23 +44,24 @@ struct pm_timed {
 int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_t n);
 
 /*
- * Adds the counts of another table, in which function i is to[i] here; if NULL, numbers are the
- * same. 0 or -ENOMEM.
+ * Adds the counts of another table, which nothing has been joined to, and in which function i is
+ * to[i] here; if NULL, numbers are the same. O(1) for each length. 0 or -ENOMEM.
  */
 int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const uint32_t *to);
 
 /*
  * Percentiles and the longest call of each function below `n`. Unknown for functions without calls
- * or with a call of unknown length, and for all if there were too many different lengths. Reorders
- * the items, so nothing can be added afterwards. 0 or -ENOMEM.
+ * or with a call of unknown length, and for all if there were too many different lengths, also
+ * those of joined tables together. Sorts on all processors. 0 or -ENOMEM.
  */
-int pm_lengths_times(struct pm_lengths *l, struct pm_call_times *ret, uint32_t n);
+int pm_lengths_times(const struct pm_lengths *l, struct pm_call_times *ret, uint32_t n);
 
 /*
  * The same for a table of one function (all items have the same `of`), with its histogram, which is
  * allocated in `arena`.
  */
-int pm_lengths_histogram(struct pm_lengths *l, struct pm_arena *arena, struct pm_call_times *ret);
+int pm_lengths_histogram(
+	const struct pm_lengths *l, struct pm_arena *arena, struct pm_call_times *ret);
 
 void pm_lengths_done(struct pm_lengths *l);
 

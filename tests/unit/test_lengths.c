@@ -249,9 +249,16 @@ static void test_too_many_lengths(void **state)
 	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
 	assert_false(l.full);
 	assert_int_equal(l.room, 2 * PM_LIMIT_LENGTHS); /* it does not grow to be dropped */
+	assert_int_equal(pm_lengths_times(&l, times, 2), 0);
+	assert_true(times[1].known);
+	assert_int_equal(times[1].max_ns, PM_LIMIT_LENGTHS - 1);
 	assert_int_equal(pm_lengths_add(&more, 0, 5, 1), 0);
 	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
-	assert_true(l.full);
+	assert_int_equal(pm_lengths_times(&l, times, 2), 0);
+	assert_false(times[0].known || times[1].known);
+	more.full = true;
+	assert_int_equal(pm_lengths_join(&l, &more, NULL), 0);
+	assert_true(l.full && !l.items && !l.joined);
 	assert_int_equal(pm_lengths_times(&l, times, 2), 0);
 	assert_false(times[0].known || times[1].known);
 	pm_lengths_done(&l);
