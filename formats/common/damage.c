@@ -4,6 +4,7 @@
  */
 #include "formats/common/damage.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ static bool add_row(struct pm_damage_list *list, const struct pm_damage *row)
 	own.file = same_file ? last->file : pm_arena_printf(&list->arena, "%s", row->file);
 	own.what = pm_arena_printf(&list->arena, "%s", row->what);
 	if (!own.file || !own.what ||
-		pm_list_room(&list->rows, list->n + 1, &list->room, sizeof(own)) < 0)
+		pm_list_room(&list->rows, list->n + 1, &list->room, sizeof(own)) < 0) {
+		list->no_memory = true;
 		return false;
+	}
 	list->rows[list->n++] = own;
 	return true;
 }
@@ -47,6 +50,15 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 		list->beyond++;
 	pthread_mutex_unlock(&list->lock);
 	pm_work_enter(work);
+}
+
+int pm_damage_since(struct pm_damage_list *list, struct pm_damage_mark mark)
+{
+	if (!list->no_memory)
+		return 0;
+	list->n = mark.n;
+	list->beyond = mark.beyond;
+	return -ENOMEM;
 }
 
 /* Also by text, so that the order does not depend on the timing of threads. */

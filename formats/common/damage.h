@@ -12,7 +12,8 @@ struct pm_damage_list {
 	struct pm_arena arena;
 	struct pm_damage *rows;
 	size_t n, room;
-	size_t beyond; /* rows beyond PM_LIMIT_DAMAGE */
+	size_t beyond;  /* rows beyond PM_LIMIT_DAMAGE */
+	bool no_memory; /* for a row since the last mark */
 };
 
 #define PM_DAMAGE_LIST_INIT                                                                        \
@@ -26,6 +27,22 @@ struct pm_damage_list {
  */
 void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offset, uint64_t bytes,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * For rows that can be found again, by one thread: if there was no memory for one of those added
+ * since the mark, removes them, and returns -ENOMEM; otherwise 0.
+ */
+struct pm_damage_mark {
+	size_t n, beyond;
+};
+
+static inline struct pm_damage_mark pm_damage_mark(struct pm_damage_list *list)
+{
+	list->no_memory = false;
+	return (struct pm_damage_mark){list->n, list->beyond};
+}
+
+int pm_damage_since(struct pm_damage_list *list, struct pm_damage_mark mark);
 
 /*
  * The rows sorted by file and offset, plus a last one for those beyond the limit. Call once, at the

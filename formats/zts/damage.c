@@ -111,6 +111,7 @@ static int gather(void *context, struct pm_error *err)
 	if (r < 0)
 		return r;
 	t.list = &t.z->stores.damage;
+	const struct pm_damage_mark before = pm_damage_mark(t.list);
 	for (uint32_t i = 0; i < t.z->stores.n; i++) {
 		tell_chunks(&t, i);
 		tell_index(&t, i, &span);
@@ -121,6 +122,8 @@ static int gather(void *context, struct pm_error *err)
 		pm_damage_add(t.list, "", PM_NO_OFFSET, PM_NO_OFFSET,
 			"%llu calls are not in contexts/: there are too many call paths",
 			(unsigned long long)a->left_out);
+	if (pm_damage_since(t.list, before) < 0)
+		return pm_error_plain(err, -ENOMEM);
 	t.z->damages = pm_damage_rows(t.list);
 	return 0;
 }

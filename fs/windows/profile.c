@@ -76,6 +76,8 @@ static int list_damage(struct window *w, struct pm_error *err)
 	}
 	if (n_failed > 0 && n_failed == n_traces)
 		return pm_error_set(err, first.code, first.file, first.offset, "%s", first.text);
+	if (w->damage.no_memory)
+		return pm_error_plain(err, -ENOMEM);
 	w->damages = pm_damage_rows(&w->damage);
 	return 0;
 }
