@@ -86,6 +86,8 @@ static uint64_t pass_needs(const struct finding *f, uint64_t most)
 	return bytes;
 }
 
+_Static_assert((int)HTD_WANTED >= (int)HTD_N_QUANTILES, "a range for each quantile");
+
 static void want(struct htd_wanted *ret, const struct label_spans *l)
 {
 	for (uint32_t i = 0; i < HTD_WANTED; i++) {

@@ -374,3 +374,14 @@ void fake_sample(struct fake *f, uint32_t thread, uint64_t time_ns, uint64_t num
 		.time_ns = time_ns, .duration_ns = PM_NO_TIME, .context = number};
 	thread_of->n_samples = t->n_samples;
 }
+
+int64_t fake_no_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	(void)p;
+	(void)thread;
+	(void)first;
+	(void)ret;
+	(void)room;
+	return pm_error_plain(err, -EINVAL);
+}

@@ -83,4 +83,11 @@ void fake_value(struct fake *f, uint32_t thread, uint32_t number, uint32_t metri
 
 void fake_sample(struct fake *f, uint32_t thread, uint64_t time_ns, uint64_t number);
 
+/*
+ * For ops.samples: -EINVAL, such as of a trace of a database whose samples are outside the file;
+ * its thread has none.
+ */
+int64_t fake_no_samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err);
+
 #endif

@@ -339,17 +339,6 @@ static void test_only_threads_with_a_trace_have_a_timeline(void **state)
 	views_done(m, f);
 }
 
-static int64_t read_nothing(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_sample *ret, size_t room, struct pm_error *err)
-{
-	(void)p;
-	(void)thread;
-	(void)first;
-	(void)ret;
-	(void)room;
-	return pm_error_plain(err, -EINVAL);
-}
-
 /* It is no empty picture; that of all threads is there without it. */
 static void test_a_trace_that_cannot_be_read_is_an_error(void **state)
 {
@@ -357,7 +346,7 @@ static void test_a_trace_that_cannot_be_read_is_an_error(void **state)
 	uint32_t t = fake_thread(f, 0, 0);
 	struct pmfs_timeline timeline;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	f->ops.samples = read_nothing;
+	f->ops.samples = fake_no_samples;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_int_equal(pmfs_timeline_read(m, t, &timeline, &err), -EINVAL);
 	assert_true(err.text[0]);

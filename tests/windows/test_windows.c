@@ -411,19 +411,6 @@ static void test_broken(void **state)
 	fake_free(f);
 }
 
-/* Such as a trace of a database whose samples are outside the file: it has none, and is an error.
- */
-static int64_t read_nothing(const struct pm_profile *p, uint32_t thread, uint64_t first,
-	struct pm_sample *ret, size_t room, struct pm_error *err)
-{
-	(void)p;
-	(void)thread;
-	(void)first;
-	(void)ret;
-	(void)room;
-	return pm_error_plain(err, -EINVAL);
-}
-
 static void test_broken_and_empty(void **state)
 {
 	const struct pmfs_span all = {ORIGIN, ORIGIN + LENGTH, true};
@@ -432,7 +419,7 @@ static void test_broken_and_empty(void **state)
 	struct pm_profile *p;
 	const struct pm_tree *tree;
 	fake_thread(f, 0, 0);
-	f->ops.samples = read_nothing;
+	f->ops.samples = fake_no_samples;
 	pmfs_index_init(&x, &f->profile);
 	assert_int_equal(pmfs_index_open(&x, NULL), 0);
 	assert_int_equal(pmfs_window_open(&x, &all, 0, 1, &p, NULL), 0);
