@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "formats/common/map.h"
 #include "formats/common/work.h"
@@ -19,7 +18,7 @@
 #include "profmount/limits.h"
 #include "profmount/profile.h"
 
-enum { ROOM_FIRST = 15, SLOTS_FIRST = 64, JOIN_STEP = 1 << 12, HUGE_FROM = 4 << 20, PAGE = 4096 };
+enum { ROOM_FIRST = 15, SLOTS_FIRST = 64, JOIN_STEP = 1 << 12 };
 
 struct pm_path_slot {
 	uint32_t print; /* the upper half of the hash */
@@ -34,19 +33,6 @@ static struct pm_path *own_items(const struct pm_paths *p)
 	return (struct pm_path *)(uintptr_t)p->items;
 }
 
-/*
- * Accesses to a large table are random: with huge pages, their addresses stay in the TLB. Whole
- * mappings, including the page with malloc's own bytes, are advised: a mapping in two parts cannot
- * be moved when it grows, and would be copied.
- */
-static void use_huge_pages(void *items, size_t bytes)
-{
-	uintptr_t begin = (uintptr_t)items & ~(uintptr_t)(PAGE - 1);
-	uintptr_t end = ((uintptr_t)items + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-	if (bytes >= HUGE_FROM)
-		madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* if it fails: as before */
-}
-
 static int grow_items(struct pm_paths *p)
 {
 	size_t room = p->room ? 2 * p->room + 1 : ROOM_FIRST;
@@ -57,7 +43,7 @@ static int grow_items(struct pm_paths *p)
 	struct pm_path_kids *kids = realloc(p->kids, (room + 1) * sizeof(*kids));
 	if (!kids)
 		return -ENOMEM;
-	use_huge_pages(kids, (room + 1) * sizeof(*kids));
+	pm_use_huge_pages(kids, (room + 1) * sizeof(*kids));
 	p->kids = kids;
 	p->room = room;
 	return 0;
@@ -111,7 +97,6 @@ static int grow_slots(struct pm_paths *p)
 	grown.slots = pm_zeroed(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
-	use_huge_pages(grown.slots, grown.n_slots * sizeof(*grown.slots));
 	for (size_t i = 0; i < p->n_slots; i++) {
 		if (p->slots[i].path == 0)
 			continue;
