@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/common/map.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
 #include "formats/common/zeroed.h"
 #include "profmount/limits.h"
@@ -115,7 +116,37 @@ int pm_lengths_add_all(struct pm_lengths *l, const struct pm_timed *calls, size_
 	return r;
 }
 
-/* Joined items are only sorted in the end: a table would have to find each of them first. */
+static int by_function(const void *a, const void *b)
+{
+	const struct pm_length *x = a, *y = b;
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->length > y->length) - (x->length < y->length);
+}
+
+/* Makes one item of those with the same length, as far as it can count their calls. */
+static int merge_joined(struct pm_lengths *l)
+{
+	struct pm_length *items = l->joined;
+	size_t n = 0;
+	if (pm_sort(items, l->n_joined, sizeof(*items), by_function) < 0)
+		return -ENOMEM;
+	for (size_t i = 1; i < l->n_joined; i++) {
+		bool same = by_function(&items[n], &items[i]) == 0 &&
+			items[i].calls <= UINT32_MAX - items[n].calls;
+		if (same)
+			items[n].calls += items[i].calls;
+		else
+			items[++n] = items[i];
+	}
+	l->n_joined = n + 1;
+	return l->n_joined > PM_LIMIT_LENGTHS ? overflow(l) : 0;
+}
+
+/*
+ * Joined items are only sorted in the end, because a table would have to find each of them first;
+ * or if there are so many that some of them must be the same.
+ */
 int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const uint32_t *to)
 {
 	if (is_full(l) || from->full)
@@ -134,7 +165,7 @@ int pm_lengths_join(struct pm_lengths *l, const struct pm_lengths *from, const u
 		item.of = to ? to[item.of] : item.of;
 		joined[l->n_joined++] = item;
 	}
-	return 0;
+	return l->n_joined > 2 * PM_LIMIT_LENGTHS ? merge_joined(l) : 0;
 }
 
 void pm_lengths_done(struct pm_lengths *l)

@@ -22,7 +22,9 @@ struct pm_length {
 struct pm_lengths {
 	struct pm_length *items; /* open addressing; no calls: free */
 	size_t n, room;
-	struct pm_length *joined; /* those of other tables; the same length may be there again */
+	/* Those of other tables, up to 2 * PM_LIMIT_LENGTHS; a length may be there several times.
+	 */
+	struct pm_length *joined;
 	size_t n_joined;
 	bool full; /* there are more than PM_LIMIT_LENGTHS: all percentiles are unknown */
 	/*

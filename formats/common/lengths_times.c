@@ -19,6 +19,7 @@ struct ordered {
 	uint32_t n;    /* functions; items of others are left out */
 	size_t *start; /* of each function in items: n + 1 */
 	struct pm_length *items;
+	size_t n_different; /* atomic; lengths of each function */
 };
 
 /* ---- order ---- */
@@ -62,21 +63,30 @@ static int by_length(const void *a, const void *b)
 	return (x->length > y->length) - (x->length < y->length);
 }
 
-static int sort_function(void *context, size_t i)
+static int sort_function(void *context, size_t of)
 {
-	const struct ordered *o = context;
-	size_t n = o->start[i + 1] - o->start[i];
-	return n > 1 ? pm_sort(o->items + o->start[i], n, sizeof(*o->items), by_length) : 0;
+	struct ordered *o = context;
+	struct pm_length *items = o->items + o->start[of];
+	size_t n = o->start[of + 1] - o->start[of], n_different = n > 0;
+	if (n > 1 && pm_sort(items, n, sizeof(*items), by_length) < 0)
+		return -ENOMEM;
+	for (size_t i = 1; i < n; i++)
+		n_different += items[i].length != items[i - 1].length;
+	__atomic_add_fetch(&o->n_different, n_different, __ATOMIC_RELAXED);
+	return 0;
 }
 
 static int order(struct ordered *o)
 {
 	uint32_t of;
 	o->start = calloc((size_t)o->n + 2, sizeof(*o->start));
-	if (!o->start || pm_work_cancelled())
+	if (!o->start)
 		return -ENOMEM;
-	for (size_t at = 0; next_item(o, &at, &of);)
+	for (size_t at = 0, n = 0; next_item(o, &at, &of); n++) {
+		if (n % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
 		o->start[of + 1]++;
+	}
 	for (uint32_t i = 0; i < o->n; i++)
 		o->start[i + 1] += o->start[i];
 	int r = move_items(o);
@@ -93,16 +103,10 @@ static void ordered_done(struct ordered *o)
 	free(o->items);
 }
 
-/* Whether there are more different lengths than a table may have: joined tables may share some. */
+/* Whether there are more than a table may have: those that were joined are not counted there. */
 static bool has_too_many(const struct ordered *o)
 {
-	size_t n = 0;
-	if (o->from->full || o->start[o->n] <= PM_LIMIT_LENGTHS)
-		return o->from->full;
-	for (uint32_t of = 0; of < o->n; of++)
-		for (size_t i = o->start[of]; i < o->start[of + 1]; i++)
-			n += i == o->start[of] || o->items[i].length != o->items[i - 1].length;
-	return n > PM_LIMIT_LENGTHS;
+	return o->from->full || o->n_different > PM_LIMIT_LENGTHS;
 }
 
 /* ---- percentiles ---- */
