@@ -125,32 +125,45 @@ int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost)
 	return 0;
 }
 
-void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight)
+static bool is_wanted(size_t i)
 {
-	for (size_t i = 0; i < c->n; i++)
+	return i % BETWEEN_QUESTIONS || !pm_work_cancelled();
+}
+
+int pm_callcosts_weigh(const struct pm_callcosts *c, double *weight)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!is_wanted(i))
+			return -ENOMEM;
 		weight[c->items[i].context] += (double)cost_of(c, &c->items[i]).incl;
+	}
+	return 0;
 }
 
 /* ---- freezing ---- */
 
 /* Lists the items by context, those of a context in their order. */
-static void list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
+static int list_by_context(struct pm_callcosts *c, uint32_t n_contexts)
 {
 	uint32_t *start = c->context_start;
 	for (uint32_t i = 0; i < n_contexts; i++)
 		start[i + 1] += start[i];
 	/* Backwards, so that each start ends at its original position. */
-	for (size_t i = c->n; i-- > 0;)
+	for (size_t i = c->n; i-- > 0;) {
+		if (!is_wanted(i))
+			return -ENOMEM;
 		c->by_context[--start[c->items[i].context + 1]] = (uint32_t)i;
+	}
 	memmove(start, start + 1, n_contexts * sizeof(*start));
 	start[n_contexts] = (uint32_t)c->n;
+	return 0;
 }
 
 /* Moves the items of each thread, in order of their contexts; `next` begins as thread_start. */
 static int move_items(struct pm_callcosts *c, struct pm_callcost_item *to, uint32_t *next)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+		if (!is_wanted(i))
 			return -ENOMEM;
 		uint32_t from = c->by_context[i];
 		uint32_t place = next[thread_of(c, from)]++;
@@ -185,11 +198,13 @@ int pm_callcosts_freeze(
 		return -ENOMEM;
 	for (size_t i = 0; i < c->n; i++) {
 		struct pm_callcost_item *item = &c->items[i];
+		if (!is_wanted(i))
+			return -ENOMEM;
 		item->context = index[item->context];
 		c->context_start[item->context + 1]++;
 	}
-	list_by_context(c, n_contexts);
-	return sort_by_context(c);
+	int r = list_by_context(c, n_contexts);
+	return r < 0 ? r : sort_by_context(c);
 }
 
 uint64_t pm_callcosts_bytes(const struct pm_callcosts *c)

@@ -43,10 +43,16 @@ extern const struct pm_metrics pm_callcosts_metrics, pm_callcosts_sampled;
 /* Adds the costs of a context, by rank, thread by thread in their order. 0 or -ENOMEM. */
 int pm_callcosts_add(struct pm_callcosts *c, const struct pm_callcost *cost);
 
-/* Before they are frozen: adds the inclusive costs on all threads to `weight`, by rank. */
-void pm_callcosts_weigh(const struct pm_callcosts *c, double *weight);
+/*
+ * Before they are frozen: adds the inclusive costs on all threads to `weight`, by rank. 0; -ENOMEM
+ * if the work is cancelled.
+ */
+int pm_callcosts_weigh(const struct pm_callcosts *c, double *weight);
 
-/* Ranks become contexts: index[rank]. O(n). 0, or -ENOMEM, also if the work is cancelled. */
+/*
+ * Ranks become contexts: index[rank]. O(n log n_threads). 0, or -ENOMEM, also if the work is
+ * cancelled; then only pm_callcosts_done may follow.
+ */
 int pm_callcosts_freeze(
 	struct pm_callcosts *c, const uint32_t *index, uint32_t n_threads, uint32_t n_contexts);
 void pm_callcosts_done(struct pm_callcosts *c);

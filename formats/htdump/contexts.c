@@ -146,8 +146,7 @@ static int weigh(const struct builder *b, double **ret)
 	*ret = calloc(b->paths.n + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	pm_callcosts_weigh(&b->c->costs, *ret);
-	return 0;
+	return pm_callcosts_weigh(&b->c->costs, *ret);
 }
 
 static int index_take(struct builder *b, const uint32_t *index)
