@@ -273,8 +273,8 @@ int htd_calls_build(struct htd_calls *c, const struct htd_stream *s, struct pm_e
 	c->labels.mapped = &c->mapped;
 	c->lanes = calloc(s->n_threads + 1, sizeof(*c->lanes));
 	int r = b.tree && c->lanes ? htd_mapped_init(&c->mapped, s) : -ENOMEM;
-	c->spreads = (struct htd_spreads){&c->budget, c->mapped.texts.n, s->n_events};
-	c->budget.left = HTD_SPREAD_BYTES;
+	c->spreads = (struct htd_spreads){&c->budget, c->mapped.texts.n};
+	c->budget = htd_spread_budget(s->n_events);
 	if (r == 0)
 		r = pm_paths_init(&b.paths, PM_LIMIT_ITEMS);
 	if (r == 0)

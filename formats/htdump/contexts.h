@@ -22,7 +22,7 @@ struct htd_calls {
 	struct htd_labels labels;
 	struct htd_label_cost *by_label;
 	size_t n_labels, label_room;
-	struct htd_spreads spreads; /* by label */
+	struct htd_spreads spreads; /* by label; freed when the quantiles have been found */
 	struct htd_spread_budget budget;
 	uint32_t *ranked; /* labels that calls have, most inclusive time first */
 	size_t n_ranked;

@@ -211,7 +211,6 @@ int htd_lane_walk(struct htd_lane_walk *w, const struct htd_stream *s, uint32_t 
 	struct htd_thread *thread = &s->threads[i];
 	w->labels.mapped = mapped;
 	w->spreads.n_mapped = mapped->texts.n;
-	w->spreads.n_calls = thread->calls.n_events;
 	w->lane.order = (struct htd_order){
 		.s = s,
 		.filter = {.runs = &thread->calls, .calls = true, .what = thread->number},

@@ -105,7 +105,11 @@ static int quantiles_build(void *context, struct pm_error *err)
 	struct htd_opened *src = context;
 	const struct htd_calls *c;
 	int r = htd_calls_get(src, &c, err);
-	return r < 0 ? r : htd_quantiles_build(&src->quantiles, c, HTD_QUANTILE_BYTES, err);
+	if (r == 0)
+		r = htd_quantiles_build(&src->quantiles, c, HTD_QUANTILE_BYTES, err);
+	if (r == 0)
+		htd_spreads_done(&src->calls.spreads); /* nobody else reads them */
+	return r;
 }
 
 int htd_quantiles_get(

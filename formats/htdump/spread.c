@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABELS_ALWAYS = 4096, LABELS_PER_CALL = 16 };
+#include "formats/common/work.h"
 
 /* ---- the budget ---- */
 
@@ -20,17 +20,26 @@ static void give_back(struct htd_spreads *s)
 	s->bytes = 0;
 }
 
-/* False if the budget does not have so many bytes: it is spent from then on. */
-static bool take_from(struct htd_spreads *s, uint64_t bytes)
+/* Subtracts from *left; false if there is not so much. */
+static bool subtract(uint64_t *left, uint64_t bytes)
 {
-	uint64_t left = __atomic_load_n(&s->budget->left, __ATOMIC_RELAXED);
+	uint64_t now = __atomic_load_n(left, __ATOMIC_RELAXED);
 	do {
-		if (left < bytes) {
-			__atomic_store_n(&s->budget->spent, true, __ATOMIC_RELAXED);
+		if (now < bytes)
 			return false;
-		}
 	} while (!__atomic_compare_exchange_n(
-		&s->budget->left, &left, left - bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+		left, &now, now - bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
+/* False if the budget does not have so many bytes: it is spent from then on. */
+static bool take(struct htd_spreads *s, uint64_t bytes, bool for_table)
+{
+	if ((for_table && !subtract(&s->budget->tables, bytes)) ||
+		!subtract(&s->budget->left, bytes)) {
+		__atomic_store_n(&s->budget->spent, true, __ATOMIC_RELAXED);
+		return false;
+	}
 	s->bytes += bytes;
 	return true;
 }
@@ -47,18 +56,14 @@ static void drop(struct htd_spreads *s)
 	s->n = 0;
 }
 
-/*
- * Makes room for the label: 1; 0 if the budget is spent. There may be many threads with few calls
- * and many labels: a table for all of them would cost more than the calls.
- */
+/* Makes room for the label: 1; 0 if the budget is spent. */
 static int add_label(struct htd_spreads *s, uint32_t label)
 {
 	size_t n =
 		label < s->n_mapped ? s->n_mapped : label + (size_t)(label - s->n_mapped) / 2 + 16;
 	if (label < s->n)
 		return 1;
-	bool costly = n > LABELS_ALWAYS && n / LABELS_PER_CALL > s->n_calls;
-	if (!take_from(s, costly ? UINT64_MAX : (n - s->n) * sizeof(*s->items)))
+	if (!take(s, (n - s->n) * sizeof(*s->items), true))
 		return 0;
 	struct htd_spread *items = realloc(s->items, n * sizeof(*items));
 	if (!items)
@@ -78,7 +83,7 @@ static int add_part(struct htd_spreads *s, struct htd_spread *spread, uint32_t p
 		first = spread->first < first ? spread->first : first;
 		end = old_end > end ? old_end : end;
 	}
-	if (!take_from(s, (end - first - spread->n) * sizeof(*spread->parts)))
+	if (!take(s, (end - first - spread->n) * sizeof(*spread->parts), false))
 		return 0;
 	struct htd_spread_part *parts = calloc(end - first, sizeof(*parts));
 	if (!parts)
@@ -118,10 +123,13 @@ int htd_spreads_join(struct htd_spreads *s, const struct htd_spreads *from, cons
 	int r = 0;
 	if (is_spent(s))
 		drop(s);
-	for (uint32_t i = 0; i < from->n && r == 0; i++)
+	for (uint32_t i = 0; i < from->n && r == 0; i++) {
+		if (from->items[i].n && pm_work_cancelled())
+			return -ENOMEM;
 		if (from->items[i].n)
 			r = join(s, i < from->n_mapped ? i : labels[i - from->n_mapped],
 				&from->items[i]);
+	}
 	return r;
 }
 

@@ -32,20 +32,31 @@ struct htd_spread {
 /* Memory for the spreads of all threads: those of 8 threads with 2000 labels take 4 MB each. */
 #define HTD_SPREAD_BYTES ((uint64_t)64 << 20)
 
+/* Memory for tables of labels: there may be many labels, and many threads with few calls. */
+#define HTD_TABLES_BYTES    ((uint64_t)1 << 20)
+#define HTD_TABLES_PER_CALL 256
+
 /*
- * Spent if all spreads together need more, or if a thread with few calls needs a table of very many
- * labels: each spread is dropped as soon as it needs memory or is joined.
+ * Spent if all spreads together need more: each spread is dropped as soon as it needs memory or is
+ * joined.
  */
 struct htd_spread_budget {
 	uint64_t left; /* bytes; atomic */
-	bool spent;    /* atomic */
+	uint64_t
+		tables; /* bytes that tables may still be given, which they do not return; atomic */
+	bool spent;     /* atomic */
 };
 
-/* Set the first three. */
+static inline struct htd_spread_budget htd_spread_budget(uint64_t n_calls)
+{
+	return (struct htd_spread_budget){.left = HTD_SPREAD_BYTES,
+		.tables = HTD_TABLES_BYTES + HTD_TABLES_PER_CALL * n_calls};
+}
+
+/* Set the first two. */
 struct htd_spreads {
 	struct htd_spread_budget *budget;
 	uint32_t n_mapped;        /* labels that have the same numbers in all spreads */
-	uint64_t n_calls;         /* that will be counted */
 	struct htd_spread *items; /* by label */
 	size_t n;
 	uint64_t bytes; /* taken from the budget */
