@@ -92,8 +92,10 @@ static int make_costs(void *context, uint32_t i, void *result)
 			break;
 		pmfs_values_step(&values);
 	}
-	if (pmfs_is_unreadable(r))
-		return 0; /* as if it had no costs from there on; damage.csv lists it */
+	if (pmfs_is_unreadable(r)) {
+		((struct costs *)result)->n = 0; /* as if it had no costs at all */
+		return 0;
+	}
 	if (r < 0) {
 		pthread_mutex_lock(&a->lock);
 		pm_error_set(
