@@ -99,4 +99,5 @@ void pm_damage_done(struct pm_damage_list *list)
 	pthread_mutex_destroy(&list->lock);
 	list->rows = NULL;
 	list->n = list->room = list->beyond = 0;
+	list->no_memory = false;
 }

@@ -29,8 +29,8 @@ void pm_damage_add(struct pm_damage_list *list, const char *file, uint64_t offse
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /*
- * For rows that can be found again, by one thread: if there was no memory for one of those added
- * since the mark, removes them, and returns -ENOMEM; otherwise 0.
+ * For rows that can be found again: if there was no memory for one of those added since the mark,
+ * removes them, and returns -ENOMEM; otherwise 0. No other thread may add to the list meanwhile.
  */
 struct pm_damage_mark {
 	size_t n, beyond;

@@ -28,6 +28,7 @@ static int cut_thread(void *context, size_t i)
 static int list_damage(struct pmfs_contents *c, struct pm_error *err)
 {
 	struct pm_error first = {.code = 0};
+	const struct pm_damage_mark before = pm_damage_mark(&c->damage);
 	uint32_t n_traces = 0, n_failed = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct pm_thread *thread = &c->x->threads->threads[c->first + i];
@@ -45,7 +46,7 @@ static int list_damage(struct pmfs_contents *c, struct pm_error *err)
 	}
 	if (n_failed > 0 && n_failed == n_traces)
 		return pm_error_set(err, first.code, first.file, first.offset, "%s", first.text);
-	if (c->damage.no_memory)
+	if (pm_damage_since(&c->damage, before) < 0)
 		return pm_error_plain(err, -ENOMEM);
 	c->damages = pm_damage_rows(&c->damage);
 	return 0;

@@ -24,7 +24,7 @@ struct pmfs_iterations {
 	uint32_t n;
 	const struct pmfs_iteration *items; /* in the order of the trace */
 	uint32_t thread;
-	uint64_t origin_ns, run_ns; /* as of pm_profile_ops.span */
+	uint64_t origin_ns, run_ns; /* as of pm_profile_ops.span; PM_NO_TIME: unknown */
 };
 
 /*
@@ -38,8 +38,9 @@ bool pmfs_iteration_window(const struct pmfs_iterations *all, const struct pmfs_
 static inline double pmfs_iteration_begin(
 	const struct pmfs_iterations *all, const struct pmfs_iteration *it)
 {
-	return it->time_ns < all->origin_ns ? -(double)(all->origin_ns - it->time_ns)
-					    : (double)(it->time_ns - all->origin_ns);
+	uint64_t origin = all->origin_ns == PM_NO_TIME ? 0 : all->origin_ns;
+	return it->time_ns < origin ? -(double)(origin - it->time_ns)
+				    : (double)(it->time_ns - origin);
 }
 
 /*
