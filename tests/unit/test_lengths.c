@@ -265,6 +265,31 @@ static void test_too_many_lengths(void **state)
 	pm_lengths_done(&more);
 }
 
+/* Tables that share their lengths are not too many together, however many there are. */
+static void test_joined_tables_that_share_lengths(void **state)
+{
+	struct pm_lengths l = {.n = 0}, to = {.n = 0}, more = {.n = 0};
+	struct pm_call_times times[1];
+	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
+		assert_int_equal(pm_lengths_add(&l, 0, i, 1), 0);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(pm_lengths_join(&to, &l, NULL), 0);
+		assert_true(to.n_joined <= 2 * PM_LIMIT_LENGTHS);
+	}
+	assert_int_equal(pm_lengths_times(&to, times, 1), 0);
+	assert_true(times[0].known);
+	assert_int_equal(times[0].p50_ns, PM_LIMIT_LENGTHS / 2 - 1);
+	assert_int_equal(times[0].max_ns, PM_LIMIT_LENGTHS - 1);
+	for (uint64_t i = 0; i < PM_LIMIT_LENGTHS; i++)
+		assert_int_equal(pm_lengths_add(&more, 0, i + 1, 1), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pm_lengths_join(&to, &more, NULL), 0);
+	assert_true(to.full && !to.joined);
+	pm_lengths_done(&l);
+	pm_lengths_done(&to);
+	pm_lengths_done(&more);
+}
+
 /* What one thread cannot count makes the tables of the others useless: they are freed. */
 static void test_one_full_table_frees_those_it_is_joined_with(void **state)
 {
@@ -300,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_lengths_of_two_items_are_kept_when_the_table_grows),
 		cmocka_unit_test(test_unknown_length_makes_its_function_unknown),
 		cmocka_unit_test(test_too_many_lengths),
+		cmocka_unit_test(test_joined_tables_that_share_lengths),
 		cmocka_unit_test(test_one_full_table_frees_those_it_is_joined_with),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
