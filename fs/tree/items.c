@@ -86,7 +86,7 @@ static int document_named(const struct pm_collection *c, uint32_t item, uint32_t
 static int document_next(struct pmfs_tree *t, pm_node dir, uint64_t *k, struct pmfs_entry *ret)
 {
 	const struct pm_collection *c = collection_of(t, dir);
-	const char *name;
+	const char *name = NULL; /* gcc -O1 does not see that r is 0 then */
 	enum pmfs_type type;
 	while (*k < PMFS_ITEM_DOC_MOST) {
 		uint32_t at = (uint32_t)*k;
