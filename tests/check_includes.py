@@ -17,7 +17,8 @@ ROOMS = (
     ("include/profmount/", ()),
     ("formats/common/", ("include/profmount/",)),
     ("formats/registry.c", ("include/profmount/", "formats/common/")),
-    ("formats/", ("include/profmount/", "formats/common/")),
+    ("formats/symbols/", ("include/profmount/", "formats/common/")),
+    ("formats/", ("include/profmount/", "formats/common/", "formats/symbols/symbols.h")),
     *(
         (f"fs/views/{room}/", ("include/profmount/", "formats/common/") + tuple(f"fs/views/{r}/" for r in VIEWS[:i]))
         for i, room in enumerate(VIEWS)
@@ -38,13 +39,13 @@ LIBRARIES = {
     "libdeflate.h": ("formats/common/inflate_block.c",),
     "isa-l/igzip_lib.h": ("formats/common/inflate_isal.c",),
     "lz4.h": ("formats/common/unlz4.c",),
-    "elfutils/libdw.h": ("formats/hpcrun/symbols/dwarfunit.h",),
-    "lzma.h": ("formats/hpcrun/symbols/kernel.c",),
-    "libiberty/demangle.h": ("formats/hpcrun/symbols/demangle.c",),
-    "expat.h": ("formats/hpcrun/symbols/structs.c",),
+    "elfutils/libdw.h": ("formats/symbols/dwarf.c",),
+    "lzma.h": ("formats/symbols/kernel.c",),
+    "libiberty/demangle.h": ("formats/symbols/demangle.c",),
+    "expat.h": ("formats/symbols/structs.c",),
 }
 # What tags of headers begin with: nobody has to know where a struct is from.
-PREFIXES = ("pm", "pmfs", "hpctk", "hpcrun", "nytp", "zts", "htd")
+PREFIXES = ("pm", "sym", "pmfs", "hpctk", "hpcrun", "nytp", "zts", "htd")
 # Files that may use qsort, and the bound of what they sort.
 QSORT = {
     "formats/common/sort.c": "RUN",

@@ -10,6 +10,7 @@
 #include "formats/common/list.h"
 #include "formats/common/quantity.h"
 #include "formats/common/work.h"
+#include "formats/hpcrun/facts.h"
 #include "formats/hpcrun/frames.h"
 #include "formats/hpcrun/stretch.h"
 
@@ -60,8 +61,8 @@ static int plant_all(struct merger *m)
 	m->builder = pm_tree_builder_new();
 	m->merged->context = malloc(((size_t)trie->n + 1) * sizeof(*m->merged->context));
 	int r = texts && m->builder && m->merged->context ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < trie->modules.n && r == 0 && m->frames.named.symbols; i++)
-		r = hpcrun_symbols_meet(m->frames.named.symbols, trie->modules.items[i]);
+	for (uint32_t i = 0; i < trie->modules.n && r == 0 && m->frames.named.names; i++)
+		r = sym_names_announce(m->frames.named.names, trie->modules.items[i]);
 	for (uint32_t i = 0; i < trie->n && r == 0; i++) {
 		r = plant(m, i, texts);
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
@@ -91,7 +92,7 @@ uint32_t hpcrun_merged_owner(const struct hpcrun_merged *m, uint32_t name, uint3
 {
 	if (!(m->trie.metrics.flags[name] & HPCRUN_METRIC_MOVES))
 		return context;
-	while (hpcrun_named_is_inner(pm_tree_frame(m->tree, context)->kind))
+	while (sym_frame_is_inner(pm_tree_frame(m->tree, context)->kind))
 		context = m->tree->parent[context];
 	return context;
 }
@@ -308,15 +309,15 @@ int hpcrun_merge(struct hpcrun_merged *ret, struct hpcrun_folder *folder,
 {
 	struct merger m = {.merged = ret};
 	*ret = (struct hpcrun_merged){.n_groups = 0};
-	struct hpcrun_symbols_place place = hpcrun_named_place(folder);
-	struct hpcrun_symbols *symbols = NULL;
-	int r = folder->no_symbols ? 0 : hpcrun_symbols_new(&symbols, &place, damage);
-	m.frames.named.symbols = symbols;
+	struct sym_place place = hpcrun_symbols_place(folder);
+	struct sym_names *symbols = NULL;
+	int r = folder->no_symbols ? 0 : sym_names_new(&symbols, &place, damage);
+	m.frames.named.names = symbols;
 	if (r == 0)
 		r = merge_all(&m, folder, who, damage, err);
 	pm_tree_builder_free(m.builder);
 	hpcrun_frames_done(&m.frames);
-	hpcrun_symbols_free(symbols);
+	sym_names_free(symbols);
 	free(m.sums);
 	if (r == 0)
 		return 0;

@@ -101,6 +101,17 @@ struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder)
 	return best;
 }
 
+struct sym_place hpcrun_symbols_place(const struct hpcrun_folder *folder)
+{
+	struct sym_place place = {.folder = folder->fd,
+		.root = &folder->root,
+		.program = hpcrun_program_find(folder)};
+	for (uint32_t i = 0; i < folder->n; i++)
+		if (folder->sources[i].profile.mtime_ns > place.written_ns)
+			place.written_ns = folder->sources[i].profile.mtime_ns;
+	return place;
+}
+
 /* ---- facts ---- */
 
 static void add(struct hpcrun_facts *f, const char *key, struct pm_cell value)

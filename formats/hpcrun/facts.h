@@ -21,6 +21,9 @@ int hpcrun_layout_find(struct hpcrun_folder *folder, char *ret, size_t size);
 /* The program with most bytes in its files; lives as long as the folder. */
 struct pm_bytes hpcrun_program_find(const struct hpcrun_folder *folder);
 
+/* Where names of its addresses come from; lives as long as the folder. */
+struct sym_place hpcrun_symbols_place(const struct hpcrun_folder *folder);
+
 enum { HPCRUN_MOST_FACTS = 12 };
 
 struct hpcrun_facts {

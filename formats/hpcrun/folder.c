@@ -205,7 +205,7 @@ void hpcrun_folder_close(struct hpcrun_folder *f)
 	free(f->sources);
 	if (f->fd >= 0)
 		close(f->fd);
-	hpcrun_elsewhere_done(&f->elsewhere);
+	sym_root_done(&f->root);
 	*f = (struct hpcrun_folder){.fd = -1};
 }
 

@@ -3,7 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_FOLDER_H
 
 #include "formats/common/input.h"
-#include "formats/hpcrun/symbols/elsewhere.h"
+#include "formats/symbols/symbols.h"
 
 struct hpcrun_file {
 	char *name; /* in the folder; owned; NULL: there is none */
@@ -20,9 +20,9 @@ struct hpcrun_folder {
 	int fd;                        /* owned; -1 when closed */
 	struct hpcrun_source *sources; /* owned; by name */
 	uint32_t n;
-	bool no_symbols; /* do not look up names of addresses */
-	struct hpcrun_elsewhere elsewhere;
-	bool changed; /* atomic: a file has changed since it was listed */
+	bool no_symbols;      /* do not look up names of addresses */
+	struct sym_root root; /* where its load modules are looked for */
+	bool changed;         /* atomic: a file has changed since it was listed */
 };
 
 /* 1 if the directory contains a name of a measurement file, else 0; -EIO if it cannot be listed. */

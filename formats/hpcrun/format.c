@@ -63,7 +63,7 @@ static int format_open(const struct pm_candidate *c, const struct pm_open_option
 		return r;
 	folder.no_symbols = options->no_symbols;
 	if (!options->no_symbols) /* before there is a mount of our own to look into */
-		r = hpcrun_elsewhere_open(&folder.elsewhere, options->sysroot, err);
+		r = sym_root_open(&folder.root, options->sysroot, err);
 	if (r < 0) {
 		hpcrun_folder_close(&folder);
 		return r;

@@ -85,13 +85,28 @@ bool hpcrun_frames_is_inner(const struct hpcrun_frames *f, uint32_t frame)
 	return frame < f->n_inner && f->inner[frame];
 }
 
+/* The frames of an address that symbols know of: how many, 0, or -ENOMEM. */
+static int find_named(struct hpcrun_frames *f, struct pm_tree_builder *builder, uint32_t module,
+	struct pm_bytes module_name, uint64_t ip, uint32_t ret[SYM_SCOPE_DEPTH_MAX])
+{
+	if (!f->named.names)
+		return 0;
+	bool fresh;
+	uint32_t *number = pm_map_put(&f->modules, module, 0, &fresh);
+	if (!number)
+		return -ENOMEM;
+	const struct sym_module described = {.path = module_name};
+	int r = fresh ? sym_names_module(f->named.names, &described, number) : 0;
+	return r < 0 ? r : sym_frames_find(&f->named, builder, *number, module, ip, ret);
+}
+
 static int make_chain(struct hpcrun_frames *f, struct pm_tree_builder *builder,
 	const struct hpcrun_place *place, uint32_t module, struct pm_bytes module_name)
 {
-	uint32_t frames[HPCRUN_SCOPE_DEPTH_MAX];
+	uint32_t frames[SYM_SCOPE_DEPTH_MAX];
 	int n = 0, r = 0;
 	if (place->kind == HPCRUN_PLACE_MODULE)
-		n = hpcrun_named_frames(&f->named, builder, module, module_name, place->ip, frames);
+		n = find_named(f, builder, module, module_name, place->ip, frames);
 	if (n == 0)
 		return add_frame(f, make_frame(f, builder, place, module, module_name));
 	for (int i = 0; i < n && r == 0; i++)
@@ -143,7 +158,8 @@ void hpcrun_frames_done(struct hpcrun_frames *f)
 	pm_strtab_done(&f->places);
 	pm_arena_done(&f->arena);
 	pm_text_done(&f->text);
-	hpcrun_named_done(&f->named);
+	sym_frames_done(&f->named);
+	pm_map_done(&f->modules);
 	free(f->inner);
 	free(f->starts);
 	free(f->frames);

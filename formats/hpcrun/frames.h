@@ -10,8 +10,8 @@
 
 #include "formats/common/text.h"
 #include "formats/common/tree.h"
-#include "formats/hpcrun/named.h"
 #include "formats/hpcrun/place.h"
+#include "formats/symbols/symbols.h"
 
 /* Frames of the tree's builder, outermost first; at least one. Valid until the next call. */
 struct hpcrun_chain {
@@ -19,9 +19,10 @@ struct hpcrun_chain {
 	uint32_t n;
 };
 
-/* Zeroed = empty; set named.symbols if there are symbols. */
+/* Zeroed = empty; set named.names if there are symbols. */
 struct hpcrun_frames {
-	struct hpcrun_named named;
+	struct sym_frames named;
+	struct pm_map modules;   /* name among the tree's texts → number among the symbols */
 	struct pm_strtab places; /* distinct (kind, module, ip) */
 	uint32_t *starts; /* by place: start of its chain in `frames`, which ends where the next one
 			     starts */

@@ -2,7 +2,6 @@
 #include "formats/hpcrun/model.h"
 
 #include "formats/common/text.h"
-#include "formats/hpcrun/named.h"
 
 /* ---- tree, metrics, threads ---- */
 
@@ -282,8 +281,8 @@ void hpcrun_model_init(struct hpcrun_opened *o, struct pm_profile *ret)
 	ret->has_modules = true;
 	ret->costs_by_thread = true;
 	ret->stores_values = true;
-	struct hpcrun_symbols_place place = hpcrun_named_place(&o->folder);
-	ret->has_lines = !o->folder.no_symbols && hpcrun_symbols_have_lines(&place);
+	struct sym_place place = hpcrun_symbols_place(&o->folder);
+	ret->has_lines = !o->folder.no_symbols && sym_have_lines(&place);
 	for (uint32_t i = 0; i < o->folder.n; i++) {
 		const struct hpcrun_source *s = &o->folder.sources[i];
 		ret->input_bytes += s->profile.size + s->trace.size;

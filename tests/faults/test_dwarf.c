@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/hpcrun/symbols/dwarf.h"
+#include "formats/symbols/internal.h"
 
 enum { WRONG = 3, ENOUGH = 4, SKIPPED = 77, STEP = 12 << 10, MOST = 8 << 20 };
 
@@ -40,15 +40,15 @@ static long read_scopes(struct pm_bytes file)
 {
 	uint64_t start = (uint64_t)(uintptr_t)&__ehdr_start;
 	uint64_t address = (uint64_t)(uintptr_t)map_this - (start >= 1 << 24 ? start : 0);
-	const struct hpcrun_scopes *scopes = NULL;
-	struct hpcrun_dwarf *d;
-	const struct hpcrun_elsewhere nowhere = {.is_open = false};
+	const struct sym_scopes *scopes = NULL;
+	struct sym_dwarf *d;
+	const struct sym_root nowhere = {.is_open = false};
 	struct pm_input in = {.bytes = file, .fd = -1, .slot = -1};
-	int r = hpcrun_dwarf_open(&d, &in, &nowhere);
+	int r = sym_dwarf_open(&d, &in, &nowhere);
 	if (r == 0 && d)
-		r = hpcrun_dwarf_find(d, address, &scopes);
+		r = sym_dwarf_find(d, address, &scopes);
 	long n = r < 0 ? r : scopes ? (long)scopes->n_ranges : 0;
-	hpcrun_dwarf_free(d);
+	sym_dwarf_free(d);
 	return n;
 }
 
@@ -105,7 +105,7 @@ int main(void)
 	 */
 	long *all =
 		mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!hpcrun_dwarf_is_read() || !file.p || all == MAP_FAILED ||
+	if (!sym_dwarf_is_read() || !file.p || all == MAP_FAILED ||
 		in_child(0, file, all) != ENOUGH || *all <= 0) {
 		printf("SKIPPED: DWARF of this program, which needs libdw and a build with -g\n");
 		return SKIPPED;

@@ -101,7 +101,7 @@ def make_seeds(target, to):
             with open(os.path.join(to, name), "w", encoding="utf-8") as f:
                 f.write(text)
         for name in ("clang", "compressed", "relative", "dwz", "debug/alternate"):
-            shutil.copy(os.path.join(HERE, "../hpcrun/symbols", name), to)
+            shutil.copy(os.path.join(HERE, "../symbols/files", name), to)
         if shutil.which("objcopy"):  # sections .zdebug_*, an older way to compress them
             subprocess.run(["objcopy", "--compress-debug-sections=zlib-gnu", os.path.join(to, "clang"), os.path.join(to, "zdebug")],
                            check=True)

@@ -3,7 +3,7 @@
  * malice). A sweep over their ends makes them disjoint: a heap holds the open ranges, with the one
  * that was added first on top.
  */
-#include "formats/hpcrun/symbols/scopes.h"
+#include "formats/symbols/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,11 +12,10 @@
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
-#include "formats/hpcrun/symbols/limits.h"
 
-bool hpcrun_scopes_say(struct hpcrun_scopes *s, size_t n)
+bool sym_scopes_say(struct sym_scopes *s, size_t n)
 {
-	if (n > HPCRUN_TEXTS_MAX - s->said) {
+	if (n > SYM_TEXTS_MAX - s->said) {
 		s->is_full = true;
 		return false;
 	}
@@ -24,20 +23,20 @@ bool hpcrun_scopes_say(struct hpcrun_scopes *s, size_t n)
 	return true;
 }
 
-uint32_t hpcrun_scopes_text(struct hpcrun_scopes *s, struct pm_bytes text)
+uint32_t sym_scopes_text(struct sym_scopes *s, struct pm_bytes text)
 {
 	s->texts.arena = &s->arena;
 	if (s->texts.n == 0 &&
 		pm_strtab_add(&s->texts, (struct pm_bytes){(const uint8_t *)"", 0}) == UINT32_MAX)
 		return UINT32_MAX;
-	if (text.len > HPCRUN_NAME_MAX)
-		text.len = HPCRUN_NAME_MAX;
-	return hpcrun_scopes_say(s, text.len) && text.len ? pm_strtab_add(&s->texts, text) : 0;
+	if (text.len > SYM_NAME_MAX)
+		text.len = SYM_NAME_MAX;
+	return sym_scopes_say(s, text.len) && text.len ? pm_strtab_add(&s->texts, text) : 0;
 }
 
-int hpcrun_scopes_add(struct hpcrun_scopes *s, const struct hpcrun_scope *scope, uint32_t *ret)
+int sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope, uint32_t *ret)
 {
-	if (s->n >= HPCRUN_SCOPES_MAX) {
+	if (s->n >= SYM_SCOPES_MAX) {
 		s->is_full = true;
 		*ret = scope->parent;
 		return 0;
@@ -49,17 +48,17 @@ int hpcrun_scopes_add(struct hpcrun_scopes *s, const struct hpcrun_scope *scope,
 	return 0;
 }
 
-int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, uint32_t scope)
+int sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope)
 {
 	if (start >= end || scope == UINT32_MAX)
 		return 0;
-	if (s->n_ranges >= HPCRUN_RANGES_MAX) {
+	if (s->n_ranges >= SYM_RANGES_MAX) {
 		s->is_full = true;
 		return 0;
 	}
 	if (pm_list_room(&s->ranges, s->n_ranges, &s->ranges_room, sizeof(*s->ranges)) < 0)
 		return -ENOMEM;
-	s->ranges[s->n_ranges++] = (struct hpcrun_range){start, end, scope};
+	s->ranges[s->n_ranges++] = (struct sym_range){start, end, scope};
 	return 0;
 }
 
@@ -67,7 +66,7 @@ int hpcrun_scopes_range(struct hpcrun_scopes *s, uint64_t start, uint64_t end, u
 
 /* A range and its position among those that were added. */
 struct place {
-	struct hpcrun_range range;
+	struct sym_range range;
 	uint32_t rank;
 };
 
@@ -84,7 +83,7 @@ struct sweep {
 	size_t n, next;
 	uint32_t *heap; /* heap of positions, the lowest rank on top */
 	size_t n_heap;
-	struct hpcrun_range *out;
+	struct sym_range *out;
 	size_t n_out, room;
 };
 
@@ -121,14 +120,14 @@ static void pop(struct sweep *w)
 /* Adds a piece, or extends the last one. */
 static int emit(struct sweep *w, uint64_t start, uint64_t end, uint32_t scope)
 {
-	struct hpcrun_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
+	struct sym_range *last = w->n_out ? &w->out[w->n_out - 1] : NULL;
 	if (last && last->end == start && last->scope == scope) {
 		last->end = end;
 		return 0;
 	}
 	if (pm_list_room(&w->out, w->n_out, &w->room, sizeof(*w->out)) < 0)
 		return -ENOMEM;
-	w->out[w->n_out++] = (struct hpcrun_range){start, end, scope};
+	w->out[w->n_out++] = (struct sym_range){start, end, scope};
 	return 0;
 }
 
@@ -156,7 +155,7 @@ static int run_sweep(struct sweep *w)
 	return r;
 }
 
-static bool is_settled(const struct hpcrun_scopes *s)
+static bool is_settled(const struct sym_scopes *s)
 {
 	for (size_t i = 1; i < s->n_ranges; i++)
 		if (s->ranges[i].start < s->ranges[i - 1].end)
@@ -164,7 +163,7 @@ static bool is_settled(const struct hpcrun_scopes *s)
 	return true;
 }
 
-int hpcrun_scopes_settle(struct hpcrun_scopes *s)
+int sym_scopes_settle(struct sym_scopes *s)
 {
 	if (is_settled(s))
 		return 0;
@@ -193,22 +192,22 @@ int hpcrun_scopes_settle(struct hpcrun_scopes *s)
 
 /* ---- */
 
-size_t hpcrun_scopes_after(const struct hpcrun_scopes *s, uint64_t address)
+size_t sym_scopes_after(const struct sym_scopes *s, uint64_t address)
 {
 	return PM_LOWER_BOUND(i, 0, s->n_ranges, s->ranges[i].end <= address);
 }
 
-uint32_t hpcrun_scopes_find(const struct hpcrun_scopes *s, uint64_t address)
+uint32_t sym_scopes_find(const struct sym_scopes *s, uint64_t address)
 {
-	size_t i = hpcrun_scopes_after(s, address);
+	size_t i = sym_scopes_after(s, address);
 	return i < s->n_ranges && s->ranges[i].start <= address ? s->ranges[i].scope : UINT32_MAX;
 }
 
-void hpcrun_scopes_done(struct hpcrun_scopes *s)
+void sym_scopes_done(struct sym_scopes *s)
 {
 	pm_strtab_done(&s->texts);
 	pm_arena_done(&s->arena);
 	free(s->items);
 	free(s->ranges);
-	*s = (struct hpcrun_scopes){.items = NULL};
+	*s = (struct sym_scopes){.items = NULL};
 }

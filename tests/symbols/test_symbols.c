@@ -6,18 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/hpcrun/symbols/demangle.h"
-#include "formats/hpcrun/symbols/elf.h"
-#include "formats/hpcrun/symbols/kernel.h"
-#include "formats/hpcrun/symbols/limits.h"
+#include "formats/symbols/internal.h"
 
-static const char *name_at(const struct hpcrun_scopes *s, uint64_t address)
+static const char *name_at(const struct sym_scopes *s, uint64_t address)
 {
 	static char out[256];
-	uint32_t scope = hpcrun_scopes_find(s, address);
+	uint32_t scope = sym_scopes_find(s, address);
 	if (scope == UINT32_MAX)
 		return "";
-	struct pm_bytes name = hpcrun_scopes_text_of(s, s->items[scope].name);
+	struct pm_bytes name = sym_scopes_text_of(s, s->items[scope].name);
 	snprintf(out, sizeof(out), "%.*s", (int)name.len, (const char *)name.p);
 	return out;
 }
@@ -85,20 +82,20 @@ static struct made make_elf(uint16_t machine)
 	return m;
 }
 
-static void read_elf(const struct made *m, size_t len, struct hpcrun_scopes *s)
+static void read_elf(const struct made *m, size_t len, struct sym_scopes *s)
 {
 	uint8_t *exact = malloc(len ? len : 1); /* a step beyond is seen by the sanitizers */
 	assert_non_null(exact);
 	memcpy(exact, m, len);
-	*s = (struct hpcrun_scopes){.n = 0};
-	assert_int_equal(hpcrun_elf_read((struct pm_bytes){exact, len}, s), 0);
+	*s = (struct sym_scopes){.n = 0};
+	assert_int_equal(sym_elf_read((struct pm_bytes){exact, len}, s), 0);
 	free(exact);
 }
 
 static void functions_end_where_symbols_say(void **state)
 {
 	struct made m = make_elf(EM_X86_64);
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	read_elf(&m, sizeof(m), &s);
 	assert_string_equal(name_at(&s, 0x1000), "main");
 	assert_string_equal(name_at(&s, 0x101f), "main");
@@ -108,46 +105,46 @@ static void functions_end_where_symbols_say(void **state)
 	assert_string_equal(name_at(&s, 0x4007), "kernel");
 	assert_string_equal(name_at(&s, 0x4008), "");
 	assert_string_equal(name_at(&s, UINT64_MAX - 2), "");
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 }
 
 static void code_of_gpus_is_at_its_place_in_the_file(void **state)
 {
 	struct made m = make_elf(EM_CUDA);
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	read_elf(&m, sizeof(m), &s);
 	assert_string_equal(name_at(&s, 0x1000), "");
 	assert_string_equal(name_at(&s, 0x1100), "main");
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 }
 
 static void a_build_id_is_found(void **state)
 {
 	struct made m = make_elf(EM_X86_64);
-	uint8_t id[HPCRUN_BUILD_ID_MAX];
+	uint8_t id[SYM_BUILD_ID_MAX];
 	struct pm_bytes bytes = {(const uint8_t *)&m, sizeof(m)};
-	assert_int_equal(hpcrun_elf_build_id(bytes, id), 20);
+	assert_int_equal(sym_elf_build_id(bytes, id), 20);
 	assert_memory_equal(id, m.id, 20);
 	m.note.n_descsz = UINT32_MAX;
-	assert_int_equal(hpcrun_elf_build_id(bytes, id), 0);
+	assert_int_equal(sym_elf_build_id(bytes, id), 0);
 }
 
 /* Every cut, and every byte of the tables turned over. */
 static void damaged_files_have_fewer_names(void **state)
 {
 	struct made m = make_elf(EM_X86_64);
-	struct hpcrun_scopes s;
-	uint8_t id[HPCRUN_BUILD_ID_MAX];
+	struct sym_scopes s;
+	uint8_t id[SYM_BUILD_ID_MAX];
 	for (size_t len = 0; len < sizeof(m); len++) {
 		read_elf(&m, len, &s);
-		hpcrun_scopes_done(&s);
+		sym_scopes_done(&s);
 	}
 	for (size_t i = 0; i < sizeof(m); i++) {
 		struct made bad = m;
 		((uint8_t *)&bad)[i] ^= 0xff;
 		read_elf(&bad, sizeof(bad), &s);
-		hpcrun_elf_build_id((struct pm_bytes){(const uint8_t *)&bad, sizeof(bad)}, id);
-		hpcrun_scopes_done(&s);
+		sym_elf_build_id((struct pm_bytes){(const uint8_t *)&bad, sizeof(bad)}, id);
+		sym_scopes_done(&s);
 	}
 }
 
@@ -157,7 +154,7 @@ static void one_name_of_many_symbols_ends(void **state)
 	enum { SYMBOLS = 5000, NAME = 70000 };
 	struct made m = make_elf(EM_X86_64);
 	struct pm_text t = {.p = NULL};
-	struct hpcrun_scopes s = {.n = 0};
+	struct sym_scopes s = {.n = 0};
 	m.sections[2].sh_offset = sizeof(m);
 	m.sections[2].sh_size = SYMBOLS * sizeof(Elf64_Sym);
 	m.sections[3].sh_offset = sizeof(m) + m.sections[2].sh_size;
@@ -172,22 +169,21 @@ static void one_name_of_many_symbols_ends(void **state)
 		pm_text_add(&t, "n", 1);
 	pm_text_add(&t, "", 1);
 	assert_false(t.failed);
-	assert_int_equal(hpcrun_elf_read(pm_text_view(&t), &s), 0);
-	assert_int_equal(
-		hpcrun_scopes_text_of(&s, s.items[hpcrun_scopes_find(&s, 0x1000)].name).len,
-		HPCRUN_NAME_MAX);
+	assert_int_equal(sym_elf_read(pm_text_view(&t), &s), 0);
+	assert_int_equal(sym_scopes_text_of(&s, s.items[sym_scopes_find(&s, 0x1000)].name).len,
+		SYM_NAME_MAX);
 	assert_true(s.is_full);
-	assert_int_equal(s.n, HPCRUN_TEXTS_MAX / HPCRUN_NAME_MAX + 1);
-	hpcrun_scopes_done(&s);
+	assert_int_equal(s.n, SYM_TEXTS_MAX / SYM_NAME_MAX + 1);
+	sym_scopes_done(&s);
 	pm_text_done(&t);
 }
 
 /* ---- the kernel ---- */
 
-static void read_kernel(const char *text, size_t len, struct hpcrun_scopes *s)
+static void read_kernel(const char *text, size_t len, struct sym_scopes *s)
 {
-	*s = (struct hpcrun_scopes){.n = 0};
-	assert_int_equal(hpcrun_kernel_read((struct pm_bytes){(const uint8_t *)text, len}, s), 0);
+	*s = (struct sym_scopes){.n = 0};
+	assert_int_equal(sym_kernel_read((struct pm_bytes){(const uint8_t *)text, len}, s), 0);
 }
 
 static void kernel_functions_end_at_the_next(void **state)
@@ -198,7 +194,7 @@ static void kernel_functions_end_at_the_next(void **state)
 		"ffffffff81000180 D data\nffffffff81000200 t third\n"
 		"ffffffffc0000000 t in_module\t[ext4]\n"
 		"zz T bad\n0123 T\nffffffffffffffffff T long\n\n0000000000000000 T no\n";
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	read_kernel(text, strlen(text), &s);
 	assert_string_equal(name_at(&s, 0xffffffff81000000), "first [vmlinux]");
 	assert_string_equal(name_at(&s, 0xffffffff810001ff), "second [vmlinux]");
@@ -206,18 +202,18 @@ static void kernel_functions_end_at_the_next(void **state)
 	assert_string_equal(name_at(&s, 0xffffffff91000200), "");
 	assert_string_equal(name_at(&s, 0xffffffffc0000010), "in_module [ext4]");
 	assert_string_equal(name_at(&s, 0), "");
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 }
 
 static void what_is_no_archive_has_no_names(void **state)
 {
 	static const char text[] = "\xfd"
 				   "7zXZ\0nonsense and more of it, which is no block at all";
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	for (size_t len = 0; len < sizeof(text); len++) {
 		read_kernel(text, len, &s);
 		assert_int_equal(s.n, 0);
-		hpcrun_scopes_done(&s);
+		sym_scopes_done(&s);
 	}
 }
 
@@ -226,15 +222,15 @@ static void what_is_no_archive_has_no_names(void **state)
 static void names_are_demangled(void **state)
 {
 	struct pm_text text = {.p = NULL};
-	hpcrun_demangle(pm_bytes_of("main"), &text);
+	sym_demangle(pm_bytes_of("main"), &text);
 	assert_memory_equal(text.p, "main", text.len);
-	hpcrun_demangle(pm_bytes_of("_ZN3foo3barEi"), &text);
-#ifdef HPCRUN_DEMANGLE
+	sym_demangle(pm_bytes_of("_ZN3foo3barEi"), &text);
+#ifdef SYM_DEMANGLE
 	assert_int_equal(text.len, strlen("foo::bar(int)"));
 	assert_memory_equal(text.p, "foo::bar(int)", text.len);
-	hpcrun_demangle(pm_bytes_of("_ZN4core3fmt5write17h0123456789abcdefE"), &text);
+	sym_demangle(pm_bytes_of("_ZN4core3fmt5write17h0123456789abcdefE"), &text);
 	assert_memory_equal(text.p, "core::fmt::write", text.len);
-	hpcrun_demangle(pm_bytes_of("_RNvC6_123foo3bar"), &text);
+	sym_demangle(pm_bytes_of("_RNvC6_123foo3bar"), &text);
 	assert_memory_equal(text.p, "123foo::bar", text.len);
 #else
 	assert_memory_equal(text.p, "_ZN3foo3barEi", text.len);
@@ -251,7 +247,7 @@ static void names_without_end_stay_as_they_are(void **state)
 		pm_text_printf(&mangled, "S_IS%c_S%c_E",
 			"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36],
 			"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36]);
-	hpcrun_demangle(pm_text_view(&mangled), &text);
+	sym_demangle(pm_text_view(&mangled), &text);
 	assert_true(text.len <= 16384);
 	assert_false(text.failed);
 	pm_text_done(&mangled);

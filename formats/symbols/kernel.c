@@ -1,9 +1,9 @@
 /*
  * One symbol per line: address, type, name, a tab and [module]. There are no sizes: a function ends
- * where the next symbol begins; the last one before a gap ends after HPCRUN_KERNEL_FUNCTION_MAX
+ * where the next symbol begins; the last one before a gap ends after SYM_KERNEL_FUNCTION_MAX
  * bytes.
  */
-#include "formats/hpcrun/symbols/kernel.h"
+#include "formats/symbols/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
-#include "formats/hpcrun/symbols/limits.h"
 
 struct symbol {
 	uint64_t address;
@@ -28,17 +27,17 @@ struct table {
 
 /* ---- unpacking ---- */
 
-#ifdef HPCRUN_LZMA
+#ifdef SYM_LZMA
 
 #include <lzma.h>
 
 /* 0, -EINVAL if it is not such a stream, or -ENOMEM. */
 static int unpack(struct pm_bytes file, uint8_t **ret, size_t *ret_n)
 {
-	uint64_t memory = HPCRUN_KERNEL_BYTES_MAX;
+	uint64_t memory = SYM_KERNEL_BYTES_MAX;
 	size_t at = 0, room = 1 << 20;
 	*ret = NULL;
-	for (*ret_n = room; room <= HPCRUN_KERNEL_BYTES_MAX; room *= 4) {
+	for (*ret_n = room; room <= SYM_KERNEL_BYTES_MAX; room *= 4) {
 		uint8_t *p = realloc(*ret, room);
 		if (!p)
 			return -ENOMEM;
@@ -106,7 +105,7 @@ static int take_line(struct table *t, struct pm_bytes line)
 		return 0;
 	if (line.len > 2 && line.p[0] == '[' && line.p[line.len - 1] == ']')
 		s.module = (struct pm_bytes){line.p + 1, line.len - 2};
-	if (t->n >= HPCRUN_SCOPES_MAX)
+	if (t->n >= SYM_SCOPES_MAX)
 		return 0;
 	if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
 		return -ENOMEM;
@@ -135,28 +134,28 @@ static int by_address(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static int add_symbol(struct hpcrun_scopes *ret, const struct symbol *s, uint64_t next)
+static int add_symbol(struct sym_scopes *ret, const struct symbol *s, uint64_t next)
 {
 	struct pm_text name = {.p = NULL};
 	uint32_t scope = UINT32_MAX;
-	uint64_t end = s->address + HPCRUN_KERNEL_FUNCTION_MAX;
+	uint64_t end = s->address + SYM_KERNEL_FUNCTION_MAX;
 	if (end < s->address || next < end)
 		end = next;
 	pm_text_bytes(&name, s->name);
 	pm_text_str(&name, " [");
 	pm_text_bytes(&name, s->module.len ? s->module : pm_bytes_of("vmlinux"));
 	pm_text_str(&name, "]");
-	struct hpcrun_scope function = {.kind = HPCRUN_SCOPE_FUNCTION,
+	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
 		.parent = UINT32_MAX,
-		.name = name.failed ? UINT32_MAX : hpcrun_scopes_text(ret, pm_text_view(&name)),
+		.name = name.failed ? UINT32_MAX : sym_scopes_text(ret, pm_text_view(&name)),
 		.offset = s->address};
 	pm_text_done(&name);
-	int r = function.name == UINT32_MAX ? -ENOMEM : hpcrun_scopes_add(ret, &function, &scope);
-	return r < 0 ? r : hpcrun_scopes_range(ret, s->address, end, scope);
+	int r = function.name == UINT32_MAX ? -ENOMEM : sym_scopes_add(ret, &function, &scope);
+	return r < 0 ? r : sym_scopes_range(ret, s->address, end, scope);
 }
 
 /* Of several symbols at one address, the first in the table is used. */
-static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
+static int add_symbols(struct table *t, struct sym_scopes *ret)
 {
 	int r = pm_sort(t->items, t->n, sizeof(*t->items), by_address);
 	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
@@ -167,10 +166,10 @@ static int add_symbols(struct table *t, struct hpcrun_scopes *ret)
 			r = add_symbol(ret, &t->items[i],
 				next < t->n ? t->items[next].address : UINT64_MAX);
 	}
-	return r < 0 ? r : hpcrun_scopes_settle(ret);
+	return r < 0 ? r : sym_scopes_settle(ret);
 }
 
-int hpcrun_kernel_read(struct pm_bytes file, struct hpcrun_scopes *ret)
+int sym_kernel_read(struct pm_bytes file, struct sym_scopes *ret)
 {
 	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 	struct table t = {.n = 0};

@@ -1,4 +1,4 @@
-#include "formats/hpcrun/symbols/own.h"
+#include "formats/symbols/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 
 #include "formats/common/beneath.h"
 #include "formats/common/input.h"
-#include "formats/hpcrun/symbols/elf.h"
-#include "formats/hpcrun/symbols/kernel.h"
 
 #define KERNEL "kernel_symbols/"
 
@@ -35,7 +33,7 @@ static bool is_in_own_folder(struct pm_bytes path, size_t last, size_t *ret)
 	return false;
 }
 
-struct pm_bytes hpcrun_module_key(struct pm_bytes path)
+struct pm_bytes sym_module_key(struct pm_bytes path)
 {
 	size_t first;
 	if (!is_in_own_folder(path, name_start(path, path.len), &first))
@@ -67,7 +65,7 @@ static bool own_path(struct pm_bytes path, char *ret, size_t room)
 	return true;
 }
 
-int hpcrun_own_read(int folder, struct pm_bytes path, struct hpcrun_scopes *ret)
+int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret)
 {
 	char name[512];
 	struct stat st;
@@ -83,9 +81,9 @@ int hpcrun_own_read(int folder, struct pm_bytes path, struct hpcrun_scopes *ret)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	if (strncmp(name, KERNEL, strlen(KERNEL)) == 0)
-		r = hpcrun_kernel_read(in.bytes, ret);
+		r = sym_kernel_read(in.bytes, ret);
 	else
-		r = hpcrun_elf_read(in.bytes, ret);
+		r = sym_elf_read(in.bytes, ret);
 	pm_input_close(&in);
 	return r < 0 ? r : ret->n_ranges > 0;
 }

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/hpcrun/symbols/limits.h"
-#include "formats/hpcrun/symbols/structs.h"
+#include "formats/symbols/internal.h"
 
 #define HEAD  "<?xml version=\"1.0\"?>\n<!DOCTYPE HPCToolkitStructure [\n<!ELEMENT S EMPTY>\n]>\n"
 #define BEGIN HEAD "<HPCToolkitStructure i=\"0\" version=\"4.9\" n=\"\">\n"
@@ -26,15 +25,15 @@ static const char sound[] = BEGIN LM
 	"</P></F>\n" END;
 
 /* The scopes of an address, outermost first: "main(int, char**) loop:9 a.h:get:3 :4". */
-static const char *path_at(const struct hpcrun_scopes *s, uint64_t address)
+static const char *path_at(const struct sym_scopes *s, uint64_t address)
 {
 	static char out[512];
 	char piece[512], rest[512];
 	out[0] = '\0';
-	for (uint32_t i = hpcrun_scopes_find(s, address); i != UINT32_MAX; i = s->items[i].parent) {
-		const struct hpcrun_scope *scope = &s->items[i];
-		struct pm_bytes name = hpcrun_scopes_text_of(s, scope->name);
-		struct pm_bytes file = hpcrun_scopes_text_of(s, scope->file);
+	for (uint32_t i = sym_scopes_find(s, address); i != UINT32_MAX; i = s->items[i].parent) {
+		const struct sym_scope *scope = &s->items[i];
+		struct pm_bytes name = sym_scopes_text_of(s, scope->name);
+		struct pm_bytes file = sym_scopes_text_of(s, scope->file);
 		static const char letters[] = "PALS";
 		snprintf(piece, sizeof(piece), "%c %.*s %.*s:%u", letters[scope->kind],
 			(int)name.len, (const char *)name.p, (int)file.len, (const char *)file.p,
@@ -45,13 +44,13 @@ static const char *path_at(const struct hpcrun_scopes *s, uint64_t address)
 	return out;
 }
 
-static struct hpcrun_struct_fault read_text(struct hpcrun_scopes *s, const char *xml, size_t len)
+static struct sym_struct_fault read_text(struct sym_scopes *s, const char *xml, size_t len)
 {
-	struct hpcrun_struct_fault fault;
-	*s = (struct hpcrun_scopes){.n = 0};
+	struct sym_struct_fault fault;
+	*s = (struct sym_scopes){.n = 0};
 	assert_int_equal(
-		hpcrun_struct_read((struct pm_bytes){(const uint8_t *)xml, len}, s, &fault), 0);
-	assert_int_equal(hpcrun_scopes_settle(s), 0);
+		sym_struct_read((struct pm_bytes){(const uint8_t *)xml, len}, s, &fault), 0);
+	assert_int_equal(sym_scopes_settle(s), 0);
 	for (size_t i = 0; i < s->n_ranges; i++) {
 		assert_true(s->ranges[i].start < s->ranges[i].end);
 		assert_true(i == 0 || s->ranges[i - 1].end <= s->ranges[i].start);
@@ -64,7 +63,7 @@ static struct hpcrun_struct_fault read_text(struct hpcrun_scopes *s, const char 
 
 static void names_are_found(void **state)
 {
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	struct pm_text module = {.p = NULL};
 	assert_null(read_text(&s, sound, strlen(sound)).what);
 	assert_string_equal(path_at(&s, 0x1000), "P main(int, char**) /src/a.c:7 > S  /src/a.c:7");
@@ -78,9 +77,9 @@ static void names_are_found(void **state)
 	assert_string_equal(path_at(&s, 0xfff), "");
 	assert_string_equal(path_at(&s, 0x1050), "");
 	assert_int_equal(s.items[0].offset, 0x1000);
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 	struct pm_bytes xml = {(const uint8_t *)sound, strlen(sound)};
-	assert_int_equal(hpcrun_struct_module(xml, &module), 0);
+	assert_int_equal(sym_struct_module(xml, &module), 0);
 	assert_int_equal(module.len, strlen("/opt/a.out"));
 	assert_memory_equal(module.p, "/opt/a.out", module.len);
 	pm_text_done(&module);
@@ -89,7 +88,7 @@ static void names_are_found(void **state)
 /* Wherever it is cut, what was read before stays, and nothing else comes. */
 static void cut_files_lose_names_alone(void **state)
 {
-	struct hpcrun_scopes whole, s;
+	struct sym_scopes whole, s;
 	read_text(&whole, sound, strlen(sound));
 	for (size_t len = 0; len < strlen(sound) - 1; len++) {
 		assert_non_null(read_text(&s, sound, len).what);
@@ -99,9 +98,9 @@ static void cut_files_lose_names_alone(void **state)
 			const char *got = path_at(&s, at);
 			assert_true(!*got || strcmp(got, expected) == 0);
 		}
-		hpcrun_scopes_done(&s);
+		sym_scopes_done(&s);
 	}
-	hpcrun_scopes_done(&whole);
+	sym_scopes_done(&whole);
 }
 
 static void first_of_overlapping_ranges_counts(void **state)
@@ -112,7 +111,7 @@ static void first_of_overlapping_ranges_counts(void **state)
 		"<S l=\"3\" v=\"{[0x18-0x50) [0x18-0x19) [0x9-0x8) [0x7-0x7)}\"/>"
 		"<S l=\"4\" v=\"{[0xfffffffffffffff0-0xffffffffffffffff) [0x1ffffffffffffffff-0x2)}\"/>"
 		"</P></F>" END;
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	assert_null(read_text(&s, text, strlen(text)).what);
 	assert_string_equal(path_at(&s, 0xf), "P f a.c:0 > S  a.c:2");
 	assert_string_equal(path_at(&s, 0x10), "P f a.c:0 > S  a.c:1");
@@ -123,7 +122,7 @@ static void first_of_overlapping_ranges_counts(void **state)
 	assert_string_equal(path_at(&s, UINT64_MAX - 1), "P f a.c:0 > S  a.c:4");
 	assert_string_equal(path_at(&s, UINT64_MAX), "");
 	assert_int_equal(s.n_ranges, 5);
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 }
 
 static void entities_and_defaults_are_refused(void **state)
@@ -134,13 +133,13 @@ static void entities_and_defaults_are_refused(void **state)
 	static const char defaults[] =
 		"<!DOCTYPE x [<!ATTLIST S l CDATA \"77\" v CDATA \"{[0x1-0x2)}\">]><x>" LM
 		"<F n=\"a.c\"><P n=\"f\"><S l=\"1\"/><S/></P></F></LM></x>";
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	assert_non_null(read_text(&s, laughs, strlen(laughs)).what);
 	assert_int_equal(s.n, 0);
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 	assert_null(read_text(&s, defaults, strlen(defaults)).what);
 	assert_int_equal(s.n_ranges, 0);
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 }
 
 /* expat gives each element all defaults: 12,000 of them and 60,000 elements take seconds. */
@@ -148,7 +147,7 @@ static void many_defaults_are_refused(void **state)
 {
 	for (int n = 16; n <= 17; n++) {
 		struct pm_text t = {.p = NULL};
-		struct hpcrun_scopes s;
+		struct sym_scopes s;
 		pm_text_str(&t, "<!DOCTYPE x [<!ATTLIST S");
 		for (int i = 0; i < n; i++)
 			pm_text_printf(&t, " a%d CDATA \"x\"", i);
@@ -158,7 +157,7 @@ static void many_defaults_are_refused(void **state)
 			assert_null(what);
 		else
 			assert_string_equal(what, "attributes have too many defaults");
-		hpcrun_scopes_done(&s);
+		sym_scopes_done(&s);
 		pm_text_done(&t);
 	}
 }
@@ -175,32 +174,32 @@ static void nonsense_is_no_scope(void **state)
 		BEGIN LM
 		"<F><P n=\"x\"><S v=\"{[0x1-0xg)}\"/><S v=\"{[-)}\"/><S v=\"[\"/></P></F>" END,
 	};
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
 		assert_null(read_text(&s, odd[i], strlen(odd[i])).what);
 		assert_int_equal(s.n_ranges, 0);
-		hpcrun_scopes_done(&s);
+		sym_scopes_done(&s);
 	}
 }
 
 static void deep_files_end_early(void **state)
 {
 	struct pm_text text = {.p = NULL};
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	pm_text_str(&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\"><S l=\"1\" v=\"{[0x1-0x2)}\"/>");
 	for (int i = 0; i < 100000; i++)
 		pm_text_str(&text, "<L l=\"1\"><A n=\"\"><A n=\"g\"><S v=\"{[0x3-0x4)}\"/>");
 	assert_non_null(read_text(&s, text.p, text.len).what);
 	assert_string_equal(path_at(&s, 1), "P f a.c:0 > S  a.c:1");
-	assert_true(s.n < 2 * HPCRUN_SCOPE_DEPTH_MAX);
-	hpcrun_scopes_done(&s);
+	assert_true(s.n < 2 * SYM_SCOPE_DEPTH_MAX);
+	sym_scopes_done(&s);
 	pm_text_done(&text);
 }
 
 static void long_elements_end_reading(void **state)
 {
 	struct pm_text text = {.p = NULL};
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	pm_text_str(
 		&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\"><S l=\"1\" v=\"{[0x1-0x2)}\"/><S v=\"{");
 	for (unsigned i = 0; i < 300000; i++)
@@ -210,7 +209,7 @@ static void long_elements_end_reading(void **state)
 		read_text(&s, text.p, text.len).what, "an element is longer than 1 MiB");
 	assert_string_equal(path_at(&s, 1), "P f a.c:0 > S  a.c:1");
 	assert_string_equal(path_at(&s, 2), "");
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 	pm_text_done(&text);
 }
 
@@ -218,7 +217,7 @@ static void long_elements_end_reading(void **state)
 static void many_ranges_may_overlap(void **state)
 {
 	struct pm_text text = {.p = NULL};
-	struct hpcrun_scopes s;
+	struct sym_scopes s;
 	pm_text_str(&text, BEGIN LM "<F n=\"a.c\"><P n=\"f\">");
 	for (unsigned i = 0; i < 200000; i++)
 		pm_text_printf(&text, "<S l=\"%u\" v=\"{[0x%x-0x%x)}\"/>", i + 1, 1000000 - i,
@@ -228,7 +227,7 @@ static void many_ranges_may_overlap(void **state)
 	assert_int_equal(s.n_ranges, 2 * 200000 - 1);
 	assert_string_equal(path_at(&s, 1000000), "P f a.c:0 > S  a.c:1");
 	assert_string_equal(path_at(&s, 1000000 - 199999), "P f a.c:0 > S  a.c:200000");
-	hpcrun_scopes_done(&s);
+	sym_scopes_done(&s);
 	pm_text_done(&text);
 }
 

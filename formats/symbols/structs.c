@@ -6,15 +6,27 @@
  * so are more than a few default attributes, because expat adds all of them to each element.
  * Attributes are only used if the element itself has them. So the cost is linear in the number of
  * bytes.
+ *
+ * A structure file contains the name of its load module; its own file name does not count. If there
+ * are two for one module, the first by name is used: hpcstruct leaves two for a GPU binary that was
+ * analysed with and without control flow, and both have all names.
  */
-#include "formats/hpcrun/symbols/structs.h"
+#include "formats/symbols/internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <expat.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "formats/common/beneath.h"
+#include "formats/common/input.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
 #include "formats/common/work.h"
-#include "formats/hpcrun/symbols/limits.h"
 
 enum { PIECE = 256 << 10 };
 
@@ -26,9 +38,9 @@ struct level {
 
 struct reader {
 	XML_Parser parser;
-	struct hpcrun_scopes *scopes; /* NULL: only the module is looked for */
+	struct sym_scopes *scopes; /* NULL: only the module is looked for */
 	struct pm_text *module;
-	struct level levels[HPCRUN_SCOPE_DEPTH_MAX];
+	struct level levels[SYM_SCOPE_DEPTH_MAX];
 	uint32_t depth;    /* elements that are open */
 	uint32_t modules;  /* begun so far */
 	uint32_t defaults; /* of attributes, declared */
@@ -117,7 +129,7 @@ static uint32_t take_text(struct reader *r, const char *text)
 {
 	if (!text)
 		return 0;
-	uint32_t i = hpcrun_scopes_text(r->scopes, pm_bytes_of(text));
+	uint32_t i = sym_scopes_text(r->scopes, pm_bytes_of(text));
 	if (i == UINT32_MAX)
 		stop(r, -ENOMEM, NULL);
 	return i;
@@ -134,27 +146,27 @@ static void add_ranges(struct reader *r, const char *ranges, uint32_t scope)
 	uint64_t start, end;
 	int status = 0;
 	while (status == 0 && ranges && take_range(&ranges, &start, &end))
-		status = hpcrun_scopes_range(r->scopes, start, end, scope);
+		status = sym_scopes_range(r->scopes, start, end, scope);
 	if (status < 0)
 		stop(r, status, NULL);
 }
 
 /* The scope for an element; UINT32_MAX for elements without a scope. */
 static uint32_t add_scope(struct reader *r, const struct attributes *a, const struct level *level,
-	enum hpcrun_scope_kind kind)
+	enum sym_scope_kind kind)
 {
-	struct hpcrun_scope scope = {.kind = (uint8_t)kind,
-		.parent = kind == HPCRUN_SCOPE_FUNCTION ? UINT32_MAX : level->scope,
+	struct sym_scope scope = {.kind = (uint8_t)kind,
+		.parent = kind == SYM_SCOPE_FUNCTION ? UINT32_MAX : level->scope,
 		.file = level->file,
 		.line = line_of(a->line)};
 	uint32_t ret = UINT32_MAX;
-	if (kind == HPCRUN_SCOPE_FUNCTION || kind == HPCRUN_SCOPE_INLINED)
+	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_INLINED)
 		scope.name = take_text(r, a->name);
-	if (kind == HPCRUN_SCOPE_FUNCTION || kind == HPCRUN_SCOPE_LOOP)
+	if (kind == SYM_SCOPE_FUNCTION || kind == SYM_SCOPE_LOOP)
 		scope.offset = first_address(a->ranges);
-	if (kind != HPCRUN_SCOPE_FUNCTION && scope.parent == UINT32_MAX)
+	if (kind != SYM_SCOPE_FUNCTION && scope.parent == UINT32_MAX)
 		return UINT32_MAX; /* outside of any function */
-	if (r->status == 0 && hpcrun_scopes_add(r->scopes, &scope, &ret) < 0)
+	if (r->status == 0 && sym_scopes_add(r->scopes, &scope, &ret) < 0)
 		stop(r, -ENOMEM, NULL);
 	return ret;
 }
@@ -168,21 +180,21 @@ static void begin_scope(
 		level->file = take_text(r, a->name);
 		level->scope = UINT32_MAX;
 		break;
-	case 'P': level->scope = add_scope(r, a, level, HPCRUN_SCOPE_FUNCTION); break;
+	case 'P': level->scope = add_scope(r, a, level, SYM_SCOPE_FUNCTION); break;
 	case 'A':
 		if (a->file)
 			level->file = take_text(r, a->file);
-		level->scope = add_scope(r, a, level,
-			a->name && *a->name ? HPCRUN_SCOPE_INLINED : HPCRUN_SCOPE_LINE);
+		level->scope = add_scope(
+			r, a, level, a->name && *a->name ? SYM_SCOPE_INLINED : SYM_SCOPE_LINE);
 		break;
 	case 'L':
 		if (a->file)
 			level->file = take_text(r, a->file);
-		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LOOP);
+		level->scope = add_scope(r, a, level, SYM_SCOPE_LOOP);
 		break;
 	case 'S': /* a call is a statement that also has a target */
 	case 'C':
-		level->scope = add_scope(r, a, level, HPCRUN_SCOPE_LINE);
+		level->scope = add_scope(r, a, level, SYM_SCOPE_LINE);
 		add_ranges(r, a->ranges, level->scope);
 		break;
 	default: break;
@@ -208,7 +220,7 @@ static void XMLCALL on_begin(void *self, const char *element, const char **pairs
 		stop(r, -ENOMEM, NULL);
 		return;
 	}
-	if (r->depth == HPCRUN_SCOPE_DEPTH_MAX) { /* expat allocates for each of them, too */
+	if (r->depth == SYM_SCOPE_DEPTH_MAX) { /* expat allocates for each of them, too */
 		stop(r, 0, "elements are nested too deeply");
 		return;
 	}
@@ -243,7 +255,7 @@ static void XMLCALL on_attribute(void *self, const char *element, const char *na
 {
 	struct reader *r = self;
 	(void)element, (void)name, (void)type, (void)is_required;
-	if (value && ++r->defaults > HPCRUN_STRUCT_DEFAULTS_MAX)
+	if (value && ++r->defaults > SYM_STRUCT_DEFAULTS_MAX)
 		stop(r, 0, "attributes have too many defaults");
 }
 
@@ -256,7 +268,7 @@ static uint64_t position(const struct reader *r)
 	return at < 0 ? 0 : (uint64_t)at;
 }
 
-static void feed(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
+static void feed(struct reader *r, struct pm_bytes xml, struct sym_struct_fault *fault)
 {
 	size_t fed = 0;
 	do {
@@ -270,14 +282,14 @@ static void feed(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fau
 			fault->what = r->why ? r->why : XML_ErrorString(error);
 		}
 		fed += n;
-		if (!fault->what && fed - position(r) > HPCRUN_STRUCT_ELEMENT_MAX)
+		if (!fault->what && fed - position(r) > SYM_STRUCT_ELEMENT_MAX)
 			fault->what = "an element is longer than 1 MiB";
 	} while (!fault->what && r->status == 0 && fed < xml.len);
 	if (fault->what)
 		fault->offset = position(r);
 }
 
-static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_fault *fault)
+static void run(struct reader *r, struct pm_bytes xml, struct sym_struct_fault *fault)
 {
 	r->parser = XML_ParserCreate(NULL);
 	if (!r->parser) {
@@ -292,22 +304,173 @@ static void run(struct reader *r, struct pm_bytes xml, struct hpcrun_struct_faul
 	XML_ParserFree(r->parser);
 }
 
-int hpcrun_struct_module(struct pm_bytes xml, struct pm_text *ret)
+int sym_struct_module(struct pm_bytes xml, struct pm_text *ret)
 {
-	struct hpcrun_struct_fault fault = {0, NULL};
+	struct sym_struct_fault fault = {0, NULL};
 	struct reader r = {.module = ret};
 	pm_text_clear(ret);
 	run(&r, xml, &fault);
 	return r.status;
 }
 
-int hpcrun_struct_read(
-	struct pm_bytes xml, struct hpcrun_scopes *ret, struct hpcrun_struct_fault *fault)
+int sym_struct_read(struct pm_bytes xml, struct sym_scopes *ret, struct sym_struct_fault *fault)
 {
 	struct reader r = {.scopes = ret};
-	*fault = (struct hpcrun_struct_fault){0, NULL};
+	*fault = (struct sym_struct_fault){0, NULL};
 	run(&r, xml, fault);
 	if (r.status == 0 && !fault->what && ret->is_full)
 		fault->what = "more scopes or addresses than are read of one load module";
 	return r.status;
+}
+
+/* ---- the folder ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	char *const *x = a, *const *y = b;
+	return strcmp(*x, *y);
+}
+
+static bool is_struct(const char *name)
+{
+	static const char ending[] = ".hpcstruct";
+	size_t n = strlen(name);
+	return n > sizeof(ending) - 1 && strcmp(name + n - (sizeof(ending) - 1), ending) == 0;
+}
+
+static int list_names(struct sym_structs *s, DIR *dir, struct pm_damage_list *damage)
+{
+	struct dirent *entry;
+	while ((entry = readdir(dir))) {
+		if (!is_struct(entry->d_name))
+			continue;
+		if (s->n == SYM_STRUCTS_MAX) {
+			pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,
+				"more structure files than are read");
+			break;
+		}
+		if (pm_list_room(&s->names, s->n, &s->room, sizeof(*s->names)) < 0)
+			return -ENOMEM;
+		s->names[s->n] = strdup(entry->d_name);
+		if (!s->names[s->n])
+			return -ENOMEM;
+		s->n++;
+	}
+	return pm_sort(s->names, s->n, sizeof(*s->names), by_name);
+}
+
+/* ---- files ---- */
+
+static void report(struct pm_damage_list *damage, const char *name, uint64_t offset, uint64_t bytes,
+	const char *what)
+{
+	char file[320];
+	snprintf(file, sizeof(file), "structs/%s", name);
+	pm_damage_add(damage, file, offset, bytes, "%s: some names are missing", what);
+}
+
+/* Opens structure file i: 1, 0 if it cannot be read, which is reported, or -ENOMEM. */
+static int open_file(
+	const struct sym_structs *s, size_t i, struct pm_input *ret, struct pm_damage_list *damage)
+{
+	struct stat st;
+	int fd = pm_open_beneath(s->folder, s->names[i]);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -EINVAL;
+	}
+	int r = fd < 0 ? fd : pm_input_take(ret, fd, s->names[i], NULL);
+	if (r < 0 && r != -ENOMEM)
+		report(damage, s->names[i], PM_NO_OFFSET, PM_NO_OFFSET, strerror(-r));
+	return r == -ENOMEM ? r : r == 0;
+}
+
+static int note_module(struct sym_structs *s, size_t i, struct pm_bytes path)
+{
+	uint32_t known = s->modules.n;
+	s->modules.arena = &s->arena;
+	uint32_t module = pm_strtab_add(&s->modules, sym_module_key(path));
+	if (module == UINT32_MAX)
+		return -ENOMEM;
+	if (module < known)
+		return 0;
+	if (pm_list_room(&s->files, module, &s->files_room, sizeof(*s->files)) < 0)
+		return -ENOMEM;
+	s->files[module] = (uint32_t)i;
+	return 0;
+}
+
+static int find_modules(struct sym_structs *s, struct pm_damage_list *damage)
+{
+	struct pm_text module = {.p = NULL};
+	int r = 0;
+	for (size_t i = 0; i < s->n && r >= 0; i++) {
+		struct pm_input in = {.fd = -1, .slot = -1};
+		r = pm_work_cancelled() ? -ENOMEM : open_file(s, i, &in, damage);
+		if (r <= 0)
+			continue;
+		r = sym_struct_module(in.bytes, &module);
+		if (r == 0 && module.len == 0)
+			report(damage, s->names[i], 0, in.bytes.len, "names no load module");
+		else if (r == 0)
+			r = note_module(s, i, pm_text_view(&module));
+		pm_input_close(&in);
+	}
+	pm_text_done(&module);
+	return r < 0 ? r : 0;
+}
+
+int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *damage)
+{
+	*s = (struct sym_structs){.folder = pm_open_beneath(folder, "structs")};
+	s->is_open = s->folder >= 0;
+	if (!s->is_open)
+		return s->folder == -ENOMEM ? -ENOMEM : 0;
+	int fd = dup(s->folder);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) { /* not a directory, or out of descriptors */
+		int r = errno == ENOMEM ? -ENOMEM : 0;
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	int r = list_names(s, dir, damage);
+	closedir(dir);
+	return r < 0 ? r : find_modules(s, damage);
+}
+
+int sym_structs_read(const struct sym_structs *s, struct pm_bytes path, struct sym_scopes *ret,
+	struct pm_damage_list *damage)
+{
+	struct sym_struct_fault fault;
+	struct pm_input in = {.fd = -1, .slot = -1};
+	uint32_t module = pm_strtab_find(&s->modules, sym_module_key(path));
+	if (module == UINT32_MAX)
+		return 0;
+	size_t i = s->files[module];
+	int r = open_file(s, i, &in, damage);
+	if (r <= 0)
+		return r;
+	r = sym_struct_read(in.bytes, ret, &fault);
+	if (r == 0 && fault.what)
+		report(damage, s->names[i], fault.offset,
+			in.bytes.len - (fault.offset < in.bytes.len ? fault.offset : in.bytes.len),
+			fault.what);
+	pm_input_close(&in);
+	if (r == 0)
+		r = sym_scopes_settle(ret);
+	return r < 0 ? r : 1;
+}
+
+void sym_structs_done(struct sym_structs *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->names[i]);
+	if (s->is_open)
+		close(s->folder);
+	free(s->names);
+	free(s->files);
+	pm_strtab_done(&s->modules);
+	pm_arena_done(&s->arena);
+	*s = (struct sym_structs){.n = 0};
 }

@@ -2,7 +2,7 @@
  * A reader of our own: it needs a dozen fields of two tables, and files may come with the
  * measurement. Sizes and offsets of fields are those of the System V ABI, chapter 4.
  */
-#include "formats/hpcrun/symbols/elf.h"
+#include "formats/symbols/internal.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,8 +11,6 @@
 #include "formats/common/cursor.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
-#include "formats/hpcrun/symbols/demangle.h"
-#include "formats/hpcrun/symbols/limits.h"
 
 struct file {
 	struct pm_bytes bytes;
@@ -44,7 +42,7 @@ static uint64_t word_at(const struct file *f, const uint8_t *p)
 	return f->big ? pm_be64(p) : pm_le64(p);
 }
 
-bool hpcrun_elf_is(struct pm_bytes file)
+bool sym_elf_is(struct pm_bytes file)
 {
 	return file.len >= EI_NIDENT && memcmp(file.p, ELFMAG, SELFMAG) == 0;
 }
@@ -53,7 +51,7 @@ bool hpcrun_elf_is(struct pm_bytes file)
 static bool open_file(struct file *f, struct pm_bytes bytes)
 {
 	*f = (struct file){.bytes = bytes};
-	if (!hpcrun_elf_is(bytes))
+	if (!sym_elf_is(bytes))
 		return false;
 	f->wide = bytes.p[EI_CLASS] == ELFCLASS64;
 	f->big = bytes.p[EI_DATA] == ELFDATA2MSB;
@@ -86,11 +84,34 @@ static struct section section_at(const struct file *f, uint64_t i)
 		.stride = word_at(f, p + 36)};
 }
 
+unsigned sym_elf_segments(struct pm_bytes bytes, struct sym_segment ret[SYM_SEGMENTS_MAX])
+{
+	struct file f = {.bytes = bytes};
+	struct pm_bytes table;
+	unsigned n = 0;
+	open_file(&f, bytes); /* segments are there without sections */
+	if (!sym_elf_is(bytes) || bytes.len < (f.wide ? 64 : 52))
+		return 0;
+	uint64_t at = word_at(&f, bytes.p + (f.wide ? 32 : 28));
+	uint16_t stride = u16_at(&f, bytes.p + (f.wide ? 54 : 42));
+	uint16_t n_headers = u16_at(&f, bytes.p + (f.wide ? 56 : 44));
+	if (!n_headers || !pm_bytes_table(bytes, at, n_headers, stride, f.wide ? 56 : 32, &table))
+		return 0;
+	for (uint16_t i = 0; i < n_headers && n < SYM_SEGMENTS_MAX; i++) {
+		const uint8_t *p = pm_bytes_row(table, i, stride);
+		if (u32_at(&f, p) == PT_LOAD)
+			ret[n++] = (struct sym_segment){.offset = word_at(&f, p + (f.wide ? 8 : 4)),
+				.address = word_at(&f, p + (f.wide ? 16 : 8)),
+				.size = word_at(&f, p + (f.wide ? 32 : 16))};
+	}
+	return n;
+}
+
 /* ---- symbols ---- */
 
 struct symbols {
 	const struct file *file;
-	struct hpcrun_scopes *ret;
+	struct sym_scopes *ret;
 	struct pm_bytes table, names;
 	uint64_t n, stride;
 	struct pm_text name;
@@ -143,9 +164,9 @@ static bool name_of(const struct symbols *s, const struct symbol *symbol, struct
 	size_t len = s->names.len;
 	if (symbol->name >= len || !pm_bytes_sub(s->names, symbol->name, len - symbol->name, &rest))
 		return false;
-	if (rest.len <= HPCRUN_NAME_MAX)
+	if (rest.len <= SYM_NAME_MAX)
 		return pm_bytes_cstr(rest, 0, ret) && ret->len > 0;
-	rest.len = HPCRUN_NAME_MAX;
+	rest.len = SYM_NAME_MAX;
 	if (!pm_bytes_cstr(rest, 0, ret))
 		*ret = rest;
 	return ret->len > 0;
@@ -158,15 +179,15 @@ static int add_symbol(struct symbols *s, const struct symbol *symbol)
 	uint32_t scope;
 	if (start + symbol->size <= start || !name_of(s, symbol, &name))
 		return 0;
-	hpcrun_demangle(plain_name(name), &s->name);
-	struct hpcrun_scope function = {.kind = HPCRUN_SCOPE_FUNCTION,
+	sym_demangle(plain_name(name), &s->name);
+	struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
 		.parent = UINT32_MAX,
-		.name = hpcrun_scopes_text(s->ret, pm_text_view(&s->name)),
+		.name = sym_scopes_text(s->ret, pm_text_view(&s->name)),
 		.offset = start};
 	if (s->name.failed || function.name == UINT32_MAX ||
-		hpcrun_scopes_add(s->ret, &function, &scope) < 0)
+		sym_scopes_add(s->ret, &function, &scope) < 0)
 		return -ENOMEM;
-	return hpcrun_scopes_range(s->ret, start, start + symbol->size, scope);
+	return sym_scopes_range(s->ret, start, start + symbol->size, scope);
 }
 
 /* Of several names for an address, the global one is preferred, then the weak one. */
@@ -206,7 +227,7 @@ static bool find_table(struct symbols *s, uint32_t type)
 	return false;
 }
 
-int hpcrun_elf_read(struct pm_bytes bytes, struct hpcrun_scopes *ret)
+int sym_elf_read(struct pm_bytes bytes, struct sym_scopes *ret)
 {
 	struct file f;
 	struct symbols s = {.file = &f, .ret = ret};
@@ -214,7 +235,7 @@ int hpcrun_elf_read(struct pm_bytes bytes, struct hpcrun_scopes *ret)
 		return 0;
 	int r = add_symbols(&s);
 	pm_text_done(&s.name);
-	return r < 0 ? r : hpcrun_scopes_settle(ret);
+	return r < 0 ? r : sym_scopes_settle(ret);
 }
 
 /* ---- the build id ---- */
@@ -230,7 +251,7 @@ static size_t find_note(const struct file *f, struct pm_bytes notes, uint8_t *re
 		if (at > notes.len || size > notes.len - at)
 			break;
 		if (type == NT_GNU_BUILD_ID && name == 4 && memcmp(notes.p + 12, "GNU", 4) == 0 &&
-			size <= HPCRUN_BUILD_ID_MAX) {
+			size <= SYM_BUILD_ID_MAX) {
 			memcpy(ret, notes.p + at, size);
 			return size;
 		}
@@ -241,7 +262,7 @@ static size_t find_note(const struct file *f, struct pm_bytes notes, uint8_t *re
 	return 0;
 }
 
-size_t hpcrun_elf_build_id(struct pm_bytes bytes, uint8_t ret[HPCRUN_BUILD_ID_MAX])
+size_t sym_elf_build_id(struct pm_bytes bytes, uint8_t ret[SYM_BUILD_ID_MAX])
 {
 	struct file f;
 	struct pm_bytes notes;

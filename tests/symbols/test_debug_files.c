@@ -14,55 +14,56 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "formats/hpcrun/symbols/dwarf.h"
-#include "formats/hpcrun/symbols/symbols.h"
+#include "formats/symbols/internal.h"
 
 static const char *folder; /* symbols/ */
 static const char *source; /* where work.c is */
-static struct hpcrun_elsewhere elsewhere;
+static struct sym_root root;
 
 static int open_folder(void **state)
 {
 	source = "/src/work.c";
-	return hpcrun_elsewhere_open(&elsewhere, folder, NULL);
+	return sym_root_open(&root, folder, NULL);
 }
 
 static int close_folder(void **state)
 {
-	hpcrun_elsewhere_done(&elsewhere);
+	sym_root_done(&root);
 	return 0;
 }
 
 /* Scope i is one of a line, or is called `name`, in work.c. Returns its parent. */
-static uint32_t check(const struct hpcrun_scopes *s, uint32_t i, enum hpcrun_scope_kind kind,
+static uint32_t check(const struct sym_scopes *s, uint32_t i, enum sym_scope_kind kind,
 	uint32_t line, const char *name)
 {
-	const struct hpcrun_scope *scope = &s->items[i];
+	const struct sym_scope *scope = &s->items[i];
 	assert_int_equal(scope->kind, kind);
 	assert_int_equal(scope->line, line);
-	assert_true(pm_bytes_equal(hpcrun_scopes_text_of(s, scope->name), pm_bytes_of(name)));
-	assert_true(pm_bytes_equal(hpcrun_scopes_text_of(s, scope->file), pm_bytes_of(source)));
+	assert_true(pm_bytes_equal(sym_scopes_text_of(s, scope->name), pm_bytes_of(name)));
+	assert_true(pm_bytes_equal(sym_scopes_text_of(s, scope->file), pm_bytes_of(source)));
 	return scope->parent;
 }
 
 /* `address` is one of `sum += p[i]`. */
 static void check_module(const char *path, uint64_t address)
 {
-	const struct hpcrun_symbols_place place = {.folder = -1, .elsewhere = &elsewhere};
+	const struct sym_place place = {.folder = -1, .root = &root};
 	struct pm_damage_list damage = {.n = 0};
-	struct hpcrun_symbols *symbols;
-	const struct hpcrun_scopes *s;
+	struct sym_names *symbols;
+	const struct sym_scopes *s;
 	uint32_t i, module;
-	assert_int_equal(hpcrun_symbols_new(&symbols, &place, &damage), 0);
-	assert_int_equal(hpcrun_symbols_module(symbols, pm_bytes_of(path), &module), 0);
-	assert_int_equal(hpcrun_symbols_find(symbols, module, address, &s, &i), 0);
+	assert_int_equal(sym_names_new(&symbols, &place, &damage), 0);
+	assert_int_equal(
+		sym_names_module(symbols, &(struct sym_module){.path = pm_bytes_of(path)}, &module),
+		0);
+	assert_int_equal(sym_names_find(symbols, module, address, &s, &i), 0);
 	assert_non_null(s);
-	i = check(s, i, HPCRUN_SCOPE_LINE, 6, "");
-	i = check(s, i, HPCRUN_SCOPE_INLINED, 2, "twice_the_sum_of_elements");
-	i = check(s, i, HPCRUN_SCOPE_LINE, 12, "");
-	i = check(s, i, HPCRUN_SCOPE_FUNCTION, 10, "work");
+	i = check(s, i, SYM_SCOPE_LINE, 6, "");
+	i = check(s, i, SYM_SCOPE_INLINED, 2, "twice_the_sum_of_elements");
+	i = check(s, i, SYM_SCOPE_LINE, 12, "");
+	i = check(s, i, SYM_SCOPE_FUNCTION, 10, "work");
 	assert_int_equal(i, UINT32_MAX);
-	hpcrun_symbols_free(symbols);
+	sym_names_free(symbols);
 }
 
 static void clang_numbers_files_from_0(void **state)
@@ -91,15 +92,17 @@ static void names_are_in_another_file(void **state)
 /* Then libdw would look for it anywhere; functions have the names of their symbols. */
 static void names_are_in_a_missing_file(void **state)
 {
-	const struct hpcrun_elsewhere nowhere = {.is_open = false};
-	struct hpcrun_dwarf *d;
+	const struct sym_root nowhere = {.is_open = false};
+	struct sym_dwarf *d;
 	struct pm_input file;
-	assert_int_equal(hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/dwz"), 0, &file), 1);
-	assert_int_equal(hpcrun_dwarf_open(&d, &file, &nowhere), 0);
+	assert_int_equal(sym_root_find(&root, &(struct sym_module){.path = pm_bytes_of("/dwz")}, 0,
+				 &file, NULL),
+		1);
+	assert_int_equal(sym_dwarf_open(&d, &file, &nowhere), 0);
 	assert_null(d);
-	assert_int_equal(hpcrun_dwarf_open(&d, &file, &elsewhere), 0);
+	assert_int_equal(sym_dwarf_open(&d, &file, &root), 0);
 	assert_non_null(d);
-	hpcrun_dwarf_free(d);
+	sym_dwarf_free(d);
 	pm_input_close(&file);
 }
 
@@ -153,27 +156,29 @@ static int remove_own(void **state)
 /* The function has the name of its symbol, and damage has `n` rows, which name the module. */
 static void check_symbols_alone(const char *path, uint64_t address, size_t n)
 {
-	struct hpcrun_elsewhere here;
-	const struct hpcrun_symbols_place place = {.folder = -1, .elsewhere = &here};
+	struct sym_root here;
+	const struct sym_place place = {.folder = -1, .root = &here};
 	struct pm_damage_list damage = PM_DAMAGE_LIST_INIT;
-	struct hpcrun_symbols *symbols;
-	const struct hpcrun_scopes *s;
+	struct sym_names *symbols;
+	const struct sym_scopes *s;
 	uint32_t i, module;
-	assert_int_equal(hpcrun_elsewhere_open(&here, own, NULL), 0);
-	assert_int_equal(hpcrun_symbols_new(&symbols, &place, &damage), 0);
+	assert_int_equal(sym_root_open(&here, own, NULL), 0);
+	assert_int_equal(sym_names_new(&symbols, &place, &damage), 0);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(hpcrun_symbols_module(symbols, pm_bytes_of(path), &module), 0);
-		assert_int_equal(hpcrun_symbols_find(symbols, module, address, &s, &i), 0);
+		assert_int_equal(sym_names_module(symbols,
+					 &(struct sym_module){.path = pm_bytes_of(path)}, &module),
+			0);
+		assert_int_equal(sym_names_find(symbols, module, address, &s, &i), 0);
 		assert_non_null(s);
-		assert_int_equal(s->items[i].kind, HPCRUN_SCOPE_FUNCTION);
+		assert_int_equal(s->items[i].kind, SYM_SCOPE_FUNCTION);
 		assert_true(pm_bytes_equal(
-			hpcrun_scopes_text_of(s, s->items[i].name), pm_bytes_of("work")));
+			sym_scopes_text_of(s, s->items[i].name), pm_bytes_of("work")));
 	}
 	assert_int_equal(damage.n, n);
 	for (size_t k = 0; k < n; k++)
 		assert_string_equal(damage.rows[k].file, path);
-	hpcrun_symbols_free(symbols);
-	hpcrun_elsewhere_done(&here);
+	sym_names_free(symbols);
+	sym_root_done(&here);
 	pm_damage_done(&damage);
 }
 
@@ -296,7 +301,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(
 			an_alternate_that_is_no_file_is_not_waited_for, make_own, remove_own),
 	};
-	if (argc < 2 || !hpcrun_dwarf_is_read())
+	if (argc < 2 || !sym_dwarf_is_read())
 		return 77;
 	folder = argv[1];
 	return cmocka_run_group_tests(tests, open_folder, close_folder);

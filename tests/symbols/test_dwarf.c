@@ -1,9 +1,9 @@
 /* DWARF that is made to cost more than its size. */
 #include "tests/unittest.h"
 
-#include "formats/hpcrun/symbols/dwarf.h"
+#include "formats/symbols/internal.h"
 
-#ifdef HPCRUN_DWARF
+#ifdef SYM_DWARF
 
 #include <dwarf.h>
 #include <elf.h>
@@ -15,8 +15,6 @@
 #include <zlib.h>
 
 #include "formats/common/text.h"
-#include "formats/hpcrun/symbols/elsewhere.h"
-#include "formats/hpcrun/symbols/limits.h"
 
 enum { START = 0x1000, LENGTH = 0x100, INLINED = 12 };
 enum { NAMES = 1, INFO, ABBREV, LINES, PACKED, SECTIONS };
@@ -188,26 +186,26 @@ static void make_file(struct pm_text *t, const struct made *made)
 	assert_false(t->failed);
 }
 
-static int open_dwarf(struct hpcrun_dwarf **ret, struct pm_bytes bytes)
+static int open_dwarf(struct sym_dwarf **ret, struct pm_bytes bytes)
 {
-	static const struct hpcrun_elsewhere nowhere;
+	static const struct sym_root nowhere;
 	struct pm_input file = {.bytes = bytes, .fd = -1, .slot = -1};
-	return hpcrun_dwarf_open(ret, &file, &nowhere);
+	return sym_dwarf_open(ret, &file, &nowhere);
 }
 
 static void entries_are_read_once(void **state)
 {
 	struct pm_text t = {.p = NULL};
-	struct hpcrun_dwarf *d;
-	const struct hpcrun_scopes *unit;
+	struct sym_dwarf *d;
+	const struct sym_scopes *unit;
 	make_file(&t, &(struct made){.unpacked = 0});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
-	assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
+	assert_int_equal(sym_dwarf_find(d, START, &unit), 0);
 	assert_non_null(unit);
-	assert_int_equal(hpcrun_scopes_find(unit, START), 0);
+	assert_int_equal(sym_scopes_find(unit, START), 0);
 	assert_int_equal(unit->n, 1 + 2 * INLINED);
-	hpcrun_dwarf_free(d);
+	sym_dwarf_free(d);
 	pm_text_done(&t);
 }
 
@@ -215,29 +213,28 @@ static void entries_are_read_once(void **state)
  */
 static void long_paths_are_counted(void **state)
 {
-	struct made made = {.path = HPCRUN_NAME_MAX - 16, .functions = 100};
+	struct made made = {.path = SYM_NAME_MAX - 16, .functions = 100};
 	struct pm_text t = {.p = NULL};
-	struct hpcrun_dwarf *d;
-	const struct hpcrun_scopes *unit;
+	struct sym_dwarf *d;
+	const struct sym_scopes *unit;
 	for (int full = 0; full < 2; full++) {
 		pm_text_clear(&t);
 		make_file(&t, &made);
 		assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 		assert_non_null(d);
-		assert_int_equal(hpcrun_dwarf_find(d, START, &unit), 0);
+		assert_int_equal(sym_dwarf_find(d, START, &unit), 0);
 		assert_non_null(unit);
 		assert_int_equal(unit->n, made.functions);
-		const struct hpcrun_scope *first = &unit->items[0],
-					  *last = &unit->items[unit->n - 1];
-		assert_true(pm_bytes_equal(
-			hpcrun_scopes_text_of(unit, first->file), pm_bytes_of("/f")));
+		const struct sym_scope *first = &unit->items[0], *last = &unit->items[unit->n - 1];
+		assert_true(
+			pm_bytes_equal(sym_scopes_text_of(unit, first->file), pm_bytes_of("/f")));
 		assert_int_equal(last->file, full ? 0 : first->file);
 		assert_int_equal(unit->is_full, full);
 		assert_true(unit->said >=
-			(full ? HPCRUN_TEXTS_MAX : made.functions * made.path) - HPCRUN_NAME_MAX);
-		assert_true(unit->said <= HPCRUN_TEXTS_MAX);
-		hpcrun_dwarf_free(d);
-		made.functions = HPCRUN_TEXTS_MAX / made.path + 100;
+			(full ? SYM_TEXTS_MAX : made.functions * made.path) - SYM_NAME_MAX);
+		assert_true(unit->said <= SYM_TEXTS_MAX);
+		sym_dwarf_free(d);
+		made.functions = SYM_TEXTS_MAX / made.path + 100;
 	}
 	pm_text_done(&t);
 }
@@ -245,11 +242,11 @@ static void long_paths_are_counted(void **state)
 static void what_unpacks_to_too_much_has_no_dwarf(void **state)
 {
 	struct pm_text t = {.p = NULL};
-	struct hpcrun_dwarf *d;
+	struct sym_dwarf *d;
 	make_file(&t, &(struct made){.unpacked = UINT64_C(1) << 30});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
-	hpcrun_dwarf_free(d);
+	sym_dwarf_free(d);
 	pm_text_clear(&t);
 	make_file(&t, &(struct made){.unpacked = (UINT64_C(1) << 30) + 1});
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
@@ -262,9 +259,9 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 {
 	char folder[] = "/tmp/profmount-test-dwarf-XXXXXX", path[64];
 	struct pm_text t = {.p = NULL};
-	struct hpcrun_elsewhere elsewhere = {.is_open = false};
+	struct sym_root root = {.is_open = false};
 	struct pm_input file;
-	struct hpcrun_dwarf *d;
+	struct sym_dwarf *d;
 	make_file(&t, &(struct made){.unpacked = 1});
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/module", folder);
@@ -272,15 +269,16 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 	assert_int_equal(fwrite(t.p, 1, t.len, f), t.len);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(chmod(path, 0400), 0);
-	assert_int_equal(hpcrun_elsewhere_open(&elsewhere, folder, NULL), 0);
-	assert_int_equal(
-		hpcrun_elsewhere_find(&elsewhere, pm_bytes_of("/module"), UINT64_MAX, &file), 1);
-	assert_int_equal(hpcrun_dwarf_open(&d, &file, &elsewhere), 0);
+	assert_int_equal(sym_root_open(&root, folder, NULL), 0);
+	assert_int_equal(sym_root_find(&root, &(struct sym_module){.path = pm_bytes_of("/module")},
+				 UINT64_MAX, &file, NULL),
+		1);
+	assert_int_equal(sym_dwarf_open(&d, &file, &root), 0);
 	assert_non_null(d);
 	assert_memory_not_equal(file.bytes.p, t.p, t.len);
-	hpcrun_dwarf_free(d);
+	sym_dwarf_free(d);
 	pm_input_close(&file);
-	hpcrun_elsewhere_done(&elsewhere);
+	sym_root_done(&root);
 	f = fopen(path, "r");
 	char *now = malloc(t.len);
 	assert_int_equal(fread(now, 1, t.len, f), t.len);
@@ -296,7 +294,7 @@ static void a_mapped_file_with_compressed_sections_is_read(void **state)
 
 int main(void)
 {
-#if defined(HPCRUN_DWARF) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(SYM_DWARF) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_read_once),
 		cmocka_unit_test(long_paths_are_counted),

@@ -3,13 +3,11 @@
  * gigabytes, and they cannot be told to stop, so they are left by longjmp. At that point both only
  * hold stack memory (which is the purpose of their callbacks).
  */
-#include "formats/hpcrun/symbols/demangle.h"
+#include "formats/symbols/internal.h"
 
 #include <string.h>
 
-#include "formats/hpcrun/symbols/limits.h"
-
-#ifdef HPCRUN_DEMANGLE
+#ifdef SYM_DEMANGLE
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -22,7 +20,7 @@ struct output {
 static void on_piece(const char *piece, size_t n, void *self)
 {
 	struct output *o = self;
-	if (n > HPCRUN_DEMANGLED_MAX - o->text->len)
+	if (n > SYM_DEMANGLED_MAX - o->text->len)
 		longjmp(o->too_long, 1);
 	pm_text_add(o->text, piece, n);
 }
@@ -47,11 +45,11 @@ static bool demangle(const char *symbol, struct pm_text *ret)
 
 #endif
 
-void hpcrun_demangle(struct pm_bytes symbol, struct pm_text *ret)
+void sym_demangle(struct pm_bytes symbol, struct pm_text *ret)
 {
-	char text[HPCRUN_MANGLED_MAX + 1];
+	char text[SYM_MANGLED_MAX + 1];
 	pm_text_clear(ret);
-	if (symbol.len > 2 && symbol.len <= HPCRUN_MANGLED_MAX && symbol.p[0] == '_' &&
+	if (symbol.len > 2 && symbol.len <= SYM_MANGLED_MAX && symbol.p[0] == '_' &&
 		(symbol.p[1] == 'Z' || symbol.p[1] == 'R')) {
 		memcpy(text, symbol.p, symbol.len);
 		text[symbol.len] = '\0';

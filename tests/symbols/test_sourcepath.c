@@ -1,6 +1,6 @@
 #include "tests/unittest.h"
 
-#include "formats/hpcrun/symbols/sourcepath.h"
+#include "formats/symbols/internal.h"
 
 static void paths_are_joined_and_plain(void **state)
 {
@@ -25,7 +25,7 @@ static void paths_are_joined_and_plain(void **state)
 	};
 	struct pm_text t = {.p = NULL};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		hpcrun_source_path(&t, pm_bytes_of(rows[i].folder), pm_bytes_of(rows[i].path));
+		sym_source_path(&t, pm_bytes_of(rows[i].folder), pm_bytes_of(rows[i].path));
 		assert_false(t.failed);
 		pm_text_char(&t, '\0');
 		assert_string_equal(t.p, rows[i].want);

@@ -1,4 +1,4 @@
-#include "formats/hpcrun/symbols/sourcepath.h"
+#include "formats/symbols/internal.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void add_components(struct pm_text *t, struct pm_bytes path)
 	}
 }
 
-void hpcrun_source_path(struct pm_text *t, struct pm_bytes folder, struct pm_bytes path)
+void sym_source_path(struct pm_text *t, struct pm_bytes folder, struct pm_bytes path)
 {
 	pm_text_clear(t);
 	if (path.len && path.p[0] != '/')

@@ -1,0 +1,245 @@
+/* What the readers of this room share: scopes while they are added, and the readers themselves. */
+#ifndef PROFMOUNT_FORMATS_SYMBOLS_INTERNAL_H
+#define PROFMOUNT_FORMATS_SYMBOLS_INTERNAL_H
+
+#include "formats/symbols/symbols.h"
+
+/* ---- bounds, each with its reason ---- */
+
+/*
+ * Scopes and ranges of one load module. The 1.5 MB structure file of an MPI library has 30,000;
+ * with the bound a module takes 300 MB at most, and 150 MB more while its ranges are put in order.
+ */
+#define SYM_SCOPES_MAX (1u << 22)
+#define SYM_RANGES_MAX (1u << 22)
+
+/* Longer names are cut. The longest known ones, of C++ templates, have 20 KB. */
+#define SYM_NAME_MAX (1u << 16)
+
+/*
+ * Names and paths of one load module, counted for each symbol: many symbols may share one long name
+ * or its suffixes. A library with a million functions has 100 MB.
+ */
+#define SYM_TEXTS_MAX ((size_t)256 << 20)
+
+/*
+ * Uncompressed size of the compressed sections of a file, from their headers: libdw decompresses
+ * DWARF sections when it opens the file. Large programs have some hundred MB.
+ */
+#define SYM_DWARF_UNPACKED_MAX ((uint64_t)1 << 30)
+
+/* An element of a structure file with its attributes: the longest ones known, of 20 KB, are names
+ * of C++ templates. */
+#define SYM_STRUCT_ELEMENT_MAX (1u << 20)
+
+/* Attributes with a default in the DTD; that of hpcstruct has none. */
+#define SYM_STRUCT_DEFAULTS_MAX 16
+
+/* Symbols of a kernel, uncompressed: 1.5 MB in the corpus, 10 MB with debugging and modules. */
+#define SYM_KERNEL_BYTES_MAX ((size_t)64 << 20)
+
+/* The last function before a gap between symbols: the kernel's largest are some 100 KB. */
+#define SYM_KERNEL_FUNCTION_MAX (1u << 17)
+
+/* Length of symbols that are demangled, and of the result. Both demanglers use some 64 bytes of
+ * stack for each byte of a symbol. */
+#define SYM_MANGLED_MAX   2048
+#define SYM_DEMANGLED_MAX 16384
+
+/* Depth of nested blocks in DWARF. An inlined function becomes two scopes, so that paths stay
+ * within SYM_SCOPE_DEPTH_MAX. */
+#define SYM_DWARF_DEPTH_MAX 60
+
+/* Structure files of a measurement: one per load module; large programs have some hundreds. */
+#define SYM_STRUCTS_MAX 16384
+
+/* Segments of a file that are looked at: real programs have four to six that are loaded. */
+#define SYM_SEGMENTS_MAX 32
+
+/* Paths that are named as those tried for a module: more would not help anybody. */
+#define SYM_TRIED_MAX 8
+
+/* ---- scopes, while they are added ---- */
+
+/* Counts n bytes that a text is made of; false beyond SYM_TEXTS_MAX. */
+bool sym_scopes_say(struct sym_scopes *s, size_t n);
+
+/* The index of a text, cut at SYM_NAME_MAX; 0 beyond SYM_TEXTS_MAX; PM_NONE if out of memory. */
+uint32_t sym_scopes_text(struct sym_scopes *s, struct pm_bytes text);
+
+/*
+ * Adds a scope; `*ret` is its index. Where it `is_full`, that of its parent, which has then what
+ * would have been its own. 0 or -ENOMEM.
+ */
+int sym_scopes_add(struct sym_scopes *s, const struct sym_scope *scope, uint32_t *ret);
+
+/*
+ * Adds an address range of a scope. If ranges overlap, the one that was added first gets the common
+ * addresses. Empty ranges, and those of scope PM_NONE, are ignored. 0 or -ENOMEM.
+ */
+int sym_scopes_range(struct sym_scopes *s, uint64_t start, uint64_t end, uint32_t scope);
+
+/* Puts ranges in order; to be called once, after all were added. O(n log n). 0 or -ENOMEM. */
+int sym_scopes_settle(struct sym_scopes *s);
+
+/* The first range that ends beyond an address, or n_ranges. O(log n). */
+size_t sym_scopes_after(const struct sym_scopes *s, uint64_t address);
+
+/* The innermost scope of an address, or PM_NONE. O(log n). */
+uint32_t sym_scopes_find(const struct sym_scopes *s, uint64_t address);
+
+/* Also for a zeroed one. */
+void sym_scopes_done(struct sym_scopes *s);
+
+/* ---- root.c: files of this machine or of -o sysroot ---- */
+
+enum { SYM_BUILD_ID_MAX = 64 };
+
+/* The files that were looked for, and why the last one is not used. Zeroed = none. */
+struct sym_search {
+	struct pm_text tried;
+	unsigned n_tried;
+	const char *why;
+};
+
+/*
+ * Maps the ELF file of a load module: 1, 0 if it does not exist or is not known to be the measured
+ * one, or -ENOMEM. It is the one with this build id or, if `build_id` is empty, one that has not
+ * changed since `written_ns`. `search` may be NULL.
+ */
+int sym_root_find(const struct sym_root *root, const struct sym_module *module, uint64_t written_ns,
+	struct pm_input *ret, struct sym_search *search);
+
+/* The same for the debug file with this build id. */
+int sym_root_find_debug(const struct sym_root *root, struct pm_bytes build_id, struct pm_input *ret,
+	struct sym_search *search);
+
+/*
+ * The same for the alternate that a debug file names: by its build id, or at its path, where a
+ * relative one is that of a file in usr/lib/debug/.dwz.
+ */
+int sym_root_find_alternate(const struct sym_root *root, struct pm_bytes path,
+	struct pm_bytes build_id, struct pm_input *ret);
+
+/* ---- elf.c: the symbol table of an ELF file, which is untrusted ---- */
+
+bool sym_elf_is(struct pm_bytes file);
+
+/*
+ * Adds and settles functions with the sizes of their symbols; symbols without a size are ignored.
+ * Addresses are virtual ones, or file offsets for GPU code that has no addresses. An unreadable
+ * file has no functions. 0 or -ENOMEM.
+ */
+int sym_elf_read(struct pm_bytes file, struct sym_scopes *ret);
+
+/* The file's build id; returns its length, 0 if there is none. */
+size_t sym_elf_build_id(struct pm_bytes file, uint8_t ret[SYM_BUILD_ID_MAX]);
+
+/* Bytes of a file that are loaded. */
+struct sym_segment {
+	uint64_t offset, size, address;
+};
+
+/* The first SYM_SEGMENTS_MAX segments that are loaded; returns how many. */
+unsigned sym_elf_segments(struct pm_bytes file, struct sym_segment ret[SYM_SEGMENTS_MAX]);
+
+/* ---- own.c, structs.c, kernel.c: files of the measurement, which are untrusted ---- */
+
+/*
+ * The key of a load module: its path, or for files of the measurement directory, which may have
+ * been moved, the last two components: gpubins/X.gpubin. `<vmlinux.X>` is an older name for
+ * kernel_symbols/vmlinux.X.
+ */
+struct pm_bytes sym_module_key(struct pm_bytes path);
+
+/*
+ * Reads and settles the functions of a load module in the measurement directory `folder`. 1, 0 if
+ * it does not exist or has none, or -ENOMEM.
+ */
+int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret);
+
+/*
+ * Adds and settles the functions of a copy of /proc/kallsyms, plain or compressed by xz: `NAME
+ * [vmlinux]` or `NAME [MODULE]`. If it cannot be unpacked, or is not such a table, there are none.
+ * 0 or -ENOMEM.
+ */
+int sym_kernel_read(struct pm_bytes file, struct sym_scopes *ret);
+
+/* The structure files of a measurement, structs/ beside its profiles. Zeroed = none. */
+struct sym_structs {
+	bool is_open; /* there is a folder */
+	int folder;   /* structs/; owned */
+	char **names; /* sorted; owned */
+	size_t n, room;
+	struct pm_strtab modules; /* by place: what sym_module_key makes of their modules' paths */
+	uint32_t *files;          /* by module: the first file that describes it */
+	size_t files_room;
+	struct pm_arena arena;
+};
+
+/* Lists `structs/` below the directory `folder`, with the module of each file. 0 or -ENOMEM. */
+int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *damage);
+
+/*
+ * Reads and settles the scopes of a load module. 1, 0 if there is no structure file for it, or
+ * -ENOMEM.
+ */
+int sym_structs_read(const struct sym_structs *s, struct pm_bytes path, struct sym_scopes *ret,
+	struct pm_damage_list *damage);
+
+/* Also for a zeroed one. */
+void sym_structs_done(struct sym_structs *s);
+
+/* Where and why reading stopped before the end of a structure file. */
+struct sym_struct_fault {
+	uint64_t offset;
+	const char *what; /* NULL: the file is sound; lives as long as the program */
+};
+
+/*
+ * The path of the load module that a structure file describes (the first one); empty if there is
+ * none. Reads no further than that. 0 or -ENOMEM.
+ */
+int sym_struct_module(struct pm_bytes xml, struct pm_text *ret);
+
+/*
+ * Adds the scopes of that load module to `ret`, up to the first error; the rest then has no names.
+ * The caller settles `ret`. O(bytes). 0 or -ENOMEM.
+ */
+int sym_struct_read(struct pm_bytes xml, struct sym_scopes *ret, struct sym_struct_fault *fault);
+
+/* ---- dwarf.c: with elfutils' libdw, which is not designed for hostile input: never for files of
+ * a measurement ---- */
+
+struct sym_dwarf;
+
+/* False if the program was built without libdw. */
+bool sym_dwarf_is_read(void);
+
+/*
+ * `*ret` is the caller's; NULL if there is no DWARF, or if the alternate debug file that it needs
+ * is not found below `root`. `file` outlives it; its mapping becomes writable, because libelf
+ * decompresses a section and then changes its header where it stands. Reads only the addresses of
+ * compilation units. Does not look for split DWARF files. 0, 1 if there is no DWARF because limits
+ * of memory forbid to make a mapping writable (pm_input_allow_writes), or -ENOMEM.
+ */
+int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct sym_root *root);
+
+/*
+ * The scopes of the compilation unit that contains an address, read on first need; NULL if there is
+ * none. They live as long as `d`. 0 or -ENOMEM.
+ */
+int sym_dwarf_find(struct sym_dwarf *d, uint64_t address, const struct sym_scopes **ret);
+
+/* Accepts NULL. */
+void sym_dwarf_free(struct sym_dwarf *d);
+
+/*
+ * The path of a source file as DWARF has it: replaces what `t` holds by `path`, below `folder` if
+ * it is relative and a folder is known, without empty components, "." and, where it follows a name,
+ * "..". Thus a header has one path, from wherever it was included. Symbolic links are not looked
+ * at: the folder need not be on this machine.
+ */
+void sym_source_path(struct pm_text *t, struct pm_bytes folder, struct pm_bytes path);
+
+#endif

@@ -1,0 +1,194 @@
+/* Load modules outside the measurement, and their debug files. Decision 33 says which are opened,
+ * and when they are trusted. */
+#include "formats/symbols/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/common/beneath.h"
+#include "formats/common/list.h"
+
+/*
+ * A line of mountinfo begins with the id; the type follows " - ". Other mounts of ours may be
+ * waiting for this one.
+ */
+static int list_mounts(struct sym_root *root)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t room = 0, line_room = 0;
+	if (!f)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	int r = 0;
+	errno = 0; /* getline returns -1 as well if memory ran out */
+	while (r == 0 && getline(&line, &line_room, f) > 0) {
+		if (strstr(line, " - fuse.profmount "))
+			continue;
+		r = pm_list_room(&root->mounts, root->n_mounts, &room, sizeof(*root->mounts));
+		if (r == 0)
+			root->mounts[root->n_mounts++] = strtoull(line, NULL, 10);
+	}
+	if (r == 0 && errno == ENOMEM)
+		r = -ENOMEM;
+	free(line);
+	fclose(f);
+	return r;
+}
+
+int sym_root_open(struct sym_root *root, const char *dir, struct pm_error *err)
+{
+	*root = (struct sym_root){.is_given = dir != NULL};
+	root->fd = open(dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	root->is_open = root->fd >= 0;
+	if (!root->is_open && dir)
+		return pm_error_set(
+			err, -EINVAL, dir, PM_NO_OFFSET, "-o sysroot: %s", strerror(errno));
+	int r = root->is_open ? list_mounts(root) : 0;
+	if (r == 0)
+		return 0;
+	sym_root_done(root);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the list of mounts");
+}
+
+/* ---- files ---- */
+
+static void note_tried(struct sym_search *search, const char *path)
+{
+	if (!search || search->n_tried == SYM_TRIED_MAX)
+		return;
+	pm_text_str(&search->tried, search->n_tried++ ? "; /" : "/");
+	pm_text_str(&search->tried, path);
+}
+
+/* 0, with the reason why a file is not used, or -ENOMEM. */
+static int refuse(struct sym_search *search, int error, const char *why)
+{
+	if (error == -ENOMEM || (search && search->tried.failed))
+		return -ENOMEM;
+	if (search)
+		search->why = why                               ? why
+			: error == -ENOENT || error == -ENOTDIR ? "its file is not there"
+			: error == -EACCES || error == -EPERM   ? "its file must not be read"
+			: error == -EMFILE || error == -ENFILE
+			? "its file could not be opened: too many open files"
+			: "its file cannot be opened";
+	return 0;
+}
+
+/* A regular ELF file below the root, mapped; 0 for anything else. */
+static int open_elf(const struct sym_root *root, const char *path, struct stat *ret_st,
+	struct pm_input *ret, struct sym_search *search)
+{
+	note_tried(search, path);
+	int fd = pm_open_among(root->fd, path, root->mounts, root->n_mounts);
+	if (fd < 0)
+		return refuse(search, fd, NULL);
+	if (fstat(fd, ret_st) != 0 || !S_ISREG(ret_st->st_mode)) {
+		close(fd);
+		return refuse(search, 0, "its file is not a regular one");
+	}
+	int r = pm_input_take(ret, fd, path, NULL);
+	if (r < 0)
+		return refuse(search, r, NULL);
+	if (sym_elf_is(ret->bytes))
+		return 1;
+	pm_input_close(ret);
+	return refuse(search, 0, "its file is not an ELF file");
+}
+
+static bool is_built(const struct pm_input *file, struct pm_bytes build_id)
+{
+	uint8_t found[SYM_BUILD_ID_MAX];
+	struct pm_bytes id = {found, sym_elf_build_id(file->bytes, found)};
+	return pm_bytes_equal(id, build_id);
+}
+
+static uint64_t changed_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec;
+}
+
+int sym_root_find(const struct sym_root *root, const struct sym_module *module, uint64_t written_ns,
+	struct pm_input *ret, struct sym_search *search)
+{
+	struct pm_bytes path = module->path;
+	char name[PATH_MAX];
+	struct stat st;
+	if (!root->is_open || path.len < 2 || path.p[0] != '/' || path.len >= sizeof(name) ||
+		memchr(path.p, 0, path.len))
+		return refuse(search, 0, "it is not a file with an absolute path");
+	memcpy(name, path.p + 1, path.len - 1);
+	name[path.len - 1] = '\0';
+	int r = open_elf(root, name, &st, ret, search);
+	const char *why = NULL;
+	if (r > 0 && module->build_id.len && !is_built(ret, module->build_id))
+		why = "its file has another build id than the measured one";
+	/* A file that was installed or modified after the run is a different one. */
+	else if (r > 0 && !module->build_id.len && !root->is_given && changed_ns(&st) > written_ns)
+		why = "its file has changed since the measurement";
+	if (!why)
+		return r;
+	pm_input_close(ret);
+	return refuse(search, 0, why);
+}
+
+/* The ELF file at a path, if it has that build id. */
+static int open_built(const struct sym_root *root, const char *path, struct pm_bytes build_id,
+	struct pm_input *ret, struct sym_search *search)
+{
+	struct stat st;
+	int r = open_elf(root, path, &st, ret, search);
+	if (r > 0 && !is_built(ret, build_id)) {
+		pm_input_close(ret);
+		return 0;
+	}
+	return r;
+}
+
+int sym_root_find_debug(const struct sym_root *root, struct pm_bytes build_id, struct pm_input *ret,
+	struct sym_search *search)
+{
+	char path[64 + 2 * SYM_BUILD_ID_MAX];
+	size_t n = build_id.len;
+	if (!root->is_open || n < 2 || n > SYM_BUILD_ID_MAX)
+		return 0;
+	int at = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/", build_id.p[0]);
+	for (size_t i = 1; i < n; i++)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", build_id.p[i]);
+	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
+	return open_built(root, path, build_id, ret, search);
+}
+
+int sym_root_find_alternate(const struct sym_root *root, struct pm_bytes path,
+	struct pm_bytes build_id, struct pm_input *ret)
+{
+	char name[PATH_MAX];
+	bool absolute = path.len && path.p[0] == '/';
+	const uint8_t *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+	struct pm_bytes last = path;
+	int r = sym_root_find_debug(root, build_id, ret, NULL);
+	if (r != 0 || !root->is_open)
+		return r;
+	if (slash)
+		last = (struct pm_bytes){slash + 1, path.len - 1 - (size_t)(slash - path.p)};
+	int len = absolute
+		? snprintf(name, sizeof(name), "%.*s", (int)path.len - 1, path.p + 1)
+		: snprintf(name, sizeof(name), "usr/lib/debug/.dwz/%.*s", (int)last.len, last.p);
+	if (len < 0 || (size_t)len >= sizeof(name))
+		return 0;
+	return open_built(root, name, build_id, ret, NULL);
+}
+
+void sym_root_done(struct sym_root *root)
+{
+	if (root->is_open)
+		close(root->fd);
+	free(root->mounts);
+	*root = (struct sym_root){.is_open = false};
+}

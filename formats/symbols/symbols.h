@@ -1,0 +1,198 @@
+/*
+ * Names of addresses, for every sampled format: functions, inlined functions, loops and lines of
+ * the load modules of a measurement, and why there are none. docs/formats/hpcrun.md, section 8, and
+ * decisions 32 and 33 say which files are read, and when they are trusted.
+ *
+ * A format opens a root before there is a mount (sym_root_open), describes where its names may come
+ * from (struct sym_place), and asks for each module once (sym_names_module) and for each address
+ * once (sym_names_find, or sym_frames_find for frames of its tree). This is the only header of the
+ * room that formats include.
+ */
+#ifndef PROFMOUNT_FORMATS_SYMBOLS_SYMBOLS_H
+#define PROFMOUNT_FORMATS_SYMBOLS_SYMBOLS_H
+
+#include "formats/common/damage.h"
+#include "formats/common/input.h"
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "formats/common/tree.h"
+
+/* ---- where files are looked for ---- */
+
+/* Load modules are files below a folder: the root of this machine, or -o sysroot. Zeroed = none. */
+struct sym_root {
+	bool is_open;
+	int fd;           /* owned: the folder that paths start from */
+	bool is_given;    /* from -o sysroot: its files are assumed to be the measured ones */
+	uint64_t *mounts; /* owned: ids of the mounts that may be entered: those that existed when
+			     it was opened, and are not profmount's */
+	size_t n_mounts;
+};
+
+/*
+ * Opens `dir` (NULL: the root of this machine); call it before mounting, so that the server never
+ * waits for itself. If it cannot be opened: -EINVAL, or an empty result if `dir` is NULL. -ENOMEM.
+ */
+int sym_root_open(struct sym_root *root, const char *dir, struct pm_error *err);
+
+/* Also for a zeroed one. */
+void sym_root_done(struct sym_root *root);
+
+/* Where the names of a measurement may come from; all of it outlives the names. */
+struct sym_place {
+	int folder; /* of the measurement, with structs/, vdso/, gpubins/, kernel_symbols/; -1: none
+		     */
+	const struct sym_root *root;
+	uint64_t written_ns;     /* when the measurement was last written */
+	struct pm_bytes program; /* the measured program's name, without its folder */
+};
+
+/* ---- scopes ---- */
+
+/* What an address lies in: a chain of scopes, of which the outermost is a function. */
+enum sym_scope_kind {
+	SYM_SCOPE_FUNCTION,
+	SYM_SCOPE_INLINED, /* a function inlined into the enclosing scope */
+	SYM_SCOPE_LOOP,
+	SYM_SCOPE_LINE, /* a statement, or where the function inside of it was inlined */
+};
+
+/* Scopes within scopes: the longest chain; each becomes a level of the tree of contexts. Real code
+ * has loops and inlined calls 40 deep at most. */
+#define SYM_SCOPE_DEPTH_MAX 128
+
+struct sym_scope {
+	uint8_t kind;    /* enum sym_scope_kind */
+	uint32_t parent; /* an earlier scope, or UINT32_MAX; only a function has none */
+	uint32_t name;   /* texts.items[…], demangled; 0 is the empty text */
+	uint32_t file;   /* absolute path of the source as the compiler had it; 0 = unknown */
+	uint32_t line;   /* 0 = unknown */
+	uint64_t offset; /* address of a function or loop in the module; else 0 */
+};
+
+/* Addresses start … end - 1 belong to a scope. */
+struct sym_range {
+	uint64_t start, end;
+	uint32_t scope;
+};
+
+/* The scopes of a module or of a part of it. Const and thread-safe once they are handed out. */
+struct sym_scopes {
+	struct sym_scope *items;
+	struct sym_range *ranges; /* once settled: by start, none overlaps another */
+	uint32_t n;
+	size_t n_ranges, room, ranges_room;
+	struct pm_strtab texts;
+	struct pm_arena arena;
+	size_t said;  /* bytes of texts that were added, also of those that were there */
+	bool is_full; /* a limit of limits.h was reached, and the rest was left out */
+};
+
+static inline struct pm_bytes sym_scopes_text_of(const struct sym_scopes *s, uint32_t text)
+{
+	return text < s->texts.n ? s->texts.items[text] : (struct pm_bytes){NULL, 0};
+}
+
+/* ---- names ---- */
+
+/* The names of all modules of a measurement. */
+struct sym_names;
+
+/* Whether lines may be known for a measurement. Opens one or two files. */
+bool sym_have_lines(const struct sym_place *place);
+
+/*
+ * The caller owns `*ret`. Structure files are read up to their module's path, other files when
+ * their module is requested. `damage` gets what cannot be read of the measurement's own files, and
+ * outlives `*ret`. 0 or -ENOMEM.
+ */
+int sym_names_new(
+	struct sym_names **ret, const struct sym_place *place, struct pm_damage_list *damage);
+
+/*
+ * Announces the path of a module without a build id; announce all of them before requesting an
+ * address. Files of this machine that cannot be told by a build id are used only if the measured
+ * program is among them, because on another machine the same paths may be different files. 0 or
+ * -ENOMEM.
+ */
+int sym_names_announce(struct sym_names *s, struct pm_bytes path);
+
+/* A load module, as a measurement describes it. */
+struct sym_module {
+	struct pm_bytes path;     /* as recorded */
+	struct pm_bytes build_id; /* its bytes; empty: not recorded. If there is one, only files
+				     with the same are used, whenever they were written */
+	bool by_offset; /* addresses are offsets in the file, as those of perf and pprof are; false:
+			   addresses as linked, as hpcrun has them (or offsets, for GPU binaries
+			   that are not linked) */
+};
+
+/*
+ * The number of a module, whose files are read on the first call: it is compared here and not for
+ * each address, because paths may be long. Numbers count from 0. 0 or -ENOMEM.
+ */
+int sym_names_module(struct sym_names *s, const struct sym_module *module, uint32_t *ret);
+
+/*
+ * The innermost scope of an address in a module: `*ret_scope` of `*ret`, the same each time; `*ret`
+ * is NULL if nothing is known. They live as long as `s`. Reads a compilation unit when one of its
+ * addresses is first requested; else O(log n). Not thread-safe. 0 or -ENOMEM.
+ */
+int sym_names_find(struct sym_names *s, uint32_t module, uint64_t address,
+	const struct sym_scopes **ret, uint32_t *ret_scope);
+
+/* Why addresses of a module have no names: for missing-symbols.csv. */
+struct sym_absence {
+	const char *why;       /* one clause in plain words; lives as long as the program */
+	struct pm_bytes tried; /* paths that were looked at, separated by "; "; lives as long as the
+				  names */
+	bool is_whole; /* no address has a name; false: the module has symbols, but not for all */
+};
+struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module);
+
+/* Accepts NULL. */
+void sym_names_free(struct sym_names *s);
+
+/* ---- frames ---- */
+
+/* Scopes in memory, and the frames of those that were asked for. */
+struct sym_frames_of_scopes {
+	const struct sym_scopes *scopes;
+	uint32_t *frames; /* by scope; PM_NONE = not yet */
+};
+
+/* Scopes as frames of a tree. Zeroed but for `names`, which are the caller's (NULL: none). */
+struct sym_frames {
+	struct sym_names *names;
+	struct pm_map by_address; /* of scopes in memory → place in `items` */
+	struct sym_frames_of_scopes *items;
+	uint32_t n;
+	size_t room;
+};
+
+/*
+ * Fills `ret` with the frames of an address in module number `module`, the outermost first: how
+ * many, 0 if nothing is known of it, or -ENOMEM. `module_text`: the module's name among the tree's
+ * texts. Functions are told by their scopes: two of the same name in one file stay two.
+ */
+int sym_frames_find(struct sym_frames *f, struct pm_tree_builder *builder, uint32_t module,
+	uint32_t module_text, uint64_t address, uint32_t ret[SYM_SCOPE_DEPTH_MAX]);
+
+/* Does a frame of that kind lie in the function of the place it is made for? */
+static inline bool sym_frame_is_inner(uint8_t kind)
+{
+	return kind == PM_KIND_INLINED || kind == PM_KIND_LOOP || kind == PM_KIND_LINE;
+}
+
+/* Also for a zeroed one. */
+void sym_frames_done(struct sym_frames *f);
+
+/* ---- single names ---- */
+
+/*
+ * Replaces `ret` by the demangled name of a C++ or Rust symbol, or by the symbol itself if it is
+ * neither, or if the result would be too long (SYM_DEMANGLED_MAX). This also bounds the time.
+ */
+void sym_demangle(struct pm_bytes symbol, struct pm_text *ret);
+
+#endif
