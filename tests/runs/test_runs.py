@@ -421,7 +421,7 @@ class Summary(Folder):
     def test_amounts_have_units(self):
         text = self.summary(base=self.stream("a.htdump"), new=self.stream("b.htdump", alpha=1100))
         whole = sum(COSTS.values())
-        self.assertRegex(text, rf"\n  base +{whole / 1000:.2f} µs  baseline\n  new +{whole / 1000 + 0.1:.2f} µs  \+6\.37%\n")
+        self.assertRegex(text, rf"\n  base +{whole / 1000:.3f} µs  baseline\n  new +{whole / 1000 + 0.1:.3f} µs  \+6\.37%\n")
         self.assertNotRegex(text, r"\de\+\d")
 
     def test_no_comparison_is_left_empty(self):
@@ -441,7 +441,7 @@ class Summary(Folder):
 
     def test_repetitions_without_the_quantity_are_not_counted(self):
         words = [f"base={self.stream('a.htdump')}", f"base={os.path.join(SOURCES, '0400.hpcrun')}", f"new={self.stream('b.htdump')}"]
-        self.assertRegex(self.cat(words, "summary.txt").decode(), r"\n  base +1.57 µs  baseline  mean of 1\n")
+        self.assertRegex(self.cat(words, "summary.txt").decode(), r"\n  base +1.570 µs  baseline  mean of 1\n")
 
     def test_the_readme_describes_scaling_where_there_is_some(self):
         a, b = self.stream("a.htdump"), self.stream("b.htdump", threads=2)

@@ -17,17 +17,30 @@ static void test_amounts_have_four_digits_and_a_fitting_unit(void **state)
 		double value;
 		const char *unit, *text;
 	} rows[] = {
-		{0, "sec", "0 ns"},
+		{0, "sec", "0 s"},
 		{1.5, "sec", "1.500 s"},
-		{0.99996, "s", "1000 ms"},
+		{0.99994, "s", "999.9 ms"},
+		{0.99996, "s", "1.000 s"},
+		{999999.6, "ns", "1.000 ms"},
+		{-0.99996, "s", "-1.000 s"},
 		{12345.678, "sec", "12346 s"},
+		{7.2e16, "sec", "7.200e+16 s"},
 		{12.345, "ms", "12.35 ms"},
 		{999, "ns", "999 ns"},
+		{2, "sec", "2 s"},
 		{2e-10, "sec", "0.200 ns"},
+		{4.941e-315, "ns", "0 s"},
 		{1536, "bytes", "1.500 KiB"},
-		{1234567, "", "1,234,567"},
-		{1234567, "cycles", "1,234,567 cycles"},
-		{0.12345, "", "0.123"},
+		{1048575, "bytes", "1.000 MiB"},
+		{1023, "bytes", "1023 B"},
+		{12345, "", "12,345"},
+		{99999, "calls", "99,999 calls"},
+		{999999, "", "1.00 M"},
+		{1234567, "", "1.23 M"},
+		{13163246252, "cycles", "13.2 G cycles"},
+		{128079000, "", "128 M"},
+		{1.5e18, "", "1.500e+18"},
+		{0.12345, "", "0.1235"},
 		{1e300, "", "1.000e+300"},
 		{100, "a\nb", "100 a b"},
 	};
@@ -37,6 +50,15 @@ static void test_amounts_have_four_digits_and_a_fitting_unit(void **state)
 		assert_text(&t, rows[i].text);
 	}
 	pm_text_done(&t);
+}
+
+static void test_rests_of_sums_are_no_costs(void **state)
+{
+	assert_true(pmfs_is_cost(1e-9, 1));
+	assert_true(pmfs_is_cost(-1e-9, 1));
+	assert_true(pmfs_is_cost(1e-300, 0));
+	assert_false(pmfs_is_cost(0x1p-41, 1));
+	assert_false(pmfs_is_cost(0, 0));
 }
 
 static void test_shares_keep_what_is_small(void **state)
@@ -58,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_amounts_have_four_digits_and_a_fitting_unit),
+		cmocka_unit_test(test_rests_of_sums_are_no_costs),
 		cmocka_unit_test(test_shares_keep_what_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

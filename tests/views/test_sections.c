@@ -58,8 +58,8 @@ static void test_sections_have_names_units_and_no_more_rows_than_fit(void **stat
 	assert_string_equal(out.p,
 		"\nSlowest traces\n"
 		"     duration    calls  method\n"
-		"       1.50 s       -3  GET /αβγ?id=1\n"
-		"       3.00 s           a b\n");
+		"      1.500 s       -3  GET /αβγ?id=1\n"
+		"          3 s           a b\n");
 	pm_text_clear(&out);
 	sections[0].table.a = 1000;
 	assert_int_equal(pmfs_add_sections(&out, m, &err), 1);

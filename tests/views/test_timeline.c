@@ -53,8 +53,8 @@ static void test_a_thread_is_its_call_path_over_time(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, PMFS_PLACE_THREAD, t);
 	assert_int_equal(count_of(svg, "class=\"box run\""), 5); /* main twice */
-	assert_has(svg, "<title>main\n0 ns – 600 µs, 600 µs</title>");
-	assert_has(svg, "<title>solve\n0 ns – 600 µs, 600 µs</title>");
+	assert_has(svg, "<title>main\n0 s – 600 µs, 600 µs</title>");
+	assert_has(svg, "<title>solve\n0 s – 600 µs, 600 µs</title>");
 	assert_has(svg, "<title>dot\n400 µs – 600 µs, 200 µs</title>");
 	assert_has(svg, "<title>write\n800 µs – 1 ms, 200 µs</title>");
 	assert_has(svg, ">40%</text>"); /* the legend: innermost functions */
@@ -78,8 +78,8 @@ static void test_all_threads_show_the_innermost_functions(void **state)
 	char *svg = draw(m, EXPORT, 0);
 	assert_has(svg, "The innermost function that has 1% or more");
 	assert_has(svg, "2 threads");
-	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 500 µs, 500 µs</title>"), 1);
-	assert_int_equal(count_of(svg, "<title>dot\n0 ns – 500 µs, 500 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "<title>solve\n0 s – 500 µs, 500 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "<title>dot\n0 s – 500 µs, 500 µs</title>"), 1);
 	assert_int_equal(count_of(svg, "<title>write\n500 µs – 1 ms, 500 µs</title>"), 2);
 	assert_true(strstr(svg, ">rank=0/thread=0<") < strstr(svg, ">rank=1/thread=0<"));
 	assert_null(strstr(svg, "rank=7"));
@@ -103,7 +103,7 @@ static void test_waiting_below_a_busy_function_is_waiting(void **state)
 	fake_sample(f, 0, 1000000, 0);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, EXPORT, 0);
-	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 700 µs, 700 µs</title>"), 1);
+	assert_int_equal(count_of(svg, "<title>solve\n0 s – 700 µs, 700 µs</title>"), 1);
 	assert_int_equal(count_of(svg, "<title>MPI_Wait\n700 µs – 1 ms, 300 µs</title>"), 1);
 	assert_int_equal(count_of(svg, "little"), 0);
 	assert_has(svg, ">30%<");
@@ -123,7 +123,7 @@ static void test_threads_that_run_one_function_show_it(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, EXPORT, 0);
 	assert_has(svg, "The innermost function that has 1% or more");
-	assert_int_equal(count_of(svg, "<title>solve\n0 ns – 1 ms, 1 ms</title>"), 2);
+	assert_int_equal(count_of(svg, "<title>solve\n0 s – 1 ms, 1 ms</title>"), 2);
 	free(svg);
 	views_done(m, f);
 }
@@ -155,7 +155,7 @@ static void test_calls_lie_within_each_other(void **state)
 	f->ops.thread_counts = counts_of_calls; /* the last to begin is not the last to end */
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	char *svg = draw(m, PMFS_PLACE_THREAD_EXPORT, t);
-	assert_has(svg, "<title>main\n0 ns – 1 ms, 1 ms</title>");
+	assert_has(svg, "<title>main\n0 s – 1 ms, 1 ms</title>");
 	assert_has(svg, "<title>solve\n200 µs – 800 µs, 600 µs</title>");
 	assert_has(svg, "<title>dot\n300 µs – 400 µs, 100 µs</title>");
 	free(svg);

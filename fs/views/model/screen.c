@@ -2,8 +2,8 @@
 #include "fs/views/model/screen.h"
 
 #include <math.h>
-#include <stdio.h>
 
+#include "formats/common/affix.h"
 #include "formats/common/utf8.h"
 #include "fs/views/model/amounts.h"
 
@@ -57,44 +57,30 @@ void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned wid
 	pm_text_printf(out, "%*s", (int)(width - n), "");
 }
 
-/* Three to four digits and a unit, at most 12 characters. */
-static int format_duration(char *text, size_t size, double ns)
+void pmfs_add_right(struct pm_text *out, struct pm_bytes text, unsigned width)
 {
-	const struct pmfs_unit *unit = pmfs_unit_of_time(ns);
-	if (fabs(ns) >= 999999.99e9) /* 11 days: seven digits and a sign would not fit */
-		return snprintf(text, size, "%.4g s", ns / 1e9);
-	if (fabs(ns) >= 1)
-		return snprintf(text, size, "%.2f %s", ns / unit->size, unit->name);
-	return snprintf(text, size, "%.4g %s", ns, ns == 0 ? "s" : "ns");
+	unsigned n = count_characters(text);
+	pm_text_printf(out, "%*s", n < width ? (int)(width - n) : 0, "");
+	add_cut(out, text, width);
 }
 
-void pmfs_add_duration(struct pm_text *out, double ns)
+/* Units as export names have them: the columns of compare have nothing else. */
+static struct pm_bytes unit_of(const struct pmfs_column *column)
 {
-	char text[64];
-	format_duration(text, sizeof(text), ns);
-	pm_text_str(out, text);
-}
-
-static bool is_time(const struct pmfs_column *column)
-{
-	size_t len = strlen(column->export);
-	return column->export_scale != 1 ||
-		(len > 3 && strcmp(column->export + len - 3, "_ns") == 0);
+	struct pm_bytes name = pm_bytes_of(column->export);
+	if (column->export_scale != 1 || pm_ends_with(name, "_ns"))
+		return pm_bytes_of("ns");
+	return pm_bytes_of(pm_ends_with(name, "bytes") ? "bytes" : "");
 }
 
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value)
 {
-	char text[64] = "";
-	if (isnan(value))
-		text[0] = '\0';
-	else if (is_time(column))
-		format_duration(text, sizeof(text), value * column->export_scale);
-	else if (value == floor(value) && fabs(value) < 1e13)
-		snprintf(text, sizeof(text), "%.0f", value);
-	else
-		snprintf(text, sizeof(text), "%.6g", value);
-	bool micro = strchr(text, '\xc2') != NULL; /* two bytes, one column */
-	pm_text_printf(out, "%*s", PMFS_AMOUNT_WIDTH + micro, text);
+	struct pm_text text = {.p = NULL};
+	if (!isnan(value))
+		pmfs_print_amount(&text, value * column->export_scale, unit_of(column));
+	pmfs_add_right(out, pm_text_view(&text), PMFS_AMOUNT_WIDTH);
+	out->failed |= text.failed;
+	pm_text_done(&text);
 }
 
 void pmfs_add_share(struct pm_text *out, double part, double whole)

@@ -15,15 +15,15 @@ void pmfs_add_cut(struct pm_text *out, struct pm_bytes text, unsigned width);
 /* The same, padded with blanks. */
 void pmfs_add_cut_padded(struct pm_text *out, struct pm_bytes text, unsigned width);
 
-/* 12.4 s, 830 us for columns of time, else the number; right-aligned in PMFS_AMOUNT_WIDTH. */
+/* The same, right-aligned. */
+void pmfs_add_right(struct pm_text *out, struct pm_bytes text, unsigned width);
+
+/* pmfs_print_amount of a column's value, right-aligned in PMFS_AMOUNT_WIDTH; blank for NaN. */
 enum { PMFS_AMOUNT_WIDTH = 14 };
 void pmfs_add_amount(struct pm_text *out, const struct pmfs_column *column, double value);
 
 /* `57.4%`, right-aligned in 6 columns; blank if the whole is 0. */
 void pmfs_add_share(struct pm_text *out, double part, double whole);
-
-/* A duration in a suitable unit: 12.4 s. */
-void pmfs_add_duration(struct pm_text *out, double ns);
 
 /* `FILE:LINE` on one line, as far as known. */
 void pmfs_add_place(struct pm_text *out, struct pm_bytes file, uint32_t line);

@@ -127,7 +127,7 @@ void pmfs_add_costly_functions(struct pm_text *out, const struct pmfs_functions 
 	for (; column != PM_NONE && shown < n && shown < TOP_FUNCTIONS; shown++) {
 		rows[shown] = order ? order[shown] : shown;
 		double value = cells[(size_t)rows[shown] * f->columns->n + column];
-		if (!(value > 0)) /* nor do the rows after it */
+		if (!(value > 0) || !pmfs_is_cost(value, whole)) /* nor do the rows after it */
 			break;
 	}
 	if (shown == 0)
@@ -175,7 +175,7 @@ static int add_kernels(struct pm_text *out, const struct pmfs_functions *f, uint
 	pm_text_str(out, ")\n");
 	for (uint32_t i = 0; i < f->n && i < TOP_KERNELS; i++) {
 		double value = pmfs_function_cell(f, order[i], column);
-		if (!(value > 0))
+		if (!(value > 0) || !pmfs_is_cost(value, whole))
 			break;
 		add_function(out, f, order[i], false, &f->columns->columns[column], value, whole);
 	}
@@ -274,7 +274,8 @@ int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_e
 			out, " (%.1f%%) outside of subs\n", 100 * all->outside_ns / all->whole_ns);
 	}
 	for (uint32_t i = 0; i < l->n && i < TOP_LINES; i++) {
-		if (!(l->cells[(size_t)l->order[i] * l->columns->n + column] > 0))
+		double value = l->cells[(size_t)l->order[i] * l->columns->n + column];
+		if (!(value > 0) || !pmfs_is_cost(value, all->whole_ns))
 			break;
 		add_line(out, l, l->order[i], column, all->whole_ns);
 	}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "formats/common/utf8.h"
+#include "fs/views/model/amounts.h"
 #include "fs/views/model/screen.h"
 
 enum { MOST_COLUMNS = 12, TIME_WIDTH = 11, COUNT_WIDTH = 8, INDENT = 1, NOTE_INDENT = 9 };
@@ -28,21 +29,6 @@ static unsigned heading(const char *column, struct pm_bytes *ret)
 	return ret->len < least ? least : (unsigned)ret->len;
 }
 
-static size_t characters(struct pm_bytes text)
-{
-	size_t n = 0;
-	for (size_t at = 0, step; at < text.len; at += step ? step : 1, n++)
-		step = pm_utf8_next(text, at);
-	return n;
-}
-
-static void add_right(struct pm_text *out, struct pm_bytes text, unsigned width)
-{
-	for (size_t n = characters(text); n < width; n++)
-		pm_text_char(out, ' ');
-	pmfs_add_cut(out, text, width);
-}
-
 static double number_of(const struct pm_cell *cell)
 {
 	return cell->kind == PM_CELL_U64    ? (double)cell->u
@@ -58,11 +44,11 @@ static void add_cell(struct pm_text *out, const char *column, const struct pm_ce
 	if (cell->kind == PM_CELL_TEXT)
 		pm_text_bytes(&text, cell->text);
 	else if (cell->kind != PM_CELL_EMPTY && is_time(column))
-		pmfs_add_duration(&text, number_of(cell));
+		pmfs_print_ns(&text, number_of(cell));
 	else if (cell->kind != PM_CELL_EMPTY)
-		pm_text_f64(&text, number_of(cell));
+		pmfs_print_amount(&text, number_of(cell), pm_bytes_of(""));
 	pm_text_char(out, ' ');
-	add_right(out, pm_text_view(&text), width);
+	pmfs_add_right(out, pm_text_view(&text), width);
 	pm_text_end(&text, out);
 }
 
@@ -77,7 +63,7 @@ static unsigned add_heading(struct pm_text *out, const struct pm_section *s)
 	for (uint32_t i = 0; i + 1 < s->table.n_columns; i++) {
 		unsigned width = heading(pm_table_column(&s->table, i), &name);
 		pm_text_char(out, ' ');
-		add_right(out, name, width);
+		pmfs_add_right(out, name, width);
 		at += width + 1;
 	}
 	pm_text_printf(out, "  %s\n", pm_table_column(&s->table, s->table.n_columns - 1));

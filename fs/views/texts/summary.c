@@ -68,7 +68,7 @@ static void add_run(struct pm_text *out, const struct pmfs_counts *counts, const
 		return;
 	pm_text_str(out, "run      ");
 	if (timed)
-		pmfs_add_duration(out, (double)counts->duration_ns);
+		pmfs_print_ns(out, (double)counts->duration_ns);
 	if (traced)
 		add_count(out, counts->samples, one);
 	pm_text_char(out, '\n');
