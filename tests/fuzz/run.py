@@ -105,6 +105,11 @@ def make_seeds(target, to):
         if shutil.which("objcopy"):  # sections .zdebug_*, an older way to compress them
             subprocess.run(["objcopy", "--compress-debug-sections=zlib-gnu", os.path.join(to, "clang"), os.path.join(to, "zdebug")],
                            check=True)
+    if target == "json":
+        for n, text in enumerate((r'{"a":[1,-2.5e3,true,null,NaN],"b":{"c":"\u00e9\ud83d\ude00\\"},}', '[1,2', '{"ph":"X"}\n{"ph":"B"}\n,',
+                                  '[[' + ' ' * 60 + r'"\"]"' + '{}' * 40 + ']]', '\ufeff["\x01"]')):
+            with open(os.path.join(to, f"text-{n}"), "wb") as f:
+                f.write(bytes([n * 7]) + text.encode())
     if target == "matching":
         write_matching(to)
     if target == "windows":
