@@ -12,8 +12,10 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "formats/common/folder.h"
@@ -21,34 +23,83 @@
 /* O_NONBLOCK: opening a pipe must not block; it is rejected later. */
 enum { FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MOST_STARTS = 64 };
 
+#ifdef STATX_MNT_ID
+#define WANTS_MOUNT STATX_MNT_ID
+#define MOUNT_OF(x) ((x).stx_mask & STATX_MNT_ID ? (x).stx_mnt_id : 0)
+#else /* headers before Linux 5.8 */
+#define WANTS_MOUNT 0
+#define MOUNT_OF(x) 0
+#endif
+
+/* What a descriptor is, and where. */
+struct place {
+	uint64_t mount; /* its id; 0: unknown */
+	uint32_t dev_major, dev_minor;
+	mode_t mode;
+};
+
 struct walk {
 	int folder;
 	const uint64_t *mounts; /* directories of other users that may be entered */
 	size_t n_mounts;
-	struct statx mount;  /* the folder's */
+	struct place top;    /* the folder's */
 	char path[PATH_MAX]; /* not absolute */
 };
 
-/* Makes no request to the mount that the descriptor is in, since it may be ours. */
-static int look(int fd, struct statx *ret)
+/* For kernels before 5.8, and where statx is missing or forbidden. */
+static uint64_t mount_from_proc(int fd)
 {
-	int how = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	return statx(fd, "", how, STATX_TYPE | STATX_MNT_ID, ret) == 0 ? 0 : -errno;
+	static const char key[] = "\nmnt_id:";
+	char path[64], text[256];
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	int info = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
+	if (info >= 0)
+		close(info);
+	text[n < 0 ? 0 : n] = '\0';
+	const char *line = strstr(text, key);
+	return line ? strtoull(line + strlen(key), NULL, 10) : 0;
 }
 
-static bool same_mount(const struct statx *a, const struct statx *b)
+static bool may_enter(const struct walk *w, const struct place *found)
 {
-	if (a->stx_mask & b->stx_mask & STATX_MNT_ID)
-		return a->stx_mnt_id == b->stx_mnt_id;
-	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
-}
-
-static bool may_enter(const struct walk *w, const struct statx *found)
-{
-	bool ok = same_mount(found, &w->mount);
-	for (size_t i = 0; !ok && i < w->n_mounts && found->stx_mask & STATX_MNT_ID; i++)
-		ok = found->stx_mnt_id == w->mounts[i];
+	if (found->mount == 0 || w->top.mount == 0)
+		return found->dev_major == w->top.dev_major && found->dev_minor == w->top.dev_minor;
+	bool ok = found->mount == w->top.mount;
+	for (size_t i = 0; !ok && i < w->n_mounts; i++)
+		ok = found->mount == w->mounts[i];
 	return ok;
+}
+
+/*
+ * Makes no request to the mount that the descriptor is in, since it may be ours, unless statx and
+ * /proc are both missing.
+ */
+static int look(const struct walk *w, int fd, struct place *ret)
+{
+	*ret = (struct place){.mount = 0};
+#ifdef STATX_TYPE
+	struct statx x;
+	int how = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	if (statx(fd, "", how, STATX_TYPE | WANTS_MOUNT, &x) == 0) {
+		ret->mode = x.stx_mode;
+		ret->dev_major = x.stx_dev_major;
+		ret->dev_minor = x.stx_dev_minor;
+		ret->mount = MOUNT_OF(x) ? MOUNT_OF(x) : mount_from_proc(fd);
+		return 0;
+	}
+#endif
+	/* ENOSYS, EPERM of a filter, or EINVAL of the C library's substitute: fstat knows. */
+	struct stat st;
+	ret->mount = mount_from_proc(fd);
+	if (ret->mount && w->top.mount && !may_enter(w, ret))
+		return 0;
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	ret->mode = st.st_mode;
+	ret->dev_major = major(st.st_dev);
+	ret->dev_minor = minor(st.st_dev);
+	return 0;
 }
 
 /* Replaces path[from … to] by `with`. */
@@ -88,7 +139,7 @@ static int follow(struct walk *w, int link, size_t from, size_t to)
 static int step(struct walk *w, int at, size_t from, size_t to)
 {
 	char name[NAME_MAX + 1];
-	struct statx found;
+	struct place found;
 	if (to - from > NAME_MAX)
 		return -ENAMETOOLONG;
 	memcpy(name, w->path + from, to - from);
@@ -101,10 +152,10 @@ static int step(struct walk *w, int at, size_t from, size_t to)
 	int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	int r = look(fd, &found);
+	int r = look(w, fd, &found);
 	if (r == 0 && !may_enter(w, &found))
 		r = -EXDEV;
-	if (r == 0 && S_ISLNK(found.stx_mode))
+	if (r == 0 && S_ISLNK(found.mode))
 		r = follow(w, fd, from, to);
 	if (r == 0 && !w->path[next]) {
 		r = openat(at, name, FLAGS | O_NOFOLLOW);
@@ -147,7 +198,7 @@ int pm_open_among(int folder, const char *path, const uint64_t *mounts, size_t n
 	if (len >= sizeof(w.path))
 		return -ENAMETOOLONG;
 	memcpy(w.path, path, len + 1);
-	int r = look(folder, &w.mount);
+	int r = look(&w, folder, &w.top);
 	for (int n = 0; r == 0 && n < MOST_STARTS; n++) {
 		int fd = walk(&w);
 		if (fd != -EAGAIN)

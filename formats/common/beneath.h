@@ -9,15 +9,14 @@
 
 /*
  * Opens the file `path` below `folder` for reading. Neither `..` nor symbolic links may lead out of
- * it, nor anything into another mount, because that could be ours and wait for us. (If the system
- * does not have openat2(2), no links are followed at all, but mounts are entered.) Returns a
+ * it, nor anything into another mount, because that could be ours and wait for us. Returns a
  * descriptor owned by the caller, or a negative errno.
  */
 int pm_open_beneath(int folder, const char *path);
 
 /*
  * The same, but mounts whose ids are in `mounts` may be entered (none if the system does not
- * provide ids: Linux before 5.8).
+ * provide ids: Linux before 5.8 without /proc).
  */
 int pm_open_among(int folder, const char *path, const uint64_t *mounts, size_t n_mounts);
 
