@@ -13,6 +13,7 @@
 
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
+#include "formats/common/sort.h"
 
 /* ---- files ---- */
 
@@ -74,27 +75,46 @@ static int add_file(struct zts_stores *s, struct zts_store *store, int folder, c
 	return 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int by_name(const void *a, const void *b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	char *const *x = a, *const *y = b;
+	return strcmp(*x, *y);
+}
+
+/* The names in a directory, sorted, in the arena. */
+static int list_names(struct pm_arena *arena, DIR *dir, char ***ret, size_t *ret_n)
+{
+	struct dirent *entry;
+	size_t room = 0;
+	for (errno = 0; (entry = readdir(dir)); errno = 0) {
+		if (pm_list_room(ret, *ret_n, &room, sizeof(**ret)) < 0)
+			return -ENOMEM;
+		(*ret)[*ret_n] = pm_arena_printf(arena, "%s", entry->d_name);
+		if (!(*ret)[(*ret_n)++])
+			return -ENOMEM;
+	}
+	return errno ? -errno : pm_sort(*ret, *ret_n, sizeof(**ret), by_name);
 }
 
 /* Calls `each` for the entries of a directory, in the order of their names. */
 static int each_entry(int folder, int (*each)(void *context, const char *name), void *context,
 	struct pm_error *err)
 {
-	struct dirent **entries;
-	int r = 0, n = scandirat(folder, ".", &entries, NULL, by_name);
-	if (n < 0)
-		return pm_error_set(err, errno == ENOMEM ? -ENOMEM : -EIO, NULL, PM_NO_OFFSET,
-			"the folder cannot be read: %s", strerror(errno));
-	for (int i = 0; i < n; i++) {
-		if (r == 0)
-			r = each(context, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-	return r < 0 ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : 0;
+	struct pm_arena arena = {.block = NULL};
+	char **names = NULL;
+	size_t n = 0;
+	DIR *dir = pm_folder_list(folder);
+	int r = dir ? list_names(&arena, dir, &names, &n) : -errno;
+	if (r < 0 && r != -ENOMEM)
+		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "the folder cannot be read: %s",
+			strerror(-r));
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = each(context, names[i]);
+	if (dir)
+		closedir(dir);
+	free(names);
+	pm_arena_done(&arena);
+	return r == -ENOMEM ? pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory") : r;
 }
 
 struct folder {

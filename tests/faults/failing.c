@@ -73,9 +73,6 @@ void __real_free(void *p);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
 DIR *__real_fdopendir(int fd);
-int __real_scandirat64(int folder, const char *path, struct dirent ***ret,
-	int (*wanted)(const struct dirent *),
-	int (*compare)(const struct dirent **, const struct dirent **));
 FILE *__real_fopen64(const char *path, const char *mode);
 ssize_t __real_getline(char **line, size_t *room, FILE *f);
 ssize_t __real___getdelim(char **line, size_t *room, int end, FILE *f);
@@ -95,9 +92,6 @@ char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 int __wrap_asprintf(char **ret, const char *format, ...) __attribute__((format(printf, 2, 3)));
 DIR *__wrap_fdopendir(int fd);
-int __wrap_scandirat64(int folder, const char *path, struct dirent ***ret,
-	int (*wanted)(const struct dirent *),
-	int (*compare)(const struct dirent **, const struct dirent **));
 FILE *__wrap_fopen64(const char *path, const char *mode);
 ssize_t __wrap_getline(char **line, size_t *room, FILE *f);
 ssize_t __wrap___getdelim(char **line, size_t *room, int end, FILE *f);
@@ -158,18 +152,6 @@ int __wrap_asprintf(char **ret, const char *format, ...)
 DIR *__wrap_fdopendir(int fd)
 {
 	return fails() ? NULL : __real_fdopendir(fd);
-}
-
-int __wrap_scandirat64(int folder, const char *path, struct dirent ***ret,
-	int (*wanted)(const struct dirent *),
-	int (*compare)(const struct dirent **, const struct dirent **))
-{
-	if (fails())
-		return -1;
-	int n = __real_scandirat64(folder, path, ret, wanted, compare);
-	if (n >= 0)
-		__atomic_add_fetch(&held, n + 1, __ATOMIC_SEQ_CST); /* names, and their list */
-	return n;
 }
 
 FILE *__wrap_fopen64(const char *path, const char *mode)
