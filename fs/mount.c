@@ -22,7 +22,13 @@
 #include "fs/opening.h"
 #include "fs/sourcemark.h"
 
-enum { FREE_THREADS = 3 }; /* threads that are always free to read requests */
+/*
+ * Threads that are always free to read requests. Idle ones are kept: creating them again costs more
+ * than they take.
+ */
+enum { FREE_THREADS = 3 };
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7) /* older ones write to standard error */
 
 /* The reason in a libfuse message that fusermount3 cannot be run, else NULL. */
 static const char *cannot_run(const char *line)
@@ -56,6 +62,8 @@ static void log_fuse(enum fuse_log_level level, const char *format, va_list args
 	said = said || reason;
 }
 
+#endif
+
 static bool add_options(struct fuse_args *args, const struct pmfs_options *options,
 	const struct pmfs_source_paths *sources)
 {
@@ -81,10 +89,13 @@ static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 {
 	if (single_thread)
 		return fuse_session_loop(se);
+#if FUSE_VERSION < FUSE_MAKE_VERSION(3, 12) /* has no bound on the threads */
+	struct fuse_loop_config config = {.max_idle_threads = n_hosted + FREE_THREADS};
+	return fuse_session_loop_mt(se, &config);
+#else
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
 	if (!config)
 		return -ENOMEM;
-	/* Keep idle threads: creating them again costs more than they take. */
 	fuse_loop_cfg_set_max_threads(config, n_hosted + FREE_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, n_hosted + FREE_THREADS);
 	/* A device per thread would have to be opened for writing. */
@@ -92,6 +103,7 @@ static int loop(struct fuse_session *se, unsigned n_hosted, bool single_thread)
 	int r = fuse_session_loop_mt(se, config);
 	fuse_loop_cfg_destroy(config);
 	return r;
+#endif
 }
 
 /* What happens between the command line and the loop. */
@@ -133,7 +145,7 @@ static int serve_requests(struct mounting *m)
 {
 	bool single = m->options->single_thread;
 	/* The greeting bounds what the kernel reads ahead, but only once. */
-	if (pmfs_mount_greet(m->session) < 0)
+	if (pmfs_mount_greet(m->session, &m->mount) < 0)
 		pmfs_log("lookups in one directory will wait for each other");
 	pmfs_keeper_ready(m->line);
 	if (m->background.wanted)
@@ -231,7 +243,9 @@ int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_path
 	m.background.wanted = !options->foreground;
 	m.mount = (struct pmfs_mount){
 		.in = &m.in, .uid = options->uid, .gid = options->gid, .follows = options->follow};
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7)
 	fuse_set_log_func(log_fuse);
+#endif
 	pmfs_mount_operations(&operations, options->xattr);
 	/* If this fails, libfuse has reported the reason. */
 	m.session = add_options(&args, options, sources)

@@ -7,6 +7,7 @@
  */
 #include "fs/mount_ops.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,56 +15,73 @@
 
 #include <linux/fuse.h>
 #include <stddef.h>
-#include <sys/uio.h>
 
-static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
+struct reply {
+	struct fuse_out_header header;
+	struct fuse_init_out init;
+	char more[256]; /* later versions of the protocol */
+};
+
+static int pass_on(int from, int device, bool parallel)
 {
-	(void)userdata;
-	return read(fd, buf, len);
+	struct reply reply;
+	ssize_t n = read(from, &reply, sizeof(reply));
+	if (n < (ssize_t)sizeof(reply.header))
+		return -EIO;
+	if (parallel && n >= (ssize_t)offsetof(struct reply, init.max_background))
+		reply.init.flags |= FUSE_PARALLEL_DIROPS;
+	return write(device, &reply, (size_t)n) == n ? 0 : -errno;
 }
 
-/* The first reply of the session is that to INIT; there is only one thread until then. */
-static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
+/*
+ * Every version of libfuse writes replies to the session's descriptor, so during the first reply
+ * that is a pipe. (fuse_session_custom_io does not exist before 3.13.) The reply is much smaller
+ * than the pipe's buffer: nothing here blocks.
+ */
+static int process(
+	struct fuse_session *se, const struct pmfs_mount *m, const struct fuse_buf *request)
 {
-	struct pmfs_mount *m = userdata;
-	if (m->greeted)
-		return writev(fd, iov, count);
-	if (m->parallel && count == 2 &&
-		iov[1].iov_len >= offsetof(struct fuse_init_out, max_background)) {
-		struct fuse_init_out *init = iov[1].iov_base;
-		init->flags |= FUSE_PARALLEL_DIROPS;
+	int fd = fuse_session_fd(se), ends[2] = {-1, -1};
+	int device = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int r = device < 0 || pipe2(ends, O_CLOEXEC) != 0 || dup3(ends[1], fd, O_CLOEXEC) < 0
+		? -errno
+		: 0;
+	fuse_session_process_buf(se, request);
+	if (r == 0) {
+		dup3(device, fd, O_CLOEXEC);
+		close(ends[1]);
+		ends[1] = -1;
+		r = pass_on(ends[0], device, m->parallel);
 	}
-	m->greeted = true;
-	return writev(fd, iov, count);
-}
-
-static int put_between(struct fuse_session *se)
-{
-	static const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
-	return fuse_session_custom_io(se, &io, fuse_session_fd(se));
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	if (device >= 0)
+		close(device);
+	return r;
 }
 
 #else
 
-static int put_between(struct fuse_session *se)
+static int process(
+	struct fuse_session *se, const struct pmfs_mount *m, const struct fuse_buf *request)
 {
-	(void)se;
+	(void)m;
+	fuse_session_process_buf(se, request);
 	return 0;
 }
 
 #endif
 
-int pmfs_mount_greet(struct fuse_session *se)
+int pmfs_mount_greet(struct fuse_session *se, const struct pmfs_mount *m)
 {
 	struct fuse_buf request = {.mem = NULL};
-	int n = put_between(se);
-	if (n < 0)
-		return n;
+	int n, r = 0;
 	do
 		n = fuse_session_receive_buf(se, &request);
 	while (n == -EINTR && !fuse_session_exited(se));
 	if (n > 0)
-		fuse_session_process_buf(se, &request);
+		r = process(se, m, &request);
 	free(request.mem);
-	return 0;
+	return r;
 }

@@ -138,7 +138,10 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_open(req, fi);
 		return;
 	}
-	fi->keep_cache = fi->cache_readdir = !session->follow;
+	fi->keep_cache = !session->follow;
+#ifndef PMFS_NO_CACHE_READDIR
+	fi->cache_readdir = !session->follow;
+#endif
 	fi->direct_io = session->follow != NULL;
 	fi->fh = session->follow ? pmfs_handle_open(session, ino) : 0;
 	if (session->follow && !fi->fh)

@@ -5,6 +5,18 @@
 #define FUSE_USE_VERSION 312
 #include <fuse_lowlevel.h>
 
+/* What libfuse 3.3 does not have yet; kernels that have it are then not asked for it. */
+#ifndef FUSE_CAP_NO_OPENDIR_SUPPORT /* 3.5 */
+#define FUSE_CAP_NO_OPENDIR_SUPPORT (1u << 31)
+#define PMFS_NO_CACHE_READDIR
+#endif
+#ifndef FUSE_CAP_EXPLICIT_INVAL_DATA /* 3.9 */
+#define FUSE_CAP_EXPLICIT_INVAL_DATA 0
+#endif
+#ifndef FUSE_CAP_CACHE_SYMLINKS /* 3.10 */
+#define FUSE_CAP_CACHE_SYMLINKS 0
+#endif
+
 #include "fs/instance.h"
 
 enum { PMFS_BLOCK = 128 << 10 }; /* st_blksize: the size of reads of glibc and Python */
@@ -19,7 +31,6 @@ struct pmfs_mount {
 	gid_t gid;
 	bool kernel_opens;          /* the kernel supports ENOSYS for open and opendir */
 	bool parallel;              /* it supports parallel lookups in a directory */
-	bool greeted;               /* and they have been enabled */
 	bool follows;               /* -o follow */
 	unsigned messages;          /* atomic: errors logged so far */
 	struct pmfs_follow *follow; /* -o follow: set in its snapshots, and in the session */
@@ -30,10 +41,10 @@ struct pmfs_mount {
 void pmfs_mount_operations(struct fuse_lowlevel_ops *ret, bool xattr);
 
 /*
- * Answers the kernel's first request. Call once between fuse_session_mount and the loop; a negative
- * errno if PARALLEL_DIROPS could not be negotiated.
+ * Answers the kernel's first request. Call once between fuse_session_mount and the loop; `m` is the
+ * session's user data. A negative errno if PARALLEL_DIROPS could not be negotiated.
  */
-int pmfs_mount_greet(struct fuse_session *se);
+int pmfs_mount_greet(struct fuse_session *se, const struct pmfs_mount *m);
 
 struct pmfs_call; /* fs/mount_call.h */
 

@@ -42,6 +42,7 @@ LIBRARIES = {
     "elfutils/libdw.h": ("formats/symbols/dwarf.c",),
     "lzma.h": ("formats/symbols/kernel.c",),
     "libiberty/demangle.h": ("formats/symbols/demangle.c",),
+    "demangle.h": ("formats/symbols/demangle.c",),
     "expat.h": ("formats/symbols/structs.c",),
 }
 # What tags of headers begin with: nobody has to know where a struct is from.

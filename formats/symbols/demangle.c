@@ -9,8 +9,13 @@
 
 #ifdef SYM_DEMANGLE
 
-#include <libiberty/demangle.h>
 #include <setjmp.h>
+
+#if __has_include(<libiberty/demangle.h>)
+#include <libiberty/demangle.h>
+#else /* RHEL and SUSE */
+#include <demangle.h>
+#endif
 
 struct output {
 	struct pm_text *text;

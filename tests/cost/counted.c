@@ -11,7 +11,10 @@ static uint64_t work, live, peak, unasked, midst;
 static _Thread_local uint64_t own;       /* work since this thread last asked */
 static _Thread_local const char *was_at; /* where it was after a LONG time of that */
 
-__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
+#if __has_attribute(no_sanitize_coverage) /* gcc 12; older ones never count this file */
+__attribute__((no_sanitize_coverage))
+#endif
+void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
 	__atomic_fetch_add(&work, 1, __ATOMIC_RELAXED);

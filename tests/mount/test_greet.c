@@ -26,7 +26,7 @@ static uint32_t negotiate(uint32_t offered)
 	char name[] = "test", option[] = "-oro", path[32];
 	char *argv[] = {name, option, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(2, argv);
-	struct pmfs_mount m = {.greeted = false};
+	struct pmfs_mount m = {.parallel = false};
 	struct {
 		struct fuse_in_header header;
 		struct fuse_init_in init;
@@ -42,10 +42,11 @@ static uint32_t negotiate(uint32_t offered)
 	struct fuse_session *session = fuse_session_new(&args, &operations, sizeof(operations), &m);
 	assert_non_null(session);
 	assert_int_equal(fuse_session_mount(session, path), 0);
-	size_t sent = sizeof(request.header) + offsetof(struct fuse_init_in, flags2);
+	size_t sent = sizeof(request.header) + offsetof(struct fuse_init_in, flags) +
+		sizeof(request.init.flags);
 	request.header.len = (uint32_t)sent;
 	assert_int_equal(write(ends[0], &request, sent), sent);
-	assert_int_equal(pmfs_mount_greet(session), 0);
+	assert_int_equal(pmfs_mount_greet(session, &m), 0);
 	assert_true(read(ends[0], &reply, sizeof(reply)) > (ssize_t)sizeof(reply.header));
 	assert_int_equal(reply.header.error, 0);
 	assert_int_equal(reply.header.unique, 1);
