@@ -6,9 +6,11 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/cursor.h"
+#include "formats/common/sort.h"
 #include "formats/common/text.h"
 #include "formats/common/work.h"
 
@@ -190,6 +192,80 @@ static int add_symbol(struct symbols *s, const struct symbol *symbol)
 	return sym_scopes_range(s->ret, start, start + symbol->size, scope);
 }
 
+/* ---- functions without a size ---- */
+
+/* Where a symbol is: the next one ends a function without a size. */
+struct spot {
+	uint64_t address, end; /* of its section; end: 0 if it has a size */
+	uint32_t section, symbol;
+};
+
+static int by_spot(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+}
+
+/* Code and labels in code: data in between do not end a function. */
+static bool is_spot(const struct symbols *s, const struct symbol *symbol)
+{
+	return symbol->section != SHN_UNDEF && symbol->section < s->file->n_sections &&
+		(symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
+			(symbol->type == STT_NOTYPE && symbol->binding != STB_LOCAL));
+}
+
+static int list_spots(struct symbols *s, struct spot *spots, size_t *ret_n)
+{
+	size_t n = 0;
+	for (uint64_t i = 0; i < s->n && n < SYM_SCOPES_MAX; i++) {
+		struct symbol symbol = symbol_at(s, i);
+		if (i % 4096 == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (!is_spot(s, &symbol))
+			continue;
+		struct section section = section_at(s->file, symbol.section);
+		spots[n++] = (struct spot){.address = address_of(s->file, &symbol),
+			.end = symbol.size ? 0 : section.address + section.size,
+			.section = symbol.section,
+			.symbol = (uint32_t)i};
+	}
+	*ret_n = n;
+	return pm_sort(spots, n, sizeof(*spots), by_spot);
+}
+
+/* Added after those with a size, which have their addresses to themselves. */
+static int add_sizeless(struct symbols *s)
+{
+	size_t n = 0, next;
+	size_t room = s->n < SYM_SCOPES_MAX ? s->n : SYM_SCOPES_MAX;
+	struct spot *spots = malloc(room * sizeof(*spots));
+	int r = spots ? list_spots(s, spots, &n) : -ENOMEM;
+	for (size_t i = 0; i < n && r == 0 && !s->ret->is_full; i = next) {
+		const struct spot *first = &spots[i];
+		bool has_size = false;
+		for (next = i; next < n && spots[next].section == first->section &&
+			spots[next].address == first->address;
+			next++)
+			has_size |= spots[next].end == 0;
+		uint64_t end = first->end;
+		if (next < n && spots[next].section == first->section && spots[next].address < end)
+			end = spots[next].address;
+		if (has_size || end <= first->address)
+			continue;
+		struct symbol symbol = symbol_at(s, first->symbol);
+		symbol.size = end - first->address;
+		r = add_symbol(s, &symbol);
+	}
+	free(spots);
+	return r;
+}
+
+/* ---- */
+
 /* Of several names for an address, the global one is preferred, then the weak one. */
 static int add_symbols(struct symbols *s)
 {
@@ -227,13 +303,32 @@ static bool find_table(struct symbols *s, uint32_t type)
 	return false;
 }
 
-int sym_elf_read(struct pm_bytes bytes, struct sym_scopes *ret)
+bool sym_elf_value(struct pm_bytes bytes, struct pm_bytes name, uint64_t *ret)
+{
+	struct file f;
+	struct symbols s = {.file = &f};
+	if (!open_file(&f, bytes) || (!find_table(&s, SHT_SYMTAB) && !find_table(&s, SHT_DYNSYM)))
+		return false;
+	for (uint64_t i = 0; i < s.n && !pm_work_cancelled(); i++) {
+		struct symbol symbol = symbol_at(&s, i);
+		struct pm_bytes found;
+		if (name_of(&s, &symbol, &found) && pm_bytes_equal(found, name)) {
+			*ret = symbol.value;
+			return true;
+		}
+	}
+	return false;
+}
+
+int sym_elf_read(struct pm_bytes bytes, bool sizeless, struct sym_scopes *ret)
 {
 	struct file f;
 	struct symbols s = {.file = &f, .ret = ret};
 	if (!open_file(&f, bytes) || (!find_table(&s, SHT_SYMTAB) && !find_table(&s, SHT_DYNSYM)))
 		return 0;
 	int r = add_symbols(&s);
+	if (r == 0 && sizeless)
+		r = add_sizeless(&s);
 	pm_text_done(&s.name);
 	return r < 0 ? r : sym_scopes_settle(ret);
 }
@@ -260,6 +355,12 @@ static size_t find_note(const struct file *f, struct pm_bytes notes, uint8_t *re
 		notes = (struct pm_bytes){notes.p + next, notes.len - next};
 	}
 	return 0;
+}
+
+size_t sym_notes_build_id(struct pm_bytes notes, uint8_t ret[SYM_BUILD_ID_MAX])
+{
+	const struct file f = {.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__};
+	return find_note(&f, notes, ret);
 }
 
 size_t sym_elf_build_id(struct pm_bytes bytes, uint8_t ret[SYM_BUILD_ID_MAX])

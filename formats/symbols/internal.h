@@ -38,6 +38,9 @@
 /* Symbols of a kernel, uncompressed: 1.5 MB in the corpus, 10 MB with debugging and modules. */
 #define SYM_KERNEL_BYTES_MAX ((size_t)64 << 20)
 
+/* A perf map: 1 MB for a JVM, 100 MB for one with its inlined methods as entries. */
+#define SYM_PERF_MAP_BYTES_MAX ((size_t)256 << 20)
+
 /* The last function before a gap between symbols: the kernel's largest are some 100 KB. */
 #define SYM_KERNEL_FUNCTION_MAX (1u << 17)
 
@@ -110,6 +113,25 @@ struct sym_search {
 int sym_root_find(const struct sym_root *root, const struct sym_module *module, uint64_t written_ns,
 	struct pm_input *ret, struct sym_search *search);
 
+/*
+ * The same for perf's copy of a file with this build id, in a cache that -o sysroot is (~/.debug):
+ * .build-id/XX/REST/NAME, where NAME is elf, kallsyms or vdso. The build ids of ELF files are
+ * compared; others have none.
+ */
+int sym_root_find_copy(const struct sym_root *root, struct pm_bytes build_id, const char *name,
+	struct pm_input *ret, struct sym_search *search);
+
+/*
+ * Reads a file whose size is not known beforehand, as those of /proc are: 1, 0 if it cannot be
+ * read, or is longer than `most`, or -ENOMEM. `ret` is the caller's; `*ret_changed_ns` and
+ * `*ret_born_ns` are its times (born: 0 if the file system does not say).
+ */
+struct sym_times {
+	uint64_t changed_ns, born_ns;
+};
+int sym_root_read(const struct sym_root *root, const char *path, size_t most, struct pm_text *ret,
+	struct sym_times *ret_times, struct sym_search *search);
+
 /* The same for the debug file with this build id. */
 int sym_root_find_debug(const struct sym_root *root, struct pm_bytes build_id, struct pm_input *ret,
 	struct sym_search *search);
@@ -128,12 +150,19 @@ bool sym_elf_is(struct pm_bytes file);
 /*
  * Adds and settles functions with the sizes of their symbols; symbols without a size are ignored.
  * Addresses are virtual ones, or file offsets for GPU code that has no addresses. An unreadable
- * file has no functions. 0 or -ENOMEM.
+ * file has no functions. 0 or -ENOMEM. `sizeless`: functions without a size end where the next
+ * symbol of their section begins, or with it.
  */
-int sym_elf_read(struct pm_bytes file, struct sym_scopes *ret);
+int sym_elf_read(struct pm_bytes file, bool sizeless, struct sym_scopes *ret);
+
+/* The value of a symbol with that name; false if there is none. O(symbols). */
+bool sym_elf_value(struct pm_bytes file, struct pm_bytes name, uint64_t *ret);
 
 /* The file's build id; returns its length, 0 if there is none. */
 size_t sym_elf_build_id(struct pm_bytes file, uint8_t ret[SYM_BUILD_ID_MAX]);
+
+/* The same of notes alone, as /sys/kernel/notes has them, in this machine's byte order. */
+size_t sym_notes_build_id(struct pm_bytes notes, uint8_t ret[SYM_BUILD_ID_MAX]);
 
 /* Bytes of a file that are loaded. */
 struct sym_segment {
@@ -161,9 +190,18 @@ int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret);
 /*
  * Adds and settles the functions of a copy of /proc/kallsyms, plain or compressed by xz: `NAME
  * [vmlinux]` or `NAME [MODULE]`. If it cannot be unpacked, or is not such a table, there are none.
- * 0 or -ENOMEM.
+ * `*ret_delta` is what has to be added to an address of the table to have that in memory, by where
+ * the symbol `reference` was; 0 without one. If it is not 0, modules have no names: they are
+ * elsewhere after each boot. 0 or -ENOMEM.
  */
-int sym_kernel_read(struct pm_bytes file, struct sym_scopes *ret);
+int sym_kernel_read(struct pm_bytes file, struct pm_bytes reference, uint64_t reference_address,
+	struct sym_scopes *ret, uint64_t *ret_delta);
+
+/*
+ * Adds and settles functions of a perf map: lines of start, size (both in hex) and name. Where
+ * entries overlap, the later one is used: code was made anew. 0 or -ENOMEM.
+ */
+int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret);
 
 /* The structure files of a measurement, structs/ beside its profiles. Zeroed = none. */
 struct sym_structs {

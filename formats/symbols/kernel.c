@@ -1,7 +1,9 @@
 /*
- * One symbol per line: address, type, name, a tab and [module]. There are no sizes: a function ends
- * where the next symbol begins; the last one before a gap ends after SYM_KERNEL_FUNCTION_MAX
- * bytes.
+ * Tables of functions as text: copies of /proc/kallsyms, and perf maps.
+ *
+ * /proc/kallsyms has one symbol per line: address, type, name, a tab and [module]. There are no
+ * sizes: a function ends where the next symbol begins; the last one before a gap ends after
+ * SYM_KERNEL_FUNCTION_MAX bytes.
  */
 #include "formats/symbols/internal.h"
 
@@ -15,8 +17,8 @@
 #include "formats/common/work.h"
 
 struct symbol {
-	uint64_t address;
-	uint32_t place; /* among those of the file */
+	uint64_t address, size; /* size: of perf maps only */
+	uint32_t place;         /* among those of the file */
 	struct pm_bytes name, module;
 };
 
@@ -113,13 +115,14 @@ static int take_line(struct table *t, struct pm_bytes line)
 	return 0;
 }
 
-static int take_lines(struct table *t, struct pm_bytes text)
+static int take_lines(
+	struct table *t, struct pm_bytes text, int (*take)(struct table *t, struct pm_bytes line))
 {
 	int r = 0;
 	while (text.len && r == 0) {
 		const uint8_t *end = memchr(text.p, '\n', text.len);
 		size_t n = end ? (size_t)(end - text.p) : text.len;
-		r = take_line(t, (struct pm_bytes){text.p, n});
+		r = take(t, (struct pm_bytes){text.p, n});
 		n += end ? 1 : 0;
 		text = (struct pm_bytes){text.p + n, text.len - n};
 	}
@@ -154,14 +157,25 @@ static int add_symbol(struct sym_scopes *ret, const struct symbol *s, uint64_t n
 	return r < 0 ? r : sym_scopes_range(ret, s->address, end, scope);
 }
 
+/* How far the kernel was from where the table has it; 0 without a reference. */
+static uint64_t delta_of(const struct table *t, struct pm_bytes reference, uint64_t address)
+{
+	for (size_t i = 0; i < t->n && reference.len; i++)
+		if (!t->items[i].module.len && pm_bytes_equal(t->items[i].name, reference))
+			return address - t->items[i].address;
+	return 0;
+}
+
 /* Of several symbols at one address, the first in the table is used. */
-static int add_symbols(struct table *t, struct sym_scopes *ret)
+static int add_symbols(struct table *t, bool with_modules, struct sym_scopes *ret)
 {
 	int r = pm_sort(t->items, t->n, sizeof(*t->items), by_address);
 	for (size_t i = 0, next; i < t->n && r == 0; i = next) {
 		for (next = i + 1; next < t->n; next++)
 			if (t->items[next].address != t->items[i].address)
 				break;
+		if (t->items[i].module.len && !with_modules)
+			continue;
 		if (t->items[i].address) /* zeros: the table was read without privileges */
 			r = add_symbol(ret, &t->items[i],
 				next < t->n ? t->items[next].address : UINT64_MAX);
@@ -169,7 +183,8 @@ static int add_symbols(struct table *t, struct sym_scopes *ret)
 	return r < 0 ? r : sym_scopes_settle(ret);
 }
 
-int sym_kernel_read(struct pm_bytes file, struct sym_scopes *ret)
+int sym_kernel_read(struct pm_bytes file, struct pm_bytes reference, uint64_t reference_address,
+	struct sym_scopes *ret, uint64_t *ret_delta)
 {
 	static const uint8_t xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 	struct table t = {.n = 0};
@@ -181,10 +196,53 @@ int sym_kernel_read(struct pm_bytes file, struct sym_scopes *ret)
 		file = (struct pm_bytes){unpacked, r == 0 ? n : 0};
 	}
 	if (r == 0)
-		r = take_lines(&t, file);
+		r = take_lines(&t, file, take_line);
+	*ret_delta = delta_of(&t, reference, reference_address);
 	if (r == 0)
-		r = add_symbols(&t, ret);
+		r = add_symbols(&t, *ret_delta == 0, ret);
 	free(t.items);
 	free(unpacked);
 	return r == -EINVAL ? 0 : r;
+}
+
+/* ---- perf maps ---- */
+
+/* A line of a perf map. The name may have spaces. 0 or -ENOMEM. */
+static int take_entry(struct table *t, struct pm_bytes line)
+{
+	struct symbol s = {.place = (uint32_t)t->n};
+	struct pm_bytes start, size;
+	if (!take_word(&line, &start) || !take_address(start, &s.address) ||
+		!take_word(&line, &size) || !take_address(size, &s.size) || !line.len)
+		return 0;
+	s.name = line;
+	if (t->n >= SYM_SCOPES_MAX)
+		return 0;
+	if (pm_list_room(&t->items, t->n, &t->room, sizeof(*t->items)) < 0)
+		return -ENOMEM;
+	t->items[t->n++] = s;
+	return 0;
+}
+
+int sym_perf_map_read(struct pm_bytes file, struct sym_scopes *ret)
+{
+	struct table t = {.n = 0};
+	int r = take_lines(&t, file, take_entry);
+	for (size_t i = t.n; i-- > 0 && r == 0;) { /* of ranges, the first one wins */
+		const struct symbol *s = &t.items[i];
+		uint32_t scope = UINT32_MAX;
+		struct sym_scope function = {.kind = SYM_SCOPE_FUNCTION,
+			.parent = UINT32_MAX,
+			.name = sym_scopes_text(ret, s->name),
+			.offset = s->address};
+		if (s->address + s->size <= s->address)
+			continue;
+		r = function.name == UINT32_MAX ? -ENOMEM : sym_scopes_add(ret, &function, &scope);
+		if (r == 0)
+			r = sym_scopes_range(ret, s->address, s->address + s->size, scope);
+		if (i % 4096 == 0 && pm_work_cancelled())
+			r = -ENOMEM;
+	}
+	free(t.items);
+	return r < 0 ? r : sym_scopes_settle(ret);
 }

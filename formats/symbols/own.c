@@ -68,6 +68,7 @@ static bool own_path(struct pm_bytes path, char *ret, size_t room)
 int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret)
 {
 	char name[512];
+	uint64_t delta;
 	struct stat st;
 	struct pm_input in = {.fd = -1, .slot = -1};
 	int fd = own_path(path, name, sizeof(name)) ? pm_open_beneath(folder, name) : -ENOENT;
@@ -81,9 +82,9 @@ int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	if (strncmp(name, KERNEL, strlen(KERNEL)) == 0)
-		r = sym_kernel_read(in.bytes, ret);
+		r = sym_kernel_read(in.bytes, (struct pm_bytes){NULL, 0}, 0, ret, &delta);
 	else
-		r = sym_elf_read(in.bytes, ret);
+		r = sym_elf_read(in.bytes, false, ret);
 	pm_input_close(&in);
 	return r < 0 ? r : ret->n_ranges > 0;
 }

@@ -81,8 +81,13 @@ static int refuse(struct sym_search *search, int error, const char *why)
 	return 0;
 }
 
-/* A regular ELF file below the root, mapped; 0 for anything else. */
-static int open_elf(const struct sym_root *root, const char *path, struct stat *ret_st,
+static uint64_t time_ns(const struct statx_timestamp *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + t->tv_nsec;
+}
+
+/* A regular file below the root, mapped; 0 for anything else. */
+static int open_file(const struct sym_root *root, const char *path, struct stat *ret_st,
 	struct pm_input *ret, struct sym_search *search)
 {
 	note_tried(search, path);
@@ -94,10 +99,16 @@ static int open_elf(const struct sym_root *root, const char *path, struct stat *
 		return refuse(search, 0, "its file is not a regular one");
 	}
 	int r = pm_input_take(ret, fd, path, NULL);
-	if (r < 0)
-		return refuse(search, r, NULL);
-	if (sym_elf_is(ret->bytes))
-		return 1;
+	return r < 0 ? refuse(search, r, NULL) : 1;
+}
+
+/* The same for an ELF file. */
+static int open_elf(const struct sym_root *root, const char *path, struct stat *ret_st,
+	struct pm_input *ret, struct sym_search *search)
+{
+	int r = open_file(root, path, ret_st, ret, search);
+	if (r <= 0 || sym_elf_is(ret->bytes))
+		return r;
 	pm_input_close(ret);
 	return refuse(search, 0, "its file is not an ELF file");
 }
@@ -120,8 +131,9 @@ int sym_root_find(const struct sym_root *root, const struct sym_module *module, 
 	struct pm_bytes path = module->path;
 	char name[PATH_MAX];
 	struct stat st;
-	if (!root->is_open || path.len < 2 || path.p[0] != '/' || path.len >= sizeof(name) ||
-		memchr(path.p, 0, path.len))
+	/* perf calls memory without a file `//anon`. */
+	if (!root->is_open || path.len < 2 || path.p[0] != '/' || path.p[1] == '/' ||
+		path.len >= sizeof(name) || memchr(path.p, 0, path.len))
 		return refuse(search, 0, "it is not a file with an absolute path");
 	memcpy(name, path.p + 1, path.len - 1);
 	name[path.len - 1] = '\0';
@@ -151,18 +163,74 @@ static int open_built(const struct sym_root *root, const char *path, struct pm_b
 	return r;
 }
 
+/* PREFIX/XX/REST, by the digits of a build id; false if it has no right length. */
+static bool build_path(char *ret, size_t room, const char *prefix, struct pm_bytes build_id)
+{
+	if (build_id.len < 2 || build_id.len > SYM_BUILD_ID_MAX)
+		return false;
+	int at = snprintf(ret, room, "%s/%02x/", prefix, build_id.p[0]);
+	for (size_t i = 1; i < build_id.len; i++)
+		at += snprintf(ret + at, room - (size_t)at, "%02x", build_id.p[i]);
+	return true;
+}
+
 int sym_root_find_debug(const struct sym_root *root, struct pm_bytes build_id, struct pm_input *ret,
 	struct sym_search *search)
 {
 	char path[64 + 2 * SYM_BUILD_ID_MAX];
-	size_t n = build_id.len;
-	if (!root->is_open || n < 2 || n > SYM_BUILD_ID_MAX)
+	if (!root->is_open || !build_path(path, sizeof(path), "usr/lib/debug/.build-id", build_id))
 		return 0;
-	int at = snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%02x/", build_id.p[0]);
-	for (size_t i = 1; i < n; i++)
-		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", build_id.p[i]);
-	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
+	strcat(path, ".debug");
 	return open_built(root, path, build_id, ret, search);
+}
+
+int sym_root_find_copy(const struct sym_root *root, struct pm_bytes build_id, const char *name,
+	struct pm_input *ret, struct sym_search *search)
+{
+	char path[64 + 2 * SYM_BUILD_ID_MAX];
+	struct stat st;
+	if (!root->is_given || !build_path(path, sizeof(path), ".build-id", build_id))
+		return 0;
+	strcat(path, "/");
+	strcat(path, name);
+	if (strcmp(name, "kallsyms") != 0)
+		return open_built(root, path, build_id, ret, search);
+	return open_file(root, path, &st, ret, search);
+}
+
+int sym_root_read(const struct sym_root *root, const char *path, size_t most, struct pm_text *ret,
+	struct sym_times *ret_times, struct sym_search *search)
+{
+	struct statx st;
+	ssize_t n = 0;
+	*ret = (struct pm_text){.limit = most};
+	if (!root->is_open)
+		return 0;
+	note_tried(search, path);
+	int fd = pm_open_among(root->fd, path, root->mounts, root->n_mounts);
+	if (fd < 0)
+		return refuse(search, fd, NULL);
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_CTIME | STATX_BTIME, &st) != 0 ||
+		!S_ISREG(st.stx_mode)) {
+		close(fd);
+		return refuse(search, 0, "its file is not a regular one");
+	}
+	*ret_times = (struct sym_times){.changed_ns = time_ns(&st.stx_ctime),
+		.born_ns = st.stx_mask & STATX_BTIME ? time_ns(&st.stx_btime) : 0};
+	do {
+		char *p = pm_text_reserve(ret, 1 << 16);
+		n = p ? read(fd, p, 1 << 16) : 0;
+		ret->len += n > 0 ? (size_t)n : 0;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	int error = errno;
+	close(fd);
+	if (n == 0 && !ret->failed)
+		return 1;
+	bool full = ret->full, failed = ret->failed;
+	pm_text_done(ret);
+	if (full)
+		return refuse(search, 0, "its file is larger than is read");
+	return failed ? -ENOMEM : refuse(search, -error, NULL);
 }
 
 int sym_root_find_alternate(const struct sym_root *root, struct pm_bytes path,

@@ -3,16 +3,21 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
 #include "formats/common/list.h"
 
 struct module {
-	bool has_names, by_offset;
+	bool has_names;
+	enum sym_module_kind kind;
+	uint64_t delta; /* of the kernel: from addresses as they are in its table to those in memory
+			 */
 	struct sym_scopes scopes;
 	/* A file of this machine. */
 	struct pm_input file, debug; /* both stay open for `dwarf` */
@@ -53,7 +58,7 @@ int sym_names_new(
 		return -ENOMEM;
 	s->place = *place;
 	s->damage = damage;
-	s->is_measured_here = place->root->is_given;
+	s->is_measured_here = place->root->is_given || place->is_here;
 	int r = sym_structs_open(&s->structs, place->folder, damage);
 	if (r < 0) {
 		sym_names_free(s);
@@ -112,20 +117,21 @@ static int find_files(struct sym_names *s, const struct sym_module *of, struct m
 	if (!id.len)
 		id = (struct pm_bytes){found, sym_elf_build_id(m->file.bytes, found)};
 	int debug = sym_root_find_debug(s->place.root, id, &m->debug, search);
+	if (r == 0 && debug == 0)
+		debug = sym_root_find_copy(s->place.root, id, "elf", &m->debug, search);
 	search->why = why; /* debug files are missing in most places */
 	return debug < 0 ? debug : r || debug;
 }
 
 /* Where the addresses of a file are, if its module has offsets. 0 or -ENOMEM. */
-static int read_segments(struct module *m)
+static int read_segments(struct module *m, struct pm_bytes file)
 {
-	if (!m->by_offset)
+	if (m->kind == SYM_LINKED)
 		return 0;
 	m->segments = calloc(SYM_SEGMENTS_MAX, sizeof(*m->segments));
 	if (!m->segments)
 		return -ENOMEM;
-	m->n_segments =
-		sym_elf_segments(m->file.name ? m->file.bytes : m->debug.bytes, m->segments);
+	m->n_segments = sym_elf_segments(file, m->segments);
 	return 0;
 }
 
@@ -137,9 +143,9 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 	if (r <= 0)
 		return r;
 	struct pm_input *rich = m->debug.name ? &m->debug : &m->file;
-	r = read_segments(m);
+	r = read_segments(m, m->file.name ? m->file.bytes : m->debug.bytes);
 	if (r == 0)
-		r = sym_elf_read(rich->bytes, &m->scopes);
+		r = sym_elf_read(rich->bytes, s->place.sizeless, &m->scopes);
 	if (r == 0)
 		r = sym_dwarf_open(&m->dwarf, rich, s->place.root);
 	if (r > 0)
@@ -149,39 +155,167 @@ static int read_file(struct sym_names *s, const struct sym_module *of, struct mo
 	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
 }
 
+/* The running kernel is the measured one. */
+static bool is_running(struct sym_names *s, struct pm_bytes build_id)
+{
+	struct pm_text notes;
+	struct sym_times times;
+	uint8_t found[SYM_BUILD_ID_MAX];
+	if (sym_root_read(s->place.root, "sys/kernel/notes", 1 << 16, &notes, &times, NULL) <= 0)
+		return false;
+	struct pm_bytes id = {found, sym_notes_build_id(pm_text_view(&notes), found)};
+	pm_text_done(&notes);
+	return pm_bytes_equal(id, build_id);
+}
+
+/* The kernel's: from perf's copy, its debug file, or /proc/kallsyms while it is running. */
+static int read_kernel(struct sym_names *s, const struct sym_module *of, struct module *m,
+	struct sym_search *search)
+{
+	struct pm_text text = {.p = NULL};
+	struct sym_times times;
+	uint64_t linked;
+	if (!of->build_id.len) {
+		search->why = "the build id of the kernel was not recorded";
+		return 0;
+	}
+	int r = sym_root_find_copy(s->place.root, of->build_id, "kallsyms", &m->file, search);
+	if (r == 0 && !s->place.root->is_given && is_running(s, of->build_id)) {
+		r = sym_root_read(s->place.root, "proc/kallsyms", SYM_KERNEL_BYTES_MAX, &text,
+			&times, search);
+		search->why = "/proc/kallsyms hides addresses (kernel.kptr_restrict)";
+	}
+	if (r > 0)
+		r = sym_kernel_read(text.p ? pm_text_view(&text) : m->file.bytes, of->reference,
+			of->reference_address, &m->scopes, &m->delta);
+	pm_text_done(&text);
+	if (r < 0 || m->scopes.n_ranges)
+		return r < 0 ? r : 1;
+	r = sym_root_find_debug(s->place.root, of->build_id, &m->debug, search);
+	if (r <= 0) {
+		if (!search->why)
+			search->why =
+				"another kernel is running, and there is no copy of its symbols";
+		return r;
+	}
+	if (of->reference.len && sym_elf_value(m->debug.bytes, of->reference, &linked))
+		m->delta = of->reference_address - linked;
+	r = sym_elf_read(m->debug.bytes, s->place.sizeless, &m->scopes);
+	if (r == 0)
+		r = sym_dwarf_open(&m->dwarf, &m->debug, s->place.root);
+	return r < 0 ? r : m->dwarf || m->scopes.n_ranges;
+}
+
+/* This process has one, too: its pages are at least as long as their headers say. */
+static struct pm_bytes own_vdso(void)
+{
+	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) header;
+	if (!p)
+		return (struct pm_bytes){NULL, 0};
+	memcpy(&header, p, sizeof(header));
+	return (struct pm_bytes){p, header.e_shoff + (size_t)header.e_shnum * header.e_shentsize};
+}
+
+static int read_vdso(struct sym_names *s, const struct sym_module *of, struct module *m,
+	struct sym_search *search)
+{
+	uint8_t found[SYM_BUILD_ID_MAX];
+	struct pm_bytes own = own_vdso();
+	if (!of->build_id.len) {
+		search->why = "its build id was not recorded";
+		return 0;
+	}
+	int r = sym_root_find_copy(s->place.root, of->build_id, "vdso", &m->file, search);
+	struct pm_bytes id = {found, sym_elf_build_id(own, found)};
+	if (r == 0 && !pm_bytes_equal(id, of->build_id)) {
+		search->why = "another kernel is running, and there is no copy of its vDSO";
+		return 0;
+	}
+	if (r > 0)
+		own = m->file.bytes;
+	if (r >= 0)
+		r = read_segments(m, own);
+	if (r == 0)
+		r = sym_elf_read(own, s->place.sizeless, &m->scopes);
+	return r < 0 ? r : m->scopes.n_ranges > 0;
+}
+
+/* Is a map of the measured process? Those who write it at the end take a while. */
+static bool is_of_its_time(
+	const struct sym_place *place, const struct sym_module *of, const struct sym_times *times)
+{
+	const uint64_t soon_ns = (uint64_t)600 * 1000000000u;
+	uint64_t born_ns = times->born_ns ? times->born_ns : times->changed_ns;
+	return times->changed_ns >= of->since_ns &&
+		(born_ns <= place->written_ns || born_ns - place->written_ns < soon_ns);
+}
+
+static int read_perf_map(struct sym_names *s, const struct sym_module *of, struct module *m,
+	struct sym_search *search)
+{
+	const struct sym_place *place = &s->place;
+	struct pm_text text;
+	struct sym_times times;
+	char path[PATH_MAX];
+	search->why = "it is code that was made at run time, and there is no map of it";
+	if (of->path.len < 2 || of->path.p[0] != '/' || of->path.len > sizeof(path))
+		return 0;
+	memcpy(path, of->path.p + 1, of->path.len - 1);
+	path[of->path.len - 1] = '\0';
+	int r = sym_root_read(place->root, path, SYM_PERF_MAP_BYTES_MAX, &text, &times, search);
+	if (r <= 0)
+		return r;
+	if (!place->root->is_given && !place->is_here)
+		search->why = "it was measured on another machine, so that the map on this one is "
+			      "of another process";
+	else if (!place->root->is_given && !is_of_its_time(place, of, &times))
+		search->why = "the map is not of the time of the measurement, but of another "
+			      "process with the same number";
+	else
+		r = sym_perf_map_read(pm_text_view(&text), &m->scopes);
+	pm_text_done(&text);
+	return r < 0 ? r : m->scopes.n_ranges > 0;
+}
+
 static void close_files(struct module *m)
 {
 	sym_dwarf_free(m->dwarf);
 	sym_scopes_done(&m->scopes);
 	pm_input_close(&m->debug);
 	pm_input_close(&m->file);
-	free(m->segments);
 	m->dwarf = NULL;
-	m->segments = NULL;
-	m->n_segments = 0;
 }
 
 static void free_module(struct module *m)
 {
 	close_files(m);
 	pm_text_done(&m->tried);
+	free(m->segments);
 	free(m);
 }
 
 static int read_module(struct sym_names *s, const struct sym_module *of, struct module *m)
 {
 	struct sym_search search = {.n_tried = 0};
-	int r = sym_structs_read(&s->structs, of->path, &m->scopes, s->damage);
-	if (r == 0)
-		r = sym_own_read(s->place.folder, of->path, &m->scopes);
-	if (r > 0)
-		m->by_offset = false;
-	else if (r == 0)
-		r = read_file(s, of, m, &search);
+	int r = 0;
+	switch (of->kind) {
+	case SYM_LINKED:
+		r = sym_structs_read(&s->structs, of->path, &m->scopes, s->damage);
+		if (r == 0)
+			r = sym_own_read(s->place.folder, of->path, &m->scopes);
+		if (r == 0)
+			r = read_file(s, of, m, &search);
+		break;
+	case SYM_OFFSETS: r = read_file(s, of, m, &search); break;
+	case SYM_KERNEL: r = read_kernel(s, of, m, &search); break;
+	case SYM_VDSO: r = read_vdso(s, of, m, &search); break;
+	case SYM_PERF_MAP: r = read_perf_map(s, of, m, &search); break;
+	}
 	m->tried = search.tried;
 	m->has_names = r > 0;
 	if (r == 0)
-		close_files(m);
+		close_files(m); /* but its segments: addresses are known without names */
 	m->why = r > 0 ? "its symbols do not cover these addresses" : search.why;
 	return r < 0 ? r : 0;
 }
@@ -190,7 +324,7 @@ static int read_module(struct sym_names *s, const struct sym_module *of, struct 
 static struct pm_bytes key_of(struct sym_names *s, const struct sym_module *module)
 {
 	pm_text_clear(&s->key);
-	pm_text_char(&s->key, module->by_offset ? 'o' : 'a');
+	pm_text_char(&s->key, (char)('0' + module->kind));
 	pm_text_u64(&s->key, module->build_id.len);
 	pm_text_char(&s->key, ' ');
 	pm_text_bytes(&s->key, module->build_id);
@@ -213,7 +347,7 @@ int sym_names_module(struct sym_names *s, const struct sym_module *module, uint3
 	s->n_modules = i + 1;
 	if (!m)
 		return -ENOMEM;
-	*m = (struct module){.by_offset = module->by_offset,
+	*m = (struct module){.kind = module->kind,
 		.file = {.fd = -1, .slot = -1},
 		.debug = {.fd = -1, .slot = -1}};
 	return read_module(s, module, m);
@@ -222,7 +356,7 @@ int sym_names_module(struct sym_names *s, const struct sym_module *module, uint3
 /* False if no segment has the offset. */
 static bool address_of(const struct module *m, uint64_t offset, uint64_t *ret)
 {
-	*ret = offset;
+	*ret = offset - m->delta;
 	for (unsigned i = 0; i < m->n_segments; i++) {
 		const struct sym_segment *s = &m->segments[i];
 		if (offset >= s->offset && offset - s->offset < s->size) {
@@ -230,7 +364,7 @@ static bool address_of(const struct module *m, uint64_t offset, uint64_t *ret)
 			return true;
 		}
 	}
-	return !m->by_offset;
+	return m->kind != SYM_OFFSETS && m->kind != SYM_VDSO;
 }
 
 int sym_names_find(struct sym_names *s, uint32_t module, uint64_t address,
@@ -253,6 +387,11 @@ int sym_names_find(struct sym_names *s, uint32_t module, uint64_t address,
 	}
 	*ret = *ret_scope == UINT32_MAX ? NULL : unit;
 	return 0;
+}
+
+bool sym_names_linked(const struct sym_names *s, uint32_t module, uint64_t offset, uint64_t *ret)
+{
+	return s->modules[module]->n_segments && address_of(s->modules[module], offset, ret);
 }
 
 struct sym_absence sym_names_absence(const struct sym_names *s, uint32_t module)

@@ -43,8 +43,12 @@ struct sym_place {
 	int folder; /* of the measurement, with structs/, vdso/, gpubins/, kernel_symbols/; -1: none
 		     */
 	const struct sym_root *root;
-	uint64_t written_ns;     /* when the measurement was last written */
-	struct pm_bytes program; /* the measured program's name, without its folder */
+	uint64_t started_ns, written_ns; /* when the measurement began, and was last written */
+	struct pm_bytes program;         /* the measured program's name, without its folder; see
+					    sym_names_announce */
+	bool is_here;  /* known to have been recorded on this machine, as by its host name */
+	bool sizeless; /* functions whose symbols have no size end where the next symbol begins;
+			  false: they have no names */
 };
 
 /* ---- scopes ---- */
@@ -117,14 +121,35 @@ int sym_names_new(
  */
 int sym_names_announce(struct sym_names *s, struct pm_bytes path);
 
+/* What code a module is, and what its addresses are. */
+enum sym_module_kind {
+	/* A file, with addresses as linked, as hpcrun has them (or offsets, for GPU binaries that
+	   are not linked). */
+	SYM_LINKED,
+	SYM_OFFSETS, /* a file, with offsets in it, as perf and pprof have them */
+	/* The kernel with its modules, with addresses as they were in memory. Needs a build id. */
+	SYM_KERNEL,
+	SYM_VDSO, /* with offsets; needs a build id */
+	/* Code made at run time, with addresses in memory: the path is that of /tmp/perf-PID.map.
+	   Without -o sysroot it is used only if the measurement is_here, and the map is of its
+	   time. */
+	SYM_PERF_MAP,
+};
+
 /* A load module, as a measurement describes it. */
 struct sym_module {
-	struct pm_bytes path;     /* as recorded */
-	struct pm_bytes build_id; /* its bytes; empty: not recorded. If there is one, only files
-				     with the same are used, whenever they were written */
-	bool by_offset; /* addresses are offsets in the file, as those of perf and pprof are; false:
-			   addresses as linked, as hpcrun has them (or offsets, for GPU binaries
-			   that are not linked) */
+	struct pm_bytes path; /* as recorded */
+	/* Its bytes; empty: not recorded. If there is one, only files with the same are used,
+	   whenever they were written: the one at the path, its debug file, or perf's copy
+	   (.build-id/ below -o sysroot). */
+	struct pm_bytes build_id;
+	enum sym_module_kind kind;
+	/* Of the kernel: a symbol, and where it was in memory, by which those that were moved at
+	   boot are found. Empty: not recorded. */
+	struct pm_bytes reference;
+	uint64_t reference_address;
+	uint64_t since_ns; /* of a perf map: when its process began, 0 if that is not recorded. An
+			      older map is of another process that had the same number */
 };
 
 /*
@@ -140,6 +165,12 @@ int sym_names_module(struct sym_names *s, const struct sym_module *module, uint3
  */
 int sym_names_find(struct sym_names *s, uint32_t module, uint64_t address,
 	const struct sym_scopes **ret, uint32_t *ret_scope);
+
+/*
+ * The address as linked of an offset in a file that was opened and trusted: what addr2line and
+ * objdump take. False if there is no such file, or nothing is loaded from there.
+ */
+bool sym_names_linked(const struct sym_names *s, uint32_t module, uint64_t offset, uint64_t *ret);
 
 /* Why addresses of a module have no names: for missing-symbols.csv. */
 struct sym_absence {

@@ -26,14 +26,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sym_scopes scopes = {.n = 0};
 	struct pm_text name = {.p = NULL}, copy = {.p = NULL};
 	uint8_t id[SYM_BUILD_ID_MAX];
+	struct sym_segment segments[SYM_SEGMENTS_MAX];
+	uint64_t delta;
+	sym_elf_segments(bytes, segments);
+	sym_elf_value(bytes, pm_bytes_of("main"), &delta);
+	sym_notes_build_id(bytes, id);
 	sym_elf_build_id(bytes, id);
-	sym_elf_read(bytes, &scopes);
+	sym_elf_read(bytes, true, &scopes);
 	pm_text_add(&copy, (const char *)data, size); /* libelf writes into it */
 	struct pm_input file = {.bytes = pm_text_view(&copy), .fd = -1, .slot = -1};
 	if (!copy.failed)
 		find(&file, &scopes);
 	sym_scopes_done(&scopes);
-	sym_kernel_read(bytes, &scopes);
+	sym_kernel_read(bytes, pm_bytes_of("first"), 1, &scopes, &delta);
+	sym_scopes_done(&scopes);
+	sym_perf_map_read(bytes, &scopes);
 	sym_scopes_done(&scopes);
 	sym_demangle(bytes, &name);
 	pm_text_done(&name);
