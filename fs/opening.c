@@ -86,7 +86,9 @@ static void log_failure(const char *word, const char *path, struct pm_error *err
 /* With the options that an open profile may refuse. */
 static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
 {
-	int r = o->metric ? pmfs_model_lead_with(in->model, o->metric, err) : 0;
+	int r = o->metric || o->iterations ? pm_profile_ready(in->profile, err) : 0;
+	if (r == 0 && o->metric)
+		r = pmfs_model_lead_with(in->model, o->metric, err);
 	if (r < 0 || !o->iterations)
 		return r;
 	pmfs_model_set_iterations(in->model, o->iterations);
@@ -103,7 +105,11 @@ int pmfs_open_source(const struct pmfs_options *o, const char *path, struct pmfs
 	int r = pmfs_instance_open(ret, path, o->format, o->cache_bytes, &options, err);
 	if (r < 0)
 		return r;
-	r = set_options(o, ret, err);
+	/* A mount is there before its source is read; a command would only fail later. */
+	if (o->mode != PMFS_MODE_MOUNT)
+		r = pm_profile_ready(ret->profile, err);
+	if (r == 0)
+		r = set_options(o, ret, err);
 	if (r < 0)
 		pmfs_instance_close(ret);
 	return r;

@@ -12,10 +12,15 @@
 #include "formats/common/sort.h"
 #include "profmount/limits.h"
 
+enum { WHOLE = 1u << 31 };
+
 struct pm_cost {
 	uint32_t thread;
-	uint32_t metric;
-	double value;
+	uint32_t metric; /* with WHOLE: the value is an integer */
+	union {
+		double value;
+		int64_t whole;
+	};
 };
 
 /* ---- placing ---- */
@@ -52,7 +57,13 @@ int pm_costs_place(struct pm_costs *c)
 void pm_costs_add(
 	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, double value)
 {
-	c->items[c->room[context]++] = (struct pm_cost){thread, metric, value};
+	c->items[c->room[context]++] = (struct pm_cost){thread, metric, {value}};
+}
+
+void pm_costs_add_whole(
+	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, int64_t value)
+{
+	c->items[c->room[context]++] = (struct pm_cost){thread, metric | WHOLE, {.whole = value}};
 }
 
 /* ---- freezing ---- */
@@ -83,10 +94,13 @@ static int settle_context(struct pm_costs *c, uint32_t first, uint32_t end, uint
 		pm_sort(items + first, end - first, sizeof(*items), cost_order) < 0)
 		return -ENOMEM;
 	for (; first < end; first++) {
-		if (*at > begin && cost_order(&items[*at - 1], &items[first]) == 0)
-			items[*at - 1].value += items[first].value;
-		else
+		bool again = *at > begin && cost_order(&items[*at - 1], &items[first]) == 0;
+		if (!again)
 			items[(*at)++] = items[first];
+		else if (items[first].metric & WHOLE)
+			items[*at - 1].whole += items[first].whole;
+		else
+			items[*at - 1].value += items[first].value;
 	}
 	return 0;
 }
@@ -133,6 +147,20 @@ int pm_costs_freeze(struct pm_costs *c)
 
 /* ---- reading ---- */
 
+static struct pm_value value_of(const struct pm_cost *cost, uint32_t context)
+{
+	struct pm_value v = {.context = (uint64_t)context + 1,
+		.metric = cost->metric & ~WHOLE,
+		.thread = cost->thread,
+		.whole = cost->metric & WHOLE};
+	v.negative = v.whole && cost->whole < 0;
+	if (v.whole)
+		v.i = cost->whole;
+	else
+		v.f = cost->value;
+	return v;
+}
+
 /* The context to which a position belongs. */
 static uint32_t context_at(const struct pm_costs *c, uint32_t place)
 {
@@ -152,12 +180,7 @@ int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t f
 		const struct pm_cost *cost = &c->items[place];
 		while (c->context_start[context + 1] <= place)
 			context++;
-		ret[filled] = (struct pm_value){
-			.context = (uint64_t)context + 1,
-			.metric = cost->metric,
-			.thread = thread,
-			.f = cost->value,
-		};
+		ret[filled] = value_of(cost, context);
 	}
 	return (int64_t)filled;
 }
@@ -170,15 +193,23 @@ int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t
 	uint32_t begin = c->context_start[context], n = c->context_start[context + 1] - begin;
 	size_t filled = 0;
 	for (; filled < room && first < n; filled++, first++) {
-		const struct pm_cost *cost = &c->items[begin + first];
-		ret[filled] = (struct pm_value){
-			.context = (uint64_t)context + 1,
-			.metric = cost->metric,
-			.thread = cost->thread,
-			.f = cost->value,
-		};
+		ret[filled] = value_of(&c->items[begin + first], context);
 	}
 	return (int64_t)filled;
+}
+
+struct pm_thread_counts pm_costs_counts(const struct pm_costs *c, uint32_t thread)
+{
+	uint32_t from = c->thread_start[thread], to = c->thread_start[thread + 1];
+	struct pm_thread_counts ret = {.values = to - from};
+	for (uint32_t context = 0; from < to; from++) {
+		uint32_t end = c->context_start[context];
+		if (ret.contexts > 0 && c->by_thread[from] < end)
+			continue;
+		context = context_at(c, c->by_thread[from]) + 1;
+		ret.contexts++;
+	}
+	return ret;
 }
 
 void pm_costs_done(struct pm_costs *c)

@@ -27,9 +27,14 @@ void pm_costs_expect(struct pm_costs *c, uint32_t context);
 /* Call after all values have been announced. 0 or -ENOMEM. */
 int pm_costs_place(struct pm_costs *c);
 
-/* Adds an announced value; values with the same thread, context and metric are added up. */
+/*
+ * Adds an announced value; values with the same thread, context and metric (below 2^31) are added
+ * up, integers apart from doubles, within 64 bits.
+ */
 void pm_costs_add(
 	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, double value);
+void pm_costs_add_whole(
+	struct pm_costs *c, uint32_t thread, uint32_t context, uint32_t metric, int64_t value);
 
 /* Call after all values have been added. 0 or -ENOMEM. */
 int pm_costs_freeze(struct pm_costs *c);
@@ -41,6 +46,9 @@ int64_t pm_costs_of_thread(const struct pm_costs *c, uint32_t thread, uint64_t f
 /* Like pm_profile_ops.values of a context: by thread, then metric. */
 int64_t pm_costs_of_context(const struct pm_costs *c, uint32_t context, uint64_t first,
 	struct pm_value *ret, size_t room);
+
+/* Contexts and values of a thread. O(its values × log n_contexts). */
+struct pm_thread_counts pm_costs_counts(const struct pm_costs *c, uint32_t thread);
 
 void pm_costs_done(struct pm_costs *c);
 

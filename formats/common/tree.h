@@ -38,6 +38,9 @@ uint32_t pm_tree_add(struct pm_tree_builder *b, uint32_t parent, uint32_t frame,
 /* The child of `parent` with this frame, which is added without a number if there is none. O(1). */
 uint32_t pm_tree_child(struct pm_tree_builder *b, uint32_t parent, uint32_t frame);
 
+/* A frame by its index. Valid until the next one is added. */
+const struct pm_frame *pm_tree_interned(const struct pm_tree_builder *b, uint32_t frame);
+
 /* Number of contexts so far. */
 uint32_t pm_tree_count(const struct pm_tree_builder *b);
 

@@ -135,6 +135,11 @@ uint32_t pm_tree_intern(struct pm_tree_builder *b, const struct pm_frame *frame)
 	return b->n_frames - 1;
 }
 
+const struct pm_frame *pm_tree_interned(const struct pm_tree_builder *b, uint32_t frame)
+{
+	return &b->frames[frame];
+}
+
 uint32_t pm_tree_add(struct pm_tree_builder *b, uint32_t parent, uint32_t frame, uint32_t number)
 {
 	if (b->n >= PM_LIMIT_ITEMS ||

@@ -147,6 +147,8 @@ static int open_run(struct opened *o, uint32_t run, struct pm_error *err)
 		return pm_error_plain(err, -ENOMEM);
 	int r = pm_profile_open(
 		s->runs->runs[run].path, s->options.format, &open, &o->profile, err);
+	if (r == 0)
+		r = pm_profile_ready(o->profile, err);
 	return r < 0 ? r : model_of(o, s->options.metric, err);
 }
 

@@ -171,7 +171,9 @@ static int nested_build(void *context, struct pm_cached **ret, struct pm_error *
 	}
 	n->users = 1;
 	n->item = b->dir;
-	r = nested_fill(n, b, err);
+	r = pm_profile_ready(n->profile, err);
+	if (r == 0)
+		r = nested_fill(n, b, err);
 	if (r < 0) {
 		nested_drop(n);
 		return r;
@@ -259,9 +261,11 @@ int pmfs_inside_enter(
 	uint32_t space = pmfs_node_space(node);
 	pm_node item;
 	*ret = (struct pmfs_inside){.tree = top, .node = node};
-	if (space == 0)
-		return 0;
-	int r = item_of(top, space, &item);
+	/* The root is there at once: what is in it may have to be read first. */
+	int r = node == PMFS_NODE_ROOT ? 0 : pm_profile_ready(top->profile, err);
+	if (r < 0 || space == 0)
+		return r;
+	r = item_of(top, space, &item);
 	if (r == 0)
 		r = open_item(top, item, &ret->nested, err);
 	if (r < 0)

@@ -173,8 +173,8 @@ int pmfs_tree_type(struct pmfs_tree *t, pm_node node, enum pmfs_type *ret, struc
 static int enter_dir(struct pmfs_tree *t, pm_node dir, struct pmfs_inside *ret,
 	const struct pmfs_dir **ret_dir, struct pm_error *err)
 {
-	int r = pmfs_inside_enter(t, dir, ret, err);
-	if (r < 0)
+	int r = pm_profile_ready(t->profile, err);
+	if (r < 0 || (r = pmfs_inside_enter(t, dir, ret, err)) < 0)
 		return r;
 	r = dir_of(ret->tree, ret->node, ret_dir, err);
 	if (r < 0)

@@ -15,6 +15,19 @@ struct pm_candidate {
 	uint64_t size; /* of a file */
 	uint64_t mtime_ns;
 	struct pm_bytes head; /* of a file: its first bytes, at most 4096 */
+	struct pm_bytes text; /* the same inflated where it is compressed, and in UTF-8 */
+	bool text_is_all;     /* there is no more of it */
+};
+
+/*
+ * What a probe answers. Folders are searched, and sources without -o format opened, for what is
+ * more than PM_PROBE_IF_ASKED; the highest is tried first, the next one if opening it fails.
+ */
+enum {
+	PM_PROBE_NO = 0,
+	PM_PROBE_IF_ASKED = 1,    /* could be, as could many other files */
+	PM_PROBE_BY_CONTENT = 40, /* its name and what is in it, or all of the head, say so */
+	PM_PROBE_CERTAIN = 100,   /* a magic number */
 };
 
 struct pm_cache;
@@ -36,9 +49,9 @@ struct pm_format {
 	const char *name;
 	const char *summary; /* for --formats: which versions */
 	/*
-	 * How likely the input is in this format: 0 = no, 100 = certain. An input of this format
-	 * that is not supported (an old version) gets a low number; open then gives the reason.
-	 * Reads at most 4 KiB, allocates nothing, never fails.
+	 * How likely the input is in this format: PM_PROBE_NO to PM_PROBE_CERTAIN. An input of this
+	 * format that is not supported (an old version) is still likely; open then gives the
+	 * reason. Looks at the head, or reads as much, and never fails.
 	 */
 	int (*probe)(const struct pm_candidate *c);
 	/*
@@ -61,8 +74,8 @@ int pm_profile_open(const char *path, const char *format, const struct pm_open_o
 	struct pm_profile **ret, struct pm_error *err);
 
 /*
- * The highest result of pm_format.probe for `path`; 0 also if it cannot be opened, is empty, or is
- * neither a file nor a directory.
+ * The highest result of pm_format.probe for `path`; 0 also if it is PM_PROBE_IF_ASKED, or
+ * `path` cannot be opened, is empty, or is neither a file nor a directory.
  */
 int pm_profile_probe(const char *path);
 

@@ -103,6 +103,12 @@
 #define PM_LIMIT_SUMS_EACH 64
 
 /*
+ * A source over the builder that is read when it is opened: 20 ms at most, and a source that turns
+ * out to be none is refused instead of mounted.
+ */
+#define PM_LIMIT_READ_AT_OPENING ((size_t)2 << 20)
+
+/*
  * Columns of metrics. A row has a number for each, whether the file has one or not: both may grow
  * with a file, their product must not. Real profiles have hundreds, of GPUs.
  */

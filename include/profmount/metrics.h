@@ -27,6 +27,7 @@ struct pm_metric {
 struct pm_metrics {
 	uint32_t n;
 	const struct pm_metric *metrics; /* database order */
+	uint32_t leads; /* the group, + 1, that the source says is primary; 0: the rule decides */
 };
 
 /* A sequence of values: of one thread, or of one context on all threads. */

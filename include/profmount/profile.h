@@ -41,6 +41,14 @@ enum pm_feature {
  * `ret[room]` return the number of items filled: less than `room` only at the end, 0 beyond it.
  */
 struct pm_profile_ops {
+	/*
+	 * Optional, where everything has to be read to know what there is: reads it, then sets the
+	 * fields of pm_profile marked with *, and sets operations to NULL whose data the source
+	 * does not have. Before it has returned 0, only `changed`, `warm` and `close` may be
+	 * called, and none of those fields used. See pm_profile_ready.
+	 */
+	int (*ready)(const struct pm_profile *p, struct pm_error *err);
+
 	/* Mandatory. The context tree, possibly empty. */
 	int (*tree)(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err);
 	/* Mandatory. */
@@ -165,21 +173,22 @@ struct pm_profile {
 	const char *format;       /* set by pm_profile_open: a name of --formats */
 	const char *source;       /* set by pm_profile_open: absolute path */
 	uint64_t opened_ns;       /* set by pm_profile_open: time of opening, since the epoch */
-	const char *layout;       /* which variant was recognised */
-	struct pm_bytes title;    /* see pm_profile_title */
+	const char *layout;       /* *which variant was recognised */
+	struct pm_bytes title;    /* *see pm_profile_title */
 	uint64_t mtime_ns;        /* time of measurement, else the input's mtime; since the epoch */
+	uint64_t measured_ns;     /* *when it was measured, if the source says so; else 0 */
 	uint64_t input_bytes;     /* size of the source, for statfs */
-	const char *kind_of_tree; /* see pm_profile_kind_of_tree */
-	bool traces_are_calls;    /* trace.csv gets self_ns and seq */
-	bool calls_in_order;      /* with it: samples() sorts them by time_ns, whatever is stored */
-	bool times_since_epoch;   /* timestamp_ns counts from 1970, in UTC */
-	bool costs_by_thread;     /* costs are cheap thread by thread, not context by context */
-	bool stores_values;       /* values as stored differ from costs */
-	bool inclusive_overlaps;  /* at the top: only exclusive costs add up to the total */
-	bool lead_by_name;        /* names and units decide which quantity is primary, whatever it
-				     costs: parts of a profile have the same columns */
-	bool has_lines;           /* the format knows source lines: lines.csv, files.csv */
-	bool has_modules;         /* functions have modules: there is a modules.csv */
+	const char *kind_of_tree; /* *see pm_profile_kind_of_tree */
+	bool traces_are_calls;    /* *trace.csv gets self_ns and seq */
+	bool calls_in_order;     /* *with it: samples() sorts them by time_ns, whatever is stored */
+	bool times_since_epoch;  /* *timestamp_ns counts from 1970, in UTC */
+	bool costs_by_thread;    /* costs are cheap thread by thread, not context by context */
+	bool stores_values;      /* values as stored differ from costs */
+	bool inclusive_overlaps; /* *at the top: only exclusive costs add up to the total */
+	bool lead_by_name;       /* names and units decide which quantity is primary, whatever it
+				    costs: parts of a profile have the same columns */
+	bool has_lines;          /* *the format knows source lines: lines.csv, files.csv */
+	bool has_modules;        /* *functions have modules: there is a modules.csv */
 	/*
 	 * For formats without modules: the separator after the package or class in function names.
 	 */
@@ -187,6 +196,12 @@ struct pm_profile {
 	const struct pm_note *notes; /* ends with a NULL name; NULL: none */
 	void *self;                  /* private data of the format */
 };
+
+/* Call before anything else is asked of a profile that may have been opened just now. O(1) then. */
+static inline int pm_profile_ready(const struct pm_profile *p, struct pm_error *err)
+{
+	return p->ops->ready ? p->ops->ready(p, err) : 0;
+}
 
 /* May read the source, and fails if that fails, since a default title would be a different one. */
 static inline int pm_profile_title(

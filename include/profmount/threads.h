@@ -16,6 +16,8 @@ struct pm_thread {
 	bool has_trace;
 	uint64_t n_samples;   /* of the trace; known in O(1) */
 	struct pm_bytes file; /* the file it was read from, for formats with a file per thread */
+	/* What the program calls it, and its process; empty: unknown. */
+	struct pm_bytes name, process;
 };
 
 struct pm_threads {
@@ -25,6 +27,7 @@ struct pm_threads {
 	const char *const
 		*keys;  /* identity columns, lower case, in the order in which they appear */
 	bool has_files; /* threads.csv gets the column `file` */
+	bool has_names, has_processes; /* the columns `thread_name`, `process_name` */
 };
 
 /* Columns of threads.csv other than the identity; PM_NO_TIME = unknown. */

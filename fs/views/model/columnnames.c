@@ -18,7 +18,7 @@ static const char *const role_suffixes[PMFS_N_ROLES] = {
 
 /*
  * Names of the other columns in tables with metric columns; a plain count must not have one of
- * them.
+ * them. A quantity may: `samples` has the columns samples_excl and samples_incl.
  */
 static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
@@ -37,7 +37,7 @@ static bool is_taken(const struct pmfs_column_naming *n, const char *name)
 static int try_base(struct pmfs_column_naming *n, uint32_t group, const char *base)
 {
 	const char *columns[PMFS_N_ROLES];
-	if (is_taken(n, base))
+	if (pm_strtab_find(&n->bases, pm_bytes_of(base)) != UINT32_MAX)
 		return 0;
 	for (unsigned role = 0; role < PMFS_N_ROLES; role++) {
 		columns[role] = pm_arena_printf(&n->scratch, "%s%s", base, role_suffixes[role]);
@@ -51,7 +51,7 @@ static int try_base(struct pmfs_column_naming *n, uint32_t group, const char *ba
 		if (n->roles[group] & 1u << role &&
 			pm_strtab_add(&n->taken, pm_bytes_of(columns[role])) == UINT32_MAX)
 			return -ENOMEM;
-	return pm_strtab_add(&n->taken, pm_bytes_of(base)) == UINT32_MAX ? -ENOMEM : 1;
+	return pm_strtab_add(&n->bases, pm_bytes_of(base)) == UINT32_MAX ? -ENOMEM : 1;
 }
 
 static int name_group(struct pmfs_column_naming *n, uint32_t group)
@@ -162,12 +162,13 @@ void pmfs_naming_init(
 	struct pmfs_column_naming *n, const struct pm_metrics *metrics, struct pm_arena *arena)
 {
 	*n = (struct pmfs_column_naming){.metrics = metrics, .arena = arena};
-	n->slugs.arena = n->taken.arena = n->taken_exports.arena = &n->scratch;
+	n->slugs.arena = n->bases.arena = n->taken.arena = n->taken_exports.arena = &n->scratch;
 }
 
 void pmfs_naming_done(struct pmfs_column_naming *n)
 {
 	pm_strtab_done(&n->slugs);
+	pm_strtab_done(&n->bases);
 	pm_strtab_done(&n->taken);
 	pm_strtab_done(&n->taken_exports);
 	pm_text_done(&n->text);

@@ -17,7 +17,8 @@ struct pmfs_column_naming {
 	const char **exports; /* group → name in exports, NULL before its first column */
 	uint32_t *numbers;    /* slug → how many groups have it */
 	struct pm_strtab slugs;
-	struct pm_strtab taken; /* every base, every column, every fixed column of a table */
+	struct pm_strtab bases;
+	struct pm_strtab taken; /* every column, and every fixed column of a table */
 	struct pm_strtab taken_exports;
 	struct pm_text text;
 	struct pm_arena *arena; /* of the final names */

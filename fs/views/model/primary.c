@@ -107,6 +107,10 @@ int pmfs_primary_by_rule(struct pmfs_model *m, uint32_t *ret, struct pm_error *e
 	int r = pmfs_model_metrics(m, &w.metrics, err);
 	if (r < 0)
 		return r;
+	if (w.metrics->leads) {
+		*ret = w.metrics->leads - 1;
+		return 0;
+	}
 	if (w.profile->lead_by_name) {
 		*ret = pm_quantity_leading(w.metrics, NULL);
 		return 0;

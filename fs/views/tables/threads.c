@@ -126,6 +126,10 @@ static int threads_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_e
 	cells += 5;
 	if (threads->has_files)
 		*cells++ = pm_cell_text(thread->file);
+	if (threads->has_processes)
+		*cells++ = pm_cell_text(thread->process);
+	if (threads->has_names)
+		*cells++ = pm_cell_text(thread->name);
 	*cells++ = pm_cell_str(path);
 	return 1;
 }
@@ -135,18 +139,23 @@ int pmfs_threads_table(
 {
 	static const struct pm_table_type type = {
 		.start = threads_start, .next = threads_next, .dense = true};
-	static const char *const after[] = {
-		"contexts", "values", "samples", "first_ns", "last_ns", "path", NULL};
-	static const char *const after_files[] = {
-		"contexts", "values", "samples", "first_ns", "last_ns", "file", "path", NULL};
+	const char *after[10] = {"contexts", "values", "samples", "first_ns", "last_ns"};
+	unsigned n = 5;
 	const struct pmfs_thread_names *names;
 	const struct pm_threads *threads;
 	(void)item;
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0 || (r = pmfs_model_thread_names(m, &names, err)) < 0)
 		return r;
-	r = pmfs_table_with_metrics(
-		m, &type, names->before, threads->has_files ? after_files : after, ret, err);
+	if (threads->has_files)
+		after[n++] = "file";
+	if (threads->has_processes)
+		after[n++] = "process_name";
+	if (threads->has_names)
+		after[n++] = "thread_name";
+	after[n++] = "path";
+	after[n] = NULL;
+	r = pmfs_table_with_metrics(m, &type, names->before, after, ret, err);
 	ret->end = threads->n;
 	return r;
 }
