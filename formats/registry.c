@@ -12,6 +12,10 @@
 
 #include "formats/common/cache.h"
 #include "formats/common/folder.h"
+#include "formats/common/inflate.h"
+#include "formats/common/textlines.h"
+
+enum { HEAD = 4096 };
 
 /* For callers that open a source without a cache. */
 #define OWN_CACHE ((uint64_t)64 << 20)
@@ -21,6 +25,7 @@ extern const struct pm_format hpcrun_format;
 extern const struct pm_format nytp_format;
 extern const struct pm_format zts_format;
 extern const struct pm_format htd_format;
+extern const struct pm_format folded_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
@@ -28,6 +33,7 @@ const struct pm_format *const pm_formats[] = {
 	&nytp_format,
 	&zts_format,
 	&htd_format,
+	&folded_format,
 	NULL,
 };
 
@@ -45,8 +51,39 @@ static void opened_free(struct opened *o)
 	free(o);
 }
 
+/* The first bytes of a file, as they are, and as text. */
+struct heads {
+	uint8_t raw[HEAD], text[2 * HEAD];
+};
+
+/* As far as the head can be inflated, without a byte order mark, UTF-16 as UTF-8. */
+static int text_of_head(struct pm_candidate *c, struct heads *heads)
+{
+	struct pm_bytes w = c->head;
+	struct pm_inflate *s = NULL;
+	struct pm_text text = {.p = NULL};
+	int r = 0;
+	c->text_is_all = c->head.len == c->size;
+	if (w.len >= 2 && w.p[0] == 0x1f && w.p[1] == 0x8b) {
+		s = pm_inflate_new(PM_INFLATE_GZIP, w);
+		w = s ? pm_inflate_peek(s, HEAD) : (struct pm_bytes){NULL, 0};
+		r = !s || pm_inflate_status(s).state == PM_INFLATE_FAILED ? -ENOMEM : 0;
+		c->text_is_all = c->text_is_all && w.len < HEAD;
+		w.len = w.len < HEAD ? w.len : HEAD;
+	}
+	pm_textlines_decode(w, &text);
+	if (text.failed)
+		r = -ENOMEM;
+	else if (text.len > 0) /* UTF-8 is at most half as long again as UTF-16 */
+		memcpy(heads->text, text.p, text.len);
+	c->text = (struct pm_bytes){heads->text, text.len};
+	pm_text_done(&text);
+	pm_inflate_free(s);
+	return r;
+}
+
 static int candidate_open(
-	const char *path, struct pm_candidate *c, uint8_t *head, size_t room, struct pm_error *err)
+	const char *path, struct pm_candidate *c, struct heads *heads, struct pm_error *err)
 {
 	struct stat st;
 	/* O_NONBLOCK: a FIFO must be refused, not waited for. */
@@ -70,7 +107,7 @@ static int candidate_open(
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			"is neither a regular file nor a directory");
 	}
-	ssize_t n = pread(fd, head, room, 0);
+	ssize_t n = pread(fd, heads->raw, sizeof(heads->raw), 0);
 	if (n < 0) {
 		int code = errno;
 		close(fd);
@@ -81,8 +118,11 @@ static int candidate_open(
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
 			"is empty: the run ended before anything was written");
 	}
-	c->head = (struct pm_bytes){head, (size_t)n};
-	return 0;
+	c->head = (struct pm_bytes){heads->raw, (size_t)n};
+	if (text_of_head(c, heads) == 0)
+		return 0;
+	close(fd);
+	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 }
 
 static const struct pm_format *format_by_name(const char *name)
@@ -93,18 +133,24 @@ static const struct pm_format *format_by_name(const char *name)
 	return NULL;
 }
 
-static const struct pm_format *format_by_probe(const struct pm_candidate *c, int *ret_sure)
+/* The next of the formats that may be tried, best first, of those below `*below`; NULL: no more. */
+static const struct pm_format *next_by_probe(
+	const struct pm_candidate *c, int *below, size_t *after)
 {
 	const struct pm_format *best = NULL;
-	int most = 0;
+	int most = PM_PROBE_IF_ASKED;
+	size_t place = 0;
 	for (size_t i = 0; pm_formats[i]; i++) {
 		int sure = pm_formats[i]->probe(c);
-		if (sure > most) {
+		bool tried = sure > *below || (sure == *below && i <= *after);
+		if (sure > most && !tried) {
 			most = sure;
 			best = pm_formats[i];
+			place = i;
 		}
 	}
-	*ret_sure = most;
+	*below = most;
+	*after = place;
 	return best;
 }
 
@@ -147,41 +193,59 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 	return 0;
 }
 
+/* With each format that it may be; the reason of the likeliest one is told. */
+static int open_by_probe(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile **ret, struct pm_error *err)
+{
+	const struct pm_format *format;
+	int below = PM_PROBE_CERTAIN + 1, r = 0;
+	size_t after = 0;
+	for (bool first = true; (format = next_by_probe(c, &below, &after)); first = false) {
+		struct pm_error why = {.offset = PM_NO_OFFSET};
+		int e = opened_new(c, format, options, ret, &why);
+		if (e == 0 || e == -ENOMEM || first) {
+			r = e;
+			if (e < 0 && err)
+				*err = why;
+		}
+		if (e == 0 || e == -ENOMEM)
+			return e;
+	}
+	return r < 0 ? r
+		     : pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			       c->folder ? "contains no profile of a known format (see --formats)"
+					 : "is not a profile of a known format (see --formats)");
+}
+
 int pm_profile_open(const char *path, const char *name, const struct pm_open_options *options,
 	struct pm_profile **ret, struct pm_error *err)
 {
-	uint8_t head[4096];
+	struct heads heads;
 	struct pm_candidate c = {.fd = -1};
 	const struct pm_format *format = NULL;
-	int sure;
 	if (name && !(format = format_by_name(name)))
 		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
 			"no format is named %s (see --formats)", name);
-	int r = candidate_open(path, &c, head, sizeof(head), err);
+	int r = candidate_open(path, &c, &heads, err);
 	if (r < 0)
 		return r;
-	if (!format)
-		format = format_by_probe(&c, &sure);
-	if (!format)
-		r = pm_error_set(err, -EINVAL, path, PM_NO_OFFSET,
-			c.folder ? "contains no profile of a known format (see --formats)"
-				 : "is not a profile of a known format (see --formats)");
-	else
-		r = opened_new(&c, format, options, ret, err);
+	r = format ? opened_new(&c, format, options, ret, err)
+		   : open_by_probe(&c, options, ret, err);
 	close(c.fd);
 	return r;
 }
 
 int pm_profile_probe(const char *path)
 {
-	uint8_t head[4096];
+	struct heads heads;
 	struct pm_candidate c = {.fd = -1};
-	int sure;
-	if (candidate_open(path, &c, head, sizeof(head), NULL) < 0)
+	int sure = PM_PROBE_CERTAIN + 1;
+	size_t after = 0;
+	if (candidate_open(path, &c, &heads, NULL) < 0)
 		return 0;
-	format_by_probe(&c, &sure);
+	const struct pm_format *format = next_by_probe(&c, &sure, &after);
 	close(c.fd);
-	return sure;
+	return format ? sure : 0;
 }
 
 struct pm_profile *pm_profile_close(struct pm_profile *p)

@@ -18,7 +18,8 @@ ROOMS = (
     ("formats/common/", ("include/profmount/",)),
     ("formats/registry.c", ("include/profmount/", "formats/common/")),
     ("formats/symbols/", ("include/profmount/", "formats/common/")),
-    ("formats/", ("include/profmount/", "formats/common/", "formats/symbols/symbols.h")),
+    ("formats/builder/", ("include/profmount/", "formats/common/")),
+    ("formats/", ("include/profmount/", "formats/common/", "formats/symbols/symbols.h", "formats/builder/")),
     *(
         (f"fs/views/{room}/", ("include/profmount/", "formats/common/") + tuple(f"fs/views/{r}/" for r in VIEWS[:i]))
         for i, room in enumerate(VIEWS)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/common/inflate.h"
 #include "tests/hpctoolkit/fixtures.h"
 #include "tests/htdump/writer.h"
 #include "tests/nytprof/writer.h"
@@ -100,6 +101,33 @@ static void write_fork(void)
 	sources_folder("nytprof-fork");
 	write_process(50, "b.pl", 400, 1000, 600);
 	write_process(51, "c.pl", 70, 900, 430);
+}
+
+static void write_text(const char *name, const char *text)
+{
+	sources_file(name, pm_bytes_of(text));
+}
+
+static void write_folded(void)
+{
+	struct pm_text packed = {.p = NULL};
+	write_text("flat.folded",
+		"# mode: wall\n"
+		"main;load (lib/a.c);read_[k] 12.5\n"
+		"main;load (lib/a.c) 0.25\n"
+		"main;;work;main;work_[i] 3\n"
+		" 2\n"
+		"main;quiet 0\n"
+		"a line without a count\n");
+	write_text("threads.folded",
+		"process 7:\"python app.py\";thread (0x1f): \"MainThread\";run (app.py:3) 7\n"
+		"process 7:\"python app.py\";thread (0x1f): \"MainThread\";run (app.py:9) 2\n"
+		"process 7:\"python app.py\";thread (0x20): \"worker\";wait (app.py:40) 90\n");
+	pm_gzip(&packed,
+		pm_bytes_of("main;a (src/a.c:3);b (src/b.c:7) 5 7\n"
+			    "main;a (src/a.c:4) 1.5 0\n"));
+	sources_file("two.folded.gz", pm_text_view(&packed));
+	pm_text_done(&packed);
 }
 
 static void write_nytprof(void)
@@ -197,6 +225,7 @@ int main(int argc, char **argv)
 		sources_die(folder);
 	write_hpctoolkit();
 	sources_write_hpcrun();
+	write_folded();
 	write_nytprof();
 	write_zts();
 	write_unended();

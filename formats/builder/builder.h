@@ -1,0 +1,187 @@
+/*
+ * The builder: makes a whole profile (include/profmount/profile.h) of what a reader tells about a
+ * source. A format over it is a probe and a function that reads: quantities, functions, contexts,
+ * threads and costs go in; opening, compression, laziness, inclusive costs, order, damage and every
+ * operation of the format interface are the builder's. docs/adding-a-format.md has an example.
+ *
+ * Failure is sticky: after one, every function does nothing and returns PM_REC_BAD, which every
+ * function accepts, and the end of reading says why. So a reader tests nothing but its own input.
+ * What functions return is a handle: a number of that recording. Texts are copied.
+ *
+ * A recording belongs to one thread. Loops over the source ask pm_rec_goes_on at intervals.
+ */
+#ifndef PROFMOUNT_BUILDER_BUILDER_H
+#define PROFMOUNT_BUILDER_BUILDER_H
+
+#include "formats/common/inflate.h"
+#include "formats/common/sheet.h"
+#include "profmount/format.h"
+
+/* A handle after a failure; never that of a thing. */
+#define PM_REC_BAD (UINT32_MAX - 1)
+
+/* No parent (a context at the top), no thread, no function. */
+#define PM_REC_NONE UINT32_MAX
+
+struct pm_recording;
+
+/* What a format is, to the builder. Const data. */
+struct pm_reader {
+	/* info.json contexts_are: "samples", "calls", "edges"; pm_rec_contexts_are changes it. */
+	const char *contexts_are;
+	const char *layout; /* which variant; pm_rec_layout changes it */
+	/*
+	 * Reads the whole source from pm_rec_stream(r). What is wrong with it goes to pm_rec_damage
+	 * and reading goes on; a negative errno with `err` filled refuses the source. Called again
+	 * from the beginning, with an empty recording, if memory ran out or nobody waited for it.
+	 */
+	int (*read)(struct pm_recording *r, struct pm_error *err);
+};
+
+/*
+ * pm_format.open and close of a format over the builder. Sources up to PM_LIMIT_READ_AT_OPENING are
+ * read at once, so that one that is refused is not mounted; others in the background, and by the
+ * first request that needs them.
+ */
+int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err);
+void pm_rec_close(struct pm_profile *p);
+
+/* ---- the source ---- */
+
+/*
+ * The source from its beginning, inflated where it is compressed; a second call begins again. The
+ * recording's. NULL after a failure. What ends too early, or is followed by something else, is
+ * damage that the builder adds.
+ */
+struct pm_inflate *pm_rec_stream(struct pm_recording *r);
+
+const char *pm_rec_file(const struct pm_recording *r); /* its name, for messages */
+const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
+
+/* False after a failure, or if nobody waits for the profile any more: then stop reading. */
+bool pm_rec_goes_on(struct pm_recording *r);
+
+/* ---- what there is ---- */
+
+/*
+ * A quantity: cost that lies at contexts and adds up from below. Units of time become ns and units
+ * of bytes become bytes, exactly: costs are given in the source's own unit. `count`, `none`, `1`
+ * are no unit. Quantities have columns in this order, even if all is 0.
+ */
+uint32_t pm_rec_metric(struct pm_recording *r, struct pm_bytes name, struct pm_bytes unit);
+
+/* A plain count without inclusive values: calls. */
+uint32_t pm_rec_count(struct pm_recording *r, const char *name);
+
+/* The quantity that leads, whatever its name and unit. Without it, the usual rule decides. */
+void pm_rec_primary(struct pm_recording *r, uint32_t quantity);
+
+/* A function; equal ones are one. `line`, `column`: of its definition, 0 = unknown. */
+struct pm_rec_function {
+	struct pm_bytes name, file, module;
+	uint32_t line, column;
+};
+
+uint32_t pm_rec_function(struct pm_recording *r, const struct pm_rec_function *function);
+
+/*
+ * Contexts: `parent` is a context or PM_REC_NONE; equal ones below one parent are one. Calls are
+ * functions and inlined functions; lines and what lies on them are parts of the call above.
+ */
+enum { PM_REC_INLINED = 1, PM_REC_IDLE = 2 };
+
+uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function, unsigned flags);
+
+/* Line `line` of a file (empty: of the function's), below a call; line 0 is the parent itself. */
+uint32_t pm_rec_line(struct pm_recording *r, uint32_t parent, struct pm_bytes file, uint32_t line);
+
+/*
+ * Code of which only the address is known: MODULE+0xOFFSET, without a module 0xOFFSET, without
+ * either (unknown). A function by itself.
+ */
+uint32_t pm_rec_address(
+	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset);
+
+/* Something that is no function: `(no stack)`, `<gpu kernel>`. */
+uint32_t pm_rec_placeholder(struct pm_recording *r, uint32_t parent, const char *name);
+
+/* ---- threads ---- */
+
+/* A level of a thread's directory: KEY=NUMBER. */
+struct pm_rec_key {
+	const char *key; /* process, thread, lane …; a constant */
+	uint64_t number;
+	/*
+	 * Instead of the number, if p is not NULL: text that the source has as its id. A number as
+	 * text (`7`, `1.0`) is one; other texts get the smallest numbers that are free.
+	 */
+	struct pm_bytes text;
+};
+
+enum { PM_REC_KEYS = 4 /* levels at most */ };
+
+/*
+ * The thread with these ids, `n` of them, outermost first. `name` is taken if it is not empty; a
+ * text id is the name of a thread that gets no other. If a cost lies on no thread (PM_REC_NONE),
+ * the profile has no threads: a reader may tell of threads that only a part of the source has.
+ */
+uint32_t pm_rec_thread(
+	struct pm_recording *r, const struct pm_rec_key *keys, unsigned n, struct pm_bytes name);
+
+/* Gives the thread another name; the last one holds. The same for its process. */
+void pm_rec_thread_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name);
+void pm_rec_process_name(struct pm_recording *r, uint32_t thread, struct pm_bytes name);
+
+/* ---- costs ---- */
+
+/*
+ * Adds own cost of a context. Integers are summed exactly; a quantity whose sum leaves 64 bits, or
+ * that has a cost that is no integer, consists of doubles. May be negative.
+ */
+void pm_rec_cost(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity, int64_t cost);
+void pm_rec_cost_f64(
+	struct pm_recording *r, uint32_t thread, uint32_t context, uint32_t quantity, double cost);
+
+/*
+ * The same for a decimal of the source, digits × 10^-decimals, at most 18: summed exactly, and
+ * shown as it would be written.
+ */
+void pm_rec_cost_decimal(struct pm_recording *r, uint32_t thread, uint32_t context,
+	uint32_t quantity, int64_t digits, unsigned decimals);
+
+/* ---- what else the source says ---- */
+
+/* For info.json; `key` is a constant. A text cell is copied. */
+void pm_rec_fact(struct pm_recording *r, const char *key, struct pm_cell value);
+
+/* A sentence for README.txt and summary.txt: what one must know to read the numbers. */
+void pm_rec_remark(struct pm_recording *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A row of damage.csv; offset and bytes may be PM_NO_OFFSET. */
+void pm_rec_damage(struct pm_recording *r, uint64_t offset, uint64_t bytes, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Memory that lives as long as the profile, zeroed; NULL after a failure. */
+void *pm_rec_alloc(struct pm_recording *r, size_t n);
+struct pm_bytes pm_rec_copy(struct pm_recording *r, struct pm_bytes text);
+
+/* A table of the format's own, at sheet->path; `self` as in struct pm_table. */
+void pm_rec_sheet(
+	struct pm_recording *r, const struct pm_sheet *sheet, const void *self, uint64_t rows);
+
+/* Instead of the file's name, and of the reader's constants; constants, too. */
+void pm_rec_title(struct pm_recording *r, struct pm_bytes title);
+void pm_rec_layout(struct pm_recording *r, const char *layout);
+void pm_rec_contexts_are(struct pm_recording *r, const char *what);
+
+/* When it was measured (since 1970), and for how long; PM_NO_TIME: unknown. */
+void pm_rec_measured(struct pm_recording *r, uint64_t time_ns, uint64_t duration_ns);
+
+/* Fails the recording, as a limit does: code is a negative errno. */
+void pm_rec_fail(struct pm_recording *r, int code, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * Opens sources of formats over the builder, and answers the format interface. Until a source is
+ * read, only `ready` and what is known from its attributes may be asked for; reading it sets the
+ * profile's fields, and takes operations away whose data it turned out not to have.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "formats/builder/recording.h"
+#include "formats/common/folder.h"
+#include "profmount/limits.h"
+
+static struct pm_rec_opened *opened_of(const struct pm_profile *p)
+{
+	return p->self;
+}
+
+/* ---- the source ---- */
+
+static enum pm_inflate_kind compression_of(struct pm_bytes b)
+{
+	return b.len >= 2 && b.p[0] == 0x1f && b.p[1] == 0x8b ? PM_INFLATE_GZIP : PM_INFLATE_STORED;
+}
+
+struct pm_inflate *pm_rec_stream(struct pm_recording *r)
+{
+	struct pm_bytes all = r->opened->input.bytes;
+	if (r->failed)
+		return NULL;
+	pm_inflate_free(r->stream);
+	r->stream = pm_inflate_new(compression_of(all), all);
+	if (!r->stream)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the source");
+	return r->stream;
+}
+
+/* What compression says at the end: a stream that was cut, or that something else follows. */
+static void check_end(struct pm_recording *r)
+{
+	struct pm_bytes all = r->opened->input.bytes;
+	if (!r->stream || compression_of(all) == PM_INFLATE_STORED)
+		return;
+	struct pm_inflate_status s = pm_inflate_status(r->stream);
+	if (s.state == PM_INFLATE_BROKEN)
+		pm_rec_damage(r, s.in, all.len - s.in, "the compressed data: %s", s.why);
+	for (uint64_t at = s.in; s.state == PM_INFLATE_ENDED && at < all.len; at++)
+		if (all.p[at] != 0) {
+			pm_rec_damage(r, s.in, all.len - s.in,
+				"what follows the compressed data is not compressed");
+			break;
+		}
+}
+
+/* ---- reading ---- */
+
+static void show(struct pm_rec_opened *o)
+{
+	struct pm_profile *p = o->profile;
+	const struct pm_recording *r = &o->recording;
+	p->layout = r->layout;
+	p->title = r->title;
+	p->kind_of_tree = r->contexts_are;
+	p->has_lines = r->has_lines;
+	p->has_modules = r->has_modules;
+	p->measured_ns = r->measured_ns == PM_NO_TIME ? 0 : r->measured_ns;
+	if (o->whole.threads.n == 0)
+		o->ops.threads = NULL;
+}
+
+/*
+ * What the recording failed with comes before what its reader made of that. Damage for whose rows
+ * there was no memory would be none.
+ */
+static int read_all(struct pm_rec_opened *o, struct pm_error *err)
+{
+	struct pm_recording *r = &o->recording;
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	if (pm_rec_init(r, o) < 0)
+		return -ENOMEM;
+	struct pm_damage_mark mark = pm_damage_mark(&r->damage);
+	int e = o->reader->read(r, &why);
+	if (e == 0)
+		check_end(r);
+	if (pm_damage_since(&r->damage, mark) < 0)
+		return -ENOMEM;
+	if (pm_input_changed(&o->input))
+		return pm_error_set(
+			err, -EIO, o->input.name, PM_NO_OFFSET, "has changed while it was read");
+	if (r->failed) {
+		e = r->failed;
+		why = r->error;
+	}
+	if (e < 0)
+		return pm_error_set(err, e, why.file, why.offset, "%s", why.text);
+	return pm_rec_seal(r, &o->whole, err);
+}
+
+static int ready_build(void *context, struct pm_error *err)
+{
+	struct pm_rec_opened *o = context;
+	int e = read_all(o, err);
+	pm_inflate_free(o->recording.stream);
+	o->recording.stream = NULL;
+	if (e == 0) {
+		show(o);
+		__atomic_store_n(&o->read, true, __ATOMIC_RELEASE);
+		return 0;
+	}
+	pm_rec_whole_done(&o->whole);
+	pm_rec_done(&o->recording);
+	return pm_error_plain(err, e);
+}
+
+static int ready(const struct pm_profile *p, struct pm_error *err)
+{
+	struct pm_rec_opened *o = opened_of(p);
+	return pm_lazy_get(&o->ready, ready_build, o, err);
+}
+
+static void warm(const struct pm_profile *p)
+{
+	ready(p, NULL);
+}
+
+/* What was read does not change any more, whatever becomes of the file. */
+static bool changed(const struct pm_profile *p)
+{
+	struct pm_rec_opened *o = opened_of(p);
+	return !__atomic_load_n(&o->read, __ATOMIC_ACQUIRE) && pm_input_changed(&o->input);
+}
+
+/* ---- the format interface ---- */
+
+static const struct pm_rec_whole *whole_of(const struct pm_profile *p)
+{
+	return &opened_of(p)->whole;
+}
+
+static int tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = whole_of(p)->tree;
+	return 0;
+}
+
+static int metrics(const struct pm_profile *p, const struct pm_metrics **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &whole_of(p)->metrics;
+	return 0;
+}
+
+static int threads(const struct pm_profile *p, const struct pm_threads **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &whole_of(p)->threads;
+	return 0;
+}
+
+static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm_value *ret,
+	size_t room, struct pm_error *err)
+{
+	const struct pm_rec_whole *w = whole_of(p);
+	size_t n = w->metrics.n < room ? w->metrics.n : room;
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = w->metric_list[i].id;
+		const union pm_rec_number *v = &w->sums[id][context];
+		ret[i] = (struct pm_value){
+			.context = context + 1ull, .metric = id, .thread = PM_NONE};
+		if (w->real[id]) {
+			ret[i].f = v->f;
+		} else {
+			ret[i].whole = true;
+			ret[i].negative = v->i < 0;
+			ret[i].i = v->i;
+		}
+	}
+	return (int64_t)n;
+}
+
+/* Without threads, a context has the values of the run. */
+static int64_t values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
+	struct pm_value *ret, size_t room, struct pm_error *err)
+{
+	const struct pm_costs *costs;
+	if (whole_of(p)->threads.n == 0) {
+		bool some = of.what == PM_OF_CONTEXT && first == 0;
+		return some ? run_costs(p, of.index, ret, room, err) : 0;
+	}
+	int r = pm_rec_thread_costs(opened_of(p), &costs, err);
+	if (r < 0)
+		return r;
+	return of.what == PM_OF_THREAD ? pm_costs_of_thread(costs, of.index, first, ret, room)
+				       : pm_costs_of_context(costs, of.index, first, ret, room);
+}
+
+static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_thread_counts *ret,
+	struct pm_error *err)
+{
+	const struct pm_costs *costs;
+	int r = pm_rec_thread_costs(opened_of(p), &costs, err);
+	if (r < 0)
+		return r;
+	*ret = pm_costs_counts(costs, thread);
+	return 0;
+}
+
+static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
+	struct pm_error *err)
+{
+	const struct pm_recording *r = &opened_of(p)->recording;
+	(void)err;
+	*ret_origin_ns = PM_NO_TIME;
+	*ret_duration_ns = r->duration_ns;
+	return 0;
+}
+
+static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pm_recording *r = &opened_of(p)->recording;
+	(void)err;
+	*ret = r->documents;
+	*ret_n = r->n_documents;
+	return 0;
+}
+
+static int facts(
+	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
+{
+	const struct pm_recording *r = &opened_of(p)->recording;
+	(void)err;
+	*ret = r->facts;
+	*ret_n = r->n_facts;
+	return 0;
+}
+
+static int remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	(void)err;
+	pm_text_bytes(out, pm_text_view(&opened_of(p)->recording.remarks));
+	return 0;
+}
+
+static int damage(const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
+{
+	(void)err;
+	*ret = &whole_of(p)->damages;
+	return 0;
+}
+
+static uint64_t memory(const struct pm_profile *p)
+{
+	const struct pm_rec_opened *o = opened_of(p);
+	const struct pm_rec_whole *w = &o->whole;
+	uint64_t contexts = w->tree ? w->tree->n_contexts : 0;
+	return contexts * (20 + 8 * (uint64_t)w->metrics.n) +
+		o->recording.n_cells * (sizeof(struct pm_rec_cell) + 64) + o->recording.arena.total;
+}
+
+static const struct pm_profile_ops all_ops = {
+	.ready = ready,
+	.tree = tree,
+	.metrics = metrics,
+	.threads = threads,
+	.thread_counts = thread_counts,
+	.run_costs = run_costs,
+	.values = values,
+	.span = span,
+	.documents = documents,
+	.facts = facts,
+	.remarks = remarks,
+	.damage = damage,
+	.warm = warm,
+	.memory = memory,
+	.changed = changed,
+};
+
+/* ---- opening ---- */
+
+static void opened_free(struct pm_rec_opened *o)
+{
+	pm_part_done(&o->thread_costs);
+	pm_rec_whole_done(&o->whole);
+	pm_rec_done(&o->recording);
+	pm_input_close(&o->input);
+	pm_watch_done(&o->watch);
+	free(o);
+}
+
+static int open_input(struct pm_rec_opened *o, const struct pm_candidate *c, struct pm_error *err)
+{
+	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
+	int r = pm_input_take(&o->input, fd, pm_path_name(c->path), err);
+	if (r < 0 || o->input.fd < 0)
+		return r;
+	/* Growing is appending: what is read in one go needs no checksums. */
+	if (pm_watch_init(&o->watch, &o->input.stamp, false) < 0)
+		return -ENOMEM;
+	o->input.watch = &o->watch;
+	return 0;
+}
+
+int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err)
+{
+	struct pm_rec_opened *o = calloc(1, sizeof(*o));
+	if (!o)
+		return pm_error_plain(err, -ENOMEM);
+	o->reader = reader;
+	o->options = *options;
+	o->profile = ret;
+	o->ops = all_ops;
+	o->ready = (struct pm_lazy)PM_LAZY_INIT;
+	o->recording.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
+	int r = open_input(o, c, err);
+	*ret = (struct pm_profile){.ops = &o->ops, .self = o};
+	if (r == 0) {
+		ret->layout = reader->layout;
+		ret->title = pm_bytes_of(o->input.name);
+		ret->mtime_ns = o->input.mtime_ns;
+		ret->input_bytes = o->input.bytes.len;
+		ret->kind_of_tree = reader->contexts_are;
+		if (o->input.bytes.len <= PM_LIMIT_READ_AT_OPENING)
+			r = ready(ret, err);
+	}
+	if (r < 0) {
+		opened_free(o);
+		return pm_error_plain(err, r);
+	}
+	return 0;
+}
+
+void pm_rec_close(struct pm_profile *p)
+{
+	opened_free(opened_of(p));
+}

@@ -1,0 +1,143 @@
+/* Shared by the files of the builder only: a recording, and what becomes of it. */
+#ifndef PROFMOUNT_BUILDER_RECORDING_H
+#define PROFMOUNT_BUILDER_RECORDING_H
+
+#include "formats/builder/builder.h"
+#include "formats/common/costs.h"
+#include "formats/common/damage.h"
+#include "formats/common/input.h"
+#include "formats/common/lazy.h"
+#include "formats/common/part.h"
+#include "formats/common/paths.h"
+#include "formats/common/prints.h"
+#include "formats/common/tree.h"
+
+struct pm_rec_quantity {
+	struct pm_bytes name, unit;
+	int64_t factor;    /* to ns or bytes */
+	unsigned decimals; /* integers are that many powers of ten too large */
+	bool count;        /* a plain count */
+	bool real;         /* costs are doubles */
+};
+
+/* Own cost of a context on a thread. */
+struct pm_rec_cell {
+	uint32_t context, thread; /* path, and index in the tree once it is sealed */
+	uint32_t quantity;
+	union {
+		__int128 i;
+		double f; /* of real quantities */
+	};
+};
+
+struct pm_rec_thread_of {
+	uint32_t n;
+	uint16_t key[PM_REC_KEYS]; /* index in keys */
+	bool is_text[PM_REC_KEYS];
+	uint64_t value[PM_REC_KEYS]; /* a number, or an index in thread_texts */
+	uint32_t name, process;      /* texts of the tree; 0: none */
+};
+
+struct pm_rec_frames {
+	uint32_t of[4]; /* by flags of pm_rec_call; PM_NONE: not yet */
+};
+
+struct pm_recording {
+	int failed; /* 0 or a negative errno, with `error` */
+	struct pm_error error;
+	const struct pm_reader *reader;
+	struct pm_rec_opened *opened;
+	struct pm_inflate *stream;
+	unsigned asked; /* calls of pm_rec_goes_on */
+
+	struct pm_arena arena;
+	struct pm_rec_quantity *quantities;
+	size_t n_quantities, quantity_room;
+	uint32_t primary; /* PM_NONE: by the rule */
+
+	struct pm_tree_builder *tree; /* texts, functions, frames */
+	struct pm_rec_frames *frames; /* by function */
+	uint32_t *columns;            /* by function */
+	size_t n_functions, frames_room, columns_room;
+	struct pm_prints functions;
+	struct pm_function *known; /* what was told to the tree, by function */
+	size_t known_room;
+	struct pm_paths paths; /* of frames */
+
+	const char *keys[PM_REC_KEYS * 2];
+	unsigned n_keys;
+	struct pm_rec_thread_of *threads;
+	size_t n_threads, thread_room;
+	struct pm_prints thread_index;
+	struct pm_strtab thread_texts;
+	bool has_no_thread; /* some cost lies on no thread */
+
+	struct pm_rec_cell *cells;
+	size_t n_cells, cell_room;
+	struct pm_prints cell_index;
+	uint32_t last_cell;
+
+	struct pm_fact *facts;
+	size_t n_facts, fact_room;
+	struct pm_text remarks;
+	struct pm_named_doc *documents;
+	size_t n_documents, document_room;
+	struct pm_damage_list damage;
+	struct pm_bytes title;
+	const char *layout, *contexts_are;
+	uint64_t measured_ns, duration_ns;
+	bool has_lines, has_modules;
+};
+
+/* A sealed recording: what the format interface shows. */
+struct pm_rec_whole {
+	struct pm_tree *tree;
+	struct pm_metrics metrics;
+	struct pm_metric *metric_list;
+	uint32_t n_quantities;
+	/*
+	 * By metric, an array by context: int64_t, or double of real quantities and those with
+	 * decimals. NULL: none.
+	 */
+	union pm_rec_number **sums;
+	bool *real; /* by metric */
+	struct pm_threads threads;
+	bool has_names, has_processes;
+	struct pm_damages damages;
+};
+
+union pm_rec_number {
+	int64_t i;
+	double f;
+};
+
+/* The `self` of the profile. */
+struct pm_rec_opened {
+	const struct pm_reader *reader;
+	struct pm_open_options options;
+	struct pm_input input;
+	struct pm_watch watch;
+	struct pm_profile *profile; /* its fields, and ops, are set once everything is read */
+	struct pm_profile_ops ops;
+	struct pm_lazy ready;
+	bool read; /* atomic: everything */
+	struct pm_recording recording;
+	struct pm_rec_whole whole;
+	struct pm_part thread_costs; /* struct pm_costs */
+};
+
+/* recording.c: an empty recording of an opened source. 0 or -ENOMEM; done accepts both. */
+int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened);
+void pm_rec_done(struct pm_recording *r);
+
+/* seal.c: makes a whole of the recording, whose texts it refers to. */
+int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *ret, struct pm_error *err);
+void pm_rec_whole_done(struct pm_rec_whole *w);
+
+/* seal.c: costs by thread, own and inclusive, on first need. */
+int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, struct pm_error *err);
+
+/* The metric of a quantity: its own, its inclusive, and its flat costs. */
+enum { PM_REC_INCL, PM_REC_EXCL, PM_REC_FLAT, PM_REC_N };
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * A text, line by line, in bounded memory: LF or CRLF, a byte order mark, UTF-16 with one (what
+ * PowerShell writes). Lines are slices of the stream's window, or of the reader's own memory.
+ */
+#ifndef PROFMOUNT_TEXTLINES_H
+#define PROFMOUNT_TEXTLINES_H
+
+#include "formats/common/inflate.h"
+
+struct pm_textlines {
+	struct pm_inflate *stream;
+	uint64_t number; /* of the last line, from 1 */
+	uint64_t offset; /* where it begins */
+	bool cut;        /* the last line has no line end */
+	bool long_line;  /* it was longer than PM_LIMIT_WINDOW: only its beginning is there */
+	/* Private: */
+	size_t used;
+	char order; /* of UTF-16: 'l', 'b'; 0: bytes */
+	struct pm_text utf8;
+};
+
+/* Begins at the beginning of `stream`, which outlives it. End with pm_textlines_done. */
+void pm_textlines_start(struct pm_textlines *l, struct pm_inflate *stream);
+void pm_textlines_done(struct pm_textlines *l);
+
+/* The next line without its end, valid until the next call. 1, 0 at the end, -ENOMEM. */
+int pm_textlines_next(struct pm_textlines *l, struct pm_bytes *ret);
+
+/* Appends text without its byte order mark, UTF-16 as UTF-8. */
+void pm_textlines_decode(struct pm_bytes head, struct pm_text *out);
+
+#endif

@@ -1,0 +1,278 @@
+/* The builder: what a reader tells is what the profile says. Readers are scripts of the tests. */
+#include "tests/unittest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/builder/builder.h"
+
+static char path[64];
+static struct pm_profile profile;
+
+/* Opens a source of these bytes with the reader. */
+static int open_with(int (*read)(struct pm_recording *, struct pm_error *), const char *bytes,
+	struct pm_error *err)
+{
+	static struct pm_reader reader;
+	static const struct pm_open_options options;
+	reader = (struct pm_reader){.contexts_are = "samples", .layout = "text", .read = read};
+	snprintf(path, sizeof(path), "/tmp/test_builder-XXXXXX");
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, strlen(bytes)), strlen(bytes));
+	struct pm_candidate c = {.path = path, .fd = fd, .size = strlen(bytes)};
+	int r = pm_rec_open(&reader, &c, &options, &profile, err);
+	close(fd);
+	unlink(path);
+	return r;
+}
+
+static void open_ok(int (*read)(struct pm_recording *, struct pm_error *))
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	assert_int_equal(open_with(read, "x\n", &err), 0);
+}
+
+static const struct pm_tree *tree(void)
+{
+	const struct pm_tree *t;
+	assert_int_equal(profile.ops->tree(&profile, &t, NULL), 0);
+	return t;
+}
+
+static const char *name_of(uint32_t context)
+{
+	static char name[64];
+	const struct pm_tree *t = tree();
+	struct pm_bytes b = t->texts[pm_tree_frame(t, context)->name];
+	snprintf(name, sizeof(name), "%.*s", (int)b.len, (const char *)b.p);
+	return name;
+}
+
+/* The value of a metric of the run at a context. */
+static struct pm_value value(uint32_t context, uint32_t metric)
+{
+	struct pm_value v[16];
+	int64_t n = profile.ops->run_costs(&profile, context, v, 16, NULL);
+	for (int64_t i = 0; i < n; i++)
+		if (v[i].metric == metric)
+			return v[i];
+	fail();
+	return v[0];
+}
+
+static uint32_t call(struct pm_recording *r, uint32_t parent, const char *name)
+{
+	struct pm_rec_function f = {.name = pm_bytes_of(name)};
+	return pm_rec_call(r, parent, pm_rec_function(r, &f), 0);
+}
+
+/* ---- quantities ---- */
+
+static int read_costs(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t time = pm_rec_metric(r, pm_bytes_of("cpu"), pm_bytes_of("Milliseconds"));
+	uint32_t count = pm_rec_metric(r, pm_bytes_of("samples"), pm_bytes_of("count"));
+	uint32_t main = call(r, PM_REC_NONE, "main"), a = call(r, main, "a");
+	uint32_t b = call(r, main, "b");
+	pm_rec_cost(r, PM_REC_NONE, a, time, 2);
+	pm_rec_cost(r, PM_REC_NONE, a, time, 3);
+	pm_rec_cost(r, PM_REC_NONE, b, time, 9);
+	pm_rec_cost(r, PM_REC_NONE, main, count, INT64_C(9007199254740993));
+	pm_rec_cost(r, PM_REC_NONE, a, count, 1);
+	return 0;
+}
+
+static void test_costs_are_exact_in_ns_and_add_up(void **state)
+{
+	const struct pm_metrics *m;
+	open_ok(read_costs);
+	assert_int_equal(profile.ops->metrics(&profile, &m, NULL), 0);
+	assert_int_equal(m->n, 4);
+	assert_true(pm_bytes_equal(m->metrics[0].unit, pm_bytes_of("ns")));
+	assert_int_equal(m->metrics[2].unit.len, 0);
+	assert_int_equal(tree()->n_contexts, 3);
+	assert_string_equal(name_of(1), "b"); /* costs more time than a */
+	assert_int_equal(value(0, 0).i, 14000000);
+	assert_int_equal(value(2, 1).i, 5000000);
+	assert_true(value(0, 3).whole);
+	assert_int_equal(value(0, 3).i, INT64_C(9007199254740994));
+	assert_null(profile.ops->threads);
+	pm_rec_close(&profile);
+}
+
+static int read_decimals(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	uint32_t main = call(r, PM_REC_NONE, "main"), a = call(r, main, "a");
+	pm_rec_cost_decimal(r, PM_REC_NONE, main, q, 1, 1); /* 0.1 + 0.2 */
+	pm_rec_cost_decimal(r, PM_REC_NONE, a, q, 20, 2);
+	return 0;
+}
+
+static void test_decimals_are_summed_as_written(void **state)
+{
+	open_ok(read_decimals);
+	assert_false(value(0, 0).whole);
+	assert_true(value(0, 0).f == 0.3);
+	pm_rec_close(&profile);
+}
+
+static int read_huge(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	uint32_t main = call(r, PM_REC_NONE, "main");
+	for (int i = 0; i < 3; i++)
+		pm_rec_cost(r, PM_REC_NONE, main, q, INT64_MAX);
+	return 0;
+}
+
+static void test_sums_beyond_64_bits_are_doubles(void **state)
+{
+	open_ok(read_huge);
+	assert_false(value(0, 0).whole);
+	assert_true(value(0, 0).f == 3.0 * 9223372036854775807.0);
+	pm_rec_close(&profile);
+}
+
+/* ---- contexts ---- */
+
+static int read_lines(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	struct pm_rec_function f = {.name = pm_bytes_of("work"),
+		.file = pm_bytes_of("/src/a.c"),
+		.module = pm_bytes_of("/bin/app"),
+		.line = 3};
+	uint32_t work = pm_rec_call(r, PM_REC_NONE, pm_rec_function(r, &f), 0);
+	assert_int_equal(pm_rec_call(r, PM_REC_NONE, pm_rec_function(r, &f), 0), work);
+	uint32_t line = pm_rec_line(r, work, pm_bytes_of(""), 7);
+	assert_int_equal(pm_rec_line(r, work, pm_bytes_of(""), 0), work);
+	pm_rec_cost(r, PM_REC_NONE, line, q, 5);
+	pm_rec_cost(r, PM_REC_NONE, work, q, 2);
+	uint32_t at = pm_rec_address(r, line, pm_bytes_of("/bin/app"), 0x1f0);
+	pm_rec_cost(r, PM_REC_NONE, at, q, 1);
+	assert_int_equal(pm_rec_call(r, PM_REC_BAD, 0, 0), PM_REC_BAD);
+	return 0;
+}
+
+static void test_lines_are_parts_and_addresses_functions(void **state)
+{
+	open_ok(read_lines);
+	const struct pm_tree *t = tree();
+	assert_true(profile.has_lines && profile.has_modules);
+	assert_int_equal(t->n_contexts, 3);
+	assert_int_equal(pm_tree_frame(t, 1)->kind, PM_KIND_LINE);
+	assert_true(pm_tree_frame(t, 1)->nested);
+	assert_string_equal(name_of(2), "app+0x1f0");
+	assert_int_equal(value(0, 1).i, 2); /* own */
+	assert_int_equal(value(0, 2).i, 7); /* in flat tables: with its line's */
+	assert_int_equal(value(0, 0).i, 8);
+	pm_rec_close(&profile);
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread(struct pm_recording *r, const char *id, const char *name)
+{
+	struct pm_rec_key key = {.key = "thread", .text = pm_bytes_of(id)};
+	return pm_rec_thread(r, &key, 1, pm_bytes_of(name));
+}
+
+static int read_threads(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	uint32_t main = call(r, PM_REC_NONE, "main"), a = call(r, main, "a");
+	pm_rec_cost(r, thread(r, "GPU 0", ""), a, q, 3);
+	pm_rec_cost(r, thread(r, "1.0", "worker"), a, q, 4);
+	pm_rec_cost(r, thread(r, "1", ""), main, q, 5);
+	pm_rec_cost(r, thread(r, "7", ""), main, q, 6);
+	return 0;
+}
+
+static void test_text_ids_are_names_with_free_numbers(void **state)
+{
+	const struct pm_threads *t;
+	struct pm_value v[8];
+	open_ok(read_threads);
+	assert_int_equal(profile.ops->threads(&profile, &t, NULL), 0);
+	assert_int_equal(t->n, 3);
+	assert_true(t->has_names);
+	assert_int_equal(t->threads[0].identity[0].value, 2);
+	assert_true(pm_bytes_equal(t->threads[0].name, pm_bytes_of("GPU 0")));
+	assert_int_equal(t->threads[1].identity[0].value, 1);
+	assert_true(pm_bytes_equal(t->threads[1].name, pm_bytes_of("worker")));
+	assert_int_equal(t->threads[2].identity[0].value, 7);
+	struct pm_values_of of = {PM_OF_THREAD, 1, false};
+	int64_t n = profile.ops->values(&profile, of, 0, v, 8, NULL);
+	assert_int_equal(n, 4); /* own and inclusive of main, of a */
+	int64_t inclusive = 0;
+	for (int64_t i = 0; i < n; i++)
+		if (v[i].metric == 0)
+			inclusive = v[i].i > inclusive ? v[i].i : inclusive;
+	assert_int_equal(inclusive, 9);
+	of = (struct pm_values_of){PM_OF_CONTEXT, 0, false};
+	assert_int_equal(profile.ops->values(&profile, of, 0, v, 8, NULL), 6);
+	struct pm_thread_counts counts;
+	assert_int_equal(profile.ops->thread_counts(&profile, 0, &counts, NULL), 0);
+	assert_int_equal(counts.contexts, 2);
+	pm_rec_close(&profile);
+}
+
+static int read_some_threads(struct pm_recording *r, struct pm_error *err)
+{
+	read_threads(r, err);
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "main"), 0, 1);
+	return 0;
+}
+
+static void test_a_cost_without_thread_means_no_threads(void **state)
+{
+	open_ok(read_some_threads);
+	assert_null(profile.ops->threads);
+	assert_int_equal(value(0, 0).i, 19);
+	pm_rec_close(&profile);
+}
+
+/* ---- failure ---- */
+
+static int read_failing(struct pm_recording *r, struct pm_error *err)
+{
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	(void)err;
+	pm_rec_fail(r, -ENOTSUP, 16, "is of version %d", 9);
+	assert_false(pm_rec_goes_on(r));
+	uint32_t c = call(r, PM_REC_NONE, "main");
+	assert_int_equal(c, PM_REC_BAD);
+	pm_rec_cost(r, PM_REC_NONE, c, q, 1);
+	return 0;
+}
+
+static void test_failure_is_sticky_and_refuses_the_source(void **state)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	assert_int_equal(open_with(read_failing, "x", &err), -ENOTSUP);
+	assert_string_equal(err.text, "is of version 9");
+	assert_int_equal(err.offset, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_costs_are_exact_in_ns_and_add_up),
+		cmocka_unit_test(test_decimals_are_summed_as_written),
+		cmocka_unit_test(test_sums_beyond_64_bits_are_doubles),
+		cmocka_unit_test(test_lines_are_parts_and_addresses_functions),
+		cmocka_unit_test(test_text_ids_are_names_with_free_numbers),
+		cmocka_unit_test(test_a_cost_without_thread_means_no_threads),
+		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
