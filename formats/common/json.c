@@ -1,10 +1,12 @@
 /*
- * Punctuation of JSON. One bit of state (`first`) is enough for all levels: a level that has been
- * closed was an item of the enclosing level, which is therefore no longer empty.
+ * Punctuation of JSON. A key without a value, and a bracket too many, fail the text: a document
+ * that went wrong is an error, whatever the input did to get there.
+ *
+ * One bit of state (`first`) is enough for all levels: a level that has been closed was an item of
+ * the enclosing level, which is therefore no longer empty.
  */
 #include "formats/common/json.h"
 
-#include <assert.h>
 #include <math.h>
 
 static void start_line(struct pm_json *j)
@@ -38,7 +40,10 @@ void pm_json_open(struct pm_json *j, char bracket)
 
 void pm_json_close(struct pm_json *j, char bracket)
 {
-	assert(j->depth > 0 && !j->keyed);
+	if (j->depth == 0 || j->keyed) {
+		j->out->failed = true;
+		return;
+	}
 	j->depth--;
 	if (!j->first)
 		start_line(j);
@@ -48,7 +53,8 @@ void pm_json_close(struct pm_json *j, char bracket)
 
 void pm_json_key_bytes(struct pm_json *j, struct pm_bytes key)
 {
-	assert(!j->keyed);
+	if (j->keyed)
+		j->out->failed = true;
 	pm_json_text(j, key);
 	pm_text_char(j->out, ':');
 	if (j->indented)

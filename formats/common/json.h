@@ -1,4 +1,7 @@
-/* Writes JSON into a text builder; takes care of commas, nesting and indentation. */
+/*
+ * Writes JSON into a text builder; takes care of commas, nesting and indentation. What would not be
+ * JSON, as a key after a key, fails the text.
+ */
 #ifndef PROFMOUNT_JSON_H
 #define PROFMOUNT_JSON_H
 

@@ -1,7 +1,9 @@
 /*
  * Any bytes through the whole program but for FUSE: open, walk the tree breadth-first, read
- * documents in windows. A small part of the law of tests/conformance must hold: what is listed is
- * found, sizes are the bytes delivered, windows are slices of the whole.
+ * documents in windows, also those that are found by name alone: the data of report.html, Parquet,
+ * windows of time. Then the same of the source compared with itself. A small part of the law of
+ * tests/conformance must hold: what is listed is found, sizes are the bytes delivered, windows are
+ * slices of the whole.
  *
  * An input is a source file, or a folder of them: FOLDER_MAGIC, then for each file its number in
  * folder_names, its length (32 bits, little-endian) and its bytes.
@@ -14,6 +16,7 @@
 
 #include "formats/common/cursor.h"
 #include "fs/instance.h"
+#include "fs/runs/ensemble.h"
 
 #define FOLDER_MAGIC "profmount folder\n"
 
@@ -148,8 +151,8 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	struct pmfs_piece piece = {.len = 0};
 	struct pm_doc doc;
 	uint64_t size = 0;
-	must(pmfs_tree_document(w->in.tree, e->node, &doc, &err) == 0, "no document", e);
-	if (pmfs_engine_size(w->in.engine, e->node, &doc, &size, &err) < 0) {
+	if (pmfs_tree_document(w->in.tree, e->node, &doc, &err) != 0 ||
+		pmfs_engine_size(w->in.engine, e->node, &doc, &size, &err) < 0) {
 		must(err.code < 0 && err.text[0], "an error without a reason", e);
 		return;
 	}
@@ -167,6 +170,53 @@ static void check_document(struct walk *w, const struct pmfs_entry *e)
 	free(whole);
 }
 
+/* ---- what is found by name alone ---- */
+
+static void visit(struct walk *w, pm_node dir, const char *name)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry e;
+	if (pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of(name), &e, &err) != 0)
+		return;
+	if (e.type == PMFS_DIRECTORY && w->n_dirs < MOST_DIRS)
+		w->queue[w->n_dirs++] = e.node;
+	if (e.type == PMFS_FILE)
+		check_document(w, &e);
+}
+
+static void visit_report(struct walk *w, pm_node dir)
+{
+	static const struct {
+		const char *kind;
+		unsigned numbers;
+	} kinds[] = {{"functions", 1}, {"function", 1}, {"children", 2}, {"flame", 2},
+		{"sandwich", 2}, {"threadflame", 2}, {"threadfunctions", 2}, {"threads", 1},
+		{"costs", 2}, {"time", 3}, {"sources", 1}, {"source", 1}, {"damage", 1},
+		{"table", 2}, {"plot", 1}};
+	char name[64];
+	visit(w, dir, "start.js");
+	for (unsigned i = 0; i < 3 * sizeof(kinds) / sizeof(*kinds); i++) {
+		unsigned k = i % (sizeof(kinds) / sizeof(*kinds));
+		int at = snprintf(name, sizeof(name), "%s", kinds[k].kind);
+		for (unsigned n = 0; n < kinds[k].numbers; n++)
+			at += snprintf(name + at, sizeof(name) - (size_t)at, "-%u",
+				(unsigned)(i < 15 ? 0 : next_random(w) % (k == 9 ? 3 : 9)));
+		snprintf(name + at, sizeof(name) - (size_t)at, ".js");
+		visit(w, dir, name);
+	}
+}
+
+static void visit_unlisted(struct walk *w, pm_node dir)
+{
+	static const char *const windows[] = {"-", "0-", "0-1ms", "1us-2us", "1s-"};
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct pmfs_entry e;
+	for (unsigned i = 0; i < sizeof(windows) / sizeof(*windows); i++)
+		visit(w, dir, windows[i]);
+	if (pmfs_tree_lookup(w->in.tree, dir, pm_bytes_of("report"), &e, &err) == 0)
+		visit_report(w, e.node);
+}
+
 /* ---- the walk ---- */
 
 static void check_entry(struct walk *w, pm_node dir, const struct pmfs_entry *e)
@@ -181,6 +231,11 @@ static void check_entry(struct walk *w, pm_node dir, const struct pmfs_entry *e)
 	if (e->type != PMFS_DIRECTORY && w->n_docs < MOST_DOCS) {
 		w->n_docs++;
 		check_document(w, e);
+		if (e->len > 4 && memcmp(e->name + e->len - 4, ".csv", 4) == 0) {
+			char twin[PMFS_NAME_SIZE + 8];
+			snprintf(twin, sizeof(twin), "%.*s.parquet", (int)e->len - 4, e->name);
+			visit(w, dir, twin);
+		}
 	}
 }
 
@@ -198,6 +253,7 @@ static void check_tree(struct walk *w)
 				check_entry(w, w->queue[i], &e);
 		}
 		must(r >= 0 || err.text[0], "a directory fails without a reason", NULL);
+		visit_unlisted(w, w->queue[i]);
 	}
 }
 
@@ -212,6 +268,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(err.code < 0 && err.text[0], "refused without a reason", NULL);
 		return 0;
 	}
+	check_tree(&w);
+	pmfs_instance_close(&w.in);
+	const char *const paths[] = {path, path}, *const words[] = {"a=x", "b=x"};
+	const struct pmfs_ensemble_options options = {.shelf = {.cache_bytes = CACHE}};
+	struct pm_profile *p;
+	if (pmfs_ensemble_open(words, paths, 2, &options, &p, &err) < 0)
+		return 0;
+	w = (struct walk){.random = size};
+	must(pmfs_instance_of(&w.in, p, pm_cache_new(CACHE), PM_SHAPE_ENSEMBLE, NULL, &err) == 0,
+		"a comparison cannot be opened", NULL);
 	check_tree(&w);
 	pmfs_instance_close(&w.in);
 	return 0;

@@ -16,6 +16,40 @@ static void check_json(void (*write)(struct pm_json *), bool indented, const cha
 	pm_text_done(&t);
 }
 
+static void key_after_key(struct pm_json *j)
+{
+	pm_json_open(j, '{');
+	pm_json_key(j, "a");
+	pm_json_key(j, "b");
+	pm_json_null(j);
+	pm_json_close(j, '}');
+}
+
+static void close_after_key(struct pm_json *j)
+{
+	pm_json_open(j, '{');
+	pm_json_key(j, "a");
+	pm_json_close(j, '}');
+}
+
+static void close_nothing(struct pm_json *j)
+{
+	pm_json_close(j, '}');
+}
+
+static void test_what_is_no_json_fails(void **state)
+{
+	void (*const cases[])(struct pm_json *) = {key_after_key, close_after_key, close_nothing};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pm_text t = {.p = NULL};
+		struct pm_json j = {.out = &t};
+		cases[i](&j);
+		assert_true(t.failed);
+		pm_text_done(&t);
+	}
+}
+
 static void write_one_value(struct pm_json *j)
 {
 	pm_json_str(j, "x");
@@ -97,6 +131,7 @@ static void test_nested_levels_are_indented_by_two(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_no_json_fails),
 		cmocka_unit_test(test_value_alone_has_no_punctuation),
 		cmocka_unit_test(test_every_kind_of_value_is_separated),
 		cmocka_unit_test(test_nested_levels_are_compact),

@@ -124,6 +124,51 @@ static void test_data_has_the_numbers_of_the_tables(void **state)
 	views_done(m, f);
 }
 
+static int broken_span(const struct pm_profile *p, uint64_t *ret_origin_ns,
+	uint64_t *ret_duration_ns, struct pm_error *err)
+{
+	(void)p, (void)ret_origin_ns, (void)ret_duration_ns;
+	return pm_error_set(err, -EIO, "trace.db", 0, "broken");
+}
+
+static int broken_series(const struct pm_profile *p, const struct pm_series **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	(void)p, (void)ret, (void)ret_n;
+	return pm_error_set(err, -EIO, "counters", 0, "broken");
+}
+
+static int broken_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
+	size_t *ret_n, struct pm_error *err)
+{
+	(void)p, (void)ret, (void)ret_n;
+	return pm_error_set(err, -EIO, "tables", 0, "broken");
+}
+
+/* What cannot be read fails the document, in the middle of which it is found out. */
+static void test_a_broken_source_is_an_error(void **state)
+{
+	struct pmfs_report_key key;
+	assert_true(finds("start.js", &key));
+	for (unsigned i = 0; i < 3; i++) {
+		struct fake *f = small();
+		struct pm_text out = {.p = NULL};
+		struct pm_error err = {.offset = PM_NO_OFFSET};
+		if (i == 0)
+			f->ops.span = broken_span;
+		else if (i == 1)
+			f->ops.series = broken_series;
+		else
+			f->ops.documents = broken_documents;
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		struct pm_doc doc = pmfs_report_document(m, key);
+		assert_int_equal(doc.text.render(&doc, &out, &err), -EIO);
+		assert_string_equal(err.text, "broken");
+		pm_text_done(&out);
+		views_done(m, f);
+	}
+}
+
 /*
  * main (20) calls a (12) and b (7); both call f, and a's f calls itself: the outer calls of f cost
  * 10 and 5, of which g takes 3 and 1.
@@ -244,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_have_one_spelling),
 		cmocka_unit_test(test_data_has_the_numbers_of_the_tables),
+		cmocka_unit_test(test_a_broken_source_is_an_error),
 		cmocka_unit_test(test_a_function_between_callers_and_callees),
 		cmocka_unit_test(test_a_chain_of_calls_is_shown_from_its_top),
 		cmocka_unit_test(test_no_text_ends_the_script),

@@ -123,9 +123,11 @@ static int write_documents(struct pmfs_report *r, struct pm_error *err)
 	size_t n = 0;
 	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
 					   : 0;
+	if (e < 0)
+		return e;
 	pm_json_key(&r->json, "documents");
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (docs[i].doc.kind != PM_DOC_CSV)
 			continue;
 		pm_json_open(&r->json, '[');
@@ -134,7 +136,7 @@ static int write_documents(struct pmfs_report *r, struct pm_error *err)
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
-	return e < 0 ? e : 0;
+	return 0;
 }
 
 static void write_facts(struct pmfs_report *r, struct pm_bytes title)
@@ -173,6 +175,8 @@ static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, s
 	if (e < 0)
 		return e;
 	int trace = pmfs_some_thread_has_trace(r->model, 0, err);
+	if (trace < 0)
+		return trace;
 	pm_json_key(&r->json, "functions");
 	pm_json_u64(&r->json, f->n);
 	pm_json_key(&r->json, "threads");
@@ -184,7 +188,7 @@ static int write_counts(struct pmfs_report *r, const struct pmfs_functions *f, s
 		pm_json_null(&r->json);
 	else
 		pm_json_u64(&r->json, duration);
-	return trace < 0 ? trace : 0;
+	return 0;
 }
 
 int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
@@ -210,9 +214,11 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 		e = write_categories(r, functions, err);
 	if (e == 0)
 		e = write_documents(r, err);
+	if (e < 0)
+		return e;
 	pm_json_key(&r->json, "counters");
+	e = pmfs_report_counters(r, err);
 	if (e == 0)
-		e = pmfs_report_counters(r, err);
-	pm_json_close(&r->json, '}');
+		pm_json_close(&r->json, '}');
 	return e;
 }

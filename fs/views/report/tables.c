@@ -238,8 +238,10 @@ int pmfs_report_counters(struct pmfs_report *r, struct pm_error *err)
 	const struct pm_series *series;
 	size_t n, listed = 0;
 	int e = get_series(r, &series, &n, err);
+	if (e < 0)
+		return e;
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < n && i < 1U << (32 - COLUMN_BITS); i++)
+	for (size_t i = 0; i < n && i < 1U << (32 - COLUMN_BITS); i++)
 		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
 			k++) {
 			if (!is_counter(&series[i], k))
@@ -255,7 +257,7 @@ int pmfs_report_counters(struct pmfs_report *r, struct pm_error *err)
 			listed++;
 		}
 	pm_json_close(&r->json, ']');
-	return e < 0 ? e : 0;
+	return 0;
 }
 
 static int plot_series(struct pmfs_report *r, const struct pm_series *s, uint32_t column,
