@@ -74,6 +74,19 @@ uint32_t pm_rec_metric(struct pm_recording *r, struct pm_bytes name, struct pm_b
 /* A plain count without inclusive values: calls. */
 uint32_t pm_rec_count(struct pm_recording *r, const char *name);
 
+/*
+ * Of graphs without call paths (contexts_are "edges"): a function has a context at the top, and
+ * below it, or a line of it, one for each function that it calls. Costs of this handle are the
+ * inclusive cost of these calls, as the source has it. What functions cost with all they call
+ * follows from own costs and these.
+ */
+#define PM_REC_THROUGH 0x80000000u
+
+static inline uint32_t pm_rec_through(uint32_t quantity)
+{
+	return quantity | PM_REC_THROUGH; /* PM_REC_BAD stays one that is none */
+}
+
 /* The quantity that leads, whatever its name and unit. Without it, the usual rule decides. */
 void pm_rec_primary(struct pm_recording *r, uint32_t quantity);
 
@@ -95,6 +108,9 @@ uint32_t pm_rec_call(struct pm_recording *r, uint32_t parent, uint32_t function,
 
 /* Line `line` of a file (empty: of the function's), below a call; line 0 is the parent itself. */
 uint32_t pm_rec_line(struct pm_recording *r, uint32_t parent, struct pm_bytes file, uint32_t line);
+
+/* The source knows lines, even if this one turns out to have none: there is a lines.csv. */
+void pm_rec_has_lines(struct pm_recording *r);
 
 /*
  * Code of which only the address is known: MODULE+0xOFFSET, without a module 0xOFFSET, without

@@ -64,8 +64,11 @@ static void show(struct pm_rec_opened *o)
 	p->has_lines = r->has_lines;
 	p->has_modules = r->has_modules;
 	p->measured_ns = r->measured_ns == PM_NO_TIME ? 0 : r->measured_ns;
+	p->inclusive_overlaps = r->has_edges;
 	if (o->whole.threads.n == 0)
 		o->ops.threads = NULL;
+	if (!r->has_edges)
+		o->ops.flat = NULL;
 }
 
 /*
@@ -162,20 +165,25 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 	size_t room, struct pm_error *err)
 {
 	const struct pm_rec_whole *w = whole_of(p);
-	size_t n = w->metrics.n < room ? w->metrics.n : room;
+	const struct pm_recording *r = &opened_of(p)->recording;
+	size_t n = 0;
 	(void)err;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < w->metrics.n && n < room; i++) {
 		uint32_t id = w->metric_list[i].id;
 		const union pm_rec_number *v = &w->sums[id][context];
-		ret[i] = (struct pm_value){
+		if (!pm_rec_is_known(r, context, id) ||
+			(r->quantities[id / PM_REC_N].count && v->i == 0))
+			continue;
+		ret[n] = (struct pm_value){
 			.context = context + 1ull, .metric = id, .thread = PM_NONE};
 		if (w->real[id]) {
-			ret[i].f = v->f;
+			ret[n].f = v->f;
 		} else {
-			ret[i].whole = true;
-			ret[i].negative = v->i < 0;
-			ret[i].i = v->i;
+			ret[n].whole = true;
+			ret[n].negative = v->i < 0;
+			ret[n].i = v->i;
 		}
+		n++;
 	}
 	return (int64_t)n;
 }
@@ -215,6 +223,11 @@ static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *r
 	*ret_origin_ns = PM_NO_TIME;
 	*ret_duration_ns = r->duration_ns;
 	return 0;
+}
+
+static int flat(const struct pm_profile *p, const struct pm_flat **ret, struct pm_error *err)
+{
+	return pm_rec_graph_flat(opened_of(p), ret, err);
 }
 
 static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
@@ -269,6 +282,7 @@ static const struct pm_profile_ops all_ops = {
 	.run_costs = run_costs,
 	.values = values,
 	.span = span,
+	.flat = flat,
 	.documents = documents,
 	.facts = facts,
 	.remarks = remarks,
@@ -283,6 +297,7 @@ static const struct pm_profile_ops all_ops = {
 static void opened_free(struct pm_rec_opened *o)
 {
 	pm_part_done(&o->thread_costs);
+	pm_part_done(&o->flat);
 	pm_rec_whole_done(&o->whole);
 	pm_rec_done(&o->recording);
 	pm_input_close(&o->input);

@@ -55,6 +55,9 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->cells);
 	free(r->facts);
 	free(r->documents);
+	free(r->known_of);
+	free(r->circle_of);
+	free(r->circles);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
@@ -361,6 +364,11 @@ uint32_t pm_rec_line(struct pm_recording *r, uint32_t parent, struct pm_bytes fi
 	return child(r, parent, intern_frame(r, &frame));
 }
 
+void pm_rec_has_lines(struct pm_recording *r)
+{
+	r->has_lines = true;
+}
+
 uint32_t pm_rec_address(
 	struct pm_recording *r, uint32_t parent, struct pm_bytes module, uint64_t offset)
 {
@@ -497,7 +505,7 @@ static struct pm_rec_cell *cell_of(
 {
 	struct pm_rec_cell *last = r->last_cell == PM_NONE ? NULL : &r->cells[r->last_cell];
 	uint32_t i;
-	if (r->failed || context >= r->paths.n || quantity >= r->n_quantities ||
+	if (r->failed || context >= r->paths.n || (quantity & ~PM_REC_THROUGH) >= r->n_quantities ||
 		thread == PM_REC_BAD)
 		return NULL;
 	if (last && last->context == context && last->thread == thread &&
@@ -520,8 +528,9 @@ static struct pm_rec_cell *cell_of(
 			return NULL;
 		r->cells[r->n_cells++] = (struct pm_rec_cell){
 			.context = context, .thread = thread, .quantity = quantity};
-		if (r->quantities[quantity].real)
+		if (r->quantities[quantity & ~PM_REC_THROUGH].real)
 			r->cells[i].f = 0;
+		r->has_edges |= (quantity & PM_REC_THROUGH) != 0;
 		pm_prints_put(&r->cell_index, at, hash, i);
 		r->has_no_thread |= thread == PM_REC_NONE;
 	}
@@ -544,7 +553,7 @@ static void become_real(struct pm_recording *r, uint32_t quantity)
 	struct pm_rec_quantity *q = &r->quantities[quantity];
 	double scale = (double)power(q->decimals);
 	for (size_t i = 0; i < r->n_cells && !q->real; i++)
-		if (r->cells[i].quantity == quantity)
+		if ((r->cells[i].quantity & ~PM_REC_THROUGH) == quantity)
 			r->cells[i].f = (double)r->cells[i].i / scale;
 	q->real = true;
 	q->decimals = 0;
@@ -556,13 +565,13 @@ static void rescale(struct pm_recording *r, uint32_t quantity, unsigned decimals
 	struct pm_rec_quantity *q = &r->quantities[quantity];
 	__int128 by = power(decimals - q->decimals), product;
 	for (size_t i = 0; i < r->n_cells; i++)
-		if (r->cells[i].quantity == quantity &&
+		if ((r->cells[i].quantity & ~PM_REC_THROUGH) == quantity &&
 			__builtin_mul_overflow(r->cells[i].i, by, &product)) {
 			become_real(r, quantity);
 			return;
 		}
 	for (size_t i = 0; i < r->n_cells; i++)
-		if (r->cells[i].quantity == quantity)
+		if ((r->cells[i].quantity & ~PM_REC_THROUGH) == quantity)
 			r->cells[i].i *= by;
 	q->decimals = decimals;
 }
@@ -573,19 +582,20 @@ void pm_rec_cost_decimal(struct pm_recording *r, uint32_t thread, uint32_t conte
 	struct pm_rec_cell *cell = cell_of(r, thread, context, quantity);
 	if (!cell)
 		return;
-	struct pm_rec_quantity *q = &r->quantities[quantity];
+	uint32_t of = quantity & ~PM_REC_THROUGH;
+	struct pm_rec_quantity *q = &r->quantities[of];
 	if (decimals > MOST_DECIMALS) {
 		pm_rec_cost_f64(r, thread, context, quantity, (double)digits / pow(10, decimals));
 		return;
 	}
 	if (decimals > q->decimals && !q->real)
-		rescale(r, quantity, decimals);
+		rescale(r, of, decimals);
 	__int128 value = (__int128)digits * q->factor;
 	if (q->real) {
 		cell->f += (double)value / (double)power(decimals);
 	} else if (__builtin_mul_overflow(value, power(q->decimals - decimals), &value) ||
 		__builtin_add_overflow(cell->i, value, &value)) {
-		become_real(r, quantity);
+		become_real(r, of);
 		cell->f += (double)digits * (double)q->factor / (double)power(decimals);
 	} else {
 		cell->i = value;
@@ -604,10 +614,32 @@ void pm_rec_cost_f64(
 	struct pm_rec_cell *cell = cell_of(r, thread, context, quantity);
 	if (!cell || !isfinite(cost))
 		return;
-	struct pm_rec_quantity *q = &r->quantities[quantity];
+	uint32_t of = quantity & ~PM_REC_THROUGH;
+	struct pm_rec_quantity *q = &r->quantities[of];
 	if (!q->real)
-		become_real(r, quantity);
+		become_real(r, of);
 	cell->f += cost * (double)q->factor;
+}
+
+void pm_rec_add_cell(
+	struct pm_recording *r, uint32_t thread, uint32_t context, const struct pm_rec_cell *cell)
+{
+	uint32_t of = cell->quantity & ~PM_REC_THROUGH;
+	__int128 sum;
+	double f = cell->f;
+	__int128 i = cell->i;
+	struct pm_rec_cell *to = cell_of(r, thread, context, pm_rec_through(of));
+	if (!to)
+		return;
+	if (r->quantities[of].real) {
+		to->f += f;
+	} else if (__builtin_add_overflow(to->i, i, &sum)) {
+		double scale = (double)power(r->quantities[of].decimals);
+		become_real(r, of);
+		to->f += (double)i / scale;
+	} else {
+		to->i = sum;
+	}
 }
 
 /* ---- what else ---- */

@@ -20,10 +20,10 @@ struct pm_rec_quantity {
 	bool real;         /* costs are doubles */
 };
 
-/* Own cost of a context on a thread. */
+/* Own cost of a context on a thread, or what passes through it as an edge. */
 struct pm_rec_cell {
 	uint32_t context, thread; /* path, and index in the tree once it is sealed */
-	uint32_t quantity;
+	uint32_t quantity;        /* of an edge: | PM_REC_THROUGH */
 	union {
 		__int128 i;
 		double f; /* of real quantities */
@@ -77,6 +77,14 @@ struct pm_recording {
 	struct pm_prints cell_index;
 	uint32_t last_cell;
 
+	/* Of graphs (graph.c): what is known of a context; NULL: everything. By path, later by
+	 * context. */
+	uint8_t *known_of;
+	bool has_edges;
+	uint32_t *circle_of; /* by function: the number of its circle, or PM_NONE */
+	uint32_t *circles;   /* functions `<cycle N>` */
+	uint32_t n_circles;
+
 	struct pm_fact *facts;
 	size_t n_facts, fact_room;
 	struct pm_text remarks;
@@ -111,6 +119,13 @@ union pm_rec_number {
 	double f;
 };
 
+/* What is not known of a context in a graph. */
+enum {
+	PM_REC_NO_OWN = 1,  /* an edge */
+	PM_REC_NO_INCL = 2, /* a member of a circle */
+	PM_REC_APART = 4,   /* its inclusive cost is part of what is above it already */
+};
+
 /* The `self` of the profile. */
 struct pm_rec_opened {
 	const struct pm_reader *reader;
@@ -124,11 +139,22 @@ struct pm_rec_opened {
 	struct pm_recording recording;
 	struct pm_rec_whole whole;
 	struct pm_part thread_costs; /* struct pm_costs */
+	struct pm_part flat;         /* of graphs */
 };
 
 /* recording.c: an empty recording of an opened source. 0 or -ENOMEM; done accepts both. */
 int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened);
 void pm_rec_done(struct pm_recording *r);
+
+/* recording.c: adds what a cell has to the inclusive cost of a context. */
+void pm_rec_add_cell(
+	struct pm_recording *r, uint32_t thread, uint32_t context, const struct pm_rec_cell *cell);
+
+/* graph.c: finds circles, and what is known of contexts; before the recording is sealed. */
+int pm_rec_graph(struct pm_recording *r);
+
+/* graph.c: pm_profile_ops.flat of a graph. */
+int pm_rec_graph_flat(struct pm_rec_opened *o, const struct pm_flat **ret, struct pm_error *err);
 
 /* seal.c: makes a whole of the recording, whose texts it refers to. */
 int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *ret, struct pm_error *err);
@@ -139,5 +165,16 @@ int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, st
 
 /* The metric of a quantity: its own, its inclusive, and its flat costs. */
 enum { PM_REC_INCL, PM_REC_EXCL, PM_REC_FLAT, PM_REC_N };
+
+/* Whether a context has a value of a metric. A context that was never called has no calls. */
+static inline bool pm_rec_is_known(const struct pm_recording *r, uint32_t context, uint32_t metric)
+{
+	uint8_t lacks = r->known_of ? r->known_of[context] : 0;
+	bool own = metric % PM_REC_N != PM_REC_INCL && !r->quantities[metric / PM_REC_N].count;
+	return !(lacks &
+		(own                                               ? PM_REC_NO_OWN
+				: metric % PM_REC_N == PM_REC_INCL ? PM_REC_NO_INCL
+								   : 0));
+}
 
 #endif

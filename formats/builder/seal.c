@@ -41,13 +41,15 @@ static int settle_quantities(struct pm_recording *r, struct pm_rec_whole *w, dou
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_cells; i++) {
 		const struct pm_rec_cell *c = &r->cells[i];
-		const struct pm_rec_quantity *q = &r->quantities[c->quantity];
-		wholes[c->quantity] += number_of(q, c);
+		uint32_t quantity = c->quantity & ~PM_REC_THROUGH;
+		const struct pm_rec_quantity *q = &r->quantities[quantity];
+		if (quantity == c->quantity)
+			wholes[quantity] += number_of(q, c);
 		unsigned __int128 amount =
 			c->i < 0 ? -(unsigned __int128)c->i : (unsigned __int128)c->i;
 		if (!q->real &&
-			__builtin_add_overflow(amounts[c->quantity], amount, &amounts[c->quantity]))
-			amounts[c->quantity] = ~(unsigned __int128)0;
+			__builtin_add_overflow(amounts[quantity], amount, &amounts[quantity]))
+			amounts[quantity] = ~(unsigned __int128)0;
 	}
 	for (size_t i = 0; i < r->n_quantities; i++) {
 		const struct pm_rec_quantity *q = &r->quantities[i];
@@ -87,6 +89,12 @@ static void list_metrics(const struct pm_recording *r, struct pm_rec_whole *w)
 
 /* ---- the tree ---- */
 
+/* Whether a context's inclusive cost is no part of its parent's. */
+static bool is_apart(const struct pm_recording *r, uint32_t context)
+{
+	return r->known_of && (r->known_of[context] & PM_REC_APART);
+}
+
 /* By path: what siblings are ordered by, the amount of inclusive cost. */
 static double *weigh(const struct pm_recording *r, uint32_t leading)
 {
@@ -94,11 +102,11 @@ static double *weigh(const struct pm_recording *r, uint32_t leading)
 	if (!weight || leading == PM_NONE)
 		return weight;
 	for (size_t i = 0; i < r->n_cells; i++)
-		if (r->cells[i].quantity == leading)
+		if ((r->cells[i].quantity & ~PM_REC_THROUGH) == leading)
 			weight[r->cells[i].context] +=
 				number_of(&r->quantities[leading], &r->cells[i]);
 	for (uint32_t i = r->paths.n; i-- > 0;)
-		if (r->paths.items[i].parent != PM_NONE)
+		if (r->paths.items[i].parent != PM_NONE && !is_apart(r, i))
 			weight[r->paths.items[i].parent] += weight[i];
 	for (uint32_t i = 0; i < r->paths.n; i++)
 		weight[i] = fabs(weight[i]);
@@ -124,6 +132,14 @@ static int freeze_tree(
 	}
 	for (size_t i = 0; e == 0 && i < r->n_cells; i++)
 		r->cells[i].context = index[r->cells[i].context];
+	if (e == 0 && r->known_of) {
+		uint8_t *known = malloc((size_t)w->tree->n_contexts + 1);
+		for (uint32_t i = 0; known && i < w->tree->n_contexts; i++)
+			known[index[i]] = r->known_of[i];
+		free(r->known_of);
+		r->known_of = known;
+		e = known ? 0 : -ENOMEM;
+	}
 	if (e == 0)
 		w->tree->ordered_by = leading;
 	free(weight);
@@ -166,10 +182,12 @@ static int sum_scaled(const struct pm_recording *r, struct pm_rec_whole *w, uint
 		union pm_rec_number *to = w->sums[quantity * PM_REC_N + k];
 		memset(sum, 0, (size_t)tree->n_contexts * sizeof(*sum));
 		for (size_t i = 0; i < r->n_cells; i++)
-			if (r->cells[i].quantity == quantity)
+			if (r->cells[i].quantity == quantity ||
+				(k == PM_REC_INCL &&
+					r->cells[i].quantity == pm_rec_through(quantity)))
 				sum[r->cells[i].context] += r->cells[i].i;
 		for (uint32_t i = tree->n_contexts; to && i-- > 0;) {
-			bool rises = k == PM_REC_INCL ||
+			bool rises = (k == PM_REC_INCL && !is_apart(r, i)) ||
 				(k == PM_REC_FLAT && pm_tree_frame(tree, i)->nested);
 			if (rises && tree->parent[i] != PM_NONE)
 				sum[tree->parent[i]] += sum[i];
@@ -195,13 +213,17 @@ static int sum_quantity(const struct pm_recording *r, struct pm_rec_whole *w, ui
 	for (unsigned k = 0; k < PM_REC_N; k++)
 		if (k != PM_REC_EXCL && to[k])
 			memcpy(to[k], to[PM_REC_EXCL], (size_t)tree->n_contexts * sizeof(*to[k]));
+	for (size_t i = 0; to[PM_REC_INCL] && r->has_edges && i < r->n_cells; i++)
+		if (r->cells[i].quantity == pm_rec_through(quantity))
+			add_to(&to[PM_REC_INCL][r->cells[i].context], real,
+				cell_number(q, &r->cells[i], real));
 	for (uint32_t i = tree->n_contexts; i-- > 0;) {
 		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
 			return -ENOMEM;
 		uint32_t parent = tree->parent[i];
 		if (parent == PM_NONE)
 			continue;
-		if (to[PM_REC_INCL])
+		if (to[PM_REC_INCL] && !is_apart(r, i))
 			add_to(&to[PM_REC_INCL][parent], real, to[PM_REC_INCL][i]);
 		if (to[PM_REC_FLAT] && pm_tree_frame(tree, i)->nested)
 			add_to(&to[PM_REC_FLAT][parent], real, to[PM_REC_FLAT][i]);
@@ -357,7 +379,7 @@ static int find_contexts(struct climb *c, const struct pm_rec_cell *cells, size_
 /* The costs of one quantity: `n` cells of one thread. */
 static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, size_t n)
 {
-	uint32_t quantity = cells[0].quantity, thread = cells[0].thread;
+	uint32_t quantity = cells[0].quantity & ~PM_REC_THROUGH, thread = cells[0].thread;
 	const struct pm_rec_quantity *q = &c->r->quantities[quantity];
 	bool real = c->o->whole.real[quantity * PM_REC_N];
 	memset(c->sums, 0, (size_t)c->n * PM_REC_N * sizeof(*c->sums));
@@ -365,15 +387,17 @@ static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, siz
 		union pm_rec_number *at =
 			&c->sums[(size_t)(c->place[cells[i].context] - 1) * PM_REC_N];
 		union pm_rec_number v = cell_number(q, &cells[i], real);
+		bool through = cells[i].quantity & PM_REC_THROUGH;
 		for (unsigned k = 0; k < PM_REC_N; k++)
-			add_to(&at[k], real, v);
+			if (!through || k == PM_REC_INCL)
+				add_to(&at[k], real, v);
 	}
 	for (uint32_t i = c->n; i-- > 0;) {
 		uint32_t context = c->list[i], parent = c->tree->parent[context];
 		union pm_rec_number *at = &c->sums[(size_t)i * PM_REC_N];
 		for (uint32_t k = 0; k < PM_REC_N; k++) {
 			uint32_t id = quantity * PM_REC_N + k;
-			if (!c->o->whole.sums[id])
+			if (!c->o->whole.sums[id] || !pm_rec_is_known(c->r, context, id))
 				continue;
 			if (c->expects)
 				pm_costs_expect(c->costs, context);
@@ -385,7 +409,8 @@ static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, siz
 		if (parent == PM_NONE)
 			continue;
 		union pm_rec_number *up = &c->sums[(size_t)(c->place[parent] - 1) * PM_REC_N];
-		add_to(&up[PM_REC_INCL], real, at[PM_REC_INCL]);
+		if (!is_apart(c->r, context))
+			add_to(&up[PM_REC_INCL], real, at[PM_REC_INCL]);
 		if (pm_tree_frame(c->tree, context)->nested)
 			add_to(&up[PM_REC_FLAT], real, at[PM_REC_FLAT]);
 	}
@@ -394,9 +419,11 @@ static void climb_quantity(struct climb *c, const struct pm_rec_cell *cells, siz
 static int by_thread_and_quantity(const void *a, const void *b)
 {
 	const struct pm_rec_cell *x = a, *y = b;
+	uint32_t a_quantity = x->quantity & ~PM_REC_THROUGH;
+	uint32_t b_quantity = y->quantity & ~PM_REC_THROUGH;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return (x->quantity > y->quantity) - (x->quantity < y->quantity);
+	return (a_quantity > b_quantity) - (a_quantity < b_quantity);
 }
 
 static int climb_threads(struct climb *c)
@@ -411,7 +438,9 @@ static int climb_threads(struct climb *c)
 		if (find_contexts(c, cells + first, end - first) < 0)
 			return -ENOMEM;
 		for (size_t from = first, to; from < end; from = to) {
-			for (to = from; to < end && cells[to].quantity == cells[from].quantity;)
+			for (to = from; to < end &&
+				(cells[to].quantity | PM_REC_THROUGH) ==
+					(cells[from].quantity | PM_REC_THROUGH);)
 				to++;
 			climb_quantity(c, cells + from, to - from);
 		}
@@ -476,6 +505,8 @@ int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error 
 	w->sums = calloc(n, sizeof(*w->sums));
 	w->real = calloc(n, sizeof(*w->real));
 	int e = wholes && w->metric_list && w->sums && w->real ? 0 : -ENOMEM;
+	if (e == 0 && r->has_edges)
+		e = pm_rec_graph(r);
 	if (e == 0)
 		e = settle_quantities(r, w, wholes);
 	if (e == 0) {

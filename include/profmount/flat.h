@@ -42,6 +42,18 @@ struct pm_statements {
 	double outside_ns; /* part of it in code outside functions (main code); NAN: not known */
 };
 
+/*
+ * Functions that call one another in circles, where only call edges are known: the inclusive cost
+ * of a member is not, only that of all of them together, which is the cost of a function
+ * `<cycle N>`.
+ */
+struct pm_cycles {
+	uint32_t n;                /* heaviest first */
+	const uint32_t *functions; /* n functions `<cycle N>` */
+	const uint32_t *first;     /* n + 1 places in `members` */
+	const uint32_t *members;   /* functions */
+};
+
 /* What the format stores; NULL: not stored. */
 struct pm_flat {
 	const struct pm_edges *edges;
@@ -49,6 +61,7 @@ struct pm_flat {
 	const double *functions; /* n_functions rows of pm_metrics.n cells, NaN = none */
 	/* If time is also measured by statement; metrics have it by thread and function. */
 	const struct pm_statements *statements;
+	const struct pm_cycles *cycles;
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* The builder: what a reader tells is what the profile says. Readers are scripts of the tests. */
 #include "tests/unittest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,88 @@ static void test_a_cost_without_thread_means_no_threads(void **state)
 	pm_rec_close(&profile);
 }
 
+/* ---- graphs ---- */
+
+static uint32_t edge(
+	struct pm_recording *r, const char *caller, const char *callee, int64_t calls, int64_t cost)
+{
+	uint32_t to = call(
+		r, pm_rec_line(r, call(r, PM_REC_NONE, caller), pm_bytes_of("a.c"), 7), callee);
+	pm_rec_cost(r, PM_REC_NONE, to, 1, calls);
+	pm_rec_cost(r, PM_REC_NONE, to, pm_rec_through(0), cost);
+	return to;
+}
+
+/* main calls f, which calls itself, and a, which is in a circle with b; both call leaf. */
+static int read_graph(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("Ir"), pm_bytes_of(""));
+	pm_rec_count(r, "calls");
+	pm_rec_contexts_are(r, "edges");
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "main"), q, 10);
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "f"), q, 20);
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "a"), q, 7);
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "b"), q, 30);
+	pm_rec_cost(r, PM_REC_NONE, call(r, PM_REC_NONE, "leaf"), q, 13);
+	edge(r, "main", "f", 1, 20);
+	edge(r, "f", "f", 4, 18);
+	edge(r, "main", "a", 1, 50);
+	edge(r, "a", "b", 3, 60);
+	edge(r, "b", "a", 2, 55);
+	edge(r, "b", "leaf", 5, 13);
+	edge(r, "leaf", "unseen", 1, 2);
+	return 0;
+}
+
+static uint32_t function_named(const char *name)
+{
+	const struct pm_tree *t = tree();
+	for (uint32_t i = 0; i < t->n_functions; i++)
+		if (pm_bytes_equal(t->texts[t->functions[i].name], pm_bytes_of(name)))
+			return i;
+	fail();
+	return 0;
+}
+
+/* Cells of a function: inclusive, own, own with lines, calls. */
+static const double *flat_of(const struct pm_flat *flat, const char *name)
+{
+	const struct pm_metrics *m;
+	profile.ops->metrics(&profile, &m, NULL);
+	assert_int_equal(m->n, 5);
+	return flat->functions + (size_t)function_named(name) * m->n;
+}
+
+static void test_graphs_have_inclusive_costs_outside_of_circles(void **state)
+{
+	const struct pm_flat *flat;
+	open_ok(read_graph);
+	assert_int_equal(profile.ops->flat(&profile, &flat, NULL), 0);
+	assert_true(flat_of(flat, "main")[0] == 80);
+	assert_true(flat_of(flat, "f")[0] == 20); /* without its calls of itself */
+	assert_true(flat_of(flat, "f")[2] == 20);
+	assert_true(flat_of(flat, "f")[4] == 5);
+	assert_true(isnan(flat_of(flat, "main")[4]));
+	assert_true(isnan(flat_of(flat, "a")[0]));
+	assert_true(flat_of(flat, "b")[2] == 30);
+	assert_true(isnan(flat_of(flat, "unseen")[0])); /* only called */
+	assert_true(flat_of(flat, "unseen")[2] == 0);
+	assert_int_equal(flat->cycles->n, 1);
+	assert_int_equal(flat->cycles->first[1], 2);
+	assert_int_equal(flat->cycles->functions[0], function_named("<cycle 1>"));
+	assert_true(flat_of(flat, "<cycle 1>")[0] == 50); /* 7 + 30 and leaf's 13 */
+	assert_true(isnan(flat_of(flat, "<cycle 1>")[2]));
+	assert_int_equal(flat->edges->n, 7);
+	for (uint64_t i = 0; i < flat->edges->n; i++)
+		if (flat->edges->edges[i].callee == function_named("leaf")) {
+			assert_int_equal(flat->edges->edges[i].calls, 5);
+			assert_int_equal(flat->edges->edges[i].line, 7);
+			assert_true(flat->edges->values[i * 5] == 13);
+		}
+	pm_rec_close(&profile);
+}
+
 /* ---- failure ---- */
 
 static int read_failing(struct pm_recording *r, struct pm_error *err)
@@ -272,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_lines_are_parts_and_addresses_functions),
 		cmocka_unit_test(test_text_ids_are_names_with_free_numbers),
 		cmocka_unit_test(test_a_cost_without_thread_means_no_threads),
+		cmocka_unit_test(test_graphs_have_inclusive_costs_outside_of_circles),
 		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,415 @@
+/*
+ * Graphs of calls without call paths: contexts are functions, and below each what it called. The
+ * inclusive cost of a function is its own and what passes through its calls of other functions.
+ * Where functions call one another in a circle, that cost is known only of all of them together:
+ * each circle becomes a context of its own, `<cycle N>`.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "formats/builder/recording.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "profmount/limits.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 14 };
+
+/* While circles are looked for: everything by function. */
+struct search {
+	struct pm_recording *r;
+	uint32_t n;       /* functions */
+	uint32_t n_told;  /* paths, without those of circles */
+	uint32_t *around; /* by path: the function that it is, or lies in */
+	uint32_t *first;  /* calls of a function, n + 1 places in `to` */
+	uint32_t *to;
+	/* Tarjan's algorithm, with a stack of its own. */
+	uint32_t *order, *low, *stack, *path, *next;
+	uint32_t *circle; /* the circle of a function, from 0; PM_NONE: in none */
+	uint32_t n_circles;
+};
+
+static bool is_edge(const struct pm_recording *r, uint32_t path)
+{
+	return r->paths.items[path].parent != PM_NONE &&
+		pm_tree_interned(r->tree, r->paths.items[path].key)->kind == PM_KIND_FUNCTION;
+}
+
+/* ---- who calls whom ---- */
+
+static bool prepare(struct search *s)
+{
+	const struct pm_recording *r = s->r;
+	uint32_t n_paths = r->paths.n;
+	size_t n = s->n = (uint32_t)r->n_functions;
+	s->around = malloc(((size_t)n_paths + 1) * sizeof(*s->around));
+	s->first = calloc(n + 2, sizeof(*s->first));
+	s->to = malloc(((size_t)n_paths + 1) * sizeof(*s->to));
+	s->order = calloc(n + 1, sizeof(*s->order));
+	s->low = malloc((n + 1) * sizeof(*s->low));
+	s->stack = malloc((n + 1) * sizeof(*s->stack));
+	s->path = malloc((n + 1) * sizeof(*s->path));
+	s->next = malloc((n + 1) * sizeof(*s->next));
+	s->circle = malloc((n + 1) * sizeof(*s->circle));
+	if (!s->around || !s->first || !s->to || !s->order || !s->low || !s->stack || !s->path ||
+		!s->next || !s->circle)
+		return false;
+	for (uint32_t i = 0; i < n_paths; i++) {
+		uint32_t function = pm_tree_interned(r->tree, r->paths.items[i].key)->function;
+		uint32_t parent = r->paths.items[i].parent;
+		s->around[i] =
+			function != PM_NONE || parent == PM_NONE ? function : s->around[parent];
+		if (is_edge(r, i))
+			s->first[s->around[parent] + 2]++;
+	}
+	for (size_t i = 2; i < n + 2; i++)
+		s->first[i] += s->first[i - 1];
+	for (uint32_t i = 0; i < n_paths; i++)
+		if (is_edge(r, i))
+			s->to[s->first[s->around[r->paths.items[i].parent] + 1]++] = s->around[i];
+	return true;
+}
+
+static void search_done(struct search *s)
+{
+	free(s->around);
+	free(s->first);
+	free(s->to);
+	free(s->order);
+	free(s->low);
+	free(s->stack);
+	free(s->path);
+	free(s->next);
+	free(s->circle);
+}
+
+/* ---- circles ---- */
+
+/* Everything above `function` on the stack, and it, call one another; alone it is no circle. */
+static void close_circle(struct search *s, uint32_t function, uint32_t *n_stack)
+{
+	bool alone = s->stack[*n_stack - 1] == function;
+	uint32_t member;
+	do {
+		member = s->stack[--*n_stack];
+		s->circle[member] = alone ? PM_NONE : s->n_circles;
+		s->order[member] = PM_NONE; /* done */
+	} while (member != function);
+	s->n_circles += !alone;
+}
+
+static void find_from(struct search *s, uint32_t start, uint32_t *counter)
+{
+	uint32_t n_stack = 0, depth = 0;
+	s->path[depth++] = start;
+	s->order[start] = s->low[start] = ++*counter;
+	s->next[start] = s->first[start];
+	s->stack[n_stack++] = start;
+	while (depth > 0) {
+		uint32_t at = s->path[depth - 1];
+		if (s->next[at] < s->first[at + 1]) {
+			uint32_t callee = s->to[s->next[at]++];
+			if (s->order[callee] == 0) {
+				s->path[depth++] = callee;
+				s->order[callee] = s->low[callee] = ++*counter;
+				s->next[callee] = s->first[callee];
+				s->stack[n_stack++] = callee;
+			} else if (s->order[callee] < s->low[at]) {
+				s->low[at] = s->order[callee];
+			}
+			continue;
+		}
+		uint32_t low = s->low[at];
+		if (low == s->order[at])
+			close_circle(s, at, &n_stack);
+		if (--depth > 0 && low < s->low[s->path[depth - 1]])
+			s->low[s->path[depth - 1]] = low;
+	}
+}
+
+/* ---- circles as contexts ---- */
+
+struct ring {
+	double own; /* of the leading quantity */
+	uint32_t circle, function, context;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct ring *x = a, *y = b;
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	return (x->circle > y->circle) - (x->circle < y->circle);
+}
+
+/* The circles, in the order of their numbers; a context each. */
+static struct ring *make_rings(struct search *s)
+{
+	struct pm_recording *r = s->r;
+	uint32_t leading = r->primary == PM_NONE ? 0 : r->primary;
+	struct ring *rings = calloc((size_t)s->n_circles + 1, sizeof(*rings));
+	if (!rings)
+		return NULL;
+	for (uint32_t i = 0; i < s->n_circles; i++)
+		rings[i].circle = i;
+	for (size_t i = 0; i < r->n_cells; i++) {
+		const struct pm_rec_cell *c = &r->cells[i];
+		uint32_t function = s->around[c->context];
+		if (c->quantity == leading && function != PM_NONE && s->circle[function] != PM_NONE)
+			rings[s->circle[function]].own +=
+				r->quantities[leading].real ? c->f : (double)c->i;
+	}
+	if (pm_sort(rings, s->n_circles, sizeof(*rings), heaviest_first) < 0) {
+		free(rings);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < s->n_circles; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "<cycle %u>", i + 1);
+		rings[i].function =
+			pm_rec_function(r, &(struct pm_rec_function){.name = pm_bytes_of(name)});
+		rings[i].context = pm_rec_call(r, PM_REC_NONE, rings[i].function, 0);
+	}
+	return rings;
+}
+
+/* Which functions are in which circle, for those who ask later. */
+static int keep_circles(struct search *s, const struct ring *rings)
+{
+	struct pm_recording *r = s->r;
+	uint32_t *rank = malloc(((size_t)s->n_circles + 1) * sizeof(*rank));
+	r->circle_of = malloc((r->n_functions + 1) * sizeof(*r->circle_of));
+	r->circles = malloc(((size_t)s->n_circles + 1) * sizeof(*r->circles));
+	if (rank && r->circle_of && r->circles) {
+		r->n_circles = s->n_circles;
+		for (uint32_t i = 0; i < s->n_circles; i++) {
+			rank[rings[i].circle] = i;
+			r->circles[i] = rings[i].function;
+		}
+		for (size_t i = 0; i < r->n_functions; i++)
+			r->circle_of[i] =
+				i < s->n && s->circle[i] != PM_NONE ? rank[s->circle[i]] : PM_NONE;
+	}
+	free(rank);
+	return rank && r->circle_of && r->circles ? 0 : -ENOMEM;
+}
+
+/* What the members cost themselves, and what passes through their calls of others. */
+static void sum_rings(struct search *s, const uint32_t *context_of)
+{
+	struct pm_recording *r = s->r;
+	for (size_t i = 0, n = r->n_cells; i < n && pm_rec_goes_on(r); i++) {
+		struct pm_rec_cell c = r->cells[i];
+		uint32_t quantity = c.quantity & ~PM_REC_THROUGH, function = s->around[c.context];
+		bool through = c.quantity & PM_REC_THROUGH;
+		uint32_t parent = r->paths.items[c.context].parent;
+		uint32_t spender = through ? s->around[parent] : function;
+		if (r->quantities[quantity].count || spender == PM_NONE ||
+			s->circle[spender] == PM_NONE ||
+			(through && s->circle[function] == s->circle[spender]))
+			continue;
+		pm_rec_add_cell(r, c.thread, context_of[s->circle[spender]], &c);
+	}
+}
+
+/* ---- what is known of a context ---- */
+
+static int mark_contexts(struct search *s)
+{
+	struct pm_recording *r = s->r;
+	uint8_t *known = calloc((size_t)r->paths.n + 1, 1);
+	if (!known)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->paths.n; i++) {
+		uint32_t parent = r->paths.items[i].parent;
+		uint32_t function = i < s->n_told ? s->around[i] : PM_NONE;
+		if (i >= s->n_told) { /* a circle */
+			known[i] = PM_REC_NO_OWN;
+		} else if (is_edge(r, i)) {
+			uint32_t caller = s->around[parent];
+			bool within = s->circle[function] != PM_NONE &&
+				s->circle[function] == s->circle[caller];
+			known[i] =
+				PM_REC_NO_OWN | (within || function == caller ? PM_REC_APART : 0);
+		} else if (parent == PM_NONE && function != PM_NONE &&
+			s->circle[function] != PM_NONE) {
+			known[i] = PM_REC_NO_INCL;
+		}
+	}
+	r->known_of = known;
+	return 0;
+}
+
+int pm_rec_graph(struct pm_recording *r)
+{
+	struct search s = {.r = r};
+	uint32_t counter = 0, *context_of = NULL;
+	struct ring *rings = NULL;
+	int e = prepare(&s) ? 0 : -ENOMEM;
+	s.n_told = r->paths.n;
+	for (uint32_t i = 0; e == 0 && i < s.n; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			e = -ENOMEM;
+		else if (s.order[i] == 0)
+			find_from(&s, i, &counter);
+	}
+	if (e == 0) {
+		rings = make_rings(&s);
+		context_of = malloc(((size_t)s.n_circles + 1) * sizeof(*context_of));
+		e = rings && context_of ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 0; e == 0 && i < s.n_circles; i++)
+		context_of[rings[i].circle] = rings[i].context;
+	if (e == 0)
+		sum_rings(&s, context_of);
+	if (e == 0 && !r->failed)
+		e = keep_circles(&s, rings);
+	if (e == 0 && !r->failed)
+		e = mark_contexts(&s);
+	free(context_of);
+	free(rings);
+	search_done(&s);
+	return r->failed ? r->failed : e;
+}
+
+/* ---- flat costs ---- */
+
+struct flat_part {
+	struct pm_flat flat;
+	struct pm_edges edges;
+	struct pm_cycles cycles;
+	struct pm_edge *list;
+	double *edge_values, *function_values;
+	uint32_t *members, *first;
+};
+
+static double value_at(const struct pm_rec_opened *o, uint32_t context, uint32_t metric)
+{
+	const struct pm_rec_whole *w = &o->whole;
+	const union pm_rec_number *v = &w->sums[metric][context];
+	if (!pm_rec_is_known(&o->recording, context, metric))
+		return NAN;
+	return w->real[metric] ? v->f : (double)v->i;
+}
+
+static bool is_count(const struct pm_rec_opened *o, uint32_t metric)
+{
+	return o->recording.quantities[metric / PM_REC_N].count;
+}
+
+/* The call edge that a context is, and its row of values. */
+static void fill_edge(
+	const struct pm_rec_opened *o, uint32_t context, struct pm_edge *edge, double *values)
+{
+	const struct pm_tree *tree = o->whole.tree;
+	uint32_t site = tree->parent[context], caller = site;
+	const struct pm_frame *place = pm_tree_frame(tree, site);
+	if (place->kind == PM_KIND_LINE)
+		caller = tree->parent[site];
+	*edge = (struct pm_edge){.caller = pm_tree_frame(tree, caller)->function,
+		.callee = pm_tree_frame(tree, context)->function};
+	if (place->kind == PM_KIND_LINE) {
+		edge->file = place->file;
+		edge->line = place->line;
+	}
+	for (uint32_t k = 0; k < o->whole.metrics.n; k++) {
+		uint32_t metric = o->whole.metric_list[k].id;
+		values[k] = is_count(o, metric) ? NAN : value_at(o, context, metric);
+		if (is_count(o, metric) && metric % PM_REC_N == PM_REC_EXCL)
+			edge->calls += (uint64_t)value_at(o, context, metric);
+	}
+}
+
+/* Costs of functions are those of their contexts at the top, their calls those of all edges. */
+static void fill_functions(const struct pm_rec_opened *o, double *values)
+{
+	const struct pm_tree *tree = o->whole.tree;
+	uint32_t n = o->whole.metrics.n;
+	for (size_t i = 0; i < (size_t)tree->n_functions * n; i++) {
+		uint32_t metric = o->whole.metric_list[i % n].id;
+		values[i] = metric % PM_REC_N == PM_REC_INCL || is_count(o, metric) ? NAN : 0;
+	}
+	for (uint32_t i = 0; i < tree->n_contexts; i++) {
+		uint32_t function = pm_tree_frame(tree, i)->function;
+		for (uint32_t k = 0; k < n && function != PM_NONE; k++) {
+			uint32_t metric = o->whole.metric_list[k].id;
+			double *to = &values[(size_t)function * n + k], v = value_at(o, i, metric);
+			if (is_count(o, metric))
+				*to = v > 0 ? (isnan(*to) ? v : *to + v) : *to;
+			else if (tree->parent[i] == PM_NONE)
+				*to = v;
+		}
+	}
+}
+
+static void fill_cycles(const struct pm_recording *r, struct flat_part *part)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < r->n_functions; i++)
+		if (r->circle_of[i] != PM_NONE)
+			part->first[r->circle_of[i] + 1]++;
+	for (uint32_t i = 0; i < r->n_circles; i++)
+		part->first[i + 1] += part->first[i];
+	/* Members circle by circle, each in the order of functions: places move up, then back. */
+	for (size_t i = 0; i < r->n_functions; i++)
+		if (r->circle_of[i] != PM_NONE)
+			part->members[part->first[r->circle_of[i]]++] = (uint32_t)i;
+	for (uint32_t i = r->n_circles; i > 0; i--)
+		part->first[i] = part->first[i - 1];
+	part->first[0] = n;
+	part->cycles = (struct pm_cycles){r->n_circles, r->circles, part->first, part->members};
+}
+
+static int flat_fill(void *owner, void *built, struct pm_error *err)
+{
+	struct pm_rec_opened *o = owner;
+	struct flat_part *part = built;
+	const struct pm_tree *tree = o->whole.tree;
+	const struct pm_recording *r = &o->recording;
+	uint32_t n = o->whole.metrics.n;
+	(void)err;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		part->edges.n += tree->parent[i] != PM_NONE &&
+			pm_tree_frame(tree, i)->kind == PM_KIND_FUNCTION;
+	part->list = malloc(((size_t)part->edges.n + 1) * sizeof(*part->list));
+	part->edge_values = malloc(((size_t)part->edges.n * n + 1) * sizeof(double));
+	part->function_values = malloc(((size_t)tree->n_functions * n + 1) * sizeof(double));
+	part->first = calloc((size_t)r->n_circles + 1, sizeof(*part->first));
+	part->members = malloc((r->n_functions + 1) * sizeof(*part->members));
+	if (!part->list || !part->edge_values || !part->function_values || !part->first ||
+		!part->members || pm_work_cancelled())
+		return -ENOMEM;
+	uint64_t at = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		if (tree->parent[i] != PM_NONE &&
+			pm_tree_frame(tree, i)->kind == PM_KIND_FUNCTION) {
+			fill_edge(o, i, &part->list[at], part->edge_values + at * n);
+			at++;
+		}
+	fill_functions(o, part->function_values);
+	fill_cycles(r, part);
+	part->edges.edges = part->list;
+	part->edges.values = part->edge_values;
+	part->flat = (struct pm_flat){.edges = &part->edges,
+		.functions = part->function_values,
+		.cycles = r->n_circles ? &part->cycles : NULL};
+	return 0;
+}
+
+static void flat_done(void *built)
+{
+	struct flat_part *part = built;
+	free(part->list);
+	free(part->edge_values);
+	free(part->function_values);
+	free(part->first);
+	free(part->members);
+}
+
+int pm_rec_graph_flat(struct pm_rec_opened *o, const struct pm_flat **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {
+		sizeof(struct flat_part), flat_fill, flat_done, .what = "call edges"};
+	return pm_part_get(&o->flat, &type, o, ret, err);
+}
