@@ -22,10 +22,27 @@ void nytp_latin1(struct pm_text *out, struct pm_bytes latin1)
 	}
 }
 
-static uint32_t latin1_add(struct nytp *n, struct pm_bytes latin1)
+/* The length of `PACKAGE::` in the name of a sub, or 0. */
+static size_t package_length(struct pm_bytes name)
+{
+	size_t length = 0;
+	for (size_t i = 0; i + 1 < name.len && name.p[i] != '['; i++)
+		if (name.p[i] == ':' && name.p[i + 1] == ':')
+			length = i + 2;
+	return length;
+}
+
+/* Perl joins the bytes of a package and of a sub, each in its encoding. */
+static uint32_t mixed_add(struct nytp *n, struct pm_bytes mixed)
 {
 	struct pm_text text = {.p = NULL};
-	nytp_latin1(&text, latin1);
+	size_t length = package_length(mixed);
+	const struct pm_bytes parts[] = {{mixed.p, length}, {mixed.p + length, mixed.len - length}};
+	for (size_t i = 0; i < 2; i++)
+		if (pm_utf8_valid(parts[i]))
+			pm_text_bytes(&text, parts[i]);
+		else
+			nytp_latin1(&text, parts[i]);
 	uint32_t name = text.failed ? NYTP_NONE : pm_strtab_add(&n->names, pm_text_view(&text));
 	pm_text_done(&text);
 	return name;
@@ -38,7 +55,7 @@ uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text)
 		return known;
 	if (n->names.n >= NYTP_LIMIT_ROWS || n->arena.total > NYTP_LIMIT_NAMES)
 		return NYTP_NONE;
-	return pm_utf8_valid(text) ? pm_strtab_add(&n->names, text) : latin1_add(n, text);
+	return pm_utf8_valid(text) ? pm_strtab_add(&n->names, text) : mixed_add(n, text);
 }
 
 struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid)

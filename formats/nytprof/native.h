@@ -230,8 +230,9 @@ static inline uint32_t nytp_n_subs(const struct nytp *n)
 uint32_t nytp_name_add(struct nytp *n, struct pm_bytes text);
 
 /*
- * Latin-1 as UTF-8. Perl writes names that fit into Latin-1 as Latin-1, others as UTF-8, with the
- * same tag: anything that is not valid UTF-8 is Latin-1.
+ * Latin-1 as UTF-8. Perl writes texts that fit into Latin-1 as Latin-1, others as UTF-8, with the
+ * same tag: anything that is not valid UTF-8 is Latin-1, of a sub its package and its own name
+ * each.
  */
 void nytp_latin1(struct pm_text *out, struct pm_bytes latin1);
 

@@ -176,6 +176,25 @@ static void test_source_paths_are_legal_and_unique(void **state)
 	pm_profile_close(p);
 }
 
+/* A call has the bytes of a Latin-1 package before those of a UTF-8 name; the sub is in UTF-8. */
+static void test_names_may_mix_encodings(void **state)
+{
+	struct nytpw w = {.big = false};
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 1, 0, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, "x.pl");
+	nytpw_return(&w, 1, 10, 10, "\xc9\xe4::\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e");
+	nytpw_return(&w, 1, 5, 5, "\xc9::\xc3\xa9::__ANON__[lib/\xe6\x97\xa5::x.pl:1]");
+	nytpw_sub(&w, 1, "\u00c9\u00e4::\u65e5\u672c\u8a9e", 2, 2);
+	struct pm_profile *p = nytpx_open_written(&w);
+	nytpx_expect_table(
+		p, "raw/subs.csv", "0|0|0|0|0|1|2|2|x.pl|\u00c9\u00e4::\u65e5\u672c\u8a9e\n");
+	nytpx_expect_tree(p,
+		"0 \u00c9\u00e4::\u65e5\u672c\u8a9e 1000 1000 1\n"
+		"0 \u00c9::\u00c3\u00a9::__ANON__[lib/\u65e5::x.pl:1] 500 500 1\n");
+	pm_profile_close(p);
+}
+
 /* ---- less than a whole profile ---- */
 
 static void test_without_returns_the_tree_has_two_levels(void **state)
@@ -352,6 +371,7 @@ int main(void)
 		cmocka_unit_test(
 			test_source_has_the_last_text_of_a_line_and_evals_under_their_parent),
 		cmocka_unit_test(test_source_paths_are_legal_and_unique),
+		cmocka_unit_test(test_names_may_mix_encodings),
 		cmocka_unit_test(test_without_returns_the_tree_has_two_levels),
 		cmocka_unit_test(test_killed_process_is_presented_up_to_its_last_record),
 		cmocka_unit_test(test_processes_of_a_merged_file_are_threads),
