@@ -24,7 +24,7 @@ const char pmfs_usage[] =
 	"    -o metric=NAME      primary quantity (a column of metrics.csv or its stem): comes first\n"
 	"                        in tables, and sorts them; used by pictures and summary.txt\n"
 	"    -o cache=SIZE       cache at most SIZE bytes of rendered files (k, M, G; 256M)\n"
-	"    -o evals            NYTProf: keep evals of the same source line separate\n"
+	"    -o evals            NYTProf: keep evals of the same line and text separate\n"
 	"    -o max=SIZE         limit --extract to SIZE bytes (default: the larger of 1G and 64 times\n"
 	"                        the size of SOURCE)\n"
 	"    -o iterations=NAME  a function, label or method whose calls are iterations: each is a\n"

@@ -175,13 +175,16 @@ static int add_fid(struct nytp_adding *a, const struct nytp_record *r)
 	struct nytp_fid *row = row_of(ROWS(a, by_fid, fids), r->u[0], &fresh);
 	if (!row)
 		return -ENOMEM;
+	const struct nytp_thread *t = a->f->n_threads ? &a->f->threads[a->process] : NULL;
 	*row = (struct nytp_fid){.fid = r->u[0],
 		.eval_fid = r->u[1],
 		.eval_line = r->u[2],
 		.flags = r->u[3],
 		.size = r->u[4],
 		.mtime = r->u[5],
-		.name = name};
+		.name = name,
+		.inherited = t && t->statements == 0 && t->ticks == 0,
+		.shown = NYTP_NONE};
 	return 0;
 }
 

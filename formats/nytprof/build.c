@@ -65,7 +65,8 @@ static void describe_flat(struct nytp_model *m, const struct nytp *n, bool calls
 	m->flat = (struct pm_flat){.edges = calls && !has_edges(n) ? NULL : &m->edge_list,
 		.lines = &m->line_list,
 		.functions = m->functions,
-		.statements = &m->statements};
+		.statements = &m->statements,
+		.evals = &m->eval_list};
 }
 
 static int build(struct nytp_building *b, bool calls, struct pm_error *err)
@@ -125,6 +126,8 @@ void nytp_model_done(struct nytp_model *m)
 	free(m->functions);
 	free(m->edges);
 	free(m->edge_values);
+	free(m->evals);
+	free(m->joined);
 	free(m->lines);
 	free(m->line_values);
 	free(m->thread_totals);

@@ -19,6 +19,8 @@ struct nytp_model {
 	struct pm_line *lines;
 	double *line_values;
 	struct pm_lines line_list;
+	struct pm_eval *evals, *joined;
+	struct pm_evals eval_list;
 	struct pm_statements statements;
 	struct pm_flat flat;   /* refers to the above */
 	bool times_statements; /* some function has statements with a time */

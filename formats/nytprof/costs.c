@@ -160,8 +160,8 @@ void nytp_costs_of_statements(struct nytp_model *m)
 			continue;
 		double *to = &m->functions[(size_t)function * NYTP_N_METRICS];
 		add(&to[NYTP_STATEMENTS], from[NYTP_STATEMENTS]);
-		add(&to[NYTP_STATEMENTS_NS], from[NYTP_EXCL]);
-		m->times_statements |= !isnan(from[NYTP_EXCL]);
+		add(&to[NYTP_STATEMENTS_NS], from[NYTP_STATEMENTS_NS]);
+		m->times_statements |= !isnan(from[NYTP_STATEMENTS_NS]);
 	}
 }
 

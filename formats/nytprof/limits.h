@@ -25,7 +25,13 @@
 /* Processes and files of one source. */
 #define NYTP_LIMIT_PROCESSES 65536
 
-/* Evals within evals, as directories of source/. */
+/* Evals within evals, as directories of source/; names of unknown evals within a name. */
 #define NYTP_LIMIT_EVALS 16
+
+/*
+ * Different texts of evals of one line that are told apart, as in Devel::NYTProf's reports: more
+ * are one function each for what a program does in one place.
+ */
+#define NYTP_LIMIT_EVAL_TEXTS 200
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Costs by source line. Lines of files with the same name are one line (evals, modules that were
- * loaded twice). The function of a line is the innermost sub that contains it.
+ * Costs by source line. Lines of files with the same name are one line (evals that are one, modules
+ * that were loaded twice). The function of a line is the innermost sub that contains it.
  */
 #include "formats/nytprof/lines.h"
 
@@ -13,7 +13,8 @@
 
 struct spot {
 	uint32_t file, line;
-	double incl, excl, count;
+	double incl, excl; /* as Pynytprof's samples have them */
+	double ns, count;  /* of statements */
 };
 
 /* The lines of a sub. */
@@ -47,7 +48,8 @@ static int collect(struct nytp_building *b, const struct nytp_file *f, struct sp
 		const struct nytp_line *line = &f->levels[NYTP_LINES].items[i];
 		struct spot spot = {.line = line->line,
 			.incl = NAN,
-			.excl = (double)line->ticks * ns,
+			.excl = NAN,
+			.ns = (double)line->ticks * ns,
 			.count = (double)line->count};
 		r = spot_add(b, f, line->fid, spot, spots);
 	}
@@ -56,6 +58,7 @@ static int collect(struct nytp_building *b, const struct nytp_file *f, struct sp
 		struct spot spot = {.line = sample->line,
 			.incl = (double)sample->incl * ns,
 			.excl = (double)sample->excl * ns,
+			.ns = (double)sample->excl * ns,
 			.count = sample->calls};
 		r = spot_add(b, f, sample->fid, spot, spots);
 	}
@@ -64,7 +67,8 @@ static int collect(struct nytp_building *b, const struct nytp_file *f, struct sp
 		const struct nytp_py_event *event = &f->py.events[i];
 		struct spot spot = {.line = event->line,
 			.incl = NAN,
-			.excl = (double)event->ticks * ns,
+			.excl = NAN,
+			.ns = (double)event->ticks * ns,
 			.count = 1};
 		r = spot_add(b, f, event->fid, spot, spots);
 	}
@@ -90,6 +94,7 @@ static void unite(struct spots *spots)
 		}
 		last->incl += spot->incl;
 		last->excl += spot->excl;
+		last->ns += spot->ns;
 		last->count += spot->count;
 	}
 	spots->n = n;
@@ -179,7 +184,7 @@ static int fill(struct nytp_model *m, const struct spots *spots, struct sweep *s
 		values[NYTP_EXCL] = spot->excl;
 		values[NYTP_CALLS] = NAN;
 		values[NYTP_STATEMENTS] = spot->count;
-		values[NYTP_STATEMENTS_NS] = NAN; /* for lines, this is their time */
+		values[NYTP_STATEMENTS_NS] = spot->ns;
 	}
 	m->line_list = (struct pm_lines){spots->n, m->lines, m->line_values};
 	return 0;
@@ -190,6 +195,7 @@ static int sum_statements(struct nytp_building *b)
 {
 	struct nytp_model *m = b->m;
 	uint32_t n = nytp_n_subs(b->n); /* there are no more functions */
+	m->statements.metric = NYTP_STATEMENTS_NS;
 	bool *is_main = calloc((size_t)n + 1, sizeof(*is_main));
 	if (!is_main)
 		return -ENOMEM;
@@ -198,13 +204,72 @@ static int sum_statements(struct nytp_building *b)
 			is_main[b->function[name]] = true;
 	for (uint64_t i = 0; i < m->line_list.n; i++) {
 		uint32_t function = m->lines[i].function;
-		double ns = m->line_values[i * NYTP_N_METRICS + NYTP_EXCL];
+		double ns = m->line_values[i * NYTP_N_METRICS + NYTP_STATEMENTS_NS];
 		m->statements.whole_ns += ns;
 		if (function == PM_NONE || is_main[function])
 			m->statements.outside_ns += ns;
 	}
 	free(is_main);
 	return 0;
+}
+
+/* ---- evals ---- */
+
+static int eval_by_place(const void *a, const void *b)
+{
+	const struct pm_eval *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->text > y->text) - (x->text < y->text);
+}
+
+static int eval_by_text(const void *a, const void *b)
+{
+	const struct pm_eval *x = a, *y = b;
+	return (x->text > y->text) - (x->text < y->text);
+}
+
+/* What each line compiled, evals that are one counted together. */
+static int build_evals(struct nytp_building *b)
+{
+	struct pm_eval *evals = NULL;
+	size_t n = 0, room = 0, kept = 0;
+	for (size_t i = 0; i < b->n->n_files; i++) {
+		const struct nytp_file *f = &b->n->files[i];
+		for (size_t k = 0; k < f->n_fids; k++) {
+			const struct nytp_fid *row = &f->fids[k];
+			if (row->eval_fid == 0)
+				continue;
+			if (pm_list_room(&evals, n, &room, sizeof(*evals)) < 0)
+				return -ENOMEM;
+			b->m->evals = evals;
+			evals[n] = (struct pm_eval){.file = nytp_file_text(b, f, row->eval_fid),
+				.line = row->eval_line,
+				.text = nytp_file_text(b, f, row->fid),
+				.texts = row->texts,
+				.n = !row->inherited};
+			if (evals[n].file == PM_NONE || evals[n].text == PM_NONE)
+				return -ENOMEM;
+			n += evals[n].file != 0; /* else its parent is not known */
+		}
+	}
+	if (pm_sort(evals, n, sizeof(*evals), eval_by_place) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (kept > 0 && eval_by_place(&evals[kept - 1], &evals[i]) == 0)
+			evals[kept - 1].n += evals[i].n;
+		else
+			evals[kept++] = evals[i];
+	}
+	struct pm_eval *joined = b->m->joined = malloc((kept + 1) * sizeof(*joined));
+	size_t n_joined = 0;
+	for (size_t i = 0; joined && i < kept; i++)
+		if (evals[i].texts > 1)
+			joined[n_joined++] = evals[i];
+	b->m->eval_list = (struct pm_evals){kept, evals, n_joined, joined};
+	return joined ? pm_sort(joined, n_joined, sizeof(*joined), eval_by_text) : -ENOMEM;
 }
 
 int nytp_build_lines(struct nytp_building *b)
@@ -227,6 +292,8 @@ int nytp_build_lines(struct nytp_building *b)
 	}
 	if (r == 0)
 		r = sum_statements(b);
+	if (r == 0)
+		r = build_evals(b);
 	if (r == 0 && sweep.n == 0)
 		b->m->statements.outside_ns = NAN;
 	free(sweep.open);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "formats/nytprof/build.h"
+#include "formats/nytprof/limits.h"
 
 /* The source with its native tables; a failure to fill them is permanent. */
 static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
@@ -287,6 +288,12 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 			"sums are over all of them: threads/run=N tells them apart, damage.csv says "
 			"what is where.\n",
 			n->n_runs);
+	if (m->eval_list.n_joined > 0)
+		pm_text_printf(out,
+			"Evals of %llu lines are one row a line, though their texts are not known, as perl "
+			"drops those of evals that define no sub, or are more than %u: the column texts "
+			"counts them; -o evals keeps all evals apart.\n",
+			(unsigned long long)m->eval_list.n_joined, NYTP_LIMIT_EVAL_TEXTS);
 	if (nytp_opened_of(p)->threads.list.n > 1 && nytp_has_calls(n))
 		pm_text_str(out,
 			"If a sub forks, its inclusive time in the child process includes its time before "

@@ -62,8 +62,8 @@ static int each_definition(struct finding *g,
 			const uint32_t *fid =
 				sub->located ? pm_map_find(&f->by_fid, sub->fid) : NULL;
 			if (fid)
-				r = take(g, f, nytp_folded(g->n, sub->name),
-					nytp_folded(g->n, f->fids[*fid].name));
+				r = take(g, f, nytp_folded(g->n, f, sub->name),
+					nytp_row_shown(g->n, f, &f->fids[*fid]));
 		}
 	}
 	return r;

@@ -67,7 +67,23 @@ struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, u
 struct pm_bytes nytp_fid_shown(const struct nytp *n, const struct nytp_file *f, uint32_t fid)
 {
 	const uint32_t *i = pm_map_find(&f->by_fid, fid);
-	return i ? nytp_name(n, nytp_folded(n, f->fids[*i].name)) : pm_bytes_of("");
+	return i ? nytp_name(n, nytp_row_shown(n, f, &f->fids[*i])) : pm_bytes_of("");
+}
+
+struct nytp_text nytp_text_at(const struct nytp_file *f, size_t i)
+{
+	size_t end = i;
+	while (end < f->n_texts &&
+		f->texts[f->text_order[end]].fid == f->texts[f->text_order[i]].fid)
+		end++;
+	return (struct nytp_text){f, f->text_order + i, end - i};
+}
+
+void nytp_text_add(const struct nytp_text *t, struct pm_text *out)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (nytp_text_is_last(t, i))
+			pm_text_bytes(out, nytp_text_bytes(t->f, &t->f->texts[t->lines[i]]));
 }
 
 struct pm_bytes nytp_attribute(const struct nytp *n, const struct nytp_file *f, const char *name)
@@ -145,6 +161,7 @@ void nytp_file_done(struct nytp_file *f)
 	free(f->sites);
 	free(f->edges);
 	free(f->texts);
+	free(f->text_order);
 	nytp_file_logs_done(f);
 	for (size_t i = 0; i < f->n_threads; i++)
 		nytp_calls_done(&f->threads[i].calls);
@@ -154,7 +171,7 @@ void nytp_file_done(struct nytp_file *f)
 		free(f->levels[i].items);
 	}
 	struct pm_map *maps[] = {&f->by_attribute, &f->by_fid, &f->by_sub, &f->by_place,
-		&f->by_site, &f->by_edge, &f->by_pid, &f->namesakes};
+		&f->by_site, &f->by_edge, &f->by_pid, &f->folded, &f->namesakes};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		pm_map_done(maps[i]);
 	pm_text_done(&f->text);

@@ -29,6 +29,12 @@ struct nytp_process {
 /* A `@` record: a file, or the text of an eval. */
 struct nytp_fid {
 	uint32_t fid, eval_fid, eval_line, flags, size, mtime, name;
+	bool inherited; /* no statement of its process is before it: an eval ran in the parent */
+	/* See evals.h; of evals only. */
+	uint32_t shown;  /* name; NYTP_NONE before, and of files */
+	uint32_t texts;  /* that have this name: different ones, and each that is not known */
+	uint32_t digits; /* of the checksum; different ones of a site for different texts */
+	uint64_t text;   /* checksum of its text, else of its subs; 0: not known */
 };
 
 /* Sums over call records. Times as stored: seconds. */
@@ -71,6 +77,13 @@ struct nytp_text_line {
 	uint32_t fid, line;
 	uint64_t off; /* in nytp_file.text */
 	uint32_t len;
+};
+
+/* All saved lines of a fid: numbers of nytp_file.texts, by line, then in stored order. */
+struct nytp_text {
+	const struct nytp_file *f;
+	const uint32_t *lines;
+	size_t n;
 };
 
 /* How long the calls of a sub took, in the order of their returns: see lengths.c. */
@@ -147,6 +160,7 @@ struct nytp_file {
 	struct nytp_edge *edges;
 	struct nytp_thread *threads;
 	struct nytp_text_line *texts;
+	uint32_t *text_order;  /* of texts by fid, line, and as stored; when it has been read */
 	struct nytp_log *logs; /* by name as stored */
 	size_t n_attributes, n_processes, n_fids, n_subs, n_sites, n_edges, n_threads, n_texts,
 		n_logs;
@@ -154,6 +168,7 @@ struct nytp_file {
 		threads_room, texts_room, logs_room;
 	struct nytp_lines levels[NYTP_N_LEVELS];
 	struct pm_map by_attribute, by_fid, by_sub, by_place, by_site, by_edge, by_pid;
+	struct pm_map folded; /* name → name shown, where it differs from that of other files */
 	struct pm_map namesakes; /* name → number of the sub that it defines: namesakes.h */
 	const struct nytp_file
 		*definer;               /* with the table of the subs called; NULL: none is known */
@@ -162,6 +177,18 @@ struct nytp_file {
 	struct pm_text text; /* saved source, line after line as stored */
 	struct nytp_py py;
 };
+
+/* The saved text whose lines begin at number i of text_order. */
+struct nytp_text nytp_text_at(const struct nytp_file *f, size_t i);
+
+/* If a line was saved twice, the last one is used. */
+static inline bool nytp_text_is_last(const struct nytp_text *t, size_t i)
+{
+	return i + 1 == t->n || t->f->texts[t->lines[i]].line != t->f->texts[t->lines[i + 1]].line;
+}
+
+/* Appends it. */
+void nytp_text_add(const struct nytp_text *t, struct pm_text *out);
 
 /* As stored, valid as long as the file. A file without a byte of text has nowhere to point. */
 static inline struct pm_bytes nytp_text_bytes(
@@ -176,7 +203,7 @@ struct nytp {
 	int (*fill)(struct nytp *n, struct pm_error *err); /* NULL: it is filled */
 	struct pm_arena arena;
 	struct pm_strtab names;
-	uint32_t *folded; /* by name, see nytp_folded; NULL: each stands for itself */
+	uint32_t *folded; /* by name, see nytp_folded; others stand for themselves */
 	uint32_t n_folded;
 	uint32_t *namesakes; /* their names: see nytp_name */
 	uint32_t n_namesakes;
@@ -206,16 +233,23 @@ static inline struct pm_bytes nytp_name(const struct nytp *n, uint32_t name)
 	return n->names.items[name < known ? name : n->namesakes[name - known]];
 }
 
-/* The name used by the model; the same if it does not belong to an eval. */
-static inline uint32_t nytp_folded(const struct nytp *n, uint32_t name)
+/* The name used by the model, in a file or NULL; the same if it does not belong to an eval. */
+static inline uint32_t nytp_folded(const struct nytp *n, const struct nytp_file *f, uint32_t name)
 {
-	return n->folded && name < n->n_folded ? n->folded[name] : name;
+	const uint32_t *own = f && f->folded.n ? pm_map_find(&f->folded, name) : NULL;
+	return own ? *own : name < n->n_folded ? n->folded[name] : name;
+}
+
+static inline uint32_t nytp_row_shown(
+	const struct nytp *n, const struct nytp_file *f, const struct nytp_fid *row)
+{
+	return row->shown == NYTP_NONE ? nytp_folded(n, f, row->name) : row->shown;
 }
 
 /* The number of the sub that has this name in a file, for the model. */
 static inline uint32_t nytp_sub_of(const struct nytp *n, const struct nytp_file *f, uint32_t name)
 {
-	uint32_t folded = nytp_folded(n, name);
+	uint32_t folded = nytp_folded(n, f, name);
 	const uint32_t *number = f->definer ? pm_map_find(&f->definer->namesakes, folded) : NULL;
 	return number ? *number : folded;
 }
@@ -239,7 +273,7 @@ void nytp_latin1(struct pm_text *out, struct pm_bytes latin1);
 /* The file's name by its number; empty if no record defines it. */
 struct pm_bytes nytp_fid_name(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
 
-/* The same with merged evals, for the model and source/. */
+/* The same with the names of evals as shown, for the model and source/. */
 struct pm_bytes nytp_fid_shown(const struct nytp *n, const struct nytp_file *f, uint32_t fid);
 
 /* The value of an attribute (not an option), or an empty slice. */

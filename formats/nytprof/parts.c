@@ -83,8 +83,8 @@ static int finish(struct nytp_opened *o)
 	int r = nytp_runs_find(n);
 	if (r == 0)
 		r = nytp_threads_build(&o->threads, n);
-	if (r == 0 && !n->keep_evals)
-		r = nytp_evals_fold(n);
+	if (r == 0)
+		r = nytp_evals_name(n);
 	if (r == 0)
 		r = nytp_namesakes_find(n);
 	if (r == 0)

@@ -5,6 +5,7 @@
 #include "formats/nytprof/settle.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "formats/common/sort.h"
 
@@ -29,6 +30,27 @@ static int sort_edges(const struct nytp *n, struct nytp_file *f)
 	return r;
 }
 
+static int by_line(const void *a, const void *b, void *lines)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct nytp_text_line *all = lines, *x = &all[i], *y = &all[k];
+	if (x->fid != y->fid)
+		return x->fid < y->fid ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+static int order_texts(struct nytp_file *f)
+{
+	f->text_order = malloc((f->n_texts + 1) * sizeof(*f->text_order));
+	for (uint32_t i = 0; f->text_order && i < f->n_texts; i++)
+		f->text_order[i] = i;
+	return f->text_order
+		? pm_sort_with(f->text_order, f->n_texts, sizeof(*f->text_order), by_line, f->texts)
+		: -ENOMEM;
+}
+
 int nytp_file_settle(const struct nytp *n, struct nytp_file *f)
 {
 	for (size_t i = 0; i < NYTP_N_LEVELS; i++) {
@@ -41,5 +63,6 @@ int nytp_file_settle(const struct nytp *n, struct nytp_file *f)
 	pm_map_done(&f->by_site);
 	pm_map_done(&f->by_edge);
 	pm_map_done(&f->by_place);
-	return sort_edges(n, f);
+	int r = order_texts(f);
+	return r < 0 ? r : sort_edges(n, f);
 }

@@ -1,7 +1,7 @@
 /*
  * Saved lines → texts, and a path for each: the name of the file in the program, made legal; an
- * eval is below its parent, `lib/X.pm.evals/(eval 5) line 8`. Equal texts with the same path (each
- * process of a forked run saves all of them) are shown once.
+ * eval is below its parent, `lib/X.pm.evals/(eval 5f3a9c01) line 8`. Equal texts with the same path
+ * (evals that are one, and what each process of a forked run saves again) are shown once.
  */
 #include "formats/nytprof/sources.h"
 
@@ -9,16 +9,8 @@
 #include <stdlib.h>
 
 #include "formats/common/list.h"
-#include "formats/common/sort.h"
 #include "formats/nytprof/limits.h"
 #include "profmount/limits.h"
-
-/* The saved text of one fid: a range in the file's order. */
-struct nytp_text {
-	const struct nytp_file *f;
-	const uint32_t *lines;
-	size_t n;
-};
 
 enum use { USE_FILE = 1, USE_FOLDER };
 
@@ -39,17 +31,11 @@ static struct pm_bytes line_text(const struct nytp_text *t, size_t i)
 	return nytp_text_bytes(t->f, &t->f->texts[t->lines[i]]);
 }
 
-/* If a line was saved twice, the last one is used. */
-static bool is_last(const struct nytp_text *t, size_t i)
-{
-	return i + 1 == t->n || t->f->texts[t->lines[i]].line != t->f->texts[t->lines[i + 1]].line;
-}
-
 static bool same_text(const struct nytp_text *a, const struct nytp_text *b)
 {
 	bool same = a->n == b->n;
 	for (size_t i = 0; same && i < a->n; i++)
-		same = is_last(a, i) == is_last(b, i) &&
+		same = nytp_text_is_last(a, i) == nytp_text_is_last(b, i) &&
 			pm_bytes_equal(line_text(a, i), line_text(b, i));
 	return same;
 }
@@ -57,11 +43,8 @@ static bool same_text(const struct nytp_text *a, const struct nytp_text *b)
 static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct nytp_sources *s = doc->text.self;
-	const struct nytp_text *t = &s->texts[doc->text.a];
 	(void)err;
-	for (size_t i = 0; i < t->n; i++)
-		if (is_last(t, i))
-			pm_text_bytes(out, line_text(t, i));
+	nytp_text_add(&s->texts[doc->text.a], out);
 	return pm_text_status(out);
 }
 
@@ -109,15 +92,19 @@ static void add_path(struct pm_text *out, struct pm_bytes name)
 		add_legal(out, (struct pm_bytes){NULL, 0});
 }
 
-/* `(eval 5) line 8` for `(eval 5)[lib/X.pm:8]`: the directory shows the rest. */
-static void add_eval(struct pm_text *out, struct pm_bytes name, uint32_t line)
+/* `(eval 5f3a9c01) line 8` for `(eval 5f3a9c01)[lib/X.pm:8]`: the directory shows the rest. */
+static void add_eval(struct naming *g, const struct nytp_file *f, const struct nytp_fid *row)
 {
+	struct pm_bytes name = nytp_name(g->n, nytp_row_shown(g->n, f, row));
 	const uint8_t *bracket = name.len ? memchr(name.p, '[', name.len) : NULL;
 	struct pm_text label = {.p = NULL};
-	pm_text_add(&label, name.p, bracket ? (size_t)(bracket - name.p) : name.len);
-	pm_text_printf(&label, " line %u", line);
-	add_legal(out, pm_text_view(&label));
-	out->failed |= label.failed;
+	if (row->texts > 1 && row->digits) /* its name is that of several texts */
+		pm_text_printf(&label, "(eval %08x)", row->digits);
+	else
+		pm_text_add(&label, name.p, bracket ? (size_t)(bracket - name.p) : name.len);
+	pm_text_printf(&label, " line %u", row->eval_line);
+	add_legal(&g->path, pm_text_view(&label));
+	g->path.failed |= label.failed;
 	pm_text_done(&label);
 }
 
@@ -144,14 +131,14 @@ static void add_wanted(struct naming *g, const struct nytp_file *f, uint32_t fid
 		pm_text_printf(&g->path, "fid %u", fid);
 		return;
 	}
-	struct pm_bytes top = nytp_name(g->n, chain[n - 1]->name);
+	struct pm_bytes top = nytp_name(g->n, nytp_row_shown(g->n, f, chain[n - 1]));
 	if (top.len && top.p[0] == '(') /* an eval whose parent is unknown */
 		add_legal(&g->path, top);
 	else
 		add_path(&g->path, top);
 	while (--n > 0) {
 		pm_text_str(&g->path, ".evals/");
-		add_eval(&g->path, nytp_name(g->n, chain[n - 1]->name), chain[n - 1]->eval_line);
+		add_eval(g, f, chain[n - 1]);
 	}
 }
 
@@ -219,10 +206,18 @@ static int settle_path(struct naming *g)
 
 /* ---- the list ---- */
 
-static int add_text(struct naming *g, struct nytp_text text, uint32_t fid)
+/* The name in tables; a text of a joined eval has none, as costs are not its own. */
+static struct pm_bytes file_of(const struct naming *g, const struct nytp_file *f, uint32_t fid)
+{
+	const uint32_t *row = pm_map_find(&f->by_fid, fid);
+	return row && f->fids[*row].texts > 1 ? pm_bytes_of("") : nytp_fid_shown(g->n, f, fid);
+}
+
+static int add_text(struct naming *g, struct nytp_text text)
 {
 	bool fresh;
 	struct nytp_sources *s = g->s;
+	uint32_t fid = text.f->texts[text.lines[0]].fid;
 	pm_text_clear(&g->path);
 	add_wanted(g, text.f, fid);
 	uint32_t wanted = pm_strtab_add(&g->paths, pm_text_view(&g->path));
@@ -241,58 +236,23 @@ static int add_text(struct naming *g, struct nytp_text text, uint32_t fid)
 		return -ENOMEM;
 	s->texts[s->n] = text;
 	s->list[s->n] = (struct pm_source){.path = copy,
-		.file = nytp_fid_shown(g->n, text.f, fid),
+		.file = file_of(g, text.f, fid),
 		.doc = {.kind = PM_DOC_TEXT, .text = {.render = render, .self = s, .a = s->n}}};
 	s->n++;
 	return 0;
-}
-
-static int by_line(const void *a, const void *b, void *lines)
-{
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct nytp_text_line *all = lines, *x = &all[i], *y = &all[k];
-	if (x->fid != y->fid)
-		return x->fid < y->fid ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return (i > k) - (i < k);
-}
-
-/* The lines of a file by fid and line; several of one line in stored order. */
-static uint32_t *order_new(const struct nytp_file *f)
-{
-	uint32_t *order = malloc((f->n_texts + 1) * sizeof(*order));
-	for (uint32_t i = 0; order && i < f->n_texts; i++)
-		order[i] = i;
-	if (order && pm_sort_with(order, f->n_texts, sizeof(*order), by_line, f->texts) == 0)
-		return order;
-	free(order);
-	return NULL;
-}
-
-static int add_file(struct naming *g, const struct nytp_file *f, const uint32_t *order)
-{
-	int r = 0;
-	for (size_t i = 0, end; r == 0 && i < f->n_texts; i = end) {
-		uint32_t fid = f->texts[order[i]].fid;
-		for (end = i; end < f->n_texts && f->texts[order[end]].fid == fid;)
-			end++;
-		r = add_text(g, (struct nytp_text){f, order + i, end - i}, fid);
-	}
-	return r;
 }
 
 int nytp_sources_build(struct nytp_sources *s, const struct nytp *n)
 {
 	struct naming g = {.n = n, .s = s, .paths = {.arena = &s->arena}};
 	int r = 0;
-	s->order = calloc(n->n_files + 1, sizeof(*s->order));
-	if (!s->order)
-		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n->n_files; i++) {
-		s->order[i] = order_new(&n->files[i]);
-		s->n_orders++;
-		r = s->order[i] ? add_file(&g, &n->files[i], s->order[i]) : -ENOMEM;
+		const struct nytp_file *f = &n->files[i];
+		for (size_t at = 0, end; r == 0 && at < f->n_texts; at = end) {
+			struct nytp_text text = nytp_text_at(f, at);
+			end = at + text.n;
+			r = add_text(&g, text);
+		}
 	}
 	pm_strtab_done(&g.paths);
 	pm_map_done(&g.uses);
@@ -304,9 +264,6 @@ int nytp_sources_build(struct nytp_sources *s, const struct nytp *n)
 
 void nytp_sources_done(struct nytp_sources *s)
 {
-	for (size_t i = 0; i < s->n_orders; i++)
-		free(s->order[i]);
-	free(s->order);
 	free(s->list);
 	free(s->texts);
 	pm_arena_done(&s->arena);

@@ -8,8 +8,7 @@ struct nytp_sources {
 	struct pm_arena arena;
 	struct pm_source *list;
 	struct nytp_text *texts; /* by index in the list */
-	uint32_t **order;        /* by file of the source: its saved lines by fid and line */
-	size_t n, room, texts_room, n_orders;
+	size_t n, room, texts_room;
 };
 
 /* -ENOMEM. Give back with nytp_sources_done, also after a failure. */

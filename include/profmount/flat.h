@@ -35,9 +35,11 @@ struct pm_lines {
 
 /*
  * Time measured by a line profiler, statement by statement: independent of the time of calls, and
- * including code outside functions. The costs in pm_lines are such times.
+ * including code outside functions. It has a metric of its own, with values for lines, functions
+ * and threads; contexts have none.
  */
 struct pm_statements {
+	uint32_t metric;   /* index */
 	double whole_ns;   /* of all threads */
 	double outside_ns; /* part of it in code outside functions (main code); NAN: not known */
 };
@@ -54,13 +56,28 @@ struct pm_cycles {
 	const uint32_t *members;   /* functions */
 };
 
+/* A text that a line compiled while the program ran: a file with lines of its own. */
+struct pm_eval {
+	uint32_t file, line; /* where; file: text */
+	uint32_t text;       /* name of the compiled text as a file */
+	uint32_t texts;      /* that share this name: different ones, or not known; usually 1 */
+	uint64_t n;          /* how often; 0: before the measurement of any process */
+};
+
+struct pm_evals {
+	uint64_t n;
+	const struct pm_eval *evals; /* by file, line, text; none twice */
+	uint64_t n_joined;
+	const struct pm_eval *joined; /* those with several texts, by text */
+};
+
 /* What the format stores; NULL: not stored. */
 struct pm_flat {
 	const struct pm_edges *edges;
 	const struct pm_lines *lines;
 	const double *functions; /* n_functions rows of pm_metrics.n cells, NaN = none */
-	/* If time is also measured by statement; metrics have it by thread and function. */
-	const struct pm_statements *statements;
+	const struct pm_statements *statements; /* if time is also measured by statement */
+	const struct pm_evals *evals;
 	const struct pm_cycles *cycles;
 };
 

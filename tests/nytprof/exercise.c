@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/nytprof/build.h"
+#include "formats/nytprof/evals.h"
 #include "formats/nytprof/raw.h"
 #include "formats/nytprof/read.h"
 #include "formats/nytprof/sources.h"
@@ -81,6 +82,8 @@ bool nytpw_exercise(struct pm_bytes file)
 	n.n_files = 1;
 	n.files[0].name = "file";
 	bool good = nytp_file_read(&n, &n.files[0], file, NULL) == 0;
+	if (good && nytp_evals_name(&n) < 0)
+		abort();
 	if (good) {
 		use_tables(&n);
 		use_model(&n);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "formats/nytprof/metrics.h"
 #include "tests/nytprof/expect.h"
 
 /* ---- a whole profile ---- */
@@ -126,7 +127,7 @@ static void test_statements_tell_what_is_outside_of_subs(void **state)
 			? pm_bytes_of("")
 			: tree->texts[tree->functions[function].name];
 		if (name.len == 0 || pm_bytes_equal(name, pm_bytes_of("main::RUNTIME")))
-			outside += lines->values[i * 5 + 1];
+			outside += lines->values[i * 5 + NYTP_STATEMENTS_NS];
 	}
 	assert_true(outside > 0 && s.outside_ns == outside);
 	pm_profile_close(p);
@@ -141,7 +142,7 @@ static void test_source_has_the_last_text_of_a_line_and_evals_under_their_parent
 	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(sources[0].path, "dir/main.pl");
-	assert_string_equal(sources[1].path, "dir/main.pl.evals/(eval 1) line 3");
+	assert_string_equal(sources[1].path, "dir/main.pl.evals/(eval) line 3");
 	assert_int_equal(sources[0].doc.text.render(&sources[0].doc, &text, NULL), 0);
 	pm_text_char(&text, 0);
 	assert_string_equal(text.p, "use M;\nsub top { deep() for 1..2 }\n");
@@ -154,7 +155,7 @@ static void test_source_paths_are_legal_and_unique(void **state)
 	static const char *const names[] = {
 		"../x", "a", "a/b", "a", "/a", "", "a.annotated.txt", "-e", "(eval 9)[/gone.pl:1]"};
 	static const char *const want[] = {"_../x", "a", "a~/b", "a~2", "a~3", "(unknown)",
-		"a.annotated.txt~2", "_-e", "(eval 9)[\u2215gone.pl:1]"};
+		"a.annotated.txt~2", "_-e", "(eval)[\u2215gone.pl:1]"};
 	struct nytpw w = {.big = false};
 	const struct pm_source *sources;
 	char text[8];

@@ -1,6 +1,6 @@
 /*
- * Grouping: evals of one place, processes of one run, callers and calls; and the messages about
- * what does not belong together.
+ * Grouping: processes of one run, callers and calls; and the messages about what does not belong
+ * together.
  */
 #include "tests/unittest.h"
 
@@ -8,18 +8,6 @@
 
 #include "formats/nytprof/metrics.h"
 #include "tests/nytprof/expect.h"
-
-static struct pm_profile *open_with(struct nytpw *w, bool keep_evals)
-{
-	char path[128];
-	const struct pm_open_options options = {.keep_evals = keep_evals};
-	struct pm_profile *p = NULL;
-	nytpx_save(w, "x.out");
-	snprintf(path, sizeof(path), "%s/x.out", nytpx_folder);
-	assert_int_equal(pm_profile_open(path, NULL, &options, &p, NULL), 0);
-	nytpx_drop("x.out");
-	return p;
-}
 
 static void expect_remark(const struct pm_profile *p, const char *text)
 {
@@ -31,104 +19,6 @@ static void expect_remark(const struct pm_profile *p, const char *text)
 	else
 		assert_string_equal(out.p, "");
 	pm_text_done(&out);
-}
-
-/* ---- evals ---- */
-
-/* Two evals of line 3; in each a line, a sub that is called, and an eval with another sub. */
-static void write_evals(struct nytpw *w)
-{
-	static const char *const files[] = {"(eval 1)[x.pl:3]", "(eval 7)[x.pl:3]",
-		"(eval 2)[(eval 1)[x.pl:3]:4]", "(eval 8)[(eval 7)[x.pl:3]:4]"};
-	static const char *const subs[] = {"M::__ANON__[(eval 1)[x.pl:3]:1]",
-		"M::__ANON__[(eval 7)[x.pl:3]:1]", "M::in", "M::in"};
-	nytpw_header(w, 5);
-	nytpw_pid_start(w, 7, 1, 1.7e9);
-	nytpw_fid(w, 1, 0, 0, "x.pl");
-	for (uint32_t i = 0; i < 4; i++) {
-		struct nytpw_callers c = {1, 3, 1, 0, 1e-6, 1e-6, 0, "main::RUNTIME", subs[i]};
-		nytpw_fid(w, i + 2, 1, 3, files[i]);
-		nytpw_time(w, 10, i + 2, 1);
-		nytpw_return(w, 1, 10, 10, subs[i]);
-		nytpw_sub(w, i + 2, subs[i], 1, 1);
-		nytpw_callers(w, &c);
-		nytpw_source(w, i + 2, 1, i < 2 ? "sub { 1 }" : "sub in { 1 }");
-	}
-	nytpw_pid_end(w, 7, 1.7e9 + 1);
-}
-
-static void expect_lines(const struct pm_profile *p, uint64_t n, const char *file, double ns)
-{
-	const struct pm_flat *flat;
-	const struct pm_tree *tree;
-	bool found = false;
-	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
-	const struct pm_lines *lines = flat->lines;
-	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
-	assert_int_equal(lines->n, n);
-	for (uint64_t i = 0; i < n; i++)
-		if (pm_bytes_equal(tree->texts[lines->lines[i].file], pm_bytes_of(file))) {
-			assert_true(lines->values[i * 5 + 1] == ns);
-			found = true;
-		}
-	assert_true(found);
-}
-
-static void test_evals_of_one_place_are_one(void **state)
-{
-	struct nytpw w = {.big = false};
-	const struct pm_source *sources;
-	size_t n;
-	write_evals(&w);
-	struct pm_profile *p = open_with(&w, false);
-	nytpx_expect_tree(p,
-		"0 M::__ANON__[(eval)[x.pl:3]:1] 2000 2000 2\n"
-		"0 M::in 2000 2000 2\n");
-	expect_lines(p, 2, "(eval)[(eval)[x.pl:3]:4]", 2000);
-	expect_remark(p, NULL);
-	/* As stored, each by itself. */
-	nytpx_expect_table(p, "raw/lines.csv",
-		"2|1|1|10|(eval 1)[x.pl:3]\n3|1|1|10|(eval 7)[x.pl:3]\n"
-		"4|1|1|10|(eval 2)[(eval 1)[x.pl:3]:4]\n5|1|1|10|(eval 8)[(eval 7)[x.pl:3]:4]\n");
-	assert_int_equal(p->ops->sources(p, &sources, &n, NULL), 0);
-	assert_int_equal(n, 4);
-	for (size_t i = 0; i < n; i++)
-		assert_true(pm_bytes_equal(sources[i].file,
-			pm_bytes_of(i < 2 ? "(eval)[x.pl:3]" : "(eval)[(eval)[x.pl:3]:4]")));
-	pm_profile_close(p);
-}
-
-static void test_evals_are_kept_apart_where_asked_for(void **state)
-{
-	struct nytpw w = {.big = false};
-	write_evals(&w);
-	struct pm_profile *p = open_with(&w, true);
-	nytpx_expect_tree(p,
-		"0 M::in 2000 2000 2\n"
-		"0 M::__ANON__[(eval 1)[x.pl:3]:1] 1000 1000 1\n"
-		"0 M::__ANON__[(eval 7)[x.pl:3]:1] 1000 1000 1\n");
-	expect_lines(p, 4, "(eval 8)[(eval 7)[x.pl:3]:4]", 1000);
-	pm_profile_close(p);
-}
-
-static void test_only_numbers_of_evals_are_taken_out(void **state)
-{
-	static const char *const names[] = {
-		"(eval )[x]", "(eval 12", "(eval 3) [x]", "((eval 4)[x"};
-	static const char want[] = "0 ((eval)[x 100 100 1\n"
-				   "0 (eval )[x] 100 100 1\n"
-				   "0 (eval 12 100 100 1\n"
-				   "0 (eval 3) [x] 100 100 1\n";
-	struct nytpw w = {.big = false};
-	nytpw_header(&w, 5);
-	nytpw_pid_start(&w, 7, 1, 1.7e9);
-	nytpw_return(&w, 1, 1, 1, names[3]);
-	for (size_t i = 0; i < 3; i++)
-		nytpw_return(&w, 1, 1, 1, names[i]);
-	nytpw_pid_end(&w, 7, 1.7e9 + 1);
-	struct pm_profile *p = open_with(&w, false);
-	nytpx_expect_tree(p, want);
-	pm_profile_close(p);
 }
 
 /* ---- callers and calls ---- */
@@ -372,9 +262,6 @@ static void test_a_killed_process_calls_the_subs_of_its_parent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_evals_of_one_place_are_one),
-		cmocka_unit_test(test_evals_are_kept_apart_where_asked_for),
-		cmocka_unit_test(test_only_numbers_of_evals_are_taken_out),
 		cmocka_unit_test(test_callers_of_more_than_is_in_the_file_are_told),
 		cmocka_unit_test(test_runs_that_do_not_belong_together_are_told_apart),
 		cmocka_unit_test(test_a_process_that_began_later_is_no_parent),

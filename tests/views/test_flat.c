@@ -115,25 +115,71 @@ static void test_modules_and_files_add_functions_up(void **state)
 	views_done(m, f);
 }
 
-/* Statements are counted by function only. */
-static void test_sums_have_what_only_functions_have(void **state)
+/*
+ * Contexts have no statements: lines have them, 8 of line 9 of b.c in no function, and are sorted
+ * by them.
+ */
+static void test_statements_are_those_of_lines(void **state)
 {
 	static const double functions[3][3] = {{45, 90, 1}, {NAN, 80, 2}, {45, 70, 4}};
+	static const double values[4][3] = {
+		{NAN, NAN, 1}, {NAN, NAN, 2}, {NAN, NAN, 4}, {NAN, NAN, 8}};
+	static const struct pm_statements statements = {.metric = 2, .whole_ns = 15};
 	struct fake *f = fake_with_recursion();
 	fake_metric(f, PM_ROLE_COUNT, 1, "statements", "");
-	f->flat = (struct pm_flat){.functions = &functions[0][0]};
+	uint32_t a = f->functions[0].file, b = f->functions[2].file;
+	const struct pm_line lines[] = {{a, 1, 0}, {a, 2, 1}, {b, 3, 2}, {b, 9, PM_NONE}};
+	f->lines = (struct pm_lines){4, lines, &values[0][0]};
+	f->flat = (struct pm_flat){
+		.functions = &functions[0][0], .lines = &f->lines, .statements = &statements};
 	f->ops.flat = fake_flat;
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "lines.csv", 0,
+		"line|time_ns_excl|time_ns_incl|statements|module|file|name\n"
+		"9|||8||/src/b.c|\n"
+		"3|||4|/bin/app|/src/b.c|b\n"
+		"2|||2|/bin/app|/src/a.c|a\n"
+		"1|||1|/bin/app|/src/a.c|main\n");
 	assert_view(m, ROOT, "modules.csv", 0,
 		"functions|time_ns_excl|time_ns_incl|statements|module\n"
-		"3|90|90|7|/bin/app\n");
+		"3|90|90|7|/bin/app\n"
+		"0|||8|\n");
 	assert_view(m, ROOT, "files.csv", 0,
 		"functions|time_ns_excl|time_ns_incl|statements|file\n"
 		"2|45|90|3|/src/a.c\n"
-		"1|45|70|4|/src/b.c\n");
+		"1|45|70|12|/src/b.c\n");
 	assert_view(m, ROOT, "categories.csv", 0,
 		"contexts|time_ns_excl|time_ns_incl|statements|share|category\n"
-		"8|90|90|7|1|\n");
+		"8|90|90|15|1|\n");
+	views_done(m, f);
+}
+
+/* The file b.c stands for 5 texts that are not told apart. */
+static void test_rows_say_how_many_texts_they_join(void **state)
+{
+	static const double values[2][2] = {{NAN, 1}, {NAN, 2}};
+	struct fake *f = fake_with_recursion();
+	uint32_t a = f->functions[0].file, b = f->functions[2].file;
+	const struct pm_line lines[] = {{a, 1, 0}, {b, 3, 2}};
+	const struct pm_eval joined[] = {{.file = a, .line = 1, .text = b, .texts = 5, .n = 9}};
+	const struct pm_evals evals = {1, joined, 1, joined};
+	f->lines = (struct pm_lines){2, lines, &values[0][0]};
+	f->flat = (struct pm_flat){.lines = &f->lines, .evals = &evals};
+	f->ops.flat = fake_flat;
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "functions.csv", 0,
+		"function_id|contexts|time_ns_excl|time_ns_incl|texts|line|category|module|file|name\n"
+		"1|2|45|70|5|7||/bin/app|/src/b.c|b\n"
+		"2|3|35|50||3||/bin/app|/src/a.c|a\n"
+		"3|1|10|90||1||/bin/app|/src/a.c|main\n");
+	assert_view(m, ROOT, "lines.csv", 0,
+		"line|time_ns_excl|time_ns_incl|texts|module|file|name\n"
+		"3|2||5|/bin/app|/src/b.c|b\n"
+		"1|1|||/bin/app|/src/a.c|main\n");
+	assert_view(m, ROOT, "files.csv", 0,
+		"functions|time_ns_excl|time_ns_incl|texts|file\n"
+		"1|45|70|5|/src/b.c\n"
+		"2|45|90||/src/a.c\n");
 	views_done(m, f);
 }
 
@@ -430,7 +476,8 @@ int main(void)
 		cmocka_unit_test(test_functions_without_contexts_or_values),
 		cmocka_unit_test(test_lines_add_up_by_file_and_line),
 		cmocka_unit_test(test_modules_and_files_add_functions_up),
-		cmocka_unit_test(test_sums_have_what_only_functions_have),
+		cmocka_unit_test(test_statements_are_those_of_lines),
+		cmocka_unit_test(test_rows_say_how_many_texts_they_join),
 		cmocka_unit_test(test_packages_and_classes_are_read_from_names),
 		cmocka_unit_test(test_subtrees_have_a_flat_profile),
 		cmocka_unit_test(test_lines_are_named_after_the_function_that_costs_most_there),

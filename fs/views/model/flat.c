@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "formats/common/list.h"
+#include "formats/common/search.h"
 #include "formats/common/sort.h"
 #include "profmount/limits.h"
-
-#include "formats/common/list.h"
 
 void pmfs_add_cells(const struct pmfs_columns *c, double *to, const double *cells, bool outer)
 {
@@ -112,6 +112,13 @@ uint32_t pmfs_order_column(const struct pmfs_columns *c)
 	if (c->first_excl != PM_NONE)
 		return c->first_excl;
 	return c->n > 0 ? 0 : PM_NONE;
+}
+
+struct pm_cell pmfs_texts_cell(const struct pm_evals *evals, uint32_t file)
+{
+	uint64_t i = PM_LOWER_BOUND(k, 0, evals->n_joined, evals->joined[k].text < file);
+	bool found = i < evals->n_joined && evals->joined[i].text == file;
+	return found ? pm_cell_u64(evals->joined[i].texts) : pm_cell_empty();
 }
 
 bool pmfs_costs_overlap(const struct pmfs_model *m)

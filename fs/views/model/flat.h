@@ -60,6 +60,18 @@ uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32
 /* The column by which flat tables are ordered: the primary exclusive cost, else the first. */
 uint32_t pmfs_order_column(const struct pmfs_columns *c);
 
+/*
+ * Evals whose texts differ, or are not known, may share a file: their rows say how many texts, in a
+ * column `texts` before `line` or `module`. True if there are any.
+ */
+static inline bool pmfs_texts_are_joined(const struct pm_evals *evals)
+{
+	return evals && evals->n_joined > 0;
+}
+
+/* The cell of a row with that file; empty for most. */
+struct pm_cell pmfs_texts_cell(const struct pm_evals *evals, uint32_t file);
+
 /* Whether inclusive costs at the top may overlap, so that only exclusive costs add up. */
 bool pmfs_costs_overlap(const struct pmfs_model *m);
 

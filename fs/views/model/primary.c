@@ -88,9 +88,16 @@ static bool is_open(const struct totals *w, uint32_t leading)
 
 static int choose(struct totals *w, uint32_t *ret, struct pm_error *err)
 {
+	const struct pm_flat *flat = NULL;
 	if (!w->values || !w->of_group || !w->at_the_top || index_metrics(w) < 0)
 		return pmfs_no_memory(err);
-	int r = add_contexts(w, true, err);
+	int r = w->profile->ops->flat ? w->profile->ops->flat(w->profile, &flat, err) : 0;
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0 && flat && flat->statements) /* contexts have none */
+		w->of_group[w->metrics->metrics[flat->statements->metric].group] =
+			flat->statements->whole_ns;
+	r = add_contexts(w, true, err);
 	*ret = pm_quantity_leading(w->metrics, w->of_group);
 	if (r < 0 || !is_open(w, *ret))
 		return r;

@@ -71,29 +71,29 @@ static int order_rows(struct pmfs_category_sums *s)
 		s->cells, PMFS_N_CATEGORIES, s->columns->n, pmfs_order_column(s->columns));
 	if (!order)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++)
-		if (s->contexts[order[i]] > 0)
+	for (uint32_t i = 0; i < PMFS_N_CATEGORIES; i++) {
+		bool costs = false;
+		for (uint32_t k = 0; k < s->columns->n; k++)
+			costs |= !isnan(s->cells[(size_t)order[i] * s->columns->n + k]);
+		if (s->contexts[order[i]] > 0 || costs)
 			s->order[s->n++] = order[i];
+	}
 	free(order);
 	return 0;
 }
 
-/* Of functions, as contexts have no such costs: a function has one category. */
-static int add_native(struct pmfs_model *m, struct pmfs_sums *sums, struct pm_error *err)
+/* Contexts have no statements: they are in the category of the function around them, if any. */
+static uint32_t category_of_line(const void *self, const struct pm_line *line)
+{
+	const struct pmfs_functions *f = self;
+	return line->function == PM_NONE ? PMFS_PROGRAM : f->category[line->function];
+}
+
+static int add_statements(struct pmfs_model *m, struct pmfs_sums *sums, struct pm_error *err)
 {
 	const struct pmfs_functions *f;
-	const struct pm_flat *flat;
-	int r = pmfs_model_flat(m, &flat, err);
-	if (r < 0 || !flat->functions || (r = pmfs_functions(m, &f, err)) < 0)
-		return r;
-	uint32_t *category = malloc(((size_t)f->n + 1) * sizeof(*category));
-	if (!category)
-		return pmfs_no_memory(err);
-	for (uint32_t i = 0; i < f->n; i++)
-		category[i] = f->category[f->function[i]];
-	r = pmfs_native_add(m, f, category, sums->cells, err);
-	free(category);
-	return r;
+	int r = pmfs_functions(m, &f, err);
+	return r < 0 ? r : pmfs_add_statements(m, category_of_line, f, sums->cells, err);
 }
 
 static int add_up(struct pmfs_model *m, struct pmfs_category_sums *s, struct pm_error *err)
@@ -111,7 +111,7 @@ static int add_up(struct pmfs_model *m, struct pmfs_category_sums *s, struct pm_
 	if (r == 0)
 		r = pmfs_group(&g, &sums, err);
 	if (r == 0)
-		r = add_native(m, &sums, err);
+		r = add_statements(m, &sums, err);
 	s->cells = sums.cells;
 	sums.cells = NULL;
 	pmfs_sums_done(&sums);

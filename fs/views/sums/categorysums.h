@@ -8,7 +8,7 @@
 /* Rows of categories.csv. */
 struct pmfs_category_sums {
 	const struct pmfs_columns *columns;
-	uint32_t n; /* categories with contexts, most expensive first */
+	uint32_t n; /* categories with contexts or costs, most expensive first */
 	uint32_t order[PMFS_N_CATEGORIES];
 	uint64_t contexts[PMFS_N_CATEGORIES];
 	double whole;

@@ -28,6 +28,7 @@ struct summing {
 	const struct pm_tree *tree;
 	const struct pmfs_identity *identity;
 	const struct pmfs_columns *columns;
+	const struct pm_evals *evals;
 	uint32_t *n_contexts;
 	double *cells;
 };
@@ -215,6 +216,8 @@ static int make_part(struct functions_part *part, struct summing *s, struct pm_e
 	int r = pmfs_model_flat(s->model, &flat, err);
 	if (r == 0)
 		r = sum_contexts(s, err);
+	if (r == 0)
+		s->evals = flat->evals;
 	if (r == 0 && flat->functions)
 		r = take_native(s, flat->functions, err);
 	if (r < 0)
@@ -245,6 +248,7 @@ static int functions_fill(void *owner, void *p, struct pm_error *err)
 		.contexts = part->contexts,
 		.cells = part->cells,
 		.category = part->category,
+		.evals = s.evals,
 		.identity = s.identity,
 		.tree = s.tree,
 		.columns = s.columns};

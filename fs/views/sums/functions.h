@@ -11,12 +11,13 @@
 /* Rows of functions.csv, in its order; functions/ is indexed by row number. */
 struct pmfs_functions {
 	uint32_t n;
-	const uint32_t *function; /* row → function */
-	const uint32_t *row;      /* function → row, or PM_NONE */
-	const uint32_t *first;    /* row → its first index in `contexts`; n + 1 items */
-	const uint32_t *contexts; /* instances by row, in pre-order */
-	const double *cells;      /* columns->n per row; NaN = no value */
-	const uint8_t *category;  /* by function: enum pmfs_category */
+	const uint32_t *function;     /* row → function */
+	const uint32_t *row;          /* function → row, or PM_NONE */
+	const uint32_t *first;        /* row → its first index in `contexts`; n + 1 items */
+	const uint32_t *contexts;     /* instances by row, in pre-order */
+	const double *cells;          /* columns->n per row; NaN = no value */
+	const uint8_t *category;      /* by function: enum pmfs_category */
+	const struct pm_evals *evals; /* or NULL */
 	const struct pmfs_identity *identity;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;

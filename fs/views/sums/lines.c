@@ -5,6 +5,7 @@
  */
 #include "fs/views/sums/lines.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -319,11 +320,28 @@ static int by_place(const void *a, const void *b, void *lines)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
+/* Lines cost the primary quantity, or the time of statements if they have nothing else. */
+static void choose_columns(struct lines_part *part, const struct pm_metrics *metrics,
+	const struct pm_statements *statements)
+{
+	struct pmfs_lines *l = &part->lines;
+	bool known = false;
+	l->column = pmfs_order_column(l->columns);
+	l->statements = PM_NONE;
+	for (uint32_t i = 0; statements && i < l->columns->n; i++)
+		if (l->columns->columns[i].flat == &metrics->metrics[statements->metric])
+			l->statements = i;
+	for (uint32_t i = 0; l->column != PM_NONE && i < part->sums.n && !known; i++)
+		known = !isnan(part->sums.cells[(size_t)i * l->columns->n + l->column]);
+	if (!known && l->statements != PM_NONE)
+		l->column = l->statements;
+}
+
 static int sort_lines(struct lines_part *part)
 {
 	uint32_t n = part->sums.n;
 	const struct pmfs_columns *c = part->lines.columns;
-	part->order = pmfs_order(part->sums.cells, n, c->n, pmfs_order_column(c));
+	part->order = pmfs_order(part->sums.cells, n, c->n, part->lines.column);
 	part->by_place = malloc(((size_t)n + 1) * sizeof(*part->by_place));
 	if (!part->order || !part->by_place)
 		return -ENOMEM;
@@ -349,12 +367,15 @@ static int lines_fill(void *owner, void *p, struct pm_error *err)
 		r = flat->lines ? lines_of_format(m, flat->lines, &w, err)
 				: lines_of_contexts(m, &w, err);
 	making_done(&w);
-	if (r == 0 && sort_lines(part) < 0)
-		r = pmfs_no_memory(err);
-	if (r < 0)
+	const struct pm_metrics *metrics;
+	if (r < 0 || (r = pmfs_model_metrics(m, &metrics, err)) < 0)
 		return r;
+	choose_columns(part, metrics, flat->statements);
+	if (sort_lines(part) < 0)
+		return pmfs_no_memory(err);
 	l->tree = l->identity->tree;
 	l->n = part->sums.n;
+	l->evals = flat->evals;
 	l->lines = part->rows;
 	l->cells = part->sums.cells;
 	l->order = part->order;

@@ -4,6 +4,7 @@
 
 #include "fs/views/model/parts.h"
 #include "fs/views/sums/groups.h"
+#include "fs/views/sums/lines.h"
 #include "fs/views/sums/totals.h"
 
 static void rollup_done(void *p)
@@ -13,6 +14,7 @@ static void rollup_done(void *p)
 	pm_strtab_done(&u->names);
 	free(u->row_of_function);
 	free(u->n_functions);
+	free(u->file);
 	free(u->order);
 }
 
@@ -56,6 +58,52 @@ static struct pm_bytes file_of(const struct pm_profile *p, const struct pm_tree 
 	return tree->texts[function->file];
 }
 
+/* ---- statements ---- */
+
+/* The lines of a format that measures statements, else NULL. */
+static int find_lines(struct pmfs_model *m, const struct pmfs_lines **ret, struct pm_error *err)
+{
+	const struct pm_flat *flat;
+	int r = pmfs_model_flat(m, &flat, err);
+	*ret = NULL;
+	return r < 0 || !flat->statements ? r : pmfs_lines(m, ret, err);
+}
+
+int pmfs_add_statements(struct pmfs_model *m,
+	uint32_t (*row_of)(const void *self, const struct pm_line *line), const void *self,
+	double *cells, struct pm_error *err)
+{
+	const struct pmfs_totals *totals;
+	const struct pmfs_lines *l;
+	int r = find_lines(m, &l, err);
+	if (r < 0 || !l || (r = pmfs_totals(m, &totals, err)) < 0)
+		return r;
+	uint32_t n = l->columns->n;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t row = row_of(self, &l->lines[i]);
+		for (uint32_t k = 0; k < n; k++)
+			if (!totals->in_contexts[k] && l->columns->columns[k].role == PM_ROLE_COUNT)
+				pmfs_add(&cells[(size_t)row * n + k], l->cells[(size_t)i * n + k]);
+	}
+	return 0;
+}
+
+/* The name of the row that a line belongs to. */
+static struct pm_bytes name_of_line(const struct pmfs_rollup *u, const struct pm_line *line)
+{
+	const struct pmfs_functions *f = u->functions;
+	uint32_t row = line->function == PM_NONE ? PM_NONE : f->row[line->function];
+	if (u->of_files)
+		return f->tree->texts[line->file];
+	return row == PM_NONE ? pm_bytes_of("") : u->names.items[u->row_of_function[row]];
+}
+
+static uint32_t row_of_line(const void *self, const struct pm_line *line)
+{
+	const struct pmfs_rollup *u = self;
+	return pm_strtab_find(&u->names, name_of_line(u, line));
+}
+
 /* ---- summing ---- */
 
 static int place(void *self, uint32_t context, struct pmfs_share *share)
@@ -68,8 +116,8 @@ static int place(void *self, uint32_t context, struct pmfs_share *share)
 	return 0;
 }
 
-/* Rows in the order of functions.csv, one for each name. */
-static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
+/* Rows in the order of functions.csv, one for each name; then those of other lines. */
+static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p, const struct pmfs_lines *l,
 	struct pm_bytes (*name_of)(const struct pm_profile *p, const struct pm_tree *tree,
 		const struct pmfs_function *function))
 {
@@ -83,24 +131,14 @@ static int make_rows(struct pmfs_rollup *u, const struct pm_profile *p,
 		if (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0)
 			return -ENOMEM;
 		u->n_functions[row]++;
+		u->file[row] = pmfs_function_at(f, i)->file;
 	}
-	return 0;
-}
-
-int pmfs_native_add(struct pmfs_model *m, const struct pmfs_functions *f, const uint32_t *row,
-	double *cells, struct pm_error *err)
-{
-	uint32_t n = f->columns->n;
-	const struct pmfs_totals *totals;
-	const struct pm_flat *flat;
-	int r = pmfs_model_flat(m, &flat, err);
-	if (r < 0 || !flat->functions || (r = pmfs_totals(m, &totals, err)) < 0)
-		return r;
-	for (uint32_t i = 0; i < f->n; i++)
-		for (uint32_t k = 0; k < n; k++)
-			if (!totals->in_contexts[k])
-				pmfs_add(&cells[(size_t)row[i] * n + k],
-					pmfs_function_cell(f, i, k));
+	for (uint32_t i = 0; l && i < l->n; i++) {
+		uint32_t row = pm_strtab_add_lasting(&u->names, name_of_line(u, &l->lines[i]));
+		if (row == PM_NONE || (row == u->sums.n && pmfs_sums_row(&u->sums, &row) < 0))
+			return -ENOMEM;
+		u->file[row] = l->lines[i].file;
+	}
 	return 0;
 }
 
@@ -112,19 +150,23 @@ static int fill(struct pmfs_model *m, struct pmfs_rollup *u,
 	int r = pmfs_functions(m, &u->functions, err);
 	if (r < 0)
 		return r;
+	const struct pmfs_lines *l;
+	if ((r = find_lines(m, &l, err)) < 0)
+		return r;
 	const struct pmfs_functions *f = u->functions;
 	struct pmfs_grouping g = {
 		.model = m, .tree = f->tree, .end = f->tree->n_contexts, .place = place, .self = u};
 	u->sums.columns = f->columns;
 	u->row_of_function = calloc((size_t)f->n + 1, sizeof(*u->row_of_function));
-	u->n_functions = calloc((size_t)f->n + 1, sizeof(*u->n_functions));
-	if (!u->row_of_function || !u->n_functions ||
-		make_rows(u, pmfs_model_profile(m), name_of) < 0)
+	u->n_functions = calloc((size_t)f->n + (l ? l->n : 0) + 1, sizeof(*u->n_functions));
+	u->file = calloc((size_t)f->n + (l ? l->n : 0) + 1, sizeof(*u->file));
+	if (!u->row_of_function || !u->n_functions || !u->file ||
+		make_rows(u, pmfs_model_profile(m), l, name_of) < 0)
 		r = pmfs_no_memory(err);
 	if (r == 0)
 		r = pmfs_group(&g, &u->sums, err);
 	if (r == 0)
-		r = pmfs_native_add(m, f, u->row_of_function, u->sums.cells, err);
+		r = pmfs_add_statements(m, row_of_line, u, u->sums.cells, err);
 	if (r == 0) {
 		u->order = pmfs_order(
 			u->sums.cells, u->sums.n, f->columns->n, pmfs_order_column(f->columns));
@@ -140,6 +182,7 @@ static int fill_modules(void *owner, void *part, struct pm_error *err)
 
 static int fill_files(void *owner, void *part, struct pm_error *err)
 {
+	((struct pmfs_rollup *)part)->of_files = true;
 	return fill(owner, part, file_of, err);
 }
 

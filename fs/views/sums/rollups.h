@@ -11,10 +11,12 @@
 
 struct pmfs_rollup {
 	const struct pmfs_functions *functions;
+	bool of_files;
+	uint32_t *file;            /* by row, of files: text of the tree */
 	struct pmfs_sums sums;     /* a row for each module or file */
 	struct pm_strtab names;    /* of the rows; they live in the tree */
 	uint32_t *row_of_function; /* row of functions.csv → row of this table */
-	uint32_t *n_functions;     /* by row */
+	uint32_t *n_functions;     /* by row; 0: there is only code outside of functions */
 	uint32_t *order;           /* the rows, highest exclusive cost first */
 };
 
@@ -23,10 +25,11 @@ int pmfs_modules(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm
 int pmfs_files(struct pmfs_model *m, const struct pmfs_rollup **ret, struct pm_error *err);
 
 /*
- * Adds what contexts lack, such as costs of statements, and is known by function: to row[i] of
- * `cells` for row i of functions.csv. Does nothing for most formats. 0 or a negative errno.
+ * Adds what contexts lack and lines have, statements: of each line to the row of `cells` that it
+ * belongs to. Does nothing for most formats. 0 or a negative errno.
  */
-int pmfs_native_add(struct pmfs_model *m, const struct pmfs_functions *f, const uint32_t *row,
+int pmfs_add_statements(struct pmfs_model *m,
+	uint32_t (*row_of)(const void *self, const struct pm_line *line), const void *self,
 	double *cells, struct pm_error *err);
 
 #endif

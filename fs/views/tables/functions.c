@@ -3,12 +3,15 @@
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/categories.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
 
-/* What identifies a function, from `line` on. */
+/* What identifies a function, from `texts` or `line` on. */
 static void name_cells(const struct pmfs_functions *f, uint32_t row, struct pm_cell *cells)
 {
 	const struct pmfs_function *function = pmfs_function_at(f, row);
+	if (pmfs_texts_are_joined(f->evals))
+		*cells++ = pmfs_texts_cell(f->evals, function->file);
 	pmfs_set_known(cells++, function->line, 0);
 	*cells++ = pm_cell_text(pmfs_category_name(f->category[f->function[row]]));
 	*cells++ = pm_cell_lasting(f->tree->texts[function->module]);
@@ -51,11 +54,17 @@ int pmfs_function_table(struct pmfs_model *m, const struct pm_table_type *type,
 	struct pm_table *ret, struct pm_error *err)
 {
 	static const char *const before[] = {"function_id", "contexts", NULL};
-	static const char *const after[] = {"line", "category", "module", "file", "name", NULL};
-	static const char *const timed[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
+	static const char *const columns[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "line",
 		"category", "module", "file", "name", NULL};
-	int r = pmfs_functions_are_timed(m, err);
-	return r < 0 ? r : pmfs_table_with_metrics(m, type, before, r ? timed : after, ret, err);
+	static const char *const joined[] = {"p50_ns", "p90_ns", "p99_ns", "max_ns", "texts",
+		"line", "category", "module", "file", "name", NULL};
+	const struct pm_flat *flat;
+	int r = pmfs_model_flat(m, &flat, err);
+	int timed = r < 0 ? r : pmfs_functions_are_timed(m, err);
+	if (timed < 0)
+		return timed;
+	const char *const *after = pmfs_texts_are_joined(flat->evals) ? joined : columns;
+	return pmfs_table_with_metrics(m, type, before, after + (timed ? 0 : 4), ret, err);
 }
 
 /* ---- of the run ---- */

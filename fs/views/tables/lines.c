@@ -1,6 +1,7 @@
 /* lines.csv: costs by source line. A row's position is its number. */
 #include "fs/views/sums/lines.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/model/tables.h"
 
 static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
@@ -13,6 +14,8 @@ static int lines_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	const struct pm_line *line = &l->lines[row];
 	pmfs_set_known(cells++, line->line, 0);
 	cells = pmfs_number_cells(l->columns, l->cells + (size_t)row * l->columns->n, cells);
+	if (pmfs_texts_are_joined(l->evals))
+		*cells++ = pmfs_texts_cell(l->evals, line->file);
 	const struct pmfs_function *function =
 		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
 	*cells++ = function ? pm_cell_lasting(l->tree->texts[function->module]) : pm_cell_empty();
@@ -26,9 +29,13 @@ int pmfs_lines_table(
 {
 	static const struct pm_table_type type = {.next = lines_next, .dense = true};
 	static const char *const before[] = {"line", NULL};
-	static const char *const after[] = {"module", "file", "name", NULL};
+	static const char *const after[] = {"texts", "module", "file", "name", NULL};
+	const struct pm_flat *flat;
 	(void)item;
-	return pmfs_table_with_metrics(m, &type, before, after, ret, err);
+	int r = pmfs_model_flat(m, &flat, err);
+	return r < 0 ? r
+		     : pmfs_table_with_metrics(m, &type, before,
+			       after + !pmfs_texts_are_joined(flat->evals), ret, err);
 }
 
 int pmfs_has_lines(struct pmfs_model *m, uint32_t item, struct pm_error *err)

@@ -15,6 +15,8 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	pm_set_u64(cells++, u->n_functions[row]);
 	cells = pmfs_number_cells(
 		u->sums.columns, u->sums.cells + (size_t)row * u->sums.columns->n, cells);
+	if (u->of_files && pmfs_texts_are_joined(u->functions->evals))
+		*cells++ = pmfs_texts_cell(u->functions->evals, u->file[row]);
 	pm_set_text(cells, u->names.items[row]);
 	return 1;
 }
@@ -33,9 +35,13 @@ int pmfs_modules_table(
 int pmfs_files_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
-	static const char *const after[] = {"file", NULL};
+	static const char *const after[] = {"texts", "file", NULL};
+	const struct pm_flat *flat;
 	(void)item;
-	int r = pmfs_table_with_metrics(m, &rollup_type, before, after, ret, err);
+	int r = pmfs_model_flat(m, &flat, err);
+	if (r == 0)
+		r = pmfs_table_with_metrics(m, &rollup_type, before,
+			after + !pmfs_texts_are_joined(flat->evals), ret, err);
 	ret->a = true;
 	return r;
 }

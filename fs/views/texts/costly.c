@@ -260,7 +260,7 @@ int pmfs_add_costly_lines(struct pm_text *out, struct pmfs_model *m, struct pm_e
 	const struct pm_statements *all = flat->statements;
 	if (!(all->whole_ns > 0) || (r = pmfs_lines(m, &l, err)) < 0)
 		return r;
-	uint32_t column = pmfs_order_column(l->columns);
+	uint32_t column = l->column;
 	if (column == PM_NONE || l->n == 0)
 		return 0;
 	pm_text_str(out, "\nSlowest lines, share of ");

@@ -112,7 +112,7 @@ static void add_line(
 	pm_text_printf(out, "%*u  ", LINE_WIDTH, number);
 	add_code(text, out);
 	pm_text_char(out, '\n');
-	if (a->calls)
+	if (a->calls || a->sites.n_evals > 0)
 		pmfs_sites_add(&a->sites, number, indent_of(a), out);
 }
 
