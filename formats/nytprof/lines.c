@@ -21,6 +21,7 @@ struct spot {
 struct extent {
 	uint32_t file, first, last;
 	uint32_t function;
+	double excl; /* s, of its calls */
 	struct pm_bytes name;
 };
 
@@ -111,7 +112,10 @@ static int by_extent(const void *a, const void *b)
 		return x->first < y->first ? -1 : 1;
 	if (x->last != y->last)
 		return x->last > y->last ? -1 : 1;
-	return -pm_bytes_compare(x->name, y->name); /* the last one gets the lines */
+	/* The last one gets the lines: of subs on one line, the one that ran longest. */
+	if (x->excl != y->excl)
+		return x->excl < y->excl ? -1 : 1;
+	return -pm_bytes_compare(x->name, y->name);
 }
 
 /* File-level code of the script: only line 1 is stored. */
@@ -138,6 +142,7 @@ static int collect_extents(struct nytp_building *b, struct extent **ret, size_t 
 			.first = home->sub->first,
 			.last = is_runtime(b, name) ? UINT32_MAX : home->sub->last,
 			.function = b->function[name],
+			.excl = isnan(home->sub->sums.excl) ? 0 : home->sub->sums.excl,
 			.name = nytp_name(b->n, name)};
 	}
 	*ret_n = n;

@@ -290,10 +290,13 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 			n->n_runs);
 	if (m->eval_list.n_joined > 0)
 		pm_text_printf(out,
-			"Evals of %llu lines are one row a line, though their texts are not known, as perl "
-			"drops those of evals that define no sub, or are more than %u: the column texts "
-			"counts them; -o evals keeps all evals apart.\n",
-			(unsigned long long)m->eval_list.n_joined, NYTP_LIMIT_EVAL_TEXTS);
+			"The evals of %llu line%s %s, as their texts are not known (perl drops "
+			"the text of an eval without subs) or more than %u: column texts of files.csv. "
+			"-o evals keeps all evals apart.\n",
+			(unsigned long long)m->eval_list.n_joined,
+			m->eval_list.n_joined == 1 ? "" : "s",
+			m->eval_list.n_joined == 1 ? "are one row" : "are one row a line",
+			NYTP_LIMIT_EVAL_TEXTS);
 	if (nytp_opened_of(p)->threads.list.n > 1 && nytp_has_calls(n))
 		pm_text_str(out,
 			"If a sub forks, its inclusive time in the child process includes its time before "

@@ -79,6 +79,27 @@ static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, con
 	return 0;
 }
 
+static bool has_values(const struct pmfs_joined *j, uint32_t cost)
+{
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+		for (uint32_t i = 0; i < j->n; i++)
+			if (!isnan(j->mean[side][(size_t)i * j->costs->n + cost]))
+				return true;
+	return false;
+}
+
+/* Lines may have the time of statements instead of that of functions. */
+static void choose_own(struct pmfs_joined *j)
+{
+	const struct pmfs_costs *k = j->costs;
+	j->own = k->own;
+	if (k->own == PM_NONE || has_values(j, k->own))
+		return;
+	for (uint32_t i = 0; i < k->n && j->own == k->own; i++)
+		if (pm_bytes_equal(k->costs[i].unit, k->costs[k->own].unit) && has_values(j, i))
+			j->own = i;
+}
+
 struct pmfs_sample pmfs_joined_sample(
 	const struct pmfs_joined *j, uint32_t row, uint32_t cost, enum pmfs_side side)
 {
@@ -105,8 +126,7 @@ double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_
 static bool is_large(const struct pmfs_joined *j, uint32_t row, const double *whole)
 {
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
-		if (pmfs_joined_sample(j, row, j->costs->own, side).mean >
-			TESTED_SHARE * whole[side])
+		if (pmfs_joined_sample(j, row, j->own, side).mean > TESTED_SHARE * whole[side])
 			return true;
 	return false;
 }
@@ -115,15 +135,15 @@ static int test_rows(struct pmfs_joined *j)
 {
 	const struct pmfs_costs *k = j->costs;
 	double *tested = pmfs_cells_new(j->n), whole[PMFS_N_SIDES] = {1, 1};
-	bool can = k->own != PM_NONE && pmfs_compare_tested(k) && k->costs[k->own].has[PMFS_BASE] &&
-		k->costs[k->own].has[PMFS_OTHER];
+	bool can = j->own != PM_NONE && pmfs_compare_tested(k) && k->costs[j->own].has[PMFS_BASE] &&
+		k->costs[j->own].has[PMFS_OTHER];
 	j->p = pmfs_cells_new(j->n);
 	j->q = pmfs_cells_new(j->n);
-	for (unsigned side = 0; side < PMFS_N_SIDES && k->n > 0 && !k->shares; side++)
-		whole[side] = k->whole[side][0].mean;
+	for (unsigned side = 0; side < PMFS_N_SIDES && j->own != PM_NONE && !k->shares; side++)
+		whole[side] = k->whole[side][k->costs[j->own].quantity].mean;
 	for (uint32_t i = 0; can && tested && j->p && j->q && i < j->n; i++) {
-		struct pmfs_sample base = pmfs_joined_sample(j, i, k->own, PMFS_BASE);
-		struct pmfs_sample other = pmfs_joined_sample(j, i, k->own, PMFS_OTHER);
+		struct pmfs_sample base = pmfs_joined_sample(j, i, j->own, PMFS_BASE);
+		struct pmfs_sample other = pmfs_joined_sample(j, i, j->own, PMFS_OTHER);
 		j->p[i] = pmfs_welch(&base, &other);
 		if (is_large(j, i, whole))
 			tested[i] = j->p[i];
@@ -139,11 +159,11 @@ static int test_rows(struct pmfs_joined *j)
 
 bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 {
-	if (j->costs->own == PM_NONE)
+	if (j->own == PM_NONE)
 		return false;
 	if (pmfs_compare_tested(j->costs))
 		return j->q[row] <= PMFS_FALSE_DISCOVERIES;
-	return pmfs_joined_difference(j, row, j->costs->own) != 0;
+	return pmfs_joined_difference(j, row, j->own) != 0;
 }
 
 /* ---- all rows ---- */
@@ -151,8 +171,8 @@ bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 static int put_in_order(struct pmfs_joined *j)
 {
 	double *size = pmfs_cells_new(j->n);
-	for (uint32_t i = 0; size && j->costs->own != PM_NONE && i < j->n; i++)
-		size[i] = fabs(pmfs_joined_difference(j, i, j->costs->own));
+	for (uint32_t i = 0; size && j->own != PM_NONE && i < j->n; i++)
+		size[i] = fabs(pmfs_joined_difference(j, i, j->own));
 	j->order = size ? pmfs_order(size, j->n, 1, 0) : NULL;
 	free(size);
 	return j->order ? 0 : -ENOMEM;
@@ -169,8 +189,10 @@ int pmfs_joined_sum(struct pmfs_joined *j, const struct pmfs_run_rows *runs, con
 			return -ENOMEM;
 	}
 	int r = sum_runs(j, runs, of_key);
-	if (r == 0)
+	if (r == 0) {
+		choose_own(j);
 		r = test_rows(j);
+	}
 	return r < 0 ? r : put_in_order(j);
 }
 

@@ -28,8 +28,9 @@ struct pmfs_joined {
 	struct pmfs_joined_row *rows;
 	double *mean[PMFS_N_SIDES];    /* costs->n per row, of the repetitions; NaN: none */
 	double *squares[PMFS_N_SIDES]; /* see struct pmfs_sample; NULL without repetitions */
-	double *p, *q;                 /* of the leading exclusive cost; NaN: not tested */
-	uint32_t *order;               /* largest difference of exclusive cost first */
+	double *p, *q;                 /* of `own`; NaN: not tested */
+	uint32_t own; /* the cost in question: costs->own, or another of its unit if rows lack it */
+	uint32_t *order; /* largest difference of that cost first */
 	uint32_t n_tested, n_changed;
 	struct pmfs_match match; /* of the texts */
 };

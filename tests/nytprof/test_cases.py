@@ -143,6 +143,8 @@ class Cases(unittest.TestCase):
                    "compare/after/lines.csv"]
         lines = table(subprocess.run(command, check=True, capture_output=True, timeout=600).stdout.decode())
         mine = [row for row in lines if row["file"].endswith("app.pl")]
+        sizes = [abs(int(row["statements_ns_diff"])) for row in lines]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
         row = find(mine, line_base="5", line="5")
         self.assertEqual((row["statements_ns_base"], row["statements_ns"]), ("298600", "53330800"))
         for name, four, five in (("anon-before", "8707200", "297800"), ("anon-after", "283300", "53306100")):

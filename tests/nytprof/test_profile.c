@@ -196,6 +196,36 @@ static void test_names_may_mix_encodings(void **state)
 	pm_profile_close(p);
 }
 
+/* `sub work { no strict 'refs'; … } sub idle {}`: three subs of line 4, of which one has the time.
+ */
+static void test_of_subs_on_one_line_the_slowest_has_it(void **state)
+{
+	static const struct nytpw_callers callers[] = {
+		{1, 4, 1, 0, 1e-6, 1e-6, 0, "main::work", "main::BEGIN@4"},
+		{1, 9, 1, 0, 5e-3, 5e-3, 0, "main::RUNTIME", "main::work"},
+		{1, 9, 1, 0, 1e-6, 1e-6, 0, "main::RUNTIME", "main::idle"},
+	};
+	struct nytpw w = {.big = false};
+	const struct pm_flat *flat;
+	const struct pm_tree *tree;
+	nytpw_header(&w, 5);
+	nytpw_pid_start(&w, 1, 0, 1.7e9);
+	nytpw_fid(&w, 1, 0, 0, "x.pl");
+	nytpw_time(&w, 50000, 1, 4);
+	for (size_t i = 0; i < 3; i++) {
+		nytpw_callers(&w, &callers[i]);
+		nytpw_sub(&w, 1, callers[i].called, 4, 4);
+	}
+	struct pm_profile *p = nytpx_open_written(&w);
+	assert_int_equal(p->ops->flat(p, &flat, NULL), 0);
+	assert_int_equal(p->ops->tree(p, &tree, NULL), 0);
+	assert_int_equal(flat->lines->n, 1);
+	uint32_t function = flat->lines->lines[0].function;
+	assert_true(pm_bytes_equal(
+		tree->texts[tree->functions[function].name], pm_bytes_of("main::work")));
+	pm_profile_close(p);
+}
+
 /* ---- less than a whole profile ---- */
 
 static void test_without_returns_the_tree_has_two_levels(void **state)
@@ -373,6 +403,7 @@ int main(void)
 			test_source_has_the_last_text_of_a_line_and_evals_under_their_parent),
 		cmocka_unit_test(test_source_paths_are_legal_and_unique),
 		cmocka_unit_test(test_names_may_mix_encodings),
+		cmocka_unit_test(test_of_subs_on_one_line_the_slowest_has_it),
 		cmocka_unit_test(test_without_returns_the_tree_has_two_levels),
 		cmocka_unit_test(test_killed_process_is_presented_up_to_its_last_record),
 		cmocka_unit_test(test_processes_of_a_merged_file_are_threads),

@@ -1,10 +1,19 @@
 /* ---- source: files with costs, and the lines of one ---- */
 
+const lineColumn = g => g.own >= 0 ? g.own : g.count;
+
+/* Where time is also measured by statement, lines have that alone. */
+function lineGroup(files) {
+  const found = x => lineColumn(x) >= 0 && files.some(([, , , cells]) => cells[lineColumn(x)]);
+  const g = group();
+  return found(g) ? g : groups.find(x => x.unit === g.unit && found(x)) || g;
+}
+
 views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) {
-  const g = group(), column = g.own >= 0 ? g.own : g.count;
   const files = h("section", { class: "files" }), lines = h("section", { class: "lines" });
   box.replaceChildren(h("div", { class: "split left" }, files, lines));
   pm.load("sources-0").then(data => {
+    const g = lineGroup(data || []), column = lineColumn(g);
     const test = matcher();
     const found = (data || []).map(([file, path, text, cells]) => ({ file, path, text, value: cells[column] || 0 })).filter(f => !test || test.test(f.path)).sort((a, b) => b.value - a.value);
     const whole = (data || []).reduce((sum, [, , , cells]) => sum + (cells[column] || 0), 0);
@@ -14,14 +23,14 @@ views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) 
     files.replaceChildren(list.box);
     status(many(found.length, "file"));
     const first = state.file === undefined && found.find(f => f.text) || found.find(f => f.file === state.file);
-    if (first) showSource(lines, first.file, column, whole).catch(error => failed(lines, error));
+    if (first) showSource(lines, first.file, g, whole).catch(error => failed(lines, error));
     else lines.replaceChildren(h("p", { class: "note" }, "Choose a file."));
   }, error => failed(files, error));
 } });
 
 /* Shares are of what all lines cost: where time is also measured by statement, that is not the time of calls. */
-async function showSource(box, file, column, whole) {
-  const g = group(), data = await pm.load(`source-${file}`);
+async function showSource(box, file, g, whole) {
+  const column = lineColumn(g), data = await pm.load(`source-${file}`);
   if (!data) return;
   const known = new Map();
   for (const [line, fn, cells] of data.costs) known.set(line, { fn, cells });
