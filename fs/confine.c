@@ -7,29 +7,58 @@
  */
 #include "fs/confine.h"
 
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fs/confine_calls.h"
+
+/*
+ * The kernel's interface, written out: headers are those of the machine that built this, and may be
+ * older than the kernel, or missing.
+ */
+enum {
+	LANDLOCK_CREATE = 444, /* numbers of calls, on every machine */
+	LANDLOCK_ADD = 445,
+	LANDLOCK_RESTRICT = 446,
+	LANDLOCK_ASK_VERSION = 1, /* a flag of the first */
+	LANDLOCK_BENEATH = 1,     /* a kind of rule */
+	SET_MDWE = 65,            /* Linux 6.3 */
+	GET_MDWE = 66,
+	REFUSE_EXEC_GAIN = 1,
+	MODE_FILTER = 2, /* seccomp */
+};
+
+static long landlock_version(void)
+{
+	return syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_ASK_VERSION);
+}
+
 #ifdef PMFS_CONFINE
 
-#include <linux/capability.h>
-#include <linux/landlock.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-
-#include "fs/confine_calls.h"
 
 static void drop_capabilities(void)
 {
+	enum { VERSION = 0x20080522, WORDS = 2, DAC_READ_SEARCH = 2 };
 	/* Root's right to read files of other users, because sources are opened late. */
-	static const __u32 kept = 1u << CAP_DAC_READ_SEARCH;
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	static const uint32_t kept = 1u << DAC_READ_SEARCH;
+	struct {
+		uint32_t version;
+		int pid;
+	} header = {.version = VERSION};
+	struct {
+		uint32_t effective, permitted, inheritable;
+	} data[WORDS];
 	if (syscall(SYS_capget, &header, data) != 0)
 		return;
-	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+	for (size_t i = 0; i < WORDS; i++) {
 		data[i].permitted &= i == 0 ? kept : 0;
 		data[i].effective = data[i].permitted;
 		data[i].inheritable = 0;
@@ -39,8 +68,19 @@ static void drop_capabilities(void)
 
 /* ---- Landlock: nothing is opened for writing, made, renamed, removed or executed ---- */
 
-/* Definitions missing in old headers; the version of the running kernel decides. */
+/* The version of the running kernel decides. */
 enum {
+	RIGHT_EXECUTE = 1 << 0,
+	RIGHT_WRITE_FILE = 1 << 1,
+	RIGHT_REMOVE_DIR = 1 << 4,
+	RIGHT_REMOVE_FILE = 1 << 5,
+	RIGHT_MAKE_CHAR = 1 << 6,
+	RIGHT_MAKE_DIR = 1 << 7,
+	RIGHT_MAKE_REG = 1 << 8,
+	RIGHT_MAKE_SOCK = 1 << 9,
+	RIGHT_MAKE_FIFO = 1 << 10,
+	RIGHT_MAKE_BLOCK = 1 << 11,
+	RIGHT_MAKE_SYM = 1 << 12,
 	RIGHT_REFER = 1 << 13,
 	RIGHT_TRUNCATE = 1 << 14,
 	RIGHT_IOCTL_DEVICE = 1 << 15,
@@ -51,18 +91,21 @@ enum {
 /* struct landlock_ruleset_attr of kernels that know all of this; older ones want zeros at its end.
  */
 struct ruleset {
-	__u64 files, net, scopes;
+	uint64_t files, net, scopes;
+};
+
+/* struct landlock_path_beneath_attr, which is packed. */
+struct __attribute__((packed)) beneath {
+	uint64_t files;
+	int32_t folder;
 };
 
 static struct ruleset ruleset_of(long abi)
 {
 	struct ruleset set = {
-		.files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-			LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-			LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
-			LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-			LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-			LANDLOCK_ACCESS_FS_MAKE_SYM,
+		.files = RIGHT_EXECUTE | RIGHT_WRITE_FILE | RIGHT_REMOVE_DIR | RIGHT_REMOVE_FILE |
+			RIGHT_MAKE_CHAR | RIGHT_MAKE_DIR | RIGHT_MAKE_REG | RIGHT_MAKE_SOCK |
+			RIGHT_MAKE_FIFO | RIGHT_MAKE_BLOCK | RIGHT_MAKE_SYM,
 	};
 	set.files |= abi >= 2 ? RIGHT_REFER : 0;
 	set.files |= abi >= 3 ? RIGHT_TRUNCATE : 0;
@@ -74,27 +117,26 @@ static struct ruleset ruleset_of(long abi)
 
 static void allow_target(int ruleset, int target)
 {
-	struct landlock_path_beneath_attr rule = {
-		.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
-			LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_SYM |
-			LANDLOCK_ACCESS_FS_REMOVE_FILE,
-		.parent_fd = target,
+	struct beneath rule = {
+		.files = RIGHT_WRITE_FILE | RIGHT_MAKE_REG | RIGHT_MAKE_DIR | RIGHT_MAKE_SYM |
+			RIGHT_REMOVE_FILE,
+		.folder = target,
 	};
-	syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	syscall(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, &rule, 0);
 }
 
 static void forbid_changes(int target)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = landlock_version();
 	if (abi < 1)
 		return;
 	struct ruleset set = ruleset_of(abi);
-	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &set, sizeof(set), 0);
+	int ruleset = (int)syscall(LANDLOCK_CREATE, &set, sizeof(set), 0);
 	if (ruleset < 0)
 		return;
 	if (target >= 0)
 		allow_target(ruleset, target);
-	syscall(SYS_landlock_restrict_self, ruleset, 0);
+	syscall(LANDLOCK_RESTRICT, ruleset, 0);
 	close(ruleset);
 }
 
@@ -118,7 +160,6 @@ static void load_unwinder(void)
 
 static void set_limits(void)
 {
-	enum { SET_MDWE = 65, REFUSE_EXEC_GAIN = 1 }; /* Linux 6.3 */
 	static const struct rlimit none;
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -144,6 +185,37 @@ void pmfs_confine(enum pmfs_duty duty, int target)
 }
 
 #endif
+
+static void note(
+	struct pmfs_confinement *c, bool works, const char *layer, int version, const char *lacking)
+{
+	char *list = works ? c->layers : c->missing;
+	size_t len = strlen(list), room = sizeof(c->layers) - len;
+	len += (size_t)snprintf(list + len, room, "%s%s", len ? ", " : "", layer);
+	if (works && version > 0)
+		snprintf(list + len, sizeof(c->layers) - len, " (version %d)", version);
+	else if (!works)
+		snprintf(list + len, sizeof(c->layers) - len, " (%s)", lacking);
+}
+
+void pmfs_confinement(struct pmfs_confinement *ret)
+{
+	static const char kernel[] = "not in this kernel", build[] = "not in this build";
+	/* A filter at NULL is refused as such only where there are filters. */
+	bool filters = prctl(PR_SET_SECCOMP, MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT;
+	bool calls = pmfs_can_forbid_calls(), code = prctl(GET_MDWE, 0, 0, 0, 0) >= 0;
+	int version = (int)landlock_version();
+	bool all = false;
+#ifdef PMFS_CONFINE
+	all = true;
+#endif
+	*ret = (struct pmfs_confinement){.layers = ""};
+	note(ret, all, "no new privileges", 0, build);
+	note(ret, all, "capabilities", 0, build);
+	note(ret, all && version > 0, "Landlock", version, all ? kernel : build);
+	note(ret, all && calls && filters, "seccomp", 0, all && calls ? kernel : build);
+	note(ret, all && code, "no new executable memory", 0, all ? kernel : build);
+}
 
 void pmfs_close_inherited(void)
 {

@@ -18,6 +18,14 @@ enum pmfs_duty {
  */
 void pmfs_confine(enum pmfs_duty duty, int target);
 
+/* For --version: layers, each with what it needs where it is missing. */
+struct pmfs_confinement {
+	char layers[256], missing[256]; /* separated by commas; the latter with reasons */
+};
+
+/* What pmfs_confine does with this build on this kernel. */
+void pmfs_confinement(struct pmfs_confinement *ret);
+
 /* Closes all inherited descriptors except 0 to 2. */
 void pmfs_close_inherited(void);
 

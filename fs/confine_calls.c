@@ -128,11 +128,21 @@ void pmfs_forbid_other_calls(enum pmfs_duty duty)
 	seccomp_release(filter);
 }
 
+bool pmfs_can_forbid_calls(void)
+{
+	return true;
+}
+
 #else
 
 void pmfs_forbid_other_calls(enum pmfs_duty duty)
 {
 	(void)duty;
+}
+
+bool pmfs_can_forbid_calls(void)
+{
+	return false;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "fs/confine.h"
 #include "fs/log.h"
 #include "fs/mount.h"
+#include "fs/mountpoint.h"
 #include "fs/opening.h"
 
 enum { EXIT_USAGE = 2, EXIT_UNUSABLE = 2 };
@@ -46,6 +47,27 @@ static int print_formats(void)
 	return printed();
 }
 
+static int unmount(const char *mountpoint)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	int r = pmfs_mountpoint_unmount(mountpoint, &err);
+	if (r < 0 && err.code)
+		pmfs_log_error(NULL, &err);
+	return r < 0;
+}
+
+#ifndef PMFS_FUSE
+
+int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_paths *sources)
+{
+	(void)options, (void)sources;
+	pmfs_log("this build cannot mount (-Dfuse=disabled); --ls, --cat, --extract and --check "
+		 "work without (see -h)");
+	return 1;
+}
+
+#endif
+
 static int run_command(const struct pmfs_options *o, struct pmfs_instance *in, int target)
 {
 	const char *first = o->n_paths > 0 ? o->paths[0] : "";
@@ -56,6 +78,7 @@ static int run_command(const struct pmfs_options *o, struct pmfs_instance *in, i
 	case PMFS_MODE_CHECK: return pmfs_command_check(in);
 	case PMFS_MODE_MOUNT:
 	case PMFS_MODE_FORMATS:
+	case PMFS_MODE_UNMOUNT:
 	case PMFS_MODE_HELP:
 	case PMFS_MODE_VERSION: break;
 	}
@@ -95,9 +118,13 @@ static int run(const struct pmfs_options *o)
 	struct pmfs_source_paths sources;
 	if (o->mode == PMFS_MODE_FORMATS)
 		return print_formats();
+	if (o->mode == PMFS_MODE_UNMOUNT)
+		return unmount(o->paths[0]);
 	if (o->mode == PMFS_MODE_VERSION || o->mode == PMFS_MODE_HELP) {
-		fputs(o->mode == PMFS_MODE_HELP ? pmfs_usage : "profmount " PMFS_VERSION "\n",
-			stdout);
+		if (o->mode == PMFS_MODE_HELP)
+			fputs(pmfs_usage, stdout);
+		else
+			pmfs_print_version();
 		return printed();
 	}
 	int status = o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;

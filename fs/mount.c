@@ -64,8 +64,9 @@ static void log_fuse(enum fuse_log_level level, const char *format, va_list args
 
 #endif
 
+/* `ret_shared` are those for any program that mounts; the caller's. */
 static bool add_options(struct fuse_args *args, const struct pmfs_options *options,
-	const struct pmfs_source_paths *sources)
+	const struct pmfs_source_paths *sources, char **ret_shared)
 {
 	char *all = NULL, *name = NULL, more[32] = "";
 	if (sources->n > 1)
@@ -76,7 +77,11 @@ static bool add_options(struct fuse_args *args, const struct pmfs_options *optio
 		fuse_opt_add_opt(&all, "subtype=profmount,ro,nosuid,nodev,default_permissions") ==
 			0 &&
 		/* Commas and backslashes in the source's path must survive. */
-		fuse_opt_add_opt_escaped(&all, name) == 0 &&
+		fuse_opt_add_opt_escaped(&all, name) == 0;
+	*ret_shared = good ? strdup(all) : NULL;
+	/* allow_root is libfuse's own: for everybody else it is allow_other. */
+	good = *ret_shared &&
+		(!options->fuse || fuse_opt_add_opt(ret_shared, "allow_other") == 0) &&
 		(!options->fuse || fuse_opt_add_opt(&all, options->fuse) == 0) &&
 		(!options->debug || fuse_opt_add_opt(&all, "debug") == 0) &&
 		fuse_opt_add_arg(args, "-o") == 0 && fuse_opt_add_arg(args, all) == 0;
@@ -111,6 +116,7 @@ struct mounting {
 	const struct pmfs_options *options;
 	const struct pmfs_source_paths *sources;
 	const char *mountpoint; /* a real path */
+	char *shared_options;   /* of mount(8) */
 	struct fuse_session *session;
 	struct pmfs_background background;
 	struct pmfs_instance in;
@@ -191,6 +197,7 @@ static int open_and_serve(struct mounting *m)
 {
 	const struct pmfs_keeping keeping = {.session = m->session,
 		.mountpoint = m->mountpoint,
+		.options = m->shared_options,
 		.always = m->options->auto_unmount,
 		.background = &m->background};
 	m->line = pmfs_keeper_start(&keeping);
@@ -248,7 +255,7 @@ int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_path
 #endif
 	pmfs_mount_operations(&operations, options->xattr);
 	/* If this fails, libfuse has reported the reason. */
-	m.session = add_options(&args, options, sources)
+	m.session = add_options(&args, options, sources, &m.shared_options)
 		? fuse_session_new(&args, &operations, sizeof(operations), &m.mount)
 		: NULL;
 	if (m.session) {
@@ -256,5 +263,6 @@ int pmfs_mount(const struct pmfs_options *options, const struct pmfs_source_path
 		fuse_session_destroy(m.session);
 	}
 	fuse_opt_free_args(&args);
+	free(m.shared_options);
 	return status;
 }

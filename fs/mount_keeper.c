@@ -11,7 +11,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,6 +23,7 @@
 
 #include "formats/common/utf8.h"
 #include "fs/background.h"
+#include "fs/fusermount.h"
 #include "fs/mount_ops.h"
 #include "fs/mountpoint.h"
 
@@ -93,13 +96,37 @@ static pid_t start_spare(void)
 	return start_spare();
 }
 
+/* libfuse mounts by itself for root, and else runs fusermount3 alone. */
+static bool needs_old_program(void)
+{
+	return geteuid() != 0 && pmfs_fusermount_is_old();
+}
+
 static void mount_once(const struct pmfs_keeping *k, int line)
 {
 	struct fuse_session *se = k->session;
+	const char *where = k->mountpoint;
+	char given[32];
 	if (fuse_session_fd(se) >= 0)
 		return;
+	if (needs_old_program()) {
+		int device = pmfs_fusermount_mount(k->options, where);
+		snprintf(given, sizeof(given), "/dev/fd/%d", device);
+		where = device < 0 ? NULL : given;
+	}
 	/* If it fails, libfuse has reported the reason. */
-	send_device(line, fuse_session_mount(se, k->mountpoint) == 0 ? fuse_session_fd(se) : -1);
+	bool mounted = where && fuse_session_mount(se, where) == 0;
+	send_device(line, mounted ? fuse_session_fd(se) : -1);
+}
+
+static void unmount(const struct pmfs_keeping *k)
+{
+	struct pollfd device = {.fd = fuse_session_fd(k->session)};
+	if (!needs_old_program())
+		fuse_session_unmount(k->session);
+	/* Else another mount may be there by now. */
+	else if (device.fd >= 0 && (poll(&device, 1, 0) <= 0 || !(device.revents & POLLERR)))
+		pmfs_unmount(k->mountpoint, true, true);
 }
 
 /* The sender may have been hijacked. */
@@ -146,7 +173,7 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 			log_line(message + 1);
 	}
 	if (n > 0 || k->always)
-		fuse_session_unmount(k->session);
+		unmount(k);
 	end(spare, line);
 }
 

@@ -14,6 +14,7 @@ struct pmfs_background;
 struct pmfs_keeping {
 	struct fuse_session *session;             /* not mounted yet */
 	const char *mountpoint;                   /* absolute */
+	const char *options;                      /* of mount(8) */
 	bool always;                              /* unmount even if the server is killed */
 	const struct pmfs_background *background; /* detach from the terminal, too */
 };

@@ -2,11 +2,15 @@
 #include "fs/mountpoint.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "fs/fusermount.h"
 
 enum { FUSE_MAGIC = 0x65735546, READAHEAD_KIB = 4096 };
 
@@ -18,7 +22,7 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err)
 	bool there = stat(mountpoint, &st) == 0 && statfs(mountpoint, &fs) == 0;
 	if (!there && (errno == ENOTCONN || errno == ECONNABORTED))
 		return pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
-			"%s: is the mount of a process that died; free it with: fusermount3 -u %s",
+			"%s: is the mount of a process that died; free it with: profmount -u %s",
 			mountpoint, mountpoint);
 	if (!there)
 		return pm_error_set(err, -ENOENT, NULL, PM_NO_OFFSET,
@@ -48,35 +52,91 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* major:minor of the mount at this path, from the kernel's list of mounts. */
-static bool device_of(const char *mountpoint, char *ret, size_t size)
+/* What the kernel's list of mounts says of one. */
+struct entry {
+	char device[32]; /* major:minor */
+	char type[64];
+};
+
+/* The topmost mount at this path: 1, 0 if nothing is mounted there, -1 without a list. */
+static int find_mount(const char *mountpoint, struct entry *ret)
 {
-	char line[8192], id[32], path[4096];
-	bool found = false;
+	char line[8192], path[4096];
+	struct entry entry;
+	int found = 0;
 	FILE *f = fopen("/proc/self/mountinfo", "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %*s %31s %*s %4095s", id, path) != 2)
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f)) {
+		const char *rest = strstr(line, " - ");
+		if (!rest || sscanf(rest, " - %63s", entry.type) != 1 ||
+			sscanf(line, "%*s %*s %31s %*s %4095s", entry.device, path) != 2)
 			continue;
 		unescape(path);
 		if (strcmp(path, mountpoint) == 0) {
-			snprintf(ret, size, "%s", id);
-			found = true;
+			*ret = entry;
+			found = 1;
 		}
 	}
-	if (f)
-		fclose(f);
+	fclose(f);
 	return found;
 }
 
 void pmfs_mountpoint_raise_readahead(const char *mountpoint)
 {
-	char device[32], path[96];
-	if (!device_of(mountpoint, device, sizeof(device)))
+	char path[96];
+	struct entry entry;
+	if (find_mount(mountpoint, &entry) != 1)
 		return;
-	snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", device);
+	snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", entry.device);
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	dprintf(fd, "%d\n", READAHEAD_KIB);
 	close(fd);
+}
+
+/* As realpath(), but of a mount that does not answer, only what is above it. */
+static bool resolve(const char *path, char ret[PATH_MAX])
+{
+	char above[PATH_MAX], folder[PATH_MAX];
+	size_t len = strlen(path);
+	if (realpath(path, ret))
+		return true;
+	if (errno != ENOTCONN && errno != ECONNABORTED)
+		return false;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len >= sizeof(above))
+		return false;
+	memcpy(above, path, len);
+	above[len] = '\0';
+	char *slash = strrchr(above, '/');
+	const char *name = slash ? slash + 1 : above;
+	if (slash)
+		*slash = '\0';
+	const char *from = !slash ? "." : above[0] ? above : "/";
+	return realpath(from, folder) &&
+		snprintf(ret, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name) <
+		PATH_MAX;
+}
+
+int pmfs_mountpoint_unmount(const char *mountpoint, struct pm_error *err)
+{
+	char path[PATH_MAX];
+	struct entry entry;
+	if (!resolve(mountpoint, path))
+		return pm_error_set(err, -errno, NULL, PM_NO_OFFSET, "%s: cannot be unmounted: %s",
+			mountpoint, strerror(errno));
+	int found = find_mount(path, &entry);
+	if (found == 0 || (found > 0 && strcmp(entry.type, "fuse.profmount") != 0))
+		return pm_error_set(err, -EINVAL, NULL, PM_NO_OFFSET,
+			"%s: is not a mount of profmount", mountpoint);
+	int r = pmfs_unmount(path, false, false);
+	if (r < 0 && r != -EPERM)
+		pm_error_set(err, r, NULL, PM_NO_OFFSET, "%s: cannot be unmounted: %s", mountpoint,
+			r == -EBUSY ? "it is in use; leave it with cd, and close its files"
+				: r == -ENOENT ? "fusermount3 is not installed"
+					       : strerror(-r));
+	return r;
 }

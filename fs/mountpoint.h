@@ -18,4 +18,10 @@ int pmfs_mountpoint_check(const char *mountpoint, struct pm_error *err);
  */
 void pmfs_mountpoint_raise_readahead(const char *mountpoint);
 
+/*
+ * Unmounts what profmount mounted at this path, also if its server died; anything else is left
+ * alone. A negative errno with the reason in `err`, or without one if fusermount has said it.
+ */
+int pmfs_mountpoint_unmount(const char *mountpoint, struct pm_error *err);
+
 #endif

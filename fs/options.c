@@ -27,6 +27,7 @@ static const struct {
 	[PMFS_MODE_EXTRACT] = {1, INT32_MAX, false,
 		"--extract takes SOURCE, DIR and perhaps PATHs"},
 	[PMFS_MODE_CHECK] = {0, 0, true, "--check takes SOURCE"},
+	[PMFS_MODE_UNMOUNT] = {1, 1, false, "-u takes MOUNTPOINT"},
 };
 
 static bool wrong_words(const struct pmfs_options *o)
@@ -71,6 +72,11 @@ static bool take_words(struct pmfs_options *o, int n, int before)
 			pmfs_log("--formats takes nothing (see -h)");
 		return n == 0;
 	}
+	if (o->mode == PMFS_MODE_UNMOUNT) {
+		o->paths = o->words;
+		o->n_paths = n;
+		return n == 1 || wrong_words(o);
+	}
 	bool many = words[o->mode].many;
 	if (before == 0 && !many && lacks_end(o, n))
 		return false;
@@ -100,6 +106,7 @@ static const struct option long_options[] = {
 	{"cat", no_argument, NULL, LONG | 'c'},
 	{"extract", no_argument, NULL, LONG | 'x'},
 	{"check", no_argument, NULL, LONG | 'k'},
+	{"unmount", no_argument, NULL, LONG | 'u'},
 	{"formats", no_argument, NULL, LONG | 'F'},
 	{"help", no_argument, NULL, LONG | 'h'},
 	{"version", no_argument, NULL, LONG | 'V'},
@@ -127,6 +134,7 @@ static bool take_option(struct pmfs_options *o, int c, char **argv)
 	case 'c': o->mode = PMFS_MODE_CAT; return true;
 	case 'x': o->mode = PMFS_MODE_EXTRACT; return true;
 	case 'k': o->mode = PMFS_MODE_CHECK; return true;
+	case 'u': o->mode = PMFS_MODE_UNMOUNT; return true;
 	case 'F': o->mode = PMFS_MODE_FORMATS; return true;
 	case 'h': o->mode = PMFS_MODE_HELP; return true;
 	case 'V': o->mode = PMFS_MODE_VERSION; return true;
@@ -149,7 +157,7 @@ bool pmfs_options_parse(int argc, char **argv, struct pmfs_options *ret)
 	 * The colon: getopt says nothing itself. The minus: words come in their order, since
 	 * options may follow SOURCE, as mount(8) puts them.
 	 */
-	while ((c = getopt_long(argc, argv, "-:fdso:hV", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "-:fdso:uhV", long_options, NULL)) != -1) {
 		if (c == WORD)
 			ret->words[n++] = optarg;
 		else if (!take_option(ret, c, argv))

@@ -12,6 +12,7 @@ enum pmfs_mode {
 	PMFS_MODE_EXTRACT,
 	PMFS_MODE_CHECK,
 	PMFS_MODE_FORMATS,
+	PMFS_MODE_UNMOUNT,
 	PMFS_MODE_HELP,
 	PMFS_MODE_VERSION,
 };
@@ -56,5 +57,8 @@ void pmfs_options_done(struct pmfs_options *o);
 
 /* What -h prints. */
 extern const char pmfs_usage[];
+
+/* What -V prints: the version, what this was built with, and how this kernel can confine it. */
+void pmfs_print_version(void);
 
 #endif

@@ -1,5 +1,10 @@
-/* What -h prints. profmount(1), the completions and this name the same options (test_install.py).
+/*
+ * What -h and -V print. profmount(1), the completions and this name the same options
+ * (test_install.py).
  */
+#include <stdio.h>
+
+#include "fs/confine.h"
 #include "fs/options.h"
 
 const char pmfs_usage[] =
@@ -10,9 +15,10 @@ const char pmfs_usage[] =
 	"       profmount --extract SOURCE DIR [PATH...]\n"
 	"       profmount --check SOURCE\n"
 	"       profmount --formats\n"
+	"       profmount -u MOUNTPOINT\n"
 	"\n"
 	"Mounts the performance profile or trace store SOURCE as read-only files. Unmount with\n"
-	"`fusermount3 -u MOUNTPOINT`. README.txt in the mount describes its contents.\n"
+	"`profmount -u MOUNTPOINT`. README.txt in the mount describes its contents.\n"
 	"\n"
 	"Several SOURCEs, or a folder that holds some, are runs, which are compared with the first\n"
 	"one; runs of one NAME are repetitions. The commands take several as `[NAME=]SOURCE... --`.\n"
@@ -42,8 +48,9 @@ const char pmfs_usage[] =
 	"    -o exact            compare names as they are, without what builds add to them\n"
 	"    -o normalize        compare shares of the whole, for runs of unequal length\n"
 	"    -o scaling=strong|weak  how work grows with threads in scaling.csv (strong: not at all)\n"
+	"    -u, --unmount       unmount MOUNTPOINT\n"
 	"    -h, --help          print this\n"
-	"    -V, --version       print the version\n"
+	"    -V, --version       print the version, the libraries, and how reading is confined here\n"
 	"\n"
 	"Without a mount, the same files:\n"
 	"    --ls                list a directory\n"
@@ -53,3 +60,16 @@ const char pmfs_usage[] =
 	"    --check             read all of SOURCE and report damage: exit 0 sound, 1 damaged,\n"
 	"                        2 unusable\n"
 	"    --formats           list the formats\n";
+
+void pmfs_print_version(void)
+{
+	struct pmfs_confinement confinement;
+	pmfs_confinement(&confinement);
+	printf("profmount " PMFS_VERSION "\n"
+	       "built with: " PMFS_WITH "\n"
+	       "built without: " PMFS_WITHOUT "\n"
+	       "reading is confined by: %s\n",
+		confinement.layers[0] ? confinement.layers : "nothing");
+	if (confinement.missing[0])
+		printf("and not by: %s\n", confinement.missing);
+}

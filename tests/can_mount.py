@@ -8,6 +8,8 @@ CAP_SYS_ADMIN = 21
 
 def why_not():
     """The reason why mounting fails here, in one line, or None."""
+    if why := os.environ.get("PROFMOUNT_CANNOT_MOUNT"):
+        return why
     if not shutil.which("fusermount3"):
         return "fusermount3 is not installed (Debian: apt-get install fuse3)"
     try:

@@ -9,7 +9,7 @@ _profmount()
         return
     fi
     if [[ $cur == -* ]]; then
-        COMPREPLY=($(compgen -W '-f -d -s -o -h -V --help --version --ls --cat --extract --check --formats' -- "$cur"))
+        COMPREPLY=($(compgen -W '-f -d -s -o -h -u -V --help --unmount --version --ls --cat --extract --check --formats' -- "$cur"))
         return
     fi
     # bash splits NAME=SOURCE at the `=`, which is then a word.

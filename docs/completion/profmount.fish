@@ -27,6 +27,7 @@ end
 
 complete -c profmount -s h -l help -d 'Print a summary'
 complete -c profmount -s V -l version -d 'Print the version'
+complete -c profmount -s u -l unmount -xa '(__fish_complete_directories)' -d 'Unmount'
 complete -c profmount -l formats -d 'List the formats'
 complete -c profmount -l ls -d 'List a directory'
 complete -c profmount -l cat -d 'Write files to standard output'

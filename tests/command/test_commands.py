@@ -59,7 +59,11 @@ class Commands(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertIn(b"SOURCE MOUNTPOINT", done.stdout)
         for option in ("-V", "--version"):
-            self.assertRegex(run(option).stdout.decode(), r"^profmount \d+\.\d+\.\d+\n$")
+            first, *more = run(option).stdout.decode().splitlines()
+            self.assertRegex(first, r"^profmount \d+\.\d+\.\d+$")
+            self.assertRegex(more[0], r"^built with: zlib \d.*, libdeflate ")
+            self.assertRegex(more[1], "^built without: .")
+            self.assertRegex(more[2], "^reading is confined by: .")
 
     def test_a_comma_in_an_option_is_written_with_a_backslash(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -53,7 +53,7 @@ class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        done = run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", cls.folder.name)
+        done = run("meson", "install", "-C", BUILD, "--no-rebuild", env={**os.environ, "DESTDIR": cls.folder.name})
         assert done.returncode == 0, done.stdout + done.stderr
         program, = (os.path.join(d, "profmount") for d, _, names in os.walk(cls.folder.name)
                     if d.endswith("/bin") and "profmount" in names)

@@ -127,7 +127,12 @@ int main(int argc, char **argv)
 		.read = op_read,
 		.release = op_release,
 	};
-	char foreground[] = "-f", options[] = "-oro,max_read=4096,max_threads=64,fsname=broken";
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 12) /* others have no bound */
+	char options[] = "-oro,max_read=4096,max_threads=64,fsname=broken";
+#else
+	char options[] = "-oro,max_read=4096,fsname=broken";
+#endif
+	char foreground[] = "-f";
 	char *args[] = {argv[0], foreground, options, argv[2], NULL};
 	folder = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	char counted[4096];

@@ -12,7 +12,7 @@ import threading
 import unittest
 import unittest.mock
 
-from mounts import (CONFINEMENT, SECONDS, SOURCE, children, is_mounted, is_running, main, mounted, run, served, slurp,
+from mounts import (CONFINEMENT, PROFMOUNT, SECONDS, SOURCE, children, is_mounted, is_running, main, mounted, run, served, slurp,
                     wait_until, walk)
 
 
@@ -26,6 +26,47 @@ class Life(unittest.TestCase):
             subprocess.run(["fusermount3", "-u", point], check=True)
             self.assertEqual(process.wait(SECONDS), 0)
             self.assertEqual(process.stderr.read(), b"")
+
+    def test_unmounting_by_the_program(self):
+        with served() as (point, process):
+            inside = os.open(point, os.O_RDONLY)
+            done = run("-u", point)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), "in use|busy")
+            os.close(inside)
+            done = run("-u", os.path.basename(point) + "/", cwd=os.path.dirname(point))
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertFalse(is_mounted(point))
+            self.assertEqual(process.wait(SECONDS), 0)
+            # What is not ours stays.
+            self.assertEqual(run("-u", "/proc").stderr, b"profmount: /proc: is not a mount of profmount\n")
+            self.assertTrue(is_mounted("/proc"))
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root, to give a user the fusermount of fuse2")
+    def test_fusermount_of_fuse2_will_do(self):
+        # The same program by its older name: both take the same words.
+        script = """set -e
+            mount -t tmpfs -o mode=755,suid,dev none /mnt
+            mkdir /mnt/bin && cp -p "$(command -v fusermount3)" /mnt/bin/fusermount
+            mknod -m 666 /mnt/fuse c 10 229 && mount --bind /mnt/fuse /dev/fuse
+            mount --bind /dev/null "$(readlink -f "$(command -v fusermount3)")"
+            cp "$1" /mnt/profmount && cp -r "$2" /mnt/source && mkdir /mnt/point && chown 65534 /mnt/point
+            PATH=/mnt/bin:$PATH exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -ec '
+                cd /
+                /mnt/profmount /mnt/source /mnt/point
+                head -n 1 /mnt/point/README.txt && grep -o "fuse.profmount" /proc/self/mounts | tail -n 1
+                /mnt/profmount -u /mnt/point
+                ! mountpoint -q /mnt/point
+                /mnt/profmount -f /mnt/source /mnt/point & server=$!
+                until mountpoint -q /mnt/point; do kill -0 $server && sleep 0.02; done
+                kill $server && wait $server
+                ! mountpoint -q /mnt/point'"""
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", PROFMOUNT, SOURCE], capture_output=True,
+                              timeout=SECONDS, check=False)
+        if b"mount: /mnt" in done.stderr or b"mknod" in done.stderr:
+            self.skipTest(done.stderr.decode().strip())
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"fuse.profmount", done.stdout)
 
     def test_signals_unmount(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -44,8 +85,10 @@ class Life(unittest.TestCase):
             process.wait(SECONDS)
             done = run(SOURCE, point)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(b"fusermount3 -u " + point.encode(), done.stderr)
-            subprocess.run(["fusermount3", "-u", point], check=True)
+            self.assertIn(b"profmount -u " + point.encode(), done.stderr)
+            done = run("-u", point)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertFalse(is_mounted(point))
 
     def test_a_dead_server_is_unmounted_when_asked_for(self):
         with served("-o", "auto_unmount") as (point, process):

@@ -22,7 +22,10 @@ FIRST_HEAD = "import mmap, os, sys\npath, size = sys.argv[1], int(sys.argv[2])\n
 FIRST = {
     "read": "while (p := os.read(fd, 65536)): os.write(1, p)",
     "sendfile": "while os.sendfile(1, fd, None, 1 << 20): pass",
-    "splice": "r, w = os.pipe()\nwhile (n := os.splice(fd, w, 65536)): os.write(1, os.read(r, n))",
+    # os.splice came with Python 3.10.
+    "splice": "import ctypes\nsplice = ctypes.CDLL(None, use_errno=True).splice\nr, w = os.pipe()\n"
+              "while (n := splice(fd, None, w, None, ctypes.c_size_t(65536), 0)) > 0: os.write(1, os.read(r, n))\n"
+              "sys.exit(f'splice: {os.strerror(ctypes.get_errno())}' if n < 0 else 0)",
     "mmap": "os.write(1, mmap.mmap(fd, size, prot=mmap.PROT_READ)[:])",
     "lseek": "n = os.lseek(fd, 0, os.SEEK_END)\nos.write(1, os.pread(fd, n, 0))",
     "past the cache": "fd = os.open(path, os.O_RDONLY | os.O_DIRECT)\nm = mmap.mmap(-1, 1 << 20)\n"

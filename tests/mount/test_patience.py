@@ -283,6 +283,11 @@ class Patience(unittest.TestCase):
 
     def test_commands_show_on_a_terminal_how_far_they_are(self):
         line = re.compile(rb"\r\x1b\[K\d+ s")
+        try:
+            for end in pty.openpty():
+                os.close(end)
+        except OSError as e:
+            self.skipTest(f"there are no terminals here (/dev/pts): {e.strerror}")
 
         def begin(*args, **streams):
             master, terminal = pty.openpty()

@@ -71,7 +71,9 @@ def check(program):
     numbers = [random.choice(code) for _ in range(ADDRESSES)]
     addresses = "".join(f"{n:x}\n" for n in numbers)
     compared = 0
-    for n, ours, theirs in zip(numbers, frames_of_ours(program, addresses), frames_of_addr2line(program, addresses), strict=True):
+    all_ours, all_theirs = list(frames_of_ours(program, addresses)), list(frames_of_addr2line(program, addresses))
+    assert len(all_ours) == len(all_theirs) == len(numbers), program
+    for n, ours, theirs in zip(numbers, all_ours, all_theirs):
         assert not differs(ours, theirs), f"{program} {n:#x}:\n{ours}\n{theirs}"
         compared += is_known(ours) and is_known(theirs)
         for _, place in ours if is_known(ours) else ():
