@@ -12,11 +12,12 @@
 /* Integers whose names have no unit at the end. */
 static const char *const integers[] = {"bytes", "calls", "children", "chunk", "contexts", "core",
 	"count", "depth", "epoch", "error", "errors", "exceptions", "functions", "gpucontext",
-	"gpudevice", "gpustream", "id", "index", "launches", "line", "lines", "node", "process",
-	"profile", "rank", "records", "samples", "seq", "size", "spans", "statements", "stack",
-	"thread", "threads", "time", "timestamp", "traces", "tstart", "tstop", "values"};
+	"gpudevice", "gpustream", "id", "index", "launches", "line", "lines", "node", "peers",
+	"process", "profile", "rank", "records", "samples", "seq", "size", "slowest_rank", "spans",
+	"statements", "stack", "thread", "threads", "time", "timestamp", "traces", "tstart",
+	"tstop", "values", "waiting"};
 
-static const char *const floats[] = {"imbalance", "lost", "share"};
+static const char *const floats[] = {"imbalance", "lost", "rank_lost", "share"};
 
 /* Longer names come before their own suffixes. */
 static const struct {
@@ -34,6 +35,7 @@ static const struct {
 	{"_offset", PM_TYPE_INTEGER},
 	{"_incl", PM_TYPE_FLOAT},
 	{"_excl", PM_TYPE_FLOAT},
+	{"_self", PM_TYPE_FLOAT},
 	{"_min", PM_TYPE_FLOAT},
 	{"_mean", PM_TYPE_FLOAT},
 	{"_max", PM_TYPE_FLOAT},

@@ -45,6 +45,7 @@ static int model_has(const struct pm_profile *p, enum pm_feature feature, struct
 	case PM_HAS_SEVERAL_THREADS: return o->folder.n > 1;
 	case PM_HAS_GPU_METRICS: return hpcrun_get_gpu_names(o, err);
 	case PM_HAS_TRACES: return has_traces(&o->folder);
+	case PM_HAS_RANKS: return 1;
 	case PM_HAS_SOURCES:
 	case PM_HAS_CALL_TIMES: break;
 	}

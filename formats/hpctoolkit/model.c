@@ -77,6 +77,7 @@ static int has(const struct pm_profile *p, enum pm_feature feature, struct pm_er
 	case PM_HAS_SOURCES: return hpctk_sources_any(db, err);
 	case PM_HAS_GPU_METRICS: return has_gpu_metrics(db, err);
 	case PM_HAS_TRACES: return db->folder.present[HPCTK_TRACE];
+	case PM_HAS_RANKS: return 1;
 	case PM_HAS_CALL_TIMES: break;
 	}
 	return 0;

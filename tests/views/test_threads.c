@@ -320,7 +320,25 @@ static void test_trace_of_calls_has_self_time_and_sequence(void **state)
 	views_done(m, f);
 }
 
-/* Four threads: 20, 40, - and own 30; then 60 on one thread only. */
+#define SPREADS                                                                                    \
+	"time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|"                 \
+	"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|threads|peers|"   \
+	"waiting|imbalance|lost|slowest_thread_id|rank_lost|slowest_rank|name\n"
+
+/* However costs are stored. */
+static void assert_imbalance(struct fake *f, const char *want)
+{
+	for (int by_thread = 0; by_thread < 2; by_thread++) {
+		f->profile.costs_by_thread = by_thread;
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		assert_view(m, ROOT, "imbalance.csv", 0, want);
+		assert_dense(m, ROOT, "imbalance.csv", 0);
+		pmfs_model_free(m);
+	}
+	fake_free(f);
+}
+
+/* Three threads of one rank: 20, 40, and own 30; then 60 on one thread only. */
 static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 {
 	struct fake *f = fake_with_time();
@@ -328,50 +346,136 @@ static void test_imbalance_is_over_the_threads_that_have_a_value(void **state)
 	fake_call(f, 1, 0, main_);
 	fake_call(f, 2, 1, main_);
 	for (uint32_t t = 0; t < 4; t++) {
-		fake_thread(f, t, 0);
+		fake_thread(f, 0, t);
 		fake_value(f, t, 1, 77, 1);
 	}
 	fake_value(f, 1, 1, 1, 20);
 	fake_value(f, 2, 1, 1, 40);
 	fake_value(f, 3, 1, 2, 30);
 	fake_value(f, 3, 2, 1, 60); /* on one thread only */
+	assert_imbalance(f,
+		"context_id|" SPREADS
+		"1|30|30|30|0|20|30|40|10|2|2|0|1.3333333333333333|10|12|||main\n"
+		"2|||||60|60|60|0|1|1|0|1|0|13|||main\n");
+}
+
+/*
+ * Two ranks of two threads, and one without any cost. Thread 0 of rank 1 alone writes: a loss of
+ * all that it takes. No worker writes: they are not compared.
+ */
+static void test_what_one_rank_does_alone_is_an_imbalance(void **state)
+{
+	struct fake *f = fake_with_time();
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "write_all", NULL, 0));
+	for (uint32_t t = 0; t < 5; t++)
+		fake_thread(f, t / 2, t % 2);
+	for (uint32_t t = 0; t < 4; t++)
+		fake_value(f, t, 1, 1, t == 2 ? 100 : 80);
+	fake_value(f, 2, 2, 1, 20);
+	fake_value(f, 2, 2, 2, 20);
+	assert_imbalance(f,
+		"context_id|" SPREADS
+		"1|||||80|85|100|8.660254037844386|4|4|0|1.1764705882352942|15|12|10|1|main\n"
+		"2|0|10|20|10|0|10|20|10|1|2|0|2|10|12|10|1|write_all\n");
+}
+
+/*
+ * Both ranks take 100 in main. The first one works for 30 and waits for 70 in MPI, the other works
+ * for 90, of which MPI called back for 10, and waits for 10.
+ */
+static struct fake *fake_with_waiting(void)
+{
+	struct fake *f = fake_with_time();
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "MPI_Wait", NULL, 0));
+	fake_call(f, 3, 2, fake_function(f, "main._omp_fn.0", NULL, 0)); /* the program again */
+	fake_thread(f, 0, 0);
+	fake_thread(f, 7, 0);
+	fake_value(f, 0, 1, 1, 100);
+	fake_value(f, 0, 2, 1, 70);
+	fake_value(f, 1, 1, 1, 100);
+	fake_value(f, 1, 2, 1, 20);
+	fake_value(f, 1, 3, 1, 10);
+	return f;
+}
+
+static void test_imbalance_is_of_work_and_waiting_apart(void **state)
+{
+	assert_imbalance(fake_with_waiting(),
+		"context_id|" SPREADS "1|||||100|100|100|0|2|2|0|1.5|30|11|30|7|main\n"
+		"2|||||20|45|70|25|2|2|1|1.5555555555555556|25|10|25|0|MPI_Wait\n"
+		"3|||||0|5|10|5|1|2|0|2|5|11|5|7|main._omp_fn.0\n");
+}
+
+static void test_imbalance_of_functions_is_over_all_threads(void **state)
+{
+	struct fake *f = fake_with_waiting();
+	fake_thread(f, 7, 1);
+	fake_call(f, 4, 0, fake_function(f, "worker", NULL, 0));
+	fake_value(f, 2, 4, 1, 60);
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_view(m, ROOT, "imbalance.csv", 0,
-		"context_id|time_ns_excl_min|time_ns_excl_mean|time_ns_excl_max|time_ns_excl_stddev|"
-		"time_ns_incl_min|time_ns_incl_mean|time_ns_incl_max|time_ns_incl_stddev|threads|"
-		"imbalance|lost|slowest_thread_id|name\n"
-		"1|30|30|30|0|20|30|40|10|3|1.3333333333333333|10|12|main\n"
-		"2|||||60|60|60|0|1|1|0|13|main\n");
-	assert_dense(m, ROOT, "imbalance.csv", 0);
+	assert_view(m, ROOT, "imbalance-functions.csv", 0,
+		"function_id|" SPREADS
+		"1|||||0|66.66666666666667|100|47.14045207910317|2|3|0|2.25|50|11|30|7|main\n"
+		"2|||||0|30|70|29.43920288775949|2|3|1|2.3333333333333335|40|10|25|0|MPI_Wait\n"
+		"3|||||0|3.3333333333333335|10|4.714045207910317|1|3|0|3|6.666666666666666|11|5|7|"
+		"main._omp_fn.0\n"
+		"4|||||0|20|60|28.284271247461902|1|3|0|3|40|12|30|7|worker\n");
 	views_done(m, f);
 }
 
-/* `main` calls `a`, which loses that much on the second of two threads; main itself loses 10. */
-static uint32_t count_worst(double lost_by_a)
+static void test_ranks_are_sums_of_their_threads(void **state)
+{
+	struct fake *f = fake_with_waiting();
+	fake_thread(f, 7, 1);
+	fake_thread(f, 3, 0);
+	fake_value(f, 2, 1, 1, 60);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	assert_view(m, ROOT, "ranks.csv", 0,
+		"rank|threads|time_ns_excl|time_ns_incl\n0|1||100\n3|1||\n7|2||160\n");
+	assert_dense(m, ROOT, "ranks.csv", 0);
+	views_done(m, f);
+}
+
+/*
+ * `main` calls `a`, which calls `b`; 90 and 110, that much less and more in a and b. Of a chain,
+ * the deepest call that loses at least 90 % of it is listed.
+ */
+static void check_worst(double lost_by_a, double lost_by_b, const char *want)
 {
 	struct fake *f = fake_with_time();
 	struct pmfs_worst_list list;
+	char names[64] = "";
+	static const char *const of[] = {"", "main ", "a ", "b "};
 	fake_thread(f, 0, 0);
 	fake_thread(f, 1, 0);
-	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
-	fake_call(f, 2, 1, fake_function(f, "a", NULL, 0));
-	fake_value(f, 0, 1, 1, 90);
-	fake_value(f, 1, 1, 1, 110);
-	fake_value(f, 0, 2, 1, 50 - lost_by_a);
-	fake_value(f, 1, 2, 1, 50 + lost_by_a);
+	for (uint32_t i = 1; i <= 3; i++)
+		fake_call(f, i, i - 1, fake_function(f, of[i], NULL, 0));
+	for (uint32_t t = 0; t < 2; t++) {
+		fake_value(f, t, 1, 1, t ? 110 : 90);
+		fake_value(f, t, 2, 1, t ? 50 + lost_by_a : 50 - lost_by_a);
+		fake_value(f, t, 3, 1, t ? 50 + lost_by_b : 50 - lost_by_b);
+	}
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
-	assert_int_equal(pmfs_worst_imbalances(m, 200, &list, NULL), 0);
-	assert_true(list.items[0].max - list.items[0].mean == fmax(10, lost_by_a));
-	uint32_t n = list.n;
+	int r = pmfs_worst_imbalances(m, 200, true, &list, NULL);
+	assert_int_equal(r, 0);
+	assert_int_equal(list.n, 0);
+	r = pmfs_worst_imbalances(m, 200, false, &list, NULL);
+	assert_int_equal(r, 0);
+	for (uint32_t i = 0; i < list.n; i++)
+		strcat(names, of[list.contexts[i] + 1]);
+	assert_string_equal(names, want);
 	views_done(m, f);
-	return n;
 }
 
-static void test_worst_imbalances_leave_out_what_a_caller_shows(void **state)
+static void test_worst_imbalances_have_a_chain_once(void **state)
 {
-	assert_int_equal(count_worst(5), 2);
-	assert_int_equal(count_worst(10), 1);
-	assert_int_equal(count_worst(30), 2);
+	check_worst(10, 10, "b ");
+	check_worst(9.5, 9.1, "b ");
+	check_worst(9.5, 8.5, "a b ");
+	check_worst(5, 0, "main a ");
+	check_worst(30, 29, "b ");
 }
 
 static void test_views_of_threads_are_absent_without_threads(void **state)
@@ -415,7 +519,11 @@ int main(void)
 		cmocka_unit_test(test_trace_long_before_the_origin),
 		cmocka_unit_test(test_trace_of_calls_has_self_time_and_sequence),
 		cmocka_unit_test(test_imbalance_is_over_the_threads_that_have_a_value),
-		cmocka_unit_test(test_worst_imbalances_leave_out_what_a_caller_shows),
+		cmocka_unit_test(test_what_one_rank_does_alone_is_an_imbalance),
+		cmocka_unit_test(test_imbalance_is_of_work_and_waiting_apart),
+		cmocka_unit_test(test_imbalance_of_functions_is_over_all_threads),
+		cmocka_unit_test(test_ranks_are_sums_of_their_threads),
+		cmocka_unit_test(test_worst_imbalances_have_a_chain_once),
 		cmocka_unit_test(test_views_of_threads_are_absent_without_threads),
 		cmocka_unit_test(test_trace_is_there_where_the_thread_has_one),
 		cmocka_unit_test(test_measuring_shows_each_sample_once),

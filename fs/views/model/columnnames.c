@@ -23,8 +23,8 @@ static const char *const role_suffixes[PMFS_N_ROLES] = {
 static const char *const fixed_columns[] = {"callee", "callee_id", "caller", "caller_id",
 	"category", "context_id", "contexts", "depth", "file", "first_ns", "function_id",
 	"functions", "imbalance", "kind", "last_ns", "line", "lost", "module", "name", "offset",
-	"parent_id", "path", "samples", "share", "slowest_thread_id", "thread_id", "threads",
-	"values"};
+	"parent_id", "path", "peers", "rank_lost", "samples", "share", "slowest_rank",
+	"slowest_thread_id", "thread_id", "threads", "values", "waiting"};
 
 /* ---- bases: one name a group, unlike any other ---- */
 

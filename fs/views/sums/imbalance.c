@@ -1,7 +1,7 @@
 /*
  * Load imbalance of contexts. Each column is compared over the threads with a value in it at the
- * context: workers that never run main are not an imbalance of main. Uses the population standard
- * deviation.
+ * context, and their peers: workers that never run main are not an imbalance of main. Uses the
+ * population standard deviation.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ void pmfs_imbalance_free(struct pmfs_imbalance *s)
 {
 	if (!s)
 		return;
-	free(s->own);
-	free(s->seen);
+	free(s->spreads);
+	free(s->kinds);
 	free(s);
 }
 
@@ -30,11 +30,13 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 		r = pmfs_model_columns(m, &s->columns, err);
 	if (r == 0)
 		r = pmfs_model_threads(m, &s->threads, err);
+	if (r == 0)
+		r = pmfs_peers(m, &s->peers, err);
 	if (r == 0) {
-		s->own = calloc((size_t)s->columns->n + 1, sizeof(*s->own));
-		s->seen = calloc((size_t)s->threads->n + 1, sizeof(*s->seen));
-		s->spreads = s->own;
-		if (!s->own || !s->seen)
+		size_t n = (size_t)s->columns->n + 1;
+		s->spreads = calloc(n, sizeof(*s->spreads));
+		s->kinds = calloc(n, (s->peers->n_words + 1) * sizeof(*s->kinds));
+		if (!s->spreads || !s->kinds)
 			r = pmfs_no_memory(err);
 	}
 	if (r == 0 && pmfs_model_profile(m)->costs_by_thread)
@@ -47,32 +49,39 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 	return 0;
 }
 
-int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
+static int read_context(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
 {
 	const struct pmfs_columns *c = s->columns;
+	size_t words = s->peers->n_words;
 	struct pmfs_values values;
 	const struct pm_value *v;
 	int r;
-	if (s->all) {
-		s->n_threads = s->all->n_threads[context];
-		s->spreads = pmfs_spreads_of(s->all, context, c->n, s->own);
-		return 0;
-	}
-	s->round++;
-	s->n_threads = 0;
-	memset(s->own, 0, c->n * sizeof(*s->own));
+	memset(s->spreads, 0, c->n * sizeof(*s->spreads));
+	memset(s->kinds, 0, c->n * words * sizeof(*s->kinds));
 	pmfs_values_start(
 		&values, s->model, (struct pm_values_of){PM_OF_CONTEXT, context, false}, 0);
 	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
 		uint32_t column = pmfs_column_of(c, v->metric, false);
 		double value = pmfs_value_number(v);
-		if (v->thread >= s->threads->n || column == PM_NONE || isnan(value))
-			continue;
-		if (s->seen[v->thread] != s->round) {
-			s->seen[v->thread] = s->round;
-			s->n_threads++;
-		}
-		pmfs_spread_add(&s->own[column], value, v->thread);
+		if (v->thread < s->threads->n && column != PM_NONE && !isnan(value))
+			pmfs_peers_add(s->peers, &s->spreads[column], s->kinds + column * words,
+				value, v->thread);
 	}
+	for (uint32_t i = 0; i < c->n; i++)
+		pmfs_peers_complete(s->peers, &s->spreads[i], s->kinds + i * words);
+	return r;
+}
+
+int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err)
+{
+	uint32_t n = s->columns->n;
+	int r = 0;
+	if (s->all)
+		pmfs_spreads_of(s->all, s->peers, context, n, s->spreads);
+	else
+		r = read_context(s, context, err);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		if (s->spreads[i].n > 0)
+			return 1;
 	return r;
 }

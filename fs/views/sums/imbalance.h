@@ -10,12 +10,10 @@ struct pmfs_imbalance {
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
 	const struct pm_threads *threads;
+	const struct pmfs_peers *peers;
 	const struct pmfs_spreads *all; /* NULL: contexts are read one by one */
-	uint32_t round;                 /* counts reads */
-	uint32_t *seen;          /* thread → the last context read at which it had a value */
-	struct pmfs_spread *own; /* by column, if not in `all` */
-	uint32_t n_threads;      /* number of threads with a value at the context read last */
-	const struct pmfs_spread *spreads; /* of it, by column */
+	uint64_t *kinds;                /* by column: of the context read last */
+	struct pmfs_spread *spreads;    /* by column, over the peers: of the context read last */
 };
 
 int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct pm_error *err);
@@ -23,7 +21,7 @@ int pmfs_imbalance_new(struct pmfs_model *m, struct pmfs_imbalance **ret, struct
 /* Accepts NULL. */
 void pmfs_imbalance_free(struct pmfs_imbalance *s);
 
-/* Fills n_threads and spreads for a context (by index). */
+/* Fills `spreads` for a context (by index): 1, 0 if no thread has a value, or a negative errno. */
 int pmfs_imbalance_read(struct pmfs_imbalance *s, uint32_t context, struct pm_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Threads are read on all cores and added in order, which gives the same sums as context by
- * context. 40 bytes for each context and column; where there are many columns, 48 for each that a
- * thread has a value of at a context.
+ * context. 48 bytes for each context and column; where there are many columns, 64 for each that a
+ * thread has a value of at a context. With ranks, a bit more for each kind of thread.
  */
 #include "fs/views/sums/spreads.h"
 
@@ -23,22 +23,7 @@
 enum { MOST_AHEAD = 8 };
 
 /* A table has these columns for each context, or is not larger than that. */
-enum { FEW_COLUMNS = 64, SMALL_TABLE = 1 << 20 };
-
-/* Welford's method: the sum of squares about the mean stays accurate for large values. */
-void pmfs_spread_add(struct pmfs_spread *s, double value, uint32_t thread)
-{
-	if (s->n == 0 || value < s->min)
-		s->min = value;
-	if (s->n == 0 || value > s->max || (value == s->max && thread < s->slowest)) {
-		s->max = value;
-		s->slowest = thread;
-	}
-	s->n++;
-	double off = value - s->mean;
-	s->mean += off / s->n;
-	s->squares += off * (value - s->mean);
-}
+enum { FEW_COLUMNS = 64, FEW_WORDS = 4, SMALL_TABLE = 1 << 20 };
 
 struct cost {
 	uint32_t context, column;
@@ -55,10 +40,10 @@ struct adding {
 	struct pmfs_model *model;
 	const struct pm_tree *tree;
 	const struct pmfs_columns *columns;
+	const struct pmfs_peers *peers;
 	struct pmfs_spreads *all;
-	uint32_t *seen;        /* by context: the last thread with a value there, + 1 */
 	struct pm_map indexes; /* place → index in all->alone, where there is no table */
-	size_t room_alone;
+	size_t room_alone, room_kinds;
 	struct pm_error *err;
 	pthread_mutex_t lock; /* of err */
 };
@@ -105,23 +90,31 @@ static int make_costs(void *context, uint32_t i, void *result)
 	return r;
 }
 
-/* The spread at a place, a new one if there is none. NULL if out of memory. */
-static struct pmfs_spread *spread_at(struct adding *a, uint64_t place)
+/* The spread at a place, a new one if there is none, and its kinds. NULL if out of memory. */
+static struct pmfs_spread *spread_at(struct adding *a, uint64_t place, uint64_t **ret_kinds)
 {
 	struct pmfs_spreads *all = a->all;
+	uint32_t words = a->peers->n_words;
 	bool is_new;
-	if (all->spreads)
+	if (all->spreads) {
+		*ret_kinds = all->kinds + place * words;
 		return &all->spreads[place];
+	}
 	if (all->n_alone >= UINT32_MAX)
 		return NULL;
 	uint32_t *index = pm_map_put(&a->indexes, place, (uint32_t)all->n_alone, &is_new);
+	size_t n = all->n_alone;
 	if (!index ||
-		(is_new &&
-			pm_list_room(&all->alone, all->n_alone, &a->room_alone,
-				sizeof(*all->alone)) < 0))
+		(is_new && pm_list_room(&all->alone, n, &a->room_alone, sizeof(*all->alone)) < 0))
 		return NULL;
+	if (is_new && words) {
+		if (pm_list_room(&all->kinds, n, &a->room_kinds, words * sizeof(*all->kinds)) < 0)
+			return NULL;
+		memset(all->kinds + n * words, 0, words * sizeof(*all->kinds));
+	}
 	if (is_new)
-		all->alone[all->n_alone++] = (struct pmfs_lone_spread){.place = place};
+		all->alone[all->n_alone++] = (struct pmfs_lone_spread){.place = place, .made = n};
+	*ret_kinds = all->kinds + (size_t)*index * words;
 	return &all->alone[*index].spread;
 }
 
@@ -131,15 +124,12 @@ static int take_costs(void *context, uint32_t i, void *result)
 	const struct costs *costs = result;
 	for (size_t k = 0; k < costs->n; k++) {
 		const struct cost *c = &costs->items[k];
-		if (a->seen[c->context] != i + 1) {
-			a->seen[c->context] = i + 1;
-			a->all->n_threads[c->context]++;
-		}
+		uint64_t *kinds;
 		struct pmfs_spread *spread =
-			spread_at(a, (uint64_t)c->context * a->columns->n + c->column);
+			spread_at(a, (uint64_t)c->context * a->columns->n + c->column, &kinds);
 		if (!spread)
 			return -ENOMEM;
-		pmfs_spread_add(spread, c->value, i);
+		pmfs_peers_add(a->peers, spread, kinds, c->value, i);
 	}
 	return 0;
 }
@@ -162,9 +152,9 @@ static uint64_t weigh_costs(void *context, uint32_t i)
 static void spreads_done(void *p)
 {
 	struct pmfs_spreads *s = p;
-	free(s->n_threads);
 	free(s->spreads);
 	free(s->alone);
+	free(s->kinds);
 }
 
 static int by_place(const void *a, const void *b)
@@ -177,12 +167,13 @@ static int by_place(const void *a, const void *b)
 static bool make_room(struct adding *a)
 {
 	size_t n = (size_t)a->tree->n_contexts + 1, n_columns = a->columns->n;
-	a->seen = calloc(n, sizeof(*a->seen));
-	a->all->n_threads = calloc(n, sizeof(*a->all->n_threads));
-	if (n_columns > FEW_COLUMNS && n > SMALL_TABLE / n_columns)
-		return a->seen && a->all->n_threads;
+	size_t words = a->peers->n_words;
+	if ((n_columns > FEW_COLUMNS || words > FEW_WORDS) && n > SMALL_TABLE / n_columns)
+		return true;
 	a->all->spreads = calloc(n, (n_columns + 1) * sizeof(*a->all->spreads));
-	return a->seen && a->all->n_threads && a->all->spreads;
+	if (words)
+		a->all->kinds = calloc(n, (n_columns + 1) * words * sizeof(*a->all->kinds));
+	return a->all->spreads && (a->all->kinds || words == 0);
 }
 
 static int add_threads(struct adding *a, uint32_t n_threads)
@@ -199,7 +190,6 @@ static int add_threads(struct adding *a, uint32_t n_threads)
 	if (r == 0)
 		r = pm_sort(a->all->alone, a->all->n_alone, sizeof(*a->all->alone), by_place);
 	pm_map_done(&a->indexes);
-	free(a->seen);
 	return r < 0 && !a->err->code ? pmfs_no_memory(a->err) : r;
 }
 
@@ -216,6 +206,8 @@ static int spreads_fill(void *owner, void *p, struct pm_error *err)
 		r = pmfs_model_columns(m, &a.columns, err);
 	if (r == 0)
 		r = pmfs_model_threads(m, &threads, err);
+	if (r == 0)
+		r = pmfs_peers(m, &a.peers, err);
 	return r < 0 ? r : add_threads(&a, threads->n);
 }
 
@@ -226,15 +218,19 @@ int pmfs_spreads(struct pmfs_model *m, const struct pmfs_spreads **ret, struct p
 	return pmfs_model_part(m, PMFS_PART_SPREADS, &type, ret, err);
 }
 
-const struct pmfs_spread *pmfs_spreads_of(
-	const struct pmfs_spreads *s, uint32_t context, uint32_t n_columns, struct pmfs_spread *own)
+void pmfs_spreads_of(const struct pmfs_spreads *s, const struct pmfs_peers *p, uint32_t context,
+	uint32_t n_columns, struct pmfs_spread *ret)
 {
 	uint64_t first = (uint64_t)context * n_columns;
-	if (s->spreads)
-		return s->spreads + first;
-	memset(own, 0, n_columns * sizeof(*own));
+	memset(ret, 0, n_columns * sizeof(*ret));
+	for (uint32_t k = 0; s->spreads && k < n_columns; k++) {
+		ret[k] = s->spreads[first + k];
+		pmfs_peers_complete(p, &ret[k], s->kinds + (first + k) * p->n_words);
+	}
 	size_t i = PM_LOWER_BOUND(k, 0, s->n_alone, s->alone[k].place < first);
-	for (; i < s->n_alone && s->alone[i].place < first + n_columns; i++)
-		own[s->alone[i].place - first] = s->alone[i].spread;
-	return own;
+	for (; i < s->n_alone && s->alone[i].place < first + n_columns; i++) {
+		const struct pmfs_lone_spread *one = &s->alone[i];
+		ret[one->place - first] = one->spread;
+		pmfs_peers_complete(p, &ret[one->place - first], s->kinds + one->made * p->n_words);
+	}
 }

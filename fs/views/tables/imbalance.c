@@ -1,23 +1,17 @@
-/* imbalance.csv: load imbalance of each context. A row's position is the context's index. */
+/*
+ * imbalance.csv: load imbalance of each context; a row's position is the context's index.
+ * imbalance-functions.csv: of each function; its position is the row of functions.csv.
+ */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/tables.h"
+#include "fs/views/sums/functionimbalance.h"
 #include "fs/views/sums/imbalance.h"
 
-static int rows_start(struct pm_rows *rows, struct pm_error *err)
-{
-	struct pmfs_imbalance *s;
-	int r = pmfs_imbalance_new(pmfs_model_of(rows->table->self), &s, err);
-	if (r == 0)
-		rows->own = s;
-	return r;
-}
-
-static void rows_done(struct pm_rows *rows)
-{
-	pmfs_imbalance_free(rows->own);
-}
+/* ---- cells ---- */
 
 static struct pm_cell *spread_cells(const struct pmfs_spread *s, struct pm_cell *cells)
 {
@@ -29,32 +23,103 @@ static struct pm_cell *spread_cells(const struct pmfs_spread *s, struct pm_cell 
 	return cells + 4;
 }
 
+/* The columns of ranks are there if threads have any. */
+static bool has_ranks(const struct pm_threads *threads)
+{
+	for (uint32_t i = 0; i < threads->n_keys; i++)
+		if (strcmp(threads->keys[i], "rank") == 0)
+			return true;
+	return false;
+}
+
+static struct pm_cell *work_cells(const struct pmfs_work *w, bool waiting,
+	const struct pmfs_peers *peers, const struct pm_threads *threads, struct pm_cell *cells)
+{
+	*cells++ = pm_cell_u64(w->threads);
+	*cells++ = pm_cell_u64(w->peers);
+	*cells++ = pm_cell_u64(waiting);
+	cells[0] = cells[1] = cells[2] = pm_cell_empty();
+	if (w->threads > 0) {
+		if (w->mean != 0)
+			cells[0] = pm_cell_f64(w->max / w->mean);
+		cells[1] = pm_cell_f64(w->max - w->mean);
+		cells[2] = pm_cell_u64(threads->threads[w->slowest].id);
+	}
+	cells += 3;
+	if (!has_ranks(threads))
+		return cells;
+	bool ranked = w->threads > 0 && w->slowest_rank != PM_NONE;
+	*cells++ = ranked ? pm_cell_f64(w->rank_lost) : pm_cell_empty();
+	*cells++ = ranked ? pm_cell_u64(peers->number_of[w->slowest_rank]) : pm_cell_empty();
+	return cells;
+}
+
+static int describe(struct pmfs_model *m, const struct pm_table_type *type,
+	const char *const *before, uint64_t end, struct pm_table *ret, struct pm_error *err)
+{
+	static const char *const spreads[] = {"_min", "_mean", "_max", "_stddev", NULL};
+	static const char *const after[] = {"threads", "peers", "waiting", "imbalance", "lost",
+		"slowest_thread_id", "name", NULL};
+	static const char *const after_ranks[] = {"threads", "peers", "waiting", "imbalance",
+		"lost", "slowest_thread_id", "rank_lost", "slowest_rank", "name", NULL};
+	const struct pm_threads *threads;
+	int r = pmfs_model_threads(m, &threads, err);
+	if (r < 0)
+		return r;
+	*ret = (struct pm_table){.type = type, .self = m, .end = end};
+	return pmfs_model_header(m, before, spreads, has_ranks(threads) ? after_ranks : after,
+		PM_NONE, &ret->columns, &ret->n_columns, err);
+}
+
+/* ---- contexts ---- */
+
+struct reading {
+	struct pmfs_imbalance *spreads;
+	const struct pmfs_work *work;
+	const uint8_t *categories;
+};
+
+static void rows_done(struct pm_rows *rows)
+{
+	struct reading *reading = rows->own;
+	if (reading)
+		pmfs_imbalance_free(reading->spreads);
+	free(reading);
+	rows->own = NULL;
+}
+
+static int rows_start(struct pm_rows *rows, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	struct reading *reading = rows->own = calloc(1, sizeof(*reading));
+	int r = reading ? pmfs_imbalance_new(m, &reading->spreads, err) : pmfs_no_memory(err);
+	if (r == 0)
+		r = pmfs_works(m, &reading->work, err);
+	if (r == 0)
+		r = pmfs_categories(m, &reading->categories, err);
+	return r;
+}
+
 static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
-	struct pmfs_imbalance *s = rows->own;
+	const struct reading *reading = rows->own;
+	struct pmfs_imbalance *s = reading->spreads;
 	uint32_t context;
+	int r;
 	do {
 		if (rows->at >= s->tree->n_contexts)
 			return 0;
 		context = (uint32_t)rows->at++;
-		int r = pmfs_imbalance_read(s, context, err);
+		r = pmfs_imbalance_read(s, context, err);
 		if (r < 0)
 			return r;
-	} while (s->n_threads == 0);
+	} while (r == 0);
 	*cells++ = pm_cell_u64(pm_tree_number(s->tree, context));
 	for (uint32_t i = 0; i < s->columns->n; i++)
 		cells = spread_cells(&s->spreads[i], cells);
-	*cells++ = pm_cell_u64(s->n_threads);
-	cells[0] = cells[1] = cells[2] = pm_cell_empty();
-	uint32_t column = pmfs_leading_column(s->columns);
-	if (column != PM_NONE && s->spreads[column].n > 0) {
-		const struct pmfs_spread *first = &s->spreads[column];
-		if (first->mean != 0)
-			cells[0] = pm_cell_f64(first->max / first->mean);
-		cells[1] = pm_cell_f64(first->max - first->mean);
-		cells[2] = pm_cell_u64(s->threads->threads[first->slowest].id);
-	}
-	cells[3] = pm_cell_text(
+	cells = work_cells(&reading->work[context], pmfs_is_waiting(reading->categories[context]),
+		s->peers, s->threads, cells);
+	*cells = pm_cell_text(
 		pmfs_frame_name(s->tree, pm_tree_frame(s->tree, context), rows->scratch));
 	return 1;
 }
@@ -65,17 +130,52 @@ int pmfs_imbalance_table(
 	static const struct pm_table_type type = {
 		.start = rows_start, .next = rows_next, .done = rows_done, .dense = true};
 	static const char *const before[] = {"context_id", NULL};
-	static const char *const spreads[] = {"_min", "_mean", "_max", "_stddev", NULL};
-	static const char *const after[] = {
-		"threads", "imbalance", "lost", "slowest_thread_id", "name", NULL};
 	const struct pm_tree *tree;
 	(void)item;
 	int r = pmfs_model_tree(m, &tree, err);
-	if (r < 0)
+	return r < 0 ? r : describe(m, &type, before, tree->n_contexts, ret, err);
+}
+
+/* ---- functions ---- */
+
+static int functions_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct pmfs_model *m = pmfs_model_of(rows->table->self);
+	const struct pmfs_function_imbalance *s;
+	const struct pm_threads *threads;
+	int r = pmfs_function_imbalance(m, &s, err);
+	if (r < 0 || (r = pmfs_model_threads(m, &threads, err)) < 0)
 		return r;
-	*ret = (struct pm_table){.type = &type, .self = m, .end = tree->n_contexts};
-	return pmfs_model_header(
-		m, before, spreads, after, PM_NONE, &ret->columns, &ret->n_columns, err);
+	const struct pmfs_functions *f = s->functions;
+	const struct pmfs_spread *spreads;
+	uint32_t n = f->columns->n, row;
+	bool some = false;
+	do {
+		if (rows->at >= f->n)
+			return 0;
+		row = (uint32_t)rows->at++;
+		spreads = s->spreads + (size_t)row * n;
+		for (uint32_t i = 0; i < n; i++)
+			some |= spreads[i].n > 0;
+	} while (!some);
+	*cells++ = pm_cell_u64(pmfs_function_id(f, row));
+	for (uint32_t i = 0; i < n; i++)
+		cells = spread_cells(&spreads[i], cells);
+	cells = work_cells(&s->work[row], pmfs_is_waiting(f->category[f->function[row]]), s->peers,
+		threads, cells);
+	*cells = pm_cell_text(pmfs_function_name(f, row));
+	return 1;
+}
+
+int pmfs_imbalance_functions_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
+{
+	static const struct pm_table_type type = {.next = functions_next, .dense = true};
+	static const char *const before[] = {"function_id", NULL};
+	const struct pmfs_functions *f;
+	(void)item;
+	int r = pmfs_functions(m, &f, err);
+	return r < 0 ? r : describe(m, &type, before, f->n, ret, err);
 }
 
 /* If threads cannot be read, the file still exists: reading it reports the reason. */

@@ -125,10 +125,10 @@ static void add_meanings(struct pm_text *out, const struct pm_profile *p)
 		"  it has at least half of its parent's cost.\n");
 	if (p->ops->threads)
 		pm_text_str(out,
-			"  imbalance.csv compares the threads that have a value of the metric at the\n"
-			"  context (column `threads` counts them); _stddev is the population's.\n"
-			"  imbalance = max / mean and lost = max - mean, of the primary quantity's inclusive\n"
-			"  cost.\n");
+			"  imbalance.csv compares a thread with its peers: those of the same number on all\n"
+			"  ranks. imbalance = max / mean and lost = max - mean of work, which is the inclusive\n"
+			"  cost without the waiting below (mpi, openmp, thread, idle); where waiting is 1, of\n"
+			"  the waiting itself. _stddev is the population's.\n");
 	if (p->ops->samples)
 		pm_text_str(out,
 			"  time_ns is relative to time_origin_ns (info.json); timestamp_ns is as stored.\n");

@@ -13,6 +13,7 @@
 #include "fs/views/sums/callers.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/lines.h"
+#include "fs/views/sums/work.h"
 #include "fs/views/texts/recipes_private.h"
 
 /* Plain enough to stand between single quotes, and short enough to be read. */
@@ -123,6 +124,21 @@ static int find_hot(struct pmfs_recipes *c, struct pm_error *err)
 	return 0;
 }
 
+/* Whether some rows of imbalance.csv lose anything: those of work, those of waiting. */
+static int find_losses(struct pmfs_recipes *c, struct pm_error *err)
+{
+	const struct pmfs_work *work;
+	const uint8_t *categories;
+	if (c->threads->n < 2)
+		return 0;
+	int r = pmfs_works(c->model, &work, err);
+	if (r < 0 || (r = pmfs_categories(c->model, &categories, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < c->functions->tree->n_contexts; i++)
+		c->has_loss[pmfs_is_waiting(categories[i])] |= work[i].max > work[i].mean;
+	return 0;
+}
+
 static void add_contexts(const struct pmfs_recipes *c)
 {
 	if (c->context == PM_NONE)
@@ -197,7 +213,7 @@ int pmfs_add_recipes(struct pmfs_model *m, struct pm_text *out, struct pm_error 
 		(r = pmfs_model_threads(m, &c.threads, err)) < 0)
 		return r;
 	c.columns = c.functions->columns;
-	if ((r = find_hot(&c, err)) < 0)
+	if ((r = find_hot(&c, err)) < 0 || (r = find_losses(&c, err)) < 0)
 		return r;
 	pmfs_ask(&c, "What does the profile show, on one screen?");
 	pm_text_str(out, "$ cat summary.txt\n");

@@ -15,6 +15,7 @@ struct pmfs_recipes {
 	struct pm_text *out;
 	const struct pmfs_totals *totals;
 	uint32_t context; /* the deepest of the hot path */
+	bool has_loss[2]; /* some work, some waiting is spread unevenly */
 };
 
 static inline void pmfs_ask(const struct pmfs_recipes *c, const char *question)

@@ -17,12 +17,19 @@ static void add_threads(const struct pmfs_recipes *c)
 		column, column);
 }
 
-static void add_imbalance(const struct pmfs_recipes *c)
+/* Of calls that lose the same on one thread, the deepest: a chain is shown once. */
+static void add_imbalance(const struct pmfs_recipes *c, bool waiting)
 {
-	unsigned column = 4 + 4 * c->columns->n;
-	pmfs_ask(c, "Where does load imbalance cost the most? (max - mean, slowest thread, name)");
+	unsigned threads = 2 + 4 * c->columns->n; /* the column */
+	pmfs_ask(c,
+		waiting ? "Who waits most, and where? (max - mean, thread_id, context_id)"
+			: "Where is work spread unevenly? (max - mean of work, thread_id that has most, context_id)");
 	pm_text_printf(c->out,
-		"$ tail -n +2 imbalance.csv | cut -d, -f%u- | sort -t, -k1,1gr | head\n", column);
+		"$ awk -F, 'NR > 1 && $%u == %d && $%u > 0 { lost[sprintf(\"%%.1e %%s\", $%u, $%u)] = "
+		"$%u \"  \" $%u \"  \" $1 } END { for (i in lost) print lost[i] }' imbalance.csv | "
+		"sort -gr | head -n 5\n",
+		threads + 2, waiting, threads + 4, threads + 4, threads + 5, threads + 4,
+		threads + 5);
 }
 
 /* The thread's value of a key, or NULL. */
@@ -84,7 +91,9 @@ void pmfs_add_thread_recipes(const struct pmfs_recipes *c)
 	if (!threads_differ(c))
 		return;
 	add_threads(c);
-	add_imbalance(c);
+	for (int waiting = 0; waiting < 2; waiting++)
+		if (c->has_loss[waiting])
+			add_imbalance(c, waiting);
 }
 
 void pmfs_add_sql_recipe(const struct pmfs_recipes *c)

@@ -9,6 +9,7 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/screen.h"
+#include "fs/views/model/shortname.h"
 #include "fs/views/model/tables.h"
 #include "fs/views/sums/counts.h"
 #include "fs/views/sums/emptythreads.h"
@@ -132,32 +133,72 @@ static void add_hotpath(struct pm_text *out, const struct pm_tree *tree,
 
 /* ---- imbalance ---- */
 
-static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
-	const struct pmfs_columns *columns, double whole, struct pm_error *err)
+/*
+ * What waits is told by who called it, and by the outermost call that waits: MPI_Wait says more
+ * than the function of the library that it waits in, and barriers are told apart.
+ */
+static int add_chain(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
+	uint32_t context, struct pm_error *err)
 {
-	uint32_t leading = pmfs_leading_column(columns);
-	const struct pmfs_column *column = &columns->columns[leading];
+	const struct pmfs_identity *identity;
+	const uint8_t *categories;
+	struct pm_text scratch = {.p = NULL};
+	uint32_t stops[3] = {PM_NONE, PM_NONE, context}; /* caller, outermost, context */
+	int r = pmfs_identity(m, &identity, err);
+	if (r < 0 || (r = pmfs_categories(m, &categories, err)) < 0)
+		return r;
+	uint32_t i = context;
+	for (; i != PM_NONE && pmfs_is_waiting(categories[i]); i = tree->parent[i])
+		stops[1] = pmfs_is_call(identity, i) ? i : stops[1];
+	while (i != PM_NONE && !pmfs_is_call(identity, i))
+		i = tree->parent[i];
+	stops[0] = stops[1] == PM_NONE ? PM_NONE : i;
+	for (size_t k = 0; k < 3; k++) {
+		if (stops[k] == PM_NONE || (k == 2 && stops[1] == context))
+			continue;
+		pm_text_clear(&scratch);
+		pm_text_str(out, out->len ? " > " : "");
+		pm_text_bytes(out,
+			pmfs_name_bare(
+				pmfs_frame_name(tree, pm_tree_frame(tree, stops[k]), &scratch)));
+	}
+	pm_text_end(&scratch, out);
+	return 0;
+}
+
+/* Calls whose work, or waiting, is spread most unevenly. */
+static int add_worst(struct pm_text *out, struct pmfs_model *m, const struct pm_tree *tree,
+	const struct pmfs_columns *columns, double whole, bool waiting, struct pm_error *err)
+{
+	enum { WHERE_WIDTH = 30, NAME_WIDTH = PMFS_SCREEN_WIDTH - 26 - WHERE_WIDTH };
+	const struct pmfs_column *column = &columns->columns[pmfs_leading_column(columns)];
 	struct pmfs_worst_list worst;
 	struct pm_text scratch = {.p = NULL};
 	const char *path = "";
-	int r = pmfs_worst_imbalances(m, whole, &worst, err);
+	int r = pmfs_worst_imbalances(m, whole, waiting, &worst, err);
 	if (r < 0 || worst.n == 0)
 		return r;
-	pm_text_printf(out,
-		"\nLoad imbalance of %s (max / mean, max - mean, slowest of its threads)\n",
-		column->name);
+	pm_text_printf(out, "\n%s, %s: max / mean, max - mean, the thread that %s most\n",
+		waiting ? "Waiting" : "Imbalance of work", column->base,
+		waiting ? "waits" : "works");
 	for (uint32_t i = 0; i < worst.n && r == 0; i++) {
-		const struct pmfs_worst *item = &worst.items[i];
-		const struct pm_frame *frame = pm_tree_frame(tree, item->context);
-		pm_text_printf(out, " %6.2f", item->max / item->mean);
-		pmfs_add_amount(out, column, item->max - item->mean);
+		const struct pmfs_work *work = &worst.work[worst.contexts[i]];
+		pm_text_printf(out, " %6.2f", work->max / work->mean);
+		pmfs_add_amount(out, column, work->max - work->mean);
 		pm_text_str(out, "  ");
 		pm_text_clear(&scratch);
-		r = pmfs_thread_path(m, item->slowest, &path, err);
+		r = waiting ? add_chain(&scratch, m, tree, worst.contexts[i], err) : 0;
+		if (!waiting)
+			pm_text_bytes(&scratch,
+				pmfs_frame_name(
+					tree, pm_tree_frame(tree, worst.contexts[i]), &scratch));
 		if (r == 0)
-			pmfs_add_cut_padded(out, pm_bytes_of(path + strlen("threads/")), 32);
+			r = pmfs_thread_path(m, work->slowest, &path, err);
+		if (r == 0)
+			pmfs_add_cut_padded(
+				out, pm_bytes_of(path + strlen("threads/")), WHERE_WIDTH);
 		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pmfs_frame_name(tree, frame, &scratch), PMFS_SCREEN_WIDTH - 58);
+		pmfs_add_cut(out, pm_text_view(&scratch), NAME_WIDTH);
 		pm_text_char(out, '\n');
 	}
 	pm_text_end(&scratch, out);
@@ -187,7 +228,8 @@ static int add_details(struct pm_text *out, struct pmfs_model *m, const struct p
 	add_hotpath(
 		out, f->tree, &f->columns->columns[f->columns->first_incl], path, n, totals->of[0]);
 	free(path);
-	return add_worst(out, m, f->tree, f->columns, totals->of[0], err);
+	r = add_worst(out, m, f->tree, f->columns, totals->of[0], false, err);
+	return r < 0 ? r : add_worst(out, m, f->tree, f->columns, totals->of[0], true, err);
 }
 
 /* Functions get the rest of the screen, but at least a few lines. */
