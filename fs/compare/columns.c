@@ -52,12 +52,14 @@ static bool has_ratio(const struct pmfs_costs *costs, const struct pmfs_cost *co
 static const char *const nothing[] = {NULL};
 static const char *const lines_before[] = {"line_base", "line", NULL};
 static const char *const contexts_before[] = {"context_id", "parent_id", "depth", NULL};
-static const char *const functions_after[] = {"p", "q", "only_in", "module", "file", "name", NULL};
-static const char *const lines_after[] = {"p", "q", "only_in", "file", "name", NULL};
-static const char *const modules_after[] = {"p", "q", "only_in", "module", NULL};
-static const char *const files_after[] = {"p", "q", "only_in", "file", NULL};
-static const char *const categories_after[] = {"p", "q", "only_in", "category", NULL};
-static const char *const callers_after[] = {"p", "q", "only_in", "caller", "callee", NULL};
+static const char *const functions_after[] = {
+	"p", "q", "matched", "only_in", "module", "file", "name", NULL};
+static const char *const lines_after[] = {"p", "q", "matched", "only_in", "file", "name", NULL};
+static const char *const modules_after[] = {"p", "q", "matched", "only_in", "module", NULL};
+static const char *const files_after[] = {"p", "q", "matched", "only_in", "file", NULL};
+static const char *const categories_after[] = {"p", "q", "matched", "only_in", "category", NULL};
+static const char *const callers_after[] = {
+	"p", "q", "matched", "only_in", "caller", "callee", NULL};
 static const char *const contexts_after[] = {
 	"line_base", "line", "kind", "only_in", "file", "name", NULL};
 

@@ -59,6 +59,17 @@ static void add_run(struct pmfs_joined *j, const struct pmfs_compared_run *run,
 	}
 }
 
+/* Keeps the cost of a run that tables of the ensemble show. */
+static int keep_own(struct pmfs_joined *j, uint32_t run, const double *sums)
+{
+	if (!j->own_of || j->kept == PM_NONE)
+		return 0;
+	j->own_of[run] = pmfs_cells_new(j->n);
+	for (uint32_t i = 0; j->own_of[run] && i < j->n; i++)
+		j->own_of[run][i] = sums[(size_t)i * j->costs->n + j->kept];
+	return j->own_of[run] ? 0 : -ENOMEM;
+}
+
 static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, const uint32_t *of_key)
 {
 	const struct pmfs_costs *k = j->costs;
@@ -70,7 +81,7 @@ static int sum_runs(struct pmfs_joined *j, const struct pmfs_run_rows *runs, con
 		if (k->runs[i].broken)
 			continue;
 		add_run(j, &k->runs[i], &runs[i], of_key, sums, repetition[k->runs[i].side]++);
-		if (pm_work_cancelled()) {
+		if (pm_work_cancelled() || keep_own(j, i, sums) < 0) {
 			free(sums);
 			return -ENOMEM;
 		}
@@ -210,6 +221,14 @@ void pmfs_joined_free(void *joined)
 	free(j->q);
 	free(j->order);
 	pmfs_match_done(&j->match);
+	for (uint32_t i = 0; j->of && i < j->costs->n_runs; i++)
+		free(j->of[i]);
+	for (uint32_t i = 0; j->own_of && i < j->costs->n_runs; i++)
+		free(j->own_of[i]);
+	free(j->of);
+	free(j->own_of);
+	free(j->row_of);
+	free(j->n_of);
 	free(j);
 }
 
@@ -218,5 +237,6 @@ uint64_t pmfs_joined_bytes(const struct pmfs_joined *j)
 	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(double);
 	return sizeof(*j) + (pmfs_compare_repeated(j->costs) ? 4 : 2) * cells +
 		j->n * (sizeof(*j->rows) + 2 * sizeof(double) + sizeof(uint32_t)) +
-		j->match.arena.total + j->match.n * sizeof(*j->match.spellings);
+		j->match.arena.total + j->match.n * sizeof(*j->match.spellings) +
+		j->match.n_members * sizeof(*j->match.members);
 }

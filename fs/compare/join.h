@@ -19,7 +19,8 @@ struct pmfs_run_rows {
 struct pmfs_joined_row {
 	struct pm_bytes text[3];     /* as many as the table has columns for them */
 	uint32_t line[PMFS_N_SIDES]; /* 0: unknown */
-	uint8_t sides;               /* number of repetitions with the row */
+	uint8_t sides;
+	uint8_t matched; /* enum pmfs_matched */
 };
 
 struct pmfs_joined {
@@ -33,6 +34,11 @@ struct pmfs_joined {
 	uint32_t *order; /* largest difference of that cost first */
 	uint32_t n_tested, n_changed;
 	struct pmfs_match match; /* of the texts */
+	uint32_t **of;           /* of functions, by run and its identity: a spelling */
+	uint32_t *n_of;
+	uint32_t *row_of; /* of functions: by row of the match; PM_NONE: it has no costs */
+	double **own_of;  /* by run: the kept cost by row; NULL for each if none is kept */
+	uint32_t kept;    /* the cost, or PM_NONE */
 };
 
 /*

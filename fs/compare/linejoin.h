@@ -8,29 +8,27 @@
 #include "fs/compare/flat.h"
 #include "fs/compare/places.h"
 
-/* A line as a run has it: spellings of its function and file. */
+/* A line as a run has it. */
 struct pmfs_line_key {
-	uint32_t function, file, line;
+	uint32_t function; /* spelling; PM_NONE: none */
+	uint32_t file;     /* spelling */
+	uint32_t line;
 	enum pmfs_side side;
 	uint32_t group; /* key of the function, once everything has been read */
-};
-
-/* Properties of a function in addition to its spelling. */
-struct pmfs_line_function {
-	uint32_t file;               /* spelling */
-	uint32_t line[PMFS_N_SIDES]; /* the first; 0: unknown */
 };
 
 struct pmfs_line_join {
 	const struct pmfs_costs *costs;
 	struct pmfs_joined *joined;
+	const struct pmfs_match *functions;
+	const uint32_t *const *of; /* see struct pmfs_joined */
+	const uint32_t *n_of;
 	struct pmfs_match files;
 	struct pmfs_run_rows *rows;
 	struct pm_map places, known; /* file and line; function and that → key */
 	struct pmfs_line_key *keys;
 	size_t n_keys, room_keys;
-	struct pmfs_line_function *definitions; /* by spelling of a function */
-	size_t n_definitions, room_definitions;
+	uint32_t *defined_in;   /* by spelling of a function: that of its file */
 	struct pm_bytes *texts; /* by spelling of a file */
 	uint32_t *of_key, *order, *unique;
 	/*

@@ -6,36 +6,46 @@
 
 #include "formats/common/sort.h"
 
-static uint32_t file_group(const struct pmfs_line_join *j, uint32_t spelling)
+static uint32_t file_group(const struct pmfs_line_join *j, const struct pmfs_line_key *key)
 {
-	return j->files.spellings[spelling].group;
+	return j->files.spellings[key->file].group[key->side];
 }
 
-/* The first line of a function on a side, from any spelling that has it; 0: unknown. */
-static void find_first_lines(
-	const struct pmfs_line_join *j, size_t from, size_t to, uint32_t *first)
+/* Keys of functions: rows of the match, names alone for functions without lines, and none. */
+static uint32_t function_key(const struct pmfs_line_join *j, const struct pmfs_line_key *key)
 {
-	first[PMFS_BASE] = first[PMFS_OTHER] = 0;
-	for (size_t i = from; i < to; i++) {
-		const struct pmfs_line_key *key = &j->keys[j->order[i]];
-		uint32_t line = j->definitions[key->function].line[key->side];
-		if (line != 0 && (first[key->side] == 0 || line < first[key->side]))
-			first[key->side] = line;
-	}
-	if (first[PMFS_BASE] == 0 || first[PMFS_OTHER] == 0)
-		first[PMFS_BASE] = first[PMFS_OTHER] = 0;
+	const struct pmfs_match *m = j->functions;
+	if (key->function == PM_NONE)
+		return 2 * m->n_groups;
+	if (key->line == 0)
+		return m->n_groups + pmfs_match_named(m, key->function, key->side);
+	return m->spellings[key->function].group[key->side];
+}
+
+/* The row of the match whose name is shown; NULL: none. */
+static const struct pmfs_match_group *function_of(const struct pmfs_line_join *j, uint32_t group)
+{
+	const struct pmfs_match *m = j->functions;
+	return group == 2 * m->n_groups ? NULL : &m->groups[group % m->n_groups];
+}
+
+/* The first line of a function on a side; 0: unknown on one of them. */
+static uint32_t first_line(const struct pmfs_match_group *g, enum pmfs_side side)
+{
+	return g && g->line[PMFS_BASE] && g->line[PMFS_OTHER] ? g->line[side] : 0;
 }
 
 /* Lines in other files do not move with the function. */
-static struct pmfs_line_place place_of(
-	const struct pmfs_line_join *j, uint32_t at, const uint32_t *first)
+static struct pmfs_line_place place_of(const struct pmfs_line_join *j, uint32_t at)
 {
 	const struct pmfs_line_key *key = &j->keys[at];
-	uint32_t class = file_group(j, key->file);
-	bool inside = class == file_group(j, j->definitions[key->function].file);
+	uint32_t class = file_group(j, key), defined = PM_NONE;
+	if (key->function != PM_NONE)
+		defined = j->files.spellings[j->defined_in[key->function]].group[key->side];
 	return (struct pmfs_line_place){
 		.class = class,
-		.at = (int64_t)key->line - (inside ? first[key->side] : 0),
+		.at = (int64_t)key->line -
+			(class == defined ? first_line(function_of(j, key->group), key->side) : 0),
 		.tag = at,
 	};
 }
@@ -61,12 +71,11 @@ static int unite(struct pmfs_line_join *j, struct pmfs_line_place *places, uint3
 static void show_row(
 	struct pmfs_line_join *j, const struct pmfs_line_key *key, struct pmfs_joined_row *row)
 {
-	const struct pmfs_match *m = &j->joined->match;
+	const struct pmfs_match_group *function = function_of(j, key->group);
 	if (row->sides == 0 || key->side == PMFS_OTHER) {
-		const struct pmfs_spelling *file = &j->files.spellings[key->file];
-		uint32_t shown = m->groups[key->group].shown;
-		row->text[0] = j->texts[file - j->files.spellings];
-		row->text[1] = pmfs_match_text(m, m->spellings[shown].name);
+		row->text[0] = j->texts[key->file];
+		row->text[1] = function ? function->name : pm_bytes_of("");
+		row->matched = function ? function->matched : PMFS_EXACT;
 	}
 	row->line[key->side] = key->line;
 	row->sides |= (uint8_t)(1u << key->side);
@@ -75,11 +84,10 @@ static void show_row(
 /* Handles a function, whose keys begin at order[from]. */
 static int match_function(struct pmfs_line_join *j, size_t from, size_t to)
 {
-	uint32_t first[PMFS_N_SIDES], n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
-	find_first_lines(j, from, to, first);
+	uint32_t n[PMFS_N_SIDES] = {0, 0}, row = j->joined->n;
 	for (size_t i = from; i < to; i++) {
 		enum pmfs_side side = j->keys[j->order[i]].side;
-		j->place[side][n[side]++] = place_of(j, j->order[i], first);
+		j->place[side][n[side]++] = place_of(j, j->order[i]);
 	}
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		if (unite(j, j->place[side], &n[side]) < 0)
@@ -119,7 +127,7 @@ static int by_function(const void *a, const void *b, void *keys)
 int pmfs_lines_match(struct pmfs_line_join *j)
 {
 	for (size_t i = 0; i < j->n_keys; i++) {
-		j->keys[i].group = j->joined->match.spellings[j->keys[i].function].group;
+		j->keys[i].group = function_key(j, &j->keys[i]);
 		j->order[i] = (uint32_t)i;
 	}
 	if (pm_sort_with(j->order, j->n_keys, sizeof(*j->order), by_function, j->keys) < 0)
@@ -148,7 +156,7 @@ static int list_alone(struct pmfs_line_join *j, enum pmfs_side side, uint32_t *r
 			continue;
 		j->unique[row] = side + 1; /* listed */
 		j->place[side][n++] = (struct pmfs_line_place){
-			.class = file_group(j, key->file), .at = key->line, .tag = row};
+			.class = file_group(j, key), .at = key->line, .tag = row};
 	}
 	*ret_n = n;
 	return pmfs_places_sort(j->place[side], n);
@@ -188,7 +196,8 @@ int pmfs_lines_match_alone(struct pmfs_line_join *j)
 		j->row[base] = other; /* index of the row into which it is merged; see below */
 		j->unique[base] = PM_NONE;
 		j->joined->rows[other].line[PMFS_BASE] = j->joined->rows[base].line[PMFS_BASE];
-		j->joined->rows[other].sides = 3;
+		j->joined->rows[other].sides = PMFS_BOTH_SIDES;
+		j->joined->rows[other].matched = PMFS_EXACT;
 		to[base] = PM_NONE;
 	}
 	drop_rows(j, to);

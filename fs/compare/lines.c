@@ -13,32 +13,15 @@ static int add_file(struct pmfs_line_join *j, uint32_t run, struct pm_bytes file
 	return pmfs_match_add(&j->files, j->costs->runs[run].side, run, text, ret);
 }
 
-/* If no lines are known, there is one row for the function's name. */
+/* The spelling of a line's function, and of the file in which it is defined. */
 static int add_function(struct pmfs_line_join *j, uint32_t run, const struct pmfs_lines *l,
 	const struct pm_line *line, uint32_t *ret)
 {
-	enum pmfs_side side = j->costs->runs[run].side;
-	struct pm_bytes none = pm_bytes_of(""), text[3] = {none, none, none};
-	const struct pmfs_function *f =
-		line->function == PM_NONE ? NULL : &l->identity->functions[line->function];
-	if (f)
-		text[0] = f->name;
-	if (f && line->line != 0) {
-		text[1] = l->tree->texts[f->module];
-		text[2] = l->tree->texts[f->file];
-	}
-	if (pmfs_match_add(&j->joined->match, side, run, text, ret) < 0)
-		return -ENOMEM;
-	if (*ret == j->n_definitions) {
-		if (pm_list_room(&j->definitions, j->n_definitions, &j->room_definitions,
-			    sizeof(*j->definitions)) < 0)
-			return -ENOMEM;
-		j->definitions[j->n_definitions++] = (struct pmfs_line_function){.file = 0};
-	}
-	struct pmfs_line_function *d = &j->definitions[*ret];
-	if (f && (d->line[side] == 0 || f->line < d->line[side]))
-		d->line[side] = f->line;
-	return add_file(j, run, text[2], &d->file);
+	*ret = line->function == PM_NONE ? PM_NONE : j->of[run][line->function];
+	if (*ret == PM_NONE)
+		return 0;
+	uint32_t file = l->identity->functions[line->function].file;
+	return add_file(j, run, l->tree->texts[file], &j->defined_in[*ret]);
 }
 
 static int add_key(struct pmfs_line_join *j, const struct pmfs_line_key *key, uint32_t *ret)
@@ -49,7 +32,7 @@ static int add_key(struct pmfs_line_join *j, const struct pmfs_line_key *key, ui
 	if (!place)
 		return -ENOMEM;
 	uint32_t *known = pm_map_put(&j->known,
-		(uint64_t)key->function << 33 | (uint64_t)*place << 1 | key->side,
+		(uint64_t)(key->function + 1) << 33 | (uint64_t)*place << 1 | key->side,
 		(uint32_t)j->n_keys, &fresh);
 	if (!known)
 		return -ENOMEM;
@@ -87,11 +70,11 @@ static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_er
 	struct pmfs_line_join *j = self;
 	const struct pmfs_lines *l;
 	int r = pmfs_lines(m, &l, err);
-	if (r == 0 && l->columns->n != j->costs->runs[run].n_columns)
+	if (r == 0 &&
+		(l->columns->n != j->costs->runs[run].n_columns || l->identity->n != j->n_of[run]))
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET, "a run has changed");
 	for (uint32_t i = 0; r == 0 && i < l->n; i++)
 		r = pm_work_cancelled() ? -ENOMEM : add_line(j, run, l, l->order[i]);
-	pmfs_match_run_ends(&j->joined->match);
 	pmfs_match_run_ends(&j->files);
 	return r;
 }
@@ -130,9 +113,8 @@ static int keep_texts(struct pmfs_line_join *j)
 
 static int join(struct pmfs_line_join *j)
 {
-	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->joined->match) < 0 ||
-		pmfs_match_finish(&j->files) < 0 || pmfs_lines_match(j) < 0 ||
-		pmfs_lines_match_alone(j) < 0)
+	if (allocate(j) < 0 || keep_texts(j) < 0 || pmfs_match_finish(&j->files) < 0 ||
+		pmfs_lines_match(j) < 0 || pmfs_lines_match_alone(j) < 0)
 		return -ENOMEM;
 	return pmfs_joined_sum(j->joined, j->rows, j->of_key);
 }
@@ -148,7 +130,7 @@ static void done(struct pmfs_line_join *j)
 	pm_map_done(&j->known);
 	free(j->rows);
 	free(j->keys);
-	free(j->definitions);
+	free(j->defined_in);
 	free(j->of_key);
 	free(j->order);
 	free(j->unique);
@@ -160,10 +142,18 @@ static void done(struct pmfs_line_join *j)
 int pmfs_lines_join(struct pmfs_compare *c, struct pmfs_joined *joined, struct pm_error *err)
 {
 	struct pmfs_line_join j = {.costs = joined->costs, .joined = joined};
+	const struct pmfs_joined *functions;
+	int r = pmfs_functions_get(c, &functions, err);
+	if (r < 0)
+		return r;
+	j.functions = &functions->match;
+	j.of = (const uint32_t *const *)functions->of;
+	j.n_of = functions->n_of;
 	j.files.exact = j.files.of_places = true;
 	j.rows = calloc((size_t)j.costs->n_runs + 1, sizeof(*j.rows));
+	j.defined_in = calloc((size_t)j.functions->n + 1, sizeof(*j.defined_in));
 	const struct pmfs_reader reader = {NULL, read_run};
-	int r = j.rows ? pmfs_compare_read(c, j.costs, reader, &j, err) : -ENOMEM;
+	r = j.rows && j.defined_in ? pmfs_compare_read(c, j.costs, reader, &j, err) : -ENOMEM;
 	if (r == 0)
 		r = join(&j);
 	done(&j);

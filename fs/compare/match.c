@@ -1,8 +1,7 @@
 /*
- * Matching. The key of a spelling is its normalised name, and as much of the paths of its module
- * and file as is needed to distinguish them within a run. Equal keys form a group. Groups that one
- * side lacks are then joined with groups of the other side: without folders, and finally by looser
- * names.
+ * Matching: spellings → families → rows. The key of a family is the normalised name, and as much of
+ * the paths of module and file as is needed to distinguish them within a run. Families that one
+ * side lacks are then joined with those of the other side without folders.
  */
 #include "fs/compare/match.h"
 
@@ -11,7 +10,8 @@
 #include <string.h>
 
 #include "formats/common/list.h"
-#include "fs/compare/names.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
 #include "fs/compare/tails.h"
 #include "profmount/tree.h"
 
@@ -61,37 +61,58 @@ int pmfs_match_add(struct pmfs_match *m, enum pmfs_side side, uint32_t run,
 	if (triple == m->n) {
 		if (pm_list_room(&m->spellings, m->n, &m->room, sizeof(*m->spellings)) < 0)
 			return -ENOMEM;
-		m->spellings[m->n++] = (struct pmfs_spelling){index[0], index[1], index[2], 0, 0};
+		m->spellings[m->n++] = (struct pmfs_spelling){.name = index[0],
+			.module = index[1],
+			.file = index[2],
+			.last_run = PM_NONE};
 	}
-	m->spellings[triple].sides |= (uint8_t)(1u << side);
+	struct pmfs_spelling *s = &m->spellings[triple];
+	s->sides |= (uint8_t)(1u << side);
+	s->n_runs += s->last_run != run;
+	s->last_run = run;
+	m->side = side;
 	*ret_spelling = triple;
 	return 0;
+}
+
+static void keep_first(uint32_t *first, uint32_t line)
+{
+	if (line != 0 && (*first == 0 || line < *first))
+		*first = line;
+}
+
+void pmfs_match_line(struct pmfs_match *m, uint32_t spelling, enum pmfs_side side, uint32_t line)
+{
+	keep_first(&m->spellings[spelling].line[side], line);
 }
 
 void pmfs_match_run_ends(struct pmfs_match *m)
 {
 	pm_strtab_forget(&m->texts);
+	m->n_runs++;
+	m->n_side_runs[m->side]++;
 }
 
-/*
- * The keys of a text, PM_NONE until it is first used; cached because many spellings may share a
- * long one.
- */
-enum key_of { NAME, LOOSE_NAME, MODULE, FILE_PATH, MODULE_BASE, FILE_BASE, N_KEYS };
+/* ---- keys ---- */
+
+/* Of a text, PM_NONE until it is first used; cached because many spellings may share a long one. */
+enum key_of { NAME, MODULE, FILE_PATH, MODULE_BASE, FILE_BASE, N_KEYS };
 
 struct keying {
 	struct pmfs_match *m;
-	uint32_t (*key_of)[N_KEYS]; /* by text */
-	bool knows[2];              /* both sides have modules; files */
+	uint32_t (*key_of)[N_KEYS];    /* by text */
+	struct pmfs_name_facts *facts; /* by text */
+	bool knows[2];                 /* both sides have modules; files */
 	struct pmfs_tails tails;
-	struct pm_strtab keys[2], names, loose;
-	struct pm_map pairs, triples;
+	struct pm_strtab keys[2], names;
+	struct pm_map names_and_parts, places, families, bases, members;
 	struct pm_text text;
-	uint32_t *group_name, *group_place; /* by group: a text; base names. See join_alone */
-	size_t room_name, room_place, room_groups;
+	uint32_t *family_base; /* by family: the same with base names only */
+	uint8_t *family_sides;
+	size_t room_base, room_sides;
+	uint32_t n_families;
+	struct pm_arena arena;
 };
-
-/* ---- keys ---- */
 
 /* With as many folders as needed to distinguish it, or as a base name. */
 static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool base)
@@ -113,154 +134,173 @@ static uint32_t place_key(struct keying *k, unsigned what, uint32_t text, bool b
 	return *known;
 }
 
-static uint32_t name_key(struct keying *k, uint32_t text, bool loose)
+/* The seldom executed part of a function is no other copy of it, and has a family of its own. */
+static uint32_t name_key(struct keying *k, uint32_t text)
 {
 	struct pm_bytes name = k->m->texts.items[text];
-	uint32_t *known = &k->key_of[text][loose ? LOOSE_NAME : NAME];
+	uint32_t *known = &k->key_of[text][NAME];
 	if (*known != PM_NONE)
 		return *known;
 	pm_text_clear(&k->text);
+	k->facts[text] = (struct pmfs_name_facts){.part = PMFS_NAME_PLAIN};
 	if (k->m->exact)
 		pm_text_bytes(&k->text, name);
-	else if (loose)
-		pmfs_loose_name(name, &k->text);
 	else
-		pmfs_tidy_name(name, &k->text);
-	if (!k->text.failed)
-		*known = pm_strtab_add(loose ? &k->loose : &k->names, pm_text_view(&k->text));
+		pmfs_family_name(name, &k->text, &k->facts[text]);
+	uint32_t key = k->text.failed ? PM_NONE : pm_strtab_add(&k->names, pm_text_view(&k->text));
+	if (key != PM_NONE)
+		*known = number_of(&k->names_and_parts, key, k->facts[text].cold);
 	return *known;
 }
 
-/* The number of a spelling's module and file; PM_NONE if out of memory. */
+/* The number of a module and a file; PM_NONE if out of memory. */
 static uint32_t place_of(struct keying *k, const struct pmfs_spelling *s, bool base)
 {
 	uint32_t module = place_key(k, 0, s->module, base);
 	uint32_t file = module == PM_NONE ? PM_NONE : place_key(k, 1, s->file, base);
-	return file == PM_NONE ? PM_NONE : number_of(&k->pairs, module, file);
+	return file == PM_NONE ? PM_NONE : number_of(&k->places, module, file);
 }
 
-static int add_group(struct keying *k, uint32_t name, uint32_t place)
+static int add_family(struct keying *k, uint32_t name, uint32_t base)
 {
-	struct pmfs_match *m = k->m;
-	uint32_t n = m->n_groups;
-	if (pm_list_room(&m->groups, n, &k->room_groups, sizeof(*m->groups)) < 0 ||
-		pm_list_room(&k->group_name, n, &k->room_name, sizeof(*k->group_name)) < 0 ||
-		pm_list_room(&k->group_place, n, &k->room_place, sizeof(*k->group_place)) < 0)
+	uint32_t n = k->n_families;
+	if (pm_list_room(&k->family_base, n, &k->room_base, sizeof(*k->family_base)) < 0 ||
+		pm_list_room(&k->family_sides, n, &k->room_sides, 1) < 0)
 		return -ENOMEM;
-	m->groups[n] = (struct pmfs_match_group){.shown = PM_NONE};
-	k->group_name[n] = name;
-	k->group_place[n] = place;
-	m->n_groups++;
-	return 0;
+	k->family_base[n] = number_of(&k->bases, name, base);
+	k->family_sides[n] = 0;
+	k->n_families++;
+	return k->family_base[n] == PM_NONE ? -ENOMEM : 0;
 }
 
-static int group_spellings(struct keying *k)
+/* `of` is the family of each spelling. */
+static int find_families(struct keying *k, uint32_t *of)
 {
 	struct pmfs_match *m = k->m;
 	for (uint32_t i = 0; i < m->n; i++) {
-		struct pmfs_spelling *s = &m->spellings[i];
-		uint32_t name = name_key(k, s->name, false);
+		const struct pmfs_spelling *s = &m->spellings[i];
+		uint32_t name = name_key(k, s->name);
 		uint32_t place = place_of(k, s, false), base = place_of(k, s, true);
 		if (name == PM_NONE || place == PM_NONE || base == PM_NONE)
 			return -ENOMEM;
-		uint32_t group = number_of(&k->triples, name, place);
-		if (group == PM_NONE || (group == m->n_groups && add_group(k, s->name, base) < 0))
+		of[i] = number_of(&k->families, name, place);
+		if (of[i] == PM_NONE || (of[i] == k->n_families && add_family(k, name, base) < 0))
 			return -ENOMEM;
-		s->group = group;
-		m->groups[group].sides |= s->sides;
+		k->family_sides[of[i]] |= s->sides;
 	}
 	return 0;
 }
-
-/* ---- unmatched functions ---- */
 
 /*
- * Joins groups of one side with equal names and equal base names of module and file, if the other
- * side has some, too.
+ * Families of one side with equal base names are one if the other side has some, too: `to` is the
+ * family that each becomes.
  */
-static int join_groups(struct keying *k, bool by_loose_name, uint32_t *to)
+static int join_families(struct keying *k, uint32_t *to)
 {
-	struct pmfs_match *m = k->m;
-	struct pm_map keys = {.slots = NULL};
-	uint32_t *loose = malloc(((size_t)m->n_groups + 1) * sizeof(*loose));
-	uint8_t *sides = calloc((size_t)m->n_groups + 1, 1);
-	uint32_t *first = malloc(((size_t)m->n_groups + 1) * sizeof(*first));
-	int r = loose && sides && first ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < m->n_groups; i++) {
-		loose[i] = PM_NONE;
-		if (m->groups[i].sides == 3)
+	uint8_t *sides = calloc(k->bases.n + 1, 1);
+	uint32_t *first = malloc((k->bases.n + 1) * sizeof(*first)), n = 0;
+	uint8_t *joined = calloc(k->bases.n + 1, 1); /* sides of those before */
+	k->m->blurred = calloc((size_t)k->n_families + 1, 1);
+	bool good = sides && first && joined && k->m->blurred;
+	for (uint32_t i = 0; good && i < k->n_families; i++)
+		if (k->family_sides[i] != PMFS_BOTH_SIDES)
+			sides[k->family_base[i]] |= k->family_sides[i];
+	for (uint32_t i = 0; good && i < k->n_families; i++) {
+		uint32_t base = k->family_base[i];
+		bool joins =
+			k->family_sides[i] != PMFS_BOTH_SIDES && sides[base] == PMFS_BOTH_SIDES;
+		if (!joins || joined[base] == 0)
+			to[i] = n++;
+		if (joins && joined[base] == 0)
+			first[base] = to[i];
+		if (!joins)
 			continue;
-		uint32_t name = name_key(k, k->group_name[i], by_loose_name);
-		size_t known = keys.n;
-		loose[i] = name == PM_NONE ? PM_NONE : number_of(&keys, name, k->group_place[i]);
-		if (loose[i] == PM_NONE)
-			r = -ENOMEM;
-		else if (keys.n > known)
-			first[loose[i]] = i;
-		if (r == 0)
-			sides[loose[i]] |= m->groups[i].sides;
+		to[i] = first[base];
+		k->m->blurred[to[i]] |= (joined[base] & k->family_sides[i]) != 0;
+		joined[base] |= k->family_sides[i];
 	}
-	for (uint32_t i = 0; r == 0 && i < m->n_groups; i++)
-		to[i] = loose[i] != PM_NONE && sides[loose[i]] == 3 ? first[loose[i]] : i;
-	free(loose);
 	free(sides);
 	free(first);
-	pm_map_done(&keys);
-	return r;
+	free(joined);
+	k->m->n_families = n;
+	return good ? 0 : -ENOMEM;
 }
 
-/* Renumbers the remaining groups in order. */
-static void renumber(struct keying *k, uint32_t *to)
+/* ---- members ---- */
+
+static int add_member(struct keying *k, struct pmfs_spelling *s, uint32_t family)
 {
 	struct pmfs_match *m = k->m;
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < m->n_groups; i++) {
-		if (to[i] == i) {
-			m->groups[n] = m->groups[i];
-			k->group_name[n] = k->group_name[i];
-			k->group_place[n] = k->group_place[i];
-			to[i] = n++;
-		} else { /* the group into which it was merged comes before it */
-			to[i] = to[to[i]];
-			m->groups[to[i]].sides |= m->groups[i].sides;
-		}
-	}
-	m->n_groups = n;
-	for (uint32_t i = 0; i < m->n; i++)
-		m->spellings[i].group = to[m->spellings[i].group];
-}
-
-static int join_alone(struct keying *k, bool by_loose_name)
-{
-	struct pmfs_match *m = k->m;
-	uint32_t *to = malloc(((size_t)m->n_groups + 1) * sizeof(*to));
-	int r = to ? join_groups(k, by_loose_name, to) : -ENOMEM;
-	if (r == 0)
-		renumber(k, to);
-	free(to);
-	return r;
-}
-
-/* The first spelling of the other run, else of the baseline; and the number of names. */
-static int show_groups(struct pmfs_match *m)
-{
-	struct pm_map names = {.slots = NULL};
-	for (uint32_t i = 0; i < m->n; i++) {
-		const struct pmfs_spelling *s = &m->spellings[i];
-		struct pmfs_match_group *g = &m->groups[s->group];
-		bool fresh,
-			better = g->shown != PM_NONE && s->sides & 2 &&
-			!(m->spellings[g->shown].sides & 2);
-		if (g->shown == PM_NONE || better)
-			g->shown = i;
-		if (!pm_map_put(&names, (uint64_t)s->group << 32 | s->name, 0, &fresh)) {
-			pm_map_done(&names);
+	s->member = number_of(&k->members, family, s->name);
+	if (s->member == PM_NONE)
+		return -ENOMEM;
+	if (s->member == m->n_members) {
+		if (pm_list_room(&m->members, m->n_members, &m->room_members, sizeof(*m->members)) <
+			0)
 			return -ENOMEM;
-		}
-		g->n_names += fresh;
+		m->members[m->n_members++] = (struct pmfs_match_member){.family = family,
+			.name = s->name,
+			.module = {PM_NONE, PM_NONE},
+			.facts = k->facts[s->name],
+			.group = {PM_NONE, PM_NONE}};
 	}
-	pm_map_done(&names);
+	struct pmfs_match_member *member = &m->members[s->member];
+	member->sides |= s->sides;
+	member->n_runs += s->n_runs;
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+		keep_first(&member->line[side], s->line[side]);
+		if (s->sides & 1u << side && member->module[side] == PM_NONE)
+			member->module[side] = s->module;
+	}
 	return 0;
+}
+
+static int by_family(const void *a, const void *b, void *members)
+{
+	const struct pmfs_match_member *m = members;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (m[x].family != m[y].family)
+		return m[x].family < m[y].family ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Calls `each` for each family, with its members. 0 or -ENOMEM. */
+static int for_families(struct pmfs_match *m,
+	int (*each)(struct pmfs_match *m, const uint32_t *members, uint32_t n))
+{
+	int r = 0;
+	for (uint32_t from = 0, to; r == 0 && from < m->n_members; from = to) {
+		uint32_t family = m->members[m->order[from]].family;
+		for (to = from; to < m->n_members && m->members[m->order[to]].family == family;)
+			to++;
+		r = pm_work_cancelled() ? -ENOMEM : each(m, m->order + from, to - from);
+	}
+	return r;
+}
+
+static int find_needs(struct pmfs_match *m, const uint32_t *members, uint32_t n)
+{
+	bool needs = pmfs_family_needs_calls(m, members, n);
+	for (uint32_t i = 0; i < n; i++)
+		m->members[members[i]].calls = needs;
+	m->needs_calls |= needs;
+	return 0;
+}
+
+static int make_members(struct keying *k, const uint32_t *of, const uint32_t *to)
+{
+	struct pmfs_match *m = k->m;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (add_member(k, &m->spellings[i], to[of[i]]) < 0)
+			return -ENOMEM;
+	m->order = malloc(((size_t)m->n_members + 1) * sizeof(*m->order));
+	if (!m->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_members; i++)
+		m->order[i] = i;
+	if (pm_sort_with(m->order, m->n_members, sizeof(*m->order), by_family, m->members) < 0)
+		return -ENOMEM;
+	return for_families(m, find_needs);
 }
 
 /* Whether both sides have modules (0) or files (1). */
@@ -272,41 +312,232 @@ static bool both_know(const struct pmfs_match *m, unsigned what)
 		if (m->texts.items[what ? s->file : s->module].len > 0)
 			sides |= s->sides;
 	}
-	return sides == 3;
+	return sides == PMFS_BOTH_SIDES;
 }
 
-int pmfs_match_finish(struct pmfs_match *m)
+int pmfs_match_families(struct pmfs_match *m)
 {
-	struct pm_arena arena = {.block = NULL};
 	struct keying k = {.m = m};
-	k.names.arena = k.loose.arena = k.keys[0].arena = k.keys[1].arena = &arena;
+	k.names.arena = k.keys[0].arena = k.keys[1].arena = &k.arena;
 	for (unsigned what = 0; what < 2; what++)
 		k.knows[what] = m->of_places || both_know(m, what);
 	k.key_of = malloc(((size_t)m->texts.n + 1) * sizeof(*k.key_of));
-	if (k.key_of)
+	k.facts = malloc(((size_t)m->texts.n + 1) * sizeof(*k.facts));
+	uint32_t *of = malloc(((size_t)m->n + 1) * sizeof(*of)), *to = NULL;
+	int r = k.key_of && k.facts && of
+		? pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
+		: -ENOMEM;
+	if (r == 0) {
 		memset(k.key_of, 0xff, (size_t)m->texts.n * sizeof(*k.key_of)); /* PM_NONE */
-	int r = k.key_of ? pmfs_tails_find(&k.tails, m->paths, m->n_paths, m->texts.items)
-			 : -ENOMEM;
+		r = find_families(&k, of);
+	}
+	if (r == 0) {
+		to = malloc(((size_t)k.n_families + 1) * sizeof(*to));
+		r = to ? join_families(&k, to) : -ENOMEM;
+	}
 	if (r == 0)
-		r = group_spellings(&k);
-	if (r == 0)
-		r = join_alone(&k, false);
-	if (r == 0 && !m->exact)
-		r = join_alone(&k, true);
-	if (r == 0)
-		r = show_groups(m);
+		r = make_members(&k, of, to);
+	free(of);
+	free(to);
 	pmfs_tails_done(&k.tails);
 	for (unsigned what = 0; what < 2; what++)
 		pm_strtab_done(&k.keys[what]);
 	pm_strtab_done(&k.names);
-	pm_strtab_done(&k.loose);
-	pm_map_done(&k.pairs);
-	pm_map_done(&k.triples);
+	pm_map_done(&k.names_and_parts);
+	pm_map_done(&k.places);
+	pm_map_done(&k.families);
+	pm_map_done(&k.bases);
+	pm_map_done(&k.members);
 	pm_text_done(&k.text);
-	pm_arena_done(&arena);
+	pm_arena_done(&k.arena);
 	free(k.key_of);
-	free(k.group_name);
-	free(k.group_place);
+	free(k.facts);
+	free(k.family_base);
+	free(k.family_sides);
+	return r;
+}
+
+int pmfs_match_call(struct pmfs_match *m, enum pmfs_side side, uint32_t caller, uint32_t callee)
+{
+	uint32_t from = m->spellings[caller].member;
+	uint32_t family = m->members[m->spellings[callee].member].family;
+	if (!m->members[from].calls || m->members[from].family == family)
+		return 0;
+	if (pm_list_room(&m->calls, m->n_calls, &m->room_calls, sizeof(*m->calls)) < 0)
+		return -ENOMEM;
+	m->calls[m->n_calls++] = (struct pmfs_match_call){from, (uint8_t)side, family};
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static uint32_t root_of(uint32_t *above, uint32_t name)
+{
+	while (above[name] != name)
+		name = above[name] = above[above[name]];
+	return name;
+}
+
+/* Both sides have the name, in functions of which none is matched: in other files, for instance. */
+static void connect_equal(const struct pmfs_match *m, uint32_t *above)
+{
+	bool *matched = calloc(2 * (size_t)m->texts.n + 1, sizeof(*matched));
+	bool *there = calloc(2 * (size_t)m->texts.n + 1, sizeof(*there));
+	for (uint32_t i = 0; matched && there && i < 2 * m->n_members; i++) {
+		uint32_t row = m->members[i / 2].group[i % 2];
+		size_t node = 2 * (size_t)m->members[i / 2].name + i % 2;
+		there[node] |= row != PM_NONE;
+		matched[node] |= row != PM_NONE && m->groups[row].sides == PMFS_BOTH_SIDES;
+	}
+	for (uint32_t i = 0; matched && there && i < m->texts.n; i++) {
+		uint32_t base = 2 * i + PMFS_BASE, other = 2 * i + PMFS_OTHER;
+		if (there[base] && there[other] && !matched[base] && !matched[other])
+			above[root_of(above, other)] = root_of(above, base);
+	}
+	free(matched);
+	free(there);
+}
+
+/*
+ * Names of one row, and rows that share a name, are one in tables that have names alone. A name has
+ * a node for each side; `of_name` leads from it to a row of both sides, or to any.
+ */
+static int connect_names(struct pmfs_match *m)
+{
+	size_t n = 2 * (size_t)m->texts.n;
+	uint32_t *above = malloc((n + 1) * sizeof(*above));
+	uint32_t *first = malloc(((size_t)m->n_groups + 1) * sizeof(*first)); /* name by row */
+	m->of_name = malloc((n + 1) * sizeof(*m->of_name));
+	bool good = above && first && m->of_name && n < PM_NONE;
+	for (size_t i = 0; good && i < n; i++) {
+		above[i] = (uint32_t)i;
+		m->of_name[i] = PM_NONE;
+	}
+	for (uint32_t i = 0; good && i < m->n_groups; i++)
+		first[i] = PM_NONE;
+	for (uint32_t i = 0; good && i < 2 * m->n_members; i++) {
+		uint32_t row = m->members[i / 2].group[i % 2];
+		uint32_t name = root_of(above, 2 * m->members[i / 2].name + i % 2);
+		if (row != PM_NONE && first[row] != PM_NONE)
+			above[name] = root_of(above, first[row]);
+		else if (row != PM_NONE)
+			first[row] = name;
+	}
+	if (good)
+		connect_equal(m, above);
+	for (uint32_t i = 0; good && i < m->n_groups; i++) {
+		uint32_t *row = &m->of_name[root_of(above, first[i])];
+		if (*row == PM_NONE ||
+			(m->groups[*row].sides != PMFS_BOTH_SIDES &&
+				m->groups[i].sides == PMFS_BOTH_SIDES))
+			*row = i;
+	}
+	for (uint32_t i = 0; good && i < n; i++)
+		m->of_name[i] = m->of_name[root_of(above, i)];
+	free(above);
+	free(first);
+	return good ? 0 : -ENOMEM;
+}
+
+/* `libuct.so (12 addresses)`, `Shop$$Lambda.run (3 names)`; copies of a function are that one. */
+static struct pm_bytes joined_name(struct pmfs_match *m, const struct pmfs_match_group *g,
+	const struct pmfs_match_member *member)
+{
+	struct pm_text text = {.p = NULL};
+	struct pmfs_name_facts facts;
+	enum pmfs_name_part part = member->facts.part;
+	pmfs_family_name(pmfs_match_text(m, member->name), &text, &facts);
+	if (part > PMFS_NAME_CLONE)
+		pm_text_printf(&text, " (%u %s)", g->n_names,
+			part == PMFS_NAME_ADDRESS ? "addresses" : "names");
+	struct pm_bytes name = {NULL, 0};
+	if (!text.failed)
+		name = pm_arena_copy(&m->arena, pm_text_view(&text));
+	pm_text_done(&text);
+	return name;
+}
+
+/* The spelling is shown if it is the first of the other run, or of the baseline if that has none.
+ */
+static void show(struct pmfs_match *m, uint32_t spelling, enum pmfs_side side)
+{
+	const struct pmfs_spelling *s = &m->spellings[spelling];
+	struct pmfs_match_group *g = &m->groups[s->group[side]];
+	bool others = g->sides & 1u << PMFS_OTHER;
+	keep_first(&g->line[side], s->line[side]);
+	if (g->shown == PM_NONE && (side == PMFS_OTHER || !others))
+		g->shown = spelling;
+}
+
+static int fill_groups(struct pmfs_match *m)
+{
+	for (uint32_t i = 0; i < m->n_members; i++) {
+		const uint32_t *group = m->members[i].group;
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++)
+			if (group[side] != PM_NONE && (side == 0 || group[side] != group[0]))
+				m->groups[group[side]].n_names++;
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct pmfs_spelling *s = &m->spellings[i];
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+			s->group[side] = PM_NONE;
+			if (!(s->sides & 1u << side))
+				continue;
+			s->group[side] = m->members[s->member].group[side];
+			show(m, i, (enum pmfs_side)side);
+		}
+	}
+	for (uint32_t i = 0; i < m->n_groups; i++) {
+		struct pmfs_match_group *g = &m->groups[i];
+		const struct pmfs_spelling *s = &m->spellings[g->shown];
+		g->name = pmfs_match_text(m, s->name);
+		if (g->n_names < 2 || g->matched == PMFS_GROUP || g->matched == PMFS_ORDER)
+			continue;
+		g->name = joined_name(m, g, &m->members[s->member]);
+		if (!g->name.p)
+			return -ENOMEM;
+	}
+	return connect_names(m);
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct pmfs_match_call *x = a, *y = b;
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+/* Sorts calls and removes those that are there twice. */
+static int sort_calls(struct pmfs_match *m)
+{
+	size_t n = 0;
+	if (pm_sort(m->calls, m->n_calls, sizeof(*m->calls), by_call) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->n_calls; i++)
+		if (n == 0 || by_call(&m->calls[n - 1], &m->calls[i]) != 0)
+			m->calls[n++] = m->calls[i];
+	m->n_calls = n;
+	return 0;
+}
+
+int pmfs_match_finish(struct pmfs_match *m)
+{
+	int r = m->order ? 0 : pmfs_match_families(m);
+	if (r == 0)
+		r = sort_calls(m);
+	if (r == 0)
+		r = for_families(m, pmfs_family_decide);
+	if (r == 0)
+		r = fill_groups(m);
+	free(m->order);
+	free(m->calls);
+	free(m->blurred);
+	m->order = NULL;
+	m->calls = NULL;
+	m->blurred = NULL;
 	return r;
 }
 
@@ -320,4 +551,15 @@ void pmfs_match_done(struct pmfs_match *m)
 	free(m->spellings);
 	free(m->groups);
 	free(m->paths);
+	free(m->members);
+	free(m->blurred);
+	free(m->order);
+	free(m->of_name);
+	free(m->calls);
+}
+
+struct pm_bytes pmfs_matched_text(enum pmfs_matched matched)
+{
+	static const char *const words[] = {"", "exact", "group", "order", "joined"};
+	return pm_bytes_of(words[matched]);
 }

@@ -5,29 +5,32 @@
 
 const struct pmfs_name_rule pmfs_name_rules[] = {
 	/* Parts and copies of functions created by GCC, Clang and link-time optimisation. */
-	{"{ [clone ~c]}", NULL, false},
-	{"{~c}~e", NULL, false},
+	{"{ [clone ~c]}", NULL, PMFS_NAME_CLONE},
+	{"{~c}~e", NULL, PMFS_NAME_CLONE},
 	/* Rust: hashes of symbols, and of crates in newer symbols. */
-	{"{::h~X}~|", NULL, false},
-	{"{[~y]}", NULL, false},
+	{"{::h~X}~|", NULL, PMFS_NAME_HASH},
+	{"{[~y]}", NULL, PMFS_NAME_HASH},
 	/* Classes that a JVM creates at run time. */
-	{"$$Lambda{$~d/0x~x}", NULL, false},
-	{"$$Lambda{$~d/~x}", NULL, false},
-	{"$$Lambda{/0x~x}", NULL, false},
-	{"$$Lambda{$~d}", NULL, false},
-	{"$Proxy{~d}", NULL, false},
-	{"CGLIB{$$~x}~b", NULL, false},
-	{"MethodAccessor{~d}~b", "Generated", false},
-	{"ConstructorAccessor{~d}~b", "Generated", false},
-	/* Perl: evals are numbered at run time, anonymous functions are named by line. */
-	{"(eval{ ~d})", NULL, false},
-	{"{:~d}]~|", "__ANON__[", false},
+	{"$$Lambda{$~d/0x~x}", NULL, PMFS_NAME_RUN},
+	{"$$Lambda{$~d/~x}", NULL, PMFS_NAME_RUN},
+	{"$$Lambda{/0x~x}", NULL, PMFS_NAME_RUN},
+	{"$$Lambda{$~d}", NULL, PMFS_NAME_RUN},
+	{"$Proxy{~d}", NULL, PMFS_NAME_RUN},
+	{"CGLIB{$$~x}~b", NULL, PMFS_NAME_RUN},
+	{"MethodAccessor{~d}~b", "Generated", PMFS_NAME_RUN},
+	{"ConstructorAccessor{~d}~b", "Generated", PMFS_NAME_RUN},
+	/*
+	 * Perl: evals are numbered at run time, unless the number is a checksum of eight digits;
+	 * anonymous functions are named by line.
+	 */
+	{"(eval{ ~n})", NULL, PMFS_NAME_RUN},
+	{"{:~d}]~|", "__ANON__[", PMFS_NAME_SOURCE},
 	/* Ordinals number the functions of a file: often, but not always, equal in two builds. */
-	{"._omp_fn{.~d}~e", NULL, true},
-	{"lambda$~i{$~d}~b", NULL, true},
+	{"._omp_fn{.~d}~e", NULL, PMFS_NAME_SOURCE},
+	{"lambda$~i{$~d}~b", NULL, PMFS_NAME_SOURCE},
 	/* Addresses of code without a name. */
-	{"{ 0x~x}", "<unknown", true},
-	{"{+0x~x}~|", NULL, true},
+	{"{ 0x~x}", "<unknown", PMFS_NAME_ADDRESS},
+	{"{+0x~x}~|", NULL, PMFS_NAME_ADDRESS},
 };
 const size_t pmfs_n_name_rules = sizeof(pmfs_name_rules) / sizeof(*pmfs_name_rules);
 
@@ -105,7 +108,8 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 	size_t n = 0;
 	bool fits = false;
 	switch (class) {
-	case 'd': n = count(s, at, is_digit); break;
+	case 'd':
+	case 'n': n = count(s, at, is_digit); break;
 	case 'x':
 	case 'y':
 	case 'X': n = count(s, at, is_hex); break;
@@ -117,6 +121,8 @@ static size_t take(char class, struct pm_bytes s, size_t at)
 	}
 	if (class == 'X')
 		n = n == 16 ? n : 0;
+	else if (class == 'n')
+		n = n <= 7 ? n : 0;
 	else if (class == 'y')
 		n = n >= 10 && n <= 16 ? n : 0;
 	return fits || n > 0 ? n : SIZE_MAX;
@@ -153,23 +159,46 @@ static bool matches(const char *pattern, struct pm_bytes s, size_t begin, struct
 	return true;
 }
 
+static bool holds(struct pm_bytes s, const char *part)
+{
+	return s.len > 0 && memmem(s.p, s.len, part, strlen(part)) != NULL;
+}
+
+/* The number at the end of a removed part: an address, an ordinal, a line. */
+static uint64_t number_in(const struct pmfs_name_rule *rule, struct pm_bytes part)
+{
+	bool hex = rule->part == PMFS_NAME_ADDRESS;
+	size_t at = part.len;
+	uint64_t number = 0;
+	while (at > 0 && (hex ? is_hex(part.p[at - 1]) : is_digit(part.p[at - 1])))
+		at--;
+	for (; at < part.len; at++) {
+		uint8_t c = part.p[at];
+		uint64_t digit = is_digit(c) ? (uint64_t)(c - '0') : (uint64_t)(c - 'a' + 10);
+		number = number * (hex ? 16 : 10) + digit; /* modulo 2^64 */
+	}
+	return number;
+}
+
 /* Appends `s` without the text that the rule removes. */
-static void apply(const struct pmfs_name_rule *rule, struct pm_bytes s, struct pm_text *out)
+static void apply(const struct pmfs_name_rule *rule, struct pm_bytes s, struct pm_text *out,
+	struct pmfs_name_facts *facts)
 {
 	struct match m = {.from = 0};
 	size_t kept = 0;
 	for (size_t at = 0; at < s.len; at = m.reached) {
 		if (!matches(rule->pattern, s, at, &m))
 			continue;
+		struct pm_bytes part = {s.p + m.from, m.to - m.from};
 		pm_text_add(out, s.p + kept, m.from - kept);
 		kept = m.to;
+		facts->cold |= rule->part == PMFS_NAME_CLONE && holds(part, ".cold");
+		if (rule->part == PMFS_NAME_SOURCE || rule->part == PMFS_NAME_ADDRESS)
+			facts->number = number_in(rule, part);
+		if (rule->part > facts->part)
+			facts->part = rule->part;
 	}
 	pm_text_add(out, s.p + kept, s.len - kept);
-}
-
-static bool holds(struct pm_bytes s, const char *part)
-{
-	return s.len > 0 && memmem(s.p, s.len, part, strlen(part)) != NULL;
 }
 
 /* Whether the name contains what the rule requires. Most rules are skipped for most names. */
@@ -190,33 +219,33 @@ static struct pm_bytes twin_of(struct pm_bytes name)
 	return name;
 }
 
-static void rewrite(struct pm_bytes name, bool alone, struct pm_text *out)
+bool pmfs_is_entry_name(struct pm_bytes name)
+{
+	for (size_t i = 0; i < pmfs_n_name_twins; i++)
+		if (pm_bytes_equal(name, pm_bytes_of(pmfs_name_twins[i].name)) ||
+			pm_bytes_equal(name, pm_bytes_of(pmfs_name_twins[i].same_as)))
+			return true;
+	return false;
+}
+
+void pmfs_family_name(struct pm_bytes name, struct pm_text *out, struct pmfs_name_facts *ret)
 {
 	name = twin_of(name);
 	struct pm_text a = {.p = NULL}, b = {.p = NULL};
 	struct pm_bytes s = name;
+	*ret = (struct pmfs_name_facts){.part = PMFS_NAME_PLAIN};
 	for (size_t i = 0; i < pmfs_n_name_rules; i++) {
 		const struct pmfs_name_rule *rule = &pmfs_name_rules[i];
-		if ((rule->alone && !alone) || !may_apply(rule, s))
+		if (!may_apply(rule, s))
 			continue;
 		struct pm_text *to = s.p == (const uint8_t *)a.p ? &b : &a;
 		pm_text_clear(to);
-		apply(rule, s, to);
+		apply(rule, s, to, ret);
 		s = pm_text_view(to);
 	}
 	pm_text_bytes(out, s.len ? s : name);
 	pm_text_end(&a, out);
 	pm_text_end(&b, out);
-}
-
-void pmfs_tidy_name(struct pm_bytes name, struct pm_text *out)
-{
-	rewrite(name, false, out);
-}
-
-void pmfs_loose_name(struct pm_bytes name, struct pm_text *out)
-{
-	rewrite(name, true, out);
 }
 
 void pmfs_tidy_module(struct pm_bytes path, struct pm_text *out)

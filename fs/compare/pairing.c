@@ -20,7 +20,6 @@ struct pairing {
 	const struct pmfs_frames *frames;
 	const struct pmfs_folded *side[PMFS_N_SIDES];
 	struct children children[PMFS_N_SIDES];
-	uint32_t (*first_line)[PMFS_N_SIDES]; /* by group of calls */
 	struct pmfs_line_place *place[PMFS_N_SIDES];
 	uint32_t *partner;
 	struct pmfs_pairing *ret;
@@ -44,11 +43,6 @@ static int list_children(const struct pmfs_folded *f, struct children *c)
 
 /* ---- loops and lines ---- */
 
-static uint32_t file_group(const struct pairing *p, uint32_t spelling)
-{
-	return p->frames->match.spellings[spelling].group;
-}
-
 /* The reference for lines below a node: the line of the loop, or the first line of the function. */
 static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t node, bool *is_loop)
 {
@@ -58,7 +52,7 @@ static uint32_t origin(const struct pairing *p, enum pmfs_side side, uint32_t no
 	uint32_t key = p->side[side]->key[node];
 	const struct pmfs_part_place *part = pmfs_frame_part(p->frames, key);
 	*is_loop = part != NULL;
-	return part ? part->line : p->first_line[key][side];
+	return part ? part->line : pmfs_frame_first_line(p->frames, key, side);
 }
 
 /* The children of a node that are loops and lines, `*ret_n` of them. 0 or -ENOMEM. */
@@ -72,7 +66,7 @@ static int list_parts(
 			pmfs_frame_part(p->frames, p->side[side]->key[i]);
 		if (part)
 			p->place[side][n++] = (struct pmfs_line_place){
-				.class = file_group(p, part->file) * 2 +
+				.class = p->frames->files.spellings[part->file].group[side] * 2 +
 					(part->kind == PM_KIND_LOOP),
 				.at = (int64_t)part->line - from,
 				.tag = i,
@@ -151,12 +145,11 @@ static int allocate(struct pairing *p)
 	size_t n_base = p->side[PMFS_BASE]->n, n_other = p->side[PMFS_OTHER]->n;
 	p->ret->of_other = malloc((n_other + 1) * sizeof(*p->ret->of_other));
 	p->ret->parent = malloc((n_base + n_other + 1) * sizeof(*p->ret->parent));
-	p->first_line = pmfs_frames_first_lines(p->frames);
 	p->place[PMFS_BASE] = malloc((n_base + 1) * sizeof(*p->place[PMFS_BASE]));
 	p->place[PMFS_OTHER] = malloc((n_other + 1) * sizeof(*p->place[PMFS_OTHER]));
 	p->partner = malloc((n_base + 1) * sizeof(*p->partner));
-	if (!p->ret->of_other || !p->ret->parent || !p->first_line || !p->place[PMFS_BASE] ||
-		!p->place[PMFS_OTHER] || !p->partner)
+	if (!p->ret->of_other || !p->ret->parent || !p->place[PMFS_BASE] || !p->place[PMFS_OTHER] ||
+		!p->partner)
 		return -ENOMEM;
 	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		if (list_children(p->side[side], &p->children[side]) < 0)
@@ -191,7 +184,6 @@ int pmfs_pair_trees(const struct pmfs_frames *frames, const struct pmfs_folded *
 		free(p.children[side].next);
 		free(p.place[side]);
 	}
-	free(p.first_line);
 	free(p.partner);
 	if (r < 0)
 		pmfs_pairing_done(ret);

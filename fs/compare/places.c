@@ -40,6 +40,7 @@ struct best {
 };
 
 struct aligning {
+	const struct pmfs_place_rules *rules;
 	const struct pmfs_line_place *a, *b;
 	uint32_t nb;
 	uint32_t *score; /* by pair: of the best alignment that ends with it */
@@ -57,15 +58,20 @@ static int score_pair(struct aligning *g, uint32_t i, uint32_t j)
 	if (j > 0)
 		best = g->above[j - 1];
 	g->before[pair] = best.pair;
-	g->score[pair] = best.score + (moved == 0 ? NOT_MOVED : ANY_PAIR);
+	uint32_t alone = moved == 0 ? NOT_MOVED : ANY_PAIR, like = LIKE_THE_ONE_BEFORE;
+	if (g->rules->likeness) {
+		uint32_t more = g->rules->likeness(g->rules->context, g->a[i].tag, g->b[j].tag);
+		alone += more;
+		like += more;
+	}
+	g->score[pair] = best.score + alone;
 	uint32_t *same = pm_map_put(&g->moved, (uint64_t)moved, pair, &fresh);
 	if (!same)
 		return -ENOMEM;
 	if (fresh || moved == 0)
 		return 0;
-	if (*same / g->nb < i && *same % g->nb < j &&
-		g->score[*same] + LIKE_THE_ONE_BEFORE > g->score[pair]) {
-		g->score[pair] = g->score[*same] + LIKE_THE_ONE_BEFORE;
+	if (*same / g->nb < i && *same % g->nb < j && g->score[*same] + like > g->score[pair]) {
+		g->score[pair] = g->score[*same] + like;
 		g->before[pair] = *same;
 	}
 	*same = pair;
@@ -92,11 +98,11 @@ static int score_row(struct aligning *g, uint32_t i)
 	return 0;
 }
 
-static int align(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
-	uint32_t nb, uint32_t *ret)
+static int align(const struct pmfs_place_rules *rules, const struct pmfs_line_place *a, uint32_t na,
+	const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
 {
 	size_t n = (size_t)na * nb;
-	struct aligning g = {.a = a, .b = b, .nb = nb};
+	struct aligning g = {.rules = rules, .a = a, .b = b, .nb = nb};
 	g.score = malloc(n * sizeof(*g.score));
 	g.before = malloc(n * sizeof(*g.before));
 	g.above = malloc(nb * sizeof(*g.above));
@@ -160,18 +166,26 @@ static int pair_rest(const struct pmfs_line_place *a, uint32_t na, const struct 
 	return 0;
 }
 
-int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
-	uint32_t nb, uint32_t *ret)
+int pmfs_places_align(const struct pmfs_place_rules *rules, const struct pmfs_line_place *a,
+	uint32_t na, const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret)
 {
 	for (uint32_t i = 0; i < na; i++)
 		ret[i] = PM_NONE;
 	if (na == 0 || nb == 0 || pair_unmoved(a, na, b, nb, ret))
 		return 0;
-	if ((uint64_t)na * nb <= PM_LIMIT_PLACE_PAIRS) {
+	if ((uint64_t)na * nb <= rules->most_pairs) {
 		for (uint32_t i = 0; i < na; i++)
 			ret[i] = PM_NONE;
-		if (align(a, na, b, nb, ret) < 0)
-			return -ENOMEM;
+		int r = align(rules, a, na, b, nb, ret);
+		if (r < 0 || rules->keep_order)
+			return r;
 	}
 	return pair_rest(a, na, b, nb, ret);
+}
+
+int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
+	uint32_t nb, uint32_t *ret)
+{
+	static const struct pmfs_place_rules rules = {.most_pairs = PM_LIMIT_PLACE_PAIRS};
+	return pmfs_places_align(&rules, a, na, b, nb, ret);
 }

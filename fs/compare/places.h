@@ -5,6 +5,7 @@
 #ifndef PROFMOUNT_FS_COMPARE_PLACES_H
 #define PROFMOUNT_FS_COMPARE_PLACES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pmfs_line_place {
@@ -23,5 +24,17 @@ int pmfs_places_sort(struct pmfs_line_place *places, uint32_t n);
  */
 int pmfs_places_match(const struct pmfs_line_place *a, uint32_t na, const struct pmfs_line_place *b,
 	uint32_t nb, uint32_t *ret);
+
+/* The same for functions whose names have a line or an ordinal of the source. */
+struct pmfs_place_rules {
+	uint32_t most_pairs; /* compared; beyond this, places are matched by position only */
+	/* Of two tags: added to the score of the pair. NULL: places alone count. */
+	uint32_t (*likeness)(const void *context, uint32_t a, uint32_t b);
+	const void *context;
+	bool keep_order; /* what the best alignment leaves out has no partner */
+};
+
+int pmfs_places_align(const struct pmfs_place_rules *rules, const struct pmfs_line_place *a,
+	uint32_t na, const struct pmfs_line_place *b, uint32_t nb, uint32_t *ret);
 
 #endif

@@ -14,8 +14,6 @@ enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40, CHAN
 /* Selects the rows of a list. */
 enum list { EVERY, MORE, LESS, CAME, WENT };
 
-enum { BOTH = 1 << PMFS_BASE | 1 << PMFS_OTHER }; /* sides of a row */
-
 static void add_amount(struct pm_text *out, const struct pmfs_costs *k, double value)
 {
 	const struct pmfs_cost *cost = &k->costs[k->own];
@@ -44,7 +42,7 @@ static void add_change(struct pm_text *out, const struct pmfs_joined *j, uint32_
 	uint8_t sides = j->rows[row].sides;
 	pm_text_str(out, value > base ? "  +" : value < base ? "  -" : "   ");
 	add_amount(out, k, fabs(value - base));
-	if (sides == BOTH)
+	if (sides == PMFS_BOTH_SIDES)
 		add_percent(out, base, value);
 	else
 		pm_text_printf(out, " %10s", sides == 1u << PMFS_BASE ? "gone" : "new");
@@ -63,8 +61,8 @@ static bool is_listed(const struct pmfs_joined *j, uint32_t row, enum list list)
 		return false;
 	switch (list) {
 	case EVERY: return true;
-	case MORE: return sides == BOTH && difference > 0;
-	case LESS: return sides == BOTH && difference < 0;
+	case MORE: return sides == PMFS_BOTH_SIDES && difference > 0;
+	case LESS: return sides == PMFS_BOTH_SIDES && difference < 0;
 	case CAME: return sides == 1u << PMFS_OTHER;
 	case WENT: return sides == 1u << PMFS_BASE;
 	}
@@ -183,10 +181,11 @@ static void add_names(struct pm_text *out, const struct pmfs_joined *j)
 {
 	const struct pmfs_match *m = &j->match;
 	uint32_t shown = 0, n = 0;
-	for (uint32_t i = 0; i < m->n; i++) {
-		const struct pmfs_spelling *s = &m->spellings[i];
-		const struct pmfs_spelling *as = &m->spellings[m->groups[s->group].shown];
-		if (s->name == as->name)
+	for (uint32_t i = 0; i < 2 * m->n; i++) {
+		const struct pmfs_spelling *s = &m->spellings[i / 2];
+		uint32_t group = s->group[i % 2];
+		if (group == PM_NONE || (i % 2 && group == s->group[PMFS_BASE]) ||
+			pm_bytes_equal(m->groups[group].name, pmfs_match_text(m, s->name)))
 			continue;
 		if (n++ == 0)
 			pm_text_str(out, "\nnames that were joined (names.csv)\n");
@@ -196,7 +195,7 @@ static void add_names(struct pm_text *out, const struct pmfs_joined *j)
 		pm_text_str(out, "  ");
 		pmfs_add_cut(out, pmfs_match_text(m, s->name), NAME_WIDTH);
 		pm_text_str(out, " = ");
-		pmfs_add_cut(out, pmfs_match_text(m, as->name), NAME_WIDTH);
+		pmfs_add_cut(out, m->groups[group].name, NAME_WIDTH);
 		pm_text_char(out, '\n');
 	}
 	if (n > shown)

@@ -31,6 +31,8 @@ int pmfs_joined_get(struct pmfs_compare *c, enum pmfs_compare_part which,
 	const struct pmfs_joined **ret, struct pm_error *err)
 {
 	static const struct pmfs_compare_part_type type = {joined_build, pmfs_joined_free};
+	if (which == PMFS_COMPARE_FUNCTIONS)
+		return pmfs_functions_get(c, ret, err);
 	return pmfs_compare_get(c, which, &type, ret, err);
 }
 
@@ -53,6 +55,20 @@ static void set_line(struct pm_cell *cell, uint32_t line)
 		pm_set_u64(cell, line);
 	else
 		pm_set_empty(cell);
+}
+
+/* A line that has another number is found by its place among the others. */
+static struct pm_bytes matched_of(const struct pmfs_joined_row *row)
+{
+	bool moved = row->line[PMFS_BASE] != row->line[PMFS_OTHER];
+	if (row->sides != PMFS_BOTH_SIDES)
+		return pmfs_matched_text(PMFS_UNMATCHED);
+	if (moved && row->matched < PMFS_ORDER)
+		return pmfs_matched_text(PMFS_ORDER);
+	/* Of names alone: those of functions that are not matched are equal. */
+	if (row->matched == PMFS_UNMATCHED)
+		return pmfs_matched_text(PMFS_EXACT);
+	return pmfs_matched_text((enum pmfs_matched)row->matched);
 }
 
 static struct pm_cell *cost_cells(const struct pmfs_joined *j, uint32_t row, struct pm_cell *cells)
@@ -88,6 +104,7 @@ static int rows_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 	cells = cost_cells(j, row, cells);
 	*cells++ = pmfs_cell(j->p[row]);
 	*cells++ = pmfs_cell(j->q[row]);
+	pm_set_text(cells++, matched_of(of));
 	pm_set_text(cells++, pmfs_compare_side(c, of->sides));
 	for (unsigned i = 0; cells < last; i++)
 		pm_set_text(cells++, of->text[i]);
@@ -101,7 +118,20 @@ struct pm_table pmfs_joined_table(struct pmfs_compare *c, enum pmfs_compare_part
 	return (struct pm_table){.type = &type, .self = c, .a = which};
 }
 
-/* ---- names.csv: spellings of groups with several names, in order of first sight ---- */
+/*
+ * ---- names.csv: spellings in rows with several names, in order of first sight. A position is
+ * twice that of a spelling, and one more for the other side, where a number may mean another
+ * function.
+ */
+
+static bool is_of_several(const struct pmfs_match *m, uint64_t at)
+{
+	const struct pmfs_spelling *s = &m->spellings[at / 2];
+	uint32_t group = s->group[at % 2];
+	if (group == PM_NONE || (at % 2 == PMFS_OTHER && group == s->group[PMFS_BASE]))
+		return false;
+	return m->groups[group].n_names > 1;
+}
 
 static int names_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
@@ -111,15 +141,16 @@ static int names_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_err
 	if (r < 0)
 		return r;
 	const struct pmfs_match *m = &j->match;
-	while (rows->at < m->n && m->groups[m->spellings[rows->at].group].n_names < 2)
+	while (rows->at < 2 * (uint64_t)m->n && !is_of_several(m, rows->at))
 		rows->at++;
-	if (rows->at >= m->n)
+	if (rows->at >= 2 * (uint64_t)m->n)
 		return 0;
 	rows->row = rows->at;
-	const struct pmfs_spelling *s = &m->spellings[rows->at++];
-	const struct pmfs_match_group *g = &m->groups[s->group];
+	const struct pmfs_spelling *s = &m->spellings[rows->at / 2];
+	const struct pmfs_match_group *g = &m->groups[s->group[rows->at % 2]];
+	rows->at++;
 	pm_set_u64(&cells[0], g->n_names);
-	pm_set_text(&cells[1], pmfs_match_text(m, m->spellings[g->shown].name));
+	pm_set_text(&cells[1], g->name);
 	pm_set_text(&cells[2], pmfs_match_text(m, s->name));
 	return 1;
 }

@@ -37,7 +37,7 @@ static void union_free(void *part)
 	free((void *)(uintptr_t)u->tree.rank);
 	free((void *)(uintptr_t)u->tree.frames);
 	free((void *)(uintptr_t)u->shared.columns);
-	pmfs_frames_done(&u->frames, u->costs);
+	pmfs_frames_done(&u->frames);
 	free(u);
 }
 

@@ -136,7 +136,7 @@ static int compared_profile(
 		r = pm_error_set(err, -EIO, NULL, PM_NO_OFFSET,
 			"cannot be compared: no run of one side can be opened");
 	return r < 0 ? pm_error_plain(err, r)
-		     : pmfs_ensemble_compare(e, i, e->options.normalize, ret, err);
+		     : pmfs_ensemble_compare(e, i, e->options.normalize, NULL, ret, err);
 }
 
 /* ---- */

@@ -50,9 +50,12 @@ static inline int pmfs_ensemble_no_memory(struct pm_error *err)
 /* Appends the path of a run's directory from the root: runs/run=NAME/repetition=K. */
 void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *out);
 
-/* The comparison with others[i], of values or of shares; the caller frees it. */
+/*
+ * The comparison with others[i], of values or of shares; with nothing if there is no other name.
+ * `of_runs`: see struct pmfs_comparison. The caller frees it.
+ */
 int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool normalize,
-	struct pm_profile **ret, struct pm_error *err);
+	const char *of_runs, struct pm_profile **ret, struct pm_error *err);
 
 /* ---- collections.c ---- */
 

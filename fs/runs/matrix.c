@@ -1,32 +1,30 @@
 /*
- * Reads runs on all processors. Names are numbered under a lock as they arrive, and sorted at the
- * end, so that the result does not depend on timing.
+ * Takes the rows of all comparisons with the baseline. Functions of the baseline have the same
+ * numbers in each; those that are in one row of some comparison become one. The others are one if
+ * they have the same name in modules and files with the same base names.
  */
 #include "fs/runs/matrix.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "formats/common/crew.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
-#include "fs/compare/names.h"
 #include "fs/runs/lead.h"
 #include "fs/views/model/flat.h"
-#include "fs/views/sums/functions.h"
 #include "profmount/limits.h"
 
 /* The part: the public result, and data for building it. */
 struct built {
 	struct pmfs_matrix m;
 	const struct pmfs_ensemble *e;
-	const struct pmfs_facts *facts;
-	struct pm_strtab keys;
+	struct pm_strtab keys;  /* of functions that the baseline lacks */
 	struct pm_strtab texts; /* of the texts that are shown */
+	uint32_t n_base;        /* functions of the baseline: the others follow them */
+	uint32_t *above;        /* of the baseline: one that is the same, or itself */
+	bool has_base;          /* its costs have been taken */
 	size_t room, cells;
-	bool by_module, by_file; /* known to all runs */
-	pthread_mutex_t lock;
+	size_t *room_of; /* by run */
 	struct pm_arena arena;
 };
 
@@ -38,69 +36,187 @@ static int too_many(struct pm_error *err)
 
 /* ---- names ---- */
 
-/* The key of a function: equal keys are one function. */
-static void add_key(const struct built *b, const struct pmfs_functions *f,
-	const struct pmfs_function *function, struct pm_text *out)
-{
-	struct pm_bytes module = f->tree->texts[function->module];
-	struct pm_bytes file = f->tree->texts[function->file];
-	if (b->e->options.exact)
-		pm_text_bytes(out, function->name);
-	else
-		pmfs_tidy_name(function->name, out);
-	pm_text_char(out, 0);
-	if (b->by_module)
-		pmfs_tidy_module(pmfs_base_name(module), out);
-	pm_text_char(out, 0);
-	if (b->by_file)
-		pm_text_bytes(out, pmfs_base_name(file));
-}
-
 static struct pm_bytes keep(struct built *b, struct pm_bytes text)
 {
 	uint32_t kept = pm_strtab_add_lasting(&b->texts, text);
 	return kept == PM_NONE ? (struct pm_bytes){NULL, 0} : b->texts.items[kept];
 }
 
-/* The function is shown as in the first run that has it. */
-static int show(struct built *b, uint32_t id, uint32_t run, const struct pmfs_functions *f,
-	const struct pmfs_function *function)
+static int show(struct built *b, uint32_t id, struct pm_bytes name, struct pm_bytes module,
+	struct pm_bytes file)
 {
 	struct pmfs_shared_function *shown = &b->m.functions[id];
-	if (shown->name.p && shown->run <= run)
-		return 0;
-	shown->run = run;
-	shown->name = keep(b, function->name);
-	shown->module = keep(b, f->tree->texts[function->module]);
-	shown->file = keep(b, f->tree->texts[function->file]);
+	shown->name = keep(b, name);
+	shown->module = keep(b, module);
+	shown->file = keep(b, file);
 	return shown->name.p && shown->module.p && shown->file.p ? 0 : -ENOMEM;
 }
 
-/* The function's number, assigned under the lock. */
-static int number(struct built *b, struct pm_bytes key, uint32_t *ret)
+static int add_function(struct built *b)
 {
-	uint32_t known = b->keys.n;
-	*ret = pm_strtab_add(&b->keys, key);
-	if (*ret == UINT32_MAX)
+	if (pm_list_room(&b->m.functions, b->m.n, &b->room, sizeof(*b->m.functions)) < 0)
 		return -ENOMEM;
-	if (*ret < known)
-		return 0;
-	if (pm_list_room(&b->m.functions, *ret, &b->room, sizeof(*b->m.functions)) < 0)
-		return -ENOMEM;
-	b->m.functions[*ret] = (struct pmfs_shared_function){.sum = 0};
+	b->m.functions[b->m.n++] = (struct pmfs_shared_function){.sum = 0};
 	return 0;
 }
 
-/* ---- a run ---- */
-
-static uint32_t column_of(const struct pmfs_columns *c, const char *base, bool incl)
+static uint32_t root_of(struct built *b, uint32_t id)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		if (strcmp(c->columns[i].base, base) == 0 &&
-			(c->columns[i].role == PM_ROLE_INCLUSIVE) == incl)
-			return i;
-	return PM_NONE;
+	while (id < b->n_base && b->above[id] != id)
+		id = b->above[id] = b->above[b->above[id]];
+	return id;
 }
+
+static void unite(struct built *b, uint32_t id, uint32_t root)
+{
+	struct pmfs_shared_function *from = &b->m.functions[id], *to = &b->m.functions[root];
+	if (id == root)
+		return;
+	b->above[id] = root;
+	if (from->joined && !to->joined)
+		to->name = from->name;
+	to->joined |= from->joined;
+	to->used |= from->used;
+	from->used = false;
+}
+
+/*
+ * Functions of the baseline: `of_row` is one for each row of the comparison that has some, and they
+ * are one from now on.
+ */
+static int take_base(struct built *b, const struct pmfs_compared *c, uint32_t *of_row)
+{
+	struct pm_bytes text[3];
+	int r = 0;
+	if (b->m.n == 0 && c->n_base > 0) {
+		b->n_base = c->n_base;
+		b->above = malloc(((size_t)b->n_base + 1) * sizeof(*b->above));
+		for (uint32_t i = 0; r == 0 && i < b->n_base; i++) {
+			r = b->above ? add_function(b) : -ENOMEM;
+			if (r < 0)
+				break;
+			b->above[i] = i;
+			pmfs_compared_base(c, i, text);
+			r = show(b, i, text[0], text[1], text[2]);
+		}
+	}
+	for (uint32_t i = 0; r == 0 && i < c->n_base && i < b->n_base; i++) {
+		uint32_t row = pmfs_compared_base(c, i, text), id = root_of(b, i);
+		if (row == PM_NONE)
+			continue;
+		if (of_row[row] == PM_NONE)
+			of_row[row] = id;
+		else
+			unite(b, id, root_of(b, of_row[row]));
+		struct pmfs_shared_function *shown = &b->m.functions[root_of(b, id)];
+		struct pmfs_compared_row compared = pmfs_compared_row(c, row);
+		if (compared.joined && !shown->joined) {
+			shown->name = keep(b, compared.name);
+			shown->joined = true;
+			r = shown->name.p ? 0 : -ENOMEM;
+		}
+	}
+	return r;
+}
+
+/* A function that the baseline lacks; `seen` are those of this comparison. */
+static int take_other(struct built *b, const struct pmfs_compared_row *row, struct pm_map *seen,
+	struct pm_text *key, uint32_t *ret)
+{
+	bool fresh = false;
+	for (uint32_t again = 0; !fresh; again++) { /* another of this name in the comparison */
+		pm_text_clear(key);
+		pm_text_bytes(key, row->name);
+		pm_text_char(key, 0);
+		pm_text_bytes(key, pmfs_base_name(row->module));
+		pm_text_char(key, 0);
+		pm_text_bytes(key, pmfs_base_name(row->file));
+		pm_text_char(key, 0);
+		pm_text_u64(key, again);
+		uint32_t known = b->keys.n, at = PM_NONE;
+		if (!key->failed)
+			at = pm_strtab_add(&b->keys, pm_text_view(key));
+		*ret = b->n_base + at;
+		if (at == PM_NONE || !pm_map_put(seen, at, 0, &fresh))
+			return -ENOMEM;
+		if (at == known &&
+			(add_function(b) < 0 ||
+				show(b, *ret, row->name, row->module, row->file) < 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- a comparison ---- */
+
+static int add_share(struct built *b, uint32_t run, uint32_t function, double own)
+{
+	uint32_t *n = &b->m.n_of[run];
+	if (++b->cells > PM_LIMIT_MATRIX)
+		return -E2BIG;
+	if (pm_list_room(&b->m.of[run], *n, &b->room_of[run], sizeof(**b->m.of)) < 0)
+		return -ENOMEM;
+	b->m.of[run][(*n)++] = (struct pmfs_run_share){function, own};
+	return 0;
+}
+
+/* The costs of the baseline are taken once, as they are the same in each comparison. */
+static int take_rows(struct built *b, const struct pmfs_compared *c, const struct pmfs_group *g,
+	uint32_t *of_row)
+{
+	const struct pmfs_group *base = &b->e->runs.groups[b->e->base];
+	struct pm_map seen = {.slots = NULL};
+	struct pm_text key = {.p = NULL};
+	int r = take_base(b, c, of_row);
+	for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+		struct pmfs_compared_row row = pmfs_compared_row(c, i);
+		if (pm_work_cancelled())
+			r = -ENOMEM;
+		else if (of_row[i] == PM_NONE)
+			r = take_other(b, &row, &seen, &key, &of_row[i]);
+		if (r == 0)
+			b->m.functions[root_of(b, of_row[i])].used = true;
+		for (uint32_t k = 0; r == 0 && k < base->n + (g ? g->n : 0); k++) {
+			bool of_base = k < base->n;
+			uint32_t run = of_base ? base->first + k : g->first + k - base->n;
+			double own = pmfs_compared_of_run(c, i, k);
+			if (!isnan(b->m.totals[run]) && (!of_base || !b->has_base) && !isnan(own))
+				r = add_share(b, run, of_row[i], own);
+		}
+	}
+	b->has_base = true;
+	pm_map_done(&seen);
+	pm_text_done(&key);
+	return r;
+}
+
+/* Takes the comparison with others[i], or the baseline alone. What cannot be read is left out. */
+static int take(struct built *b, uint32_t i)
+{
+	const struct pmfs_runs *runs = &b->e->runs;
+	const struct pmfs_group *g = i + 1 < runs->n_groups ? &runs->groups[b->e->others[i]] : NULL;
+	struct pm_error unused = {.offset = PM_NO_OFFSET};
+	struct pmfs_compared c;
+	struct pm_profile *p;
+	int r = pmfs_ensemble_compare(b->e, i, false, b->m.quantity, &p, &unused);
+	if (r < 0)
+		return r;
+	r = pmfs_compare_functions(p, b->m.quantity, &c, &unused);
+	if (r == 0) {
+		uint32_t *of_row = malloc(((size_t)c.n + 1) * sizeof(*of_row));
+		for (uint32_t k = 0; of_row && k < c.n; k++)
+			of_row[k] = PM_NONE;
+		r = of_row ? take_rows(b, &c, g, of_row) : -ENOMEM;
+		free(of_row);
+		pm_strtab_forget(&b->texts);
+	} else if (pmfs_is_lasting(r)) {
+		r = 0;
+	}
+	p->ops->close(p);
+	return r;
+}
+
+/* ---- all ---- */
 
 static int by_function(const void *a, const void *b)
 {
@@ -109,85 +225,27 @@ static int by_function(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * Merges equal functions, such as clones; their inclusive cost is that of the largest, because they
- * may be nested.
- */
-static uint32_t join(struct pmfs_run_share *list, uint32_t n)
+/* Adds up the shares of what has become one function. */
+static int sum_up(struct built *b)
 {
-	uint32_t out = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (out > 0 && list[out - 1].function == list[i].function) {
-			pmfs_add(&list[out - 1].own, list[i].own);
-			list[out - 1].incl = fmax(list[out - 1].incl, list[i].incl);
-		} else {
-			list[out++] = list[i];
+	for (uint32_t run = 0; run < b->e->runs.n; run++) {
+		struct pmfs_run_share *list = b->m.of[run];
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < b->m.n_of[run]; i++)
+			list[i].function = root_of(b, list[i].function);
+		if (pm_sort(list, b->m.n_of[run], sizeof(*list), by_function) < 0)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < b->m.n_of[run]; i++) {
+			b->m.functions[list[i].function].sum += list[i].own;
+			if (n > 0 && list[n - 1].function == list[i].function)
+				list[n - 1].own += list[i].own;
+			else
+				list[n++] = list[i];
 		}
+		b->m.n_of[run] = n;
 	}
-	return out;
+	return 0;
 }
-
-static int number_functions(struct built *b, uint32_t run, const struct pmfs_functions *f,
-	struct pmfs_run_share *list, uint32_t *ret_n)
-{
-	uint32_t own = column_of(f->columns, b->m.quantity, false);
-	uint32_t incl = column_of(f->columns, b->m.quantity, true);
-	struct pm_text key = {.p = NULL};
-	int r = 0;
-	for (uint32_t i = 0; i < f->n && r == 0; i++) {
-		const struct pmfs_function *function = pmfs_function_at(f, i);
-		struct pmfs_run_share share = {
-			.own = own == PM_NONE ? NAN : pmfs_function_cell(f, i, own),
-			.incl = incl == PM_NONE ? NAN : pmfs_function_cell(f, i, incl)};
-		pm_text_clear(&key);
-		add_key(b, f, function, &key);
-		pthread_mutex_lock(&b->lock);
-		r = key.failed ? -ENOMEM : number(b, pm_text_view(&key), &share.function);
-		if (r == 0)
-			r = show(b, share.function, run, f, function);
-		pthread_mutex_unlock(&b->lock);
-		list[(*ret_n)++] = share;
-	}
-	pm_text_done(&key);
-	return r;
-}
-
-static int read_model(struct built *b, uint32_t run, struct pmfs_model *m, struct pm_error *err)
-{
-	const struct pmfs_functions *f;
-	int r = pmfs_functions(m, &f, err);
-	if (r < 0)
-		return r;
-	if (__atomic_add_fetch(&b->cells, f->n, __ATOMIC_RELAXED) > PM_LIMIT_MATRIX)
-		return -E2BIG;
-	struct pmfs_run_share *list = calloc(f->n + (size_t)1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	b->m.of[run] = list;
-	r = number_functions(b, run, f, list, &b->m.n_of[run]);
-	pthread_mutex_lock(&b->lock);
-	pm_strtab_forget(&b->texts); /* the run may be closed now */
-	pthread_mutex_unlock(&b->lock);
-	return r;
-}
-
-/* -E2BIG aborts; a run that cannot be read has no functions. */
-static int read_run(void *context, size_t i)
-{
-	struct built *b = context;
-	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct pmfs_model *m;
-	if (b->facts->of[i].broken || isnan(b->m.totals[i]))
-		return 0;
-	int r = pmfs_shelf_acquire(b->e->shelf, (uint32_t)i, &m, &err);
-	if (r < 0)
-		return pmfs_is_lasting(r) ? 0 : r;
-	r = read_model(b, (uint32_t)i, m, &err);
-	pmfs_shelf_release(b->e->shelf, (uint32_t)i);
-	return pmfs_is_lasting(r) && r != -E2BIG ? 0 : r;
-}
-
-/* ---- all ---- */
 
 static int by_sum(const void *x, const void *y, void *context)
 {
@@ -196,19 +254,20 @@ static int by_sum(const void *x, const void *y, void *context)
 	double a = b->m.functions[i].sum, c = b->m.functions[k].sum;
 	if (a != c)
 		return a < c ? 1 : -1;
-	return pm_bytes_compare(b->keys.items[i], b->keys.items[k]);
+	return pm_bytes_compare(b->m.functions[i].name, b->m.functions[k].name);
 }
 
 /* Renumbers functions by their sums, and sorts those of each run accordingly. */
 static int put_in_order(struct built *b)
 {
-	uint32_t n = b->m.n;
-	uint32_t *order = calloc(n + (size_t)1, sizeof(*order));
-	uint32_t *place = calloc(n + (size_t)1, sizeof(*place));
-	struct pmfs_shared_function *sorted = calloc(n + (size_t)1, sizeof(*sorted));
+	uint32_t n = 0;
+	uint32_t *order = calloc(b->m.n + (size_t)1, sizeof(*order));
+	uint32_t *place = calloc(b->m.n + (size_t)1, sizeof(*place));
+	struct pmfs_shared_function *sorted = calloc(b->m.n + (size_t)1, sizeof(*sorted));
 	int r = order && place && sorted ? 0 : -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < n; i++)
-		order[i] = i;
+	for (uint32_t i = 0; r == 0 && i < b->m.n; i++)
+		if (b->m.functions[i].used)
+			order[n++] = i;
 	if (r == 0)
 		r = pm_sort_with(order, n, sizeof(*order), by_sum, b);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
@@ -229,24 +288,7 @@ static int put_in_order(struct built *b)
 	}
 	free(b->m.functions);
 	b->m.functions = sorted;
-	return 0;
-}
-
-static int sum_up(struct built *b)
-{
-	b->m.n = b->keys.n;
-	for (uint32_t run = 0; run < b->e->runs.n; run++) {
-		struct pmfs_run_share *list = b->m.of[run];
-		int r = pm_sort(list, b->m.n_of[run], sizeof(*list), by_function);
-		if (r < 0)
-			return r;
-		b->m.n_of[run] = list ? join(list, b->m.n_of[run]) : 0;
-		for (uint32_t i = 0; i < b->m.n_of[run]; i++) {
-			b->m.functions[list[i].function].sum +=
-				isfinite(list[i].own) ? list[i].own : 0;
-			b->m.has_incl |= isfinite(list[i].incl);
-		}
-	}
+	b->m.n = n;
 	return 0;
 }
 
@@ -275,30 +317,39 @@ static int label_runs(struct built *b)
 	return 0;
 }
 
+int pmfs_lead_name(const struct pmfs_ensemble *e, struct pm_arena *arena, const char **ret,
+	struct pm_error *err)
+{
+	const struct pmfs_facts *facts;
+	int r = pmfs_facts(e, &facts, err);
+	*ret = NULL;
+	if (r < 0)
+		return r;
+	uint32_t lead = pmfs_lead(e, facts);
+	if (lead == PM_NONE)
+		return 0;
+	struct pm_bytes name = facts->quantities.items[lead];
+	*ret = pm_arena_printf(arena, "%.*s", (int)name.len, (const char *)name.p);
+	return *ret ? 0 : pmfs_ensemble_no_memory(err);
+}
+
 static int prepare(struct built *b, struct pm_error *err)
 {
 	const struct pmfs_runs *runs = &b->e->runs;
-	int r = pmfs_facts(b->e, &b->facts, err);
+	const struct pmfs_facts *facts;
+	int r = pmfs_facts(b->e, &facts, err);
 	if (r < 0)
 		return r;
-	uint32_t lead = pmfs_lead(b->e, b->facts);
-	b->by_module = b->by_file = true;
+	uint32_t lead = pmfs_lead(b->e, facts);
 	b->m.of = calloc(runs->n, sizeof(*b->m.of));
 	b->m.n_of = calloc(runs->n, sizeof(*b->m.n_of));
+	b->room_of = calloc(runs->n, sizeof(*b->room_of));
 	b->m.totals = calloc(runs->n, sizeof(*b->m.totals));
-	if (!b->m.of || !b->m.n_of || !b->m.totals || label_runs(b) < 0)
+	if (!b->m.of || !b->m.n_of || !b->room_of || !b->m.totals || label_runs(b) < 0)
 		return pmfs_ensemble_no_memory(err);
-	for (uint32_t i = 0; i < runs->n; i++) {
-		const struct pmfs_run_facts *f = &b->facts->of[i];
-		b->m.totals[i] = lead == PM_NONE ? NAN : pmfs_whole_of(f, lead);
-		b->by_module &= f->broken || f->has_modules;
-		b->by_file &= f->broken || f->has_files;
-	}
-	if (lead == PM_NONE)
-		return 0;
-	struct pm_bytes name = b->facts->quantities.items[lead];
-	b->m.quantity = pm_arena_printf(&b->arena, "%.*s", (int)name.len, (const char *)name.p);
-	return b->m.quantity ? 0 : pmfs_ensemble_no_memory(err);
+	for (uint32_t i = 0; i < runs->n; i++)
+		b->m.totals[i] = lead == PM_NONE ? NAN : pmfs_whole_of(&facts->of[i], lead);
+	return pmfs_lead_name(b->e, &b->arena, &b->m.quantity, err);
 }
 
 static int matrix_fill(void *owner, void *part, struct pm_error *err)
@@ -306,11 +357,12 @@ static int matrix_fill(void *owner, void *part, struct pm_error *err)
 	struct built *b = part;
 	b->e = owner;
 	b->keys.arena = b->texts.arena = &b->arena;
-	pthread_mutex_init(&b->lock, NULL);
 	int r = prepare(b, err);
 	if (r < 0 || !b->m.quantity)
 		return r;
-	r = pm_crew_each(b->e->runs.n, read_run, b);
+	uint32_t n = b->e->runs.n_groups;
+	for (uint32_t i = 0; r == 0 && i < (n > 1 ? n - 1 : 1); i++)
+		r = pm_work_cancelled() ? -ENOMEM : take(b, i);
 	if (r == 0)
 		r = sum_up(b);
 	if (r == 0)
@@ -325,12 +377,13 @@ static void matrix_done(void *part)
 		free(b->m.of[i]);
 	free(b->m.of);
 	free(b->m.n_of);
+	free(b->room_of);
+	free(b->above);
 	free(b->m.totals);
 	free(b->m.functions);
 	pm_strtab_done(&b->keys);
 	pm_strtab_done(&b->texts);
 	pm_arena_done(&b->arena);
-	pthread_mutex_destroy(&b->lock);
 }
 
 int pmfs_matrix(const struct pmfs_ensemble *e, const struct pmfs_matrix **ret, struct pm_error *err)

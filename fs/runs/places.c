@@ -11,10 +11,12 @@ void pmfs_run_path(const struct pmfs_ensemble *e, uint32_t run, struct pm_text *
 }
 
 int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool normalize,
-	struct pm_profile **ret, struct pm_error *err)
+	const char *of_runs, struct pm_profile **ret, struct pm_error *err)
 {
-	const struct pmfs_group *base = &e->runs.groups[e->base];
-	const struct pmfs_group *group = &e->runs.groups[e->others[other]];
+	static const struct pmfs_group nothing = {.name = ""};
+	const struct pmfs_group *base = &e->runs.groups[e->base], *group = &nothing;
+	if (other + 1 < e->runs.n_groups)
+		group = &e->runs.groups[e->others[other]];
 	struct pmfs_comparison c = {.lender = pmfs_shelf_lender(e->shelf),
 		.base_name = base->name,
 		.name = group->name,
@@ -24,6 +26,7 @@ int pmfs_ensemble_compare(const struct pmfs_ensemble *e, uint32_t other, bool no
 		.n_runs = group->n,
 		.exact = e->options.exact,
 		.normalize = normalize,
+		.of_runs = of_runs,
 		.metric = e->options.shelf.metric};
 	return pmfs_compare_new(&c, ret, err);
 }

@@ -1,7 +1,7 @@
 /*
  * scaling.csv: the loss of functions with more threads, see docs/namespace.md. Costs are sums over
  * all threads: without a loss, strong scaling leaves them unchanged, and weak scaling multiplies
- * them.
+ * them. The rows are those of compare/NAME/functions.csv.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +18,9 @@ enum { MOST_OPENED = 200 };
 
 /* A row of scaling.csv. */
 struct row {
-	uint32_t group, function;
-	double own_base, own, incl_base, incl, loss, loss_incl;
+	uint32_t group, place; /* in functions.csv */
+	uint32_t name;         /* text */
+	double own[2], incl[2], loss, loss_incl;
 };
 
 struct scaling {
@@ -27,6 +28,11 @@ struct scaling {
 	uint32_t n_header, n_contexts_header;
 	struct row *rows;
 	uint32_t n;
+	size_t room;
+	const char *quantity;           /* or NULL */
+	struct pmfs_group_facts *facts; /* by group */
+	bool has_incl;
+	struct pm_strtab texts;
 	struct pm_arena arena;
 };
 
@@ -38,56 +44,70 @@ int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err)
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	uint32_t known = 0;
-	for (uint32_t i = 0; i < e->runs.n; i++) {
-		uint32_t busy = facts->of[i].broken ? 0 : facts->of[i].busy;
-		if (busy && known && busy != known)
-			return 1;
-		known = busy ? busy : known;
-	}
-	return 0;
+	return pmfs_threads_differ(e, facts);
 }
 
 /* ---- rows ---- */
 
-/* Largest loss first; functions in the order of the matrix. */
+/* Largest loss first; functions in the order of functions.csv. */
 static int by_loss(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	if (x->loss != y->loss)
 		return x->loss < y->loss ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	return (x->place > y->place) - (x->place < y->place);
 }
 
-static double or_zero(double value)
+static double loss_of(const double cost[2], double factor)
 {
-	return isfinite(value) ? value : 0;
+	return (isfinite(cost[1]) ? cost[1] : 0) - (isfinite(cost[0]) ? cost[0] : 0) * factor;
 }
 
-static int add_group(struct scaling *s, size_t *room, const struct pmfs_ensemble *e,
-	const struct pmfs_matrix *m, uint32_t group, double factor)
+static int add_rows(struct scaling *s, uint32_t group, const struct pmfs_compared *c, double factor)
 {
-	const struct pmfs_group *base = &e->runs.groups[e->base], *g = &e->runs.groups[group];
 	uint32_t first = s->n;
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct row row = {.group = group, .function = i};
-		row.own_base = pmfs_matrix_mean(m, base, i, false);
-		row.own = pmfs_matrix_mean(m, g, i, false);
-		row.incl_base = pmfs_matrix_mean(m, base, i, true);
-		row.incl = pmfs_matrix_mean(m, g, i, true);
-		if (isnan(row.own_base) && isnan(row.own) && isnan(row.incl_base) &&
-			isnan(row.incl))
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct pmfs_compared_row of = pmfs_compared_row(c, c->order[i]);
+		struct row row = {.group = group,
+			.place = i,
+			.own = {of.own[0], of.own[1]},
+			.incl = {of.incl[0], of.incl[1]},
+			.loss = loss_of(of.own, factor),
+			.loss_incl = loss_of(of.incl, factor)};
+		if (isnan(of.own[0]) && isnan(of.own[1]) && isnan(of.incl[0]) && isnan(of.incl[1]))
 			continue;
-		row.loss = or_zero(row.own) - or_zero(row.own_base) * factor;
-		row.loss_incl = or_zero(row.incl) - or_zero(row.incl_base) * factor;
-		if (pm_work_cancelled() || pm_list_room(&s->rows, s->n, room, sizeof(*s->rows)) < 0)
+		s->has_incl |= !isnan(of.incl[0]) || !isnan(of.incl[1]);
+		row.name = pm_strtab_add_lasting(&s->texts, of.name);
+		if (pm_work_cancelled() || row.name == PM_NONE ||
+			pm_list_room(&s->rows, s->n, &s->room, sizeof(*s->rows)) < 0)
 			return -ENOMEM;
 		s->rows[s->n++] = row;
 	}
+	pm_strtab_forget(&s->texts);
 	return s->n > first ? pm_sort(s->rows + first, s->n - first, sizeof(*s->rows), by_loss) : 0;
 }
 
-static int name_columns(struct scaling *s, const struct pmfs_matrix *m)
+/* The comparison with others[other]; one that cannot be read is left out. */
+static int add_other(struct scaling *s, const struct pmfs_ensemble *e, uint32_t other)
+{
+	struct pm_error unused = {.offset = PM_NO_OFFSET};
+	uint32_t group = e->others[other];
+	struct pmfs_compared c;
+	struct pm_profile *p;
+	double factor;
+	if (!s->quantity || !pmfs_loss_factor(e, &s->facts[e->base], &s->facts[group], &factor))
+		return 0;
+	int r = pmfs_ensemble_compare(e, other, false, NULL, &p, &unused);
+	if (r < 0)
+		return r;
+	r = pmfs_compare_functions(p, s->quantity, &c, &unused);
+	if (r == 0)
+		r = add_rows(s, group, &c, factor);
+	p->ops->close(p);
+	return pmfs_is_lasting(r) ? 0 : r;
+}
+
+static int name_columns(struct scaling *s)
 {
 	static const char *const before[] = {"threads_base", "threads", "run", NULL};
 	static const char *const after[] = {"loss_incl", "loss", "loss_share", "name", NULL};
@@ -99,7 +119,7 @@ static int name_columns(struct scaling *s, const struct pmfs_matrix *m)
 	struct pm_strtab middle = {.arena = &s->arena};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		char name[300];
-		snprintf(name, sizeof(name), "%s_%s", m->quantity ? m->quantity : "none", kinds[i]);
+		snprintf(name, sizeof(name), "%s_%s", s->quantity ? s->quantity : "none", kinds[i]);
 		pm_strtab_add(&middle, pm_bytes_of(name));
 	}
 	s->header = pmfs_header_of(&s->arena, before, &middle, after, &s->n_header);
@@ -113,18 +133,17 @@ static int scaling_fill(void *owner, void *part, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = owner;
 	struct scaling *s = part;
-	const struct pmfs_matrix *m;
 	const struct pmfs_facts *facts;
-	size_t room = 0;
-	int r = pmfs_matrix(e, &m, err);
-	if (r < 0 || (r = pmfs_facts(e, &facts, err)) < 0)
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0 || (r = pmfs_lead_name(e, &s->arena, &s->quantity, err)) < 0)
 		return r;
-	r = name_columns(s, m);
-	for (uint32_t g = 0; g < e->runs.n_groups && r == 0; g++) {
-		double factor;
-		if (g != e->base && pmfs_loss_factor(e, facts, g, &factor))
-			r = add_group(s, &room, e, m, g, factor);
-	}
+	s->texts.arena = &s->arena;
+	s->facts = pm_arena_array(&s->arena, e->runs.n_groups, sizeof(*s->facts));
+	r = s->facts ? name_columns(s) : -ENOMEM;
+	for (uint32_t g = 0; g < e->runs.n_groups && r == 0; g++)
+		s->facts[g] = pmfs_group_facts(e, facts, g);
+	for (uint32_t i = 0; i + 1 < e->runs.n_groups && r == 0; i++)
+		r = add_other(s, e, i);
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
@@ -132,6 +151,7 @@ static void scaling_done(void *part)
 {
 	struct scaling *s = part;
 	free(s->rows);
+	pm_strtab_done(&s->texts);
 	pm_arena_done(&s->arena);
 }
 
@@ -151,28 +171,23 @@ static int get_scaling(
 static int scaling_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(rows->table->self);
-	const struct pmfs_facts *facts;
-	const struct pmfs_matrix *m;
 	const struct scaling *s;
 	int r = get_scaling(e, &s, err);
 	if (r < 0 || rows->at >= s->n)
 		return r;
-	if ((r = pmfs_matrix(e, &m, err)) < 0 || (r = pmfs_facts(e, &facts, err)) < 0)
-		return r;
 	const struct row *row = &s->rows[rows->at++];
-	const struct pmfs_group *g = &e->runs.groups[row->group];
-	double whole = pmfs_matrix_whole(m, g);
-	cells[0] = pm_cell_f64(pmfs_busy_threads(e, facts, e->base));
-	cells[1] = pm_cell_f64(pmfs_busy_threads(e, facts, row->group));
-	cells[2] = pm_cell_str(g->name);
-	cells[3] = pm_cell_f64(row->own_base);
-	cells[4] = pm_cell_f64(row->own);
-	cells[5] = pm_cell_f64(row->incl_base);
-	cells[6] = pm_cell_f64(row->incl);
-	cells[7] = m->has_incl ? pm_cell_f64(row->loss_incl) : pm_cell_empty();
+	double whole = s->facts[row->group].whole;
+	cells[0] = pm_cell_f64(s->facts[e->base].threads);
+	cells[1] = pm_cell_f64(s->facts[row->group].threads);
+	cells[2] = pm_cell_str(e->runs.groups[row->group].name);
+	cells[3] = pm_cell_f64(row->own[0]);
+	cells[4] = pm_cell_f64(row->own[1]);
+	cells[5] = pm_cell_f64(row->incl[0]);
+	cells[6] = pm_cell_f64(row->incl[1]);
+	cells[7] = s->has_incl ? pm_cell_f64(row->loss_incl) : pm_cell_empty();
 	cells[8] = pm_cell_f64(row->loss);
 	cells[9] = whole != 0 ? pm_cell_f64(row->loss / whole) : pm_cell_empty();
-	cells[10] = pm_cell_lasting(m->functions[row->function].name);
+	cells[10] = pm_cell_lasting(s->texts.items[row->name]);
 	return 1;
 }
 

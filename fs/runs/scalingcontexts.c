@@ -21,6 +21,7 @@ struct reader {
 	double factor, whole;
 	double threads_base, threads;
 	struct pm_text kind;
+	struct pm_arena arena;
 };
 
 static void leave(struct reader *reader)
@@ -47,27 +48,29 @@ static int enter(
 {
 	struct pm_error why = {.offset = PM_NO_OFFSET};
 	const struct pmfs_facts *facts;
-	const struct pmfs_matrix *m;
+	const char *quantity;
 	uint32_t group = e->others[other];
 	leave(reader);
 	reader->other = other;
-	int r = pmfs_matrix(e, &m, err);
-	if (r < 0 || (r = pmfs_facts(e, &facts, err)) < 0)
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0 || (r = pmfs_lead_name(e, &reader->arena, &quantity, err)) < 0)
 		return r;
-	if (!m->quantity || !pmfs_loss_factor(e, facts, group, &reader->factor))
+	struct pmfs_group_facts base = pmfs_group_facts(e, facts, e->base);
+	struct pmfs_group_facts of_group = pmfs_group_facts(e, facts, group);
+	if (!quantity || !pmfs_loss_factor(e, &base, &of_group, &reader->factor))
 		return 0;
-	reader->whole = pmfs_matrix_whole(m, &e->runs.groups[group]);
-	reader->threads_base = pmfs_busy_threads(e, facts, e->base);
-	reader->threads = pmfs_busy_threads(e, facts, group);
-	r = pmfs_ensemble_compare(e, other, false, &reader->profile, &why);
+	reader->whole = of_group.whole;
+	reader->threads_base = base.threads;
+	reader->threads = of_group.threads;
+	r = pmfs_ensemble_compare(e, other, false, NULL, &reader->profile, &why);
 	if (r < 0)
 		reader->profile = NULL;
 	else if ((r = pmfs_compare_contexts(reader->profile, &reader->both, &why)) < 0)
 		leave(reader);
 	if (r == 0) {
-		uint32_t excl = column_of(reader->both, m->quantity, "_excl");
-		reader->own = excl != PM_NONE ? excl : column_of(reader->both, m->quantity, "");
-		reader->incl = column_of(reader->both, m->quantity, "_incl");
+		uint32_t excl = column_of(reader->both, quantity, "_excl");
+		reader->own = excl != PM_NONE ? excl : column_of(reader->both, quantity, "");
+		reader->incl = column_of(reader->both, quantity, "_incl");
 	}
 	return r == 0 ? 1 : pmfs_is_lasting(r) ? 0 : pm_error_plain(err, r);
 }
@@ -85,6 +88,7 @@ static void contexts_done(struct pm_rows *rows)
 		return;
 	leave(reader);
 	pm_text_done(&reader->kind);
+	pm_arena_done(&reader->arena);
 	free(reader);
 	rows->own = NULL;
 }

@@ -93,7 +93,7 @@ static int add_changes(struct pm_text *out, const struct pmfs_ensemble *e,
 		pm_text_str(out, "  cannot be compared: see damage.csv\n");
 		return 0;
 	}
-	int r = pmfs_ensemble_compare(e, other, e->options.normalize, &p, &why);
+	int r = pmfs_ensemble_compare(e, other, e->options.normalize, NULL, &p, &why);
 	if (r == 0) {
 		size_t before = out->len;
 		r = pmfs_compare_summary_lines(p, MOST_CHANGES, out, &why);

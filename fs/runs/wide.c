@@ -1,8 +1,20 @@
 /* Tables of functions side by side: functions-wide.csv, and noise.csv of names with repetitions. */
 #include <math.h>
 
+#include "formats/common/search.h"
+#include "fs/compare/noise.h"
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"
+
+/* The cost of a function in a run; NULL if the run does not have it. O(log n). */
+static const struct pmfs_run_share *share_at(
+	const struct pmfs_matrix *m, uint32_t run, uint32_t function)
+{
+	const struct pmfs_run_share *of = m->of[run];
+	uint32_t n = m->n_of[run];
+	uint32_t at = PM_LOWER_BOUND(i, 0, n, of[i].function < function);
+	return at < n && of[at].function == function ? &of[at] : NULL;
+}
 
 /* ---- functions-wide.csv ---- */
 
@@ -15,7 +27,7 @@ static int wide_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_erro
 		return r;
 	uint32_t i = (uint32_t)rows->at++;
 	for (uint32_t run = 0; run < e->runs.n; run++) {
-		const struct pmfs_run_share *share = pmfs_matrix_at(m, run, i);
+		const struct pmfs_run_share *share = share_at(m, run, i);
 		cells[run] = share ? pm_cell_f64(share->own) : pm_cell_empty();
 	}
 	cells += e->runs.n;
@@ -51,25 +63,26 @@ struct spread {
 	double mean, stddev, min, max;
 };
 
-/* False if none of the runs has the function. */
+/* Over the runs that have the quantity; false if none of them has the function. */
 static bool spread_of(const struct pmfs_matrix *m, const struct pmfs_group *g, uint32_t function,
 	struct spread *ret)
 {
 	bool found = false;
-	double squares = 0;
-	*ret = (struct spread){.n = pmfs_matrix_count(m, g), .min = INFINITY, .max = -INFINITY};
-	ret->mean = pmfs_matrix_mean(m, g, function, false);
+	struct pmfs_sample sample = {.n = 0};
+	*ret = (struct spread){.min = INFINITY, .max = -INFINITY};
 	for (uint32_t i = g->first; i < g->first + g->n; i++) {
 		if (isnan(m->totals[i]))
 			continue;
-		const struct pmfs_run_share *share = pmfs_matrix_at(m, i, function);
-		double own = share && isfinite(share->own) ? share->own : 0;
+		const struct pmfs_run_share *share = share_at(m, i, function);
+		double own = share ? share->own : 0;
 		found |= share != NULL;
-		squares += (own - ret->mean) * (own - ret->mean);
+		pmfs_sample_add(&sample, own);
 		ret->min = fmin(ret->min, own);
 		ret->max = fmax(ret->max, own);
 	}
-	ret->stddev = ret->n > 1 ? sqrt(squares / (ret->n - 1)) : NAN;
+	ret->n = sample.n;
+	ret->mean = sample.mean;
+	ret->stddev = pmfs_sample_stddev(&sample);
 	return found && isfinite(ret->mean);
 }
 

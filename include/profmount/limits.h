@@ -127,7 +127,7 @@
 #define PM_LIMIT_RUNS   65000
 #define PM_LIMIT_FOLDER 10000000
 
-/* Functions of all runs together in the tables that show runs side by side: 24 bytes each. */
+/* Functions of all runs together in the tables that show runs side by side: 16 bytes each. */
 #define PM_LIMIT_MATRIX (1 << 24)
 
 /* Rectangles in an SVG. Viewers lock up on 10 MB files; the omitted share is stated. */
@@ -160,5 +160,11 @@
  * side. Longer lists are matched by position only.
  */
 #define PM_LIMIT_PLACE_PAIRS ((uint32_t)1 << 14)
+
+/*
+ * The same for functions whose names have a line or an ordinal: 1,000 on each side, 8 MB. There are
+ * few such families, and a name matched to the wrong function moves costs.
+ */
+#define PM_LIMIT_NAME_PAIRS 1000000
 
 #endif

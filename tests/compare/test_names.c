@@ -7,62 +7,62 @@
 
 #include "fs/compare/names.h"
 
-/* One for each rule, in its order: what it is given, and what it leaves. */
+/* One for each rule, in its order: what it is given, what it leaves, and the number it finds. */
 static const struct {
 	const char *name, *want;
+	uint64_t number;
 } by_rule[] = {
-	{"Domain::setup(int) [clone .isra.0]", "Domain::setup(int)"},
-	{"solve.isra.0", "solve"},
-	{"app::refine::h0123456789abcdef", "app::refine"},
-	{"app[9f8e7d6c5b4a3210]::mesh::coarsen", "app::mesh::coarsen"},
-	{"a.Order$$Lambda$14/0x0000000800c03000.apply", "a.Order$$Lambda.apply"},
-	{"a.Order$$Lambda$14/12345.apply", "a.Order$$Lambda.apply"},
-	{"a.Cart$$Lambda/0x00007f1200001000.run", "a.Cart$$Lambda.run"},
-	{"a.Cart$$Lambda$7.run", "a.Cart$$Lambda.run"},
-	{"com.sun.proxy.$Proxy12.find", "com.sun.proxy.$Proxy.find"},
-	{"Repo$$EnhancerBySpringCGLIB$$1a2b3c4d.save", "Repo$$EnhancerBySpringCGLIB.save"},
-	{"reflect.GeneratedMethodAccessor12.invoke", "reflect.GeneratedMethodAccessor.invoke"},
+	{"Domain::setup(int) [clone .isra.0]", "Domain::setup(int)", 0},
+	{"solve.isra.0", "solve", 0},
+	{"app::refine::h0123456789abcdef", "app::refine", 0},
+	{"app[9f8e7d6c5b4a3210]::mesh::coarsen", "app::mesh::coarsen", 0},
+	{"a.Order$$Lambda$14/0x0000000800c03000.apply", "a.Order$$Lambda.apply", 0},
+	{"a.Order$$Lambda$14/12345.apply", "a.Order$$Lambda.apply", 0},
+	{"a.Cart$$Lambda/0x00007f1200001000.run", "a.Cart$$Lambda.run", 0},
+	{"a.Cart$$Lambda$7.run", "a.Cart$$Lambda.run", 0},
+	{"com.sun.proxy.$Proxy12.find", "com.sun.proxy.$Proxy.find", 0},
+	{"Repo$$EnhancerBySpringCGLIB$$1a2b3c4d.save", "Repo$$EnhancerBySpringCGLIB.save", 0},
+	{"reflect.GeneratedMethodAccessor12.invoke", "reflect.GeneratedMethodAccessor.invoke", 0},
 	{"reflect.GeneratedConstructorAccessor3.newInstance",
-		"reflect.GeneratedConstructorAccessor.newInstance"},
-	{"main::f[(eval 12)[app.pl:3]:1]", "main::f[(eval)[app.pl:3]:1]"},
-	{"main::__ANON__[app.pl:13]", "main::__ANON__[app.pl]"},
-	{"sweep._omp_fn.3", "sweep._omp_fn"},
-	{"com.acme.Shop.lambda$check$0", "com.acme.Shop.lambda$check"},
-	{"<unknown procedure> 0x1aac0 [libfoo.so]", "<unknown procedure> [libfoo.so]"},
-	{"libfoo.so+0x1aac0", "libfoo.so"},
+		"reflect.GeneratedConstructorAccessor.newInstance", 0},
+	{"main::f[(eval 12)[app.pl:3]:1]", "main::f[(eval)[app.pl:3]:1]", 0},
+	{"main::__ANON__[app.pl:13]", "main::__ANON__[app.pl]", 13},
+	{"sweep._omp_fn.3", "sweep._omp_fn", 3},
+	{"com.acme.Shop.lambda$check$20", "com.acme.Shop.lambda$check", 20},
+	{"<unknown procedure> 0x1aac0 [libfoo.so]", "<unknown procedure> [libfoo.so]", 0x1aac0},
+	{"libfoo.so+0x1aac0", "libfoo.so", 0x1aac0},
 };
 
-static void check(const char *name, bool loose, const char *want)
+static struct pmfs_name_facts check(const char *name, const char *want)
 {
 	struct pm_text out = {.p = NULL};
-	if (loose)
-		pmfs_loose_name(pm_bytes_of(name), &out);
-	else
-		pmfs_tidy_name(pm_bytes_of(name), &out);
+	struct pmfs_name_facts facts;
+	pmfs_family_name(pm_bytes_of(name), &out, &facts);
 	pm_text_char(&out, '\0');
 	assert_int_equal(pm_text_status(&out), 0);
 	assert_string_equal(out.p, want);
 	pm_text_done(&out);
+	return facts;
 }
 
 static void test_every_rule(void **state)
 {
 	assert_int_equal(sizeof(by_rule) / sizeof(*by_rule), pmfs_n_name_rules);
 	for (size_t i = 0; i < pmfs_n_name_rules; i++) {
-		bool alone = pmfs_name_rules[i].alone;
-		check(by_rule[i].name, true, by_rule[i].want);
-		check(by_rule[i].name, false, alone ? by_rule[i].name : by_rule[i].want);
+		struct pmfs_name_facts facts = check(by_rule[i].name, by_rule[i].want);
+		assert_int_equal(facts.part, pmfs_name_rules[i].part);
+		assert_int_equal(facts.number, by_rule[i].number);
+		assert_false(facts.cold);
 	}
 }
 
 static void test_entry_points(void **state)
 {
 	for (size_t i = 0; i < pmfs_n_name_twins; i++) {
-		check(pmfs_name_twins[i].name, false, pmfs_name_twins[i].same_as);
-		check(pmfs_name_twins[i].name, true, pmfs_name_twins[i].same_as);
-		check(pmfs_name_twins[i].same_as, false, pmfs_name_twins[i].same_as);
+		check(pmfs_name_twins[i].name, pmfs_name_twins[i].same_as);
+		check(pmfs_name_twins[i].same_as, pmfs_name_twins[i].same_as);
 	}
-	check("<program root>s", false, "<program root>s");
+	check("<program root>s", "<program root>s");
 }
 
 static void test_every_suffix_of_clones(void **state)
@@ -72,18 +72,20 @@ static void test_every_suffix_of_clones(void **state)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "f.%s", words[i]);
-		check(name, false, "f");
+		assert_int_equal(check(name, "f").cold, strcmp(words[i], "cold") == 0);
 		snprintf(name, sizeof(name), "f.%s.12", words[i]);
-		check(name, false, "f");
+		check(name, "f");
 		snprintf(name, sizeof(name), "f(int) [clone .%s.3.4]", words[i]);
-		check(name, false, "f(int)");
+		check(name, "f(int)");
 	}
-	check("sort_keys.part.5.isra.2", false, "sort_keys");
-	check("f() [clone .isra.0] [clone .cold]", false, "f()");
-	check("app::run::h0123456789abcdef.llvm.123", false, "app::run");
-	check("relax(D&) [clone ._omp_fn.7]", false, "relax(D&) [clone ._omp_fn.7]");
-	check("relax(D&) [clone ._omp_fn.7]", true, "relax(D&) [clone ._omp_fn]");
-	check("main::__ANON__[(eval 47)[app.pl:3]:1]", false, "main::__ANON__[(eval)[app.pl:3]]");
+	check("sort_keys.part.5.isra.2", "sort_keys");
+	check("f() [clone .isra.0] [clone .cold]", "f()");
+	check("app::run::h0123456789abcdef.llvm.123", "app::run");
+	assert_true(check("f.part.0.cold", "f").cold);
+	check("relax(D&) [clone ._omp_fn.7]", "relax(D&) [clone ._omp_fn]");
+	struct pmfs_name_facts facts =
+		check("main::__ANON__[(eval 47)[app.pl:3]:1]", "main::__ANON__[(eval)[app.pl:3]]");
+	assert_int_equal(facts.part, PMFS_NAME_RUN); /* of several parts, the least certain one */
 }
 
 static void test_names_that_stay(void **state)
@@ -91,9 +93,10 @@ static void test_names_that_stay(void **state)
 	static const char *const names[] = {"update.v2", "com.acme.Outer$1.run", "std::hash::h12",
 		"evaluate 12 things", "tile_16x16", "step.israel", "step.partial", "main.func1",
 		"array[10]", "CGLIB$$constructor", "f::h0123456789abcdef0", "a+0x", "", ".cold",
-		"__ANON__[", "$$Lambda", "(eval )", "lambda$", "::h0123456789abcdef"};
+		"__ANON__[", "$$Lambda", "(eval )", "f[(eval 12345678)[app.pl:3]]",
+		"f[(eval 5f3a9c01)[app.pl:3]]", "lambda$", "::h0123456789abcdef"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		check(names[i], true, names[i]);
+		check(names[i], names[i]);
 }
 
 /* Each suffix of clones could be the beginning of a chain that ends in a letter. */
@@ -104,7 +107,7 @@ static void test_a_long_name(void **state)
 	for (size_t i = 0; i < N; i++)
 		memcpy(name + i * 5, ".isra", 5);
 	memcpy(name + (size_t)N * 5, "x", 2);
-	check(name, true, name);
+	check(name, name);
 	free(name);
 }
 

@@ -22,11 +22,11 @@ static void test_two_runs(void **state)
 	assert_pair(&p, "functions.csv",
 		"time_ns_excl_base|time_ns_excl|time_ns_excl_diff|time_ns_excl_ratio|"
 		"time_ns_incl_base|time_ns_incl|time_ns_incl_diff|time_ns_incl_ratio|"
-		"p|q|only_in|module|file|name\n"
-		"100|140|40|1.4|100|140|40|1.4||||/bin/app|/src/work.c|work\n"
-		"|7|7|||7|7||||new|/bin/app|/src/work.c|fresh\n"
-		"5||-5||5||-5||||base|/bin/app|/src/work.c|old\n"
-		"10|10|0|1|115|157|42|1.3652173913043477||||/bin/app|/src/main.c|main\n");
+		"p|q|matched|only_in|module|file|name\n"
+		"100|140|40|1.4|100|140|40|1.4|||exact||/bin/app|/src/work.c|work\n"
+		"|7|7|||7|7|||||new|/bin/app|/src/work.c|fresh\n"
+		"5||-5||5||-5|||||base|/bin/app|/src/work.c|old\n"
+		"10|10|0|1|115|157|42|1.3652173913043477|||exact||/bin/app|/src/main.c|main\n");
 	assert_pair(&p, "metrics.csv",
 		"quantity|base|value|diff|ratio\ntime_ns|115|157|42|1.3652173913043477\n");
 	assert_pair(&p, "names.csv", "names|name|joined\n");
@@ -63,16 +63,16 @@ static void test_repetitions(void **state)
 		"time_ns_excl_base|time_ns_excl_base_stddev|time_ns_excl|time_ns_excl_stddev|"
 		"time_ns_excl_diff|time_ns_excl_ratio|time_ns_incl_base|time_ns_incl_base_stddev|"
 		"time_ns_incl|time_ns_incl_stddev|time_ns_incl_diff|time_ns_incl_ratio|"
-		"p|q|only_in|module\n"
+		"p|q|matched|only_in|module\n"
 		"115|1.4142135623730951|156|2.8284271247461903|41|1.3565217391304347|"
 		"115|1.4142135623730951|156|2.8284271247461903|41|1.3565217391304347|"
-		"0.01029971455714518|0.01029971455714518||/bin/app\n");
+		"0.01029971455714518|0.01029971455714518|exact||/bin/app\n");
 	char *text = pair_text(&p, "functions.csv");
 	/* What a repetition lacks is 0 there: old is 6 and 0. */
 	assert_non_null(strstr(text, "\n3|4.242640687119285|||-3||"));
 	/* main never varies. */
 	assert_non_null(strstr(text, "\n10|0|10|0|0|1|"));
-	assert_non_null(strstr(text, "|1|1||/bin/app|/src/main.c|main\n"));
+	assert_non_null(strstr(text, "|1|1|exact||/bin/app|/src/main.c|main\n"));
 	free(text);
 	pair_close(&p);
 }
@@ -101,8 +101,8 @@ static void test_shares(void **state)
 	pair_open(&p, 1, 1, (struct fake *[]){run(10, 85, "x", 5), run(20, 170, "x", 10)});
 	assert_pair(&p, "files.csv",
 		"share_base|share|share_diff|share_incl_base|share_incl|share_incl_diff|"
-		"p|q|only_in|file\n"
-		"0.9|0.9|0|0.9|0.9|0||||/src/work.c\n0.1|0.1|0|1|1|0||||/src/main.c\n");
+		"p|q|matched|only_in|file\n"
+		"0.9|0.9|0|0.9|0.9|0|||exact||/src/work.c\n0.1|0.1|0|1|1|0|||exact||/src/main.c\n");
 	pair_close(&p);
 }
 
@@ -150,11 +150,11 @@ static void test_lines_that_have_moved(void **state)
 		"line_base|line|"
 		"time_ns_excl_base|time_ns_excl|time_ns_excl_diff|time_ns_excl_ratio|"
 		"time_ns_incl_base|time_ns_incl|time_ns_incl_diff|time_ns_incl_ratio|"
-		"p|q|only_in|file|name\n"
-		"12|12|1|2|1|2|1|2|1|2||||/src/f.c|f\n"
-		"20|25|1|2|1|2|1|2|1|2||||/src/f.c|f\n"
-		"25|30|1|2|1|2|1|2|1|2||||/src/f.c|f\n"
-		"28|33|1|2|1|2|1|2|1|2||||/src/f.c|f\n");
+		"p|q|matched|only_in|file|name\n"
+		"12|12|1|2|1|2|1|2|1|2|||exact||/src/f.c|f\n"
+		"20|25|1|2|1|2|1|2|1|2|||order||/src/f.c|f\n"
+		"25|30|1|2|1|2|1|2|1|2|||order||/src/f.c|f\n"
+		"28|33|1|2|1|2|1|2|1|2|||order||/src/f.c|f\n");
 	pair_close(&p);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fs/compare/match.h"
 #include "fs/compare/names.h"
+#include "profmount/tree.h"
 
 enum { MOST = 1000, RUNS = 4 };
 
@@ -31,16 +32,14 @@ static bool is_entry_of_measurement(struct pm_bytes name)
  */
 static void check_name(struct pm_bytes name)
 {
-	struct pm_text tidy = {.p = NULL}, loose = {.p = NULL}, module = {.p = NULL};
-	pmfs_tidy_name(name, &tidy);
-	pmfs_loose_name(name, &loose);
+	struct pm_text family = {.p = NULL}, module = {.p = NULL};
+	struct pmfs_name_facts facts;
+	pmfs_family_name(name, &family, &facts);
 	pmfs_tidy_module(name, &module);
 	bool longer = is_entry_of_measurement(name);
-	must((tidy.len <= name.len || longer) && (tidy.len > 0) == (name.len > 0));
-	must((loose.len <= name.len || longer) && (loose.len > 0) == (name.len > 0));
+	must((family.len <= name.len || longer) && (family.len > 0) == (name.len > 0));
 	must(module.len <= name.len);
-	pm_text_done(&tidy);
-	pm_text_done(&loose);
+	pm_text_done(&family);
 	pm_text_done(&module);
 }
 
@@ -59,14 +58,23 @@ static void check_groups(const struct pmfs_match *m)
 {
 	uint8_t *sides = calloc((size_t)m->n_groups + 1, 1);
 	must(sides != NULL);
-	for (uint32_t i = 0; i < m->n; i++) {
-		must(m->spellings[i].group < m->n_groups);
-		sides[m->spellings[i].group] |= m->spellings[i].sides;
-	}
+	for (uint32_t i = 0; i < m->n; i++)
+		for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+			const struct pmfs_spelling *s = &m->spellings[i];
+			bool there = s->sides & 1u << side;
+			must(there == (s->group[side] != PM_NONE));
+			if (!there)
+				continue;
+			must(s->group[side] < m->n_groups);
+			must(pmfs_match_named(m, i, (enum pmfs_side)side) < m->n_groups);
+			sides[s->group[side]] |= (uint8_t)(1u << side);
+		}
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		const struct pmfs_match_group *g = &m->groups[i];
 		must(g->sides == sides[i] && g->sides != 0 && g->n_names > 0);
-		must(g->shown < m->n && m->spellings[g->shown].group == i);
+		must((g->sides == PMFS_BOTH_SIDES) == (g->matched != PMFS_UNMATCHED));
+		const uint32_t *shown = m->spellings[g->shown].group;
+		must(g->shown < m->n && (shown[PMFS_BASE] == i || shown[PMFS_OTHER] == i));
 	}
 	free(sides);
 }
@@ -79,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pmfs_match m = {.exact = data[0] & 1, .of_places = data[0] & 2};
 	rest.p++;
 	rest.len--;
+	uint32_t before = PM_NONE, calls[MOST][2], n_calls = 0;
+	enum pmfs_side sides[MOST];
 	for (unsigned i = 0; i < MOST && rest.len > 0; i++) {
 		struct pm_bytes line = part(&rest, '\n'), head = part(&line, '\t'), text[3];
 		enum pmfs_side side = head.len && head.p[0] == '>' ? PMFS_OTHER : PMFS_BASE;
@@ -90,7 +100,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run = 2 * run + side; /* a run is on one side */
 		must(pmfs_match_add(&m, side, run, text, &first) == 0);
 		must(pmfs_match_add(&m, side, run, text, &again) == 0 && first == again);
+		pmfs_match_line(&m, first, side, text[2].len ? text[2].p[0] : 0);
+		if (before != PM_NONE && m.spellings[before].sides & 1u << side) {
+			sides[n_calls] = side; /* each is called by the one before it */
+			calls[n_calls][0] = before;
+			calls[n_calls++][1] = first;
+		}
+		before = first;
 	}
+	must(pmfs_match_families(&m) == 0);
+	for (uint32_t i = 0; i < n_calls; i++)
+		must(pmfs_match_call(&m, sides[i], calls[i][0], calls[i][1]) == 0);
 	must(pmfs_match_finish(&m) == 0);
 	check_groups(&m);
 	pmfs_match_done(&m);

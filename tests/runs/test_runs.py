@@ -274,6 +274,76 @@ class Tables(Folder):
         self.assertNotIn("noise.csv", self.names([f"a={self.path('900.htdump')}", f"b={self.path('1000.htdump')}"]))
 
 
+class OneMatcher(Folder):
+    """Functions that compare/ has in one row are one in every table of the root, with the same numbers."""
+
+    RUNS = {  # name → its repetitions
+        "old": [{"L$$Lambda$1.run": 700, "L$$Lambda$2.run": 11, "sweep._omp_fn.0": 40, "copy.isra.0": 5, "copy.part.1": 6, "gone": 3},
+                {"L$$Lambda$3.run": 720, "L$$Lambda$4.run": 13, "sweep._omp_fn.0": 44, "copy.isra.0": 7, "copy.part.1": 8}],
+        "new": [{"L$$Lambda$9.run": 650, "L$$Lambda$2.run": 17, "sweep._omp_fn.2": 80, "copy": 25, "fresh": 9}],
+        "next": [{"L$$Lambda$5.run": 640, "sweep._omp_fn.0": 30, "sweep._omp_fn.1": 55, "copy.part.1": 15, "copy.isra.0": 2, "fresh": 4}],
+    }
+
+    def words(self):
+        return [f"{name}={self.stream_of(f'{name}{k}.htdump', costs, 1 + k)}"
+                for name, runs in self.RUNS.items() for k, costs in enumerate(runs)]
+
+    def stream_of(self, path, costs, threads):
+        return streams.write(self.path(path), {"main": 1, **costs}, threads)
+
+    def compared(self, words, name):
+        return self.rows(words, f"compare/{name}/functions.csv")
+
+    def test_how_they_match(self):
+        rows = {r["name"]: r for r in self.compared(self.words(), "new")}
+        self.assertEqual({name: r["matched"] for name, r in rows.items()},
+                         {"main": "exact", "L$$Lambda.run (5 names)": "joined", "sweep._omp_fn.2": "group", "copy": "joined",
+                          "gone": "", "fresh": ""})
+        self.assertEqual((rows["L$$Lambda.run (5 names)"]["time_ns_excl_base"], rows["L$$Lambda.run (5 names)"]["time_ns_excl"]),
+                         (str((711 + 2 * 733) / 2).removesuffix(".0"), "667"))
+        joined = {r["joined"] for r in self.rows(self.words(), "compare/new/names.csv") if r["name"] == "copy"}
+        self.assertEqual(joined, {"copy", "copy.isra.0", "copy.part.1"})
+
+    def test_exactly(self):
+        names = {name for runs in self.RUNS.values() for costs in runs for name in costs}
+        for name in ("new", "next"):
+            for row in self.rows(self.words(), f"compare/{name}/functions.csv", ("exact",)):
+                self.assertIn(row["name"], names | {"main"})
+                self.assertIn(row["matched"], ("exact", ""))
+
+    def test_all_tables_have_the_same_numbers(self):
+        words = self.words()
+        wide, noise, scaling = (self.rows(words, t) for t in ("functions-wide.csv", "noise.csv", "scaling.csv"))
+        for name in ("new", "next"):
+            rows = self.compared(words, name)
+            mine = [(r["name"], r["time_ns_excl_base"], r["time_ns_excl"]) for r in rows]
+            self.assertEqual(sorted(mine), sorted((r["name"], r["time_ns_excl_base"], r["time_ns_excl"])
+                                                  for r in scaling if r["run"] == name))
+            for column, pick in (("time_ns_excl", [name + "/1"]), ("time_ns_excl_base", ["old/1", "old/2"])):
+                means = sorted(float(r[column]) for r in rows if r[column])
+                shown = [[float(r[c] or 0) for c in pick] for r in wide if any(r[c] for c in pick)]
+                # Rows that another comparison joins are one: sums are the same, and here all but the clones are alike.
+                self.assertAlmostEqual(sum(means), sum(sum(v) for v in shown) / len(pick), 9)
+        own = {r["name"]: r["mean"] for r in noise if r["run"] == "old"}
+        base = {r["name"]: r["time_ns_excl_base"] for r in self.compared(words, "new") if r["time_ns_excl_base"]}
+        self.assertEqual(sorted(own.values()), sorted(base.values()))
+
+    def test_two_names_have_the_same_rows(self):
+        words = [w for w in self.words() if not w.startswith("next=")]
+        rows = self.compared(words, "new")
+        wide = self.rows(words, "functions-wide.csv")
+        noise = self.rows(words, "noise.csv")
+
+        def mean(cells):
+            return sum(float(c or 0) for c in cells) / len(cells) if any(cells) else None
+
+        self.assertEqual(sorted(((mean([r["old/1"], r["old/2"]]) or 0, mean([r["new/1"]]) or 0) for r in wide)),
+                         sorted((float(r["time_ns_excl_base"] or 0), float(r["time_ns_excl"] or 0)) for r in rows))
+        for run, column in (("old", "time_ns_excl_base"), ("new", "time_ns_excl")):
+            self.assertEqual(sorted((r["mean"], r["stddev"]) for r in noise if r["run"] == run),
+                             sorted((r[column], r[column + "_stddev"]) for r in rows if r[column]))
+
+
 class Scaling(Folder):
     def words(self):
         return [f"n{n}={self.stream(f'{n}.htdump', threads=n, alpha=8000 // n)}" for n in (1, 2, 4)]
