@@ -26,6 +26,7 @@ extern const struct pm_format nytp_format;
 extern const struct pm_format zts_format;
 extern const struct pm_format htd_format;
 extern const struct pm_format folded_format;
+extern const struct pm_format pprof_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
@@ -34,6 +35,7 @@ const struct pm_format *const pm_formats[] = {
 	&zts_format,
 	&htd_format,
 	&folded_format,
+	&pprof_format,
 	NULL,
 };
 
@@ -53,7 +55,7 @@ static void opened_free(struct opened *o)
 
 /* The first bytes of a file, as they are, and as text. */
 struct heads {
-	uint8_t raw[HEAD], text[2 * HEAD];
+	uint8_t raw[HEAD], inflated[HEAD], text[2 * HEAD];
 };
 
 /* As far as the head can be inflated, without a byte order mark, UTF-16 as UTF-8. */
@@ -70,7 +72,10 @@ static int text_of_head(struct pm_candidate *c, struct heads *heads)
 		r = !s || pm_inflate_status(s).state == PM_INFLATE_FAILED ? -ENOMEM : 0;
 		c->text_is_all = c->text_is_all && w.len < HEAD;
 		w.len = w.len < HEAD ? w.len : HEAD;
+		if (w.len > 0)
+			w.p = memcpy(heads->inflated, w.p, w.len);
 	}
+	c->inflated = w;
 	pm_textlines_decode(w, &text);
 	if (text.failed)
 		r = -ENOMEM;
@@ -193,6 +198,58 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 	return 0;
 }
 
+/*
+ * Files that people take for profiles of these formats: what they are, and what to do. By their
+ * first bytes, or by the end of their names.
+ */
+static const struct {
+	const char *begins;
+	size_t len;
+	const char *ends, *what;
+} lookalikes[] = {
+	{"\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", 16, NULL,
+		"is a CPU profile in the old format of gperftools; google-pprof --proto converts it"},
+	{"heap profile:", 13, NULL,
+		"is a legacy heap profile in text; go tool pprof -proto converts it"},
+	{"goroutine profile:", 18, NULL,
+		"is a legacy goroutine profile in text; fetch it without debug=1"},
+	{"threadcreate profile:", 21, NULL,
+		"is a legacy profile in text; go tool pprof -proto converts it"},
+	{"--- ", 4, NULL, "is a legacy profile in text; go tool pprof -proto converts it"},
+	{"gmon", 4, NULL, "is a gmon.out of gprof, which is not read; measure with perf instead"},
+	{"FLR", 4, NULL, "is a recording of Java Flight Recorder; jfrconv -o pprof converts it"},
+	{"\xfb)", 2, NULL,
+		"is a pstats file of Python's cProfile; pyprof2calltree -i FILE -o callgrind.out "
+		"converts it"},
+	{"{)", 2, NULL,
+		"is a pstats file of Python's cProfile; pyprof2calltree -i FILE -o callgrind.out "
+		"converts it"},
+	{"", 0, ".pstats",
+		"is no pstats file that could be converted; pyprof2calltree reads those of cProfile"},
+	{"", 0, ".nsys-rep", "is a report of Nsight Systems, which only NVIDIA's tools read"},
+	{"", 0, ".etl", "is an event trace of Windows; xperf or PerfView export it"},
+	{"", 0, ".trace", "is a recording of Instruments; xctrace export converts it"},
+	{"<!DOCTYPE html", 14, NULL, "is a page, which may show a profile but is none"},
+};
+
+static int refuse(const struct pm_candidate *c, struct pm_error *err)
+{
+	struct pm_bytes path = pm_bytes_of(c->path);
+	for (size_t i = 0; i < sizeof(lookalikes) / sizeof(lookalikes[0]); i++) {
+		const char *ends = lookalikes[i].ends;
+		size_t n = ends ? strlen(ends) : lookalikes[i].len;
+		bool is = ends ? path.len > n && memcmp(path.p + path.len - n, ends, n) == 0
+			       : c->inflated.len >= n &&
+				memcmp(c->inflated.p, lookalikes[i].begins, n) == 0;
+		if (is)
+			return pm_error_set(
+				err, -EINVAL, c->path, PM_NO_OFFSET, "%s", lookalikes[i].what);
+	}
+	return pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+		c->folder ? "contains no profile of a known format (see --formats)"
+			  : "is not a profile of a known format (see --formats)");
+}
+
 /* With each format that it may be; the reason of the likeliest one is told. */
 static int open_by_probe(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile **ret, struct pm_error *err)
@@ -211,10 +268,7 @@ static int open_by_probe(const struct pm_candidate *c, const struct pm_open_opti
 		if (e == 0 || e == -ENOMEM)
 			return e;
 	}
-	return r < 0 ? r
-		     : pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
-			       c->folder ? "contains no profile of a known format (see --formats)"
-					 : "is not a profile of a known format (see --formats)");
+	return r < 0 ? r : refuse(c, err);
 }
 
 int pm_profile_open(const char *path, const char *name, const struct pm_open_options *options,

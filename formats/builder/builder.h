@@ -47,6 +47,22 @@ int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err);
 void pm_rec_close(struct pm_profile *p);
 
+/*
+ * The same with something of the format's own, which pm_rec_own returns while it is read; `done`
+ * frees it with the profile, and on failure.
+ */
+int pm_rec_open_own(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, void *own, void (*done)(void *own),
+	struct pm_profile *ret, struct pm_error *err);
+void *pm_rec_own(const struct pm_recording *r);
+
+/*
+ * Another profile of the same source, for items of a collection: read again, on first need, with
+ * another `own`. The caller's, see pm_collection.profile; the recording outlives it.
+ */
+int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own),
+	struct pm_profile **ret, struct pm_error *err);
+
 /* ---- the source ---- */
 
 /*
@@ -57,6 +73,7 @@ void pm_rec_close(struct pm_profile *p);
 struct pm_inflate *pm_rec_stream(struct pm_recording *r);
 
 const char *pm_rec_file(const struct pm_recording *r); /* its name, for messages */
+uint64_t pm_rec_mtime(const struct pm_recording *r);   /* of the file, since 1970 */
 const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
 
 /* False after a failure, or if nobody waits for the profile any more: then stop reading. */
@@ -70,6 +87,10 @@ bool pm_rec_goes_on(struct pm_recording *r);
  * are no unit. Quantities have columns in this order, even if all is 0.
  */
 uint32_t pm_rec_metric(struct pm_recording *r, struct pm_bytes name, struct pm_bytes unit);
+
+/* What becomes of its unit: the one that is shown, and by what its costs are multiplied. */
+struct pm_bytes pm_rec_unit(const struct pm_recording *r, uint32_t quantity);
+int64_t pm_rec_factor(const struct pm_recording *r, uint32_t quantity);
 
 /* A plain count without inclusive values: calls. */
 uint32_t pm_rec_count(struct pm_recording *r, const char *name);
@@ -187,6 +208,13 @@ struct pm_bytes pm_rec_copy(struct pm_recording *r, struct pm_bytes text);
 /* A table of the format's own, at sheet->path; `self` as in struct pm_table. */
 void pm_rec_sheet(
 	struct pm_recording *r, const struct pm_sheet *sheet, const void *self, uint64_t rows);
+
+/* Other documents and collections of the format's own; what they point to lives as long. */
+void pm_rec_document(struct pm_recording *r, const struct pm_named_doc *document);
+void pm_rec_collection(struct pm_recording *r, const struct pm_collection *collection);
+
+/* Root entries that only this source has, for README.txt: constants. */
+void pm_rec_note(struct pm_recording *r, const char *name, const char *text);
 
 /* Instead of the file's name, and of the reader's constants; constants, too. */
 void pm_rec_title(struct pm_recording *r, struct pm_bytes title);

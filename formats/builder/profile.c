@@ -65,6 +65,7 @@ static void show(struct pm_rec_opened *o)
 	p->has_modules = r->has_modules;
 	p->measured_ns = r->measured_ns == PM_NO_TIME ? 0 : r->measured_ns;
 	p->inclusive_overlaps = r->has_edges;
+	p->notes = r->notes;
 	if (o->whole.threads.n == 0)
 		o->ops.threads = NULL;
 	if (!r->has_edges)
@@ -240,6 +241,16 @@ static int documents(const struct pm_profile *p, const struct pm_named_doc **ret
 	return 0;
 }
 
+static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pm_recording *r = &opened_of(p)->recording;
+	(void)err;
+	*ret = r->collections;
+	*ret_n = r->n_collections;
+	return 0;
+}
+
 static int facts(
 	const struct pm_profile *p, const struct pm_fact **ret, size_t *ret_n, struct pm_error *err)
 {
@@ -284,6 +295,7 @@ static const struct pm_profile_ops all_ops = {
 	.span = span,
 	.flat = flat,
 	.documents = documents,
+	.collections = collections,
 	.facts = facts,
 	.remarks = remarks,
 	.damage = damage,
@@ -302,15 +314,17 @@ static void opened_free(struct pm_rec_opened *o)
 	pm_rec_done(&o->recording);
 	pm_input_close(&o->input);
 	pm_watch_done(&o->watch);
+	if (o->own_done)
+		o->own_done(o->own);
 	free(o);
 }
 
-static int open_input(struct pm_rec_opened *o, const struct pm_candidate *c, struct pm_error *err)
+static int open_input(struct pm_rec_opened *o, int file, const char *name, struct pm_error *err)
 {
-	int fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	int fd = fcntl(file, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
-		return pm_error_set(err, -EIO, c->path, PM_NO_OFFSET, "cannot be opened");
-	int r = pm_input_take(&o->input, fd, pm_path_name(c->path), err);
+		return pm_error_set(err, -EIO, name, PM_NO_OFFSET, "cannot be opened");
+	int r = pm_input_take(&o->input, fd, name, err);
 	if (r < 0 || o->input.fd < 0)
 		return r;
 	/* Growing is appending: what is read in one go needs no checksums. */
@@ -320,20 +334,34 @@ static int open_input(struct pm_rec_opened *o, const struct pm_candidate *c, str
 	return 0;
 }
 
-int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
-	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err)
+static struct pm_rec_opened *opened_new(const struct pm_reader *reader,
+	const struct pm_open_options *options, void *own, void (*done)(void *),
+	struct pm_profile *p)
 {
 	struct pm_rec_opened *o = calloc(1, sizeof(*o));
-	if (!o)
-		return pm_error_plain(err, -ENOMEM);
+	if (!o) {
+		if (done)
+			done(own);
+		return NULL;
+	}
 	o->reader = reader;
 	o->options = *options;
-	o->profile = ret;
+	o->own = own;
+	o->own_done = done;
+	o->profile = p;
 	o->ops = all_ops;
 	o->ready = (struct pm_lazy)PM_LAZY_INIT;
 	o->recording.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
-	int r = open_input(o, c, err);
-	*ret = (struct pm_profile){.ops = &o->ops, .self = o};
+	*p = (struct pm_profile){.ops = &o->ops, .self = o};
+	return o;
+}
+
+int pm_rec_open_own(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, void *own, void (*done)(void *own),
+	struct pm_profile *ret, struct pm_error *err)
+{
+	struct pm_rec_opened *o = opened_new(reader, options, own, done, ret);
+	int r = o ? open_input(o, c->fd, pm_path_name(c->path), err) : -ENOMEM;
 	if (r == 0) {
 		ret->layout = reader->layout;
 		ret->title = pm_bytes_of(o->input.name);
@@ -343,14 +371,59 @@ int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
 		if (o->input.bytes.len <= PM_LIMIT_READ_AT_OPENING)
 			r = ready(ret, err);
 	}
-	if (r < 0) {
+	if (r == 0)
+		return 0;
+	if (o)
 		opened_free(o);
-		return pm_error_plain(err, r);
-	}
-	return 0;
+	return pm_error_plain(err, r);
+}
+
+int pm_rec_open(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, struct pm_profile *ret, struct pm_error *err)
+{
+	return pm_rec_open_own(reader, c, options, NULL, NULL, ret, err);
 }
 
 void pm_rec_close(struct pm_profile *p)
 {
 	opened_free(opened_of(p));
+}
+
+/* ---- the same source, read otherwise ---- */
+
+static void again_close(struct pm_profile *p)
+{
+	pm_rec_close(p);
+	free(p);
+}
+
+int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own),
+	struct pm_profile **ret, struct pm_error *err)
+{
+	const struct pm_rec_opened *first = r->opened;
+	struct pm_profile *p = calloc(1, sizeof(*p));
+	if (!p)
+		done(own);
+	struct pm_rec_opened *o = p ? opened_new(r->reader, &first->options, own, done, p) : NULL;
+	int e = o ? open_input(o, first->input.fd, first->input.name, err) : -ENOMEM;
+	if (e == 0 && pm_stamp_compare(&first->input.stamp, &o->input.stamp) != PM_UNCHANGED)
+		e = pm_error_set(
+			err, -EIO, o->input.name, PM_NO_OFFSET, "has changed since it was opened");
+	if (e < 0) {
+		if (o)
+			opened_free(o);
+		free(p);
+		return pm_error_plain(err, e);
+	}
+	p->format = first->profile->format;
+	p->source = first->profile->source;
+	p->opened_ns = first->profile->opened_ns;
+	p->mtime_ns = first->profile->mtime_ns;
+	p->input_bytes = first->profile->input_bytes;
+	p->title = pm_bytes_of(o->input.name);
+	p->layout = r->layout;
+	p->kind_of_tree = r->contexts_are;
+	o->ops.close = again_close;
+	*ret = p;
+	return 0;
 }

@@ -58,12 +58,23 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->known_of);
 	free(r->circle_of);
 	free(r->circles);
+	free(r->collections);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
 const char *pm_rec_file(const struct pm_recording *r)
 {
 	return r->opened->input.name;
+}
+
+uint64_t pm_rec_mtime(const struct pm_recording *r)
+{
+	return r->opened->input.mtime_ns;
+}
+
+void *pm_rec_own(const struct pm_recording *r)
+{
+	return r->opened->own;
 }
 
 const struct pm_open_options *pm_rec_options(const struct pm_recording *r)
@@ -239,6 +250,17 @@ uint32_t pm_rec_metric(struct pm_recording *r, struct pm_bytes name, struct pm_b
 	struct pm_rec_quantity q = {.name = name};
 	take_unit(&q, unit);
 	return add_quantity(r, &q);
+}
+
+struct pm_bytes pm_rec_unit(const struct pm_recording *r, uint32_t quantity)
+{
+	return quantity < r->n_quantities ? r->quantities[quantity].unit
+					  : (struct pm_bytes){NULL, 0};
+}
+
+int64_t pm_rec_factor(const struct pm_recording *r, uint32_t quantity)
+{
+	return quantity < r->n_quantities ? r->quantities[quantity].factor : 1;
 }
 
 uint32_t pm_rec_count(struct pm_recording *r, const char *name)
@@ -688,6 +710,25 @@ void pm_rec_sheet(
 	struct pm_named_doc *doc = &r->documents[r->n_documents++];
 	*doc = pm_sheet_document(sheet, self, 0);
 	doc->doc.table.end = rows;
+}
+
+void pm_rec_document(struct pm_recording *r, const struct pm_named_doc *document)
+{
+	if (has_room(r, &r->documents, r->n_documents, &r->document_room, sizeof(*r->documents)))
+		r->documents[r->n_documents++] = *document;
+}
+
+void pm_rec_collection(struct pm_recording *r, const struct pm_collection *collection)
+{
+	if (has_room(r, &r->collections, r->n_collections, &r->collection_room,
+		    sizeof(*r->collections)))
+		r->collections[r->n_collections++] = *collection;
+}
+
+void pm_rec_note(struct pm_recording *r, const char *name, const char *text)
+{
+	if (r->n_notes + 1 < sizeof(r->notes) / sizeof(r->notes[0]))
+		r->notes[r->n_notes++] = (struct pm_note){name, text};
 }
 
 void pm_rec_title(struct pm_recording *r, struct pm_bytes title)

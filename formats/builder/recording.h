@@ -90,6 +90,10 @@ struct pm_recording {
 	struct pm_text remarks;
 	struct pm_named_doc *documents;
 	size_t n_documents, document_room;
+	struct pm_collection *collections;
+	size_t n_collections, collection_room;
+	struct pm_note notes[8]; /* the last one is empty */
+	unsigned n_notes;
 	struct pm_damage_list damage;
 	struct pm_bytes title;
 	const char *layout, *contexts_are;
@@ -130,6 +134,8 @@ enum {
 struct pm_rec_opened {
 	const struct pm_reader *reader;
 	struct pm_open_options options;
+	void *own; /* of the format */
+	void (*own_done)(void *own);
 	struct pm_input input;
 	struct pm_watch watch;
 	struct pm_profile *profile; /* its fields, and ops, are set once everything is read */

@@ -14,9 +14,10 @@ struct pm_candidate {
 	bool folder;
 	uint64_t size; /* of a file */
 	uint64_t mtime_ns;
-	struct pm_bytes head; /* of a file: its first bytes, at most 4096 */
-	struct pm_bytes text; /* the same inflated where it is compressed, and in UTF-8 */
-	bool text_is_all;     /* there is no more of it */
+	struct pm_bytes head;     /* of a file: its first bytes, at most 4096 */
+	struct pm_bytes inflated; /* the same inflated, where it is compressed */
+	struct pm_bytes text;     /* that as UTF-8, without a byte order mark */
+	bool text_is_all;         /* there is no more of it */
 };
 
 /*

@@ -21,6 +21,7 @@ struct quantity {
 	double whole;
 	double own_sum; /* of contexts.csv */
 	bool apart;     /* measured by something else than contexts: statements */
+	bool decreases; /* some own costs are negative: exports show the increases */
 };
 
 struct laws {
@@ -85,6 +86,9 @@ static void measure(struct laws *w, const struct pmfs_columns *c)
 			q = (struct quantity){.incl = column->name};
 		if (q.own)
 			q.own_sum = sheet_sum(&w->contexts, sheet_column(&w->contexts, q.own));
+		for (size_t k = 0; q.own && k < w->contexts.n; k++)
+			q.decreases |= sheet_at(&w->contexts, k, sheet_column(&w->contexts, q.own))
+					       ->number < 0;
 		q.whole = q.own_sum;
 		if (q.incl && !w->in->profile->inclusive_overlaps)
 			q.whole = sum_of_tops(&w->contexts, sheet_column(&w->contexts, q.incl));
@@ -229,22 +233,27 @@ static double sum_of_folded(const char *text)
 }
 
 /* The export of a quantity: there where it costs anything, and as much as that. */
-static void check_folded(struct laws *w, pm_node dir, const struct pmfs_column *c, double whole)
+static void check_folded(
+	struct laws *w, pm_node dir, const struct pmfs_column *c, const struct quantity *q)
 {
+	double whole = q->whole;
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_entry entry;
 	char name[512];
 	size_t len;
 	snprintf(name, sizeof(name), "%.400s.collapsedstack.txt", c->export);
 	int r = pmfs_tree_lookup(w->in->tree, dir, pm_bytes_of(name), &entry, &err);
-	if ((r == 0) != (whole != 0)) {
+	if ((r == 0) != (whole != 0) && !q->decreases) {
 		fail(w, "export/%s: %s, the whole is %.15g", name, r == 0 ? "there" : "absent",
 			whole);
 		return;
 	}
 	char *text = r == 0 ? sheet_text(w->in, entry.node, &len) : NULL;
 	double units = whole * c->export_scale;
-	if (text && whole > 0 && units < 0x1p62 && !w->excused &&
+	if (text && q->decreases && sum_of_folded(text) < units)
+		fail(w, "export/%s: %.15g, less than the whole %.15g", name, sum_of_folded(text),
+			units);
+	else if (text && !q->decreases && whole > 0 && units < 0x1p62 && !w->excused &&
 		!is_near(sum_of_folded(text), units, (double)w->contexts.n + 1))
 		fail(w, "export/%s: %.15g, the whole is %.15g", name, sum_of_folded(text), units);
 	free(text);
@@ -266,7 +275,7 @@ static void check_exports(struct laws *w, const struct pmfs_columns *c)
 		for (unsigned k = 0; k < w->n_quantities; k++) {
 			const struct quantity *q = &w->quantities[k];
 			if (strcmp(q->own ? q->own : q->incl, own) == 0 && (!w->nested || q->incl))
-				check_folded(w, dir.node, column, q->whole);
+				check_folded(w, dir.node, column, q);
 		}
 	}
 }

@@ -15,6 +15,7 @@
 #include "tests/hpctoolkit/fixtures.h"
 #include "tests/htdump/writer.h"
 #include "tests/nytprof/writer.h"
+#include "tests/pprof/writer.h"
 #include "tests/zts/writer.h"
 
 static const char *folder;
@@ -130,6 +131,19 @@ static void write_folded(void)
 	pm_text_done(&packed);
 }
 
+static void write_pprof(void)
+{
+	struct pm_text raw = {.p = NULL}, packed = {.p = NULL};
+	pprofw_rich(&raw, false);
+	sources_file("cpu.pprof", pm_text_view(&raw));
+	pm_text_clear(&raw);
+	pprofw_rich(&raw, true);
+	pm_gzip(&packed, pm_text_view(&raw));
+	sources_file("odd.pb.gz", pm_text_view(&packed));
+	pm_text_done(&raw);
+	pm_text_done(&packed);
+}
+
 static void write_nytprof(void)
 {
 	struct nytpw w = {.deflated_at = 0};
@@ -226,6 +240,7 @@ int main(int argc, char **argv)
 	write_hpctoolkit();
 	sources_write_hpcrun();
 	write_folded();
+	write_pprof();
 	write_nytprof();
 	write_zts();
 	write_unended();
