@@ -14,6 +14,7 @@
 #define PROFMOUNT_BUILDER_BUILDER_H
 
 #include "formats/common/inflate.h"
+#include "formats/common/json_scan.h"
 #include "formats/common/sheet.h"
 #include "profmount/format.h"
 
@@ -71,6 +72,20 @@ int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own
  * damage that the builder adds.
  */
 struct pm_inflate *pm_rec_stream(struct pm_recording *r);
+
+/*
+ * A scanner of the stream, from its beginning, for sources that are JSON. At its end, what is wrong
+ * becomes damage; false if the recording has failed.
+ */
+struct pm_scan pm_rec_json(struct pm_recording *r);
+bool pm_rec_json_ends(struct pm_recording *r, struct pm_scan *s);
+
+/*
+ * The text of a value, up to PM_LIMIT_STRING of it; valid until the scanner moves on or `scratch`
+ * changes. Empty if it is neither a text nor a number.
+ */
+struct pm_bytes pm_rec_json_text(
+	struct pm_recording *r, const struct pm_scan_value *v, struct pm_text *scratch);
 
 const char *pm_rec_file(const struct pm_recording *r); /* its name, for messages */
 uint64_t pm_rec_mtime(const struct pm_recording *r);   /* of the file, since 1970 */
@@ -187,6 +202,32 @@ void pm_rec_cost_f64(
  */
 void pm_rec_cost_decimal(struct pm_recording *r, uint32_t thread, uint32_t context,
 	uint32_t quantity, int64_t digits, unsigned decimals);
+
+/* ---- time ---- */
+
+/*
+ * What ran when on a thread: samples, or calls, a profile has one of them. They cost nothing by
+ * themselves. About 10 bytes each. Times are in ns, and not negative; samples that are not in the
+ * order of time are sorted.
+ */
+
+/* A sample, for `duration_ns` (PM_NO_TIME: unknown). PM_REC_NONE as context: nothing ran. */
+void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint64_t duration_ns,
+	uint32_t context);
+
+/* A call: each behind its caller and all that this one called before. */
+struct pm_rec_called {
+	uint64_t time_ns, duration_ns, self_ns, seq; /* as struct pm_sample has them */
+	uint32_t context;
+};
+
+void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_called *call);
+
+/* Where time begins, if it is before the first event. */
+void pm_rec_origin(struct pm_recording *r, uint64_t time_ns);
+
+/* Times count from 1970, in UTC. */
+void pm_rec_since_epoch(struct pm_recording *r);
 
 /* ---- what else the source says ---- */
 

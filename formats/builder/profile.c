@@ -66,10 +66,16 @@ static void show(struct pm_rec_opened *o)
 	p->measured_ns = r->measured_ns == PM_NO_TIME ? 0 : r->measured_ns;
 	p->inclusive_overlaps = r->has_edges;
 	p->notes = r->notes;
-	if (o->whole.threads.n == 0)
-		o->ops.threads = NULL;
 	if (!r->has_edges)
 		o->ops.flat = NULL;
+	p->traces_are_calls = r->traces_are_calls;
+	p->times_since_epoch = r->since_epoch;
+	if (o->whole.threads.n == 0)
+		o->ops.threads = NULL;
+	if (r->n_traces == 0 || o->whole.threads.n == 0)
+		o->ops.samples = NULL;
+	if (!o->ops.samples || !r->traces_are_calls)
+		o->ops.call_times = NULL;
 }
 
 /*
@@ -213,7 +219,30 @@ static int thread_counts(const struct pm_profile *p, uint32_t thread, struct pm_
 	if (r < 0)
 		return r;
 	*ret = pm_costs_counts(costs, thread);
+	const struct pm_recording *recording = &opened_of(p)->recording;
+	if (recording->traces_are_calls && thread < recording->n_traces)
+		ret->last_ns = recording->traces[thread].end_ns;
 	return 0;
+}
+
+static int64_t samples(const struct pm_profile *p, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room, struct pm_error *err)
+{
+	(void)err;
+	return pm_rec_samples(&opened_of(p)->recording, thread, first, ret, room);
+}
+
+static int trace_ends(const struct pm_profile *p, uint32_t thread, uint64_t *ret_first_ns,
+	uint64_t *ret_last_ns, struct pm_error *err)
+{
+	(void)err;
+	return pm_rec_trace_ends(&opened_of(p)->recording, thread, ret_first_ns, ret_last_ns);
+}
+
+static int call_times(
+	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
+{
+	return pm_rec_call_times(opened_of(p), ret, err);
 }
 
 static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *ret_duration_ns,
@@ -221,8 +250,10 @@ static int span(const struct pm_profile *p, uint64_t *ret_origin_ns, uint64_t *r
 {
 	const struct pm_recording *r = &opened_of(p)->recording;
 	(void)err;
-	*ret_origin_ns = PM_NO_TIME;
+	*ret_origin_ns = r->n_traces > 0 ? r->first_ns : PM_NO_TIME;
 	*ret_duration_ns = r->duration_ns;
+	if (r->n_traces > 0 && r->duration_ns == PM_NO_TIME && r->end_ns >= r->first_ns)
+		*ret_duration_ns = r->end_ns - r->first_ns;
 	return 0;
 }
 
@@ -292,6 +323,9 @@ static const struct pm_profile_ops all_ops = {
 	.thread_counts = thread_counts,
 	.run_costs = run_costs,
 	.values = values,
+	.samples = samples,
+	.trace_ends = trace_ends,
+	.call_times = call_times,
 	.span = span,
 	.flat = flat,
 	.documents = documents,
@@ -310,6 +344,7 @@ static void opened_free(struct pm_rec_opened *o)
 {
 	pm_part_done(&o->thread_costs);
 	pm_part_done(&o->flat);
+	pm_part_done(&o->call_times);
 	pm_rec_whole_done(&o->whole);
 	pm_rec_done(&o->recording);
 	pm_input_close(&o->input);

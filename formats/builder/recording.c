@@ -26,6 +26,7 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 		.last_cell = PM_NONE,
 		.measured_ns = PM_NO_TIME,
 		.duration_ns = PM_NO_TIME,
+		.first_ns = PM_NO_TIME,
 		.layout = opened->reader->layout,
 		.contexts_are = opened->reader->contexts_are,
 		.title = pm_bytes_of(opened->input.name),
@@ -38,6 +39,12 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 void pm_rec_done(struct pm_recording *r)
 {
 	pm_inflate_free(r->stream);
+	for (size_t i = 0; i < r->n_traces; i++) {
+		free(r->traces[i].blocks);
+		free(r->traces[i].waiting);
+	}
+	free(r->traces);
+	free(r->path_contexts);
 	pm_tree_builder_free(r->tree);
 	pm_paths_done(&r->paths);
 	pm_prints_done(&r->functions);

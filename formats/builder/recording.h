@@ -42,6 +42,16 @@ struct pm_rec_frames {
 	uint32_t of[4]; /* by flags of pm_rec_call; PM_NONE: not yet */
 };
 
+/* What ran when on a thread. */
+struct pm_rec_trace {
+	const uint8_t **blocks; /* see traces.c; all but the last have as many events */
+	size_t n_blocks, block_room;
+	struct pm_rec_event *waiting; /* for the next block */
+	size_t n_waiting, waiting_room;
+	uint64_t n, last_ns, end_ns; /* events, the last one's time, the latest end */
+	bool unsorted;
+};
+
 struct pm_recording {
 	int failed; /* 0 or a negative errno, with `error` */
 	struct pm_error error;
@@ -84,6 +94,11 @@ struct pm_recording {
 	uint32_t *circle_of; /* by function: the number of its circle, or PM_NONE */
 	uint32_t *circles;   /* functions `<cycle N>` */
 	uint32_t n_circles;
+	struct pm_rec_trace *traces; /* by thread; the last threads may have none */
+	size_t n_traces, trace_room;
+	bool traces_are_calls, since_epoch;
+	uint64_t first_ns, end_ns; /* of all traces */
+	uint32_t *path_contexts;   /* contexts of the tree by path, once it is sealed */
 
 	struct pm_fact *facts;
 	size_t n_facts, fact_room;
@@ -146,6 +161,7 @@ struct pm_rec_opened {
 	struct pm_rec_whole whole;
 	struct pm_part thread_costs; /* struct pm_costs */
 	struct pm_part flat;         /* of graphs */
+	struct pm_part call_times;   /* struct pm_call_times *, by function */
 };
 
 /* recording.c: an empty recording of an opened source. 0 or -ENOMEM; done accepts both. */
@@ -168,6 +184,18 @@ void pm_rec_whole_done(struct pm_rec_whole *w);
 
 /* seal.c: costs by thread, own and inclusive, on first need. */
 int pm_rec_thread_costs(struct pm_rec_opened *o, const struct pm_costs **ret, struct pm_error *err);
+
+/*
+ * traces.c: a trace is sealed once all of it was told; then it can be read. Contexts are mapped by
+ * path_contexts.
+ */
+int pm_rec_seal_traces(struct pm_recording *r);
+int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room);
+int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *ret_first_ns,
+	uint64_t *ret_last_ns);
+int pm_rec_call_times(
+	struct pm_rec_opened *o, const struct pm_call_times **ret, struct pm_error *err);
 
 /* The metric of a quantity: its own, its inclusive, and its flat costs. */
 enum { PM_REC_INCL, PM_REC_EXCL, PM_REC_FLAT, PM_REC_N };

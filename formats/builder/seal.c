@@ -142,6 +142,10 @@ static int freeze_tree(
 	}
 	if (e == 0)
 		w->tree->ordered_by = leading;
+	if (e == 0 && r->n_traces > 0) {
+		r->path_contexts = index;
+		index = NULL;
+	}
 	free(weight);
 	free(index);
 	return e;
@@ -329,6 +333,10 @@ static int list_threads(struct pm_recording *r, struct pm_rec_whole *w)
 			.identity = ids,
 			.name = w->tree->texts[t->name],
 			.process = w->tree->texts[t->process]};
+		if (i < r->n_traces && r->traces[i].n > 0) {
+			threads[i].has_trace = true;
+			threads[i].n_samples = r->traces[i].n;
+		}
 		w->threads.has_names |= t->name != 0;
 		w->threads.has_processes |= t->process != 0;
 	}
@@ -519,6 +527,8 @@ int pm_rec_seal(struct pm_recording *r, struct pm_rec_whole *w, struct pm_error 
 	}
 	if (e == 0)
 		e = sum_run(r, w, err);
+	if (e == 0)
+		e = pm_rec_seal_traces(r);
 	if (e == 0)
 		e = list_threads(r, w);
 	if (e == 0)

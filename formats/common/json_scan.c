@@ -36,25 +36,21 @@ static void fail(struct pm_scan *s, int code, bool cut, const char *why)
 	s->why = why;
 }
 
-/* More bytes behind the window, which begins at `*keep` then, itself moved to 0. */
+/* Moves the window to `*keep`, which becomes 0. Whether there are more bytes in it then. */
 static bool get_more(struct pm_scan *s, size_t *keep)
 {
 	if (s->code || !s->more)
 		return false;
-	if (pm_work_cancelled()) {
-		fail(s, -ENOMEM, false, NULL);
+	size_t from = *keep, had = s->b.len - from;
+	int e = pm_work_cancelled() ? -ENOMEM : s->more(s, from);
+	if (e < 0) {
+		fail(s, e, false, NULL);
 		return false;
 	}
-	size_t from = *keep, had = s->b.len - from;
-	int got = s->more(s, from);
-	if (got < 0)
-		fail(s, got, false, NULL);
-	if (got <= 0 || s->b.len <= had)
-		return false;
 	s->base += from;
 	s->at -= from;
 	*keep = 0;
-	return true;
+	return s->b.len > had;
 }
 
 /*
@@ -117,7 +113,7 @@ static bool take_text(struct pm_scan *s, bool kept, struct pm_scan_value *ret)
 	size_t start = ++s->at;
 	for (;;) {
 		s->at = next_mark(s->b, s->at);
-		size_t left = s->b.len - s->at, from = s->at;
+		size_t left = s->b.len - s->at;
 		if (left >= 1 && s->b.p[s->at] == '"')
 			break;
 		if (left >= 2 && s->b.p[s->at] == '\\') {
@@ -129,6 +125,7 @@ static bool take_text(struct pm_scan *s, bool kept, struct pm_scan_value *ret)
 		} else if (left == 0 || s->b.p[s->at] == '\\') {
 			if (kept && get_more(s, &start))
 				continue;
+			size_t from = s->at;
 			if (!get_more(s, &from)) {
 				cut_here(s);
 				return false;
@@ -246,26 +243,27 @@ static bool take_container(struct pm_scan *s, bool kept, struct pm_scan_value *r
 	struct nest n = {0};
 	size_t start = s->at;
 	while (!nest_blocks(s, &n)) {
-		size_t from = s->at;
 		if (kept && get_more(s, &start))
 			continue;
-		if (get_more(s, &from)) {
-			start = 0;
-			ret->too_long |= kept;
-			kept = false;
-			continue;
-		}
 		uint8_t last[BLOCK];
 		size_t left = s->b.len - s->at;
 		memset(last, ' ', sizeof(last));
 		if (left)
 			memcpy(last, s->b.p + s->at, left);
-		unsigned used = s->code ? BLOCK : nest_block(&n, last);
-		s->at += used < left ? used : left;
-		if (!s->code && n.depth == 0)
+		struct nest ending = n;
+		unsigned used = nest_block(&ending, last);
+		if (!s->code && ending.depth == 0) {
+			s->at += used;
 			break;
-		cut_here(s);
-		return false;
+		}
+		/* It goes on: too long to be kept, if the text does not end here. */
+		start = s->at;
+		if (!get_more(s, &start)) {
+			cut_here(s);
+			return false;
+		}
+		ret->too_long |= kept;
+		kept = false;
 	}
 	ret->text = (struct pm_bytes){s->b.p + start, s->at - start};
 	return true;

@@ -27,8 +27,8 @@ struct pm_scan {
 	uint64_t base;     /* where the window begins in the text */
 	/*
 	 * Optional, for texts that are longer than the window: moves the window so that it begins
-	 * at `from` and has more bytes than before behind it: 1; 0 if it cannot, because the text
-	 * ends or the window would be too long; or a negative errno. All slices become invalid.
+	 * at `from`, with more bytes than before behind it unless the text ends or the window would
+	 * be too long. 0 or a negative errno. All slices become invalid.
 	 */
 	int (*more)(struct pm_scan *s, size_t from);
 	void *source;

@@ -324,6 +324,145 @@ static void test_graphs_have_inclusive_costs_outside_of_circles(void **state)
 	pm_rec_close(&profile);
 }
 
+/* ---- time ---- */
+
+static uint32_t thread_number(struct pm_recording *r, uint64_t number)
+{
+	struct pm_rec_key key = {.key = "thread", .number = number};
+	return pm_rec_thread(r, &key, 1, pm_bytes_of(""));
+}
+
+static int read_samples(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("time"), pm_bytes_of("ns"));
+	uint32_t a = call(r, PM_REC_NONE, "a"), b = call(r, a, "b");
+	uint32_t quiet = thread_number(r, 1), busy = thread_number(r, 2);
+	pm_rec_cost(r, quiet, a, q, 1);
+	pm_rec_cost(r, busy, b, q, 9);
+	pm_rec_origin(r, 50);
+	pm_rec_sample(r, busy, 300, PM_NO_TIME, b);
+	pm_rec_sample(r, busy, 100, 200, a);
+	pm_rec_sample(r, busy, 300, UINT64_MAX - 1, PM_REC_NONE);
+	return 0;
+}
+
+static void test_samples_are_in_the_order_of_time(void **state)
+{
+	const struct pm_threads *t;
+	struct pm_sample s[4];
+	uint64_t origin, duration, first, last;
+	open_ok(read_samples);
+	assert_int_equal(profile.ops->threads(&profile, &t, NULL), 0);
+	assert_false(t->threads[0].has_trace);
+	assert_int_equal(t->threads[1].n_samples, 3);
+	assert_int_equal(profile.ops->samples(&profile, 1, 0, s, 4, NULL), 3);
+	assert_int_equal(s[0].time_ns, 100);
+	assert_int_equal(s[0].duration_ns, 200);
+	assert_int_equal(s[0].context, 1);
+	assert_int_equal(s[1].context, 2);
+	assert_true(s[1].duration_ns == PM_NO_TIME);
+	assert_int_equal(s[2].context, 0); /* nothing ran; the order of equal times is kept */
+	assert_int_equal(profile.ops->samples(&profile, 1, 2, s, 4, NULL), 1);
+	assert_int_equal(profile.ops->samples(&profile, 1, 3, s, 4, NULL), 0);
+	assert_int_equal(profile.ops->samples(&profile, 0, 0, s, 4, NULL), 0);
+	assert_int_equal(profile.ops->trace_ends(&profile, 1, &first, &last, NULL), 0);
+	assert_int_equal(first, 100);
+	assert_true(last == UINT64_MAX - 1); /* the last one's end */
+	assert_int_equal(profile.ops->span(&profile, &origin, &duration, NULL), 0);
+	assert_int_equal(origin, 50);
+	assert_false(profile.traces_are_calls);
+	assert_null(profile.ops->call_times);
+	pm_rec_close(&profile);
+}
+
+enum { MANY = 1000 };
+
+/* Calls of `even` and `odd`, whose lengths are 1 … MANY, in a call of `main`. */
+static int read_calls(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("time"), pm_bytes_of("ns"));
+	uint32_t main = call(r, PM_REC_NONE, "main"), t = thread_number(r, 1);
+	uint32_t child[] = {call(r, main, "even"), call(r, main, "odd")};
+	struct pm_rec_called whole = {.time_ns = 5,
+		.duration_ns = 1000000,
+		.self_ns = (uint64_t)-7,
+		.seq = 77,
+		.context = main};
+	pm_rec_cost(r, t, main, q, 1);
+	pm_rec_called(r, t, &whole);
+	for (uint64_t i = 1; i <= MANY; i++)
+		pm_rec_called(r, t,
+			&(struct pm_rec_called){.time_ns = 5 + 1000 * i,
+				.duration_ns = i,
+				.self_ns = i,
+				.seq = MANY - i,
+				.context = child[i % 2]});
+	return 0;
+}
+
+static void test_calls_are_found_at_any_position(void **state)
+{
+	struct pm_sample s[300];
+	const struct pm_call_times *times;
+	struct pm_thread_counts counts;
+	open_ok(read_calls);
+	assert_true(profile.traces_are_calls);
+	for (uint64_t first = 0; first < MANY + 2; first += 97) {
+		int64_t n = profile.ops->samples(&profile, 0, first, s, 300, NULL);
+		assert_int_equal(n, MANY + 1 - first < 300 ? MANY + 1 - first : 300);
+		for (int64_t i = first == 0; i < n; i++) {
+			uint64_t k = first + (uint64_t)i;
+			assert_int_equal(s[i].time_ns, 5 + 1000 * k);
+			assert_int_equal(s[i].duration_ns, k);
+			assert_int_equal(s[i].self_ns, k);
+			assert_int_equal(s[i].seq, MANY - k);
+		}
+	}
+	profile.ops->samples(&profile, 0, 0, s, 1, NULL);
+	assert_int_equal((int64_t)s[0].self_ns, -7);
+	assert_int_equal(s[0].seq, 77);
+	assert_int_equal(profile.ops->call_times(&profile, &times, NULL), 0);
+	assert_int_equal(times[0].max_ns, 1000000);
+	assert_int_equal(times[1].p50_ns, 500); /* of 2, 4 … 1000 */
+	assert_int_equal(times[2].p99_ns, 989); /* of 1, 3 … 999 */
+	assert_int_equal(profile.ops->thread_counts(&profile, 0, &counts, NULL), 0);
+	assert_int_equal(counts.last_ns, 1001005); /* the end of the last one */
+	pm_rec_close(&profile);
+}
+
+/* ---- JSON ---- */
+
+static int read_json(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	struct pm_scan s = pm_rec_json(r);
+	pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of(""));
+	while (pm_scan_top_item(&s) && pm_scan_skip(&s))
+		;
+	assert_true(pm_rec_json_ends(r, &s));
+	return 0;
+}
+
+static size_t damage_of(const char *text)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	const struct pm_damages *damages;
+	assert_int_equal(open_with(read_json, text, &err), 0);
+	assert_int_equal(profile.ops->damage(&profile, &damages, NULL), 0);
+	size_t n = damages->n;
+	pm_rec_close(&profile);
+	return n;
+}
+
+static void test_json_that_is_cut_is_damage(void **state)
+{
+	assert_int_equal(damage_of("{\"a\":[1,2]}\n"), 0);
+	assert_int_equal(damage_of("{\"a\":[1,2"), 1);
+	assert_int_equal(damage_of("{} ]"), 1);
+}
+
 /* ---- failure ---- */
 
 static int read_failing(struct pm_recording *r, struct pm_error *err)
@@ -356,6 +495,9 @@ int main(void)
 		cmocka_unit_test(test_text_ids_are_names_with_free_numbers),
 		cmocka_unit_test(test_a_cost_without_thread_means_no_threads),
 		cmocka_unit_test(test_graphs_have_inclusive_costs_outside_of_circles),
+		cmocka_unit_test(test_samples_are_in_the_order_of_time),
+		cmocka_unit_test(test_calls_are_found_at_any_position),
+		cmocka_unit_test(test_json_that_is_cut_is_damage),
 		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include "formats/common/json_scan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,15 +21,16 @@ static int feed_more(struct pm_scan *s, size_t from)
 	struct feed *f = s->source;
 	size_t begin = f->given - s->b.len + from, left = f->whole.len - f->given;
 	size_t n = f->given + (left < f->step ? left : f->step) - begin;
-	uint8_t *block = left ? malloc(n) : NULL;
+	uint8_t *block = malloc(n + !n);
 	if (!block)
-		return 0;
-	memcpy(block, f->whole.p + begin, n);
+		return -ENOMEM;
+	if (n)
+		memcpy(block, f->whole.p + begin, n);
 	free(f->block);
 	f->block = block;
 	f->given = begin + n;
 	s->b = (struct pm_bytes){block, n};
-	return 1;
+	return 0;
 }
 
 /* Enters what is at the top, and takes what is in it; a line for each value. */

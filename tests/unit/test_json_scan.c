@@ -18,16 +18,16 @@ static int feed_more(struct pm_scan *s, size_t from)
 	struct feed *f = s->source;
 	size_t begin = f->given - s->b.len + from, left = f->whole.len - f->given;
 	size_t n = f->given + (left < f->step ? left : f->step) - begin;
-	if (left == 0 || n > f->most)
-		return 0;
-	uint8_t *block = malloc(n);
+	n = n > f->most && n > s->b.len - from ? s->b.len - from : n;
+	uint8_t *block = malloc(n + !n);
 	assert_non_null(block);
-	memcpy(block, f->whole.p + begin, n);
+	if (n)
+		memcpy(block, f->whole.p + begin, n);
 	free(f->block);
 	f->block = block;
 	f->given = begin + n;
 	s->b = (struct pm_bytes){block, n};
-	return 1;
+	return 0;
 }
 
 static struct pm_scan scan_of_feed(struct feed *f)

@@ -1,0 +1,366 @@
+/*
+ * Traces: what ran when on a thread, in blocks of events whose numbers are differences, about 10
+ * bytes an event. Any event is found in O(1), and read by decoding the block that has it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/builder/recording.h"
+#include "formats/common/lengths.h"
+#include "formats/common/list.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+
+enum {
+	BLOCK_EVENTS = 256,
+	VARINT = 10,                             /* bytes at most */
+	BLOCK_BYTES = BLOCK_EVENTS * 5 * VARINT, /* of five numbers */
+	AT_ONCE = 1 << 19,                       /* calls whose lengths are counted in one pass */
+};
+
+/* An event as it was told; `context` is a path, or PM_REC_NONE. */
+struct pm_rec_event {
+	uint64_t time_ns, duration_ns, self_ns, seq;
+	uint32_t context;
+};
+
+/* ---- blocks ---- */
+
+static uint8_t *put(uint8_t *at, uint64_t u)
+{
+	for (; u >= 0x80; u >>= 7)
+		*at++ = (uint8_t)(u | 0x80);
+	*at++ = (uint8_t)u;
+	return at;
+}
+
+static uint8_t *put_signed(uint8_t *at, uint64_t difference)
+{
+	return put(at, difference << 1 ^ (uint64_t)((int64_t)difference >> 63));
+}
+
+static inline uint64_t get(const uint8_t **at)
+{
+	uint64_t u = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+		u |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return u;
+	}
+}
+
+static inline uint64_t get_signed(const uint8_t **at)
+{
+	uint64_t u = get(at);
+	return u >> 1 ^ (0 - (u & 1));
+}
+
+/* The events that wait become a block. */
+static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
+{
+	uint8_t bytes[BLOCK_BYTES], *at = bytes;
+	uint64_t time = 0, seq = 0;
+	if (t->n_waiting == 0)
+		return 0;
+	for (size_t i = 0; i < t->n_waiting; i++) {
+		const struct pm_rec_event *e = &t->waiting[i];
+		at = put_signed(at, e->time_ns - time);
+		at = put(at, e->duration_ns + 1); /* none: 0 */
+		at = put(at, (uint32_t)(e->context + 1));
+		if (r->traces_are_calls) {
+			at = put_signed(at, e->duration_ns - e->self_ns);
+			at = put_signed(at, e->seq - seq);
+		}
+		time = e->time_ns;
+		seq = e->seq;
+	}
+	struct pm_bytes block =
+		pm_arena_copy(&r->arena, (struct pm_bytes){bytes, (size_t)(at - bytes)});
+	if (!block.p ||
+		pm_list_room(&t->blocks, t->n_blocks, &t->block_room, sizeof(*t->blocks)) < 0)
+		return -ENOMEM;
+	t->blocks[t->n_blocks++] = block.p;
+	t->n_waiting = 0;
+	return 0;
+}
+
+/* Reads events of a block, one after the other. */
+struct decoder {
+	const uint8_t *at;
+	uint64_t time, seq;
+	bool calls;
+};
+
+static inline struct pm_rec_event decode(struct decoder *d)
+{
+	struct pm_rec_event e;
+	e.time_ns = d->time += get_signed(&d->at);
+	e.duration_ns = get(&d->at) - 1;
+	e.context = (uint32_t)get(&d->at) - 1;
+	e.self_ns = e.seq = 0;
+	if (d->calls) {
+		e.self_ns = e.duration_ns - get_signed(&d->at);
+		e.seq = d->seq += get_signed(&d->at);
+	}
+	return e;
+}
+
+/* ---- while reading ---- */
+
+static struct pm_rec_trace *trace_of(struct pm_recording *r, uint32_t thread)
+{
+	if (r->failed || thread >= r->n_threads)
+		return NULL;
+	while (r->n_traces <= thread) {
+		if (pm_list_room(&r->traces, r->n_traces, &r->trace_room, sizeof(*r->traces)) < 0) {
+			pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
+			return NULL;
+		}
+		r->traces[r->n_traces++] = (struct pm_rec_trace){.blocks = NULL};
+	}
+	return &r->traces[thread];
+}
+
+static void add(struct pm_recording *r, uint32_t thread, const struct pm_rec_event *e)
+{
+	struct pm_rec_trace *t = trace_of(r, thread);
+	if (!t || (e->context != PM_REC_NONE && e->context >= r->paths.n))
+		return;
+	uint64_t ns = e->duration_ns == PM_NO_TIME ? 0 : e->duration_ns;
+	uint64_t end = e->time_ns + ns < e->time_ns ? UINT64_MAX - 1 : e->time_ns + ns;
+	if (t->n_waiting == BLOCK_EVENTS && make_block(r, t) < 0)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
+	else if (pm_list_room(&t->waiting, t->n_waiting, &t->waiting_room, sizeof(*t->waiting)) < 0)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for the trace");
+	if (r->failed)
+		return;
+	t->waiting[t->n_waiting++] = *e;
+	t->unsorted |= t->n > 0 && e->time_ns < t->last_ns;
+	t->last_ns = e->time_ns;
+	t->end_ns = end > t->end_ns ? end : t->end_ns;
+	t->n++;
+	r->first_ns = e->time_ns < r->first_ns ? e->time_ns : r->first_ns;
+	r->end_ns = end > r->end_ns ? end : r->end_ns;
+}
+
+void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint64_t duration_ns,
+	uint32_t context)
+{
+	add(r, thread,
+		&(struct pm_rec_event){
+			.time_ns = time_ns, .duration_ns = duration_ns, .context = context});
+}
+
+void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_called *c)
+{
+	r->traces_are_calls = true;
+	add(r, thread,
+		&(struct pm_rec_event){.time_ns = c->time_ns,
+			.duration_ns = c->duration_ns,
+			.self_ns = c->self_ns,
+			.seq = c->seq,
+			.context = c->context});
+}
+
+void pm_rec_origin(struct pm_recording *r, uint64_t time_ns)
+{
+	r->first_ns = time_ns < r->first_ns ? time_ns : r->first_ns;
+}
+
+void pm_rec_since_epoch(struct pm_recording *r)
+{
+	r->since_epoch = true;
+}
+
+/* ---- once everything is read ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pm_rec_event *x = a, *y = b;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static int sort_trace(struct pm_recording *r, struct pm_rec_trace *t)
+{
+	struct pm_rec_event *all = malloc((size_t)t->n * sizeof(*all));
+	size_t n = t->n;
+	int e = all ? 0 : -ENOMEM;
+	for (size_t i = 0; e == 0 && i < n;) {
+		struct decoder d = {
+			.at = t->blocks[i / BLOCK_EVENTS], .calls = r->traces_are_calls};
+		do
+			all[i++] = decode(&d);
+		while (i < n && i % BLOCK_EVENTS != 0);
+	}
+	if (e == 0)
+		e = pm_sort(all, n, sizeof(*all), by_time);
+	t->n_blocks = 0;
+	for (size_t i = 0; e == 0 && i < n; i++) {
+		t->waiting[t->n_waiting++] = all[i];
+		if (t->n_waiting == BLOCK_EVENTS || i + 1 == n)
+			e = make_block(r, t);
+	}
+	if (e == 0)
+		t->last_ns = all[n - 1].time_ns;
+	free(all);
+	return e;
+}
+
+int pm_rec_seal_traces(struct pm_recording *r)
+{
+	int e = 0;
+	for (size_t i = 0; e == 0 && i < r->n_traces; i++) {
+		struct pm_rec_trace *t = &r->traces[i];
+		e = pm_work_cancelled() ? -ENOMEM : make_block(r, t);
+		if (e == 0 && t->unsorted)
+			e = sort_trace(r, t);
+		free(t->waiting);
+		t->waiting = NULL;
+	}
+	return e;
+}
+
+/* ---- reading ---- */
+
+int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
+	struct pm_sample *ret, size_t room)
+{
+	const struct pm_rec_trace *t = thread < r->n_traces ? &r->traces[thread] : NULL;
+	size_t filled = 0;
+	while (t && first < t->n && filled < room) {
+		uint64_t at = first / BLOCK_EVENTS * BLOCK_EVENTS;
+		uint64_t end = at + BLOCK_EVENTS < t->n ? at + BLOCK_EVENTS : t->n;
+		struct decoder d = {
+			.at = t->blocks[first / BLOCK_EVENTS], .calls = r->traces_are_calls};
+		for (; at < end && filled < room; at++) {
+			struct pm_rec_event e = decode(&d);
+			if (at < first)
+				continue;
+			ret[filled++] = (struct pm_sample){.time_ns = e.time_ns,
+				.duration_ns = e.duration_ns,
+				.context = e.context == PM_REC_NONE
+					? 0
+					: r->path_contexts[e.context] + 1ull,
+				.self_ns = e.self_ns,
+				.seq = e.seq};
+		}
+		first = at;
+	}
+	return (int64_t)filled;
+}
+
+int pm_rec_trace_ends(const struct pm_recording *r, uint32_t thread, uint64_t *ret_first_ns,
+	uint64_t *ret_last_ns)
+{
+	struct pm_sample first = {.time_ns = PM_NO_TIME};
+	pm_rec_samples(r, thread, 0, &first, 1);
+	*ret_first_ns = first.time_ns;
+	/* A last sample that lasts ends later than it begins. */
+	*ret_last_ns = first.time_ns == PM_NO_TIME ? PM_NO_TIME : r->traces[thread].end_ns;
+	return 0;
+}
+
+/* ---- how long calls took ---- */
+
+/*
+ * The functions that a pass counts: from `first` to `end`, not more calls than AT_ONCE, or one
+ * function.
+ */
+struct pass {
+	uint32_t first, end;
+	struct pm_lengths lengths;
+};
+
+/* Calls `take` with the function and length of every call. 0 or -ENOMEM. */
+static int each_call(struct pm_rec_opened *o,
+	int (*take)(void *context, const struct pm_timed *calls, size_t n), void *context)
+{
+	const struct pm_recording *r = &o->recording;
+	const struct pm_tree *tree = o->whole.tree;
+	struct pm_timed calls[BLOCK_EVENTS];
+	for (size_t i = 0; i < r->n_traces; i++) {
+		const struct pm_rec_trace *t = &r->traces[i];
+		for (uint64_t k = 0; k < t->n; k += BLOCK_EVENTS) {
+			size_t n = t->n - k < BLOCK_EVENTS ? (size_t)(t->n - k) : BLOCK_EVENTS,
+			       m = 0;
+			struct decoder d = {.at = t->blocks[k / BLOCK_EVENTS], .calls = true};
+			for (size_t j = 0; j < n; j++) {
+				struct pm_rec_event e = decode(&d);
+				uint32_t at = e.context == PM_REC_NONE
+					? PM_NONE
+					: r->path_contexts[e.context];
+				uint32_t of =
+					at == PM_NONE ? PM_NONE : pm_tree_frame(tree, at)->function;
+				if (of != PM_NONE)
+					calls[m++] = (struct pm_timed){e.duration_ns, of};
+			}
+			int e = pm_work_cancelled() ? -ENOMEM : take(context, calls, m);
+			if (e < 0)
+				return e;
+		}
+	}
+	return 0;
+}
+
+static int count_calls(void *context, const struct pm_timed *calls, size_t n)
+{
+	uint64_t *counts = context;
+	for (size_t i = 0; i < n; i++)
+		counts[calls[i].of]++;
+	return 0;
+}
+
+static int add_lengths(void *context, const struct pm_timed *calls, size_t n)
+{
+	struct pass *p = context;
+	struct pm_timed mine[BLOCK_EVENTS];
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++)
+		if (calls[i].of >= p->first && calls[i].of < p->end)
+			mine[m++] = calls[i];
+	return pm_lengths_add_all(&p->lengths, mine, m);
+}
+
+static int call_times_fill(void *owner, void *part, struct pm_error *err)
+{
+	struct pm_rec_opened *o = owner;
+	uint32_t n = o->whole.tree->n_functions;
+	struct pm_call_times **ret = part, *times = calloc((size_t)n + 1, sizeof(*times));
+	uint64_t *counts = calloc((size_t)n + 1, sizeof(*counts));
+	(void)err;
+	*ret = calloc((size_t)n + 1, sizeof(**ret));
+	int e = *ret && times && counts ? each_call(o, count_calls, counts) : -ENOMEM;
+	for (struct pass p = {.end = 0}; e == 0 && p.end < n;) {
+		p = (struct pass){.first = p.end, .end = p.end + 1};
+		for (uint64_t sum = counts[p.first]; p.end < n; p.end++)
+			if ((sum += counts[p.end]) > AT_ONCE)
+				break;
+		e = each_call(o, add_lengths, &p);
+		if (e == 0)
+			e = pm_lengths_times(&p.lengths, times, n);
+		if (e == 0)
+			memcpy(*ret + p.first, times + p.first, (p.end - p.first) * sizeof(*times));
+		pm_lengths_done(&p.lengths);
+	}
+	free(times);
+	free(counts);
+	return e;
+}
+
+static void call_times_done(void *part)
+{
+	struct pm_call_times **times = part;
+	free(*times);
+}
+
+int pm_rec_call_times(
+	struct pm_rec_opened *o, const struct pm_call_times **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {sizeof(struct pm_call_times *), call_times_fill,
+		call_times_done, .what = "how long calls took"};
+	const struct pm_call_times *const *times;
+	int r = pm_part_get(&o->call_times, &type, o, &times, err);
+	*ret = r < 0 ? NULL : *times;
+	return r;
+}
