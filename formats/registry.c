@@ -27,6 +27,8 @@ extern const struct pm_format zts_format;
 extern const struct pm_format htd_format;
 extern const struct pm_format folded_format;
 extern const struct pm_format pprof_format;
+extern const struct pm_format cpup_format;
+extern const struct pm_format spsc_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
@@ -36,6 +38,8 @@ const struct pm_format *const pm_formats[] = {
 	&htd_format,
 	&folded_format,
 	&pprof_format,
+	&cpup_format,
+	&spsc_format,
 	NULL,
 };
 

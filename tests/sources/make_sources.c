@@ -144,6 +144,87 @@ static void write_pprof(void)
 	pm_text_done(&packed);
 }
 
+static void write_packed(const char *name, const char *text)
+{
+	struct pm_text packed = {.p = NULL};
+	pm_gzip(&packed, pm_bytes_of(text));
+	sources_file(name, pm_text_view(&packed));
+	pm_text_done(&packed);
+}
+
+#define V8_FRAME(name, line, column)                                                               \
+	"\"callFrame\":{\"functionName\":\"" name                                                  \
+	"\",\"scriptId\":\"3\",\"url\":\"file:///a.js\","                                          \
+	"\"lineNumber\":" #line ",\"columnNumber\":" #column "}"
+
+static void write_v8(void)
+{
+	/* Two functions at one place, idle time, a child that is not there, times that go back. */
+	write_text("nodes.cpuprofile",
+		"{\"nodes\":[{\"id\":1," V8_FRAME("(root)", -1,
+			-1) ",\"hitCount\":0,\"children\":[2,6,99]},"
+			    "{\"id\":3," V8_FRAME("", 4,
+				    9) ",\"hitCount\":2,\"positionTicks\":[{\"line\":6,\"ticks\":1}]},"
+				       "{\"id\":2," V8_FRAME("main", 0,
+					       0) ",\"hitCount\":1,\"children\":[3,4]},"
+						  "{\"id\":4," V8_FRAME("", 4,
+							  30) ",\"hitCount\":1,\"children\":[5]},"
+							      "{\"id\":5," V8_FRAME("main", 0,
+								      0) ",\"hitCount\":1,\"deoptReason\":\"wrong map\"},"
+									 "{\"id\":6,\"callFrame\":{\"functionName\":\"(idle)\",\"url\":\"\"},\"hitCount\":1}],"
+									 "\"startTime\":1000,\"endTime\":2000.5,\"samples\":[2,3,6,5,4,1,77],"
+									 "\"timeDeltas\":[100,50.25,200,-20,300,10,5]}");
+	write_packed("nested.cpuprofile.gz",
+		"{\"head\":{\"functionName\":\"(root)\",\"id\":1,\"hitCount\":0,\"children\":["
+		"{\"functionName\":\"a\",\"url\":\"b.js\",\"lineNumber\":1,\"id\":2,\"children\":["
+		"{\"functionName\":\"b\",\"url\":\"b.js\",\"lineNumber\":7,\"id\":3,\"hitCount\":2}],"
+		"\"hitCount\":1}]},\"startTime\":1,\"endTime\":1,\"samples\":[2,3,3],"
+		"\"timestamps\":[1000000,1000100,1000300,1000700]}");
+	write_text("small.heapprofile",
+		"{\"head\":{" V8_FRAME("(root)", -1,
+			-1) ",\"selfSize\":0,\"id\":1,\"children\":["
+			    "{" V8_FRAME("keep", 2,
+				    1) ",\"selfSize\":524328,\"id\":2,\"children\":["
+				       "{" V8_FRAME("more", 8,
+					       1) ",\"selfSize\":16,\"id\":3,\"children\":[]}]}]},"
+						  "\"samples\":[{\"size\":524328,\"nodeId\":2,\"ordinal\":1}]}");
+}
+
+#define SPEEDSCOPE "\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""
+
+static void write_speedscope(void)
+{
+	/* Frames behind their profiles, units, a weight without a number, a frame that is none. */
+	write_text("sampled.speedscope.json",
+		"{" SPEEDSCOPE ",\"profiles\":["
+		"{\"type\":\"sampled\",\"name\":\"cpu\",\"unit\":\"seconds\",\"startValue\":0,\"endValue\":1,"
+		"\"samples\":[[0],[0,1,2],[0,1,0],[],[9],[2]],\"weights\":[0.1,0.25,1e-3,2,1,null]},"
+		"{\"type\":\"sampled\",\"name\":\"memory\",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":1,"
+		"\"samples\":[[0,2],[1]],\"weights\":[4096,17]}],"
+		"\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"a.py\",\"line\":3},"
+		"{\"name\":\"main\",\"file\":\"a.py\",\"line\":9},{\"name\":\"w\\u00f6rk\"}]}}");
+	/* Calls that nest, cross, go back in time, and one that does not end. */
+	write_packed("evented.speedscope.json.gz",
+		"{" SPEEDSCOPE ",\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"a\"},"
+		"{\"name\":\"b\",\"file\":\"b.cs\",\"line\":7}]},\"profiles\":["
+		"{\"type\":\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":5,\"endValue\":90,"
+		"\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":10},{\"type\":\"O\",\"frame\":1,\"at\":10.5},"
+		"{\"type\":\"O\",\"frame\":2,\"at\":11},{\"type\":\"C\",\"frame\":1,\"at\":20},"
+		"{\"type\":\"C\",\"frame\":2,\"at\":21},{\"type\":\"O\",\"frame\":1,\"at\":19},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":30}]},"
+		"{\"type\":\"evented\",\"name\":\"two\",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":40,"
+		"\"events\":[{\"type\":\"O\",\"frame\":1,\"at\":1},{\"type\":\"C\",\"frame\":1,\"at\":40}]}]}");
+	write_text("own.speedscope.json",
+		"{" SPEEDSCOPE ",\"exporter\":\"profmount@0.1.0\",\"profiles\":["
+		"{\"type\":\"sampled\",\"name\":\"cpu_ns\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":9,"
+		"\"samples\":[[0],[0,1]],\"weights\":[4,5]},"
+		"{\"type\":\"sampled\",\"name\":\"cpu_ns, thread=1\",\"unit\":\"nanoseconds\",\"startValue\":0,"
+		"\"endValue\":9,\"samples\":[[0],[0,1]],\"weights\":[4,5]},"
+		"{\"type\":\"sampled\",\"name\":\"faults\",\"unit\":\"none\",\"startValue\":0,\"endValue\":1,"
+		"\"samples\":[[0,1]],\"weights\":[1]}],\"shared\":{\"frames\":[{\"name\":\"main\"},"
+		"{\"name\":\"f\",\"file\":\"f.c\"}]}}");
+}
+
 static void write_nytprof(void)
 {
 	struct nytpw w = {.deflated_at = 0};
@@ -241,6 +322,8 @@ int main(int argc, char **argv)
 	sources_write_hpcrun();
 	write_folded();
 	write_pprof();
+	write_v8();
+	write_speedscope();
 	write_nytprof();
 	write_zts();
 	write_unended();
