@@ -14,6 +14,7 @@
 #include "formats/hpctoolkit/contexts.h"
 #include "formats/hpctoolkit/meta.h"
 #include "formats/hpctoolkit/metrics.h"
+#include "formats/hpctoolkit/sources.h"
 #include "formats/hpctoolkit/threads.h"
 #include "formats/hpctoolkit/trace.h"
 
@@ -261,8 +262,10 @@ static int damage_build(void *context, struct pm_error *err)
 		r = hpctk_blocks_ready(db, true, err);
 	if (r == 0) {
 		scan_all(&s);
-		r = take_found(&s);
+		r = hpctk_sources_scan(db, &s.found, err);
 	}
+	if (r == 0)
+		r = take_found(&s);
 	pm_damage_done(&s.found);
 	free(s.is_stat);
 	pm_map_done(&s.lengths.of);

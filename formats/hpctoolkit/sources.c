@@ -1,18 +1,20 @@
 /*
  * Finds the source files that were copied. meta.db contains their paths below the database's src/.
  * A path that could lead outside is not followed, and a missing file is not damage: databases are
- * often distributed without their sources.
+ * often distributed without their sources. A file that is there and cannot be opened is damage.
  */
 #include "formats/hpctoolkit/sources.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/common/affix.h"
 #include "formats/common/arena.h"
 #include "formats/common/beneath.h"
+#include "formats/common/damage.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/text.h"
@@ -24,6 +26,8 @@ struct hpctk_sources {
 	size_t n, room;
 	struct pm_arena arena;
 	struct hpctk_lengths lengths; /* while they are looked for */
+	struct pm_damage_list damage; /* files that are there and cannot be opened */
+	struct pm_damages damages;    /* the same */
 };
 
 enum { COPIED = 1 };
@@ -46,15 +50,16 @@ static bool is_below_src(struct pm_bytes path)
 	return true;
 }
 
-static bool is_there(int folder, const char *path)
+/* 0, or a negative errno: -ENOENT if it is not there. */
+static int look(int folder, const char *path)
 {
 	struct stat st;
 	int fd = pm_open_beneath(folder, path);
 	if (fd < 0)
-		return false;
+		return fd;
 	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	close(fd);
-	return regular;
+	return regular ? 0 : -EINVAL;
 }
 
 /* Whether the database claims to have a copy of it. Longer paths cannot be opened. */
@@ -81,8 +86,13 @@ static int source_add(
 		&s->arena, "%.*s", (int)source.path.len, (const char *)source.path.p);
 	if (!path || pm_list_room(&s->items, s->n, &s->room, sizeof(*s->items)) < 0)
 		return -ENOMEM;
-	if (!is_there(db->folder.fd, path))
-		return 0;
+	int r = look(db->folder.fd, path);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		pm_damage_add(&s->damage, path, PM_NO_OFFSET, PM_NO_OFFSET,
+			"the copy of a source file cannot be opened: %s",
+			r == -EINVAL ? "it is not a regular file" : strerror(-r));
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	s->items[s->n++] = (struct pm_source){
 		.path = path + strlen("src/"),
 		.file = source.path,
@@ -94,13 +104,16 @@ static int source_add(
 static int sources_fill(void *owner, void *part, struct pm_error *err)
 {
 	struct hpctk_opened *db = owner;
+	struct hpctk_sources *s = part;
 	struct pm_strtab seen = {.n = 0};
 	int r = 0;
 	(void)err;
+	s->damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	for (uint32_t i = 0; i < db->sources.n && r == 0; i++)
-		r = source_add(part, db, &seen, i);
+		r = source_add(s, db, &seen, i);
+	s->damages = pm_damage_rows(&s->damage);
 	pm_strtab_done(&seen);
-	pm_map_done(&((struct hpctk_sources *)part)->lengths.of);
+	pm_map_done(&s->lengths.of);
 	return r;
 }
 
@@ -108,6 +121,7 @@ static void sources_done(void *part)
 {
 	struct hpctk_sources *s = part;
 	pm_arena_done(&s->arena);
+	pm_damage_done(&s->damage);
 	free(s->items);
 }
 
@@ -151,13 +165,24 @@ static int any_build(void *context, struct pm_error *err)
 		pm_text_clear(&path);
 		pm_text_bytes(&path, source.path);
 		pm_text_char(&path, '\0');
-		any = !path.failed && is_there(db->folder.fd, path.p);
+		any = !path.failed && look(db->folder.fd, path.p) == 0;
 	}
 	pm_map_done(&lengths.of);
 	bool failed = path.failed || (!any && pm_work_cancelled());
 	pm_text_done(&path);
 	db->has_copied = any;
 	return failed ? pm_error_plain(err, -ENOMEM) : 0;
+}
+
+int hpctk_sources_scan(struct hpctk_opened *db, struct pm_damage_list *found, struct pm_error *err)
+{
+	const struct hpctk_sources *s;
+	int r = has_folder(db) ? pm_part_get(&db->copied, &type, db, &s, err) : -ENOENT;
+	struct pm_damages rows = r < 0 ? (struct pm_damages){.n = 0} : s->damages;
+	for (size_t i = 0; i < rows.n; i++)
+		pm_damage_add(found, rows.rows[i].file, PM_NO_OFFSET, PM_NO_OFFSET, "%s",
+			rows.rows[i].what);
+	return r == -ENOENT ? 0 : r;
 }
 
 int hpctk_sources_any(struct hpctk_opened *db, struct pm_error *err)

@@ -183,9 +183,10 @@ struct pm_bytes sym_module_key(struct pm_bytes path);
 
 /*
  * Reads and settles the functions of a load module in the measurement directory `folder`. 1, 0 if
- * it does not exist or has none, or -ENOMEM.
+ * it does not exist or has none, or -ENOMEM. One that exists and cannot be opened is damage.
  */
-int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret);
+int sym_own_read(
+	int folder, struct pm_bytes path, struct sym_scopes *ret, struct pm_damage_list *damage);
 
 /*
  * Adds and settles the functions of a copy of /proc/kallsyms, plain or compressed by xz: `NAME

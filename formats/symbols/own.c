@@ -65,13 +65,17 @@ static bool own_path(struct pm_bytes path, char *ret, size_t room)
 	return true;
 }
 
-int sym_own_read(int folder, struct pm_bytes path, struct sym_scopes *ret)
+int sym_own_read(
+	int folder, struct pm_bytes path, struct sym_scopes *ret, struct pm_damage_list *damage)
 {
 	char name[512];
 	uint64_t delta;
 	struct stat st;
 	struct pm_input in = {.fd = -1, .slot = -1};
 	int fd = own_path(path, name, sizeof(name)) ? pm_open_beneath(folder, name) : -ENOENT;
+	if (fd < 0 && fd != -ENOENT && fd != -ENOMEM)
+		pm_damage_add(damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
+			"cannot be opened: %s: names are missing", strerror(-fd));
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {

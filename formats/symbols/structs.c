@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
+#include "formats/common/folder.h"
 #include "formats/common/input.h"
 #include "formats/common/list.h"
 #include "formats/common/sort.h"
@@ -341,12 +342,13 @@ static bool is_struct(const char *name)
 static int list_names(struct sym_structs *s, DIR *dir, struct pm_damage_list *damage)
 {
 	struct dirent *entry;
-	while ((entry = readdir(dir))) {
+	for (errno = 0; (entry = readdir(dir)); errno = 0) {
 		if (!is_struct(entry->d_name))
 			continue;
 		if (s->n == SYM_STRUCTS_MAX) {
 			pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,
 				"more structure files than are read");
+			errno = 0;
 			break;
 		}
 		if (pm_list_room(&s->names, s->n, &s->room, sizeof(*s->names)) < 0)
@@ -356,7 +358,8 @@ static int list_names(struct sym_structs *s, DIR *dir, struct pm_damage_list *da
 			return -ENOMEM;
 		s->n++;
 	}
-	return pm_sort(s->names, s->n, sizeof(*s->names), by_name);
+	int r = -errno;
+	return pm_sort(s->names, s->n, sizeof(*s->names), by_name) < 0 ? -ENOMEM : r;
 }
 
 /* ---- files ---- */
@@ -424,18 +427,17 @@ int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *d
 {
 	*s = (struct sym_structs){.folder = pm_open_beneath(folder, "structs")};
 	s->is_open = s->folder >= 0;
-	if (!s->is_open)
-		return s->folder == -ENOMEM ? -ENOMEM : 0;
-	int fd = dup(s->folder);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) { /* not a directory, or out of descriptors */
-		int r = errno == ENOMEM ? -ENOMEM : 0;
-		if (fd >= 0)
-			close(fd);
-		return r;
+	DIR *dir = s->is_open ? pm_folder_list(s->folder) : NULL;
+	int r = !s->is_open ? s->folder : dir ? list_names(s, dir, damage) : -errno;
+	if (dir)
+		closedir(dir);
+	if (r == -ENOENT && !s->is_open)
+		return 0;
+	if (r < 0 && r != -ENOMEM) {
+		pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,
+			"the folder cannot be read: %s: names are missing", strerror(-r));
+		r = 0;
 	}
-	int r = list_names(s, dir, damage);
-	closedir(dir);
 	return r < 0 ? r : find_modules(s, damage);
 }
 

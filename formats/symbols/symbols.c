@@ -303,7 +303,7 @@ static int read_module(struct sym_names *s, const struct sym_module *of, struct 
 	case SYM_LINKED:
 		r = sym_structs_read(&s->structs, of->path, &m->scopes, s->damage);
 		if (r == 0)
-			r = sym_own_read(s->place.folder, of->path, &m->scopes);
+			r = sym_own_read(s->place.folder, of->path, &m->scopes, s->damage);
 		if (r == 0)
 			r = read_file(s, of, m, &search);
 		break;

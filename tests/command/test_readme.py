@@ -93,8 +93,38 @@ class Readme(unittest.TestCase):
         for demo, folder in zip(demos, ("before", "both")):
             self.assertGreater(len(demo), 2)
             for command, printed in demo:
-                if not command.startswith(("profmount ", "cd")):
+                if not command.startswith(("mkdir ", "cd")):
                     self.compare(command, printed, folder)
+
+    def test_the_demo_can_be_pasted(self):
+        """In a checkout, with the build folder of the document; /tmp/… is a folder of this test."""
+        if why := can_mount.why_not():
+            self.skipTest(why)
+        for demo in blocks(README):
+            begin, end = demo[0][0], demo[-1][0]
+            with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder:
+                os.symlink(os.path.dirname(os.path.dirname(PROFMOUNT)), os.path.join(folder, "build"))
+                script = f"{begin} && ls && {end}".replace("/tmp/", folder + "/")
+                try:
+                    done = subprocess.run(["sh", "-ec", script], cwd=folder, env=self.env, timeout=600,
+                                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                finally:
+                    for name in os.listdir(folder):
+                        if os.path.ismount(os.path.join(folder, name)):
+                            subprocess.run([PROFMOUNT, "-u", os.path.join(folder, name)], check=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), script)
+                self.assertIn("README.txt\n", done.stdout)
+
+    def test_commands_without_a_mount_can_be_pasted(self):
+        with open(README, encoding="utf-8") as f:
+            commands = re.findall(r"(?m)^    (build/fs/profmount --.*)$", f.read())
+        self.assertEqual(len(commands), 3)
+        with tempfile.TemporaryDirectory(prefix="profmount-readme-") as folder:
+            os.symlink(os.path.dirname(os.path.dirname(PROFMOUNT)), os.path.join(folder, "build"))
+            for command in commands:
+                done = subprocess.run(["sh", "-ec", command.replace("/tmp/", folder + "/")], cwd=folder, env=self.env,
+                                      timeout=600, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), command)
 
     def test_recipes_print_their_answers(self):
         found = blocks(RECIPES)

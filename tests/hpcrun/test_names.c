@@ -209,6 +209,23 @@ static void test_damaged_structs_lose_names_alone(void **state)
 	}
 }
 
+/* Root may read everything, so the folder is one that nobody can open. */
+static void test_unreadable_structs_are_damage(void **state)
+{
+	char path[SCRATCH_PATH + 16];
+	save_run();
+	snprintf(path, sizeof(path), "%s/structs", folder);
+	assert_int_equal(rmdir(path), 0);
+	open_run(false);
+	assert_int_equal(damage_of(), 0); /* none is no damage */
+	profile = pm_profile_close(profile);
+	assert_int_equal(symlink("structs", path), 0);
+	open_run(false);
+	assert_true(whole() == 63);
+	assert_int_equal(damage_of(), 1);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void test_the_first_of_two_structs_counts(void **state)
 {
 	char again[sizeof(app)];
@@ -343,6 +360,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_symbols_can_be_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_damaged_structs_lose_names_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_unreadable_structs_are_damage, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_the_first_of_two_structs_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -67,26 +67,49 @@ static void test_a_copied_file_is_served_below_source(void **state)
 	pm_profile_close(p);
 }
 
-static void test_a_copied_file_that_is_missing_is_no_damage(void **state)
+static size_t count_damages(const char *file)
 {
 	struct pm_profile *p = fixture_open(&folder);
 	const struct pm_damages *damages;
 	assert_int_equal(p->ops->damage(p, &damages, NULL), 0);
-	assert_int_equal(damages->n, 0);
+	size_t n = damages->n;
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(damages->rows[i].file, file);
 	pm_profile_close(p);
+	return n;
+}
+
+static void test_a_copied_file_that_is_missing_is_no_damage(void **state)
+{
+	assert_int_equal(count_damages(NULL), 0);
 	assert_int_equal(count_sources(), 0);
+}
+
+static void test_sources_that_cannot_be_opened_are_damage(void **state)
+{
+	assert_int_equal(symlinkat("app.c", fd, "src/app.c"), 0); /* to itself */
+	assert_int_equal(count_sources(), 0);
+	assert_int_equal(count_damages("src/app.c"), 1);
+	unlinkat(fd, "src/app.c", 0);
+	assert_int_equal(unlinkat(fd, "src", AT_REMOVEDIR), 0);
+	assert_int_equal(symlinkat("src", fd, "src"), 0);
+	assert_int_equal(count_sources(), 0);
+	assert_int_equal(count_damages("src/app.c"), 1);
+	unlinkat(fd, "src", 0);
 }
 
 static void test_a_link_out_of_the_database_is_not_followed(void **state)
 {
 	assert_int_equal(symlinkat("/etc/passwd", fd, "src/app.c"), 0);
 	assert_int_equal(count_sources(), 0);
+	assert_int_equal(count_damages("src/app.c"), 1);
 }
 
 static void test_a_pipe_is_no_source(void **state)
 {
 	assert_int_equal(mkfifoat(fd, "src/app.c", 0600), 0);
 	assert_int_equal(count_sources(), 0);
+	assert_int_equal(count_damages("src/app.c"), 1);
 }
 
 static void test_metric_files_are_listed_in_order(void **state)
@@ -112,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_copied_file_is_served_below_source),
 		TEST(test_a_copied_file_that_is_missing_is_no_damage),
+		TEST(test_sources_that_cannot_be_opened_are_damage),
 		TEST(test_a_link_out_of_the_database_is_not_followed),
 		TEST(test_a_pipe_is_no_source),
 		TEST(test_metric_files_are_listed_in_order),
