@@ -25,6 +25,7 @@ extern const struct pm_format hpcrun_format;
 extern const struct pm_format nytp_format;
 extern const struct pm_format zts_format;
 extern const struct pm_format htd_format;
+extern const struct pm_format callgrind_format;
 extern const struct pm_format folded_format;
 extern const struct pm_format pprof_format;
 extern const struct pm_format cpup_format;
@@ -36,6 +37,7 @@ const struct pm_format *const pm_formats[] = {
 	&nytp_format,
 	&zts_format,
 	&htd_format,
+	&callgrind_format,
 	&folded_format,
 	&pprof_format,
 	&cpup_format,

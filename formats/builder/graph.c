@@ -343,22 +343,44 @@ static void fill_functions(const struct pm_rec_opened *o, double *values)
 	}
 }
 
-static void fill_cycles(const struct pm_recording *r, struct flat_part *part)
+struct member {
+	double own; /* of the leading quantity */
+	uint32_t circle, function;
+};
+
+static int by_circle_heaviest_first(const void *a, const void *b)
 {
-	uint32_t n = 0;
-	for (size_t i = 0; i < r->n_functions; i++)
+	const struct member *x = a, *y = b;
+	if (x->circle != y->circle)
+		return x->circle < y->circle ? -1 : 1;
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static int fill_cycles(const struct pm_rec_opened *o, struct flat_part *part)
+{
+	const struct pm_recording *r = &o->recording;
+	uint32_t n = 0, k = 0, metrics = o->whole.metrics.n, leads = o->whole.metrics.leads;
+	struct member *members = malloc((r->n_functions + 1) * sizeof(*members));
+	while (k + 1 < metrics &&
+		o->whole.metric_list[k].id != (leads ? leads - 1 : 0) * PM_REC_N + PM_REC_EXCL)
+		k++;
+	for (uint32_t i = 0; members && i < r->n_functions; i++)
 		if (r->circle_of[i] != PM_NONE)
-			part->first[r->circle_of[i] + 1]++;
-	for (uint32_t i = 0; i < r->n_circles; i++)
-		part->first[i + 1] += part->first[i];
-	/* Members circle by circle, each in the order of functions: places move up, then back. */
-	for (size_t i = 0; i < r->n_functions; i++)
-		if (r->circle_of[i] != PM_NONE)
-			part->members[part->first[r->circle_of[i]]++] = (uint32_t)i;
-	for (uint32_t i = r->n_circles; i > 0; i--)
-		part->first[i] = part->first[i - 1];
-	part->first[0] = n;
+			members[n++] = (struct member){
+				part->function_values[(size_t)i * metrics + k], r->circle_of[i], i};
+	if (!members || pm_sort(members, n, sizeof(*members), by_circle_heaviest_first) < 0) {
+		free(members);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		part->members[i] = members[i].function;
+		part->first[members[i].circle + 1] = i + 1;
+	}
 	part->cycles = (struct pm_cycles){r->n_circles, r->circles, part->first, part->members};
+	free(members);
+	return 0;
 }
 
 static int flat_fill(void *owner, void *built, struct pm_error *err)
@@ -388,13 +410,12 @@ static int flat_fill(void *owner, void *built, struct pm_error *err)
 			at++;
 		}
 	fill_functions(o, part->function_values);
-	fill_cycles(r, part);
 	part->edges.edges = part->list;
 	part->edges.values = part->edge_values;
 	part->flat = (struct pm_flat){.edges = &part->edges,
 		.functions = part->function_values,
 		.cycles = r->n_circles ? &part->cycles : NULL};
-	return 0;
+	return fill_cycles(o, part);
 }
 
 static void flat_done(void *built)

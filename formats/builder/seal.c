@@ -109,7 +109,8 @@ static double *weigh(const struct pm_recording *r, uint32_t leading)
 		if (r->paths.items[i].parent != PM_NONE && !is_apart(r, i))
 			weight[r->paths.items[i].parent] += weight[i];
 	for (uint32_t i = 0; i < r->paths.n; i++)
-		weight[i] = fabs(weight[i]);
+		weight[i] =
+			r->known_of && (r->known_of[i] & PM_REC_NO_INCL) ? NAN : fabs(weight[i]);
 	return weight;
 }
 

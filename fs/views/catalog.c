@@ -77,6 +77,12 @@ static const struct pmfs_view root[] = {
 		pmfs_has_lines, pmfs_lines_table),
 	TABLES("callers", "Call edges: caller, callee, call site, number and cost of the calls.",
 		NULL, pmfs_callers_table),
+	TABLE("cycles",
+		"Functions that call one another in a circle, whose inclusive costs are known "
+		"only of all of them together.",
+		pmfs_has_cycles, pmfs_cycles_table),
+	TABLE("cycle-members", "The functions in each row of cycles.csv.", pmfs_has_cycles,
+		pmfs_cycle_members_table),
 	TABLE("categories", "Cost by category of work: mpi, io, memory and so on.", NULL,
 		pmfs_categories_table),
 	TABLE("gpu", "GPU kernels, copies and other operations: launches, times, bytes.",

@@ -189,6 +189,7 @@ struct pm_profile {
 	bool lead_by_name;       /* names and units decide which quantity is primary, whatever it
 				    costs: parts of a profile have the same columns */
 	bool has_lines;          /* *the format knows source lines: lines.csv, files.csv */
+	bool has_cycles;         /* *pm_flat.cycles: there is a cycles.csv */
 	bool has_modules;        /* *functions have modules: there is a modules.csv */
 	/*
 	 * For formats without modules: the separator after the package or class in function names.

@@ -225,6 +225,34 @@ static void write_speedscope(void)
 		"{\"name\":\"f\",\"file\":\"f.c\"}]}}");
 }
 
+static void write_callgrind(void)
+{
+	write_text("callgrind.out",
+		"# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 7\n"
+		"cmd: ./heat\npart: 1\nthread: 1\npositions: instr line\nevents: Ir Dr\n"
+		"event: Sum = Ir + 2 Dr\n"
+		"ob=(1) /bin/heat\nfl=(1) heat.c\nfn=(1) main\n0x40 10 1000 20\n"
+		"cfn=(2) step\ncalls=3 0x80 20\n+4 +1 70000 900\n"
+		"cfi=(2) io.h\ncfn=(3) read\ncalls=1 0x90 3\n+4 * 500\n"
+		"fn=(2)\n0x80 20 60000 700\nfi=(2)\n+8 4 9000 200\nfe=(1)\n"
+		"jcnd=7/9 +4 21\n* 21\ncfn=(2)\ncalls=2 0x80 20\n* +1 300\n"
+		"cfn=(4) ping\ncalls=1 0xa0 1\n* +1 1000\n"
+		"fn=(4)\n0xa0 31 400\ncfn=(5) pong\ncalls=4 0xb0 1\n* +1 600\n"
+		"fn=(5)\n0xb0 35 600\ncfn=(4)\ncalls=3 0xa0 1\n* +1 90\n"
+		"totals: 71000 920\n"
+		"part: 1\nthread: 2\nevents: Ir\nfn=(9)\n0 0 12\ntotals: 12\n");
+	write_text("xdebug.out",
+		"version: 1\ncreator: xdebug 3.2.0 (PHP 8.2)\ncmd: /srv/x.php\npart: 1\n"
+		"positions: line\n\nevents: Time_(10ns) Memory_(bytes)\n\n"
+		"fl=(1) /srv/x.php\nfn=(2) php::strlen\n3 4 -16\n\n"
+		"fl=(1)\nfn=(3) work\n7 50 100\ncfl=(1)\ncfn=(2)\ncalls=1 0 0\n8 4 -16\n\n"
+		"fl=(1)\nfn=(4) {main}\n1 90 3\ncfl=(1)\ncfn=(3)\ncalls=1 0 0\n2 54 84\n\n"
+		"summary: 150 200\n\n");
+	write_text("cachegrind.out",
+		"desc: I1 cache: 32768 B, 64 B, 8-way associative\ncmd: ./heat\n"
+		"events: Ir I1mr\nfl=heat.c\nfn=main\n10 5 1\n11 7\nsummary: 12 1\n");
+}
+
 static void write_nytprof(void)
 {
 	struct nytpw w = {.deflated_at = 0};
@@ -324,6 +352,7 @@ int main(int argc, char **argv)
 	write_pprof();
 	write_v8();
 	write_speedscope();
+	write_callgrind();
 	write_nytprof();
 	write_zts();
 	write_unended();

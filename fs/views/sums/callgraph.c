@@ -234,6 +234,8 @@ static int total_edges(struct building *b)
 	for (uint32_t i = s->first; i < s->end; i = s->tree->end[i])
 		at_top[function_of(b, i)] = true;
 	for (uint32_t i = s->first; i < s->end; i++) {
+		if (!pmfs_stacks_is_frame(s, i))
+			continue;
 		struct pmfs_graph_function *f = &b->graph->functions[function_of(b, i)];
 		if (s->tree->parent[i] == PM_NONE || !at_top[function_of(b, i)])
 			f->total = pmfs_stacks_add(

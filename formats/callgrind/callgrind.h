@@ -1,0 +1,153 @@
+/* Shared by the files of this format: a reader's state. docs/formats/callgrind.md has the grammar.
+ */
+#ifndef PROFMOUNT_CALLGRIND_CALLGRIND_H
+#define PROFMOUNT_CALLGRIND_CALLGRIND_H
+
+#include "formats/builder/builder.h"
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/textlines.h"
+
+/* A number of the file: digits × 10^-decimals, or a double if it has more than 18 digits. */
+struct cg_number {
+	int64_t digits;
+	unsigned decimals;
+	bool real;
+	double f;
+};
+
+/* Names of one kind of position, by index; 0 is no name. Ids of the file refer to them. */
+struct cg_names {
+	struct pm_strtab texts;
+	struct pm_map by_id;
+};
+
+/* An event, and the quantities that its costs are part of: its own, then sums over it. */
+struct cg_event {
+	struct pm_bytes name;
+	struct cg_term {
+		uint32_t quantity;
+		int64_t factor;
+	} * terms;
+	size_t n_terms, room;
+};
+
+/* `event: NAME = A + 2 B`. The quantity is PM_REC_NONE until the events are known. */
+struct cg_sum {
+	struct pm_bytes name, terms;
+	uint32_t quantity;
+};
+
+/* A part of the file: a dump, or a thread. Numbers that are not given are PM_NO_OFFSET. */
+struct cg_part {
+	uint64_t number, thread, pid, lines;
+	struct pm_bytes command, trigger, totals;
+	bool has_totals;
+};
+
+struct cg_jump {
+	bool conditional;
+	uint64_t executed, jumped; /* of a conditional one: how often it was reached, and taken */
+	uint64_t address, line, to_address, to_line;
+	uint32_t object, file, function, to_file, to_function; /* names */
+};
+
+/* Xdebug writes a block a call, when it returns. */
+struct cg_block {
+	uint32_t function; /* handle */
+	uint32_t own_file; /* name: where it is defined */
+	uint32_t parent;   /* a later block, or PM_NONE: at the top, as far as is known */
+	uint32_t file;     /* name: where its caller calls it */
+	uint64_t line;
+	uint32_t context;
+};
+
+struct cg_block_cost {
+	uint32_t block, file;
+	uint64_t line;
+	uint32_t event;
+	struct cg_number cost;
+};
+
+struct cg_block_call {
+	uint32_t function, file;
+	uint64_t line;
+};
+
+struct cg_reader {
+	struct pm_recording *r;
+	struct pm_textlines lines;
+	struct pm_arena arena;
+	/* The grammar's state: fl, fi or fe, ob, fn; cfi, cob, cfn; jfi, jfn. */
+	struct cg_names files, functions, objects;
+	uint32_t file, here, object, function;
+	uint32_t callee_file, callee_object, callee, jump_file, jump_function;
+	bool has_callee_file, has_callee_object, has_callee, has_jump_file, has_jump_function;
+	char order[4]; /* of subpositions: 'l' line, 'a' address, 'x' another */
+	unsigned n_positions;
+	bool has_line;
+	uint64_t address, line; /* of the last position */
+	bool in_body;
+	/* Events, in the order in which they came; columns of the part at hand. */
+	struct cg_event *events;
+	size_t n_events, events_room;
+	struct cg_sum *sums;
+	size_t n_sums, sums_room;
+	uint32_t *columns;
+	size_t n_columns, columns_room;
+	struct cg_number *cells; /* of a line */
+	size_t cells_room;
+	long double *own, *all; /* by event: the sum of cost lines of this part, of all parts */
+	size_t n_own;
+	/* Handles: (file, object) → pair, (function, pair) → function. */
+	struct pm_map pairs, handles;
+	uint32_t n_pairs;
+	uint32_t top;   /* context of the current function; PM_REC_NONE: not needed so far */
+	uint32_t calls; /* the quantity; PM_REC_NONE before the first call */
+	bool has_calls;
+	uint32_t thread;
+	struct cg_part *parts;
+	size_t n_parts, parts_room;
+	struct cg_jump *jumps;
+	size_t n_jumps, jumps_room;
+	struct pm_bytes creator, summary;
+	bool has_version, has_caches; /* version:, desc: I1 cache: */
+	/* What is wrong, and where first; said once, at the end. */
+	struct cg_fault {
+		size_t n;
+		uint64_t first;
+	} malformed, nameless, unended, lies;
+	bool ends_early, summary_lies;
+	/* Xdebug. */
+	bool may_be_blocks, by_blocks, in_block, no_tree;
+	struct cg_block *blocks;
+	size_t n_blocks, blocks_room;
+	struct cg_block_cost *costs;
+	size_t n_costs, costs_room;
+	struct cg_block_call *pending; /* calls of the block at hand */
+	size_t n_pending, pending_room;
+	uint32_t *open; /* blocks that nobody has called so far, in order */
+	size_t n_open, open_room;
+};
+
+/* reader.c: reads the file, as blocks if `by_blocks` allows it. 0 or -ENOMEM. */
+int cg_read_once(struct cg_reader *c, bool may_be_blocks);
+bool cg_is_by(const struct cg_reader *c, const char *writer);
+struct pm_bytes cg_text(const struct cg_names *names, uint32_t name);
+
+/* Forgets what was read, but not the events: another reading has the same quantities. */
+void cg_forget(struct cg_reader *c);
+void cg_done(struct cg_reader *c);
+
+/* A line of a file in a call that is defined in `own_file`; the call itself where none is known. */
+uint32_t cg_line(
+	struct cg_reader *c, uint32_t call, uint32_t file, uint32_t own_file, uint64_t line);
+
+/* Adds a cost of an event: the context's own, or what passes through it as an edge. */
+void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
+	const struct cg_number *n);
+
+/* Tells the recording the tree of Xdebug's blocks, when all has been read. */
+void cg_blocks_tree(struct cg_reader *c);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * callgrind.out and cachegrind.out, of Valgrind and of the many others that write the format for
+ * KCachegrind: Xdebug, pyprof2calltree, go tool pprof … (docs/formats/callgrind.md).
+ */
+#include <errno.h>
+
+#include "formats/callgrind/callgrind.h"
+#include "profmount/limits.h"
+
+/* ---- raw/ ---- */
+
+#define P struct cg_part
+static const struct pm_column part_columns[] = {PM_COLUMN_OR_NONE(P, number, "part"),
+	PM_COLUMN_OR_NONE(P, thread, "thread"), PM_COLUMN_OR_NONE(P, pid, "pid"),
+	PM_COLUMN(P, lines, "lines"), PM_COLUMN(P, totals, "totals"),
+	PM_COLUMN(P, trigger, "trigger"), PM_COLUMN(P, command, "command")};
+
+static int part_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	(void)err;
+	ret->p = (const struct cg_part *)rows->table->self + rows->at;
+	return rows->at < rows->table->end;
+}
+
+static const struct pm_sheet parts =
+	PM_SHEET("raw/parts.csv", part_columns, part_record, .dense = true);
+
+/* A jump with its names. */
+struct jump {
+	struct cg_jump at;
+	struct pm_bytes object, file, function, to_file, to_function;
+};
+
+static struct pm_cell kind_cell(struct pm_rows *rows, const void *conditional)
+{
+	(void)rows;
+	return pm_cell_str(*(const bool *)conditional ? "jcnd" : "jump");
+}
+
+#define J struct jump
+static const struct pm_column jump_columns[] = {PM_COLUMN(J, at.executed, "executed"),
+	PM_COLUMN(J, at.jumped, "jumped"), PM_COLUMN(J, at.line, "line"),
+	PM_COLUMN(J, at.to_line, "to_line"), PM_COLUMN_HEX(J, at.address, "address"),
+	PM_COLUMN_HEX(J, at.to_address, "to_address"),
+	PM_COLUMN_BY(J, at.conditional, "kind", kind_cell), PM_COLUMN(J, object, "module"),
+	PM_COLUMN(J, file, "file"), PM_COLUMN(J, to_file, "to_file"),
+	PM_COLUMN(J, function, "function"), PM_COLUMN(J, to_function, "to_function")};
+
+static int jump_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	(void)err;
+	ret->p = (const struct jump *)rows->table->self + rows->at;
+	return rows->at < rows->table->end;
+}
+
+static const struct pm_sheet jumps =
+	PM_SHEET("raw/jumps.csv", jump_columns, jump_record, .dense = true);
+
+/* The texts of names, copied to live as long as the profile. */
+static struct pm_bytes *lasting(struct cg_reader *c, const struct cg_names *names)
+{
+	struct pm_bytes *texts = pm_rec_alloc(c->r, names->texts.n * sizeof(*texts));
+	for (uint32_t i = 0; texts && i < names->texts.n; i++)
+		texts[i] = pm_rec_copy(c->r, cg_text(names, i));
+	return texts;
+}
+
+static void add_sheets(struct cg_reader *c)
+{
+	struct cg_part *kept = pm_rec_alloc(c->r, c->n_parts * sizeof(*kept));
+	if (kept)
+		memcpy(kept, c->parts, c->n_parts * sizeof(*kept));
+	pm_rec_sheet(c->r, &parts, kept, c->n_parts);
+	if (c->n_jumps == 0)
+		return;
+	struct jump *rows = pm_rec_alloc(c->r, c->n_jumps * sizeof(*rows));
+	struct pm_bytes *files = lasting(c, &c->files), *objects = lasting(c, &c->objects);
+	struct pm_bytes *functions = lasting(c, &c->functions);
+	if (!rows || !files || !objects || !functions)
+		return;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct cg_jump *j = &c->jumps[i];
+		rows[i] = (struct jump){*j, objects[j->object], files[j->file],
+			functions[j->function], files[j->to_file], functions[j->to_function]};
+	}
+	pm_rec_sheet(c->r, &jumps, rows, c->n_jumps);
+}
+
+/* ---- what is wrong, and what there is ---- */
+
+static void say_fault(struct cg_reader *c, const struct cg_fault *f, const char *what)
+{
+	if (f->n == 1)
+		pm_rec_damage(c->r, f->first, PM_NO_OFFSET, "%s", what);
+	else if (f->n > 1)
+		pm_rec_damage(
+			c->r, f->first, PM_NO_OFFSET, "%s, and %zu more like it", what, f->n - 1);
+}
+
+static void say_what_is_wrong(struct cg_reader *c, bool was_no_tree)
+{
+	bool cachegrind = !c->has_calls && c->creator.len == 0 && !c->has_version;
+	bool totals = true;
+	for (size_t i = 0; i < c->n_parts; i++)
+		totals = totals && (c->parts[i].has_totals || c->parts[i].lines == 0);
+	say_fault(c, &c->malformed, "a line is none of this format, or has more costs than events");
+	say_fault(c, &c->nameless, "an id is used that has no name before");
+	say_fault(c, &c->unended, "calls= without a line of costs after it");
+	say_fault(c, &c->lies, "totals: is not the sum of the part's cost lines, which is shown");
+	if (c->ends_early)
+		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+			"the file ends in a line, which is left out");
+	else if (cg_is_by(c, "callgrind-") && !totals)
+		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+			"a part ends without totals: the file was cut off");
+	if (cachegrind && c->summary.len == 0 && c->has_caches)
+		pm_rec_damage(c->r, c->lines.offset, PM_NO_OFFSET,
+			"the file ends without summary:, so it was cut off");
+	else if (cachegrind && c->has_caches && c->summary_lies)
+		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"summary: is not the sum of the cost lines, which is shown");
+	else if (c->summary_lies)
+		pm_rec_remark(c->r,
+			"The summary of the file, %.*s, is not the sum of its cost lines; the "
+			"wholes shown are that sum.",
+			(int)c->summary.len, (const char *)c->summary.p);
+	if (was_no_tree)
+		pm_rec_damage(c->r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"is by Xdebug, but its blocks are no calls in the order of their returns: "
+			"only call edges are shown");
+}
+
+static void say_facts(struct cg_reader *c)
+{
+	const struct cg_part *first = &c->parts[0];
+	if (c->creator.len)
+		pm_rec_fact(c->r, "creator", pm_cell_text(c->creator));
+	if (first->command.len) {
+		pm_rec_fact(c->r, "command", pm_cell_text(first->command));
+		pm_rec_title(c->r, first->command);
+	}
+	if (first->pid != PM_NO_OFFSET)
+		pm_rec_fact(c->r, "pid", pm_cell_u64(first->pid));
+	if (c->n_parts > 1)
+		pm_rec_fact(c->r, "parts", pm_cell_u64(c->n_parts));
+	if (c->summary.len)
+		pm_rec_fact(c->r, "summary_as_stored", pm_cell_text(c->summary));
+	if (!c->by_blocks && c->has_calls)
+		pm_rec_remark(c->r,
+			"The file has call edges, not call paths: contexts are functions, and "
+			"below each what it called, with the inclusive cost of these calls.");
+}
+
+static int cg_read(struct pm_recording *r, struct pm_error *err)
+{
+	struct cg_reader c = {.r = r};
+	int e = cg_read_once(&c, true);
+	bool was_no_tree = c.no_tree;
+	if (e == 0 && c.by_blocks && (c.no_tree || !c.has_calls)) {
+		cg_forget(&c);
+		e = cg_read_once(&c, false);
+	}
+	if (e == 0 && c.n_columns == 0)
+		e = pm_error_set(err, -EINVAL, pm_rec_file(r), c.lines.offset,
+			"has no line `events:`, which names the costs of a callgrind file");
+	if (c.has_line)
+		pm_rec_has_lines(r);
+	if (e == 0 && c.by_blocks) {
+		pm_rec_contexts_are(r, "calls");
+		cg_blocks_tree(&c);
+	}
+	if (e == 0) {
+		say_facts(&c);
+		say_what_is_wrong(&c, was_no_tree);
+		add_sheets(&c);
+	}
+	cg_done(&c);
+	return e;
+}
+
+/* ---- the descriptor ---- */
+
+static bool begins_with(struct pm_bytes line, const char *s)
+{
+	size_t n = strlen(s);
+	return line.len >= n && memcmp(line.p, s, n) == 0;
+}
+
+static int probe(const struct pm_candidate *c)
+{
+	static const char *const names[] = {"positions:", "fl=", "fn=", "ob=", "fi="};
+	struct pm_bytes rest = c->text;
+	bool events = false, named = false;
+	if (begins_with(rest, "# callgrind format"))
+		return PM_PROBE_CERTAIN;
+	while (rest.len > 0) {
+		const uint8_t *end = memchr(rest.p, '\n', rest.len);
+		size_t n = end ? (size_t)(end - rest.p) + 1 : rest.len;
+		events |= begins_with(rest, "events:");
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			named |= begins_with(rest, names[i]);
+		rest.p += n;
+		rest.len -= n;
+	}
+	return events && named ? PM_PROBE_CERTAIN - 10 : PM_PROBE_NO;
+}
+
+static const struct pm_reader reader = {
+	.contexts_are = "edges", .layout = "callgrind", .read = cg_read};
+
+static int cg_open(const struct pm_candidate *c, const struct pm_open_options *options,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	return pm_rec_open(&reader, c, options, ret, err);
+}
+
+const struct pm_format callgrind_format = {
+	.name = "callgrind",
+	.summary =
+		"callgrind.out and cachegrind.out of Valgrind, Xdebug, pyprof2calltree and others",
+	.probe = probe,
+	.open = cg_open,
+	.close = pm_rec_close,
+};

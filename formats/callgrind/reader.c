@@ -1,0 +1,924 @@
+/*
+ * Reads the lines of callgrind.out and cachegrind.out. Costs and calls go to the recording as they
+ * come, as a graph: a function, and below it what it called, with the inclusive cost as stored.
+ * Xdebug's blocks are kept first, because a block's place in the tree is known when its caller
+ * returns; if they turn out to be no tree, the file is read again as a graph.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/callgrind/callgrind.h"
+#include "formats/common/cursor.h"
+#include "profmount/limits.h"
+
+enum { MOST_DIGITS = 18 };
+
+/* ---- words and numbers ---- */
+
+static struct pm_bytes trimmed(struct pm_bytes b)
+{
+	while (b.len && (b.p[0] == ' ' || b.p[0] == '\t'))
+		b.p++, b.len--;
+	while (b.len && (b.p[b.len - 1] == ' ' || b.p[b.len - 1] == '\t'))
+		b.len--;
+	return b;
+}
+
+/* Takes the next word of a line; empty at its end. */
+static struct pm_bytes word(struct pm_bytes *line)
+{
+	struct pm_bytes w;
+	while (line->len && (line->p[0] == ' ' || line->p[0] == '\t'))
+		line->p++, line->len--;
+	w = (struct pm_bytes){line->p, 0};
+	while (w.len < line->len && w.p[w.len] != ' ' && w.p[w.len] != '\t')
+		w.len++;
+	line->p += w.len;
+	line->len -= w.len;
+	return w;
+}
+
+static bool begins(struct pm_bytes *line, const char *with)
+{
+	size_t n = strlen(with);
+	if (line->len < n || memcmp(line->p, with, n) != 0)
+		return false;
+	line->p += n;
+	line->len -= n;
+	return true;
+}
+
+bool cg_is_by(const struct cg_reader *c, const char *writer)
+{
+	struct pm_bytes creator = c->creator;
+	return begins(&creator, writer);
+}
+
+static int hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A whole number, decimal or with 0x, below 2^64. */
+static bool whole(struct pm_bytes b, uint64_t *ret)
+{
+	uint64_t base = 10, n = 0;
+	if (b.len > 2 && b.p[0] == '0' && (b.p[1] | 0x20) == 'x') {
+		base = 16;
+		b.p += 2;
+		b.len -= 2;
+	}
+	for (size_t i = 0; i < b.len; i++) {
+		int d = hex_digit(b.p[i]);
+		if (d < 0 || (uint64_t)d >= base || __builtin_mul_overflow(n, base, &n) ||
+			__builtin_add_overflow(n, (uint64_t)d, &n))
+			return false;
+	}
+	*ret = n;
+	return b.len > 0;
+}
+
+/* A cost: an integer, a decimal, or hexadecimal; negative ones have a minus. */
+static bool number(struct pm_bytes b, struct cg_number *ret)
+{
+	bool negative = b.len && b.p[0] == '-', point = false;
+	uint64_t n = 0;
+	unsigned used = 0, decimals = 0;
+	if (negative)
+		b.p++, b.len--;
+	*ret = (struct cg_number){.digits = 0};
+	if (b.len > 2 && b.p[0] == '0' && (b.p[1] | 0x20) == 'x') {
+		if (!whole(b, &n))
+			return false;
+		ret->real = n > INT64_MAX;
+		ret->f = negative ? -(double)n : (double)n;
+		ret->digits = ret->real ? 0 : negative ? -(int64_t)n : (int64_t)n;
+		return true;
+	}
+	double f = 0, place = 1;
+	for (size_t i = 0; i < b.len; i++) {
+		if (b.p[i] == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (b.p[i] < '0' || b.p[i] > '9')
+			return false;
+		f = f * 10 + (b.p[i] - '0');
+		place = point ? place * 10 : place;
+		if (used < MOST_DIGITS) {
+			n = n * 10 + (b.p[i] - '0');
+			decimals += point;
+			used += n > 0;
+		} else if (!point || b.p[i] != '0') {
+			ret->real = true;
+		}
+	}
+	if (b.len == 0 || (point && b.len == 1))
+		return false;
+	ret->f = negative ? -f / place : f / place;
+	ret->digits = negative ? -(int64_t)n : (int64_t)n;
+	ret->decimals = decimals;
+	return true;
+}
+
+static double value_of(const struct cg_number *n)
+{
+	double f = (double)n->digits;
+	if (n->real)
+		return n->f;
+	for (unsigned i = 0; i < n->decimals; i++)
+		f /= 10;
+	return f;
+}
+
+/* Counts what is wrong with the line at hand. */
+static void fault(const struct cg_reader *c, struct cg_fault *f)
+{
+	if (f->n++ == 0)
+		f->first = c->lines.offset;
+}
+
+/* ---- names ---- */
+
+struct pm_bytes cg_text(const struct cg_names *names, uint32_t name)
+{
+	return names->texts.items[name];
+}
+
+/* The name of a position: `TEXT`, `(ID) TEXT`, which defines the id, or `(ID)`. */
+static uint32_t name_of(struct cg_reader *c, struct cg_names *names, struct pm_bytes b)
+{
+	size_t close = 1;
+	uint64_t id;
+	bool fresh, has_id = false;
+	struct pm_bytes text = b;
+	if (b.len > 2 && b.p[0] == '(') {
+		while (close < b.len && b.p[close] >= '0' && b.p[close] <= '9')
+			close++;
+		has_id = close > 1 && close < b.len && b.p[close] == ')' &&
+			whole((struct pm_bytes){b.p + 1, close - 1}, &id);
+	}
+	if (has_id) {
+		text = trimmed((struct pm_bytes){b.p + close + 1, b.len - close - 1});
+		uint32_t *known = text.len ? NULL : pm_map_find(&names->by_id, id);
+		if (known)
+			return *known;
+		if (text.len == 0) {
+			fault(c, &c->nameless);
+			text = (struct pm_bytes){b.p, close + 1};
+		}
+	}
+	uint32_t name =
+		pm_bytes_equal(text, pm_bytes_of("???")) ? 0 : pm_strtab_add(&names->texts, text);
+	uint32_t *at = has_id ? pm_map_put(&names->by_id, id, name, &fresh) : &name;
+	if (name == PM_NONE || !at) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for names");
+		return 0;
+	}
+	return *at = name;
+}
+
+/* The function of a name that is defined in a file of an object. */
+static uint32_t handle_of(struct cg_reader *c, uint32_t function, uint32_t file, uint32_t object)
+{
+	bool fresh;
+	uint32_t *pair = pm_map_put(&c->pairs, (uint64_t)file << 32 | object, c->n_pairs, &fresh);
+	c->n_pairs += pair && fresh;
+	uint32_t *handle = pair
+		? pm_map_put(&c->handles, (uint64_t)function << 32 | *pair, PM_REC_BAD, &fresh)
+		: NULL;
+	if (!handle) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for functions");
+		return PM_REC_BAD;
+	}
+	if (fresh) {
+		struct pm_bytes name = cg_text(&c->functions, function);
+		*handle = pm_rec_function(c->r,
+			&(struct pm_rec_function){
+				.name = name.len ? name : pm_bytes_of("(unknown)"),
+				.file = cg_text(&c->files, file),
+				.module = cg_text(&c->objects, object)});
+	}
+	return *handle;
+}
+
+static void set_position(
+	struct cg_reader *c, struct cg_names *names, uint32_t *ret, struct pm_bytes name)
+{
+	*ret = name_of(c, names, trimmed(name));
+	c->top = PM_REC_NONE;
+}
+
+/* ---- Xdebug's blocks ---- */
+
+/*
+ * Xdebug writes a block for each call when it returns, so callees come before callers: the k calls
+ * of a block are the last k blocks that nobody has called yet. That gives the tree of calls back.
+ */
+static bool has_room(struct cg_reader *c, void *items, size_t n, size_t *room, size_t size)
+{
+	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, room, size) == 0)
+		return true;
+	pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for calls");
+	return false;
+}
+
+static void block_begins(struct cg_reader *c, uint32_t function)
+{
+	struct cg_block b = {.function = function, .parent = PM_NONE, .own_file = c->file};
+	if (has_room(c, &c->blocks, c->n_blocks, &c->blocks_room, sizeof(b)))
+		c->blocks[c->n_blocks++] = b;
+	c->in_block = true;
+}
+
+static void block_cost(struct cg_reader *c, uint32_t event, const struct cg_number *cost)
+{
+	struct cg_block_cost own = {(uint32_t)c->n_blocks - 1, c->here, c->line, event, *cost};
+	if ((cost->digits || cost->real) &&
+		has_room(c, &c->costs, c->n_costs, &c->costs_room, sizeof(own)))
+		c->costs[c->n_costs++] = own;
+}
+
+static void block_call(struct cg_reader *c, uint32_t callee)
+{
+	struct cg_block_call call = {callee, c->here, c->line};
+	if (has_room(c, &c->pending, c->n_pending, &c->pending_room, sizeof(call)))
+		c->pending[c->n_pending++] = call;
+}
+
+static void block_ends(struct cg_reader *c)
+{
+	if (!c->in_block)
+		return;
+	c->in_block = false;
+	if (c->n_pending > c->n_open) {
+		c->no_tree = true;
+		return;
+	}
+	uint32_t *callees = c->open + (c->n_open - c->n_pending);
+	for (size_t i = 0; i < c->n_pending; i++) {
+		struct cg_block *callee = &c->blocks[callees[i]];
+		c->no_tree |= callee->function != c->pending[i].function;
+		callee->parent = (uint32_t)c->n_blocks - 1;
+		callee->file = c->pending[i].file;
+		callee->line = c->pending[i].line;
+	}
+	c->n_open -= c->n_pending;
+	c->n_pending = 0;
+	if (has_room(c, &c->open, c->n_open, &c->open_room, sizeof(*c->open)))
+		c->open[c->n_open++] = (uint32_t)c->n_blocks - 1;
+}
+
+/* ---- positions by name ---- */
+
+/* A line `KEY=NAME`; false if it is none. */
+static bool take_name(struct cg_reader *c, struct pm_bytes line)
+{
+	if (begins(&line, "fn=")) {
+		block_ends(c);
+		set_position(c, &c->functions, &c->function, line);
+		c->here = c->file;
+		if (c->by_blocks)
+			block_begins(c, handle_of(c, c->function, c->file, c->object));
+	} else if (begins(&line, "fl=")) {
+		set_position(c, &c->files, &c->file, line);
+		c->here = c->file;
+	} else if (begins(&line, "fi=") || begins(&line, "fe=")) {
+		c->here = name_of(c, &c->files, trimmed(line));
+	} else if (begins(&line, "ob=")) {
+		set_position(c, &c->objects, &c->object, line);
+	} else if (begins(&line, "cfn=")) {
+		c->callee = name_of(c, &c->functions, trimmed(line));
+		c->has_callee = true;
+	} else if (begins(&line, "cfi=") || begins(&line, "cfl=")) {
+		c->callee_file = name_of(c, &c->files, trimmed(line));
+		c->has_callee_file = true;
+	} else if (begins(&line, "cob=")) {
+		c->callee_object = name_of(c, &c->objects, trimmed(line));
+		c->has_callee_object = true;
+	} else if (begins(&line, "jfi=") || begins(&line, "jfl=")) {
+		c->jump_file = name_of(c, &c->files, trimmed(line));
+		c->has_jump_file = true;
+	} else if (begins(&line, "jfn=")) {
+		c->jump_function = name_of(c, &c->functions, trimmed(line));
+		c->has_jump_function = true;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- events ---- */
+
+static bool add_term(struct cg_reader *c, struct cg_event *e, uint32_t quantity, int64_t factor)
+{
+	if (pm_list_room(&e->terms, e->n_terms, &e->room, sizeof(*e->terms)) < 0) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		return false;
+	}
+	e->terms[e->n_terms++] = (struct cg_term){quantity, factor};
+	return true;
+}
+
+/* The quantity of an event: units stand in parentheses, or are the whole name. */
+static uint32_t quantity_of(struct cg_reader *c, struct pm_bytes name, int64_t *ret_factor)
+{
+	static const char *const units[] = {"ns", "us", "\xc2\xb5s", "ms", "s", "bytes"};
+	const uint8_t *open = name.len ? memrchr(name.p, '(', name.len) : NULL;
+	struct pm_bytes stem = name, unit = {NULL, 0};
+	uint64_t factor = 1;
+	if (open && name.p[name.len - 1] == ')') {
+		unit = (struct pm_bytes){open + 1, name.len - 2 - (size_t)(open - name.p)};
+		size_t digits = 0;
+		while (digits < unit.len && digits < 9 && hex_digit(unit.p[digits]) >= 0 &&
+			unit.p[digits] <= '9')
+			digits++;
+		if (digits && whole((struct pm_bytes){unit.p, digits}, &factor) && factor > 0) {
+			unit.p += digits;
+			unit.len -= digits;
+		} else {
+			factor = 1;
+		}
+		stem.len = (size_t)(open - name.p);
+		while (stem.len && (stem.p[stem.len - 1] == '_' || stem.p[stem.len - 1] == ' '))
+			stem.len--;
+	} else {
+		unit = name;
+		stem = pm_bytes_of("time");
+	}
+	bool known = false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && stem.len; i++)
+		known |= pm_bytes_equal(unit, pm_bytes_of(units[i])) && (open || i < 5);
+	*ret_factor = known ? (int64_t)factor : 1;
+	return known ? pm_rec_metric(c->r, stem, unit)
+		     : pm_rec_metric(c->r, name, (struct pm_bytes){NULL, 0});
+}
+
+/* The k-th event of that name, which is added if there are fewer. */
+static uint32_t event_of(struct cg_reader *c, struct pm_bytes name, unsigned k)
+{
+	int64_t factor;
+	for (size_t i = 0; i < c->n_events; i++)
+		if (pm_bytes_equal(c->events[i].name, name) && k-- == 0)
+			return (uint32_t)i;
+	if (pm_list_room(&c->events, c->n_events, &c->events_room, sizeof(*c->events)) < 0) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		return PM_NONE;
+	}
+	struct cg_event *e = &c->events[c->n_events];
+	*e = (struct cg_event){.name = pm_rec_copy(c->r, name)};
+	uint32_t quantity = quantity_of(c, name, &factor);
+	if (!add_term(c, e, quantity, factor))
+		return PM_NONE;
+	if (c->n_events == 0)
+		pm_rec_primary(c->r, quantity);
+	return (uint32_t)c->n_events++;
+}
+
+/* `events: Ir Dr …`: the columns of this part. */
+static void take_events(struct cg_reader *c, struct pm_bytes line)
+{
+	c->n_columns = 0;
+	for (struct pm_bytes w; (w = word(&line)).len;) {
+		unsigned k = 0;
+		for (size_t i = 0; i < c->n_columns; i++)
+			k += pm_bytes_equal(c->events[c->columns[i]].name, w);
+		if (c->n_columns >= PM_LIMIT_COLUMNS / 3) {
+			pm_rec_fail(c->r, -ENOTSUP, c->lines.offset, "has more than %d events",
+				PM_LIMIT_COLUMNS / 3);
+			return;
+		}
+		if (pm_list_room(&c->columns, c->n_columns, &c->columns_room, sizeof(*c->columns)) <
+				0 ||
+			pm_list_room(&c->cells, c->n_columns, &c->cells_room, sizeof(*c->cells)) <
+				0)
+			pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		uint32_t event = event_of(c, w, k);
+		if (event == PM_NONE || !pm_rec_goes_on(c->r))
+			return;
+		c->columns[c->n_columns++] = event;
+	}
+	long double *sums = pm_arena_array(&c->arena, c->n_events * 2, sizeof(*sums));
+	if (!sums) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		return;
+	}
+	for (size_t i = 0; i < c->n_own; i++)
+		sums[c->n_events + i] = c->all[i];
+	c->own = sums;
+	c->all = sums + c->n_events;
+	c->n_own = c->n_events;
+}
+
+/* Adds `factor` times the event or sum of that name to the sum; false if there is none. */
+static bool add_named(struct cg_reader *c, uint32_t sum, struct pm_bytes name, int64_t factor)
+{
+	for (size_t i = 0; i < c->n_events; i++)
+		if (pm_bytes_equal(c->events[i].name, name))
+			return add_term(
+				c, &c->events[i], sum, factor * c->events[i].terms[0].factor);
+	for (size_t s = 0; s < c->n_sums; s++) {
+		if (!pm_bytes_equal(c->sums[s].name, name) || c->sums[s].quantity >= sum)
+			continue;
+		for (size_t i = 0; i < c->n_events; i++)
+			for (size_t t = 0, n = c->events[i].n_terms; t < n; t++)
+				if (c->events[i].terms[t].quantity == c->sums[s].quantity)
+					add_term(c, &c->events[i], sum,
+						factor * c->events[i].terms[t].factor);
+		return true;
+	}
+	return false;
+}
+
+/* `NAME = A + 2 B`, once all events are known. */
+static void define_sums(struct cg_reader *c)
+{
+	for (size_t s = 0; s < c->n_sums; s++) {
+		struct cg_sum *sum = &c->sums[s];
+		struct pm_bytes rest = sum->terms, w;
+		int64_t factor = 1;
+		if (sum->quantity != PM_REC_NONE)
+			continue;
+		sum->quantity = pm_rec_metric(c->r, sum->name, (struct pm_bytes){NULL, 0});
+		while ((w = word(&rest)).len) {
+			uint64_t n;
+			if (w.len == 1 && (w.p[0] == '+' || w.p[0] == '*'))
+				continue;
+			if (whole(w, &n) && n <= INT32_MAX) {
+				factor = (int64_t)n;
+				continue;
+			}
+			if (!add_named(c, sum->quantity, w, factor))
+				fault(c, &c->malformed);
+			factor = 1;
+		}
+	}
+}
+
+/* `event: NAME = TERMS : TEXT`; without a sum, it is only a longer name. */
+static void take_sum(struct cg_reader *c, struct pm_bytes line)
+{
+	const uint8_t *equals = line.len ? memchr(line.p, '=', line.len) : NULL;
+	const uint8_t *colon = line.len ? memchr(line.p, ':', line.len) : NULL;
+	if (!equals || (colon && colon < equals))
+		return;
+	struct pm_bytes name = trimmed((struct pm_bytes){line.p, (size_t)(equals - line.p)});
+	struct pm_bytes terms = {equals + 1, line.len - 1 - (size_t)(equals - line.p)};
+	if (colon)
+		terms.len = (size_t)(colon - terms.p);
+	for (size_t i = 0; i < c->n_sums; i++)
+		if (pm_bytes_equal(c->sums[i].name, name))
+			return;
+	if (c->n_sums >= PM_LIMIT_COLUMNS / 3 ||
+		pm_list_room(&c->sums, c->n_sums, &c->sums_room, sizeof(*c->sums)) < 0) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for events");
+		return;
+	}
+	c->sums[c->n_sums++] =
+		(struct cg_sum){pm_rec_copy(c->r, name), pm_rec_copy(c->r, terms), PM_REC_NONE};
+}
+
+/* ---- costs and calls ---- */
+
+/* A subposition: absolute, or relative to the last one. */
+static bool position(struct pm_bytes w, uint64_t *at)
+{
+	uint64_t n;
+	if (w.len == 1 && w.p[0] == '*')
+		return true;
+	bool plus = w.len > 1 && w.p[0] == '+', minus = w.len > 1 && w.p[0] == '-';
+	if (plus || minus)
+		w.p++, w.len--;
+	if (!whole(w, &n))
+		return false;
+	*at = plus ? *at + n : minus ? *at - n : n;
+	return true;
+}
+
+/* The positions at the beginning of a line; false if they are none. */
+static bool take_positions(
+	const struct cg_reader *c, struct pm_bytes *line, uint64_t *address, uint64_t *number)
+{
+	uint64_t ignored = 0;
+	for (unsigned i = 0; i < c->n_positions; i++)
+		if (!position(word(line),
+			    c->order[i] == 'a'           ? address
+				    : c->order[i] == 'l' ? number
+							 : &ignored))
+			return false;
+	return true;
+}
+
+/* Costs of a line; those that are missing are 0. False if one is no number, or there are too many.
+ */
+static bool take_costs(struct cg_reader *c, struct pm_bytes line)
+{
+	size_t n = 0;
+	for (struct pm_bytes w; (w = word(&line)).len; n++)
+		if (n == c->n_columns || !number(w, &c->cells[n]))
+			return false;
+	for (; n < c->n_columns; n++)
+		c->cells[n] = (struct cg_number){.digits = 0};
+	return true;
+}
+
+void cg_cost(struct cg_reader *c, uint32_t context, bool through, uint32_t event,
+	const struct cg_number *n)
+{
+	const struct cg_event *e = &c->events[event];
+	for (size_t i = 0; i < e->n_terms; i++) {
+		uint32_t quantity = e->terms[i].quantity;
+		int64_t factor = e->terms[i].factor, digits;
+		quantity = through ? pm_rec_through(quantity) : quantity;
+		if (n->real || __builtin_mul_overflow(n->digits, factor, &digits))
+			pm_rec_cost_f64(
+				c->r, c->thread, context, quantity, value_of(n) * (double)factor);
+		else if (n->decimals)
+			pm_rec_cost_decimal(
+				c->r, c->thread, context, quantity, digits, n->decimals);
+		else
+			pm_rec_cost(c->r, c->thread, context, quantity, digits);
+	}
+}
+
+/* The context of the current line in the current function. */
+static uint32_t here(struct cg_reader *c)
+{
+	if (c->top == PM_REC_NONE) {
+		uint32_t function = handle_of(c, c->function, c->file, c->object);
+		c->top = pm_rec_call(c->r, PM_REC_NONE, function, 0);
+	}
+	return cg_line(c, c->top, c->here, c->file, c->line);
+}
+
+uint32_t cg_line(
+	struct cg_reader *c, uint32_t parent, uint32_t file, uint32_t own_file, uint64_t line)
+{
+	struct pm_bytes other = {NULL, 0};
+	if (file != own_file)
+		other = cg_text(&c->files, file);
+	return pm_rec_line(c->r, parent, other,
+		c->has_line && file != 0 && line < PM_NONE ? (uint32_t)line : 0);
+}
+
+static void take_own(struct cg_reader *c)
+{
+	if (c->by_blocks && !c->in_block)
+		block_begins(c, handle_of(c, c->function, c->file, c->object));
+	uint32_t context = c->by_blocks ? PM_REC_NONE : here(c);
+	for (size_t i = 0; i < c->n_columns; i++) {
+		uint32_t event = c->columns[i];
+		long double value = value_of(&c->cells[i]);
+		c->own[event] += value;
+		c->all[event] += value;
+		if (c->by_blocks)
+			block_cost(c, event, &c->cells[i]);
+		else
+			cg_cost(c, context, false, event, &c->cells[i]);
+	}
+}
+
+/* The next line that is not empty; false at the end. */
+static bool next_line(struct cg_reader *c, struct pm_bytes *ret)
+{
+	int more;
+	while ((more = pm_textlines_next(&c->lines, ret)) > 0) {
+		if (!pm_rec_goes_on(c->r))
+			return false;
+		if (ret->len > 0)
+			return true;
+	}
+	if (more < 0)
+		pm_rec_fail(c->r, more, PM_NO_OFFSET, "no memory for a line");
+	return false;
+}
+
+/* `calls=COUNT POSITIONS`, and the line after it: where the call is, and its inclusive cost. */
+static void take_call(struct cg_reader *c, struct pm_bytes line)
+{
+	struct pm_bytes counted = word(&line), next;
+	uint64_t count;
+	bool has_count = whole(counted, &count) && count <= INT64_MAX, has_callee = c->has_callee;
+	uint32_t file = c->has_callee_file ? c->callee_file : c->here;
+	uint32_t object = c->has_callee_object ? c->callee_object : c->object;
+	c->has_callee = c->has_callee_file = c->has_callee_object = false;
+	if (!has_count || !has_callee) {
+		fault(c, &c->malformed);
+		return;
+	}
+	uint64_t offset = c->lines.offset;
+	if (!next_line(c, &next) || !take_positions(c, &next, &c->address, &c->line) ||
+		!take_costs(c, next)) {
+		if (c->unended.n++ == 0)
+			c->unended.first = offset;
+		return;
+	}
+	c->parts[c->n_parts - 1].lines++;
+	c->has_calls = true;
+	uint32_t callee = handle_of(c, c->callee, file, object);
+	if (c->by_blocks) {
+		block_call(c, callee);
+		return;
+	}
+	if (c->calls == PM_REC_NONE)
+		c->calls = pm_rec_count(c->r, "calls");
+	uint32_t edge = pm_rec_call(c->r, here(c), callee, 0);
+	if (count > 0)
+		pm_rec_cost(c->r, c->thread, edge, c->calls, (int64_t)count);
+	for (size_t i = 0; i < c->n_columns; i++)
+		cg_cost(c, edge, true, c->columns[i], &c->cells[i]);
+}
+
+/* `jump=COUNT POSITIONS` or `jcnd=COUNT/EXECUTED POSITIONS`, and the line after it: from where. */
+static void take_jump(struct cg_reader *c, struct pm_bytes line, bool conditional)
+{
+	struct pm_bytes counts = word(&line), next;
+	const uint8_t *slash = counts.len ? memchr(counts.p, '/', counts.len) : NULL;
+	struct cg_jump j = {.conditional = conditional,
+		.to_file = c->has_jump_file ? c->jump_file : c->here,
+		.to_function = c->has_jump_function ? c->jump_function : c->function,
+		.to_address = c->address,
+		.to_line = c->line};
+	struct pm_bytes first = counts, second;
+	if (slash) {
+		first.len = (size_t)(slash - counts.p);
+		second = (struct pm_bytes){slash + 1, counts.len - first.len - 1};
+	} else if (conditional) {
+		second = word(&line);
+	} else {
+		second = first;
+	}
+	c->has_jump_file = c->has_jump_function = false;
+	bool good = whole(first, &j.jumped) && whole(second, &j.executed) &&
+		take_positions(c, &line, &j.to_address, &j.to_line);
+	if (!good || !next_line(c, &next) || !take_positions(c, &next, &c->address, &c->line)) {
+		fault(c, &c->malformed);
+		return;
+	}
+	j.function = c->function;
+	j.file = c->here;
+	j.object = c->object;
+	j.address = c->address;
+	j.line = c->line;
+	if (c->n_jumps >= PM_LIMIT_ITEMS ||
+		pm_list_room(&c->jumps, c->n_jumps, &c->jumps_room, sizeof(j)) < 0)
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for jumps");
+	else
+		c->jumps[c->n_jumps++] = j;
+}
+
+/* Tells the recording the tree of blocks, callers first. */
+void cg_blocks_tree(struct cg_reader *c)
+{
+	uint32_t calls = pm_rec_count(c->r, "calls");
+	for (size_t i = c->n_blocks; i-- > 0 && pm_rec_goes_on(c->r);) {
+		struct cg_block *b = &c->blocks[i];
+		uint32_t site = PM_REC_NONE;
+		if (b->parent != PM_NONE) {
+			const struct cg_block *caller = &c->blocks[b->parent];
+			site = cg_line(c, caller->context, b->file, caller->own_file, b->line);
+		}
+		b->context = pm_rec_call(c->r, site, b->function, 0);
+		pm_rec_cost(c->r, PM_REC_NONE, b->context, calls, 1);
+	}
+	for (size_t i = 0; i < c->n_costs && pm_rec_goes_on(c->r); i++) {
+		const struct cg_block_cost *own = &c->costs[i];
+		const struct cg_block *b = &c->blocks[own->block];
+		cg_cost(c, cg_line(c, b->context, own->file, b->own_file, own->line), false,
+			own->event, &own->cost);
+	}
+}
+
+/* ---- parts ---- */
+
+/* What the totals of a part say, compared with the sum of its cost lines. */
+static bool agrees(const struct cg_reader *c, const long double *own, struct pm_bytes text)
+{
+	struct cg_number n;
+	size_t i = 0;
+	for (struct pm_bytes w; i < c->n_columns && (w = word(&text)).len; i++) {
+		long double sum = own[c->columns[i]], says;
+		if (!number(w, &n))
+			return false;
+		says = value_of(&n);
+		if (says - sum > 1e-9L * (says + sum) || sum - says > 1e-9L * (says + sum))
+			return false;
+	}
+	return true;
+}
+
+static void take_totals(struct cg_reader *c, struct pm_bytes text)
+{
+	struct cg_part *part = &c->parts[c->n_parts - 1];
+	part->totals = pm_rec_copy(c->r, text);
+	part->has_totals = true;
+	if (!agrees(c, c->own, text))
+		fault(c, &c->lies);
+}
+
+static void begin_part(struct cg_reader *c)
+{
+	if (c->n_parts >= PM_LIMIT_ITEMS ||
+		pm_list_room(&c->parts, c->n_parts, &c->parts_room, sizeof(*c->parts)) < 0) {
+		pm_rec_fail(c->r, -ENOMEM, PM_NO_OFFSET, "no memory for parts");
+		return;
+	}
+	c->parts[c->n_parts++] = (struct cg_part){
+		.number = PM_NO_OFFSET, .thread = PM_NO_OFFSET, .pid = PM_NO_OFFSET};
+	c->thread = PM_REC_NONE;
+	c->in_body = false;
+	for (size_t i = 0; i < c->n_own; i++)
+		c->own[i] = 0;
+}
+
+static void take_creator(struct cg_reader *c, struct pm_bytes text)
+{
+	c->creator = pm_rec_copy(c->r, text);
+	c->by_blocks = c->may_be_blocks && cg_is_by(c, "xdebug") && !c->has_calls;
+}
+
+static void take_order(struct cg_reader *c, struct pm_bytes line)
+{
+	c->n_positions = 0;
+	c->has_line = false;
+	for (struct pm_bytes w; (w = word(&line)).len && c->n_positions < sizeof(c->order);) {
+		char kind = pm_bytes_equal(w, pm_bytes_of("line")) ? 'l'
+			: pm_bytes_equal(w, pm_bytes_of("instr"))  ? 'a'
+								   : 'x';
+		c->order[c->n_positions++] = kind;
+		c->has_line |= kind == 'l';
+	}
+}
+
+/* A line of a part's header, or its totals; false if it is none. */
+static bool take_header(struct cg_reader *c, struct pm_bytes line)
+{
+	static const char *const keys[] = {"version:", "creator:", "pid:", "cmd:", "part:", "desc:",
+		"event:", "events:", "positions:", "summary:", "totals:", "thread:"};
+	enum keys {
+		VERSION,
+		CREATOR,
+		PID,
+		CMD,
+		PART,
+		DESC,
+		EVENT,
+		EVENTS,
+		POSITIONS,
+		SUMMARY,
+		TOTALS,
+		THREAD,
+		N_KEYS
+	} key = VERSION;
+	while (key < N_KEYS && !begins(&line, keys[key]))
+		key++;
+	struct pm_bytes text = trimmed(line);
+	if (key == N_KEYS)
+		return false;
+	if (key != SUMMARY && key != TOTALS && c->in_body)
+		begin_part(c);
+	if (!pm_rec_goes_on(c->r))
+		return true;
+	struct cg_part *part = &c->parts[c->n_parts - 1];
+	if (key == VERSION)
+		c->has_version = true;
+	else if (key == DESC && begins(&text, "I1 cache:"))
+		c->has_caches = true;
+	else if (key == CREATOR && c->creator.len == 0)
+		take_creator(c, text);
+	else if (key == PID)
+		whole(text, &part->pid);
+	else if (key == CMD)
+		part->command = pm_rec_copy(c->r, text);
+	else if (key == PART)
+		whole(text, &part->number);
+	else if (key == DESC && begins(&text, "Trigger:"))
+		part->trigger = pm_rec_copy(c->r, trimmed(text));
+	else if (key == EVENT)
+		take_sum(c, text);
+	else if (key == EVENTS)
+		take_events(c, text);
+	else if (key == POSITIONS)
+		take_order(c, text);
+	else if (key == SUMMARY)
+		c->summary = pm_rec_copy(c->r, text);
+	else if (key == TOTALS)
+		take_totals(c, text);
+	else if (key == THREAD && whole(text, &part->thread))
+		c->thread = pm_rec_thread(c->r,
+			&(struct pm_rec_key){.key = "thread", .number = part->thread}, 1,
+			(struct pm_bytes){NULL, 0});
+	return true;
+}
+
+/* ---- the file ---- */
+
+static void take_line(struct cg_reader *c, struct pm_bytes line)
+{
+	struct pm_bytes rest = line;
+	uint8_t first = line.p[0];
+	if (first == '#' || trimmed(line).len == 0)
+		return;
+	if (line.len > PM_LIMIT_STRING) {
+		fault(c, &c->malformed);
+		return;
+	}
+	if ((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '*') {
+		if (c->n_columns == 0 || !take_positions(c, &rest, &c->address, &c->line) ||
+			!take_costs(c, rest)) {
+			fault(c, &c->malformed);
+			return;
+		}
+		c->parts[c->n_parts - 1].lines++;
+		take_own(c);
+		return;
+	}
+	if (take_header(c, line))
+		return;
+	if (!c->in_body) {
+		c->in_body = true;
+		define_sums(c);
+	}
+	if (take_name(c, line))
+		return;
+	if (begins(&rest, "calls="))
+		take_call(c, rest);
+	else if (begins(&rest, "jump="))
+		take_jump(c, rest, false);
+	else if (begins(&rest, "jcnd="))
+		take_jump(c, rest, true);
+	else
+		fault(c, &c->malformed);
+}
+
+void cg_forget(struct cg_reader *c)
+{
+	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
+	struct cg_reader kept = {.r = c->r,
+		.events = c->events,
+		.n_events = c->n_events,
+		.events_room = c->events_room,
+		.sums = c->sums,
+		.n_sums = c->n_sums,
+		.sums_room = c->sums_room};
+	pm_textlines_done(&c->lines);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		pm_strtab_done(&names[i]->texts);
+		pm_map_done(&names[i]->by_id);
+	}
+	pm_map_done(&c->pairs);
+	pm_map_done(&c->handles);
+	pm_arena_done(&c->arena);
+	free(c->columns);
+	free(c->cells);
+	free(c->parts);
+	free(c->jumps);
+	free(c->blocks);
+	free(c->costs);
+	free(c->pending);
+	free(c->open);
+	*c = kept;
+}
+
+void cg_done(struct cg_reader *c)
+{
+	cg_forget(c);
+	for (size_t i = 0; i < c->n_events; i++)
+		free(c->events[i].terms);
+	free(c->events);
+	free(c->sums);
+}
+
+int cg_read_once(struct cg_reader *c, bool may_be_blocks)
+{
+	struct pm_inflate *stream = pm_rec_stream(c->r);
+	struct cg_names *names[] = {&c->files, &c->functions, &c->objects};
+	struct pm_bytes line;
+	if (!stream)
+		return -ENOMEM;
+	pm_textlines_start(&c->lines, stream);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		names[i]->texts.arena = &c->arena;
+		if (pm_strtab_add(&names[i]->texts, (struct pm_bytes){NULL, 0}) != 0)
+			return -ENOMEM;
+	}
+	c->may_be_blocks = may_be_blocks;
+	c->calls = c->top = PM_REC_NONE;
+	take_order(c, pm_bytes_of("line"));
+	begin_part(c);
+	while (!c->no_tree && next_line(c, &line)) {
+		/* Writers that end with sums have been cut off if they end with half a line. */
+		bool sums = c->parts[c->n_parts - 1].has_totals || c->summary.len > 0;
+		if (c->lines.cut && !sums && (cg_is_by(c, "callgrind-") || cg_is_by(c, "xdebug"))) {
+			c->ends_early = true;
+			break;
+		}
+		take_line(c, line);
+	}
+	block_ends(c);
+	c->summary_lies = c->summary.len > 0 && !agrees(c, c->all, c->summary);
+	return pm_rec_goes_on(c->r) ? 0 : -ENOMEM;
+}

@@ -1,0 +1,256 @@
+"""callgrind.out: the grammar as its writers use it, and what is made of it. Each case is a file and what documents of it say.
+
+    test_callgrind.py PROFMOUNT
+"""
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+profmount = sys.argv[1]
+failures = 0
+HEAD = "# callgrind format\npositions: line\nevents: Ir\n"
+
+
+def run(text, *paths):
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "callgrind.out")
+        with open(source, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return [subprocess.run([profmount, "--cat", source, path], capture_output=True, text=True, check=False) for path in paths]
+
+
+def rows(result, *columns):
+    table = list(csv.DictReader(io.StringIO(result.stdout)))
+    return [" ".join(row[c] for c in columns) for row in table]
+
+
+def check(what, got, want):
+    global failures
+    if got != want:
+        failures += 1
+        print(f"FAILED: {what}\n  {got}\n  {want}")
+
+
+def damage(result):
+    return rows(result, "what")
+
+
+def graph():
+    """Direct recursion, a circle of three, and what only is called."""
+    functions, cycles, members, callers = run(
+        HEAD + """
+fn=main
+1 10
+cfn=f
+calls=1 1
+2 70
+cfn=a
+calls=1 1
+3 100
+fn=f
+1 20
+cfn=f
+calls=4 1
+2 130
+cfn=leaf
+calls=5 1
+3 50
+fn=a
+1 7
+cfn=b
+calls=3 1
+2 170
+fn=b
+1 13
+cfn=c
+calls=1 1
+2 60
+fn=c
+1 30
+cfn=a
+calls=2 1
+2 80
+cfn=leaf
+calls=3 1
+4 50
+""", "functions.csv", "cycles.csv", "cycle-members.csv", "callers.csv")
+    check("graph", rows(functions, "ir_excl", "ir_incl", "calls", "name"),
+          ["30  1 c", "20 70 5 f", "13  3 b", "10 180  main", "7  3 a", "0  8 leaf", " 100  <cycle 1>"])
+    check("circles", rows(cycles, "cycle_id", "functions", "ir_excl", "ir_incl", "name"), ["1 3 50 100 <cycle 1>"])
+    check("members", rows(members, "ir_excl", "name"), ["30 c", "13 b", "7 a"])
+    check("edges", [row for row in rows(callers, "calls", "ir_incl", "line", "caller", "callee") if row.endswith("f f")], ["4 130  f f"])
+
+
+def files_and_names():
+    """fi and fe move lines, not functions; a callee is in the current file; numbers of all keys of a kind are one table."""
+    functions, lines = run(
+        HEAD + """
+ob=(1) /bin/p
+fl=(1) a.c
+fn=(1) f
+10 1
+fi=(2) in.h
+20 2
+-5 4
+cfn=(2) g
+calls=1 1
+21 100
+fe=(1)
++0 8
+cfi=(1)
+cfn=(2)
+calls=1 1
+12 5
+fn=(3) (below main)
+30 32
+ob=(2) ???
+fl=(3) ???
+fn=(4) ???
+0 64
+""", "functions.csv", "lines.csv")
+    check("files", rows(functions, "ir_excl", "ir_incl", "module", "file", "name"),
+          ["64 64   (unknown)", "32 32 /bin/p a.c (below main)", "15 120 /bin/p a.c f", "0  /bin/p in.h g", "0  /bin/p a.c g"])
+    check("lines", sorted(row for row in rows(lines, "line", "ir_excl", "file") if row.split(" ")[1] not in ("", "0")),
+          sorted([" 64 ", "10 1 a.c", "15 4 in.h", "20 2 in.h", "21 8 a.c", "30 32 a.c"]))
+
+
+def numbers():
+    """Subpositions, hexadecimal, missing costs, sums over events, units, decimals, negative costs."""
+    functions, lines = run("""positions: instr line
+events: Ir Dr
+event: Sum = Ir + 2 Dr : both
+fl=a.c
+fn=f
+0x1000 10 1 2
++4 +2 3
++0x4 -1 0x10 1
+* * 5
+""", "functions.csv", "lines.csv")
+    check("positions", rows(lines, "line", "ir_excl", "dr_excl", "sum_excl"), ["11 21 1 23", "12 3 0 3", "10 1 2 5"])
+    check("sums", rows(functions, "ir_excl", "dr_excl", "sum_incl"), ["25 3 31"])
+    units, = run("""events: Time_(\u00b5s) Memory_(bytes) Wall(10ns) us us
+fl=a
+fn=f
+1 1.5 -200 3 2 7
+""", "functions.csv")
+    check("units", units.stdout.split("\n")[0].split(",")[2:12:2],
+          ["time_ns_excl", "memory_bytes_excl", "wall_ns_excl", "time_ns_2_excl", "time_ns_3_excl"])
+    check("decimals", rows(units, "time_ns_excl", "memory_bytes_excl", "wall_ns_excl", "time_ns_2_excl"), ["1500 -200 30 2000"])
+
+
+def parts():
+    """Parts have events of their own, and threads; totals are compared."""
+    functions, threads, raw, damaged = run("""# callgrind format
+version: 1
+creator: callgrind-3.19.0
+part: 1
+thread: 1
+events: Ir
+fl=(1) a.c
+fn=(1) f
+1 5
+cfn=(2) g
+calls=0 9
+2 40
+totals: 5
+part: 1
+thread: 2
+events: Dr Ir
+fn=(2)
+9 1 6
+totals: 1 6
+""", "functions.csv", "threads.csv", "raw/parts.csv", "damage.csv")
+    check("parts", rows(functions, "ir_excl", "ir_incl", "dr_excl", "calls", "name"), ["6 6 1  g", "5 45 0  f"])
+    check("threads", rows(threads, "thread", "ir_excl", "dr_excl", "path"), ["1 5  threads/thread=1", "2 6 1 threads/thread=2"])
+    check("raw", rows(raw, "part", "thread", "lines", "totals"), ["1 1 2 5", "1 2 1 1 6"])
+    check("sound", damage(damaged), [])
+
+
+def xdebug():
+    """A block a call, when it returns: the exact tree; a file that is none has edges, and damage."""
+    head = "version: 1\ncreator: xdebug 3.2.0\nevents: Time_(10ns)\n\n"
+    contexts, info = run(head + """fl=(1) x.php
+fn=(2) b
+1 3
+
+fl=(1)
+fn=(3) a
+1 10
+cfl=(1)
+cfn=(2)
+calls=1 0 0
+2 3
+
+fl=(1)
+fn=(2)
+1 7
+
+fl=(1)
+fn=(4) {main}
+1 100
+cfl=(1)
+cfn=(3)
+calls=1 0 0
+2 13
+cfl=(1)
+cfn=(2)
+calls=1 0 0
+2 7
+
+summary: 999
+""", "contexts.csv", "info.json")
+    kept = [row for row in rows(contexts, "depth", "time_ns_incl", "kind", "name") if "function" in row]
+    check("tree", kept, ["0 1200 function {main}", "2 130 function a", "4 30 function b", "2 70 function b"])
+    check("calls", '"contexts_are": "calls"' in info.stdout and '"damaged": false' in info.stdout, True)
+    functions, damaged = run(head + """fl=(1) x.php
+fn=(4) {main}
+1 100
+cfl=(1)
+cfn=(3) a
+calls=1 0 0
+2 17
+
+fl=(1)
+fn=(3)
+1 17
+""", "functions.csv", "damage.csv")
+    check("no tree", rows(functions, "time_ns_incl", "calls", "name"), ["1170  {main}", "170 1 a"])
+    check("said", ["no calls in the order" in what for what in damage(damaged)], [True])
+
+
+def damaged():
+    functions, rows_of = run(HEAD + """
+fl=a.c
+fn=f
+1 5
+what is this
+2 x7
+3 6 7 8
+calls=1 2
+4 100
+fn=(9)
+5 1
+cfn=h
+calls=1 1
+""", "functions.csv", "damage.csv")
+    check("what is whole", rows(functions, "ir_excl", "name"), ["105 f", "1 (9)"])
+    said = damage(rows_of)
+    check("damage", [any(word in what for what in said) for word in ("3 more like it", "has no name", "without a line of costs")],
+          [True, True, True])
+    cut, = run("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 5\n2 700", "damage.csv")
+    check("cut", ["left out" in what for what in damage(cut)], [True])
+    lie, = run("creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 5\ntotals: 6\n", "damage.csv")
+    check("lie", ["is not the sum" in what for what in damage(lie)], [True])
+    refused, = run("# callgrind format\nfn=f\n1 5\n", "functions.csv")
+    check("refused", (refused.returncode != 0, "has no line `events:`" in refused.stderr), (True, True))
+    nothing, = run("events: Ir\nnothing else\n", "functions.csv")
+    check("not taken for callgrind", nothing.returncode != 0, True)
+
+
+for case in (graph, files_and_names, numbers, parts, xdebug, damaged):
+    case()
+print(f"{failures} failures")
+sys.exit(failures > 0)
