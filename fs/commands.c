@@ -159,7 +159,7 @@ int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n)
 	return status;
 }
 
-int pmfs_command_check(struct pmfs_instance *in)
+int pmfs_command_check(struct pmfs_instance *in, const struct pmfs_options *o)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	const struct pm_damages *damages;
@@ -181,6 +181,15 @@ int pmfs_command_check(struct pmfs_instance *in)
 		if (d->bytes != PM_NO_OFFSET)
 			pm_text_printf(&line, " (%llu bytes)", (unsigned long long)d->bytes);
 		pm_text_char(&line, '\n');
+		fwrite(line.p, 1, line.failed ? 0 : line.len, stdout);
+	}
+	if (damages->n == 0) {
+		pm_text_clear(&line);
+		if (o->n_sources == 1)
+			pm_text_shown(&line, pm_bytes_of(o->sources[0]));
+		else
+			pm_text_printf(&line, "all %d sources", o->n_sources);
+		pm_text_str(&line, ": sound\n");
 		fwrite(line.p, 1, line.failed ? 0 : line.len, stdout);
 	}
 	pm_text_done(&line);

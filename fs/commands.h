@@ -8,7 +8,7 @@
 /* Each returns the exit status of the process, and reports errors on standard error. */
 int pmfs_command_ls(struct pmfs_instance *in, const char *path);
 int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n);
-int pmfs_command_check(struct pmfs_instance *in);
+int pmfs_command_check(struct pmfs_instance *in, const struct pmfs_options *o);
 
 /*
  * extract.c: opens the folder that --extract writes to, creating it if necessary; -1 with a message

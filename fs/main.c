@@ -75,7 +75,7 @@ static int run_command(const struct pmfs_options *o, struct pmfs_instance *in, i
 	case PMFS_MODE_LS: return pmfs_command_ls(in, first);
 	case PMFS_MODE_CAT: return pmfs_command_cat(in, o->paths, o->n_paths);
 	case PMFS_MODE_EXTRACT: return pmfs_command_extract(in, o, target);
-	case PMFS_MODE_CHECK: return pmfs_command_check(in);
+	case PMFS_MODE_CHECK: return pmfs_command_check(in, o);
 	case PMFS_MODE_MOUNT:
 	case PMFS_MODE_FORMATS:
 	case PMFS_MODE_UNMOUNT:

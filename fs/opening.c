@@ -71,8 +71,8 @@ static struct pm_open_options open_options(const struct pmfs_options *o)
 		.keep_evals = o->keep_evals, .no_symbols = o->no_symbols, .sysroot = o->sysroot};
 }
 
-/* With the path as the user gave it, once: an error may have the source's own name already. */
-static void log_failure(const char *word, const char *path, struct pm_error *err)
+/* The path as the user gave it, where an error has the source's own name. */
+static bool name_as_given(const char *word, const char *path, struct pm_error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char shown[sizeof(err->file)];
@@ -80,7 +80,7 @@ static void log_failure(const char *word, const char *path, struct pm_error *err
 	bool named = strcmp(shown, err->file) == 0;
 	if (named)
 		snprintf(err->file, sizeof(err->file), "%s", word);
-	pmfs_log_error(named ? NULL : word, err);
+	return named;
 }
 
 /* With the options that an open profile may refuse. */
@@ -120,7 +120,8 @@ static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	int r = pmfs_open_source(o, path, ret, &err);
 	if (r < 0)
-		log_failure(o->sources[0], path, &err);
+		pmfs_log_error(
+			name_as_given(o->sources[0], path, &err) ? NULL : o->sources[0], &err);
 	return r;
 }
 
@@ -178,6 +179,8 @@ int pmfs_open_sources(const struct pmfs_options *o, const struct pmfs_source_pat
 	if (!paths->several && !is_folder_of_runs(o, paths->paths[0]))
 		return open_one(o, paths->paths[0], ret);
 	int r = open_runs(o, paths, ret, &err);
+	if (r < 0 && paths->n == 1)
+		name_as_given(o->sources[0], paths->paths[0], &err);
 	if (r < 0)
 		pmfs_log_error(NULL, &err);
 	return r;

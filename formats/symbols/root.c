@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/common/beneath.h"
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 
 /*
@@ -81,9 +82,17 @@ static int refuse(struct sym_search *search, int error, const char *why)
 	return 0;
 }
 
-static uint64_t time_ns(const struct statx_timestamp *t)
+/* When a file was made; 0 where that is not known: file systems, kernels, filters, musl. */
+static uint64_t born_ns(int fd)
 {
-	return (uint64_t)t->tv_sec * 1000000000u + t->tv_nsec;
+#ifdef STATX_BTIME
+	struct statx st;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME)
+		return (uint64_t)st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec;
+#else
+	(void)fd;
+#endif
+	return 0;
 }
 
 /* A regular file below the root, mapped; 0 for anything else. */
@@ -201,7 +210,7 @@ int sym_root_find_copy(const struct sym_root *root, struct pm_bytes build_id, co
 int sym_root_read(const struct sym_root *root, const char *path, size_t most, struct pm_text *ret,
 	struct sym_times *ret_times, struct sym_search *search)
 {
-	struct statx st;
+	struct stat st;
 	ssize_t n = 0;
 	*ret = (struct pm_text){.limit = most};
 	if (!root->is_open)
@@ -210,13 +219,12 @@ int sym_root_read(const struct sym_root *root, const char *path, size_t most, st
 	int fd = pm_open_among(root->fd, path, root->mounts, root->n_mounts);
 	if (fd < 0)
 		return refuse(search, fd, NULL);
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_CTIME | STATX_BTIME, &st) != 0 ||
-		!S_ISREG(st.stx_mode)) {
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return refuse(search, 0, "its file is not a regular one");
 	}
-	*ret_times = (struct sym_times){.changed_ns = time_ns(&st.stx_ctime),
-		.born_ns = st.stx_mask & STATX_BTIME ? time_ns(&st.stx_btime) : 0};
+	*ret_times =
+		(struct sym_times){.changed_ns = pm_time_ns(st.st_ctim), .born_ns = born_ns(fd)};
 	do {
 		char *p = pm_text_reserve(ret, 1 << 16);
 		n = p ? read(fd, p, 1 << 16) : 0;

@@ -265,7 +265,11 @@ static void XMLCALL on_attribute(void *self, const char *element, const char *na
 /* The start of the element that expat reports, or of the one that it has read in part. */
 static uint64_t position(const struct reader *r)
 {
+#if XML_MAJOR_VERSION * 1000 + XML_MINOR_VERSION >= 2008
+	int64_t at = XML_GetCurrentByteIndex64(r->parser);
+#else
 	XML_Index at = XML_GetCurrentByteIndex(r->parser);
+#endif
 	return at < 0 ? 0 : (uint64_t)at;
 }
 

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -35,13 +34,26 @@
 
 #include "profmount/format.h"
 
+/* Calls that headers of older systems do not know; the numbers are those of every machine. */
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
 static char file[256], fresh[256], empty[256], unix_socket[256];
 static pid_t other;
 static int inherited;
 
 static int open2(unsigned long long flags)
 {
-	struct open_how how = {.flags = flags};
+	struct {
+		uint64_t flags, mode, resolve;
+	} how = {.flags = flags};
 	return (int)syscall(SYS_openat2, AT_FDCWD, file, &how, sizeof(how));
 }
 

@@ -330,9 +330,14 @@ class Commands(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr.decode(), r"^profmount: /[^:]*: is empty: [^\n]*\n$")
 
+    def test_a_folder_without_sources_is_named_as_it_was_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for given in (folder, folder + "/"):
+                self.assertRegex(run("--check", given).stderr.decode(), f"^profmount: {given}: [^/\n]*\n$")
+
     def test_check_says_sound(self):
         done = run("--check", SOURCE)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+        self.assertEqual((done.returncode, done.stdout.decode(), done.stderr), (0, f"{SOURCE}: sound\n", b""))
 
     def test_check_names_the_source_for_damage_of_no_single_file(self):
         with tempfile.TemporaryDirectory() as store:

@@ -234,15 +234,19 @@ def as_user(folder, prepare, *options, owner=65534, mode=666):
             f"'{program}' {' '.join(options)} '{folder}/source' '{point}'")
 
 
-def as_user_with(message, *how, **more):
-    case(message, lacks=lacks_root)(lambda folder: as_user(folder, *how, **more))
+def lacks_mtab():
+    return lacks_root() or (None if os.path.exists("/etc/mtab") else "there is no /etc/mtab, in which fusermount3 counts mounts")
+
+
+def as_user_with(message, *how, lacks=lacks_root, **more):
+    case(message, lacks=lacks)(lambda folder: as_user(folder, *how, **more))
 
 
 as_user_with("fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf",
              "mount --bind /dev/null /etc/fuse.conf", "-o", "allow_other")
 as_user_with("fusermount3: user has no write access to mountpoint <path>", "true", owner=0)
 as_user_with("fusermount3: too many FUSE filesystems mounted; mount_max=<n> can be set in /etc/fuse.conf",
-             "echo mount_max=0 >/mnt/conf && mount --bind /mnt/conf /etc/fuse.conf")
+             "echo mount_max=0 >/mnt/conf && mount --bind /mnt/conf /etc/fuse.conf", lacks=lacks_mtab)
 # Huge pages are none of the file systems that it knows, and the only such one that is given to a user so simply.
 as_user_with("fusermount3: mounting over filesystem type <n> is forbidden",
              "mount -t hugetlbfs -o uid=65534,mode=755 none \"$POINT\"")
