@@ -502,9 +502,70 @@ static void test_trace_is_there_where_the_thread_has_one(void **state)
 	views_done(m, f);
 }
 
+/* main, in which MPI_Wait and a barrier are called: own costs on a thread. */
+static void add_costs(struct fake *f, uint32_t thread, double main_, double mpi, double barrier)
+{
+	const double own[] = {main_, mpi, barrier};
+	for (uint32_t i = 0; i < 3; i++) {
+		fake_value(f, thread, i + 1, 1, i == 0 ? main_ + mpi + barrier : own[i]);
+		fake_value(f, thread, i + 1, 2, own[i]);
+	}
+}
+
+static struct fake *fake_with_ranks(uint32_t n_ranks)
+{
+	struct fake *f = fake_with_time();
+	f->duration_ns = 100;
+	for (uint32_t rank = 0; rank < n_ranks; rank++)
+		for (uint32_t thread = 0; thread < 2; thread++)
+			fake_thread(f, rank, thread);
+	fake_call(f, 1, 0, fake_function(f, "main", NULL, 0));
+	fake_call(f, 2, 1, fake_function(f, "MPI_Wait", NULL, 0));
+	fake_call(f, 3, 1, fake_function(f, "<omp barrier wait>", NULL, 0));
+	return f;
+}
+
+static void test_efficiency_by_the_definitions_of_pop(void **state)
+{
+	struct fake *f = fake_with_ranks(2);
+	add_costs(f, 0, 60, 30, 5);
+	add_costs(f, 1, 40, 0, 50);
+	add_costs(f, 2, 80, 10, 0);
+	add_costs(f, 3, 20, 0, 0);
+	struct pmfs_model *m = pmfs_model_new(&f->profile);
+	const struct pmfs_view *view = view_named(PMFS_PLACE_ROOT, "efficiency.csv");
+	assert_int_equal(view->present(m, 0, NULL), 1);
+	assert_view(m, PMFS_PLACE_ROOT, "efficiency.csv", 0,
+		"run|threads|ranks|duration_ns|speedup|load_balance|communication_efficiency|"
+		"parallel_efficiency|mpi_parallel_efficiency|openmp_parallel_efficiency|"
+		"computation_scaling|global_efficiency\n"
+		"|4|2|100||0.625|0.8|0.5|0.725|0.6896551724137931||\n");
+	views_done(m, f);
+}
+
+static void test_efficiency_is_of_sampled_time_on_several_threads(void **state)
+{
+	const struct pmfs_view *view = view_named(PMFS_PLACE_ROOT, "efficiency.csv");
+	for (unsigned i = 0; i < 4; i++) {
+		struct fake *f = fake_with_ranks(1);
+		add_costs(f, 0, 60, 30, 5);
+		if (i != 1) /* else one thread has all costs */
+			add_costs(f, 1, 40, 0, 50);
+		if (i == 2)
+			f->profile.kind_of_tree = "calls";
+		if (i == 3)
+			f->duration_ns = PM_NO_TIME;
+		struct pmfs_model *m = pmfs_model_new(&f->profile);
+		assert_int_equal(view->present(m, 0, NULL), i == 0);
+		views_done(m, f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_efficiency_by_the_definitions_of_pop),
+		cmocka_unit_test(test_efficiency_is_of_sampled_time_on_several_threads),
 		cmocka_unit_test(test_threads_have_identity_totals_and_times),
 		cmocka_unit_test(test_a_line_counts_unless_it_is_nested),
 		cmocka_unit_test(test_a_format_may_know_the_ends_of_a_trace),

@@ -1,0 +1,233 @@
+#include "fs/views/sums/efficiency.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/quantity.h"
+#include "fs/views/model/categories.h"
+#include "fs/views/model/parts.h"
+#include "fs/views/model/valuereader.h"
+#include "fs/views/sums/groups.h"
+#include "fs/views/sums/peers.h"
+#include "fs/views/sums/threads.h"
+
+struct adding {
+	struct pmfs_model *model;
+	const struct pmfs_columns *columns;
+	const struct pm_tree *tree;
+	const struct pm_threads *threads;
+	const struct pmfs_identity *identity;
+	const uint8_t *categories;
+	double unit_ns;
+	double *cells, *times; /* by column; by category and column: of a thread */
+	const struct pmfs_peers *peers;
+	uint64_t *main;  /* by rank: the number of its main thread so far */
+	double *outside; /* by rank: of that thread; NaN: none so far */
+};
+
+static double unit_of(const struct pmfs_columns *c)
+{
+	if (c->first_excl == PM_NONE)
+		return 0;
+	const struct pmfs_column *column = &c->columns[c->first_excl];
+	const struct pm_metric *metric = column->flat ? column->flat : column->tree;
+	if (pm_quantity_of(metric->name, metric->unit) != PM_QUANTITY_TIME)
+		return 0;
+	return pm_unit_ns(metric->unit);
+}
+
+int pmfs_efficiency_applies(struct pmfs_model *m, struct pm_error *err)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	const struct pmfs_columns *c;
+	uint64_t origin, duration = PM_NO_TIME;
+	const char *kind = pm_profile_kind_of_tree(p);
+	if (!p->ops->span || !p->ops->threads || strcmp(kind, "samples") != 0)
+		return 0;
+	int r = p->ops->span(p, &origin, &duration, err);
+	if (r < 0 || duration == PM_NO_TIME || duration == 0 ||
+		(r = pmfs_model_columns(m, &c, err)) < 0)
+		return r;
+	return unit_of(c) > 0;
+}
+
+/* ---- a thread ---- */
+
+static void add_context(struct adding *a, uint32_t context)
+{
+	if (context != PM_NONE) {
+		uint32_t parent = a->tree->parent[context];
+		struct pmfs_share share = {
+			.row = a->categories[context],
+			.above = parent == PM_NONE ? PM_NONE : a->categories[parent],
+			.nested = pmfs_is_nested(a->identity, context),
+		};
+		pmfs_share_costs(a->columns, a->times, NULL, &share, a->cells);
+	}
+	for (uint32_t i = 0; i < a->columns->n; i++)
+		a->cells[i] = NAN;
+}
+
+/* Values of one context come one after the other. */
+static int read_thread(struct adding *a, uint32_t thread, struct pm_error *err)
+{
+	struct pmfs_values values;
+	const struct pm_value *v;
+	uint64_t number = 0;
+	uint32_t context = PM_NONE;
+	int r;
+	for (uint32_t i = 0; i < PMFS_N_CATEGORIES * a->columns->n; i++)
+		a->times[i] = NAN;
+	pmfs_values_start(&values, a->model, (struct pm_values_of){PM_OF_THREAD, thread, false}, 0);
+	for (; (r = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values)) {
+		if (v->context != number) {
+			add_context(a, context);
+			number = v->context;
+			context = pm_tree_find(a->tree, number);
+		}
+		uint32_t column = pmfs_column_of(a->columns, v->metric, true);
+		if (column != PM_NONE)
+			pmfs_add(&a->cells[column], pmfs_value_number(v));
+	}
+	add_context(a, context);
+	return r;
+}
+
+static double time_in(const struct adding *a, enum pmfs_category category)
+{
+	double time = a->times[category * a->columns->n + a->columns->first_excl];
+	return isnan(time) ? 0 : time * a->unit_ns;
+}
+
+/* The main thread of a rank is the one with the lowest number. */
+static void add_to_rank(struct adding *a, uint32_t thread, double outside)
+{
+	const struct pm_thread *t = &a->threads->threads[thread];
+	uint32_t rank = a->peers->rank[thread];
+	uint64_t number = 0;
+	if (rank == PM_NONE)
+		return;
+	for (uint32_t i = 0; i < t->n_identity; i++)
+		if (strcmp(a->threads->keys[t->identity[i].key], "thread") == 0)
+			number = t->identity[i].value;
+	if (isnan(a->outside[rank]) || number < a->main[rank]) {
+		a->main[rank] = number;
+		a->outside[rank] = outside;
+	}
+}
+
+static void add_thread(struct adding *a, uint32_t thread, struct pmfs_efficiency *ret)
+{
+	double all = 0, useful;
+	for (unsigned i = 0; i < PMFS_N_CATEGORIES; i++)
+		all += time_in(a, (enum pmfs_category)i);
+	if (!(all > 0))
+		return;
+	useful = all - time_in(a, PMFS_MPI) - time_in(a, PMFS_OPENMP) - time_in(a, PMFS_THREAD) -
+		time_in(a, PMFS_IDLE) - time_in(a, PMFS_GPU);
+	ret->threads++;
+	ret->useful_ns += useful;
+	ret->most_useful_ns = fmax(ret->most_useful_ns, useful);
+	ret->duration_ns = fmax(ret->duration_ns, all);
+	add_to_rank(a, thread, all - time_in(a, PMFS_MPI) - time_in(a, PMFS_IDLE));
+}
+
+/* ---- all of them ---- */
+
+static int add_threads(struct adding *a, struct pmfs_efficiency *ret, struct pm_error *err)
+{
+	double outside = 0;
+	int r = 0;
+	for (uint32_t i = 0; i < a->peers->n_ranks; i++)
+		a->outside[i] = NAN;
+	for (uint32_t i = 0; r == 0 && i < a->threads->n; i++) {
+		struct pm_error why = {.code = 0};
+		r = read_thread(a, i, &why);
+		if (pmfs_is_unreadable(r)) /* damage.csv says so */
+			r = 0;
+		else if (r < 0)
+			r = pm_error_set(err, r, why.file, why.offset, "%s", why.text);
+		else
+			add_thread(a, i, ret);
+	}
+	for (uint32_t i = 0; r == 0 && i < a->peers->n_ranks; i++) {
+		ret->ranks += !isnan(a->outside[i]);
+		outside += isnan(a->outside[i]) ? 0 : a->outside[i];
+	}
+	ret->outside_ns = ret->ranks > 0 ? outside / ret->ranks : 0;
+	return r;
+}
+
+static int efficiency_fill(void *owner, void *part, struct pm_error *err)
+{
+	struct pmfs_efficiency *ret = part;
+	struct adding a = {.model = owner};
+	const struct pm_profile *p = pmfs_model_profile(a.model);
+	uint64_t origin, duration;
+	int r = p->ops->span(p, &origin, &duration, err);
+	if (r < 0 || (r = pmfs_model_columns(a.model, &a.columns, err)) < 0 ||
+		(r = pmfs_model_tree(a.model, &a.tree, err)) < 0 ||
+		(r = pmfs_model_threads(a.model, &a.threads, err)) < 0 ||
+		(r = pmfs_identity(a.model, &a.identity, err)) < 0 ||
+		(r = pmfs_peers(a.model, &a.peers, err)) < 0 ||
+		(r = pmfs_categories(a.model, &a.categories, err)) < 0)
+		return r;
+	ret->duration_ns = (double)duration;
+	a.unit_ns = unit_of(a.columns);
+	a.cells = pmfs_cells_new(a.columns->n);
+	a.times = pmfs_cells_new(PMFS_N_CATEGORIES * (size_t)a.columns->n);
+	a.main = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.main));
+	a.outside = calloc((size_t)a.peers->n_ranks + 1, sizeof(*a.outside));
+	r = a.cells && a.times && a.main && a.outside ? add_threads(&a, ret, err)
+						      : pmfs_no_memory(err);
+	free(a.cells);
+	free(a.times);
+	free(a.main);
+	free(a.outside);
+	return r;
+}
+
+static void efficiency_done(void *part)
+{
+	(void)part;
+}
+
+int pmfs_efficiency(struct pmfs_model *m, const struct pmfs_efficiency **ret, struct pm_error *err)
+{
+	static const struct pm_part_type type = {sizeof(struct pmfs_efficiency), efficiency_fill,
+		efficiency_done, .what = "the efficiency"};
+	return pmfs_model_part(m, PMFS_PART_EFFICIENCY, &type, ret, err);
+}
+
+const char *const pmfs_efficiency_columns[PMFS_EFFICIENCY_COLUMNS] = {"run", "threads", "ranks",
+	"duration_ns", "speedup", "load_balance", "communication_efficiency", "parallel_efficiency",
+	"mpi_parallel_efficiency", "openmp_parallel_efficiency", "computation_scaling",
+	"global_efficiency"};
+
+void pmfs_efficiency_cells(const struct pmfs_efficiency *e, const struct pmfs_efficiency *base,
+	bool weak, struct pm_cell *cells)
+{
+	double mean = e->useful_ns / e->threads, scaling = NAN;
+	double parallel = mean / e->duration_ns, mpi = NAN;
+	for (unsigned i = 1; i < PMFS_EFFICIENCY_COLUMNS; i++)
+		pm_set_empty(&cells[i]);
+	if (!(e->threads > 0))
+		return;
+	if (e->ranks > 0)
+		mpi = e->outside_ns / e->duration_ns;
+	if (base)
+		scaling = weak ? base->useful_ns / base->threads / mean
+			       : base->useful_ns / e->useful_ns;
+	cells[1] = pm_cell_f64(e->threads);
+	cells[2] = e->ranks > 0 ? pm_cell_f64(e->ranks) : pm_cell_empty();
+	cells[3] = pm_cell_f64(e->duration_ns);
+	cells[4] = pmfs_cell(base ? base->duration_ns / e->duration_ns : NAN);
+	cells[5] = pmfs_cell(e->most_useful_ns > 0 ? mean / e->most_useful_ns : NAN);
+	cells[6] = pmfs_cell(e->most_useful_ns / e->duration_ns);
+	cells[7] = pmfs_cell(parallel);
+	cells[8] = pmfs_cell(mpi);
+	cells[9] = pmfs_cell(mpi > 0 ? parallel / mpi : NAN);
+	cells[10] = pmfs_cell(isfinite(scaling) ? scaling : NAN);
+	cells[11] = pmfs_cell(isfinite(scaling) ? parallel * scaling : NAN);
+}
