@@ -30,13 +30,13 @@ static int make(const struct pm_doc *doc, struct pmfs_two_stacks *ret, struct pm
 	struct pmfs_compare *c = pmfs_compare_of(doc->text.self);
 	const struct pmfs_tree_union *u;
 	uint32_t levels;
-	*ret = (struct pmfs_two_stacks){.squares = {NULL}};
+	*ret = (struct pmfs_two_stacks){.metric = {.unit = {NULL, 0}}};
 	int r = pmfs_union_get(c, &u, err);
 	if (r == 0)
 		r = pmfs_two_stacks_make(c, u, (uint32_t)doc->text.a, false, ret, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++) {
 		r = pmfs_stacks_cut(&ret->side[side], &levels, err);
-		if (r == 0 && ret->squares[side])
+		if (r == 0 && u->costs->n_good[side] > 1)
 			round_means(&ret->side[side]);
 	}
 	return r;

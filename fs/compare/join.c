@@ -7,6 +7,12 @@
 #include "formats/common/list.h"
 #include "fs/views/model/flat.h"
 
+/* Sums of the same costs in another order differ by less than this, relative to their size. */
+#define ROUNDING 1e-9
+
+/* Less than this share of the whole is no cost: what is left of a difference of inclusive costs. */
+#define NO_COST 0x1p-40
+
 /* Rows whose cost is below this share of the total on both sides are not tested. */
 #define TESTED_SHARE 0.001
 
@@ -168,13 +174,25 @@ static int test_rows(struct pmfs_joined *j)
 	return r;
 }
 
+bool pmfs_is_change(double base, double other, double whole)
+{
+	double rounding = fmax(ROUNDING * fmax(fabs(base), fabs(other)), NO_COST * whole);
+	return fabs(other - base) > rounding;
+}
+
 bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row)
 {
 	if (j->own == PM_NONE)
 		return false;
 	if (pmfs_compare_tested(j->costs))
 		return j->q[row] <= PMFS_FALSE_DISCOVERIES;
-	return pmfs_joined_difference(j, row, j->own) != 0;
+	const struct pmfs_costs *k = j->costs;
+	uint32_t quantity = k->costs[j->own].quantity;
+	double whole = k->shares
+		? 1
+		: fmax(k->whole[PMFS_BASE][quantity].mean, k->whole[PMFS_OTHER][quantity].mean);
+	return pmfs_is_change(pmfs_joined_sample(j, row, j->own, PMFS_BASE).mean,
+		pmfs_joined_sample(j, row, j->own, PMFS_OTHER).mean, whole);
 }
 
 /* ---- all rows ---- */

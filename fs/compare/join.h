@@ -72,6 +72,9 @@ double pmfs_joined_difference(const struct pmfs_joined *j, uint32_t row, uint32_
  */
 bool pmfs_joined_changed(const struct pmfs_joined *j, uint32_t row);
 
+/* Whether two costs differ by more than the order in which they were added up. */
+bool pmfs_is_change(double base, double other, double whole);
+
 /* ---- columns.c: the columns of costs in all tables of a comparison ---- */
 
 /* Fills costs->columns and n_columns. 0 or -ENOMEM. */

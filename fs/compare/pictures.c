@@ -1,7 +1,7 @@
 /*
  * Draws both sides on one tree. The colour of a frame is the difference of its exclusive cost, so a
  * change is visible where it occurs and not in all callers. With repetitions, a frame is grey if
- * Welch's test finds no difference.
+ * the difference of its function is not beyond the noise, as in functions.csv.
  */
 #include "fs/compare/pictures.h"
 
@@ -13,18 +13,12 @@
 #include "fs/views/pictures/shades.h"
 #include "fs/views/sums/namepaths.h"
 
-/* Exclusive costs are computed as differences: less than this share of the total is rounding. */
-#define ROUNDING 1e-9
-
-/* Frames with a larger p are grey. */
-#define NOISE 0.05
-
 /* A quantity on both sides, by node of the tree of names. */
 struct drawing {
 	const struct pmfs_compare *compare;
 	const struct pmfs_costs *costs;
 	struct pmfs_name_paths side[PMFS_N_SIDES];
-	struct pmfs_name_paths squares[PMFS_N_SIDES]; /* of the repetitions; n = 0 without */
+	struct pmfs_name_paths changed; /* > 0: beyond the noise; n = 0: not tested */
 	uint8_t *shade;
 	struct pmfs_caption caption;
 	struct pm_text title, of, legend, metric;
@@ -38,10 +32,9 @@ static void clean_name(struct pm_text *out, struct pm_bytes name)
 /* Passes failures of the texts on to `out`, which contains them. */
 static void drawing_done(struct drawing *d, struct pm_text *out)
 {
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		pmfs_name_paths_done(&d->side[side]);
-		pmfs_name_paths_done(&d->squares[side]);
-	}
+	pmfs_name_paths_done(&d->changed);
 	free(d->shade);
 	pm_text_end(&d->title, out);
 	pm_text_end(&d->of, out);
@@ -51,49 +44,54 @@ static void drawing_done(struct drawing *d, struct pm_text *out)
 
 /* ---- what is drawn ---- */
 
-static int merge_side(
-	struct drawing *d, struct pmfs_two_stacks *s, enum pmfs_side side, struct pm_error *err)
+/* The frames of functions whose difference is beyond the noise. */
+static int find_changed(struct drawing *d, struct pmfs_compare *c, const struct pmfs_tree_union *u,
+	const struct pmfs_stacks *s, struct pm_error *err)
 {
-	int r = pmfs_name_paths_make(&s->side[side], clean_name, &d->side[side], err);
-	if (r < 0 || !s->squares[side])
+	const struct pmfs_joined *j;
+	struct pmfs_stacks marks = *s;
+	if (!pmfs_compare_tested(d->costs))
+		return 0;
+	int r = pmfs_functions_get(c, &j, err);
+	if (r < 0)
 		return r;
-	struct pmfs_stacks squares = s->side[side];
-	squares.self = s->squares[side];
-	return pmfs_name_paths_make(&squares, clean_name, &d->squares[side], err);
-}
-
-static struct pmfs_sample sample_of(const struct drawing *d, enum pmfs_side side, uint32_t node)
-{
-	return (struct pmfs_sample){
-		.n = d->costs->n_good[side],
-		.mean = d->side[side].self[node],
-		.squares = d->squares[side].n ? d->squares[side].self[node] : 0,
-	};
+	marks.self = calloc((size_t)u->tree.n_contexts + 1, sizeof(*marks.self));
+	if (!marks.self)
+		return pmfs_compare_no_memory(err);
+	for (uint32_t i = 0; i < u->tree.n_contexts; i++) {
+		uint32_t key = u->key[PMFS_OTHER][i];
+		if (key == PM_NONE)
+			key = u->key[PMFS_BASE][i];
+		uint32_t row = key < pmfs_n_function_keys(&u->frames) ? j->row_of[key] : PM_NONE;
+		marks.self[i] = row != PM_NONE && pmfs_joined_changed(j, row);
+	}
+	r = pmfs_name_paths_make(&marks, clean_name, &d->changed, err);
+	free(marks.self);
+	return r;
 }
 
 static double difference(const struct drawing *d, uint32_t node, double whole)
 {
-	struct pmfs_sample base = sample_of(d, PMFS_BASE, node);
-	struct pmfs_sample other = sample_of(d, PMFS_OTHER, node);
-	double diff = other.mean - base.mean;
-	if (!(fabs(diff) > whole * ROUNDING) || pmfs_welch(&base, &other) > NOISE)
+	double base = d->side[PMFS_BASE].self[node], other = d->side[PMFS_OTHER].self[node];
+	if (!pmfs_is_change(base, other, whole) || (d->changed.n && !(d->changed.self[node] > 0)))
 		return 0;
-	return diff;
+	return other - base;
 }
 
 static int shade_nodes(struct drawing *d)
 {
 	uint32_t n = d->side[PMFS_BASE].n;
-	double whole = 0, most = 0;
+	double whole[PMFS_N_SIDES] = {0, 0}, most = 0;
 	d->shade = calloc((size_t)n + 1, sizeof(*d->shade));
 	if (!d->shade)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * n; i++)
+		whole[i / n] += d->side[i / n].self[i % n];
+	double larger = fmax(whole[PMFS_BASE], whole[PMFS_OTHER]);
 	for (uint32_t i = 0; i < n; i++)
-		whole += d->side[PMFS_BASE].self[i] + d->side[PMFS_OTHER].self[i];
+		most = fmax(most, fabs(difference(d, i, larger)));
 	for (uint32_t i = 0; i < n; i++)
-		most = fmax(most, fabs(difference(d, i, whole)));
-	for (uint32_t i = 0; i < n; i++)
-		d->shade[i] = pmfs_shade_of(difference(d, i, whole), most);
+		d->shade[i] = pmfs_shade_of(difference(d, i, larger), most);
 	return 0;
 }
 
@@ -107,13 +105,15 @@ static int read_quantity(
 	struct drawing *d, struct pmfs_compare *c, uint32_t quantity, struct pm_error *err)
 {
 	const struct pmfs_tree_union *u;
-	struct pmfs_two_stacks s = {.squares = {NULL}};
+	struct pmfs_two_stacks s = {.metric = {.unit = {NULL, 0}}};
 	int r = pmfs_union_get(c, &u, err);
 	if (r < 0)
 		return r;
 	r = pmfs_two_stacks_make(c, u, quantity, has_shares(d, quantity), &s, err);
 	for (unsigned side = 0; r == 0 && side < PMFS_N_SIDES; side++)
-		r = merge_side(d, &s, side, err);
+		r = pmfs_name_paths_make(&s.side[side], clean_name, &d->side[side], err);
+	if (r == 0)
+		r = find_changed(d, c, u, &s.side[PMFS_OTHER], err);
 	if (r == 0 && shade_nodes(d) < 0)
 		r = pmfs_compare_no_memory(err);
 	pmfs_two_stacks_done(&s);

@@ -38,17 +38,10 @@ static uint32_t column_of(
 
 static void add_repetition(struct summing *s, enum pmfs_side side)
 {
-	struct pmfs_two_stacks *t = s->stacks;
-	uint32_t n = s->n[side]++;
-	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++) {
-		struct pmfs_sample sample = {.n = n, .mean = t->side[side].self[i]};
-		if (t->squares[side])
-			sample.squares = t->squares[side][i];
-		pmfs_sample_add(&sample, s->sums[i]);
-		t->side[side].self[i] = sample.mean;
-		if (t->squares[side])
-			t->squares[side][i] = sample.squares;
-	}
+	double *mean = s->stacks->side[side].self;
+	uint32_t n = ++s->n[side];
+	for (uint32_t i = 0; i < s->u->tree.n_contexts; i++)
+		mean[i] += (s->sums[i] - mean[i]) / n;
 }
 
 static int read_run(void *self, uint32_t run, struct pmfs_model *m, struct pm_error *err)
@@ -87,11 +80,6 @@ static int allocate(struct summing *s)
 		if (!t->shown || !t->self)
 			return -ENOMEM;
 		pmfs_stacks_find_frames(tree, 0, tree->n_contexts, t->shown);
-		if (s->u->costs->n_good[side] < 2)
-			continue;
-		s->stacks->squares[side] = calloc(n, sizeof(*s->stacks->squares[side]));
-		if (!s->stacks->squares[side])
-			return -ENOMEM;
 	}
 	return s->sums ? 0 : -ENOMEM;
 }
@@ -116,8 +104,6 @@ int pmfs_two_stacks_make(struct pmfs_compare *c, const struct pmfs_tree_union *u
 
 void pmfs_two_stacks_done(struct pmfs_two_stacks *s)
 {
-	for (unsigned side = 0; side < PMFS_N_SIDES; side++) {
+	for (unsigned side = 0; side < PMFS_N_SIDES; side++)
 		pmfs_stacks_done(&s->side[side]);
-		free(s->squares[side]);
-	}
 }

@@ -7,8 +7,6 @@
 
 struct pmfs_two_stacks {
 	struct pmfs_stacks side[PMFS_N_SIDES]; /* `self`: means of exclusive costs */
-	double *squares[PMFS_N_SIDES]; /* of the repetitions, see struct pmfs_sample; NULL without
-					  repetitions */
 	struct pmfs_column column;
 	struct pm_metric metric; /* of the column */
 };

@@ -8,6 +8,7 @@
 
 #include "fs/compare/flat.h"
 #include "fs/views/model/screen.h"
+#include "fs/views/sums/emptythreads.h"
 
 enum { MOST_CHANGES = 10, MOST_NAMES = 5, MOST_TOTALS = 6, NAME_WIDTH = 40, CHANGED_WIDTH = 57 };
 
@@ -28,6 +29,8 @@ static void add_percent(struct pm_text *out, double base, double value)
 {
 	if (base > 0 && value / base < 100)
 		pm_text_printf(out, " %+9.2f%%", 100 * (value / base - 1));
+	else if (base > 0 && value / base < 1e7)
+		pm_text_printf(out, " %9.0fx", value / base);
 	else
 		pm_text_printf(out, " %10s", "");
 }
@@ -128,6 +131,27 @@ static void add_noise(struct pm_text *out, const struct pmfs_joined *j)
 
 /* ---- the rest ---- */
 
+/* Threads with costs: the mean of each side; 0: unknown. */
+static int count_threads(
+	struct pmfs_compare *c, const struct pmfs_costs *k, double ret[2], struct pm_error *err)
+{
+	int r = 0;
+	ret[PMFS_BASE] = ret[PMFS_OTHER] = 0;
+	for (uint32_t i = 0; r == 0 && i < k->n_runs; i++) {
+		const struct pmfs_compared_run *run = &k->runs[i];
+		const struct pmfs_empty_threads *t;
+		struct pmfs_model *m;
+		if (run->broken || (r = pmfs_compare_acquire(c, run, &m, err)) < 0)
+			continue;
+		if (pmfs_model_profile(m)->ops->threads &&
+			(r = pmfs_empty_threads(m, &t, err)) == 0)
+			ret[run->side] +=
+				(double)(t->n_threads - t->n_empty) / k->n_good[run->side];
+		pmfs_compare_release(c, run);
+	}
+	return r;
+}
+
 static void add_heading(
 	struct pm_text *out, const struct pmfs_compare *c, const struct pmfs_costs *k)
 {
@@ -175,31 +199,51 @@ static void add_totals(struct pm_text *out, const struct pmfs_costs *k)
 	if (!k->in_common)
 		pm_text_str(
 			out, "The runs have no quantity in common: only names can be compared.\n");
+	if (!k->in_common && k->shares)
+		pm_text_str(out,
+			"Shares of different quantities are not compared either (-o normalize).\n");
 }
 
+/* The spellings of a row, but for the one that is shown. */
+static void add_spellings(struct pm_text *out, const struct pmfs_match *m, uint32_t group)
+{
+	const struct pmfs_match_group *g = &m->groups[group];
+	for (uint32_t i = 0; i < 2 * m->n; i++) {
+		const struct pmfs_spelling *s = &m->spellings[i / 2];
+		struct pm_bytes name = pmfs_match_text(m, s->name);
+		if (s->group[i % 2] != group || pm_bytes_equal(g->name, name))
+			continue;
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, name, NAME_WIDTH);
+		pm_text_str(out, " = ");
+		pmfs_add_cut(out, g->name, NAME_WIDTH);
+		pm_text_char(out, '\n');
+		return;
+	}
+}
+
+/* Rows with several names: pairs with both, others with what they are called. */
 static void add_names(struct pm_text *out, const struct pmfs_joined *j)
 {
 	const struct pmfs_match *m = &j->match;
-	uint32_t shown = 0, n = 0;
-	for (uint32_t i = 0; i < 2 * m->n; i++) {
-		const struct pmfs_spelling *s = &m->spellings[i / 2];
-		uint32_t group = s->group[i % 2];
-		if (group == PM_NONE || (i % 2 && group == s->group[PMFS_BASE]) ||
-			pm_bytes_equal(m->groups[group].name, pmfs_match_text(m, s->name)))
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_groups; i++) {
+		if (m->groups[i].n_names < 2 || j->row_of[i] == PM_NONE)
 			continue;
-		if (n++ == 0)
+		if (n == 0)
 			pm_text_str(out, "\nnames that were joined (names.csv)\n");
-		if (shown >= MOST_NAMES)
+		if (n++ >= MOST_NAMES)
 			continue;
-		shown++;
+		if (m->groups[i].n_names == 2) {
+			add_spellings(out, m, i);
+			continue;
+		}
 		pm_text_str(out, "  ");
-		pmfs_add_cut(out, pmfs_match_text(m, s->name), NAME_WIDTH);
-		pm_text_str(out, " = ");
-		pmfs_add_cut(out, m->groups[group].name, NAME_WIDTH);
+		pmfs_add_cut(out, m->groups[i].name, 2 * NAME_WIDTH);
 		pm_text_char(out, '\n');
 	}
-	if (n > shown)
-		pm_text_printf(out, "  %u more\n", n - shown);
+	if (n > MOST_NAMES)
+		pm_text_printf(out, "  %u more\n", n - MOST_NAMES);
 }
 
 int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
@@ -209,15 +253,32 @@ int pmfs_compare_summary_render(const struct pm_doc *doc, struct pm_text *out, s
 	int r = pmfs_joined_get(c, PMFS_COMPARE_FUNCTIONS, &j, err);
 	if (r < 0)
 		return r;
+	double threads[2];
+	r = count_threads(c, j->costs, threads, err);
+	if (r < 0)
+		return r;
+	bool same = threads[PMFS_BASE] == threads[PMFS_OTHER] || threads[PMFS_BASE] == 0 ||
+		threads[PMFS_OTHER] == 0;
 	add_heading(out, c, j->costs);
+	if (!same)
+		pm_text_printf(out,
+			"threads: %.4g against %.4g; costs are sums over all threads; what more threads "
+			"lose is in scaling.csv\n",
+			threads[PMFS_OTHER], threads[PMFS_BASE]);
 	if (j->costs->own != PM_NONE) {
 		add_totals(out, j->costs);
 		pm_text_char(out, '\n');
 		add_noise(out, j);
 		const bool *has = j->costs->costs[j->costs->own].has;
 		if (has_own(j->costs)) {
-			add_titled(out, j, "functions that cost more (own cost)", MORE);
-			add_titled(out, j, "functions that cost less (own cost)", LESS);
+			add_titled(out, j,
+				same ? "functions that cost more (own cost)"
+				     : "functions with more cost over all threads (own cost)",
+				MORE);
+			add_titled(out, j,
+				same ? "functions that cost less (own cost)"
+				     : "functions with less cost over all threads (own cost)",
+				LESS);
 		}
 		if (has[PMFS_OTHER])
 			add_titled(out, j, "functions that came (own cost)", CAME);
@@ -238,7 +299,10 @@ int pmfs_compare_summary_lines(
 	if (r < 0)
 		return r;
 	if (!j->costs->in_common) {
-		pm_text_str(out, "  no quantity in common\n");
+		pm_text_str(out,
+			j->costs->shares
+				? "  no quantity in common, so -o normalize compares nothing\n"
+				: "  no quantity in common\n");
 	} else if (!has_own(j->costs)) {
 		pm_text_str(out, "  no own cost in common\n");
 	} else if (has_changes(j)) {

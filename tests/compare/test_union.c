@@ -289,6 +289,36 @@ static void test_noise_is_grey(void **state)
 	pair_close(&p);
 }
 
+/* A difference that is beyond the noise by itself, and not among several functions. */
+static void test_colours_are_those_of_many_tests(void **state)
+{
+	struct pair p = {.held = 0};
+	pair_open(&p, 2, 2,
+		(struct fake *[]){run(100, "x", 5, 20), run(102, "x", 6, 20), run(110, "x", 5, 20),
+			run(112, "x", 6, 20)});
+	char *table = pair_text(&p, "functions.csv"), *svg = pair_text(&p, "flamegraph.svg");
+	assert_non_null(strstr(table, "|0.019419324309079"));
+	assert_true(abs(redness(fill_of(svg, "work"))) < 12);
+	free(table);
+	free(svg);
+	pair_close(&p);
+}
+
+/* The same costs, added up in another order. */
+static void test_rounding_is_no_change(void **state)
+{
+	struct pair p = {.held = 0};
+	pair_open(&p, 1, 1,
+		(struct fake *[]){run(100, "x", 5, 20), run(100 + 1e-10, "x", 5 - 1e-12, 20)});
+	char *text = pair_text(&p, "summary.txt"), *svg = pair_text(&p, "flamegraph.svg");
+	assert_non_null(strstr(text, "The own cost of every function is the same.\n"));
+	assert_null(strstr(text, "cost more"));
+	assert_true(abs(redness(fill_of(svg, "work"))) < 12);
+	free(text);
+	free(svg);
+	pair_close(&p);
+}
+
 /* x costs as much as before, in a run that is longer for another reason. */
 static void test_pictures_of_shares(void **state)
 {
@@ -364,6 +394,8 @@ int main(void)
 		cmocka_unit_test(test_own_costs_that_one_side_lacks_are_not_compared),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_noise_is_grey),
+		cmocka_unit_test(test_colours_are_those_of_many_tests),
+		cmocka_unit_test(test_rounding_is_no_change),
 		cmocka_unit_test(test_pictures_of_shares),
 		cmocka_unit_test(test_no_mean_of_what_a_repetition_lacks),
 		cmocka_unit_test(test_no_quantity_in_common),
