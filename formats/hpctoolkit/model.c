@@ -142,13 +142,11 @@ static void facts_init(struct hpctk_opened *db, struct pm_bytes description)
 	db->facts[2] = (struct pm_fact){"description", pm_cell_text(description)};
 }
 
-/* The lower bound in trace.db if it is in this century; otherwise the file's mtime. */
+/* The lower bound in trace.db if it is in this century; otherwise 0. */
 static uint64_t time_of_measurement(const struct hpctk_opened *db)
 {
 	const uint64_t year_2000 = 946684800000000000, year_2100 = 4102444800000000000;
-	return db->first_ns >= year_2000 && db->first_ns < year_2100
-		? db->first_ns
-		: db->folder.files[HPCTK_META].mtime_ns;
+	return db->first_ns >= year_2000 && db->first_ns < year_2100 ? db->first_ns : 0;
 }
 
 void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
@@ -158,7 +156,8 @@ void hpctk_model_init(struct hpctk_opened *db, struct pm_profile *ret)
 	ret->layout = hpctk_layout_name(&db->layout);
 	hpctk_general_get(db, &ret->title, &description);
 	facts_init(db, description);
-	ret->mtime_ns = time_of_measurement(db);
+	ret->measured_ns = time_of_measurement(db);
+	ret->mtime_ns = ret->measured_ns ? ret->measured_ns : db->folder.files[HPCTK_META].mtime_ns;
 	for (unsigned i = 0; i < HPCTK_N_FILES; i++)
 		ret->input_bytes += hpctk_bytes(db, i).len;
 	ret->kind_of_tree = "samples";

@@ -133,7 +133,8 @@ static void describe(struct nytp_opened *o, const struct pm_candidate *c,
 		"nytprof-4", "nytprof-5", "pynytprof-chunks", "pynytprof-tokens"};
 	ret->ops = &nytp_ops;
 	ret->layout = layouts[head->layout];
-	ret->mtime_ns = nytp_time_is_sane(head->start) ? nytp_ns_of(head->start) : c->mtime_ns;
+	ret->measured_ns = nytp_time_is_sane(head->start) ? nytp_ns_of(head->start) : 0;
+	ret->mtime_ns = ret->measured_ns ? ret->measured_ns : c->mtime_ns;
 	ret->input_bytes = o->bytes;
 	ret->has_lines = true;
 	ret->inclusive_overlaps = true;

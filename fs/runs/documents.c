@@ -1,6 +1,5 @@
 /* The documents at the root, in the order of listings. */
-#include "fs/runs/documents.h"
-
+#include "fs/runs/internal.h"
 #include "fs/runs/sides.h"
 #include "fs/runs/texts.h"
 
@@ -23,6 +22,11 @@ static int scales(const struct pm_profile *p, struct pm_error *err)
 	return pmfs_scales(pmfs_ensemble_of(p->self), err);
 }
 
+static int has_efficiencies(const struct pm_profile *p, struct pm_error *err)
+{
+	return pmfs_has_efficiencies(pmfs_ensemble_of(p->self), err);
+}
+
 void pmfs_ensemble_list_documents(struct pmfs_ensemble *e)
 {
 	struct pm_table functions = pmfs_all_functions_table(e);
@@ -39,15 +43,7 @@ void pmfs_ensemble_list_documents(struct pmfs_ensemble *e)
 	e->documents[e->n_documents - 1].present = scales;
 	add(e, "scaling/contexts.csv", pm_doc_csv(pmfs_scaling_contexts_table(e)));
 	e->documents[e->n_documents - 1].present = scales;
+	add(e, "efficiency.csv", pm_doc_csv(pmfs_efficiencies_table(e)));
+	e->documents[e->n_documents - 1].present = has_efficiencies;
 	add(e, "damage.csv", pm_doc_csv(pmfs_all_damage_table(e)));
-}
-
-int pmfs_ensemble_documents(const struct pm_profile *p, const struct pm_named_doc **ret,
-	size_t *ret_n, struct pm_error *err)
-{
-	const struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
-	(void)err;
-	*ret = e->documents;
-	*ret_n = e->n_documents;
-	return 0;
 }

@@ -1,10 +1,12 @@
 /* The ensemble as a profile: it has documents and collections, but no contexts of its own. */
 #include "fs/runs/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/nothing.h"
-#include "fs/runs/documents.h"
+#include "fs/runs/loss.h"
+#include "fs/runs/sides.h"
 #include "fs/tree/names.h"
 
 /* ---- names of directories ---- */
@@ -69,16 +71,80 @@ static int name_folders(struct pmfs_ensemble *e, bool hive, uint32_t n, struct p
 	return r;
 }
 
+/* ---- what depends on the baseline ---- */
+
+/* Nobody has put the runs of a folder in order: more threads are compared with fewer. */
+static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
+{
+	const struct pmfs_facts *facts;
+	double fewest = INFINITY;
+	if (e->options.base || !e->runs.of_folder || e->runs.n > PMFS_MOST_OPENED)
+		return 0;
+	int r = pmfs_facts(e, &facts, err);
+	if (r < 0 || !pmfs_threads_differ(e, facts))
+		return r;
+	for (uint32_t i = 0; i < e->runs.n_groups; i++) {
+		double threads = pmfs_group_facts(e, facts, i).threads;
+		if (threads > 0 && threads < fewest) {
+			fewest = threads;
+			e->base = i;
+		}
+	}
+	return 0;
+}
+
+static int list_groups(struct pmfs_ensemble *e)
+{
+	e->others = pm_arena_array(&e->arena, e->runs.n_groups, sizeof(*e->others));
+	e->numbers = pm_arena_array(&e->arena, e->runs.n, sizeof(*e->numbers));
+	if (!e->others || !e->numbers)
+		return -ENOMEM;
+	uint32_t n = 0;
+	for (uint32_t g = 0; g < e->runs.n_groups; g++)
+		if (g != e->base)
+			e->others[n++] = g;
+	for (uint32_t i = 0; i < e->runs.n; i++)
+		e->numbers[i] = i;
+	return 0;
+}
+
+static int settle(void *context, struct pm_error *err)
+{
+	struct pmfs_ensemble *e = context;
+	pm_strtab_done(&e->runs_of.numbers); /* left over from a failure */
+	pm_strtab_done(&e->compared.numbers);
+	e->n_collections = e->n_documents = 0;
+	int r = choose_base(e, err);
+	if (r < 0)
+		return r;
+	if (list_groups(e) < 0 || name_folders(e, true, e->runs.n_groups, &e->runs_of) < 0 ||
+		name_folders(e, false, e->runs.n_groups - 1, &e->compared) < 0 ||
+		pmfs_ensemble_collections(e) < 0)
+		return pmfs_ensemble_no_memory(err);
+	pmfs_ensemble_list_documents(e);
+	return 0;
+}
+
 /* ---- the profile ---- */
+
+static int documents(const struct pm_profile *p, const struct pm_named_doc **ret, size_t *ret_n,
+	struct pm_error *err)
+{
+	struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	int r = pm_lazy_get(&e->settled, settle, e, err);
+	*ret = e->documents;
+	*ret_n = e->n_documents;
+	return r;
+}
 
 static int collections(const struct pm_profile *p, const struct pm_collection **ret, size_t *ret_n,
 	struct pm_error *err)
 {
-	const struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
-	(void)err;
+	struct pmfs_ensemble *e = pmfs_ensemble_of(p->self);
+	int r = pm_lazy_get(&e->settled, settle, e, err);
 	*ret = e->collections;
 	*ret_n = e->n_collections;
-	return 0;
+	return r;
 }
 
 static void ensemble_free(struct pmfs_ensemble *e)
@@ -102,13 +168,13 @@ static const struct pm_profile_ops ops = {
 	.tree = pm_nothing_tree,
 	.metrics = pm_nothing_metrics,
 	.run_costs = pm_nothing_run_costs,
-	.documents = pmfs_ensemble_documents,
+	.documents = documents,
 	.collections = collections,
 	.damage = pmfs_ensemble_damage,
 	.close = ensemble_close,
 };
 
-static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
+static int find_base(struct pmfs_ensemble *e, struct pm_error *err)
 {
 	const char *name = e->options.base;
 	while (name && e->base < e->runs.n_groups &&
@@ -120,38 +186,19 @@ static int choose_base(struct pmfs_ensemble *e, struct pm_error *err)
 		err, -EINVAL, NULL, PM_NO_OFFSET, "-o base=%s: no run has that name", name);
 }
 
-static int list_groups(struct pmfs_ensemble *e)
-{
-	e->others = pm_arena_array(&e->arena, e->runs.n_groups, sizeof(*e->others));
-	e->numbers = pm_arena_array(&e->arena, e->runs.n, sizeof(*e->numbers));
-	if (!e->others || !e->numbers)
-		return -ENOMEM;
-	uint32_t n = 0;
-	for (uint32_t g = 0; g < e->runs.n_groups; g++)
-		if (g != e->base)
-			e->others[n++] = g;
-	for (uint32_t i = 0; i < e->runs.n; i++)
-		e->numbers[i] = i;
-	return 0;
-}
-
 static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 {
-	int r = choose_base(e, err);
+	int r = find_base(e, err);
 	if (r < 0)
 		return r;
 	e->shelf = pmfs_shelf_new(&e->runs, &e->options.shelf);
-	if (!e->shelf || list_groups(e) < 0 ||
-		name_folders(e, true, e->runs.n_groups, &e->runs_of) < 0 ||
-		name_folders(e, false, e->runs.n_groups - 1, &e->compared) < 0 ||
-		pmfs_ensemble_collections(e) < 0)
+	if (!e->shelf)
 		return pmfs_ensemble_no_memory(err);
 	e->profile = (struct pm_profile){.ops = &ops,
 		.format = "runs",
 		.source = e->runs.runs[0].source,
 		.layout = "several sources",
 		.self = e};
-	pmfs_ensemble_list_documents(e);
 	for (uint32_t i = 0; i < e->runs.n; i++) {
 		const struct pmfs_run *run = &e->runs.runs[i];
 		e->profile.input_bytes += run->bytes;
@@ -164,10 +211,12 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint32_t n,
 	const struct pmfs_ensemble_options *options, struct pm_profile **ret, struct pm_error *err)
 {
+	static const struct pm_lazy fresh = PM_LAZY_INIT;
 	struct pmfs_ensemble *e = calloc(1, sizeof(*e));
 	if (!e)
 		return pmfs_ensemble_no_memory(err);
 	e->options = *options;
+	e->settled = fresh;
 	int r = pmfs_runs_list(&e->runs, words, paths, n, err);
 	if (r == 0)
 		r = prepare(e, err);

@@ -8,6 +8,7 @@
 #include "formats/common/crew.h"
 #include "formats/common/folder.h"
 #include "fs/runs/internal.h"
+#include "fs/views/sums/efficiency.h"
 #include "fs/views/sums/emptythreads.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/totals.h"
@@ -145,7 +146,7 @@ static int read_model(
 	int r;
 	ret->threads = PM_NONE;
 	ret->duration_ns = PM_NO_TIME;
-	ret->time_ns = p->mtime_ns;
+	ret->time_ns = p->measured_ns;
 	if ((r = pmfs_model_tree(m, &tree, err)) < 0 || (r = read_costs(f, m, err)) < 0 ||
 		(r = pmfs_model_threads(m, &threads, err)) < 0 ||
 		(r = read_words(f, p, ret, err)) < 0)
@@ -159,6 +160,9 @@ static int read_model(
 		ret->threads = threads->n;
 		ret->busy = empty->n_threads - empty->n_empty;
 	}
+	if ((r = pmfs_efficiency_applies(m, err)) < 0)
+		return r;
+	ret->is_sampled = r > 0;
 	ret->format = f->format = p->format;
 	f->read = true;
 	return p->ops->span ? p->ops->span(p, &origin, &ret->duration_ns, err) : 0;

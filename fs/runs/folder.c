@@ -14,6 +14,7 @@
 #include "formats/common/map.h"
 #include "formats/common/sort.h"
 #include "formats/common/work.h"
+#include "fs/runs/natural.h"
 #include "profmount/format.h"
 #include "profmount/limits.h"
 
@@ -127,7 +128,8 @@ static int look_into(struct walk *w, const char *below)
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct place *)a)->below, ((const struct place *)b)->below);
+	return pmfs_natural_compare(
+		((const struct place *)a)->below, ((const struct place *)b)->below);
 }
 
 /* Leaves out links to sources that were found themselves, or through another link. */

@@ -19,15 +19,17 @@ struct pmfs_ensemble {
 	struct pmfs_ensemble_options options;
 	struct pmfs_runs runs;
 	struct pmfs_shelf *shelf;
-	uint32_t base;                         /* the baseline's group */
-	uint32_t *others;                      /* the other groups; runs.n_groups - 1 of them */
-	uint32_t *numbers;                     /* 0, 1, 2 …: the runs of a group as a list */
+	struct pm_lazy
+		settled;   /* what depends on the baseline, which is chosen when it is needed */
+	uint32_t base;     /* the baseline's group */
+	uint32_t *others;  /* the other groups; runs.n_groups - 1 of them */
+	uint32_t *numbers; /* 0, 1, 2 …: the runs of a group as a list */
 	struct pmfs_folders runs_of, compared; /* by group; by index in `others` */
 	struct pm_arena arena;
 	struct pm_collection *collections;
 	uint32_t n_collections, n_documents;
 	struct pm_named_doc documents[16];
-	struct pm_part parts[4]; /* enum pmfs_ensemble_part */
+	struct pm_part parts[5]; /* enum pmfs_ensemble_part */
 };
 
 enum pmfs_ensemble_part {
@@ -35,6 +37,7 @@ enum pmfs_ensemble_part {
 	PMFS_ENSEMBLE_MATRIX,
 	PMFS_ENSEMBLE_SCALING,
 	PMFS_ENSEMBLE_DAMAGE,
+	PMFS_ENSEMBLE_EFFICIENCY,
 };
 
 static inline struct pmfs_ensemble *pmfs_ensemble_of(const void *self)
@@ -79,13 +82,15 @@ struct pmfs_whole {
 };
 
 struct pmfs_run_facts {
+	bool is_sampled;             /* with time on processors and a known duration */
 	bool broken;                 /* it cannot be opened or read: only `error` is known */
 	const char *error;           /* why, as a line; NULL unless broken */
 	bool has_modules, has_files; /* of functions */
 	uint32_t busy;               /* threads with costs; 0: the format has no threads */
 	uint32_t contexts, n_totals, n_columns;
-	uint32_t threads;              /* PM_NONE: not known to the format */
-	uint64_t duration_ns, time_ns; /* PM_NO_TIME */
+	uint32_t threads;     /* PM_NONE: not known to the format */
+	uint64_t duration_ns; /* PM_NO_TIME */
+	uint64_t time_ns;     /* of the measurement; 0: not recorded */
 	const char *format;
 	const char *host, *command; /* or NULL */
 	const struct pmfs_whole *totals;

@@ -12,9 +12,7 @@
 #include "fs/runs/loss.h"
 #include "fs/runs/matrix.h"
 #include "fs/runs/sides.h"
-
-/* Runs that are opened to find out whether there is a scaling.csv. */
-enum { MOST_OPENED = 200 };
+#include "fs/views/model/screen.h"
 
 /* A row of scaling.csv. */
 struct row {
@@ -39,7 +37,7 @@ struct scaling {
 int pmfs_scales(const struct pmfs_ensemble *e, struct pm_error *err)
 {
 	const struct pmfs_facts *facts;
-	if (e->runs.n > MOST_OPENED)
+	if (e->runs.n > PMFS_MOST_OPENED)
 		return 1;
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
@@ -207,4 +205,28 @@ struct pm_table pmfs_scaling_table(const struct pmfs_ensemble *e)
 	static const struct pm_table_type type = {
 		.next = scaling_next, .columns = pmfs_scaling_columns, .dense = true};
 	return (struct pm_table){.type = &type, .self = e};
+}
+
+int pmfs_scaling_lines(const struct pmfs_ensemble *e, uint32_t group, unsigned most,
+	const struct pmfs_column *column, struct pm_text *out, struct pm_error *err)
+{
+	const struct scaling *s;
+	int r = get_scaling(e, &s, err);
+	if (r < 0)
+		return r;
+	double whole = s->facts[group].whole;
+	for (uint32_t i = 0; i < s->n && most > 0; i++) {
+		const struct row *row = &s->rows[i];
+		if (row->group != group || !(row->loss > 1e-9 * whole))
+			continue;
+		pm_text_str(out, "  ");
+		pmfs_add_amount(out, column, row->loss);
+		pm_text_str(out, "  ");
+		pmfs_add_share(out, row->loss, whole);
+		pm_text_str(out, "  ");
+		pmfs_add_cut(out, s->texts.items[row->name], 65);
+		pm_text_char(out, '\n');
+		most--;
+	}
+	return 0;
 }

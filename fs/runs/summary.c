@@ -1,11 +1,24 @@
 /* summary.txt of an ensemble: its runs, and the largest changes. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "formats/common/sort.h"
 #include "fs/runs/lead.h"
+#include "fs/runs/loss.h"
+#include "fs/runs/natural.h"
+#include "fs/runs/sides.h"
 #include "fs/runs/texts.h"
 #include "fs/views/model/screen.h"
 
-enum { MOST_RUNS = 20, MOST_PAIRS = 8, MOST_CHANGES = 8, NAME_WIDTH = 40 };
+enum {
+	MOST_RUNS = 20,
+	MOST_PAIRS = 8,
+	MOST_CHANGES = 8,
+	MOST_LOSSES = 8,
+	NAME_WIDTH = 40,
+	SHORT_WIDTH = 24
+};
 
 /* Over a group's runs. */
 struct mean {
@@ -39,8 +52,8 @@ static uint32_t count_broken(
 }
 
 /* Its unit is that of any run whose primary quantity it is. */
-static void add_whole(struct pm_text *out, const struct pmfs_ensemble *e,
-	const struct pmfs_facts *facts, uint32_t quantity, double value)
+static struct pmfs_column column_of(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t quantity)
 {
 	uint32_t i = 0;
 	while (i < e->runs.n && (facts->of[i].broken || facts->of[i].lead != quantity))
@@ -50,7 +63,7 @@ static void add_whole(struct pm_text *out, const struct pmfs_ensemble *e,
 		column.export = facts->of[i].lead_export;
 		column.export_scale = facts->of[i].lead_scale;
 	}
-	pmfs_add_amount(out, &column, value);
+	return column;
 }
 
 static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
@@ -60,10 +73,11 @@ static void add_group(struct pm_text *out, const struct pmfs_ensemble *e,
 	struct mean of_group = mean_of(e, facts, group, lead);
 	double base = mean_of(e, facts, e->base, lead).value, mean = of_group.value;
 	uint32_t broken = count_broken(e, facts, group);
+	struct pmfs_column column = column_of(e, facts, lead);
 	pm_text_str(out, "  ");
 	pmfs_add_cut_padded(out, pm_bytes_of(g->name), NAME_WIDTH);
 	pm_text_char(out, ' ');
-	add_whole(out, e, facts, lead, mean);
+	pmfs_add_amount(out, &column, mean);
 	if (group == e->base)
 		pm_text_str(out, "  baseline");
 	else if (isfinite(mean) && isfinite(base) && base != 0)
@@ -110,6 +124,153 @@ static int add_changes(struct pm_text *out, const struct pmfs_ensemble *e,
 	return r < 0 ? pm_error_plain(err, r) : 0;
 }
 
+/* ---- runs that differ in their number of threads ---- */
+
+static int by_name(const void *a, const void *b, void *groups)
+{
+	const struct pmfs_group *g = groups;
+	return pmfs_natural_compare(g[*(const uint32_t *)a].name, g[*(const uint32_t *)b].name);
+}
+
+static void add_ratio(struct pm_text *out, double ratio, double scale, const char *unit)
+{
+	int width = 8 + 2 * (int)strlen(unit);
+	if (isfinite(ratio))
+		pm_text_printf(out, " %*.*f%s", width - (int)strlen(unit), scale == 1 ? 2 : 1,
+			ratio * scale, unit);
+	else
+		pm_text_printf(out, " %*s", width, "");
+}
+
+static void add_scale(struct pm_text *out, const struct pmfs_ensemble *e,
+	const struct pmfs_facts *facts, uint32_t group, const struct pmfs_column *column)
+{
+	static const struct pmfs_column duration = {.export = "duration_ns", .export_scale = 1};
+	struct pmfs_group_facts base = pmfs_group_facts(e, facts, e->base);
+	struct pmfs_group_facts of = pmfs_group_facts(e, facts, group);
+	uint32_t broken = count_broken(e, facts, group);
+	double speedup = base.duration_ns / of.duration_ns;
+	double efficiency = e->options.weak ? speedup : speedup * base.threads / of.threads;
+	pm_text_str(out, "  ");
+	pmfs_add_cut_padded(out, pm_bytes_of(e->runs.groups[group].name), SHORT_WIDTH);
+	if (of.threads > 0)
+		pm_text_printf(out, " %8.4g", of.threads);
+	else
+		pm_text_printf(out, " %8s", "");
+	pmfs_add_amount(out, &duration, of.duration_ns);
+	add_ratio(out, speedup, 1, "");
+	add_ratio(out, of.threads > 0 && base.threads > 0 ? efficiency : NAN, 100, "%");
+	pmfs_add_amount(out, column, of.whole);
+	if (group == e->base)
+		pm_text_str(out, "  baseline");
+	if (of.n > 1)
+		pm_text_printf(out, "  mean of %u", of.n);
+	if (broken > 0)
+		pm_text_printf(out, "  %u cannot be read", broken);
+	pm_text_char(out, '\n');
+}
+
+/* The group with the most threads, or the baseline; and whether one has fewer than that. */
+static uint32_t largest(const struct pmfs_ensemble *e, const struct pmfs_facts *facts, bool *fewer)
+{
+	double base = pmfs_group_facts(e, facts, e->base).threads, most = base;
+	uint32_t group = e->base;
+	*fewer = false;
+	for (uint32_t i = 0; i < e->runs.n_groups; i++) {
+		double threads = pmfs_group_facts(e, facts, i).threads;
+		*fewer |= threads > 0 && threads < base;
+		if (threads > most) {
+			most = threads;
+			group = i;
+		}
+	}
+	return group;
+}
+
+static int add_scaling(struct pm_text *out, const struct pmfs_ensemble *e,
+	const struct pmfs_facts *facts, uint32_t lead, struct pm_error *err)
+{
+	struct pmfs_column column = column_of(e, facts, lead);
+	uint32_t n = e->runs.n_groups, *order = malloc(n * sizeof(*order));
+	bool fewer;
+	if (!order)
+		return pm_error_plain(err, -ENOMEM);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (pm_sort_with(order, n, sizeof(*order), by_name, e->runs.groups) < 0) {
+		free(order);
+		return pm_error_plain(err, -ENOMEM);
+	}
+	pm_text_printf(out, "  %-*s %8s %13s %8s %10s %13s\n", SHORT_WIDTH, "run", "threads",
+		"duration", "speedup", "efficiency", "total");
+	for (uint32_t i = 0; i < n && i < MOST_RUNS; i++)
+		add_scale(out, e, facts, order[i], &column);
+	free(order);
+	if (n > MOST_RUNS)
+		pm_text_printf(out, "  … and %u more: see runs.csv\n", n - MOST_RUNS);
+	uint32_t group = largest(e, facts, &fewer);
+	pm_text_printf(out, "%s scaling: efficiency = %s (-o scaling=%s for the other kind)\n",
+		e->options.weak ? "weak" : "strong",
+		e->options.weak ? "duration of the baseline / duration"
+				: "speedup * threads of the baseline / threads",
+		e->options.weak ? "strong" : "weak");
+	if (fewer)
+		pm_text_str(out,
+			"The baseline has not the fewest threads: -o base=NAME chooses another.\n");
+	if (group == e->base)
+		return 0;
+	pm_text_str(out, "\nfunctions that lose most in ");
+	pmfs_add_cut(out, pm_bytes_of(e->runs.groups[group].name), NAME_WIDTH);
+	pm_text_str(out, " (own cost over all threads; scaling.csv, scaling/contexts.csv)\n");
+	size_t before = out->len;
+	int r = pmfs_scaling_lines(e, group, MOST_LOSSES, &column, out, err);
+	if (r == 0 && out->len == before)
+		pm_text_str(out, "  none\n");
+	return r;
+}
+
+/* More threads cost more in most functions: that says nothing, and is in scaling.csv. */
+static bool has_other_threads(
+	const struct pmfs_ensemble *e, const struct pmfs_facts *facts, uint32_t other)
+{
+	double base = pmfs_group_facts(e, facts, e->base).threads;
+	double threads = pmfs_group_facts(e, facts, e->others[other]).threads;
+	return base > 0 && threads > 0 && base != threads;
+}
+
+static int add_all_changes(struct pm_text *out, const struct pmfs_ensemble *e,
+	const struct pmfs_facts *facts, bool scales, struct pm_error *err)
+{
+	uint32_t shown = 0;
+	int r = 0;
+	for (uint32_t i = 0; i + 1 < e->runs.n_groups && r == 0; i++) {
+		if (scales && has_other_threads(e, facts, i))
+			continue;
+		if (shown++ == MOST_PAIRS) {
+			pm_text_str(out,
+				"\nThe other runs' changes are in compare/NAME/summary.txt.\n");
+			break;
+		}
+		r = add_changes(out, e, facts, i, err);
+	}
+	return r;
+}
+
+static void add_groups(struct pm_text *out, const struct pmfs_ensemble *e,
+	const struct pmfs_facts *facts, uint32_t lead)
+{
+	uint32_t shown = 0;
+	add_group(out, e, facts, e->base, lead);
+	for (uint32_t g = 0; g < e->runs.n_groups && shown < MOST_RUNS; g++)
+		if (g != e->base) {
+			add_group(out, e, facts, g, lead);
+			shown++;
+		}
+	if (shown + 1 < e->runs.n_groups)
+		pm_text_printf(
+			out, "  … and %u more: see runs.csv\n", e->runs.n_groups - 1 - shown);
+}
+
 int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	const struct pmfs_ensemble *e = pmfs_ensemble_of(doc->text.self);
@@ -117,7 +278,12 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 	int r = pmfs_facts(e, &facts, err);
 	if (r < 0)
 		return r;
-	uint32_t lead = pmfs_lead(e, facts), shown = 0;
+	uint32_t lead = pmfs_lead(e, facts);
+	bool scales = lead != PM_NONE && pmfs_threads_differ(e, facts);
+	if (scales) {
+		r = add_scaling(out, e, facts, lead, err);
+		pm_text_str(out, "\n");
+	}
 	pm_text_printf(out, "%u runs of %u names", e->runs.n, e->runs.n_groups);
 	if (lead != PM_NONE) {
 		struct pm_bytes name = facts->quantities.items[lead];
@@ -129,18 +295,9 @@ int pmfs_ensemble_summary(const struct pm_doc *doc, struct pm_text *out, struct 
 		pmfs_add_cut(out, pm_bytes_of(e->options.shelf.metric), NAME_WIDTH);
 		pm_text_str(out, ": each run's own comes first\n");
 	}
-	add_group(out, e, facts, e->base, lead);
-	for (uint32_t g = 0; g < e->runs.n_groups && shown < MOST_RUNS; g++)
-		if (g != e->base) {
-			add_group(out, e, facts, g, lead);
-			shown++;
-		}
-	if (shown + 1 < e->runs.n_groups)
-		pm_text_printf(
-			out, "  … and %u more: see runs.csv\n", e->runs.n_groups - 1 - shown);
-	for (uint32_t i = 0; i + 1 < e->runs.n_groups && i < MOST_PAIRS && r == 0; i++)
-		r = add_changes(out, e, facts, i, err);
-	if (r == 0 && e->runs.n_groups > MOST_PAIRS + 1)
-		pm_text_str(out, "\nThe other runs' changes are in compare/NAME/summary.txt.\n");
+	if (!scales)
+		add_groups(out, e, facts, lead);
+	if (r == 0)
+		r = add_all_changes(out, e, facts, scales, err);
 	return r < 0 ? r : pm_text_status(out);
 }

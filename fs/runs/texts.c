@@ -9,7 +9,8 @@ static void add_entry(struct pm_text *out, const char *name, const char *about)
 	pm_text_printf(out, "  %-21s %s\n", name, about);
 }
 
-static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e, bool scales)
+static void add_entries(
+	struct pm_text *out, const struct pmfs_ensemble *e, bool scales, bool efficiencies)
 {
 	bool pairs = e->runs.n_groups > 1;
 	pm_text_str(out, "\nEntries\n");
@@ -31,6 +32,9 @@ static void add_entries(struct pm_text *out, const struct pmfs_ensemble *e, bool
 		add_entry(
 			out, "scaling/contexts.csv", "The same by context: where scaling breaks.");
 	}
+	if (efficiencies)
+		add_entry(out, "efficiency.csv",
+			"How well each run uses its threads: load balance, MPI, OpenMP, scaling.");
 	add_entry(out, "damage.csv", "What of any run could not be read.");
 	add_entry(out, "X.parquet",
 		"Every table X.csv as Parquet, in each directory: by name, not listed.");
@@ -48,9 +52,9 @@ static void add_meanings(struct pm_text *out, const struct pmfs_ensemble *e, boo
 		"  A run is opened when somebody looks at it. Runs of one name are repetitions: comparisons\n"
 		"  show their means, with deviations and Welch's p. A run that cannot be opened has a row\n"
 		"  in runs.csv that says why, and counts for nothing else.\n"
-		"  Functions of two runs are one by name, module and file, without what builds and runtimes\n"
-		"  add to names (clone numbers, hashes, addresses); compare/NAME/names.csv lists what was\n"
-		"  joined, and -o exact joins nothing.\n");
+		"  Functions of two runs are one by name, module and file. Of names that differ only in what\n"
+		"  builds and runs generate (clones, ordinals, hashes, addresses), column `matched` says how\n"
+		"  they were paired, and compare/NAME/names.csv lists what was joined; -o exact joins nothing.\n");
 	if (scales)
 		pm_text_printf(out,
 			"  In scaling.csv W is a cost over all threads, and %s scaling is assumed:\n"
@@ -106,12 +110,15 @@ int pmfs_ensemble_readme(const struct pm_doc *doc, struct pm_text *out, struct p
 	int scales = pmfs_scales(e, err);
 	if (scales < 0)
 		return scales;
+	int efficiencies = pmfs_has_efficiencies(e, err);
+	if (efficiencies < 0)
+		return efficiencies;
 	pm_text_printf(out,
 		"%u performance profile%s as files, mounted read-only by profmount.\n  Baseline: ",
 		e->runs.n, e->runs.n == 1 ? "" : "s");
 	pm_text_line(out, pm_bytes_of(e->runs.groups[e->base].name));
 	pm_text_str(out, " (another one: -o base=NAME)\n");
-	add_entries(out, e, scales);
+	add_entries(out, e, scales, efficiencies);
 	add_meanings(out, e, scales);
 	add_commands(out, e);
 	return pm_text_status(out);

@@ -95,6 +95,7 @@ static int add_words(struct pmfs_runs *runs, const char *const *words, const cha
 		if (len)
 			l.name = pm_arena_printf(&runs->arena, "%.*s", (int)len, words[i]);
 		r = l.source && l.path && (!len || l.name) ? add_word(&l) : no_memory(err);
+		runs->of_folder = n == 1 && runs->n > 1 && !len;
 	}
 	return r;
 }

@@ -29,7 +29,8 @@ struct pmfs_runs {
 	uint32_t n, n_groups;
 	struct pmfs_run *runs; /* those with the same name adjacent, names in the order given */
 	struct pmfs_group *groups;
-	bool repeated; /* some name has several runs */
+	bool repeated;  /* some name has several runs */
+	bool of_folder; /* the only word is a folder of sources, without a name */
 	struct pm_arena arena;
 	size_t room;
 };
@@ -41,10 +42,10 @@ size_t pmfs_word_name(const char *word);
 
 /*
  * The runs given by the words. A directory that is not a source means all sources in it, at any
- * depth, ordered by path. Sources that cannot be opened are included; the error occurs when they
- * are opened. -EINVAL if a word names a directory without sources, or if there are more than
- * PM_LIMIT_RUNS. `paths` are the words' paths in a form that works from any directory; NULL: the
- * words are used. Free with pmfs_runs_done, also after a failure.
+ * depth, in the natural order of paths. Sources that cannot be opened are included; the error
+ * occurs when they are opened. -EINVAL if a word names a directory without sources, or if there are
+ * more than PM_LIMIT_RUNS. `paths` are the words' paths in a form that works from any directory;
+ * NULL: the words are used. Free with pmfs_runs_done, also after a failure.
  */
 int pmfs_runs_list(struct pmfs_runs *ret, const char *const *words, const char *const *paths,
 	uint32_t n, struct pm_error *err);

@@ -242,6 +242,11 @@ class Tables(Folder):
         self.assertEqual(self.cat(words, "runs/run=b/windows/0-1us/functions.csv"),
                          run("--cat", b, "windows/0-1us/functions.csv").stdout)
 
+    def test_time_is_that_of_the_measurement(self):
+        table = {r["run"]: r["time"] for r in self.rows([f"{name}={path}" for name, path in self.sources()], "runs.csv")}
+        self.assertEqual(table["small"], "")
+        self.assertRegex(table["calls"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
     def test_functions_of_all(self):
         words = [f"{name}={path}" for name, path in self.sources()]
         table, at = self.rows(words, "functions.csv"), 0
@@ -393,6 +398,41 @@ class Scaling(Folder):
         for options in ((), ("normalize",), ("scaling=weak",)):
             self.check_contexts(words, "time_ns_excl", options)
 
+    def test_the_summary_begins_with_a_table(self):
+        words = [f"n{n}={self.stream(f'{n}.htdump', threads=n, alpha=8000 // n)}" for n in (16, 2, 4)]
+        text = self.cat(words, "summary.txt", options=["base=n2"]).decode()
+        lines = [line.split() for line in text.splitlines()]
+        self.assertEqual(lines[0], ["run", "threads", "duration", "speedup", "efficiency", "total"])
+        self.assertEqual([line[:2] for line in lines[1:4]], [["n2", "2"], ["n4", "4"], ["n16", "16"]])
+        duration = {n: 8000 / n + 570 for n in (2, 4, 16)}
+        for line, n in zip(lines[1:4], (2, 4, 16)):
+            speedup = duration[2] / duration[n]
+            self.assertEqual(line[4:6], [f"{speedup:.2f}", f"{100 * speedup * 2 / n:.1f}%"])
+        self.assertIn("functions that lose most in n16", text)
+        self.assertIn("  beta\n", text)
+        self.assertNotIn("more", text.replace("-o scaling", ""))
+        self.assertNotIn("The baseline has not the fewest", text)
+        self.assertIn("The baseline has not the fewest", self.cat(words, "summary.txt").decode())
+        self.assertNotIn("cost more", self.cat(words, "compare/n2/summary.txt").decode())
+        self.assertIn("threads: 2 against 16;", self.cat(words, "compare/n2/summary.txt").decode())
+        weak = self.cat(words, "summary.txt", options=["base=n2", "scaling=weak"]).decode().splitlines()[3].split()
+        self.assertEqual(weak[5], f"{100 * duration[2] / duration[16]:.1f}%")
+
+    def test_a_folder_begins_with_the_fewest_threads(self):
+        for n in (10, 9, 2):
+            self.stream(f"runs/b{n}.htdump", threads=n)
+        self.stream("runs/a4.htdump", threads=4)
+        folder = [self.path("runs")]
+        self.assertEqual([r["run"] for r in self.rows(folder, "runs.csv")], ["a4.htdump", "b2.htdump", "b9.htdump", "b10.htdump"])
+        self.assertEqual(json.loads(self.cat(folder, "info.json"))["baseline"], "b2.htdump")
+        self.assertEqual(self.names(folder, "compare"), ["a4.htdump", "b9.htdump", "b10.htdump"])
+        self.assertEqual(json.loads(self.cat(folder, "info.json", options=["base=b9.htdump"]))["baseline"], "b9.htdump")
+        given = [self.path("runs", f"b{n}.htdump") for n in (9, 2)]
+        self.assertEqual(json.loads(self.cat(given, "info.json"))["baseline"], "b9.htdump")
+
+    def test_efficiency_is_of_samples(self):
+        self.assertNotIn("efficiency.csv", self.names(self.words()))
+
     def test_counts_lead(self):
         words, options = self.words(), ("metric=calls",)
         self.check_contexts(words, "calls_excl", options)
@@ -506,6 +546,11 @@ class Summary(Folder):
         self.assertIn("alpha", said["new"])
         self.assertEqual(said["other"].rstrip(), "  no quantity in common")
         self.assertRegex(text, r"\n  other +does not have it\n")
+
+    def test_nothing_in_common_has_no_shares(self):
+        words = [f"a={self.stream('a.htdump')}", f"b={os.path.join(SOURCES, '0400.hpcrun')}"]
+        self.assertIn("-o normalize compares nothing", self.cat(words, "summary.txt", options=["normalize"]).decode())
+        self.assertIn("(-o normalize)", self.cat(words, "compare/b/summary.txt", options=["normalize"]).decode())
 
     def test_without_changes_beyond_the_noise(self):
         words = [f"{name}={self.stream(f'{name}{i}.htdump', alpha=1000 + i)}" for i in range(3) for name in ("base", "new")]
