@@ -252,9 +252,11 @@ void pmfs_joined_free(void *joined)
 
 uint64_t pmfs_joined_bytes(const struct pmfs_joined *j)
 {
-	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(double);
+	uint64_t cells = (uint64_t)j->n * j->costs->n * sizeof(double), functions = 0;
+	for (uint32_t i = 0; j->n_of && i < j->costs->n_runs; i++)
+		functions += j->n_of[i];
 	return sizeof(*j) + (pmfs_compare_repeated(j->costs) ? 4 : 2) * cells +
 		j->n * (sizeof(*j->rows) + 2 * sizeof(double) + sizeof(uint32_t)) +
 		j->match.arena.total + j->match.n * sizeof(*j->match.spellings) +
-		j->match.n_members * sizeof(*j->match.members);
+		j->match.n_members * sizeof(*j->match.members) + functions * sizeof(**j->of);
 }

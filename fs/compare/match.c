@@ -379,7 +379,7 @@ static uint32_t root_of(uint32_t *above, uint32_t name)
 }
 
 /* Both sides have the name, in functions of which none is matched: in other files, for instance. */
-static void connect_equal(const struct pmfs_match *m, uint32_t *above)
+static bool connect_equal(const struct pmfs_match *m, uint32_t *above)
 {
 	bool *matched = calloc(2 * (size_t)m->texts.n + 1, sizeof(*matched));
 	bool *there = calloc(2 * (size_t)m->texts.n + 1, sizeof(*there));
@@ -394,8 +394,10 @@ static void connect_equal(const struct pmfs_match *m, uint32_t *above)
 		if (there[base] && there[other] && !matched[base] && !matched[other])
 			above[root_of(above, other)] = root_of(above, base);
 	}
+	bool good = matched && there;
 	free(matched);
 	free(there);
+	return good;
 }
 
 /*
@@ -423,8 +425,7 @@ static int connect_names(struct pmfs_match *m)
 		else if (row != PM_NONE)
 			first[row] = name;
 	}
-	if (good)
-		connect_equal(m, above);
+	good = good && connect_equal(m, above);
 	for (uint32_t i = 0; good && i < m->n_groups; i++) {
 		uint32_t *row = &m->of_name[root_of(above, first[i])];
 		if (*row == PM_NONE ||
