@@ -11,7 +11,7 @@
 #include "formats/hpcrun/model.h"
 #include "formats/hpcrun/trace.h"
 
-enum { SURE = 100, FOLDER = 90, BY_NAME = 10, UNLISTED = 1 };
+enum { SURE = 100, FOLDER = 90, BY_NAME = 10, UNLISTED = PM_PROBE_IF_ASKED + 1 };
 
 static bool path_ends(const char *path, const char *end)
 {

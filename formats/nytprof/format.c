@@ -175,7 +175,7 @@ static void close_source(struct pm_profile *p)
 
 /* ---- recognising ---- */
 
-enum { SURE = 100, A_FOLDER = 60, UNLISTED = 1 };
+enum { SURE = 100, A_FOLDER = 60, UNLISTED = PM_PROBE_IF_ASKED + 1 };
 
 static int probe(const struct pm_candidate *c)
 {

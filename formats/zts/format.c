@@ -14,7 +14,13 @@
 #include "formats/common/folder.h"
 #include "formats/zts/parts.h"
 
-enum { SURE = 100, LIKELY = 20, UNLISTED = 1, HEADER_SIZE = 16, STORES_ASKED = 4096 };
+enum {
+	SURE = 100,
+	LIKELY = 20,
+	UNLISTED = PM_PROBE_IF_ASKED + 1,
+	HEADER_SIZE = 16,
+	STORES_ASKED = 4096
+};
 
 /* The confidence given by traces.dat below `folder`; 0 without one. */
 static int ask_store(int folder, const char *path)
