@@ -1,5 +1,5 @@
-/* Shared by the parts of the model: functions and frames of subs, cells, weights. */
-#include "formats/nytprof/building.h"
+/* Shared by the parts of the model: functions and frames of subs, contexts, cells, weights. */
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,15 +1,289 @@
 /*
- * Chunks: a tag, a length of 4 bytes and a payload each. They are not compressed, so the file's
- * size limits the number of rows.
+ * Pynytprof's chunks: a tag, a length of 4 bytes and a payload each: records of fixed size or with
+ * a text that ends in NUL. They are not compressed, so the file's size limits the number of rows.
+ * In its few weeks of existence, the writer used different contents under the letters D and F, and
+ * in its last days packed numbers like NYTProf's records. So a payload is decoded in every known
+ * way, and the first one that uses it up exactly is accepted.
  */
-#include "formats/nytprof/chunks.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "formats/common/cursor.h"
 #include "formats/common/list.h"
-#include "formats/nytprof/payloads.h"
+
+/* ==== payloads ==== */
+
+enum { COUNTS_SIZE = 28, EVENT_SIZE = 17, FILE_ID_SIZE = 8, NUMBER_MOST = 5 };
+
+#define OK       "ok"
+#define LEFTOVER "its length is not a multiple of the record size"
+#define UNKNOWN  "no known layout"
+
+/* Chunks are not compressed: the file's size limits the number of rows. */
+#define ROOM(py, list)                                                                             \
+	pm_list_room(&(py)->list, (py)->n_##list, &(py)->list##_room, sizeof(*(py)->list))
+
+/* ---- S and C: three numbers and two times a record ---- */
+
+struct counts {
+	uint32_t u[3];
+	uint64_t ticks[2];
+};
+
+static uint32_t take_packed(struct pm_cur *c)
+{
+	uint8_t padded[NUMBER_MOST] = {0};
+	uint32_t number;
+	struct pm_cur ahead = *c;
+	size_t left = pm_cur_left(c);
+	struct pm_bytes bytes = pm_cur_bytes(&ahead, left < NUMBER_MOST ? left : NUMBER_MOST);
+	if (bytes.len)
+		memcpy(padded, bytes.p, bytes.len);
+	pm_cur_take(c, (size_t)(nytp_varint_decode(padded, &number) - padded));
+	return c->bad ? 0 : number;
+}
+
+static struct counts take_counts(struct pm_cur *c, bool packed)
+{
+	struct counts r;
+	for (size_t i = 0; i < 3; i++)
+		r.u[i] = packed ? take_packed(c) : pm_cur_u32(c);
+	r.ticks[0] = pm_cur_u64(c);
+	r.ticks[1] = pm_cur_u64(c);
+	return r;
+}
+
+enum counts_layout { COUNTS_FIXED, COUNTS_PACKED, COUNTS_UNKNOWN };
+
+/* The announced length of a chunk that is cut off by the end of the file. */
+static enum counts_layout layout_of(struct pm_bytes payload, size_t whole)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	if (whole % COUNTS_SIZE == 0)
+		return COUNTS_FIXED;
+	while (pm_cur_left(&c))
+		take_counts(&c, true);
+	if (!c.bad)
+		return COUNTS_PACKED;
+	return payload.len < whole ? COUNTS_UNKNOWN : COUNTS_FIXED;
+}
+
+static int read_samples(
+	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	enum counts_layout layout = layout_of(payload, whole);
+	bool packed = layout == COUNTS_PACKED;
+	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
+		if (ROOM(py, samples) < 0)
+			return -ENOMEM;
+		struct counts r = take_counts(&c, packed);
+		py->samples[py->n_samples++] = (struct nytp_py_sample){.fid = r.u[0],
+			.line = r.u[1],
+			.calls = r.u[2],
+			.incl = r.ticks[0],
+			.excl = r.ticks[1]};
+	}
+	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
+	return 0;
+}
+
+static int read_edges(
+	struct nytp_py *py, struct pm_bytes payload, size_t whole, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	enum counts_layout layout = layout_of(payload, whole);
+	bool packed = layout == COUNTS_PACKED;
+	while (layout != COUNTS_UNKNOWN && pm_cur_left(&c) >= (packed ? 1 : COUNTS_SIZE)) {
+		if (ROOM(py, edges) < 0)
+			return -ENOMEM;
+		struct counts r = take_counts(&c, packed);
+		py->edges[py->n_edges++] = (struct nytp_py_edge){.caller = r.u[0],
+			.callee = r.u[1],
+			.calls = r.u[2],
+			.ticks = r.ticks[0],
+			.sub_ticks = r.ticks[1]};
+	}
+	*ret_status = pm_cur_left(&c) ? LEFTOVER : OK;
+	return 0;
+}
+
+/* ---- D: statement events, names, or names with places ---- */
+
+/* Each event begins with 1; a 0 follows the last one. */
+static bool are_events(struct pm_bytes payload)
+{
+	if (payload.len % EVENT_SIZE != 1 || payload.p[payload.len - 1] != 0)
+		return false;
+	for (size_t at = 0; at + 1 < payload.len; at += EVENT_SIZE)
+		if (payload.p[at] != 1)
+			return false;
+	return true;
+}
+
+static struct nytp_py_event take_event(struct pm_cur *c, bool packed)
+{
+	struct nytp_py_event e;
+	pm_cur_take(c, 1);
+	e.fid = packed ? take_packed(c) : pm_cur_u32(c);
+	e.line = packed ? take_packed(c) : pm_cur_u32(c);
+	e.ticks = pm_cur_u64(c);
+	return e;
+}
+
+static bool are_packed_events(struct pm_bytes payload)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) > 1) {
+		if (payload.p[c.at] != 1)
+			return false;
+		take_event(&c, true);
+	}
+	return pm_cur_left(&c) == 1 && pm_cur_u8(&c) == 0;
+}
+
+static int read_events(struct nytp_py *py, struct pm_bytes payload, bool packed)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c) > 1) {
+		if (ROOM(py, events) < 0)
+			return -ENOMEM;
+		py->events[py->n_events++] = take_event(&c, packed);
+	}
+	return 0;
+}
+
+static bool has_control(struct pm_bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] < 0x20)
+			return true;
+	return false;
+}
+
+enum names { NAMES_NOT, NAMES_ODD, NAMES_GOOD };
+
+/* Whether this is exactly a list of items with `head` bytes and a name each. */
+static enum names are_names(struct pm_bytes payload, size_t head)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	bool odd = false;
+	while (pm_cur_left(&c)) {
+		pm_cur_take(&c, head);
+		odd |= has_control(pm_cur_cstr(&c));
+		if (c.bad)
+			return NAMES_NOT;
+	}
+	return odd ? NAMES_ODD : NAMES_GOOD;
+}
+
+static int read_names(struct nytp_adding *a, struct pm_bytes payload, size_t head)
+{
+	struct nytp_py *py = &a->f->py;
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c)) {
+		if (ROOM(py, subs) < 0)
+			return -ENOMEM;
+		struct nytp_py_sub *s = &py->subs[py->n_subs];
+		s->sid = pm_cur_u32(&c);
+		s->flags = pm_cur_u32(&c);
+		pm_cur_take(&c, head - 8);
+		s->name = nytp_name_add(a->n, pm_cur_cstr(&c));
+		if (s->name == NYTP_NONE)
+			return -ENOMEM;
+		py->n_subs++;
+	}
+	return 0;
+}
+
+static int read_d(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	*ret_status = OK;
+	if (payload.len == 0)
+		return 0;
+	if (are_events(payload))
+		return read_events(&a->f->py, payload, false);
+	enum names plain = are_names(payload, 8);
+	enum names placed = are_names(payload, 16);
+	if (plain != NAMES_GOOD && placed != NAMES_GOOD && are_packed_events(payload))
+		return read_events(&a->f->py, payload, true);
+	if (placed != NAMES_NOT && plain != NAMES_GOOD) {
+		a->f->py.placed = true;
+		return read_names(a, payload, 16);
+	}
+	if (plain != NAMES_NOT)
+		return read_names(a, payload, 8);
+	*ret_status = UNKNOWN;
+	return 0;
+}
+
+/* ---- F: file names, or ids alone ---- */
+
+/* Two numbers each, of fixed size or packed; they are not presented. */
+static bool are_ids(struct pm_bytes payload)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	if (payload.len % FILE_ID_SIZE == 0)
+		return true;
+	while (pm_cur_left(&c)) {
+		take_packed(&c);
+		take_packed(&c);
+	}
+	return !c.bad;
+}
+
+static int read_files(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	*ret_status = OK;
+	if (are_names(payload, 16) == NAMES_NOT) {
+		if (!are_ids(payload))
+			*ret_status = UNKNOWN;
+		return 0;
+	}
+	while (pm_cur_left(&c)) {
+		struct nytp_record r = {.tag = NYTP_NEW_FID};
+		r.u[0] = pm_cur_u32(&c);
+		r.u[3] = pm_cur_u32(&c);
+		r.u[4] = pm_cur_u32(&c);
+		r.u[5] = pm_cur_u32(&c);
+		r.s[0] = pm_cur_cstr(&c);
+		if (nytp_add(a, &r) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_attributes(struct nytp_adding *a, struct pm_bytes payload, const char **ret_status)
+{
+	struct pm_cur c = pm_cur_of(payload, false);
+	while (pm_cur_left(&c)) {
+		struct pm_bytes line = pm_cur_cstr(&c);
+		if (c.bad)
+			break;
+		if (nytp_add_attribute(a, false, line) < 0)
+			return -ENOMEM;
+	}
+	*ret_status = c.bad ? UNKNOWN : OK;
+	return 0;
+}
+
+static int payload_read(struct nytp_adding *a, uint8_t tag, struct pm_bytes payload, size_t whole,
+	const char **ret_status)
+{
+	switch (tag) {
+	case 'S': return read_samples(&a->f->py, payload, whole, ret_status);
+	case 'C': return read_edges(&a->f->py, payload, whole, ret_status);
+	case 'D': return read_d(a, payload, ret_status);
+	case 'F': return read_files(a, payload, ret_status);
+	case 'A': return read_attributes(a, payload, ret_status);
+	default: *ret_status = payload.len ? UNKNOWN : OK; return 0;
+	}
+}
+
+/* ==== chunks ==== */
 
 enum { CHUNK_HEAD = 5 };
 
@@ -22,7 +296,7 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 {
 	struct nytp_py *py = &a->f->py;
 	struct pm_bytes length, payload = {NULL, 0};
-	const char *status = NYTP_PAYLOAD_OK;
+	const char *status = OK;
 	uint8_t tag = file.p[at];
 	uint32_t len = 0;
 	bool bare_end = tag == 'E' && at + 1 == file.len;
@@ -34,13 +308,13 @@ static int read_chunk(struct nytp_adding *a, struct pm_bytes file, size_t at, si
 	if (headed)
 		pm_bytes_sub(file, begin, len < left ? len : left, &payload);
 	if (pm_list_room(&py->chunks, py->n_chunks, &py->chunks_room, sizeof(*py->chunks)) < 0 ||
-		nytp_payload_read(a, tag, payload, len, &status) < 0)
+		payload_read(a, tag, payload, len, &status) < 0)
 		return -ENOMEM;
 	py->chunks[py->n_chunks++] = (struct nytp_py_chunk){.offset = at,
 		.bytes = cut ? payload.len : len,
 		.tag = {(char)tag},
 		.status = cut ? CUT : status};
-	if (cut || strcmp(status, NYTP_PAYLOAD_OK) != 0)
+	if (cut || strcmp(status, OK) != 0)
 		pm_damage_add(&a->n->damage, a->f->name, at,
 			file.len - at < CHUNK_HEAD ? file.len - at : CHUNK_HEAD + payload.len,
 			"chunk %c: %s", tag, cut ? "the file ends within it" : status);

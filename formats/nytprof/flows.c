@@ -3,7 +3,7 @@
  * edges. Places with the same file name and line are one place, whatever the file's number. Without
  * sub returns, the tree has two levels: each sub, and below it the subs that it called.
  */
-#include "formats/nytprof/flows.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * A log has 2 bytes for each call: the ticks, if they are an integer below ELSE, as for all clocks
  * and most calls; otherwise ELSE, followed by the stored double in 8 bytes.
  */
-#include "formats/nytprof/lengths.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <math.h>

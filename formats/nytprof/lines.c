@@ -2,7 +2,7 @@
  * Costs by source line. Lines of files with the same name are one line (evals that are one, modules
  * that were loaded twice). The function of a line is the innermost sub that contains it.
  */
-#include "formats/nytprof/lines.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,273 @@
-/* The format interface: the operations of an opened source. */
-#include "formats/nytprof/model.h"
+/*
+ * An opened source: the parts that are built on first need (native tables from all files, then the
+ * model, the list of sources, damage), and the operations of the format interface. Files are read
+ * as they were when the source was opened, or everything is -EIO; they are not needed after that.
+ */
+#include "formats/nytprof/nytprof.h"
 
+#include <errno.h>
 #include <math.h>
 
-#include "formats/nytprof/build.h"
 #include "formats/nytprof/limits.h"
+
+/* ==== metrics ==== */
+
+#define TEXT(s)                                                                                    \
+	{                                                                                          \
+		(const uint8_t *)(s), sizeof(s) - 1                                                \
+	}
+#define METRIC(metric_id, group_id, metric_role, metric_name, metric_unit, metric_scope, known)    \
+	{                                                                                          \
+		.id = (metric_id), .group = (group_id), .role = (metric_role), .in_tree = (known), \
+		.in_flat = (known), .has_values = (known), .name = TEXT(metric_name),              \
+		.unit = TEXT(metric_unit), .scope = TEXT(metric_scope)                             \
+	}
+#define METRICS(timed)                                                                             \
+	{                                                                                          \
+		METRIC(NYTP_INCL, 0, PM_ROLE_INCLUSIVE, "time", "ns", "inclusive", true),          \
+			METRIC(NYTP_EXCL, 0, PM_ROLE_EXCLUSIVE, "time", "ns", "exclusive", true),  \
+			METRIC(NYTP_CALLS, 1, PM_ROLE_COUNT, "calls", "", "count", true),          \
+			METRIC(NYTP_STATEMENTS, 2, PM_ROLE_COUNT, "statements", "", "count",       \
+				true),                                                             \
+			METRIC(NYTP_STATEMENTS_NS, 3, PM_ROLE_COUNT, "statements", "ns",           \
+				"exclusive", timed),                                               \
+	}
+
+static const struct pm_metric metrics[NYTP_N_METRICS] = METRICS(true);
+static const struct pm_metric untimed[NYTP_N_METRICS] = METRICS(false);
+
+static const struct pm_metrics metrics_timed = {NYTP_N_METRICS, metrics};
+static const struct pm_metrics metrics_untimed = {NYTP_N_METRICS, untimed};
+
+/* ==== facts ==== */
+
+/* Attributes of the header and their names in info.json. */
+static const struct {
+	const char *attribute, *key;
+	bool number;
+} known[] = {
+	{"application", "application", false},
+	{"perl_version", "perl_version", false},
+	{"xs_version", "nytprof_version", false},
+	{"osname", "osname", false},
+	{"clock_id", "clock_id", true},
+	{"ticks_per_sec", "ticks_per_sec", true},
+	{"basetime", "program_start_s", true},
+};
+
+enum { N_KNOWN = sizeof(known) / sizeof(*known), N_COUNTED = 5 };
+
+static void add_fact(struct nytp_facts *facts, const char *key, struct pm_cell value)
+{
+	facts->list[facts->n++] = (struct pm_fact){key, value};
+}
+
+static void add_attributes(struct nytp_facts *facts, const struct nytp *n)
+{
+	for (size_t i = 0; i < N_KNOWN; i++) {
+		struct pm_bytes text = nytp_attribute(n, &n->files[0], known[i].attribute);
+		double number = nytp_number(text);
+		if (text.len == 0)
+			continue;
+		if (known[i].number && !isnan(number))
+			add_fact(facts, known[i].key, pm_cell_f64(number));
+		else
+			add_fact(facts, known[i].key, pm_cell_text(text));
+	}
+}
+
+static void see_process(struct nytp_facts *facts, const struct nytp_process *p)
+{
+	if (nytp_time_is_sane(p->start) && !(p->start >= facts->start))
+		facts->start = p->start;
+	if (nytp_time_is_sane(p->end) && !(p->end <= facts->end))
+		facts->end = p->end;
+}
+
+static int facts_make(struct nytp_facts *facts, struct nytp *n)
+{
+	uint64_t processes = 0, finished = 0, calls = 0;
+	int64_t statements = 0;
+	facts->start = facts->end = NAN;
+	facts->list = pm_arena_array(&n->arena, N_KNOWN + N_COUNTED, sizeof(*facts->list));
+	if (!facts->list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_files; i++) {
+		const struct nytp_file *f = &n->files[i];
+		for (size_t k = 0; k < f->n_processes; k++) {
+			see_process(facts, &f->processes[k]);
+			finished += !isnan(f->processes[k].end);
+		}
+		for (size_t k = 0; k < f->n_threads; k++) {
+			statements += f->threads[k].statements;
+			calls += f->threads[k].calls.returns;
+		}
+		processes += f->n_processes;
+	}
+	add_attributes(facts, n);
+	add_fact(facts, "profile_files", pm_cell_u64(n->n_files));
+	add_fact(facts, "processes", pm_cell_u64(processes));
+	add_fact(facts, "processes_finished", pm_cell_u64(finished));
+	add_fact(facts, "statements", pm_cell_i64(statements));
+	add_fact(facts, "sub_returns", pm_cell_u64(calls));
+	return 0;
+}
+
+/* ==== parts that are built on first need ==== */
+
+/* Counters of all files that limits apply to. */
+struct counts {
+	size_t rows, source_bytes, log_bytes;
+	bool logs_full;
+};
+
+static struct counts counts_of(const struct nytp *n)
+{
+	return (struct counts){n->rows, n->source_bytes, n->log_bytes, n->logs_full};
+}
+
+/*
+ * Restores the counters as if the file had not been read, so that later files can use the limits.
+ */
+static void forget(struct nytp *n, struct nytp_file *f, struct nytp_file was, struct counts before)
+{
+	nytp_file_done(f);
+	*f = was;
+	n->rows = before.rows;
+	n->source_bytes = before.source_bytes;
+	n->log_bytes = before.log_bytes;
+	n->logs_full = before.logs_full;
+}
+
+/* A file that begins correctly but cannot be presented is damage. */
+static int read_input(struct nytp_opened *o, size_t i, struct pm_input *in, struct pm_error *err)
+{
+	struct nytp *n = &o->native;
+	struct nytp_file *f = &n->files[i], was = *f;
+	struct counts before = counts_of(n);
+	struct pm_error why = {.offset = PM_NO_OFFSET};
+	n->input = in;
+	int r = nytp_file_read(n, f, in->bytes, &why);
+	n->input = NULL;
+	n->bytes_done += in->bytes.len;
+	if (pm_input_changed(in))
+		return pm_error_set(err, -EIO, in->name, PM_NO_OFFSET,
+			"cannot be read, or has changed while it was read");
+	if (r == -EINVAL || r == -ENOTSUP) {
+		forget(n, f, was, before);
+		pm_damage_add(&n->damage, f->name, why.offset, PM_NO_OFFSET, "%s", why.text);
+		return 0;
+	}
+	return r < 0 ? pm_error_set(err, r, in->name, why.offset, "%s", why.text) : 0;
+}
+
+static int read_part(struct nytp_opened *o, size_t i, struct pm_error *err)
+{
+	struct nytp_part *part = &o->parts[i];
+	struct pm_input in = {.fd = -1};
+	if (o->folder < 0)
+		return read_input(o, i, &o->input, err);
+	int r = pm_input_open_watched(&in, o->folder, part->name, &part->watch, err);
+	if (r == 0)
+		r = read_input(o, i, &in, err);
+	pm_input_close(&in);
+	return r == -ENOENT ? pm_error_set(err, -EIO, part->name, PM_NO_OFFSET, "is gone") : r;
+}
+
+static int finish(struct nytp_opened *o)
+{
+	struct nytp *n = &o->native;
+	for (size_t i = 0; i < o->unread.n; i++)
+		pm_damage_add(&n->damage, o->unread.rows[i].file, o->unread.rows[i].offset,
+			PM_NO_OFFSET, "%s", o->unread.rows[i].what);
+	nytp_logs_settle(n);
+	int r = nytp_runs_find(n);
+	if (r == 0)
+		r = nytp_threads_build(&o->threads, n);
+	if (r == 0)
+		r = nytp_evals_name(n);
+	if (r == 0)
+		r = nytp_namesakes_find(n);
+	if (r == 0)
+		r = nytp_processes_fill(n, &o->all_processes);
+	o->damages = pm_damage_rows(&n->damage);
+	if (r == 0)
+		r = facts_make(&o->facts, n);
+	return r;
+}
+
+int nytp_scan(struct nytp *n, struct pm_error *err)
+{
+	struct nytp_opened *o = (struct nytp_opened *)n; /* native is its first member */
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < n->n_files; i++)
+		r = read_part(o, i, err);
+	if (r == 0)
+		r = finish(o);
+	if (r == 0) {
+		pm_input_close(&o->input);
+		return 0;
+	}
+	if (r == -EIO)
+		__atomic_store_n(&o->changed, true, __ATOMIC_RELEASE);
+	nytp_threads_done(&o->threads);
+	o->threads = (struct nytp_threads){.threads = NULL};
+	nytp_reset(n);
+	return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for its tables");
+}
+
+/* ---- built on first need ---- */
+
+static int build_model(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	r = nytp_model_build(&o->model, &o->native, &o->threads, err);
+	if (r < 0)
+		nytp_model_done(&o->model);
+	return r;
+}
+
+static int opened_model(struct nytp_opened *o, struct nytp_model **ret, struct pm_error *err)
+{
+	*ret = &o->model;
+	return pm_lazy_get(&o->model_once, build_model, o, err);
+}
+
+static int build_times(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	struct nytp_model *m;
+	int r = opened_model(o, &m, err);
+	if (r < 0)
+		return r;
+	r = nytp_times_build(&o->native, m, &o->times);
+	if (r < 0)
+		return pm_error_set(err, r, NULL, PM_NO_OFFSET, "no memory for the times of calls");
+	nytp_logs_done(&o->native); /* nothing else needs them */
+	return 0;
+}
+
+static int build_sources(void *context, struct pm_error *err)
+{
+	struct nytp_opened *o = context;
+	int r = nytp_ready(&o->native, err);
+	if (r < 0)
+		return r;
+	if (nytp_sources_build(&o->sources, &o->native) == 0)
+		return 0;
+	nytp_sources_done(&o->sources);
+	return pm_error_set(err, -ENOMEM, NULL, PM_NO_OFFSET, "no memory for the list of sources");
+}
+
+uint64_t nytp_ns_of(double seconds)
+{
+	return (uint64_t)round(seconds * 1e6) * 1000;
+}
+
+/* ==== the format interface ==== */
 
 /* The source with its native tables; a failure to fill them is permanent. */
 static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm_error *err)
@@ -15,7 +278,7 @@ static int ready(const struct pm_profile *p, struct nytp_opened **ret, struct pm
 
 static int model(const struct pm_profile *p, struct nytp_model **ret, struct pm_error *err)
 {
-	return nytp_opened_model(nytp_opened_of(p), ret, err);
+	return opened_model(nytp_opened_of(p), ret, err);
 }
 
 static int op_tree(const struct pm_profile *p, const struct pm_tree **ret, struct pm_error *err)
@@ -35,7 +298,7 @@ static int op_metrics(
 	if (r < 0 || (r = model(p, &m, err)) < 0)
 		return r;
 	bool timed = m->times_statements || o->threads.list.n > 0;
-	*ret = timed ? &nytp_metrics : &nytp_metrics_untimed;
+	*ret = timed ? &metrics_timed : &metrics_untimed;
 	return 0;
 }
 
@@ -48,12 +311,6 @@ static int op_threads(
 	return r;
 }
 
-static int has_calls(struct nytp_opened *o, struct pm_error *err)
-{
-	int r = nytp_ready(&o->native, err);
-	return r < 0 ? r : nytp_has_calls(&o->native);
-}
-
 /*
  * Several files of one run are from several processes. A single file as written by the profiler,
  * with its start time in the header, is from one process. Files made by nytprofmerge lack that
@@ -64,14 +321,13 @@ static int op_has(const struct pm_profile *p, enum pm_feature feature, struct pm
 	struct nytp_opened *o = nytp_opened_of(p);
 	if (feature == PM_HAS_SOURCES)
 		return o->may_have_text;
-	if (feature == PM_HAS_CALL_TIMES)
-		return has_calls(o, err);
-	if (feature != PM_HAS_SEVERAL_THREADS)
+	bool calls = feature == PM_HAS_CALL_TIMES;
+	if (!calls && feature != PM_HAS_SEVERAL_THREADS)
 		return 0;
-	if (o->alone || o->native.n_files > 1)
+	if (!calls && (o->alone || o->native.n_files > 1))
 		return !o->alone;
 	int r = ready(p, &o, err);
-	return r < 0 ? r : o->threads.list.n > 1;
+	return r < 0 ? r : calls ? nytp_has_calls(&o->native) : o->threads.list.n > 1;
 }
 
 static int op_title(const struct pm_profile *p, struct pm_bytes *ret, struct pm_error *err)
@@ -111,11 +367,6 @@ static size_t thread_own(
 	return n;
 }
 
-static uint64_t stored_values(const struct pm_costs *c, uint32_t thread)
-{
-	return c->thread_start[thread + 1] - c->thread_start[thread];
-}
-
 static int64_t op_values(const struct pm_profile *p, struct pm_values_of of, uint64_t first,
 	struct pm_value *ret, size_t room, struct pm_error *err)
 {
@@ -144,7 +395,8 @@ static int op_thread_counts(const struct pm_profile *p, uint32_t thread,
 	if (r < 0)
 		return r;
 	ret->contexts = 0;
-	ret->values = thread_own(nytp_opened_of(p), thread, own) + stored_values(&m->costs, thread);
+	ret->values = thread_own(nytp_opened_of(p), thread, own) +
+		m->costs.thread_start[thread + 1] - m->costs.thread_start[thread];
 	while ((n = pm_costs_of_thread(&m->costs, thread, at, values, 64)) > 0) {
 		for (int64_t i = 0; i < n; i++) {
 			ret->contexts += values[i].context != last;
@@ -178,7 +430,7 @@ static int op_call_times(
 	const struct pm_profile *p, const struct pm_call_times **ret, struct pm_error *err)
 {
 	struct nytp_opened *o = nytp_opened_of(p);
-	int r = nytp_opened_times(o, err);
+	int r = pm_lazy_get(&o->times_once, build_times, o, err);
 	*ret = o->times.by_function;
 	return r;
 }
@@ -240,7 +492,7 @@ static int op_sources(const struct pm_profile *p, const struct pm_source **ret, 
 	struct pm_error *err)
 {
 	struct nytp_opened *o = nytp_opened_of(p);
-	int r = nytp_opened_sources(o, err);
+	int r = pm_lazy_get(&o->sources_once, build_sources, o, err);
 	*ret = o->sources.list;
 	*ret_n = o->sources.n;
 	return r;
@@ -315,9 +567,10 @@ static int op_remarks(const struct pm_profile *p, struct pm_text *out, struct pm
 static int op_damage(
 	const struct pm_profile *p, const struct pm_damages **ret, struct pm_error *err)
 {
-	struct nytp_opened *o = nytp_opened_of(p);
+	struct nytp_opened *o;
+	int r = ready(p, &o, err);
 	*ret = &o->damages;
-	return nytp_opened_damage(o, err);
+	return r;
 }
 
 static void op_warm(const struct pm_profile *p)

@@ -2,7 +2,7 @@
  * Names, and freeing the native structs. Names are interned for all files of a source, so that
  * processes are compared by number.
  */
-#include "formats/nytprof/native.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <math.h>
 #include <stdlib.h>

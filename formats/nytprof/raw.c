@@ -1,5 +1,5 @@
 /* The tables of a file as raw/…csv: arrays of struct nytp_file. A row's position is its index. */
-#include "formats/nytprof/raw.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <stddef.h>

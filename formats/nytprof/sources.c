@@ -3,7 +3,7 @@
  * eval is below its parent, `lib/X.pm.evals/(eval 5f3a9c01) line 8`. Equal texts with the same path
  * (evals that are one, and what each process of a forked run saves again) are shown once.
  */
-#include "formats/nytprof/sources.h"
+#include "formats/nytprof/nytprof.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/fuzz/shape.h"
 
-#include "formats/nytprof/records.h"
+#include "formats/nytprof/stream.h"
 
 enum { MOST_DEPTH = 200, MOST_COPIES = 300 };
 

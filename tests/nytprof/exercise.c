@@ -3,11 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/nytprof/build.h"
-#include "formats/nytprof/evals.h"
-#include "formats/nytprof/raw.h"
-#include "formats/nytprof/read.h"
-#include "formats/nytprof/sources.h"
+#include "formats/nytprof/nytprof.h"
 
 static void touch(struct pm_bytes b)
 {

@@ -6,7 +6,7 @@
 
 #include "formats/common/map.h"
 #include "formats/nytprof/limits.h"
-#include "formats/nytprof/metrics.h"
+#include "formats/nytprof/nytprof.h"
 #include "tests/nytprof/expect.h"
 
 /* ---- writing and reading ---- */

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 #include "formats/common/buckets.h"
-#include "formats/nytprof/lengths.h"
 #include "formats/nytprof/limits.h"
-#include "formats/nytprof/parts.h"
+#include "formats/nytprof/nytprof.h"
 #include "tests/nytprof/expect.h"
 
 enum { MANY = 1000 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "formats/nytprof/metrics.h"
+#include "formats/nytprof/nytprof.h"
 #include "tests/nytprof/expect.h"
 
 /* ---- a whole profile ---- */

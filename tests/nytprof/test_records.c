@@ -1,4 +1,4 @@
-/* formats/nytprof/records.c and stream.c: decoding, ends of streams, errors. */
+/* formats/nytprof/stream.c: decoding, ends of streams, errors. */
 #include "formats/nytprof/stream.h"
 
 #include "tests/unittest.h"

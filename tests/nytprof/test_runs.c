@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "formats/nytprof/metrics.h"
+#include "formats/nytprof/nytprof.h"
 #include "tests/nytprof/expect.h"
 
 static void expect_remark(const struct pm_profile *p, const char *text)

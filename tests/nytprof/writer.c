@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/inflate.h"
-#include "formats/nytprof/records.h"
+#include "formats/nytprof/stream.h"
 
 enum { GZIP_HEAD = 10, GZIP_TAIL = 8 };
 
