@@ -30,6 +30,7 @@ extern const struct pm_format folded_format;
 extern const struct pm_format pprof_format;
 extern const struct pm_format cpup_format;
 extern const struct pm_format spsc_format;
+extern const struct pm_format tev_format;
 
 const struct pm_format *const pm_formats[] = {
 	&hpctk_format,
@@ -42,6 +43,7 @@ const struct pm_format *const pm_formats[] = {
 	&pprof_format,
 	&cpup_format,
 	&spsc_format,
+	&tev_format,
 	NULL,
 };
 

@@ -31,6 +31,7 @@ struct pm_reader {
 	/* info.json contexts_are: "samples", "calls", "edges"; pm_rec_contexts_are changes it. */
 	const char *contexts_are;
 	const char *layout; /* which variant; pm_rec_layout changes it */
+	bool has_threads;   /* there is a list of threads, even if there is none in it */
 	/*
 	 * Reads the whole source from pm_rec_stream(r). What is wrong with it goes to pm_rec_damage
 	 * and reading goes on; a negative errno with `err` filled refuses the source. Called again
@@ -87,6 +88,12 @@ bool pm_rec_json_ends(struct pm_recording *r, struct pm_scan *s);
 struct pm_bytes pm_rec_json_text(
 	struct pm_recording *r, const struct pm_scan_value *v, struct pm_text *scratch);
 
+/*
+ * The file as it is, for tables that read it again once the profile is there. Lives as long as the
+ * profile.
+ */
+struct pm_bytes pm_rec_bytes(const struct pm_recording *r);
+
 const char *pm_rec_file(const struct pm_recording *r); /* its name, for messages */
 uint64_t pm_rec_mtime(const struct pm_recording *r);   /* of the file, since 1970 */
 const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
@@ -122,6 +129,9 @@ static inline uint32_t pm_rec_through(uint32_t quantity)
 {
 	return quantity | PM_REC_THROUGH; /* PM_REC_BAD stays one that is none */
 }
+
+/* Where there is none of a quantity, its cell is empty instead of 0, as that of counts is. */
+void pm_rec_no_zeros(struct pm_recording *r, uint32_t quantity);
 
 /* The quantity that leads, whatever its name and unit. Without it, the usual rule decides. */
 void pm_rec_primary(struct pm_recording *r, uint32_t quantity);

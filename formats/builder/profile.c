@@ -71,7 +71,7 @@ static void show(struct pm_rec_opened *o)
 		o->ops.flat = NULL;
 	p->traces_are_calls = r->traces_are_calls;
 	p->times_since_epoch = r->since_epoch;
-	if (o->whole.threads.n == 0)
+	if (o->whole.threads.n == 0 && !o->reader->has_threads)
 		o->ops.threads = NULL;
 	if (r->n_traces == 0 || o->whole.threads.n == 0)
 		o->ops.samples = NULL;
@@ -180,7 +180,7 @@ static int64_t run_costs(const struct pm_profile *p, uint32_t context, struct pm
 		uint32_t id = w->metric_list[i].id;
 		const union pm_rec_number *v = &w->sums[id][context];
 		if (!pm_rec_is_known(r, context, id) ||
-			(r->quantities[id / PM_REC_N].count && v->i == 0))
+			(r->quantities[id / PM_REC_N].no_zeros && v->i == 0))
 			continue;
 		ret[n] = (struct pm_value){
 			.context = context + 1ull, .metric = id, .thread = PM_NONE};

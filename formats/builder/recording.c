@@ -69,6 +69,11 @@ void pm_rec_done(struct pm_recording *r)
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
+struct pm_bytes pm_rec_bytes(const struct pm_recording *r)
+{
+	return r->opened->input.bytes;
+}
+
 const char *pm_rec_file(const struct pm_recording *r)
 {
 	return r->opened->input.name;
@@ -274,7 +279,13 @@ uint32_t pm_rec_count(struct pm_recording *r, const char *name)
 {
 	return add_quantity(r,
 		&(struct pm_rec_quantity){
-			.name = pm_bytes_of(name), .unit = {NULL, 0}, .factor = 1, .count = true});
+			.name = pm_bytes_of(name), .factor = 1, .count = true, .no_zeros = true});
+}
+
+void pm_rec_no_zeros(struct pm_recording *r, uint32_t quantity)
+{
+	if (!r->failed && quantity < r->n_quantities)
+		r->quantities[quantity].no_zeros = true;
 }
 
 void pm_rec_primary(struct pm_recording *r, uint32_t quantity)

@@ -17,6 +17,7 @@ struct pm_rec_quantity {
 	int64_t factor;    /* to ns or bytes */
 	unsigned decimals; /* integers are that many powers of ten too large */
 	bool count;        /* a plain count */
+	bool no_zeros;     /* contexts without any of it have no value */
 	bool real;         /* costs are doubles */
 };
 

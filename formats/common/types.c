@@ -10,12 +10,12 @@
 #include "profmount/table.h"
 
 /* Integers whose names have no unit at the end. */
-static const char *const integers[] = {"bytes", "calls", "children", "chunk", "contexts", "core",
-	"count", "depth", "epoch", "error", "errors", "exceptions", "functions", "gpucontext",
-	"gpudevice", "gpustream", "id", "index", "launches", "line", "lines", "node", "peers",
-	"process", "profile", "rank", "records", "samples", "seq", "size", "slowest_rank", "spans",
-	"statements", "stack", "thread", "threads", "time", "timestamp", "traces", "tstart",
-	"tstop", "values", "waiting"};
+static const char *const integers[] = {"async", "bytes", "calls", "children", "chunk", "contexts",
+	"core", "count", "depth", "epoch", "error", "errors", "exceptions", "functions",
+	"gpucontext", "gpudevice", "gpustream", "id", "index", "lane", "launches", "line", "lines",
+	"node", "peers", "process", "profile", "rank", "records", "samples", "seq", "size",
+	"slowest_rank", "spans", "statements", "stack", "thread", "threads", "time", "timestamp",
+	"traces", "tstart", "tstop", "values", "waiting"};
 
 static const char *const floats[] = {"imbalance", "lost", "rank_lost", "share"};
 

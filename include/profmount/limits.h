@@ -55,6 +55,12 @@
 /* CBOR nesting in data.json. JSON parsers give up far earlier. */
 #define PM_LIMIT_JSON_DEPTH 10000
 
+/*
+ * Lanes of a thread of trace events, on which calls are that overlap without nesting: for each
+ * call, all of them are looked at. Real threads have two or three.
+ */
+#define PM_LIMIT_LANES 4096
+
 /* Nested calls of a recorded trace (each is two levels of CBOR), and its recorded calls. */
 #define PM_LIMIT_CALL_DEPTH  10000
 #define PM_LIMIT_TRACE_CALLS ((uint32_t)1 << 20)

@@ -5,8 +5,8 @@
 #include "profmount/tree.h"
 
 struct pm_identity {
-	uint32_t key; /* index into pm_threads.keys */
-	uint64_t value;
+	uint32_t key;   /* index into pm_threads.keys */
+	uint64_t value; /* shown as int64_t: ids may be negative */
 };
 
 struct pm_thread {

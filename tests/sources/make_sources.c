@@ -253,6 +253,61 @@ static void write_callgrind(void)
 		"events: Ir I1mr\nfl=heat.c\nfn=main\n10 5 1\n11 7\nsummary: 12 1\n");
 }
 
+#define EVENT(ph, name, cat, ts, rest)                                                             \
+	"{\"ph\":\"" ph "\",\"name\":\"" name "\",\"cat\":\"" cat "\",\"ts\":" ts                  \
+	",\"pid\":7," rest "}"
+
+static void write_traceevents(void)
+{
+	/* A thread with a lane, a GPU with two streams, launches, flows, counters, names. */
+	write_packed("kineto.pt.trace.json.gz",
+		"{\"schemaVersion\":1,\"baseTimeNanoseconds\":1700000000000000000,\"traceEvents\":[" EVENT(
+			"X", "step#1", "user_annotation", "10.5",
+			"\"tid\":7,\"dur\":90") ",\n" EVENT("X", "aten::mm", "cpu_op", "20",
+			"\"tid\":7,\"dur\":30,\"args\":{\"n\":[1,2]}") "," EVENT("X",
+			"cudaLaunchKernel", "cuda_runtime", "22.25",
+			"\"tid\":7,\"dur\":5,\"args\":{\"correlation\":3}") "," EVENT("s", "ac2g",
+			"ac2g", "22.25",
+			"\"tid\":7,\"id\":3") "," EVENT("X", "wait", "cuda_sync", "45",
+			"\"tid\":7,\"dur\":30") ","
+						"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm<float>\",\"pid\":0,\"tid\":9,\"ts\":31,\"dur\":8,"
+						"\"args\":{\"correlation\":3,\"stream\":9}},"
+						"{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\",\"pid\":0,\"tid\":9,\"ts\":60,\"dur\":4}," EVENT(
+							"f", "ac2g", "ac2g", "31",
+							"\"tid\":9,\"id\":3,\"bp\":\"e\"") "," EVENT("C",
+							"memory", "", "40",
+							"\"tid\":7,\"args\":{\"bytes\":512}") ","
+											      "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":7,\"args\":{\"name\":\"main\"}},"
+											      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"args\":{\"name\":\"python\"}},"
+											      "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"P\",\"pid\":\"Spans\",\"tid\":\"P\",\"ts\":0,\"dur\":100}," EVENT(
+												      "i",
+												      "start",
+												      "",
+												      "11",
+												      "\"tid\":7,\"s\":\"t\"") "],\"displayTimeUnit\":\"ms\"}");
+	/* Begins and ends, async calls, names as ids, and what is wrong with them; not ended. */
+	write_text("array.json",
+		"[" EVENT("B", "A", "", "0", "\"tid\":1") "," EVENT("B", "B", "", "2",
+			"\"tid\":1") ",," EVENT("E", "A", "", "8", "\"tid\":1") EVENT("E", "B", "",
+			"10", "\"tid\":1") "," EVENT("E", "Z", "", "11", "\"tid\":1") "," EVENT("B",
+			"open", "", "12", "\"tid\":1") "," EVENT("b", "request", "net", "1",
+			"\"tid\":1,\"id\":\"0x1\"") "," EVENT("b", "lookup", "net", "3",
+			"\"tid\":1,\"id\":\"0x1\"") "," EVENT("e", "lookup", "net", "5",
+			"\"tid\":1,\"id\":\"0x1\"") "," EVENT("b", "request", "net", "4",
+			"\"tid\":1,\"id\":\"0x2\"") "," EVENT("e", "request", "net", "9",
+			"\"tid\":1,\"id\":\"0x2\"") "," EVENT("X", "on a name", "", "5",
+			"\"tid\":\"worker\",\"dur\":2") "," EVENT("X", "bad", "", "\"x\"",
+			"\"tid\":1") ",7," EVENT("X", "no end", "", "6",
+			"\"tid\":\"worker\"") ",{\"ph\":\"X\",\"name\":\"cut");
+	write_text("lines.jsonl",
+		EVENT("X", "ExecuteCompiler", "", "0", "\"tid\":1,\"dur\":100") "\n" EVENT("X",
+			"Source", "", "10",
+			"\"tid\":1,\"dur\":20,\"args\":{\"detail\":\"a\\u002eh\"}") "\n" EVENT("X",
+			"Total Source", "", "0",
+			"\"tid\":2,\"dur\":20") "\n" EVENT("X", "f", "", "40",
+			"\"tid\":1,\"dur\":3,\"args\":{\"url\":\"b.js\",\"line\":1,\"column\":2}") "\n");
+}
+
 static void write_nytprof(void)
 {
 	struct nytpw w = {.deflated_at = 0};
@@ -353,6 +408,7 @@ int main(int argc, char **argv)
 	write_v8();
 	write_speedscope();
 	write_callgrind();
+	write_traceevents();
 	write_nytprof();
 	write_zts();
 	write_unended();

@@ -76,7 +76,7 @@ static void add_path(struct pm_text *t, const struct pm_thread *thread, const ch
 		pm_text_char(t, '/');
 		pm_text_str(t, keys[thread->identity[i].key]);
 		pm_text_char(t, '=');
-		pm_text_u64(t, thread->identity[i].value);
+		pm_text_i64(t, (int64_t)thread->identity[i].value);
 	}
 	if (thread->n_identity == 0) {
 		pm_text_str(t, "/profile=");

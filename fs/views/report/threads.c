@@ -26,7 +26,7 @@ static void write_thread(
 	for (uint32_t i = 0; i < t->n_identity; i++) {
 		pm_json_open(&r->json, '[');
 		pm_json_str(&r->json, threads->keys[t->identity[i].key]);
-		pm_json_u64(&r->json, t->identity[i].value);
+		pm_json_i64(&r->json, (int64_t)t->identity[i].value);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');

@@ -56,7 +56,7 @@ static struct pm_cell *identity_cells(
 	for (uint32_t i = 0; i < threads->n_keys; i++)
 		cells[i] = pm_cell_empty();
 	for (uint32_t i = 0; i < thread->n_identity; i++)
-		cells[thread->identity[i].key] = pm_cell_u64(thread->identity[i].value);
+		cells[thread->identity[i].key] = pm_cell_i64((int64_t)thread->identity[i].value);
 	return cells + threads->n_keys;
 }
 

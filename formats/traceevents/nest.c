@@ -1,0 +1,380 @@
+/*
+ * From events to calls that nest. The trace event format has no tree: calls of a thread are
+ * intervals, in any order, most of which contain each other. Those that overlap without nesting go
+ * on lanes of their own, so that nothing is clipped or lost.
+ */
+#include "formats/traceevents/traceevents.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/sort.h"
+#include "formats/common/work.h"
+#include "profmount/limits.h"
+
+enum { BETWEEN_QUESTIONS = 1 << 12 };
+
+/* ---- calls ---- */
+
+static struct tev_wide *wide_of(const struct tev_calls *c, uint32_t i)
+{
+	const uint32_t *at = c->n_wide ? pm_map_find(&c->wide_of, i) : NULL;
+	return at ? &c->wide[*at] : NULL;
+}
+
+static struct tev_wide *make_wide(struct tev_calls *c, uint32_t i, struct tev_wide wide)
+{
+	bool fresh;
+	if (pm_list_room(&c->wide, c->n_wide, &c->wide_room, sizeof(*c->wide)) < 0)
+		return NULL;
+	uint32_t *at = pm_map_put(&c->wide_of, i, (uint32_t)c->n_wide, &fresh);
+	if (!at)
+		return NULL;
+	c->wide[c->n_wide] = wide;
+	return &c->wide[c->n_wide++];
+}
+
+int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq)
+{
+	if (c->n >= PM_LIMIT_ITEMS ||
+		pm_list_room(&c->items, c->n, &c->room, sizeof(*c->items)) < 0)
+		return -ENOMEM;
+	struct tev_call *to = &c->items[c->n];
+	*to = *call;
+	to->dur = dur < TEV_WIDE && end_seq == 0 ? (uint32_t)dur : TEV_WIDE;
+	if (to->dur == TEV_WIDE &&
+		!make_wide(c, (uint32_t)c->n, (struct tev_wide){dur, 0, end_seq}))
+		return -ENOMEM;
+	c->n++;
+	return 0;
+}
+
+void tev_calls_done(struct tev_calls *c)
+{
+	free(c->items);
+	free(c->wide);
+	pm_map_done(&c->wide_of);
+	*c = (struct tev_calls){.items = NULL};
+}
+
+int64_t tev_call_dur(const struct tev_calls *c, uint32_t i)
+{
+	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->dur : c->items[i].dur;
+}
+
+static uint32_t end_seq_of(const struct tev_calls *c, uint32_t i)
+{
+	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->end_seq : 0;
+}
+
+int64_t tev_call_below(const struct tev_calls *c, uint32_t i)
+{
+	return c->items[i].dur == TEV_WIDE ? wide_of(c, i)->below : c->items[i].thread;
+}
+
+int tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns)
+{
+	struct tev_call *call = &c->items[i];
+	if (call->dur == TEV_WIDE) {
+		wide_of(c, i)->below += ns;
+		return 0;
+	}
+	int64_t below = (int64_t)call->thread + ns;
+	if (below <= UINT32_MAX) {
+		call->thread = (uint32_t)below;
+		return 0;
+	}
+	if (!make_wide(c, i, (struct tev_wide){call->dur, below, 0}))
+		return -ENOMEM;
+	call->dur = TEV_WIDE;
+	return 0;
+}
+
+/* ---- order ---- */
+
+static int call_order(const void *a, const void *b, void *context)
+{
+	const struct tev_calls *c = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct tev_call *x = &c->items[i], *y = &c->items[k];
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	int64_t dx = tev_call_dur(c, i), dy = tev_call_dur(c, k);
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+struct twin {
+	int64_t length; /* as which it counts */
+	uint32_t call, seq;
+	bool is_pair;
+};
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct twin *x = a, *y = b;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct twin *x = a, *y = b;
+	if (x->length != y->length)
+		return x->length > y->length ? -1 : 1;
+	return by_seq(a, b);
+}
+
+/* Calls that begin at one time, some by a begin event: these count as long as those behind them. */
+static int order_twins(const struct tev_calls *c, uint32_t *order, size_t n)
+{
+	struct twin *twins = malloc(n * sizeof(*twins));
+	int64_t longest = 0;
+	if (!twins)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		twins[i] = (struct twin){.call = order[i],
+			.length = tev_call_dur(c, order[i]),
+			.seq = c->items[order[i]].seq,
+			.is_pair = end_seq_of(c, order[i]) != 0};
+	int e = pm_sort(twins, n, sizeof(*twins), by_seq);
+	for (size_t i = n; i-- > 0;) {
+		if (!twins[i].is_pair)
+			continue;
+		longest = twins[i].length > longest ? twins[i].length : longest;
+		twins[i].length = longest;
+	}
+	if (e == 0)
+		e = pm_sort(twins, n, sizeof(*twins), by_length);
+	for (size_t i = 0; e == 0 && i < n; i++)
+		order[i] = twins[i].call;
+	free(twins);
+	return e;
+}
+
+int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n)
+{
+	bool sorted = true;
+	struct tev_calls calls = *c; /* for a context that is not const */
+	for (size_t i = 1; i < n && sorted; i++) {
+		if (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		sorted = call_order(&order[i - 1], &order[i], &calls) <= 0;
+	}
+	if (!sorted && pm_sort_with(order, n, sizeof(*order), call_order, &calls) < 0)
+		return -ENOMEM;
+	for (size_t first = 0, end; first < n; first = end) {
+		size_t n_pairs = 0;
+		for (end = first; end < n && c->items[order[end]].ts == c->items[order[first]].ts;
+			end++)
+			n_pairs += c->n_wide && end_seq_of(c, order[end]) != 0;
+		if (first % BETWEEN_QUESTIONS == 0 && pm_work_cancelled())
+			return -ENOMEM;
+		if (n_pairs > 1 && order_twins(c, order + first, end - first) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- lanes ---- */
+
+struct open_call {
+	int64_t start, end; /* it counts as ended with its parent */
+	uint32_t call, end_seq;
+};
+
+struct lane {
+	struct open_call *open;
+	size_t n, room;
+};
+
+/* Whether an open call has ended where another one starts. */
+static bool has_ended(const struct open_call *o, const struct open_call *c, uint32_t seq)
+{
+	if (o->end != c->start)
+		return o->end < c->start;
+	if (o->end_seq && c->end_seq)
+		return o->end_seq < seq;
+	bool twins = c->end_seq == 0 && c->end == c->start && o->start == o->end;
+	return !twins;
+}
+
+static bool contains(const struct open_call *o, const struct open_call *c, int64_t tolerance)
+{
+	if (c->end_seq)
+		return c->end <= o->end;
+	return c->end <= o->end || c->end - o->end <= tolerance;
+}
+
+/* The first lane where it nests, or nothing is open: a new one if there is none. */
+static uint32_t find_lane(struct lane **lanes, size_t *n_lanes, size_t *room,
+	const struct open_call *c, uint32_t seq, int64_t tolerance)
+{
+	size_t i = 0;
+	for (; i < *n_lanes; i++) {
+		struct lane *l = &(*lanes)[i];
+		while (l->n > 0 && has_ended(&l->open[l->n - 1], c, seq))
+			l->n--;
+		if (l->n == 0 || contains(&l->open[l->n - 1], c, tolerance))
+			return (uint32_t)i;
+	}
+	if (i >= PM_LIMIT_LANES)
+		return TEV_NO_LANE;
+	if (pm_list_room(lanes, i, room, sizeof(**lanes)) < 0)
+		return PM_NONE - 1;
+	(*lanes)[(*n_lanes)++] = (struct lane){.open = NULL};
+	return (uint32_t)i;
+}
+
+int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
+	int (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context)
+{
+	struct lane *lanes = NULL;
+	size_t n_lanes = 0, room = 0;
+	int e = 0;
+	for (size_t i = 0; i < n && e == 0; i++) {
+		uint32_t seq = c->items[order[i]].seq, parent = PM_NONE;
+		struct open_call call = {.start = c->items[order[i]].ts, .call = order[i]};
+		call.end = call.start + tev_call_dur(c, order[i]);
+		call.end_seq = end_seq_of(c, order[i]);
+		uint32_t at = find_lane(&lanes, &n_lanes, &room, &call, seq, tolerance);
+		if (at == TEV_NO_LANE) {
+			e = place(context, order[i], PM_NONE, at);
+			continue;
+		}
+		struct lane *l = at < n_lanes ? &lanes[at] : NULL;
+		if (!l || (i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled()) ||
+			pm_list_room(&l->open, l->n, &l->room, sizeof(*l->open)) < 0) {
+			e = -ENOMEM;
+			break;
+		}
+		if (l->n > 0) {
+			const struct open_call *outer = &l->open[l->n - 1];
+			parent = outer->call;
+			call.end = call.end < outer->end ? call.end : outer->end;
+		}
+		l->open[l->n++] = call;
+		e = place(context, order[i], parent, at);
+	}
+	for (size_t i = 0; i < n_lanes; i++)
+		free(lanes[i].open);
+	free(lanes);
+	return e;
+}
+
+/* ---- begins and ends ---- */
+
+static int mark_order(const void *a, const void *b)
+{
+	const struct tev_mark *x = a, *y = b;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Open begins: a list of all, the innermost first, and one of each name. */
+struct pairing {
+	struct tev_mark *marks;
+	uint32_t *outer, *inner, *same; /* by mark */
+	struct pm_map innermost;        /* by name: a mark + 1; 0: none is open */
+	uint32_t open;                  /* the innermost, PM_NONE */
+	struct tev_calls *calls;
+};
+
+static int begin(struct pairing *p, uint32_t i)
+{
+	bool fresh;
+	uint32_t *top = pm_map_put(&p->innermost, p->marks[i].name, 0, &fresh);
+	if (!top)
+		return -ENOMEM;
+	p->same[i] = *top;
+	*top = i + 1;
+	p->outer[i] = p->open;
+	p->inner[i] = PM_NONE;
+	if (p->open != PM_NONE)
+		p->inner[p->open] = i;
+	p->open = i;
+	return 0;
+}
+
+static int close_begin(struct pairing *p, uint32_t i, int64_t ts, uint32_t end_seq)
+{
+	const struct tev_mark *m = &p->marks[i];
+	*pm_map_find(&p->innermost, m->name) = p->same[i];
+	if (p->inner[i] != PM_NONE)
+		p->outer[p->inner[i]] = p->outer[i];
+	else
+		p->open = p->outer[i];
+	if (p->outer[i] != PM_NONE)
+		p->inner[p->outer[i]] = p->inner[i];
+	return tev_calls_add(p->calls,
+		&(struct tev_call){
+			.ts = m->ts, .function = m->function, .thread = m->thread, .seq = m->seq},
+		ts > m->ts ? ts - m->ts : 0, end_seq);
+}
+
+/* 1 if the end found its begin, 0, or -ENOMEM. */
+static int end(struct pairing *p, uint32_t i)
+{
+	const struct tev_mark *m = &p->marks[i];
+	uint32_t found = p->open;
+	if (m->name != PM_NONE) {
+		const uint32_t *top = pm_map_find(&p->innermost, m->name);
+		found = top ? *top - 1 : PM_NONE;
+	}
+	if (found == PM_NONE)
+		return 0;
+	int e = close_begin(p, found, m->ts, m->seq);
+	return e < 0 ? e : 1;
+}
+
+/* The marks of one time; ends that find no begin wait until all of them are read. */
+static int pair_moment(struct pairing *p, uint32_t first, uint32_t last, struct tev_paired *ret)
+{
+	bool waits = false;
+	for (uint32_t i = first; i < last; i++) {
+		int e = p->marks[i].ends ? end(p, i) : begin(p, i);
+		if (e < 0)
+			return e;
+		/* What is done is told from what waits. */
+		bool waiting = p->marks[i].ends && e == 0;
+		p->same[i] = p->marks[i].ends ? waiting : p->same[i];
+		waits |= waiting;
+	}
+	for (uint32_t i = first; waits && i < last; i++) {
+		if (!p->marks[i].ends || !p->same[i])
+			continue;
+		int e = end(p, i);
+		if (e < 0)
+			return e;
+		ret->n_unbegun += e == 0;
+	}
+	return 0;
+}
+
+int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
+	struct tev_paired *ret)
+{
+	struct pairing p = {.marks = marks, .open = PM_NONE, .calls = calls};
+	uint32_t *links = malloc((3 * n + 1) * sizeof(*links));
+	int e = links && n < PM_LIMIT_ITEMS ? pm_sort(marks, n, sizeof(*marks), mark_order)
+					    : -ENOMEM;
+	p.outer = links;
+	p.inner = links + n;
+	p.same = links + 2 * n;
+	for (uint32_t i = 0, to; e == 0 && i < n; i = to) {
+		for (to = i; to < n && marks[to].ts == marks[i].ts;)
+			to++;
+		e = i % BETWEEN_QUESTIONS == 0 && pm_work_cancelled() ? -ENOMEM
+								      : pair_moment(&p, i, to, ret);
+	}
+	/* An end that never came is behind all others. */
+	for (; e == 0 && p.open != PM_NONE; ret->n_unended++)
+		e = close_begin(
+			&p, p.open, last, UINT32_MAX - (uint32_t)n + (uint32_t)ret->n_unended);
+	free(links);
+	pm_map_done(&p.innermost);
+	return e;
+}

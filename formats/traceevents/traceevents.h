@@ -1,0 +1,268 @@
+/*
+ * Chrome's trace events (docs/formats/traceevents.md): shared by the files of this folder.
+ *
+ *	event.c    one event: JSON → its fields
+ *	nest.c     calls of a thread → lanes on which they nest; begins and ends → calls
+ *	read.c     a file → functions, threads, calls, begins and ends
+ *	place.c    these → threads with lanes, contexts, costs, traces
+ *	raw.c      events as they are stored
+ *	gpu.c      tables of what GPUs did
+ *	format.c   recognises it
+ */
+#ifndef PROFMOUNT_TRACEEVENTS_H
+#define PROFMOUNT_TRACEEVENTS_H
+
+#include "formats/builder/builder.h"
+#include "formats/common/list.h"
+#include "formats/common/map.h"
+#include "formats/common/text.h"
+#include "profmount/limits.h"
+
+#define TEV_NO_NUMBER INT64_MIN
+
+/* ---- event.c ---- */
+
+/* A pid, a tid: a number, or any text. */
+struct tev_id {
+	bool is_text;
+	bool is_absent;
+	int64_t number;
+	struct pm_bytes text; /* as it is in the file */
+	bool escaped;
+};
+
+struct tev_event {
+	char phase; /* 0: none, or not of one character */
+	bool is_empty;
+	bool is_exact;   /* ts and dur are whole nanoseconds */
+	int64_t ts, dur; /* ns; TEV_NO_NUMBER: absent, or no number in 63 bits */
+	struct tev_id pid, tid;
+	struct pm_scan_value name, cat, scope, args; /* PM_SCAN_NOTHING: absent */
+	struct pm_scan_value id, local_id;           /* id or id2.global; id2.local */
+	uint64_t at;                                 /* in the text */
+};
+
+/*
+ * Reads the object that is next in the scanner; its values are valid until it moves on. False if
+ * the text is cut or broken in it, or it is too long.
+ */
+bool tev_event_read(struct pm_scan *s, struct tev_event *ret);
+
+/* The value of a key of an object; PM_SCAN_NOTHING if it has none. The last of equal keys. */
+struct pm_scan_value tev_member(const struct pm_scan_value *object, const char *key);
+
+/* ---- nest.c ---- */
+
+/* 24 bytes, as there are millions. */
+struct tev_call {
+	int64_t ts;
+	uint32_t dur;      /* ns; TEV_WIDE: see struct tev_wide */
+	uint32_t function; /* later the context */
+	uint32_t thread;   /* or async key; later what its children take, in ns */
+	uint32_t seq;      /* of its event, or of its begin */
+};
+
+#define TEV_WIDE UINT32_MAX
+
+/* Of calls that are long, or were begun and ended by two events. */
+struct tev_wide {
+	int64_t dur, below;
+	uint32_t end_seq; /* 0: one event */
+};
+
+struct tev_calls {
+	struct tev_call *items;
+	size_t n, room;
+	struct tev_wide *wide;
+	size_t n_wide, wide_room;
+	struct pm_map wide_of; /* index in `wide` by call */
+};
+
+/* 0 or -ENOMEM. end_seq: 0 of calls of one event. */
+int tev_calls_add(struct tev_calls *c, const struct tev_call *call, int64_t dur, uint32_t end_seq);
+void tev_calls_done(struct tev_calls *c);
+
+int64_t tev_call_dur(const struct tev_calls *c, uint32_t i);
+
+/* What the children of a call take; adding to it. The latter is 0 or -ENOMEM. */
+int64_t tev_call_below(const struct tev_calls *c, uint32_t i);
+int tev_call_add_below(struct tev_calls *c, uint32_t i, int64_t ns);
+
+/*
+ * Sorts calls, by their indexes, so that a call is behind those that it can nest in: by start,
+ * longer ones first, then in file order; calls of two events keep their order among themselves. 0
+ * or -ENOMEM.
+ */
+int tev_sort(const struct tev_calls *c, uint32_t *order, size_t n);
+
+/*
+ * Gives each call, in that order, a lane from 0 and the call that it nests in, or PM_NONE. A call
+ * of one event may end up to `tolerance` after its parent. TEV_NO_LANE: more calls overlap than
+ * there may be lanes. `place` returns 0 or a negative errno, which ends it.
+ */
+#define TEV_NO_LANE UINT32_MAX
+int tev_nest(const struct tev_calls *c, const uint32_t *order, size_t n, int64_t tolerance,
+	int (*place)(void *context, uint32_t call, uint32_t parent, uint32_t lane), void *context);
+
+/* A begin or an end. */
+struct tev_mark {
+	int64_t ts;
+	uint32_t function; /* of an end: of the same name, PM_NONE if it has none */
+	uint32_t name;     /* PM_NONE: an end without one */
+	uint32_t thread;   /* of the event */
+	uint32_t key;      /* async: of the calls that it belongs to */
+	uint32_t seq;
+	bool ends;
+};
+
+struct tev_paired {
+	uint64_t n_unbegun, n_unended;
+};
+
+/*
+ * Makes calls of the marks of one thread or async key, which it sorts by time. Those that never end
+ * last until `last`. Calls get the thread of their begin. 0 or -ENOMEM.
+ */
+int tev_pair(struct tev_mark *marks, size_t n, int64_t last, struct tev_calls *calls,
+	struct tev_paired *ret);
+
+/* ---- raw.c ---- */
+
+/* The file as it is read again. Lives as long as the profile. */
+struct tev_raw {
+	struct pm_bytes bytes;
+	struct tev_spot {
+		uint64_t offset, seq; /* in the text, of the event that comes next there */
+	} * spots; /* ascending: of every 4096th event, and the first of a list */
+	size_t n_spots;
+	uint64_t n_events;
+	int64_t origin;
+	bool lines;
+};
+
+/* The tables that the file has events for: `has` is each phase that it has, once. */
+void tev_raw_add(struct pm_recording *r, const struct tev_raw *raw, const char *has);
+
+/* ---- read.c ---- */
+
+enum {
+	RECENT = 4096, /* functions that are found without composing their key */
+};
+
+/* A function of some events: equal texts may be written in several ways. */
+struct tev_function {
+	struct pm_bytes name, cat, file; /* the recording's */
+	struct pm_bytes raw_name, raw_cat;
+	uint32_t name_id, plain, recorded;
+	bool is_gpu, is_launch, is_total, is_compiler, has_detail;
+};
+
+struct tev_process {
+	bool is_text, is_comment; /* comments of the writer: Kineto's Spans, Traces */
+	bool has_async;
+	int64_t pid;
+	struct pm_bytes text, name;
+	int64_t last;
+};
+
+struct tev_thread {
+	bool is_text;
+	int64_t tid;
+	struct pm_bytes text, name;
+	uint32_t process;
+	int64_t last; /* the latest time of an event; TEV_NO_NUMBER: none */
+	uint32_t first_call;
+	size_t n_calls;
+	struct pm_bytes shown; /* as the directory is called, once a table needs it */
+};
+
+/* A call on a GPU, or one that launches it: both have the same correlation. */
+struct tev_link {
+	int64_t correlation, ts;
+	uint32_t function, thread;
+	bool is_gpu;
+};
+
+struct tev_problem {
+	uint64_t n, at; /* how many, and where the first one is */
+};
+
+struct tev_reading {
+	struct pm_recording *r;
+	struct pm_scan s;
+	struct pm_text scratch, key;
+	uint32_t n_events;
+	struct tev_spot *spots;
+	size_t n_spots, spot_room;
+	bool has_phase[128], lines;
+
+	struct tev_function *functions;
+	size_t n_functions, function_room;
+	struct pm_strtab function_keys, names;
+	struct pm_arena arena;
+	uint32_t recent[RECENT]; /* + 1 */
+
+	struct tev_process *processes;
+	size_t n_processes, process_room;
+	struct tev_thread *threads;
+	size_t n_threads, thread_room;
+	struct pm_map numbered; /* threads by pid and tid of 32 bits */
+	struct pm_strtab thread_keys, process_keys, async_keys;
+	uint32_t *key_threads;
+	size_t key_thread_room;
+
+	struct tev_calls calls;
+	struct tev_link *links;
+	size_t n_links, link_room;
+	void *gaps; /* of gpu.c */
+	size_t n_gaps;
+	struct tev_mark *marks, *async;
+	size_t n_marks, mark_room, n_async, async_room;
+
+	bool is_clang, has_fractions;
+	int64_t origin, total_origin; /* the least time, of others than totals and of these */
+	int64_t base;                 /* of times since 1970, TEV_NO_NUMBER: none */
+	bool at_end;                  /* reading events ended where another one could have begun */
+	uint64_t n_comments;
+	struct tev_problem no_event, no_ts, no_dur, crowded;
+	struct tev_paired paired;
+
+	uint32_t time, gpu, async_time, n_calls; /* quantities */
+	bool has_lanes, has_gpu;
+};
+
+static inline void tev_no_memory(struct tev_reading *t)
+{
+	pm_rec_fail(t->r, -ENOMEM, PM_NO_OFFSET, "no memory for the events");
+}
+
+/* Room for item n of a list; false, and a failed recording, without memory. */
+static inline bool tev_room(struct tev_reading *t, void *items, size_t n, size_t *have, size_t size)
+{
+	if (n < PM_LIMIT_ITEMS && pm_list_room(items, n, have, size) == 0)
+		return true;
+	tev_no_memory(t);
+	return false;
+}
+
+static inline void tev_note(struct tev_problem *p, uint64_t at)
+{
+	if (p->n++ == 0)
+		p->at = at;
+}
+
+int tev_read(struct pm_recording *r, struct pm_error *err);
+
+/* ---- gpu.c ---- */
+
+/* Before calls are placed; then of each thread, whose calls are in order; then the table. */
+void tev_gpu_tables(struct tev_reading *t);
+void tev_gpu_gaps(struct tev_reading *t, uint32_t thread, const uint32_t *order, size_t n);
+void tev_gpu_gap_table(struct tev_reading *t);
+
+/* ---- place.c ---- */
+
+/* Tells the recording of what was read. */
+void tev_place(struct tev_reading *t);
+
+#endif
