@@ -27,6 +27,7 @@ extern const struct pm_format zts_format;
 extern const struct pm_format htd_format;
 extern const struct pm_format callgrind_format;
 extern const struct pm_format folded_format;
+extern const struct pm_format perf_format;
 extern const struct pm_format pprof_format;
 extern const struct pm_format cpup_format;
 extern const struct pm_format spsc_format;
@@ -39,6 +40,7 @@ const struct pm_format *const pm_formats[] = {
 	&zts_format,
 	&htd_format,
 	&callgrind_format,
+	&perf_format,
 	&folded_format,
 	&pprof_format,
 	&cpup_format,

@@ -18,7 +18,7 @@ ROOMS = (
     ("formats/common/", ("include/profmount/",)),
     ("formats/registry.c", ("include/profmount/", "formats/common/")),
     ("formats/symbols/", ("include/profmount/", "formats/common/")),
-    ("formats/builder/", ("include/profmount/", "formats/common/")),
+    ("formats/builder/", ("include/profmount/", "formats/common/", "formats/symbols/symbols.h")),
     ("formats/", ("include/profmount/", "formats/common/", "formats/symbols/symbols.h", "formats/builder/")),
     *(
         (f"fs/views/{room}/", ("include/profmount/", "formats/common/") + tuple(f"fs/views/{r}/" for r in VIEWS[:i]))

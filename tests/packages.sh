@@ -1,6 +1,6 @@
 # Packages by what they are for, with Debian's names; and how to install what is missing. Sourced by tests/demo, tests/all
 # and .ci/run.
-build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev libdeflate-dev liblz4-dev libexpat1-dev libdw-dev liblzma-dev libiberty-dev libseccomp-dev"
+build_packages="gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3 zlib1g-dev libdeflate-dev liblz4-dev libzstd-dev libexpat1-dev libdw-dev liblzma-dev libiberty-dev libseccomp-dev"
 # Not on every machine: inflates faster.
 optional_packages="libisal-dev"
 test_packages="$build_packages libcmocka-dev python3 jq libdevel-nytprof-perl perl-doc man-db"
@@ -12,11 +12,11 @@ ci_packages="clang clang-format git libclang-rt-dev rsync debootstrap libisal-de
 
 # What else installs the packages to build with, one line each: program, command. Tried here for their syntax only
 # (tests/command/test_scripts.py): no such system was at hand. The lines for dnf need EPEL and CRB on RHEL and its rebuilds.
-other_systems="dnf:dnf install gcc meson ninja-build pkgconf-pkg-config fuse3 fuse3-devel zlib-devel libdeflate-devel lz4-devel expat-devel elfutils-devel xz-devel binutils-devel libseccomp-devel
-zypper:zypper install gcc meson ninja pkgconf-pkg-config fuse3 fuse3-devel zlib-devel libdeflate-devel liblz4-devel libexpat-devel libdw-devel xz-devel binutils-devel libseccomp-devel
-pacman:pacman -S --needed gcc meson ninja pkgconf fuse3 zlib libdeflate lz4 expat libelf xz binutils libseccomp isa-l
-apk:apk add gcc musl-dev linux-headers meson ninja-build pkgconf fuse3 fuse3-dev zlib-dev libdeflate-dev lz4-dev expat-dev elfutils-dev xz-dev binutils-dev libseccomp-dev
-spack:spack install meson ninja pkgconf libfuse zlib libdeflate lz4 expat elfutils xz libiberty+pic libseccomp"
+other_systems="dnf:dnf install gcc meson ninja-build pkgconf-pkg-config fuse3 fuse3-devel zlib-devel libdeflate-devel lz4-devel libzstd-devel expat-devel elfutils-devel xz-devel binutils-devel libseccomp-devel
+zypper:zypper install gcc meson ninja pkgconf-pkg-config fuse3 fuse3-devel zlib-devel libdeflate-devel liblz4-devel libzstd-devel libexpat-devel libdw-devel xz-devel binutils-devel libseccomp-devel
+pacman:pacman -S --needed gcc meson ninja pkgconf fuse3 zlib libdeflate lz4 zstd expat libelf xz binutils libseccomp isa-l
+apk:apk add gcc musl-dev linux-headers meson ninja-build pkgconf fuse3 fuse3-dev zlib-dev libdeflate-dev lz4-dev zstd-dev expat-dev elfutils-dev xz-dev binutils-dev libseccomp-dev
+spack:spack install meson ninja pkgconf libfuse zlib libdeflate lz4 zstd expat elfutils xz libiberty+pic libseccomp"
 
 # Installs the viewers that tests/clients/ opens exports in, the engines that read tables (from npm DuckDB, nodejs-polars and
 # hyparquet, from Debian Dask for tests/cluster), and the NFS server of tests/mount/; those tests are skipped where this fails.

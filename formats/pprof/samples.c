@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "formats/builder/named.h"
 #include "formats/common/list.h"
 #include "formats/pprof/pprof.h"
 #include "profmount/limits.h"
@@ -83,8 +84,6 @@ static struct pm_bytes build_id(struct pm_bytes hex, uint8_t room[32])
 static uint32_t symbolised(
 	struct pprof *p, uint32_t parent, const struct pprof_location *l, struct pprof_mapping *m)
 {
-	const struct sym_scopes *scopes;
-	uint32_t at, chain[SYM_SCOPE_DEPTH_MAX], n = 0;
 	uint8_t room[32];
 	if (!p->names || !m || pprof_string(p, m->file) == 0)
 		return PM_REC_NONE;
@@ -92,32 +91,12 @@ static uint32_t symbolised(
 	struct sym_module asked = {.path = module,
 		.build_id = build_id(pprof_text(p, pprof_string(p, m->build_id)), room),
 		.kind = SYM_OFFSETS};
-	if (m->module == PPROF_NONE && sym_names_module(p->names, &asked, &m->module) < 0)
-		goto no_memory;
-	if (sym_names_find(p->names, m->module, l->address - m->start + m->offset, &scopes, &at) <
-		0)
-		goto no_memory;
-	if (!scopes)
-		return PM_REC_NONE;
-	for (; at != UINT32_MAX && n < SYM_SCOPE_DEPTH_MAX; at = scopes->items[at].parent)
-		chain[n++] = at;
-	while (n-- > 0) {
-		const struct sym_scope *s = &scopes->items[chain[n]];
-		struct pm_bytes file = sym_scopes_text_of(scopes, s->file);
-		struct pm_rec_function f = {.name = sym_scopes_text_of(scopes, s->name),
-			.file = file,
-			.module = module,
-			.line = s->line};
-		if (s->kind == SYM_SCOPE_LINE)
-			parent = pm_rec_line(p->r, parent, file, s->line);
-		else if (s->kind != SYM_SCOPE_LOOP)
-			parent = pm_rec_call(p->r, parent, pm_rec_function(p->r, &f),
-				s->kind == SYM_SCOPE_INLINED ? PM_REC_INLINED : 0);
+	if (m->module == PPROF_NONE && sym_names_module(p->names, &asked, &m->module) < 0) {
+		pm_rec_fail(p->r, -ENOMEM, PM_NO_OFFSET, "no memory for symbols");
+		return PM_REC_BAD;
 	}
-	return parent;
-no_memory:
-	pm_rec_fail(p->r, -ENOMEM, PM_NO_OFFSET, "no memory for symbols");
-	return PM_REC_BAD;
+	return pm_rec_named(
+		p->r, parent, p->names, m->module, module, l->address - m->start + m->offset);
 }
 
 /* The context of a location below a parent: its functions, the inlined ones last, with lines. */

@@ -409,6 +409,7 @@ int main(int argc, char **argv)
 	write_speedscope();
 	write_callgrind();
 	write_traceevents();
+	sources_write_perf();
 	write_nytprof();
 	write_zts();
 	write_unended();

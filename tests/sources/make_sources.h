@@ -16,5 +16,6 @@ const char *sources_folder(const char *name);
 void sources_file(const char *name, struct pm_bytes b);
 
 void sources_write_hpcrun(void);
+void sources_write_perf(void);
 
 #endif

@@ -31,6 +31,7 @@ class Profmount(MesonPackage):
     depends_on("zlib-api")
     depends_on("libdeflate")
     depends_on("lz4")
+    depends_on("zstd")
     depends_on("expat")
     depends_on("elfutils", when="+symbols")
     depends_on("xz", when="+symbols")

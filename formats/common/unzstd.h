@@ -1,0 +1,23 @@
+/*
+ * Everything that libzstd does for us: pieces of one stream, decompressed one after the other. Only
+ * unzstd.c knows it. Without the library, every stream is broken, and says why.
+ */
+#ifndef PROFMOUNT_UNZSTD_H
+#define PROFMOUNT_UNZSTD_H
+
+#include "formats/common/text.h"
+
+struct pm_unzstd;
+
+/* NULL if out of memory, or without the library; the functions below accept that. */
+struct pm_unzstd *pm_unzstd_new(void);
+
+/*
+ * Appends what the next bytes of the stream decompress to. The stream need not end. NULL, or why it
+ * is broken, a static text; what was appended before stays. Bounded by the limit of `out`.
+ */
+const char *pm_unzstd_add(struct pm_unzstd *z, struct pm_bytes in, struct pm_text *out);
+
+void pm_unzstd_free(struct pm_unzstd *z);
+
+#endif

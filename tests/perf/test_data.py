@@ -1,0 +1,60 @@
+"""perf.data: what forks, execs, late maps and the kernel make of addresses, in either byte order, and what is left of a cut file.
+
+    test_data.py PROFMOUNT FOLDER_OF_SMALL_SOURCES
+"""
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+profmount, sources = sys.argv[1:]
+failures = 0
+
+
+def cat(source, path):
+    return subprocess.run([profmount, "-o", "symbols=no", "--cat", source, path], capture_output=True, text=True, check=False)
+
+
+def rows(source, path, *columns):
+    table = csv.DictReader(io.StringIO(cat(source, path).stdout))
+    return [" ".join(row[c] for c in columns) for row in table]
+
+
+def check(what, got, want):
+    global failures
+    if got != want:
+        failures += 1
+        print(f"FAILED: {what}\n  {got}\n  {want}")
+
+
+PROG = ["prog+0x1123", "prog+0x1456", "prog+0x1789"]
+for name in ("new.perf.data", "big.perf.data"):
+    source = os.path.join(sources, name)
+    check(f"{name}: functions", sorted(rows(source, "functions.csv", "samples_excl", "samples_incl", "module", "name")), sorted([
+        "4 4 /opt/x/prog prog+0x1123", "0 5 /opt/x/prog prog+0x1456", "0 5 /opt/x/prog prog+0x1789",
+        "1 1 [kernel.kallsyms] [kernel.kallsyms]+0xffffffff81000300", "0 1 [bpf] bpf_prog_7 trace",
+        "1 1  0x400123", "0 1  0x400456", "0 1  0x400789", "1 1 //anon //anon+0x500010", "1 1  0x77"]))
+    check(f"{name}: threads", rows(source, "threads.csv", "process", "thread", "cpu_clock_ns_excl", "samples_excl", "thread_name"), [
+        "10 10 3000030 3 prog", "10 11 1000011 1 worker one", "20 20 3000060 3 child", "0 0 1000000 1 swapper"])
+    check(f"{name}: sound", rows(source, "damage.csv", "what"), [])
+
+pipe = os.path.join(sources, "pipe.perf.data")
+check("pipe: all but the last sample", rows(pipe, "threads.csv", "samples_excl"), ["3", "1", "3"])
+check("pipe: said", ["beyond the end" in what for what in rows(pipe, "damage.csv", "what")], [True])
+
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(sources, "new.perf.data"), "rb") as file:
+        whole = file.read()
+    for size, refused in ((12, True), (103, True), (150, True), (184, False), (len(whole) - 60, False)):
+        path = os.path.join(folder, "perf.data")
+        with open(path, "wb") as file:
+            file.write(whole[:size])
+        result = cat(path, "damage.csv")
+        check(f"cut after {size} bytes", (result.returncode != 0, len(result.stdout.splitlines()) > 1), (refused, not refused))
+        if refused:
+            check(f"one line for {size} bytes", len(result.stderr.splitlines()), 1)
+
+print(f"{failures} failures")
+sys.exit(failures > 0)
