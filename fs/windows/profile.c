@@ -287,6 +287,7 @@ int pmfs_window_open(struct pmfs_index *x, const struct pmfs_span *span, uint32_
 		.has_lines = run->has_lines,
 		.has_modules = run->has_modules,
 		.module_end = run->module_end,
+		.window = &w->window,
 		.self = w};
 	int r = make_title(w, err);
 	if (r == 0)

@@ -196,7 +196,10 @@ struct pm_profile {
 	 */
 	const char *module_end;
 	const struct pm_note *notes; /* ends with a NULL name; NULL: none */
-	void *self;                  /* private data of the format */
+	/* Of runs, or of a run compared with another: the name of the one that is compared with. */
+	const char *baseline;
+	const struct pm_window *window; /* the part of a run that this is; NULL: it is no part */
+	void *self;                     /* private data of the format */
 };
 
 /* Call before anything else is asked of a profile that may have been opened just now. O(1) then. */

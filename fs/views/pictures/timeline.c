@@ -143,6 +143,9 @@ static void paint_call(const struct pmfs_timeline *t, uint32_t row, const struct
 	bool *brief = t->brief + (size_t)row * N;
 	uint64_t end = end_of(call);
 	uint32_t i = first_cell(t, call->time_ns);
+	if ((call->time_ns < t->begin && end <= t->begin) || call->time_ns > t->end ||
+		(call->time_ns == t->end && !t->is_last))
+		return; /* in another part of the run */
 	if (i == N || t->middle[i] >= end) {
 		i = cell_of(t, call->time_ns);
 		brief[i] |= cells[i] == PM_NONE;
@@ -205,6 +208,12 @@ static void choose_rows(struct pmfs_timeline *t, const struct pmfs_timeline_part
 {
 	uint32_t step = (t->n_threads + PMFS_TIMELINE_ROWS - 1) / PMFS_TIMELINE_ROWS;
 	uint32_t first = part ? part->first_row : 0, most = part ? part->n_rows : PM_NONE;
+	if (part && part->one) {
+		for (uint32_t i = 0; i < t->n_threads; i++)
+			if (t->thread[i] == part->only)
+				t->thread[t->n_rows++] = part->only;
+		return;
+	}
 	for (uint32_t i = first; i < t->n_threads && t->n_rows < most; i += part ? 1 : step)
 		t->thread[t->n_rows++] = t->thread[i];
 }
@@ -256,6 +265,11 @@ static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
 	const struct pm_threads *threads, uint32_t n_rows, struct pm_error *err)
 {
 	int e = 0;
+	if (p->window) { /* all of it, whatever was traced when */
+		t->begin = p->window->start_ns;
+		t->end = p->window->end_ns;
+		return 0;
+	}
 	t->begin = UINT64_MAX;
 	for (uint32_t i = 0; e == 0 && i < n_rows; i++) {
 		struct reader r = reader_of(p, threads, t->thread[i]);
@@ -275,6 +289,7 @@ static int find_span(struct pmfs_timeline *t, const struct pm_profile *p,
 static void narrow(struct pmfs_timeline *t, const struct pmfs_timeline_part *part)
 {
 	uint64_t begin = time_between(t, part->part, UINT64_C(1) << part->level);
+	t->is_last = part->part + UINT64_C(1) == UINT64_C(1) << part->level;
 	t->end = time_between(t, part->part + UINT64_C(1), UINT64_C(1) << part->level);
 	t->begin = begin;
 }
@@ -285,6 +300,7 @@ static int lay_out(struct pmfs_timeline *t, const struct pm_profile *p,
 	struct pm_error *err)
 {
 	int e = 0;
+	t->is_last = true;
 	if (part)
 		e = find_span(t, p, threads, t->n_threads, err);
 	choose_rows(t, part);

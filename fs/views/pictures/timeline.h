@@ -24,6 +24,7 @@ struct pmfs_timeline {
 	uint64_t begin, end; /* ns as stored; begin <= end */
 	uint32_t *context;   /* by cell: the context (index) in its middle, or PM_NONE */
 	bool *brief;         /* by cell: it ran only before or after the middle */
+	bool is_last;        /* what begins at `end` belongs to this part: there is none after it */
 
 	uint64_t middle[PMFS_TIMELINE_POINTS]; /* times */
 };
@@ -36,11 +37,14 @@ int pmfs_timeline_read(
 	struct pmfs_model *m, uint32_t thread, struct pmfs_timeline *ret, struct pm_error *err);
 
 /*
- * A part of the timeline of all threads: `n_rows` threads from `first_row` on, and the `part`-th of
- * 2^`level` equal intervals of the time. A part that does not exist has no rows.
+ * A part of the timeline of all threads: `n_rows` threads from `first_row` on, or the thread `only`
+ * alone, and the `part`-th of 2^`level` equal intervals of the time. A part that does not exist has
+ * no rows.
  */
 struct pmfs_timeline_part {
 	uint32_t first_row, n_rows, part, level;
+	bool one;
+	uint32_t only;
 };
 
 int pmfs_timeline_read_part(struct pmfs_model *m, const struct pmfs_timeline_part *part,
