@@ -52,6 +52,7 @@ int pmfs_compare_new(
 		.layout = "comparison",
 		.title = pm_bytes_of(of->name),
 		.kind_of_tree = "samples",
+		.baseline = of->base_name,
 		.self = c,
 	};
 	*ret = &c->profile;

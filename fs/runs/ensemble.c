@@ -122,6 +122,7 @@ static int settle(void *context, struct pm_error *err)
 		pmfs_ensemble_collections(e) < 0)
 		return pmfs_ensemble_no_memory(err);
 	pmfs_ensemble_list_documents(e);
+	e->profile.baseline = e->runs.groups[e->base].name;
 	return 0;
 }
 
@@ -194,10 +195,14 @@ static int prepare(struct pmfs_ensemble *e, struct pm_error *err)
 	e->shelf = pmfs_shelf_new(&e->runs, &e->options.shelf);
 	if (!e->shelf)
 		return pmfs_ensemble_no_memory(err);
+	e->title = pm_arena_printf(&e->arena, "%u runs", e->runs.n);
+	if (!e->title)
+		return pmfs_ensemble_no_memory(err);
 	e->profile = (struct pm_profile){.ops = &ops,
 		.format = "runs",
 		.source = e->runs.runs[0].source,
 		.layout = "several sources",
+		.title = pm_bytes_of(e->title),
 		.self = e};
 	for (uint32_t i = 0; i < e->runs.n; i++) {
 		const struct pmfs_run *run = &e->runs.runs[i];

@@ -21,6 +21,7 @@ struct pmfs_ensemble {
 	struct pmfs_shelf *shelf;
 	struct pm_lazy
 		settled;   /* what depends on the baseline, which is chosen when it is needed */
+	const char *title; /* of the profile */
 	uint32_t base;     /* the baseline's group */
 	uint32_t *others;  /* the other groups; runs.n_groups - 1 of them */
 	uint32_t *numbers; /* 0, 1, 2 …: the runs of a group as a list */

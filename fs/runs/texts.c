@@ -18,6 +18,8 @@ static void add_entries(
 	add_entry(out, "summary.txt", "One screen: the runs, and what changed most.");
 	add_entry(
 		out, "info.json", "Names, repetitions and sources of the runs, and the baseline.");
+	add_entry(
+		out, "report.html", "The runs in a browser: costs, scaling, the largest changes.");
 	add_entry(out, "runs.csv",
 		"A row for each run: whole costs, threads, time, directory; why it cannot be read.");
 	add_entry(out, "functions.csv .tsv", "functions.csv of every run, one after the other.");

@@ -238,6 +238,7 @@ static const struct pmfs_view window[] = {
 	TABLES("functions", "The flat profile of this time.", NULL, pmfs_functions_table),
 	TABLES("contexts", "Every calling context that ran.", NULL, pmfs_contexts_table),
 	TABLES("callers", "Call edges: caller, callee, call site, cost.", NULL, pmfs_callers_table),
+	TABLES("lines", "Costs by source line.", pmfs_has_lines, pmfs_lines_table),
 	TABLE("categories", "Cost by category of work.", NULL, pmfs_categories_table),
 	TABLE("threads", "One row per thread.", pmfs_has_threads, pmfs_threads_table),
 	TEXT("hotpath.txt", "The most expensive call path.", NULL, pmfs_hotpath_render),
@@ -249,7 +250,8 @@ static const struct pmfs_view window[] = {
 };
 
 static const struct pmfs_view comparison[] = {
-	TEXT("report.html", "The comparison in a browser.", NULL, pmfs_report_page_render),
+	TEXT("report.html", "The runs in a browser: what changed, and where.", NULL,
+		pmfs_report_page_render),
 };
 
 #define PLACE(views)                                                                               \
@@ -285,7 +287,10 @@ const struct pmfs_shape *pmfs_shape_of(enum pm_shape shape)
 		[PM_SHAPE_COMPARISON] = {.place = PMFS_PLACE_COMPARISON,
 			.is_tree = true,
 			.has_report = true},
-		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_BARE, .is_tree = true, .apart = true},
+		[PM_SHAPE_ENSEMBLE] = {.place = PMFS_PLACE_COMPARISON,
+			.is_tree = true,
+			.has_report = true,
+			.apart = true},
 		[PM_SHAPE_WINDOW] = {.place = PMFS_PLACE_WINDOW,
 			.is_tree = true,
 			.has_report = true,

@@ -42,14 +42,14 @@ async function view(hash) {
   const shown = await page.evaluate(() => ({
     text: document.getElementById("main").innerText,
     alerts: [...document.querySelectorAll("[role=alert]")].map(e => e.innerText),
-    rows: [...document.querySelectorAll("table.long tbody tr:not(.space)")].map(row => [...row.cells].map(cell => cell.innerText.replace(/\s+/g, " ").trim())),
+    rows: [...document.querySelectorAll("table.long tbody tr:not(.space)")].map(row => [...row.cells].map(cell => (cell.querySelector(".name") ? cell.querySelector(".name").textContent : cell.innerText).replace(/\s+/g, " ").trim())),
     drawn: [...document.querySelectorAll("main canvas")].map(canvas => {
       const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
       const colours = new Set();
       for (let i = 0; i < data.length; i += 4 * 37) if (data[i + 3]) colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
       return colours.size;
     }),
-    elements: document.querySelectorAll("main script, main img, main svg, main b > *").length,
+    elements: document.querySelectorAll("main script, main img, main svg").length,
   }));
   return { ...shown, barriers: browserName === "chrome" ? await barriers() : [] };
 }
@@ -67,9 +67,10 @@ if (ids.includes("traces")) views.trace = await view(await page.evaluate(async (
 }));
 if (ids.includes("timeline")) views.kinds = await view("view=timeline&by=kind");
 if (ids.includes("flame")) views.sandwich = await view("view=flame&fn=0");
+await page.evaluate(() => loadFunctions(() => {}));
 const kept = await page.evaluate(() => ({
   columns: start.columns.map(c => c.name),
-  functions: allFunctions.rows.map(f => [f.name, ...f.cells]),
+  functions: allFunctions().rows.map(f => [f.name, ...f.cells]),
   bytes: performance.getEntriesByType("resource").length,
 }));
 // A step to a view draws it once, and what is asked for twice before it has come is there once: pages of a tree.

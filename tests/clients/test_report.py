@@ -24,6 +24,7 @@ import clients
 
 sys.path.append(os.path.dirname(clients.HERE))
 import can_mount  # noqa: E402
+import screenlaw  # noqa: E402
 
 PROFMOUNT, SOURCE, *OTHERS = (os.path.abspath(a) for a in sys.argv[1:])
 BROWSERS = {"chrome": ("chromium", "/usr/bin/chromium"), "firefox": ("firefox-esr", "/usr/bin/firefox-esr")}
@@ -124,6 +125,16 @@ class Report(unittest.TestCase):
             self.assertEqual(have[1:], [float(want[c]) if want[c] else None for c in columns])
         self.assertGreater(len(shown["views"]["functions"]["rows"]), 0)
 
+    def check_law(self, folder):
+        """In Chromium: each number on screen is the cell of a table that it says it is."""
+        shown = self.drive("chrome", "law.mjs", f"file://{folder}/report.html")
+        self.assertEqual(shown["errors"], [])
+        self.assertEqual(shown["strays"], [])
+        self.assertGreater(len(shown["cells"]), 5)
+        wrong = screenlaw.violations(shown, folder)
+        self.assertEqual(wrong[:10], [], f"{len(wrong)} of {len(shown['cells'])} numbers")
+        return shown
+
     def check_views(self, shown):
         self.assertEqual(shown["errors"], [])
         for name, view in shown["views"].items():
@@ -141,21 +152,21 @@ class Report(unittest.TestCase):
             self.assertEqual(shown["twice"], {"drawn": 1, "pages": 1, "repeated": 0})
             self.check_views(shown)
             self.check_functions(shown, folder)
-            self.assertEqual(shown["ids"], ["overview", "flame", "tree", "functions", "source", "timeline", "threads"])
+            self.assertEqual(shown["ids"], ["overview", "flame", "tree", "functions", "source", "timeline", "threads", "tables"])
             for have, want in zip(shown["views"]["functions"]["rows"], rows(folder, "functions.csv")):
-                self.assertAlmostEqual(seconds(have[0]), float(want["cputime_sec_excl"]), delta=6e-4 * float(want["cputime_sec_excl"]))
-                self.assertAlmostEqual(seconds(have[1]), float(want["cputime_sec_incl"]), delta=6e-4 * float(want["cputime_sec_incl"]))
-                self.assertEqual(have[2], want["name"])
+                self.assertAlmostEqual(seconds(have[1]), float(want["cputime_sec_excl"]), delta=6e-4 * float(want["cputime_sec_excl"]))
+                self.assertAlmostEqual(seconds(have[2]), float(want["cputime_sec_incl"]), delta=6e-4 * float(want["cputime_sec_incl"]))
+                self.assertEqual(have[0], want["name"])
             threads = {row["path"].split("/", 1)[1]: float(row["cputime_sec_incl"]) for row in rows(folder, "threads.csv")}
             for have in shown["views"]["threads"]["rows"]:
-                self.assertAlmostEqual(seconds(have[0]), threads[have[2]], delta=6e-4)
-            flat = {row["name"]: float(row["cputime_sec_incl"]) for row in rows(folder, "functions.csv")}
+                self.assertAlmostEqual(seconds(have[1]), threads[have[0]], delta=6e-4)
+            flat = {row["name"]: float(row["cputime_sec_excl"]) for row in rows(folder, "functions.csv")}
             for have in shown["views"]["bottomup"]["rows"]:
-                name = have[0].split(" ", 1)[1]
+                name = have[0]
                 self.assertAlmostEqual(seconds(have[1]), flat[name], delta=6e-4 * flat[name])
             tops = [row for row in rows(folder, "contexts.csv") if row["depth"] == "0"]
             self.assertRegex(shown["views"]["kinds"]["text"], r"(?m)^program$")
-            self.assertEqual(shown["views"]["tree"]["rows"][0][0].split(" ", 1)[1], tops[0]["name"])
+            self.assertEqual(shown["views"]["tree"]["rows"][0][0], tops[0]["name"])
 
     def check_hostile(self, browser):
         for name, data in (("hostile.htdump", hostile_stream()), ("nytprof.out", hostile_profile())):
@@ -176,7 +187,7 @@ class Report(unittest.TestCase):
         path = rows(folder, "traces.csv")[0]["path"]
         calls = rows(os.path.join(folder, path), "calls.csv")
         shown = [row for row in shown["views"]["trace"]["rows"] if len(row) == 5]
-        self.assertEqual([row[0].removesuffix(" (error)") for row in shown], [call["method"] for call in calls])
+        self.assertEqual([row[0] for row in shown], [call["method"] for call in calls])
         for have, call in zip(shown, calls):
             self.assertAlmostEqual(seconds(have[2]), int(call["duration_ns"]) * 1e-9, delta=6e-4 * int(call["duration_ns"]) * 1e-9)
 
@@ -198,6 +209,17 @@ class Report(unittest.TestCase):
                 self.check_times(shown, folder)
                 if "trace" in shown["views"]:
                     self.check_trace(shown, folder)
+
+    def test_numbers_on_screen_are_those_of_the_tables(self):
+        for source in (SOURCE, *OTHERS):
+            with self.subTest(source=source), Mounted(source) as folder:
+                self.check_law(folder)
+
+    def test_numbers_of_several_runs_are_those_of_the_tables(self):
+        with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}", f"c={SOURCE}") as folder:
+            self.check_law(folder)
+            shown = self.check_law(os.path.join(folder, "compare", "c"))
+            self.assertTrue(any("_diff" in cell for _, cell in shown["cells"]))
 
     def test_chromium_shows_every_format(self):
         self.check_every_format("chrome")

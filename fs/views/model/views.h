@@ -59,7 +59,8 @@ enum pmfs_place {
 	PMFS_PLACE_TRACE,         /* an item of a collection that is a trace; item = 0 */
 	PMFS_PLACE_BARE,          /* a profile with its own documents only */
 	PMFS_PLACE_WINDOW,        /* a part of a run in time; item = 0 */
-	PMFS_PLACE_COMPARISON,    /* compare/NAME/: views beside its own documents; item = 0 */
+	PMFS_PLACE_COMPARISON,    /* compare/NAME/ and the root of several runs: views beside
+				     their own documents; item = 0 */
 	PMFS_N_PLACES,
 };
 

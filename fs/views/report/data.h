@@ -21,12 +21,14 @@ struct pmfs_report {
 typedef int pmfs_report_fn(struct pmfs_report *r, struct pm_error *err);
 
 pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_functions,
-	pmfs_report_function, pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame,
-	pmfs_report_sandwich, pmfs_report_threads, pmfs_report_costs, pmfs_report_time,
-	pmfs_report_sources, pmfs_report_source, pmfs_report_damage, pmfs_report_table,
+	pmfs_report_function, pmfs_report_up, pmfs_report_hot, pmfs_report_path,
+	pmfs_report_children, pmfs_report_flame, pmfs_report_thread_flame, pmfs_report_sandwich,
+	pmfs_report_threads, pmfs_report_costs, pmfs_report_function_costs, pmfs_report_time,
+	pmfs_report_stack, pmfs_report_sources, pmfs_report_source, pmfs_report_table,
 	pmfs_report_plot;
 
-/* The list of counters, as a part of start.js. */
+/* The lists of tables and of counters, as parts of start.js. */
+pmfs_report_fn pmfs_report_documents;
 pmfs_report_fn pmfs_report_counters;
 
 /* The cells of a row as an array. */

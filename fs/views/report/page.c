@@ -14,6 +14,7 @@
 int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	static const struct pm_bytes *const scripts[] = {
+		&pmfs_asset_labels_js,
 		&pmfs_asset_core_js,
 		&pmfs_asset_overview_js,
 		&pmfs_asset_functions_js,
@@ -40,6 +41,10 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 		}
 		rest = pmfs_page_until(out, rest, "{{title}}");
 		pm_text_xml(out, title);
+		if (p->baseline) {
+			pm_text_str(out, " against ");
+			pm_text_xml(out, pm_bytes_of(p->baseline));
+		}
 	}
 	rest = pmfs_page_until(out, rest, "{{script}}");
 	for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)

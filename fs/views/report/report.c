@@ -18,31 +18,51 @@ static const struct kind {
 	unsigned bits[2]; /* of the second and third number */
 	pmfs_report_fn *write;
 } kinds[] = {
-	{"start", 0, {0, 0}, pmfs_report_start},
-	{"functions", 1, {0, 0}, pmfs_report_functions},
-	{"function", 1, {0, 0}, pmfs_report_function},
+	{"functions", 2, {12, 0}, pmfs_report_functions},
 	{"children", 2, {20, 0}, pmfs_report_children},
 	{"flame", 2, {12, 0}, pmfs_report_flame},
 	{"threadflame", 2, {12, 0}, pmfs_report_thread_flame},
 	{"threadfunctions", 2, {20, 0}, pmfs_report_thread_functions},
-	{"threads", 1, {0, 0}, pmfs_report_threads},
 	{"costs", 2, {12, 0}, pmfs_report_costs},
+	{"functioncosts", 2, {12, 0}, pmfs_report_function_costs},
 	{"time", 3, {14, 6}, pmfs_report_time},
-	{"sources", 1, {0, 0}, pmfs_report_sources},
-	{"source", 1, {0, 0}, pmfs_report_source},
-	{"damage", 1, {0, 0}, pmfs_report_damage},
+	{"stack", 2, {20, 0}, pmfs_report_stack},
 	{"table", 2, {20, 0}, pmfs_report_table},
-	{"plot", 1, {0, 0}, pmfs_report_plot},
 	{"sandwich", 2, {12, 0}, pmfs_report_sandwich},
+	{"up", 2, {12, 0}, pmfs_report_up},
+	/* The others share a number in node ids: their own is where others have their second one.
+	 */
+	{"start", 0, {0, 0}, pmfs_report_start},
+	{"function", 1, {0, 0}, pmfs_report_function},
+	{"threads", 1, {0, 0}, pmfs_report_threads},
+	{"sources", 0, {0, 0}, pmfs_report_sources},
+	{"source", 1, {0, 0}, pmfs_report_source},
+	{"plot", 1, {0, 0}, pmfs_report_plot},
+	{"hot", 1, {0, 0}, pmfs_report_hot},
+	{"path", 1, {0, 0}, pmfs_report_path},
 };
 
-enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), SHARED_BITS = 20, NAME_SIZE = 64 };
+enum {
+	N_KINDS = sizeof(kinds) / sizeof(kinds[0]),
+	N_LONG = 12, /* with two numbers or three */
+	SHARED_BITS = 20,
+	NAME_SIZE = 64
+};
 
-_Static_assert(N_KINDS <= 16, "a kind has four bits");
+_Static_assert(N_LONG < 16, "a kind has four bits");
+
+/* NULL if no document has the key. */
+static const struct kind *kind_of(struct pmfs_report_key key)
+{
+	uint32_t code = key.b >> SHARED_BITS, shared = key.b & ((1U << SHARED_BITS) - 1);
+	if (code < N_LONG)
+		return &kinds[code];
+	return code == N_LONG && shared < N_KINDS - N_LONG ? &kinds[N_LONG + shared] : NULL;
+}
 
 static void numbers_of(const struct kind *kind, struct pmfs_report_key key, uint32_t n[3])
 {
-	uint32_t shared = key.b & ((1U << SHARED_BITS) - 1);
+	uint32_t shared = kind->n_numbers < 2 ? 0 : key.b & ((1U << SHARED_BITS) - 1);
 	n[0] = key.a;
 	n[1] = shared >> kind->bits[1];
 	n[2] = shared & ((1U << kind->bits[1]) - 1);
@@ -60,9 +80,9 @@ static size_t print_name(const struct kind *kind, const uint32_t n[3], char out[
 bool pmfs_report_has(struct pmfs_report_key key)
 {
 	uint32_t n[3];
-	if (key.b >> SHARED_BITS >= N_KINDS)
+	const struct kind *kind = kind_of(key);
+	if (!kind)
 		return false;
-	const struct kind *kind = &kinds[key.b >> SHARED_BITS];
 	numbers_of(kind, key, n);
 	return (kind->n_numbers > 0 || n[0] == 0) && n[1] >> kind->bits[0] == 0;
 }
@@ -95,7 +115,9 @@ static bool find_in(unsigned k, struct pm_bytes name, struct pmfs_report_key *re
 	for (unsigned i = 0; i < kind->n_numbers; i++)
 		if (!take_number(&name, &n[i]) || (i > 0 && n[i] >> kind->bits[i - 1] != 0))
 			return false;
-	*ret = (struct pmfs_report_key){n[0], k << SHARED_BITS | n[1] << kind->bits[1] | n[2]};
+	*ret = (struct pmfs_report_key){n[0],
+		k < N_LONG ? k << SHARED_BITS | n[1] << kind->bits[1] | n[2]
+			   : (uint32_t)N_LONG << SHARED_BITS | (k - N_LONG)};
 	return pm_bytes_equal(name, pm_bytes_of(".js"));
 }
 
@@ -112,7 +134,7 @@ bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret)
 static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_report_key key = {(uint32_t)doc->text.a, (uint32_t)doc->text.b};
-	const struct kind *kind = &kinds[key.b >> SHARED_BITS];
+	const struct kind *kind = kind_of(key);
 	struct pmfs_report r = {.model = (struct pmfs_model *)(uintptr_t)doc->text.self,
 		.json = {.out = out, .script = true}};
 	char name[NAME_SIZE];

@@ -3,22 +3,28 @@
  * each document of report/ is a script `pm.take("KEY", DATA)` of bounded size, which is rendered
  * when the page needs it. Documents are found by name and never listed.
  *
- *   start.js                   what the page begins with: columns, totals, categories, the hot path
- *   functions-CHUNK.js         rows of functions.csv, PMFS_REPORT_ROWS at a time
- *   function-ROW.js            callers, callees and instances of a function
+ *   start.js                   what the page begins with: columns, totals, categories, tables
+ *   functions-CHUNK-ORDER.js   rows of functions.csv, PMFS_REPORT_ROWS at a time; ORDER 0: in its
+ *                              order, else the highest in column ORDER - 1 first
+ *   function-ROW.js            callers and callees of a function
+ *   up-CONTEXT-LEVEL.js        who calls the path of LEVEL + 1 functions that ends in CONTEXT (an
+ *                              index): a level of the bottom-up tree
+ *   hot-COLUMN.js              the hot path
+ *   path-CONTEXT.js            the calling context with this index, and those above it
  *   children-CONTEXT-PAGE.js   children of a context in the tree; CONTEXT is its index + 1, 0 for
  *                              those at the top
  *   flame-NODE-COLUMN.js       a flame graph below a node of the call paths by name
  *   sandwich-ROW-COLUMN.js     flame graphs of all that calls a function, and of all it calls
  *   threadflame-THREAD-COLUMN.js  the same of a thread, from its top
  *   threadfunctions-THREAD-CHUNK.js  a thread's flat profile
- *   threads-CHUNK.js           threads with their totals
+ *   threads-CHUNK.js           threads
  *   costs-CONTEXT-COLUMN.js    what a context costs on each thread; CONTEXT as above, 0: the totals
+ *   functioncosts-ROW-COLUMN.js  what a function costs on each thread
  *   time-TILE-PAGE-DEPTH.js    what ran when on a page of threads; TILE numbers the binary parts of
  *                              the run from 1
- *   sources-0.js, source-FILE.js  files with costs; the lines of one of them
- *   damage-0.js                damage.csv
- *   table-DOCUMENT-CHUNK.js    a table that only this format has
+ *   stack-TILE-THREAD.js       the call paths of a thread over the time of a tile
+ *   sources.js, source-FILE.js  files with costs; the lines of one of them
+ *   table-DOCUMENT-CHUNK.js    a table of the directory, as start.js numbers them
  *   plot-COUNTER.js            a counter's values over time, reduced to what a plot shows
  */
 #ifndef PROFMOUNT_FS_VIEWS_REPORT_REPORT_H
@@ -33,7 +39,6 @@ enum {
 	PMFS_REPORT_LEVELS = 160,    /* levels of it: a larger canvas takes hundreds of megabytes */
 	PMFS_REPORT_LINES = 20000,   /* of a source file */
 	PMFS_REPORT_THREADS = 64,    /* rows of a page of the timeline */
-	PMFS_REPORT_INSTANCES = 500, /* contexts of a function, the most expensive ones */
 	PMFS_REPORT_ITEM_ROWS = 5000 /* of each table of an item */
 };
 

@@ -7,6 +7,7 @@
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/lines.h"
+#include "fs/views/texts/sites.h"
 #include "fs/views/texts/sources.h"
 
 /* NULL, and `null` written, where the format knows no lines. */
@@ -26,12 +27,12 @@ static void add_lines(const struct pmfs_lines *l, uint32_t at, uint32_t end, dou
 {
 	const struct pmfs_columns *c = l->columns;
 	for (uint32_t i = 0; i < c->n; i++)
-		sums[i] = 0;
+		sums[i] = NAN;
 	for (; at < end && !pm_work_cancelled(); at++)
 		for (uint32_t i = 0; i < c->n; i++) {
 			double value = l->cells[(size_t)l->by_place[at] * c->n + i];
-			if (c->columns[i].role != PM_ROLE_INCLUSIVE && value == value)
-				sums[i] += value;
+			if (c->columns[i].role != PM_ROLE_INCLUSIVE)
+				pmfs_add(&sums[i], value);
 		}
 }
 
@@ -76,9 +77,9 @@ int pmfs_report_sources(struct pmfs_report *r, struct pm_error *err)
 
 /* ---- the lines of a file ---- */
 
-/* [line, row of the function, [cells]] */
+/* [line, row of the function, [cells], row of lines.csv] */
 static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
-	const struct pmfs_functions *f, uint32_t file)
+	const struct pmfs_functions *f, const uint32_t *place, uint32_t file)
 {
 	pm_json_key(&r->json, "costs");
 	pm_json_open(&r->json, '[');
@@ -91,9 +92,72 @@ static void write_costs(struct pmfs_report *r, const struct pmfs_lines *l,
 		pm_json_u64(&r->json, line->line);
 		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
 		pmfs_report_cells(r, l->cells + (size_t)l->by_place[at] * r->columns->n);
+		pm_json_u64(&r->json, place[l->by_place[at]]);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
+}
+
+/* By line: [line, number of the text's file, its name, how often, ns or null, [rows of its subs]]
+ */
+static void write_evals(struct pmfs_report *r, const struct pmfs_sites *sites)
+{
+	pm_json_key(&r->json, "evals");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < sites->n_evals && i < PMFS_REPORT_LINES; i++) {
+		const struct pmfs_site_eval *eval = &sites->evals[i];
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, eval->line);
+		pm_json_u64(&r->json, eval->text);
+		pm_json_text(&r->json, r->tree->texts[eval->text]);
+		pm_json_u64(&r->json, eval->n);
+		pm_json_f64(&r->json, eval->ns);
+		pm_json_open(&r->json, '[');
+		for (uint32_t k = 0; k < eval->n_subs; k++)
+			pm_json_u64(&r->json, sites->subs[eval->first + k]);
+		pm_json_close(&r->json, ']');
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+}
+
+/* Rows of callers.csv, by line: [line, row of the callee, calls or null, [cells]] */
+static int write_sites(
+	struct pmfs_report *r, const struct pmfs_functions *f, uint32_t file, struct pm_error *err)
+{
+	struct pmfs_sites sites;
+	const struct pmfs_lines_of all = {file, 1, UINT32_MAX};
+	int e = pmfs_sites_of(r->model, &all, &sites, err);
+	if (e < 0)
+		return e;
+	pm_json_key(&r->json, "sites");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < sites.n && i < PMFS_REPORT_LINES; i++) {
+		const struct pmfs_call_edge *call = &sites.calls->calls[sites.rows[i]];
+		uint32_t row = call->callee == PM_NONE ? PM_NONE : f->row[call->callee];
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, call->line);
+		pm_json_i64(&r->json, row == PM_NONE ? -1 : (int64_t)row);
+		if (call->calls == PMFS_UNCOUNTED)
+			pm_json_null(&r->json);
+		else
+			pm_json_u64(&r->json, call->calls);
+		pmfs_report_cells(r, sites.calls->cells + (size_t)sites.rows[i] * r->columns->n);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	write_evals(r, &sites);
+	pmfs_sites_done(&sites);
+	return 0;
+}
+
+/* Rows of lines.csv by index of the line; to be freed. NULL if out of memory. */
+static uint32_t *place_lines(const struct pmfs_lines *l)
+{
+	uint32_t *place = malloc(((size_t)l->n + 1) * sizeof(*place));
+	for (uint32_t i = 0; place && i < l->n; i++)
+		place[l->order[i]] = i;
+	return place;
 }
 
 static int write_text(struct pmfs_report *r, uint32_t file, struct pm_error *err)
@@ -133,8 +197,14 @@ int pmfs_report_source(struct pmfs_report *r, struct pm_error *err)
 	pm_json_open(&r->json, '{');
 	pm_json_key(&r->json, "path");
 	pm_json_text(&r->json, r->tree->texts[r->n[0]]);
-	write_costs(r, l, f, r->n[0]);
-	e = write_text(r, r->n[0], err);
+	uint32_t *place = place_lines(l);
+	if (!place)
+		return pmfs_no_memory(err);
+	write_costs(r, l, f, place, r->n[0]);
+	free(place);
+	e = write_sites(r, f, r->n[0], err);
+	if (e == 0)
+		e = write_text(r, r->n[0], err);
 	pm_json_close(&r->json, '}');
 	return e;
 }

@@ -1,10 +1,11 @@
 /* What the page begins with: what the profile is, its columns and totals, where the cost is. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fs/views/model/categories.h"
-#include "fs/views/model/tables.h"
 #include "fs/views/pictures/colours.h"
 #include "fs/views/report/data.h"
+#include "fs/views/sums/categorysums.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
 #include "fs/views/sums/threads.h"
@@ -64,14 +65,18 @@ static void write_palette(struct pmfs_report *r)
 	pm_json_close(&r->json, ']');
 }
 
-static int write_hotpath(struct pmfs_report *r, struct pm_error *err)
+/* [context, value, name, file, line, number of the file] */
+int pmfs_report_hot(struct pmfs_report *r, struct pm_error *err)
 {
 	struct pmfs_hot *path;
 	uint32_t n;
-	int e = pmfs_hotpath(r->model, &path, &n, err);
+	if (r->n[0] >= r->columns->n) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	int e = pmfs_hotpath_by(r->model, r->n[0], &path, &n, err);
 	if (e < 0)
 		return e;
-	pm_json_key(&r->json, "hot");
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; i < n && i < PM_LIMIT_STACK_LEVELS; i++) {
 		const struct pm_frame *frame = pm_tree_frame(r->tree, path[i].context);
@@ -82,6 +87,7 @@ static int write_hotpath(struct pmfs_report *r, struct pm_error *err)
 		pm_json_text(&r->json, pmfs_frame_name(r->tree, frame, &r->scratch));
 		pm_json_text(&r->json, r->tree->texts[frame->file]);
 		pm_json_u64(&r->json, frame->line);
+		pm_json_u64(&r->json, frame->file);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
@@ -89,50 +95,21 @@ static int write_hotpath(struct pmfs_report *r, struct pm_error *err)
 	return 0;
 }
 
-/* Own cost of the functions of each category, by column. */
-static int write_categories(
-	struct pmfs_report *r, const struct pmfs_functions *f, struct pm_error *err)
+/* Rows of categories.csv: [name, contexts, [cells]] */
+static int write_categories(struct pmfs_report *r, struct pm_error *err)
 {
-	uint32_t n = r->columns->n;
-	double *sums = calloc((size_t)PMFS_N_CATEGORIES * n + 1, sizeof(*sums));
-	if (!sums)
-		return pmfs_no_memory(err);
-	for (uint32_t row = 0; row < f->n; row++)
-		for (uint32_t i = 0; i < n; i++) {
-			double value = pmfs_function_cell(f, row, i);
-			sums[(size_t)f->category[f->function[row]] * n + i] +=
-				value == value ? value : 0;
-		}
-	pm_json_key(&r->json, "categories");
-	pm_json_open(&r->json, '[');
-	for (uint32_t k = 0; k < PMFS_N_CATEGORIES; k++) {
-		pm_json_open(&r->json, '[');
-		pm_json_text(&r->json, pmfs_category_name((enum pmfs_category)k));
-		pmfs_report_cells(r, sums + (size_t)k * n);
-		pm_json_close(&r->json, ']');
-	}
-	pm_json_close(&r->json, ']');
-	free(sums);
-	return 0;
-}
-
-/* Tables that only this format has, at the root or one folder below: traces.csv, counters/X.csv. */
-static int write_documents(struct pmfs_report *r, struct pm_error *err)
-{
-	const struct pm_named_doc *docs = NULL;
-	size_t n = 0;
-	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
-					   : 0;
+	const struct pmfs_category_sums *s;
+	int e = pmfs_category_sums(r->model, &s, err);
 	if (e < 0)
 		return e;
-	pm_json_key(&r->json, "documents");
+	pm_json_key(&r->json, "categories");
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; i < n; i++) {
-		if (docs[i].doc.kind != PM_DOC_CSV)
-			continue;
+	for (uint32_t k = 0; k < s->n; k++) {
+		uint32_t category = s->order[k];
 		pm_json_open(&r->json, '[');
-		pm_json_u64(&r->json, i);
-		pm_json_str(&r->json, docs[i].path);
+		pm_json_text(&r->json, pmfs_category_name((enum pmfs_category)category));
+		pm_json_u64(&r->json, s->contexts[category]);
+		pmfs_report_cells(r, s->cells + (size_t)category * r->columns->n);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
@@ -144,6 +121,11 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 	struct pm_json *j = &r->json;
 	pm_json_key(j, "title");
 	pm_json_text(j, title.len ? title : pmfs_base_name(pm_bytes_of(r->profile->source)));
+	pm_json_key(j, "base");
+	if (r->profile->baseline)
+		pm_json_str(j, r->profile->baseline);
+	else
+		pm_json_null(j);
 	pm_json_key(j, "source");
 	pm_json_str(j, r->profile->source);
 	pm_json_key(j, "format");
@@ -162,6 +144,27 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 	pm_json_bool(j, r->profile->has_lines);
 	pm_json_key(j, "calls");
 	pm_json_bool(j, r->profile->traces_are_calls);
+	pm_json_key(j, "window");
+	pm_json_bool(j, r->profile->window != NULL);
+}
+
+/* The directories of compare/, by number of the run that is compared. */
+static int write_compared(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_collection *c = NULL;
+	size_t n = 0;
+	int e = r->profile->ops->collections && r->profile->baseline
+		? r->profile->ops->collections(r->profile, &c, &n, err)
+		: 0;
+	pm_json_key(&r->json, "compared");
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; e >= 0 && i < n; i++)
+		for (uint32_t k = 0; k < c[i].n && strcmp(c[i].path, "compare") == 0; k++) {
+			pm_text_clear(&r->scratch);
+			pm_json_text(&r->json, c[i].name(&c[i], k, &r->scratch));
+		}
+	pm_json_close(&r->json, ']');
+	return e < 0 ? e : 0;
 }
 
 /* What is counted, and when the run was. */
@@ -209,15 +212,11 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 	write_palette(r);
 	e = write_counts(r, functions, err);
 	if (e == 0)
-		e = write_hotpath(r, err);
+		e = write_categories(r, err);
 	if (e == 0)
-		e = write_categories(r, functions, err);
+		e = write_compared(r, err);
 	if (e == 0)
-		e = write_documents(r, err);
-	if (e < 0)
-		return e;
-	pm_json_key(&r->json, "counters");
-	e = pmfs_report_counters(r, err);
+		e = pmfs_report_documents(r, err);
 	if (e == 0)
 		pm_json_close(&r->json, '}');
 	return e;

@@ -1,37 +1,21 @@
-/* Damage, and tables that only this format has. */
+/* Tables, and numbers over time. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/work.h"
 #include "fs/views/model/parts.h"
+#include "fs/views/model/views.h"
 #include "fs/views/report/data.h"
 
-int pmfs_report_damage(struct pmfs_report *r, struct pm_error *err)
-{
-	const struct pm_damages *damages;
-	int e = r->profile->ops->damage(r->profile, &damages, err);
-	if (e < 0)
-		return e;
-	uint64_t first = (uint64_t)r->n[0] * PMFS_REPORT_ROWS, end = first + PMFS_REPORT_ROWS;
-	pm_json_open(&r->json, '[');
-	for (uint64_t i = first; i < end && i < damages->n; i++) {
-		pm_json_open(&r->json, '[');
-		pm_json_str(&r->json, damages->rows[i].file);
-		pm_json_str(&r->json, damages->rows[i].what);
-		pm_json_close(&r->json, ']');
-	}
-	pm_json_close(&r->json, ']');
-	return 0;
-}
-
-/* A cursor over a table of the format. */
-struct reading {
+/* A cursor over a table. */
+struct table_reading {
 	struct pm_table table;
 	struct pm_rows rows;
 	struct pm_cell *cells;
 };
 
-static void reading_done(struct reading *reading)
+static void reading_done(struct table_reading *reading)
 {
 	pm_rows_done(&reading->rows);
 	free(reading->cells);
@@ -39,7 +23,7 @@ static void reading_done(struct reading *reading)
 
 /* 1, or a negative errno. */
 static int reading_start(
-	struct reading *reading, const struct pm_table *table, struct pm_error *err)
+	struct table_reading *reading, const struct pm_table *table, struct pm_error *err)
 {
 	reading->table = *table;
 	int e = table->type->columns ? table->type->columns(&reading->table, err) : 0;
@@ -62,15 +46,15 @@ static void write_names(struct pmfs_report *r, const struct pm_table *table)
 }
 
 /* Like pm_rows_next, but checks for cancellation, since a table may have many millions of rows. */
-static int next_row(struct reading *reading, uint64_t n, struct pm_error *err)
+static int next_row(struct table_reading *reading, uint64_t n, struct pm_error *err)
 {
 	if (n % 1024 == 0 && pm_work_cancelled())
 		return pmfs_no_memory(err);
 	return pm_rows_next(&reading->rows, reading->cells, err);
 }
 
-static int write_rows(struct pmfs_report *r, struct reading *reading, uint64_t first, uint64_t end,
-	struct pm_error *err)
+static int write_rows(struct pmfs_report *r, struct table_reading *reading, uint64_t first,
+	uint64_t end, struct pm_error *err)
 {
 	uint64_t n = 0;
 	int e = 1;
@@ -96,7 +80,7 @@ static int write_rows(struct pmfs_report *r, struct reading *reading, uint64_t f
 int pmfs_report_rows(struct pmfs_report *r, const struct pm_table *table, uint64_t first,
 	uint64_t end, struct pm_error *err)
 {
-	struct reading reading = {.cells = NULL};
+	struct table_reading reading = {.cells = NULL};
 	int e = reading_start(&reading, table, err);
 	if (e > 0)
 		e = write_rows(r, &reading, first, end, err);
@@ -104,32 +88,142 @@ int pmfs_report_rows(struct pmfs_report *r, const struct pm_table *table, uint64
 	return e;
 }
 
-/* ---- the format's own tables ---- */
+/* ---- counters ---- */
+
+/* Counters are numbered by series and column. */
+enum { COLUMN_BITS = 12 };
+
+static int get_series(
+	struct pmfs_report *r, const struct pm_series **ret, size_t *ret_n, struct pm_error *err)
+{
+	*ret_n = 0;
+	return r->profile->ops->series ? r->profile->ops->series(r->profile, ret, ret_n, err) : 0;
+}
+
+static bool is_counter(const struct pm_series *s, uint32_t column)
+{
+	return s->kind == PM_SERIES_COUNTER && column < s->table.n_columns &&
+		column < 1U << COLUMN_BITS && s->fields[column];
+}
+
+/* [number, name] of each counter; the first of them where there are very many. */
+static int write_counters(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_series *series;
+	size_t n, listed = 0;
+	int e = get_series(r, &series, &n, err);
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; e >= 0 && i < n && i < 1U << (32 - COLUMN_BITS); i++)
+		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
+			k++) {
+			if (!is_counter(&series[i], k))
+				continue;
+			pm_text_clear(&r->scratch);
+			pm_text_bytes(&r->scratch, series[i].name);
+			pm_text_char(&r->scratch, '.');
+			pm_text_str(&r->scratch, pm_table_column(&series[i].table, k));
+			pm_json_open(&r->json, '[');
+			pm_json_u64(&r->json, i << COLUMN_BITS | k);
+			pm_json_text(&r->json, pm_text_view(&r->scratch));
+			pm_json_close(&r->json, ']');
+			listed++;
+		}
+	pm_json_close(&r->json, ']');
+	return e < 0 ? e : 0;
+}
+
+/* ---- the tables of the directory ---- */
+
+/* Those of the catalogue come first. */
+enum { MOST_VIEWS = 64 };
+
+/* The directory whose tables they are. */
+static const struct pmfs_view *views_of(const struct pmfs_report *r, uint32_t *ret_n)
+{
+	return pmfs_views(r->profile->window ? PMFS_PLACE_WINDOW : PMFS_PLACE_ROOT, ret_n);
+}
+
+/* Whether the catalogue's k-th document is a table, and is there. */
+static int has_view(struct pmfs_report *r, uint32_t k, struct pm_error *err)
+{
+	uint32_t n;
+	const struct pmfs_view *views = views_of(r, &n);
+	if (k >= n || views[k].form != PM_DOC_CSV || r->tree->n_contexts == 0)
+		return 0;
+	return views[k].present ? views[k].present(r->model, 0, err) : 1;
+}
+
+static int get_documents(
+	struct pmfs_report *r, const struct pm_named_doc **ret, size_t *ret_n, struct pm_error *err)
+{
+	*ret_n = 0;
+	return r->profile->ops->documents ? r->profile->ops->documents(r->profile, ret, ret_n, err)
+					  : 0;
+}
+
+/* Whether one of the format's documents is a table, and is there. */
+static int has_document(struct pmfs_report *r, const struct pm_named_doc *doc, struct pm_error *err)
+{
+	if (doc->doc.kind != PM_DOC_CSV)
+		return 0;
+	return doc->present ? doc->present(r->profile, err) : 1;
+}
+
+/* [number, path] of each. */
+int pmfs_report_documents(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pm_named_doc *docs = NULL;
+	uint32_t n_views;
+	size_t n;
+	const struct pmfs_view *views = views_of(r, &n_views);
+	int e = get_documents(r, &docs, &n, err);
+	pm_json_key(&r->json, "documents");
+	pm_json_open(&r->json, '[');
+	for (size_t i = 0; e >= 0 && i < MOST_VIEWS + n; i++) {
+		e = i < MOST_VIEWS ? has_view(r, (uint32_t)i, err)
+				   : has_document(r, &docs[i - MOST_VIEWS], err);
+		if (e <= 0)
+			continue;
+		pm_json_open(&r->json, '[');
+		pm_json_u64(&r->json, i);
+		pm_json_str(&r->json, i < MOST_VIEWS ? views[i].name : docs[i - MOST_VIEWS].path);
+		pm_json_close(&r->json, ']');
+	}
+	pm_json_close(&r->json, ']');
+	pm_json_key(&r->json, "counters");
+	return e < 0 ? e : write_counters(r, err);
+}
 
 /* The table of a document: 1, or 0 where there is none of that number. */
 static int find_table(
-	struct pmfs_report *r, uint32_t number, const struct pm_table **ret, struct pm_error *err)
+	struct pmfs_report *r, uint32_t number, struct pm_table *ret, struct pm_error *err)
 {
 	const struct pm_named_doc *docs = NULL;
-	size_t n = 0;
-	int e = r->profile->ops->documents ? r->profile->ops->documents(r->profile, &docs, &n, err)
-					   : 0;
-	if (e < 0)
-		return e;
-	if (number >= n || docs[number].doc.kind != PM_DOC_CSV)
-		return 0;
-	*ret = &docs[number].doc.table;
-	return 1;
+	uint32_t n_views;
+	size_t n;
+	int e;
+	if (number < MOST_VIEWS) {
+		e = has_view(r, number, err);
+		if (e > 0)
+			e = views_of(r, &n_views)[number].table(r->model, 0, ret, err);
+		return e < 0 ? e : ret->type != NULL;
+	}
+	e = get_documents(r, &docs, &n, err);
+	if (e < 0 || number - MOST_VIEWS >= n)
+		return e < 0 ? e : 0;
+	e = has_document(r, &docs[number - MOST_VIEWS], err);
+	*ret = docs[number - MOST_VIEWS].doc.table;
+	return e;
 }
 
 int pmfs_report_table(struct pmfs_report *r, struct pm_error *err)
 {
-	const struct pm_table *table = NULL;
+	struct pm_table table = {.type = NULL};
 	uint64_t first = (uint64_t)r->n[1] * PMFS_REPORT_ROWS;
 	int e = find_table(r, r->n[0], &table, err);
 	if (e == 0)
 		pm_json_null(&r->json);
-	return e > 0 ? pmfs_report_rows(r, table, first, first + PMFS_REPORT_ROWS, err) : e;
+	return e > 0 ? pmfs_report_rows(r, &table, first, first + PMFS_REPORT_ROWS, err) : e;
 }
 
 /* ---- numbers over time ---- */
@@ -216,54 +310,10 @@ static void write_plot(struct pmfs_report *r, const struct plot *p)
 	pm_json_close(&r->json, '}');
 }
 
-/* Counters are numbered by series and column. */
-enum { COLUMN_BITS = 12 };
-
-static int get_series(
-	struct pmfs_report *r, const struct pm_series **ret, size_t *ret_n, struct pm_error *err)
-{
-	*ret_n = 0;
-	return r->profile->ops->series ? r->profile->ops->series(r->profile, ret, ret_n, err) : 0;
-}
-
-static bool is_counter(const struct pm_series *s, uint32_t column)
-{
-	return s->kind == PM_SERIES_COUNTER && column < s->table.n_columns &&
-		column < 1U << COLUMN_BITS && s->fields[column];
-}
-
-/* [number, name] of each counter; the first of them where there are very many. */
-int pmfs_report_counters(struct pmfs_report *r, struct pm_error *err)
-{
-	const struct pm_series *series;
-	size_t n, listed = 0;
-	int e = get_series(r, &series, &n, err);
-	if (e < 0)
-		return e;
-	pm_json_open(&r->json, '[');
-	for (size_t i = 0; i < n && i < 1U << (32 - COLUMN_BITS); i++)
-		for (uint32_t k = 0; k < series[i].table.n_columns && listed < PMFS_REPORT_ROWS;
-			k++) {
-			if (!is_counter(&series[i], k))
-				continue;
-			pm_text_clear(&r->scratch);
-			pm_text_bytes(&r->scratch, series[i].name);
-			pm_text_char(&r->scratch, '.');
-			pm_text_str(&r->scratch, pm_table_column(&series[i].table, k));
-			pm_json_open(&r->json, '[');
-			pm_json_u64(&r->json, i << COLUMN_BITS | k);
-			pm_json_text(&r->json, pm_text_view(&r->scratch));
-			pm_json_close(&r->json, ']');
-			listed++;
-		}
-	pm_json_close(&r->json, ']');
-	return 0;
-}
-
 static int plot_series(struct pmfs_report *r, const struct pm_series *s, uint32_t column,
 	struct plot *plot, struct pm_error *err)
 {
-	struct reading reading = {.cells = NULL};
+	struct table_reading reading = {.cells = NULL};
 	int e = reading_start(&reading, &s->table, err);
 	while (e > 0 && (e = next_row(&reading, plot->n, err)) > 0)
 		plot_row(plot, number_of(&reading.cells[s->time]),

@@ -6,6 +6,8 @@
 #include "fs/views/model/threadnames.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/report/data.h"
+#include "fs/views/sums/functions.h"
+#include "fs/views/sums/groups.h"
 #include "fs/views/sums/threads.h"
 
 static int get_threads(struct pmfs_report *r, const struct pm_threads **ret, struct pm_error *err)
@@ -53,9 +55,10 @@ int pmfs_report_threads(struct pmfs_report *r, struct pm_error *err)
 
 /* ---- costs ---- */
 
-static int take_totals(
-	struct pmfs_report *r, uint32_t n, uint32_t column, double *costs, struct pm_error *err)
+static int take_totals(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t column,
+	double *costs, struct pm_error *err)
 {
+	(void)of;
 	double *cells = pmfs_cells_new(r->columns->n);
 	int e = cells ? 0 : pmfs_no_memory(err);
 	for (uint32_t i = 0; e == 0 && i < n; i++) {
@@ -80,29 +83,75 @@ static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uin
 	return e;
 }
 
-/* By thread: a number, or null where the thread has none. */
-int pmfs_report_costs(struct pmfs_report *r, struct pm_error *err)
+/*
+ * The function's cells of each thread's functions.csv. Values come by context, of all threads:
+ * where the format stores them by thread, this reads each of them once for each context.
+ */
+static int take_function(struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column,
+	double *costs, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int e = pmfs_functions(r->model, &f, err);
+	if (e < 0)
+		return e;
+	enum pm_role role = r->columns->columns[column].role;
+	uint32_t function = f->function[row];
+	for (uint32_t i = 0; e >= 0 && i < r->tree->n_contexts; i++) {
+		struct pmfs_share share = pmfs_function_share(f->identity, i);
+		double sign = share.row == function ? 1 : -1;
+		struct pmfs_values values;
+		const struct pm_value *v;
+		bool above = share.nested && share.above == function;
+		if (role == PM_ROLE_EXCLUSIVE ? above == (share.row == function)
+					      : share.row != function)
+			continue;
+		if (role == PM_ROLE_INCLUSIVE && !(share.counts && share.outer))
+			continue;
+		pmfs_values_start(
+			&values, r->model, (struct pm_values_of){PM_OF_CONTEXT, i, false}, 0);
+		for (; (e = pmfs_values_peek(&values, &v, err)) > 0; pmfs_values_step(&values))
+			if (v->thread < n && pmfs_column_of(r->columns, v->metric, true) == column)
+				pmfs_add(&costs[v->thread], sign * pmfs_value_number(v));
+	}
+	return e;
+}
+
+/* By thread: a number, or null where the thread has none; null if there is no such thing. */
+static int write_costs(struct pmfs_report *r, bool exists,
+	int (*take)(struct pmfs_report *r, uint32_t of, uint32_t n, uint32_t column, double *costs,
+		struct pm_error *err),
+	uint32_t of, struct pm_error *err)
 {
 	const struct pm_threads *threads;
 	int e = get_threads(r, &threads, err);
 	if (e < 0)
 		return e;
-	if (r->n[0] > r->tree->n_contexts || r->n[1] >= r->columns->n ||
-		!r->profile->ops->threads) {
+	if (!exists || r->n[1] >= r->columns->n || !r->profile->ops->threads) {
 		pm_json_null(&r->json);
 		return 0;
 	}
 	double *costs = pmfs_cells_new(threads->n);
 	if (!costs)
 		return pmfs_no_memory(err);
-	if (r->n[0] == 0)
-		e = take_totals(r, threads->n, r->n[1], costs, err);
-	else
-		e = take_context(r, r->n[0] - 1, threads->n, r->n[1], costs, err);
+	e = take(r, of, threads->n, r->n[1], costs, err);
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; e == 0 && i < threads->n; i++)
 		pm_json_f64(&r->json, costs[i]);
 	pm_json_close(&r->json, ']');
 	free(costs);
 	return e;
+}
+
+int pmfs_report_costs(struct pmfs_report *r, struct pm_error *err)
+{
+	uint32_t of = r->n[0];
+	return write_costs(r, of <= r->tree->n_contexts, of == 0 ? take_totals : take_context,
+		of - (of > 0), err);
+}
+
+int pmfs_report_function_costs(struct pmfs_report *r, struct pm_error *err)
+{
+	const struct pmfs_functions *f;
+	int e = pmfs_functions(r->model, &f, err);
+	return e < 0 ? e : write_costs(r, r->n[0] < f->n, take_function, r->n[0], err);
 }

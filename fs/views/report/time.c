@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/colours.h"
@@ -21,6 +22,9 @@ struct tile {
 	struct pm_arena arena;
 	uint32_t *shown;   /* context → the one whose name is shown */
 	uint32_t *name_of; /* context → name, PM_NONE while not asked for */
+	struct pm_map numbers;
+	uint32_t *contexts; /* those that are seen, by number; names are of theirs */
+	size_t room;
 };
 
 static void tile_done(struct tile *t)
@@ -30,6 +34,8 @@ static void tile_done(struct tile *t)
 	pm_arena_done(&t->arena);
 	free(t->shown);
 	free(t->name_of);
+	pm_map_done(&t->numbers);
+	free(t->contexts);
 }
 
 /*
@@ -73,27 +79,48 @@ static uint32_t name_of(struct pmfs_report *r, struct tile *t, uint32_t context)
 	return t->name_of[context] = t->name_of[shown];
 }
 
-/* Runs of equal cells: name or -1, and how many cells. */
+/* The number of a context among those that are seen, or PM_NONE if out of memory. */
+static uint32_t number_of(struct pmfs_report *r, struct tile *t, uint32_t context)
+{
+	bool fresh;
+	uint32_t n = (uint32_t)t->numbers.n, *number = pm_map_put(&t->numbers, context, n, &fresh);
+	if (!number || (fresh && pm_list_room(&t->contexts, n, &t->room, sizeof(*t->contexts)) < 0))
+		return PM_NONE;
+	if (!fresh)
+		return *number;
+	t->contexts[n] = context;
+	return name_of(r, t, context) == PM_NONE ? PM_NONE : n;
+}
+
+/* Runs of equal cells: number of the context or -1, and how many cells. */
 static int write_row(struct pmfs_report *r, struct tile *t, uint32_t row, struct pm_error *err)
 {
 	const uint32_t *cells = t->timeline.context + (size_t)row * N;
-	uint32_t run = 0, before = PM_NONE;
 	pm_json_open(&r->json, '[');
 	pm_json_u64(&r->json, t->timeline.thread[row]);
-	for (uint32_t i = 0; i <= N; i++) {
-		uint32_t name = i == N || cells[i] == PM_NONE ? PM_NONE : name_of(r, t, cells[i]);
-		if (i < N && cells[i] != PM_NONE && name == PM_NONE)
+	for (uint32_t i = 0, end; i < N; i = end) {
+		for (end = i + 1; end < N && cells[end] == cells[i];)
+			end++;
+		uint32_t number = cells[i] == PM_NONE ? PM_NONE : number_of(r, t, cells[i]);
+		if (cells[i] != PM_NONE && number == PM_NONE)
 			return pmfs_no_memory(err);
-		if (i > 0 && (i == N || name != before)) {
-			pm_json_i64(&r->json, before == PM_NONE ? -1 : (int64_t)before);
-			pm_json_u64(&r->json, run);
-			run = 0;
-		}
-		before = name;
-		run++;
+		pm_json_i64(&r->json, number == PM_NONE ? -1 : (int64_t)number);
+		pm_json_u64(&r->json, end - i);
 	}
 	pm_json_close(&r->json, ']');
 	return 0;
+}
+
+/* By number of a context: the context, and its name. */
+static void write_contexts(struct pmfs_report *r, const struct tile *t)
+{
+	pm_json_key(&r->json, "contexts");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < t->numbers.n; i++) {
+		pm_json_u64(&r->json, t->contexts[i]);
+		pm_json_u64(&r->json, t->name_of[t->contexts[i]]);
+	}
+	pm_json_close(&r->json, ']');
 }
 
 static int write_names(struct pmfs_report *r, const struct tile *t, struct pm_error *err)
@@ -140,30 +167,137 @@ static int write_tile(struct pmfs_report *r, struct tile *t, struct pm_error *er
 	for (uint32_t i = 0; e == 0 && i < t->timeline.n_rows; i++)
 		e = write_row(r, t, i, err);
 	pm_json_close(&r->json, ']');
+	write_contexts(r, t);
 	if (e == 0)
 		e = write_names(r, t, err);
 	pm_json_close(&r->json, '}');
 	return e;
 }
 
+/* The part of the run that a tile is. Tile 0 is none. */
+static struct pmfs_timeline_part part_of(uint32_t tile)
+{
+	uint32_t level = 31 - (uint32_t)__builtin_clz(tile);
+	return (struct pmfs_timeline_part){.part = tile - (1U << level), .level = level};
+}
+
+static bool has_times(const struct pmfs_report *r)
+{
+	return r->n[0] > 0 && r->profile->ops->threads && r->profile->ops->samples;
+}
+
 int pmfs_report_time(struct pmfs_report *r, struct pm_error *err)
 {
 	struct tile t = {.timeline = {.tree = NULL}};
-	if (r->n[0] == 0 || !r->profile->ops->threads || !r->profile->ops->samples) {
+	if (!has_times(r)) {
 		pm_json_null(&r->json);
 		return 0;
 	}
-	uint32_t level = 31 - (uint32_t)__builtin_clz(r->n[0]);
-	const struct pmfs_timeline_part part = {.first_row = r->n[1] * PMFS_REPORT_THREADS,
-		.n_rows = PMFS_REPORT_THREADS,
-		.part = r->n[0] - (1U << level),
-		.level = level};
+	struct pmfs_timeline_part part = part_of(r->n[0]);
+	part.first_row = r->n[1] * PMFS_REPORT_THREADS;
+	part.n_rows = PMFS_REPORT_THREADS;
 	t.names.arena = &t.arena;
 	int e = find_shown(r->tree, r->n[2], &t);
 	e = e < 0 ? pmfs_no_memory(err)
 		  : pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
 	if (e == 0)
 		e = write_tile(r, &t, err);
+	tile_done(&t);
+	return e;
+}
+
+/* ---- one thread ---- */
+
+/*
+ * Adds a context, and what is above it, unless they are there: frames only, the functions of
+ * pictures. Sets `*ret` to its number.
+ */
+static int add_path(struct tile *t, uint32_t context, uint32_t *ret)
+{
+	const struct pm_tree *tree = t->timeline.tree;
+	for (uint32_t i = t->shown[context]; i != PM_NONE;
+		i = tree->parent[i] == PM_NONE ? PM_NONE : t->shown[tree->parent[i]]) {
+		bool fresh;
+		uint32_t n = (uint32_t)t->numbers.n,
+			 *number = pm_map_put(&t->numbers, i, n, &fresh);
+		if (!number ||
+			(fresh &&
+				pm_list_room(&t->contexts, n, &t->room, sizeof(*t->contexts)) < 0))
+			return -ENOMEM;
+		if (i == t->shown[context])
+			*ret = *number;
+		if (!fresh)
+			break;
+		t->contexts[n] = i;
+	}
+	return 0;
+}
+
+/* [context, number of its caller or -1, name] of each, in no order. */
+static int write_frames(struct pmfs_report *r, struct tile *t, struct pm_error *err)
+{
+	const struct pm_tree *tree = t->timeline.tree;
+	pm_json_key(&r->json, "frames");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0; i < t->numbers.n; i++) {
+		uint32_t context = t->contexts[i], parent = tree->parent[context];
+		uint32_t name = name_of(r, t, context);
+		if (name == PM_NONE)
+			return pmfs_no_memory(err);
+		pm_json_u64(&r->json, context);
+		pm_json_i64(&r->json,
+			parent == PM_NONE ? -1
+					  : (int64_t)*pm_map_find(&t->numbers, t->shown[parent]));
+		pm_json_u64(&r->json, name);
+	}
+	pm_json_close(&r->json, ']');
+	return 0;
+}
+
+static int write_stacks(struct pmfs_report *r, struct tile *t, struct pm_error *err)
+{
+	const uint32_t *cells = t->timeline.context;
+	pm_json_open(&r->json, '{');
+	pm_json_key(&r->json, "cells");
+	pm_json_open(&r->json, '[');
+	for (uint32_t i = 0, end; t->timeline.n_rows > 0 && i < N; i = end) {
+		uint32_t number = 0;
+		for (end = i + 1; end < N && cells[end] == cells[i];)
+			end++;
+		if (cells[i] != PM_NONE && add_path(t, cells[i], &number) < 0)
+			return pmfs_no_memory(err);
+		pm_json_i64(&r->json, cells[i] == PM_NONE ? -1 : (int64_t)number);
+		pm_json_u64(&r->json, end - i);
+	}
+	pm_json_close(&r->json, ']');
+	int e = write_frames(r, t, err);
+	if (e == 0)
+		e = write_names(r, t, err);
+	pm_json_close(&r->json, '}');
+	return e;
+}
+
+/* Of a thread: runs of cells with the innermost frame, and how the frames lie within each other. */
+int pmfs_report_stack(struct pmfs_report *r, struct pm_error *err)
+{
+	struct tile t = {.timeline = {.tree = NULL}};
+	const struct pm_threads *threads;
+	int e = pmfs_model_threads(r->model, &threads, err);
+	if (e < 0)
+		return e;
+	if (!has_times(r) || r->n[1] >= threads->n) {
+		pm_json_null(&r->json);
+		return 0;
+	}
+	struct pmfs_timeline_part part = part_of(r->n[0]);
+	part.only = r->n[1];
+	part.one = true;
+	t.names.arena = &t.arena;
+	e = find_shown(r->tree, INNERMOST, &t);
+	e = e < 0 ? pmfs_no_memory(err)
+		  : pmfs_timeline_read_part(r->model, &part, &t.timeline, err);
+	if (e == 0)
+		e = write_stacks(r, &t, err);
 	tile_done(&t);
 	return e;
 }

@@ -59,11 +59,18 @@ static int descend(struct walk *w, struct pm_error *err)
 int pmfs_hotpath(struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err)
 {
 	const struct pmfs_columns *c;
-	struct walk w = {.model = m};
+	int r = pmfs_model_columns(m, &c, err);
+	return r < 0 ? r : pmfs_hotpath_by(m, c->first_incl, ret, ret_n, err);
+}
+
+int pmfs_hotpath_by(struct pmfs_model *m, uint32_t column, struct pmfs_hot **ret, uint32_t *ret_n,
+	struct pm_error *err)
+{
+	const struct pmfs_columns *c;
+	struct walk w = {.model = m, .column = column};
 	int r = pmfs_model_tree(m, &w.tree, err);
 	if (r < 0 || (r = pmfs_model_columns(m, &c, err)) < 0)
 		return r;
-	w.column = c->first_incl;
 	w.cells = pmfs_cells_new(c->n);
 	if (!w.cells)
 		return pmfs_no_memory(err);

@@ -17,4 +17,8 @@ struct pmfs_hot {
 int pmfs_hotpath(
 	struct pmfs_model *m, struct pmfs_hot **ret, uint32_t *ret_n, struct pm_error *err);
 
+/* The same by any column. */
+int pmfs_hotpath_by(struct pmfs_model *m, uint32_t column, struct pmfs_hot **ret, uint32_t *ret_n,
+	struct pm_error *err);
+
 #endif

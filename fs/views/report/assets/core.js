@@ -1,15 +1,17 @@
 "use strict";
 /*
- * Data comes as scripts beside the page, report/KEY.js, each of which calls pm.take: a page that was opened from a file
- * may not fetch(). Scripts in other directories do not know their key, which their element has. What was loaded last is
- * kept.
+ * Data comes as scripts beside the page, report/KEY.js: a page that was opened from a file may not fetch(). The script's
+ * element knows the key, which names the directory, too: a window's data is in its own directory. What was loaded last
+ * is kept. A page that was sent has its data inside (pm.put) and loads nothing.
  */
 const pm = {
   most: 400,
   kept: new Map(),
   waiting: new Map(),
+  sent: null, /* what is in a page that was sent, by key */
+  put(key, data) { (this.sent ||= new Map()).set(key, data); },
   take(key, data) {
-    key = key || document.currentScript.dataset.key;
+    key = document.currentScript.dataset.key || key;
     const wait = this.waiting.get(key);
     if (!wait) return;
     this.waiting.delete(key);
@@ -17,7 +19,8 @@ const pm = {
     if (this.kept.size > this.most) this.kept.delete(this.kept.keys().next().value);
     wait.resolve(data);
   },
-  load(key, source = `report/${key}.js`) {
+  load(name, source = `${base()}report/${name}.js`, key = base() + name) {
+    if (this.sent) return this.sent.has(name) ? Promise.resolve(this.sent.get(name)) : Promise.reject(new Error("This part is not in the file that was sent; it is in the mount."));
     if (this.kept.has(key)) {
       const data = this.kept.get(key);
       this.kept.delete(key);
@@ -45,7 +48,7 @@ const pm = {
     return wait.promise;
   },
   /* What is there already, or undefined. */
-  at(key) { return this.kept.get(key); },
+  at(name) { return this.sent ? this.sent.get(name) : this.kept.get(base() + name); },
 };
 
 const part = id => document.getElementById(id);
@@ -69,23 +72,46 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/* ---- numbers for people ---- */
+/* ---- numbers for people: as pmfs_print_amount ---- */
 
 const NS = { sec: 1e9, s: 1e9, seconds: 1e9, msec: 1e6, ms: 1e6, usec: 1e3, us: 1e3, nsec: 1, ns: 1 };
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const BYTES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]];
+const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 const count = value => Math.round(value).toLocaleString("en");
 const many = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-const digits = value => Math.abs(value) >= 1000 || Number.isInteger(value) ? count(value) : value.toPrecision(4);
+
+/* Decimals that make `n` significant digits, of a number from 1 on. */
+function decimals(size, n) {
+  for (let limit = 10; n > 1 && size >= limit - 5 * 10 ** -n; limit *= 10) n--;
+  return n - 1;
+}
+
+/* In the largest unit in which the value, as it will be shown, is at least 1. */
+function inUnits(value, units, n) {
+  const shown = i => { const x = Math.abs(value) / units[i][0], scale = 10 ** decimals(x, n); return Math.round(x * scale) / scale; };
+  const i = units.findIndex((u, k) => k === units.length - 1 || shown(k + 1) * units[k + 1][0] >= u[0]), part = value / units[i][0], name = units[i][1];
+  if (Math.abs(value) < 0.0005) return "0 " + (units === TIMES ? "s" : name);
+  return (Math.abs(part) >= 1e9 ? part.toExponential(3) : part.toFixed(Number.isInteger(part) ? 0 : decimals(Math.abs(part), n))) + " " + name;
+}
+
+/* A number without a unit: 12,345, 13.2 G, 0.00123. */
+function digits(value) {
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 100000) return count(value);
+  if (size >= 100000) return size < 1e18 ? inUnits(value, LARGE, 3) : value.toExponential(3);
+  return size >= 1000 ? count(value) : String(Number(value.toPrecision(4)));
+}
 
 function amount(value, unit) {
   if (value === null || value === undefined) return "";
-  const steps = NS[unit] ? TIMES : /^(bytes?|B)$/.test(unit) ? BYTES : null;
-  if (!steps) return digits(value) + (unit ? " " + unit : "");
-  if (value === 0) return "0";
-  const base = value * (NS[unit] || 1), step = steps.find(s => Math.abs(base) >= s[0]) || steps[steps.length - 1];
-  return digits(base / step[0]) + " " + step[1];
+  if (NS[unit]) return inUnits(value * NS[unit], TIMES, 4);
+  if (/^(bytes?|B)$/.test(unit)) return inUnits(value, BYTES, 4);
+  return digits(value) + (unit ? " " + unit : "");
 }
+
+/* What is left of costs that were added and taken off again is none. */
+const tidy = (value, whole) => whole > 0 && Math.abs(value) < whole * 2 ** -40 ? 0 : value;
 
 function share(value, whole) {
   if (value === null || value === undefined || !(whole > 0)) return "";
@@ -93,19 +119,69 @@ function share(value, whole) {
   return percent > 0 && percent < 0.005 ? "≈0%" : percent.toFixed(percent === 0 || percent === 100 ? 0 : percent < 0.995 ? 2 : 1) + "%";
 }
 
+/*
+ * Every number on the page is a cell of a table of the mount: `cell` says which, as FILE|ROW|COLUMN with rows from 0, or
+ * FILE|COLUMN=TEXT|COLUMN. The tests look it up.
+ */
+const number = (text, cell) => h("span", { class: "value", "data-cell": cell }, text);
+
+/* A cost with its share of a whole, and a bar: of that whole, or of the greatest of its column. */
+const cost = (value, unit, whole, cell, most) => value === null || value === undefined ? "" :
+  h("span", { class: "cost" }, bar(value, most || whole), number(amount(tidy(value, whole), unit), cell), h("span", { class: "share", "data-share": cell, "data-whole": whole }, share(tidy(value, whole), whole)));
+
+/* ---- names ---- */
+
+const column = 7.25; /* px of a letter in pictures */
 const baseName = path => path.slice(path.lastIndexOf("/") + 1);
-const place = (file, line) => file ? baseName(file) + (line ? ":" + line : "") : "";
+
+/* Of an eval that of its text stays: (eval 5)[…/More.pm:858]. */
+function fileName(path) {
+  const at = path.match(/^(\(eval[^)]*\)\[)(.*)$/s);
+  return at ? at[1] + fileName(at[2]) : baseName(path);
+}
+const place = (file, line) => file ? fileName(file) + (line ? ":" + line : "") : "";
+
+/* Cut in its middle if there is no room; whole for those who copy it. What tells it from others stays longest. */
+function nameOf(name, more) {
+  let from, end;
+  if (name.length < 4096) {
+    const short = bare(name);
+    from = name.indexOf(short);
+    end = from + short.length;
+    from += component(short, short.length);
+  } else {
+    from = name.length - 30;
+    end = name.length;
+  }
+  if (end - from > 40) from = end - 40;
+  const clone = name.slice(end).match(/ \[clone [^\]]{0,24}\]$/), last = clone ? name.length - clone[0].length : name.length; /* by which some differ */
+  return h("span", { class: "name" + (more ? " " + more : ""), title: name.slice(0, 2000) },
+    [["head", 0, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
+}
+
+/* A path: the name of its file stays. */
+function pathOf(path) {
+  const at = path.length - fileName(path).length;
+  return h("span", { class: "name", title: path.slice(0, 2000) }, at > 0 ? h("span", { class: "head" }, path.slice(0, at)) : null, h("span", { class: "tail" }, path.slice(at)));
+}
 
 const views = []; /* {id, title, shown(), show(box)}, in the order of the files */
 
 /* ---- what the page is of, and what of it is shown: all of it in the address ---- */
 
-let start; /* start.js */
-const isComparison = () => start.format === "comparison";
+let start; /* start.js of the directory at hand */
+const isRuns = () => start.format === "runs", isComparison = () => start.format === "comparison", isTree = () => !isRuns() && !isComparison();
 let groups = []; /* quantities: {label, unit, own, all, count, whole, picture}; the first is the primary one */
 const state = {};
 
-const group = () => groups[state.metric] || groups[0] || { label: "", unit: "", own: -1, all: -1, whole: 0, main: -1 };
+/* Where the data is: of the run, or of a window, which may be one beside the one whose page this is. */
+let windowsAt = "windows/";
+const base = () => state.win ? windowsAt + encodeURIComponent(state.win) + "/" : "";
+/* The same as a name in the mount. */
+const files = () => state.win ? windowsAt + state.win + "/" : "";
+
+const NO_GROUP = { label: "", unit: "", own: -1, all: -1, count: -1, whole: 0, main: -1, picture: -1 };
+const group = () => groups[state.metric] || groups[0] || NO_GROUP;
 
 function readGroups() {
   const byNumber = new Map();
@@ -120,18 +196,23 @@ function readGroups() {
   groups = [...byNumber.values()];
   for (const g of groups) {
     g.main = g.all >= 0 ? g.all : g.own >= 0 ? g.own : g.count;
+    g.first = g.own >= 0 ? g.own : g.main;
     g.name = start.columns[g.main].name;
   }
   const labels = groups.map(g => g.label);
   for (const g of groups) if (labels.indexOf(g.label) !== labels.lastIndexOf(g.label)) g.label = g.name;
 }
 
-const NUMBERS = ["node", "fn", "ctx", "file", "doc", "depth", "thread"];
+const NUMBERS = ["node", "fn", "ctx", "file", "doc", "depth", "thread", "root", "row"];
 
-function readAddress() {
+function readHash() {
   const now = new URLSearchParams(location.hash.slice(1));
   for (const key of Object.keys(state)) delete state[key];
   for (const [key, value] of now) state[key] = NUMBERS.includes(key) ? Number(value) : value;
+}
+
+/* After start.js of its directory is there. */
+function readState() {
   state.view = views.some(v => v.id === state.view && v.shown()) ? state.view : "overview";
   const metric = groups.findIndex(g => g.name === state.metric);
   state.metric = metric < 0 ? 0 : metric;
@@ -148,11 +229,13 @@ function address(change) {
   return "#" + hash;
 }
 
-/* A change to another view does not carry what is only of this one. */
+const LASTING = ["view", "metric", "thread", "search", "win"];
+
+/* A change to another view, or to another time, does not carry what is only of this one: numbers of rows, places. */
 function toView(change) {
   const next = { ...change };
-  if (change.view && change.view !== state.view)
-    for (const key of ["node", "fn", "ctx", "file", "doc", "from", "to", "line", "sort", "item", "least", "errors", "up", "at", "cols", "across"]) if (!(key in change)) next[key] = undefined;
+  if (change.view && change.view !== state.view || "win" in change)
+    for (const key of Object.keys(state)) if (!LASTING.includes(key) && !(key in change)) next[key] = undefined;
   return next;
 }
 
@@ -167,26 +250,36 @@ function go(change, replace) {
 const link = (change, ...content) => h("a", { href: address(toView(change)), onclick: event => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
+  event.stopPropagation();
   go(change);
 } }, ...content);
 
+/* Literally what was typed; a regular expression between slashes. */
 function matcher() {
-  if (!state.search) return null;
-  try {
-    return new RegExp(state.search, "i");
-  } catch {
-    const plain = state.search.toLowerCase();
-    return { test: text => text.toLowerCase().includes(plain) };
+  const text = state.search;
+  if (!text) return null;
+  if (text.length > 2 && text.startsWith("/") && text.endsWith("/")) {
+    try { return new RegExp(text.slice(1, -1), "i"); } catch { /* literally, then */ }
   }
+  const plain = text.toLowerCase();
+  return { test: name => name.toLowerCase().includes(plain) };
 }
+
+/* Links from numbers of things: to a function, a context, a line. */
+const functionLink = f => f ? link({ view: "functions", fn: f.number }, nameOf(f.name)) : h("span", { class: "soft" }, "(top)");
+const contextLink = (ctx, name) => link({ view: "tree", up: undefined, ctx }, nameOf(name));
+const lineLink = (number, file, line) => !place(file, line) ? "" :
+  start.lines && number > 0 ? link({ view: "source", file: number, line: line || undefined }, h("span", { class: "where", title: file }, place(file, line))) : h("span", { class: "soft where", title: file }, place(file, line));
 
 /* ---- parts of views ---- */
 
 const swatch = colour => h("span", { class: "swatch", style: { background: start.palette[colour] || "#ccc" } });
+/* The number of the colour of a kind of work, as pictures have it; the program is blue. */
+const colourOfKind = kind => kind === "" || kind === "program" ? 1 : Math.max(0, start.kinds.indexOf(kind === "thread" ? "waiting" : kind));
 
-function bar(value, whole, colour) {
+function bar(value, whole) {
   const width = whole > 0 && value > 0 ? Math.min(100, 100 * value / whole) : 0;
-  return h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: width + "%", background: colour || "" } }));
+  return h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: width + "%" } }));
 }
 
 function tip(event, ...content) {
@@ -205,12 +298,16 @@ function facts(rows) {
     h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, value)))));
 }
 
+const note = (...words) => h("p", { class: "note" }, ...words);
+const closeButton = change => h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: () => go(change) }, "×");
+
 /*
- * A table of any length: rows are made for what is in sight. `columns`: {title, cell(row) → node or text, number, sort,
- * width}; `least`: how many characters all of them need. `rows` may grow: call refresh().
+ * A table of any length: rows are made for what is in sight. `columns`: {title, cell(row, i) → node or text, number, sort,
+ * width, grow}; `least`: how many characters all of them need. Rows that are not there yet are asked for with missing(i).
+ * `rows` may grow: call refresh().
  */
 const ROW_HEIGHT = 24;
-function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least }) {
+function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least, missing }) {
   const head = h("tr", {}, columns.map((column, i) => {
     const sorted = sort && sort.column === i;
     const content = column.sort ? h("button", { type: "button", onclick: () => onsort(i) }, column.title + (sorted ? sort.down ? " ▾" : " ▴" : "")) : column.title;
@@ -230,22 +327,25 @@ function longTable({ columns, rows, sort, onsort, onrow, label, chosen, least })
     above.style.height = from * ROW_HEIGHT + "px";
     below.style.height = (rows.length - to) * ROW_HEIGHT + "px";
     table.setAttribute("aria-rowcount", rows.length);
-    const made = rows.slice(from, to).map(row => {
+    const made = [];
+    for (let i = from; i < to; i++) {
+      const row = rows[i];
+      if (!row) {
+        made.push(h("tr", { "aria-hidden": "true" }, h("td", { colspan: columns.length }, "")));
+        missing(i);
+        continue;
+      }
       const line = h("tr", { class: (onrow ? "live" : "") + (chosen && chosen(row) ? " chosen" : "") }, columns.map(column =>
-        h("td", { class: column.number ? "number" : "" }, column.cell(row))));
-      if (onrow) line.addEventListener("click", event => { if (!event.target.closest("a, button")) onrow(row); });
-      return line;
-    });
+        h("td", { class: column.number ? "number" : "" }, column.cell(row, i))));
+      if (onrow) line.addEventListener("click", event => { if (!event.target.closest("a, button") && !getSelection().toString()) onrow(row); });
+      made.push(line);
+    }
     body.replaceChildren(above, ...made, below);
   }
   box.addEventListener("scroll", () => draw(false), { passive: true });
   new ResizeObserver(() => draw(true)).observe(box);
   return { box, refresh(next) { if (next) rows = next; draw(true); } };
 }
-
-/* A number with its share and a bar behind it. */
-const cost = (value, unit, whole) => value === null || value === undefined ? "" :
-  h("span", { class: "cost" }, bar(value, whole), h("span", { class: "value" }, amount(value, unit)), h("span", { class: "share" }, share(value, whole)));
 
 /* A canvas as wide as its box, drawn again when that changes. */
 function canvasIn(box, draw) {
@@ -267,6 +367,23 @@ function canvasIn(box, draw) {
 
 const colourOf = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/* Ticks for an axis from `low` to `high`, about `n` of them: [value, label], all in one unit. */
+function ticks(low, high, n, unit) {
+  const rough = (high - low) / Math.max(1, n), power = 10 ** Math.floor(Math.log10(rough || 1));
+  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough) || power * 10, found = [];
+  const scale = NS[unit] || 1, steps = NS[unit] ? TIMES : /^(bytes?|B)$/.test(unit) ? BYTES : LARGE, greatest = Math.max(Math.abs(low), Math.abs(high)) * scale;
+  const [size, name] = steps.find(u => greatest >= u[0]) || steps[steps.length - 1];
+  const decimals = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / (step * scale)) - 1e-9))); /* two steps differ */
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && found.length < 100; i++) {
+    const value = i * step;
+    found.push([value, value === 0 ? "0" : (value * scale / size).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) + (name && " " + name)]);
+  }
+  return found;
+}
+
 function failed(box, error) {
   box.replaceChildren(h("p", { class: "note", role: "alert" }, error.message));
 }
+
+/* Keys that the view at hand has wherever the focus is, but for fields and what Enter already means something for. */
+let viewKeys = null;

@@ -1,179 +1,165 @@
 /* ---- functions: all of them, and one with those around it ---- */
 
 const CHUNK = 500;
-const allFunctions = { rows: [], done: false, promise: null, listeners: [] };
 
-/* A row with its number in front, which other data refers to. */
-const functionRow = (row, number) => ({ number, name: row[0], module: row[1], file: row[2], line: row[3], category: row[4], colour: row[5], contexts: row[6], cells: row[7] });
+/* A row of functions.csv, with its number, which other data refers to. */
+const functionRow = row => ({ number: row[0], name: row[1], module: row[2], file: row[3], line: row[4], category: row[5], colour: row[6], contexts: row[7], cells: row[8], fileNumber: row[9] });
+const functionCell = (f, i) => f.cellOf ? f.cellOf(i) : `${files()}functions.csv|${f.number}|${start.columns[i].name}`;
+
+/* All functions of each directory, in the order of functions.csv, as far as they are there. */
+const functionLists = new Map();
+function allFunctions() {
+  if (!functionLists.has(base())) functionLists.set(base(), { rows: [], done: false, promise: null, listeners: [] });
+  return functionLists.get(base());
+}
 
 async function functionsFrom(chunk) {
-  const rows = await pm.load(`functions-${chunk}`);
-  rows.forEach((row, i) => { allFunctions.rows[chunk * CHUNK + i] = functionRow(row, chunk * CHUNK + i); });
+  const list = allFunctions(), rows = await pm.load(`functions-${chunk}-0`);
+  for (const row of rows) list.rows[row[0]] = functionRow(row);
 }
 
 /* The first of them at once; the others as they come, with `grown` called after each part. */
 function loadFunctions(grown) {
-  const chunks = Math.ceil(start.functions / CHUNK);
+  const list = allFunctions(), chunks = Math.ceil(start.functions / CHUNK);
   const all = async () => {
     for (let chunk = 0; chunk < chunks; chunk++) {
-      if (!allFunctions.rows[chunk * CHUNK]) await functionsFrom(chunk);
-      for (const tell of allFunctions.listeners) tell();
+      if (!list.rows[chunk * CHUNK]) await functionsFrom(chunk);
+      for (const tell of list.listeners) tell();
     }
-    allFunctions.done = true;
-    for (const tell of allFunctions.listeners) tell();
+    list.done = true;
+    for (const tell of list.listeners) tell();
   };
-  allFunctions.listeners = [grown];
-  if (!allFunctions.promise) allFunctions.promise = all();
+  list.listeners = [grown];
+  if (!list.promise) list.promise = all().catch(error => { list.promise = null; throw error; });
   else grown();
-  return allFunctions.promise;
+  return list.promise;
 }
 
 async function functionAt(number) {
   if (number < 0) return null;
-  if (!allFunctions.rows[number]) await functionsFrom(Math.floor(number / CHUNK));
-  return allFunctions.rows[number] || null;
+  const list = allFunctions();
+  if (!list.rows[number]) await functionsFrom(Math.floor(number / CHUNK));
+  return list.rows[number] || null;
 }
 
-const functionLink = f => f ? link({ view: "functions", fn: f.number }, h("span", { class: "name", title: f.name }, f.name)) : h("span", { class: "soft" }, "(top)");
+/* What matches is known when all functions are there; they cost what functions.csv says. */
+async function matching(test) {
+  await loadFunctions(() => {});
+  return allFunctions().rows.filter(f => f && test.test(f.name));
+}
 
-/* Rows of a thread's flat profile: the functions with the thread's numbers. */
+/* Rows of a thread's functions.csv: the functions with the thread's numbers. */
 async function threadFunctions(thread) {
-  const found = [];
+  const found = [], threads = await allThreads();
   for (let chunk = 0; ; chunk++) {
     const rows = await pm.load(`threadfunctions-${thread}-${chunk}`);
-    for (const [number, contexts, cells] of rows) found.push({ ...await functionAt(number), contexts, cells });
+    for (const [row, contexts, cells] of rows) {
+      const at = found.length;
+      found.push({ ...await functionAt(row), contexts, cells, cellOf: i => `${files()}${threads[thread].directory}/functions.csv|${at}|${start.columns[i].name}` });
+    }
     if (rows.length < CHUNK) return found;
   }
 }
 
-function functionColumns() {
-  const g = group(), columns = [], beside = state.fn >= 0, width = beside ? "13em" : "15em";
-  if (g.own >= 0) columns.push({ title: "own", key: g.own, number: true, width, sort: true, cell: f => cost(f.cells[g.own], g.unit, g.whole), hint: start.columns[g.own].name });
-  if (g.all >= 0) columns.push({ title: "with callees", key: g.all, number: true, width, sort: true, cell: f => cost(f.cells[g.all], g.unit, g.whole), hint: start.columns[g.all].name });
-  if (g.count >= 0) columns.push({ title: g.label, key: g.count, number: true, width: "10em", sort: true, cell: f => amount(f.cells[g.count], g.unit), hint: start.columns[g.count].name });
-  for (const other of groups)
-    if (other !== g && other.count >= 0 && other.whole > 0) columns.push({ title: other.label, key: other.count, number: true, width: "10em", sort: true, cell: f => amount(f.cells[other.count], other.unit), hint: start.columns[other.count].name });
-  columns.push({ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) });
-  if (beside) return columns;
+/* `whole(g)` is what shares are of; null: none are shown. */
+function functionColumns(whole) {
+  const g = group(), beside = state.fn >= 0, width = beside ? "13em" : "15em", columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
+  const amountOf = (title, of, i, of_g) => ({ title, key: i, number: true, width: of ? width : "10em", sort: true, hint: `${start.columns[i].name}, ${of || ""}`,
+    cell: f => of ? cost(f.cells[i], of_g.unit, whole(of_g), functionCell(f, i)) : f.cells[i] === null ? "" : number(amount(f.cells[i], of_g.unit), functionCell(f, i)) });
+  const of = state.thread >= 0 ? "of this thread" : OF();
+  if (g.own >= 0) columns.push(amountOf("own", of, g.own, g));
+  if (g.all >= 0) columns.push(amountOf("with callees", of, g.all, g));
+  if (g.count >= 0) columns.push(amountOf(g.label, "", g.count, g));
+  for (const other of groups) if (other !== g && other.count >= 0 && other.whole > 0) columns.push(amountOf(other.label, "", other.count, other));
+  if (beside) return columns.slice(0, 3);
   columns.push({ title: "category", cell: f => f.category, width: "6em" });
-  columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, place(f.file, f.line) || baseName(f.module)), width: "12em" });
+  columns.push({ title: "where", cell: f => h("span", { class: "soft", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))), width: "13em" });
   return columns;
 }
 
-function sortedFunctions(rows, columns, sort) {
-  const test = matcher(), found = test ? rows.filter(f => f && test.test(f.name)) : rows.filter(f => f);
-  const column = columns[sort.column];
-  if (!column || (sort.column === 0 && sort.down && column.key === start.excl && !state.thread)) return found;
+function sorted(rows, column, down) {
   const value = column.name ? f => f.name : f => f.cells[column.key];
-  const order = (a, b) => column.name ? a.localeCompare(b) : (a ?? -Infinity) - (b ?? -Infinity);
-  return [...found].sort((a, b) => (sort.down ? -1 : 1) * order(value(a), value(b)) || a.number - b.number);
+  const order = (a, b) => column.name ? a < b ? -1 : a > b ? 1 : 0 : (a ?? -Infinity) - (b ?? -Infinity);
+  return [...rows].sort((a, b) => (down ? -1 : 1) * order(value(a), value(b)) || a.number - b.number);
 }
 
-views.push({ id: "functions", title: "Functions", shown: () => !isComparison(), show(box) {
-  const columns = functionColumns();
-  const firstSort = { column: 0, down: true };
-  const [column, down] = (state.sort || "").split("-");
-  const sort = state.sort && columns[column] ? { column: Number(column), down: down === "down" } : firstSort;
-  const ofThread = state.thread >= 0;
-  let threadRows = [];
-  const rows = () => sortedFunctions(ofThread ? threadRows : allFunctions.rows, columns, sort);
-  const list = longTable({ columns, rows: rows(), sort, label: "Functions",
-    onsort: i => go({ sort: `${i}-${sort.column === i && sort.down || columns[i].name && sort.column !== i ? "up" : "down"}` }, true),
-    onrow: f => go({ fn: f.number }), chosen: f => f.number === state.fn });
+views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
+  const ofThread = state.thread >= 0, test = matcher(), g = group(), totals = new Map();
+  const columns = functionColumns(x => ofThread ? totals.get(x) || 0 : x.whole), first = Math.max(0, columns.findIndex(c => c.number));
+  const [by, way] = (state.sort || "").split("-"), sort = state.sort && columns[by]?.sort ? { column: Number(by), down: way === "down" } : { column: first, down: true };
+  const column = columns[sort.column];
+  /* In the order of a cost, the most expensive ones come from the mount in that order: a part at a time. */
+  const ordered = !ofThread && !test && sort.down && !column.name && column.key !== undefined;
+  const rows = ordered ? new Array(start.functions) : [];
   const detail = h("section", { class: "detail" });
-  box.replaceChildren(h("div", { class: state.fn >= 0 ? "split" : "fill" }, list.box, state.fn >= 0 ? detail : null));
-  const tell = () => {
-    const now = rows();
-    list.refresh(now);
-    status(`${count(now.length)} of ${many(start.functions, "function")}` + (allFunctions.done || ofThread ? "" : ", loading"));
+  const asked = new Set();
+  const missing = i => {
+    const chunk = Math.floor(i / CHUNK);
+    if (asked.has(chunk)) return;
+    asked.add(chunk);
+    pm.load(`functions-${chunk}-${column.key + 1}`).then(found => {
+      found.forEach((row, k) => { rows[chunk * CHUNK + k] = functionRow(row); });
+      list.refresh();
+    }, error => failed(list.box, error));
   };
-  if (ofThread) threadFunctions(state.thread).then(found => { threadRows = found; tell(); }, error => failed(list.box, error));
-  else loadFunctions(tell).catch(error => failed(list.box, error));
+  const list = longTable({ columns, rows, sort, label: "Functions", missing,
+    onsort: i => go({ sort: `${i}-${sort.column === i ? sort.down ? "up" : "down" : columns[i].name ? "up" : "down"}` }, true),
+    onrow: f => go({ fn: f.number }), chosen: f => f.number === state.fn });
+  box.replaceChildren(h("div", { class: state.fn >= 0 ? "split" : "fill" }, list.box, state.fn >= 0 ? detail : null));
+  const tell = (found, all, done) => {
+    list.refresh(sorted(found, column, sort.down));
+    status(`${count(found.length)} of ${many(all, "function")}` + (ofThread ? " of this thread" : "") + (done ? "" : ", loading"));
+  };
+  const kept = list => list.filter(f => f && (!test || test.test(f.name)));
+  if (ordered) {
+    status(many(start.functions, "function"));
+    if (start.functions) missing(0);
+  } else if (ofThread) {
+    Promise.all([threadFunctions(state.thread), ...groups.map(x => pm.load(`costs-0-${x.main}`))]).then(([found, ...costs]) => {
+      groups.forEach((x, i) => totals.set(x, costs[i] && costs[i][state.thread]));
+      if (!found.length) { list.box.replaceChildren(note("This thread has no values.")); return; }
+      tell(kept(found), found.length, true);
+    }).catch(error => failed(list.box, error));
+  } else {
+    const all = allFunctions();
+    loadFunctions(() => tell(kept(all.rows), start.functions, all.done)).catch(error => failed(list.box, error));
+  }
   if (state.fn >= 0) showFunction(detail, state.fn).catch(error => failed(detail, error));
 } });
 
-/* Edges to the same function from several places are shown together. */
-async function joined(edges) {
-  const g = group(), byRow = new Map();
-  for (const [row, file, line, calls, cells] of edges) {
-    const edge = byRow.get(row) || { row, calls: null, cells: start.columns.map(() => null), places: [] };
-    byRow.set(row, edge);
-    if (calls !== null) edge.calls = (edge.calls || 0) + calls;
-    cells.forEach((cell, i) => { if (cell !== null) edge.cells[i] = (edge.cells[i] || 0) + cell; });
-    if (place(file, line)) edge.places.push(place(file, line));
-  }
-  const found = [...byRow.values()];
-  for (const edge of found) edge.f = await functionAt(edge.row);
-  return found.sort((a, b) => (b.cells[g.main] || 0) - (a.cells[g.main] || 0));
-}
-
-function edgeTable(title, edges) {
-  const g = group();
-  const counted = edges.some(e => e.calls !== null);
-  return h("section", {}, h("h3", {}, `${title} (${count(edges.length)})`), edges.length === 0 ? h("p", { class: "note" }, "None.") :
+/* Rows of callers.csv. */
+async function edgeTable(title, edges, n, number_, callers) {
+  const g = group(), f = await functionAt(number_);
+  const counted = edges.some(e => e[3] !== null), shown = edges.slice(0, 100);
+  for (const e of shown) await functionAt(e[0]);
+  const sortedEdges = [...shown].sort((a, b) => (b[4][g.main] || 0) - (a[4][g.main] || 0));
+  const key = (e, col) => { const o = e[0] < 0 ? null : allFunctions().rows[e[0]]; return `${files()}callers.csv|${JSON.stringify({ caller: callers ? o && o.name : f.name, callee: callers ? f.name : o && o.name, file: e[1], line: e[2] })}|${col}`; };
+  return h("section", {}, h("h3", {}, title, n ? ` (${count(n)})` : ""), !n ? note("None.") :
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number amount" }, g.label), counted ? h("th", { scope: "col", class: "number calls" }, "calls") : null, h("th", { scope: "col" }, "function"), h("th", { scope: "col", class: "where" }, "call site"))),
-      h("tbody", {}, edges.slice(0, 100).map(e => h("tr", {}, h("td", { class: "number" }, cost(e.cells[g.main], g.unit, g.whole)), counted ? h("td", { class: "number" }, e.calls === null ? "" : count(e.calls)) : null,
-        h("td", {}, functionLink(e.f)), h("td", { class: "soft" }, e.places.slice(0, 3).join(", ") + (e.places.length > 3 ? ", …" : "")))))),
-    edges.length > 100 ? h("p", { class: "note" }, `and ${count(edges.length - 100)} more`) : null);
+      h("tbody", {}, sortedEdges.map(e => h("tr", {}, h("td", { class: "number" }, cost(e[4][g.main], g.unit, g.whole, key(e, start.columns[g.main]?.name))), counted ? h("td", { class: "number" }, e[3] === null ? "" : number(count(e[3]), key(e, "calls"))) : null,
+        h("td", {}, functionLink(e[0] < 0 ? null : allFunctions().rows[e[0]])), h("td", { class: "soft" }, lineLink(e[5], e[1], e[2])))))),
+    n > shown.length ? note(h("span", { class: "where" }, `The ${count(shown.length)} most expensive call sites of ${count(n)}; `), link({ view: "tables", doc: (documentsOf(/^callers\.csv$/)[0] || [])[0], search: f.name }, "callers.csv")) : null);
 }
 
-/*
- * The callers of each instance, merged from the function outwards, as a tree: what calls from there cost, by column, and
- * of the metric at hand. Calls inside others of the same function are in the inclusive cost of those.
- */
-function bottomUp(instances) {
-  const g = group(), level = row => ({ row, value: 0, cells: start.columns.map(() => null), below: new Map() }), top = level(-2);
-  const add = (node, cells, outer) => {
-    cells.forEach((cell, i) => { if (cell !== null && (outer || start.columns[i].role !== "incl")) node.cells[i] = (node.cells[i] || 0) + cell; });
-    if (g.all < 0 || outer) node.value += cells[g.main] || 0;
-  };
-  for (const [, outer, cells, path] of instances) {
-    let node = top;
-    add(node, cells, outer);
-    for (const row of path) {
-      if (!node.below.has(row)) node.below.set(row, level(row));
-      node = node.below.get(row);
-      add(node, cells, outer);
-    }
-  }
-  return top;
-}
-
-async function showFunction(box, number) {
-  const g = group(), data = await pm.load(`function-${number}`);
-  if (!data) { box.replaceChildren(h("p", { class: "note" }, "There is no such function.")); return; }
-  const f = functionRow(data.row, number);
-  const [callers, callees] = [await joined(data.callers), await joined(data.callees)];
-  const numbers = groups.filter(x => x.whole > 0).map(x => [x.label, h("span", {},
-    x.own >= 0 ? h("span", {}, "own ", h("b", {}, amount(f.cells[x.own], x.unit)), ` ${share(f.cells[x.own], x.whole)}  `) : null,
-    x.all >= 0 ? h("span", {}, "with callees ", h("b", {}, amount(f.cells[x.all], x.unit)), ` ${share(f.cells[x.all], x.whole)}`) : null,
-    x.count >= 0 ? h("b", {}, amount(f.cells[x.count], x.unit)) : null)]);
-  const shares = ["50%", "90%", "99%"];
-  const calls = data.times && h("span", {}, shares.map((s, i) => [`${s} at most `, h("b", {}, amount(data.times[i], "ns")), ", "]).flat(), "longest ", h("b", {}, amount(data.times[3], "ns")));
-  const all = bottomUp(data.instances), whole = all.value || g.whole;
-  const tree = h("div", { class: "tree", role: "tree", "aria-label": "Callers, bottom up" });
-  const level = async (into, node, depth) => {
-    const found = [...node.below.values()].sort((a, b) => b.value - a.value);
-    for (const next of found.slice(0, 50)) {
-      const caller = await functionAt(next.row), under = h("div", { role: "group", hidden: true });
-      let filled = false;
-      const button = h("button", { type: "button", class: "twist", "aria-expanded": "false", "aria-label": "Callers", onclick: () => {
-        const open = under.hidden;
-        under.hidden = !open;
-        button.textContent = open ? "▾" : "▸";
-        button.setAttribute("aria-expanded", open);
-        if (!filled) level(under, next, depth + 1);
-        filled = true;
-      } }, "▸");
-      into.append(h("div", { role: "treeitem", class: "node", style: { paddingLeft: depth * 16 + "px" } },
-        next.below.size ? button : h("span", { class: "twist" }), cost(next.value, g.unit, whole), functionLink(caller)), under);
-    }
-  };
-  await level(tree, all, 0);
+async function showFunction(box, n) {
+  const data = await pm.load(`function-${n}`);
+  if (!data) { box.replaceChildren(note("There is no such function.")); return; }
+  const f = functionRow(data.row);
+  const known = groups.filter(x => x.whole > 0), told = (x, i, word) => i < 0 || f.cells[i] === null ? null : h("span", {}, word, h("b", {}, number(amount(tidy(f.cells[i], x.whole), x.unit), functionCell(f, i))), " ",
+    h("span", { class: "soft", "data-share": functionCell(f, i), "data-whole": x.whole }, share(tidy(f.cells[i], x.whole), x.whole)), "  ");
+  const numbers = known.map(x => [x.label, h("span", {}, told(x, x.own, "own "), told(x, x.all, "with callees "), x.count >= 0 && f.cells[x.count] !== null ? h("b", {}, number(amount(f.cells[x.count], x.unit), functionCell(f, x.count))) : null)]);
+  const shares = ["50%", "90%", "99%"], cellOf = column => `${files()}functions.csv|${n}|${column}`;
+  const calls = data.times && h("span", {}, shares.map((s, i) => [h("span", { class: "where" }, `${s} at most `), h("b", {}, number(amount(data.times[i], "ns"), cellOf(["p50_ns", "p90_ns", "p99_ns"][i]))), ", "]).flat(), "longest ", h("b", {}, number(amount(data.times[3], "ns"), cellOf("max_ns"))));
+  const links = [groups.some(x => x.picture >= 0 && x.whole > 0) && link({ view: "flame", fn: n, thread: -1 }, "Flame graph of callers and callees"),
+    link({ view: "tree", up: "1", fn: n }, "Callers, bottom up"),
+    data.context !== null && link({ view: "tree", up: undefined, ctx: data.context }, "In the tree"),
+    start.threads > 1 && link({ view: "threads", fn: n }, "On each thread"),
+    start.trace && link({ view: "timeline", search: f.name, thread: -1 }, "In the timeline"),
+    start.lines && f.fileNumber > 0 && link({ view: "source", file: f.fileNumber, line: f.line || undefined }, "Source")].filter(Boolean);
   box.replaceChildren(
-    h("div", { class: "headline" }, h("h2", {}, swatch(f.colour), f.name), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: () => go({ fn: undefined }) }, "×")),
-    groups.some(x => x.picture >= 0) ? h("p", {}, link({ view: "flame", fn: number, thread: -1 }, "Flame graph of callers and callees")) : null,
-    facts([["defined", f.file ? `${f.file}${f.line ? ":" + f.line : ""}` : ""], ["module", f.module], ["category", f.category], ["contexts", count(f.contexts)], ...numbers, ["time of a call", calls]]),
-    edgeTable("Callers", callers), edgeTable("Callees", callees),
-    h("section", {}, h("h3", {}, "Callers, bottom up"), data.instances.length < f.contexts ? h("p", { class: "note" }, `of the ${count(data.instances.length)} most expensive of ${count(f.contexts)} contexts`) : null, tree));
+    h("div", { class: "headline" }, h("h2", {}, swatch(f.colour), f.name), closeButton({ fn: undefined })),
+    h("p", { class: "links" }, links.flatMap(a => [a, " "])),
+    facts([["defined", f.file ? h("span", { class: "where" }, `${f.file}${f.line ? ":" + f.line : ""}`) : ""], ["module", f.module ? h("span", { class: "where" }, f.module) : ""], ["category", f.category], ["contexts", number(count(f.contexts), cellOf("contexts"))], ...numbers, ["time of a call", calls]]),
+    note(`Shares are ${OF()}.`),
+    await edgeTable("Callers", data.callers, data.n_callers, n, true), await edgeTable("Callees", data.callees, data.n_callees, n, false));
 }

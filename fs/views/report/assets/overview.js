@@ -1,31 +1,43 @@
 /* ---- overview: where the cost is, at a glance ---- */
 
+/* Rows of categories.csv. Idle is no work: it has no share. */
 function categoryBar() {
-  const g = group(), column = g.own >= 0 ? g.own : g.count >= 0 ? g.count : g.all;
-  const found = start.categories.map(([name, cells]) => ({ name: name || "program", value: cells[column] || 0 })).filter(c => c.value > 0).sort((a, b) => b.value - a.value);
-  const whole = found.reduce((sum, c) => sum + c.value, 0);
-  const hue = name => `var(--cat-${name}, var(--cat-other))`;
-  return h("section", { class: "card" }, h("h2", {}, "Kinds of work"),
-    h("div", { class: "stack", role: "img", "aria-label": found.map(c => `${c.name} ${share(c.value, whole)}`).join(", ") },
-      found.map(c => h("span", { style: { width: 100 * c.value / whole + "%", background: hue(c.name) }, title: `${c.name} ${share(c.value, whole)}` }))),
-    h("table", { class: "plain" }, h("tbody", {}, found.map(c => h("tr", {}, h("td", {}, h("span", { class: "swatch", style: { background: hue(c.name) } }), c.name),
-      h("td", { class: "number" }, amount(c.value, g.unit)), h("td", { class: "number" }, share(c.value, whole)))))));
+  const g = group(), i = g.first;
+  const found = start.categories.map(([name, contexts, cells], row) => ({ name: name || "program", colour: colourOfKind(name), value: cells[i], cell: `${files()}categories.csv|${row}|${start.columns[i].name}` })).filter(c => c.value > 0).sort((a, b) => b.value - a.value);
+  if (!found.length) return null;
+  const shareOf = c => c.name === "idle" && state.win ? "" : share(c.value, g.whole);
+  return h("section", { class: "card" }, h("h2", {}, `Kinds of work: ${g.label}`),
+    h("div", { class: "stack", role: "img", "aria-label": found.map(c => `${c.name} ${shareOf(c)}`).join(", ") },
+      found.map(c => h("span", { style: { width: Math.min(100, 100 * c.value / g.whole) + "%", background: start.palette[c.colour] }, title: `${c.name} ${shareOf(c)}` }))),
+    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "kind"), h("th", { scope: "col", class: "number" }, start.columns[i].role === "excl" ? "own" : g.label), h("th", { scope: "col", class: "number" }, OF()))),
+      h("tbody", {}, found.map(c => h("tr", {}, h("td", {}, swatch(c.colour), c.name),
+        h("td", { class: "number" }, number(amount(c.value, g.unit), c.cell)), h("td", { class: "number" }, shareOf(c) ? h("span", { "data-share": c.cell, "data-whole": g.whole }, shareOf(c)) : ""))))));
 }
 
+/* What shares are of. */
+const OF = () => state.win || start.window ? "of this time" : "of the run";
+
 function hotPath() {
-  const g = groups[0], column = g ? g.all : -1;
-  if (!start.hot.length || column < 0) return null;
-  return h("section", { class: "card wide" }, h("h2", {}, "Hot path"), h("table", { class: "plain" }, h("tbody", {}, start.hot.slice(0, 40).map(([ctx, value, name, file, line], depth) =>
-    h("tr", {}, h("td", { class: "number amount" }, cost(value, g.unit, g.whole)), h("td", { style: { paddingLeft: Math.min(depth, 20) * 8 + "px" } }, link({ view: "tree", up: undefined, ctx }, h("span", { class: "name", title: name }, name))),
-      h("td", { class: "soft where", title: file }, place(file, line)))))), start.hot.length > 40 ? h("p", { class: "note" }, `and ${start.hot.length - 40} levels below`) : null);
+  const g = group();
+  if (g.all < 0) return null;
+  const body = h("tbody"), more = h("div"), card = h("section", { class: "card wide" }, h("h2", {}, `Hot path: ${g.label}, with callees, ${OF()}`), h("table", { class: "plain" }, body), more);
+  pm.load(`hot-${g.all}`).then(path => {
+    if (!path.length) { card.hidden = true; return; }
+    body.replaceChildren(...path.slice(0, 40).map(([ctx, value, name, file, line, fileNumber], depth) =>
+      h("tr", {}, h("td", { class: "number amount" }, cost(value, g.unit, g.whole, `${files()}contexts.csv|${ctx}|${start.columns[g.all].name}`)), h("td", {}, h("span", { class: "fn", style: { paddingLeft: Math.min(depth, 20) * 8 + "px" } }, contextLink(ctx, name))),
+        h("td", { class: "soft where" }, lineLink(fileNumber, file, line)))));
+    if (path.length > 40) more.append(note(link({ view: "tree", up: undefined, ctx: path[path.length - 1][0] }, "and further down")));
+  }, error => failed(card, error));
+  return card;
 }
 
 function topFunctions() {
-  const g = group(), column = g.own >= 0 ? g.own : g.main;
-  const body = h("tbody"), card = h("section", { class: "card wide" }, h("h2", {}, "Functions with the highest own cost"), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, start.functions > 1 ? `All ${count(start.functions)} functions` : "The function")));
-  functionsFrom(0).then(() => {
-    const rows = allFunctions.rows.slice(0, CHUNK).sort((a, b) => (b.cells[column] || 0) - (a.cells[column] || 0)).slice(0, 15);
-    body.replaceChildren(...rows.filter(f => f.cells[column] > 0).map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[column], g.unit, g.whole)), h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), h("td", { class: "soft where", title: f.file || f.module }, place(f.file, f.line) || baseName(f.module)))));
+  const g = group(), i = g.first, body = h("tbody"), of = start.columns[i];
+  const title = of.role === "excl" ? `Functions by own ${g.label}, ${OF()}` : `Functions by ${g.label}, ${OF()}`;
+  const card = h("section", { class: "card wide" }, h("h2", {}, title), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, "All functions")));
+  pm.load(`functions-0-${i + 1}`).then(rows => {
+    body.replaceChildren(...rows.slice(0, 20).map(functionRow).filter(f => f.cells[i] > 0).map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[i], g.unit, g.whole, functionCell(f, i))),
+      h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), h("td", { class: "soft where", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))))));
   }, error => failed(card, error));
   return card;
 }
@@ -34,41 +46,51 @@ function topFunctions() {
 function threadPlot() {
   const g = group();
   if (start.threads < 2 || start.threads > 20000 || g.main < 0) return null;
-  const card = h("section", { class: "card" }, h("h2", {}, "Threads"), h("p", { class: "note" }, "Reading threads …"));
-  pm.load(`costs-0-${g.main}`).then(costs => {
-    const known = costs.filter(c => c !== null), most = known.reduce((m, c) => Math.max(m, c), 0), mean = known.reduce((a, b) => a + b, 0) / (known.length || 1);
-    const bars = plot(link({ view: "threads" }, "Threads"), costs, most, i => [h("b", {}, amount(costs[i], g.unit))]);
-    bars.append(h("p", { class: "note" }, `mean ${amount(mean, g.unit)}, greatest ${amount(most, g.unit)}` + (mean > 0 ? `, imbalance ${(most / mean).toFixed(2)}` : "")));
+  const card = h("section", { class: "card wide" }, h("h2", {}, "Threads"), note("Reading threads …"));
+  Promise.all([allThreads(), pm.load(`costs-0-${g.main}`)]).then(([threads, costs]) => {
+    if (!costs || !costs.some(c => c > 0)) { card.hidden = true; return; }
+    let low = -1, high = -1;
+    costs.forEach((c, i) => {
+      if (c === null) return;
+      if (low < 0 || c < costs[low]) low = i;
+      if (high < 0 || c > costs[high]) high = i;
+    });
+    const bars = plot(link({ view: "threads" }, `Threads: ${g.label}`), costs, { unit: g.unit, below: "threads, in their order", tell: i => tellThread(threads[i], costs[i]), click: i => go({ view: "functions", thread: i }), wide: true });
+    const told = i => [h("span", { class: "name" }, threads[i].path), " ", number(amount(costs[i], g.unit), `${files()}threads.csv|${i}|${start.columns[g.main].name}`)];
+    bars.append(note("greatest: ", ...told(high), ", least: ", ...told(low)));
     card.replaceWith(bars);
   }, error => failed(card, error));
   return card;
 }
 
-function damageCard() {
+/* Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object. */
+function tableCard(path, title, words, row) {
+  const doc = documentsOf(path)[0];
+  if (!doc) return null;
   const card = h("section", { class: "card", hidden: true });
-  pm.load("damage-0").then(rows => {
+  pm.load(`table-${doc[0]}-0`).then(data => {
+    const rows = rowsOf(data);
     if (!rows.length) return;
     card.hidden = false;
-    card.append(h("h2", {}, "Damage"), h("p", { class: "note" }, "Parts of the source could not be read."), h("table", { class: "plain whole" }, h("tbody", {}, rows.slice(0, 10).map(([file, what]) =>
-      h("tr", {}, h("td", {}, file), h("td", {}, what))))), h("p", {}, h("a", { href: "damage.csv" }, "damage.csv")));
-  }, error => failed(card, error));
+    card.append(h("h2", {}, title), words ? note(words) : "", h("table", { class: "plain whole" }, h("tbody", {}, rows.slice(0, 8).map((r, i) => h("tr", {}, row(r, i).map(cell => h("td", {}, cell)))))),
+      h("p", {}, link({ view: "tables", doc: doc[0] }, doc[1])));
+  }, error => { card.hidden = false; failed(card, error); });
   return card;
 }
 
-/* A comparison has no tree of its own: its documents are shown as they are. */
-function showComparison(box) {
-  box.replaceChildren(h("div", { class: "cards" },
-    h("section", { class: "card wide" }, h("h2", {}, `${start.title} compared with the baseline`), h("iframe", { class: "text", src: "summary.txt", title: "summary.txt", sandbox: true })),
-    h("section", { class: "card wide" }, h("h2", {}, "Differential flame graph"), h("iframe", { src: "flamegraph.html", title: "flamegraph.html" }))));
-  status("");
+function profileCard() {
+  const wholes = groups.filter(g => g.whole > 0), of = g => [g.label, h("span", { "data-total": start.columns[g.first].name, "data-whole": g.whole }, amount(g.whole, g.unit === g.label ? "" : g.unit))];
+  const counted = (n, table) => n ? h("span", { "data-rows": files() + table }, count(n)) : "";
+  return h("section", { class: "card" }, h("h2", {}, state.win || start.window ? "This time" : "Profile"),
+    facts([["format", h("span", { class: "where" }, `${start.format} (${start.layout})`)], ["duration", start.duration_ns === null ? "" : h("span", { "data-duration": start.duration_ns }, amount(start.duration_ns, "ns"))],
+      ["threads", counted(start.threads, "threads.csv")], ["contexts", counted(start.contexts, "contexts.csv")], ["functions", counted(start.functions, "functions.csv")], ...wholes.slice(0, 8).map(of)]),
+    wholes.length > 8 ? h("details", {}, h("summary", {}, "All metrics"), facts(wholes.slice(8).map(of))) : null);
 }
 
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
-  const g = groups[0];
-  const what = facts([["source", start.source], ["format", `${start.format} (${start.layout})`], ["duration", start.duration_ns === null ? "" : amount(start.duration_ns, "ns")],
-    ["threads", start.threads ? count(start.threads) : ""], ["contexts", count(start.contexts)], ["functions", count(start.functions)],
-    ...groups.filter(x => x.whole > 0).slice(0, 8).map(x => [x.label, amount(x.whole, x.unit === x.label ? "" : x.unit)])]);
-  box.replaceChildren(h("div", { class: "cards" }, h("section", { class: "card" }, h("h2", {}, "Profile"), what), g ? categoryBar() : null, threadPlot(), damageCard(), topFunctions(), hotPath()));
-  status("");
+  if (isRuns()) { showRuns(box); return; }
+  box.replaceChildren(h("div", { class: "cards" }, ...[profileCard(), groups.length ? categoryBar() : null, threadPlot(),
+    tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what]),
+    groups.length ? topFunctions() : null, groups.length ? hotPath() : null].filter(Boolean)));
 } });

@@ -1,47 +1,87 @@
-/* ---- source: files with costs, and the lines of one ---- */
-
-const lineColumn = g => g.own >= 0 ? g.own : g.count;
-
-/* Where time is also measured by statement, lines have that alone. */
-function lineGroup(files) {
-  const found = x => lineColumn(x) >= 0 && files.some(([, , , cells]) => cells[lineColumn(x)]);
-  const g = group();
-  return found(g) ? g : groups.find(x => x.unit === g.unit && found(x)) || g;
-}
+/* ---- source: files with costs, and the lines of one with whom they call ---- */
 
 views.push({ id: "source", title: "Source", shown: () => start.lines, show(box) {
-  const files = h("section", { class: "files" }), lines = h("section", { class: "lines" });
-  box.replaceChildren(h("div", { class: "split left" }, files, lines));
-  pm.load("sources-0").then(data => {
-    const g = lineGroup(data || []), column = lineColumn(g);
+  const fileList = h("section", { class: "files" }), lines = h("section", { class: "lines" });
+  box.replaceChildren(h("div", { class: "split left" }, fileList, lines));
+  pm.load("sources").then(data => {
+    data = data || [];
+    /* Where lines are measured apart, the metric at hand has nothing for them. */
+    const has = x => x.whole > 0 && x.first >= 0 && data.some(row => row[3][x.first] > 0), g = has(group()) ? group() : groups.find(x => x.unit === group().unit && has(x)) || groups.find(has) || group(), i = g.first;
     const test = matcher();
-    const found = (data || []).map(([file, path, text, cells]) => ({ file, path, text, value: cells[column] || 0 })).filter(f => !test || test.test(f.path)).sort((a, b) => b.value - a.value);
-    const whole = (data || []).reduce((sum, [, , , cells]) => sum + (cells[column] || 0), 0);
-    const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file }), columns: [
-      { title: "own", number: true, width: "13em", cell: f => cost(f.value, g.unit, whole) },
-      { title: "file", cell: f => h("span", { class: "name", title: f.path }, link({ file: f.file }, baseName(f.path)), f.text ? "" : h("span", { class: "soft" }, " (no text)")) }] });
-    files.replaceChildren(list.box);
-    status(many(found.length, "file"));
-    const first = state.file === undefined && found.find(f => f.text) || found.find(f => f.file === state.file);
-    if (first) showSource(lines, first.file, g, whole).catch(error => failed(lines, error));
-    else lines.replaceChildren(h("p", { class: "note" }, "Choose a file."));
-  }, error => failed(files, error));
+    const found = data.map(([file, path, text, cells]) => ({ file, path, text, value: cells[i] })).filter(f => !test || test.test(f.path)).sort((a, b) => (b.value || 0) - (a.value || 0));
+    const list = longTable({ rows: found, label: "Files", chosen: f => f.file === state.file, onrow: f => go({ file: f.file, line: undefined }), columns: [
+      { title: "file", cell: f => h("span", { class: f.text ? "fn" : "fn pale", title: f.text ? null : `${f.path}: there is no text` }, link({ file: f.file, line: undefined }, pathOf(f.path))) },
+      { title: g === group() ? "own" : start.columns[i].name, hint: `${start.columns[i] ? start.columns[i].name : ""}, ${OF()}`, number: true, width: "13em", cell: f => cost(f.value, g.unit, g.whole, `${files()}lines.csv|sum=${JSON.stringify({ file: f.path })}|${start.columns[i].name}`) }] });
+    fileList.replaceChildren(list.box);
+    status(`${many(found.length, "file")}, ${g.label}, shares ${OF()}`);
+    const first = state.file === undefined && (found.find(f => f.text) || found[0]) || found.find(f => f.file === state.file) || (state.file > 0 ? { file: state.file } : null);
+    if (first) showSource(lines, first.file, g).catch(error => failed(lines, error));
+    else lines.replaceChildren(note("Choose a file."));
+  }).catch(error => failed(fileList, error));
 } });
 
-/* Shares are of what all lines cost: where time is also measured by statement, that is not the time of calls. */
-async function showSource(box, file, g, whole) {
-  const column = lineColumn(g), data = await pm.load(`source-${file}`);
+async function showSource(box, file, g) {
+  const data = await pm.load(`source-${file}`);
   if (!data) return;
-  const known = new Map();
-  for (const [line, fn, cells] of data.costs) known.set(line, { fn, cells });
-  const rows = data.text ? data.text.map((text, i) => ({ line: i + 1, text })) : data.costs.map(([line]) => ({ line, text: "" }));
-  const list = longTable({ rows, label: data.path, chosen: row => row.line === Number(state.line), columns: [
-    { title: "own", number: true, width: "14em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, whole) : ""; } },
-    g.all >= 0 && g.own >= 0 ? { title: "with callees", number: true, width: "9em", cell: row => { const c = known.get(row.line); return c ? amount(c.cells[g.all], g.unit) : ""; } } : null,
-    { title: "line", number: true, width: "5em", cell: row => String(row.line) },
-    { title: data.path, cell: row => data.text ? h("code", {}, row.text) : h("span", { class: "soft" }, "") }].filter(Boolean) });
+  const known = new Map(), calls = new Map(), column = g.first;
+  for (const [line, fn, cells, row] of data.costs) known.set(line, { fn, cells, row });
+  for (const [line, fn, n, cells] of data.sites) {
+    if (!calls.has(line)) calls.set(line, []);
+    calls.get(line).push({ fn, n, cells });
+  }
+  const evals = new Map();
+  for (const [line, file, path, n, ns, subs] of data.evals) {
+    if (!evals.has(line)) evals.set(line, []);
+    evals.get(line).push({ file, path, n, ns, subs });
+  }
+  for (const fn of new Set([...data.sites.map(site => site[1]), ...data.evals.flatMap(e => e[5].slice(0, 3)), ...data.text ? [] : data.costs.map(c => c[1])])) await functionAt(fn);
+  /* Time in calls is of the primary quantity, as in annotated source. */
+  const p = groups.find(x => x.all >= 0), inCalls = p ? p.all : -1;
+  const rows = [], at = new Map();
+  const numbers = data.text ? data.text.map((text, i) => ({ line: i + 1, text })) : [...new Set([...known.keys(), ...calls.keys(), ...evals.keys()])].sort((a, b) => a - b).map(line => ({ line, text: "" }));
+  if (data.text) for (const line of [...known.keys(), ...calls.keys()].sort((a, b) => a - b)) if (line > data.text.length && numbers[numbers.length - 1].line < line) numbers.push({ line, text: "" });
+  for (const row of numbers) {
+    at.set(row.line, rows.length);
+    rows.push(row);
+    const below = calls.get(row.line) || [];
+    for (const call of below.slice(0, 8)) rows.push({ call, of: row.line, indent: (row.text || "").search(/\S|$/) });
+    if (below.length > 8) rows.push({ rest: below.length - 8 });
+    const texts = evals.get(row.line) || [];
+    for (const text of texts.slice(0, 8)) rows.push({ text_: text, indent: (row.text || "").search(/\S|$/) });
+    if (texts.length > 8) rows.push({ rest: texts.length - 8 });
+  }
+  const name = i => start.columns[i].name, cellOf = (line, i) => `${files()}lines.csv|${known.get(line).row}|${name(i)}`;
+  const all = data.costs, used = i => i >= 0 && all.some(([, , cells]) => cells[i] !== null);
+  const others = start.columns.map((c, i) => i).filter(i => start.columns[i].role === "count" && i !== column && used(i)).slice(0, 3);
+  const sum = below => below.reduce((total, c) => c.cells[inCalls] === null ? total : (total || 0) + c.cells[inCalls], null);
+  const site = row => JSON.stringify({ file: data.path, line: row.line });
+  const list = longTable({ rows, label: data.path, chosen: row => row.line !== undefined && row.line === Number(state.line), least: 80, columns: [
+    { title: g === group() ? "own" : name(column), hint: `${name(column)}, ${OF()}`, number: true, width: "13em", cell: row => { const c = known.get(row.line); return c ? cost(c.cells[column], g.unit, g.whole, cellOf(row.line, column)) : ""; } },
+    used(g.all) && g.own >= 0 ? { title: "with callees", hint: name(g.all), number: true, width: "8em", cell: row => { const c = known.get(row.line); return c && c.cells[g.all] !== null ? number(amount(tidy(c.cells[g.all], g.whole), g.unit), cellOf(row.line, g.all)) : ""; } } : null,
+    ...others.map(i => ({ title: start.columns[i].metric, hint: name(i), number: true, width: "6.5em", cell: row => { const c = known.get(row.line); return c && c.cells[i] !== null ? number(amount(c.cells[i], start.columns[i].unit), cellOf(row.line, i)) : ""; } })),
+    inCalls >= 0 && calls.size ? { title: "in calls", hint: `${name(inCalls)} of the calls on this line: callers.csv`, number: true, width: "7em", cell: row => { const v = row.line && calls.has(row.line) ? sum(calls.get(row.line)) : null; return v === null ? "" : number(amount(tidy(v, p.whole), p.unit), `${files()}callers.csv|sum=${site(row)}|${name(inCalls)}`); } } : null,
+    { title: "line", number: true, width: "4.5em", cell: row => row.line ? h("span", { class: "where" }, String(row.line)) : "" },
+    { title: fileName(data.path), hint: data.path, cell: row => {
+      if (row.text_) {
+        const e = row.text_, told = h("span", { class: "soft where" }, `${e.n ? many(e.n, "time") : "before the measurement"}${e.ns === null ? "" : `, ${amount(e.ns, "ns")}`}`);
+        return h("span", { class: "fn call", style: { paddingLeft: Math.min(row.indent, 40) + 2 + "ch" } }, "⇒ ", link({ view: "source", file: e.file, line: undefined }, pathOf(e.path)), told,
+          ...e.subs.slice(0, 3).map(n => functionLink(allFunctions().rows[n])), e.subs.length > 3 ? "…" : "");
+      }
+      if (row.rest) return h("span", { class: "soft" }, `… and ${count(row.rest)} more`);
+      if (!row.call) return data.text ? h("code", {}, row.text) : known.has(row.line) && known.get(row.line).fn >= 0 ? functionLink(allFunctions().rows[known.get(row.line).fn]) : "";
+      const f = row.call.fn < 0 ? null : allFunctions().rows[row.call.fn], key = JSON.stringify({ file: data.path, line: row.of, callee: f && f.name });
+      const of = row.call.cells[inCalls];
+      return h("span", { class: "fn call", style: { paddingLeft: Math.min(row.indent, 40) + 2 + "ch" } }, "→ ", functionLink(f), " ",
+        of === null || of === undefined ? "" : h("span", { class: "soft" }, number(amount(tidy(of, p.whole), p.unit), `${files()}callers.csv|${key}|${name(inCalls)}`)),
+        row.call.n === null ? "" : h("span", { class: "soft" }, " in ", number(count(row.call.n), `${files()}callers.csv|${key}|calls`), row.call.n === 1 ? " call" : " calls"));
+    } }].filter(Boolean) });
   box.replaceChildren(list.box);
-  const wanted = Number(state.line) || data.costs.reduce((best, [line, , cells]) => (cells[column] || 0) > best.value ? { line, value: cells[column] } : best, { line: 0, value: 0 }).line;
-  const at = rows.findIndex(row => row.line === wanted);
-  if (at > 8) list.box.scrollTop = (at - 8) * ROW_HEIGHT;
+  const value = c => c[2][column] || 0, hottest = data.costs.reduce((best, c) => !best || value(c) > value(best) ? c : best, null);
+  const wanted = Number(state.line) || (hottest ? hottest[0] : 0), shown = () => {
+    const i = at.get(wanted);
+    list.refresh();
+    if (i > 8) list.box.scrollTop = (i - 8) * ROW_HEIGHT;
+  };
+  shown();
+  requestAnimationFrame(shown); /* once it has its height */
 }

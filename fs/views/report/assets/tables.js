@@ -1,16 +1,19 @@
-/* ---- what only this format has: tables, and numbers over time ---- */
+/* ---- tables of the mount as they are, and numbers over time ---- */
 
 const documentsOf = pattern => start.documents.filter(([, path]) => pattern.test(path));
+
+/* The rows of a table as objects. */
+const rowsOf = table => table ? table.rows.map(row => Object.fromEntries(table.columns.map((name, i) => [name, row[i]]))) : [];
 
 views.push({ id: "counters", title: "Counters", shown: () => start.counters.length > 0, show(box) {
   const cards = h("div", { class: "cards" });
   box.replaceChildren(cards);
   const test = matcher();
   const found = start.counters.filter(([, name]) => !test || test.test(name)).slice(0, 40);
-  for (const [number, name] of found) {
-    const area = h("div", { class: "plot" }), words = h("p", { class: "note" });
+  for (const [n, name] of found) {
+    const area = h("div", { class: "plot" }), words = h("p", { class: "note where" });
     cards.append(h("section", { class: "card wide" }, h("h2", {}, name), area, words));
-    pm.load(`plot-${number}`).then(data => data && drawPlot(area, words, data), error => failed(area, error));
+    pm.load(`plot-${n}`).then(data => data && drawPlot(area, words, data), error => failed(area, error));
   }
   status(`${count(found.length)} of ${many(start.counters.length, "counter")}`);
 } });
@@ -20,69 +23,209 @@ function drawPlot(area, words, data) {
   for (let i = 0; i < data.points.length; i += 2) points.push([data.points[i], data.points[i + 1]]);
   points.sort((a, b) => a[0] - b[0]);
   if (!points.length) { words.textContent = "no values"; return; }
-  const values = points.map(p => p[1]), low = Math.min(0, ...values), high = Math.max(...values), begin = points[0][0], end = points[points.length - 1][0];
-  canvasIn(area, (ctx, width, height) => {
+  let least = Infinity, high = -Infinity;
+  for (const [, v] of points) { least = Math.min(least, v); high = Math.max(high, v); }
+  const low = Math.min(0, least), begin = points[0][0], end = points[points.length - 1][0], xOf = (t, width) => AXIS.left + (t - begin) / (end - begin || 1) * (width - AXIS.left - 2);
+  const view = canvasIn(area, (ctx, width, height) => {
     ctx.clearRect(0, 0, width, height);
+    const y = drawAxes(ctx, width, height, low, high === low ? low + 1 : high, "", "", ticks(begin, end, width / 140, "ns").map(([t, label]) => [xOf(t, width), label]));
     ctx.strokeStyle = colourOf("--accent");
     ctx.lineWidth = 1.2;
     ctx.beginPath();
-    points.forEach(([t, v], i) => {
-      const x = (t - begin) / (end - begin || 1) * width, y = height - 2 - (v - low) / (high - low || 1) * (height - 4);
-      if (i) ctx.lineTo(x, y); else ctx.moveTo(x, y);
-    });
+    points.forEach(([t, v], i) => { if (i) ctx.lineTo(xOf(t, width), y(v)); else ctx.moveTo(xOf(t, width), y(v)); });
     ctx.stroke();
   });
-  words.textContent = `${count(data.rows)} values from ${amount(begin, "ns")} to ${amount(end, "ns")}, ${digits(Math.min(...values))} to ${digits(high)}`;
+  view.canvas.addEventListener("mousemove", event => {
+    const rect = view.canvas.getBoundingClientRect(), t = begin + (event.clientX - rect.left - AXIS.left) / (rect.width - AXIS.left - 2) * (end - begin);
+    const near = points.reduce((best, p) => Math.abs(p[0] - t) < Math.abs(best[0] - t) ? p : best);
+    tip(event, h("b", {}, digits(near[1])), facts([["at", exactTime(near[0])]]));
+  });
+  view.canvas.addEventListener("mouseleave", event => tip(event));
+  words.textContent = `${count(data.rows)} values from ${amount(begin, "ns")} to ${amount(end, "ns")}, ${digits(least)} to ${digits(high)}`;
 }
 
+/* What there is no view for comes first. */
+const MAIN_TABLES = /^(functions|contexts|callers|lines|threads|metrics|modules|files|categories|damage)\.csv$/;
 views.push({ id: "tables", title: "Tables", shown: () => documentsOf(/^[^/]+\.csv$/).length > 0, show(box) {
-  const found = documentsOf(/^[^/]+\.csv$/), number = found.some(([n]) => n === state.doc) ? state.doc : found[0][0], area = h("div", { class: "fill" });
-  box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" }, found.map(([n, path]) => n === number ? h("b", {}, path) : link({ doc: n }, path))), area));
-  showTable(area, number);
+  const all = documentsOf(/^[^/]+\.csv$/), found = isTree() ? [...all.filter(([, path]) => !MAIN_TABLES.test(path)), ...all.filter(([, path]) => MAIN_TABLES.test(path))] : all;
+  const preferred = isComparison() ? found.find(([, path]) => path === "functions.csv") : null;
+  const n = found.some(([k]) => k === state.doc) ? state.doc : (preferred || found[0])[0], area = h("div", { class: "fill" }), tools = h("div", { class: "tools" });
+  box.replaceChildren(h("div", { class: "column" }, tools, area));
+  tools.append(...found.map(([k, path]) => k === n ? h("b", {}, path) : link({ doc: k, sort: undefined, cols: undefined }, path)));
+  showTable(area, n, { path: found.find(([k]) => k === n)[1], menu: tools });
 } });
 
+const isText = /^(name|caller|callee|kernel|category|names|joined|what|method|function|request|statement|path|title|class|message|attribute|value|label|run|metric)$/;
+const isId = /(^|_)(id|ids)$|^(function_id|caller_id|callee_id|context_id|parent_id|thread_id|depth|timestamp_ns)$/;
+
+function cellText(name, value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "number") return value;
+  if (name === "timestamp_ns") return new Date(value / 1e6).toISOString();
+  if (isId.test(name) || /^(line|rank|thread|node|process|repetition|pid|tid)$/.test(name)) return String(value);
+  const unit = /_ns(_|$)/.test(name) || name === "lost" && false ? "ns" : /_sec(_|$)/.test(name) ? "sec" : /(^|_)bytes(_|$)/.test(name) && !/per_sec/.test(name) ? "B" : /bytes_per_sec/.test(name) ? "B" : "";
+  if (/(^|_)(share|ratio|p|q|imbalance|efficiency|scaling|balance|speedup)$/.test(name)) return Number.isInteger(value) ? String(value) : value.toPrecision(4);
+  return amount(value, /_ratio$/.test(name) ? "" : unit) + (/per_sec$/.test(name) ? "/s" : "");
+}
+
+/* Names first, then numbers, what only programs need last: at most `most` of them unless one chooses. */
+function usualColumns(names, options) {
+  if (options.only) return options.only.map(name => names.indexOf(name)).filter(i => i >= 0);
+  const texts = names.filter(n => isText.test(n)), own = names.filter(n => !isText.test(n) && !isId.test(n) && !/^(module|file|matched|only_in)$/.test(n)), rest = names.filter(n => /^(only_in|matched|file|module)$/.test(n)).reverse();
+  const most = Math.max(4, Math.floor((innerWidth - 420) / 110)), first = own.slice(0, most);
+  return [...(texts.length ? texts : []), ...first, ...rest].map(n => names.indexOf(n));
+}
+
 /*
- * A table of the mount: its first rows at once, more as one reads on. Of `options`, keep(row) says which rows are shown,
- * and onrow(row) and chosen(row) are as for longTable, with rows as objects; link(path) is what a path becomes; `only` has
- * the names of the columns to show.
+ * A table of the mount: its first rows at once, more as one reads on; to sort or search it, all of it up to a limit. Of
+ * `options`, keep(row) says which rows are shown, and onrow(row) and chosen(row) are as for longTable, with rows as
+ * objects; link(path) is what a path becomes; `only` has the names of the columns to show at first.
  */
-function showTable(box, number, options = {}) {
-  const rows = [], area = h("div", { class: "fill" });
-  let list = null, chunk = 0, more = true, running = false, names = [];
-  const test = matcher(), cellText = (name, value) => value === null ? "" : name === "timestamp_ns" && typeof value === "number" ? new Date(value / 1e6).toISOString() : /_ns$/.test(name) && typeof value === "number" ? amount(value, "ns") : /_bytes$|^bytes$/.test(name) && typeof value === "number" ? amount(value, "B") : typeof value === "number" ? digits(value) : value;
-  const named = row => Object.fromEntries(names.map((name, i) => [name, row[i]])), few = test || options.keep;
-  function columnsFor(data) {
-    const widths = names.map((name, i) => Math.min(44, Math.max(name.length, ...data.rows.slice(0, 100).map(row => String(cellText(name, row[i])).length))) + 3);
-    const shown = (options.only || names).map(name => names.indexOf(name)).filter(i => i >= 0), last = shown[shown.length - 1];
-    const cell = i => row => {
-      const text = cellText(names[i], row[i]);
-      if (names[i] !== "path" || !text) return h("span", { class: "name", title: text }, text);
-      return options.link ? options.link(text) : h("a", { href: encodePath(text) + "/" }, "open");
-    };
-    return { least: shown.reduce((sum, i) => sum + widths[i], 0), columns: shown.map(i => ({ title: names[i], hint: names[i], cell: cell(i),
-      width: i === last ? null : widths[i] + "ch", number: data.rows.some(row => typeof row[i] === "number") })) };
+const MOST_SORTED = 200; /* chunks */
+function showTable(box, doc, options = {}) {
+  const area = h("div", { class: "fill" }), test = matcher(), [byName, way] = (state.sort || "").split(/-(?=[^-]*$)/);
+  const data = []; /* rows, with their numbers in front */
+  let list = null, chunk = 0, more = true, running = false, names = [], read = 0, types = null;
+  const named = row => Object.fromEntries(names.map((name, i) => [name, row[i + 1]])), all = test || options.keep || byName;
+  const cell = i => (row) => {
+    const value = row[i + 1], text = cellText(names[i], value);
+    if (names[i] === "path" && text && (options.link || /\.csv$/.test(options.path || "") && isTree())) return options.link ? options.link(value) : h("a", { href: files() + encodePath(value) + "/" }, "open");
+    if (names[i] === "path" && text && isRuns()) return h("a", { class: "where", href: encodePath(value) + "/report.html" }, value);
+    if (isText.test(names[i]) && text) return nameOf(String(text));
+    if (/^(file|module|source|command)$/.test(names[i])) return pathOf(String(text));
+    return typeof value === "number" && !options.quiet ? number(text, `${files()}${options.path}|${row[0]}|${names[i]}`) : h("span", { class: "where", title: text }, text);
+  };
+  const shownColumns = () => state.cols ? state.cols.split(",").map(name => names.indexOf(name)).filter(i => i >= 0) : usualColumns(names, options);
+  function makeList() {
+    const shown = shownColumns(), widths = i => isText.test(names[i]) || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, names[i].length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
+    types ||= names.map((_, i) => data.some(row => typeof row[i + 1] === "number"));
+    const columns = shown.map(i => ({ title: names[i], hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
+    const sort = byName ? { column: columns.findIndex(c => c.title === byName), down: way === "down" } : null;
+    list = longTable({ rows: ordered(), label: options.path || "Rows", columns, sort, least: columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : 26), 0),
+      onsort: i => go({ sort: `${columns[i].title}-${sort && sort.column === i ? sort.down ? "up" : "down" : columns[i].number ? "down" : "up"}` }, true),
+      onrow: options.onrow && (row => options.onrow(named(row))), chosen: options.chosen && (row => options.chosen(named(row))) });
+    area.replaceChildren(list.box);
+    list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
+    if (options.menu && !options.menu.querySelector(".menu")) options.menu.append(h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, names.map((name, i) => h("label", {},
+      h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).map(k => names[k]).join(",") || undefined }, true) }), " ", name)))));
+  }
+  function ordered() {
+    const i = names.indexOf(byName);
+    if (i < 0) return data;
+    const sign = way === "down" ? -1 : 1;
+    return [...data].sort((a, b) => {
+      const x = a[i + 1], y = b[i + 1];
+      if (x === null || y === null) return (x === null) - (y === null) || a[0] - b[0];
+      return sign * (x < y ? -1 : x > y ? 1 : 0) || a[0] - b[0];
+    });
   }
   box.replaceChildren(area);
   async function next() {
     if (!more || running) return;
     running = true;
-    const data = await pm.load(`table-${number}-${chunk++}`);
+    const part = await pm.load(`table-${doc}-${chunk++}`);
     running = false;
-    if (!data) return;
-    more = data.more;
-    names = data.columns;
-    rows.push(...data.rows.filter(row => (!test || row.some(cell => typeof cell === "string" && test.test(cell))) && (!options.keep || options.keep(named(row)))));
-    if (!list) {
-      list = longTable({ rows, label: "Rows", ...columnsFor(data),
-        onrow: options.onrow && (row => options.onrow(named(row))), chosen: options.chosen && (row => options.chosen(named(row))) });
-      area.replaceChildren(list.box);
-      list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
+    if (!part) { area.replaceChildren(note("There is no such table.")); return; }
+    more = part.more;
+    names = part.columns;
+    for (const row of part.rows) {
+      const numbered = [read++, ...row];
+      if ((!test || row.some(c => typeof c === "string" && test.test(c))) && (!options.keep || options.keep(named(numbered)))) data.push(numbered);
     }
-    list.refresh();
-    status(many(rows.length, "row") + (more ? ", more below" : ""));
-    if (few && more && rows.length < 100 && chunk < 40) next().catch(error => failed(area, error));
+    if (!list) makeList();
+    if (all && more && chunk < MOST_SORTED) { if (chunk % 8 === 0) list.refresh(ordered()); await next(); return; }
+    list.refresh(ordered());
+    status(many(data.length, "row") + (more ? all ? ` of the first ${count(read)}` : ", more below" : all && data.length < read ? ` of ${count(read)}` : ""));
   }
   next().catch(error => failed(area, error));
 }
 
 const encodePath = path => path.split("/").map(encodeURIComponent).join("/");
+
+/* ---- GPUs ---- */
+
+views.push({ id: "gpu", title: "GPU", shown: () => documentsOf(/^gpu\.csv$/).length > 0, show(box) {
+  const doc = documentsOf(/^gpu\.csv$/)[0][0], gaps = documentsOf(/^gpu-gaps\.csv$/)[0], tools = h("div", { class: "tools" }), area = h("div", { class: "fill" });
+  box.replaceChildren(h("div", { class: "column" }, tools, area));
+  pm.load(`table-${doc}-0`).then(data => {
+    const kinds = [...new Set(rowsOf(data).map(row => row.operation))], gapped = state.op === "gaps" && gaps;
+    const choice = (op, title) => (state.op || "") === op ? h("b", {}, title) : link({ op: op || undefined, sort: undefined }, title);
+    tools.append(choice("", "all operations"), ...kinds.map(kind => choice(kind, kind)), gaps ? choice("gaps", "idle gaps") : "", h("span", { class: "soft" }, "shares are of all GPU operations"));
+    if (gapped) { showTable(area, gaps[0], { path: gaps[1], menu: tools }); return; }
+    const only = ["kernel", "operation", "launches", "total_ns", "share", "mean_ns", "max_ns", "bytes", "bytes_per_sec", "module"];
+    showTable(area, doc, { path: "gpu.csv", menu: tools, only: state.op === "kernel" ? only.filter(c => !/^bytes/.test(c)) : only, keep: state.op ? row => row.operation === state.op : null });
+  }).catch(error => failed(area, error));
+} });
+
+/* ---- comparisons, and several runs ---- */
+
+/* A comparison has no tree of its own: what changed as a table, and the picture beside it. */
+function showComparison(box) {
+  const doc = documentsOf(/^functions\.csv$/)[0], table = h("div", { class: "fill" }), tools = h("div", { class: "tools" });
+  box.replaceChildren(h("div", { class: "split even" }, h("div", { class: "column" }, tools, table), h("div", { class: "column pictures" },
+    h("iframe", { src: "flamegraph.html", title: "Differential flame graph" }), h("iframe", { class: "text", src: "summary.txt", title: "summary.txt", sandbox: true }))));
+  tools.append(h("b", {}, "Functions"), link({ view: "tables" }, "all tables"));
+  if (!doc) return;
+  pm.load(`table-${doc[0]}-0`).then(data => {
+    const base = data.columns.findIndex(c => /_base$/.test(c)), stem = data.columns[base].replace(/_base$/, "");
+    const only = ["name", stem + "_diff", stem + "_base", stem, stem + "_ratio", "q", "only_in"];
+    showTable(table, doc[0], { path: doc[1], menu: tools, only });
+  }).catch(error => failed(table, error));
+}
+
+/* The root of several runs: what they are, how they scale, what changed most. */
+function showRuns(box) {
+  const cards = h("div", { class: "cards" }), doc = documentsOf(/^runs\.csv$/)[0], efficiency = documentsOf(/^efficiency\.csv$/)[0] || documentsOf(/^scaling\.csv$/)[0];
+  box.replaceChildren(cards);
+  pm.load(`table-${doc[0]}-0`).then(data => {
+    const runs = rowsOf(data), base = start.base, table = h("div", { class: "runs" });
+    cards.append(h("section", { class: "card full" }, h("h2", {}, `${many(runs.length, "run")}, compared with ${base}`), table));
+    table.style.height = Math.min(14, runs.length + 2) * ROW_HEIGHT + 16 + "px";
+    const costs = data.columns.slice(2, data.columns.indexOf("contexts")).slice(0, 3);
+    showTable(table, doc[0], { path: doc[1], only: ["run", ...(runs.some(r => r.repetition > 0) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
+    if (efficiency) showSpeedup(cards, efficiency).catch(() => {});
+    const names = [...new Set(runs.map(r => r.run))].filter(name => name !== base);
+    names.slice(0, 12).forEach((name, i) => cards.append(changesOf(name, start.compared[i])));
+    if (names.length > 12) cards.append(note(`and ${names.length - 12} more: compare/`));
+  }).catch(error => failed(cards, error));
+}
+
+/* Speedup over threads, where a table has it. */
+async function showSpeedup(cards, [doc]) {
+  const data = await pm.load(`table-${doc}-0`), rows = rowsOf(data).filter(r => r.speedup > 0 && r.threads > 0).sort((a, b) => a.threads - b.threads);
+  if (rows.length < 2) return;
+  const area = h("div", { class: "plot tall", role: "img", "aria-label": "Speedup over threads" });
+  cards.children[0].after(h("section", { class: "card wide" }, h("h2", {}, "Speedup over threads"), area, note("the line: as many times faster as there are more threads")));
+  const first = rows[0], last = rows[rows.length - 1], most = Math.max(...rows.map(r => r.speedup), first.speedup * last.threads / first.threads);
+  canvasIn(area, (ctx, width, height) => {
+    const x = t => AXIS.left + 14 + (t - first.threads) / (last.threads - first.threads || 1) * (width - AXIS.left - 40);
+    ctx.clearRect(0, 0, width, height);
+    const y = drawAxes(ctx, width, height, 0, most, "", "", rows.map(r => [x(r.threads), String(r.threads)]));
+    ctx.strokeStyle = colourOf("--soft");
+    ctx.setLineDash([4, 4]);
+    ctx.beginPath();
+    ctx.moveTo(x(first.threads), y(first.speedup));
+    ctx.lineTo(x(last.threads), y(first.speedup * last.threads / first.threads));
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.strokeStyle = ctx.fillStyle = colourOf("--accent");
+    ctx.beginPath();
+    rows.forEach((r, i) => { if (i) ctx.lineTo(x(r.threads), y(r.speedup)); else ctx.moveTo(x(r.threads), y(r.speedup)); });
+    ctx.stroke();
+    for (const r of rows) { ctx.beginPath(); ctx.arc(x(r.threads), y(r.speedup), 3.5, 0, 7); ctx.fill(); }
+  });
+}
+
+/* The largest changes of one run: the first rows of its functions.csv. */
+function changesOf(name, entry) {
+  const at = `compare/${entry}/`, card = h("section", { class: "card wide" }, h("h2", {}, h("a", { href: `compare/${encodeURIComponent(entry)}/report.html` }, `${name} against ${start.base}`)));
+  const load = key => pm.load(key, `compare/${encodeURIComponent(entry)}/report/${key}.js`, at + key);
+  load("start").then(async data => {
+    const doc = data.documents.find(([, path]) => path === "functions.csv"), table = await load(`table-${doc[0]}-0`);
+    const stem = table.columns.find(c => /_base$/.test(c)).replace(/_base$/, ""), rows = rowsOf(table).slice(0, 10);
+    const cell = (row, i, column) => h("td", { class: "number" }, row[column] === null ? "" : number(cellText(column, row[column]), `${at}functions.csv|${i}|${column}`));
+    card.append(h("table", { class: "plain" }, h("thead", {}, h("tr", {}, [["name", "function"], [stem + "_base", start.base], [stem, name], [stem + "_diff", "difference"]].map(([column, title]) => h("th", { scope: "col", class: column === "name" ? "" : "number calls", title: column }, title)))),
+      h("tbody", {}, rows.map((row, i) => h("tr", {}, h("td", {}, nameOf(String(row.name))), cell(row, i, stem + "_base"), cell(row, i, stem), cell(row, i, stem + "_diff"))))));
+  }).catch(error => card.append(h("p", { class: "note" }, error.message)));
+  return card;
+}

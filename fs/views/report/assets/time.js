@@ -1,130 +1,205 @@
-/* ---- timeline: all threads over time; zooming asks for smaller tiles ---- */
+/* ---- timeline: all threads over time, or the call path of one; zooming asks for smaller tiles ---- */
 
-const TILE = 1000, PAGE = 64, LABELS = 190;
+const TILE = 1000, PAGE = 64, LABELS = 190, RULER = 22;
 
-/* "#rrggbb" as a pixel of an ImageData. */
-function pixelOf(colour) {
+/* "#rrggbb" as a pixel of an ImageData; `pale`: of what does not match. */
+function pixelOf(colour, pale) {
   const [r, g, b] = [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));
-  return new Uint32Array(new Uint8ClampedArray([r, g, b, 255]).buffer)[0];
+  return new Uint32Array(new Uint8ClampedArray([r, g, b, pale ? 50 : 255]).buffer)[0];
 }
 
+/* stack-TILE-THREAD.js as a tile whose rows are levels of the call path. */
+const stackTiles = new WeakMap();
+function stackTile(data) {
+  if (stackTiles.has(data)) return stackTiles.get(data);
+  const { frames, names } = data, rows = [], contexts = [];
+  for (let i = 0; i < frames.length; i += 3) contexts.push(frames[i], frames[i + 2]);
+  for (let i = 0, cell = 0; i < data.cells.length; i += 2) {
+    const path = [];
+    for (let f = data.cells[i]; f >= 0; f = frames[3 * f + 1]) path.unshift(f);
+    path.forEach((f, level) => {
+      const row = rows[level] ||= { runs: [level], end: 0 };
+      if (row.end < cell) row.runs.push(-1, cell - row.end);
+      if (row.end === cell && row.runs.length > 2 && row.runs[row.runs.length - 2] === f) row.runs[row.runs.length - 1] += data.cells[i + 1];
+      else row.runs.push(f, data.cells[i + 1]);
+      row.end = cell + data.cells[i + 1];
+    });
+    cell += data.cells[i + 1];
+  }
+  const tile = { rows: rows.map(row => row.runs), contexts, names };
+  stackTiles.set(data, tile);
+  return tile;
+}
+
+/* Times as names of windows have them. */
+const nsName = ns => Math.round(ns) + "ns";
+const exactTime = ns => {
+  const [size, unit] = TIMES.find(u => Math.abs(ns) >= u[0]) || TIMES[3];
+  return (ns / size).toLocaleString("en", { maximumFractionDigits: 6 }) + " " + unit;
+};
+
+let timelineScroll = 0;
+
 views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(box) {
-  const depth = Number.isInteger(state.depth) ? state.depth : 63;
-  const area = h("div", { class: "scroll timeline", tabindex: "0", role: "group", "aria-label": "Timeline of all threads" }), legend = h("div", { class: "legend" });
+  const one = state.thread, depth = Number.isInteger(state.depth) ? state.depth : 63, test = matcher();
+  const area = h("div", { class: "scroll timeline", tabindex: "0", role: "group", "aria-label": one < 0 ? "Timeline of all threads" : "Call path of a thread over time" }), legend = h("div", { class: "legend" });
+  const detail = h("section", { class: "detail", hidden: true }), marksBox = h("span", { class: "marks", hidden: true });
   const slider = h("input", { type: "range", min: "0", max: "40", value: depth === 63 ? "40" : String(depth), "aria-label": "Depth", onchange: () => go({ depth: slider.value === "40" ? undefined : Number(slider.value) }, true) });
   const byKind = state.by === "kind", by = h("select", { "aria-label": "Colours", onchange: () => go({ by: by.value || undefined }, true) },
     h("option", { value: "" }, "by function"), h("option", { value: "kind", selected: byKind }, "by kind of work"));
-  /* The name in the legend, and the number of its colour; the program is blue, as in the overview. */
-  const colourOfKind = kind => kind === "program" ? 1 : start.kinds.indexOf(kind);
+  /* The name in the legend, and the number of its colour. */
   const shownAs = ([name, colour]) => byKind ? [start.kinds[colour], colourOfKind(start.kinds[colour])] : [name, colour];
+  const split = h("div", { class: "split wide" }, area, detail);
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
     h("button", { type: "button", onclick: () => move(0.5, 0.5) }, "Zoom in"), h("button", { type: "button", onclick: () => move(2, 0.5) }, "Zoom out"), h("button", { type: "button", onclick: () => set(0, 1) }, "All"),
-    h("label", {}, "Colours ", by), h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`), h("span", { class: "soft" }, "drag to zoom, wheel with Ctrl, ← → to move")), area, legend));
-  let from = Math.max(0, Math.min(1, Number(state.from) || 0)), to = Math.max(from, Math.min(1, state.to === undefined ? 1 : Number(state.to)));
-  if (!(to > from)) { from = 0; to = 1; }
-  const axis = h("div", { class: "axis" }), inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
-  area.append(inside);
-  let all = null, whole = null, rows = 0, band = 16, view = null, drag = null, settled = null;
+    h("label", {}, "Colours ", by), one < 0 ? h("label", {}, "Depth ", slider, depth === 63 ? " innermost" : ` ${depth}`) : link({ thread: -1 }, "all threads"), marksBox,
+    h("span", { class: "soft hint" }, "click: the call path there; drag: mark a time; Ctrl and wheel, + − ← →: zoom and move")), split, legend));
+  /* Parts of the whole time; in the address, times. */
+  let from = 0, to = 1, whole = null;
+  const timeOf = part => whole.begin + part * (whole.end - whole.begin), partOf = time => (time - whole.begin) / (whole.end - whole.begin || 1);
+  const inside = h("div", { style: { position: "relative" } }), layer = h("div", { style: { position: "sticky", top: "0", left: "0", height: "100%" } });
+  let all = null, rows = 0, band = 16, view = null, drag = null, settled = null;
+  let marks = null; /* two times */
+  let pins = one < 0 ? (state.pins || "").split(",").filter(Boolean).map(Number).filter(Number.isInteger) : [];
 
+  const keyOf = (level, i, page) => one < 0 ? `time-${2 ** level + i}-${page}-${depth}` : `stack-${2 ** level + i}-${one}`;
+  const tileAt = key => { const data = pm.at(key); return data && one >= 0 ? stackTile(data) : data; };
   /* The tiles that a page of threads needs for the time in sight. */
   function tilesOf(page) {
     const level = Math.max(0, Math.min(24, Math.floor(Math.log2(1 / (to - from))) + 1)), n = 2 ** level, found = [];
-    for (let i = Math.floor(from * n); i < Math.min(n, Math.ceil(to * n)); i++) found.push({ level, i, key: `time-${n + i}-${page}-${depth}`, from: i / n, to: (i + 1) / n });
+    for (let i = Math.floor(from * n); i < Math.min(n, Math.ceil(to * n)); i++) found.push({ level, i, key: keyOf(level, i, page), from: i / n, to: (i + 1) / n });
     return found;
   }
   /* Until a tile is there, a coarser one is drawn in its place. */
   function readyTile(tile, page) {
     for (let level = tile.level, i = tile.i; level >= 0; level--, i >>= 1) {
-      const data = pm.at(`time-${2 ** level + i}-${page}-${depth}`);
+      const data = tileAt(keyOf(level, i, page));
       if (data) return { data, from: i / 2 ** level, to: (i + 1) / 2 ** level };
     }
     return null;
   }
   const numbers = []; /* of the threads in the rows that were seen */
   const threadAt = row => all && all[numbers[row]];
+  const pageOf = row => one < 0 ? Math.floor(row / PAGE) : 0, within = row => one < 0 ? row % PAGE : row;
+  /* Rows in sight, with their places: those that are pinned stay on top. */
+  function sightOf(height) {
+    const top = area.scrollTop, pinned = pins.length * band, found = pins.map((row, i) => ({ row, y: RULER + i * band, pinned: true }));
+    const first = Math.floor(top / band), last = Math.min(rows - 1, Math.floor((top + height - RULER - pinned) / band));
+    for (let row = first; row <= last; row++) found.push({ row, y: RULER + pinned + (pins.length ? 4 : 0) + row * band - top });
+    return found;
+  }
   const seen = new Map();
   /* A line of pixels for each thread in sight, stretched to its band: browsers are far slower with a rectangle for each run. */
   const strip = document.createElement("canvas");
   function draw(ctx, width, height) {
-    const top = area.scrollTop, w = width - LABELS, x = t => LABELS + (t - from) / (to - from) * w;
-    const first = Math.floor(top / band), last = Math.min(rows - 1, Math.floor((top + height - 22) / band));
+    const w = width - LABELS, x = t => LABELS + (t - from) / (to - from) * w, sight = sightOf(height);
     strip.width = Math.max(1, Math.round(w * (devicePixelRatio || 1)));
-    strip.height = Math.max(1, last - first + 1);
+    strip.height = Math.max(1, sight.length);
     const image = new ImageData(strip.width, strip.height), labels = [];
-    const sight = { first, last, width: strip.width, pixels: new Uint32Array(image.data.buffer), least: 40 * strip.width / w, labels };
+    const out = { width: strip.width, pixels: new Uint32Array(image.data.buffer), least: 40 * strip.width / w, labels };
     seen.clear();
-    for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++)
+    sight.forEach(({ row, y }, line) => {
+      const page = pageOf(row);
       for (const tile of tilesOf(page)) {
         if (!pm.at(tile.key)) request(tile.key);
-        const ready = readyTile(tile, page);
-        if (!ready) continue;
-        ready.data.rows.forEach((runs, k) => { numbers[page * PAGE + k] = runs[0]; });
-        drawTile(sight, ready, tile, page);
+        const ready = readyTile(tile, page), runs = ready && ready.data.rows[within(row)];
+        if (!runs) continue;
+        numbers[row] = runs[0];
+        drawRuns(out, ready, tile, runs, line, y);
       }
+    });
     strip.getContext("2d").putImageData(image, 0, 0);
     ctx.clearRect(0, 0, width, height);
     ctx.imageSmoothingEnabled = false;
-    const yOf = row => 22 + row * band - top;
-    for (let row = first; row <= last; row++) ctx.drawImage(strip, 0, row - first, strip.width, 1, LABELS, yOf(row), w, band - 1);
-    ctx.font = "11px system-ui, sans-serif";
+    const clip = pins.length ? RULER + pins.length * band + 4 : RULER;
+    ctx.font = "11px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
     ctx.textBaseline = "middle";
-    ctx.fillStyle = "#1b1917";
-    for (const { name, row, begin, end } of labels) {
-      const room = Math.floor((x(end) - x(begin) - 6) / 6);
-      if (room > 5) ctx.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, x(begin) + 3, yOf(row) + band / 2);
-    }
-    ctx.fillStyle = colourOf("--ink");
-    for (let row = first; row <= last; row++) {
-      const t = threadAt(row);
-      if (t) ctx.fillText(t.path.length > 28 ? "…" + t.path.slice(-27) : t.path, 4, yOf(row) + band / 2);
-    }
-    drawAxis(ctx, width, w, x);
-    if (drag) {
-      ctx.fillStyle = colourOf("--accent");
-      ctx.globalAlpha = 0.2;
-      ctx.fillRect(Math.min(drag.x, drag.now), 22, Math.abs(drag.now - drag.x), height);
-      ctx.globalAlpha = 1;
-    }
-    legend.replaceChildren(...[...seen.entries()].sort((a, b) => b[1].n - a[1].n).slice(0, 14).map(([name, s]) => h("span", { class: "fn" }, swatch(s.colour), h("span", { class: "name", title: name }, name))));
-  }
-  function drawTile(sight, ready, tile, page) {
-    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = sight.width / (to - from);
-    const { names } = ready.data, shown = new Float64Array(names.length), inks = names.map(name => pixelOf(start.palette[shownAs(name)[1]]));
-    for (let row = Math.max(sight.first, page * PAGE); row <= Math.min(sight.last, page * PAGE + ready.data.rows.length - 1); row++) {
-      const runs = ready.data.rows[row - page * PAGE], line = (row - sight.first) * sight.width;
-      for (let i = 1, cell = 0; i < runs.length; i += 2) {
-        const begin = Math.max(ready.from + cell * cellTime, left);
-        cell += runs[i + 1];
-        const end = Math.min(ready.from + cell * cellTime, right), name = runs[i];
-        if (name < 0 || end <= begin) continue;
-        const a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
-        sight.pixels.fill(inks[name], line + a, line + Math.min(b, sight.width));
-        shown[name] += end - begin;
-        if (b - a > sight.least) sight.labels.push({ name: names[name][0], row, begin, end });
+    for (const under of [false, true]) { /* what is pinned is over what is scrolled */
+      ctx.save();
+      if (!under) { ctx.beginPath(); ctx.rect(0, clip, width, height); ctx.clip(); }
+      sight.forEach(({ row, y, pinned }, line) => {
+        if (!!pinned !== under) return;
+        ctx.drawImage(strip, 0, line, strip.width, 1, LABELS, y, w, band - 1);
+      });
+      ctx.fillStyle = "#1b1917";
+      for (const { name, y, begin, end, pale } of labels) {
+        if (pale || (y < clip) !== under) continue;
+        const text = fit(name, (x(end) - x(begin) - 6) * 1.08);
+        if (text) ctx.fillText(text, x(begin) + 3, y + band / 2);
       }
+      ctx.fillStyle = colourOf("--ink");
+      for (const { row, y, pinned } of sight) {
+        if (!!pinned !== under) continue;
+        const t = one < 0 ? threadAt(row) : null, path = t ? t.path : one >= 0 ? `level ${row}` : "";
+        ctx.fillText((pinned ? "▪ " : "") + (path.length > 27 ? "…" + path.slice(-26) : path), 4, y + band / 2);
+      }
+      ctx.restore();
     }
-    names.forEach((entry, i) => {
-      if (!shown[i]) return;
-      const [name, colour] = shownAs(entry), s = seen.get(name) || { n: 0, colour };
-      s.n += shown[i];
-      seen.set(name, s);
-    });
+    if (pins.length) { ctx.fillStyle = colourOf("--soft"); ctx.fillRect(0, clip - 3, width, 1); }
+    drawTimes(ctx, width, w, x);
+    drawMarks(ctx, height, x);
+    legend.replaceChildren(...[...seen.entries()].sort((a, b) => b[1].n - a[1].n).slice(0, 16).map(([name, s]) => byKind ? h("span", { class: "fn" }, swatch(s.colour), name) :
+      h("button", { type: "button", class: "fn", title: `${name.slice(0, 1000)}: show only this`, onclick: () => go({ search: state.search === name ? undefined : name }) }, swatch(s.colour), nameOf(name))));
   }
-  function drawAxis(ctx, width, w, x) {
+  function drawRuns(out, ready, tile, runs, row, y) {
+    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = out.width / (to - from), { names, contexts } = ready.data;
+    for (let i = 1, cell = 0; i < runs.length; ) {
+      const name = runs[i] < 0 ? -1 : contexts[2 * runs[i] + 1], first = cell;
+      for (; i < runs.length && (runs[i] < 0 ? -1 : contexts[2 * runs[i] + 1]) === name; i += 2) cell += runs[i + 1];
+      const begin = Math.max(ready.from + first * cellTime, left), end = Math.min(ready.from + cell * cellTime, right);
+      if (name < 0 || end <= begin) continue;
+      const pale = test && !test.test(names[name][0]), [shown, colour] = shownAs(names[name]);
+      const a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
+      out.pixels.fill(pixelOf(start.palette[colour], pale), row * out.width + a, row * out.width + Math.min(b, out.width));
+      if (b - a > out.least) out.labels.push({ name: names[name][0], y, begin, end, pale });
+      if (pale) continue;
+      const s = seen.get(shown) || { n: 0, colour };
+      s.n += end - begin;
+      seen.set(shown, s);
+    }
+  }
+  function drawTimes(ctx, width, w, x) {
     ctx.fillStyle = colourOf("--paper");
-    ctx.fillRect(0, 0, width, 21);
-    if (!whole) return;
-    const span = (to - from) * (whole.end - whole.begin), rough = span / Math.max(2, w / 120), power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough) || power * 10, t0 = whole.begin + from * (whole.end - whole.begin);
+    ctx.fillRect(0, 0, width, RULER - 1);
     ctx.fillStyle = colourOf("--soft");
-    const [size, unit] = TIMES.find(u => t0 + span >= u[0]) || TIMES[TIMES.length - 1];
-    const decimals = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9))); /* two steps differ */
-    for (let i = 0, t = Math.ceil(t0 / step) * step; t <= t0 + span && i < 100; i++, t += step) {
-      const at = x((t - whole.begin) / (whole.end - whole.begin));
+    ctx.font = "11px system-ui, sans-serif";
+    for (const [t, label] of ticks(timeOf(from), timeOf(to), w / 120, "ns")) {
+      const at = x(partOf(t));
       ctx.fillRect(at, 14, 1, 7);
-      const label = t === 0 ? "0" : (t / size).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) + " " + unit;
       ctx.fillText(label, Math.min(at + 3, width - ctx.measureText(label).width - 2), 9);
     }
+  }
+  function drawMarks(ctx, height, x) {
+    const shown = drag ? [Math.min(drag.from, drag.now), Math.max(drag.from, drag.now)] : marks && marks.map(partOf);
+    ctx.fillStyle = colourOf("--accent");
+    if (shown) {
+      const a = Math.max(LABELS, x(shown[0])), b = Math.max(a, x(shown[1]));
+      ctx.globalAlpha = 0.2;
+      ctx.fillRect(a, RULER, b - a, height);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(a, RULER - 8, 1, height);
+      ctx.fillRect(b, RULER - 8, 1, height);
+    }
+    const at = state.t === undefined ? -1 : x(partOf(Number(state.t)));
+    if (at >= LABELS) ctx.fillRect(at, RULER, 1, height);
+  }
+  /* What lies between two marks: how long that is, and the ways to all of it. */
+  function showMarks() {
+    marksBox.hidden = !marks;
+    if (!marks) return;
+    const [a, b] = marks, window = `${nsName(a)}-${nsName(b)}`;
+    marksBox.replaceChildren(h("b", {}, exactTime(b - a)), ` from ${exactTime(a)} to ${exactTime(b)} `,
+      h("button", { type: "button", onclick: zoomToMarks }, "Zoom"), pm.sent ? "" : h("button", { type: "button", title: "Tables, flame graph, hot path and kinds of work of this time", onclick: () => openWindow(window) }, "Everything of this time"),
+      h("button", { type: "button", "aria-label": "Remove the marks", title: "Remove the marks", onclick: () => mark(null) }, "×"));
+  }
+  const openWindow = win => go({ view: "overview", win, thread: -1, search: undefined });
+  function zoomToMarks() { if (marks) set(partOf(marks[0]), partOf(marks[1])); }
+  function mark(next) {
+    marks = next && next[1] > next[0] ? next.map(Math.round) : null;
+    if (marks && marks[1] <= marks[0]) marks[1] = marks[0] + 1;
+    note_({ marks: marks ? marks.join("-") : undefined });
+    showMarks();
+    redraw();
   }
   let drawing = false;
   function redraw() {
@@ -136,7 +211,12 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
   function request(key) {
     if (asked.has(key)) return;
     asked.add(key);
-    pm.load(key).then(() => { asked.delete(key); redraw(); }, error => failed(area, error));
+    pm.load(key).then(() => { asked.delete(key); redraw(); }, error => { if (!pm.sent) failed(area, error); });
+  }
+  /* A step that is drawn already: one can go back to what was before. */
+  function note_(change) {
+    for (const [key, value] of Object.entries(change)) state[key] = value;
+    if (address({}) !== location.hash) history.pushState(null, "", address({}));
   }
   function set(a, b) {
     const least = 2 ** -24, w = Math.max(least, Math.min(1, b - a));
@@ -144,59 +224,141 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     to = from + w;
     redraw();
     clearTimeout(settled);
-    settled = setTimeout(() => { if (state.view === "timeline") { state.from = from > 0 ? from : undefined; state.to = to < 1 ? to : undefined; history.replaceState(null, "", address({})); } }, 250);
+    settled = setTimeout(() => { if (box.contains(area)) note_({ from: from > 0 ? Math.round(timeOf(from)) : undefined, to: to < 1 ? Math.round(timeOf(to)) : undefined }); }, 200);
   }
   function move(factor, at) {
     const middle = from + (to - from) * at, w = (to - from) * factor;
     set(middle - w * at, middle + w * (1 - at));
   }
-  const partAt = event => (event.clientX - area.getBoundingClientRect().left - LABELS) / (area.clientWidth - LABELS);
+  const inArea = event => event.clientX - area.getBoundingClientRect().left;
+  const partAt = event => (inArea(event) - LABELS) / (area.clientWidth - LABELS);
+  function rowAt(event) {
+    const y = event.clientY - area.getBoundingClientRect().top - RULER, pinned = pins.length * band + (pins.length ? 4 : 0);
+    if (y < 0) return -1;
+    const row = y < pins.length * band ? pins[Math.floor(y / band)] : Math.floor((y - pinned + area.scrollTop) / band);
+    return row < rows ? row : -1;
+  }
   area.addEventListener("wheel", event => {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     move(event.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, partAt(event))));
   }, { passive: false });
-  area.addEventListener("keydown", event => {
-    const w = to - from, moves = { ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], "+": [0, 0.5], "-": [0, 2] }[event.key];
-    if (!moves) return;
+  viewKeys = event => {
+    const w = to - from, at = state.t === undefined ? null : Number(state.t);
+    const moves = { ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], "+": [0, 0.5], "-": [0, 2] }[event.key];
+    if (!whole) return false;
+    if (moves && moves[0]) set(from + moves[0] * w, to + moves[0] * w);
+    else if (moves) move(moves[1], 0.5);
+    else if (event.key === "Enter" && marks) zoomToMarks();
+    else if (event.key === "w" && marks && !pm.sent) openWindow(marks.map(nsName).join("-"));
+    else if (event.key === "[" && at !== null) mark([at, marks && marks[1] > at ? marks[1] : timeOf(to)]);
+    else if (event.key === "]" && at !== null) mark([marks && marks[0] < at ? marks[0] : timeOf(from), at]);
+    else if (event.key === "Escape" && (marks || state.t !== undefined)) { if (marks) mark(null); else closePath(); }
+    else return false;
+    return true;
+  };
+  area.addEventListener("mousedown", event => {
+    if (event.button !== 0 || inArea(event) > area.clientWidth) return;
+    area.focus({ preventScroll: true });
+    tip(event);
+    if (partAt(event) > 0) drag = { from: from + partAt(event) * (to - from), now: from + partAt(event) * (to - from), x: event.clientX };
     event.preventDefault();
-    if (moves[0]) set(from + moves[0] * w, to + moves[0] * w); else move(moves[1], 0.5);
   });
-  area.addEventListener("mousedown", event => { if (partAt(event) > 0) { const x = event.clientX - area.getBoundingClientRect().left; drag = { x, now: x, from: partAt(event) }; event.preventDefault(); } });
   area.addEventListener("mousemove", event => {
-    if (drag) { drag.now = event.clientX - area.getBoundingClientRect().left; redraw(); return; }
-    const row = Math.floor((event.clientY - area.getBoundingClientRect().top - 22 + area.scrollTop) / band), at = from + partAt(event) * (to - from);
-    const name = partAt(event) > 0 && nameAt(row, at);
-    if (name && whole) tip(event, h("b", {}, name), facts([["thread", threadAt(row) ? threadAt(row).path : ""], ["at", amount(whole.begin + at * (whole.end - whole.begin), "ns")]]));
+    const at = from + partAt(event) * (to - from);
+    if (drag) { drag.now = Math.max(from, Math.min(to, at)); redraw(); return; }
+    const row = rowAt(event), found = partAt(event) > 0 && row >= 0 && cellAt(row, at);
+    area.style.cursor = partAt(event) > 0 ? "crosshair" : row >= 0 && one < 0 ? "pointer" : "";
+    if (found && whole) tip(event, h("b", {}, found.name.slice(0, 1000)), facts([["thread", threadAt(row) && one < 0 ? threadAt(row).path : ""], ["at", exactTime(timeOf(at))]]));
+    else if (partAt(event) <= 0 && row >= 0 && threadAt(row) && one < 0) tip(event, h("b", {}, threadAt(row).path), "click: its call path over time");
     else tip(event);
   });
-  area.addEventListener("mouseleave", event => { tip(event); drag = null; });
+  area.addEventListener("mouseleave", event => { tip(event); if (drag) { drag = null; redraw(); } });
   area.addEventListener("mouseup", event => {
-    if (!drag) return;
-    const a = drag.from, b = partAt(event), w = to - from;
+    const row = rowAt(event), was = drag;
     drag = null;
-    if (Math.abs(b - a) > 0.005) set(from + Math.max(0, Math.min(a, b)) * w, from + Math.min(1, Math.max(a, b)) * w); else redraw();
+    if (!was) {
+      if (partAt(event) <= 0 && row >= 0 && one < 0 && numbers[row] !== undefined) go({ thread: numbers[row], row: undefined, t: undefined });
+      return;
+    }
+    if (Math.abs(event.clientX - was.x) > 3) mark([timeOf(Math.min(was.from, was.now)), timeOf(Math.max(was.from, was.now))]);
+    else if (row >= 0) {
+      note_({ t: Math.round(timeOf(was.from)), row: one < 0 ? row : undefined });
+      showPath();
+      redraw();
+    }
   });
-  area.addEventListener("scroll", redraw, { passive: true });
-  function nameAt(row, at) {
-    const page = Math.floor(row / PAGE), tile = tilesOf(page).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, page), runs = ready && ready.data.rows[row % PAGE];
+  area.addEventListener("scroll", () => { timelineScroll = area.scrollTop; redraw(); }, { passive: true });
+  /* What a row shows at a part of the time: the cell of the smallest tile that is there. */
+  function cellAt(row, at) {
+    const page = pageOf(row), tile = tilesOf(page).find(t => t.from <= at && at < t.to), ready = tile && readyTile(tile, page), runs = ready && ready.data.rows[within(row)];
     if (!runs) return null;
     let cell = (at - ready.from) / (ready.to - ready.from) * TILE;
-    for (let i = 1; i < runs.length; i += 2) if ((cell -= runs[i + 1]) < 0) return runs[i] < 0 ? null : ready.data.names[runs[i]][0];
+    for (let i = 1; i < runs.length; i += 2) if ((cell -= runs[i + 1]) < 0) return runs[i] < 0 ? null : { context: ready.data.contexts[2 * runs[i]], name: ready.data.names[ready.data.contexts[2 * runs[i] + 1]][0], thread: runs[0] };
     return null;
   }
-  pm.load(`time-1-0-${depth}`).then(async data => {
-    if (!data || !data.threads) { area.replaceChildren(h("p", { class: "note" }, "There are no samples.")); return; }
+  function closePath() {
+    note_({ t: undefined, row: undefined });
+    detail.hidden = true;
+    split.classList.remove("with");
+    redraw();
+  }
+  /* The call path at what was clicked, beside the picture. */
+  async function showPath() {
+    detail.hidden = state.t === undefined;
+    split.classList.toggle("with", !detail.hidden);
+    if (detail.hidden) return;
+    const at = partOf(Number(state.t)), row = one < 0 ? state.row : Math.max(0, rows - 1);
+    let found = null;
+    if (one < 0) {
+      await Promise.all(tilesOf(pageOf(row)).map(tile => pm.load(tile.key)));
+      found = cellAt(row, at);
+    } else { /* the deepest level there */
+      await Promise.all(tilesOf(0).map(tile => pm.load(tile.key)));
+      for (let level = rows - 1; level >= 0 && !found; level--) found = cellAt(level, at);
+    }
+    const thread = one < 0 ? numbers[row] : one, t = all && all[thread], path = found ? await pm.load(`path-${found.context}`) : [];
+    detail.replaceChildren(
+      h("div", { class: "headline" }, h("h2", {}, h("span", { "data-time": state.t, "data-thread": t ? t.directory : "" }, exactTime(Number(state.t)))), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: closePath }, "×")),
+      t ? h("p", { class: "links" }, h("span", { class: "name" }, t.path), one < 0 ? [" ", link({ thread, t: state.t, row: undefined }, "its call path over time"), " ", h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread }, "its functions")) : "",
+      found ? h("ol", { class: "path" }, path.map(row => h("li", {}, h("span", { class: "fn" }, row[10] >= 0 ? swatch(row[11]) : h("span", { class: "swatch" }), link({ view: "tree", up: undefined, ctx: row[0], thread: -1 }, nameOf(row[2]))),
+        h("span", { class: "soft" }, row[10] >= 0 ? link({ view: "functions", fn: row[10], thread: -1 }, "function") : "", " ", lineLink(row[12], row[6], row[7]))))) : note("Nothing ran there."));
+  }
+  function pin(row) {
+    pins = pins.includes(row) ? pins.filter(p => p !== row) : [...pins, row].slice(-8);
+    note_({ pins: pins.join(",") || undefined });
+    showPath().catch(error => failed(detail, error));
+    redraw();
+  }
+  (async () => {
+    const data = await pm.load(`time-1-0-${depth}`);
+    if (!data || !data.threads) { area.replaceChildren(note("There are no samples.")); return; }
     whole = data;
+    if (state.from !== undefined || state.to !== undefined) {
+      from = Math.max(0, Math.min(1, state.from === undefined ? 0 : partOf(Number(state.from))));
+      to = Math.max(from, Math.min(1, state.to === undefined ? 1 : partOf(Number(state.to))));
+      if (!(to > from)) { from = 0; to = 1; }
+    }
+    const given = (state.marks || "").match(/^(-?\d+)-(-?\d+)$/);
+    if (given) marks = [Number(given[1]), Number(given[2])];
+    all = await allThreads();
     rows = data.threads;
-    band = Math.max(16, Math.min(32, Math.floor((area.clientHeight - 26) / rows)));
-    inside.style.height = rows * band + 26 + "px";
+    if (one >= 0) {
+      const stack = await pm.load(`stack-1-${one}`);
+      rows = stack ? stackTile(stack).rows.length : 0;
+      if (!rows) { area.replaceChildren(note("This thread has no samples.")); return; }
+    }
+    band = Math.max(16, Math.min(one < 0 ? 32 : 24, Math.floor((area.clientHeight - RULER - 6) / rows)));
+    inside.style.height = (rows + pins.length) * band + RULER + 4 + "px";
+    area.append(inside);
     inside.append(layer);
     layer.style.height = area.clientHeight + "px";
     view = canvasIn(layer, draw);
     new ResizeObserver(() => { layer.style.height = area.clientHeight + "px"; }).observe(area);
-    all = await allThreads();
+    if (one < 0) area.scrollTop = timelineScroll;
+    status(`${one < 0 ? many(data.threads, "thread") : all[one] ? all[one].path : ""}, ${exactTime(whole.end - whole.begin)}`);
+    showMarks();
     redraw();
-    status(`${many(rows, "thread")}, ${amount(whole.end - whole.begin, "ns")}`);
-  }).catch(error => failed(area, error));
+    await showPath();
+  })().catch(error => failed(area, error));
 } });

@@ -3,7 +3,8 @@
 /* A node has what is below it in pages: `more` says that there is another one. */
 const treeNode = (facts, depth) => ({ ...facts, depth, below: [], pages: 0, open: false });
 
-const contextNode = (row, depth) => treeNode({ ctx: row[0], number: row[1], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], more: row[8] }, depth);
+const contextNode = (row, depth) => treeNode({ ctx: row[0], name: row[2], kind: row[3], module: row[5], file: row[6], line: row[7], cells: row[9], fn: row[10], colour: row[11], fileNumber: row[12], more: row[8],
+  cellOf: i => `${files()}contexts.csv|${row[0]}|${start.columns[i].name}` }, depth);
 
 /* What a node gets below it comes in the order of its pages, however often it is asked for while one is on its way. */
 const growing = new WeakMap();
@@ -19,72 +20,96 @@ async function nextContexts(node) {
   node.more = data.more;
 }
 
-const functionNode = (f, callers, cells, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, colour: f && f.colour, cells, callers, more: !callers || callers.below.size > 0 }, depth);
+/*
+ * Bottom up: a node is a path of functions, with the own cost of all contexts whose path ends so. `ctx` is one of them,
+ * `level` how many callers the path has. `sumOf` says which contexts: functions from the innermost on.
+ */
+const pathNode = (f, ctx, level, cells, above, depth) => treeNode({ fn: f ? f.number : -1, name: f ? f.name : "(top)", kind: f ? "function" : "", module: f ? f.module : "", file: f && f.file, line: f && f.line, fileNumber: f && f.fileNumber, colour: f && f.colour,
+  ctx, level, cells, more: !!f && f.contexts > 0 && !(level > 0 && start.contexts_are === "edges"), path: [...above, f ? f.name : null],
+  cellOf(i) { return this.path.length === 1 ? functionCell(f, i) : `${files()}contexts.csv|up=${JSON.stringify(this.path)}|${start.columns[i].name}`; } }, depth);
 
 async function nextCallers(node) {
   if (node.depth < 0) {
-    const first = CHUNK * node.pages;
-    await functionsFrom(node.pages);
+    const rows = (await pm.load(`functions-${node.pages}-${node.by + 1}`)).map(functionRow);
     node.pages++;
-    node.below.push(...allFunctions.rows.slice(first, first + CHUNK).map(f => functionNode(f, null, f.cells, 0)));
-    node.more = first + CHUNK < start.functions;
+    node.below.push(...rows.map(f => pathNode(f, -1, 0, f.cells, [], 0)));
+    node.more = CHUNK * node.pages < start.functions;
     return;
   }
-  if (!node.callers) node.callers = bottomUp((await pm.load(`function-${node.fn}`)).instances);
-  for (const next of node.callers.below.values()) node.below.push(functionNode(await functionAt(next.row), next, next.cells, node.depth + 1));
+  if (node.ctx < 0) node.ctx = (await pm.load(`function-${node.fn}`)).context ?? -1;
+  const data = node.ctx < 0 ? null : await pm.load(`up-${node.ctx}-${node.level}`);
+  for (const [row, ctx, cells] of data ? data.rows : []) node.below.push(pathNode(await functionAt(row), ctx, node.level + 1, cells, node.path, node.depth + 1));
+  if (data && data.n > data.rows.length) node.left = data.n - data.rows.length;
   node.more = false;
 }
 
 const growDown = node => once(node, nextContexts), growUp = node => once(node, nextCallers);
 
-/* Which columns of contexts.csv are shown, and by which of them those with the same parent are sorted. */
+/* Which columns are shown, and by which of them those with the same parent are sorted. Bottom up, only own costs are. */
 function treeColumns(up) {
   const g = group(), usual = [g.all, g.own, g.count, ...groups.filter(x => x !== g && x.count >= 0 && x.whole > 0).map(x => x.count)].filter(i => i >= 0);
   const asked = (state.cols || "").split(",").map(Number).filter(i => Number.isInteger(i) && start.columns[i]);
-  const shown = state.cols ? asked : usual, [by, way] = (state.sort || "").split("-");
-  return { shown, by: state.sort && start.columns[by] ? Number(by) : up && g.own >= 0 ? g.own : shown.length ? shown[0] : g.main, down: way !== "up" };
+  let shown = state.cols ? asked : usual;
+  if (up && shown.some(i => start.columns[i].role !== "incl")) shown = shown.filter(i => start.columns[i].role !== "incl");
+  const [by, way] = (state.sort || "").split("-");
+  return { shown, by: state.sort && shown.includes(Number(by)) ? Number(by) : up ? g.first : shown.length ? shown[0] : g.main, down: way !== "up" };
 }
 
-function columnMenu(shown) {
-  return h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, start.columns.map((column, i) => h("label", {},
+function columnMenu(shown, up) {
+  return h("details", { class: "menu" }, h("summary", {}, "Columns"), h("div", {}, start.columns.map((column, i) => up && column.role === "incl" ? null : h("label", {},
     h("input", { type: "checkbox", checked: shown.includes(i), onchange: event => go({ cols: (event.target.checked ? [...shown, i] : shown.filter(k => k !== i)).sort((a, b) => a - b).join(",") || undefined }, true) }), " ", column.name))));
 }
 
 /* What was opened stays open while sorting and choosing columns. */
 const trees = new Map();
+function treeRoot(key, facts) {
+  if (!trees.has(key)) trees.set(key, treeNode({ more: true, path: [], ...facts }, -1));
+  return trees.get(key);
+}
 
-views.push({ id: "tree", title: "Tree", shown: () => !isComparison(), show(box) {
-  const up = state.up === "1", grow = up ? growUp : growDown, { shown, by, down } = treeColumns(up), hot = new Set(start.hot.map(step => step[0]));
-  if (!trees.has(up)) trees.set(up, treeNode({ ctx: -1, more: true }, -1));
-  const root = trees.get(up);
+views.push({ id: "tree", title: "Tree", shown: isTree, show(box) {
+  const up = state.up === "1", grow = up ? growUp : growDown, { shown, by, down } = treeColumns(up), g = group(), test = matcher(), hot = new Set();
+  const at = Number.isInteger(state.root) && !up ? state.root : -1;
+  const root = treeRoot(`${base()} ${up ? "up " + by : at}`, { ctx: at, by });
   const title = i => start.columns[i].role === "incl" ? "with callees" : start.columns[i].role === "excl" ? "own" : start.columns[i].metric;
-  const heading = i => groups.length > 1 && (state.cols || start.columns[i].group !== start.columns[group().main].group) && start.columns[i].role !== "count" ? start.columns[i].name : title(i);
+  const heading = i => groups.length > 1 && (state.cols || start.columns[i].group !== start.columns[g.main].group) && start.columns[i].role !== "count" ? start.columns[i].name : title(i);
+  const only = up && state.fn >= 0;
   const rowsOfTree = () => {
     const rows = [], walk = node => {
-      for (const next of [...node.below].sort((a, b) => (down ? -1 : 1) * ((a.cells[by] ?? -Infinity) - (b.cells[by] ?? -Infinity) || 0))) {
+      let below = [...node.below].sort((a, b) => (down ? -1 : 1) * ((a.cells[by] ?? -Infinity) - (b.cells[by] ?? -Infinity) || 0));
+      if (up && node === root) below = below.filter(n => only ? n.fn === state.fn : !test || test.test(n.name));
+      for (const next of below) {
         rows.push(next);
         if (next.open) walk(next);
       }
-      if (node.more && node.below.length) rows.push({ pageOf: node, depth: node.depth + 1, cells: [] });
+      if (node.more && node.below.length && !(only && node === root)) rows.push({ pageOf: node, depth: node.depth + 1, cells: [], below: [] });
+      if (node.left) rows.push({ left: node.left, depth: node.depth + 1, cells: [], below: [] });
     };
     walk(root);
     return rows;
   };
-  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? "9em" : "15em", sort: true, key: i, hint: start.columns[i].name,
-    cell: row => row.pageOf ? "" : start.columns[i].role === "count" ? amount(row.cells[i], start.columns[i].unit) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole) }));
-  const indent = row => ({ paddingLeft: row.depth * 14 + "px" });
-  const named = row => up && row.fn >= 0 ? link({ view: "functions", fn: row.fn }, h("span", { class: "name", title: `${row.name}\n${row.module}` }, row.name)) :
-    h("span", { class: "name" + (!up && hot.has(row.ctx) ? " hot" : ""), title: `${row.name}\n${row.module}` }, row.name);
+  const of = OF();
+  const numbers = shown.map(i => ({ title: heading(i), number: true, width: start.columns[i].role === "count" ? "9em" : "15em", sort: true, key: i, hint: `${start.columns[i].name}, ${of}`,
+    cell: row => row.pageOf || row.left || row.cells[i] === null ? "" : start.columns[i].role === "count" ? number(amount(row.cells[i], start.columns[i].unit), row.cellOf(i)) : cost(row.cells[i], start.columns[i].unit, start.columns[i].whole, row.cellOf(i)) }));
+  const indent = row => ({ paddingLeft: Math.min(row.depth, 60) * 14 + "px" });
+  const named = row => {
+    const hit = test && test.test(row.name), name = nameOf(row.name, (hot.has(row.ctx) && !up ? "hot" : "") + (hit ? " hit" : ""));
+    return row.fn >= 0 ? link({ view: "functions", fn: row.fn }, name) : name;
+  };
+  const label = row => {
+    if (row.pageOf) return h("button", { type: "button", style: { marginLeft: row.depth * 14 + "px" }, onclick: () => { grow(row.pageOf).then(refresh, error => failed(list.box, error)); } }, "more …");
+    if (row.left) return h("span", { class: "soft", style: indent(row) }, `and callers that cost less (${count(row.left)})`);
+    return h("span", { class: "fn", style: indent(row) },
+      row.more || row.below.length ? h("button", { type: "button", class: "twist", "aria-expanded": row.open, "aria-label": up ? "Callers" : "Children", onclick: () => toggle(row) }, row.open ? "▾" : "▸") : h("span", { class: "twist" }),
+      row.colour !== undefined && row.colour !== null && row.fn >= 0 ? swatch(row.colour) : null, named(row),
+      !up && row.more ? h("button", { type: "button", class: "twist focus", title: "Only this, and what is below it", "aria-label": "Only this", onclick: () => go({ root: row.ctx, ctx: undefined, at: undefined }) }, "⌖") : null);
+  };
   const columns = [
-    { title: up ? "function, and its callers below it" : "calling context", cell: row => row.pageOf ? h("button", { type: "button", style: { marginLeft: row.depth * 14 + "px" }, onclick: () => { grow(row.pageOf).then(refresh, error => failed(list.box, error)); } }, "more …") :
-      h("span", { class: "fn", style: indent(row) },
-        row.more || row.below.length ? h("button", { type: "button", class: "twist", "aria-expanded": row.open, "aria-label": up ? "Callers" : "Children", onclick: () => toggle(row) }, row.open ? "▾" : "▸") : h("span", { class: "twist" }),
-        up && row.colour !== undefined && row.fn >= 0 ? swatch(row.colour) : null, named(row)) },
-    ...numbers,
-    { title: "kind", width: "7em", cell: row => row.kind || "" },
-    { title: "where", width: "14em", cell: row => h("span", { class: "soft", title: row.file || "" }, row.pageOf ? "" : place(row.file, row.line)) },
+    { title: up ? "function, and its callers below it" : "calling context", cell: label }, ...numbers,
+    { title: "kind", width: "6em", cell: row => row.kind || "" },
+    { title: "where", width: "13em", cell: row => row.pageOf || row.left ? "" : lineLink(row.fileNumber, row.file, row.line) || h("span", { class: "soft where", title: row.module }, baseName(row.module || "")) },
   ];
-  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 80 + 28 * shown.length,
+  const list = longTable({ columns, rows: [], label: up ? "Functions and their callers" : "Calling contexts", chosen: row => !up && !row.pageOf && row.ctx === state.ctx, least: 70 + 26 * shown.length,
     sort: { column: 1 + shown.indexOf(by), down }, onsort: i => go({ sort: `${columns[i].key}-${columns[i].key === by && down ? "up" : "down"}` }, true) });
   function refresh() { list.refresh(rowsOfTree()); }
   async function expand(node) {
@@ -95,8 +120,8 @@ views.push({ id: "tree", title: "Tree", shown: () => !isComparison(), show(box) 
     if (node.open) { node.open = false; refresh(); }
     else expand(node).then(refresh, error => failed(list.box, error));
   }
-  /* Opens a path of contexts from the top, and shows where it ends. */
-  async function follow(path) {
+  /* Opens a path of contexts from the top; returns where it ends. */
+  async function open(path) {
     let node = root;
     for (const ctx of path) {
       let next = node.below.find(n => n.ctx === ctx);
@@ -108,22 +133,48 @@ views.push({ id: "tree", title: "Tree", shown: () => !isComparison(), show(box) 
       node.open = true;
       node = next;
     }
-    refresh();
-    const at = rowsOfTree().indexOf(node);
-    if (at >= 0) list.box.scrollTop = Math.max(0, at * ROW_HEIGHT - 200);
+    return node;
   }
-  const hotPath = start.hot.map(step => step[0]);
+  async function follow(path) {
+    const node = await open(path);
+    refresh();
+    const line = rowsOfTree().indexOf(node);
+    if (line >= 0) list.box.scrollTop = Math.max(0, line * ROW_HEIGHT - 200);
+  }
+  const pathTo = async ctx => (await pm.load(`path-${ctx}`) || []).map(row => row[0]);
+  async function openHot() {
+    const path = (await pm.load(`hot-${g.all}`)).map(step => step[0]);
+    path.forEach(ctx => hot.add(ctx));
+    await follow(path);
+  }
+  /* Where the functions are that match: the first context of each of the most expensive ones. */
+  async function openMatches(found) {
+    const told = sorted(found, { key: g.main }, true).slice(0, 12);
+    for (const f of told) {
+      const { context } = await pm.load(`function-${f.number}`);
+      if (context !== null) await open(await pathTo(context));
+    }
+    refresh();
+    status(`${count(found.length)} ${found.length === 1 ? "function matches" : "functions match"}` + (found.length ? told.length < found.length ? `; opened: a context of each of the ${told.length} most expensive ones` : "; opened: a context of each" : ""));
+  }
+  const crumbs = h("nav", { class: "crumbs", "aria-label": "Call path", hidden: at < 0 });
+  if (at >= 0) pm.load(`path-${at}`).then(path => crumbs.replaceChildren(link({ root: undefined }, "all"), ...(path || []).flatMap((row, i) => [" › ", i + 1 < path.length ? link({ root: row[0] }, fit(row[2], 300)) : h("b", {}, fit(row[2], 500))])), error => failed(crumbs, error));
   box.replaceChildren(h("div", { class: "column" }, h("div", { class: "tools" },
-    h("b", {}, up ? "Bottom up" : "Top down"), link({ up: up ? undefined : "1", sort: undefined }, up ? "top down" : "bottom up"),
-    !up && hotPath.length ? h("button", { type: "button", onclick: () => follow(hotPath).catch(error => failed(list.box, error)) }, "Open the hot path") : null,
-    columnMenu(shown),
-    state.thread >= 0 ? h("span", { class: "note" }, "The tree shows the whole run.") : null,
-    up ? h("span", { class: "note" }, "Callers of the 500 most expensive calling contexts of a function.") : null), list.box));
-  (root.below.length ? Promise.resolve() : grow(root)).then(async () => {
+    h("b", {}, up ? "Bottom up" : "Top down"), link({ up: up ? undefined : "1", sort: undefined, fn: undefined, root: undefined }, up ? "top down" : "bottom up"),
+    only ? link({ fn: undefined }, "all functions") : null,
+    !up && at < 0 && g.all >= 0 ? h("button", { type: "button", onclick: () => openHot().catch(error => failed(list.box, error)) }, "Open the hot path") : null,
+    columnMenu(shown, up),
+    state.thread >= 0 ? h("span", { class: "note" }, "The tree shows all threads.") : null,
+    up ? h("span", { class: "note" }, `Own cost ${of}, by who called whom.`) : null), crumbs, list.box));
+  status(up ? many(start.functions, "function") : many(start.contexts, "context"));
+  (async () => {
+    if (!root.below.length) await grow(root);
+    if (up && (only || test)) while (root.more && !(only && root.below.some(n => n.fn === state.fn))) await grow(root);
+    if (only) { const node = root.below.find(n => n.fn === state.fn); if (node) await expand(node); }
     if (!up && state.at) await follow(state.at.split(".").map(Number));
-    else if (!up && state.ctx !== undefined) await follow(hotPath.slice(0, hotPath.indexOf(state.ctx) + 1));
+    else if (!up && state.ctx !== undefined) await follow(await pathTo(state.ctx));
     else if (!up && root.below.length === 1) await expand(root.below[0]);
     refresh();
-  }).catch(error => failed(list.box, error));
-  status(up ? many(start.functions, "function") : many(start.contexts, "context"));
+    if (!up && test) await openMatches(await matching(test));
+  })().catch(error => failed(list.box, error));
 } });
