@@ -16,6 +16,9 @@ def as_shown(text):
     """`6.448 s` → (6448000000.0, half of its last digit in ns)"""
     if re.match(r"^\d{4}-\d\d-\d\dT", text):
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1e9, 1e6
+    if text.endswith("%"):
+        digits = text.rstrip("%")
+        return (0.0, 5.01e-5) if text == "≈0%" else (float(digits) / 100, 0.005 * 10.0 ** -len((digits.split(".") + [""])[1]))
     match = re.match(r"^(-?[\d,]+(?:\.(\d+))?(?:e([+-]\d+))?)(?: (\S+?))?(?:/s)?(?: .*)?$", text)
     if not match:
         raise ValueError(f"{text!r} is no number")

@@ -26,6 +26,7 @@ enum {
 	GC = MEMORY + PMFS_N_SHADES,
 	SQL = GC + PMFS_N_SHADES,
 	NET = SQL + PMFS_N_SHADES,
+	OTHER = NET + PMFS_N_SHADES,
 };
 
 const uint32_t pmfs_palette[PMFS_N_COLOURS] = {
@@ -42,14 +43,15 @@ const uint32_t pmfs_palette[PMFS_N_COLOURS] = {
 	[GC] = 0xa58998, 0xd7a0e3, 0xeabfbb,
 	[SQL] = 0x1c989e, 0xa5d5d7, 0x3788bb,
 	[NET] = 0x7c8033, 0xa0aa87, 0xa8742a,
+	[OTHER] = 0xfff4d6,
 	/* clang-format on */
 };
 
 const uint64_t pmfs_colours_near[PMFS_N_COLOURS] = {
 	/* clang-format off */
 	0, 0x4000c0000, 0x2002000000, 0x200000, 0x48000000, 0x82000000,
-	0x200080000, 0x1000000, 0x50008000, 0x200600000, 0x50008000, 0x1000200000,
-	0, 0x1008080000,
+	0x200080000, 0x1000000, 0x50008000, 0x200600000, 0x50008000, 0x5000200000,
+	0x4000000000, 0x1008080000,
 	0, 0x90000500, 0x2000000000,
 	0x400000000, 0x8000002, 0x300402042,
 	0x1000000000, 0xa08, 0x300080200,
@@ -58,6 +60,7 @@ const uint64_t pmfs_colours_near[PMFS_N_COLOURS] = {
 	0x8000000, 0x18000510, 0x8020,
 	0x480000, 0x480240, 0x20002,
 	0, 0x902800, 0x810004,
+	0x1800,
 	/* clang-format on */
 };
 
@@ -163,12 +166,14 @@ int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct p
 unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name)
 {
 	uint32_t at = c ? pm_strtab_find(&c->names, name) : PM_NONE;
-	return at != PM_NONE ? c->colour[at] : (unsigned)(pm_hash_bytes(name) % PMFS_N_HUES);
+	if (!c)
+		return (unsigned)(pm_hash_bytes(name) % PMFS_N_HUES);
+	return at != PM_NONE ? c->colour[at] : OTHER;
 }
 
 struct pm_bytes pmfs_colour_kind(unsigned colour)
 {
-	if (colour < PMFS_N_HUES)
+	if (colour < PMFS_N_HUES || colour == OTHER)
 		return pm_bytes_of("program");
 	if (colour == IDLE || colour == WAITING)
 		return pm_bytes_of(colour == IDLE ? "idle" : "waiting");

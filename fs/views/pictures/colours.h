@@ -12,11 +12,11 @@ enum {
 	PMFS_N_HUES = 12,
 	PMFS_N_FAMILIES = 8,
 	PMFS_N_SHADES = 3,
-	PMFS_N_COLOURS = PMFS_N_HUES + 2 + PMFS_N_FAMILIES * PMFS_N_SHADES,
+	PMFS_N_COLOURS = PMFS_N_HUES + 2 + PMFS_N_FAMILIES * PMFS_N_SHADES + 1,
 	/* At most 64: pages encode a number as one letter. */
 };
 
-/* 0xrrggbb, all light enough for dark text. Hues, idle, waiting, families. */
+/* 0xrrggbb, all light enough for dark text. Hues, idle, waiting, families, what is no function. */
 extern const uint32_t pmfs_palette[PMFS_N_COLOURS];
 
 /*
@@ -31,8 +31,8 @@ struct pmfs_colours;
 int pmfs_colours(struct pmfs_model *m, const struct pmfs_colours **ret, struct pm_error *err);
 
 /*
- * The palette index of a name as written in pictures. A name that is not a function gets one of the
- * hues, as do all names if `c` is NULL.
+ * The palette index of a name as written in pictures. A name that is not a function, as an entry
+ * point, has a colour that no function has. Without `c` (NULL) names get one of the hues.
  */
 unsigned pmfs_colour_of(const struct pmfs_colours *c, struct pm_bytes name);
 

@@ -148,13 +148,16 @@ function nameOf(name, more) {
     const short = bare(name);
     from = name.indexOf(short);
     end = from + short.length;
-    from += component(short, short.length);
+    let at = component(short, short.length);
+    const wider = component(short, at); /* the class as well, if it is no longer than that */
+    if (at > 0 && short.length - wider <= 34) at = wider;
+    from += at;
   } else {
     from = name.length - 30;
     end = name.length;
   }
   if (end - from > 40) from = end - 40;
-  const clone = name.slice(end).match(/ \[clone [^\]]{0,24}\]$/), last = clone ? name.length - clone[0].length : name.length; /* by which some differ */
+  const clone = name.slice(end).match(/ \[clone [^\]]{0,24}\]$/), last = clone ? name.length - clone[0].length + " [clone .".length : name.length; /* by its number some differ */
   return h("span", { class: "name" + (more ? " " + more : ""), title: name.slice(0, 2000) },
     [["head", 0, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
 }

@@ -23,9 +23,10 @@ function hotPath() {
   const body = h("tbody"), more = h("div"), card = h("section", { class: "card wide" }, h("h2", {}, `Hot path: ${g.label}, with callees, ${OF()}`), h("table", { class: "plain" }, body), more);
   pm.load(`hot-${g.all}`).then(path => {
     if (!path.length) { card.hidden = true; return; }
+    const placed = path.some(step => step[3]);
     body.replaceChildren(...path.slice(0, 40).map(([ctx, value, name, file, line, fileNumber], depth) =>
       h("tr", {}, h("td", { class: "number amount" }, cost(value, g.unit, g.whole, `${files()}contexts.csv|${ctx}|${start.columns[g.all].name}`)), h("td", {}, h("span", { class: "fn", style: { paddingLeft: Math.min(depth, 20) * 8 + "px" } }, contextLink(ctx, name))),
-        h("td", { class: "soft where" }, lineLink(fileNumber, file, line)))));
+        placed ? h("td", { class: "soft where" }, lineLink(fileNumber, file, line)) : null)));
     if (path.length > 40) more.append(note(link({ view: "tree", up: undefined, ctx: path[path.length - 1][0] }, "and further down")));
   }, error => failed(card, error));
   return card;
@@ -36,8 +37,9 @@ function topFunctions() {
   const title = of.role === "excl" ? `Functions by own ${g.label}, ${OF()}` : `Functions by ${g.label}, ${OF()}`;
   const card = h("section", { class: "card wide" }, h("h2", {}, title), h("table", { class: "plain" }, body), h("p", {}, link({ view: "functions" }, "All functions")));
   pm.load(`functions-0-${i + 1}`).then(rows => {
-    body.replaceChildren(...rows.slice(0, 20).map(functionRow).filter(f => f.cells[i] > 0).map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[i], g.unit, g.whole, functionCell(f, i))),
-      h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), h("td", { class: "soft where", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))))));
+    const found = rows.slice(0, Math.max(20, Math.floor((innerHeight - 260) / 24))).map(functionRow).filter(f => f.cells[i] > 0), placed = found.some(f => f.file || f.module);
+    body.replaceChildren(...found.map(f => h("tr", {}, h("td", { class: "number amount" }, cost(f.cells[i], g.unit, g.whole, functionCell(f, i))),
+      h("td", {}, h("span", { class: "fn" }, swatch(f.colour), functionLink(f))), placed ? h("td", { class: "soft where", title: f.file || f.module }, lineLink(f.fileNumber, f.file, f.line) || h("span", { class: "where" }, baseName(f.module))) : null)));
   }, error => failed(card, error));
   return card;
 }
@@ -57,14 +59,14 @@ function threadPlot() {
     });
     const bars = plot(link({ view: "threads" }, `Threads: ${g.label}`), costs, { unit: g.unit, below: "threads, in their order", tell: i => tellThread(threads[i], costs[i]), click: i => go({ view: "functions", thread: i }), wide: true });
     const told = i => [h("span", { class: "name" }, threads[i].path), " ", number(amount(costs[i], g.unit), `${files()}threads.csv|${i}|${start.columns[g.main].name}`)];
-    bars.append(note("greatest: ", ...told(high), ", least: ", ...told(low)));
+    bars.append(note("greatest: ", ...told(high), ...(low === high ? [] : [", least: ", ...told(low)])));
     card.replaceWith(bars);
   }, error => failed(card, error));
   return card;
 }
 
-/* Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object. */
-function tableCard(path, title, words, row) {
+/* Rows of a table of the mount on a card, if there is one: `row` makes a line of a row as an object; or, `many_`, lines. */
+function tableCard(path, title, words, row, many_) {
   const doc = documentsOf(path)[0];
   if (!doc) return null;
   const card = h("section", { class: "card", hidden: true });
@@ -72,7 +74,7 @@ function tableCard(path, title, words, row) {
     const rows = rowsOf(data);
     if (!rows.length) return;
     card.hidden = false;
-    card.append(h("h2", {}, title), words ? note(words) : "", h("table", { class: "plain whole" }, h("tbody", {}, rows.slice(0, 8).map((r, i) => h("tr", {}, row(r, i).map(cell => h("td", {}, cell)))))),
+    card.append(h("h2", {}, title), words ? note(words) : "", h("table", { class: "plain whole" }, h("tbody", {}, rows.slice(0, 8).flatMap((r, i) => many_ ? row(r, i, files() + doc[1]) : [row(r, i, files() + doc[1])]).map(line => h("tr", {}, line.map(cell => h("td", {}, cell)))))),
       h("p", {}, link({ view: "tables", doc: doc[0] }, doc[1])));
   }, error => { card.hidden = false; failed(card, error); });
   return card;
@@ -90,7 +92,9 @@ function profileCard() {
 views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
   if (isRuns()) { showRuns(box); return; }
-  box.replaceChildren(h("div", { class: "cards" }, ...[profileCard(), groups.length ? categoryBar() : null, threadPlot(),
+  box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), threadPlot(),
     tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what]),
+    tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true),
+    tableCard(/^exceptions\.csv$/, "Exceptions", "", (e, i, path) => [number(count(e.count), `${path}|${i}|count`), nameOf(String(e.class ?? "")), h("span", { class: "where" }, String(e.message ?? ""))]),
     groups.length ? topFunctions() : null, groups.length ? hotPath() : null].filter(Boolean)));
 } });

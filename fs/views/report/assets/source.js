@@ -30,11 +30,11 @@ async function showSource(box, file, g) {
     calls.get(line).push({ fn, n, cells });
   }
   const evals = new Map();
-  for (const [line, file, path, n, ns, subs] of data.evals) {
+  for (const [line, file, path, n, ns, subs] of data.evals || []) {
     if (!evals.has(line)) evals.set(line, []);
     evals.get(line).push({ file, path, n, ns, subs });
   }
-  for (const fn of new Set([...data.sites.map(site => site[1]), ...data.evals.flatMap(e => e[5].slice(0, 3)), ...data.text ? [] : data.costs.map(c => c[1])])) await functionAt(fn);
+  for (const fn of new Set([...data.sites.map(site => site[1]), ...(data.evals || []).flatMap(e => e[5].slice(0, 3)), ...data.text ? [] : data.costs.map(c => c[1])])) await functionAt(fn);
   /* Time in calls is of the primary quantity, as in annotated source. */
   const p = groups.find(x => x.all >= 0), inCalls = p ? p.all : -1;
   const rows = [], at = new Map();

@@ -63,8 +63,9 @@ function cellText(name, value) {
   if (typeof value !== "number") return value;
   if (name === "timestamp_ns") return new Date(value / 1e6).toISOString();
   if (isId.test(name) || /^(line|rank|thread|node|process|repetition|pid|tid)$/.test(name)) return String(value);
-  const unit = /_ns(_|$)/.test(name) || name === "lost" && false ? "ns" : /_sec(_|$)/.test(name) ? "sec" : /(^|_)bytes(_|$)/.test(name) && !/per_sec/.test(name) ? "B" : /bytes_per_sec/.test(name) ? "B" : "";
-  if (/(^|_)(share|ratio|p|q|imbalance|efficiency|scaling|balance|speedup)$/.test(name)) return Number.isInteger(value) ? String(value) : value.toPrecision(4);
+  if (/(^|_)share$/.test(name)) return share(value, 1);
+  const unit = /_ns(_|$)/.test(name) ? "ns" : /_sec(_|$)/.test(name) ? "sec" : /(^|_)bytes(_|$)/.test(name) && !/per_sec/.test(name) ? "B" : /bytes_per_sec/.test(name) ? "B" : "";
+  if (/(^|_)(ratio|p|q|imbalance|efficiency|scaling|balance|speedup)$/.test(name)) return Number.isInteger(value) ? String(value) : value.toPrecision(4);
   return amount(value, /_ratio$/.test(name) ? "" : unit) + (/per_sec$/.test(name) ? "/s" : "");
 }
 
@@ -95,14 +96,16 @@ function showTable(box, doc, options = {}) {
     if (/^(file|module|source|command)$/.test(names[i])) return pathOf(String(text));
     return typeof value === "number" && !options.quiet ? number(text, `${files()}${options.path}|${row[0]}|${names[i]}`) : h("span", { class: "where", title: text }, text);
   };
-  const shownColumns = () => state.cols ? state.cols.split(",").map(name => names.indexOf(name)).filter(i => i >= 0) : usualColumns(names, options);
+  const filled = i => data.length === 0 || data.some(row => row[i + 1] !== null && row[i + 1] !== "");
+  const shownColumns = () => state.cols && !options.fixed ? state.cols.split(",").map(name => names.indexOf(name)).filter(i => i >= 0) : usualColumns(names, options).filter(filled);
+  const titleOf = name => options.titles && options.titles[name] || name;
   function makeList() {
-    const shown = shownColumns(), widths = i => isText.test(names[i]) || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, names[i].length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
+    const shown = shownColumns(), widths = i => names[i] === "path" && options.link ? 8 : isText.test(names[i]) || /^(file|module|source|command)$/.test(names[i]) ? 0 : Math.max(Math.min(18, titleOf(names[i]).length) + 2, ...data.slice(0, 100).map(row => String(cellText(names[i], row[i + 1])).length)) * 1.02 + 3;
     types ||= names.map((_, i) => data.some(row => typeof row[i + 1] === "number"));
-    const columns = shown.map(i => ({ title: names[i], hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
-    const sort = byName ? { column: columns.findIndex(c => c.title === byName), down: way === "down" } : null;
+    const columns = shown.map(i => ({ title: titleOf(names[i]), hint: names[i], sort: true, cell: cell(i), width: widths(i) ? Math.min(34, widths(i)) + "ch" : null, number: types[i], index: i }));
+    const sort = byName ? { column: columns.findIndex(c => c.hint === byName), down: way === "down" } : null;
     list = longTable({ rows: ordered(), label: options.path || "Rows", columns, sort, least: columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : 26), 0),
-      onsort: i => go({ sort: `${columns[i].title}-${sort && sort.column === i ? sort.down ? "up" : "down" : columns[i].number ? "down" : "up"}` }, true),
+      onsort: i => go({ sort: `${columns[i].hint}-${sort && sort.column === i ? sort.down ? "up" : "down" : columns[i].number ? "down" : "up"}` }, true),
       onrow: options.onrow && (row => options.onrow(named(row))), chosen: options.chosen && (row => options.chosen(named(row))) });
     area.replaceChildren(list.box);
     list.box.addEventListener("scroll", () => { if (list.box.scrollTop + list.box.clientHeight > list.box.scrollHeight - 3000) next().catch(error => failed(area, error)); }, { passive: true });
@@ -168,8 +171,10 @@ function showComparison(box) {
   if (!doc) return;
   pm.load(`table-${doc[0]}-0`).then(data => {
     const base = data.columns.findIndex(c => /_base$/.test(c)), stem = data.columns[base].replace(/_base$/, "");
-    const only = ["name", stem + "_diff", stem + "_base", stem, stem + "_ratio", "q", "only_in"];
-    showTable(table, doc[0], { path: doc[1], menu: tools, only });
+    const only = ["name", stem + "_diff", stem + "_base", stem, stem + "_ratio", "q", "only_in"], unit = stem.replace(/_excl$/, "");
+    const titles = { name: "function", [stem + "_diff"]: "difference", [stem + "_base"]: start.base, [stem]: start.title, [stem + "_ratio"]: "ratio", only_in: "only in" };
+    tools.append(h("span", { class: "soft" }, `own ${unit}; most changed first`));
+    showTable(table, doc[0], { path: doc[1], menu: tools, only, titles });
   }).catch(error => failed(table, error));
 }
 
@@ -182,7 +187,7 @@ function showRuns(box) {
     cards.append(h("section", { class: "card full" }, h("h2", {}, `${many(runs.length, "run")}, compared with ${base}`), table));
     table.style.height = Math.min(14, runs.length + 2) * ROW_HEIGHT + 16 + "px";
     const costs = data.columns.slice(2, data.columns.indexOf("contexts")).slice(0, 3);
-    showTable(table, doc[0], { path: doc[1], only: ["run", ...(runs.some(r => r.repetition > 0) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
+    showTable(table, doc[0], { path: doc[1], fixed: true, quietStatus: true, only: ["run", ...(runs.some(r => r.repetition > 0) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
     if (efficiency) showSpeedup(cards, efficiency).catch(() => {});
     const names = [...new Set(runs.map(r => r.run))].filter(name => name !== base);
     names.slice(0, 12).forEach((name, i) => cards.append(changesOf(name, start.compared[i])));

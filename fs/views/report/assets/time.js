@@ -322,7 +322,7 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
       h("div", { class: "headline" }, h("h2", {}, h("span", { "data-time": state.t, "data-thread": t ? t.directory : "" }, exactTime(Number(state.t)))), h("button", { type: "button", title: "Close", "aria-label": "Close", onclick: closePath }, "×")),
       t ? h("p", { class: "links" }, h("span", { class: "name" }, t.path), one < 0 ? [" ", link({ thread, t: state.t, row: undefined }, "its call path over time"), " ", h("button", { type: "button", onclick: () => pin(row) }, pins.includes(row) ? "Unpin" : "Pin on top")] : "", " ", link({ view: "functions", thread }, "its functions")) : "",
       found ? h("ol", { class: "path" }, path.map(row => h("li", {}, h("span", { class: "fn" }, row[10] >= 0 ? swatch(row[11]) : h("span", { class: "swatch" }), link({ view: "tree", up: undefined, ctx: row[0], thread: -1 }, nameOf(row[2]))),
-        h("span", { class: "soft" }, row[10] >= 0 ? link({ view: "functions", fn: row[10], thread: -1 }, "function") : "", " ", lineLink(row[12], row[6], row[7]))))) : note("Nothing ran there."));
+        h("span", { class: "soft" }, lineLink(row[12], row[6], row[7]), ...(row[10] >= 0 ? [" ", link({ view: "functions", fn: row[10], thread: -1 }, h("span", { title: "the function", "aria-label": "the function" }, "ƒ"))] : []))))) : note("Nothing ran there."));
   }
   function pin(row) {
     pins = pins.includes(row) ? pins.filter(p => p !== row) : [...pins, row].slice(-8);
