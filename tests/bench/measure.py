@@ -227,7 +227,7 @@ class Measure:
 
     def report(self, title, source):
         """What a browser reads for the first view of report.html; the cards of threads and damage come later."""
-        parts = ("report.html", "report/start.js", "report/functions-0.js")
+        parts = ("report.html", "report/start.js", "report/functions-0-1.js")
         def once():
             with self.mounted(source) as (point, _):
                 return timed(lambda: [read_all(os.path.join(point, part)) for part in parts])

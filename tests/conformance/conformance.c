@@ -339,13 +339,16 @@ static void check_report_document(struct walk *w, const char *name)
 static void check_report(struct walk *w)
 {
 	/* What stands before and behind a number. */
-	static const char *const kinds[][2] = {{"functions-", ".js"}, {"function-", ".js"},
+	static const char *const kinds[][2] = {{"functions-", "-0.js"}, {"functions-0-", ".js"},
+		{"function-", ".js"}, {"up-", "-0.js"}, {"up-1-", ".js"}, {"hot-", ".js"},
+		{"path-", ".js"}, {"stack-1-", ".js"}, {"functioncosts-", "-0.js"},
 		{"children-", "-0.js"}, {"flame-", "-0.js"}, {"flame-", "-1.js"},
 		{"sandwich-", "-0.js"}, {"threadflame-", "-0.js"}, {"threadfunctions-", "-0.js"},
 		{"threads-", ".js"}, {"costs-", "-0.js"}, {"time-", "-0-63.js"},
-		{"time-", "-0-2.js"}, {"sources-", ".js"}, {"source-", ".js"}, {"damage-", ".js"},
-		{"table-", "-0.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
+		{"time-", "-0-2.js"}, {"source-", ".js"}, {"table-", "-0.js"}, {"table-6", "-0.js"},
+		{"table-", "-1.js"}, {"plot-", ".js"}, {"plot-40", ".js"}};
 	check_report_document(w, "start.js");
+	check_report_document(w, "sources.js");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (unsigned i = 0; i < 24; i++) {
 			char name[64];

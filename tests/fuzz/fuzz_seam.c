@@ -189,10 +189,10 @@ static void visit_report(struct walk *w, pm_node dir)
 	static const struct {
 		const char *kind;
 		unsigned numbers;
-	} kinds[] = {{"functions", 1}, {"function", 1}, {"children", 2}, {"flame", 2},
+	} kinds[] = {{"functions", 2}, {"function", 1}, {"children", 2}, {"flame", 2},
 		{"sandwich", 2}, {"threadflame", 2}, {"threadfunctions", 2}, {"threads", 1},
-		{"costs", 2}, {"time", 3}, {"sources", 1}, {"source", 1}, {"damage", 1},
-		{"table", 2}, {"plot", 1}};
+		{"costs", 2}, {"time", 3}, {"sources", 0}, {"source", 1}, {"up", 2}, {"table", 2},
+		{"plot", 1}, {"hot", 1}, {"path", 1}, {"stack", 2}, {"functioncosts", 2}};
 	char name[64];
 	visit(w, dir, "start.js");
 	for (unsigned i = 0; i < 3 * sizeof(kinds) / sizeof(*kinds); i++) {
@@ -200,7 +200,9 @@ static void visit_report(struct walk *w, pm_node dir)
 		int at = snprintf(name, sizeof(name), "%s", kinds[k].kind);
 		for (unsigned n = 0; n < kinds[k].numbers; n++)
 			at += snprintf(name + at, sizeof(name) - (size_t)at, "-%u",
-				(unsigned)(i < 15 ? 0 : next_random(w) % (k == 9 ? 3 : 9)));
+				(unsigned)(i < sizeof(kinds) / sizeof(*kinds)
+						? 0
+						: next_random(w) % (k == 9 ? 3 : 9)));
 		snprintf(name + at, sizeof(name) - (size_t)at, ".js");
 		visit(w, dir, name);
 	}
