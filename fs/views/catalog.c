@@ -182,6 +182,10 @@ static const struct pmfs_view export[] = {
 		pmfs_flamegraph_html_render),
 	TEXT("timeline.svg", "What ran when on every thread, as a picture.",
 		pmfs_some_thread_has_trace, pmfs_timeline_render),
+	TEXT("report.html",
+		"report.html with its data inside, to be sent: tables, flame graphs, timeline, "
+		"source, at most 20 MB.",
+		NULL, pmfs_report_sent_render),
 	EACH_OF(PMFS_OF_RUN, "*.collapsedstack.txt",
 		"Folded stacks, one path a line with its own cost in whole units: "
 		"flamegraph.pl, speedscope, inferno. Paths end after 1,000 frames.",

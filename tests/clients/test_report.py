@@ -244,6 +244,21 @@ class Report(unittest.TestCase):
             self.check_views(shown)
             self.check_functions(shown, window)
 
+    def test_a_page_that_is_sent_needs_no_mount(self):
+        for source in (SOURCE, *OTHERS):
+            with self.subTest(source=source), tempfile.TemporaryDirectory() as place:
+                subprocess.run([PROFMOUNT, "--extract", source, place, "export/report.html", "functions.csv"], check=True)
+                path = os.path.join(place, "report.html")
+                os.rename(os.path.join(place, "export", "report.html"), path)
+                self.assertLess(os.path.getsize(path), 20 << 20)
+                shown = self.drive("chrome", "sent.mjs", f"file://{path}")
+                self.assertEqual(shown["errors"], [])
+                self.assertEqual(shown["asked"], 0)
+                wanted = [row["name"] for row in rows(place, "functions.csv")]
+                self.assertEqual(shown["functions"], [name.strip() for name in wanted[:len(shown["functions"])]])
+                self.assertGreater(len(shown["functions"]), 0)
+                self.assertTrue(all(drawn for drawn in shown["drawn"].values()), shown["drawn"])
+
     def test_pages_without_scripts_lead_to_the_files(self):
         with Mounted(f"a={SOURCE}", f"b={OTHERS[0]}") as folder:
             for place in ("runs/run=a", "compare/b"):

@@ -27,6 +27,13 @@ pmfs_report_fn pmfs_report_start, pmfs_report_functions, pmfs_report_thread_func
 	pmfs_report_stack, pmfs_report_sources, pmfs_report_source, pmfs_report_table,
 	pmfs_report_plot;
 
+/*
+ * Writes a document as the script FUNCTION("KEY", DATA); pmfs_report_has is true for the key. 0 or
+ * a negative errno.
+ */
+int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const char *function,
+	struct pm_text *out, struct pm_error *err);
+
 /* The lists of tables and of counters, as parts of start.js. */
 pmfs_report_fn pmfs_report_documents;
 pmfs_report_fn pmfs_report_counters;

@@ -9,9 +9,11 @@
 #include "fs/views/model/catalog.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/pictures/assets.h"
+#include "fs/views/report/report.h"
 #include "profmount/limits.h"
 
-int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+/* `sent`: with its data inside. */
+static int write_page(struct pmfs_model *m, bool sent, struct pm_text *out, struct pm_error *err)
 {
 	static const struct pm_bytes *const scripts[] = {
 		&pmfs_asset_labels_js,
@@ -27,7 +29,7 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 		&pmfs_asset_traces_js,
 		&pmfs_asset_main_js,
 	};
-	const struct pm_profile *p = pmfs_model_profile(pmfs_model_of(doc->text.self));
+	const struct pm_profile *p = pmfs_model_profile(m);
 	struct pm_bytes title, rest = pmfs_asset_report_html;
 	int r = pm_profile_title(p, &title, err);
 	if (r < 0)
@@ -47,10 +49,23 @@ int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struc
 		}
 	}
 	rest = pmfs_page_until(out, rest, "{{script}}");
-	for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+	for (unsigned i = 0; r == 0 && i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		if (sent && scripts[i] == &pmfs_asset_main_js)
+			r = pmfs_report_send(m, out, err);
 		pm_text_bytes(out, *scripts[i]);
+	}
 	pm_text_bytes(out, rest);
-	return pm_text_status(out);
+	return r < 0 ? r : pm_text_status(out);
+}
+
+int pmfs_report_page_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return write_page(pmfs_model_of(doc->text.self), false, out, err);
+}
+
+int pmfs_report_sent_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return write_page(pmfs_model_of(doc->text.self), true, out, err);
 }
 
 /* The page of the run, with this thread chosen: a page of its own would hold all scripts again. */

@@ -131,26 +131,32 @@ bool pmfs_report_find(struct pm_bytes name, struct pmfs_report_key *ret)
 
 /* ---- documents ---- */
 
-static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+int pmfs_report_write(struct pmfs_model *m, struct pmfs_report_key key, const char *function,
+	struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_report_key key = {(uint32_t)doc->text.a, (uint32_t)doc->text.b};
 	const struct kind *kind = kind_of(key);
-	struct pmfs_report r = {.model = (struct pmfs_model *)(uintptr_t)doc->text.self,
-		.json = {.out = out, .script = true}};
+	struct pmfs_report r = {.model = m, .json = {.out = out, .script = true}};
 	char name[NAME_SIZE];
-	r.profile = pmfs_model_profile(r.model);
+	r.profile = pmfs_model_profile(m);
 	numbers_of(kind, key, r.n);
 	print_name(kind, r.n, name);
-	int e = pmfs_model_tree(r.model, &r.tree, err);
+	int e = pmfs_model_tree(m, &r.tree, err);
 	if (e == 0)
-		e = pmfs_model_columns(r.model, &r.columns, err);
+		e = pmfs_model_columns(m, &r.columns, err);
 	if (e < 0)
 		return e;
-	pm_text_printf(out, "pm.take(\"%s\",", name);
+	pm_text_printf(out, "%s(\"%s\",", function, name);
 	e = kind->write(&r, err);
 	pm_text_str(out, ");\n");
 	pm_text_end(&r.scratch, out);
 	return e < 0 ? e : pm_text_status(out);
+}
+
+static int render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	struct pmfs_report_key key = {(uint32_t)doc->text.a, (uint32_t)doc->text.b};
+	return pmfs_report_write(
+		(struct pmfs_model *)(uintptr_t)doc->text.self, key, "pm.take", out, err);
 }
 
 struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key)

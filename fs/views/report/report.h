@@ -34,12 +34,13 @@
 #include "profmount/documents.h"
 
 enum {
-	PMFS_REPORT_ROWS = 500,      /* rows of a chunk */
-	PMFS_REPORT_BOXES = 4000,    /* of a flame graph */
-	PMFS_REPORT_LEVELS = 160,    /* levels of it: a larger canvas takes hundreds of megabytes */
-	PMFS_REPORT_LINES = 20000,   /* of a source file */
-	PMFS_REPORT_THREADS = 64,    /* rows of a page of the timeline */
-	PMFS_REPORT_ITEM_ROWS = 5000 /* of each table of an item */
+	PMFS_REPORT_ROWS = 500,    /* rows of a chunk */
+	PMFS_REPORT_BOXES = 4000,  /* of a flame graph */
+	PMFS_REPORT_LEVELS = 160,  /* levels of it: a larger canvas takes hundreds of megabytes */
+	PMFS_REPORT_LINES = 20000, /* of a source file */
+	PMFS_REPORT_THREADS = 64,  /* rows of a page of the timeline */
+	PMFS_REPORT_ITEM_ROWS = 5000, /* of each table of an item */
+	PMFS_REPORT_VIEWS = 64        /* tables of the catalogue: the first numbers of tables */
 };
 
 /* Which document: two numbers that fit into a node id; `b` is below 2^24. */
@@ -58,6 +59,12 @@ bool pmfs_report_has(struct pmfs_report_key key);
 
 /* The document of a key for which pmfs_report_has is true. */
 struct pm_doc pmfs_report_document(struct pmfs_model *m, struct pmfs_report_key key);
+
+/*
+ * Appends the data of a page that is sent, at most 20 MB: scripts pm.put("KEY", DATA) of the most
+ * important documents. 0 or a negative errno.
+ */
+int pmfs_report_send(struct pmfs_model *m, struct pm_text *out, struct pm_error *err);
 
 /*
  * report.js in the directory of an item: {files: names, tables: {name: {columns, rows, more}}} of

@@ -134,9 +134,6 @@ static int write_counters(struct pmfs_report *r, struct pm_error *err)
 
 /* ---- the tables of the directory ---- */
 
-/* Those of the catalogue come first. */
-enum { MOST_VIEWS = 64 };
-
 /* The directory whose tables they are. */
 static const struct pmfs_view *views_of(const struct pmfs_report *r, uint32_t *ret_n)
 {
@@ -179,14 +176,15 @@ int pmfs_report_documents(struct pmfs_report *r, struct pm_error *err)
 	int e = get_documents(r, &docs, &n, err);
 	pm_json_key(&r->json, "documents");
 	pm_json_open(&r->json, '[');
-	for (size_t i = 0; e >= 0 && i < MOST_VIEWS + n; i++) {
-		e = i < MOST_VIEWS ? has_view(r, (uint32_t)i, err)
-				   : has_document(r, &docs[i - MOST_VIEWS], err);
+	for (size_t i = 0; e >= 0 && i < PMFS_REPORT_VIEWS + n; i++) {
+		e = i < PMFS_REPORT_VIEWS ? has_view(r, (uint32_t)i, err)
+					  : has_document(r, &docs[i - PMFS_REPORT_VIEWS], err);
 		if (e <= 0)
 			continue;
 		pm_json_open(&r->json, '[');
 		pm_json_u64(&r->json, i);
-		pm_json_str(&r->json, i < MOST_VIEWS ? views[i].name : docs[i - MOST_VIEWS].path);
+		pm_json_str(&r->json,
+			i < PMFS_REPORT_VIEWS ? views[i].name : docs[i - PMFS_REPORT_VIEWS].path);
 		pm_json_close(&r->json, ']');
 	}
 	pm_json_close(&r->json, ']');
@@ -202,17 +200,17 @@ static int find_table(
 	uint32_t n_views;
 	size_t n;
 	int e;
-	if (number < MOST_VIEWS) {
+	if (number < PMFS_REPORT_VIEWS) {
 		e = has_view(r, number, err);
 		if (e > 0)
 			e = views_of(r, &n_views)[number].table(r->model, 0, ret, err);
 		return e < 0 ? e : ret->type != NULL;
 	}
 	e = get_documents(r, &docs, &n, err);
-	if (e < 0 || number - MOST_VIEWS >= n)
+	if (e < 0 || number - PMFS_REPORT_VIEWS >= n)
 		return e < 0 ? e : 0;
-	e = has_document(r, &docs[number - MOST_VIEWS], err);
-	*ret = docs[number - MOST_VIEWS].doc.table;
+	e = has_document(r, &docs[number - PMFS_REPORT_VIEWS], err);
+	*ret = docs[number - PMFS_REPORT_VIEWS].doc.table;
 	return e;
 }
 

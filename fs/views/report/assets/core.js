@@ -8,7 +8,8 @@ const pm = {
   most: 400,
   kept: new Map(),
   waiting: new Map(),
-  sent: null, /* what is in a page that was sent, by key */
+  sent: null, /* what is in a page that was sent, by key; `left`: how many documents there was no room for */
+  left: 0,
   put(key, data) { (this.sent ||= new Map()).set(key, data); },
   take(key, data) {
     key = document.currentScript.dataset.key || key;

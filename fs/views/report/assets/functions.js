@@ -89,7 +89,7 @@ views.push({ id: "functions", title: "Functions", shown: isTree, show(box) {
   const [by, way] = (state.sort || "").split("-"), sort = state.sort && columns[by]?.sort ? { column: Number(by), down: way === "down" } : { column: first, down: true };
   const column = columns[sort.column];
   /* In the order of a cost, the most expensive ones come from the mount in that order: a part at a time. */
-  const ordered = !ofThread && !test && sort.down && !column.name && column.key !== undefined;
+  const ordered = !pm.sent && !ofThread && !test && sort.down && !column.name && column.key !== undefined;
   const rows = ordered ? new Array(start.functions) : [];
   const detail = h("section", { class: "detail" });
   const asked = new Set();

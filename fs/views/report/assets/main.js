@@ -9,7 +9,7 @@ function showControls() {
   const metric = part("metric"), usable = groups.map((g, i) => [g, i]).filter(([g, i]) => g.whole > 0 || i === state.metric);
   metric.replaceChildren(...usable.map(([g, i]) => h("option", { value: i, selected: i === state.metric }, g.label)));
   metric.parentElement.hidden = usable.length === 0;
-  part("threadlabel").hidden = start.threads < 2 || !["functions", "flame", "timeline"].includes(state.view);
+  part("threadlabel").hidden = start.threads < 2 || pm.sent || !["functions", "flame", "timeline"].includes(state.view);
   const search = part("search");
   search.parentElement.hidden = state.view === "overview" && isTree();
   if (document.activeElement !== search) search.value = state.search || "";
@@ -31,6 +31,16 @@ async function fillThreads() {
   select.replaceChildren(h("option", { value: -1 }, "all"), ...threads.map(t => h("option", { value: t.number }, t.path)));
 }
 
+/* What a page that was sent has: whole chunks of functions, and some of the tables. */
+function onlySent() {
+  let chunks = 0;
+  while (pm.sent.has(`functions-${chunks}-0`)) chunks++;
+  start.functions = Math.min(start.functions, chunks * CHUNK);
+  start.documents = start.documents.filter(([n]) => pm.sent.get(`table-${n}-0`));
+  start.counters = start.counters.filter(([n]) => pm.sent.has(`plot-${n}`));
+  start.lines = start.lines && pm.sent.has("sources");
+}
+
 let shows = 0;
 async function show() {
   const mine = ++shows;
@@ -43,6 +53,7 @@ async function show() {
     failed(part("main"), error);
     return;
   }
+  if (pm.sent) onlySent();
   readGroups();
   readState();
   showControls();

@@ -86,6 +86,7 @@ function profileCard() {
   return h("section", { class: "card" }, h("h2", {}, state.win || start.window ? "This time" : "Profile"),
     facts([["format", h("span", { class: "where" }, `${start.format} (${start.layout})`)], ["duration", start.duration_ns === null ? "" : h("span", { "data-duration": start.duration_ns }, amount(start.duration_ns, "ns"))],
       ["threads", counted(start.threads, "threads.csv")], ["contexts", counted(start.contexts, "contexts.csv")], ["functions", counted(start.functions, "functions.csv")], ...wholes.slice(0, 8).map(of)]),
+    pm.sent ? note("This page was made to be sent. ", pm.left ? "What is largest is in it; the rest is in the mount." : "All that its views begin with is in it.") : null,
     wholes.length > 8 ? h("details", {}, h("summary", {}, "All metrics"), facts(wholes.slice(8).map(of))) : null);
 }
 
