@@ -12,6 +12,7 @@
 #include "fs/views/report/data.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/hotpath.h"
+#include "fs/views/sums/lines.h"
 #include "fs/views/sums/totals.h"
 
 enum {
@@ -142,17 +143,18 @@ static int add_tree(struct sending *s, const struct pm_tree *tree, struct pm_err
 	return e;
 }
 
+/* The most expensive lines come first. */
 static int add_sources(struct sending *s, const struct pm_tree *tree, struct pm_error *err)
 {
-	const struct pmfs_functions *f;
-	int e = pmfs_functions(s->model, &f, err);
+	const struct pmfs_lines *l;
+	int e = pmfs_lines(s->model, &l, err);
 	bool *added = calloc((size_t)tree->n_texts + 1, sizeof(*added));
 	if (e == 0 && !added)
 		e = pmfs_no_memory(err);
 	if (e == 0)
 		e = add(s, err, "sources.js");
-	for (uint32_t i = 0, n = 0; e == 0 && i < f->n && n < SOURCES; i++) {
-		uint32_t file = pmfs_function_at(f, i)->file;
+	for (uint32_t i = 0, n = 0; e == 0 && i < l->n && n < SOURCES; i++) {
+		uint32_t file = l->lines[l->order[i]].file;
 		if (file == 0 || added[file])
 			continue;
 		added[file] = true;

@@ -121,11 +121,6 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 	struct pm_json *j = &r->json;
 	pm_json_key(j, "title");
 	pm_json_text(j, title.len ? title : pmfs_base_name(pm_bytes_of(r->profile->source)));
-	pm_json_key(j, "base");
-	if (r->profile->baseline)
-		pm_json_str(j, r->profile->baseline);
-	else
-		pm_json_null(j);
 	pm_json_key(j, "source");
 	pm_json_str(j, r->profile->source);
 	pm_json_key(j, "format");
@@ -148,7 +143,10 @@ static void write_facts(struct pmfs_report *r, struct pm_bytes title)
 	pm_json_bool(j, r->profile->window != NULL);
 }
 
-/* The directories of compare/, by number of the run that is compared. */
+/*
+ * The baseline, and the directories of compare/ by number of the run that is compared. After the
+ * documents were asked for: which run is the baseline may depend on what the runs are.
+ */
 static int write_compared(struct pmfs_report *r, struct pm_error *err)
 {
 	const struct pm_collection *c = NULL;
@@ -156,6 +154,11 @@ static int write_compared(struct pmfs_report *r, struct pm_error *err)
 	int e = r->profile->ops->collections && r->profile->baseline
 		? r->profile->ops->collections(r->profile, &c, &n, err)
 		: 0;
+	pm_json_key(&r->json, "base");
+	if (r->profile->baseline)
+		pm_json_str(&r->json, r->profile->baseline);
+	else
+		pm_json_null(&r->json);
 	pm_json_key(&r->json, "compared");
 	pm_json_open(&r->json, '[');
 	for (size_t i = 0; e >= 0 && i < n; i++)
@@ -214,9 +217,9 @@ int pmfs_report_start(struct pmfs_report *r, struct pm_error *err)
 	if (e == 0)
 		e = write_categories(r, err);
 	if (e == 0)
-		e = write_compared(r, err);
-	if (e == 0)
 		e = pmfs_report_documents(r, err);
+	if (e == 0)
+		e = write_compared(r, err);
 	if (e == 0)
 		pm_json_close(&r->json, '}');
 	return e;

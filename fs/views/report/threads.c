@@ -1,11 +1,13 @@
 /* Threads: their identities, and the costs of a context on each of them. */
 #include <stdlib.h>
 
+#include "formats/common/work.h"
 #include "fs/views/model/flat.h"
 #include "fs/views/model/parts.h"
 #include "fs/views/model/threadnames.h"
 #include "fs/views/model/valuereader.h"
 #include "fs/views/report/data.h"
+#include "fs/views/sums/flatprofile.h"
 #include "fs/views/sums/functions.h"
 #include "fs/views/sums/groups.h"
 #include "fs/views/sums/threads.h"
@@ -16,7 +18,7 @@ static int get_threads(struct pmfs_report *r, const struct pm_threads **ret, str
 	return pmfs_model_threads(r->model, ret, err);
 }
 
-/* [id, path, [[key, value] …], samples] */
+/* [id, path, [[key, value] …], samples, name of the thread, and of its process] */
 static void write_thread(
 	struct pmfs_report *r, const struct pm_threads *threads, const char *path, uint32_t thread)
 {
@@ -33,6 +35,8 @@ static void write_thread(
 	}
 	pm_json_close(&r->json, ']');
 	pm_json_u64(&r->json, t->n_samples);
+	pm_json_text(&r->json, t->name);
+	pm_json_text(&r->json, t->process);
 	pm_json_close(&r->json, ']');
 }
 
@@ -83,10 +87,25 @@ static int take_context(struct pmfs_report *r, uint32_t context, uint32_t n, uin
 	return e;
 }
 
-/*
- * The function's cells of each thread's functions.csv. Values come by context, of all threads:
- * where the format stores them by thread, this reads each of them once for each context.
- */
+/* The function's cells of each thread's functions.csv, where values are cheap by thread. */
+static int take_by_thread(struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column,
+	double *costs, struct pm_error *err)
+{
+	struct pmfs_flat_profile *t;
+	int e = 0;
+	for (uint32_t i = 0; e == 0 && i < n; i++) {
+		e = pm_work_cancelled() ? pmfs_no_memory(err)
+					: pmfs_thread_functions(r->model, i, &t, err);
+		if (e < 0)
+			break;
+		if (t->contexts[row] > 0)
+			costs[i] = t->cells[(size_t)row * r->columns->n + column];
+		pmfs_flat_profile_free(t);
+	}
+	return e;
+}
+
+/* The same where they are cheap by context. */
 static int take_function(struct pmfs_report *r, uint32_t row, uint32_t n, uint32_t column,
 	double *costs, struct pm_error *err)
 {
@@ -94,6 +113,8 @@ static int take_function(struct pmfs_report *r, uint32_t row, uint32_t n, uint32
 	int e = pmfs_functions(r->model, &f, err);
 	if (e < 0)
 		return e;
+	if (r->profile->costs_by_thread)
+		return take_by_thread(r, row, n, column, costs, err);
 	enum pm_role role = r->columns->columns[column].role;
 	uint32_t function = f->function[row];
 	for (uint32_t i = 0; e >= 0 && i < r->tree->n_contexts; i++) {

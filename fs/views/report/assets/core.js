@@ -144,23 +144,20 @@ const place = (file, line) => file ? fileName(file) + (line ? ":" + line : "") :
 
 /* Cut in its middle if there is no room; whole for those who copy it. What tells it from others stays longest. */
 function nameOf(name, more) {
-  let from, end;
+  let wider, from, end;
   if (name.length < 4096) {
-    const short = bare(name);
-    from = name.indexOf(short);
-    end = from + short.length;
-    let at = component(short, short.length);
-    const wider = component(short, at); /* the class as well, if it is no longer than that */
-    if (at > 0 && short.length - wider <= 34) at = wider;
-    from += at;
+    const short = bare(name), begin = name.indexOf(short), last = component(short, short.length);
+    end = begin + short.length;
+    from = begin + last;
+    wider = begin + component(short, last); /* the class */
   } else {
-    from = name.length - 30;
+    wider = from = name.length - 30;
     end = name.length;
   }
-  if (end - from > 40) from = end - 40;
+  if (end - from > 40) wider = from = end - 40;
   const clone = name.slice(end).match(/ \[clone [^\]]{0,24}\]$/), last = clone ? name.length - clone[0].length + " [clone .".length : name.length; /* by its number some differ */
   return h("span", { class: "name" + (more ? " " + more : ""), title: name.slice(0, 2000) },
-    [["head", 0, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
+    [["head", 0, wider], ["mid", wider, from], ["tail", from, end], ["rest", end, last], ["tail", last, name.length]].filter(([, a, b]) => a < b).map(([kind, a, b]) => h("span", { class: kind }, name.slice(a, b))));
 }
 
 /* A path: the name of its file stays. */

@@ -63,7 +63,7 @@ async function threadFunctions(thread) {
 
 /* `whole(g)` is what shares are of; null: none are shown. */
 function functionColumns(whole) {
-  const g = group(), beside = state.fn >= 0, width = beside ? innerWidth > 1500 ? "13em" : "10em" : "15em", columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
+  const g = group(), beside = state.fn >= 0, width = beside ? innerWidth > 1500 ? "13em" : "10.5em" : "15em", columns = [{ title: "function", name: true, sort: true, cell: f => h("span", { class: "fn" }, swatch(f.colour), functionLink(f)) }];
   const amountOf = (title, of, i, of_g) => ({ title, key: i, number: true, width: of ? width : "10em", sort: true, hint: `${start.columns[i].name}, ${of || ""}`,
     cell: f => of ? cost(f.cells[i], of_g.unit, whole(of_g), functionCell(f, i)) : f.cells[i] === null ? "" : number(amount(f.cells[i], of_g.unit), functionCell(f, i)) });
   const of = state.thread >= 0 ? "of this thread" : OF();

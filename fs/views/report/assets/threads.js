@@ -5,7 +5,7 @@ async function allThreads() {
   for (let chunk = 0; found.length < start.threads; chunk++) {
     const rows = await pm.load(`threads-${chunk}`);
     if (!rows.length) break;
-    rows.forEach(([id, path, identity, samples, name]) => found.push({ number: found.length, id, directory: path, path: path.replace(/^threads\//, "") + (name ? ` ${name}` : ""), identity, samples }));
+    rows.forEach(([id, path, identity, samples, name, process]) => found.push({ number: found.length, id, directory: path, path: [path.replace(/^threads\//, ""), process, name].filter(Boolean).join(" "), identity, samples }));
   }
   return found;
 }
