@@ -72,7 +72,8 @@ int sym_own_read(
 	uint64_t delta;
 	struct stat st;
 	struct pm_input in = {.fd = -1, .slot = -1};
-	int fd = own_path(path, name, sizeof(name)) ? pm_open_beneath(folder, name) : -ENOENT;
+	bool own = folder >= 0 && own_path(path, name, sizeof(name));
+	int fd = own ? pm_open_beneath(folder, name) : -ENOENT;
 	if (fd < 0 && fd != -ENOENT && fd != -ENOMEM)
 		pm_damage_add(damage, name, PM_NO_OFFSET, PM_NO_OFFSET,
 			"cannot be opened: %s: names are missing", strerror(-fd));

@@ -429,7 +429,8 @@ static int find_modules(struct sym_structs *s, struct pm_damage_list *damage)
 
 int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *damage)
 {
-	*s = (struct sym_structs){.folder = pm_open_beneath(folder, "structs")};
+	*s = (struct sym_structs){
+		.folder = folder < 0 ? -ENOENT : pm_open_beneath(folder, "structs")};
 	s->is_open = s->folder >= 0;
 	DIR *dir = s->is_open ? pm_folder_list(s->folder) : NULL;
 	int r = !s->is_open ? s->folder : dir ? list_names(s, dir, damage) : -errno;
