@@ -76,8 +76,11 @@ class Tables:
             return [sum(cells)] if cells else []
         if row.startswith("up="):  # own cost of contexts whose path of functions ends so: of a caller and a callee, callers.csv has it
             callee, caller = json.loads(row[3:])[:2]
-            cells = [number(r) for r in self.matching(self.base(path) + "callers.csv", {"caller": caller, "callee": callee}) if number(r) is not None]
-            return [sum(cells)] if cells else []
+            sums = {}  # by functions: several may have one name
+            for r in self.matching(self.base(path) + "callers.csv", {"caller": caller, "callee": callee}):
+                if number(r) is not None:
+                    sums[r["caller_id"], r["callee_id"]] = sums.get((r["caller_id"], r["callee_id"]), 0) + number(r)
+            return list(sums.values())
         found = self.matching(path, json.loads(row)) if row.startswith("{") else [self.rows(path)[int(row)]]
         return [number(r) for r in found]
 

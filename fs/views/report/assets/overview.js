@@ -94,7 +94,7 @@ views.push({ id: "overview", title: "Overview", shown: () => true, show(box) {
   if (isComparison()) { showComparison(box); return; }
   if (isRuns()) { showRuns(box); return; }
   box.replaceChildren(h("div", { class: "deck" }, ...[h("div", { class: "pair" }, ...[profileCard(), groups.length ? categoryBar() : null].filter(Boolean)), threadPlot(),
-    tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what]),
+    tableCard(/^damage\.csv$/, "Damage", "Parts of the source could not be read.", d => [d.file, d.what].map(text => h("span", { class: "where" }, text))),
     tableCard(/^efficiency\.csv$/, "Efficiency", "", (e, i, path) => Object.keys(e).filter(key => /_efficiency$|^load_balance$|^global/.test(key) && e[key] !== null).map(key => [key.replaceAll("_", " "), number(cellText(key, e[key]), `${path}|${i}|${key}`)]), true),
     tableCard(/^exceptions\.csv$/, "Exceptions", "", (e, i, path) => [number(count(e.count), `${path}|${i}|count`), nameOf(String(e.class ?? "")), h("span", { class: "where" }, String(e.message ?? ""))]),
     groups.length ? topFunctions() : null, groups.length ? hotPath() : null].filter(Boolean)));

@@ -187,7 +187,7 @@ function showRuns(box) {
     cards.append(h("section", { class: "card full" }, h("h2", {}, `${many(runs.length, "run")}, compared with ${base}`), table));
     table.style.height = Math.min(14, runs.length + 2) * ROW_HEIGHT + 16 + "px";
     const costs = data.columns.slice(2, data.columns.indexOf("contexts")).slice(0, 3);
-    showTable(table, doc[0], { path: doc[1], fixed: true, quietStatus: true, only: ["run", ...(runs.some(r => r.repetition > 0) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
+    showTable(table, doc[0], { path: doc[1], fixed: true, quietStatus: true, only: ["run", ...(runs.some(r => r.repetition > 1) ? ["repetition"] : []), ...costs, "threads", "ranks", "duration_ns", "contexts", "format", "path", "error"], link: path => path ? h("a", { href: encodePath(path) + "/report.html" }, "open") : "" });
     if (efficiency) showSpeedup(cards, efficiency).catch(() => {});
     const names = [...new Set(runs.map(r => r.run))].filter(name => name !== base);
     names.slice(0, 12).forEach((name, i) => cards.append(changesOf(name, start.compared[i])));
