@@ -9,6 +9,17 @@
 
 /* Rows of all three tables; times are relative to the origin. */
 struct launch {
+	int64_t launch_ns, kernel_ns;
+	uint32_t launch, kernel, stream; /* functions, a thread */
+};
+
+/* Of all launches. */
+struct launches {
+	struct launch *rows;
+	struct pm_bytes *functions, *threads; /* names */
+};
+
+struct launch_row {
 	int64_t launch_ns, kernel_ns, delay_ns;
 	struct pm_bytes stream, launch, kernel;
 };
@@ -36,17 +47,34 @@ struct gap {
 		return 1;                                                                          \
 	}
 
-RECORDS_OF(launch, launch)
+static int launch_record(struct pm_rows *rows, struct pm_record *ret, struct pm_error *err)
+{
+	const struct launches *all = rows->table->self;
+	(void)err;
+	if (rows->at >= rows->table->end)
+		return 0;
+	const struct launch *l = &all->rows[rows->at];
+	struct launch_row *row = ret->room;
+	*row = (struct launch_row){.launch_ns = l->launch_ns,
+		.kernel_ns = l->kernel_ns,
+		.delay_ns = l->kernel_ns - l->launch_ns,
+		.stream = all->threads[l->stream],
+		.launch = all->functions[l->launch],
+		.kernel = all->functions[l->kernel]};
+	ret->p = row;
+	return 1;
+}
+
 RECORDS_OF(operation, operation)
 RECORDS_OF(gap, gap)
 
 static const struct pm_column launch_columns[] = {
-	PM_COLUMN(struct launch, launch_ns, "launch_ns"),
-	PM_COLUMN(struct launch, kernel_ns, "kernel_ns"),
-	PM_COLUMN(struct launch, delay_ns, "delay_ns"),
-	PM_COLUMN(struct launch, stream, "stream"),
-	PM_COLUMN(struct launch, launch, "launch"),
-	PM_COLUMN(struct launch, kernel, "kernel"),
+	PM_COLUMN(struct launch_row, launch_ns, "launch_ns"),
+	PM_COLUMN(struct launch_row, kernel_ns, "kernel_ns"),
+	PM_COLUMN(struct launch_row, delay_ns, "delay_ns"),
+	PM_COLUMN(struct launch_row, stream, "stream"),
+	PM_COLUMN(struct launch_row, launch, "launch"),
+	PM_COLUMN(struct launch_row, kernel, "kernel"),
 };
 
 static const struct pm_column operation_columns[] = {
@@ -95,7 +123,7 @@ static struct pm_bytes stream_name(struct tev_reading *t, uint32_t thread)
 
 /* ---- launches ---- */
 
-/* By correlation, the launch before what it launched. */
+/* By correlation, the launch before what it launched, in the order of the file. */
 static int by_correlation(const void *a, const void *b)
 {
 	const struct tev_link *x = a, *y = b;
@@ -103,7 +131,7 @@ static int by_correlation(const void *a, const void *b)
 		return x->correlation < y->correlation ? -1 : 1;
 	if (x->is_gpu != y->is_gpu)
 		return x->is_gpu ? 1 : -1;
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return (x->call > y->call) - (x->call < y->call);
 }
 
 static int by_launch(const void *a, const void *b)
@@ -114,38 +142,54 @@ static int by_launch(const void *a, const void *b)
 	return (x->kernel_ns > y->kernel_ns) - (x->kernel_ns < y->kernel_ns);
 }
 
+/* Joins calls on GPUs with their launches; returns the number of rows. */
+static size_t join_links(struct tev_reading *t, struct launches *all)
+{
+	const struct tev_link *launch = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_links && pm_rec_goes_on(t->r); i++) {
+		const struct tev_link *l = &t->links[i];
+		launch = l->is_gpu ? launch : l;
+		if (!l->is_gpu || !launch || launch->correlation != l->correlation)
+			continue;
+		const struct tev_call *from = &t->calls.items[launch->call];
+		const struct tev_call *to = &t->calls.items[l->call];
+		all->threads[to->thread] = stream_name(t, to->thread);
+		all->rows[n++] = (struct launch){.launch_ns = from->ts - t->origin,
+			.kernel_ns = to->ts - t->origin,
+			.launch = from->function,
+			.kernel = to->function,
+			.stream = to->thread};
+	}
+	return n;
+}
+
 static void add_launches(struct tev_reading *t)
 {
-	if (pm_sort(t->links, t->n_links, sizeof(*t->links), by_correlation) < 0) {
-		tev_no_memory(t);
-		return;
-	}
+	struct launches *all = pm_rec_alloc(t->r, sizeof(*all));
 	size_t n = 0;
 	for (size_t i = 0; i < t->n_links; i++)
 		n += t->links[i].is_gpu;
-	struct launch *rows = pm_rec_alloc(t->r, n * sizeof(*rows) + 1);
-	const struct tev_link *launch = NULL;
-	n = 0;
-	for (size_t i = 0; rows && i < t->n_links && pm_rec_goes_on(t->r); i++) {
-		const struct tev_link *l = &t->links[i];
-		if (!l->is_gpu) {
-			launch = l;
-			continue;
-		}
-		if (!launch || launch->correlation != l->correlation)
-			continue;
-		rows[n++] = (struct launch){.launch_ns = launch->ts - t->origin,
-			.kernel_ns = l->ts - t->origin,
-			.delay_ns = l->ts - launch->ts,
-			.stream = stream_name(t, l->thread),
-			.launch = t->functions[launch->function].name,
-			.kernel = t->functions[l->function].name};
-	}
-	if (n == 0 || !rows)
-		return;
-	if (pm_sort(rows, n, sizeof(*rows), by_launch) < 0)
+	if (!all || pm_sort(t->links, t->n_links, sizeof(*t->links), by_correlation) < 0) {
 		tev_no_memory(t);
-	pm_rec_sheet(t->r, &launch_sheet, rows, n);
+		return;
+	}
+	all->rows = pm_rec_alloc(t->r, n * sizeof(*all->rows) + 1);
+	all->functions = pm_rec_alloc(t->r, t->n_functions * sizeof(*all->functions) + 1);
+	all->threads = pm_rec_alloc(t->r, t->n_threads * sizeof(*all->threads) + 1);
+	if (!all->rows || !all->functions || !all->threads)
+		return;
+	for (size_t i = 0; i < t->n_functions; i++)
+		all->functions[i] = t->functions[i].name;
+	n = join_links(t, all);
+	free(t->links);
+	t->links = NULL;
+	t->n_links = 0;
+	if (n == 0)
+		return;
+	if (pm_sort(all->rows, n, sizeof(*all->rows), by_launch) < 0)
+		tev_no_memory(t);
+	pm_rec_sheet(t->r, &launch_sheet, all, n);
 	pm_rec_note(t->r, "launches.csv",
 		"what was launched on GPUs, by which call, and how long it waited (delay_ns), by "
 		"correlation");

@@ -333,9 +333,8 @@ static void take_mark(struct tev_reading *t, const struct tev_event *e, uint32_t
 		t->threads[thread].first_call = t->n_events;
 }
 
-/* What ties a call on a GPU to the one that launched it. */
-static void take_link(
-	struct tev_reading *t, const struct tev_event *e, uint32_t function, uint32_t thread)
+/* What ties a call on a GPU, the last one that was added, to the one that launched it. */
+static void take_link(struct tev_reading *t, const struct tev_event *e, bool is_gpu)
 {
 	struct pm_scan_value v = tev_member(&e->args, "correlation");
 	int64_t correlation;
@@ -343,11 +342,7 @@ static void take_link(
 		pm_scan_decimal(v.text, 0, &correlation) != PM_DECIMAL_EXACT || correlation <= 0 ||
 		!tev_room(t, &t->links, t->n_links, &t->link_room, sizeof(*t->links)))
 		return;
-	t->links[t->n_links++] = (struct tev_link){.correlation = correlation,
-		.ts = e->ts,
-		.function = function,
-		.thread = thread,
-		.is_gpu = t->functions[function].is_gpu};
+	t->links[t->n_links++] = (struct tev_link){correlation, (uint32_t)(t->calls.n - 1), is_gpu};
 }
 
 /* Its end, or its time if it has no duration. */
@@ -363,12 +358,12 @@ static int64_t take_complete(struct tev_reading *t, const struct tev_event *e, u
 	if (function == PM_NONE)
 		return end;
 	t->is_clang |= t->functions[function].is_compiler;
-	if (t->functions[function].is_gpu || t->functions[function].is_launch)
-		take_link(t, e, function, thread);
 	struct tev_call call = {
 		.ts = e->ts, .function = function, .thread = thread, .seq = t->n_events};
 	if (tev_calls_add(&t->calls, &call, dur, 0) < 0)
 		tev_no_memory(t);
+	else if (t->functions[function].is_gpu || t->functions[function].is_launch)
+		take_link(t, e, t->functions[function].is_gpu);
 	if (t->threads[thread].first_call == PM_NONE)
 		t->threads[thread].first_call = t->n_events;
 	return end;

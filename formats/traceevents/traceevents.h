@@ -178,8 +178,8 @@ struct tev_thread {
 
 /* A call on a GPU, or one that launches it: both have the same correlation. */
 struct tev_link {
-	int64_t correlation, ts;
-	uint32_t function, thread;
+	int64_t correlation;
+	uint32_t call;
 	bool is_gpu;
 };
 

@@ -9,6 +9,7 @@ FOLDER/TARGET, and are seeds the next time. Runs repeat each other unless SEED=N
 not depend on luck.
 """
 import glob
+import gzip
 import os
 import re
 import shutil
@@ -105,6 +106,15 @@ def make_seeds(target, to):
         if shutil.which("objcopy"):  # sections .zdebug_*, an older way to compress them
             subprocess.run(["objcopy", "--compress-debug-sections=zlib-gnu", os.path.join(to, "clang"), os.path.join(to, "zdebug")],
                            check=True)
+    if target == "readers":
+        for reader, names in enumerate((("nodes.cpuprofile", "small.heapprofile", "nested.cpuprofile.gz"),
+                                        ("sampled.speedscope.json", "own.speedscope.json", "evented.speedscope.json.gz"),
+                                        ("array.json", "lines.jsonl", "kineto.pt.trace.json.gz"), ("flat.folded", "threads.folded"))):
+            for name in names:
+                with (gzip.open if name.endswith(".gz") else open)(os.path.join(SOURCES, name), "rb") as f:
+                    text = f.read()
+                with open(os.path.join(to, name), "wb") as f:
+                    f.write(bytes([reader]) + text)
     if target == "json":
         for n, text in enumerate((r'{"a":[1,-2.5e3,true,null,NaN],"b":{"c":"\u00e9\ud83d\ude00\\"},}', '[1,2', '{"ph":"X"}\n{"ph":"B"}\n,',
                                   '[[' + ' ' * 60 + r'"\"]"' + '{}' * 40 + ']]', '\ufeff["\x01"]')):
