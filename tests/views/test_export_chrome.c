@@ -127,6 +127,7 @@ static void test_calls_that_overlap_stand_on_lanes(void **state)
 	struct fake *f = fake_with_thread();
 	f->origin_ns = 1000;
 	f->profile.traces_are_calls = true;
+	f->profile.has_modules = false;
 	fake_timed(f, 1, 0, "outer", 100);
 	fake_timed(f, 2, 1, "inner", 40);
 	fake_timed(f, 3, 0, "async", 50);
@@ -206,8 +207,8 @@ static void test_counters_instants_and_fields_stand_beside_calls(void **state)
 	assert_export(m, CHROME, PM_NONE,
 		HEAD("app", "") PROCESS("0", "rank 0")
 		"," THREAD("0", "0", "thread 0", "0")
-		"," SLICE("0", "0", "0.000", "0.100", "outer")
-		",\n{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":0.010,\"dur\":0.030,\"name\":\"inner\",\"args\":{\"n\":-1}}"
+		",\n{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"dur\":0.100,\"cat\":\"/bin/app\",\"name\":\"outer\"}"
+		",\n{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"ts\":0.010,\"dur\":0.030,\"cat\":\"/bin/app\",\"name\":\"inner\",\"args\":{\"n\":-1}}"
 		",\n{\"ph\":\"C\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"name\":\"Load\",\"args\":{\"n\":0}}"
 		",\n{\"ph\":\"C\",\"pid\":0,\"tid\":0,\"ts\":1.000,\"name\":\"Load\",\"args\":{\"n\":-1}}"
 		",\n{\"ph\":\"i\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"s\":\"p\",\"name\":\"Mark\",\"args\":{\"n\":0,\"text\":\"a \\\"b\\\"\"}}"

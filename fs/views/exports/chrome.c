@@ -77,6 +77,10 @@ void pmfs_chrome_slice(struct pmfs_chrome *c, const struct pmfs_chrome_slice *sl
 		add_us(c, ",\"dur\":", slice->length_ns);
 	else
 		pm_text_str(c->out, ",\"s\":\"t\"");
+	if (slice->cat.len) {
+		pm_text_str(c->out, ",\"cat\":");
+		pm_text_json(c->out, slice->cat);
+	}
 	end_event(c, slice->name, slice->args);
 }
 

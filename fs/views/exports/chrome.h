@@ -32,6 +32,7 @@ void pmfs_chrome_place(
 struct pmfs_chrome_slice {
 	uint64_t pid, tid, start_ns, length_ns;
 	struct pm_bytes name;
+	struct pm_bytes cat;  /* category, or empty */
 	struct pm_bytes args; /* a JSON object, or empty */
 };
 

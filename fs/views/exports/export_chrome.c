@@ -62,12 +62,17 @@ static void write_slice(struct writing *w, size_t i)
 {
 	const struct pmfs_slice *slice = &w->slices.slices[i];
 	const struct pmfs_track *track = &w->tracks.tracks[slice->thread];
+	const struct pm_profile *p = pmfs_model_profile(w->model);
+	const struct pm_frame *frame = &w->tree->frames[slice->frame];
+	/* Modules of recorded calls are the categories of their writer. */
+	bool has_category = p->traces_are_calls && p->has_modules;
 	pm_text_clear(&w->scratch);
 	const struct pmfs_chrome_slice event = {.pid = pmfs_tracks_pid(&w->tracks, track->process),
 		.tid = pmfs_track_tid(track, slice->lane),
 		.start_ns = slice->start_ns,
 		.length_ns = slice->end_ns - slice->start_ns,
-		.name = pmfs_stacks_name(w->tree, &w->tree->frames[slice->frame], &w->scratch),
+		.name = pmfs_stacks_name(w->tree, frame, &w->scratch),
+		.cat = has_category ? w->tree->texts[frame->module] : (struct pm_bytes){0},
 		.args = pmfs_call_args_of(&w->args, i)};
 	pmfs_chrome_slice(&w->chrome, &event);
 }
