@@ -141,17 +141,25 @@ views.push({ id: "timeline", title: "Timeline", shown: () => start.trace, show(b
     legend.replaceChildren(...[...seen.entries()].sort((a, b) => b[1].n - a[1].n).slice(0, 16).map(([name, s]) => byKind ? h("span", { class: "fn" }, swatch(s.colour), name) :
       h("button", { type: "button", class: "fn", title: `${name.slice(0, 1000)}: show only this`, onclick: () => go({ search: state.search === name ? undefined : name }) }, swatch(s.colour), nameOf(name))));
   }
+  /* How the names of a tile are drawn: made once, for a tile has many thousands of runs. */
+  const styles = new WeakMap();
+  function stylesOf({ names }) {
+    if (!styles.has(names)) styles.set(names, names.map(entry => {
+      const pale = !!test && !test.test(entry[0]), [shown, colour] = shownAs(entry);
+      return { name: entry[0], pale, shown, colour, pixel: pixelOf(start.palette[colour], pale) };
+    }));
+    return styles.get(names);
+  }
   function drawRuns(out, ready, tile, runs, row, y) {
-    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = out.width / (to - from), { names, contexts } = ready.data;
+    const left = Math.max(tile.from, from), right = Math.min(tile.to, to), cellTime = (ready.to - ready.from) / TILE, scale = out.width / (to - from), { contexts } = ready.data, drawn = stylesOf(ready.data);
     for (let i = 1, cell = 0; i < runs.length; ) {
       const name = runs[i] < 0 ? -1 : contexts[2 * runs[i] + 1], first = cell;
       for (; i < runs.length && (runs[i] < 0 ? -1 : contexts[2 * runs[i] + 1]) === name; i += 2) cell += runs[i + 1];
       const begin = Math.max(ready.from + first * cellTime, left), end = Math.min(ready.from + cell * cellTime, right);
       if (name < 0 || end <= begin) continue;
-      const pale = test && !test.test(names[name][0]), [shown, colour] = shownAs(names[name]);
-      const a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
-      out.pixels.fill(pixelOf(start.palette[colour], pale), row * out.width + a, row * out.width + Math.min(b, out.width));
-      if (b - a > out.least) out.labels.push({ name: names[name][0], y, begin, end, pale });
+      const { pale, shown, colour, pixel } = drawn[name], a = Math.floor((begin - from) * scale), b = Math.max(a + 1, Math.floor((end - from) * scale));
+      out.pixels.fill(pixel, row * out.width + a, row * out.width + Math.min(b, out.width));
+      if (b - a > out.least) out.labels.push({ name: drawn[name].name, y, begin, end, pale });
       if (pale) continue;
       const s = seen.get(shown) || { n: 0, colour };
       s.n += end - begin;
