@@ -65,6 +65,14 @@ void *pm_rec_own(const struct pm_recording *r);
 int pm_rec_again(const struct pm_recording *r, void *own, void (*done)(void *own),
 	struct pm_profile **ret, struct pm_error *err);
 
+/*
+ * A source of several files of a folder, the candidate: each is read by one call of `read`, in this
+ * order, into one recording. pm_rec_stream, pm_rec_file and so on are of the file that is read.
+ */
+int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, const char *const *names, size_t n,
+	struct pm_profile *ret, struct pm_error *err);
+
 /* ---- the source ---- */
 
 /*
@@ -94,8 +102,9 @@ struct pm_bytes pm_rec_json_text(
  */
 struct pm_bytes pm_rec_bytes(const struct pm_recording *r);
 
-const char *pm_rec_file(const struct pm_recording *r); /* its name, for messages */
-uint64_t pm_rec_mtime(const struct pm_recording *r);   /* of the file, since 1970 */
+const char *pm_rec_file(const struct pm_recording *r);     /* its name, for messages */
+unsigned pm_rec_file_number(const struct pm_recording *r); /* of the source's files, from 0 */
+uint64_t pm_rec_mtime(const struct pm_recording *r);       /* of the file, since 1970 */
 const struct pm_open_options *pm_rec_options(const struct pm_recording *r);
 
 /* False after a failure, or if nobody waits for the profile any more: then stop reading. */
@@ -113,6 +122,9 @@ uint32_t pm_rec_metric(struct pm_recording *r, struct pm_bytes name, struct pm_b
 /* What becomes of its unit: the one that is shown, and by what its costs are multiplied. */
 struct pm_bytes pm_rec_unit(const struct pm_recording *r, uint32_t quantity);
 int64_t pm_rec_factor(const struct pm_recording *r, uint32_t quantity);
+
+/* A quantity of this name that an earlier file has; PM_REC_NONE if none has. */
+uint32_t pm_rec_known_metric(const struct pm_recording *r, const char *name);
 
 /* A plain count without inclusive values: calls. */
 uint32_t pm_rec_count(struct pm_recording *r, const char *name);

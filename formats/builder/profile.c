@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "formats/builder/recording.h"
 #include "formats/common/folder.h"
@@ -25,7 +27,7 @@ static enum pm_inflate_kind compression_of(struct pm_bytes b)
 
 struct pm_inflate *pm_rec_stream(struct pm_recording *r)
 {
-	struct pm_bytes all = r->opened->input.bytes;
+	struct pm_bytes all = r->input->bytes;
 	if (r->failed)
 		return NULL;
 	pm_inflate_free(r->stream);
@@ -38,7 +40,7 @@ struct pm_inflate *pm_rec_stream(struct pm_recording *r)
 /* What compression says at the end: a stream that was cut, or that something else follows. */
 static void check_end(struct pm_recording *r)
 {
-	struct pm_bytes all = r->opened->input.bytes;
+	struct pm_bytes all = r->input->bytes;
 	if (!r->stream || compression_of(all) == PM_INFLATE_STORED)
 		return;
 	struct pm_inflate_status s = pm_inflate_status(r->stream);
@@ -90,14 +92,20 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 	if (pm_rec_init(r, o) < 0)
 		return -ENOMEM;
 	struct pm_damage_mark mark = pm_damage_mark(&r->damage);
-	int e = o->reader->read(r, &why);
-	if (e == 0)
-		check_end(r);
+	int e = 0;
+	for (size_t i = 0; e == 0 && i <= o->n_others; i++) {
+		r->input = i > 0 ? &o->others[i - 1] : &o->input;
+		e = o->reader->read(r, &why);
+		if (e == 0)
+			check_end(r);
+		pm_inflate_free(r->stream);
+		r->stream = NULL;
+		if (pm_input_changed(r->input))
+			return pm_error_set(err, -EIO, r->input->name, PM_NO_OFFSET,
+				"has changed while it was read");
+	}
 	if (pm_damage_since(&r->damage, mark) < 0)
 		return -ENOMEM;
-	if (pm_input_changed(&o->input))
-		return pm_error_set(
-			err, -EIO, o->input.name, PM_NO_OFFSET, "has changed while it was read");
 	if (r->failed) {
 		e = r->failed;
 		why = r->error;
@@ -349,6 +357,10 @@ static void opened_free(struct pm_rec_opened *o)
 	pm_rec_whole_done(&o->whole);
 	pm_rec_done(&o->recording);
 	pm_input_close(&o->input);
+	for (size_t i = 0; i < o->n_others; i++)
+		pm_input_close(&o->others[i]);
+	free(o->others);
+	free(o->path);
 	pm_watch_done(&o->watch);
 	if (o->own_done)
 		o->own_done(o->own);
@@ -390,6 +402,50 @@ static struct pm_rec_opened *opened_new(const struct pm_reader *reader,
 	o->recording.damage = (struct pm_damage_list)PM_DAMAGE_LIST_INIT;
 	*p = (struct pm_profile){.ops = &o->ops, .self = o};
 	return o;
+}
+
+/* The files after the first one, which do not grow. */
+static int open_others(struct pm_rec_opened *o, int folder, const char *const *names, size_t n,
+	struct pm_error *err)
+{
+	int r = 0;
+	o->others = calloc(n + 1, sizeof(*o->others));
+	for (size_t i = 1; o->others && r == 0 && i < n; i++) {
+		r = pm_input_open(&o->others[i - 1], folder, names[i], err);
+		o->n_others = i;
+	}
+	return o->others ? r : -ENOMEM;
+}
+
+int pm_rec_open_files(const struct pm_reader *reader, const struct pm_candidate *c,
+	const struct pm_open_options *options, const char *const *names, size_t n,
+	struct pm_profile *ret, struct pm_error *err)
+{
+	struct pm_rec_opened *o = opened_new(reader, options, NULL, NULL, ret);
+	int first = o ? openat(c->fd, names[0], O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int r = o ? open_input(o, first, names[0], err) : -ENOMEM;
+	if (r == 0 && !(o->path = strdup(c->path)))
+		r = -ENOMEM;
+	if (first >= 0)
+		close(first);
+	if (r == 0)
+		r = open_others(o, c->fd, names, n, err);
+	if (r == 0) {
+		ret->layout = reader->layout;
+		ret->title = o->title = pm_bytes_of(pm_path_name(o->path));
+		ret->mtime_ns = o->input.mtime_ns;
+		ret->input_bytes = o->input.bytes.len;
+		for (size_t i = 0; i < o->n_others; i++)
+			ret->input_bytes += o->others[i].bytes.len;
+		ret->kind_of_tree = reader->contexts_are;
+		if (ret->input_bytes <= PM_LIMIT_READ_AT_OPENING)
+			r = ready(ret, err);
+	}
+	if (r == 0)
+		return 0;
+	if (o)
+		opened_free(o);
+	return pm_error_plain(err, r);
 }
 
 int pm_rec_open_own(const struct pm_reader *reader, const struct pm_candidate *c,

@@ -21,6 +21,7 @@ enum { BETWEEN_QUESTIONS = 1 << 10, MOST_DECIMALS = 18 };
 int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 {
 	*r = (struct pm_recording){.opened = opened,
+		.input = &opened->input,
 		.reader = opened->reader,
 		.primary = PM_NONE,
 		.last_cell = PM_NONE,
@@ -29,7 +30,7 @@ int pm_rec_init(struct pm_recording *r, struct pm_rec_opened *opened)
 		.first_ns = PM_NO_TIME,
 		.layout = opened->reader->layout,
 		.contexts_are = opened->reader->contexts_are,
-		.title = pm_bytes_of(opened->input.name),
+		.title = opened->title.len ? opened->title : pm_bytes_of(opened->input.name),
 		.damage = PM_DAMAGE_LIST_INIT};
 	r->thread_texts.arena = &r->arena;
 	r->tree = pm_tree_builder_new();
@@ -71,17 +72,22 @@ void pm_rec_done(struct pm_recording *r)
 
 struct pm_bytes pm_rec_bytes(const struct pm_recording *r)
 {
-	return r->opened->input.bytes;
+	return r->input->bytes;
 }
 
 const char *pm_rec_file(const struct pm_recording *r)
 {
-	return r->opened->input.name;
+	return r->input->name;
+}
+
+unsigned pm_rec_file_number(const struct pm_recording *r)
+{
+	return r->input == &r->opened->input ? 0 : (unsigned)(r->input - r->opened->others) + 1;
 }
 
 uint64_t pm_rec_mtime(const struct pm_recording *r)
 {
-	return r->opened->input.mtime_ns;
+	return r->input->mtime_ns;
 }
 
 void *pm_rec_own(const struct pm_recording *r)
@@ -133,8 +139,8 @@ bool pm_rec_goes_on(struct pm_recording *r)
 	struct pm_inflate_status at = {.in = 0};
 	if (r->stream)
 		at = pm_inflate_status(r->stream);
-	pm_work_progress(at.in, r->opened->input.bytes.len);
-	pm_input_passed(&r->opened->input, at.in);
+	pm_work_progress(at.in, r->input->bytes.len);
+	pm_input_passed(r->input, at.in);
 	if (pm_work_cancelled())
 		no_memory(r);
 	return r->failed == 0;
@@ -280,6 +286,14 @@ uint32_t pm_rec_count(struct pm_recording *r, const char *name)
 	return add_quantity(r,
 		&(struct pm_rec_quantity){
 			.name = pm_bytes_of(name), .factor = 1, .count = true, .no_zeros = true});
+}
+
+uint32_t pm_rec_known_metric(const struct pm_recording *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_quantities; i++)
+		if (pm_bytes_equal(r->quantities[i].name, pm_bytes_of(name)))
+			return (uint32_t)i;
+	return PM_REC_NONE;
 }
 
 void pm_rec_no_zeros(struct pm_recording *r, uint32_t quantity)

@@ -58,6 +58,7 @@ struct pm_recording {
 	struct pm_error error;
 	const struct pm_reader *reader;
 	struct pm_rec_opened *opened;
+	struct pm_input *input; /* the file that is being read */
 	struct pm_inflate *stream;
 	unsigned asked; /* calls of pm_rec_goes_on */
 
@@ -153,6 +154,10 @@ struct pm_rec_opened {
 	void *own; /* of the format */
 	void (*own_done)(void *own);
 	struct pm_input input;
+	struct pm_input *others; /* of a folder: the files after the first one */
+	size_t n_others;
+	char *path;            /* of a folder, whose name is the title */
+	struct pm_bytes title; /* empty: the file's name */
 	struct pm_watch watch;
 	struct pm_profile *profile; /* its fields, and ops, are set once everything is read */
 	struct pm_profile_ops ops;

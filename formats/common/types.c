@@ -17,7 +17,8 @@ static const char *const integers[] = {"async", "bytes", "calls", "children", "c
 	"slowest_rank", "spans", "statements", "stack", "thread", "threads", "time", "timestamp",
 	"traces", "tstart", "tstop", "values", "waiting"};
 
-static const char *const floats[] = {"imbalance", "lost", "rank_lost", "share"};
+static const char *const floats[] = {"computation_scaling", "imbalance", "load_balance", "lost",
+	"rank_lost", "share", "speedup"};
 
 /* Longer names come before their own suffixes. */
 static const struct {
@@ -40,6 +41,7 @@ static const struct {
 	{"_mean", PM_TYPE_FLOAT},
 	{"_max", PM_TYPE_FLOAT},
 	{"_stddev", PM_TYPE_FLOAT},
+	{"_efficiency", PM_TYPE_FLOAT},
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)

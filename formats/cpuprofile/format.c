@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/builder/builder.h"
+#include "formats/common/folder.h"
 #include "formats/common/list.h"
 #include "formats/common/map.h"
 #include "formats/common/prints.h"
@@ -720,8 +722,20 @@ static void keep_nodes(struct reading *t)
 			.url = texts[f ? f->url : 0],
 			.name = texts[f ? f->name : 0]};
 	}
-	if (raw && texts)
-		pm_rec_sheet(t->r, &node_sheet, raw, t->n_nodes);
+	if (!raw || !texts)
+		return;
+	/* raw/nodes.csv of the first file, raw/nodes-2.csv of the second one … */
+	unsigned number = pm_rec_file_number(t->r) + 1;
+	char name[64];
+	struct pm_named_doc doc = pm_sheet_document(&node_sheet, raw, 0);
+	doc.doc.table.end = t->n_nodes;
+	int n = snprintf(name, sizeof(name), "raw/nodes-%u.csv", number);
+	if (number > 1)
+		doc.path = (const char *)pm_rec_copy(
+			t->r, (struct pm_bytes){(const uint8_t *)name, (size_t)n + 1})
+				   .p;
+	if (doc.path)
+		pm_rec_document(t->r, &doc);
 }
 
 /* ---- the file ---- */
@@ -772,6 +786,14 @@ static void read_profile(struct reading *t)
 		t->end = NO_NUMBER;
 }
 
+/* One quantity for all files of the source. */
+static uint32_t metric(struct pm_recording *r, const char *name, const char *unit)
+{
+	uint32_t known = pm_rec_known_metric(r, name);
+	return known != PM_REC_NONE ? known
+				    : pm_rec_metric(r, pm_bytes_of(name), pm_bytes_of(unit));
+}
+
 static void make_profile(struct reading *t)
 {
 	struct pm_recording *r = t->r;
@@ -779,9 +801,9 @@ static void make_profile(struct reading *t)
 	t->thread = t->has_bytes ? PM_REC_NONE : add_thread(r);
 	t->no_stack = PM_REC_NONE;
 	if (timed)
-		t->time = pm_rec_metric(r, pm_bytes_of("time"), pm_bytes_of("ns"));
+		t->time = metric(r, "time", "ns");
 	if (t->has_hits && !t->has_bytes)
-		t->hits = pm_rec_metric(r, pm_bytes_of("hits"), (struct pm_bytes){0});
+		t->hits = metric(r, "hits", "");
 	if (t->has_bytes)
 		t->size = pm_rec_metric(r, pm_bytes_of("size"), pm_bytes_of("bytes"));
 	if (t->n_samples > 0 && t->n_times == 0 && !t->has_bytes && !t->s.code)
@@ -858,27 +880,92 @@ static bool has_function(struct pm_scan s)
 	return false;
 }
 
-static bool ends_with(const char *name, const char *end)
+/* The names that node gives to the profiles of one process's threads, in order. */
+struct files {
+	char **names;
+	size_t n, room;
+	unsigned pid;
+	bool has_pid, others; /* others: there are files of other processes, or other files */
+};
+
+static int by_name(const void *a, const void *b)
 {
-	size_t n = strlen(name), m = strlen(end);
-	return n >= m && strcmp(name + n - m, end) == 0;
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool is_named(const char *path)
+static void files_done(struct files *f)
 {
-	static const char *const ends[] = {
-		".cpuprofile", ".heapprofile", ".cpuprofile.gz", ".heapprofile.gz"};
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (ends_with(path, ends[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < f->n; i++)
+		free(f->names[i]);
+	free(f->names);
+}
+
+/* The next file of the folder: 1, 0 at the end, or if it is not one of the same process. */
+static int next_file(DIR *dir, struct files *f, const char **ret)
+{
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		unsigned pid;
+		int n = 0;
+		if (entry->d_name[0] == '.')
+			continue;
+		bool good =
+			sscanf(entry->d_name, "CPU.%*[0-9].%*[0-9].%9u.%*9u.%*[0-9].cpuprofile%n",
+				&pid, &n) == 1 &&
+			n > 0 && entry->d_name[n] == '\0' && (!f->has_pid || pid == f->pid);
+		f->others = !good;
+		f->has_pid = true;
+		f->pid = pid;
+		*ret = entry->d_name;
+		return good;
+	}
+	return 0;
+}
+
+/* 0, or a negative errno with `err` filled. */
+static int list_files(struct files *f, const struct pm_candidate *c, struct pm_error *err)
+{
+	DIR *dir = pm_folder_list(c->fd);
+	const char *name;
+	int e = dir ? 0 : -ENOMEM;
+	while (e == 0 && f->n < PM_LIMIT_RUNS && next_file(dir, f, &name)) {
+		if (pm_list_room(&f->names, f->n, &f->room, sizeof(*f->names)) < 0 ||
+			!(f->names[f->n] = strdup(name)))
+			e = -ENOMEM;
+		else
+			f->n++;
+	}
+	if (dir)
+		closedir(dir);
+	if (e == 0 && f->n)
+		e = pm_sort(f->names, f->n, sizeof(*f->names), by_name);
+	if (e == 0 && (f->n == 0 || f->others))
+		e = pm_error_set(err, -EINVAL, c->path, PM_NO_OFFSET,
+			"is no folder of profiles of one process "
+			"(CPU.DATE.TIME.PID.TID.SEQ.cpuprofile)");
+	return pm_error_plain(err, e);
+}
+
+/* More files than one, and no others. A folder that cannot be listed is left to opening it. */
+static int probe_folder(int folder)
+{
+	DIR *dir = pm_folder_list(folder);
+	struct files f = {.n = 0};
+	const char *name;
+	if (!dir)
+		return PM_PROBE_IF_ASKED + 1;
+	while (next_file(dir, &f, &name))
+		f.n++;
+	closedir(dir);
+	return f.n > 1 && !f.others ? PM_PROBE_CERTAIN : PM_PROBE_NO;
 }
 
 static int probe(const struct pm_candidate *c)
 {
 	struct pm_scan s = pm_scan_of(c->text);
 	struct pm_bytes key;
-	if (c->folder || pm_scan_peek(&s) != PM_SCAN_OBJECT || !pm_scan_enter(&s))
+	if (c->folder)
+		return probe_folder(c->fd);
+	if (pm_scan_peek(&s) != PM_SCAN_OBJECT || !pm_scan_enter(&s))
 		return PM_PROBE_NO;
 	while (pm_scan_key(&s, &key)) {
 		if ((is(key, "nodes") || is(key, "head")) && has_function(s))
@@ -886,13 +973,22 @@ static int probe(const struct pm_candidate *c)
 		if (!pm_scan_skip(&s))
 			break;
 	}
-	return is_named(c->path) && s.cut ? PM_PROBE_BY_CONTENT : PM_PROBE_NO;
+	bool named = strstr(c->path, ".cpuprofile") || strstr(c->path, ".heapprofile");
+	return named && s.cut ? PM_PROBE_BY_CONTENT : PM_PROBE_NO;
 }
 
 static int open_source(const struct pm_candidate *c, const struct pm_open_options *options,
 	struct pm_profile *ret, struct pm_error *err)
 {
-	return pm_rec_open(&reader, c, options, ret, err);
+	struct files f = {.n = 0};
+	if (!c->folder)
+		return pm_rec_open(&reader, c, options, ret, err);
+	int e = list_files(&f, c, err);
+	if (e == 0)
+		e = pm_rec_open_files(
+			&reader, c, options, (const char *const *)f.names, f.n, ret, err);
+	files_done(&f);
+	return pm_error_plain(err, e);
 }
 
 const struct pm_format cpup_format = {

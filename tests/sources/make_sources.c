@@ -192,6 +192,25 @@ static void write_v8(void)
 
 #define SPEEDSCOPE "\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""
 
+/* The main thread of a process and a worker. */
+static void write_v8_workers(void)
+{
+	static const char *const names[] = {"cpuprofiles/CPU.20260101.120000.77.0.001.cpuprofile",
+		"cpuprofiles/CPU.20260101.120000.77.1.002.cpuprofile"};
+	if (mkdir(sources_path("cpuprofiles"), 0777) != 0 && errno != EEXIST)
+		sources_die("cpuprofiles");
+	write_text(names[0],
+		"{\"nodes\":[{\"id\":1," V8_FRAME("main", 0,
+			0) ",\"hitCount\":2}],"
+			   "\"startTime\":1000,\"endTime\":1300,\"samples\":[1,1],\"timeDeltas\":[10,100]}");
+	write_text(names[1],
+		"{\"nodes\":[{\"id\":1," V8_FRAME("main", 0,
+			0) ",\"hitCount\":1,\"children\":[2]},"
+			   "{\"id\":2," V8_FRAME("work", 9,
+				   0) ",\"hitCount\":3}],"
+				      "\"startTime\":1100,\"endTime\":1500,\"samples\":[2,1],\"timeDeltas\":[10,200]}");
+}
+
 static void write_speedscope(void)
 {
 	/* Frames behind their profiles, units, a weight without a number, a frame that is none. */
@@ -406,6 +425,7 @@ int main(int argc, char **argv)
 	write_folded();
 	write_pprof();
 	write_v8();
+	write_v8_workers();
 	write_speedscope();
 	write_callgrind();
 	write_traceevents();
