@@ -29,7 +29,7 @@ struct settling {
 
 /* Columns of threads.csv, and keys with a meaning of their own. */
 static const char *const taken[] = {"thread_id", "contexts", "values", "samples", "first_ns",
-	"last_ns", "file", "path", "process", "profile"};
+	"last_ns", "file", "path", "process", "profile", "run"};
 
 static bool is_taken(const char *key)
 {

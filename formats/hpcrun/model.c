@@ -252,6 +252,18 @@ static bool model_changed(const struct pm_profile *p)
 
 /* ---- the whole ---- */
 
+static int model_remarks(const struct pm_profile *p, struct pm_text *out, struct pm_error *err)
+{
+	struct hpcrun_opened *o = hpcrun_opened_of(p);
+	int r = hpcrun_get_who(o, err);
+	if (r == 0 && o->who.n_runs > 1)
+		pm_text_printf(out,
+			"%u runs are in this directory, and sums and times are over all of them: "
+			"threads/run=N keeps them apart, damage.csv says which file is of which.\n",
+			o->who.n_runs);
+	return r < 0 ? r : pm_text_status(out);
+}
+
 static const struct pm_profile_ops ops = {
 	.tree = model_tree,
 	.metrics = model_metrics,
@@ -266,6 +278,7 @@ static const struct pm_profile_ops ops = {
 	.documents = model_documents,
 	.thread_document = model_thread_document,
 	.facts = model_facts,
+	.remarks = model_remarks,
 	.recipes = model_recipes,
 	.damage = model_damage,
 	.changed = model_changed,

@@ -36,7 +36,7 @@ struct hpcrun_file_name hpcrun_file_name_parse(struct pm_bytes stem)
 	uint64_t generation;
 	bool ok = take_part(&parts.program, &part) && hpcrun_number_parse(part, &generation) &&
 		take_part(&parts.program, &part) && hpcrun_number_parse(part, &parts.pid) &&
-		take_part(&parts.program, &part) && part.len > 0 && /* host, in hex */
+		take_part(&parts.program, &parts.host) && parts.host.len > 0 &&
 		take_part(&parts.program, &part) && hpcrun_number_parse(part, &parts.thread) &&
 		take_part(&parts.program, &part) && hpcrun_number_parse(part, &parts.rank) &&
 		parts.program.len > 0;

@@ -8,6 +8,7 @@
 struct hpcrun_file_name {
 	struct pm_bytes program; /* the whole stem if it does not have these parts */
 	bool has_parts;          /* the numbers below are known */
+	struct pm_bytes host;    /* its id, in hex */
 	uint64_t rank, thread, pid;
 };
 

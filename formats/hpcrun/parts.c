@@ -220,6 +220,10 @@ static int build_damage(void *self, struct pm_error *err)
 		.drop = drop_losses,
 		.context = o};
 	r = pm_pipeline_run(&pipeline);
+	struct pm_damages runs = r == 0 ? pm_damage_rows(&o->who.damage) : (struct pm_damages){0};
+	for (size_t i = 0; i < runs.n; i++)
+		pm_damage_add(&o->damage_list, runs.rows[i].file, runs.rows[i].offset,
+			runs.rows[i].bytes, "%s", runs.rows[i].what);
 	if (r == 0)
 		o->damages = pm_damage_rows(&o->damage_list);
 	else

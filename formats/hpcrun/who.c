@@ -10,6 +10,7 @@
 #include "formats/hpcrun/dialect.h"
 #include "formats/hpcrun/identity.h"
 #include "formats/hpcrun/names.h"
+#include "formats/hpcrun/runs.h"
 
 struct result {
 	struct hpcrun_thread thread;
@@ -168,6 +169,9 @@ static int read_all(struct reading *reading, uint32_t n)
 	int r = pm_pipeline_run(&pipeline);
 	who->threads = (struct pm_threads){.n = n, .threads = reading->threads, .has_files = true};
 	if (r == 0)
+		r = hpcrun_runs_find(
+			reading->folder, who, reading->claims, &who->damage, &who->n_runs);
+	if (r == 0)
 		r = hpcrun_identities_settle(
 			reading->claims, n, reading->threads, &who->arena, &who->threads);
 	return r;
@@ -177,7 +181,8 @@ int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct
 {
 	struct reading reading = {.folder = folder, .who = ret};
 	size_t n = folder->n;
-	*ret = (struct hpcrun_who){.items = calloc(n, sizeof(*ret->items))};
+	*ret = (struct hpcrun_who){
+		.items = calloc(n, sizeof(*ret->items)), .damage = PM_DAMAGE_LIST_INIT};
 	reading.threads = pm_arena_array(&ret->arena, n, sizeof(*reading.threads));
 	reading.claims = calloc(n, sizeof(*reading.claims));
 	int r = read_all(&reading, folder->n);
@@ -190,6 +195,8 @@ int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct
 
 void hpcrun_who_done(struct hpcrun_who *w)
 {
+	if (w->items)
+		pm_damage_done(&w->damage);
 	free(w->items);
 	pm_arena_done(&w->arena);
 	*w = (struct hpcrun_who){.items = NULL};

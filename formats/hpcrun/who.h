@@ -3,6 +3,7 @@
 #define PROFMOUNT_FORMATS_HPCRUN_WHO_H
 
 #include "formats/common/arena.h"
+#include "formats/common/damage.h"
 #include "formats/hpcrun/folder.h"
 #include "formats/hpcrun/profile.h"
 #include "formats/hpcrun/trace.h"
@@ -17,10 +18,13 @@ struct hpcrun_thread {
 
 struct hpcrun_who {
 	struct pm_threads threads;
-	struct hpcrun_thread *items; /* threads.n */
+	struct hpcrun_thread *items;  /* threads.n */
+	uint32_t n_runs;              /* in this directory: see runs.h */
+	struct pm_damage_list damage; /* says so, if there are several */
 	struct pm_arena arena;
 };
 
+/* 0, -EIO or -ENOMEM. */
 int hpcrun_who_read(struct hpcrun_who *ret, struct hpcrun_folder *folder, struct pm_error *err);
 
 /* Also for a zeroed one. */
