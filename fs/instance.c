@@ -8,6 +8,11 @@ static int no_memory(struct pmfs_instance *i, const char *path, struct pm_error 
 	return pm_error_set(err, -ENOMEM, path, PM_NO_OFFSET, "no memory");
 }
 
+static void purge(void *engine, bool (*belongs)(void *what, uint64_t key, bool in_use), void *what)
+{
+	pmfs_engine_purge(engine, belongs, what);
+}
+
 int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, struct pm_cache *cache,
 	enum pm_shape shape, const char *metric, struct pm_error *err)
 {
@@ -21,7 +26,10 @@ int pmfs_instance_of(struct pmfs_instance *ret, struct pm_profile *profile, stru
 		ret->engine = pmfs_engine_new(ret->profile, ret->cache);
 		ret->tree = pmfs_tree_new(ret->model, ret->cache, shape);
 	}
-	return ret->engine && ret->tree ? 0 : no_memory(ret, NULL, err);
+	if (!ret->engine || !ret->tree)
+		return no_memory(ret, NULL, err);
+	pmfs_tree_set_purge(ret->tree, purge, ret->engine);
+	return 0;
 }
 
 int pmfs_instance_open(struct pmfs_instance *ret, const char *path, const char *format,

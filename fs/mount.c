@@ -17,6 +17,7 @@
 #include "fs/mount_keeper.h"
 #include "fs/mount_ops.h"
 #include "fs/mount_progress.h"
+#include "fs/mount_unlisted.h"
 #include "fs/mount_warm.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
@@ -161,9 +162,11 @@ static int serve_requests(struct mounting *m)
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
 	m->mount.progress = pmfs_progress_new();
+	if (!m->mount.follows)
+		m->mount.unlisted = pmfs_unlisted_names_new(m->session);
 	struct pmfs_warm *warm = NULL;
 	struct pmfs_follow *follow = NULL;
-	int r = jobs && m->mount.progress ? 0 : -ENOMEM;
+	int r = jobs && m->mount.progress && (m->mount.unlisted || m->mount.follows) ? 0 : -ENOMEM;
 	if (r == 0 && m->options->follow)
 		follow = pmfs_follow_start(&m->mount, m->options, m->sources->paths[0], m->mark);
 	else if (r == 0)
@@ -177,6 +180,7 @@ static int serve_requests(struct mounting *m)
 	if (!pmfs_warm_stop(warm) || (follow && !pmfs_follow_stop(follow)))
 		leave(m);
 	pmfs_progress_free(m->mount.progress);
+	pmfs_unlisted_names_free(m->mount.unlisted);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 #include "fs/mount_call.h"
 #include "fs/mount_follow.h"
 #include "fs/mount_ops.h"
+#include "fs/mount_unlisted.h"
 #include "fs/xattr.h"
 
 enum { FOLLOW_TIMEOUT = 1 }; /* s: how long a name may outlive its snapshot */
@@ -136,13 +137,38 @@ static int find(struct pmfs_call *c, struct pmfs_entry *ret, struct pm_error *er
 	return pmfs_tree_lookup(c->m->in->tree, c->ino, pm_bytes_of(c->name), ret, err);
 }
 
+/*
+ * A number that is not listed may have been given to another name since this one was found: then it
+ * is found again.
+ */
+static void reply_entry(struct pmfs_call *c, uint64_t size, bool is_size_known)
+{
+	struct pm_error err = {.offset = PM_NO_OFFSET};
+	struct fuse_entry_param e;
+	uint64_t generation;
+	int r;
+	while ((r = pmfs_unlisted_names_count(c->m, &c->entry, c->ino, c->name, &generation)) ==
+		-ESTALE) {
+		is_size_known = false;
+		if ((r = find(c, &c->entry, &err)) < 0)
+			break;
+	}
+	if (r < 0) {
+		fuse_reply_err(c->req, -r);
+		return;
+	}
+	pmfs_mount_entry(c->m, &c->entry, is_size_known ? size : 0, &e);
+	e.generation = generation;
+	if (!is_size_known)
+		e.attr_timeout = 0;
+	if (fuse_reply_entry(c->req, &e) != 0)
+		pmfs_unlisted_names_forget(c->m, e.ino, 1);
+}
+
 /* With attributes that have expired: the kernel calls getattr before it uses the size. */
 static void answer_lookup_early(struct pmfs_call *c)
 {
-	struct fuse_entry_param e;
-	pmfs_mount_entry(c->m, &c->entry, 0, &e);
-	e.attr_timeout = 0;
-	fuse_reply_entry(c->req, &e);
+	reply_entry(c, 0, false);
 }
 
 /*
@@ -180,13 +206,13 @@ void pmfs_answer_lookup(struct pmfs_call *c)
 		pmfs_call_fail(c, r, &err);
 		return;
 	}
-	if (r >= 0)
-		pmfs_mount_entry(c->m, &c->entry, size, &e);
-	if (r == 0)
-		e.attr_timeout = 0;
+	if (!pmfs_call_take(c))
+		return;
 	/* Missing names are cached, too: they will never exist. */
-	if (pmfs_call_take(c))
+	if (r < 0)
 		fuse_reply_entry(c->req, &e);
+	else
+		reply_entry(c, size, r > 0);
 }
 
 /* ---- extended attributes ---- */

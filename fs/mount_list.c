@@ -4,6 +4,7 @@
  * sizes.
  */
 #include "fs/mount_call.h"
+#include "fs/mount_unlisted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct listing {
 	char *buf;
 	size_t used, size;
 	bool plus;
+	bool uncounted; /* numbers of its entries are counted when they are looked up */
 };
 
 /* Adds an entry; false if it does not fit any more. `next` is the cookie after it. */
@@ -40,7 +42,7 @@ static bool listing_add_entry(struct listing *l, const struct pmfs_entry *entry,
 	memcpy(name, entry->name, entry->len);
 	name[entry->len] = 0;
 	pmfs_mount_entry(m, entry, size, &e);
-	if (!known)
+	if (!known || l->uncounted)
 		e.ino = 0; /* named and typed, but without attributes: stat will ask for them */
 	return listing_add(l, name, &e, next);
 }
@@ -71,8 +73,12 @@ static int listing_fill(struct listing *l, pm_node dir, uint64_t at, struct pm_e
 static void list(struct pmfs_call *c, bool plus)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
-	struct listing l = {
-		.m = c->m, .req = c->req, .buf = malloc(c->size), .size = c->size, .plus = plus};
+	struct listing l = {.m = c->m,
+		.req = c->req,
+		.buf = malloc(c->size),
+		.size = c->size,
+		.plus = plus,
+		.uncounted = plus && pmfs_unlisted_names_have(c->m, c->ino)};
 	enum pmfs_type type;
 	int r = l.buf ? pmfs_tree_type(c->m->in->tree, c->ino, &type, &err) : -ENOMEM;
 	if (r == 0 && type != PMFS_DIRECTORY)

@@ -1,6 +1,7 @@
 /*
- * FUSE requests → tree and engine. Stateless: an inode number is a node id, forget does nothing,
- * and the kernel may cache everything forever, because a mount never changes except for .progress.
+ * FUSE requests → tree and engine. Stateless: an inode number is a node id, forget does nothing
+ * but for names that are not listed, and the kernel may cache everything forever, because a mount
+ * never changes except for .progress.
  * open and opendir are answered with ENOSYS, after which the kernel handles them itself.
  */
 #include "fs/mount_ops.h"
@@ -11,6 +12,7 @@
 #include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
 #include "fs/mount_progress.h"
+#include "fs/mount_unlisted.h"
 
 /* Kinds of calls. */
 enum { CALL_LIST = 1, CALL_XATTR, CALL_READ };
@@ -171,6 +173,8 @@ static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
 {
 	if (pmfs_progress_is(ino))
 		pmfs_progress_forget(mount_of(req), ino, n);
+	else
+		pmfs_unlisted_names_forget(mount_of(req), ino, n);
 	fuse_reply_none(req);
 }
 
@@ -179,6 +183,9 @@ static void op_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *f
 	for (size_t i = 0; i < n; i++)
 		if (pmfs_progress_is(forgets[i].ino))
 			pmfs_progress_forget(mount_of(req), forgets[i].ino, forgets[i].nlookup);
+		else
+			pmfs_unlisted_names_forget(
+				mount_of(req), forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 

@@ -27,6 +27,7 @@ struct pmfs_mount {
 	struct pmfs_jobs *jobs; /* set when the loop begins */
 	struct pmfs_warm *warm; /* or NULL */
 	struct pmfs_progress *progress;
+	struct pmfs_unlisted_names *unlisted; /* NULL with -o follow */
 	uid_t uid;
 	gid_t gid;
 	bool kernel_opens;          /* the kernel supports ENOSYS for open and opendir */

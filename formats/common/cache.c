@@ -297,6 +297,21 @@ void pm_cache_drop(struct pm_cache *c, uint64_t key)
 	pm_turn_unlock();
 }
 
+void pm_cache_purge(struct pm_cache *c,
+	bool (*belongs)(void *context, uint64_t key, const struct pm_cached *object, bool in_use),
+	void *context)
+{
+	pm_turn_lock();
+	for (size_t i = 0; i < N_BUCKETS; i++)
+		for (struct pm_slot *s = c->buckets[i], *next; s; s = next) {
+			bool in_use = !s->thing || s->users > 0;
+			next = s->next;
+			if (belongs(context, s->key, s->thing, in_use) && !in_use)
+				slot_drop(c, s);
+		}
+	pm_turn_unlock();
+}
+
 void pm_cache_resize(struct pm_cache *c, struct pm_cached *thing, uint64_t bytes)
 {
 	pm_turn_lock();

@@ -67,6 +67,14 @@ void pm_cache_keep(struct pm_cached *c, bool keep);
 /* Frees the object with this key if there is one that is not in use. */
 void pm_cache_drop(struct pm_cache *cache, uint64_t key);
 
+/*
+ * Frees all objects for which belongs(context, key, object) is true, and that are not in use. The
+ * object is NULL while it is built. `belongs` must not use the cache. O(objects).
+ */
+void pm_cache_purge(struct pm_cache *cache,
+	bool (*belongs)(void *context, uint64_t key, const struct pm_cached *object, bool in_use),
+	void *context);
+
 /* Updates the size of an object in use. */
 void pm_cache_resize(struct pm_cache *cache, struct pm_cached *c, uint64_t bytes);
 

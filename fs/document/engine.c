@@ -15,6 +15,7 @@
 
 #include "formats/common/beneath.h"
 #include "formats/common/work.h"
+#include "fs/document/made.h"
 #include "fs/document/spares.h"
 
 /* Readers of texts of at least this size are expected to read the rest. */
@@ -311,6 +312,33 @@ void pmfs_engine_release(struct pmfs_engine *e, struct pmfs_piece *piece)
 void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key)
 {
 	pm_cache_drop(e->cache, key);
+}
+
+struct purge {
+	bool (*belongs)(void *context, uint64_t key, bool in_use);
+	void *context;
+};
+
+static bool purge_object(void *context, uint64_t key, const struct pm_cached *object, bool in_use)
+{
+	const struct purge *p = context;
+	if (pmfs_made_is(key) && object)
+		key = ((const struct pmfs_made *)object)->of;
+	return p->belongs(p->context, key, in_use);
+}
+
+static bool purge_size(void *context, uint64_t key)
+{
+	const struct purge *p = context;
+	return p->belongs(p->context, key, false);
+}
+
+void pmfs_engine_purge(struct pmfs_engine *e,
+	bool (*belongs)(void *context, uint64_t key, bool in_use), void *context)
+{
+	struct purge p = {belongs, context};
+	pm_cache_purge(e->cache, purge_object, &p);
+	pmfs_sizes_purge(&e->sizes, purge_size, &p);
 }
 
 /* ---- without keeping anything ---- */

@@ -61,4 +61,12 @@ static inline bool pmfs_engine_flows(const struct pm_doc *doc)
  */
 void pmfs_engine_forget(struct pmfs_engine *e, uint64_t key);
 
+/*
+ * Frees everything in the cache, and forgets all sizes, of keys for which belongs(context, key,
+ * whether it is in use) is true: they mean something else from now on, unless they are in use.
+ * O(objects in the cache).
+ */
+void pmfs_engine_purge(struct pmfs_engine *e,
+	bool (*belongs)(void *context, uint64_t key, bool in_use), void *context);
+
 #endif

@@ -23,6 +23,7 @@ int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *tex
 	*made = (struct pmfs_made){.cached.free = made_free,
 		.cached.bytes = sizeof(*made) + text->taken,
 		.document = p->key,
+		.of = p->of,
 		.at = at,
 		.text = *text};
 	*text = (struct pm_text){.p = NULL};
@@ -34,6 +35,11 @@ int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *tex
 uint64_t pmfs_made_key(const struct pmfs_parquet *p, uint64_t at)
 {
 	return pm_hash_u64(p->key + pm_hash_u64(at)) | (uint64_t)3 << 62;
+}
+
+bool pmfs_made_is(uint64_t key)
+{
+	return key >> 62 == 3;
 }
 
 struct leaving {

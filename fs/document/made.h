@@ -10,6 +10,7 @@
 struct pmfs_made {
 	struct pm_cached cached;
 	uint64_t document; /* the document, since keys are hashes: pmfs_parquet.key */
+	uint64_t of;       /* its key in the cache */
 	uint64_t at; /* which part (see groups.c); for a row group, the position of its first row */
 	struct pm_text text;
 };
@@ -20,6 +21,9 @@ int pmfs_made_new(const struct pmfs_parquet *p, uint64_t at, struct pm_text *tex
 
 /* Its key in the cache. */
 uint64_t pmfs_made_key(const struct pmfs_parquet *p, uint64_t at);
+
+/* Whether a key of the cache is that of a row group. */
+bool pmfs_made_is(uint64_t key);
 
 /*
  * Puts a row group that was made while measuring into the cache, if there is room, so that reading

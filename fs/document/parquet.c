@@ -163,7 +163,7 @@ static int measure(
 	struct pmfs_parquet *p, const struct pm_table *table, uint64_t key, struct pm_error *err)
 {
 	struct job job = {.table = table, .p = p};
-	p->key = key;
+	p->of = p->key = key;
 	for (uint32_t c = 0; c < p->n_columns; c++)
 		p->key = pm_hash_u64(p->key + p->storage[c]);
 	int r = cut(&job, err);
@@ -204,7 +204,7 @@ static int build(
 	int r = pmfs_layout_make(p, doc, err);
 	if (r < 0)
 		return r;
-	p->key = key;
+	p->of = p->key = key;
 	if (r > 0)
 		return pmfs_parquet_end(p, doc, err);
 	r = measure(p, table, key, err);

@@ -48,8 +48,9 @@ struct pmfs_parquet {
 	struct pm_text footer;  /* if measured, including its length and the final magic number */
 	struct pm_text first;   /* the row group of a small file that has only one */
 	struct pm_cache *cache; /* of row groups */
-	uint64_t key;    /* key of the document in the cache; part of the keys of row groups */
-	uint64_t n_kept; /* atomic: bytes that measuring left in the cache */
+	uint64_t of;            /* key of the document in the cache */
+	uint64_t key;           /* made of it; part of the keys of row groups */
+	uint64_t n_kept;        /* atomic: bytes that measuring left in the cache */
 };
 
 /*

@@ -27,6 +27,16 @@ void pmfs_sizes_put(struct pmfs_sizes *s, uint64_t key, uint64_t size)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void pmfs_sizes_purge(
+	struct pmfs_sizes *s, bool (*belongs)(void *context, uint64_t key), void *context)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < PMFS_N_SIZES; i++)
+		if (s->known[i].key && belongs(context, s->known[i].key))
+			s->known[i] = (struct pmfs_known_size){.key = 0};
+	pthread_mutex_unlock(&s->lock);
+}
+
 enum pmfs_size pmfs_sizes_get(struct pmfs_sizes *s, uint64_t key, uint64_t *ret)
 {
 	size_t slot = slot_of(key);

@@ -33,6 +33,11 @@ void pmfs_sizes_done(struct pmfs_sizes *s);
 
 void pmfs_sizes_put(struct pmfs_sizes *s, uint64_t key, uint64_t size);
 
+/* Forgets the sizes for whose keys belongs(context, key) is true: these keys mean something else
+ * from now on. */
+void pmfs_sizes_purge(
+	struct pmfs_sizes *s, bool (*belongs)(void *context, uint64_t key), void *context);
+
 /* O(1). `*ret` is set if the size is known; that of key 0 never is. */
 enum pmfs_size pmfs_sizes_get(struct pmfs_sizes *s, uint64_t key, uint64_t *ret);
 

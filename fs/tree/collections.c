@@ -4,6 +4,8 @@
  */
 #include "fs/tree/internal.h"
 
+#include "profmount/limits.h"
+
 static uint32_t item_in_order(void *context, uint32_t k)
 {
 	(void)context;
@@ -88,10 +90,28 @@ int pmfs_item_entry(struct pmfs_tree *t, uint32_t collection, uint32_t item, str
 	return r < 0 ? r : 1;
 }
 
+/* A number that is not listed may be given to another name until somebody holds its generation. */
+static int find_by_name(struct pmfs_tree *t, const struct pm_collection *c, struct pm_bytes name,
+	uint32_t *ret, uint32_t *ret_generation)
+{
+	uint32_t again;
+	int r = c->find(c, name, ret);
+	if (!c->has_unlisted || !t->unlisted)
+		return r;
+	while (r > 0 && *ret >= PM_FIRST_UNLISTED) {
+		*ret_generation = pmfs_unlisted_generation(t, *ret);
+		r = c->find(c, name, &again);
+		if (r > 0 && again == *ret)
+			break;
+		*ret = again;
+	}
+	return r;
+}
+
 int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection *c,
 	struct pm_bytes name, struct pmfs_entry *ret, struct pm_error *err)
 {
-	uint32_t item = 0, n;
+	uint32_t item = 0, n, generation = 0;
 	int r;
 	if (name.len >= PMFS_NAME_SIZE)
 		return pmfs_no_entry();
@@ -99,7 +119,7 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 		r = pmfs_item_count(c, &n, err); /* items can be requested only after this */
 		if (r < 0)
 			return r;
-		r = c->find(c, name, &item);
+		r = find_by_name(t, c, name, &item, &generation);
 	} else {
 		struct pmfs_naming naming;
 		struct pmfs_siblings *s;
@@ -113,6 +133,8 @@ int pmfs_item_find(struct pmfs_tree *t, pm_node dir, const struct pm_collection 
 		return r < 0 ? pm_error_plain(err, r) : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
+	ret->is_unlisted = c->has_unlisted && item >= PM_FIRST_UNLISTED;
+	ret->generation = generation;
 	return pmfs_item_entry(t, t->paths.nodes[pmfs_node_a(dir)].index, item, ret);
 }
 

@@ -14,7 +14,7 @@ struct pmfs_dir;
 /* An item that is a profile, and what is kept of it while it is closed. */
 struct pmfs_space {
 	pm_node item;
-	struct pmfs_found *found; /* its windows; NULL: none yet */
+	struct pmfs_unlisted *unlisted; /* owned; NULL: none yet; see unlisted.c */
 };
 
 struct pmfs_tree {
@@ -46,12 +46,18 @@ struct pmfs_tree {
 	struct pmfs_presences *presences; /* see presences.h */
 	const char **context_reserved;    /* names of a context's documents, ending with NULL */
 
+	struct pmfs_unlisted
+		*unlisted; /* names of this tree that are not listed; NULL: it has none */
+
 	/* For the outermost tree: the spaces of items; see nested.c. */
 	pthread_mutex_t spaces_lock;
 	struct pm_map spaces_known;     /* node of the item → its space */
 	struct pmfs_space *space_items; /* by space */
 	uint32_t n_spaces;              /* number of spaces, including 0 */
 	size_t room_spaces;
+	/* Forgets what was kept of nodes: see pmfs_tree_set_purge. */
+	pmfs_tree_purge_fn *purge;
+	void *purge_context;
 };
 
 /*
@@ -235,6 +241,23 @@ uint32_t pmfs_windows_number(const struct pmfs_tree *t);
 
 /* The thread's windows/ that contains this item: 1, or 0 if it is in windows/ of the run. */
 int pmfs_windows_parent(struct pmfs_tree *t, pm_node item, pm_node *ret);
+
+/* ---- unlisted.c ---- */
+
+/*
+ * Gives the tree its list of names that are not listed: its own, or for the tree of an item the one
+ * that its space has kept. Without it there are no windows. 0 or -ENOMEM.
+ */
+int pmfs_unlisted_open(struct pmfs_tree *t);
+
+/* Accepts NULL. */
+void pmfs_unlisted_free(struct pmfs_unlisted *u);
+
+/* The generation of an item that is not listed. */
+uint32_t pmfs_unlisted_generation(struct pmfs_tree *t, uint32_t item);
+
+/* Notes that a collection has such names: those that follow may, too, none before. */
+void pmfs_unlisted_note(struct pmfs_tree *t, uint32_t collection);
 
 /* ---- windows.c ---- */
 

@@ -12,6 +12,9 @@
 
 static int append_windows(struct pmfs_tree *t)
 {
+	int r = pmfs_unlisted_open(t);
+	if (r < 0)
+		return r;
 	t->own_docs = calloc(t->n_docs + 1, sizeof(*t->own_docs));
 	t->own_collections = calloc(t->n_collections + 1, sizeof(*t->own_collections));
 	if (!t->own_docs || !t->own_collections)
@@ -26,6 +29,7 @@ static int append_windows(struct pmfs_tree *t)
 	t->docs = t->own_docs;
 	t->collections = t->own_collections;
 	t->has_windows = true;
+	pmfs_unlisted_note(t, pmfs_windows_number(t));
 	return 0;
 }
 

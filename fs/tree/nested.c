@@ -55,26 +55,6 @@ static int item_of(struct pmfs_tree *top, uint32_t space, pm_node *ret)
 	return given ? 0 : pmfs_no_entry();
 }
 
-/*
- * Numbers of windows are part of nodes that the kernel has, so they are kept here while their
- * profile is closed.
- */
-static int share_windows(struct pmfs_tree *top, struct pmfs_tree *t, struct pm_error *err)
-{
-	if (!t->windows)
-		return 0;
-	pthread_mutex_lock(&top->spaces_lock);
-	struct pmfs_space *space = &top->space_items[t->space];
-	if (!space->found)
-		space->found = pmfs_found_new();
-	struct pmfs_found *found = space->found;
-	pthread_mutex_unlock(&top->spaces_lock);
-	if (!found)
-		return pm_error_plain(err, -ENOMEM);
-	pmfs_windows_share(t->windows, found);
-	return 0;
-}
-
 /* ---- opening and closing ---- */
 
 /*
@@ -155,7 +135,7 @@ static int nested_fill(struct pmfs_nested *n, const struct build *b, struct pm_e
 	n->tree->top = b->t->top;
 	n->tree->space = space;
 	pmfs_contexts_name_entries(n->tree);
-	return share_windows(b->t->top, n->tree, err);
+	return pmfs_unlisted_open(n->tree) < 0 ? pm_error_plain(err, -ENOMEM) : 0;
 }
 
 static int nested_build(void *context, struct pm_cached **ret, struct pm_error *err)

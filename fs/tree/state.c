@@ -77,7 +77,9 @@ void pmfs_tree_free(struct pmfs_tree *t)
 	pthread_mutex_destroy(&t->spaces_lock);
 	pm_map_done(&t->spaces_known);
 	for (uint32_t i = 1; i < t->n_spaces; i++)
-		pmfs_found_drop(t->space_items[i].found);
+		pmfs_unlisted_free(t->space_items[i].unlisted);
+	if (t->top == t)
+		pmfs_unlisted_free(t->unlisted);
 	free(t->space_items);
 	pmfs_presences_free(t->presences);
 	pmfs_windows_free(t->windows);
@@ -92,5 +94,7 @@ int pmfs_entry_fill(struct pmfs_entry *ret, struct pm_bytes name, pm_node node, 
 	memcpy(ret->name, name.p, ret->len);
 	ret->node = node;
 	ret->type = type;
+	ret->is_unlisted = false;
+	ret->generation = 0;
 	return 1;
 }

@@ -17,6 +17,8 @@ struct pmfs_entry {
 	size_t len;
 	pm_node node;
 	enum pmfs_type type;
+	bool is_unlisted;    /* by its number, which is given anew when it is not in use */
+	uint32_t generation; /* of that number */
 };
 
 struct pmfs_tree;
@@ -69,6 +71,37 @@ bool pmfs_tree_is_of_format(pm_node node);
 
 /* Whether it is contexts/ or by-id/, which have documents for each context. */
 bool pmfs_tree_is_of_contexts(pm_node node);
+
+/* ---- names that are not listed ---- */
+
+/*
+ * Numbers of windows, and of other names that are found and not listed, are counted. They are part
+ * of node ids, so a number must not mean something else while an id with it is in use: whoever
+ * keeps ids (the mount) says so.
+ */
+
+/*
+ * The innermost directory or link with such a name that a node is, or lies in, as a node: false if
+ * there is none. `*ret_outer`: the same of what that one lies in, or 0.
+ */
+bool pmfs_tree_owner(struct pmfs_tree *t, pm_node node, pm_node *ret, pm_node *ret_outer);
+
+/* Such a node is in use, in this generation: false if that has ended. In any generation there is.
+ */
+bool pmfs_tree_hold(struct pmfs_tree *t, pm_node owner, uint32_t generation);
+uint32_t pmfs_tree_generation(struct pmfs_tree *t, pm_node owner);
+
+/* It is not in use any more. */
+void pmfs_tree_let_go(struct pmfs_tree *t, pm_node owner);
+
+/*
+ * How to forget what was kept of nodes when their numbers are given to other names: everything for
+ * which belongs(what, key, in_use) is true. Once, before the tree is used; default: nothing is kept
+ * but in the tree's cache.
+ */
+typedef void pmfs_tree_purge_fn(
+	void *context, bool (*belongs)(void *what, uint64_t key, bool in_use), void *what);
+void pmfs_tree_set_purge(struct pmfs_tree *t, pmfs_tree_purge_fn *purge, void *context);
 
 /* The node at a path from the root, with `/` between names. Follows no links. */
 int pmfs_tree_walk(

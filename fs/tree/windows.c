@@ -50,18 +50,20 @@ static int windows_lookup(struct pmfs_tree *t, pm_node dir, struct pm_bytes name
 	struct pmfs_entry *ret, struct pm_error *err)
 {
 	uint64_t first = 0;
-	uint32_t item;
+	struct pmfs_window_number number;
 	if (windows_next(t, dir, &first, ret, err) > 0 && ret->len == name.len &&
 		memcmp(ret->name, name.p, name.len) == 0)
 		return 1;
 	if (name.len >= PMFS_NAME_SIZE)
 		return pmfs_no_entry();
-	int r = pmfs_windows_find(t->windows, pmfs_node_a(dir), name, &item, err);
+	int r = pmfs_windows_find(t->windows, pmfs_node_a(dir), name, &number, err);
 	if (r <= 0)
 		return r < 0 ? r : pmfs_no_entry();
 	memcpy(ret->name, name.p, name.len);
 	ret->len = name.len;
-	return pmfs_item_entry(t, pmfs_windows_number(t), item, ret);
+	ret->is_unlisted = true;
+	ret->generation = number.generation;
+	return pmfs_item_entry(t, pmfs_windows_number(t), number.item, ret);
 }
 
 const struct pmfs_dir pmfs_dir_thread_windows = {

@@ -1,13 +1,13 @@
 /*
  * The collection windows/. The canonical name of a window is its directory, other names are
- * symbolic links to it. Names that were looked up are kept with their numbers.
- *
- * Items below PM_LIMIT_ITERATIONS are the listed windows, ordered by time; the others were found by
- * name.
+ * symbolic links to it.
+ * Items below PM_FIRST_UNLISTED are the listed windows, ordered by time; the others were found by
+ * name, and have their numbers from a list of such names (formats/common/unlisted.h).
  */
 #include "fs/windows/windows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/search.h"
 #include "formats/common/sort.h"
@@ -17,7 +17,15 @@
 #include "profmount/limits.h"
 
 /* The number of the first item that was found by name. */
-#define FIRST_FOUND PM_LIMIT_ITERATIONS
+#define FIRST_FOUND PM_FIRST_UNLISTED
+
+/* What the numbers of windows stand for: the key of the list, followed by the name of a link. */
+struct found {
+	uint8_t kind; /* of what has numbers from the list: `w` */
+	uint8_t is_link;
+	uint32_t thread;     /* PM_NONE: of the run */
+	uint64_t start, end; /* since the run began */
+};
 
 struct pmfs_windows {
 	const struct pm_profile *profile;
@@ -30,7 +38,7 @@ struct pmfs_windows {
 	struct pm_lazy listed_once; /* of the listed ones */
 	struct pmfs_listed *listed;
 	uint32_t n_listed;
-	struct pmfs_found *found;
+	struct pm_unlisted *names;
 };
 
 /* ---- those that are listed ---- */
@@ -77,63 +85,67 @@ static bool listed_find(const struct pmfs_windows *w, const struct pmfs_listed *
 
 /* ---- names ---- */
 
-/* The item for a name that denotes a window. */
-static int item_of(struct pmfs_windows *w, const struct pmfs_found_window *item,
-	struct pm_bytes name, uint32_t *ret)
+/* The number for a name that denotes a window; a name that is not the canonical one is a link. */
+static int number_of(struct pmfs_windows *w, const struct found *window, struct pm_bytes name,
+	struct pmfs_window_number *ret)
 {
-	struct pmfs_found_window window = *item;
-	struct pm_text canonical = {.p = NULL};
-	pm_span_print(&canonical, item->start, item->end);
-	int r = canonical.failed ? -ENOMEM : 0;
-	if (r == 0 && !pm_bytes_equal(name, pm_text_view(&canonical)))
-		window.target = pm_text_view(&canonical);
-	if (r == 0)
-		r = pmfs_found_number(w->found, &window, name, ret);
+	struct found head; /* padding is part of the key */
+	struct pm_text canonical = {.p = NULL}, key = {.p = NULL};
+	memset(&head, 0, sizeof(head));
+	pm_span_print(&canonical, window->start, window->end);
+	head.kind = 'w';
+	head.is_link = !pm_bytes_equal(name, pm_text_view(&canonical));
+	head.thread = window->thread;
+	head.start = window->start;
+	head.end = window->end;
+	pm_text_add(&key, &head, sizeof(head));
+	if (head.is_link)
+		pm_text_bytes(&key, name);
+	int r = canonical.failed || key.failed
+		? -ENOMEM
+		: pm_unlisted_number(w->names, pm_text_view(&key), &ret->item, &ret->generation);
+	ret->is_link = head.is_link;
+	ret->item += FIRST_FOUND;
 	pm_text_done(&canonical);
+	pm_text_done(&key);
 	return r;
 }
 
 /* 1, 0 if there is none, or a negative errno. */
-static int item_get(
-	struct pmfs_windows *w, uint32_t i, struct pmfs_found_window *ret, struct pm_error *err)
+static int item_get(struct pmfs_windows *w, uint32_t i, struct found *ret, struct pm_error *err)
 {
 	uint32_t n_listed;
 	if (i < FIRST_FOUND) {
 		int r = listed_get(w, &n_listed, err);
 		if (r < 0 || i >= n_listed)
 			return r < 0 ? r : 0;
-		*ret = (struct pmfs_found_window){
+		*ret = (struct found){
 			.thread = PM_NONE, .start = w->listed[i].start, .end = w->listed[i].end};
 		return 1;
 	}
-	return pmfs_found_get(w->found, i - FIRST_FOUND, ret);
+	size_t n = pm_unlisted_get(w->names, i - FIRST_FOUND, ret, sizeof(*ret));
+	return n >= sizeof(*ret) && ret->kind == 'w';
 }
 
-static bool item_is_link(struct pmfs_windows *w, uint32_t found)
+int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name,
+	struct pmfs_window_number *ret, struct pm_error *err)
 {
-	struct pmfs_found_window item;
-	return item_get(w, found + FIRST_FOUND, &item, NULL) > 0 && item.target.len;
-}
-
-int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
-	struct pm_error *err)
-{
-	struct pmfs_found_window item = {.thread = thread};
+	struct found window = {.thread = thread};
 	uint64_t origin, run_ns;
 	int r = pmfs_run_length(w->profile, &origin, &run_ns, err);
 	if (r < 0)
 		return r;
-	if (run_ns == PM_NO_TIME || !pm_span_read(name, run_ns, &item.start, &item.end))
+	if (run_ns == PM_NO_TIME || !pm_span_read(name, run_ns, &window.start, &window.end))
 		return 0;
 	uint32_t n_listed, found = 0;
 	r = listed_get(w, &n_listed, err);
 	if (r < 0)
 		return r;
-	const struct pmfs_listed span = {item.start, item.end};
-	r = item_of(w, &item, name, &found);
-	*ret = found + FIRST_FOUND;
-	if (r > 0 && thread == PM_NONE && !item_is_link(w, found) && n_listed)
-		*ret = listed_find(w, &span, &found) ? found : *ret;
+	const struct pmfs_listed span = {window.start, window.end};
+	r = number_of(w, &window, name, ret);
+	if (r > 0 && thread == PM_NONE && !ret->is_link && n_listed &&
+		listed_find(w, &span, &found))
+		*ret = (struct pmfs_window_number){.item = found};
 	return r < 0 ? pm_error_plain(err, r) : r;
 }
 
@@ -154,19 +166,23 @@ static int windows_count(const struct pm_collection *c, uint32_t *ret, struct pm
 
 static int windows_find(const struct pm_collection *c, struct pm_bytes name, uint32_t *ret)
 {
-	return pmfs_windows_find(windows_of(c), PM_NONE, name, ret, NULL);
+	struct pmfs_window_number number;
+	int r = pmfs_windows_find(windows_of(c), PM_NONE, name, &number, NULL);
+	if (r > 0)
+		*ret = number.item;
+	return r;
 }
 
 static int windows_has(const struct pm_collection *c, uint32_t i, struct pm_error *err)
 {
-	struct pmfs_found_window item;
+	struct found item;
 	return item_get(windows_of(c), i, &item, err);
 }
 
 static struct pm_bytes windows_name(
 	const struct pm_collection *c, uint32_t i, struct pm_text *scratch)
 {
-	struct pmfs_found_window item;
+	struct found item;
 	pm_text_clear(scratch);
 	if (item_get(windows_of(c), i, &item, NULL) > 0)
 		pm_span_print(scratch, item.start, item.end);
@@ -175,17 +191,17 @@ static struct pm_bytes windows_name(
 
 static bool windows_is_document(const struct pm_collection *c, uint32_t i)
 {
-	struct pmfs_found_window item;
-	return item_get(windows_of(c), i, &item, NULL) > 0 && item.target.len;
+	struct found item;
+	return item_get(windows_of(c), i, &item, NULL) > 0 && item.is_link;
 }
 
 static int link_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
 {
-	struct pmfs_found_window item;
+	struct found item;
 	struct pmfs_windows *w = (struct pmfs_windows *)(uintptr_t)doc->text.self;
 	int r = item_get(w, (uint32_t)doc->text.a, &item, err);
 	if (r > 0)
-		pm_text_bytes(out, item.target);
+		pm_span_print(out, item.start, item.end);
 	return r < 0 ? r : pm_text_status(out);
 }
 
@@ -205,7 +221,7 @@ static int windows_profile(
 {
 	struct pmfs_windows *w = windows_of(c);
 	uint64_t origin, run_ns;
-	struct pmfs_found_window item;
+	struct found item;
 	int r = item_get(w, i, &item, err);
 	if (r <= 0)
 		return pm_error_plain(err, r < 0 ? r : -ENOENT);
@@ -227,11 +243,6 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	struct pmfs_windows *w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
-	w->found = pmfs_found_new();
-	if (!w->found) {
-		free(w);
-		return NULL;
-	}
 	w->profile = p;
 	pmfs_index_init(&w->index, p);
 	w->readme = (struct pm_named_doc){.path = "windows/README.txt",
@@ -243,6 +254,7 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 		.name = windows_name,
 		.find = windows_find,
 		.has = windows_has,
+		.has_unlisted = true,
 		.is_document = windows_is_document,
 		.document = windows_document,
 		.profile = windows_profile,
@@ -250,10 +262,9 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p)
 	return w;
 }
 
-void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found)
+void pmfs_windows_number_from(struct pmfs_windows *w, struct pm_unlisted *names)
 {
-	pmfs_found_drop(w->found);
-	w->found = pmfs_found_use(found);
+	w->names = pm_unlisted_use(names);
 }
 
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w)
@@ -266,7 +277,7 @@ void pmfs_windows_free(struct pmfs_windows *w)
 	if (!w)
 		return;
 	pmfs_index_done(&w->index);
-	pmfs_found_drop(w->found);
+	pm_unlisted_drop(w->names);
 	free(w->listed);
 	free(w);
 }
@@ -312,6 +323,6 @@ const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w)
 
 uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t i)
 {
-	struct pmfs_found_window item;
+	struct found item;
 	return item_get(w, i, &item, NULL) > 0 ? item.thread : PM_NONE;
 }

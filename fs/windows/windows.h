@@ -1,6 +1,6 @@
 /*
  * Windows: parts of a run, or of one of its threads, as profiles. They are found by name and not
- * listed; a window that was looked up keeps its number until the mount ends (found.h).
+ * listed; a window that was looked up has a number as long as it is in use.
  *
  * A window is a profile made from the parts of traces that lie inside, so that every view serves it
  * (docs/decisions/0007-profiles-in-profiles.md). Its costs are times.
@@ -9,7 +9,7 @@
 #define PROFMOUNT_FS_WINDOWS_WINDOWS_H
 
 #include "formats/common/tap.h"
-#include "fs/windows/found.h"
+#include "formats/common/unlisted.h"
 #include "profmount/profile.h"
 
 struct pmfs_windows;
@@ -20,9 +20,11 @@ struct pmfs_windows *pmfs_windows_new(const struct pm_profile *p);
 /* Accepts NULL. */
 void pmfs_windows_free(struct pmfs_windows *w);
 
-/* Finds windows in `found` instead of its own, and holds a reference to it. Before anything is
- * found. */
-void pmfs_windows_share(struct pmfs_windows *w, struct pmfs_found *found);
+/*
+ * Has numbers from a list, which outlives the profile that windows are of, and which other names
+ * may have numbers from, too; holds a reference to it. Once, before anything is found.
+ */
+void pmfs_windows_number_from(struct pmfs_windows *w, struct pm_unlisted *names);
 
 /* Receives traces that are read for another reason, so that windows need not read them again. */
 struct pm_tap pmfs_windows_tap(struct pmfs_windows *w);
@@ -51,8 +53,12 @@ const struct pm_named_doc *pmfs_windows_readme(struct pmfs_windows *w);
  * The item of the collection with this name among the windows of a thread, or of the run (PM_NONE):
  * 1, 0 or a negative errno.
  */
-int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name, uint32_t *ret,
-	struct pm_error *err);
+struct pmfs_window_number {
+	uint32_t item, generation; /* generation: of an item that is not listed */
+	bool is_link;
+};
+int pmfs_windows_find(struct pmfs_windows *w, uint32_t thread, struct pm_bytes name,
+	struct pmfs_window_number *ret, struct pm_error *err);
 
 /* The thread of an item; PM_NONE if it is of the run. */
 uint32_t pmfs_windows_thread(struct pmfs_windows *w, uint32_t item);

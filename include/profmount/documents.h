@@ -44,6 +44,11 @@ struct pm_collection {
 	 * else 0, or a negative errno.
 	 */
 	int (*has)(const struct pm_collection *c, uint32_t i, struct pm_error *err);
+	/*
+	 * With `find` and `has`: items from PM_FIRST_UNLISTED on are numbers of names that are not
+	 * listed (formats/common/unlisted.h). Collections of this kind come last in a tree.
+	 */
+	bool has_unlisted;
 	/* Optional, where items are directories: item i is a document itself, its first one. */
 	bool (*is_document)(const struct pm_collection *c, uint32_t i);
 	/* The k-th document of item i: 1, or 0 beyond the last. Plain file names; O(1). */

@@ -35,8 +35,11 @@
 /* Iterations of -o iterations, 120 bytes each. A function with more calls is not an iteration. */
 #define PM_LIMIT_ITERATIONS ((uint32_t)1 << 20)
 
-/* Window names that were looked up, about 100 bytes each. Each keeps its number until unmount. */
-#define PM_LIMIT_WINDOWS ((uint32_t)1 << 16)
+/* Names of windows and other things that are not listed, while they are in use: 150 bytes each. */
+#define PM_LIMIT_UNLISTED ((uint32_t)1 << 16)
+
+/* Their first number among the items of a collection: those below are listed. */
+#define PM_FIRST_UNLISTED PM_LIMIT_ITERATIONS
 
 /*
  * Rows of damage.csv; the last one says that there are more. Any byte of a source can be damaged.

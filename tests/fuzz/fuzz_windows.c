@@ -40,25 +40,33 @@ static void check_canonical(uint64_t start, uint64_t end, struct pm_text *name)
 	pm_text_done(&again);
 }
 
+static void forget_nothing(void *context, uint8_t *numbers)
+{
+	(void)context, (void)numbers;
+}
+
 static void check_name(struct pmfs_windows *w, struct pm_bytes name)
 {
 	const struct pm_collection *c = pmfs_windows_collection(w);
 	struct pm_text canonical = {.p = NULL}, listed = {.p = NULL};
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	uint64_t start, end;
-	uint32_t item, again, thread;
+	struct pmfs_window_number item, again;
+	uint32_t thread;
 	bool is_window = pm_span_read(name, length, &start, &end);
 	for (unsigned i = 0; i < 2; i++) {
 		thread = i ? 0 : PM_NONE;
 		must(pmfs_windows_find(w, thread, name, &item, &err) == is_window);
 		if (!is_window)
 			continue;
-		must(pmfs_windows_find(w, thread, name, &again, &err) == 1 && item == again);
-		must(pmfs_windows_thread(w, item) == thread);
+		must(pmfs_windows_find(w, thread, name, &again, &err) == 1 &&
+			item.item == again.item);
+		must(pmfs_windows_thread(w, item.item) == thread);
 		pm_text_clear(&canonical);
 		check_canonical(start, end, &canonical);
-		must(pm_bytes_equal(c->name(c, item, &listed), pm_text_view(&canonical)));
-		must(c->is_document(c, item) != pm_bytes_equal(name, pm_text_view(&canonical)));
+		must(pm_bytes_equal(c->name(c, item.item, &listed), pm_text_view(&canonical)));
+		must(c->is_document(c, item.item) !=
+			pm_bytes_equal(name, pm_text_view(&canonical)));
 	}
 	pm_text_done(&canonical);
 	pm_text_done(&listed);
@@ -75,7 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (length == PM_NO_TIME)
 		length--;
 	struct pmfs_windows *w = pmfs_windows_new(&profile);
-	must(w != NULL);
+	struct pm_unlisted *names = pm_unlisted_new(forget_nothing, NULL);
+	must(w != NULL && names != NULL);
+	pmfs_windows_number_from(w, names);
 	for (unsigned i = 0; i < MOST && pm_cur_left(&c) > 0; i++) {
 		const uint8_t *rest = data + (size - pm_cur_left(&c));
 		const uint8_t *end = memchr(rest, '\n', pm_cur_left(&c));
@@ -84,5 +94,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_name(w, name);
 	}
 	pmfs_windows_free(w);
+	pm_unlisted_drop(names);
 	return 0;
 }

@@ -179,6 +179,28 @@ class ManyRuns(Limits):
                 os.close(window)
             self.assertLess(self.mapped(process), 40)
 
+    def test_names_of_windows_never_run_out(self):
+        """More names than the kernel is left to keep; windows in use stay what they are, and new ones are right."""
+        source = os.path.join(SOURCES, "new.htdump")
+        self.write("runs/a.htdump", slurp(source))
+        self.write("runs/b.htdump", slurp(source))
+        for path, inside in ((source, "windows"), (os.path.join(self.folder, "runs"), "runs/run=a.htdump/windows")):
+            with served(source=path) as (point, process):
+                folder = os.path.join(point, inside)
+                held = os.open(os.path.join(folder, "0-1us"), os.O_RDONLY)
+                want = run("--cat", source, "windows/0-1us/functions.csv").stdout
+                for i in range(1, 6001):
+                    os.lstat(os.path.join(folder, f"{i}ns-{i + 1}ns"))
+                for i in (1, 3000, 6000):
+                    name = f"{i}ns-{i + 1}ns"
+                    self.assertEqual(slurp(os.path.join(folder, name, "functions.csv")),
+                                     run("--cat", source, f"windows/{name}/functions.csv").stdout)
+                file = os.open("functions.csv", os.O_RDONLY, dir_fd=held)
+                self.assertEqual(os.read(file, 1 << 20), want)
+                os.close(file)
+                os.close(held)
+                self.assertIsNone(process.poll())
+
 
 if __name__ == "__main__":
     main()

@@ -73,34 +73,42 @@ static void test_no_names(void **state)
 
 /* ---- the collection ---- */
 
+static void forget_nothing(void *context, uint8_t *numbers)
+{
+	(void)context, (void)numbers;
+}
+
 static void test_collection(void **state)
 {
 	struct fake *f = fake_run(false);
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
-	uint32_t first, same, of_thread, link, none;
+	struct pmfs_window_number first, same, of_thread, link, none;
+	struct pm_unlisted *names = pm_unlisted_new(forget_nothing, NULL);
+	pmfs_windows_number_from(w, names);
 	assert_int_equal(pmfs_windows_are_there(w, NULL), 1);
 	const struct pm_collection *c = pmfs_windows_collection(w);
 	assert_int_equal(c->has(c, 0, NULL), 0);
-	assert_int_equal(c->has(c, PM_LIMIT_ITERATIONS, NULL), 0);
+	assert_int_equal(c->has(c, PM_FIRST_UNLISTED, NULL), 0);
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &first, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &same, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, 0, pm_bytes_of("0-1us"), &of_thread, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1000ns"), &link, NULL), 1);
 	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1h"), &none, NULL), 0);
-	assert_int_equal(first, same);
-	assert_int_not_equal(first, of_thread);
-	assert_int_equal(pmfs_windows_thread(w, first), PM_NONE);
-	assert_int_equal(pmfs_windows_thread(w, of_thread), 0);
-	assert_false(c->is_document(c, first));
-	assert_true(c->is_document(c, link));
+	assert_int_equal(first.item, same.item);
+	assert_int_not_equal(first.item, of_thread.item);
+	assert_int_equal(pmfs_windows_thread(w, first.item), PM_NONE);
+	assert_int_equal(pmfs_windows_thread(w, of_thread.item), 0);
+	assert_false(c->is_document(c, first.item));
+	assert_true(c->is_document(c, link.item));
 	struct pm_named_doc doc;
 	struct pm_text target = {.p = NULL};
-	assert_int_equal(c->document(c, link, 0, &doc), 1);
+	assert_int_equal(c->document(c, link.item, 0, &doc), 1);
 	assert_int_equal(doc.doc.kind, PM_DOC_LINK);
 	assert_int_equal(doc.doc.text.render(&doc.doc, &target, NULL), 0);
 	assert_true(pm_bytes_equal(pm_text_view(&target), pm_bytes_of("0-1us")));
 	pm_text_done(&target);
 	pmfs_windows_free(w);
+	pm_unlisted_drop(names);
 	fake_free(f);
 }
 
@@ -141,23 +149,31 @@ static void test_readme(void **state)
 	check_readme(false, true, "Those of iterations are listed", "in all traces?");
 }
 
-/* Many names do not take memory without end. */
+/* Names never run out: those that nobody uses make room, and those in use stay what they are. */
 static void test_many_names(void **state)
 {
 	struct fake *f = fake_run(false);
 	f->duration_ns = UINT64_C(1) << 40;
 	struct pmfs_windows *w = pmfs_windows_new(&f->profile);
-	uint32_t item;
-	int r = 1;
-	for (unsigned i = 0; i <= PM_LIMIT_WINDOWS; i++) {
-		char name[40];
-		int len = snprintf(name, sizeof(name), "%uns-2s", i);
-		assert_int_equal(r, 1);
-		r = pmfs_windows_find(w, PM_NONE,
-			(struct pm_bytes){(const uint8_t *)name, (size_t)len}, &item, NULL);
+	struct pm_unlisted *names = pm_unlisted_new(forget_nothing, NULL);
+	struct pmfs_window_number first, number;
+	struct pm_text name = {.p = NULL};
+	pmfs_windows_number_from(w, names);
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &first, NULL), 1);
+	assert_true(pm_unlisted_hold(names, first.item - PM_FIRST_UNLISTED, first.generation));
+	for (unsigned i = 1; i <= 3 * PM_LIMIT_UNLISTED; i++) {
+		pm_text_clear(&name);
+		pm_span_print(&name, i, i + 1000);
+		assert_int_equal(
+			pmfs_windows_find(w, PM_NONE, pm_text_view(&name), &number, NULL), 1);
+		assert_int_not_equal(number.item, first.item);
 	}
-	assert_int_equal(r, -ENOMEM);
+	assert_true(number.generation > 0);
+	assert_int_equal(pmfs_windows_find(w, PM_NONE, pm_bytes_of("0-1us"), &number, NULL), 1);
+	assert_int_equal(number.item, first.item);
+	pm_text_done(&name);
 	pmfs_windows_free(w);
+	pm_unlisted_drop(names);
 	fake_free(f);
 }
 
