@@ -323,6 +323,7 @@ struct unit {
 struct image {
 	Elf *elf;
 	Dwarf *dwarf;
+	uint64_t unpacked; /* bytes of its sections */
 };
 
 struct sym_dwarf {
@@ -425,17 +426,29 @@ static uint64_t unpacked_size(Elf_Scn *section)
 	return be64toh(size);
 }
 
-/* libdw decompresses sections when it opens a file, without a limit. */
-static bool is_moderate(Elf *elf)
+static uint64_t unpacked; /* atomic: of all files that are open */
+
+/*
+ * libdw decompresses sections when it opens a file, without a limit. True if there is room for
+ * them, which is then taken.
+ */
+static bool take_room(struct image *image, uint64_t file_bytes)
 {
 	Elf_Scn *section = NULL;
 	uint64_t sum = 0;
-	while ((section = elf_nextscn(elf, section))) {
+	while ((section = elf_nextscn(image->elf, section))) {
 		uint64_t size = unpacked_size(section);
 		if (size > SYM_DWARF_UNPACKED_MAX - sum)
 			return false;
 		sum += size;
 	}
+	if (sum / SYM_DWARF_RATIO_MAX > file_bytes)
+		return false;
+	if (__atomic_add_fetch(&unpacked, sum, __ATOMIC_RELAXED) > SYM_DWARF_UNPACKED_MAX) {
+		__atomic_sub_fetch(&unpacked, sum, __ATOMIC_RELAXED);
+		return false;
+	}
+	image->unpacked = sum;
 	return true;
 }
 
@@ -444,7 +457,7 @@ bool sym_dwarf_is_read(void)
 	return true;
 }
 
-/* False if the mapping cannot be made writable. */
+/* False if it would take too much memory. */
 static bool open_image(struct image *image, struct pm_input *file)
 {
 	if (pm_input_allow_writes(file) < 0) {
@@ -452,9 +465,9 @@ static bool open_image(struct image *image, struct pm_input *file)
 		return false;
 	}
 	image->elf = elf_memory((char *)(uintptr_t)file->bytes.p, file->bytes.len);
-	image->dwarf = image->elf && is_moderate(image->elf)
-		? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL)
-		: NULL;
+	if (image->elf && !take_room(image, file->bytes.len))
+		return false;
+	image->dwarf = image->elf ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
 	return true;
 }
 
@@ -464,6 +477,7 @@ static void close_image(struct image *image)
 		dwarf_end(image->dwarf);
 	if (image->elf)
 		elf_end(image->elf);
+	__atomic_sub_fetch(&unpacked, image->unpacked, __ATOMIC_RELAXED);
 }
 
 /*

@@ -23,10 +23,13 @@
 #define SYM_TEXTS_MAX ((size_t)256 << 20)
 
 /*
- * Uncompressed size of the compressed sections of a file, from their headers: libdw decompresses
- * DWARF sections when it opens the file. Large programs have some hundred MB.
+ * Uncompressed size of the compressed sections of all files that are open, from their headers:
+ * libdw decompresses DWARF sections when it opens a file. Large programs have some hundred MB.
  */
 #define SYM_DWARF_UNPACKED_MAX ((uint64_t)1 << 30)
+
+/* The same of one file, per byte of it: what compilers write has five to ten. */
+#define SYM_DWARF_RATIO_MAX 64
 
 /* An element of a structure file with its attributes: the longest ones known, of 20 KB, are names
  * of C++ templates. */
@@ -259,8 +262,10 @@ bool sym_dwarf_is_read(void);
  * `*ret` is the caller's; NULL if there is no DWARF, or if the alternate debug file that it needs
  * is not found below `root`. `file` outlives it; its mapping becomes writable, because libelf
  * decompresses a section and then changes its header where it stands. Reads only the addresses of
- * compilation units. Does not look for split DWARF files. 0, 1 if there is no DWARF because limits
- * of memory forbid to make a mapping writable (pm_input_allow_writes), or -ENOMEM.
+ * compilation units. Does not look for split DWARF files. 0, 1 if it is not read because it
+ * would take too much memory: sections that unpack to more than SYM_DWARF_UNPACKED_MAX together
+ * with those of other files, or than SYM_DWARF_RATIO_MAX allows, or a mapping that must not be made
+ * writable (pm_input_allow_writes). -ENOMEM.
  */
 int sym_dwarf_open(struct sym_dwarf **ret, struct pm_input *file, const struct sym_root *root);
 

@@ -436,7 +436,8 @@ int sym_structs_open(struct sym_structs *s, int folder, struct pm_damage_list *d
 	int r = !s->is_open ? s->folder : dir ? list_names(s, dir, damage) : -errno;
 	if (dir)
 		closedir(dir);
-	if (r == -ENOENT && !s->is_open)
+	if ((r == -ENOENT || r == -EBADF) &&
+		!s->is_open) /* EBADF: there is no measurement folder */
 		return 0;
 	if (r < 0 && r != -ENOMEM) {
 		pm_damage_add(damage, "structs", PM_NO_OFFSET, PM_NO_OFFSET,

@@ -239,19 +239,41 @@ static void long_paths_are_counted(void **state)
 	pm_text_done(&t);
 }
 
-static void what_unpacks_to_too_much_has_no_dwarf(void **state)
+/* A file that is as long as what it unpacks to allows. */
+static void make_long_file(struct pm_text *t, uint64_t unpacked)
 {
-	struct pm_text t = {.p = NULL};
-	struct sym_dwarf *d;
-	make_file(&t, &(struct made){.unpacked = UINT64_C(1) << 30});
+	static const char zeros[1 << 16];
+	pm_text_clear(t);
+	make_file(t, &(struct made){.unpacked = unpacked});
+	while (t->len < unpacked / SYM_DWARF_RATIO_MAX)
+		pm_text_add(t, zeros, sizeof(zeros));
+	assert_false(t->failed);
+}
+
+/* All files have one limit, and each one by its length: a bomb takes no memory. */
+static void what_unpacks_to_too_much_is_refused(void **state)
+{
+	const uint64_t most = SYM_DWARF_UNPACKED_MAX;
+	struct pm_text t = {.p = NULL}, other = {.p = NULL};
+	struct sym_dwarf *d, *again;
+	make_file(&t, &(struct made){.unpacked = 100 << 20});
+	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 1);
+	assert_null(d);
+	make_long_file(&t, most + 1);
+	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 1);
+	assert_null(d);
+	make_long_file(&t, most / 2 + 1);
+	make_long_file(&other, most / 2 + 1);
 	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
 	assert_non_null(d);
+	assert_int_equal(open_dwarf(&again, pm_text_view(&other)), 1);
+	assert_null(again);
 	sym_dwarf_free(d);
-	pm_text_clear(&t);
-	make_file(&t, &(struct made){.unpacked = (UINT64_C(1) << 30) + 1});
-	assert_int_equal(open_dwarf(&d, pm_text_view(&t)), 0);
-	assert_null(d);
+	assert_int_equal(open_dwarf(&again, pm_text_view(&other)), 0);
+	assert_non_null(again);
+	sym_dwarf_free(again);
 	pm_text_done(&t);
+	pm_text_done(&other);
 }
 
 /* As on this machine: libelf writes into what it decompresses, and the file stays as it is. */
@@ -298,7 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_read_once),
 		cmocka_unit_test(long_paths_are_counted),
-		cmocka_unit_test(what_unpacks_to_too_much_has_no_dwarf),
+		cmocka_unit_test(what_unpacks_to_too_much_is_refused),
 		cmocka_unit_test(a_mapped_file_with_compressed_sections_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
