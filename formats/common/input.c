@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/common/reason.h"
 #define N_RANGES     16384
 #define LARGEST_READ ((size_t)64 << 20)
 #define PASSED_STEP  ((size_t)16 << 20)
@@ -211,6 +212,8 @@ int pm_input_open_watched(struct pm_input *in, int folder, const char *path, str
 	if (errno == ENXIO)
 		return pm_error_set(err, -EINVAL, path, PM_NO_OFFSET, "is not a regular file");
 	bool later = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+	if (errno == EMFILE || errno == ENFILE)
+		pm_reason_files();
 	return pm_error_set(err, later ? -ENOMEM : -EIO, path, PM_NO_OFFSET, "cannot be opened: %s",
 		strerror(errno));
 }

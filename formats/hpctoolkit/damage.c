@@ -7,8 +7,12 @@
  */
 #include "formats/hpctoolkit/damage.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "formats/common/beneath.h"
 #include "formats/common/work.h"
 #include "formats/hpctoolkit/block.h"
 #include "formats/hpctoolkit/contexts.h"
@@ -247,6 +251,17 @@ static int take_found(struct scan *s)
 	return 0;
 }
 
+/* Which metrics to show: without permission there is nothing to see of it. src/: sources.c. */
+static void metrics_scan(struct scan *s)
+{
+	int fd = pm_open_beneath(s->db->folder.fd, "metrics");
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -ENOENT && fd != -ENOMEM)
+		pm_damage_add(&s->found, "metrics", PM_NO_OFFSET, PM_NO_OFFSET,
+			"cannot be opened: %s: its files are missing", strerror(-fd));
+}
+
 static int damage_build(void *context, struct pm_error *err)
 {
 	struct hpctk_opened *db = context;
@@ -262,6 +277,7 @@ static int damage_build(void *context, struct pm_error *err)
 		r = hpctk_blocks_ready(db, true, err);
 	if (r == 0) {
 		scan_all(&s);
+		metrics_scan(&s);
 		r = hpctk_sources_scan(db, &s.found, err);
 	}
 	if (r == 0)
