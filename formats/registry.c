@@ -187,7 +187,7 @@ static int opened_new(const struct pm_candidate *c, const struct pm_format *form
 	struct opened *o = calloc(1, sizeof(*o));
 	if (!o)
 		return pm_error_set(err, -ENOMEM, c->path, PM_NO_OFFSET, "no memory");
-	o->source = strdup(c->path);
+	o->source = strdup(with.source ? with.source : c->path);
 	if (!with.cache)
 		with.cache = o->own_cache = pm_cache_new(OWN_CACHE);
 	if (!o->source || !with.cache) {

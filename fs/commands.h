@@ -3,6 +3,7 @@
 #define PROFMOUNT_FS_COMMANDS_H
 
 #include "fs/instance.h"
+#include "fs/opening.h"
 #include "fs/options.h"
 
 /* Each returns the exit status of the process, and reports errors on standard error. */
@@ -11,9 +12,10 @@ int pmfs_command_cat(struct pmfs_instance *in, const char *const *paths, int n);
 int pmfs_command_check(struct pmfs_instance *in, const struct pmfs_options *o);
 
 /*
- * extract.c: opens the folder that --extract writes to, creating it if necessary; -1 with a message
+ * extract.c: opens the folder that --extract writes to, creating it if necessary; -1 with a
+ * message, also if it is a source.
  */
-int pmfs_extract_target(const char *folder);
+int pmfs_extract_target(const char *folder, const struct pmfs_source_paths *sources);
 int pmfs_command_extract(struct pmfs_instance *in, const struct pmfs_options *o, int target);
 
 /* Writes all n bytes. 0 or -EIO. */

@@ -279,13 +279,28 @@ static uint64_t most_for(uint64_t input_bytes)
 	return input_bytes > least / TIMES ? input_bytes * TIMES : least;
 }
 
-int pmfs_extract_target(const char *folder)
+static bool is_a_source(int fd, const struct pmfs_source_paths *sources)
+{
+	struct stat target, st;
+	for (int i = 0; fstat(fd, &target) == 0 && i < sources->n; i++)
+		if (stat(sources->paths[i], &st) == 0 && st.st_dev == target.st_dev &&
+			st.st_ino == target.st_ino)
+			return true;
+	return false;
+}
+
+int pmfs_extract_target(const char *folder, const struct pmfs_source_paths *sources)
 {
 	int fd = -1;
 	if (mkdir(folder, 0777) == 0 || errno == EEXIST)
 		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		pmfs_log("%s: cannot be used: %s", folder, strerror(errno));
+	if (fd >= 0 && is_a_source(fd, sources)) {
+		pmfs_log("%s: is the source: what is extracted would be among its files", folder);
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 

@@ -11,6 +11,7 @@
 #include "fs/commands.h"
 #include "fs/confine.h"
 #include "fs/log.h"
+#include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/mountpoint.h"
 #include "fs/opening.h"
@@ -89,7 +90,7 @@ static int open_and_run(
 	const struct pmfs_options *o, const struct pmfs_source_paths *sources, int target)
 {
 	struct pmfs_instance in;
-	if (pmfs_open_sources(o, sources, &in) < 0)
+	if (pmfs_open_sources(o, sources, NULL, &in) < 0)
 		return o->mode == PMFS_MODE_CHECK ? EXIT_UNUSABLE : 1;
 	int status = run_command(o, &in, target);
 	pmfs_instance_close(&in);
@@ -102,7 +103,7 @@ static int run_confined(const struct pmfs_options *o, const struct pmfs_source_p
 	struct pm_work work = {.cancelled = false};
 	int target = -1;
 	bool extract = o->mode == PMFS_MODE_EXTRACT;
-	if (extract && (target = pmfs_extract_target(o->paths[0])) < 0)
+	if (extract && (target = pmfs_extract_target(o->paths[0], sources)) < 0)
 		return 1;
 	pmfs_confine(extract ? PMFS_DUTY_EXTRACT : PMFS_DUTY_PRINT, target);
 	pm_work_enter(&work);
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
 		pmfs_options_done(&options);
 		return EXIT_USAGE;
 	}
-	int status = run(&options);
+	int status = pmfs_memory_limit(&options) ? run(&options) : EXIT_USAGE;
 	pmfs_options_done(&options);
 	return status;
 }

@@ -147,6 +147,12 @@ static void leave(void *mounting)
 	_exit(0);
 }
 
+static void leave_if_unused(void *context)
+{
+	const struct mounting *m = context;
+	pmfs_keeper_leave(m->line);
+}
+
 /* Mounted: into the background, and serve. A signal that ends the loop is a normal end. */
 static int serve_requests(struct mounting *m)
 {
@@ -161,6 +167,8 @@ static int serve_requests(struct mounting *m)
 		return -ECANCELED;
 	struct pmfs_jobs *jobs = pmfs_jobs_start(m->session, single, leave, m);
 	m->mount.jobs = jobs;
+	if (jobs && m->options->idle_ms)
+		pmfs_jobs_when_idle(jobs, m->options->idle_ms, leave_if_unused, m);
 	m->mount.progress = pmfs_progress_new();
 	if (!m->mount.follows)
 		m->mount.unlisted = pmfs_unlisted_names_new(m->session);
@@ -212,7 +220,7 @@ static int open_and_serve(struct mounting *m)
 	pmfs_confine(PMFS_DUTY_SERVE, -1);
 	if (m->options->follow)
 		m->mark = pmfs_source_mark(m->sources->paths[0]);
-	if (pmfs_open_sources(m->options, m->sources, &m->in) < 0)
+	if (pmfs_open_sources(m->options, m->sources, m->mountpoint, &m->in) < 0)
 		return 1;
 	int status = serve(m);
 	pmfs_instance_close(&m->in);

@@ -6,6 +6,7 @@
 
 #include "formats/common/work.h"
 #include "fs/log.h"
+#include "fs/memory.h"
 #include "fs/mount_follow.h"
 
 enum { MOST_MESSAGES = 1000 }; /* a grep over a broken source must not fill the log */
@@ -71,16 +72,8 @@ struct pmfs_call *pmfs_call_park(const struct pmfs_call *c)
 	return own;
 }
 
-void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err)
+static void log_failure(struct pmfs_call *c, const struct pm_error *err)
 {
-	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -ENOMEM, -ESTALE};
-	if (!pmfs_call_take(c))
-		return;
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (code == plain[i] && !(code == -ENOENT && err->code)) {
-			fuse_reply_err(c->req, -code);
-			return;
-		}
 	unsigned n = __atomic_fetch_add(&c->m->messages, 1, __ATOMIC_RELAXED);
 	if (n < MOST_MESSAGES && err->code) {
 		char node[32];
@@ -89,5 +82,20 @@ void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err)
 	}
 	if (n == MOST_MESSAGES)
 		pmfs_log("further errors are not logged");
+}
+
+void pmfs_call_fail(struct pmfs_call *c, int code, const struct pm_error *err)
+{
+	static const int plain[] = {-ENOENT, -ENOTDIR, -EISDIR, -ENOMEM, -ESTALE};
+	if (!pmfs_call_take(c))
+		return;
+	if (code == -ENOMEM && pmfs_memory_limited())
+		log_failure(c, err);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (code == plain[i] && !(code == -ENOENT && err->code)) {
+			fuse_reply_err(c->req, -code);
+			return;
+		}
+	log_failure(c, err);
 	fuse_reply_err(c->req, EIO);
 }

@@ -78,8 +78,35 @@ static void submit(struct pmfs_jobs *jobs, struct pmfs_call *c, bool may_host)
 	}
 }
 
+void pmfs_jobs_when_idle(
+	struct pmfs_jobs *jobs, uint64_t ms, void (*idle)(void *context), void *context)
+{
+	pthread_mutex_lock(&jobs->lock);
+	jobs->idle_ms = ms;
+	jobs->idle = idle;
+	jobs->idle_context = context;
+	pthread_cond_signal(&jobs->watch_moved);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+void pmfs_jobs_load(struct pmfs_jobs *jobs, struct pmfs_load *ret)
+{
+	*ret = (struct pmfs_load){.jobs = 0};
+	pthread_mutex_lock(&jobs->lock);
+	for (const struct pmfs_job *j = jobs->all; j; j = j->next) {
+		ret->jobs++;
+		for (const struct pmfs_call *c = j->calls; c; c = c->next)
+			ret->readers += !pmfs_call_is_taken(c);
+	}
+	ret->running = jobs->n_running;
+	ret->threads = jobs->n_threads;
+	pthread_mutex_unlock(&jobs->lock);
+	ret->idle_ms = pmfs_pool_now_ms() - __atomic_load_n(&jobs->last_ms, __ATOMIC_RELAXED);
+}
+
 void pmfs_jobs_serve(struct pmfs_jobs *jobs, struct pmfs_call *c)
 {
+	__atomic_store_n(&jobs->last_ms, pmfs_pool_now_ms(), __ATOMIC_RELAXED);
 	struct pmfs_call *parked = pmfs_call_try_at_once(c) ? NULL : pmfs_call_park(c);
 	if (parked) {
 		submit(jobs, parked, true);
@@ -118,6 +145,7 @@ struct pmfs_jobs *pmfs_jobs_start(
 		return NULL;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	jobs->se = se;
+	jobs->last_ms = pmfs_pool_now_ms();
 	jobs->stuck = stuck;
 	jobs->stuck_context = context;
 	jobs->cores = single || cores < 1 ? 1 : cores > MOST_CORES ? MOST_CORES : (unsigned)cores;

@@ -34,6 +34,21 @@ struct pmfs_running {
 void pmfs_jobs_each(struct pmfs_jobs *jobs,
 	void (*take)(void *context, const struct pmfs_running *running), void *context);
 
+/* How much is going on. */
+struct pmfs_load {
+	unsigned jobs, running, threads; /* jobs: also those that wait for a processor */
+	unsigned readers;                /* requests that wait for them */
+	uint64_t idle_ms;                /* since the last request */
+};
+void pmfs_jobs_load(struct pmfs_jobs *jobs, struct pmfs_load *ret);
+
+/*
+ * Calls idle(context) after each `ms` without a request; it must not wait for one. 0: never. Once,
+ * at the beginning.
+ */
+void pmfs_jobs_when_idle(
+	struct pmfs_jobs *jobs, uint64_t ms, void (*idle)(void *context), void *context);
+
 /* Ends all work, and answers waiting requests with ECONNABORTED. Accepts NULL. */
 void pmfs_jobs_stop(struct pmfs_jobs *jobs);
 

@@ -169,6 +169,8 @@ static _Noreturn void keep(const struct pmfs_keeping *k, int line)
 			pmfs_background_leave(k->background);
 			spare = start_spare();
 		}
+		if (message[0] == PMFS_KEEPER_LEAVE)
+			pmfs_unmount(k->mountpoint, false, true);
 		if (message[0] == PMFS_KEEPER_LOG)
 			log_line(message + 1);
 	}
@@ -234,6 +236,11 @@ int pmfs_keeper_mount(int line)
 void pmfs_keeper_ready(int line)
 {
 	tell(line, PMFS_KEEPER_READY);
+}
+
+void pmfs_keeper_leave(int line)
+{
+	tell(line, PMFS_KEEPER_LEAVE);
 }
 
 void pmfs_keeper_unmount(int line)

@@ -25,6 +25,7 @@ enum {
 	PMFS_KEEPER_READY = 'r',
 	PMFS_KEEPER_LOG = 'l',
 	PMFS_KEEPER_UNMOUNT = 'u',
+	PMFS_KEEPER_LEAVE = 'i',
 };
 
 /*
@@ -41,6 +42,9 @@ int pmfs_keeper_mount(int line);
  * terminal.
  */
 void pmfs_keeper_ready(int line);
+
+/* Tells it to unmount if nobody uses the mount. Does not wait: if it is done, the session ends. */
+void pmfs_keeper_leave(int line);
 
 /*
  * Tells it to unmount, waits for that, and closes the socket. Has no effect if it is unmounted

@@ -68,7 +68,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	if (pmfs_progress_is(parent) || pmfs_progress_is_named(parent, name)) {
-		pmfs_progress_lookup(mount_of(req), req, parent);
+		pmfs_progress_lookup(mount_of(req), req, parent, name);
 		return;
 	}
 	struct pmfs_call c = call_of(req, pmfs_answer_lookup, parent,

@@ -39,6 +39,10 @@ struct pmfs_jobs {
 	unsigned n_running, n_hosted, n_threads, n_idle, n_ready;
 	bool watch_sleeps, stop, stopped;
 	uint64_t stop_ms; /* when the watch noticed that it has to stop */
+	uint64_t last_ms; /* atomic: of the last request */
+	uint64_t idle_ms; /* of -o idle, or 0 */
+	void (*idle)(void *context);
+	void *idle_context;
 	pthread_t watch;
 };
 

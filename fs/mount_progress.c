@@ -2,15 +2,20 @@
 
 #include <float.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "formats/common/row.h"
+#include "fs/memory.h"
 #include "fs/mount_follow.h"
 #include "fs/mount_jobs.h"
+#include "fs/mount_unlisted.h"
 #include "fs/mount_warm.h"
+
+#define STATUS ".status"
 
 enum {
 	MOST_LINES = 64,
@@ -23,6 +28,7 @@ static const double entry_timeout = 0.1;
 
 struct snapshot {
 	fuse_ino_t ino;
+	bool is_status;
 	uint64_t lookups; /* that the kernel has not forgotten */
 	struct timespec made;
 	struct pm_text text;
@@ -34,6 +40,7 @@ struct pmfs_progress {
 	struct snapshot *newest;
 	unsigned n;
 	uint32_t last; /* number given */
+	struct timespec began;
 };
 
 /* ---- what a snapshot says ---- */
@@ -77,7 +84,7 @@ static void name_job(struct pm_text *out, const struct pmfs_running *r)
 		pm_text_printf(out, "%s%s",
 			pmfs_node_b(node) >> 20 == PMFS_PLACE_EXPORT ? "export/" : "", document);
 	else if (folder)
-		pm_text_str(out, folder);
+		pm_text_str(out, *folder || r->name ? folder : "(root)");
 	else
 		pm_text_printf(out, "inode %llu", (unsigned long long)r->ino);
 	if (r->name && !folder)
@@ -109,7 +116,52 @@ static void add_job(void *lines, const struct pmfs_running *r)
 	pm_text_done(&what);
 }
 
-static void render(const struct pmfs_mount *m, struct pm_text *out)
+/* A number of /proc/self/status; memory is in kB there. */
+static uint64_t own_number(const char *name)
+{
+	char line[256];
+	size_t len = strlen(name);
+	uint64_t ret = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, name, len) == 0 && line[len] == ':') {
+			ret = strtoull(line + len + 1, NULL, 10);
+			break;
+		}
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+/* What an operator asks of a server; `m` is the session. */
+static void render_status(struct pmfs_mount *m, struct pm_text *out)
+{
+	struct timespec now;
+	struct pmfs_load load;
+	struct pmfs_mount *shown = pmfs_mount_pin(m, PMFS_NODE_ROOT);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pmfs_jobs_load(m->jobs, &load);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {{"age_s", (uint64_t)(now.tv_sec - m->progress->began.tv_sec)},
+		{"idle_s", load.idle_ms / 1000},
+		{"memory_private_bytes", own_number("RssAnon") << 10},
+		{"memory_of_files_bytes", own_number("RssFile") << 10},
+		{"memory_counted_bytes", own_number("VmData") << 10},
+		{"memory_limit_bytes", pmfs_memory_limited()},
+		{"cache_bytes", pm_cache_bytes(shown->in->cache)},
+		{"cache_limit_bytes", pm_cache_limit(shown->in->cache)}, {"jobs", load.jobs},
+		{"jobs_running", load.running}, {"readers_waiting", load.readers},
+		{"threads", own_number("Threads")}, {"threads_building", load.threads},
+		{"unlisted_names", pmfs_unlisted_names_n(m)}};
+	pmfs_mount_unpin(shown);
+	pm_text_str(out, "key,value\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		pm_text_printf(out, "%s,%llu\n", rows[i].key, (unsigned long long)rows[i].value);
+}
+
+static void render(struct pmfs_mount *m, struct pm_text *out)
 {
 	struct lines lines = {.text = out};
 	uint64_t done, total, ms;
@@ -144,15 +196,25 @@ static void snapshot_free(struct snapshot *s)
 	free(s);
 }
 
+/* The newest of that kind. */
+static struct snapshot *newest(const struct pmfs_progress *p, bool is_status)
+{
+	struct snapshot *s = p->newest;
+	while (s && s->is_status != is_status)
+		s = s->older;
+	return s;
+}
+
 /* NULL if out of memory, or with too many. */
-static struct snapshot *make(struct pmfs_mount *m)
+static struct snapshot *make(struct pmfs_mount *m, bool is_status)
 {
 	struct pmfs_progress *p = m->progress;
 	struct snapshot *s = p->n < MOST_SNAPSHOTS ? calloc(1, sizeof(*s)) : NULL;
 	if (!s)
 		return NULL;
 	clock_gettime(CLOCK_REALTIME, &s->made);
-	render(m, &s->text);
+	s->is_status = is_status;
+	(is_status ? render_status : render)(m, &s->text);
 	if (s->text.failed) {
 		snapshot_free(s);
 		return NULL;
@@ -181,15 +243,16 @@ static void attributes(const struct pmfs_mount *m, const struct snapshot *s, str
 
 /* ---- requests ---- */
 
-void pmfs_progress_lookup(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino)
+void pmfs_progress_lookup(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino, const char *name)
 {
 	struct pmfs_progress *p = m->progress;
 	struct fuse_entry_param e = {.attr_timeout = DBL_MAX, .entry_timeout = entry_timeout};
 	bool by_number = pmfs_progress_is(ino); /* `.`, of an NFS client */
 	pthread_mutex_lock(&p->lock);
-	struct snapshot *s = by_number ? find(p, ino) : p->newest;
+	bool is_status = strcmp(name, STATUS) == 0;
+	struct snapshot *s = by_number ? find(p, ino) : newest(p, is_status);
 	if (!by_number && (!s || age_ms(s) >= FRESH_MS))
-		s = make(m);
+		s = make(m, is_status);
 	if (s) {
 		s->lookups++;
 		e.ino = s->ino;
@@ -257,7 +320,8 @@ bool pmfs_progress_is(fuse_ino_t ino)
 
 bool pmfs_progress_is_named(fuse_ino_t parent, const char *name)
 {
-	return parent == PMFS_NODE_ROOT && strcmp(name, ".progress") == 0;
+	return parent == PMFS_NODE_ROOT &&
+		(strcmp(name, ".progress") == 0 || strcmp(name, STATUS) == 0);
 }
 
 /* ---- life ---- */
@@ -265,8 +329,10 @@ bool pmfs_progress_is_named(fuse_ino_t parent, const char *name)
 struct pmfs_progress *pmfs_progress_new(void)
 {
 	struct pmfs_progress *p = calloc(1, sizeof(*p));
-	if (p)
-		pthread_mutex_init(&p->lock, NULL);
+	if (!p)
+		return NULL;
+	pthread_mutex_init(&p->lock, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &p->began);
 	return p;
 }
 

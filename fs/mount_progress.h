@@ -1,5 +1,6 @@
 /*
- * .progress at the root: the running builds and their progress. It is not listed.
+ * .progress and .status at the root: the running builds and their progress, and what the server
+ * has. They are not listed.
  *
  * Each opening shows a snapshot with its own inode number. Its size is therefore exact, readers get
  * a consistent state, and the kernel may cache its contents. A snapshot lives as long as the kernel
@@ -24,7 +25,7 @@ bool pmfs_progress_is_named(fuse_ino_t parent, const char *name);
 /*
  * Requests, answered without waiting. `m` is the session. `ino`: the root, or the snapshot itself.
  */
-void pmfs_progress_lookup(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino);
+void pmfs_progress_lookup(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino, const char *name);
 void pmfs_progress_getattr(struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino);
 void pmfs_progress_read(
 	struct pmfs_mount *m, fuse_req_t req, fuse_ino_t ino, size_t size, off_t off);

@@ -85,12 +85,12 @@ static void see_whether_to_stop(struct pmfs_jobs *jobs, uint64_t now)
 		jobs->stuck(jobs->stuck_context);
 }
 
-static void wait_a_tick(struct pmfs_jobs *jobs)
+static void wait_ms(struct pmfs_jobs *jobs, uint64_t ms)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += TICK_MS * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += (time_t)(ms / 1000) + until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_cond_timedwait(&jobs->watch_moved, &jobs->lock, &until);
 }
@@ -114,6 +114,22 @@ static unsigned idle_processors(struct pmfs_jobs *jobs, unsigned *before)
 	return both;
 }
 
+/* Until it is woken or, with -o idle, it is time to say that nobody has asked for anything. */
+static void sleep_long(struct pmfs_jobs *jobs)
+{
+	uint64_t last = __atomic_load_n(&jobs->last_ms, __ATOMIC_RELAXED);
+	uint64_t now = pmfs_pool_now_ms(), since = now > last ? now - last : 0;
+	if (!jobs->idle_ms) {
+		pthread_cond_wait(&jobs->watch_moved, &jobs->lock);
+	} else if (since < jobs->idle_ms) {
+		wait_ms(jobs, jobs->idle_ms - since);
+	} else {
+		jobs->idle(jobs->idle_context);
+		/* In use: for another while. */
+		__atomic_store_n(&jobs->last_ms, pmfs_pool_now_ms(), __ATOMIC_RELAXED);
+	}
+}
+
 static void *watch(void *context)
 {
 	struct pmfs_jobs *jobs = context;
@@ -129,9 +145,9 @@ static void *watch(void *context)
 		pmfs_pool_start_others(jobs, idle_processors(jobs, &idle_before));
 		jobs->watch_sleeps = quiet >= QUIET_TICKS && !jobs->all;
 		if (jobs->watch_sleeps)
-			pthread_cond_wait(&jobs->watch_moved, &jobs->lock);
+			sleep_long(jobs);
 		else
-			wait_a_tick(jobs);
+			wait_ms(jobs, TICK_MS);
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return NULL;

@@ -87,6 +87,7 @@ static bool name_as_given(const char *word, const char *path, struct pm_error *e
 static int set_options(const struct pmfs_options *o, struct pmfs_instance *in, struct pm_error *err)
 {
 	int r = o->metric || o->iterations ? pm_profile_ready(in->profile, err) : 0;
+	pmfs_model_set_lean(in->model, o->lean);
 	if (r == 0 && o->metric)
 		r = pmfs_model_lead_with(in->model, o->metric, err);
 	if (r < 0 || !o->iterations)
@@ -128,12 +129,13 @@ static int open_one(const struct pmfs_options *o, const char *path, struct pmfs_
 /* ---- several ---- */
 
 static int open_runs(const struct pmfs_options *o, const struct pmfs_source_paths *paths,
-	struct pmfs_instance *ret, struct pm_error *err)
+	const char *mountpoint, struct pmfs_instance *ret, struct pm_error *err)
 {
 	struct pmfs_ensemble_options options = {.base = o->base,
 		.exact = o->exact,
 		.normalize = o->normalize,
 		.weak = o->weak,
+		.mountpoint = mountpoint,
 		.shelf = {.open = open_options(o),
 			.format = o->format,
 			.metric = o->metric,
@@ -161,6 +163,8 @@ static int open_runs(const struct pmfs_options *o, const struct pmfs_source_path
 		ret, p, pm_cache_new(o->cache_bytes), PM_SHAPE_ENSEMBLE, o->metric, err);
 	if (r == 0)
 		pmfs_model_set_iterations(ret->model, o->iterations);
+	if (r == 0)
+		pmfs_model_set_lean(ret->model, o->lean);
 	return r;
 }
 
@@ -173,12 +177,12 @@ static bool is_folder_of_runs(const struct pmfs_options *o, const char *path)
 }
 
 int pmfs_open_sources(const struct pmfs_options *o, const struct pmfs_source_paths *paths,
-	struct pmfs_instance *ret)
+	const char *mountpoint, struct pmfs_instance *ret)
 {
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	if (!paths->several && !is_folder_of_runs(o, paths->paths[0]))
 		return open_one(o, paths->paths[0], ret);
-	int r = open_runs(o, paths, ret, &err);
+	int r = open_runs(o, paths, mountpoint, ret, &err);
 	if (r < 0 && paths->n == 1)
 		name_as_given(o->sources[0], paths->paths[0], &err);
 	if (r < 0)

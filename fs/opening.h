@@ -27,7 +27,8 @@ int pmfs_open_source(const struct pmfs_options *o, const char *path, struct pmfs
 	struct pm_error *err);
 
 /* Opens them. On failure a line on standard error has said why. */
+/* `mountpoint`: an absolute path that will be mounted on, or NULL. */
 int pmfs_open_sources(const struct pmfs_options *options, const struct pmfs_source_paths *paths,
-	struct pmfs_instance *ret);
+	const char *mountpoint, struct pmfs_instance *ret);
 
 #endif

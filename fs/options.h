@@ -33,6 +33,9 @@ struct pmfs_options {
 	const char *metric;     /* -o metric=, or NULL */
 	const char *iterations; /* -o iterations=, or NULL */
 	uint64_t cache_bytes;   /* -o cache= */
+	uint64_t memory_bytes;  /* -o memory=; 0: not given */
+	uint64_t idle_ms;       /* -o idle=; 0: never */
+	bool lean;              /* -o lean */
 	uint64_t max_bytes;     /* -o max=; 0: by the size of the source */
 	char *fuse;             /* other -o options, comma-separated, for libfuse; owned */
 	const char *base;       /* -o base=: the name of the baseline, or NULL */

@@ -84,6 +84,24 @@ static bool take_size(const char *option, const char *text, uint64_t *ret)
 	return false;
 }
 
+/* A number of seconds, minutes, hours or days. */
+static bool take_time(const char *option, const char *text, uint64_t *ret_ms)
+{
+	static const char units[] = "smhd";
+	static const uint64_t ms[] = {1000, 60000, 3600000, 86400000};
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : units;
+	bool good = !errno && end > text && text[0] != '-' && unit && (!*end || !end[1]) && n > 0 &&
+		n <= UINT32_MAX;
+	if (good)
+		*ret_ms = n * ms[unit - units];
+	else
+		pmfs_log("-o %s: a time is expected, like 30m (s, m, h, d)", option);
+	return good;
+}
+
 static bool is_ignored(const char *option)
 {
 	for (size_t i = 0; i < sizeof(ignored_prefixes) / sizeof(ignored_prefixes[0]); i++)
@@ -128,7 +146,7 @@ static bool take_plain(struct pmfs_options *o, const char *option)
 		bool *set;
 	} flags[] = {{"evals", &o->keep_evals}, {"xattr", &o->xattr}, {"follow", &o->follow},
 		{"auto_unmount", &o->auto_unmount}, {"debug", &o->debug}, {"exact", &o->exact},
-		{"normalize", &o->normalize}, {"parquet", &o->parquet}};
+		{"normalize", &o->normalize}, {"parquet", &o->parquet}, {"lean", &o->lean}};
 	const struct {
 		const char *name;
 		const char **text;
@@ -155,6 +173,10 @@ static bool parse_one(struct pmfs_options *o, char *option)
 	}
 	if (strncmp(option, "cache=", 6) == 0)
 		return take_size(option, option + 6, &o->cache_bytes);
+	if (strncmp(option, "memory=", 7) == 0)
+		return take_size(option, option + 7, &o->memory_bytes);
+	if (strncmp(option, "idle=", 5) == 0)
+		return take_time(option, option + 5, &o->idle_ms);
 	if (strncmp(option, "max=", 4) == 0)
 		return take_size(option, option + 4, &o->max_bytes);
 	if (strncmp(option, "uid=", 4) == 0)

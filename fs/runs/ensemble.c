@@ -223,6 +223,8 @@ int pmfs_ensemble_open(const char *const *words, const char *const *paths, uint3
 	e->options = *options;
 	e->settled = fresh;
 	int r = pmfs_runs_list(&e->runs, words, paths, n, err);
+	if (r == 0 && options->mountpoint && pmfs_runs_cover(&e->runs, options->mountpoint) < 0)
+		r = pmfs_ensemble_no_memory(err);
 	if (r == 0)
 		r = prepare(e, err);
 	if (r < 0)

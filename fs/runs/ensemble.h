@@ -10,10 +10,11 @@
 /* Strings outlive the ensemble. */
 struct pmfs_ensemble_options {
 	struct pmfs_shelf_options shelf;
-	const char *base; /* name of the baseline; NULL: that of the first run */
-	bool exact;       /* names of functions are not normalised */
-	bool normalize;   /* shares of the total are compared */
-	bool weak;        /* scaling.csv: work grows with the number of threads */
+	const char *base;       /* name of the baseline; NULL: that of the first run */
+	bool exact;             /* names of functions are not normalised */
+	bool normalize;         /* shares of the total are compared */
+	const char *mountpoint; /* absolute; NULL: nothing is mounted */
+	bool weak;              /* scaling.csv: work grows with the number of threads */
 };
 
 /*

@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "formats/common/crew.h"
 #include "formats/common/folder.h"
@@ -22,7 +21,7 @@ struct found {
 	const char **quantities, **columns;
 	double *totals;
 	const char *format;
-	bool read;
+	bool read, is_folder;
 };
 
 struct reading {
@@ -70,10 +69,8 @@ static int read_words(struct found *f, const struct pm_profile *p, struct pmfs_r
 	if (r < 0 || ret->command || (r = pm_profile_title(p, &title, err)) < 0)
 		return r;
 	/* For files without a title, their name. */
-	struct stat st;
-	bool is_folder = stat(p->source, &st) == 0 && S_ISDIR(st.st_mode);
 	if (title.len > 0 &&
-		(is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
+		(f->is_folder || !pm_bytes_equal(title, pm_bytes_of(pm_path_name(p->source)))))
 		return copy_of(&f->arena, title, &ret->command, err);
 	return 0;
 }
@@ -186,6 +183,7 @@ static int read_run(void *context, size_t i)
 	struct pm_error err = {.offset = PM_NO_OFFSET};
 	struct pmfs_model *m;
 	int r = pmfs_shelf_acquire(shelf, (uint32_t)i, &m, &err);
+	reading->found[i].is_folder = reading->e->runs.runs[i].is_folder;
 	if (r == 0) {
 		r = read_model(&reading->found[i], m, ret, &err);
 		pmfs_shelf_release(shelf, (uint32_t)i);

@@ -145,8 +145,10 @@ static int open_run(struct opened *o, uint32_t run, struct pm_error *err)
 	open.cache = o->own = pm_cache_new(s->options.cache_bytes / MOST_OPEN);
 	if (!o->own)
 		return pm_error_plain(err, -ENOMEM);
-	int r = pm_profile_open(
-		s->runs->runs[run].path, s->options.format, &open, &o->profile, err);
+	const struct pmfs_run *given = &s->runs->runs[run];
+	open.source = given->path;
+	int r = pm_profile_open(given->open ? given->open : given->path, s->options.format, &open,
+		&o->profile, err);
 	if (r == 0)
 		r = pm_profile_ready(o->profile, err);
 	return r < 0 ? r : model_of(o, s->options.metric, err);

@@ -1,8 +1,11 @@
 /* From the words of a command line to runs with names. */
 #include "fs/runs/words.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/common/folder.h"
 #include "formats/common/list.h"
@@ -48,6 +51,7 @@ static int add_run(const struct listing *l, const char *source, const char *path
 	*run = (struct pmfs_run){.name = l->name, .source = source, .path = path};
 	if (stat(path, &st) == 0) {
 		run->mtime_ns = pm_time_ns(st.st_mtim);
+		run->is_folder = S_ISDIR(st.st_mode);
 		run->bytes = S_ISDIR(st.st_mode) ? pmfs_folder_bytes(path) : (uint64_t)st.st_size;
 	}
 	return 0;
@@ -162,5 +166,30 @@ void pmfs_runs_done(struct pmfs_runs *runs)
 {
 	free(runs->runs);
 	pm_arena_done(&runs->arena);
+	if (runs->is_covered)
+		close(runs->covered);
 	*runs = (struct pmfs_runs){.n = 0};
+}
+
+/* Without /proc they stay as they are: a mount that covers them has no runs then. */
+int pmfs_runs_cover(struct pmfs_runs *runs, const char *mountpoint)
+{
+	size_t len = strlen(mountpoint);
+	for (uint32_t i = 0; i < runs->n; i++) {
+		struct pmfs_run *run = &runs->runs[i];
+		if (strncmp(run->path, mountpoint, len) != 0 ||
+			(run->path[len] && run->path[len] != '/'))
+			continue;
+		if (!runs->is_covered) {
+			runs->covered = open(mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+			runs->is_covered = runs->covered >= 0;
+		}
+		if (!runs->is_covered || access("/proc/self/fd", X_OK) != 0)
+			return 0;
+		run->open = pm_arena_printf(
+			&runs->arena, "/proc/self/fd/%d%s", runs->covered, run->path + len);
+		if (!run->open)
+			return -ENOMEM;
+	}
+	return 0;
 }

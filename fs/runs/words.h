@@ -13,10 +13,13 @@ struct pmfs_run {
 	const char *name;    /* name of the run, as given or generated; not empty */
 	const char *source;  /* as given; in a directory, with the path in it */
 	const char *path;    /* absolute where it could be resolved */
+	const char *open;    /* the path to open it by, if it is not that: below what was there
+				before the mount */
 	uint32_t group;      /* index of the name */
 	uint32_t repetition; /* index among the runs of that name, from 1 on */
 	uint64_t mtime_ns;   /* of the source when it was listed; 0: unknown */
-	uint64_t bytes;      /* the same; for a directory, the sum of the files directly in it */
+	bool is_folder;
+	uint64_t bytes; /* the same; for a directory, the sum of the files directly in it */
 };
 
 /* A name and its repetitions. */
@@ -33,12 +36,20 @@ struct pmfs_runs {
 	bool of_folder; /* the only word is a folder of sources, without a name */
 	struct pm_arena arena;
 	size_t room;
+	bool is_covered; /* the following is open */
+	int covered;     /* what was at the mountpoint; owned */
 };
 
 /*
  * `[NAME=]PATH`: the length of NAME; 0 if there is none. NAME ends at the first `=` before any `/`.
  */
 size_t pmfs_word_name(const char *word);
+
+/*
+ * The mount will be at `mountpoint`, an absolute path: runs below it are opened below what is there
+ * now. 0 or -ENOMEM.
+ */
+int pmfs_runs_cover(struct pmfs_runs *runs, const char *mountpoint);
 
 /*
  * The runs given by the words. A directory that is not a source means all sources in it, at any

@@ -18,7 +18,9 @@ enum { N_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
 static bool is_there(const struct pmfs_tree *t, const struct fixed *f)
 {
-	return t->shape->folders & f->folder &&
+	bool of_each =
+		f->kind == PMFS_CONTEXTS || f->kind == PMFS_BY_ID || f->kind == PMFS_FUNCTIONS;
+	return t->shape->folders & f->folder && !(of_each && pmfs_model_is_lean(t->model)) &&
 		(f->kind != PMFS_THREADS || t->profile->ops->threads);
 }
 

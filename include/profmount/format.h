@@ -34,6 +34,7 @@ enum {
 struct pm_cache;
 
 struct pm_open_options {
+	const char *source;  /* what the source is called; NULL: by its path */
 	bool keep_evals;     /* Perl: do not merge evals of the same source line */
 	bool no_symbols;     /* hpcrun: do not look up names of addresses */
 	const char *sysroot; /* hpcrun: directory in which to look for load modules; NULL: this

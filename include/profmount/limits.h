@@ -177,12 +177,13 @@
 #define PM_LIMIT_NAME_PAIRS 1000000
 
 /*
- * What compressed records of a recording, or a recording that is compressed as a whole, may come to:
- * they are needed in the order of time, so all of them are in memory.
+ * What compressed records of a recording, or a recording that is compressed as a whole, may come
+ * to: they are needed in the order of time, so all of them are in memory.
  */
 #define PM_LIMIT_UNPACKED ((size_t)4 << 30)
 
-/* Maps that forks copy before a child changes them: 40 bytes each. Real recordings copy thousands. */
+/* Maps that forks copy before a child changes them: 40 bytes each. Real recordings copy thousands.
+ */
 #define PM_LIMIT_MAPS ((uint64_t)1 << 24)
 
 #endif

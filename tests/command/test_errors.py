@@ -96,6 +96,10 @@ usage("-o: an argument is missing (see -h)", "source", "point", "-o")
 for size in ("x", "", "-1", "1T", "99999999999G"):
     usage("-o cache=<text>: a number of bytes is expected, like 512M", "-o", "cache=" + size, "source", "point")
     usage("-o max=<text>: a number of bytes is expected, like 512M", "-o", "max=" + size, "source", "point")
+    usage("-o memory=<text>: a number of bytes is expected, like 512M", "-o", "memory=" + size, "source", "point")
+usage("-o memory: at least <number> MiB are needed", "-o", "memory=1M", "source", "point")
+for time in ("x", "", "-1", "0", "1w", "1hh"):
+    usage("-o idle=<text>: a time is expected, like 30m (s, m, h, d)", "-o", "idle=" + time, "source", "point")
 for number in ("ada", "", "-1", "4294967295", "1x"):
     usage("-o uid=<text>: a number is expected, like uid=1000", "-o", "uid=" + number, "source", "point")
 usage("-o gid=<text>: a number is expected, like gid=1000", "-o", "gid=users", "source", "point")
@@ -266,6 +270,7 @@ path_of("<path>: No such file or directory", "--cat", SOURCE, "contexts/nosuch")
 path_of("<path>: Not a directory", "--ls", SOURCE, "README.txt/x")
 path_of("<path>: Is a directory", "--cat", SOURCE, "contexts")
 path_of("<path>: cannot be used: <reason>", "--extract", SOURCE, "/etc/passwd")
+path_of("<path>: is the source: what is extracted would be among its files", "--extract", SOURCE, SOURCE)
 path_of("<path>: cannot be written: <reason>", "sh", "-c", f"'{PROFMOUNT}' --cat '{SOURCE}' info.json >/dev/full")
 
 

@@ -80,7 +80,8 @@ static int extract(const char *folder, const char *const paths[2])
 	f->n_documents = sizeof(documents) / sizeof(*documents);
 	in.tree = pmfs_tree_new(in.model, in.cache, PM_SHAPE_RUN);
 	in.engine = pmfs_engine_new(in.profile, in.cache);
-	int r = pmfs_command_extract(&in, &options, pmfs_extract_target(folder));
+	int r = pmfs_command_extract(
+		&in, &options, pmfs_extract_target(folder, &(struct pmfs_source_paths){.n = 0}));
 	pmfs_tree_free(in.tree);
 	pmfs_engine_free(in.engine);
 	pm_cache_free(in.cache);

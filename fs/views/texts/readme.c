@@ -71,11 +71,13 @@ static int add_raw(struct pm_text *out, const struct pm_profile *p, struct pm_er
 static int add_folders(struct pm_text *out, struct pmfs_model *m, struct pm_error *err)
 {
 	const struct pm_profile *p = pmfs_model_profile(m);
-	add_entry(
-		out, "contexts/", "The calling-context tree as directories, most expensive first.");
-	add_entry(out, "by-id/", "The same contexts, by context_id.");
-	add_entry(out, "functions/",
-		"One directory per function: costs, callers, callees, contexts.");
+	if (!pmfs_model_is_lean(m)) {
+		add_entry(out, "contexts/",
+			"The calling-context tree as directories, most expensive first.");
+		add_entry(out, "by-id/", "The same contexts, by context_id.");
+		add_entry(out, "functions/",
+			"One directory per function: costs, callers, callees, contexts.");
+	}
 	if (p->ops->threads)
 		add_entry(out, "threads/",
 			"One directory per thread, key=value: profile, values, trace, flat profile.");
