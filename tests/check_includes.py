@@ -47,7 +47,7 @@ LIBRARIES = {
     "expat.h": ("formats/symbols/structs.c",),
 }
 # What tags of headers begin with: nobody has to know where a struct is from.
-PREFIXES = ("pm", "sym", "pmfs", "hpctk", "hpcrun", "nytp", "zts", "htd", "pprof", "tev", "cg")
+PREFIXES = ("pm", "sym", "pmfs", "hpctk", "hpcrun", "nytp", "zts", "htd", "pprof", "tev", "cg", "perf")
 # Files that may use qsort, and the bound of what they sort.
 QSORT = {
     "formats/common/sort.c": "RUN",

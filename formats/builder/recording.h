@@ -19,6 +19,7 @@ struct pm_rec_quantity {
 	bool count;        /* a plain count */
 	bool no_zeros;     /* contexts without any of it have no value */
 	bool real;         /* costs are doubles */
+	bool decreases;    /* some cost is negative */
 };
 
 /* Own cost of a context on a thread, or what passes through it as an edge. */

@@ -42,7 +42,8 @@ static int settle_quantities(struct pm_recording *r, struct pm_rec_whole *w, dou
 	for (size_t i = 0; i < r->n_cells; i++) {
 		const struct pm_rec_cell *c = &r->cells[i];
 		uint32_t quantity = c->quantity & ~PM_REC_THROUGH;
-		const struct pm_rec_quantity *q = &r->quantities[quantity];
+		struct pm_rec_quantity *q = &r->quantities[quantity];
+		q->decreases |= q->real ? c->f < 0 : c->i < 0;
 		if (quantity == c->quantity)
 			wholes[quantity] += number_of(q, c);
 		unsigned __int128 amount =
@@ -77,6 +78,8 @@ static void list_metrics(const struct pm_recording *r, struct pm_rec_whole *w)
 							   : PM_ROLE_EXCLUSIVE,
 				.in_tree = k != PM_REC_FLAT,
 				.in_flat = k != PM_REC_EXCL || !r->has_lines,
+				.decreases = q->decreases,
+				.fractions = q->decimals > 0,
 				.has_values = true,
 				.name = q->name,
 				.unit = q->unit,

@@ -199,6 +199,9 @@ static const struct pmfs_view export[] = {
 		"For kcachegrind and callgrind_annotate: own costs by line, and calls; the call "
 		"counts of sampled profiles are 0.",
 		pmfs_callgrind_render),
+	TEXT("profile.pb.gz",
+		"For go tool pprof: all quantities, with lines and inlined functions.",
+		pmfs_export_has_metrics, pmfs_pprof_all_render),
 	EACH_OF(PMFS_OF_RUN, "*.pb.gz", "For go tool pprof and other tools that read its format.",
 		pmfs_pprof_render),
 	TEXT("trace.json",

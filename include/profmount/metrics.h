@@ -22,6 +22,8 @@ struct pm_metric {
 	struct pm_bytes name; /* name of the quantity: CPUTIME (sec) */
 	struct pm_bytes unit; /* sec, ns, bytes … or empty */
 	struct pm_bytes scope;
+	bool decreases; /* some costs are negative: they are differences */
+	bool fractions; /* costs are decimals in the source, to be shown as they are */
 };
 
 struct pm_metrics {

@@ -131,6 +131,26 @@ static void write_folded(void)
 	pm_text_done(&packed);
 }
 
+static void write_perf(void)
+{
+	write_text("perf.script.txt",
+		"# hostname : vm\n"
+		"V8 Worker 2 7/8 [001]  12.000000001:  100 cycles:u: \n"
+		"\t  4010 work+0x10 (/bin/app)\n"
+		"  /src/a.c:7\n"
+		"\t  4020 helper (inlined)\n"
+		"\t  4020 main+0x20 (/bin/app)\n"
+		"\n"
+		"V8 Worker 2 7/8 [001]  12.5:  1 page-faults: \n"
+		"\t  7f00 [unknown] (/lib/libc.so.6 (deleted))\n"
+		"\t  4020 main+0x20 (/bin/app)\n"
+		"\n"
+		"swapper 0/0 [000]  12.6:  50 cycles:u: \n"
+		"\tffff intel_idle+0x1 ([kernel.kallsyms])\n"
+		"\tfffe do_idle+0x2 ([kernel.kallsyms])\n"
+		"what is this\n");
+}
+
 static void write_pprof(void)
 {
 	struct pm_text raw = {.p = NULL}, packed = {.p = NULL};
@@ -423,6 +443,7 @@ int main(int argc, char **argv)
 	write_hpctoolkit();
 	sources_write_hpcrun();
 	write_folded();
+	write_perf();
 	write_pprof();
 	write_v8();
 	write_v8_workers();

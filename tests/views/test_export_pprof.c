@@ -68,7 +68,7 @@ static struct pm_bytes item_of(struct pm_bytes profile, unsigned number, uint64_
 	return profile;
 }
 
-/* `solve /src/b.c:7 < main …`, the function's place where it has one. */
+/* `solve /src/b.c:7 < main …`, the function's place where it has one; `@9`: the line that ran. */
 static void add_location(struct pm_text *out, struct pm_bytes profile, uint64_t id)
 {
 	struct pm_bytes location = item_of(profile, 4, id);
@@ -78,13 +78,14 @@ static void add_location(struct pm_text *out, struct pm_bytes profile, uint64_t 
 	struct pm_bytes file = string_of(profile, field_of(function, 4, 0).u);
 	pm_text_bytes(out, string_of(profile, field_of(function, 2, 0).u));
 	assert_int_equal(field_of(function, 3, 0).u, 0); /* system_name */
-	assert_int_equal(field_of(line, 2, 0).u, field_of(function, 5, 0).u);
 	assert_int_equal(field_of(mapping, 7, 0).u, 1);
 	if (file.len) {
 		pm_text_char(out, ' ');
 		pm_text_bytes(out, file);
-		pm_text_printf(out, ":%u", (unsigned)field_of(line, 2, 0).u);
+		pm_text_printf(out, ":%u", (unsigned)field_of(function, 5, 0).u);
 	}
+	if (field_of(line, 2, 0).u)
+		pm_text_printf(out, "@%u", (unsigned)field_of(line, 2, 0).u);
 }
 
 /* Samples, one a line, and what is said of the whole. */
@@ -136,14 +137,17 @@ static void test_samples_are_frames_with_own_costs(void **state)
 	struct pmfs_model *m = pmfs_model_new(&f->profile);
 	assert_pprof(m, PMFS_PLACE_EXPORT, 0,
 		"time_ns nanoseconds app\n"
-		"16 < main /src/a.c:3\n"
-		"30 < solve /src/b.c:7 < main /src/a.c:3\n"
-		"30 < solve /src/b.c:7 < solve /src/b.c:7 < main /src/a.c:3\n"
-		"20 < io < main /src/a.c:3\n"
+		"6 < main /src/a.c:3\n"
+		"5 < main /src/a.c:3\n" /* in a loop */
+		"5 < main /src/a.c:3@12\n"
+		"10 < solve /src/b.c:7 < main /src/a.c:3@12\n"
+		"20 < solve /src/b.c:7@20 < main /src/a.c:3@12\n"
+		"30 < solve /src/b.c:7 < solve /src/b.c:7@20 < main /src/a.c:3@12\n"
+		"20 < io < main /src/a.c:3@12\n"
 		"4 < init /src/a.c:40 < main /src/a.c:3\n");
 	assert_pprof(m, PMFS_PLACE_THREAD_EXPORT, 1,
 		"time_ns nanoseconds app, rank=3/thread=1\n"
-		"10 < solve /src/b.c:7 < solve /src/b.c:7 < main /src/a.c:3\n");
+		"10 < solve /src/b.c:7 < solve /src/b.c:7@20 < main /src/a.c:3@12\n");
 	views_done(m, f);
 }
 

@@ -3,9 +3,10 @@
  * inferno, the Firefox Profiler and anything else that reads folded stacks.
  *
  * The format cannot escape anything: `;` in a name becomes `:`. Costs are whole numbers, because
- * readers drop or cut others. Paths are sorted bytewise, which is not the order of a walk with
- * sorted siblings: `a b` comes before `a;c`. Each node therefore stands twice among its siblings,
- * as itself, `a`, and as the beginning of the paths below it, `a;`.
+ * readers drop or cut others, unless the source itself has decimals. Paths are sorted bytewise,
+ * which is not the order of a walk with sorted siblings: `a b` comes before `a;c`. Each node
+ * therefore stands twice among its siblings, as itself, `a`, and as the beginning of the paths
+ * below it, `a;`.
  */
 #include <stdlib.h>
 
@@ -98,19 +99,32 @@ static int push(struct folding *f, uint32_t node, struct pm_error *err)
 	return 0;
 }
 
+/* What is written of a cost: 0 if it is not positive. */
+static double shown(const struct folding *f, double cost)
+{
+	if (f->stacks->column->fractions)
+		return cost > 0 ? cost : 0;
+	return (double)pmfs_stacks_units(f->stacks, cost);
+}
+
+static void write_cost(const struct folding *f, double cost, struct pm_text *out)
+{
+	pm_text_char(out, ' ');
+	if (f->stacks->column->fractions)
+		pm_text_f64(out, shown(f, cost));
+	else
+		pm_text_u64(out, pmfs_stacks_units(f->stacks, cost));
+}
+
 static void write_line(struct folding *f, uint32_t node, struct pm_text *out)
 {
-	uint64_t cost = pmfs_stacks_units(f->stacks, f->paths.self[node]);
-	uint64_t before = f->before ? pmfs_stacks_units(f->stacks, f->before[node]) : 0;
-	if (cost == 0 && before == 0)
+	double cost = f->paths.self[node], before = f->before ? f->before[node] : 0;
+	if (!(shown(f, cost) > 0) && !(shown(f, before) > 0))
 		return;
 	pm_text_bytes(out, pm_text_view(&f->path));
-	pm_text_char(out, ' ');
-	if (f->before) {
-		pm_text_u64(out, before);
-		pm_text_char(out, ' ');
-	}
-	pm_text_u64(out, cost);
+	if (f->before)
+		write_cost(f, before, out);
+	write_cost(f, cost, out);
 	pm_text_char(out, '\n');
 }
 
@@ -126,7 +140,9 @@ static int check_length(const struct folding *f, struct pm_error *err)
 		prefix[i] = prefix[p->parent[i]] + pmfs_name_paths_name(p, i).len + 1;
 		if (f->before)
 			cost = pmfs_stacks_add(cost, pmfs_stacks_units(f->stacks, f->before[i]));
-		if (cost > 0)
+		if (f->stacks->column->fractions)
+			all = pmfs_stacks_add(all, prefix[i] + PM_NUMBER_SIZE);
+		else if (cost > 0)
 			all = pmfs_stacks_add(all, prefix[i] + pm_u64_length(cost) + 1);
 	}
 	free(prefix);

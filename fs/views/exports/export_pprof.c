@@ -1,16 +1,27 @@
 /*
- * M.pb.gz: profile.proto of pprof, gzipped. A sample is a frame with an exclusive cost, a location
- * is a frame of the tree, a function a name with its place. Fields are written in ascending order,
- * except for the string table, which comes last, when all strings are known.
+ * profile.pb.gz and M.pb.gz: profile.proto of pprof, gzipped, with all quantities or one. A sample
+ * is a context with own cost of any of them. A location is a frame with the line that was running
+ * in it, and the functions that were inlined there:
+ *
+ *	contexts   main → line 9 → work → line 22 → inner (inlined) → line 31
+ *	locations  [inner:31, work:22] ← [main:9]
+ *
+ * A function is a name with its place. Fields are written in ascending order, except for the string
+ * table, which comes last, when all strings are known.
  */
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/inflate.h"
 #include "formats/common/map.h"
+#include "formats/common/work.h"
 #include "fs/views/exports/export.h"
 #include "fs/views/exports/stackfiles.h"
 #include "fs/views/model/catalog.h"
+#include "fs/views/model/flat.h"
 #include "fs/views/sums/stacks.h"
+#include "profmount/limits.h"
 
 /* Numbers of fields, by message. */
 enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
@@ -33,15 +44,24 @@ enum {
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING = 6,
 	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
 	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 };
 
 enum wire { VARINT = 0, LENGTH = 2 };
 
+/* A location: a frame at a line, around the one that was inlined there. */
+struct place {
+	uint32_t frame, line;
+	uint32_t inner; /* a place, or PM_NONE */
+};
+
 struct writing {
-	const struct pmfs_stacks *stacks;
+	const struct pmfs_stacks
+		*stacks; /* frames of the contexts, and costs if there is one type */
 	const struct pmfs_stacks *before; /* of the run it is compared with, or NULL */
+	struct pm_strtab places;          /* of struct place; a location's id is its number + 1 */
 	struct pm_text profile;
 	struct pm_text message, inner, scratch;
 	struct pm_strtab strings;
@@ -95,20 +115,53 @@ static uint32_t string_of_text(struct writing *w, uint32_t text)
 
 /* ---- samples ---- */
 
-/* Locations are numbered by frame, from 1, the leaf first. */
-static void write_sample(struct writing *w, uint32_t context, uint64_t cost)
+static uint32_t place_of(struct writing *w, struct place place)
+{
+	uint32_t number = pm_strtab_add(
+		&w->places, (struct pm_bytes){(const uint8_t *)&place, sizeof(place)});
+	w->failed |= number == PM_NONE;
+	w->used[place.frame] = true;
+	return number;
+}
+
+/* Ids of the locations of a context, the innermost first. */
+static void add_locations(struct writing *w, uint32_t context)
 {
 	const struct pmfs_stacks *s = w->stacks;
+	uint32_t line = 0, inner = PM_NONE;
+	for (uint32_t i = context; i != PM_NONE && !w->failed;
+		i = i == s->first ? PM_NONE : s->tree->parent[i]) {
+		const struct pm_frame *frame = pm_tree_frame(s->tree, i);
+		if (frame->kind == PM_KIND_LINE && line == 0)
+			line = frame->line;
+		if (frame->kind == PM_KIND_LINE || frame->kind == PM_KIND_LOOP)
+			if (!pmfs_stacks_is_frame(s, i))
+				continue;
+		if (!pmfs_stacks_is_frame(s, i)) { /* below the last level, or a part of it */
+			line = frame->kind == PM_KIND_INSTRUCTION ? line : 0;
+			continue;
+		}
+		inner = place_of(w, (struct place){s->tree->frame[i], line, inner});
+		line = 0;
+		if (frame->kind == PM_KIND_INLINED && i != s->first)
+			continue;
+		add_varint(&w->inner, (uint64_t)inner + 1);
+		inner = PM_NONE;
+	}
+	if (inner != PM_NONE)
+		add_varint(&w->inner, (uint64_t)inner + 1);
+}
+
+/* Costs may be negative, in two's complement. */
+static void write_sample(struct writing *w, uint32_t context, const int64_t *costs, size_t n)
+{
 	pm_text_clear(&w->message);
 	pm_text_clear(&w->inner);
-	for (uint32_t i = context; i != PM_NONE; i = pmfs_stacks_caller(s, i)) {
-		uint32_t frame = s->tree->frame[i];
-		w->used[frame] = true;
-		add_varint(&w->inner, (uint64_t)frame + 1);
-	}
+	add_locations(w, context);
 	add_bytes(&w->message, SAMPLE_LOCATIONS, &w->inner);
 	pm_text_clear(&w->inner);
-	add_varint(&w->inner, cost);
+	for (size_t i = 0; i < n; i++)
+		add_varint(&w->inner, (uint64_t)costs[i]);
 	add_bytes(&w->message, SAMPLE_VALUES, &w->inner);
 	add_bytes(&w->profile, PROFILE_SAMPLE, &w->message);
 }
@@ -123,15 +176,35 @@ static int check_length(const struct writing *w, struct pm_error *err)
 	return r < 0 ? r : pmfs_export_check_length(pmfs_stacks_add(levels, before), err);
 }
 
+static int64_t in_units(const struct pmfs_column *column, double cost)
+{
+	double units = round(cost * column->export_scale);
+	return units >= 0x1p63 ? INT64_MAX : units <= -0x1p63 ? INT64_MIN : (int64_t)units;
+}
+
+/*
+ * What a context costs that no context below it does. Differences of two runs are of frames, and
+ * so is what was merged into the last level.
+ */
+static double own_of(const struct writing *w, const struct pmfs_stacks *s, uint32_t context)
+{
+	double own = s->value[context - s->first];
+	if (w->before || s->is_cut || s->column->role != PM_ROLE_INCLUSIVE)
+		return s->self[context - s->first];
+	for (uint32_t c = context + 1; c < s->tree->end[context]; c = s->tree->end[c])
+		own -= s->value[c - s->first];
+	return own < 0 && !s->column->decreases ? 0 : own;
+}
+
 static void write_samples(struct writing *w)
 {
 	const struct pmfs_stacks *s = w->stacks;
 	for (uint32_t i = s->first; i < s->end && !w->profile.failed; i++) {
-		uint64_t cost = pmfs_stacks_own(s, i);
-		if (w->before) /* a difference may be negative, in two's complement */
-			cost -= pmfs_stacks_own(w->before, i);
+		int64_t cost = in_units(s->column, own_of(w, s, i));
+		if (w->before)
+			cost -= in_units(s->column, own_of(w, w->before, i));
 		if (cost != 0)
-			write_sample(w, i, cost);
+			write_sample(w, i, &cost, 1);
 	}
 }
 
@@ -159,16 +232,33 @@ static uint32_t mapping_of(struct writing *w, uint32_t module)
 	return *mapping;
 }
 
-static void write_location(struct writing *w, uint32_t id, const struct pm_frame *frame)
+static void write_location(struct writing *w, uint32_t number)
 {
-	uint32_t mapping = mapping_of(w, frame->module);
-	pm_text_clear(&w->inner);
-	add_number(&w->inner, LINE_FUNCTION, id);
-	add_number(&w->inner, LINE_LINE, frame->line);
+	const struct pm_tree *tree = w->stacks->tree;
+	struct place place;
+	memcpy(&place, w->places.items[number].p, sizeof(place));
+	uint32_t outer = place.frame, mapping = mapping_of(w, tree->frames[outer].module);
+	struct pm_text lines = {.p = NULL};
+	for (uint32_t at = number; at != PM_NONE; at = place.inner) {
+		/* The innermost comes first: each is written before those around it. */
+		struct pm_text rest = lines;
+		memcpy(&place, w->places.items[at].p, sizeof(place));
+		pm_text_clear(&w->inner);
+		add_number(&w->inner, LINE_FUNCTION, (uint64_t)place.frame + 1);
+		if (place.line)
+			add_number(&w->inner, LINE_LINE, place.line);
+		lines = (struct pm_text){.p = NULL};
+		add_bytes(&lines, LOCATION_LINE, &w->inner);
+		pm_text_bytes(&lines, pm_text_view(&rest));
+		lines.failed |= rest.failed;
+		pm_text_done(&rest);
+	}
 	pm_text_clear(&w->message);
-	add_number(&w->message, LOCATION_ID, id);
+	add_number(&w->message, LOCATION_ID, (uint64_t)number + 1);
 	add_number(&w->message, LOCATION_MAPPING, mapping);
-	add_bytes(&w->message, LOCATION_LINE, &w->inner);
+	pm_text_bytes(&w->message, pm_text_view(&lines));
+	w->failed |= lines.failed;
+	pm_text_done(&lines);
 	add_bytes(&w->profile, PROFILE_LOCATION, &w->message);
 }
 
@@ -184,19 +274,19 @@ static void write_function(struct writing *w, uint32_t id, const struct pm_frame
 	add_number(&w->message, FUNCTION_ID, id);
 	add_number(&w->message, FUNCTION_NAME, name);
 	add_number(&w->message, FUNCTION_FILENAME, file);
-	add_number(&w->message, FUNCTION_START_LINE, frame->line);
+	if (frame->line)
+		add_number(&w->message, FUNCTION_START_LINE, frame->line);
 	add_bytes(&w->profile, PROFILE_FUNCTION, &w->message);
 }
 
 static void write_frames(struct writing *w)
 {
 	const struct pm_tree *tree = w->stacks->tree;
-	for (uint32_t i = 0; i < tree->n_frames; i++) {
-		if (!w->used[i])
-			continue;
-		write_location(w, i + 1, &tree->frames[i]);
-		write_function(w, i + 1, &tree->frames[i]);
-	}
+	for (uint32_t i = 0; i < w->places.n && !w->failed; i++)
+		write_location(w, i);
+	for (uint32_t i = 0; i < tree->n_frames; i++)
+		if (w->used[i])
+			write_function(w, i + 1, &tree->frames[i]);
 }
 
 static void write_strings(struct writing *w)
@@ -210,66 +300,183 @@ static void write_strings(struct writing *w)
 
 /* ---- the profile ---- */
 
-static void write_profile(struct writing *w, const struct pmfs_pprof_about *about)
+static uint32_t add_type(struct writing *w, const struct pmfs_column *column, const char *unit)
 {
-	const struct pmfs_column *column = w->stacks->column;
-	string_of(w, pm_bytes_of("")); /* has index 0 */
 	uint32_t type = string_of(w, pm_bytes_of(column->export));
-	uint32_t unit = string_of(w, pm_bytes_of(about->unit));
+	pm_text_clear(&w->message);
 	add_number(&w->message, VALUE_TYPE_TYPE, type);
-	add_number(&w->message, VALUE_TYPE_UNIT, unit);
+	add_number(&w->message, VALUE_TYPE_UNIT, string_of(w, pm_bytes_of(unit)));
 	add_bytes(&w->profile, PROFILE_SAMPLE_TYPE, &w->message);
-	write_samples(w);
+	return type;
+}
+
+/* What comes behind the samples. */
+static void write_rest(struct writing *w, const struct pmfs_pprof_about *about, uint32_t type)
+{
 	write_frames(w);
 	add_number(&w->profile, PROFILE_TIME_NANOS, about->time_ns);
+	if (about->duration_ns)
+		add_number(&w->profile, PROFILE_DURATION_NANOS, about->duration_ns);
 	add_number(&w->profile, PROFILE_COMMENT, string_of(w, about->comment));
 	add_number(&w->profile, PROFILE_DEFAULT_SAMPLE_TYPE, type);
 	write_strings(w);
 }
 
-static int write_file(struct writing *w, const struct pmfs_pprof_about *about, struct pm_text *out,
-	struct pm_error *err)
+static int start(struct writing *w, struct pm_error *err)
 {
+	w->strings.arena = w->places.arena = &w->arena;
 	w->used = calloc((size_t)w->stacks->tree->n_frames + 1, sizeof(*w->used));
 	w->string_of = malloc(((size_t)w->stacks->tree->n_texts + 1) * sizeof(*w->string_of));
 	if (!w->used || !w->string_of)
 		return pmfs_no_memory(err);
 	memset(w->string_of, 0xff, w->stacks->tree->n_texts * sizeof(*w->string_of)); /* PM_NONE */
-	int r = check_length(w, err);
-	if (r < 0)
-		return r;
-	write_profile(w, about);
-	if (w->failed || w->message.failed || w->inner.failed || w->profile.failed)
-		return pmfs_no_memory(err);
-	pm_gzip(out, pm_text_view(&w->profile));
-	return 0;
+	string_of(w, pm_bytes_of("")); /* has index 0 */
+	return check_length(w, err);
+}
+
+/* Ends a file that was written, or failed with `r`. */
+static int finish(struct writing *w, int r, struct pm_text *out, struct pm_error *err)
+{
+	if (r == 0 && (w->failed || w->message.failed || w->inner.failed || w->profile.failed))
+		r = pmfs_no_memory(err);
+	if (r == 0)
+		pm_gzip(out, pm_text_view(&w->profile));
+	pm_text_done(&w->profile);
+	pm_text_done(&w->message);
+	pm_text_done(&w->inner);
+	pm_text_done(&w->scratch);
+	pm_strtab_done(&w->strings);
+	pm_strtab_done(&w->places);
+	pm_arena_done(&w->arena);
+	pm_map_done(&w->mappings);
+	free(w->string_of);
+	free(w->used);
+	return r < 0 ? r : pm_text_status(out);
 }
 
 int pmfs_pprof_write(const struct pmfs_stacks *before, const struct pmfs_stacks *stacks,
 	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err)
 {
 	struct writing w = {.stacks = stacks, .before = before};
-	w.strings.arena = &w.arena;
-	int r = write_file(&w, about, out, err);
-	pm_text_done(&w.profile);
-	pm_text_done(&w.message);
-	pm_text_done(&w.inner);
-	pm_text_done(&w.scratch);
-	pm_strtab_done(&w.strings);
-	pm_arena_done(&w.arena);
-	pm_map_done(&w.mappings);
-	free(w.string_of);
-	free(w.used);
-	return r < 0 ? r : pm_text_status(out);
+	int r = start(&w, err);
+	if (r == 0) {
+		uint32_t type = add_type(&w, stacks->column, about->unit);
+		write_samples(&w);
+		write_rest(&w, about, type);
+	}
+	return finish(&w, r, out, err);
 }
 
-int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+/* ---- all quantities ---- */
+
+/* Columns of profile.pb.gz: one a quantity, its inclusive costs where it has them. */
+struct types {
+	uint32_t n;
+	uint32_t *columns;
+	double *cells, *below; /* of one context; by depth, the sums of what is below */
+	int64_t *costs;
+};
+
+static int find_types(const struct pmfs_columns *c, const struct pm_tree *tree, struct types *t,
+	struct pm_error *err)
+{
+	uint32_t depth = 0;
+	for (uint32_t i = 0; i < tree->n_contexts; i++)
+		depth = tree->depth[i] > depth ? tree->depth[i] : depth;
+	t->columns = calloc((size_t)c->n + 1, sizeof(*t->columns));
+	for (uint32_t i = 0; t->columns && i < c->n; i++) {
+		const struct pmfs_column *column = &c->columns[i];
+		if (column->role != PM_ROLE_INCLUSIVE && column->pair != PM_NONE)
+			continue;
+		t->columns[t->n++] = i;
+	}
+	size_t cells = ((size_t)depth + 2) * ((size_t)t->n + 1);
+	if (cells > PM_LIMIT_CELLS)
+		return pm_error_set(err, -EFBIG, NULL, PM_NO_OFFSET,
+			"%u quantities of %u levels are more than %zu numbers", t->n, depth + 1,
+			PM_LIMIT_CELLS);
+	t->cells = pmfs_cells_new(c->n);
+	t->below = calloc(cells, sizeof(*t->below));
+	t->costs = calloc((size_t)t->n + 1, sizeof(*t->costs));
+	return t->columns && t->cells && t->below && t->costs ? 0 : pmfs_no_memory(err);
+}
+
+/* Backwards, so that what is below a context is known before it: own cost is the rest. */
+static int write_all(struct writing *w, struct pmfs_model *m, const struct pmfs_columns *c,
+	struct types *t, struct pm_error *err)
+{
+	const struct pm_tree *tree = w->stacks->tree;
+	for (uint32_t i = tree->n_contexts; i-- > 0 && !w->profile.failed;) {
+		double *here = t->below + (size_t)tree->depth[i] * t->n, *below = here + t->n;
+		bool costs = false;
+		int r = pmfs_run_cells(m, i, false, t->cells, err);
+		if (r < 0)
+			return r;
+		for (uint32_t k = 0; k < t->n; k++) {
+			const struct pmfs_column *column = &c->columns[t->columns[k]];
+			bool sums = column->role == PM_ROLE_INCLUSIVE;
+			double value = t->cells[t->columns[k]];
+			if (!isfinite(value))
+				value = sums ? below[k] : 0;
+			double own = sums ? value - below[k] : value;
+			bool whole = fabs(own) * column->export_scale >= 0.5;
+			t->costs[k] = whole ? in_units(column, own) : 0;
+			costs |= t->costs[k] != 0;
+			below[k] = 0;
+			here[k] += value;
+		}
+		if (costs)
+			write_sample(w, i, t->costs, t->n);
+	}
+	return pm_work_cancelled() ? pmfs_no_memory(err) : 0;
+}
+
+static void take_times(struct pmfs_model *m, struct pmfs_pprof_about *about)
+{
+	const struct pm_profile *p = pmfs_model_profile(m);
+	uint64_t origin = PM_NO_TIME, duration = PM_NO_TIME;
+	about->time_ns = p->measured_ns ? p->measured_ns : p->mtime_ns;
+	if (p->ops->span && p->ops->span(p, &origin, &duration, NULL) == 0 &&
+		duration != PM_NO_TIME)
+		about->duration_ns = duration;
+}
+
+static int render_all(struct pmfs_model *m, const struct pmfs_stacks *stacks,
+	const struct pmfs_pprof_about *about, struct pm_text *out, struct pm_error *err)
+{
+	const struct pmfs_columns *columns;
+	struct writing w = {.stacks = stacks};
+	struct types t = {.n = 0};
+	uint32_t first = 0;
+	int r = start(&w, err);
+	if (r == 0)
+		r = pmfs_model_columns(m, &columns, err);
+	if (r == 0)
+		r = find_types(columns, stacks->tree, &t, err);
+	for (uint32_t k = 0; r == 0 && k < t.n; k++) {
+		const struct pmfs_column *column = &columns->columns[t.columns[k]];
+		uint32_t type = add_type(&w, column, pmfs_export_unit(column, "count"));
+		first = k == 0 ? type : first;
+	}
+	if (r == 0)
+		r = write_all(&w, m, columns, &t, err);
+	if (r == 0)
+		write_rest(&w, about, first);
+	free(t.columns);
+	free(t.cells);
+	free(t.below);
+	free(t.costs);
+	return finish(&w, r, out, err);
+}
+
+static int render(const struct pm_doc *doc, bool all, struct pm_text *out, struct pm_error *err)
 {
 	struct pmfs_model *m = pmfs_model_of(doc->text.self);
-	uint32_t thread = pmfs_export_thread(doc), levels;
+	uint32_t thread = all ? PM_NONE : pmfs_export_thread(doc), levels;
 	struct pmfs_stacks stacks;
 	struct pm_text comment = {.p = NULL};
-	int r = pmfs_stacks_make(m, pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
+	int r = pmfs_stacks_make(
+		m, all ? 0 : pmfs_export_column(doc), thread, PM_NONE, &stacks, err);
 	if (r < 0)
 		return r;
 	r = pmfs_stacks_cut(&stacks, &levels, err);
@@ -277,14 +484,23 @@ int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_e
 		r = pmfs_export_title(m, thread, &comment, err);
 	if (r == 0) {
 		pmfs_export_levels(levels, &comment);
-		struct pmfs_pprof_about about = {
-			.comment = pm_text_view(&comment),
-			.unit = pmfs_export_unit(stacks.column, "count"),
-			.time_ns = pmfs_model_profile(m)->mtime_ns,
-		};
-		r = pmfs_pprof_write(NULL, &stacks, &about, out, err);
+		struct pmfs_pprof_about about = {.comment = pm_text_view(&comment),
+			.unit = pmfs_export_unit(stacks.column, "count")};
+		take_times(m, &about);
+		r = all ? render_all(m, &stacks, &about, out, err)
+			: pmfs_pprof_write(NULL, &stacks, &about, out, err);
 	}
 	pmfs_stacks_done(&stacks);
 	pm_text_end(&comment, out);
 	return r < 0 ? r : pm_text_status(out);
+}
+
+int pmfs_pprof_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render(doc, false, out, err);
+}
+
+int pmfs_pprof_all_render(const struct pm_doc *doc, struct pm_text *out, struct pm_error *err)
+{
+	return render(doc, true, out, err);
 }

@@ -14,7 +14,8 @@ int pmfs_folded_write(const struct pmfs_stacks *before, const struct pmfs_stacks
 struct pmfs_pprof_about {
 	struct pm_bytes comment;
 	const char *unit;
-	uint64_t time_ns; /* since the epoch */
+	uint64_t time_ns;     /* since the epoch */
+	uint64_t duration_ns; /* of the run; 0 = unknown */
 };
 
 /* profile.proto of pprof, gzipped: costs, or differences, which may be negative. */

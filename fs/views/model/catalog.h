@@ -39,7 +39,8 @@ extern pmfs_render_fn pmfs_flamegraph_svg_render, pmfs_flamegraph_html_render;
 extern pmfs_render_fn pmfs_timeline_render, pmfs_iterations_render;
 
 extern pmfs_render_fn pmfs_folded_render, pmfs_speedscope_render, pmfs_callgrind_render;
-extern pmfs_render_fn pmfs_pprof_render, pmfs_chrome_render, pmfs_dot_render, pmfs_calls_render;
+extern pmfs_render_fn pmfs_pprof_render, pmfs_pprof_all_render, pmfs_chrome_render, pmfs_dot_render,
+	pmfs_calls_render;
 
 /* ---- present ---- */
 

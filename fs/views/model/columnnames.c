@@ -149,6 +149,8 @@ int pmfs_naming_column(
 		.base = base,
 		.role = metric->role,
 		.group = metric->group,
+		.decreases = metric->decreases,
+		.fractions = metric->fractions,
 		.pair = PM_NONE,
 	};
 	const char *export = export_name(n, base, metric, &ret->export_scale);

@@ -95,7 +95,7 @@ uint32_t *pmfs_order(const double *cells, uint32_t n, uint32_t n_columns, uint32
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		double weight = column == PM_NONE ? 0 : cells[(size_t)i * n_columns + column];
-		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : weight, i};
+		weighed[i] = (struct weighed){isnan(weight) ? -INFINITY : fabs(weight), i};
 	}
 	bool sorted = pm_sort(weighed, n, sizeof(*weighed), heavier_first) == 0;
 	for (uint32_t i = 0; sorted && i < n; i++)

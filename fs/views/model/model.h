@@ -17,6 +17,9 @@ struct pmfs_column {
 	const char *export;  /* cputime_ns: the base in exports, where times are in ns */
 	double export_scale; /* value × scale = the integer in exports */
 	enum pm_role role;
+	bool decreases; /* some costs are negative: differences, of which pictures and folded
+			   stacks show the increases */
+	bool fractions; /* folded stacks show them, too */
 	uint32_t group; /* of struct pm_metric */
 	uint32_t pair;  /* the group's inclusive column for an exclusive one and vice versa, or
 			   PM_NONE */

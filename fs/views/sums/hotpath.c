@@ -4,6 +4,7 @@
  */
 #include "fs/views/sums/hotpath.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/common/list.h"
@@ -30,7 +31,7 @@ static int hottest(
 		if (r < 0)
 			return r;
 		double value = w->cells[w->column];
-		if (value > ret->value)
+		if (fabs(value) > fabs(ret->value))
 			*ret = (struct pmfs_hot){i, value};
 	}
 	return 0;
@@ -45,7 +46,7 @@ static int descend(struct walk *w, struct pm_error *err)
 		if (r < 0)
 			return r;
 		if (next.context == PM_NONE ||
-			(w->n > 0 && next.value < w->path[w->n - 1].value / 2))
+			(w->n > 0 && fabs(next.value) < fabs(w->path[w->n - 1].value) / 2))
 			return 0;
 		if (pm_list_room(&w->path, w->n, &w->room, sizeof(*w->path)) < 0)
 			return pmfs_no_memory(err);

@@ -72,7 +72,7 @@ static void fill_values(struct pmfs_stacks *s)
 {
 	for (uint32_t i = s->end; i-- > s->first;) {
 		double *value = &s->value[i - s->first];
-		if (isfinite(*value) && *value >= 0)
+		if (isfinite(*value) && (*value >= 0 || s->column->decreases))
 			continue;
 		*value = 0;
 		for (uint32_t c = i + 1; c < s->tree->end[i]; c = s->tree->end[c])
@@ -198,6 +198,7 @@ int pmfs_stacks_cut(struct pmfs_stacks *s, uint32_t *ret_levels, struct pm_error
 			*ret_levels = level[at];
 		if (level[at] <= PM_LIMIT_STACK_LEVELS)
 			continue;
+		s->is_cut = true;
 		s->shown[at] = caller;
 		s->self[caller - s->first] += s->self[at];
 		s->self[at] = 0;

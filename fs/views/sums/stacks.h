@@ -15,8 +15,10 @@ struct pmfs_stacks {
 	const struct pm_tree *tree;
 	const struct pmfs_column *column; /* name and scale */
 	uint32_t first, end;
+	bool is_cut;     /* see pmfs_stacks_cut */
 	uint32_t *shown; /* the frame of a context: itself, or a context above it */
-	double *value;   /* inclusive, or the plain count; never NaN */
+	double *value;   /* inclusive, or the plain count; never NaN; negative only if costs are
+			    differences (struct pmfs_column) */
 	double *self; /* of frames: the cost not in a frame below; 0 for parts of frames. Adds up to
 			 the total */
 };
