@@ -316,7 +316,7 @@ int pm_profile_probe(const char *path)
 		return 0;
 	const struct pm_format *format = next_by_probe(&c, &sure, &after);
 	close(c.fd);
-	return format ? sure : 0;
+	return format && sure > PM_PROBE_UNNAMED ? sure : 0;
 }
 
 struct pm_profile *pm_profile_close(struct pm_profile *p)

@@ -237,6 +237,14 @@ void pm_rec_cost_decimal(struct pm_recording *r, uint32_t thread, uint32_t conte
 void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint64_t duration_ns,
 	uint32_t context);
 
+/*
+ * A sample that is an instant with a weight (PM_NO_WEIGHT: none is known), of an event: all samples
+ * of a profile are such, or none. Costs nothing by itself, either.
+ */
+uint32_t pm_rec_event_name(struct pm_recording *r, struct pm_bytes name);
+void pm_rec_instant(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint32_t context,
+	uint32_t event, int64_t weight);
+
 /* A call: each behind its caller and all that this one called before. */
 struct pm_rec_called {
 	uint64_t time_ns, duration_ns, self_ns, seq; /* as struct pm_sample has them */

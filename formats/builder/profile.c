@@ -73,6 +73,8 @@ static void show(struct pm_rec_opened *o)
 		o->ops.flat = NULL;
 	p->traces_are_calls = r->traces_are_calls;
 	p->times_since_epoch = r->since_epoch;
+	p->samples_are_weighed = r->traces_are_weighed;
+	p->events = r->traces_are_weighed ? r->events : NULL;
 	if (o->whole.threads.n == 0 && !o->reader->has_threads)
 		o->ops.threads = NULL;
 	if (r->n_traces == 0 || o->whole.threads.n == 0)
@@ -104,6 +106,10 @@ static int read_all(struct pm_rec_opened *o, struct pm_error *err)
 			return pm_error_set(err, -EIO, r->input->name, PM_NO_OFFSET,
 				"has changed while it was read");
 	}
+	if (e == 0 && r->n_cut)
+		pm_rec_damage(r, PM_NO_OFFSET, PM_NO_OFFSET,
+			"stacks are deeper than %d levels; what is below is added to the last one",
+			PM_LIMIT_DEPTH);
 	if (pm_damage_since(&r->damage, mark) < 0)
 		return -ENOMEM;
 	if (r->failed) {

@@ -67,6 +67,8 @@ void pm_rec_done(struct pm_recording *r)
 	free(r->circle_of);
 	free(r->circles);
 	free(r->collections);
+	free(r->depths);
+	free(r->events);
 	*r = (struct pm_recording){.damage = PM_DAMAGE_LIST_INIT};
 }
 
@@ -362,12 +364,23 @@ uint32_t pm_rec_function(struct pm_recording *r, const struct pm_rec_function *f
 
 /* ---- contexts ---- */
 
+/* What is too deep for a tree is a part of the last level. */
 static uint32_t child(struct pm_recording *r, uint32_t parent, uint32_t frame)
 {
 	if (r->failed || parent == PM_REC_BAD || frame >= PM_REC_BAD)
 		return PM_REC_BAD;
+	uint32_t depth = parent == PM_REC_NONE ? 0 : r->depths[parent] + 1;
+	if (depth >= PM_LIMIT_DEPTH) {
+		r->n_cut++;
+		return parent;
+	}
 	uint32_t path = pm_paths_child(&r->paths, parent, frame);
-	return path == PM_NONE || path == PM_PATHS_FULL ? no_memory(r) : path;
+	if (path == PM_NONE || path == PM_PATHS_FULL)
+		return no_memory(r);
+	if (!has_room(r, &r->depths, path, &r->depths_room, sizeof(*r->depths)))
+		return PM_REC_BAD;
+	r->depths[path] = depth;
+	return path;
 }
 
 static uint32_t intern_frame(struct pm_recording *r, const struct pm_frame *frame)

@@ -76,6 +76,9 @@ struct pm_recording {
 	struct pm_function *known; /* what was told to the tree, by function */
 	size_t known_room;
 	struct pm_paths paths; /* of frames */
+	uint32_t *depths;      /* by path */
+	size_t depths_room;
+	uint64_t n_cut; /* contexts that would have been too deep */
 
 	const char *keys[PM_REC_KEYS * 2];
 	unsigned n_keys;
@@ -99,7 +102,9 @@ struct pm_recording {
 	uint32_t n_circles;
 	struct pm_rec_trace *traces; /* by thread; the last threads may have none */
 	size_t n_traces, trace_room;
-	bool traces_are_calls, since_epoch;
+	bool traces_are_calls, since_epoch, traces_are_weighed;
+	struct pm_bytes *events; /* names, of the arena */
+	size_t n_events, event_room;
 	uint64_t first_ns, end_ns; /* of all traces */
 	uint32_t *path_contexts;   /* contexts of the tree by path, once it is sealed */
 

@@ -130,6 +130,8 @@ static int freeze_tree(
 				PM_NONE)
 			e = -ENOMEM;
 	pm_paths_done(&r->paths);
+	free(r->depths);
+	r->depths = NULL;
 	if (e == 0) {
 		e = pm_tree_freeze(r->tree, weight, &w->tree, &index, err);
 		r->tree = NULL;

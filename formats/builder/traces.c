@@ -21,7 +21,8 @@ enum {
 /* An event as it was told; `context` is a path, or PM_REC_NONE. */
 struct pm_rec_event {
 	uint64_t time_ns, duration_ns, self_ns, seq;
-	uint32_t context;
+	uint32_t context, event;
+	int64_t weight;
 };
 
 /* ---- blocks ---- */
@@ -72,6 +73,10 @@ static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
 			at = put_signed(at, e->duration_ns - e->self_ns);
 			at = put_signed(at, e->seq - seq);
 		}
+		if (r->traces_are_weighed) {
+			at = put(at, e->event);
+			at = put_signed(at, (uint64_t)e->weight);
+		}
 		time = e->time_ns;
 		seq = e->seq;
 	}
@@ -89,8 +94,16 @@ static int make_block(struct pm_recording *r, struct pm_rec_trace *t)
 struct decoder {
 	const uint8_t *at;
 	uint64_t time, seq;
-	bool calls;
+	bool calls, weighed;
 };
+
+static inline struct decoder decoder_at(
+	const struct pm_recording *r, const struct pm_rec_trace *t, uint64_t block)
+{
+	return (struct decoder){.at = t->blocks[block],
+		.calls = r->traces_are_calls,
+		.weighed = r->traces_are_weighed};
+}
 
 static inline struct pm_rec_event decode(struct decoder *d)
 {
@@ -103,6 +116,8 @@ static inline struct pm_rec_event decode(struct decoder *d)
 		e.self_ns = e.duration_ns - get_signed(&d->at);
 		e.seq = d->seq += get_signed(&d->at);
 	}
+	e.event = d->weighed ? (uint32_t)get(&d->at) : 0;
+	e.weight = d->weighed ? (int64_t)get_signed(&d->at) : 0;
 	return e;
 }
 
@@ -152,6 +167,34 @@ void pm_rec_sample(struct pm_recording *r, uint32_t thread, uint64_t time_ns, ui
 			.time_ns = time_ns, .duration_ns = duration_ns, .context = context});
 }
 
+uint32_t pm_rec_event_name(struct pm_recording *r, struct pm_bytes name)
+{
+	for (size_t i = 0; i < r->n_events; i++)
+		if (pm_bytes_equal(r->events[i], name))
+			return (uint32_t)i;
+	struct pm_bytes copy = pm_rec_copy(r, name);
+	if (!r->failed &&
+		pm_list_room(&r->events, r->n_events, &r->event_room, sizeof(*r->events)) < 0)
+		pm_rec_fail(r, -ENOMEM, PM_NO_OFFSET, "no memory for an event");
+	if (r->failed)
+		return PM_REC_BAD;
+	r->events[r->n_events] = copy;
+	return (uint32_t)r->n_events++;
+}
+
+void pm_rec_instant(struct pm_recording *r, uint32_t thread, uint64_t time_ns, uint32_t context,
+	uint32_t event, int64_t weight)
+{
+	r->traces_are_weighed = true;
+	if (event < r->n_events)
+		add(r, thread,
+			&(struct pm_rec_event){.time_ns = time_ns,
+				.duration_ns = PM_NO_TIME,
+				.context = context,
+				.event = event,
+				.weight = weight});
+}
+
 void pm_rec_called(struct pm_recording *r, uint32_t thread, const struct pm_rec_called *c)
 {
 	r->traces_are_calls = true;
@@ -187,8 +230,7 @@ static int sort_trace(struct pm_recording *r, struct pm_rec_trace *t)
 	size_t n = t->n;
 	int e = all ? 0 : -ENOMEM;
 	for (size_t i = 0; e == 0 && i < n;) {
-		struct decoder d = {
-			.at = t->blocks[i / BLOCK_EVENTS], .calls = r->traces_are_calls};
+		struct decoder d = decoder_at(r, t, i / BLOCK_EVENTS);
 		do
 			all[i++] = decode(&d);
 		while (i < n && i % BLOCK_EVENTS != 0);
@@ -223,6 +265,23 @@ int pm_rec_seal_traces(struct pm_recording *r)
 
 /* ---- reading ---- */
 
+/* Up to the next sample, which `d` comes to, or the next block; at most twice the mean distance. */
+static uint64_t drawn_ns(const struct pm_recording *r, const struct pm_rec_trace *t,
+	const struct decoder *d, uint64_t at, uint64_t time_ns)
+{
+	struct decoder next = *d;
+	uint64_t first = t->n > 1
+		? decode(&(struct decoder){.at = t->blocks[0], .weighed = true}).time_ns
+		: time_ns;
+	uint64_t most = t->n > 1 ? 2 * ((t->last_ns - first) / (t->n - 1)) : 0;
+	if (at + 1 >= t->n)
+		return 0;
+	if ((at + 1) % BLOCK_EVENTS == 0)
+		next = decoder_at(r, t, (at + 1) / BLOCK_EVENTS);
+	uint64_t ns = decode(&next).time_ns - time_ns;
+	return ns < most ? ns : most;
+}
+
 int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t first,
 	struct pm_sample *ret, size_t room)
 {
@@ -231,8 +290,7 @@ int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t f
 	while (t && first < t->n && filled < room) {
 		uint64_t at = first / BLOCK_EVENTS * BLOCK_EVENTS;
 		uint64_t end = at + BLOCK_EVENTS < t->n ? at + BLOCK_EVENTS : t->n;
-		struct decoder d = {
-			.at = t->blocks[first / BLOCK_EVENTS], .calls = r->traces_are_calls};
+		struct decoder d = decoder_at(r, t, first / BLOCK_EVENTS);
 		for (; at < end && filled < room; at++) {
 			struct pm_rec_event e = decode(&d);
 			if (at < first)
@@ -244,6 +302,11 @@ int64_t pm_rec_samples(const struct pm_recording *r, uint32_t thread, uint64_t f
 					: r->path_contexts[e.context] + 1ull,
 				.self_ns = e.self_ns,
 				.seq = e.seq};
+			if (r->traces_are_weighed) {
+				ret[filled - 1].weight = e.weight;
+				ret[filled - 1].event = e.event;
+				ret[filled - 1].drawn_ns = drawn_ns(r, t, &d, at, e.time_ns);
+			}
 		}
 		first = at;
 	}

@@ -509,7 +509,7 @@ static int probe(const struct pm_candidate *c)
 		lines++;
 		good = take_count(&line, &count);
 	}
-	return good && (lines > 0 || !c->text_is_all) ? PM_PROBE_BY_CONTENT : PM_PROBE_NO;
+	return good && (lines > 0 || !c->text_is_all) ? PM_PROBE_UNNAMED : PM_PROBE_NO;
 }
 
 static const struct pm_reader reader = {

@@ -1346,6 +1346,7 @@ static void note_event(struct perf *f, struct event *e, uint64_t period, void *c
 
 struct spent {
 	uint32_t thread, context;
+	uint64_t time; /* 0 = unknown */
 };
 
 static void spend(struct perf *f, struct event *e, uint64_t period, void *context)
@@ -1356,6 +1357,10 @@ static void spend(struct perf *f, struct event *e, uint64_t period, void *contex
 	else
 		pm_rec_cost(f->r, at->thread, at->context, e->cost, (int64_t)period);
 	pm_rec_cost(f->r, at->thread, at->context, e->samples, 1);
+	if (at->time)
+		pm_rec_instant(f->r, at->thread, at->time, at->context,
+			pm_rec_event_name(f->r, e->name),
+			period > INT64_MAX ? INT64_MAX : (int64_t)period);
 }
 
 static void take_sample(struct perf *f, const struct place *place)
@@ -1363,7 +1368,9 @@ static void take_sample(struct perf *f, const struct place *place)
 	struct sample s;
 	if (!read_sample(f, body_of(f, place->p), &s))
 		return;
-	struct spent at = {thread_handle(f, &s), context_of(f, &s, half(f, place->p + 4) & 7)};
+	struct spent at = {.thread = thread_handle(f, &s),
+		.context = context_of(f, &s, half(f, place->p + 4) & 7),
+		.time = s.time};
 	for_values(f, &s, &at, spend);
 	f->n_samples++;
 	f->stacks += s.has_stack;

@@ -119,7 +119,7 @@ static bool head_from(struct pm_bytes rest, struct perf_head *h)
 		h->has_period = true;
 		word = take_word(&rest);
 	}
-	if (!ends_with_colon(word) || is_digit(word.p[0]))
+	if (!ends_with_colon(word) || (word.p[0] | 32) < 'a' || (word.p[0] | 32) > 'z')
 		return false;
 	h->event = (struct pm_bytes){word.p, word.len - 1};
 	h->rest = trimmed(rest);
@@ -408,6 +408,10 @@ static void end_sample(struct script *s)
 	if (s->head.has_period)
 		pm_rec_cost(s->r, thread, context, e->cost, (int64_t)s->head.period);
 	pm_rec_cost(s->r, thread, context, e->samples, 1);
+	if (s->head.time_ns != PM_NO_TIME)
+		pm_rec_instant(s->r, thread, s->head.time_ns, context,
+			pm_rec_event_name(s->r, e->name),
+			s->head.has_period ? (int64_t)s->head.period : PM_NO_WEIGHT);
 }
 
 static void add_frame(struct script *s, const struct frame *f)

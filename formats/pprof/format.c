@@ -21,15 +21,13 @@ static int probe(const struct pm_candidate *c)
 		return PM_PROBE_NO;
 	for (; rest.len > 0; seen++) {
 		struct pm_bytes before = rest, inner;
-		uint64_t tag, n = 0;
+		uint64_t tag;
 		if (!pprof_varint(&before, &tag) || tag >> 3 == 0 || tag >> 3 > 15)
 			break;
 		if (wires[tag >> 3] != 9 && wires[tag >> 3] != (tag & 7))
 			return PM_PROBE_NO;
-		if (pprof_next(&rest, &f) <= 0) {
-			/* The head, or a file that was cut, ends in the middle of a field. */
-			if ((tag & 7) != PPROF_LENGTH || !pprof_varint(&before, &n) ||
-				n <= before.len)
+		if (pprof_next(&rest, &f) <= 0) { /* the head, or what is whole, ends here */
+			if (types == 0 && (tag & 7) != PPROF_LENGTH)
 				return PM_PROBE_NO;
 			break;
 		}

@@ -27,6 +27,7 @@ struct pm_candidate {
 enum {
 	PM_PROBE_NO = 0,
 	PM_PROBE_IF_ASKED = 1,    /* could be, as could many other files */
+	PM_PROBE_UNNAMED = 2,     /* all of the head says so, but nothing else: not in folders */
 	PM_PROBE_BY_CONTENT = 40, /* its name and what is in it, or all of the head, say so */
 	PM_PROBE_CERTAIN = 100,   /* a magic number */
 };
@@ -76,7 +77,7 @@ int pm_profile_open(const char *path, const char *format, const struct pm_open_o
 	struct pm_profile **ret, struct pm_error *err);
 
 /*
- * The highest result of pm_format.probe for `path`; 0 also if it is PM_PROBE_IF_ASKED, or
+ * The highest result of pm_format.probe for `path`; 0 also up to PM_PROBE_UNNAMED, or if
  * `path` cannot be opened, is empty, or is neither a file nor a directory.
  */
 int pm_profile_probe(const char *path);

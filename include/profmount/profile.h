@@ -181,6 +181,12 @@ struct pm_profile {
 	uint64_t input_bytes;     /* size of the source, for statfs */
 	const char *kind_of_tree; /* *see pm_profile_kind_of_tree */
 	bool traces_are_calls;    /* *trace.csv gets self_ns and seq */
+	/*
+	 * *Samples are instants with a weight and no duration: trace.csv gets period and event.
+	 * Their costs do not follow from their times. `events`: names, NULL otherwise.
+	 */
+	bool samples_are_weighed;
+	const struct pm_bytes *events;
 	bool calls_in_order;     /* *with it: samples() sorts them by time_ns, whatever is stored */
 	bool times_since_epoch;  /* *timestamp_ns counts from 1970, in UTC */
 	bool costs_by_thread;    /* costs are cheap thread by thread, not context by context */

@@ -13,19 +13,34 @@
 
 #define PM_IN_NO_CALL UINT64_MAX
 
+/* Of an event that has no weight: only its sample counts. */
+#define PM_NO_WEIGHT INT64_MIN
+
 /* A sample, or a call. */
 struct pm_sample {
 	uint64_t time_ns;     /* as stored, in ns */
 	uint64_t duration_ns; /* PM_NO_TIME: none */
 	uint64_t context;     /* number; 0 = nothing running; unknown if it is not in the tree */
-	uint64_t self_ns; /* of calls: duration minus that of direct children; two's complement; or
-			     PM_NO_SELF */
-	uint64_t seq;     /* of calls: number of the event in the stream */
+	union {
+		/*
+		 * Of calls: duration minus that of direct children; two's complement; or
+		 * PM_NO_SELF.
+		 */
+		uint64_t self_ns;
+		int64_t weight; /* of weighed samples (struct pm_profile); or PM_NO_WEIGHT */
+	};
+	union {
+		uint64_t seq;   /* of calls: number of the event in the stream */
+		uint64_t event; /* of weighed samples: index of pm_profile.events */
+	};
 	/*
 	 * Of calls: the context of the call whose time this one is a part of, if it is not its
 	 * caller's, because that has no time; PM_IN_NO_CALL if none around it has; 0: its caller's.
 	 */
-	uint64_t within;
+	union {
+		uint64_t within;
+		uint64_t drawn_ns; /* of weighed samples: how long pictures may show them */
+	};
 };
 
 /* Calls that took about as long: bucket 0 has those of 0 ns, bucket i those from √2^(i-1) ns on. */

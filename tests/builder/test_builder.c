@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "formats/builder/builder.h"
+#include "profmount/limits.h"
 
 static char path[64];
 static struct pm_profile profile;
@@ -463,6 +464,66 @@ static void test_json_that_is_cut_is_damage(void **state)
 	assert_int_equal(damage_of("{} ]"), 1);
 }
 
+/* ---- instants ---- */
+
+static int read_instants(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("samples"), pm_bytes_of(""));
+	uint32_t main = call(r, PM_REC_NONE, "main"), t = thread(r, "7", "");
+	uint32_t cycles = pm_rec_event_name(r, pm_bytes_of("cycles"));
+	uint32_t faults = pm_rec_event_name(r, pm_bytes_of("faults"));
+	assert_int_equal(pm_rec_event_name(r, pm_bytes_of("cycles")), cycles);
+	for (int i = 0; i < 600; i++) /* in more than one block, the last one first */
+		pm_rec_instant(r, t, 1000000 - 1000 * (uint64_t)i, main, i % 2 ? faults : cycles,
+			i % 2 ? PM_NO_WEIGHT : i);
+	pm_rec_cost(r, t, main, q, 600);
+	return 0;
+}
+
+static void test_instants_are_in_order_with_event_and_weight(void **state)
+{
+	struct pm_sample s[600];
+	open_ok(read_instants);
+	assert_true(profile.samples_are_weighed);
+	assert_int_equal(profile.ops->samples(&profile, 0, 0, s, 600, NULL), 600);
+	for (int i = 0; i < 600; i++) {
+		int told = 599 - i;
+		assert_int_equal(s[i].time_ns, 1000000 - 1000 * told);
+		assert_int_equal(s[i].duration_ns, PM_NO_TIME);
+		assert_int_equal(s[i].weight, told % 2 ? PM_NO_WEIGHT : told);
+		assert_true(pm_bytes_equal(
+			profile.events[s[i].event], pm_bytes_of(told % 2 ? "faults" : "cycles")));
+		assert_int_equal(s[i].drawn_ns, i == 599 ? 0 : 1000);
+	}
+	assert_int_equal(profile.ops->samples(&profile, 0, 300, s, 2, NULL), 2);
+	assert_int_equal(s[0].weight, PM_NO_WEIGHT);
+	pm_rec_close(&profile);
+}
+
+/* ---- depth ---- */
+
+static int read_deep(struct pm_recording *r, struct pm_error *err)
+{
+	(void)err;
+	uint32_t q = pm_rec_metric(r, pm_bytes_of("count"), pm_bytes_of("")), at = PM_REC_NONE;
+	for (int i = 0; i < PM_LIMIT_DEPTH + 10; i++)
+		at = call(r, at, i % 2 ? "even" : "odd");
+	pm_rec_cost(r, PM_REC_NONE, at, q, 3);
+	return 0;
+}
+
+static void test_what_is_too_deep_is_cut_and_said(void **state)
+{
+	const struct pm_damages *d;
+	open_ok(read_deep);
+	assert_int_equal(tree()->n_contexts, PM_LIMIT_DEPTH);
+	assert_int_equal(value(0, 0).i, 3);
+	assert_int_equal(profile.ops->damage(&profile, &d, NULL), 0);
+	assert_int_equal(d->n, 1);
+	pm_rec_close(&profile);
+}
+
 /* ---- failure ---- */
 
 static int read_failing(struct pm_recording *r, struct pm_error *err)
@@ -498,6 +559,8 @@ int main(void)
 		cmocka_unit_test(test_samples_are_in_the_order_of_time),
 		cmocka_unit_test(test_calls_are_found_at_any_position),
 		cmocka_unit_test(test_json_that_is_cut_is_damage),
+		cmocka_unit_test(test_instants_are_in_order_with_event_and_weight),
+		cmocka_unit_test(test_what_is_too_deep_is_cut_and_said),
 		cmocka_unit_test(test_failure_is_sticky_and_refuses_the_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

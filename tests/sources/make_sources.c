@@ -151,6 +151,29 @@ static void write_perf(void)
 		"what is this\n");
 }
 
+/* Three measurements of each of two builds: parse() got slower. */
+static void write_builds(void)
+{
+	static const struct {
+		const char *name;
+		unsigned parse, print;
+	} runs[] = {{"before-1.txt", 100, 50}, {"before-2.txt", 101, 49}, {"before-3.txt", 99, 50},
+		{"after-1.txt", 150, 50}, {"after-2.txt", 151, 51}, {"after-3.txt", 149, 50}};
+	sources_folder("builds");
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		char name[40];
+		struct pm_text t = {.p = NULL};
+		for (unsigned k = 0; k < runs[i].parse + runs[i].print; k++)
+			pm_text_printf(&t,
+				"app 7/7 1.%06u: 1000000 cpu-clock:u: \n\t401000 %s+0x10 (/bin/app)\n"
+				"\t402000 main+0x20 (/bin/app)\n\n",
+				1000 * k, k < runs[i].parse ? "parse" : "print");
+		snprintf(name, sizeof(name), "builds/%s", runs[i].name);
+		sources_file(name, pm_text_view(&t));
+		pm_text_done(&t);
+	}
+}
+
 static void write_pprof(void)
 {
 	struct pm_text raw = {.p = NULL}, packed = {.p = NULL};
@@ -444,6 +467,7 @@ int main(int argc, char **argv)
 	sources_write_hpcrun();
 	write_folded();
 	write_perf();
+	write_builds();
 	write_pprof();
 	write_v8();
 	write_v8_workers();

@@ -55,6 +55,8 @@ static int load(struct reader *r, uint64_t first, uint32_t room, struct pm_error
 	int64_t n = r->profile->ops->samples(r->profile, r->thread, first, r->batch, room, err);
 	r->first = first;
 	r->n_batch = n > 0 ? (uint32_t)n : 0;
+	for (uint32_t i = 0; i < r->n_batch && r->profile->samples_are_weighed; i++)
+		r->batch[i].duration_ns = r->batch[i].drawn_ns;
 	return n < 0 ? (int)n : 0;
 }
 

@@ -222,6 +222,47 @@ static int trace_bounds(const struct pm_table *table, uint64_t from, uint64_t to
 	return r < 0 ? r : pmfs_trace_range_cells(&range, m, least, greatest, err);
 }
 
+/* ---- weighed samples: time_ns,duration_ns,period,timestamp_ns,context_id,depth,event,… ---- */
+
+enum { W_PERIOD = 2, W_TIMESTAMP, W_CONTEXT, W_DEPTH, W_EVENT, W_CATEGORY, W_N };
+
+static int weighed_next(struct pm_rows *rows, struct pm_cell *cells, struct pm_error *err)
+{
+	struct trace_rows *t = rows->own;
+	if (t->i == t->n) {
+		int r = fetch(t, rows, err);
+		if (r <= 0)
+			return r;
+	}
+	const struct pm_sample *s = &t->batch[t->i++];
+	rows->at++;
+	pmfs_set_time(&cells[TIME], s->time_ns, t->origin);
+	pm_set_empty(&cells[DURATION]);
+	if (s->weight == PM_NO_WEIGHT)
+		pm_set_empty(&cells[W_PERIOD]);
+	else
+		pm_set_i64(&cells[W_PERIOD], s->weight);
+	pm_set_u64(&cells[W_TIMESTAMP], s->time_ns);
+	pm_set_lasting(&cells[W_EVENT], t->profile->events[s->event]);
+	find_context(t, s->context);
+	set_context(t, rows, &cells[W_CONTEXT], &cells[W_CATEGORY]);
+	return 1;
+}
+
+static int weighed_table(
+	struct pmfs_model *m, uint32_t item, struct pm_table *ret, const struct pm_threads *threads)
+{
+	static const struct pm_table_type type = {
+		.start = trace_start, .next = weighed_next, .done = trace_done, .dense = true};
+	static const char *const columns[] = {"time_ns", "duration_ns", "period", "timestamp_ns",
+		"context_id", "depth", "event", "category", "function", "name", NULL};
+	*ret = pmfs_table_plain(m, &type, columns);
+	ret->a = item;
+	ret->end = threads->threads[item].n_samples;
+	ret->types = "iiiiiitttt";
+	return 0;
+}
+
 int pmfs_thread_trace_table(
 	struct pmfs_model *m, uint32_t item, struct pm_table *ret, struct pm_error *err)
 {
@@ -242,6 +283,8 @@ int pmfs_thread_trace_table(
 	int r = pmfs_model_threads(m, &threads, err);
 	if (r < 0)
 		return r;
+	if (pmfs_model_profile(m)->samples_are_weighed)
+		return weighed_table(m, item, ret, threads);
 	*ret = pmfs_table_plain(m, &type, calls ? of_calls : of_samples);
 	ret->a = item;
 	ret->end = threads->threads[item].n_samples;

@@ -69,7 +69,7 @@ int pmfs_add_trace_recipes(const struct pmfs_recipes *c, struct pm_error *err)
 	const struct pm_profile *p = c->profile;
 	int r = p->ops->span ? p->ops->span(p, &origin, &span_ns, err) : 0;
 	if (r < 0 || span_ns == PM_NO_TIME || span_ns == 0 || !p->ops->samples ||
-		(r = pmfs_categories(c->model, &categories, err)) < 0)
+		p->samples_are_weighed || (r = pmfs_categories(c->model, &categories, err)) < 0)
 		return r;
 	for (uint32_t i = 0; i < c->threads->n && i < THREADS_LOOKED_AT && !(idle && gpu); i++) {
 		const struct pm_thread *thread = &c->threads->threads[i];
