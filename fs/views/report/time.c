@@ -166,10 +166,11 @@ static int write_tile(struct pmfs_report *r, struct tile *t, struct pm_error *er
 	pm_json_open(&r->json, '[');
 	for (uint32_t i = 0; e == 0 && i < t->timeline.n_rows; i++)
 		e = write_row(r, t, i, err);
+	if (e < 0)
+		return e; /* the last context may have no number, or no name */
 	pm_json_close(&r->json, ']');
 	write_contexts(r, t);
-	if (e == 0)
-		e = write_names(r, t, err);
+	e = write_names(r, t, err);
 	pm_json_close(&r->json, '}');
 	return e;
 }
