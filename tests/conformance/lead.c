@@ -38,7 +38,7 @@ static const char *siblings_breach(
 	const char *breach = NULL;
 	for (uint32_t i = 0; !breach && cells && value && i < tree->n_contexts; i++) {
 		if (pmfs_run_cells(m, i, false, cells, NULL) == 0)
-			value[i] = cells[column];
+			value[i] = fabs(cells[column]); /* by amount */
 	}
 	for (uint32_t i = 0; !breach && value && i < tree->n_contexts; i++) {
 		uint32_t next = tree->end[i], parent = tree->parent[i];
