@@ -24,10 +24,10 @@ static const char *columns_breach(const struct pmfs_columns *c)
 	return NULL;
 }
 
-/* As it is in order: no value is less than any. */
+/* As it is in order, by amount: no value is less than any. */
 static bool falls(double before, double after)
 {
-	return isnan(before) ? !isnan(after) : after > before + 1e-9 * fabs(before);
+	return isnan(before) ? !isnan(after) : fabs(after) > fabs(before) * (1 + 1e-9);
 }
 
 static const char *siblings_breach(
@@ -38,7 +38,7 @@ static const char *siblings_breach(
 	const char *breach = NULL;
 	for (uint32_t i = 0; !breach && cells && value && i < tree->n_contexts; i++) {
 		if (pmfs_run_cells(m, i, false, cells, NULL) == 0)
-			value[i] = fabs(cells[column]); /* by amount */
+			value[i] = cells[column];
 	}
 	for (uint32_t i = 0; !breach && value && i < tree->n_contexts; i++) {
 		uint32_t next = tree->end[i], parent = tree->parent[i];
