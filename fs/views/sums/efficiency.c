@@ -219,9 +219,9 @@ void pmfs_efficiency_cells(const struct pmfs_efficiency *e, const struct pmfs_ef
 	if (base)
 		scaling = weak ? base->useful_ns / base->threads / mean
 			       : base->useful_ns / e->useful_ns;
-	cells[1] = pm_cell_f64(e->threads);
-	cells[2] = e->ranks > 0 ? pm_cell_f64(e->ranks) : pm_cell_empty();
-	cells[3] = pm_cell_f64(e->duration_ns);
+	cells[1] = pm_cell_u64((uint64_t)llround(e->threads));
+	cells[2] = e->ranks > 0 ? pm_cell_u64((uint64_t)llround(e->ranks)) : pm_cell_empty();
+	cells[3] = pm_cell_u64((uint64_t)llround(e->duration_ns));
 	cells[4] = pmfs_cell(base ? base->duration_ns / e->duration_ns : NAN);
 	cells[5] = pmfs_cell(e->most_useful_ns > 0 ? mean / e->most_useful_ns : NAN);
 	cells[6] = pmfs_cell(e->most_useful_ns / e->duration_ns);
